@@ -1,0 +1,32 @@
+# Checks the values of gpu_add_test()'s keywords, ARG_<keyword>, but for MEMORY and COMMAND, and sets the defaults.
+function(_gputest_check_values)
+  if(TEST "${ARG_NAME}")
+    _gputest_refuse(NAME "is taken by another test")
+  endif()
+
+  if(NOT DEFINED ARG_MEMORY)
+    set(ARG_MEMORY small PARENT_SCOPE)
+  endif()
+
+  if(NOT DEFINED ARG_GPUS)
+    set(ARG_GPUS 1 PARENT_SCOPE)
+  elseif(NOT ARG_GPUS MATCHES "^([1-9]|1[0-6])$")
+    _gputest_refuse(GPUS "\"${ARG_GPUS}\" is no number of GPUs")
+  endif()
+
+  if(DEFINED ARG_LARGE AND NOT ARG_LARGE MATCHES "^(exclude|serial|wait)$")
+    _gputest_refuse(LARGE "\"${ARG_LARGE}\" is unknown")
+  endif()
+
+  if(DEFINED ARG_LAUNCHER AND NOT ARG_LAUNCHER MATCHES "^(on|off|ON|OFF)$")
+    _gputest_refuse(LAUNCHER "\"${ARG_LAUNCHER}\" is unknown")
+  endif()
+
+  if(DEFINED ARG_TIMEOUT)
+    string(REGEX REPLACE "\\..*" "" whole_seconds "${ARG_TIMEOUT}")
+    string(LENGTH "${whole_seconds}" digits)
+    if(NOT ARG_TIMEOUT MATCHES "^[0-9]+(\\.[0-9]+)?$" OR NOT ARG_TIMEOUT MATCHES "[1-9]" OR digits GREATER 9)
+      _gputest_refuse(TIMEOUT "\"${ARG_TIMEOUT}\" is no time limit")
+    endif()
+  endif()
+endfunction()

@@ -1,0 +1,24 @@
+# What developers of gputest get: warnings as errors, sanitizers, and targets that check and apply the code's format.
+# All of it holds for this project's directories only, not for a project that adds gputest.
+
+add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wconversion;-Wshadow;-Wnon-virtual-dtor;-Wold-style-cast;-Werror>")
+
+set(GPUTEST_SANITIZE "" CACHE STRING "Sanitizers to build with, as -fsanitize= takes them: address,undefined or thread")
+if(GPUTEST_SANITIZE)
+  set(GPUTEST_SANITIZE_FLAGS "-fsanitize=${GPUTEST_SANITIZE}" -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_compile_options(${GPUTEST_SANITIZE_FLAGS})
+  add_link_options(${GPUTEST_SANITIZE_FLAGS})
+endif()
+
+find_program(GPUTEST_CLANG_FORMAT NAMES clang-format DOC "clang-format, for the targets format and format-check")
+find_package(Git QUIET)
+if(GPUTEST_CLANG_FORMAT AND GIT_FOUND)
+  # Only tracked files: git lists them when the target runs, so that new ones need no configure.
+  foreach(target_and_option IN ITEMS "format:-i" "format-check:--dry-run -Werror")
+    string(REGEX MATCH "^([^:]+):(.*)$" _ "${target_and_option}")
+    add_custom_target(${CMAKE_MATCH_1}
+      COMMAND sh -c "'${GIT_EXECUTABLE}' ls-files -z -- '*.cpp' '*.hpp' '*.cu' | xargs -0 -r '${GPUTEST_CLANG_FORMAT}' ${CMAKE_MATCH_2}"
+      WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
+      VERBATIM)
+  endforeach()
+endif()

@@ -1,0 +1,23 @@
+# The messages of gputest's functions. Each begins with message_prefix, which the public function sets: its name, and the
+# name of the test where there is one.
+
+# Stops the configuration with a message.
+function(_gputest_fail text)
+  message(FATAL_ERROR "${message_prefix}${text}")
+endfunction()
+
+# Stops the configuration because of the value of a keyword: "<keyword> <problem>; allowed: ...".
+function(_gputest_refuse keyword problem)
+  set(NAME "a name that no other test of this directory has")
+  set(COMMAND "an executable target or a program, then its arguments")
+  set(MEMORY "small, medium, large, or a size from 1B to 1024TiB such as 3GiB or 1.5GiB, with at most 3 decimals and \
+one of the units B, KiB, MiB, GiB, TiB (default: small)")
+  set(GPUS "an integer from 1 to 16 (default: 1)")
+  set(LARGE "exclude, serial or wait (default: exclude, or the environment variable GPUTEST_LARGE)")
+  set(LAUNCHER "on or off (default: on for what does not link gputest)")
+  set(TIMEOUT "a positive number of seconds such as 90 or 2.5, up to 999999999, counted from admission to the GPU")
+  set(LABELS "one or more labels, none of them empty")
+  set(WORKING_DIRECTORY "a directory (default: the current binary directory)")
+  set(CONFIGURATIONS "one or more names of configurations such as Release, none of them empty")
+  _gputest_fail("${keyword} ${problem}; allowed: ${${keyword}}.")
+endfunction()

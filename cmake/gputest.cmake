@@ -1,0 +1,19 @@
+# gputest's CMake functions. Including this file defines them and changes nothing else.
+#
+#   gpu_add_test()   adds a test that shares the machine's GPUs by memory
+#
+# find_package(gputest), add_subdirectory() and FetchContent include it.
+
+# The functions keep the policies that are set where they are defined, so that the caller's do not change them.
+cmake_policy(VERSION 3.25)
+
+include("${CMAKE_CURRENT_LIST_DIR}/detail/messages.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/quote.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/check_arguments.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/check_values.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/memory_class.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/links_gputest.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/resolve_program.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/test_command.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/complete_test.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/gpu_add_test.cmake")

@@ -1,0 +1,26 @@
+# The target device_buffer: the memory under test, on real GPUs where there is a CUDA compiler and on simulated devices
+# everywhere. Which of the two is used is decided when the tests run. Needs gputest::gputest.
+#
+# To be included, and not a subdirectory: a language has to be enabled where its users are linked.
+
+option(DEVICE_BUFFER_CUDA "Use real GPUs, where there is a CUDA compiler" ON)
+
+set(device_buffer_backend no_cuda_memory.cpp)
+if(DEVICE_BUFFER_CUDA)
+  include(CheckLanguage)
+  check_language(CUDA)
+  if(CMAKE_CUDA_COMPILER)
+    if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+      set(CMAKE_CUDA_ARCHITECTURES all-major) # the GPU may be another machine's
+    endif()
+    enable_language(CUDA)
+    set(device_buffer_backend cuda_memory.cu)
+  endif()
+endif()
+
+add_library(device_buffer STATIC
+  "${CMAKE_CURRENT_LIST_DIR}/device_buffer.cpp"
+  "${CMAKE_CURRENT_LIST_DIR}/${device_buffer_backend}")
+target_include_directories(device_buffer PUBLIC "${CMAKE_CURRENT_LIST_DIR}")
+target_link_libraries(device_buffer PUBLIC gputest::gputest)
+set_target_properties(device_buffer PROPERTIES CUDA_STANDARD 17 CUDA_STANDARD_REQUIRED ON)

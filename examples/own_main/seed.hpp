@@ -1,0 +1,4 @@
+#pragma once
+
+/// What `--seed=<n>` on the command line said; 1 without it.
+[[nodiscard]] unsigned seed();

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <gputest/bytes.hpp>
+
+#include <string>
+#include <vector>
+
+namespace gputest {
+
+/// One GPU or MIG slice, or a simulated one. Its UUID is its identity; an ordinal never is.
+struct Device {
+  std::string uuid; ///< as NVML and CUDA write it: `GPU-…` or `MIG-…`; `SIM-…` for a simulated device
+  std::string name; ///< the product's name
+  Bytes total;      ///< memory of the device, what the driver reserves for itself included
+  bool simulated = false;
+};
+
+/// The devices chosen for this process, in the order CUDA numbers them (0, 1, …).
+///
+/// Empty before gputest has chosen, and where there is no usable GPU. Does not block.
+[[nodiscard]] const std::vector<Device>& current_devices();
+
+} // namespace gputest

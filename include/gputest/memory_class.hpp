@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string_view>
+
+namespace gputest {
+
+/// What a test needs of one GPU's memory. A class is a label and a policy; where bytes are known, the bytes are the
+/// truth.
+enum class MemoryClass {
+  small,  ///< up to 256 MiB a device; runs in parallel
+  medium, ///< up to half of the device, one at a time; or the bytes it declares, as many at once as fit
+  large,  ///< the whole device, or the bytes it declares; excluded while ctest runs tests in parallel
+};
+
+/// `small`, `medium` or `large`.
+[[nodiscard]] std::string_view to_string(MemoryClass memory_class);
+
+/// Reads a class name. Throws InvalidSetting, with `what` naming what was being read, for any other text.
+[[nodiscard]] MemoryClass parse_memory_class(std::string_view text, std::string_view what = "memory class");
+
+/// What happens to a large test while other tests may run beside it.
+enum class LargePolicy {
+  exclude, ///< skipped, with the reason and the command that runs it
+  serial,  ///< CTest runs it alone (RUN_SERIAL); it still waits for processes CTest does not know of
+  wait,    ///< waits until its memory is free
+};
+
+/// `exclude`, `serial` or `wait`.
+[[nodiscard]] std::string_view to_string(LargePolicy policy);
+
+/// Reads a policy name. Throws InvalidSetting, with `what` naming what was being read, for any other text.
+[[nodiscard]] LargePolicy parse_large_policy(std::string_view text, std::string_view what = "large policy");
+
+} // namespace gputest

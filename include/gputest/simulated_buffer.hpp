@@ -1,0 +1,38 @@
+#pragma once
+
+#include <gputest/bytes.hpp>
+
+namespace gputest {
+
+/// Memory of a simulated device (`GPUTEST_DEVICES=simulated:…`): counted across all processes of the machine, never
+/// touched.
+///
+/// Works with and without gputest's GoogleTest classes, so that a suite can be compared with and without them.
+class SimulatedBuffer {
+public:
+  SimulatedBuffer() = default;
+
+  /// Takes `size` bytes of the process's simulated device number `index`, and the process's context on first use.
+  ///
+  /// Throws OutOfMemory, with what is used and by how many processes, if they do not fit; InvalidSetting if the devices
+  /// are not simulated or there is no such one. Does not wait for memory.
+  explicit SimulatedBuffer(Bytes size, int index = 0);
+
+  SimulatedBuffer(SimulatedBuffer&& other) noexcept;
+  SimulatedBuffer& operator=(SimulatedBuffer&& other) noexcept;
+  SimulatedBuffer(const SimulatedBuffer&) = delete;
+  SimulatedBuffer& operator=(const SimulatedBuffer&) = delete;
+  ~SimulatedBuffer();
+
+  [[nodiscard]] Bytes size() const { return size_; }
+
+private:
+  Bytes size_;
+  int index_ = 0;
+};
+
+/// Whether this process's devices are simulated ones, as GPUTEST_DEVICES says. Throws InvalidSetting if that is
+/// unusable.
+[[nodiscard]] bool devices_are_simulated();
+
+} // namespace gputest

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "cli/exit_codes.hpp"
+
+#include <optional>
+#include <string>
+
+namespace gputest::cli {
+
+/// Why a command cannot be started, and how `gputest run` ends because of it.
+struct CommandProblem {
+  ExitCode code = ExitCode::not_found;
+  std::string text;
+};
+
+/// Looks for a command as execvp() will, so that a mistyped one fails at once and not after a wait for the GPU.
+///
+/// `path` is the value of PATH. nullopt if the command can be started, as far as can be seen now.
+[[nodiscard]] std::optional<CommandProblem> problem_with_command(const std::string& command,
+                                                                 const std::optional<std::string>& path);
+
+/// The same for an exec() that failed with `error`, an errno value.
+[[nodiscard]] CommandProblem problem_of_exec(const std::string& command, int error);
+
+} // namespace gputest::cli

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "cli/devices_report.hpp"
+#include "cli/exit_codes.hpp"
+#include "policy/settings.hpp"
+
+namespace gputest::cli {
+
+/// `gputest devices`: prints what devices there are and what is free of them, on stdout. Creates no CUDA context.
+///
+/// Throws InvalidSetting, LedgerError.
+[[nodiscard]] ExitCode devices_command(bool json);
+
+/// Looks at the devices and at the ledger, if there is one. Throws LedgerError.
+[[nodiscard]] DevicesReport look_at_devices(const policy::Settings& settings, const policy::ReadVariable& read);
+
+} // namespace gputest::cli

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <gputest/gtest/run_all_tests.hpp>
+
+namespace gputest::cli {
+
+/// How the tool ends. Numbers from sysexits.h where it has one, 77 from CTest's and Automake's habit, 126 and 127 from
+/// the shell's. `gputest run` ends with its command's own status once the command runs.
+enum class ExitCode {
+  done = 0,
+  wrong_command_line = 64,
+  no_gpu = 69,         ///< no usable GPU, or another skip, where a setting forbids to skip
+  internal_error = 70, ///< or a ledger that cannot be used
+  wait_limit = 75,     ///< the memory did not become free in time
+  skipped = skipped_exit_code,
+  unusable_setting = 78, ///< an environment variable cannot be used
+  cannot_execute = 126,  ///< the command is there but cannot be executed
+  not_found = 127,       ///< there is no such command
+};
+
+/// The number that the process returns.
+[[nodiscard]] constexpr int to_int(ExitCode code) { return static_cast<int>(code); }
+
+} // namespace gputest::cli

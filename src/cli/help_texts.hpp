@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+// What `--help` says below the list of options.
+namespace gputest::cli {
+
+[[nodiscard]] std::string main_help();
+[[nodiscard]] std::string run_help();
+[[nodiscard]] std::string devices_help();
+[[nodiscard]] std::string status_help();
+
+} // namespace gputest::cli

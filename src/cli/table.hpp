@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace gputest::cli {
+
+enum class Align { left, right };
+
+/// A table for people: a line of titles, then the rows, columns as wide as their widest cell and two blanks apart.
+class Table {
+public:
+  struct Column {
+    std::string title;
+    Align align = Align::left;
+  };
+
+  explicit Table(std::vector<Column> columns);
+
+  /// Appends a row. Cells that are missing at its end are empty; control characters are shown as `?`.
+  void add_row(std::vector<std::string> cells);
+
+  /// All lines, each ended by a newline and without blanks at its end.
+  [[nodiscard]] std::string to_string() const;
+
+private:
+  std::vector<Column> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+} // namespace gputest::cli

@@ -1,0 +1,108 @@
+#include "devices/simulated_memory.hpp"
+
+#include <gputest/error.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <mutex>
+
+namespace gputest::devices {
+
+/// What one process uses. A pid of 0: nobody.
+struct SimulatedMemory::Record {
+  std::int64_t pid = 0;
+  std::array<std::uint64_t, most_devices> used_bytes{};
+  std::array<char, 120> spare{};
+};
+
+namespace {
+
+/// Devices of different sizes are different devices, and have a store each.
+std::string store_name(const policy::SimulatedDevices& setting) {
+  return "simulated-" + std::to_string(setting.count) + "x" + std::to_string(setting.size.count()) + "-1";
+}
+
+} // namespace
+
+SimulatedMemory::SimulatedMemory(const policy::SimulatedDevices& setting, const std::string& folder)
+    : setting_{setting}, store_{folder, store_name(setting), ledger::Layout{1, 0, sizeof(Record), 1024}} {
+  static_assert(sizeof(Record) == 256, "a record must divide a page");
+}
+
+void SimulatedMemory::allocate(std::size_t device, Bytes bytes) {
+  const std::lock_guard guard{store_.mutex()};
+  take_slot();
+  std::uint64_t& own = used_.at(device);
+  const Bytes context = own == 0 ? setting_.context : Bytes{};
+  const Bytes asked = context + bytes;
+  const MemoryUse use = count(device);
+  const Bytes free = setting_.size - Bytes{use.used_bytes};
+  if (asked > free) {
+    throw OutOfMemory{
+        "out of memory: " + to_string(bytes) + (context > Bytes{} ? " and a context of " + to_string(context) : "") +
+        " asked of simulated device " + std::to_string(device) + ", which has " + to_string(free) + " of " +
+        to_string(setting_.size) + " left; " + std::to_string(use.processes->size()) + " processes use the rest"};
+  }
+  own += asked.count();
+  write_own();
+}
+
+void SimulatedMemory::free(std::size_t device, Bytes bytes) noexcept {
+  try {
+    const std::lock_guard guard{store_.mutex()};
+    std::uint64_t& own = used_.at(device);
+    own -= std::min(own, bytes.count());
+    write_own();
+  } catch (const LedgerError&) { // NOLINT(bugprone-empty-catch)
+    // It stays counted until the process ends, like memory that a driver fails to free.
+  }
+}
+
+MemoryUse SimulatedMemory::use(std::size_t device) {
+  const std::lock_guard guard{store_.mutex()};
+  return count(device);
+}
+
+MemoryUse SimulatedMemory::count(std::size_t device) {
+  MemoryUse use;
+  use.processes.emplace();
+  for (std::size_t slot = 0; slot < store_.slots(); ++slot) {
+    if (store_.read<std::int64_t>(slot) == 0) {
+      continue;
+    }
+    const auto record = store_.read<Record>(slot);
+    if (record.used_bytes.at(device) == 0 || !system::BellWatch{store_.bell(slot)}.owner_lives()) {
+      continue;
+    }
+    use.used_bytes += record.used_bytes.at(device);
+    use.processes->push_back({record.pid, record.used_bytes.at(device)});
+  }
+  return use;
+}
+
+void SimulatedMemory::take_slot() {
+  if (bell_) {
+    return;
+  }
+  for (std::size_t slot = 0; slot < store_.slots(); ++slot) {
+    bell_ = system::Bell::take(store_.bell(slot));
+    if (bell_) {
+      slot_ = slot;
+      pid_ = ::getpid();
+      write_own();
+      return;
+    }
+  }
+  throw LedgerError{"all " + std::to_string(store_.slots()) + " places of " + store_.path() +
+                    " are taken by running processes"};
+}
+
+void SimulatedMemory::write_own() {
+  Record record;
+  record.pid = pid_;
+  record.used_bytes = used_;
+  store_.write(slot_, record);
+}
+
+} // namespace gputest::devices

@@ -1,0 +1,47 @@
+#pragma once
+
+#include "devices/device_list.hpp"
+#include "ledger/slot_store.hpp"
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace gputest::devices {
+
+/// The memory of simulated devices: who uses how much. A process that ends, however it ends, uses nothing any more.
+///
+/// Thread-safe. A forked child shares its parent's memory.
+class SimulatedMemory {
+public:
+  static constexpr std::size_t most_devices = 16;
+
+  /// Opens the store for this setting in `folder`, and makes it if there is none. Throws LedgerError.
+  SimulatedMemory(const policy::SimulatedDevices& setting, const std::string& folder);
+
+  /// Takes bytes of a device for this process, and with the first of them its context. Throws OutOfMemory.
+  void allocate(std::size_t device, Bytes bytes);
+
+  /// Gives bytes back; the context stays.
+  void free(std::size_t device, Bytes bytes) noexcept;
+
+  /// Who uses what of a device; entries of processes that have ended are left out.
+  [[nodiscard]] MemoryUse use(std::size_t device);
+
+private:
+  struct Record;
+
+  void take_slot();
+  [[nodiscard]] MemoryUse count(std::size_t device);
+  void write_own();
+
+  policy::SimulatedDevices setting_;
+  ledger::SlotStore store_;
+  system::Bell bell_;
+  std::size_t slot_ = 0;
+  std::int64_t pid_ = 0;
+  std::array<std::uint64_t, most_devices> used_{};
+};
+
+} // namespace gputest::devices

@@ -1,0 +1,8 @@
+#include <gputest/gtest/run_all_tests.hpp>
+
+#include <gtest/gtest.h>
+
+int main(int argc, char** argv) {
+  ::testing::InitGoogleTest(&argc, argv);
+  return gputest::run_all_tests();
+}

@@ -1,0 +1,130 @@
+#pragma once
+
+#include "ledger/device_table.hpp"
+#include "ledger/entry.hpp"
+#include "ledger/roll.hpp"
+#include "system/bell.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gputest::ledger {
+
+/// Who stands in the way of a request.
+struct Blocked {
+  std::vector<Entry> blockers;
+  bool strangers = false; ///< programs that are not on the ledger stand in its way too
+};
+
+/// What came of a request.
+struct Result {
+  enum class Kind {
+    granted,
+    refused,     ///< can never be had
+    would_wait,  ///< cannot be had now, and the patience was not to wait
+    timed_out,   ///< could not be had in time
+    unannounced, ///< larger than what the process entered with, so that waiting for it could be a deadlock
+  };
+  Kind kind = Kind::granted;
+  policy::DeviceMask devices = 0; ///< granted
+  policy::Refusal refusal;        ///< refused
+  Blocked blocked;                ///< would_wait, timed_out, unannounced: who stood in the way
+};
+
+/// How long a request may wait, and who hears of it.
+struct Patience {
+  bool may_wait = true;
+  std::chrono::steady_clock::time_point until = std::chrono::steady_clock::time_point::max();
+  std::chrono::milliseconds notice_after{1000}; ///< quiet for so long
+  std::function<void(const Blocked&)> on_wait;  ///< called once, after notice_after
+};
+
+/// The machine-wide book of who holds how many bytes of which device, and this process's own line in it.
+///
+/// One object a process. Thread-safe. A process that is killed at any instruction leaves nothing that needs cleaning.
+class Ledger {
+public:
+  /// Opens the ledger in `folder`, and makes it if there is none. Throws LedgerError saying what is wrong with it.
+  ///
+  /// In a child that this process forks the object is inert: the child has no claim of its own.
+  Ledger(const std::string& folder, std::shared_ptr<const DeviceWitness> witness);
+
+  /// The devices that the ledger knows.
+  [[nodiscard]] DeviceTable& devices() { return devices_; }
+
+  /// What enter() asks for.
+  struct EnterRequest {
+    std::string who;
+    policy::DeviceMask candidates = 0;
+    unsigned gpus = 1;
+    std::uint64_t overhead_bytes = 0;
+    std::uint64_t largest_bytes = 0;
+    bool whole_devices = false;
+  };
+
+  /// Enters this process: takes a slot and, when there is room, its devices. Blocks as `patience` allows.
+  ///
+  /// Call it before the first CUDA call. The process leaves the ledger by ending. Throws LedgerError if no slot is
+  /// free.
+  [[nodiscard]] Result enter(const EnterRequest& request, const Patience& patience);
+
+  /// What lease() asks for: bytes of a subset of this process's devices.
+  struct LeaseRequest {
+    std::string who;
+    policy::DeviceMask devices = 0;
+    std::uint64_t bytes = 0;
+    bool exclusive = false; ///< the whole devices, with nobody else inside
+    bool seat = false;      ///< the devices' medium seats
+  };
+
+  /// Leases. Blocks as `patience` allows. Throws NestedLease if this process already holds or awaits a lease.
+  [[nodiscard]] Result lease(const LeaseRequest& request, const Patience& patience);
+
+  /// Gives the lease back and wakes whom that lets go on. Does nothing if none is held. Does not throw.
+  void release() noexcept;
+
+  /// Records what this process takes by itself on each of its devices from now on: its context, and what it has not
+  /// freed.
+  void set_overhead(std::uint64_t bytes);
+
+  /// Everybody on the ledger.
+  [[nodiscard]] std::vector<Entry> entries();
+
+  /// This process's slot and identity as `<slot>:<identity>`, for a process that runs under its lease; empty outside.
+  [[nodiscard]] std::string credential() const;
+
+  /// Whether a credential names a process that is alive and on the ledger; if so, its entry.
+  [[nodiscard]] std::optional<Entry> holder_of(const std::string& credential);
+
+  /// Lets the program that this process will exec() keep the place on the ledger.
+  void inherit_across_exec();
+
+private:
+  struct Look;
+
+  [[nodiscard]] bool forked() const;
+  void take_slot();
+  void write_own();
+  void stop_wanting();
+  [[nodiscard]] std::size_t with_own(std::vector<Entry>& all) const;
+  [[nodiscard]] bool announce(const LeaseRequest& request);
+  [[nodiscard]] Blocked others_on(policy::DeviceMask devices) const;
+  [[nodiscard]] Blocked with_holders(Blocked blocked) const;
+  [[nodiscard]] Look look();
+  [[nodiscard]] Result settle(std::unique_lock<system::FileLock>& guard, const Patience& patience);
+  void sleep(std::unique_lock<system::FileLock>& guard, const Look& seen, std::chrono::steady_clock::time_point until);
+
+  SlotStore store_;
+  DeviceTable devices_;
+  Roll roll_;
+  system::Bell bell_; ///< locked from the first enter() on
+  Entry own_;         ///< what this process's record says, or is about to say
+};
+
+} // namespace gputest::ledger

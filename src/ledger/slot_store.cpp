@@ -1,0 +1,135 @@
+#include "ledger/slot_store.hpp"
+
+#include "system/descriptor.hpp"
+
+#include <gputest/error.hpp>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+
+namespace gputest::ledger {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t header_bytes = 4096;
+constexpr std::array<char, 8> magic{'g', 'p', 'u', 't', 'e', 's', 't', '\n'};
+
+struct Header {
+  std::array<char, 8> magic;
+  Layout layout;
+};
+
+LedgerError failure(const std::string& what, const std::string& path, int error) {
+  return LedgerError{"cannot " + what + " " + path + ": " + std::generic_category().message(error) +
+                     "; set GPUTEST_DIR to a folder on a local file system that every user of the GPUs can write to"};
+}
+
+std::string bell_path(const std::string& folder, std::size_t slot) { return folder + "/bell." + std::to_string(slot); }
+
+void make_folder(const std::string& folder) {
+  constexpr mode_t everybody_but_not_each_others = 01777;
+  std::error_code error;
+  if (const auto parent = fs::path{folder}.parent_path(); !parent.empty()) {
+    fs::create_directories(parent, error);
+  }
+  if (::mkdir(folder.c_str(), everybody_but_not_each_others) == 0) {
+    // Again, since the umask has taken bits away.
+    if (::chmod(folder.c_str(), everybody_but_not_each_others) != 0) {
+      throw failure("open to all users", folder, errno);
+    }
+  } else if (errno != EEXIST) {
+    throw failure("make the folder", folder, errno);
+  }
+}
+
+void fill(const std::string& folder, const Layout& layout) {
+  constexpr mode_t readable = 0755;
+  system::SharedFile::create(folder + "/mutex", 0);
+  const std::string file = folder + "/ledger";
+  system::SharedFile::create(file, header_bytes + layout.table_bytes + std::size_t{layout.slots} * layout.record_bytes);
+  const Header header{magic, layout};
+  system::SharedFile{file}.write(0, &header, sizeof header);
+  for (std::size_t slot = 0; slot < layout.slots; ++slot) {
+    system::Bell::create(bell_path(folder, slot));
+  }
+  if (::chmod(folder.c_str(), readable) != 0) {
+    throw failure("open to all users", folder, errno);
+  }
+}
+
+constexpr const char* building_prefix = ".building-";
+
+/// Removes what builders left behind that were killed. Only while no other builder can be at work.
+void remove_ruins(const std::string& folder) {
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator{folder, ignored}) {
+    if (entry.path().filename().string().rfind(building_prefix, 0) == 0) {
+      fs::remove_all(entry.path(), ignored);
+    }
+  }
+}
+
+/// Makes the store beside its place and moves it there. One builder at a time; who comes later finds it made.
+void build(const std::string& folder, const std::string& path, const Layout& layout) {
+  const system::Descriptor builders{::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  if (!builders || ::flock(builders.number(), LOCK_EX) != 0) {
+    throw failure("lock the folder", folder, errno);
+  }
+  if (::access(path.c_str(), F_OK) == 0) {
+    return;
+  }
+  remove_ruins(folder);
+  std::string building = folder + "/" + building_prefix + "XXXXXX";
+  if (::mkdtemp(building.data()) == nullptr) {
+    throw failure("make a folder in", folder, errno);
+  }
+  try {
+    fill(building, layout);
+    if (::rename(building.c_str(), path.c_str()) != 0) {
+      throw failure("rename a new ledger to", path, errno);
+    }
+  } catch (const LedgerError&) {
+    std::error_code ignored;
+    fs::remove_all(building, ignored);
+    throw;
+  }
+}
+
+std::string open_or_build(const std::string& folder, const std::string& name, const Layout& layout) {
+  std::string path = folder + "/" + name;
+  if (::access(path.c_str(), F_OK) != 0) {
+    make_folder(folder);
+    build(folder, path, layout);
+  }
+  return path;
+}
+
+} // namespace
+
+SlotStore::SlotStore(const std::string& folder, const std::string& name, const Layout& layout)
+    : layout_{layout}, path_{open_or_build(folder, name, layout)}, mutex_{path_ + "/mutex"}, file_{path_ + "/ledger"} {
+  const std::size_t size = header_bytes + layout.table_bytes + std::size_t{layout.slots} * layout.record_bytes;
+  const auto header = file_.size() < sizeof(Header) ? Header{} : copy<Header>(0);
+  if (header.magic != magic || header.layout.version != layout.version ||
+      header.layout.table_bytes != layout.table_bytes || header.layout.record_bytes != layout.record_bytes ||
+      header.layout.slots != layout.slots || file_.size() != size) {
+    const std::string seen =
+        header.magic == magic ? "layout version " + std::to_string(header.layout.version) : "something else";
+    throw LedgerError{path_ + "/ledger is " + seen + ", and this gputest reads layout version " +
+                      std::to_string(layout.version) +
+                      " only; when no GPU test is running, remove that folder, or set GPUTEST_DIR to another one"};
+  }
+}
+
+std::string SlotStore::bell(std::size_t slot) const { return bell_path(path_, slot); }
+
+} // namespace gputest::ledger

@@ -1,0 +1,85 @@
+#pragma once
+
+#include "system/bell.hpp"
+#include "system/file_lock.hpp"
+#include "system/shared_file.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+namespace gputest::ledger {
+
+/// Sizes of a slot store; a store on disk with other ones is of another version.
+struct Layout {
+  std::uint32_t version = 0;
+  std::uint32_t table_bytes = 0;  ///< of a table before the records, a multiple of the page size
+  std::uint32_t record_bytes = 0; ///< a power of two up to a page, so that no record crosses a page
+  std::uint32_t slots = 0;
+};
+
+/// A folder of fixed-size records, one a slot, each with a bell that its owner keeps locked while it lives.
+///
+/// Made complete in a private folder and then renamed into place, so that it is never seen half built. Readable and
+/// writable by every user of the machine; nothing in it is created or removed afterwards.
+class SlotStore {
+public:
+  /// Opens the store `name` in `folder`, and makes both if they do not exist. Throws LedgerError.
+  SlotStore(const std::string& folder, const std::string& name, const Layout& layout);
+
+  /// Guards one read-modify-write of the records: microseconds, never a test's duration.
+  [[nodiscard]] system::FileLock& mutex() { return mutex_; }
+
+  [[nodiscard]] std::size_t slots() const { return layout_.slots; }
+
+  /// Copies a record. Under the mutex.
+  template <class Record>
+  [[nodiscard]] Record read(std::size_t slot) const {
+    return copy<Record>(record_offset(slot));
+  }
+
+  /// Replaces a record. Under the mutex.
+  template <class Record>
+  void write(std::size_t slot, const Record& record) {
+    file_.write(record_offset(slot), &record, sizeof(Record));
+  }
+
+  /// Copies a row of the table. Under the mutex.
+  template <class Row>
+  [[nodiscard]] Row read_row(std::size_t index) const {
+    return copy<Row>(table_offset + index * sizeof(Row));
+  }
+
+  /// Replaces a row of the table. Under the mutex.
+  template <class Row>
+  void write_row(std::size_t index, const Row& row) {
+    file_.write(table_offset + index * sizeof(Row), &row, sizeof(Row));
+  }
+
+  /// Path of a slot's bell.
+  [[nodiscard]] std::string bell(std::size_t slot) const;
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+private:
+  static constexpr std::size_t table_offset = 4096; // after the header, which has a page of its own
+
+  [[nodiscard]] std::size_t record_offset(std::size_t slot) const {
+    return table_offset + layout_.table_bytes + slot * layout_.record_bytes;
+  }
+
+  template <class T>
+  [[nodiscard]] T copy(std::size_t offset) const {
+    T value;
+    std::memcpy(&value, file_.data() + offset, sizeof(T));
+    return value;
+  }
+
+  Layout layout_;
+  std::string path_;
+  system::FileLock mutex_;
+  system::SharedFile file_;
+};
+
+} // namespace gputest::ledger

@@ -1,0 +1,234 @@
+#include "policy/admission.hpp"
+
+#include <algorithm>
+
+namespace gputest::policy {
+
+namespace {
+
+constexpr DeviceMask bit(std::size_t device) { return DeviceMask{1} << device; }
+
+bool is_inside(const Claim& claim) {
+  return claim.stage == Stage::inside || claim.stage == Stage::waiting || claim.stage == Stage::holding;
+}
+
+bool is_on(const Claim& claim, std::size_t device) { return is_inside(claim) && (claim.devices & bit(device)) != 0; }
+
+bool holds_on(const Claim& claim, std::size_t device) {
+  return claim.stage == Stage::holding && (claim.wanted & bit(device)) != 0;
+}
+
+std::uint64_t sum(std::uint64_t a, std::uint64_t b) { return b > UINT64_MAX - a ? UINT64_MAX : a + b; }
+
+/// The claims of everybody else on one device, added up.
+struct Load {
+  std::uint64_t overhead_bytes = 0;
+  std::uint64_t leased_bytes = 0;
+  std::uint64_t largest_bytes = 0;
+  bool anybody = false;
+  bool whole = false; ///< somebody holds, or may wait for, the whole device
+  bool seat = false;
+  std::vector<std::size_t> positions; ///< whose claims these are
+};
+
+Load load_of_others(const Snapshot& snapshot, std::size_t self, std::size_t device) {
+  Load load;
+  for (std::size_t position = 0; position < snapshot.claims.size(); ++position) {
+    const Claim& claim = snapshot.claims[position];
+    if (position == self || !is_on(claim, device)) {
+      continue;
+    }
+    load.anybody = true;
+    load.positions.push_back(position);
+    load.overhead_bytes = sum(load.overhead_bytes, claim.overhead_bytes);
+    load.largest_bytes = std::max(load.largest_bytes, claim.largest_bytes);
+    load.whole = load.whole || claim.whole_devices;
+    if (holds_on(claim, device)) {
+      load.leased_bytes = sum(load.leased_bytes, claim.lease_bytes);
+      load.whole = load.whole || claim.exclusive;
+      load.seat = load.seat || claim.seat;
+    }
+  }
+  return load;
+}
+
+/// Whether `bytes` fit in what strangers leave of the device, and if not, whether they would without the strangers.
+struct Fit {
+  bool now = false;
+  bool but_for_strangers = false;
+};
+
+/// Whether strangers hold too much of a device to call the rest of it the whole. A desktop keeps a few percent for
+/// ever.
+bool strangers_share(const Capacity& device) { return device.stranger_bytes > device.total_bytes / 10; }
+
+Fit fits(const Capacity& device, std::uint64_t bytes) {
+  const bool in_total = bytes <= device.total_bytes;
+  return {in_total && bytes <= device.total_bytes - std::min(device.stranger_bytes, device.total_bytes), in_total};
+}
+
+DeviceMask asked_devices(const Claim& claim) {
+  return claim.stage == Stage::entering ? claim.candidates : claim.stage == Stage::waiting ? claim.wanted : 0;
+}
+
+/// Positions of the claims that arrived earlier in the same queue and want one of the same devices.
+std::vector<std::size_t> ahead_of(const Snapshot& snapshot, std::size_t self, DeviceMask devices) {
+  std::vector<std::size_t> ahead;
+  const Claim& own = snapshot.claims[self];
+  for (std::size_t position = 0; position < snapshot.claims.size(); ++position) {
+    const Claim& claim = snapshot.claims[position];
+    if (position != self && claim.stage == own.stage && (asked_devices(claim) & devices) != 0 &&
+        claim.ticket < own.ticket) {
+      ahead.push_back(position);
+    }
+  }
+  return ahead;
+}
+
+void add_all(std::vector<std::size_t>& to, const std::vector<std::size_t>& from) {
+  for (const std::size_t position : from) {
+    if (std::find(to.begin(), to.end(), position) == to.end()) {
+      to.push_back(position);
+    }
+  }
+}
+
+std::uint64_t largest_total(const Snapshot& snapshot, DeviceMask devices) {
+  std::uint64_t largest = 0;
+  for (std::size_t d = 0; d < snapshot.devices.size(); ++d) {
+    if ((devices & bit(d)) != 0) {
+      largest = std::max(largest, snapshot.devices[d].total_bytes);
+    }
+  }
+  return largest;
+}
+
+Decision decide_entering(const Snapshot& snapshot, std::size_t self) {
+  const Claim& own = snapshot.claims[self];
+  const std::uint64_t needed = sum(own.overhead_bytes, own.largest_bytes);
+  struct Room {
+    std::size_t device;
+    std::uint64_t free_bytes;
+  };
+  std::vector<Room> rooms;
+  unsigned candidates = 0;
+  unsigned large_enough = 0;
+  Wait wait;
+  for (std::size_t d = 0; d < snapshot.devices.size(); ++d) {
+    if ((own.candidates & bit(d)) == 0) {
+      continue;
+    }
+    ++candidates;
+    const Capacity& device = snapshot.devices[d];
+    if (needed > device.total_bytes) {
+      continue;
+    }
+    ++large_enough;
+    if (const auto ahead = ahead_of(snapshot, self, bit(d)); !ahead.empty()) {
+      add_all(wait.blockers, ahead);
+      continue;
+    }
+    const Load load = load_of_others(snapshot, self, d);
+    const std::uint64_t overheads = sum(load.overhead_bytes, own.overhead_bytes);
+    // Whoever is inside must be able to finish: all contexts and the largest single lease fit together. And what is
+    // held now must leave room for one more context.
+    const std::uint64_t claimed =
+        std::max(sum(overheads, std::max(load.largest_bytes, own.largest_bytes)), sum(overheads, load.leased_bytes));
+    const Fit fit = fits(device, claimed);
+    const bool alone = !load.whole && !(own.whole_devices && (load.anybody || strangers_share(device)));
+    if (fit.now && alone) {
+      rooms.push_back({d, device.total_bytes - sum(overheads, load.leased_bytes)});
+      continue;
+    }
+    add_all(wait.blockers, load.positions);
+    wait.strangers = wait.strangers || (own.whole_devices && strangers_share(device)) ||
+                     (!fit.now && fit.but_for_strangers && device.stranger_bytes > 0);
+  }
+  if (large_enough < own.gpus) {
+    return Refusal{needed, largest_total(snapshot, own.candidates), own.gpus, candidates};
+  }
+  if (rooms.size() < own.gpus) {
+    return wait;
+  }
+  std::stable_sort(rooms.begin(), rooms.end(),
+                   [](const Room& a, const Room& b) { return a.free_bytes > b.free_bytes; });
+  Grant grant;
+  for (unsigned i = 0; i < own.gpus; ++i) {
+    grant.devices |= bit(rooms[i].device);
+  }
+  return grant;
+}
+
+Decision decide_waiting(const Snapshot& snapshot, std::size_t self) {
+  const Claim& own = snapshot.claims[self];
+  const std::uint64_t needed = sum(own.overhead_bytes, own.lease_bytes);
+  const auto ahead = ahead_of(snapshot, self, own.wanted);
+  Wait wait{ahead, false};
+  bool granted = ahead.empty();
+  for (std::size_t d = 0; d < snapshot.devices.size(); ++d) {
+    if ((own.wanted & bit(d)) == 0) {
+      continue;
+    }
+    const Capacity& device = snapshot.devices[d];
+    if (needed > device.total_bytes) {
+      return Refusal{needed, device.total_bytes, 1, 1};
+    }
+    if (!ahead.empty()) {
+      continue; // its turn comes when those ahead have theirs
+    }
+    const Load load = load_of_others(snapshot, self, d);
+    const Fit fit = fits(device, sum(needed, sum(load.overhead_bytes, load.leased_bytes)));
+    const bool alone = !own.exclusive || (!load.anybody && !strangers_share(device));
+    if (!fit.now || !alone || (own.seat && load.seat)) {
+      granted = false;
+      add_all(wait.blockers, load.positions);
+      wait.strangers = wait.strangers || (own.exclusive && strangers_share(device)) ||
+                       (!fit.now && fit.but_for_strangers && device.stranger_bytes > 0);
+    }
+  }
+  if (granted) {
+    return Grant{own.wanted};
+  }
+  return wait;
+}
+
+} // namespace
+
+Decision decide(const Snapshot& snapshot, std::size_t position) {
+  return snapshot.claims[position].stage == Stage::entering ? decide_entering(snapshot, position)
+                                                            : decide_waiting(snapshot, position);
+}
+
+bool may_raise(const Snapshot& snapshot, std::size_t position, std::uint64_t bytes) {
+  const Claim& own = snapshot.claims[position];
+  for (std::size_t d = 0; d < snapshot.devices.size(); ++d) {
+    if ((own.devices & bit(d)) == 0) {
+      continue;
+    }
+    const Load load = load_of_others(snapshot, position, d);
+    const std::uint64_t contexts = sum(load.overhead_bytes, own.overhead_bytes);
+    if (!fits(snapshot.devices[d], sum(contexts, std::max(bytes, load.largest_bytes))).now) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::vector<std::size_t> heads(const Snapshot& snapshot) {
+  std::vector<std::size_t> heads;
+  for (std::size_t position = 0; position < snapshot.claims.size(); ++position) {
+    const DeviceMask asked = asked_devices(snapshot.claims[position]);
+    // An entering process has a head's right on every candidate device that nobody ahead of it may use.
+    DeviceMask taken = 0;
+    for (const std::size_t ahead : ahead_of(snapshot, position, asked)) {
+      taken |= asked_devices(snapshot.claims[ahead]);
+    }
+    const bool waits_whole = snapshot.claims[position].stage == Stage::waiting;
+    if (asked != 0 && (waits_whole ? taken == 0 : (asked & ~taken) != 0)) {
+      heads.push_back(position);
+    }
+  }
+  return heads;
+}
+
+} // namespace gputest::policy

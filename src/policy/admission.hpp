@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace gputest::policy {
+
+/// A set of devices by their index in the ledger's device table: bit i is device i.
+using DeviceMask = std::uint64_t;
+
+/// Where a process stands with the ledger.
+enum class Stage : std::uint32_t {
+  outside = 0, ///< not on the ledger
+  entering,    ///< waits for a device that has room for one more process
+  inside,      ///< its context is counted; it holds no lease
+  waiting,     ///< inside, and waits for the memory of a test
+  holding,     ///< inside, and holds the memory of a test
+};
+
+/// One process's claim, as the decision sees it. Bytes are per device.
+struct Claim {
+  Stage stage = Stage::outside;
+  std::uint64_t ticket = 0;         ///< order of arrival of what it waits for; smaller is earlier
+  DeviceMask candidates = 0;        ///< entering: where it may be placed
+  unsigned gpus = 1;                ///< entering: how many of them it needs
+  std::uint64_t overhead_bytes = 0; ///< what the process takes by itself, context and leaks, on each of its devices
+  std::uint64_t largest_bytes = 0;  ///< the largest lease it may ever wait for
+  bool whole_devices = false;       ///< it may wait for a whole device: nobody else may be inside with it
+  DeviceMask devices = 0;           ///< inside and later: its devices
+  DeviceMask wanted = 0;            ///< waiting, holding: the devices of the lease, a subset of `devices`
+  std::uint64_t lease_bytes = 0;    ///< waiting, holding
+  bool exclusive = false;           ///< waiting, holding: the whole device, nobody else inside it
+  bool seat = false;                ///< waiting, holding: the device's one medium seat
+};
+
+/// One device, as the decision sees it.
+struct Capacity {
+  std::uint64_t total_bytes = 0;    ///< what it could ever give: its memory less what the driver reserves
+  std::uint64_t stranger_bytes = 0; ///< what processes that are not on the ledger hold of it now
+};
+
+/// One look at the whole ledger.
+struct Snapshot {
+  std::vector<Capacity> devices; ///< by index in the device table
+  std::vector<Claim> claims;     ///< of everybody on the ledger; a claim's position is its name in decisions
+};
+
+/// It may go ahead, on these devices.
+struct Grant {
+  DeviceMask devices = 0;
+};
+
+/// Not now. It has to be asked again when one of `blockers` changes, or, if `strangers`, when other programs free
+/// memory.
+struct Wait {
+  std::vector<std::size_t> blockers; ///< positions of the claims that stand in its way
+  bool strangers = false;            ///< memory of processes that are not on the ledger stands in its way too
+};
+
+/// Never: no device it may use can ever hold it, however long it waits.
+struct Refusal {
+  std::uint64_t asked_bytes = 0; ///< lease and overhead
+  std::uint64_t largest_device_bytes = 0;
+  unsigned asked_gpus = 0;
+  unsigned gpus = 0; ///< candidates
+};
+
+using Decision = std::variant<Grant, Wait, Refusal>;
+
+/// Decides about the claim at `position`, which is `entering` or `waiting`. Pure: the same snapshot gives the same
+/// answer.
+///
+/// First come first served per device. A process enters only if the overheads of all inside, with the largest lease
+/// that any of them may wait for, fit: somebody can always finish, so waiting cannot become a deadlock.
+[[nodiscard]] Decision decide(const Snapshot& snapshot, std::size_t position);
+
+/// Whether the process at `position` may wait for a lease of `bytes`, more than it announced, without risk of a
+/// deadlock.
+[[nodiscard]] bool may_raise(const Snapshot& snapshot, std::size_t position, std::uint64_t bytes);
+
+/// Positions of the claims that nobody in their queue is ahead of: who has to look again when anything has changed.
+[[nodiscard]] std::vector<std::size_t> heads(const Snapshot& snapshot);
+
+} // namespace gputest::policy

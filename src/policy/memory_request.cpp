@@ -1,0 +1,21 @@
+#include "policy/memory_request.hpp"
+
+namespace gputest::policy {
+
+MemoryRequest to_memory_request(const Requirement& requirement, Bytes device_bytes) {
+  using namespace literals;
+  if (requirement.bytes) {
+    return {*requirement.bytes};
+  }
+  switch (requirement.memory_class) {
+  case MemoryClass::small:
+    return {256_MiB};
+  case MemoryClass::medium:
+    return {Bytes{device_bytes.count() / 2}, true};
+  case MemoryClass::large:
+    break;
+  }
+  return {0_B, false, true};
+}
+
+} // namespace gputest::policy

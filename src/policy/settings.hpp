@@ -1,0 +1,57 @@
+#pragma once
+
+#include <gputest/requirement.hpp>
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <variant>
+
+namespace gputest::policy {
+
+/// All GPUs that CUDA_VISIBLE_DEVICES allows.
+struct AllDevices {};
+
+/// No GPU, as on a machine without one.
+struct NoDevices {};
+
+/// Simulated GPUs: memory only, shared by all processes of the machine.
+struct SimulatedDevices {
+  int count = 0;
+  Bytes size;
+  Bytes context; ///< what each process's context takes
+};
+
+using DevicesSetting = std::variant<AllDevices, NoDevices, SimulatedDevices>;
+
+/// What GPUTEST_RUN_MODE says.
+enum class RunModeSetting { automatic, serial, parallel };
+
+/// Every setting, read once; src/DESIGN.md and the README have the table.
+struct Settings {
+  DevicesSetting devices = AllDevices{};
+  Requirement requirement; ///< of tests that say nothing themselves
+  LargePolicy large = LargePolicy::exclude;
+  std::string test; ///< CTest's name of the test; empty if gpu_add_test() did not set it
+  bool require_gpu = false;
+  bool forbid_skip = false;
+  std::chrono::seconds wait_limit{};
+  RunModeSetting run_mode = RunModeSetting::automatic;
+  std::string folder;   ///< of the ledger
+  std::string lease_of; ///< GPUTEST_LEASE_OF, see session
+};
+
+/// Reads the value of an environment variable, nullopt if it is not set.
+using ReadVariable = std::function<std::optional<std::string>(const char* name)>;
+
+/// Reads all settings. Throws InvalidSetting, naming the variable, its value, what is allowed and an example.
+[[nodiscard]] Settings parse_settings(const ReadVariable& read);
+
+/// Reads `all`, `none` or `simulated:<n>x<size>[,context=<size>]`, with 1 to 16 devices. Throws InvalidSetting.
+[[nodiscard]] DevicesSetting parse_devices(const std::string& text);
+
+/// Reads `90s`, `20min` or `1h`, at most 24 h. Throws InvalidSetting naming `what`.
+[[nodiscard]] std::chrono::seconds parse_duration(const std::string& text, const std::string& what);
+
+} // namespace gputest::policy

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace gputest::policy {
+
+/// A process that a device's driver lists. `owner` is its own pid or, for a descendant of a process on the ledger, that
+/// one's.
+struct ListedProcess {
+  std::int64_t owner = 0;
+  std::optional<std::uint64_t> used_bytes;
+  bool known_here = true; ///< whether that pid means anything in this process's pid namespace
+};
+
+/// What a process on the ledger has claimed of the device, context included.
+struct ClaimedMemory {
+  std::int64_t pid = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// How much of a device is held by others than those on the ledger, or by those beyond what they claimed.
+///
+/// Where the driver lists processes with their bytes and their pids mean something here, that list decides; otherwise
+/// whatever is in use beyond all claims counts. Pure.
+[[nodiscard]] std::uint64_t stranger_bytes(std::uint64_t used_bytes,
+                                           const std::optional<std::vector<ListedProcess>>& processes,
+                                           const std::vector<ClaimedMemory>& claims);
+
+} // namespace gputest::policy

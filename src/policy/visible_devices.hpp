@@ -1,0 +1,28 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gputest::policy {
+
+/// Applies a CUDA_VISIBLE_DEVICES value to the machine's devices, as CUDA does: indices into `uuids`, in the user's
+/// order.
+///
+/// Knows ordinals (in the order of `uuids`), `GPU-` and `MIG-` UUIDs and their unambiguous prefixes, `SIM-` ones of
+/// simulated devices, and stops at the first entry that names nothing (`-1`, an unknown one, a UUID among ordinals), as
+/// CUDA stops there. A device named twice leaves none, as in CUDA. An unset variable allows all, an empty one none.
+[[nodiscard]] std::vector<std::size_t> visible_devices(const std::optional<std::string>& value,
+                                                       const std::vector<std::string>& uuids);
+
+/// CTest's own allocation: the ids of the resource type `gpus` of all groups, in order, each once.
+///
+/// `group_count` and `groups` are CTEST_RESOURCE_GROUP_COUNT and the values of CTEST_RESOURCE_GROUP_<i>_GPUS. Each id
+/// is an index into the devices or a UUID with `-` as `_` in lower case (CTest allows no other letters). nullopt
+/// without an allocation. Throws InvalidSetting for an id that names no device, listing those there are.
+[[nodiscard]] std::optional<std::vector<std::size_t>> ctest_allocation(const std::optional<std::string>& group_count,
+                                                                       const std::vector<std::string>& groups,
+                                                                       const std::vector<std::string>& uuids);
+
+} // namespace gputest::policy

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "ledger/ledger.hpp"
+
+#include <gputest/device.hpp>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace gputest::session {
+
+/// `12 s`, `3 min`, `2 h`: whole units, as people say it.
+[[nodiscard]] std::string short_duration(std::chrono::seconds duration);
+
+/// What somebody holds or waits for: `Sort.Keys (pid 4711, 3 GiB, for 12 s)`.
+[[nodiscard]] std::string describe(const ledger::Entry& entry);
+
+/// Who stands in the way, in one line; names the first few.
+[[nodiscard]] std::string describe(const ledger::Blocked& blocked);
+
+/// `GPU-…` or `GPU-…, GPU-…`.
+[[nodiscard]] std::string describe(const std::vector<Device>& devices);
+
+/// Writes one line, `gputest: <text>`, to stderr at once and in one piece.
+void tell(const std::string& text);
+
+} // namespace gputest::session

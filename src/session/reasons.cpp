@@ -1,0 +1,46 @@
+#include "session/reasons.hpp"
+
+#include "session/messages.hpp"
+
+namespace gputest::session {
+
+std::string excluded_in_parallel(const std::string& who, const std::string& because, const std::string& command) {
+  return who + " is large, and excluded while tests run in parallel (" + because + "). To run it alone: " + command +
+         "; to run it with the others: LARGE serial or LARGE wait in gpu_add_test()";
+}
+
+std::string excluded_by_others(const std::string& who, const ledger::Blocked& others, const std::string& command) {
+  return who + " is large, and excluded while others use its device: " + describe(others) +
+         ". To run it when they have ended: " + command +
+         "; to let it wait for them: GPUTEST_LARGE=wait, or LARGE wait in gpu_add_test()";
+}
+
+std::string never_fits(const std::string& who, const policy::Refusal& refusal) {
+  if (refusal.gpus < refusal.asked_gpus) {
+    return who + " needs " + std::to_string(refusal.asked_gpus) + " GPUs, and may use " + std::to_string(refusal.gpus);
+  }
+  return who + " needs " + to_string(Bytes{refusal.asked_bytes}) +
+         " of a device, its context included, and the largest that it may use has " +
+         to_string(Bytes{refusal.largest_device_bytes}) +
+         ": waiting would not help. Ask for less, or run it where there is more";
+}
+
+std::string waited_too_long(const std::string& who, const std::string& what, std::chrono::seconds limit,
+                            const ledger::Blocked& blocked) {
+  return who + " waited " + short_duration(limit) + " (GPUTEST_WAIT_LIMIT) for " + what +
+         " and was not admitted. In its way: " + describe(blocked) +
+         ". 'gputest status' shows who holds and who waits; a longer GPUTEST_WAIT_LIMIT lets it wait longer";
+}
+
+std::string not_announced(const std::string& who, const std::string& what, const ledger::Blocked& others) {
+  return who + " asks for " + what +
+         ", more than its process announced when it started; waiting for it now could deadlock with those beside it: " +
+         describe(others) + ". Announce it: GPUTEST_MEMORY(Suite, Test, bytes), or MEMORY in gpu_add_test()";
+}
+
+std::string beyond_cover(const std::string& what, const ledger::Entry& cover) {
+  return "this process runs under the lease of " + describe(cover) + ", and asks for " + what +
+         "; give that one enough: gputest run --memory, or MEMORY in gpu_add_test()";
+}
+
+} // namespace gputest::session

@@ -1,0 +1,20 @@
+#include "system/cuda_driver_api.hpp"
+
+namespace gputest::system::cuda {
+
+bool Functions::bind(const SharedLibrary& library) {
+  library.bind(default_pool, "cuDeviceGetDefaultMemPool");
+  library.bind(current_pool, "cuDeviceGetMemPool");
+  library.bind(trim_pool, "cuMemPoolTrimTo");
+  library.bind(trim_graph_memory, "cuDeviceGraphMemTrim");
+
+  // The `_v2` functions are what cuda.h makes of the plain names; the unversioned symbols have an older meaning.
+  return library.bind(device_count, "cuDeviceGetCount") && library.bind(device, "cuDeviceGet") &&
+         library.bind(error_name, "cuGetErrorName") && library.bind(primary_state, "cuDevicePrimaryCtxGetState") &&
+         library.bind(primary_retain, "cuDevicePrimaryCtxRetain") &&
+         library.bind(primary_release, "cuDevicePrimaryCtxRelease_v2") &&
+         library.bind(push_context, "cuCtxPushCurrent_v2") && library.bind(pop_context, "cuCtxPopCurrent_v2") &&
+         library.bind(synchronize, "cuCtxSynchronize");
+}
+
+} // namespace gputest::system::cuda

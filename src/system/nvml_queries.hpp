@@ -1,0 +1,29 @@
+#pragma once
+
+#include "system/nvml.hpp"
+#include "system/nvml_api.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gputest::system::nvml {
+
+/// One device's memory, whichever of NVML's two queries answers.
+struct MemoryFigures {
+  std::uint64_t total_bytes = 0;
+  std::uint64_t reserved_bytes = 0; ///< 0 where only the older query answers
+  std::uint64_t used_bytes = 0;     ///< from the older query: what the driver reserves included
+};
+
+/// Reads a device's memory; anything but `success` leaves `figures` alone.
+[[nodiscard]] Result read_memory(const Functions& functions, Handle device, MemoryFigures& figures);
+
+/// The processes on a device, each once; nullopt if the compute processes cannot be listed.
+[[nodiscard]] std::optional<std::vector<NvmlProcess>> list_processes(const Functions& functions, Handle device);
+
+/// Fills a text of NVML's (a UUID, a name).
+[[nodiscard]] Result read_text(Result (*query)(Handle, char*, unsigned), Handle device, std::string& text);
+
+} // namespace gputest::system::nvml

@@ -1,0 +1,106 @@
+#include "system/process.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+#include <system_error>
+
+#include <unistd.h>
+
+namespace gputest::system {
+
+namespace {
+
+std::string proc_file(pid_t pid, const char* name) { return "/proc/" + std::to_string(pid) + "/" + name; }
+
+std::vector<std::string> split_at_zeros(const std::string& text) {
+  std::vector<std::string> parts;
+  std::size_t begin = 0;
+  while (begin < text.size()) {
+    const std::size_t end = std::min(text.find('\0', begin), text.size());
+    parts.emplace_back(text, begin, end - begin);
+    begin = end + 1;
+  }
+  return parts;
+}
+
+std::optional<std::string> target_of_link(const std::string& path) {
+  std::error_code error;
+  const auto target = std::filesystem::read_symlink(path, error);
+  if (error)
+    return std::nullopt;
+  return target.string();
+}
+
+} // namespace
+
+pid_t own_pid() { return ::getpid(); }
+
+bool exists(pid_t pid) { return pid > 0 && (::kill(pid, 0) == 0 || errno == EPERM); }
+
+std::optional<pid_t> parent_of(pid_t pid) {
+  const auto stat = contents_of(proc_file(pid, "stat"));
+  if (!stat)
+    return std::nullopt;
+  // `pid (name) state parent …`: the name may itself hold blanks and brackets, so count from the last one.
+  const std::size_t name_end = stat->rfind(')');
+  if (name_end == std::string::npos || name_end + 4 >= stat->size())
+    return std::nullopt;
+  const long parent = std::strtol(stat->c_str() + name_end + 4, nullptr, 10);
+  if (parent <= 0)
+    return std::nullopt;
+  return static_cast<pid_t>(parent);
+}
+
+std::vector<std::string> command_line_of(pid_t pid) {
+  return split_at_zeros(contents_of(proc_file(pid, "cmdline")).value_or(""));
+}
+
+std::optional<std::map<std::string, std::string>> environment_of(pid_t pid) {
+  const auto text = contents_of(proc_file(pid, "environ"));
+  if (!text)
+    return std::nullopt;
+  std::map<std::string, std::string> variables;
+  for (const std::string& entry : split_at_zeros(*text)) {
+    const std::size_t equals = entry.find('=');
+    // The first of two entries with one name is the one that getenv() finds; emplace() keeps it.
+    if (equals != std::string::npos)
+      variables.emplace(entry.substr(0, equals), entry.substr(equals + 1));
+  }
+  return variables;
+}
+
+std::optional<std::string> executable_of(pid_t pid) {
+  auto path = target_of_link(proc_file(pid, "exe"));
+  constexpr std::string_view deleted = " (deleted)";
+  if (path && path->size() > deleted.size() &&
+      path->compare(path->size() - deleted.size(), deleted.size(), deleted) == 0)
+    path->resize(path->size() - deleted.size());
+  return path;
+}
+
+std::optional<std::string> working_directory_of(pid_t pid) { return target_of_link(proc_file(pid, "cwd")); }
+
+std::optional<std::string> contents_of(const std::string& path) {
+  constexpr std::size_t limit = std::size_t{16} << 20U;
+  std::ifstream file{path, std::ios::binary};
+  if (!file)
+    return std::nullopt;
+  std::string text;
+  std::array<char, 4096> block{};
+  while (file.read(block.data(), block.size()) || file.gcount() > 0) {
+    text.append(block.data(), static_cast<std::size_t>(file.gcount()));
+    if (text.size() > limit)
+      return std::nullopt;
+  }
+  if (file.bad())
+    return std::nullopt;
+  return text;
+}
+
+} // namespace gputest::system

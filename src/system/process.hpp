@@ -1,0 +1,39 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+namespace gputest::system {
+
+// What Linux's /proc tells of a process. Nothing here throws for a process that is gone or belongs to another user:
+// what cannot be read is empty. A pid is reused after its process has ended, so hold no decision about memory on one.
+
+/// This process's pid.
+[[nodiscard]] pid_t own_pid();
+
+/// Whether there is such a process; one that has ended and is not reaped yet still counts.
+[[nodiscard]] bool exists(pid_t pid);
+
+/// The pid of its parent; nullopt for a process that has none or that is gone.
+[[nodiscard]] std::optional<pid_t> parent_of(pid_t pid);
+
+/// Its arguments, the program's name first.
+[[nodiscard]] std::vector<std::string> command_line_of(pid_t pid);
+
+/// The environment it was started with; nullopt where it may not be read.
+[[nodiscard]] std::optional<std::map<std::string, std::string>> environment_of(pid_t pid);
+
+/// Path of the program it runs, without the ` (deleted)` of one that was replaced; nullopt where it may not be read.
+[[nodiscard]] std::optional<std::string> executable_of(pid_t pid);
+
+/// Its working directory as it is now; nullopt where it may not be read.
+[[nodiscard]] std::optional<std::string> working_directory_of(pid_t pid);
+
+/// Everything in a file, up to 16 MiB; nullopt where it cannot be read. For small files such as those of /proc.
+[[nodiscard]] std::optional<std::string> contents_of(const std::string& path);
+
+} // namespace gputest::system
