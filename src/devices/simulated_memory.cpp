@@ -33,6 +33,7 @@ SimulatedMemory::SimulatedMemory(const policy::SimulatedDevices& setting, const 
 void SimulatedMemory::allocate(std::size_t device, Bytes bytes) {
   const std::lock_guard guard{store_.mutex()};
   take_slot();
+  read_own();
   std::uint64_t& own = used_.at(device);
   const Bytes context = own == 0 ? setting_.context : Bytes{};
   const Bytes asked = context + bytes;
@@ -51,6 +52,7 @@ void SimulatedMemory::allocate(std::size_t device, Bytes bytes) {
 void SimulatedMemory::free(std::size_t device, Bytes bytes) noexcept {
   try {
     const std::lock_guard guard{store_.mutex()};
+    read_own();
     std::uint64_t& own = used_.at(device);
     own -= std::min(own, bytes.count());
     write_own();
@@ -97,6 +99,9 @@ void SimulatedMemory::take_slot() {
   throw LedgerError{"all " + std::to_string(store_.slots()) + " places of " + store_.path() +
                     " are taken by running processes"};
 }
+
+/// What this process uses is in the store: a forked child counts in the same record.
+void SimulatedMemory::read_own() { used_ = store_.read<Record>(slot_).used_bytes; }
 
 void SimulatedMemory::write_own() {
   Record record;

@@ -34,6 +34,7 @@ private:
 
   void take_slot();
   [[nodiscard]] MemoryUse count(std::size_t device);
+  void read_own();
   void write_own();
 
   policy::SimulatedDevices setting_;

@@ -15,22 +15,24 @@ std::vector<Annotation>& annotations() {
   return all;
 }
 
-/// Whether `part` is one of the parts of a name such as `Instance/Suite/0`.
-bool has_part(std::string_view name, std::string_view part) {
-  for (;;) {
-    const auto slash = name.find('/');
-    if (name.substr(0, slash) == part) {
-      return true;
-    }
-    if (slash == std::string_view::npos) {
-      return false;
-    }
-    name.remove_prefix(slash + 1);
+/// The suite as the source names it: GoogleTest makes `Instance/Suite/Type` of it, with those parts that the test has.
+std::string_view suite_of(const ::testing::TestInfo& test) {
+  std::string_view name = test.test_suite_name();
+  if (test.type_param() != nullptr) {
+    name = name.substr(0, name.rfind('/'));
   }
+  const auto instance = name.find('/');
+  return instance == std::string_view::npos ? name : name.substr(instance + 1);
+}
+
+/// The test as the source names it, without the parameter that GoogleTest appends.
+std::string_view name_of(const ::testing::TestInfo& test) {
+  const std::string_view name = test.name();
+  return name.substr(0, name.find('/'));
 }
 
 bool names(const Annotation& annotation, const ::testing::TestInfo& test) {
-  return has_part(test.test_suite_name(), annotation.suite) && has_part(test.name(), annotation.test);
+  return suite_of(test) == annotation.suite && name_of(test) == annotation.test;
 }
 
 } // namespace

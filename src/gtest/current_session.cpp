@@ -118,12 +118,22 @@ void CurrentSession::take(const Requirement& requirement, const ::testing::TestI
   apply(outcome);
 }
 
+void CurrentSession::require_usable() {
+  apply(session_ ? session_->entered() : Outcome{Outcome::Kind::fail, unusable_});
+}
+
 Outcome CurrentSession::acquire(const Requirement& requirement, const ::testing::TestInfo& test) {
   if (!session_) {
     return {Outcome::Kind::fail, unusable_};
   }
   if (death_test_child_) {
     return {};
+  }
+  if (held_) {
+    throw NestedLease{name_of(test) + " asked for a lease of " + to_string(requirement) + " while it has one of " +
+                      to_string(*held_) +
+                      "; waiting for a second one could deadlock. Give the first back before, or, to lease only around "
+                      "the GPU sections of a test, derive its fixture from gputest::ScopedTest"};
   }
   if (!broken_by_.empty()) {
     return session_->skip(name_of(test) + " cannot use CUDA in this process: " + broken_by_ + ". Run it by itself");

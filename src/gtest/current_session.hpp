@@ -24,6 +24,9 @@ public:
   /// Leases for the running test, in place of what is leased for it already. Skips or fails the test if that cannot be.
   void take(const Requirement& requirement, const ::testing::TestInfo& test);
 
+  /// Skips or fails the running test if this process can lease nothing at all: no GPU, an unusable setting.
+  void require_usable();
+
   /// Leases on top of nothing. Throws NestedLease if a lease is held.
   [[nodiscard]] session::Outcome acquire(const Requirement& requirement, const ::testing::TestInfo& test);
 

@@ -37,8 +37,10 @@ Lease& Lease::operator=(Lease&& other) noexcept {
 Lease::~Lease() { release(); }
 
 void Lease::release() noexcept {
-  if (std::exchange(held_, false)) {
-    CurrentSession::instance().release(*::testing::UnitTest::GetInstance()->current_test_info());
+  const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
+  // One that outlives its test was given back when that ended.
+  if (std::exchange(held_, false) && test != nullptr) {
+    CurrentSession::instance().release(*test);
   }
 }
 

@@ -14,8 +14,10 @@ void Listener::OnTestProgramStart(const ::testing::UnitTest& unit_test) {
 
 void Listener::OnTestStart(const ::testing::TestInfo& test_info) {
   const auto fixture = detail::fixture_of(test_info);
-  if (!fixture.scoped) {
-    auto& current = CurrentSession::instance();
+  auto& current = CurrentSession::instance();
+  if (fixture.scoped) {
+    current.require_usable();
+  } else {
     current.take(current.requirement_of(test_info, fixture.memory_class), test_info);
   }
 }

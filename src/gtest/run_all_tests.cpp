@@ -7,18 +7,37 @@
 
 namespace gputest {
 
+namespace {
+
+/// Counts over all iterations of --gtest_repeat; GoogleTest itself knows of the last one only.
+class Tally : public ::testing::EmptyTestEventListener {
+public:
+  void OnTestIterationEnd(const ::testing::UnitTest& unit_test, int /*iteration*/) override {
+    selected_ += unit_test.test_to_run_count();
+    skipped_ += unit_test.skipped_test_count();
+  }
+
+  [[nodiscard]] bool all_skipped() const { return selected_ > 0 && skipped_ == selected_; }
+
+private:
+  int selected_ = 0;
+  int skipped_ = 0;
+};
+
+} // namespace
+
 int run_all_tests() {
   auto& unit_test = *::testing::UnitTest::GetInstance();
-  static const bool installed = [&] {
-    // GoogleTest owns both.
+  static const Tally* const tally = [&] {
+    // GoogleTest owns all three.
     ::testing::AddGlobalTestEnvironment(new Environment); // NOLINT(cppcoreguidelines-owning-memory)
     unit_test.listeners().Append(new Listener);           // NOLINT(cppcoreguidelines-owning-memory)
-    return true;
+    auto* counts = new Tally;                             // NOLINT(cppcoreguidelines-owning-memory)
+    unit_test.listeners().Append(counts);
+    return counts;
   }();
-  static_cast<void>(installed);
   const int result = RUN_ALL_TESTS();
-  const int ran = unit_test.test_to_run_count();
-  return result == 0 && ran > 0 && unit_test.skipped_test_count() == ran ? skipped_exit_code : result;
+  return result == 0 && tally->all_skipped() ? skipped_exit_code : result;
 }
 
 } // namespace gputest

@@ -14,8 +14,8 @@ struct SuiteFixture {
   bool scoped = false;                     ///< of ScopedTest
 };
 
-/// What is known of the fixture of a test's suite; where the suite has a SetUpTestSuite() of its own, nothing before the
-/// first test of it was built.
+/// What is known of the fixture of a test's suite; where the suite has a SetUpTestSuite() of its own, nothing before
+/// the first test of it was built.
 [[nodiscard]] SuiteFixture fixture_of(const ::testing::TestInfo& test);
 
 /// Remembers what the fixture of the running suite is.

@@ -39,6 +39,11 @@ Ledger::Ledger(const std::string& folder, std::shared_ptr<const DeviceWitness> w
 
 Result Ledger::enter(const EnterRequest& request, const Patience& patience) {
   std::unique_lock guard{store_.mutex()};
+  if (forked()) {
+    throw LedgerError{request.who +
+                      " cannot enter the ledger: it was forked by a process that has, and runs under that "
+                      "one's claim; start it as a program of its own"};
+  }
   take_slot();
   own_.who = request.who;
   own_.claim = {};
@@ -153,6 +158,8 @@ void Ledger::take_slot() {
       own_.pid = ::getpid();
       own_.uid = ::getuid();
       own_.identity = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
+      // Whoever still watches this bell for the end of its last owner does not see that end any more.
+      roll_.ring_heads();
       return;
     }
   }
@@ -300,11 +307,21 @@ Result Ledger::settle(std::unique_lock<system::FileLock>& guard, const Patience&
       }
       if (!told && now >= notice_at) {
         told = true;
-        patience.on_wait(with_holders(seen.blocked));
+        if (patience.on_wait) {
+          const Blocked blocked = with_holders(seen.blocked);
+          // Telling may block, on a terminal that is stopped or a pipe that is full: not while everybody waits for it.
+          guard.unlock();
+          patience.on_wait(blocked);
+          guard.lock();
+          continue;
+        }
       }
       sleep(guard, seen, told ? patience.until : std::min(patience.until, notice_at));
     }
-  } catch (const LedgerError&) {
+  } catch (...) {
+    if (!guard.owns_lock()) {
+      guard.lock();
+    }
     give_up({});
     throw;
   }

@@ -41,13 +41,12 @@ void make_folder(const std::string& folder) {
   if (const auto parent = fs::path{folder}.parent_path(); !parent.empty()) {
     fs::create_directories(parent, error);
   }
-  if (::mkdir(folder.c_str(), everybody_but_not_each_others) == 0) {
-    // Again, since the umask has taken bits away.
-    if (::chmod(folder.c_str(), everybody_but_not_each_others) != 0) {
-      throw failure("open to all users", folder, errno);
-    }
-  } else if (errno != EEXIST) {
-    throw failure("make the folder", folder, errno);
+  // Not mkdir() and then chmod(): whoever is killed between the two would leave a folder that keeps other users out.
+  const mode_t umask = ::umask(0);
+  const int error_number = ::mkdir(folder.c_str(), everybody_but_not_each_others) == 0 ? 0 : errno;
+  ::umask(umask);
+  if (error_number != 0 && error_number != EEXIST) {
+    throw failure("make the folder", folder, error_number);
   }
 }
 
@@ -122,8 +121,10 @@ SlotStore::SlotStore(const std::string& folder, const std::string& name, const L
   if (header.magic != magic || header.layout.version != layout.version ||
       header.layout.table_bytes != layout.table_bytes || header.layout.record_bytes != layout.record_bytes ||
       header.layout.slots != layout.slots || file_.size() != size) {
-    const std::string seen =
-        header.magic == magic ? "layout version " + std::to_string(header.layout.version) : "something else";
+    const std::string seen = header.magic != magic ? "something else"
+                             : header.layout.version == layout.version
+                                 ? "damaged"
+                                 : "layout version " + std::to_string(header.layout.version);
     throw LedgerError{path_ + "/ledger is " + seen + ", and this gputest reads layout version " +
                       std::to_string(layout.version) +
                       " only; when no GPU test is running, remove that folder, or set GPUTEST_DIR to another one"};

@@ -137,7 +137,7 @@ Decision decide_entering(const Snapshot& snapshot, std::size_t self) {
     const Fit fit = fits(device, claimed);
     const bool alone = !load.whole && !(own.whole_devices && (load.anybody || strangers_share(device)));
     if (fit.now && alone) {
-      rooms.push_back({d, device.total_bytes - sum(overheads, load.leased_bytes)});
+      rooms.push_back({d, device.total_bytes - device.stranger_bytes - sum(overheads, load.leased_bytes)});
       continue;
     }
     add_all(wait.blockers, load.positions);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <string_view>
 
@@ -18,60 +17,58 @@ using Arguments = std::vector<std::string>;
 bool starts_with(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
 
 // What stands behind one of these options is its value, whatever it looks like: `-R -j4` sets no level.
-constexpr std::array<std::string_view, 52> options_with_value{
-    "-A",
-    "--add-notes",
-    "-C",
-    "--build-config",
-    "-D",
-    "--dashboard",
-    "-E",
-    "--exclude-regex",
-    "-FA",
-    "--fixture-exclude-any",
-    "-FC",
-    "--fixture-exclude-cleanup",
-    "-FS",
-    "--fixture-exclude-setup",
-    "-I",
-    "--tests-information",
-    "-L",
-    "--label-regex",
-    "-LE",
-    "--label-exclude",
-    "-M",
-    "--test-model",
-    "-O",
-    "--output-log",
-    "-R",
-    "--tests-regex",
-    "-S",
-    "--script",
-    "-SP",
-    "--script-new-process",
-    "-SR",
-    "--script-run",
-    "-T",
-    "--test-action",
-    "-W",
-    "--max-width",
-    "--extra-submit",
-    "--group",
-    "--interactive-debug-mode",
-    "--output-junit",
-    "--overwrite",
-    "--repeat",
-    "--repeat-until-fail",
-    "--resource-spec-file",
-    "--stop-time",
-    "--submit-index",
-    "--test-dir",
-    "--test-load",
-    "--test-output-size-failed",
-    "--test-output-size-passed",
-    "--timeout",
-    "--track",
-};
+constexpr std::array<std::string_view, 52> options_with_value{"-A",
+                                                              "--add-notes",
+                                                              "-C",
+                                                              "--build-config",
+                                                              "-D",
+                                                              "--dashboard",
+                                                              "-E",
+                                                              "--exclude-regex",
+                                                              "-FA",
+                                                              "--fixture-exclude-any",
+                                                              "-FC",
+                                                              "--fixture-exclude-cleanup",
+                                                              "-FS",
+                                                              "--fixture-exclude-setup",
+                                                              "-I",
+                                                              "--tests-information",
+                                                              "-L",
+                                                              "--label-regex",
+                                                              "-LE",
+                                                              "--label-exclude",
+                                                              "-M",
+                                                              "--test-model",
+                                                              "-O",
+                                                              "--output-log",
+                                                              "-R",
+                                                              "--tests-regex",
+                                                              "-S",
+                                                              "--script",
+                                                              "-SP",
+                                                              "--script-new-process",
+                                                              "-SR",
+                                                              "--script-run",
+                                                              "-T",
+                                                              "--test-action",
+                                                              "-W",
+                                                              "--max-width",
+                                                              "--extra-submit",
+                                                              "--group",
+                                                              "--interactive-debug-mode",
+                                                              "--output-junit",
+                                                              "--overwrite",
+                                                              "--repeat",
+                                                              "--repeat-until-fail",
+                                                              "--resource-spec-file",
+                                                              "--stop-time",
+                                                              "--submit-index",
+                                                              "--test-dir",
+                                                              "--test-load",
+                                                              "--test-output-size-failed",
+                                                              "--test-output-size-passed",
+                                                              "--timeout",
+                                                              "--track"};
 
 bool takes_value(std::string_view option) {
   return std::find(options_with_value.begin(), options_with_value.end(), option) != options_with_value.end();
@@ -110,20 +107,16 @@ std::optional<Level> level_of_attached(const std::string& argument, CtestRules r
   return std::nullopt;
 }
 
-std::optional<std::string> value_of(const Arguments& arguments, std::size_t index, const std::string& option) {
-  const std::string& argument = arguments[index];
-  if (argument == option && index + 1 < arguments.size())
-    return arguments[index + 1];
-  if (starts_with(argument, option + "="))
-    return argument.substr(option.size() + 1);
-  return std::nullopt;
-}
-
+// Of `--option value` and `--option=value`.
 Arguments values_of(const Arguments& arguments, const std::string& option) {
   Arguments values;
-  for (std::size_t i = 0; i < arguments.size(); ++i)
-    if (auto value = value_of(arguments, i, option))
-      values.push_back(std::move(*value));
+  const std::string beginning = option + "=";
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i] == option && i + 1 < arguments.size())
+      values.push_back(arguments[i + 1]);
+    else if (starts_with(arguments[i], beginning))
+      values.push_back(arguments[i].substr(beginning.size()));
+  }
   return values;
 }
 
@@ -156,8 +149,9 @@ Level level_of(const std::string& number, CtestRules rules) {
   char* end = nullptr;
   errno = 0;
   const long value = std::strtol(number.c_str(), &end, 10);
+  // As atoi() does, which makes any number of one that is too big.
   if (rules < CtestRules::v3_29)
-    return value > 1 ? Level::several : Level::one;
+    return static_cast<int>(value) > 1 ? Level::several : Level::one;
   const bool negative = number.find('-') != std::string::npos;
   if (errno != 0 || end == number.c_str() || *end != '\0' || negative)
     return Level::refused;
@@ -182,7 +176,9 @@ std::optional<LevelChoice> level_on_command_line(const Arguments& arguments, Cte
         continue; // ignored
       const bool takes_next = !is_last && (rules < CtestRules::v3_29 || !starts_with(arguments[i + 1], "-"));
       const std::string value = takes_next ? arguments[i + 1] : std::string{};
-      choice = LevelChoice{level_of_value(value, rules), value.empty() ? argument : argument + " " + value};
+      choice = LevelChoice{level_of_value(value, rules), argument};
+      if (!value.empty())
+        choice->text.append(" ").append(value);
       if (takes_next)
         ++i;
     } else if (const auto level = level_of_attached(argument, rules)) {

@@ -102,7 +102,7 @@ std::chrono::seconds parse_duration(const std::string& text, const std::string& 
   const auto digits = text.find_first_not_of("0123456789");
   const std::string unit = digits == std::string::npos ? "" : text.substr(digits);
   const int seconds_per_unit = unit == "s" ? 1 : unit == "min" ? 60 : unit == "h" ? 3600 : 0;
-  if (seconds_per_unit == 0) {
+  if (seconds_per_unit == 0 || digits == 0) {
     throw InvalidSetting{what + "='" + text + "' is not a duration; write 90s, 20min or 1h"};
   }
   return std::chrono::seconds{

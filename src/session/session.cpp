@@ -157,6 +157,13 @@ Outcome Session::acquire(const Requirement& requirement, const std::string& test
   if (cover_) {
     return under_lease(requirement, memory);
   }
+  // Whether it was announced does not matter for what can never be had.
+  const Bytes asked = memory.bytes + Bytes{least_overhead_};
+  for (auto device = devices_.begin(); device != devices_.begin() + requirement.gpus; ++device) {
+    if (asked > device->total) {
+      return skip(never_fits(who, policy::Refusal{asked.count(), device->total.count(), 1, 1}));
+    }
+  }
   const bool large = requirement.memory_class == MemoryClass::large;
   const bool large_entry = settings_.requirement.memory_class == MemoryClass::large;
   auto decision = policy::LargeDecision::wait;

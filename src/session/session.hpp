@@ -45,6 +45,9 @@ public:
   /// What keeps it from devices is returned, and again by every acquire(). Throws LedgerError, InvalidSetting.
   Outcome enter(const Plan& plan);
 
+  /// What came of enter(); a failure before it.
+  [[nodiscard]] const Outcome& entered() const { return entered_; }
+
   /// The chosen devices in CUDA's order; empty before enter() and without a GPU.
   [[nodiscard]] const std::vector<Device>& devices() const { return devices_; }
 

@@ -65,8 +65,9 @@ public:
     if (const auto jobs = first_along(tests_, name, &jobs_of))
       preset.jobs = *jobs;
     auto level = first_along(tests_, name, &level_of);
-    if (!level && value_along(tests_, name, "inheritConfigureEnvironment") != "false")
-      level = first_along(configures_, value_along(tests_, name, "configurePreset"), &level_of);
+    const std::string configure = value_along(tests_, name, "configurePreset");
+    if (!level && !configure.empty() && value_along(tests_, name, "inheritConfigureEnvironment") != "false")
+      level = first_along(configures_, configure, &level_of);
     if (level && has_macro(*level))
       throw Unreadable{"CTEST_PARALLEL_LEVEL has a macro"};
     // A null leaves ctest the variable that it was started with.

@@ -5,10 +5,11 @@
 #include "system/process.hpp"
 #include "system/program_output.hpp"
 
-#include <algorithm>
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <utility>
 
 namespace gputest::system {
 
@@ -16,6 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using Arguments = std::vector<std::string>;
+using Variables = std::map<std::string, std::string>;
 
 struct Ctest {
   pid_t pid = 0;
@@ -55,42 +57,6 @@ std::optional<std::string> home_of_build_tree(const std::string& folder) {
   return std::nullopt;
 }
 
-// Where ctest may have been started. It reads presets there and then moves to the build tree, so this is known only
-// from traces: the build tree's source folder, the shell's PWD, the folder of ctest's parent.
-std::vector<std::string> possible_start_folders(pid_t ctest, const std::map<std::string, std::string>& environment) {
-  std::vector<std::string> folders;
-  const auto add = [&](const std::optional<std::string>& folder) {
-    if (folder && std::find(folders.begin(), folders.end(), *folder) == folders.end())
-      folders.push_back(*folder);
-  };
-  const auto now = working_directory_of(ctest);
-  if (now)
-    add(home_of_build_tree(*now));
-  const auto pwd = environment.find("PWD");
-  if (pwd != environment.end())
-    add(pwd->second);
-  if (const auto parent = parent_of(ctest))
-    add(working_directory_of(*parent));
-  add(now);
-  return folders;
-}
-
-// The preset as every possible folder that knows it tells it; nullopt if none does, or if they disagree.
-std::optional<TestPreset> find_preset(const Ctest& ctest, const std::map<std::string, std::string>& environment,
-                                      const std::string& name) {
-  const auto file = policy::named_presets_file(ctest.arguments);
-  std::optional<TestPreset> found;
-  for (const std::string& folder : possible_start_folders(ctest.pid, environment)) {
-    const auto preset = read_test_preset(file ? (fs::path{folder} / *file).string() : folder, name);
-    if (!preset)
-      continue;
-    if (found && !(*found == *preset))
-      return std::nullopt;
-    found = preset;
-  }
-  return found;
-}
-
 // `ctest version 3.25.1`, and more below it.
 std::string version_of(const std::string& executable) {
   const auto output = executable.empty() ? std::nullopt : output_of({executable, "--version"});
@@ -98,6 +64,49 @@ std::string version_of(const std::string& executable) {
   if (!output || output->compare(0, prefix.size(), prefix) != 0)
     return {};
   return output->substr(prefix.size(), output->find_first_of(" \n", prefix.size()) - prefix.size());
+}
+
+// ctest reads presets where it is started and then moves to the build tree. Where it was started is known only from
+// traces.
+class PresetSearch {
+public:
+  PresetSearch(pid_t ctest, std::string preset, std::optional<std::string> file)
+      : ctest_{ctest}, preset_{std::move(preset)}, file_{std::move(file)} {}
+
+  // nullopt if no folder knows the preset, or if it cannot be told which of two is meant.
+  [[nodiscard]] std::optional<TestPreset> find(const Variables& variables) const {
+    const auto build_tree = working_directory_of(ctest_);
+    // Presets lie in the source folder, and a build tree knows its own.
+    if (auto preset = build_tree ? preset_in(home_of_build_tree(*build_tree)) : std::nullopt)
+      return preset;
+    // A shell tells where it is; other parents may have stayed where they are.
+    const auto pwd = variables.find("PWD");
+    const auto in_pwd = pwd == variables.end() ? std::nullopt : preset_in(pwd->second);
+    const auto parent = parent_of(ctest_);
+    const auto in_parents = parent ? preset_in(working_directory_of(*parent)) : std::nullopt;
+    if (in_pwd && in_parents && !(*in_pwd == *in_parents))
+      return std::nullopt;
+    return in_pwd ? in_pwd : in_parents;
+  }
+
+private:
+  [[nodiscard]] std::optional<TestPreset> preset_in(const std::optional<std::string>& folder) const {
+    if (!folder)
+      return std::nullopt;
+    return read_test_preset(file_ ? (fs::path{*folder} / *file_).string() : *folder, preset_);
+  }
+
+  pid_t ctest_;
+  std::string preset_;
+  std::optional<std::string> file_;
+};
+
+// Older versions do not know --presets-file and read the usual files.
+std::optional<std::string> presets_file_of(const Ctest& ctest) {
+  auto file = policy::named_presets_file(ctest.arguments);
+  if (!file || policy::rules_of(version_of(ctest.executable)) < policy::CtestRules::v4_4)
+    return std::nullopt;
+  return file;
 }
 
 policy::CtestSighting look_for_ctest_above(pid_t child) {
@@ -111,12 +120,12 @@ policy::CtestSighting look_for_ctest_above(pid_t child) {
   auto environment = environment_of(ctest->pid);
   if (!environment)
     environment = environment_of(own_pid());
-  const auto& variables = environment ? *environment : std::map<std::string, std::string>{};
+  const Variables variables = environment.value_or(Variables{});
   const auto level = variables.find("CTEST_PARALLEL_LEVEL");
   if (level != variables.end())
     sighting.parallel_level = level->second;
   if (const auto name = policy::named_preset(ctest->arguments)) {
-    const auto preset = find_preset(*ctest, variables, *name);
+    const auto preset = PresetSearch{ctest->pid, *name, presets_file_of(*ctest)}.find(variables);
     sighting.preset_readable = preset.has_value();
     if (preset)
       sighting.preset_jobs = preset->jobs;

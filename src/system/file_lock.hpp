@@ -1,15 +1,14 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <string>
 
 namespace gputest::system {
 
 /// A mutex between processes that the kernel releases when its holder ends, however it ends: Boost's file_lock.
 ///
-/// Excludes the threads of this process too. Meets BasicLockable. One object a file and process: a POSIX record lock is
-/// dropped when the process closes any descriptor of the file.
+/// Excludes the threads of this process too, also those that use another object for the same file. Meets BasicLockable.
+/// Nothing else in the process may open and close the file: a POSIX record lock goes with any descriptor of it.
 class FileLock {
 public:
   /// `path` must exist and be writable. Throws LedgerError.
@@ -25,8 +24,7 @@ public:
 private:
   struct Kernel;
   std::string path_;
-  std::mutex threads_;
-  std::unique_ptr<Kernel> kernel_;
+  std::shared_ptr<Kernel> kernel_; ///< of all objects of this process for that file
 };
 
 } // namespace gputest::system

@@ -5,7 +5,7 @@
 
 namespace gputest::detail {
 
-/// What an annotation says of a test, or of every test of a suite where `test` is empty.
+/// What an annotation says of a test.
 struct Annotation {
   const char* suite;
   const char* test;

@@ -9,7 +9,8 @@ namespace gputest {
 /// Base of the fixtures: makes sure that the test holds its class's memory before anything derived from it is built.
 ///
 /// Fails the test if gputest's listener is not installed, since the test would then run unprotected. Allocate in
-/// SetUp(), not in a derived constructor: a skipped test runs its constructors, but not SetUp().
+/// SetUp(), not in a derived constructor: a skipped test runs its constructors, but not SetUp(). A derived fixture may
+/// have a SetUpTestSuite() of its own; one under its old name, SetUpTestCase(), GoogleTest refuses beside the one here.
 class ClassTest : public ::testing::Test {
 protected:
   explicit ClassTest(MemoryClass memory_class);
