@@ -1,0 +1,99 @@
+#include "cli/exit_codes.hpp"
+#include "tool.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+
+namespace gputest::cli {
+
+namespace {
+
+constexpr std::uint64_t gib = 1ULL << 30U;
+
+nlohmann::json devices_of(const Tool& tool) {
+  const auto ended = tool.run({"devices", "--json"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_EQ(ended.err, "");
+  return nlohmann::json::parse(ended.out);
+}
+
+} // namespace
+
+TEST(DevicesCommand, shows_every_device_with_what_is_free_of_it) {
+  Tool tool;
+  tool.set("GPUTEST_DEVICES", "simulated:2x16GiB,context=1GiB");
+  const auto report = devices_of(tool);
+  EXPECT_EQ(report["version"], 1);
+  ASSERT_EQ(report["devices"].size(), 2U);
+  EXPECT_NE(report["devices"][0]["uuid"], report["devices"][1]["uuid"]);
+  for (const auto& device : report["devices"]) {
+    EXPECT_EQ(device["total_bytes"], 16 * gib);
+    EXPECT_EQ(device["free_for_next_bytes"], 15 * gib);
+    EXPECT_EQ(device["ledger_processes"], 0);
+    EXPECT_EQ(device["simulated"], true);
+    EXPECT_EQ(device["visible"], true);
+  }
+}
+
+TEST(DevicesCommand, counts_what_a_running_command_holds) {
+  Tool tool;
+  tool.set("GPUTEST_DEVICES", "simulated:1x16GiB,context=1GiB");
+  auto holder = tool.start({"run", "--memory", "4GiB", "--", "sh", "-c", "echo here; cat >/dev/null"});
+  holder.wait_for_out("here");
+  const auto device = devices_of(tool)["devices"][0];
+  EXPECT_EQ(device["ledger_processes"], 1);
+  EXPECT_EQ(device["ledger_context_bytes"], 1 * gib);
+  EXPECT_EQ(device["ledger_leased_bytes"], 4 * gib);
+  EXPECT_EQ(device["stranger_bytes"], 0);
+  EXPECT_EQ(device["free_for_next_bytes"], 10 * gib);
+  // What is shown as free is granted without a wait, and one byte more is not.
+  EXPECT_EQ(tool.run({"run", "--memory", "10GiB", "--wait-limit", "0s", "--", "true"}).exit_code, 0);
+  EXPECT_EQ(
+      tool.run({"run", "--memory", std::to_string(10 * gib + 1) + "B", "--wait-limit", "0s", "--", "true"}).exit_code,
+      to_int(ExitCode::wait_limit));
+  EXPECT_EQ(holder.finish().exit_code, 0);
+  EXPECT_EQ(devices_of(tool)["devices"][0]["ledger_processes"], 0);
+}
+
+TEST(DevicesCommand, shows_which_devices_are_hidden) {
+  Tool tool;
+  tool.set("GPUTEST_DEVICES", "simulated:2x16GiB");
+  const std::string second = devices_of(tool)["devices"][1]["uuid"];
+  tool.set("CUDA_VISIBLE_DEVICES", second);
+  const auto report = devices_of(tool);
+  EXPECT_EQ(report["devices"][0]["visible"], false);
+  EXPECT_EQ(report["devices"][1]["visible"], true);
+}
+
+TEST(DevicesCommand, says_why_there_is_none_and_fails_only_where_one_is_required) {
+  Tool tool;
+  tool.set("GPUTEST_DEVICES", "none");
+  const auto ended = tool.run({"devices"});
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_EQ(ended.out.find("no GPU: "), 0U) << ended.out;
+  EXPECT_TRUE(devices_of(tool)["devices"].empty());
+  EXPECT_NE(devices_of(tool)["why_none"], "");
+  EXPECT_FALSE(std::filesystem::exists(tool.ledger())) << "to look must not make a ledger";
+  tool.set("GPUTEST_REQUIRE_GPU", "1");
+  EXPECT_EQ(tool.run({"devices"}).exit_code, to_int(ExitCode::no_gpu));
+}
+
+TEST(DevicesCommand, is_a_table_for_people) {
+  const auto text = Tool{}.run({"devices"}).out;
+  EXPECT_EQ(text.find("INDEX  UUID"), 0U) << text;
+  EXPECT_NE(text.find("16 GiB"), std::string::npos) << text;
+  EXPECT_NE(text.find("\nsimulated\n"), std::string::npos) << text;
+}
+
+TEST(DevicesCommand, fails_with_78_on_an_unusable_setting) {
+  Tool tool;
+  tool.set("GPUTEST_DEVICES", "two");
+  const auto ended = tool.run({"devices"});
+  EXPECT_EQ(ended.exit_code, to_int(ExitCode::unusable_setting));
+  EXPECT_EQ(ended.out, "");
+  EXPECT_NE(ended.err.find("GPUTEST_DEVICES"), std::string::npos) << ended.err;
+}
+
+} // namespace gputest::cli

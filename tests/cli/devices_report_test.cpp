@@ -1,0 +1,90 @@
+#include "cli/devices_report.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace gputest::cli {
+
+namespace {
+
+using namespace gputest::literals; // NOLINT(google-build-using-namespace)
+
+DevicesReport two_devices() {
+  DevicesReport report;
+  report.origin = "driver 580.159.04";
+  DeviceReport busy;
+  busy.device = {"GPU-aaaaaaaa-1111", "NVIDIA H200", 140_GiB, false};
+  busy.reserved_bytes = (512_MiB).count();
+  busy.used_bytes = (20_GiB).count();
+  busy.context_bytes = (1_GiB).count();
+  busy.leased_bytes = (15_GiB).count();
+  busy.processes = 2;
+  busy.stranger_bytes = (4_GiB).count();
+  busy.free_bytes = (100_GiB).count();
+  DeviceReport hidden;
+  hidden.index = 1;
+  hidden.device = {"MIG-bbbbbbbb-2222", "NVIDIA H200 MIG 1g.18gb", 16_GiB, false};
+  hidden.visible = false;
+  report.devices = {busy, hidden};
+  return report;
+}
+
+} // namespace
+
+TEST(DevicesReport, is_a_table_for_people) {
+  EXPECT_EQ(
+      to_text(two_devices()),
+      "INDEX  UUID               NAME                      MEMORY  IN USE    ON LEDGER  STRANGERS  FREE FOR NEXT  "
+      "VISIBLE\n"
+      "    0  GPU-aaaaaaaa-1111  NVIDIA H200              140 GiB  20 GiB  16 GiB by 2      4 GiB        100 GiB  "
+      "yes\n"
+      "    1  MIG-bbbbbbbb-2222  NVIDIA H200 MIG 1g.18gb   16 GiB       -            -          -              -  "
+      "no\n"
+      "\n"
+      "driver 580.159.04\n");
+}
+
+TEST(DevicesReport, is_an_object_with_units_in_its_keys_for_machines) {
+  const auto expected = nlohmann::ordered_json::parse(R"({
+    "version": 1,
+    "origin": "driver 580.159.04",
+    "why_none": "",
+    "devices": [
+      {"index": 0, "uuid": "GPU-aaaaaaaa-1111", "name": "NVIDIA H200", "simulated": false, "mig_slice": false,
+       "visible": true, "total_bytes": 150323855360, "reserved_bytes": 536870912, "used_bytes": 21474836480,
+       "ledger_processes": 2, "ledger_context_bytes": 1073741824, "ledger_leased_bytes": 16106127360,
+       "stranger_bytes": 4294967296, "free_for_next_bytes": 107374182400},
+      {"index": 1, "uuid": "MIG-bbbbbbbb-2222", "name": "NVIDIA H200 MIG 1g.18gb", "simulated": false,
+       "mig_slice": true, "visible": false, "total_bytes": 17179869184, "reserved_bytes": 0, "used_bytes": 0,
+       "ledger_processes": 0, "ledger_context_bytes": 0, "ledger_leased_bytes": 0, "stranger_bytes": 0,
+       "free_for_next_bytes": 0}
+    ]
+  })");
+  EXPECT_EQ(to_json(two_devices()).dump(2), expected.dump(2));
+}
+
+TEST(DevicesReport, says_why_there_is_no_gpu) {
+  DevicesReport report;
+  report.why_none = "there is no driver";
+  EXPECT_EQ(to_text(report), "no GPU: there is no driver\n");
+  EXPECT_EQ(to_json(report)["why_none"], "there is no driver");
+  EXPECT_TRUE(to_json(report)["devices"].is_array());
+}
+
+TEST(DevicesReport, says_when_every_device_is_hidden) {
+  auto report = two_devices();
+  report.devices[0].visible = false;
+  EXPECT_NE(to_text(report).find("no GPU for tests: CUDA_VISIBLE_DEVICES hides all of them\n"), std::string::npos);
+}
+
+TEST(DevicesReport, is_a_failure_only_where_a_gpu_is_required_and_none_can_be_used) {
+  auto report = two_devices();
+  report.gpu_required = true;
+  EXPECT_EQ(exit_code_of(report), ExitCode::done);
+  report.devices[0].visible = false;
+  EXPECT_EQ(exit_code_of(report), ExitCode::no_gpu);
+  report.gpu_required = false;
+  EXPECT_EQ(exit_code_of(report), ExitCode::done);
+}
+
+} // namespace gputest::cli

@@ -1,0 +1,72 @@
+#include "cli/free_memory.hpp"
+
+#include <gputest/bytes.hpp>
+
+#include <gtest/gtest.h>
+
+namespace gputest::cli {
+
+namespace {
+
+using namespace gputest::literals; // NOLINT(google-build-using-namespace)
+using policy::Claim;
+using policy::Snapshot;
+using policy::Stage;
+
+Snapshot device_of(Bytes total, Bytes strangers = Bytes{}) {
+  Snapshot snapshot;
+  snapshot.devices = {{total.count(), strangers.count()}};
+  return snapshot;
+}
+
+Claim holder_of(Bytes bytes, Bytes largest) {
+  Claim claim;
+  claim.stage = Stage::holding;
+  claim.ticket = 1;
+  claim.devices = 1;
+  claim.wanted = 1;
+  claim.overhead_bytes = (1_GiB).count();
+  claim.largest_bytes = largest.count();
+  claim.lease_bytes = bytes.count();
+  return claim;
+}
+
+std::uint64_t free_bytes(const Snapshot& snapshot) { return free_bytes_for_next(snapshot, 0, (1_GiB).count()); }
+
+} // namespace
+
+TEST(FreeMemory, of_an_empty_device_is_all_but_the_context_of_the_next_process) {
+  EXPECT_EQ(free_bytes(device_of(16_GiB)), (15_GiB).count());
+}
+
+TEST(FreeMemory, leaves_out_what_others_hold_with_their_contexts) {
+  auto snapshot = device_of(16_GiB);
+  snapshot.claims = {holder_of(4_GiB, 4_GiB)};
+  EXPECT_EQ(free_bytes(snapshot), (10_GiB).count());
+}
+
+TEST(FreeMemory, leaves_out_what_strangers_hold) { EXPECT_EQ(free_bytes(device_of(16_GiB, 6_GiB)), (9_GiB).count()); }
+
+TEST(FreeMemory, is_nothing_while_somebody_has_the_whole_device) {
+  auto snapshot = device_of(16_GiB);
+  snapshot.claims = {holder_of(1_GiB, 1_GiB)};
+  snapshot.claims[0].exclusive = true;
+  EXPECT_EQ(free_bytes(snapshot), 0U);
+}
+
+TEST(FreeMemory, is_nothing_while_others_wait_in_front) {
+  auto snapshot = device_of(16_GiB);
+  snapshot.claims = {holder_of(1_GiB, 1_GiB), Claim{}};
+  snapshot.claims[1].stage = Stage::entering;
+  snapshot.claims[1].ticket = 2;
+  snapshot.claims[1].candidates = 1;
+  EXPECT_EQ(free_bytes(snapshot), 0U);
+}
+
+TEST(FreeMemory, is_nothing_where_one_more_context_could_keep_another_test_waiting_for_ever) {
+  auto snapshot = device_of(16_GiB);
+  snapshot.claims = {holder_of(1_GiB, 15_GiB)};
+  EXPECT_EQ(free_bytes(snapshot), 0U);
+}
+
+} // namespace gputest::cli

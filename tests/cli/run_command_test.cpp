@@ -1,0 +1,287 @@
+#include "cli/run_command.hpp"
+
+#include "tool.hpp"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <filesystem>
+
+namespace gputest::cli {
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+int number(ExitCode code) { return to_int(code); }
+
+/// A shell command that says `here` and then waits until its input ends.
+const Words says_here_and_waits{"sh", "-c", "echo here; cat >/dev/null"};
+
+Words run_with(Words options, const Words& command) {
+  options.insert(options.begin(), "run");
+  options.emplace_back("--");
+  options.insert(options.end(), command.begin(), command.end());
+  return options;
+}
+
+} // namespace
+
+TEST(RunCommand, ends_with_the_exit_status_of_its_command) {
+  const Tool tool;
+  for (const int status : {0, 1, 3, 77, 255}) {
+    EXPECT_EQ(tool.run({"run", "--", "sh", "-c", "exit " + std::to_string(status)}).exit_code, status);
+  }
+}
+
+TEST(RunCommand, dies_of_the_signal_that_its_command_dies_of) {
+  const auto ended = Tool{}.run({"run", "--", "sh", "-c", "kill -TERM $$"});
+  EXPECT_EQ(ended.signal, SIGTERM);
+}
+
+TEST(RunCommand, becomes_its_command_so_that_signals_reach_it) {
+  const Tool tool;
+  auto running = tool.start(run_with({}, {"sh", "-c", "trap 'exit 42' TERM; echo pid $$; cat >/dev/null"}));
+  running.wait_for_out("pid " + std::to_string(running.pid()) + "\n");
+  running.kill(SIGTERM);
+  EXPECT_EQ(running.finish().exit_code, 42);
+}
+
+TEST(RunCommand, hands_every_word_of_the_command_on_unchanged) {
+  struct Case {
+    Words arguments;
+    std::string out;
+  };
+  const std::vector<Case> table{
+      {{"run", "--memory", "3GiB", "--", "printf", "%s|", "--memory", "7"}, "--memory|7|"},
+      {{"run", "--memory=3GiB", "printf", "%s|", "--memory", "7", "--help"}, "--memory|7|--help|"},
+      {{"run", "printf", "%s|", "a", "--", "--gpus", "--", "b"}, "a|--|--gpus|--|b|"},
+      {{"run", "--", "printf", "%s|", "--", "a"}, "--|a|"},
+      {{"run", "--", "printf", "%s|", "", " two words ", "*", "$HOME"}, "| two words |*|$HOME|"},
+      {{"run", "--", "printf", "%s|", "run", "status", "--json", "-h", "--version", "++"},
+       "run|status|--json|-h|--version|++|"},
+      {{"run", "printf", "%s|", "devices"}, "devices|"},
+  };
+  const Tool tool;
+  for (const auto& [arguments, out] : table) {
+    const auto ended = tool.run(arguments);
+    EXPECT_EQ(ended.out, out) << ended.err;
+    EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  }
+}
+
+TEST(RunCommand, takes_the_name_of_another_command_of_the_tool_for_a_command_to_run) {
+  EXPECT_EQ(Tool{}.run({"run", "devices", "--json"}).exit_code, number(ExitCode::not_found));
+}
+
+TEST(RunCommand, leaves_standard_input_to_its_command) {
+  const Tool tool;
+  auto running = tool.start({"run", "--", "sh", "-c", "cat; echo end"});
+  EXPECT_EQ(running.finish().out, "end\n");
+}
+
+TEST(RunCommand, refuses_a_wrong_command_line_with_64_and_tells_where_help_is) {
+  const std::vector<Words> table{{},
+                                 {"unknown"},
+                                 {"--unknown"},
+                                 {"run"},
+                                 {"run", "--"},
+                                 {"run", "--memory", "--", "true"},
+                                 {"run", "--unknown", "--", "true"},
+                                 {"run", "--unknown", "3", "true"},
+                                 {"run", "-x", "true"},
+                                 {"run", "--memory", "3GB", "--", "true"},
+                                 {"run", "--memory", "tiny", "--", "true"},
+                                 {"run", "--memory", "1GiB", "--memory", "2GiB", "--", "true"},
+                                 {"run", "--gpus", "0", "--", "true"},
+                                 {"run", "--gpus", "17", "--", "true"},
+                                 {"run", "--gpus", "two", "--", "true"},
+                                 {"run", "--large", "maybe", "--", "true"},
+                                 {"run", "--wait-limit", "soon", "--", "true"},
+                                 {"devices", "extra"},
+                                 {"devices", "--unknown"},
+                                 {"status", "--", "true"}};
+  const Tool tool;
+  for (const auto& arguments : table) {
+    const auto ended = tool.run(arguments);
+    EXPECT_EQ(ended.exit_code, number(ExitCode::wrong_command_line))
+        << ::testing::PrintToString(arguments) << ended.err;
+    EXPECT_EQ(ended.out, "");
+    EXPECT_EQ(ended.err.find("gputest: "), 0U) << ended.err;
+    EXPECT_NE(ended.err.find("See 'gputest --help'.\n"), std::string::npos) << ended.err;
+  }
+  EXPECT_FALSE(std::filesystem::exists(tool.ledger()));
+}
+
+TEST(RunCommand, names_the_option_whose_value_is_wrong) {
+  const Tool tool;
+  EXPECT_NE(tool.run({"run", "--memory", "3GB", "--", "true"}).err.find("--memory"), std::string::npos);
+  EXPECT_NE(tool.run({"run", "--large", "maybe", "--", "true"}).err.find("--large"), std::string::npos);
+  EXPECT_NE(tool.run({"run", "--wait-limit", "soon", "--", "true"}).err.find("--wait-limit"), std::string::npos);
+  EXPECT_NE(tool.run({"run", "--unknown", "--", "true"}).err.find("'--unknown'"), std::string::npos);
+}
+
+TEST(RunCommand, refuses_an_unusable_variable_with_78_unless_an_option_overrides_it) {
+  Tool tool;
+  tool.set("GPUTEST_MEMORY", "3GB");
+  const auto ended = tool.run({"run", "--", "true"});
+  EXPECT_EQ(ended.exit_code, number(ExitCode::unusable_setting));
+  EXPECT_NE(ended.err.find("GPUTEST_MEMORY"), std::string::npos) << ended.err;
+  EXPECT_EQ(tool.run({"run", "--memory", "3GiB", "--", "true"}).exit_code, 0);
+}
+
+TEST(RunCommand, fails_with_127_or_126_before_it_asks_for_a_gpu) {
+  Tool tool;
+  tool.folder().write("data", "", 0644);
+  tool.set("GPUTEST_DEVICES", "none");
+  const auto missing = tool.run({"run", "--", "no-such-command-here"});
+  EXPECT_EQ(missing.exit_code, number(ExitCode::not_found));
+  EXPECT_NE(missing.err.find("'no-such-command-here'"), std::string::npos) << missing.err;
+  EXPECT_EQ(tool.run({"run", "--", tool.folder().path() + "/data"}).exit_code, number(ExitCode::cannot_execute));
+  EXPECT_EQ(tool.run({"run", "--", tool.folder().path()}).exit_code, number(ExitCode::cannot_execute));
+}
+
+TEST(RunCommand, fails_with_127_where_the_interpreter_of_a_script_is_missing) {
+  const Tool tool;
+  tool.folder().write("script", "#!/no/such/interpreter\n", 0755);
+  EXPECT_EQ(tool.run({"run", "--", tool.folder().path() + "/script"}).exit_code, number(ExitCode::not_found));
+}
+
+TEST(RunCommand, skips_with_77_and_the_reason_where_there_is_no_gpu) {
+  Tool tool;
+  tool.set("GPUTEST_DEVICES", "none");
+  const auto ended = tool.run({"run", "--", "echo", "ran"});
+  EXPECT_EQ(ended.exit_code, number(ExitCode::skipped));
+  EXPECT_EQ(ended.out, "");
+  EXPECT_EQ(ended.err.find("gputest: skipped: "), 0U) << ended.err;
+  EXPECT_NE(ended.err.find("GPUTEST_DEVICES=none"), std::string::npos) << ended.err;
+}
+
+TEST(RunCommand, fails_with_69_where_a_gpu_is_required_and_there_is_none) {
+  Tool tool;
+  tool.set("GPUTEST_DEVICES", "none");
+  const auto by_option = tool.run({"run", "--require-gpu", "--", "echo", "ran"});
+  EXPECT_EQ(by_option.exit_code, number(ExitCode::no_gpu));
+  EXPECT_EQ(by_option.out, "");
+  EXPECT_EQ(by_option.err.find("gputest: failed: "), 0U) << by_option.err;
+  tool.set("GPUTEST_REQUIRE_GPU", "1");
+  EXPECT_EQ(tool.run({"run", "--", "true"}).exit_code, number(ExitCode::no_gpu));
+}
+
+TEST(RunCommand, skips_what_no_device_can_ever_hold_or_fails_where_no_skip_is_allowed) {
+  Tool tool;
+  const auto ended = tool.run({"run", "--memory", "32GiB", "--", "echo", "ran"});
+  EXPECT_EQ(ended.exit_code, number(ExitCode::skipped)) << ended.err;
+  EXPECT_EQ(ended.out, "");
+  EXPECT_NE(ended.err.find("32.5 GiB"), std::string::npos) << ended.err; // with the context
+  EXPECT_NE(ended.err.find("16 GiB"), std::string::npos) << ended.err;
+  EXPECT_EQ(tool.run({"run", "--gpus", "2", "--", "true"}).exit_code, number(ExitCode::skipped));
+  tool.set("GPUTEST_FORBID_SKIP", "1");
+  EXPECT_EQ(tool.run({"run", "--memory", "32GiB", "--", "true"}).exit_code, number(ExitCode::no_gpu));
+}
+
+TEST(RunCommand, skips_a_large_test_beside_others_unless_it_shall_wait) {
+  Tool tool;
+  tool.set("GPUTEST_RUN_MODE", "parallel");
+  const auto excluded = tool.run({"run", "--memory", "large", "--name", "big_one", "--", "echo", "ran"});
+  EXPECT_EQ(excluded.exit_code, number(ExitCode::skipped)) << excluded.err;
+  EXPECT_EQ(excluded.out, "");
+  EXPECT_NE(excluded.err.find("big_one"), std::string::npos) << excluded.err;
+  const auto waited = tool.run({"run", "--memory", "large", "--large", "wait", "--", "echo", "ran"});
+  EXPECT_EQ(waited.exit_code, 0) << waited.err;
+  EXPECT_EQ(waited.out, "ran\n");
+}
+
+TEST(RunCommand, fails_with_75_and_names_the_holder_where_the_wait_limit_runs_out) {
+  const Tool tool;
+  auto holder = tool.start(run_with({"--memory", "12GiB", "--name", "the_holder"}, says_here_and_waits));
+  holder.wait_for_out("here");
+  const auto ended = tool.run({"run", "--memory", "12GiB", "--wait-limit", "0s", "--", "echo", "ran"});
+  EXPECT_EQ(ended.exit_code, number(ExitCode::wait_limit)) << ended.err;
+  EXPECT_EQ(ended.out, "");
+  EXPECT_NE(ended.err.find("the_holder"), std::string::npos) << ended.err;
+  EXPECT_EQ(holder.finish().exit_code, 0);
+}
+
+TEST(RunCommand, fails_with_70_where_the_ledger_cannot_be_used) {
+  Tool tool;
+  tool.folder().write("file", "", 0644);
+  tool.set("GPUTEST_DIR", tool.folder().path() + "/file/ledger");
+  const auto ended = tool.run({"run", "--", "echo", "ran"});
+  EXPECT_EQ(ended.exit_code, number(ExitCode::internal_error)) << ended.err;
+  EXPECT_EQ(ended.out, "");
+  EXPECT_NE(ended.err.find(tool.folder().path() + "/file"), std::string::npos) << ended.err;
+}
+
+TEST(RunCommand, shows_its_command_as_many_devices_as_it_asked_for_by_uuid) {
+  Tool tool;
+  tool.set("GPUTEST_DEVICES", "simulated:3x16GiB");
+  const auto one = tool.run({"run", "--", "sh", "-c", "echo $CUDA_VISIBLE_DEVICES"}).out;
+  EXPECT_EQ(one.find("SIM-"), 0U) << one;
+  EXPECT_EQ(one.find(','), std::string::npos) << one;
+  const auto two = tool.run({"run", "--gpus", "2", "--", "sh", "-c", "echo $CUDA_VISIBLE_DEVICES"}).out;
+  const auto comma = two.find(',');
+  ASSERT_NE(comma, std::string::npos) << two;
+  EXPECT_EQ(two.find("SIM-", comma), comma + 1) << two;
+  EXPECT_NE(two.substr(0, comma) + "\n", two.substr(comma + 1));
+}
+
+TEST(RunCommand, runs_a_second_one_inside_itself_under_its_own_lease) {
+  const Tool tool;
+  const auto ended =
+      tool.run(run_with({"--memory", "12GiB", "--wait-limit", "0s"},
+                        {Tool::path(), "run", "--memory", "12GiB", "--wait-limit", "0s", "--", "echo", "inside"}));
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_EQ(ended.out, "inside\n");
+}
+
+TEST(RunCommand, keeps_its_place_until_the_last_process_that_its_command_left_behind_has_ended) {
+  const Tool tool;
+  auto holder = tool.start(
+      run_with({"--memory", "12GiB"}, {"sh", "-c", "exec 3<&0; (read line <&3) >/dev/null 2>&1 & echo left"}));
+  // Its streams end with the shell, its input is still open.
+  holder.wait_for_out("left");
+  holder.wait_for_end_of_streams();
+  const auto meanwhile = tool.run({"run", "--memory", "12GiB", "--wait-limit", "0s", "--", "true"});
+  EXPECT_EQ(meanwhile.exit_code, number(ExitCode::wait_limit)) << meanwhile.err;
+  EXPECT_EQ(holder.finish().exit_code, 0);
+  const auto afterwards = tool.run({"run", "--memory", "12GiB", "--", "true"});
+  EXPECT_EQ(afterwards.exit_code, 0) << afterwards.err;
+}
+
+TEST(RunCommand, leaves_nothing_behind_when_it_is_killed) {
+  const Tool tool;
+  auto holder = tool.start(run_with({"--memory", "12GiB"}, {"sh", "-c", "echo here; exec sleep 1000"}));
+  holder.wait_for_out("here");
+  holder.kill(SIGKILL);
+  EXPECT_EQ(holder.finish().signal, SIGKILL);
+  const auto ended = tool.run({"run", "--memory", "12GiB", "--", "true"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+}
+
+TEST(RunCommand, lets_those_who_wait_go_on_when_its_command_ends) {
+  const Tool tool;
+  auto holder = tool.start(run_with({"--memory", "12GiB", "--name", "the_holder"}, says_here_and_waits));
+  holder.wait_for_out("here");
+  auto waiter = tool.start({"run", "--memory", "12GiB", "--", "echo", "its turn"});
+  waiter.wait_for_err("the_holder"); // it says whom it waits for
+  EXPECT_EQ(holder.finish().exit_code, 0);
+  const auto ended = waiter.finish();
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_EQ(ended.out, "its turn\n");
+}
+
+TEST(RunCommand, maps_each_outcome_of_a_session_to_an_exit_code) {
+  using Kind = session::Outcome::Kind;
+  session::Outcome outcome;
+  outcome.kind = Kind::granted;
+  EXPECT_EQ(exit_code_of(outcome), ExitCode::done);
+  outcome.kind = Kind::skip;
+  EXPECT_EQ(exit_code_of(outcome), ExitCode::skipped);
+  outcome.kind = Kind::fail;
+  EXPECT_EQ(exit_code_of(outcome), ExitCode::no_gpu);
+  outcome.timed_out = true;
+  EXPECT_EQ(exit_code_of(outcome), ExitCode::wait_limit);
+}
+
+} // namespace gputest::cli

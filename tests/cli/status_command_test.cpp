@@ -1,0 +1,97 @@
+#include "cli/exit_codes.hpp"
+#include "tool.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+
+#include <unistd.h>
+
+namespace gputest::cli {
+
+namespace {
+
+nlohmann::json status_of(const Tool& tool) {
+  const auto ended = tool.run({"status", "--json"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_EQ(ended.err, "");
+  return nlohmann::json::parse(ended.out);
+}
+
+} // namespace
+
+TEST(StatusCommand, says_nobody_and_makes_nothing_where_nobody_has_been) {
+  const Tool tool;
+  const auto ended = tool.run({"status"});
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_EQ(ended.out, "nobody (no process has used the ledger in " + tool.ledger() + " yet)\n");
+  EXPECT_FALSE(status_of(tool)["exists"].get<bool>());
+  EXPECT_FALSE(std::filesystem::exists(tool.ledger()));
+}
+
+TEST(StatusCommand, shows_who_holds_and_who_waits_and_then_nobody) {
+  const Tool tool;
+  auto holder =
+      tool.start({"run", "--memory", "12GiB", "--name", "first", "--", "sh", "-c", "echo here; cat >/dev/null"});
+  holder.wait_for_out("here");
+
+  auto status = status_of(tool);
+  ASSERT_EQ(status["processes"].size(), 1U) << status;
+  auto first = status["processes"][0];
+  EXPECT_EQ(first["who"], "first");
+  EXPECT_EQ(first["pid"], holder.pid());
+  EXPECT_EQ(first["uid"], ::getuid());
+  EXPECT_EQ(first["claim"], "lease");
+  EXPECT_EQ(first["memory_bytes"], 12ULL << 30U);
+  EXPECT_EQ(first["context_bytes"], 512ULL << 20U);
+  EXPECT_EQ(first["device_uuids"].size(), 1U);
+  EXPECT_LE(first["since_unix_ms"], status["now_unix_ms"]);
+
+  auto waiter = tool.start({"run", "--memory", "12GiB", "--name", "second", "--", "true"});
+  waiter.wait_for_err("first"); // it says whom it waits for
+  status = status_of(tool);
+  ASSERT_EQ(status["processes"].size(), 2U) << status;
+  first.erase("for_ms");
+  status["processes"][0].erase("for_ms");
+  EXPECT_EQ(status["processes"][0], first) << "what the holder shows must not depend on who waits";
+  EXPECT_EQ(status["processes"][1]["who"], "second");
+  EXPECT_EQ(status["processes"][1]["claim"].get<std::string>().find("waiting_"), 0U) << status;
+  EXPECT_EQ(status["processes"][1]["pid"], waiter.pid());
+  const auto text = tool.run({"status"}).out;
+  EXPECT_NE(text.find("first"), std::string::npos) << text;
+  EXPECT_LT(text.find("first"), text.find("second")) << text;
+
+  EXPECT_EQ(holder.finish().exit_code, 0);
+  EXPECT_EQ(waiter.finish().exit_code, 0);
+  EXPECT_EQ(tool.run({"status"}).out, "nobody\n");
+  EXPECT_TRUE(status_of(tool)["processes"].empty());
+}
+
+TEST(StatusCommand, knows_a_whole_device_and_a_medium_seat) {
+  const Tool tool;
+  for (const auto& [memory, claim] :
+       std::vector<std::pair<std::string, std::string>>{{"large", "exclusive"}, {"medium", "seat"}}) {
+    auto holder = tool.start({"run", "--memory", memory, "--", "sh", "-c", "echo here; cat >/dev/null"});
+    holder.wait_for_out("here");
+    const auto status = status_of(tool);
+    ASSERT_EQ(status["processes"].size(), 1U) << status;
+    EXPECT_EQ(status["processes"][0]["claim"], claim);
+    EXPECT_EQ(status["processes"][0]["who"], "sh");
+    EXPECT_EQ(holder.finish().exit_code, 0);
+  }
+}
+
+TEST(StatusCommand, fails_with_70_where_the_folder_cannot_be_looked_into) {
+  Tool tool;
+  tool.set("GPUTEST_DIR", tool.folder().path() + "/" + std::string(300, 'x')); // a name that no file can have
+  EXPECT_EQ(tool.run({"status"}).exit_code, to_int(ExitCode::internal_error));
+}
+
+TEST(StatusCommand, fails_with_78_on_an_unusable_setting) {
+  Tool tool;
+  tool.set("GPUTEST_WAIT_LIMIT", "soon");
+  EXPECT_EQ(tool.run({"status"}).exit_code, to_int(ExitCode::unusable_setting));
+}
+
+} // namespace gputest::cli

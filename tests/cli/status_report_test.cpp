@@ -1,0 +1,127 @@
+#include "cli/status_report.hpp"
+
+#include "cli/json_text.hpp"
+#include "cli/ledger_view.hpp"
+
+#include <gputest/bytes.hpp>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace gputest::cli {
+
+namespace {
+
+using namespace gputest::literals; // NOLINT(google-build-using-namespace)
+using namespace std::chrono_literals;
+using ledger::Entry;
+using policy::Stage;
+
+const auto now = std::chrono::system_clock::time_point{1'700'000'000s};
+
+std::string name_of_user(std::uint32_t uid) { return uid == 0 ? "root" : "user" + std::to_string(uid); }
+
+Entry entry_of(Stage stage, std::uint64_t ticket, const std::string& who) {
+  Entry entry;
+  entry.claim.stage = stage;
+  entry.claim.ticket = ticket;
+  entry.claim.overhead_bytes = (512_MiB).count();
+  entry.claim.devices = stage == Stage::entering ? 0 : 1;
+  entry.claim.wanted = stage == Stage::waiting || stage == Stage::holding ? 1 : 0;
+  entry.claim.lease_bytes = entry.claim.wanted != 0 ? (3_GiB).count() : 0;
+  entry.pid = 100 + static_cast<std::int64_t>(ticket);
+  entry.who = who;
+  entry.since = now - 12s;
+  return entry;
+}
+
+LedgerView view_of(std::vector<Entry> entries) {
+  LedgerView view;
+  view.exists = true;
+  view.uuids = {"GPU-aaaaaaaa-1111-2222-3333-444444444444", "SIM-1"};
+  view.entries = std::move(entries);
+  return view;
+}
+
+StatusReport status_of(std::vector<Entry> entries) {
+  return make_status("/folder", view_of(std::move(entries)), now, name_of_user);
+}
+
+ClaimKind kind_of(const Entry& entry) { return status_of({entry}).processes.at(0).kind; }
+
+} // namespace
+
+TEST(StatusReport, tells_the_kinds_of_claims_apart) {
+  EXPECT_EQ(kind_of(entry_of(Stage::entering, 1, "t")), ClaimKind::waiting_to_enter);
+  EXPECT_EQ(kind_of(entry_of(Stage::inside, 1, "t")), ClaimKind::context);
+  EXPECT_EQ(kind_of(entry_of(Stage::waiting, 1, "t")), ClaimKind::waiting_for_memory);
+  auto holder = entry_of(Stage::holding, 1, "t");
+  EXPECT_EQ(kind_of(holder), ClaimKind::lease);
+  holder.claim.seat = true;
+  EXPECT_EQ(kind_of(holder), ClaimKind::seat);
+  holder.claim.exclusive = true;
+  EXPECT_EQ(kind_of(holder), ClaimKind::exclusive);
+  holder.alive = false;
+  EXPECT_EQ(kind_of(holder), ClaimKind::ended);
+}
+
+TEST(StatusReport, lists_holders_first_and_those_who_wait_in_the_order_of_their_tickets) {
+  const auto report = status_of({entry_of(Stage::waiting, 9, "late"), entry_of(Stage::waiting, 4, "early"),
+                                 entry_of(Stage::entering, 2, "outside"), entry_of(Stage::inside, 7, "idle"),
+                                 entry_of(Stage::holding, 8, "holder")});
+  std::vector<std::string> names;
+  for (const auto& process : report.processes) {
+    names.push_back(process.who);
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"holder", "idle", "early", "late", "outside"}));
+}
+
+TEST(StatusReport, leaves_out_who_only_has_a_slot) {
+  EXPECT_TRUE(status_of({entry_of(Stage::outside, 1, "t")}).processes.empty());
+}
+
+TEST(StatusReport, is_a_table_for_people) {
+  auto waits_to_enter = entry_of(Stage::entering, 3, "third");
+  waits_to_enter.claim.candidates = 3;
+  waits_to_enter.claim.largest_bytes = (1_GiB).count();
+  waits_to_enter.uid = 7;
+  waits_to_enter.since = now - 3min;
+  auto whole = entry_of(Stage::waiting, 2, "second");
+  whole.claim.exclusive = true;
+  EXPECT_EQ(to_text(status_of(
+                {waits_to_enter, whole, entry_of(Stage::holding, 1, "first"), entry_of(Stage::inside, 4, "fourth")})),
+            "PID  USER   TEST    CLAIM               DEVICES                  CONTEXT        MEMORY    FOR\n"
+            "101  root   first   lease               GPU-aaaaaaaa             512 MiB         3 GiB   12 s\n"
+            "104  root   fourth  context             GPU-aaaaaaaa             512 MiB             -   12 s\n"
+            "102  root   second  waiting for memory  GPU-aaaaaaaa             512 MiB  whole device   12 s\n"
+            "103  user7  third   waiting to enter    1 of GPU-aaaaaaaa,SIM-1  512 MiB         1 GiB  3 min\n");
+}
+
+TEST(StatusReport, says_nobody_and_whether_anybody_ever_was_there) {
+  EXPECT_EQ(to_text(status_of({})), "nobody\n");
+  EXPECT_EQ(to_text(make_status("/folder", {}, now, name_of_user)),
+            "nobody (no process has used the ledger in /folder yet)\n");
+}
+
+TEST(StatusReport, is_an_object_with_units_in_its_keys_for_machines) {
+  const auto expected = nlohmann::ordered_json::parse(R"({
+    "version": 1,
+    "folder": "/folder",
+    "exists": true,
+    "now_unix_ms": 1700000000000,
+    "processes": [
+      {"pid": 101, "uid": 0, "user": "root", "who": "first", "claim": "lease",
+       "device_uuids": ["GPU-aaaaaaaa-1111-2222-3333-444444444444"], "gpus": 1, "context_bytes": 536870912,
+       "memory_bytes": 3221225472, "whole_devices": false, "medium_seat": false, "ticket": 1,
+       "since_unix_ms": 1699999988000, "for_ms": 12000}
+    ]
+  })");
+  EXPECT_EQ(to_json(status_of({entry_of(Stage::holding, 1, "first")})).dump(2), expected.dump(2));
+}
+
+TEST(StatusReport, stays_json_whatever_bytes_a_name_has) {
+  const auto text = json_text(to_json(status_of({entry_of(Stage::holding, 1, "bad \xFF name")})));
+  EXPECT_EQ(nlohmann::json::parse(text)["processes"][0]["who"], "bad \xEF\xBF\xBD name");
+}
+
+} // namespace gputest::cli

@@ -1,0 +1,89 @@
+# What ctest is to list of the tests in CMakeLists.txt. ctest writes labels in alphabetical order.
+
+# Classes, labels and settings.
+expect_command(defaults [=[["<linked>"]]=])
+expect_property(defaults ENVIRONMENT_MODIFICATION [=[["GPUTEST_MEMORY=set:small", "GPUTEST_GPUS=set:1", "GPUTEST_TEST=set:defaults"]]=])
+expect_property(defaults ENVIRONMENT null)
+expect_property(defaults LABELS [=[["gpu", "gpu_small"]]=])
+expect_property(defaults SKIP_RETURN_CODE 77)
+expect_property(defaults TIMEOUT null)
+expect_property(defaults TIMEOUT_AFTER_MATCH null)
+expect_property(defaults RUN_SERIAL null)
+expect_property(medium ENVIRONMENT_MODIFICATION [=[["GPUTEST_MEMORY=set:medium", "GPUTEST_GPUS=set:2", "GPUTEST_TEST=set:medium"]]=])
+expect_property(medium LABELS [=[["gpu", "gpu_medium"]]=])
+expect_property(large ENVIRONMENT_MODIFICATION [=[["GPUTEST_MEMORY=set:large", "GPUTEST_GPUS=set:1", "GPUTEST_TEST=set:large"]]=])
+expect_property(large LABELS [=[["gpu", "gpu_large"]]=])
+expect_property(large RUN_SERIAL null)
+expect_property(large_serial ENVIRONMENT_MODIFICATION
+  [=[["GPUTEST_MEMORY=set:large", "GPUTEST_GPUS=set:1", "GPUTEST_LARGE=set:serial", "GPUTEST_TEST=set:large_serial"]]=])
+expect_property(large_serial RUN_SERIAL true)
+expect_property(large_wait ENVIRONMENT_MODIFICATION
+  [=[["GPUTEST_MEMORY=set:large", "GPUTEST_GPUS=set:1", "GPUTEST_LARGE=set:wait", "GPUTEST_TEST=set:large_wait"]]=])
+expect_property(large_wait RUN_SERIAL null)
+expect_property(most_small LABELS [=[["gpu", "gpu_small"]]=])
+expect_property(most_small_in_gib LABELS [=[["gpu", "gpu_small"]]=])
+expect_property(least_medium LABELS [=[["gpu", "gpu_medium"]]=])
+expect_property(least_medium ENVIRONMENT_MODIFICATION
+  [=[["GPUTEST_MEMORY=set:268435457B", "GPUTEST_GPUS=set:1", "GPUTEST_TEST=set:least_medium"]]=])
+expect_property(leading_zeros LABELS [=[["gpu", "gpu_medium"]]=])
+expect_property(labelled LABELS [=[["gpu", "gpu_small", "nightly", "two words"]]=])
+expect_property(limited TIMEOUT 1230.0)
+expect_property(limited TIMEOUT_AFTER_MATCH [=[{"regex": ["gputest: admitted"], "timeout": 30.0}]=])
+expect_property(limited_in_decimals TIMEOUT 1202.5)
+expect_property(limited_in_decimals TIMEOUT_AFTER_MATCH [=[{"regex": ["gputest: admitted"], "timeout": 2.5}]=])
+expect_property(placed WORKING_DIRECTORY "\"${CMAKE_CURRENT_LIST_DIR}\"")
+expect_property("odd;name [ int" ENVIRONMENT_MODIFICATION
+  [=[["GPUTEST_MEMORY=set:small", "GPUTEST_GPUS=set:1", "GPUTEST_TEST=set:odd;name [ int"]]=])
+expect_command(configured [=[["<linked>"]]=])
+if(DEFINED test_not_configured)
+  message(FATAL_ERROR "not_configured is listed, but not for this configuration")
+endif()
+
+# Arguments arrive unchanged.
+expect_command(odd_arguments
+  [==[["<linked>", "a;b", "", "back\\slash", "[x", "]=]", "${not_a_variable}", "\nline", "a\\;b", "end\\"]]==])
+expect_command(odd_arguments_of_a_program
+  [==[["<gputest_cli>", "run", "--", "/bin/echo", "a;b", "", "back\\slash", "[x", "]=]", "a\\;b", "end\\"]]==])
+expect_command(odd_arguments_decided_later
+  [==[["<gputest_cli>", "run", "--", "<foreign>", "a;b", "back\\slash", "[x", "]=]", "a\\;b", "end\\"]]==])
+expect_command(empty_argument_decided_now [=[["<gputest_cli>", "run", "--", "<foreign>", "", "a;b", "Release"]]=])
+expect_command(expanded_lists [=[["<linked>", "a", "b"]]=])
+expect_command(expanded_lists_launched [=[["<gputest_cli>", "run", "--", "<foreign>", "a", "b", "c", "d"]]=])
+
+# With and without the launcher.
+expect_command(via_main [=[["<via_main>"]]=])
+expect_command(via_private [=[["<via_private>"]]=])
+expect_command(alias [=[["<linked>"]]=])
+expect_command(file_of_linked [=[["<linked>", "x"]]=])
+expect_command(foreign [=[["<gputest_cli>", "run", "--", "<foreign>", "--flag"]]=])
+expect_command(file_of_foreign [=[["<gputest_cli>", "run", "--", "<foreign>"]]=])
+expect_command(program [=[["<gputest_cli>", "run", "--", "sh", "-c", "true"]]=])
+expect_command(path "[\"<gputest_cli>\", \"run\", \"--\", \"${CMAKE_CURRENT_LIST_DIR}/main.cpp\", \"x\"]")
+expect_command(imported [=[["<gputest_cli>", "run", "--", "<imported>"]]=])
+expect_command(imported_linked [=[["<imported_linked>"]]=])
+expect_command(launcher_on [=[["<gputest_cli>", "run", "--", "<linked>", "x"]]=])
+expect_command(launcher_off [=[["<foreign>"]]=])
+expect_command(emulated [=[["<gputest_cli>", "run", "--", "<linked>", "--cpu=a,b", "<emulated>", "x"]]=])
+expect_command(emulated_launcher_on [=[["<gputest_cli>", "run", "--", "<linked>", "--cpu=a,b", "<emulated>", "x"]]=])
+expect_command(emulated_launcher_off [=[["<linked>", "--cpu=a,b", "<emulated>", "x"]]=])
+expect_command(linked_later [=[["<linked_later>", "a;b"]]=])
+expect_command(linked_later_via_private [=[["<linked_later_via_private>"]]=])
+expect_command(linked_by_condition [=[["<linked_by_condition>"]]=])
+
+# Properties set afterwards hold, and gputest's own stay.
+expect_property(own_environment ENVIRONMENT [=[["A=1", "B=2"]]=])
+expect_property(own_environment ENVIRONMENT_MODIFICATION
+  [=[["GPUTEST_MEMORY=set:medium", "GPUTEST_GPUS=set:1", "GPUTEST_TEST=set:own_environment"]]=])
+expect_property(replaced ENVIRONMENT_MODIFICATION
+  [=[["A=set:1", "PATH=path_list_prepend:/b", "GPUTEST_MEMORY=set:large", "GPUTEST_GPUS=set:1", "GPUTEST_LARGE=set:wait", "GPUTEST_TEST=set:replaced"]]=])
+expect_property(replaced LABELS [=[["gpu", "gpu_large", "mine"]]=])
+expect_property(replaced TIMEOUT 90.0)
+expect_property(replaced TIMEOUT_AFTER_MATCH [=[{"regex": ["gputest: admitted"], "timeout": 30.0}]=])
+expect_property(replaced RUN_SERIAL true)
+expect_property(overridden ENVIRONMENT_MODIFICATION
+  [=[["GPUTEST_MEMORY=set:3GiB", "GPUTEST_GPUS=set:1", "GPUTEST_TEST=set:overridden"]]=])
+expect_property(extended ENVIRONMENT_MODIFICATION
+  [=[["GPUTEST_MEMORY=set:small", "GPUTEST_GPUS=set:1", "GPUTEST_TEST=set:extended", "A=set:1"]]=])
+expect_property(defaults_below LABELS [=[["gpu", "gpu_small", "mine"]]=])
+expect_property(defaults_below ENVIRONMENT_MODIFICATION
+  [=[["A=set:1", "GPUTEST_MEMORY=set:small", "GPUTEST_GPUS=set:1", "GPUTEST_TEST=set:defaults_below"]]=])

@@ -1,0 +1,62 @@
+# The values of the keywords.
+set(sizes "allowed: small, medium, large, or a size from 1B to 1024TiB such as 3GiB or 1.5GiB, with at most 3 decimals and one of the units B, KiB, MiB, GiB, TiB (default: small).")
+set(hint " (KB, MB, GB and TB mean powers of 1000 to some programs and of 1024 to others: write KiB, MiB, GiB or TiB)")
+foreach(memory IN ITEMS huge Small 3 3gib -1GiB .5GiB 1.GiB 1,5GiB 1..5GiB "3 GiB" 3GiBs 0x10B 1e3MiB)
+  should_fail("memory_${memory}" "gpu_add_test(NAME t COMMAND exe MEMORY \"${memory}\")"
+    "gpu_add_test(NAME t): MEMORY \"${memory}\" is neither a class nor a size; ${sizes}")
+endforeach()
+foreach(memory IN ITEMS 3GB 512mb 1.5G 2T 4K "3 GB")
+  should_fail("memory_${memory}" "gpu_add_test(NAME t COMMAND exe MEMORY \"${memory}\")"
+    "gpu_add_test(NAME t): MEMORY \"${memory}\" is neither a class nor a size${hint}; ${sizes}")
+endforeach()
+should_fail(memory_with_4_decimals [[gpu_add_test(NAME t COMMAND exe MEMORY 1.0005GiB)]]
+  "gpu_add_test(NAME t): MEMORY \"1.0005GiB\" has more than 3 decimals; ${sizes}")
+foreach(memory IN ITEMS 0B 0GiB 0.000TiB 000MiB 0.5B)
+  should_fail("memory_${memory}" "gpu_add_test(NAME t COMMAND exe MEMORY ${memory})"
+    "gpu_add_test(NAME t): MEMORY \"${memory}\" is less than one byte; ${sizes}")
+endforeach()
+foreach(memory IN ITEMS 1025TiB 1024.001TiB 2000000GiB 1125899906842625B 9999999999999999999999B 99999999999999999999TiB)
+  should_fail("memory_${memory}" "gpu_add_test(NAME t COMMAND exe MEMORY ${memory})"
+    "gpu_add_test(NAME t): MEMORY \"${memory}\" is more than 1024TiB; ${sizes}")
+endforeach()
+foreach(memory IN ITEMS small medium large 1B 1024TiB 1024.000TiB 1125899906842624B 0.001KiB 1.009KiB 007GiB 00000000000000000001GiB 1.5GiB 3.125MiB)
+  should_pass("memory_${memory}" "gpu_add_test(NAME t COMMAND exe MEMORY ${memory})")
+endforeach()
+
+foreach(gpus IN ITEMS 0 17 -1 1.5 two 01 100 " 1")
+  should_fail("gpus_${gpus}" "gpu_add_test(NAME t COMMAND exe GPUS \"${gpus}\")"
+    "gpu_add_test(NAME t): GPUS \"${gpus}\" is no number of GPUs; allowed: an integer from 1 to 16 (default: 1).")
+endforeach()
+should_pass(gpus_in_range [[
+gpu_add_test(NAME a COMMAND exe GPUS 1)
+gpu_add_test(NAME b COMMAND exe GPUS 10)
+gpu_add_test(NAME c COMMAND exe GPUS 16)]])
+
+should_fail(large_unknown [[gpu_add_test(NAME t COMMAND exe MEMORY large LARGE never)]]
+  "gpu_add_test(NAME t): LARGE \"never\" is unknown; allowed: exclude, serial or wait (default: exclude, or the environment variable GPUTEST_LARGE).")
+foreach(memory IN ITEMS small medium 40GiB)
+  should_fail(large_for_${memory} "gpu_add_test(NAME t COMMAND exe MEMORY ${memory} LARGE wait)"
+    "gpu_add_test(NAME t): LARGE wait is for large tests, but MEMORY is ${memory}. Write MEMORY large, or leave LARGE out.")
+endforeach()
+should_fail(large_for_the_default [[gpu_add_test(NAME t COMMAND exe LARGE serial)]]
+  "gpu_add_test(NAME t): LARGE serial is for large tests, but MEMORY is small. Write MEMORY large, or leave LARGE out.")
+
+foreach(launcher IN ITEMS yes 1 auto On)
+  should_fail(launcher_${launcher} "gpu_add_test(NAME t COMMAND exe LAUNCHER ${launcher})"
+    "gpu_add_test(NAME t): LAUNCHER \"${launcher}\" is unknown; allowed: on or off (default: on for what does not link gputest).")
+endforeach()
+should_pass(launcher_in_upper_case [[gpu_add_test(NAME t COMMAND exe LAUNCHER ON)]])
+
+foreach(timeout IN ITEMS 0 0.0 -5 soon 1e3 5s .5 5. 1000000000)
+  should_fail("timeout_${timeout}" "gpu_add_test(NAME t COMMAND exe TIMEOUT ${timeout})"
+    "gpu_add_test(NAME t): TIMEOUT \"${timeout}\" is no time limit; allowed: a positive number of seconds such as 90 or 2.5, up to 999999999, counted from admission to the GPU.")
+endforeach()
+
+should_fail(name_taken [[
+gpu_add_test(NAME t COMMAND exe)
+gpu_add_test(NAME t COMMAND exe)]]
+  "gpu_add_test(NAME t): NAME is taken by another test; allowed: a name that no other test of this directory has.")
+should_fail(name_taken_by_add_test [[
+add_test(NAME t COMMAND exe)
+gpu_add_test(NAME t COMMAND exe)]]
+  "gpu_add_test(NAME t): NAME is taken by another test; allowed: a name that no other test of this directory has.")

@@ -1,0 +1,48 @@
+// Runs against tests/support/fake_nvml.cpp, which the executable's run path names.
+#include "devices/device_list.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <stdexcept>
+
+namespace gputest::devices {
+namespace {
+
+class DeviceListTest : public ::testing::Test {
+protected:
+  ~DeviceListTest() override { unsetenv("FAKE_NVML"); }
+
+  std::string why_none_ = "left from before";
+  policy::Settings settings_;
+};
+
+TEST_F(DeviceListTest, is_empty_with_the_setting_as_the_reason_where_none_is_asked_for) {
+  settings_.devices = policy::NoDevices{};
+  const auto list = open_devices(settings_, why_none_);
+  ASSERT_NE(list, nullptr);
+  EXPECT_TRUE(list->devices().empty());
+  EXPECT_EQ(why_none_, "GPUTEST_DEVICES=none asks for none");
+  EXPECT_THROW((void)list->memory(0), std::out_of_range);
+}
+
+TEST_F(DeviceListTest, is_empty_with_nvmls_reason_where_there_is_no_driver) {
+  setenv("FAKE_NVML", "init=9", 1);
+  settings_.devices = policy::AllDevices{};
+  const auto list = open_devices(settings_, why_none_);
+  ASSERT_NE(list, nullptr);
+  EXPECT_TRUE(list->devices().empty());
+  EXPECT_EQ(why_none_, "NVML: Driver Not Loaded (9); load the NVIDIA kernel module");
+}
+
+TEST_F(DeviceListTest, has_the_real_devices_and_no_reason_where_there_are_some) {
+  setenv("FAKE_NVML", "gpus=2", 1);
+  settings_.devices = policy::AllDevices{};
+  const auto list = open_devices(settings_, why_none_);
+  ASSERT_NE(list, nullptr);
+  EXPECT_EQ(list->devices().size(), 2U);
+  EXPECT_EQ(why_none_, "");
+}
+
+} // namespace
+} // namespace gputest::devices

@@ -1,0 +1,75 @@
+// Runs against tests/support/fake_nvml.cpp, which the executable's run path names.
+#include "devices/real_devices.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+namespace gputest::devices {
+namespace {
+
+constexpr Bytes total{80ULL << 30U};     // of the fake devices
+constexpr Bytes reserved{512ULL << 20U}; // of that, for the driver
+
+class RealDevicesTest : public ::testing::Test {
+protected:
+  ~RealDevicesTest() override { unsetenv("FAKE_NVML"); }
+
+  std::unique_ptr<DeviceList> open(const char* machine) {
+    setenv("FAKE_NVML", machine, 1);
+    return open_real(why_none_);
+  }
+
+  std::string why_none_;
+};
+
+TEST_F(RealDevicesTest, show_what_nvml_shows) {
+  const auto list = open("gpus=2 used=1000 compute=7:100,8:-");
+  ASSERT_NE(list, nullptr) << why_none_;
+  ASSERT_EQ(list->devices().size(), 2U);
+  EXPECT_EQ(list->devices()[1].uuid, "GPU-fake-1");
+  EXPECT_EQ(list->devices()[1].name, "Fake GPU");
+  EXPECT_EQ(list->devices()[1].total, total);
+  EXPECT_FALSE(list->devices()[1].simulated);
+  EXPECT_EQ(list->reserved_bytes(1), reserved.count());
+  EXPECT_EQ(list->origin(), "driver 999.1");
+
+  const auto use = list->memory(1);
+  EXPECT_EQ(use.used_bytes, 1000U);
+  ASSERT_TRUE(use.processes);
+  ASSERT_EQ(use.processes->size(), 2U);
+  EXPECT_EQ(use.processes->at(0).pid, 7);
+  EXPECT_EQ(use.processes->at(0).used_bytes, 100U);
+  EXPECT_EQ(use.processes->at(1).used_bytes, std::nullopt);
+}
+
+TEST_F(RealDevicesTest, pass_on_that_processes_cannot_be_listed) {
+  const auto list = open("compute_error=3");
+  ASSERT_NE(list, nullptr) << why_none_;
+  EXPECT_FALSE(list->memory(0).processes);
+}
+
+TEST_F(RealDevicesTest, have_no_room_once_they_are_lost) {
+  const auto list = open("gpus=1");
+  ASSERT_NE(list, nullptr) << why_none_;
+  setenv("FAKE_NVML", "gpus=1 lost=0", 1);
+  EXPECT_EQ(list->memory(0).used_bytes, (total - reserved).count());
+}
+
+TEST_F(RealDevicesTest, say_why_there_are_none) {
+  EXPECT_EQ(open("init=9"), nullptr);
+  EXPECT_EQ(why_none_, "NVML: Driver Not Loaded (9); load the NVIDIA kernel module");
+
+  auto list = open("gpus=0");
+  ASSERT_NE(list, nullptr);
+  EXPECT_TRUE(list->devices().empty());
+  EXPECT_EQ(why_none_, "the NVIDIA driver (driver 999.1) shows no GPU");
+
+  list = open("gpus=1 lost=0");
+  ASSERT_NE(list, nullptr);
+  EXPECT_TRUE(list->devices().empty());
+  EXPECT_EQ(why_none_, "GPU 0 cannot be used: GPU is lost (15)");
+}
+
+} // namespace
+} // namespace gputest::devices

@@ -1,0 +1,165 @@
+#include "devices/witness.hpp"
+
+#include "support/in_child.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gputest::devices {
+namespace {
+
+using ledger::Entry;
+using policy::Stage;
+
+/// One device of 1000 bytes, of which the driver keeps 100, that shows what the test says.
+class FakeDevices : public DeviceList {
+public:
+  [[nodiscard]] const std::vector<Device>& devices() const override { return devices_; }
+  [[nodiscard]] std::uint64_t reserved_bytes(std::size_t /*index*/) const override { return reserved; }
+  [[nodiscard]] std::uint64_t usual_overhead_bytes(std::size_t /*index*/) const override { return 0; }
+  [[nodiscard]] MemoryUse memory(std::size_t /*index*/) const override { return use; }
+  [[nodiscard]] std::string origin() const override { return "fake"; }
+
+  MemoryUse use;
+  std::uint64_t reserved = 100;
+
+private:
+  std::vector<Device> devices_{{"GPU-other", "fake", Bytes{5}, false}, {"GPU-a", "fake", Bytes{1000}, false}};
+};
+
+constexpr policy::DeviceMask device = 4;
+
+Entry entry(std::size_t slot, std::int64_t pid, std::uint64_t overhead, std::uint64_t lease = 0) {
+  Entry entry;
+  entry.slot = slot;
+  entry.pid = pid;
+  entry.claim.stage = lease > 0 ? Stage::holding : Stage::inside;
+  entry.claim.devices = device;
+  entry.claim.wanted = lease > 0 ? device : 0;
+  entry.claim.overhead_bytes = overhead;
+  entry.claim.lease_bytes = lease;
+  return entry;
+}
+
+class WitnessTest : public ::testing::Test {
+protected:
+  std::uint64_t strangers(const std::vector<Entry>& entries) {
+    return witness_->capacity("GPU-a", entries, device).stranger_bytes;
+  }
+
+  bool is_back(const Entry& ended, const std::vector<Entry>& entries) {
+    return witness_->is_back("GPU-a", ended, entries, device);
+  }
+
+  std::shared_ptr<FakeDevices> devices_ = std::make_shared<FakeDevices>();
+  std::shared_ptr<const ledger::DeviceWitness> witness_ = make_witness(devices_);
+  std::int64_t self_ = ::getpid();
+  std::int64_t parent_ = ::getppid();
+};
+
+TEST_F(WitnessTest, takes_what_the_driver_reserves_off_a_devices_memory) {
+  EXPECT_EQ(witness_->capacity("GPU-a", {}, device).total_bytes, 900U);
+  devices_->reserved = 5000;
+  EXPECT_EQ(witness_->capacity("GPU-a", {}, device).total_bytes, 0U);
+}
+
+TEST_F(WitnessTest, gives_a_device_that_is_not_there_no_capacity) {
+  devices_->use.used_bytes = 500;
+  EXPECT_EQ(witness_->capacity("GPU-none", {}, device).total_bytes, 0U);
+  EXPECT_EQ(witness_->capacity("GPU-none", {}, device).stranger_bytes, 0U);
+}
+
+TEST_F(WitnessTest, counts_listed_processes_that_are_not_on_the_ledger_as_strangers) {
+  devices_->use = {80, {{{self_, 50}, {parent_, 30}}}};
+  EXPECT_EQ(strangers({}), 80U);
+  EXPECT_EQ(strangers({entry(0, self_, 50)}), 30U);
+  EXPECT_EQ(strangers({entry(0, self_, 20, 30)}), 30U) << "a lease is claimed, too";
+  EXPECT_EQ(strangers({entry(0, self_, 20, 20)}), 40U) << "what a process uses beyond its claim is a stranger's";
+}
+
+TEST_F(WitnessTest, counts_no_claims_of_other_devices) {
+  devices_->use = {50, {{{self_, 50}}}};
+  Entry elsewhere = entry(0, self_, 50);
+  elsewhere.claim.devices = 8;
+  EXPECT_EQ(strangers({elsewhere}), 50U);
+  Entry leases_elsewhere = entry(0, self_, 20, 30);
+  leases_elsewhere.claim.devices = device | 8U;
+  leases_elsewhere.claim.wanted = 8;
+  EXPECT_EQ(strangers({leases_elsewhere}), 30U);
+  Entry waits = entry(0, self_, 20, 30);
+  waits.claim.stage = Stage::waiting;
+  EXPECT_EQ(strangers({waits}), 30U);
+}
+
+TEST_F(WitnessTest, counts_children_of_a_process_on_the_ledger_as_that_one) {
+  std::array<int, 2> end{};
+  std::array<int, 2> pids{};
+  ASSERT_EQ(::pipe(end.data()), 0);
+  ASSERT_EQ(::pipe(pids.data()), 0);
+  const auto live_on = [&] {
+    ::close(end[1]);
+    char nothing = 0;
+    return ::read(end[0], &nothing, 1) == 0 ? 0 : 1;
+  };
+  const pid_t child = tests::start_child([&] {
+    const pid_t grandchild = tests::start_child(live_on);
+    static_cast<void>(!::write(pids[1], &grandchild, sizeof grandchild));
+    live_on();
+    return tests::end_of(grandchild);
+  });
+  pid_t grandchild = 0;
+  ASSERT_EQ(::read(pids[0], &grandchild, sizeof grandchild), static_cast<ssize_t>(sizeof grandchild));
+  devices_->use = {60, {{{child, 20}, {grandchild, 40}}}};
+  EXPECT_EQ(strangers({entry(0, self_, 60)}), 0U);
+  EXPECT_EQ(strangers({entry(0, self_, 50)}), 10U);
+  EXPECT_EQ(strangers({entry(0, self_, 60), entry(1, child, 60)}), 0U);
+  EXPECT_EQ(strangers({entry(0, self_, 60), entry(1, child, 50)}), 10U) << "the nearest ancestor's claim counts";
+  EXPECT_EQ(strangers({entry(0, 1, 60)}), 60U) << "everybody descends from process 1";
+  for (const auto& ends : {end, pids}) {
+    ::close(ends[0]);
+    ::close(ends[1]);
+  }
+  EXPECT_EQ(tests::end_of(child), 0);
+}
+
+TEST_F(WitnessTest, counts_what_is_used_beyond_all_claims_where_pids_mean_nothing_here) {
+  constexpr std::int64_t no_process = INT32_MAX; // larger than any pid
+  devices_->use = {80, {{{no_process, 80}}}};
+  EXPECT_EQ(strangers({entry(0, self_, 50)}), 30U);
+  devices_->use = {80, std::nullopt};
+  EXPECT_EQ(strangers({entry(0, self_, 50)}), 30U);
+  EXPECT_EQ(strangers({entry(0, self_, 90)}), 0U);
+}
+
+TEST_F(WitnessTest, sees_memory_back_when_the_process_is_not_listed_any_more) {
+  const Entry ended = entry(0, self_, 50);
+  devices_->use = {900, {{{parent_, 850}, {self_, 50}}}};
+  EXPECT_FALSE(is_back(ended, {ended}));
+  devices_->use = {900, {{{parent_, 900}}}};
+  EXPECT_TRUE(is_back(ended, {ended})) << "whatever others use";
+}
+
+TEST_F(WitnessTest, sees_memory_back_by_the_figure_where_there_is_no_list) {
+  const Entry ended = entry(0, 7, 50, 300);
+  const Entry living = entry(1, 8, 40, 60);
+  for (const auto& list : {std::optional<std::vector<ProcessMemory>>{}, std::optional{std::vector<ProcessMemory>{}}}) {
+    devices_->use = {101, list};
+    EXPECT_FALSE(is_back(ended, {ended, living})) << "one byte more than the living claim";
+    devices_->use = {100, list};
+    EXPECT_TRUE(is_back(ended, {ended, living}));
+    EXPECT_FALSE(is_back(ended, {ended}));
+  }
+}
+
+TEST_F(WitnessTest, leaves_a_device_that_it_does_not_see_to_those_who_do_unless_it_is_simulated) {
+  const Entry ended = entry(0, 7, 50);
+  EXPECT_FALSE(witness_->is_back("GPU-none", ended, {ended}, device));
+  EXPECT_TRUE(witness_->is_back("SIM-1x1024MiB-0", ended, {ended}, device));
+}
+
+} // namespace
+} // namespace gputest::devices

@@ -1,0 +1,369 @@
+// What gputest believes of NVIDIA's driver, checked on a real GPU. Every claim runs in a process of its own: a context,
+// a sticky error and CUDA_VISIBLE_DEVICES are for the life of a process.
+#include "system/cuda_driver.hpp"
+#include "system/nvml.hpp"
+
+#include <cuda_runtime.h>
+
+#include <gtest/gtest.h>
+
+#include <dlfcn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+namespace gputest::system {
+namespace {
+
+constexpr std::uint64_t mib = 1ULL << 20U;
+constexpr std::uint64_t gib = 1ULL << 30U;
+
+// Room for what the driver takes and gives back by itself between two looks, far below what the tests move.
+constexpr std::uint64_t slack_bytes = 64 * mib;
+
+void require(bool holds, const std::string& claim) {
+  if (!holds) {
+    throw std::runtime_error{claim};
+  }
+}
+
+void check(cudaError_t error) {
+  require(error == cudaSuccess, std::string{"a CUDA call answered "} + cudaGetErrorName(error));
+}
+
+Nvml open_nvml() {
+  std::string why;
+  auto nvml = Nvml::open(why);
+  require(nvml.has_value(), why);
+  return std::move(*nvml);
+}
+
+/// CUDA's device 0 as NVML writes UUIDs.
+std::string uuid_of_device_0() {
+  cudaDeviceProp properties{};
+  check(cudaGetDeviceProperties(&properties, 0));
+  std::string uuid = "GPU-";
+  for (int i = 0; i < 16; ++i) {
+    char byte[3];
+    std::snprintf(byte, sizeof byte, "%02x", static_cast<unsigned char>(properties.uuid.bytes[i]));
+    uuid += (i == 4 || i == 6 || i == 8 || i == 10) ? std::string{"-"} + byte : byte;
+  }
+  return uuid;
+}
+
+std::size_t index_of(const Nvml& nvml, const std::string& uuid) {
+  for (std::size_t i = 0; i < nvml.devices().size(); ++i) {
+    if (nvml.devices()[i].uuid == uuid) {
+      return i;
+    }
+  }
+  throw std::runtime_error{"NVML does not show " + uuid};
+}
+
+/// NVML's view of the one device that this process uses.
+class View {
+public:
+  View() : nvml_{open_nvml()} {}
+
+  /// CUDA's device 0; creates its context.
+  void use_device_0() {
+    check(cudaFree(nullptr));
+    index_ = index_of(nvml_, uuid_of_device_0());
+  }
+
+  [[nodiscard]] const NvmlDevice& device() const { return nvml_.devices().at(index_); }
+
+  [[nodiscard]] std::uint64_t used() const {
+    const auto used = nvml_.used_bytes(index_);
+    require(used.has_value(), "NVML says how much memory is in use");
+    return *used;
+  }
+
+  /// The bytes that any device lists for this process, 0 if it is listed nowhere.
+  [[nodiscard]] std::uint64_t own_bytes() const {
+    std::uint64_t bytes = 0;
+    for (std::size_t i = 0; i < nvml_.devices().size(); ++i) {
+      const auto processes = nvml_.processes(i);
+      require(processes.has_value(), "NVML lists processes");
+      for (const auto& process : *processes) {
+        if (process.pid == getpid()) {
+          require(process.used_bytes.has_value(), "NVML says how much this process uses");
+          bytes += *process.used_bytes;
+        }
+      }
+    }
+    return bytes;
+  }
+
+private:
+  Nvml nvml_;
+  std::size_t index_ = 0;
+};
+
+bool about(std::uint64_t a, std::uint64_t b) { return (a < b ? b - a : a - b) <= slack_bytes; }
+
+void* current_context() {
+  void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+  require(library != nullptr, "the CUDA runtime has loaded libcuda.so.1");
+  const auto get = reinterpret_cast<int (*)(void**)>(dlsym(library, "cuCtxGetCurrent"));
+  void* context = nullptr;
+  require(get != nullptr && get(&context) == 0, "the driver tells the current context");
+  dlclose(library);
+  return context;
+}
+
+__global__ void write_to(int* where) { *where = 1; }
+
+void nvml_makes_no_context() {
+  View view;
+  require(view.own_bytes() == 0, "this process is not listed after NVML was opened");
+  require(!cuda_is_initialised(), "CUDA is not initialised by NVML");
+  require(!settle_cuda().used_cuda, "nothing to settle before CUDA is used");
+  require(view.own_bytes() == 0, "settling made no context");
+}
+
+void loaded_is_not_initialised() {
+  View view;
+  require(dlopen("libcuda.so.1", RTLD_NOW) != nullptr, "libcuda.so.1 can be loaded");
+  require(!cuda_is_initialised(), "CUDA is not initialised by loading it");
+  require(!settle_cuda().used_cuda, "nothing to settle before cuInit()");
+  require(view.own_bytes() == 0, "this process is not listed");
+}
+
+void initialised_is_not_used() {
+  View view;
+  int count = 0;
+  check(cudaGetDeviceCount(&count));
+  require(cuda_is_initialised(), "CUDA is initialised by counting the devices");
+  require(!settle_cuda().used_cuda, "no context, so nothing to settle");
+  require(view.own_bytes() == 0, "settling made no context");
+}
+
+void a_context_is_listed_with_its_bytes() {
+  View view;
+  view.use_device_0();
+  const auto context_bytes = view.own_bytes();
+  require(context_bytes >= 64 * mib, "the context is listed with " + std::to_string(context_bytes) + " bytes");
+  require(cuda_is_initialised() && settle_cuda().used_cuda, "this process uses CUDA");
+  void* memory = nullptr;
+  check(cudaMalloc(&memory, gib));
+  require(about(view.own_bytes(), context_bytes + gib), "1 GiB more is listed");
+  check(cudaFree(memory));
+  require(about(view.own_bytes(), context_bytes), "and is listed no more when it is freed");
+}
+
+void figures_are_those_of_cuda() {
+  View view;
+  view.use_device_0();
+  std::size_t cuda_free = 0;
+  std::size_t cuda_total = 0;
+  check(cudaMemGetInfo(&cuda_free, &cuda_total));
+  const auto usable = view.device().total_bytes - view.device().reserved_bytes;
+  require(about(usable - view.used(), cuda_free),
+          "free: NVML " + std::to_string(usable - view.used()) + ", CUDA " + std::to_string(cuda_free));
+  require(about(usable, cuda_total),
+          "total: NVML without the reserved " + std::to_string(usable) + ", CUDA " + std::to_string(cuda_total));
+}
+
+/// Leaves 1 GiB unused in `pool`, as frameworks do that raise the release threshold.
+void fill(cudaMemPool_t pool) {
+  std::uint64_t never = UINT64_MAX;
+  check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &never));
+  void* memory = nullptr;
+  check(cudaMallocFromPoolAsync(&memory, gib, pool, nullptr));
+  check(cudaFreeAsync(memory, nullptr));
+  check(cudaDeviceSynchronize());
+}
+
+void settle_returns(View& view, std::uint64_t before) {
+  require(view.used() >= before + gib - slack_bytes, "1 GiB stays with the process until it is settled");
+  const auto settled = settle_cuda();
+  require(settled.used_cuda && settled.error.empty(), "settled without an error, not with " + settled.error);
+  require(about(view.used(), before),
+          "the 1 GiB is back: " + std::to_string(before) + " bytes before, " + std::to_string(view.used()) + " now");
+}
+
+void settle_returns_the_default_pool() {
+  View view;
+  view.use_device_0();
+  const auto before = view.used();
+  cudaMemPool_t pool = nullptr;
+  check(cudaDeviceGetDefaultMemPool(&pool, 0));
+  fill(pool);
+  settle_returns(view, before);
+}
+
+void settle_returns_the_current_pool() {
+  View view;
+  view.use_device_0();
+  const auto before = view.used();
+  cudaMemPoolProps properties{};
+  properties.allocType = cudaMemAllocationTypePinned;
+  properties.location.type = cudaMemLocationTypeDevice;
+  cudaMemPool_t pool = nullptr;
+  check(cudaMemPoolCreate(&pool, &properties));
+  check(cudaDeviceSetMemPool(0, pool));
+  fill(pool);
+  settle_returns(view, before);
+}
+
+void settle_returns_the_memory_of_graphs() {
+  View view;
+  view.use_device_0();
+  const auto before = view.used();
+  cudaStream_t stream = nullptr;
+  check(cudaStreamCreate(&stream));
+  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  void* memory = nullptr;
+  check(cudaMallocAsync(&memory, gib, stream));
+  check(cudaMemsetAsync(memory, 0, gib, stream));
+  check(cudaFreeAsync(memory, stream));
+  cudaGraph_t graph = nullptr;
+  check(cudaStreamEndCapture(stream, &graph));
+  cudaGraphExec_t executable = nullptr;
+  check(cudaGraphInstantiateWithFlags(&executable, graph, 0));
+  check(cudaGraphLaunch(executable, stream));
+  check(cudaStreamSynchronize(stream));
+  check(cudaGraphExecDestroy(executable));
+  check(cudaGraphDestroy(graph));
+  settle_returns(view, before);
+}
+
+void settle_waits_for_the_work() {
+  View view;
+  view.use_device_0();
+  void* memory = nullptr;
+  check(cudaMalloc(&memory, 8 * gib));
+  for (int i = 0; i < 64; ++i) {
+    check(cudaMemsetAsync(memory, i, 8 * gib, nullptr));
+  }
+  require(cudaStreamQuery(nullptr) == cudaErrorNotReady, "the work is under way");
+  require(settle_cuda().error.empty(), "no error");
+  require(cudaStreamQuery(nullptr) == cudaSuccess, "the work is done");
+}
+
+void settle_names_a_sticky_error() {
+  check(cudaFree(nullptr));
+  void* const context = current_context();
+  write_to<<<1, 1>>>(nullptr);
+  for (int time = 0; time < 2; ++time) {
+    const auto settled = settle_cuda();
+    require(settled.used_cuda, "this process uses CUDA");
+    require(settled.error == "CUDA_ERROR_ILLEGAL_ADDRESS (700)", "the error is 700, not " + settled.error);
+  }
+  require(current_context() == context, "the current context is the same");
+}
+
+void settle_leaves_other_errors_alone() {
+  check(cudaFree(nullptr));
+  void* memory = nullptr;
+  require(cudaMalloc(&memory, SIZE_MAX / 2) == cudaErrorMemoryAllocation, "too much is refused");
+  require(settle_cuda().error.empty(), "out of memory is no sticky error");
+  require(cudaGetLastError() == cudaErrorMemoryAllocation, "the test's own last error is still there");
+
+  cudaStream_t stream = nullptr;
+  check(cudaStreamCreate(&stream));
+  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  const auto settled = settle_cuda();
+  require(settled.error.empty(), "an open capture is no sticky error: " + settled.error);
+}
+
+void settle_leaves_the_current_context_alone() {
+  check(cudaFree(nullptr));
+  void* const context = current_context();
+  require(settle_cuda().used_cuda && current_context() == context, "the current context is the same");
+  void* in_other_thread = context;
+  std::thread{[&] {
+    require(settle_cuda().used_cuda, "settles from a thread without a context");
+    in_other_thread = current_context();
+  }}.join();
+  require(in_other_thread == nullptr, "a thread without a context still has none");
+}
+
+void pins_by_uuid_before_the_first_call() {
+  const auto nvml = open_nvml();
+  const auto uuid = nvml.devices().back().uuid;
+  setenv("CUDA_VISIBLE_DEVICES", uuid.c_str(), 1);
+  int count = 0;
+  check(cudaGetDeviceCount(&count));
+  require(count == 1, "one device is visible, not " + std::to_string(count));
+  require(uuid_of_device_0() == uuid, "it is " + uuid + ", not " + uuid_of_device_0());
+}
+
+void sees_no_device_when_pinned_to_one_that_is_not_there() {
+  setenv("CUDA_VISIBLE_DEVICES", "GPU-00000000-0000-0000-0000-000000000000", 1);
+  int count = 0;
+  const auto error = cudaGetDeviceCount(&count);
+  require(error == cudaErrorNoDevice, std::string{"no device, not "} + cudaGetErrorName(error));
+}
+
+void settles_nothing_in_a_forked_child() {
+  check(cudaFree(nullptr));
+  const auto child = fork();
+  if (child == 0) {
+    alarm(30); // a hang ends in SIGALRM
+    _exit(settle_cuda().used_cuda || cuda_is_initialised() ? 1 : 0);
+  }
+  int status = 0;
+  require(waitpid(child, &status, 0) == child, "the child can be waited for");
+  require(WIFEXITED(status), "the child ended by itself, not by signal " + std::to_string(WTERMSIG(status)));
+  require(WEXITSTATUS(status) == 0, "CUDA is not in use in the child");
+  require(settle_cuda().error.empty(), "the parent is none the worse");
+}
+
+/// Runs a claim and ends the process: 0 if it holds, else 1 with the reason on stderr.
+[[noreturn]] void run(void (*claim)()) {
+  try {
+    claim();
+  } catch (const std::exception& failure) {
+    std::fprintf(stderr, "does not hold: %s\n", failure.what());
+    std::exit(1);
+  }
+  std::exit(0);
+}
+
+class RealDeviceDeathTest : public ::testing::Test {
+protected:
+  void SetUp() override {
+    GTEST_FLAG_SET(death_test_style, "threadsafe"); // a new process, in which CUDA was never used
+    std::string why;
+    const auto nvml = Nvml::open(why);
+    if (nvml && !nvml->devices().empty()) {
+      return;
+    }
+    const char* require_gpu = std::getenv("GPUTEST_REQUIRE_GPU");
+    if (require_gpu != nullptr && std::string{require_gpu} == "1") {
+      FAIL() << "no GPU, and GPUTEST_REQUIRE_GPU=1: " << why;
+    }
+    GTEST_SKIP() << "no GPU: " << why;
+  }
+};
+
+// A name is the claim: the test and the function that it runs.
+#define CLAIM(name)                                                                                                    \
+  TEST_F(RealDeviceDeathTest, name) { EXPECT_EXIT(run(gputest::system::name), ::testing::ExitedWithCode(0), ""); }
+
+CLAIM(nvml_makes_no_context)
+CLAIM(loaded_is_not_initialised)
+CLAIM(initialised_is_not_used)
+CLAIM(a_context_is_listed_with_its_bytes)
+CLAIM(figures_are_those_of_cuda)
+CLAIM(settle_returns_the_default_pool)
+CLAIM(settle_returns_the_current_pool)
+CLAIM(settle_returns_the_memory_of_graphs)
+CLAIM(settle_waits_for_the_work)
+CLAIM(settle_names_a_sticky_error)
+CLAIM(settle_leaves_other_errors_alone)
+CLAIM(settle_leaves_the_current_context_alone)
+CLAIM(pins_by_uuid_before_the_first_call)
+CLAIM(sees_no_device_when_pinned_to_one_that_is_not_there)
+CLAIM(settles_nothing_in_a_forked_child)
+
+} // namespace
+} // namespace gputest::system

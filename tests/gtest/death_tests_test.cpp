@@ -1,0 +1,55 @@
+#include "support/suite_test.hpp"
+
+#include <gmock/gmock.h>
+
+namespace gputest::tests {
+namespace {
+
+using policy::Stage;
+
+/// By the style of GoogleTest's death tests: `fast` forks, `threadsafe` starts the executable again.
+class DeathTests : public SuiteTest, public testing::WithParamInterface<std::string> {
+protected:
+  [[nodiscard]] std::vector<std::string> arguments(const std::string& filter) const {
+    return {"--gtest_filter=" + filter, "--gtest_death_test_style=" + GetParam()};
+  }
+};
+
+TEST_P(DeathTests, pass_and_leave_their_parents_lease_alone) {
+  for (const std::string suite : {"Small", "Medium", "Scoped"}) {
+    auto process = start("deaths", arguments(suite + ".dies"));
+    process.wait_for_out("@body");
+    EXPECT_EQ(claim_of(process).stage, Stage::holding) << suite;
+    EXPECT_EQ(claim_of(process).seat, suite == "Medium");
+    EXPECT_EQ(entries().size(), 1U) << "no child has a place of its own";
+    const Ended ended = process.finish();
+    EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
+  }
+}
+
+TEST_P(DeathTests, leave_their_parents_memory_alone) {
+  const Ended ended = run("deaths", arguments("Allocating.dies"));
+  EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
+}
+
+TEST_P(DeathTests, say_nothing_of_the_child) {
+  const Ended ended = run("deaths", arguments("Small.dies"));
+  EXPECT_EQ(count(ended.err, "gputest: "), 2U) << ended.err; // simulated, admitted
+}
+
+TEST_P(DeathTests, let_a_waiting_process_go_on_only_when_their_test_ends) {
+  auto process = start("deaths", arguments("Medium.dies"));
+  process.wait_for_out("@body");
+  auto waiter = start("classes", {"--gtest_filter=Medium.first"});
+  wait_for(waiter, Stage::waiting);
+  EXPECT_TRUE(claim_of(process).seat);
+  EXPECT_EQ(process.finish().exit_code, 0);
+  waiter.wait_for_out("@constructor");
+  EXPECT_TRUE(claim_of(waiter).seat);
+}
+
+INSTANTIATE_TEST_SUITE_P(Styles, DeathTests, testing::Values("fast", "threadsafe"),
+                         [](const auto& test) { return test.param; });
+
+} // namespace
+} // namespace gputest::tests

@@ -1,0 +1,147 @@
+#include "support/suite_test.hpp"
+
+#include <gputest/bytes.hpp>
+
+#include <gmock/gmock.h>
+
+namespace gputest::tests {
+namespace {
+
+using namespace literals;
+using policy::Stage;
+using testing::HasSubstr;
+using testing::Not;
+
+class Leases : public SuiteTest {};
+
+TEST_F(Leases, last_for_their_scope_only) {
+  auto suite = start("scoped", {"--gtest_filter=Section.leases_a_part"});
+  suite.wait_for_out("@host");
+  EXPECT_EQ(claim_of(suite).stage, Stage::inside);
+  suite.say("go on");
+  suite.wait_for_out("@gpu");
+  EXPECT_EQ(claim_of(suite).stage, Stage::holding);
+  EXPECT_EQ(claim_of(suite).lease_bytes, (3_GiB).count());
+  suite.say("go on");
+  suite.wait_for_out("@host again");
+  EXPECT_EQ(claim_of(suite).stage, Stage::inside);
+  EXPECT_EQ(suite.finish().exit_code, 0);
+}
+
+TEST_F(Leases, may_follow_each_other_and_move) {
+  auto suite = start("scoped", {"--gtest_filter=Section.leases_one_after_the_other"});
+  suite.wait_for_out("@gpu");
+  EXPECT_EQ(claim_of(suite).lease_bytes, (256_MiB).count());
+  const Ended ended = suite.finish();
+  EXPECT_EQ(ended.exit_code, 0) << ended.out;
+}
+
+TEST_F(Leases, that_cannot_be_had_skip_the_test_from_there_on) {
+  const Ended ended = run("scoped", {"--gtest_filter=Section.leases_too_much"});
+  EXPECT_EQ(ended.exit_code, 77);
+  EXPECT_THAT(ended.out, HasSubstr("scoped: Section.leases_too_much needs 100 GiB of a device"));
+  EXPECT_THAT(ended.out, Not(HasSubstr("@behind the lease")));
+}
+
+TEST_F(Leases, that_cannot_be_had_fail_the_test_where_nothing_may_be_skipped) {
+  set("GPUTEST_FORBID_SKIP", "1");
+  const Ended ended = run("scoped", {"--gtest_filter=Section.leases_too_much"});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.out, HasSubstr("waiting would not help"));
+  EXPECT_THAT(ended.out, HasSubstr("(GPUTEST_FORBID_SKIP=1 makes this skip a failure)"));
+  EXPECT_THAT(ended.out, Not(HasSubstr("@behind the lease")));
+}
+
+TEST_F(Leases, fail_the_test_when_the_wait_limit_runs_out) {
+  auto holder = start_holder();
+  set("GPUTEST_WAIT_LIMIT", "1s");
+  const Ended ended = run("scoped", {"--gtest_filter=Section.leases_a_part"});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.out, HasSubstr("annotated: Medium.with_bytes (pid " + std::to_string(holder.pid()) + ", 3 GiB"));
+  EXPECT_THAT(ended.out, Not(HasSubstr("@gpu")));
+}
+
+TEST_F(Leases, of_a_whole_device_exclude_the_test_beside_others) {
+  auto suite = start("scoped", {"--gtest_filter=Section.leases_a_whole_device"});
+  suite.wait_for_out("@gpu");
+  EXPECT_TRUE(claim_of(suite).exclusive);
+  EXPECT_EQ(suite.finish().exit_code, 0);
+
+  auto holder = start_holder();
+  const Ended ended = run("scoped", {"--gtest_filter=Section.leases_a_whole_device"});
+  EXPECT_EQ(ended.exit_code, 77);
+  EXPECT_THAT(ended.out, HasSubstr("Section.leases_a_whole_device is large, and excluded while others use its device: "
+                                   "annotated: Medium.with_bytes"));
+}
+
+TEST_F(Leases, of_more_than_was_announced_wait_where_that_is_safe) {
+  auto alone = start("scoped", {"--gtest_filter=Section.leases_more_than_announced"});
+  alone.wait_for_out("@host");
+  EXPECT_EQ(claim_of(alone).largest_bytes, (2_GiB).count());
+  auto other = start("scoped", {"--gtest_filter=NotScoped.leases"});
+  other.wait_for_out("@body");
+  alone.say("go on");
+  alone.wait_for_out("@gpu");
+  EXPECT_EQ(claim_of(alone).lease_bytes, (3_GiB).count());
+}
+
+TEST_F(Leases, of_more_than_was_announced_fail_where_waiting_could_deadlock) {
+  set("GPUTEST_DEVICES", "simulated:1x4GiB,context=768MiB");
+  auto suite = start("scoped", {"--gtest_filter=Section.leases_more_than_announced"});
+  suite.wait_for_out("@host");
+  auto other = start("scoped", {"--gtest_filter=NotScoped.leases"});
+  other.wait_for_out("@body");
+  suite.say("go on");
+  const Ended ended = suite.finish();
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.out,
+              HasSubstr("Section.leases_more_than_announced asks for 3 GiB, more than its process announced"));
+  EXPECT_THAT(ended.out, HasSubstr("Announce it: GPUTEST_MEMORY(Suite, Test, bytes)"));
+  EXPECT_THAT(ended.out, HasSubstr("scoped: NotScoped.leases"));
+}
+
+TEST_F(Leases, that_outlive_their_test_are_given_back_when_it_ends) {
+  auto suite = start("scoped", {"--gtest_filter=Section.keeps_a_lease_beyond_its_end:Section.comes_after_it"});
+  suite.wait_for_out("@host");
+  EXPECT_EQ(claim_of(suite).stage, Stage::inside);
+  const Ended ended = suite.finish(); // and the lease ends without a test
+  EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
+}
+
+TEST_F(Leases, do_not_nest) {
+  auto suite = start("scoped", {"--gtest_filter=Section.nests"});
+  suite.wait_for_out("@gpu");
+  EXPECT_EQ(claim_of(suite).lease_bytes, (1_GiB).count()) << "the first lease outlives the refusal of the second";
+  const Ended ended = suite.finish();
+  EXPECT_EQ(ended.exit_code, 0) << ended.out;
+}
+
+TEST_F(Leases, do_not_nest_under_another_processs_lease_either) {
+  auto cover = start("classes", {"--gtest_filter=Large.first"});
+  cover.wait_for_out("@constructor");
+  const auto entry = entries().at(0);
+  set("GPUTEST_LEASE_OF", std::to_string(entry.slot) + ":" + std::to_string(entry.identity));
+  const Ended ended = run("scoped", {"--gtest_filter=Section.nests:NotScoped.leases"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.out;
+}
+
+TEST_F(Leases, point_a_test_that_holds_one_already_to_the_scoped_fixture) {
+  auto suite = start("scoped", {"--gtest_filter=NotScoped.leases"});
+  suite.wait_for_out("@body");
+  EXPECT_EQ(claim_of(suite).lease_bytes, (256_MiB).count()) << "what the test holds stays";
+  const Ended ended = suite.finish();
+  EXPECT_EQ(ended.exit_code, 0) << ended.out;
+  EXPECT_THAT(ended.out,
+              HasSubstr("NotScoped.leases asked for a lease of 1 GiB while it has one of small; waiting for a "
+                        "second one could deadlock. Give the first back before, or, to lease only around the GPU "
+                        "sections of a test, derive its fixture from gputest::ScopedTest"));
+}
+
+TEST_F(Leases, are_for_tests_and_not_for_what_sets_up_a_suite) {
+  const Ended ended = run("scoped", {"--gtest_filter=LeasesForAll.*"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.out;
+  EXPECT_THAT(ended.out, HasSubstr("a lease for 1 GiB was asked for outside of a test that gputest runs"));
+}
+
+} // namespace
+} // namespace gputest::tests

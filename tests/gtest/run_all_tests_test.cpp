@@ -1,0 +1,150 @@
+#include "support/suite_test.hpp"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace gputest::tests {
+namespace {
+
+using testing::HasSubstr;
+
+class RunAllTests : public SuiteTest {
+protected:
+  /// The exit code with gputest, after it was seen that without gputest the same tests run with the same result.
+  [[nodiscard]] Ended run_both(std::vector<std::string> arguments) const {
+    const Ended without = run("outcomes_without_gputest", arguments);
+    Ended with = run("outcomes", arguments);
+    EXPECT_EQ(tests_run(with.out), tests_run(without.out));
+    if (with.exit_code != 77) {
+      EXPECT_EQ(with.exit_code, without.exit_code);
+    } else {
+      EXPECT_EQ(without.exit_code, 0);
+    }
+    return with;
+  }
+};
+
+TEST_F(RunAllTests, returns_77_only_where_every_test_was_skipped) {
+  struct Row {
+    std::string filter;
+    int exit_code;
+  };
+  const std::vector<Row> rows{
+      {"Passing.*", 0},     {"Skipping.*", 77},          {"Skipping.first", 77}, {"Passing.first:Skipping.*", 0},
+      {"Failing.fails", 1}, {"Failing.*:Skipping.*", 1}, {"NoSuchSuite.*", 0},   {"Passing.DISABLED_fourth", 0},
+  };
+  for (const auto& row : rows) {
+    EXPECT_EQ(run_both({"--gtest_filter=" + row.filter}).exit_code, row.exit_code) << row.filter;
+  }
+}
+
+TEST_F(RunAllTests, does_not_say_skipped_where_an_earlier_repeat_ran) {
+  EXPECT_EQ(run_both({"--gtest_filter=Changing.*", "--gtest_repeat=2"}).exit_code, 0);
+  EXPECT_EQ(run_both({"--gtest_filter=Skipping.*", "--gtest_repeat=2"}).exit_code, 77);
+}
+
+TEST_F(RunAllTests, runs_the_tests_of_a_shard) {
+  set("GTEST_TOTAL_SHARDS", "3");
+  std::multiset<std::string> all;
+  for (const std::string shard : {"0", "1", "2"}) {
+    set("GTEST_SHARD_INDEX", shard);
+    const Ended ended = run_both({"--gtest_filter=Numbered.*:All/Numbered.*:Passing.*"});
+    EXPECT_EQ(ended.exit_code, 0);
+    const auto tests = tests_run(ended.out);
+    EXPECT_FALSE(tests.empty());
+    all.insert(tests.begin(), tests.end());
+  }
+  EXPECT_EQ(all.size(), 11U);
+  EXPECT_EQ(std::set<std::string>(all.begin(), all.end()).size(), 11U);
+}
+
+TEST_F(RunAllTests, returns_0_for_an_empty_shard) {
+  set("GTEST_TOTAL_SHARDS", "2");
+  set("GTEST_SHARD_INDEX", "1");
+  const Ended ended = run_both({"--gtest_filter=Skipping.first"});
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_TRUE(tests_run(ended.out).empty());
+  EXPECT_FALSE(std::filesystem::exists(ledger())) << "no test ran, so nobody had to enter the ledger";
+}
+
+TEST_F(RunAllTests, repeats_without_entering_again) {
+  const Ended ended = run_both({"--gtest_filter=Passing.*:All/*", "--gtest_repeat=3"});
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_EQ(tests_run(ended.out).size(), 33U);
+  EXPECT_EQ(count(ended.err, "gputest: admitted"), 1U) << ended.err;
+}
+
+TEST_F(RunAllTests, shuffles_as_without_gputest) {
+  const Ended ended = run_both({"--gtest_filter=-Failing.*", "--gtest_shuffle", "--gtest_random_seed=7"});
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_EQ(count(ended.err, "gputest: admitted"), 1U) << ended.err;
+}
+
+TEST_F(RunAllTests, shares_a_repeated_and_shuffled_run_with_every_class) {
+  set("GPUTEST_LARGE", "wait");
+  const Ended ended = run("classes", {"--gtest_shuffle", "--gtest_repeat=3"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
+  EXPECT_EQ(tests_run(ended.out).size(), 27U);
+}
+
+TEST_F(RunAllTests, lists_tests_without_a_gpu_or_a_ledger) {
+  set("GPUTEST_DEVICES", "none");
+  set("GPUTEST_DIR", "/proc/nobody-can-write-here");
+  const Ended without = run("outcomes_without_gputest", {"--gtest_list_tests"});
+  const Ended with = run("outcomes", {"--gtest_list_tests"});
+  EXPECT_EQ(with.exit_code, 0);
+  EXPECT_THAT(with.out, HasSubstr("DISABLED_fourth"));
+  EXPECT_EQ(with.out.substr(with.out.find("Passing.")), without.out.substr(without.out.find("Passing.")));
+  EXPECT_EQ(with.err, "");
+}
+
+TEST_F(RunAllTests, makes_no_folder_when_it_lists_tests) {
+  EXPECT_EQ(run("classes", {"--gtest_list_tests"}).exit_code, 0);
+  EXPECT_FALSE(std::filesystem::exists(ledger()));
+  // Else the line above could not fail.
+  EXPECT_EQ(run("classes", {"--gtest_filter=Small.first"}).exit_code, 0);
+  EXPECT_TRUE(std::filesystem::exists(ledger()));
+}
+
+TEST_F(RunAllTests, serves_a_main_of_ones_own) {
+  auto suite = start("own_main");
+  suite.wait_for_out("@body");
+  EXPECT_EQ(claim_of(suite).stage, policy::Stage::holding);
+  const Ended ended = suite.finish();
+  EXPECT_EQ(ended.exit_code, 0) << ended.out;
+  set("GPUTEST_DEVICES", "none");
+  EXPECT_EQ(run("own_main").exit_code, 77);
+}
+
+TEST_F(RunAllTests, may_be_replaced_by_an_environment_and_a_listener) {
+  auto suite = start("own_main", {"by_hand", "--gtest_filter=Medium.*"});
+  suite.wait_for_out("@body");
+  EXPECT_EQ(claim_of(suite).stage, policy::Stage::holding);
+  EXPECT_TRUE(claim_of(suite).seat);
+  EXPECT_EQ(suite.finish().exit_code, 0);
+  auto plain = start("own_main", {"by_hand", "--gtest_filter=NoFixture.*"});
+  plain.wait_for_out("@body");
+  EXPECT_EQ(claim_of(plain).stage, policy::Stage::holding);
+  EXPECT_EQ(plain.finish().exit_code, 0);
+}
+
+TEST_F(RunAllTests, is_missed_by_the_fixtures_of_an_executable_without_it) {
+  const std::string remedy = "link gputest::main in place of gtest_main, or end your main() with "
+                             "`return gputest::run_all_tests();`";
+  for (const std::string suite : {"Small", "Medium", "Large", "Scoped"}) {
+    const Ended ended = run("unprotected", {"--gtest_filter=" + suite + ".*"});
+    EXPECT_EQ(ended.exit_code, 1) << ended.out;
+    EXPECT_THAT(ended.out, HasSubstr(remedy));
+  }
+  const Ended ended = run("unprotected", {"--gtest_filter=NoFixture.leases"});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.out, HasSubstr("was asked for outside of a test that gputest runs"));
+  EXPECT_FALSE(std::filesystem::exists(ledger()));
+}
+
+} // namespace
+} // namespace gputest::tests

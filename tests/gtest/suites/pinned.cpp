@@ -1,0 +1,72 @@
+// Says which devices are visible wherever user code runs, and starts itself from a test.
+
+#include "stop_at.hpp"
+
+#include <gputest/gputest.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <string>
+
+namespace {
+
+void say_what_is_visible(const char* where) {
+  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  std::cout << where << " sees " << (visible == nullptr ? "everything" : visible) << std::endl;
+}
+
+class EarlyEnvironment : public testing::Environment {
+public:
+  void SetUp() override { say_what_is_visible("the environment"); }
+};
+
+// Registered before main(), so before gputest's own.
+const auto* const registered = testing::AddGlobalTestEnvironment(new EarlyEnvironment);
+
+class Visible : public gputest::SmallTest {
+protected:
+  static void SetUpTestSuite() { say_what_is_visible("the suite"); }
+};
+
+TEST_F(Visible, is_said) {
+  say_what_is_visible("the test");
+  std::string devices;
+  for (const auto& device : gputest::current_devices()) {
+    devices += " " + device.uuid;
+  }
+  std::cout << "current_devices() are" << devices << std::endl;
+  stop_at("body");
+}
+
+// Their SetUpTestSuite() hides that of gputest's fixture.
+class HidingMedium : public gputest::MediumTest {
+protected:
+  static void SetUpTestSuite() {}
+};
+TEST_F(HidingMedium, first) { stop_at("body"); }
+
+class HidingScoped : public gputest::ScopedTest {
+protected:
+  static void SetUpTestSuite() {}
+};
+TEST_F(HidingScoped, first) { stop_at("body"); }
+TEST_F(HidingScoped, second) { stop_at("body"); }
+
+int run_itself(const std::string& filter) {
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe");
+  return std::system((self + " --gtest_filter=" + filter).c_str());
+}
+
+class Starting : public gputest::MediumTest {};
+TEST_F(Starting, a_test_that_fits_its_lease) { EXPECT_EQ(run_itself("Started.needs_a_medium_seat"), 0); }
+TEST_F(Starting, a_test_that_does_not_fit_its_lease) { EXPECT_EQ(run_itself("StartedLarge.needs_a_device"), 0); }
+
+class Started : public gputest::MediumTest {};
+TEST_F(Started, needs_a_medium_seat) { say_what_is_visible("the started test"); }
+class StartedLarge : public gputest::LargeTest {};
+TEST_F(StartedLarge, needs_a_device) {}
+
+} // namespace

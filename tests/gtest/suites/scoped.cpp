@@ -1,0 +1,97 @@
+// Tests that lease around a section only, and tests that try to where they must not.
+
+#include "stop_at.hpp"
+
+#include <gputest/gputest.hpp>
+
+#include <gtest/gtest.h>
+
+#include <iostream>
+#include <utility>
+
+namespace {
+
+using namespace gputest::literals;
+
+class Section : public gputest::ScopedTest {};
+
+TEST_F(Section, leases_a_part) {
+  stop_at("host");
+  {
+    GPUTEST_LEASE(gpu, 3_GiB);
+    stop_at("gpu");
+  }
+  stop_at("host again");
+}
+GPUTEST_MEMORY(Section, leases_a_part, 3_GiB);
+
+TEST_F(Section, leases_one_after_the_other) {
+  GPUTEST_LEASE(first, 3_GiB);
+  first.release();
+  first.release();
+  GPUTEST_LEASE(second, gputest::MemoryClass::small);
+  gputest::Lease moved = std::move(second);
+  EXPECT_TRUE(moved);
+  EXPECT_FALSE(second); // NOLINT(bugprone-use-after-move): that is the claim
+  stop_at("gpu");
+}
+GPUTEST_MEMORY(Section, leases_one_after_the_other, 3_GiB);
+
+TEST_F(Section, leases_too_much) {
+  GPUTEST_LEASE(gpu, 100_GiB);
+  std::cout << "@behind the lease" << std::endl;
+}
+
+TEST_F(Section, leases_a_whole_device) {
+  GPUTEST_LEASE(gpu, gputest::MemoryClass::large);
+  stop_at("gpu");
+}
+
+TEST_F(Section, leases_more_than_announced) {
+  stop_at("host");
+  GPUTEST_LEASE(gpu, 3_GiB);
+  stop_at("gpu");
+}
+
+TEST_F(Section, nests) {
+  GPUTEST_LEASE(gpu, 1_GiB);
+  EXPECT_THROW(static_cast<void>(gputest::lease(1_GiB)), gputest::NestedLease);
+  EXPECT_TRUE(gpu);
+  stop_at("gpu");
+}
+
+gputest::Lease kept;
+
+TEST_F(Section, keeps_a_lease_beyond_its_end) {
+  kept = gputest::lease(3_GiB);
+  EXPECT_TRUE(kept);
+}
+GPUTEST_MEMORY(Section, keeps_a_lease_beyond_its_end, 3_GiB);
+TEST_F(Section, comes_after_it) { stop_at("host"); }
+
+class NotScoped : public gputest::SmallTest {};
+
+TEST_F(NotScoped, leases) {
+  try {
+    static_cast<void>(gputest::lease(1_GiB));
+    FAIL() << "a test that holds a lease got a second one";
+  } catch (const gputest::NestedLease& error) {
+    std::cout << error.what() << std::endl;
+  }
+  stop_at("body");
+}
+
+class LeasesForAll : public gputest::ScopedTest {
+protected:
+  static void SetUpTestSuite() {
+    try {
+      static_cast<void>(gputest::lease(1_GiB));
+    } catch (const gputest::Error& error) {
+      std::cout << error.what() << std::endl;
+    }
+  }
+};
+
+TEST_F(LeasesForAll, passes) {}
+
+} // namespace

@@ -1,0 +1,298 @@
+#include "ledger/record.hpp"
+#include "ledger_test.hpp"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <mutex>
+
+namespace gputest::tests {
+namespace {
+
+class LedgerWaiting : public LedgerTest {
+protected:
+  /// Stops a process at a point where it does not hold the ledger's mutex.
+  void stop(const LedgerProcess& process) {
+    ledger::SlotStore& store = this->store();
+    const std::lock_guard guard{store.mutex()};
+    ASSERT_EQ(::kill(process.pid(), SIGSTOP), 0);
+    int status = 0;
+    ASSERT_EQ(::waitpid(process.pid(), &status, WUNTRACED), process.pid());
+    ASSERT_TRUE(WIFSTOPPED(status));
+  }
+
+  static void go_on(const LedgerProcess& process) { ASSERT_EQ(::kill(process.pid(), SIGCONT), 0); }
+
+  /// Takes all rings out of the bell of a process that is stopped. Whether there was one.
+  bool has_rung(const std::string& who) {
+    for (const auto& entry : look().entries()) {
+      if (entry.who == who) {
+        const int bell = ::open(store().bell(entry.slot).c_str(), O_RDONLY | O_NONBLOCK);
+        std::array<char, 256> rings{};
+        const ssize_t count = ::read(bell, rings.data(), rings.size());
+        ::close(bell);
+        return count > 0;
+      }
+    }
+    ADD_FAILURE() << who << " is not on the ledger";
+    return false;
+  }
+
+  ledger::SlotStore& store() {
+    if (!store_) {
+      store_ = std::make_unique<ledger::SlotStore>(folder(), "ledger-1", ledger::ledger_layout);
+    }
+    return *store_;
+  }
+
+private:
+  std::unique_ptr<ledger::SlotStore> store_;
+};
+
+TEST_F(LedgerWaiting, grants_what_fits_beside_others) {
+  auto a = start_inside("a");
+  auto b = start_inside("b");
+  EXPECT_EQ(a.ask("lease a 1 40"), "granted 1");
+  EXPECT_EQ(b.ask("lease b 1 40"), "granted 1");
+  EXPECT_EQ(stage_of("a"), "holding");
+  EXPECT_EQ(a.ask("release"), "released");
+  EXPECT_EQ(stage_of("a"), "inside");
+  EXPECT_EQ(a.ask("release"), "released") << "the second time it does nothing";
+  EXPECT_EQ(stage_of("b"), "holding");
+}
+
+TEST_F(LedgerWaiting, is_first_come_first_served) {
+  auto a = start_inside("a");
+  auto b = start_inside("b");
+  auto c = start_inside("c");
+  EXPECT_EQ(a.ask("lease a 1 60"), "granted 1");
+  EXPECT_EQ(b.ask("lease b 1 60"), "waits for a c");
+  EXPECT_EQ(c.ask("lease c 1 5"), "waits for a b") << "it would fit, but came later";
+  a.ask("release");
+  EXPECT_EQ(b.answer(), "granted 1");
+  EXPECT_EQ(c.answer(), "granted 1");
+}
+
+TEST_F(LedgerWaiting, a_release_wakes_the_first_in_the_queue_and_nobody_else) {
+  auto a = start_inside("a");
+  auto b = start_inside("b");
+  auto c = start_inside("c");
+  a.ask("lease a 1 60");
+  b.ask("lease b 1 60");
+  c.ask("lease c 1 60");
+  stop(b);
+  stop(c);
+  has_rung("b");
+  has_rung("c");
+  EXPECT_EQ(a.ask("release"), "released");
+  EXPECT_TRUE(has_rung("b"));
+  EXPECT_FALSE(has_rung("c"));
+  EXPECT_EQ(a.ask("lease a 1 60"), "waits for b c") << "who was woken has its turn even if others come before it looks";
+  go_on(b);
+  // Its ring was taken away above, so another change has to tell it.
+  a.kill();
+  EXPECT_EQ(b.answer(), "granted 1");
+  EXPECT_TRUE(has_rung("c")) << "it is the first in the queue now";
+  go_on(c);
+  b.ask("release");
+  EXPECT_EQ(c.answer(), "granted 1");
+}
+
+TEST_F(LedgerWaiting, a_new_process_wakes_the_first_in_the_queue_since_it_may_hide_that_another_has_ended) {
+  auto a = start_inside("a");
+  auto b = start_inside("b");
+  a.ask("lease a 1 60");
+  b.ask("lease b 1 60");
+  stop(b);
+  has_rung("b");
+  auto c = start_inside("c", "2");
+  EXPECT_TRUE(has_rung("b"));
+  go_on(b);
+  a.ask("release");
+  EXPECT_EQ(b.answer(), "granted 1");
+}
+
+TEST_F(LedgerWaiting, answers_at_once_who_may_not_wait) {
+  auto a = start_inside("a");
+  auto b = start_inside("b");
+  a.ask("lease a 1 60");
+  EXPECT_EQ(b.ask("lease b 1 60 try"), "would wait for a");
+  EXPECT_EQ(stage_of("b"), "inside");
+  EXPECT_EQ(b.ask("lease b 1 20 try"), "granted 1");
+}
+
+TEST_F(LedgerWaiting, ends_with_the_limit_and_names_the_holder) {
+  auto a = start_inside("a");
+  auto b = start_inside("b");
+  auto c = start_inside("c");
+  a.ask("lease a 1 60");
+  EXPECT_EQ(b.ask("lease b 1 60 at-once"), "timed out for a c");
+  EXPECT_EQ(stage_of("b"), "inside");
+  EXPECT_EQ(c.ask("lease c 1 60 for-a-while"), "waits for a b");
+  EXPECT_EQ(c.answer(), "timed out for a b");
+  EXPECT_EQ(stage_of("c"), "inside");
+  EXPECT_EQ(b.ask("lease b 1 10"), "granted 1") << "nobody is in the queue any more";
+}
+
+TEST_F(LedgerWaiting, who_gives_up_lets_the_next_go_on) {
+  auto a = start_inside("a");
+  auto b = start_inside("b");
+  auto c = start_inside("c");
+  a.ask("lease a 1 40");
+  b.ask("tell-when-told");
+  EXPECT_EQ(b.ask("lease b 1 60"), "telling");
+  EXPECT_EQ(c.ask("lease c 1 20"), "waits for a b");
+  b.say("fail");
+  EXPECT_EQ(b.answer(), "error: cannot tell");
+  EXPECT_EQ(c.answer(), "granted 1");
+  EXPECT_EQ(stage_of("b"), "inside");
+  EXPECT_EQ(b.ask("lease b 1 5"), "granted 1");
+}
+
+TEST_F(LedgerWaiting, refuses_what_the_device_can_never_hold) {
+  auto a = start();
+  EXPECT_EQ(a.ask("enter a 1 1 10 91"), "refused 101 of 100");
+  EXPECT_EQ(stage_of("a"), "outside");
+  EXPECT_EQ(a.ask("enter a 1 1 10 60"), "granted 1");
+  EXPECT_EQ(a.ask("lease a 1 91 try"), "refused 101 of 100");
+  EXPECT_EQ(stage_of("a"), "inside");
+}
+
+TEST_F(LedgerWaiting, a_second_request_of_a_process_that_holds_one_is_an_error) {
+  auto a = start_inside("a");
+  a.ask("lease a 1 20");
+  EXPECT_EQ(a.ask("lease again 1 20"),
+            "nested: this process asked for a lease for again while it has one for a; waiting for a second one could "
+            "deadlock. Give the first back before, or, to lease only around the GPU sections of a test, derive its "
+            "fixture from gputest::ScopedTest");
+  EXPECT_EQ(stage_of("a"), "holding");
+  a.ask("release");
+  EXPECT_EQ(a.ask("lease a 1 20"), "granted 1");
+}
+
+TEST_F(LedgerWaiting, a_lease_of_a_process_that_has_not_entered_is_an_error) {
+  auto a = start();
+  EXPECT_EQ(a.ask("lease a 1 20"), "error: a lease for a was asked for by a process that has not entered the ledger");
+}
+
+TEST_F(LedgerWaiting, a_whole_device_is_had_when_the_others_have_left_and_keeps_others_out) {
+  auto a = start_inside("a");
+  auto b = start();
+  auto c = start();
+  EXPECT_EQ(b.ask("enter b 1 1 10 0 whole"), "waits for a");
+  EXPECT_EQ(c.ask("enter c 1 1 10 60"), "waits for b");
+  a.end();
+  EXPECT_EQ(b.answer(), "granted 1");
+  EXPECT_EQ(b.ask("lease b 1 0 exclusive"), "granted 1");
+  EXPECT_EQ(stage_of("c"), "entering");
+  b.ask("release");
+  EXPECT_EQ(stage_of("c"), "entering") << "b may want the whole device again";
+  b.end();
+  EXPECT_EQ(c.answer(), "granted 1");
+}
+
+TEST_F(LedgerWaiting, who_did_not_announce_a_whole_device_may_have_it_only_if_it_is_alone) {
+  auto a = start_inside("a");
+  EXPECT_EQ(a.ask("lease a 1 0 exclusive"), "unannounced beside");
+  EXPECT_EQ(a.ask("lease a 1 0 exclusive try"), "granted 1");
+  auto b = start();
+  EXPECT_EQ(b.ask("enter b 1 1 10 60"), "waits for a");
+  a.ask("release");
+  EXPECT_EQ(b.answer(), "granted 1");
+  EXPECT_EQ(a.ask("lease a 1 0 exclusive try"), "would wait for b");
+}
+
+TEST_F(LedgerWaiting, the_seat_of_a_device_admits_one_at_a_time_and_bytes_fit_beside_it) {
+  auto a = start_inside("a");
+  auto b = start_inside("b");
+  auto c = start_inside("c");
+  EXPECT_EQ(a.ask("lease a 1 20 seat"), "granted 1");
+  EXPECT_EQ(c.ask("lease c 1 20"), "granted 1");
+  EXPECT_EQ(b.ask("lease b 1 20 seat"), "waits for a c");
+  a.ask("release");
+  EXPECT_EQ(b.answer(), "granted 1");
+}
+
+TEST_F(LedgerWaiting, each_device_has_a_seat) {
+  auto a = start_inside("a", "1");
+  auto b = start_inside("b", "2");
+  EXPECT_EQ(a.ask("lease a 1 20 seat"), "granted 1");
+  EXPECT_EQ(b.ask("lease b 2 20 seat"), "granted 2");
+}
+
+TEST_F(LedgerWaiting, two_devices_are_had_both_or_not_at_all) {
+  auto a = start_inside("a", "1");
+  auto b = start_inside("b", "2");
+  auto both = start_inside("both", "3", "2");
+  EXPECT_EQ(a.ask("lease a 1 50"), "granted 1");
+  EXPECT_EQ(b.ask("lease b 2 50"), "granted 2");
+  EXPECT_EQ(both.ask("lease both 3 50"), "waits for a b");
+  b.ask("release");
+  EXPECT_EQ(b.ask("lease b 2 60 at-once"), "timed out for both") << "it keeps its place on the device that is free";
+  EXPECT_EQ(stage_of("both"), "waiting");
+  a.ask("release");
+  EXPECT_EQ(both.answer(), "granted 3");
+}
+
+TEST_F(LedgerWaiting, places_a_process_where_there_is_most_room) {
+  auto a = start_inside("a", "1");
+  auto b = start();
+  EXPECT_EQ(b.ask("enter b 3 1 10 60"), "granted 2");
+  devices_.device(2).total_bytes = 500;
+  auto c = start();
+  EXPECT_EQ(c.ask("enter c 7 2 10 60"), "granted 5");
+}
+
+TEST_F(LedgerWaiting, a_lease_larger_than_announced_is_waited_for_only_without_risk) {
+  auto a = start_inside("a");
+  auto b = start_inside("b");
+  a.ask("lease a 1 60");
+  EXPECT_EQ(b.ask("lease b 1 81"), "unannounced beside a");
+  EXPECT_EQ(stage_of("b"), "inside");
+  EXPECT_EQ(b.ask("lease b 1 80"), "waits for a") << "with both contexts, 80 bytes fit once a has finished";
+  auto c = start();
+  EXPECT_EQ(c.ask("enter c 1 1 10 10"), "waits for a b") << "now b is known to wait for 80 bytes";
+  a.ask("release");
+  EXPECT_EQ(b.answer(), "granted 1");
+}
+
+TEST_F(LedgerWaiting, what_a_process_keeps_for_itself_is_counted) {
+  auto a = start_inside("a");
+  auto b = start_inside("b");
+  EXPECT_EQ(a.ask("overhead 50"), "overhead");
+  EXPECT_EQ(b.ask("lease b 1 50"), "waits for a");
+  EXPECT_EQ(a.ask("overhead 40"), "overhead");
+  EXPECT_EQ(b.answer(), "granted 1");
+}
+
+TEST_F(LedgerWaiting, memory_of_strangers_is_waited_for) {
+  auto a = start_inside("a");
+  devices_.device(0).stranger_bytes = 50;
+  EXPECT_EQ(a.ask("lease a 1 60 try"), "would wait for strangers");
+  EXPECT_EQ(a.ask("lease a 1 60"), "waits for strangers");
+  devices_.device(0).stranger_bytes = 30;
+  EXPECT_EQ(a.answer(), "granted 1");
+}
+
+TEST_F(LedgerWaiting, telling_of_a_wait_holds_nobody_up) {
+  auto a = start_inside("a");
+  auto b = start_inside("b");
+  a.ask("lease a 1 60");
+  b.ask("tell-when-told");
+  EXPECT_EQ(b.ask("lease b 1 60"), "telling");
+  EXPECT_EQ(a.ask("release"), "released") << "while b is still busy telling";
+  b.say("told");
+  EXPECT_EQ(b.answer(), "granted 1");
+}
+
+TEST_F(LedgerWaiting, needs_nobody_to_tell) {
+  auto a = start_inside("a");
+  auto b = start_inside("b");
+  a.ask("lease a 1 60");
+  b.ask("tell-nobody");
+  EXPECT_EQ(b.ask("lease b 1 60 for-a-while"), "timed out for a");
+}
+
+} // namespace
+} // namespace gputest::tests

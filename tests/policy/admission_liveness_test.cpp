@@ -1,0 +1,147 @@
+#include "policy/admission.hpp"
+
+#include "policy/admission_claims.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace gputest::policy {
+namespace {
+
+/// A machine full of processes that enter, run some tests one after another, and end. They move in random order, and
+/// nothing but decide() lets them go on.
+class Machine {
+public:
+  explicit Machine(unsigned seed) : random_{seed} {
+    const std::uint64_t devices = 1 + up_to(2);
+    for (std::uint64_t d = 0; d < devices; ++d) {
+      snapshot_.devices.push_back({100, 0});
+    }
+    all_devices_ = (DeviceMask{1} << devices) - 1;
+    const std::uint64_t count = 2 + up_to(10);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      snapshot_.claims.emplace_back();
+      tests_left_.push_back(1 + static_cast<int>(up_to(4)));
+      arrived_.push_back(false);
+    }
+  }
+
+  /// Runs until nobody can move. Returns how many have ended.
+  std::size_t run() {
+    for (bool moved = true; moved;) {
+      moved = false;
+      std::vector<std::size_t> order(snapshot_.claims.size());
+      for (std::size_t i = 0; i < order.size(); ++i) {
+        order[i] = i;
+      }
+      std::shuffle(order.begin(), order.end(), random_);
+      for (const std::size_t position : order) {
+        moved = move(position) || moved;
+      }
+    }
+    return ended_;
+  }
+
+  [[nodiscard]] std::size_t size() const { return snapshot_.claims.size(); }
+  [[nodiscard]] const std::string& passed() const { return passed_; }
+
+private:
+  std::uint64_t up_to(std::uint64_t most) { return std::uniform_int_distribution<std::uint64_t>{0, most}(random_); }
+
+  bool move(std::size_t position) {
+    Claim& claim = snapshot_.claims[position];
+    switch (claim.stage) {
+    case Stage::outside:
+      return arrive(position);
+    case Stage::entering:
+    case Stage::waiting:
+      return try_to_go_on(position);
+    case Stage::inside:
+      if (tests_left_[position]-- == 0) {
+        claim = Claim{};
+        ++ended_;
+      } else {
+        ask(claim);
+      }
+      return true;
+    case Stage::holding:
+      claim = inside(claim.devices, claim.overhead_bytes, claim.largest_bytes);
+      claim.whole_devices = whole_[position];
+      return true;
+    }
+    return false;
+  }
+
+  bool arrive(std::size_t position) {
+    if (arrived_[position]) {
+      return false;
+    }
+    arrived_[position] = true;
+    const DeviceMask candidates = up_to(1) == 0 ? all_devices_ : DeviceMask{1} << up_to(snapshot_.devices.size() - 1);
+    const bool two = candidates != 1 && (candidates & (candidates - 1)) != 0 && up_to(2) == 0;
+    Claim claim = entering(next_ticket_++, candidates, up_to(20), up_to(80), two ? 2 : 1);
+    claim.whole_devices = up_to(5) == 0;
+    whole_.resize(size());
+    whole_[position] = claim.whole_devices;
+    snapshot_.claims[position] = claim;
+    return true;
+  }
+
+  void ask(Claim& claim) {
+    const bool whole_devices = claim.whole_devices;
+    const DeviceMask first = claim.devices & ~(claim.devices - 1);
+    claim.stage = Stage::waiting;
+    claim.ticket = next_ticket_++;
+    claim.wanted = up_to(1) == 0 ? claim.devices : first;
+    claim.exclusive = whole_devices && up_to(1) == 0;
+    claim.lease_bytes = claim.exclusive ? 0 : up_to(claim.largest_bytes);
+    claim.seat = !claim.exclusive && up_to(2) == 0;
+  }
+
+  bool try_to_go_on(std::size_t position) {
+    Claim& claim = snapshot_.claims[position];
+    const Decision decision = decide(snapshot_, position);
+    const auto* grant = std::get_if<Grant>(&decision);
+    if (grant == nullptr) {
+      return false;
+    }
+    for (const Claim& other : snapshot_.claims) {
+      const DeviceMask asked = other.stage == Stage::entering ? other.candidates : other.wanted;
+      if (other.stage == claim.stage && other.ticket < claim.ticket && (asked & grant->devices) != 0) {
+        passed_ += " " + std::to_string(claim.ticket) + " before " + std::to_string(other.ticket);
+      }
+    }
+    if (claim.stage == Stage::entering) {
+      claim.devices = grant->devices;
+      claim.stage = Stage::inside;
+    } else {
+      claim.stage = Stage::holding;
+    }
+    return true;
+  }
+
+  std::mt19937 random_;
+  Snapshot snapshot_;
+  DeviceMask all_devices_ = 0;
+  std::uint64_t next_ticket_ = 1;
+  std::vector<int> tests_left_;
+  std::vector<bool> arrived_;
+  std::vector<bool> whole_;
+  std::size_t ended_ = 0;
+  std::string passed_; ///< who went before an earlier one
+};
+
+TEST(AdmissionLiveness, everybody_finishes_in_turn) {
+  for (unsigned seed = 0; seed < 5000; ++seed) {
+    Machine machine{seed};
+    ASSERT_EQ(machine.run(), machine.size()) << "seed " << seed << ": the others wait for each other";
+    ASSERT_EQ(machine.passed(), "") << "seed " << seed;
+  }
+}
+
+} // namespace
+} // namespace gputest::policy

@@ -1,0 +1,67 @@
+#include "policy/admission.hpp"
+
+#include "policy/admission_claims.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace gputest::policy {
+namespace {
+
+using Positions = std::vector<std::size_t>;
+
+TEST(MayRaise, asks_for_the_entry_rule_with_the_larger_lease) {
+  struct Case {
+    std::string claim;
+    Snapshot snapshot;
+    std::uint64_t bytes;
+    bool expected;
+  };
+  const std::vector<Case> cases{
+      {"alone, exactly", {{{100}}, {inside(1, 10, 5)}}, 90, true},
+      {"alone, too much", {{{100}}, {inside(1, 10, 5)}}, 91, false},
+      {"beside another's context", {{{100}}, {inside(1, 10, 5), inside(1, 30, 5)}}, 60, true},
+      {"not beside another's context", {{{100}}, {inside(1, 10, 5), inside(1, 30, 5)}}, 61, false},
+      {"another's larger lease counts", {{{100}}, {inside(1, 10, 5), inside(1, 30, 61)}}, 10, false},
+      {"leases of now do not", {{{100}}, {inside(1, 10, 5), holding(inside(1, 30, 60), 60)}}, 60, true},
+      {"strangers count", {{{100, 20}}, {inside(1, 10, 5)}}, 71, false},
+      {"on both devices", {{{100}, {100}}, {inside(3, 10, 5), inside(2, 30, 5)}}, 61, false},
+      {"others elsewhere", {{{100}, {100}}, {inside(1, 10, 5), inside(2, 30, 5)}}, 90, true},
+      {"who enters is not inside", {{{100}}, {inside(1, 10, 5), entering(1, 1, 80, 5)}}, 90, true},
+  };
+  for (const auto& c : cases) {
+    EXPECT_EQ(may_raise(c.snapshot, 0, c.bytes), c.expected) << c.claim;
+  }
+}
+
+TEST(Heads, are_those_that_nobody_in_their_queue_is_ahead_of) {
+  struct Case {
+    std::string claim;
+    std::vector<Claim> claims;
+    Positions expected;
+  };
+  const Claim idle = inside(1, 1, 1);
+  const Claim both = inside(3, 1, 1);
+  const std::vector<Case> cases{
+      {"nobody", {}, {}},
+      {"nobody who asks", {idle, holding(idle, 5), Claim{}}, {}},
+      {"the first to lease", {waiting(2, idle, 1), waiting(1, idle, 1)}, {1}},
+      {"the first to enter", {entering(2, 1, 1, 1), entering(1, 1, 1, 1)}, {1}},
+      {"one of each queue", {waiting(2, idle, 1), entering(1, 1, 1, 1)}, {0, 1}},
+      {"one of each device", {waiting(1, idle, 1), waiting(2, inside(2, 1, 1), 1)}, {0, 1}},
+      {"who leases needs all its devices", {waiting(1, idle, 1), waiting(2, both, 1)}, {0}},
+      {"and keeps later ones from each of them",
+       {waiting(1, idle, 1), waiting(2, both, 1), waiting(3, inside(2, 1, 1), 1)},
+       {0}},
+      {"who enters needs one of its candidates", {entering(1, 1, 1, 1), entering(2, 3, 1, 1)}, {0, 1}},
+      {"of which an earlier one leaves some", {entering(1, 3, 1, 1), entering(2, 3, 1, 1)}, {0}},
+  };
+  for (const auto& c : cases) {
+    EXPECT_EQ(heads({{}, c.claims}), c.expected) << c.claim;
+  }
+}
+
+} // namespace
+} // namespace gputest::policy

@@ -1,0 +1,42 @@
+#include "support/suite_test.hpp"
+
+#include <gmock/gmock.h>
+
+namespace gputest::tests {
+namespace {
+
+using testing::HasSubstr;
+
+/// Which devices a process may be placed on.
+class AllowedDevices : public SuiteTest {
+protected:
+  AllowedDevices() { set("GPUTEST_DEVICES", "simulated:3x4GiB,context=0"); }
+
+  [[nodiscard]] Ended run_one() const { return run("pinned", {"--gtest_filter=Visible.*"}); }
+};
+
+TEST_F(AllowedDevices, are_those_that_ctest_has_allocated) {
+  set("CTEST_RESOURCE_GROUP_COUNT", "1");
+  set("CTEST_RESOURCE_GROUP_0", "gpus");
+  set("CTEST_RESOURCE_GROUP_0_GPUS", "id:2,slots:1");
+  EXPECT_THAT(run_one().out, HasSubstr("the test sees SIM-3x4096MiB-2\n"));
+}
+
+TEST_F(AllowedDevices, are_of_all_resource_groups) {
+  set("CTEST_RESOURCE_GROUP_COUNT", "2");
+  set("CTEST_RESOURCE_GROUP_0_GPUS", "id:2,slots:1");
+  set("CTEST_RESOURCE_GROUP_1_GPUS", "id:1,slots:1");
+  set("GPUTEST_GPUS", "2");
+  EXPECT_THAT(run_one().out, HasSubstr("the test sees SIM-3x4096MiB-2,SIM-3x4096MiB-1\n"));
+}
+
+TEST_F(AllowedDevices, fail_every_test_where_ctest_names_one_that_there_is_not) {
+  set("CTEST_RESOURCE_GROUP_COUNT", "1");
+  set("CTEST_RESOURCE_GROUP_0_GPUS", "id:7,slots:1");
+  const Ended ended = run_one();
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.out, HasSubstr("this test \"id:7,slots:1\" of the resource type gpus, which names no device"));
+}
+
+} // namespace
+} // namespace gputest::tests

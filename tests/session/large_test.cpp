@@ -1,0 +1,118 @@
+#include "support/suite_test.hpp"
+
+#include <gmock/gmock.h>
+
+namespace gputest::tests {
+namespace {
+
+using policy::Stage;
+using testing::HasSubstr;
+using testing::Not;
+
+/// What becomes of large tests.
+class LargeTests : public SuiteTest {};
+
+TEST_F(LargeTests, are_excluded_while_tests_run_in_parallel_with_the_command_that_runs_them) {
+  set("GPUTEST_RUN_MODE", "parallel");
+  const Ended ended = run("classes", {"--gtest_filter=Large.*"});
+  EXPECT_EQ(ended.exit_code, 77);
+  EXPECT_THAT(
+      ended.out,
+      HasSubstr("classes: Large.first is large, and excluded while tests run in parallel "
+                "(GPUTEST_RUN_MODE=parallel). To run it alone: classes --gtest_filter=Large.first; to run it with "
+                "the others: LARGE serial or LARGE wait in gpu_add_test()"));
+  EXPECT_THAT(ended.out, HasSubstr("classes: Large.second is large"));
+  EXPECT_THAT(ended.out, Not(HasSubstr("@body")));
+}
+
+TEST_F(LargeTests, are_named_as_ctest_knows_them) {
+  set("GPUTEST_RUN_MODE", "parallel");
+  set("GPUTEST_TEST", "suite.large+");
+  const Ended ended = run("classes", {"--gtest_filter=Large.first"});
+  EXPECT_THAT(ended.out, HasSubstr("suite.large+: Large.first is large"));
+  EXPECT_THAT(ended.out, HasSubstr(R"(To run it alone: ctest -j1 -R '^suite\.large\+$')"));
+}
+
+TEST_F(LargeTests, fail_where_nothing_may_be_skipped) {
+  set("GPUTEST_RUN_MODE", "parallel");
+  set("GPUTEST_FORBID_SKIP", "1");
+  const Ended ended = run("classes", {"--gtest_filter=Large.*"});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_EQ(count(ended.out, "(GPUTEST_FORBID_SKIP=1 makes this skip a failure)"), 2U) << ended.out;
+  EXPECT_EQ(count(ended.out, "@body"), 0U);
+}
+
+TEST_F(LargeTests, are_no_skip_for_want_of_a_gpu) {
+  set("GPUTEST_RUN_MODE", "parallel");
+  set("GPUTEST_REQUIRE_GPU", "1");
+  EXPECT_EQ(run("classes", {"--gtest_filter=Large.*"}).exit_code, 77);
+}
+
+TEST_F(LargeTests, hold_the_whole_device_when_they_run_alone) {
+  auto large = start("classes", {"--gtest_filter=Large.first"});
+  large.wait_for_out("@constructor");
+  EXPECT_TRUE(claim_of(large).exclusive);
+  auto other = start("classes", {"--gtest_filter=Small.first"});
+  wait_for(other, Stage::entering);
+  EXPECT_EQ(large.finish().exit_code, 0);
+  other.wait_for_out("@constructor");
+  EXPECT_EQ(other.finish().exit_code, 0);
+}
+
+TEST_F(LargeTests, are_excluded_where_others_use_their_device) {
+  auto holder = start_holder();
+  const Ended ended = run("classes", {"--gtest_filter=Large.first"});
+  EXPECT_EQ(ended.exit_code, 77);
+  EXPECT_THAT(ended.out,
+              HasSubstr("classes: Large.first is large, and excluded while others use its device: annotated: "
+                        "Medium.with_bytes (pid " +
+                        std::to_string(holder.pid()) + ", 3 GiB, for "));
+  EXPECT_THAT(ended.out,
+              HasSubstr("To run it when they have ended: classes --gtest_filter=Large.first; to let it wait for "
+                        "them: GPUTEST_LARGE=wait, or LARGE wait in gpu_add_test()"));
+}
+
+TEST_F(LargeTests, with_bytes_run_beside_others_where_these_fit) {
+  auto other = start("classes", {"--gtest_filter=Medium.first"});
+  other.wait_for_out("@constructor");
+  auto large = start("annotated", {"--gtest_filter=Large.with_bytes"});
+  large.wait_for_out("@body");
+  EXPECT_EQ(claim_of(large).stage, Stage::holding);
+}
+
+TEST_F(LargeTests, of_a_small_entry_do_not_keep_the_others_of_their_executable_from_running) {
+  set("GPUTEST_RUN_MODE", "parallel");
+  const Ended ended = run("classes", {"--gtest_filter=Large.*:Small.*"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.out;
+  EXPECT_EQ(count(ended.out, "@body"), 2U);
+}
+
+TEST_F(LargeTests, are_all_those_of_a_large_entry) {
+  set("GPUTEST_MEMORY", "large");
+  set("GPUTEST_RUN_MODE", "parallel");
+  const Ended ended = run("classes", {"--gtest_filter=Small.first:NoFixture.first"});
+  EXPECT_EQ(ended.exit_code, 77);
+  EXPECT_EQ(count(ended.out, "is large, and excluded while tests run in parallel"), 2U) << ended.out;
+}
+
+/// With the policies under which a large test waits.
+class WaitingLargeTests : public SuiteTest, public testing::WithParamInterface<std::string> {};
+
+TEST_P(WaitingLargeTests, run_when_those_before_them_have_ended) {
+  auto holder = start_holder();
+  set("GPUTEST_LARGE", GetParam());
+  set("GPUTEST_RUN_MODE", "parallel");
+  auto large = start("classes", {"--gtest_filter=Large.first"});
+  wait_for(large, Stage::entering);
+  EXPECT_EQ(claim_of(holder).stage, Stage::holding);
+  EXPECT_EQ(holder.finish().exit_code, 0);
+  large.wait_for_out("@constructor");
+  EXPECT_TRUE(claim_of(large).exclusive);
+  EXPECT_EQ(large.finish().exit_code, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Policies, WaitingLargeTests, testing::Values("wait", "serial"),
+                         [](const auto& test) { return test.param; });
+
+} // namespace
+} // namespace gputest::tests

@@ -1,0 +1,91 @@
+#include "session/messages.hpp"
+
+#include <gmock/gmock.h>
+
+namespace gputest::session {
+namespace {
+
+using namespace literals;
+using policy::Stage;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+ledger::Entry entry(const std::string& who, Stage stage) {
+  ledger::Entry entry;
+  entry.who = who;
+  entry.pid = 4711;
+  entry.claim.stage = stage;
+  entry.claim.overhead_bytes = (512_MiB).count();
+  entry.claim.lease_bytes = (3_GiB).count();
+  entry.since = std::chrono::system_clock::now();
+  return entry;
+}
+
+TEST(ShortDuration, is_in_the_largest_unit_that_says_enough) {
+  using std::chrono::seconds;
+  const std::vector<std::pair<int, std::string>> rows{{-5, "0 s"},    {0, "0 s"},     {119, "119 s"},
+                                                      {120, "2 min"}, {179, "2 min"}, {7199, "119 min"},
+                                                      {7200, "2 h"},  {86400, "24 h"}};
+  for (const auto& [duration, text] : rows) {
+    EXPECT_EQ(short_duration(seconds{duration}), text);
+  }
+}
+
+TEST(Describe, says_what_somebody_holds_or_waits_for) {
+  struct Row {
+    Stage stage;
+    bool exclusive;
+    bool seat;
+    std::string text;
+  };
+  const std::vector<Row> rows{
+      {Stage::entering, false, false, "Sort.Keys (pid 4711, waiting for a device, for "},
+      {Stage::inside, false, false, "Sort.Keys (pid 4711, a context of 512 MiB, for "},
+      {Stage::waiting, false, false, "Sort.Keys (pid 4711, waiting for 3 GiB, for "},
+      {Stage::waiting, true, false, "Sort.Keys (pid 4711, waiting for the whole device, for "},
+      {Stage::holding, false, false, "Sort.Keys (pid 4711, 3 GiB, for "},
+      {Stage::holding, false, true, "Sort.Keys (pid 4711, 3 GiB and the medium seat, for "},
+      {Stage::holding, true, false, "Sort.Keys (pid 4711, the whole device, for "},
+  };
+  for (const auto& row : rows) {
+    auto one = entry("Sort.Keys", row.stage);
+    one.claim.exclusive = row.exclusive;
+    one.claim.seat = row.seat;
+    EXPECT_THAT(describe(one), StartsWith(row.text));
+  }
+}
+
+TEST(Describe, says_that_somebody_has_ended) {
+  auto one = entry("Sort.Keys", Stage::holding);
+  one.alive = false;
+  EXPECT_THAT(describe(one), HasSubstr("; it has ended, and the device has not shown its memory free yet)"));
+}
+
+TEST(Describe, names_those_who_hold_before_the_others_and_at_most_four) {
+  ledger::Blocked blocked;
+  for (const std::string name : {"a", "b", "c", "d", "e"}) {
+    blocked.blockers.push_back(entry(name, name == "e" ? Stage::holding : Stage::inside));
+  }
+  const std::string text = describe(blocked);
+  EXPECT_THAT(text, StartsWith("e (pid 4711, 3 GiB"));
+  EXPECT_THAT(text, HasSubstr("), c (pid"));
+  EXPECT_EQ(text.find("d (pid"), std::string::npos);
+  EXPECT_EQ(text.substr(text.size() - 11), " and 1 more");
+}
+
+TEST(Describe, names_strangers_and_nobody) {
+  ledger::Blocked blocked;
+  EXPECT_EQ(describe(blocked), "nobody");
+  blocked.strangers = true;
+  EXPECT_EQ(describe(blocked), "programs that do not use gputest (nvidia-smi shows them)");
+  blocked.blockers.push_back(entry("a", Stage::holding));
+  EXPECT_THAT(describe(blocked), HasSubstr("), and programs that do not use gputest"));
+}
+
+TEST(Describe, lists_devices_by_uuid) {
+  EXPECT_EQ(describe(std::vector<Device>{}), "");
+  EXPECT_EQ(describe(std::vector<Device>{{"GPU-1", "", 1_GiB}, {"GPU-2", "", 1_GiB}}), "GPU-1, GPU-2");
+}
+
+} // namespace
+} // namespace gputest::session

@@ -1,0 +1,216 @@
+// A libnvidia-ml.so.1 without a driver. FAKE_NVML says what it shows, in words; it is read again at every call, so that
+// a test can change the machine under an open NVML:
+//   gpus=2            how many GPUs (1)                  init=9            nvmlInit_v2() answers this error
+//   lost=1            this GPU has fallen off the bus    memory_v2=13      as does nvmlDeviceGetMemoryInfo_v2()
+//   slices=2          GPU 0 is in MIG mode with so many  used=5            bytes in use of every device (0)
+//   compute=7:100,8:- processes as pid:bytes, - for unknown; also graphics= and mps=
+//   compute_error=3   listing them answers this error; also graphics_error= and mps_error=
+//   newcomers=3       at so many of the coming calls more processes have come than there is room for
+// Built with FAKE_NVML_OLD_DRIVER it lacks the functions of newer drivers.
+#include "system/nvml_api.hpp"
+
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+namespace nvml = gputest::system::nvml;
+
+constexpr nvml::Result not_found = 6;    // NVML_ERROR_NOT_FOUND
+constexpr nvml::Result gpu_is_lost = 15; // NVML_ERROR_GPU_IS_LOST
+
+constexpr unsigned long long total_bytes = 80ULL << 30U;
+constexpr unsigned long long reserved_bytes = 512ULL << 20U;
+
+constexpr unsigned most_gpus = 16;
+constexpr unsigned most_slices = 7;
+
+// Handles: the address of a GPU's or of a slice's place in here. Slices sit at the odd places, as they may.
+struct Device {
+  bool slice = false;
+  unsigned index = 0;
+};
+std::array<Device, most_gpus> gpus;
+std::array<Device, most_slices> slices;
+
+int users = 0;
+unsigned long newcomers_seen = 0;
+
+/// The text after `<key>=` in FAKE_NVML, empty if it is not there.
+std::string word(const std::string& key) {
+  const char* all = std::getenv("FAKE_NVML");
+  std::istringstream words{all != nullptr ? all : ""};
+  for (std::string one; words >> one;) {
+    if (one.rfind(key + "=", 0) == 0) {
+      return one.substr(key.size() + 1);
+    }
+  }
+  return {};
+}
+
+unsigned long long number(const std::string& key, unsigned long long otherwise) {
+  const auto text = word(key);
+  return text.empty() ? otherwise : std::strtoull(text.c_str(), nullptr, 10);
+}
+
+nvml::Result error(const std::string& key) { return static_cast<nvml::Result>(number(key, nvml::success)); }
+
+bool is_lost(const Device& device) { return !device.slice && number("lost", most_gpus) == device.index; }
+
+nvml::Result copy(const std::string& text, char* to, unsigned size) {
+  if (text.size() >= size) {
+    return nvml::insufficient_size;
+  }
+  std::memcpy(to, text.c_str(), text.size() + 1);
+  return nvml::success;
+}
+
+const Device& device_of(nvml::Handle handle) { return *static_cast<Device*>(handle); }
+
+[[maybe_unused]] nvml::Result list(const std::string& kind, nvml::Handle handle, unsigned* count,
+                                   nvml::ProcessInfo* infos) {
+  if (is_lost(device_of(handle))) {
+    return gpu_is_lost;
+  }
+  if (const auto result = error(kind + "_error"); result != nvml::success) {
+    return result;
+  }
+  if (newcomers_seen < number("newcomers", 0)) {
+    ++newcomers_seen;
+    ++*count;
+    return nvml::insufficient_size;
+  }
+  std::vector<nvml::ProcessInfo> processes;
+  std::istringstream entries{word(kind)};
+  for (std::string entry; std::getline(entries, entry, ',');) {
+    const auto colon = entry.find(':');
+    const auto bytes = entry.substr(colon + 1);
+    processes.push_back({static_cast<unsigned>(std::stoul(entry.substr(0, colon))),
+                         bytes == "-" ? nvml::value_not_available : std::stoull(bytes), ~0U, ~0U});
+  }
+  const auto room = *count;
+  *count = static_cast<unsigned>(processes.size());
+  if (processes.size() > room) {
+    return nvml::insufficient_size;
+  }
+  for (const auto& process : processes) {
+    *infos++ = process;
+  }
+  return nvml::success;
+}
+
+} // namespace
+
+// NOLINTBEGIN(readability-identifier-naming): NVML's names.
+extern "C" {
+
+/// How many have initialised NVML and not shut it down.
+int fake_nvml_users() { return users; }
+
+nvml::Result nvmlInit_v2() {
+  const auto result = error("init");
+  users += result == nvml::success ? 1 : 0;
+  newcomers_seen = 0;
+  return result;
+}
+
+nvml::Result nvmlShutdown() {
+  --users;
+  return nvml::success;
+}
+
+const char* nvmlErrorString(nvml::Result result) {
+  switch (result) {
+  case 3:
+    return "Not Supported";
+  case 9:
+    return "Driver Not Loaded";
+  case 15:
+    return "GPU is lost";
+  case 18:
+    return "Driver/library version mismatch";
+  default:
+    return "Unknown Error";
+  }
+}
+
+nvml::Result nvmlDeviceGetCount_v2(unsigned* count) {
+  *count = static_cast<unsigned>(number("gpus", 1));
+  return nvml::success;
+}
+
+nvml::Result nvmlDeviceGetHandleByIndex_v2(unsigned index, nvml::Handle* handle) {
+  gpus.at(index) = {false, index};
+  *handle = &gpus.at(index);
+  return is_lost(gpus.at(index)) ? gpu_is_lost : nvml::success;
+}
+
+nvml::Result nvmlDeviceGetUUID(nvml::Handle handle, char* uuid, unsigned size) {
+  const auto& device = device_of(handle);
+  return copy((device.slice ? "MIG-fake-" : "GPU-fake-") + std::to_string(device.index), uuid, size);
+}
+
+nvml::Result nvmlDeviceGetName(nvml::Handle handle, char* name, unsigned size) {
+  return copy(device_of(handle).slice ? "Fake GPU MIG 1g.10gb" : "Fake GPU", name, size);
+}
+
+nvml::Result nvmlDeviceGetMemoryInfo(nvml::Handle handle, nvml::Memory* memory) {
+  const auto used = number("used", 0) + reserved_bytes;
+  *memory = {total_bytes, total_bytes - used, used};
+  return is_lost(device_of(handle)) ? gpu_is_lost : nvml::success;
+}
+
+#ifndef FAKE_NVML_OLD_DRIVER
+
+nvml::Result nvmlSystemGetDriverVersion(char* version, unsigned size) { return copy("999.1", version, size); }
+
+nvml::Result nvmlDeviceGetMemoryInfo_v2(nvml::Handle handle, nvml::MemoryV2* memory) {
+  if (memory->version != nvml::memory_v2_version) {
+    return 25; // NVML_ERROR_ARGUMENT_VERSION_MISMATCH
+  }
+  const auto used = number("used", 0);
+  *memory = {memory->version, total_bytes, reserved_bytes, total_bytes - reserved_bytes - used, used};
+  return is_lost(device_of(handle)) ? gpu_is_lost : error("memory_v2");
+}
+
+nvml::Result nvmlDeviceGetMigMode(nvml::Handle handle, unsigned* now, unsigned* after_reset) {
+  *now = device_of(handle).index == 0 && !word("slices").empty() ? nvml::mig_enabled : 0;
+  *after_reset = *now;
+  return nvml::success;
+}
+
+nvml::Result nvmlDeviceGetMaxMigDeviceCount(nvml::Handle /*handle*/, unsigned* count) {
+  *count = most_slices;
+  return nvml::success;
+}
+
+nvml::Result nvmlDeviceGetMigDeviceHandleByIndex(nvml::Handle /*gpu*/, unsigned index, nvml::Handle* handle) {
+  if (index % 2 == 0 || index / 2 >= number("slices", 0)) {
+    return not_found;
+  }
+  slices.at(index) = {true, index / 2};
+  *handle = &slices.at(index);
+  return nvml::success;
+}
+
+nvml::Result nvmlDeviceGetComputeRunningProcesses_v2(nvml::Handle handle, unsigned* count, nvml::ProcessInfo* infos) {
+  return list("compute", handle, count, infos);
+}
+
+nvml::Result nvmlDeviceGetGraphicsRunningProcesses_v2(nvml::Handle handle, unsigned* count, nvml::ProcessInfo* infos) {
+  return list("graphics", handle, count, infos);
+}
+
+// Only as `_v3`, so that a test sees the one name stand in for the other.
+nvml::Result nvmlDeviceGetMPSComputeRunningProcesses_v3(nvml::Handle handle, unsigned* count,
+                                                        nvml::ProcessInfo* infos) {
+  return list("mps", handle, count, infos);
+}
+
+#endif
+}
+// NOLINTEND(readability-identifier-naming)

@@ -1,0 +1,221 @@
+// A process on a ledger that does what it is told: ledger_process <ledger's folder> <file of SharedWitness>.
+//
+// Reads one command a line, and answers each with one line: what came of it. A request that has to wait says so, in a
+// line of its own, as soon as it is in the queue. Bytes are plain numbers, devices are sets of bits.
+//
+//   enter <who> <candidates> <gpus> <overhead> <largest> [<option>...]   lease <who> <devices> <bytes> [<option>...]
+//   release   overhead <bytes>   credential   fork   fork-enter   exec
+//   tell-when-told (is `telling` until it hears a line; `fail` lets it throw)   tell-nobody
+//
+// Options: whole, exclusive, seat, try (do not wait), at-once (wait for no time at all), for-a-while.
+
+#include "ledger/ledger.hpp"
+#include "support/shared_witness.hpp"
+
+#include <gputest/error.hpp>
+
+#include <algorithm>
+#include <csignal>
+#include <iostream>
+#include <iterator>
+#include <memory>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace {
+
+using namespace gputest;
+using ledger::Ledger;
+using ledger::Result;
+
+using Words = std::vector<std::string>;
+
+std::string names(const ledger::Blocked& blocked) {
+  std::vector<std::string> names;
+  for (const auto& blocker : blocked.blockers) {
+    names.push_back(blocker.who + (blocker.alive ? "" : "(ended)"));
+  }
+  std::sort(names.begin(), names.end());
+  std::string text;
+  for (const auto& name : names) {
+    text += " " + name;
+  }
+  return text + (blocked.strangers ? " strangers" : "");
+}
+
+std::string in_words(const Result& result) {
+  switch (result.kind) {
+  case Result::Kind::granted:
+    return "granted " + std::to_string(result.devices);
+  case Result::Kind::refused:
+    return "refused " + std::to_string(result.refusal.asked_bytes) + " of " +
+           std::to_string(result.refusal.largest_device_bytes);
+  case Result::Kind::would_wait:
+    return "would wait for" + names(result.blocked);
+  case Result::Kind::timed_out:
+    return "timed out for" + names(result.blocked);
+  case Result::Kind::unannounced:
+    return "unannounced beside" + names(result.blocked);
+  }
+  return "unknown";
+}
+
+class Process {
+public:
+  Process(const std::string& folder, const std::string& witness)
+      : ledger_{folder, std::make_shared<tests::SharedWitness>(witness)} {
+    for (std::size_t device = 0; device < tests::SharedWitness::count; ++device) {
+      static_cast<void>(ledger_.devices().bit_of(tests::SharedWitness::uuid(device)));
+    }
+  }
+
+  std::string answer(const Words& words) {
+    const std::string& command = words.at(0);
+    if (command == "enter") {
+      return enter(words);
+    }
+    if (command == "lease") {
+      return lease(words);
+    }
+    if (command == "release") {
+      ledger_.release();
+      return "released";
+    }
+    if (command == "overhead") {
+      ledger_.set_overhead(std::stoull(words.at(1)));
+      return "overhead";
+    }
+    if (command == "credential") {
+      return ledger_.credential();
+    }
+    if (command == "fork") {
+      return std::to_string(leave_a_child());
+    }
+    if (command == "fork-enter") {
+      return answer_of_a_child();
+    }
+    if (command == "exec") {
+      ledger_.inherit_across_exec();
+      std::cout << "becoming cat" << std::endl;
+      ::execl("/bin/cat", "cat", nullptr);
+    }
+    if (command == "tell-when-told") {
+      tell_ = [](const ledger::Blocked&) {
+        std::cout << "telling" << std::endl;
+        std::string line;
+        std::getline(std::cin, line);
+        if (line == "fail") {
+          throw std::runtime_error{"cannot tell"};
+        }
+      };
+      return command;
+    }
+    if (command == "tell-nobody") {
+      tell_ = nullptr;
+      return command;
+    }
+    return "unknown command " + command;
+  }
+
+private:
+  static bool has(const Words& words, const char* option) {
+    return std::find(words.begin(), words.end(), option) != words.end();
+  }
+
+  [[nodiscard]] ledger::Patience patience(const Words& words) const {
+    ledger::Patience patience;
+    patience.may_wait = !has(words, "try");
+    if (has(words, "at-once")) {
+      patience.until = std::chrono::steady_clock::now();
+    }
+    if (has(words, "for-a-while")) {
+      patience.until = std::chrono::steady_clock::now() + std::chrono::seconds{1};
+    }
+    patience.notice_after = std::chrono::milliseconds{0};
+    patience.on_wait = tell_;
+    return patience;
+  }
+
+  std::string enter(const Words& words) {
+    Ledger::EnterRequest request;
+    request.who = words.at(1);
+    request.candidates = std::stoull(words.at(2));
+    request.gpus = static_cast<unsigned>(std::stoul(words.at(3)));
+    request.overhead_bytes = std::stoull(words.at(4));
+    request.largest_bytes = std::stoull(words.at(5));
+    request.whole_devices = has(words, "whole");
+    return in_words(ledger_.enter(request, patience(words)));
+  }
+
+  std::string lease(const Words& words) {
+    Ledger::LeaseRequest request;
+    request.who = words.at(1);
+    request.devices = std::stoull(words.at(2));
+    request.bytes = std::stoull(words.at(3));
+    request.exclusive = has(words, "exclusive");
+    request.seat = has(words, "seat");
+    return in_words(ledger_.lease(request, patience(words)));
+  }
+
+  /// A child that does nothing until it is killed, and keeps none of the pipes to the test open.
+  static pid_t leave_a_child() {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::close(STDIN_FILENO);
+      ::close(STDOUT_FILENO);
+      ::close(STDERR_FILENO);
+      for (;;) {
+        ::pause();
+      }
+    }
+    return child;
+  }
+
+  /// A child that asks for what only its parent may ask for; the parent passes its answers on.
+  std::string answer_of_a_child() {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      for (const char* command : {"enter child 1 1 1 1", "lease child 1 1", "release", "overhead 99"}) {
+        std::istringstream line{command};
+        try {
+          std::cout << answer({std::istream_iterator<std::string>{line}, {}}) << std::endl;
+        } catch (const Error& error) {
+          std::cout << error.what() << std::endl;
+        }
+      }
+      ::_exit(0);
+    }
+    ::waitpid(child, nullptr, 0);
+    return "the child has ended";
+  }
+
+  Ledger ledger_;
+  std::function<void(const ledger::Blocked&)> tell_ = [](const ledger::Blocked& blocked) {
+    std::cout << "waits for" << names(blocked) << std::endl;
+  };
+};
+
+} // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    return 2;
+  }
+  Process process{argv[1], argv[2]};
+  std::cout << "ready" << std::endl;
+  for (std::string line; std::getline(std::cin, line);) {
+    std::istringstream words{line};
+    try {
+      std::cout << process.answer({std::istream_iterator<std::string>{words}, {}}) << std::endl;
+    } catch (const NestedLease& error) {
+      std::cout << "nested: " << error.what() << std::endl;
+    } catch (const std::exception& error) {
+      std::cout << "error: " << error.what() << std::endl;
+    }
+  }
+}

@@ -1,0 +1,73 @@
+#pragma once
+
+#include "ledger/entry.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+#include <string>
+#include <system_error>
+
+namespace gputest::tests {
+
+/// A device as a test wants it seen: by all processes at once, since it lies in a file they map.
+struct SharedDevice {
+  std::atomic<std::uint64_t> total_bytes;
+  std::atomic<std::uint64_t> stranger_bytes;
+  std::atomic<bool> keeps_memory_of_the_dead; ///< whether memory of ended processes is not back yet
+};
+
+/// Devices named `device-0` to `device-3`, which show whatever the test has set.
+class SharedWitness : public ledger::DeviceWitness {
+public:
+  static constexpr std::size_t count = 4;
+
+  /// Maps the file at `path`, and makes it if there is none.
+  explicit SharedWitness(const std::string& path) {
+    const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    void* address = MAP_FAILED;
+    if (file >= 0 && ::ftruncate(file, sizeof(Devices)) == 0) {
+      address = ::mmap(nullptr, sizeof(Devices), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    }
+    if (address == MAP_FAILED) {
+      throw std::system_error{errno, std::generic_category(), "cannot map " + path};
+    }
+    ::close(file);
+    devices_ = static_cast<Devices*>(address);
+  }
+  SharedWitness(const SharedWitness&) = delete;
+  SharedWitness& operator=(const SharedWitness&) = delete;
+  ~SharedWitness() override { ::munmap(devices_, sizeof(Devices)); }
+
+  [[nodiscard]] static std::string uuid(std::size_t device) { return "device-" + std::to_string(device); }
+
+  [[nodiscard]] SharedDevice& device(std::size_t index) const { return devices_->at(index); }
+
+  [[nodiscard]] policy::Capacity capacity(const std::string& uuid, const std::vector<ledger::Entry>& /*entries*/,
+                                          policy::DeviceMask /*device*/) const override {
+    return {named(uuid).total_bytes, named(uuid).stranger_bytes};
+  }
+
+  [[nodiscard]] bool is_back(const std::string& uuid, const ledger::Entry& /*ended*/,
+                             const std::vector<ledger::Entry>& /*entries*/,
+                             policy::DeviceMask /*device*/) const override {
+    return !named(uuid).keeps_memory_of_the_dead;
+  }
+
+private:
+  using Devices = std::array<SharedDevice, count>; // all zero is a valid one, and that is what a new file holds
+  static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "else it would not work between processes");
+
+  [[nodiscard]] SharedDevice& named(const std::string& uuid) const {
+    return device(static_cast<std::size_t>(uuid.back() - '0'));
+  }
+
+  Devices* devices_ = nullptr;
+};
+
+} // namespace gputest::tests

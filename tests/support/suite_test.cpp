@@ -1,0 +1,105 @@
+#include "support/suite_test.hpp"
+
+#include "ledger/ledger.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+namespace gputest::tests {
+
+SuiteTest::SuiteTest() {
+  environment_ = {
+      {"GPUTEST_DEVICES", "simulated:1x4GiB,context=0"}, {"GPUTEST_DIR", ledger()}, {"GPUTEST_RUN_MODE", "serial"}};
+  // Sanitizers and coverage are told by variables where to look for what.
+  for (const char* const name : {"PATH", "ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"}) {
+    if (const char* const value = std::getenv(name); value != nullptr) {
+      environment_[name] = value;
+    }
+  }
+}
+
+ChildProcess SuiteTest::start(const std::string& suite, std::vector<std::string> arguments) const {
+  arguments.insert(arguments.begin(), std::string{GPUTEST_SUITES} + "/" + suite);
+  return {std::move(arguments), environment_};
+}
+
+ChildProcess SuiteTest::start_holder() const {
+  auto holder = start("annotated", {"--gtest_filter=Medium.with_bytes"});
+  holder.wait_for_out("@body");
+  return holder;
+}
+
+Ended SuiteTest::run(const std::string& suite, std::vector<std::string> arguments) const {
+  return start(suite, std::move(arguments)).finish();
+}
+
+std::map<std::string, Report> SuiteTest::reports_of(const std::string& suite, const std::string& filter) const {
+  const std::string file = folder() + "/report.json";
+  const Ended ended = run(suite, {"--gtest_filter=" + filter, "--gtest_output=json:" + file});
+  SCOPED_TRACE(ended.out + ended.err);
+  std::map<std::string, Report> reports;
+  const auto document = nlohmann::json::parse(std::ifstream{file});
+  for (const auto& of_suite : document.at("testsuites")) {
+    for (const auto& test : of_suite.at("testsuite")) {
+      if (test.at("status") != "RUN") {
+        continue;
+      }
+      Report& report = reports[of_suite.at("name").get<std::string>() + "." + test.at("name").get<std::string>()];
+      report.skipped = test.at("result") == "SKIPPED";
+      report.memory = test.value("gputest_memory", "");
+      report.devices = test.value("gputest_devices", "");
+      for (const auto& failure : test.value("failures", nlohmann::json::array())) {
+        report.failures += failure.at("failure").get<std::string>();
+      }
+    }
+  }
+  return reports;
+}
+
+std::vector<ledger::Entry> SuiteTest::entries() const {
+  auto all = ledger::Ledger{ledger(), nullptr}.entries();
+  all.erase(std::remove_if(all.begin(), all.end(), [](const ledger::Entry& entry) { return !entry.alive; }), all.end());
+  return all;
+}
+
+policy::Claim SuiteTest::claim_of(const ChildProcess& process) const {
+  for (const auto& entry : entries()) {
+    if (entry.pid == process.pid()) {
+      return entry.claim;
+    }
+  }
+  return {};
+}
+
+void SuiteTest::wait_for(const ChildProcess& process, policy::Stage stage) const {
+  while (claim_of(process).stage != stage) {
+    std::this_thread::yield();
+  }
+}
+
+std::vector<std::string> tests_run(const std::string& out) {
+  const std::string mark = "[ RUN      ] ";
+  std::vector<std::string> tests;
+  std::istringstream lines{out};
+  for (std::string line; std::getline(lines, line);) {
+    if (line.compare(0, mark.size(), mark) == 0) {
+      tests.push_back(line.substr(mark.size()));
+    }
+  }
+  return tests;
+}
+
+std::size_t count(const std::string& whole, const std::string& text) {
+  std::size_t found = 0;
+  for (auto at = whole.find(text); at != std::string::npos; at = whole.find(text, at + text.size())) {
+    ++found;
+  }
+  return found;
+}
+
+} // namespace gputest::tests

@@ -1,0 +1,182 @@
+#include "system/bell.hpp"
+
+#include "support/in_child.hpp"
+#include "support/private_folder.hpp"
+
+#include <gputest/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <poll.h>
+
+#include <array>
+#include <chrono>
+#include <utility>
+#include <vector>
+
+namespace gputest::system {
+namespace {
+
+using namespace std::chrono_literals;
+using tests::end_of;
+using tests::in_child;
+using tests::start_child;
+
+class BellTest : public ::testing::Test {
+protected:
+  BellTest() { Bell::create(path_); }
+
+  /// A child that has the bell until it is killed.
+  pid_t start_owner() {
+    std::array<int, 2> ready{};
+    EXPECT_EQ(::pipe(ready.data()), 0);
+    const pid_t owner = start_child([&] {
+      const Bell bell = Bell::take(path_);
+      static_cast<void>(!::write(ready[1], bell ? "+" : "-", 1));
+      for (;;) {
+        ::pause();
+      }
+      return 0;
+    });
+    char has_it = 0;
+    EXPECT_EQ(::read(ready[0], &has_it, 1), 1);
+    EXPECT_EQ(has_it, '+');
+    ::close(ready[0]);
+    ::close(ready[1]);
+    return owner;
+  }
+
+  static bool is_ringing(const Bell& bell) {
+    pollfd file{bell.number(), POLLIN, 0};
+    return ::poll(&file, 1, 0) == 1 && (file.revents & POLLIN) != 0;
+  }
+
+  tests::PrivateFolder folder_;
+  std::string path_ = folder_.path() + "/bell";
+};
+
+TEST_F(BellTest, has_one_owner_at_a_time) {
+  Bell bell = Bell::take(path_);
+  ASSERT_TRUE(bell);
+  EXPECT_FALSE(Bell::take(path_));
+  EXPECT_EQ(in_child([&] { return Bell::take(path_) ? 0 : 7; }), 7);
+  bell = Bell{};
+  EXPECT_TRUE(Bell::take(path_));
+}
+
+TEST_F(BellTest, rings_until_it_is_hushed) {
+  const Bell bell = Bell::take(path_);
+  EXPECT_FALSE(is_ringing(bell));
+  ring(path_);
+  ring(path_);
+  EXPECT_TRUE(is_ringing(bell));
+  wait(bell, {}, 1h);
+  bell.hush();
+  EXPECT_FALSE(is_ringing(bell));
+}
+
+TEST_F(BellTest, nobody_is_held_up_by_ringing_it) {
+  ring(path_); // nobody has it
+  ring(folder_.path() + "/none");
+  const Bell bell = Bell::take(path_);
+  EXPECT_FALSE(is_ringing(bell));
+  for (int i = 0; i < 100000; ++i) { // more than a pipe holds
+    ring(path_);
+  }
+  bell.hush();
+  EXPECT_FALSE(is_ringing(bell));
+}
+
+TEST_F(BellTest, shows_whether_its_owner_lives) {
+  const BellWatch watch{path_};
+  EXPECT_FALSE(watch.owner_lives());
+  const pid_t owner = start_owner();
+  EXPECT_TRUE(watch.owner_lives());
+  EXPECT_TRUE(watch.owner_lives()) << "looking changes nothing";
+  ::kill(owner, SIGKILL);
+  end_of(owner);
+  EXPECT_FALSE(watch.owner_lives());
+  EXPECT_TRUE(Bell::take(path_)) << "nor does it keep the bell";
+}
+
+TEST_F(BellTest, wakes_who_waits_when_its_owner_is_killed) {
+  const std::string mine = folder_.path() + "/mine";
+  Bell::create(mine);
+  const Bell own = Bell::take(mine);
+  const pid_t owner = start_owner();
+  std::vector<BellWatch> watched;
+  watched.emplace_back(path_);
+  ASSERT_TRUE(watched.back().owner_lives());
+  ::kill(owner, SIGKILL);
+  wait(own, watched, 1h);
+  end_of(owner);
+  EXPECT_FALSE(watched.back().owner_lives());
+}
+
+TEST_F(BellTest, wakes_who_waits_only_when_the_last_child_of_its_owner_has_ended) {
+  std::array<int, 2> pids{};
+  ASSERT_EQ(::pipe(pids.data()), 0);
+  const pid_t owner = start_child([&] {
+    const Bell bell = Bell::take(path_);
+    const pid_t child = start_child([] {
+      for (;;) {
+        ::pause();
+      }
+      return 0;
+    });
+    static_cast<void>(!::write(pids[1], &child, sizeof child));
+    return bell ? 0 : 1;
+  });
+  pid_t child = 0;
+  ASSERT_EQ(::read(pids[0], &child, sizeof child), static_cast<ssize_t>(sizeof child));
+  EXPECT_EQ(end_of(owner), 0);
+  const std::string mine = folder_.path() + "/mine";
+  Bell::create(mine);
+  const Bell own = Bell::take(mine);
+  std::vector<BellWatch> watched;
+  watched.emplace_back(path_);
+  EXPECT_TRUE(watched.back().owner_lives());
+  wait(own, watched, 0ms);
+  EXPECT_TRUE(watched.back().owner_lives());
+  ::kill(child, SIGKILL);
+  wait(own, watched, 1h);
+  // The child is not ours to wait for; the hang-up comes just after the lock is free, so that now it is.
+  EXPECT_FALSE(watched.back().owner_lives());
+  ::close(pids[0]);
+  ::close(pids[1]);
+}
+
+TEST_F(BellTest, goes_to_the_next_program_only_if_it_was_told_so) {
+  // What holds the bell after exec() is the shell, which says so by the exit status of flock -n.
+  const std::string look = "exec 9<>" + path_ + "; flock -n 9; exit $?";
+  const auto run = [&](bool inherited) {
+    return in_child([&] {
+      const Bell bell = Bell::take(path_);
+      if (inherited) {
+        bell.inherit_across_exec();
+      }
+      ::execl("/bin/sh", "sh", "-c", look.c_str(), nullptr);
+      return 125;
+    });
+  };
+  EXPECT_EQ(run(true), 1) << "taken";
+  EXPECT_EQ(run(false), 0) << "free";
+}
+
+TEST_F(BellTest, that_cannot_be_made_or_opened_is_an_error_that_names_it) {
+  const std::string missing = folder_.path() + "/none/bell";
+  const auto message = [](auto function) {
+    try {
+      function();
+      return std::string{"done"};
+    } catch (const LedgerError& error) {
+      return std::string{error.what()};
+    }
+  };
+  EXPECT_EQ(message([&] { Bell::create(path_); }), "cannot create " + path_ + ": File exists");
+  EXPECT_EQ(message([&] { Bell::take(missing); }), "cannot open " + missing + ": No such file or directory");
+  EXPECT_EQ(message([&] { BellWatch{missing}; }), "cannot watch " + missing + ": No such file or directory");
+}
+
+} // namespace
+} // namespace gputest::system

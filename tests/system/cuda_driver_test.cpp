@@ -1,0 +1,166 @@
+// Runs against tests/support/fake_cuda.cpp, which the executable's run path names.
+#include "system/cuda_driver.hpp"
+
+#include "support/fake_cuda.hpp"
+
+#include <gtest/gtest.h>
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+
+namespace gputest::system {
+namespace {
+
+using tests::FakeCuda;
+
+TEST(CudaDriver, is_never_loaded_by_asking) {
+  unsetenv("FAKE_CUDA_WAS_LOADED");
+  EXPECT_FALSE(cuda_is_initialised());
+  EXPECT_FALSE(settle_cuda().used_cuda);
+  EXPECT_EQ(std::getenv("FAKE_CUDA_WAS_LOADED"), nullptr);
+}
+
+/// A process that has loaded libcuda.so.1, as the CUDA runtime does.
+class CudaDriverTest : public ::testing::Test {
+protected:
+  void SetUp() override {
+    library_ = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    ASSERT_NE(library_, nullptr) << dlerror();
+    const auto look_up = reinterpret_cast<FakeCuda* (*)()>(dlsym(library_, "fake_cuda"));
+    ASSERT_NE(look_up, nullptr) << "this is not the fake driver";
+    cuda_ = look_up();
+    *cuda_ = FakeCuda{};
+    cuda_->initialised = true;
+    cuda_->devices = 2;
+  }
+
+  void TearDown() override {
+    if (library_ != nullptr) {
+      dlclose(library_);
+    }
+  }
+
+  FakeCuda::Device& device(std::size_t ordinal) { return cuda_->device.at(ordinal); }
+
+  void* library_ = nullptr;
+  FakeCuda* cuda_ = nullptr;
+};
+
+TEST_F(CudaDriverTest, is_not_initialised_before_cu_init) {
+  cuda_->initialised = false;
+  device(0).active = true;
+  EXPECT_FALSE(cuda_is_initialised());
+  EXPECT_FALSE(settle_cuda().used_cuda);
+  EXPECT_EQ(device(0).synchronized, 0);
+}
+
+TEST_F(CudaDriverTest, is_initialised_after_cu_init_even_without_a_context) {
+  EXPECT_TRUE(cuda_is_initialised());
+  EXPECT_FALSE(settle_cuda().used_cuda);
+}
+
+TEST_F(CudaDriverTest, creates_no_context_by_settling) {
+  device(1).active = true;
+  EXPECT_TRUE(settle_cuda().used_cuda);
+  EXPECT_FALSE(device(0).active);
+  EXPECT_EQ(device(0).synchronized, 0);
+}
+
+TEST_F(CudaDriverTest, synchronises_and_trims_every_active_device) {
+  device(0).active = true;
+  device(1).active = true;
+  const auto settled = settle_cuda();
+  EXPECT_TRUE(settled.used_cuda);
+  EXPECT_EQ(settled.error, "");
+  for (const std::size_t ordinal : {0U, 1U}) {
+    EXPECT_EQ(device(ordinal).synchronized, 1) << ordinal;
+    EXPECT_EQ(device(ordinal).default_pool_trimmed, 1) << ordinal;
+    EXPECT_EQ(device(ordinal).graph_memory_trimmed, 1) << ordinal;
+  }
+}
+
+TEST_F(CudaDriverTest, trims_a_current_pool_of_its_own_besides_the_default_one) {
+  device(0).active = true;
+  device(0).own_current_pool = true;
+  EXPECT_EQ(settle_cuda().error, "");
+  EXPECT_EQ(device(0).default_pool_trimmed, 1);
+  EXPECT_EQ(device(0).current_pool_trimmed, 1);
+}
+
+TEST_F(CudaDriverTest, settles_a_device_without_pools) {
+  device(0).active = true;
+  device(0).has_pools = false;
+  const auto settled = settle_cuda();
+  EXPECT_TRUE(settled.used_cuda);
+  EXPECT_EQ(settled.error, "");
+  EXPECT_EQ(device(0).synchronized, 1);
+  EXPECT_EQ(device(0).default_pool_trimmed, 0);
+}
+
+TEST_F(CudaDriverTest, names_a_sticky_error_and_leaves_that_device_alone) {
+  device(0).active = true;
+  device(0).synchronize_result = 700;
+  const auto settled = settle_cuda();
+  EXPECT_TRUE(settled.used_cuda);
+  EXPECT_EQ(settled.error, "CUDA_ERROR_ILLEGAL_ADDRESS (700)");
+  EXPECT_EQ(device(0).default_pool_trimmed, 0);
+}
+
+TEST_F(CudaDriverTest, settles_the_other_devices_after_a_sticky_error) {
+  device(0).active = true;
+  device(0).synchronize_result = 700;
+  device(1).active = true;
+  EXPECT_EQ(settle_cuda().error, "CUDA_ERROR_ILLEGAL_ADDRESS (700)");
+  EXPECT_EQ(device(1).default_pool_trimmed, 1);
+}
+
+TEST_F(CudaDriverTest, names_the_first_of_several_sticky_errors) {
+  device(0).active = true;
+  device(0).synchronize_result = 700;
+  device(1).active = true;
+  device(1).synchronize_result = 719;
+  EXPECT_EQ(settle_cuda().error, "CUDA_ERROR_ILLEGAL_ADDRESS (700)");
+}
+
+TEST_F(CudaDriverTest, reports_a_context_that_cannot_be_entered_any_more) {
+  device(0).active = true;
+  device(0).retain_result = 700;
+  device(1).active = true;
+  device(1).push_result = 719;
+  EXPECT_EQ(settle_cuda().error, "CUDA_ERROR_ILLEGAL_ADDRESS (700)");
+  EXPECT_EQ(device(0).retained, 0);
+  EXPECT_EQ(device(1).retained, 0);
+  device(0).active = false;
+  EXPECT_EQ(settle_cuda().error, "CUDA_ERROR_LAUNCH_FAILED (719)");
+}
+
+TEST_F(CudaDriverTest, gives_the_number_of_an_error_without_a_name) {
+  device(0).active = true;
+  device(0).synchronize_result = 54321;
+  EXPECT_EQ(settle_cuda().error, "CUDA error (54321)");
+}
+
+TEST_F(CudaDriverTest, does_not_take_an_open_stream_capture_for_a_sticky_error) {
+  device(0).active = true;
+  device(0).synchronize_result = 900;
+  const auto settled = settle_cuda();
+  EXPECT_TRUE(settled.used_cuda);
+  EXPECT_EQ(settled.error, "");
+}
+
+TEST_F(CudaDriverTest, leaves_the_threads_context_stack_and_the_contexts_as_they_were) {
+  device(0).active = true;
+  device(0).synchronize_result = 700;
+  device(1).active = true;
+  cuda_->stack[0] = 1;
+  cuda_->depth = 1;
+  EXPECT_TRUE(settle_cuda().used_cuda);
+  EXPECT_EQ(cuda_->depth, 1U);
+  EXPECT_EQ(cuda_->stack[0], 1);
+  EXPECT_EQ(device(0).retained, 0);
+  EXPECT_EQ(device(1).retained, 0);
+}
+
+} // namespace
+} // namespace gputest::system

@@ -1,0 +1,100 @@
+#include "system/process.hpp"
+
+#include "support/child_process.hpp"
+#include "support/private_folder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <filesystem>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace gputest::system {
+namespace {
+
+using Strings = std::vector<std::string>;
+
+// No process has this one: it is above what Linux gives out.
+constexpr pid_t nobody = 1 << 23;
+
+tests::ChildProcess start_cat(const Strings& arguments = {}) {
+  Strings command{"/bin/cat"};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  return tests::ChildProcess{command, {{"NAME", "a=b"}, {"EMPTY", ""}}};
+}
+
+TEST(Process, knows_itself_and_its_parent) {
+  EXPECT_EQ(own_pid(), ::getpid());
+  EXPECT_EQ(parent_of(own_pid()), ::getppid());
+  EXPECT_TRUE(exists(own_pid()));
+  EXPECT_TRUE(exists(1));
+}
+
+TEST(Process, knows_no_parent_of_the_first_process) { EXPECT_EQ(parent_of(1), std::nullopt); }
+
+TEST(Process, knows_a_child) {
+  auto cat = start_cat({"-", "", "two words"});
+  cat.say("ready");
+  cat.wait_for_out("ready"); // it is past its exec()
+  EXPECT_EQ(parent_of(cat.pid()), own_pid());
+  EXPECT_EQ(command_line_of(cat.pid()), (Strings{"/bin/cat", "-", "", "two words"}));
+  EXPECT_EQ(environment_of(cat.pid()), (std::map<std::string, std::string>{{"NAME", "a=b"}, {"EMPTY", ""}}));
+  EXPECT_EQ(executable_of(cat.pid()), std::filesystem::canonical("/bin/cat").string());
+  EXPECT_EQ(working_directory_of(cat.pid()), std::filesystem::current_path().string());
+}
+
+TEST(Process, finds_the_parent_behind_any_name) {
+  const tests::PrivateFolder folder;
+  const std::string program = folder.path() + "/a) R 1 (b";
+  std::filesystem::copy_file("/bin/cat", program);
+  tests::ChildProcess cat{{program}, {}};
+  cat.say("ready");
+  cat.wait_for_out("ready");
+  EXPECT_EQ(parent_of(cat.pid()), own_pid());
+}
+
+TEST(Process, names_the_program_that_was_replaced) {
+  const tests::PrivateFolder folder;
+  const std::string program = folder.path() + "/program";
+  std::filesystem::copy_file("/bin/cat", program);
+  tests::ChildProcess cat{{program}, {}};
+  cat.say("ready");
+  cat.wait_for_out("ready");
+  std::filesystem::remove(program);
+  EXPECT_EQ(executable_of(cat.pid()), std::filesystem::canonical(folder.path()).string() + "/program");
+}
+
+TEST(Process, exists_until_it_is_reaped) {
+  const pid_t pid = ::fork();
+  if (pid == 0)
+    ::_exit(0);
+  siginfo_t info{};
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOWAIT), 0);
+  EXPECT_TRUE(exists(pid));
+  EXPECT_EQ(command_line_of(pid), Strings{});
+  EXPECT_EQ(executable_of(pid), std::nullopt);
+  ASSERT_EQ(::waitpid(pid, nullptr, 0), pid);
+  EXPECT_FALSE(exists(pid));
+}
+
+TEST(Process, tells_nothing_of_one_that_is_not_there) {
+  EXPECT_FALSE(exists(nobody));
+  EXPECT_FALSE(exists(0));
+  EXPECT_FALSE(exists(-1));
+  EXPECT_EQ(parent_of(nobody), std::nullopt);
+  EXPECT_EQ(command_line_of(nobody), Strings{});
+  EXPECT_EQ(environment_of(nobody), std::nullopt);
+  EXPECT_EQ(executable_of(nobody), std::nullopt);
+  EXPECT_EQ(working_directory_of(nobody), std::nullopt);
+}
+
+TEST(ContentsOf, is_nothing_for_what_is_no_file) {
+  EXPECT_EQ(contents_of("/proc/no-such-file"), std::nullopt);
+  EXPECT_EQ(contents_of("/proc"), std::nullopt);
+  EXPECT_EQ(contents_of("/dev/null"), "");
+}
+
+} // namespace
+} // namespace gputest::system

@@ -1,0 +1,87 @@
+#include "system/shared_file.hpp"
+
+#include "support/in_child.hpp"
+#include "support/private_folder.hpp"
+
+#include <gputest/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <sys/stat.h>
+
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <string>
+
+namespace gputest::system {
+namespace {
+
+using tests::in_child;
+
+class SharedFileTest : public ::testing::Test {
+protected:
+  SharedFileTest() { SharedFile::create(path_, 8192); }
+
+  static std::string text_at(const SharedFile& file, std::size_t offset, std::size_t size) {
+    std::string text(size, '\0');
+    std::memcpy(text.data(), file.data() + offset, size);
+    return text;
+  }
+
+  tests::PrivateFolder folder_;
+  std::string path_ = folder_.path() + "/file";
+};
+
+TEST_F(SharedFileTest, is_made_of_zeros_that_are_really_there) {
+  const SharedFile file{path_};
+  EXPECT_EQ(file.size(), 8192U);
+  EXPECT_EQ(text_at(file, 0, 8192), std::string(8192, '\0'));
+  struct stat status {};
+  ASSERT_EQ(::stat(path_.c_str(), &status), 0);
+  EXPECT_GE(status.st_blocks * 512, 8192) << "allocated, so that no write can fail for want of room";
+  EXPECT_EQ(status.st_mode & 07777U, 0666U);
+}
+
+TEST_F(SharedFileTest, shows_at_once_what_another_process_writes) {
+  const SharedFile file{path_};
+  EXPECT_EQ(in_child([&] {
+              SharedFile{path_}.write(4096, "other", 5);
+              return 0;
+            }),
+            0);
+  EXPECT_EQ(text_at(file, 4096, 5), "other");
+  EXPECT_EQ(text_at(file, 4091, 5), std::string(5, '\0'));
+}
+
+TEST_F(SharedFileTest, cannot_be_changed_by_a_wild_pointer) {
+  const SharedFile file{path_};
+  EXPECT_EQ(in_child([&] {
+              ::signal(SIGSEGV, SIG_DFL); // the sanitizers have a handler of their own
+              *const_cast<volatile std::byte*>(file.data()) = std::byte{1};
+              return 0;
+            }),
+            -SIGSEGV);
+  EXPECT_EQ(text_at(file, 0, 1), std::string(1, '\0'));
+}
+
+TEST_F(SharedFileTest, that_cannot_be_made_or_opened_is_an_error_that_names_it) {
+  const auto message = [](auto function) {
+    try {
+      function();
+      return std::string{"done"};
+    } catch (const LedgerError& error) {
+      return std::string{error.what()};
+    }
+  };
+  EXPECT_EQ(message([&] { SharedFile::create(path_, 1); }), "cannot create " + path_ + ": File exists");
+  EXPECT_EQ(message([&] { SharedFile{path_ + "x"}; }).find("cannot map " + path_ + "x: "), 0U);
+  const auto too_large = std::size_t{1} << 60U;
+  EXPECT_EQ(message([&] {
+              SharedFile::create(path_ + "y", too_large);
+            }).find("cannot allocate 1152921504606846976 bytes for " + path_ + "y: "),
+            0U);
+}
+
+} // namespace
+} // namespace gputest::system
