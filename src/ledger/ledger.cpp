@@ -4,91 +4,71 @@
 
 #include <gputest/error.hpp>
 
-#include <unistd.h>
-
-#include <algorithm>
 #include <charconv>
+#include <mutex>
 #include <utility>
 
 namespace gputest::ledger {
 
-using policy::DeviceMask;
 using policy::Stage;
-using std::chrono::steady_clock;
-
-namespace {
-
-/// The memory of a killed process comes back within about 110 ms (H200), and no device tells when: look again so often.
-constexpr std::chrono::milliseconds look_for_memory_of_the_dead{3};
-/// Nor does a device tell when a program that is not on the ledger frees memory.
-constexpr std::chrono::milliseconds look_for_memory_of_strangers{200};
-
-} // namespace
-
-/// One look at the ledger for the claim in own_: the decision, and who stands in the way.
-struct Ledger::Look {
-  policy::Decision decision;
-  Blocked blocked;
-  bool for_the_dead = false;      ///< memory of ended processes stands in the way
-  bool for_the_dead_only = false; ///< and nothing else
-};
 
 Ledger::Ledger(const std::string& folder, std::shared_ptr<const DeviceWitness> witness)
     : store_{folder, "ledger-" + std::to_string(ledger_layout.version), ledger_layout}, devices_{store_},
-      roll_{store_, devices_, std::move(witness)} {}
+      roll_{store_, devices_, std::move(witness)}, place_{store_, roll_} {}
 
 Result Ledger::enter(const EnterRequest& request, const Patience& patience) {
   std::unique_lock guard{store_.mutex()};
-  if (forked()) {
+  if (place_.forked()) {
     throw LedgerError{request.who +
                       " cannot enter the ledger: it was forked by a process that has, and runs under that "
                       "one's claim; start it as a program of its own"};
   }
-  take_slot();
-  own_.who = request.who;
-  own_.claim = {};
-  own_.claim.stage = Stage::entering;
-  own_.claim.candidates = request.candidates;
-  own_.claim.gpus = request.gpus;
-  own_.claim.overhead_bytes = request.overhead_bytes;
-  own_.claim.largest_bytes = request.largest_bytes;
-  own_.claim.whole_devices = request.whole_devices;
-  return settle(guard, patience);
+  place_.take();
+  place_.own().who = request.who;
+  auto& claim = place_.own().claim = {};
+  claim.stage = Stage::entering;
+  claim.candidates = request.candidates;
+  claim.gpus = request.gpus;
+  claim.overhead_bytes = request.overhead_bytes;
+  claim.largest_bytes = request.largest_bytes;
+  claim.whole_devices = request.whole_devices;
+  return place_.settle(guard, patience);
 }
 
 Result Ledger::lease(const LeaseRequest& request, const Patience& patience) {
   std::unique_lock guard{store_.mutex()};
-  if (own_.claim.stage == Stage::waiting || own_.claim.stage == Stage::holding) {
-    throw NestedLease{"this process asked for a lease for " + request.who + " while it has one for " + own_.who +
+  Entry& own = place_.own();
+  if (own.claim.stage == Stage::waiting || own.claim.stage == Stage::holding) {
+    throw NestedLease{"this process asked for a lease for " + request.who + " while it has one for " + own.who +
                       "; waiting for a second one could deadlock. Give the first back before, or, to lease only around "
                       "the GPU sections of a test, derive its fixture from gputest::ScopedTest"};
   }
-  if (own_.claim.stage != Stage::inside || forked()) {
+  if (own.claim.stage != Stage::inside || place_.forked()) {
     throw LedgerError{"a lease for " + request.who + " was asked for by a process that has not entered the ledger"};
   }
-  const Entry before = own_;
-  own_.who = request.who;
-  own_.claim.stage = Stage::waiting;
-  own_.claim.wanted = request.devices;
-  own_.claim.lease_bytes = request.bytes;
-  own_.claim.exclusive = request.exclusive;
-  own_.claim.seat = request.seat;
+  const Entry before = own;
+  own.who = request.who;
+  own.claim.stage = Stage::waiting;
+  own.claim.wanted = request.devices;
+  own.claim.lease_bytes = request.bytes;
+  own.claim.exclusive = request.exclusive;
+  own.claim.seat = request.seat;
   if (patience.may_wait && !announce(request)) {
-    own_ = before;
-    return Result{Result::Kind::unannounced, 0, {}, others_on(request.devices)};
+    own = before;
+    return Result{Result::Kind::unannounced, 0, {}, place_.others_on(request.devices)};
   }
-  return settle(guard, patience);
+  return place_.settle(guard, patience);
 }
 
 void Ledger::release() noexcept {
-  if (forked()) {
+  if (place_.forked()) {
     return;
   }
   try {
     const std::lock_guard guard{store_.mutex()};
-    if (own_.claim.stage == Stage::holding) {
-      stop_wanting();
-      write_own();
+    if (place_.own().claim.stage == Stage::holding) {
+      place_.stop_wanting();
+      place_.write();
       roll_.ring_heads();
     }
   } catch (const LedgerError&) { // NOLINT(bugprone-empty-catch)
@@ -98,11 +78,12 @@ void Ledger::release() noexcept {
 
 void Ledger::set_overhead(std::uint64_t bytes) {
   const std::lock_guard guard{store_.mutex()};
-  if (forked() || own_.claim.stage == Stage::outside || bytes == own_.claim.overhead_bytes) {
+  Entry& own = place_.own();
+  if (place_.forked() || own.claim.stage == Stage::outside || bytes == own.claim.overhead_bytes) {
     return;
   }
-  own_.claim.overhead_bytes = bytes;
-  roll_.write(own_);
+  own.claim.overhead_bytes = bytes;
+  roll_.write(own); // not place_.write(): what it holds, it has held since before
   roll_.ring_heads();
 }
 
@@ -116,7 +97,8 @@ std::vector<Entry> Ledger::entries() {
 }
 
 std::string Ledger::credential() const {
-  return bell_ ? std::to_string(own_.slot) + ":" + std::to_string(own_.identity) : std::string{};
+  const Entry& own = place_.own();
+  return place_.taken() ? std::to_string(own.slot) + ":" + std::to_string(own.identity) : std::string{};
 }
 
 std::optional<Entry> Ledger::holder_of(const std::string& credential) {
@@ -137,221 +119,23 @@ std::optional<Entry> Ledger::holder_of(const std::string& credential) {
   return std::nullopt;
 }
 
-void Ledger::inherit_across_exec() { bell_.inherit_across_exec(); }
-
-bool Ledger::forked() const { return bell_ && own_.pid != ::getpid(); }
-
-/// Takes the first slot that nobody has, and whose last owner's memory is back.
-void Ledger::take_slot() {
-  if (bell_) {
-    return;
-  }
-  auto all = roll_.read();
-  roll_.reap(all, std::vector<Entry>{all});
-  for (std::size_t slot = 0; slot < store_.slots(); ++slot) {
-    if (std::any_of(all.begin(), all.end(), [&](const Entry& entry) { return entry.slot == slot; })) {
-      continue;
-    }
-    bell_ = system::Bell::take(store_.bell(slot));
-    if (bell_) {
-      own_.slot = slot;
-      own_.pid = ::getpid();
-      own_.uid = ::getuid();
-      own_.identity = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
-      // Whoever still watches this bell for the end of its last owner does not see that end any more.
-      roll_.ring_heads();
-      return;
-    }
-  }
-  throw LedgerError{"all " + std::to_string(store_.slots()) + " places of " + store_.path() +
-                    " are taken by running processes; run fewer GPU tests at once (ctest -j)"};
-}
-
-void Ledger::write_own() {
-  own_.since = std::chrono::system_clock::now();
-  roll_.write(own_);
-}
-
-void Ledger::stop_wanting() {
-  const bool has_entered = own_.claim.stage != Stage::entering;
-  own_.claim.stage = has_entered ? Stage::inside : Stage::outside;
-  own_.claim.wanted = 0;
-  own_.claim.lease_bytes = 0;
-  own_.claim.exclusive = false;
-  own_.claim.seat = false;
-}
-
-/// Puts this process's claim, as it is to be, among all; returns its position.
-std::size_t Ledger::with_own(std::vector<Entry>& all) const {
-  auto own = std::find_if(all.begin(), all.end(), [&](const Entry& entry) { return entry.slot == own_.slot; });
-  if (own == all.end()) {
-    own = all.insert(all.end(), own_);
-  }
-  *own = own_;
-  return static_cast<std::size_t>(own - all.begin());
-}
+void Ledger::inherit_across_exec() { place_.inherit_across_exec(); }
 
 /// Whether the process may wait for this lease: it announced it when it entered, or could have done so.
 bool Ledger::announce(const LeaseRequest& request) {
+  auto& claim = place_.own().claim;
   if (request.exclusive) {
-    return own_.claim.whole_devices;
+    return claim.whole_devices;
   }
-  if (request.bytes > own_.claim.largest_bytes) {
+  if (request.bytes > claim.largest_bytes) {
     auto all = roll_.read();
-    const std::size_t position = with_own(all);
-    if (!policy::may_raise(roll_.snapshot(all, own_.claim.devices), position, request.bytes)) {
+    const std::size_t position = place_.with_own(all);
+    if (!policy::may_raise(roll_.snapshot(all, claim.devices), position, request.bytes)) {
       return false;
     }
-    own_.claim.largest_bytes = request.bytes;
+    claim.largest_bytes = request.bytes;
   }
   return true;
-}
-
-Blocked Ledger::others_on(DeviceMask devices) const {
-  Blocked blocked;
-  for (const auto& entry : roll_.read()) {
-    if (entry.slot != own_.slot && (entry.claim.devices & devices) != 0) {
-      blocked.blockers.push_back(entry);
-    }
-  }
-  return blocked;
-}
-
-/// For people: who waits behind others in the queue wants to know who holds what they all wait for.
-Blocked Ledger::with_holders(Blocked blocked) const {
-  const DeviceMask asked = own_.claim.stage == Stage::entering ? own_.claim.candidates : own_.claim.wanted;
-  for (const auto& entry : roll_.read()) {
-    const bool known = std::any_of(blocked.blockers.begin(), blocked.blockers.end(),
-                                   [&](const Entry& blocker) { return blocker.slot == entry.slot; });
-    if (!known && entry.slot != own_.slot && entry.claim.stage == Stage::holding && (entry.claim.wanted & asked) != 0) {
-      blocked.blockers.push_back(entry);
-    }
-  }
-  return blocked;
-}
-
-Ledger::Look Ledger::look() {
-  auto all = roll_.read();
-  for (;;) {
-    const std::size_t position = with_own(all);
-    const DeviceMask of_interest = own_.claim.stage == Stage::entering ? own_.claim.candidates : own_.claim.wanted;
-    Look look{policy::decide(roll_.snapshot(all, of_interest), position), {}};
-    const auto* wait = std::get_if<policy::Wait>(&look.decision);
-    if (wait == nullptr) {
-      return look;
-    }
-    look.blocked.strangers = wait->strangers;
-    for (const std::size_t blocker : wait->blockers) {
-      look.blocked.blockers.push_back(all[blocker]);
-    }
-    // Only now, when it matters, ask who has ended: a claim that stands in nobody's way may as well be stale.
-    if (roll_.reap(all, look.blocked.blockers)) {
-      continue;
-    }
-    look.for_the_dead_only = !wait->strangers;
-    for (auto& blocker : look.blocked.blockers) {
-      const auto now = std::find_if(all.begin(), all.end(), [&](const Entry& e) { return e.slot == blocker.slot; });
-      blocker.alive = now->alive;
-      look.for_the_dead = look.for_the_dead || !blocker.alive;
-      look.for_the_dead_only = look.for_the_dead_only && !blocker.alive;
-    }
-    return look;
-  }
-}
-
-/// Brings the claim in own_, which asks for something, to a result. Begins and ends with the mutex held.
-Result Ledger::settle(std::unique_lock<system::FileLock>& guard, const Patience& patience) {
-  own_.claim.ticket = 1;
-  for (const auto& entry : roll_.read()) {
-    own_.claim.ticket = std::max(own_.claim.ticket, entry.claim.ticket + 1);
-  }
-  const auto notice_at = steady_clock::now() + patience.notice_after;
-  bool queued = false; // whether others may have seen this claim wait
-  bool told = false;
-  const auto give_up = [&](Result result) {
-    stop_wanting();
-    write_own();
-    if (queued) {
-      roll_.ring_heads();
-    }
-    return result;
-  };
-  try {
-    for (;;) {
-      bell_.hush();
-      const Look seen = look();
-      if (const auto* grant = std::get_if<policy::Grant>(&seen.decision)) {
-        const bool enters = own_.claim.stage == Stage::entering;
-        own_.claim.stage = enters ? Stage::inside : Stage::holding;
-        own_.claim.devices = enters ? grant->devices : own_.claim.devices;
-        write_own();
-        if (queued) {
-          roll_.ring_heads(); // the next in the queue is its head now
-        }
-        return Result{Result::Kind::granted, grant->devices, {}, {}};
-      }
-      if (const auto* refusal = std::get_if<policy::Refusal>(&seen.decision)) {
-        return give_up({Result::Kind::refused, 0, *refusal, {}});
-      }
-      // The memory of the dead is on its way back: that is no reason to say that somebody is there.
-      if (!patience.may_wait && !seen.for_the_dead_only) {
-        return give_up({Result::Kind::would_wait, 0, {}, with_holders(seen.blocked)});
-      }
-      const auto now = steady_clock::now();
-      if (now >= patience.until) {
-        return give_up({Result::Kind::timed_out, 0, {}, with_holders(seen.blocked)});
-      }
-      if (!queued) {
-        write_own();
-        queued = true;
-      }
-      if (!told && now >= notice_at) {
-        told = true;
-        if (patience.on_wait) {
-          const Blocked blocked = with_holders(seen.blocked);
-          // Telling may block, on a terminal that is stopped or a pipe that is full: not while everybody waits for it.
-          guard.unlock();
-          patience.on_wait(blocked);
-          guard.lock();
-          continue;
-        }
-      }
-      sleep(guard, seen, told ? patience.until : std::min(patience.until, notice_at));
-    }
-  } catch (...) {
-    if (!guard.owns_lock()) {
-      guard.lock();
-    }
-    give_up({});
-    throw;
-  }
-}
-
-/// Sleeps until something that was counted has changed, or until `until`.
-void Ledger::sleep(std::unique_lock<system::FileLock>& guard, const Look& seen, steady_clock::time_point until) {
-  using std::chrono::milliseconds;
-  std::vector<system::BellWatch> watched;
-  for (const auto& blocker : seen.blocked.blockers) {
-    if (blocker.alive) {
-      watched.emplace_back(store_.bell(blocker.slot));
-      // It may have ended since it was looked at, and a bell that is opened after that does not report it.
-      if (!watched.back().owner_lives()) {
-        return;
-      }
-    }
-  }
-  auto at_most = milliseconds::max();
-  if (until != steady_clock::time_point::max()) {
-    at_most = std::chrono::ceil<milliseconds>(std::max(until - steady_clock::now(), steady_clock::duration::zero()));
-  }
-  if (seen.for_the_dead) {
-    at_most = std::min(at_most, look_for_memory_of_the_dead);
-  } else if (seen.blocked.strangers) {
-    at_most = std::min(at_most, look_for_memory_of_strangers);
-  }
-  guard.unlock();
-  system::wait(bell_, watched, at_most);
-  guard.lock();
 }
 
 } // namespace gputest::ledger

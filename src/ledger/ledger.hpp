@@ -2,48 +2,17 @@
 
 #include "ledger/device_table.hpp"
 #include "ledger/entry.hpp"
+#include "ledger/place.hpp"
+#include "ledger/result.hpp"
 #include "ledger/roll.hpp"
-#include "system/bell.hpp"
 
-#include <chrono>
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace gputest::ledger {
-
-/// Who stands in the way of a request.
-struct Blocked {
-  std::vector<Entry> blockers;
-  bool strangers = false; ///< programs that are not on the ledger stand in its way too
-};
-
-/// What came of a request.
-struct Result {
-  enum class Kind {
-    granted,
-    refused,     ///< can never be had
-    would_wait,  ///< cannot be had now, and the patience was not to wait
-    timed_out,   ///< could not be had in time
-    unannounced, ///< larger than what the process entered with, so that waiting for it could be a deadlock
-  };
-  Kind kind = Kind::granted;
-  policy::DeviceMask devices = 0; ///< granted
-  policy::Refusal refusal;        ///< refused
-  Blocked blocked;                ///< would_wait, timed_out, unannounced: who stood in the way
-};
-
-/// How long a request may wait, and who hears of it.
-struct Patience {
-  bool may_wait = true;
-  std::chrono::steady_clock::time_point until = std::chrono::steady_clock::time_point::max();
-  std::chrono::milliseconds notice_after{1000}; ///< quiet for so long
-  std::function<void(const Blocked&)> on_wait;  ///< called once, after notice_after
-};
 
 /// The machine-wide book of who holds how many bytes of which device, and this process's own line in it.
 ///
@@ -106,25 +75,12 @@ public:
   void inherit_across_exec();
 
 private:
-  struct Look;
-
-  [[nodiscard]] bool forked() const;
-  void take_slot();
-  void write_own();
-  void stop_wanting();
-  [[nodiscard]] std::size_t with_own(std::vector<Entry>& all) const;
   [[nodiscard]] bool announce(const LeaseRequest& request);
-  [[nodiscard]] Blocked others_on(policy::DeviceMask devices) const;
-  [[nodiscard]] Blocked with_holders(Blocked blocked) const;
-  [[nodiscard]] Look look();
-  [[nodiscard]] Result settle(std::unique_lock<system::FileLock>& guard, const Patience& patience);
-  void sleep(std::unique_lock<system::FileLock>& guard, const Look& seen, std::chrono::steady_clock::time_point until);
 
   SlotStore store_;
   DeviceTable devices_;
   Roll roll_;
-  system::Bell bell_; ///< locked from the first enter() on
-  Entry own_;         ///< what this process's record says, or is about to say
+  Place place_;
 };
 
 } // namespace gputest::ledger

@@ -1,0 +1,41 @@
+#pragma once
+
+#include "ledger/entry.hpp"
+#include "policy/admission.hpp"
+
+#include <chrono>
+#include <functional>
+#include <vector>
+
+namespace gputest::ledger {
+
+/// Who stands in the way of a request.
+struct Blocked {
+  std::vector<Entry> blockers;
+  bool strangers = false; ///< programs that are not on the ledger stand in its way too
+};
+
+/// What came of a request.
+struct Result {
+  enum class Kind {
+    granted,
+    refused,     ///< can never be had
+    would_wait,  ///< cannot be had now, and the patience was not to wait
+    timed_out,   ///< could not be had in time
+    unannounced, ///< larger than what the process entered with, so that waiting for it could be a deadlock
+  };
+  Kind kind = Kind::granted;
+  policy::DeviceMask devices = 0; ///< granted
+  policy::Refusal refusal;        ///< refused
+  Blocked blocked;                ///< would_wait, timed_out, unannounced: who stood in the way
+};
+
+/// How long a request may wait, and who hears of it.
+struct Patience {
+  bool may_wait = true;
+  std::chrono::steady_clock::time_point until = std::chrono::steady_clock::time_point::max();
+  std::chrono::milliseconds notice_after{1000}; ///< quiet for so long
+  std::function<void(const Blocked&)> on_wait;  ///< called once, after notice_after
+};
+
+} // namespace gputest::ledger
