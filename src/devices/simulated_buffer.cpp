@@ -24,10 +24,11 @@ struct View {
 };
 
 View& view() {
-  static View view = [] {
+  // Never destroyed: a buffer may be a global variable that is destroyed after it.
+  static View& view = *[] {
     const auto settings = policy::parse_settings(system::read_variable);
     if (const auto* setting = std::get_if<policy::SimulatedDevices>(&settings.devices)) {
-      return View{*setting, settings.folder};
+      return new View{*setting, settings.folder}; // NOLINT(cppcoreguidelines-owning-memory)
     }
     throw InvalidSetting{"a SimulatedBuffer was asked for, but the devices are not simulated; set "
                          "GPUTEST_DEVICES=simulated:<n>x<size>, or allocate through CUDA"};

@@ -33,7 +33,6 @@ SimulatedMemory::SimulatedMemory(const policy::SimulatedDevices& setting, const 
 void SimulatedMemory::allocate(std::size_t device, Bytes bytes) {
   const std::lock_guard guard{store_.mutex()};
   take_slot();
-  read_own();
   std::uint64_t& own = used_.at(device);
   const Bytes context = own == 0 ? setting_.context : Bytes{};
   const Bytes asked = context + bytes;
@@ -50,9 +49,11 @@ void SimulatedMemory::allocate(std::size_t device, Bytes bytes) {
 }
 
 void SimulatedMemory::free(std::size_t device, Bytes bytes) noexcept {
+  if (pid_ != ::getpid()) {
+    return; // a forked child's copy of its parent's buffer
+  }
   try {
     const std::lock_guard guard{store_.mutex()};
-    read_own();
     std::uint64_t& own = used_.at(device);
     own -= std::min(own, bytes.count());
     write_own();
@@ -69,7 +70,8 @@ MemoryUse SimulatedMemory::use(std::size_t device) {
 MemoryUse SimulatedMemory::count(std::size_t device) {
   MemoryUse use;
   use.processes.emplace();
-  for (std::size_t slot = 0; slot < store_.slots(); ++slot) {
+  const std::size_t used = store_.used_slots();
+  for (std::size_t slot = 0; slot < used; ++slot) {
     if (store_.read<std::int64_t>(slot) == 0) {
       continue;
     }
@@ -84,12 +86,14 @@ MemoryUse SimulatedMemory::count(std::size_t device) {
 }
 
 void SimulatedMemory::take_slot() {
-  if (bell_) {
+  if (bell_ && pid_ == ::getpid()) {
     return;
   }
+  used_ = {}; // a forked child begins with nothing, in a slot of its own
   for (std::size_t slot = 0; slot < store_.slots(); ++slot) {
     bell_ = system::Bell::take(store_.bell(slot));
     if (bell_) {
+      store_.use_slot(slot);
       slot_ = slot;
       pid_ = ::getpid();
       write_own();
@@ -99,9 +103,6 @@ void SimulatedMemory::take_slot() {
   throw LedgerError{"all " + std::to_string(store_.slots()) + " places of " + store_.path() +
                     " are taken by running processes"};
 }
-
-/// What this process uses is in the store: a forked child counts in the same record.
-void SimulatedMemory::read_own() { used_ = store_.read<Record>(slot_).used_bytes; }
 
 void SimulatedMemory::write_own() {
   Record record;

@@ -12,7 +12,7 @@ namespace gputest::devices {
 
 /// The memory of simulated devices: who uses how much. A process that ends, however it ends, uses nothing any more.
 ///
-/// Thread-safe. A forked child shares its parent's memory.
+/// Thread-safe. A forked child leaves its parent's memory alone, as on a GPU, and what it allocates is its own.
 class SimulatedMemory {
 public:
   static constexpr std::size_t most_devices = 16;
@@ -34,7 +34,6 @@ private:
 
   void take_slot();
   [[nodiscard]] MemoryUse count(std::size_t device);
-  void read_own();
   void write_own();
 
   policy::SimulatedDevices setting_;

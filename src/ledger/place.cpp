@@ -47,6 +47,7 @@ void Place::take() {
     }
     bell_ = system::Bell::take(store_->bell(slot));
     if (bell_) {
+      store_->use_slot(slot);
       own_.slot = slot;
       own_.pid = ::getpid();
       own_.uid = ::getuid();
@@ -106,8 +107,7 @@ Blocked Place::with_holders(Blocked blocked) const {
   return blocked;
 }
 
-Place::Look Place::look() const {
-  auto all = roll_->read();
+Place::Look Place::look(std::vector<Entry>& all) const {
   for (;;) {
     const std::size_t position = with_own(all);
     const DeviceMask of_interest = own_.claim.stage == Stage::entering ? own_.claim.candidates : own_.claim.wanted;
@@ -136,8 +136,9 @@ Place::Look Place::look() const {
 }
 
 Result Place::settle(std::unique_lock<system::FileLock>& guard, const Patience& patience) {
+  auto all = roll_->read();
   own_.claim.ticket = 1;
-  for (const auto& entry : roll_->read()) {
+  for (const auto& entry : all) {
     own_.claim.ticket = std::max(own_.claim.ticket, entry.claim.ticket + 1);
   }
   const auto notice_at = steady_clock::now() + patience.notice_after;
@@ -152,9 +153,9 @@ Result Place::settle(std::unique_lock<system::FileLock>& guard, const Patience& 
     return result;
   };
   try {
-    for (;;) {
+    for (;; all = roll_->read()) {
       bell_.hush();
-      const Look seen = look();
+      const Look seen = look(all);
       if (const auto* grant = std::get_if<policy::Grant>(&seen.decision)) {
         const bool enters = own_.claim.stage == Stage::entering;
         own_.claim.stage = enters ? Stage::inside : Stage::holding;

@@ -52,7 +52,7 @@ public:
 private:
   struct Look;
 
-  [[nodiscard]] Look look() const;
+  [[nodiscard]] Look look(std::vector<Entry>& all) const;
   [[nodiscard]] Blocked with_holders(Blocked blocked) const;
   void sleep(std::unique_lock<system::FileLock>& guard, const Look& seen,
              std::chrono::steady_clock::time_point until) const;

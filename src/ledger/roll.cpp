@@ -10,15 +10,26 @@ namespace gputest::ledger {
 using policy::DeviceMask;
 using policy::Stage;
 
-std::vector<Entry> Roll::read() const {
-  std::vector<Entry> all;
-  for (std::size_t slot = 0; slot < store_->slots(); ++slot) {
-    // The stage comes first in a record: a look at an empty slot costs one word.
-    if (store_->read<std::uint32_t>(slot) != 0) {
-      all.push_back(to_entry(slot, store_->read<Record>(slot)));
+namespace {
+
+/// The entries in the stages that `wanted` accepts. The stage comes first in a record: others cost the look at one
+/// word.
+template <class Predicate>
+std::vector<Entry> read_where(const SlotStore& store, Predicate wanted) {
+  std::vector<Entry> entries;
+  const std::size_t used = store.used_slots();
+  for (std::size_t slot = 0; slot < used; ++slot) {
+    if (wanted(static_cast<Stage>(store.read<std::uint32_t>(slot)))) {
+      entries.push_back(to_entry(slot, store.read<Record>(slot)));
     }
   }
-  return all;
+  return entries;
+}
+
+} // namespace
+
+std::vector<Entry> Roll::read() const {
+  return read_where(*store_, [](Stage stage) { return stage != Stage::outside; });
 }
 
 void Roll::write(const Entry& entry) { store_->write(entry.slot, to_record(entry)); }
@@ -67,9 +78,10 @@ policy::Snapshot Roll::snapshot(const std::vector<Entry>& all, DeviceMask of_int
 }
 
 void Roll::ring_heads() const {
-  const auto all = read();
-  for (const std::size_t head : policy::heads(snapshot(all, 0))) {
-    system::ring(store_->bell(all[head].slot));
+  const auto queued =
+      read_where(*store_, [](Stage stage) { return stage == Stage::entering || stage == Stage::waiting; });
+  for (const std::size_t head : policy::heads(snapshot(queued, 0))) {
+    system::ring(store_->bell(queued[head].slot));
   }
 }
 

@@ -131,6 +131,12 @@ SlotStore::SlotStore(const std::string& folder, const std::string& name, const L
   }
 }
 
+void SlotStore::use_slot(std::size_t slot) {
+  if (const auto used = static_cast<std::uint32_t>(slot + 1); used > used_slots()) {
+    file_.write(used_slots_offset, &used, sizeof used);
+  }
+}
+
 std::string SlotStore::bell(std::size_t slot) const { return bell_path(path_, slot); }
 
 } // namespace gputest::ledger

@@ -33,6 +33,12 @@ public:
 
   [[nodiscard]] std::size_t slots() const { return layout_.slots; }
 
+  /// Slots from here on have never had an owner, so that a look at everybody need not go through all. Under the mutex.
+  [[nodiscard]] std::size_t used_slots() const { return copy<std::uint32_t>(used_slots_offset); }
+
+  /// Notes that `slot` has an owner. Before its record is written. Under the mutex.
+  void use_slot(std::size_t slot);
+
   /// Copies a record. Under the mutex.
   template <class Record>
   [[nodiscard]] Record read(std::size_t slot) const {
@@ -63,7 +69,8 @@ public:
   [[nodiscard]] const std::string& path() const { return path_; }
 
 private:
-  static constexpr std::size_t table_offset = 4096; // after the header, which has a page of its own
+  static constexpr std::size_t used_slots_offset = 2048; // in the header's page, the one thing there that changes
+  static constexpr std::size_t table_offset = 4096;      // after the header's page
 
   [[nodiscard]] std::size_t record_offset(std::size_t slot) const {
     return table_offset + layout_.table_bytes + slot * layout_.record_bytes;

@@ -11,6 +11,7 @@
 #include <array>
 #include <csignal>
 #include <functional>
+#include <memory>
 #include <string>
 
 namespace gputest::devices {
@@ -19,7 +20,7 @@ namespace {
 using namespace literals;
 using tests::end_of;
 using tests::in_child;
-using tests::start_child;
+using tests::start_keeper;
 
 class SimulatedMemoryTest : public ::testing::Test {
 protected:
@@ -27,23 +28,11 @@ protected:
 
   /// Starts a child that does something with the memory and then does nothing until it is killed.
   pid_t start(const std::function<void(SimulatedMemory&)>& function) {
-    std::array<int, 2> done{};
-    EXPECT_EQ(::pipe(done.data()), 0);
-    const pid_t child = start_child([&] {
-      ::close(done[0]);
-      SimulatedMemory memory = open();
-      function(memory);
-      static_cast<void>(!::write(done[1], "+", 1));
-      for (;;) {
-        ::pause();
-      }
-      return 0;
+    return start_keeper([&] {
+      auto memory = std::make_unique<SimulatedMemory>(setting_, folder_.path());
+      function(*memory);
+      return memory;
     });
-    ::close(done[1]);
-    char said = 0;
-    EXPECT_EQ(::read(done[0], &said, 1), 1) << "it ended";
-    ::close(done[0]);
-    return child;
   }
 
   static void kill(pid_t child) {
@@ -128,12 +117,7 @@ TEST_F(SimulatedMemoryTest, of_a_killed_process_stays_while_a_child_it_forked_li
   ASSERT_EQ(::pipe(pids.data()), 0);
   const pid_t parent = start([&](SimulatedMemory& memory) {
     memory.allocate(0, 400_MiB);
-    const pid_t child = start_child([] {
-      for (;;) {
-        ::pause();
-      }
-      return 0;
-    });
+    const pid_t child = start_keeper([] { return 0; });
     static_cast<void>(!::write(pids[1], &child, sizeof child));
   });
   pid_t child = 0;
@@ -146,18 +130,19 @@ TEST_F(SimulatedMemoryTest, of_a_killed_process_stays_while_a_child_it_forked_li
   ::close(pids[1]);
 }
 
-TEST_F(SimulatedMemoryTest, is_counted_by_a_forked_child_and_its_parent_together) {
+TEST_F(SimulatedMemoryTest, of_a_parent_is_left_alone_by_the_child_it_forks) {
   SimulatedMemory memory = open();
   memory.allocate(0, 100_MiB);
   EXPECT_EQ(in_child([&] {
-              memory.allocate(0, 50_MiB);
               memory.free(0, 100_MiB);
-              return 0;
+              const bool left_alone = used(memory, 0) == 200_MiB;
+              memory.allocate(0, 50_MiB);
+              const bool its_own = used(memory, 0) == 350_MiB; // a second context, and its memory
+              memory.free(0, 50_MiB);
+              return left_alone && its_own && used(memory, 0) == 300_MiB ? 0 : 1;
             }),
             0);
-  EXPECT_EQ(used(memory, 0), 150_MiB);
-  memory.allocate(0, 10_MiB);
-  EXPECT_EQ(used(memory, 0), 160_MiB);
+  EXPECT_EQ(used(memory, 0), 200_MiB);
 }
 
 TEST_F(SimulatedMemoryTest, of_other_settings_is_other_memory) {
