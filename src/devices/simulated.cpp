@@ -36,10 +36,13 @@ std::unique_ptr<DeviceList> open_simulated(const policy::SimulatedDevices& setti
 }
 
 std::vector<std::string> simulated_uuids(const policy::SimulatedDevices& setting) {
+  constexpr std::uint64_t mebibyte = 1U << 20U;
+  const std::uint64_t bytes = setting.size.count();
+  const std::string size =
+      bytes % mebibyte == 0 ? std::to_string(bytes / mebibyte) + "MiB" : std::to_string(bytes) + "B";
   std::vector<std::string> uuids;
   for (int i = 0; i < setting.count; ++i) {
-    uuids.push_back("SIM-" + std::to_string(setting.count) + "x" + std::to_string(setting.size.count() >> 20U) +
-                    "MiB-" + std::to_string(i));
+    uuids.push_back("SIM-" + std::to_string(setting.count) + "x" + size + "-" + std::to_string(i));
   }
   return uuids;
 }

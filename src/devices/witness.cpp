@@ -4,6 +4,8 @@
 #include "system/process.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <map>
 #include <utility>
 
 namespace gputest::devices {
@@ -31,6 +33,12 @@ std::int64_t owner_of(std::int64_t pid, const std::vector<Entry>& entries) {
   return pid;
 }
 
+bool mean_something_here(const std::vector<ProcessMemory>& processes) {
+  return std::all_of(processes.begin(), processes.end(), [](const ProcessMemory& process) {
+    return process.used_bytes && system::exists(static_cast<pid_t>(process.pid));
+  });
+}
+
 class Witness : public ledger::DeviceWitness {
 public:
   explicit Witness(std::shared_ptr<const DeviceList> devices) : devices_{std::move(devices)} {}
@@ -54,17 +62,17 @@ public:
       return uuid.compare(0, 4, "SIM-") == 0;
     }
     const MemoryUse use = devices_->memory(*index);
-    if (use.processes && !use.processes->empty()) {
+    if (use.processes && !use.processes->empty() && mean_something_here(*use.processes)) {
       return std::none_of(use.processes->begin(), use.processes->end(),
                           [&](const ProcessMemory& process) { return process.pid == ended.pid; });
     }
-    // No list, or an empty one: then the figure decides. What the others claim may be in use; any more may be the
-    // dead's.
+    // No list, an empty one, or one of another pid namespace: then the figure decides. What the living claim may be in
+    // use; any more may be the dead's, but not for longer than the dead ever keep it.
     std::uint64_t claimed = 0;
     for (const auto& entry : entries) {
       claimed += entry.slot != ended.slot && is_on(entry, device) ? claimed_bytes(entry, device) : 0;
     }
-    return use.used_bytes <= claimed;
+    return use.used_bytes <= claimed || seen_ended_long_ago(ended);
   }
 
 private:
@@ -93,7 +101,16 @@ private:
     return policy::stranger_bytes(use.used_bytes, listed, claims);
   }
 
+  /// Whether this process has known for a while that `ended` has ended. A device has all memory back 0.12 s after a
+  /// process was killed (H200); what is in use long after that is somebody else's.
+  [[nodiscard]] bool seen_ended_long_ago(const Entry& ended) const {
+    constexpr std::chrono::seconds long_ago{2};
+    const auto now = std::chrono::steady_clock::now();
+    return now - first_seen_ended_.try_emplace(ended.identity, now).first->second >= long_ago;
+  }
+
   std::shared_ptr<const DeviceList> devices_;
+  mutable std::map<std::uint64_t, std::chrono::steady_clock::time_point> first_seen_ended_;
 };
 
 } // namespace

@@ -46,17 +46,15 @@ Result Ledger::lease(const LeaseRequest& request, const Patience& patience) {
   if (own.claim.stage != Stage::inside || place_.forked()) {
     throw LedgerError{"a lease for " + request.who + " was asked for by a process that has not entered the ledger"};
   }
-  const Entry before = own;
+  if (patience.may_wait && !announce(request)) {
+    return Result{Result::Kind::unannounced, 0, {}, place_.others_on(request.devices)};
+  }
   own.who = request.who;
   own.claim.stage = Stage::waiting;
   own.claim.wanted = request.devices;
   own.claim.lease_bytes = request.bytes;
   own.claim.exclusive = request.exclusive;
   own.claim.seat = request.seat;
-  if (patience.may_wait && !announce(request)) {
-    own = before;
-    return Result{Result::Kind::unannounced, 0, {}, place_.others_on(request.devices)};
-  }
   return place_.settle(guard, patience);
 }
 

@@ -27,6 +27,8 @@ struct Place::Look {
   Blocked blocked;
   bool for_the_dead = false;      ///< memory of ended processes stands in the way
   bool for_the_dead_only = false; ///< and nothing else
+  bool nobody_moves = false;      ///< everybody on its devices waits
+  bool stuck = false;             ///< and it can never be granted
 };
 
 Place::Place(SlotStore& store, Roll& roll) : store_{&store}, roll_{&roll} {}
@@ -111,7 +113,8 @@ Place::Look Place::look(std::vector<Entry>& all) const {
   for (;;) {
     const std::size_t position = with_own(all);
     const DeviceMask of_interest = own_.claim.stage == Stage::entering ? own_.claim.candidates : own_.claim.wanted;
-    Look look{policy::decide(roll_->snapshot(all, of_interest), position), {}};
+    const auto snapshot = roll_->snapshot(all, of_interest);
+    Look look{policy::decide(snapshot, position), {}};
     const auto* wait = std::get_if<policy::Wait>(&look.decision);
     if (wait == nullptr) {
       return look;
@@ -124,6 +127,8 @@ Place::Look Place::look(std::vector<Entry>& all) const {
     if (roll_->reap(all, look.blocked.blockers)) {
       continue;
     }
+    look.nobody_moves = own_.claim.stage == Stage::waiting && policy::everybody_waits(snapshot, own_.claim.wanted);
+    look.stuck = policy::is_stuck(snapshot, position);
     look.for_the_dead_only = !wait->strangers;
     for (auto& blocker : look.blocked.blockers) {
       const auto now = std::find_if(all.begin(), all.end(), [&](const Entry& e) { return e.slot == blocker.slot; });
@@ -177,9 +182,15 @@ Result Place::settle(std::unique_lock<system::FileLock>& guard, const Patience& 
       if (now >= patience.until) {
         return give_up({Result::Kind::timed_out, 0, {}, with_holders(seen.blocked)});
       }
+      if (seen.stuck) {
+        return give_up({Result::Kind::stuck, 0, {}, with_holders(seen.blocked)});
+      }
       if (!queued) {
         write();
         queued = true;
+        if (seen.nobody_moves) {
+          roll_->ring_heads(); // the first in the queue may be stuck from now on, and has to see that
+        }
       }
       if (!told && now >= notice_at) {
         told = true;

@@ -22,12 +22,13 @@ struct Result {
     refused,     ///< can never be had
     would_wait,  ///< cannot be had now, and the patience was not to wait
     timed_out,   ///< could not be had in time
+    stuck,       ///< contexts that have grown leave no room for it, and everybody on the device waits
     unannounced, ///< larger than what the process entered with, so that waiting for it could be a deadlock
   };
   Kind kind = Kind::granted;
   policy::DeviceMask devices = 0; ///< granted
   policy::Refusal refusal;        ///< refused
-  Blocked blocked;                ///< would_wait, timed_out, unannounced: who stood in the way
+  Blocked blocked;                ///< would_wait, timed_out, stuck, unannounced: who stood in the way
 };
 
 /// How long a request may wait, and who hears of it.

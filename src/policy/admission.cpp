@@ -214,17 +214,44 @@ bool may_raise(const Snapshot& snapshot, std::size_t position, std::uint64_t byt
   return true;
 }
 
+bool everybody_waits(const Snapshot& snapshot, DeviceMask devices) {
+  return std::all_of(snapshot.claims.begin(), snapshot.claims.end(), [&](const Claim& claim) {
+    return !is_inside(claim) || (claim.devices & devices) == 0 ||
+           (claim.stage == Stage::waiting && (claim.wanted & devices) != 0);
+  });
+}
+
+bool is_stuck(const Snapshot& snapshot, std::size_t position) {
+  const Claim& own = snapshot.claims[position];
+  if (own.stage != Stage::waiting || !ahead_of(snapshot, position, own.wanted).empty()) {
+    return false;
+  }
+  for (std::size_t d = 0; d < snapshot.devices.size(); ++d) {
+    if ((own.wanted & bit(d)) == 0) {
+      continue;
+    }
+    const std::uint64_t contexts = sum(load_of_others(snapshot, position, d).overhead_bytes, own.overhead_bytes);
+    if (sum(contexts, own.lease_bytes) > snapshot.devices[d].total_bytes && everybody_waits(snapshot, bit(d))) {
+      return true;
+    }
+  }
+  return false;
+}
+
 std::vector<std::size_t> heads(const Snapshot& snapshot) {
   std::vector<std::size_t> heads;
   for (std::size_t position = 0; position < snapshot.claims.size(); ++position) {
     const DeviceMask asked = asked_devices(snapshot.claims[position]);
+    if (asked == 0) {
+      continue;
+    }
     // An entering process has a head's right on every candidate device that nobody ahead of it may use.
     DeviceMask taken = 0;
     for (const std::size_t ahead : ahead_of(snapshot, position, asked)) {
       taken |= asked_devices(snapshot.claims[ahead]);
     }
     const bool waits_whole = snapshot.claims[position].stage == Stage::waiting;
-    if (asked != 0 && (waits_whole ? taken == 0 : (asked & ~taken) != 0)) {
+    if (waits_whole ? taken == 0 : (asked & ~taken) != 0) {
       heads.push_back(position);
     }
   }

@@ -80,6 +80,13 @@ using Decision = std::variant<Grant, Wait, Refusal>;
 /// deadlock.
 [[nodiscard]] bool may_raise(const Snapshot& snapshot, std::size_t position, std::uint64_t bytes);
 
+/// Whether everybody inside `devices` waits for a lease on them: then nobody there will free anything by itself.
+[[nodiscard]] bool everybody_waits(const Snapshot& snapshot, DeviceMask devices);
+
+/// Whether the waiting claim at `position` can never be granted although it is first in its queue: contexts have grown
+/// since their processes entered, so that they leave no room for its lease, and everybody waits.
+[[nodiscard]] bool is_stuck(const Snapshot& snapshot, std::size_t position);
+
 /// Positions of the claims that nobody in their queue is ahead of: who has to look again when anything has changed.
 [[nodiscard]] std::vector<std::size_t> heads(const Snapshot& snapshot);
 

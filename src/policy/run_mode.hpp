@@ -30,7 +30,8 @@ struct RunModeFinding {
   std::string because;
 };
 
-/// Decides the run mode by the rules of the ctest version at hand (3.25 to 4.x; tests/policy/run_mode_test.cpp has the table). Pure.
+/// Decides the run mode by the rules of the ctest version at hand (3.25 to 4.x; tests/policy/run_mode_test.cpp has the
+/// table). Pure.
 [[nodiscard]] RunModeFinding find_run_mode(const CtestSighting& sighting);
 
 /// Whether `arguments` hold something whose meaning depends on the version of ctest, so that it has to be asked for.

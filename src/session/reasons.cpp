@@ -32,6 +32,15 @@ std::string waited_too_long(const std::string& who, const std::string& what, std
          ". 'gputest status' shows who holds and who waits; a longer GPUTEST_WAIT_LIMIT lets it wait longer";
 }
 
+std::string contexts_leave_no_room(const std::string& who, const std::string& what, const ledger::Blocked& blocked) {
+  return who + " needs " + what +
+         ", and the CUDA contexts on its device, larger than expected when their processes started, leave no room for "
+         "it; "
+         "everybody there waits, so none would be freed: " +
+         describe(blocked) +
+         ". Run fewer at once (ctest -j); whoever starts from now on is counted with the larger context";
+}
+
 std::string not_announced(const std::string& who, const std::string& what, const ledger::Blocked& others) {
   return who + " asks for " + what +
          ", more than its process announced when it started; waiting for it now could deadlock with those beside it: " +

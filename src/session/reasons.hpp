@@ -26,6 +26,10 @@ namespace gputest::session {
 [[nodiscard]] std::string waited_too_long(const std::string& who, const std::string& what, std::chrono::seconds limit,
                                           const ledger::Blocked& blocked);
 
+/// Contexts have grown until nobody on the device can go on.
+[[nodiscard]] std::string contexts_leave_no_room(const std::string& who, const std::string& what,
+                                                 const ledger::Blocked& blocked);
+
 /// More than the process announced when it entered.
 [[nodiscard]] std::string not_announced(const std::string& who, const std::string& what, const ledger::Blocked& others);
 

@@ -1,6 +1,6 @@
 #include "cli/command_path.hpp"
 
-#include "private_folder.hpp"
+#include "support/private_folder.hpp"
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ protected:
     return problem ? problem->code : ExitCode::done;
   }
 
-  PrivateFolder folder_;
+  tests::PrivateFolder folder_;
 };
 
 } // namespace

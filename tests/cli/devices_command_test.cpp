@@ -12,12 +12,7 @@ namespace {
 
 constexpr std::uint64_t gib = 1ULL << 30U;
 
-nlohmann::json devices_of(const Tool& tool) {
-  const auto ended = tool.run({"devices", "--json"});
-  EXPECT_EQ(ended.exit_code, 0) << ended.err;
-  EXPECT_EQ(ended.err, "");
-  return nlohmann::json::parse(ended.out);
-}
+nlohmann::json devices_of(const Tool& tool) { return tool.report_of("devices"); }
 
 } // namespace
 
@@ -40,8 +35,7 @@ TEST(DevicesCommand, shows_every_device_with_what_is_free_of_it) {
 TEST(DevicesCommand, counts_what_a_running_command_holds) {
   Tool tool;
   tool.set("GPUTEST_DEVICES", "simulated:1x16GiB,context=1GiB");
-  auto holder = tool.start({"run", "--memory", "4GiB", "--", "sh", "-c", "echo here; cat >/dev/null"});
-  holder.wait_for_out("here");
+  auto holder = tool.start_holder({"--memory", "4GiB"});
   const auto device = devices_of(tool)["devices"][0];
   EXPECT_EQ(device["ledger_processes"], 1);
   EXPECT_EQ(device["ledger_context_bytes"], 1 * gib);

@@ -15,9 +15,6 @@ using Words = std::vector<std::string>;
 
 int number(ExitCode code) { return to_int(code); }
 
-/// A shell command that says `here` and then waits until its input ends.
-const Words says_here_and_waits{"sh", "-c", "echo here; cat >/dev/null"};
-
 Words run_with(Words options, const Words& command) {
   options.insert(options.begin(), "run");
   options.emplace_back("--");
@@ -194,8 +191,7 @@ TEST(RunCommand, skips_a_large_test_beside_others_unless_it_shall_wait) {
 
 TEST(RunCommand, fails_with_75_and_names_the_holder_where_the_wait_limit_runs_out) {
   const Tool tool;
-  auto holder = tool.start(run_with({"--memory", "12GiB", "--name", "the_holder"}, says_here_and_waits));
-  holder.wait_for_out("here");
+  auto holder = tool.start_holder({"--memory", "12GiB", "--name", "the_holder"});
   const auto ended = tool.run({"run", "--memory", "12GiB", "--wait-limit", "0s", "--", "echo", "ran"});
   EXPECT_EQ(ended.exit_code, number(ExitCode::wait_limit)) << ended.err;
   EXPECT_EQ(ended.out, "");
@@ -261,8 +257,7 @@ TEST(RunCommand, leaves_nothing_behind_when_it_is_killed) {
 
 TEST(RunCommand, lets_those_who_wait_go_on_when_its_command_ends) {
   const Tool tool;
-  auto holder = tool.start(run_with({"--memory", "12GiB", "--name", "the_holder"}, says_here_and_waits));
-  holder.wait_for_out("here");
+  auto holder = tool.start_holder({"--memory", "12GiB", "--name", "the_holder"});
   auto waiter = tool.start({"run", "--memory", "12GiB", "--", "echo", "its turn"});
   waiter.wait_for_err("the_holder"); // it says whom it waits for
   EXPECT_EQ(holder.finish().exit_code, 0);

@@ -12,12 +12,7 @@ namespace gputest::cli {
 
 namespace {
 
-nlohmann::json status_of(const Tool& tool) {
-  const auto ended = tool.run({"status", "--json"});
-  EXPECT_EQ(ended.exit_code, 0) << ended.err;
-  EXPECT_EQ(ended.err, "");
-  return nlohmann::json::parse(ended.out);
-}
+nlohmann::json status_of(const Tool& tool) { return tool.report_of("status"); }
 
 } // namespace
 
@@ -32,9 +27,7 @@ TEST(StatusCommand, says_nobody_and_makes_nothing_where_nobody_has_been) {
 
 TEST(StatusCommand, shows_who_holds_and_who_waits_and_then_nobody) {
   const Tool tool;
-  auto holder =
-      tool.start({"run", "--memory", "12GiB", "--name", "first", "--", "sh", "-c", "echo here; cat >/dev/null"});
-  holder.wait_for_out("here");
+  auto holder = tool.start_holder({"--memory", "12GiB", "--name", "first"});
 
   auto status = status_of(tool);
   ASSERT_EQ(status["processes"].size(), 1U) << status;
@@ -72,8 +65,7 @@ TEST(StatusCommand, knows_a_whole_device_and_a_medium_seat) {
   const Tool tool;
   for (const auto& [memory, claim] :
        std::vector<std::pair<std::string, std::string>>{{"large", "exclusive"}, {"medium", "seat"}}) {
-    auto holder = tool.start({"run", "--memory", memory, "--", "sh", "-c", "echo here; cat >/dev/null"});
-    holder.wait_for_out("here");
+    auto holder = tool.start_holder({"--memory", memory});
     const auto status = status_of(tool);
     ASSERT_EQ(status["processes"].size(), 1U) << status;
     EXPECT_EQ(status["processes"][0]["claim"], claim);

@@ -266,6 +266,18 @@ TEST_F(LedgerWaiting, what_a_process_keeps_for_itself_is_counted) {
   EXPECT_EQ(b.answer(), "granted 1");
 }
 
+TEST_F(LedgerWaiting, contexts_that_have_grown_end_in_an_answer_and_not_in_a_deadlock) {
+  auto a = start_inside("a");
+  auto b = start_inside("b");
+  a.ask("overhead 50");
+  EXPECT_EQ(a.ask("lease a 1 50"), "waits for b"); // b does not wait yet, and may end
+  b.ask("overhead 40");
+  EXPECT_EQ(b.ask("lease b 1 50"), "waits for a");
+  EXPECT_EQ(a.answer(), "stuck beside b");
+  EXPECT_EQ(a.ask("overhead 10"), "overhead");
+  EXPECT_EQ(b.answer(), "granted 1");
+}
+
 TEST_F(LedgerWaiting, memory_of_strangers_is_waited_for) {
   auto a = start_inside("a");
   devices_.device(0).stranger_bytes = 50;

@@ -36,6 +36,29 @@ TEST(MayRaise, asks_for_the_entry_rule_with_the_larger_lease) {
   }
 }
 
+TEST(IsStuck, where_contexts_leave_no_room_and_everybody_waits) {
+  struct Case {
+    std::string claim;
+    Snapshot snapshot;
+    bool expected;
+  };
+  const Claim grown = inside(1, 40, 30);
+  const std::vector<Case> cases{
+      {"all wait", {{{100}}, {waiting(1, grown, 30), waiting(2, grown, 30)}}, true},
+      {"but only the first can tell", {{{100}}, {waiting(2, grown, 30), waiting(1, grown, 30)}}, false},
+      {"there is room", {{{110}}, {waiting(1, grown, 30), waiting(2, grown, 30)}}, false},
+      {"one is between two tests", {{{100}}, {waiting(1, grown, 30), grown}}, false},
+      {"one holds", {{{100}}, {waiting(1, grown, 30), holding(grown, 1)}}, false},
+      {"one waits for another device",
+       {{{100}, {100}}, {waiting(1, grown, 30), with_lease(inside(3, 40, 30), Stage::waiting, 2, 30)}},
+       false},
+      {"who enters does not count", {{{100}}, {waiting(1, grown, 30), entering(1, 1, 40, 30)}}, false},
+  };
+  for (const auto& c : cases) {
+    EXPECT_EQ(is_stuck(c.snapshot, 0), c.expected) << c.claim;
+  }
+}
+
 TEST(Heads, are_those_that_nobody_in_their_queue_is_ahead_of) {
   struct Case {
     std::string claim;

@@ -1,5 +1,7 @@
 #include <gputest/requirement.hpp>
 
+#include "policy/make_requirement.hpp"
+
 #include <gputest/error.hpp>
 
 #include <gtest/gtest.h>
@@ -11,25 +13,18 @@ namespace {
 
 using namespace literals;
 
-Requirement make(MemoryClass memory_class, std::optional<Bytes> bytes, int gpus = 1) {
-  Requirement requirement{memory_class};
-  requirement.bytes = bytes;
-  requirement.gpus = gpus;
-  return requirement;
-}
-
 TEST(Requirement, of_bytes_alone_is_small_up_to_256_mib_and_medium_beyond) {
-  EXPECT_EQ(Requirement{1_B}, make(MemoryClass::small, 1_B));
-  EXPECT_EQ(Requirement{256_MiB}, make(MemoryClass::small, 256_MiB));
-  EXPECT_EQ(Requirement{256_MiB + 1_B}, make(MemoryClass::medium, 256_MiB + 1_B));
-  EXPECT_EQ(Requirement{4_TiB}, make(MemoryClass::medium, 4_TiB));
+  EXPECT_EQ(Requirement{1_B}, make_requirement(MemoryClass::small, 1_B));
+  EXPECT_EQ(Requirement{256_MiB}, make_requirement(MemoryClass::small, 256_MiB));
+  EXPECT_EQ(Requirement{256_MiB + 1_B}, make_requirement(MemoryClass::medium, 256_MiB + 1_B));
+  EXPECT_EQ(Requirement{4_TiB}, make_requirement(MemoryClass::medium, 4_TiB));
 }
 
 TEST(Requirement, is_read_from_a_class_or_a_size) {
-  EXPECT_EQ(parse_requirement("small"), make(MemoryClass::small, std::nullopt));
-  EXPECT_EQ(parse_requirement("large"), make(MemoryClass::large, std::nullopt));
-  EXPECT_EQ(parse_requirement("3GiB"), make(MemoryClass::medium, 3_GiB));
-  EXPECT_EQ(parse_requirement("1MiB"), make(MemoryClass::small, 1_MiB));
+  EXPECT_EQ(parse_requirement("small"), make_requirement(MemoryClass::small, std::nullopt));
+  EXPECT_EQ(parse_requirement("large"), make_requirement(MemoryClass::large, std::nullopt));
+  EXPECT_EQ(parse_requirement("3GiB"), make_requirement(MemoryClass::medium, 3_GiB));
+  EXPECT_EQ(parse_requirement("1MiB"), make_requirement(MemoryClass::small, 1_MiB));
 }
 
 TEST(Requirement, that_cannot_be_read_is_refused_with_what_is_allowed) {
@@ -50,19 +45,19 @@ TEST(Requirement, that_cannot_be_read_is_refused_with_what_is_allowed) {
 TEST(Requirement, is_written_for_people) {
   EXPECT_EQ(to_string(Requirement{MemoryClass::medium}), "medium");
   EXPECT_EQ(to_string(Requirement{3_GiB}), "3 GiB");
-  EXPECT_EQ(to_string(make(MemoryClass::large, 40_GiB)), "large with 40 GiB");
-  EXPECT_EQ(to_string(make(MemoryClass::large, std::nullopt, 4)), "4 x large");
-  EXPECT_EQ(to_string(make(MemoryClass::medium, 3_GiB, 2)), "2 x 3 GiB");
-  EXPECT_EQ(to_string(make(MemoryClass::large, 40_GiB, 2)), "2 x large with 40 GiB");
+  EXPECT_EQ(to_string(make_requirement(MemoryClass::large, 40_GiB)), "large with 40 GiB");
+  EXPECT_EQ(to_string(make_requirement(MemoryClass::large, std::nullopt, 4)), "4 x large");
+  EXPECT_EQ(to_string(make_requirement(MemoryClass::medium, 3_GiB, 2)), "2 x 3 GiB");
+  EXPECT_EQ(to_string(make_requirement(MemoryClass::large, 40_GiB, 2)), "2 x large with 40 GiB");
 }
 
 TEST(Requirement, differs_by_class_bytes_and_devices) {
-  const Requirement requirement = make(MemoryClass::medium, 3_GiB);
+  const Requirement requirement = make_requirement(MemoryClass::medium, 3_GiB);
   EXPECT_EQ(requirement, Requirement{3_GiB});
-  EXPECT_FALSE(requirement == make(MemoryClass::large, 3_GiB));
-  EXPECT_FALSE(requirement == make(MemoryClass::medium, 4_GiB));
-  EXPECT_FALSE(requirement == make(MemoryClass::medium, std::nullopt));
-  EXPECT_FALSE(requirement == make(MemoryClass::medium, 3_GiB, 2));
+  EXPECT_FALSE(requirement == make_requirement(MemoryClass::large, 3_GiB));
+  EXPECT_FALSE(requirement == make_requirement(MemoryClass::medium, 4_GiB));
+  EXPECT_FALSE(requirement == make_requirement(MemoryClass::medium, std::nullopt));
+  EXPECT_FALSE(requirement == make_requirement(MemoryClass::medium, 3_GiB, 2));
 }
 
 } // namespace

@@ -1,5 +1,7 @@
 #include "policy/resolve_requirement.hpp"
 
+#include "policy/make_requirement.hpp"
+
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -10,13 +12,6 @@ namespace gputest::policy {
 namespace {
 
 using namespace literals;
-
-Requirement make(MemoryClass memory_class, std::optional<Bytes> bytes, int gpus = 1) {
-  Requirement requirement{memory_class};
-  requirement.bytes = bytes;
-  requirement.gpus = gpus;
-  return requirement;
-}
 
 TEST(ResolveRequirement, puts_the_annotation_before_the_fixture_and_the_fixture_before_the_entry) {
   const Requirement small = MemoryClass::small;
@@ -32,26 +27,40 @@ TEST(ResolveRequirement, puts_the_annotation_before_the_fixture_and_the_fixture_
   const std::vector<Case> cases{
       {"the entry alone", {}, {}, 3_GiB, 3_GiB},
       {"a small fixture needs no bytes of the entry", {}, MemoryClass::small, 3_GiB, small},
-      {"a medium fixture takes the entry's bytes", {}, MemoryClass::medium, 3_GiB, make(MemoryClass::medium, 3_GiB)},
-      {"a large fixture takes the entry's bytes", {}, MemoryClass::large, 3_GiB, make(MemoryClass::large, 3_GiB)},
+      {"a medium fixture takes the entry's bytes",
+       {},
+       MemoryClass::medium,
+       3_GiB,
+       make_requirement(MemoryClass::medium, 3_GiB)},
+      {"a large fixture takes the entry's bytes",
+       {},
+       MemoryClass::large,
+       3_GiB,
+       make_requirement(MemoryClass::large, 3_GiB)},
       {"a fixture goes before the entry's class", {}, MemoryClass::small, large, small},
       {"a large fixture in a small entry", {}, MemoryClass::large, small, large},
       {"an annotation alone", 3_GiB, {}, large, 3_GiB},
       {"an annotated class goes before the fixture", medium, MemoryClass::large, small, medium},
       {"an annotated class takes no bytes of the entry", medium, {}, 3_GiB, medium},
-      {"annotated bytes keep the fixture's class", 3_GiB, MemoryClass::large, small, make(MemoryClass::large, 3_GiB)},
-      {"annotated bytes of a small fixture", 1_GiB, MemoryClass::small, small, make(MemoryClass::small, 1_GiB)},
-      {"the entry's devices", 3_GiB, {}, make(MemoryClass::small, {}, 2), make(MemoryClass::medium, 3_GiB, 2)},
-      {"the annotation's devices",
-       make(MemoryClass::large, {}, 4),
+      {"annotated bytes keep the fixture's class", 3_GiB, MemoryClass::large, small,
+       make_requirement(MemoryClass::large, 3_GiB)},
+      {"annotated bytes of a small fixture", 1_GiB, MemoryClass::small, small,
+       make_requirement(MemoryClass::small, 1_GiB)},
+      {"the entry's devices",
+       3_GiB,
        {},
-       make(MemoryClass::small, {}, 2),
-       make(MemoryClass::large, {}, 4)},
+       make_requirement(MemoryClass::small, {}, 2),
+       make_requirement(MemoryClass::medium, 3_GiB, 2)},
+      {"the annotation's devices",
+       make_requirement(MemoryClass::large, {}, 4),
+       {},
+       make_requirement(MemoryClass::small, {}, 2),
+       make_requirement(MemoryClass::large, {}, 4)},
       {"a fixture keeps the entry's devices",
        {},
        MemoryClass::large,
-       make(MemoryClass::small, {}, 2),
-       make(MemoryClass::large, {}, 2)},
+       make_requirement(MemoryClass::small, {}, 2),
+       make_requirement(MemoryClass::large, {}, 2)},
   };
   for (const auto& c : cases) {
     EXPECT_EQ(to_string(resolve_requirement(c.annotation, c.fixture, c.entry)), to_string(c.expected)) << c.claim;

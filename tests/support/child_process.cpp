@@ -43,6 +43,7 @@ void close_end(int& descriptor) {
 
 std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   std::vector<char*> pointers;
+  pointers.reserve(texts.size() + 1);
   for (auto& text : texts) {
     pointers.push_back(text.data());
   }
@@ -54,8 +55,9 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
 
 ChildProcess::ChildProcess(std::vector<std::string> command, const Environment& environment) {
   std::vector<std::string> variables;
+  variables.reserve(environment.size());
   for (const auto& [name, value] : environment) {
-    variables.push_back(name + "=" + value);
+    variables.push_back(std::string{name}.append("=").append(value));
   }
   const auto argv = pointers_to(command);
   const auto envp = pointers_to(variables);
@@ -146,11 +148,15 @@ std::string ChildProcess::read_line() {
   return out_.text.substr(begin, out_.seen - begin - 1);
 }
 
-Ended ChildProcess::finish() {
-  close_input();
+void ChildProcess::wait_for_end_of_streams() {
   while (out_.descriptor >= 0 || err_.descriptor >= 0) {
     read_more();
   }
+}
+
+Ended ChildProcess::finish() {
+  close_input();
+  wait_for_end_of_streams();
   int status = 0;
   check(::waitpid(pid_, &status, 0) == pid_, "waitpid");
   pid_ = -1;

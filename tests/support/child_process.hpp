@@ -42,6 +42,9 @@ public:
   /// The next line of its standard output, behind what an earlier call waited for; throws if that stream ends before.
   [[nodiscard]] std::string read_line();
 
+  /// Blocks until nobody has its standard output and error any more.
+  void wait_for_end_of_streams();
+
   /// Writes a line to its standard input.
   void say(const std::string& line);
 

@@ -3,7 +3,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
+#include <cerrno>
 #include <csignal>
+#include <stdexcept>
+#include <system_error>
 
 namespace gputest::tests {
 
@@ -18,6 +22,34 @@ pid_t start_child(Function function) {
     } catch (...) { // NOLINT(bugprone-empty-catch): 255 tells the parent
     }
     ::_exit(status);
+  }
+  return child;
+}
+
+/// Makes something in a forked child, which keeps it and does nothing until it is killed. Returns the child's pid.
+///
+/// Blocks until it is made; throws if `make` does.
+template <class Make>
+pid_t start_keeper(Make make) {
+  std::array<int, 2> made{};
+  if (::pipe(made.data()) != 0) {
+    throw std::system_error{errno, std::generic_category(), "pipe"};
+  }
+  const pid_t child = start_child([&] {
+    ::close(made[0]);
+    [[maybe_unused]] const auto kept = make();
+    static_cast<void>(!::write(made[1], "+", 1));
+    for (;;) {
+      ::pause();
+    }
+    return 0;
+  });
+  ::close(made[1]);
+  char said = 0;
+  const bool is_made = ::read(made[0], &said, 1) == 1;
+  ::close(made[0]);
+  if (!is_made) {
+    throw std::runtime_error{"a child could not make what it shall keep"};
   }
   return child;
 }

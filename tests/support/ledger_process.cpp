@@ -59,6 +59,8 @@ std::string in_words(const Result& result) {
     return "would wait for" + names(result.blocked);
   case Result::Kind::timed_out:
     return "timed out for" + names(result.blocked);
+  case Result::Kind::stuck:
+    return "stuck beside" + names(result.blocked);
   case Result::Kind::unannounced:
     return "unannounced beside" + names(result.blocked);
   }

@@ -3,9 +3,11 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <system_error>
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace gputest::tests {
@@ -31,6 +33,17 @@ public:
   }
 
   [[nodiscard]] const std::string& path() const { return path_; }
+
+  /// Makes a file with these contents and permissions, whatever the umask.
+  void write(const std::string& name, const std::string& contents, mode_t permissions) const {
+    const std::string file = path_ + "/" + name;
+    std::ofstream{file} << contents;
+    if (::chmod(file.c_str(), permissions) != 0) {
+      throw std::system_error{errno, std::generic_category(), "cannot write " + file};
+    }
+  }
+
+  void make_folder(const std::string& name) const { std::filesystem::create_directory(path_ + "/" + name); }
 
 private:
   std::string path_;

@@ -1,21 +1,16 @@
 #pragma once
 
 #include "ledger/entry.hpp"
-
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <unistd.h>
+#include "support/shared_object.hpp"
 
 #include <array>
 #include <atomic>
-#include <cerrno>
 #include <cstdint>
 #include <string>
-#include <system_error>
 
 namespace gputest::tests {
 
-/// A device as a test wants it seen: by all processes at once, since it lies in a file they map.
+/// A device as a test wants it seen, by all processes at once.
 struct SharedDevice {
   std::atomic<std::uint64_t> total_bytes;
   std::atomic<std::uint64_t> stranger_bytes;
@@ -28,21 +23,7 @@ public:
   static constexpr std::size_t count = 4;
 
   /// Maps the file at `path`, and makes it if there is none.
-  explicit SharedWitness(const std::string& path) {
-    const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    void* address = MAP_FAILED;
-    if (file >= 0 && ::ftruncate(file, sizeof(Devices)) == 0) {
-      address = ::mmap(nullptr, sizeof(Devices), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    }
-    if (address == MAP_FAILED) {
-      throw std::system_error{errno, std::generic_category(), "cannot map " + path};
-    }
-    ::close(file);
-    devices_ = static_cast<Devices*>(address);
-  }
-  SharedWitness(const SharedWitness&) = delete;
-  SharedWitness& operator=(const SharedWitness&) = delete;
-  ~SharedWitness() override { ::munmap(devices_, sizeof(Devices)); }
+  explicit SharedWitness(const std::string& path) : devices_{path} {}
 
   [[nodiscard]] static std::string uuid(std::size_t device) { return "device-" + std::to_string(device); }
 
@@ -67,7 +48,7 @@ private:
     return device(static_cast<std::size_t>(uuid.back() - '0'));
   }
 
-  Devices* devices_ = nullptr;
+  SharedObject<Devices> devices_;
 };
 
 } // namespace gputest::tests

@@ -1,18 +1,14 @@
 #pragma once
 
 #include "ledger/entry.hpp"
+#include "support/shared_object.hpp"
 
-#include <fcntl.h>
 #include <sys/file.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <array>
 #include <atomic>
-#include <cerrno>
 #include <cstdint>
 #include <string>
-#include <system_error>
 
 namespace gputest::tests {
 
@@ -35,30 +31,15 @@ public:
     std::array<bool, devices> seat{};
   };
 
-  explicit StormOracle(const std::string& path) : file_{::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)} {
-    void* address = MAP_FAILED;
-    if (file_ >= 0 && ::ftruncate(file_, sizeof(Shared)) == 0) {
-      address = ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
-    }
-    if (address == MAP_FAILED) {
-      throw std::system_error{errno, std::generic_category(), "cannot map " + path};
-    }
-    shared_ = static_cast<Shared*>(address);
-  }
-  StormOracle(const StormOracle&) = delete;
-  StormOracle& operator=(const StormOracle&) = delete;
-  ~StormOracle() override {
-    ::munmap(shared_, sizeof(Shared));
-    ::close(file_);
-  }
+  explicit StormOracle(const std::string& path) : shared_{path} {}
 
   /// Says what process number `process` uses from now on, and looks whether all that is used is within the rules.
   void use(std::size_t process, const Use& use) {
     // A lock that the kernel takes back from who is killed; one line of the table is written at a time.
-    ::flock(file_, LOCK_EX);
+    ::flock(shared_.file(), LOCK_EX);
     shared_->uses[process] = use;
     check();
-    ::flock(file_, LOCK_UN);
+    ::flock(shared_.file(), LOCK_UN);
   }
 
   /// For a process that was killed: to be called when it is gone.
@@ -103,8 +84,7 @@ private:
     }
   }
 
-  int file_ = -1;
-  Shared* shared_ = nullptr;
+  SharedObject<Shared> shared_;
 };
 
 } // namespace gputest::tests

@@ -21,7 +21,7 @@ using tests::StormOracle;
 
 class Process {
 public:
-  Process(char** arguments)
+  explicit Process(char** arguments)
       : name_{arguments[3]}, number_{std::stoul(name_)}, random_{static_cast<unsigned>(std::stoul(arguments[4]))},
         oracle_{std::make_shared<StormOracle>(arguments[2])}, ledger_{arguments[1], oracle_} {
     for (std::size_t d = 0; d < StormOracle::devices; ++d) {

@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <thread>
@@ -13,14 +12,9 @@
 namespace gputest::tests {
 
 SuiteTest::SuiteTest() {
-  environment_ = {
-      {"GPUTEST_DEVICES", "simulated:1x4GiB,context=0"}, {"GPUTEST_DIR", ledger()}, {"GPUTEST_RUN_MODE", "serial"}};
-  // Sanitizers and coverage are told by variables where to look for what.
-  for (const char* const name : {"PATH", "ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"}) {
-    if (const char* const value = std::getenv(name); value != nullptr) {
-      environment_[name] = value;
-    }
-  }
+  set("GPUTEST_DEVICES", "simulated:1x4GiB,context=0");
+  set("GPUTEST_DIR", ledger());
+  set("GPUTEST_RUN_MODE", "serial");
 }
 
 ChildProcess SuiteTest::start(const std::string& suite, std::vector<std::string> arguments) const {

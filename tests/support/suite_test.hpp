@@ -1,6 +1,7 @@
 #pragma once
 
 #include "ledger/entry.hpp"
+#include "support/bare_environment.hpp"
 #include "support/child_process.hpp"
 #include "support/private_folder.hpp"
 
@@ -60,7 +61,7 @@ protected:
 
 private:
   PrivateFolder folder_;
-  ChildProcess::Environment environment_;
+  ChildProcess::Environment environment_ = bare_environment();
 };
 
 /// Tests that GoogleTest said it ran, in order.

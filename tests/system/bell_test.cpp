@@ -1,6 +1,7 @@
 #include "system/bell.hpp"
 
 #include "support/in_child.hpp"
+#include "support/message_of.hpp"
 #include "support/private_folder.hpp"
 
 #include <gputest/error.hpp>
@@ -11,6 +12,7 @@
 
 #include <array>
 #include <chrono>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -20,7 +22,9 @@ namespace {
 using namespace std::chrono_literals;
 using tests::end_of;
 using tests::in_child;
+using tests::message_of;
 using tests::start_child;
+using tests::start_keeper;
 
 class BellTest : public ::testing::Test {
 protected:
@@ -28,22 +32,13 @@ protected:
 
   /// A child that has the bell until it is killed.
   pid_t start_owner() {
-    std::array<int, 2> ready{};
-    EXPECT_EQ(::pipe(ready.data()), 0);
-    const pid_t owner = start_child([&] {
-      const Bell bell = Bell::take(path_);
-      static_cast<void>(!::write(ready[1], bell ? "+" : "-", 1));
-      for (;;) {
-        ::pause();
+    return start_keeper([&] {
+      Bell bell = Bell::take(path_);
+      if (!bell) {
+        throw std::runtime_error{"somebody else has the bell"};
       }
-      return 0;
+      return bell;
     });
-    char has_it = 0;
-    EXPECT_EQ(::read(ready[0], &has_it, 1), 1);
-    EXPECT_EQ(has_it, '+');
-    ::close(ready[0]);
-    ::close(ready[1]);
-    return owner;
   }
 
   static bool is_ringing(const Bell& bell) {
@@ -118,12 +113,7 @@ TEST_F(BellTest, wakes_who_waits_only_when_the_last_child_of_its_owner_has_ended
   ASSERT_EQ(::pipe(pids.data()), 0);
   const pid_t owner = start_child([&] {
     const Bell bell = Bell::take(path_);
-    const pid_t child = start_child([] {
-      for (;;) {
-        ::pause();
-      }
-      return 0;
-    });
+    const pid_t child = start_keeper([] { return 0; });
     static_cast<void>(!::write(pids[1], &child, sizeof child));
     return bell ? 0 : 1;
   });
@@ -165,17 +155,11 @@ TEST_F(BellTest, goes_to_the_next_program_only_if_it_was_told_so) {
 
 TEST_F(BellTest, that_cannot_be_made_or_opened_is_an_error_that_names_it) {
   const std::string missing = folder_.path() + "/none/bell";
-  const auto message = [](auto function) {
-    try {
-      function();
-      return std::string{"done"};
-    } catch (const LedgerError& error) {
-      return std::string{error.what()};
-    }
-  };
-  EXPECT_EQ(message([&] { Bell::create(path_); }), "cannot create " + path_ + ": File exists");
-  EXPECT_EQ(message([&] { Bell::take(missing); }), "cannot open " + missing + ": No such file or directory");
-  EXPECT_EQ(message([&] { BellWatch{missing}; }), "cannot watch " + missing + ": No such file or directory");
+  EXPECT_EQ(message_of<LedgerError>([&] { Bell::create(path_); }), "cannot create " + path_ + ": File exists");
+  EXPECT_EQ(message_of<LedgerError>([&] { Bell::take(missing); }),
+            "cannot open " + missing + ": No such file or directory");
+  EXPECT_EQ(message_of<LedgerError>([&] { BellWatch{missing}; }),
+            "cannot watch " + missing + ": No such file or directory");
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 #include "system/shared_file.hpp"
 
 #include "support/in_child.hpp"
+#include "support/message_of.hpp"
 #include "support/private_folder.hpp"
 
 #include <gputest/error.hpp>
@@ -18,6 +19,7 @@ namespace gputest::system {
 namespace {
 
 using tests::in_child;
+using tests::message_of;
 
 class SharedFileTest : public ::testing::Test {
 protected:
@@ -66,18 +68,10 @@ TEST_F(SharedFileTest, cannot_be_changed_by_a_wild_pointer) {
 }
 
 TEST_F(SharedFileTest, that_cannot_be_made_or_opened_is_an_error_that_names_it) {
-  const auto message = [](auto function) {
-    try {
-      function();
-      return std::string{"done"};
-    } catch (const LedgerError& error) {
-      return std::string{error.what()};
-    }
-  };
-  EXPECT_EQ(message([&] { SharedFile::create(path_, 1); }), "cannot create " + path_ + ": File exists");
-  EXPECT_EQ(message([&] { SharedFile{path_ + "x"}; }).find("cannot map " + path_ + "x: "), 0U);
+  EXPECT_EQ(message_of<LedgerError>([&] { SharedFile::create(path_, 1); }), "cannot create " + path_ + ": File exists");
+  EXPECT_EQ(message_of<LedgerError>([&] { SharedFile{path_ + "x"}; }).find("cannot map " + path_ + "x: "), 0U);
   const auto too_large = std::size_t{1} << 60U;
-  EXPECT_EQ(message([&] {
+  EXPECT_EQ(message_of<LedgerError>([&] {
               SharedFile::create(path_ + "y", too_large);
             }).find("cannot allocate 1152921504606846976 bytes for " + path_ + "y: "),
             0U);
