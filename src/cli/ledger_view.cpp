@@ -24,7 +24,7 @@ bool still_counts(const ledger::Entry& entry, const std::vector<ledger::Entry>& 
   for (std::size_t i = 0; i < uuids.size(); ++i) {
     const auto device = policy::DeviceMask{1} << i;
     if ((entry.claim.devices & device) != 0 && witness.capacity(uuids[i], entries, device).total_bytes != 0 &&
-        !witness.is_back(uuids[i], entry, entries, device)) {
+        !witness.is_back(uuids[i], entry)) {
       return true;
     }
   }

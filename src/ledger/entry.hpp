@@ -31,8 +31,7 @@ public:
                                                   policy::DeviceMask device) const = 0;
 
   /// Whether the device shows that the memory of this ended process is back.
-  [[nodiscard]] virtual bool is_back(const std::string& uuid, const Entry& ended, const std::vector<Entry>& entries,
-                                     policy::DeviceMask device) const = 0;
+  [[nodiscard]] virtual bool is_back(const std::string& uuid, const Entry& ended) const = 0;
 };
 
 } // namespace gputest::ledger

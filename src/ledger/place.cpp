@@ -27,7 +27,7 @@ struct Place::Look {
   Blocked blocked;
   bool for_the_dead = false;      ///< memory of ended processes stands in the way
   bool for_the_dead_only = false; ///< and nothing else
-  bool nobody_moves = false;      ///< everybody on its devices waits
+  bool nobody_moves = false;      ///< everybody on one of its devices waits
   bool stuck = false;             ///< and it can never be granted
 };
 
@@ -127,7 +127,9 @@ Place::Look Place::look(std::vector<Entry>& all) const {
     if (roll_->reap(all, look.blocked.blockers)) {
       continue;
     }
-    look.nobody_moves = own_.claim.stage == Stage::waiting && policy::everybody_waits(snapshot, own_.claim.wanted);
+    for_each_device(own_.claim.wanted, [&](std::size_t index) {
+      look.nobody_moves = look.nobody_moves || policy::everybody_waits(snapshot, DeviceMask{1} << index);
+    });
     look.stuck = policy::is_stuck(snapshot, position);
     look.for_the_dead_only = !wait->strangers;
     for (auto& blocker : look.blocked.blockers) {

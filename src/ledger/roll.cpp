@@ -45,9 +45,8 @@ bool Roll::reap(std::vector<Entry>& all, const std::vector<Entry>& suspects) {
     }
     entry->alive = false;
     bool back = true;
-    for_each_device(entry->claim.devices, [&](std::size_t index) {
-      back = back && witness_->is_back(devices_->uuid(index), *entry, all, DeviceMask{1} << index);
-    });
+    for_each_device(entry->claim.devices,
+                    [&](std::size_t index) { back = back && witness_->is_back(devices_->uuid(index), *entry); });
     if (back) {
       store_->write(entry->slot, Record{});
       all.erase(entry);

@@ -51,9 +51,7 @@ protected:
     return witness_->capacity("GPU-a", entries, device).stranger_bytes;
   }
 
-  bool is_back(const Entry& ended, const std::vector<Entry>& entries) {
-    return witness_->is_back("GPU-a", ended, entries, device);
-  }
+  bool is_back(const Entry& ended) { return witness_->is_back("GPU-a", ended); }
 
   std::shared_ptr<FakeDevices> devices_ = std::make_shared<FakeDevices>();
   std::shared_ptr<const ledger::DeviceWitness> witness_ = make_witness(devices_);
@@ -138,27 +136,29 @@ TEST_F(WitnessTest, counts_what_is_used_beyond_all_claims_where_pids_mean_nothin
 TEST_F(WitnessTest, sees_memory_back_when_the_process_is_not_listed_any_more) {
   const Entry ended = entry(0, self_, 50);
   devices_->use = {900, {{{parent_, 850}, {self_, 50}}}};
-  EXPECT_FALSE(is_back(ended, {ended}));
+  EXPECT_FALSE(is_back(ended));
   devices_->use = {900, {{{parent_, 900}}}};
-  EXPECT_TRUE(is_back(ended, {ended})) << "whatever others use";
+  EXPECT_TRUE(is_back(ended)) << "whatever others use";
 }
 
-TEST_F(WitnessTest, sees_memory_back_by_the_figure_where_there_is_no_list) {
+TEST_F(WitnessTest, waits_for_memory_of_the_dead_as_long_as_it_can_be_theirs_where_no_list_tells) {
+  constexpr std::int64_t no_process = INT32_MAX; // larger than any pid
   const Entry ended = entry(0, 7, 50, 300);
-  const Entry living = entry(1, 8, 40, 60);
-  for (const auto& list : {std::optional<std::vector<ProcessMemory>>{}, std::optional{std::vector<ProcessMemory>{}}}) {
-    devices_->use = {101, list};
-    EXPECT_FALSE(is_back(ended, {ended, living})) << "one byte more than the living claim";
-    devices_->use = {100, list};
-    EXPECT_TRUE(is_back(ended, {ended, living}));
-    EXPECT_FALSE(is_back(ended, {ended}));
+  const std::vector<std::optional<std::vector<ProcessMemory>>> lists{std::nullopt, std::vector<ProcessMemory>{},
+                                                                     std::vector<ProcessMemory>{{no_process, 1}}};
+  for (const auto& list : lists) {
+    devices_->use = {(32U << 20U) + 1, list};
+    EXPECT_FALSE(make_witness(devices_, std::chrono::hours{1})->is_back("GPU-a", ended));
+    EXPECT_TRUE(make_witness(devices_, std::chrono::hours{0})->is_back("GPU-a", ended)) << "it is somebody else's";
+    devices_->use = {32U << 20U, list}; // what a driver keeps by itself
+    EXPECT_TRUE(make_witness(devices_, std::chrono::hours{1})->is_back("GPU-a", ended));
   }
 }
 
 TEST_F(WitnessTest, leaves_a_device_that_it_does_not_see_to_those_who_do_unless_it_is_simulated) {
   const Entry ended = entry(0, 7, 50);
-  EXPECT_FALSE(witness_->is_back("GPU-none", ended, {ended}, device));
-  EXPECT_TRUE(witness_->is_back("SIM-1x1024MiB-0", ended, {ended}, device));
+  EXPECT_FALSE(witness_->is_back("GPU-none", ended));
+  EXPECT_TRUE(witness_->is_back("SIM-1x1024MiB-0", ended));
 }
 
 } // namespace

@@ -32,10 +32,7 @@ public:
   policy::Capacity capacity(const std::string&, const std::vector<ledger::Entry>&, policy::DeviceMask) const override {
     return {total_, 0};
   }
-  bool is_back(const std::string&, const ledger::Entry&, const std::vector<ledger::Entry>&,
-               policy::DeviceMask) const override {
-    return true;
-  }
+  bool is_back(const std::string&, const ledger::Entry&) const override { return true; }
 
 private:
   std::uint64_t total_;

@@ -34,9 +34,7 @@ public:
     return {named(uuid).total_bytes, named(uuid).stranger_bytes};
   }
 
-  [[nodiscard]] bool is_back(const std::string& uuid, const ledger::Entry& /*ended*/,
-                             const std::vector<ledger::Entry>& /*entries*/,
-                             policy::DeviceMask /*device*/) const override {
+  [[nodiscard]] bool is_back(const std::string& uuid, const ledger::Entry& /*ended*/) const override {
     return !named(uuid).keeps_memory_of_the_dead;
   }
 

@@ -53,9 +53,7 @@ public:
     return {device_bytes, 0};
   }
 
-  [[nodiscard]] bool is_back(const std::string& uuid, const ledger::Entry& ended,
-                             const std::vector<ledger::Entry>& /*entries*/,
-                             policy::DeviceMask /*device*/) const override {
+  [[nodiscard]] bool is_back(const std::string& uuid, const ledger::Entry& ended) const override {
     const auto process = static_cast<std::size_t>(std::stoul(ended.who));
     return !shared_->uses[process].inside.at(static_cast<std::size_t>(uuid.back() - '0'));
   }
