@@ -1,0 +1,115 @@
+/* Bells, and what the kernel does when a process ends. */
+
+hidden byte x_p, x_s, x_d, x_bytes;
+hidden byte x_back;
+
+/* BellWatch::owner_lives */
+#ifdef BUG_PROBE_SAYS_ALIVE
+#define LIVES(s) true
+#else
+#define LIVES(s) (owner[s] != NOBODY)
+#endif
+
+/* A FIFO's reader that opened it with no writer there is told of a hang-up only once a writer has come and gone. */
+inline writer_comes(s) {
+  x_p = 0;
+  do
+  :: x_p < PROCESSES ->
+     if
+     :: HAS(cold[x_p], s) -> cold[x_p] = cold[x_p] & ~BIT(s); armed[x_p] = armed[x_p] | BIT(s)
+     :: else
+     fi;
+     x_p++
+  :: else -> break
+  od;
+  x_p = 0
+}
+
+/* ring(): who rings is a writer for a moment too. */
+inline ring(s) {
+  writer_comes(s);
+  rung[s] = owner[s] != NOBODY
+}
+
+/* Bell::take of the first slot without a record whose bell nobody has. */
+inline take(p) {
+  x_s = 0;
+  do
+  :: x_s < SLOTS ->
+     if
+#ifdef BUG_SLOT_TAKEN_WHILE_MEMORY_IS_OUT
+     :: owner[x_s] == NOBODY -> break
+#else
+     :: record[x_s].stage == OUTSIDE && owner[x_s] == NOBODY -> break
+#endif
+     :: else -> x_s++
+     fi
+  :: else -> assert(false) /* a configuration must have enough slots */
+  od;
+  owner[x_s] = p;
+  slot[p] = x_s;
+  rung[x_s] = false;
+  writer_comes(x_s);
+  x_s = 0
+}
+
+/* BellWatch: opens a bell for poll(). */
+inline watch(p, s) {
+  if
+  :: owner[s] != NOBODY -> armed[p] = armed[p] | BIT(s)
+  :: else -> cold[p] = cold[p] | BIT(s)
+  fi
+}
+
+/* poll() looks at what is now: a new owner of the bell hides the end of the last one. */
+#define HUNG_UP(p, s) (HAS(armed[p], s) && owner[s] == NOBODY)
+#ifdef WITNESS_WITHOUT_LIST /* looks every 3 ms, and so is never quiet */
+#define BACK(p, q) HAS(dead[p], q)
+#else
+#define BACK(p, q) (HAS(dead[p], q) && in_use[q] == 0)
+#endif
+#if PROCESSES == 2
+#define ANY_PROCESS(f, p) (f(p, 0) || f(p, 1))
+#elif PROCESSES == 3
+#define ANY_PROCESS(f, p) (f(p, 0) || f(p, 1) || f(p, 2))
+#else
+#define ANY_PROCESS(f, p) (f(p, 0) || f(p, 1) || f(p, 2) || f(p, 3))
+#endif
+#if SLOTS == 2
+#define ANY_SLOT(f, p) (f(p, 0) || f(p, 1))
+#elif SLOTS == 3
+#define ANY_SLOT(f, p) (f(p, 0) || f(p, 1) || f(p, 2))
+#else
+#define ANY_SLOT(f, p) (f(p, 0) || f(p, 1) || f(p, 2) || f(p, 3))
+#endif
+#define AWAKE(p) (rung[slot[p]] || deadline[p] || ANY_SLOT(HUNG_UP, p) || ANY_PROCESS(BACK, p))
+
+/* The process ends. Its mutex is free at once; its bell and its memory stay for now. */
+inline die(p) {
+  alive[p] = false;
+  asleep[p] = false;
+  busy[p] = false;
+  deadline[p] = false;
+  armed[p] = 0;
+  cold[p] = 0;
+  dead[p] = 0;
+  arrival[p] = 0;
+  own_stage[p] = OUTSIDE;
+  own_ticket[p] = 0;
+#if AT_ONCE < PROCESSES
+  ended++;
+#endif
+#ifndef BUG_MUTEX_OUTLIVES_ITS_HOLDER
+  if
+  :: mutex == p -> mutex = NOBODY
+  :: else
+  fi
+#endif
+}
+
+/* The last descriptor of the dead process's bell is closed. */
+inline silence(p) {
+  owner[slot[p]] = NOBODY;
+  rung[slot[p]] = false;
+  slot[p] = NOBODY
+}

@@ -1,0 +1,13 @@
+/* Process 0 needs both devices and leases both at once; the others take the one with more room. Two processes fit on a
+   device, with one lease of 3 at a time. */
+#define PROCESSES 3
+#define DEVICES 2
+#define KILLS 1
+#define CAPACITY(d) 5
+#define CANDIDATES(p) 3
+#define GPUS(p) (p == 0 -> 2 : 1)
+#define OVERHEAD(p) 1
+#define LARGEST(p) (p == 0 -> 2 : 3)
+#define LEASES(p) 1
+#define BYTES(p, k) (p == 0 -> 2 : 3)
+#include "../ledger.pml"
