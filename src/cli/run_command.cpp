@@ -51,7 +51,7 @@ ExitCode exit_code_of(const session::Outcome& outcome) {
     break;
   }
   // A failure without a wait is a skip that a setting forbids, or a request beyond the lease that it runs under.
-  return outcome.timed_out ? ExitCode::wait_limit : ExitCode::no_gpu;
+  return outcome.not_freed ? ExitCode::wait_limit : ExitCode::no_gpu;
 }
 
 ExitCode run_command(const RunArguments& arguments) {

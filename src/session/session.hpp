@@ -20,7 +20,7 @@ struct Outcome {
   enum class Kind { granted, skip, fail };
   Kind kind = Kind::granted;
   std::string reason;     ///< of a skip or a failure: what was asked, what was seen, what to do
-  bool timed_out = false; ///< fail: the wait limit ran out
+  bool not_freed = false; ///< fail: the memory did not become free, in time or at all
 };
 
 /// What a process may ask for during its life, told when it enters.

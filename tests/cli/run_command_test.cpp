@@ -275,7 +275,7 @@ TEST(RunCommand, maps_each_outcome_of_a_session_to_an_exit_code) {
   EXPECT_EQ(exit_code_of(outcome), ExitCode::skipped);
   outcome.kind = Kind::fail;
   EXPECT_EQ(exit_code_of(outcome), ExitCode::no_gpu);
-  outcome.timed_out = true;
+  outcome.not_freed = true;
   EXPECT_EQ(exit_code_of(outcome), ExitCode::wait_limit);
 }
 
