@@ -98,7 +98,7 @@ Blocked Place::others_on(DeviceMask devices) const {
 
 /// For people: who waits behind others in the queue wants to know who holds what they all wait for.
 Blocked Place::with_holders(Blocked blocked) const {
-  const DeviceMask asked = own_.claim.stage == Stage::entering ? own_.claim.candidates : own_.claim.wanted;
+  const DeviceMask asked = policy::asked_devices(own_.claim);
   for (const auto& entry : roll_->read()) {
     const bool known = std::any_of(blocked.blockers.begin(), blocked.blockers.end(),
                                    [&](const Entry& blocker) { return blocker.slot == entry.slot; });
@@ -112,8 +112,7 @@ Blocked Place::with_holders(Blocked blocked) const {
 Place::Look Place::look(std::vector<Entry>& all) const {
   for (;;) {
     const std::size_t position = with_own(all);
-    const DeviceMask of_interest = own_.claim.stage == Stage::entering ? own_.claim.candidates : own_.claim.wanted;
-    const auto snapshot = roll_->snapshot(all, of_interest);
+    const auto snapshot = roll_->snapshot(all, policy::asked_devices(own_.claim));
     Look look{policy::decide(snapshot, position), {}};
     const auto* wait = std::get_if<policy::Wait>(&look.decision);
     if (wait == nullptr) {

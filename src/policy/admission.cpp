@@ -4,6 +4,10 @@
 
 namespace gputest::policy {
 
+DeviceMask asked_devices(const Claim& claim) {
+  return claim.stage == Stage::entering ? claim.candidates : claim.stage == Stage::waiting ? claim.wanted : 0;
+}
+
 namespace {
 
 constexpr DeviceMask bit(std::size_t device) { return DeviceMask{1} << device; }
@@ -65,10 +69,6 @@ bool strangers_share(const Capacity& device) { return device.stranger_bytes > de
 Fit fits(const Capacity& device, std::uint64_t bytes) {
   const bool in_total = bytes <= device.total_bytes;
   return {in_total && bytes <= device.total_bytes - std::min(device.stranger_bytes, device.total_bytes), in_total};
-}
-
-DeviceMask asked_devices(const Claim& claim) {
-  return claim.stage == Stage::entering ? claim.candidates : claim.stage == Stage::waiting ? claim.wanted : 0;
 }
 
 /// Positions of the claims that arrived earlier in the same queue and want one of the same devices.

@@ -35,6 +35,10 @@ struct Claim {
   bool seat = false;                ///< waiting, holding: the device's one medium seat
 };
 
+/// The devices that a claim asks for: where it may be placed, or those of the lease it waits for; none if it asks
+/// nothing.
+[[nodiscard]] DeviceMask asked_devices(const Claim& claim);
+
 /// One device, as the decision sees it.
 struct Capacity {
   std::uint64_t total_bytes = 0;    ///< what it could ever give: its memory less what the driver reserves

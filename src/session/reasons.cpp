@@ -34,9 +34,8 @@ std::string waited_too_long(const std::string& who, const std::string& what, std
 
 std::string contexts_leave_no_room(const std::string& who, const std::string& what, const ledger::Blocked& blocked) {
   return who + " needs " + what +
-         ", and the CUDA contexts on its device, larger than expected when their processes started, leave no room for "
-         "it; "
-         "everybody there waits, so none would be freed: " +
+         ", and the CUDA contexts on its device, larger than expected when their processes started, leave no room "
+         "for it; everybody there waits, so none would be freed: " +
          describe(blocked) +
          ". Run fewer at once (ctest -j); whoever starts from now on is counted with the larger context";
 }

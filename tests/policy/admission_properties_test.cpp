@@ -65,7 +65,8 @@ bool is_asked(const Claim& claim) { return claim.stage == Stage::entering || cla
 
 bool is_inside(const Claim& claim) { return claim.stage != Stage::entering && claim.stage != Stage::outside; }
 
-DeviceMask asked_devices(const Claim& claim) {
+/// Told from the claim by itself, since what decide() makes of it is under test.
+DeviceMask devices_it_asks_for(const Claim& claim) {
   return claim.stage == Stage::entering ? claim.candidates : claim.wanted;
 }
 
@@ -142,7 +143,7 @@ TEST(AdmissionProperties, a_grant_keeps_every_device_within_its_rules) {
     ++grants;
     const Claim& own = snapshot.claims[position];
     const bool enters = own.stage == Stage::entering;
-    EXPECT_EQ(grant->devices & ~asked_devices(own), 0U) << name;
+    EXPECT_EQ(grant->devices & ~devices_it_asks_for(own), 0U) << name;
     EXPECT_EQ(__builtin_popcountll(grant->devices),
               enters ? static_cast<int>(own.gpus) : __builtin_popcountll(own.wanted))
         << name;
@@ -175,7 +176,7 @@ TEST(AdmissionProperties, nobody_is_passed_by_a_later_one_of_the_same_queue_and_
     const Claim& own = snapshot.claims[position];
     for (const Claim& other : snapshot.claims) {
       EXPECT_FALSE(other.stage == own.stage && other.ticket < own.ticket &&
-                   (asked_devices(other) & grant->devices) != 0)
+                   (devices_it_asks_for(other) & grant->devices) != 0)
           << name;
     }
   });
