@@ -6,6 +6,8 @@
 #   gpu_add_test(NAME <name> COMMAND <target|program> [<arg>...]
 #                [MEMORY small|medium|large|<size>]
 #                [GPUS <n>]
+#                [HEAP <size>]
+#                [REQUIRES <capability>...]
 #                [LARGE exclude|serial|wait]
 #                [LAUNCHER on|off]
 #                [TIMEOUT <seconds>]
@@ -26,6 +28,14 @@
 #                    with up to 3 decimals and a unit, B, KiB, MiB, GiB or TiB, from 1B to 1024TiB; its class is small
 #                    up to 256MiB, else medium.
 # GPUS               Number of distinct devices, 1 to 16. Default: 1.
+# HEAP               Size of the heap for malloc() in kernels, for tests that do not say it themselves (GPUTEST_HEAP). It is
+#                    set on the test's devices before its first kernel, and what it takes of them is counted beside MEMORY.
+#                    One size a process. By the launcher it is only counted: a program that does not link gputest has to
+#                    set it itself (cudaLimitMallocHeapSize). Default: the heap is left as it is.
+# REQUIRES           What each device must have, beside what tests say themselves (GPUTEST_REQUIRES): memory_pools,
+#                    managed_memory, concurrent_managed_access, peer_access (with GPUS 2 or more), cooperative_launch, tcc,
+#                    wddm, mig, sm_<n> for compute capability n/10 or higher, total_memory=<size>, free_memory=<size>.
+#                    Where no device has it, the test is skipped with what was asked and what was found. Default: nothing.
 # LARGE              With MEMORY large only: what happens while other tests may run beside it. exclude: skipped, with the
 #                    reason; serial: CTest runs it alone; wait: it waits for the device to empty. Default: the
 #                    environment variable GPUTEST_LARGE when the test runs, else exclude.
@@ -39,7 +49,8 @@
 #                    As for add_test(). COMMAND_EXPAND_LISTS drops empty arguments.
 #
 # Sets these properties of the test:
-#   ENVIRONMENT_MODIFICATION  GPUTEST_TEST, GPUTEST_MEMORY and GPUTEST_GPUS; GPUTEST_LARGE if LARGE is given
+#   ENVIRONMENT_MODIFICATION  GPUTEST_TEST, GPUTEST_MEMORY and GPUTEST_GPUS; GPUTEST_LARGE if LARGE is given,
+#                             GPUTEST_HEAP if HEAP is, GPUTEST_REQUIRES if REQUIRES is
 #   LABELS                    gpu, gpu_<class>, and LABELS
 #   SKIP_RETURN_CODE          77
 #   TIMEOUT_AFTER_MATCH       <seconds> from the line "gputest: admitted", if TIMEOUT is given
@@ -50,8 +61,8 @@
 # A wrong argument is an error that names the test, the value and what is allowed.
 function(gpu_add_test)
   set(option_keywords COMMAND_EXPAND_LISTS)
-  set(value_keywords NAME MEMORY GPUS LARGE LAUNCHER TIMEOUT WORKING_DIRECTORY)
-  set(list_keywords COMMAND LABELS CONFIGURATIONS)
+  set(value_keywords NAME MEMORY GPUS HEAP LARGE LAUNCHER TIMEOUT WORKING_DIRECTORY)
+  set(list_keywords COMMAND REQUIRES LABELS CONFIGURATIONS)
   cmake_parse_arguments(PARSE_ARGV 0 ARG "${option_keywords}" "${value_keywords}" "${list_keywords}")
 
   set(message_prefix "gpu_add_test: ")
@@ -69,6 +80,7 @@ function(gpu_add_test)
 
   _gputest_check_arguments(program_index command_end)
   _gputest_check_values()
+  _gputest_check_requires()
   _gputest_memory_class("${ARG_MEMORY}" memory_class)
   if(DEFINED ARG_LARGE AND NOT memory_class STREQUAL "large")
     _gputest_fail("LARGE ${ARG_LARGE} is for large tests, but MEMORY is ${ARG_MEMORY}. Write MEMORY large, or leave LARGE out.")
@@ -96,6 +108,13 @@ function(gpu_add_test)
   set(settings "GPUTEST_MEMORY=set:${ARG_MEMORY}" "GPUTEST_GPUS=set:${ARG_GPUS}")
   if(DEFINED ARG_LARGE)
     list(APPEND settings "GPUTEST_LARGE=set:${ARG_LARGE}")
+  endif()
+  if(DEFINED ARG_HEAP)
+    list(APPEND settings "GPUTEST_HEAP=set:${ARG_HEAP}")
+  endif()
+  if(DEFINED ARG_REQUIRES)
+    list(JOIN ARG_REQUIRES " " capabilities)
+    list(APPEND settings "GPUTEST_REQUIRES=set:${capabilities}")
   endif()
   # The name comes last: one with a lone bracket would swallow the settings that follow it in a list.
   string(REPLACE ";" "\\;" escaped_name "${ARG_NAME}")

@@ -14,6 +14,10 @@ function(_gputest_check_values)
     _gputest_refuse(GPUS "\"${ARG_GPUS}\" is no number of GPUs")
   endif()
 
+  if(DEFINED ARG_HEAP)
+    _gputest_bytes(HEAP "${ARG_HEAP}" "${ARG_HEAP}" heap_bytes)
+  endif()
+
   if(DEFINED ARG_LARGE AND NOT ARG_LARGE MATCHES "^(exclude|serial|wait)$")
     _gputest_refuse(LARGE "\"${ARG_LARGE}\" is unknown")
   endif()

@@ -1,46 +1,10 @@
-# The class of a value of MEMORY: itself, or what its size stands for. Mirrors gputest::class_of() and parse_bytes().
+# The class of a value of MEMORY: itself, or what its size stands for. Mirrors gputest::class_of().
 function(_gputest_memory_class memory result)
   if(memory MATCHES "^(small|medium|large)$")
     set(${result} ${memory} PARENT_SCOPE)
     return()
   endif()
-
-  set(hint "")
-  if(memory MATCHES "^[0-9.]+ *[kKmMgGtT][bB]?$")
-    set(hint " (KB, MB, GB and TB mean powers of 1000 to some programs and of 1024 to others: write KiB, MiB, GiB or TiB)")
-  endif()
-  if(NOT memory MATCHES "^0*([0-9]+)(\\.([0-9]+))?(B|KiB|MiB|GiB|TiB)$")
-    _gputest_refuse(MEMORY "\"${memory}\" is neither a class nor a size${hint}")
-  endif()
-  set(number "${CMAKE_MATCH_1}")
-  set(decimals "${CMAKE_MATCH_3}")
-  set(unit "${CMAKE_MATCH_4}")
-
-  string(LENGTH "${decimals}" decimal_count)
-  if(decimal_count GREATER 3)
-    _gputest_refuse(MEMORY "\"${memory}\" has more than 3 decimals")
-  endif()
-  string(SUBSTRING "${decimals}000" 0 3 thousandths)
-
-  set(exponent_of_B 0)
-  set(exponent_of_KiB 10)
-  set(exponent_of_MiB 20)
-  set(exponent_of_GiB 30)
-  set(exponent_of_TiB 40)
-  set(most_bytes 1125899906842624) # 1024TiB: no machine has more, so more is a slip of the keyboard
-  math(EXPR most_units "${most_bytes} >> ${exponent_of_${unit}}")
-  string(LENGTH "${number}" digits)
-  # More than 16 digits are more than 1024TiB in any unit, and too many for math().
-  if(digits GREATER 16 OR number GREATER most_units)
-    _gputest_refuse(MEMORY "\"${memory}\" is more than 1024TiB")
-  endif()
-  math(EXPR bytes "(${number} << ${exponent_of_${unit}}) + (${thousandths} << ${exponent_of_${unit}}) / 1000")
-  if(bytes GREATER most_bytes)
-    _gputest_refuse(MEMORY "\"${memory}\" is more than 1024TiB")
-  elseif(bytes EQUAL 0)
-    _gputest_refuse(MEMORY "\"${memory}\" is less than one byte")
-  endif()
-
+  _gputest_bytes(MEMORY "${memory}" "${memory}" bytes)
   math(EXPR most_small_bytes "256 << 20")
   if(bytes GREATER most_small_bytes)
     set(${result} medium PARENT_SCOPE)

@@ -13,6 +13,10 @@ function(_gputest_refuse keyword problem)
   set(MEMORY "small, medium, large, or a size from 1B to 1024TiB such as 3GiB or 1.5GiB, with at most 3 decimals and \
 one of the units B, KiB, MiB, GiB, TiB (default: small)")
   set(GPUS "an integer from 1 to 16 (default: 1)")
+  set(HEAP "a size from 1B to 1024TiB such as 64MiB, with at most 3 decimals and one of the units B, KiB, MiB, GiB, TiB \
+(default: the heap is left as it is)")
+  set(REQUIRES "memory_pools, managed_memory, concurrent_managed_access, peer_access, cooperative_launch, tcc, wddm, mig, \
+sm_<n> such as sm_80, total_memory=<size>, free_memory=<size>, each at most once; sizes are such as 40GiB or 1.5GiB")
   set(LARGE "exclude, serial or wait (default: exclude, or the environment variable GPUTEST_LARGE)")
   set(LAUNCHER "on or off (default: on for what does not link gputest)")
   set(TIMEOUT "a positive number of seconds such as 90 or 2.5, up to 999999999, counted from admission to the GPU")

@@ -35,4 +35,10 @@ public:
   using Error::Error;
 };
 
+/// A test asked for more memory than it has leased. The device may have room; the test's neighbours count on it.
+class LeaseExceeded : public OutOfMemory {
+public:
+  using OutOfMemory::OutOfMemory;
+};
+
 } // namespace gputest

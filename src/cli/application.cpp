@@ -52,6 +52,8 @@ CLI::App* add_run(CLI::App& app, RunArguments& run) {
   add("--memory", "M", "small, medium, large, or a size such as 3GiB, per device (GPUTEST_MEMORY)",
       [&run](const std::string& value) { run.memory = parse_requirement(value, "--memory"); });
   command->add_option("--gpus", run.gpus, "number of GPUs (GPUTEST_GPUS)")->type_name("N")->check(CLI::Range(1, 16));
+  add("--requires", "WORDS", "what each GPU must have, such as \"memory_pools sm_80\" (GPUTEST_REQUIRES)",
+      [&run](const std::string& value) { run.required = parse_capabilities(value, "--requires"); });
   add("--large", "POLICY", "what a large test does beside others: exclude, serial or wait (GPUTEST_LARGE)",
       [&run](const std::string& value) { run.large = parse_large_policy(value, "--large"); });
   add("--name", "TEST", "the test's name, for messages and 'gputest status' (GPUTEST_TEST)",

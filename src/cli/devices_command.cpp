@@ -7,6 +7,7 @@
 #include "devices/witness.hpp"
 #include "policy/visible_devices.hpp"
 #include "system/environment.hpp"
+#include "system/process.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -40,13 +41,35 @@ void add_claims(DeviceReport& report, const LedgerView& view, policy::DeviceMask
   }
 }
 
+/// The test or command on the ledger that a process belongs to, by itself or an ancestor; empty for a stranger.
+std::string who_is(std::int64_t pid, const LedgerView& view) {
+  for (std::optional ancestor = static_cast<pid_t>(pid); ancestor && *ancestor > 1;
+       ancestor = system::parent_of(*ancestor)) {
+    for (const auto& entry : view.entries) {
+      if (entry.pid == *ancestor) {
+        return entry.who;
+      }
+    }
+  }
+  return "";
+}
+
 DeviceReport look_at_device(const devices::DeviceList& list, std::size_t index, const ledger::DeviceWitness& witness,
                             const LedgerView& view) {
   DeviceReport report;
   report.index = index;
   report.device = list.devices()[index];
   report.reserved_bytes = list.reserved_bytes(index);
-  report.used_bytes = list.memory(index).used_bytes;
+  report.set_aside_bytes = list.set_aside_bytes(index);
+  report.facts = list.facts(index, devices::AskDriver::yes);
+  const auto use = list.memory(index);
+  report.used_bytes = use.used_bytes;
+  if (use.processes) {
+    report.users.emplace();
+    for (const auto& process : *use.processes) {
+      report.users->push_back({process.pid, process.used_bytes, who_is(process.pid, view)});
+    }
+  }
 
   const std::size_t bit = index_on_ledger(view, report.device.uuid);
   const bool known = bit < view.uuids.size();
@@ -79,6 +102,7 @@ DevicesReport look_at_devices(const policy::Settings& settings, const policy::Re
   report.gpu_required = settings.require_gpu;
   const std::shared_ptr<const devices::DeviceList> list = devices::open_devices(settings, report.why_none);
   report.origin = list->origin();
+  report.left_out = list->left_out();
   const auto witness = devices::make_witness(list);
   const LedgerView view = look_at_ledger(settings.folder, witness);
 

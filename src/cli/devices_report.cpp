@@ -1,5 +1,6 @@
 #include "cli/devices_report.hpp"
 
+#include "cli/device_details.hpp"
 #include "cli/json_text.hpp"
 #include "cli/table.hpp"
 
@@ -12,8 +13,6 @@ namespace gputest::cli {
 
 namespace {
 
-bool is_mig_slice(const Device& device) { return device.uuid.compare(0, 4, "MIG-") == 0; }
-
 std::string size_text(std::uint64_t bytes) { return bytes == 0 ? "-" : to_string(Bytes{bytes}); }
 
 std::string ledger_text(const DeviceReport& device) {
@@ -23,10 +22,18 @@ std::string ledger_text(const DeviceReport& device) {
   return fmt::format("{} by {}", size_text(device.context_bytes + device.leased_bytes), device.processes);
 }
 
+Bytes whole_memory(const DeviceReport& device) { return device.device.total + Bytes{device.set_aside_bytes}; }
+
+std::string memory_text(const DeviceReport& device) {
+  const std::string total = to_string(device.device.total);
+  return device.set_aside_bytes == 0 ? total : total + " of " + to_string(whole_memory(device));
+}
+
 } // namespace
 
 bool has_usable_device(const DevicesReport& report) {
-  return std::any_of(report.devices.begin(), report.devices.end(), [](const DeviceReport& d) { return d.visible; });
+  return std::any_of(report.devices.begin(), report.devices.end(),
+                     [](const DeviceReport& d) { return d.visible && policy::why_unusable(d.facts).empty(); });
 }
 
 std::string to_text(const DevicesReport& report) {
@@ -43,13 +50,14 @@ std::string to_text(const DevicesReport& report) {
                {"FREE FOR NEXT", Align::right},
                {"VISIBLE"}}};
   for (const auto& device : report.devices) {
-    table.add_row({std::to_string(device.index), device.device.uuid, device.device.name, to_string(device.device.total),
+    table.add_row({std::to_string(device.index), device.device.uuid, device.device.name, memory_text(device),
                    size_text(device.used_bytes), ledger_text(device), size_text(device.stranger_bytes),
                    size_text(device.free_bytes), device.visible ? "yes" : "no"});
   }
-  std::string text = table.to_string() + "\n" + report.origin + "\n";
+  std::string text = table.to_string() + "\n" + details_text(report) + "\n" + report.origin + "\n";
+  text += report.left_out.empty() ? "" : report.left_out + "\n";
   if (!has_usable_device(report)) {
-    text += "no GPU for tests: CUDA_VISIBLE_DEVICES hides all of them\n";
+    text += "no GPU for tests: CUDA_VISIBLE_DEVICES hides all that can be used\n";
   }
   return text;
 }
@@ -61,18 +69,25 @@ nlohmann::ordered_json to_json(const DevicesReport& report) {
                        {"uuid", device.device.uuid},
                        {"name", device.device.name},
                        {"simulated", device.device.simulated},
-                       {"mig_slice", is_mig_slice(device.device)},
+                       {"mig_slice", device.facts.mig},
                        {"visible", device.visible},
-                       {"total_bytes", device.device.total.count()},
+                       {"why_unusable", policy::why_unusable(device.facts)},
+                       {"total_bytes", whole_memory(device).count()},
                        {"reserved_bytes", device.reserved_bytes},
                        {"used_bytes", device.used_bytes},
                        {"ledger_processes", device.processes},
                        {"ledger_context_bytes", device.context_bytes},
                        {"ledger_leased_bytes", device.leased_bytes},
                        {"stranger_bytes", device.stranger_bytes},
-                       {"free_for_next_bytes", device.free_bytes}});
+                       {"free_for_next_bytes", device.free_bytes},
+                       {"limit_bytes", device.device.total.count()}});
+    devices.back().update(details_json(report, device));
   }
-  return {{"version", json_version}, {"origin", report.origin}, {"why_none", report.why_none}, {"devices", devices}};
+  return {{"version", json_version},
+          {"origin", report.origin},
+          {"why_none", report.why_none},
+          {"left_out", report.left_out},
+          {"devices", devices}};
 }
 
 ExitCode exit_code_of(const DevicesReport& report) {

@@ -18,16 +18,25 @@ constexpr auto main_examples = R"(Examples:
 
 constexpr auto settings_table = R"(
 Settings (environment variables; options win over them):
-  GPUTEST_DEVICES      all, none, or simulated:<n>x<size>[,context=<size>]          default all
+  GPUTEST_DEVICES      all, none, or simulated:<n>x<size>[,<option>...]             default all
   GPUTEST_MEMORY       small, medium, large, or a size such as 3GiB, per device     default small
   GPUTEST_GPUS         number of GPUs, 1 to 16                                      default 1
+  GPUTEST_HEAP         device heap for malloc() in kernels, such as 64MiB           default left as it is
+  GPUTEST_REQUIRES     what each GPU must have: memory_pools, managed_memory, concurrent_managed_access,
+                       peer_access, cooperative_launch, tcc, wddm, mig, sm_<n>, total_memory=<size>,
+                       free_memory=<size>                                           default nothing
   GPUTEST_LARGE        a large test beside others: exclude, serial or wait          default exclude
   GPUTEST_TEST         CTest's name of the test, for messages                       default the command's name
   GPUTEST_REQUIRE_GPU  1: a skip for want of a GPU is a failure                     default 0
   GPUTEST_FORBID_SKIP  1: every skip is a failure                                   default 0
   GPUTEST_WAIT_LIMIT   longest wait, as 90s, 20min or 1h                            default 20min
   GPUTEST_RUN_MODE     auto, serial or parallel: how ctest runs tests               default auto
+  GPUTEST_MEMORY_RESOURCE  auto, pool or malloc: gputest::memory_resource           default auto
+  GPUTEST_DEVICE_MEMORY  a size: every decision as on GPUs of at most so much       default what they have
   GPUTEST_DIR          folder of the machine-wide ledger                            default /dev/shm/gputest
+Options of simulated devices: memory_pools, managed_memory, concurrent_managed_access, peer_access, cooperative_launch,
+tcc, wddm, mig, each of these with no_ before it; sm_<n> (90), context=<size> (512MiB), return=<n>ms, exclusive_process,
+prohibited, lost, integrated, no_process_list.
 Only GPUs that CUDA_VISIBLE_DEVICES allows are used. gputest sets CUDA_VISIBLE_DEVICES (to UUIDs) and
 GPUTEST_LEASE_OF (whose lease it runs under) for the commands that it starts.
 )";
@@ -48,24 +57,34 @@ Examples:
 )";
 
 constexpr auto devices_text =
-    R"(Looks through the driver's management library: no CUDA context, no device memory, a few milliseconds.
+    R"(Looks through the driver's management library, and asks the driver itself what each GPU can do, about 100 ms a GPU:
+no CUDA context, no device memory.
 
 Columns:
   IN USE         by anybody, what the driver keeps for itself not counted
   ON LEDGER      contexts and tests of processes that use gputest, and how many these are
-  STRANGERS      used by processes that do not use gputest
+  STRANGERS      used by processes that are not on this ledger: without gputest, or in a container without its folder
   FREE FOR NEXT  what a test could lease now without waiting, its context not counted; '-' also where others wait in front
   VISIBLE        no: CUDA_VISIBLE_DEVICES hides it from tests
+Below: what each can do ('?': not known), who uses it, and what is odd about it. MEMORY '8 GiB of 140 GiB':
+GPUTEST_DEVICE_MEMORY makes every decision as on 8 GiB.
 
 --json prints one object:
   version      1; goes up when a key is removed or changes its meaning
   origin       what kind of devices these are: the driver's version, or simulated
   why_none     why there are none; empty where there are some
+  left_out     what is the matter with GPUs that are not in the list; empty if there are none
   devices      list of objects:
-    index, uuid, name, simulated, mig_slice, visible
+    index, uuid, name, simulated, mig_slice, visible, why_unusable (empty if it can be used)
     total_bytes, reserved_bytes (the driver's own), used_bytes
+    limit_bytes (what decisions count with; less than total_bytes under GPUTEST_DEVICE_MEMORY)
     ledger_processes, ledger_context_bytes, ledger_leased_bytes
     stranger_bytes, free_for_next_bytes
+    sm (90 for 9.0), memory_pools, managed_memory, concurrent_managed_access, cooperative_launch: null if not known
+    peer_uuids (whose memory it can reach, null if not known), driver_model, compute_mode
+    shares_host_memory, lists_processes
+    users (null where the driver lists none): list of pid, used_bytes (null if not known), who (empty: a stranger)
+    notes (what is odd about it): list of sentences
 )";
 
 constexpr auto status_text = R"(Claims:
@@ -76,6 +95,8 @@ constexpr auto status_text = R"(Claims:
   ended               has ended; its memory counts until the device shows it free
   waiting for memory  is on its device and waits for a test's memory
   waiting to enter    waits for a device with room for one more process
+A claim that is stopped (Ctrl-Z, SIGSTOP, a debugger) is kept until its process goes on or ends; one that is kept by a
+child is that of a process that has ended before a child it forked, or that runs in another container.
 FOR says for how long. Those who wait are listed in the order in which they are served.
 
 --json prints one object:
@@ -85,7 +106,8 @@ FOR says for how long. Those who wait are listed in the order in which they are 
   now_unix_ms  when this was true
   processes    list of objects, holders first:
     pid, uid, user, who (the test, or the command)
-    claim (as above, with _ for blanks), ticket (the smaller one is served first)
+    claim (as above, with _ for blanks), owner (running, stopped, children, ended)
+    ticket (the smaller one is served first)
     device_uuids (of one that waits to enter: where it may go), gpus (how many of them)
     context_bytes, memory_bytes (held or asked for), both per device
     whole_devices, medium_seat

@@ -7,7 +7,8 @@ namespace gputest::cli {
 policy::Settings settings_of(const RunArguments& arguments, const policy::ReadVariable& read) {
   const auto overridden = [&](std::string_view variable) {
     return (variable == "GPUTEST_MEMORY" && arguments.memory) || (variable == "GPUTEST_GPUS" && arguments.gpus) ||
-           (variable == "GPUTEST_LARGE" && arguments.large) || (variable == "GPUTEST_TEST" && arguments.name) ||
+           (variable == "GPUTEST_REQUIRES" && arguments.required) || (variable == "GPUTEST_LARGE" && arguments.large) ||
+           (variable == "GPUTEST_TEST" && arguments.name) ||
            (variable == "GPUTEST_WAIT_LIMIT" && arguments.wait_limit) ||
            (variable == "GPUTEST_REQUIRE_GPU" && arguments.require_gpu);
   };
@@ -15,8 +16,12 @@ policy::Settings settings_of(const RunArguments& arguments, const policy::ReadVa
       [&](const char* name) { return overridden(name) ? std::optional<std::string>{} : read(name); });
 
   const int gpus = arguments.gpus.value_or(settings.requirement.gpus);
+  const Bytes heap = settings.requirement.heap;
+  const Capabilities capabilities = arguments.required.value_or(settings.requirement.capabilities);
   settings.requirement = arguments.memory.value_or(settings.requirement);
   settings.requirement.gpus = gpus;
+  settings.requirement.heap = heap;
+  settings.requirement.capabilities = capabilities;
   settings.large = arguments.large.value_or(settings.large);
   settings.test = arguments.name.value_or(settings.test);
   settings.wait_limit = arguments.wait_limit.value_or(settings.wait_limit);

@@ -13,6 +13,7 @@ namespace gputest::cli {
 struct RunArguments {
   std::optional<Requirement> memory; ///< --memory; its number of GPUs means nothing
   std::optional<int> gpus;
+  std::optional<Capabilities> required; ///< --requires
   std::optional<LargePolicy> large;
   std::optional<std::string> name;
   std::optional<std::chrono::seconds> wait_limit;

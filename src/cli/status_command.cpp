@@ -8,6 +8,7 @@
 #include "devices/witness.hpp"
 #include "policy/settings.hpp"
 #include "system/environment.hpp"
+#include "system/process.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -27,7 +28,7 @@ ExitCode status_command(bool json) {
     const std::shared_ptr<const devices::DeviceList> list = devices::open_devices(settings, why_none);
     view = look_at_ledger(settings.folder, devices::make_witness(list));
   }
-  const auto report = make_status(settings.folder, view, std::chrono::system_clock::now(), user_name);
+  const auto report = make_status(settings.folder, view, std::chrono::system_clock::now(), user_name, system::state_of);
   fmt::print("{}", json ? json_text(to_json(report)) : to_text(report));
   return ExitCode::done;
 }

@@ -64,12 +64,37 @@ ProcessReport make_process(const LedgerView& view, const ledger::Entry& entry) {
   return process;
 }
 
-std::string words(ClaimKind kind) {
-  if (kind == ClaimKind::ended) {
+Owner owner_of(const ledger::Entry& entry, system::ProcessState state) {
+  if (!entry.alive) {
+    return Owner::ended;
+  }
+  // It lives by its bell, which its children keep as well. Who has ended and has it still, has left it to them.
+  switch (state) {
+  case system::ProcessState::ended:
+    return Owner::children;
+  case system::ProcessState::stopped:
+    return Owner::stopped;
+  case system::ProcessState::running:
+    break;
+  }
+  return Owner::running;
+}
+
+std::string words(const ProcessReport& process) {
+  if (process.kind == ClaimKind::ended) {
     return "ended, memory not yet back";
   }
-  std::string text{to_string(kind)};
+  std::string text{to_string(process.kind)};
   std::replace(text.begin(), text.end(), '_', ' ');
+  switch (process.owner) {
+  case Owner::stopped:
+    return text + ", stopped";
+  case Owner::children:
+    return text + ", kept by a child";
+  case Owner::running:
+  case Owner::ended:
+    break;
+  }
   return text;
 }
 
@@ -122,8 +147,22 @@ std::string_view to_string(ClaimKind kind) {
   return "unknown";
 }
 
+std::string_view to_string(Owner owner) {
+  switch (owner) {
+  case Owner::running:
+    return "running";
+  case Owner::stopped:
+    return "stopped";
+  case Owner::children:
+    return "children";
+  case Owner::ended:
+    return "ended";
+  }
+  return "unknown";
+}
+
 StatusReport make_status(const std::string& folder, const LedgerView& view, std::chrono::system_clock::time_point now,
-                         std::string (*name_of_user)(std::uint32_t uid)) {
+                         std::string (*name_of_user)(std::uint32_t uid), system::ProcessState (*state_of)(pid_t pid)) {
   StatusReport report;
   report.folder = folder;
   report.exists = view.exists;
@@ -134,6 +173,7 @@ StatusReport make_status(const std::string& folder, const LedgerView& view, std:
     }
     report.processes.push_back(make_process(view, entry));
     report.processes.back().user = name_of_user(entry.uid);
+    report.processes.back().owner = owner_of(entry, state_of(static_cast<pid_t>(entry.pid)));
   }
   std::sort(report.processes.begin(), report.processes.end(), [](const ProcessReport& a, const ProcessReport& b) {
     return std::tie(a.kind, a.ticket, a.pid) < std::tie(b.kind, b.ticket, b.pid);
@@ -157,7 +197,7 @@ std::string to_text(const StatusReport& report) {
                {"MEMORY", Align::right},
                {"FOR", Align::right}}};
   for (const auto& process : report.processes) {
-    table.add_row({std::to_string(process.pid), process.user, process.who, words(process.kind), devices_text(process),
+    table.add_row({std::to_string(process.pid), process.user, process.who, words(process), devices_text(process),
                    process.context_bytes == 0 ? "-" : to_string(Bytes{process.context_bytes}), memory_text(process),
                    session::short_duration(duration_cast<std::chrono::seconds>(report.now - process.since))});
   }
@@ -172,6 +212,7 @@ nlohmann::ordered_json to_json(const StatusReport& report) {
                          {"user", process.user},
                          {"who", process.who},
                          {"claim", to_string(process.kind)},
+                         {"owner", to_string(process.owner)},
                          {"device_uuids", process.uuids},
                          {"gpus", process.gpus},
                          {"context_bytes", process.context_bytes},

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "system/process.hpp"
+
 #include <nlohmann/json_fwd.hpp>
 
 #include <chrono>
@@ -23,9 +25,18 @@ enum class ClaimKind {
   waiting_to_enter,   ///< waits for a device with room for one more process
 };
 
+/// What becomes of the process whose claim it is.
+enum class Owner {
+  running,
+  stopped,  ///< SIGSTOP, Ctrl-Z, a debugger: it keeps what it has, and does not go on by itself
+  children, ///< it has ended, but children it forked run, and keep what it had
+  ended     ///< it has ended, and the device has not shown its memory free yet
+};
+
 /// One process, as `gputest status` shows it. Bytes are per device.
 struct ProcessReport {
   ClaimKind kind = ClaimKind::context;
+  Owner owner = Owner::running;
   std::int64_t pid = 0;
   std::uint32_t uid = 0;
   std::string user;
@@ -51,10 +62,14 @@ struct StatusReport {
 /// `exclusive`, `waiting_for_memory` and so on, as in JSON.
 [[nodiscard]] std::string_view to_string(ClaimKind kind);
 
-/// Sorts out what is on the ledger. `name_of_user` turns a uid into a name.
+/// `running`, `stopped` and so on, as in JSON.
+[[nodiscard]] std::string_view to_string(Owner owner);
+
+/// Sorts out what is on the ledger. `name_of_user` turns a uid into a name, and `state_of` tells of a pid.
 [[nodiscard]] StatusReport make_status(const std::string& folder, const LedgerView& view,
                                        std::chrono::system_clock::time_point now,
-                                       std::string (*name_of_user)(std::uint32_t uid));
+                                       std::string (*name_of_user)(std::uint32_t uid),
+                                       system::ProcessState (*state_of)(pid_t pid));
 
 /// For people: a table, or one line that says `nobody`.
 [[nodiscard]] std::string to_text(const StatusReport& report);

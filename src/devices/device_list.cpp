@@ -1,5 +1,6 @@
 #include "devices/device_list.hpp"
 
+#include "devices/limited_devices.hpp"
 #include "devices/real_devices.hpp"
 #include "devices/simulated.hpp"
 
@@ -18,6 +19,7 @@ public:
   [[nodiscard]] std::uint64_t reserved_bytes(std::size_t /*index*/) const override { refuse(); }
   [[nodiscard]] std::uint64_t usual_overhead_bytes(std::size_t /*index*/) const override { refuse(); }
   [[nodiscard]] MemoryUse memory(std::size_t /*index*/) const override { refuse(); }
+  [[nodiscard]] policy::DeviceFacts facts(std::size_t /*index*/, AskDriver /*ask*/) const override { refuse(); }
   [[nodiscard]] std::string origin() const override { return "no devices"; }
 
 private:
@@ -47,7 +49,10 @@ struct Opener {
 std::unique_ptr<DeviceList> open_devices(const policy::Settings& settings, std::string& why_none) {
   why_none.clear();
   auto list = std::visit(Opener{settings, why_none}, settings.devices);
-  return list ? std::move(list) : std::make_unique<EmptyList>();
+  if (!list) {
+    return std::make_unique<EmptyList>();
+  }
+  return settings.device_memory ? limit_devices(std::move(list), *settings.device_memory) : std::move(list);
 }
 
 } // namespace gputest::devices

@@ -1,5 +1,7 @@
 #include "devices/real_devices.hpp"
 
+#include "system/driver_attributes.hpp"
+#include "system/host_memory.hpp"
 #include "system/nvml.hpp"
 
 #include <gputest/bytes.hpp>
@@ -18,9 +20,13 @@ constexpr std::uint64_t usual_overhead_share = 16;
 
 class RealDevices final : public DeviceList {
 public:
-  explicit RealDevices(system::Nvml nvml) : nvml_{std::move(nvml)} {
+  RealDevices(system::Nvml nvml, std::string left_out) : nvml_{std::move(nvml)}, left_out_{std::move(left_out)} {
+    const auto host = system::read_host_memory().value_or(system::HostMemory{});
     for (const auto& device : nvml_.devices()) {
-      devices_.push_back({device.uuid, device.name, Bytes{device.total_bytes}, false});
+      // NVML says nothing of an integrated GPU's memory, or, on some, gives it the host's.
+      const bool shared = device.total_bytes == 0 || device.total_bytes == host.total_bytes;
+      shares_host_memory_.push_back(shared);
+      devices_.push_back({device.uuid, device.name, Bytes{shared ? host.total_bytes : device.total_bytes}, false});
     }
   }
 
@@ -36,8 +42,7 @@ public:
 
   [[nodiscard]] MemoryUse memory(std::size_t index) const override {
     MemoryUse use;
-    // A device that no longer answers has no room for anybody.
-    use.used_bytes = nvml_.used_bytes(index).value_or(devices_.at(index).total.count() - reserved_bytes(index));
+    use.used_bytes = used_bytes(index);
     if (const auto processes = nvml_.processes(index)) {
       use.processes.emplace();
       for (const auto& process : *processes) {
@@ -47,13 +52,74 @@ public:
     return use;
   }
 
+  [[nodiscard]] policy::DeviceFacts facts(std::size_t index, AskDriver ask) const override {
+    const auto& device = nvml_.devices().at(index);
+    policy::DeviceFacts facts;
+    facts.sm = device.sm;
+    facts.driver_model = device.driver_model;
+    facts.mig = device.mig_slice;
+    facts.compute_mode = device.compute_mode;
+    facts.shares_host_memory = shares_host_memory_.at(index);
+    facts.lists_processes = nvml_.processes(index).has_value();
+    if (ask == AskDriver::yes) {
+      add_attributes(facts, device.uuid);
+    }
+    return facts;
+  }
+
+  [[nodiscard]] std::string left_out() const override { return left_out_; }
+
   [[nodiscard]] std::string origin() const override {
     return nvml_.driver_version().empty() ? "driver of unknown version" : "driver " + nvml_.driver_version();
   }
 
 private:
+  [[nodiscard]] std::uint64_t used_bytes(std::size_t index) const {
+    const std::uint64_t all = devices_.at(index).total.count();
+    if (shares_host_memory_.at(index)) {
+      const auto host = system::read_host_memory();
+      return host ? all - std::min(all, host->available_bytes) : all;
+    }
+    // A device that no longer answers has no room for anybody.
+    return nvml_.used_bytes(index).value_or(all - std::min(all, reserved_bytes(index)));
+  }
+
+  /// Adds what the driver itself says of a device; all of them are asked about at once, and only once.
+  void add_attributes(policy::DeviceFacts& facts, const std::string& uuid) const {
+    if (!attributes_) {
+      std::vector<std::string> uuids;
+      for (const auto& device : devices_) {
+        uuids.push_back(device.uuid);
+      }
+      attributes_ = system::ask_driver(uuids, why_unknown_);
+    }
+    const auto found = std::find_if(attributes_->begin(), attributes_->end(),
+                                    [&](const system::DriverAttributes& device) { return device.uuid == uuid; });
+    if (found == attributes_->end()) {
+      facts.why_unknown = why_unknown_;
+      return;
+    }
+    facts.sm = facts.sm.value_or(found->sm);
+    facts.memory_pools = found->memory_pools;
+    facts.managed_memory = found->managed_memory;
+    facts.concurrent_managed_access = found->concurrent_managed_access;
+    facts.cooperative_launch = found->cooperative_launch;
+    facts.shares_host_memory = facts.shares_host_memory || found->integrated;
+    facts.driver_model = found->tcc ? policy::DriverModel::tcc : facts.driver_model;
+    facts.peers.emplace();
+    for (std::size_t i = 0; i < devices_.size(); ++i) {
+      if (std::find(found->peers.begin(), found->peers.end(), devices_[i].uuid) != found->peers.end()) {
+        facts.peers->push_back(i);
+      }
+    }
+  }
+
   system::Nvml nvml_;
+  std::string left_out_;
   std::vector<Device> devices_;
+  std::vector<bool> shares_host_memory_;                                    ///< of devices_, by the same index
+  mutable std::optional<std::vector<system::DriverAttributes>> attributes_; ///< once the driver was asked
+  mutable std::string why_unknown_;
 };
 
 } // namespace
@@ -65,7 +131,7 @@ std::unique_ptr<DeviceList> open_real(std::string& why_none) {
     why_none = why;
     return nullptr;
   }
-  auto list = std::make_unique<RealDevices>(std::move(*nvml));
+  auto list = std::make_unique<RealDevices>(std::move(*nvml), why);
   if (list->devices().empty()) {
     why_none = why.empty() ? "the NVIDIA driver (" + list->origin() + ") shows no GPU" : why;
   }

@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <mutex>
+#include <utility>
 
 namespace gputest::devices {
 
@@ -13,20 +15,23 @@ namespace gputest::devices {
 struct SimulatedMemory::Record {
   std::int64_t pid = 0;
   std::array<std::uint64_t, most_devices> used_bytes{};
-  std::array<char, 120> spare{};
+  std::int64_t seen_ended_ns =
+      0; ///< when somebody first saw that it has ended, by the clock of all processes; 0: nobody
+  std::array<char, 112> spare{};
 };
 
 namespace {
 
 /// Devices of different sizes are different devices, and have a store each.
 std::string store_name(const policy::SimulatedDevices& setting) {
-  return "simulated-" + std::to_string(setting.count) + "x" + std::to_string(setting.size.count()) + "-1";
+  return "simulated-" + std::to_string(setting.count) + "x" + std::to_string(setting.size.count()) +
+         (setting.kind.empty() ? "" : "-" + setting.kind) + "-2";
 }
 
 } // namespace
 
 SimulatedMemory::SimulatedMemory(const policy::SimulatedDevices& setting, const std::string& folder)
-    : setting_{setting}, store_{folder, store_name(setting), ledger::Layout{1, 0, sizeof(Record), 1024}} {
+    : setting_{setting}, store_{folder, store_name(setting), ledger::Layout{2, 0, sizeof(Record), 1024}} {
   static_assert(sizeof(Record) == 256, "a record must divide a page");
 }
 
@@ -37,6 +42,7 @@ void SimulatedMemory::allocate(std::size_t device, Bytes bytes) {
   const Bytes context = own == 0 ? setting_.context : Bytes{};
   const Bytes asked = context + bytes;
   const MemoryUse use = count(device);
+  let_in(device, use);
   const Bytes free = setting_.size - Bytes{use.used_bytes};
   if (asked > free) {
     throw OutOfMemory{
@@ -45,7 +51,12 @@ void SimulatedMemory::allocate(std::size_t device, Bytes bytes) {
         to_string(setting_.size) + " left; " + std::to_string(use.processes->size()) + " processes use the rest"};
   }
   own += asked.count();
-  write_own();
+  try {
+    write_own();
+  } catch (const LedgerError&) {
+    own -= asked.count(); // it was not had, and may be asked for again
+    throw;
+  }
 }
 
 void SimulatedMemory::free(std::size_t device, Bytes bytes) noexcept {
@@ -76,7 +87,7 @@ MemoryUse SimulatedMemory::count(std::size_t device) {
       continue;
     }
     const auto record = store_.read<Record>(slot);
-    if (record.used_bytes.at(device) == 0 || !system::BellWatch{store_.bell(slot)}.owner_lives()) {
+    if (record.used_bytes.at(device) == 0 || !is_in_use(slot, record)) {
       continue;
     }
     use.used_bytes += record.used_bytes.at(device);
@@ -85,18 +96,52 @@ MemoryUse SimulatedMemory::count(std::size_t device) {
   return use;
 }
 
+/// Whether what a record says still counts: its process lives, or has ended too short a time ago.
+bool SimulatedMemory::is_in_use(std::size_t slot, Record record) {
+  if (system::BellWatch{store_.bell(slot)}.owner_lives()) {
+    return true;
+  }
+  if (setting_.return_after.count() == 0) {
+    return false;
+  }
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  if (record.seen_ended_ns == 0) {
+    record.seen_ended_ns = std::chrono::nanoseconds{now}.count();
+    store_.write(slot, record);
+  }
+  return now - std::chrono::nanoseconds{record.seen_ended_ns} < setting_.return_after;
+}
+
+/// Refuses a process that the device would refuse, whatever its memory.
+void SimulatedMemory::let_in(std::size_t device, const MemoryUse& use) const {
+  const std::string which = "simulated device " + std::to_string(device);
+  if (const auto why = policy::why_unusable(setting_.facts); !why.empty()) {
+    throw Error{which + " cannot be used: " + why};
+  }
+  const auto other = std::find_if(use.processes->begin(), use.processes->end(),
+                                  [&](const ProcessMemory& process) { return process.pid != pid_; });
+  if (setting_.facts.compute_mode == policy::ComputeMode::exclusive_process && other != use.processes->end()) {
+    throw Error{which + " is busy: its compute mode is EXCLUSIVE_PROCESS, and pid " + std::to_string(other->pid) +
+                " uses it"};
+  }
+}
+
 void SimulatedMemory::take_slot() {
   if (bell_ && pid_ == ::getpid()) {
     return;
   }
   used_ = {}; // a forked child begins with nothing, in a slot of its own
   for (std::size_t slot = 0; slot < store_.slots(); ++slot) {
-    bell_ = system::Bell::take(store_.bell(slot));
-    if (bell_) {
+    const bool was_used = slot < store_.used_slots() && store_.read<std::int64_t>(slot) != 0;
+    if (was_used && is_in_use(slot, store_.read<Record>(slot))) {
+      continue;
+    }
+    if (auto bell = system::Bell::take(store_.bell(slot))) {
       store_.use_slot(slot);
       slot_ = slot;
       pid_ = ::getpid();
       write_own();
+      bell_ = std::move(bell); // only now: with it what the slot's last owner used would count as this process's
       return;
     }
   }
@@ -105,6 +150,9 @@ void SimulatedMemory::take_slot() {
 }
 
 void SimulatedMemory::write_own() {
+  if (bell_) {
+    bell_.require_kept(); // without it the slot may be somebody else's
+  }
   Record record;
   record.pid = pid_;
   record.used_bytes = used_;

@@ -10,7 +10,8 @@
 
 namespace gputest::devices {
 
-/// The memory of simulated devices: who uses how much. A process that ends, however it ends, uses nothing any more.
+/// The memory of simulated devices: who uses how much. What a process used that has ended, however it ended, and all
+/// children that it forked, is back then or, where the setting says so, some time later, as on a GPU.
 ///
 /// Thread-safe. A forked child leaves its parent's memory alone, as on a GPU, and what it allocates is its own.
 class SimulatedMemory {
@@ -20,18 +21,21 @@ public:
   /// Opens the store for this setting in `folder`, and makes it if there is none. Throws LedgerError.
   SimulatedMemory(const policy::SimulatedDevices& setting, const std::string& folder);
 
-  /// Takes bytes of a device for this process, and with the first of them its context. Throws OutOfMemory.
+  /// Takes bytes of a device for this process, and with the first of them its context. Throws OutOfMemory, and Error
+  /// where the device lets this process not in.
   void allocate(std::size_t device, Bytes bytes);
 
   /// Gives bytes back; the context stays.
   void free(std::size_t device, Bytes bytes) noexcept;
 
-  /// Who uses what of a device; entries of processes that have ended are left out.
+  /// Who uses what of a device; what is back of processes that have ended is left out.
   [[nodiscard]] MemoryUse use(std::size_t device);
 
 private:
   struct Record;
 
+  [[nodiscard]] bool is_in_use(std::size_t slot, Record record);
+  void let_in(std::size_t device, const MemoryUse& use) const;
   void take_slot();
   [[nodiscard]] MemoryUse count(std::size_t device);
   void write_own();

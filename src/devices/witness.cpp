@@ -45,7 +45,11 @@ bool mean_something_here(const std::vector<ProcessMemory>& processes) {
 class Witness : public ledger::DeviceWitness {
 public:
   Witness(std::shared_ptr<const DeviceList> devices, std::chrono::milliseconds long_ago)
-      : devices_{std::move(devices)}, long_ago_{long_ago} {}
+      : devices_{std::move(devices)}, long_ago_{long_ago} {
+    for (std::size_t i = 0; i < devices_->devices().size(); ++i) {
+      facts_.push_back(devices_->facts(i, AskDriver::no));
+    }
+  }
 
   [[nodiscard]] policy::Capacity capacity(const std::string& uuid, const std::vector<Entry>& entries,
                                           DeviceMask device) const override {
@@ -55,7 +59,14 @@ public:
     }
     const std::uint64_t total = devices_->devices()[*index].total.count();
     const std::uint64_t reserved = std::min(total, devices_->reserved_bytes(*index));
-    return {total - reserved, strangers(*index, entries, device)};
+    if (!policy::why_unusable(facts_[*index]).empty()) {
+      return {};
+    }
+    // Strangers take what no decision counts on first.
+    const std::uint64_t strangers = this->strangers(*index, entries, device);
+    const std::uint64_t set_aside = devices_->set_aside_bytes(*index);
+    return {total - reserved, strangers - std::min(strangers, set_aside),
+            facts_[*index].compute_mode == policy::ComputeMode::exclusive_process};
   }
 
   [[nodiscard]] bool is_back(const std::string& uuid, const Entry& ended) const override {
@@ -97,7 +108,8 @@ private:
         claims.push_back({entry.pid, claimed_bytes(entry, device)});
       }
     }
-    return policy::stranger_bytes(use.used_bytes, listed, claims);
+    const auto unlisted = facts_[index].shares_host_memory ? policy::Unlisted::others : policy::Unlisted::may_be_ours;
+    return policy::stranger_bytes(use.used_bytes, listed, claims, unlisted);
   }
 
   [[nodiscard]] bool seen_ended_long_ago(const Entry& ended) const {
@@ -106,6 +118,7 @@ private:
   }
 
   std::shared_ptr<const DeviceList> devices_;
+  std::vector<policy::DeviceFacts> facts_; ///< of the devices, by the same index
   std::chrono::milliseconds long_ago_;
   mutable std::map<std::uint64_t, std::chrono::steady_clock::time_point> first_seen_ended_;
 };

@@ -35,6 +35,13 @@ bool names(const Annotation& annotation, const ::testing::TestInfo& test) {
   return suite_of(test) == annotation.suite && name_of(test) == annotation.test;
 }
 
+const char* macro_of(const Annotation& annotation) {
+  if (annotation.requirement) {
+    return "GPUTEST_MEMORY";
+  }
+  return annotation.heap > Bytes{} ? "GPUTEST_HEAP" : "GPUTEST_REQUIRES";
+}
+
 } // namespace
 
 bool annotate(const Annotation& annotation) {
@@ -44,8 +51,26 @@ bool annotate(const Annotation& annotation) {
 
 std::optional<Requirement> annotation_of(const ::testing::TestInfo& test) {
   const auto& all = annotations();
-  const auto found = std::find_if(all.begin(), all.end(), [&](const Annotation& a) { return names(a, test); });
-  return found == all.end() ? std::nullopt : std::optional{found->requirement};
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const Annotation& a) { return a.requirement && names(a, test); });
+  return found == all.end() ? std::nullopt : found->requirement;
+}
+
+Capabilities capabilities_of(const ::testing::TestInfo& test) {
+  Capabilities capabilities;
+  for (const auto& annotation : annotations()) {
+    if (!annotation.capabilities.empty() && names(annotation, test)) {
+      capabilities = capabilities | annotation.capabilities;
+    }
+  }
+  return capabilities;
+}
+
+Bytes heap_annotation_of(const ::testing::TestInfo& test) {
+  const auto& all = annotations();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const Annotation& a) { return a.heap > Bytes{} && names(a, test); });
+  return found == all.end() ? Bytes{} : found->heap;
 }
 
 std::string annotations_of_nothing(const ::testing::UnitTest& unit_test) {
@@ -59,8 +84,8 @@ std::string annotations_of_nothing(const ::testing::UnitTest& unit_test) {
       }
     }
     if (!found) {
-      text +=
-          (text.empty() ? "" : ", ") + std::string{"GPUTEST_MEMORY("} + annotation.suite + ", " + annotation.test + ")";
+      text += std::string{text.empty() ? "" : ", "} + macro_of(annotation) + "(" + annotation.suite + ", " +
+              annotation.test + ")";
     }
   }
   return text;

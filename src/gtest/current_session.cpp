@@ -1,5 +1,6 @@
 #include "gtest/current_session.hpp"
 
+#include "memory/lease_scope.hpp"
 #include "policy/resolve_requirement.hpp"
 #include "session/messages.hpp"
 #include "system/environment.hpp"
@@ -60,6 +61,7 @@ void CurrentSession::begin(const ::testing::UnitTest& unit_test) {
     return;
   }
   begun_ = true;
+  memory::Account::instance().guard();
   death_test_child_ = is_death_test_child();
   try {
     session_.emplace(policy::parse_settings(system::read_variable), program_name());
@@ -87,9 +89,12 @@ session::Plan CurrentSession::plan_for(const ::testing::UnitTest& unit_test) con
       if (!test.should_run()) {
         continue;
       }
-      if (annotation_of(test)) {
+      plan.capabilities = plan.capabilities | capabilities_of(test);
+      const bool annotated = annotation_of(test).has_value();
+      if (annotated || heap_annotation_of(test) > Bytes{}) {
         plan.requirements.push_back(requirement_of(test, std::nullopt));
-      } else if (!entry.bytes) {
+      }
+      if (!annotated && !entry.bytes) {
         plan.open_ended = true; // its fixture is known only when it is built
       }
     }
@@ -98,8 +103,12 @@ session::Plan CurrentSession::plan_for(const ::testing::UnitTest& unit_test) con
 }
 
 Requirement CurrentSession::requirement_of(const ::testing::TestInfo& test, std::optional<MemoryClass> fixture) const {
-  return policy::resolve_requirement(annotation_of(test), fixture,
-                                     session_ ? session_->settings().requirement : Requirement{});
+  auto requirement = policy::resolve_requirement(annotation_of(test), fixture,
+                                                 session_ ? session_->settings().requirement : Requirement{});
+  if (const Bytes heap = heap_annotation_of(test); heap > Bytes{}) {
+    requirement.heap = heap;
+  }
+  return requirement;
 }
 
 void CurrentSession::take(const Requirement& requirement, const ::testing::TestInfo& test) {
@@ -118,8 +127,19 @@ void CurrentSession::take(const Requirement& requirement, const ::testing::TestI
   apply(outcome);
 }
 
-void CurrentSession::require_usable() {
-  apply(session_ ? session_->entered() : Outcome{Outcome::Kind::fail, unusable_});
+void CurrentSession::require_usable(const ::testing::TestInfo& test) {
+  if (!session_) {
+    apply({Outcome::Kind::fail, unusable_});
+  } else if (!death_test_child_) {
+    apply(session_->check_devices(with_capabilities({}, test), name_of(test)));
+  }
+}
+
+/// A requirement with all that the test's annotations and its CTest entry say its devices must have.
+Requirement CurrentSession::with_capabilities(Requirement requirement, const ::testing::TestInfo& test) const {
+  requirement.capabilities =
+      requirement.capabilities | capabilities_of(test) | session_->settings().requirement.capabilities;
+  return requirement;
 }
 
 Outcome CurrentSession::acquire(const Requirement& requirement, const ::testing::TestInfo& test) {
@@ -127,6 +147,7 @@ Outcome CurrentSession::acquire(const Requirement& requirement, const ::testing:
     return {Outcome::Kind::fail, unusable_};
   }
   if (death_test_child_) {
+    memory::Account::instance().open({name_of(test), session_->bytes_of(requirement)});
     return {};
   }
   if (held_) {
@@ -136,11 +157,17 @@ Outcome CurrentSession::acquire(const Requirement& requirement, const ::testing:
                       "the GPU sections of a test, derive its fixture from gputest::ScopedTest"};
   }
   if (!broken_by_.empty()) {
-    return session_->skip(name_of(test) + " cannot use CUDA in this process: " + broken_by_ + ". Run it by itself");
+    return session_->skip(name_of(test) + " cannot use a GPU in this process: " + broken_by_ + ". Run it by itself");
   }
-  auto outcome = session_->acquire(requirement, name_of(test));
+  auto wanted = with_capabilities(requirement, test);
+  wanted.heap = requirement_of(test, std::nullopt).heap; // a lease in the middle of a test says nothing of it
+  auto outcome = session_->acquire(wanted, name_of(test));
+  if (outcome.kind == Outcome::Kind::granted) {
+    outcome = session_->prepare_heap(wanted, name_of(test));
+  }
   if (outcome.kind == Outcome::Kind::granted) {
     held_ = requirement;
+    memory::Account::instance().open({name_of(test), session_->bytes_of(requirement)});
     ::testing::Test::RecordProperty("gputest_memory", to_string(requirement));
     ::testing::Test::RecordProperty("gputest_devices", session::describe(devices()));
   }
@@ -148,11 +175,28 @@ Outcome CurrentSession::acquire(const Requirement& requirement, const ::testing:
 }
 
 void CurrentSession::release(const ::testing::TestInfo& test) {
-  if (!held_) {
-    return;
+  if (held_) {
+    give_back(test);
   }
+  const std::string loss = session_ ? session_->loss() : "";
+  if (!loss.empty() && broken_by_.empty()) {
+    broken_by_ = name_of(test) + " left it without its place on the ledger";
+    ADD_FAILURE_AT(test.file(), test.line())
+        << name_of(test) << " left this process without its place on the ledger: " << loss
+        << ". The tests after it are skipped; run them without it";
+  }
+}
+
+void CurrentSession::give_back(const ::testing::TestInfo& test) {
   held_.reset();
-  const std::string error = session_->release();
+  const auto memory = memory::close_lease();
+  if (!memory.kinds.empty()) {
+    ::testing::Test::RecordProperty("gputest_memory_resource", memory.kinds);
+  }
+  if (!memory.spilled.empty()) {
+    ::testing::Test::RecordProperty("gputest_spilled", memory.spilled);
+  }
+  const std::string error = session_->release(memory.managed);
   if (!error.empty() && broken_by_.empty()) {
     broken_by_ = name_of(test) + " left it with " + error;
     ADD_FAILURE_AT(test.file(), test.line())

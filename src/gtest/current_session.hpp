@@ -24,13 +24,14 @@ public:
   /// Leases for the running test, in place of what is leased for it already. Skips or fails the test if that cannot be.
   void take(const Requirement& requirement, const ::testing::TestInfo& test);
 
-  /// Skips or fails the running test if this process can lease nothing at all: no GPU, an unusable setting.
-  void require_usable();
+  /// Skips or fails the running test if this process can lease nothing at all (no GPU, an unusable setting), or if its
+  /// devices lack what the test requires.
+  void require_usable(const ::testing::TestInfo& test);
 
   /// Leases on top of nothing. Throws NestedLease if a lease is held.
   [[nodiscard]] session::Outcome acquire(const Requirement& requirement, const ::testing::TestInfo& test);
 
-  /// Settles and gives back; fails the test if it left CUDA unusable.
+  /// Settles and gives back; fails the test if it left CUDA unusable, or closed what gputest needs.
   void release(const ::testing::TestInfo& test);
 
   [[nodiscard]] const std::vector<Device>& devices() const;
@@ -39,6 +40,8 @@ public:
   [[nodiscard]] Requirement requirement_of(const ::testing::TestInfo& test, std::optional<MemoryClass> fixture) const;
 
 private:
+  [[nodiscard]] Requirement with_capabilities(Requirement requirement, const ::testing::TestInfo& test) const;
+  void give_back(const ::testing::TestInfo& test);
   [[nodiscard]] session::Plan plan_for(const ::testing::UnitTest& unit_test) const;
 
   bool begun_ = false;

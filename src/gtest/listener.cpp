@@ -16,7 +16,7 @@ void Listener::OnTestStart(const ::testing::TestInfo& test_info) {
   const auto fixture = detail::fixture_of(test_info);
   auto& current = CurrentSession::instance();
   if (fixture.scoped) {
-    current.require_usable();
+    current.require_usable(test_info);
   } else {
     current.take(current.requirement_of(test_info, fixture.memory_class), test_info);
   }

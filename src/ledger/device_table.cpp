@@ -29,10 +29,7 @@ DeviceMask DeviceTable::bit_of(const std::string& uuid) {
                     "; when no GPU test is running, remove that folder"};
 }
 
-std::string DeviceTable::uuid(std::size_t index) const {
-  const auto row = store_->read_row<DeviceRow>(index);
-  return {row.uuid.begin(), std::find(row.uuid.begin(), row.uuid.end(), '\0')};
-}
+std::string DeviceTable::uuid(std::size_t index) const { return text(store_->read_row<DeviceRow>(index).uuid); }
 
 std::uint64_t DeviceTable::overhead_bytes(DeviceMask devices) const {
   const std::lock_guard guard{store_->mutex()};

@@ -16,6 +16,22 @@ Ledger::Ledger(const std::string& folder, std::shared_ptr<const DeviceWitness> w
     : store_{folder, "ledger-" + std::to_string(ledger_layout.version), ledger_layout}, devices_{store_},
       roll_{store_, devices_, std::move(witness)}, place_{store_, roll_} {}
 
+/// Calls what changes the ledger. If that cannot wake whom it has to, this process must look dead to them; and if the
+/// ledger's folder has been removed, that is what has to be said.
+template <class Function>
+auto Ledger::or_lose_place(Function function) {
+  try {
+    return function();
+  } catch (const system::CannotRing& error) {
+    place_.fall_silent(error.what());
+    store_.require_in_place();
+    throw;
+  } catch (const LedgerError&) {
+    store_.require_in_place();
+    throw;
+  }
+}
+
 Result Ledger::enter(const EnterRequest& request, const Patience& patience) {
   std::unique_lock guard{store_.mutex()};
   if (place_.forked()) {
@@ -23,16 +39,18 @@ Result Ledger::enter(const EnterRequest& request, const Patience& patience) {
                       " cannot enter the ledger: it was forked by a process that has, and runs under that "
                       "one's claim; start it as a program of its own"};
   }
-  place_.take();
-  place_.own().who = request.who;
-  auto& claim = place_.own().claim = {};
-  claim.stage = Stage::entering;
-  claim.candidates = request.candidates;
-  claim.gpus = request.gpus;
-  claim.overhead_bytes = request.overhead_bytes;
-  claim.largest_bytes = request.largest_bytes;
-  claim.whole_devices = request.whole_devices;
-  return place_.settle(guard, patience);
+  return or_lose_place([&] {
+    place_.take();
+    place_.own().who = request.who;
+    auto& claim = place_.own().claim = {};
+    claim.stage = Stage::entering;
+    claim.candidates = request.candidates;
+    claim.gpus = request.gpus;
+    claim.overhead_bytes = request.overhead_bytes;
+    claim.largest_bytes = request.largest_bytes;
+    claim.whole_devices = request.whole_devices;
+    return place_.settle(guard, patience);
+  });
 }
 
 Result Ledger::lease(const LeaseRequest& request, const Patience& patience) {
@@ -55,7 +73,7 @@ Result Ledger::lease(const LeaseRequest& request, const Patience& patience) {
   own.claim.lease_bytes = request.bytes;
   own.claim.exclusive = request.exclusive;
   own.claim.seat = request.seat;
-  return place_.settle(guard, patience);
+  return or_lose_place([&] { return place_.settle(guard, patience); });
 }
 
 void Ledger::release() noexcept {
@@ -66,11 +84,15 @@ void Ledger::release() noexcept {
     const std::lock_guard guard{store_.mutex()};
     if (place_.own().claim.stage == Stage::holding) {
       place_.stop_wanting();
-      place_.write();
-      roll_.ring_heads();
+      or_lose_place([&] {
+        place_.require_kept();
+        place_.write();
+        roll_.ring_heads();
+      });
     }
   } catch (const LedgerError&) { // NOLINT(bugprone-empty-catch)
-    // The claim stays until the process ends; that harms nobody but those who wait for it.
+    // Either the claim stays until the process ends, which harms nobody but those who wait for it, or the place is
+    // lost; require_intact() and the next lease tell of it.
   }
 }
 
@@ -81,8 +103,18 @@ void Ledger::set_overhead(std::uint64_t bytes) {
     return;
   }
   own.claim.overhead_bytes = bytes;
-  roll_.write(own); // not place_.write(): what it holds, it has held since before
-  roll_.ring_heads();
+  or_lose_place([&] {
+    place_.require_kept();
+    roll_.write(own); // not place_.write(): what it holds, it has held since before
+    roll_.ring_heads();
+  });
+}
+
+void Ledger::require_intact() const {
+  if (place_.own().claim.stage != Stage::outside && !place_.forked()) {
+    place_.require_kept();
+    store_.require_intact();
+  }
 }
 
 std::vector<Entry> Ledger::entries() {
@@ -104,8 +136,11 @@ std::optional<Entry> Ledger::holder_of(const std::string& credential) {
   std::uint64_t identity = 0;
   const char* const end = credential.data() + credential.size();
   const auto colon = std::from_chars(credential.data(), end, slot);
-  if (colon.ec != std::errc{} || colon.ptr == end || *colon.ptr != ':' ||
-      std::from_chars(colon.ptr + 1, end, identity).ptr != end) {
+  if (colon.ec != std::errc{} || colon.ptr == end || *colon.ptr != ':') {
+    return std::nullopt;
+  }
+  const auto number = std::from_chars(colon.ptr + 1, end, identity);
+  if (number.ec != std::errc{} || number.ptr != end) {
     return std::nullopt;
   }
   const std::lock_guard guard{store_.mutex()};

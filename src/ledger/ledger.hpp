@@ -62,6 +62,10 @@ public:
   /// freed.
   void set_overhead(std::uint64_t bytes);
 
+  /// Throws LedgerError if something in this process has closed what its place on the ledger depends on, or has
+  /// otherwise made it lose it. Does nothing in a process that has not entered.
+  void require_intact() const;
+
   /// Everybody on the ledger.
   [[nodiscard]] std::vector<Entry> entries();
 
@@ -75,6 +79,8 @@ public:
   void inherit_across_exec();
 
 private:
+  template <class Function>
+  auto or_lose_place(Function function);
   [[nodiscard]] bool announce(const LeaseRequest& request);
 
   SlotStore store_;

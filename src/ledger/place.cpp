@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace gputest::ledger {
 
@@ -19,16 +20,31 @@ constexpr std::chrono::milliseconds look_for_memory_of_the_dead{3};
 /// Nor does a device tell when a program that is not on the ledger frees memory.
 constexpr std::chrono::milliseconds look_for_memory_of_strangers{200};
 
+std::vector<std::size_t> slots_of(const std::vector<Entry>& entries) {
+  std::vector<std::size_t> slots;
+  for (const auto& entry : entries) {
+    slots.push_back(entry.slot);
+  }
+  return slots;
+}
+
+void add_all(std::vector<std::size_t>& to, const std::vector<std::size_t>& from) {
+  to.insert(to.end(), from.begin(), from.end());
+}
+
 } // namespace
 
 /// One look at the ledger for the claim in own_: the decision, and who stands in the way.
 struct Place::Look {
   policy::Decision decision;
   Blocked blocked;
-  bool for_the_dead = false;      ///< memory of ended processes stands in the way
-  bool for_the_dead_only = false; ///< and nothing else
-  bool nobody_moves = false;      ///< everybody on one of its devices waits
-  bool stuck = false;             ///< and it can never be granted
+  std::vector<std::size_t> living; ///< slots of those in the way that were not seen to end
+  std::vector<std::size_t> dead;   ///< and of those that have ended, and whose memory is not back
+  bool nobody_moves = false;       ///< everybody on one of its devices waits
+  bool stuck = false;              ///< and it can never be granted
+
+  /// Whether memory of ended processes stands in the way, and nothing else.
+  [[nodiscard]] bool for_the_dead_only() const { return living.empty() && !blocked.strangers; }
 };
 
 Place::Place(SlotStore& store, Roll& roll) : store_{&store}, roll_{&roll} {}
@@ -38,29 +54,42 @@ void Place::inherit_across_exec() const { bell_.inherit_across_exec(); }
 bool Place::forked() const { return bell_ && own_.pid != ::getpid(); }
 
 void Place::take() {
-  if (bell_) {
+  if (bell_ || !why_silent_.empty()) {
+    require_kept();
     return;
   }
   auto all = roll_->read();
-  roll_->reap(all, std::vector<Entry>{all});
+  roll_->reap(all, slots_of(all));
   for (std::size_t slot = 0; slot < store_->slots(); ++slot) {
     if (std::any_of(all.begin(), all.end(), [&](const Entry& entry) { return entry.slot == slot; })) {
       continue;
     }
-    bell_ = system::Bell::take(store_->bell(slot));
-    if (bell_) {
+    if (auto bell = system::Bell::take(store_->bell(slot))) {
       store_->use_slot(slot);
+      bell_ = std::move(bell);
       own_.slot = slot;
       own_.pid = ::getpid();
       own_.uid = ::getuid();
       own_.identity = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
       // Whoever still watches this bell for the end of its last owner does not see that end any more.
-      roll_->ring_heads();
+      roll_->ring_all_queued();
       return;
     }
   }
   throw LedgerError{"all " + std::to_string(store_->slots()) + " places of " + store_->path() +
                     " are taken by running processes; run fewer GPU tests at once (ctest -j)"};
+}
+
+void Place::require_kept() const {
+  if (!why_silent_.empty()) {
+    throw LedgerError{"this process has lost its place on the ledger: " + why_silent_};
+  }
+  bell_.require_kept();
+}
+
+void Place::fall_silent(const std::string& why) {
+  bell_ = system::Bell{};
+  why_silent_ = why;
 }
 
 void Place::write() {
@@ -104,87 +133,93 @@ Blocked Place::with_holders(Blocked blocked) const {
                                    [&](const Entry& blocker) { return blocker.slot == entry.slot; });
     if (!known && entry.slot != own_.slot && entry.claim.stage == Stage::holding && (entry.claim.wanted & asked) != 0) {
       blocked.blockers.push_back(entry);
+      blocked.blockers.back().alive = roll_->lives(entry.slot);
     }
   }
   return blocked;
 }
 
-Place::Look Place::look(std::vector<Entry>& all) const {
-  for (;;) {
-    const std::size_t position = with_own(all);
-    const auto snapshot = roll_->snapshot(all, policy::asked_devices(own_.claim));
-    Look look{policy::decide(snapshot, position), {}};
-    const auto* wait = std::get_if<policy::Wait>(&look.decision);
-    if (wait == nullptr) {
-      return look;
-    }
+/// Looks at `all` as their records say, but for those in `ended`: asks of no other owner whether it lives.
+Place::Look Place::look(std::vector<Entry> all, const std::vector<std::size_t>& ended) const {
+  roll_->reap(all, ended);
+  const std::size_t position = with_own(all);
+  const auto snapshot = roll_->snapshot(all, policy::asked_devices(own_.claim));
+  Look look;
+  look.decision = policy::decide(snapshot, position);
+  if (const auto* wait = std::get_if<policy::Wait>(&look.decision)) {
     look.blocked.strangers = wait->strangers;
     for (const std::size_t blocker : wait->blockers) {
       look.blocked.blockers.push_back(all[blocker]);
-    }
-    // Only now, when it matters, ask who has ended: a claim that stands in nobody's way may as well be stale.
-    if (roll_->reap(all, look.blocked.blockers)) {
-      continue;
+      (all[blocker].alive ? look.living : look.dead).push_back(all[blocker].slot);
     }
     for_each_device(own_.claim.wanted, [&](std::size_t index) {
       look.nobody_moves = look.nobody_moves || policy::everybody_waits(snapshot, DeviceMask{1} << index);
     });
     look.stuck = policy::is_stuck(snapshot, position);
-    look.for_the_dead_only = !wait->strangers;
-    for (auto& blocker : look.blocked.blockers) {
-      const auto now = std::find_if(all.begin(), all.end(), [&](const Entry& e) { return e.slot == blocker.slot; });
-      blocker.alive = now->alive;
-      look.for_the_dead = look.for_the_dead || !blocker.alive;
-      look.for_the_dead_only = look.for_the_dead_only && !blocker.alive;
-    }
-    return look;
   }
+  return look;
 }
 
 Result Place::settle(std::unique_lock<system::FileLock>& guard, const Patience& patience) {
-  auto all = roll_->read();
   own_.claim.ticket = 1;
+  auto all = roll_->read();
   for (const auto& entry : all) {
-    own_.claim.ticket = std::max(own_.claim.ticket, entry.claim.ticket + 1);
+    if (policy::asked_devices(entry.claim) != 0 && entry.claim.ticket < UINT64_MAX) {
+      own_.claim.ticket = std::max(own_.claim.ticket, entry.claim.ticket + 1);
+    }
   }
   const auto notice_at = steady_clock::now() + patience.notice_after;
   bool queued = false; // whether others may have seen this claim wait
   bool told = false;
   const auto give_up = [&](Result result) {
     stop_wanting();
+    require_kept(); // else the slot may be somebody else's by now
     write();
     if (queued) {
-      roll_->ring_heads();
+      roll_->ring_all_queued();
     }
     return result;
   };
   try {
+    std::vector<std::size_t> ended; // slots of those in the way that were seen to end
+    require_kept();
     for (;; all = roll_->read()) {
-      bell_.hush();
-      const Look seen = look(all);
+      const Look seen = look(std::move(all), ended);
       if (const auto* grant = std::get_if<policy::Grant>(&seen.decision)) {
+        store_->require_in_place();
         const bool enters = own_.claim.stage == Stage::entering;
         own_.claim.stage = enters ? Stage::inside : Stage::holding;
         own_.claim.devices = enters ? grant->devices : own_.claim.devices;
         write();
-        if (queued) {
-          roll_->ring_heads(); // the next in the queue is its head now
+        // The next in the queue is its head now. Who enters may have been in the way on devices that it did not take,
+        // and those behind it there watched it and nobody else.
+        if (queued && enters) {
+          roll_->ring_all_queued();
+        } else if (queued) {
+          roll_->ring_heads();
         }
         return Result{Result::Kind::granted, grant->devices, {}, {}};
       }
       if (const auto* refusal = std::get_if<policy::Refusal>(&seen.decision)) {
         return give_up({Result::Kind::refused, 0, *refusal, {}});
       }
-      // The memory of the dead is on its way back: that is no reason to say that somebody is there.
-      if (!patience.may_wait && !seen.for_the_dead_only) {
-        return give_up({Result::Kind::would_wait, 0, {}, with_holders(seen.blocked)});
-      }
+      ended = seen.dead;
       const auto now = steady_clock::now();
-      if (now >= patience.until) {
-        return give_up({Result::Kind::timed_out, 0, {}, with_holders(seen.blocked)});
+      // The memory of the dead is on its way back: that is no reason to say that somebody is there.
+      const bool gives_up = (!patience.may_wait && !seen.for_the_dead_only()) || now >= patience.until || seen.stuck;
+      const bool tells = !told && now >= notice_at;
+      if (gives_up || (tells && patience.on_wait)) {
+        // Not because of those who have ended and were not seen to.
+        if (const auto more = roll_->ended_among(seen.living); !more.empty()) {
+          add_all(ended, more);
+          continue;
+        }
       }
-      if (seen.stuck) {
-        return give_up({Result::Kind::stuck, 0, {}, with_holders(seen.blocked)});
+      if (gives_up) {
+        const auto kind = now >= patience.until ? Result::Kind::timed_out
+                          : seen.stuck          ? Result::Kind::stuck
+                                                : Result::Kind::would_wait;
+        return give_up({kind, 0, {}, with_holders(seen.blocked)});
       }
       if (!queued) {
         write();
@@ -193,53 +228,65 @@ Result Place::settle(std::unique_lock<system::FileLock>& guard, const Patience& 
           roll_->ring_heads(); // the first in the queue may be stuck from now on, and has to see that
         }
       }
-      if (!told && now >= notice_at) {
-        told = true;
-        if (patience.on_wait) {
-          const Blocked blocked = with_holders(seen.blocked);
-          // Telling may block, on a terminal that is stopped or a pipe that is full: not while everybody waits for it.
-          guard.unlock();
-          patience.on_wait(blocked);
-          guard.lock();
-          continue;
-        }
+      told = told || tells;
+      if (tells && patience.on_wait) {
+        const Blocked blocked = with_holders(seen.blocked);
+        // Telling may block, on a terminal that is stopped or a pipe that is full: not while everybody waits for it.
+        guard.unlock();
+        patience.on_wait(blocked);
+      } else {
+        guard.unlock();
+        add_all(ended, sleep(seen, told ? patience.until : std::min(patience.until, notice_at)));
       }
-      sleep(guard, seen, told ? patience.until : std::min(patience.until, notice_at));
+      guard.lock();
+      require_kept();
+      bell_.hush(); // before the next look, not after it
     }
   } catch (...) {
-    if (!guard.owns_lock()) {
-      guard.lock();
+    stop_wanting();
+    try {
+      if (!guard.owns_lock()) {
+        guard.lock();
+      }
+      give_up({});
+    } catch (const LedgerError& error) {
+      fall_silent(error.what()); // who cannot take its claim back must not be waited for
     }
-    give_up({});
     throw;
   }
 }
 
-/// Sleeps until something that was counted has changed, or until `until`.
-void Place::sleep(std::unique_lock<system::FileLock>& guard, const Look& seen, steady_clock::time_point until) const {
+/// Sleeps until something that was counted has changed, or until `until`. Without the mutex: whoever takes the slot of
+/// one that ends before it is watched rings. Returns slots of those that have ended.
+std::vector<std::size_t> Place::sleep(const Look& seen, steady_clock::time_point until) const {
   using std::chrono::milliseconds;
+  store_->require_in_place();
   std::vector<system::BellWatch> watched;
-  for (const auto& blocker : seen.blocked.blockers) {
-    if (blocker.alive) {
-      watched.emplace_back(store_->bell(blocker.slot));
-      // It may have ended since it was looked at, and a bell that is opened after that does not report it.
-      if (!watched.back().owner_lives()) {
-        return;
-      }
+  watched.reserve(seen.living.size());
+  std::vector<std::size_t> ended;
+  for (const std::size_t slot : seen.living) {
+    watched.emplace_back(store_->bell(slot));
+    // It may have ended since it was looked at, and a bell that is opened after that does not report it.
+    if (!watched.back().owner_lives()) {
+      ended.push_back(slot);
     }
+  }
+  if (!ended.empty()) {
+    return ended;
   }
   auto at_most = milliseconds::max();
   if (until != steady_clock::time_point::max()) {
     at_most = std::chrono::ceil<milliseconds>(std::max(until - steady_clock::now(), steady_clock::duration::zero()));
   }
-  if (seen.for_the_dead) {
+  if (!seen.dead.empty()) {
     at_most = std::min(at_most, look_for_memory_of_the_dead);
   } else if (seen.blocked.strangers) {
     at_most = std::min(at_most, look_for_memory_of_strangers);
   }
-  guard.unlock();
-  system::wait(bell_, watched, at_most);
-  guard.lock();
+  for (const std::size_t silent : system::wait(bell_, watched, at_most)) {
+    ended.push_back(seen.living[silent]);
+  }
+  return ended;
 }
 
 } // namespace gputest::ledger

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <mutex>
+#include <string>
 #include <vector>
 
 namespace gputest::ledger {
@@ -27,11 +28,20 @@ public:
   /// Whether this process is a fork of the one that took the slot, and has none of its own.
   [[nodiscard]] bool forked() const;
 
+  /// Throws LedgerError if the place is not this process's any more: something in it has closed the bell, or it had to
+  /// fall silent.
+  void require_kept() const;
+
+  /// Lets the bell go, as if this process had ended, because it could not wake somebody who has to look.
+  ///
+  /// Whoever has counted its claim sees the bell go. Its memory stays counted as that of the dead does.
+  void fall_silent(const std::string& why);
+
   /// What the record says, or is about to say.
   [[nodiscard]] Entry& own() { return own_; }
   [[nodiscard]] const Entry& own() const { return own_; }
 
-  /// Makes the record say what own() says, from now on.
+  /// Makes the record say what own() says, from now on. Only while the place is kept.
   void write();
 
   /// Brings the claim in own(), which asks for something, to a result; blocks as `patience` allows, without the mutex.
@@ -52,14 +62,14 @@ public:
 private:
   struct Look;
 
-  [[nodiscard]] Look look(std::vector<Entry>& all) const;
+  [[nodiscard]] Look look(std::vector<Entry> all, const std::vector<std::size_t>& ended) const;
   [[nodiscard]] Blocked with_holders(Blocked blocked) const;
-  void sleep(std::unique_lock<system::FileLock>& guard, const Look& seen,
-             std::chrono::steady_clock::time_point until) const;
+  [[nodiscard]] std::vector<std::size_t> sleep(const Look& seen, std::chrono::steady_clock::time_point until) const;
 
   SlotStore* store_;
   Roll* roll_;
-  system::Bell bell_; ///< locked from take() on
+  system::Bell bell_;      ///< locked from take() on
+  std::string why_silent_; ///< empty before fall_silent()
   Entry own_;
 };
 

@@ -10,6 +10,11 @@ constexpr std::uint32_t whole_devices_flag = 1;
 constexpr std::uint32_t exclusive_flag = 2;
 constexpr std::uint32_t seat_flag = 4;
 
+policy::Stage stage_of(std::uint32_t stage) {
+  constexpr auto last = static_cast<std::uint32_t>(policy::Stage::holding);
+  return stage <= last ? static_cast<policy::Stage>(stage) : policy::Stage::outside;
+}
+
 } // namespace
 
 Record to_record(const Entry& entry) {
@@ -43,24 +48,26 @@ Entry to_entry(std::size_t slot, const Record& record) {
   Entry entry;
   entry.slot = slot;
   policy::Claim& claim = entry.claim;
-  claim.stage = static_cast<policy::Stage>(record.stage);
+  claim.stage = stage_of(record.stage);
   claim.whole_devices = (record.flags & whole_devices_flag) != 0;
   claim.exclusive = (record.flags & exclusive_flag) != 0;
   claim.seat = (record.flags & seat_flag) != 0;
   claim.ticket = record.ticket;
   entry.identity = record.identity;
   claim.candidates = record.candidates;
-  claim.devices = record.devices;
+  // Who has ended is taken off when its devices show their memory free: one with devices that it has never been on
+  // might stay for ever.
+  claim.devices = claim.stage > policy::Stage::entering ? record.devices : 0;
   claim.wanted = record.wanted;
   claim.overhead_bytes = record.overhead_bytes;
   claim.largest_bytes = record.largest_bytes;
   claim.lease_bytes = record.lease_bytes;
-  entry.since =
-      system_clock::time_point{duration_cast<system_clock::duration>(std::chrono::nanoseconds{record.since_ns})};
+  const std::chrono::nanoseconds since{std::max<std::int64_t>(record.since_ns, 0)};
+  entry.since = system_clock::time_point{duration_cast<system_clock::duration>(since)};
   entry.pid = record.pid;
   entry.uid = record.uid;
   claim.gpus = record.gpus;
-  entry.who.assign(record.who.begin(), std::find(record.who.begin(), record.who.end(), '\0'));
+  entry.who = text(record.who);
   return entry;
 }
 

@@ -3,8 +3,10 @@
 #include "ledger/entry.hpp"
 #include "ledger/slot_store.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <string>
 
 namespace gputest::ledger {
 
@@ -41,7 +43,20 @@ constexpr std::size_t most_devices = 64; // bits of a DeviceMask
 constexpr Layout ledger_layout{1, most_devices * sizeof(DeviceRow), sizeof(Record), 1024};
 
 /// Writes a claim and its owner as a record, and back.
+///
+/// The file is everybody's: what no gputest writes is read as what does no harm. A stage that there is not is
+/// `outside`, who is not inside has no devices, a time is not before 1970, and a name is text().
 [[nodiscard]] Record to_record(const Entry& entry);
 [[nodiscard]] Entry to_entry(std::size_t slot, const Record& record);
+
+/// What stands in a field of text, for people: up to the terminator, or to the last but one byte where there is none,
+/// and no character that a terminal would act on.
+template <std::size_t size>
+[[nodiscard]] std::string text(const std::array<char, size>& field) {
+  std::string text{field.begin(), std::find(field.begin(), field.end() - 1, '\0')};
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return (c >= '\0' && c < ' ') || c == '\x7F'; }, '?');
+  return text;
+}
 
 } // namespace gputest::ledger

@@ -4,6 +4,8 @@
 #include "system/bell.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <optional>
 
 namespace gputest::ledger {
 
@@ -26,6 +28,25 @@ std::vector<Entry> read_where(const SlotStore& store, Predicate wanted) {
   return entries;
 }
 
+std::vector<Entry> read_queued(const SlotStore& store) {
+  return read_where(store, [](Stage stage) { return stage == Stage::entering || stage == Stage::waiting; });
+}
+
+/// Rings all that can be rung before it throws for one that cannot.
+void ring_those(const SlotStore& store, const std::vector<Entry>& entries) {
+  std::optional<system::CannotRing> not_rung;
+  for (const auto& entry : entries) {
+    try {
+      system::ring(store.bell(entry.slot));
+    } catch (const system::CannotRing& error) {
+      not_rung = error;
+    }
+  }
+  if (not_rung) {
+    throw system::CannotRing{*not_rung};
+  }
+}
+
 } // namespace
 
 std::vector<Entry> Roll::read() const {
@@ -36,32 +57,34 @@ void Roll::write(const Entry& entry) { store_->write(entry.slot, to_record(entry
 
 bool Roll::lives(std::size_t slot) const { return system::BellWatch{store_->bell(slot)}.owner_lives(); }
 
-bool Roll::reap(std::vector<Entry>& all, const std::vector<Entry>& suspects) {
-  bool reaped = false;
-  for (const auto& suspect : suspects) {
-    const auto entry = std::find_if(all.begin(), all.end(), [&](const Entry& e) { return e.slot == suspect.slot; });
-    if (entry == all.end() || lives(suspect.slot)) {
+std::vector<std::size_t> Roll::ended_among(const std::vector<std::size_t>& slots) const {
+  std::vector<std::size_t> ended;
+  std::copy_if(slots.begin(), slots.end(), std::back_inserter(ended), [&](std::size_t slot) { return !lives(slot); });
+  return ended;
+}
+
+void Roll::reap(std::vector<Entry>& all, const std::vector<std::size_t>& slots) {
+  for (const std::size_t slot : ended_among(slots)) {
+    const auto entry = std::find_if(all.begin(), all.end(), [&](const Entry& e) { return e.slot == slot; });
+    if (entry == all.end()) {
       continue;
     }
-    entry->alive = false;
     bool back = true;
-    for_each_device(entry->claim.devices,
-                    [&](std::size_t index) { back = back && witness_->is_back(devices_->uuid(index), *entry); });
+    for_each_device(entry->claim.devices, [&](std::size_t index) {
+      const std::string uuid = devices_->uuid(index);
+      back = back && (uuid.empty() || witness_->is_back(uuid, *entry)); // no device: nothing that could be out
+    });
     if (back) {
       store_->write(entry->slot, Record{});
       all.erase(entry);
-      reaped = true;
-    } else if (entry->claim.stage == Stage::waiting) {
-      // The dead keep their memory for a moment, but not their place in the queue.
+      continue;
+    }
+    entry->alive = false;
+    if (entry->claim.stage == Stage::waiting) {
       entry->claim.stage = Stage::inside;
       write(*entry);
-      reaped = true;
     }
   }
-  if (reaped) {
-    ring_heads();
-  }
-  return reaped;
 }
 
 policy::Snapshot Roll::snapshot(const std::vector<Entry>& all, DeviceMask of_interest) const {
@@ -77,11 +100,14 @@ policy::Snapshot Roll::snapshot(const std::vector<Entry>& all, DeviceMask of_int
 }
 
 void Roll::ring_heads() const {
-  const auto queued =
-      read_where(*store_, [](Stage stage) { return stage == Stage::entering || stage == Stage::waiting; });
+  const auto queued = read_queued(*store_);
+  std::vector<Entry> heads;
   for (const std::size_t head : policy::heads(snapshot(queued, 0))) {
-    system::ring(store_->bell(queued[head].slot));
+    heads.push_back(queued[head]);
   }
+  ring_those(*store_, heads);
 }
+
+void Roll::ring_all_queued() const { ring_those(*store_, read_queued(*store_)); }
 
 } // namespace gputest::ledger

@@ -4,6 +4,7 @@
 #include "system/file_lock.hpp"
 #include "system/shared_file.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -25,8 +26,16 @@ struct Layout {
 /// writable by every user of the machine; nothing in it is created or removed afterwards.
 class SlotStore {
 public:
-  /// Opens the store `name` in `folder`, and makes both if they do not exist. Throws LedgerError.
+  /// Opens the store `name` in `folder`, and makes both if they do not exist. Throws LedgerError, also for a folder on
+  /// a network file system.
   SlotStore(const std::string& folder, const std::string& name, const Layout& layout);
+
+  /// Throws LedgerError if the store's folder was removed since it was opened, so that others use another
+  /// one.
+  void require_in_place() const;
+
+  /// Throws LedgerError if something else in this process has closed one of the store's files.
+  void require_intact() const;
 
   /// Guards one read-modify-write of the records: microseconds, never a test's duration.
   [[nodiscard]] system::FileLock& mutex() { return mutex_; }
@@ -34,7 +43,9 @@ public:
   [[nodiscard]] std::size_t slots() const { return layout_.slots; }
 
   /// Slots from here on have never had an owner, so that a look at everybody need not go through all. Under the mutex.
-  [[nodiscard]] std::size_t used_slots() const { return copy<std::uint32_t>(used_slots_offset); }
+  [[nodiscard]] std::size_t used_slots() const {
+    return std::min(slots(), std::size_t{copy<std::uint32_t>(used_slots_offset)}); // whatever the file says
+  }
 
   /// Notes that `slot` has an owner. Before its record is written. Under the mutex.
   void use_slot(std::size_t slot);

@@ -1,6 +1,7 @@
 #include "policy/admission.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace gputest::policy {
 
@@ -66,30 +67,40 @@ struct Fit {
 /// ever.
 bool strangers_share(const Capacity& device) { return device.stranger_bytes > device.total_bytes / 10; }
 
-Fit fits(const Capacity& device, std::uint64_t bytes) {
-  const bool in_total = bytes <= device.total_bytes;
-  return {in_total && bytes <= device.total_bytes - std::min(device.stranger_bytes, device.total_bytes), in_total};
+/// What strangers leave of a device; they may hold more than it could give, with what the driver reserves.
+std::uint64_t room_of(const Capacity& device) {
+  return device.total_bytes - std::min(device.stranger_bytes, device.total_bytes);
 }
 
-/// Positions of the claims that arrived earlier in the same queue and want one of the same devices.
-std::vector<std::size_t> ahead_of(const Snapshot& snapshot, std::size_t self, DeviceMask devices) {
-  std::vector<std::size_t> ahead;
+Fit fits(const Capacity& device, std::uint64_t bytes) {
+  return {bytes <= room_of(device), bytes <= device.total_bytes};
+}
+
+/// The claim that arrived last of those that are ahead on `device` in the same queue; none if nobody is.
+///
+/// Whoever is ahead of that one is in its way too, and so need not be watched by others.
+std::optional<std::size_t> next_ahead(const Snapshot& snapshot, std::size_t self, std::size_t device) {
+  std::optional<std::size_t> next;
   const Claim& own = snapshot.claims[self];
   for (std::size_t position = 0; position < snapshot.claims.size(); ++position) {
     const Claim& claim = snapshot.claims[position];
-    if (position != self && claim.stage == own.stage && (asked_devices(claim) & devices) != 0 &&
-        claim.ticket < own.ticket) {
-      ahead.push_back(position);
+    if (claim.stage == own.stage && (asked_devices(claim) & bit(device)) != 0 && claim.ticket < own.ticket &&
+        (!next || claim.ticket > snapshot.claims[*next].ticket)) {
+      next = position;
     }
   }
-  return ahead;
+  return next;
+}
+
+void add(std::vector<std::size_t>& to, std::size_t position) {
+  if (std::find(to.begin(), to.end(), position) == to.end()) {
+    to.push_back(position);
+  }
 }
 
 void add_all(std::vector<std::size_t>& to, const std::vector<std::size_t>& from) {
   for (const std::size_t position : from) {
-    if (std::find(to.begin(), to.end(), position) == to.end()) {
-      to.push_back(position);
-    }
+    add(to, position);
   }
 }
 
@@ -124,8 +135,8 @@ Decision decide_entering(const Snapshot& snapshot, std::size_t self) {
       continue;
     }
     ++large_enough;
-    if (const auto ahead = ahead_of(snapshot, self, bit(d)); !ahead.empty()) {
-      add_all(wait.blockers, ahead);
+    if (const auto ahead = next_ahead(snapshot, self, d)) {
+      add(wait.blockers, *ahead);
       continue;
     }
     const Load load = load_of_others(snapshot, self, d);
@@ -135,9 +146,10 @@ Decision decide_entering(const Snapshot& snapshot, std::size_t self) {
     const std::uint64_t claimed =
         std::max(sum(overheads, std::max(load.largest_bytes, own.largest_bytes)), sum(overheads, load.leased_bytes));
     const Fit fit = fits(device, claimed);
-    const bool alone = !load.whole && !(own.whole_devices && (load.anybody || strangers_share(device)));
+    const bool alone = !load.whole && !(device.one_process && load.anybody) &&
+                       !(own.whole_devices && (load.anybody || strangers_share(device)));
     if (fit.now && alone) {
-      rooms.push_back({d, device.total_bytes - device.stranger_bytes - sum(overheads, load.leased_bytes)});
+      rooms.push_back({d, room_of(device) - sum(overheads, load.leased_bytes)});
       continue;
     }
     add_all(wait.blockers, load.positions);
@@ -162,20 +174,27 @@ Decision decide_entering(const Snapshot& snapshot, std::size_t self) {
 Decision decide_waiting(const Snapshot& snapshot, std::size_t self) {
   const Claim& own = snapshot.claims[self];
   const std::uint64_t needed = sum(own.overhead_bytes, own.lease_bytes);
-  const auto ahead = ahead_of(snapshot, self, own.wanted);
-  Wait wait{ahead, false};
-  bool granted = ahead.empty();
+  Wait wait;
+  for (std::size_t d = 0; d < snapshot.devices.size(); ++d) {
+    if ((own.wanted & bit(d)) == 0) {
+      continue;
+    }
+    if (needed > snapshot.devices[d].total_bytes) {
+      return Refusal{needed, snapshot.devices[d].total_bytes, 1, 1};
+    }
+    if (const auto ahead = next_ahead(snapshot, self, d)) {
+      add(wait.blockers, *ahead);
+    }
+  }
+  if (!wait.blockers.empty()) {
+    return wait; // its turn comes when those ahead have theirs
+  }
+  bool granted = true;
   for (std::size_t d = 0; d < snapshot.devices.size(); ++d) {
     if ((own.wanted & bit(d)) == 0) {
       continue;
     }
     const Capacity& device = snapshot.devices[d];
-    if (needed > device.total_bytes) {
-      return Refusal{needed, device.total_bytes, 1, 1};
-    }
-    if (!ahead.empty()) {
-      continue; // its turn comes when those ahead have theirs
-    }
     const Load load = load_of_others(snapshot, self, d);
     const Fit fit = fits(device, sum(needed, sum(load.overhead_bytes, load.leased_bytes)));
     const bool alone = !own.exclusive || (!load.anybody && !strangers_share(device));
@@ -223,37 +242,53 @@ bool everybody_waits(const Snapshot& snapshot, DeviceMask devices) {
 
 bool is_stuck(const Snapshot& snapshot, std::size_t position) {
   const Claim& own = snapshot.claims[position];
-  if (own.stage != Stage::waiting || !ahead_of(snapshot, position, own.wanted).empty()) {
+  if (own.stage != Stage::waiting) {
     return false;
   }
+  bool stuck = false;
   for (std::size_t d = 0; d < snapshot.devices.size(); ++d) {
     if ((own.wanted & bit(d)) == 0) {
       continue;
     }
-    const std::uint64_t contexts = sum(load_of_others(snapshot, position, d).overhead_bytes, own.overhead_bytes);
-    if (sum(contexts, own.lease_bytes) > snapshot.devices[d].total_bytes && everybody_waits(snapshot, bit(d))) {
-      return true;
+    if (next_ahead(snapshot, position, d)) {
+      return false;
     }
+    const std::uint64_t contexts = sum(load_of_others(snapshot, position, d).overhead_bytes, own.overhead_bytes);
+    stuck = stuck ||
+            (sum(contexts, own.lease_bytes) > snapshot.devices[d].total_bytes && everybody_waits(snapshot, bit(d)));
   }
-  return false;
+  return stuck;
 }
 
 std::vector<std::size_t> heads(const Snapshot& snapshot) {
-  std::vector<std::size_t> heads;
+  std::vector<std::size_t> queued;
   for (std::size_t position = 0; position < snapshot.claims.size(); ++position) {
-    const DeviceMask asked = asked_devices(snapshot.claims[position]);
-    if (asked == 0) {
-      continue;
+    if (asked_devices(snapshot.claims[position]) != 0) {
+      queued.push_back(position);
     }
-    // An entering process has a head's right on every candidate device that nobody ahead of it may use.
-    DeviceMask taken = 0;
-    for (const std::size_t ahead : ahead_of(snapshot, position, asked)) {
-      taken |= asked_devices(snapshot.claims[ahead]);
+  }
+  std::stable_sort(queued.begin(), queued.end(),
+                   [&](std::size_t a, std::size_t b) { return snapshot.claims[a].ticket < snapshot.claims[b].ticket; });
+  struct Queue {
+    std::uint64_t ticket = 0;
+    DeviceMask ahead = 0;     ///< asked for by those with earlier tickets
+    DeviceMask alongside = 0; ///< and with this one: there is only one, unless a record is damaged
+  };
+  Queue entering;
+  Queue leasing;
+  std::vector<std::size_t> heads;
+  for (const std::size_t position : queued) {
+    const Claim& claim = snapshot.claims[position];
+    const DeviceMask asked = asked_devices(claim);
+    Queue& queue = claim.stage == Stage::waiting ? leasing : entering;
+    if (claim.ticket != queue.ticket) {
+      queue = {claim.ticket, queue.ahead | queue.alongside, 0};
     }
-    const bool waits_whole = snapshot.claims[position].stage == Stage::waiting;
-    if (waits_whole ? taken == 0 : (asked & ~taken) != 0) {
+    // Who enters has a head's right on every candidate device that nobody ahead of it may use.
+    if (claim.stage == Stage::waiting ? (asked & queue.ahead) == 0 : (asked & ~queue.ahead) != 0) {
       heads.push_back(position);
     }
+    queue.alongside |= asked;
   }
   return heads;
 }

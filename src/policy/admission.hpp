@@ -43,6 +43,7 @@ struct Claim {
 struct Capacity {
   std::uint64_t total_bytes = 0;    ///< what it could ever give: its memory less what the driver reserves
   std::uint64_t stranger_bytes = 0; ///< what processes that are not on the ledger hold of it now
+  bool one_process = false;         ///< at most one process may be on it (compute mode EXCLUSIVE_PROCESS)
 };
 
 /// One look at the whole ledger.
@@ -59,7 +60,8 @@ struct Grant {
 /// Not now. It has to be asked again when one of `blockers` changes, or, if `strangers`, when other programs free
 /// memory.
 struct Wait {
-  std::vector<std::size_t> blockers; ///< positions of the claims that stand in its way
+  std::vector<std::size_t> blockers; ///< positions of the claims in its way: behind others, of the next ahead on each
+                                     ///< device
   bool strangers = false;            ///< memory of processes that are not on the ledger stands in its way too
 };
 

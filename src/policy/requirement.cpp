@@ -28,12 +28,17 @@ std::string to_string(const Requirement& requirement) {
     text = std::to_string(requirement.gpus) + " x ";
   }
   if (!requirement.bytes) {
-    return text + std::string{to_string(requirement.memory_class)};
+    text += to_string(requirement.memory_class);
+  } else {
+    text += (requirement.memory_class == MemoryClass::large ? "large with " : "") + to_string(*requirement.bytes);
   }
-  if (requirement.memory_class == MemoryClass::large) {
-    text += "large with ";
+  if (requirement.heap > Bytes{}) {
+    text += " and a heap of " + to_string(requirement.heap);
   }
-  return text + to_string(*requirement.bytes);
+  if (!requirement.capabilities.empty()) {
+    text += ", requiring " + to_string(requirement.capabilities);
+  }
+  return text;
 }
 
 } // namespace gputest

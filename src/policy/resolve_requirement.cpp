@@ -19,6 +19,8 @@ Requirement resolve_requirement(const std::optional<Requirement>& annotation, co
     }
   }
   requirement.gpus = std::max(requirement.gpus, entry.gpus);
+  requirement.heap = requirement.heap > Bytes{} ? requirement.heap : entry.heap;
+  requirement.capabilities = requirement.capabilities | entry.capabilities;
   return requirement;
 }
 

@@ -1,5 +1,7 @@
 #include "policy/settings.hpp"
 
+#include "policy/memory_kind.hpp"
+
 #include <gputest/error.hpp>
 
 #include <charconv>
@@ -8,22 +10,6 @@
 namespace gputest::policy {
 
 namespace {
-
-using namespace literals;
-
-/// What a primary context takes on an H200 before the first kernel is 527 MiB; a simulated process takes about as much.
-constexpr Bytes usual_context = 512_MiB;
-
-int parse_int(std::string_view text, int smallest, int largest, const std::string& what) {
-  int value = 0;
-  const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || result.ec != std::errc{} || result.ptr != text.data() + text.size() || value < smallest ||
-      value > largest) {
-    throw InvalidSetting{what + " '" + std::string{text} + "' is not a whole number from " + std::to_string(smallest) +
-                         " to " + std::to_string(largest)};
-  }
-  return value;
-}
 
 bool parse_switch(const ReadVariable& read, const char* name) {
   const auto value = read(name);
@@ -53,7 +39,6 @@ RunModeSetting parse_run_mode(const std::string& text) {
 
 DevicesSetting parse_devices(const std::string& text) {
   constexpr std::string_view simulated = "simulated:";
-  constexpr int most_devices = 16;
   if (text == "all") {
     return AllDevices{};
   }
@@ -62,39 +47,16 @@ DevicesSetting parse_devices(const std::string& text) {
   }
   const auto refuse = [&](const std::string& why) {
     return InvalidSetting{"GPUTEST_DEVICES='" + text + "' " + why +
-                          "; it is all, none, or simulated:<n>x<size>[,context=<size>], such as simulated:2x16GiB"};
+                          "; it is all, none, or simulated:<n>x<size>[,<option>...], such as simulated:2x16GiB"};
   };
   if (text.compare(0, simulated.size(), simulated) != 0) {
     throw refuse("is unknown");
   }
-  const std::string spec = text.substr(simulated.size());
-  const auto comma = spec.find(',');
-  const std::string shape = spec.substr(0, comma);
-  const auto times = shape.find('x');
-  if (times == std::string::npos) {
-    throw refuse("has no number of devices");
-  }
-  SimulatedDevices devices;
-  devices.context = usual_context;
   try {
-    devices.count = parse_int(std::string_view{shape}.substr(0, times), 1, most_devices, "the number of devices");
-    devices.size = parse_bytes(std::string_view{shape}.substr(times + 1), "the size of a device");
-    if (comma != std::string::npos) {
-      constexpr std::string_view context = "context=";
-      const std::string option = spec.substr(comma + 1);
-      if (option.compare(0, context.size(), context) != 0) {
-        throw InvalidSetting{"the option '" + option + "' is unknown"};
-      }
-      const std::string size = option.substr(context.size());
-      devices.context = size == "0" ? 0_B : parse_bytes(size, "the size of a context");
-    }
+    return parse_simulated_devices(text.substr(simulated.size()));
   } catch (const InvalidSetting& error) {
     throw refuse("cannot be used: " + std::string{error.what()});
   }
-  if (devices.context >= devices.size) {
-    throw refuse("leaves no memory: one process's context takes " + to_string(devices.context));
-  }
-  return devices;
 }
 
 std::chrono::seconds parse_duration(const std::string& text, const std::string& what) {
@@ -105,8 +67,12 @@ std::chrono::seconds parse_duration(const std::string& text, const std::string& 
   if (seconds_per_unit == 0 || digits == 0) {
     throw InvalidSetting{what + "='" + text + "' is not a duration; write 90s, 20min or 1h"};
   }
-  return std::chrono::seconds{
-      parse_int(std::string_view{text}.substr(0, digits), 0, most_seconds / seconds_per_unit, what) * seconds_per_unit};
+  int count = 0;
+  const auto result = std::from_chars(text.data(), text.data() + digits, count);
+  if (result.ec != std::errc{} || count > most_seconds / seconds_per_unit) {
+    throw InvalidSetting{what + "='" + text + "' is more than 24h, the longest that is accepted"};
+  }
+  return std::chrono::seconds{count * seconds_per_unit};
 }
 
 Settings parse_settings(const ReadVariable& read) {
@@ -119,6 +85,10 @@ Settings parse_settings(const ReadVariable& read) {
   settings.devices = parse_devices(text("GPUTEST_DEVICES", "all"));
   settings.requirement = parse_requirement(text("GPUTEST_MEMORY", "small"), "GPUTEST_MEMORY");
   settings.requirement.gpus = parse_int(text("GPUTEST_GPUS", "1"), 1, most_gpus, "GPUTEST_GPUS");
+  if (const auto heap = text("GPUTEST_HEAP", ""); !heap.empty()) {
+    settings.requirement.heap = parse_bytes(heap, "GPUTEST_HEAP");
+  }
+  settings.requirement.capabilities = parse_capabilities(text("GPUTEST_REQUIRES", ""), "GPUTEST_REQUIRES");
   settings.large = parse_large_policy(text("GPUTEST_LARGE", "exclude"), "GPUTEST_LARGE");
   settings.test = text("GPUTEST_TEST", "");
   settings.forbid_skip = parse_switch(read, "GPUTEST_FORBID_SKIP");
@@ -126,6 +96,10 @@ Settings parse_settings(const ReadVariable& read) {
   // CTest ends a test after 1500 s by default: a wait has to end before that, in an error that names the holder.
   settings.wait_limit = parse_duration(text("GPUTEST_WAIT_LIMIT", "20min"), "GPUTEST_WAIT_LIMIT");
   settings.run_mode = parse_run_mode(text("GPUTEST_RUN_MODE", "auto"));
+  settings.memory_resource = parse_memory_kind(text("GPUTEST_MEMORY_RESOURCE", "auto"));
+  if (const auto size = text("GPUTEST_DEVICE_MEMORY", ""); !size.empty()) {
+    settings.device_memory = parse_bytes(size, "GPUTEST_DEVICE_MEMORY");
+  }
   settings.folder = text("GPUTEST_DIR", "/dev/shm/gputest");
   settings.lease_of = text("GPUTEST_LEASE_OF", "");
   return settings;

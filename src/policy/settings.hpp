@@ -1,5 +1,8 @@
 #pragma once
 
+#include "policy/simulated_devices.hpp"
+
+#include <gputest/memory_kind.hpp>
 #include <gputest/requirement.hpp>
 
 #include <chrono>
@@ -16,13 +19,6 @@ struct AllDevices {};
 /// No GPU, as on a machine without one.
 struct NoDevices {};
 
-/// Simulated GPUs: memory only, shared by all processes of the machine.
-struct SimulatedDevices {
-  int count = 0;
-  Bytes size;
-  Bytes context; ///< what each process's context takes
-};
-
 using DevicesSetting = std::variant<AllDevices, NoDevices, SimulatedDevices>;
 
 /// What GPUTEST_RUN_MODE says.
@@ -38,8 +34,10 @@ struct Settings {
   bool forbid_skip = false;
   std::chrono::seconds wait_limit{};
   RunModeSetting run_mode = RunModeSetting::automatic;
-  std::string folder;   ///< of the ledger
-  std::string lease_of; ///< GPUTEST_LEASE_OF, see session
+  std::optional<Bytes> device_memory;        ///< every decision as on devices of at most so much
+  std::optional<MemoryKind> memory_resource; ///< what memory resources are to take; nullopt: what the device can
+  std::string folder;                        ///< of the ledger
+  std::string lease_of;                      ///< GPUTEST_LEASE_OF, see session
 };
 
 /// Reads the value of an environment variable, nullopt if it is not set.
@@ -48,7 +46,7 @@ using ReadVariable = std::function<std::optional<std::string>(const char* name)>
 /// Reads all settings. Throws InvalidSetting, naming the variable, its value, what is allowed and an example.
 [[nodiscard]] Settings parse_settings(const ReadVariable& read);
 
-/// Reads `all`, `none` or `simulated:<n>x<size>[,context=<size>]`, with 1 to 16 devices. Throws InvalidSetting.
+/// Reads `all`, `none` or `simulated:<n>x<size>[,<option>...]`, with 1 to 16 devices. Throws InvalidSetting.
 [[nodiscard]] DevicesSetting parse_devices(const std::string& text);
 
 /// Reads `90s`, `20min` or `1h`, at most 24 h. Throws InvalidSetting naming `what`.

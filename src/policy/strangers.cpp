@@ -1,5 +1,7 @@
 #include "policy/strangers.hpp"
 
+#include <gputest/bytes.hpp>
+
 #include <algorithm>
 
 namespace gputest::policy {
@@ -11,40 +13,45 @@ bool decides(const std::optional<std::vector<ListedProcess>>& processes) {
                                   [](const ListedProcess& p) { return p.used_bytes && p.known_here; });
 }
 
-std::uint64_t beyond(std::uint64_t bytes, std::uint64_t limit) { return bytes > limit ? bytes - limit : 0; }
-
 } // namespace
 
+// Sums and differences of Bytes do not wrap, whatever others have claimed.
 std::uint64_t stranger_bytes(std::uint64_t used_bytes, const std::optional<std::vector<ListedProcess>>& processes,
-                             const std::vector<ClaimedMemory>& claims) {
+                             const std::vector<ClaimedMemory>& claims, Unlisted unlisted) {
+  const Bytes used{used_bytes};
   if (!decides(processes)) {
-    std::uint64_t claimed = 0;
+    Bytes claimed;
     for (const auto& claim : claims) {
-      claimed += claim.bytes;
+      claimed += Bytes{claim.bytes};
     }
-    return beyond(used_bytes, claimed);
+    return (used - claimed).count();
   }
-  std::vector<std::uint64_t> used_by_owner(claims.size(), 0);
-  std::uint64_t strangers = 0;
-  std::uint64_t listed = 0;
+  std::vector<Bytes> used_by_owner(claims.size());
+  Bytes strangers;
+  Bytes listed;
   for (const auto& process : *processes) {
-    listed += *process.used_bytes;
+    const Bytes bytes{*process.used_bytes};
+    listed += bytes;
     const auto owner = std::find_if(claims.begin(), claims.end(),
                                     [&](const ClaimedMemory& claim) { return claim.pid == process.owner; });
     if (owner == claims.end()) {
-      strangers += *process.used_bytes;
+      strangers += bytes;
     } else {
-      used_by_owner[static_cast<std::size_t>(owner - claims.begin())] += *process.used_bytes;
+      used_by_owner[static_cast<std::size_t>(owner - claims.begin())] += bytes;
     }
   }
-  std::uint64_t unused_claims = 0;
+  Bytes unused_claims;
   for (std::size_t i = 0; i < claims.size(); ++i) {
-    strangers += beyond(used_by_owner[i], claims[i].bytes);
-    unused_claims += beyond(claims[i].bytes, used_by_owner[i]);
+    const Bytes claimed{claims[i].bytes};
+    strangers += used_by_owner[i] - claimed;
+    unused_claims += claimed - used_by_owner[i];
+  }
+  if (unlisted == Unlisted::others) {
+    return (strangers + (used - listed)).count();
   }
   // The list leaves out managed memory, and in a container everything outside it: what is in use and listed nowhere may
   // be our own as far as claims have room for it.
-  return strangers + beyond(beyond(used_bytes, listed), unused_claims);
+  return (strangers + (used - listed - unused_claims)).count();
 }
 
 } // namespace gputest::policy

@@ -20,12 +20,19 @@ struct ClaimedMemory {
   std::uint64_t bytes = 0;
 };
 
+/// Whose the memory is that is in use and that the driver lists nowhere.
+enum class Unlisted {
+  may_be_ours, ///< managed memory, and in a container everything outside it
+  others,      ///< the host's programs, where the device shares its memory
+};
+
 /// How much of a device is held by others than those on the ledger, or by those beyond what they claimed.
 ///
 /// Where the driver lists processes with their bytes and their pids mean something here, that list decides; otherwise
 /// whatever is in use beyond all claims counts. Pure.
 [[nodiscard]] std::uint64_t stranger_bytes(std::uint64_t used_bytes,
                                            const std::optional<std::vector<ListedProcess>>& processes,
-                                           const std::vector<ClaimedMemory>& claims);
+                                           const std::vector<ClaimedMemory>& claims,
+                                           Unlisted unlisted = Unlisted::may_be_ours);
 
 } // namespace gputest::policy

@@ -1,5 +1,7 @@
 #include "session/messages.hpp"
 
+#include "system/process.hpp"
+
 #include <gputest/bytes.hpp>
 
 #include <algorithm>
@@ -26,6 +28,10 @@ std::string claim_text(const policy::Claim& claim) {
   return "";
 }
 
+bool is_stopped(const ledger::Entry& entry) {
+  return system::state_of(static_cast<pid_t>(entry.pid)) == system::ProcessState::stopped;
+}
+
 } // namespace
 
 std::string short_duration(std::chrono::seconds duration) {
@@ -40,7 +46,8 @@ std::string describe(const ledger::Entry& entry) {
   const auto held = std::chrono::system_clock::now() - entry.since;
   return entry.who + " (pid " + std::to_string(entry.pid) + ", " + claim_text(entry.claim) + ", for " +
          short_duration(std::chrono::duration_cast<std::chrono::seconds>(held)) +
-         (entry.alive ? ")" : "; it has ended, and the device has not shown its memory free yet)");
+         (entry.alive ? (is_stopped(entry) ? "; it is stopped, kill -CONT lets it go on)" : ")")
+                      : "; it has ended, and the device has not shown its memory free yet)");
 }
 
 std::string describe(const ledger::Blocked& blocked) {
@@ -58,7 +65,9 @@ std::string describe(const ledger::Blocked& blocked) {
   }
   if (blocked.strangers) {
     text += text.empty() ? "" : ", and ";
-    text += "programs that do not use gputest (nvidia-smi shows them)";
+    text +=
+        "programs that are not on this ledger: without gputest, or in a container without its folder (nvidia-smi shows "
+        "them)";
   }
   return text.empty() ? "nobody" : text;
 }

@@ -25,6 +25,11 @@ std::string never_fits(const std::string& who, const policy::Refusal& refusal) {
          ": waiting would not help. Ask for less, or run it where there is more";
 }
 
+std::string not_capable(const std::string& who, const std::string& why) {
+  return who + " requires what its devices do not have: " + why +
+         ". Run it where there is such a device; 'gputest devices' shows what each has";
+}
+
 std::string waited_too_long(const std::string& who, const std::string& what, std::chrono::seconds limit,
                             const ledger::Blocked& blocked) {
   return who + " waited " + short_duration(limit) + " (GPUTEST_WAIT_LIMIT) for " + what +

@@ -22,6 +22,9 @@ namespace gputest::session {
 /// A request that no device can ever hold.
 [[nodiscard]] std::string never_fits(const std::string& who, const policy::Refusal& refusal);
 
+/// Devices that lack what a test requires; `why` is what was asked and what they have.
+[[nodiscard]] std::string not_capable(const std::string& who, const std::string& why);
+
 /// The wait limit ran out.
 [[nodiscard]] std::string waited_too_long(const std::string& who, const std::string& what, std::chrono::seconds limit,
                                           const ledger::Blocked& blocked);

@@ -47,22 +47,34 @@ Outcome Session::skip(const std::string& reason, bool for_want_of_gpu) const {
 }
 
 Outcome Session::enter(const Plan& plan) {
+  std::vector<Bytes> heaps;
+  for (const auto& requirement : plan.requirements) {
+    heaps.push_back(requirement.heap);
+  }
+  heap_.expect(heaps);
   std::string why_none;
   machine_ = devices::open_devices(settings_, why_none);
   if (machine_->devices().empty()) {
     return entered_ = skip("no GPU: " + why_none, true);
   }
-  const auto allowed = allowed_devices(*machine_);
+  auto allowed = allowed_devices(*machine_);
   if (allowed.empty()) {
     return entered_ = skip("no GPU: " + variable("CUDA_VISIBLE_DEVICES") + " allows none of the " +
                                std::to_string(machine_->devices().size()) + " of this machine",
                            true);
   }
+  const auto witness = devices::make_witness(machine_);
+  capable_.emplace(machine_, witness);
+  unusable_ = machine_->left_out();
+  allowed = capable_->usable(allowed, unusable_);
+  if (allowed.empty()) {
+    return entered_ = skip("no GPU: " + unusable_, true);
+  }
   smallest_ = machine_->devices()[allowed.front()].total;
   for (const std::size_t index : allowed) {
     smallest_ = std::min(smallest_, machine_->devices()[index].total);
   }
-  ledger_.emplace(settings_.folder, devices::make_witness(machine_));
+  ledger_.emplace(settings_.folder, witness);
   if (const auto holder = ledger_->holder_of(settings_.lease_of)) {
     return entered_ = run_under_lease_of(*holder, allowed);
   }
@@ -71,6 +83,7 @@ Outcome Session::enter(const Plan& plan) {
 
 Outcome Session::run_under_lease_of(const ledger::Entry& holder, const std::vector<std::size_t>& allowed) {
   cover_ = holder;
+  indices_ = allowed;
   for (const std::size_t index : allowed) {
     devices_.push_back(machine_->devices()[index]);
   }
@@ -85,11 +98,22 @@ Outcome Session::enter_ledger(const Plan& plan, const std::vector<std::size_t>& 
   }
   // Tests that need more devices than there are will be skipped one by one; the others need not be.
   gpus = std::min(gpus, allowed.size());
+  const auto& of_all = settings_.requirement.capabilities;
+  if (capable_->capable(of_all, allowed, *ledger_).empty()) {
+    return skip(not_capable(full_name(""), capable_->why_not(of_all, allowed, *ledger_)));
+  }
+  if (settings_.device_memory) {
+    tell("every decision is as on devices of at most " + to_string(*settings_.device_memory) +
+         " (GPUTEST_DEVICE_MEMORY)");
+  }
   if (system::cuda_is_initialised()) {
     allowed.resize(gpus);
     tell(
         "CUDA was initialised before gputest could choose a device, so this process stays on the first one it sees; to "
         "let gputest choose, call run_all_tests() before the first CUDA call, or use gpu_add_test(... LAUNCHER on)");
+  } else if (const auto capable = capable_->capable(of_all | plan.capabilities, allowed, *ledger_);
+             capable.size() >= gpus) {
+    allowed = capable; // otherwise a test whose devices lack something is skipped with what that is
   }
 
   ledger::Ledger::EnterRequest request;
@@ -102,7 +126,9 @@ Outcome Session::enter_ledger(const Plan& plan, const std::vector<std::size_t>& 
     largest_device = std::max(largest_device, machine_->devices()[index].total);
     usual = std::max(usual, machine_->usual_overhead_bytes(index));
   }
-  request.overhead_bytes = std::max(usual, ledger_->devices().overhead_bytes(request.candidates));
+  // Once it is used the heap stays for as long as the context does, so it counts as that does.
+  const Bytes context{std::max(usual, ledger_->devices().overhead_bytes(request.candidates))};
+  request.overhead_bytes = (context + heap_.cost()).count();
   least_overhead_ = request.overhead_bytes;
 
   auto requirements = plan.requirements;
@@ -131,6 +157,7 @@ Outcome Session::enter_ledger(const Plan& plan, const std::vector<std::size_t>& 
     const auto bit = ledger_->devices().bit_of(device.uuid);
     if ((result.devices & bit) != 0) {
       devices_.push_back(device);
+      indices_.push_back(index);
       bits_.push_back(bit);
       visible += (visible.empty() ? "" : ",") + device.uuid;
     }
@@ -143,16 +170,30 @@ Outcome Session::enter_ledger(const Plan& plan, const std::vector<std::size_t>& 
   return {};
 }
 
-Outcome Session::acquire(const Requirement& requirement, const std::string& test) {
+Outcome Session::check_devices(const Requirement& requirement, const std::string& test) {
   if (entered_.kind != Outcome::Kind::granted) {
     return entered_;
   }
   const std::string who = full_name(test);
   if (static_cast<std::size_t>(requirement.gpus) > devices_.size()) {
     return skip(who + " needs " + std::to_string(requirement.gpus) + " GPUs and may use " +
-                    std::to_string(devices_.size()) + " (" + describe(devices_) + ")",
+                    std::to_string(devices_.size()) + " (" + describe(devices_) + ")" +
+                    (unusable_.empty() ? "" : "; " + unusable_),
                 true);
   }
+  const auto first = indices_.begin();
+  if (const auto why = capable_->why_not(requirement.capabilities, {first, first + requirement.gpus}, *ledger_);
+      !why.empty()) {
+    return skip(not_capable(who, why));
+  }
+  return {};
+}
+
+Outcome Session::acquire(const Requirement& requirement, const std::string& test) {
+  if (auto lacking = check_devices(requirement, test); lacking.kind != Outcome::Kind::granted) {
+    return lacking;
+  }
+  const std::string who = full_name(test);
   const auto memory = policy::to_memory_request(requirement, smallest_);
   if (cover_) {
     return under_lease(requirement, memory);
@@ -161,7 +202,7 @@ Outcome Session::acquire(const Requirement& requirement, const std::string& test
   const Bytes asked = memory.bytes + Bytes{least_overhead_};
   for (auto device = devices_.begin(); device != devices_.begin() + requirement.gpus; ++device) {
     if (asked > device->total) {
-      return skip(never_fits(who, policy::Refusal{asked.count(), device->total.count(), 1, 1}));
+      return never_fits_skip(who, policy::Refusal{asked.count(), device->total.count(), 1, 1});
     }
   }
   const bool large = requirement.memory_class == MemoryClass::large;
@@ -197,6 +238,26 @@ Outcome Session::acquire(const Requirement& requirement, const std::string& test
   return {};
 }
 
+Outcome Session::prepare_heap(const Requirement& requirement, const std::string& who) {
+  const std::string problem = heap_.prepare(requirement.heap, devices_, requirement.gpus, full_name(who));
+  if (problem.empty()) {
+    return {};
+  }
+  release();
+  return {Outcome::Kind::fail, problem};
+}
+
+std::vector<Bytes> Session::bytes_of(const Requirement& requirement) const {
+  const auto memory = policy::to_memory_request(requirement, smallest_);
+  std::vector<Bytes> bytes;
+  for (const auto& device : devices_) {
+    if (bytes.size() < static_cast<std::size_t>(requirement.gpus)) {
+      bytes.push_back(memory.exclusive ? device.total : memory.bytes);
+    }
+  }
+  return bytes;
+}
+
 /// A process that runs under another one's lease takes none, but must not use more than that one holds.
 Outcome Session::under_lease(const Requirement& requirement, const policy::MemoryRequest& memory) const {
   const auto& claim = cover_->claim;
@@ -224,7 +285,7 @@ Outcome Session::outcome_of(const ledger::Result& result, const std::string& wha
   case Kind::granted:
     break;
   case Kind::refused:
-    return skip(never_fits(who, result.refusal));
+    return never_fits_skip(who, result.refusal);
   case Kind::would_wait:
     return skip(excluded_by_others(who, result.blocked, command_for(test)));
   case Kind::timed_out:
@@ -237,13 +298,17 @@ Outcome Session::outcome_of(const ledger::Result& result, const std::string& wha
   return {};
 }
 
-std::string Session::release() noexcept {
+Outcome Session::never_fits_skip(const std::string& who, const policy::Refusal& refusal) const {
+  return skip(never_fits(who, refusal) + (settings_.device_memory ? " (GPUTEST_DEVICE_MEMORY limits it)" : ""));
+}
+
+std::string Session::release(Bytes managed) noexcept {
   if (!holds_ && !cover_) {
     return {};
   }
   const auto settled = system::settle_cuda();
   if (holds_) {
-    measure_overhead();
+    measure_overhead(managed);
     ledger_->release();
     holds_ = false;
   }
@@ -251,7 +316,7 @@ std::string Session::release() noexcept {
 }
 
 /// Puts what the process still has of its devices on the ledger: its context, and what its tests have not freed.
-void Session::measure_overhead() {
+void Session::measure_overhead(Bytes managed) {
   try {
     const auto& all = machine_->devices();
     std::uint64_t kept = 0;
@@ -265,12 +330,26 @@ void Session::measure_overhead() {
       }
       devices |= bits_[i];
     }
-    ledger_->set_overhead(std::max(kept, least_overhead_));
-    if (kept > ledger_->devices().overhead_bytes(devices) && Bytes{kept} <= most_believable_context) {
+    const Bytes unlisted = all.front().simulated ? Bytes{} : managed;
+    ledger_->set_overhead((Bytes{std::max(kept, least_overhead_)} + unlisted).count());
+    // What every later process is charged as its context must not hold this one's heap.
+    if (heap_.cost() == Bytes{} && kept > ledger_->devices().overhead_bytes(devices) &&
+        Bytes{kept} <= most_believable_context) {
       ledger_->devices().remember_overhead(devices, kept);
     }
   } catch (const LedgerError&) { // NOLINT(bugprone-empty-catch)
     // The ledger then counts the usual overhead, as it did before.
+  }
+}
+
+std::string Session::loss() const {
+  try {
+    if (ledger_) {
+      ledger_->require_intact();
+    }
+    return {};
+  } catch (const LedgerError& error) {
+    return error.what();
   }
 }
 

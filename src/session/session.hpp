@@ -5,6 +5,8 @@
 #include "policy/memory_request.hpp"
 #include "policy/run_mode.hpp"
 #include "policy/settings.hpp"
+#include "session/capable_devices.hpp"
+#include "session/device_heap.hpp"
 
 #include <gputest/device.hpp>
 
@@ -26,6 +28,7 @@ struct Outcome {
 /// What a process may ask for during its life, told when it enters.
 struct Plan {
   std::vector<Requirement> requirements; ///< of all its tests, as far as known
+  Capabilities capabilities;             ///< what its tests require, all together
   bool open_ended = false; ///< there may be tests whose requirement is not known yet: then a medium one is counted on
 };
 
@@ -51,6 +54,9 @@ public:
   /// The chosen devices in CUDA's order; empty before enter() and without a GPU.
   [[nodiscard]] const std::vector<Device>& devices() const { return devices_; }
 
+  /// Whether the chosen devices are enough, and have what `requirement` says; else the skip that says what they lack.
+  [[nodiscard]] Outcome check_devices(const Requirement& requirement, const std::string& who);
+
   /// Leases what `requirement` says on the first `gpus` devices, for the test `who`. Blocks; tells on stderr for whom
   /// it waits. Throws NestedLease, LedgerError.
   Outcome acquire(const Requirement& requirement, const std::string& who);
@@ -58,12 +64,23 @@ public:
   /// A skip, or a failure where the settings demand that nothing of the kind is skipped.
   [[nodiscard]] Outcome skip(const std::string& reason, bool for_want_of_gpu = false) const;
 
+  /// Sets the heap of the devices that acquire() has leased for the test `who`, before its first kernel. Gives the
+  /// lease back where that cannot be. Not for a process that becomes another program.
+  Outcome prepare_heap(const Requirement& requirement, const std::string& who);
+
+  /// What a lease of `requirement` is on each of the first `gpus` devices.
+  [[nodiscard]] std::vector<Bytes> bytes_of(const Requirement& requirement) const;
+
   /// Whether a lease is held.
   [[nodiscard]] bool holds() const { return holds_; }
 
-  /// Synchronises, trims pools, gives back the lease. Returns the sticky CUDA error that the test left behind, or
-  /// nothing.
-  std::string release() noexcept;
+  /// Synchronises, trims pools, gives back the lease. `managed` is managed memory that the process still has, which a
+  /// GPU's list of who uses how much leaves out. Returns the sticky CUDA error that the test left behind, or nothing.
+  std::string release(Bytes managed = {}) noexcept;
+
+  /// What the process has lost of what its place on the ledger depends on, by closing files that are not its own;
+  /// nothing if all is well.
+  [[nodiscard]] std::string loss() const;
 
   /// Lets the program that this process is about to exec() keep devices, place and lease.
   void hand_over();
@@ -79,18 +96,23 @@ private:
                                    const std::string& test) const;
   [[nodiscard]] std::string full_name(const std::string& who) const;
   [[nodiscard]] std::string command_for(const std::string& test) const;
-  void measure_overhead();
+  [[nodiscard]] Outcome never_fits_skip(const std::string& who, const policy::Refusal& refusal) const;
+  void measure_overhead(Bytes managed);
 
   policy::Settings settings_;
   std::string program_;
   std::shared_ptr<const devices::DeviceList> machine_;
+  std::optional<CapableDevices> capable_;
   std::optional<ledger::Ledger> ledger_;
   std::optional<ledger::Entry> cover_; ///< the process under whose lease this one runs
   std::optional<policy::RunModeFinding> run_mode_;
   std::vector<Device> devices_;
+  std::vector<std::size_t> indices_;     ///< of devices_ in the machine's list
   std::vector<policy::DeviceMask> bits_; ///< of devices_ on the ledger
+  std::string unusable_;                 ///< what is the matter with the devices that cannot be used
   Bytes smallest_;                       ///< of the devices this process may use
   std::uint64_t least_overhead_ = 0;     ///< what a process without a leak takes by itself
+  DeviceHeap heap_;
   Outcome entered_{Outcome::Kind::fail, "the process has not entered the ledger", false};
   bool holds_ = false;
   bool admitted_ = false; ///< whether `gputest: admitted` was written, which starts the test's time limit in CTest

@@ -1,6 +1,6 @@
 #include "system/bell.hpp"
 
-#include <gputest/error.hpp>
+#include "system/reason.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -10,14 +10,54 @@
 #include <array>
 #include <cerrno>
 #include <limits>
-#include <system_error>
+#include <mutex>
 
 namespace gputest::system {
 
 namespace {
 
 LedgerError failure(const std::string& what, const std::string& path) {
-  return LedgerError{"cannot " + what + " " + path + ": " + std::generic_category().message(errno)};
+  return LedgerError{"cannot " + what + " " + path + ": " + reason(errno)};
+}
+
+void require_fifo(int descriptor, const std::string& path) {
+  const auto identity = FileIdentity::of(descriptor);
+  if (!identity || identity->type != S_IFIFO) {
+    throw LedgerError{path + " is not a FIFO, as a bell must be; when no GPU test is running, remove its folder"};
+  }
+}
+
+/// The descriptor that is kept back for ring(). It is of this process's own bell, but neither reads nor writes it nor
+/// keeps it locked.
+struct Spare {
+  std::mutex threads;
+  std::string path;
+  KeptDescriptor file;
+
+  void make() {
+    if (!path.empty() && !file) {
+      if (Descriptor opened{::open(path.c_str(), O_PATH | O_CLOEXEC)}) {
+        file = KeptDescriptor{std::move(opened), path};
+      }
+    }
+  }
+};
+
+Spare& spare() {
+  static Spare& spare = *new Spare; // NOLINT(cppcoreguidelines-owning-memory): globals may ring when they are destroyed
+  return spare;
+}
+
+Descriptor open_to_ring(const std::string& path) {
+  // For both directions: if only for writing, SIGPIPE would end this process where the owner is killed before the
+  // write.
+  const auto open = [&] { return Descriptor{::open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC)}; };
+  Descriptor file = open();
+  if (!file && (errno == EMFILE || errno == ENFILE) && spare().file) {
+    spare().file = KeptDescriptor{};
+    file = open();
+  }
+  return file;
 }
 
 } // namespace
@@ -36,32 +76,45 @@ Bell Bell::take(const std::string& path) {
   if (!file) {
     throw failure("open", path);
   }
+  require_fifo(file.number(), path);
   if (::flock(file.number(), LOCK_EX | LOCK_NB) != 0) {
     if (errno == EWOULDBLOCK) {
       return Bell{};
     }
     throw failure("lock", path);
   }
-  return Bell{std::move(file)};
+  // Not lock(): in a forked child it may be locked for ever, by a thread that only the parent has.
+  if (const std::unique_lock guard{spare().threads, std::try_to_lock}) {
+    spare().path = path;
+    spare().file = KeptDescriptor{};
+    spare().make();
+  }
+  return Bell{KeptDescriptor{std::move(file), path}};
 }
 
 void Bell::hush() const {
+  const int file = file_.number();
   std::array<char, 256> rings{};
-  while (::read(file_.number(), rings.data(), rings.size()) > 0) {
+  while (::read(file, rings.data(), rings.size()) > 0) {
   }
 }
 
 void Bell::inherit_across_exec() const { ::fcntl(file_.number(), F_SETFD, 0); }
 
-BellWatch::BellWatch(const std::string& path) : file_{::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)} {
+BellWatch::BellWatch(const std::string& path)
+    : path_{path}, file_{::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)} {
   if (!file_) {
     throw failure("watch", path);
   }
+  require_fifo(file_.number(), path);
 }
 
 bool BellWatch::owner_lives() const {
   if (::flock(file_.number(), LOCK_SH | LOCK_NB) != 0) {
-    return true;
+    if (errno == EWOULDBLOCK) {
+      return true;
+    }
+    throw failure("probe", path_); // taken for alive, it would be waited for and never looked at again
   }
   // Unlocked here and not by closing: a child forked by another thread just now would keep the lock.
   ::flock(file_.number(), LOCK_UN);
@@ -69,21 +122,36 @@ bool BellWatch::owner_lives() const {
 }
 
 void ring(const std::string& path) {
-  const Descriptor file{::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC)};
-  if (file) {
+  const std::lock_guard guard{spare().threads};
+  {
+    const Descriptor file = open_to_ring(path);
     const char one = 1;
-    [[maybe_unused]] const auto written = ::write(file.number(), &one, 1);
+    if (!file || (::write(file.number(), &one, 1) < 0 && errno != EAGAIN)) {
+      throw CannotRing{"cannot wake the owner of " + path + ": " + reason(errno)};
+    }
   }
+  spare().make();
 }
 
-void wait(const Bell& own, const std::vector<BellWatch>& watched, std::chrono::milliseconds at_most) {
+std::vector<std::size_t> wait(const Bell& own, const std::vector<BellWatch>& watched,
+                              std::chrono::milliseconds at_most) {
   std::vector<pollfd> files;
+  files.reserve(1 + watched.size());
   files.push_back({own.number(), POLLIN, 0});
   for (const auto& watch : watched) {
     files.push_back({watch.number(), 0, 0}); // no events: only the hang-up is reported
   }
   const auto longest = std::chrono::milliseconds{std::numeric_limits<int>::max()};
-  ::poll(files.data(), static_cast<nfds_t>(files.size()), static_cast<int>(std::min(at_most, longest).count()));
+  std::vector<std::size_t> ended;
+  if (::poll(files.data(), static_cast<nfds_t>(files.size()), static_cast<int>(std::min(at_most, longest).count())) >
+      0) {
+    for (std::size_t i = 0; i < watched.size(); ++i) {
+      if (files[1 + i].revents != 0) {
+        ended.push_back(i);
+      }
+    }
+  }
+  return ended;
 }
 
 } // namespace gputest::system

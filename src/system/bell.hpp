@@ -1,12 +1,21 @@
 #pragma once
 
 #include "system/descriptor.hpp"
+#include "system/kept_descriptor.hpp"
+
+#include <gputest/error.hpp>
 
 #include <chrono>
 #include <string>
 #include <vector>
 
 namespace gputest::system {
+
+/// Somebody could not be woken.
+class CannotRing : public LedgerError {
+public:
+  using LedgerError::LedgerError;
+};
 
 /// The FIFO of one slot: locked as long as its owner, or a child the owner forked, lives; rung to wake the owner.
 class Bell {
@@ -20,17 +29,20 @@ public:
   Bell() = default;
   explicit operator bool() const { return static_cast<bool>(file_); }
 
-  /// Forgets earlier rings. What rings after this call ends a wait().
+  /// Throws LedgerError if something else in this process has closed the bell: others take its owner for dead then.
+  void require_kept() const { static_cast<void>(file_.number()); }
+
+  /// Forgets earlier rings. What rings after this call ends a wait(). Throws as require_kept() does.
   void hush() const;
 
-  /// Lets the program that this process will exec() keep the bell.
+  /// Lets the program that this process will exec() keep the bell. Throws as require_kept() does.
   void inherit_across_exec() const;
 
   [[nodiscard]] int number() const { return file_.number(); }
 
 private:
-  explicit Bell(Descriptor file) : file_{std::move(file)} {}
-  Descriptor file_;
+  explicit Bell(KeptDescriptor file) : file_{std::move(file)} {}
+  KeptDescriptor file_;
 };
 
 /// Somebody else's bell, opened to see its owner end.
@@ -39,19 +51,24 @@ public:
   /// Throws LedgerError if it cannot be opened (no descriptors left).
   explicit BellWatch(const std::string& path);
 
-  /// Whether its owner lives. Probes the lock: only where nobody can be taking a bell at the same time.
+  /// Whether its owner lives. Probes the lock: who takes a bell just then may find it taken, and tries the next.
   [[nodiscard]] bool owner_lives() const;
 
   [[nodiscard]] int number() const { return file_.number(); }
 
 private:
+  std::string path_;
   Descriptor file_;
 };
 
 /// Wakes the owner of the bell at `path`, if it has one. Does not block; a bell that is full is ringing already.
+///
+/// Throws CannotRing if the bell is not there or cannot be opened. A process that has taken a bell keeps one descriptor
+/// back, so that it can ring when it has no other left.
 void ring(const std::string& path);
 
-/// Sleeps until `own` is rung, an owner of `watched` ends, or the time is over.
-void wait(const Bell& own, const std::vector<BellWatch>& watched, std::chrono::milliseconds at_most);
+/// Sleeps until `own` is rung, an owner of `watched` ends, or the time is over. Returns positions of those that ended.
+std::vector<std::size_t> wait(const Bell& own, const std::vector<BellWatch>& watched,
+                              std::chrono::milliseconds at_most);
 
 } // namespace gputest::system

@@ -77,7 +77,8 @@ public:
   }
 
 private:
-  using Find = std::optional<std::string> (*)(const Tree&);
+  enum class Look { begun, done };
+  using Seen = std::map<std::string, Look>;
 
   static void collect(const Tree& root, const char* kind, Presets& presets) {
     const Tree* list = member(root, kind);
@@ -101,17 +102,27 @@ private:
 
   // What the preset says itself, else the first of its parents that says something.
   template <typename FindIn>
+  static std::optional<std::string> first_along(const Presets& presets, const std::string& name, FindIn find) {
+    Seen seen;
+    return first_along(presets, name, find, seen);
+  }
+
+  // Each preset is looked at once: there are too many ways through parents that share parents.
+  template <typename FindIn>
   static std::optional<std::string> first_along(const Presets& presets, const std::string& name, FindIn find,
-                                                int depth = 0) {
-    constexpr int deepest = 64; // a preset that inherits itself never ends
+                                                Seen& seen) {
     const auto preset = presets.find(name);
-    if (preset == presets.end() || depth > deepest)
+    const auto [at, is_new] = seen.emplace(name, Look::begun);
+    if (preset == presets.end() || (!is_new && at->second == Look::begun))
       throw Unreadable{"preset " + name + " is missing or inherits itself"};
+    if (!is_new)
+      return std::nullopt; // it has been asked, and says nothing
     if (auto found = find(preset->second))
       return found;
     for (const std::string& parent : strings(member(preset->second, "inherits")))
-      if (auto found = first_along(presets, parent, find, depth + 1))
+      if (auto found = first_along(presets, parent, find, seen))
         return found;
+    at->second = Look::done;
     return std::nullopt;
   }
 

@@ -1,140 +1,97 @@
 #include "system/cuda_driver.hpp"
 
-#include "system/cuda_driver_api.hpp"
-#include "system/shared_library.hpp"
+#include "system/cuda_driver_library.hpp"
 
-#include <optional>
-#include <utility>
+#include <algorithm>
+#include <vector>
 
 namespace gputest::system {
 
 namespace {
 
-/// The driver that this process has loaded. Its functions answer "not initialised" before cuInit() and in a forked
-/// child.
-class Driver {
+/// Trims pools, each once however many ways lead to it. A device without pools (TCC, some vGPUs) has none to trim.
+class Trimmer {
 public:
-  [[nodiscard]] static std::optional<Driver> if_loaded() {
-    auto file = SharedLibrary::if_loaded("libcuda.so.1");
-    cuda::Functions functions;
-    if (!file || !functions.bind(*file)) {
-      return std::nullopt;
+  explicit Trimmer(const cuda::Functions& functions) : functions_{functions} {}
+
+  void trim_device(cuda::Device device) {
+    if (functions_.trim_graph_memory != nullptr) {
+      functions_.trim_graph_memory(device);
     }
-    return Driver{std::move(*file), functions};
+    for (const auto pool_of : {functions_.default_pool, functions_.current_pool}) {
+      cuda::MemoryPool pool = nullptr;
+      if (pool_of != nullptr && pool_of(&pool, device) == cuda::success) {
+        trim(pool);
+      }
+    }
+    trim_at({cuda::location_device, device}, cuda::managed_memory);
   }
 
-  /// Number of devices; 0 unless CUDA is initialised.
-  [[nodiscard]] int device_count() const {
-    int count = 0;
-    return functions_.device_count(&count) == cuda::success ? count : 0;
+  /// The pools that belong to no device. Managed memory of theirs can be on any.
+  void trim_host() {
+    trim_at({cuda::location_none, 0}, cuda::managed_memory);
+    trim_at({cuda::location_host, 0}, cuda::managed_memory);
+    trim_at({cuda::location_host, 0}, cuda::pinned_memory);
   }
-
-  [[nodiscard]] const cuda::Functions& functions() const { return functions_; }
 
 private:
-  Driver(SharedLibrary file, const cuda::Functions& functions) : file_{std::move(file)}, functions_{functions} {}
-
-  SharedLibrary file_; // keeps functions_ callable
-  cuda::Functions functions_;
-};
-
-/// Makes a device's active primary context the thread's current one for as long as the object lives.
-class PrimaryContext {
-public:
-  PrimaryContext(const cuda::Functions& functions, cuda::Device device) : functions_{functions}, device_{device} {
-    cuda::Context context = nullptr;
-    result_ = functions_.primary_retain(&context, device_);
-    retained_ = result_ == cuda::success;
-    if (retained_) {
-      result_ = functions_.push_context(context);
-      pushed_ = result_ == cuda::success;
+  void trim_at(cuda::Location location, int memory_type) {
+    for (const auto pool_of : {functions_.default_pool_at, functions_.current_pool_at}) {
+      cuda::MemoryPool pool = nullptr;
+      if (pool_of != nullptr && pool_of(&pool, &location, memory_type) == cuda::success) {
+        trim(pool);
+      }
     }
   }
-  ~PrimaryContext() {
-    if (pushed_) {
-      cuda::Context popped = nullptr;
-      functions_.pop_context(&popped);
-    }
-    if (retained_) {
-      functions_.primary_release(device_);
+
+  void trim(cuda::MemoryPool pool) {
+    if (functions_.trim_pool != nullptr && pool != nullptr &&
+        std::find(trimmed_.begin(), trimmed_.end(), pool) == trimmed_.end()) {
+      functions_.trim_pool(pool, 0);
+      trimmed_.push_back(pool);
     }
   }
-  PrimaryContext(const PrimaryContext&) = delete;
-  PrimaryContext& operator=(const PrimaryContext&) = delete;
 
-  /// Waits for the context's work, if it could be made current at all.
-  [[nodiscard]] cuda::Result synchronize() const { return pushed_ ? functions_.synchronize() : result_; }
-
-private:
   const cuda::Functions& functions_;
-  cuda::Device device_;
-  cuda::Result result_ = cuda::success;
-  bool retained_ = false;
-  bool pushed_ = false;
+  std::vector<cuda::MemoryPool> trimmed_;
 };
-
-bool has_primary_context(const cuda::Functions& functions, cuda::Device device) {
-  unsigned flags = 0;
-  int active = 0;
-  return functions.primary_state(device, &flags, &active) == cuda::success && active != 0;
-}
-
-std::string describe(const cuda::Functions& functions, cuda::Result result) {
-  const char* name = nullptr;
-  if (functions.error_name(result, &name) != cuda::success || name == nullptr) {
-    name = "CUDA error";
-  }
-  return std::string{name} + " (" + std::to_string(result) + ")";
-}
-
-/// Gives the device back what its pools hold unused. A device without pools (TCC, some vGPUs) has none to give back.
-void trim(const cuda::Functions& functions, cuda::Device device) {
-  if (functions.trim_graph_memory != nullptr) {
-    functions.trim_graph_memory(device);
-  }
-  if (functions.trim_pool == nullptr) {
-    return;
-  }
-  cuda::MemoryPool trimmed = nullptr;
-  for (const auto pool_of : {functions.default_pool, functions.current_pool}) {
-    cuda::MemoryPool pool = nullptr;
-    if (pool_of != nullptr && pool_of(&pool, device) == cuda::success && pool != nullptr && pool != trimmed) {
-      functions.trim_pool(pool, 0);
-      trimmed = pool;
-    }
-  }
-}
 
 } // namespace
 
 bool cuda_is_initialised() {
-  const auto driver = Driver::if_loaded();
+  const auto library = cuda::Library::if_loaded();
   int count = 0;
-  return driver && driver->functions().device_count(&count) == cuda::success;
+  return library && library->functions().device_count(&count) == cuda::success;
 }
 
 Settled settle_cuda() {
   Settled settled;
-  const auto driver = Driver::if_loaded();
-  if (!driver) {
+  const auto library = cuda::Library::if_loaded();
+  if (!library) {
     return settled;
   }
-  const auto& functions = driver->functions();
-  const int count = driver->device_count();
+  const auto& functions = library->functions();
+  const int count = library->device_count();
+  Trimmer trimmer{functions};
+  bool healthy = false;
   for (int ordinal = 0; ordinal < count; ++ordinal) {
     cuda::Device device = 0;
-    if (functions.device(&device, ordinal) != cuda::success || !has_primary_context(functions, device)) {
+    if (functions.device(&device, ordinal) != cuda::success || !library->has_primary_context(device)) {
       continue;
     }
     settled.used_cuda = true;
-    const PrimaryContext context{functions, device};
+    const cuda::PrimaryContext context{functions, device};
     const auto result = context.synchronize();
     if (result == cuda::success) {
-      trim(functions, device);
+      healthy = true;
+      trimmer.trim_device(device);
     } else if (result != cuda::capture_unsupported && settled.error.empty()) {
       // A stream capture that the test left open also forbids to synchronise, but that is no sticky error.
-      settled.error = describe(functions, result);
+      settled.error = library->describe(result);
     }
+  }
+  if (healthy && settled.error.empty()) {
+    trimmer.trim_host();
   }
   return settled;
 }

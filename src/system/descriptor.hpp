@@ -25,6 +25,10 @@ public:
   }
 
   [[nodiscard]] int number() const { return number_; }
+
+  /// Gives the number up without closing it.
+  [[nodiscard]] int release() { return std::exchange(number_, -1); }
+
   explicit operator bool() const { return number_ >= 0; }
 
 private:

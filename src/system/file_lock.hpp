@@ -17,9 +17,13 @@ public:
   FileLock(const FileLock&) = delete;
   FileLock& operator=(const FileLock&) = delete;
 
-  /// Blocks until the lock is had; goes on after signals. Throws LedgerError if the kernel refuses.
+  /// Blocks until the lock is had; goes on after signals. Throws LedgerError if the kernel refuses, or if something
+  /// else in this process has closed the file.
   void lock();
   void unlock() noexcept;
+
+  /// Throws LedgerError if something else in this process has closed the file, so that it cannot be locked any more.
+  void require_lockable() const;
 
 private:
   struct Kernel;

@@ -48,7 +48,7 @@ public:
 private:
   // Each adds what can be used and returns what is the matter with the rest.
   std::string add_gpu(unsigned index);
-  std::string add_device(nvml::Handle handle);
+  std::string add_device(nvml::Handle handle, nvml::Handle gpu);
   std::string add_slices(nvml::Handle gpu);
 
   [[nodiscard]] bool in_mig_mode(nvml::Handle gpu) const;
@@ -85,10 +85,10 @@ std::string Nvml::Library::add_gpu(unsigned index) {
   if (const auto result = functions_.device_handle(index, &handle); result != nvml::success) {
     return text_of(result);
   }
-  return in_mig_mode(handle) ? add_slices(handle) : add_device(handle);
+  return in_mig_mode(handle) ? add_slices(handle) : add_device(handle, handle);
 }
 
-std::string Nvml::Library::add_device(nvml::Handle handle) {
+std::string Nvml::Library::add_device(nvml::Handle handle, nvml::Handle gpu) {
   NvmlDevice device;
   nvml::MemoryFigures memory;
   auto result = nvml::read_text(functions_.uuid, handle, device.uuid);
@@ -97,12 +97,19 @@ std::string Nvml::Library::add_device(nvml::Handle handle) {
   }
   if (result == nvml::success) {
     result = nvml::read_memory(functions_, handle, memory);
+    if (result == nvml::not_supported) { // an integrated GPU has no memory of its own
+      result = nvml::success;
+    }
   }
   if (result != nvml::success) {
     return text_of(result);
   }
   device.total_bytes = memory.total_bytes;
   device.reserved_bytes = memory.reserved_bytes;
+  device.mig_slice = handle != gpu;
+  device.sm = nvml::read_compute_capability(functions_, gpu);
+  device.driver_model = nvml::read_driver_model(functions_, gpu);
+  device.compute_mode = nvml::read_compute_mode(functions_, gpu);
   devices_.push_back(std::move(device));
   handles_.push_back(handle);
   return {};
@@ -118,7 +125,7 @@ std::string Nvml::Library::add_slices(nvml::Handle gpu) {
     nvml::Handle slice = nullptr;
     // A place without a slice is an error to NVML (not found), and slices may come after it.
     if (functions_.mig_handle(gpu, place, &slice) == nvml::success) {
-      matter = add_device(slice);
+      matter = add_device(slice, gpu);
     }
   }
   return matter;

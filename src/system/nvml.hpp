@@ -1,5 +1,7 @@
 #pragma once
 
+#include "policy/device_facts.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -13,8 +15,12 @@ namespace gputest::system {
 struct NvmlDevice {
   std::string uuid;
   std::string name;
-  std::uint64_t total_bytes = 0;    ///< all of it
+  std::uint64_t total_bytes = 0;    ///< all of it; 0 where NVML does not say, as of one that shares the host's memory
   std::uint64_t reserved_bytes = 0; ///< what the driver keeps for itself; 0 where NVML does not say
+  bool mig_slice = false;
+  std::optional<unsigned> sm; ///< compute capability, 90 for 9.0; of a slice, its GPU's
+  policy::DriverModel driver_model = policy::DriverModel::none;
+  policy::ComputeMode compute_mode = policy::ComputeMode::usual; ///< of a slice, its GPU's
 };
 
 /// A process that holds memory of a device.

@@ -28,6 +28,9 @@ bool Functions::bind(const SharedLibrary& library, std::string& missing) {
   library.bind(mig_mode, "nvmlDeviceGetMigMode");
   library.bind(largest_mig_count, "nvmlDeviceGetMaxMigDeviceCount");
   library.bind(mig_handle, "nvmlDeviceGetMigDeviceHandleByIndex");
+  library.bind(compute_capability, "nvmlDeviceGetCudaComputeCapability");
+  library.bind(driver_model, "nvmlDeviceGetDriverModel");
+  library.bind(compute_mode, "nvmlDeviceGetComputeMode");
   bind_process_query(library, compute_processes, "nvmlDeviceGetComputeRunningProcesses");
   bind_process_query(library, graphics_processes, "nvmlDeviceGetGraphicsRunningProcesses");
   bind_process_query(library, mps_processes, "nvmlDeviceGetMPSComputeRunningProcesses");

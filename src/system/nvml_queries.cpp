@@ -79,6 +79,36 @@ std::optional<std::vector<NvmlProcess>> list_processes(const Functions& function
   return processes;
 }
 
+std::optional<unsigned> read_compute_capability(const Functions& functions, Handle gpu) {
+  int major = 0;
+  int minor = 0;
+  if (functions.compute_capability == nullptr || functions.compute_capability(gpu, &major, &minor) != success) {
+    return std::nullopt;
+  }
+  return static_cast<unsigned>(major * 10 + minor);
+}
+
+policy::DriverModel read_driver_model(const Functions& functions, Handle gpu) {
+  int now = 0;
+  int after_reboot = 0;
+  if (functions.driver_model == nullptr || functions.driver_model(gpu, &now, &after_reboot) != success) {
+    return policy::DriverModel::none;
+  }
+  return now == driver_tcc    ? policy::DriverModel::tcc
+         : now == driver_wddm ? policy::DriverModel::wddm
+                              : policy::DriverModel::none;
+}
+
+policy::ComputeMode read_compute_mode(const Functions& functions, Handle gpu) {
+  int mode = 0;
+  if (functions.compute_mode == nullptr || functions.compute_mode(gpu, &mode) != success) {
+    return policy::ComputeMode::usual;
+  }
+  return mode == mode_exclusive_process ? policy::ComputeMode::exclusive_process
+         : mode == mode_prohibited      ? policy::ComputeMode::prohibited
+                                        : policy::ComputeMode::usual;
+}
+
 Result read_text(Result (*query)(Handle, char*, unsigned), Handle device, std::string& text) {
   std::array<char, text_size> buffer{};
   const auto result = query(device, buffer.data(), text_size);

@@ -23,6 +23,15 @@ struct MemoryFigures {
 /// The processes on a device, each once; nullopt if the compute processes cannot be listed.
 [[nodiscard]] std::optional<std::vector<NvmlProcess>> list_processes(const Functions& functions, Handle device);
 
+/// A GPU's compute capability, 90 for 9.0; nullopt if NVML does not say.
+[[nodiscard]] std::optional<unsigned> read_compute_capability(const Functions& functions, Handle gpu);
+
+/// How Windows drives a GPU; `none` where NVML does not say, as under Linux.
+[[nodiscard]] policy::DriverModel read_driver_model(const Functions& functions, Handle gpu);
+
+/// How many processes a GPU lets in; `usual` where NVML does not say.
+[[nodiscard]] policy::ComputeMode read_compute_mode(const Functions& functions, Handle gpu);
+
 /// Fills a text of NVML's (a UUID, a name).
 [[nodiscard]] Result read_text(Result (*query)(Handle, char*, unsigned), Handle device, std::string& text);
 

@@ -18,6 +18,13 @@ namespace {
 
 std::string proc_file(pid_t pid, const char* name) { return "/proc/" + std::to_string(pid) + "/" + name; }
 
+/// `state parent …` of `pid (name) state parent …`: the name may itself hold blanks and brackets, so from the last one.
+std::string fields_after_name(pid_t pid) {
+  const auto stat = contents_of(proc_file(pid, "stat")).value_or("");
+  const std::size_t name_end = stat.rfind(") ");
+  return name_end == std::string::npos ? "" : stat.substr(name_end + 2);
+}
+
 std::vector<std::string> split_at_zeros(const std::string& text) {
   std::vector<std::string> parts;
   std::size_t begin = 0;
@@ -43,15 +50,24 @@ pid_t own_pid() { return ::getpid(); }
 
 bool exists(pid_t pid) { return pid > 0 && (::kill(pid, 0) == 0 || errno == EPERM); }
 
+ProcessState state_of(pid_t pid) {
+  const auto fields = fields_after_name(pid);
+  switch (fields.empty() ? 'X' : fields.front()) {
+  case 'T': // by a signal
+  case 't': // by a debugger
+    return ProcessState::stopped;
+  case 'Z':
+  case 'X':
+  case 'x':
+    return ProcessState::ended;
+  default:
+    return ProcessState::running;
+  }
+}
+
 std::optional<pid_t> parent_of(pid_t pid) {
-  const auto stat = contents_of(proc_file(pid, "stat"));
-  if (!stat)
-    return std::nullopt;
-  // `pid (name) state parent …`: the name may itself hold blanks and brackets, so count from the last one.
-  const std::size_t name_end = stat->rfind(')');
-  if (name_end == std::string::npos || name_end + 4 >= stat->size())
-    return std::nullopt;
-  const long parent = std::strtol(stat->c_str() + name_end + 4, nullptr, 10);
+  const auto fields = fields_after_name(pid);
+  const long parent = fields.size() < 2 ? 0 : std::strtol(fields.c_str() + 1, nullptr, 10);
   if (parent <= 0)
     return std::nullopt;
   return static_cast<pid_t>(parent);

@@ -18,6 +18,16 @@ namespace gputest::system {
 /// Whether there is such a process; one that has ended and is not reaped yet still counts.
 [[nodiscard]] bool exists(pid_t pid);
 
+/// What becomes of a process; for messages only.
+enum class ProcessState {
+  running,
+  stopped, ///< by SIGSTOP, Ctrl-Z or a debugger: it goes on when it is told to
+  ended    ///< there is no such process, or only its exit status is left
+};
+
+/// In which state it is; another process's, of another pid namespace, cannot be told from one that has ended.
+[[nodiscard]] ProcessState state_of(pid_t pid);
+
 /// The pid of its parent; nullopt for a process that has none or that is gone.
 [[nodiscard]] std::optional<pid_t> parent_of(pid_t pid);
 

@@ -1,6 +1,7 @@
 #include "system/shared_file.hpp"
 
 #include "system/descriptor.hpp"
+#include "system/reason.hpp"
 
 #include <gputest/error.hpp>
 
@@ -12,7 +13,7 @@
 #include <sys/stat.h>
 
 #include <cerrno>
-#include <system_error>
+#include <utility>
 
 namespace gputest::system {
 
@@ -21,7 +22,7 @@ namespace ipc = boost::interprocess;
 namespace {
 
 LedgerError failure(const std::string& what, const std::string& path, int error) {
-  return LedgerError{"cannot " + what + " " + path + ": " + std::generic_category().message(error)};
+  return LedgerError{"cannot " + what + " " + path + ": " + reason(error)};
 }
 
 } // namespace
@@ -35,27 +36,31 @@ SharedFile::SharedFile(const std::string& path) : path_{path} {
     const ipc::file_mapping file{path.c_str(), ipc::read_only};
     mapping_ = std::make_unique<Mapping>(Mapping{ipc::mapped_region{file, ipc::read_only}});
   } catch (const ipc::interprocess_exception& error) {
-    throw LedgerError{"cannot map " + path + ": " + error.what()};
+    throw LedgerError{"cannot map " + path + ": " +
+                      (error.get_native_error() != 0 ? reason(error.get_native_error()) : error.what())};
   }
-  descriptor_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-  if (descriptor_ < 0) {
+  Descriptor file{::open(path.c_str(), O_WRONLY | O_CLOEXEC)};
+  if (!file) {
     throw failure("open", path, errno);
   }
+  file_ = KeptDescriptor{std::move(file), path};
 }
 
-SharedFile::~SharedFile() { ::close(descriptor_); }
+SharedFile::~SharedFile() = default;
 
 const std::byte* SharedFile::data() const { return static_cast<const std::byte*>(mapping_->region.get_address()); }
 
 std::size_t SharedFile::size() const { return mapping_->region.get_size(); }
 
 void SharedFile::write(std::size_t offset, const void* data, std::size_t size) {
-  ssize_t written = 0;
-  do {
-    written = ::pwrite(descriptor_, data, size, static_cast<off_t>(offset));
-  } while (written < 0 && errno == EINTR);
-  if (written != static_cast<ssize_t>(size)) {
-    throw failure("write", path_, written < 0 ? errno : ENOSPC);
+  const int file = file_.number();
+  const auto* const bytes = static_cast<const std::byte*>(data);
+  for (std::size_t done = 0; done < size;) { // at once, unless the kernel has reason to write less
+    const ssize_t written = ::pwrite(file, bytes + done, size - done, static_cast<off_t>(offset + done));
+    if (written == 0 || (written < 0 && errno != EINTR)) {
+      throw failure("write", path_, written < 0 ? errno : ENOSPC);
+    }
+    done += written > 0 ? static_cast<std::size_t>(written) : 0;
   }
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "system/kept_descriptor.hpp"
+
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -22,8 +24,14 @@ public:
   [[nodiscard]] const std::byte* data() const;
   [[nodiscard]] std::size_t size() const;
 
-  /// Writes `size` bytes at `offset`. Throws LedgerError.
+  /// Writes `size` bytes at `offset`. Throws LedgerError, also if something in this process has closed the file.
   void write(std::size_t offset, const void* data, std::size_t size);
+
+  /// Throws LedgerError if something in this process has closed the file, so that it cannot be written any more.
+  void require_writable() const { static_cast<void>(file_.number()); }
+
+  /// Whether the file was removed since it was opened.
+  [[nodiscard]] bool is_removed() const { return file_.is_removed(); }
 
   /// Makes a file of `size` zero bytes whose memory is really there, unlike after truncation on a full file system,
   /// where the first touch would be a SIGBUS. Readable and writable by everybody. Throws LedgerError.
@@ -32,7 +40,7 @@ public:
 private:
   struct Mapping;
   std::string path_;
-  int descriptor_ = -1;
+  KeptDescriptor file_;
   std::unique_ptr<Mapping> mapping_;
 };
 

@@ -74,6 +74,28 @@ TEST(DevicesCommand, says_why_there_is_none_and_fails_only_where_one_is_required
   EXPECT_EQ(tool.run({"devices"}).exit_code, to_int(ExitCode::no_gpu));
 }
 
+TEST(DevicesCommand, shows_what_devices_can_do_who_uses_them_and_what_is_odd) {
+  Tool tool;
+  tool.set("GPUTEST_DEVICES", "simulated:2x16GiB,no_memory_pools,tcc,sm_75,no_process_list");
+  tool.set("GPUTEST_DEVICE_MEMORY", "8GiB");
+  const auto device = devices_of(tool)["devices"][0];
+  EXPECT_EQ(device["sm"], 75);
+  EXPECT_EQ(device["memory_pools"], false);
+  EXPECT_EQ(device["managed_memory"], true);
+  EXPECT_EQ(device["driver_model"], "TCC");
+  EXPECT_EQ(device["peer_uuids"].size(), 1U);
+  EXPECT_EQ(device["total_bytes"], 16 * gib);
+  EXPECT_EQ(device["limit_bytes"], 8 * gib);
+  EXPECT_EQ(device["free_for_next_bytes"], 8 * gib - gib / 2);
+  EXPECT_TRUE(device["users"].is_null());
+  EXPECT_EQ(device["notes"].size(), 2U);
+  tool.set("GPUTEST_DEVICES", "simulated:1x16GiB,prohibited");
+  tool.set("GPUTEST_REQUIRE_GPU", "1");
+  const auto ended = tool.run({"devices"});
+  EXPECT_EQ(ended.exit_code, to_int(ExitCode::no_gpu));
+  EXPECT_NE(ended.out.find("    0  cannot be used: its compute mode is PROHIBITED"), std::string::npos) << ended.out;
+}
+
 TEST(DevicesCommand, is_a_table_for_people) {
   const auto text = Tool{}.run({"devices"}).out;
   EXPECT_EQ(text.find("INDEX  UUID"), 0U) << text;

@@ -21,10 +21,21 @@ DevicesReport two_devices() {
   busy.processes = 2;
   busy.stranger_bytes = (4_GiB).count();
   busy.free_bytes = (100_GiB).count();
+  busy.facts.sm = 90;
+  busy.facts.memory_pools = true;
+  busy.facts.managed_memory = true;
+  busy.facts.concurrent_managed_access = true;
+  busy.facts.cooperative_launch = false;
+  busy.facts.peers = {{0, 1}};
+  busy.facts.compute_mode = policy::ComputeMode::exclusive_process;
+  busy.users = {{{4711, (3_GiB).count(), "sort: Sort.Keys"}, {99, std::nullopt, ""}}};
   DeviceReport hidden;
   hidden.index = 1;
   hidden.device = {"MIG-bbbbbbbb-2222", "NVIDIA H200 MIG 1g.18gb", 16_GiB, false};
   hidden.visible = false;
+  hidden.set_aside_bytes = (2_GiB).count();
+  hidden.facts.mig = true;
+  hidden.facts.lists_processes = false;
   report.devices = {busy, hidden};
   return report;
 }
@@ -34,12 +45,25 @@ DevicesReport two_devices() {
 TEST(DevicesReport, is_a_table_for_people) {
   EXPECT_EQ(
       to_text(two_devices()),
-      "INDEX  UUID               NAME                      MEMORY  IN USE    ON LEDGER  STRANGERS  FREE FOR NEXT  "
-      "VISIBLE\n"
-      "    0  GPU-aaaaaaaa-1111  NVIDIA H200              140 GiB  20 GiB  16 GiB by 2      4 GiB        100 GiB  "
-      "yes\n"
-      "    1  MIG-bbbbbbbb-2222  NVIDIA H200 MIG 1g.18gb   16 GiB       -            -          -              -  "
-      "no\n"
+      "INDEX  UUID               NAME                               MEMORY  IN USE    ON LEDGER  STRANGERS  "
+      "FREE FOR NEXT  VISIBLE\n"
+      "    0  GPU-aaaaaaaa-1111  NVIDIA H200                       140 GiB  20 GiB  16 GiB by 2      4 GiB        "
+      "100 GiB  yes\n"
+      "    1  MIG-bbbbbbbb-2222  NVIDIA H200 MIG 1g.18gb  16 GiB of 18 GiB       -            -          -       "
+      "       "
+      "-  no\n"
+      "\n"
+      "INDEX  SM  MEMORY POOLS  MANAGED  CONCURRENT  COOPERATIVE  PEERS  MIG  DRIVER MODEL  COMPUTE MODE\n"
+      "    0  90  yes           yes      yes         no           1      no   -             EXCLUSIVE_PROCESS\n"
+      "    1  ?   ?             ?        ?           ?            ?      yes  -             default\n"
+      "\n"
+      "    0  used by sort: Sort.Keys (pid 4711, 3 GiB)\n"
+      "    0  used by a stranger (pid 99, unknown bytes)\n"
+      "    0  compute mode EXCLUSIVE_PROCESS: one process at a time is let in\n"
+      "    1  the driver does not say which processes use it: what is in use beyond all claims counts as "
+      "strangers', and "
+      "memory of a killed process as back when nothing is in use, or after a second\n"
+      "    1  GPUTEST_DEVICE_MEMORY: every decision is as on a device of 16 GiB\n"
       "\n"
       "driver 580.159.04\n");
 }
@@ -49,15 +73,26 @@ TEST(DevicesReport, is_an_object_with_units_in_its_keys_for_machines) {
     "version": 1,
     "origin": "driver 580.159.04",
     "why_none": "",
+    "left_out": "",
     "devices": [
       {"index": 0, "uuid": "GPU-aaaaaaaa-1111", "name": "NVIDIA H200", "simulated": false, "mig_slice": false,
-       "visible": true, "total_bytes": 150323855360, "reserved_bytes": 536870912, "used_bytes": 21474836480,
+       "visible": true, "why_unusable": "", "total_bytes": 150323855360, "reserved_bytes": 536870912, "used_bytes": 21474836480,
        "ledger_processes": 2, "ledger_context_bytes": 1073741824, "ledger_leased_bytes": 16106127360,
-       "stranger_bytes": 4294967296, "free_for_next_bytes": 107374182400},
+       "stranger_bytes": 4294967296, "free_for_next_bytes": 107374182400, "limit_bytes": 150323855360,
+       "sm": 90, "memory_pools": true, "managed_memory": true, "concurrent_managed_access": true,
+       "cooperative_launch": false, "peer_uuids": ["MIG-bbbbbbbb-2222"], "driver_model": "-",
+       "compute_mode": "EXCLUSIVE_PROCESS", "shares_host_memory": false, "lists_processes": true,
+       "users": [{"pid": 4711, "used_bytes": 3221225472, "who": "sort: Sort.Keys"},
+                 {"pid": 99, "used_bytes": null, "who": ""}],
+       "notes": ["compute mode EXCLUSIVE_PROCESS: one process at a time is let in"]},
       {"index": 1, "uuid": "MIG-bbbbbbbb-2222", "name": "NVIDIA H200 MIG 1g.18gb", "simulated": false,
-       "mig_slice": true, "visible": false, "total_bytes": 17179869184, "reserved_bytes": 0, "used_bytes": 0,
+       "mig_slice": true, "visible": false, "why_unusable": "", "total_bytes": 19327352832, "reserved_bytes": 0, "used_bytes": 0,
        "ledger_processes": 0, "ledger_context_bytes": 0, "ledger_leased_bytes": 0, "stranger_bytes": 0,
-       "free_for_next_bytes": 0}
+       "free_for_next_bytes": 0, "limit_bytes": 17179869184, "sm": null, "memory_pools": null,
+       "managed_memory": null, "concurrent_managed_access": null, "cooperative_launch": null, "peer_uuids": null,
+       "driver_model": "-", "compute_mode": "default", "shares_host_memory": false, "lists_processes": false,
+       "users": null,
+       "notes": ["the driver does not say which processes use it: what is in use beyond all claims counts as strangers', and memory of a killed process as back when nothing is in use, or after a second", "GPUTEST_DEVICE_MEMORY: every decision is as on a device of 16 GiB"]}
     ]
   })");
   EXPECT_EQ(to_json(two_devices()).dump(2), expected.dump(2));
@@ -74,13 +109,17 @@ TEST(DevicesReport, says_why_there_is_no_gpu) {
 TEST(DevicesReport, says_when_every_device_is_hidden) {
   auto report = two_devices();
   report.devices[0].visible = false;
-  EXPECT_NE(to_text(report).find("no GPU for tests: CUDA_VISIBLE_DEVICES hides all of them\n"), std::string::npos);
+  EXPECT_NE(to_text(report).find("no GPU for tests: CUDA_VISIBLE_DEVICES hides all that can be used\n"),
+            std::string::npos);
 }
 
 TEST(DevicesReport, is_a_failure_only_where_a_gpu_is_required_and_none_can_be_used) {
   auto report = two_devices();
   report.gpu_required = true;
   EXPECT_EQ(exit_code_of(report), ExitCode::done);
+  report.devices[0].facts.lost = true;
+  EXPECT_EQ(exit_code_of(report), ExitCode::no_gpu);
+  report.devices[0].facts.lost = false;
   report.devices[0].visible = false;
   EXPECT_EQ(exit_code_of(report), ExitCode::no_gpu);
   report.gpu_required = false;

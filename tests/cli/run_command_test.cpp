@@ -177,6 +177,15 @@ TEST(RunCommand, skips_what_no_device_can_ever_hold_or_fails_where_no_skip_is_al
   EXPECT_EQ(tool.run({"run", "--memory", "32GiB", "--", "true"}).exit_code, number(ExitCode::no_gpu));
 }
 
+TEST(RunCommand, counts_the_device_heap_that_its_command_is_to_set) {
+  Tool tool;
+  tool.set("GPUTEST_DEVICES", "simulated:1x4GiB,context=0");
+  EXPECT_EQ(tool.run(run_with({"--memory", "3.8GiB"}, {"true"})).exit_code, 0);
+  tool.set("GPUTEST_HEAP", "256MiB");
+  EXPECT_EQ(tool.run(run_with({"--memory", "3.8GiB"}, {"true"})).exit_code, number(ExitCode::skipped));
+  EXPECT_EQ(tool.run(run_with({"--memory", "3.5GiB"}, {"true"})).exit_code, 0);
+}
+
 TEST(RunCommand, skips_a_large_test_beside_others_unless_it_shall_wait) {
   Tool tool;
   tool.set("GPUTEST_RUN_MODE", "parallel");

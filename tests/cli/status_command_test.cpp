@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <csignal>
 #include <filesystem>
 
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace gputest::cli {
@@ -72,6 +74,29 @@ TEST(StatusCommand, knows_a_whole_device_and_a_medium_seat) {
     EXPECT_EQ(status["processes"][0]["who"], "sh");
     EXPECT_EQ(holder.finish().exit_code, 0);
   }
+}
+
+TEST(StatusCommand, shows_who_is_stopped_and_who_has_left_its_claim_to_a_child) {
+  const Tool tool;
+  auto holder = tool.start_holder({"--memory", "12GiB"});
+  EXPECT_EQ(status_of(tool)["processes"][0]["owner"], "running");
+  holder.kill(SIGSTOP);
+  int status = 0;
+  ASSERT_EQ(::waitpid(holder.pid(), &status, WUNTRACED), holder.pid());
+  EXPECT_EQ(status_of(tool)["processes"][0]["owner"], "stopped");
+  auto waiter = tool.start({"run", "--memory", "12GiB", "--", "true"});
+  waiter.wait_for_err("; it is stopped, kill -CONT lets it go on)");
+  holder.kill(SIGCONT);
+  EXPECT_EQ(holder.finish().exit_code, 0);
+  EXPECT_EQ(waiter.finish().exit_code, 0);
+
+  auto parent =
+      tool.start({"run", "--memory", "12GiB", "--", "sh", "-c", "exec 5<&0; { echo here; cat <&5 >/dev/null; } &"});
+  parent.wait_for_out("here");
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(parent.pid()), nullptr, WEXITED | WNOWAIT), 0);
+  EXPECT_EQ(status_of(tool)["processes"][0]["owner"], "children");
+  EXPECT_EQ(status_of(tool)["processes"][0]["claim"], "lease");
+  EXPECT_EQ(parent.finish().exit_code, 0);
 }
 
 TEST(StatusCommand, fails_with_70_where_the_folder_cannot_be_looked_into) {

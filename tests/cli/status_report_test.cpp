@@ -21,6 +21,15 @@ const auto now = std::chrono::system_clock::time_point{1'700'000'000s};
 
 std::string name_of_user(std::uint32_t uid) { return uid == 0 ? "root" : "user" + std::to_string(uid); }
 
+constexpr std::int64_t stopped_pid = 777;
+constexpr std::int64_t ended_pid = 888;
+
+system::ProcessState state_of(pid_t pid) {
+  return pid == stopped_pid ? system::ProcessState::stopped
+         : pid == ended_pid ? system::ProcessState::ended
+                            : system::ProcessState::running;
+}
+
 Entry entry_of(Stage stage, std::uint64_t ticket, const std::string& who) {
   Entry entry;
   entry.claim.stage = stage;
@@ -44,7 +53,7 @@ LedgerView view_of(std::vector<Entry> entries) {
 }
 
 StatusReport status_of(std::vector<Entry> entries) {
-  return make_status("/folder", view_of(std::move(entries)), now, name_of_user);
+  return make_status("/folder", view_of(std::move(entries)), now, name_of_user, state_of);
 }
 
 ClaimKind kind_of(const Entry& entry) { return status_of({entry}).processes.at(0).kind; }
@@ -97,9 +106,31 @@ TEST(StatusReport, is_a_table_for_people) {
             "103  user7  third   waiting to enter    1 of GPU-aaaaaaaa,SIM-1  512 MiB         1 GiB  3 min\n");
 }
 
+TEST(StatusReport, tells_who_is_stopped_who_left_a_child_and_who_has_ended) {
+  auto stopped = entry_of(Stage::holding, 1, "first");
+  stopped.pid = stopped_pid;
+  auto parent = entry_of(Stage::holding, 2, "second");
+  parent.pid = ended_pid;
+  auto ended = entry_of(Stage::inside, 3, "third");
+  ended.pid = ended_pid;
+  ended.alive = false;
+  auto ended_and_reused = ended;
+  ended_and_reused.pid = stopped_pid;
+  EXPECT_EQ(to_text(status_of({stopped, parent, ended, ended_and_reused})),
+            "PID  USER  TEST    CLAIM                       DEVICES       CONTEXT  MEMORY   FOR\n"
+            "777  root  first   lease, stopped              GPU-aaaaaaaa  512 MiB   3 GiB  12 s\n"
+            "888  root  second  lease, kept by a child      GPU-aaaaaaaa  512 MiB   3 GiB  12 s\n"
+            "777  root  third   ended, memory not yet back  GPU-aaaaaaaa  512 MiB       -  12 s\n"
+            "888  root  third   ended, memory not yet back  GPU-aaaaaaaa  512 MiB       -  12 s\n");
+  const auto json = to_json(status_of({stopped, parent, ended}));
+  EXPECT_EQ(json["processes"][0]["owner"], "stopped");
+  EXPECT_EQ(json["processes"][1]["owner"], "children");
+  EXPECT_EQ(json["processes"][2]["owner"], "ended");
+}
+
 TEST(StatusReport, says_nobody_and_whether_anybody_ever_was_there) {
   EXPECT_EQ(to_text(status_of({})), "nobody\n");
-  EXPECT_EQ(to_text(make_status("/folder", {}, now, name_of_user)),
+  EXPECT_EQ(to_text(make_status("/folder", {}, now, name_of_user, state_of)),
             "nobody (no process has used the ledger in /folder yet)\n");
 }
 
@@ -110,7 +141,7 @@ TEST(StatusReport, is_an_object_with_units_in_its_keys_for_machines) {
     "exists": true,
     "now_unix_ms": 1700000000000,
     "processes": [
-      {"pid": 101, "uid": 0, "user": "root", "who": "first", "claim": "lease",
+      {"pid": 101, "uid": 0, "user": "root", "who": "first", "claim": "lease", "owner": "running",
        "device_uuids": ["GPU-aaaaaaaa-1111-2222-3333-444444444444"], "gpus": 1, "context_bytes": 536870912,
        "memory_bytes": 3221225472, "whole_devices": false, "medium_seat": false, "ticket": 1,
        "since_unix_ms": 1699999988000, "for_ms": 12000}

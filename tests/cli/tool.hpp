@@ -7,6 +7,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace gputest::cli {
@@ -20,6 +21,11 @@ public:
   void set(const std::string& name, const std::string& value) { environment_[name] = value; }
 
   [[nodiscard]] tests::ChildProcess start(const std::vector<std::string>& arguments) const;
+
+  /// Starts another program with the same settings.
+  [[nodiscard]] tests::ChildProcess start_program(std::vector<std::string> command) const {
+    return {std::move(command), environment_};
+  }
 
   /// Starts `gputest run` with these options and a command that does nothing until it is finished.
   ///

@@ -44,5 +44,21 @@ TEST_F(DeviceListTest, has_the_real_devices_and_no_reason_where_there_are_some) 
   EXPECT_EQ(why_none_, "");
 }
 
+TEST_F(DeviceListTest, makes_every_decision_as_on_smaller_devices_where_that_is_asked) {
+  setenv("FAKE_NVML", "gpus=1 used=1000 mode=3", 1);
+  settings_.devices = policy::AllDevices{};
+  settings_.device_memory = Bytes{8ULL << 30U};
+  const auto list = open_devices(settings_, why_none_);
+  EXPECT_EQ(list->devices().at(0).total, Bytes{8ULL << 30U});
+  EXPECT_EQ(list->devices().at(0).uuid, "GPU-fake-0");
+  EXPECT_EQ(list->set_aside_bytes(0), 72ULL << 30U);
+  EXPECT_EQ(list->memory(0).used_bytes, 1000U);
+  EXPECT_EQ(list->facts(0, AskDriver::no).compute_mode, policy::ComputeMode::exclusive_process);
+  EXPECT_EQ(list->origin(), "driver 999.1");
+  settings_.device_memory = Bytes{100ULL << 30U};
+  EXPECT_EQ(open_devices(settings_, why_none_)->devices().at(0).total, Bytes{80ULL << 30U}) << "none becomes larger";
+  EXPECT_EQ(open_devices(settings_, why_none_)->set_aside_bytes(0), 0U);
+}
+
 } // namespace
 } // namespace gputest::devices

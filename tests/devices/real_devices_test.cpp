@@ -1,6 +1,8 @@
 // Runs against tests/support/fake_nvml.cpp, which the executable's run path names.
 #include "devices/real_devices.hpp"
 
+#include "system/host_memory.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -43,10 +45,50 @@ TEST_F(RealDevicesTest, show_what_nvml_shows) {
   EXPECT_EQ(use.processes->at(1).used_bytes, std::nullopt);
 }
 
+TEST_F(RealDevicesTest, know_by_nvml_what_costs_nothing_and_by_the_driver_the_rest) {
+  setenv("FAKE_CUDA", "no_pools=1 peers=01", 1);
+  const auto list = open("gpus=2 long_uuids=1 mode=3");
+  ASSERT_NE(list, nullptr) << why_none_;
+  const auto by_nvml = list->facts(0, AskDriver::no);
+  EXPECT_EQ(by_nvml.sm, 90U);
+  EXPECT_EQ(by_nvml.compute_mode, policy::ComputeMode::exclusive_process);
+  EXPECT_EQ(by_nvml.memory_pools, std::nullopt);
+  EXPECT_FALSE(by_nvml.peers);
+  EXPECT_TRUE(by_nvml.lists_processes);
+  EXPECT_EQ(list->facts(0, AskDriver::yes).memory_pools, true);
+  EXPECT_EQ(list->facts(0, AskDriver::yes).peers, (std::vector<std::size_t>{1}));
+  EXPECT_EQ(list->facts(1, AskDriver::yes).memory_pools, false);
+  setenv("FAKE_CUDA", "init=100", 1);
+  EXPECT_EQ(list->facts(1, AskDriver::yes).memory_pools, false) << "it is asked only once";
+  EXPECT_EQ(open("gpus=1 long_uuids=1")->facts(0, AskDriver::yes).why_unknown,
+            "cuInit answers CUDA_ERROR_NO_DEVICE (100)");
+  unsetenv("FAKE_CUDA");
+}
+
+TEST_F(RealDevicesTest, that_share_the_hosts_memory_have_what_the_host_has_available) {
+  const auto host = system::read_host_memory();
+  ASSERT_TRUE(host);
+  const auto list = open("memory=3");
+  ASSERT_NE(list, nullptr) << why_none_;
+  ASSERT_EQ(list->devices().size(), 1U) << why_none_;
+  EXPECT_TRUE(list->facts(0, AskDriver::no).shares_host_memory);
+  EXPECT_EQ(list->devices()[0].total, Bytes{host->total_bytes});
+  EXPECT_GT(list->memory(0).used_bytes, 0U);
+  EXPECT_LT(list->memory(0).used_bytes, host->total_bytes);
+  EXPECT_FALSE(open("")->facts(0, AskDriver::no).shares_host_memory);
+}
+
+TEST_F(RealDevicesTest, say_what_is_left_out) {
+  const auto list = open("gpus=2 lost=1");
+  ASSERT_NE(list, nullptr);
+  EXPECT_EQ(list->left_out(), "GPU 1 cannot be used: GPU is lost (15)");
+}
+
 TEST_F(RealDevicesTest, pass_on_that_processes_cannot_be_listed) {
   const auto list = open("compute_error=3");
   ASSERT_NE(list, nullptr) << why_none_;
   EXPECT_FALSE(list->memory(0).processes);
+  EXPECT_FALSE(list->facts(0, AskDriver::no).lists_processes);
 }
 
 TEST_F(RealDevicesTest, have_no_room_once_they_are_lost) {

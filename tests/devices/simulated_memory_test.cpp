@@ -2,6 +2,7 @@
 
 #include "devices/simulated.hpp"
 #include "support/in_child.hpp"
+#include "support/message_of.hpp"
 #include "support/private_folder.hpp"
 
 #include <gputest/error.hpp>
@@ -145,6 +146,57 @@ TEST_F(SimulatedMemoryTest, of_a_parent_is_left_alone_by_the_child_it_forks) {
   EXPECT_EQ(used(memory, 0), 200_MiB);
 }
 
+TEST_F(SimulatedMemoryTest, of_a_killed_process_comes_back_only_after_the_time_that_the_setting_says) {
+  setting_.return_after = std::chrono::hours{1};
+  const pid_t a = start([](SimulatedMemory& memory) { memory.allocate(0, 900_MiB); });
+  kill(a);
+  SimulatedMemory memory = open();
+  EXPECT_EQ(used(memory, 0), 1000_MiB);
+  ASSERT_EQ(memory.use(0).processes->size(), 1U);
+  EXPECT_EQ(memory.use(0).processes->front().pid, a) << "as the driver lists a process that is being torn down";
+  EXPECT_THROW(memory.allocate(0, 100_MiB), OutOfMemory);
+  memory.allocate(1, 100_MiB);
+  EXPECT_EQ(used(memory, 0), 1000_MiB) << "its record was not taken over";
+  setting_.return_after = std::chrono::milliseconds{1};
+  SimulatedMemory hasty = open();
+  while (used(hasty, 0) != 0_B) {
+  }
+  hasty.allocate(0, 900_MiB);
+}
+
+TEST_F(SimulatedMemoryTest, of_a_device_in_exclusive_mode_is_one_process_s) {
+  setting_.facts.compute_mode = policy::ComputeMode::exclusive_process;
+  const pid_t a = start([](SimulatedMemory& memory) { memory.allocate(0, 1_MiB); });
+  SimulatedMemory memory = open();
+  EXPECT_EQ(tests::message_of<Error>([&] { memory.allocate(0, 1_MiB); }),
+            "simulated device 0 is busy: its compute mode is EXCLUSIVE_PROCESS, and pid " + std::to_string(a) +
+                " uses it");
+  memory.allocate(1, 1_MiB);
+  memory.allocate(1, 1_MiB);
+  kill(a);
+  memory.allocate(0, 1_MiB);
+}
+
+TEST_F(SimulatedMemoryTest, of_a_device_that_cannot_be_used_is_nobodys) {
+  setting_.facts.lost = true;
+  SimulatedMemory memory = open();
+  EXPECT_THROW(memory.allocate(0, 1_MiB), Error);
+  EXPECT_EQ(used(memory, 0), 0_B);
+}
+
+TEST_F(SimulatedMemoryTest, of_other_kinds_of_devices_is_other_memory) {
+  setting_ = policy::parse_simulated_devices("1x1GiB,context=0");
+  SimulatedMemory usual = open();
+  usual.allocate(0, 500_MiB);
+  setting_ = policy::parse_simulated_devices("1x1GiB,context=0,sm_75");
+  SimulatedMemory older = open();
+  EXPECT_EQ(used(older, 0), 0_B);
+  EXPECT_NE(simulated_uuids(setting_), simulated_uuids(policy::parse_simulated_devices("1x1GiB,context=0")));
+  setting_ = policy::parse_simulated_devices("1x1GiB,sm_90,memory_pools");
+  SimulatedMemory usual_too = open();
+  EXPECT_EQ(used(usual_too, 0), 500_MiB) << "what is said in more words is the same device";
+}
+
 TEST_F(SimulatedMemoryTest, of_other_settings_is_other_memory) {
   SimulatedMemory memory = open();
   memory.allocate(0, 500_MiB);
@@ -167,6 +219,26 @@ TEST_F(SimulatedMemoryTest, is_what_the_list_of_simulated_devices_shows) {
   memory.allocate(1, 1_MiB);
   EXPECT_EQ(list->memory(0).used_bytes, 0U);
   EXPECT_EQ(list->memory(1).used_bytes, (101_MiB).count());
+}
+
+TEST_F(SimulatedMemoryTest, is_listed_as_far_as_such_a_driver_would) {
+  setting_.facts.lists_processes = false;
+  SimulatedMemory memory = open();
+  memory.allocate(0, 1_MiB);
+  EXPECT_FALSE(open_simulated(setting_, folder_.path())->memory(0).processes);
+  setting_.facts.lists_processes = true;
+  setting_.facts.driver_model = policy::DriverModel::wddm;
+  const auto use = open_simulated(setting_, folder_.path())->memory(0);
+  ASSERT_TRUE(use.processes && use.processes->size() == 1);
+  EXPECT_EQ(use.processes->front().used_bytes, std::nullopt);
+  EXPECT_EQ(use.used_bytes, (101_MiB).count());
+}
+
+TEST_F(SimulatedMemoryTest, that_is_the_hosts_is_free_as_far_as_the_hosts_is) {
+  setting_ = policy::parse_simulated_devices("1x1024TiB,integrated");
+  const auto list = open_simulated(setting_, folder_.path());
+  EXPECT_GT(list->memory(0).used_bytes, (1000_TiB).count()) << "no host has as much";
+  EXPECT_LT(list->memory(0).used_bytes, (1024_TiB).count()) << "and every one has some";
 }
 
 } // namespace

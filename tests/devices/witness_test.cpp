@@ -22,10 +22,14 @@ public:
   [[nodiscard]] std::uint64_t reserved_bytes(std::size_t /*index*/) const override { return reserved; }
   [[nodiscard]] std::uint64_t usual_overhead_bytes(std::size_t /*index*/) const override { return 0; }
   [[nodiscard]] MemoryUse memory(std::size_t /*index*/) const override { return use; }
+  [[nodiscard]] policy::DeviceFacts facts(std::size_t /*index*/, AskDriver /*ask*/) const override { return about; }
+  [[nodiscard]] std::uint64_t set_aside_bytes(std::size_t /*index*/) const override { return set_aside; }
   [[nodiscard]] std::string origin() const override { return "fake"; }
 
   MemoryUse use;
   std::uint64_t reserved = 100;
+  std::uint64_t set_aside = 0;
+  policy::DeviceFacts about;
 
 private:
   std::vector<Device> devices_{{"GPU-other", "fake", Bytes{5}, false}, {"GPU-a", "fake", Bytes{1000}, false}};
@@ -69,6 +73,36 @@ TEST_F(WitnessTest, gives_a_device_that_is_not_there_no_capacity) {
   devices_->use.used_bytes = 500;
   EXPECT_EQ(witness_->capacity("GPU-none", {}, device).total_bytes, 0U);
   EXPECT_EQ(witness_->capacity("GPU-none", {}, device).stranger_bytes, 0U);
+}
+
+TEST_F(WitnessTest, lets_strangers_take_first_what_no_decision_counts_on) {
+  devices_->set_aside = 300;
+  devices_->use = {200, {{{parent_, 200}}}};
+  EXPECT_EQ(strangers({}), 0U);
+  devices_->use = {350, {{{parent_, 350}}}};
+  EXPECT_EQ(strangers({}), 50U);
+}
+
+TEST_F(WitnessTest, gives_a_device_that_cannot_be_used_no_capacity) {
+  devices_->about.compute_mode = policy::ComputeMode::prohibited;
+  EXPECT_EQ(make_witness(devices_)->capacity("GPU-a", {}, device).total_bytes, 0U);
+  devices_->about = {};
+  devices_->about.lost = true;
+  EXPECT_EQ(make_witness(devices_)->capacity("GPU-a", {}, device).total_bytes, 0U);
+}
+
+TEST_F(WitnessTest, says_that_a_device_lets_one_process_in) {
+  EXPECT_FALSE(witness_->capacity("GPU-a", {}, device).one_process);
+  devices_->about.compute_mode = policy::ComputeMode::exclusive_process;
+  EXPECT_TRUE(make_witness(devices_)->capacity("GPU-a", {}, device).one_process);
+}
+
+TEST_F(WitnessTest, counts_all_that_the_host_uses_of_memory_that_it_shares) {
+  devices_->use = {500, {{{self_, 100}}}};
+  EXPECT_EQ(strangers({entry(0, self_, 400)}), 100U) << "unlisted memory may be a claim's";
+  devices_->about.shares_host_memory = true;
+  witness_ = make_witness(devices_);
+  EXPECT_EQ(strangers({entry(0, self_, 400)}), 400U);
 }
 
 TEST_F(WitnessTest, counts_listed_processes_that_are_not_on_the_ledger_as_strangers) {

@@ -1,5 +1,6 @@
 // What gputest believes of NVIDIA's driver, checked on a real GPU. Every claim runs in a process of its own: a context,
 // a sticky error and CUDA_VISIBLE_DEVICES are for the life of a process.
+#include "real_device.hpp"
 #include "system/cuda_driver.hpp"
 #include "system/nvml.hpp"
 
@@ -21,92 +22,7 @@
 namespace gputest::system {
 namespace {
 
-constexpr std::uint64_t mib = 1ULL << 20U;
-constexpr std::uint64_t gib = 1ULL << 30U;
-
-// Room for what the driver takes and gives back by itself between two looks, far below what the tests move.
-constexpr std::uint64_t slack_bytes = 64 * mib;
-
-void require(bool holds, const std::string& claim) {
-  if (!holds) {
-    throw std::runtime_error{claim};
-  }
-}
-
-void check(cudaError_t error) {
-  require(error == cudaSuccess, std::string{"a CUDA call answered "} + cudaGetErrorName(error));
-}
-
-Nvml open_nvml() {
-  std::string why;
-  auto nvml = Nvml::open(why);
-  require(nvml.has_value(), why);
-  return std::move(*nvml);
-}
-
-/// CUDA's device 0 as NVML writes UUIDs.
-std::string uuid_of_device_0() {
-  cudaDeviceProp properties{};
-  check(cudaGetDeviceProperties(&properties, 0));
-  std::string uuid = "GPU-";
-  for (int i = 0; i < 16; ++i) {
-    char byte[3];
-    std::snprintf(byte, sizeof byte, "%02x", static_cast<unsigned char>(properties.uuid.bytes[i]));
-    uuid += (i == 4 || i == 6 || i == 8 || i == 10) ? std::string{"-"} + byte : byte;
-  }
-  return uuid;
-}
-
-std::size_t index_of(const Nvml& nvml, const std::string& uuid) {
-  for (std::size_t i = 0; i < nvml.devices().size(); ++i) {
-    if (nvml.devices()[i].uuid == uuid) {
-      return i;
-    }
-  }
-  throw std::runtime_error{"NVML does not show " + uuid};
-}
-
-/// NVML's view of the one device that this process uses.
-class View {
-public:
-  View() : nvml_{open_nvml()} {}
-
-  /// CUDA's device 0; creates its context.
-  void use_device_0() {
-    check(cudaFree(nullptr));
-    index_ = index_of(nvml_, uuid_of_device_0());
-  }
-
-  [[nodiscard]] const NvmlDevice& device() const { return nvml_.devices().at(index_); }
-
-  [[nodiscard]] std::uint64_t used() const {
-    const auto used = nvml_.used_bytes(index_);
-    require(used.has_value(), "NVML says how much memory is in use");
-    return *used;
-  }
-
-  /// The bytes that any device lists for this process, 0 if it is listed nowhere.
-  [[nodiscard]] std::uint64_t own_bytes() const {
-    std::uint64_t bytes = 0;
-    for (std::size_t i = 0; i < nvml_.devices().size(); ++i) {
-      const auto processes = nvml_.processes(i);
-      require(processes.has_value(), "NVML lists processes");
-      for (const auto& process : *processes) {
-        if (process.pid == getpid()) {
-          require(process.used_bytes.has_value(), "NVML says how much this process uses");
-          bytes += *process.used_bytes;
-        }
-      }
-    }
-    return bytes;
-  }
-
-private:
-  Nvml nvml_;
-  std::size_t index_ = 0;
-};
-
-bool about(std::uint64_t a, std::uint64_t b) { return (a < b ? b - a : a - b) <= slack_bytes; }
+using namespace tests; // NOLINT(google-build-using-namespace): what all of these tests share
 
 void* current_context() {
   void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
@@ -317,53 +233,21 @@ void settles_nothing_in_a_forked_child() {
   require(settle_cuda().error.empty(), "the parent is none the worse");
 }
 
-/// Runs a claim and ends the process: 0 if it holds, else 1 with the reason on stderr.
-[[noreturn]] void run(void (*claim)()) {
-  try {
-    claim();
-  } catch (const std::exception& failure) {
-    std::fprintf(stderr, "does not hold: %s\n", failure.what());
-    std::exit(1);
-  }
-  std::exit(0);
-}
-
-class RealDeviceDeathTest : public ::testing::Test {
-protected:
-  void SetUp() override {
-    GTEST_FLAG_SET(death_test_style, "threadsafe"); // a new process, in which CUDA was never used
-    std::string why;
-    const auto nvml = Nvml::open(why);
-    if (nvml && !nvml->devices().empty()) {
-      return;
-    }
-    const char* require_gpu = std::getenv("GPUTEST_REQUIRE_GPU");
-    if (require_gpu != nullptr && std::string{require_gpu} == "1") {
-      FAIL() << "no GPU, and GPUTEST_REQUIRE_GPU=1: " << why;
-    }
-    GTEST_SKIP() << "no GPU: " << why;
-  }
-};
-
-// A name is the claim: the test and the function that it runs.
-#define CLAIM(name)                                                                                                    \
-  TEST_F(RealDeviceDeathTest, name) { EXPECT_EXIT(run(gputest::system::name), ::testing::ExitedWithCode(0), ""); }
-
-CLAIM(nvml_makes_no_context)
-CLAIM(loaded_is_not_initialised)
-CLAIM(initialised_is_not_used)
-CLAIM(a_context_is_listed_with_its_bytes)
-CLAIM(figures_are_those_of_cuda)
-CLAIM(settle_returns_the_default_pool)
-CLAIM(settle_returns_the_current_pool)
-CLAIM(settle_returns_the_memory_of_graphs)
-CLAIM(settle_waits_for_the_work)
-CLAIM(settle_names_a_sticky_error)
-CLAIM(settle_leaves_other_errors_alone)
-CLAIM(settle_leaves_the_current_context_alone)
-CLAIM(pins_by_uuid_before_the_first_call)
-CLAIM(sees_no_device_when_pinned_to_one_that_is_not_there)
-CLAIM(settles_nothing_in_a_forked_child)
+CLAIM(RealDeviceDeathTest, nvml_makes_no_context)
+CLAIM(RealDeviceDeathTest, loaded_is_not_initialised)
+CLAIM(RealDeviceDeathTest, initialised_is_not_used)
+CLAIM(RealDeviceDeathTest, a_context_is_listed_with_its_bytes)
+CLAIM(RealDeviceDeathTest, figures_are_those_of_cuda)
+CLAIM(RealDeviceDeathTest, settle_returns_the_default_pool)
+CLAIM(RealDeviceDeathTest, settle_returns_the_current_pool)
+CLAIM(RealDeviceDeathTest, settle_returns_the_memory_of_graphs)
+CLAIM(RealDeviceDeathTest, settle_waits_for_the_work)
+CLAIM(RealDeviceDeathTest, settle_names_a_sticky_error)
+CLAIM(RealDeviceDeathTest, settle_leaves_other_errors_alone)
+CLAIM(RealDeviceDeathTest, settle_leaves_the_current_context_alone)
+CLAIM(RealDeviceDeathTest, pins_by_uuid_before_the_first_call)
+CLAIM(RealDeviceDeathTest, sees_no_device_when_pinned_to_one_that_is_not_there)
+CLAIM(RealDeviceDeathTest, settles_nothing_in_a_forked_child)
 
 } // namespace
 } // namespace gputest::system

@@ -63,8 +63,9 @@ TEST_F(Annotations, that_name_no_test_fail_every_test) {
   const auto reports = reports_of("misnamed", "*");
   ASSERT_EQ(reports.size(), 2U);
   for (const auto& [name, report] : reports) {
-    EXPECT_THAT(report.failures, HasSubstr("GPUTEST_MEMORY(Small, frist) names no test of this executable; write the "
-                                           "suite and the test as in TEST()"))
+    EXPECT_THAT(report.failures,
+                HasSubstr("GPUTEST_MEMORY(Small, frist), GPUTEST_REQUIRES(NoFixture, scond), GPUTEST_HEAP(Smal, first) "
+                          "names no test of this executable; write the suite and the test as in TEST()"))
         << name;
   }
   const Ended ended = run("misnamed");

@@ -52,7 +52,7 @@ TEST_F(LedgerCrash, a_process_killed_in_the_middle_of_the_queue_changes_nothing_
   a.ask("lease a 1 60");
   b.ask("lease b 1 60");
   c.ask("lease c 1 60");
-  EXPECT_EQ(d.ask("lease d 1 60"), "waits for a b c");
+  EXPECT_EQ(d.ask("lease d 1 60"), "waits for a c");
   c.kill();
   EXPECT_EQ(stage_of("d"), "waiting");
   a.ask("release");
@@ -60,6 +60,36 @@ TEST_F(LedgerCrash, a_process_killed_in_the_middle_of_the_queue_changes_nothing_
   EXPECT_EQ(stage_of("d"), "waiting");
   b.ask("release");
   EXPECT_EQ(d.answer(), "granted 1");
+}
+
+TEST_F(LedgerCrash, whoever_was_behind_one_that_gave_up_sees_the_one_before_that_end) {
+  auto a = start_inside("a");
+  auto b = start_inside("b");
+  auto c = start_inside("c");
+  auto d = start_inside("d");
+  a.ask("lease a 1 30");
+  EXPECT_EQ(b.ask("lease b 1 60"), "waits for a c d");
+  EXPECT_EQ(c.ask("lease c 1 60 for-a-while"), "waits for a b");
+  EXPECT_EQ(d.ask("lease d 1 20"), "waits for a c");
+  EXPECT_EQ(c.answer(), "timed out for a b");
+  b.kill();
+  EXPECT_EQ(d.answer(), "granted 1");
+}
+
+TEST_F(LedgerCrash, whoever_was_behind_one_that_entered_elsewhere_sees_the_one_before_that_end) {
+  auto inside_0 = start_inside("inside_0", "1");
+  auto inside_1 = start();
+  EXPECT_EQ(inside_1.ask("enter inside_1 2 1 90 0"), "granted 2");
+  auto a = start();
+  auto b = start();
+  auto c = start();
+  EXPECT_EQ(a.ask("enter a 1 1 10 0 whole"), "waits for inside_0");
+  EXPECT_EQ(b.ask("enter b 3 1 20 0"), "waits for a inside_1");
+  EXPECT_EQ(c.ask("enter c 1 1 10 0"), "waits for b");
+  inside_1.kill();
+  EXPECT_EQ(b.answer(), "granted 2");
+  a.kill();
+  EXPECT_EQ(c.answer(), "granted 1");
 }
 
 TEST_F(LedgerCrash, a_process_killed_while_entering_lets_the_next_in) {

@@ -58,6 +58,15 @@ TEST_F(DeviceTableTest, remembers_the_overhead_of_each_device) {
   EXPECT_EQ(table_.uuid(0), "GPU-a");
 }
 
+TEST_F(DeviceTableTest, shows_a_uuid_that_anybody_wrote_as_one_line_of_text) {
+  DeviceRow row;
+  row.uuid.fill('u');
+  row.uuid[0] = '\n';
+  store_.write_row(0, row);
+  EXPECT_EQ(table_.uuid(0), "?" + std::string(94, 'u'));
+  EXPECT_EQ(table_.bit_of("GPU-a"), 2U);
+}
+
 TEST(ForEachDevice, visits_every_bit) {
   const auto visited = [](policy::DeviceMask devices) {
     std::vector<std::size_t> indices;

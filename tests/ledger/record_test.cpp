@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <string>
+
 namespace gputest::ledger {
 namespace {
 
@@ -60,6 +65,44 @@ TEST(Record, cuts_a_name_that_is_too_long) {
   Entry entry = filled();
   entry.who = std::string(1000, 'x');
   EXPECT_EQ(to_entry(7, to_record(entry)).who, std::string(159, 'x'));
+}
+
+// The file is everybody's: any process can write anything into it.
+
+TEST(Record, of_a_stage_that_there_is_not_is_outside_and_on_no_device) {
+  for (const std::uint32_t stage : {5U, 1000U, UINT32_MAX}) {
+    Record record = to_record(filled());
+    record.stage = stage;
+    const Entry read = to_entry(7, record);
+    EXPECT_EQ(read.claim.stage, Stage::outside) << stage;
+    EXPECT_EQ(read.claim.devices, 0U) << stage;
+  }
+}
+
+TEST(Record, of_who_waits_to_enter_is_on_no_device) {
+  Record record = to_record(filled());
+  record.stage = static_cast<std::uint32_t>(Stage::entering);
+  EXPECT_EQ(to_entry(7, record).claim.devices, 0U);
+  record.stage = static_cast<std::uint32_t>(Stage::inside);
+  EXPECT_EQ(to_entry(7, record).claim.devices, 16U);
+}
+
+TEST(Record, of_a_time_before_1970_is_read_as_one_that_can_be_taken_off_now) {
+  Record record = to_record(filled());
+  for (const std::int64_t since : {INT64_MIN, std::int64_t{-1}, std::int64_t{0}}) {
+    record.since_ns = since;
+    EXPECT_EQ(to_entry(7, record).since, std::chrono::system_clock::time_point{}) << since;
+  }
+}
+
+TEST(Record, shows_a_name_as_one_line_without_control_characters) {
+  Record record = to_record(filled());
+  record.who.fill('x');
+  EXPECT_EQ(to_entry(7, record).who, std::string(159, 'x')) << "without a terminator";
+  const std::string name = "a\n\x1b[2J\x7F \xC3\xA9";
+  record.who = {};
+  std::copy(name.begin(), name.end(), record.who.begin());
+  EXPECT_EQ(to_entry(7, record).who, "a??[2J? \xC3\xA9");
 }
 
 TEST(Record, of_all_zeros_is_nobody) { EXPECT_EQ(to_entry(7, Record{}).claim.stage, Stage::outside); }

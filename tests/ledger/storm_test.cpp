@@ -1,152 +1,162 @@
-#include "support/in_child.hpp"
-#include "support/private_folder.hpp"
-#include "support/storm_oracle.hpp"
-
-#include "ledger/ledger.hpp"
+#include "storm/oracle.hpp"
 
 #include <gtest/gtest.h>
 
-#include <poll.h>
-
-#include <array>
-#include <deque>
-#include <iterator>
-#include <map>
 #include <memory>
-#include <random>
-#include <string>
 
-namespace gputest::tests {
+namespace gputest::tests::storm {
 namespace {
 
-/// Keeps a number of processes running on one ledger, and kills some of them at any instruction.
-class Storm {
-public:
-  Storm(unsigned seed, std::size_t starts) : random_{seed}, starts_left_{starts} {
-    EXPECT_EQ(::pipe2(steps_.data(), O_CLOEXEC), 0);
-    while (running_.size() < 24) {
-      start_one();
-    }
-  }
-  ~Storm() {
-    ::close(steps_[0]);
-    ::close(steps_[1]);
-  }
-  Storm(const Storm&) = delete;
-  Storm& operator=(const Storm&) = delete;
-
-  void run() {
-    while (!running_.empty() || !gone_.empty()) {
-      if (starts_left_ > 0 && !running_.empty() && up_to(11) == 0) {
-        kill_one();
-      } else {
-        wait_for_a_step();
-      }
-      reap();
-      give_back_memory();
-      while (running_.size() < 24 && starts_left_ > 0) {
-        start_one();
-      }
-    }
+/// Two processes of a storm that tell its oracle what a ledger has let them do.
+class StormOracle : public ::testing::Test {
+protected:
+  StormOracle() : board_{std::make_unique<Board>()} {
+    board_->devices = 2;
+    board_->processes = 2;
+    board_->row_of(1).number = 1;
+    board_->row_of(2).number = 2;
   }
 
-  int finished = 0; ///< ended by themselves, with 0
-  int killed = 0;
-  std::string failed; ///< ended in any other way
-  StormOracle& oracle() { return oracle_; }
-  [[nodiscard]] std::string folder() const { return folder_.path() + "/ledgers"; }
-  [[nodiscard]] std::string oracle_file() const { return folder_.path() + "/oracle"; }
-
-private:
-  unsigned up_to(unsigned most) { return std::uniform_int_distribution<unsigned>{0, most}(random_); }
-
-  void start_one() {
-    --starts_left_;
-    const std::string number = std::to_string(next_number_);
-    const std::string seed = std::to_string(random_());
-    const std::string tests = std::to_string(1 + up_to(7));
-    const pid_t pid = ::fork();
-    if (pid == 0) {
-      ::dup2(steps_[1], STDOUT_FILENO);
-      ::execl(GPUTEST_STORM_PROCESS, "storm_process", folder().c_str(), oracle_file().c_str(), number.c_str(),
-              seed.c_str(), tests.c_str(), nullptr);
-      ::_exit(125);
-    }
-    running_[pid] = next_number_++;
+  static Oracle::Uses uses(std::uint16_t overhead, std::uint16_t leased) {
+    Oracle::Uses uses{};
+    uses[0].inside = true;
+    uses[0].overhead_bytes = overhead;
+    uses[0].leased_bytes = leased;
+    return uses;
   }
 
-  /// Blocks until some process has done something, so that kills come in the midst of what they do.
-  void wait_for_a_step() {
-    pollfd step{steps_[0], POLLIN, 0};
-    // A process that ends says nothing: look for those from time to time.
-    if (::poll(&step, 1, 20) > 0) {
-      std::array<char, 8> bytes{};
-      static_cast<void>(!::read(steps_[0], bytes.data(), bytes.size()));
-    }
+  [[nodiscard]] std::uint32_t broken(Rule rule) const { return board_->broken.at(static_cast<std::size_t>(rule)); }
+
+  static void look(const Oracle& oracle) { static_cast<void>(oracle.capacity("device-0", {}, 1)); }
+
+  static void get(Oracle& oracle, bool enters, policy::DeviceMask devices) {
+    oracle.asks(enters, devices);
+    look(oracle);
+    oracle.is_granted(devices);
   }
 
-  void kill_one() {
-    const auto victim = std::next(running_.begin(), up_to(static_cast<unsigned>(running_.size()) - 1));
-    ::kill(victim->first, SIGKILL);
-  }
-
-  /// The devices show the memory of the dead as free only some time after they have ended.
-  void give_back_memory() {
-    while (gone_.size() > 3 || (!gone_.empty() && up_to(9) == 0)) {
-      oracle_.clear(gone_.front());
-      gone_.pop_front();
-    }
-  }
-
-  void reap() {
-    int status = 0;
-    for (pid_t pid = 0; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;) {
-      const std::size_t number = running_.at(pid);
-      running_.erase(pid);
-      if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) {
-        ++killed;
-        gone_.push_back(number);
-      } else if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
-        ++finished;
-      } else {
-        failed += " " + std::to_string(number) + " with status " + std::to_string(status);
-      }
-    }
-  }
-
-  PrivateFolder folder_;
-  StormOracle oracle_{oracle_file()};
-  std::mt19937 random_;
-  std::size_t starts_left_;
-  std::size_t next_number_ = 0;
-  std::array<int, 2> steps_{};
-  std::map<pid_t, std::size_t> running_; ///< number of each by pid
-  std::deque<std::size_t> gone_;         ///< numbers of those that were killed and whose memory is not back yet
+  std::unique_ptr<Board> board_;
+  Oracle a_{*board_, 1};
+  Oracle b_{*board_, 2};
 };
 
-TEST(LedgerStorm, never_goes_over_the_budget_and_everybody_who_is_not_killed_finishes) {
-  Storm storm{20250731, 300};
-  storm.run();
-  EXPECT_EQ(storm.oracle().violations(), 0U);
-  EXPECT_EQ(storm.failed, "");
-  EXPECT_EQ(storm.finished + storm.killed, 300);
-  EXPECT_GT(storm.killed, 20);
-  EXPECT_GT(storm.finished, 20);
-  // What the storm leaves on the ledger are only the lines of those who have ended, which the next who enters clears.
-  ledger::Ledger ledger{storm.folder(), std::make_shared<StormOracle>(storm.oracle_file())};
-  for (const auto& entry : ledger.entries()) {
-    EXPECT_FALSE(entry.alive) << entry.who;
+TEST_F(StormOracle, finds_more_bytes_in_use_than_there_are) {
+  a_.use(uses(100, 500));
+  b_.use(uses(100, 300));
+  EXPECT_EQ(board_->violations(), 0U) << board_->first.data();
+  b_.use(uses(100, 301));
+  EXPECT_EQ(broken(Rule::budget), 1U);
+  EXPECT_EQ(board_->violations(), 1U);
+}
+
+TEST_F(StormOracle, counts_nothing_that_was_given_back) {
+  a_.use(uses(100, 900));
+  a_.use({});
+  b_.use(uses(100, 900));
+  EXPECT_EQ(board_->violations(), 0U) << board_->first.data();
+}
+
+TEST_F(StormOracle, finds_two_in_one_seat) {
+  auto seated = uses(1, 1);
+  seated[0].seat = true;
+  a_.use(seated);
+  EXPECT_EQ(board_->violations(), 0U) << board_->first.data();
+  b_.use(seated);
+  EXPECT_EQ(broken(Rule::budget), 1U);
+}
+
+TEST_F(StormOracle, finds_somebody_beside_who_has_the_whole_device) {
+  auto whole = uses(1, 0);
+  whole[0].exclusive = true;
+  a_.use(whole);
+  EXPECT_EQ(board_->violations(), 0U) << board_->first.data();
+  b_.use(uses(1, 0));
+  EXPECT_EQ(broken(Rule::budget), 1U);
+}
+
+TEST_F(StormOracle, finds_a_later_request_that_was_granted_before_an_earlier_one) {
+  a_.asks(false, 3);
+  look(a_);
+  a_.is_queued();
+  get(b_, false, 1);
+  EXPECT_EQ(board_->violations(), 0U) << "a may have been granted before, and be late to say so";
+  look(a_);
+  a_.is_granted(3);
+  EXPECT_EQ(broken(Rule::order), 1U);
+}
+
+TEST_F(StormOracle, finds_it_too_where_the_later_one_is_late_to_say_so) {
+  a_.asks(false, 3);
+  look(a_);
+  a_.is_queued();
+  b_.asks(false, 1);
+  look(b_);
+  look(a_);
+  a_.is_granted(3);
+  EXPECT_EQ(board_->violations(), 0U) << board_->first.data();
+  b_.is_granted(1);
+  EXPECT_EQ(broken(Rule::order), 1U);
+}
+
+TEST_F(StormOracle, lets_a_request_be_granted_that_asked_before_the_other_was_queued) {
+  a_.asks(false, 1);
+  look(a_);
+  b_.asks(false, 1);
+  a_.is_queued();
+  look(b_);
+  b_.is_granted(1);
+  look(a_);
+  a_.is_granted(1);
+  EXPECT_EQ(board_->violations(), 0U) << board_->first.data();
+}
+
+TEST_F(StormOracle, lets_the_first_in_the_queue_say_late_that_it_was_granted) {
+  a_.asks(false, 1);
+  look(a_);
+  a_.is_queued();
+  look(a_); // the look that grants
+  get(b_, false, 1);
+  a_.is_granted(1);
+  EXPECT_EQ(board_->violations(), 0U) << board_->first.data();
+}
+
+TEST_F(StormOracle, keeps_apart_the_queues_and_the_devices) {
+  a_.asks(false, 1);
+  look(a_);
+  a_.is_queued();
+  get(b_, true, 1);
+  get(b_, false, 2);
+  look(a_);
+  a_.is_granted(1);
+  EXPECT_EQ(board_->violations(), 0U) << board_->first.data();
+}
+
+TEST_F(StormOracle, finds_a_request_that_is_passed_by_more_grants_than_there_are_processes) {
+  a_.asks(false, 1);
+  b_.asks(false, 1); // as if it had asked for all of them before a was queued
+  a_.is_queued();
+  for (int grants = 0; grants < 3; ++grants) {
+    look(b_);
+    b_.is_granted(1);
   }
-  ledger::Ledger::EnterRequest whole;
-  whole.who = "0";
-  whole.candidates = 3;
-  whole.gpus = 2;
-  whole.whole_devices = true;
-  ledger::Patience at_once;
-  at_once.may_wait = false;
-  EXPECT_EQ(ledger.enter(whole, at_once).kind, ledger::Result::Kind::granted);
-  EXPECT_EQ(ledger.entries().size(), 1U);
+  look(a_);
+  a_.is_granted(1);
+  EXPECT_EQ(broken(Rule::bound), 1U);
+  EXPECT_EQ(board_->most_passed, 3U);
+}
+
+TEST_F(StormOracle, shows_memory_as_back_once_its_process_does_not_use_it_or_another_has_its_row) {
+  ledger::Entry entry;
+  entry.who = "1";
+  a_.use(uses(1, 1));
+  EXPECT_FALSE(b_.is_back("device-0", entry));
+  EXPECT_TRUE(b_.is_back("device-1", entry)) << "it never used that one";
+  board_->row_of(1).number = 1 + most_rows;
+  EXPECT_TRUE(b_.is_back("device-0", entry));
+  board_->row_of(1).number = 1;
+  a_.use({});
+  EXPECT_TRUE(b_.is_back("device-0", entry));
 }
 
 } // namespace
-} // namespace gputest::tests
+} // namespace gputest::tests::storm

@@ -88,7 +88,7 @@ TEST_F(LedgerWaiting, a_release_wakes_the_first_in_the_queue_and_nobody_else) {
   EXPECT_EQ(a.ask("release"), "released");
   EXPECT_TRUE(has_rung("b"));
   EXPECT_FALSE(has_rung("c"));
-  EXPECT_EQ(a.ask("lease a 1 60"), "waits for b c") << "who was woken has its turn even if others come before it looks";
+  EXPECT_EQ(a.ask("lease a 1 60"), "waits for c") << "who was woken has its turn even if others come before it looks";
   go_on(b);
   // Its ring was taken away above, so another change has to tell it.
   a.kill();
@@ -99,16 +99,22 @@ TEST_F(LedgerWaiting, a_release_wakes_the_first_in_the_queue_and_nobody_else) {
   EXPECT_EQ(c.answer(), "granted 1");
 }
 
-TEST_F(LedgerWaiting, a_new_process_wakes_the_first_in_the_queue_since_it_may_hide_that_another_has_ended) {
+TEST_F(LedgerWaiting, a_new_process_wakes_all_who_wait_since_it_may_hide_that_another_has_ended) {
   auto a = start_inside("a");
   auto b = start_inside("b");
   a.ask("lease a 1 60");
+  auto c = start_inside("c");
   b.ask("lease b 1 60");
+  c.ask("lease c 1 60");
   stop(b);
+  stop(c);
   has_rung("b");
-  auto c = start_inside("c", "2");
+  has_rung("c");
+  auto d = start_inside("d", "2");
   EXPECT_TRUE(has_rung("b"));
+  EXPECT_TRUE(has_rung("c"));
   go_on(b);
+  go_on(c);
   a.ask("release");
   EXPECT_EQ(b.answer(), "granted 1");
 }

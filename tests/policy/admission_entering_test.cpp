@@ -57,6 +57,17 @@ TEST(AdmissionEntering, keeps_everybody_else_out_of_a_whole_device) {
   });
 }
 
+TEST(AdmissionEntering, lets_one_process_in_where_a_device_takes_one) {
+  const Capacity one{100, 0, true};
+  check({
+      {"the first", {{one}, {entering(1, 1, 10, 5)}}, "grant 1"},
+      {"the second", {{one}, {entering(1, 1, 10, 5), inside(1, 10, 5)}}, "wait for 1"},
+      {"who waits to enter is not inside", {{one}, {entering(1, 1, 10, 5), entering(2, 1, 10, 5)}}, "grant 1"},
+      {"another device", {{one, {50}}, {entering(1, 3, 10, 5), inside(1, 10, 5)}}, "grant 2"},
+      {"two of them", {{one, one}, {entering(1, 3, 10, 5, 2), inside(2, 10, 5)}}, "wait for 1"},
+  });
+}
+
 TEST(AdmissionEntering, takes_the_devices_with_most_room) {
   check({
       {"the emptier one", {{{100}, {100}}, {entering(1, 3, 10, 5), inside(1, 20, 5)}}, "grant 2"},
@@ -91,9 +102,12 @@ TEST(AdmissionEntering, is_first_come_first_served_per_device) {
       {"on the device that nobody earlier may use",
        {{{100}, {100}}, {entering(2, 3, 10, 5), entering(1, 1, 9, 9)}},
        "grant 2"},
-      {"all earlier ones are named",
+      {"the next ahead is named, who waits for the others",
        {{{100}}, {entering(3, 1, 10, 5), entering(1, 1, 9, 9), entering(2, 1, 9, 9)}},
-       "wait for 1 2"},
+       "wait for 2"},
+      {"the next ahead on each device",
+       {{{100}, {100}}, {entering(4, 3, 10, 5), entering(3, 1, 9, 9), entering(1, 1, 9, 9), entering(2, 2, 9, 9)}},
+       "wait for 1 3"},
       {"ahead on one and inside on the other",
        {{{100}, {100}}, {entering(2, 3, 10, 5), entering(1, 1, 90, 10), inside(2, 90, 5)}},
        "wait for 1 2"},
@@ -110,6 +124,7 @@ TEST(AdmissionEntering, takes_strangers_memory_off_the_capacity) {
       {"they are not why", {{{100, 1}}, {entering(1, 1, 50, 50), inside(1, 10, 5)}}, "wait for 1"},
       {"they and others", {{{100, 20}}, {entering(1, 1, 50, 30), inside(1, 10, 5)}}, "wait for 1 strangers"},
       {"more than there is", {{{100, 900}}, {entering(1, 1, 1, 1)}}, "wait for strangers"},
+      {"more than there is leaves the least room", {{{100, 900}, {100, 90}}, {entering(1, 3, 0, 0)}}, "grant 2"},
       {"a tenth leaves a whole device", {{{100, 10}}, {whole(entering(1, 1, 10, 0))}}, "grant 1"},
       {"more than a tenth does not", {{{100, 11}}, {whole(entering(1, 1, 10, 0))}}, "wait for strangers"},
       {"another device has none", {{{100, 11}, {90}}, {whole(entering(1, 3, 10, 0))}}, "grant 2"},

@@ -71,6 +71,12 @@ TEST(AdmissionLeasing, is_first_come_first_served_per_device) {
       {"only those ahead are named",
        {{{100}}, {asks(80, 2), asks(5, 1), holding(inside(1, 10, 90), 60)}},
        "wait for 1"},
+      {"the next ahead is named, who waits for the others",
+       {{{100}}, {asks(10, 3), asks(9, 1), asks(9, 2)}},
+       "wait for 2"},
+      {"the next ahead on each device",
+       {{{100}, {100}}, {asks(10, 4, 3), asks(9, 1), asks(9, 3), asks(9, 2, 2)}},
+       "wait for 2 3"},
       {"who enters is not ahead", {{{100}}, {asks(10, 2), entering(1, 1, 90, 90)}}, "grant 1"},
       {"a small one does not pass", {{{100}}, {asks(1, 3), asks(80, 2), holding(inside(1, 10, 90), 40)}}, "wait for 1"},
   });

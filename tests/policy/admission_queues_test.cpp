@@ -72,7 +72,7 @@ TEST(Heads, are_those_that_nobody_in_their_queue_is_ahead_of) {
       {"nobody who asks", {idle, holding(idle, 5), Claim{}}, {}},
       {"the first to lease", {waiting(2, idle, 1), waiting(1, idle, 1)}, {1}},
       {"the first to enter", {entering(2, 1, 1, 1), entering(1, 1, 1, 1)}, {1}},
-      {"one of each queue", {waiting(2, idle, 1), entering(1, 1, 1, 1)}, {0, 1}},
+      {"one of each queue, the earlier first", {waiting(2, idle, 1), entering(1, 1, 1, 1)}, {1, 0}},
       {"one of each device", {waiting(1, idle, 1), waiting(2, inside(2, 1, 1), 1)}, {0, 1}},
       {"who leases needs all its devices", {waiting(1, idle, 1), waiting(2, both, 1)}, {0}},
       {"and keeps later ones from each of them",

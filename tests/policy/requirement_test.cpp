@@ -49,15 +49,25 @@ TEST(Requirement, is_written_for_people) {
   EXPECT_EQ(to_string(make_requirement(MemoryClass::large, std::nullopt, 4)), "4 x large");
   EXPECT_EQ(to_string(make_requirement(MemoryClass::medium, 3_GiB, 2)), "2 x 3 GiB");
   EXPECT_EQ(to_string(make_requirement(MemoryClass::large, 40_GiB, 2)), "2 x large with 40 GiB");
+  Requirement requirement = make_requirement(MemoryClass::medium, 3_GiB, 2);
+  requirement.capabilities = {capabilities::sm(80), capabilities::peer_access};
+  EXPECT_EQ(to_string(requirement), "2 x 3 GiB, requiring peer_access, sm_80");
+  Requirement with_heap{3_GiB};
+  with_heap.heap = 64_MiB;
+  EXPECT_EQ(to_string(with_heap), "3 GiB and a heap of 64 MiB");
+  EXPECT_FALSE(with_heap == Requirement{3_GiB});
 }
 
-TEST(Requirement, differs_by_class_bytes_and_devices) {
+TEST(Requirement, differs_by_class_bytes_devices_and_what_these_must_have) {
   const Requirement requirement = make_requirement(MemoryClass::medium, 3_GiB);
   EXPECT_EQ(requirement, Requirement{3_GiB});
   EXPECT_FALSE(requirement == make_requirement(MemoryClass::large, 3_GiB));
   EXPECT_FALSE(requirement == make_requirement(MemoryClass::medium, 4_GiB));
   EXPECT_FALSE(requirement == make_requirement(MemoryClass::medium, std::nullopt));
   EXPECT_FALSE(requirement == make_requirement(MemoryClass::medium, 3_GiB, 2));
+  Requirement capable = requirement;
+  capable.capabilities = {capabilities::sm(80)};
+  EXPECT_FALSE(requirement == capable);
 }
 
 } // namespace

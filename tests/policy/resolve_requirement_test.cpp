@@ -68,5 +68,26 @@ TEST(ResolveRequirement, puts_the_annotation_before_the_fixture_and_the_fixture_
   }
 }
 
+TEST(ResolveRequirement, keeps_what_the_entry_requires_of_the_devices_whatever_else_is_said) {
+  Requirement entry = MemoryClass::small;
+  entry.capabilities = {capabilities::sm(80)};
+  Requirement annotation = 3_GiB;
+  annotation.capabilities = {capabilities::mig};
+  EXPECT_EQ(resolve_requirement({}, MemoryClass::medium, entry).capabilities, entry.capabilities);
+  EXPECT_EQ(resolve_requirement(annotation, {}, entry).capabilities,
+            (Capabilities{capabilities::sm(80), capabilities::mig}));
+}
+
+TEST(ResolveRequirement, keeps_the_entrys_heap_unless_the_annotation_has_one) {
+  Requirement entry{MemoryClass::medium};
+  entry.heap = 64_MiB;
+  Requirement annotation{3_GiB};
+  EXPECT_EQ(resolve_requirement(std::nullopt, std::nullopt, entry).heap, 64_MiB);
+  EXPECT_EQ(resolve_requirement(std::nullopt, MemoryClass::small, entry).heap, 64_MiB);
+  EXPECT_EQ(resolve_requirement(annotation, MemoryClass::small, entry).heap, 64_MiB);
+  annotation.heap = 256_MiB;
+  EXPECT_EQ(resolve_requirement(annotation, MemoryClass::small, entry).heap, 256_MiB);
+}
+
 } // namespace
 } // namespace gputest::policy

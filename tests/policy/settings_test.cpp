@@ -42,15 +42,17 @@ TEST(Settings, have_defaults) {
   EXPECT_FALSE(settings.forbid_skip);
   EXPECT_EQ(settings.wait_limit, 20min);
   EXPECT_EQ(settings.run_mode, RunModeSetting::automatic);
+  EXPECT_EQ(settings.requirement.heap, 0_B);
+  EXPECT_EQ(settings.memory_resource, std::nullopt);
   EXPECT_EQ(settings.folder, "/dev/shm/gputest");
   EXPECT_EQ(settings.lease_of, "");
 }
 
 TEST(Settings, that_are_empty_count_as_not_set) {
   Variables empty;
-  for (const char* name :
-       {"GPUTEST_DEVICES", "GPUTEST_MEMORY", "GPUTEST_GPUS", "GPUTEST_LARGE", "GPUTEST_TEST", "GPUTEST_FORBID_SKIP",
-        "GPUTEST_REQUIRE_GPU", "GPUTEST_WAIT_LIMIT", "GPUTEST_RUN_MODE", "GPUTEST_DIR", "GPUTEST_LEASE_OF"}) {
+  for (const char* name : {"GPUTEST_DEVICES", "GPUTEST_MEMORY", "GPUTEST_GPUS", "GPUTEST_LARGE", "GPUTEST_TEST",
+                           "GPUTEST_FORBID_SKIP", "GPUTEST_REQUIRE_GPU", "GPUTEST_WAIT_LIMIT", "GPUTEST_RUN_MODE",
+                           "GPUTEST_DIR", "GPUTEST_LEASE_OF", "GPUTEST_REQUIRES", "GPUTEST_DEVICE_MEMORY"}) {
     empty[name] = "";
   }
   const Settings settings = parse(empty);
@@ -61,29 +63,38 @@ TEST(Settings, that_are_empty_count_as_not_set) {
   EXPECT_EQ(settings.folder, "/dev/shm/gputest");
   EXPECT_FALSE(settings.require_gpu);
   EXPECT_EQ(settings.run_mode, RunModeSetting::automatic);
+  EXPECT_EQ(settings.device_memory, std::nullopt);
 }
 
 TEST(Settings, are_read_from_their_variables) {
   const Settings settings = parse({{"GPUTEST_DEVICES", "none"},
                                    {"GPUTEST_MEMORY", "3GiB"},
                                    {"GPUTEST_GPUS", "2"},
+                                   {"GPUTEST_REQUIRES", "memory_pools sm_80"},
+                                   {"GPUTEST_DEVICE_MEMORY", "8GiB"},
+                                   {"GPUTEST_HEAP", "64MiB"},
                                    {"GPUTEST_LARGE", "wait"},
                                    {"GPUTEST_TEST", "solver"},
                                    {"GPUTEST_REQUIRE_GPU", "1"},
                                    {"GPUTEST_FORBID_SKIP", "0"},
                                    {"GPUTEST_WAIT_LIMIT", "90s"},
                                    {"GPUTEST_RUN_MODE", "serial"},
+                                   {"GPUTEST_MEMORY_RESOURCE", "malloc"},
                                    {"GPUTEST_DIR", "/var/gputest"},
                                    {"GPUTEST_LEASE_OF", "3:1234"}});
   EXPECT_TRUE(std::holds_alternative<NoDevices>(settings.devices));
   EXPECT_EQ(settings.requirement.bytes, 3_GiB);
   EXPECT_EQ(settings.requirement.gpus, 2);
+  EXPECT_EQ(settings.requirement.capabilities, (Capabilities{capabilities::memory_pools, capabilities::sm(80)}));
+  EXPECT_EQ(settings.device_memory, 8_GiB);
   EXPECT_EQ(settings.large, LargePolicy::wait);
   EXPECT_EQ(settings.test, "solver");
   EXPECT_TRUE(settings.require_gpu);
   EXPECT_FALSE(settings.forbid_skip);
   EXPECT_EQ(settings.wait_limit, 90s);
   EXPECT_EQ(settings.run_mode, RunModeSetting::serial);
+  EXPECT_EQ(settings.requirement.heap, 64_MiB);
+  EXPECT_EQ(settings.memory_resource, MemoryKind::malloc);
   EXPECT_EQ(settings.folder, "/var/gputest");
   EXPECT_EQ(settings.lease_of, "3:1234");
 }
@@ -102,7 +113,7 @@ TEST(Settings, read_every_run_mode) {
 
 TEST(Settings, that_cannot_be_used_are_refused_with_what_is_allowed) {
   const std::string devices_advice =
-      "; it is all, none, or simulated:<n>x<size>[,context=<size>], such as simulated:2x16GiB";
+      "; it is all, none, or simulated:<n>x<size>[,<option>...], such as simulated:2x16GiB";
   const std::string size_advice =
       "; write a number and a unit, such as 256MiB, 3GiB or 1.5GiB (units: B, KiB, MiB, GiB, TiB)";
   struct Case {
@@ -114,7 +125,7 @@ TEST(Settings, that_cannot_be_used_are_refused_with_what_is_allowed) {
       {"GPUTEST_DEVICES", "gpu", "GPUTEST_DEVICES='gpu' is unknown" + devices_advice},
       {"GPUTEST_DEVICES", "simulated", "GPUTEST_DEVICES='simulated' is unknown" + devices_advice},
       {"GPUTEST_DEVICES", "simulated:16GiB",
-       "GPUTEST_DEVICES='simulated:16GiB' has no number of devices" + devices_advice},
+       "GPUTEST_DEVICES='simulated:16GiB' cannot be used: '16GiB' has no number of devices" + devices_advice},
       {"GPUTEST_DEVICES", "simulated:0x16GiB",
        "GPUTEST_DEVICES='simulated:0x16GiB' cannot be used: the number of devices '0' is not a whole number from 1 to "
        "16" +
@@ -126,11 +137,22 @@ TEST(Settings, that_cannot_be_used_are_refused_with_what_is_allowed) {
       {"GPUTEST_DEVICES", "simulated:2x16",
        "GPUTEST_DEVICES='simulated:2x16' cannot be used: the size of a device '16' has no unit" + size_advice +
            devices_advice},
-      {"GPUTEST_DEVICES", "simulated:2x16GiB,ctx=1GiB",
-       "GPUTEST_DEVICES='simulated:2x16GiB,ctx=1GiB' cannot be used: the option 'ctx=1GiB' is unknown" +
+      {"GPUTEST_DEVICES", "simulated:2x16GiB,tcc,wddm",
+       "GPUTEST_DEVICES='simulated:2x16GiB,tcc,wddm' cannot be used: the option 'wddm' contradicts tcc: a device has "
+       "one "
+       "driver model; options are memory_pools, managed_memory, concurrent_managed_access, peer_access, "
+       "cooperative_launch, tcc, wddm, mig, each of these with no_ before it, sm_<n>, exclusive_process, prohibited, "
+       "lost, integrated, no_process_list, context=<size>, return=<n>ms" +
            devices_advice},
       {"GPUTEST_DEVICES", "simulated:1x512MiB",
-       "GPUTEST_DEVICES='simulated:1x512MiB' leaves no memory: one process's context takes 512 MiB" + devices_advice},
+       "GPUTEST_DEVICES='simulated:1x512MiB' cannot be used: it leaves no memory: one process's context takes 512 MiB" +
+           devices_advice},
+      {"GPUTEST_REQUIRES", "pools",
+       "GPUTEST_REQUIRES='pools' cannot be used: 'pools' is unknown; it is any of memory_pools, managed_memory, "
+       "concurrent_managed_access, "
+       "peer_access, cooperative_launch, tcc, wddm, mig, sm_<n> such as sm_80, total_memory=<size>, "
+       "free_memory=<size>"},
+      {"GPUTEST_DEVICE_MEMORY", "8", "GPUTEST_DEVICE_MEMORY '8' has no unit" + size_advice},
       {"GPUTEST_MEMORY", "huge",
        "GPUTEST_MEMORY 'huge' is unknown; it is one of small, medium, large, or a size such as 3GiB"},
       {"GPUTEST_GPUS", "0", "GPUTEST_GPUS '0' is not a whole number from 1 to 16"},
@@ -141,7 +163,10 @@ TEST(Settings, that_cannot_be_used_are_refused_with_what_is_allowed) {
       {"GPUTEST_FORBID_SKIP", "2", "GPUTEST_FORBID_SKIP='2' is neither 0 nor 1"},
       {"GPUTEST_WAIT_LIMIT", "20", "GPUTEST_WAIT_LIMIT='20' is not a duration; write 90s, 20min or 1h"},
       {"GPUTEST_WAIT_LIMIT", "20m", "GPUTEST_WAIT_LIMIT='20m' is not a duration; write 90s, 20min or 1h"},
-      {"GPUTEST_WAIT_LIMIT", "25h", "GPUTEST_WAIT_LIMIT '25' is not a whole number from 0 to 24"},
+      {"GPUTEST_WAIT_LIMIT", "25h", "GPUTEST_WAIT_LIMIT='25h' is more than 24h, the longest that is accepted"},
+      {"GPUTEST_WAIT_LIMIT", "86401s", "GPUTEST_WAIT_LIMIT='86401s' is more than 24h, the longest that is accepted"},
+      {"GPUTEST_WAIT_LIMIT", "99999999999min",
+       "GPUTEST_WAIT_LIMIT='99999999999min' is more than 24h, the longest that is accepted"},
       {"GPUTEST_WAIT_LIMIT", "h", "GPUTEST_WAIT_LIMIT='h' is not a duration; write 90s, 20min or 1h"},
       {"GPUTEST_RUN_MODE", "fast", "GPUTEST_RUN_MODE='fast' is unknown; it is one of auto, serial, parallel"},
   };

@@ -36,11 +36,21 @@ TEST(Strangers, are_counted_by_the_drivers_list_and_else_by_what_is_used_beyond_
       {"no list: within the claims", 60, std::nullopt, {{1, 50}, {2, 50}}, 0},
       {"no list: beyond the claims", 110, std::nullopt, {{1, 50}, {2, 50}}, 10},
       {"a list without bytes is none", 60, Processes{{{7, std::nullopt}, {1, 30}}}, {{1, 50}}, 10},
+      {"no list: claims that would wrap", 60, std::nullopt, {{1, UINT64_MAX}, {2, 50}}, 0},
+      {"unused claims that would wrap", 60, none, {{1, UINT64_MAX}, {2, 50}}, 0},
+      {"a list that would wrap", 60, Processes{{{7, UINT64_MAX}, {8, 30}}}, {}, UINT64_MAX},
       {"a list of pids that mean nothing here is none", 60, Processes{{{7, 60, false}}}, {{1, 50}}, 10},
   };
   for (const auto& c : cases) {
     EXPECT_EQ(stranger_bytes(c.used_bytes, c.processes, c.claims), c.expected) << c.claim;
   }
+}
+
+TEST(Strangers, are_the_hosts_programs_where_the_device_shares_its_memory) {
+  const std::vector<ClaimedMemory> claims{{7, 50}};
+  const std::vector<ListedProcess> listed{{7, 20}, {8, 5}};
+  EXPECT_EQ(stranger_bytes(60, listed, claims), 5U + 5U) << "30 of the 35 that are listed nowhere fit in the claim";
+  EXPECT_EQ(stranger_bytes(60, listed, claims, Unlisted::others), 5U + 35U);
 }
 
 } // namespace

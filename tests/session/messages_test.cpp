@@ -77,9 +77,11 @@ TEST(Describe, names_strangers_and_nobody) {
   ledger::Blocked blocked;
   EXPECT_EQ(describe(blocked), "nobody");
   blocked.strangers = true;
-  EXPECT_EQ(describe(blocked), "programs that do not use gputest (nvidia-smi shows them)");
+  EXPECT_EQ(describe(blocked),
+            "programs that are not on this ledger: without gputest, or in a container without its folder (nvidia-smi "
+            "shows them)");
   blocked.blockers.push_back(entry("a", Stage::holding));
-  EXPECT_THAT(describe(blocked), HasSubstr("), and programs that do not use gputest"));
+  EXPECT_THAT(describe(blocked), HasSubstr("), and programs that are not on this ledger"));
 }
 
 TEST(Describe, lists_devices_by_uuid) {

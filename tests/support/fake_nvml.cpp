@@ -3,6 +3,9 @@
 //   gpus=2            how many GPUs (1)                  init=9            nvmlInit_v2() answers this error
 //   lost=1            this GPU has fallen off the bus    memory_v2=13      as does nvmlDeviceGetMemoryInfo_v2()
 //   slices=2          GPU 0 is in MIG mode with so many  used=5            bytes in use of every device (0)
+//   sm=75,90          compute capabilities by GPU (90)   mode=3            compute mode of every GPU (0)
+//   model=1           driver model of every GPU          memory=3          memory queries answer this error
+//   long_uuids=1      UUIDs in their real form, as fake_cuda_attributes.cpp has them
 //   compute=7:100,8:- processes as pid:bytes, - for unknown; also graphics= and mps=
 //   compute_error=3   listing them answers this error; also graphics_error= and mps_error=
 //   newcomers=3       at so many of the coming calls more processes have come than there is room for
@@ -20,6 +23,7 @@ namespace {
 
 namespace nvml = gputest::system::nvml;
 
+constexpr nvml::Result not_supported = nvml::not_supported;
 constexpr nvml::Result not_found = 6;    // NVML_ERROR_NOT_FOUND
 constexpr nvml::Result gpu_is_lost = 15; // NVML_ERROR_GPU_IS_LOST
 
@@ -151,6 +155,9 @@ nvml::Result nvmlDeviceGetHandleByIndex_v2(unsigned index, nvml::Handle* handle)
 
 nvml::Result nvmlDeviceGetUUID(nvml::Handle handle, char* uuid, unsigned size) {
   const auto& device = device_of(handle);
+  if (!word("long_uuids").empty()) {
+    return copy("GPU-00000000-0000-0000-0000-00000000000" + std::to_string(device.index), uuid, size);
+  }
   return copy((device.slice ? "MIG-fake-" : "GPU-fake-") + std::to_string(device.index), uuid, size);
 }
 
@@ -161,7 +168,7 @@ nvml::Result nvmlDeviceGetName(nvml::Handle handle, char* name, unsigned size) {
 nvml::Result nvmlDeviceGetMemoryInfo(nvml::Handle handle, nvml::Memory* memory) {
   const auto used = number("used", 0) + reserved_bytes;
   *memory = {total_bytes, total_bytes - used, used};
-  return is_lost(device_of(handle)) ? gpu_is_lost : nvml::success;
+  return is_lost(device_of(handle)) ? gpu_is_lost : error("memory");
 }
 
 #ifndef FAKE_NVML_OLD_DRIVER
@@ -174,7 +181,28 @@ nvml::Result nvmlDeviceGetMemoryInfo_v2(nvml::Handle handle, nvml::MemoryV2* mem
   }
   const auto used = number("used", 0);
   *memory = {memory->version, total_bytes, reserved_bytes, total_bytes - reserved_bytes - used, used};
-  return is_lost(device_of(handle)) ? gpu_is_lost : error("memory_v2");
+  return is_lost(device_of(handle)) ? gpu_is_lost : error(word("memory").empty() ? "memory_v2" : "memory");
+}
+
+nvml::Result nvmlDeviceGetCudaComputeCapability(nvml::Handle handle, int* major, int* minor) {
+  std::istringstream numbers{word("sm").empty() ? "90" : word("sm")};
+  std::string number;
+  for (unsigned i = 0; i <= device_of(handle).index && std::getline(numbers, number, ','); ++i) {
+    *major = std::stoi(number) / 10;
+    *minor = std::stoi(number) % 10;
+  }
+  return device_of(handle).slice ? not_supported : nvml::success;
+}
+
+nvml::Result nvmlDeviceGetDriverModel(nvml::Handle /*handle*/, int* now, int* after_reboot) {
+  *now = static_cast<int>(number("model", 0));
+  *after_reboot = *now;
+  return word("model").empty() ? not_supported : nvml::success;
+}
+
+nvml::Result nvmlDeviceGetComputeMode(nvml::Handle handle, int* mode) {
+  *mode = static_cast<int>(number("mode", 0));
+  return device_of(handle).slice ? not_supported : nvml::success;
 }
 
 nvml::Result nvmlDeviceGetMigMode(nvml::Handle handle, unsigned* now, unsigned* after_reset) {

@@ -5,11 +5,14 @@
 //
 //   enter <who> <candidates> <gpus> <overhead> <largest> [<option>...]   lease <who> <devices> <bytes> [<option>...]
 //   release   overhead <bytes>   credential   fork   fork-enter   exec
+//   intact (whether it still has what its place on the ledger depends on)
+//   and the acts of hostile_acts.hpp
 //   tell-when-told (is `telling` until it hears a line; `fail` lets it throw)   tell-nobody
 //
 // Options: whole, exclusive, seat, try (do not wait), at-once (wait for no time at all), for-a-while.
 
 #include "ledger/ledger.hpp"
+#include "support/hostile_acts.hpp"
 #include "support/shared_witness.hpp"
 
 #include <gputest/error.hpp>
@@ -121,7 +124,11 @@ public:
       tell_ = nullptr;
       return command;
     }
-    return "unknown command " + command;
+    if (command == "intact") {
+      ledger_.require_intact();
+      return "intact";
+    }
+    return tests::hostile_act(words).value_or("unknown command " + command);
   }
 
 private:

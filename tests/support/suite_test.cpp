@@ -47,6 +47,8 @@ std::map<std::string, Report> SuiteTest::reports_of(const std::string& suite, co
       report.skipped = test.at("result") == "SKIPPED";
       report.memory = test.value("gputest_memory", "");
       report.devices = test.value("gputest_devices", "");
+      report.memory_resource = test.value("gputest_memory_resource", "");
+      report.spilled = test.value("gputest_spilled", "");
       for (const auto& failure : test.value("failures", nlohmann::json::array())) {
         report.failures += failure.at("failure").get<std::string>();
       }

@@ -17,9 +17,11 @@ namespace gputest::tests {
 /// What GoogleTest's report says of one test.
 struct Report {
   bool skipped = false;
-  std::string failures; ///< empty if it did not fail
-  std::string memory;   ///< the property gputest_memory
-  std::string devices;  ///< the property gputest_devices
+  std::string failures;        ///< empty if it did not fail
+  std::string memory;          ///< the property gputest_memory
+  std::string devices;         ///< the property gputest_devices
+  std::string memory_resource; ///< the property gputest_memory_resource
+  std::string spilled;         ///< the property gputest_spilled
 };
 
 /// Runs the suites of tests/gtest/suites as processes of their own, with a ledger that only they share.

@@ -3,11 +3,13 @@
 #include "support/in_child.hpp"
 #include "support/message_of.hpp"
 #include "support/private_folder.hpp"
+#include "support/use_up_descriptors.hpp"
 
 #include <gputest/error.hpp>
 
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
 #include <poll.h>
 
 #include <array>
@@ -72,7 +74,6 @@ TEST_F(BellTest, rings_until_it_is_hushed) {
 
 TEST_F(BellTest, nobody_is_held_up_by_ringing_it) {
   ring(path_); // nobody has it
-  ring(folder_.path() + "/none");
   const Bell bell = Bell::take(path_);
   EXPECT_FALSE(is_ringing(bell));
   for (int i = 0; i < 100000; ++i) { // more than a pipe holds
@@ -151,6 +152,74 @@ TEST_F(BellTest, goes_to_the_next_program_only_if_it_was_told_so) {
   };
   EXPECT_EQ(run(true), 1) << "taken";
   EXPECT_EQ(run(false), 0) << "free";
+}
+
+TEST_F(BellTest, is_rung_by_a_process_that_has_no_descriptor_left) {
+  const std::string mine = folder_.path() + "/mine";
+  Bell::create(mine);
+  const Bell rung = Bell::take(path_);
+  EXPECT_EQ(in_child([&] {
+              const Bell own = Bell::take(mine);
+              tests::use_up_descriptors();
+              ring(path_);
+              if (::open("/dev/null", O_RDONLY) >= 0) {
+                return 1; // there was one left
+              }
+              ring(path_); // has it kept one back again?
+              return 0;
+            }),
+            0);
+  std::array<char, 8> rings{};
+  EXPECT_EQ(::read(rung.number(), rings.data(), rings.size()), 2);
+}
+
+TEST_F(BellTest, that_cannot_be_rung_is_an_error) {
+  EXPECT_EQ(message_of<CannotRing>([&] { ring(folder_.path() + "/none"); }),
+            "cannot wake the owner of " + folder_.path() + "/none: No such file or directory");
+  EXPECT_EQ(in_child([&] {
+              const Bell own = Bell::take(path_);
+              const std::size_t opened = tests::use_up_descriptors().size();
+              for (int number = 0; number < 256; ++number) { // a test that closes what is not its own
+                if (number != own.number() && FileIdentity::of(number) == FileIdentity::at(path_)) {
+                  ::close(number);
+                }
+              }
+              if (opened == 0 || tests::use_up_descriptors().size() != 1) {
+                return 1; // what it closed is not the one that was kept back
+              }
+              const auto said = message_of<CannotRing>([&] { ring(path_); });
+              return said.find("Too many open files (this process has all 256") != std::string::npos ? 0 : 2;
+            }),
+            0);
+}
+
+TEST_F(BellTest, that_was_closed_or_is_another_file_now_is_an_error_and_is_not_read) {
+  const std::string other = folder_.path() + "/other";
+  Bell::create(other);
+  const Descriptor others{::open(other.c_str(), O_RDWR | O_NONBLOCK)};
+  {
+    const Bell bell = Bell::take(path_);
+    bell.require_kept();
+    const int number = bell.number();
+    ::close(number);
+    const std::string said = "which gputest keeps open for " + path_ + ", was closed";
+    EXPECT_NE(message_of<LedgerError>([&] { bell.require_kept(); }).find(said), std::string::npos);
+    EXPECT_NE(message_of<LedgerError>([&] { bell.hush(); }).find(said), std::string::npos);
+    EXPECT_NE(message_of<LedgerError>([&] { bell.inherit_across_exec(); }).find(said), std::string::npos);
+    ASSERT_EQ(::dup2(others.number(), number), number);
+    ASSERT_EQ(::write(others.number(), "+", 1), 1);
+    EXPECT_THROW(bell.hush(), LedgerError);
+  }
+  char said = 0;
+  EXPECT_EQ(::read(others.number(), &said, 1), 1) << "what is the other one's was not read";
+}
+
+TEST_F(BellTest, that_is_a_regular_file_is_refused) {
+  const std::string file = folder_.path() + "/file";
+  folder_.write("file", "", 0666);
+  const std::string said = file + " is not a FIFO, as a bell must be; when no GPU test is running, remove its folder";
+  EXPECT_EQ(message_of<LedgerError>([&] { Bell::take(file); }), said);
+  EXPECT_EQ(message_of<LedgerError>([&] { BellWatch{file}; }), said);
 }
 
 TEST_F(BellTest, that_cannot_be_made_or_opened_is_an_error_that_names_it) {

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <ostream>
+#include <string>
 
 namespace gputest::system {
 
@@ -133,6 +134,20 @@ TEST_F(CtestPreset, is_not_known_where_a_macro_decides) {
   EXPECT_EQ(read("ci"), std::nullopt);
   write_presets(R"({"name": "ci"})", R"(, "include": ["$penv{FOLDER}/presets.json"])");
   EXPECT_EQ(read("ci"), std::nullopt);
+}
+
+// There are 2^40 ways from `p` to `a40`.
+TEST_F(CtestPreset, looks_at_each_of_parents_that_share_parents_once) {
+  std::string presets = R"({"name": "p", "inherits": ["a1", "b1"]}, {"name": "a40"}, {"name": "b40"})";
+  for (int depth = 1; depth < 40; ++depth) {
+    for (const char* preset : {"a", "b"}) {
+      const std::string parent = std::to_string(depth + 1);
+      presets += ", {\"name\": \"" + (preset + std::to_string(depth)) + R"(", "inherits": ["a)" + parent + R"(", "b)" +
+                 parent + "\"]}";
+    }
+  }
+  write_presets(presets);
+  EXPECT_EQ(read("p"), TestPreset{});
 }
 
 TEST_F(CtestPreset, ends_where_presets_or_files_go_in_a_circle) {

@@ -1,18 +1,14 @@
 // Runs against tests/support/fake_cuda.cpp, which the executable's run path names.
 #include "system/cuda_driver.hpp"
 
-#include "support/fake_cuda.hpp"
+#include "support/fake_cuda_test.hpp"
 
 #include <gtest/gtest.h>
-
-#include <dlfcn.h>
 
 #include <cstdlib>
 
 namespace gputest::system {
 namespace {
-
-using tests::FakeCuda;
 
 TEST(CudaDriver, is_never_loaded_by_asking) {
   unsetenv("FAKE_CUDA_WAS_LOADED");
@@ -21,31 +17,7 @@ TEST(CudaDriver, is_never_loaded_by_asking) {
   EXPECT_EQ(std::getenv("FAKE_CUDA_WAS_LOADED"), nullptr);
 }
 
-/// A process that has loaded libcuda.so.1, as the CUDA runtime does.
-class CudaDriverTest : public ::testing::Test {
-protected:
-  void SetUp() override {
-    library_ = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    ASSERT_NE(library_, nullptr) << dlerror();
-    const auto look_up = reinterpret_cast<FakeCuda* (*)()>(dlsym(library_, "fake_cuda"));
-    ASSERT_NE(look_up, nullptr) << "this is not the fake driver";
-    cuda_ = look_up();
-    *cuda_ = FakeCuda{};
-    cuda_->initialised = true;
-    cuda_->devices = 2;
-  }
-
-  void TearDown() override {
-    if (library_ != nullptr) {
-      dlclose(library_);
-    }
-  }
-
-  FakeCuda::Device& device(std::size_t ordinal) { return cuda_->device.at(ordinal); }
-
-  void* library_ = nullptr;
-  FakeCuda* cuda_ = nullptr;
-};
+class CudaDriverTest : public tests::FakeCudaTest {};
 
 TEST_F(CudaDriverTest, is_not_initialised_before_cu_init) {
   cuda_->initialised = false;
@@ -88,6 +60,23 @@ TEST_F(CudaDriverTest, trims_a_current_pool_of_its_own_besides_the_default_one) 
   EXPECT_EQ(device(0).current_pool_trimmed, 1);
 }
 
+TEST_F(CudaDriverTest, trims_the_pools_of_managed_memory_and_of_the_host_once_each) {
+  device(0).active = true;
+  device(1).active = true;
+  EXPECT_EQ(settle_cuda().error, "");
+  EXPECT_EQ(device(0).managed_pool_trimmed, 1);
+  EXPECT_EQ(device(1).managed_pool_trimmed, 1);
+  EXPECT_EQ(cuda_->host_pools_trimmed, 3); // managed without a place, managed on the host, pinned on the host
+}
+
+TEST_F(CudaDriverTest, gives_back_what_a_raised_release_threshold_keeps) {
+  device(0).active = true;
+  device(0).used_bytes = 5;
+  device(0).kept_bytes = 3;
+  EXPECT_EQ(settle_cuda().error, "");
+  EXPECT_EQ(device(0).used_bytes, 2U);
+}
+
 TEST_F(CudaDriverTest, settles_a_device_without_pools) {
   device(0).active = true;
   device(0).has_pools = false;
@@ -113,6 +102,7 @@ TEST_F(CudaDriverTest, settles_the_other_devices_after_a_sticky_error) {
   device(1).active = true;
   EXPECT_EQ(settle_cuda().error, "CUDA_ERROR_ILLEGAL_ADDRESS (700)");
   EXPECT_EQ(device(1).default_pool_trimmed, 1);
+  EXPECT_EQ(cuda_->host_pools_trimmed, 0) << "work of the broken device may still use them";
 }
 
 TEST_F(CudaDriverTest, names_the_first_of_several_sticky_errors) {

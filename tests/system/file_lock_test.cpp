@@ -1,7 +1,9 @@
 #include "system/file_lock.hpp"
 
 #include "support/in_child.hpp"
+#include "support/message_of.hpp"
 #include "support/private_folder.hpp"
+#include "system/kept_descriptor.hpp"
 
 #include <gputest/error.hpp>
 
@@ -10,6 +12,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <fstream>
@@ -23,6 +26,7 @@ namespace {
 
 using tests::end_of;
 using tests::in_child;
+using tests::message_of;
 using tests::start_child;
 
 class FileLockTest : public ::testing::Test {
@@ -215,6 +219,65 @@ TEST_F(FileLockTest, takes_two_threads_of_one_process_for_no_deadlock) {
   EXPECT_NO_THROW(take(second));
   thread.join();
   EXPECT_EQ(end_of(child), 0);
+}
+
+/// The one descriptor of the file that this process has beside `others`.
+int descriptor_of(const std::string& path, const std::vector<int>& others = {}) {
+  const auto identity = FileIdentity::at(path);
+  for (int number = 0; number < 1024; ++number) {
+    const auto file = FileIdentity::of(number);
+    if (file && *file == *identity && std::find(others.begin(), others.end(), number) == others.end()) {
+      return number;
+    }
+  }
+  return -1;
+}
+
+TEST_F(FileLockTest, whose_descriptor_was_closed_is_an_error_and_no_lock) {
+  auto lock = std::make_unique<FileLock>(path_);
+  lock->require_lockable();
+  ::close(descriptor_of(path_));
+  const auto said = message_of<LedgerError>([&] { lock->lock(); });
+  EXPECT_NE(said.find("which gputest keeps open for " + path_ + ", was closed by something else in this process; "),
+            std::string::npos)
+      << said;
+  EXPECT_EQ(message_of<LedgerError>([&] { lock->require_lockable(); }), said);
+  EXPECT_EQ(message_of<LedgerError>([&] { FileLock{path_}.lock(); }), said) << "and no thread is left in it";
+  lock.reset();
+  FileLock again{path_};
+  again.lock();
+  EXPECT_FALSE(is_free());
+  again.unlock();
+}
+
+TEST_F(FileLockTest, whose_descriptor_is_another_files_now_leaves_that_one_alone) {
+  auto lock = std::make_unique<FileLock>(path_);
+  const int number = descriptor_of(path_);
+  ASSERT_EQ(::dup2(Descriptor{::open(other_.c_str(), O_RDWR)}.number(), number), number);
+  EXPECT_NE(message_of<LedgerError>([&] { lock->lock(); }).find("and is another file's now"), std::string::npos);
+  path_.swap(other_);
+  EXPECT_TRUE(is_free());
+  lock.reset();
+  EXPECT_GE(::fcntl(number, F_GETFD), 0) << "it is not closed with the lock";
+  ::close(number);
+}
+
+TEST_F(FileLockTest, of_a_forked_child_knows_its_own_descriptor_from_its_parents) {
+  FileLock lock{path_};
+  const int parents = descriptor_of(path_);
+  EXPECT_EQ(in_child([&] {
+              FileLock own{path_};
+              ::close(parents);
+              own.require_lockable();
+              ::close(descriptor_of(path_));
+              return message_of<LedgerError>([&] { own.require_lockable(); }) == "done" ? 1 : 0;
+            }),
+            0);
+}
+
+TEST_F(FileLockTest, is_not_inherited_by_a_program_that_is_started) {
+  const FileLock lock{path_};
+  EXPECT_EQ(::fcntl(descriptor_of(path_), F_GETFD), FD_CLOEXEC);
 }
 
 TEST_F(FileLockTest, of_a_file_that_is_not_there_is_an_error_that_names_it) {

@@ -13,11 +13,17 @@ static_assert(sizeof(Result) == sizeof(nvmlReturn_t));
 static_assert(sizeof(Handle) == sizeof(nvmlDevice_t));
 
 static_assert(success == NVML_SUCCESS);
+static_assert(not_supported == NVML_ERROR_NOT_SUPPORTED);
 static_assert(no_permission == NVML_ERROR_NO_PERMISSION);
 static_assert(insufficient_size == NVML_ERROR_INSUFFICIENT_SIZE);
 static_assert(driver_not_loaded == NVML_ERROR_DRIVER_NOT_LOADED);
 static_assert(driver_version_differs == NVML_ERROR_LIB_RM_VERSION_MISMATCH);
 static_assert(mig_enabled == NVML_DEVICE_MIG_ENABLE);
+static_assert(driver_wddm == NVML_DRIVER_WDDM);
+static_assert(driver_tcc == NVML_DRIVER_WDM);
+static_assert(mode_prohibited == NVML_COMPUTEMODE_PROHIBITED);
+static_assert(mode_exclusive_process == NVML_COMPUTEMODE_EXCLUSIVE_PROCESS);
+static_assert(sizeof(int) == sizeof(nvmlDriverModel_t) && sizeof(int) == sizeof(nvmlComputeMode_t));
 static_assert(value_not_available == static_cast<unsigned long long>(NVML_VALUE_NOT_AVAILABLE));
 static_assert(text_size >= NVML_DEVICE_UUID_V2_BUFFER_SIZE && text_size >= NVML_DEVICE_NAME_V2_BUFFER_SIZE);
 static_assert(text_size >= NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE);

@@ -15,6 +15,8 @@ TEST(NvmlOldDriver, shows_devices_and_memory_without_the_newer_functions) {
   EXPECT_EQ(nvml->devices()[0].reserved_bytes, 0U);
   EXPECT_EQ(nvml->used_bytes(0), 512ULL << 20U);
   EXPECT_EQ(nvml->driver_version(), "");
+  EXPECT_EQ(nvml->devices()[0].sm, std::nullopt);
+  EXPECT_EQ(nvml->devices()[0].compute_mode, policy::ComputeMode::usual);
   EXPECT_FALSE(nvml->processes(0)) << "a driver without the function cannot list processes";
 }
 

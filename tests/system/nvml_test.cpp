@@ -66,6 +66,41 @@ TEST_F(NvmlTest, describes_every_gpu) {
   EXPECT_EQ(nvml->driver_version(), "999.1");
 }
 
+TEST_F(NvmlTest, knows_what_kind_of_device_each_is) {
+  const auto nvml = open("gpus=2 sm=75,100");
+  ASSERT_TRUE(nvml) << why_;
+  EXPECT_EQ(nvml->devices()[0].sm, 75U);
+  EXPECT_EQ(nvml->devices()[1].sm, 100U);
+  EXPECT_EQ(nvml->devices()[0].driver_model, policy::DriverModel::none);
+  EXPECT_EQ(nvml->devices()[0].compute_mode, policy::ComputeMode::usual);
+  EXPECT_FALSE(nvml->devices()[0].mig_slice);
+  EXPECT_EQ(open("model=1")->devices()[0].driver_model, policy::DriverModel::tcc);
+  EXPECT_EQ(open("model=0")->devices()[0].driver_model, policy::DriverModel::wddm);
+  EXPECT_EQ(open("mode=2")->devices()[0].compute_mode, policy::ComputeMode::prohibited);
+  EXPECT_EQ(open("mode=3")->devices()[0].compute_mode, policy::ComputeMode::exclusive_process);
+  EXPECT_EQ(open("mode=1")->devices()[0].compute_mode, policy::ComputeMode::usual) << "of a driver long gone";
+}
+
+TEST_F(NvmlTest, knows_of_a_slice_what_its_gpu_is) {
+  const auto nvml = open("slices=1 sm=80 mode=3");
+  ASSERT_TRUE(nvml) << why_;
+  EXPECT_TRUE(nvml->devices()[0].mig_slice);
+  EXPECT_EQ(nvml->devices()[0].sm, 80U);
+  EXPECT_EQ(nvml->devices()[0].compute_mode, policy::ComputeMode::exclusive_process);
+}
+
+TEST_F(NvmlTest, keeps_a_gpu_of_which_it_says_no_memory_and_leaves_out_one_that_fails) {
+  auto nvml = open("memory=3");
+  ASSERT_TRUE(nvml);
+  ASSERT_EQ(nvml->devices().size(), 1U) << why_;
+  EXPECT_EQ(nvml->devices()[0].total_bytes, 0U);
+  EXPECT_EQ(nvml->used_bytes(0), std::nullopt);
+  nvml = open("memory=999");
+  ASSERT_TRUE(nvml);
+  EXPECT_TRUE(nvml->devices().empty());
+  EXPECT_EQ(why_, "GPU 0 cannot be used: Unknown Error (999)");
+}
+
 TEST_F(NvmlTest, says_why_it_cannot_be_initialised) {
   EXPECT_FALSE(open("init=9"));
   EXPECT_EQ(why_, "NVML: Driver Not Loaded (9); load the NVIDIA kernel module");

@@ -32,6 +32,22 @@ TEST(Process, knows_itself_and_its_parent) {
   EXPECT_TRUE(exists(1));
 }
 
+TEST(Process, knows_whether_one_runs_is_stopped_or_has_ended) {
+  EXPECT_EQ(state_of(own_pid()), ProcessState::running);
+  EXPECT_EQ(state_of(nobody), ProcessState::ended);
+  auto cat = start_cat();
+  cat.kill(SIGSTOP);
+  int status = 0;
+  ASSERT_EQ(::waitpid(cat.pid(), &status, WUNTRACED), cat.pid());
+  EXPECT_EQ(state_of(cat.pid()), ProcessState::stopped);
+  cat.kill(SIGCONT);
+  ASSERT_EQ(::waitpid(cat.pid(), &status, WCONTINUED), cat.pid());
+  EXPECT_EQ(state_of(cat.pid()), ProcessState::running);
+  cat.kill(SIGKILL);
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(cat.pid()), nullptr, WEXITED | WNOWAIT), 0);
+  EXPECT_EQ(state_of(cat.pid()), ProcessState::ended) << "and its parent does not know yet";
+}
+
 TEST(Process, knows_no_parent_of_the_first_process) { EXPECT_EQ(parent_of(1), std::nullopt); }
 
 TEST(Process, knows_a_child) {

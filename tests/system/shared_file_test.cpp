@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <csignal>
@@ -65,6 +66,41 @@ TEST_F(SharedFileTest, cannot_be_changed_by_a_wild_pointer) {
             }),
             -SIGSEGV);
   EXPECT_EQ(text_at(file, 0, 1), std::string(1, '\0'));
+}
+
+/// The descriptor that this process writes the file with.
+int descriptor_of(const std::string& path) {
+  const auto identity = FileIdentity::at(path);
+  int number = 0;
+  for (auto file = FileIdentity::of(number); !file || !(*file == *identity); file = FileIdentity::of(number)) {
+    ++number;
+  }
+  return number;
+}
+
+TEST_F(SharedFileTest, whose_descriptor_was_closed_can_be_read_but_not_written) {
+  SharedFile file{path_};
+  file.write(0, "before", 6);
+  file.require_writable();
+  ::close(descriptor_of(path_));
+  const auto said = message_of<LedgerError>([&] { file.write(0, "after", 5); });
+  EXPECT_NE(said.find("which gputest keeps open for " + path_ + ", was closed by something else in this process"),
+            std::string::npos)
+      << said;
+  EXPECT_EQ(message_of<LedgerError>([&] { file.require_writable(); }), said);
+  EXPECT_EQ(text_at(file, 0, 6), "before");
+}
+
+TEST_F(SharedFileTest, whose_descriptor_is_another_files_now_writes_nothing_there) {
+  const std::string other = folder_.path() + "/other";
+  SharedFile::create(other, 8192);
+  {
+    SharedFile file{path_};
+    ASSERT_GE(::dup2(Descriptor{::open(other.c_str(), O_RDWR)}.number(), descriptor_of(path_)), 0);
+    EXPECT_THROW(file.write(0, "after", 5), LedgerError);
+  }
+  EXPECT_EQ(text_at(SharedFile{other}, 0, 5), std::string(5, '\0'));
+  ::close(descriptor_of(other)); // still open: it was not closed with the shared file
 }
 
 TEST_F(SharedFileTest, that_cannot_be_made_or_opened_is_an_error_that_names_it) {

@@ -32,6 +32,45 @@ gpu_add_test(NAME a COMMAND exe GPUS 1)
 gpu_add_test(NAME b COMMAND exe GPUS 10)
 gpu_add_test(NAME c COMMAND exe GPUS 16)]])
 
+set(heaps "allowed: a size from 1B to 1024TiB such as 64MiB, with at most 3 decimals and one of the units B, KiB, MiB, GiB, TiB (default: the heap is left as it is).")
+foreach(heap IN ITEMS small 64 -1MiB 64mib)
+  should_fail("heap_${heap}" "gpu_add_test(NAME t COMMAND exe HEAP ${heap})"
+    "gpu_add_test(NAME t): HEAP \"${heap}\" is no size; ${heaps}")
+endforeach()
+should_fail(heap_64MB [[gpu_add_test(NAME t COMMAND exe HEAP 64MB)]]
+  "gpu_add_test(NAME t): HEAP \"64MB\" is no size${hint}; ${heaps}")
+should_fail(heap_0MiB [[gpu_add_test(NAME t COMMAND exe HEAP 0MiB)]]
+  "gpu_add_test(NAME t): HEAP \"0MiB\" is less than one byte; ${heaps}")
+should_pass(heap_64MiB [[gpu_add_test(NAME t COMMAND exe HEAP 64MiB)]])
+
+set(capabilities "allowed: memory_pools, managed_memory, concurrent_managed_access, peer_access, cooperative_launch, tcc, wddm, mig, sm_<n> such as sm_80, total_memory=<size>, free_memory=<size>, each at most once; sizes are such as 40GiB or 1.5GiB.")
+foreach(capability IN ITEMS pools Memory_pools no_memory_pools sm sm_ sm_8 sm_08 sm_1000 sm_90a total_memory total=1GiB "memory_pools sm_80")
+  should_fail("requires_${capability}" "gpu_add_test(NAME t COMMAND exe REQUIRES \"${capability}\")"
+    "gpu_add_test(NAME t): REQUIRES \"${capability}\" is unknown; ${capabilities}")
+endforeach()
+foreach(size IN ITEMS "" 40 big)
+  should_fail("requires_size_${size}" "gpu_add_test(NAME t COMMAND exe REQUIRES total_memory=${size})"
+    "gpu_add_test(NAME t): REQUIRES \"total_memory=${size}\" has no size; ${capabilities}")
+endforeach()
+should_fail(requires_decimal_unit [[gpu_add_test(NAME t COMMAND exe REQUIRES free_memory=3GB)]]
+  "gpu_add_test(NAME t): REQUIRES \"free_memory=3GB\" has no size${hint}; ${capabilities}")
+should_fail(requires_no_bytes [[gpu_add_test(NAME t COMMAND exe REQUIRES sm_80 free_memory=0B)]]
+  "gpu_add_test(NAME t): REQUIRES \"free_memory=0B\" is less than one byte; ${capabilities}")
+foreach(pair IN ITEMS "mig mig=mig" "sm_80 sm_90=sm" "total_memory=1GiB total_memory=2GiB=total_memory")
+  string(REGEX MATCH "^(.*)=([a-z_]+)$" _ "${pair}")
+  should_fail("requires_${CMAKE_MATCH_2}_twice" "gpu_add_test(NAME t COMMAND exe REQUIRES ${CMAKE_MATCH_1})"
+    "gpu_add_test(NAME t): REQUIRES says ${CMAKE_MATCH_2} twice; ${capabilities}")
+endforeach()
+should_fail(requires_peer_access_of_one [[gpu_add_test(NAME t COMMAND exe REQUIRES peer_access)]]
+  "gpu_add_test(NAME t): REQUIRES peer_access is between devices, but GPUS is 1. Write GPUS 2 or more, or leave peer_access out.")
+should_fail(requires_nothing [[gpu_add_test(NAME t COMMAND exe REQUIRES)]]
+  "gpu_add_test(NAME t): REQUIRES has no value; ${capabilities}")
+should_pass(requires_everything [[
+gpu_add_test(NAME t COMMAND exe GPUS 2
+  REQUIRES memory_pools managed_memory concurrent_managed_access peer_access cooperative_launch tcc wddm mig sm_80
+           total_memory=40GiB free_memory=1.5GiB)
+gpu_add_test(NAME u COMMAND exe REQUIRES sm_100)]])
+
 should_fail(large_unknown [[gpu_add_test(NAME t COMMAND exe MEMORY large LARGE never)]]
   "gpu_add_test(NAME t): LARGE \"never\" is unknown; allowed: exclude, serial or wait (default: exclude, or the environment variable GPUTEST_LARGE).")
 foreach(memory IN ITEMS small medium 40GiB)

@@ -1,4 +1,4 @@
-// An annotation that names no test.
+// Annotations that name no test.
 
 #include <gputest/gputest.hpp>
 
@@ -12,5 +12,7 @@ class Small : public gputest::SmallTest {};
 TEST_F(Small, first) { std::cout << "@body" << std::endl; }
 TEST(NoFixture, second) { std::cout << "@body" << std::endl; }
 GPUTEST_MEMORY(Small, frist, 1_GiB);
+GPUTEST_REQUIRES(NoFixture, scond, sm(80));
+GPUTEST_HEAP(Smal, first, 64_MiB);
 
 } // namespace

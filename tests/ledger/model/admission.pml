@@ -2,7 +2,7 @@
 
 /* The claim that is decided about, with_own: its record need not say yet what it asks for. */
 hidden byte me_slot, me_stage, me_ticket, me_pid, me_devices, me_lease;
-hidden byte x_granted, x_blockers, x_ahead, x_rooms, x_free, x_best, x_asked;
+hidden byte x_granted, x_blockers, x_ahead, x_last, x_rooms, x_free, x_best, x_asked;
 hidden byte l_overheads, l_leased, l_largest, l_slots, x_claimed;
 hidden byte l_whole, l_seat;
 
@@ -35,6 +35,26 @@ inline ahead_of(wanted_devices) {
      x_s++
   :: else -> break
   od
+}
+
+/* x_ahead: the slot of the last of those who are ahead on device d, or nothing. */
+inline next_ahead(d) {
+  x_ahead = 0;
+  x_last = 0;
+  x_s = 0;
+  do
+  :: x_s < SLOTS ->
+     if
+     :: x_s != me_slot && record[x_s].stage == me_stage && record[x_s].ticket < me_ticket &&
+        HAS(ASKED(record[x_s]), d) && record[x_s].ticket > x_last ->
+        x_ahead = BIT(x_s);
+        x_last = record[x_s].ticket
+     :: else
+     fi;
+     x_s++
+  :: else -> break
+  od;
+  x_last = 0
 }
 
 /* l_*: the claims of everybody else on device d, added up. */
@@ -76,7 +96,7 @@ inline decide_entering() {
   :: x_d < DEVICES ->
      if
      :: HAS(CANDIDATES(me_pid), x_d) ->
-        ahead_of(BIT(x_d));
+        next_ahead(x_d);
 #ifdef BUG_NO_ORDER
         x_ahead = 0;
 #endif
@@ -112,12 +132,20 @@ inline decide_entering() {
 
 inline decide_waiting() {
   x_granted = WANTED(me_pid, me_lease, me_devices);
-  ahead_of(WANTED(me_pid, me_lease, me_devices));
-#ifdef BUG_NO_ORDER
-  x_ahead = 0;
-#endif
-  x_blockers = x_ahead;
   x_d = 0;
+#ifndef BUG_NO_ORDER
+  do
+  :: x_d < DEVICES ->
+     if
+     :: HAS(x_granted, x_d) -> next_ahead(x_d); x_blockers = x_blockers | x_ahead
+     :: else
+     fi;
+     x_d++
+  :: else -> break
+  od;
+  x_d = 0;
+#endif
+  x_ahead = x_blockers;
   do
   :: x_ahead != 0 -> x_granted = 0; break
   :: x_ahead == 0 && x_d < DEVICES ->
@@ -189,4 +217,12 @@ inline next_head(s) {
   :: else -> break
   od;
   forget_decision()
+}
+
+/* The first who waits from slot s on, or SLOTS. */
+inline next_queued(s) {
+  do
+  :: s < SLOTS && record[s].stage != ENTERING && record[s].stage != WAITING -> s++
+  :: else -> break
+  od
 }

@@ -84,6 +84,22 @@ inline watch(p, s) {
 #endif
 #define AWAKE(p) (rung[slot[p]] || deadline[p] || ANY_SLOT(HUNG_UP, p) || ANY_PROCESS(BACK, p))
 
+/* Which of those it watches poll() reports: x_bytes. */
+inline hung_up(p) {
+  x_bytes = 0;
+  x_s = 0;
+  do
+  :: x_s < SLOTS ->
+     if
+     :: HUNG_UP(p, x_s) -> x_bytes = x_bytes | BIT(x_s)
+     :: else
+     fi;
+     x_s++
+  :: else -> break
+  od;
+  x_s = 0
+}
+
 /* The process ends. Its mutex is free at once; its bell and its memory stay for now. */
 inline die(p) {
   alive[p] = false;

@@ -12,7 +12,7 @@
  *   own_*[]         ledger/place: Place::own_, what a process's record says or is about to say
  *   decide, heads   policy/admission: decide_entering, decide_waiting, heads (admission.pml)
  *   reap_one        ledger/roll: the body of the loop in Roll::reap, with devices/witness: is_back
- *   ring_heads      ledger/roll: Roll::ring_heads
+ *   ring_heads      ledger/roll: Roll::ring_heads; ring_all_queued: Roll::ring_all_queued
  *   process         ledger/ledger: enter, lease, release; ledger/place: take, settle, look, sleep; and its end
  *   in_use          the device's memory: the context from entering to the end, the lease's bytes while it is held
  *   life_and_death  kills, and deadlines of those who wait (Patience::until)
@@ -35,8 +35,6 @@
  *   deadlock in the same states, if nobody is busy with a test, nobody sleeps; and no state without a step but the end
  *
  * Variants, not bugs
- *   NO_RING_IN_LOOK           Roll::reap does not ring when look() calls it. Nothing is lost: who watches the dead sees
- *                             its bell hang up until a process takes the slot, and that process rings (Place::take).
  *   WITNESS_WITHOUT_LIST      is_back() of a device whose driver lists no processes: nothing at all is in use. (That no more
  *                             is in use than the others claim is not enough: BUG_WITNESS_COUNTS_CLAIMS. A claim whose
  *                             owner has not allocated yet hides memory of the dead.)
@@ -79,6 +77,12 @@
 #ifndef LEASE_DEVICES /* of those it entered */
 #define LEASE_DEVICES(p, k) 3
 #endif
+#ifndef MAY_BE_KILLED
+#define MAY_BE_KILLED(p) true
+#endif
+#ifndef HAS_DEADLINE
+#define HAS_DEADLINE(p) true
+#endif
 #ifndef MAY_WAIT
 #define MAY_WAIT(p, k) true
 #endif
@@ -115,6 +119,12 @@ byte arrival[PROCESSES];    /* for the oracle: place in the order of arrival of 
 byte ended; /* number of processes that have ended */
 #endif
 #ifdef IDENTICAL /* processes: then they may as well arrive in the order of their numbers */
+#define IN_ORDER
+#endif
+#ifdef LEASES_IN_ORDER /* the processes ask for their one lease in the order of their numbers */
+byte leased;
+#endif
+#ifdef IN_ORDER
 byte arrived;
 #endif
 
@@ -168,14 +178,9 @@ inline reap_one(p, s) {
     :: record[s].stage != OUTSIDE && s != slot[p] && !LIVES(s) ->
        is_back(s);
        if
-       :: x_back -> clear_record(s); reaped = true
-       :: !x_back && record[s].stage == WAITING ->
-          record[s].stage = INSIDE;
-          reaped = true;
-          dead[p] = dead[p] | BIT(record[s].who);
-          dead_slots = dead_slots | BIT(s)
+       :: x_back -> clear_record(s)
        :: else ->
-          dead[p] = dead[p] | BIT(record[s].who);
+          record[s].stage = (record[s].stage == WAITING -> INSIDE : record[s].stage);
           dead_slots = dead_slots | BIT(s)
        fi
     :: else
@@ -184,14 +189,49 @@ inline reap_one(p, s) {
   }
 }
 
-/* Roll::ring_heads: one ring a step, since a kill may come between two. */
-inline ring_heads() {
+/* Roll::ended_among of the blockers: x_p. */
+inline ended_among() {
+  x_p = 0;
+  x_s = 0;
+  do
+  :: x_s < SLOTS ->
+     if
+     :: HAS(blockers, x_s) && !LIVES(x_s) -> x_p = x_p | BIT(x_s)
+     :: else
+     fi;
+     x_s++
+  :: else -> break
+  od;
+  x_s = 0
+}
+
+/* Of whom the sleeper looks every 3 ms whether its memory is back: those in `gone`. */
+inline waits_for_the_dead(p) {
+  dead[p] = 0;
+  x_s = 0;
+  do
+  :: x_s < SLOTS ->
+     if
+     :: HAS(gone, x_s) && record[x_s].stage != OUTSIDE -> dead[p] = dead[p] | BIT(record[x_s].who)
+     :: else
+     fi;
+     x_s++
+  :: else -> break
+  od;
+  x_s = 0
+}
+
+/* Roll::ring_heads, or all who wait: one ring a step, since a kill may come between two. */
+inline ring_queued(heads_only) {
   n = 0;
   do
   :: atomic {
        true;
        d_step {
-         next_head(n);
+         if
+         :: heads_only -> next_head(n)
+         :: else -> next_queued(n)
+         fi;
          if
          :: n < SLOTS -> ring(n); n++
          :: else -> n = NOBODY
@@ -204,6 +244,9 @@ inline ring_heads() {
      }
   od
 }
+
+#define ring_heads() ring_queued(true)
+#define ring_all_queued() ring_queued(false)
 
 /* The process begins to use what it was granted. */
 inline allocate(p, what) {
@@ -223,41 +266,46 @@ inline allocate(p, what) {
 proctype process(byte i) {
   byte n;          /* of loops */
   byte blockers;   /* Look::blocked, by slot */
-  byte dead_slots; /* those of them that have ended and whose memory is not back */
+  byte dead_slots; /* Look::dead: those of them that have ended and whose memory is not back */
+  byte gone;       /* those in the way that were seen to end: settle's `ended` */
   byte granted;    /* devices; 0: wait */
   bool queued;     /* others may have seen this claim wait */
-  bool reaped;
+  bool enters;     /* what was granted is a place */
 
   atomic {
 #if AT_ONCE < PROCESSES
     i < AT_ONCE || ended > i - AT_ONCE;
 #endif
-#ifdef IDENTICAL
+#ifdef IN_ORDER
     arrived == i;
 #endif
     LOCK(i);
-#ifdef IDENTICAL
+#ifdef IN_ORDER
     arrived++;
 #endif
     alive[i] = true
   };
   {
+#ifdef START_INSIDE /* everybody has entered, one after the other, before anybody leases */
+    atomic {
+      take(i);
+      own_stage[i] = INSIDE;
+      own_devices[i] = CANDIDATES(i);
+      write_own(i);
+      in_use[i] = 1;
+      busy[i] = true;
+      UNLOCK(i);
+      goto next_lease
+    };
+#endif
     /* Place::take: Roll::reap of everybody, then the first slot that nobody has. */
     do
     :: n < SLOTS -> atomic { reap_one(i, n); n++ }
-    :: n == SLOTS -> d_step { n = 0; dead[i] = 0; dead_slots = 0 }; break
+    :: n == SLOTS -> d_step { n = 0; dead_slots = 0 }; break
     od;
-    if
-    :: reaped ->
-       reaped = false;
-#ifndef BUG_NO_RING_AFTER_REAPING
-       ring_heads()
-#endif
-    :: else
-    fi;
     atomic { take(i) };
-#if !defined(BUG_NO_RING_AFTER_TAKING) && !defined(BUG_NO_RING_AFTER_REAPING)
-    ring_heads();
+#ifndef BUG_NO_RING_AFTER_TAKING
+    ring_all_queued();
 #endif
     own_stage[i] = ENTERING;
 
@@ -265,71 +313,78 @@ proctype process(byte i) {
     do
     :: atomic { arrive(i); queued = false };
 look_again:
-       atomic { rung[slot[i]] = false; armed[i] = 0; cold[i] = 0; asleep[i] = false };
-look:
-       /* Place::look */
+       atomic { rung[slot[i]] = false; armed[i] = 0; cold[i] = 0 };
+       /* Place::look: Roll::reap of those seen to end. */
+       do
+       :: n < SLOTS && HAS(gone, n) -> atomic { reap_one(i, n); n++ }
+       :: n < SLOTS && !HAS(gone, n) -> n++
+       :: n == SLOTS -> n = 0; break
+       od;
        atomic {
          skip; /* no jump goes into a d_step */
          d_step {
-           dead[i] = 0;
-           dead_slots = 0;
            me_is(slot[i], own_stage[i], own_ticket[i], i, own_devices[i], own_lease[i]);
            decide();
            granted = x_granted;
            blockers = x_blockers;
-           forget_decision()
+           forget_decision();
+           dead_slots = dead_slots & blockers;
+           blockers = blockers & ~dead_slots; /* from here on Look::living */
+           gone = dead_slots;
+           dead_slots = 0;
+           waits_for_the_dead(i)
          }
        };
        if
        :: granted -> skip
        :: else ->
-          /* Place::look: Roll::reap of the blockers. */
-          do
-          :: n < SLOTS && HAS(blockers, n) -> atomic { reap_one(i, n); n++ }
-          :: n < SLOTS && !HAS(blockers, n) -> n++
-          :: n == SLOTS -> n = 0; break
-          od;
           if
-          :: reaped ->
-             reaped = false;
-#if !defined(BUG_NO_RING_AFTER_REAPING) && !defined(NO_RING_IN_LOOK)
-             ring_heads();
-#endif
-             goto look
-          :: else
-          fi;
-          if
-          :: deadline[i] || (!MAY_WAIT(i, own_lease[i]) && blockers != dead_slots) -> goto done /* give up */
+          :: deadline[i] || (!MAY_WAIT(i, own_lease[i]) && blockers != 0) ->
+             /* Gives up, but not because of those who have ended and were not seen to. */
+             d_step { ended_among() };
+             if
+             :: x_p != 0 -> gone = gone | x_p; x_p = 0; goto look_again
+             :: else -> goto done
+             fi
           :: else
           fi;
           if
           :: !queued -> d_step { write_own(i); queued = true }
           :: else
           fi;
-          /* Place::sleep: watch the living among those in the way. */
+          UNLOCK(i);
+          /* Place::sleep: watch the living among those in the way, without the mutex. */
 #ifdef BUG_NO_WATCH
           blockers = 0;
 #endif
           do
-          :: n < SLOTS && HAS(blockers, n) && !HAS(dead_slots, n) ->
+          :: n < SLOTS && HAS(blockers, n) ->
              d_step { watch(i, n) };
-#ifdef BUG_NO_PROBE_AFTER_OPENING
-             n++;
-#else
+#ifndef BUG_NO_PROBE_AFTER_OPENING
              if
-             :: !LIVES(n) -> n = 0; goto look_again
-             :: else -> n++
+             :: !LIVES(n) -> dead_slots = dead_slots | BIT(n)
+             :: else
              fi;
 #endif
+             n++;
 #ifdef BUG_WATCH_ONE_BLOCKER
              n = SLOTS
 #endif
-          :: n < SLOTS && !(HAS(blockers, n) && !HAS(dead_slots, n)) -> n++
-          :: n == SLOTS -> break
+          :: n < SLOTS && !HAS(blockers, n) -> n++
+          :: n == SLOTS -> n = 0; break
           od;
-          atomic { UNLOCK(i); asleep[i] = true; n = 0; blockers = 0; dead_slots = 0 };
+          if
+          :: dead_slots != 0 -> gone = gone | dead_slots; dead_slots = 0
+          :: else ->
+             asleep[i] = true;
 end_asleep:
-          atomic { AWAKE(i) -> LOCK(i) };
+             atomic {
+               AWAKE(i) ->
+               d_step { hung_up(i); gone = gone | x_bytes; x_bytes = 0; asleep[i] = false; dead[i] = 0 }
+             }
+          fi;
+          atomic { LOCK(i) };
+          blockers = 0;
           goto look_again
        fi;
 done:
@@ -338,6 +393,7 @@ done:
          d_step {
          check_order(i);
          depart(i);
+         enters = own_stage[i] == ENTERING;
          if
          :: granted && own_stage[i] == ENTERING -> own_stage[i] = INSIDE; own_devices[i] = granted
          :: granted && own_stage[i] == WAITING -> own_stage[i] = HOLDING
@@ -345,7 +401,7 @@ done:
          :: !granted && own_stage[i] == WAITING -> own_stage[i] = INSIDE
          fi;
          blockers = 0;
-         dead_slots = 0;
+         gone = 0;
          dead[i] = 0;
          deadline[i] = false
          }
@@ -357,11 +413,22 @@ done:
 #ifdef BUG_NO_RING_AFTER_GIVING_UP
        queued = queued && granted;
 #endif
-       granted = 0;
        if
-       :: queued -> queued = false; ring_heads()
+       :: queued && granted && !enters -> ring_heads()
+#ifdef BUG_RING_ONLY_HEADS_AFTER_ENTERING
+       :: queued && granted && enters -> ring_heads()
+#else
+       :: queued && granted && enters -> ring_all_queued()
+#endif
+#ifdef BUG_RING_ONLY_HEADS_AFTER_GIVING_UP
+       :: queued && !granted -> ring_heads()
+#else
+       :: queued && !granted -> ring_all_queued()
+#endif
        :: else
        fi;
+       granted = 0;
+       queued = false;
        UNLOCK(i);
        if
        :: own_stage[i] == OUTSIDE -> break
@@ -377,23 +444,38 @@ done:
           atomic { UNLOCK(i); busy[i] = true }
        :: own_stage[i] == INSIDE -> d_step { allocate(i, 1); busy[i] = true }
        fi;
+next_lease:
        /* Ledger::lease */
        if
        :: own_lease[i] < LEASES(i) ->
           atomic {
+#ifdef LEASES_IN_ORDER
+            leased == i;
+#endif
+#ifdef START_INSIDE
+            arrived == PROCESSES;
+#endif
             LOCK(i);
+#ifdef LEASES_IN_ORDER
+            leased++;
+#endif
             busy[i] = false;
             own_lease[i] = own_lease[i] + 1;
             own_stage[i] = WAITING
           }
-       :: else -> break
+       :: else ->
+#ifdef STAYS /* inside, after its last lease, until it is killed */
+end_inside:
+          false;
+#endif
+          break
        fi
     od;
     atomic { die(i) }
   } unless { !alive[i] };
 
   /* What the kernel and the driver do with a process that has ended. */
-  d_step { n = 0; blockers = 0; dead_slots = 0; granted = 0; queued = false; reaped = false };
+  d_step { n = 0; blockers = 0; dead_slots = 0; gone = 0; granted = 0; queued = false; enters = false };
   do
   :: d_step { slot[i] != NOBODY -> silence(i) }
   :: d_step { in_use[i] != 0 -> in_use[i] = 0; own_devices[i] = 0; own_lease[i] = 0 }
@@ -407,22 +489,22 @@ proctype life_and_death() {
   byte p;
 end:
   do
-  :: d_step { kills > 0 && alive[0] -> die(0); kills-- }
-  :: d_step { kills > 0 && alive[1] -> die(1); kills-- }
+  :: d_step { kills > 0 && alive[0] && MAY_BE_KILLED(0) -> die(0); kills-- }
+  :: d_step { kills > 0 && alive[1] && MAY_BE_KILLED(1) -> die(1); kills-- }
 #if PROCESSES > 2
-  :: d_step { kills > 0 && alive[2] -> die(2); kills-- }
+  :: d_step { kills > 0 && alive[2] && MAY_BE_KILLED(2) -> die(2); kills-- }
 #endif
 #if PROCESSES > 3
-  :: d_step { kills > 0 && alive[3] -> die(3); kills-- }
+  :: d_step { kills > 0 && alive[3] && MAY_BE_KILLED(3) -> die(3); kills-- }
 #endif
 #if DEADLINES
-  :: d_step { deadlines > 0 && asleep[0] && !deadline[0] -> deadline[0] = true; deadlines-- }
-  :: d_step { deadlines > 0 && asleep[1] && !deadline[1] -> deadline[1] = true; deadlines-- }
+  :: d_step { deadlines > 0 && asleep[0] && !deadline[0] && HAS_DEADLINE(0) -> deadline[0] = true; deadlines-- }
+  :: d_step { deadlines > 0 && asleep[1] && !deadline[1] && HAS_DEADLINE(1) -> deadline[1] = true; deadlines-- }
 #if PROCESSES > 2
-  :: d_step { deadlines > 0 && asleep[2] && !deadline[2] -> deadline[2] = true; deadlines-- }
+  :: d_step { deadlines > 0 && asleep[2] && !deadline[2] && HAS_DEADLINE(2) -> deadline[2] = true; deadlines-- }
 #endif
 #if PROCESSES > 3
-  :: d_step { deadlines > 0 && asleep[3] && !deadline[3] -> deadline[3] = true; deadlines-- }
+  :: d_step { deadlines > 0 && asleep[3] && !deadline[3] && HAS_DEADLINE(3) -> deadline[3] = true; deadlines-- }
 #endif
 #endif
   :: d_step { QUIET -> check_quiet() }

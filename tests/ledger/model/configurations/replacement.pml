@@ -1,10 +1,10 @@
-/* Four lives, three at once, two kills: who ends is replaced by a process that takes its slot. One fits at a time, so
+/* Four lives, three at once, one kill: who ends is replaced by a process that takes its slot. One fits at a time, so
    that the others wait to enter. */
 #define PROCESSES 4
 #define IDENTICAL
 #define AT_ONCE 3
 #define DEVICES 1
-#define KILLS 2
+#define KILLS 1
 #define CAPACITY(d) 3
 #define CANDIDATES(p) 1
 #define GPUS(p) 1

@@ -1,0 +1,52 @@
+#include "devices/own_simulated_devices.hpp"
+
+#include "devices/simulated.hpp"
+#include "policy/visible_devices.hpp"
+#include "system/environment.hpp"
+
+#include <gputest/error.hpp>
+
+namespace gputest::devices {
+
+OwnSimulatedDevices& OwnSimulatedDevices::instance(const char* who) {
+  // Never destroyed: memory may be freed by a global variable's destructor.
+  static OwnSimulatedDevices& devices = *[who] {
+    const auto settings = policy::parse_settings(system::read_variable);
+    if (const auto* setting = std::get_if<policy::SimulatedDevices>(&settings.devices)) {
+      return new OwnSimulatedDevices{*setting, settings.folder}; // NOLINT(cppcoreguidelines-owning-memory)
+    }
+    throw InvalidSetting{std::string{who} + " was asked for, but the devices are not simulated; set "
+                                            "GPUTEST_DEVICES=simulated:<n>x<size>, or allocate through CUDA"};
+  }();
+  return devices;
+}
+
+OwnSimulatedDevices::OwnSimulatedDevices(const policy::SimulatedDevices& setting, const std::string& folder)
+    : facts_{setting.facts}, size_{setting.size}, memory_{setting, folder},
+      visible_{policy::visible_devices(system::read_variable("CUDA_VISIBLE_DEVICES"), simulated_uuids(setting))} {}
+
+void OwnSimulatedDevices::free(int index, Bytes bytes) noexcept {
+  memory_.free(visible_[static_cast<std::size_t>(index)], bytes);
+}
+
+bool OwnSimulatedDevices::has_memory_pools(int index) const {
+  static_cast<void>(device(index));
+  return facts_.memory_pools.value_or(false);
+}
+
+bool OwnSimulatedDevices::has_managed_memory(int index) const {
+  static_cast<void>(device(index));
+  return facts_.managed_memory.value_or(false);
+}
+
+Bytes OwnSimulatedDevices::free_bytes(int index) { return size_ - Bytes{memory_.use(device(index)).used_bytes}; }
+
+std::size_t OwnSimulatedDevices::device(int index) const {
+  if (index < 0 || static_cast<std::size_t>(index) >= visible_.size()) {
+    throw InvalidSetting{"simulated device " + std::to_string(index) + " was asked for, and this process sees " +
+                         std::to_string(visible_.size()) + "; ask for more with GPUS in gpu_add_test()"};
+  }
+  return visible_[static_cast<std::size_t>(index)];
+}
+
+} // namespace gputest::devices

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "memory/account.hpp"
+
+#include <gputest/bytes.hpp>
+
+#include <string>
+
+namespace gputest::memory {
+
+/// What a test's end is to record of its memory resources.
+struct Summary {
+  std::string kinds;   ///< `pool`, or several of them; empty if the test used none
+  std::string spilled; ///< managed memory that went to the host, or `not visible`; empty without managed memory
+  Bytes managed;       ///< managed memory that the process still has, on the device with most of it
+};
+
+/// Ends what Account::open() began: says on stderr what is left allocated and what has spilled to the host. Does not
+/// throw.
+Summary close_lease() noexcept;
+
+} // namespace gputest::memory

@@ -1,0 +1,47 @@
+#include "policy/lease_limit.hpp"
+
+namespace gputest::policy {
+
+namespace {
+
+/// A size as whole MiB or GiB, rounded up, so that what is advised is enough.
+struct Advised {
+  std::string number;
+  std::string unit;
+};
+
+Advised advised(Bytes bytes) {
+  constexpr std::uint64_t mebibyte = 1ULL << 20U;
+  constexpr std::uint64_t mebibytes_in_a_gibibyte = 1024;
+  const std::uint64_t whole = bytes.count() / mebibyte + (bytes.count() % mebibyte == 0 ? 0 : 1);
+  return whole % mebibytes_in_a_gibibyte == 0 ? Advised{std::to_string(whole / mebibytes_in_a_gibibyte), "GiB"}
+                                              : Advised{std::to_string(whole), "MiB"};
+}
+
+std::string asked_of(int device, Bytes asked) {
+  return to_string(asked) + " were asked of device " + std::to_string(device);
+}
+
+} // namespace
+
+std::string beyond_lease(const BeyondLease& request) {
+  if (request.device >= request.devices) {
+    return asked_of(request.device, request.asked) + ", and " + request.test + " has leased the first " +
+           std::to_string(request.devices) + " only; ask for " + std::to_string(request.device + 1) +
+           " with GPUS in gpu_add_test()";
+  }
+  const Advised need = advised(request.held + request.asked);
+  return asked_of(request.device, request.asked) + ", beyond the lease of " + request.test + ": it has leased " +
+         to_string(request.leased) + " there and holds " + to_string(request.held) +
+         " of them already. Free some before, or declare what it needs: GPUTEST_MEMORY(<suite>, <test>, " +
+         need.number + "_" + need.unit + "), GPUTEST_LEASE(<name>, " + need.number + "_" + need.unit +
+         ") or gpu_add_test(... MEMORY " + need.number + need.unit + ")";
+}
+
+std::string without_lease(int device, Bytes asked) {
+  return asked_of(device, asked) +
+         " while this process has leased nothing; allocate in SetUp() or in the body of a test and not in "
+         "SetUpTestSuite() or an environment, and under a ScopedTest within a GPUTEST_LEASE";
+}
+
+} // namespace gputest::policy

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <gputest/bytes.hpp>
+
+#include <string>
+
+namespace gputest::policy {
+
+/// A request that the running test's lease does not cover.
+struct BeyondLease {
+  std::string test;
+  int device = 0;
+  Bytes asked;
+  Bytes held;      ///< by this test already
+  Bytes leased;    ///< on that device
+  int devices = 1; ///< how many the test has leased
+};
+
+/// What was asked, held and leased, and what to write so that it fits. Pure.
+[[nodiscard]] std::string beyond_lease(const BeyondLease& request);
+
+/// The same for a request while nothing is leased. Pure.
+[[nodiscard]] std::string without_lease(int device, Bytes asked);
+
+} // namespace gputest::policy

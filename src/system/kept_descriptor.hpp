@@ -1,0 +1,70 @@
+#pragma once
+
+#include "system/descriptor.hpp"
+
+#include <optional>
+#include <string>
+
+#include <sys/types.h>
+
+namespace gputest::system {
+
+/// Which file an open descriptor is of, whatever its number and its path are.
+struct FileIdentity {
+  dev_t device = 0;
+  ino_t inode = 0;
+  mode_t type = 0; ///< S_IFREG, S_IFIFO, ...
+
+  /// Nothing if the descriptor is not open.
+  [[nodiscard]] static std::optional<FileIdentity> of(int descriptor);
+
+  /// Nothing if `path`, or what it leads to as a symbolic link, is not there or cannot be seen: errno says why.
+  [[nodiscard]] static std::optional<FileIdentity> at(const std::string& path);
+
+  [[nodiscard]] bool operator==(const FileIdentity& other) const {
+    return device == other.device && inode == other.inode && type == other.type;
+  }
+};
+
+/// A descriptor that is kept while tests run, which may close it although it is not theirs.
+///
+/// Its number is then nobody's, or that of a file of theirs, which must be neither written, nor read, nor locked, nor
+/// closed. So it is asked for before each use, and knows its file again.
+class KeptDescriptor {
+public:
+  KeptDescriptor() = default;
+
+  /// Keeps `file`, which must be open; `path` is for messages.
+  KeptDescriptor(Descriptor file, std::string path);
+  KeptDescriptor(KeptDescriptor&& other) noexcept = default;
+  KeptDescriptor& operator=(KeptDescriptor&& other) noexcept;
+  KeptDescriptor(const KeptDescriptor&) = delete;
+  KeptDescriptor& operator=(const KeptDescriptor&) = delete;
+
+  /// Closes it, unless it is another file's by now.
+  ~KeptDescriptor();
+
+  /// Whether there is one, lost or not.
+  explicit operator bool() const { return static_cast<bool>(file_); }
+
+  /// The number, for use at once. Throws LedgerError if it is lost.
+  [[nodiscard]] int number() const;
+
+  /// Whether its file was removed from its folder, so that others who open the path get another one, or none.
+  [[nodiscard]] bool is_removed() const;
+
+  /// Which file it is of, or was.
+  [[nodiscard]] const FileIdentity& identity() const { return identity_; }
+
+private:
+  [[nodiscard]] bool is_lost() const;
+
+  Descriptor file_;
+  FileIdentity identity_;
+  std::string path_;
+};
+
+/// Throws LedgerError if `descriptor`, opened for `path`, is not that file's any more.
+void require_kept(int descriptor, const FileIdentity& identity, const std::string& path);
+
+} // namespace gputest::system

@@ -1,0 +1,33 @@
+#include "support/suite_test.hpp"
+
+#include <gmock/gmock.h>
+
+namespace gputest::tests {
+namespace {
+
+using testing::HasSubstr;
+
+class Closing : public SuiteTest, public testing::WithParamInterface<std::string> {};
+
+TEST_P(Closing, descriptors_that_are_not_its_own_fails_the_test_that_does_and_skips_those_after_it) {
+  const std::string name = GetParam();
+  const Ended ended = run("closing", {"--gtest_filter=" + name + ":Then.*"});
+  EXPECT_EQ(ended.exit_code, 1) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("[  FAILED  ] " + name));
+  EXPECT_THAT(ended.out, HasSubstr(name + " left this process without its place on the ledger: file descriptor "));
+  EXPECT_THAT(ended.out, HasSubstr(", was closed by something else in this process; a test must close no descriptors "
+                                   "but its own (not all from 3 on, and none of its own twice). The tests after it are "
+                                   "skipped; run them without it"));
+  EXPECT_EQ(count(ended.out, "left this process without its place on the ledger: "), 1U) << ended.out;
+  EXPECT_THAT(ended.out, HasSubstr("Then.comes_another cannot use a GPU in this process: " + name +
+                                   " left it without its place on the ledger. Run it by itself"));
+  EXPECT_THAT(ended.out, HasSubstr("[  SKIPPED ] Then.comes_another"));
+  EXPECT_TRUE(entries().empty()) << "nothing is left behind";
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, Closing,
+                         testing::Values("Closes.all", "Closes.mutex", "Closes.ledger", "Closes.bell",
+                                         "Scoped.closes_mutex_without_a_lease"));
+
+} // namespace
+} // namespace gputest::tests

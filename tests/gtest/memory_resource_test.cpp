@@ -1,0 +1,102 @@
+#include "support/suite_test.hpp"
+
+#include <gmock/gmock.h>
+
+#include <string>
+
+namespace gputest::tests {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+/// Memory resources in whole suites, on one simulated device of 4 GiB.
+class MemoryResource : public SuiteTest {
+protected:
+  [[nodiscard]] Ended run_one(const std::string& test) const { return run("resources", {"--gtest_filter=" + test}); }
+  [[nodiscard]] Report report_of(const std::string& test) const { return reports_of("resources", test).at(test); }
+};
+
+TEST_F(MemoryResource, gives_a_test_its_whole_lease) {
+  set("GPUTEST_LARGE", "wait");
+  for (const std::string test : {"Exact.stays_within_its_lease", "Large.has_the_whole_device"}) {
+    const Ended ended = run_one(test);
+    EXPECT_EQ(ended.exit_code, 0) << ended.out;
+    EXPECT_THAT(ended.out, HasSubstr("got it\n")) << test;
+  }
+  const Ended half = run_one("Medium.has_half_of_the_device");
+  EXPECT_THAT(half.out, HasSubstr("got it\nLeaseExceeded: 2 GiB were asked of device 0, beyond the lease of "
+                                  "Medium.has_half_of_the_device: it has leased 2 GiB there and holds 0 B"));
+}
+
+TEST_F(MemoryResource, fails_the_test_that_asks_for_more_with_both_figures) {
+  EXPECT_THAT(report_of("Exact.asks_for_more").failures,
+              HasSubstr("3 GiB were asked of device 0, beyond the lease of Exact.asks_for_more: it has leased 3 GiB "
+                        "there and holds 0 B of them already. Free some before, or declare what it needs: "
+                        "GPUTEST_MEMORY(<suite>, <test>, 3073_MiB)"));
+}
+
+TEST_F(MemoryResource, knows_which_devices_are_leased) {
+  set("GPUTEST_DEVICES", "simulated:2x4GiB,context=0");
+  EXPECT_THAT(run_one("Exact.asks_for_another_device").out,
+              HasSubstr("simulated device 1 was asked for, and this process sees 1"));
+  set("GPUTEST_GPUS", "2");
+  EXPECT_THAT(run_one("Exact.asks_for_another_device").out, HasSubstr("got it\n"));
+}
+
+TEST_F(MemoryResource, shares_the_lease_among_all_kinds_and_records_them) {
+  const Ended ended = run_one("Small.shares_its_lease_among_its_resources");
+  EXPECT_THAT(ended.out, HasSubstr("got it\ngot it\nLeaseExceeded: 1 B were asked"));
+  EXPECT_EQ(count(ended.err, "gputest: memory_resource: pool (device 0 has memory pools)\n"), 1U) << ended.err;
+  EXPECT_EQ(count(ended.err, "gputest: memory_resource: malloc (the test demands it)\n"), 1U) << ended.err;
+  const auto report = report_of("Small.shares_its_lease_among_its_resources");
+  EXPECT_EQ(report.memory_resource, "pool, malloc, managed");
+  EXPECT_EQ(report.spilled, "0 B");
+}
+
+TEST_F(MemoryResource, is_of_the_kind_that_the_setting_forces) {
+  set("GPUTEST_MEMORY_RESOURCE", "malloc");
+  EXPECT_EQ(report_of("Exact.stays_within_its_lease").memory_resource, "malloc");
+  set("GPUTEST_MEMORY_RESOURCE", "mallok");
+  EXPECT_THAT(report_of("Exact.stays_within_its_lease").failures,
+              HasSubstr("GPUTEST_MEMORY_RESOURCE='mallok' is unknown; it is one of auto, pool, malloc"));
+}
+
+TEST_F(MemoryResource, names_what_a_test_leaves_and_does_not_hold_it_against_the_next) {
+  const Ended ended = run_one("Leaving.*");
+  EXPECT_EQ(count(ended.out, "got it\n"), 2U) << ended.out;
+  for (const std::string test : {"Leaving.a", "Leaving.b"}) {
+    EXPECT_THAT(ended.err,
+                HasSubstr("gputest: " + test +
+                          " ends with 256 MiB of device 0 still allocated through memory_resource (1 "
+                          "allocation); they count as this process's own until they are freed or it ends\n"));
+  }
+}
+
+TEST_F(MemoryResource, keeps_what_a_test_left_on_the_ledger) {
+  auto suite = start("resources", {"--gtest_filter=Leaving.a:Waiting.*"});
+  suite.wait_for_out("@body");
+  EXPECT_EQ(claim_of(suite).overhead_bytes, 256U << 20U);
+}
+
+TEST_F(MemoryResource, gives_nothing_outside_of_a_lease) {
+  const Ended scoped = run_one("Scoped.allocates_within_its_section_only");
+  EXPECT_THAT(scoped.out, HasSubstr("LeaseExceeded: 1 B were asked of device 0 while this process has leased nothing"));
+  EXPECT_THAT(scoped.out, HasSubstr("got it\n"));
+  EXPECT_THAT(run_one("BeforeTheTest.passes").out, HasSubstr("while this process has leased nothing"));
+}
+
+TEST_F(MemoryResource, refuses_managed_memory_that_does_not_fit_on_the_device) {
+  EXPECT_THAT(run_one("Managed.more_than_is_free").out,
+              HasSubstr("Error: 3 GiB of managed memory were asked of device 0, which has 2 GiB free"));
+}
+
+TEST_F(MemoryResource, reports_what_spilled_to_the_host) {
+  const Ended ended = run_one("Managed.is_driven_out");
+  EXPECT_THAT(ended.err, HasSubstr("gputest: Managed.is_driven_out: 1 GiB of managed memory of device 0 spilled to the "
+                                   "host, since the device had no room for them\n"));
+  EXPECT_EQ(report_of("Managed.is_driven_out").spilled, "1 GiB");
+}
+
+} // namespace
+} // namespace gputest::tests

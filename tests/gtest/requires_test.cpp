@@ -1,0 +1,117 @@
+#include "support/suite_test.hpp"
+
+#include <gmock/gmock.h>
+
+namespace gputest::tests {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+/// What tests and their entry require of devices.
+class Requires : public SuiteTest {
+protected:
+  void set_device(const std::string& options) { set("GPUTEST_DEVICES", "simulated:1x4GiB,context=0" + options); }
+};
+
+TEST_F(Requires, runs_a_test_where_the_device_has_it) {
+  const auto reports = reports_of("requiring", "Pools.*:Both.*");
+  ASSERT_EQ(reports.size(), 3U);
+  for (const auto& [name, report] : reports) {
+    EXPECT_FALSE(report.skipped) << name;
+  }
+  EXPECT_EQ(reports.at("Pools.needed").memory, "small");
+  EXPECT_EQ(reports.at("Both.memory_and_capabilities").memory, "1 GiB");
+}
+
+TEST_F(Requires, skips_that_test_alone_where_the_device_lacks_it_with_what_was_asked_and_seen) {
+  set_device(",no_memory_pools,sm_75");
+  const auto reports = reports_of("requiring", "Pools.*");
+  EXPECT_TRUE(reports.at("Pools.needed").skipped);
+  EXPECT_FALSE(reports.at("Pools.not_needed").skipped);
+  const Ended ended = run("requiring", {"--gtest_filter=Pools.needed"});
+  EXPECT_EQ(ended.exit_code, 77);
+  EXPECT_THAT(ended.out, HasSubstr("requiring: Pools.needed requires what its devices do not have: asked memory_pools, "
+                                   "sm_80, total_memory of 1 GiB; SIM-1x4096MiB-"));
+  EXPECT_THAT(ended.out, HasSubstr(" (simulated device) has no memory_pools, sm_75. Run it where there is such a "
+                                   "device; 'gputest devices' shows what each has"));
+  EXPECT_THAT(ended.out, Not(HasSubstr("@body")));
+}
+
+TEST_F(Requires, fails_where_nothing_may_be_skipped_but_not_for_want_of_a_gpu) {
+  set_device(",no_memory_pools");
+  set("GPUTEST_REQUIRE_GPU", "1");
+  EXPECT_EQ(run("requiring", {"--gtest_filter=Pools.needed"}).exit_code, 77);
+  set("GPUTEST_FORBID_SKIP", "1");
+  const Ended ended = run("requiring", {"--gtest_filter=Pools.needed"});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.out, HasSubstr("(GPUTEST_FORBID_SKIP=1 makes this skip a failure)"));
+}
+
+TEST_F(Requires, of_the_entry_holds_for_every_test_beside_what_the_test_says) {
+  set("GPUTEST_REQUIRES", "wddm");
+  const Ended ended = run("requiring", {"--gtest_filter=Pools.*"});
+  EXPECT_EQ(ended.exit_code, 77);
+  EXPECT_EQ(count(ended.out, "asked wddm; "), 2U) << ended.out;
+  set_device(",wddm,no_memory_pools");
+  EXPECT_THAT(run("requiring", {"--gtest_filter=Pools.*"}).out,
+              HasSubstr("asked memory_pools, wddm, sm_80, total_memory of 1 GiB; "));
+  set_device(",wddm");
+  EXPECT_EQ(count(run("requiring", {"--gtest_filter=Pools.*"}).out, "@body"), 2U);
+}
+
+TEST_F(Requires, skips_a_scoped_test_before_its_body) {
+  const Ended ended = run("requiring", {"--gtest_filter=Scoped.*"});
+  EXPECT_EQ(ended.exit_code, 77);
+  EXPECT_THAT(ended.out, HasSubstr("asked mig; "));
+  EXPECT_THAT(ended.out, Not(HasSubstr("@body")));
+  set_device(",mig");
+  EXPECT_EQ(run("requiring", {"--gtest_filter=Scoped.*"}).exit_code, 0);
+}
+
+TEST_F(Requires, holds_for_every_instance_of_a_test) {
+  EXPECT_EQ(count(run("requiring", {"--gtest_filter=*needs_tcc*"}).out, "asked tcc; "), 2U);
+  set_device(",tcc");
+  EXPECT_EQ(count(run("requiring", {"--gtest_filter=*needs_tcc*"}).out, "@body"), 2U);
+}
+
+TEST_F(Requires, of_no_test_fails_every_test) {
+  const auto reports = reports_of("misnamed", "*");
+  EXPECT_THAT(reports.at("Small.first").failures, HasSubstr("GPUTEST_REQUIRES(NoFixture, scond)"));
+}
+
+TEST_F(Requires, nothing_of_the_memory_that_a_smaller_device_lacks) {
+  set("GPUTEST_DEVICE_MEMORY", "1GiB");
+  const Ended ended = run("annotated", {"--gtest_filter=Medium.with_bytes:NoFixture.with_bytes"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.out;
+  EXPECT_EQ(count(ended.err, "gputest: every decision is as on devices of at most 1 GiB (GPUTEST_DEVICE_MEMORY)"), 1U);
+  EXPECT_THAT(ended.out,
+              HasSubstr("annotated: Medium.with_bytes needs 3 GiB of a device, its context included, and "
+                        "the largest that it may use has 1 GiB: waiting would not help. Ask for less, or run "
+                        "it where there is more (GPUTEST_DEVICE_MEMORY limits it)"));
+  EXPECT_THAT(ended.out, HasSubstr("[       OK ] NoFixture.with_bytes"));
+}
+
+TEST_F(Requires, lets_one_process_at_a_time_on_a_device_in_exclusive_mode) {
+  set_device(",exclusive_process");
+  auto first = start("annotated", {"--gtest_filter=Medium.with_a_class"});
+  first.wait_for_out("@body");
+  auto second = start("annotated", {"--gtest_filter=Medium.with_a_class"});
+  wait_for(second, policy::Stage::entering);
+  EXPECT_EQ(first.finish().exit_code, 0);
+  second.wait_for_out("@body");
+  EXPECT_EQ(second.finish().exit_code, 0);
+}
+
+TEST_F(Requires, uses_no_device_that_is_lost_or_lets_nobody_in) {
+  for (const auto& [option, reason] : {std::pair{",lost", "it does not answer (lost, or in error)"},
+                                       std::pair{",prohibited", "its compute mode is PROHIBITED"}}) {
+    set_device(option);
+    const Ended ended = run("classes", {"--gtest_filter=Small.first"});
+    EXPECT_EQ(ended.exit_code, 77);
+    EXPECT_THAT(ended.out, HasSubstr("(simulated device) cannot be used: " + std::string{reason}));
+  }
+}
+
+} // namespace
+} // namespace gputest::tests

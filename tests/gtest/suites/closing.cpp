@@ -1,0 +1,45 @@
+// Tests that close what is not theirs, before others in the same process. One is run at a time, with those after it.
+
+#include <gputest/gputest.hpp>
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <system_error>
+
+#include <unistd.h>
+
+namespace {
+
+constexpr int most = 1024;
+
+/// Closes the descriptors of files with this name.
+void close_those_of(const std::string& name) {
+  for (int number = 3; number < most; ++number) {
+    std::error_code error;
+    const auto path = std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(number), error);
+    if (!error && path.parent_path().filename() == "ledger-1" && path.filename() == name) {
+      ::close(number);
+    }
+  }
+}
+
+TEST(Closes, all) {
+  for (int number = 3; number < most; ++number) {
+    ::close(number);
+  }
+}
+
+TEST(Closes, mutex) { close_those_of("mutex"); }
+
+TEST(Closes, ledger) { close_those_of("ledger"); }
+
+TEST(Closes, bell) { close_those_of("bell.0"); }
+
+class Scoped : public gputest::ScopedTest {};
+TEST_F(Scoped, closes_mutex_without_a_lease) { close_those_of("mutex"); }
+
+TEST(Then, comes_another) {}
+
+} // namespace

@@ -1,0 +1,114 @@
+// Tests that allocate through memory resources, on simulated devices.
+
+#include "stop_at.hpp"
+
+#include <gputest/gputest.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <iostream>
+#include <optional>
+
+namespace {
+
+using namespace gputest::literals;
+
+constexpr std::size_t gib = std::size_t{1} << 30U;
+
+/// Says what a request came to.
+template <class Resource>
+void* ask(Resource resource, std::size_t bytes) {
+  try {
+    void* const pointer = resource.allocate(bytes);
+    std::cout << "got it" << std::endl;
+    return pointer;
+  } catch (const gputest::LeaseExceeded& error) {
+    std::cout << "LeaseExceeded: " << error.what() << std::endl;
+  } catch (const gputest::Error& error) {
+    std::cout << "Error: " << error.what() << std::endl;
+  }
+  return nullptr;
+}
+
+class Exact : public gputest::MediumTest {};
+GPUTEST_MEMORY(Exact, stays_within_its_lease, 3_GiB);
+TEST_F(Exact, stays_within_its_lease) {
+  gputest::memory_resource resource;
+  resource.deallocate(ask(resource, 3 * gib), 3 * gib);
+}
+GPUTEST_MEMORY(Exact, asks_for_more, 3_GiB);
+TEST_F(Exact, asks_for_more) {
+  gputest::memory_resource resource;
+  static_cast<void>(resource.allocate(3 * gib + 1));
+}
+GPUTEST_MEMORY(Exact, asks_for_another_device, 1_GiB);
+TEST_F(Exact, asks_for_another_device) { ask(gputest::memory_resource{1}, gib); }
+
+class Medium : public gputest::MediumTest {};
+TEST_F(Medium, has_half_of_the_device) {
+  gputest::memory_resource resource;
+  resource.deallocate(ask(resource, 2 * gib), 2 * gib);
+  ask(resource, 2 * gib + 1);
+}
+
+class Large : public gputest::LargeTest {};
+TEST_F(Large, has_the_whole_device) {
+  gputest::memory_resource resource;
+  resource.deallocate(ask(resource, 4 * gib), 4 * gib);
+}
+
+class Small : public gputest::SmallTest {};
+TEST_F(Small, shares_its_lease_among_its_resources) {
+  gputest::memory_resource first;
+  gputest::memory_resource second{0, gputest::MemoryKind::malloc};
+  gputest::managed_memory_resource third;
+  void* const held = ask(first, gib / 8);
+  void* const managed = ask(third, gib / 8);
+  ask(second, 1);
+  first.deallocate(held, gib / 8);
+  third.deallocate(managed, gib / 8);
+}
+
+class Leaving : public gputest::SmallTest {};
+TEST_F(Leaving, a) { ask(gputest::memory_resource{}, gib / 4); }
+TEST_F(Leaving, b) { ask(gputest::memory_resource{}, gib / 4); }
+
+class Waiting : public gputest::SmallTest {};
+TEST_F(Waiting, for_who_looks) { stop_at("body"); }
+
+class Scoped : public gputest::ScopedTest {};
+TEST_F(Scoped, allocates_within_its_section_only) {
+  gputest::memory_resource resource;
+  ask(resource, 1);
+  GPUTEST_LEASE(gpu, 1_GiB);
+  resource.deallocate(ask(resource, gib), gib);
+}
+
+class BeforeTheTest : public gputest::SmallTest {
+public:
+  static void SetUpTestSuite() {
+    announce(gputest::MemoryClass::small);
+    ask(gputest::memory_resource{}, 1);
+  }
+};
+TEST_F(BeforeTheTest, passes) {}
+
+class Managed : public gputest::MediumTest {};
+GPUTEST_MEMORY(Managed, more_than_is_free, 3_GiB);
+TEST_F(Managed, more_than_is_free) {
+  const gputest::SimulatedBuffer of_a_stranger{2_GiB};
+  ask(gputest::managed_memory_resource{}, 3 * gib);
+}
+GPUTEST_MEMORY(Managed, is_driven_out, 4_GiB);
+TEST_F(Managed, is_driven_out) {
+  std::optional<gputest::SimulatedBuffer> of_a_stranger{1_GiB};
+  gputest::memory_resource fixed;
+  gputest::managed_memory_resource managed;
+  void* const pages = ask(managed, 2 * gib);
+  void* const memory = ask(fixed, 2 * gib);
+  fixed.deallocate(memory, 2 * gib);
+  managed.deallocate(pages, 2 * gib);
+}
+
+} // namespace

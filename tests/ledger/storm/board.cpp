@@ -1,0 +1,75 @@
+#include "board.hpp"
+
+#include <algorithm>
+
+namespace gputest::tests::storm {
+
+namespace {
+
+constexpr unsigned leased_shift = 16;
+constexpr unsigned flags_shift = 32;
+constexpr unsigned version_shift = 40;
+
+} // namespace
+
+std::uint64_t Use::packed() const {
+  const unsigned flags = (inside ? 1U : 0U) | (exclusive ? 2U : 0U) | (seat ? 4U : 0U);
+  return overhead_bytes | std::uint64_t{leased_bytes} << leased_shift | std::uint64_t{flags} << flags_shift |
+         std::uint64_t{version} << version_shift;
+}
+
+Use Use::unpacked(std::uint64_t word) {
+  Use use;
+  use.overhead_bytes = static_cast<std::uint16_t>(word);
+  use.leased_bytes = static_cast<std::uint16_t>(word >> leased_shift);
+  const auto flags = static_cast<unsigned>(word >> flags_shift);
+  use.inside = (flags & 1U) != 0;
+  use.exclusive = (flags & 2U) != 0;
+  use.seat = (flags & 4U) != 0;
+  use.version = static_cast<std::uint32_t>(word >> version_shift);
+  return use;
+}
+
+std::uint64_t Granted::sum() const {
+  constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;
+  std::uint64_t sum = odd;
+  for (const std::uint64_t value : {number, std::uint64_t{enters}, asked, devices, asked_at, queued_at, looked_at}) {
+    sum = (sum ^ value) * odd;
+  }
+  return sum;
+}
+
+const char* name_of(Rule rule) {
+  constexpr std::array<const char*, rules> names{"budget",   "order", "bound",   "sleeper",
+                                                 "deadlock", "stuck", "remains", "failure"};
+  return names.at(static_cast<std::size_t>(rule));
+}
+
+const char* name_of(Doing doing) {
+  constexpr std::array<const char*, doings> names{"starting", "entering",  "inside", "leasing",
+                                                  "holding",  "releasing", "ended"};
+  return names.at(static_cast<std::size_t>(doing));
+}
+
+void Board::violate(Rule rule, const std::string& what) {
+  ++broken.at(static_cast<std::size_t>(rule));
+  if (!told.exchange(true)) {
+    const std::string text = std::string{name_of(rule)} + ": " + what;
+    std::copy_n(text.begin(), std::min(text.size(), first.size() - 1), first.begin());
+  }
+}
+
+std::uint32_t Board::violations() const {
+  std::uint32_t sum = 0;
+  for (const auto& count : broken) {
+    sum += count;
+  }
+  return sum;
+}
+
+void raise_to(std::atomic<std::uint64_t>& figure, std::uint64_t value) {
+  for (std::uint64_t seen = figure; seen < value && !figure.compare_exchange_weak(seen, value);) {
+  }
+}
+
+} // namespace gputest::tests::storm

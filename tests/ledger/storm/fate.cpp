@@ -1,0 +1,68 @@
+#include "fate.hpp"
+
+#include <ctime>
+
+namespace gputest::tests::storm {
+
+Fate::Fate(std::mt19937& random, unsigned operations) : random_{&random} { choose(operations); }
+
+void Fate::choose(unsigned operations) {
+  const unsigned die = up_to(99);
+  signal_ = die < 60 ? SIGKILL : die < 77 ? SIGABRT : die < 94 ? SIGSEGV : die < 97 ? SIGSTOP : 0;
+  by_timer_ = up_to(3) != 0;
+  operations_left_ = up_to(operations);
+  calls_left_ = up_to(4);
+}
+
+void Fate::begin_operation() {
+  if (signal_ == 0 || due_) {
+    return;
+  }
+  if (operations_left_ > 0) {
+    --operations_left_;
+    return;
+  }
+  due_ = true;
+  if (by_timer_) {
+    set_timer();
+  }
+}
+
+void Fate::in_the_ledger() {
+  if (!due_ || by_timer_) {
+    return;
+  }
+  if (calls_left_ > 0) {
+    --calls_left_;
+    return;
+  }
+  due_ = false;
+  const int signal = signal_;
+  signal_ = 0;
+  static_cast<void>(::raise(signal));
+  choose(4); // it was stopped, and goes on
+}
+
+void Fate::hasten() {
+  if (signal_ == 0 || signal_ == SIGSTOP) {
+    signal_ = SIGKILL;
+  }
+  by_timer_ = true;
+  set_timer();
+}
+
+void Fate::set_timer() const {
+  sigevent event{};
+  event.sigev_notify = SIGEV_SIGNAL;
+  event.sigev_signo = signal_;
+  timer_t timer{};
+  ::timer_create(CLOCK_MONOTONIC, &event, &timer);
+  // Between a microsecond and four milliseconds, each power of two as often as another: what a process does takes a few
+  // microseconds where nobody is in its way, and milliseconds where it waits.
+  constexpr long nanoseconds = 1000;
+  itimerspec delay{};
+  delay.it_value.tv_nsec = (nanoseconds << up_to(11)) + static_cast<long>(up_to(2000));
+  ::timer_settime(timer, 0, &delay, nullptr);
+}
+
+} // namespace gputest::tests::storm

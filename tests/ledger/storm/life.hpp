@@ -1,0 +1,20 @@
+#pragma once
+
+#include "board.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace gputest::tests::storm {
+
+/// The life of one process of a storm: enters, leases at random, and ends, if it is not killed before. Called in a
+/// forked child. Returns its exit status.
+int live(Board& board, const std::string& folder, std::uint64_t number, unsigned seed);
+
+/// Blocks as long as the driver has everybody do `phase`.
+void wait_while(Board& board, Phase phase);
+
+/// Has everybody do something else.
+void set_phase(Board& board, Phase phase);
+
+} // namespace gputest::tests::storm

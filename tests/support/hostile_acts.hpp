@@ -1,0 +1,18 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gputest::tests {
+
+/// Does to this process what a test with an error in it may do; nothing if `words` name no such act.
+///
+///   close-all                closes every descriptor from 3 on
+///   close <name>             closes those of the file with this name, whatever its folder
+///   replace <name> <file>    makes those be of `file`, open for both directions
+///   use-up-descriptors [n]   opens as many files as it may, less n
+///   scribble <name>          writes where a file with this name is mapped
+[[nodiscard]] std::optional<std::string> hostile_act(const std::vector<std::string>& words);
+
+} // namespace gputest::tests
