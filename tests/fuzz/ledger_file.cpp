@@ -1,0 +1,158 @@
+// The ledger's file, as anybody on the machine can write it. An input, of tokens: used slots, then `D` <overhead>
+// <UUID, rest of the line> of a device, or `R` and a record: stage, flags, ticket, identity, candidates, devices,
+// wanted, overhead, largest, lease, since, pid, uid, gpus, <name, rest of the line>.
+
+#include "fuzz/fuzzer.hpp"
+#include "fuzz/scratch_folder.hpp"
+#include "fuzz/tokens.hpp"
+#include "ledger/ledger.hpp"
+#include "ledger/record.hpp"
+#include "session/messages.hpp"
+
+#include <gputest/error.hpp>
+
+#include <algorithm>
+#include <cstring>
+
+using namespace gputest;
+using ledger::Entry;
+using ledger::Ledger;
+using ledger::Record;
+using tests::require;
+
+namespace {
+
+/// Devices of 100 bytes that give back at once what the dead had.
+class Witness : public ledger::DeviceWitness {
+public:
+  [[nodiscard]] policy::Capacity capacity(const std::string& /*uuid*/, const std::vector<Entry>& /*entries*/,
+                                          policy::DeviceMask /*device*/) const override {
+    return {100, 0};
+  }
+  [[nodiscard]] bool is_back(const std::string& /*uuid*/, const Entry& /*ended*/) const override { return true; }
+};
+
+template <std::size_t N>
+void copy_text(std::array<char, N>& to, std::string_view from) {
+  from.remove_prefix(std::min(from.find_first_not_of(' '), from.size()));
+  std::copy_n(from.begin(), std::min(from.size(), N), to.begin()); // without a terminator, where it is long enough
+}
+
+ledger::DeviceRow read_row(tests::Tokens& tokens) {
+  ledger::DeviceRow row;
+  row.overhead_bytes = tokens.number();
+  copy_text(row.uuid, tokens.line());
+  return row;
+}
+
+Record read_record(tests::Tokens& tokens) {
+  Record record;
+  record.stage = static_cast<std::uint32_t>(tokens.number());
+  record.flags = static_cast<std::uint32_t>(tokens.number());
+  record.ticket = tokens.number();
+  record.identity = tokens.number();
+  record.candidates = tokens.number();
+  record.devices = tokens.number();
+  record.wanted = tokens.number();
+  record.overhead_bytes = tokens.number();
+  record.largest_bytes = tokens.number();
+  record.lease_bytes = tokens.number();
+  record.since_ns = static_cast<std::int64_t>(tokens.number());
+  record.pid = static_cast<std::int64_t>(tokens.number());
+  record.uid = static_cast<std::uint32_t>(tokens.number());
+  record.gpus = static_cast<std::uint32_t>(tokens.number());
+  copy_text(record.who, tokens.line());
+  return record;
+}
+
+/// A ledger's file that is rewritten for each input.
+class LedgerFile {
+public:
+  LedgerFile() { static_cast<void>(Ledger{folder_.path(), nullptr}); }
+
+  void write(tests::Tokens tokens) {
+    static const std::vector<char> zeros(file().size() - table_offset);
+    file().write(table_offset, zeros.data(), zeros.size());
+    const auto used = static_cast<std::uint32_t>(tokens.number());
+    file().write(used_slots_offset, &used, sizeof used);
+    std::size_t rows = 0;
+    std::size_t records = 0;
+    while (!tokens.done()) {
+      if (tokens.letter() == 'D') {
+        const auto row = read_row(tokens);
+        file().write(table_offset + rows++ % ledger::most_devices * sizeof row, &row, sizeof row);
+      } else {
+        const auto record = read_record(tokens);
+        const std::size_t slot = records++ % ledger::ledger_layout.slots;
+        file().write(table_offset + ledger::ledger_layout.table_bytes + slot * sizeof record, &record, sizeof record);
+      }
+    }
+  }
+
+  [[nodiscard]] const std::string& folder() const { return folder_.path(); }
+
+private:
+  static constexpr std::size_t used_slots_offset = 2048;
+  static constexpr std::size_t table_offset = 4096;
+
+  system::SharedFile& file() {
+    static system::SharedFile file{folder_.path() + "/ledger-1/ledger"};
+    return file;
+  }
+
+  tests::ScratchFolder folder_;
+};
+
+void check(const Entry& entry) {
+  require(entry.slot < ledger::ledger_layout.slots, "a slot that there is");
+  require(entry.claim.stage <= policy::Stage::holding, "a stage that there is");
+  require(entry.since.time_since_epoch().count() >= 0, "a time that can be taken off now");
+  require(tests::is_printable(entry.who), "a name that a terminal shows as it is", entry.who);
+  require(!entry.alive, "nobody has a bell");
+  const Record again = ledger::to_record(entry);
+  const Record twice = ledger::to_record(ledger::to_entry(entry.slot, again));
+  require(std::memcmp(&again, &twice, sizeof again) == 0, "what was read is written and read as itself");
+  require(tests::is_printable(session::describe(entry)), "what is said of it is one line");
+}
+
+void check(ledger::DeviceTable& table) {
+  for (std::size_t index = 0; index < ledger::most_devices; ++index) {
+    const std::string uuid = table.uuid(index);
+    require(tests::is_printable(uuid) && uuid.size() < 96, "a UUID that a terminal shows as it is", uuid);
+  }
+  static_cast<void>(table.overhead_bytes(~policy::DeviceMask{0}));
+}
+
+/// Nobody on the ledger lives, and the device shows all memory free: whatever they left there, nobody is kept out.
+void check_that_the_dead_keep_nobody_out(Ledger& ledger, policy::DeviceMask device) {
+  const ledger::Patience none{false, std::chrono::steady_clock::now(), {}, {}};
+  const auto entered = ledger.enter({"fuzzer", device, 1, 10, 50, false}, none);
+  require(entered.kind == ledger::Result::Kind::granted && entered.devices == device, "the dead keep nobody out");
+  const auto leased = ledger.lease({"fuzzer", device, 50, false, true}, none);
+  require(leased.kind == ledger::Result::Kind::granted, "the dead keep nobody from a lease");
+  const auto own = ledger.holder_of(ledger.credential());
+  require(own && own->alive && own->claim.lease_bytes == 50, "its own record is what it wrote");
+  ledger.release();
+}
+
+} // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static LedgerFile file;
+  const std::string_view input{reinterpret_cast<const char*>(data), size};
+  file.write(tests::Tokens{input});
+  Ledger ledger{file.folder(), std::make_shared<Witness>()};
+  for (const Entry& entry : ledger.entries()) {
+    check(entry);
+  }
+  check(ledger.devices());
+  require(!ledger.holder_of(std::string{input}), "a credential of nobody");
+  try {
+    const auto device = ledger.devices().bit_of("GPU-mine");
+    require(device == ledger.devices().bit_of("GPU-mine"), "a device keeps its bit");
+    check_that_the_dead_keep_nobody_out(ledger, device);
+  } catch (const LedgerError& error) {
+    require(tests::contains(error.what(), "knows 64 devices already"), "a full table says so", error.what());
+  }
+  return 0;
+}

@@ -1,0 +1,69 @@
+// The file of a slot store. An input is its length in pages (the first byte), less the second byte, and how it begins;
+// the rest is zeros.
+
+#include "ledger/slot_store.hpp"
+#include "fuzz/fuzzer.hpp"
+#include "fuzz/scratch_folder.hpp"
+
+#include <gputest/error.hpp>
+
+#include <array>
+
+#include <unistd.h>
+
+using namespace gputest;
+using ledger::SlotStore;
+using tests::require;
+
+namespace {
+
+constexpr ledger::Layout layout{1, 4096, 256, 16};
+
+struct Record {
+  std::array<char, layout.record_bytes> bytes{};
+};
+
+std::string make_store(const std::string& folder) {
+  const SlotStore store{folder, "store", layout};
+  return store.path() + "/ledger";
+}
+
+std::size_t write_file(const std::string& path, const std::uint8_t* data, std::size_t size) {
+  constexpr std::size_t page = 4096;
+  constexpr std::size_t most_pages = 4;
+  const std::size_t pages = size > 0 ? data[0] % (most_pages + 1) * page : 0;
+  const std::size_t length = pages - std::min<std::size_t>(pages, size > 1 ? data[1] : 0);
+  const std::size_t beginning = std::min(length, size > 2 ? size - 2 : 0);
+  require(::truncate(path.c_str(), 0) == 0 && ::truncate(path.c_str(), static_cast<off_t>(length)) == 0,
+          "a file can be given a length");
+  if (beginning > 0) {
+    system::SharedFile{path}.write(0, data + 2, beginning);
+  }
+  return length;
+}
+
+void use(SlotStore& store) {
+  const std::size_t used = store.used_slots();
+  require(used <= store.slots(), "no more slots are used than there are");
+  for (std::size_t slot = 0; slot < used; ++slot) {
+    static_cast<void>(store.read<Record>(slot));
+  }
+  store.use_slot(store.slots() - 1);
+  require(store.used_slots() == store.slots(), "a slot that is used counts");
+}
+
+} // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const tests::ScratchFolder folder;
+  static const std::string file = make_store(folder.path());
+  const std::size_t length = write_file(file, data, size);
+  try {
+    SlotStore store{folder.path(), "store", layout};
+    require(length == 4096 + layout.table_bytes + layout.slots * layout.record_bytes, "only a whole file is opened");
+    use(store);
+  } catch (const LedgerError& error) {
+    require(tests::contains(error.what(), file), "a refusal names the file", error.what());
+  }
+  return 0;
+}
