@@ -1,0 +1,123 @@
+#include "ledger/steps/actor.hpp"
+
+#include "ledger/steps/actor_program.hpp"
+#include "ledger/steps/asleep.hpp"
+
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <stdexcept>
+#include <system_error>
+
+namespace gputest::tests {
+
+namespace {
+
+std::array<int, 2> make_pipe() {
+  std::array<int, 2> ends{};
+  if (::pipe(ends.data()) != 0) {
+    throw std::system_error{errno, std::generic_category(), "pipe"};
+  }
+  return ends;
+}
+
+} // namespace
+
+Actor::Actor(const Place& place, Tracing tracing) : place_{place} {
+  const auto input = make_pipe();
+  const auto output = make_pipe();
+  pid_ = ::fork();
+  if (pid_ < 0) {
+    throw std::system_error{errno, std::generic_category(), "fork"};
+  }
+  if (pid_ == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    ::close(input[1]);
+    ::close(output[0]);
+    if (tracing == Tracing::by_this_process) {
+      ::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
+      static_cast<void>(::raise(SIGSTOP));
+    }
+    ::_exit(run_actor_program(place_, input[0], output[1]));
+  }
+  ::close(input[0]);
+  ::close(output[1]);
+  to_ = input[1];
+  from_ = output[0];
+}
+
+Actor::~Actor() {
+  kill();
+  ::close(to_);
+  ::close(from_);
+}
+
+void Actor::say(const std::string& line) const {
+  const std::string text = line + "\n";
+  static_cast<void>(!::write(to_, text.data(), text.size())); // one that has ended will not answer, which is seen
+}
+
+bool Actor::read_available() {
+  for (;;) {
+    pollfd file{from_, POLLIN, 0};
+    if (silent_ || ::poll(&file, 1, 0) <= 0) {
+      return heard_.find('\n') != std::string::npos;
+    }
+    std::array<char, 512> piece{};
+    const ssize_t size = ::read(from_, piece.data(), piece.size());
+    silent_ = size <= 0;
+    heard_.append(piece.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
+  }
+}
+
+void Actor::await(bool (*sleeps)(pid_t)) {
+  while (!read_available() && !silent_) {
+    if (sleeps(pid_)) {
+      static_cast<void>(read_available()); // what it said before it fell asleep
+      return;
+    }
+    pollfd file{from_, POLLIN, 0};
+    ::poll(&file, 1, 1); // looks again: nothing tells that a process has fallen asleep
+  }
+}
+
+std::optional<std::string> Actor::hear() {
+  await(sleeps_for_ever);
+  const auto end = heard_.find('\n');
+  if (end == std::string::npos) {
+    return std::nullopt;
+  }
+  const std::string line = heard_.substr(0, end);
+  heard_.erase(0, end + 1);
+  return line;
+}
+
+void Actor::settle() { await(sleeps_in_poll); }
+
+std::string Actor::ask(const std::string& line) {
+  say(line);
+  const auto answer = hear();
+  if (!answer) {
+    throw std::runtime_error{"process " + std::to_string(number()) + (silent_ ? " ended" : " fell asleep") +
+                             " without an answer to: " + line};
+  }
+  return *answer;
+}
+
+void Actor::kill() {
+  if (pid_ > 0) {
+    ::kill(pid_, SIGKILL);
+    int status = 0;
+    while (::waitpid(pid_, &status, 0) == pid_ && !WIFSIGNALED(status) && !WIFEXITED(status)) {
+    }
+    pid_ = -1;
+  }
+}
+
+} // namespace gputest::tests

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include <sys/types.h>
+
+namespace gputest::tests {
+
+/// A process of a scenario, forked from this one; actor_program.hpp says what it understands.
+class Actor {
+public:
+  enum class Tracing { none, by_this_process };
+
+  /// What the devices and the ledger are, and which line of the oracle is the actor's.
+  struct Place {
+    std::string folder;
+    std::string oracle_file;
+    std::size_t number = 0;
+  };
+
+  explicit Actor(const Place& place, Tracing tracing = Tracing::none);
+  /// Kills it if it still runs.
+  ~Actor();
+  Actor(const Actor&) = delete;
+  Actor& operator=(const Actor&) = delete;
+
+  [[nodiscard]] pid_t pid() const { return pid_; }
+  [[nodiscard]] std::size_t number() const { return place_.number; }
+
+  void say(const std::string& line) const;
+
+  /// Its next line. Empty if there will be none: it sleeps, and only somebody else can wake it; or it has ended.
+  [[nodiscard]] std::optional<std::string> hear();
+
+  /// Tells it to do something; what it answers.
+  std::string ask(const std::string& line);
+
+  /// Blocks until it has answered or sleeps, having looked at everything that happened before.
+  void settle();
+
+  /// Kills it, and blocks until the kernel has let go of all it had.
+  void kill();
+
+private:
+  [[nodiscard]] bool read_available();
+  void await(bool (*sleeps)(pid_t));
+
+  Place place_;
+  pid_t pid_ = -1;
+  int to_ = -1;
+  int from_ = -1;
+  std::string heard_;
+  bool silent_ = false; ///< its end of the pipe is closed
+};
+
+} // namespace gputest::tests

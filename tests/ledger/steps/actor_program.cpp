@@ -1,0 +1,218 @@
+#include "ledger/steps/actor_program.hpp"
+
+#include "devices/simulated_memory.hpp"
+#include "ledger/steps/commands.hpp"
+#include "ledger/steps/oracle.hpp"
+
+#include <gputest/error.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <stdexcept>
+#include <typeinfo>
+#include <utility>
+#include <vector>
+
+namespace gputest::tests {
+
+namespace {
+
+using ledger::Ledger;
+
+void stop_for_the_tracer() {
+#ifdef __x86_64__
+  asm volatile("int3");
+#else
+  throw std::logic_error{"there is no tracer for this machine"};
+#endif
+}
+
+class Program {
+public:
+  Program(const Actor::Place& place, int output)
+      : place_{place}, output_{output}, oracle_{std::make_shared<StepsOracle>(place.oracle_file)} {}
+
+  void obey(Words words) {
+    const bool traced = words.at(0) == "traced";
+    if (traced) {
+      words.erase(words.begin());
+    }
+    before(words);
+    if (traced) {
+      stop_for_the_tracer();
+    }
+    const std::string outcome = outcome_of(words);
+    if (traced) {
+      stop_for_the_tracer();
+    }
+    after(words, outcome);
+    say(outcome);
+  }
+
+private:
+  void say(const std::string& line) const {
+    const std::string text = line + "\n";
+    static_cast<void>(!::write(output_, text.data(), text.size()));
+  }
+
+  std::string outcome_of(const Words& words) {
+    try {
+      return act(words);
+    } catch (const OutOfMemory&) {
+      return "out of memory";
+    } catch (const LedgerError& error) {
+      return std::string{"LedgerError: "} + error.what();
+    } catch (const std::exception& error) {
+      return std::string{"exception "} + typeid(error).name() + ": " + error.what();
+    }
+  }
+
+  void before(const Words& words) {
+    if (words.at(0) == "release") {
+      const StepsOracle::Use without_lease{use_.overhead_bytes, {}, use_.inside, use_.alone, {}, {}};
+      use(without_lease);
+    }
+  }
+
+  void after(const Words& words, const std::string& outcome) {
+    const bool granted = outcome.compare(0, 7, "granted") == 0;
+    const std::string& command = words.at(0);
+    StepsOracle::Use now = use_;
+    if (command == "enter" && granted) {
+      for_each(std::stoul(outcome.substr(8)), [&](std::size_t device) {
+        now.inside.at(device) = true;
+        now.alone.at(device) = has_option(words, "whole");
+        now.overhead_bytes.at(device) = static_cast<std::uint32_t>(std::stoul(words.at(3)));
+      });
+    } else if (command == "lease" && granted) {
+      for_each(std::stoul(words.at(1)), [&](std::size_t device) {
+        now.leased_bytes.at(device) = static_cast<std::uint32_t>(std::stoul(words.at(2)));
+        now.exclusive.at(device) = has_option(words, "exclusive");
+        now.seat.at(device) = has_option(words, "seat");
+      });
+    } else if (command == "overhead" && outcome == "done") {
+      for (std::size_t device = 0; device < StepsOracle::devices; ++device) {
+        const auto bytes = static_cast<std::uint32_t>(std::stoul(words.at(1)));
+        now.overhead_bytes.at(device) = now.inside.at(device) ? bytes : 0;
+      }
+    } else {
+      return;
+    }
+    use(now);
+  }
+
+  template <class Function>
+  static void for_each(unsigned long devices, Function function) {
+    for (std::size_t device = 0; device < StepsOracle::devices; ++device) {
+      if ((devices >> device & 1U) != 0) {
+        function(device);
+      }
+    }
+  }
+
+  void use(const StepsOracle::Use& use) {
+    use_ = use;
+    oracle_->use(place_.number, use_);
+  }
+
+  std::string act(const Words& words) {
+    const std::string& command = words.at(0);
+    if (command == "open") {
+      ledger_.emplace(place_.folder, oracle_);
+      for (const char* device : {"device-0", "device-1"}) {
+        static_cast<void>(ledger_->devices().bit_of(device));
+      }
+    } else if (command == "enter") {
+      return in_words(ledger_->enter(enter_request(words, name()), patience(words)));
+    } else if (command == "lease") {
+      return in_words(ledger_->lease(lease_request(words, name()), patience(words)));
+    } else if (command == "release") {
+      ledger_->release();
+    } else if (command == "overhead") {
+      ledger_->set_overhead(std::stoul(words.at(1)));
+    } else if (command == "alive") {
+      return alive();
+    } else if (command == "admissible") {
+      return admissible();
+    } else if (command == "store") {
+      store_.emplace(place_.folder, "store", ledger::Layout{1, 0, 256, 4});
+    } else if (command == "simulated") {
+      simulated_.emplace(policy::SimulatedDevices{1, Bytes{900}, Bytes{0}}, place_.folder);
+    } else if (command == "allocate") {
+      simulated_->allocate(0, Bytes{std::stoul(words.at(1))});
+    } else if (command == "free") {
+      simulated_->free(0, Bytes{std::stoul(words.at(1))});
+    } else if (command == "used") {
+      return std::to_string(simulated_->use(0).used_bytes);
+    } else {
+      throw std::logic_error{"unknown command " + command};
+    }
+    return "done";
+  }
+
+  [[nodiscard]] std::string name() const { return std::to_string(place_.number); }
+
+  std::string alive() {
+    std::string names;
+    for (const auto& entry : ledger_->entries()) {
+      names += entry.alive ? " " + entry.who : "";
+    }
+    return "alive" + names;
+  }
+
+  /// Those who wait although everything that stands on the ledger lets them go on.
+  std::string admissible() {
+    policy::Snapshot snapshot;
+    snapshot.devices.resize(StepsOracle::devices, policy::Capacity{StepsOracle::device_bytes, 0});
+    std::vector<std::string> names;
+    for (const auto& entry : ledger_->entries()) {
+      if (entry.alive) {
+        snapshot.claims.push_back(entry.claim);
+        names.push_back(entry.who);
+      }
+    }
+    std::string admissible;
+    for (std::size_t position = 0; position < names.size(); ++position) {
+      if (policy::asked_devices(snapshot.claims[position]) != 0 &&
+          std::holds_alternative<policy::Grant>(policy::decide(snapshot, position))) {
+        admissible += " " + names[position];
+      }
+    }
+    return "admissible" + admissible;
+  }
+
+  Actor::Place place_;
+  int output_;
+  std::shared_ptr<StepsOracle> oracle_;
+  StepsOracle::Use use_;
+  std::optional<Ledger> ledger_;
+  std::optional<ledger::SlotStore> store_;
+  std::optional<devices::SimulatedMemory> simulated_;
+};
+
+/// The next line of `input`; empty at its end.
+std::string read_line(int input) {
+  std::string line;
+  for (char next = 0; ::read(input, &next, 1) == 1 && next != '\n';) {
+    line += next;
+  }
+  return line;
+}
+
+} // namespace
+
+int run_actor_program(const Actor::Place& place, int input, int output) {
+  Program program{place, output};
+  for (std::string line = read_line(input); !line.empty(); line = read_line(input)) {
+    std::istringstream words{line};
+    program.obey({std::istream_iterator<std::string>{words}, {}});
+  }
+  return 0;
+}
+
+} // namespace gputest::tests

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "ledger/steps/actor.hpp"
+
+namespace gputest::tests {
+
+/// What the process of an actor does: reads one command a line, and answers each with a line: what came of it. Bytes
+/// are plain numbers, devices are sets of bits, its name is its number.
+///
+///   open                                                          the ledger
+///   enter <candidates> <gpus> <overhead> <largest> [<option>...]  lease <devices> <bytes> [<option>...]
+///   release   overhead <bytes>
+///   alive        who is on the ledger and alive        admissible   who waits, and could go on
+///   store        a slot store of four slots            simulated    the memory of simulated devices
+///   allocate <bytes>   free <bytes>   used             of the only one, 900 bytes large
+///
+/// Options: whole, exclusive, seat, at-once (wait for no time at all), briefly (some milliseconds), slowly (seconds).
+///
+/// `traced` before a command stops at a breakpoint before and after what the library does for it. What the process uses
+/// it tells the oracle outside of the two: after it was given something, and before it gives it back.
+int run_actor_program(const Actor::Place& place, int input, int output);
+
+/// The devices that the ledger of a scenario knows.
+constexpr unsigned all_devices = 3;
+
+} // namespace gputest::tests

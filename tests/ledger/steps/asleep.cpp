@@ -1,0 +1,47 @@
+#include "ledger/steps/asleep.hpp"
+
+#include "ledger/steps/faults.hpp"
+
+#include <fstream>
+#include <optional>
+#include <string>
+
+namespace gputest::tests {
+
+namespace {
+
+/// The system call that a process is blocked in; the kernel says `running` of one that is not blocked.
+std::optional<SystemCall> blocked_in(pid_t process) {
+  std::ifstream file{"/proc/" + std::to_string(process) + "/syscall"};
+  SystemCall call;
+  if (!(file >> call.number)) {
+    return std::nullopt;
+  }
+  for (auto& argument : call.arguments) {
+    std::string word; // 0x..., which >> of a number does not take
+    if (!(file >> word)) {
+      return std::nullopt; // blocked, but not in a system call: in a page fault
+    }
+    argument = std::stoul(word, nullptr, 16);
+  }
+  return call;
+}
+
+} // namespace
+
+bool sleeps_in_poll(pid_t process) {
+  const auto call = blocked_in(process);
+  return call && is_sleep(*call);
+}
+
+bool sleeps_for_ever(pid_t process) {
+  const auto call = blocked_in(process);
+  return call && sleeps_until_woken(*call);
+}
+
+bool is_blocked_on_a_mutex(pid_t process) {
+  const auto call = blocked_in(process);
+  return call && locks_a_mutex(*call);
+}
+
+} // namespace gputest::tests

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "ledger/steps/scenario.hpp"
+#include "ledger/steps/stage.hpp"
+#include "ledger/steps/trial.hpp"
+
+namespace gputest::tests {
+
+/// Plays the scenario with what the trial does to it. Throws with what is wrong if it does harm.
+void play(Stage& stage, const Scenario& scenario, const Survey& survey, const Trial& trial);
+
+} // namespace gputest::tests

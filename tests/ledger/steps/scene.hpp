@@ -1,0 +1,68 @@
+#pragma once
+
+#include "ledger/steps/scenario.hpp"
+#include "ledger/steps/stage.hpp"
+#include "ledger/steps/tracee.hpp"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+namespace gputest::tests {
+
+/// One run of a scenario: its processes, brought to where the subject is about to begin with its operation.
+class Scene {
+public:
+  Scene(Stage& stage, const Scenario& scenario);
+
+  [[nodiscard]] Tracee& subject() { return *tracee_; }
+  [[nodiscard]] std::size_t others() const { return actors_.size() - 1; }
+
+  /// The subject goes on to the next boundary. Where it is about to sleep, the others do what they do meanwhile.
+  Tracee::Stop advance();
+
+  /// The others do what they do while the subject sleeps, if they have not yet.
+  void meanwhile();
+
+  /// At the operation's last breakpoint: what came of it.
+  std::string outcome();
+
+  /// Lets the subject begin with its operation again.
+  void begin();
+
+  /// Whether the ledger has the subject as one that lives: it has entered, and has not lost its place.
+  [[nodiscard]] bool is_on_the_ledger();
+
+  /// Kills a process; its memory is still in use until show_free().
+  void kill(std::size_t number);
+  void show_free(std::size_t number);
+
+  /// Brings all that wait to where nothing happens any more. Throws if somebody sleeps who could go on.
+  void quiesce();
+
+  /// Throws unless all that wait get what they wait for, as soon as the memory of the dead is free and others give back
+  /// what they have; and unless a new process then gets all there is.
+  void finish();
+
+private:
+  void direct(const std::string& line);
+  void obey(std::size_t number, const std::string& command);
+  void hear(std::size_t number);
+  Actor& actor(std::size_t number);
+  [[nodiscard]] bool give_way();
+  void start_anew();
+
+  Stage* stage_;
+  const Scenario* scenario_;
+  std::map<std::size_t, std::unique_ptr<Actor>> actors_;
+  std::unique_ptr<Tracee> tracee_;
+  std::map<std::size_t, std::string> waits_; ///< what each has asked for and not got
+  std::set<std::size_t> inside_;
+  std::set<std::size_t> holding_;
+  std::set<std::size_t> dead_;
+  bool meanwhile_done_ = false;
+};
+
+} // namespace gputest::tests

@@ -1,0 +1,83 @@
+#include "ledger/steps/survey.hpp"
+
+#include "ledger/steps/faults.hpp"
+#include "ledger/steps/run_of_subject.hpp"
+
+#include <stdexcept>
+#include <string>
+
+namespace gputest::tests {
+
+namespace {
+
+void end(Scene& scene) {
+  scene.kill(0);
+  scene.finish();
+}
+
+Survey survey_calls(Stage& stage, const Scenario& scenario) {
+  Survey survey;
+  Scene scene{stage, scenario};
+  survey.others = scene.others();
+  survey.outcome = to_the_end(
+      scene, [&] { survey.calls.push_back(scene.subject().system_call()); }, [] {});
+  scene.quiesce();
+  end(scene);
+  return survey;
+}
+
+/// With more time where little is given: stepping takes a thousand times as long.
+Scenario slowed(Scenario scenario) {
+  if (const auto option = scenario.operation.find(" briefly"); option != std::string::npos) {
+    scenario.operation.replace(option, std::string::npos, " slowly");
+  }
+  return scenario;
+}
+
+std::vector<std::size_t> survey_instructions(Stage& stage, const Scenario& scenario) {
+  Scene scene{stage, scenario};
+  const Tracee& subject = scene.subject();
+  std::vector<std::size_t> instructions{0};
+  while (!subject.at_breakpoint()) {
+    if (const auto call = subject.at_system_call()) {
+      if (is_sleep(*call)) {
+        scene.meanwhile();
+      }
+      instructions.push_back(0);
+    } else {
+      ++instructions.back();
+    }
+    if (scene.subject().step() != Tracee::Stop::step) {
+      throw std::runtime_error{"a single step goes further than one instruction"};
+    }
+  }
+  end(scene);
+  return instructions;
+}
+
+} // namespace
+
+std::unique_ptr<Stage> stage_for(const Scenario& scenario) {
+  return std::make_unique<Stage>(!scenario.on_a_new_folder);
+}
+
+Survey survey(const Scenario& scenario, bool count_instructions) {
+  auto stage = stage_for(scenario);
+  if (!scenario.on_a_new_folder) {
+    // What only the first process in a slot does is not done again in the trials.
+    static_cast<void>(survey_calls(*stage, scenario));
+  }
+  Survey survey = survey_calls(*stage, scenario);
+  if (count_instructions) {
+    if (scenario.on_a_new_folder) {
+      stage = stage_for(scenario);
+    }
+    survey.instructions = survey_instructions(*stage, slowed(scenario));
+    if (survey.instructions.size() != survey.calls.size() + 1) {
+      throw std::runtime_error{"stepping makes other system calls"};
+    }
+  }
+  return survey;
+}
+
+} // namespace gputest::tests
