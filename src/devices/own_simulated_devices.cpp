@@ -6,7 +6,15 @@
 
 #include <gputest/error.hpp>
 
+#include <atomic>
+
 namespace gputest::devices {
+
+namespace {
+
+std::atomic<bool> made{false};
+
+} // namespace
 
 OwnSimulatedDevices& OwnSimulatedDevices::instance(const char* who) {
   // Never destroyed: memory may be freed by a global variable's destructor.
@@ -21,9 +29,13 @@ OwnSimulatedDevices& OwnSimulatedDevices::instance(const char* who) {
   return devices;
 }
 
+bool OwnSimulatedDevices::in_use() { return made; }
+
 OwnSimulatedDevices::OwnSimulatedDevices(const policy::SimulatedDevices& setting, const std::string& folder)
     : facts_{setting.facts}, size_{setting.size}, memory_{setting, folder},
-      visible_{policy::visible_devices(system::read_variable("CUDA_VISIBLE_DEVICES"), simulated_uuids(setting))} {}
+      visible_{policy::visible_devices(system::read_variable("CUDA_VISIBLE_DEVICES"), simulated_uuids(setting))} {
+  made = true;
+}
 
 void OwnSimulatedDevices::free(int index, Bytes bytes) noexcept {
   memory_.free(visible_[static_cast<std::size_t>(index)], bytes);

@@ -15,6 +15,9 @@ public:
   /// devices are not simulated.
   static OwnSimulatedDevices& instance(const char* who);
 
+  /// Whether instance() was called with success: which devices this process sees is decided then, as by cuInit().
+  [[nodiscard]] static bool in_use();
+
   /// Takes memory of device `index`. Throws OutOfMemory; InvalidSetting if there is no such device.
   void allocate(int index, Bytes bytes) { memory_.allocate(device(index), bytes); }
 

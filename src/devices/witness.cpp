@@ -22,15 +22,26 @@ std::uint64_t claimed_bytes(const Entry& entry, DeviceMask device) {
   return entry.claim.overhead_bytes + (holds ? entry.claim.lease_bytes : 0);
 }
 
-/// The process on the ledger that `pid` belongs to: itself or an ancestor. `pid` if there is none.
+/// The process on the ledger that `pid` belongs to: itself, an ancestor, or the one under whose lease it was started by
+/// somebody else, as an MPI rank is by Slurm's daemon. `pid` if there is none.
 std::int64_t owner_of(std::int64_t pid, const std::vector<Entry>& entries) {
+  const auto find = [&](auto is_it) {
+    const auto found = std::find_if(entries.begin(), entries.end(), is_it);
+    return found == entries.end() ? std::nullopt : std::optional{found->pid};
+  };
   for (std::optional ancestor = static_cast<pid_t>(pid); ancestor && *ancestor > 1;
        ancestor = system::parent_of(*ancestor)) {
-    if (std::any_of(entries.begin(), entries.end(), [&](const Entry& entry) { return entry.pid == *ancestor; })) {
-      return *ancestor;
+    if (const auto owner = find([&](const Entry& entry) { return entry.pid == *ancestor; })) {
+      return *owner;
     }
   }
-  return pid;
+  const auto environment =
+      system::environment_of(static_cast<pid_t>(pid)).value_or(std::map<std::string, std::string>{});
+  const auto lease = environment.find("GPUTEST_LEASE_OF");
+  if (lease == environment.end()) {
+    return pid;
+  }
+  return find([&](const Entry& entry) { return ledger::credential_of(entry) == lease->second; }).value_or(pid);
 }
 
 /// A driver may show so much in use on a device that nobody uses; no context is as small.

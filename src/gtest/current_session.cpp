@@ -187,6 +187,16 @@ void CurrentSession::release(const ::testing::TestInfo& test) {
   }
 }
 
+void CurrentSession::finish(const ::testing::TestInfo& test) {
+  release(test);
+  if (!session_ || death_test_child_) {
+    return;
+  }
+  for (const auto& problem : session_->stray_contexts(name_of(test))) {
+    ADD_FAILURE_AT(test.file(), test.line()) << problem;
+  }
+}
+
 void CurrentSession::give_back(const ::testing::TestInfo& test) {
   held_.reset();
   const auto memory = memory::close_lease();

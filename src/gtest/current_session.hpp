@@ -34,6 +34,9 @@ public:
   /// Settles and gives back; fails the test if it left CUDA unusable, or closed what gputest needs.
   void release(const ::testing::TestInfo& test);
 
+  /// What release() does; and fails the test if this process has a context on a device that was not given to it.
+  void finish(const ::testing::TestInfo& test);
+
   [[nodiscard]] const std::vector<Device>& devices() const;
 
   /// What is known to be asked of a test: by its annotation, by its suite's fixture, by its CTest entry.

@@ -22,6 +22,6 @@ void Listener::OnTestStart(const ::testing::TestInfo& test_info) {
   }
 }
 
-void Listener::OnTestEnd(const ::testing::TestInfo& test_info) { CurrentSession::instance().release(test_info); }
+void Listener::OnTestEnd(const ::testing::TestInfo& test_info) { CurrentSession::instance().finish(test_info); }
 
 } // namespace gputest

@@ -21,6 +21,11 @@ struct Entry {
   bool alive = true; ///< false: its process has ended, and its bytes come back as soon as the device shows them free
 };
 
+/// How a process is named to those that run under its lease: `<slot>:<identity>`, in GPUTEST_LEASE_OF.
+[[nodiscard]] inline std::string credential_of(const Entry& entry) {
+  return std::to_string(entry.slot) + ":" + std::to_string(entry.identity);
+}
+
 /// What the ledger has to know of devices; devices/ implements it, tests imitate it.
 class DeviceWitness {
 public:

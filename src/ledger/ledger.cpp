@@ -49,8 +49,27 @@ Result Ledger::enter(const EnterRequest& request, const Patience& patience) {
     claim.overhead_bytes = request.overhead_bytes;
     claim.largest_bytes = request.largest_bytes;
     claim.whole_devices = request.whole_devices;
-    return place_.settle(guard, patience);
+    if (!request.present) {
+      return place_.settle(guard, patience);
+    }
+    auto at_once = patience;
+    at_once.may_wait = false;
+    const auto result = place_.settle(guard, at_once);
+    return result.kind == Result::Kind::granted ? result : enter_without_room(request);
   });
+}
+
+/// What the process uses is in use, whether it may or not; what it has not taken yet it must not count on.
+Result Ledger::enter_without_room(const EnterRequest& request) {
+  auto& claim = place_.own().claim;
+  claim.stage = Stage::inside;
+  claim.devices = request.candidates;
+  claim.largest_bytes = 0;
+  claim.whole_devices = false;
+  place_.require_kept();
+  place_.write();
+  roll_.ring_heads();
+  return {Result::Kind::granted, request.candidates, {}, {}};
 }
 
 Result Ledger::lease(const LeaseRequest& request, const Patience& patience) {
@@ -126,10 +145,7 @@ std::vector<Entry> Ledger::entries() {
   return all;
 }
 
-std::string Ledger::credential() const {
-  const Entry& own = place_.own();
-  return place_.taken() ? std::to_string(own.slot) + ":" + std::to_string(own.identity) : std::string{};
-}
+std::string Ledger::credential() const { return place_.taken() ? credential_of(place_.own()) : std::string{}; }
 
 std::optional<Entry> Ledger::holder_of(const std::string& credential) {
   std::size_t slot = 0;

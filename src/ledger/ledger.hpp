@@ -35,12 +35,14 @@ public:
     std::uint64_t overhead_bytes = 0;
     std::uint64_t largest_bytes = 0;
     bool whole_devices = false;
+    bool present = false; ///< it uses all candidates already, and is put on the ledger with room or without
   };
 
   /// Enters this process: takes a slot and, when there is room, its devices. Blocks as `patience` allows.
   ///
-  /// Call it before the first CUDA call. The process leaves the ledger by ending. Throws LedgerError if no slot is
-  /// free.
+  /// Call it before the first CUDA call; or, `present`, after it: then it does not block, and where there was no room
+  /// the process has announced no lease, so that each of its leases has to be one that it may still announce. The
+  /// process leaves the ledger by ending. Throws LedgerError if no slot is free.
   [[nodiscard]] Result enter(const EnterRequest& request, const Patience& patience);
 
   /// What lease() asks for: bytes of a subset of this process's devices.
@@ -81,6 +83,7 @@ public:
 private:
   template <class Function>
   auto or_lose_place(Function function);
+  [[nodiscard]] Result enter_without_room(const EnterRequest& request);
   [[nodiscard]] bool announce(const LeaseRequest& request);
 
   SlotStore store_;

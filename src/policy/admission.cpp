@@ -226,7 +226,8 @@ bool may_raise(const Snapshot& snapshot, std::size_t position, std::uint64_t byt
     }
     const Load load = load_of_others(snapshot, position, d);
     const std::uint64_t contexts = sum(load.overhead_bytes, own.overhead_bytes);
-    if (!fits(snapshot.devices[d], sum(contexts, std::max(bytes, load.largest_bytes))).now) {
+    // Who has announced the whole device may wait until everybody else has left it.
+    if (load.whole || !fits(snapshot.devices[d], sum(contexts, std::max(bytes, load.largest_bytes))).now) {
       return false;
     }
   }

@@ -1,9 +1,8 @@
 #include "session/allowed_devices.hpp"
 
+#include "policy/allowed_list.hpp"
 #include "policy/visible_devices.hpp"
 #include "system/environment.hpp"
-
-#include <string>
 
 namespace gputest::session {
 
@@ -20,29 +19,37 @@ std::vector<std::string> resource_groups() {
 
 } // namespace
 
-std::vector<std::size_t> allowed_devices(const devices::DeviceList& machine) {
+AllowedDevices allowed_devices(const devices::DeviceList& machine) {
   std::vector<std::string> uuids;
   uuids.reserve(machine.devices().size());
   for (const auto& device : machine.devices()) {
     uuids.push_back(device.uuid);
   }
-  auto visible = policy::visible_devices(system::read_variable("CUDA_VISIBLE_DEVICES"), uuids);
+  AllowedDevices allowed;
+  const auto list = policy::allowed_list(system::read_variable, uuids.size());
+  allowed.restriction = list ? list->variable + "='" + list->value + "'" : "CUDA_VISIBLE_DEVICES (not set)";
+  allowed.visible = policy::visible_devices(list ? std::optional{list->value} : std::nullopt, uuids);
   std::vector<std::string> visible_uuids;
-  visible_uuids.reserve(visible.size());
-  for (const std::size_t index : visible) {
+  visible_uuids.reserve(allowed.visible.size());
+  for (const std::size_t index : allowed.visible) {
     visible_uuids.push_back(uuids[index]);
   }
+  const auto groups = resource_groups();
   const auto allocation =
-      policy::ctest_allocation(system::read_variable("CTEST_RESOURCE_GROUP_COUNT"), resource_groups(), visible_uuids);
+      policy::ctest_allocation(system::read_variable("CTEST_RESOURCE_GROUP_COUNT"), groups, visible_uuids);
   if (!allocation) {
-    return visible;
+    allowed.indices = allowed.visible;
+    return allowed;
   }
-  std::vector<std::size_t> allocated;
-  allocated.reserve(allocation->size());
   for (const std::size_t index : *allocation) {
-    allocated.push_back(visible[index]);
+    allowed.indices.push_back(allowed.visible[index]);
   }
-  return allocated;
+  if (allowed.indices.size() < groups.size()) {
+    allowed.note = "CTest has put its " + std::to_string(groups.size()) + " resource groups on " +
+                   std::to_string(allowed.indices.size()) + (allowed.indices.size() == 1 ? " device" : " devices") +
+                   ", which it may do; ask for as many slots a group as keep two from one device";
+  }
+  return allowed;
 }
 
 } // namespace gputest::session

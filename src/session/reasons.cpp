@@ -51,6 +51,34 @@ std::string not_announced(const std::string& who, const std::string& what, const
          describe(others) + ". Announce it: GPUTEST_MEMORY(Suite, Test, bytes), or MEMORY in gpu_add_test()";
 }
 
+std::string rank_would_wait(const std::string& who, const std::string& what, const policy::MpiRank& rank,
+                            const ledger::Blocked& blocked) {
+  return who + " is an MPI rank (" + rank.because + " of " + std::to_string(rank.local_size) +
+         ") that takes memory by itself, and does not wait for " + what +
+         ": the ranks of two programs that wait for one another would never end. In its way: " + describe(blocked) +
+         ". Take the memory of all ranks at once: gpu_add_test(COMMAND mpirun ...), or gputest run --gpus <n> --memory "
+         "<bytes> -- mpirun ...";
+}
+
+std::string beyond_share(const std::string& what, Bytes needed, Bytes leased, const SharedBy& shared,
+                         const ledger::Entry& cover) {
+  constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20U;
+  const auto figure = std::to_string((needed + Bytes{mebibyte - 1}).count() / mebibyte) + "MiB";
+  return "this process is an MPI rank (" + shared.rank.because + " of " + std::to_string(shared.rank.local_size) +
+         ") under the lease of " + describe(cover) + ", and asks for " + what + ". Up to " +
+         std::to_string(shared.ranks_on_a_device) + " ranks share each of its " + std::to_string(shared.devices) +
+         " devices, which with the contexts of the others is " + to_string(needed) +
+         " of a device, and the lease has " + to_string(leased) + ". Write MEMORY " + figure +
+         " in gpu_add_test() (gputest run --memory " + figure + "), or GPUS " + std::to_string(shared.rank.local_size) +
+         " for a device a rank";
+}
+
+std::string began_too_early(const std::vector<Device>& devices) {
+  return "CUDA was initialised before gputest could choose a device, so this process stays on " + describe(devices) +
+         "; to let gputest choose, call run_all_tests() before the first CUDA call, or start it by the launcher: "
+         "gpu_add_test(... LAUNCHER on), or gputest run";
+}
+
 std::string beyond_cover(const std::string& what, const ledger::Entry& cover) {
   return "this process runs under the lease of " + describe(cover) + ", and asks for " + what +
          "; give that one enough: gputest run --memory, or MEMORY in gpu_add_test()";

@@ -1,11 +1,14 @@
 #pragma once
 
 #include "ledger/ledger.hpp"
+#include "policy/mpi_rank.hpp"
 
+#include <gputest/device.hpp>
 #include <gputest/requirement.hpp>
 
 #include <chrono>
 #include <string>
+#include <vector>
 
 namespace gputest::session {
 
@@ -35,6 +38,24 @@ namespace gputest::session {
 
 /// More than the process announced when it entered.
 [[nodiscard]] std::string not_announced(const std::string& who, const std::string& what, const ledger::Blocked& others);
+
+/// A rank of an MPI program that is under nobody's lease, and would have to wait.
+[[nodiscard]] std::string rank_would_wait(const std::string& who, const std::string& what, const policy::MpiRank& rank,
+                                          const ledger::Blocked& blocked);
+
+/// How the ranks of this machine share the devices of a lease.
+struct SharedBy {
+  policy::MpiRank rank;
+  int ranks_on_a_device = 1;
+  std::size_t devices = 1;
+};
+
+/// More than a rank's part of the lease under which all ranks run; `needed` is what all those of a device would need.
+[[nodiscard]] std::string beyond_share(const std::string& what, Bytes needed, Bytes leased, const SharedBy& shared,
+                                       const ledger::Entry& cover);
+
+/// CUDA was in use before devices could be chosen.
+[[nodiscard]] std::string began_too_early(const std::vector<Device>& devices);
 
 /// More than the lease under which the process runs.
 [[nodiscard]] std::string beyond_cover(const std::string& what, const ledger::Entry& cover);

@@ -5,8 +5,15 @@
 #include "policy/memory_request.hpp"
 #include "policy/run_mode.hpp"
 #include "policy/settings.hpp"
+#include "session/answers.hpp"
 #include "session/capable_devices.hpp"
+#include "session/choice.hpp"
+#include "session/cover.hpp"
 #include "session/device_heap.hpp"
+#include "session/outcome.hpp"
+#include "session/own_contexts.hpp"
+#include "session/plan.hpp"
+#include "session/stray_contexts.hpp"
 
 #include <gputest/device.hpp>
 
@@ -16,21 +23,6 @@
 #include <vector>
 
 namespace gputest::session {
-
-/// What came of asking for devices or memory.
-struct Outcome {
-  enum class Kind { granted, skip, fail };
-  Kind kind = Kind::granted;
-  std::string reason;     ///< of a skip or a failure: what was asked, what was seen, what to do
-  bool not_freed = false; ///< fail: the memory did not become free, in time or at all
-};
-
-/// What a process may ask for during its life, told when it enters.
-struct Plan {
-  std::vector<Requirement> requirements; ///< of all its tests, as far as known
-  Capabilities capabilities;             ///< what its tests require, all together
-  bool open_ended = false; ///< there may be tests whose requirement is not known yet: then a medium one is counted on
-};
 
 /// One process's stay on the GPUs: devices chosen and pinned, ledger entered, memory leased, settled and given back.
 ///
@@ -51,7 +43,10 @@ public:
   /// What came of enter(); a failure before it.
   [[nodiscard]] const Outcome& entered() const { return entered_; }
 
-  /// The chosen devices in CUDA's order; empty before enter() and without a GPU.
+  /// The chosen devices in the order in which CUDA numbers them; empty before enter() and without a GPU.
+  ///
+  /// That order is the machine's (PCI), or that of the list that restricts this process. Only in a process that used
+  /// CUDA before enter() can the first of them be another one than CUDA's device 0.
   [[nodiscard]] const std::vector<Device>& devices() const { return devices_; }
 
   /// Whether the chosen devices are enough, and have what `requirement` says; else the skip that says what they lack.
@@ -62,7 +57,7 @@ public:
   Outcome acquire(const Requirement& requirement, const std::string& who);
 
   /// A skip, or a failure where the settings demand that nothing of the kind is skipped.
-  [[nodiscard]] Outcome skip(const std::string& reason, bool for_want_of_gpu = false) const;
+  [[nodiscard]] Outcome skip(const std::string& reason) const { return answers_.skip(reason); }
 
   /// Sets the heap of the devices that acquire() has leased for the test `who`, before its first kernel. Gives the
   /// lease back where that cannot be. Not for a process that becomes another program.
@@ -78,6 +73,10 @@ public:
   /// GPU's list of who uses how much leaves out. Returns the sticky CUDA error that the test left behind, or nothing.
   std::string release(Bytes managed = {}) noexcept;
 
+  /// What is wrong with the contexts that this process has by now on devices that were not given to it; each is told of
+  /// once, as a failure of the test `who`.
+  [[nodiscard]] std::vector<std::string> stray_contexts(const std::string& who);
+
   /// What the process has lost of what its place on the ledger depends on, by closing files that are not its own;
   /// nothing if all is well.
   [[nodiscard]] std::string loss() const;
@@ -88,32 +87,33 @@ public:
   [[nodiscard]] const policy::Settings& settings() const { return settings_; }
 
 private:
-  [[nodiscard]] Outcome enter_ledger(const Plan& plan, const std::vector<std::size_t>& allowed);
-  [[nodiscard]] Outcome run_under_lease_of(const ledger::Entry& holder, const std::vector<std::size_t>& allowed);
-  [[nodiscard]] ledger::Patience patience(const std::string& who, const std::string& what, bool* told) const;
-  [[nodiscard]] Outcome under_lease(const Requirement& requirement, const policy::MemoryRequest& memory) const;
-  [[nodiscard]] Outcome outcome_of(const ledger::Result& result, const std::string& what,
-                                   const std::string& test) const;
-  [[nodiscard]] std::string full_name(const std::string& who) const;
-  [[nodiscard]] std::string command_for(const std::string& test) const;
-  [[nodiscard]] Outcome never_fits_skip(const std::string& who, const policy::Refusal& refusal) const;
+  [[nodiscard]] Outcome enter_ledger(const Plan& plan, const AllowedDevices& allowed);
+  [[nodiscard]] Outcome run_under(const Cover& cover, const AllowedDevices& allowed);
+  void take(std::size_t index);
+  void pin() const;
+  void limit_to_smallest_of(const std::vector<std::size_t>& indices);
+  [[nodiscard]] Outcome lease(const Requirement& requirement, const policy::MemoryRequest& memory,
+                              const std::string& test, bool may_wait);
   void measure_overhead(Bytes managed);
 
   policy::Settings settings_;
-  std::string program_;
+  Answers answers_;
   std::shared_ptr<const devices::DeviceList> machine_;
+  std::optional<OwnContexts> contexts_;
+  StrayContexts strays_;
   std::optional<CapableDevices> capable_;
   std::optional<ledger::Ledger> ledger_;
-  std::optional<ledger::Entry> cover_; ///< the process under whose lease this one runs
+  std::optional<Cover> cover_; ///< the lease under which this process runs
   std::optional<policy::RunModeFinding> run_mode_;
   std::vector<Device> devices_;
   std::vector<std::size_t> indices_;     ///< of devices_ in the machine's list
   std::vector<policy::DeviceMask> bits_; ///< of devices_ on the ledger
-  std::string unusable_;                 ///< what is the matter with the devices that cannot be used
+  std::string why_no_more_;              ///< what keeps this process from more devices than it has
   Bytes smallest_;                       ///< of the devices this process may use
   std::uint64_t least_overhead_ = 0;     ///< what a process without a leak takes by itself
   DeviceHeap heap_;
   Outcome entered_{Outcome::Kind::fail, "the process has not entered the ledger", false};
+  bool numbered_as_in_cuda_ = true; ///< whether devices_ are CUDA's devices 0, 1, ...
   bool holds_ = false;
   bool admitted_ = false; ///< whether `gputest: admitted` was written, which starts the test's time limit in CTest
 };

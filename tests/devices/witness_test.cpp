@@ -1,5 +1,6 @@
 #include "devices/witness.hpp"
 
+#include "support/child_process.hpp"
 #include "support/in_child.hpp"
 
 #include <gtest/gtest.h>
@@ -103,6 +104,18 @@ TEST_F(WitnessTest, counts_all_that_the_host_uses_of_memory_that_it_shares) {
   devices_->about.shares_host_memory = true;
   witness_ = make_witness(devices_);
   EXPECT_EQ(strangers({entry(0, self_, 400)}), 400U);
+}
+
+TEST_F(WitnessTest, counts_a_process_that_was_started_under_a_lease_by_somebody_else_for_its_holder) {
+  // As an MPI rank is that Slurm's daemon starts: no descendant of the lease's holder.
+  tests::ChildProcess rank{{"/bin/sh", "-c", "echo runs; cat"}, {{"GPUTEST_LEASE_OF", "3:77"}}};
+  rank.wait_for_out("runs");
+  devices_->use = {50, {{{rank.pid(), 50}}}};
+  auto holder = entry(3, 999999999, 60);
+  holder.identity = 77;
+  EXPECT_EQ(strangers({holder}), 0U);
+  holder.identity = 78;
+  EXPECT_EQ(strangers({holder}), 50U) << "of a lease that is no more";
 }
 
 TEST_F(WitnessTest, counts_listed_processes_that_are_not_on_the_ledger_as_strangers) {

@@ -43,10 +43,10 @@ inline system::Nvml open_nvml() {
   return std::move(*nvml);
 }
 
-/// CUDA's device 0 as NVML writes UUIDs.
-inline std::string uuid_of_device_0() {
+/// One of CUDA's devices as NVML writes UUIDs.
+inline std::string uuid_of_device(int ordinal) {
   cudaDeviceProp properties{};
-  check(cudaGetDeviceProperties(&properties, 0));
+  check(cudaGetDeviceProperties(&properties, ordinal));
   std::string uuid = "GPU-";
   for (int i = 0; i < 16; ++i) {
     char byte[3];
@@ -55,6 +55,8 @@ inline std::string uuid_of_device_0() {
   }
   return uuid;
 }
+
+inline std::string uuid_of_device_0() { return uuid_of_device(0); }
 
 inline std::size_t index_of(const system::Nvml& nvml, const std::string& uuid) {
   for (std::size_t i = 0; i < nvml.devices().size(); ++i) {

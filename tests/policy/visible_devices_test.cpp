@@ -49,6 +49,10 @@ TEST(VisibleDevices, reads_every_form_as_cuda_does) {
       {"8a3f0000-aaaa", {}},
       {"MIG-12340000-dddd", {3}},
       {"MIG-1", {3}},
+      {"MIG-12340000-dddd,GPU-77", {3, 2}},
+      {"MIG-12340000-dddd,MIG-1", {}}, // the same twice
+      {"3", {3}},
+      {"MIG-2", {}},
       {"0,GPU-77aa", {0}},
       {"GPU-77aa,0", {2}},
       // Named twice.
@@ -66,6 +70,13 @@ TEST(VisibleDevices, knows_simulated_ones) {
   EXPECT_EQ(visible_devices("SIM-1,SIM-0", simulated), (Indices{1, 0}));
   EXPECT_EQ(visible_devices("SIM-10", simulated), (Indices{2}));
   EXPECT_EQ(visible_devices("2", simulated), (Indices{2}));
+}
+
+TEST(VisibleDevices, knows_the_names_that_older_drivers_give_to_slices) {
+  const Uuids slices{"MIG-GPU-8a3f0000-aaaa/1/0", "MIG-GPU-8a3f0000-aaaa/2/0"};
+  EXPECT_EQ(visible_devices("MIG-GPU-8a3f0000-aaaa/2/0", slices), Indices{1});
+  EXPECT_EQ(visible_devices("MIG-GPU-8a3f0000-aaaa/1/0,MIG-GPU-8a3f0000-aaaa/2/0", slices), (Indices{0, 1}));
+  EXPECT_EQ(visible_devices("MIG-GPU-8a3f", slices), Indices{}) << "of both";
 }
 
 TEST(VisibleDevices, takes_a_whole_uuid_over_the_beginning_of_a_longer_one) {

@@ -30,6 +30,25 @@ TEST_F(AllowedDevices, are_of_all_resource_groups) {
   EXPECT_THAT(run_one().out, HasSubstr("the test sees SIM-3x4096MiB-2,SIM-3x4096MiB-1\n"));
 }
 
+TEST_F(AllowedDevices, are_too_few_where_ctest_puts_two_groups_on_one_device) {
+  set("CTEST_RESOURCE_GROUP_COUNT", "2");
+  set("CTEST_RESOURCE_GROUP_0_GPUS", "id:2,slots:50");
+  set("CTEST_RESOURCE_GROUP_1_GPUS", "id:2,slots:50");
+  set("GPUTEST_GPUS", "2");
+  const Ended ended = run_one();
+  EXPECT_EQ(ended.exit_code, 77);
+  EXPECT_THAT(ended.out, HasSubstr("needs 2 GPUs and may use 1 (SIM-3x4096MiB-2); CTest has put its 2 resource groups "
+                                   "on 1 device, which it may do"));
+}
+
+TEST_F(AllowedDevices, are_those_of_the_slurm_job_where_nothing_else_says) {
+  set("SLURM_JOB_ID", "7");
+  set("SLURM_JOB_GPUS", "1,2");
+  EXPECT_THAT(run_one().out, HasSubstr("the test sees SIM-3x4096MiB-1\n"));
+  set("SLURM_JOB_GPUS", "7,8");
+  EXPECT_THAT(run_one().out, HasSubstr("no GPU: SLURM_JOB_GPUS='7,8' allows none of the 3 of this machine"));
+}
+
 TEST_F(AllowedDevices, fail_every_test_where_ctest_names_one_that_there_is_not) {
   set("CTEST_RESOURCE_GROUP_COUNT", "1");
   set("CTEST_RESOURCE_GROUP_0_GPUS", "id:7,slots:1");

@@ -18,9 +18,11 @@ SuiteTest::SuiteTest() {
 }
 
 ChildProcess SuiteTest::start(const std::string& suite, std::vector<std::string> arguments) const {
-  arguments.insert(arguments.begin(), std::string{GPUTEST_SUITES} + "/" + suite);
+  arguments.insert(arguments.begin(), path_of(suite));
   return {std::move(arguments), environment_};
 }
+
+std::string SuiteTest::path_of(const std::string& suite) { return std::string{GPUTEST_SUITES} + "/" + suite; }
 
 ChildProcess SuiteTest::start_holder() const {
   auto holder = start("annotated", {"--gtest_filter=Medium.with_bytes"});

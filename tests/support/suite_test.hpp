@@ -38,6 +38,14 @@ protected:
   /// Starts a suite of which the test that calls sees every stop (see suites/stop_at.hpp).
   [[nodiscard]] ChildProcess start(const std::string& suite, std::vector<std::string> arguments = {}) const;
 
+  /// Starts another program with the suites' environment.
+  [[nodiscard]] ChildProcess start_program(std::vector<std::string> command) const {
+    return {std::move(command), environment_};
+  }
+
+  /// Where a suite's executable is.
+  [[nodiscard]] static std::string path_of(const std::string& suite);
+
   /// Starts the test `Medium.with_bytes` of the suite `annotated`, which holds 3 GiB when this returns.
   ///
   /// Holds until it is told to go on, or is finished.

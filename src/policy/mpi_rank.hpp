@@ -1,0 +1,33 @@
+#pragma once
+
+#include "policy/settings.hpp"
+
+#include <gputest/bytes.hpp>
+
+#include <optional>
+#include <string>
+
+namespace gputest::policy {
+
+/// Where a process stands among the ranks of an MPI program.
+struct MpiRank {
+  int local_rank = 0;  ///< among the ranks of its machine, from 0
+  int local_size = 1;  ///< ranks on its machine; those of the whole world where nothing says how many
+  std::string because; ///< what shows it: `OMPI_COMM_WORLD_LOCAL_RANK=1`
+};
+
+/// Reads what Open MPI, Hydra (MPICH, Intel MPI), MVAPICH2, PALS, Flux and Slurm set for each rank; the nearest
+/// launcher goes before a batch system around it. nullopt for what is no rank, or alone in its world. Pure.
+[[nodiscard]] std::optional<MpiRank> find_mpi_rank(const ReadVariable& read);
+
+/// Most ranks on any of so many devices, as they are dealt out: local rank modulo the number of devices.
+[[nodiscard]] int ranks_on_a_device(const MpiRank& rank, std::size_t devices);
+
+/// What each of `ranks` may lease of a device on which a launcher leases `lease` for all of them, and has counted one
+/// context: the others' contexts have to fit into the lease as well.
+[[nodiscard]] Bytes share_of(Bytes lease, Bytes context, int ranks);
+
+/// The lease of which share_of() is `each`.
+[[nodiscard]] Bytes lease_for(Bytes each, Bytes context, int ranks);
+
+} // namespace gputest::policy

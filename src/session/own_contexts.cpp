@@ -1,0 +1,53 @@
+#include "session/own_contexts.hpp"
+
+#include "devices/own_simulated_devices.hpp"
+#include "system/cuda_driver.hpp"
+#include "system/process.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace gputest::session {
+
+namespace {
+
+bool devices_are_in_use(const devices::DeviceList& machine) {
+  return machine.devices().front().simulated ? devices::OwnSimulatedDevices::in_use() : system::cuda_is_initialised();
+}
+
+} // namespace
+
+OwnContexts::OwnContexts(std::shared_ptr<const devices::DeviceList> machine)
+    : machine_{std::move(machine)}, begun_before_{devices_are_in_use(*machine_)} {
+  if (!begun_before_) {
+    const auto listed = all();
+    listed_for_others_.insert(listed.begin(), listed.end());
+  }
+}
+
+std::optional<OwnContext> OwnContexts::on(std::size_t index) const {
+  const auto use = machine_->memory(index);
+  if (!use.processes || listed_for_others_.count(index) != 0) {
+    return std::nullopt;
+  }
+  const auto own = std::find_if(use.processes->begin(), use.processes->end(),
+                                [](const devices::ProcessMemory& process) { return process.pid == system::own_pid(); });
+  if (own == use.processes->end()) {
+    return std::nullopt;
+  }
+  return OwnContext{own->used_bytes ? std::optional{Bytes{*own->used_bytes}} : std::nullopt};
+}
+
+Bytes OwnContexts::used(std::size_t index) const { return on(index).value_or(OwnContext{}).used.value_or(Bytes{}); }
+
+std::vector<std::size_t> OwnContexts::all() const {
+  std::vector<std::size_t> indices;
+  for (std::size_t i = 0; i < machine_->devices().size(); ++i) {
+    if (on(i)) {
+      indices.push_back(i);
+    }
+  }
+  return indices;
+}
+
+} // namespace gputest::session

@@ -1,0 +1,120 @@
+#include "support/suite_test.hpp"
+
+#include <gmock/gmock.h>
+
+namespace gputest::tests {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+/// A process that uses devices before gputest can choose some.
+class EarlyUse : public SuiteTest {
+protected:
+  EarlyUse() { set("GPUTEST_DEVICES", "simulated:3x4GiB,context=64MiB"); }
+
+  [[nodiscard]] static std::string device(int index) { return "SIM-3x4096MiB-" + std::to_string(index); }
+};
+
+constexpr std::uint64_t mib = 1U << 20U;
+
+TEST_F(EarlyUse, is_claimed_where_it_is_and_told_of_once) {
+  set("EARLY", "1");
+  auto suite = start("early", {"--gtest_filter=Early.says*:Stray.uses_nothing"});
+  suite.wait_for_out("@body");
+  const auto claim = claim_of(suite);
+  EXPECT_EQ(claim.stage, policy::Stage::holding);
+  EXPECT_EQ(claim.overhead_bytes, 1088 * mib) << "what it has allocated and its context";
+  const Ended ended = suite.finish();
+  EXPECT_EQ(ended.exit_code, 0) << ended.out;
+  EXPECT_THAT(ended.out, HasSubstr("current_devices() are " + device(1) + "\n"));
+  EXPECT_EQ(count(ended.err, "CUDA was initialised before gputest could choose a device, so this process stays on " +
+                                 device(1) + "; to let gputest choose, call run_all_tests()"),
+            1U)
+      << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("LAUNCHER on"));
+}
+
+TEST_F(EarlyUse, is_claimed_on_all_devices_in_the_order_of_cuda) {
+  set("CUDA_VISIBLE_DEVICES", "2,1,0");
+  set("EARLY", "2");     // device 0 of the machine
+  set("EARLY_TOO", "0"); // and device 2
+  EXPECT_THAT(run("early", {"--gtest_filter=Early.says*"}).out,
+              HasSubstr("current_devices() are " + device(2) + " " + device(0) + "\n"));
+}
+
+TEST_F(EarlyUse, is_claimed_where_ctest_has_not_allocated) {
+  set("EARLY", "1");
+  set("CTEST_RESOURCE_GROUP_COUNT", "1");
+  set("CTEST_RESOURCE_GROUP_0_GPUS", "id:2,slots:1");
+  EXPECT_THAT(run("early", {"--gtest_filter=Early.says*"}).out, HasSubstr("current_devices() are " + device(1) + "\n"));
+}
+
+TEST_F(EarlyUse, gets_further_devices_that_it_sees_first) {
+  set("EARLY", "1");
+  set("GPUTEST_GPUS", "2");
+  EXPECT_THAT(run("early", {"--gtest_filter=Early.says*"}).out,
+              HasSubstr("current_devices() are " + device(0) + " " + device(1) + "\n"));
+}
+
+TEST_F(EarlyUse, is_on_the_ledger_at_once_where_there_is_no_room_and_waits_only_for_what_is_safe) {
+  set("GPUTEST_DEVICES", "simulated:1x4GiB,context=64MiB");
+  auto holder = start_holder(); // 3 GiB, which leaves no room for another GiB and two contexts
+  set("EARLY", "0");
+  const Ended ended = run("early", {"--gtest_filter=Early.asks_for_more"});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.out, HasSubstr("asks for 2 GiB, more than its process announced when it started"));
+  EXPECT_EQ(holder.finish().exit_code, 0);
+}
+
+TEST_F(EarlyUse, keeps_a_whole_device_from_nobody_who_waits_for_it) {
+  set("GPUTEST_DEVICES", "simulated:1x4GiB,context=0");
+  set("GPUTEST_LARGE", "wait");
+  auto whole = start("pinned", {"--gtest_filter=StartedLarge.*:HidingScoped.first"});
+  whole.wait_for_out("@body");
+  set("EARLY", "0");
+  const Ended ended = run("early", {"--gtest_filter=Early.says*"});
+  EXPECT_EQ(ended.exit_code, 1) << "it would wait for that one, which waits for it to end";
+  EXPECT_THAT(ended.out, HasSubstr("more than its process announced"));
+  EXPECT_EQ(whole.finish().exit_code, 0);
+}
+
+TEST_F(EarlyUse, of_a_device_not_given_fails_the_test_once) {
+  set("EARLY", "0");
+  const auto reports = reports_of("early", "Stray.uses*");
+  EXPECT_THAT(reports.at("Stray.uses_device_1").failures,
+              HasSubstr("Stray.uses_device_1 leaves this process a context on a device that was not given to it: 64 "
+                        "MiB on " +
+                        device(1) + " (simulated device)"));
+  EXPECT_THAT(reports.at("Stray.uses_device_1").failures, HasSubstr("It was given " + device(0)));
+  EXPECT_EQ(reports.at("Stray.uses_nothing").failures, "");
+  EXPECT_EQ(reports.at("Stray.uses_device_1_again").failures, "");
+  EXPECT_THAT(reports.at("Stray.uses_device_2").failures, HasSubstr("64 MiB on " + device(2)));
+}
+
+TEST_F(EarlyUse, is_not_what_a_test_does_that_makes_others_visible_but_that_fails_as_well) {
+  const auto reports = reports_of("early", "Stray.does*:Stray.uses_nothing");
+  EXPECT_THAT(reports.at("Stray.does_not_keep_to_what_is_visible").failures, HasSubstr("64 MiB on " + device(2)));
+  EXPECT_EQ(reports.at("Stray.uses_nothing").failures, "");
+}
+
+TEST_F(EarlyUse, of_less_than_a_context_is_no_alarm) {
+  set("GPUTEST_DEVICES", "simulated:3x4GiB,context=4MiB");
+  set("EARLY", "0");
+  const Ended ended = run("early", {"--gtest_filter=Stray.*"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.out;
+}
+
+TEST_F(EarlyUse, below_a_lease_that_has_chosen_is_none) {
+  auto holder = start_holder();
+  const auto cover = entries().at(0);
+  set("GPUTEST_LEASE_OF", ledger::credential_of(cover));
+  set("CUDA_VISIBLE_DEVICES", device(0));
+  set("EARLY", "0");
+  const Ended ended = run("early", {"--gtest_filter=Early.says*"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.out;
+  EXPECT_THAT(ended.err, Not(HasSubstr("before gputest could choose")));
+}
+
+} // namespace
+} // namespace gputest::tests

@@ -1,0 +1,130 @@
+// Where a process is placed by what NVML and the CUDA driver show. Runs against the fake drivers of tests/support.
+#include "session/session.hpp"
+
+#include "support/fake_cuda_test.hpp"
+#include "support/private_folder.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+
+namespace gputest::session {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class Placing : public tests::FakeCudaTest {
+protected:
+  Placing() { unset(); }
+  ~Placing() override { unset(); }
+
+  static void unset() {
+    for (const char* name : {"FAKE_NVML", "CUDA_VISIBLE_DEVICES", "GPUTEST_LEASE_OF"}) {
+      unsetenv(name);
+    }
+  }
+
+  void SetUp() override {
+    ASSERT_NO_FATAL_FAILURE(FakeCudaTest::SetUp());
+    cuda_->initialised = false;
+  }
+
+  Outcome enter(const std::string& nvml, int gpus = 1) {
+    show(nvml);
+    policy::Settings settings;
+    settings.folder = folder_.path();
+    settings.requirement.gpus = gpus;
+    session_.emplace(settings, "suite");
+    Plan plan;
+    plan.requirements = {settings.requirement};
+    return session_->enter(plan);
+  }
+
+  static void show(const std::string& nvml) { setenv("FAKE_NVML", nvml.c_str(), 1); }
+
+  /// This process as it is listed on every device, with so many MiB.
+  static std::string listed(int mebibytes) {
+    return " compute=" + std::to_string(getpid()) + ":" + std::to_string(std::uint64_t{1048576} * mebibytes);
+  }
+
+  Outcome acquire(int gpus) {
+    Requirement requirement;
+    requirement.gpus = gpus;
+    return session_->acquire(requirement, "Sort.Keys");
+  }
+
+  static std::string visible() { return std::getenv("CUDA_VISIBLE_DEVICES"); }
+
+  tests::PrivateFolder folder_;
+  std::optional<Session> session_;
+};
+
+TEST_F(Placing, is_on_one_mig_slice_by_its_uuid) {
+  EXPECT_EQ(enter("gpus=1 slices=3").kind, Outcome::Kind::granted);
+  EXPECT_EQ(visible(), "MIG-fake-0");
+}
+
+TEST_F(Placing, keeps_to_the_slices_that_the_user_allows) {
+  setenv("CUDA_VISIBLE_DEVICES", "MIG-fake-2,MIG-fake-1", 1);
+  EXPECT_EQ(enter("gpus=1 slices=3").kind, Outcome::Kind::granted);
+  EXPECT_THAT(visible(), testing::AnyOf("MIG-fake-2", "MIG-fake-1"));
+}
+
+TEST_F(Placing, has_no_two_mig_slices_and_says_why) {
+  EXPECT_EQ(enter("gpus=1 slices=3", 2).kind, Outcome::Kind::granted);
+  EXPECT_EQ(visible(), "MIG-fake-0");
+  const auto outcome = acquire(2);
+  EXPECT_EQ(outcome.kind, Outcome::Kind::skip);
+  EXPECT_EQ(outcome.reason, "suite: Sort.Keys needs 2 GPUs and may use 1 (MIG-fake-0); of the devices that it may use "
+                            "3 are MIG slices and 0 are whole GPUs; CUDA gives a process one MIG slice and no device "
+                            "beside it, so several devices can only be whole GPUs");
+  EXPECT_EQ(acquire(1).kind, Outcome::Kind::granted);
+}
+
+TEST_F(Placing, takes_whole_gpus_for_several_devices) {
+  EXPECT_EQ(enter("gpus=3 slices=2", 2).kind, Outcome::Kind::granted);
+  EXPECT_EQ(visible(), "GPU-fake-1,GPU-fake-2");
+  EXPECT_EQ(acquire(2).kind, Outcome::Kind::granted);
+}
+
+TEST_F(Placing, keeps_what_cuda_has_if_that_was_initialised_before) {
+  cuda_->initialised = true;
+  setenv("CUDA_VISIBLE_DEVICES", "1,0", 1);
+  EXPECT_EQ(enter("gpus=2").kind, Outcome::Kind::granted);
+  EXPECT_EQ(session_->devices().at(0).uuid, "GPU-fake-1") << "it has no context yet, and will use the first it sees";
+  EXPECT_EQ(session_->devices().size(), 1U);
+}
+
+TEST_F(Placing, claims_every_device_with_a_context_of_this_process) {
+  cuda_->initialised = true;
+  EXPECT_EQ(enter("gpus=2" + listed(528)).kind, Outcome::Kind::granted);
+  EXPECT_EQ(session_->devices().size(), 2U);
+  EXPECT_THAT(session_->stray_contexts("Sort.Keys"), IsEmpty());
+}
+
+TEST_F(Placing, finds_a_stray_context_once) {
+  EXPECT_EQ(enter("gpus=2").kind, Outcome::Kind::granted);
+  show("gpus=2" + listed(4));
+  EXPECT_THAT(session_->stray_contexts("Sort.Keys"), IsEmpty());
+  show("gpus=2" + listed(528));
+  EXPECT_THAT(session_->stray_contexts("Sort.Keys"),
+              ElementsAre(HasSubstr("not given to it: 528 MiB on GPU-fake-1 (Fake GPU)")));
+  EXPECT_THAT(session_->stray_contexts("Sort.Values"), IsEmpty());
+}
+
+TEST_F(Placing, says_that_a_stray_context_is_of_unknown_size_where_nvml_does_not_tell) {
+  EXPECT_EQ(enter("gpus=2").kind, Outcome::Kind::granted);
+  show("gpus=2 compute=" + std::to_string(getpid()) + ":-");
+  EXPECT_THAT(session_->stray_contexts("Sort.Keys"), ElementsAre(HasSubstr("of unknown size on GPU-fake-1")));
+}
+
+TEST_F(Placing, takes_a_pid_that_was_listed_before_for_one_of_another_namespace) {
+  EXPECT_EQ(enter("gpus=2" + listed(528)).kind, Outcome::Kind::granted);
+  EXPECT_EQ(session_->devices().size(), 1U);
+  EXPECT_THAT(session_->stray_contexts("Sort.Keys"), IsEmpty());
+}
+
+} // namespace
+} // namespace gputest::session
