@@ -109,7 +109,8 @@ std::vector<Trial> failures(const Survey& survey, Extent extent) {
     }
     auto errors = errors_of(survey.calls[call]);
     if (extent == Extent::sample && !errors.empty()) {
-      errors = {errors[call % errors.size()]};
+      const int one = errors[call % errors.size()];
+      errors.assign(1, one);
     }
     for (const int error : errors) {
       trials.push_back({Trial::Kind::fail, 0, 0, 0, {call, error, false}});
