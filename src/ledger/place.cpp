@@ -206,7 +206,8 @@ Result Place::settle(std::unique_lock<system::FileLock>& guard, const Patience& 
       ended = seen.dead;
       const auto now = steady_clock::now();
       // The memory of the dead is on its way back: that is no reason to say that somebody is there.
-      const bool gives_up = (!patience.may_wait && !seen.for_the_dead_only()) || now >= patience.until || seen.stuck;
+      const bool may_not_wait = !patience.may_wait && !seen.for_the_dead_only();
+      const bool gives_up = may_not_wait || now >= patience.until || seen.stuck;
       const bool tells = !told && now >= notice_at;
       if (gives_up || (tells && patience.on_wait)) {
         // Not because of those who have ended and were not seen to.
@@ -216,9 +217,9 @@ Result Place::settle(std::unique_lock<system::FileLock>& guard, const Patience& 
         }
       }
       if (gives_up) {
-        const auto kind = now >= patience.until ? Result::Kind::timed_out
-                          : seen.stuck          ? Result::Kind::stuck
-                                                : Result::Kind::would_wait;
+        const auto kind = may_not_wait            ? Result::Kind::would_wait
+                          : now >= patience.until ? Result::Kind::timed_out
+                                                  : Result::Kind::stuck;
         return give_up({kind, 0, {}, with_holders(seen.blocked)});
       }
       if (!queued) {

@@ -128,6 +128,22 @@ TEST_F(LedgerWaiting, answers_at_once_who_may_not_wait) {
   EXPECT_EQ(b.ask("lease b 1 20 try"), "granted 1");
 }
 
+TEST_F(LedgerWaiting, who_may_not_wait_is_told_so_although_everybody_has_come_to_wait_behind_it) {
+  auto a = start_inside("a");
+  auto b = start_inside("b");
+  a.ask("lease a 1 60");
+  devices_.device(0).keeps_memory_of_the_dead = true;
+  a.kill();
+  EXPECT_EQ(b.ask("lease b 1 85 try"), "waits for a(ended)");
+  stop(b); // else it would look as soon as somebody enters
+  auto c = start_inside("c");
+  EXPECT_EQ(c.ask("lease c 1 10"), "waits for a(ended) b");
+  devices_.device(0).keeps_memory_of_the_dead = false;
+  go_on(b);
+  EXPECT_EQ(b.answer(), "would wait for c");
+  EXPECT_EQ(c.answer(), "granted 1");
+}
+
 TEST_F(LedgerWaiting, ends_with_the_limit_and_names_the_holder) {
   auto a = start_inside("a");
   auto b = start_inside("b");

@@ -10,6 +10,15 @@ namespace gputest::tests {
 
 namespace {
 
+/// Whether the kernel has not begun to wake it: one that is being woken on another core is still in its system call.
+bool is_still_asleep(pid_t process) {
+  std::ifstream file{"/proc/" + std::to_string(process) + "/stat"};
+  std::string line;
+  std::getline(file, line);
+  const auto name_end = line.rfind(')'); // the name before it may contain anything
+  return name_end != std::string::npos && line.compare(name_end, 3, ") S") == 0;
+}
+
 /// The system call that a process is blocked in; the kernel says `running` of one that is not blocked.
 std::optional<SystemCall> blocked_in(pid_t process) {
   std::ifstream file{"/proc/" + std::to_string(process) + "/syscall"};
@@ -23,6 +32,9 @@ std::optional<SystemCall> blocked_in(pid_t process) {
       return std::nullopt; // blocked, but not in a system call: in a page fault
     }
     argument = std::stoul(word, nullptr, 16);
+  }
+  if (!is_still_asleep(process)) {
+    return std::nullopt;
   }
   return call;
 }
