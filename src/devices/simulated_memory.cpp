@@ -131,22 +131,14 @@ void SimulatedMemory::take_slot() {
     return;
   }
   used_ = {}; // a forked child begins with nothing, in a slot of its own
-  for (std::size_t slot = 0; slot < store_.slots(); ++slot) {
+  auto taken = store_.take([&](std::size_t slot) {
     const bool was_used = slot < store_.used_slots() && store_.read<std::int64_t>(slot) != 0;
-    if (was_used && is_in_use(slot, store_.read<Record>(slot))) {
-      continue;
-    }
-    if (auto bell = system::Bell::take(store_.bell(slot))) {
-      store_.use_slot(slot);
-      slot_ = slot;
-      pid_ = ::getpid();
-      write_own();
-      bell_ = std::move(bell); // only now: with it what the slot's last owner used would count as this process's
-      return;
-    }
-  }
-  throw LedgerError{"all " + std::to_string(store_.slots()) + " places of " + store_.path() +
-                    " are taken by running processes"};
+    return !was_used || !is_in_use(slot, store_.read<Record>(slot));
+  });
+  slot_ = taken.slot;
+  pid_ = ::getpid();
+  write_own();
+  bell_ = std::move(taken.bell); // only now: with it what the slot's last owner used would count as this process's
 }
 
 void SimulatedMemory::write_own() {

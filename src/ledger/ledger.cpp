@@ -66,7 +66,6 @@ Result Ledger::enter_without_room(const EnterRequest& request) {
   claim.devices = request.candidates;
   claim.largest_bytes = 0;
   claim.whole_devices = false;
-  place_.require_kept();
   place_.write();
   roll_.ring_heads();
   return {Result::Kind::granted, request.candidates, {}, {}};
@@ -104,7 +103,6 @@ void Ledger::release() noexcept {
     if (place_.own().claim.stage == Stage::holding) {
       place_.stop_wanting();
       or_lose_place([&] {
-        place_.require_kept();
         place_.write();
         roll_.ring_heads();
       });
@@ -123,8 +121,7 @@ void Ledger::set_overhead(std::uint64_t bytes) {
   }
   own.claim.overhead_bytes = bytes;
   or_lose_place([&] {
-    place_.require_kept();
-    roll_.write(own); // not place_.write(): what it holds, it has held since before
+    place_.correct();
     roll_.ring_heads();
   });
 }
@@ -138,7 +135,7 @@ void Ledger::require_intact() const {
 
 std::vector<Entry> Ledger::entries() {
   const std::lock_guard guard{store_.mutex()};
-  auto all = roll_.read();
+  auto all = roll_.read_named();
   for (auto& entry : all) {
     entry.alive = roll_.lives(entry.slot);
   }
@@ -160,7 +157,7 @@ std::optional<Entry> Ledger::holder_of(const std::string& credential) {
     return std::nullopt;
   }
   const std::lock_guard guard{store_.mutex()};
-  for (const auto& entry : roll_.read()) {
+  for (const auto& entry : roll_.read_named()) {
     if (entry.slot == slot && entry.identity == identity && roll_.lives(slot)) {
       return entry;
     }

@@ -21,10 +21,8 @@ constexpr std::chrono::milliseconds look_for_memory_of_the_dead{3};
 constexpr std::chrono::milliseconds look_for_memory_of_strangers{200};
 
 std::vector<std::size_t> slots_of(const std::vector<Entry>& entries) {
-  std::vector<std::size_t> slots;
-  for (const auto& entry : entries) {
-    slots.push_back(entry.slot);
-  }
+  std::vector<std::size_t> slots(entries.size());
+  std::transform(entries.begin(), entries.end(), slots.begin(), [](const Entry& entry) { return entry.slot; });
   return slots;
 }
 
@@ -59,25 +57,17 @@ void Place::take() {
     return;
   }
   auto all = roll_->read();
-  roll_->reap(all, slots_of(all));
-  for (std::size_t slot = 0; slot < store_->slots(); ++slot) {
-    if (std::any_of(all.begin(), all.end(), [&](const Entry& entry) { return entry.slot == slot; })) {
-      continue;
-    }
-    if (auto bell = system::Bell::take(store_->bell(slot))) {
-      store_->use_slot(slot);
-      bell_ = std::move(bell);
-      own_.slot = slot;
-      own_.pid = ::getpid();
-      own_.uid = ::getuid();
-      own_.identity = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
-      // Whoever still watches this bell for the end of its last owner does not see that end any more.
-      roll_->ring_all_queued();
-      return;
-    }
-  }
-  throw LedgerError{"all " + std::to_string(store_->slots()) + " places of " + store_->path() +
-                    " are taken by running processes; run fewer GPU tests at once (ctest -j)"};
+  roll_->reap(all, Watches{*store_}.ended_among(slots_of(all)));
+  auto taken = store_->take([&](std::size_t slot) {
+    return std::none_of(all.begin(), all.end(), [&](const Entry& entry) { return entry.slot == slot; });
+  });
+  bell_ = std::move(taken.bell);
+  own_.slot = taken.slot;
+  own_.pid = ::getpid();
+  own_.uid = ::getuid();
+  own_.identity = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
+  // Whoever still watches this bell for the end of its last owner does not see that end any more.
+  roll_->ring_all_queued();
 }
 
 void Place::require_kept() const {
@@ -94,6 +84,11 @@ void Place::fall_silent(const std::string& why) {
 
 void Place::write() {
   own_.since = std::chrono::system_clock::now();
+  correct();
+}
+
+void Place::correct() {
+  require_kept();
   roll_->write(own_);
 }
 
@@ -117,7 +112,7 @@ std::size_t Place::with_own(std::vector<Entry>& all) const {
 
 Blocked Place::others_on(DeviceMask devices) const {
   Blocked blocked;
-  for (const auto& entry : roll_->read()) {
+  for (const auto& entry : roll_->read_named()) {
     if (entry.slot != own_.slot && (entry.claim.devices & devices) != 0) {
       blocked.blockers.push_back(entry);
     }
@@ -125,10 +120,19 @@ Blocked Place::others_on(DeviceMask devices) const {
   return blocked;
 }
 
-/// For people: who waits behind others in the queue wants to know who holds what they all wait for.
-Blocked Place::with_holders(Blocked blocked) const {
+/// For people, with names: who waits behind others in the queue wants to know who holds what they all wait for.
+Blocked Place::for_people(Blocked blocked) const {
+  for (Entry& blocker : blocked.blockers) {
+    blocker.who = roll_->name_of(blocker.slot);
+  }
+  const bool behind_others = std::any_of(blocked.blockers.begin(), blocked.blockers.end(), [](const Entry& blocker) {
+    return policy::asked_devices(blocker.claim) != 0;
+  });
+  if (!behind_others) {
+    return blocked;
+  }
   const DeviceMask asked = policy::asked_devices(own_.claim);
-  for (const auto& entry : roll_->read()) {
+  for (const auto& entry : roll_->read_named()) {
     const bool known = std::any_of(blocked.blockers.begin(), blocked.blockers.end(),
                                    [&](const Entry& blocker) { return blocker.slot == entry.slot; });
     if (!known && entry.slot != own_.slot && entry.claim.stage == Stage::holding && (entry.claim.wanted & asked) != 0) {
@@ -139,7 +143,7 @@ Blocked Place::with_holders(Blocked blocked) const {
   return blocked;
 }
 
-/// Looks at `all` as their records say, but for those in `ended`: asks of no other owner whether it lives.
+/// Looks at `all` as their records say, but for those in `ended`: asks of nobody whether it lives.
 Place::Look Place::look(std::vector<Entry> all, const std::vector<std::size_t>& ended) const {
   roll_->reap(all, ended);
   const std::size_t position = with_own(all);
@@ -173,18 +177,17 @@ Result Place::settle(std::unique_lock<system::FileLock>& guard, const Patience& 
   bool told = false;
   const auto give_up = [&](Result result) {
     stop_wanting();
-    require_kept(); // else the slot may be somebody else's by now
     write();
     if (queued) {
       roll_->ring_all_queued();
     }
     return result;
   };
+  Watches watches{*store_};
   try {
     std::vector<std::size_t> ended; // slots of those in the way that were seen to end
-    require_kept();
     for (;; all = roll_->read()) {
-      const Look seen = look(std::move(all), ended);
+      const Look seen = look(std::move(all), watches.ended_among(ended));
       if (const auto* grant = std::get_if<policy::Grant>(&seen.decision)) {
         store_->require_in_place();
         const bool enters = own_.claim.stage == Stage::entering;
@@ -211,7 +214,7 @@ Result Place::settle(std::unique_lock<system::FileLock>& guard, const Patience& 
       const bool tells = !told && now >= notice_at;
       if (gives_up || (tells && patience.on_wait)) {
         // Not because of those who have ended and were not seen to.
-        if (const auto more = roll_->ended_among(seen.living); !more.empty()) {
+        if (const auto more = watches.ended_among(seen.living); !more.empty()) {
           add_all(ended, more);
           continue;
         }
@@ -220,7 +223,7 @@ Result Place::settle(std::unique_lock<system::FileLock>& guard, const Patience& 
         const auto kind = may_not_wait            ? Result::Kind::would_wait
                           : now >= patience.until ? Result::Kind::timed_out
                                                   : Result::Kind::stuck;
-        return give_up({kind, 0, {}, with_holders(seen.blocked)});
+        return give_up({kind, 0, {}, for_people(seen.blocked)});
       }
       if (!queued) {
         write();
@@ -230,18 +233,22 @@ Result Place::settle(std::unique_lock<system::FileLock>& guard, const Patience& 
         }
       }
       told = told || tells;
+      bool rung = false;
       if (tells && patience.on_wait) {
-        const Blocked blocked = with_holders(seen.blocked);
+        const Blocked blocked = for_people(seen.blocked);
         // Telling may block, on a terminal that is stopped or a pipe that is full: not while everybody waits for it.
         guard.unlock();
         patience.on_wait(blocked);
       } else {
         guard.unlock();
-        add_all(ended, sleep(seen, told ? patience.until : std::min(patience.until, notice_at)));
+        const auto woken = sleep(seen, watches, told ? patience.until : std::min(patience.until, notice_at));
+        add_all(ended, woken.ended);
+        rung = woken.rung;
       }
       guard.lock();
-      require_kept();
-      bell_.hush(); // before the next look, not after it
+      if (rung) {
+        bell_.hush(); // before the next look, not after it
+      }
     }
   } catch (...) {
     stop_wanting();
@@ -258,22 +265,12 @@ Result Place::settle(std::unique_lock<system::FileLock>& guard, const Patience& 
 }
 
 /// Sleeps until something that was counted has changed, or until `until`. Without the mutex: whoever takes the slot of
-/// one that ends before it is watched rings. Returns slots of those that have ended.
-std::vector<std::size_t> Place::sleep(const Look& seen, steady_clock::time_point until) const {
+/// one that ends before it is watched rings.
+system::Woken Place::sleep(const Look& seen, Watches& watches, steady_clock::time_point until) const {
   using std::chrono::milliseconds;
   store_->require_in_place();
-  std::vector<system::BellWatch> watched;
-  watched.reserve(seen.living.size());
-  std::vector<std::size_t> ended;
-  for (const std::size_t slot : seen.living) {
-    watched.emplace_back(store_->bell(slot));
-    // It may have ended since it was looked at, and a bell that is opened after that does not report it.
-    if (!watched.back().owner_lives()) {
-      ended.push_back(slot);
-    }
-  }
-  if (!ended.empty()) {
-    return ended;
+  if (auto ended = watches.watch(seen.living); !ended.empty()) {
+    return {false, std::move(ended)};
   }
   auto at_most = milliseconds::max();
   if (until != steady_clock::time_point::max()) {
@@ -284,10 +281,7 @@ std::vector<std::size_t> Place::sleep(const Look& seen, steady_clock::time_point
   } else if (seen.blocked.strangers) {
     at_most = std::min(at_most, look_for_memory_of_strangers);
   }
-  for (const std::size_t silent : system::wait(bell_, watched, at_most)) {
-    ended.push_back(seen.living[silent]);
-  }
-  return ended;
+  return watches.wait(bell_, at_most);
 }
 
 } // namespace gputest::ledger

@@ -4,6 +4,7 @@
 #include "ledger/result.hpp"
 #include "ledger/roll.hpp"
 #include "ledger/slot_store.hpp"
+#include "ledger/watches.hpp"
 #include "system/bell.hpp"
 
 #include <chrono>
@@ -41,8 +42,11 @@ public:
   [[nodiscard]] Entry& own() { return own_; }
   [[nodiscard]] const Entry& own() const { return own_; }
 
-  /// Makes the record say what own() says, from now on. Only while the place is kept.
+  /// Makes the record say what own() says, from now on. Throws as require_kept() does: the slot may be somebody else's.
   void write();
+
+  /// The same of a change after which what it holds, or waits for, is what it was before.
+  void correct();
 
   /// Brings the claim in own(), which asks for something, to a result; blocks as `patience` allows, without the mutex.
   [[nodiscard]] Result settle(std::unique_lock<system::FileLock>& guard, const Patience& patience);
@@ -63,8 +67,9 @@ private:
   struct Look;
 
   [[nodiscard]] Look look(std::vector<Entry> all, const std::vector<std::size_t>& ended) const;
-  [[nodiscard]] Blocked with_holders(Blocked blocked) const;
-  [[nodiscard]] std::vector<std::size_t> sleep(const Look& seen, std::chrono::steady_clock::time_point until) const;
+  [[nodiscard]] Blocked for_people(Blocked blocked) const;
+  [[nodiscard]] system::Woken sleep(const Look& seen, Watches& watches,
+                                    std::chrono::steady_clock::time_point until) const;
 
   SlotStore* store_;
   Roll* roll_;

@@ -43,6 +43,12 @@ Record to_record(const Entry& entry) {
 }
 
 Entry to_entry(std::size_t slot, const Record& record) {
+  Entry entry = to_unnamed_entry(slot, record);
+  entry.who = text(record.who);
+  return entry;
+}
+
+Entry to_unnamed_entry(std::size_t slot, const Record& record) {
   using std::chrono::duration_cast;
   using std::chrono::system_clock;
   Entry entry;
@@ -67,7 +73,6 @@ Entry to_entry(std::size_t slot, const Record& record) {
   entry.pid = record.pid;
   entry.uid = record.uid;
   claim.gpus = record.gpus;
-  entry.who = text(record.who);
   return entry;
 }
 

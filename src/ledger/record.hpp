@@ -49,6 +49,9 @@ constexpr Layout ledger_layout{1, most_devices * sizeof(DeviceRow), sizeof(Recor
 [[nodiscard]] Record to_record(const Entry& entry);
 [[nodiscard]] Entry to_entry(std::size_t slot, const Record& record);
 
+/// The same without the name, which only people need: most of the time that a record takes to read.
+[[nodiscard]] Entry to_unnamed_entry(std::size_t slot, const Record& record);
+
 /// What stands in a field of text, for people: up to the terminator, or to the last but one byte where there is none,
 /// and no character that a terminal would act on.
 template <std::size_t size>

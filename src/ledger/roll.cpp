@@ -1,10 +1,10 @@
 #include "ledger/roll.hpp"
 
 #include "ledger/record.hpp"
+#include "policy/queues.hpp"
 #include "system/bell.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <optional>
 
 namespace gputest::ledger {
@@ -14,19 +14,23 @@ using policy::Stage;
 
 namespace {
 
-/// The entries in the stages that `wanted` accepts. The stage comes first in a record: others cost the look at one
-/// word.
+/// The entries in the stages that `wanted` accepts, as `read` makes them of records. The stage comes first in a record:
+/// others cost the look at one word.
 template <class Predicate>
-std::vector<Entry> read_where(const SlotStore& store, Predicate wanted) {
+std::vector<Entry> read_where(const SlotStore& store, Predicate wanted,
+                              Entry (*read)(std::size_t, const Record&) = to_unnamed_entry) {
   std::vector<Entry> entries;
   const std::size_t used = store.used_slots();
+  entries.reserve(used);
   for (std::size_t slot = 0; slot < used; ++slot) {
     if (wanted(static_cast<Stage>(store.read<std::uint32_t>(slot)))) {
-      entries.push_back(to_entry(slot, store.read<Record>(slot)));
+      entries.push_back(read(slot, store.read<Record>(slot)));
     }
   }
   return entries;
 }
+
+bool is_there(Stage stage) { return stage != Stage::outside; }
 
 std::vector<Entry> read_queued(const SlotStore& store) {
   return read_where(store, [](Stage stage) { return stage == Stage::entering || stage == Stage::waiting; });
@@ -49,26 +53,23 @@ void ring_those(const SlotStore& store, const std::vector<Entry>& entries) {
 
 } // namespace
 
-std::vector<Entry> Roll::read() const {
-  return read_where(*store_, [](Stage stage) { return stage != Stage::outside; });
-}
+std::vector<Entry> Roll::read() const { return read_where(*store_, is_there); }
+
+std::vector<Entry> Roll::read_named() const { return read_where(*store_, is_there, to_entry); }
+
+std::string Roll::name_of(std::size_t slot) const { return text(store_->read<Record>(slot).who); }
 
 void Roll::write(const Entry& entry) { store_->write(entry.slot, to_record(entry)); }
 
 bool Roll::lives(std::size_t slot) const { return system::BellWatch{store_->bell(slot)}.owner_lives(); }
 
-std::vector<std::size_t> Roll::ended_among(const std::vector<std::size_t>& slots) const {
-  std::vector<std::size_t> ended;
-  std::copy_if(slots.begin(), slots.end(), std::back_inserter(ended), [&](std::size_t slot) { return !lives(slot); });
-  return ended;
-}
-
-void Roll::reap(std::vector<Entry>& all, const std::vector<std::size_t>& slots) {
-  for (const std::size_t slot : ended_among(slots)) {
+void Roll::reap(std::vector<Entry>& all, const std::vector<std::size_t>& ended) {
+  for (const std::size_t slot : ended) {
     const auto entry = std::find_if(all.begin(), all.end(), [&](const Entry& e) { return e.slot == slot; });
     if (entry == all.end()) {
       continue;
     }
+    entry->who = name_of(slot); // for the witness, and to stay in the record
     bool back = true;
     for_each_device(entry->claim.devices, [&](std::size_t index) {
       const std::string uuid = devices_->uuid(index);

@@ -5,6 +5,7 @@
 #include "ledger/slot_store.hpp"
 
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace gputest::ledger {
@@ -16,22 +17,25 @@ public:
   Roll(SlotStore& store, const DeviceTable& devices, std::shared_ptr<const DeviceWitness> witness)
       : store_{&store}, devices_{&devices}, witness_{std::move(witness)} {}
 
-  /// Everybody, as the records say; whether they live is not asked.
+  /// Everybody, as the records say; whether they live is not asked. Without their names, which decisions do not need.
   [[nodiscard]] std::vector<Entry> read() const;
+
+  /// The same with their names, for people.
+  [[nodiscard]] std::vector<Entry> read_named() const;
+
+  /// The name in the record of a slot.
+  [[nodiscard]] std::string name_of(std::size_t slot) const;
 
   void write(const Entry& entry);
 
   /// Whether the process that has this slot, or a child it forked, is alive.
   [[nodiscard]] bool lives(std::size_t slot) const;
 
-  /// Those of `slots` whose process has ended.
-  [[nodiscard]] std::vector<std::size_t> ended_among(const std::vector<std::size_t>& slots) const;
-
-  /// Takes those in `slots` that have ended and whose memory is back off the ledger and out of `all`. Those that have
-  /// ended and whose memory is not back lose their place in the queue, and are marked in `all`.
+  /// Of those whose slots are in `ended`, seen to have ended since the mutex is held: takes whose memory is back off
+  /// the ledger and out of `all`; whose is not loses its place in the queue, and is marked in `all`.
   ///
   /// Wakes nobody: whom a process concerns watches its bell, and so sees the end for itself.
-  void reap(std::vector<Entry>& all, const std::vector<std::size_t>& slots);
+  void reap(std::vector<Entry>& all, const std::vector<std::size_t>& ended);
 
   /// What decisions need: all claims, and the capacity of the devices of interest.
   [[nodiscard]] policy::Snapshot snapshot(const std::vector<Entry>& all, policy::DeviceMask of_interest) const;

@@ -119,6 +119,20 @@ void remove_ruins(const std::string& folder) {
   }
 }
 
+/// A private folder to build in: the first name that is free. What is there may be another user's, and stay.
+std::string make_building(const std::string& folder) {
+  constexpr mode_t private_folder = 0700;
+  for (unsigned number = 0;; ++number) {
+    std::string path = folder + "/" + building_prefix + std::to_string(number);
+    if (::mkdir(path.c_str(), private_folder) == 0) {
+      return path;
+    }
+    if (errno != EEXIST) {
+      throw failure("make a folder in", folder, errno);
+    }
+  }
+}
+
 /// Makes the store beside its place and moves it there. One builder at a time; who comes later finds it made.
 void build(const std::string& folder, const std::string& path, const Layout& layout) {
   const system::Descriptor builders{::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
@@ -129,10 +143,7 @@ void build(const std::string& folder, const std::string& path, const Layout& lay
     return;
   }
   remove_ruins(folder);
-  std::string building = folder + "/" + building_prefix + "XXXXXX";
-  if (::mkdtemp(building.data()) == nullptr) {
-    throw failure("make a folder in", folder, errno);
-  }
+  const std::string building = make_building(folder);
   try {
     fill(building, layout);
     if (::rename(building.c_str(), path.c_str()) != 0) {
@@ -226,10 +237,20 @@ void SlotStore::require_intact() const {
   file_.require_writable();
 }
 
-void SlotStore::use_slot(std::size_t slot) {
-  if (const auto used = static_cast<std::uint32_t>(slot + 1); used > used_slots()) {
-    file_.write(used_slots_offset, &used, sizeof used);
+SlotStore::Taken SlotStore::take(const std::function<bool(std::size_t)>& is_free) {
+  for (std::size_t slot = 0; slot < slots(); ++slot) {
+    if (!is_free(slot)) {
+      continue;
+    }
+    if (auto taken = system::Bell::take(bell(slot))) {
+      if (const auto used = static_cast<std::uint32_t>(slot + 1); used > used_slots()) {
+        file_.write(used_slots_offset, &used, sizeof used);
+      }
+      return {slot, std::move(taken)};
+    }
   }
+  throw LedgerError{"all " + std::to_string(slots()) + " places of " + path_ +
+                    " are taken by running processes; run fewer GPU tests at once (ctest -j)"};
 }
 
 std::string SlotStore::bell(std::size_t slot) const { return bell_path(path_, slot); }

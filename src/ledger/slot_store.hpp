@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <string>
 
 namespace gputest::ledger {
@@ -47,8 +48,15 @@ public:
     return std::min(slots(), std::size_t{copy<std::uint32_t>(used_slots_offset)}); // whatever the file says
   }
 
-  /// Notes that `slot` has an owner. Before its record is written. Under the mutex.
-  void use_slot(std::size_t slot);
+  /// A slot, and its bell, which makes it its owner's.
+  struct Taken {
+    std::size_t slot = 0;
+    system::Bell bell;
+  };
+
+  /// Takes the first slot that `is_free` accepts and whose bell nobody has. Throws LedgerError if there is none. Under
+  /// the mutex.
+  [[nodiscard]] Taken take(const std::function<bool(std::size_t)>& is_free);
 
   /// Copies a record. Under the mutex.
   template <class Record>

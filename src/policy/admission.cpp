@@ -1,13 +1,10 @@
 #include "policy/admission.hpp"
 
+#include "policy/queues.hpp"
+
 #include <algorithm>
-#include <optional>
 
 namespace gputest::policy {
-
-DeviceMask asked_devices(const Claim& claim) {
-  return claim.stage == Stage::entering ? claim.candidates : claim.stage == Stage::waiting ? claim.wanted : 0;
-}
 
 namespace {
 
@@ -31,9 +28,11 @@ struct Load {
   std::uint64_t leased_bytes = 0;
   std::uint64_t largest_bytes = 0;
   bool anybody = false;
-  bool whole = false; ///< somebody holds, or may wait for, the whole device
-  bool seat = false;
+  bool whole = false;                 ///< somebody holds, or may wait for, the whole device
   std::vector<std::size_t> positions; ///< whose claims these are
+  std::vector<std::size_t> holders;   ///< those of them that hold a lease
+  std::vector<std::size_t> seated;    ///< and of these, the seat
+  std::uint64_t held_bytes = 0;       ///< the holders' leases and overheads
 };
 
 Load load_of_others(const Snapshot& snapshot, std::size_t self, std::size_t device) {
@@ -50,8 +49,12 @@ Load load_of_others(const Snapshot& snapshot, std::size_t self, std::size_t devi
     load.whole = load.whole || claim.whole_devices;
     if (holds_on(claim, device)) {
       load.leased_bytes = sum(load.leased_bytes, claim.lease_bytes);
+      load.held_bytes = sum(load.held_bytes, sum(claim.lease_bytes, claim.overhead_bytes));
+      load.holders.push_back(position);
       load.whole = load.whole || claim.exclusive;
-      load.seat = load.seat || claim.seat;
+      if (claim.seat) {
+        load.seated.push_back(position);
+      }
     }
   }
   return load;
@@ -74,22 +77,6 @@ std::uint64_t room_of(const Capacity& device) {
 
 Fit fits(const Capacity& device, std::uint64_t bytes) {
   return {bytes <= room_of(device), bytes <= device.total_bytes};
-}
-
-/// The claim that arrived last of those that are ahead on `device` in the same queue; none if nobody is.
-///
-/// Whoever is ahead of that one is in its way too, and so need not be watched by others.
-std::optional<std::size_t> next_ahead(const Snapshot& snapshot, std::size_t self, std::size_t device) {
-  std::optional<std::size_t> next;
-  const Claim& own = snapshot.claims[self];
-  for (std::size_t position = 0; position < snapshot.claims.size(); ++position) {
-    const Claim& claim = snapshot.claims[position];
-    if (claim.stage == own.stage && (asked_devices(claim) & bit(device)) != 0 && claim.ticket < own.ticket &&
-        (!next || claim.ticket > snapshot.claims[*next].ticket)) {
-      next = position;
-    }
-  }
-  return next;
 }
 
 void add(std::vector<std::size_t>& to, std::size_t position) {
@@ -198,9 +185,13 @@ Decision decide_waiting(const Snapshot& snapshot, std::size_t self) {
     const Load load = load_of_others(snapshot, self, d);
     const Fit fit = fits(device, sum(needed, sum(load.overhead_bytes, load.leased_bytes)));
     const bool alone = !own.exclusive || (!load.anybody && !strangers_share(device));
-    if (!fit.now || !alone || (own.seat && load.seat)) {
+    const bool seat_taken = own.seat && !load.seated.empty();
+    if (!fit.now || !alone || seat_taken) {
       granted = false;
-      add_all(wait.blockers, load.positions);
+      // While some keep it out by themselves, it is of no use to it that anybody else goes.
+      const bool by_holders =
+          !load.holders.empty() && (own.exclusive || !fits(device, sum(needed, load.held_bytes)).now);
+      add_all(wait.blockers, seat_taken ? load.seated : by_holders ? load.holders : load.positions);
       wait.strangers = wait.strangers || (own.exclusive && strangers_share(device)) ||
                        (!fit.now && fit.but_for_strangers && device.stranger_bytes > 0);
     }
@@ -259,39 +250,6 @@ bool is_stuck(const Snapshot& snapshot, std::size_t position) {
             (sum(contexts, own.lease_bytes) > snapshot.devices[d].total_bytes && everybody_waits(snapshot, bit(d)));
   }
   return stuck;
-}
-
-std::vector<std::size_t> heads(const Snapshot& snapshot) {
-  std::vector<std::size_t> queued;
-  for (std::size_t position = 0; position < snapshot.claims.size(); ++position) {
-    if (asked_devices(snapshot.claims[position]) != 0) {
-      queued.push_back(position);
-    }
-  }
-  std::stable_sort(queued.begin(), queued.end(),
-                   [&](std::size_t a, std::size_t b) { return snapshot.claims[a].ticket < snapshot.claims[b].ticket; });
-  struct Queue {
-    std::uint64_t ticket = 0;
-    DeviceMask ahead = 0;     ///< asked for by those with earlier tickets
-    DeviceMask alongside = 0; ///< and with this one: there is only one, unless a record is damaged
-  };
-  Queue entering;
-  Queue leasing;
-  std::vector<std::size_t> heads;
-  for (const std::size_t position : queued) {
-    const Claim& claim = snapshot.claims[position];
-    const DeviceMask asked = asked_devices(claim);
-    Queue& queue = claim.stage == Stage::waiting ? leasing : entering;
-    if (claim.ticket != queue.ticket) {
-      queue = {claim.ticket, queue.ahead | queue.alongside, 0};
-    }
-    // Who enters has a head's right on every candidate device that nobody ahead of it may use.
-    if (claim.stage == Stage::waiting ? (asked & queue.ahead) == 0 : (asked & ~queue.ahead) != 0) {
-      heads.push_back(position);
-    }
-    queue.alongside |= asked;
-  }
-  return heads;
 }
 
 } // namespace gputest::policy

@@ -1,56 +1,12 @@
 #pragma once
 
+#include "policy/claims.hpp"
+
 #include <cstdint>
-#include <string>
 #include <variant>
 #include <vector>
 
 namespace gputest::policy {
-
-/// A set of devices by their index in the ledger's device table: bit i is device i.
-using DeviceMask = std::uint64_t;
-
-/// Where a process stands with the ledger.
-enum class Stage : std::uint32_t {
-  outside = 0, ///< not on the ledger
-  entering,    ///< waits for a device that has room for one more process
-  inside,      ///< its context is counted; it holds no lease
-  waiting,     ///< inside, and waits for the memory of a test
-  holding,     ///< inside, and holds the memory of a test
-};
-
-/// One process's claim, as the decision sees it. Bytes are per device.
-struct Claim {
-  Stage stage = Stage::outside;
-  std::uint64_t ticket = 0;         ///< order of arrival of what it waits for; smaller is earlier
-  DeviceMask candidates = 0;        ///< entering: where it may be placed
-  unsigned gpus = 1;                ///< entering: how many of them it needs
-  std::uint64_t overhead_bytes = 0; ///< what the process takes by itself, context and leaks, on each of its devices
-  std::uint64_t largest_bytes = 0;  ///< the largest lease it may ever wait for
-  bool whole_devices = false;       ///< it may wait for a whole device: nobody else may be inside with it
-  DeviceMask devices = 0;           ///< inside and later: its devices
-  DeviceMask wanted = 0;            ///< waiting, holding: the devices of the lease, a subset of `devices`
-  std::uint64_t lease_bytes = 0;    ///< waiting, holding
-  bool exclusive = false;           ///< waiting, holding: the whole device, nobody else inside it
-  bool seat = false;                ///< waiting, holding: the device's one medium seat
-};
-
-/// The devices that a claim asks for: where it may be placed, or those of the lease it waits for; none if it asks
-/// nothing.
-[[nodiscard]] DeviceMask asked_devices(const Claim& claim);
-
-/// One device, as the decision sees it.
-struct Capacity {
-  std::uint64_t total_bytes = 0;    ///< what it could ever give: its memory less what the driver reserves
-  std::uint64_t stranger_bytes = 0; ///< what processes that are not on the ledger hold of it now
-  bool one_process = false;         ///< at most one process may be on it (compute mode EXCLUSIVE_PROCESS)
-};
-
-/// One look at the whole ledger.
-struct Snapshot {
-  std::vector<Capacity> devices; ///< by index in the device table
-  std::vector<Claim> claims;     ///< of everybody on the ledger; a claim's position is its name in decisions
-};
 
 /// It may go ahead, on these devices.
 struct Grant {
@@ -60,9 +16,11 @@ struct Grant {
 /// Not now. It has to be asked again when one of `blockers` changes, or, if `strangers`, when other programs free
 /// memory.
 struct Wait {
-  std::vector<std::size_t> blockers; ///< positions of the claims in its way: behind others, of the next ahead on each
-                                     ///< device
-  bool strangers = false;            ///< memory of processes that are not on the ledger stands in its way too
+  /// Positions of the claims in its way: whatever becomes of all others, it has to wait while these stay. Behind others
+  /// the next ahead on each device; else who has the seat, or who holds leases; or, where these alone would not keep
+  /// it out, everybody.
+  std::vector<std::size_t> blockers;
+  bool strangers = false; ///< memory of processes that are not on the ledger stands in its way too
 };
 
 /// Never: no device it may use can ever hold it, however long it waits.
@@ -92,8 +50,5 @@ using Decision = std::variant<Grant, Wait, Refusal>;
 /// Whether the waiting claim at `position` can never be granted although it is first in its queue: contexts have grown
 /// since their processes entered, so that they leave no room for its lease, and everybody waits.
 [[nodiscard]] bool is_stuck(const Snapshot& snapshot, std::size_t position);
-
-/// Positions of the claims that nobody in their queue is ahead of: who has to look again when anything has changed.
-[[nodiscard]] std::vector<std::size_t> heads(const Snapshot& snapshot);
 
 } // namespace gputest::policy

@@ -20,11 +20,13 @@ LedgerError failure(const std::string& what, const std::string& path) {
   return LedgerError{"cannot " + what + " " + path + ": " + reason(errno)};
 }
 
-void require_fifo(int descriptor, const std::string& path) {
-  const auto identity = FileIdentity::of(descriptor);
-  if (!identity || identity->type != S_IFIFO) {
+/// Keeps what was opened as a bell at `path`.
+KeptDescriptor require_fifo(Descriptor file, const std::string& path) {
+  KeptDescriptor kept{std::move(file), path};
+  if (kept.identity().type != S_IFIFO) {
     throw LedgerError{path + " is not a FIFO, as a bell must be; when no GPU test is running, remove its folder"};
   }
+  return kept;
 }
 
 /// The descriptor that is kept back for ring(). It is of this process's own bell, but neither reads nor writes it nor
@@ -72,11 +74,11 @@ void Bell::create(const std::string& path) {
 Bell Bell::take(const std::string& path) {
   // Open for both directions: the write end, held until the owner and its forked children have ended, is what watchers
   // see go away.
-  Descriptor file{::open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC)};
-  if (!file) {
+  Descriptor opened{::open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC)};
+  if (!opened) {
     throw failure("open", path);
   }
-  require_fifo(file.number(), path);
+  KeptDescriptor file = require_fifo(std::move(opened), path);
   if (::flock(file.number(), LOCK_EX | LOCK_NB) != 0) {
     if (errno == EWOULDBLOCK) {
       return Bell{};
@@ -89,7 +91,7 @@ Bell Bell::take(const std::string& path) {
     spare().file = KeptDescriptor{};
     spare().make();
   }
-  return Bell{KeptDescriptor{std::move(file), path}};
+  return Bell{std::move(file)};
 }
 
 void Bell::hush() const {
@@ -101,23 +103,24 @@ void Bell::hush() const {
 
 void Bell::inherit_across_exec() const { ::fcntl(file_.number(), F_SETFD, 0); }
 
-BellWatch::BellWatch(const std::string& path)
-    : path_{path}, file_{::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)} {
-  if (!file_) {
+BellWatch::BellWatch(const std::string& path) : path_{path} {
+  Descriptor file{::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
+  if (!file) {
     throw failure("watch", path);
   }
-  require_fifo(file_.number(), path);
+  file_ = require_fifo(std::move(file), path);
 }
 
 bool BellWatch::owner_lives() const {
-  if (::flock(file_.number(), LOCK_SH | LOCK_NB) != 0) {
+  const int file = file_.number();
+  if (::flock(file, LOCK_SH | LOCK_NB) != 0) {
     if (errno == EWOULDBLOCK) {
       return true;
     }
     throw failure("probe", path_); // taken for alive, it would be waited for and never looked at again
   }
   // Unlocked here and not by closing: a child forked by another thread just now would keep the lock.
-  ::flock(file_.number(), LOCK_UN);
+  ::flock(file, LOCK_UN);
   return false;
 }
 
@@ -133,8 +136,7 @@ void ring(const std::string& path) {
   spare().make();
 }
 
-std::vector<std::size_t> wait(const Bell& own, const std::vector<BellWatch>& watched,
-                              std::chrono::milliseconds at_most) {
+Woken wait(const Bell& own, const std::vector<BellWatch>& watched, std::chrono::milliseconds at_most) {
   std::vector<pollfd> files;
   files.reserve(1 + watched.size());
   files.push_back({own.number(), POLLIN, 0});
@@ -142,16 +144,21 @@ std::vector<std::size_t> wait(const Bell& own, const std::vector<BellWatch>& wat
     files.push_back({watch.number(), 0, 0}); // no events: only the hang-up is reported
   }
   const auto longest = std::chrono::milliseconds{std::numeric_limits<int>::max()};
-  std::vector<std::size_t> ended;
-  if (::poll(files.data(), static_cast<nfds_t>(files.size()), static_cast<int>(std::min(at_most, longest).count())) >
-      0) {
+  const int ready =
+      ::poll(files.data(), static_cast<nfds_t>(files.size()), static_cast<int>(std::min(at_most, longest).count()));
+  if (ready < 0 && errno != EINTR) {
+    throw failure("wait at", own.path()); // not looked again at once, without end
+  }
+  Woken woken;
+  if (ready > 0) {
+    woken.rung = files.front().revents != 0;
     for (std::size_t i = 0; i < watched.size(); ++i) {
       if (files[1 + i].revents != 0) {
-        ended.push_back(i);
+        woken.ended.push_back(i);
       }
     }
   }
-  return ended;
+  return woken;
 }
 
 } // namespace gputest::system

@@ -39,6 +39,7 @@ public:
   void inherit_across_exec() const;
 
   [[nodiscard]] int number() const { return file_.number(); }
+  [[nodiscard]] const std::string& path() const { return file_.path(); }
 
 private:
   explicit Bell(KeptDescriptor file) : file_{std::move(file)} {}
@@ -54,11 +55,12 @@ public:
   /// Whether its owner lives. Probes the lock: who takes a bell just then may find it taken, and tries the next.
   [[nodiscard]] bool owner_lives() const;
 
+  /// Throws LedgerError if something else in this process has closed it.
   [[nodiscard]] int number() const { return file_.number(); }
 
 private:
   std::string path_;
-  Descriptor file_;
+  KeptDescriptor file_;
 };
 
 /// Wakes the owner of the bell at `path`, if it has one. Does not block; a bell that is full is ringing already.
@@ -67,8 +69,16 @@ private:
 /// back, so that it can ring when it has no other left.
 void ring(const std::string& path);
 
-/// Sleeps until `own` is rung, an owner of `watched` ends, or the time is over. Returns positions of those that ended.
-std::vector<std::size_t> wait(const Bell& own, const std::vector<BellWatch>& watched,
-                              std::chrono::milliseconds at_most);
+/// What ended a wait(). Neither: the time was over, or a signal came.
+struct Woken {
+  bool rung = false;
+  std::vector<std::size_t> ended; ///< positions of those whose owner has ended
+};
+
+/// Sleeps until `own` is rung, an owner of `watched` ends, or the time is over.
+///
+/// Of an owner that had ended before the watch was opened it need not tell: ask owner_lives() after opening. Throws
+/// LedgerError if the kernel does not let it sleep.
+Woken wait(const Bell& own, const std::vector<BellWatch>& watched, std::chrono::milliseconds at_most);
 
 } // namespace gputest::system

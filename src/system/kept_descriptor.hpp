@@ -53,6 +53,9 @@ public:
   /// Whether its file was removed from its folder, so that others who open the path get another one, or none.
   [[nodiscard]] bool is_removed() const;
 
+  /// As it was kept for; for messages.
+  [[nodiscard]] const std::string& path() const { return path_; }
+
   /// Which file it is of, or was.
   [[nodiscard]] const FileIdentity& identity() const { return identity_; }
 

@@ -5,6 +5,7 @@
 #include "policy/admission.hpp"
 #include "fuzz/fuzzer.hpp"
 #include "fuzz/tokens.hpp"
+#include "policy/queues.hpp"
 
 #include <algorithm>
 #include <set>

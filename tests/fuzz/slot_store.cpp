@@ -48,7 +48,7 @@ void use(SlotStore& store) {
   for (std::size_t slot = 0; slot < used; ++slot) {
     static_cast<void>(store.read<Record>(slot));
   }
-  store.use_slot(store.slots() - 1);
+  const auto last = store.take([&](std::size_t slot) { return slot == store.slots() - 1; });
   require(store.used_slots() == store.slots(), "a slot that is used counts");
 }
 

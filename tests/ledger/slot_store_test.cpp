@@ -93,9 +93,24 @@ TEST_F(SlotStoreTest, keeps_records_and_rows_apart_and_for_others) {
   EXPECT_EQ(again.read_row<Record>(14).words, Record{}.words);
 }
 
+TEST_F(SlotStoreTest, gives_the_first_slot_that_is_free_and_whose_bell_nobody_has) {
+  SlotStore store = open();
+  const auto any = [](std::size_t) { return true; };
+  const auto first = store.take(any);
+  EXPECT_EQ(first.slot, 0U);
+  EXPECT_EQ(store.take([](std::size_t slot) { return slot != 1; }).slot, 2U) << "the first has an owner";
+  std::vector<SlotStore::Taken> others;
+  while (others.size() < 31) {
+    others.push_back(store.take(any));
+  }
+  EXPECT_EQ(message_of<LedgerError>([&] { static_cast<void>(store.take(any)); }),
+            "all 32 places of " + path() + " are taken by running processes; run fewer GPU tests at once (ctest -j)");
+}
+
 TEST_F(SlotStoreTest, uses_no_more_slots_than_it_has_whatever_its_file_says) {
   SlotStore store = open();
-  store.use_slot(2);
+  const auto taken = store.take([](std::size_t slot) { return slot == 2; });
+  EXPECT_EQ(taken.slot, 2U);
   EXPECT_EQ(store.used_slots(), 3U);
   constexpr std::size_t used_slots_offset = 2048;
   constexpr std::uint32_t many = UINT32_MAX;
@@ -166,6 +181,25 @@ TEST_F(SlotStoreTest, is_made_where_a_builder_was_killed_and_leaves_nothing_of_i
   auto names = names_in(folder());
   std::sort(names.begin(), names.end());
   EXPECT_EQ(names, (std::vector<std::string>{"else", "store"}));
+}
+
+TEST_F(SlotStoreTest, is_made_beside_what_a_killed_builder_of_another_user_has_left) {
+  if (::getuid() != 0) {
+    GTEST_SKIP() << "only root can be two users";
+  }
+  fs::permissions(parent_.path(), fs::perms{0755});
+  fs::create_directories(folder() + "/.building-0");
+  fs::permissions(parent_.path() + "/of", fs::perms{0755});
+  fs::permissions(folder(), fs::perms{01777});
+  ASSERT_EQ(in_child([&] {
+              tests::become_nobody();
+              make();
+              return 0;
+            }),
+            0);
+  auto names = names_in(folder());
+  std::sort(names.begin(), names.end());
+  EXPECT_EQ(names, (std::vector<std::string>{".building-0", "store"}));
 }
 
 TEST_F(SlotStoreTest, of_another_version_is_another_store_beside_it) {

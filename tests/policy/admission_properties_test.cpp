@@ -1,6 +1,7 @@
 #include "policy/admission.hpp"
 
 #include "policy/admission_claims.hpp"
+#include "policy/queues.hpp"
 
 #include <gtest/gtest.h>
 
@@ -182,7 +183,7 @@ TEST(AdmissionProperties, nobody_is_passed_by_a_later_one_of_the_same_queue_and_
   });
 }
 
-TEST(AdmissionProperties, a_wait_names_what_it_waits_for) {
+TEST(AdmissionProperties, a_wait_names_whoever_it_could_not_go_on_without) {
   int waits = 0;
   for_many_decisions([&](const Snapshot& snapshot, std::size_t position, const Decision& decision, const auto& name) {
     const auto* wait = std::get_if<Wait>(&decision);
@@ -191,22 +192,17 @@ TEST(AdmissionProperties, a_wait_names_what_it_waits_for) {
     }
     ++waits;
     EXPECT_TRUE(!wait->blockers.empty() || wait->strangers) << name;
-    Snapshot without = snapshot;
-    bool is_first = true;
-    for (const std::size_t blocker : wait->blockers) {
-      EXPECT_NE(blocker, position) << name;
-      const Claim& claim = snapshot.claims[blocker];
-      is_first = is_first &&
-                 !(claim.stage == snapshot.claims[position].stage && claim.ticket < snapshot.claims[position].ticket);
-      without.claims[blocker] = Claim{};
+    // Whatever becomes of those that are not named, it has to wait on: who does not wake it need not.
+    Snapshot without_others = snapshot;
+    for (std::size_t other = 0; other < snapshot.claims.size(); ++other) {
+      if (other != position && std::find(wait->blockers.begin(), wait->blockers.end(), other) == wait->blockers.end()) {
+        without_others.claims[other] = Claim{};
+      }
     }
-    // Once all that were named are gone, nobody else stands in the way: whoever does not wake it need not. Only those
-    // ahead are named while there are any; whom else it waits for is told once it is first in the queue.
-    const Decision then = decide(without, position);
-    if (const auto* still = std::get_if<Wait>(&then)) {
-      EXPECT_TRUE(!is_first || still->blockers.empty())
-          << name << ": " << in_words(decision) << ", then " << in_words(then);
-    }
+    const Decision then = decide(without_others, position);
+    EXPECT_TRUE(std::holds_alternative<Wait>(then))
+        << name << ": " << in_words(decision) << ", then " << in_words(then);
+    EXPECT_EQ(std::count(wait->blockers.begin(), wait->blockers.end(), position), 0) << name;
   });
   EXPECT_GT(waits, 1000);
 }

@@ -4,7 +4,8 @@
 hidden byte me_slot, me_stage, me_ticket, me_pid, me_devices, me_lease;
 hidden byte x_granted, x_blockers, x_ahead, x_last, x_rooms, x_free, x_best, x_asked;
 hidden byte l_overheads, l_leased, l_largest, l_slots, x_claimed;
-hidden byte l_whole, l_seat;
+hidden byte l_holders, l_held, l_seated;
+hidden byte l_whole;
 
 inline me_is(a_slot, a_stage, a_ticket, a_pid, a_devices, a_lease) {
   me_slot = a_slot;
@@ -64,7 +65,9 @@ inline load_of_others(d) {
   l_largest = 0;
   l_slots = 0;
   l_whole = false;
-  l_seat = false;
+  l_seated = 0;  /* slots of those who hold the seat; of those who hold a lease, and all that these have */
+  l_holders = 0;
+  l_held = 0;
   x_s = 0;
   do
   :: x_s < SLOTS ->
@@ -77,8 +80,10 @@ inline load_of_others(d) {
         if
         :: record[x_s].stage == HOLDING && HAS(LEASE_DEVICES(record[x_s].who, record[x_s].lease), d) ->
            l_leased = l_leased + BYTES(record[x_s].who, record[x_s].lease);
+           l_holders = l_holders | BIT(x_s);
+           l_held = l_held + OVERHEAD(record[x_s].who) + BYTES(record[x_s].who, record[x_s].lease);
            l_whole = l_whole || EXCLUSIVE(record[x_s].who, record[x_s].lease);
-           l_seat = l_seat || SEAT(record[x_s].who, record[x_s].lease)
+           l_seated = l_seated | (SEAT(record[x_s].who, record[x_s].lease) -> BIT(x_s) : 0)
         :: else
         fi
      :: else
@@ -154,9 +159,19 @@ inline decide_waiting() {
         load_of_others(x_d);
         if
         :: OVERHEAD(me_pid) + BYTES(me_pid, me_lease) + l_overheads + l_leased > CAPACITY(x_d) ||
-           (EXCLUSIVE(me_pid, me_lease) && l_slots != 0) || (SEAT(me_pid, me_lease) && l_seat) ->
+           (EXCLUSIVE(me_pid, me_lease) && l_slots != 0) || (SEAT(me_pid, me_lease) && l_seated != 0) ->
            x_granted = 0;
-           x_blockers = x_blockers | l_slots
+           /* While some keep it out by themselves, nobody else is in the way. */
+           if
+           :: SEAT(me_pid, me_lease) && l_seated != 0 -> x_blockers = x_blockers | l_seated
+           :: !(SEAT(me_pid, me_lease) && l_seated != 0) && l_holders != 0 &&
+              (OVERHEAD(me_pid) + BYTES(me_pid, me_lease) + l_held > CAPACITY(x_d) || EXCLUSIVE(me_pid, me_lease)) ->
+              x_blockers = x_blockers | l_holders
+#ifdef BUG_WATCH_ONLY_HOLDERS
+           :: l_holders != 0 -> x_blockers = x_blockers | l_holders
+#endif
+           :: else -> x_blockers = x_blockers | l_slots
+           fi
         :: else
         fi
      :: else

@@ -313,7 +313,7 @@ proctype process(byte i) {
     do
     :: atomic { arrive(i); queued = false };
 look_again:
-       atomic { rung[slot[i]] = false; armed[i] = 0; cold[i] = 0 };
+       rung[slot[i]] = false;
        /* Place::look: Roll::reap of those seen to end. */
        do
        :: n < SLOTS && HAS(gone, n) -> atomic { reap_one(i, n); n++ }
@@ -357,8 +357,10 @@ look_again:
 #ifdef BUG_NO_WATCH
           blockers = 0;
 #endif
+          d_step { armed[i] = armed[i] & blockers; cold[i] = cold[i] & blockers };
           do
-          :: n < SLOTS && HAS(blockers, n) ->
+          :: n < SLOTS && HAS(blockers, n) && HAS(armed[i] | cold[i], n) -> n++ /* open since an earlier look */
+          :: n < SLOTS && HAS(blockers, n) && !HAS(armed[i] | cold[i], n) ->
              d_step { watch(i, n) };
 #ifndef BUG_NO_PROBE_AFTER_OPENING
              if
@@ -403,6 +405,8 @@ done:
          blockers = 0;
          gone = 0;
          dead[i] = 0;
+         armed[i] = 0;
+         cold[i] = 0;
          deadline[i] = false
          }
        };

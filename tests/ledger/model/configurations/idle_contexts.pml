@@ -1,0 +1,15 @@
+/* Three processes inside one device that has room for two leases, or for one lease and the contexts of the others. */
+#define PROCESSES 3
+#define IDENTICAL
+#define START_INSIDE
+#define STAYS
+#define DEVICES 1
+#define KILLS 1
+#define CAPACITY(d) 6
+#define CANDIDATES(p) 1
+#define GPUS(p) 1
+#define OVERHEAD(p) 1
+#define LARGEST(p) 2
+#define LEASES(p) 1
+#define BYTES(p, k) 2
+#include "../ledger.pml"
