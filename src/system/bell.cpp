@@ -97,7 +97,7 @@ Bell Bell::take(const std::string& path) {
 void Bell::hush() const {
   const int file = file_.number();
   std::array<char, 256> rings{};
-  while (::read(file, rings.data(), rings.size()) > 0) {
+  while (::read(file, rings.data(), rings.size()) == static_cast<ssize_t>(rings.size())) {
   }
 }
 
