@@ -136,7 +136,11 @@ private:
     } else if (command == "overhead") {
       ledger_->set_overhead(std::stoul(words.at(1)));
     } else if (command == "alive") {
-      return alive();
+      return "alive" + names_of([](const ledger::Entry& entry) { return entry.alive; });
+    } else if (command == "asking") {
+      return "asking" + names_of([](const ledger::Entry& entry) {
+               return entry.alive && policy::asked_devices(entry.claim) != 0;
+             });
     } else if (command == "admissible") {
       return admissible();
     } else if (command == "store") {
@@ -157,12 +161,13 @@ private:
 
   [[nodiscard]] std::string name() const { return std::to_string(place_.number); }
 
-  std::string alive() {
+  template <class Predicate>
+  std::string names_of(Predicate wanted) {
     std::string names;
     for (const auto& entry : ledger_->entries()) {
-      names += entry.alive ? " " + entry.who : "";
+      names += wanted(entry) ? " " + entry.who : "";
     }
-    return "alive" + names;
+    return names;
   }
 
   /// Those who wait although everything that stands on the ledger lets them go on.

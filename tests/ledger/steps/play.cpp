@@ -105,6 +105,7 @@ void play_failure(Stage& stage, Scene& scene, const Survey& survey, const Fault&
     expect(explains(outcome, stage.folder(), fault) || (is_of_the_allocator(failing) && has(outcome, "bad_alloc")),
            "answers `" + outcome + "`");
   }
+  expect(!scene.is_asking(), "answers `" + outcome + "`, and the ledger says that it waits");
   const bool silent = was_there && !scene.is_on_the_ledger();
   if (silent) {
     expect(may_cost_the_place(failing, fault), "has lost its place, and answers `" + outcome + "`");

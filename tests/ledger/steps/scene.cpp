@@ -127,12 +127,15 @@ void Scene::begin() {
   expect(tracee_->await_breakpoint() == Tracee::Stop::breakpoint, "the subject does not begin");
 }
 
-bool Scene::is_on_the_ledger() {
+bool Scene::is_on_the_ledger() { return observes("alive"); }
+bool Scene::is_asking() { return observes("asking"); }
+
+bool Scene::observes(const std::string& what) {
   if (scenario_->on_a_new_folder) {
     return false; // it is about to be made, or the subject to enter it: looking would make it
   }
-  std::istringstream alive{stage_->observer().ask("alive").substr(5)};
-  const std::set<std::size_t> numbers{std::istream_iterator<std::size_t>{alive}, {}};
+  std::istringstream seen{stage_->observer().ask(what).substr(what.size())};
+  const std::set<std::size_t> numbers{std::istream_iterator<std::size_t>{seen}, {}};
   return numbers.count(subject_number) != 0;
 }
 

@@ -35,6 +35,9 @@ public:
   /// Whether the ledger has the subject as one that lives: it has entered, and has not lost its place.
   [[nodiscard]] bool is_on_the_ledger();
 
+  /// Whether the ledger says of it that it waits.
+  [[nodiscard]] bool is_asking();
+
   /// Kills a process; its memory is still in use until show_free().
   void kill(std::size_t number);
   void show_free(std::size_t number);
@@ -47,6 +50,7 @@ public:
   void finish();
 
 private:
+  [[nodiscard]] bool observes(const std::string& what);
   void direct(const std::string& line);
   void obey(std::size_t number, const std::string& command);
   void hear(std::size_t number);
