@@ -1,5 +1,6 @@
 #include "ledger/steps/jobs.hpp"
 
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,6 +14,25 @@
 namespace gputest::tests {
 
 namespace {
+
+/// Keeps this process, and those that it starts, on one processor, another one than the next job's: a tracer and what
+/// it traces take turns, and on one processor neither has to be woken on another.
+void stay_on_one_processor(std::size_t job) {
+  cpu_set_t allowed;
+  if (::sched_getaffinity(0, sizeof allowed, &allowed) != 0) {
+    return; // then they may move, and take longer
+  }
+  std::vector<std::size_t> processors;
+  for (std::size_t number = 0; number < CPU_SETSIZE; ++number) {
+    if (CPU_ISSET(number, &allowed)) {
+      processors.push_back(number);
+    }
+  }
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(processors[job % processors.size()], &one);
+  ::sched_setaffinity(0, sizeof one, &one);
+}
 
 int do_share(std::size_t job, std::size_t jobs, std::size_t count, int output,
              const std::function<std::function<std::string(std::size_t)>()>& make_work) {
@@ -40,6 +60,9 @@ std::vector<std::string> in_jobs(std::size_t jobs, std::size_t count,
     if (processes.back() == 0) {
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);
       ::close(ends[0]);
+      if (jobs > 1) { // else others run beside this program, and may be on that processor too
+        stay_on_one_processor(job);
+      }
       int status = 1;
       try {
         status = do_share(job, jobs, count, ends[1], make_work);

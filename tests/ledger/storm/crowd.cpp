@@ -32,9 +32,6 @@ void become_mortal() {
   ::prctl(PR_SET_DUMPABLE, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::prctl(PR_SET_TIMERSLACK, 1);
-  for (const int signal : {SIGSEGV, SIGABRT}) { // sanitizers catch them
-    static_cast<void>(std::signal(signal, SIG_DFL));
-  }
 }
 
 } // namespace
@@ -47,6 +44,10 @@ Crowd::Crowd(Board& board, Tally& tally, std::string folder, std::mt19937& rando
   ::sigemptyset(&ends);
   ::sigaddset(&ends, SIGCHLD);
   ::sigprocmask(SIG_BLOCK, &ends, nullptr);
+  // Sanitizers catch them, and whoever is started here may be killed before it has done anything.
+  for (const int signal : {SIGSEGV, SIGABRT}) {
+    static_cast<void>(std::signal(signal, SIG_DFL));
+  }
 }
 
 std::uint64_t Crowd::next_number() {
