@@ -200,6 +200,14 @@ private:
   std::optional<devices::SimulatedMemory> simulated_;
 };
 
+/// Leaves room on the heap for what a command takes: else it would depend on what this process has inherited whether,
+/// and where, the allocator asks the kernel for more.
+void make_room_on_the_heap() {
+  constexpr std::size_t plenty = 100'000; // below what glibc maps by itself, or gives back when it is freed
+  const std::unique_ptr<volatile char[]> freed_at_once{new volatile char[plenty]}; // NOLINT(*-avoid-c-arrays)
+  freed_at_once[0] = 0;                                                            // so that it cannot be left out
+}
+
 /// The next line of `input`; empty at its end.
 std::string read_line(int input) {
   std::string line;
@@ -212,6 +220,7 @@ std::string read_line(int input) {
 } // namespace
 
 int run_actor_program(const Actor::Place& place, int input, int output) {
+  make_room_on_the_heap();
   Program program{place, output};
   for (std::string line = read_line(input); !line.empty(); line = read_line(input)) {
     std::istringstream words{line};

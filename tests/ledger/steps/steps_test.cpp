@@ -59,13 +59,30 @@ Options& options() {
   return options;
 }
 
+/// Why nothing can be stepped through here; empty if it can.
+std::string why_no_steps() {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  return "the sanitizer's own system calls and instructions would be taken for the library's";
+#else
+  return Tracee::why_not();
+#endif
+}
+
+TEST(Play, ends_with_an_operation_that_takes_fewer_instructions_than_it_did_in_the_survey) {
+  if (const std::string reason = why_no_steps(); !reason.empty()) {
+    GTEST_SKIP() << reason;
+  }
+  const Scenario& scenario = scenarios().back();
+  const Survey survey = tests::survey(scenario, false);
+  const auto stage = stage_for(scenario);
+  constexpr std::size_t more_than_there_are = 100'000;
+  play(*stage, scenario, survey, {Trial::Kind::kill, 2 * survey.calls.size(), more_than_there_are, 0, {}});
+}
+
 class Steps : public ::testing::TestWithParam<Scenario> {
 protected:
   void SetUp() override {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    GTEST_SKIP() << "the sanitizer's own system calls and instructions would be taken for the library's";
-#endif
-    if (const std::string reason = Tracee::why_not(); !reason.empty()) {
+    if (const std::string reason = why_no_steps(); !reason.empty()) {
       GTEST_SKIP() << reason;
     }
   }
