@@ -109,6 +109,34 @@ TEST_F(BellTest, wakes_who_waits_when_its_owner_is_killed) {
   EXPECT_FALSE(watched.back().owner_lives());
 }
 
+TEST_F(BellTest, tells_what_has_woken_who_waits) {
+  const std::string mine = folder_.path() + "/mine";
+  const std::string other = folder_.path() + "/other";
+  Bell::create(mine);
+  Bell::create(other);
+  const Bell own = Bell::take(mine);
+  const Bell lives = Bell::take(other);
+  const pid_t owner = start_owner();
+  std::vector<BellWatch> watched;
+  watched.emplace_back(other);
+  watched.emplace_back(path_);
+  const Woken by_nothing = wait(own, watched, 0ms);
+  EXPECT_FALSE(by_nothing.rung);
+  EXPECT_TRUE(by_nothing.ended.empty());
+  ring(mine);
+  const Woken by_a_ring = wait(own, watched, 1h);
+  EXPECT_TRUE(by_a_ring.rung);
+  EXPECT_TRUE(by_a_ring.ended.empty());
+  own.hush();
+  ::kill(owner, SIGKILL);
+  const Woken by_an_end = wait(own, watched, 1h);
+  EXPECT_FALSE(by_an_end.rung);
+  EXPECT_EQ(by_an_end.ended, std::vector<std::size_t>{1});
+  ring(mine);
+  EXPECT_TRUE(wait(own, watched, 1h).rung) << "though the end goes on to be reported";
+  end_of(owner);
+}
+
 TEST_F(BellTest, wakes_who_waits_only_when_the_last_child_of_its_owner_has_ended) {
   std::array<int, 2> pids{};
   ASSERT_EQ(::pipe(pids.data()), 0);
