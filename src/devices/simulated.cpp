@@ -65,6 +65,7 @@ std::vector<std::string> simulated_uuids(const policy::SimulatedDevices& setting
   const std::string size =
       bytes % mebibyte == 0 ? std::to_string(bytes / mebibyte) + "MiB" : std::to_string(bytes) + "B";
   std::vector<std::string> uuids;
+  uuids.reserve(static_cast<std::size_t>(setting.count));
   for (int i = 0; i < setting.count; ++i) {
     uuids.push_back("SIM-" + std::to_string(setting.count) + "x" + size + "-" +
                     (setting.kind.empty() ? "" : setting.kind + "-") + std::to_string(i));

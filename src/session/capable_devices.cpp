@@ -38,6 +38,7 @@ std::string CapableDevices::why_not(const Capabilities& required, const std::vec
     return "";
   }
   std::vector<policy::Candidate> candidates;
+  candidates.reserve(indices.size());
   for (const std::size_t index : indices) {
     candidates.push_back(candidate(required, index, ledger));
   }

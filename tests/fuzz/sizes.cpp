@@ -30,8 +30,8 @@ void check_that_a_size_is_written_as_it_is_read(Bytes size) {
   require(parse_bytes(std::to_string(size.count()) + "B") == size, "bytes are read exactly");
   std::string written = to_string(size);
   written.erase(std::remove(written.begin(), written.end(), ' '), written.end());
-  const double read = static_cast<double>(parse_bytes(written).count());
-  const double exact = static_cast<double>(size.count());
+  const auto read = static_cast<double>(parse_bytes(written).count());
+  const auto exact = static_cast<double>(size.count());
   // Two decimals of at least 1.00.
   require(std::abs(read - exact) <= exact * 0.005 + 1, "a size is written and read as about itself", written);
 }

@@ -22,7 +22,7 @@ protected:
 
   /// A file of the test's own, empty.
   [[nodiscard]] std::string file() const {
-    const std::string path = folder_.path() + "/file";
+    std::string path = folder_.path() + "/file";
     std::ofstream{path}.close();
     return path;
   }

@@ -227,7 +227,7 @@ TEST_F(SlotStoreTest, that_is_damaged_or_of_another_version_is_refused_with_what
     std::uint32_t before = 0;
     std::memcpy(&before, ledger.data() + offset, sizeof before);
     ledger.write(offset, &word, sizeof word);
-    const std::string said = message();
+    std::string said = message();
     ledger.write(offset, &before, sizeof before);
     return said;
   };
@@ -240,9 +240,10 @@ TEST_F(SlotStoreTest, that_is_damaged_or_of_another_version_is_refused_with_what
   EXPECT_EQ(with_word(20, 64), wrong_sizes) << "slots";
   EXPECT_EQ(message(), "opened");
   constexpr std::size_t right = 4096 + 4096 + 32 * 256;
+  const std::string wrong_size = " bytes in place of 16384)" + std::string{advice};
   for (const std::size_t wrong : {right - 1, right + 1, std::size_t{32}}) {
     fs::resize_file(file, wrong);
-    EXPECT_EQ(message(), file + " is damaged (" + std::to_string(wrong) + " bytes in place of 16384)" + advice);
+    EXPECT_EQ(message(), std::string{file}.append(" is damaged (").append(std::to_string(wrong)).append(wrong_size));
   }
   fs::resize_file(file, 4);
   EXPECT_EQ(message(), file + " is something else" + advice);

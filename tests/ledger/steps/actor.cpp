@@ -14,6 +14,7 @@
 #include <csignal>
 #include <stdexcept>
 #include <system_error>
+#include <utility>
 
 namespace gputest::tests {
 
@@ -29,7 +30,7 @@ std::array<int, 2> make_pipe() {
 
 } // namespace
 
-Actor::Actor(const Place& place, Tracing tracing) : place_{place} {
+Actor::Actor(Place place, Tracing tracing) : place_{std::move(place)} {
   const auto input = make_pipe();
   const auto output = make_pipe();
   pid_ = ::fork();

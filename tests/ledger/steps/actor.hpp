@@ -20,7 +20,7 @@ public:
     std::size_t number = 0;
   };
 
-  explicit Actor(const Place& place, Tracing tracing = Tracing::none);
+  explicit Actor(Place place, Tracing tracing = Tracing::none);
   /// Kills it if it still runs.
   ~Actor();
   Actor(const Actor&) = delete;
