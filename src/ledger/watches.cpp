@@ -11,9 +11,8 @@ std::vector<std::size_t> Watches::watch(const std::vector<std::size_t>& slots) {
   std::vector<system::BellWatch> bells;
   bells.reserve(slots.size());
   for (const std::size_t slot : slots) {
-    const auto known = std::find(slots_.begin(), slots_.end(), slot);
-    if (known != slots_.end()) {
-      bells.push_back(std::move(bells_[static_cast<std::size_t>(known - slots_.begin())]));
+    if (auto* const known = find(slot)) {
+      bells.push_back(std::move(*known));
       continue;
     }
     bells.emplace_back(store_->bell(slot));
@@ -34,14 +33,18 @@ system::Woken Watches::wait(const system::Bell& own, std::chrono::milliseconds a
   return woken;
 }
 
-std::vector<std::size_t> Watches::ended_among(const std::vector<std::size_t>& slots) const {
+std::vector<std::size_t> Watches::ended_among(const std::vector<std::size_t>& slots) {
   std::vector<std::size_t> ended;
   std::copy_if(slots.begin(), slots.end(), std::back_inserter(ended), [&](std::size_t slot) {
-    const auto known = std::find(slots_.begin(), slots_.end(), slot);
-    return known == slots_.end() ? !system::BellWatch{store_->bell(slot)}.owner_lives()
-                                 : !bells_[static_cast<std::size_t>(known - slots_.begin())].owner_lives();
+    const auto* const known = find(slot);
+    return known != nullptr ? !known->owner_lives() : !system::BellWatch{store_->bell(slot)}.owner_lives();
   });
   return ended;
+}
+
+system::BellWatch* Watches::find(std::size_t slot) {
+  const auto known = std::find(slots_.begin(), slots_.end(), slot);
+  return known == slots_.end() ? nullptr : &bells_[static_cast<std::size_t>(known - slots_.begin())];
 }
 
 } // namespace gputest::ledger

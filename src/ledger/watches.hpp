@@ -21,9 +21,11 @@ public:
   [[nodiscard]] system::Woken wait(const system::Bell& own, std::chrono::milliseconds at_most) const;
 
   /// Those of `slots`, watched or not, whose process has ended.
-  [[nodiscard]] std::vector<std::size_t> ended_among(const std::vector<std::size_t>& slots) const;
+  [[nodiscard]] std::vector<std::size_t> ended_among(const std::vector<std::size_t>& slots);
 
 private:
+  [[nodiscard]] system::BellWatch* find(std::size_t slot); ///< null if it is not watched
+
   const SlotStore* store_;
   std::vector<std::size_t> slots_;
   std::vector<system::BellWatch> bells_; ///< of slots_, in their order
