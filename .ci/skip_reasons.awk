@@ -1,5 +1,5 @@
 # Prints why, for each skipped test in a file that `ctest --output-junit` wrote. GoogleTest prints the reason of a skip
-# in the line after the one that ends in `: Skipped`.
+# in the line after the one that ends in `: Skipped`; the launcher in its line `gputest: skipped: <reason>`.
 
 /<testcase / {
   name = $0
@@ -8,8 +8,9 @@
   skipped = 0
 }
 /<skipped message="SKIP_/ { skipped = 1 }
-follows && skipped {
+(follows || /gputest: skipped: /) && skipped {
   reason = $0
+  sub(/.*gputest: skipped: /, "", reason)
   gsub(/&apos;/, "'", reason)
   gsub(/&quot;/, "\"", reason)
   gsub(/&lt;/, "<", reason)

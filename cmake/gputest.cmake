@@ -4,7 +4,7 @@
 #
 # find_package(gputest), add_subdirectory() and FetchContent include it.
 
-# The functions keep the policies that are set where they are defined, so that the caller's do not change them.
+# The functions keep the policies of the place where they are defined, so the caller's policies do not affect them.
 cmake_policy(VERSION 3.25)
 
 include("${CMAKE_CURRENT_LIST_DIR}/detail/messages.cmake")
@@ -18,4 +18,6 @@ include("${CMAKE_CURRENT_LIST_DIR}/detail/links_gputest.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/resolve_program.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/test_command.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/complete_test.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/gtest_part.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/catch2_part.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/gpu_add_test.cmake")

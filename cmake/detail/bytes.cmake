@@ -1,4 +1,4 @@
-# The bytes of a size, which is `value` or a part of it. An error of that keyword if it is none. Mirrors
+# The bytes of a size, which is `value` or a part of it. If it is not a size, an error that names the keyword. Mirrors
 # gputest::parse_bytes().
 function(_gputest_bytes keyword value size result)
   set(is_no_size "has no size")
@@ -29,7 +29,7 @@ function(_gputest_bytes keyword value size result)
   set(exponent_of_MiB 20)
   set(exponent_of_GiB 30)
   set(exponent_of_TiB 40)
-  set(most_bytes 1125899906842624) # 1024TiB: no machine has more, so more is a slip of the keyboard
+  set(most_bytes 1125899906842624) # 1024TiB: no machine has more, so more is a typing error
   math(EXPR most_units "${most_bytes} >> ${exponent_of_${unit}}")
   string(LENGTH "${number}" digits)
   # More than 16 digits are more than 1024TiB in any unit, and too many for math().

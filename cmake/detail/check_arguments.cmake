@@ -1,5 +1,6 @@
-# Checks the form of gpu_add_test()'s arguments, argument_0 and so on: every one belongs to a keyword, no keyword comes
-# twice, none is without a value. Results: where the program of COMMAND stands, and where its arguments end.
+# Checks the form of gpu_add_test()'s arguments, argument_0 and so on: every argument belongs to a keyword, every
+# keyword has a value, and no keyword is repeated. Results: the index of COMMAND's program, and the index after its last
+# argument.
 function(_gputest_check_arguments program_index command_end)
   set(keywords ${value_keywords} ${list_keywords} ${option_keywords})
   set(seen "")
@@ -11,7 +12,7 @@ function(_gputest_check_arguments program_index command_end)
     if(argument IN_LIST keywords)
       _gputest_check_keyword_has_value("${keyword}" ${values})
       if(argument IN_LIST seen)
-        _gputest_fail("${argument} is given twice. Give it once; where the program is to get that word, write $<1:${argument}>.")
+        _gputest_fail("${argument} is given twice. Give it once; if the word is an argument of the program, write $<1:${argument}>.")
       endif()
       list(APPEND seen ${argument})
       set(keyword ${argument})
@@ -51,7 +52,8 @@ function(_gputest_check_keyword_has_value keyword values)
   endif()
 endfunction()
 
-# A mistyped keyword after COMMAND would silently become an argument of the program, and the test run with the default.
+# Without this check a mistyped keyword after COMMAND would become an argument of the program, and the test would run
+# with the default.
 function(_gputest_check_spelling argument)
   if(NOT argument MATCHES "^[A-Z_]+$")
     return()
@@ -59,12 +61,12 @@ function(_gputest_check_spelling argument)
   foreach(keyword IN LISTS keywords)
     _gputest_one_slip_apart("${argument}" "${keyword}" slip)
     if(slip)
-      _gputest_fail("unknown keyword \"${argument}\"; is ${keyword} meant? Where the program is to get that word, write $<1:${argument}>.")
+      _gputest_fail("unknown keyword \"${argument}\"; did you mean ${keyword}? If the word is an argument of the program, write $<1:${argument}>.")
     endif()
   endforeach()
 endfunction()
 
-# Whether two different words differ by one letter more, less or other, or by two neighbours exchanged.
+# Whether two different words differ by one letter inserted, removed or replaced, or by two neighbours exchanged.
 function(_gputest_one_slip_apart a b result)
   string(LENGTH "${a}" a_left)
   string(LENGTH "${b}" b_left)
@@ -79,7 +81,7 @@ function(_gputest_one_slip_apart a b result)
     math(EXPR a_left "${a_left} - 1")
     math(EXPR b_left "${b_left} - 1")
   endwhile()
-  # What follows the first difference: the rests without their first letters, or with the first two exchanged.
+  # Compares what follows the first difference: without the first letter, or with the first two letters exchanged.
   string(SUBSTRING "${a}" ${begin} -1 a_rest)
   string(SUBSTRING "${b}" ${begin} -1 b_rest)
   string(REGEX REPLACE "^.(.*)$" "\\1" a_without "${a_rest}")

@@ -1,4 +1,4 @@
-# Checks the values of REQUIRES: each is a capability, none comes twice. Mirrors gputest::parse_capabilities().
+# Checks the values of REQUIRES: each is a capability, and none is repeated. Mirrors gputest::parse_capabilities().
 function(_gputest_check_requires)
   set(names memory_pools managed_memory concurrent_managed_access peer_access cooperative_launch tcc wddm mig)
   set(seen "")

@@ -1,4 +1,4 @@
-# Checks the values of gpu_add_test()'s keywords, ARG_<keyword>, but for MEMORY and COMMAND, and sets the defaults.
+# Checks the values of gpu_add_test()'s keywords, ARG_<keyword>, except MEMORY and COMMAND, and sets the defaults.
 function(_gputest_check_values)
   if(TEST "${ARG_NAME}")
     _gputest_refuse(NAME "is taken by another test")
@@ -33,4 +33,29 @@ function(_gputest_check_values)
       _gputest_refuse(TIMEOUT "\"${ARG_TIMEOUT}\" is no time limit")
     endif()
   endif()
+
+  if(DEFINED ARG_WAIT_LIMIT)
+    _gputest_seconds("${ARG_WAIT_LIMIT}" wait_seconds)
+  endif()
+endfunction()
+
+# The seconds of a duration. If it is not a duration, an error that names WAIT_LIMIT. Mirrors
+# gputest::settings::parse_duration().
+function(_gputest_seconds duration result)
+  if(NOT duration MATCHES "^0*([0-9]+)(s|min|h)$")
+    _gputest_refuse(WAIT_LIMIT "\"${duration}\" is no duration")
+  endif()
+  set(count "${CMAKE_MATCH_1}")
+  set(seconds_of_s 1)
+  set(seconds_of_min 60)
+  set(seconds_of_h 3600)
+  set(unit_seconds ${seconds_of_${CMAKE_MATCH_2}})
+  set(most_seconds 86400)
+  math(EXPR most_units "${most_seconds} / ${unit_seconds}")
+  string(LENGTH "${count}" digits)
+  if(digits GREATER 5 OR count GREATER most_units)
+    _gputest_refuse(WAIT_LIMIT "\"${duration}\" is more than 24h")
+  endif()
+  math(EXPR seconds "${count} * ${unit_seconds}")
+  set(${result} ${seconds} PARENT_SCOPE)
 endfunction()

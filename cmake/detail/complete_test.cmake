@@ -1,5 +1,5 @@
-# Runs at the end of the directory of a gpu_add_test(): gives the test back what set_tests_properties() has replaced since,
-# and looks at what became of its command.
+# Runs at the end of the directory of a gpu_add_test() call. Restores the properties that set_tests_properties() has
+# replaced since, and checks the test's command again.
 function(_gputest_complete_test name settings own_labels program target decided)
   set(message_prefix "gpu_add_test(NAME ${name}): ")
 

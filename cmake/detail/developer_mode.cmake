@@ -1,14 +1,14 @@
-# What developers of gputest get: warnings as errors, sanitizers, and targets that check and apply the code's format.
-# All of it holds for this project's directories only, not for a project that adds gputest.
+# For developers of gputest: warnings as errors, sanitizers, and targets that check and apply the code's format. It
+# applies to this project's directories only, not to a project that adds gputest.
 
 add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wconversion;-Wshadow;-Wnon-virtual-dtor;-Wold-style-cast;-Werror>")
 
 set(GPUTEST_SANITIZE "" CACHE STRING "Sanitizers to build with, as -fsanitize= takes them: address,undefined or thread")
 if(GPUTEST_SANITIZE)
-  # Not vptr: that check opens a pipe, and takes every object for a wrong one in tests that have no descriptor left.
+  # Not vptr: that check opens a pipe, and reports every object as wrong in tests that have no descriptor left.
   set(GPUTEST_SANITIZE_FLAGS "-fsanitize=${GPUTEST_SANITIZE}" -fno-sanitize=vptr -fno-omit-frame-pointer
     -fno-sanitize-recover=all)
-  # gcc warns of bounds and uninitialised memory in code that it has instrumented itself.
+  # gcc warns about bounds and uninitialised memory in code that it has instrumented itself.
   add_compile_options(${GPUTEST_SANITIZE_FLAGS} -Wno-error)
   add_link_options(${GPUTEST_SANITIZE_FLAGS})
 endif()
@@ -16,7 +16,7 @@ endif()
 find_program(GPUTEST_CLANG_FORMAT NAMES clang-format DOC "clang-format, for the targets format and format-check")
 find_package(Git QUIET)
 if(GPUTEST_CLANG_FORMAT AND GIT_FOUND)
-  # Only tracked files: git lists them when the target runs, so that new ones need no configure.
+  # Only tracked files. git lists them when the target runs, so new files need no configure step.
   foreach(target_and_option IN ITEMS "format:-i" "format-check:--dry-run -Werror")
     string(REGEX MATCH "^([^:]+):(.*)$" _ "${target_and_option}")
     add_custom_target(${CMAKE_MATCH_1}

@@ -1,20 +1,28 @@
-# Installs the targets, the headers and the CMake package, and makes the build tree usable by find_package() too.
+# Installs the targets, the headers and the CMake package. Also makes the build tree usable by find_package().
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/gputest")
 
-install(TARGETS gputest gputest_main
+install(TARGETS gputest_core
   EXPORT gputest-targets
   ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
   FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 if(GPUTEST_BUILD_CLI)
   install(TARGETS gputest_cli EXPORT gputest-targets RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 endif()
+# The parts for test frameworks are installed as sources: the project that uses them builds them.
+install(FILES "${PROJECT_SOURCE_DIR}/include/gputest/gputest.hpp" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/gputest")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/gputest/gtest" "${PROJECT_SOURCE_DIR}/include/gputest/catch2"
+  DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/gputest")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/src/gtest" "${PROJECT_SOURCE_DIR}/src/catch2" DESTINATION "${CMAKE_INSTALL_DATADIR}/gputest")
+# Creates the shared ledger of a machine; the README has the command.
+install(FILES "${PROJECT_SOURCE_DIR}/src/platform/tmpfiles.conf" DESTINATION "${CMAKE_INSTALL_DATADIR}/gputest/tmpfiles.d"
+  RENAME gputest.conf)
 install(EXPORT gputest-targets NAMESPACE gputest:: DESTINATION "${package_dir}")
 export(EXPORT gputest-targets NAMESPACE gputest:: FILE "${PROJECT_BINARY_DIR}/gputest-targets.cmake")
 
-# The public functions and their helpers; the project's own build files stay behind.
+# The public functions and their helpers, without the project's own build files.
 install(FILES "${PROJECT_SOURCE_DIR}/cmake/gputest.cmake" "${PROJECT_SOURCE_DIR}/cmake/gpu_add_test.cmake"
   DESTINATION "${package_dir}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/cmake/detail" DESTINATION "${package_dir}"
@@ -25,18 +33,20 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/gputest-config-version.c
   COMPATIBILITY SameMinorVersion)
 
 set(functions_dir "${package_dir}")
+set(sources_dir "${CMAKE_INSTALL_DATADIR}/gputest")
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/gputest-config.cmake.in"
   "${PROJECT_BINARY_DIR}/install/gputest-config.cmake"
   INSTALL_DESTINATION "${package_dir}"
-  PATH_VARS functions_dir)
+  PATH_VARS functions_dir sources_dir)
 install(FILES
   "${PROJECT_BINARY_DIR}/install/gputest-config.cmake"
   "${PROJECT_BINARY_DIR}/gputest-config-version.cmake"
   DESTINATION "${package_dir}")
 
 set(functions_dir "${PROJECT_SOURCE_DIR}/cmake")
+set(sources_dir "${PROJECT_SOURCE_DIR}/src")
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/gputest-config.cmake.in"
   "${PROJECT_BINARY_DIR}/gputest-config.cmake"
   INSTALL_DESTINATION "${PROJECT_BINARY_DIR}"
   INSTALL_PREFIX "${PROJECT_BINARY_DIR}"
-  PATH_VARS functions_dir)
+  PATH_VARS functions_dir sources_dir)

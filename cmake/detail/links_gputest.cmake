@@ -1,7 +1,7 @@
-# Whether a target links gputest, directly or through others, by what its link properties say now.
+# Whether a target links gputest, directly or through other targets, according to its current link properties.
 #
-# Names in generator expressions other than LINK_ONLY and BUILD_INTERFACE are not seen; CMake itself sees those when it
-# generates, through the property GPUTEST_LINKED.
+# It does not read names in generator expressions other than LINK_ONLY and BUILD_INTERFACE. CMake itself evaluates those
+# when it generates, through the property GPUTEST_LINKED.
 function(_gputest_links_gputest target result)
   set(${result} FALSE PARENT_SCOPE)
   set(visited "")
@@ -13,7 +13,7 @@ function(_gputest_links_gputest target result)
     while(library MATCHES "^\\$<(LINK_ONLY|BUILD_INTERFACE):(.*)>$")
       set(library "${CMAKE_MATCH_2}")
     endwhile()
-    if(library MATCHES "^(gputest|gputest_main|gputest::gputest|gputest::main)$")
+    if(library MATCHES "^(gputest|gputest_main|gputest_catch2|gputest::gputest|gputest::main|gputest::catch2)$")
       set(${result} TRUE PARENT_SCOPE)
       return()
     endif()
@@ -24,7 +24,7 @@ function(_gputest_links_gputest target result)
   endwhile()
 endfunction()
 
-# Appends what a link property of a target says to `pending`.
+# Appends the value of a target's link property to `pending`.
 macro(_gputest_append_links target property)
   get_target_property(links "${target}" ${property})
   if(NOT links STREQUAL "links-NOTFOUND")

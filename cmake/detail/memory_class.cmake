@@ -1,4 +1,4 @@
-# The class of a value of MEMORY: itself, or what its size stands for. Mirrors gputest::class_of().
+# The class of a value of MEMORY: the value itself, or the class of its size. Mirrors gputest::class_of().
 function(_gputest_memory_class memory result)
   if(memory MATCHES "^(small|medium|large)$")
     set(${result} ${memory} PARENT_SCOPE)

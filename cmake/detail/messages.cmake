@@ -1,5 +1,5 @@
-# The messages of gputest's functions. Each begins with message_prefix, which the public function sets: its name, and the
-# name of the test where there is one.
+# The messages of gputest's functions. Each begins with message_prefix, which the public function sets: its own name,
+# and the name of the test if there is one.
 
 # Stops the configuration with a message.
 function(_gputest_fail text)
@@ -14,12 +14,13 @@ function(_gputest_refuse keyword problem)
 one of the units B, KiB, MiB, GiB, TiB (default: small)")
   set(GPUS "an integer from 1 to 16 (default: 1)")
   set(HEAP "a size from 1B to 1024TiB such as 64MiB, with at most 3 decimals and one of the units B, KiB, MiB, GiB, TiB \
-(default: the heap is left as it is)")
+(default: the heap is not changed)")
   set(REQUIRES "memory_pools, managed_memory, concurrent_managed_access, peer_access, cooperative_launch, tcc, wddm, mig, \
 sm_<n> such as sm_80, total_memory=<size>, free_memory=<size>, each at most once; sizes are such as 40GiB or 1.5GiB")
   set(LARGE "exclude, serial or wait (default: exclude, or the environment variable GPUTEST_LARGE)")
-  set(LAUNCHER "on or off (default: on for what does not link gputest)")
+  set(LAUNCHER "on or off (default: on for a command that does not link gputest)")
   set(TIMEOUT "a positive number of seconds such as 90 or 2.5, up to 999999999, counted from admission to the GPU")
+  set(WAIT_LIMIT "a duration up to 24h such as 90s, 20min or 1h (default: the environment variable GPUTEST_WAIT_LIMIT, or 20min)")
   set(LABELS "one or more labels, none of them empty")
   set(WORKING_DIRECTORY "a directory (default: the current binary directory)")
   set(CONFIGURATIONS "one or more names of configurations such as Release, none of them empty")

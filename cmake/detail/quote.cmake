@@ -1,4 +1,4 @@
-# Writes a text as a bracket argument, which CMake reads back unchanged whatever is in it.
+# Writes a text as a bracket argument. CMake reads any text back unchanged.
 function(_gputest_quote text result)
   set(equals "=")
   string(FIND "${text}]" "]${equals}]" position)
@@ -6,6 +6,6 @@ function(_gputest_quote text result)
     string(APPEND equals "=")
     string(FIND "${text}]" "]${equals}]" position)
   endwhile()
-  # CMake drops a newline that follows the opening bracket; this one protects one that belongs to the text.
+  # CMake drops a newline that follows the opening bracket. This one protects a newline that begins the text.
   set(${result} "[${equals}[\n${text}]${equals}]" PARENT_SCOPE)
 endfunction()

@@ -1,5 +1,4 @@
-# The executable target that the program of COMMAND stands for; empty if it is a program of its own. An error if it can be
-# neither.
+# The executable target that COMMAND's program names; empty if it names a program. An error if it names neither.
 function(_gputest_resolve_program program result)
   set(${result} "" PARENT_SCOPE)
   set(target "${program}")
@@ -20,7 +19,8 @@ function(_gputest_resolve_program program result)
     return()
   endif()
 
-  # A path or a generator expression may name what does not exist yet; a bare word is a slip, or a target not yet added.
+  # A path or a generator expression may name a file that does not exist yet. A bare word that is not found is a typing
+  # error, or a target that is added later.
   if(program MATCHES "[/.\\]|\\$<")
     return()
   endif()

@@ -1,11 +1,11 @@
-# Makes what follows COMMAND in add_test(), COMMAND_EXPAND_LISTS included, from argument_<program_index> up to, but not with,
-# argument_<command_end>.
+# Makes the text after COMMAND in add_test(), including COMMAND_EXPAND_LISTS, from argument_<program_index> up to, but
+# without, argument_<command_end>.
 #
-# Second result, how it was decided whether the launcher goes in front:
-#   final      for good: by the user, or because the command is no target, or because the target links gputest
-#   later      when CMake generates, by what the target links then
-#   for_now    it does not link gputest yet, and the arguments leave no room to decide later
-#   must_link  there is no launcher, so it has to link gputest by the end of the directory
+# The second result says how the use of the launcher was decided:
+#   final      finally: by the user, or because the command is not a target, or because the target links gputest
+#   later      when CMake generates, by what the target links at that time
+#   for_now    the target does not link gputest yet, and its arguments do not allow a later decision
+#   must_link  there is no launcher, so the target has to link gputest by the end of the directory
 function(_gputest_test_command program target program_index command_end result how)
   math(EXPR first_argument "${program_index} + 1")
   _gputest_quote_arguments(${first_argument} ${command_end} FALSE arguments)
@@ -18,7 +18,7 @@ function(_gputest_test_command program target program_index command_end result h
 
   if(target STREQUAL "")
     if("${ARG_LAUNCHER}" MATCHES "^(off|OFF)$" AND NOT program MATCHES "\\$<")
-      _gputest_fail("LAUNCHER off, but COMMAND \"${program}\" is no target that could link gputest, so nothing would take its memory. Leave LAUNCHER out, or write LAUNCHER on.")
+      _gputest_fail("LAUNCHER off, but COMMAND \"${program}\" is not a target that could link gputest, so nothing would lease its memory. Leave LAUNCHER out, or write LAUNCHER on.")
     endif()
     set(linked FALSE)
   else()
@@ -69,7 +69,7 @@ function(_gputest_test_command program target program_index command_end result h
     return()
   endif()
 
-  # One word that becomes one or several, hence COMMAND_EXPAND_LISTS; the user's own semicolons are escaped from it.
+  # This word becomes one or several words, hence COMMAND_EXPAND_LISTS. The user's own semicolons are escaped.
   if(NOT ARG_COMMAND_EXPAND_LISTS)
     _gputest_quote_arguments(${first_argument} ${command_end} TRUE arguments)
   endif()
@@ -82,7 +82,7 @@ function(_gputest_fail_for_want_of_launcher program)
   _gputest_fail("COMMAND \"${program}\" needs the launcher, but there is no target gputest::cli here. Build gputest with GPUTEST_BUILD_CLI=ON, call find_package(gputest) in this directory or above, or link the command with gputest.")
 endfunction()
 
-# Makes `all` build the launcher even where gputest is a subdirectory that `all` leaves out.
+# Makes `all` build the launcher even if gputest is a subdirectory that `all` leaves out.
 function(_gputest_build_launcher)
   get_target_property(imported gputest::cli IMPORTED)
   if(NOT imported)
@@ -91,7 +91,8 @@ function(_gputest_build_launcher)
   endif()
 endfunction()
 
-# The arguments in a range, each as CMake code with a space in front; semicolons escaped against one expansion of lists.
+# The arguments in a range, each as CMake code after a space. If `escape`, semicolons are escaped for one expansion of
+# lists.
 function(_gputest_quote_arguments begin end escape result)
   set(code "")
   while(begin LESS end)
@@ -106,7 +107,8 @@ function(_gputest_quote_arguments begin end escape result)
   set(${result} "${code}" PARENT_SCOPE)
 endfunction()
 
-# Whether the arguments survive COMMAND_EXPAND_LISTS: empty ones would vanish, generator expressions might become lists.
+# Whether COMMAND_EXPAND_LISTS keeps the arguments unchanged: it drops empty ones, and generator expressions may become
+# lists.
 function(_gputest_can_decide_later begin end result)
   set(${result} TRUE PARENT_SCOPE)
   while(begin LESS end)
@@ -118,7 +120,7 @@ function(_gputest_can_decide_later begin end result)
   endwhile()
 endfunction()
 
-# What add_test() would put in front of an executable target, which the launcher has to do in its place.
+# The words that add_test() would put before an executable target. The launcher has to add them itself.
 function(_gputest_emulators target result)
   set(words "")
   set(properties CROSSCOMPILING_EMULATOR)
@@ -134,7 +136,7 @@ function(_gputest_emulators target result)
       endif()
       foreach(word IN LISTS first emulator)
         if(NOT word MATCHES "\\$<")
-          string(REPLACE "," "$<COMMA>" word "${word}") # a comma would end a branch of the generator expression it goes in
+          string(REPLACE "," "$<COMMA>" word "${word}") # a comma would end a branch of the enclosing generator expression
         endif()
         list(APPEND words "${word}")
       endforeach()

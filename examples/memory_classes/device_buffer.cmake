@@ -1,16 +1,16 @@
-# The target device_buffer: the memory under test, on real GPUs where there is a CUDA compiler and on simulated devices
-# everywhere. Which of the two is used is decided when the tests run. Needs gputest::gputest.
+# The target device_buffer: the memory under test. With a CUDA compiler it uses real GPUs or simulated devices, as
+# decided when the tests run; without one, simulated devices. Needs gputest::gputest.
 #
 # To be included, and not a subdirectory: a language has to be enabled where its users are linked.
 
-option(DEVICE_BUFFER_CUDA "Use real GPUs, where there is a CUDA compiler" ON)
+option(DEVICE_BUFFER_CUDA "Use real GPUs, if there is a CUDA compiler" ON)
 
 set(device_buffer_backend no_cuda_memory.cpp)
 if(DEVICE_BUFFER_CUDA)
   include(CheckLanguage)
   check_language(CUDA)
   if(CMAKE_CUDA_COMPILER)
-    if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+    if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
       set(CMAKE_CUDA_ARCHITECTURES all-major) # the GPU may be another machine's
     endif()
     enable_language(CUDA)

@@ -22,7 +22,7 @@ private:
   gputest::SimulatedBuffer buffer_;
 };
 
-// No CUDA call is made where the devices are simulated: this also runs on a machine without a driver.
+// If the devices are simulated, no CUDA call is made: this also runs on a machine without a driver.
 std::unique_ptr<DeviceMemory> allocate(gputest::Bytes size, int index) {
   if (gputest::devices_are_simulated()) {
     return std::make_unique<SimulatedMemory>(size, index);

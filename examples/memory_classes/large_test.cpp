@@ -8,7 +8,7 @@ TEST_F(WholeDevice, transposes_in_place) { EXPECT_EQ(DeviceBuffer{units(12)}.exe
 TEST_F(WholeDevice, checks_64_bit_indices) { EXPECT_EQ(DeviceBuffer{units(11)}.exercise(work_time), 0U); }
 
 // Large, with bytes: still excluded under -j, but it leaves the rest of the device to others.
-GPUTEST_MEMORY(WholeDevice, joins_two_tables, units(10));
+GPUTEST_NEEDS(WholeDevice, joins_two_tables, units(10));
 TEST_F(WholeDevice, joins_two_tables) {
   DeviceBuffer left{units(5)};
   DeviceBuffer right{units(5)};

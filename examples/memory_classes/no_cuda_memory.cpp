@@ -1,4 +1,4 @@
-// In the place of cuda_memory.cu where there is no CUDA compiler.
+// Replaces cuda_memory.cu if there is no CUDA compiler.
 #include "cuda_memory.hpp"
 
 #include <stdexcept>

@@ -6,7 +6,7 @@
 // A scoped test holds the GPU for a section only. The annotation says the most that it will ever lease.
 class Pipeline : public ScopedTest {};
 
-GPUTEST_MEMORY(Pipeline, uploads_what_the_host_prepared, units(4));
+GPUTEST_NEEDS(Pipeline, uploads_what_the_host_prepared, units(4));
 TEST_F(Pipeline, uploads_what_the_host_prepared) {
   std::vector<int> rows(1'000'000); // host work: other tests have the GPU meanwhile
   std::iota(rows.begin(), rows.end(), 0);

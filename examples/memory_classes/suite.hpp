@@ -17,7 +17,7 @@ using SmallTest = testing::Test;
 using MediumTest = testing::Test;
 using LargeTest = testing::Test;
 using ScopedTest = testing::Test;
-#define GPUTEST_MEMORY(suite, test, ...) static_assert(true)
+#define GPUTEST_NEEDS(suite, test, ...) static_assert(true)
 #define GPUTEST_LEASE(name, ...) static_cast<void>(0)
 #else
 #include <gputest/gputest.hpp>

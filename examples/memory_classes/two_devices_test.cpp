@@ -1,7 +1,8 @@
 #include "suite.hpp"
 
 // A plain TEST() says nothing itself: its memory and its number of devices are gpu_add_test(MEMORY ... GPUS 2)'s, in
-// CMakeLists.txt. Where there are fewer devices gputest skips it with the reason; built without gputest it has to look.
+// CMakeLists.txt. If there are fewer devices, gputest skips it with the reason. Built without gputest, it has to check
+// itself.
 TEST(PeerCopy, uses_two_devices) {
   if (device_count() < 2) {
     GTEST_SKIP() << "needs two devices, and there is " << device_count();

@@ -6,7 +6,7 @@
 
 namespace gputest {
 
-/// An amount of memory in bytes; the unit is in the type, so no plain number can be mistaken for one.
+/// An amount of memory in bytes. The unit is in the type, so a plain number cannot be used by mistake.
 class Bytes {
 public:
   constexpr Bytes() = default;
@@ -22,11 +22,11 @@ public:
   friend constexpr bool operator<=(Bytes a, Bytes b) { return !(b < a); }
   friend constexpr bool operator>=(Bytes a, Bytes b) { return !(a < b); }
 
-  /// Sum that stays at the largest value instead of wrapping: too much never looks like little.
+  /// Sum that stops at the largest value instead of wrapping.
   friend constexpr Bytes operator+(Bytes a, Bytes b) {
     return Bytes{b.count_ > UINT64_MAX - a.count_ ? UINT64_MAX : a.count_ + b.count_};
   }
-  /// Difference that stays at zero instead of wrapping.
+  /// Difference that stops at zero instead of wrapping.
   friend constexpr Bytes operator-(Bytes a, Bytes b) { return Bytes{a.count_ > b.count_ ? a.count_ - b.count_ : 0}; }
   constexpr Bytes& operator+=(Bytes other) { return *this = *this + other; }
   constexpr Bytes& operator-=(Bytes other) { return *this = *this - other; }

@@ -12,7 +12,7 @@
 
 namespace gputest {
 
-/// One thing that a test can require of its devices; gputest::capabilities has them all by name.
+/// One thing that a test can require of its devices; namespace capabilities names all of them.
 class Capability {
 public:
   enum class Kind : std::size_t {
@@ -30,7 +30,7 @@ public:
   };
   static constexpr std::size_t kinds = 11;
 
-  /// `least`: of an amount, the smallest that will do.
+  /// `least`: for an amount, the smallest that is enough.
   constexpr explicit Capability(Kind kind, std::uint64_t least = 1) : kind_{kind}, least_{least} {}
 
   [[nodiscard]] constexpr Kind kind() const { return kind_; }
@@ -58,14 +58,14 @@ inline constexpr Capability mig{Capability::Kind::mig};   ///< a MIG slice
 
 /// At least this compute capability: `sm(80)` for 8.0.
 constexpr Capability sm(unsigned least) { return Capability{Capability::Kind::sm, least}; }
-/// A device with so much memory, what the driver reserves included.
+/// A device with at least this much memory, including what the driver reserves.
 constexpr Capability total_memory(Bytes least) { return Capability{Capability::Kind::total_memory, least.count()}; }
-/// A device of which others than gputest's tests leave so much free when it is chosen.
+/// A device on which processes other than gputest's tests leave at least this much free when it is chosen.
 constexpr Capability free_memory(Bytes least) { return Capability{Capability::Kind::free_memory, least.count()}; }
 
 } // namespace capabilities
 
-/// All that a test requires of each of its devices. Of the same amount required twice, the larger one counts.
+/// All that a test requires of each of its devices. If an amount is required twice, the larger one counts.
 class Capabilities {
 public:
   constexpr Capabilities() = default;
@@ -76,7 +76,7 @@ public:
     }
   }
 
-  /// The least amount that will do, 1 for what is no amount; 0 if it is not required.
+  /// The smallest amount that is enough; 1 if the capability is not an amount; 0 if it is not required.
   [[nodiscard]] constexpr std::uint64_t least(Capability::Kind kind) const {
     return least_[static_cast<std::size_t>(kind)];
   }
@@ -99,7 +99,7 @@ private:
 
 /// Reads words such as `memory_pools sm_80 total_memory=40GiB`, with blanks, commas or semicolons between them.
 ///
-/// Throws InvalidSetting, naming `what` and all words there are, for any other.
+/// Throws InvalidSetting, naming `what` and all allowed words, for any other word.
 [[nodiscard]] Capabilities parse_capabilities(std::string_view text, std::string_view what = "capabilities");
 
 /// For people: `memory_pools, sm_80, total_memory of 40 GiB`. Empty if nothing is required.

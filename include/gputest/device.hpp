@@ -11,13 +11,13 @@ namespace gputest {
 struct Device {
   std::string uuid; ///< as NVML and CUDA write it: `GPU-…` or `MIG-…`; `SIM-…` for a simulated device
   std::string name; ///< the product's name
-  Bytes total;      ///< memory of the device, what the driver reserves for itself included
+  Bytes total;      ///< memory of the device, including what the driver reserves for itself
   bool simulated = false;
 };
 
 /// The devices chosen for this process, in the order CUDA numbers them (0, 1, …).
 ///
-/// Empty before gputest has chosen, and where there is no usable GPU. Does not block.
+/// Empty before gputest has chosen, and if there is no usable GPU. Does not block.
 [[nodiscard]] const std::vector<Device>& current_devices();
 
 } // namespace gputest

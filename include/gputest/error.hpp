@@ -4,8 +4,8 @@
 
 namespace gputest {
 
-/// Base of everything gputest throws. Its message says what was asked, what was seen, what is allowed and what to do
-/// next.
+/// Base of all exceptions that gputest throws. Its message says what was asked, what was seen, what is allowed and what
+/// to do next.
 class Error : public std::runtime_error {
 public:
   using std::runtime_error::runtime_error;
@@ -17,13 +17,13 @@ public:
   using Error::Error;
 };
 
-/// The machine-wide ledger cannot be created, opened or trusted.
+/// The ledger cannot be created, opened or trusted.
 class LedgerError : public Error {
 public:
   using Error::Error;
 };
 
-/// A process that already holds a lease asked for another one it would have to wait for, which could deadlock.
+/// A process that already holds a lease asked for another one. Waiting for it could deadlock.
 class NestedLease : public Error {
 public:
   using Error::Error;
@@ -35,7 +35,7 @@ public:
   using Error::Error;
 };
 
-/// A test asked for more memory than it has leased. The device may have room; the test's neighbours count on it.
+/// A test asked for more memory than it has leased. The device may have room, but other tests rely on it.
 class LeaseExceeded : public OutOfMemory {
 public:
   using OutOfMemory::OutOfMemory;

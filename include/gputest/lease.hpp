@@ -1,16 +1,26 @@
 #pragma once
 
-#include <gputest/requirement.hpp>
+#include <gputest/outcome.hpp>
 
+#include <cstdint>
+#include <memory>
 #include <string>
 
 namespace gputest {
 
-/// The right to some bytes of some of this process's devices. Move-only; gives back when it ends.
+namespace detail {
+class Leasing;
+}
+
+/// The right of this process to some bytes of some of its devices. Move-only; its destructor gives back.
 ///
-/// Giving back first synchronises the devices and returns pooled memory, then frees the bytes for others; memory that
-/// the test still holds stays on the ledger until the process ends. A lease that was not granted holds nothing and says
-/// why.
+/// It belongs to the process, not to a thread: all threads may use the devices while it is held. Another thread than
+/// the one that asked may receive and release it. End the work of all threads on the devices first: giving back
+/// synchronises the devices and returns pooled memory, then frees the bytes for other processes. Memory that the test
+/// still holds remains in the ledger until the process exits. Two threads must not use one object at the same time.
+///
+/// A lease that was not granted, was moved from, or was given back holds nothing. Assigning to a lease gives back what
+/// it held.
 class Lease {
 public:
   Lease() = default;
@@ -21,29 +31,26 @@ public:
   ~Lease();
 
   /// Whether the bytes are held.
-  [[nodiscard]] explicit operator bool() const { return held_; }
+  [[nodiscard]] explicit operator bool() const;
 
-  /// Why nothing is held: the text of a skip or of a failure. Empty for a lease that was granted.
-  [[nodiscard]] const std::string& reason() const { return reason_; }
+  /// What came of asking; a failure for a lease that holds nothing because it was not asked for, was moved from, or was
+  /// given back.
+  [[nodiscard]] const Outcome& outcome() const;
+
+  /// Why nothing is held: the text of a skip or of a failure. Empty while the bytes are held.
+  [[nodiscard]] const std::string& reason() const { return outcome().reason; }
 
   /// Whether reason() must fail the test (the wait limit ran out, nothing may be skipped) and not merely skip it.
-  [[nodiscard]] bool must_fail() const { return must_fail_; }
+  [[nodiscard]] bool must_fail() const { return outcome().kind == Outcome::Kind::fail; }
 
-  /// Gives back now. Does nothing the second time.
+  /// Gives back now. Does nothing the second time. Session::examine() returns the problems that it finds.
   void release() noexcept;
 
 private:
-  friend Lease lease(const Requirement&);
-  bool held_ = false;
-  bool must_fail_ = false;
-  std::string reason_;
+  friend class Session;
+  std::weak_ptr<detail::Leasing> session_;
+  std::uint64_t number_ = 0; ///< of this lease in its session; 0: none
+  Outcome outcome_;
 };
-
-/// Leases memory for a section of a test (see ScopedTest and GPUTEST_LEASE in gputest/gtest/scoped.hpp).
-///
-/// Blocks until the memory is free, first come first served, for at most GPUTEST_WAIT_LIMIT; says on stderr whom it
-/// waits for. A large requirement under LargePolicy::exclude never blocks. Throws NestedLease if this process already
-/// holds one.
-[[nodiscard]] Lease lease(const Requirement& requirement);
 
 } // namespace gputest

@@ -4,8 +4,7 @@
 
 namespace gputest {
 
-/// What a test needs of one GPU's memory. A class is a label and a policy; where bytes are known, the bytes are the
-/// truth.
+/// What a test needs of one GPU's memory. A class is a label and a policy; if bytes are known, bytes decide.
 enum class MemoryClass {
   small,  ///< up to 256 MiB a device; runs in parallel
   medium, ///< up to half of the device, one at a time; or the bytes it declares, as many at once as fit
@@ -18,10 +17,10 @@ enum class MemoryClass {
 /// Reads a class name. Throws InvalidSetting, with `what` naming what was being read, for any other text.
 [[nodiscard]] MemoryClass parse_memory_class(std::string_view text, std::string_view what = "memory class");
 
-/// What happens to a large test while other tests may run beside it.
+/// What happens to a large test while other tests may run.
 enum class LargePolicy {
   exclude, ///< skipped, with the reason and the command that runs it
-  serial,  ///< CTest runs it alone (RUN_SERIAL); it still waits for processes CTest does not know of
+  serial,  ///< CTest runs it alone (RUN_SERIAL); it still waits for processes that CTest does not know
   wait,    ///< waits until its memory is free
 };
 

@@ -9,16 +9,16 @@ namespace gputest {
 
 namespace detail {
 
-/// What memory_resource and managed_memory_resource have in common: the functions that CUDA's memory-resource concepts
-/// ask for, under the names of every generation of them (see gputest/cuda/memory_resource.hpp).
+/// The common part of memory_resource and managed_memory_resource: the functions that CUDA's memory-resource concepts
+/// require, under the names of each of their versions (see gputest/cuda/memory_resource.hpp).
 ///
-/// A value that owns nothing: copies are equal, and memory of one may be given to the other. Thread-safe. All objects
+/// A value that owns nothing. Copies are equal: each may free memory of the other. Thread-safe. All objects
 /// of the process share the running test's lease. Memory is aligned to 256 bytes.
 class Resource {
 public:
-  static constexpr std::size_t most_alignment = 256; ///< what the driver gives, and the most that may be asked
+  static constexpr std::size_t most_alignment = 256; ///< the driver's alignment, and the largest that may be asked for
 
-  /// The device, in CUDA's order of those that this process sees.
+  /// The device's number, in CUDA's order of the devices visible to this process.
   [[nodiscard]] int device() const { return device_; }
 
   /// Where the memory comes from.
@@ -26,16 +26,16 @@ public:
 
   /// Allocates, ready for every stream. Null for 0 bytes.
   ///
-  /// Throws LeaseExceeded, before the driver is asked, for more than is left of the bytes that the running test has
-  /// leased on this device; OutOfMemory if the device has no room; InvalidSetting for an alignment that is no power of
-  /// two up to 256; Error, with CUDA's name of it, for any other answer of the driver.
+  /// Throws LeaseExceeded, before it asks the driver, if the running test's lease on this device has fewer bytes left;
+  /// OutOfMemory if the device has no room; InvalidSetting if the alignment is not a power of two up to 256; Error,
+  /// with CUDA's name for it, for any other error of the driver.
   [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment = most_alignment);
 
   /// Allocates in the order of `stream`; otherwise as allocate(). Of kind malloc and managed, ready for every stream.
   [[nodiscard]] void* allocate_async(std::size_t bytes, std::size_t alignment, StreamHandle stream);
 
-  /// Gives back memory that no stream uses any more. What this process has not allocated here is left alone, and said
-  /// on stderr, as is what the driver fails to free.
+  /// Gives back memory that no stream uses any more. Does not touch memory that was not allocated here, and reports it
+  /// on stderr. Also reports there what the driver fails to free.
   void deallocate(void* pointer, std::size_t bytes, std::size_t alignment = most_alignment) noexcept;
 
   /// Gives back in the order of `stream`; of kind malloc and managed it waits for that.
@@ -76,36 +76,35 @@ private:
 
 } // namespace detail
 
-/// Memory of a device, from its memory pool where it has pools and from the driver itself where not; or of a simulated
-/// device, where it is counted and must never be touched.
+/// Memory of a device: from its memory pool if it has pools, else from the driver itself. Memory of a simulated device
+/// is only counted and must never be touched.
 ///
-/// Make it in a test or a fixture: its constructor initialises CUDA, which a variable at namespace scope would do
-/// before gputest has chosen a device. Which of the two it is, is asked of the driver, said once on stderr, and
-/// recorded with the test as the property `gputest_memory_resource`.
+/// Construct it in a test or a fixture: its constructor initialises CUDA, and a variable at namespace scope would do so
+/// before gputest has chosen a device. The kind, pool or malloc, is found by asking the driver, printed once on stderr,
+/// and recorded with the test as the property `gputest_memory_resource`.
 // NOLINTNEXTLINE(readability-identifier-naming): named as CUDA's and RMM's are.
 class memory_resource : public detail::Resource {
 public:
-  /// What the device can; `GPUTEST_MEMORY_RESOURCE=pool` or `malloc` goes before that.
+  /// The best kind that the device can; `GPUTEST_MEMORY_RESOURCE=pool` or `malloc` takes precedence.
   ///
-  /// Throws InvalidSetting where the setting asks for pools on a device that has none, or there is no such simulated
-  /// device; Error where there is no usable driver or device.
+  /// Throws InvalidSetting if the setting asks for pools on a device that has none, or if there is no such simulated
+  /// device; Error if there is no usable driver or device.
   explicit memory_resource(int device = 0);
 
-  /// This kind and no other, pool or malloc; goes before the setting. Throws as the other one does.
+  /// This kind, pool or malloc; takes precedence over the setting. Throws as the other constructor does.
   memory_resource(int device, MemoryKind kind);
 };
 
-/// Unified memory, all of which counts against the lease of one device; the program has to see to it that it is used
-/// there.
+/// Unified memory. All of it counts against the lease of one device; the program has to use it there.
 ///
-/// More than the device has free is refused before the driver is asked, since pages that move to and fro can hang a
-/// device for minutes. What spills to the host all the same is reported at the test's end where it can be seen, which
-/// is on simulated devices only: CUDA's driver does not tell where a page is.
+/// A request for more than the device has free is refused before the driver is asked, because pages that move between
+/// host and device can block a device for minutes. Memory that goes to the host nevertheless is reported at the test's
+/// end if this can be detected. It can on simulated devices only: CUDA's driver does not report where a page is.
 // NOLINTNEXTLINE(readability-identifier-naming): named as CUDA's and RMM's are.
 class managed_memory_resource : public detail::Resource {
 public:
-  /// Throws InvalidSetting where the device has no managed memory or there is no such simulated device; Error where
-  /// there is no usable driver or device.
+  /// Throws InvalidSetting if the device has no managed memory or there is no such simulated device; Error if there is
+  /// no usable driver or device.
   explicit managed_memory_resource(int device = 0);
 };
 

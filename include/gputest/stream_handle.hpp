@@ -27,16 +27,15 @@ struct HasValue<Stream,
 
 } // namespace detail
 
-/// A CUDA stream, whatever a library calls it: `cudaStream_t`, `cuda::stream_ref`, `rmm::cuda_stream_view`. Owns
-/// nothing.
+/// A CUDA stream: `cudaStream_t`, `cuda::stream_ref` or `rmm::cuda_stream_view`. Owns nothing.
 ///
-/// Converts from each of them, so that a function that takes one needs no CUDA header. Without a stream: the default
-/// one.
+/// Converts from each of them, so that a function that takes a stream needs no CUDA header. Default: the default
+/// stream.
 class StreamHandle {
 public:
   constexpr StreamHandle() = default;
 
-  /// From whatever converts to `cudaStream_t`, or answers it by `get()` or `value()`.
+  /// From any type that converts to `cudaStream_t`, or returns it from `get()` or `value()`.
   template <class Stream, std::enable_if_t<!std::is_same_v<Stream, StreamHandle> &&
                                                (std::is_convertible_v<const Stream&, detail::StreamPointer> ||
                                                 detail::HasGet<Stream>::value || detail::HasValue<Stream>::value),

@@ -22,13 +22,13 @@ namespace gputest::cli {
 
 namespace {
 
-/// A command line that CLI11 itself has no objection to.
+/// A wrong command line that CLI11 itself accepts.
 class WrongCommandLine : public Error {
 public:
   using Error::Error;
 };
 
-/// The formatter of CLI11 with a first line of our own: it cannot know that a command follows the options.
+/// CLI11's formatter with our own usage line: CLI11 cannot know that a command follows the options.
 class UsageFormatter : public CLI::Formatter {
 public:
   explicit UsageFormatter(std::string usage) : usage_{std::move(usage)} {}
@@ -44,24 +44,23 @@ CLI::App* add_run(CLI::App& app, RunArguments& run) {
   auto* command = app.add_subcommand("run", "Wait for GPU memory, then run a command that uses it");
   command->formatter(std::make_shared<UsageFormatter>("gputest run [OPTIONS] [--] COMMAND [ARGUMENT...]"));
   command->footer(run_help());
-  // From the first word that is no option on, everything belongs to the command.
+  // The command begins at the first word that is not an option.
   command->prefix_command();
   const auto add = [&](const char* name, const char* values, const char* text, auto set) {
     command->add_option_function<std::string>(name, std::move(set), text)->type_name(values);
   };
   add("--memory", "M", "small, medium, large, or a size such as 3GiB, per device (GPUTEST_MEMORY)",
-      [&run](const std::string& value) { run.memory = parse_requirement(value, "--memory"); });
+      [&run](const std::string& value) { run.memory = parse_request(value, "--memory"); });
   command->add_option("--gpus", run.gpus, "number of GPUs (GPUTEST_GPUS)")->type_name("N")->check(CLI::Range(1, 16));
   add("--requires", "WORDS", "what each GPU must have, such as \"memory_pools sm_80\" (GPUTEST_REQUIRES)",
       [&run](const std::string& value) { run.required = parse_capabilities(value, "--requires"); });
-  add("--large", "POLICY", "what a large test does beside others: exclude, serial or wait (GPUTEST_LARGE)",
+  add("--large", "POLICY", "what a large test does while others run: exclude, serial or wait (GPUTEST_LARGE)",
       [&run](const std::string& value) { run.large = parse_large_policy(value, "--large"); });
   add("--name", "TEST", "the test's name, for messages and 'gputest status' (GPUTEST_TEST)",
       [&run](const std::string& value) { run.name = value; });
   add("--wait-limit", "D", "longest wait, as 90s, 20min or 1h (GPUTEST_WAIT_LIMIT)",
-      [&run](const std::string& value) { run.wait_limit = policy::parse_duration(value, "--wait-limit"); });
-  command->add_flag("--require-gpu", run.require_gpu,
-                    "fail instead of skip where there is no GPU (GPUTEST_REQUIRE_GPU)");
+      [&run](const std::string& value) { run.wait_limit = settings::parse_duration(value, "--wait-limit"); });
+  command->add_flag("--require-gpu", run.require_gpu, "fail instead of skip if there is no GPU (GPUTEST_REQUIRE_GPU)");
   return command;
 }
 
@@ -78,11 +77,11 @@ std::vector<std::string> command_of(const std::vector<std::string>& remaining,
   std::vector<std::string> command = remaining;
   if (!command.empty() && command.front().compare(0, 1, "-") == 0) {
     throw WrongCommandLine{"unknown option '" + command.front() +
-                           "'; a command whose name begins with '-' goes after '--'"};
+                           "'; write a command whose name begins with '-' after '--'"};
   }
   if (after_dashes) {
     if (!command.empty()) {
-      command.emplace_back("--"); // the command had begun already, so this is its own
+      command.emplace_back("--"); // the command has begun already, so this word belongs to it
     }
     command.insert(command.end(), after_dashes->begin(), after_dashes->end());
   }
@@ -100,16 +99,16 @@ int refuse(const std::string& why) {
 int interpret(const std::vector<std::string>& arguments) {
   RunArguments run;
   bool json = false;
-  CLI::App app{"Lets GPU tests share this machine's GPUs by their memory, without running out of it.", "gputest"};
+  CLI::App app{"Lets GPU tests share the memory of this machine's GPUs without running out of it.", "gputest"};
   app.set_version_flag("--version", "gputest " GPUTEST_VERSION);
   app.footer(main_help());
   const auto* run_app = add_run(app, run);
   const auto* devices_app =
       add_report(app, "devices", "Show the GPUs, and how much of each is free", devices_help(), json);
-  add_report(app, "status", "Show who holds GPU memory, and who waits for it", status_help(), json);
+  add_report(app, "status", "Show which processes hold GPU memory, and which wait for it", status_help(), json);
   app.require_subcommand(1);
 
-  // CLI11 takes `--` in a subcommand for its end and goes on with its parent, so it does not get to see it.
+  // CLI11 reads `--` in a subcommand as its end and continues with the parent command, so `--` is hidden from it.
   const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
   std::optional<std::vector<std::string>> after_dashes;
   if (dashes != arguments.end()) {
@@ -125,8 +124,9 @@ int interpret(const std::vector<std::string>& arguments) {
       throw WrongCommandLine{"only 'gputest run' takes a command after '--'"};
     }
   } catch (const CLI::RequiredError&) { // nothing else is required
-    return refuse(arguments.empty() ? "a command is missing; it is run, devices or status"
-                                    : "'" + arguments.front() + "' is no command; they are run, devices and status");
+    return refuse(arguments.empty()
+                      ? "the command is missing; the commands are run, devices and status"
+                      : "'" + arguments.front() + "' is not a command; the commands are run, devices and status");
   } catch (const CLI::ParseError& error) {
     return error.get_exit_code() == 0 ? app.exit(error) : refuse(error.what());
   } catch (const Error& error) { // a value that an option cannot have is InvalidSetting

@@ -1,27 +1,14 @@
 #include "cli/command_path.hpp"
 
+#include "platform/program_output.hpp"
+
 #include <cerrno>
 #include <system_error>
 #include <vector>
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 namespace gputest::cli {
 
 namespace {
-
-/// 0, or the errno value with which exec() of this file would fail.
-int error_of(const std::string& file) {
-  struct stat status {};
-  if (stat(file.c_str(), &status) != 0) {
-    return errno;
-  }
-  if (!S_ISREG(status.st_mode) || access(file.c_str(), X_OK) != 0) {
-    return EACCES;
-  }
-  return 0;
-}
 
 /// The folders of a PATH. An empty one is the working directory, as for the shell.
 std::vector<std::string> folders_of(const std::string& path) {
@@ -53,15 +40,15 @@ CommandProblem problem_of_exec(const std::string& command, int error) {
 
 std::optional<CommandProblem> problem_with_command(const std::string& command, const std::optional<std::string>& path) {
   if (command.find('/') != std::string::npos) {
-    const int error = error_of(command);
+    const int error = platform::why_not_executable(command);
     return error == 0 ? std::nullopt : std::optional{problem_of_exec(command, error)};
   }
   int worst = ENOENT;
-  // execvp() takes these two folders where PATH is not set.
+  // execvp() uses these two folders if PATH is not set.
   for (const auto& folder : folders_of(path.value_or("/bin:/usr/bin"))) {
     std::string file = folder;
     file.append("/").append(command);
-    const int error = command.empty() ? ENOENT : error_of(file);
+    const int error = command.empty() ? ENOENT : platform::why_not_executable(file);
     if (error == 0) {
       return std::nullopt;
     }

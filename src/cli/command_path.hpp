@@ -13,9 +13,9 @@ struct CommandProblem {
   std::string text;
 };
 
-/// Looks for a command as execvp() will, so that a mistyped one fails at once and not after a wait for the GPU.
+/// Looks for a command as execvp() will. So a mistyped command fails at once, not after a wait for the GPU.
 ///
-/// `path` is the value of PATH. nullopt if the command can be started, as far as can be seen now.
+/// `path` is the value of PATH. nullopt if the command can probably be started.
 [[nodiscard]] std::optional<CommandProblem> problem_with_command(const std::string& command,
                                                                  const std::optional<std::string>& path);
 

@@ -1,26 +1,27 @@
 #include "cli/devices_command.hpp"
 
+#include "backend/device_list.hpp"
 #include "cli/free_memory.hpp"
 #include "cli/json_text.hpp"
 #include "cli/ledger_view.hpp"
-#include "devices/device_list.hpp"
-#include "devices/witness.hpp"
+#include "ledger/backend_probe.hpp"
+#include "platform/ledger_folder.hpp"
+#include "platform/process.hpp"
 #include "policy/visible_devices.hpp"
-#include "system/environment.hpp"
-#include "system/process.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <memory>
 
 namespace gputest::cli {
 
 namespace {
 
-/// The ledger's index of a device, or one past its last where the ledger does not know the device yet.
+/// The ledger's index of a device, or one past its last if the ledger does not know the device yet.
 std::size_t index_on_ledger(const LedgerView& view, const std::string& uuid) {
   const auto found = std::find(view.uuids.begin(), view.uuids.end(), uuid);
   return static_cast<std::size_t>(std::distance(view.uuids.begin(), found));
@@ -41,12 +42,22 @@ void add_claims(DeviceReport& report, const LedgerView& view, policy::DeviceMask
   }
 }
 
-/// The test or command on the ledger that a process belongs to, by itself or an ancestor; empty for a stranger.
+/// The test or command in the ledger to which a process belongs: its own, an ancestor's, or that of its parent lease,
+/// which it keeps after its ancestors have exited. Empty for an external process.
 std::string who_is(std::int64_t pid, const LedgerView& view) {
   for (std::optional ancestor = static_cast<pid_t>(pid); ancestor && *ancestor > 1;
-       ancestor = system::parent_of(*ancestor)) {
+       ancestor = platform::parent_of(*ancestor)) {
     for (const auto& entry : view.entries) {
       if (entry.pid == *ancestor) {
+        return entry.who;
+      }
+    }
+  }
+  const auto environment =
+      platform::environment_of(static_cast<pid_t>(pid)).value_or(std::map<std::string, std::string>{});
+  if (const auto lease = environment.find("GPUTEST_LEASE_OF"); lease != environment.end()) {
+    for (const auto& entry : view.entries) {
+      if (ledger::credential_of(entry) == lease->second) {
         return entry.who;
       }
     }
@@ -54,14 +65,14 @@ std::string who_is(std::int64_t pid, const LedgerView& view) {
   return "";
 }
 
-DeviceReport look_at_device(const devices::DeviceList& list, std::size_t index, const ledger::DeviceWitness& witness,
+DeviceReport look_at_device(const backend::DeviceList& list, std::size_t index, const ledger::DeviceProbe& probe,
                             const LedgerView& view) {
   DeviceReport report;
   report.index = index;
   report.device = list.devices()[index];
   report.reserved_bytes = list.reserved_bytes(index);
   report.set_aside_bytes = list.set_aside_bytes(index);
-  report.facts = list.facts(index, devices::AskDriver::yes);
+  report.facts = list.facts(index, backend::AskDriver::yes);
   const auto use = list.memory(index);
   report.used_bytes = use.used_bytes;
   if (use.processes) {
@@ -73,10 +84,10 @@ DeviceReport look_at_device(const devices::DeviceList& list, std::size_t index, 
 
   const std::size_t bit = index_on_ledger(view, report.device.uuid);
   const bool known = bit < view.uuids.size();
-  // Nobody can have a claim on a device that the ledger does not know: an empty mask says so.
+  // No process has a claim on a device that the ledger does not know: the mask is empty.
   const policy::DeviceMask mask = known ? policy::DeviceMask{1} << bit : 0;
-  const auto capacity = witness.capacity(report.device.uuid, view.entries, mask);
-  report.stranger_bytes = capacity.stranger_bytes;
+  const auto capacity = probe.capacity(report.device.uuid, view.entries, mask);
+  report.external_bytes = capacity.external_bytes;
   add_claims(report, view, mask);
 
   policy::Snapshot snapshot;
@@ -97,29 +108,30 @@ DeviceReport look_at_device(const devices::DeviceList& list, std::size_t index, 
 
 } // namespace
 
-DevicesReport look_at_devices(const policy::Settings& settings, const policy::ReadVariable& read) {
+DevicesReport look_at_devices(const Settings& settings) {
   DevicesReport report;
   report.gpu_required = settings.require_gpu;
-  const std::shared_ptr<const devices::DeviceList> list = devices::open_devices(settings, report.why_none);
+  const std::shared_ptr<const backend::DeviceList> list = backend::open_devices(settings, report.why_none);
   report.origin = list->origin();
   report.left_out = list->left_out();
-  const auto witness = devices::make_witness(list);
-  const LedgerView view = look_at_ledger(settings.folder, witness);
+  const auto probe = backend::make_probe(list);
+  const LedgerView view = look_at_ledger(platform::ledger_folder(settings.folder, settings.devices), probe);
 
   std::vector<std::string> uuids;
   for (const auto& device : list->devices()) {
     uuids.push_back(device.uuid);
   }
-  const auto visible = policy::visible_devices(read("CUDA_VISIBLE_DEVICES"), uuids);
+  const auto visible = policy::visible_devices(
+      settings.visible_devices ? std::optional{settings.visible_devices->value} : std::nullopt, uuids);
   for (std::size_t i = 0; i < uuids.size(); ++i) {
-    report.devices.push_back(look_at_device(*list, i, *witness, view));
+    report.devices.push_back(look_at_device(*list, i, *probe, view));
     report.devices.back().visible = std::find(visible.begin(), visible.end(), i) != visible.end();
   }
   return report;
 }
 
 ExitCode devices_command(bool json) {
-  const auto report = look_at_devices(policy::parse_settings(system::read_variable), system::read_variable);
+  const auto report = look_at_devices(settings_from_environment());
   fmt::print("{}", json ? json_text(to_json(report)) : to_text(report));
   return exit_code_of(report);
 }

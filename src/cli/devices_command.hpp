@@ -2,7 +2,8 @@
 
 #include "cli/devices_report.hpp"
 #include "cli/exit_codes.hpp"
-#include "policy/settings.hpp"
+
+#include <gputest/settings.hpp>
 
 namespace gputest::cli {
 
@@ -12,6 +13,6 @@ namespace gputest::cli {
 [[nodiscard]] ExitCode devices_command(bool json);
 
 /// Looks at the devices and at the ledger, if there is one. Throws LedgerError.
-[[nodiscard]] DevicesReport look_at_devices(const policy::Settings& settings, const policy::ReadVariable& read);
+[[nodiscard]] DevicesReport look_at_devices(const Settings& settings);
 
 } // namespace gputest::cli

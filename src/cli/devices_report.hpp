@@ -18,7 +18,7 @@ namespace gputest::cli {
 struct DeviceUser {
   std::int64_t pid = 0;
   std::optional<std::uint64_t> used_bytes;
-  std::string who; ///< its test or command, by the ledger; empty for a stranger
+  std::string who; ///< its test or command, by the ledger; empty for an external process
 };
 
 /// One device, as `gputest devices` shows it. All figures are of one moment.
@@ -27,22 +27,22 @@ struct DeviceReport {
   Device device;
   bool visible = true;                          ///< false: CUDA_VISIBLE_DEVICES hides it
   std::uint64_t reserved_bytes = 0;             ///< the driver's own
-  std::uint64_t used_bytes = 0;                 ///< by anybody
-  std::uint64_t context_bytes = 0;              ///< on the ledger: contexts of the processes inside
-  std::uint64_t leased_bytes = 0;               ///< on the ledger: memory of running tests
-  std::size_t processes = 0;                    ///< on the ledger
-  std::uint64_t stranger_bytes = 0;             ///< used by processes that are not on the ledger
+  std::uint64_t used_bytes = 0;                 ///< by all processes
+  std::uint64_t context_bytes = 0;              ///< in the ledger: contexts of the processes on it
+  std::uint64_t leased_bytes = 0;               ///< in the ledger: memory of running tests
+  std::size_t processes = 0;                    ///< in the ledger
+  std::uint64_t external_bytes = 0;             ///< used by processes that are not in the ledger
   std::uint64_t free_bytes = 0;                 ///< what the next test could lease without waiting
-  std::uint64_t set_aside_bytes = 0;            ///< what it has beyond device.total, and no decision counts on
+  std::uint64_t set_aside_bytes = 0;            ///< what it has beyond device.total; no decision uses it
   policy::DeviceFacts facts;                    ///< peers are indices of the machine's order
-  std::optional<std::vector<DeviceUser>> users; ///< nullopt where the driver lists none
+  std::optional<std::vector<DeviceUser>> users; ///< nullopt if the driver lists none
 };
 
-/// What `gputest devices` tells.
+/// What `gputest devices` prints.
 struct DevicesReport {
   std::string origin;   ///< what kind of devices these are
-  std::string why_none; ///< where there are none
-  std::string left_out; ///< what is the matter with GPUs that are there and not in `devices`
+  std::string why_none; ///< why there are none; empty if there are some
+  std::string left_out; ///< why some GPUs are not in `devices`
   std::vector<DeviceReport> devices;
   bool gpu_required = false; ///< a setting demands one
 };
@@ -50,8 +50,8 @@ struct DevicesReport {
 /// Whether there is a device that tests may use.
 [[nodiscard]] bool has_usable_device(const DevicesReport& report);
 
-/// For people: tables of memory and of capabilities, who uses what, and a line that says what kind of devices these
-/// are.
+/// For people: tables of memory and capabilities, the processes that use each device, and a line that says what kind of
+/// devices these are.
 [[nodiscard]] std::string to_text(const DevicesReport& report);
 
 /// For machines; `gputest devices --help` documents the keys.

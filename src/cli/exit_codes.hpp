@@ -1,15 +1,15 @@
 #pragma once
 
-#include <gputest/gtest/run_all_tests.hpp>
+#include <gputest/outcome.hpp>
 
 namespace gputest::cli {
 
-/// How the tool ends. Numbers from sysexits.h where it has one, 77 from CTest's and Automake's habit, 126 and 127 from
-/// the shell's. `gputest run` ends with its command's own status once the command runs.
+/// How the tool ends. Numbers from sysexits.h where it has one, 77 as in CTest and Automake, 126 and 127 as in the
+/// shell. `gputest run` ends with its command's own status once the command runs.
 enum class ExitCode {
   done = 0,
   wrong_command_line = 64,
-  no_gpu = 69,         ///< no usable GPU, or another skip, where a setting forbids to skip
+  no_gpu = 69,         ///< no usable GPU, or another skip, although a setting forbids skips
   internal_error = 70, ///< or a ledger that cannot be used
   wait_limit = 75,     ///< the memory did not become free in time
   skipped = skipped_exit_code,

@@ -10,8 +10,7 @@ bool is_granted(const policy::Snapshot& snapshot) {
   return std::holds_alternative<policy::Grant>(policy::decide(snapshot, snapshot.claims.size() - 1));
 }
 
-/// Whether a process that arrives now is let in and then gets its bytes, both without waiting. Its claim is the last
-/// one.
+/// Whether a process that arrives now enters and gets its bytes, both without waiting. Its claim is the last one.
 bool would_run(policy::Snapshot& snapshot, std::uint64_t bytes) {
   policy::Claim& claim = snapshot.claims.back();
   claim.stage = policy::Stage::entering;
@@ -29,14 +28,14 @@ bool would_run(policy::Snapshot& snapshot, std::uint64_t bytes) {
 std::uint64_t free_bytes_for_next(const policy::Snapshot& snapshot, std::size_t index, std::uint64_t overhead_bytes) {
   policy::Snapshot next = snapshot;
   policy::Claim claim;
-  claim.ticket = UINT64_MAX; // behind everybody who is there
+  claim.ticket = UINT64_MAX; // behind all other claims
   claim.candidates = policy::DeviceMask{1} << index;
   claim.devices = claim.candidates;
   claim.wanted = claim.candidates;
   claim.overhead_bytes = overhead_bytes;
   next.claims.push_back(claim);
 
-  // More is never granted where less is not, so the largest amount can be found by halving.
+  // If an amount is not granted, no larger one is: bisection finds the largest.
   std::uint64_t granted = 0;
   std::uint64_t too_much = next.devices[index].total_bytes + 1;
   while (too_much - granted > 1) {

@@ -6,10 +6,10 @@
 
 namespace gputest::cli {
 
-/// How many bytes of device `index` the next test could lease without waiting, its own context not counted.
+/// How many bytes of device `index` the next test could lease without waiting, without its own context.
 ///
-/// Asks the ledger's own decision about a process that would arrive now with a context of `overhead_bytes`, so what is
-/// shown is what would be granted: 0 as well where others wait in front, or where somebody has the whole device. Pure.
+/// Asks the ledger's own decision for a process that arrives now with a context of `overhead_bytes`, so it shows what
+/// would be granted. It is also 0 if others wait ahead, or if a process holds the whole device. Pure.
 [[nodiscard]] std::uint64_t free_bytes_for_next(const policy::Snapshot& snapshot, std::size_t index,
                                                 std::uint64_t overhead_bytes);
 

@@ -10,44 +10,45 @@ namespace {
 
 constexpr auto main_examples = R"(Examples:
   gputest devices                            what GPUs there are, and how much of them is free
-  gputest status                             who holds and who waits
+  gputest status                             which processes hold memory, and which wait
   gputest run --memory 3GiB -- ./solver_test --fast
   GPUTEST_DEVICES=simulated:2x16GiB gputest devices
-'gputest COMMAND --help' says more about each command.
+'gputest COMMAND --help' describes one command.
 )";
 
 constexpr auto settings_table = R"(
-Settings (environment variables; options win over them):
+Settings (environment variables; options take precedence):
   GPUTEST_DEVICES      all, none, or simulated:<n>x<size>[,<option>...]             default all
   GPUTEST_MEMORY       small, medium, large, or a size such as 3GiB, per device     default small
   GPUTEST_GPUS         number of GPUs, 1 to 16                                      default 1
-  GPUTEST_HEAP         device heap for malloc() in kernels, such as 64MiB           default left as it is
+  GPUTEST_HEAP         device heap for malloc() in kernels, such as 64MiB           default unchanged
   GPUTEST_REQUIRES     what each GPU must have: memory_pools, managed_memory, concurrent_managed_access,
                        peer_access, cooperative_launch, tcc, wddm, mig, sm_<n>, total_memory=<size>,
                        free_memory=<size>                                           default nothing
-  GPUTEST_LARGE        a large test beside others: exclude, serial or wait          default exclude
+  GPUTEST_LARGE        a large test while others run: exclude, serial or wait       default exclude
   GPUTEST_TEST         CTest's name of the test, for messages                       default the command's name
-  GPUTEST_REQUIRE_GPU  1: a skip for want of a GPU is a failure                     default 0
+  GPUTEST_REQUIRE_GPU  1: a skip because there is no GPU is a failure               default 0
   GPUTEST_FORBID_SKIP  1: every skip is a failure                                   default 0
   GPUTEST_WAIT_LIMIT   longest wait, as 90s, 20min or 1h                            default 20min
   GPUTEST_RUN_MODE     auto, serial or parallel: how ctest runs tests               default auto
   GPUTEST_MEMORY_RESOURCE  auto, pool or malloc: gputest::memory_resource           default auto
-  GPUTEST_DEVICE_MEMORY  a size: every decision as on GPUs of at most so much       default what they have
-  GPUTEST_DIR          folder of the machine-wide ledger                            default /dev/shm/gputest
+  GPUTEST_DEVICE_MEMORY  a size: decide as on GPUs with at most this much           default what they have
+  GPUTEST_DIR          folder of the ledger, an absolute path       default /run/gputest, else /tmp/gputest-<uid>
 Options of simulated devices: memory_pools, managed_memory, concurrent_managed_access, peer_access, cooperative_launch,
-tcc, wddm, mig, each of these with no_ before it; sm_<n> (90), context=<size> (512MiB), return=<n>ms, exclusive_process,
-prohibited, lost, integrated, no_process_list.
-Only GPUs that CUDA_VISIBLE_DEVICES allows are used. gputest sets CUDA_VISIBLE_DEVICES (to UUIDs) and
-GPUTEST_LEASE_OF (whose lease it runs under) for the commands that it starts.
+tcc, wddm, mig; each of these also with the prefix no_; sm_<n> (90), context=<size> (512MiB), return=<n>ms,
+exclusive_process, prohibited, lost, integrated, no_process_list.
+gputest uses only GPUs that CUDA_VISIBLE_DEVICES allows. It sets CUDA_VISIBLE_DEVICES (to UUIDs) and GPUTEST_LEASE_OF
+(the parent lease) for the commands that it starts.
 )";
 
 constexpr auto run_text =
-    R"(Waits until the memory is free, first come first served, then becomes COMMAND (exec): same process, so signals,
-ctest's time limit and the exit status need nobody in between. The command sees its GPUs, and only those, in
-CUDA_VISIBLE_DEVICES, by UUID. Nobody else gets the memory before the last process that COMMAND started has ended.
+    R"(Waits until the memory is free, then replaces itself with COMMAND (exec). A later request never delays an earlier one.
+The process stays the same, so signals, ctest's time limit and the exit status reach it directly. CUDA_VISIBLE_DEVICES
+names the command's GPUs, by UUID, and no others. The memory is given to other processes only after the last process
+that COMMAND started has ended.
 
-Everything after '--' is the command, unchanged. Without '--' it begins at the first word that is not an option.
-A command that uses gputest itself, or 'gputest run' inside it, runs under this lease and takes none of its own.
+Everything after '--' is the command, unchanged. Without '--' the command begins at the first word that is not an
+option. If the command uses gputest itself, or calls 'gputest run', it runs under this lease and takes no other.
 
 Examples:
   gputest run -- python3 -m pytest tests/gpu
@@ -57,66 +58,68 @@ Examples:
 )";
 
 constexpr auto devices_text =
-    R"(Looks through the driver's management library, and asks the driver itself what each GPU can do, about 100 ms a GPU:
-no CUDA context, no device memory.
+    R"(Reads the devices from the driver's management library, and asks the driver itself what each GPU can do (about 100
+ms per GPU). It creates no CUDA context and takes no device memory.
 
 Columns:
-  IN USE         by anybody, what the driver keeps for itself not counted
-  ON LEDGER      contexts and tests of processes that use gputest, and how many these are
-  STRANGERS      used by processes that are not on this ledger: without gputest, or in a container without its folder
-  FREE FOR NEXT  what a test could lease now without waiting, its context not counted; '-' also where others wait in front
+  IN USE         by all processes, without what the driver keeps for itself
+  ON LEDGER      contexts and tests of the processes in the ledger, and the number of these processes
+  EXTERNAL       used by processes that are not in this ledger: without gputest, or in a container without its folder
+  FREE FOR NEXT  what a test could lease now without waiting, without its context; 0 B also if others wait ahead of it
   VISIBLE        no: CUDA_VISIBLE_DEVICES hides it from tests
-Below: what each can do ('?': not known), who uses it, and what is odd about it. MEMORY '8 GiB of 140 GiB':
-GPUTEST_DEVICE_MEMORY makes every decision as on 8 GiB.
+Below the table: what each GPU can do ('?': not known, '-': does not apply), which processes use it, and what is unusual
+about it. MEMORY '8 GiB of 140 GiB' means that GPUTEST_DEVICE_MEMORY makes gputest decide as on a GPU with 8 GiB.
 
 --json prints one object:
   version      1; goes up when a key is removed or changes its meaning
   origin       what kind of devices these are: the driver's version, or simulated
-  why_none     why there are none; empty where there are some
-  left_out     what is the matter with GPUs that are not in the list; empty if there are none
+  why_none     why there are no devices; empty if there are some
+  left_out     why some GPUs are not in the list; empty if all are
   devices      list of objects:
     index, uuid, name, simulated, mig_slice, visible, why_unusable (empty if it can be used)
     total_bytes, reserved_bytes (the driver's own), used_bytes
-    limit_bytes (what decisions count with; less than total_bytes under GPUTEST_DEVICE_MEMORY)
+    limit_bytes (what decisions use; less than total_bytes under GPUTEST_DEVICE_MEMORY)
     ledger_processes, ledger_context_bytes, ledger_leased_bytes
-    stranger_bytes, free_for_next_bytes
+    external_bytes, free_for_next_bytes
     sm (90 for 9.0), memory_pools, managed_memory, concurrent_managed_access, cooperative_launch: null if not known
-    peer_uuids (whose memory it can reach, null if not known), driver_model, compute_mode
+    peer_uuids (devices whose memory it can reach, null if not known), driver_model, compute_mode
     shares_host_memory, lists_processes
-    users (null where the driver lists none): list of pid, used_bytes (null if not known), who (empty: a stranger)
-    notes (what is odd about it): list of sentences
+    users (null if the driver lists none): list of pid, used_bytes (null if not known), who (empty: an external process)
+    notes (what is unusual about it): list of sentences
 )";
 
 constexpr auto status_text = R"(Claims:
   lease               holds memory for a test
-  seat                likewise, as the device's one medium test
+  medium lock         holds memory for a test, and the device's medium lock
   exclusive           holds a whole device
-  context             is on a device between two tests; only its context counts
-  ended               has ended; its memory counts until the device shows it free
+  context             has a context on a device, between two tests; only the context counts
+  ended               has exited; its memory counts until the device shows it free
   waiting for memory  is on its device and waits for a test's memory
   waiting to enter    waits for a device with room for one more process
-A claim that is stopped (Ctrl-Z, SIGSTOP, a debugger) is kept until its process goes on or ends; one that is kept by a
-child is that of a process that has ended before a child it forked, or that runs in another container.
-FOR says for how long. Those who wait are listed in the order in which they are served.
+'stopped': the process is stopped (Ctrl-Z, SIGSTOP, a debugger); it keeps its claim until it continues or exits.
+'ending': the process is exiting; it gives up its claim in a moment. 'kept by a child': the process has exited before a
+child that it forked, or it runs in another container. MEMORY is '-' for a process that has no lease and asks for none.
+FOR is the time since the claim began. Waiting processes are listed in the order of arrival.
 
 --json prints one object:
   version      1; goes up when a key is removed or changes its meaning
   folder       of the ledger
-  exists       false: nobody has used it yet
+  exists       false: no process has used it yet
+  caveat       why it was read without the ledger's mutex, so that lines may not fit together; else empty
   now_unix_ms  when this was true
   processes    list of objects, holders first:
     pid, uid, user, who (the test, or the command)
-    claim (as above, with _ for blanks), owner (running, stopped, children, ended)
-    ticket (the smaller one is served first)
-    device_uuids (of one that waits to enter: where it may go), gpus (how many of them)
+    claim (as above, with _ for blanks), owner (running, stopped, children, ending, ended)
+    ticket (order of arrival; the smaller one came first)
+    device_uuids (of a process that waits to enter: those that it may get), gpus (how many of them)
     context_bytes, memory_bytes (held or asked for), both per device
-    whole_devices, medium_seat
+    whole_devices, medium_lock
     since_unix_ms, for_ms
 )";
 
 std::string line(ExitCode code, const char* meaning) { return fmt::format("  {:>3}  {}\n", to_int(code), meaning); }
 
-/// Which exit codes a command has beside those that all have.
+/// The exit codes that a command has besides the common ones.
 enum class Codes { common, with_gpu, of_run };
 
 std::string exit_codes(Codes codes) {
@@ -132,14 +135,15 @@ std::string exit_codes(Codes codes) {
   text += line(ExitCode::internal_error, "internal error, or the ledger cannot be used");
   if (run) {
     text += line(ExitCode::wait_limit, "the memory did not become free within the wait limit") +
-            line(ExitCode::skipped, "skipped: no GPU, too large for any, or a large test beside others");
+            line(ExitCode::skipped, "skipped: no GPU, too large for any, or a large test while others run");
   }
   text += line(ExitCode::unusable_setting, "an environment variable cannot be used");
   if (run) {
-    text += line(ExitCode::cannot_execute, "the command cannot be executed") +
-            line(ExitCode::not_found, "the command is not found") +
-            "Once the command of 'gputest run' runs, its own exit status is the status, and its death by a signal is "
-            "the death.\n";
+    text +=
+        line(ExitCode::cannot_execute, "the command cannot be executed") +
+        line(ExitCode::not_found, "the command is not found") +
+        "Once the command of 'gputest run' runs, 'gputest run' ends as the command does: with its exit status, or by "
+        "its signal.\n";
   }
   return text;
 }

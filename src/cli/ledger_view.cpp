@@ -1,30 +1,28 @@
 #include "cli/ledger_view.hpp"
 
-#include "ledger/record.hpp"
-
-#include <gputest/error.hpp>
+#include "ledger/stored_record.hpp"
+#include "platform/ledger_folder.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <iterator>
-#include <system_error>
+#include <utility>
 
 namespace gputest::cli {
 
 namespace {
 
-/// Whether a process lives, or has ended and still has memory of a device. The ledger itself asks only when somebody
-/// needs the bytes. Of a device that is not there (another GPUTEST_DEVICES, another container) nobody can tell, or
-/// needs them.
-bool still_counts(const ledger::Entry& entry, const std::vector<ledger::Entry>& entries,
-                  const std::vector<std::string>& uuids, const ledger::DeviceWitness& witness) {
+/// Whether a process is alive, or has exited and the device still shows its memory. The ledger itself asks only when a
+/// process needs the bytes. For a device that is not visible here (another GPUTEST_DEVICES, another container) this is
+/// not known, and no process here needs them.
+bool still_counts(const ledger::Record& entry, const std::vector<ledger::Record>& entries,
+                  const std::vector<std::string>& uuids, const ledger::DeviceProbe& probe) {
   if (entry.alive) {
     return true;
   }
   for (std::size_t i = 0; i < uuids.size(); ++i) {
     const auto device = policy::DeviceMask{1} << i;
-    if ((entry.claim.devices & device) != 0 && witness.capacity(uuids[i], entries, device).total_bytes != 0 &&
-        !witness.is_back(uuids[i], entry)) {
+    if ((entry.claim.devices & device) != 0 && probe.capacity(uuids[i], entries, device).total_bytes != 0 &&
+        !probe.is_back(uuids[i], entry)) {
       return true;
     }
   }
@@ -33,33 +31,39 @@ bool still_counts(const ledger::Entry& entry, const std::vector<ledger::Entry>& 
 
 } // namespace
 
-bool ledger_exists(const std::string& folder) {
-  std::error_code error;
-  const auto store = std::filesystem::path{folder} / ("ledger-" + std::to_string(ledger::ledger_layout.version));
-  const bool found = std::filesystem::exists(store, error);
-  if (error) {
-    throw LedgerError{"cannot look into the ledger's folder '" + folder + "': " + error.message() +
-                      "; it has to be readable and writable for everybody who shares the GPUs, or give another in "
-                      "GPUTEST_DIR"};
-  }
-  return found;
-}
+bool ledger_exists(const std::string& folder) { return platform::has_store(folder, ledger::ledger_name); }
 
-LedgerView look_at_ledger(const std::string& folder, const std::shared_ptr<const ledger::DeviceWitness>& witness) {
+LedgerView look_at_ledger(const std::string& folder, const std::shared_ptr<const ledger::DeviceProbe>& probe) {
   LedgerView view;
   view.exists = ledger_exists(folder);
   if (!view.exists) {
     return view;
   }
-  ledger::Ledger ledger{folder, witness};
-  const ledger::DeviceTable& table = ledger.devices();
-  for (std::size_t i = 0; i < ledger::most_devices && !table.uuid(i).empty(); ++i) {
-    view.uuids.push_back(table.uuid(i));
-    view.overhead_bytes.push_back(table.overhead_bytes(policy::DeviceMask{1} << i));
+  ledger::Ledger ledger{folder, probe};
+  auto [uuids, overhead_bytes, all, caveat] = ledger.contents();
+  view.uuids = std::move(uuids);
+  view.overhead_bytes = std::move(overhead_bytes);
+  view.caveat = std::move(caveat);
+  std::vector<platform::ProcessState> states;
+  for (const auto& entry : all) {
+    states.push_back(platform::state_of(static_cast<pid_t>(entry.pid)));
   }
-  const auto all = ledger.entries();
-  std::copy_if(all.begin(), all.end(), std::back_inserter(view.entries),
-               [&](const ledger::Entry& entry) { return still_counts(entry, all, view.uuids, *witness); });
+  // A process closes its files before it becomes a zombie. If its claim is still held then, a child holds it, or the
+  // process exited between the two reads.
+  if (std::count(states.begin(), states.end(), platform::ProcessState::ended) != 0) {
+    const auto again = ledger.contents().entries;
+    for (auto& entry : all) {
+      entry.alive = entry.alive && std::any_of(again.begin(), again.end(), [&](const ledger::Record& later) {
+                      return later.slot == entry.slot && later.identity == entry.identity && later.alive;
+                    });
+    }
+  }
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (still_counts(all[i], all, view.uuids, *probe)) {
+      view.entries.push_back(all[i]);
+      view.states.push_back(states[i]);
+    }
+  }
   return view;
 }
 

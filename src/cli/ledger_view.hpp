@@ -1,6 +1,7 @@
 #pragma once
 
 #include "ledger/ledger.hpp"
+#include "platform/process.hpp"
 
 #include <map>
 #include <memory>
@@ -9,20 +10,23 @@
 
 namespace gputest::cli {
 
-/// What the ledger says, for people who only look.
+/// What the ledger contains, for reports.
 struct LedgerView {
-  bool exists = false;                       ///< false: nobody has used this folder yet
-  std::vector<std::string> uuids;            ///< of the ledger's devices: bit i of a mask is uuids[i]
-  std::vector<std::uint64_t> overhead_bytes; ///< likewise: what one process's context takes, 0 if nobody measured it
-  std::vector<ledger::Entry> entries;        ///< of processes that live, and of ended ones whose memory is not back yet
+  bool exists = false;            ///< false: no process has used this folder yet
+  std::vector<std::string> uuids; ///< of the ledger's devices: bit i of a mask is uuids[i]
+  std::vector<std::uint64_t>
+      overhead_bytes;                  ///< likewise: what one process's context takes, 0 if no process has measured it
+  std::string caveat;                  ///< why it was read without the ledger's mutex; empty: it was not
+  std::vector<ledger::Record> entries; ///< of live processes, and of exited ones whose memory is not free yet
+  std::vector<platform::ProcessState> states; ///< of the processes of `entries`
 };
 
-/// Whether anybody has used the ledger in `folder`. Makes nothing. Throws LedgerError if that cannot be seen.
+/// Whether a process has used the ledger in `folder`. Creates nothing. Throws LedgerError if that cannot be found out.
 [[nodiscard]] bool ledger_exists(const std::string& folder);
 
-/// Looks at the ledger in `folder`, without making one where there is none. Throws LedgerError.
+/// Reads the ledger in `folder`; does not create one. Throws LedgerError.
 [[nodiscard]] LedgerView look_at_ledger(const std::string& folder,
-                                        const std::shared_ptr<const ledger::DeviceWitness>& witness);
+                                        const std::shared_ptr<const ledger::DeviceProbe>& probe);
 
 /// UUIDs of the devices in a mask, in the ledger's order.
 [[nodiscard]] std::vector<std::string> uuids_in(const LedgerView& view, policy::DeviceMask devices);

@@ -4,7 +4,7 @@
 
 namespace gputest::cli {
 
-policy::Settings settings_of(const RunArguments& arguments, const policy::ReadVariable& read) {
+Run run_of(const RunArguments& arguments, const settings::ReadVariable& read) {
   const auto overridden = [&](std::string_view variable) {
     return (variable == "GPUTEST_MEMORY" && arguments.memory) || (variable == "GPUTEST_GPUS" && arguments.gpus) ||
            (variable == "GPUTEST_REQUIRES" && arguments.required) || (variable == "GPUTEST_LARGE" && arguments.large) ||
@@ -12,26 +12,26 @@ policy::Settings settings_of(const RunArguments& arguments, const policy::ReadVa
            (variable == "GPUTEST_WAIT_LIMIT" && arguments.wait_limit) ||
            (variable == "GPUTEST_REQUIRE_GPU" && arguments.require_gpu);
   };
-  policy::Settings settings = policy::parse_settings(
-      [&](const char* name) { return overridden(name) ? std::optional<std::string>{} : read(name); });
+  const auto read_rest = [&](const char* name) { return overridden(name) ? std::optional<std::string>{} : read(name); };
+  Run run{settings::parse_settings(read_rest), settings::parse_entry(read_rest)};
+  run.settings.require_gpu = run.settings.require_gpu || arguments.require_gpu;
 
-  const int gpus = arguments.gpus.value_or(settings.requirement.gpus);
-  const Bytes heap = settings.requirement.heap;
-  const Capabilities capabilities = arguments.required.value_or(settings.requirement.capabilities);
-  settings.requirement = arguments.memory.value_or(settings.requirement);
-  settings.requirement.gpus = gpus;
-  settings.requirement.heap = heap;
-  settings.requirement.capabilities = capabilities;
-  settings.large = arguments.large.value_or(settings.large);
-  settings.test = arguments.name.value_or(settings.test);
-  settings.wait_limit = arguments.wait_limit.value_or(settings.wait_limit);
-  settings.require_gpu = settings.require_gpu || arguments.require_gpu;
-  return settings;
+  Entry& entry = run.entry;
+  if (arguments.memory) {
+    entry.request.memory_class = arguments.memory->memory_class;
+    entry.request.bytes = arguments.memory->bytes;
+  }
+  entry.request.gpus = arguments.gpus.value_or(entry.request.gpus);
+  entry.request.capabilities = arguments.required.value_or(entry.request.capabilities);
+  entry.large = arguments.large.value_or(entry.large);
+  entry.name = arguments.name.value_or(entry.name);
+  entry.wait_limit = arguments.wait_limit.value_or(entry.wait_limit);
+  return run;
 }
 
-std::string name_of(const policy::Settings& settings, const std::vector<std::string>& command) {
-  if (!settings.test.empty() || command.empty()) {
-    return settings.test;
+std::string name_of(const Entry& entry, const std::vector<std::string>& command) {
+  if (!entry.name.empty() || command.empty()) {
+    return entry.name;
   }
   return command.front().substr(command.front().find_last_of('/') + 1);
 }

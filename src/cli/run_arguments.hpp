@@ -1,6 +1,6 @@
 #pragma once
 
-#include "policy/settings.hpp"
+#include "settings/settings.hpp"
 
 #include <chrono>
 #include <optional>
@@ -11,7 +11,7 @@ namespace gputest::cli {
 
 /// What the command line of `gputest run` says. What it leaves out comes from the environment.
 struct RunArguments {
-  std::optional<Requirement> memory; ///< --memory; its number of GPUs means nothing
+  std::optional<Request> memory; ///< --memory; its number of GPUs means nothing
   std::optional<int> gpus;
   std::optional<Capabilities> required; ///< --requires
   std::optional<LargePolicy> large;
@@ -21,13 +21,19 @@ struct RunArguments {
   std::vector<std::string> command; ///< and its arguments, not changed
 };
 
-/// The settings of a run: the environment's, overridden by the command line's.
+/// What `gputest run` uses.
+struct Run {
+  Settings settings;
+  Entry entry;
+};
+
+/// The environment's settings and entry, overridden by the command line.
 ///
-/// A variable that an option overrides is not read, so an unusable one does no harm then. Throws InvalidSetting for
-/// those that are read.
-[[nodiscard]] policy::Settings settings_of(const RunArguments& arguments, const policy::ReadVariable& read);
+/// A variable that an option overrides is not read, so it may be unusable. Throws InvalidSetting for the variables that
+/// are read.
+[[nodiscard]] Run run_of(const RunArguments& arguments, const settings::ReadVariable& read);
 
 /// The name under which others see this run: the test's, if it has one, else the command's without its folder.
-[[nodiscard]] std::string name_of(const policy::Settings& settings, const std::vector<std::string>& command);
+[[nodiscard]] std::string name_of(const Entry& entry, const std::vector<std::string>& command);
 
 } // namespace gputest::cli

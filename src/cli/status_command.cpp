@@ -1,14 +1,14 @@
 #include "cli/status_command.hpp"
 
+#include "backend/device_list.hpp"
 #include "cli/json_text.hpp"
 #include "cli/ledger_view.hpp"
 #include "cli/status_report.hpp"
-#include "cli/user_name.hpp"
-#include "devices/device_list.hpp"
-#include "devices/witness.hpp"
-#include "policy/settings.hpp"
-#include "system/environment.hpp"
-#include "system/process.hpp"
+#include "ledger/backend_probe.hpp"
+#include "platform/ledger_folder.hpp"
+#include "platform/user_name.hpp"
+
+#include <gputest/settings.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -20,15 +20,16 @@
 namespace gputest::cli {
 
 ExitCode status_command(bool json) {
-  const auto settings = policy::parse_settings(system::read_variable);
+  const auto settings = settings_from_environment();
+  const std::string folder = platform::ledger_folder(settings.folder, settings.devices);
   LedgerView view;
-  if (ledger_exists(settings.folder)) { // to open simulated devices would make the folder
-    // The devices are asked whether the memory of processes that have ended is back.
+  if (ledger_exists(folder)) { // opening simulated devices would create the folder
+    // The devices show whether the memory of exited processes is free.
     std::string why_none;
-    const std::shared_ptr<const devices::DeviceList> list = devices::open_devices(settings, why_none);
-    view = look_at_ledger(settings.folder, devices::make_witness(list));
+    const std::shared_ptr<const backend::DeviceList> list = backend::open_devices(settings, why_none);
+    view = look_at_ledger(folder, backend::make_probe(list));
   }
-  const auto report = make_status(settings.folder, view, std::chrono::system_clock::now(), user_name, system::state_of);
+  const auto report = make_status(folder, view, std::chrono::system_clock::now(), platform::user_name);
   fmt::print("{}", json ? json_text(to_json(report)) : to_text(report));
   return ExitCode::done;
 }

@@ -4,7 +4,8 @@
 
 namespace gputest::cli {
 
-/// `gputest status`: prints who holds and who waits, on stdout. Does not wait, and does not make a ledger.
+/// `gputest status`: prints the processes that hold memory and those that wait, on stdout. Does not wait, and does not
+/// create a ledger.
 ///
 /// Throws InvalidSetting, LedgerError.
 [[nodiscard]] ExitCode status_command(bool json);

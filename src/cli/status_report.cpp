@@ -20,7 +20,7 @@ namespace {
 using std::chrono::duration_cast;
 using std::chrono::milliseconds;
 
-ClaimKind kind_of(const ledger::Entry& entry) {
+ClaimKind kind_of(const ledger::Record& entry) {
   if (!entry.alive) {
     return ClaimKind::ended;
   }
@@ -30,7 +30,9 @@ ClaimKind kind_of(const ledger::Entry& entry) {
   case policy::Stage::waiting:
     return ClaimKind::waiting_for_memory;
   case policy::Stage::holding:
-    return entry.claim.exclusive ? ClaimKind::exclusive : entry.claim.seat ? ClaimKind::seat : ClaimKind::lease;
+    return entry.claim.exclusive     ? ClaimKind::exclusive
+           : entry.claim.medium_lock ? ClaimKind::medium_lock
+                                     : ClaimKind::lease;
   case policy::Stage::outside:
   case policy::Stage::inside:
     break;
@@ -38,7 +40,7 @@ ClaimKind kind_of(const ledger::Entry& entry) {
   return ClaimKind::context;
 }
 
-ProcessReport make_process(const LedgerView& view, const ledger::Entry& entry) {
+ProcessReport make_process(const LedgerView& view, const ledger::Record& entry) {
   const policy::Claim& claim = entry.claim;
   ProcessReport process;
   process.kind = kind_of(entry);
@@ -60,21 +62,23 @@ ProcessReport make_process(const LedgerView& view, const ledger::Entry& entry) {
   process.gpus = static_cast<unsigned>(process.uuids.size());
   process.memory_bytes = has_lease ? claim.lease_bytes : 0;
   process.whole_devices = has_lease && claim.exclusive;
-  process.medium_seat = has_lease && claim.seat;
+  process.medium_lock = has_lease && claim.medium_lock;
   return process;
 }
 
-Owner owner_of(const ledger::Entry& entry, system::ProcessState state) {
+Owner owner_of(const ledger::Record& entry, platform::ProcessState state) {
   if (!entry.alive) {
     return Owner::ended;
   }
-  // It lives by its bell, which its children keep as well. Who has ended and has it still, has left it to them.
+  // Its wake-up FIFO shows that it is alive; its children keep that FIFO as well.
   switch (state) {
-  case system::ProcessState::ended:
+  case platform::ProcessState::ended:
     return Owner::children;
-  case system::ProcessState::stopped:
+  case platform::ProcessState::ending:
+    return Owner::ending;
+  case platform::ProcessState::stopped:
     return Owner::stopped;
-  case system::ProcessState::running:
+  case platform::ProcessState::running:
     break;
   }
   return Owner::running;
@@ -91,6 +95,8 @@ std::string words(const ProcessReport& process) {
     return text + ", stopped";
   case Owner::children:
     return text + ", kept by a child";
+  case Owner::ending:
+    return text + ", ending";
   case Owner::running:
   case Owner::ended:
     break;
@@ -98,7 +104,7 @@ std::string words(const ProcessReport& process) {
   return text;
 }
 
-/// A GPU's UUID has 40 characters, and its first 8 digits tell it from others: `gputest devices` has all of them.
+/// A GPU's UUID has 40 characters. Its first 8 digits are enough here; `gputest devices` shows all.
 std::string short_uuid(const std::string& uuid) {
   constexpr std::size_t prefix = 12;
   return uuid.size() <= 2 * prefix ? uuid : uuid.substr(0, prefix);
@@ -118,7 +124,9 @@ std::string memory_text(const ProcessReport& process) {
   if (process.whole_devices) {
     return "whole device";
   }
-  return process.memory_bytes == 0 ? "-" : to_string(Bytes{process.memory_bytes});
+  return process.kind == ClaimKind::context || process.kind == ClaimKind::ended
+             ? "-"
+             : to_string(Bytes{process.memory_bytes});
 }
 
 std::int64_t unix_ms(std::chrono::system_clock::time_point time) {
@@ -131,8 +139,8 @@ std::string_view to_string(ClaimKind kind) {
   switch (kind) {
   case ClaimKind::exclusive:
     return "exclusive";
-  case ClaimKind::seat:
-    return "seat";
+  case ClaimKind::medium_lock:
+    return "medium_lock";
   case ClaimKind::lease:
     return "lease";
   case ClaimKind::context:
@@ -155,6 +163,8 @@ std::string_view to_string(Owner owner) {
     return "stopped";
   case Owner::children:
     return "children";
+  case Owner::ending:
+    return "ending";
   case Owner::ended:
     return "ended";
   }
@@ -162,18 +172,20 @@ std::string_view to_string(Owner owner) {
 }
 
 StatusReport make_status(const std::string& folder, const LedgerView& view, std::chrono::system_clock::time_point now,
-                         std::string (*name_of_user)(std::uint32_t uid), system::ProcessState (*state_of)(pid_t pid)) {
+                         std::string (*name_of_user)(std::uint32_t uid)) {
   StatusReport report;
   report.folder = folder;
   report.exists = view.exists;
+  report.caveat = view.caveat;
   report.now = now;
-  for (const auto& entry : view.entries) {
+  for (std::size_t i = 0; i < view.entries.size(); ++i) {
+    const auto& entry = view.entries[i];
     if (entry.alive && entry.claim.stage == policy::Stage::outside) {
-      continue; // it has a slot and asks for nothing yet
+      continue; // it has a slot but no claim yet
     }
     report.processes.push_back(make_process(view, entry));
     report.processes.back().user = name_of_user(entry.uid);
-    report.processes.back().owner = owner_of(entry, state_of(static_cast<pid_t>(entry.pid)));
+    report.processes.back().owner = owner_of(entry, view.states[i]);
   }
   std::sort(report.processes.begin(), report.processes.end(), [](const ProcessReport& a, const ProcessReport& b) {
     return std::tie(a.kind, a.ticket, a.pid) < std::tie(b.kind, b.ticket, b.pid);
@@ -185,8 +197,10 @@ std::string to_text(const StatusReport& report) {
   if (!report.exists) {
     return fmt::format("nobody (no process has used the ledger in {} yet)\n", report.folder);
   }
+  const std::string caveat =
+      report.caveat.empty() ? "" : fmt::format("read while others may write: {}\n", report.caveat);
   if (report.processes.empty()) {
-    return "nobody\n";
+    return caveat + "nobody\n";
   }
   Table table{{{"PID", Align::right},
                {"USER"},
@@ -198,10 +212,10 @@ std::string to_text(const StatusReport& report) {
                {"FOR", Align::right}}};
   for (const auto& process : report.processes) {
     table.add_row({std::to_string(process.pid), process.user, process.who, words(process), devices_text(process),
-                   process.context_bytes == 0 ? "-" : to_string(Bytes{process.context_bytes}), memory_text(process),
+                   to_string(Bytes{process.context_bytes}), memory_text(process),
                    session::short_duration(duration_cast<std::chrono::seconds>(report.now - process.since))});
   }
-  return table.to_string();
+  return caveat + table.to_string();
 }
 
 nlohmann::ordered_json to_json(const StatusReport& report) {
@@ -218,7 +232,7 @@ nlohmann::ordered_json to_json(const StatusReport& report) {
                          {"context_bytes", process.context_bytes},
                          {"memory_bytes", process.memory_bytes},
                          {"whole_devices", process.whole_devices},
-                         {"medium_seat", process.medium_seat},
+                         {"medium_lock", process.medium_lock},
                          {"ticket", process.ticket},
                          {"since_unix_ms", unix_ms(process.since)},
                          {"for_ms", std::max<std::int64_t>(0, unix_ms(report.now) - unix_ms(process.since))}});
@@ -226,6 +240,7 @@ nlohmann::ordered_json to_json(const StatusReport& report) {
   return {{"version", json_version},
           {"folder", report.folder},
           {"exists", report.exists},
+          {"caveat", report.caveat},
           {"now_unix_ms", unix_ms(report.now)},
           {"processes", processes}};
 }

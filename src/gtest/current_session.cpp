@@ -1,52 +1,69 @@
-#include "gtest/current_session.hpp"
-
-#include "memory/lease_scope.hpp"
-#include "policy/resolve_requirement.hpp"
-#include "session/messages.hpp"
-#include "system/environment.hpp"
-#include "system/process.hpp"
-#include "gtest/annotations.hpp"
+#include "current_session.hpp"
 
 #include <gputest/device.hpp>
 #include <gputest/error.hpp>
 
-#include <algorithm>
-#include <filesystem>
+#include <fstream>
+#include <iterator>
 
 namespace gputest {
 
 namespace detail {
 
-using session::Outcome;
-
 namespace {
 
-/// A threadsafe death test starts the executable again, for one statement of a test whose parent holds what it needs.
+/// A threadsafe death test starts the executable again, for one statement of a test. The parent holds what it needs.
 bool is_death_test_child() {
-  const auto arguments = system::command_line_of(system::own_pid());
-  return std::any_of(arguments.begin(), arguments.end(), [](const std::string& argument) {
-    return argument.find("gtest_internal_run_death_test=") != std::string::npos;
-  });
-}
-
-std::string program_name() {
-  return std::filesystem::path{system::executable_of(system::own_pid()).value_or("this executable")}
-      .filename()
-      .string();
+  std::ifstream file{"/proc/self/cmdline"};
+  const std::string arguments{std::istreambuf_iterator<char>{file}, {}};
+  return arguments.find("gtest_internal_run_death_test=") != std::string::npos;
 }
 
 std::string name_of(const ::testing::TestInfo& test) { return std::string{test.test_suite_name()} + "." + test.name(); }
 
-/// A separate function, since the macros return from it.
-void apply(const Outcome& outcome) {
-  switch (outcome.kind) {
-  case Outcome::Kind::granted:
-    return;
-  case Outcome::Kind::skip:
-    GTEST_SKIP() << outcome.reason;
-  case Outcome::Kind::fail:
-    GTEST_FAIL() << outcome.reason;
+const ::testing::TestSuite& running_suite() { return *::testing::UnitTest::GetInstance()->current_test_suite(); }
+
+/// Separate functions, because the macros return from them.
+void skip(const std::string& reason) { GTEST_SKIP() << reason; }
+void fail(const std::string& reason) { GTEST_FAIL() << reason; }
+
+/// Skips or fails the running test. GoogleTest has recorded it by the time that a listener throws.
+void apply(const Outcome& outcome) noexcept {
+  try {
+    if (outcome.kind == Outcome::Kind::skip) {
+      skip(outcome.reason);
+    } else if (outcome.kind == Outcome::Kind::fail) {
+      fail(outcome.reason);
+    }
+  } catch (...) { // NOLINT(bugprone-empty-catch)
   }
+}
+
+std::string describe(const std::vector<Device>& devices) {
+  std::string text;
+  for (const auto& device : devices) {
+    text += (text.empty() ? "" : ", ") + device.uuid;
+  }
+  return text;
+}
+
+/// The memory part of a request, for a test's report.
+std::string memory_text(Request request) {
+  request.capabilities = {};
+  return to_string(request);
+}
+
+/// Whether a lease of `suite` is enough for a test that asks for `test` itself.
+bool fits(const Request& test, const Request& suite) {
+  using namespace literals;
+  if (test.gpus > suite.gpus || (test.heap > Bytes{} && test.heap != suite.heap)) {
+    return false;
+  }
+  if (!suite.bytes) {
+    return suite.memory_class == MemoryClass::large || (!test.bytes && test.memory_class <= suite.memory_class) ||
+           (test.bytes && class_of(*test.bytes) == MemoryClass::small);
+  }
+  return test.bytes ? *test.bytes <= *suite.bytes : test.memory_class == MemoryClass::small && 256_MiB <= *suite.bytes;
 }
 
 } // namespace
@@ -61,167 +78,196 @@ void CurrentSession::begin(const ::testing::UnitTest& unit_test) {
     return;
   }
   begun_ = true;
-  memory::Account::instance().guard();
-  death_test_child_ = is_death_test_child();
   try {
-    session_.emplace(policy::parse_settings(system::read_variable), program_name());
-    if (const auto nothing = annotations_of_nothing(unit_test); !nothing.empty()) {
-      throw InvalidSetting{nothing + " names no test of this executable; write the suite and the test as in TEST()"};
-    }
-    session_->enter(plan_for(unit_test));
-    if (!death_test_child_ && !devices().empty() && devices().front().simulated) {
-      session::tell("the devices are simulated: memory only, no kernels (GPUTEST_DEVICES)");
-    }
+    session_.emplace(settings_from_environment(), entry_from_environment());
+    const auto plan = plan_for(unit_test);
+    static_cast<void>(is_death_test_child() ? session_->enter_in_place_of_parent(plan) : session_->enter(plan));
   } catch (const Error& error) {
     session_.reset();
     unusable_ = error.what();
   }
 }
 
-session::Plan CurrentSession::plan_for(const ::testing::UnitTest& unit_test) const {
-  const Requirement& entry = session_->settings().requirement;
-  session::Plan plan;
-  plan.requirements.push_back(entry);
+Plan CurrentSession::plan_for(const ::testing::UnitTest& unit_test) const {
+  Plan plan;
   for (int s = 0; s < unit_test.total_test_suite_count(); ++s) {
     const auto& suite = *unit_test.GetTestSuite(s);
     for (int t = 0; t < suite.total_test_count(); ++t) {
-      const auto& test = *suite.GetTestInfo(t);
-      if (!test.should_run()) {
-        continue;
-      }
-      plan.capabilities = plan.capabilities | capabilities_of(test);
-      const bool annotated = annotation_of(test).has_value();
-      if (annotated || heap_annotation_of(test) > Bytes{}) {
-        plan.requirements.push_back(requirement_of(test, std::nullopt));
-      }
-      if (!annotated && !entry.bytes) {
-        plan.open_ended = true; // its fixture is known only when it is built
+      if (const auto& test = *suite.GetTestInfo(t);
+          test.should_run() && std::string{suite.name()} != misnamed_suite && contradiction_of(suite, test).empty()) {
+        add_to(plan, suite, test);
       }
     }
   }
   return plan;
 }
 
-Requirement CurrentSession::requirement_of(const ::testing::TestInfo& test, std::optional<MemoryClass> fixture) const {
-  auto requirement = policy::resolve_requirement(annotation_of(test), fixture,
-                                                 session_ ? session_->settings().requirement : Requirement{});
-  if (const Bytes heap = heap_annotation_of(test); heap > Bytes{}) {
-    requirement.heap = heap;
+void CurrentSession::add_to(Plan& plan, const ::testing::TestSuite& suite, const ::testing::TestInfo& test) const {
+  const auto fixture = fixture_of(suite);
+  const auto of_test = needs_of_test(test);
+  const auto of_suite = needs_of_suite(suite);
+  plan.capabilities = plan.capabilities | of_test.capabilities | of_suite.capabilities;
+  plan.requests.push_back(of_suite.suite_lease ? resolve({}, of_suite, fixture.memory_class, session_->entry().request)
+                                               : request_of(suite, test, fixture.memory_class));
+  const bool told = of_test.says_memory() || of_suite.says_memory() || session_->entry().request.bytes;
+  if (!told && (fixture.scoped || !fixture.known)) {
+    plan.open_ended = true; // its leases are known only when it runs
   }
-  return requirement;
 }
 
-void CurrentSession::take(const Requirement& requirement, const ::testing::TestInfo& test) {
-  if (held_ && *held_ == requirement) {
+Request CurrentSession::request_of(const ::testing::TestSuite& suite, const ::testing::TestInfo& test,
+                                   std::optional<MemoryClass> fixture) const {
+  return resolve(needs_of_test(test), needs_of_suite(suite), fixture, session_ ? session_->entry().request : Request{});
+}
+
+void CurrentSession::begin_suite(const ::testing::TestSuite& suite) {
+  const auto needs = needs_of_suite(suite);
+  if (!needs.suite_lease) {
     return;
   }
-  if (held_) {
-    release(test);
-  }
-  Outcome outcome;
-  try {
-    outcome = acquire(requirement, test);
-  } catch (const Error& error) {
-    outcome = {Outcome::Kind::fail, error.what()};
-  }
-  apply(outcome);
-}
-
-void CurrentSession::require_usable(const ::testing::TestInfo& test) {
-  if (!session_) {
-    apply({Outcome::Kind::fail, unusable_});
-  } else if (!death_test_child_) {
-    apply(session_->check_devices(with_capabilities({}, test), name_of(test)));
+  const auto entry = session_ ? session_->entry().request : Request{};
+  suite_request_ = resolve({}, needs, fixture_of(suite).memory_class, entry);
+  const auto why = contradiction_in(needs);
+  suite_outcome_ = why.empty() ? take(*suite_request_, suite.name()) : Outcome{Outcome::Kind::fail, why};
+  if (suite_outcome_.kind != Outcome::Kind::granted) {
+    forbid_set_up(suite);
   }
 }
 
-/// A requirement with all that the test's annotations and its CTest entry say its devices must have.
-Requirement CurrentSession::with_capabilities(Requirement requirement, const ::testing::TestInfo& test) const {
-  requirement.capabilities =
-      requirement.capabilities | capabilities_of(test) | session_->settings().requirement.capabilities;
-  return requirement;
+void CurrentSession::end_suite(const ::testing::TestSuite& suite) {
+  if (!suite_request_) {
+    return;
+  }
+  allow_set_up();
+  suite_request_.reset();
+  if (session_) {
+    session_->release();
+    report(session_->examine(suite.name()), suite.GetTestInfo(0)->file(), suite.GetTestInfo(0)->line());
+  }
 }
 
-Outcome CurrentSession::acquire(const Requirement& requirement, const ::testing::TestInfo& test) {
+void CurrentSession::begin_test(const ::testing::TestInfo& test) {
+  const auto& suite = running_suite();
+  if (std::string{suite.name()} == misnamed_suite) {
+    return;
+  }
+  const auto contradiction = contradiction_of(suite, test);
+  apply(contradiction.empty() ? outcome_for(fixture_of(suite), test) : Outcome{Outcome::Kind::fail, contradiction});
+}
+
+void CurrentSession::correct(const SuiteFixture& fixture, const ::testing::TestInfo& test) {
+  const auto& suite = running_suite();
+  const auto known = fixture_of(suite);
+  if (known.scoped == fixture.scoped && known.memory_class == fixture.memory_class) {
+    return;
+  }
+  remember_fixture(suite, fixture);
+  if (!suite_request_ && !::testing::Test::HasFatalFailure() && !::testing::Test::IsSkipped()) {
+    apply(outcome_for(fixture, test));
+  }
+}
+
+Outcome CurrentSession::outcome_for(const SuiteFixture& fixture, const ::testing::TestInfo& test) try {
+  if (suite_request_) {
+    return suite_outcome_.kind == Outcome::Kind::granted ? outcome_under_suite_lease(test) : suite_outcome_;
+  }
+  const auto request = request_of(running_suite(), test, fixture.memory_class);
+  if (!fixture.scoped) {
+    return take(request, name_of(test));
+  }
   if (!session_) {
     return {Outcome::Kind::fail, unusable_};
   }
-  if (death_test_child_) {
-    memory::Account::instance().open({name_of(test), session_->bytes_of(requirement)});
+  lease_.release();
+  Request of_devices; // the test leases for itself, on these devices
+  of_devices.capabilities = request.capabilities;
+  return session_->check(of_devices, name_of(test));
+} catch (const Error& error) {
+  return {Outcome::Kind::fail, error.what()};
+}
+
+Outcome CurrentSession::outcome_under_suite_lease(const ::testing::TestInfo& test) {
+  const auto needs = needs_of_test(test);
+  const auto request = resolve(needs, {}, std::nullopt, *suite_request_);
+  if (!fits(request, *suite_request_)) {
+    return {Outcome::Kind::fail, name_of(test) + " asks for " + memory_text(request) +
+                                     ", and its suite holds one lease of " + memory_text(*suite_request_) +
+                                     " for all its tests. Give the suite as much in GPUTEST_SUITE_NEEDS, or leave it "
+                                     "out of GPUTEST_NEEDS"};
+  }
+  ::testing::Test::RecordProperty("gputest_memory", memory_text(*suite_request_));
+  ::testing::Test::RecordProperty("gputest_devices", describe(current_devices()));
+  return session_->check(request, name_of(test));
+}
+
+Outcome CurrentSession::take(const Request& request, const std::string& who) {
+  if (!session_) {
+    return {Outcome::Kind::fail, unusable_};
+  }
+  if (lease_ && held_ == request) {
     return {};
   }
-  if (held_) {
-    throw NestedLease{name_of(test) + " asked for a lease of " + to_string(requirement) + " while it has one of " +
-                      to_string(*held_) +
-                      "; waiting for a second one could deadlock. Give the first back before, or, to lease only around "
-                      "the GPU sections of a test, derive its fixture from gputest::ScopedTest"};
-  }
-  if (!broken_by_.empty()) {
-    return session_->skip(name_of(test) + " cannot use a GPU in this process: " + broken_by_ + ". Run it by itself");
-  }
-  auto wanted = with_capabilities(requirement, test);
-  wanted.heap = requirement_of(test, std::nullopt).heap; // a lease in the middle of a test says nothing of it
-  auto outcome = session_->acquire(wanted, name_of(test));
-  if (outcome.kind == Outcome::Kind::granted) {
-    outcome = session_->prepare_heap(wanted, name_of(test));
-  }
-  if (outcome.kind == Outcome::Kind::granted) {
-    held_ = requirement;
-    memory::Account::instance().open({name_of(test), session_->bytes_of(requirement)});
-    ::testing::Test::RecordProperty("gputest_memory", to_string(requirement));
-    ::testing::Test::RecordProperty("gputest_devices", session::describe(devices()));
-  }
-  return outcome;
-}
-
-void CurrentSession::release(const ::testing::TestInfo& test) {
-  if (held_) {
-    give_back(test);
-  }
-  const std::string loss = session_ ? session_->loss() : "";
-  if (!loss.empty() && broken_by_.empty()) {
-    broken_by_ = name_of(test) + " left it without its place on the ledger";
-    ADD_FAILURE_AT(test.file(), test.line())
-        << name_of(test) << " left this process without its place on the ledger: " << loss
-        << ". The tests after it are skipped; run them without it";
+  try {
+    lease_.release();
+    lease_ = session_->lease(request, who);
+    held_ = request;
+    if (lease_ && ::testing::UnitTest::GetInstance()->current_test_info() != nullptr) {
+      ::testing::Test::RecordProperty("gputest_memory", memory_text(request));
+      ::testing::Test::RecordProperty("gputest_devices", describe(current_devices()));
+    }
+    return lease_.outcome();
+  } catch (const Error& error) {
+    return {Outcome::Kind::fail, error.what()};
   }
 }
 
-void CurrentSession::finish(const ::testing::TestInfo& test) {
-  release(test);
-  if (!session_ || death_test_child_) {
+Lease CurrentSession::lease(const Request& request, const ::testing::TestInfo& test) {
+  if (!session_) {
+    throw Error{unusable_};
+  }
+  auto wanted = request;
+  const auto known = request_of(running_suite(), test, std::nullopt);
+  wanted.capabilities = wanted.capabilities | known.capabilities;
+  wanted.heap = known.heap; // a lease in the middle of a test says nothing of it
+  try {
+    auto lease = session_->lease(wanted, name_of(test));
+    if (lease) {
+      ::testing::Test::RecordProperty("gputest_memory", to_string(request));
+      ::testing::Test::RecordProperty("gputest_devices", describe(current_devices()));
+    }
+    return lease;
+  } catch (const NestedLease& error) {
+    throw NestedLease{std::string{error.what()} + ", or, to lease only around the GPU sections of a test, derive its "
+                                                  "fixture from gputest::ScopedTest"};
+  }
+}
+
+void CurrentSession::end_test(const ::testing::TestInfo& test) {
+  if (!session_) {
     return;
   }
-  for (const auto& problem : session_->stray_contexts(name_of(test))) {
-    ADD_FAILURE_AT(test.file(), test.line()) << problem;
+  if (!suite_request_) {
+    session_->release(); // a lease of the test's own that outlives it, too
   }
+  const auto findings = session_->examine(name_of(test));
+  if (!findings.memory_resource.empty()) {
+    ::testing::Test::RecordProperty("gputest_memory_resource", findings.memory_resource);
+  }
+  if (!findings.spilled.empty()) {
+    ::testing::Test::RecordProperty("gputest_spilled", findings.spilled);
+  }
+  report(findings, test.file(), test.line());
 }
 
-void CurrentSession::give_back(const ::testing::TestInfo& test) {
-  held_.reset();
-  const auto memory = memory::close_lease();
-  if (!memory.kinds.empty()) {
-    ::testing::Test::RecordProperty("gputest_memory_resource", memory.kinds);
+void CurrentSession::report(const Findings& findings, const char* file, int line) const {
+  for (const auto& problem : findings.problems) {
+    try {
+      ADD_FAILURE_AT(file, line) << problem;
+    } catch (...) { // NOLINT(bugprone-empty-catch): GoogleTest has recorded it, and a listener threw
+    }
   }
-  if (!memory.spilled.empty()) {
-    ::testing::Test::RecordProperty("gputest_spilled", memory.spilled);
-  }
-  const std::string error = session_->release(memory.managed);
-  if (!error.empty() && broken_by_.empty()) {
-    broken_by_ = name_of(test) + " left it with " + error;
-    ADD_FAILURE_AT(test.file(), test.line())
-        << name_of(test) << " left CUDA unusable for the rest of this process: " << error
-        << ". The tests after it are skipped; run them without it";
-  }
-}
-
-const std::vector<Device>& CurrentSession::devices() const {
-  static const std::vector<Device> none;
-  return session_ ? session_->devices() : none;
 }
 
 } // namespace detail
-
-const std::vector<Device>& current_devices() { return detail::CurrentSession::instance().devices(); }
 
 } // namespace gputest

@@ -1,6 +1,8 @@
 #pragma once
 
-#include "session/session.hpp"
+#include "known_needs.hpp"
+
+#include <gputest/session.hpp>
 
 #include <gtest/gtest.h>
 
@@ -10,49 +12,55 @@
 
 namespace gputest::detail {
 
-/// The session of this test executable, begun by the environment or the listener, whichever comes first.
+/// The suite of the tests that report misnamed annotations. They need no GPU.
+inline constexpr const char* misnamed_suite = "GputestNeeds";
+
+/// The session of this test executable. The environment or the listener begins it, whichever runs first.
+///
+/// Reporting a failure never throws out of it, even if another listener throws.
 class CurrentSession {
 public:
   static CurrentSession& instance();
 
-  /// Chooses devices and enters the ledger for the tests that GoogleTest will run. Does nothing the second time, nor
-  /// where no test will run. Blocks as Session::enter() does. Never throws: what went wrong fails each test.
+  /// Chooses devices and enters the ledger for the tests that GoogleTest will run. Does nothing the second time, or if
+  /// no test will run. Blocks as Session::enter() does. An error fails each test.
   void begin(const ::testing::UnitTest& unit_test);
 
   [[nodiscard]] bool begun() const { return begun_; }
 
-  /// Leases for the running test, in place of what is leased for it already. Skips or fails the test if that cannot be.
-  void take(const Requirement& requirement, const ::testing::TestInfo& test);
+  /// Leases for a suite that has its own lease. If the lease is not granted, SetUpTestSuite() does not run.
+  void begin_suite(const ::testing::TestSuite& suite);
+  void end_suite(const ::testing::TestSuite& suite);
 
-  /// Skips or fails the running test if this process can lease nothing at all (no GPU, an unusable setting), or if its
-  /// devices lack what the test requires.
-  void require_usable(const ::testing::TestInfo& test);
+  /// Leases what the starting test is known to need, or skips or fails it.
+  void begin_test(const ::testing::TestInfo& test);
 
-  /// Leases on top of nothing. Throws NestedLease if a lease is held.
-  [[nodiscard]] session::Outcome acquire(const Requirement& requirement, const ::testing::TestInfo& test);
+  /// Corrects the lease if the fixture, once constructed, differs from what was known.
+  void correct(const SuiteFixture& fixture, const ::testing::TestInfo& test);
 
-  /// Settles and gives back; fails the test if it left CUDA unusable, or closed what gputest needs.
-  void release(const ::testing::TestInfo& test);
+  /// Gives back, and fails the test if it has left a problem behind.
+  void end_test(const ::testing::TestInfo& test);
 
-  /// What release() does; and fails the test if this process has a context on a device that was not given to it.
-  void finish(const ::testing::TestInfo& test);
-
-  [[nodiscard]] const std::vector<Device>& devices() const;
-
-  /// What is known to be asked of a test: by its annotation, by its suite's fixture, by its CTest entry.
-  [[nodiscard]] Requirement requirement_of(const ::testing::TestInfo& test, std::optional<MemoryClass> fixture) const;
+  /// Leases for a section of the test. Throws NestedLease if a lease is held.
+  [[nodiscard]] Lease lease(const Request& request, const ::testing::TestInfo& test);
 
 private:
-  [[nodiscard]] Requirement with_capabilities(Requirement requirement, const ::testing::TestInfo& test) const;
-  void give_back(const ::testing::TestInfo& test);
-  [[nodiscard]] session::Plan plan_for(const ::testing::UnitTest& unit_test) const;
+  [[nodiscard]] Request request_of(const ::testing::TestSuite& suite, const ::testing::TestInfo& test,
+                                   std::optional<MemoryClass> fixture) const;
+  [[nodiscard]] Plan plan_for(const ::testing::UnitTest& unit_test) const;
+  void add_to(Plan& plan, const ::testing::TestSuite& suite, const ::testing::TestInfo& test) const;
+  [[nodiscard]] Outcome outcome_for(const SuiteFixture& fixture, const ::testing::TestInfo& test);
+  [[nodiscard]] Outcome outcome_under_suite_lease(const ::testing::TestInfo& test);
+  [[nodiscard]] Outcome take(const Request& request, const std::string& who);
+  void report(const Findings& findings, const char* file, int line) const;
 
   bool begun_ = false;
-  bool death_test_child_ = false;
-  std::optional<session::Session> session_;
-  std::string unusable_;            ///< why there is no session
-  std::string broken_by_;           ///< the test that left CUDA unusable, and how
-  std::optional<Requirement> held_; ///< what is leased for the running test
+  std::optional<Session> session_;
+  std::string unusable_;                 ///< why there is no session
+  std::optional<Request> suite_request_; ///< what the running suite asks one lease for
+  Outcome suite_outcome_;
+  Request held_; ///< what lease_ is of
+  Lease lease_;  ///< of the running test or suite
 };
 
 } // namespace gputest::detail

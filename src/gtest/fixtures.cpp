@@ -1,9 +1,8 @@
 #include <gputest/gtest/fixtures.hpp>
 
-#include <gputest/gtest/scoped.hpp>
+#include "current_session.hpp"
 
-#include "gtest/current_session.hpp"
-#include "gtest/suites.hpp"
+#include <gputest/error.hpp>
 
 namespace gputest {
 
@@ -16,34 +15,44 @@ void fail_unprotected() {
                   "gtest_main, or end your main() with `return gputest::run_all_tests();`";
 }
 
-const ::testing::TestInfo& running_test() { return *::testing::UnitTest::GetInstance()->current_test_info(); }
-
-} // namespace
-
-ClassTest::ClassTest(MemoryClass memory_class) {
+void correct(const detail::SuiteFixture& fixture) {
   auto& current = CurrentSession::instance();
-  if (!current.begun()) {
+  if (current.begun()) {
+    current.correct(fixture, *::testing::UnitTest::GetInstance()->current_test_info());
+  } else {
     fail_unprotected();
-    return;
-  }
-  detail::remember_fixture({memory_class, false});
-  if (!HasFatalFailure() && !IsSkipped()) {
-    current.take(current.requirement_of(running_test(), memory_class), running_test());
   }
 }
 
-void ClassTest::announce(MemoryClass memory_class) { detail::remember_fixture({memory_class, false}); }
+} // namespace
 
-void ScopedTest::SetUpTestSuite() { detail::remember_fixture({std::nullopt, true}); }
+ClassTest::ClassTest(MemoryClass memory_class) { correct({memory_class, false, true}); }
 
-ScopedTest::ScopedTest() {
-  auto& current = CurrentSession::instance();
-  if (!current.begun()) {
-    fail_unprotected();
-    return;
+ScopedTest::ScopedTest() { correct({std::nullopt, true, true}); }
+
+// Their addresses identify the fixtures (known_needs.cpp); they have no other purpose. Each does something that no
+// other function does, because a linker that folds equal functions would give them one address.
+namespace {
+volatile int suite_function = 0;
+} // namespace
+
+void SmallTest::SetUpTestSuite() { suite_function = 1; }
+void SmallTest::TearDownTestSuite() { suite_function = 2; }
+void MediumTest::SetUpTestSuite() { suite_function = 3; }
+void MediumTest::TearDownTestSuite() { suite_function = 4; }
+void LargeTest::SetUpTestSuite() { suite_function = 5; }
+void LargeTest::TearDownTestSuite() { suite_function = 6; }
+void ScopedTest::SetUpTestSuite() { suite_function = 7; }
+void ScopedTest::TearDownTestSuite() { suite_function = 8; }
+
+Lease lease(const Request& request) {
+  const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
+  if (test == nullptr || !CurrentSession::instance().begun()) {
+    throw Error{"a lease for " + to_string(request) +
+                " was asked for outside of a test that gputest runs; ask in the test's body, link gputest::main in "
+                "place of gtest_main or end your main() with `return gputest::run_all_tests();`"};
   }
-  detail::remember_fixture({std::nullopt, true});
-  current.release(running_test());
+  return CurrentSession::instance().lease(request, *test);
 }
 
 } // namespace gputest

@@ -1,10 +1,9 @@
 #include "ledger/ledger.hpp"
 
-#include "ledger/record.hpp"
+#include "ledger/stored_record.hpp"
 
 #include <gputest/error.hpp>
 
-#include <charconv>
 #include <mutex>
 #include <utility>
 
@@ -12,9 +11,9 @@ namespace gputest::ledger {
 
 using policy::Stage;
 
-Ledger::Ledger(const std::string& folder, std::shared_ptr<const DeviceWitness> witness)
-    : store_{folder, "ledger-" + std::to_string(ledger_layout.version), ledger_layout}, devices_{store_},
-      roll_{store_, devices_, std::move(witness)}, place_{store_, roll_} {}
+Ledger::Ledger(const std::string& folder, std::shared_ptr<const DeviceProbe> probe)
+    : store_{folder, ledger_name, ledger_layout}, devices_{store_}, records_{store_, devices_, std::move(probe)},
+      client_{store_, records_} {}
 
 /// Calls what changes the ledger. If that cannot wake whom it has to, this process must look dead to them; and if the
 /// ledger's folder has been removed, that is what has to be said.
@@ -22,8 +21,8 @@ template <class Function>
 auto Ledger::or_lose_place(Function function) {
   try {
     return function();
-  } catch (const system::CannotRing& error) {
-    place_.fall_silent(error.what());
+  } catch (const platform::CannotNotify& error) {
+    client_.fall_silent(error.what());
     store_.require_in_place();
     throw;
   } catch (const LedgerError&) {
@@ -34,15 +33,15 @@ auto Ledger::or_lose_place(Function function) {
 
 Result Ledger::enter(const EnterRequest& request, const Patience& patience) {
   std::unique_lock guard{store_.mutex()};
-  if (place_.forked()) {
+  if (client_.forked()) {
     throw LedgerError{request.who +
                       " cannot enter the ledger: it was forked by a process that has, and runs under that "
                       "one's claim; start it as a program of its own"};
   }
   return or_lose_place([&] {
-    place_.take();
-    place_.own().who = request.who;
-    auto& claim = place_.own().claim = {};
+    auto seen = client_.take(guard, request.candidates);
+    client_.own().who = request.who;
+    auto& claim = client_.own().claim = {};
     claim.stage = Stage::entering;
     claim.candidates = request.candidates;
     claim.gpus = request.gpus;
@@ -50,133 +49,179 @@ Result Ledger::enter(const EnterRequest& request, const Patience& patience) {
     claim.largest_bytes = request.largest_bytes;
     claim.whole_devices = request.whole_devices;
     if (!request.present) {
-      return place_.settle(guard, patience);
+      return client_.wait_for_grant(guard, patience, std::move(seen));
     }
     auto at_once = patience;
     at_once.may_wait = false;
-    const auto result = place_.settle(guard, at_once);
-    return result.kind == Result::Kind::granted ? result : enter_without_room(request);
+    const auto result = client_.wait_for_grant(guard, at_once, std::move(seen));
+    if (result.kind == Result::Kind::granted) {
+      return result;
+    }
+    if (!guard.owns_lock()) {
+      guard.lock();
+    }
+    return enter_without_room(request);
   });
 }
 
 /// What the process uses is in use, whether it may or not; what it has not taken yet it must not count on.
 Result Ledger::enter_without_room(const EnterRequest& request) {
-  auto& claim = place_.own().claim;
+  auto& claim = client_.own().claim;
   claim.stage = Stage::inside;
   claim.devices = request.candidates;
   claim.largest_bytes = 0;
   claim.whole_devices = false;
-  place_.write();
-  roll_.ring_heads();
+  client_.write();
+  records_.notify_concerned();
   return {Result::Kind::granted, request.candidates, {}, {}};
 }
 
 Result Ledger::lease(const LeaseRequest& request, const Patience& patience) {
+  auto seen = records_.glance(request.devices); // before the mutex is taken: it may take milliseconds
   std::unique_lock guard{store_.mutex()};
-  Entry& own = place_.own();
-  if (own.claim.stage == Stage::waiting || own.claim.stage == Stage::holding) {
-    throw NestedLease{"this process asked for a lease for " + request.who + " while it has one for " + own.who +
-                      "; waiting for a second one could deadlock. Give the first back before, or, to lease only around "
-                      "the GPU sections of a test, derive its fixture from gputest::ScopedTest"};
-  }
-  if (own.claim.stage != Stage::inside || place_.forked()) {
-    throw LedgerError{"a lease for " + request.who + " was asked for by a process that has not entered the ledger"};
-  }
-  if (patience.may_wait && !announce(request)) {
-    return Result{Result::Kind::unannounced, 0, {}, place_.others_on(request.devices)};
+  release_late();
+  require_may_lease(request);
+  Record& own = client_.own();
+  if (patience.may_wait && !announce(request, seen)) {
+    // Of all devices of the process, and once more: what somebody gave back meanwhile looked like an external
+    // process's.
+    const policy::DeviceMask devices = own.claim.devices;
+    guard.unlock();
+    seen = records_.observe(devices);
+    guard.lock();
+    require_may_lease(request);
+    if (!announce(request, seen)) {
+      return Result{Result::Kind::unannounced, 0, {}, client_.others_on(request.devices)};
+    }
   }
   own.who = request.who;
   own.claim.stage = Stage::waiting;
   own.claim.wanted = request.devices;
   own.claim.lease_bytes = request.bytes;
   own.claim.exclusive = request.exclusive;
-  own.claim.seat = request.seat;
-  return or_lose_place([&] { return place_.settle(guard, patience); });
+  own.claim.medium_lock = request.medium_lock;
+  return or_lose_place([&] { return client_.wait_for_grant(guard, patience, std::move(seen)); });
+}
+
+void Ledger::require_may_lease(const LeaseRequest& request) const {
+  const Record& own = client_.own();
+  if (own.claim.stage == Stage::waiting || own.claim.stage == Stage::holding) {
+    throw NestedLease{"this process asked for a lease for " + request.who + " while it has one for " + own.who +
+                      "; waiting for a second one could deadlock. Give the first back before, or, to lease only around "
+                      "the GPU sections of a test, derive its fixture from gputest::ScopedTest"};
+  }
+  if (own.claim.stage != Stage::inside || client_.forked()) {
+    throw LedgerError{"a lease for " + request.who + " was asked for by a process that has not entered the ledger"};
+  }
 }
 
 void Ledger::release() noexcept {
-  if (place_.forked()) {
+  if (client_.forked()) {
     return;
   }
   try {
     const std::lock_guard guard{store_.mutex()};
-    if (place_.own().claim.stage == Stage::holding) {
-      place_.stop_wanting();
+    if (client_.own().claim.stage == Stage::holding) {
+      client_.stop_wanting();
       or_lose_place([&] {
-        place_.write();
-        roll_.ring_heads();
+        client_.write();
+        records_.notify_concerned();
       });
     }
-  } catch (const LedgerError&) { // NOLINT(bugprone-empty-catch)
-    // Either the claim stays until the process ends, which harms nobody but those who wait for it, or the place is
-    // lost; require_intact() and the next lease tell of it.
+  } catch (const LedgerError&) {
+    // Either the claim stays until the mutex can be had, or the process ends, which harms nobody but those who wait for
+    // it; or the place is lost. require_intact() and the next lease tell of it.
+    release_is_late_ = client_.own().claim.stage == Stage::holding;
+  }
+}
+
+/// Does what release() could not do. Under the mutex.
+void Ledger::release_late() {
+  if (std::exchange(release_is_late_, false) && client_.own().claim.stage == Stage::holding) {
+    client_.stop_wanting();
+    or_lose_place([&] {
+      client_.write();
+      records_.notify_concerned();
+    });
   }
 }
 
 void Ledger::set_overhead(std::uint64_t bytes) {
   const std::lock_guard guard{store_.mutex()};
-  Entry& own = place_.own();
-  if (place_.forked() || own.claim.stage == Stage::outside || bytes == own.claim.overhead_bytes) {
+  Record& own = client_.own();
+  if (client_.forked() || own.claim.stage == Stage::outside || bytes == own.claim.overhead_bytes) {
     return;
   }
   own.claim.overhead_bytes = bytes;
   or_lose_place([&] {
-    place_.correct();
-    roll_.ring_heads();
+    client_.correct();
+    records_.notify_concerned();
   });
 }
 
 void Ledger::require_intact() const {
-  if (place_.own().claim.stage != Stage::outside && !place_.forked()) {
-    place_.require_kept();
+  if (client_.own().claim.stage != Stage::outside && !client_.forked()) {
+    client_.require_kept();
     store_.require_intact();
   }
 }
 
-std::vector<Entry> Ledger::entries() {
+std::vector<Record> Ledger::entries() {
   const std::lock_guard guard{store_.mutex()};
-  auto all = roll_.read_named();
+  auto all = records_.read_named();
   for (auto& entry : all) {
-    entry.alive = roll_.lives(entry.slot);
+    entry.alive = records_.lives(entry.slot);
   }
   return all;
 }
 
-std::string Ledger::credential() const { return place_.taken() ? credential_of(place_.own()) : std::string{}; }
-
-std::optional<Entry> Ledger::holder_of(const std::string& credential) {
-  std::size_t slot = 0;
-  std::uint64_t identity = 0;
-  const char* const end = credential.data() + credential.size();
-  const auto colon = std::from_chars(credential.data(), end, slot);
-  if (colon.ec != std::errc{} || colon.ptr == end || *colon.ptr != ':') {
-    return std::nullopt;
+Ledger::Contents Ledger::contents() {
+  Contents contents;
+  std::unique_lock guard{store_.mutex(), std::defer_lock};
+  try {
+    guard.lock();
+  } catch (const LedgerError& error) {
+    contents.caveat = error.what();
   }
-  const auto number = std::from_chars(colon.ptr + 1, end, identity);
-  if (number.ec != std::errc{} || number.ptr != end) {
+  contents.entries = records_.read_named();
+  for (auto& entry : contents.entries) {
+    entry.alive = records_.lives(entry.slot);
+  }
+  for (std::size_t i = 0; i < most_devices && !devices_.uuid(i).empty(); ++i) {
+    contents.uuids.push_back(devices_.uuid(i));
+    contents.overhead_bytes.push_back(devices_.measured_overhead(i));
+  }
+  return contents;
+}
+
+std::string Ledger::credential() const { return client_.taken() ? credential_of(client_.own()) : std::string{}; }
+
+std::optional<Record> Ledger::holder_of(const std::string& credential) {
+  if (credential.empty()) {
     return std::nullopt;
   }
   const std::lock_guard guard{store_.mutex()};
-  for (const auto& entry : roll_.read_named()) {
-    if (entry.slot == slot && entry.identity == identity && roll_.lives(slot)) {
+  for (const auto& entry : records_.read_named()) {
+    if (credential_of(entry) == credential && records_.lives(entry.slot)) {
       return entry;
     }
   }
   return std::nullopt;
 }
 
-void Ledger::inherit_across_exec() { place_.inherit_across_exec(); }
+void Ledger::inherit_across_exec() { client_.inherit_across_exec(); }
 
-/// Whether the process may wait for this lease: it announced it when it entered, or could have done so.
-bool Ledger::announce(const LeaseRequest& request) {
-  auto& claim = place_.own().claim;
+/// Whether the process may wait for this lease: it announced it when it entered, or could have done so, by what its
+/// devices showed. A device that was not observed counts as one that has no room.
+bool Ledger::announce(const LeaseRequest& request, const Observations& seen) {
+  auto& claim = client_.own().claim;
   if (request.exclusive) {
     return claim.whole_devices;
   }
   if (request.bytes > claim.largest_bytes) {
-    auto all = roll_.read();
-    const std::size_t position = place_.with_own(all);
-    if (!policy::may_raise(roll_.snapshot(all, claim.devices), position, request.bytes)) {
+    auto all = records_.read();
+    const std::size_t position = client_.with_own(all);
+    if (!policy::may_raise(records_.snapshot(all, claim.devices, seen), position, request.bytes)) {
       return false;
     }
     claim.largest_bytes = request.bytes;

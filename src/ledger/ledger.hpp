@@ -1,10 +1,10 @@
 #pragma once
 
+#include "ledger/client.hpp"
 #include "ledger/device_table.hpp"
-#include "ledger/entry.hpp"
-#include "ledger/place.hpp"
+#include "ledger/record.hpp"
+#include "ledger/records.hpp"
 #include "ledger/result.hpp"
-#include "ledger/roll.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -22,7 +22,7 @@ public:
   /// Opens the ledger in `folder`, and makes it if there is none. Throws LedgerError saying what is wrong with it.
   ///
   /// In a child that this process forks the object is inert: the child has no claim of its own.
-  Ledger(const std::string& folder, std::shared_ptr<const DeviceWitness> witness);
+  Ledger(const std::string& folder, std::shared_ptr<const DeviceProbe> probe);
 
   /// The devices that the ledger knows.
   [[nodiscard]] DeviceTable& devices() { return devices_; }
@@ -50,8 +50,8 @@ public:
     std::string who;
     policy::DeviceMask devices = 0;
     std::uint64_t bytes = 0;
-    bool exclusive = false; ///< the whole devices, with nobody else inside
-    bool seat = false;      ///< the devices' medium seats
+    bool exclusive = false;   ///< the whole devices, with nobody else inside
+    bool medium_lock = false; ///< the devices' medium locks
   };
 
   /// Leases. Blocks as `patience` allows. Throws NestedLease if this process already holds or awaits a lease.
@@ -69,13 +69,24 @@ public:
   void require_intact() const;
 
   /// Everybody on the ledger.
-  [[nodiscard]] std::vector<Entry> entries();
+  [[nodiscard]] std::vector<Record> entries();
 
-  /// This process's slot and identity as `<slot>:<identity>`, for a process that runs under its lease; empty outside.
+  /// All that is in the ledger, for people.
+  struct Contents {
+    std::vector<std::string> uuids;            ///< of the devices: bit i of a mask is uuids[i]
+    std::vector<std::uint64_t> overhead_bytes; ///< of a process on each, as last measured; 0: by nobody
+    std::vector<Record> entries;
+    std::string caveat; ///< why it was read without the mutex, so that lines may not fit together; else empty
+  };
+
+  /// Looks, with the mutex if it can be had. Throws LedgerError for damage.
+  [[nodiscard]] Contents contents();
+
+  /// What names this process to those that run under its lease, credential_of(); empty outside.
   [[nodiscard]] std::string credential() const;
 
   /// Whether a credential names a process that is alive and on the ledger; if so, its entry.
-  [[nodiscard]] std::optional<Entry> holder_of(const std::string& credential);
+  [[nodiscard]] std::optional<Record> holder_of(const std::string& credential);
 
   /// Lets the program that this process will exec() keep the place on the ledger.
   void inherit_across_exec();
@@ -84,12 +95,16 @@ private:
   template <class Function>
   auto or_lose_place(Function function);
   [[nodiscard]] Result enter_without_room(const EnterRequest& request);
-  [[nodiscard]] bool announce(const LeaseRequest& request);
+  void require_may_lease(const LeaseRequest& request) const;
+  [[nodiscard]] bool announce(const LeaseRequest& request, const Observations& seen);
 
-  SlotStore store_;
+  void release_late();
+
+  platform::SlotStore store_;
   DeviceTable devices_;
-  Roll roll_;
-  Place place_;
+  Records records_;
+  Client client_;
+  bool release_is_late_ = false; ///< release() could not have the mutex, and is to be done with it
 };
 
 } // namespace gputest::ledger

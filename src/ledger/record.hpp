@@ -1,65 +1,81 @@
 #pragma once
 
-#include "ledger/entry.hpp"
-#include "ledger/slot_store.hpp"
+#include "policy/admission.hpp"
 
-#include <algorithm>
-#include <array>
+#include <chrono>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace gputest::ledger {
 
-/// A process's line in the ledger as it lies in the file. All zero: nobody.
+/// One process on the ledger.
 struct Record {
-  std::uint32_t stage = 0; ///< policy::Stage
-  std::uint32_t flags = 0; ///< whole_devices, exclusive, seat
-  std::uint64_t ticket = 0;
+  std::size_t slot = 0;
   std::uint64_t identity = 0; ///< differs between two processes that had the same slot
-  std::uint64_t candidates = 0;
-  std::uint64_t devices = 0;
-  std::uint64_t wanted = 0;
-  std::uint64_t overhead_bytes = 0;
-  std::uint64_t largest_bytes = 0;
-  std::uint64_t lease_bytes = 0;
-  std::int64_t since_ns = 0; ///< of the system clock
-  std::int64_t pid = 0;      ///< for messages, and to know the process's memory in the driver's list
+  policy::Claim claim;
+  std::int64_t pid = 0;
+  std::uint64_t start_time = 0; ///< of the process, platform::start_time_of(); 0: not known
   std::uint32_t uid = 0;
-  std::uint32_t gpus = 0;
-  std::array<char, 160> who{};
+  std::string who;                             ///< the test, or the command
+  std::chrono::system_clock::time_point since; ///< when it took, or began to wait for, what `claim` says
+  bool alive = true; ///< false: its process has ended, and its bytes come back as soon as the device shows them free
 };
-static_assert(sizeof(Record) == 256, "a record must divide a page");
 
-/// A device's row in the table before the records. The first row without a UUID ends the table.
-struct DeviceRow {
-  std::array<char, 96> uuid{};
-  std::uint64_t overhead_bytes = 0; ///< of a process, as last measured
-  std::array<char, 24> spare{};
-};
-static_assert(sizeof(DeviceRow) == 128, "part of the layout");
-
-constexpr std::size_t most_devices = 64; // bits of a DeviceMask
-
-constexpr Layout ledger_layout{1, most_devices * sizeof(DeviceRow), sizeof(Record), 1024};
-
-/// Writes a claim and its owner as a record, and back.
-///
-/// The file is everybody's: what no gputest writes is read as what does no harm. A stage that there is not is
-/// `outside`, who is not inside has no devices, a time is not before 1970, and a name is text().
-[[nodiscard]] Record to_record(const Entry& entry);
-[[nodiscard]] Entry to_entry(std::size_t slot, const Record& record);
-
-/// The same without the name, which only people need: most of the time that a record takes to read.
-[[nodiscard]] Entry to_unnamed_entry(std::size_t slot, const Record& record);
-
-/// What stands in a field of text, for people: up to the terminator, or to the last but one byte where there is none,
-/// and no character that a terminal would act on.
-template <std::size_t size>
-[[nodiscard]] std::string text(const std::array<char, size>& field) {
-  std::string text{field.begin(), std::find(field.begin(), field.end() - 1, '\0')};
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return (c >= '\0' && c < ' ') || c == '\x7F'; }, '?');
-  return text;
+/// Whether both are of one process; a slot is another process's after its owner has ended.
+[[nodiscard]] inline bool is_same(const Record& a, const Record& b) {
+  return a.slot == b.slot && a.identity == b.identity;
 }
+
+/// The slots of each user. All slots are counted as this process sees them: its own user's first.
+constexpr std::size_t slots_of_a_user = 1024;
+
+/// How a process is named to those that run under its lease: `<uid>:<slot of that user>:<identity>`, in
+/// GPUTEST_LEASE_OF.
+[[nodiscard]] inline std::string credential_of(const Record& entry) {
+  return std::to_string(entry.uid) + ":" + std::to_string(entry.slot % slots_of_a_user) + ":" +
+         std::to_string(entry.identity);
+}
+
+/// What one device showed when it was observed. Asks neither a driver nor the operating system any more, so that a
+/// decision under the ledger's mutex may use it.
+class Observation {
+public:
+  virtual ~Observation() = default;
+
+  /// What the device could ever give, and what external processes held of it, given everybody on the ledger.
+  [[nodiscard]] virtual policy::Capacity capacity(const std::vector<Record>& entries,
+                                                  policy::DeviceMask device) const = 0;
+
+  /// Whether the device showed that the memory of this ended process is back. True only of a process whose end was seen
+  /// before the observation began: one that lived then may not have allocated yet.
+  [[nodiscard]] virtual bool is_back(const Record& ended) const = 0;
+};
+
+/// What the ledger has to know of devices; backend/ has what it is made of, tests imitate it.
+class DeviceProbe {
+public:
+  virtual ~DeviceProbe() = default;
+
+  /// Looks at a device. May take milliseconds, and is never called under the ledger's mutex.
+  [[nodiscard]] virtual std::shared_ptr<const Observation> observe(const std::string& uuid) const = 0;
+
+  /// What the device could ever give, with all that is in use taken for external, whosever it is, where that is quicker
+  /// to see than whose it is: a lease for which there is room even so can be granted. nullopt where it is not quicker.
+  [[nodiscard]] virtual std::optional<policy::Capacity> least_capacity(const std::string& /*uuid*/) const {
+    return std::nullopt;
+  }
+
+  /// The same as of an observation of this moment.
+  [[nodiscard]] policy::Capacity capacity(const std::string& uuid, const std::vector<Record>& entries,
+                                          policy::DeviceMask device) const {
+    return observe(uuid)->capacity(entries, device);
+  }
+  [[nodiscard]] bool is_back(const std::string& uuid, const Record& ended) const {
+    return observe(uuid)->is_back(ended);
+  }
+};
 
 } // namespace gputest::ledger

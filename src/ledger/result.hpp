@@ -1,6 +1,6 @@
 #pragma once
 
-#include "ledger/entry.hpp"
+#include "ledger/record.hpp"
 #include "policy/admission.hpp"
 
 #include <chrono>
@@ -11,8 +11,8 @@ namespace gputest::ledger {
 
 /// Who stands in the way of a request.
 struct Blocked {
-  std::vector<Entry> blockers;
-  bool strangers = false; ///< programs that are not on the ledger stand in its way too
+  std::vector<Record> blockers;
+  bool external = false; ///< programs that are not on the ledger stand in its way too
 };
 
 /// What came of a request.

@@ -48,7 +48,7 @@ public:
   /// The one of this process; never destroyed.
   static Account& instance();
 
-  /// From now on memory may be had under a grant only: gputest runs the tests of this process.
+  /// From now on memory is allocated under a grant only: gputest runs the tests of this process.
   void guard();
 
   /// Begins a lease. In a process that is not guarded it limits all the same.
@@ -69,7 +69,7 @@ public:
   /// Notes where reserved bytes are.
   void add(void* pointer, const Allocation& allocation);
 
-  /// Counts an allocation as freed, and tells what it was; nullopt if there is none there.
+  /// Counts an allocation as freed, and returns it; nullopt if there is none there.
   std::optional<Allocation> remove(void* pointer) noexcept;
 
 private:

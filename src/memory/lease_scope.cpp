@@ -1,6 +1,6 @@
 #include "memory/lease_scope.hpp"
 
-#include "memory/source.hpp"
+#include "backend/this_process.hpp"
 #include "session/messages.hpp"
 
 #include <exception>
@@ -18,12 +18,12 @@ void tell_left(const std::string& test, const Left& left) {
 }
 
 std::string tell_spills(const std::string& test) {
-  const auto spills = Source::instance().take_spills();
+  const auto spills = backend::MemorySource::instance().take_spills();
   if (!spills) {
     static bool told = false;
     if (!std::exchange(told, true)) {
       session::tell(test + " used managed memory; how much of it spilled to the host cannot be seen, since the CUDA "
-                           "driver does not tell where a page is");
+                           "driver does not report where a page is");
     }
     return "not visible";
   }

@@ -1,11 +1,10 @@
 #include <gputest/memory_resource.hpp>
 
+#include "backend/this_process.hpp"
 #include "memory/account.hpp"
-#include "memory/source.hpp"
 #include "policy/memory_kind.hpp"
-#include "policy/settings.hpp"
 #include "session/messages.hpp"
-#include "system/environment.hpp"
+#include "settings/settings.hpp"
 
 #include <gputest/error.hpp>
 
@@ -16,9 +15,9 @@
 
 namespace gputest {
 
+using backend::MemorySource;
 using memory::Account;
 using memory::Allocation;
-using memory::Source;
 
 namespace {
 
@@ -32,15 +31,15 @@ void tell_once(const std::string& text) {
 }
 
 MemoryKind choose(int device, std::optional<MemoryKind> of_test) {
-  const auto setting = policy::parse_settings(system::read_variable).memory_resource;
-  const auto choice = policy::choose_memory_kind(of_test, setting, Source::instance().has_pools(device), device);
+  const auto setting = settings::of_process().memory_resource;
+  const auto choice = policy::choose_memory_kind(of_test, setting, MemorySource::instance().has_pools(device), device);
   tell_once("memory_resource: " + std::string{to_string(choice.kind)} + " (" + choice.because + ")");
   Account::instance().use(choice.kind);
   return choice.kind;
 }
 
 MemoryKind require_managed(int device) {
-  if (!Source::instance().has_managed_memory(device)) {
+  if (!MemorySource::instance().has_managed_memory(device)) {
     throw InvalidSetting{"managed memory was asked for, and device " + std::to_string(device) +
                          " has none (CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY is 0); use gputest::memory_resource"};
   }
@@ -56,9 +55,9 @@ void check_alignment(std::size_t alignment) {
   }
 }
 
-/// Pages that have no room move to and fro until the device seems dead, so the driver must not be asked.
+/// Pages without room move between host and device until the device seems dead, so the driver must not be asked.
 void check_room(const Allocation& allocation) {
-  const Bytes free = Source::instance().free_bytes(allocation.device);
+  const Bytes free = MemorySource::instance().free_bytes(allocation.device);
   if (allocation.bytes > free) {
     throw OutOfMemory{to_string(allocation.bytes) + " of managed memory were asked of device " +
                       std::to_string(allocation.device) + ", which has " + to_string(free) +
@@ -74,7 +73,7 @@ void* allocate(const Allocation& allocation, std::size_t alignment, StreamHandle
   }
   auto& account = Account::instance();
   account.reserve(allocation);
-  auto& source = Source::instance();
+  auto& source = MemorySource::instance();
   void* pointer = nullptr;
   try {
     if (allocation.kind == MemoryKind::managed) {
@@ -105,7 +104,7 @@ void deallocate(void* pointer, StreamHandle stream) noexcept {
       return;
     }
     const auto error =
-        Source::instance().free(allocation->kind, allocation->device, pointer, allocation->bytes, stream);
+        MemorySource::instance().free(allocation->kind, allocation->device, pointer, allocation->bytes, stream);
     if (!error.empty()) {
       session::tell(to_string(allocation->bytes) + " of device " + std::to_string(allocation->device) +
                     " could not be freed: " + error);

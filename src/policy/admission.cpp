@@ -1,6 +1,7 @@
 #include "policy/admission.hpp"
 
 #include "policy/queues.hpp"
+#include "policy/reservation.hpp"
 
 #include <algorithm>
 
@@ -28,11 +29,11 @@ struct Load {
   std::uint64_t leased_bytes = 0;
   std::uint64_t largest_bytes = 0;
   bool anybody = false;
-  bool whole = false;                 ///< somebody holds, or may wait for, the whole device
-  std::vector<std::size_t> positions; ///< whose claims these are
-  std::vector<std::size_t> holders;   ///< those of them that hold a lease
-  std::vector<std::size_t> seated;    ///< and of these, the seat
-  std::uint64_t held_bytes = 0;       ///< the holders' leases and overheads
+  bool whole = false;                           ///< somebody holds, or may wait for, the whole device
+  std::vector<std::size_t> positions;           ///< whose claims these are
+  std::vector<std::size_t> holders;             ///< those of them that hold a lease
+  std::vector<std::size_t> medium_lock_holders; ///< and of these, the medium lock
+  std::uint64_t held_bytes = 0;                 ///< the holders' leases and overheads
 };
 
 Load load_of_others(const Snapshot& snapshot, std::size_t self, std::size_t device) {
@@ -52,27 +53,28 @@ Load load_of_others(const Snapshot& snapshot, std::size_t self, std::size_t devi
       load.held_bytes = sum(load.held_bytes, sum(claim.lease_bytes, claim.overhead_bytes));
       load.holders.push_back(position);
       load.whole = load.whole || claim.exclusive;
-      if (claim.seat) {
-        load.seated.push_back(position);
+      if (claim.medium_lock) {
+        load.medium_lock_holders.push_back(position);
       }
     }
   }
   return load;
 }
 
-/// Whether `bytes` fit in what strangers leave of the device, and if not, whether they would without the strangers.
+/// Whether `bytes` fit in what external processes leave of the device, and if not, whether they would without the
+/// external processes.
 struct Fit {
   bool now = false;
-  bool but_for_strangers = false;
+  bool but_for_external = false;
 };
 
-/// Whether strangers hold too much of a device to call the rest of it the whole. A desktop keeps a few percent for
-/// ever.
-bool strangers_share(const Capacity& device) { return device.stranger_bytes > device.total_bytes / 10; }
+/// Whether external processes hold too much of a device to call the rest of it the whole. A desktop keeps a few percent
+/// for ever.
+bool external_share(const Capacity& device) { return device.external_bytes > device.total_bytes / 10; }
 
-/// What strangers leave of a device; they may hold more than it could give, with what the driver reserves.
+/// What external processes leave of a device; they may hold more than it could give, with what the driver reserves.
 std::uint64_t room_of(const Capacity& device) {
-  return device.total_bytes - std::min(device.stranger_bytes, device.total_bytes);
+  return device.total_bytes - std::min(device.external_bytes, device.total_bytes);
 }
 
 Fit fits(const Capacity& device, std::uint64_t bytes) {
@@ -111,6 +113,7 @@ Decision decide_entering(const Snapshot& snapshot, std::size_t self) {
   std::vector<Room> rooms;
   unsigned candidates = 0;
   unsigned large_enough = 0;
+  bool first_somewhere = false;
   Wait wait;
   for (std::size_t d = 0; d < snapshot.devices.size(); ++d) {
     if ((own.candidates & bit(d)) == 0) {
@@ -124,8 +127,10 @@ Decision decide_entering(const Snapshot& snapshot, std::size_t self) {
     ++large_enough;
     if (const auto ahead = next_ahead(snapshot, self, d)) {
       add(wait.blockers, *ahead);
+      wait.behind = snapshot.claims[*ahead].ticket;
       continue;
     }
+    first_somewhere = true;
     const Load load = load_of_others(snapshot, self, d);
     const std::uint64_t overheads = sum(load.overhead_bytes, own.overhead_bytes);
     // Whoever is inside must be able to finish: all contexts and the largest single lease fit together. And what is
@@ -134,19 +139,24 @@ Decision decide_entering(const Snapshot& snapshot, std::size_t self) {
         std::max(sum(overheads, std::max(load.largest_bytes, own.largest_bytes)), sum(overheads, load.leased_bytes));
     const Fit fit = fits(device, claimed);
     const bool alone = !load.whole && !(device.one_process && load.anybody) &&
-                       !(own.whole_devices && (load.anybody || strangers_share(device)));
-    if (fit.now && alone) {
+                       !(own.whole_devices && (load.anybody || external_share(device)));
+    const auto delayed = fit.now && alone ? delayed_by(snapshot, self, d) : std::nullopt;
+    if (fit.now && alone && !delayed) {
       rooms.push_back({d, room_of(device) - sum(overheads, load.leased_bytes)});
       continue;
     }
     add_all(wait.blockers, load.positions);
-    wait.strangers = wait.strangers || (own.whole_devices && strangers_share(device)) ||
-                     (!fit.now && fit.but_for_strangers && device.stranger_bytes > 0);
+    if (delayed) {
+      add(wait.blockers, *delayed);
+    }
+    wait.external = wait.external || (own.whole_devices && external_share(device)) ||
+                    ((delayed || (!fit.now && fit.but_for_external)) && device.external_bytes > 0);
   }
   if (large_enough < own.gpus) {
     return Refusal{needed, largest_total(snapshot, own.candidates), own.gpus, candidates};
   }
   if (rooms.size() < own.gpus) {
+    wait.behind = first_somewhere ? 0 : wait.behind;
     return wait;
   }
   std::stable_sort(rooms.begin(), rooms.end(),
@@ -169,12 +179,11 @@ Decision decide_waiting(const Snapshot& snapshot, std::size_t self) {
     if (needed > snapshot.devices[d].total_bytes) {
       return Refusal{needed, snapshot.devices[d].total_bytes, 1, 1};
     }
-    if (const auto ahead = next_ahead(snapshot, self, d)) {
-      add(wait.blockers, *ahead);
-    }
   }
-  if (!wait.blockers.empty()) {
-    return wait; // its turn comes when those ahead have theirs
+  if (const auto ahead = nearest_excluder(snapshot, self)) {
+    wait.blockers.push_back(*ahead);
+    wait.behind = snapshot.claims[*ahead].ticket;
+    return wait; // its turn comes after that one's
   }
   bool granted = true;
   for (std::size_t d = 0; d < snapshot.devices.size(); ++d) {
@@ -184,16 +193,22 @@ Decision decide_waiting(const Snapshot& snapshot, std::size_t self) {
     const Capacity& device = snapshot.devices[d];
     const Load load = load_of_others(snapshot, self, d);
     const Fit fit = fits(device, sum(needed, sum(load.overhead_bytes, load.leased_bytes)));
-    const bool alone = !own.exclusive || (!load.anybody && !strangers_share(device));
-    const bool seat_taken = own.seat && !load.seated.empty();
-    if (!fit.now || !alone || seat_taken) {
+    const bool alone = !own.exclusive || (!load.anybody && !external_share(device));
+    const bool medium_lock_held = own.medium_lock && !load.medium_lock_holders.empty();
+    if (!fit.now || !alone || medium_lock_held) {
       granted = false;
       // While some keep it out by themselves, it is of no use to it that anybody else goes.
+      // External processes may end: they do not count here.
       const bool by_holders =
-          !load.holders.empty() && (own.exclusive || !fits(device, sum(needed, load.held_bytes)).now);
-      add_all(wait.blockers, seat_taken ? load.seated : by_holders ? load.holders : load.positions);
-      wait.strangers = wait.strangers || (own.exclusive && strangers_share(device)) ||
-                       (!fit.now && fit.but_for_strangers && device.stranger_bytes > 0);
+          !load.holders.empty() && (own.exclusive || sum(needed, load.held_bytes) > device.total_bytes);
+      add_all(wait.blockers, medium_lock_held ? load.medium_lock_holders : by_holders ? load.holders : load.positions);
+      wait.external = wait.external || (own.exclusive && external_share(device)) ||
+                      (!fit.now && fit.but_for_external && device.external_bytes > 0);
+    } else if (const auto delayed = delayed_by(snapshot, self, d)) {
+      granted = false;
+      add_all(wait.blockers, load.positions);
+      add(wait.blockers, *delayed);
+      wait.external = wait.external || device.external_bytes > 0;
     }
   }
   if (granted) {

@@ -13,14 +13,18 @@ struct Grant {
   DeviceMask devices = 0;
 };
 
-/// Not now. It has to be asked again when one of `blockers` changes, or, if `strangers`, when other programs free
-/// memory.
+/// Not now. It has to be asked again when one of `blockers` changes, or, if `external processes`, when other programs
+/// free memory.
 struct Wait {
-  /// Positions of the claims in its way: whatever becomes of all others, it has to wait while these stay. Behind others
-  /// the next ahead on each device; else who has the seat, or who holds leases; or, where these alone would not keep
-  /// it out, everybody.
+  /// Positions of the claims in its way: whatever becomes of all others, it has to wait while these stay. To enter: the
+  /// next ahead on each device, or everybody inside. For a lease: the last one ahead that it cannot run beside; else
+  /// who has the medium lock, or who holds leases; or, where these alone would not keep it out, or where it would delay
+  /// another, everybody inside.
   std::vector<std::size_t> blockers;
-  bool strangers = false; ///< memory of processes that are not on the ledger stands in its way too
+  bool external = false; ///< memory of processes that are not on the ledger stands in its way too
+  /// Not 0 if it has to wait for claims ahead of it in its queue, whatever becomes of all others. For a lease: the
+  /// ticket of the one in `blockers`. It has to look again only when that one goes; see concerned().
+  std::uint64_t behind = 0;
 };
 
 /// Never: no device it may use can ever hold it, however long it waits.
@@ -36,8 +40,10 @@ using Decision = std::variant<Grant, Wait, Refusal>;
 /// Decides about the claim at `position`, which is `entering` or `waiting`. Pure: the same snapshot gives the same
 /// answer.
 ///
-/// First come first served per device. A process enters only if the overheads of all inside, with the largest lease
-/// that any of them may wait for, fit: somebody can always finish, so waiting cannot become a deadlock.
+/// A process enters only if the overheads of all inside, with the largest lease that any of them may wait for, fit:
+/// somebody can always finish, so waiting cannot become a deadlock. Processes enter in the order of arrival. Leases are
+/// granted in the order of arrival, except that a later request may pass those ahead that it delays in no case
+/// (`reservation.hpp`). Places of stopped processes do not count.
 [[nodiscard]] Decision decide(const Snapshot& snapshot, std::size_t position);
 
 /// Whether the process at `position` may wait for a lease of `bytes`, more than it announced, without risk of a

@@ -15,7 +15,7 @@ namespace gputest::policy {
 struct Candidate {
   Device device;
   DeviceFacts facts;
-  Bytes free; ///< what the device has, less what strangers hold of it now
+  Bytes free; ///< what the device has, less what external processes hold of it now
 };
 
 /// Whether only the driver's own attributes can tell if a device has what is required.

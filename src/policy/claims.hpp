@@ -20,7 +20,7 @@ enum class Stage : std::uint32_t {
 /// One process's claim, as the decision sees it. Bytes are per device.
 struct Claim {
   Stage stage = Stage::outside;
-  std::uint64_t ticket = 0;         ///< order of arrival of what it waits for; smaller is earlier
+  std::uint64_t ticket = 0;         ///< order of arrival of what it waits for or holds; smaller is earlier
   DeviceMask candidates = 0;        ///< entering: where it may be placed
   unsigned gpus = 1;                ///< entering: how many of them it needs
   std::uint64_t overhead_bytes = 0; ///< what the process takes by itself, context and leaks, on each of its devices
@@ -30,7 +30,9 @@ struct Claim {
   DeviceMask wanted = 0;            ///< waiting, holding: the devices of the lease, a subset of `devices`
   std::uint64_t lease_bytes = 0;    ///< waiting, holding
   bool exclusive = false;           ///< waiting, holding: the whole device, nobody else inside it
-  bool seat = false;                ///< waiting, holding: the device's one medium seat
+  bool medium_lock = false;         ///< waiting, holding: the device's one medium lock
+  std::uint64_t behind = 0;         ///< entering, waiting: see Wait::behind
+  bool stopped = false; ///< entering, waiting: its process is stopped, which gives up its turn; never stored
 };
 
 /// The devices that a claim asks for: where it may be placed, or those of the lease it waits for; none if it asks
@@ -42,7 +44,7 @@ struct Claim {
 /// One device, as the decision sees it.
 struct Capacity {
   std::uint64_t total_bytes = 0;    ///< what it could ever give: its memory less what the driver reserves
-  std::uint64_t stranger_bytes = 0; ///< what processes that are not on the ledger hold of it now
+  std::uint64_t external_bytes = 0; ///< what processes that are not on the ledger hold of it now
   bool one_process = false;         ///< at most one process may be on it (compute mode EXCLUSIVE_PROCESS)
 };
 

@@ -16,7 +16,7 @@ using Arguments = std::vector<std::string>;
 
 bool starts_with(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
 
-// What stands behind one of these options is its value, whatever it looks like: `-R -j4` sets no level.
+// The word after one of these options is its value, even if it looks like an option: `-R -j4` sets no level.
 constexpr std::array<std::string_view, 52> options_with_value{"-A",
                                                               "--add-notes",
                                                               "-C",

@@ -8,7 +8,7 @@ namespace gputest::policy {
 
 /// The versions of ctest from which it reads its settings differently, as tried with 3.25, 3.28 to 3.31, 4.0 and 4.4.
 enum class CtestRules {
-  v3_25, ///< numbers as atoi() reads them; `-j` takes whatever follows as its number
+  v3_25, ///< numbers as atoi() reads them; `-j` reads any following word as its number
   v3_29, ///< whole numbers only; 0 and nothing stand for several
   v3_30, ///< unknown options, `--parallel=N` among them, are errors
   v4_0,  ///< `-j=N` and `--parallel=N`

@@ -45,12 +45,13 @@ std::vector<std::string> oddities(const DeviceFacts& facts) {
     all.emplace_back("integrated: its memory is the host's, so what the host has available counts as free");
   }
   if (!facts.lists_processes) {
-    all.emplace_back("the driver does not say which processes use it: what is in use beyond all claims counts as "
-                     "strangers', and memory of a killed process as back when nothing is in use, or after a second");
+    all.emplace_back(
+        "the driver does not say which processes use it: what is in use beyond all claims counts as "
+        "external processes', and memory of a killed process as back when nothing is in use, or after a second");
   }
   if (facts.driver_model == DriverModel::wddm) {
     all.emplace_back("driver model WDDM: the driver does not say how much each process uses, so what is in use beyond "
-                     "all claims counts as strangers'");
+                     "all claims counts as external processes'");
   }
   if (!facts.why_unknown.empty()) {
     all.emplace_back("capabilities are unknown, and count as missing: " + facts.why_unknown);

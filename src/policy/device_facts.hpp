@@ -11,10 +11,10 @@ namespace gputest::policy {
 /// How many processes a device lets in, as `nvidia-smi -c` sets it.
 enum class ComputeMode { usual, exclusive_process, prohibited };
 
-/// How Windows drives a device; `none` where it does not.
+/// How Windows drives a device; `none` if it does not.
 enum class DriverModel { none, tcc, wddm };
 
-/// What is known of one device beside its memory; nullopt where nobody was asked, or nobody knew.
+/// What is known of one device apart from its memory; nullopt if not asked for, or not known.
 struct DeviceFacts {
   std::optional<unsigned> sm; ///< compute capability, 90 for 9.0
   std::optional<bool> memory_pools;
@@ -27,7 +27,7 @@ struct DeviceFacts {
   ComputeMode compute_mode = ComputeMode::usual;
   bool lost = false;               ///< it does not answer
   bool shares_host_memory = false; ///< an integrated GPU: its memory is the host's
-  bool lists_processes = true;     ///< whether the driver says who uses it
+  bool lists_processes = true;     ///< whether the driver lists the processes that use it
   std::string why_unknown;         ///< why the driver could not be asked, if it was and could not
 };
 

@@ -12,7 +12,7 @@ struct Named {
   std::string_view name;
 };
 
-/// From linux/magic.h and, where the kernel does not have them itself, from the file system's own sources.
+/// From linux/magic.h and, if the kernel does not have them itself, from the file system's own sources.
 constexpr std::array network_file_systems{
     Named{0x00006969, "NFS"},    Named{0x0000517B, "SMB"},    Named{0xFE534D42, "SMB"},
     Named{0xFF534D42, "CIFS"},   Named{0x5346414F, "AFS"},    Named{0x6B414653, "AFS"},

@@ -11,7 +11,7 @@ namespace gputest::policy {
 /// How a large test goes on.
 enum class LargeDecision {
   exclude,      ///< skip it: other tests run beside it
-  only_if_free, ///< run it if its memory is free at once, else skip it: who runs beside it cannot be known
+  only_if_free, ///< run it if its memory is free at once, else skip it: whether others run is not known
   wait,         ///< wait until its memory is free
 };
 

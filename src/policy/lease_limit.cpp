@@ -33,8 +33,8 @@ std::string beyond_lease(const BeyondLease& request) {
   const Advised need = advised(request.held + request.asked);
   return asked_of(request.device, request.asked) + ", beyond the lease of " + request.test + ": it has leased " +
          to_string(request.leased) + " there and holds " + to_string(request.held) +
-         " of them already. Free some before, or declare what it needs: GPUTEST_MEMORY(<suite>, <test>, " +
-         need.number + "_" + need.unit + "), GPUTEST_LEASE(<name>, " + need.number + "_" + need.unit +
+         " of them already. Free some before, or declare what it needs: GPUTEST_NEEDS(<suite>, <test>, " + need.number +
+         "_" + need.unit + "), GPUTEST_LEASE(<name>, " + need.number + "_" + need.unit +
          ") or gpu_add_test(... MEMORY " + need.number + need.unit + ")";
 }
 

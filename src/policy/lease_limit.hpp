@@ -6,7 +6,7 @@
 
 namespace gputest::policy {
 
-/// A request that the running test's lease does not cover.
+/// A request that exceeds the running test's lease.
 struct BeyondLease {
   std::string test;
   int device = 0;

@@ -11,14 +11,14 @@ namespace gputest::policy {
 /// Reads what GPUTEST_MEMORY_RESOURCE says: `auto` (nullopt), `pool` or `malloc`. Throws InvalidSetting.
 [[nodiscard]] std::optional<MemoryKind> parse_memory_kind(std::string_view text);
 
-/// Where a memory resource takes its memory from, and why.
+/// The kind of memory that a memory resource uses, and why.
 struct MemoryKindChoice {
   MemoryKind kind = MemoryKind::pool;
   std::string because; ///< for people: `device 0 has memory pools`
 };
 
-/// Chooses between pool and malloc. Pure. What the test demands goes before the setting, and that before what the
-/// device can. Throws InvalidSetting where pools are demanded of a device without any.
+/// Chooses between pool and malloc. Pure. What the test demands takes precedence over the setting, and that over what
+/// the device can. Throws InvalidSetting if pools are demanded of a device without any.
 [[nodiscard]] MemoryKindChoice choose_memory_kind(std::optional<MemoryKind> of_test,
                                                   std::optional<MemoryKind> of_setting, bool has_pools, int device);
 

@@ -2,12 +2,12 @@
 
 namespace gputest::policy {
 
-MemoryRequest to_memory_request(const Requirement& requirement, Bytes device_bytes) {
+MemoryRequest to_memory_request(const Request& request, Bytes device_bytes) {
   using namespace literals;
-  if (requirement.bytes) {
-    return {*requirement.bytes};
+  if (request.bytes) {
+    return {*request.bytes};
   }
-  switch (requirement.memory_class) {
+  switch (request.memory_class) {
   case MemoryClass::small:
     return {256_MiB};
   case MemoryClass::medium:

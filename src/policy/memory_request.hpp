@@ -1,20 +1,20 @@
 #pragma once
 
-#include <gputest/requirement.hpp>
+#include <gputest/request.hpp>
 
 namespace gputest::policy {
 
-/// A requirement in the ledger's terms, for one device of those the process may use.
+/// A request in the ledger's terms, for one device of those the process may use.
 struct MemoryRequest {
-  Bytes bytes;            ///< 0 where `exclusive`
-  bool seat = false;      ///< the device's one medium seat: a medium test that does not say its bytes
-  bool exclusive = false; ///< the whole device: a large test that does not say its bytes
+  Bytes bytes;              ///< 0 if `exclusive`
+  bool medium_lock = false; ///< the device's one medium lock: a medium test that does not say its bytes
+  bool exclusive = false;   ///< the whole device: a large test that does not say its bytes
 };
 
-/// What a requirement means on devices of which the smallest has `device_bytes`. Pure.
+/// What a request means on devices of which the smallest has `device_bytes`. Pure.
 ///
-/// Small is 256 MiB, medium half of the device and its seat, large the whole device; declared bytes go before all of
-/// them.
-[[nodiscard]] MemoryRequest to_memory_request(const Requirement& requirement, Bytes device_bytes);
+/// Small is 256 MiB, medium half of the device and its medium lock, large the whole device; declared bytes take
+/// precedence over all of them.
+[[nodiscard]] MemoryRequest to_memory_request(const Request& request, Bytes device_bytes);
 
 } // namespace gputest::policy

@@ -7,7 +7,7 @@ namespace gputest::policy {
 
 /// Some of the machine's devices, and which of them are MIG slices.
 ///
-/// CUDA gives a process one MIG slice and no other device beside it, whatever CUDA_VISIBLE_DEVICES lists.
+/// CUDA gives a process one MIG slice and no other device in addition, even if CUDA_VISIBLE_DEVICES lists more.
 struct DeviceKinds {
   std::vector<std::size_t> whole;
   std::vector<std::size_t> slices;

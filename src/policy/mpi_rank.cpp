@@ -9,7 +9,7 @@ namespace gputest::policy {
 
 namespace {
 
-/// What a launcher of MPI programs sets; null where it sets nothing of the kind.
+/// What a launcher of MPI programs sets; null if it sets nothing of the kind.
 struct Launcher {
   const char* local_rank;
   const char* local_size;

@@ -1,23 +1,19 @@
 #pragma once
 
-#include "policy/settings.hpp"
-
 #include <gputest/bytes.hpp>
+#include <gputest/settings.hpp>
 
+#include <functional>
 #include <optional>
 #include <string>
 
 namespace gputest::policy {
 
-/// Where a process stands among the ranks of an MPI program.
-struct MpiRank {
-  int local_rank = 0;  ///< among the ranks of its machine, from 0
-  int local_size = 1;  ///< ranks on its machine; those of the whole world where nothing says how many
-  std::string because; ///< what shows it: `OMPI_COMM_WORLD_LOCAL_RANK=1`
-};
+/// Reads the value of an environment variable, nullopt if it is not set.
+using ReadVariable = std::function<std::optional<std::string>(const char* name)>;
 
 /// Reads what Open MPI, Hydra (MPICH, Intel MPI), MVAPICH2, PALS, Flux and Slurm set for each rank; the nearest
-/// launcher goes before a batch system around it. nullopt for what is no rank, or alone in its world. Pure.
+/// launcher takes precedence over a batch system around it. nullopt for what is no rank, or alone in its world. Pure.
 [[nodiscard]] std::optional<MpiRank> find_mpi_rank(const ReadVariable& read);
 
 /// Most ranks on any of so many devices, as they are dealt out: local rank modulo the number of devices.

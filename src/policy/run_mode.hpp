@@ -17,7 +17,7 @@ enum class RunMode {
 /// What was seen of the ctest that started this process. Plain data: system/ctest_process gathers it.
 struct CtestSighting {
   bool found = false;                        ///< whether an ancestor is a ctest
-  std::string version;                       ///< `3.25.1`; empty where it could not be told
+  std::string version;                       ///< `3.25.1`; empty if it is not known
   std::vector<std::string> arguments;        ///< its command line without the program's name
   std::optional<std::string> parallel_level; ///< CTEST_PARALLEL_LEVEL in ctest's own environment, if set
   std::optional<std::string> preset_jobs;    ///< `execution.jobs` of the test preset it names, if the preset says any

@@ -29,7 +29,7 @@ struct Draft {
   bool prohibited = false;
 };
 
-/// A word that switches something on, or, where there is a word with `no_` before it, off.
+/// A word that switches something on; with the prefix `no_`, off.
 struct Switch {
   std::string_view word;
   bool can_be_negated;

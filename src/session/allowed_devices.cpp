@@ -1,32 +1,18 @@
 #include "session/allowed_devices.hpp"
 
-#include "policy/allowed_list.hpp"
 #include "policy/visible_devices.hpp"
-#include "system/environment.hpp"
+#include "settings/settings.hpp"
 
 namespace gputest::session {
 
-namespace {
-
-std::vector<std::string> resource_groups() {
-  std::vector<std::string> groups;
-  while (const auto group =
-             system::read_variable(("CTEST_RESOURCE_GROUP_" + std::to_string(groups.size()) + "_GPUS").c_str())) {
-    groups.push_back(*group);
-  }
-  return groups;
-}
-
-} // namespace
-
-AllowedDevices allowed_devices(const devices::DeviceList& machine) {
+AllowedDevices allowed_devices(const backend::DeviceList& machine, const Settings& settings) {
   std::vector<std::string> uuids;
   uuids.reserve(machine.devices().size());
   for (const auto& device : machine.devices()) {
     uuids.push_back(device.uuid);
   }
   AllowedDevices allowed;
-  const auto list = policy::allowed_list(system::read_variable, uuids.size());
+  const auto list = settings::restriction_of(settings, uuids.size());
   allowed.restriction = list ? list->variable + "='" + list->value + "'" : "CUDA_VISIBLE_DEVICES (not set)";
   allowed.visible = policy::visible_devices(list ? std::optional{list->value} : std::nullopt, uuids);
   std::vector<std::string> visible_uuids;
@@ -34,9 +20,8 @@ AllowedDevices allowed_devices(const devices::DeviceList& machine) {
   for (const std::size_t index : allowed.visible) {
     visible_uuids.push_back(uuids[index]);
   }
-  const auto groups = resource_groups();
-  const auto allocation =
-      policy::ctest_allocation(system::read_variable("CTEST_RESOURCE_GROUP_COUNT"), groups, visible_uuids);
+  const auto& groups = settings.resource_groups;
+  const auto allocation = policy::ctest_allocation(settings.resource_group_count, groups, visible_uuids);
   if (!allocation) {
     allowed.indices = allowed.visible;
     return allowed;

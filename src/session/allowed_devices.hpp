@@ -1,6 +1,8 @@
 #pragma once
 
-#include "devices/device_list.hpp"
+#include "backend/device_list.hpp"
+
+#include <gputest/settings.hpp>
 
 #include <cstddef>
 #include <string>
@@ -8,7 +10,7 @@
 
 namespace gputest::session {
 
-/// Which of the machine's devices this process may use. Devices are named by their place in the list.
+/// The machine's devices that this process may use, as positions in the machine's list.
 struct AllowedDevices {
   std::vector<std::size_t> visible; ///< by CUDA_VISIBLE_DEVICES or Slurm, in its order, or else in the machine's
   std::vector<std::size_t> indices; ///< of these, CTest's own allocation if there is one, in its order
@@ -16,8 +18,8 @@ struct AllowedDevices {
   std::string note;                 ///< why they are fewer than CTest was asked for; empty if they are not
 };
 
-/// Looks at CUDA_VISIBLE_DEVICES, Slurm's and CTest's variables. Throws InvalidSetting if CTest's allocation names a
-/// device that there is not.
-[[nodiscard]] AllowedDevices allowed_devices(const devices::DeviceList& machine);
+/// Follows the settings for CUDA_VISIBLE_DEVICES, Slurm and CTest. Throws InvalidSetting if CTest's allocation names a
+/// device that does not exist.
+[[nodiscard]] AllowedDevices allowed_devices(const backend::DeviceList& machine, const Settings& settings);
 
 } // namespace gputest::session

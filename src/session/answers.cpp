@@ -9,12 +9,12 @@ namespace gputest::session {
 using Kind = ledger::Result::Kind;
 
 std::string Answers::full_name(const std::string& test) const {
-  const std::string entry = settings_.test.empty() ? program_ : settings_.test;
+  const std::string entry = entry_.name.empty() ? program_ : entry_.name;
   return test.empty() || test == entry ? entry : entry + ": " + test;
 }
 
 std::string Answers::command_for(const std::string& test) const {
-  return policy::command_for_large(settings_.test, program_, test);
+  return policy::command_for_large(entry_.name, program_, test);
 }
 
 Outcome Answers::skip(const std::string& reason, bool for_want_of_gpu) const {
@@ -33,7 +33,7 @@ Outcome Answers::never_fits(const std::string& who, const policy::Refusal& refus
 ledger::Patience Answers::patience(const std::string& who, const std::string& what, bool* told) const {
   ledger::Patience patience;
   patience.may_wait = !rank_;
-  patience.until = std::chrono::steady_clock::now() + settings_.wait_limit;
+  patience.until = std::chrono::steady_clock::now() + entry_.wait_limit;
   patience.on_wait = [who, what, told](const ledger::Blocked& blocked) {
     *told = true;
     tell(who + " waits for " + what + ": " + describe(blocked));
@@ -52,7 +52,7 @@ Outcome Answers::outcome_of(const ledger::Result& result, const std::string& wha
     return rank_ ? Outcome{Outcome::Kind::fail, rank_would_wait(who, what, *rank_, result.blocked), true}
                  : skip(excluded_by_others(who, result.blocked, command_for(test)));
   case Kind::timed_out:
-    return {Outcome::Kind::fail, waited_too_long(who, what, settings_.wait_limit, result.blocked), true};
+    return {Outcome::Kind::fail, waited_too_long(who, what, entry_.wait_limit, result.blocked), true};
   case Kind::stuck:
     return {Outcome::Kind::fail, contexts_leave_no_room(who, what, result.blocked), true};
   case Kind::unannounced:

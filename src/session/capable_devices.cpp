@@ -1,8 +1,10 @@
 #include "session/capable_devices.hpp"
 
+#include "ledger/backend_probe.hpp"
+
 namespace gputest::session {
 
-using devices::AskDriver;
+using backend::AskDriver;
 
 std::vector<std::size_t> CapableDevices::usable(const std::vector<std::size_t>& indices, std::string& unusable) const {
   std::vector<std::size_t> all;
@@ -55,8 +57,9 @@ policy::Candidate CapableDevices::candidate(const Capabilities& required, std::s
   }
   if (required.has(Capability::Kind::free_memory)) {
     const std::string& uuid = candidate.device.uuid;
-    const auto capacity = witness_->capacity(uuid, ledger.entries(), ledger.devices().bit_of(uuid));
-    candidate.free = Bytes{capacity.total_bytes} - Bytes{capacity.stranger_bytes};
+    const auto capacity =
+        backend::make_probe(machine_)->capacity(uuid, ledger.entries(), ledger.devices().bit_of(uuid));
+    candidate.free = Bytes{capacity.total_bytes} - Bytes{capacity.external_bytes};
   }
   return candidate;
 }

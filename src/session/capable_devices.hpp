@@ -1,6 +1,6 @@
 #pragma once
 
-#include "devices/device_list.hpp"
+#include "backend/device_list.hpp"
 #include "ledger/ledger.hpp"
 #include "policy/capabilities.hpp"
 
@@ -11,19 +11,18 @@
 
 namespace gputest::session {
 
-/// Holds what tests require against what the machine's devices have. Devices are named by their place in the list.
+/// Compares what tests require with what the machine's devices have. Devices are positions in the machine's list.
 ///
-/// The CUDA driver is asked only where nothing else can tell, and only once.
+/// Asks the CUDA driver only if no other source knows, and only once.
 class CapableDevices {
 public:
-  CapableDevices(std::shared_ptr<const devices::DeviceList> machine,
-                 std::shared_ptr<const ledger::DeviceWitness> witness)
-      : machine_{std::move(machine)}, witness_{std::move(witness)} {}
+  explicit CapableDevices(std::shared_ptr<const backend::DeviceList> machine) : machine_{std::move(machine)} {}
 
-  /// Those of `indices` that can be used at all; what is the matter with the others is appended to `unusable`.
+  /// Those of `indices` that can be used at all. Appends to `unusable` why the others cannot.
   [[nodiscard]] std::vector<std::size_t> usable(const std::vector<std::size_t>& indices, std::string& unusable) const;
 
-  /// Those of `indices` that have what is required and, for several of them, can reach one another's memory if that is.
+  /// Those of `indices` that have what is required. If peer access is required, they can also reach one another's
+  /// memory.
   [[nodiscard]] std::vector<std::size_t> capable(const Capabilities& required, const std::vector<std::size_t>& indices,
                                                  ledger::Ledger& ledger) const;
 
@@ -35,8 +34,7 @@ private:
   [[nodiscard]] policy::Candidate candidate(const Capabilities& required, std::size_t index,
                                             ledger::Ledger& ledger) const;
 
-  std::shared_ptr<const devices::DeviceList> machine_;
-  std::shared_ptr<const ledger::DeviceWitness> witness_;
+  std::shared_ptr<const backend::DeviceList> machine_;
 };
 
 } // namespace gputest::session

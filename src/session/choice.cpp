@@ -12,10 +12,10 @@ bool contains(const std::vector<std::size_t>& indices, std::size_t index) {
 
 } // namespace
 
-policy::DeviceKinds kinds_of(const devices::DeviceList& machine, const std::vector<std::size_t>& indices) {
+policy::DeviceKinds kinds_of(const backend::DeviceList& machine, const std::vector<std::size_t>& indices) {
   policy::DeviceKinds kinds;
   for (const std::size_t index : indices) {
-    (machine.facts(index, devices::AskDriver::no).mig ? kinds.slices : kinds.whole).push_back(index);
+    (machine.facts(index, backend::AskDriver::no).mig ? kinds.slices : kinds.whole).push_back(index);
   }
   return kinds;
 }
@@ -26,7 +26,7 @@ Choice choose(const std::vector<std::size_t>& allowed, const policy::DeviceKinds
   choice.gpus = std::min(gpus, policy::most_for_a_process(kinds));
   choice.candidates = policy::candidates_for(kinds, allowed, choice.gpus);
   if (auto able = capable.capable(required, choice.candidates, ledger); able.size() >= choice.gpus) {
-    choice.candidates = std::move(able); // otherwise a test whose devices lack something is skipped with what that is
+    choice.candidates = std::move(able); // otherwise each test is skipped with what its devices lack
   }
   return choice;
 }
@@ -58,8 +58,8 @@ Choice already_chosen(const std::vector<std::size_t>& seen, const OwnContexts& c
 
 std::size_t gpus_of(const Plan& plan) {
   int gpus = 1;
-  for (const auto& requirement : plan.requirements) {
-    gpus = std::max(gpus, requirement.gpus);
+  for (const auto& request : plan.requests) {
+    gpus = std::max(gpus, request.gpus);
   }
   return static_cast<std::size_t>(gpus);
 }

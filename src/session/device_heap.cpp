@@ -1,8 +1,6 @@
 #include "session/device_heap.hpp"
 
-#include "devices/own_simulated_devices.hpp"
 #include "policy/heap_cost.hpp"
-#include "system/cuda_driver_memory.hpp"
 
 #include <gputest/error.hpp>
 
@@ -12,14 +10,9 @@ namespace gputest::session {
 
 namespace {
 
-/// Sets the limit of a GPU; a simulated one only counts what it takes. Returns what went wrong, or nothing.
-std::string set_heap(const Device& device, int index, Bytes heap) {
+std::string set_heap(backend::ThisProcess& process, int device, Bytes heap) {
   try {
-    if (!device.simulated) {
-      return system::CudaMemory::instance().set_heap(index, heap.count());
-    }
-    devices::OwnSimulatedDevices::instance("a device heap").allocate(index, policy::heap_cost(heap));
-    return {};
+    return process.set_heap(device, heap);
   } catch (const Error& error) {
     return error.what();
   }
@@ -60,7 +53,7 @@ std::string DeviceHeap::prepare(Bytes heap, const std::vector<Device>& devices, 
   }
   for (; devices_set_ < gpus; ++devices_set_) {
     const Device& device = devices[static_cast<std::size_t>(devices_set_)];
-    const std::string error = set_heap(device, devices_set_, heap);
+    const std::string error = set_heap(*process_, devices_set_, heap);
     if (!error.empty()) {
       return asked ? cannot_be_set(heap, device, who, error) : "";
     }

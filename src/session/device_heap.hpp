@@ -1,5 +1,7 @@
 #pragma once
 
+#include "backend/this_process.hpp"
+
 #include <gputest/bytes.hpp>
 #include <gputest/device.hpp>
 
@@ -8,26 +10,29 @@
 
 namespace gputest::session {
 
-/// The heap of this process for `malloc` in kernels: one size for all its tests, since the limit cannot change once
+/// The heap of this process for `malloc` in kernels: one size for all its tests, because the limit cannot change after
 /// such a kernel has run.
 class DeviceHeap {
 public:
-  /// What the tests of this process will ask for, as far as known.
+  explicit DeviceHeap(backend::ThisProcess& process) : process_{&process} {}
+
+  /// Records the sizes that the tests of this process will ask for, as far as known.
   void expect(const std::vector<Bytes>& heaps);
 
-  /// What the largest of them takes of a device.
+  /// What the largest of these sizes takes of a device.
   [[nodiscard]] Bytes cost() const;
 
-  /// Sets the heap of the first `gpus` devices, as far as it is not set yet, before a test's first kernel. Makes their
-  /// contexts.
+  /// Sets the heap of those of the first `gpus` devices where it is not set yet, before a test's first kernel. Creates
+  /// their contexts.
   ///
-  /// A test that asks for none gets what all others ask for, so that no kernel of it keeps theirs from being set.
-  /// Returns why the test `who` cannot have what it asks for, or nothing.
+  /// A test that asks for none gets the size that all others ask for; otherwise its kernels could prevent setting
+  /// theirs. Returns why the test `who` cannot get the size that it asks for, or nothing.
   [[nodiscard]] std::string prepare(Bytes heap, const std::vector<Device>& devices, int gpus, const std::string& who);
 
 private:
   [[nodiscard]] std::string is_set_already(Bytes heap, const std::string& who) const;
 
+  backend::ThisProcess* process_;
   std::vector<Bytes> expected_; ///< each size once
   Bytes size_;                  ///< 0: not set
   std::string set_for_;

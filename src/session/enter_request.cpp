@@ -1,43 +1,58 @@
 #include "session/enter_request.hpp"
 
+#include "platform/process.hpp"
 #include "policy/memory_request.hpp"
 
 #include <algorithm>
 
 namespace gputest::session {
 
-Bytes usual_context(const Choice& choice, const devices::DeviceList& machine, ledger::DeviceTable& table) {
+namespace {
+
+policy::DeviceMask mask_of(const Choice& choice, const backend::DeviceList& machine, ledger::DeviceTable& table) {
   policy::DeviceMask all = 0;
-  std::uint64_t usual = 0;
   for (const std::size_t index : choice.candidates) {
     all |= table.bit_of(machine.devices()[index].uuid);
+  }
+  return all;
+}
+
+} // namespace
+
+Bytes learnt_context(const Choice& choice, const backend::DeviceList& machine, ledger::DeviceTable& table) {
+  return Bytes{table.context_bytes(platform::executable_identity().value_or(0), mask_of(choice, machine, table))};
+}
+
+Bytes usual_context(const Choice& choice, const backend::DeviceList& machine, ledger::DeviceTable& table) {
+  std::uint64_t usual = 0;
+  for (const std::size_t index : choice.candidates) {
     usual = std::max(usual, machine.usual_overhead_bytes(index));
   }
-  return Bytes{std::max(usual, table.overhead_bytes(all))};
+  return Bytes{std::max(usual, table.overhead_bytes(mask_of(choice, machine, table)))};
 }
 
 ledger::Ledger::EnterRequest enter_request(const Choice& choice, const Plan& plan, Bytes overhead, Bytes smallest,
-                                           const policy::Settings& settings, const devices::DeviceList& machine,
+                                           LargePolicy large, const backend::DeviceList& machine,
                                            ledger::DeviceTable& table) {
   ledger::Ledger::EnterRequest request;
   request.gpus = static_cast<unsigned>(choice.gpus);
   request.present = choice.present;
   request.overhead_bytes = overhead.count();
+  request.candidates = mask_of(choice, machine, table);
   Bytes largest_device;
   for (const std::size_t index : choice.candidates) {
-    request.candidates |= table.bit_of(machine.devices()[index].uuid);
     largest_device = std::max(largest_device, machine.devices()[index].total);
   }
 
-  auto requirements = plan.requirements;
-  const bool large_waits = settings.large != LargePolicy::exclude;
+  auto requests = plan.requests;
+  const bool large_waits = large != LargePolicy::exclude;
   if (plan.open_ended) {
-    requirements.emplace_back(large_waits ? MemoryClass::large : MemoryClass::medium);
+    requests.emplace_back(large_waits ? MemoryClass::large : MemoryClass::medium);
   }
-  for (const auto& requirement : requirements) {
-    const auto memory = policy::to_memory_request(requirement, smallest);
-    const bool waits = requirement.memory_class != MemoryClass::large || large_waits;
-    // What can never fit is refused when its test comes, and must not keep the others out.
+  for (const auto& asked : requests) {
+    const auto memory = policy::to_memory_request(asked, smallest);
+    const bool waits = asked.memory_class != MemoryClass::large || large_waits;
+    // A request that can never fit is refused when its test starts. It must not exclude other processes.
     if (waits && memory.bytes + overhead <= largest_device) {
       request.largest_bytes = std::max(request.largest_bytes, memory.bytes.count());
       request.whole_devices = request.whole_devices || memory.exclusive;

@@ -1,23 +1,26 @@
 #pragma once
 
-#include "devices/device_list.hpp"
+#include "backend/device_list.hpp"
 #include "ledger/ledger.hpp"
-#include "policy/settings.hpp"
 #include "session/choice.hpp"
-#include "session/plan.hpp"
 
 #include <gputest/bytes.hpp>
+#include <gputest/session.hpp>
 
 namespace gputest::session {
 
-/// What a process's context takes of a device, by what is usual and what was measured.
-[[nodiscard]] Bytes usual_context(const Choice& choice, const devices::DeviceList& machine, ledger::DeviceTable& table);
+/// The expected size of a context if the executable is not known, from the usual and the measured figures.
+[[nodiscard]] Bytes usual_context(const Choice& choice, const backend::DeviceList& machine, ledger::DeviceTable& table);
 
-/// What a process asks of the ledger when it enters on some of these devices: a place for its `overhead`, and the
-/// largest lease that any of its tests may wait for. `smallest` is that of the devices it may use.
+/// The overhead of earlier processes of this executable on the candidates; 0 if not known.
+[[nodiscard]] Bytes learnt_context(const Choice& choice, const backend::DeviceList& machine,
+                                   ledger::DeviceTable& table);
+
+/// The request with which a process enters on some of these devices: its `overhead`, and the largest lease that any of
+/// its tests may wait for. `smallest` is the smallest device that it may use; `large` says whether large tests wait.
 [[nodiscard]] ledger::Ledger::EnterRequest enter_request(const Choice& choice, const Plan& plan, Bytes overhead,
-                                                         Bytes smallest, const policy::Settings& settings,
-                                                         const devices::DeviceList& machine,
+                                                         Bytes smallest, LargePolicy large,
+                                                         const backend::DeviceList& machine,
                                                          ledger::DeviceTable& table);
 
 } // namespace gputest::session

@@ -1,11 +1,14 @@
-// How a session begins: devices chosen and pinned, the ledger entered.
+// The start of a session: it chooses and pins devices, and enters the ledger.
 #include "session/session.hpp"
 
-#include "devices/witness.hpp"
+#include "ledger/backend_probe.hpp"
+#include "platform/environment.hpp"
+#include "platform/ledger_folder.hpp"
 #include "session/enter_request.hpp"
 #include "session/messages.hpp"
 #include "session/reasons.hpp"
-#include "system/environment.hpp"
+
+#include <gputest/error.hpp>
 
 #include <algorithm>
 
@@ -19,43 +22,71 @@ void add(std::string& texts, const std::string& text) { texts += (texts.empty() 
 
 Outcome Session::enter(const Plan& plan) {
   std::vector<Bytes> heaps;
-  for (const auto& requirement : plan.requirements) {
-    heaps.push_back(requirement.heap);
+  for (const auto& request : plan.requests) {
+    heaps.push_back(request.heap);
   }
   heap_.expect(heaps);
   std::string why_none;
-  machine_ = devices::open_devices(settings_, why_none);
+  machine_ = devices_of_parent_lease();
+  if (!machine_) {
+    machine_ = backend::open_devices(settings_, why_none);
+  }
   if (machine_->devices().empty()) {
     return entered_ = answers_.skip("no GPU: " + why_none, true);
   }
-  auto allowed = allowed_devices(*machine_);
+  auto allowed = allowed_devices(*machine_, settings_);
   if (allowed.indices.empty()) {
     return entered_ = answers_.skip("no GPU: " + allowed.restriction + " allows none of the " +
                                         std::to_string(machine_->devices().size()) + " of this machine",
                                     true);
   }
-  contexts_.emplace(machine_);
-  const auto witness = devices::make_witness(machine_);
-  capable_.emplace(machine_, witness);
+  contexts_.emplace(machine_, *process_);
+  capable_.emplace(machine_);
   why_no_more_ = machine_->left_out();
   add(why_no_more_, allowed.note);
+  if (!machine_->is_open()) { // the lease's holder has checked that they can be used
+    ledger_.emplace(ledger_folder(), nullptr);
+    parent_lease_ = ParentLease::find(settings_, *ledger_, *machine_);
+    if (!parent_lease_) { // its holder has exited meanwhile
+      ledger_.reset();
+      settings_.lease_of.clear();
+      return enter(plan);
+    }
+    return entered_ = run_under(*parent_lease_, allowed);
+  }
   std::string unusable;
   allowed.indices = capable_->usable(allowed.indices, unusable);
   add(why_no_more_, unusable);
   if (allowed.indices.empty()) {
     return entered_ = answers_.skip("no GPU: " + why_no_more_, true);
   }
-  ledger_.emplace(settings_.folder, witness);
-  cover_ = Cover::find(settings_.lease_of, *ledger_, *machine_);
-  return entered_ = cover_ ? run_under(*cover_, allowed) : enter_ledger(plan, allowed);
+  ledger_.emplace(ledger_folder(), backend::make_probe(machine_));
+  parent_lease_ = ParentLease::find(settings_, *ledger_, *machine_);
+  return entered_ = parent_lease_ ? run_under(*parent_lease_, allowed) : enter_ledger(plan, allowed);
 }
 
-Outcome Session::run_under(const Cover& cover, const AllowedDevices& allowed) {
-  const auto own = cover.devices_among(allowed.indices);
-  if (own.empty()) {
-    return cover.nothing_left(allowed.restriction);
+std::string Session::ledger_folder() const { return platform::ledger_folder(settings_.folder, settings_.devices); }
+
+/// The devices of the parent lease, as the ledger describes them, so that the driver need not be opened; null if there
+/// is no parent lease, or if it does not describe them.
+std::unique_ptr<backend::DeviceList> Session::devices_of_parent_lease() const {
+  if (settings_.lease_of.empty()) {
+    return nullptr;
   }
-  settings_.requirement = cover.share_of(settings_.requirement);
+  try {
+    ledger::Ledger ledger{ledger_folder(), nullptr};
+    return backend::open_leased(settings_, described_devices(settings_, ledger));
+  } catch (const LedgerError&) { // opening it for use reports the error
+    return nullptr;
+  }
+}
+
+Outcome Session::run_under(const ParentLease& parent_lease, const AllowedDevices& allowed) {
+  const auto own = parent_lease.devices_among(allowed.indices);
+  if (own.empty()) {
+    return parent_lease.nothing_left(allowed.restriction);
+  }
+  entry_.request = parent_lease.share_of(entry_.request);
   limit_to_smallest_of(own);
   for (const std::size_t index : own) {
     take(index);
@@ -65,13 +96,13 @@ Outcome Session::run_under(const Cover& cover, const AllowedDevices& allowed) {
 }
 
 Outcome Session::enter_ledger(const Plan& plan, const AllowedDevices& allowed) {
-  answers_.set_rank(policy::find_mpi_rank(system::read_variable));
+  answers_.set_rank(settings_.rank);
   const std::string who = answers_.full_name("");
   if (settings_.device_memory) {
     tell("every decision is as on devices of at most " + to_string(*settings_.device_memory) +
          " (GPUTEST_DEVICE_MEMORY)");
   }
-  const auto& of_all = settings_.requirement.capabilities;
+  const auto& of_all = entry_.request.capabilities;
   Choice choice;
   if (contexts_->begun_before()) {
     const auto kinds = kinds_of(*machine_, allowed.visible);
@@ -87,15 +118,16 @@ Outcome Session::enter_ledger(const Plan& plan, const AllowedDevices& allowed) {
     return answers_.skip(not_capable(who, capable_->why_not(of_all, possible, *ledger_)));
   }
   limit_to_smallest_of(possible);
-  // Once it is used the heap stays for as long as the context does, so it counts as that does.
-  Bytes overhead = usual_context(choice, *machine_, ledger_->devices()) + heap_.cost();
-  least_overhead_ = overhead.count();
+  // Once it is used, the heap exists as long as the context does, so it counts as overhead.
+  overhead_.expect(usual_context(choice, *machine_, ledger_->devices()),
+                   learnt_context(choice, *machine_, ledger_->devices()), heap_.cost());
+  Bytes overhead = overhead_.bytes();
   if (choice.present) {
     for (const std::size_t index : choice.candidates) {
       overhead = std::max(overhead, contexts_->used(index));
     }
   }
-  auto request = enter_request(choice, plan, overhead, smallest_, settings_, *machine_, ledger_->devices());
+  auto request = enter_request(choice, plan, overhead, smallest_, entry_.large, *machine_, ledger_->devices());
   request.who = who;
 
   bool told = false;
@@ -106,10 +138,13 @@ Outcome Session::enter_ledger(const Plan& plan, const AllowedDevices& allowed) {
   for (const std::size_t index : choice.candidates) {
     if ((result.devices & ledger_->devices().bit_of(machine_->devices()[index].uuid)) != 0) {
       take(index);
+      Device described = machine_->devices()[index];
+      described.total += Bytes{machine_->set_aside_bytes(index)};
+      ledger_->devices().describe(described); // for processes that will run under this process's lease
     }
   }
   pin();
-  system::set_variable("GPUTEST_LEASE_OF", ledger_->credential());
+  platform::set_variable("GPUTEST_LEASE_OF", ledger_->credential());
   if (contexts_->begun_before()) {
     tell(began_too_early(devices_));
   }
@@ -127,13 +162,13 @@ void Session::take(std::size_t index) {
   bits_.push_back(ledger_->devices().bit_of(device.uuid));
 }
 
-/// Shows CUDA this process's devices and no others, if it has not looked yet, and those that it will start.
+/// Makes only this process's devices visible to CUDA, if CUDA has not started yet, and to the processes that it starts.
 void Session::pin() const {
   std::string visible;
   for (const auto& device : devices_) {
     visible += (visible.empty() ? "" : ",") + device.uuid;
   }
-  system::set_variable("CUDA_VISIBLE_DEVICES", visible);
+  platform::set_variable("CUDA_VISIBLE_DEVICES", visible);
 }
 
 void Session::limit_to_smallest_of(const std::vector<std::size_t>& indices) {

@@ -1,9 +1,9 @@
 // How a session leases for its tests.
 #include "session/session.hpp"
 
+#include "platform/ctest_process.hpp"
 #include "policy/large_policy.hpp"
 #include "session/messages.hpp"
-#include "session/observed_run_mode.hpp"
 #include "session/reasons.hpp"
 
 #include <numeric>
@@ -12,73 +12,90 @@ namespace gputest::session {
 
 using std::chrono::steady_clock;
 
-Outcome Session::check_devices(const Requirement& requirement, const std::string& test) {
+namespace {
+
+/// The run mode that the settings say, or else that of the ctest above this process.
+policy::RunModeFinding observed_run_mode(RunModeSetting setting) {
+  switch (setting) {
+  case RunModeSetting::serial:
+    return {policy::RunMode::serial, "GPUTEST_RUN_MODE=serial"};
+  case RunModeSetting::parallel:
+    return {policy::RunMode::parallel, "GPUTEST_RUN_MODE=parallel"};
+  case RunModeSetting::automatic:
+    break;
+  }
+  return policy::find_run_mode(platform::look_for_ctest());
+}
+
+} // namespace
+
+Outcome Session::check_devices(const Request& request, const std::string& test) {
   if (entered_.kind != Outcome::Kind::granted) {
     return entered_;
   }
   const std::string who = answers_.full_name(test);
-  if (static_cast<std::size_t>(requirement.gpus) > devices_.size()) {
-    return answers_.skip(who + " needs " + std::to_string(requirement.gpus) + " GPUs and may use " +
+  if (static_cast<std::size_t>(request.gpus) > devices_.size()) {
+    return answers_.skip(who + " needs " + std::to_string(request.gpus) + " GPUs and may use " +
                              std::to_string(devices_.size()) + " (" + describe(devices_) + ")" +
                              (why_no_more_.empty() ? "" : "; " + why_no_more_),
                          true);
   }
   const auto first = indices_.begin();
-  if (const auto why = capable_->why_not(requirement.capabilities, {first, first + requirement.gpus}, *ledger_);
-      !why.empty()) {
+  if (const auto why = capable_->why_not(request.capabilities, {first, first + request.gpus}, *ledger_); !why.empty()) {
     return answers_.skip(not_capable(who, why));
   }
   return {};
 }
 
-Outcome Session::acquire(const Requirement& requirement, const std::string& test) {
-  if (auto lacking = check_devices(requirement, test); lacking.kind != Outcome::Kind::granted) {
+Outcome Session::acquire(const Request& request, const std::string& test) {
+  if (auto lacking = check_devices(request, test); lacking.kind != Outcome::Kind::granted) {
     return lacking;
   }
-  if (cover_) {
-    return cover_->check(requirement);
+  if (parent_lease_) {
+    return parent_lease_->check(request);
   }
   const std::string who = answers_.full_name(test);
-  const auto memory = policy::to_memory_request(requirement, smallest_);
-  // Whether it was announced does not matter for what can never be had.
-  const Bytes asked = memory.bytes + Bytes{least_overhead_};
-  for (auto device = devices_.begin(); device != devices_.begin() + requirement.gpus; ++device) {
+  const auto memory = policy::to_memory_request(request, smallest_);
+  // A request that can never be granted is refused, announced or not.
+  const Bytes asked = memory.bytes + overhead_.bytes();
+  for (auto device = devices_.begin(); device != devices_.begin() + request.gpus; ++device) {
     if (asked > device->total) {
       return answers_.never_fits(who, policy::Refusal{asked.count(), device->total.count(), 1, 1});
     }
   }
-  const bool large = requirement.memory_class == MemoryClass::large;
-  const bool large_entry = settings_.requirement.memory_class == MemoryClass::large;
+  const bool large = request.memory_class == MemoryClass::large;
+  const bool large_entry = entry_.request.memory_class == MemoryClass::large;
   auto decision = policy::LargeDecision::wait;
   if (large || large_entry) {
     if (!run_mode_) {
       run_mode_ = observed_run_mode(settings_.run_mode);
     }
-    decision = policy::decide_large(settings_.large, run_mode_->mode);
+    decision = policy::decide_large(entry_.large, run_mode_->mode);
     if (decision == policy::LargeDecision::exclude) {
       return answers_.skip(excluded_in_parallel(who, run_mode_->because, answers_.command_for(test)));
     }
   }
-  return lease(requirement, memory, test, !large || decision == policy::LargeDecision::wait);
+  return lease(request, memory, test, !large || decision == policy::LargeDecision::wait);
 }
 
-Outcome Session::lease(const Requirement& requirement, const policy::MemoryRequest& memory, const std::string& test,
+Outcome Session::lease(const Request& request, const policy::MemoryRequest& memory, const std::string& test,
                        bool may_wait) {
   const std::string who = answers_.full_name(test);
   bool told = false;
-  auto patience = answers_.patience(who, to_string(requirement), &told);
+  auto patience = answers_.patience(who, to_string(request), &told);
   patience.may_wait = patience.may_wait && may_wait;
   const auto begin = steady_clock::now();
   const auto devices =
-      std::accumulate(bits_.begin(), bits_.begin() + requirement.gpus, policy::DeviceMask{0}, std::bit_or<>{});
-  const auto result = ledger_->lease({who, devices, memory.bytes.count(), memory.exclusive, memory.seat}, patience);
+      std::accumulate(bits_.begin(), bits_.begin() + request.gpus, policy::DeviceMask{0}, std::bit_or<>{});
+  const auto result =
+      ledger_->lease({who, devices, memory.bytes.count(), memory.exclusive, memory.medium_lock}, patience);
   if (result.kind != ledger::Result::Kind::granted) {
-    return answers_.outcome_of(result, to_string(requirement), test);
+    return answers_.outcome_of(result, to_string(request), test);
   }
   holds_ = true;
   if (told || !admitted_) {
     const auto waited = std::chrono::duration_cast<std::chrono::seconds>(steady_clock::now() - begin);
-    tell("admitted " + who + ": " + to_string(requirement) + " on " + describe(devices_) +
+    tell("admitted " + who + ": " + to_string(request) + " on " + describe(devices_) +
          (machine_->devices().front().simulated ? " (simulated)" : "") +
          (told ? ", after waiting " + short_duration(waited) : ""));
     admitted_ = true;
@@ -86,11 +103,11 @@ Outcome Session::lease(const Requirement& requirement, const policy::MemoryReque
   return {};
 }
 
-Outcome Session::prepare_heap(const Requirement& requirement, const std::string& test) {
+Outcome Session::prepare_heap(const Request& request, const std::string& test) {
   const std::string who = answers_.full_name(test);
   const std::string problem =
-      numbered_as_in_cuda_ || requirement.heap == Bytes{}
-          ? heap_.prepare(requirement.heap, devices_, requirement.gpus, who)
+      numbered_as_in_cuda_ || request.heap == Bytes{}
+          ? heap_.prepare(request.heap, devices_, request.gpus, who)
           : who + " asks for a device heap, and CUDA was initialised before gputest could choose a device, with a "
                   "context on another one than the first; start it by the launcher: LAUNCHER on, or gputest run";
   if (problem.empty()) {
@@ -100,11 +117,11 @@ Outcome Session::prepare_heap(const Requirement& requirement, const std::string&
   return {Outcome::Kind::fail, problem};
 }
 
-std::vector<Bytes> Session::bytes_of(const Requirement& requirement) const {
-  const auto memory = policy::to_memory_request(requirement, smallest_);
+std::vector<Bytes> Session::bytes_of(const Request& request) const {
+  const auto memory = policy::to_memory_request(request, smallest_);
   std::vector<Bytes> bytes;
   for (const auto& device : devices_) {
-    if (bytes.size() < static_cast<std::size_t>(requirement.gpus)) {
+    if (bytes.size() < static_cast<std::size_t>(request.gpus)) {
       bytes.push_back(memory.exclusive ? device.total : memory.bytes);
     }
   }

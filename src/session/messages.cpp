@@ -1,6 +1,6 @@
 #include "session/messages.hpp"
 
-#include "system/process.hpp"
+#include "platform/process.hpp"
 
 #include <gputest/bytes.hpp>
 
@@ -23,13 +23,13 @@ std::string claim_text(const policy::Claim& claim) {
     return claim.exclusive ? "waiting for the whole device" : "waiting for " + to_string(Bytes{claim.lease_bytes});
   case policy::Stage::holding:
     return claim.exclusive ? "the whole device"
-                           : to_string(Bytes{claim.lease_bytes}) + (claim.seat ? " and the medium seat" : "");
+                           : to_string(Bytes{claim.lease_bytes}) + (claim.medium_lock ? " and the medium lock" : "");
   }
   return "";
 }
 
-bool is_stopped(const ledger::Entry& entry) {
-  return system::state_of(static_cast<pid_t>(entry.pid)) == system::ProcessState::stopped;
+bool is_stopped(const ledger::Record& entry) {
+  return platform::state_of(static_cast<pid_t>(entry.pid)) == platform::ProcessState::stopped;
 }
 
 } // namespace
@@ -42,7 +42,7 @@ std::string short_duration(std::chrono::seconds duration) {
   return seconds < 7200 ? std::to_string(seconds / 60) + " min" : std::to_string(seconds / 3600) + " h";
 }
 
-std::string describe(const ledger::Entry& entry) {
+std::string describe(const ledger::Record& entry) {
   const auto held = std::chrono::system_clock::now() - entry.since;
   return entry.who + " (pid " + std::to_string(entry.pid) + ", " + claim_text(entry.claim) + ", for " +
          short_duration(std::chrono::duration_cast<std::chrono::seconds>(held)) +
@@ -52,10 +52,11 @@ std::string describe(const ledger::Entry& entry) {
 
 std::string describe(const ledger::Blocked& blocked) {
   constexpr std::size_t most_named = 4;
-  // Those who hold a lease first: they are what a person wants to know of.
+  // The cause first: the ledger names those ahead in the queue before the holders of what these wait for. Contexts come
+  // last.
   auto blockers = blocked.blockers;
   std::stable_partition(blockers.begin(), blockers.end(),
-                        [](const ledger::Entry& entry) { return entry.claim.stage == policy::Stage::holding; });
+                        [](const ledger::Record& entry) { return entry.claim.stage != policy::Stage::inside; });
   std::string text;
   for (std::size_t i = 0; i < std::min(blockers.size(), most_named); ++i) {
     text += (i == 0 ? "" : ", ") + describe(blockers[i]);
@@ -63,7 +64,7 @@ std::string describe(const ledger::Blocked& blocked) {
   if (blockers.size() > most_named) {
     text += " and " + std::to_string(blockers.size() - most_named) + " more";
   }
-  if (blocked.strangers) {
+  if (blocked.external) {
     text += text.empty() ? "" : ", and ";
     text +=
         "programs that are not on this ledger: without gputest, or in a container without its folder (nvidia-smi shows "

@@ -14,7 +14,7 @@ namespace gputest::session {
 [[nodiscard]] std::string short_duration(std::chrono::seconds duration);
 
 /// What somebody holds or waits for: `Sort.Keys (pid 4711, 3 GiB, for 12 s)`.
-[[nodiscard]] std::string describe(const ledger::Entry& entry);
+[[nodiscard]] std::string describe(const ledger::Record& entry);
 
 /// Who stands in the way, in one line; names the first few.
 [[nodiscard]] std::string describe(const ledger::Blocked& blocked);

@@ -1,25 +1,16 @@
 #include "session/own_contexts.hpp"
 
-#include "devices/own_simulated_devices.hpp"
-#include "system/cuda_driver.hpp"
-#include "system/process.hpp"
+#include "platform/process.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace gputest::session {
 
-namespace {
-
-bool devices_are_in_use(const devices::DeviceList& machine) {
-  return machine.devices().front().simulated ? devices::OwnSimulatedDevices::in_use() : system::cuda_is_initialised();
-}
-
-} // namespace
-
-OwnContexts::OwnContexts(std::shared_ptr<const devices::DeviceList> machine)
-    : machine_{std::move(machine)}, begun_before_{devices_are_in_use(*machine_)} {
-  if (!begun_before_) {
+OwnContexts::OwnContexts(std::shared_ptr<const backend::DeviceList> machine, const backend::ThisProcess& process)
+    : machine_{std::move(machine)}, begun_before_{process.in_use()} {
+  // Under a parent lease a list is rarely read: it is not worth opening the driver for.
+  if (!begun_before_ && machine_->is_open()) {
     const auto listed = all();
     listed_for_others_.insert(listed.begin(), listed.end());
   }
@@ -30,8 +21,9 @@ std::optional<OwnContext> OwnContexts::on(std::size_t index) const {
   if (!use.processes || listed_for_others_.count(index) != 0) {
     return std::nullopt;
   }
-  const auto own = std::find_if(use.processes->begin(), use.processes->end(),
-                                [](const devices::ProcessMemory& process) { return process.pid == system::own_pid(); });
+  const auto own =
+      std::find_if(use.processes->begin(), use.processes->end(),
+                   [](const backend::ProcessMemory& process) { return process.pid == platform::own_pid(); });
   if (own == use.processes->end()) {
     return std::nullopt;
   }

@@ -1,6 +1,7 @@
 #pragma once
 
-#include "devices/device_list.hpp"
+#include "backend/device_list.hpp"
+#include "backend/this_process.hpp"
 
 #include <gputest/bytes.hpp>
 
@@ -12,32 +13,32 @@
 
 namespace gputest::session {
 
-/// What this process has on a device, by the device's own list of who uses it.
+/// What this process has on a device, according to the device's list of processes.
 struct OwnContext {
-  std::optional<Bytes> used; ///< context and allocations; nullopt where the driver does not say
+  std::optional<Bytes> used; ///< context and allocations; nullopt if the driver does not say
 };
 
-/// Where this process has a context. Looks at the devices anew each time, some 13 us each (H200).
+/// The devices on which this process has a context. Each call reads the devices again: 0.1 to 0.5 ms each (H200).
 class OwnContexts {
 public:
-  /// Made before devices are chosen: who is listed under this process's pid then, although it has not begun to use
-  /// devices, is somebody else in another pid namespace.
-  explicit OwnContexts(std::shared_ptr<const devices::DeviceList> machine);
+  /// Construct it before devices are chosen. A process that is listed under this process's pid then, although this
+  /// process has not begun to use devices, is another one in another pid namespace.
+  OwnContexts(std::shared_ptr<const backend::DeviceList> machine, const backend::ThisProcess& process);
 
-  /// Whether this process had begun to use devices when this was made, so that choosing some came too late.
+  /// Whether this process had begun to use devices when this was constructed, so that it is too late to choose some.
   [[nodiscard]] bool begun_before() const { return begun_before_; }
 
-  /// nullopt if it has none there, or if nobody can tell.
+  /// nullopt if it has none there, or if this is not known.
   [[nodiscard]] std::optional<OwnContext> on(std::size_t index) const;
 
-  /// What it uses of a device, 0 where nobody can tell.
+  /// What it uses of a device; 0 if not known.
   [[nodiscard]] Bytes used(std::size_t index) const;
 
-  /// Those of the machine's devices on which it has one.
+  /// The machine's devices on which it has a context.
   [[nodiscard]] std::vector<std::size_t> all() const;
 
 private:
-  std::shared_ptr<const devices::DeviceList> machine_;
+  std::shared_ptr<const backend::DeviceList> machine_;
   bool begun_before_ = false;
   std::set<std::size_t> listed_for_others_;
 };

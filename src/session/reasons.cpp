@@ -10,7 +10,7 @@ std::string excluded_in_parallel(const std::string& who, const std::string& beca
 }
 
 std::string excluded_by_others(const std::string& who, const ledger::Blocked& others, const std::string& command) {
-  return who + " is large, and excluded while others use its device: " + describe(others) +
+  return who + " is large, and excluded while other processes use its device: " + describe(others) +
          ". To run it when they have ended: " + command +
          "; to let it wait for them: GPUTEST_LARGE=wait, or LARGE wait in gpu_add_test()";
 }
@@ -34,24 +34,26 @@ std::string waited_too_long(const std::string& who, const std::string& what, std
                             const ledger::Blocked& blocked) {
   return who + " waited " + short_duration(limit) + " (GPUTEST_WAIT_LIMIT) for " + what +
          " and was not admitted. In its way: " + describe(blocked) +
-         ". 'gputest status' shows who holds and who waits; a longer GPUTEST_WAIT_LIMIT lets it wait longer";
+         ". 'gputest status' shows which processes hold memory and which wait; a longer GPUTEST_WAIT_LIMIT lets it "
+         "wait longer";
 }
 
 std::string contexts_leave_no_room(const std::string& who, const std::string& what, const ledger::Blocked& blocked) {
   return who + " needs " + what +
          ", and the CUDA contexts on its device, larger than expected when their processes started, leave no room "
-         "for it; everybody there waits, so none would be freed: " +
+         "for it; all processes there wait, so none would free memory: " +
          describe(blocked) +
-         ". Run fewer at once (ctest -j); whoever starts from now on is counted with the larger context";
+         ". Run fewer at once (ctest -j); processes that start from now on are counted with the larger context";
 }
 
 std::string not_announced(const std::string& who, const std::string& what, const ledger::Blocked& others) {
   return who + " asks for " + what +
-         ", more than its process announced when it started; waiting for it now could deadlock with those beside it: " +
-         describe(others) + ". Announce it: GPUTEST_MEMORY(Suite, Test, bytes), or MEMORY in gpu_add_test()";
+         ", more than its process announced when it started; waiting for it now could deadlock with the other "
+         "processes: " +
+         describe(others) + ". Announce it: GPUTEST_NEEDS(Suite, Test, bytes), or MEMORY in gpu_add_test()";
 }
 
-std::string rank_would_wait(const std::string& who, const std::string& what, const policy::MpiRank& rank,
+std::string rank_would_wait(const std::string& who, const std::string& what, const MpiRank& rank,
                             const ledger::Blocked& blocked) {
   return who + " is an MPI rank (" + rank.because + " of " + std::to_string(rank.local_size) +
          ") that takes memory by itself, and does not wait for " + what +
@@ -61,11 +63,11 @@ std::string rank_would_wait(const std::string& who, const std::string& what, con
 }
 
 std::string beyond_share(const std::string& what, Bytes needed, Bytes leased, const SharedBy& shared,
-                         const ledger::Entry& cover) {
+                         const ledger::Record& parent_lease) {
   constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20U;
   const auto figure = std::to_string((needed + Bytes{mebibyte - 1}).count() / mebibyte) + "MiB";
   return "this process is an MPI rank (" + shared.rank.because + " of " + std::to_string(shared.rank.local_size) +
-         ") under the lease of " + describe(cover) + ", and asks for " + what + ". Up to " +
+         ") under the lease of " + describe(parent_lease) + ", and asks for " + what + ". Up to " +
          std::to_string(shared.ranks_on_a_device) + " ranks share each of its " + std::to_string(shared.devices) +
          " devices, which with the contexts of the others is " + to_string(needed) +
          " of a device, and the lease has " + to_string(leased) + ". Write MEMORY " + figure +
@@ -74,14 +76,14 @@ std::string beyond_share(const std::string& what, Bytes needed, Bytes leased, co
 }
 
 std::string began_too_early(const std::vector<Device>& devices) {
-  return "CUDA was initialised before gputest could choose a device, so this process stays on " + describe(devices) +
+  return "CUDA was initialised before gputest could choose a device, so this process uses " + describe(devices) +
          "; to let gputest choose, call run_all_tests() before the first CUDA call, or start it by the launcher: "
          "gpu_add_test(... LAUNCHER on), or gputest run";
 }
 
-std::string beyond_cover(const std::string& what, const ledger::Entry& cover) {
-  return "this process runs under the lease of " + describe(cover) + ", and asks for " + what +
-         "; give that one enough: gputest run --memory, or MEMORY in gpu_add_test()";
+std::string beyond_parent_lease(const std::string& what, const ledger::Record& parent_lease) {
+  return "this process runs under the lease of " + describe(parent_lease) + ", and asks for " + what +
+         "; make that lease larger: gputest run --memory, or MEMORY in gpu_add_test()";
 }
 
 } // namespace gputest::session

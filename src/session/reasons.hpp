@@ -1,10 +1,10 @@
 #pragma once
 
 #include "ledger/ledger.hpp"
-#include "policy/mpi_rank.hpp"
 
 #include <gputest/device.hpp>
-#include <gputest/requirement.hpp>
+#include <gputest/request.hpp>
+#include <gputest/settings.hpp>
 
 #include <chrono>
 #include <string>
@@ -14,11 +14,11 @@ namespace gputest::session {
 
 // Why a test is skipped or fails: what was asked, what was seen, what to do next.
 
-/// A large test while ctest runs tests in parallel; `because` is what shows that it does.
+/// A large test while ctest runs tests in parallel; `because` is the evidence for that.
 [[nodiscard]] std::string excluded_in_parallel(const std::string& who, const std::string& because,
                                                const std::string& command);
 
-/// A large test that found others on its device.
+/// A large test that found other processes on its device.
 [[nodiscard]] std::string excluded_by_others(const std::string& who, const ledger::Blocked& others,
                                              const std::string& command);
 
@@ -32,32 +32,32 @@ namespace gputest::session {
 [[nodiscard]] std::string waited_too_long(const std::string& who, const std::string& what, std::chrono::seconds limit,
                                           const ledger::Blocked& blocked);
 
-/// Contexts have grown until nobody on the device can go on.
+/// Contexts have grown until no process on the device can continue.
 [[nodiscard]] std::string contexts_leave_no_room(const std::string& who, const std::string& what,
                                                  const ledger::Blocked& blocked);
 
 /// More than the process announced when it entered.
 [[nodiscard]] std::string not_announced(const std::string& who, const std::string& what, const ledger::Blocked& others);
 
-/// A rank of an MPI program that is under nobody's lease, and would have to wait.
-[[nodiscard]] std::string rank_would_wait(const std::string& who, const std::string& what, const policy::MpiRank& rank,
+/// A rank of an MPI program that has no parent lease, and would have to wait.
+[[nodiscard]] std::string rank_would_wait(const std::string& who, const std::string& what, const MpiRank& rank,
                                           const ledger::Blocked& blocked);
 
 /// How the ranks of this machine share the devices of a lease.
 struct SharedBy {
-  policy::MpiRank rank;
+  MpiRank rank;
   int ranks_on_a_device = 1;
   std::size_t devices = 1;
 };
 
-/// More than a rank's part of the lease under which all ranks run; `needed` is what all those of a device would need.
+/// More than a rank's part of the lease under which all ranks run; `needed` is what all ranks on a device would need.
 [[nodiscard]] std::string beyond_share(const std::string& what, Bytes needed, Bytes leased, const SharedBy& shared,
-                                       const ledger::Entry& cover);
+                                       const ledger::Record& parent_lease);
 
 /// CUDA was in use before devices could be chosen.
 [[nodiscard]] std::string began_too_early(const std::vector<Device>& devices);
 
 /// More than the lease under which the process runs.
-[[nodiscard]] std::string beyond_cover(const std::string& what, const ledger::Entry& cover);
+[[nodiscard]] std::string beyond_parent_lease(const std::string& what, const ledger::Record& parent_lease);
 
 } // namespace gputest::session

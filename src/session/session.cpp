@@ -1,6 +1,7 @@
 #include "session/session.hpp"
 
-#include "system/cuda_driver.hpp"
+#include "platform/process.hpp"
+#include "settings/settings.hpp"
 
 #include <gputest/error.hpp>
 
@@ -10,56 +11,61 @@
 
 namespace gputest::session {
 
-namespace {
-
-/// A context that takes more is a leak as likely as not, and must not be what every later process is charged.
-constexpr Bytes most_believable_context{std::uint64_t{2} << 30U};
-
-} // namespace
-
-Session::Session(policy::Settings settings, std::string program)
-    : settings_{std::move(settings)}, answers_{settings_, std::move(program)} {}
+Session::Session(Settings settings, Entry entry, std::string program, Overhead::Now now)
+    : settings_{std::move(settings)}, entry_{std::move(entry)}, answers_{settings_, entry_, std::move(program)},
+      process_{&backend::this_process(settings_)}, now_{std::move(now)}, heap_{*process_} {
+  settings::set_for_process(settings_);
+}
 
 Session::~Session() { release(); }
 
 std::string Session::release(Bytes managed) noexcept {
-  if (!holds_ && !cover_) {
+  if (!holds_ && !parent_lease_) {
     return {};
   }
-  const auto settled = system::settle_cuda();
+  const auto settled = process_->synchronize_and_trim();
   if (holds_) {
-    measure_overhead(managed);
+    if (overhead_.is_due(settled, managed, now_())) {
+      measure_overhead(settled, managed);
+    }
     ledger_->release();
     holds_ = false;
   }
   return settled.error;
 }
 
-/// Puts what the process still has of its devices on the ledger: its context, and what its tests have not freed.
-void Session::measure_overhead(Bytes managed) {
+std::string Session::synchronize() noexcept { return process_->synchronize_and_trim().error; }
+
+/// Records in the ledger what the process still has of its devices: its context, and what its tests have not freed.
+void Session::measure_overhead(const backend::Settled& settled, Bytes managed) {
   try {
-    Bytes kept;
+    Bytes listed;
     for (const std::size_t index : indices_) {
-      kept = std::max(kept, contexts_->used(index));
+      listed = std::max(listed, contexts_->used(index));
     }
-    const auto devices = std::accumulate(bits_.begin(), bits_.end(), policy::DeviceMask{0}, std::bit_or<>{});
-    const Bytes unlisted = machine_->devices().front().simulated ? Bytes{} : managed;
-    ledger_->set_overhead((std::max(kept, Bytes{least_overhead_}) + unlisted).count());
-    // What every later process is charged as its context must not hold this one's heap.
-    if (heap_.cost() == Bytes{} && kept.count() > ledger_->devices().overhead_bytes(devices) &&
-        kept <= most_believable_context) {
-      ledger_->devices().remember_overhead(devices, kept.count());
+    const Bytes unlisted = process_->lists_managed_memory() ? Bytes{} : managed;
+    overhead_.measured(settled, listed, unlisted, now_());
+    ledger_->set_overhead(overhead_.bytes().count());
+    if (overhead_.to_learn() > Bytes{}) {
+      const auto devices = std::accumulate(bits_.begin(), bits_.end(), policy::DeviceMask{0}, std::bit_or<>{});
+      ledger_->devices().remember(platform::executable_identity().value_or(0), devices, overhead_.to_learn().count());
     }
   } catch (const LedgerError&) { // NOLINT(bugprone-empty-catch)
-    // The ledger then counts the usual overhead, as it did before.
+    // The ledger then counts what was expected, as it did before.
   }
 }
 
 std::vector<std::string> Session::stray_contexts(const std::string& who) {
-  if (entered_.kind != Outcome::Kind::granted) {
+  if (entered_.kind != Outcome::Kind::granted || sees_only_its_own_ || !process_->in_use()) {
     return {};
   }
-  return strays_.look(*contexts_, *machine_, indices_, who);
+  // The devices visible to a process are fixed when it begins to use devices.
+  std::vector<std::string> uuids;
+  for (const auto& device : devices_) {
+    uuids.push_back(device.uuid);
+  }
+  sees_only_its_own_ = process_->sees_only(uuids);
+  return sees_only_its_own_ ? std::vector<std::string>{} : strays_.look(*contexts_, *machine_, indices_, who);
 }
 
 std::string Session::loss() const {
@@ -74,10 +80,10 @@ std::string Session::loss() const {
 }
 
 void Session::hand_over() {
-  if (!cover_) {
+  if (!parent_lease_) {
     ledger_->inherit_across_exec();
   }
-  holds_ = false; // what comes after exec() keeps it
+  holds_ = false; // the program after exec() keeps it
 }
 
 } // namespace gputest::session

@@ -1,21 +1,22 @@
 #pragma once
 
-#include "devices/device_list.hpp"
+#include "backend/device_list.hpp"
+#include "backend/this_process.hpp"
 #include "ledger/ledger.hpp"
 #include "policy/memory_request.hpp"
 #include "policy/run_mode.hpp"
-#include "policy/settings.hpp"
 #include "session/answers.hpp"
 #include "session/capable_devices.hpp"
 #include "session/choice.hpp"
-#include "session/cover.hpp"
 #include "session/device_heap.hpp"
-#include "session/outcome.hpp"
+#include "session/overhead.hpp"
 #include "session/own_contexts.hpp"
-#include "session/plan.hpp"
+#include "session/parent_lease.hpp"
 #include "session/stray_contexts.hpp"
 
 #include <gputest/device.hpp>
+#include <gputest/session.hpp>
+#include <gputest/settings.hpp>
 
 #include <memory>
 #include <optional>
@@ -24,23 +25,24 @@
 
 namespace gputest::session {
 
-/// One process's stay on the GPUs: devices chosen and pinned, ledger entered, memory leased, settled and given back.
+/// One process's use of the GPUs: it chooses and pins devices, enters the ledger, leases memory, and gives it back.
 ///
-/// Not thread-safe. One object a process, since the ledger knows one claim of a process.
+/// Not thread-safe. A process has one object, because the ledger has one claim per process.
 class Session {
 public:
   /// `program` stands for the process in messages where CTest has given it no name.
-  Session(policy::Settings settings, std::string program);
+  /// `now` is the clock by which a measurement grows old.
+  Session(Settings settings, Entry entry, std::string program, Overhead::Now now = Overhead::Clock::now);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
   /// Chooses devices, makes them visible in CUDA_VISIBLE_DEVICES, enters the ledger. Blocks until there is room.
   ///
-  /// What keeps it from devices is returned, and again by every acquire(). Throws LedgerError, InvalidSetting.
+  /// If it gets no devices, returns the reason; every acquire() returns the same. Throws LedgerError, InvalidSetting.
   Outcome enter(const Plan& plan);
 
-  /// What came of enter(); a failure before it.
+  /// The result of enter(); a failure before it.
   [[nodiscard]] const Outcome& entered() const { return entered_; }
 
   /// The chosen devices in the order in which CUDA numbers them; empty before enter() and without a GPU.
@@ -49,68 +51,73 @@ public:
   /// CUDA before enter() can the first of them be another one than CUDA's device 0.
   [[nodiscard]] const std::vector<Device>& devices() const { return devices_; }
 
-  /// Whether the chosen devices are enough, and have what `requirement` says; else the skip that says what they lack.
-  [[nodiscard]] Outcome check_devices(const Requirement& requirement, const std::string& who);
+  /// Whether the chosen devices are enough, and have what `request` says; else the skip that says what they lack.
+  [[nodiscard]] Outcome check_devices(const Request& request, const std::string& who);
 
-  /// Leases what `requirement` says on the first `gpus` devices, for the test `who`. Blocks; tells on stderr for whom
-  /// it waits. Throws NestedLease, LedgerError.
-  Outcome acquire(const Requirement& requirement, const std::string& who);
+  /// Leases what `request` says on the first `gpus` devices, for the test `who`. Blocks; prints on stderr what it waits
+  /// for. Throws NestedLease, LedgerError.
+  Outcome acquire(const Request& request, const std::string& who);
 
-  /// A skip, or a failure where the settings demand that nothing of the kind is skipped.
+  /// A skip; or a failure if the settings forbid this kind of skip.
   [[nodiscard]] Outcome skip(const std::string& reason) const { return answers_.skip(reason); }
 
   /// Sets the heap of the devices that acquire() has leased for the test `who`, before its first kernel. Gives the
-  /// lease back where that cannot be. Not for a process that becomes another program.
-  Outcome prepare_heap(const Requirement& requirement, const std::string& who);
+  /// lease back if that fails. Not for a process that becomes another program.
+  Outcome prepare_heap(const Request& request, const std::string& who);
 
-  /// What a lease of `requirement` is on each of the first `gpus` devices.
-  [[nodiscard]] std::vector<Bytes> bytes_of(const Requirement& requirement) const;
+  /// The bytes of a lease of `request` on each of the first `gpus` devices.
+  [[nodiscard]] std::vector<Bytes> bytes_of(const Request& request) const;
 
-  /// Whether a lease is held.
-  [[nodiscard]] bool holds() const { return holds_; }
-
-  /// Synchronises, trims pools, gives back the lease. `managed` is managed memory that the process still has, which a
-  /// GPU's list of who uses how much leaves out. Returns the sticky CUDA error that the test left behind, or nothing.
+  /// Synchronises, trims pools, gives back the lease. `managed` is managed memory that the process still has; a GPU's
+  /// list of processes does not include it. Returns the sticky CUDA error that the test left behind, or nothing.
   std::string release(Bytes managed = {}) noexcept;
 
-  /// What is wrong with the contexts that this process has by now on devices that were not given to it; each is told of
-  /// once, as a failure of the test `who`.
+  /// Synchronises the devices and trims pools, and keeps the lease. Returns the sticky CUDA error, or nothing.
+  std::string synchronize() noexcept;
+
+  /// Failures of the test `who` for contexts of this process on devices that were not given to it, each reported once.
   [[nodiscard]] std::vector<std::string> stray_contexts(const std::string& who);
 
-  /// What the process has lost of what its place on the ledger depends on, by closing files that are not its own;
-  /// nothing if all is well.
+  /// The files of gputest that the process has lost, by closing files that are not its own; empty if none.
   [[nodiscard]] std::string loss() const;
 
-  /// Lets the program that this process is about to exec() keep devices, place and lease.
+  /// Lets the program that this process is about to exec() keep the devices, the slot and the lease.
   void hand_over();
 
-  [[nodiscard]] const policy::Settings& settings() const { return settings_; }
+  /// The CTest entry. If several processes share a lease, its request is this process's part of it.
+  [[nodiscard]] const Entry& entry() const { return entry_; }
 
 private:
+  [[nodiscard]] std::string ledger_folder() const;
+  [[nodiscard]] std::unique_ptr<backend::DeviceList> devices_of_parent_lease() const;
   [[nodiscard]] Outcome enter_ledger(const Plan& plan, const AllowedDevices& allowed);
-  [[nodiscard]] Outcome run_under(const Cover& cover, const AllowedDevices& allowed);
+  [[nodiscard]] Outcome run_under(const ParentLease& parent_lease, const AllowedDevices& allowed);
   void take(std::size_t index);
   void pin() const;
   void limit_to_smallest_of(const std::vector<std::size_t>& indices);
-  [[nodiscard]] Outcome lease(const Requirement& requirement, const policy::MemoryRequest& memory,
-                              const std::string& test, bool may_wait);
-  void measure_overhead(Bytes managed);
+  [[nodiscard]] Outcome lease(const Request& request, const policy::MemoryRequest& memory, const std::string& test,
+                              bool may_wait);
+  void measure_overhead(const backend::Settled& settled, Bytes managed);
 
-  policy::Settings settings_;
+  Settings settings_;
+  Entry entry_;
   Answers answers_;
-  std::shared_ptr<const devices::DeviceList> machine_;
+  backend::ThisProcess* process_;
+  std::shared_ptr<const backend::DeviceList> machine_;
   std::optional<OwnContexts> contexts_;
   StrayContexts strays_;
+  bool sees_only_its_own_ = false; ///< whether no device but devices_ can have a context of this process any more
   std::optional<CapableDevices> capable_;
   std::optional<ledger::Ledger> ledger_;
-  std::optional<Cover> cover_; ///< the lease under which this process runs
+  std::optional<ParentLease> parent_lease_; ///< the lease under which this process runs
   std::optional<policy::RunModeFinding> run_mode_;
   std::vector<Device> devices_;
   std::vector<std::size_t> indices_;     ///< of devices_ in the machine's list
   std::vector<policy::DeviceMask> bits_; ///< of devices_ on the ledger
   std::string why_no_more_;              ///< what keeps this process from more devices than it has
   Bytes smallest_;                       ///< of the devices this process may use
-  std::uint64_t least_overhead_ = 0;     ///< what a process without a leak takes by itself
+  Overhead::Now now_;
+  Overhead overhead_; ///< what this process takes by itself
   DeviceHeap heap_;
   Outcome entered_{Outcome::Kind::fail, "the process has not entered the ledger", false};
   bool numbered_as_in_cuda_ = true; ///< whether devices_ are CUDA's devices 0, 1, ...

@@ -8,12 +8,13 @@ namespace gputest::session {
 
 namespace {
 
-/// Less than that is no context: a device shows some MiB for being visible to a context elsewhere (4 MiB, H200).
+/// Less than that is not a context: a device shows some MiB if it is visible to a context on another device (4 MiB,
+/// H200).
 constexpr Bytes smallest_context{std::uint64_t{16} << 20U};
 
 } // namespace
 
-std::vector<std::string> StrayContexts::look(const OwnContexts& contexts, const devices::DeviceList& machine,
+std::vector<std::string> StrayContexts::look(const OwnContexts& contexts, const backend::DeviceList& machine,
                                              const std::vector<std::size_t>& given, const std::string& who) {
   std::vector<Device> own;
   own.reserve(given.size());

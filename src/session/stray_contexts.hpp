@@ -1,6 +1,6 @@
 #pragma once
 
-#include "devices/device_list.hpp"
+#include "backend/device_list.hpp"
 #include "session/own_contexts.hpp"
 
 #include <cstddef>
@@ -13,8 +13,8 @@ namespace gputest::session {
 /// Contexts on devices that were not given to this process, each found once.
 class StrayContexts {
 public:
-  /// Looks for new ones. What is wrong with each that was found, and what to do: a failure of the test `who`.
-  [[nodiscard]] std::vector<std::string> look(const OwnContexts& contexts, const devices::DeviceList& machine,
+  /// Looks for new ones. Returns, for each, a failure of the test `who` that says what to do.
+  [[nodiscard]] std::vector<std::string> look(const OwnContexts& contexts, const backend::DeviceList& machine,
                                               const std::vector<std::size_t>& given, const std::string& who);
 
 private:

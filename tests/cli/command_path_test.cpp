@@ -54,7 +54,7 @@ TEST_F(CommandPath, takes_the_usual_folders_where_path_is_not_set) {
   EXPECT_EQ(code_of("sh", std::nullopt), ExitCode::done);
 }
 
-TEST_F(CommandPath, tells_what_is_wrong_and_what_to_do) {
+TEST_F(CommandPath, says_what_is_wrong_and_what_to_do) {
   EXPECT_EQ(problem_with_command("missing", folder_.path())->text,
             "cannot find the command 'missing' in any folder of PATH; give its path if it is elsewhere");
   EXPECT_EQ(problem_with_command(in_folder("data"), "")->text,

@@ -5,6 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include <filesystem>
+#include <string>
+
+#include <sys/wait.h>
 
 namespace gputest::cli {
 
@@ -40,7 +43,7 @@ TEST(DevicesCommand, counts_what_a_running_command_holds) {
   EXPECT_EQ(device["ledger_processes"], 1);
   EXPECT_EQ(device["ledger_context_bytes"], 1 * gib);
   EXPECT_EQ(device["ledger_leased_bytes"], 4 * gib);
-  EXPECT_EQ(device["stranger_bytes"], 0);
+  EXPECT_EQ(device["external_bytes"], 0);
   EXPECT_EQ(device["free_for_next_bytes"], 10 * gib);
   // What is shown as free is granted without a wait, and one byte more is not.
   EXPECT_EQ(tool.run({"run", "--memory", "10GiB", "--wait-limit", "0s", "--", "true"}).exit_code, 0);
@@ -74,7 +77,7 @@ TEST(DevicesCommand, says_why_there_is_none_and_fails_only_where_one_is_required
   EXPECT_EQ(tool.run({"devices"}).exit_code, to_int(ExitCode::no_gpu));
 }
 
-TEST(DevicesCommand, shows_what_devices_can_do_who_uses_them_and_what_is_odd) {
+TEST(DevicesCommand, shows_what_devices_can_do_their_users_and_what_is_unusual) {
   Tool tool;
   tool.set("GPUTEST_DEVICES", "simulated:2x16GiB,no_memory_pools,tcc,sm_75,no_process_list");
   tool.set("GPUTEST_DEVICE_MEMORY", "8GiB");
@@ -94,6 +97,24 @@ TEST(DevicesCommand, shows_what_devices_can_do_who_uses_them_and_what_is_odd) {
   const auto ended = tool.run({"devices"});
   EXPECT_EQ(ended.exit_code, to_int(ExitCode::no_gpu));
   EXPECT_NE(ended.out.find("    0  cannot be used: its compute mode is PROHIBITED"), std::string::npos) << ended.out;
+}
+
+TEST(DevicesCommand, names_the_lease_that_a_process_keeps_after_all_its_ancestors_have_ended) {
+  Tool tool;
+  tool.set("GPUTEST_DEVICES", "all");
+  tool.set("LD_LIBRARY_PATH", GPUTEST_FAKE_DRIVER);
+  tool.set("FAKE_NVML", "gpus=1");
+  auto parent = tool.start({"run", "--memory", "12GiB", "--name", "the_lease", "--", "sh", "-c",
+                            "exec 5<&0; sh -c 'echo orphan $$; cat <&5 >/dev/null' &"});
+  parent.wait_for_out("orphan ");
+  const std::string pid = parent.read_line();
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(parent.pid()), nullptr, WEXITED | WNOWAIT), 0);
+  tool.set("FAKE_NVML", "gpus=1 used=1048576 compute=" + pid + ":1048576,1:1048576");
+  const auto device = devices_of(tool)["devices"][0];
+  ASSERT_EQ(device["users"].size(), 2U) << device;
+  EXPECT_EQ(device["users"][0]["who"], "the_lease");
+  EXPECT_EQ(device["users"][1]["who"], "") << "an external process";
+  EXPECT_EQ(parent.finish().exit_code, 0);
 }
 
 TEST(DevicesCommand, is_a_table_for_people) {

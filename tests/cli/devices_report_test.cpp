@@ -19,7 +19,7 @@ DevicesReport two_devices() {
   busy.context_bytes = (1_GiB).count();
   busy.leased_bytes = (15_GiB).count();
   busy.processes = 2;
-  busy.stranger_bytes = (4_GiB).count();
+  busy.external_bytes = (4_GiB).count();
   busy.free_bytes = (100_GiB).count();
   busy.facts.sm = 90;
   busy.facts.memory_pools = true;
@@ -43,29 +43,27 @@ DevicesReport two_devices() {
 } // namespace
 
 TEST(DevicesReport, is_a_table_for_people) {
-  EXPECT_EQ(
-      to_text(two_devices()),
-      "INDEX  UUID               NAME                               MEMORY  IN USE    ON LEDGER  STRANGERS  "
-      "FREE FOR NEXT  VISIBLE\n"
-      "    0  GPU-aaaaaaaa-1111  NVIDIA H200                       140 GiB  20 GiB  16 GiB by 2      4 GiB        "
-      "100 GiB  yes\n"
-      "    1  MIG-bbbbbbbb-2222  NVIDIA H200 MIG 1g.18gb  16 GiB of 18 GiB       -            -          -       "
-      "       "
-      "-  no\n"
-      "\n"
-      "INDEX  SM  MEMORY POOLS  MANAGED  CONCURRENT  COOPERATIVE  PEERS  MIG  DRIVER MODEL  COMPUTE MODE\n"
-      "    0  90  yes           yes      yes         no           1      no   -             EXCLUSIVE_PROCESS\n"
-      "    1  ?   ?             ?        ?           ?            ?      yes  -             default\n"
-      "\n"
-      "    0  used by sort: Sort.Keys (pid 4711, 3 GiB)\n"
-      "    0  used by a stranger (pid 99, unknown bytes)\n"
-      "    0  compute mode EXCLUSIVE_PROCESS: one process at a time is let in\n"
-      "    1  the driver does not say which processes use it: what is in use beyond all claims counts as "
-      "strangers', and "
-      "memory of a killed process as back when nothing is in use, or after a second\n"
-      "    1  GPUTEST_DEVICE_MEMORY: every decision is as on a device of 16 GiB\n"
-      "\n"
-      "driver 580.159.04\n");
+  EXPECT_EQ(to_text(two_devices()),
+            "INDEX  UUID               NAME                               MEMORY  IN USE    ON LEDGER  EXTERNAL  "
+            "FREE FOR NEXT  VISIBLE\n"
+            "    0  GPU-aaaaaaaa-1111  NVIDIA H200                       140 GiB  20 GiB  16 GiB by 2     4 GiB        "
+            "100 GiB  yes\n"
+            "    1  MIG-bbbbbbbb-2222  NVIDIA H200 MIG 1g.18gb  16 GiB of 18 GiB     0 B     0 B by 0       0 B       "
+            "     0 B  no\n"
+            "\n"
+            "INDEX  SM  MEMORY POOLS  MANAGED  CONCURRENT  COOPERATIVE  PEERS  MIG  DRIVER MODEL  COMPUTE MODE\n"
+            "    0  90  yes           yes      yes         no           1      no   -             EXCLUSIVE_PROCESS\n"
+            "    1  ?   ?             ?        ?           ?            ?      yes  -             default\n"
+            "\n"
+            "    0  used by sort: Sort.Keys (pid 4711, 3 GiB)\n"
+            "    0  used by an external process (pid 99, unknown bytes)\n"
+            "    0  compute mode EXCLUSIVE_PROCESS: one process at a time is let in\n"
+            "    1  the driver does not say which processes use it: what is in use beyond all claims counts as "
+            "external processes', and "
+            "memory of a killed process as back when nothing is in use, or after a second\n"
+            "    1  GPUTEST_DEVICE_MEMORY: gputest decides as on a device of 16 GiB\n"
+            "\n"
+            "driver 580.159.04\n");
 }
 
 TEST(DevicesReport, is_an_object_with_units_in_its_keys_for_machines) {
@@ -78,7 +76,7 @@ TEST(DevicesReport, is_an_object_with_units_in_its_keys_for_machines) {
       {"index": 0, "uuid": "GPU-aaaaaaaa-1111", "name": "NVIDIA H200", "simulated": false, "mig_slice": false,
        "visible": true, "why_unusable": "", "total_bytes": 150323855360, "reserved_bytes": 536870912, "used_bytes": 21474836480,
        "ledger_processes": 2, "ledger_context_bytes": 1073741824, "ledger_leased_bytes": 16106127360,
-       "stranger_bytes": 4294967296, "free_for_next_bytes": 107374182400, "limit_bytes": 150323855360,
+       "external_bytes": 4294967296, "free_for_next_bytes": 107374182400, "limit_bytes": 150323855360,
        "sm": 90, "memory_pools": true, "managed_memory": true, "concurrent_managed_access": true,
        "cooperative_launch": false, "peer_uuids": ["MIG-bbbbbbbb-2222"], "driver_model": "-",
        "compute_mode": "EXCLUSIVE_PROCESS", "shares_host_memory": false, "lists_processes": true,
@@ -87,12 +85,12 @@ TEST(DevicesReport, is_an_object_with_units_in_its_keys_for_machines) {
        "notes": ["compute mode EXCLUSIVE_PROCESS: one process at a time is let in"]},
       {"index": 1, "uuid": "MIG-bbbbbbbb-2222", "name": "NVIDIA H200 MIG 1g.18gb", "simulated": false,
        "mig_slice": true, "visible": false, "why_unusable": "", "total_bytes": 19327352832, "reserved_bytes": 0, "used_bytes": 0,
-       "ledger_processes": 0, "ledger_context_bytes": 0, "ledger_leased_bytes": 0, "stranger_bytes": 0,
+       "ledger_processes": 0, "ledger_context_bytes": 0, "ledger_leased_bytes": 0, "external_bytes": 0,
        "free_for_next_bytes": 0, "limit_bytes": 17179869184, "sm": null, "memory_pools": null,
        "managed_memory": null, "concurrent_managed_access": null, "cooperative_launch": null, "peer_uuids": null,
        "driver_model": "-", "compute_mode": "default", "shares_host_memory": false, "lists_processes": false,
        "users": null,
-       "notes": ["the driver does not say which processes use it: what is in use beyond all claims counts as strangers', and memory of a killed process as back when nothing is in use, or after a second", "GPUTEST_DEVICE_MEMORY: every decision is as on a device of 16 GiB"]}
+       "notes": ["the driver does not say which processes use it: what is in use beyond all claims counts as external processes', and memory of a killed process as back when nothing is in use, or after a second", "GPUTEST_DEVICE_MEMORY: gputest decides as on a device of 16 GiB"]}
     ]
   })");
   EXPECT_EQ(to_json(two_devices()).dump(2), expected.dump(2));

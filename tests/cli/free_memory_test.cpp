@@ -13,9 +13,9 @@ using policy::Claim;
 using policy::Snapshot;
 using policy::Stage;
 
-Snapshot device_of(Bytes total, Bytes strangers = Bytes{}) {
+Snapshot device_of(Bytes total, Bytes external = Bytes{}) {
   Snapshot snapshot;
-  snapshot.devices = {{total.count(), strangers.count()}};
+  snapshot.devices = {{total.count(), external.count()}};
   return snapshot;
 }
 
@@ -45,7 +45,9 @@ TEST(FreeMemory, leaves_out_what_others_hold_with_their_contexts) {
   EXPECT_EQ(free_bytes(snapshot), (10_GiB).count());
 }
 
-TEST(FreeMemory, leaves_out_what_strangers_hold) { EXPECT_EQ(free_bytes(device_of(16_GiB, 6_GiB)), (9_GiB).count()); }
+TEST(FreeMemory, leaves_out_what_external_processes_hold) {
+  EXPECT_EQ(free_bytes(device_of(16_GiB, 6_GiB)), (9_GiB).count());
+}
 
 TEST(FreeMemory, is_nothing_while_somebody_has_the_whole_device) {
   auto snapshot = device_of(16_GiB);

@@ -77,7 +77,7 @@ TEST(RunCommand, leaves_standard_input_to_its_command) {
   EXPECT_EQ(running.finish().out, "end\n");
 }
 
-TEST(RunCommand, refuses_a_wrong_command_line_with_64_and_tells_where_help_is) {
+TEST(RunCommand, refuses_a_wrong_command_line_with_64_and_says_where_help_is) {
   const std::vector<Words> table{{},
                                  {"unknown"},
                                  {"--unknown"},
@@ -264,7 +264,7 @@ TEST(RunCommand, leaves_nothing_behind_when_it_is_killed) {
   EXPECT_EQ(ended.exit_code, 0) << ended.err;
 }
 
-TEST(RunCommand, lets_those_who_wait_go_on_when_its_command_ends) {
+TEST(RunCommand, lets_waiting_processes_go_on_when_its_command_ends) {
   const Tool tool;
   auto holder = tool.start_holder({"--memory", "12GiB", "--name", "the_holder"});
   auto waiter = tool.start({"run", "--memory", "12GiB", "--", "echo", "its turn"});
@@ -276,8 +276,8 @@ TEST(RunCommand, lets_those_who_wait_go_on_when_its_command_ends) {
 }
 
 TEST(RunCommand, maps_each_outcome_of_a_session_to_an_exit_code) {
-  using Kind = session::Outcome::Kind;
-  session::Outcome outcome;
+  using Kind = Outcome::Kind;
+  Outcome outcome;
   outcome.kind = Kind::granted;
   EXPECT_EQ(exit_code_of(outcome), ExitCode::done);
   outcome.kind = Kind::skip;

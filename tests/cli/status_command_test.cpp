@@ -27,7 +27,7 @@ TEST(StatusCommand, says_nobody_and_makes_nothing_where_nobody_has_been) {
   EXPECT_FALSE(std::filesystem::exists(tool.ledger()));
 }
 
-TEST(StatusCommand, shows_who_holds_and_who_waits_and_then_nobody) {
+TEST(StatusCommand, shows_holders_and_waiting_processes_and_then_nobody) {
   const Tool tool;
   auto holder = tool.start_holder({"--memory", "12GiB", "--name", "first"});
 
@@ -63,10 +63,10 @@ TEST(StatusCommand, shows_who_holds_and_who_waits_and_then_nobody) {
   EXPECT_TRUE(status_of(tool)["processes"].empty());
 }
 
-TEST(StatusCommand, knows_a_whole_device_and_a_medium_seat) {
+TEST(StatusCommand, knows_a_whole_device_and_a_medium_lock) {
   const Tool tool;
   for (const auto& [memory, claim] :
-       std::vector<std::pair<std::string, std::string>>{{"large", "exclusive"}, {"medium", "seat"}}) {
+       std::vector<std::pair<std::string, std::string>>{{"large", "exclusive"}, {"medium", "medium_lock"}}) {
     auto holder = tool.start_holder({"--memory", memory});
     const auto status = status_of(tool);
     ASSERT_EQ(status["processes"].size(), 1U) << status;
@@ -76,7 +76,7 @@ TEST(StatusCommand, knows_a_whole_device_and_a_medium_seat) {
   }
 }
 
-TEST(StatusCommand, shows_who_is_stopped_and_who_has_left_its_claim_to_a_child) {
+TEST(StatusCommand, shows_stopped_processes_and_claims_kept_by_a_child) {
   const Tool tool;
   auto holder = tool.start_holder({"--memory", "12GiB"});
   EXPECT_EQ(status_of(tool)["processes"][0]["owner"], "running");
@@ -107,7 +107,7 @@ TEST(StatusCommand, fails_with_70_where_the_folder_cannot_be_looked_into) {
 
 TEST(StatusCommand, fails_with_78_on_an_unusable_setting) {
   Tool tool;
-  tool.set("GPUTEST_WAIT_LIMIT", "soon");
+  tool.set("GPUTEST_RUN_MODE", "soon");
   EXPECT_EQ(tool.run({"status"}).exit_code, to_int(ExitCode::unusable_setting));
 }
 

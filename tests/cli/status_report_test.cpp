@@ -14,7 +14,7 @@ namespace {
 
 using namespace gputest::literals; // NOLINT(google-build-using-namespace)
 using namespace std::chrono_literals;
-using ledger::Entry;
+using ledger::Record;
 using policy::Stage;
 
 const auto now = std::chrono::system_clock::time_point{1'700'000'000s};
@@ -23,15 +23,17 @@ std::string name_of_user(std::uint32_t uid) { return uid == 0 ? "root" : "user" 
 
 constexpr std::int64_t stopped_pid = 777;
 constexpr std::int64_t ended_pid = 888;
+constexpr std::int64_t ending_pid = 999;
 
-system::ProcessState state_of(pid_t pid) {
-  return pid == stopped_pid ? system::ProcessState::stopped
-         : pid == ended_pid ? system::ProcessState::ended
-                            : system::ProcessState::running;
+platform::ProcessState state_of(pid_t pid) {
+  return pid == stopped_pid  ? platform::ProcessState::stopped
+         : pid == ended_pid  ? platform::ProcessState::ended
+         : pid == ending_pid ? platform::ProcessState::ending
+                             : platform::ProcessState::running;
 }
 
-Entry entry_of(Stage stage, std::uint64_t ticket, const std::string& who) {
-  Entry entry;
+Record entry_of(Stage stage, std::uint64_t ticket, const std::string& who) {
+  Record entry;
   entry.claim.stage = stage;
   entry.claim.ticket = ticket;
   entry.claim.overhead_bytes = (512_MiB).count();
@@ -44,37 +46,40 @@ Entry entry_of(Stage stage, std::uint64_t ticket, const std::string& who) {
   return entry;
 }
 
-LedgerView view_of(std::vector<Entry> entries) {
+LedgerView view_of(std::vector<Record> entries) {
   LedgerView view;
   view.exists = true;
   view.uuids = {"GPU-aaaaaaaa-1111-2222-3333-444444444444", "SIM-1"};
   view.entries = std::move(entries);
+  for (const auto& entry : view.entries) {
+    view.states.push_back(state_of(static_cast<pid_t>(entry.pid)));
+  }
   return view;
 }
 
-StatusReport status_of(std::vector<Entry> entries) {
-  return make_status("/folder", view_of(std::move(entries)), now, name_of_user, state_of);
+StatusReport status_of(std::vector<Record> entries) {
+  return make_status("/folder", view_of(std::move(entries)), now, name_of_user);
 }
 
-ClaimKind kind_of(const Entry& entry) { return status_of({entry}).processes.at(0).kind; }
+ClaimKind kind_of(const Record& entry) { return status_of({entry}).processes.at(0).kind; }
 
 } // namespace
 
-TEST(StatusReport, tells_the_kinds_of_claims_apart) {
+TEST(StatusReport, distinguishes_the_kinds_of_claims) {
   EXPECT_EQ(kind_of(entry_of(Stage::entering, 1, "t")), ClaimKind::waiting_to_enter);
   EXPECT_EQ(kind_of(entry_of(Stage::inside, 1, "t")), ClaimKind::context);
   EXPECT_EQ(kind_of(entry_of(Stage::waiting, 1, "t")), ClaimKind::waiting_for_memory);
   auto holder = entry_of(Stage::holding, 1, "t");
   EXPECT_EQ(kind_of(holder), ClaimKind::lease);
-  holder.claim.seat = true;
-  EXPECT_EQ(kind_of(holder), ClaimKind::seat);
+  holder.claim.medium_lock = true;
+  EXPECT_EQ(kind_of(holder), ClaimKind::medium_lock);
   holder.claim.exclusive = true;
   EXPECT_EQ(kind_of(holder), ClaimKind::exclusive);
   holder.alive = false;
   EXPECT_EQ(kind_of(holder), ClaimKind::ended);
 }
 
-TEST(StatusReport, lists_holders_first_and_those_who_wait_in_the_order_of_their_tickets) {
+TEST(StatusReport, lists_holders_first_and_waiting_processes_in_the_order_of_their_tickets) {
   const auto report = status_of({entry_of(Stage::waiting, 9, "late"), entry_of(Stage::waiting, 4, "early"),
                                  entry_of(Stage::entering, 2, "outside"), entry_of(Stage::inside, 7, "idle"),
                                  entry_of(Stage::holding, 8, "holder")});
@@ -85,7 +90,7 @@ TEST(StatusReport, lists_holders_first_and_those_who_wait_in_the_order_of_their_
   EXPECT_EQ(names, (std::vector<std::string>{"holder", "idle", "early", "late", "outside"}));
 }
 
-TEST(StatusReport, leaves_out_who_only_has_a_slot) {
+TEST(StatusReport, leaves_out_processes_that_only_have_a_slot) {
   EXPECT_TRUE(status_of({entry_of(Stage::outside, 1, "t")}).processes.empty());
 }
 
@@ -106,7 +111,7 @@ TEST(StatusReport, is_a_table_for_people) {
             "103  user7  third   waiting to enter    1 of GPU-aaaaaaaa,SIM-1  512 MiB         1 GiB  3 min\n");
 }
 
-TEST(StatusReport, tells_who_is_stopped_who_left_a_child_and_who_has_ended) {
+TEST(StatusReport, marks_stopped_processes_claims_kept_by_a_child_and_ended_processes) {
   auto stopped = entry_of(Stage::holding, 1, "first");
   stopped.pid = stopped_pid;
   auto parent = entry_of(Stage::holding, 2, "second");
@@ -128,9 +133,27 @@ TEST(StatusReport, tells_who_is_stopped_who_left_a_child_and_who_has_ended) {
   EXPECT_EQ(json["processes"][2]["owner"], "ended");
 }
 
+TEST(StatusReport, does_not_call_a_process_that_is_ending_one_that_left_its_claim_to_a_child) {
+  auto ending = entry_of(Stage::holding, 1, "first");
+  ending.pid = ending_pid;
+  EXPECT_EQ(to_text(status_of({ending})), "PID  USER  TEST   CLAIM          DEVICES       CONTEXT  MEMORY   FOR\n"
+                                          "999  root  first  lease, ending  GPU-aaaaaaaa  512 MiB   3 GiB  12 s\n");
+  EXPECT_EQ(to_json(status_of({ending}))["processes"][0]["owner"], "ending");
+}
+
+TEST(StatusReport, shows_no_bytes_as_such_and_no_lease_as_a_dash) {
+  auto holder = entry_of(Stage::holding, 1, "first");
+  holder.claim.lease_bytes = 0;
+  holder.claim.overhead_bytes = 0;
+  EXPECT_EQ(to_text(status_of({holder, entry_of(Stage::inside, 2, "second")})),
+            "PID  USER  TEST    CLAIM    DEVICES       CONTEXT  MEMORY   FOR\n"
+            "101  root  first   lease    GPU-aaaaaaaa      0 B     0 B  12 s\n"
+            "102  root  second  context  GPU-aaaaaaaa  512 MiB       -  12 s\n");
+}
+
 TEST(StatusReport, says_nobody_and_whether_anybody_ever_was_there) {
   EXPECT_EQ(to_text(status_of({})), "nobody\n");
-  EXPECT_EQ(to_text(make_status("/folder", {}, now, name_of_user, state_of)),
+  EXPECT_EQ(to_text(make_status("/folder", {}, now, name_of_user)),
             "nobody (no process has used the ledger in /folder yet)\n");
 }
 
@@ -139,11 +162,12 @@ TEST(StatusReport, is_an_object_with_units_in_its_keys_for_machines) {
     "version": 1,
     "folder": "/folder",
     "exists": true,
+    "caveat": "",
     "now_unix_ms": 1700000000000,
     "processes": [
       {"pid": 101, "uid": 0, "user": "root", "who": "first", "claim": "lease", "owner": "running",
        "device_uuids": ["GPU-aaaaaaaa-1111-2222-3333-444444444444"], "gpus": 1, "context_bytes": 536870912,
-       "memory_bytes": 3221225472, "whole_devices": false, "medium_seat": false, "ticket": 1,
+       "memory_bytes": 3221225472, "whole_devices": false, "medium_lock": false, "ticket": 1,
        "since_unix_ms": 1699999988000, "for_ms": 12000}
     ]
   })");

@@ -1,11 +1,11 @@
 # Builds a project that uses gputest, from nothing, and runs its tests on simulated devices.
 #
 #   cmake -DSOURCE=<project> -DWORK=<scratch folder> [-DPACKAGE=<folder with gputest-config.cmake>]
-#         [-DOPTIONS=<options of the configure step>] -P consumer.cmake
+#         [-DOPTIONS=<options of the configure step>] [-DMORE_OPTIONS=<more of them>] -P consumer.cmake
 cmake_minimum_required(VERSION 3.25)
 
 file(REMOVE_RECURSE "${WORK}")
-set(options ${OPTIONS})
+set(options ${OPTIONS} ${MORE_OPTIONS})
 if(PACKAGE)
   # A consumer of the finished library needs no Boost: the second option proves it.
   list(APPEND options "-Dgputest_DIR=${PACKAGE}" -DCMAKE_DISABLE_FIND_PACKAGE_Boost=ON)

@@ -1,6 +1,6 @@
 // The decision, over snapshots that no gputest would make too. An input, of tokens: the number of devices, total and
-// strangers' bytes of each, then claims: stage (E, I, W, H), ticket, candidates, gpus, overhead, largest, devices,
-// wanted, lease, flags (1 whole devices, 2 exclusive, 4 seat).
+// external processes' bytes of each, then claims: stage (E, I, W, H), ticket, candidates, gpus, overhead, largest,
+// devices, wanted, lease, flags (1 whole devices, 2 exclusive, 4 medium lock).
 
 #include "policy/admission.hpp"
 #include "fuzz/fuzzer.hpp"
@@ -33,7 +33,7 @@ Snapshot read_snapshot(tests::Tokens tokens) {
   for (Capacity& device : snapshot.devices) {
     // No driver shows more; a total is not what others write into the ledger.
     device.total_bytes = std::min(tokens.number(), UINT64_MAX >> 1U);
-    device.stranger_bytes = tokens.number();
+    device.external_bytes = tokens.number();
   }
   while (!tokens.done() && snapshot.claims.size() < most_claims) {
     Claim claim;
@@ -49,7 +49,7 @@ Snapshot read_snapshot(tests::Tokens tokens) {
     const std::uint64_t flags = tokens.number();
     claim.whole_devices = (flags & 1U) != 0;
     claim.exclusive = (flags & 2U) != 0;
-    claim.seat = (flags & 4U) != 0;
+    claim.medium_lock = (flags & 4U) != 0;
     snapshot.claims.push_back(claim);
   }
   return snapshot;
@@ -68,7 +68,7 @@ struct Load {
   Sum largest = 0;
   int inside = 0;
   int whole = 0;
-  int seats = 0;
+  int medium_locks = 0;
 };
 
 Load load_of_others(const Snapshot& snapshot, std::size_t self, std::size_t device) {
@@ -86,27 +86,27 @@ Load load_of_others(const Snapshot& snapshot, std::size_t self, std::size_t devi
     if (holds(claim, device)) {
       load.leases += claim.lease_bytes;
       load.whole += claim.exclusive ? 1 : 0;
-      load.seats += claim.seat ? 1 : 0;
+      load.medium_locks += claim.medium_lock ? 1 : 0;
     }
   }
   return load;
 }
 
-Sum room_of(const Capacity& device) { return device.total_bytes - std::min(device.total_bytes, device.stranger_bytes); }
+Sum room_of(const Capacity& device) { return device.total_bytes - std::min(device.total_bytes, device.external_bytes); }
 
 void check_granted_device(const Snapshot& snapshot, std::size_t self, std::size_t device) {
   const Claim& own = snapshot.claims[self];
   const Load load = load_of_others(snapshot, self, device);
-  const Sum room = room_of(snapshot.devices[device]);
+  const Sum module = room_of(snapshot.devices[device]);
   const Sum contexts = load.overheads + own.overhead_bytes;
   if (own.stage == Stage::entering) {
-    require(contexts + std::max<Sum>(load.largest, own.largest_bytes) <= room, "somebody inside can finish");
-    require(contexts + load.leases <= room, "a context fits beside what is held");
+    require(contexts + std::max<Sum>(load.largest, own.largest_bytes) <= module, "somebody inside can finish");
+    require(contexts + load.leases <= module, "a context fits beside what is held");
     require(load.whole == 0 && (!own.whole_devices || load.inside == 0), "a whole device has one process");
   } else {
-    require(contexts + load.leases + own.lease_bytes <= room, "a lease fits");
+    require(contexts + load.leases + own.lease_bytes <= module, "a lease fits");
     require(!own.exclusive || load.inside == 0, "an exclusive lease is alone");
-    require(!own.seat || load.seats == 0, "a seat is held once");
+    require(!own.medium_lock || load.medium_locks == 0, "a seat is held once");
   }
 }
 
@@ -150,15 +150,21 @@ void check(const Snapshot& snapshot, std::size_t self, const Grant& grant) {
     check_that_those_with_most_room_are_taken(snapshot, self, grant);
   }
   for (const Claim& other : snapshot.claims) {
-    require(other.stage != own.stage || other.ticket >= own.ticket || (asked_devices(other) & grant.devices) == 0,
-            "nobody is passed");
+    const DeviceMask shared = asked_devices(other) & grant.devices;
+    if (other.stage != own.stage || other.ticket >= own.ticket || shared == 0) {
+      continue;
+    }
+    require(!enters, "whoever enters passes nobody");
+    require(!other.exclusive && !(other.medium_lock && own.medium_lock), "nobody passes one that it excludes");
+    for (std::size_t d = 0; d < snapshot.devices.size(); ++d) {
+      const Sum both = Sum{other.overhead_bytes} + other.lease_bytes + own.overhead_bytes + own.lease_bytes;
+      require((shared & bit(d)) == 0 || both <= snapshot.devices[d].total_bytes, "who passes leaves room");
+    }
   }
   require(!is_stuck(snapshot, self), "who is granted is not stuck");
-  const auto first = heads(snapshot);
-  require(asked == 0 || std::find(first.begin(), first.end(), self) != first.end(), "who is granted is a head");
 }
 
-/// A wait names others; when they are gone, again and again, and strangers too, it ends.
+/// A wait names others; when they are gone, again and again, and external processes too, it ends.
 void check_that_it_ends(Snapshot snapshot, std::size_t self, Decision decision) {
   for (std::size_t rounds = 0;; ++rounds) {
     const auto* wait = std::get_if<Wait>(&decision);
@@ -169,14 +175,14 @@ void check_that_it_ends(Snapshot snapshot, std::size_t self, Decision decision) 
     const std::set<std::size_t> once{wait->blockers.begin(), wait->blockers.end()};
     require(once.size() == wait->blockers.size() && once.count(self) == 0, "others are named, each once");
     require(once.empty() || *once.rbegin() < snapshot.claims.size(), "those who are named are there");
-    require(!once.empty() || wait->strangers, "a wait says for what");
+    require(!once.empty() || wait->external, "a wait says for what");
     for (const std::size_t blocker : once) {
       require(snapshot.claims[blocker].stage != Stage::outside, "nobody who is outside is in the way");
       snapshot.claims[blocker] = Claim{};
     }
     if (once.empty()) {
       for (Capacity& device : snapshot.devices) {
-        device.stranger_bytes = 0;
+        device.external_bytes = 0;
       }
     }
     decision = decide(snapshot, self);
@@ -198,13 +204,9 @@ bool is_asked(const Snapshot& snapshot, const Claim& claim) {
          (claim.stage == Stage::waiting && (claim.wanted & ~known) == 0);
 }
 
-void check_heads(const Snapshot& snapshot) {
-  const auto first = heads(snapshot);
-  const bool anybody = std::any_of(snapshot.claims.begin(), snapshot.claims.end(),
-                                   [](const Claim& claim) { return asked_devices(claim) != 0; });
-  require(first.empty() != anybody, "there is a head where anybody asks");
-  for (const std::size_t head : first) {
-    require(head < snapshot.claims.size() && asked_devices(snapshot.claims[head]) != 0, "a head asks");
+void check_concerned(const Snapshot& snapshot) {
+  for (const std::size_t position : concerned(snapshot.claims, 1)) {
+    require(position < snapshot.claims.size() && asked_devices(snapshot.claims[position]) != 0, "whoever is told asks");
   }
 }
 
@@ -212,7 +214,7 @@ void check_heads(const Snapshot& snapshot) {
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const Snapshot snapshot = read_snapshot(tests::Tokens{{reinterpret_cast<const char*>(data), size}});
-  check_heads(snapshot);
+  check_concerned(snapshot);
   Snapshot turned = snapshot;
   std::reverse(turned.claims.begin(), turned.claims.end());
   for (std::size_t self = 0; self < snapshot.claims.size(); ++self) {

@@ -1,6 +1,6 @@
 // Files of CMake presets. An input is one; `p` is the preset that is looked for.
 
-#include "system/ctest_preset.hpp"
+#include "platform/ctest_preset.hpp"
 #include "fuzz/scratch_folder.hpp"
 
 #include <fstream>
@@ -22,8 +22,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const tests::ScratchFolder folder;
   const std::string path = folder.path() + "/presets.json";
   std::ofstream{path, std::ios::binary}.write(reinterpret_cast<const char*>(data), static_cast<std::streamsize>(size));
-  const auto preset = system::read_test_preset(path, "p");
-  require(preset == system::read_test_preset(path, "p"), "the same file says the same");
+  const auto preset = platform::read_test_preset(path, "p");
+  require(preset == platform::read_test_preset(path, "p"), "the same file says the same");
   require(!preset || !preset->parallel_level || !tests::contains(*preset->parallel_level, "$"), "no macro is a level");
   return 0;
 }

@@ -1,6 +1,6 @@
 // Settings. An input has a variable a line, as `GPUTEST_GPUS=2`.
 
-#include "policy/settings.hpp"
+#include "settings/settings.hpp"
 #include "fuzz/fuzzer.hpp"
 
 #include <gputest/error.hpp>
@@ -29,13 +29,14 @@ Variables read_variables(std::string_view text) {
   return variables;
 }
 
-void check(const policy::Settings& settings) {
+void check(const Settings& settings, const Entry& entry) {
   using namespace std::chrono_literals;
-  require(settings.requirement.gpus >= 1 && settings.requirement.gpus <= 16, "1 to 16 GPUs");
-  require(settings.wait_limit >= 0s && settings.wait_limit <= 24h, "a wait of at most a day");
+  require(entry.request.gpus >= 1 && entry.request.gpus <= 16, "1 to 16 GPUs");
+  require(entry.wait_limit >= 0s && entry.wait_limit <= 24h, "a wait of at most a day");
   require(settings.require_gpu || !settings.forbid_skip, "who forbids a skip requires a GPU");
-  require(!settings.folder.empty(), "there is a folder");
-  if (const auto* simulated = std::get_if<policy::SimulatedDevices>(&settings.devices)) {
+  require(settings.folder.empty() || settings.folder.front() == '/', "a folder is an absolute path");
+  const auto devices = settings::parse_devices(settings.devices);
+  if (const auto* simulated = std::get_if<policy::SimulatedDevices>(&devices)) {
     require(simulated->count >= 1 && simulated->count <= 16, "1 to 16 simulated devices");
     require(simulated->context < simulated->size, "a context leaves memory");
   }
@@ -53,12 +54,12 @@ bool names_one_of(const Variables& variables, std::string_view message) {
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const Variables variables = read_variables(tests::text_of(data, size));
-  const policy::ReadVariable read = [&](const char* name) {
+  const settings::ReadVariable read = [&](const char* name) {
     const auto found = variables.find(name);
     return found == variables.end() ? std::nullopt : std::optional{found->second};
   };
   try {
-    check(policy::parse_settings(read));
+    check(settings::parse_settings(read), settings::parse_entry(read));
   } catch (const InvalidSetting& error) {
     require(names_one_of(variables, error.what()), "a refusal names the variable and its value", error.what());
   }

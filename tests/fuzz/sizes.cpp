@@ -1,9 +1,9 @@
-// Sizes and memory requirements. An input is a size as a user writes it.
+// Sizes and memory requests. An input is a size as a user writes it.
 
 #include "fuzz/fuzzer.hpp"
 
 #include <gputest/error.hpp>
-#include <gputest/requirement.hpp>
+#include <gputest/request.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -42,13 +42,13 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   constexpr Bytes most{std::uint64_t{1} << 50U};
   const std::string text{tests::text_of(data, size)};
   const auto bytes = parse(&parse_bytes, text);
-  const auto requirement = parse(&parse_requirement, text);
+  const auto request = parse(&parse_request, text);
   if (bytes) {
     require(*bytes > Bytes{} && *bytes <= most, "a size is between one byte and 1024 TiB", text);
-    require(requirement && requirement->bytes == bytes, "a size is a requirement", text);
+    require(request && request->bytes == bytes, "a size is a request", text);
     check_that_a_size_is_written_as_it_is_read(*bytes);
-  } else if (requirement) {
-    require(!requirement->bytes && to_string(*requirement) == text, "what is no size is a class", text);
+  } else if (request) {
+    require(!request->bytes && to_string(*request) == text, "what is no size is a class", text);
   }
   if (size >= sizeof(std::uint64_t)) {
     std::uint64_t count = 0;

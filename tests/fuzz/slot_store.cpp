@@ -1,7 +1,7 @@
 // The file of a slot store. An input is its length in pages (the first byte), less the second byte, and how it begins;
 // the rest is zeros.
 
-#include "ledger/slot_store.hpp"
+#include "platform/slot_store.hpp"
 #include "fuzz/fuzzer.hpp"
 #include "fuzz/scratch_folder.hpp"
 
@@ -12,15 +12,15 @@
 #include <unistd.h>
 
 using namespace gputest;
-using ledger::SlotStore;
+using platform::SlotStore;
 using tests::require;
 
 namespace {
 
-constexpr ledger::Layout layout{1, 4096, 256, 16};
+constexpr platform::Layout layout{1, 4096, 256, 16};
 
-struct Record {
-  std::array<char, layout.record_bytes> bytes{};
+struct StoredRecord {
+  std::array<char, layout.record_bytes - sizeof(SlotStore::Checksum)> bytes{};
 };
 
 std::string make_store(const std::string& folder) {
@@ -37,19 +37,17 @@ std::size_t write_file(const std::string& path, const std::uint8_t* data, std::s
   require(::truncate(path.c_str(), 0) == 0 && ::truncate(path.c_str(), static_cast<off_t>(length)) == 0,
           "a file can be given a length");
   if (beginning > 0) {
-    system::SharedFile{path}.write(0, data + 2, beginning);
+    platform::SharedFile{path}.write(0, data + 2, beginning);
   }
   return length;
 }
 
 void use(SlotStore& store) {
-  const std::size_t used = store.used_slots();
-  require(used <= store.slots(), "no more slots are used than there are");
-  for (std::size_t slot = 0; slot < used; ++slot) {
-    static_cast<void>(store.read<Record>(slot));
-  }
+  std::size_t seen = 0;
+  store.for_each<StoredRecord>([&](std::size_t slot, const StoredRecord&) { require(slot == seen++, "in order"); });
+  require(seen <= store.slots(), "no more slots are used than there are");
   const auto last = store.take([&](std::size_t slot) { return slot == store.slots() - 1; });
-  require(store.used_slots() == store.slots(), "a slot that is used counts");
+  require(last.slot == store.slots() - 1, "the slot that was accepted is taken");
 }
 
 } // namespace
@@ -60,7 +58,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::size_t length = write_file(file, data, size);
   try {
     SlotStore store{folder.path(), "store", layout};
-    require(length == 4096 + layout.table_bytes + layout.slots * layout.record_bytes, "only a whole file is opened");
+    require(length == 4096 + layout.table_bytes + (1 + layout.slots) * layout.record_bytes,
+            "only a whole file is opened");
     use(store);
   } catch (const LedgerError& error) {
     require(tests::contains(error.what(), file), "a refusal names the file", error.what());

@@ -3,10 +3,10 @@
 // free, no allocation may fail. With --blind that rule is off, and some must, or this test proves nothing.
 //
 //   kill_holder [--blind] [--rounds <n>] [--percent <of the device's free memory>]
-#include "devices/device_list.hpp"
-#include "devices/witness.hpp"
+#include "backend/device_list.hpp"
+#include "ledger/backend_probe.hpp"
 #include "ledger/ledger.hpp"
-#include "system/environment.hpp"
+#include "platform/environment.hpp"
 
 #include <cuda_runtime.h>
 
@@ -19,6 +19,7 @@
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
+#include <memory>
 #include <vector>
 
 using namespace gputest;
@@ -26,15 +27,27 @@ using namespace gputest;
 namespace {
 
 /// Takes every record at its word: a dead owner's bytes are free at once, and nobody else uses the device.
-class Blind : public ledger::DeviceWitness {
+class Blind : public ledger::DeviceProbe {
 public:
   explicit Blind(std::uint64_t total) : total_{total} {}
-  policy::Capacity capacity(const std::string&, const std::vector<ledger::Entry>&, policy::DeviceMask) const override {
-    return {total_, 0};
+
+  std::shared_ptr<const ledger::Observation> observe(const std::string&) const override {
+    return std::make_shared<Believed>(total_);
   }
-  bool is_back(const std::string&, const ledger::Entry&) const override { return true; }
 
 private:
+  class Believed : public ledger::Observation {
+  public:
+    explicit Believed(std::uint64_t total) : total_{total} {}
+    policy::Capacity capacity(const std::vector<ledger::Record>&, policy::DeviceMask) const override {
+      return {total_, 0};
+    }
+    bool is_back(const ledger::Record&) const override { return true; }
+
+  private:
+    std::uint64_t total_;
+  };
+
   std::uint64_t total_;
 };
 
@@ -48,21 +61,21 @@ struct Options {
 class Client {
 public:
   explicit Client(const Options& options) {
-    const auto settings = policy::parse_settings(system::read_variable);
+    const auto settings = settings_from_environment();
     std::string why;
-    const std::shared_ptr<const devices::DeviceList> list = devices::open_devices(settings, why);
+    const std::shared_ptr<const backend::DeviceList> list = backend::open_devices(settings, why);
     if (list->devices().empty()) {
       throw std::runtime_error{"no GPU: " + why};
     }
     const std::uint64_t total = list->devices().front().total.count() - list->reserved_bytes(0);
     bytes_ = total / 100 * static_cast<std::uint64_t>(options.percent);
-    std::shared_ptr<const ledger::DeviceWitness> witness = std::make_shared<Blind>(total);
+    std::shared_ptr<const ledger::DeviceProbe> probe = std::make_shared<Blind>(total);
     if (!options.blind) {
-      witness = devices::make_witness(list);
+      probe = backend::make_probe(list);
     }
-    ledger_ = std::make_unique<ledger::Ledger>(settings.folder + (options.blind ? "-blind" : "-kills"), witness);
+    ledger_ = std::make_unique<ledger::Ledger>(settings.folder + (options.blind ? "-blind" : "-kills"), probe);
     device_ = ledger_->devices().bit_of(list->devices().front().uuid);
-    system::set_variable("CUDA_VISIBLE_DEVICES", list->devices().front().uuid);
+    platform::set_variable("CUDA_VISIBLE_DEVICES", list->devices().front().uuid);
     ledger::Ledger::EnterRequest request;
     request.who = "kill_holder";
     request.candidates = device_;

@@ -1,10 +1,10 @@
 // Memory resources, the trim and the device heap on a real GPU. Every claim runs in a process of its own, since a heap
 // and a context are for the life of a process. Prints what a heap costs as a table.
+#include "backend/cuda/cuda_driver.hpp"
+#include "backend/cuda/cuda_driver_memory.hpp"
 #include "memory/lease_scope.hpp"
 #include "policy/heap_cost.hpp"
 #include "real_device.hpp"
-#include "system/cuda_driver.hpp"
-#include "system/cuda_driver_memory.hpp"
 
 #include <gputest/error.hpp>
 #include <gputest/memory_resource.hpp>
@@ -57,7 +57,7 @@ void use(MemoryKind kind) {
   void* const first = resource.allocate(mib);
   write_and_wait(first, mib);
   resource.deallocate(first, mib);
-  require(system::settle_cuda().error.empty(), "settled"); // a pool keeps more than was asked of it
+  require(backend::synchronize_and_trim().error.empty(), "settled"); // a pool keeps more than was asked of it
   const auto before = view.used();
   void* const memory = resource.allocate(gib);
   write_and_wait(memory, gib);
@@ -70,7 +70,7 @@ void use(MemoryKind kind) {
   resource.deallocate_async(ordered, gib, 256, stream);
   resource.deallocate(memory, gib);
   require(memory::close_lease().kinds == to_string(kind), "the kind is recorded");
-  require(system::settle_cuda().error.empty(), "settled");
+  require(backend::synchronize_and_trim().error.empty(), "settled");
   const auto after = view.used();
   std::printf("%s: %llu MiB before, %llu MiB after\n", std::string{to_string(kind)}.c_str(),
               static_cast<unsigned long long>(before / mib), static_cast<unsigned long long>(after / mib));
@@ -118,7 +118,7 @@ void the_trim_gives_back_what_a_raised_threshold_keeps() {
   check(cudaDeviceSynchronize());
   const auto kept = view.used();
   require(kept >= before + 4 * gib - tests::slack_bytes, "the pool keeps 4 GiB");
-  require(system::settle_cuda().error.empty(), "settled");
+  require(backend::synchronize_and_trim().error.empty(), "settled");
   const auto after = view.used();
   std::printf("raised threshold: %llu MiB before, %llu MiB kept, %llu MiB after the trim\n",
               static_cast<unsigned long long>(before / mib), static_cast<unsigned long long>(kept / mib),
@@ -148,7 +148,7 @@ void the_trim_gives_back_what_can_be_had_of_the_managed_pool() {
   check(cudaFreeAsync(memory, nullptr));
   check(cudaDeviceSynchronize());
   const auto kept = view.used();
-  require(system::settle_cuda().error.empty(), "settled");
+  require(backend::synchronize_and_trim().error.empty(), "settled");
   const auto after = view.used();
   std::printf("managed pool: %llu MiB before, %llu MiB kept, %llu MiB after the trim\n",
               static_cast<unsigned long long>(before / mib), static_cast<unsigned long long>(kept / mib),
@@ -208,7 +208,7 @@ void heap_costs(std::uint64_t heap) {
   write_and_wait(got, sizeof(int)); // loads the module
   const auto before = view.used();
   if (heap != 0) {
-    require(system::CudaMemory::instance().set_heap(0, heap).empty(), "the limit can be set");
+    require(backend::CudaMemory::instance().set_heap(0, heap).empty(), "the limit can be set");
     std::size_t limit = 0;
     check(cudaDeviceGetLimit(&limit, cudaLimitMallocHeapSize));
     require(limit >= heap, "and it is what was asked");
@@ -222,7 +222,7 @@ void heap_costs(std::uint64_t heap) {
               static_cast<unsigned long long>(heap / mib), static_cast<unsigned long long>((set - before) / mib),
               static_cast<unsigned long long>(cost / mib), static_cast<unsigned long long>(rule / mib));
   require(heap == 0 || cost <= rule, "the rule covers the cost");
-  require(heap == 0 || !system::CudaMemory::instance().set_heap(0, 2 * heap).empty(),
+  require(heap == 0 || !backend::CudaMemory::instance().set_heap(0, 2 * heap).empty(),
           "it cannot be changed after its first use");
 }
 

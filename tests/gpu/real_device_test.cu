@@ -1,8 +1,8 @@
 // What gputest believes of NVIDIA's driver, checked on a real GPU. Every claim runs in a process of its own: a context,
 // a sticky error and CUDA_VISIBLE_DEVICES are for the life of a process.
+#include "backend/cuda/cuda_driver.hpp"
+#include "backend/cuda/nvml.hpp"
 #include "real_device.hpp"
-#include "system/cuda_driver.hpp"
-#include "system/nvml.hpp"
 
 #include <cuda_runtime.h>
 
@@ -19,7 +19,7 @@
 #include <string>
 #include <thread>
 
-namespace gputest::system {
+namespace gputest::backend {
 namespace {
 
 using namespace tests; // NOLINT(google-build-using-namespace): what all of these tests share
@@ -40,7 +40,7 @@ void nvml_makes_no_context() {
   View view;
   require(view.own_bytes() == 0, "this process is not listed after NVML was opened");
   require(!cuda_is_initialised(), "CUDA is not initialised by NVML");
-  require(!settle_cuda().used_cuda, "nothing to settle before CUDA is used");
+  require(!synchronize_and_trim().has_context, "nothing to settle before CUDA is used");
   require(view.own_bytes() == 0, "settling made no context");
 }
 
@@ -48,7 +48,7 @@ void loaded_is_not_initialised() {
   View view;
   require(dlopen("libcuda.so.1", RTLD_NOW) != nullptr, "libcuda.so.1 can be loaded");
   require(!cuda_is_initialised(), "CUDA is not initialised by loading it");
-  require(!settle_cuda().used_cuda, "nothing to settle before cuInit()");
+  require(!synchronize_and_trim().has_context, "nothing to settle before cuInit()");
   require(view.own_bytes() == 0, "this process is not listed");
 }
 
@@ -57,7 +57,7 @@ void initialised_is_not_used() {
   int count = 0;
   check(cudaGetDeviceCount(&count));
   require(cuda_is_initialised(), "CUDA is initialised by counting the devices");
-  require(!settle_cuda().used_cuda, "no context, so nothing to settle");
+  require(!synchronize_and_trim().has_context, "no context, so nothing to settle");
   require(view.own_bytes() == 0, "settling made no context");
 }
 
@@ -66,7 +66,7 @@ void a_context_is_listed_with_its_bytes() {
   view.use_device_0();
   const auto context_bytes = view.own_bytes();
   require(context_bytes >= 64 * mib, "the context is listed with " + std::to_string(context_bytes) + " bytes");
-  require(cuda_is_initialised() && settle_cuda().used_cuda, "this process uses CUDA");
+  require(cuda_is_initialised() && synchronize_and_trim().has_context, "this process uses CUDA");
   void* memory = nullptr;
   check(cudaMalloc(&memory, gib));
   require(about(view.own_bytes(), context_bytes + gib), "1 GiB more is listed");
@@ -99,13 +99,13 @@ void fill(cudaMemPool_t pool) {
 
 void settle_returns(View& view, std::uint64_t before) {
   require(view.used() >= before + gib - slack_bytes, "1 GiB stays with the process until it is settled");
-  const auto settled = settle_cuda();
-  require(settled.used_cuda && settled.error.empty(), "settled without an error, not with " + settled.error);
+  const auto settled = synchronize_and_trim();
+  require(settled.has_context && settled.error.empty(), "settled without an error, not with " + settled.error);
   require(about(view.used(), before),
           "the 1 GiB is back: " + std::to_string(before) + " bytes before, " + std::to_string(view.used()) + " now");
 }
 
-void settle_returns_the_default_pool() {
+void synchronizing_returns_the_default_pool() {
   View view;
   view.use_device_0();
   const auto before = view.used();
@@ -115,7 +115,7 @@ void settle_returns_the_default_pool() {
   settle_returns(view, before);
 }
 
-void settle_returns_the_current_pool() {
+void synchronizing_returns_the_current_pool() {
   View view;
   view.use_device_0();
   const auto before = view.used();
@@ -129,7 +129,7 @@ void settle_returns_the_current_pool() {
   settle_returns(view, before);
 }
 
-void settle_returns_the_memory_of_graphs() {
+void synchronizing_returns_the_memory_of_graphs() {
   View view;
   view.use_device_0();
   const auto before = view.used();
@@ -151,7 +151,7 @@ void settle_returns_the_memory_of_graphs() {
   settle_returns(view, before);
 }
 
-void settle_waits_for_the_work() {
+void synchronizing_waits_for_the_work() {
   View view;
   view.use_device_0();
   void* memory = nullptr;
@@ -160,43 +160,43 @@ void settle_waits_for_the_work() {
     check(cudaMemsetAsync(memory, i, 8 * gib, nullptr));
   }
   require(cudaStreamQuery(nullptr) == cudaErrorNotReady, "the work is under way");
-  require(settle_cuda().error.empty(), "no error");
+  require(synchronize_and_trim().error.empty(), "no error");
   require(cudaStreamQuery(nullptr) == cudaSuccess, "the work is done");
 }
 
-void settle_names_a_sticky_error() {
+void synchronizing_names_a_sticky_error() {
   check(cudaFree(nullptr));
   void* const context = current_context();
   write_to<<<1, 1>>>(nullptr);
   for (int time = 0; time < 2; ++time) {
-    const auto settled = settle_cuda();
-    require(settled.used_cuda, "this process uses CUDA");
+    const auto settled = synchronize_and_trim();
+    require(settled.has_context, "this process uses CUDA");
     require(settled.error == "CUDA_ERROR_ILLEGAL_ADDRESS (700)", "the error is 700, not " + settled.error);
   }
   require(current_context() == context, "the current context is the same");
 }
 
-void settle_leaves_other_errors_alone() {
+void synchronizing_leaves_other_errors_alone() {
   check(cudaFree(nullptr));
   void* memory = nullptr;
   require(cudaMalloc(&memory, SIZE_MAX / 2) == cudaErrorMemoryAllocation, "too much is refused");
-  require(settle_cuda().error.empty(), "out of memory is no sticky error");
+  require(synchronize_and_trim().error.empty(), "out of memory is no sticky error");
   require(cudaGetLastError() == cudaErrorMemoryAllocation, "the test's own last error is still there");
 
   cudaStream_t stream = nullptr;
   check(cudaStreamCreate(&stream));
   check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-  const auto settled = settle_cuda();
+  const auto settled = synchronize_and_trim();
   require(settled.error.empty(), "an open capture is no sticky error: " + settled.error);
 }
 
-void settle_leaves_the_current_context_alone() {
+void synchronizing_leaves_the_current_context_alone() {
   check(cudaFree(nullptr));
   void* const context = current_context();
-  require(settle_cuda().used_cuda && current_context() == context, "the current context is the same");
+  require(synchronize_and_trim().has_context && current_context() == context, "the current context is the same");
   void* in_other_thread = context;
   std::thread{[&] {
-    require(settle_cuda().used_cuda, "settles from a thread without a context");
+    require(synchronize_and_trim().has_context, "settles from a thread without a context");
     in_other_thread = current_context();
   }}.join();
   require(in_other_thread == nullptr, "a thread without a context still has none");
@@ -219,18 +219,18 @@ void sees_no_device_when_pinned_to_one_that_is_not_there() {
   require(error == cudaErrorNoDevice, std::string{"no device, not "} + cudaGetErrorName(error));
 }
 
-void settles_nothing_in_a_forked_child() {
+void synchronizes_nothing_in_a_forked_child() {
   check(cudaFree(nullptr));
   const auto child = fork();
   if (child == 0) {
     alarm(30); // a hang ends in SIGALRM
-    _exit(settle_cuda().used_cuda || cuda_is_initialised() ? 1 : 0);
+    _exit(synchronize_and_trim().has_context || cuda_is_initialised() ? 1 : 0);
   }
   int status = 0;
   require(waitpid(child, &status, 0) == child, "the child can be waited for");
   require(WIFEXITED(status), "the child ended by itself, not by signal " + std::to_string(WTERMSIG(status)));
   require(WEXITSTATUS(status) == 0, "CUDA is not in use in the child");
-  require(settle_cuda().error.empty(), "the parent is none the worse");
+  require(synchronize_and_trim().error.empty(), "the parent is none the worse");
 }
 
 CLAIM(RealDeviceDeathTest, nvml_makes_no_context)
@@ -238,16 +238,16 @@ CLAIM(RealDeviceDeathTest, loaded_is_not_initialised)
 CLAIM(RealDeviceDeathTest, initialised_is_not_used)
 CLAIM(RealDeviceDeathTest, a_context_is_listed_with_its_bytes)
 CLAIM(RealDeviceDeathTest, figures_are_those_of_cuda)
-CLAIM(RealDeviceDeathTest, settle_returns_the_default_pool)
-CLAIM(RealDeviceDeathTest, settle_returns_the_current_pool)
-CLAIM(RealDeviceDeathTest, settle_returns_the_memory_of_graphs)
-CLAIM(RealDeviceDeathTest, settle_waits_for_the_work)
-CLAIM(RealDeviceDeathTest, settle_names_a_sticky_error)
-CLAIM(RealDeviceDeathTest, settle_leaves_other_errors_alone)
-CLAIM(RealDeviceDeathTest, settle_leaves_the_current_context_alone)
+CLAIM(RealDeviceDeathTest, synchronizing_returns_the_default_pool)
+CLAIM(RealDeviceDeathTest, synchronizing_returns_the_current_pool)
+CLAIM(RealDeviceDeathTest, synchronizing_returns_the_memory_of_graphs)
+CLAIM(RealDeviceDeathTest, synchronizing_waits_for_the_work)
+CLAIM(RealDeviceDeathTest, synchronizing_names_a_sticky_error)
+CLAIM(RealDeviceDeathTest, synchronizing_leaves_other_errors_alone)
+CLAIM(RealDeviceDeathTest, synchronizing_leaves_the_current_context_alone)
 CLAIM(RealDeviceDeathTest, pins_by_uuid_before_the_first_call)
 CLAIM(RealDeviceDeathTest, sees_no_device_when_pinned_to_one_that_is_not_there)
-CLAIM(RealDeviceDeathTest, settles_nothing_in_a_forked_child)
+CLAIM(RealDeviceDeathTest, synchronizes_nothing_in_a_forked_child)
 
 } // namespace
-} // namespace gputest::system
+} // namespace gputest::backend

@@ -37,7 +37,7 @@ TEST_F(Annotations, are_of_the_test_and_not_of_instances_with_its_names) {
   }
 }
 
-TEST_F(Annotations, go_before_the_fixture_and_the_fixture_before_the_entry) {
+TEST_F(Annotations, take_precedence_over_the_fixture_and_the_fixture_over_the_entry) {
   set("GPUTEST_MEMORY", "1GiB");
   const auto reports = reports_of("annotated", "-*.with_too_many_bytes");
   EXPECT_EQ(reports.at("Medium.with_bytes").memory, "3 GiB");
@@ -49,28 +49,31 @@ TEST_F(Annotations, go_before_the_fixture_and_the_fixture_before_the_entry) {
   EXPECT_EQ(reports.at("Large.with_bytes").memory, "large with 1.5 GiB");
 }
 
-TEST_F(Annotations, with_bytes_need_no_seat) {
+TEST_F(Annotations, with_bytes_need_no_medium_lock) {
   auto first = start("annotated", {"--gtest_filter=Large.with_bytes"});
   first.wait_for_out("@body");
   auto second = start("annotated", {"--gtest_filter=Medium.says_nothing"});
   second.wait_for_out("@body");
   EXPECT_EQ(claim_of(first).lease_bytes, (1_GiB + 512_MiB).count());
-  EXPECT_FALSE(claim_of(first).seat || claim_of(first).exclusive);
+  EXPECT_FALSE(claim_of(first).medium_lock || claim_of(first).exclusive);
   EXPECT_EQ(claim_of(second).lease_bytes, (2_GiB).count());
 }
 
-TEST_F(Annotations, that_name_no_test_fail_every_test) {
+TEST_F(Annotations, that_name_no_test_fail_as_tests_of_their_own_and_fail_no_other) {
   const auto reports = reports_of("misnamed", "*");
-  ASSERT_EQ(reports.size(), 2U);
-  for (const auto& [name, report] : reports) {
-    EXPECT_THAT(report.failures,
-                HasSubstr("GPUTEST_MEMORY(Small, frist), GPUTEST_REQUIRES(NoFixture, scond), GPUTEST_HEAP(Smal, first) "
-                          "names no test of this executable; write the suite and the test as in TEST()"))
-        << name;
-  }
+  ASSERT_EQ(reports.size(), 5U);
+  EXPECT_EQ(reports.at("Small.first").failures, "");
+  EXPECT_EQ(reports.at("NoFixture.second").failures, "");
+  EXPECT_THAT(reports.at("GputestNeeds.Small_frist").failures,
+              HasSubstr("misnamed.cpp:14\nFailed\nGPUTEST_NEEDS(Small, frist, ...) names no test of this executable; "
+                        "write the names as in TEST()"));
+  EXPECT_THAT(reports.at("GputestNeeds.NoFixture_scond").failures, HasSubstr("GPUTEST_NEEDS(NoFixture, scond, ...)"));
+  EXPECT_THAT(reports.at("GputestNeeds.Smal").failures,
+              HasSubstr("GPUTEST_SUITE_NEEDS(Smal, ...) names no suite of this executable"));
   const Ended ended = run("misnamed");
   EXPECT_EQ(ended.exit_code, 1);
-  EXPECT_EQ(count(ended.out, "@body"), 0U) << ended.out;
+  EXPECT_EQ(count(ended.out, "@body"), 2U) << ended.out;
+  EXPECT_EQ(run("misnamed", {"--gtest_filter=Small.first"}).exit_code, 0) << "a slip elsewhere is no failure of it";
 }
 
 TEST_F(Annotations, of_more_than_any_device_has_skip_at_once_with_the_figures) {

@@ -132,7 +132,7 @@ TEST_F(CurrentSession, skips_a_test_that_needs_more_devices_than_there_are) {
   EXPECT_EQ(run("pinned", {"--gtest_filter=Visible.*"}).exit_code, 1);
 }
 
-TEST_F(CurrentSession, covers_a_process_that_its_test_starts) {
+TEST_F(CurrentSession, runs_a_process_that_its_test_starts_under_its_lease) {
   set("GPUTEST_DEVICES", "simulated:2x4GiB,context=0");
   const Ended ended = run("pinned", {"--gtest_filter=Starting.a_test_that_fits_its_lease"});
   EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
@@ -144,10 +144,10 @@ TEST_F(CurrentSession, does_not_let_a_started_process_take_more_than_it_holds) {
   EXPECT_EQ(ended.exit_code, 1) << ended.out;
   EXPECT_THAT(ended.out, HasSubstr("this process runs under the lease of pinned: "
                                    "Starting.a_test_that_does_not_fit_its_lease"));
-  EXPECT_THAT(ended.out, HasSubstr("and asks for large; give that one enough"));
+  EXPECT_THAT(ended.out, HasSubstr("and asks for large; make that lease larger"));
 }
 
-TEST_F(CurrentSession, ignores_a_cover_that_has_ended) {
+TEST_F(CurrentSession, ignores_a_parent_lease_that_has_ended) {
   set("GPUTEST_LEASE_OF", "0:1");
   auto suite = start("pinned", {"--gtest_filter=Visible.*"});
   suite.wait_for_out("@body");

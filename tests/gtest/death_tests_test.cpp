@@ -20,7 +20,7 @@ TEST_P(DeathTests, pass_and_leave_their_parents_lease_alone) {
     auto process = start("deaths", arguments(suite + ".dies"));
     process.wait_for_out("@body");
     EXPECT_EQ(claim_of(process).stage, Stage::holding) << suite;
-    EXPECT_EQ(claim_of(process).seat, suite == "Medium");
+    EXPECT_EQ(claim_of(process).medium_lock, suite == "Medium");
     EXPECT_EQ(entries().size(), 1U) << "no child has a place of its own";
     const Ended ended = process.finish();
     EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
@@ -42,10 +42,10 @@ TEST_P(DeathTests, let_a_waiting_process_go_on_only_when_their_test_ends) {
   process.wait_for_out("@body");
   auto waiter = start("classes", {"--gtest_filter=Medium.first"});
   wait_for(waiter, Stage::waiting);
-  EXPECT_TRUE(claim_of(process).seat);
+  EXPECT_TRUE(claim_of(process).medium_lock);
   EXPECT_EQ(process.finish().exit_code, 0);
   waiter.wait_for_out("@constructor");
-  EXPECT_TRUE(claim_of(waiter).seat);
+  EXPECT_TRUE(claim_of(waiter).medium_lock);
 }
 
 INSTANTIATE_TEST_SUITE_P(Styles, DeathTests, testing::Values("fast", "threadsafe"),

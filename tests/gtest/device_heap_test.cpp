@@ -46,7 +46,7 @@ TEST_F(DeviceHeap, stays_counted_when_its_test_is_over) {
   EXPECT_EQ(suite.finish().exit_code, 1);
 }
 
-TEST_F(DeviceHeap, is_said_with_the_requirement) {
+TEST_F(DeviceHeap, is_said_with_the_request) {
   EXPECT_EQ(reports_of("heaps", "Medium.with_bytes_and_256").at("Medium.with_bytes_and_256").memory,
             "1 GiB and a heap of 256 MiB");
   const Ended ended = run("heaps", {"--gtest_filter=Medium.with_bytes_and_256"});

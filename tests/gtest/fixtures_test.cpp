@@ -35,7 +35,7 @@ TEST_F(Fixtures, hold_their_class_wherever_the_test_can_run_code) {
       const Claim claim = claim_of(suite);
       EXPECT_EQ(claim.stage, Stage::holding) << where;
       EXPECT_EQ(claim.lease_bytes, bytes(256_MiB)) << where;
-      EXPECT_FALSE(claim.seat || claim.exclusive) << where;
+      EXPECT_FALSE(claim.medium_lock || claim.exclusive) << where;
     });
   }
   for (int test = 0; test < 2; ++test) {
@@ -43,7 +43,7 @@ TEST_F(Fixtures, hold_their_class_wherever_the_test_can_run_code) {
       const Claim claim = claim_of(suite);
       EXPECT_EQ(claim.stage, Stage::holding) << where;
       EXPECT_EQ(claim.lease_bytes, bytes(2_GiB)) << where;
-      EXPECT_TRUE(claim.seat) << where;
+      EXPECT_TRUE(claim.medium_lock) << where;
     });
   }
   suite.wait_for_out("@TearDownTestSuite");
@@ -72,7 +72,7 @@ TEST_F(Fixtures, of_scoped_tests_hold_nothing) {
 TEST_F(Fixtures, other_than_gputests_hold_what_the_entry_says) {
   set("GPUTEST_MEMORY", "medium");
   auto suite = start("classes", {"--gtest_filter=NoFixture.*"});
-  walk(suite, [&](const std::string& where) { EXPECT_TRUE(claim_of(suite).seat) << where; });
+  walk(suite, [&](const std::string& where) { EXPECT_TRUE(claim_of(suite).medium_lock) << where; });
   EXPECT_EQ(suite.finish().exit_code, 0);
 }
 
@@ -84,20 +84,20 @@ TEST_F(Fixtures, hold_until_after_the_destructor_and_then_give_back) {
   for (const std::string where : {"SetUp", "body", "TearDown", "destructor"}) {
     first.say("go on");
     first.wait_for_out("@" + where);
-    EXPECT_TRUE(claim_of(first).seat) << where;
+    EXPECT_TRUE(claim_of(first).medium_lock) << where;
     EXPECT_EQ(claim_of(second).stage, Stage::waiting) << where;
   }
   first.say("go on");
   first.wait_for_out("@TearDownTestSuite"); // so that it is the test's end, not the process's, that gives back
   second.wait_for_out("@constructor");
   EXPECT_EQ(claim_of(first).stage, Stage::inside);
-  EXPECT_TRUE(claim_of(second).seat);
+  EXPECT_TRUE(claim_of(second).medium_lock);
 }
 
 TEST_F(Fixtures, with_a_suite_set_up_of_their_own_hold_their_class_all_the_same) {
   auto medium = start("pinned", {"--gtest_filter=HidingMedium.*"});
   medium.wait_for_out("@body");
-  EXPECT_TRUE(claim_of(medium).seat);
+  EXPECT_TRUE(claim_of(medium).medium_lock);
   auto scoped = start("pinned", {"--gtest_filter=HidingScoped.*"});
   for (int test = 0; test < 2; ++test) {
     scoped.wait_for_out("@body");

@@ -70,8 +70,9 @@ TEST_F(Leases, of_a_whole_device_exclude_the_test_beside_others) {
   auto holder = start_holder();
   const Ended ended = run("scoped", {"--gtest_filter=Section.leases_a_whole_device"});
   EXPECT_EQ(ended.exit_code, 77);
-  EXPECT_THAT(ended.out, HasSubstr("Section.leases_a_whole_device is large, and excluded while others use its device: "
-                                   "annotated: Medium.with_bytes"));
+  EXPECT_THAT(ended.out,
+              HasSubstr("Section.leases_a_whole_device is large, and excluded while other processes use its device: "
+                        "annotated: Medium.with_bytes"));
 }
 
 TEST_F(Leases, of_more_than_was_announced_wait_where_that_is_safe) {
@@ -96,7 +97,7 @@ TEST_F(Leases, of_more_than_was_announced_fail_where_waiting_could_deadlock) {
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_THAT(ended.out,
               HasSubstr("Section.leases_more_than_announced asks for 3 GiB, more than its process announced"));
-  EXPECT_THAT(ended.out, HasSubstr("Announce it: GPUTEST_MEMORY(Suite, Test, bytes)"));
+  EXPECT_THAT(ended.out, HasSubstr("Announce it: GPUTEST_NEEDS(Suite, Test, bytes)"));
   EXPECT_THAT(ended.out, HasSubstr("scoped: NotScoped.leases"));
 }
 
@@ -117,10 +118,10 @@ TEST_F(Leases, do_not_nest) {
 }
 
 TEST_F(Leases, do_not_nest_under_another_processs_lease_either) {
-  auto cover = start("classes", {"--gtest_filter=Large.first"});
-  cover.wait_for_out("@constructor");
+  auto parent_lease = start("classes", {"--gtest_filter=Large.first"});
+  parent_lease.wait_for_out("@constructor");
   const auto entry = entries().at(0);
-  set("GPUTEST_LEASE_OF", std::to_string(entry.slot) + ":" + std::to_string(entry.identity));
+  set("GPUTEST_LEASE_OF", ledger::credential_of(entry));
   const Ended ended = run("scoped", {"--gtest_filter=Section.nests:NotScoped.leases"});
   EXPECT_EQ(ended.exit_code, 0) << ended.out;
 }

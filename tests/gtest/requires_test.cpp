@@ -75,11 +75,6 @@ TEST_F(Requires, holds_for_every_instance_of_a_test) {
   EXPECT_EQ(count(run("requiring", {"--gtest_filter=*needs_tcc*"}).out, "@body"), 2U);
 }
 
-TEST_F(Requires, of_no_test_fails_every_test) {
-  const auto reports = reports_of("misnamed", "*");
-  EXPECT_THAT(reports.at("Small.first").failures, HasSubstr("GPUTEST_REQUIRES(NoFixture, scond)"));
-}
-
 TEST_F(Requires, nothing_of_the_memory_that_a_smaller_device_lacks) {
   set("GPUTEST_DEVICE_MEMORY", "1GiB");
   const Ended ended = run("annotated", {"--gtest_filter=Medium.with_bytes:NoFixture.with_bytes"});

@@ -124,7 +124,7 @@ TEST_F(RunAllTests, may_be_replaced_by_an_environment_and_a_listener) {
   auto suite = start("own_main", {"by_hand", "--gtest_filter=Medium.*"});
   suite.wait_for_out("@body");
   EXPECT_EQ(claim_of(suite).stage, policy::Stage::holding);
-  EXPECT_TRUE(claim_of(suite).seat);
+  EXPECT_TRUE(claim_of(suite).medium_lock);
   EXPECT_EQ(suite.finish().exit_code, 0);
   auto plain = start("own_main", {"by_hand", "--gtest_filter=NoFixture.*"});
   plain.wait_for_out("@body");

@@ -14,7 +14,7 @@ TEST_F(LedgerCrash, reclaims_the_lease_of_a_killed_process) {
   EXPECT_EQ(stage_of("a"), "outside");
 }
 
-TEST_F(LedgerCrash, whoever_waits_for_a_killed_process_goes_on) {
+TEST_F(LedgerCrash, a_process_waiting_for_a_killed_one_goes_on) {
   auto a = start_inside("a");
   auto b = start_inside("b");
   a.ask("lease a 1 60");
@@ -23,7 +23,7 @@ TEST_F(LedgerCrash, whoever_waits_for_a_killed_process_goes_on) {
   EXPECT_EQ(b.answer(), "granted 1");
 }
 
-TEST_F(LedgerCrash, whoever_waits_for_a_process_that_ends_without_giving_back_goes_on) {
+TEST_F(LedgerCrash, a_process_waiting_for_one_that_ends_without_giving_back_goes_on) {
   auto a = start_inside("a");
   auto b = start_inside("b");
   a.ask("lease a 1 60");
@@ -62,7 +62,7 @@ TEST_F(LedgerCrash, a_process_killed_in_the_middle_of_the_queue_changes_nothing_
   EXPECT_EQ(d.answer(), "granted 1");
 }
 
-TEST_F(LedgerCrash, whoever_was_behind_one_that_gave_up_sees_the_one_before_that_end) {
+TEST_F(LedgerCrash, a_process_behind_one_that_gave_up_detects_the_end_of_the_one_before) {
   auto a = start_inside("a");
   auto b = start_inside("b");
   auto c = start_inside("c");
@@ -70,13 +70,13 @@ TEST_F(LedgerCrash, whoever_was_behind_one_that_gave_up_sees_the_one_before_that
   a.ask("lease a 1 30");
   EXPECT_EQ(b.ask("lease b 1 60"), "waits for a");
   EXPECT_EQ(c.ask("lease c 1 60 for-a-while"), "waits for a b");
-  EXPECT_EQ(d.ask("lease d 1 20"), "waits for a c");
+  EXPECT_EQ(d.ask("lease d 1 25"), "waits for a c");
   EXPECT_EQ(c.answer(), "timed out for a b");
   b.kill();
   EXPECT_EQ(d.answer(), "granted 1");
 }
 
-TEST_F(LedgerCrash, whoever_was_behind_one_that_entered_elsewhere_sees_the_one_before_that_end) {
+TEST_F(LedgerCrash, a_process_behind_one_that_entered_elsewhere_detects_the_end_of_the_one_before) {
   auto inside_0 = start_inside("inside_0", "1");
   auto inside_1 = start();
   EXPECT_EQ(inside_1.ask("enter inside_1 2 1 90 0"), "granted 2");
@@ -137,7 +137,7 @@ TEST_F(LedgerCrash, all_devices_of_a_dead_process_have_to_show_it) {
   EXPECT_EQ(b.ask("lease b 1 60 at-once"), "granted 1");
 }
 
-TEST_F(LedgerCrash, who_may_not_wait_waits_for_memory_of_the_dead_all_the_same) {
+TEST_F(LedgerCrash, memory_of_the_dead_is_waited_for_even_if_the_caller_may_not_wait) {
   auto a = start_inside("a");
   auto b = start_inside("b");
   a.ask("lease a 1 60");
@@ -148,7 +148,7 @@ TEST_F(LedgerCrash, who_may_not_wait_waits_for_memory_of_the_dead_all_the_same) 
   EXPECT_EQ(b.answer(), "granted 1");
 }
 
-TEST_F(LedgerCrash, who_may_not_wait_waits_not_for_the_living_beside_the_dead) {
+TEST_F(LedgerCrash, a_caller_that_may_not_wait_does_not_wait_for_the_living_beside_the_dead) {
   auto a = start_inside("a");
   auto b = start_inside("b");
   auto c = start_inside("c");

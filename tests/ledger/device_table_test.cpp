@@ -1,6 +1,6 @@
 #include "ledger/device_table.hpp"
 
-#include "ledger/record.hpp"
+#include "ledger/stored_record.hpp"
 #include "support/private_folder.hpp"
 
 #include <gputest/error.hpp>
@@ -15,7 +15,7 @@ namespace {
 class DeviceTableTest : public ::testing::Test {
 protected:
   tests::PrivateFolder folder_;
-  SlotStore store_{folder_.path(), "ledger", ledger_layout};
+  platform::SlotStore store_{folder_.path(), "ledger", ledger_layout};
   DeviceTable table_{store_};
 };
 
@@ -23,7 +23,7 @@ TEST_F(DeviceTableTest, gives_each_device_a_bit_of_its_own_for_ever) {
   EXPECT_EQ(table_.bit_of("GPU-a"), 1U);
   EXPECT_EQ(table_.bit_of("GPU-b"), 2U);
   EXPECT_EQ(table_.bit_of("GPU-a"), 1U);
-  SlotStore again{folder_.path(), "ledger", ledger_layout};
+  platform::SlotStore again{folder_.path(), "ledger", ledger_layout};
   EXPECT_EQ(DeviceTable{again}.bit_of("GPU-c"), 4U);
   EXPECT_EQ(table_.bit_of("GPU-c"), 4U);
   EXPECT_EQ(table_.uuid(0), "GPU-a");
@@ -50,12 +50,70 @@ TEST_F(DeviceTableTest, remembers_the_overhead_of_each_device) {
   const auto b = table_.bit_of("GPU-b");
   const auto c = table_.bit_of("GPU-c");
   EXPECT_EQ(table_.overhead_bytes(a | b | c), 0U);
-  table_.remember_overhead(a | b, 500);
-  table_.remember_overhead(a, 300);
-  EXPECT_EQ(table_.overhead_bytes(a), 300U);
+  table_.remember(0, a | b, 500);
+  table_.remember(0, a, 300);
+  EXPECT_EQ(table_.overhead_bytes(a), 475U) << "it falls slowly";
   EXPECT_EQ(table_.overhead_bytes(a | b), 500U) << "the worst of them";
   EXPECT_EQ(table_.overhead_bytes(c), 0U);
   EXPECT_EQ(table_.uuid(0), "GPU-a");
+}
+
+TEST_F(DeviceTableTest, describes_devices_for_those_under_a_lease) {
+  static_cast<void>(table_.bit_of("GPU-a"));
+  EXPECT_FALSE(table_.described(0));
+  table_.describe({"GPU-b", "A device " + std::string(100, '!'), Bytes{7}, false});
+  const auto described = table_.described(1);
+  ASSERT_TRUE(described);
+  EXPECT_EQ(described->uuid, "GPU-b");
+  EXPECT_EQ(described->name, "A device " + std::string(86, '!')) << "as much as there is room for";
+  EXPECT_EQ(described->total, Bytes{7});
+  EXPECT_FALSE(table_.described(2));
+}
+
+TEST_F(DeviceTableTest, remembers_the_most_that_an_executable_has_taken) {
+  const auto a = table_.bit_of("GPU-a");
+  const auto b = table_.bit_of("GPU-b");
+  EXPECT_EQ(table_.context_bytes(1, a), 0U);
+  table_.remember(1, a, 520);
+  table_.remember(2, a, 700);
+  table_.remember(1, a, 500);
+  EXPECT_EQ(table_.context_bytes(1, a), 520U);
+  EXPECT_EQ(table_.context_bytes(2, a), 700U);
+  EXPECT_EQ(table_.context_bytes(1, b), 0U);
+  table_.remember(1, b, 600);
+  EXPECT_EQ(table_.context_bytes(1, a | b), 600U);
+  table_.remember(0, a, 900);
+  EXPECT_EQ(table_.context_bytes(0, a), 0U) << "that executable is not known";
+}
+
+TEST_F(DeviceTableTest, forgets_executables_when_there_is_no_room_for_all) {
+  const auto a = table_.bit_of("GPU-a");
+  for (std::uint64_t executable = 1; executable <= 1000; ++executable) {
+    table_.remember(executable, a, 500 + executable);
+    EXPECT_EQ(table_.context_bytes(executable, a), 500 + executable);
+  }
+  std::size_t known = 0;
+  for (std::uint64_t executable = 1; executable <= 1000; ++executable) {
+    const auto bytes = table_.context_bytes(executable, a);
+    known += bytes != 0 ? 1 : 0;
+    EXPECT_TRUE(bytes == 0 || bytes == 500 + executable) << executable;
+  }
+  EXPECT_LE(known, most_contexts);
+  EXPECT_GT(known, most_contexts / 2);
+}
+
+TEST_F(DeviceTableTest, takes_rows_that_nobody_wrote_for_nobodys) {
+  const auto a = table_.bit_of("GPU-a");
+  table_.remember(1, a, 520);
+  for (std::size_t index = most_devices; index < most_devices + most_contexts; ++index) {
+    auto row = store_.read_row<ContextRow>(index);
+    row.bytes ^= 1U << 30U;
+    row.used_at = INT64_MAX;
+    store_.write_row(index, row);
+  }
+  EXPECT_EQ(table_.context_bytes(1, a), 0U);
+  table_.remember(1, a, 520);
+  EXPECT_EQ(table_.context_bytes(1, a), 520U) << "it replaces one of them";
 }
 
 TEST_F(DeviceTableTest, shows_a_uuid_that_anybody_wrote_as_one_line_of_text) {
@@ -63,8 +121,9 @@ TEST_F(DeviceTableTest, shows_a_uuid_that_anybody_wrote_as_one_line_of_text) {
   row.uuid.fill('u');
   row.uuid[0] = '\n';
   store_.write_row(0, row);
-  EXPECT_EQ(table_.uuid(0), "?" + std::string(94, 'u'));
-  EXPECT_EQ(table_.bit_of("GPU-a"), 2U);
+  DeviceTable table{store_};
+  EXPECT_EQ(table.uuid(0), "?" + std::string(94, 'u'));
+  EXPECT_EQ(table.bit_of("GPU-a"), 2U);
 }
 
 TEST(ForEachDevice, visits_every_bit) {

@@ -3,7 +3,7 @@
 #include "ledger/ledger.hpp"
 #include "support/child_process.hpp"
 #include "support/private_folder.hpp"
-#include "support/shared_witness.hpp"
+#include "support/shared_probe.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,8 +16,8 @@ namespace gputest::tests {
 /// A process on the ledger of a test; support/ledger_process.cpp says what it understands.
 class LedgerProcess {
 public:
-  LedgerProcess(const std::string& folder, const std::string& witness)
-      : process_{{GPUTEST_LEDGER_PROCESS, folder, witness}, {}} {
+  LedgerProcess(const std::string& folder, const std::string& probe)
+      : process_{{GPUTEST_LEDGER_PROCESS, folder, probe}, {}} {
     EXPECT_EQ(process_.read_line(), "ready");
   }
 
@@ -53,12 +53,12 @@ private:
 class LedgerTest : public ::testing::Test {
 protected:
   LedgerTest() {
-    for (std::size_t device = 0; device < SharedWitness::count; ++device) {
+    for (std::size_t device = 0; device < SharedProbe::count; ++device) {
       devices_.device(device).total_bytes = 100;
     }
   }
 
-  LedgerProcess start() { return LedgerProcess{folder(), witness_file()}; }
+  LedgerProcess start() { return LedgerProcess{folder(), probe_file()}; }
 
   /// A process that has entered on these devices, with 10 bytes of overhead and leases of up to 60 bytes to wait for.
   LedgerProcess start_inside(const std::string& who, const std::string& devices = "1", const std::string& gpus = "1") {
@@ -81,16 +81,16 @@ protected:
   /// The ledger as this test's own process sees it; there is one object a process.
   ledger::Ledger& look() {
     if (!ledger_) {
-      ledger_ = std::make_unique<ledger::Ledger>(folder(), std::make_shared<SharedWitness>(witness_file()));
+      ledger_ = std::make_unique<ledger::Ledger>(folder(), std::make_shared<SharedProbe>(probe_file()));
     }
     return *ledger_;
   }
 
   [[nodiscard]] std::string folder() const { return folder_.path() + "/ledgers"; }
-  [[nodiscard]] std::string witness_file() const { return folder_.path() + "/devices"; }
+  [[nodiscard]] std::string probe_file() const { return folder_.path() + "/devices"; }
 
   PrivateFolder folder_;
-  SharedWitness devices_{witness_file()};
+  SharedProbe devices_{probe_file()};
 
 private:
   std::unique_ptr<ledger::Ledger> ledger_;

@@ -2,6 +2,7 @@
 
 #include "support/in_child.hpp"
 #include "support/private_mount.hpp"
+#include "support/shared_folder.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -16,12 +17,12 @@ class MachineTest : public LedgerTest {
 protected:
   MachineTest() {
     fs::permissions(folder_.path(), fs::perms{0755});
-    fs::permissions(witness_file(), fs::perms{0666});
+    fs::permissions(probe_file(), fs::perms{0666});
   }
 
   /// For a child, which has an object of its own.
   [[nodiscard]] std::unique_ptr<ledger::Ledger> open() const {
-    return std::make_unique<ledger::Ledger>(folder(), std::make_shared<SharedWitness>(witness_file()));
+    return std::make_unique<ledger::Ledger>(folder(), std::make_shared<SharedProbe>(probe_file()));
   }
 
   static ledger::Result enter(ledger::Ledger& ledger, const std::string& who) {
@@ -44,6 +45,7 @@ TEST_F(MachineTest, two_users_share_one_ledger_and_wake_each_other_whatever_thei
   if (::getuid() != 0) {
     GTEST_SKIP() << "only root can be two users";
   }
+  make_shared_folder(folder());
   RecordProperty("protection", protection());
   ::umask(077);
   ASSERT_EQ(in_child([&] {
@@ -60,13 +62,15 @@ TEST_F(MachineTest, two_users_share_one_ledger_and_wake_each_other_whatever_thei
     become_nobody();
     const auto opened = open();
     ledger::Ledger& ledger = *opened;
+    static_cast<void>(ledger.devices().bit_of("another device, so that the numbers differ"));
+    const auto device = ledger.devices().bit_of(SharedProbe::uuid(0));
     ledger::Patience patience;
     patience.notice_after = std::chrono::milliseconds{0};
     patience.on_wait = [&](const ledger::Blocked& blocked) {
       static_cast<void>(!::write(told[1], blocked.blockers.at(0).who.c_str(), 1));
     };
-    if (enter(ledger, "nobody").kind != ledger::Result::Kind::granted ||
-        ledger.lease({"nobody", 1, 60, false, false}, patience).kind != ledger::Result::Kind::granted) {
+    if (ledger.enter({"nobody", device, 1, 10, 60, false}, {}).kind != ledger::Result::Kind::granted ||
+        ledger.lease({"nobody", device, 60, false, false}, patience).kind != ledger::Result::Kind::granted) {
       return 1;
     }
     char go_on = 0;
@@ -95,57 +99,60 @@ TEST_F(MachineTest, two_users_share_one_ledger_and_wake_each_other_whatever_thei
   ::umask(022);
 }
 
-TEST_F(MachineTest, root_takes_over_from_another_user_who_was_killed_and_the_other_way_round) {
+TEST_F(MachineTest, root_takes_over_from_another_user_after_a_kill_and_the_other_way_round) {
   if (::getuid() != 0) {
     GTEST_SKIP() << "only root can be two users";
   }
+  make_shared_folder(folder());
   const auto hold_as = [&](bool root) {
     return start_keeper([&, root] {
       if (!root) {
         become_nobody();
       }
       auto ledger = open();
-      static_cast<void>(enter(*ledger, "holder"));
-      static_cast<void>(ledger->lease({"holder", 1, 60, false, false}, {}));
+      static_cast<void>(ledger->devices().bit_of(SharedProbe::uuid(0)));
+      const std::string who = root ? "root" : "nobody";
+      static_cast<void>(enter(*ledger, who));
+      static_cast<void>(ledger->lease({who, 1, 60, false, false}, {}));
       return ledger;
     });
   };
-  static_cast<void>(look().devices().bit_of(SharedWitness::uuid(0)));
+  static_cast<void>(look().devices().bit_of(SharedProbe::uuid(0)));
   for (const bool root : {true, false, true}) {
     const pid_t holder = hold_as(root);
-    EXPECT_EQ(stage_of("holder"), "holding");
+    EXPECT_EQ(stage_of(root ? "root" : "nobody"), "holding");
     ::kill(holder, SIGKILL);
     EXPECT_EQ(end_of(holder), -SIGKILL);
     const pid_t next = hold_as(!root);
-    EXPECT_EQ(look().entries().size(), 1U) << "the dead one is off the ledger";
+    EXPECT_EQ(stage_of(root ? "nobody" : "root"), "holding") << "the dead one's bytes are the next one's";
     ::kill(next, SIGKILL);
     end_of(next);
   }
 }
 
-TEST_F(MachineTest, whoever_sees_another_folder_in_its_place_has_another_ledger_and_is_a_stranger_here) {
+TEST_F(MachineTest, a_process_that_sees_another_folder_has_another_ledger_and_is_an_external_process_here) {
   auto a = start_inside("a");
   // Another mount namespace, as PrivateTmp or a container without the folder.
-  if (in_child([&] { return mount_private_tmpfs(folder(), "size=4m,mode=1777") ? 0 : may_not_mount; }) != 0) {
+  if (in_child([&] { return mount_private_tmpfs(folder(), "size=4m,mode=0700") ? 0 : may_not_mount; }) != 0) {
     GTEST_SKIP() << "this user may not mount a file system";
   }
   const pid_t contained = start_keeper([&]() -> std::unique_ptr<ledger::Ledger> {
-    if (!mount_private_tmpfs(folder(), "size=4m,mode=1777")) {
+    if (!mount_private_tmpfs(folder(), "size=4m,mode=0700")) {
       throw std::runtime_error{"it could be mounted before"};
     }
     auto ledger = open();
-    static_cast<void>(ledger->devices().bit_of(SharedWitness::uuid(0)));
+    static_cast<void>(ledger->devices().bit_of(SharedProbe::uuid(0)));
     if (!ledger->entries().empty() || enter(*ledger, "contained").kind != ledger::Result::Kind::granted) {
       throw std::runtime_error{"it sees who is outside"};
     }
     return ledger;
   });
   EXPECT_EQ(stage_of("contained"), "outside");
-  devices_.device(0).stranger_bytes = 50; // so the driver shows what it allocates
-  EXPECT_EQ(a.ask("lease a 1 60"), "waits for strangers");
+  devices_.device(0).external_bytes = 50; // so the driver shows what it allocates
+  EXPECT_EQ(a.ask("lease a 1 60"), "waits for external processes");
   ::kill(contained, SIGKILL);
   EXPECT_EQ(end_of(contained), -SIGKILL);
-  devices_.device(0).stranger_bytes = 0;
+  devices_.device(0).external_bytes = 0;
   EXPECT_EQ(a.answer(), "granted 1");
 }
 

@@ -1,4 +1,4 @@
-#include "ledger/slot_store.hpp"
+#include "platform/slot_store.hpp"
 
 #include "support/message_of.hpp"
 #include "support/private_folder.hpp"
@@ -21,8 +21,8 @@ decltype(std::declval<struct statfs>().f_type) pretended_type = 0; ///< of all f
 } // namespace
 
 /// In the place of the C library's, for this executable.
-extern "C" int statfs(const char* path, struct statfs* status) noexcept {
-  const auto result = static_cast<int>(::syscall(SYS_statfs, path, status));
+extern "C" int fstatfs(int file, struct statfs* status) noexcept {
+  const auto result = static_cast<int>(::syscall(SYS_fstatfs, file, status));
   if (pretended_type != 0) {
     status->f_type = pretended_type;
   }
@@ -36,16 +36,15 @@ class NetworkFileSystem : public ::testing::Test {
 protected:
   ~NetworkFileSystem() override { pretended_type = 0; }
 
-  void open() const { const SlotStore store{folder_.path() + "/ledgers", "store", {3, 4096, 256, 32}}; }
+  void open() const { const platform::SlotStore store{folder_.path() + "/ledgers", "store", {3, 4096, 256, 32}}; }
 
   tests::PrivateFolder folder_;
 };
 
 TEST_F(NetworkFileSystem, is_refused_before_anything_is_made_there_and_after) {
   const std::string said = "a ledger cannot be in " + folder_.path() +
-                           "/ledgers, which is on NFS: locks, memory and FIFOs there need not hold between machines, "
-                           "or between their users; set GPUTEST_DIR to a folder on a local file system that every user "
-                           "of the GPUs can write to";
+                           "/ledgers, which is on NFS: locks and FIFOs there need not hold between machines; set "
+                           "GPUTEST_DIR to a folder of your own on a local file system";
   pretended_type = NFS_SUPER_MAGIC;
   EXPECT_EQ(tests::message_of<LedgerError>([&] { open(); }), said);
   EXPECT_TRUE(std::filesystem::is_empty(folder_.path() + "/ledgers"));

@@ -23,8 +23,8 @@ build_control() {
   local what=$1
   shift
   local product
-  mapfile -t product < <(cd "$root/src" && ls ledger/*.cpp policy/*.cpp devices/simulated_memory.cpp \
-    system/{bell,file_lock,file_system,kept_descriptor,reason,shared_file}.cpp)
+  mapfile -t product < <(cd "$root/src" && ls ledger/*.cpp policy/*.cpp backend/simulated/simulated_memory.cpp \
+    platform/{slot_store,wake_fifo,file_lock,file_system,kept_descriptor,process,reason,shared_file}.cpp)
   if ! compile "$root/src" "$work/control" "${product[@]}" "$@"; then
     echo "mutants: $what does not build" >&2
     exit 2

@@ -30,7 +30,7 @@ protected:
   static void look(const Oracle& oracle) { static_cast<void>(oracle.capacity("device-0", {}, 1)); }
 
   static void get(Oracle& oracle, bool enters, policy::DeviceMask devices) {
-    oracle.asks(enters, devices);
+    oracle.asks(enters, devices, enters ? 0 : 600);
     look(oracle);
     oracle.is_granted(devices);
   }
@@ -56,16 +56,16 @@ TEST_F(StormOracle, counts_nothing_that_was_given_back) {
   EXPECT_EQ(board_->violations(), 0U) << board_->first.data();
 }
 
-TEST_F(StormOracle, finds_two_in_one_seat) {
-  auto seated = uses(1, 1);
-  seated[0].seat = true;
-  a_.use(seated);
+TEST_F(StormOracle, finds_two_in_one_medium_lock) {
+  auto medium_lock_holders = uses(1, 1);
+  medium_lock_holders[0].medium_lock = true;
+  a_.use(medium_lock_holders);
   EXPECT_EQ(board_->violations(), 0U) << board_->first.data();
-  b_.use(seated);
+  b_.use(medium_lock_holders);
   EXPECT_EQ(broken(Rule::budget), 1U);
 }
 
-TEST_F(StormOracle, finds_somebody_beside_who_has_the_whole_device) {
+TEST_F(StormOracle, finds_a_process_beside_the_holder_of_the_whole_device) {
   auto whole = uses(1, 0);
   whole[0].exclusive = true;
   a_.use(whole);
@@ -75,7 +75,7 @@ TEST_F(StormOracle, finds_somebody_beside_who_has_the_whole_device) {
 }
 
 TEST_F(StormOracle, finds_a_later_request_that_was_granted_before_an_earlier_one) {
-  a_.asks(false, 3);
+  a_.asks(false, 3, 600);
   look(a_);
   a_.is_queued();
   get(b_, false, 1);
@@ -85,11 +85,49 @@ TEST_F(StormOracle, finds_a_later_request_that_was_granted_before_an_earlier_one
   EXPECT_EQ(broken(Rule::order), 1U);
 }
 
-TEST_F(StormOracle, finds_it_too_where_the_later_one_is_late_to_say_so) {
-  a_.asks(false, 3);
+TEST_F(StormOracle, allows_a_later_request_that_fits_beside_the_earlier_one) {
+  a_.asks(false, 1, 600);
   look(a_);
   a_.is_queued();
-  b_.asks(false, 1);
+  b_.asks(false, 1, 400);
+  look(b_);
+  b_.is_granted(1);
+  look(a_);
+  a_.is_granted(1);
+  EXPECT_EQ(board_->violations(), 0U);
+}
+
+TEST_F(StormOracle, finds_a_request_that_has_no_room_only_because_of_a_later_one) {
+  const auto uses_of = [](std::uint16_t leased) {
+    Oracle::Uses uses{};
+    uses[0].inside = true;
+    uses[0].overhead_bytes = 10;
+    uses[0].leased_bytes = leased;
+    return uses;
+  };
+  a_.use(uses_of(0));
+  b_.use(uses_of(0));
+  a_.asks(false, 1, 600);
+  look(a_);
+  a_.is_queued();
+  b_.asks(false, 1, 390);
+  look(b_);
+  b_.is_granted(1);
+  b_.use(uses_of(390));
+  b_.look_who_is_delayed();
+  EXPECT_EQ(board_->violations(), 0U) << "the one that is delayed is the judge";
+  b_.use(uses_of(0));
+  b_.ends();
+  look(a_);
+  a_.is_granted(1);
+  EXPECT_EQ(board_->broken.at(static_cast<std::size_t>(Rule::delay)), 1U);
+}
+
+TEST_F(StormOracle, finds_it_too_where_the_later_one_is_late_to_say_so) {
+  a_.asks(false, 3, 600);
+  look(a_);
+  a_.is_queued();
+  b_.asks(false, 1, 600);
   look(b_);
   look(a_);
   a_.is_granted(3);
@@ -146,7 +184,7 @@ TEST_F(StormOracle, finds_a_request_that_is_passed_by_more_grants_than_there_are
 }
 
 TEST_F(StormOracle, shows_memory_as_back_once_its_process_does_not_use_it_or_another_has_its_row) {
-  ledger::Entry entry;
+  ledger::Record entry;
   entry.who = "1";
   a_.use(uses(1, 1));
   EXPECT_FALSE(b_.is_back("device-0", entry));

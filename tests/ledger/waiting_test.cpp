@@ -1,7 +1,8 @@
-#include "ledger/record.hpp"
+#include "ledger/stored_record.hpp"
 #include "ledger_test.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,7 +15,7 @@ class LedgerWaiting : public LedgerTest {
 protected:
   /// Stops a process at a point where it does not hold the ledger's mutex.
   void stop(const LedgerProcess& process) {
-    ledger::SlotStore& store = this->store();
+    platform::SlotStore& store = this->store();
     const std::lock_guard guard{store.mutex()};
     ASSERT_EQ(::kill(process.pid(), SIGSTOP), 0);
     int status = 0;
@@ -24,14 +25,14 @@ protected:
 
   static void go_on(const LedgerProcess& process) { ASSERT_EQ(::kill(process.pid(), SIGCONT), 0); }
 
-  /// Takes all rings out of the bell of a process that is stopped. Whether there was one.
-  bool has_rung(const std::string& who) {
+  /// Takes all notifies out of the wake-up FIFO of a process that is stopped. Whether there was one.
+  bool was_notified(const std::string& who) {
     for (const auto& entry : look().entries()) {
       if (entry.who == who) {
-        const int bell = ::open(store().bell(entry.slot).c_str(), O_RDONLY | O_NONBLOCK);
+        const int fifo = ::open(store().fifo(entry.slot).path.c_str(), O_RDONLY | O_NONBLOCK);
         std::array<char, 256> rings{};
-        const ssize_t count = ::read(bell, rings.data(), rings.size());
-        ::close(bell);
+        const ssize_t count = ::read(fifo, rings.data(), rings.size());
+        ::close(fifo);
         return count > 0;
       }
     }
@@ -39,15 +40,26 @@ protected:
     return false;
   }
 
-  ledger::SlotStore& store() {
+  /// Whether there is a notification for a process that is stopped; leaves it there.
+  bool is_notified(const std::string& who) {
+    const auto all = look().entries();
+    const auto entry = std::find_if(all.begin(), all.end(), [&](const auto& e) { return e.who == who; });
+    EXPECT_NE(entry, all.end()) << who;
+    pollfd fifo{::open(store().fifo(entry->slot).path.c_str(), O_RDONLY | O_NONBLOCK), POLLIN, 0};
+    const bool notified = ::poll(&fifo, 1, 0) > 0 && (fifo.revents & POLLIN) != 0;
+    ::close(fifo.fd);
+    return notified;
+  }
+
+  platform::SlotStore& store() {
     if (!store_) {
-      store_ = std::make_unique<ledger::SlotStore>(folder(), "ledger-1", ledger::ledger_layout);
+      store_ = std::make_unique<platform::SlotStore>(folder(), "ledger-2", ledger::ledger_layout);
     }
     return *store_;
   }
 
 private:
-  std::unique_ptr<ledger::SlotStore> store_;
+  std::unique_ptr<platform::SlotStore> store_;
 };
 
 TEST_F(LedgerWaiting, grants_what_fits_beside_others) {
@@ -62,15 +74,28 @@ TEST_F(LedgerWaiting, grants_what_fits_beside_others) {
   EXPECT_EQ(stage_of("b"), "holding");
 }
 
-TEST_F(LedgerWaiting, is_first_come_first_served) {
+TEST_F(LedgerWaiting, lets_a_later_one_pass_that_delays_nobody) {
   auto a = start_inside("a");
   auto b = start_inside("b");
   auto c = start_inside("c");
   EXPECT_EQ(a.ask("lease a 1 60"), "granted 1");
   EXPECT_EQ(b.ask("lease b 1 60"), "waits for a");
-  EXPECT_EQ(c.ask("lease c 1 5"), "waits for a b") << "it would fit, but came later";
+  EXPECT_EQ(c.ask("lease c 1 10"), "granted 1") << "b has room beside it as soon as a is gone";
   a.ask("release");
   EXPECT_EQ(b.answer(), "granted 1");
+  EXPECT_EQ(stage_of("c"), "holding");
+}
+
+TEST_F(LedgerWaiting, is_first_come_first_served_where_two_cannot_run_side_by_side) {
+  auto a = start_inside("a");
+  auto b = start_inside("b");
+  auto c = start_inside("c");
+  EXPECT_EQ(a.ask("lease a 1 60"), "granted 1");
+  EXPECT_EQ(b.ask("lease b 1 60"), "waits for a");
+  EXPECT_EQ(c.ask("lease c 1 25"), "waits for a b");
+  a.ask("release");
+  EXPECT_EQ(b.answer(), "granted 1");
+  b.ask("release");
   EXPECT_EQ(c.answer(), "granted 1");
 }
 
@@ -83,23 +108,23 @@ TEST_F(LedgerWaiting, a_release_wakes_the_first_in_the_queue_and_nobody_else) {
   c.ask("lease c 1 60");
   stop(b);
   stop(c);
-  has_rung("b");
-  has_rung("c");
+  was_notified("b");
+  was_notified("c");
   EXPECT_EQ(a.ask("release"), "released");
-  EXPECT_TRUE(has_rung("b"));
-  EXPECT_FALSE(has_rung("c"));
+  EXPECT_TRUE(was_notified("b"));
+  EXPECT_FALSE(was_notified("c"));
   EXPECT_EQ(a.ask("lease a 1 60"), "waits for c") << "who was woken has its turn even if others come before it looks";
   go_on(b);
-  // Its ring was taken away above, so another change has to tell it.
+  // Its notify was taken away above, so another change has to tell it.
   a.kill();
   EXPECT_EQ(b.answer(), "granted 1");
-  EXPECT_TRUE(has_rung("c")) << "it is the first in the queue now";
+  EXPECT_TRUE(is_notified("c")) << "it is the first in the queue now";
   go_on(c);
   b.ask("release");
   EXPECT_EQ(c.answer(), "granted 1");
 }
 
-TEST_F(LedgerWaiting, a_new_process_wakes_all_who_wait_since_it_may_hide_that_another_has_ended) {
+TEST_F(LedgerWaiting, a_new_process_wakes_all_that_wait_since_it_may_hide_that_another_has_ended) {
   auto a = start_inside("a");
   auto b = start_inside("b");
   a.ask("lease a 1 60");
@@ -108,11 +133,11 @@ TEST_F(LedgerWaiting, a_new_process_wakes_all_who_wait_since_it_may_hide_that_an
   c.ask("lease c 1 60");
   stop(b);
   stop(c);
-  has_rung("b");
-  has_rung("c");
+  was_notified("b");
+  was_notified("c");
   auto d = start_inside("d", "2");
-  EXPECT_TRUE(has_rung("b"));
-  EXPECT_TRUE(has_rung("c"));
+  EXPECT_TRUE(was_notified("b"));
+  EXPECT_TRUE(was_notified("c"));
   go_on(b);
   go_on(c);
   a.ask("release");
@@ -128,7 +153,7 @@ TEST_F(LedgerWaiting, answers_at_once_who_may_not_wait) {
   EXPECT_EQ(b.ask("lease b 1 20 try"), "granted 1");
 }
 
-TEST_F(LedgerWaiting, who_may_not_wait_is_told_so_although_everybody_has_come_to_wait_behind_it) {
+TEST_F(LedgerWaiting, a_caller_that_may_not_wait_gets_that_answer_although_all_others_wait_behind_it) {
   auto a = start_inside("a");
   auto b = start_inside("b");
   a.ask("lease a 1 60");
@@ -157,7 +182,7 @@ TEST_F(LedgerWaiting, ends_with_the_limit_and_names_the_holder) {
   EXPECT_EQ(b.ask("lease b 1 10"), "granted 1") << "nobody is in the queue any more";
 }
 
-TEST_F(LedgerWaiting, who_gives_up_lets_the_next_go_on) {
+TEST_F(LedgerWaiting, giving_up_lets_the_next_go_on) {
   auto a = start_inside("a");
   auto b = start_inside("b");
   auto c = start_inside("c");
@@ -198,7 +223,7 @@ TEST_F(LedgerWaiting, a_lease_of_a_process_that_has_not_entered_is_an_error) {
   EXPECT_EQ(a.ask("lease a 1 20"), "error: a lease for a was asked for by a process that has not entered the ledger");
 }
 
-TEST_F(LedgerWaiting, a_whole_device_is_had_when_the_others_have_left_and_keeps_others_out) {
+TEST_F(LedgerWaiting, a_whole_device_is_granted_when_the_others_have_left_and_keeps_others_out) {
   auto a = start_inside("a");
   auto b = start();
   auto c = start();
@@ -214,7 +239,7 @@ TEST_F(LedgerWaiting, a_whole_device_is_had_when_the_others_have_left_and_keeps_
   EXPECT_EQ(c.answer(), "granted 1");
 }
 
-TEST_F(LedgerWaiting, who_did_not_announce_a_whole_device_may_have_it_only_if_it_is_alone) {
+TEST_F(LedgerWaiting, a_whole_device_that_was_not_announced_is_granted_only_if_the_process_is_alone) {
   auto a = start_inside("a");
   EXPECT_EQ(a.ask("lease a 1 0 exclusive"), "unannounced beside");
   EXPECT_EQ(a.ask("lease a 1 0 exclusive try"), "granted 1");
@@ -225,25 +250,25 @@ TEST_F(LedgerWaiting, who_did_not_announce_a_whole_device_may_have_it_only_if_it
   EXPECT_EQ(a.ask("lease a 1 0 exclusive try"), "would wait for b");
 }
 
-TEST_F(LedgerWaiting, the_seat_of_a_device_admits_one_at_a_time_and_bytes_fit_beside_it) {
+TEST_F(LedgerWaiting, the_medium_lock_of_a_device_admits_one_at_a_time_and_bytes_fit_beside_it) {
   auto a = start_inside("a");
   auto b = start_inside("b");
   auto c = start_inside("c");
-  EXPECT_EQ(a.ask("lease a 1 20 seat"), "granted 1");
+  EXPECT_EQ(a.ask("lease a 1 20 medium_lock"), "granted 1");
   EXPECT_EQ(c.ask("lease c 1 20"), "granted 1");
-  EXPECT_EQ(b.ask("lease b 1 20 seat"), "waits for a");
+  EXPECT_EQ(b.ask("lease b 1 20 medium_lock"), "waits for a");
   a.ask("release");
   EXPECT_EQ(b.answer(), "granted 1");
 }
 
-TEST_F(LedgerWaiting, each_device_has_a_seat) {
+TEST_F(LedgerWaiting, each_device_has_a_medium_lock) {
   auto a = start_inside("a", "1");
   auto b = start_inside("b", "2");
-  EXPECT_EQ(a.ask("lease a 1 20 seat"), "granted 1");
-  EXPECT_EQ(b.ask("lease b 2 20 seat"), "granted 2");
+  EXPECT_EQ(a.ask("lease a 1 20 medium_lock"), "granted 1");
+  EXPECT_EQ(b.ask("lease b 2 20 medium_lock"), "granted 2");
 }
 
-TEST_F(LedgerWaiting, two_devices_are_had_both_or_not_at_all) {
+TEST_F(LedgerWaiting, two_devices_are_granted_both_or_not_at_all) {
   auto a = start_inside("a", "1");
   auto b = start_inside("b", "2");
   auto both = start_inside("both", "3", "2");
@@ -300,12 +325,12 @@ TEST_F(LedgerWaiting, contexts_that_have_grown_end_in_an_answer_and_not_in_a_dea
   EXPECT_EQ(b.answer(), "granted 1");
 }
 
-TEST_F(LedgerWaiting, memory_of_strangers_is_waited_for) {
+TEST_F(LedgerWaiting, memory_of_external_processes_is_waited_for) {
   auto a = start_inside("a");
-  devices_.device(0).stranger_bytes = 50;
-  EXPECT_EQ(a.ask("lease a 1 60 try"), "would wait for strangers");
-  EXPECT_EQ(a.ask("lease a 1 60"), "waits for strangers");
-  devices_.device(0).stranger_bytes = 30;
+  devices_.device(0).external_bytes = 50;
+  EXPECT_EQ(a.ask("lease a 1 60 try"), "would wait for external processes");
+  EXPECT_EQ(a.ask("lease a 1 60"), "waits for external processes");
+  devices_.device(0).external_bytes = 30;
   EXPECT_EQ(a.answer(), "granted 1");
 }
 

@@ -62,7 +62,7 @@ TEST_F(MemoryResourceTest, is_summed_up_at_the_end_of_the_lease) {
       "gputest: Sort.Keys ends with 2 GiB of device 1 still allocated through memory_resource (1 allocation); they "
       "count as this process's own until they are freed or it ends\n"
       "gputest: Sort.Keys used managed memory; how much of it spilled to the host cannot be seen, since the CUDA "
-      "driver does not tell where a page is\n");
+      "driver does not report where a page is\n");
   EXPECT_EQ(summary.kinds, "pool, managed");
   EXPECT_EQ(summary.spilled, "not visible");
   EXPECT_EQ(summary.managed, 2_GiB);
@@ -102,14 +102,14 @@ TEST_F(MemoryResourceTest, calls_the_driver_in_the_order_of_the_stream) {
   EXPECT_TRUE(cuda_->allocations.empty());
 }
 
-TEST_F(MemoryResourceTest, refuses_what_the_lease_does_not_cover_before_the_driver_is_asked) {
+TEST_F(MemoryResourceTest, refuses_what_the_lease_does_not_parent_lease_before_the_driver_is_asked) {
   memory_resource resource{0};
   memory_resource other{0, MemoryKind::malloc};
   void* const held = resource.allocate(3 * gib);
   cuda_->calls.clear();
   EXPECT_EQ(tests::message_of<LeaseExceeded>([&] { static_cast<void>(other.allocate(2 * gib)); }),
             "2 GiB were asked of device 0, beyond the lease of Sort.Keys: it has leased 4 GiB there and holds 3 GiB of "
-            "them already. Free some before, or declare what it needs: GPUTEST_MEMORY(<suite>, <test>, 5_GiB), "
+            "them already. Free some before, or declare what it needs: GPUTEST_NEEDS(<suite>, <test>, 5_GiB), "
             "GPUTEST_LEASE(<name>, 5_GiB) or gpu_add_test(... MEMORY 5GiB)");
   EXPECT_TRUE(cuda_->calls.empty());
   resource.deallocate(held, 3 * gib);
@@ -148,9 +148,9 @@ TEST_F(MemoryResourceTest, aligns_to_powers_of_two_up_to_256) {
 TEST_F(MemoryResourceTest, leaves_alone_what_is_not_its_own_and_says_so) {
   memory_resource resource{0};
   void* const pointer = resource.allocate(100);
-  int stranger = 0;
+  int external = 0;
   ::testing::internal::CaptureStderr();
-  resource.deallocate(&stranger, 100);
+  resource.deallocate(&external, 100);
   resource.deallocate(pointer, 100);
   resource.deallocate(pointer, 100);
   const std::string line =

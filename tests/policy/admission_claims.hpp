@@ -60,8 +60,18 @@ inline Claim exclusive(Claim claim) {
   return claim;
 }
 
-inline Claim seated(Claim claim) {
-  claim.seat = true;
+inline Claim medium_lock_holders(Claim claim) {
+  claim.medium_lock = true;
+  return claim;
+}
+
+inline Claim with_ticket(std::uint64_t ticket, Claim claim) {
+  claim.ticket = ticket;
+  return claim;
+}
+
+inline Claim stopped(Claim claim) {
+  claim.stopped = true;
   return claim;
 }
 
@@ -70,7 +80,7 @@ inline Claim on(DeviceMask wanted, Claim claim) {
   return claim;
 }
 
-/// A decision in words: `grant 2`, `wait for 0 3`, `wait for strangers`, `refuse 90 of 80, 1 of 2 gpus`.
+/// A decision in words: `grant 2`, `wait for 0 3`, `wait for external processes`, `refuse 90 of 80, 1 of 2 gpus`.
 inline std::string in_words(const Decision& decision) {
   if (const auto* grant = std::get_if<Grant>(&decision)) {
     return "grant " + std::to_string(grant->devices);
@@ -83,7 +93,7 @@ inline std::string in_words(const Decision& decision) {
   for (const std::size_t blocker : std::get<Wait>(decision).blockers) {
     words += " " + std::to_string(blocker);
   }
-  return words + (std::get<Wait>(decision).strangers ? " strangers" : "");
+  return words + (std::get<Wait>(decision).external ? " external processes" : "");
 }
 
 /// One case of a table: the claim under test is the first.

@@ -15,7 +15,7 @@ void check(const std::vector<AdmissionCase>& cases) {
   }
 }
 
-TEST(AdmissionEntering, lets_in_while_all_overheads_and_the_largest_lease_of_anybody_fit) {
+TEST(AdmissionEntering, admits_while_all_overheads_and_the_largest_lease_fit) {
   check({
       {"an empty device", {{{100}}, {entering(1, 1, 10, 50)}}, "grant 1"},
       {"all of a device", {{{100}}, {entering(1, 1, 10, 90)}}, "grant 1"},
@@ -34,7 +34,7 @@ TEST(AdmissionEntering, lets_in_while_all_overheads_and_the_largest_lease_of_any
 
 TEST(AdmissionEntering, leaves_room_for_what_is_leased_now) {
   check({
-      {"room", {{{100}}, {entering(1, 1, 10, 5), holding(inside(1, 10, 40), 80)}}, "grant 1"},
+      {"module", {{{100}}, {entering(1, 1, 10, 5), holding(inside(1, 10, 40), 80)}}, "grant 1"},
       {"none", {{{100}}, {entering(1, 1, 11, 5), holding(inside(1, 10, 40), 80)}}, "wait for 1"},
       {"of two leases",
        {{{100}}, {entering(1, 1, 11, 5), holding(inside(1, 10, 40), 40), holding(inside(1, 0, 40), 40)}},
@@ -78,7 +78,7 @@ TEST(AdmissionEntering, takes_the_devices_with_most_room) {
       {"the first of equals", {{{100}, {100}}, {entering(1, 3, 10, 5)}}, "grant 1"},
       {"only candidates", {{{100}, {900}, {200}}, {entering(1, 5, 10, 5)}}, "grant 4"},
       {"the two emptiest", {{{100}, {300}, {200}}, {entering(1, 7, 10, 5, 2)}}, "grant 6"},
-      {"strangers' memory is no room", {{{100, 60}, {80}}, {entering(1, 3, 10, 5)}}, "grant 2"},
+      {"external processes' memory is no room", {{{100, 60}, {80}}, {entering(1, 3, 10, 5)}}, "grant 2"},
   });
 }
 
@@ -117,16 +117,16 @@ TEST(AdmissionEntering, is_first_come_first_served_per_device) {
   });
 }
 
-TEST(AdmissionEntering, takes_strangers_memory_off_the_capacity) {
+TEST(AdmissionEntering, takes_external_processes_memory_off_the_capacity) {
   check({
       {"room beside them", {{{100, 40}}, {entering(1, 1, 10, 50)}}, "grant 1"},
-      {"no room beside them", {{{100, 41}}, {entering(1, 1, 10, 50)}}, "wait for strangers"},
+      {"no room beside them", {{{100, 41}}, {entering(1, 1, 10, 50)}}, "wait for external processes"},
       {"they are not why", {{{100, 1}}, {entering(1, 1, 50, 50), inside(1, 10, 5)}}, "wait for 1"},
-      {"they and others", {{{100, 20}}, {entering(1, 1, 50, 30), inside(1, 10, 5)}}, "wait for 1 strangers"},
-      {"more than there is", {{{100, 900}}, {entering(1, 1, 1, 1)}}, "wait for strangers"},
+      {"they and others", {{{100, 20}}, {entering(1, 1, 50, 30), inside(1, 10, 5)}}, "wait for 1 external processes"},
+      {"more than there is", {{{100, 900}}, {entering(1, 1, 1, 1)}}, "wait for external processes"},
       {"more than there is leaves the least room", {{{100, 900}, {100, 90}}, {entering(1, 3, 0, 0)}}, "grant 2"},
       {"a tenth leaves a whole device", {{{100, 10}}, {whole(entering(1, 1, 10, 0))}}, "grant 1"},
-      {"more than a tenth does not", {{{100, 11}}, {whole(entering(1, 1, 10, 0))}}, "wait for strangers"},
+      {"more than a tenth does not", {{{100, 11}}, {whole(entering(1, 1, 10, 0))}}, "wait for external processes"},
       {"another device has none", {{{100, 11}, {90}}, {whole(entering(1, 3, 10, 0))}}, "grant 2"},
   });
 }
@@ -144,7 +144,7 @@ TEST(AdmissionEntering, refuses_what_its_devices_can_never_hold) {
       {"sums that would wrap",
        {{{100}}, {entering(1, 1, UINT64_MAX, 2)}},
        "refuse 18446744073709551615 of 100, 1 of 1 gpus"},
-      {"not because of strangers", {{{100, 100}}, {entering(1, 1, 20, 80)}}, "wait for strangers"},
+      {"not because of external processes", {{{100, 100}}, {entering(1, 1, 20, 80)}}, "wait for external processes"},
   });
 }
 

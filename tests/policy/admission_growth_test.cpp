@@ -24,7 +24,7 @@ TEST(MayRaise, asks_for_the_entry_rule_with_the_larger_lease) {
       {"not beside another's context", {{{100}}, {inside(1, 10, 5), inside(1, 30, 5)}}, 61, false},
       {"another's larger lease counts", {{{100}}, {inside(1, 10, 5), inside(1, 30, 61)}}, 10, false},
       {"leases of now do not", {{{100}}, {inside(1, 10, 5), holding(inside(1, 30, 60), 60)}}, 60, true},
-      {"strangers count", {{{100, 20}}, {inside(1, 10, 5)}}, 71, false},
+      {"external processes count", {{{100, 20}}, {inside(1, 10, 5)}}, 71, false},
       {"on both devices", {{{100}, {100}}, {inside(3, 10, 5), inside(2, 30, 5)}}, 61, false},
       {"others elsewhere", {{{100}, {100}}, {inside(1, 10, 5), inside(2, 30, 5)}}, 90, true},
       {"who enters is not inside", {{{100}}, {inside(1, 10, 5), entering(1, 1, 80, 5)}}, 90, true},

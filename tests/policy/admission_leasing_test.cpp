@@ -44,17 +44,27 @@ TEST(AdmissionLeasing, grants_while_all_overheads_and_all_leases_fit) {
   });
 }
 
-TEST(AdmissionLeasing, gives_a_devices_seat_to_one_at_a_time) {
+TEST(AdmissionLeasing, gives_a_devices_medium_lock_to_one_at_a_time) {
   check({
-      {"free", {{{100}}, {seated(asks(10))}}, "grant 1"},
-      {"taken", {{{100}}, {seated(asks(10)), seated(holding(inside(1, 5, 9), 10))}}, "wait for 1"},
-      {"bytes need no seat", {{{100}}, {asks(10), seated(holding(inside(1, 5, 9), 10))}}, "grant 1"},
-      {"a seat beside bytes", {{{100}}, {seated(asks(10)), holding(inside(1, 5, 9), 10)}}, "grant 1"},
-      {"each device has one", {{{100}, {100}}, {seated(asks(10)), seated(holding(inside(2, 5, 9), 10))}}, "grant 1"},
+      {"free", {{{100}}, {medium_lock_holders(asks(10))}}, "grant 1"},
+      {"taken",
+       {{{100}}, {medium_lock_holders(asks(10)), medium_lock_holders(holding(inside(1, 5, 9), 10))}},
+       "wait for 1"},
+      {"bytes need no medium lock",
+       {{{100}}, {asks(10), medium_lock_holders(holding(inside(1, 5, 9), 10))}},
+       "grant 1"},
+      {"a medium lock beside bytes",
+       {{{100}}, {medium_lock_holders(asks(10)), holding(inside(1, 5, 9), 10)}},
+       "grant 1"},
+      {"each device has one",
+       {{{100}, {100}}, {medium_lock_holders(asks(10)), medium_lock_holders(holding(inside(2, 5, 9), 10))}},
+       "grant 1"},
       {"taken, and idle ones",
-       {{{100}}, {seated(asks(10)), inside(1, 5, 9), seated(holding(inside(1, 5, 9), 10))}},
+       {{{100}}, {medium_lock_holders(asks(10)), inside(1, 5, 9), medium_lock_holders(holding(inside(1, 5, 9), 10))}},
        "wait for 2"},
-      {"a seat needs its bytes", {{{100}}, {seated(asks(50)), holding(inside(1, 5, 9), 50)}}, "wait for 1"},
+      {"a medium lock needs its bytes",
+       {{{100}}, {medium_lock_holders(asks(50)), holding(inside(1, 5, 9), 50)}},
+       "wait for 1"},
   });
 }
 
@@ -68,30 +78,80 @@ TEST(AdmissionLeasing, is_exclusive_only_where_nobody_else_is_inside) {
        "wait for 2"},
       {"beside one that enters", {{{100}}, {exclusive(asks(0)), entering(1, 1, 5, 9)}}, "grant 1"},
       {"others elsewhere", {{{100}, {100}}, {exclusive(asks(0)), inside(2, 5, 9)}}, "grant 1"},
-      {"beside a tenth of strangers", {{{100, 10}}, {exclusive(asks(0))}}, "grant 1"},
-      {"beside more of them", {{{100, 11}}, {exclusive(asks(0))}}, "wait for strangers"},
+      {"beside a tenth of external processes", {{{100, 10}}, {exclusive(asks(0))}}, "grant 1"},
+      {"beside more of them", {{{100, 11}}, {exclusive(asks(0))}}, "wait for external processes"},
   });
 }
 
-TEST(AdmissionLeasing, is_first_come_first_served_per_device) {
+TEST(AdmissionLeasing, keeps_the_order_of_requests_that_cannot_run_side_by_side) {
   const Claim elsewhere = asks(90, 1, 2);
   check({
       {"behind an earlier one", {{{100}}, {asks(10, 2), asks(90, 1)}}, "wait for 1"},
       {"before a later one", {{{100}}, {asks(10, 1), asks(90, 2)}}, "grant 1"},
       {"an earlier one elsewhere", {{{100}, {100}}, {asks(10, 2), elsewhere}}, "grant 1"},
       {"an earlier one on one of two", {{{100}, {100}}, {asks(10, 2, 3), elsewhere}}, "wait for 1"},
-      {"only those ahead are named",
+      {"only the one ahead is named",
        {{{100}}, {asks(80, 2), asks(5, 1), holding(inside(1, 10, 90), 60)}},
        "wait for 1"},
-      {"the next ahead is named, who waits for the others",
-       {{{100}}, {asks(10, 3), asks(9, 1), asks(9, 2)}},
+      {"the last ahead is named, who waits for the others",
+       {{{100}}, {asks(50, 3), asks(40, 1), asks(45, 2)}},
        "wait for 2"},
-      {"the next ahead on each device",
-       {{{100}, {100}}, {asks(10, 4, 3), asks(9, 1), asks(9, 3), asks(9, 2, 2)}},
-       "wait for 2 3"},
+      {"the last ahead of all devices",
+       {{{100}, {100}}, {asks(50, 4, 3), asks(40, 1), asks(40, 3), asks(40, 2, 2)}},
+       "wait for 2"},
       {"who enters is not ahead", {{{100}}, {asks(10, 2), entering(1, 1, 90, 90)}}, "grant 1"},
-      {"a small one does not pass", {{{100}}, {asks(1, 3), asks(80, 2), holding(inside(1, 10, 90), 40)}}, "wait for 1"},
+      {"an earlier one wants the whole device", {{{100}}, {asks(1, 2), exclusive(asks(0, 1))}}, "wait for 1"},
+      {"an earlier one wants the same medium lock",
+       {{{100}}, {medium_lock_holders(asks(1, 2)), medium_lock_holders(asks(1, 1))}},
+       "wait for 1"},
+      {"sums that would wrap", {{{100}}, {asks(1, 2), asks(UINT64_MAX, 1)}}, "wait for 1"},
   });
+}
+
+TEST(AdmissionLeasing, lets_a_later_request_pass_if_it_delays_nobody) {
+  const Claim holds = holding(inside(1, 10, 90), 40);
+  check({
+      {"both fit at once", {{{100}}, {asks(10, 2), asks(9, 1)}}, "grant 1"},
+      {"beside what is waited for", {{{100}}, {asks(1, 3), asks(60, 2), holds}}, "grant 1"},
+      {"exactly beside it", {{{100}}, {asks(10, 3), asks(60, 2), holds}}, "grant 1"},
+      {"not if it would keep the other out once the holder is gone",
+       {{{100}}, {asks(21, 3), asks(60, 2), holds}},
+       "wait for 1"},
+      {"not if it would keep the other out of a room that a part of the holders leave",
+       {{{100}}, {asks(5, 3), asks(34, 2), holding(inside(1, 10, 90), 14), holding(inside(1, 10, 90), 8)}},
+       "wait for 1 2 3"},
+      {"but if no part of them leaves room for the other alone",
+       {{{100}}, {asks(5, 3), asks(60, 2), holding(inside(1, 2, 90), 8), holding(inside(1, 2, 90), 41)}},
+       "grant 1"},
+      {"a lease that passed before counts",
+       {{{100}}, {asks(6, 4), asks(60, 2), holds, with_ticket(3, holding(inside(1, 0, 9), 5))}},
+       "wait for 1 2 3"},
+      {"a request that can never be granted delays nobody",
+       {{{100}}, {asks(10, 2), asks(85, 1), inside(1, 6, 9)}},
+       "wait for 1"},
+      {"on another device of the one ahead",
+       {{{100}, {100}}, {on(1, asks(10, 3, 3)), asks(60, 2, 3), on(2, holding(inside(3, 10, 90), 40))}},
+       "grant 1"},
+      {"a stopped one is passed", {{{100}}, {asks(90, 2), stopped(exclusive(asks(0, 1)))}}, "wait for 1"},
+      {"a stopped one's turn does not count", {{{100}}, {asks(80, 2), stopped(asks(80, 1))}}, "grant 1"},
+  });
+}
+
+TEST(AdmissionLeasing, runs_six_small_tests_beside_one_that_waits_for_most_of_the_device) {
+  constexpr std::uint64_t MiB = std::uint64_t{1} << 20U;
+  Snapshot snapshot{{{32768 * MiB}}, {}};
+  const Claim process = inside(1, 520 * MiB, 27136 * MiB);
+  snapshot.claims = {holding(process, 20480 * MiB), waiting(2, process, 27136 * MiB)};
+  snapshot.claims[0].ticket = 1;
+  for (std::uint64_t test = 0; test < 6; ++test) {
+    snapshot.claims.push_back(waiting(3 + test, process, (16 + 16 * test + (test == 5 ? 16 : 0)) * MiB));
+  }
+  for (std::size_t test = 2; test < 8; ++test) {
+    ASSERT_EQ(in_words(decide(snapshot, test)), "grant 1") << test;
+    snapshot.claims[test].stage = Stage::holding;
+  }
+  snapshot.claims[0] = process;
+  EXPECT_EQ(in_words(decide(snapshot, 1)), "grant 1") << "they do not delay it";
 }
 
 TEST(AdmissionLeasing, grants_all_devices_at_once_or_none) {
@@ -107,11 +167,11 @@ TEST(AdmissionLeasing, grants_all_devices_at_once_or_none) {
   });
 }
 
-TEST(AdmissionLeasing, takes_strangers_memory_off_the_capacity) {
+TEST(AdmissionLeasing, takes_external_processes_memory_off_the_capacity) {
   check({
       {"room beside them", {{{100, 10}}, {asks(80)}}, "grant 1"},
-      {"no room beside them", {{{100, 11}}, {asks(80)}}, "wait for strangers"},
-      {"they and a lease", {{{100, 20}}, {asks(50), holding(inside(1, 10, 9), 20)}}, "wait for 1 strangers"},
+      {"no room beside them", {{{100, 11}}, {asks(80)}}, "wait for external processes"},
+      {"they and a lease", {{{100, 20}}, {asks(50), holding(inside(1, 10, 9), 20)}}, "wait for 1 external processes"},
       {"too much even without them", {{{100, 20}}, {asks(80), holding(inside(1, 10, 9), 20)}}, "wait for 1"},
   });
 }

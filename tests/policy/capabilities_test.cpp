@@ -66,7 +66,7 @@ TEST(Capabilities, lacking_are_named_with_what_the_device_has_instead) {
   }
 }
 
-TEST(Capabilities, are_asked_of_the_driver_only_where_nothing_else_tells) {
+TEST(Capabilities, are_asked_of_the_driver_only_if_no_other_source_has_them) {
   DeviceFacts of_nvml;
   of_nvml.sm = 90;
   for (const char* required : {"", "sm_80", "tcc wddm mig", "total_memory=1GiB free_memory=1GiB"}) {

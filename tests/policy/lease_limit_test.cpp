@@ -22,7 +22,7 @@ TEST(LeaseLimit, advises_a_size_that_is_enough_and_no_mebibyte_more) {
   };
   for (const auto& row : rows) {
     const auto text = beyond_lease({"Sort.Keys", 0, row.asked, row.held, 0_B, 1});
-    EXPECT_NE(text.find("GPUTEST_MEMORY(<suite>, <test>, " + row.advice + ")"), std::string::npos) << text;
+    EXPECT_NE(text.find("GPUTEST_NEEDS(<suite>, <test>, " + row.advice + ")"), std::string::npos) << text;
   }
 }
 

@@ -10,14 +10,14 @@ namespace {
 using namespace literals;
 
 TEST(MemoryRequest, follows_the_bytes_and_else_the_class) {
-  Requirement large_with_bytes{MemoryClass::large};
+  Request large_with_bytes{MemoryClass::large};
   large_with_bytes.bytes = 40_GiB;
-  Requirement small_with_bytes{MemoryClass::small};
+  Request small_with_bytes{MemoryClass::small};
   small_with_bytes.bytes = 1_GiB;
   struct Case {
-    Requirement requirement;
+    Request request;
     Bytes bytes;
-    bool seat;
+    bool medium_lock;
     bool exclusive;
   };
   const std::vector<Case> cases{
@@ -26,10 +26,10 @@ TEST(MemoryRequest, follows_the_bytes_and_else_the_class) {
       {large_with_bytes, 40_GiB, false, false},    {small_with_bytes, 1_GiB, false, false},
   };
   for (const auto& c : cases) {
-    const MemoryRequest request = to_memory_request(c.requirement, 80_GiB);
-    EXPECT_EQ(request.bytes, c.bytes) << to_string(c.requirement);
-    EXPECT_EQ(request.seat, c.seat) << to_string(c.requirement);
-    EXPECT_EQ(request.exclusive, c.exclusive) << to_string(c.requirement);
+    const MemoryRequest request = to_memory_request(c.request, 80_GiB);
+    EXPECT_EQ(request.bytes, c.bytes) << to_string(c.request);
+    EXPECT_EQ(request.medium_lock, c.medium_lock) << to_string(c.request);
+    EXPECT_EQ(request.exclusive, c.exclusive) << to_string(c.request);
   }
 }
 

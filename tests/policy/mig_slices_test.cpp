@@ -12,7 +12,7 @@ const DeviceKinds whole{{0, 1}, {}};
 const DeviceKinds slices{{}, {0, 1, 2}};
 const DeviceKinds mixed{{2, 3}, {0, 1}};
 
-TEST(MigSlices, are_had_one_by_one) {
+TEST(MigSlices, are_given_one_by_one) {
   EXPECT_EQ(most_for_a_process(none), 0U);
   EXPECT_EQ(most_for_a_process(whole), 2U);
   EXPECT_EQ(most_for_a_process(slices), 1U);

@@ -13,31 +13,42 @@ namespace {
 
 using Positions = std::vector<std::size_t>;
 
-TEST(Heads, are_those_that_nobody_in_their_queue_is_ahead_of) {
+Claim behind(std::uint64_t ticket, Claim claim) {
+  claim.behind = ticket;
+  return claim;
+}
+
+TEST(Concerned, are_those_that_are_behind_nobody_and_those_behind_the_one_that_was_granted) {
   struct Case {
     std::string claim;
     std::vector<Claim> claims;
+    std::uint64_t granted;
     Positions expected;
   };
   const Claim idle = inside(1, 1, 1);
-  const Claim both = inside(3, 1, 1);
   const std::vector<Case> cases{
-      {"nobody", {}, {}},
-      {"nobody who asks", {idle, holding(idle, 5), Claim{}}, {}},
-      {"the first to lease", {waiting(2, idle, 1), waiting(1, idle, 1)}, {1}},
-      {"the first to enter", {entering(2, 1, 1, 1), entering(1, 1, 1, 1)}, {1}},
-      {"one of each queue, the earlier first", {waiting(2, idle, 1), entering(1, 1, 1, 1)}, {1, 0}},
-      {"one of each device", {waiting(1, idle, 1), waiting(2, inside(2, 1, 1), 1)}, {0, 1}},
-      {"who leases needs all its devices", {waiting(1, idle, 1), waiting(2, both, 1)}, {0}},
-      {"and keeps later ones from each of them",
-       {waiting(1, idle, 1), waiting(2, both, 1), waiting(3, inside(2, 1, 1), 1)},
-       {0}},
-      {"who enters needs one of its candidates", {entering(1, 1, 1, 1), entering(2, 3, 1, 1)}, {0, 1}},
-      {"of which an earlier one leaves some", {entering(1, 3, 1, 1), entering(2, 3, 1, 1)}, {0}},
+      {"nobody", {}, 0, {}},
+      {"nobody who asks", {idle, holding(idle, 5), Claim{}}, 0, {}},
+      {"of each queue", {waiting(2, idle, 1), entering(1, 1, 1, 1)}, 0, {0, 1}},
+      {"not those behind another", {waiting(1, idle, 1), behind(1, waiting(2, idle, 1))}, 0, {0}},
+      {"those behind the granted one", {behind(1, waiting(2, idle, 1)), behind(2, waiting(3, idle, 1))}, 1, {0}},
+      {"whoever enters is behind none that leases", {behind(1, entering(2, 1, 1, 1))}, 1, {}},
   };
   for (const auto& c : cases) {
-    EXPECT_EQ(heads({{}, c.claims}), c.expected) << c.claim;
+    EXPECT_EQ(concerned(c.claims, c.granted), c.expected) << c.claim;
   }
+}
+
+TEST(NearestExcluder, is_the_last_ahead_that_a_request_cannot_run_beside) {
+  const Claim idle = inside(1, 10, 1);
+  const Snapshot snapshot{{{100}},
+                          {waiting(5, idle, 40), waiting(1, idle, 41), waiting(2, idle, 60), waiting(3, idle, 40),
+                           waiting(6, idle, 90), waiting(4, inside(2, 1, 1), 90)}};
+  EXPECT_EQ(nearest_excluder(snapshot, 0), 2U);
+  EXPECT_EQ(nearest_excluder(snapshot, 1), std::nullopt);
+  Snapshot with_stopped = snapshot;
+  with_stopped.claims[2].stopped = true;
+  EXPECT_EQ(nearest_excluder(with_stopped, 0), 1U) << "41 and 40 do not fit with their contexts";
 }
 
 TEST(NextAhead, is_the_last_that_arrived_before_it_in_its_queue_and_asks_for_the_device) {

@@ -28,24 +28,25 @@ protected:
   Outcome enter(const std::string& nvml, const std::string& entry, const std::string& tests = "", int gpus = 1) {
     unsetenv("CUDA_VISIBLE_DEVICES"); // which an earlier session has set
     setenv("FAKE_NVML", ("gpus=3 long_uuids=1 " + nvml).c_str(), 1);
-    policy::Settings settings;
+    Settings settings = settings_from_environment();
+    Entry of_ctest;
     settings.folder = folder_.path();
     settings.forbid_skip = forbid_skip_;
     settings.require_gpu = require_gpu_;
-    settings.requirement.capabilities = parse_capabilities(entry);
-    settings.requirement.gpus = gpus;
-    session_.emplace(settings, "suite");
+    of_ctest.request.capabilities = parse_capabilities(entry);
+    of_ctest.request.gpus = gpus;
+    session_.emplace(settings, of_ctest, "suite");
     Plan plan;
-    plan.requirements = {settings.requirement};
+    plan.requests = {of_ctest.request};
     plan.capabilities = parse_capabilities(tests);
     return session_->enter(plan);
   }
 
   Outcome acquire(const std::string& capabilities, int gpus = 1) {
-    Requirement requirement;
-    requirement.capabilities = parse_capabilities(capabilities);
-    requirement.gpus = gpus;
-    return session_->acquire(requirement, "Sort.Keys");
+    Request request;
+    request.capabilities = parse_capabilities(capabilities);
+    request.gpus = gpus;
+    return session_->acquire(request, "Sort.Keys");
   }
 
   /// UUIDs of the chosen devices.
@@ -110,7 +111,7 @@ TEST_F(CapableDevicesTest, reach_one_another_where_that_is_required) {
   EXPECT_THAT(outcome.reason, HasSubstr("asked peer_access; between GPU-"));
 }
 
-TEST_F(CapableDevicesTest, have_free_what_strangers_leave) {
+TEST_F(CapableDevicesTest, have_free_what_external_processes_leave) {
   EXPECT_EQ(enter("used=21474836480 compute=1:21474836480", "free_memory=60GiB").kind, Outcome::Kind::skip);
   EXPECT_THAT(session_->entered().reason, HasSubstr("(Fake GPU) has free_memory of 59.5 GiB"));
   EXPECT_EQ(enter("used=21474836480 compute=1:21474836480", "free_memory=59GiB").kind, Outcome::Kind::granted);

@@ -1,6 +1,7 @@
 // Runs against tests/support/fake_cuda.cpp, which the executable's run path names.
 #include "session/device_heap.hpp"
 
+#include "backend/cuda/cuda_process.hpp"
 #include "support/fake_cuda_test.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +17,7 @@ constexpr int malloc_heap = 2; // CU_LIMIT_MALLOC_HEAP_SIZE
 
 class DeviceHeapTest : public tests::FakeCudaTest {
 protected:
-  DeviceHeap heap_;
+  DeviceHeap heap_{backend::cuda_process()};
   std::vector<Device> devices_{{"GPU-a", "a", 16_GiB}, {"GPU-b", "b", 16_GiB}};
 };
 
@@ -43,7 +44,7 @@ TEST_F(DeviceHeapTest, is_set_for_those_to_come_before_the_first_kernel_of_any_t
   EXPECT_EQ(device(0).limits.at(malloc_heap), (64_MiB).count());
 }
 
-TEST_F(DeviceHeapTest, waits_for_who_asks_where_tests_do_not_agree) {
+TEST_F(DeviceHeapTest, is_set_only_when_a_test_asks_if_tests_do_not_agree) {
   heap_.expect({256_MiB, 64_MiB});
   EXPECT_EQ(heap_.cost(), 258_MiB);
   EXPECT_EQ(heap_.prepare(0_B, devices_, 1, "Test.is_silent"), "");
@@ -57,7 +58,7 @@ TEST_F(DeviceHeapTest, waits_for_who_asks_where_tests_do_not_agree) {
   EXPECT_EQ(device(0).limits.at(malloc_heap), (64_MiB).count());
 }
 
-TEST_F(DeviceHeapTest, says_what_the_driver_answers_to_who_asked) {
+TEST_F(DeviceHeapTest, reports_the_drivers_answer_to_the_test_that_asked) {
   heap_.expect({64_MiB});
   device(0).set_limit_result = 1;
   EXPECT_EQ(heap_.prepare(0_B, devices_, 1, "Test.is_silent"), "") << "it does not need one";

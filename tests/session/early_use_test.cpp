@@ -28,7 +28,7 @@ TEST_F(EarlyUse, is_claimed_where_it_is_and_told_of_once) {
   const Ended ended = suite.finish();
   EXPECT_EQ(ended.exit_code, 0) << ended.out;
   EXPECT_THAT(ended.out, HasSubstr("current_devices() are " + device(1) + "\n"));
-  EXPECT_EQ(count(ended.err, "CUDA was initialised before gputest could choose a device, so this process stays on " +
+  EXPECT_EQ(count(ended.err, "CUDA was initialised before gputest could choose a device, so this process uses " +
                                  device(1) + "; to let gputest choose, call run_all_tests()"),
             1U)
       << ended.err;
@@ -67,7 +67,7 @@ TEST_F(EarlyUse, is_on_the_ledger_at_once_where_there_is_no_room_and_waits_only_
   EXPECT_EQ(holder.finish().exit_code, 0);
 }
 
-TEST_F(EarlyUse, keeps_a_whole_device_from_nobody_who_waits_for_it) {
+TEST_F(EarlyUse, does_not_keep_a_whole_device_from_a_process_that_waits_for_it) {
   set("GPUTEST_DEVICES", "simulated:1x4GiB,context=0");
   set("GPUTEST_LARGE", "wait");
   auto whole = start("pinned", {"--gtest_filter=StartedLarge.*:HidingScoped.first"});
@@ -107,8 +107,8 @@ TEST_F(EarlyUse, of_less_than_a_context_is_no_alarm) {
 
 TEST_F(EarlyUse, below_a_lease_that_has_chosen_is_none) {
   auto holder = start_holder();
-  const auto cover = entries().at(0);
-  set("GPUTEST_LEASE_OF", ledger::credential_of(cover));
+  const auto parent_lease = entries().at(0);
+  set("GPUTEST_LEASE_OF", ledger::credential_of(parent_lease));
   set("CUDA_VISIBLE_DEVICES", device(0));
   set("EARLY", "0");
   const Ended ended = run("early", {"--gtest_filter=Early.says*"});

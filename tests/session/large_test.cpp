@@ -64,7 +64,7 @@ TEST_F(LargeTests, are_excluded_where_others_use_their_device) {
   const Ended ended = run("classes", {"--gtest_filter=Large.first"});
   EXPECT_EQ(ended.exit_code, 77);
   EXPECT_THAT(ended.out,
-              HasSubstr("classes: Large.first is large, and excluded while others use its device: annotated: "
+              HasSubstr("classes: Large.first is large, and excluded while other processes use its device: annotated: "
                         "Medium.with_bytes (pid " +
                         std::to_string(holder.pid()) + ", 3 GiB, for "));
   EXPECT_THAT(ended.out,

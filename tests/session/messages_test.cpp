@@ -10,8 +10,8 @@ using policy::Stage;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-ledger::Entry entry(const std::string& who, Stage stage) {
-  ledger::Entry entry;
+ledger::Record entry(const std::string& who, Stage stage) {
+  ledger::Record entry;
   entry.who = who;
   entry.pid = 4711;
   entry.claim.stage = stage;
@@ -35,7 +35,7 @@ TEST(Describe, says_what_somebody_holds_or_waits_for) {
   struct Row {
     Stage stage;
     bool exclusive;
-    bool seat;
+    bool medium_lock;
     std::string text;
   };
   const std::vector<Row> rows{
@@ -44,13 +44,13 @@ TEST(Describe, says_what_somebody_holds_or_waits_for) {
       {Stage::waiting, false, false, "Sort.Keys (pid 4711, waiting for 3 GiB, for "},
       {Stage::waiting, true, false, "Sort.Keys (pid 4711, waiting for the whole device, for "},
       {Stage::holding, false, false, "Sort.Keys (pid 4711, 3 GiB, for "},
-      {Stage::holding, false, true, "Sort.Keys (pid 4711, 3 GiB and the medium seat, for "},
+      {Stage::holding, false, true, "Sort.Keys (pid 4711, 3 GiB and the medium lock, for "},
       {Stage::holding, true, false, "Sort.Keys (pid 4711, the whole device, for "},
   };
   for (const auto& row : rows) {
     auto one = entry("Sort.Keys", row.stage);
     one.claim.exclusive = row.exclusive;
-    one.claim.seat = row.seat;
+    one.claim.medium_lock = row.medium_lock;
     EXPECT_THAT(describe(one), StartsWith(row.text));
   }
 }
@@ -61,7 +61,7 @@ TEST(Describe, says_that_somebody_has_ended) {
   EXPECT_THAT(describe(one), HasSubstr("; it has ended, and the device has not shown its memory free yet)"));
 }
 
-TEST(Describe, names_those_who_hold_before_the_others_and_at_most_four) {
+TEST(Describe, names_holders_before_the_others_and_at_most_four) {
   ledger::Blocked blocked;
   for (const std::string name : {"a", "b", "c", "d", "e"}) {
     blocked.blockers.push_back(entry(name, name == "e" ? Stage::holding : Stage::inside));
@@ -73,10 +73,19 @@ TEST(Describe, names_those_who_hold_before_the_others_and_at_most_four) {
   EXPECT_EQ(text.substr(text.size() - 11), " and 1 more");
 }
 
-TEST(Describe, names_strangers_and_nobody) {
+TEST(Describe, names_the_waiter_ahead_before_those_who_hold_what_it_waits_for) {
+  ledger::Blocked blocked;
+  blocked.blockers = {entry("waiter", Stage::waiting), entry("context", Stage::inside),
+                      entry("holder", Stage::holding)};
+  const std::string text = describe(blocked);
+  EXPECT_THAT(text, StartsWith("waiter (pid 4711, waiting for 3 GiB, for "));
+  EXPECT_LT(text.find("holder (pid"), text.find("context (pid"));
+}
+
+TEST(Describe, names_external_processes_and_nobody) {
   ledger::Blocked blocked;
   EXPECT_EQ(describe(blocked), "nobody");
-  blocked.strangers = true;
+  blocked.external = true;
   EXPECT_EQ(describe(blocked),
             "programs that are not on this ledger: without gputest, or in a container without its folder (nvidia-smi "
             "shows them)");

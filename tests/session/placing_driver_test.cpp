@@ -2,7 +2,9 @@
 #include "session/session.hpp"
 
 #include "support/fake_cuda_test.hpp"
+#include "support/in_child.hpp"
 #include "support/private_folder.hpp"
+#include "support/private_mount.hpp"
 
 #include <gmock/gmock.h>
 
@@ -33,12 +35,13 @@ protected:
 
   Outcome enter(const std::string& nvml, int gpus = 1) {
     show(nvml);
-    policy::Settings settings;
+    Settings settings = settings_from_environment();
+    Entry entry;
     settings.folder = folder_.path();
-    settings.requirement.gpus = gpus;
-    session_.emplace(settings, "suite");
+    entry.request.gpus = gpus;
+    session_.emplace(settings, entry, "suite");
     Plan plan;
-    plan.requirements = {settings.requirement};
+    plan.requests = {entry.request};
     return session_->enter(plan);
   }
 
@@ -50,9 +53,9 @@ protected:
   }
 
   Outcome acquire(int gpus) {
-    Requirement requirement;
-    requirement.gpus = gpus;
-    return session_->acquire(requirement, "Sort.Keys");
+    Request request;
+    request.gpus = gpus;
+    return session_->acquire(request, "Sort.Keys");
   }
 
   static std::string visible() { return std::getenv("CUDA_VISIBLE_DEVICES"); }
@@ -106,6 +109,7 @@ TEST_F(Placing, claims_every_device_with_a_context_of_this_process) {
 
 TEST_F(Placing, finds_a_stray_context_once) {
   EXPECT_EQ(enter("gpus=2").kind, Outcome::Kind::granted);
+  cuda_->initialised = true;
   show("gpus=2" + listed(4));
   EXPECT_THAT(session_->stray_contexts("Sort.Keys"), IsEmpty());
   show("gpus=2" + listed(528));
@@ -116,14 +120,73 @@ TEST_F(Placing, finds_a_stray_context_once) {
 
 TEST_F(Placing, says_that_a_stray_context_is_of_unknown_size_where_nvml_does_not_tell) {
   EXPECT_EQ(enter("gpus=2").kind, Outcome::Kind::granted);
+  cuda_->initialised = true;
   show("gpus=2 compute=" + std::to_string(getpid()) + ":-");
   EXPECT_THAT(session_->stray_contexts("Sort.Keys"), ElementsAre(HasSubstr("of unknown size on GPU-fake-1")));
 }
 
 TEST_F(Placing, takes_a_pid_that_was_listed_before_for_one_of_another_namespace) {
   EXPECT_EQ(enter("gpus=2" + listed(528)).kind, Outcome::Kind::granted);
+  cuda_->initialised = true;
   EXPECT_EQ(session_->devices().size(), 1U);
   EXPECT_THAT(session_->stray_contexts("Sort.Keys"), IsEmpty());
+}
+
+TEST_F(Placing, under_a_lease_has_its_devices_with_name_and_size_from_the_ledger) {
+  setenv("GPUTEST_DEVICE_MEMORY", "20GiB", 1);
+  ASSERT_EQ(enter("gpus=3", 2).kind, Outcome::Kind::granted);
+  unsetenv("GPUTEST_DEVICE_MEMORY");
+  ASSERT_EQ(acquire(2).kind, Outcome::Kind::granted);
+  show("init=9"); // NVML cannot be opened any more
+  Settings settings = settings_from_environment();
+  settings.folder = folder_.path();
+  Session below{settings, Entry{}, "below"};
+  const auto outcome = below.enter({});
+  ASSERT_EQ(outcome.kind, Outcome::Kind::granted) << outcome.reason;
+  ASSERT_EQ(below.devices().size(), 2U);
+  EXPECT_EQ(below.devices()[1].uuid, "GPU-fake-1");
+  EXPECT_EQ(below.devices()[1].name, "Fake GPU");
+  EXPECT_EQ(below.devices()[1].total, Bytes{80ULL << 30U}) << "all of it: the setting is the holder's alone";
+  settings.device_memory = Bytes{10ULL << 30U};
+  Session limited{settings, Entry{}, "limited"};
+  ASSERT_EQ(limited.enter({}).kind, Outcome::Kind::granted);
+  EXPECT_EQ(limited.devices()[0].total, Bytes{10ULL << 30U});
+}
+
+TEST_F(Placing, under_a_lease_finds_its_devices_in_the_users_own_ledger_too) {
+  ASSERT_EQ(enter("gpus=3").kind, Outcome::Kind::granted); // loads the driver, which may be in a folder below /tmp
+  const int status = tests::in_child([] {
+    if (!tests::mount_private_tmpfs("/tmp", "size=8m,mode=1777")) {
+      return tests::may_not_mount;
+    }
+    const auto enter_own_ledger = [](Session& session) { return session.enter({}).kind == Outcome::Kind::granted; };
+    Settings settings = settings_from_environment();
+    settings.folder.clear();
+    settings.visible_devices.reset();
+    settings.lease_of.clear();
+    Session holder{settings, Entry{}, "holder"};
+    if (!enter_own_ledger(holder)) {
+      return 1;
+    }
+    show("init=9"); // NVML cannot be opened any more
+    settings = settings_from_environment();
+    settings.folder.clear();
+    Session below{settings, Entry{}, "below"};
+    return enter_own_ledger(below) ? 0 : 2;
+  });
+  if (status == tests::may_not_mount) {
+    GTEST_SKIP() << "this user may not mount a file system";
+  }
+  EXPECT_EQ(status, 0);
+}
+
+TEST_F(Placing, under_a_lease_that_ends_is_as_without_one) {
+  ASSERT_EQ(enter("gpus=2").kind, Outcome::Kind::granted);
+  const std::string holder = std::getenv("GPUTEST_LEASE_OF");
+  session_.reset();
+  setenv("GPUTEST_LEASE_OF", holder.c_str(), 1);
+  ASSERT_EQ(enter("gpus=2").kind, Outcome::Kind::granted);
+  EXPECT_NE(holder, std::getenv("GPUTEST_LEASE_OF")) << "it is on the ledger itself";
 }
 
 } // namespace

@@ -46,7 +46,7 @@ TEST_F(Waiting, is_said_again_of_a_later_test) {
   EXPECT_EQ(count(ended.err, "gputest: admitted"), 2U) << ended.err;
 }
 
-TEST_F(Waiting, for_a_place_is_said_with_who_is_inside) {
+TEST_F(Waiting, to_enter_is_reported_with_the_processes_inside) {
   auto holder = start("classes", {"--gtest_filter=Large.first"});
   holder.wait_for_out("@constructor");
   auto waiter = start("classes", {"--gtest_filter=Small.first"});
@@ -118,7 +118,7 @@ TEST_F(Waiting, is_not_needed_after_the_holder_of_everything_was_killed) {
   EXPECT_EQ(ended.exit_code, 0) << ended.out;
 }
 
-TEST_F(Waiting, leaves_room_for_the_context_of_whoever_is_inside) {
+TEST_F(Waiting, leaves_room_for_the_contexts_of_all_processes_inside) {
   set("GPUTEST_DEVICES", "simulated:1x4GiB,context=512MiB");
   auto holder = start_holder();
   EXPECT_EQ(claim_of(holder).overhead_bytes, (512_MiB).count());

@@ -2,14 +2,14 @@
 // FakeCuda says and counts.
 #include "support/fake_cuda.hpp"
 
-#include "system/cuda_driver_api.hpp"
+#include "backend/cuda/cuda_driver_api.hpp"
 
 #include <array>
 #include <cstdlib>
 
 namespace {
 
-namespace cuda = gputest::system::cuda;
+namespace cuda = gputest::backend::cuda;
 using gputest::tests::FakeCuda;
 
 constexpr cuda::Result invalid_value = 1;     // CUDA_ERROR_INVALID_VALUE
@@ -216,6 +216,28 @@ cuda::Result cuMemPoolTrimTo(cuda::MemoryPool pool, std::size_t kept_bytes) {
     }
   }
   state.host_pools_trimmed += of_device ? 0 : 1;
+  return cuda::success;
+}
+
+cuda::Result cuMemPoolGetAttribute(cuda::MemoryPool pool, int attribute, void* value) {
+  if (attribute != cuda::pool_reserved && attribute != cuda::pool_used) {
+    return invalid_value;
+  }
+  ++state.pools_asked;
+  std::uint64_t kept = state.pools_keep_bytes;
+  for (int device = 0; device < state.devices; ++device) {
+    kept += pool == default_pool_of(device) || pool == current_pool_of(device) ? at(device).kept_bytes : 0;
+  }
+  constexpr std::uint64_t used = 5;
+  *static_cast<std::uint64_t*>(value) = attribute == cuda::pool_used ? used : used + kept;
+  return cuda::success;
+}
+
+cuda::Result cuDeviceGetGraphMemAttribute(cuda::Device device, int attribute, void* value) {
+  if (attribute != cuda::graphs_reserved) {
+    return invalid_value;
+  }
+  *static_cast<std::uint64_t*>(value) = at(device).graphs_keep_bytes;
   return cuda::success;
 }
 

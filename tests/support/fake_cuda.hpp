@@ -28,6 +28,8 @@ struct FakeCuda {
     std::uint64_t used_bytes = 0; ///< what pools keep included
     std::uint64_t kept_bytes = 0; ///< by its pools, and used by nobody
 
+    std::uint64_t graphs_keep_bytes = 1; ///< what CUDA graphs keep and do not use
+
     int retained = 0;
     int synchronized = 0;
     int default_pool_trimmed = 0;
@@ -48,6 +50,8 @@ struct FakeCuda {
   int init_result = 0;      ///< what cuInit() answers
   int devices = 1;
   std::array<Device, most_devices> device{};
+  std::uint64_t pools_keep_bytes = 1; ///< what each pool keeps, beside its device's kept_bytes
+  int pools_asked = 0;                ///< how often a pool was asked what it keeps
   int host_pools_trimmed = 0; ///< pools that belong to no device
 
   std::map<unsigned long long, Allocation> allocations; ///< by address

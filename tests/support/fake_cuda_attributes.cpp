@@ -7,7 +7,7 @@
 // Device i has the UUID 00000000-0000-0000-0000-00000000000i. It shows those that CUDA_VISIBLE_DEVICES names.
 #include "support/fake_cuda.hpp"
 
-#include "system/driver_attributes_api.hpp"
+#include "backend/cuda/driver_attributes_api.hpp"
 
 #include <array>
 #include <cstdlib>
@@ -20,7 +20,7 @@
 
 namespace {
 
-namespace cuda = gputest::system::cuda;
+namespace cuda = gputest::backend::cuda;
 
 std::string word(const std::string& key) {
   const char* all = std::getenv("FAKE_CUDA");
@@ -100,10 +100,10 @@ int cuDeviceGetAttribute(int* value, int attribute, int ordinal) {
   case cuda::compute_capability_minor:
     *value = sm_of(device) % 10;
     return 0;
-  case cuda::memory_pools_supported:
+  case cuda::has_memory_pools:
     *value = says("no_pools", device) ? 0 : 1;
     return 0;
-  case cuda::managed_memory:
+  case cuda::has_managed_memory:
   case cuda::concurrent_managed_access:
     *value = 1;
     return 0;

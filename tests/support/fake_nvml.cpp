@@ -8,20 +8,22 @@
 //   long_uuids=1      UUIDs in their real form, as fake_cuda_attributes.cpp has them
 //   compute=7:100,8:- processes as pid:bytes, - for unknown; also graphics= and mps=
 //   compute_error=3   listing them answers this error; also graphics_error= and mps_error=
+//   log=/a/file      a line is added to this file at each nvmlInit_v2()
 //   newcomers=3       at so many of the coming calls more processes have come than there is room for
 // Built with FAKE_NVML_OLD_DRIVER it lacks the functions of newer drivers.
-#include "system/nvml_api.hpp"
+#include "backend/cuda/nvml_api.hpp"
 
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <sstream>
 #include <string>
 #include <vector>
 
 namespace {
 
-namespace nvml = gputest::system::nvml;
+namespace nvml = gputest::backend::nvml;
 
 constexpr nvml::Result not_supported = nvml::not_supported;
 constexpr nvml::Result not_found = 6;    // NVML_ERROR_NOT_FOUND
@@ -42,6 +44,7 @@ std::array<Device, most_gpus> gpus;
 std::array<Device, most_slices> slices;
 
 int users = 0;
+int lists = 0;
 unsigned long newcomers_seen = 0;
 
 /// The text after `<key>=` in FAKE_NVML, empty if it is not there.
@@ -77,6 +80,7 @@ const Device& device_of(nvml::Handle handle) { return *static_cast<Device*>(hand
 
 [[maybe_unused]] nvml::Result list(const std::string& kind, nvml::Handle handle, unsigned* count,
                                    nvml::ProcessInfo* infos) {
+  ++lists;
   if (is_lost(device_of(handle))) {
     return gpu_is_lost;
   }
@@ -96,9 +100,9 @@ const Device& device_of(nvml::Handle handle) { return *static_cast<Device*>(hand
     processes.push_back({static_cast<unsigned>(std::stoul(entry.substr(0, colon))),
                          bytes == "-" ? nvml::value_not_available : std::stoull(bytes), ~0U, ~0U});
   }
-  const auto room = *count;
+  const auto module = *count;
   *count = static_cast<unsigned>(processes.size());
-  if (processes.size() > room) {
+  if (processes.size() > module) {
     return nvml::insufficient_size;
   }
   for (const auto& process : processes) {
@@ -115,8 +119,14 @@ extern "C" {
 /// How many have initialised NVML and not shut it down.
 int fake_nvml_users() { return users; }
 
+/// How often it was asked for a list of processes.
+int fake_nvml_lists() { return lists; }
+
 nvml::Result nvmlInit_v2() {
   const auto result = error("init");
+  if (const auto log = word("log"); !log.empty()) {
+    std::ofstream{log, std::ios::app} << "opened" << std::endl;
+  }
   users += result == nvml::success ? 1 : 0;
   newcomers_seen = 0;
   return result;

@@ -5,10 +5,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <csignal>
-#include <cstdint>
 #include <filesystem>
-#include <fstream>
 
 namespace gputest::tests {
 
@@ -27,17 +24,6 @@ std::vector<int> descriptors_of(const std::string& name) {
     }
   }
   return numbers;
-}
-
-void scribble(const std::string& name) {
-  ::signal(SIGSEGV, SIG_DFL); // the sanitizers have a handler of their own
-  std::ifstream maps{"/proc/self/maps"};
-  for (std::string line; std::getline(maps, line);) {
-    if (std::filesystem::path{line}.filename() == name) {
-      // NOLINTNEXTLINE(performance-no-int-to-ptr): the kernel tells addresses as text
-      *reinterpret_cast<volatile char*>(std::stoull(line, nullptr, 16)) = 1;
-    }
-  }
 }
 
 } // namespace
@@ -69,10 +55,6 @@ std::optional<std::string> hostile_act(const std::vector<std::string>& words) {
   if (act == "use-up-descriptors") {
     const std::size_t left = words.size() > 1 ? std::stoul(words[1]) : 0;
     return std::string{use_up_descriptors(left).empty() ? "none was left" : "used up"};
-  }
-  if (act == "scribble") {
-    scribble(words.at(1));
-    return "scribbled";
   }
   return std::nullopt;
 }

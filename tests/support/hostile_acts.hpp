@@ -12,7 +12,6 @@ namespace gputest::tests {
 ///   close <name>             closes those of the file with this name, whatever its folder
 ///   replace <name> <file>    makes those be of `file`, open for both directions
 ///   use-up-descriptors [n]   opens as many files as it may, less n
-///   scribble <name>          writes where a file with this name is mapped
 [[nodiscard]] std::optional<std::string> hostile_act(const std::vector<std::string>& words);
 
 } // namespace gputest::tests

@@ -1,4 +1,4 @@
-// A process on a ledger that does what it is told: ledger_process <ledger's folder> <file of SharedWitness>.
+// A process on a ledger that does what it is told: ledger_process <ledger's folder> <file of SharedProbe>.
 //
 // Reads one command a line, and answers each with one line: what came of it. A request that has to wait says so, in a
 // line of its own, as soon as it is in the queue. Bytes are plain numbers, devices are sets of bits.
@@ -9,11 +9,11 @@
 //   and the acts of hostile_acts.hpp
 //   tell-when-told (is `telling` until it hears a line; `fail` lets it throw)   tell-nobody
 //
-// Options: whole, exclusive, seat, try (do not wait), at-once (wait for no time at all), for-a-while.
+// Options: whole, exclusive, medium lock, try (do not wait), at-once (wait for no time at all), for-a-while.
 
 #include "ledger/ledger.hpp"
 #include "support/hostile_acts.hpp"
-#include "support/shared_witness.hpp"
+#include "support/shared_probe.hpp"
 
 #include <gputest/error.hpp>
 
@@ -48,7 +48,7 @@ std::string names(const ledger::Blocked& blocked) {
   for (const auto& name : names) {
     text += " " + name;
   }
-  return text + (blocked.strangers ? " strangers" : "");
+  return text + (blocked.external ? " external processes" : "");
 }
 
 std::string in_words(const Result& result) {
@@ -72,10 +72,10 @@ std::string in_words(const Result& result) {
 
 class Process {
 public:
-  Process(const std::string& folder, const std::string& witness)
-      : ledger_{folder, std::make_shared<tests::SharedWitness>(witness)} {
-    for (std::size_t device = 0; device < tests::SharedWitness::count; ++device) {
-      static_cast<void>(ledger_.devices().bit_of(tests::SharedWitness::uuid(device)));
+  Process(const std::string& folder, const std::string& probe)
+      : ledger_{folder, std::make_shared<tests::SharedProbe>(probe)} {
+    for (std::size_t device = 0; device < tests::SharedProbe::count; ++device) {
+      static_cast<void>(ledger_.devices().bit_of(tests::SharedProbe::uuid(device)));
     }
   }
 
@@ -167,7 +167,7 @@ private:
     request.devices = std::stoull(words.at(2));
     request.bytes = std::stoull(words.at(3));
     request.exclusive = has(words, "exclusive");
-    request.seat = has(words, "seat");
+    request.medium_lock = has(words, "medium_lock");
     return in_words(ledger_.lease(request, patience(words)));
   }
 

@@ -59,9 +59,10 @@ std::map<std::string, Report> SuiteTest::reports_of(const std::string& suite, co
   return reports;
 }
 
-std::vector<ledger::Entry> SuiteTest::entries() const {
+std::vector<ledger::Record> SuiteTest::entries() const {
   auto all = ledger::Ledger{ledger(), nullptr}.entries();
-  all.erase(std::remove_if(all.begin(), all.end(), [](const ledger::Entry& entry) { return !entry.alive; }), all.end());
+  all.erase(std::remove_if(all.begin(), all.end(), [](const ledger::Record& entry) { return !entry.alive; }),
+            all.end());
   return all;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "ledger/entry.hpp"
+#include "ledger/record.hpp"
 #include "support/bare_environment.hpp"
 #include "support/child_process.hpp"
 #include "support/private_folder.hpp"
@@ -58,7 +58,7 @@ protected:
   [[nodiscard]] std::map<std::string, Report> reports_of(const std::string& suite, const std::string& filter) const;
 
   /// Who is on the ledger and alive.
-  [[nodiscard]] std::vector<ledger::Entry> entries() const;
+  [[nodiscard]] std::vector<ledger::Record> entries() const;
 
   /// The claim of that process; outside if it is not on the ledger.
   [[nodiscard]] policy::Claim claim_of(const ChildProcess& process) const;

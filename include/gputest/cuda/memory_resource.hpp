@@ -1,8 +1,8 @@
 #pragma once
 
-// For programs that compile against CUDA: lets gputest::memory_resource stand where `cuda::mr` or RMM ask for a
-// resource. Up to CCCL 3.0 those concepts exist only with LIBCUDACXX_ENABLE_EXPERIMENTAL_MEMORY_RESOURCE defined for
-// the whole program, as RMM does. Without CUDA's headers this is gputest/memory_resource.hpp and nothing more.
+// For programs that compile against CUDA: makes gputest::memory_resource usable as a resource of `cuda::mr` and RMM. Up
+// to CCCL 3.0 those concepts exist only with LIBCUDACXX_ENABLE_EXPERIMENTAL_MEMORY_RESOURCE defined for the whole
+// program, as RMM does. Without CUDA's headers this is gputest/memory_resource.hpp and nothing more.
 
 #include <gputest/memory_resource.hpp>
 

@@ -1,20 +1,18 @@
 #pragma once
 
-#include <gputest/bytes.hpp>
-#include <gputest/capability.hpp>
-#include <gputest/requirement.hpp>
+#include <gputest/needs.hpp>
 
-#include <optional>
+#include <string>
 
 namespace gputest::detail {
 
-/// What an annotation says of a test.
+/// What an annotation says of a test, or of a suite.
 struct Annotation {
   const char* suite;
-  const char* test;
-  std::optional<Requirement> requirement; ///< of GPUTEST_MEMORY
-  Capabilities capabilities{};            ///< of GPUTEST_REQUIRES
-  Bytes heap{};                           ///< of GPUTEST_HEAP
+  const char* test; ///< null for the suite
+  Needs needs;
+  const char* file;
+  int line;
 };
 
 /// Remembers an annotation; called before main(). Returns true, so that it can initialise a constant.
@@ -22,40 +20,41 @@ bool annotate(const Annotation& annotation);
 
 } // namespace gputest::detail
 
-/// Gives one test its memory per device: `GPUTEST_MEMORY(Sort, Keys, 3_GiB);` or a MemoryClass, at namespace scope.
-///
-/// Holds for every instance of a parameterised or typed test. Goes before the fixture and before gpu_add_test(MEMORY).
-/// The fixture's class stays: a LargeTest with bytes is a large test that takes these bytes.
-// NOLINTNEXTLINE(cppcoreguidelines-macro-usage): it must paste names, as TEST() does.
-#define GPUTEST_MEMORY(suite, test, ...)                                                                               \
-  [[maybe_unused]] static const bool gputest_memory_of_##suite##_##test = [] {                                         \
-    using namespace ::gputest::literals;                                                                               \
-    return ::gputest::detail::annotate({#suite, #test, ::gputest::Requirement{__VA_ARGS__}});                          \
-  }()
+// NOLINTBEGIN(cppcoreguidelines-macro-usage): they must paste names, as TEST() does.
 
-/// Says what the devices of one test must have: `GPUTEST_REQUIRES(Sort, Keys, memory_pools, sm(80),
-/// total_memory(8_GiB));` with the names of gputest::capabilities, at namespace scope.
+/// Says what one test needs: `GPUTEST_NEEDS(Sort, Keys, 3_GiB, gpus(2), sm(80));`, at namespace scope.
 ///
-/// Holds for every instance of a parameterised or typed test, together with gpu_add_test(REQUIRES). Where a device
-/// lacks something of it the test is skipped with what was asked and what was found.
-// NOLINTNEXTLINE(cppcoreguidelines-macro-usage): it must paste names, as TEST() does.
-#define GPUTEST_REQUIRES(suite, test, ...)                                                                             \
-  [[maybe_unused]] static const bool gputest_requires_of_##suite##_##test = [] {                                       \
+/// The words, in any order: a size (memory per device); `small`, `medium` or `large`; `gpus(n)`; `heap(size)` for
+/// malloc() in kernels; and the names in gputest::capabilities for what each device must have. A size without a class
+/// keeps the class of the suite or fixture: a LargeTest with a size is a large test that takes so much.
+///
+/// Holds for every instance of a parameterised or typed test. Takes precedence, word by word, over GPUTEST_SUITE_NEEDS,
+/// which takes precedence over the fixture, and that over gpu_add_test(). Capabilities add up. If a device lacks one,
+/// the test is skipped with what was asked and what was found. Words that contradict each other do not compile, or fail
+/// the test. An annotation that names no test fails as a test of its own, `GputestNeeds.<Suite>_<Test>`.
+#define GPUTEST_NEEDS(suite, test, ...)                                                                                \
+  [[maybe_unused]] static const bool gputest_needs_of_##suite##_##test = [] {                                          \
     using namespace ::gputest::literals;                                                                               \
     using namespace ::gputest::capabilities;                                                                           \
-    return ::gputest::detail::annotate({#suite, #test, std::nullopt, ::gputest::Capabilities{__VA_ARGS__}});           \
+    using namespace ::gputest::words;                                                                                  \
+    return ::gputest::detail::annotate(                                                                                \
+        {#suite, #test, ::gputest::detail::needs_of<false>(__VA_ARGS__), __FILE__, __LINE__});                         \
   }()
 
-/// Gives the kernels of one test a heap for `malloc`: `GPUTEST_HEAP(Graph, Builds, 64_MiB);`, at namespace scope.
+/// Says what each test of a suite needs, as GPUTEST_NEEDS does: `GPUTEST_SUITE_NEEDS(Sort, medium, sm(80));`.
 ///
-/// Set on the test's devices before its first kernel, and counted with what it really takes. Holds for every instance
-/// of a parameterised or typed test; goes before gpu_add_test(HEAP). It cannot change in a process: a test that asks
-/// for another size than the one that is set fails, and says which test set it.
-// NOLINTNEXTLINE(cppcoreguidelines-macro-usage): it must paste names, as TEST() does.
-#define GPUTEST_HEAP(suite, test, size)                                                                                \
-  [[maybe_unused]] static const bool gputest_heap_of_##suite##_##test = [] {                                           \
+/// The word `suite_lease` makes it one lease for all of them: `GPUTEST_SUITE_NEEDS(Graph, 3_GiB, suite_lease);`. It is
+/// held from before SetUpTestSuite() until after TearDownTestSuite(), so that data which the tests share can be
+/// allocated and freed there. If it is not granted, neither of these two functions runs, and every test of the suite is
+/// skipped or fails, with the reason. The tests run under this lease: a test must not ask for more memory. (GoogleTest
+/// runs SetUpTestSuite() again in the child of a threadsafe death test. What the child allocates is used in addition.)
+#define GPUTEST_SUITE_NEEDS(suite, ...)                                                                                \
+  [[maybe_unused]] static const bool gputest_needs_of_suite_##suite = [] {                                             \
     using namespace ::gputest::literals;                                                                               \
-    ::gputest::detail::Annotation annotation{#suite, #test, std::nullopt};                                             \
-    annotation.heap = size;                                                                                            \
-    return ::gputest::detail::annotate(annotation);                                                                    \
+    using namespace ::gputest::capabilities;                                                                           \
+    using namespace ::gputest::words;                                                                                  \
+    return ::gputest::detail::annotate(                                                                                \
+        {#suite, nullptr, ::gputest::detail::needs_of<true>(__VA_ARGS__), __FILE__, __LINE__});                        \
   }()
+
+// NOLINTEND(cppcoreguidelines-macro-usage)

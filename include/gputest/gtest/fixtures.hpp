@@ -1,49 +1,84 @@
 #pragma once
 
+#include <gputest/lease.hpp>
 #include <gputest/memory_class.hpp>
+#include <gputest/request.hpp>
 
 #include <gtest/gtest.h>
 
 namespace gputest {
 
-/// Base of the fixtures: makes sure that the test holds its class's memory before anything derived from it is built.
+/// Base of the fixtures: makes sure that the test holds its class's memory before a derived fixture is constructed.
 ///
 /// Fails the test if gputest's listener is not installed, since the test would then run unprotected. Allocate in
 /// SetUp(), not in a derived constructor: a skipped test runs its constructors, but not SetUp(). A derived fixture may
-/// have a SetUpTestSuite() of its own; one under its old name, SetUpTestCase(), GoogleTest refuses beside the one here.
+/// have a SetUpTestSuite() or a TearDownTestSuite() of its own. If it has both, its class is known only when its first
+/// test is constructed; GPUTEST_SUITE_NEEDS makes it known earlier. GoogleTest does not accept the old name
+/// SetUpTestCase() in addition to the function here.
 class ClassTest : public ::testing::Test {
 protected:
   explicit ClassTest(MemoryClass memory_class);
-
-  /// Tells the class of the running suite's fixture before the first of its tests is built.
-  static void announce(MemoryClass memory_class);
 };
 
 /// Needs at most 256 MiB of one device: runs in parallel.
 class SmallTest : public ClassTest {
 public:
-  static void SetUpTestSuite() { announce(MemoryClass::small); }
+  // GoogleTest stores the addresses of these two with each suite, so gputest knows the class before any test runs.
+  static void SetUpTestSuite();
+  static void TearDownTestSuite();
 
 protected:
   SmallTest() : ClassTest{MemoryClass::small} {}
 };
 
-/// Needs at most half of one device: one such test at a time, or as many as fit where GPUTEST_MEMORY says the bytes.
+/// Needs at most half of one device: one such test at a time, or as many as fit if GPUTEST_NEEDS says the bytes.
 class MediumTest : public ClassTest {
 public:
-  static void SetUpTestSuite() { announce(MemoryClass::medium); }
+  static void SetUpTestSuite();
+  static void TearDownTestSuite();
 
 protected:
   MediumTest() : ClassTest{MemoryClass::medium} {}
 };
 
-/// Needs a whole device: excluded, visibly, while ctest runs tests in parallel.
+/// Needs a whole device: skipped, with the reason, while ctest runs tests in parallel.
 class LargeTest : public ClassTest {
 public:
-  static void SetUpTestSuite() { announce(MemoryClass::large); }
+  static void SetUpTestSuite();
+  static void TearDownTestSuite();
 
 protected:
   LargeTest() : ClassTest{MemoryClass::large} {}
 };
 
+/// A test that holds no GPU memory by itself: it leases with GPUTEST_LEASE around its GPU section only.
+///
+/// GPUTEST_NEEDS on such a test states the most it will ever lease at once; without it, that is half of the device.
+class ScopedTest : public ::testing::Test {
+public:
+  static void SetUpTestSuite();
+  static void TearDownTestSuite();
+
+protected:
+  ScopedTest();
+};
+
+/// Leases memory for a section of the running test (see ScopedTest). Call it in the test's body, from any thread.
+///
+/// Blocks as Session::lease() does. A lease that outlives its test is given back when the test ends. Throws NestedLease
+/// if this process holds a lease already, Error outside of a test that gputest runs.
+[[nodiscard]] Lease lease(const Request& request);
+
 } // namespace gputest
+
+/// Leases memory until the end of the enclosing scope: `GPUTEST_LEASE(gpu, 3_GiB);`. Blocks as gputest::lease() does.
+///
+/// Declares a gputest::Lease of that name. If the memory is not granted, skips or fails the test with the reason, as
+/// GTEST_SKIP() and FAIL() do, by returning from the enclosing void function.
+// NOLINTNEXTLINE(cppcoreguidelines-macro-usage): it must declare a name and return from its caller.
+#define GPUTEST_LEASE(name, ...)                                                                                       \
+  ::gputest::Lease name = ::gputest::lease(::gputest::Request{__VA_ARGS__}); /* NOLINT(bugprone-macro-parentheses) */  \
+  if (!(name) && (name).must_fail())                                                                                   \
+    FAIL() << (name).reason();                                                                                         \
+  if (!(name))                                                                                                         \
+  GTEST_SKIP() << (name).reason()

@@ -1,15 +1,39 @@
 #pragma once
 
-namespace gputest {
+#include <gputest/outcome.hpp>
 
-/// The exit code of a test executable in which nothing failed and nothing ran; gpu_add_test() sets SKIP_RETURN_CODE to
-/// it.
-inline constexpr int skipped_exit_code = 77;
+#include <gtest/gtest.h>
+
+namespace gputest {
 
 /// Installs gputest and runs all tests: `return gputest::run_all_tests();` after testing::InitGoogleTest().
 ///
-/// Registers an Environment, appends a Listener and calls RUN_ALL_TESTS(). Returns its result, but skipped_exit_code
-/// where tests were selected, none failed and every one was skipped, so that CTest does not say passed.
+/// Registers an Environment, appends a Listener and calls RUN_ALL_TESTS(). Returns its result; or skipped_exit_code if
+/// tests were selected, none failed and all were skipped, so that CTest does not report them as passed.
 [[nodiscard]] int run_all_tests();
+
+/// Chooses this process's devices, pins them, and enters the ledger, before the first test.
+///
+/// The constructor does nothing. SetUp() may block until a device has room for one more process. Only for a main() that
+/// cannot call run_all_tests().
+class Environment : public ::testing::Environment {
+public:
+  void SetUp() override;
+};
+
+/// Gives each test its memory: leases before the fixture is constructed, gives back after it is destroyed. A suite with
+/// a lease of its own holds it from before SetUpTestSuite() until after TearDownTestSuite().
+///
+/// Skips or fails the test, with the reason, if its memory is not granted. The constructor does nothing. Only for a
+/// main() that cannot call run_all_tests(). There an annotation that names no test fails the program, but no single
+/// test.
+class Listener : public ::testing::EmptyTestEventListener {
+public:
+  void OnTestProgramStart(const ::testing::UnitTest& unit_test) override;
+  void OnTestSuiteStart(const ::testing::TestSuite& suite) override;
+  void OnTestStart(const ::testing::TestInfo& test) override;
+  void OnTestEnd(const ::testing::TestInfo& test) override;
+  void OnTestSuiteEnd(const ::testing::TestSuite& suite) override;
+};
 
 } // namespace gputest

@@ -1,7 +1,7 @@
 #include "file_locks.hpp"
 
 #include "failure.hpp"
-#include "system/descriptor.hpp"
+#include "platform/descriptor.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::chrono::milliseconds poll_interval{50}; // filelock's default
 
-system::Descriptor open_file(const std::string& place, int flags = 0) {
-  return system::Descriptor{must(::open(place.c_str(), O_RDWR | O_CLOEXEC | flags, 0600), "open " + place)};
+platform::Descriptor open_file(const std::string& place, int flags = 0) {
+  return platform::Descriptor{must(::open(place.c_str(), O_RDWR | O_CLOEXEC | flags, 0600), "open " + place)};
 }
 
 class Flock : public Lock {
@@ -26,35 +26,35 @@ public:
   void release() override { must(::flock(file_.number(), LOCK_UN), "unlock a file"); }
 
 private:
-  system::Descriptor file_;
+  platform::Descriptor file_;
 };
 
 class PolledFlock : public Lock {
 public:
-  explicit PolledFlock(std::string place) : place_{std::move(place)} {}
+  explicit PolledFlock(std::string place) : client_{std::move(place)} {}
 
   void acquire() override {
     for (;;) {
-      system::Descriptor file = open_file(place_);
+      platform::Descriptor file = open_file(client_);
       if (::flock(file.number(), LOCK_EX | LOCK_NB) == 0) {
         file_ = std::move(file);
         return;
       }
       if (errno != EWOULDBLOCK) {
-        throw failure("lock " + place_);
+        throw failure("lock " + client_);
       }
-      file = system::Descriptor{};
+      file = platform::Descriptor{};
       std::this_thread::sleep_for(poll_interval);
     }
   }
   void release() override {
     must(::flock(file_.number(), LOCK_UN), "unlock a file");
-    file_ = system::Descriptor{};
+    file_ = platform::Descriptor{};
   }
 
 private:
-  std::string place_;
-  system::Descriptor file_;
+  std::string client_;
+  platform::Descriptor file_;
 };
 
 } // namespace

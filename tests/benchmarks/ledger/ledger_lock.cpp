@@ -8,14 +8,18 @@ namespace gputest::benchmarks {
 
 namespace {
 
-class ConstantDevice : public ledger::DeviceWitness {
+class ConstantDevice : public ledger::DeviceProbe {
 public:
-  [[nodiscard]] policy::Capacity capacity(const std::string& /*uuid*/, const std::vector<ledger::Entry>& /*entries*/,
-                                          policy::DeviceMask /*device*/) const override {
-    return {whole_device, 0};
-  }
-  [[nodiscard]] bool is_back(const std::string& /*uuid*/, const ledger::Entry& /*ended*/) const override {
-    return true;
+  [[nodiscard]] std::shared_ptr<const ledger::Observation> observe(const std::string& /*uuid*/) const override {
+    class Always : public ledger::Observation {
+    public:
+      [[nodiscard]] policy::Capacity capacity(const std::vector<ledger::Record>& /*entries*/,
+                                              policy::DeviceMask /*device*/) const override {
+        return {whole_device, 0};
+      }
+      [[nodiscard]] bool is_back(const ledger::Record& /*ended*/) const override { return true; }
+    };
+    return std::make_shared<Always>();
   }
 };
 

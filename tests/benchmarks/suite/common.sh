@@ -15,12 +15,12 @@ require_devices() {
   fi
 }
 
-# build_suite <folder> <size of a test> <tests> <milliseconds of work>: gputest, and the suite with it.
+# build_suite <folder> <size of a test> <tests> <milliseconds of work> [<cmake argument>...]: gputest, and the suite with it.
 build_suite() {
   echo "Building in $build ..." >&2
   build_gputest "$build/gputest" "$log" -DGPUTEST_BUILD_CLI=OFF # nothing here needs the launcher
   quietly "$log" cmake -S "$here" -B "$1" -DCMAKE_BUILD_TYPE=Release -Dgputest_DIR="$build/gputest" \
-    -DSUITE_SIZE="$2" -DSUITE_COUNT="$3" -DSUITE_WORK_MS="$4"
+    -DSUITE_SIZE="$2" -DSUITE_COUNT="$3" -DSUITE_WORK_MS="$4" "${@:5}"
   quietly "$log" cmake --build "$1" --parallel "$(nproc)"
 }
 

@@ -32,9 +32,15 @@ expect_property(least_medium ENVIRONMENT_MODIFICATION
 expect_property(leading_zeros LABELS [=[["gpu", "gpu_medium"]]=])
 expect_property(labelled LABELS [=[["gpu", "gpu_small", "nightly", "two words"]]=])
 expect_property(limited TIMEOUT 1230.0)
-expect_property(limited TIMEOUT_AFTER_MATCH [=[{"regex": ["gputest: admitted"], "timeout": 30.0}]=])
+expect_property(limited TIMEOUT_AFTER_MATCH [=[{"regex": ["(^|\n)gputest: admitted"], "timeout": 30.0}]=])
+expect_property(patient ENVIRONMENT_MODIFICATION
+  [=[["GPUTEST_MEMORY=set:small", "GPUTEST_GPUS=set:1", "GPUTEST_WAIT_LIMIT=set:1h", "GPUTEST_TEST=set:patient"]]=])
+expect_property(patient TIMEOUT 5100.0)
+expect_property(patient TIMEOUT_AFTER_MATCH [=[{"regex": ["(^|\n)gputest: admitted"], "timeout": 1500.0}]=])
+expect_property(patient_and_limited TIMEOUT 5402.5)
+expect_property(patient_and_limited TIMEOUT_AFTER_MATCH [=[{"regex": ["(^|\n)gputest: admitted"], "timeout": 2.5}]=])
 expect_property(limited_in_decimals TIMEOUT 1202.5)
-expect_property(limited_in_decimals TIMEOUT_AFTER_MATCH [=[{"regex": ["gputest: admitted"], "timeout": 2.5}]=])
+expect_property(limited_in_decimals TIMEOUT_AFTER_MATCH [=[{"regex": ["(^|\n)gputest: admitted"], "timeout": 2.5}]=])
 expect_property(placed WORKING_DIRECTORY "\"${CMAKE_CURRENT_LIST_DIR}\"")
 expect_property("odd;name [ int" ENVIRONMENT_MODIFICATION
   [=[["GPUTEST_MEMORY=set:small", "GPUTEST_GPUS=set:1", "GPUTEST_TEST=set:odd;name [ int"]]=])
@@ -82,7 +88,7 @@ expect_property(replaced ENVIRONMENT_MODIFICATION
   [=[["A=set:1", "PATH=path_list_prepend:/b", "GPUTEST_MEMORY=set:large", "GPUTEST_GPUS=set:1", "GPUTEST_LARGE=set:wait", "GPUTEST_TEST=set:replaced"]]=])
 expect_property(replaced LABELS [=[["gpu", "gpu_large", "mine"]]=])
 expect_property(replaced TIMEOUT 90.0)
-expect_property(replaced TIMEOUT_AFTER_MATCH [=[{"regex": ["gputest: admitted"], "timeout": 30.0}]=])
+expect_property(replaced TIMEOUT_AFTER_MATCH [=[{"regex": ["(^|\n)gputest: admitted"], "timeout": 30.0}]=])
 expect_property(replaced RUN_SERIAL true)
 expect_property(overridden ENVIRONMENT_MODIFICATION
   [=[["GPUTEST_MEMORY=set:3GiB", "GPUTEST_GPUS=set:1", "GPUTEST_TEST=set:overridden"]]=])

@@ -1,5 +1,5 @@
 # The form of the arguments: every one belongs to a keyword, no keyword twice, none without a value.
-set(keywords "NAME, MEMORY, GPUS, HEAP, LARGE, LAUNCHER, TIMEOUT, WORKING_DIRECTORY, COMMAND, REQUIRES, LABELS, CONFIGURATIONS, COMMAND_EXPAND_LISTS")
+set(keywords "NAME, MEMORY, GPUS, HEAP, LARGE, LAUNCHER, TIMEOUT, WAIT_LIMIT, WORKING_DIRECTORY, COMMAND, REQUIRES, LABELS, CONFIGURATIONS, COMMAND_EXPAND_LISTS")
 set(form "Write gpu_add_test(NAME <name> COMMAND <target|program> [<arg>...] ...).")
 
 should_pass(a_whole_call [[gpu_add_test(NAME t COMMAND exe --flag word MEMORY 3GiB GPUS 2 LAUNCHER on TIMEOUT 2.5 LABELS a b
@@ -22,28 +22,29 @@ should_fail(empty_argument_before_any_keyword [[gpu_add_test("" NAME t COMMAND e
 
 foreach(slip IN ITEMS MEMROY MEMORYS MEMRY MEMOTY)
   should_fail(misspelt_${slip} "gpu_add_test(NAME t COMMAND exe ${slip} large)"
-    "gpu_add_test(NAME t): unknown keyword \"${slip}\"; is MEMORY meant? Where the program is to get that word, write $<1:${slip}>.")
+    "gpu_add_test(NAME t): unknown keyword \"${slip}\"; did you mean MEMORY? If the word is an argument of the program, write $<1:${slip}>.")
 endforeach()
 should_fail(misspelt_GPU [[gpu_add_test(NAME t COMMAND exe GPU 2)]]
-  "gpu_add_test(NAME t): unknown keyword \"GPU\"; is GPUS meant? Where the program is to get that word, write $<1:GPU>.")
+  "gpu_add_test(NAME t): unknown keyword \"GPU\"; did you mean GPUS? If the word is an argument of the program, write $<1:GPU>.")
 should_pass(words_unlike_any_keyword [[gpu_add_test(NAME t COMMAND exe memory Memory RELEASE GPU_2 $<1:GPU> A "")]])
 
 should_fail(keyword_twice [[gpu_add_test(NAME t COMMAND exe MEMORY small MEMORY large)]]
-  "gpu_add_test(NAME t): MEMORY is given twice. Give it once; where the program is to get that word, write $<1:MEMORY>.")
+  "gpu_add_test(NAME t): MEMORY is given twice. Give it once; if the word is an argument of the program, write $<1:MEMORY>.")
 should_fail(option_twice [[gpu_add_test(NAME t COMMAND exe COMMAND_EXPAND_LISTS COMMAND_EXPAND_LISTS)]]
-  "gpu_add_test(NAME t): COMMAND_EXPAND_LISTS is given twice. Give it once; where the program is to get that word, write $<1:COMMAND_EXPAND_LISTS>.")
+  "gpu_add_test(NAME t): COMMAND_EXPAND_LISTS is given twice. Give it once; if the word is an argument of the program, write $<1:COMMAND_EXPAND_LISTS>.")
 
 set(allowed_NAME "a name that no other test of this directory has.")
 set(allowed_COMMAND "an executable target or a program, then its arguments.")
 set(allowed_MEMORY "small, medium, large, or a size from 1B to 1024TiB such as 3GiB or 1.5GiB, with at most 3 decimals and one of the units B, KiB, MiB, GiB, TiB (default: small).")
 set(allowed_GPUS "an integer from 1 to 16 (default: 1).")
 set(allowed_LARGE "exclude, serial or wait (default: exclude, or the environment variable GPUTEST_LARGE).")
-set(allowed_LAUNCHER "on or off (default: on for what does not link gputest).")
+set(allowed_LAUNCHER "on or off (default: on for a command that does not link gputest).")
+set(allowed_WAIT_LIMIT "a duration up to 24h such as 90s, 20min or 1h (default: the environment variable GPUTEST_WAIT_LIMIT, or 20min).")
 set(allowed_TIMEOUT "a positive number of seconds such as 90 or 2.5, up to 999999999, counted from admission to the GPU.")
 set(allowed_LABELS "one or more labels, none of them empty.")
 set(allowed_WORKING_DIRECTORY "a directory (default: the current binary directory).")
 set(allowed_CONFIGURATIONS "one or more names of configurations such as Release, none of them empty.")
-foreach(keyword IN ITEMS MEMORY GPUS LARGE LAUNCHER TIMEOUT LABELS WORKING_DIRECTORY CONFIGURATIONS)
+foreach(keyword IN ITEMS MEMORY GPUS LARGE LAUNCHER TIMEOUT WAIT_LIMIT LABELS WORKING_DIRECTORY CONFIGURATIONS)
   should_fail(missing_value_at_the_end_${keyword} "gpu_add_test(NAME t COMMAND exe ${keyword})"
     "gpu_add_test(NAME t): ${keyword} has no value; allowed: ${allowed_${keyword}}")
   should_fail(missing_value_${keyword} "gpu_add_test(NAME t ${keyword} COMMAND exe)"

@@ -14,9 +14,9 @@ set_target_properties(sh PROPERTIES IMPORTED_LOCATION /bin/true)]]
   "gpu_add_test(NAME t): COMMAND \"sh\" was a program in PATH when gpu_add_test() was called, and is a target now. Call gpu_add_test() after add_executable(sh), or write the program's path.")
 
 should_fail(launcher_off_for_a_program [[gpu_add_test(NAME t COMMAND sh LAUNCHER off)]]
-  "gpu_add_test(NAME t): LAUNCHER off, but COMMAND \"sh\" is no target that could link gputest, so nothing would take its memory. Leave LAUNCHER out, or write LAUNCHER on.")
+  "gpu_add_test(NAME t): LAUNCHER off, but COMMAND \"sh\" is not a target that could link gputest, so nothing would lease its memory. Leave LAUNCHER out, or write LAUNCHER on.")
 should_fail(launcher_off_for_a_path [[gpu_add_test(NAME t COMMAND ./script.py LAUNCHER off)]]
-  "gpu_add_test(NAME t): LAUNCHER off, but COMMAND \"./script.py\" is no target that could link gputest, so nothing would take its memory. Leave LAUNCHER out, or write LAUNCHER on.")
+  "gpu_add_test(NAME t): LAUNCHER off, but COMMAND \"./script.py\" is not a target that could link gputest, so nothing would lease its memory. Leave LAUNCHER out, or write LAUNCHER on.")
 
 set(linked_late [[set_property(TARGET exe PROPERTY INTERFACE_LINK_LIBRARIES gputest::gputest)]])
 should_fail(linked_too_late_for_an_empty_argument "gpu_add_test(NAME t COMMAND exe \"\")\n${linked_late}"

@@ -32,7 +32,7 @@ gpu_add_test(NAME a COMMAND exe GPUS 1)
 gpu_add_test(NAME b COMMAND exe GPUS 10)
 gpu_add_test(NAME c COMMAND exe GPUS 16)]])
 
-set(heaps "allowed: a size from 1B to 1024TiB such as 64MiB, with at most 3 decimals and one of the units B, KiB, MiB, GiB, TiB (default: the heap is left as it is).")
+set(heaps "allowed: a size from 1B to 1024TiB such as 64MiB, with at most 3 decimals and one of the units B, KiB, MiB, GiB, TiB (default: the heap is not changed).")
 foreach(heap IN ITEMS small 64 -1MiB 64mib)
   should_fail("heap_${heap}" "gpu_add_test(NAME t COMMAND exe HEAP ${heap})"
     "gpu_add_test(NAME t): HEAP \"${heap}\" is no size; ${heaps}")
@@ -82,7 +82,7 @@ should_fail(large_for_the_default [[gpu_add_test(NAME t COMMAND exe LARGE serial
 
 foreach(launcher IN ITEMS yes 1 auto On)
   should_fail(launcher_${launcher} "gpu_add_test(NAME t COMMAND exe LAUNCHER ${launcher})"
-    "gpu_add_test(NAME t): LAUNCHER \"${launcher}\" is unknown; allowed: on or off (default: on for what does not link gputest).")
+    "gpu_add_test(NAME t): LAUNCHER \"${launcher}\" is unknown; allowed: on or off (default: on for a command that does not link gputest).")
 endforeach()
 should_pass(launcher_in_upper_case [[gpu_add_test(NAME t COMMAND exe LAUNCHER ON)]])
 
@@ -99,3 +99,18 @@ should_fail(name_taken_by_add_test [[
 add_test(NAME t COMMAND exe)
 gpu_add_test(NAME t COMMAND exe)]]
   "gpu_add_test(NAME t): NAME is taken by another test; allowed: a name that no other test of this directory has.")
+
+set(durations "allowed: a duration up to 24h such as 90s, 20min or 1h (default: the environment variable GPUTEST_WAIT_LIMIT, or 20min).")
+foreach(limit IN ITEMS soon 90 1.5h -1s "1 h" 1hour 1H s 1h30min)
+  should_fail("wait_limit_${limit}" "gpu_add_test(NAME t COMMAND exe WAIT_LIMIT \"${limit}\")"
+    "gpu_add_test(NAME t): WAIT_LIMIT \"${limit}\" is no duration; ${durations}")
+endforeach()
+foreach(limit IN ITEMS 25h 1441min 86401s 99999999999999999999s)
+  should_fail("wait_limit_${limit}" "gpu_add_test(NAME t COMMAND exe WAIT_LIMIT ${limit})"
+    "gpu_add_test(NAME t): WAIT_LIMIT \"${limit}\" is more than 24h; ${durations}")
+endforeach()
+should_pass(wait_limits [[
+gpu_add_test(NAME a COMMAND exe WAIT_LIMIT 24h)
+gpu_add_test(NAME b COMMAND exe WAIT_LIMIT 1440min)
+gpu_add_test(NAME c COMMAND exe WAIT_LIMIT 086400s)
+gpu_add_test(NAME d COMMAND exe WAIT_LIMIT 0s)]])

@@ -1,4 +1,4 @@
-// Tests whose memory GPUTEST_MEMORY says, of every kind of test that GoogleTest knows.
+// Tests whose memory GPUTEST_NEEDS says, of every kind of test that GoogleTest knows.
 
 #include "stop_at.hpp"
 
@@ -11,22 +11,22 @@ namespace {
 class Medium : public gputest::MediumTest {};
 TEST_F(Medium, says_nothing) { stop_at("body"); }
 TEST_F(Medium, with_bytes) { stop_at("body"); }
-GPUTEST_MEMORY(Medium, with_bytes, 3_GiB);
+GPUTEST_NEEDS(Medium, with_bytes, 3_GiB);
 TEST_F(Medium, with_a_class) { stop_at("body"); }
-GPUTEST_MEMORY(Medium, with_a_class, gputest::MemoryClass::small);
+GPUTEST_NEEDS(Medium, with_a_class, gputest::MemoryClass::small);
 TEST_F(Medium, with_too_many_bytes) { stop_at("body"); }
-GPUTEST_MEMORY(Medium, with_too_many_bytes, 100_GiB);
+GPUTEST_NEEDS(Medium, with_too_many_bytes, 100_GiB);
 
 class Small : public gputest::SmallTest {};
 TEST_F(Small, says_nothing) {}
 
 class Large : public gputest::LargeTest {};
 TEST_F(Large, with_bytes) { stop_at("body"); }
-GPUTEST_MEMORY(Large, with_bytes, 1536_MiB);
+GPUTEST_NEEDS(Large, with_bytes, 1536_MiB);
 
 TEST(NoFixture, says_nothing) {}
 TEST(NoFixture, with_bytes) {}
-GPUTEST_MEMORY(NoFixture, with_bytes, 1_GiB);
+GPUTEST_NEEDS(NoFixture, with_bytes, 1_GiB);
 
 class Parameterised : public gputest::SmallTest, public testing::WithParamInterface<int> {};
 TEST_P(Parameterised, with_bytes) {}
@@ -34,13 +34,13 @@ TEST_P(Parameterised, says_nothing) {}
 INSTANTIATE_TEST_SUITE_P(Some, Parameterised, testing::Values(1, 2));
 // Names that an annotation of another test could be taken for.
 INSTANTIATE_TEST_SUITE_P(NoFixture, Parameterised, testing::Values(3), [](const auto&) { return "with_bytes"; });
-GPUTEST_MEMORY(Parameterised, with_bytes, 1_GiB);
+GPUTEST_NEEDS(Parameterised, with_bytes, 1_GiB);
 
 template <class T>
 class Typed : public gputest::MediumTest {};
 TYPED_TEST_SUITE(Typed, testing::Types<int>);
 TYPED_TEST(Typed, with_bytes) {}
-GPUTEST_MEMORY(Typed, with_bytes, 2_GiB);
+GPUTEST_NEEDS(Typed, with_bytes, 2_GiB);
 
 template <class T>
 class TypeParameterised : public gputest::MediumTest {};
@@ -49,6 +49,6 @@ TYPED_TEST_P(TypeParameterised, with_bytes) {}
 REGISTER_TYPED_TEST_SUITE_P(TypeParameterised, with_bytes);
 using OneType = testing::Types<int>;
 INSTANTIATE_TYPED_TEST_SUITE_P(Some, TypeParameterised, OneType);
-GPUTEST_MEMORY(TypeParameterised, with_bytes, 3_GiB);
+GPUTEST_NEEDS(TypeParameterised, with_bytes, 3_GiB);
 
 } // namespace

@@ -32,7 +32,7 @@ TEST(Early, says_what_it_has) {
 }
 
 TEST(Early, asks_for_more) {}
-GPUTEST_MEMORY(Early, asks_for_more, 2_GiB);
+GPUTEST_NEEDS(Early, asks_for_more, 2_GiB);
 
 TEST(Stray, uses_device_1) { const gputest::SimulatedBuffer buffer{1_MiB, 1}; }
 TEST(Stray, uses_nothing) {}

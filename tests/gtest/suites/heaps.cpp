@@ -13,20 +13,19 @@ using namespace gputest::literals;
 class Small : public gputest::SmallTest {};
 TEST_F(Small, says_nothing) { stop_at("body"); }
 
-GPUTEST_HEAP(Small, with_64, 64_MiB);
+GPUTEST_NEEDS(Small, with_64, heap(64_MiB));
 TEST_F(Small, with_64) { stop_at("body"); }
-GPUTEST_HEAP(Small, with_64_too, 64_MiB);
+GPUTEST_NEEDS(Small, with_64_too, heap(64_MiB));
 TEST_F(Small, with_64_too) { stop_at("body"); }
-GPUTEST_HEAP(Small, with_256, 256_MiB);
+GPUTEST_NEEDS(Small, with_256, heap(256_MiB));
 TEST_F(Small, with_256) { stop_at("body"); }
 
 class Medium : public gputest::MediumTest {};
-GPUTEST_MEMORY(Medium, with_bytes_and_256, 1_GiB);
-GPUTEST_HEAP(Medium, with_bytes_and_256, 256_MiB);
+GPUTEST_NEEDS(Medium, with_bytes_and_256, heap(256_MiB), 1_GiB);
 TEST_F(Medium, with_bytes_and_256) { stop_at("body"); }
 
 class Scoped : public gputest::ScopedTest {};
-GPUTEST_HEAP(Scoped, with_256, 256_MiB);
+GPUTEST_NEEDS(Scoped, with_256, heap(256_MiB));
 TEST_F(Scoped, with_256) {
   GPUTEST_LEASE(gpu, 1_GiB);
   stop_at("body");

@@ -11,8 +11,8 @@ namespace {
 class Small : public gputest::SmallTest {};
 TEST_F(Small, first) { std::cout << "@body" << std::endl; }
 TEST(NoFixture, second) { std::cout << "@body" << std::endl; }
-GPUTEST_MEMORY(Small, frist, 1_GiB);
-GPUTEST_REQUIRES(NoFixture, scond, sm(80));
-GPUTEST_HEAP(Smal, first, 64_MiB);
+GPUTEST_NEEDS(Small, frist, 1_GiB);
+GPUTEST_NEEDS(NoFixture, scond, sm(80));
+GPUTEST_SUITE_NEEDS(Smal, heap(64_MiB));
 
 } // namespace

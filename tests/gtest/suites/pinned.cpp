@@ -61,11 +61,11 @@ int run_itself(const std::string& filter) {
 }
 
 class Starting : public gputest::MediumTest {};
-TEST_F(Starting, a_test_that_fits_its_lease) { EXPECT_EQ(run_itself("Started.needs_a_medium_seat"), 0); }
+TEST_F(Starting, a_test_that_fits_its_lease) { EXPECT_EQ(run_itself("Started.needs_a_medium_medium_lock"), 0); }
 TEST_F(Starting, a_test_that_does_not_fit_its_lease) { EXPECT_EQ(run_itself("StartedLarge.needs_a_device"), 0); }
 
 class Started : public gputest::MediumTest {};
-TEST_F(Started, needs_a_medium_seat) { say_what_is_visible("the started test"); }
+TEST_F(Started, needs_a_medium_medium_lock) { say_what_is_visible("the started test"); }
 class StartedLarge : public gputest::LargeTest {};
 TEST_F(StartedLarge, needs_a_device) {}
 

@@ -32,17 +32,17 @@ void* ask(Resource resource, std::size_t bytes) {
 }
 
 class Exact : public gputest::MediumTest {};
-GPUTEST_MEMORY(Exact, stays_within_its_lease, 3_GiB);
+GPUTEST_NEEDS(Exact, stays_within_its_lease, 3_GiB);
 TEST_F(Exact, stays_within_its_lease) {
   gputest::memory_resource resource;
   resource.deallocate(ask(resource, 3 * gib), 3 * gib);
 }
-GPUTEST_MEMORY(Exact, asks_for_more, 3_GiB);
+GPUTEST_NEEDS(Exact, asks_for_more, 3_GiB);
 TEST_F(Exact, asks_for_more) {
   gputest::memory_resource resource;
   static_cast<void>(resource.allocate(3 * gib + 1));
 }
-GPUTEST_MEMORY(Exact, asks_for_another_device, 1_GiB);
+GPUTEST_NEEDS(Exact, asks_for_another_device, 1_GiB);
 TEST_F(Exact, asks_for_another_device) { ask(gputest::memory_resource{1}, gib); }
 
 class Medium : public gputest::MediumTest {};
@@ -87,22 +87,19 @@ TEST_F(Scoped, allocates_within_its_section_only) {
 
 class BeforeTheTest : public gputest::SmallTest {
 public:
-  static void SetUpTestSuite() {
-    announce(gputest::MemoryClass::small);
-    ask(gputest::memory_resource{}, 1);
-  }
+  static void SetUpTestSuite() { ask(gputest::memory_resource{}, 1); }
 };
 TEST_F(BeforeTheTest, passes) {}
 
 class Managed : public gputest::MediumTest {};
-GPUTEST_MEMORY(Managed, more_than_is_free, 3_GiB);
+GPUTEST_NEEDS(Managed, more_than_is_free, 3_GiB);
 TEST_F(Managed, more_than_is_free) {
-  const gputest::SimulatedBuffer of_a_stranger{2_GiB};
+  const gputest::SimulatedBuffer of_a_external_process{2_GiB};
   ask(gputest::managed_memory_resource{}, 3 * gib);
 }
-GPUTEST_MEMORY(Managed, is_driven_out, 4_GiB);
+GPUTEST_NEEDS(Managed, is_driven_out, 4_GiB);
 TEST_F(Managed, is_driven_out) {
-  std::optional<gputest::SimulatedBuffer> of_a_stranger{1_GiB};
+  std::optional<gputest::SimulatedBuffer> of_a_external_process{1_GiB};
   gputest::memory_resource fixed;
   gputest::managed_memory_resource managed;
   void* const pages = ask(managed, 2 * gib);

@@ -23,7 +23,7 @@ TEST_F(Section, leases_a_part) {
   }
   stop_at("host again");
 }
-GPUTEST_MEMORY(Section, leases_a_part, 3_GiB);
+GPUTEST_NEEDS(Section, leases_a_part, 3_GiB);
 
 TEST_F(Section, leases_one_after_the_other) {
   GPUTEST_LEASE(first, 3_GiB);
@@ -35,7 +35,7 @@ TEST_F(Section, leases_one_after_the_other) {
   EXPECT_FALSE(second); // NOLINT(bugprone-use-after-move): that is the claim
   stop_at("gpu");
 }
-GPUTEST_MEMORY(Section, leases_one_after_the_other, 3_GiB);
+GPUTEST_NEEDS(Section, leases_one_after_the_other, 3_GiB);
 
 TEST_F(Section, leases_too_much) {
   GPUTEST_LEASE(gpu, 100_GiB);
@@ -66,7 +66,7 @@ TEST_F(Section, keeps_a_lease_beyond_its_end) {
   kept = gputest::lease(3_GiB);
   EXPECT_TRUE(kept);
 }
-GPUTEST_MEMORY(Section, keeps_a_lease_beyond_its_end, 3_GiB);
+GPUTEST_NEEDS(Section, keeps_a_lease_beyond_its_end, 3_GiB);
 TEST_F(Section, comes_after_it) { stop_at("host"); }
 
 class NotScoped : public gputest::SmallTest {};

@@ -1,11 +1,23 @@
-/* policy/admission over the records: who may go on, who is in the way, who is a head. Pure. */
+/* policy/admission and policy/queues over the records: who may go on, who is in the way, who has to be notified. Pure. */
 
 /* The claim that is decided about, with_own: its record need not say yet what it asks for. */
 hidden byte me_slot, me_stage, me_ticket, me_pid, me_devices, me_lease;
 hidden byte x_granted, x_blockers, x_ahead, x_last, x_rooms, x_free, x_best, x_asked;
 hidden byte l_overheads, l_leased, l_largest, l_slots, x_claimed;
-hidden byte l_holders, l_held, l_seated;
+hidden byte l_holders, l_held, l_locked;
 hidden byte l_whole;
+hidden int h_sums;
+hidden short h_capacity, h_later;
+hidden byte h_hit;
+
+/* Stopped processes whose place in the queue me ignores. */
+#if STOPS
+hidden byte me_ignores;
+#define IN_QUEUE(s) (!HAS(me_ignores, record[s].who))
+#else
+#define IN_QUEUE(s) true
+#endif
+hidden byte x_behind;
 
 inline me_is(a_slot, a_stage, a_ticket, a_pid, a_devices, a_lease) {
   me_slot = a_slot;
@@ -13,12 +25,16 @@ inline me_is(a_slot, a_stage, a_ticket, a_pid, a_devices, a_lease) {
   me_ticket = a_ticket;
   me_pid = a_pid;
   me_devices = a_devices;
+#if STOPS
+  me_ignores = 0;
+#endif
   me_lease = a_lease
 }
 
 #define IS_INSIDE(r) (r.stage >= INSIDE)
 #define ASKED(r)                                                                                                       \
   (r.stage == ENTERING -> CANDIDATES(r.who) : (r.stage == WAITING -> WANTED(r.who, r.lease, r.devices) : 0))
+#define WANTS(r) WANTED(r.who, r.lease, r.devices)
 #define MAX(a, b) ((a) > (b) -> (a) : (b))
 
 /* x_ahead: slots of those who arrived earlier in the same queue and want one of these devices. */
@@ -28,7 +44,7 @@ inline ahead_of(wanted_devices) {
   do
   :: x_s < SLOTS ->
      if
-     :: x_s != me_slot && record[x_s].stage == me_stage && record[x_s].ticket < me_ticket &&
+     :: x_s != me_slot && record[x_s].stage == me_stage && record[x_s].ticket < me_ticket && IN_QUEUE(x_s) &&
         (ASKED(record[x_s]) & (wanted_devices)) != 0 ->
         x_ahead = x_ahead | BIT(x_s)
      :: else
@@ -46,7 +62,7 @@ inline next_ahead(d) {
   do
   :: x_s < SLOTS ->
      if
-     :: x_s != me_slot && record[x_s].stage == me_stage && record[x_s].ticket < me_ticket &&
+     :: x_s != me_slot && record[x_s].stage == me_stage && record[x_s].ticket < me_ticket && IN_QUEUE(x_s) &&
         HAS(ASKED(record[x_s]), d) && record[x_s].ticket > x_last ->
         x_ahead = BIT(x_s);
         x_last = record[x_s].ticket
@@ -65,7 +81,7 @@ inline load_of_others(d) {
   l_largest = 0;
   l_slots = 0;
   l_whole = false;
-  l_seated = 0;  /* slots of those who hold the seat; of those who hold a lease, and all that these have */
+  l_locked = 0;  /* slots of those who hold the medium lock; of those who hold a lease, and all that these have */
   l_holders = 0;
   l_held = 0;
   x_s = 0;
@@ -83,7 +99,7 @@ inline load_of_others(d) {
            l_holders = l_holders | BIT(x_s);
            l_held = l_held + OVERHEAD(record[x_s].who) + BYTES(record[x_s].who, record[x_s].lease);
            l_whole = l_whole || EXCLUSIVE(record[x_s].who, record[x_s].lease);
-           l_seated = l_seated | (SEAT(record[x_s].who, record[x_s].lease) -> BIT(x_s) : 0)
+           l_locked = l_locked | (MEDIUM_LOCK(record[x_s].who, record[x_s].lease) -> BIT(x_s) : 0)
         :: else
         fi
      :: else
@@ -93,7 +109,102 @@ inline load_of_others(d) {
   od
 }
 
+#define EXCLUDES(s, d)                                                                                                 \
+  (d < DEVICES && HAS(WANTS(record[s]) & WANTED(me_pid, me_lease, me_devices), d) &&                                   \
+   (EXCLUSIVE(record[s].who, record[s].lease) ||                                                                       \
+    (MEDIUM_LOCK(record[s].who, record[s].lease) && MEDIUM_LOCK(me_pid, me_lease)) ||                                  \
+    OVERHEAD(record[s].who) + BYTES(record[s].who, record[s].lease) + OVERHEAD(me_pid) + BYTES(me_pid, me_lease) >     \
+      CAPACITY(d)))
+
+/* x_ahead: the slot of the last of those ahead beside which me can never have its lease: the two do not fit on a
+   device together, want the same medium lock, or one wants the whole device. Static: nothing but these two matters. */
+inline nearest_excluder() {
+  x_ahead = 0;
+  x_last = 0;
+  x_s = 0;
+  do
+  :: x_s < SLOTS ->
+     if
+     :: x_s != me_slot && record[x_s].stage == WAITING && record[x_s].ticket < me_ticket &&
+        record[x_s].ticket > x_last && IN_QUEUE(x_s) &&
+        (EXCLUDES(x_s, 0) || EXCLUDES(x_s, 1)) ->
+        x_ahead = BIT(x_s);
+        x_last = record[x_s].ticket
+     :: else
+     fi;
+     x_s++
+  :: else -> break
+  od;
+  x_last = 0
+}
+/* h_hit: whether what me asks for would stand in the way of the waiting claim in slot a on device d. It would if some of
+   those that come before a (leases held or asked for by earlier arrivals, and everybody's contexts) leave room for a, but
+   not beside me and the later arrivals that hold leases already. h_sums: bit n is set if some of them have n together. */
+inline stands_in_the_way_of(a, d) {
+  h_hit = false;
+  h_capacity = CAPACITY(d) - OVERHEAD(record[a].who) - BYTES(record[a].who, record[a].lease);
+  h_later = (me_stage == WAITING -> BYTES(me_pid, me_lease) : 0);
+  h_sums = 1 << OVERHEAD(me_pid);
+  x_s = 0;
+  do
+  :: x_s < SLOTS ->
+     if
+     :: x_s != me_slot && x_s != a && IS_INSIDE(record[x_s]) && HAS(record[x_s].devices, d) ->
+        if
+        :: (record[x_s].stage == HOLDING || record[x_s].stage == WAITING) && record[x_s].ticket < record[a].ticket &&
+           HAS(LEASE_DEVICES(record[x_s].who, record[x_s].lease), d) ->
+           h_sums = h_sums | (h_sums << OVERHEAD(record[x_s].who)) |
+                    (h_sums << (OVERHEAD(record[x_s].who) + BYTES(record[x_s].who, record[x_s].lease)))
+        :: else ->
+           h_sums = h_sums | (h_sums << OVERHEAD(record[x_s].who));
+           h_later = h_later + (record[x_s].stage == HOLDING &&
+                                        HAS(LEASE_DEVICES(record[x_s].who, record[x_s].lease), d)
+                                      -> BYTES(record[x_s].who, record[x_s].lease)
+                                      : 0)
+        fi
+     :: else
+     fi;
+     x_s++
+  :: else -> break
+  od;
+  if
+  :: h_capacity >= 0 && h_later > 0 ->
+     h_sums = h_sums & ((1 << (h_capacity + 1)) - 1);
+     h_hit = (h_sums >> MAX(0, h_capacity - h_later + 1)) != 0
+  :: else
+  fi;
+  h_sums = 0;
+  h_capacity = 0;
+  h_later = 0
+}
+
+/* l_passes: whether me stands in nobody's way on device d of those who wait there for a lease and came before it. */
+hidden byte l_passes;
+hidden byte x_a;
+inline passes_on(d) {
+  l_passes = true;
+  x_a = 0;
+  do
+  :: x_a < SLOTS ->
+     if
+     :: x_a != me_slot && record[x_a].stage == WAITING && IN_QUEUE(x_a) && HAS(ASKED(record[x_a]), d) &&
+        (me_stage == ENTERING || record[x_a].ticket < me_ticket) ->
+        stands_in_the_way_of(x_a, d);
+        l_passes = l_passes && !h_hit
+     :: else
+     fi;
+     x_a++
+  :: else -> break
+  od;
+  h_hit = false;
+  x_a = 0;
+#ifdef BUG_NO_RESERVATION
+  l_passes = true
+#endif
+}
+
 inline decide_entering() {
+  x_behind = 1;
   x_d = 0;
   x_rooms = 0;
   x_best = 0;
@@ -105,6 +216,7 @@ inline decide_entering() {
 #ifdef BUG_NO_ORDER
         x_ahead = 0;
 #endif
+        passes_on(x_d);
         load_of_others(x_d);
         l_overheads = l_overheads + OVERHEAD(me_pid);
         x_claimed = l_overheads + l_leased;
@@ -113,7 +225,11 @@ inline decide_entering() {
 #endif
         if
         :: x_ahead != 0 -> x_blockers = x_blockers | x_ahead
-        :: x_ahead == 0 && x_claimed <= CAPACITY(x_d) && !l_whole && !(WHOLE_DEVICES(me_pid) && l_slots != 0) ->
+        :: else -> x_behind = 0
+        fi;
+        if
+        :: x_ahead != 0
+        :: x_ahead == 0 && l_passes && x_claimed <= CAPACITY(x_d) && !l_whole && !(WHOLE_DEVICES(me_pid) && l_slots != 0) ->
            x_rooms++;
            /* The roomiest first, the earlier of two equal ones. */
            x_free = CAPACITY(x_d) - l_overheads - l_leased;
@@ -137,34 +253,31 @@ inline decide_entering() {
 
 inline decide_waiting() {
   x_granted = WANTED(me_pid, me_lease, me_devices);
-  x_d = 0;
-#ifndef BUG_NO_ORDER
-  do
-  :: x_d < DEVICES ->
-     if
-     :: HAS(x_granted, x_d) -> next_ahead(x_d); x_blockers = x_blockers | x_ahead
-     :: else
-     fi;
-     x_d++
-  :: else -> break
-  od;
-  x_d = 0;
+  nearest_excluder();
+#ifdef BUG_NO_ORDER
+  x_ahead = 0;
+  x_behind = 0;
 #endif
-  x_ahead = x_blockers;
+  x_blockers = x_ahead;
+  x_granted = (x_ahead != 0 -> 0 : x_granted);
+  x_d = 0;
   do
-  :: x_ahead != 0 -> x_granted = 0; break
   :: x_ahead == 0 && x_d < DEVICES ->
      if
      :: HAS(WANTED(me_pid, me_lease, me_devices), x_d) ->
+        passes_on(x_d);
+#ifdef BUG_NO_ORDER
+        l_passes = true;
+#endif
         load_of_others(x_d);
         if
         :: OVERHEAD(me_pid) + BYTES(me_pid, me_lease) + l_overheads + l_leased > CAPACITY(x_d) ||
-           (EXCLUSIVE(me_pid, me_lease) && l_slots != 0) || (SEAT(me_pid, me_lease) && l_seated != 0) ->
+           (EXCLUSIVE(me_pid, me_lease) && l_slots != 0) || (MEDIUM_LOCK(me_pid, me_lease) && l_locked != 0) ->
            x_granted = 0;
            /* While some keep it out by themselves, nobody else is in the way. */
            if
-           :: SEAT(me_pid, me_lease) && l_seated != 0 -> x_blockers = x_blockers | l_seated
-           :: !(SEAT(me_pid, me_lease) && l_seated != 0) && l_holders != 0 &&
+           :: MEDIUM_LOCK(me_pid, me_lease) && l_locked != 0 -> x_blockers = x_blockers | l_locked
+           :: !(MEDIUM_LOCK(me_pid, me_lease) && l_locked != 0) && l_holders != 0 &&
               (OVERHEAD(me_pid) + BYTES(me_pid, me_lease) + l_held > CAPACITY(x_d) || EXCLUSIVE(me_pid, me_lease)) ->
               x_blockers = x_blockers | l_holders
 #ifdef BUG_WATCH_ONLY_HOLDERS
@@ -172,19 +285,30 @@ inline decide_waiting() {
 #endif
            :: else -> x_blockers = x_blockers | l_slots
            fi
-        :: else
+        :: else ->
+           if
+#ifdef BUG_WATCH_ONLY_THOSE_AHEAD
+           :: !l_passes -> x_granted = 0; next_ahead(x_d); x_blockers = x_blockers | x_ahead; x_ahead = 0
+#else
+           :: !l_passes -> x_granted = 0; x_blockers = x_blockers | l_slots
+#endif
+           :: else
+           fi
         fi
      :: else
      fi;
      x_d++
   :: else -> break
-  od
+  od;
+  x_ahead = 0
 }
 
-/* x_granted: the devices, or 0: wait, for x_blockers (slots). */
+/* x_granted: the devices, or 0: wait, for x_blockers (slots). x_behind: not 0 if it waits for those ahead, whatever becomes
+   of all others; for a lease it is the ticket of the one in x_blockers. */
 inline decide() {
   x_granted = 0;
   x_blockers = 0;
+  x_behind = 0;
   if
   :: me_stage == ENTERING -> decide_entering()
   :: else -> decide_waiting()
@@ -193,42 +317,37 @@ inline decide() {
 
 inline forget_decision() {
   x_granted = 0;
-  x_blockers = 0
+  x_blockers = 0;
+  x_behind = 0
 }
 
-/* The first head from slot s on, or SLOTS. */
-inline next_head(s) {
+/* The first from slot s on who has to look again when something has changed, or SLOTS: who may go on, or does not know
+   whom to watch any more since the claim with the ticket `left` (0: none) was granted its lease. Who is behind another
+   one watches only that one, and so need not look before that one goes. */
+inline next_concerned(s, left) {
   do
   :: s < SLOTS && record[s].stage != ENTERING && record[s].stage != WAITING -> s++
   :: s < SLOTS && (record[s].stage == ENTERING || record[s].stage == WAITING) ->
+#if defined(BUG_NOTIFY_ONLY_WHO_SEEMS_ADMISSIBLE) || defined(BUG_NOTIFY_ONLY_HEADS)
      me_is(s, record[s].stage, record[s].ticket, record[s].who, record[s].devices, record[s].lease);
-#ifdef BUG_RING_ONLY_WHO_SEEMS_ADMISSIBLE
+#endif
+#ifdef BUG_NOTIFY_ONLY_WHO_SEEMS_ADMISSIBLE
      decide();
-     if
-     :: x_granted != 0 -> break
-     :: else -> s++
-     fi
-#else
-     /* taken: what those ahead ask for. */
+     x_blockers = (x_granted == 0);
+     x_granted = 0;
+#elif defined(BUG_NOTIFY_ONLY_HEADS)
      x_asked = ASKED(record[s]);
      ahead_of(x_asked);
-     x_rooms = 0;
-     x_s = 0;
-     do
-     :: x_s < SLOTS ->
-        if
-        :: HAS(x_ahead, x_s) -> x_rooms = x_rooms | ASKED(record[x_s])
-        :: else
-        fi;
-        x_s++
-     :: else -> break
-     od;
+     x_blockers = x_ahead;
+     x_ahead = 0;
+     x_asked = 0;
+#else
+     x_blockers = record[s].behind != 0 && !(left != 0 && record[s].stage == WAITING && record[s].behind == left);
+#endif
      if
-     :: record[s].stage == WAITING && x_rooms == 0 -> break
-     :: record[s].stage == ENTERING && (x_asked & ~x_rooms) != 0 -> break
+     :: x_blockers == 0 -> break
      :: else -> s++
      fi
-#endif
   :: else -> break
   od;
   forget_decision()

@@ -1,14 +1,18 @@
 /* What is true, whatever the records say: by process, of the living, and of memory really in use. */
 
 
+hidden byte o_later, o_a, o_r;
+hidden int o_sums;
+hidden short o_capacity;
 hidden byte o_p, o_q, o_d, o_overheads, o_leased, o_largest, o_rooms;
-hidden byte o_alone, o_seat_free, o_may, o_somebody_busy;
+hidden byte o_alone, o_lock_free, o_may, o_somebody_busy;
 
 #define O_INSIDE(q) (alive[q] && own_stage[q] >= INSIDE)
+#define O_WANTS(q) WANTED(q, own_lease[q], own_devices[q])
 #define O_ASKED(q)                                                                                                     \
-  (!alive[q] || arrival[q] == 0                                                                                        \
+  (!alive[q] || arrival[q] == 0 || own_stage[q] == HOLDING                                                             \
      -> 0                                                                                                              \
-     : (own_stage[q] == ENTERING -> CANDIDATES(q) : WANTED(q, own_lease[q], own_devices[q])))
+     : (own_stage[q] == ENTERING -> CANDIDATES(q) : O_WANTS(q)))
 
 /* x_bytes: what is really in use on device d, by the living and by the dead. */
 inline bytes_in_use(d) {
@@ -34,7 +38,7 @@ inline arrive(p) {
   x_s = 0;
   do
   :: x_s < SLOTS ->
-     own_ticket[p] = MAX(own_ticket[p], (record[x_s].stage == OUTSIDE -> 0 : record[x_s].ticket + 1));
+     own_ticket[p] = MAX(own_ticket[p], (record[x_s].stage == OUTSIDE || x_s == slot[p] -> 0 : record[x_s].ticket + 1));
      x_s++
   :: else -> break
   od;
@@ -50,23 +54,87 @@ inline arrive(p) {
   o_q = 0
 }
 
-inline depart(p) { arrival[p] = 0 }
+/* Who was granted a lease keeps its place in the order of arrival until it gives the lease back. */
+inline depart(p) {
+#if STOPS
+  was_stopped[p] = false;
+#endif
+  if
+  :: granted && own_stage[p] == WAITING
+  :: else -> arrival[p] = 0
+  fi
+}
 
+/* Who enters passes nobody; who leases passes nobody that wants the same medium lock or the whole device. Those who were
+   stopped meanwhile are passed. */
 inline check_order(p) {
   o_q = 0;
   do
   :: o_q < PROCESSES ->
      assert(!(granted && o_q != p && own_stage[o_q] == own_stage[p] && arrival[o_q] < arrival[p] &&
-              (O_ASKED(o_q) & granted) != 0)); /* order */
+              !WAS_STOPPED(o_q) && (O_ASKED(o_q) & granted) != 0 &&
+              (own_stage[p] == ENTERING || EXCLUSIVE(o_q, own_lease[o_q]) ||
+               (MEDIUM_LOCK(o_q, own_lease[o_q]) && MEDIUM_LOCK(p, own_lease[p]))))); /* order */
      o_q++
   :: else -> break
   od;
   o_q = 0
 }
 
+/* Nobody runs later for a later arrival: whoever waits for a lease and would have room for it on a device beside the
+   leases of earlier arrivals, whatever of those are out now, has room beside all leases. */
+inline check_reservations() {
+#if STOPS == 0 /* else whoever goes on again finds those that have passed it */
+  o_p = 0;
+  do
+  :: o_p < PROCESSES ->
+     o_d = 0;
+     do
+     :: o_d < DEVICES ->
+        if
+        :: alive[o_p] && own_stage[o_p] == WAITING && HAS(O_ASKED(o_p), o_d) ->
+           o_leased = BYTES(o_p, own_lease[o_p]);
+           o_overheads = OVERHEAD(o_p);
+           o_later = 0;
+           o_q = 0;
+           do
+           :: o_q < PROCESSES ->
+              if
+              :: o_q != o_p && O_INSIDE(o_q) && HAS(own_devices[o_q], o_d) ->
+                 o_overheads = o_overheads + OVERHEAD(o_q);
+                 if
+                 :: own_stage[o_q] == HOLDING && HAS(O_WANTS(o_q), o_d) && arrival[o_q] < arrival[o_p] ->
+                    o_leased = o_leased + BYTES(o_q, own_lease[o_q])
+                 :: own_stage[o_q] == HOLDING && HAS(O_WANTS(o_q), o_d) && arrival[o_q] > arrival[o_p] ->
+                    o_later = o_later + BYTES(o_q, own_lease[o_q])
+                 :: else
+                 fi
+              :: else
+              fi;
+              o_q++
+           :: else -> break
+           od;
+           o_q = 0;
+           assert(o_overheads + o_leased > CAPACITY(o_d) || o_overheads + o_leased + o_later <= CAPACITY(o_d)) /* reserve */
+        :: else
+        fi;
+        o_d++
+     :: else -> break
+     od;
+     o_p++
+  :: else -> break
+  od;
+  o_p = 0;
+  o_d = 0;
+  o_later = 0
+#else
+  skip
+#endif
+}
+
 /* Nothing but the living will change anything: everybody has not come yet, is busy, sleeps with nothing to wake it, or
-   is gone with its bell and its memory. */
-#define QUIET_PROCESS(p) (alive[p] -> (busy[p] || (asleep[p] && !AWAKE(p))) : (slot[p] == NOBODY && in_use[p] == 0))
+   is gone with its wake-up FIFO and its memory. */
+#define QUIET_PROCESS(p) (alive[p] -> (busy[p] || (IS_STOPPED(p) && mutex != p) || (asleep[p] && !AWAKE(p))) : (slot[p] == NOBODY && in_use[p] == 0))
 #if PROCESSES == 2
 #define QUIET (QUIET_PROCESS(0) && QUIET_PROCESS(1))
 #elif PROCESSES == 3
@@ -75,20 +143,62 @@ inline check_order(p) {
 #define QUIET (QUIET_PROCESS(0) && QUIET_PROCESS(1) && QUIET_PROCESS(2) && QUIET_PROCESS(3))
 #endif
 
+/* o_passes: whether what o_p waits for leaves room for o_a, which came earlier, in each state of those that came before
+   o_a in which there is room for it without later arrivals. */
+hidden byte o_passes;
+inline room_left_for(a) {
+  o_a = a;
+  o_capacity = CAPACITY(o_d) - OVERHEAD(o_a) - BYTES(o_a, own_lease[o_a]);
+  o_later = (own_stage[o_p] == WAITING -> BYTES(o_p, own_lease[o_p]) : 0);
+  o_sums = 1 << OVERHEAD(o_p);
+  o_r = 0;
+  do
+  :: o_r < PROCESSES ->
+     if
+     :: o_r != o_p && o_r != o_a && O_INSIDE(o_r) && HAS(own_devices[o_r], o_d) ->
+        if
+        :: arrival[o_r] != 0 && arrival[o_r] < arrival[o_a] && HAS(O_WANTS(o_r), o_d) ->
+           o_sums = o_sums | (o_sums << OVERHEAD(o_r)) | (o_sums << (OVERHEAD(o_r) + BYTES(o_r, own_lease[o_r])))
+        :: else ->
+           o_sums = o_sums | (o_sums << OVERHEAD(o_r));
+           o_later = o_later + (own_stage[o_r] == HOLDING && HAS(O_WANTS(o_r), o_d) -> BYTES(o_r, own_lease[o_r]) : 0)
+        fi
+     :: else
+     fi;
+     o_r++
+  :: else -> break
+  od;
+  o_passes = o_capacity < 0 || o_later == 0 ||
+             ((o_sums & ((1 << (o_capacity + 1)) - 1)) >> MAX(0, o_capacity - o_later + 1)) == 0;
+  o_passes = o_passes && (own_stage[o_p] == ENTERING ||
+                          (!EXCLUSIVE(o_a, own_lease[o_a]) &&
+                           !(MEDIUM_LOCK(o_a, own_lease[o_a]) && MEDIUM_LOCK(o_p, own_lease[o_p]))));
+  o_r = 0;
+  o_a = 0;
+  o_sums = 0;
+  o_capacity = 0;
+  o_later = 0
+}
+
 /* Whether process o_p, which waits on device o_d, could have it: o_may. */
 inline room_on_device() {
   o_overheads = OVERHEAD(o_p);
   o_leased = 0;
   o_largest = LARGEST(o_p);
   o_alone = true;
-  o_seat_free = true;
+  o_lock_free = true;
   o_may = true;
   o_q = 0;
   do
   :: o_q < PROCESSES ->
      if
-     :: o_q != o_p && own_stage[o_q] == own_stage[o_p] && arrival[o_q] < arrival[o_p] && HAS(O_ASKED(o_q), o_d) ->
-        o_may = false /* its turn has not come */
+     :: o_q != o_p && own_stage[o_q] == own_stage[o_p] && arrival[o_q] < arrival[o_p] && HAS(O_ASKED(o_q), o_d) &&
+        !IS_STOPPED(o_q) ->
+        room_left_for(o_q);
+        o_may = o_may && own_stage[o_p] == WAITING && o_passes /* or its turn has not come */
+     :: o_q != o_p && own_stage[o_p] == ENTERING && alive[o_q] && own_stage[o_q] == WAITING && HAS(O_ASKED(o_q), o_d) ->
+        room_left_for(o_q);
+        o_may = o_may && o_passes
      :: else
      fi;
      if
@@ -100,7 +210,7 @@ inline room_on_device() {
         if
         :: own_stage[o_q] == HOLDING && HAS(LEASE_DEVICES(o_q, own_lease[o_q]), o_d) ->
            o_leased = o_leased + BYTES(o_q, own_lease[o_q]);
-           o_seat_free = o_seat_free && !SEAT(o_q, own_lease[o_q]);
+           o_lock_free = o_lock_free && !MEDIUM_LOCK(o_q, own_lease[o_q]);
            o_may = o_may && !(own_stage[o_p] == ENTERING && EXCLUSIVE(o_q, own_lease[o_q]))
         :: else
         fi
@@ -115,7 +225,7 @@ inline room_on_device() {
              (o_alone || !WHOLE_DEVICES(o_p))
   :: else ->
      o_may = o_may && o_overheads + o_leased + BYTES(o_p, own_lease[o_p]) <= CAPACITY(o_d) &&
-             (o_alone || !EXCLUSIVE(o_p, own_lease[o_p])) && (o_seat_free || !SEAT(o_p, own_lease[o_p]))
+             (o_alone || !EXCLUSIVE(o_p, own_lease[o_p])) && (o_lock_free || !MEDIUM_LOCK(o_p, own_lease[o_p]))
   fi
 }
 
@@ -123,14 +233,14 @@ inline check_quiet() {
   o_p = 0;
   o_somebody_busy = false;
   do
-  :: o_p < PROCESSES -> o_somebody_busy = o_somebody_busy || busy[o_p]; o_p++
+  :: o_p < PROCESSES -> o_somebody_busy = o_somebody_busy || busy[o_p] || IS_STOPPED(o_p); o_p++
   :: else -> break
   od;
   o_p = 0;
   do
   :: o_p < PROCESSES ->
      if
-     :: asleep[o_p] ->
+     :: asleep[o_p] && !IS_STOPPED(o_p) ->
         assert(o_somebody_busy); /* deadlock */
         o_rooms = 0; /* devices that it could have, or does not need */
         o_d = 0;

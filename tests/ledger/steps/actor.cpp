@@ -30,7 +30,7 @@ std::array<int, 2> make_pipe() {
 
 } // namespace
 
-Actor::Actor(Place place, Tracing tracing) : place_{std::move(place)} {
+Actor::Actor(Client place, Tracing tracing) : client_{std::move(place)} {
   const auto input = make_pipe();
   const auto output = make_pipe();
   pid_ = ::fork();
@@ -45,7 +45,7 @@ Actor::Actor(Place place, Tracing tracing) : place_{std::move(place)} {
       ::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
       static_cast<void>(::raise(SIGSTOP));
     }
-    ::_exit(run_actor_program(place_, input[0], output[1]));
+    ::_exit(run_actor_program(client_, input[0], output[1]));
   }
   ::close(input[0]);
   ::close(output[1]);

@@ -14,20 +14,20 @@ public:
   enum class Tracing { none, by_this_process };
 
   /// What the devices and the ledger are, and which line of the oracle is the actor's.
-  struct Place {
+  struct Client {
     std::string folder;
     std::string oracle_file;
     std::size_t number = 0;
   };
 
-  explicit Actor(Place place, Tracing tracing = Tracing::none);
+  explicit Actor(Client place, Tracing tracing = Tracing::none);
   /// Kills it if it still runs.
   ~Actor();
   Actor(const Actor&) = delete;
   Actor& operator=(const Actor&) = delete;
 
   [[nodiscard]] pid_t pid() const { return pid_; }
-  [[nodiscard]] std::size_t number() const { return place_.number; }
+  [[nodiscard]] std::size_t number() const { return client_.number; }
 
   void say(const std::string& line) const;
 
@@ -47,7 +47,7 @@ private:
   [[nodiscard]] bool read_available();
   void await(bool (*sleeps)(pid_t));
 
-  Place place_;
+  Client client_;
   pid_t pid_ = -1;
   int to_ = -1;
   int from_ = -1;

@@ -1,6 +1,6 @@
 #include "ledger/steps/actor_program.hpp"
 
-#include "devices/simulated_memory.hpp"
+#include "backend/simulated/simulated_memory.hpp"
 #include "ledger/steps/commands.hpp"
 #include "ledger/steps/oracle.hpp"
 
@@ -34,8 +34,8 @@ void stop_for_the_tracer() {
 
 class Program {
 public:
-  Program(const Actor::Place& place, int output)
-      : place_{place}, output_{output}, oracle_{std::make_shared<StepsOracle>(place.oracle_file)} {}
+  Program(const Actor::Client& place, int output)
+      : client_{place}, output_{output}, oracle_{std::make_shared<StepsOracle>(place.oracle_file)} {}
 
   void obey(Words words) {
     const bool traced = words.at(0) == "traced";
@@ -93,7 +93,7 @@ private:
       for_each(std::stoul(words.at(1)), [&](std::size_t device) {
         now.leased_bytes.at(device) = static_cast<std::uint32_t>(std::stoul(words.at(2)));
         now.exclusive.at(device) = has_option(words, "exclusive");
-        now.seat.at(device) = has_option(words, "seat");
+        now.medium_lock.at(device) = has_option(words, "medium_lock");
       });
     } else if (command == "overhead" && outcome == "done") {
       for (std::size_t device = 0; device < StepsOracle::devices; ++device) {
@@ -117,13 +117,13 @@ private:
 
   void use(const StepsOracle::Use& use) {
     use_ = use;
-    oracle_->use(place_.number, use_);
+    oracle_->use(client_.number, use_);
   }
 
   std::string act(const Words& words) {
     const std::string& command = words.at(0);
     if (command == "open") {
-      ledger_.emplace(place_.folder, oracle_);
+      ledger_.emplace(client_.folder, oracle_);
       for (const char* device : {"device-0", "device-1"}) {
         static_cast<void>(ledger_->devices().bit_of(device));
       }
@@ -136,17 +136,17 @@ private:
     } else if (command == "overhead") {
       ledger_->set_overhead(std::stoul(words.at(1)));
     } else if (command == "alive") {
-      return "alive" + names_of([](const ledger::Entry& entry) { return entry.alive; });
+      return "alive" + names_of([](const ledger::Record& entry) { return entry.alive; });
     } else if (command == "asking") {
-      return "asking" + names_of([](const ledger::Entry& entry) {
+      return "asking" + names_of([](const ledger::Record& entry) {
                return entry.alive && policy::asked_devices(entry.claim) != 0;
              });
     } else if (command == "admissible") {
       return admissible();
     } else if (command == "store") {
-      store_.emplace(place_.folder, "store", ledger::Layout{1, 0, 256, 4});
+      store_.emplace(client_.folder, "store", platform::Layout{1, 0, 256, 4});
     } else if (command == "simulated") {
-      simulated_.emplace(policy::SimulatedDevices{1, Bytes{900}, Bytes{0}}, place_.folder);
+      simulated_.emplace(policy::SimulatedDevices{1, Bytes{900}, Bytes{0}}, client_.folder);
     } else if (command == "allocate") {
       simulated_->allocate(0, Bytes{std::stoul(words.at(1))});
     } else if (command == "free") {
@@ -159,7 +159,7 @@ private:
     return "done";
   }
 
-  [[nodiscard]] std::string name() const { return std::to_string(place_.number); }
+  [[nodiscard]] std::string name() const { return std::to_string(client_.number); }
 
   template <class Predicate>
   std::string names_of(Predicate wanted) {
@@ -191,13 +191,13 @@ private:
     return "admissible" + admissible;
   }
 
-  Actor::Place place_;
+  Actor::Client client_;
   int output_;
   std::shared_ptr<StepsOracle> oracle_;
   StepsOracle::Use use_;
   std::optional<Ledger> ledger_;
-  std::optional<ledger::SlotStore> store_;
-  std::optional<devices::SimulatedMemory> simulated_;
+  std::optional<platform::SlotStore> store_;
+  std::optional<backend::SimulatedMemory> simulated_;
 };
 
 /// Leaves room on the heap for what a command takes: else it would depend on what this process has inherited whether,
@@ -219,7 +219,7 @@ std::string read_line(int input) {
 
 } // namespace
 
-int run_actor_program(const Actor::Place& place, int input, int output) {
+int run_actor_program(const Actor::Client& place, int input, int output) {
   make_room_on_the_heap();
   Program program{place, output};
   for (std::string line = read_line(input); !line.empty(); line = read_line(input)) {

@@ -51,9 +51,4 @@ bool sleeps_for_ever(pid_t process) {
   return call && sleeps_until_woken(*call);
 }
 
-bool is_blocked_on_a_mutex(pid_t process) {
-  const auto call = blocked_in(process);
-  return call && locks_a_mutex(*call);
-}
-
 } // namespace gputest::tests

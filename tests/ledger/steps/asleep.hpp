@@ -7,10 +7,6 @@ namespace gputest::tests {
 /// Whether a process of this test is blocked in poll(), so that it has looked at everything that happened before.
 [[nodiscard]] bool sleeps_in_poll(pid_t process);
 
-/// Whether it is, and no time-out of its own will ever wake it: only a ring or a hang-up can.
+/// Whether it is, and no time-out of its own will ever wake it: only a notify or a hang-up can.
 [[nodiscard]] bool sleeps_for_ever(pid_t process);
-
-/// Whether it is blocked on a mutex between processes that another process has.
-[[nodiscard]] bool is_blocked_on_a_mutex(pid_t process);
-
 } // namespace gputest::tests

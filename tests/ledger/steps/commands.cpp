@@ -29,7 +29,7 @@ Ledger::LeaseRequest lease_request(const Words& words, const std::string& who) {
   request.devices = std::stoul(words.at(1));
   request.bytes = std::stoul(words.at(2));
   request.exclusive = has_option(words, "exclusive");
-  request.seat = has_option(words, "seat");
+  request.medium_lock = has_option(words, "medium_lock");
   return request;
 }
 

@@ -26,7 +26,8 @@ const std::map<long, Kind>& kinds() {
       {SYS_openat, {"openat", {EMFILE, ENFILE, ENOMEM, EACCES, ENOENT, EINTR, EIO, ENOSPC, EROFS}}},
       {SYS_close, {"close", {EINTR, EIO}}},
       {SYS_flock, {"flock", {EINTR, ENOLCK, ENOMEM}}},
-      {SYS_fcntl, {"fcntl", {EINTR, ENOLCK, EDEADLK, ENOMEM}}},
+      {SYS_fcntl, {"fcntl", {}}},
+      {SYS_clock_nanosleep, {"clock_nanosleep", {EINTR}}},
       {SYS_pwrite64, {"pwrite64", {ENOSPC, EIO, EINTR, EDQUOT, ENOMEM}}},
       {SYS_read, {"read", {EINTR, EIO, EAGAIN}}},
       {SYS_write, {"write", {ENOMEM}}}, // without blocking, to a pipe
@@ -42,6 +43,9 @@ const std::map<long, Kind>& kinds() {
       {SYS_mkdir, {"mkdir", {ENOSPC, EACCES, EROFS, EDQUOT, EIO, ENOMEM}}},
       {SYS_mknod, {"mknod", {ENOSPC, EACCES, EPERM, EROFS, EDQUOT, EIO, ENOMEM}}},
       {SYS_mknodat, {"mknodat", {ENOSPC, EACCES, EPERM, EROFS, EDQUOT, EIO, ENOMEM}}},
+      {SYS_mkdirat, {"mkdirat", {ENOSPC, EACCES, EROFS, EDQUOT, EIO, ENOMEM}}},
+      {SYS_renameat2, {"renameat2", {ENOSPC, EACCES, EROFS, EDQUOT, EIO}}},
+      {SYS_pread64, {"pread64", {EIO, EINTR, ENOMEM}}},
       {SYS_rename, {"rename", {ENOSPC, EACCES, EROFS, EDQUOT, EIO, ENOTEMPTY}}},
       {SYS_fallocate, {"fallocate", {ENOSPC, EINTR, EIO, EFBIG, EDQUOT, ENOMEM}}},
       {SYS_ftruncate, {"ftruncate", {EIO, EINTR, ENOSPC}}},
@@ -57,7 +61,8 @@ const std::map<long, Kind>& kinds() {
       // These cannot fail on what the library passes to them.
       {SYS_fstat, {"fstat", {}}},
       {SYS_munmap, {"munmap", {}}},
-      {SYS_umask, {"umask", {}}},
+      {SYS_geteuid, {"geteuid", {}}},
+      {SYS_fstatfs, {"fstatfs", {}}},
       {SYS_getpid, {"getpid", {}}},
       {SYS_gettid, {"gettid", {}}},
       {SYS_getuid, {"getuid", {}}},
@@ -89,9 +94,9 @@ std::vector<int> errors_of(const SystemCall& call) {
     return {EIO, ENOMEM, EINTR}; // unknown: whatever it is, it has to be borne
   }
   if (call.number == SYS_fcntl && call.arguments[1] == F_SETLK) {
-    return {ENOLCK, EINTR, EACCES}; // unlocking; a security module or a network file system may refuse it
+    return {ENOLCK, EINTR, EIO}; // locking and unlocking; a security module or a network file system may refuse it
   }
-  if (is_of_a_descriptor(call) || (call.number == SYS_fcntl && call.arguments[1] != F_SETLKW)) {
+  if (is_of_a_descriptor(call) || call.number == SYS_fcntl) {
     return {}; // looks at what the kernel has in memory, or sets a descriptor's flags
   }
   if (is_unlocking(call)) {
@@ -111,13 +116,17 @@ bool is_of_the_allocator(const SystemCall& call) {
   return call.number == SYS_brk || (call.number == SYS_mmap && (call.arguments[3] & MAP_ANONYMOUS) != 0);
 }
 
-bool may_be_of_ringing(const SystemCall& call) {
-  return call.number == SYS_write || (call.number == SYS_openat && (call.arguments[2] & O_ACCMODE) != O_RDONLY);
+bool may_be_of_notifying(const SystemCall& call) {
+  return call.number == SYS_write || call.number == SYS_pread64 || (call.number == SYS_openat && (call.arguments[2] & O_ACCMODE) != O_RDONLY);
 }
 
 bool writes_a_file(const SystemCall& call) { return call.number == SYS_pwrite64; }
 
-bool locks_a_mutex(const SystemCall& call) { return call.number == SYS_fcntl && call.arguments[1] == F_SETLKW; }
+bool sets_a_lock(const SystemCall& call) { return call.number == SYS_fcntl && call.arguments[1] == F_SETLK; }
+
+bool waits_for_a_mutex(const SystemCall& call) {
+  return call.number == SYS_clock_nanosleep || call.number == SYS_nanosleep; // the library sleeps for nothing else
+}
 
 bool is_sleep(const SystemCall& call) { return call.number == SYS_poll; }
 
@@ -133,9 +142,10 @@ std::string name_of(const SystemCall& call) { return std::to_string(call.number)
 std::vector<int> errors_of(const SystemCall& /*call*/) { return {}; }
 bool is_made_though_it_fails(const SystemCall& /*call*/) { return false; }
 bool is_of_the_allocator(const SystemCall& /*call*/) { return false; }
-bool may_be_of_ringing(const SystemCall& /*call*/) { return false; }
+bool may_be_of_notifying(const SystemCall& /*call*/) { return false; }
 bool writes_a_file(const SystemCall& /*call*/) { return false; }
-bool locks_a_mutex(const SystemCall& /*call*/) { return false; }
+bool sets_a_lock(const SystemCall& /*call*/) { return false; }
+bool waits_for_a_mutex(const SystemCall& /*call*/) { return false; }
 bool is_sleep(const SystemCall& /*call*/) { return false; }
 bool sleeps_until_woken(const SystemCall& /*call*/) { return false; }
 

@@ -22,14 +22,17 @@ namespace gputest::tests {
 /// Whether it may be of the allocator and not of the library.
 [[nodiscard]] bool is_of_the_allocator(const SystemCall& call);
 
-/// Whether it may be of ringing somebody's bell.
-[[nodiscard]] bool may_be_of_ringing(const SystemCall& call);
+/// Whether it may be of notifying somebody's wake-up FIFO, or of seeing who is to be notified.
+[[nodiscard]] bool may_be_of_notifying(const SystemCall& call);
 
 /// Whether it writes a piece of a file.
 [[nodiscard]] bool writes_a_file(const SystemCall& call);
 
-/// Whether it locks the mutex between processes, and waits for it if it has to.
-[[nodiscard]] bool locks_a_mutex(const SystemCall& call);
+/// Whether it tries to lock the mutex between processes, or unlocks it.
+[[nodiscard]] bool sets_a_lock(const SystemCall& call);
+
+/// Whether it is the pause before the mutex, which another process has, is tried again.
+[[nodiscard]] bool waits_for_a_mutex(const SystemCall& call);
 
 /// Whether it is the one in which a process waits for its turn.
 [[nodiscard]] bool is_sleep(const SystemCall& call);

@@ -1,8 +1,9 @@
 #pragma once
 
-#include "system/descriptor.hpp"
+#include "platform/descriptor.hpp"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,20 +12,38 @@
 
 namespace gputest::tests {
 
-/// Holds a mutex between processes as somebody else would.
+/// Holds a mutex between processes as somebody else would, unless somebody has it already.
 class LockHolder {
 public:
   explicit LockHolder(const std::string& path) : file_{::open(path.c_str(), O_RDWR | O_CLOEXEC)} {
     struct flock whole {};
     whole.l_type = F_WRLCK;
     whole.l_whence = SEEK_SET;
-    if (!file_ || ::fcntl(file_.number(), F_SETLKW, &whole) != 0) {
-      throw std::system_error{errno, std::generic_category(), "cannot lock " + path};
+    if (!file_) {
+      throw std::system_error{errno, std::generic_category(), "cannot open " + path};
     }
+    holds_ = ::fcntl(file_.number(), F_SETLK, &whole) == 0;
   }
 
+  explicit operator bool() const { return holds_; }
+
 private:
-  system::Descriptor file_;
+  platform::Descriptor file_;
+  bool holds_ = false;
 };
+
+/// Blocks until nobody but `process` holds a mutex: who tries it then has it at once, as it had in the survey.
+inline void await_mutex(const std::string& path, pid_t process) {
+  const platform::Descriptor file{::open(path.c_str(), O_RDWR | O_CLOEXEC)};
+  for (;;) {
+    struct flock whole {};
+    whole.l_type = F_WRLCK;
+    whole.l_whence = SEEK_SET;
+    if (!file || ::fcntl(file.number(), F_GETLK, &whole) != 0 || whole.l_type == F_UNLCK || whole.l_pid == process) {
+      return;
+    }
+    ::sched_yield();
+  }
+}
 
 } // namespace gputest::tests

@@ -1,6 +1,7 @@
 #pragma once
 
-#include "ledger/entry.hpp"
+#include "ledger/record.hpp"
+#include "support/observed.hpp"
 #include "support/shared_object.hpp"
 
 #include <sys/file.h>
@@ -16,7 +17,7 @@ namespace gputest::tests {
 ///
 /// A process says what it uses after the ledger has let it, and takes that back before it tells the ledger. For one
 /// that is killed its killer does, and only then the devices show its memory as free.
-class StepsOracle : public ledger::DeviceWitness {
+class StepsOracle : public ledger::DeviceProbe {
 public:
   static constexpr std::size_t devices = 2;
   static constexpr std::size_t most_processes = 128;
@@ -29,7 +30,7 @@ public:
     std::array<bool, devices> inside{};
     std::array<bool, devices> alone{};     ///< inside as one that may ask for the whole device
     std::array<bool, devices> exclusive{}; ///< has a lease of the whole device
-    std::array<bool, devices> seat{};
+    std::array<bool, devices> medium_lock{};
   };
 
   explicit StepsOracle(const std::string& path) : shared_{path} {}
@@ -49,14 +50,17 @@ public:
   /// How often the rules were broken.
   [[nodiscard]] std::uint32_t violations() const { return shared_->violations; }
 
-  [[nodiscard]] policy::Capacity capacity(const std::string& /*uuid*/, const std::vector<ledger::Entry>& /*entries*/,
-                                          policy::DeviceMask /*device*/) const override {
-    return {device_bytes, 0};
-  }
-
-  [[nodiscard]] bool is_back(const std::string& uuid, const ledger::Entry& ended) const override {
-    const auto process = static_cast<std::size_t>(std::stoul(ended.who));
-    return !shared_->uses[process].inside.at(static_cast<std::size_t>(uuid.back() - '0'));
+  [[nodiscard]] std::shared_ptr<const ledger::Observation> observe(const std::string& uuid) const override {
+    const auto device = static_cast<std::size_t>(uuid.back() - '0');
+    std::array<bool, most_processes> inside{};
+    for (std::size_t process = 0; process < most_processes; ++process) {
+      inside[process] = shared_->uses[process].inside.at(device);
+    }
+    return std::make_shared<Observed>(
+        [] {
+          return policy::Capacity{device_bytes, 0};
+        },
+        [inside](const ledger::Record& ended) { return !inside.at(std::stoul(ended.who)); });
   }
 
 private:
@@ -70,14 +74,14 @@ private:
       std::uint64_t bytes = 0;
       int inside = 0;
       int exclusive = 0;
-      int seats = 0;
+      int medium_locks = 0;
       for (const Use& use : shared_->uses) {
         bytes += use.overhead_bytes.at(d) + use.leased_bytes.at(d);
         inside += use.inside.at(d) ? 1 : 0;
         exclusive += use.exclusive.at(d) || use.alone.at(d) ? 1 : 0;
-        seats += use.seat.at(d) ? 1 : 0;
+        medium_locks += use.medium_lock.at(d) ? 1 : 0;
       }
-      if (bytes > device_bytes || seats > 1 || (exclusive > 0 && inside > 1)) {
+      if (bytes > device_bytes || medium_locks > 1 || (exclusive > 0 && inside > 1)) {
         ++shared_->violations;
       }
     }

@@ -50,10 +50,13 @@ void kill_asleep(Scene& scene, const Trial& trial) {
 }
 
 void kill_blocked(Scene& scene, const Trial& trial) {
-  if (go_to(scene, trial.boundaries, 0) || !locks_a_mutex(scene.subject().system_call())) {
+  if (go_to(scene, trial.boundaries, 0) || !sets_a_lock(scene.subject().system_call())) {
     return; // sooner than in the survey
   }
   const LockHolder holder{scene.subject().file(scene.subject().system_call().arguments[0])};
+  if (!holder) {
+    return; // the subject has it, and is about to unlock it
+  }
   expect(scene.subject().to_blocked() == Stop::asleep, "the subject does not wait for the mutex");
   scene.kill(0);
 }
@@ -67,10 +70,10 @@ bool explains(const std::string& outcome, const std::string& folder, const Fault
          (fault.for_ever || has(outcome, reason) || (fault.error == ENOENT && has(outcome, " is missing")));
 }
 
-/// Whether a process may lose its place for that: it can neither ring nor take its claim back. One that has only no
-/// descriptor left has a spare one to ring with.
+/// Whether a process may lose its place for that: it can neither notify nor take its claim back. One that has only no
+/// descriptor left has a spare one to notify with.
 bool may_cost_the_place(const SystemCall& failing, const Fault& fault) {
-  return fault.for_ever || (may_be_of_ringing(failing) && fault.error != EMFILE && fault.error != ENFILE);
+  return fault.for_ever || (may_be_of_notifying(failing) && fault.error != EMFILE && fault.error != ENFILE);
 }
 
 /// Brings the subject to the operation's end, with the system call of the fault failing on the way.

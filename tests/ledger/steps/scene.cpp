@@ -1,6 +1,7 @@
 #include "ledger/steps/scene.hpp"
 
 #include "ledger/steps/faults.hpp"
+#include "ledger/steps/lock_holder.hpp"
 
 #include <filesystem>
 #include <iterator>
@@ -100,10 +101,18 @@ void Scene::hear(std::size_t number) {
 
 Tracee::Stop Scene::advance() {
   const auto stop = tracee_->to_boundary();
-  if (stop == Tracee::Stop::entry && is_sleep(tracee_->system_call())) {
-    meanwhile();
+  if (stop == Tracee::Stop::entry) {
+    before(tracee_->system_call());
   }
   return stop;
+}
+
+void Scene::before(const SystemCall& call) {
+  if (is_sleep(call)) {
+    meanwhile();
+  } else if (sets_a_lock(call)) {
+    await_mutex(tracee_->file(call.arguments[0]), actor(subject_number).pid());
+  }
 }
 
 void Scene::meanwhile() {

@@ -23,6 +23,10 @@ public:
   /// The subject goes on to the next boundary. Where it is about to sleep, the others do what they do meanwhile.
   Tracee::Stop advance();
 
+  /// Before the subject makes a system call: where it sleeps, the others do what they do meanwhile; where it tries the
+  /// mutex, they let go of it, so that it does not have to try it again, which it did not do in the survey either.
+  void before(const SystemCall& call);
+
   /// The others do what they do while the subject sleeps, if they have not yet.
   void meanwhile();
 

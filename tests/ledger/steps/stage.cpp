@@ -8,7 +8,7 @@ Stage::Stage(bool with_ledger) : oracle_{std::make_unique<StepsOracle>(folder_.p
   }
 }
 
-Actor::Place Stage::place(std::size_t number) const { return {folder(), folder_.path() + "/oracle", number}; }
+Actor::Client Stage::place(std::size_t number) const { return {folder(), folder_.path() + "/oracle", number}; }
 
 Actor& Stage::observer() {
   if (!observer_) {

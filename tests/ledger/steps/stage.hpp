@@ -14,7 +14,7 @@ class Stage {
 public:
   explicit Stage(bool with_ledger);
 
-  [[nodiscard]] Actor::Place place(std::size_t number) const;
+  [[nodiscard]] Actor::Client place(std::size_t number) const;
   [[nodiscard]] StepsOracle& oracle() { return *oracle_; }
 
   /// A process that never enters the ledger, and tells what stands on it.

@@ -5,6 +5,7 @@
 #include "ledger/steps/jobs.hpp"
 #include "ledger/steps/play.hpp"
 #include "ledger/steps/survey.hpp"
+#include "support/run_tests.hpp"
 
 #include <gtest/gtest.h>
 
@@ -161,7 +162,7 @@ int main(int argc, char** argv) {
     }
   }
   const auto start = std::chrono::steady_clock::now();
-  const int status = RUN_ALL_TESTS();
+  const int status = gputest::tests::run_tests();
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   const auto& totals = gputest::tests::totals();
   std::cout << "steps: " << totals.scenarios.size() << " scenarios";

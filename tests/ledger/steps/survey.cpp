@@ -40,9 +40,7 @@ std::vector<std::size_t> survey_instructions(Stage& stage, const Scenario& scena
   std::vector<std::size_t> instructions{0};
   while (!subject.at_breakpoint()) {
     if (const auto call = subject.at_system_call()) {
-      if (is_sleep(*call)) {
-        scene.meanwhile();
-      }
+      scene.before(*call);
       instructions.push_back(0);
     } else {
       ++instructions.back();

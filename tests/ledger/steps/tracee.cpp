@@ -1,6 +1,7 @@
 #include "ledger/steps/tracee.hpp"
 
 #include "ledger/steps/asleep.hpp"
+#include "ledger/steps/faults.hpp"
 
 #include <sched.h>
 #include <sys/ptrace.h>
@@ -138,8 +139,17 @@ Tracee::Stop Tracee::resume(int request) {
 }
 
 Tracee::Stop Tracee::to_blocked() {
-  ::ptrace(PTRACE_SYSCALL, pid_, nullptr, 0);
-  return await(is_blocked_on_a_mutex);
+  constexpr int most_boundaries = 10; // those of the try, and then the pause
+  for (int boundary = 0; boundary < most_boundaries; ++boundary) {
+    const Stop stop = to_boundary();
+    if (stop == Stop::entry && waits_for_a_mutex(system_call())) {
+      return Stop::asleep;
+    }
+    if (stop != Stop::entry && stop != Stop::exit) {
+      return stop;
+    }
+  }
+  return Stop::entry;
 }
 
 Tracee::Stop Tracee::await(bool (*is_asleep)(pid_t)) {

@@ -68,7 +68,7 @@ std::vector<Trial> kills_at_system_calls(const Survey& survey, Extent extent) {
       slept = true;
       trials.push_back({Trial::Kind::kill_asleep, 2 * call + 1, 0, 0, {}});
     }
-    if (locks_a_mutex(survey.calls[call])) {
+    if (sets_a_lock(survey.calls[call])) {
       trials.push_back({Trial::Kind::kill_blocked, 2 * call + 1, 0, 0, {}});
     }
   }

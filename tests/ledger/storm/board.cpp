@@ -13,7 +13,7 @@ constexpr unsigned version_shift = 40;
 } // namespace
 
 std::uint64_t Use::packed() const {
-  const unsigned flags = (inside ? 1U : 0U) | (exclusive ? 2U : 0U) | (seat ? 4U : 0U);
+  const unsigned flags = (inside ? 1U : 0U) | (exclusive ? 2U : 0U) | (medium_lock ? 4U : 0U);
   return overhead_bytes | std::uint64_t{leased_bytes} << leased_shift | std::uint64_t{flags} << flags_shift |
          std::uint64_t{version} << version_shift;
 }
@@ -25,7 +25,7 @@ Use Use::unpacked(std::uint64_t word) {
   const auto flags = static_cast<unsigned>(word >> flags_shift);
   use.inside = (flags & 1U) != 0;
   use.exclusive = (flags & 2U) != 0;
-  use.seat = (flags & 4U) != 0;
+  use.medium_lock = (flags & 4U) != 0;
   use.version = static_cast<std::uint32_t>(word >> version_shift);
   return use;
 }
@@ -33,14 +33,16 @@ Use Use::unpacked(std::uint64_t word) {
 std::uint64_t Granted::sum() const {
   constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;
   std::uint64_t sum = odd;
-  for (const std::uint64_t value : {number, std::uint64_t{enters}, asked, devices, asked_at, queued_at, looked_at}) {
+  for (const std::uint64_t value :
+       {number, std::uint64_t{enters}, asked, devices, bytes, std::uint64_t{exclusive}, std::uint64_t{medium_lock},
+        std::uint64_t{was_stopped}, asked_at, queued_at, looked_at}) {
     sum = (sum ^ value) * odd;
   }
   return sum;
 }
 
 const char* name_of(Rule rule) {
-  constexpr std::array<const char*, rules> names{"budget",   "order", "bound",   "sleeper",
+  constexpr std::array<const char*, rules> names{"budget",   "order", "delay",   "bound",  "sleeper",
                                                  "deadlock", "stuck", "remains", "failure"};
   return names.at(static_cast<std::size_t>(rule));
 }

@@ -48,11 +48,19 @@ struct Use {
   std::uint16_t leased_bytes = 0;
   bool inside = false;
   bool exclusive = false;
-  bool seat = false;
+  bool medium_lock = false;
   std::uint32_t version = 0; ///< 24 bits: two reads that are equal were equal in between
 
   [[nodiscard]] std::uint64_t packed() const;
   static Use unpacked(std::uint64_t word);
+};
+
+/// A request for a lease that waits, for those that come later.
+struct Waiting {
+  std::atomic<std::uint64_t> queued_at; ///< a value of Board::clock; 0: nothing waits. Written last
+  std::atomic<std::uint64_t> devices;
+  std::atomic<std::uint64_t> bytes;
+  std::atomic<std::uint64_t> overhead_changes; ///< Board::overhead_changes when it asked
 };
 
 /// What one process says of itself. In its own words and without the ledger's help.
@@ -61,6 +69,10 @@ struct Row {
   std::array<std::atomic<std::uint64_t>, most_devices> uses;
   std::atomic<Doing> doing;
   std::atomic<Pulse> pulse;
+  std::atomic<std::uint64_t> holds_since; ///< when it asked for the lease that it holds
+  Waiting waiting;                        ///< the lease that it waits for
+  std::atomic<bool> was_stopped;          ///< since it asked
+  std::atomic<std::uint64_t> delayed_at;  ///< `queued_at` of a request that a later one was seen to delay
 };
 
 /// One request that was granted. Moments are values of Board::clock.
@@ -69,6 +81,10 @@ struct Granted {
   bool enters = false;
   policy::DeviceMask asked = 0;
   policy::DeviceMask devices = 0;
+  bool exclusive = false;
+  bool medium_lock = false;
+  std::uint64_t bytes = 0;     ///< of a lease and the process's context
+  bool was_stopped = false;    ///< while it waited, so that it was passed
   std::uint64_t asked_at = 0;  ///< before it asked
   std::uint64_t queued_at = 0; ///< it was known to be in the queue; 0 if it never was
   std::uint64_t looked_at = 0; ///< its last look at the ledger: the one that granted
@@ -78,17 +94,19 @@ struct Granted {
 };
 
 /// A place in the list of grants.
-struct GrantPlace {
+struct GrantClient {
   Granted grant;
   std::atomic<std::uint64_t> sum; ///< of the grant, written last
 };
 
 /// What a storm can find.
 enum class Rule : std::uint32_t {
-  budget,   ///< more bytes in use than there are, two in one seat, somebody
+  budget,   ///< more bytes in use than there are, two in one medium lock, somebody
             ///< beside who has the whole device
   order,    ///< a request was granted although an earlier one for one of the same
-            ///< devices still waited
+            ///< devices still waited that it cannot run beside
+  delay,    ///< a request has no room beside a lease that was granted later, and had
+            ///< room without it
   bound,    ///< a request was passed by more grants than there are processes
   sleeper,  ///< everything is still, and a request that could be granted sleeps:
             ///< a lost wake-up
@@ -100,7 +118,7 @@ enum class Rule : std::uint32_t {
   failure,  ///< an answer that nobody asked for, or a process that ended in a
             ///< way of its own
 };
-constexpr std::size_t rules = 8;
+constexpr std::size_t rules = 9;
 [[nodiscard]] const char* name_of(Rule rule);
 [[nodiscard]] const char* name_of(Doing doing);
 
@@ -114,9 +132,10 @@ struct Board {
   std::atomic<std::uint64_t> clock; ///< the order of things, for the oracle
   std::atomic<std::uint64_t> steps; ///< grows as long as anything gets on
 
+  std::atomic<std::uint64_t> overhead_changes; ///< contexts that have grown or shrunk
   std::array<Row, most_rows> rows;
   std::atomic<std::uint64_t> granted;
-  std::array<GrantPlace, most_grants> grants;
+  std::array<GrantClient, most_grants> grants;
 
   std::atomic<std::uint64_t> entries;
   std::atomic<std::uint64_t> leases;

@@ -63,6 +63,9 @@ bool Crowd::start_one() {
   process.number = next_number();
   Row& row = board_->row_of(process.number);
   row.number = process.number;
+  row.holds_since = 0;
+  row.waiting.queued_at = 0;
+  row.was_stopped = false;
   row.doing = Doing::starting;
   row.pulse = Pulse::runs;
   const auto seed = static_cast<unsigned>((*random_)());
@@ -118,6 +121,7 @@ void Crowd::reap() {
       continue; // a child that outlived its parent
     }
     if (WIFSTOPPED(status)) {
+      board_->row_of(process->number).was_stopped = true;
       process->goes_on_at = Clock::now() + std::chrono::microseconds{up_to(most_us_stopped)};
       ++tally_->stops;
       continue;
@@ -214,8 +218,8 @@ std::string Crowd::description() const {
     for (std::size_t device = 0; device < board_->devices; ++device) {
       if (const Use use = Use::unpacked(row.uses.at(device)); use.inside) {
         text += " [" + std::to_string(device) + ": " + std::to_string(use.overhead_bytes) + "+" +
-                std::to_string(use.leased_bytes) + (use.exclusive ? " exclusive" : "") + (use.seat ? " seat" : "") +
-                "]";
+                std::to_string(use.leased_bytes) + (use.exclusive ? " exclusive" : "") +
+                (use.medium_lock ? " medium_lock" : "") + "]";
       }
     }
   }

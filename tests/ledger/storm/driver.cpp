@@ -26,7 +26,7 @@ void Driver::run() {
 }
 
 /// One round in eight has all processes on all devices. The others have few: where many change something, each of
-/// their rings makes up for one that is missing.
+/// their notifies makes up for one that is missing.
 void Driver::choose_weather() {
   const DeviceMask all = (DeviceMask{1} << settings_.devices) - 1;
   most_running_ = settings_.processes;

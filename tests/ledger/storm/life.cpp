@@ -154,6 +154,7 @@ private:
   void correct_overhead() {
     if (announced_overhead_bytes_ != overhead_bytes_) {
       announced_overhead_bytes_ = overhead_bytes_;
+      ++board_->overhead_changes;
       use_overhead(overhead_bytes_);
       ledger_->set_overhead(overhead_bytes_);
     }
@@ -170,18 +171,22 @@ private:
     auto patience = Life::patience();
     // Who has not announced it when it entered may not wait for whole devices, but may try.
     request.exclusive = whole_ ? one_in(2) : !patience.may_wait && one_in(3);
-    request.seat = !request.exclusive && one_in(3);
+    request.medium_lock = !request.exclusive && one_in(3);
     const bool larger = one_in(16); // than it has announced
     request.bytes = request.exclusive ? 0 : (one_in(3) ? largest_ : up_to(largest_)) + (larger ? largest_ : 0);
     hurries_ = one_in(4);
     if (hurries_) {
       patience.until = steady_clock::now() + std::chrono::microseconds{up_to(one_in(2) ? 1000 : 20000)};
     }
-    oracle_->asks(false, request.devices);
+    oracle_->asks(false, request.devices, request.bytes, announced_overhead_bytes_, request.exclusive,
+                  request.medium_lock);
     begin(Doing::leasing);
     const Result result = ledger_->lease(request, patience);
     note_end_of_wait();
     row_->doing = Doing::inside;
+    if (result.kind != Result::Kind::granted) {
+      oracle_->ends();
+    }
     if ((result.kind == Result::Kind::would_wait && !patience.may_wait) ||
         (result.kind == Result::Kind::timed_out && hurries_) ||
         ((result.kind == Result::Kind::unannounced || result.kind == Result::Kind::refused) && larger)) {
@@ -204,10 +209,11 @@ private:
       if ((request.devices >> device & 1U) != 0) {
         uses_.at(device).leased_bytes = static_cast<std::uint16_t>(request.bytes);
         uses_.at(device).exclusive = request.exclusive;
-        uses_.at(device).seat = request.seat;
+        uses_.at(device).medium_lock = request.medium_lock;
       }
     }
     oracle_->use(uses_);
+    oracle_->look_who_is_delayed();
     ++board_->leases;
     ++board_->steps;
     linger();
@@ -220,12 +226,14 @@ private:
     for (auto& use : uses_) {
       use.leased_bytes = 0;
       use.exclusive = false;
-      use.seat = false;
+      use.medium_lock = false;
     }
     oracle_->use(uses_);
+    oracle_->ends();
   }
 
-  /// Leaves a child behind, from time to time: it keeps the bell and the memory of its parent, which dies before it.
+  /// Leaves a child behind, from time to time: it keeps the wake-up FIFO and the memory of its parent, which dies
+  /// before it.
   void linger() {
     if (!one_in(100)) {
       return;

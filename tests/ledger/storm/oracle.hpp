@@ -2,11 +2,12 @@
 
 #include "board.hpp"
 
-#include "ledger/entry.hpp"
+#include "ledger/record.hpp"
 
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 
 namespace gputest::tests::storm {
@@ -16,7 +17,7 @@ namespace gputest::tests::storm {
 /// A process says what it uses after the ledger has let it, and takes that back before it tells the ledger. For one
 /// that was killed the driver takes it back, some time after it has ended, and only then the devices show its memory as
 /// free.
-class Oracle : public ledger::DeviceWitness {
+class Oracle : public ledger::DeviceProbe {
 public:
   using Uses = std::array<Use, most_devices>;
 
@@ -26,24 +27,28 @@ public:
   void use(const Uses& uses);
 
   /// Call it before each request, after the ledger has said that it waits, and once it was granted; that one judges it
-  /// against all other requests.
-  void asks(bool enters, policy::DeviceMask devices);
+  /// against all other requests. `bytes` and what follows are of a lease.
+  void asks(bool enters, policy::DeviceMask devices, std::uint64_t bytes = 0, std::uint64_t overhead_bytes = 0,
+            bool exclusive = false, bool medium_lock = false);
   void is_queued();
   void is_granted(policy::DeviceMask devices);
 
-  /// Called whenever the ledger asks for a device: in the midst of a look, while it has the mutex.
+  /// Call it when a request has ended without a grant, and when a lease is given back.
+  void ends();
+
+  /// Call it when a process uses the lease that it was granted: looks whether that one delays somebody.
+  void look_who_is_delayed();
+
+  /// Called whenever the ledger looks at a device, and when it uses what it saw: in the midst of a look, while it has
+  /// the mutex.
   std::function<void()> on_look;
 
-  [[nodiscard]] policy::Capacity capacity(const std::string& uuid, const std::vector<ledger::Entry>& entries,
-                                          policy::DeviceMask device) const override;
-  [[nodiscard]] bool is_back(const std::string& uuid, const ledger::Entry& ended) const override;
-
-  /// Whether the memory of a process is back on a device.
-  [[nodiscard]] static bool is_back(Board& board, std::uint64_t number, std::size_t device);
+  [[nodiscard]] std::shared_ptr<const ledger::Observation> observe(const std::string& uuid) const override;
 
 private:
   void check(std::size_t device) const;
   void compare(const Granted& waiter, const Granted& other) const;
+  [[nodiscard]] bool delays(const Waiting& waiting, std::uint64_t queued_at, std::size_t device) const;
 
   Board* board_;
   std::uint64_t number_;

@@ -1,5 +1,5 @@
 /* Process 0 tries to lease the whole device without waiting; process 1 waits with a deadline; 1 and 2 want the medium
-   seat. */
+   medium lock. */
 #define PROCESSES 3
 #define DEVICES 1
 #define KILLS 1
@@ -13,5 +13,5 @@
 #define BYTES(p, k) (p == 0 -> 2 : 1)
 #define MAY_WAIT(p, k) (p != 0)
 #define EXCLUSIVE(p, k) (p == 0)
-#define SEAT(p, k) (p != 0)
+#define MEDIUM_LOCK(p, k) (p != 0)
 #include "../ledger.pml"

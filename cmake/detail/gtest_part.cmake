@@ -1,0 +1,63 @@
+# Builds gputest's part for GoogleTest from its sources, against the GoogleTest of the current project. A compiled
+# library would work only with the GoogleTest that it was compiled against, and no error would report a mismatch.
+#
+# Targets, unless they exist already: gputest::gputest and gputest::main, static libraries. They are built only if a
+# target links them. Need the target gputest::core.
+
+# _gputest_add_gtest_part(<folder of the sources> <directory that may still add GoogleTest>)
+function(_gputest_add_gtest_part sources directory)
+  if(TARGET gputest)
+    return()
+  endif()
+  add_library(gputest STATIC EXCLUDE_FROM_ALL
+    "${sources}/current_session.cpp"
+    "${sources}/fixtures.cpp"
+    "${sources}/known_needs.cpp"
+    "${sources}/run_all_tests.cpp")
+  add_library(gputest::gputest ALIAS gputest)
+  target_compile_features(gputest PUBLIC cxx_std_17)
+  target_link_libraries(gputest PUBLIC gputest::core)
+  # gpu_add_test() reads this from any target that links gputest, directly or not: such a target needs no launcher.
+  set_target_properties(gputest PROPERTIES
+    POSITION_INDEPENDENT_CODE ON
+    INTERFACE_GPUTEST_LINKED ON
+    COMPATIBLE_INTERFACE_BOOL GPUTEST_LINKED)
+
+  add_library(gputest_main STATIC EXCLUDE_FROM_ALL "${sources}/main.cpp")
+  add_library(gputest::main ALIAS gputest_main)
+  set_target_properties(gputest_main PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  target_link_libraries(gputest_main PUBLIC gputest)
+
+  _gputest_spare_from_checks(gputest gputest_main)
+
+  if(TARGET GTest::gtest OR TARGET gtest)
+    _gputest_link_googletest()
+  else()
+    # FetchContent or add_subdirectory() may add GoogleTest later in that directory, and fail if an imported one exists.
+    cmake_language(DEFER DIRECTORY "${directory}" CALL _gputest_link_googletest)
+  endif()
+endfunction()
+
+# A project's warnings and checks apply to its own code only.
+function(_gputest_spare_from_checks)
+  if(NOT GPUTEST_DEVELOPER_MODE)
+    foreach(part IN LISTS ARGN)
+      target_compile_options(${part} PRIVATE $<$<CXX_COMPILER_ID:GNU,Clang,AppleClang>:-w>)
+      set_target_properties(${part} PROPERTIES CXX_CLANG_TIDY "" CXX_CPPCHECK "" CXX_CPPLINT "" CXX_INCLUDE_WHAT_YOU_USE "")
+    endforeach()
+  endif()
+endfunction()
+
+# Links gputest with the GoogleTest target that exists now, else with the one that find_package() finds. If there is
+# none, gputest::gputest does not compile, and the error says why. Projects that use only other targets need no
+# GoogleTest.
+function(_gputest_link_googletest)
+  if(NOT TARGET GTest::gtest AND NOT TARGET gtest)
+    find_package(GTest QUIET)
+  endif()
+  if(TARGET GTest::gtest)
+    target_link_libraries(gputest PUBLIC GTest::gtest)
+  elseif(TARGET gtest)
+    target_link_libraries(gputest PUBLIC gtest)
+  endif()
+endfunction()

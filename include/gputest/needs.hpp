@@ -1,0 +1,100 @@
+#pragma once
+
+#include <gputest/bytes.hpp>
+#include <gputest/capability.hpp>
+#include <gputest/memory_class.hpp>
+#include <gputest/request.hpp>
+
+#include <optional>
+#include <string>
+#include <type_traits>
+
+namespace gputest {
+
+/// The needs of one test or of one suite. A less specific source supplies what they leave out.
+struct Needs {
+  std::optional<MemoryClass> memory_class;
+  std::optional<Bytes> bytes; ///< per device
+  std::optional<int> gpus;
+  std::optional<Bytes> heap; ///< for `malloc` in kernels
+  Capabilities capabilities;
+  bool suite_lease = false; ///< of a suite: one lease for all its tests, SetUpTestSuite and TearDownTestSuite included
+
+  /// Whether it says anything about memory.
+  [[nodiscard]] bool says_memory() const { return memory_class || bytes; }
+};
+
+/// What a test asks for, from all sources. Pure.
+///
+/// Memory, number of GPUs and heap each come from the most specific source that says them: the test, its suite, its
+/// fixture (memory only), the CTest entry. If a more specific source says only bytes, the class of the less specific
+/// source holds. The bytes of the entry hold for medium and large fixtures that say none. Capabilities add up.
+[[nodiscard]] Request resolve(const Needs& test, const Needs& suite, std::optional<MemoryClass> fixture,
+                              const Request& entry);
+
+/// The contradiction in the needs, and what is allowed; empty if there is none. Pure.
+[[nodiscard]] std::string contradiction_in(const Needs& needs);
+
+/// The words of GPUTEST_NEEDS and GPUTEST_SUITE_NEEDS, in addition to sizes and gputest::capabilities.
+namespace words {
+
+inline constexpr MemoryClass small = MemoryClass::small;
+inline constexpr MemoryClass medium = MemoryClass::medium;
+inline constexpr MemoryClass large = MemoryClass::large;
+
+struct Gpus {
+  int count;
+};
+/// The number of distinct devices, 1 to 16.
+constexpr Gpus gpus(int count) { return {count}; }
+
+struct Heap {
+  Bytes size;
+};
+/// A heap for `malloc` in kernels, set before the first kernel and counted in addition to the bytes.
+constexpr Heap heap(Bytes size) { return {size}; }
+
+struct SuiteLease {};
+/// One lease for the whole suite, from before SetUpTestSuite until after TearDownTestSuite.
+inline constexpr SuiteLease suite_lease{};
+
+} // namespace words
+
+namespace detail {
+
+inline void say(Needs& needs, Bytes bytes) { needs.bytes = bytes; }
+inline void say(Needs& needs, MemoryClass memory_class) { needs.memory_class = memory_class; }
+inline void say(Needs& needs, words::Gpus gpus) { needs.gpus = gpus.count; }
+inline void say(Needs& needs, words::Heap heap) { needs.heap = heap.size; }
+inline void say(Needs& needs, words::SuiteLease /*lease*/) { needs.suite_lease = true; }
+inline void say(Needs& needs, const Capability& capability) {
+  needs.capabilities = needs.capabilities | Capabilities{capability};
+}
+
+template <class Word, class... Words>
+inline constexpr int count_of = (0 + ... + (std::is_same_v<Word, Words> ? 1 : 0));
+
+template <class Word>
+inline constexpr bool is_word =
+    count_of<Word, Bytes, MemoryClass, words::Gpus, words::Heap, words::SuiteLease, Capability> == 1;
+
+/// The needs that the words describe, in any order.
+template <bool of_suite, class... Words>
+Needs needs_of(const Words&... said) {
+  static_assert(sizeof...(Words) != 0, "say what is needed: a size such as 3_GiB, small, medium, large, gpus(2), ...");
+  static_assert((is_word<Words> && ...), "allowed are a size with its unit such as 3_GiB, small, medium, large, "
+                                         "gpus(n), heap(size), capabilities such as sm(80), and suite_lease");
+  static_assert(count_of<Bytes, Words...> <= 1, "two sizes are said; the memory per device is one");
+  static_assert(count_of<MemoryClass, Words...> <= 1, "two memory classes are said");
+  static_assert(count_of<words::Gpus, Words...> <= 1, "gpus() is said twice");
+  static_assert(count_of<words::Heap, Words...> <= 1, "heap() is said twice");
+  static_assert(of_suite || count_of<words::SuiteLease, Words...> == 0,
+                "suite_lease is for suites: GPUTEST_SUITE_NEEDS(Suite, ..., suite_lease)");
+  Needs needs;
+  (say(needs, said), ...);
+  return needs;
+}
+
+} // namespace detail
+
+} // namespace gputest

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+
+namespace gputest {
+
+/// The result of a request for devices or memory.
+struct Outcome {
+  enum class Kind { granted, skip, fail };
+  Kind kind = Kind::granted;
+  std::string reason;     ///< of a skip or a failure: what was asked, what was seen, what to do
+  bool not_freed = false; ///< fail: the memory did not become free, in time or at all
+};
+
+/// The exit code of a test executable in which nothing failed and nothing ran; gpu_add_test() sets SKIP_RETURN_CODE to
+/// it.
+inline constexpr int skipped_exit_code = 77;
+
+} // namespace gputest

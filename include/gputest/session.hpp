@@ -1,0 +1,114 @@
+#pragma once
+
+#include <gputest/device.hpp>
+#include <gputest/lease.hpp>
+#include <gputest/outcome.hpp>
+#include <gputest/request.hpp>
+#include <gputest/settings.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gputest {
+
+/// What a process may ask for during its life, announced when it enters.
+struct Plan {
+  std::vector<Request> requests; ///< of all its tests, as far as known
+  Capabilities capabilities;     ///< what its tests require, all together
+  bool open_ended = false;       ///< some requests are not known yet: a medium one is assumed
+};
+
+/// What was found in this process since examine() was called last.
+struct Findings {
+  std::vector<std::string> problems; ///< failures of a test: a sticky CUDA error, lost files, contexts elsewhere
+  std::string memory_resource;       ///< kinds of memory that the test took through memory_resource; empty: none
+  std::string spilled;               ///< managed memory that went to the host, or `not visible`; empty: none was used
+};
+
+/// One process's use of the devices, from choosing them to giving them back. Start here in a program that has no
+/// adapter for its test framework.
+///
+/// At most one object exists in a process; it lives until the process needs no device any more. Thread-safe; a call
+/// that blocks keeps those of other threads waiting. No other interface of gputest reads the environment in a process
+/// that has one.
+class Session {
+public:
+  /// Throws InvalidSetting for devices that cannot be, and Error while this process has another Session.
+  Session(Settings settings, Entry entry);
+
+  /// A Session by what the environment says. Throws as the constructor and settings_from_environment() do.
+  [[nodiscard]] static Session from_environment();
+
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  /// Chooses devices, makes them visible in CUDA_VISIBLE_DEVICES, names its own record in GPUTEST_LEASE_OF (for
+  /// processes that this one starts), and enters the ledger. Call it once, before the first CUDA call and before other
+  /// threads run, since it changes the environment.
+  ///
+  /// Blocks until a device has room for one more process, for at most Entry::wait_limit. What keeps it from devices is
+  /// returned, and again by every lease(). Throws LedgerError, InvalidSetting, and Error when called a second time.
+  [[nodiscard]] Outcome enter(const Plan& plan);
+
+  /// For a process that runs one statement of a test whose parent holds what it needs (a death test's child): enters as
+  /// above, and every lease is granted without asking.
+  [[nodiscard]] Outcome enter_in_place_of_parent(const Plan& plan);
+
+  /// The chosen devices in the order in which CUDA numbers them; empty before enter() and without a GPU.
+  [[nodiscard]] const std::vector<Device>& devices() const;
+
+  /// The CTest entry. If several ranks share a lease, its request is this process's part of it after enter().
+  [[nodiscard]] const Entry& entry() const;
+
+  /// Whether the devices are enough and have what `request` says, without leasing; else the skip that says what they
+  /// lack. Throws InvalidSetting as lease() does. `who` is the test's name in messages.
+  [[nodiscard]] Outcome check(const Request& request, const std::string& who);
+
+  /// Leases what `request` says on the first `request.gpus` devices.
+  ///
+  /// Blocks until the memory is free, for at most Entry::wait_limit; says on stderr what it waits for. Sets the device
+  /// heap that is asked for. A large request under LargePolicy::exclude never blocks. Throws NestedLease if this
+  /// process holds a lease, LedgerError, InvalidSetting for a number of GPUs that is not 1 to 16.
+  [[nodiscard]] Lease lease(const Request& request, const std::string& who);
+
+  /// Gives back the lease that is held, if any; the Lease object then holds nothing.
+  void release() noexcept;
+
+  /// Synchronises the devices, and returns the problems that `who` leaves behind. Call it at the end of each test,
+  /// after its lease was given back. If several tests share a lease, call it while the lease is held.
+  ///
+  /// After a problem that outlasts its test every further lease() is a skip that names that test.
+  [[nodiscard]] Findings examine(const std::string& who);
+
+private:
+  std::shared_ptr<detail::Leasing> leasing_;
+};
+
+/// One process in the ledger.
+struct Claimant {
+  enum class Stage {
+    entering, ///< waits for a device that has room for one more process
+    inside,   ///< its context is counted; it holds no lease
+    waiting,  ///< waits for the memory of a test
+    holding,  ///< holds the memory of a test
+  };
+  std::string who; ///< the test, or the command
+  std::int64_t pid = 0;
+  Stage stage = Stage::inside;
+  std::vector<std::string> devices; ///< UUIDs: those of the lease that it holds or waits for, else all of its devices
+  Bytes lease;                      ///< held or waited for, per device
+  bool whole_devices = false;       ///< the lease is of whole devices
+  Bytes overhead;                   ///< what the process takes by itself on each of its devices
+  std::chrono::system_clock::time_point since; ///< when it took, or began to wait for, the lease
+  bool ended = false; ///< the process has exited, and the device has not shown its memory free yet
+};
+
+/// All processes in the ledger that the settings name. Creates the ledger if there is none. Throws LedgerError,
+/// InvalidSetting.
+[[nodiscard]] std::vector<Claimant> status(const Settings& settings);
+
+} // namespace gputest

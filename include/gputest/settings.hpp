@@ -1,0 +1,69 @@
+#pragma once
+
+#include <gputest/bytes.hpp>
+#include <gputest/memory_class.hpp>
+#include <gputest/memory_kind.hpp>
+#include <gputest/request.hpp>
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gputest {
+
+/// How ctest runs the tests, if the user sets it (GPUTEST_RUN_MODE).
+enum class RunModeSetting { automatic, serial, parallel };
+
+/// A list of devices in the form of CUDA_VISIBLE_DEVICES, and the variable that contains it.
+struct DeviceRestriction {
+  std::string variable; ///< for messages: `CUDA_VISIBLE_DEVICES`
+  std::string value;    ///< `0,1`, or UUIDs
+};
+
+/// The rank of a process of an MPI program.
+struct MpiRank {
+  int local_rank = 0;  ///< among the ranks of its machine, from 0
+  int local_size = 1;  ///< ranks on its machine; those of the whole world if the number is not known
+  std::string because; ///< what shows it: `OMPI_COMM_WORLD_LOCAL_RANK=1`
+};
+
+/// The settings of a whole process: the machine, the run, and what its ancestors have decided for it.
+///
+/// A default-constructed object uses all GPUs. settings_from_environment() fills one from the environment; nothing else
+/// of gputest reads the environment for a process that has a Session.
+struct Settings {
+  std::string devices = "all";        ///< `all`, `none`, or `simulated:<n>x<size>[,<option>...]`
+  std::optional<Bytes> device_memory; ///< decide as on devices with at most this much
+  std::string folder; ///< of the ledger, an absolute path; empty: the shared one of this machine, or this user's own
+  std::optional<MemoryKind> memory_resource; ///< the kind for memory resources; nullopt: the best that the device can
+  RunModeSetting run_mode = RunModeSetting::automatic;
+  bool require_gpu = false; ///< a skip because there is no GPU is a failure
+  bool forbid_skip = false; ///< every skip is a failure; implies require_gpu
+
+  std::optional<DeviceRestriction> visible_devices; ///< CUDA_VISIBLE_DEVICES; nullopt if it is not set
+  std::optional<DeviceRestriction> job_devices;     ///< Slurm's list for the job, used if visible_devices is not set
+  std::optional<std::string> resource_group_count;  ///< CTest's own allocation: CTEST_RESOURCE_GROUP_COUNT
+  std::vector<std::string> resource_groups;         ///< CTEST_RESOURCE_GROUP_<i>_GPUS
+  std::optional<MpiRank> rank;                      ///< nullopt if the process is not a rank
+  std::string lease_of;                             ///< names the holder of the parent lease, from GPUTEST_LEASE_OF
+};
+
+/// What gpu_add_test() says of one CTest entry.
+struct Entry {
+  std::string name; ///< CTest's name of the test; empty if there is none
+  Request request;  ///< of tests that say nothing themselves
+  LargePolicy large = LargePolicy::exclude;
+  /// The longest wait. CTest ends a test after 1500 s by default. A wait ends earlier, with an error that names the
+  /// holder.
+  std::chrono::seconds wait_limit = std::chrono::minutes{20};
+};
+
+/// Reads the settings from the environment variables that the README lists, and from those of CUDA, CTest, Slurm and
+/// MPI launchers. Throws InvalidSetting, naming the variable, its value, what is allowed and an example.
+[[nodiscard]] Settings settings_from_environment();
+
+/// Reads what gpu_add_test() has put into the environment of its test. Throws InvalidSetting.
+[[nodiscard]] Entry entry_from_environment();
+
+} // namespace gputest

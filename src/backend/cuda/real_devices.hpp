@@ -1,0 +1,15 @@
+#pragma once
+
+#include "backend/device_list.hpp"
+
+#include <memory>
+#include <string>
+
+namespace gputest::backend {
+
+/// The GPUs and MIG slices that NVML shows; null, with the reason in `why_none`, if NVML cannot be used.
+///
+/// If NVML can be used but shows no usable device, the list is empty and `why_none` says so.
+[[nodiscard]] std::unique_ptr<DeviceList> open_real(std::string& why_none);
+
+} // namespace gputest::backend

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "backend/device_list.hpp"
+#include "policy/simulated_devices.hpp"
+
+#include <memory>
+#include <string>
+
+namespace gputest::backend {
+
+/// The simulated devices of this machine: one store in `folder` for each setting, in which processes count what they
+/// use.
+[[nodiscard]] std::unique_ptr<DeviceList> open_simulated(const policy::SimulatedDevices& setting,
+                                                         const std::string& folder);
+
+/// UUIDs of the simulated devices of a setting, in order.
+[[nodiscard]] std::vector<std::string> simulated_uuids(const policy::SimulatedDevices& setting);
+
+} // namespace gputest::backend

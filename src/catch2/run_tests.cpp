@@ -1,0 +1,235 @@
+#include <gputest/catch2/run_tests.hpp>
+
+#if !__has_include(<catch2/catch_version_macros.hpp>)
+#error "gputest::catch2 needs Catch2 3.3 or newer: find_package(Catch2 3), FetchContent or add_subdirectory() brings it"
+#endif
+#include <catch2/catch_version_macros.hpp>
+#if CATCH_VERSION_MAJOR < 3 || (CATCH_VERSION_MAJOR == 3 && CATCH_VERSION_MINOR < 3)
+#error "gputest::catch2 needs Catch2 3.3 or newer: earlier ones cannot skip a test case with a reason"
+#endif
+
+#include "tags.hpp"
+
+#include <gputest/error.hpp>
+#include <gputest/outcome.hpp>
+#include <gputest/session.hpp>
+
+#include <catch2/catch_session.hpp>
+#include <catch2/catch_test_case_info.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/catch_test_spec.hpp>
+#include <catch2/interfaces/catch_interfaces_config.hpp>
+#include <catch2/interfaces/catch_interfaces_testcase.hpp>
+#include <catch2/internal/catch_test_case_registry_impl.hpp>
+#include <catch2/reporters/catch_reporter_event_listener.hpp>
+#include <catch2/reporters/catch_reporter_registrars.hpp>
+
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gputest {
+
+namespace {
+
+std::vector<std::string> tags_of(const Catch::TestCaseInfo& test) {
+  std::vector<std::string> tags;
+  for (const auto& tag : test.tags) {
+    tags.emplace_back(tag.original.data(), tag.original.size());
+  }
+  return tags;
+}
+
+/// The session of this executable, and the lease of the running test case.
+class CurrentSession {
+public:
+  static CurrentSession& instance() {
+    static CurrentSession current;
+    return current;
+  }
+
+  /// Chooses devices and enters the ledger for these test cases. What went wrong fails each of them.
+  void begin(const std::vector<Catch::TestCaseHandle>& selected) {
+    if (selected.empty()) {
+      return;
+    }
+    try {
+      session_.emplace(settings_from_environment(), entry_from_environment());
+      Plan plan;
+      for (const auto& test : selected) {
+        try {
+          plan.requests.push_back(request_of(test.getTestCaseInfo()));
+        } catch (const InvalidSetting&) { // NOLINT(bugprone-empty-catch): that test case will fail
+        }
+      }
+      static_cast<void>(session_->enter(plan)); // every lease says it again
+    } catch (const Error& error) {
+      session_.reset();
+      unusable_ = error.what();
+    }
+  }
+
+  /// Leases for a test case, once for all its sections.
+  const Outcome& begin_test(const Catch::TestCaseInfo& test) {
+    if (!outcome_) {
+      try {
+        outcome_ = Outcome{Outcome::Kind::fail, unusable_};
+        if (session_) {
+          lease_ = session_->lease(request_of(test), test.name);
+          outcome_ = lease_.outcome();
+        }
+      } catch (const Error& error) {
+        outcome_ = Outcome{Outcome::Kind::fail, test.name + ": " + error.what()};
+      }
+    }
+    return *outcome_;
+  }
+
+  [[nodiscard]] bool test_has_begun() const { return outcome_.has_value(); }
+
+  std::vector<std::string> problems(const Catch::TestCaseInfo& test) { return session_->examine(test.name).problems; }
+
+  void end_test() {
+    lease_.release();
+    outcome_.reset();
+  }
+
+  void note_all_skipped(bool all_skipped) { all_skipped_ = all_skipped; }
+  [[nodiscard]] bool all_skipped() const { return all_skipped_; }
+
+private:
+  [[nodiscard]] Request request_of(const Catch::TestCaseInfo& test) const {
+    return resolve(catch2::needs_of(tags_of(test)), {}, std::nullopt, session_->entry().request);
+  }
+
+  std::optional<Session> session_;
+  std::string unusable_; ///< why there is no session
+  Lease lease_;
+  std::optional<Outcome> outcome_; ///< of the running test case's lease
+  bool all_skipped_ = false;
+};
+
+// Catch2 3.7 and newer prepare a test case, and tear it down.
+template <class Handle>
+auto prepare(const Handle& handle, int /*newer*/) -> decltype(handle.prepareTestCase()) {
+  handle.prepareTestCase();
+}
+template <class Handle>
+void prepare(const Handle& /*handle*/, long /*older*/) {}
+template <class Handle>
+auto tear_down(const Handle& handle, int /*newer*/) -> decltype(handle.tearDownTestCase()) {
+  handle.tearDownTestCase();
+}
+template <class Handle>
+void tear_down(const Handle& /*handle*/, long /*older*/) {}
+
+/// Runs a test case with its lease. A listener cannot do that alone: what it throws to skip a test case ends the run.
+class LeasedTestCase final : public Catch::ITestInvoker {
+public:
+  explicit LeasedTestCase(const Catch::TestCaseHandle& original) : original_{original} {}
+
+  // NOLINTBEGIN(modernize-use-override): older versions of Catch2 have only the third.
+  void prepareTestCase() {
+    if (begin().kind == Outcome::Kind::granted) {
+      prepare(original_, 0);
+    }
+  }
+
+  void tearDownTestCase() {
+    if (begin().kind == Outcome::Kind::granted) {
+      tear_down(original_, 0);
+    }
+  }
+
+  void invoke() const {
+    const auto& outcome = begin();
+    if (outcome.kind == Outcome::Kind::skip) {
+      SKIP(outcome.reason);
+    }
+    if (outcome.kind == Outcome::Kind::fail) {
+      FAIL(outcome.reason);
+    }
+    try {
+      original_.invoke();
+    } catch (...) {
+      report();
+      throw;
+    }
+    report();
+  }
+  // NOLINTEND(modernize-use-override)
+
+private:
+  [[nodiscard]] const Outcome& begin() const {
+    return CurrentSession::instance().begin_test(original_.getTestCaseInfo());
+  }
+
+  void report() const {
+    for (const auto& problem : CurrentSession::instance().problems(original_.getTestCaseInfo())) {
+      FAIL_CHECK(problem);
+    }
+  }
+
+  Catch::TestCaseHandle original_;
+};
+
+class Listener : public Catch::EventListenerBase {
+public:
+  using EventListenerBase::EventListenerBase;
+
+  void testRunStarting(const Catch::TestRunInfo& /*run*/) override {
+    // Catch2 keeps the sorted list, and takes what it runs from it. It shows the list as a constant, and made none.
+    auto& all = const_cast<std::vector<Catch::TestCaseHandle>&>(Catch::getAllTestCasesSorted(*m_config)); // NOLINT
+    const auto& spec = m_config->testSpec();
+    std::vector<Catch::TestCaseHandle> selected;
+    if (spec.hasFilters()) {
+      selected = Catch::filterTests(all, spec, *m_config);
+    } else {
+      for (const auto& test : all) {
+        if (!test.getTestCaseInfo().isHidden()) {
+          selected.push_back(test);
+        }
+      }
+    }
+    CurrentSession::instance().begin(selected);
+    static std::vector<std::unique_ptr<LeasedTestCase>> leased;
+    for (auto& test : all) {
+      leased.push_back(std::make_unique<LeasedTestCase>(test));
+      test = Catch::TestCaseHandle{const_cast<Catch::TestCaseInfo*>(&test.getTestCaseInfo()), // NOLINT: as above
+                                   leased.back().get()};
+    }
+  }
+
+  void testCaseEnded(const Catch::TestCaseStats& stats) override {
+    auto& current = CurrentSession::instance();
+    if (!current.test_has_begun() && !stats.aborting) {
+      std::cerr << "gputest: the test case '" << stats.testInfo->name << "' ran without GPU memory of its own: this "
+                << "version of Catch2 takes its test cases from elsewhere than gputest knows\n";
+      std::exit(EXIT_FAILURE); // NOLINT(concurrency-mt-unsafe)
+    }
+    current.end_test();
+  }
+
+  void testRunEnded(const Catch::TestRunStats& stats) override {
+    const auto& cases = stats.totals.testCases;
+    CurrentSession::instance().note_all_skipped(cases.total() > 0 && cases.skipped == cases.total());
+  }
+};
+
+CATCH_REGISTER_LISTENER(Listener)
+
+} // namespace
+
+int run_catch2_tests(int argc, char** argv) {
+  const int result = Catch::Session().run(argc, argv);
+  if (CurrentSession::instance().all_skipped()) {
+    return skipped_exit_code;
+  }
+  // Up to 3.6 the exit code is the number of failed assertions, and so many are no skip.
+  return result == skipped_exit_code ? EXIT_FAILURE : result;
+}
+
+} // namespace gputest

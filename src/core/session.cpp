@@ -1,0 +1,267 @@
+#include <gputest/session.hpp>
+
+#include "memory/lease_scope.hpp"
+#include "platform/process.hpp"
+#include "session/messages.hpp"
+#include "session/session.hpp"
+
+#include <gputest/error.hpp>
+
+#include <atomic>
+#include <filesystem>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+namespace gputest {
+
+namespace detail {
+
+namespace {
+
+std::string program_name() {
+  return std::filesystem::path{platform::executable_of(platform::own_pid()).value_or("this executable")}
+      .filename()
+      .string();
+}
+
+std::vector<Device>& chosen_devices() {
+  static std::vector<Device> devices;
+  return devices;
+}
+
+/// A request in the middle of a sentence, without the capabilities, which the message names elsewhere.
+std::string short_text(Request request) {
+  request.capabilities = {};
+  return to_string(request);
+}
+
+void check_gpus(const Request& request, const std::string& who) {
+  if (request.gpus < 1 || request.gpus > most_gpus) {
+    throw InvalidSetting{who + " asks for " + std::to_string(request.gpus) +
+                         " GPUs (Request::gpus); allowed are 1 to " + std::to_string(most_gpus)};
+  }
+}
+
+/// Refuses a second session in one process. A process forked from one that has a session may make its own.
+class OnlySession {
+public:
+  OnlySession() {
+    auto owner = process().load();
+    if (owner == pid_ || !process().compare_exchange_strong(owner, pid_)) {
+      throw Error{"this process has a gputest::Session already, and the ledger knows one claim of a process; use that "
+                  "one, or end it before the next. With gputest::main, run_all_tests() or Catch2's main() of gputest "
+                  "the session is theirs"};
+    }
+  }
+  ~OnlySession() {
+    auto owner = pid_;
+    process().compare_exchange_strong(owner, 0);
+  }
+  OnlySession(const OnlySession&) = delete;
+  OnlySession& operator=(const OnlySession&) = delete;
+
+private:
+  static std::atomic<pid_t>& process() {
+    static std::atomic<pid_t> pid{0};
+    return pid;
+  }
+
+  pid_t pid_ = platform::own_pid();
+};
+
+} // namespace
+
+/// A session, and the one lease that its process may hold.
+class Leasing {
+public:
+  Leasing(Settings settings, Entry entry) : session_{std::move(settings), std::move(entry), program_name()} {
+    check_gpus(session_.entry().request, "the CTest entry");
+  }
+
+  Outcome enter(const Plan& plan, bool in_place_of_parent) {
+    const std::lock_guard guard{mutex_};
+    for (const auto& request : plan.requests) {
+      check_gpus(request, "the plan");
+    }
+    if (std::exchange(has_entered_, true)) {
+      throw Error{"Session::enter() was called a second time; a process chooses its devices once. Call it once, with a "
+                  "Plan of all that its tests will ask for"};
+    }
+    memory::Account::instance().guard();
+    in_place_of_parent_ = in_place_of_parent;
+    auto outcome = session_.enter(plan);
+    chosen_devices() = devices();
+    if (!in_place_of_parent_ && !devices().empty() && devices().front().simulated) {
+      session::tell("the devices are simulated: memory only, no kernels (GPUTEST_DEVICES)");
+    }
+    return outcome;
+  }
+
+  [[nodiscard]] const std::vector<Device>& devices() const { return session_.devices(); }
+  [[nodiscard]] const Entry& entry() const { return session_.entry(); }
+
+  Outcome check(const Request& request, const std::string& who) {
+    check_gpus(request, who);
+    const std::lock_guard guard{mutex_};
+    return in_place_of_parent_ ? Outcome{} : session_.check_devices(request, who);
+  }
+
+  /// Leases; `number` becomes that of the lease.
+  Outcome lease(const Request& request, const std::string& who, std::uint64_t& number) {
+    check_gpus(request, who);
+    const std::lock_guard guard{mutex_};
+    if (held_) {
+      throw NestedLease{who + " asked for a lease of " + short_text(request) + " while " +
+                        (who == holder_ ? "it" : holder_) + " has one of " + short_text(*held_) +
+                        "; waiting for a second one could deadlock. Give the first back before"};
+    }
+    if (!in_place_of_parent_) {
+      auto outcome =
+          broken_by_.empty()
+              ? session_.acquire(request, who)
+              : session_.skip(who + " cannot use a GPU in this process: " + broken_by_ + ". Run it by itself");
+      if (outcome.kind == Outcome::Kind::granted) {
+        outcome = session_.prepare_heap(request, who);
+      }
+      if (outcome.kind != Outcome::Kind::granted) {
+        return outcome;
+      }
+    }
+    held_ = request;
+    holder_ = who;
+    memory::Account::instance().open({who, session_.bytes_of(request)});
+    number = ++last_;
+    return {};
+  }
+
+  [[nodiscard]] bool holds(std::uint64_t number) {
+    const std::lock_guard guard{mutex_};
+    return number != 0 && number == last_ && held_;
+  }
+
+  void release(std::optional<std::uint64_t> number) noexcept {
+    const std::lock_guard guard{mutex_};
+    if (!held_ || (number && *number != last_)) {
+      return;
+    }
+    held_.reset();
+    const auto memory = memory::close_lease();
+    // A death test's statement may have left CUDA unusable on purpose, and its parent holds the lease.
+    const auto error = in_place_of_parent_ ? std::string{} : session_.release(memory.managed);
+    try {
+      findings_.memory_resource = memory.kinds;
+      findings_.spilled = memory.spilled;
+      note_error(holder_, error);
+    } catch (const std::exception& out_of_memory) {
+      session::tell(out_of_memory.what());
+    }
+  }
+
+  Findings examine(const std::string& who) {
+    const std::lock_guard guard{mutex_};
+    if (held_) {
+      note_error(who, session_.synchronize());
+    }
+    if (const auto loss = session_.loss(); !loss.empty() && broken_by_.empty()) {
+      broken_by_ = who + " left it without its slot in the ledger";
+      findings_.problems.push_back(who + " left this process without its slot in the ledger: " + loss +
+                                   ". The tests after it are skipped; run them without it");
+    }
+    if (!in_place_of_parent_) {
+      for (auto& stray : session_.stray_contexts(who)) {
+        findings_.problems.push_back(std::move(stray));
+      }
+    }
+    return std::exchange(findings_, {});
+  }
+
+private:
+  void note_error(const std::string& who, const std::string& error) {
+    if (!error.empty() && broken_by_.empty()) {
+      broken_by_ = who + " left it with " + error;
+      findings_.problems.push_back(who + " left CUDA unusable for the rest of this process: " + error +
+                                   ". The tests after it are skipped; run them without it");
+    }
+  }
+
+  std::mutex mutex_;
+  OnlySession only_;
+  session::Session session_;
+  bool has_entered_ = false;
+  bool in_place_of_parent_ = false;
+  std::optional<Request> held_;
+  std::string holder_;     ///< of the lease: the test
+  std::uint64_t last_ = 0; ///< number of the last lease
+  std::string broken_by_;  ///< the test after which nothing can be leased any more, and why
+  Findings findings_;
+};
+
+} // namespace detail
+
+const std::vector<Device>& current_devices() { return detail::chosen_devices(); }
+
+Session::Session(Settings settings, Entry entry)
+    : leasing_{std::make_shared<detail::Leasing>(std::move(settings), std::move(entry))} {}
+
+Session Session::from_environment() { return {settings_from_environment(), entry_from_environment()}; }
+
+Session::~Session() { release(); }
+
+Outcome Session::enter(const Plan& plan) { return leasing_->enter(plan, false); }
+
+Outcome Session::enter_in_place_of_parent(const Plan& plan) { return leasing_->enter(plan, true); }
+
+const std::vector<Device>& Session::devices() const { return leasing_->devices(); }
+
+const Entry& Session::entry() const { return leasing_->entry(); }
+
+Outcome Session::check(const Request& request, const std::string& who) { return leasing_->check(request, who); }
+
+Lease Session::lease(const Request& request, const std::string& who) {
+  Lease lease;
+  lease.outcome_ = leasing_->lease(request, who, lease.number_);
+  lease.session_ = leasing_;
+  return lease;
+}
+
+void Session::release() noexcept { leasing_->release(std::nullopt); }
+
+Findings Session::examine(const std::string& who) { return leasing_->examine(who); }
+
+Lease::Lease(Lease&& other) noexcept
+    : session_{std::move(other.session_)}, number_{std::exchange(other.number_, 0)}, outcome_{std::exchange(
+                                                                                         other.outcome_, {})} {}
+
+Lease& Lease::operator=(Lease&& other) noexcept {
+  if (this != &other) {
+    release();
+    session_ = std::move(other.session_);
+    number_ = std::exchange(other.number_, 0);
+    outcome_ = std::exchange(other.outcome_, {});
+  }
+  return *this;
+}
+
+Lease::~Lease() { release(); }
+
+Lease::operator bool() const {
+  const auto session = session_.lock();
+  return session && session->holds(number_);
+}
+
+const Outcome& Lease::outcome() const {
+  static const Outcome holds_nothing{
+      Outcome::Kind::fail, "this lease holds nothing: nothing was asked for, or it was moved from or given back",
+      false};
+  return outcome_.kind != Outcome::Kind::granted || *this ? outcome_ : holds_nothing;
+}
+
+void Lease::release() noexcept {
+  if (const auto session = session_.lock(); session && number_ != 0) {
+    session->release(number_);
+  }
+  number_ = 0;
+}
+
+} // namespace gputest

@@ -1,0 +1,224 @@
+#include "known_needs.hpp"
+
+#include <gputest/gtest/annotate.hpp>
+#include <gputest/gtest/fixtures.hpp>
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+namespace gputest::detail {
+
+namespace {
+
+using ::testing::TestInfo;
+using ::testing::TestSuite;
+using Function = ::testing::internal::SetUpTestSuiteFunc;
+
+// The members are private, and GoogleTest has no other access to them. An explicit instantiation may name them. They
+// have these names in 1.12 to 1.18.
+struct SetUpMember {
+  friend Function& member_of(TestSuite& suite, SetUpMember member);
+};
+struct TearDownMember {
+  friend Function& member_of(TestSuite& suite, TearDownMember member);
+};
+template <class Tag, Function TestSuite::*Member>
+struct Access {
+  friend Function& member_of(TestSuite& suite, Tag /*member*/) { return suite.*Member; }
+};
+template struct Access<SetUpMember, &TestSuite::set_up_tc_>;
+template struct Access<TearDownMember, &TestSuite::tear_down_tc_>;
+
+/// GoogleTest shows its suites as constants, but makes none.
+TestSuite& mutable_suite(const TestSuite& suite) { return const_cast<TestSuite&>(suite); } // NOLINT
+
+Function set_up_of(const TestSuite& suite) { return member_of(mutable_suite(suite), SetUpMember{}); }
+Function tear_down_of(const TestSuite& suite) { return member_of(mutable_suite(suite), TearDownMember{}); }
+
+std::vector<Annotation>& annotations() {
+  static std::vector<Annotation> all;
+  return all;
+}
+
+std::map<std::string, SuiteFixture>& built_fixtures() {
+  static std::map<std::string, SuiteFixture> by_suite;
+  return by_suite;
+}
+
+/// A suite whose functions were removed, and these functions.
+struct Forbidden {
+  TestSuite* suite = nullptr;
+  Function set_up = nullptr;
+  Function tear_down = nullptr;
+};
+Forbidden& forbidden() {
+  static Forbidden one;
+  return one;
+}
+
+/// The suite as the source names it: GoogleTest makes `Instance/Suite/Type` of it, with those parts that the test has.
+std::string_view source_name(std::string_view name, const char* type_param) {
+  if (type_param != nullptr) {
+    name = name.substr(0, name.rfind('/'));
+  }
+  const auto instance = name.find('/');
+  return instance == std::string_view::npos ? name : name.substr(instance + 1);
+}
+
+/// The test as the source names it, without the parameter that GoogleTest appends.
+std::string_view source_name(const TestInfo& test) {
+  const std::string_view name = test.name();
+  return name.substr(0, name.find('/'));
+}
+
+bool names(const Annotation& annotation, const TestSuite& suite) {
+  return source_name(suite.name(), suite.type_param()) == annotation.suite;
+}
+
+bool names(const Annotation& annotation, const TestInfo& test) {
+  return annotation.test != nullptr && source_name(test) == annotation.test &&
+         source_name(test.test_suite_name(), test.type_param()) == annotation.suite;
+}
+
+/// Whether they are one place in a source that several translation units include.
+bool are_same(const Annotation& a, const Annotation& b) {
+  return a.line == b.line && std::string_view{a.file} == b.file && std::string_view{a.suite} == b.suite &&
+         (a.test == nullptr) == (b.test == nullptr) && (a.test == nullptr || std::string_view{a.test} == b.test);
+}
+
+std::string text_of(const Annotation& annotation) {
+  return annotation.test != nullptr
+             ? std::string{"GPUTEST_NEEDS("} + annotation.suite + ", " + annotation.test + ", ...)"
+             : std::string{"GPUTEST_SUITE_NEEDS("} + annotation.suite + ", ...)";
+}
+
+bool names_something(const Annotation& annotation, const ::testing::UnitTest& unit_test) {
+  for (int s = 0; s < unit_test.total_test_suite_count(); ++s) {
+    const auto& suite = *unit_test.GetTestSuite(s);
+    if (annotation.test == nullptr && names(annotation, suite)) {
+      return true;
+    }
+    for (int t = 0; t < suite.total_test_count(); ++t) {
+      if (names(annotation, *suite.GetTestInfo(t))) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+/// The functions of one of gputest's fixtures, as a suite stores them.
+struct Own {
+  Function set_up;
+  Function tear_down;
+  SuiteFixture fixture;
+};
+
+const std::vector<Own>& own_fixtures() {
+  static const std::vector<Own> all{
+      {&SmallTest::SetUpTestSuite, &SmallTest::TearDownTestSuite, {MemoryClass::small, false, true}},
+      {&MediumTest::SetUpTestSuite, &MediumTest::TearDownTestSuite, {MemoryClass::medium, false, true}},
+      {&LargeTest::SetUpTestSuite, &LargeTest::TearDownTestSuite, {MemoryClass::large, false, true}},
+      {&ScopedTest::SetUpTestSuite, &ScopedTest::TearDownTestSuite, {std::nullopt, true, true}},
+  };
+  return all;
+}
+
+} // namespace
+
+bool annotate(const Annotation& annotation) {
+  auto& all = annotations();
+  // Every translation unit that includes a header says what is in it.
+  if (std::none_of(all.begin(), all.end(), [&](const Annotation& a) { return are_same(a, annotation); })) {
+    all.push_back(annotation);
+  }
+  return true;
+}
+
+Needs needs_of_test(const TestInfo& test) {
+  const auto& all = annotations();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const Annotation& a) { return names(a, test); });
+  return found == all.end() ? Needs{} : found->needs;
+}
+
+Needs needs_of_suite(const TestSuite& suite) {
+  const auto& all = annotations();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const Annotation& a) { return a.test == nullptr && names(a, suite); });
+  return found == all.end() ? Needs{} : found->needs;
+}
+
+std::string contradiction_of(const TestSuite& suite, const TestInfo& test) {
+  const Annotation* of_test = nullptr;
+  const Annotation* of_suite = nullptr;
+  for (const auto& annotation : annotations()) {
+    const bool is_of_test = names(annotation, test);
+    if (!is_of_test && !(annotation.test == nullptr && names(annotation, suite))) {
+      continue;
+    }
+    const std::string where = std::string{annotation.file} + ":" + std::to_string(annotation.line) + ": ";
+    if (const auto why = contradiction_in(annotation.needs); !why.empty()) {
+      return where + text_of(annotation) + " says " + why;
+    }
+    const Annotation*& first = is_of_test ? of_test : of_suite;
+    if (first != nullptr) {
+      return where + text_of(annotation) + " is already given at " + first->file + ":" + std::to_string(first->line) +
+             "; give it once";
+    }
+    first = &annotation;
+  }
+  return "";
+}
+
+SuiteFixture fixture_of(const TestSuite& suite) {
+  if (const auto built = built_fixtures().find(suite.name()); built != built_fixtures().end()) {
+    return built->second;
+  }
+  const Function set_up = set_up_of(suite);
+  const Function tear_down = tear_down_of(suite);
+  for (const auto& own : own_fixtures()) {
+    if (set_up == own.set_up || tear_down == own.tear_down) {
+      return own.fixture;
+    }
+  }
+  const auto is_the_users = [](Function function, Function default_one) {
+    return function != nullptr && function != default_one;
+  };
+  // One of gputest's fixtures shows in one of the two, unless the user's fixture hides both.
+  return {std::nullopt, false,
+          !(is_the_users(set_up, &::testing::Test::SetUpTestSuite) &&
+            is_the_users(tear_down, &::testing::Test::TearDownTestSuite))};
+}
+
+void remember_fixture(const TestSuite& suite, const SuiteFixture& fixture) { built_fixtures()[suite.name()] = fixture; }
+
+void forbid_set_up(const TestSuite& suite) {
+  auto& one = mutable_suite(suite);
+  forbidden() = {&one, std::exchange(member_of(one, SetUpMember{}), nullptr),
+                 std::exchange(member_of(one, TearDownMember{}), nullptr)};
+}
+
+void allow_set_up() {
+  const auto one = std::exchange(forbidden(), {});
+  if (one.suite != nullptr) {
+    member_of(*one.suite, SetUpMember{}) = one.set_up;
+    member_of(*one.suite, TearDownMember{}) = one.tear_down;
+  }
+}
+
+std::vector<Misnamed> misnamed_annotations(const ::testing::UnitTest& unit_test) {
+  std::vector<Misnamed> all;
+  for (const auto& annotation : annotations()) {
+    if (!names_something(annotation, unit_test)) {
+      all.push_back({std::string{annotation.suite} + (annotation.test != nullptr ? "_" : "") +
+                         (annotation.test != nullptr ? annotation.test : ""),
+                     text_of(annotation) + " names no " + (annotation.test != nullptr ? "test" : "suite") +
+                         " of this executable; write the names as in TEST()",
+                     annotation.file, annotation.line});
+    }
+  }
+  return all;
+}
+
+} // namespace gputest::detail

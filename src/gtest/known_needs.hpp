@@ -1,0 +1,54 @@
+#pragma once
+
+#include <gputest/needs.hpp>
+
+#if !__has_include(<gtest/gtest.h>)
+#error "gputest::gputest needs GoogleTest 1.12 or newer: use find_package(GTest), FetchContent or add_subdirectory()"
+#endif
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gputest::detail {
+
+// What is known of tests before any of the user's code runs.
+
+/// What a suite's fixture is. All tests of a suite have the same.
+struct SuiteFixture {
+  std::optional<MemoryClass> memory_class; ///< of SmallTest, MediumTest, LargeTest
+  bool scoped = false;                     ///< of ScopedTest
+  bool known = true;                       ///< false: it hides both functions
+};
+
+/// What GPUTEST_NEEDS says of a test; nothing if it has no annotation.
+[[nodiscard]] Needs needs_of_test(const ::testing::TestInfo& test);
+
+/// What GPUTEST_SUITE_NEEDS says of a suite.
+[[nodiscard]] Needs needs_of_suite(const ::testing::TestSuite& suite);
+
+/// The contradiction in the annotations of a test and of its suite, with file and line; empty if there is none.
+[[nodiscard]] std::string contradiction_of(const ::testing::TestSuite& suite, const ::testing::TestInfo& test);
+
+/// The fixture of a suite, by the functions that GoogleTest has stored with it: SetUpTestSuite() and
+/// TearDownTestSuite() of gputest's fixtures are gputest's own, unless the user's fixture hides them.
+[[nodiscard]] SuiteFixture fixture_of(const ::testing::TestSuite& suite);
+
+/// Records the fixture of a suite, once it was constructed.
+void remember_fixture(const ::testing::TestSuite& suite, const SuiteFixture& fixture);
+
+/// Prevents a suite from running its SetUpTestSuite() and TearDownTestSuite(), until allow_set_up().
+void forbid_set_up(const ::testing::TestSuite& suite);
+void allow_set_up();
+
+/// An annotation that names nothing in this executable.
+struct Misnamed {
+  std::string name; ///< as a name of a test: `Sort_Keys`
+  std::string text;
+  const char* file;
+  int line;
+};
+[[nodiscard]] std::vector<Misnamed> misnamed_annotations(const ::testing::UnitTest& unit_test);
+
+} // namespace gputest::detail

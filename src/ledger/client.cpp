@@ -1,0 +1,418 @@
+#include "ledger/client.hpp"
+
+#include "platform/process.hpp"
+
+#include <gputest/error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+namespace gputest::ledger {
+
+using policy::DeviceMask;
+using policy::Stage;
+using std::chrono::steady_clock;
+
+namespace {
+
+/// The memory of a killed process comes back within about 110 ms (H200), and no device tells when: look again so often.
+constexpr std::chrono::milliseconds look_for_memory_of_the_dead{3};
+/// Nor does a device tell when a program that is not on the ledger frees memory.
+constexpr std::chrono::milliseconds look_for_external_memory{200};
+
+/// A process that releases between two looks makes its memory seem an external process's: look again at once, but no
+/// oftener than this before it is believed. Where so much changes there is soon another reason to look.
+constexpr int most_looks_for_external_memory = 3;
+
+std::vector<std::size_t> slots_of(const std::vector<Record>& entries) {
+  std::vector<std::size_t> slots(entries.size());
+  std::transform(entries.begin(), entries.end(), slots.begin(), [](const Record& entry) { return entry.slot; });
+  return slots;
+}
+
+bool has(const std::vector<Record>& entries, const Record& one) {
+  return std::any_of(entries.begin(), entries.end(), [&](const Record& entry) { return is_same(entry, one); });
+}
+
+/// Those of `entries` whose slots are in `slots`.
+std::vector<Record> in_slots(const std::vector<Record>& entries, const std::vector<std::size_t>& slots) {
+  std::vector<Record> found;
+  std::copy_if(entries.begin(), entries.end(), std::back_inserter(found),
+               [&](const Record& entry) { return std::find(slots.begin(), slots.end(), entry.slot) != slots.end(); });
+  return found;
+}
+
+/// Whether everybody else claims the same of these devices.
+bool same_claims(const std::vector<Record>& before, const std::vector<Record>& now, DeviceMask devices,
+                 std::size_t own_slot) {
+  const auto claims = [&](const std::vector<Record>& all) {
+    std::vector<std::array<std::uint64_t, 6>> figures;
+    for (const Record& entry : all) {
+      const policy::Claim& claim = entry.claim;
+      if (entry.slot != own_slot && (claim.devices & devices) != 0) {
+        const bool holds = claim.stage == Stage::holding;
+        figures.push_back({entry.slot, entry.identity, claim.devices, claim.overhead_bytes, holds ? claim.wanted : 0,
+                           holds ? claim.lease_bytes : 0});
+      }
+    }
+    return figures;
+  };
+  return claims(before) == claims(now);
+}
+
+/// After everybody's: those that hold a lease came before, too.
+std::uint64_t next_ticket(const std::vector<Record>& all, std::size_t own_slot) {
+  std::uint64_t last = 0;
+  for (const auto& entry : all) {
+    if (entry.slot != own_slot && entry.claim.ticket < UINT64_MAX) {
+      last = std::max(last, entry.claim.ticket);
+    }
+  }
+  return last + 1;
+}
+
+void add_all(std::vector<Record>& to, const std::vector<Record>& from) {
+  to.insert(to.end(), from.begin(), from.end());
+}
+
+DeviceMask devices_of(const std::vector<Record>& entries) {
+  DeviceMask devices = 0;
+  for (const Record& entry : entries) {
+    devices |= entry.claim.devices;
+  }
+  return devices;
+}
+
+} // namespace
+
+/// One look at the ledger for the claim in own_: the decision, and who stands in the way.
+struct Client::Look {
+  policy::Decision decision;
+  Blocked blocked;
+  std::vector<Record> living; ///< those in the way that were not seen to end
+  std::vector<Record> dead;   ///< and those that have ended, and whose memory is not back
+  bool decided = false;       ///< what was seen of the devices was enough
+  bool nobody_moves = false;  ///< everybody on one of its devices waits
+  bool stuck = false;         ///< and it can never be granted
+
+  /// Whether memory of ended processes stands in the way, and nothing else.
+  [[nodiscard]] bool for_the_dead_only() const { return living.empty() && !blocked.external; }
+};
+
+Client::Client(platform::SlotStore& store, Records& records) : store_{&store}, records_{&records} {}
+
+void Client::inherit_across_exec() const { fifo_.inherit_across_exec(); }
+
+bool Client::forked() const { return fifo_ && own_.pid != platform::own_pid(); }
+
+Observations Client::take(std::unique_lock<platform::FileLock>& guard, DeviceMask devices) {
+  const bool has_place = fifo_ || !why_silent_.empty();
+  if (has_place) {
+    require_kept();
+  }
+  const auto known = has_place ? std::vector<Record>{} : records_->read();
+  guard.unlock();
+  const auto ended = in_slots(known, LivenessWatches{*store_}.ended_among(slots_of(known)));
+  auto seen = records_->observe(devices | devices_of(ended));
+  const auto start_time = platform::start_time_of(platform::own_pid());
+  guard.lock();
+  if (fifo_ || !why_silent_.empty()) {
+    require_kept(); // another thread may have taken it meanwhile
+    return seen;
+  }
+  auto all = records_->read();
+  records_->reap(all, ended, seen);
+  auto taken = store_->take([&](std::size_t slot) {
+    return std::none_of(all.begin(), all.end(), [&](const Record& entry) { return entry.slot == slot; });
+  });
+  fifo_ = std::move(taken.fifo);
+  own_.slot = taken.slot;
+  own_.pid = platform::own_pid();
+  own_.start_time = start_time.value_or(0);
+  own_.uid = store_->owner_of(own_.slot);
+  own_.identity = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
+  // Whoever still watches this wake-up FIFO for the end of its last owner does not see that end any more.
+  records_->notify_all_queued();
+  return seen;
+}
+
+void Client::require_kept() const {
+  if (!why_silent_.empty()) {
+    throw LedgerError{"this process has lost its place on the ledger: " + why_silent_};
+  }
+  fifo_.require_kept();
+}
+
+void Client::fall_silent(const std::string& why) {
+  fifo_ = platform::WakeFifo{};
+  why_silent_ = why;
+}
+
+void Client::write() {
+  own_.since = std::chrono::system_clock::now();
+  correct();
+}
+
+void Client::correct() {
+  require_kept();
+  records_->write(own_);
+}
+
+void Client::stop_wanting() {
+  const bool has_entered = own_.claim.stage != Stage::entering;
+  own_.claim.stage = has_entered ? Stage::inside : Stage::outside;
+  own_.claim.behind = 0;
+  own_.claim.wanted = 0;
+  own_.claim.lease_bytes = 0;
+  own_.claim.exclusive = false;
+  own_.claim.medium_lock = false;
+}
+
+std::size_t Client::with_own(std::vector<Record>& all) const {
+  auto own = std::find_if(all.begin(), all.end(), [&](const Record& entry) { return entry.slot == own_.slot; });
+  if (own == all.end()) {
+    own = all.insert(all.end(), own_);
+  }
+  *own = own_;
+  return static_cast<std::size_t>(own - all.begin());
+}
+
+Blocked Client::others_on(DeviceMask devices) const {
+  Blocked blocked;
+  for (const auto& entry : records_->read_named()) {
+    if (entry.slot != own_.slot && (entry.claim.devices & devices) != 0) {
+      blocked.blockers.push_back(entry);
+    }
+  }
+  return blocked;
+}
+
+/// For people, with names. The cause comes first: the waiters that this one is behind; then those that hold what these
+/// wait for.
+Blocked Client::for_people(Blocked blocked) const {
+  const auto waits = [](const Record& entry) { return policy::asked_devices(entry.claim) != 0; };
+  for (Record& blocker : blocked.blockers) {
+    blocker.who = records_->name_of(blocker.slot);
+  }
+  const auto others = std::stable_partition(blocked.blockers.begin(), blocked.blockers.end(), waits);
+  if (others == blocked.blockers.begin()) {
+    return blocked;
+  }
+  const DeviceMask asked = policy::asked_devices(own_.claim);
+  for (const auto& entry : records_->read_named()) {
+    if (!has(blocked.blockers, entry) && entry.slot != own_.slot && entry.claim.stage == Stage::holding &&
+        (entry.claim.wanted & asked) != 0) {
+      blocked.blockers.push_back(entry);
+    }
+  }
+  return blocked;
+}
+
+/// Says of those who are named, and were not probed before, whether they have ended. Without the mutex.
+void Client::mark_ended(Blocked& blocked) const {
+  for (Record& blocker : blocked.blockers) {
+    blocker.alive = blocker.alive && records_->lives(blocker.slot);
+  }
+}
+
+/// Looks at `all` as their records say, but for those in `ended`: asks of nobody whether it lives, and of no device
+/// what it shows.
+Client::Look Client::look(std::vector<Record> all, const std::vector<Record>& ended, const Observations& seen) const {
+  records_->reap(all, ended, seen);
+  const std::size_t position = with_own(all);
+  const auto snapshot = records_->snapshot(all, policy::asked_devices(own_.claim), seen);
+  Look look;
+  look.decision = policy::decide(snapshot, position);
+  // A process that passes others must not delay them: how much external processes have of the device has to be known.
+  const bool nobody_else_waits = std::none_of(all.begin(), all.end(), [&](const Record& entry) {
+    return entry.slot != own_.slot && entry.claim.stage == Stage::waiting &&
+           (entry.claim.wanted & own_.claim.wanted) != 0;
+  });
+  look.decided = seen.complete || (std::holds_alternative<policy::Grant>(look.decision) && nobody_else_waits);
+  if (const auto* wait = std::get_if<policy::Wait>(&look.decision)) {
+    look.blocked.external = wait->external;
+    for (const std::size_t blocker : wait->blockers) {
+      look.blocked.blockers.push_back(all[blocker]);
+      (all[blocker].alive ? look.living : look.dead).push_back(all[blocker]);
+    }
+    if (wait->behind == 0) {
+      look.stuck = policy::is_stuck(snapshot, position);
+    }
+    for_each_device(own_.claim.wanted, [&](std::size_t index) {
+      look.nobody_moves = look.nobody_moves || policy::everybody_waits(snapshot, DeviceMask{1} << index);
+    });
+  }
+  return look;
+}
+
+Result Client::wait_for_grant(std::unique_lock<platform::FileLock>& guard, const Patience& patience,
+                              Observations seen) {
+  const auto notice_at = steady_clock::now() + patience.notice_after;
+  const DeviceMask asked = policy::asked_devices(own_.claim);
+  bool queued = false; // whether others may have seen this claim wait
+  bool told = false;
+  const auto give_up = [&](Result result) {
+    stop_wanting();
+    write();
+    if (queued) {
+      records_->notify_all_queued();
+    }
+    return result;
+  };
+  LivenessWatches watches{*store_};
+  try {
+    std::vector<Record> ended;  // those in the way that were seen to end, before `seen` was observed
+    std::vector<Record> probed; // those that were probed, and alive, since there is a reason to give up or to tell
+    std::optional<std::vector<Record>> before; // everybody, before `seen` was observed
+    int looks_for_external_memory = 0;
+    // Without the mutex. What is seen there is evidence for the next look only.
+    const auto observe_and_lock = [&] {
+      seen = records_->observe(asked | devices_of(ended));
+      guard.lock();
+    };
+    for (;;) {
+      auto all = records_->read();
+      if (!queued) {
+        own_.claim.ticket = next_ticket(all, own_.slot);
+      }
+      const Look look = this->look(all, ended, seen);
+      if (!look.decided) {
+        before = std::move(all);
+        guard.unlock();
+        observe_and_lock();
+        continue;
+      }
+      if (const auto* grant = std::get_if<policy::Grant>(&look.decision)) {
+        store_->require_in_place();
+        const bool enters = own_.claim.stage == Stage::entering;
+        own_.claim.stage = enters ? Stage::inside : Stage::holding;
+        own_.claim.devices = enters ? grant->devices : own_.claim.devices;
+        own_.claim.behind = 0;
+        write();
+        // Those that it kept waiting have to look again. Who enters may have been in the way on devices that it did not
+        // take, and those behind it there watched it and nobody else.
+        if (queued && enters) {
+          records_->notify_all_queued();
+        } else if (queued) {
+          records_->notify_concerned(own_.claim.ticket);
+        }
+        return Result{Result::Kind::granted, grant->devices, {}, {}};
+      }
+      if (const auto* refusal = std::get_if<policy::Refusal>(&look.decision)) {
+        return give_up({Result::Kind::refused, 0, *refusal, {}});
+      }
+      ended = look.dead;
+      // What was given back since `seen` was observed looks like an external process's, as long as others can be shown
+      // to have had it.
+      if (look.blocked.external && looks_for_external_memory < most_looks_for_external_memory &&
+          (!before || !same_claims(*before, all, asked, own_.slot))) {
+        ++looks_for_external_memory;
+        before = std::move(all);
+        guard.unlock();
+        observe_and_lock();
+        continue;
+      }
+      looks_for_external_memory = 0;
+      const auto now = steady_clock::now();
+      // The memory of the dead is on its way back: that is no reason to say that somebody is there.
+      const bool may_not_wait = !patience.may_wait && !look.for_the_dead_only();
+      const bool gives_up = may_not_wait || now >= patience.until || look.stuck;
+      const bool tells = !told && now >= notice_at;
+      if (gives_up || (tells && patience.on_wait)) {
+        // Not because of those who have ended and were not seen to.
+        const bool all_probed = std::all_of(look.living.begin(), look.living.end(),
+                                            [&](const Record& entry) { return has(probed, entry); });
+        if (!all_probed) {
+          before = std::move(all);
+          guard.unlock();
+          const auto silent = in_slots(look.living, watches.ended_among(slots_of(look.living)));
+          probed.clear();
+          std::copy_if(look.living.begin(), look.living.end(), std::back_inserter(probed),
+                       [&](const Record& entry) { return !has(silent, entry); });
+          add_all(ended, silent);
+          observe_and_lock();
+          continue;
+        }
+      }
+      if (gives_up) {
+        const auto kind = may_not_wait            ? Result::Kind::would_wait
+                          : now >= patience.until ? Result::Kind::timed_out
+                                                  : Result::Kind::stuck;
+        auto result = give_up({kind, 0, {}, for_people(look.blocked)});
+        guard.unlock();
+        mark_ended(result.blocked);
+        return result;
+      }
+      const std::uint64_t behind = std::get<policy::Wait>(look.decision).behind;
+      if (queued && behind != own_.claim.behind) {
+        own_.claim.behind = behind;
+        correct();
+      }
+      if (!queued) {
+        own_.claim.behind = behind;
+        write();
+        queued = true;
+        if (look.nobody_moves) {
+          records_->notify_concerned(); // the first in the queue may be stuck from now on, and has to see that
+        }
+      }
+      told = told || tells;
+      bool notified = false;
+      probed.clear();
+      before = std::move(all);
+      if (tells && patience.on_wait) {
+        Blocked blocked = for_people(look.blocked);
+        // Telling may block, on a terminal that is stopped or a pipe that is full: not while everybody waits for it.
+        guard.unlock();
+        mark_ended(blocked);
+        patience.on_wait(blocked);
+      } else {
+        guard.unlock();
+        const auto woken = sleep(look, watches, told ? patience.until : std::min(patience.until, notice_at));
+        add_all(ended, in_slots(look.living, woken.ended));
+        notified = woken.notified;
+      }
+      // Before the next look at the records, not after it: what notifies from now on ends the next sleep.
+      if (notified) {
+        fifo_.drain();
+      }
+      observe_and_lock();
+    }
+  } catch (...) {
+    stop_wanting();
+    try {
+      if (!guard.owns_lock()) {
+        guard.lock();
+      }
+      give_up({});
+    } catch (const LedgerError& error) {
+      fall_silent(error.what()); // a process that cannot take its claim back must not be waited for
+    }
+    throw;
+  }
+}
+
+/// Sleeps until something that was counted has changed, or until `until`. Without the mutex: whoever takes the slot of
+/// one that ends before it is watched notifies.
+platform::Woken Client::sleep(const Look& seen, LivenessWatches& watches, steady_clock::time_point until) const {
+  using std::chrono::milliseconds;
+  store_->require_in_place();
+  if (auto ended = watches.watch(slots_of(seen.living)); !ended.empty()) {
+    return {false, std::move(ended)};
+  }
+  auto at_most = milliseconds::max();
+  if (until != steady_clock::time_point::max()) {
+    at_most = std::chrono::ceil<milliseconds>(std::max(until - steady_clock::now(), steady_clock::duration::zero()));
+  }
+  if (!seen.dead.empty()) {
+    at_most = std::min(at_most, look_for_memory_of_the_dead);
+  } else if (seen.blocked.external) {
+    at_most = std::min(at_most, look_for_external_memory);
+  }
+  return watches.wait(fifo_, at_most);
+}
+
+} // namespace gputest::ledger

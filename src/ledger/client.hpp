@@ -1,0 +1,85 @@
+#pragma once
+
+#include "ledger/liveness_watches.hpp"
+#include "ledger/record.hpp"
+#include "ledger/records.hpp"
+#include "ledger/result.hpp"
+#include "platform/slot_store.hpp"
+#include "platform/wake_fifo.hpp"
+
+#include <chrono>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace gputest::ledger {
+
+/// This process's own place on the ledger: its slot and wake-up FIFO, its record, and waiting in it. Under the store's
+/// mutex.
+class Client {
+public:
+  Client(platform::SlotStore& store, Records& records);
+
+  /// Takes the first slot that nobody has and whose last owner's memory is back. Does nothing the second time. Throws
+  /// LedgerError if there is none. Lets the mutex go for a while. Returns what `devices` showed meanwhile.
+  [[nodiscard]] Observations take(std::unique_lock<platform::FileLock>& guard, policy::DeviceMask devices);
+
+  /// Whether a slot was taken, by this process or by the one that forked it.
+  [[nodiscard]] bool taken() const { return static_cast<bool>(fifo_); }
+
+  /// Whether this process is a fork of the one that took the slot, and has none of its own.
+  [[nodiscard]] bool forked() const;
+
+  /// Throws LedgerError if the place is not this process's any more: something in it has closed the wake-up FIFO, or it
+  /// had to fall silent.
+  void require_kept() const;
+
+  /// Lets the wake-up FIFO go, as if this process had ended, because it could not wake somebody who has to look.
+  ///
+  /// Whoever has counted its claim sees the wake-up FIFO go. Its memory stays counted as that of the dead does.
+  void fall_silent(const std::string& why);
+
+  /// What the record says, or is about to say.
+  [[nodiscard]] Record& own() { return own_; }
+  [[nodiscard]] const Record& own() const { return own_; }
+
+  /// Makes the record say what own() says, from now on. Throws as require_kept() does: the slot may be somebody else's.
+  void write();
+
+  /// The same of a change after which what it holds, or waits for, is what it was before.
+  void correct();
+
+  /// Brings the claim in own(), which asks for something, to a result; blocks as `patience` allows, without the mutex.
+  /// `seen` is what the devices that it asks for showed just now.
+  [[nodiscard]] Result wait_for_grant(std::unique_lock<platform::FileLock>& guard, const Patience& patience,
+                                      Observations seen);
+
+  /// Turns own() from asking or holding back to what it was before.
+  void stop_wanting();
+
+  /// Puts own() among all, in place of what its record says; returns its position.
+  [[nodiscard]] std::size_t with_own(std::vector<Record>& all) const;
+
+  /// Everybody else on these devices.
+  [[nodiscard]] Blocked others_on(policy::DeviceMask devices) const;
+
+  /// Lets the program that this process will exec() keep the place.
+  void inherit_across_exec() const;
+
+private:
+  struct Look;
+
+  [[nodiscard]] Look look(std::vector<Record> all, const std::vector<Record>& ended, const Observations& seen) const;
+  [[nodiscard]] Blocked for_people(Blocked blocked) const;
+  void mark_ended(Blocked& blocked) const;
+  [[nodiscard]] platform::Woken sleep(const Look& seen, LivenessWatches& watches,
+                                      std::chrono::steady_clock::time_point until) const;
+
+  platform::SlotStore* store_;
+  Records* records_;
+  platform::WakeFifo fifo_; ///< locked from take() on
+  std::string why_silent_;  ///< empty before fall_silent()
+  Record own_;
+};
+
+} // namespace gputest::ledger

@@ -1,0 +1,50 @@
+#include "ledger/liveness_watches.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace gputest::ledger {
+
+std::vector<std::size_t> LivenessWatches::watch(const std::vector<std::size_t>& slots) {
+  std::vector<std::size_t> ended;
+  std::vector<platform::LivenessWatch> fifos;
+  fifos.reserve(slots.size());
+  for (const std::size_t slot : slots) {
+    if (auto* const known = find(slot)) {
+      fifos.push_back(std::move(*known));
+      continue;
+    }
+    fifos.emplace_back(store_->fifo(slot));
+    if (!fifos.back().owner_lives()) {
+      ended.push_back(slot);
+    }
+  }
+  slots_ = slots;
+  fifos_ = std::move(fifos);
+  return ended;
+}
+
+platform::Woken LivenessWatches::wait(const platform::WakeFifo& own, std::chrono::milliseconds at_most) const {
+  auto woken = platform::wait(own, fifos_, at_most);
+  for (std::size_t& ended : woken.ended) {
+    ended = slots_[ended];
+  }
+  return woken;
+}
+
+std::vector<std::size_t> LivenessWatches::ended_among(const std::vector<std::size_t>& slots) {
+  std::vector<std::size_t> ended;
+  std::copy_if(slots.begin(), slots.end(), std::back_inserter(ended), [&](std::size_t slot) {
+    const auto* const known = find(slot);
+    return known != nullptr ? !known->owner_lives() : !platform::LivenessWatch{store_->fifo(slot)}.owner_lives();
+  });
+  return ended;
+}
+
+platform::LivenessWatch* LivenessWatches::find(std::size_t slot) {
+  const auto known = std::find(slots_.begin(), slots_.end(), slot);
+  return known == slots_.end() ? nullptr : &fifos_[static_cast<std::size_t>(known - slots_.begin())];
+}
+
+} // namespace gputest::ledger

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace gputest::platform {
+
+/// The value of an environment variable; nullopt if it is not set, which is not the same as empty.
+[[nodiscard]] std::optional<std::string> read_variable(const char* name);
+
+/// Sets a variable for this process and those it starts. Not while other threads read the environment.
+void set_variable(const char* name, const std::string& value);
+
+} // namespace gputest::platform

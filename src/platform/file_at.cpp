@@ -1,0 +1,118 @@
+#include "platform/file_at.hpp"
+
+#include "platform/reason.hpp"
+#include "platform/user_name.hpp"
+
+#include <gputest/error.hpp>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <array>
+#include <cerrno>
+#include <climits>
+
+namespace gputest::platform {
+
+namespace {
+
+constexpr mode_t permission_bits = 07777;
+
+const char* type_in_words(mode_t type) {
+  switch (type & S_IFMT) {
+  case S_IFDIR:
+    return "a folder";
+  case S_IFREG:
+    return "a regular file";
+  case S_IFIFO:
+    return "a FIFO";
+  default:
+    return "a special file";
+  }
+}
+
+} // namespace
+
+std::string repair_of(uid_t owner) {
+  return owner == ::geteuid()
+             ? "; when no GPU test is running, remove the ledger's folder, or set GPUTEST_DIR to another one"
+             : "; " + user_name(owner) + " or an administrator has to remove it, or set GPUTEST_DIR to another folder";
+}
+
+FileAt::FileAt(const std::string& file)
+    : folder{AT_FDCWD}, name{file}, path{file}, owner{::geteuid()}, mode{S_IRUSR | S_IWUSR} {}
+
+FileAt::FileAt(int in, const std::string& in_path, const std::string& called, uid_t of, mode_t as)
+    : folder{in}, name{called}, path{in_path + "/" + called}, owner{of}, mode{as} {}
+
+bool FileAt::is_own() const { return owner == ::geteuid(); }
+
+Descriptor FileAt::open(int flags, mode_t type) const {
+  if (folder == gone) {
+    errno = ENOENT;
+    return {};
+  }
+  const auto open_it = [&] {
+    return Descriptor{::openat(folder, name.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, mode)};
+  };
+  Descriptor file = open_it();
+  if (!file && errno == EACCES && lost_its_mode(type) &&
+      ::fchmodat(folder, name.c_str(), mode, AT_SYMLINK_NOFOLLOW) == 0) {
+    file = open_it();
+  }
+  if (!file) {
+    if (const int error = errno; error == ELOOP || error == ENOTDIR || error == EISDIR || error == ENXIO) {
+      throw LedgerError{path + " is " + in_words(error) + ", and must be " + type_in_words(type) + repair_of(owner)};
+    }
+    return file;
+  }
+  struct stat status {};
+  if (::fstat(file.number(), &status) != 0) {
+    return {};
+  }
+  if ((status.st_mode & S_IFMT) != type) {
+    throw LedgerError{path + " is " + type_in_words(status.st_mode) + ", and must be " + type_in_words(type) +
+                      repair_of(owner)};
+  }
+  if (status.st_uid != owner) {
+    throw LedgerError{path + " belongs to " + user_name(status.st_uid) + " (uid " + std::to_string(status.st_uid) +
+                      "), and must belong to " + user_name(owner) + " (uid " + std::to_string(owner) +
+                      "): it is not used" + repair_of(status.st_uid)};
+  }
+  if (type != S_IFDIR && status.st_nlink > 1) {
+    throw LedgerError{path + " has " + std::to_string(status.st_nlink) +
+                      " names (hard links), and must have one: it is not used" + repair_of(owner)};
+  }
+  if (is_own() && (flags & O_CREAT) != 0 && (status.st_mode & permission_bits) != mode &&
+      ::fchmod(file.number(), mode) != 0) {
+    return {};
+  }
+  return file;
+}
+
+/// Whether it is this user's, and was made under a umask that takes off its owner's permissions, by a process that was
+/// killed before it could put that right, or has yet to do so.
+bool FileAt::lost_its_mode(mode_t type) const {
+  struct stat status {};
+  const bool is_seen = ::fstatat(folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
+  if (!is_seen || !is_own() || status.st_uid != owner || (status.st_mode & S_IFMT) != type) {
+    errno = EACCES;
+    return false;
+  }
+  return (status.st_mode & mode & S_IRWXU) != (mode & S_IRWXU);
+}
+
+std::string FileAt::in_words(int error) const {
+  struct stat status {};
+  if (::fstatat(folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
+    return error == ENOENT ? "missing" : "out of reach (" + reason(error) + ")";
+  }
+  if (!S_ISLNK(status.st_mode)) {
+    return type_in_words(status.st_mode);
+  }
+  std::array<char, PATH_MAX> target{};
+  const ssize_t length = ::readlinkat(folder, name.c_str(), target.data(), target.size());
+  return "a symbolic link to " + std::string{target.data(), length > 0 ? static_cast<std::size_t>(length) : 0};
+}
+
+} // namespace gputest::platform

@@ -1,0 +1,137 @@
+#include "platform/file_lock.hpp"
+
+#include "platform/kept_descriptor.hpp"
+#include "platform/process.hpp"
+#include "platform/reason.hpp"
+
+#include <gputest/error.hpp>
+
+#include <boost/interprocess/exceptions.hpp>
+#include <boost/interprocess/sync/file_lock.hpp>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <tuple>
+#include <utility>
+
+namespace gputest::platform {
+
+namespace ipc = boost::interprocess;
+using std::chrono::steady_clock;
+
+namespace {
+
+/// Boost's lock neither shows nor accepts a descriptor. An explicit instantiation may name the private member.
+using Handle = ipc::file_handle_t;
+template <Handle ipc::file_lock::*member>
+struct Access {
+  friend Handle& handle_of(ipc::file_lock& lock) { return lock.*member; }
+};
+Handle& handle_of(ipc::file_lock& lock);
+template struct Access<&ipc::file_lock::m_file_hnd>;
+
+/// The process that keeps others out, for people.
+std::string holder_of(int file) {
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  if (::fcntl(file, F_GETLK, &lock) != 0 || lock.l_type == F_UNLCK) {
+    return "several processes, one after the other, have it";
+  }
+  if (lock.l_pid <= 0 || !exists(lock.l_pid)) {
+    return "a process of another container holds it; end that one";
+  }
+  std::string command;
+  for (const auto& word : command_line_of(lock.l_pid)) {
+    command += " " + word;
+  }
+  const std::string pid = std::to_string(lock.l_pid);
+  const bool stopped = state_of(lock.l_pid) == ProcessState::stopped;
+  return "process " + pid + " (" + (command.empty() ? "no command" : command.substr(1)) + (stopped ? ", stopped" : "") +
+         ") holds it; " + (stopped ? "continue it (kill -CONT " + pid + ") or end it" : "end it (kill " + pid + ")");
+}
+
+} // namespace
+
+struct FileLock::Kernel {
+  std::mutex threads;
+  KeptDescriptor file;
+  ipc::file_lock lock; ///< of `file`, which closes it
+
+  explicit Kernel(KeptDescriptor opened) : file{std::move(opened)} { handle_of(lock) = file.unchecked_number(); }
+  Kernel(const Kernel&) = delete;
+  Kernel& operator=(const Kernel&) = delete;
+  ~Kernel() { handle_of(lock) = ipc::ipcdetail::invalid_file(); }
+};
+
+FileLock::FileLock(const FileAt& file, IfMissing if_missing) {
+  // By the file and not by its path, which may lead to another file tomorrow. And by the process: in a forked child the
+  // thread mutex may be locked for ever, by a thread that only the parent has.
+  using File = std::tuple<pid_t, dev_t, ino_t>;
+  static std::mutex guard;
+  static std::map<File, std::weak_ptr<Kernel>> open_files;
+
+  const std::lock_guard guarded{guard};
+  // Looked for before it is opened: to close one more descriptor of it would drop a lock that this process has.
+  if (const auto seen = FileIdentity::at(file)) {
+    kernel_ = open_files[{own_pid(), seen->device, seen->inode}].lock();
+  }
+  if (kernel_) {
+    return;
+  }
+  Descriptor opened = file.open(if_missing == IfMissing::make ? O_RDWR | O_CREAT : O_RDWR, S_IFREG);
+  if (!opened) {
+    throw LedgerError{"cannot open the lock file " + file.path + ": " + reason(errno)};
+  }
+  kernel_ = std::make_shared<Kernel>(KeptDescriptor{std::move(opened), file.path});
+  const auto& identity = kernel_->file.identity();
+  open_files[{own_pid(), identity.device, identity.inode}] = kernel_;
+}
+
+FileLock::~FileLock() = default;
+
+void FileLock::lock() {
+  std::unique_lock threads{kernel_->threads};
+  const auto until = steady_clock::now() + longest_wait;
+  // A holder is done after some microseconds. A process that retries too often takes the processor from it.
+  constexpr std::chrono::microseconds first_pause{20};
+  constexpr std::chrono::microseconds longest_pause{500};
+  try {
+    for (auto pause = first_pause; !kernel_->lock.try_lock(); pause = std::min(pause * 2, longest_pause)) {
+      if (steady_clock::now() >= until) {
+        require_kept();
+        throw LedgerError{"cannot lock " + kernel_->file.path() + " within " + std::to_string(longest_wait.count()) +
+                          " s, which is needed for microseconds: " + holder_of(kernel_->file.unchecked_number())};
+      }
+      std::this_thread::sleep_for(pause);
+    }
+  } catch (const ipc::interprocess_exception& error) {
+    require_kept();
+    throw LedgerError{"cannot lock " + kernel_->file.path() + ": " + reason(error.get_native_error())};
+  }
+  static_cast<void>(threads.release());
+}
+
+void FileLock::unlock() noexcept {
+  try {
+    kernel_->lock.unlock();
+  } catch (const ipc::interprocess_exception&) {
+    // The kernel lets go of all of a process's locks on a file with any descriptor of it that is closed. As long as
+    // this process kept the lock, nobody else could go on.
+    const Descriptor closed{
+        ::open(("/proc/self/fd/" + std::to_string(kernel_->file.unchecked_number())).c_str(), O_RDONLY | O_CLOEXEC)};
+  }
+  kernel_->threads.unlock();
+}
+
+void FileLock::require_kept() const { static_cast<void>(kernel_->file.number()); }
+
+bool FileLock::is_removed() const { return kernel_->file.is_removed(); }
+
+} // namespace gputest::platform

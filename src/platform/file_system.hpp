@@ -1,0 +1,9 @@
+#pragma once
+
+#include <cstdint>
+namespace gputest::platform {
+
+/// Type of the file system that an open file is on: `f_type` of fstatfs. 0 if it is not known.
+[[nodiscard]] std::uint32_t file_system_type(int descriptor);
+
+} // namespace gputest::platform

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+namespace gputest::platform {
+
+// What Linux's /proc tells of a process. Nothing here throws for a process that is gone or belongs to another user:
+// what cannot be read is empty. A pid is reused after its process has ended, so hold no decision about memory on one.
+
+/// This process's pid.
+[[nodiscard]] pid_t own_pid();
+
+/// Whether there is such a process; one that has ended and is not reaped yet still counts.
+[[nodiscard]] bool exists(pid_t pid);
+
+/// What becomes of a process; for messages only.
+enum class ProcessState {
+  running,
+  stopped, ///< by SIGSTOP, Ctrl-Z or a debugger: it goes on when it is told to
+  ending,  ///< its first thread has ended and others have not: the driver's, for a while, when a process ends
+  ended    ///< there is no such process, or only its exit status is left
+};
+
+/// In which state it is; another process's, of another pid namespace, cannot be told from one that has ended.
+[[nodiscard]] ProcessState state_of(pid_t pid);
+
+/// When it started, in the kernel's ticks since the machine's start; nullopt if it is gone. With the pid it tells a
+/// process from a later one that has got the same pid.
+[[nodiscard]] std::optional<std::uint64_t> start_time_of(pid_t pid);
+
+/// The pid of its parent; nullopt for a process that has none or that is gone.
+[[nodiscard]] std::optional<pid_t> parent_of(pid_t pid);
+
+/// Its arguments, the program's name first.
+[[nodiscard]] std::vector<std::string> command_line_of(pid_t pid);
+
+/// The environment it was started with; nullopt if it may not be read.
+[[nodiscard]] std::optional<std::map<std::string, std::string>> environment_of(pid_t pid);
+
+/// Path of the program it runs, without the ` (deleted)` of one that was replaced; nullopt if it may not be read.
+[[nodiscard]] std::optional<std::string> executable_of(pid_t pid);
+
+/// A number for the program that this process runs, another one after it was built anew; never 0. nullopt where it
+/// cannot be told.
+[[nodiscard]] std::optional<std::uint64_t> executable_identity();
+
+/// Its current working directory; nullopt if it may not be read.
+[[nodiscard]] std::optional<std::string> working_directory_of(pid_t pid);
+
+/// All of a file, up to 16 MiB; nullopt if it cannot be read. For small files such as those of /proc.
+[[nodiscard]] std::optional<std::string> contents_of(const std::string& path);
+
+} // namespace gputest::platform

@@ -1,0 +1,11 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace gputest::platform {
+
+/// The login name of a user, or the number itself if this machine (or container) knows no such user.
+[[nodiscard]] std::string user_name(std::uint32_t uid);
+
+} // namespace gputest::platform

@@ -1,0 +1,44 @@
+#include <gputest/needs.hpp>
+
+namespace gputest {
+
+Request resolve(const Needs& test, const Needs& suite, std::optional<MemoryClass> fixture, const Request& entry) {
+  Request request = entry;
+  if (test.says_memory() || suite.says_memory()) {
+    const Needs& memory = test.says_memory() ? test : suite;
+    request.bytes = memory.bytes;
+    if (memory.memory_class) {
+      request.memory_class = *memory.memory_class;
+    } else {
+      request.memory_class = suite.memory_class.value_or(fixture.value_or(class_of(*memory.bytes)));
+    }
+  } else if (fixture) {
+    request.memory_class = *fixture;
+    request.bytes = *fixture == MemoryClass::small ? std::nullopt : entry.bytes;
+  }
+  request.gpus = test.gpus.value_or(suite.gpus.value_or(entry.gpus));
+  request.heap = test.heap.value_or(suite.heap.value_or(entry.heap));
+  request.capabilities = test.capabilities | suite.capabilities | entry.capabilities;
+  return request;
+}
+
+std::string contradiction_in(const Needs& needs) {
+  if (needs.bytes == Bytes{}) {
+    return "a size of 0 bytes; a test without GPU memory needs no size, and small is up to 256 MiB";
+  }
+  if (needs.bytes && needs.memory_class == MemoryClass::small && class_of(*needs.bytes) != MemoryClass::small) {
+    return "small and " + to_string(*needs.bytes) + "; small is up to 256 MiB: leave small out, or say medium or large";
+  }
+  if (needs.gpus && (*needs.gpus < 1 || *needs.gpus > most_gpus)) {
+    return "gpus(" + std::to_string(*needs.gpus) + "); a test has 1 to " + std::to_string(most_gpus) + " GPUs";
+  }
+  if (needs.gpus == 1 && needs.capabilities.has(Capability::Kind::peer_access)) {
+    return "gpus(1) and peer_access, which is between devices; say gpus(2) or more";
+  }
+  if (needs.heap == Bytes{}) {
+    return "a heap of 0 bytes; leave heap() out to keep the one that is there";
+  }
+  return "";
+}
+
+} // namespace gputest

@@ -1,0 +1,190 @@
+#include "settings/settings.hpp"
+
+#include "platform/environment.hpp"
+#include "policy/memory_kind.hpp"
+
+#include <gputest/error.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <mutex>
+#include <string_view>
+
+namespace gputest::settings {
+
+namespace {
+
+bool parse_switch(const ReadVariable& read, const char* name) {
+  const auto value = read(name);
+  if (!value || value->empty() || *value == "0") {
+    return false;
+  }
+  if (*value == "1") {
+    return true;
+  }
+  throw InvalidSetting{std::string{name} + "='" + *value + "' is neither 0 nor 1"};
+}
+
+RunModeSetting parse_run_mode(const std::string& text) {
+  if (text == "auto") {
+    return RunModeSetting::automatic;
+  }
+  if (text == "serial") {
+    return RunModeSetting::serial;
+  }
+  if (text == "parallel") {
+    return RunModeSetting::parallel;
+  }
+  throw InvalidSetting{"GPUTEST_RUN_MODE='" + text + "' is unknown; it is one of auto, serial, parallel"};
+}
+
+std::string text_of(const ReadVariable& read, const char* name, const char* fallback) {
+  const auto value = read(name);
+  return value && !value->empty() ? *value : std::string{fallback};
+}
+
+/// Slurm's own list of the job's devices: it counts if CUDA_VISIBLE_DEVICES was removed from the environment.
+std::optional<DeviceRestriction> job_devices(const ReadVariable& read) {
+  if (!read("SLURM_JOB_ID")) {
+    return std::nullopt; // left over, or another tool's setting for other GPUs
+  }
+  for (const char* const name : {"GPU_DEVICE_ORDINAL", "SLURM_STEP_GPUS", "SLURM_JOB_GPUS"}) {
+    if (const auto value = read(name); value && !value->empty()) {
+      return DeviceRestriction{name, *value};
+    }
+  }
+  return std::nullopt;
+}
+
+struct OfProcess {
+  std::mutex mutex;
+  std::optional<Settings> settings;
+};
+
+/// Never destroyed: memory may be freed by a global variable's destructor.
+OfProcess& process() {
+  static auto& process = *new OfProcess; // NOLINT(cppcoreguidelines-owning-memory)
+  return process;
+}
+
+} // namespace
+
+DevicesSetting parse_devices(const std::string& text) {
+  constexpr std::string_view simulated = "simulated:";
+  if (text == "all") {
+    return AllDevices{};
+  }
+  if (text == "none") {
+    return NoDevices{};
+  }
+  const auto refuse = [&](const std::string& why) {
+    return InvalidSetting{"GPUTEST_DEVICES='" + text + "' " + why +
+                          "; it is all, none, or simulated:<n>x<size>[,<option>...], such as simulated:2x16GiB"};
+  };
+  if (text.compare(0, simulated.size(), simulated) != 0) {
+    throw refuse("is unknown");
+  }
+  try {
+    return policy::parse_simulated_devices(text.substr(simulated.size()));
+  } catch (const InvalidSetting& error) {
+    throw refuse("cannot be used: " + std::string{error.what()});
+  }
+}
+
+std::chrono::seconds parse_duration(const std::string& text, const std::string& what) {
+  constexpr int most_seconds = 24 * 60 * 60;
+  const auto digits = text.find_first_not_of("0123456789");
+  const std::string unit = digits == std::string::npos ? "" : text.substr(digits);
+  const int seconds_per_unit = unit == "s" ? 1 : unit == "min" ? 60 : unit == "h" ? 3600 : 0;
+  if (seconds_per_unit == 0 || digits == 0) {
+    throw InvalidSetting{what + "='" + text + "' is not a duration; write 90s, 20min or 1h"};
+  }
+  int count = 0;
+  const auto result = std::from_chars(text.data(), text.data() + digits, count);
+  if (result.ec != std::errc{} || count > most_seconds / seconds_per_unit) {
+    throw InvalidSetting{what + "='" + text + "' is more than 24h, the longest that is accepted"};
+  }
+  return std::chrono::seconds{count * seconds_per_unit};
+}
+
+Settings parse_settings(const ReadVariable& read) {
+  Settings settings;
+  settings.devices = text_of(read, "GPUTEST_DEVICES", "all");
+  static_cast<void>(parse_devices(settings.devices));
+  if (const auto size = text_of(read, "GPUTEST_DEVICE_MEMORY", ""); !size.empty()) {
+    settings.device_memory = parse_bytes(size, "GPUTEST_DEVICE_MEMORY");
+  }
+  settings.folder = text_of(read, "GPUTEST_DIR", "");
+  if (!settings.folder.empty() && settings.folder.front() != '/') {
+    throw InvalidSetting{"GPUTEST_DIR='" + settings.folder +
+                         "' is not an absolute path, and must be one: tests that run in different folders share a "
+                         "ledger"};
+  }
+  settings.memory_resource = policy::parse_memory_kind(text_of(read, "GPUTEST_MEMORY_RESOURCE", "auto"));
+  settings.run_mode = parse_run_mode(text_of(read, "GPUTEST_RUN_MODE", "auto"));
+  settings.forbid_skip = parse_switch(read, "GPUTEST_FORBID_SKIP");
+  settings.require_gpu = parse_switch(read, "GPUTEST_REQUIRE_GPU") || settings.forbid_skip;
+  const char* const visible = "CUDA_VISIBLE_DEVICES";
+  if (const auto value = read(visible)) { // empty is not the same as not set: it allows none
+    settings.visible_devices = DeviceRestriction{visible, *value};
+  }
+  settings.job_devices = job_devices(read);
+  settings.resource_group_count = read("CTEST_RESOURCE_GROUP_COUNT");
+  while (const auto group =
+             read(("CTEST_RESOURCE_GROUP_" + std::to_string(settings.resource_groups.size()) + "_GPUS").c_str())) {
+    settings.resource_groups.push_back(*group);
+  }
+  settings.rank = policy::find_mpi_rank(read);
+  settings.lease_of = text_of(read, "GPUTEST_LEASE_OF", "");
+  return settings;
+}
+
+Entry parse_entry(const ReadVariable& read) {
+  Entry entry;
+  entry.name = text_of(read, "GPUTEST_TEST", "");
+  entry.request = parse_request(text_of(read, "GPUTEST_MEMORY", "small"), "GPUTEST_MEMORY");
+  entry.request.gpus = policy::parse_int(text_of(read, "GPUTEST_GPUS", "1"), 1, most_gpus, "GPUTEST_GPUS");
+  if (const auto heap = text_of(read, "GPUTEST_HEAP", ""); !heap.empty()) {
+    entry.request.heap = parse_bytes(heap, "GPUTEST_HEAP");
+  }
+  entry.request.capabilities = parse_capabilities(text_of(read, "GPUTEST_REQUIRES", ""), "GPUTEST_REQUIRES");
+  entry.large = parse_large_policy(text_of(read, "GPUTEST_LARGE", "exclude"), "GPUTEST_LARGE");
+  if (const auto limit = text_of(read, "GPUTEST_WAIT_LIMIT", ""); !limit.empty()) {
+    entry.wait_limit = parse_duration(limit, "GPUTEST_WAIT_LIMIT");
+  }
+  return entry;
+}
+
+std::optional<DeviceRestriction> restriction_of(const Settings& settings, std::size_t devices) {
+  if (settings.visible_devices || !settings.job_devices) {
+    return settings.visible_devices;
+  }
+  const auto& list = settings.job_devices->value;
+  const auto named = static_cast<std::size_t>(std::count(list.begin(), list.end(), ',')) + 1;
+  return named < devices ? settings.job_devices : std::nullopt;
+}
+
+Settings of_process() {
+  {
+    const std::lock_guard guard{process().mutex};
+    if (process().settings) {
+      return *process().settings;
+    }
+  }
+  return settings_from_environment();
+}
+
+void set_for_process(const Settings& settings) {
+  const std::lock_guard guard{process().mutex};
+  process().settings = settings;
+}
+
+} // namespace gputest::settings
+
+namespace gputest {
+
+Settings settings_from_environment() { return settings::parse_settings(platform::read_variable); }
+
+Entry entry_from_environment() { return settings::parse_entry(platform::read_variable); }
+
+} // namespace gputest

@@ -1,0 +1,52 @@
+#pragma once
+
+#include "policy/mpi_rank.hpp"
+#include "policy/simulated_devices.hpp"
+
+#include <gputest/settings.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <variant>
+
+namespace gputest::settings {
+
+/// All GPUs that CUDA_VISIBLE_DEVICES allows.
+struct AllDevices {};
+
+/// No GPU, as on a machine without one.
+struct NoDevices {};
+
+using DevicesSetting = std::variant<AllDevices, NoDevices, policy::SimulatedDevices>;
+
+using policy::ReadVariable;
+
+/// What settings_from_environment() does, with an environment of the caller's.
+[[nodiscard]] Settings parse_settings(const ReadVariable& read);
+
+/// What entry_from_environment() does, with an environment of the caller's.
+[[nodiscard]] Entry parse_entry(const ReadVariable& read);
+
+/// Reads `all`, `none` or `simulated:<n>x<size>[,<option>...]`, with 1 to 16 devices. Throws InvalidSetting.
+[[nodiscard]] DevicesSetting parse_devices(const std::string& text);
+
+/// Reads `90s`, `20min` or `1h`, at most 24 h. Throws InvalidSetting naming `what`.
+[[nodiscard]] std::chrono::seconds parse_duration(const std::string& text, const std::string& what);
+
+/// What restricts this process to some of the machine's `devices`: CUDA_VISIBLE_DEVICES, by the user or a batch system,
+/// or else what Slurm says of the job. nullopt if nothing does. Pure.
+///
+/// Slurm's lists number the whole machine, which is useful only if more devices are visible than they name; fewer are
+/// visible if Slurm hides the others.
+[[nodiscard]] std::optional<DeviceRestriction> restriction_of(const Settings& settings, std::size_t devices);
+
+/// The settings of this process: those of its Session, else those of its environment as it is now. Thread-safe. Throws
+/// InvalidSetting.
+[[nodiscard]] Settings of_process();
+
+/// Makes these the settings of this process, for what works with and without a Session: simulated and resource memory.
+void set_for_process(const Settings& settings);
+
+} // namespace gputest::settings

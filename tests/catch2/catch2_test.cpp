@@ -1,0 +1,133 @@
+#include "support/suite_test.hpp"
+
+#include <gputest/bytes.hpp>
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+namespace gputest::tests {
+namespace {
+
+using namespace literals;
+using policy::Stage;
+using testing::HasSubstr;
+using testing::Not;
+
+class Catch2 : public SuiteTest {
+protected:
+  [[nodiscard]] ChildProcess start_case(const std::string& spec, std::vector<std::string> more = {}) const {
+    more.insert(more.begin(), {GPUTEST_CATCH2_SUITE, spec});
+    return start_program(std::move(more));
+  }
+  [[nodiscard]] Ended run_case(const std::string& spec) const { return start_case(spec).finish(); }
+};
+
+TEST_F(Catch2, holds_what_the_tags_say) {
+  auto bytes = start_case("bytes");
+  bytes.wait_for_out("@body");
+  EXPECT_EQ(claim_of(bytes).stage, Stage::holding);
+  EXPECT_EQ(claim_of(bytes).lease_bytes, (3_GiB).count());
+  auto small = start_case("small");
+  small.wait_for_out("@body");
+  EXPECT_EQ(claim_of(small).lease_bytes, (256_MiB).count());
+  EXPECT_EQ(claim_of(small).largest_bytes, (256_MiB).count()) << "the plan is of the selected test cases";
+  EXPECT_EQ(small.finish().exit_code, 0);
+  const Ended ended = bytes.finish();
+  EXPECT_EQ(ended.exit_code, 0) << ended.out;
+  EXPECT_THAT(ended.err, HasSubstr("gputest: admitted tags: bytes: 3 GiB on SIM-1x4096MiB-0"));
+  auto medium = start_case("medium");
+  medium.wait_for_out("@body");
+  EXPECT_TRUE(claim_of(medium).medium_lock);
+}
+
+TEST_F(Catch2, gives_as_many_devices_as_a_tag_says) {
+  set("GPUTEST_DEVICES", "simulated:3x4GiB,context=0");
+  auto pair = start_case("pair");
+  pair.wait_for_out("@body");
+  EXPECT_EQ(claim_of(pair).wanted, 3U);
+}
+
+TEST_F(Catch2, takes_from_the_entry_what_no_tag_says) {
+  set("GPUTEST_MEMORY", "2GiB");
+  auto untagged = start_case("untagged");
+  untagged.wait_for_out("@body");
+  EXPECT_EQ(claim_of(untagged).lease_bytes, (2_GiB).count());
+}
+
+TEST_F(Catch2, holds_one_lease_for_all_sections_and_gives_it_back_before_the_next_test_case) {
+  auto process = start_case("sections,medium");
+  process.wait_for_out("@body");
+  EXPECT_TRUE(claim_of(process).medium_lock);
+  for (int section = 0; section < 2; ++section) {
+    process.say("go on");
+    process.wait_for_out("@body");
+    EXPECT_EQ(claim_of(process).lease_bytes, (1_GiB).count());
+    EXPECT_FALSE(claim_of(process).medium_lock);
+  }
+  const Ended ended = process.finish();
+  EXPECT_EQ(ended.exit_code, 0) << ended.out;
+}
+
+TEST_F(Catch2, waits_for_its_memory) {
+  auto holder = start_case("bytes");
+  holder.wait_for_out("@body");
+  auto waiter = start_case("bytes");
+  wait_for(waiter, Stage::waiting);
+  holder.finish();
+  waiter.wait_for_out("@body");
+  EXPECT_EQ(claim_of(waiter).stage, Stage::holding);
+}
+
+TEST_F(Catch2, skips_with_the_reason_and_reports_the_skip_to_ctest) {
+  const Ended ended = run_case("too much");
+  EXPECT_EQ(ended.exit_code, 77) << ended.out;
+  EXPECT_THAT(ended.out, HasSubstr("tags: too much needs 100 GiB of a device"));
+  EXPECT_THAT(ended.out, Not(HasSubstr("@never")));
+  EXPECT_EQ(run_case("too much,fails").exit_code == 0, false) << "a failure beside a skip is a failure";
+  EXPECT_NE(run_case("too much,fails").exit_code, 77);
+  set("GPUTEST_RUN_MODE", "parallel");
+  EXPECT_EQ(run_case("large").exit_code, 77);
+  set("GPUTEST_DEVICES", "none");
+  EXPECT_EQ(run_case("small").exit_code, 77);
+}
+
+TEST_F(Catch2, fails_where_nothing_may_be_skipped) {
+  set("GPUTEST_FORBID_SKIP", "1");
+  const Ended ended = run_case("too much");
+  EXPECT_NE(ended.exit_code, 0);
+  EXPECT_NE(ended.exit_code, 77);
+}
+
+TEST_F(Catch2, fails_a_test_case_whose_tags_cannot_be_used) {
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {"bad size", "the size in the tag [gpu:3GB] '3GB' has an unknown unit 'GB'"},
+      {"bad number", "the tag [gpus:many] has no number of GPUs; write 1 to 16, as in [gpus:2]"},
+      {"contradiction", "the tags say small and 3 GiB; small is up to 256 MiB"},
+      {"two sizes", "says again what another tag says; say it once"},
+      {"unknown class",
+       "the tag [gpu_meduim] is none of gputest's; allowed are [gpu_small], [gpu_medium], [gpu_large], "
+       "[gpu:<size>] as in [gpu:3GiB] and [gpus:<n>] as in [gpus:2]"},
+      {"unknown size", "the tag [gpu-3GiB] is none of gputest's; allowed are"},
+      {"unknown number", "the tag [gpus=2] is none of gputest's; allowed are"}};
+  for (const auto& [name, message] : cases) {
+    auto process = start_case(name, {"--reporter=compact"});
+    const Ended ended = process.finish();
+    EXPECT_NE(ended.exit_code, 0) << name;
+    EXPECT_NE(ended.exit_code, 77) << name;
+    EXPECT_THAT(ended.out, HasSubstr(message)) << name;
+    EXPECT_THAT(ended.out, Not(HasSubstr("@never")));
+  }
+}
+
+TEST_F(Catch2, leaves_tags_of_others_alone) { EXPECT_EQ(run_case("tag of another").exit_code, 0); }
+
+TEST_F(Catch2, lists_test_cases_without_a_gpu_or_a_ledger) {
+  const Ended ended = run_case("--list-tests");
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_THAT(ended.out, HasSubstr("bytes"));
+  EXPECT_FALSE(std::filesystem::exists(ledger()));
+}
+
+} // namespace
+} // namespace gputest::tests

@@ -1,0 +1,37 @@
+// Test cases that say by tags what they need.
+
+#include "../../gtest/suites/stop_at.hpp"
+
+#include <gputest/device.hpp>
+#include <gputest/simulated_buffer.hpp>
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <iostream>
+
+using namespace gputest::literals;
+
+TEST_CASE("small", "[gpu_small]") { stop_at("body"); }
+TEST_CASE("medium", "[gpu_medium]") { stop_at("body"); }
+TEST_CASE("large", "[gpu_large]") { stop_at("body"); }
+TEST_CASE("bytes", "[gpu:3GiB][sort]") {
+  const gputest::SimulatedBuffer buffer{3_GiB};
+  stop_at("body");
+}
+TEST_CASE("pair", "[gpus:2][gpu:1GiB]") { stop_at("body"); }
+TEST_CASE("untagged") { stop_at("body"); }
+TEST_CASE("sections", "[gpu:1GiB]") {
+  SECTION("first") { stop_at("body"); }
+  SECTION("second") { stop_at("body"); }
+}
+TEST_CASE("fails", "[gpu_small]") { REQUIRE(gputest::current_devices().empty()); }
+TEST_CASE("too much", "[gpu:100GiB]") { std::cout << "@never" << std::endl; }
+TEST_CASE("bad size", "[gpu:3GB]") { std::cout << "@never" << std::endl; }
+TEST_CASE("bad number", "[gpus:many]") { std::cout << "@never" << std::endl; }
+TEST_CASE("contradiction", "[gpu_small][gpu:3GiB]") { std::cout << "@never" << std::endl; }
+TEST_CASE("two sizes", "[gpu:1GiB][gpu:3GiB]") { std::cout << "@never" << std::endl; }
+TEST_CASE("unknown class", "[gpu_meduim]") { std::cout << "@never" << std::endl; }
+TEST_CASE("unknown size", "[gpu-3GiB]") { std::cout << "@never" << std::endl; }
+TEST_CASE("unknown number", "[gpus=2]") { std::cout << "@never" << std::endl; }
+TEST_CASE("tag of another", "[gpu][gpuarray]") { stop_at("body"); }
+TEST_CASE("hidden", "[.][gpu_large]") {}

@@ -1,0 +1,300 @@
+// The public interface of the core, as a program without a test framework uses it. Each test is a process of its own.
+
+#include "support/in_child.hpp"
+#include "support/private_folder.hpp"
+
+#include <gputest/error.hpp>
+#include <gputest/memory_resource.hpp>
+#include <gputest/session.hpp>
+#include <gputest/simulated_buffer.hpp>
+
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include <unistd.h>
+
+namespace gputest {
+namespace {
+
+using namespace literals;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using Kind = Outcome::Kind;
+using Stage = Claimant::Stage;
+
+class CoreSession : public testing::Test {
+protected:
+  CoreSession() {
+    settings_.devices = "simulated:2x4GiB,context=0";
+    settings_.folder = folder_.path() + "/ledger";
+    settings_.run_mode = RunModeSetting::serial;
+    // What the environment says must not count.
+    setenv("GPUTEST_DEVICES", "none", 1);
+    setenv("GPUTEST_DIR", "/proc/nobody-can-write-here", 1);
+    setenv("GPUTEST_FORBID_SKIP", "1", 1);
+    unsetenv("CUDA_VISIBLE_DEVICES");
+  }
+
+  Session& enter(std::vector<Request> requests = {3_GiB}) {
+    Plan plan;
+    plan.requests = std::move(requests);
+    session_.emplace(settings_, entry_);
+    EXPECT_EQ(session_->enter(plan).kind, Kind::granted);
+    return *session_;
+  }
+
+  [[nodiscard]] Claimant own() const { return status(settings_).at(0); }
+
+  tests::PrivateFolder folder_;
+  Settings settings_;
+  Entry entry_;
+  std::optional<Session> session_;
+};
+
+TEST_F(CoreSession, goes_by_its_structs_and_not_by_the_environment) {
+  auto& session = enter();
+  ASSERT_EQ(session.devices().size(), 1U);
+  EXPECT_EQ(session.devices().front().uuid, "SIM-2x4096MiB-0");
+  EXPECT_EQ(current_devices().front().uuid, "SIM-2x4096MiB-0");
+  EXPECT_STREQ(std::getenv("CUDA_VISIBLE_DEVICES"), "SIM-2x4096MiB-0");
+  EXPECT_TRUE(devices_are_simulated());
+  const SimulatedBuffer buffer{1_GiB};
+  EXPECT_EQ(session.lease(100_GiB, "Sort").outcome().kind, Kind::skip) << "GPUTEST_FORBID_SKIP is not its setting";
+}
+
+TEST_F(CoreSession, leases_until_the_lease_ends) {
+  auto& session = enter();
+  EXPECT_EQ(own().stage, Stage::inside);
+  {
+    const auto lease = session.lease(3_GiB, "Sort.Keys");
+    EXPECT_TRUE(lease);
+    EXPECT_EQ(lease.reason(), "");
+    const auto claimant = own();
+    EXPECT_EQ(claimant.stage, Stage::holding);
+    EXPECT_EQ(claimant.lease, 3_GiB);
+    EXPECT_EQ(claimant.pid, getpid());
+    EXPECT_THAT(claimant.who, HasSubstr("Sort.Keys"));
+    EXPECT_THAT(claimant.devices, ElementsAre("SIM-2x4096MiB-0"));
+    EXPECT_FALSE(claimant.ended);
+  }
+  EXPECT_EQ(own().stage, Stage::inside);
+  EXPECT_TRUE(session.examine("Sort.Keys").problems.empty());
+}
+
+TEST_F(CoreSession, says_why_nothing_is_granted) {
+  auto& session = enter();
+  const auto lease = session.lease(100_GiB, "Sort.Keys");
+  EXPECT_FALSE(lease);
+  EXPECT_FALSE(lease.must_fail());
+  EXPECT_THAT(lease.reason(), HasSubstr("Sort.Keys needs 100 GiB of a device"));
+  EXPECT_EQ(own().stage, Stage::inside);
+}
+
+TEST_F(CoreSession, fails_what_it_must_not_skip) {
+  settings_.forbid_skip = true;
+  const auto lease = enter().lease(100_GiB, "Sort.Keys");
+  EXPECT_FALSE(lease);
+  EXPECT_TRUE(lease.must_fail());
+}
+
+TEST_F(CoreSession, is_skipped_where_there_are_no_devices) {
+  settings_.devices = "none";
+  session_.emplace(settings_, entry_);
+  EXPECT_EQ(session_->enter({}).kind, Kind::skip);
+  EXPECT_TRUE(session_->devices().empty());
+  EXPECT_THAT(session_->lease(1_GiB, "Sort").reason(), HasSubstr("no GPU"));
+}
+
+TEST_F(CoreSession, refuses_unusable_settings) {
+  settings_.devices = "simulated:0x1GiB";
+  EXPECT_THROW(session_.emplace(settings_, entry_), InvalidSetting);
+}
+
+TEST_F(CoreSession, reads_the_environment_where_it_is_told_to) {
+  setenv("GPUTEST_DEVICES", "simulated:1x2GiB,context=0", 1);
+  setenv("GPUTEST_DIR", settings_.folder.c_str(), 1);
+  setenv("GPUTEST_GPUS", "1", 1);
+  setenv("GPUTEST_MEMORY", "1GiB", 1);
+  setenv("GPUTEST_RUN_MODE", "serial", 1);
+  auto session = Session::from_environment();
+  EXPECT_EQ(session.entry().request.bytes, 1_GiB);
+  EXPECT_EQ(session.enter({}).kind, Kind::granted);
+  EXPECT_EQ(session.devices().at(0).uuid, "SIM-1x2048MiB-0");
+}
+
+template <class Statement>
+std::string error_of(const Statement& statement) {
+  try {
+    statement();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST_F(CoreSession, enters_once) {
+  auto& session = enter();
+  EXPECT_THAT(error_of([&] { static_cast<void>(session.enter({})); }), HasSubstr("enter() was called a second time"));
+  EXPECT_THAT(error_of([&] { static_cast<void>(session.enter_in_place_of_parent({})); }), HasSubstr("a second time"));
+  EXPECT_TRUE(session.lease(3_GiB, "Sort.Keys")) << "the first outlives the refusal of the second";
+}
+
+TEST_F(CoreSession, is_the_only_one_of_its_process) {
+  auto& session = enter();
+  EXPECT_THAT(error_of([&] { const Session second{settings_, entry_}; }), HasSubstr("has a gputest::Session already"));
+  EXPECT_THAT(error_of([&] { const Session third{settings_, entry_}; }), HasSubstr("has a gputest::Session already"));
+  EXPECT_TRUE(session.lease(3_GiB, "Sort.Keys"));
+  session_.reset();
+  EXPECT_EQ(error_of([&] { const Session next{settings_, entry_}; }), "");
+}
+
+TEST_F(CoreSession, refuses_numbers_of_gpus_that_no_test_can_have) {
+  Request request = 1_GiB;
+  auto& session = enter();
+  for (const int gpus : {-1, 0, 17}) {
+    request.gpus = gpus;
+    EXPECT_THROW(static_cast<void>(session.lease(request, "Sort.Keys")), InvalidSetting) << gpus;
+    EXPECT_THROW(static_cast<void>(session.check(request, "Sort.Keys")), InvalidSetting) << gpus;
+  }
+  EXPECT_THAT(error_of([&] { static_cast<void>(session.lease(request, "Sort.Keys")); }),
+              testing::StrEq("Sort.Keys asks for 17 GPUs (Request::gpus); allowed are 1 to 16"));
+  session_.reset();
+  Plan plan;
+  plan.requests = {request};
+  session_.emplace(settings_, entry_);
+  EXPECT_THROW(static_cast<void>(session_->enter(plan)), InvalidSetting);
+  session_.reset();
+  entry_.request = request;
+  EXPECT_THROW(session_.emplace(settings_, entry_), InvalidSetting);
+}
+
+TEST_F(CoreSession, in_place_of_its_parent_gives_back_and_refuses_as_otherwise) {
+  session_.emplace(settings_, entry_);
+  Plan plan;
+  plan.requests = {3_GiB};
+  ASSERT_EQ(session_->enter_in_place_of_parent(plan).kind, Kind::granted);
+  auto lease = session_->lease(3_GiB, "Sort.Keys");
+  EXPECT_TRUE(lease);
+  EXPECT_EQ(own().stage, Stage::inside) << "its parent holds the bytes";
+  EXPECT_THROW(static_cast<void>(session_->lease(1_GiB, "Sort.Keys")), NestedLease);
+  memory_resource resource;
+  resource.deallocate(resource.allocate((3_GiB).count()), (3_GiB).count());
+  lease.release();
+  EXPECT_FALSE(lease);
+  EXPECT_THROW(static_cast<void>(resource.allocate(1)), LeaseExceeded);
+  EXPECT_TRUE(session_->lease(1_GiB, "Sort.Pairs"));
+}
+
+TEST(CoreLease, that_holds_nothing_does_not_say_granted) {
+  const Lease none;
+  EXPECT_FALSE(none);
+  EXPECT_EQ(none.outcome().kind, Kind::fail);
+  EXPECT_TRUE(none.must_fail());
+  EXPECT_THAT(none.reason(), HasSubstr("nothing was asked for"));
+}
+
+TEST_F(CoreSession, gives_devices_for_requests_of_several) {
+  Request two = 1_GiB;
+  two.gpus = 2;
+  auto& session = enter({two});
+  EXPECT_EQ(session.devices().size(), 2U);
+  EXPECT_EQ(session.check(two, "Sort").kind, Kind::granted);
+  two.gpus = 3;
+  EXPECT_THAT(session.check(two, "Sort").reason, HasSubstr("needs 3 GPUs and may use 2"));
+}
+
+TEST_F(CoreSession, holds_one_lease_at_a_time) {
+  auto& session = enter();
+  const auto lease = session.lease(1_GiB, "Sort.Keys");
+  EXPECT_THROW(static_cast<void>(session.lease(1_GiB, "Sort.Keys")), NestedLease);
+  EXPECT_TRUE(lease) << "the first outlives the refusal of the second";
+}
+
+TEST_F(CoreSession, gives_back_what_a_lease_held_that_is_assigned_to) {
+  auto& session = enter();
+  auto lease = session.lease(3_GiB, "Sort.Keys");
+  lease = Lease{};
+  EXPECT_FALSE(lease);
+  EXPECT_EQ(own().stage, Stage::inside);
+}
+
+TEST_F(CoreSession, follows_a_lease_that_is_moved) {
+  auto& session = enter();
+  auto first = session.lease(3_GiB, "Sort.Keys");
+  Lease second = std::move(first);
+  EXPECT_FALSE(first); // NOLINT(bugprone-use-after-move): that is the claim
+  EXPECT_THAT(first.reason(), HasSubstr("moved from"));
+  EXPECT_EQ(second.reason(), "");
+  EXPECT_TRUE(second);
+  first.release();
+  EXPECT_EQ(own().stage, Stage::holding) << "the one that was moved from has nothing to give back";
+  auto& same = second;
+  second = std::move(same);
+  EXPECT_TRUE(second);
+}
+
+TEST_F(CoreSession, lets_any_thread_give_a_lease_back) {
+  auto& session = enter();
+  auto lease = session.lease(3_GiB, "Sort.Keys");
+  std::thread{[moved = std::move(lease)]() mutable { moved.release(); }}.join();
+  EXPECT_EQ(own().stage, Stage::inside);
+  EXPECT_TRUE(session.lease(3_GiB, "Sort.Keys"));
+}
+
+TEST_F(CoreSession, lets_an_old_lease_give_nothing_of_a_new_one_back) {
+  auto& session = enter();
+  auto old = session.lease(3_GiB, "Sort.Keys");
+  session.release();
+  EXPECT_FALSE(old);
+  EXPECT_THAT(old.reason(), HasSubstr("given back"));
+  const auto lease = session.lease(1_GiB, "Sort.Pairs");
+  old.release();
+  EXPECT_TRUE(lease);
+  EXPECT_EQ(own().stage, Stage::holding);
+}
+
+TEST_F(CoreSession, may_end_before_its_lease_does) {
+  auto lease = enter().lease(3_GiB, "Sort.Keys");
+  session_.reset();
+  EXPECT_FALSE(lease);
+  lease.release();
+}
+
+TEST_F(CoreSession, finds_what_a_test_has_lost_and_refuses_the_next) {
+  auto& session = enter();
+  auto lease = session.lease(3_GiB, "Sort.Keys");
+  for (int number = 3; number < 1024; ++number) {
+    ::close(number);
+  }
+  lease.release();
+  const auto problems = session.examine("Sort.Keys").problems;
+  ASSERT_EQ(problems.size(), 1U);
+  EXPECT_THAT(problems.front(), HasSubstr("Sort.Keys left this process without its slot in the ledger"));
+  EXPECT_TRUE(session.examine("Sort.Keys").problems.empty()) << "each is said once";
+  EXPECT_THAT(session.lease(1_GiB, "Sort.Pairs").reason(),
+              HasSubstr("Sort.Pairs cannot use a GPU in this process: Sort.Keys left it without its slot"));
+}
+
+TEST_F(CoreSession, waits_no_longer_than_its_entry_allows) {
+  const auto release_of = enter().lease(3_GiB, "Sort.Keys");
+  Settings other = settings_;
+  other.visible_devices = DeviceRestriction{"CUDA_VISIBLE_DEVICES", "0"};
+  const int status = tests::in_child([&] {
+    Entry impatient;
+    impatient.wait_limit = std::chrono::seconds{0};
+    Session session{other, impatient};
+    Plan plan;
+    plan.requests = {3_GiB};
+    const bool inside = session.enter(plan).kind == Kind::granted;
+    const auto lease = session.lease(3_GiB, "Join.Big");
+    return inside && lease.must_fail() && lease.outcome().not_freed ? 0 : 1;
+  });
+  EXPECT_EQ(status, 0);
+}
+
+} // namespace
+} // namespace gputest

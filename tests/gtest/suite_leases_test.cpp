@@ -1,0 +1,126 @@
+#include "support/suite_test.hpp"
+
+#include <gputest/bytes.hpp>
+
+#include <gmock/gmock.h>
+
+namespace gputest::tests {
+namespace {
+
+using namespace literals;
+using policy::Stage;
+using testing::HasSubstr;
+using testing::Not;
+
+class SuiteLeases : public SuiteTest {
+protected:
+  /// Expects the suite `Shared` to hold its lease wherever it runs code of the user's.
+  void walk(ChildProcess& suite, int tests) const {
+    std::vector<std::string> places{"SetUpTestSuite"};
+    places.insert(places.end(), static_cast<std::size_t>(tests), "body");
+    places.emplace_back("TearDownTestSuite");
+    for (const auto& place : places) {
+      suite.wait_for_out("@" + place);
+      EXPECT_EQ(claim_of(suite).stage, Stage::holding) << place;
+      EXPECT_EQ(claim_of(suite).lease_bytes, (3_GiB).count()) << place;
+      suite.say("go on");
+    }
+  }
+};
+
+TEST_F(SuiteLeases, are_held_from_before_SetUpTestSuite_until_after_TearDownTestSuite) {
+  auto suite = start("suite_leases", {"--gtest_filter=Shared.first:Shared.second:After.*"});
+  walk(suite, 2);
+  suite.wait_for_out("@body");
+  EXPECT_EQ(claim_of(suite).lease_bytes, (256_MiB).count()) << "the next suite has its own again";
+  const Ended ended = suite.finish();
+  EXPECT_EQ(ended.exit_code, 0) << ended.out;
+  EXPECT_EQ(count(ended.err, "gputest: admitted"), 1U) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("gputest: admitted suite_leases: Shared: 3 GiB on SIM-1x4096MiB-0"));
+}
+
+TEST_F(SuiteLeases, are_taken_again_in_every_repeat_shuffled_or_not) {
+  auto suite = start("suite_leases", {"--gtest_filter=Shared.first:Shared.second", "--gtest_repeat=2",
+                                      "--gtest_shuffle", "--gtest_random_seed=7"});
+  walk(suite, 2);
+  walk(suite, 2);
+  EXPECT_EQ(suite.finish().exit_code, 0);
+}
+
+TEST_F(SuiteLeases, wait_before_SetUpTestSuite) {
+  auto holder = start_holder();
+  auto suite = start("suite_leases", {"--gtest_filter=Shared.first"});
+  wait_for(suite, Stage::waiting);
+  EXPECT_EQ(holder.finish().exit_code, 0);
+  walk(suite, 1);
+  EXPECT_THAT(suite.finish().out, HasSubstr("[       OK ] Shared.first"));
+}
+
+TEST_F(SuiteLeases, that_cannot_be_had_skip_their_tests_and_run_no_code_of_the_suite) {
+  const Ended ended = run("suite_leases", {"--gtest_filter=TooMuch.*", "--gtest_repeat=2"});
+  EXPECT_EQ(ended.exit_code, 77) << ended.out;
+  EXPECT_EQ(count(ended.out, "suite_leases: TooMuch needs 100 GiB of a device"), 4U) << ended.out;
+  EXPECT_THAT(ended.out, Not(HasSubstr("@never")));
+}
+
+TEST_F(SuiteLeases, that_cannot_be_had_fail_their_tests_where_nothing_may_be_skipped) {
+  set("GPUTEST_FORBID_SKIP", "1");
+  const Ended ended = run("suite_leases", {"--gtest_filter=TooMuch.*"});
+  EXPECT_EQ(ended.exit_code, 1) << ended.out;
+  EXPECT_EQ(count(ended.out, "(GPUTEST_FORBID_SKIP=1 makes this skip a failure)"), 2U) << ended.out;
+  EXPECT_THAT(ended.out, Not(HasSubstr("@never")));
+}
+
+TEST_F(SuiteLeases, of_large_suites_are_excluded_under_a_parallel_ctest) {
+  set("GPUTEST_RUN_MODE", "parallel");
+  const Ended ended = run("suite_leases", {"--gtest_filter=Large.*"});
+  EXPECT_EQ(ended.exit_code, 77) << ended.out;
+  EXPECT_THAT(ended.out, Not(HasSubstr("@never")));
+}
+
+TEST_F(SuiteLeases, outlast_a_test_that_fails) {
+  auto suite = start("suite_leases", {"--gtest_filter=Shared.fails:Shared.asks_for_less"});
+  walk(suite, 1);
+  const Ended ended = suite.finish();
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.out, HasSubstr("[       OK ] Shared.asks_for_less"));
+}
+
+TEST_F(SuiteLeases, serve_death_tests_of_both_styles) {
+  for (const std::string style : {"fast", "threadsafe"}) {
+    auto suite = start("suite_leases", {"--gtest_filter=Dying.*", "--gtest_death_test_style=" + style});
+    suite.wait_for_out("@body");
+    EXPECT_EQ(claim_of(suite).lease_bytes, (1_GiB).count()) << style;
+    EXPECT_EQ(entries().size(), 1U) << "no child has a place of its own";
+    const Ended ended = suite.finish();
+    EXPECT_EQ(ended.exit_code, 0) << style << ended.out << ended.err;
+  }
+}
+
+TEST_F(SuiteLeases, are_the_most_that_their_tests_may_ask_for) {
+  const auto reports = reports_of("suite_leases", "Shared.asks_for_*:Shared.needs_a_slice:Shared.leases_on_top");
+  EXPECT_EQ(reports.at("Shared.asks_for_less").failures, "");
+  EXPECT_EQ(reports.at("Shared.asks_for_less").memory, "3 GiB");
+  EXPECT_EQ(reports.at("Shared.asks_for_less").devices, "SIM-1x4096MiB-0");
+  EXPECT_THAT(
+      reports.at("Shared.asks_for_more").failures,
+      HasSubstr("Shared.asks_for_more asks for 4 GiB, and its suite holds one lease of 3 GiB for all its tests. "
+                "Give the suite as much in GPUTEST_SUITE_NEEDS, or leave it out of GPUTEST_NEEDS"));
+  EXPECT_TRUE(reports.at("Shared.needs_a_slice").skipped);
+  EXPECT_EQ(reports.at("Shared.leases_on_top").failures, "");
+}
+
+TEST_F(SuiteLeases, of_a_fixtures_class_serve_typed_suites) {
+  auto suite = start("suite_leases", {"--gtest_filter=Typed/0.*"});
+  for (int test = 0; test < 2; ++test) {
+    suite.wait_for_out("@body");
+    EXPECT_TRUE(claim_of(suite).medium_lock);
+    suite.say("go on");
+  }
+  const Ended ended = suite.finish();
+  EXPECT_EQ(ended.exit_code, 0) << ended.out;
+  EXPECT_EQ(count(ended.err, "gputest: admitted"), 1U) << ended.err;
+}
+
+} // namespace
+} // namespace gputest::tests

@@ -1,5 +1,0 @@
-// Must not compile: there is no such capability.
-
-#include <gputest/gtest/annotate.hpp>
-
-GPUTEST_REQUIRES(Pools, needed, memory_pool);

@@ -1,0 +1,88 @@
+// Suites that share what SetUpTestSuite() allocates, under one lease.
+
+#include "stop_at.hpp"
+
+#include <gputest/gputest.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+
+namespace {
+
+using namespace gputest::literals;
+
+class Shared : public testing::Test {
+protected:
+  static void SetUpTestSuite() {
+    stop_at("SetUpTestSuite");
+    data_ = std::make_unique<gputest::SimulatedBuffer>(3_GiB);
+  }
+  static void TearDownTestSuite() {
+    stop_at("TearDownTestSuite");
+    data_.reset();
+  }
+  static inline std::unique_ptr<gputest::SimulatedBuffer> data_;
+};
+GPUTEST_SUITE_NEEDS(Shared, 3_GiB, suite_lease);
+
+TEST_F(Shared, first) {
+  stop_at("body");
+  EXPECT_EQ(data_->size(), 3_GiB);
+}
+TEST_F(Shared, second) {
+  stop_at("body");
+  EXPECT_EQ(data_->size(), 3_GiB);
+}
+TEST_F(Shared, fails) { FAIL() << "as it should"; }
+GPUTEST_NEEDS(Shared, asks_for_less, 1_GiB);
+TEST_F(Shared, asks_for_less) { stop_at("body"); }
+GPUTEST_NEEDS(Shared, asks_for_more, 4_GiB);
+TEST_F(Shared, asks_for_more) { std::cout << "@never" << std::endl; }
+GPUTEST_NEEDS(Shared, needs_a_slice, mig);
+TEST_F(Shared, needs_a_slice) { std::cout << "@never" << std::endl; }
+TEST_F(Shared, leases_on_top) { EXPECT_THROW(static_cast<void>(gputest::lease(1_GiB)), gputest::NestedLease); }
+
+class Dying : public testing::Test {
+protected:
+  static void SetUpTestSuite() { data_ = std::make_unique<gputest::SimulatedBuffer>(1_GiB); }
+  static void TearDownTestSuite() { data_.reset(); }
+  static inline std::unique_ptr<gputest::SimulatedBuffer> data_;
+};
+GPUTEST_SUITE_NEEDS(Dying, suite_lease, 1_GiB);
+TEST_F(Dying, in_two_ways) {
+  EXPECT_EXIT(std::exit(data_->size() == 1_GiB ? 3 : 4), testing::ExitedWithCode(3), "");
+  EXPECT_DEATH(std::abort(), "");
+  stop_at("body");
+}
+
+class After : public gputest::SmallTest {};
+TEST_F(After, comes_another) { stop_at("body"); }
+
+/// Must not run where the suite's lease cannot be had.
+template <class Fixture>
+class Never : public Fixture {
+protected:
+  static void SetUpTestSuite() { std::cout << "@never" << std::endl; }
+  static void TearDownTestSuite() { std::cout << "@never" << std::endl; }
+};
+
+class TooMuch : public Never<testing::Test> {};
+GPUTEST_SUITE_NEEDS(TooMuch, suite_lease, 100_GiB);
+TEST_F(TooMuch, first) { std::cout << "@never" << std::endl; }
+TEST_F(TooMuch, second) { std::cout << "@never" << std::endl; }
+
+class Large : public Never<gputest::LargeTest> {};
+GPUTEST_SUITE_NEEDS(Large, large, suite_lease);
+TEST_F(Large, test) { std::cout << "@never" << std::endl; }
+
+template <class T>
+class Typed : public gputest::MediumTest {};
+TYPED_TEST_SUITE(Typed, testing::Types<int>);
+GPUTEST_SUITE_NEEDS(Typed, suite_lease);
+TYPED_TEST(Typed, first) { stop_at("body"); }
+TYPED_TEST(Typed, second) { stop_at("body"); }
+
+} // namespace

@@ -1,0 +1,16 @@
+/* Three processes, one of which may be stopped at any moment and continued, in either queue: two are inside at once, one
+   has a lease at a time. */
+#define PROCESSES 3
+#define IN_ORDER
+#define DEVICES 1
+#define KILLS 0
+#define STOPS 1
+#define MAY_BE_STOPPED(p) (p < 2)
+#define CAPACITY(d) 5
+#define CANDIDATES(p) 1
+#define GPUS(p) 1
+#define OVERHEAD(p) 1
+#define LARGEST(p) 3
+#define LEASES(p) 1
+#define BYTES(p, k) 3
+#include "../ledger.pml"

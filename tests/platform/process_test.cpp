@@ -1,0 +1,160 @@
+#include "platform/process.hpp"
+
+#include "support/child_process.hpp"
+#include "support/private_folder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <csignal>
+#include <filesystem>
+#include <thread>
+
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace gputest::platform {
+namespace {
+
+using Strings = std::vector<std::string>;
+
+// No process has this one: it is above what Linux gives out.
+constexpr pid_t nobody = 1 << 23;
+
+tests::ChildProcess start_cat(const Strings& arguments = {}) {
+  Strings command{"/bin/cat"};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  return tests::ChildProcess{command, {{"NAME", "a=b"}, {"EMPTY", ""}}};
+}
+
+TEST(Process, knows_itself_and_its_parent) {
+  EXPECT_EQ(own_pid(), ::getpid());
+  EXPECT_EQ(parent_of(own_pid()), ::getppid());
+  EXPECT_TRUE(exists(own_pid()));
+  EXPECT_TRUE(exists(1));
+}
+
+TEST(Process, knows_whether_one_runs_is_stopped_or_has_ended) {
+  EXPECT_EQ(state_of(own_pid()), ProcessState::running);
+  EXPECT_EQ(state_of(nobody), ProcessState::ended);
+  auto cat = start_cat();
+  cat.kill(SIGSTOP);
+  int status = 0;
+  ASSERT_EQ(::waitpid(cat.pid(), &status, WUNTRACED), cat.pid());
+  EXPECT_EQ(state_of(cat.pid()), ProcessState::stopped);
+  cat.kill(SIGCONT);
+  ASSERT_EQ(::waitpid(cat.pid(), &status, WCONTINUED), cat.pid());
+  EXPECT_EQ(state_of(cat.pid()), ProcessState::running);
+  cat.kill(SIGKILL);
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(cat.pid()), nullptr, WEXITED | WNOWAIT), 0);
+  EXPECT_EQ(state_of(cat.pid()), ProcessState::ended) << "and its parent does not know yet";
+}
+
+TEST(Process, knows_no_parent_of_the_first_process) { EXPECT_EQ(parent_of(1), std::nullopt); }
+
+TEST(Process, knows_a_child) {
+  auto cat = start_cat({"-", "", "two words"});
+  cat.say("ready");
+  cat.wait_for_out("ready"); // it is past its exec()
+  EXPECT_EQ(parent_of(cat.pid()), own_pid());
+  EXPECT_EQ(command_line_of(cat.pid()), (Strings{"/bin/cat", "-", "", "two words"}));
+  EXPECT_EQ(environment_of(cat.pid()), (std::map<std::string, std::string>{{"NAME", "a=b"}, {"EMPTY", ""}}));
+  EXPECT_EQ(executable_of(cat.pid()), std::filesystem::canonical("/bin/cat").string());
+  EXPECT_EQ(working_directory_of(cat.pid()), std::filesystem::current_path().string());
+}
+
+TEST(Process, finds_the_parent_behind_any_name) {
+  const tests::PrivateFolder folder;
+  const std::string program = folder.path() + "/a) R 1 (b";
+  std::filesystem::copy_file("/bin/cat", program);
+  tests::ChildProcess cat{{program}, {}};
+  cat.say("ready");
+  cat.wait_for_out("ready");
+  EXPECT_EQ(parent_of(cat.pid()), own_pid());
+}
+
+TEST(Process, names_the_program_that_was_replaced) {
+  const tests::PrivateFolder folder;
+  const std::string program = folder.path() + "/program";
+  std::filesystem::copy_file("/bin/cat", program);
+  tests::ChildProcess cat{{program}, {}};
+  cat.say("ready");
+  cat.wait_for_out("ready");
+  std::filesystem::remove(program);
+  EXPECT_EQ(executable_of(cat.pid()), std::filesystem::canonical(folder.path()).string() + "/program");
+}
+
+TEST(Process, exists_until_it_is_reaped) {
+  const pid_t pid = ::fork();
+  if (pid == 0)
+    ::_exit(0);
+  siginfo_t info{};
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOWAIT), 0);
+  EXPECT_TRUE(exists(pid));
+  EXPECT_EQ(command_line_of(pid), Strings{});
+  EXPECT_EQ(executable_of(pid), std::nullopt);
+  ASSERT_EQ(::waitpid(pid, nullptr, 0), pid);
+  EXPECT_FALSE(exists(pid));
+}
+
+TEST(Process, is_ending_when_its_first_thread_has_ended_and_another_has_not) {
+  std::array<int, 2> pipe{};
+  ASSERT_EQ(::pipe(pipe.data()), 0);
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    ::close(pipe[1]);
+    std::thread{[&] {
+      char end = 0;
+      static_cast<void>(::read(pipe[0], &end, 1) + 1); // until the parent closes its end
+      ::_exit(0);
+    }}.detach();
+    ::syscall(SYS_exit, 0); // of this thread alone
+  }
+  ::close(pipe[0]);
+  while (state_of(pid) == ProcessState::running) {
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(state_of(pid), ProcessState::ending);
+  ::close(pipe[1]);
+  siginfo_t info{};
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOWAIT), 0);
+  EXPECT_EQ(state_of(pid), ProcessState::ended);
+  ASSERT_EQ(::waitpid(pid, nullptr, 0), pid);
+  EXPECT_EQ(state_of(pid), ProcessState::ended);
+}
+
+TEST(Process, identifies_its_executable_as_long_as_it_is_not_built_anew) {
+  const auto identity = executable_identity();
+  ASSERT_TRUE(identity);
+  EXPECT_NE(*identity, 0U);
+  EXPECT_EQ(executable_identity(), identity);
+}
+
+TEST(Process, reports_nothing_of_a_process_that_does_not_exist) {
+  EXPECT_FALSE(exists(nobody));
+  EXPECT_FALSE(exists(0));
+  EXPECT_FALSE(exists(-1));
+  EXPECT_EQ(parent_of(nobody), std::nullopt);
+  EXPECT_EQ(command_line_of(nobody), Strings{});
+  EXPECT_EQ(environment_of(nobody), std::nullopt);
+  EXPECT_EQ(executable_of(nobody), std::nullopt);
+  EXPECT_EQ(working_directory_of(nobody), std::nullopt);
+}
+
+TEST(ContentsOf, is_nothing_for_what_is_no_file) {
+  EXPECT_EQ(contents_of("/proc/no-such-file"), std::nullopt);
+  EXPECT_EQ(contents_of("/proc"), std::nullopt);
+  EXPECT_EQ(contents_of("/dev/null"), "");
+}
+
+TEST(Process, has_a_constant_start_time_that_a_later_process_does_not_have) {
+  const auto own = start_time_of(own_pid());
+  ASSERT_TRUE(own);
+  EXPECT_EQ(start_time_of(own_pid()), own);
+  EXPECT_GT(*own, *start_time_of(1));
+  EXPECT_FALSE(start_time_of(999999999));
+}
+
+} // namespace
+} // namespace gputest::platform

@@ -1,0 +1,427 @@
+#include "platform/slot_store.hpp"
+
+#include "support/in_child.hpp"
+#include "support/message_of.hpp"
+#include "support/private_folder.hpp"
+#include "support/private_mount.hpp"
+#include "support/use_up_descriptors.hpp"
+
+#include <gputest/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <grp.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace gputest::platform {
+namespace {
+
+namespace fs = std::filesystem;
+
+using tests::end_of;
+using tests::in_child;
+using tests::message_of;
+using tests::start_child;
+
+constexpr Layout layout{3, 4096, 256, 32};
+
+struct StoredRecord {
+  std::array<std::uint64_t, 31> words{};
+};
+
+mode_t mode_of(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 ? status.st_mode & 07777U : 0;
+}
+
+std::vector<std::string> names_in(const std::string& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator{folder}) {
+    names.push_back(entry.path().filename());
+  }
+  return names;
+}
+
+class SlotStoreTest : public ::testing::Test {
+protected:
+  // Another user has to get through it to the store.
+  SlotStoreTest() { fs::permissions(parent_.path(), fs::perms{0755}); }
+
+  [[nodiscard]] std::string folder() const { return parent_.path() + "/of/gputest"; }
+  [[nodiscard]] std::string path() const { return folder() + "/store"; }
+  [[nodiscard]] SlotStore open() const { return SlotStore{folder(), "store", layout}; }
+  void make() const { static_cast<void>(open()); }
+
+  /// What is said of a store that cannot be opened.
+  [[nodiscard]] std::string message() const {
+    try {
+      make();
+      return "opened";
+    } catch (const LedgerError& error) {
+      return error.what();
+    }
+  }
+
+  tests::PrivateFolder parent_;
+};
+
+TEST_F(SlotStoreTest, keeps_records_and_rows_apart_and_for_others) {
+  SlotStore store = open();
+  StoredRecord first;
+  first.words.fill(1);
+  StoredRecord last;
+  last.words.fill(2);
+  StoredRecord row;
+  row.words.fill(3);
+  store.write(0, first);
+  store.write(31, last);
+  store.write_row(15, row);
+  const SlotStore again = open();
+  EXPECT_EQ(again.slots(), 32U);
+  EXPECT_EQ(again.read<StoredRecord>(0).words, first.words);
+  EXPECT_EQ(again.read<StoredRecord>(1).words, StoredRecord{}.words);
+  EXPECT_EQ(again.read<StoredRecord>(31).words, last.words);
+  EXPECT_EQ(again.read_row<StoredRecord>(15).words, row.words);
+  EXPECT_EQ(again.read_row<StoredRecord>(14).words, StoredRecord{}.words);
+}
+
+TEST_F(SlotStoreTest, gives_the_first_slot_that_is_free_and_whose_fifo_nobody_has) {
+  SlotStore store = open();
+  const auto any = [](std::size_t) { return true; };
+  const auto first = store.take(any);
+  EXPECT_EQ(first.slot, 0U);
+  EXPECT_EQ(store.take([](std::size_t slot) { return slot != 1; }).slot, 2U) << "the first has an owner";
+  std::vector<SlotStore::Taken> others;
+  while (others.size() < 31) {
+    others.push_back(store.take(any));
+  }
+  EXPECT_EQ(message_of<LedgerError>([&] { static_cast<void>(store.take(any)); }),
+            "all 32 places of " + path() + " are taken by running processes; run fewer GPU tests at once (ctest -j)");
+}
+
+TEST_F(SlotStoreTest, whose_record_row_or_count_is_not_what_a_gputest_wrote_is_an_error_that_says_where) {
+  SlotStore store = open();
+  store.write_row(3, StoredRecord{{9}});
+  ASSERT_EQ(store.take([](std::size_t slot) { return slot == 2; }).slot, 2U);
+  store.write(1, StoredRecord{{7}});
+  std::size_t seen = 0;
+  const auto look = [&] {
+    return message_of<LedgerError>([&] { store.for_each<StoredRecord>([&](std::size_t, const auto&) { ++seen; }); });
+  };
+  EXPECT_EQ(look(), "done");
+  EXPECT_EQ(seen, 3U) << "slots up to the last that had an owner";
+  const std::string repair =
+      "; when no GPU test is running, remove the ledger's folder, or set GPUTEST_DIR to another one";
+  SharedFile file{path() + "/ledger"};
+  constexpr std::size_t used = 4096 + 4096;
+  constexpr std::size_t records = used + 256;
+  const auto with_word = [&](std::size_t offset, std::uint32_t word, auto what) {
+    std::uint32_t before = 0;
+    file.read(offset, &before, sizeof before);
+    file.write(offset, &word, sizeof word);
+    const std::string said = what();
+    file.write(offset, &before, sizeof before);
+    return said;
+  };
+  const std::string begin = path() + "/ledger is damaged: ";
+  for (const std::size_t byte : {0U, 100U, 252U}) {
+    EXPECT_EQ(with_word(records + 256 + byte, 77, look),
+              begin + "record 1 has not been written by any gputest" + repair);
+    EXPECT_EQ(with_word(records + byte, 77, look), begin + "record 0 has not been written by any gputest" + repair)
+        << "nor is what is in a free slot nobody's";
+  }
+  EXPECT_EQ(with_word(used, 1, look), begin + "it says that 1 slots are used" + repair);
+  EXPECT_EQ(with_word(used, UINT32_MAX, look), begin + "it says that 4294967295 slots are used" + repair);
+  const auto row = [&] { return message_of<LedgerError>([&] { static_cast<void>(store.read_row<StoredRecord>(3)); }); };
+  EXPECT_EQ(with_word(4096 + 3 * 256, 8, row),
+            begin + "what is at byte 4864 has not been written by any gputest" + repair);
+  EXPECT_EQ(look(), "done");
+  EXPECT_EQ(store.read<StoredRecord>(1).words[0], 7U);
+  std::filesystem::resize_file(path() + "/ledger", records + 256);
+  EXPECT_EQ(look(), begin + "it ends after 8704 bytes, and has to have 9216 at least" + repair);
+}
+
+TEST_F(SlotStoreTest, belongs_to_this_user_alone_with_any_umask) {
+  fs::create_directory(parent_.path() + "/of");
+  fs::permissions(parent_.path() + "/of", fs::perms{0755});
+  ASSERT_EQ(in_child([&] {
+              ::umask(0);
+              SlotStore store = open();
+              const auto taken = store.take([](std::size_t) { return true; });
+              return ::umask(0) == 0 ? 0 : 1;
+            }),
+            0);
+  EXPECT_EQ(mode_of(folder()), 0700U);
+  EXPECT_EQ(mode_of(path()), 0700U);
+  EXPECT_EQ(mode_of(path() + "/mutex"), 0600U);
+  EXPECT_EQ(mode_of(path() + "/ledger"), 0600U);
+  EXPECT_EQ(mode_of(path() + "/fifo.0"), 0600U);
+}
+
+TEST_F(SlotStoreTest, made_by_many_at_once_is_one) {
+  // All start when the pipe is closed.
+  std::array<int, 2> start{};
+  ASSERT_EQ(::pipe(start.data()), 0);
+  std::vector<pid_t> children;
+  constexpr std::size_t count = 24;
+  constexpr Layout takes_a_while{3, 4096, 256, 1024};
+  for (std::size_t child = 0; child < count; ++child) {
+    children.push_back(start_child([&] {
+      ::close(start[1]);
+      char nothing = 0;
+      static_cast<void>(!::read(start[0], &nothing, 1));
+      SlotStore store{folder(), "store", takes_a_while};
+      const std::lock_guard guard{store.mutex()};
+      auto sum = store.read<StoredRecord>(0);
+      ++sum.words[0];
+      store.write(0, sum);
+      return 0;
+    }));
+  }
+  ::close(start[0]);
+  ::close(start[1]);
+  for (const pid_t child : children) {
+    EXPECT_EQ(end_of(child), 0);
+  }
+  EXPECT_EQ(names_in(folder()), std::vector<std::string>{"store"});
+  EXPECT_EQ((SlotStore{folder(), "store", takes_a_while}.read<StoredRecord>(0)).words[0], count)
+      << "each has added one to the same store";
+}
+
+TEST_F(SlotStoreTest, is_made_where_a_builder_was_killed_and_leaves_nothing_of_it) {
+  fs::create_directories(path());
+  fs::permissions(folder(), fs::perms{0700});
+  std::ofstream{path() + "/beginning"} << "of a builder that was killed, and longer than a whole ledger is"
+                                       << std::string(100000, '.');
+  static_cast<void>(open().take([](std::size_t) { return true; }));
+  auto names = names_in(path());
+  std::sort(names.begin(), names.end());
+  EXPECT_EQ(names, (std::vector<std::string>{"fifo.0", "ledger", "mutex"}));
+}
+
+TEST_F(SlotStoreTest, parts_that_were_removed_as_old_files_are_made_again) {
+  make();
+  fs::remove(path() + "/ledger");
+  EXPECT_EQ(message(), "opened");
+  fs::remove(path() + "/mutex");
+  EXPECT_EQ(message(), "opened");
+  SlotStore store = open();
+  const auto taken = store.take([](std::size_t) { return true; });
+  fs::remove(path() + "/fifo.0");
+  EXPECT_FALSE(LivenessWatch{store.fifo(0)}.owner_lives()) << "made again, and nobody's";
+}
+
+TEST_F(SlotStoreTest, keeps_its_folder_locked_so_that_it_is_not_removed_as_old) {
+  const SlotStore store = open();
+  const Descriptor sweeper{::open(folder().c_str(), O_RDONLY | O_DIRECTORY)}; // as systemd-tmpfiles looks
+  EXPECT_NE(::flock(sweeper.number(), LOCK_EX | LOCK_NB), 0);
+}
+
+TEST_F(SlotStoreTest, of_another_version_is_another_store_beside_it) {
+  constexpr Layout next{4, 8192, 512, 16};
+  struct NextRecord {
+    std::array<std::uint64_t, 63> words{};
+  };
+  SlotStore store = open();
+  SlotStore newer{folder(), "store-4", next};
+  store.write(1, StoredRecord{{1}});
+  newer.write(1, NextRecord{{4}});
+  EXPECT_EQ(open().read<StoredRecord>(1).words[0], 1U);
+  EXPECT_EQ((SlotStore{folder(), "store-4", next}.read<NextRecord>(1).words[0]), 4U);
+  EXPECT_TRUE(platform::WakeFifo::take(store.fifo(0)));
+  EXPECT_TRUE(platform::WakeFifo::take(newer.fifo(0)));
+}
+
+TEST_F(SlotStoreTest, that_is_damaged_or_of_another_version_is_refused_with_what_to_do) {
+  const std::string advice = ", and this gputest reads layout version 3 only; when no GPU test is running, remove the "
+                             "ledger's folder, or set GPUTEST_DIR to another one";
+  make();
+  const std::string file = path() + "/ledger";
+  platform::SharedFile ledger{file};
+  const auto with_word = [&](std::size_t offset, std::uint32_t word) {
+    std::uint32_t before = 0;
+    ledger.read(offset, &before, sizeof before);
+    ledger.write(offset, &word, sizeof word);
+    std::string said = message();
+    ledger.write(offset, &before, sizeof before);
+    return said;
+  };
+  const std::string wrong_sizes = file + " is damaged (its sizes are not those of its version)" + advice;
+  EXPECT_EQ(message(), "opened");
+  EXPECT_EQ(with_word(0, 0), file + " is something else" + advice);
+  EXPECT_EQ(with_word(8, 4), file + " is layout version 4" + advice);
+  EXPECT_EQ(with_word(12, 8192), wrong_sizes) << "bytes of the table";
+  EXPECT_EQ(with_word(16, 128), wrong_sizes) << "bytes of a record";
+  EXPECT_EQ(with_word(20, 64), wrong_sizes) << "slots";
+  EXPECT_EQ(message(), "opened");
+  constexpr std::size_t right = 4096 + 4096 + 33 * 256;
+  for (const std::size_t wrong : {right - 1, right + 1, std::size_t{32}}) {
+    fs::resize_file(file, wrong);
+    EXPECT_EQ(message(), file + " is damaged (" + std::to_string(wrong) + " bytes in place of " +
+                             std::to_string(right) + ")" + advice);
+  }
+  fs::resize_file(file, 4);
+  EXPECT_EQ(message(), file + " is something else" + advice);
+  fs::resize_file(file, 0);
+  EXPECT_EQ(message(), file + " is empty" + advice);
+}
+
+TEST_F(SlotStoreTest, that_has_another_thing_in_the_place_of_a_part_is_refused_with_what_to_do) {
+  const auto with = [&](const std::string& part, auto put) {
+    make();
+    fs::remove_all(path() + part);
+    put(path() + part);
+    const std::string said = message();
+    fs::remove_all(path());
+    const std::string begin = path() + part + " is ";
+    const std::string end =
+        "; when no GPU test is running, remove the ledger's folder, or set GPUTEST_DIR to another one";
+    EXPECT_EQ(said.substr(0, begin.size()), begin);
+    EXPECT_EQ(said.substr(std::max(said.size(), end.size()) - end.size()), end) << said;
+    return said.substr(begin.size(), said.size() - std::min(said.size(), begin.size() + end.size()));
+  };
+  const auto put_folder = [](const std::string& part) { fs::create_directory(part); };
+  const auto put_file = [](const std::string& part) { std::ofstream{part} << "text"; };
+  const auto put_fifo = [](const std::string& part) { ASSERT_EQ(::mkfifo(part.c_str(), 0600), 0); };
+  const auto put_link = [](const std::string& part) { fs::create_symlink("nowhere", part); };
+  EXPECT_EQ(with("/mutex", put_folder), "a folder, and must be a regular file");
+  EXPECT_EQ(with("/mutex", put_fifo), "a FIFO, and must be a regular file");
+  EXPECT_EQ(with("/mutex", put_link), "a symbolic link to nowhere, and must be a regular file");
+  EXPECT_EQ(with("/ledger", put_folder), "a folder, and must be a regular file");
+  EXPECT_EQ(with("/ledger", put_fifo), "a FIFO, and must be a regular file");
+  EXPECT_EQ(with("/ledger", put_link), "a symbolic link to nowhere, and must be a regular file");
+  EXPECT_EQ(with("", put_file), "a regular file, and must be a folder");
+  EXPECT_EQ(with("", put_link), "a symbolic link to nowhere, and must be a folder");
+}
+
+TEST_F(SlotStoreTest, that_is_removed_while_it_is_used_says_so) {
+  const SlotStore store = open();
+  store.require_in_place();
+  const auto said = [&] { return message_of<LedgerError>([&] { store.require_in_place(); }); };
+  const std::string what_to_do = " while this process used it, so that nobody knows of everybody; let all GPU tests "
+                                 "end, and start them again. A ledger needs no cleaning up: what is in it of dead "
+                                 "processes is not counted";
+  fs::remove_all(folder());
+  EXPECT_EQ(said(), "the ledger " + path() + " was removed" + what_to_do);
+  make();
+  EXPECT_EQ(said(), "the ledger " + path() + " was removed and made anew" + what_to_do);
+}
+
+/// A store's place in which something is wrong that only a child can have, or that only nobody in particular sees.
+class SlotStorePlace : public SlotStoreTest {
+protected:
+  SlotStorePlace() {
+    fs::create_directories(folder());
+    fs::permissions(folder(), fs::perms{0700});
+  }
+
+  /// Has a child check what is said of the store, after it has made ready; skips where it may not do that.
+  template <class Prepare>
+  void expect_said_after(Prepare prepare, const std::string& begin, const std::string& end) const {
+    const int status = in_child([&] {
+      if (!prepare()) {
+        return tests::may_not_mount;
+      }
+      const std::string said = message();
+      EXPECT_EQ(said.substr(0, begin.size()), begin);
+      EXPECT_EQ(said.substr(std::max(said.size(), end.size()) - end.size()), end) << said;
+      return ::testing::Test::HasFailure() ? 1 : 0;
+    });
+    if (status == tests::may_not_mount) {
+      GTEST_SKIP() << "this user may not mount a file system";
+    }
+    EXPECT_EQ(status, 0);
+  }
+
+  [[nodiscard]] bool mount(const std::string& options) const {
+    return tests::mount_private_tmpfs(folder(), options + ",mode=700");
+  }
+
+  const std::string elsewhere_ = "; set GPUTEST_DIR to a folder of your own on a local file system";
+  const std::string disk_is_full_ = ": No space left on device (df and df -i show what is full)";
+};
+
+TEST_F(SlotStorePlace, without_room_is_an_error_that_leaves_nothing_behind) {
+  expect_said_after([&] { return mount("size=8k"); }, "cannot allocate 16640 bytes for " + path() + "/beginning",
+                    disk_is_full_);
+  expect_said_after(
+      [&] {
+        const bool mounted = mount("size=8k");
+        static_cast<void>(message());
+        EXPECT_EQ(names_in(path()), std::vector<std::string>{"mutex"});
+        return mounted;
+      },
+      "cannot allocate ", disk_is_full_);
+}
+
+TEST_F(SlotStorePlace, without_inodes_is_an_error) {
+  expect_said_after([&] { return mount("size=1m,nr_inodes=3"); }, "cannot create " + path() + "/beginning",
+                    disk_is_full_);
+  expect_said_after([&] { return mount("size=1m,nr_inodes=1"); }, "cannot make the folder " + path(), disk_is_full_);
+}
+
+TEST_F(SlotStorePlace, that_is_read_only_is_an_error) {
+  expect_said_after([&] { return mount("size=1m") && tests::make_read_only(folder()); },
+                    "cannot make the folder " + path() + ": Read-only file system", "");
+  expect_said_after(
+      [&] {
+        const bool mounted = mount("size=1m");
+        make();
+        return mounted && tests::make_read_only(folder());
+      },
+      "cannot open the lock file " + path() + "/mutex: Read-only file system", "");
+  expect_said_after(
+      [&] {
+        fs::remove(folder());
+        const bool mounted = tests::mount_private_tmpfs(parent_.path() + "/of", "size=1m");
+        return mounted && tests::make_read_only(parent_.path() + "/of");
+      },
+      "cannot make the folder " + folder() + ": Read-only file system", elsewhere_);
+}
+
+TEST_F(SlotStorePlace, without_a_descriptor_left_is_an_error) {
+  make();
+  for (const std::size_t left : {0U, 1U}) {
+    expect_said_after(
+        [&] {
+          tests::use_up_descriptors(left);
+          return true;
+        },
+        "cannot ",
+        ": Too many open files (this process has all 256 open that it may have; close some, or raise the "
+        "limit: ulimit -n)");
+  }
+}
+
+TEST_F(SlotStorePlace, made_under_a_umask_that_takes_everything_off_can_be_used_all_the_same) {
+  if (::geteuid() != 0) {
+    GTEST_SKIP() << "only root can be two users";
+  }
+  const tests::PrivateFolder folder;
+  ASSERT_EQ(::chmod(folder.path().c_str(), 0777), 0);
+  const int status = in_child([&] {
+    constexpr uid_t nobody = 65534;
+    if (::setgroups(0, nullptr) != 0 || ::setgid(nobody) != 0 || ::setuid(nobody) != 0) {
+      return 1;
+    }
+    ::umask(0777);
+    SlotStore store{folder.path() + "/ledgers", "store", layout};
+    const std::lock_guard guard{store.mutex()};
+    return store.take([](std::size_t) { return true; }).fifo ? 0 : 2;
+  });
+  EXPECT_EQ(status, 0);
+}
+
+} // namespace
+} // namespace gputest::platform

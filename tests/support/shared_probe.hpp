@@ -1,0 +1,51 @@
+#pragma once
+
+#include "ledger/record.hpp"
+#include "support/observed.hpp"
+#include "support/shared_object.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+namespace gputest::tests {
+
+/// A device as a test wants it seen, by all processes at once.
+struct SharedDevice {
+  std::atomic<std::uint64_t> total_bytes;
+  std::atomic<std::uint64_t> external_bytes;
+  std::atomic<bool> keeps_memory_of_the_dead; ///< whether memory of ended processes is not back yet
+};
+
+/// Devices named `device-0` to `device-3`, which show whatever the test has set.
+class SharedProbe : public ledger::DeviceProbe {
+public:
+  static constexpr std::size_t count = 4;
+
+  /// Maps the file at `path`, and makes it if there is none.
+  explicit SharedProbe(const std::string& path) : devices_{path} {}
+
+  [[nodiscard]] static std::string uuid(std::size_t device) { return "device-" + std::to_string(device); }
+
+  [[nodiscard]] SharedDevice& device(std::size_t index) const { return devices_->at(index); }
+
+  [[nodiscard]] std::shared_ptr<const ledger::Observation> observe(const std::string& uuid) const override {
+    const policy::Capacity capacity{named(uuid).total_bytes, named(uuid).external_bytes};
+    const bool back = !named(uuid).keeps_memory_of_the_dead;
+    return std::make_shared<Observed>([capacity] { return capacity; },
+                                      [back](const ledger::Record& /*ended*/) { return back; });
+  }
+
+private:
+  using Devices = std::array<SharedDevice, count>; // all zero is a valid one, and that is what a new file holds
+  static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "else it would not work between processes");
+
+  [[nodiscard]] SharedDevice& named(const std::string& uuid) const {
+    return device(static_cast<std::size_t>(uuid.back() - '0'));
+  }
+
+  SharedObject<Devices> devices_;
+};
+
+} // namespace gputest::tests
