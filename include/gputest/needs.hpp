@@ -19,9 +19,13 @@ struct Needs {
   std::optional<Bytes> heap; ///< for `malloc` in kernels
   Capabilities capabilities;
   bool suite_lease = false; ///< of a suite: one lease for all its tests, SetUpTestSuite and TearDownTestSuite included
+  bool no_gpu = false;      ///< it uses no GPU: it takes no lease, never waits, and runs without a GPU too
 
   /// Whether it says anything about memory.
   [[nodiscard]] bool says_memory() const { return memory_class || bytes; }
+
+  /// Whether it says anything that only a GPU can serve.
+  [[nodiscard]] bool says_gpu() const { return says_memory() || gpus || heap || suite_lease || !capabilities.empty(); }
 };
 
 /// What a test asks for, from all sources. Pure.
@@ -31,6 +35,10 @@ struct Needs {
 /// source holds. The bytes of the entry hold for medium and large fixtures that say none. Capabilities add up.
 [[nodiscard]] Request resolve(const Needs& test, const Needs& suite, std::optional<MemoryClass> fixture,
                               const Request& entry);
+
+/// Whether a test uses a GPU: the most specific source that says so decides, of the test, its suite and its fixture
+/// (`host_fixture`: it is a HostTest). A test of which nobody says anything uses one. Pure.
+[[nodiscard]] bool uses_gpu(const Needs& test, const Needs& suite, bool host_fixture);
 
 /// The contradiction in the needs, and what is allowed; empty if there is none. Pure.
 [[nodiscard]] std::string contradiction_in(const Needs& needs);
@@ -58,6 +66,10 @@ struct SuiteLease {};
 /// One lease for the whole suite, from before SetUpTestSuite until after TearDownTestSuite.
 inline constexpr SuiteLease suite_lease{};
 
+struct NoGpu {};
+/// No GPU is used: no lease, no waiting, and the test runs on a machine without a GPU too. It stands alone.
+inline constexpr NoGpu no_gpu{};
+
 } // namespace words
 
 namespace detail {
@@ -67,6 +79,7 @@ inline void say(Needs& needs, MemoryClass memory_class) { needs.memory_class = m
 inline void say(Needs& needs, words::Gpus gpus) { needs.gpus = gpus.count; }
 inline void say(Needs& needs, words::Heap heap) { needs.heap = heap.size; }
 inline void say(Needs& needs, words::SuiteLease /*lease*/) { needs.suite_lease = true; }
+inline void say(Needs& needs, words::NoGpu /*no_gpu*/) { needs.no_gpu = true; }
 inline void say(Needs& needs, const Capability& capability) {
   needs.capabilities = needs.capabilities | Capabilities{capability};
 }
@@ -76,18 +89,20 @@ inline constexpr int count_of = (0 + ... + (std::is_same_v<Word, Words> ? 1 : 0)
 
 template <class Word>
 inline constexpr bool is_word =
-    count_of<Word, Bytes, MemoryClass, words::Gpus, words::Heap, words::SuiteLease, Capability> == 1;
+    count_of<Word, Bytes, MemoryClass, words::Gpus, words::Heap, words::SuiteLease, words::NoGpu, Capability> == 1;
 
 /// The needs that the words describe, in any order.
 template <bool of_suite, class... Words>
 Needs needs_of(const Words&... said) {
   static_assert(sizeof...(Words) != 0, "say what is needed: a size such as 3_GiB, small, medium, large, gpus(2), ...");
   static_assert((is_word<Words> && ...), "allowed are a size with its unit such as 3_GiB, small, medium, large, "
-                                         "gpus(n), heap(size), capabilities such as sm(80), and suite_lease");
+                                         "gpus(n), heap(size), capabilities such as sm(80), suite_lease, and no_gpu");
   static_assert(count_of<Bytes, Words...> <= 1, "two sizes are said; the memory per device is one");
   static_assert(count_of<MemoryClass, Words...> <= 1, "two memory classes are said");
   static_assert(count_of<words::Gpus, Words...> <= 1, "gpus() is said twice");
   static_assert(count_of<words::Heap, Words...> <= 1, "heap() is said twice");
+  static_assert(count_of<words::NoGpu, Words...> == 0 || sizeof...(Words) == 1,
+                "no_gpu stands alone: a test that uses no GPU needs nothing else of one");
   static_assert(of_suite || count_of<words::SuiteLease, Words...> == 0,
                 "suite_lease is for suites: GPUTEST_SUITE_NEEDS(Suite, ..., suite_lease)");
   Needs needs;

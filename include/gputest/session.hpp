@@ -68,6 +68,10 @@ public:
   /// lack. Throws InvalidSetting as lease() does. `who` is the test's name in messages.
   [[nodiscard]] Outcome check(const Request& request, const std::string& who);
 
+  /// The skip or failure that lease() will return whatever other processes do; granted if that is not known. Never
+  /// blocks, and asks for nothing. Throws InvalidSetting as lease() does.
+  [[nodiscard]] Outcome foresee(const Request& request, const std::string& who);
+
   /// Leases what `request` says on the first `request.gpus` devices.
   ///
   /// Blocks until the memory is free, for at most Entry::wait_limit; says on stderr what it waits for. Sets the device

@@ -24,6 +24,7 @@
 #include <catch2/reporters/catch_reporter_event_listener.hpp>
 #include <catch2/reporters/catch_reporter_registrars.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 #include <memory>
@@ -43,6 +44,12 @@ std::vector<std::string> tags_of(const Catch::TestCaseInfo& test) {
   return tags;
 }
 
+/// Whether a test case says that it uses no GPU, whatever else it says.
+bool says_no_gpu(const Catch::TestCaseInfo& test) {
+  const auto tags = tags_of(test);
+  return std::find(tags.begin(), tags.end(), "no_gpu") != tags.end();
+}
+
 /// The session of this executable, and the lease of the running test case.
 class CurrentSession {
 public:
@@ -53,7 +60,9 @@ public:
 
   /// Chooses devices and enters the ledger for these test cases. What went wrong fails each of them.
   void begin(const std::vector<Catch::TestCaseHandle>& selected) {
-    if (selected.empty()) {
+    unusable_ = "the tags say no_gpu and what the test case needs of a GPU";
+    if (std::all_of(selected.begin(), selected.end(),
+                    [](const Catch::TestCaseHandle& test) { return says_no_gpu(test.getTestCaseInfo()); })) {
       return;
     }
     try {
@@ -61,7 +70,9 @@ public:
       Plan plan;
       for (const auto& test : selected) {
         try {
-          plan.requests.push_back(request_of(test.getTestCaseInfo()));
+          if (!says_no_gpu(test.getTestCaseInfo())) {
+            plan.requests.push_back(request_of(test.getTestCaseInfo()));
+          }
         } catch (const InvalidSetting&) { // NOLINT(bugprone-empty-catch): that test case will fail
         }
       }
@@ -77,7 +88,9 @@ public:
     if (!outcome_) {
       try {
         outcome_ = Outcome{Outcome::Kind::fail, unusable_};
-        if (session_) {
+        if (catch2::needs_of(tags_of(test)).no_gpu) {
+          outcome_ = Outcome{};
+        } else if (session_) {
           lease_ = session_->lease(request_of(test), test.name);
           outcome_ = lease_.outcome();
         }
@@ -90,7 +103,9 @@ public:
 
   [[nodiscard]] bool test_has_begun() const { return outcome_.has_value(); }
 
-  std::vector<std::string> problems(const Catch::TestCaseInfo& test) { return session_->examine(test.name).problems; }
+  std::vector<std::string> problems(const Catch::TestCaseInfo& test) {
+    return session_ ? session_->examine(test.name).problems : std::vector<std::string>{};
+  }
 
   void end_test() {
     lease_.release();

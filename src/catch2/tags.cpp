@@ -39,6 +39,8 @@ Needs needs_of(const std::vector<std::string>& tags) {
       say_once(needs.bytes, parse_bytes(*size, "the size in the tag [" + tag + "]"), tag);
     } else if (const auto count = behind("gpus:", tag)) {
       say_once(needs.gpus, parse_count(*count), tag);
+    } else if (tag == "no_gpu") {
+      needs.no_gpu = true;
     } else if (tag == "gpu_small" || tag == "gpu_medium" || tag == "gpu_large") {
       say_once(needs.memory_class, parse_memory_class(*behind("gpu_", tag)), tag);
     } else if (behind("gpu_", tag) || behind("gpu-", tag) || behind("gpus", tag)) {

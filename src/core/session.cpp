@@ -107,6 +107,15 @@ public:
     return in_place_of_parent_ ? Outcome{} : session_.check_devices(request, who);
   }
 
+  Outcome foresee(const Request& request, const std::string& who) {
+    check_gpus(request, who);
+    const std::lock_guard guard{mutex_};
+    if (in_place_of_parent_) {
+      return {};
+    }
+    return broken_by_.empty() ? session_.foresee(request, who) : skip_after_problem(who);
+  }
+
   /// Leases; `number` becomes that of the lease.
   Outcome lease(const Request& request, const std::string& who, std::uint64_t& number) {
     check_gpus(request, who);
@@ -117,10 +126,7 @@ public:
                         "; waiting for a second one could deadlock. Give the first back before"};
     }
     if (!in_place_of_parent_) {
-      auto outcome =
-          broken_by_.empty()
-              ? session_.acquire(request, who)
-              : session_.skip(who + " cannot use a GPU in this process: " + broken_by_ + ". Run it by itself");
+      auto outcome = broken_by_.empty() ? session_.acquire(request, who) : skip_after_problem(who);
       if (outcome.kind == Outcome::Kind::granted) {
         outcome = session_.prepare_heap(request, who);
       }
@@ -177,6 +183,10 @@ public:
   }
 
 private:
+  [[nodiscard]] Outcome skip_after_problem(const std::string& who) const {
+    return session_.skip(who + " cannot use a GPU in this process: " + broken_by_ + ". Run it by itself");
+  }
+
   void note_error(const std::string& who, const std::string& error) {
     if (!error.empty() && broken_by_.empty()) {
       broken_by_ = who + " left it with " + error;
@@ -217,6 +227,8 @@ const std::vector<Device>& Session::devices() const { return leasing_->devices()
 const Entry& Session::entry() const { return leasing_->entry(); }
 
 Outcome Session::check(const Request& request, const std::string& who) { return leasing_->check(request, who); }
+
+Outcome Session::foresee(const Request& request, const std::string& who) { return leasing_->foresee(request, who); }
 
 Lease Session::lease(const Request& request, const std::string& who) {
   Lease lease;

@@ -23,19 +23,12 @@ std::string name_of(const ::testing::TestInfo& test) { return std::string{test.t
 
 const ::testing::TestSuite& running_suite() { return *::testing::UnitTest::GetInstance()->current_test_suite(); }
 
-/// Separate functions, because the macros return from them.
-void skip(const std::string& reason) { GTEST_SKIP() << reason; }
-void fail(const std::string& reason) { GTEST_FAIL() << reason; }
-
-/// Skips or fails the running test. GoogleTest has recorded it by the time that a listener throws.
-void apply(const Outcome& outcome) noexcept {
-  try {
-    if (outcome.kind == Outcome::Kind::skip) {
-      skip(outcome.reason);
-    } else if (outcome.kind == Outcome::Kind::fail) {
-      fail(outcome.reason);
-    }
-  } catch (...) { // NOLINT(bugprone-empty-catch)
+/// Skips or fails the running test.
+void apply(const Outcome& outcome, const ::testing::TestInfo& test) noexcept {
+  if (outcome.kind == Outcome::Kind::skip) {
+    record(::testing::TestPartResult::kSkip, test, outcome.reason);
+  } else if (outcome.kind == Outcome::Kind::fail) {
+    record(::testing::TestPartResult::kFatalFailure, test, outcome.reason);
   }
 }
 
@@ -53,6 +46,37 @@ std::string memory_text(Request request) {
   return to_string(request);
 }
 
+template <class Function>
+void for_each_to_run(const ::testing::TestSuite& suite, Function function) {
+  for (int t = 0; t < suite.total_test_count(); ++t) {
+    if (const auto& test = *suite.GetTestInfo(t); test.should_run() && std::string{suite.name()} != misnamed_suite) {
+      function(suite, test);
+    }
+  }
+}
+
+template <class Function>
+void for_each_to_run(const ::testing::UnitTest& unit_test, Function function) {
+  for (int s = 0; s < unit_test.total_test_suite_count(); ++s) {
+    for_each_to_run(*unit_test.GetTestSuite(s), function);
+  }
+}
+
+bool any_uses_gpu(const ::testing::UnitTest& unit_test) {
+  bool any = false;
+  for_each_to_run(unit_test, [&](const ::testing::TestSuite& suite, const ::testing::TestInfo& test) {
+    any = any || uses_gpu(suite, test);
+  });
+  return any;
+}
+
+/// What is asked of the devices of a test that leases for itself.
+Request devices_of(const Request& request) {
+  Request of_devices;
+  of_devices.capabilities = request.capabilities;
+  return of_devices;
+}
+
 /// Whether a lease of `suite` is enough for a test that asks for `test` itself.
 bool fits(const Request& test, const Request& suite) {
   using namespace literals;
@@ -68,6 +92,14 @@ bool fits(const Request& test, const Request& suite) {
 
 } // namespace
 
+void record(::testing::TestPartResult::Type type, const ::testing::TestInfo& test, const std::string& reason) noexcept {
+  try {
+    const char* const what = type == ::testing::TestPartResult::kSkip ? "" : "Failed"; // as GTEST_SKIP() and FAIL() say
+    GTEST_MESSAGE_AT_(test.file(), test.line(), what, type) << reason;
+  } catch (...) { // NOLINT(bugprone-empty-catch): GoogleTest has recorded it, and a listener threw
+  }
+}
+
 CurrentSession& CurrentSession::instance() {
   static CurrentSession current;
   return current;
@@ -78,6 +110,10 @@ void CurrentSession::begin(const ::testing::UnitTest& unit_test) {
     return;
   }
   begun_ = true;
+  unusable_ = "all tests that this process runs say that they use no GPU (no_gpu, HostTest)";
+  if (!any_uses_gpu(unit_test)) {
+    return;
+  }
   try {
     session_.emplace(settings_from_environment(), entry_from_environment());
     const auto plan = plan_for(unit_test);
@@ -90,15 +126,11 @@ void CurrentSession::begin(const ::testing::UnitTest& unit_test) {
 
 Plan CurrentSession::plan_for(const ::testing::UnitTest& unit_test) const {
   Plan plan;
-  for (int s = 0; s < unit_test.total_test_suite_count(); ++s) {
-    const auto& suite = *unit_test.GetTestSuite(s);
-    for (int t = 0; t < suite.total_test_count(); ++t) {
-      if (const auto& test = *suite.GetTestInfo(t);
-          test.should_run() && std::string{suite.name()} != misnamed_suite && contradiction_of(suite, test).empty()) {
-        add_to(plan, suite, test);
-      }
+  for_each_to_run(unit_test, [&](const ::testing::TestSuite& suite, const ::testing::TestInfo& test) {
+    if (uses_gpu(suite, test) && contradiction_of(suite, test).empty()) {
+      add_to(plan, suite, test);
     }
-  }
+  });
   return plan;
 }
 
@@ -123,6 +155,9 @@ Request CurrentSession::request_of(const ::testing::TestSuite& suite, const ::te
 void CurrentSession::begin_suite(const ::testing::TestSuite& suite) {
   const auto needs = needs_of_suite(suite);
   if (!needs.suite_lease) {
+    if (!can_run_any(suite)) {
+      forbid_set_up(suite);
+    }
     return;
   }
   const auto entry = session_ ? session_->entry().request : Request{};
@@ -134,11 +169,29 @@ void CurrentSession::begin_suite(const ::testing::TestSuite& suite) {
   }
 }
 
+/// Whether one of its tests may run, by what is known before anything was asked for.
+bool CurrentSession::can_run_any(const ::testing::TestSuite& suite) {
+  bool any = false;
+  for_each_to_run(suite, [&](const ::testing::TestSuite& of, const ::testing::TestInfo& test) {
+    if (any || !contradiction_of(of, test).empty()) {
+      return;
+    }
+    const auto fixture = fixture_of(of);
+    const auto request = request_of(of, test, fixture.memory_class);
+    const auto foreseen = [&] {
+      return fixture.scoped ? session_->check(devices_of(request), name_of(test))
+                            : session_->foresee(request, name_of(test));
+    };
+    any = !uses_gpu(of, test) || (session_ && foreseen().kind == Outcome::Kind::granted);
+  });
+  return any;
+}
+
 void CurrentSession::end_suite(const ::testing::TestSuite& suite) {
+  allow_set_up();
   if (!suite_request_) {
     return;
   }
-  allow_set_up();
   suite_request_.reset();
   if (session_) {
     session_->release();
@@ -152,18 +205,30 @@ void CurrentSession::begin_test(const ::testing::TestInfo& test) {
     return;
   }
   const auto contradiction = contradiction_of(suite, test);
-  apply(contradiction.empty() ? outcome_for(fixture_of(suite), test) : Outcome{Outcome::Kind::fail, contradiction});
+  if (!contradiction.empty()) {
+    apply({Outcome::Kind::fail, contradiction}, test);
+  } else if (uses_gpu(suite, test)) {
+    apply(outcome_for(fixture_of(suite), test), test);
+  }
 }
 
 void CurrentSession::correct(const SuiteFixture& fixture, const ::testing::TestInfo& test) {
   const auto& suite = running_suite();
   const auto known = fixture_of(suite);
-  if (known.scoped == fixture.scoped && known.memory_class == fixture.memory_class) {
+  if ((known.scoped == fixture.scoped && known.memory_class == fixture.memory_class && known.host == fixture.host) ||
+      !uses_gpu(suite, test)) {
+    return;
+  }
+  if (fixture.host) { // it was not known in time: without a GPU it has been skipped by now
+    record(::testing::TestPartResult::kFatalFailure, test,
+           "the fixture of " + name_of(test) +
+               " is a HostTest that has both SetUpTestSuite() and TearDownTestSuite() "
+               "of its own, so gputest cannot see that it uses no GPU. Write GPUTEST_SUITE_NEEDS(<suite>, no_gpu)");
     return;
   }
   remember_fixture(suite, fixture);
   if (!suite_request_ && !::testing::Test::HasFatalFailure() && !::testing::Test::IsSkipped()) {
-    apply(outcome_for(fixture, test));
+    apply(outcome_for(fixture, test), test);
   }
 }
 
@@ -179,9 +244,7 @@ Outcome CurrentSession::outcome_for(const SuiteFixture& fixture, const ::testing
     return {Outcome::Kind::fail, unusable_};
   }
   lease_.release();
-  Request of_devices; // the test leases for itself, on these devices
-  of_devices.capabilities = request.capabilities;
-  return session_->check(of_devices, name_of(test));
+  return session_->check(devices_of(request), name_of(test));
 } catch (const Error& error) {
   return {Outcome::Kind::fail, error.what()};
 }
@@ -222,6 +285,10 @@ Outcome CurrentSession::take(const Request& request, const std::string& who) {
 }
 
 Lease CurrentSession::lease(const Request& request, const ::testing::TestInfo& test) {
+  if (!uses_gpu(running_suite(), test)) {
+    throw Error{name_of(test) + " asks for a lease of " + memory_text(request) +
+                ", and says that it uses no GPU (no_gpu, HostTest)"};
+  }
   if (!session_) {
     throw Error{unusable_};
   }

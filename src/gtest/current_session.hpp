@@ -15,6 +15,9 @@ namespace gputest::detail {
 /// The suite of the tests that report misnamed annotations. They need no GPU.
 inline constexpr const char* misnamed_suite = "GputestNeeds";
 
+/// Records a skip or a failure of the running test, at its own place in the source. Does not throw.
+void record(::testing::TestPartResult::Type type, const ::testing::TestInfo& test, const std::string& reason) noexcept;
+
 /// The session of this test executable. The environment or the listener begins it, whichever runs first.
 ///
 /// Reporting a failure never throws out of it, even if another listener throws.
@@ -23,12 +26,13 @@ public:
   static CurrentSession& instance();
 
   /// Chooses devices and enters the ledger for the tests that GoogleTest will run. Does nothing the second time, or if
-  /// no test will run. Blocks as Session::enter() does. An error fails each test.
+  /// no test will run that uses a GPU. Blocks as Session::enter() does. An error fails each test.
   void begin(const ::testing::UnitTest& unit_test);
 
   [[nodiscard]] bool begun() const { return begun_; }
 
-  /// Leases for a suite that has its own lease. If the lease is not granted, SetUpTestSuite() does not run.
+  /// Leases for a suite that has its own lease. If the lease is not granted, or if none of its tests can run,
+  /// SetUpTestSuite() does not run.
   void begin_suite(const ::testing::TestSuite& suite);
   void end_suite(const ::testing::TestSuite& suite);
 
@@ -49,6 +53,7 @@ private:
                                    std::optional<MemoryClass> fixture) const;
   [[nodiscard]] Plan plan_for(const ::testing::UnitTest& unit_test) const;
   void add_to(Plan& plan, const ::testing::TestSuite& suite, const ::testing::TestInfo& test) const;
+  [[nodiscard]] bool can_run_any(const ::testing::TestSuite& suite);
   [[nodiscard]] Outcome outcome_for(const SuiteFixture& fixture, const ::testing::TestInfo& test);
   [[nodiscard]] Outcome outcome_under_suite_lease(const ::testing::TestInfo& test);
   [[nodiscard]] Outcome take(const Request& request, const std::string& who);

@@ -11,8 +11,9 @@ using detail::CurrentSession;
 namespace {
 
 void fail_unprotected() {
-  GTEST_FAIL() << "this test's fixture is gputest's, but gputest is not running: link gputest::main in place of "
-                  "gtest_main, or end your main() with `return gputest::run_all_tests();`";
+  detail::record(::testing::TestPartResult::kFatalFailure, *::testing::UnitTest::GetInstance()->current_test_info(),
+                 "this test's fixture is gputest's, but gputest is not running: link gputest::main in place of "
+                 "gtest_main, or end your main() with `return gputest::run_all_tests();`");
 }
 
 void correct(const detail::SuiteFixture& fixture) {
@@ -26,9 +27,15 @@ void correct(const detail::SuiteFixture& fixture) {
 
 } // namespace
 
-ClassTest::ClassTest(MemoryClass memory_class) { correct({memory_class, false, true}); }
+ClassTest::ClassTest(MemoryClass memory_class) { correct({memory_class, false, false, true}); }
 
-ScopedTest::ScopedTest() { correct({std::nullopt, true, true}); }
+ScopedTest::ScopedTest() { correct({std::nullopt, true, false, true}); }
+
+HostTest::HostTest() {
+  if (CurrentSession::instance().begun()) { // without gputest it needs no more than with it
+    correct({std::nullopt, false, true, true});
+  }
+}
 
 // Their addresses identify the fixtures (known_needs.cpp); they have no other purpose. Each does something that no
 // other function does, because a linker that folds equal functions would give them one address.
@@ -44,6 +51,8 @@ void LargeTest::SetUpTestSuite() { suite_function = 5; }
 void LargeTest::TearDownTestSuite() { suite_function = 6; }
 void ScopedTest::SetUpTestSuite() { suite_function = 7; }
 void ScopedTest::TearDownTestSuite() { suite_function = 8; }
+void HostTest::SetUpTestSuite() { suite_function = 9; }
+void HostTest::TearDownTestSuite() { suite_function = 10; }
 
 Lease lease(const Request& request) {
   const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();

@@ -33,9 +33,6 @@ template struct Access<TearDownMember, &TestSuite::tear_down_tc_>;
 /// GoogleTest shows its suites as constants, but makes none.
 TestSuite& mutable_suite(const TestSuite& suite) { return const_cast<TestSuite&>(suite); } // NOLINT
 
-Function set_up_of(const TestSuite& suite) { return member_of(mutable_suite(suite), SetUpMember{}); }
-Function tear_down_of(const TestSuite& suite) { return member_of(mutable_suite(suite), TearDownMember{}); }
-
 std::vector<Annotation>& annotations() {
   static std::vector<Annotation> all;
   return all;
@@ -55,6 +52,13 @@ struct Forbidden {
 Forbidden& forbidden() {
   static Forbidden one;
   return one;
+}
+
+Function set_up_of(const TestSuite& suite) {
+  return forbidden().suite == &suite ? forbidden().set_up : member_of(mutable_suite(suite), SetUpMember{});
+}
+Function tear_down_of(const TestSuite& suite) {
+  return forbidden().suite == &suite ? forbidden().tear_down : member_of(mutable_suite(suite), TearDownMember{});
 }
 
 /// The suite as the source names it: GoogleTest makes `Instance/Suite/Type` of it, with those parts that the test has.
@@ -117,13 +121,16 @@ struct Own {
 
 const std::vector<Own>& own_fixtures() {
   static const std::vector<Own> all{
-      {&SmallTest::SetUpTestSuite, &SmallTest::TearDownTestSuite, {MemoryClass::small, false, true}},
-      {&MediumTest::SetUpTestSuite, &MediumTest::TearDownTestSuite, {MemoryClass::medium, false, true}},
-      {&LargeTest::SetUpTestSuite, &LargeTest::TearDownTestSuite, {MemoryClass::large, false, true}},
-      {&ScopedTest::SetUpTestSuite, &ScopedTest::TearDownTestSuite, {std::nullopt, true, true}},
+      {&SmallTest::SetUpTestSuite, &SmallTest::TearDownTestSuite, {MemoryClass::small, false, false, true}},
+      {&MediumTest::SetUpTestSuite, &MediumTest::TearDownTestSuite, {MemoryClass::medium, false, false, true}},
+      {&LargeTest::SetUpTestSuite, &LargeTest::TearDownTestSuite, {MemoryClass::large, false, false, true}},
+      {&ScopedTest::SetUpTestSuite, &ScopedTest::TearDownTestSuite, {std::nullopt, true, false, true}},
+      {&HostTest::SetUpTestSuite, &HostTest::TearDownTestSuite, {std::nullopt, false, true, true}},
   };
   return all;
 }
+
+bool is_the_users(Function function, Function default_one) { return function != nullptr && function != default_one; }
 
 } // namespace
 
@@ -168,7 +175,24 @@ std::string contradiction_of(const TestSuite& suite, const TestInfo& test) {
     }
     first = &annotation;
   }
+  const auto at = [](const Annotation& annotation) {
+    return std::string{annotation.file} + ":" + std::to_string(annotation.line) + ": " + text_of(annotation) + " says ";
+  };
+  if (of_test != nullptr && of_suite != nullptr && of_test->needs.no_gpu && of_suite->needs.suite_lease) {
+    return at(*of_test) + "no_gpu, and its suite has one lease for all its tests, without which none of them runs; put "
+                          "the test into another suite";
+  }
+  for (const Annotation* annotation : {of_test, of_suite}) {
+    if (annotation != nullptr && annotation->needs.says_gpu() && fixture_of(suite).host) {
+      return at(*annotation) + "what it needs of a GPU, and its fixture is a HostTest, which uses none; derive the "
+                               "fixture from another class of gputest's, or leave the annotation out";
+    }
+  }
   return "";
+}
+
+bool uses_gpu(const TestSuite& suite, const TestInfo& test) {
+  return gputest::uses_gpu(needs_of_test(test), needs_of_suite(suite), fixture_of(suite).host);
 }
 
 SuiteFixture fixture_of(const TestSuite& suite) {
@@ -182,16 +206,20 @@ SuiteFixture fixture_of(const TestSuite& suite) {
       return own.fixture;
     }
   }
-  const auto is_the_users = [](Function function, Function default_one) {
-    return function != nullptr && function != default_one;
-  };
   // One of gputest's fixtures shows in one of the two, unless the user's fixture hides both.
-  return {std::nullopt, false,
+  return {std::nullopt, false, false,
           !(is_the_users(set_up, &::testing::Test::SetUpTestSuite) &&
             is_the_users(tear_down, &::testing::Test::TearDownTestSuite))};
 }
 
 void remember_fixture(const TestSuite& suite, const SuiteFixture& fixture) { built_fixtures()[suite.name()] = fixture; }
+
+bool has_set_up(const TestSuite& suite) {
+  const Function set_up = set_up_of(suite);
+  const auto& own = own_fixtures();
+  return is_the_users(set_up, &::testing::Test::SetUpTestSuite) &&
+         std::none_of(own.begin(), own.end(), [&](const Own& fixture) { return fixture.set_up == set_up; });
+}
 
 void forbid_set_up(const TestSuite& suite) {
   auto& one = mutable_suite(suite);
@@ -213,10 +241,23 @@ std::vector<Misnamed> misnamed_annotations(const ::testing::UnitTest& unit_test)
     if (!names_something(annotation, unit_test)) {
       all.push_back({std::string{annotation.suite} + (annotation.test != nullptr ? "_" : "") +
                          (annotation.test != nullptr ? annotation.test : ""),
+                     annotation.suite,
                      text_of(annotation) + " names no " + (annotation.test != nullptr ? "test" : "suite") +
                          " of this executable; write the names as in TEST()",
                      annotation.file, annotation.line});
     }
+  }
+  return all;
+}
+
+bool concerns_this_run(const Misnamed& misnamed, const ::testing::UnitTest& unit_test) {
+  bool all = true;
+  for (int s = 0; s < unit_test.total_test_suite_count(); ++s) {
+    const auto& suite = *unit_test.GetTestSuite(s);
+    if (suite.should_run() && source_name(suite.name(), suite.type_param()) == misnamed.suite) {
+      return true;
+    }
+    all = all && suite.test_to_run_count() == suite.total_test_count() - suite.disabled_test_count();
   }
   return all;
 }

@@ -19,6 +19,7 @@ namespace gputest::detail {
 struct SuiteFixture {
   std::optional<MemoryClass> memory_class; ///< of SmallTest, MediumTest, LargeTest
   bool scoped = false;                     ///< of ScopedTest
+  bool host = false;                       ///< of HostTest: no GPU is used
   bool known = true;                       ///< false: it hides both functions
 };
 
@@ -28,7 +29,11 @@ struct SuiteFixture {
 /// What GPUTEST_SUITE_NEEDS says of a suite.
 [[nodiscard]] Needs needs_of_suite(const ::testing::TestSuite& suite);
 
-/// The contradiction in the annotations of a test and of its suite, with file and line; empty if there is none.
+/// Whether a test uses a GPU, as far as known.
+[[nodiscard]] bool uses_gpu(const ::testing::TestSuite& suite, const ::testing::TestInfo& test);
+
+/// The contradiction in the annotations of a test, of its suite and in its fixture, with file and line; empty if there
+/// is none.
 [[nodiscard]] std::string contradiction_of(const ::testing::TestSuite& suite, const ::testing::TestInfo& test);
 
 /// The fixture of a suite, by the functions that GoogleTest has stored with it: SetUpTestSuite() and
@@ -38,17 +43,24 @@ struct SuiteFixture {
 /// Records the fixture of a suite, once it was constructed.
 void remember_fixture(const ::testing::TestSuite& suite, const SuiteFixture& fixture);
 
+/// Whether a suite has a SetUpTestSuite() of the user's.
+[[nodiscard]] bool has_set_up(const ::testing::TestSuite& suite);
+
 /// Prevents a suite from running its SetUpTestSuite() and TearDownTestSuite(), until allow_set_up().
 void forbid_set_up(const ::testing::TestSuite& suite);
 void allow_set_up();
 
 /// An annotation that names nothing in this executable.
 struct Misnamed {
-  std::string name; ///< as a name of a test: `Sort_Keys`
+  std::string name;  ///< as a name of a test: `Sort_Keys`
+  std::string suite; ///< as it says: `Sort`
   std::string text;
   const char* file;
   int line;
 };
 [[nodiscard]] std::vector<Misnamed> misnamed_annotations(const ::testing::UnitTest& unit_test);
+
+/// Whether the tests that this process runs are all tests of the executable, or some of the suite that it names.
+[[nodiscard]] bool concerns_this_run(const Misnamed& misnamed, const ::testing::UnitTest& unit_test);
 
 } // namespace gputest::detail

@@ -54,7 +54,9 @@ void Listener::OnTestProgramStart(const ::testing::UnitTest& unit_test) {
   CurrentSession::instance().begin(unit_test);
   if (!misnamed_are_tests) {
     for (const auto& annotation : detail::misnamed_annotations(unit_test)) {
-      ADD_FAILURE_AT(annotation.file, annotation.line) << annotation.text;
+      if (detail::concerns_this_run(annotation, unit_test)) {
+        ADD_FAILURE_AT(annotation.file, annotation.line) << annotation.text;
+      }
     }
   }
 }

@@ -22,7 +22,17 @@ Request resolve(const Needs& test, const Needs& suite, std::optional<MemoryClass
   return request;
 }
 
+bool uses_gpu(const Needs& test, const Needs& suite, bool host_fixture) {
+  if (test.no_gpu || test.says_gpu()) {
+    return !test.no_gpu;
+  }
+  return suite.no_gpu || suite.says_gpu() ? !suite.no_gpu : !host_fixture;
+}
+
 std::string contradiction_in(const Needs& needs) {
+  if (needs.no_gpu && needs.says_gpu()) {
+    return "no_gpu and what it needs of a GPU; a test that uses no GPU says no_gpu alone";
+  }
   if (needs.bytes == Bytes{}) {
     return "a size of 0 bytes; a test without GPU memory needs no size, and small is up to 256 MiB";
   }

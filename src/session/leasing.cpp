@@ -47,7 +47,7 @@ Outcome Session::check_devices(const Request& request, const std::string& test) 
   return {};
 }
 
-Outcome Session::acquire(const Request& request, const std::string& test) {
+Outcome Session::foresee(const Request& request, const std::string& test) {
   if (auto lacking = check_devices(request, test); lacking.kind != Outcome::Kind::granted) {
     return lacking;
   }
@@ -63,19 +63,30 @@ Outcome Session::acquire(const Request& request, const std::string& test) {
       return answers_.never_fits(who, policy::Refusal{asked.count(), device->total.count(), 1, 1});
     }
   }
-  const bool large = request.memory_class == MemoryClass::large;
-  const bool large_entry = entry_.request.memory_class == MemoryClass::large;
-  auto decision = policy::LargeDecision::wait;
-  if (large || large_entry) {
-    if (!run_mode_) {
-      run_mode_ = observed_run_mode(settings_.run_mode);
-    }
-    decision = policy::decide_large(entry_.large, run_mode_->mode);
-    if (decision == policy::LargeDecision::exclude) {
-      return answers_.skip(excluded_in_parallel(who, run_mode_->because, answers_.command_for(test)));
-    }
+  if (decide_large(request) == policy::LargeDecision::exclude) {
+    return answers_.skip(excluded_in_parallel(who, run_mode_->because, answers_.command_for(test)));
   }
-  return lease(request, memory, test, !large || decision == policy::LargeDecision::wait);
+  return {};
+}
+
+/// What becomes of a large test, or of a test in a large entry; any other waits.
+policy::LargeDecision Session::decide_large(const Request& request) {
+  if (request.memory_class != MemoryClass::large && entry_.request.memory_class != MemoryClass::large) {
+    return policy::LargeDecision::wait;
+  }
+  if (!run_mode_) {
+    run_mode_ = observed_run_mode(settings_.run_mode);
+  }
+  return policy::decide_large(entry_.large, run_mode_->mode);
+}
+
+Outcome Session::acquire(const Request& request, const std::string& test) {
+  if (auto outcome = foresee(request, test); outcome.kind != Outcome::Kind::granted || parent_lease_) {
+    return outcome;
+  }
+  const bool large = request.memory_class == MemoryClass::large;
+  return lease(request, policy::to_memory_request(request, smallest_), test,
+               !large || decide_large(request) == policy::LargeDecision::wait);
 }
 
 Outcome Session::lease(const Request& request, const policy::MemoryRequest& memory, const std::string& test,

@@ -3,6 +3,7 @@
 #include "backend/device_list.hpp"
 #include "backend/this_process.hpp"
 #include "ledger/ledger.hpp"
+#include "policy/large_policy.hpp"
 #include "policy/memory_request.hpp"
 #include "policy/run_mode.hpp"
 #include "session/answers.hpp"
@@ -54,6 +55,9 @@ public:
   /// Whether the chosen devices are enough, and have what `request` says; else the skip that says what they lack.
   [[nodiscard]] Outcome check_devices(const Request& request, const std::string& who);
 
+  /// The skip or failure that acquire() will return whatever other processes do; granted if that is not known.
+  [[nodiscard]] Outcome foresee(const Request& request, const std::string& who);
+
   /// Leases what `request` says on the first `gpus` devices, for the test `who`. Blocks; prints on stderr what it waits
   /// for. Throws NestedLease, LedgerError.
   Outcome acquire(const Request& request, const std::string& who);
@@ -95,6 +99,7 @@ private:
   void take(std::size_t index);
   void pin() const;
   void limit_to_smallest_of(const std::vector<std::size_t>& indices);
+  [[nodiscard]] policy::LargeDecision decide_large(const Request& request);
   [[nodiscard]] Outcome lease(const Request& request, const policy::MemoryRequest& memory, const std::string& test,
                               bool may_wait);
   void measure_overhead(const backend::Settled& settled, Bytes managed);

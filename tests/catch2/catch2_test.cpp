@@ -120,6 +120,21 @@ TEST_F(Catch2, fails_a_test_case_whose_tags_cannot_be_used) {
   }
 }
 
+TEST_F(Catch2, runs_test_cases_that_use_no_gpu_without_one) {
+  set("GPUTEST_DEVICES", "none");
+  EXPECT_EQ(run_case("host").exit_code, 0);
+  const Ended beside_a_skip = run_case("host,small");
+  EXPECT_EQ(beside_a_skip.exit_code, 0) << beside_a_skip.out;
+  EXPECT_THAT(beside_a_skip.out, HasSubstr("@body"));
+  const Ended contradiction = run_case("host with a size");
+  EXPECT_NE(contradiction.exit_code, 0);
+  EXPECT_THAT(contradiction.out, HasSubstr("the tags say no_gpu and what it needs of a GPU"));
+  set("GPUTEST_DEVICES", "simulated:1x4GiB,context=0");
+  auto host = start_case("host");
+  host.wait_for_out("@body");
+  EXPECT_EQ(claim_of(host).stage, Stage::outside);
+}
+
 TEST_F(Catch2, leaves_tags_of_others_alone) { EXPECT_EQ(run_case("tag of another").exit_code, 0); }
 
 TEST_F(Catch2, lists_test_cases_without_a_gpu_or_a_ledger) {

@@ -9,6 +9,7 @@ namespace {
 
 using namespace literals;
 using policy::Stage;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 
 class Annotations : public SuiteTest {};
@@ -61,7 +62,7 @@ TEST_F(Annotations, with_bytes_need_no_medium_lock) {
 
 TEST_F(Annotations, that_name_no_test_fail_as_tests_of_their_own_and_fail_no_other) {
   const auto reports = reports_of("misnamed", "*");
-  ASSERT_EQ(reports.size(), 5U);
+  ASSERT_EQ(reports.size(), 6U);
   EXPECT_EQ(reports.at("Small.first").failures, "");
   EXPECT_EQ(reports.at("NoFixture.second").failures, "");
   EXPECT_THAT(reports.at("GputestNeeds.Small_frist").failures,
@@ -72,8 +73,20 @@ TEST_F(Annotations, that_name_no_test_fail_as_tests_of_their_own_and_fail_no_oth
               HasSubstr("GPUTEST_SUITE_NEEDS(Smal, ...) names no suite of this executable"));
   const Ended ended = run("misnamed");
   EXPECT_EQ(ended.exit_code, 1);
-  EXPECT_EQ(count(ended.out, "@body"), 2U) << ended.out;
+  EXPECT_EQ(count(ended.out, "@body"), 3U) << ended.out;
   EXPECT_EQ(run("misnamed", {"--gtest_filter=Small.first"}).exit_code, 0) << "a slip elsewhere is no failure of it";
+}
+
+TEST_F(Annotations, that_name_no_test_fail_only_what_they_concern_where_they_cannot_be_tests) {
+  const Ended other = run("misnamed_by_hand", {"--gtest_filter=Other.*"});
+  EXPECT_EQ(other.exit_code, 0) << other.out;
+  const Ended small = run("misnamed_by_hand", {"--gtest_filter=Small.*"});
+  EXPECT_EQ(small.exit_code, 1) << small.out;
+  EXPECT_EQ(count(small.out, " of this executable; write the names as in TEST()"), 1U) << small.out;
+  const Ended all = run("misnamed_by_hand");
+  EXPECT_EQ(all.exit_code, 1) << all.out;
+  EXPECT_EQ(count(all.out, " of this executable; write the names as in TEST()"), 3U) << all.out;
+  EXPECT_EQ(count(all.out, "[       OK ]"), 3U) << all.out;
 }
 
 TEST_F(Annotations, of_more_than_any_device_has_skip_at_once_with_the_figures) {
@@ -85,6 +98,14 @@ TEST_F(Annotations, of_more_than_any_device_has_skip_at_once_with_the_figures) {
                         "and the largest that it may use has 4 GiB: waiting would not help. Ask for less, or run "
                         "it where there is more"));
   EXPECT_THAT(ended.out, HasSubstr("[       OK ] Small.says_nothing"));
+  EXPECT_THAT(ended.out, ContainsRegex("suites/annotated\\.cpp:[0-9]+: Skipped\n")) << "the test's own place";
+}
+
+TEST_F(Annotations, that_cannot_be_served_fail_at_the_test_s_own_place) {
+  set("GPUTEST_FORBID_SKIP", "1");
+  const auto reports = reports_of("annotated", "Medium.with_too_many_bytes");
+  EXPECT_THAT(reports.at("Medium.with_too_many_bytes").failures,
+              ContainsRegex("suites/annotated\\.cpp:[0-9]+\nFailed\nannotated: Medium.with_too_many_bytes needs"));
 }
 
 } // namespace

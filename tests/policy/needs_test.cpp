@@ -86,6 +86,35 @@ TEST(Needs, take_the_heap_of_the_test_or_else_of_the_suite_or_else_of_the_entry)
   EXPECT_EQ(resolve(test(heap(256_MiB)), suite(heap(128_MiB)), {}, entry).heap, 256_MiB);
 }
 
+TEST(Needs, of_a_gpu_are_those_of_the_most_specific_source) {
+  struct Row {
+    Needs test;
+    Needs suite;
+    bool host_fixture;
+    bool uses_gpu;
+  };
+  const std::vector<Row> rows{
+      {{}, {}, false, true},
+      {{}, {}, true, false},
+      {test(no_gpu), {}, false, false},
+      {test(no_gpu), suite(3_GiB), false, false},
+      {test(small), suite(no_gpu), false, true},
+      {test(heap(1_MiB)), suite(no_gpu), false, true},
+      {{}, suite(no_gpu), false, false},
+      {{}, suite(gpus(2)), true, true},
+      {{}, suite(mig), true, true},
+  };
+  for (const auto& row : rows) {
+    EXPECT_EQ(uses_gpu(row.test, row.suite, row.host_fixture), row.uses_gpu) << &row - rows.data();
+  }
+}
+
+/// As nobody can write it in an annotation.
+Needs without_gpu(Needs needs) {
+  needs.no_gpu = true;
+  return needs;
+}
+
 TEST(Needs, that_contradict_themselves_are_named_with_what_is_allowed) {
   const std::vector<std::pair<Needs, std::string>> cases{
       {test(3_GiB, large, gpus(16), heap(1_MiB)), ""},
@@ -97,6 +126,11 @@ TEST(Needs, that_contradict_themselves_are_named_with_what_is_allowed) {
       {test(gpus(17)), "gpus(17); a test has 1 to 16 GPUs"},
       {test(peer_access, gpus(1)), "gpus(1) and peer_access, which is between devices; say gpus(2) or more"},
       {test(heap(0_B)), "a heap of 0 bytes"},
+      {test(no_gpu), ""},
+      {without_gpu(test(3_GiB)), "no_gpu and what it needs of a GPU; a test that uses no GPU says no_gpu alone"},
+      {without_gpu(test(gpus(2))), "no_gpu and what"},
+      {without_gpu(test(sm(80))), "no_gpu and what"},
+      {without_gpu(suite(suite_lease)), "no_gpu and what"},
   };
   for (const auto& [needs, message] : cases) {
     const auto text = contradiction_in(needs);

@@ -26,7 +26,8 @@ bool annotate(const Annotation& annotation);
 ///
 /// The words, in any order: a size (memory per device); `small`, `medium` or `large`; `gpus(n)`; `heap(size)` for
 /// malloc() in kernels; and the names in gputest::capabilities for what each device must have. A size without a class
-/// keeps the class of the suite or fixture: a LargeTest with a size is a large test that takes so much.
+/// keeps the class of the suite or fixture: a LargeTest with a size is a large test that takes so much. The word
+/// `no_gpu` stands alone: such a test takes no lease, never waits, and runs without a GPU.
 ///
 /// Holds for every instance of a parameterised or typed test. Takes precedence, word by word, over GPUTEST_SUITE_NEEDS,
 /// which takes precedence over the fixture, and that over gpu_add_test(). Capabilities add up. If a device lacks one,

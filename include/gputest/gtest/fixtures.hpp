@@ -63,6 +63,19 @@ protected:
   ScopedTest();
 };
 
+/// A test that uses no GPU: it takes no lease, never waits, and runs on a machine without a GPU too.
+///
+/// The word no_gpu says the same of tests with another fixture. A derived fixture that has both a SetUpTestSuite() and
+/// a TearDownTestSuite() of its own needs it: `GPUTEST_SUITE_NEEDS(Suite, no_gpu);`.
+class HostTest : public ::testing::Test {
+public:
+  static void SetUpTestSuite();
+  static void TearDownTestSuite();
+
+protected:
+  HostTest();
+};
+
 /// Leases memory for a section of the running test (see ScopedTest). Call it in the test's body, from any thread.
 ///
 /// Blocks as Session::lease() does. A lease that outlives its test is given back when the test ends. Throws NestedLease

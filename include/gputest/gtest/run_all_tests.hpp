@@ -26,7 +26,7 @@ public:
 ///
 /// Skips or fails the test, with the reason, if its memory is not granted. The constructor does nothing. Only for a
 /// main() that cannot call run_all_tests(). There an annotation that names no test fails the program, but no single
-/// test.
+/// test, and only if all tests run, or some of the suite that it names.
 class Listener : public ::testing::EmptyTestEventListener {
 public:
   void OnTestProgramStart(const ::testing::UnitTest& unit_test) override;

@@ -14,5 +14,6 @@ TEST(NoFixture, second) { std::cout << "@body" << std::endl; }
 GPUTEST_NEEDS(Small, frist, 1_GiB);
 GPUTEST_NEEDS(NoFixture, scond, sm(80));
 GPUTEST_SUITE_NEEDS(Smal, heap(64_MiB));
+TEST(Other, third) { std::cout << "@body" << std::endl; }
 
 } // namespace

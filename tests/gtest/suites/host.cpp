@@ -1,0 +1,77 @@
+// Tests that use no GPU, and suites whose SetUpTestSuite() must not run where none of their tests can.
+
+#include "stop_at.hpp"
+
+#include <gputest/gputest.hpp>
+
+#include <gtest/gtest.h>
+
+#include <iostream>
+
+namespace {
+
+using namespace gputest::literals;
+
+class Host : public gputest::HostTest {};
+TEST_F(Host, runs) { stop_at("body"); }
+TEST_F(Host, leases) { EXPECT_THROW(static_cast<void>(gputest::lease(1_GiB)), gputest::Error); }
+
+GPUTEST_NEEDS(NoFixture, runs, no_gpu);
+TEST(NoFixture, runs) { stop_at("body"); }
+TEST(NoFixture, uses_a_gpu) { stop_at("body"); }
+
+class Said : public gputest::LargeTest {};
+GPUTEST_SUITE_NEEDS(Said, no_gpu);
+TEST_F(Said, runs) { stop_at("body"); }
+GPUTEST_NEEDS(Said, uses_a_gpu, small);
+TEST_F(Said, uses_a_gpu) { stop_at("body"); }
+
+class HostWithSetUp : public gputest::HostTest {
+public:
+  static void SetUpTestSuite() { std::cout << "@SetUpTestSuite" << std::endl; }
+};
+TEST_F(HostWithSetUp, runs) { stop_at("body"); }
+
+class HidingBoth : public gputest::HostTest {
+public:
+  static void SetUpTestSuite() {}
+  static void TearDownTestSuite() {}
+};
+TEST_F(HidingBoth, is_not_known) { std::cout << "@never" << std::endl; }
+
+class HidingBothAndSaid : public HidingBoth {};
+GPUTEST_SUITE_NEEDS(HidingBothAndSaid, no_gpu);
+TEST_F(HidingBothAndSaid, runs) { stop_at("body"); }
+
+// Contradictions.
+class HostWithSize : public gputest::HostTest {};
+GPUTEST_NEEDS(HostWithSize, needs_memory, 3_GiB);
+TEST_F(HostWithSize, needs_memory) { std::cout << "@never" << std::endl; }
+
+GPUTEST_SUITE_NEEDS(Shared, 1_GiB, suite_lease);
+GPUTEST_NEEDS(Shared, uses_no_gpu, no_gpu);
+TEST(Shared, uses_no_gpu) { std::cout << "@never" << std::endl; }
+TEST(Shared, uses_a_gpu) { stop_at("body"); }
+
+/// Would allocate for its tests.
+template <class Fixture>
+class WithSetUp : public Fixture {
+public:
+  static void SetUpTestSuite() { std::cout << "@SetUpTestSuite" << std::endl; }
+  static void TearDownTestSuite() { std::cout << "@TearDownTestSuite" << std::endl; }
+};
+class Plain : public WithSetUp<testing::Test> {};
+TEST_F(Plain, uses_a_gpu) { stop_at("body"); }
+GPUTEST_NEEDS(Plain, needs_too_much, 100_GiB);
+TEST_F(Plain, needs_too_much) { std::cout << "@never" << std::endl; }
+class Mixed : public WithSetUp<testing::Test> {};
+TEST_F(Mixed, uses_a_gpu) { stop_at("body"); }
+GPUTEST_NEEDS(Mixed, runs, no_gpu);
+TEST_F(Mixed, runs) { stop_at("body"); }
+class Scoped : public WithSetUp<gputest::ScopedTest> {};
+TEST_F(Scoped, uses_a_gpu) { stop_at("body"); }
+class Large : public WithSetUp<gputest::LargeTest> {};
+GPUTEST_SUITE_NEEDS(Large, large);
+TEST_F(Large, uses_a_gpu) { stop_at("body"); }
+
+} // namespace
