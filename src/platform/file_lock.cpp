@@ -37,12 +37,18 @@ Handle& handle_of(ipc::file_lock& lock);
 template struct Access<&ipc::file_lock::m_file_hnd>;
 
 /// The process that keeps others out, for people.
-std::string holder_of(int file) {
+std::string holder_of(int file, const std::string& path) {
   struct flock lock {};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
   if (::fcntl(file, F_GETLK, &lock) != 0 || lock.l_type == F_UNLCK) {
     return "several processes, one after the other, have it";
+  }
+  if (lock.l_pid == -1) {
+    return "a process that cannot be named holds it, because its lock is on an open file description (F_OFD_SETLK), "
+           "and "
+           "gputest's locks are not; fuser " +
+           path + " names all that have the file open; end that one";
   }
   if (lock.l_pid <= 0 || !exists(lock.l_pid)) {
     return "a process of another container holds it; end that one";
@@ -107,7 +113,8 @@ void FileLock::lock() {
       if (steady_clock::now() >= until) {
         require_kept();
         throw LedgerError{"cannot lock " + kernel_->file.path() + " within " + std::to_string(longest_wait.count()) +
-                          " s, which is needed for microseconds: " + holder_of(kernel_->file.unchecked_number())};
+                          " s, which is needed for microseconds: " +
+                          holder_of(kernel_->file.unchecked_number(), kernel_->file.path())};
       }
       std::this_thread::sleep_for(pause);
     }

@@ -15,11 +15,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -282,6 +284,30 @@ TEST_F(FileLockTest, kept_by_another_process_is_an_error_within_its_bound_that_n
   EXPECT_NE(stopped.find(", stopped) holds it; continue it (kill -CONT " + std::to_string(holder) + ") or end it"),
             std::string::npos)
       << stopped;
+  ::kill(holder, SIGKILL);
+  end_of(holder);
+  lock.lock();
+  EXPECT_FALSE(is_free()) << "and it can be had afterwards";
+  lock.unlock();
+}
+
+TEST_F(FileLockTest, kept_by_a_lock_on_an_open_file_description_is_an_error_that_says_who_cannot_be_named_and_why) {
+  const pid_t holder = tests::start_keeper([&] {
+    Descriptor file{::open(path_.c_str(), O_RDWR | O_CLOEXEC)};
+    struct flock lock {};
+    lock.l_type = F_WRLCK;
+    lock.l_whence = SEEK_SET;
+    if (::fcntl(file.number(), F_OFD_SETLK, &lock) != 0) {
+      throw std::system_error{errno, std::generic_category(), "F_OFD_SETLK"};
+    }
+    return file;
+  });
+  FileLock lock{path_};
+  EXPECT_EQ(message_of<LedgerError>([&] { lock.lock(); }),
+            "cannot lock " + path_ +
+                " within 5 s, which is needed for microseconds: a process that cannot be named holds it, because its "
+                "lock is on an open file description (F_OFD_SETLK), and gputest's locks are not; fuser " +
+                path_ + " names all that have the file open; end that one");
   ::kill(holder, SIGKILL);
   end_of(holder);
   lock.lock();

@@ -2,9 +2,8 @@
 #include "clock.hpp"
 #include "contestant.hpp"
 #include "experiments.hpp"
+#include "line.hpp"
 #include "shared.hpp"
-
-#include <pthread.h>
 
 #include <algorithm>
 #include <array>
@@ -27,22 +26,6 @@ struct Member {
   std::int64_t ended_at = 0;
   std::int64_t worst_wait = 0; ///< also of a wait that goes on when the time is over
   std::int64_t times = 0;
-};
-
-/// Where a crowd lines up, so that all start at once.
-class Line {
-public:
-  explicit Line(std::size_t members) {
-    pthread_barrierattr_t attributes;
-    ::pthread_barrierattr_init(&attributes);
-    ::pthread_barrierattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
-    ::pthread_barrier_init(barrier_.begin(), &attributes, static_cast<unsigned>(members));
-    ::pthread_barrierattr_destroy(&attributes);
-  }
-  void start() const { ::pthread_barrier_wait(barrier_.begin()); }
-
-private:
-  Shared<pthread_barrier_t> barrier_;
 };
 
 void be_member(Lock& lock, const Line& line, Member& member) {

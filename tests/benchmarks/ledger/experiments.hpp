@@ -22,4 +22,11 @@ namespace gputest::benchmarks {
 /// Throughput and worst wait of crowds that acquire, hold for a moment and release.
 [[nodiscard]] std::vector<Table> measure_crowds(const std::string& folder, int repeats);
 
+/// How long processes hold the ledger's mutex, while nobody starts and while 16 processes create contexts, on the
+/// machine's GPUs or, where there are none, on simulated devices.
+[[nodiscard]] Table measure_mutex(const std::string& folder, int repeats);
+
+/// NVML calls of all processes together for one grant, on the same devices.
+[[nodiscard]] Table measure_nvml_calls(const std::string& folder, int repeats);
+
 } // namespace gputest::benchmarks

@@ -3,6 +3,7 @@
 #include "ledger/ledger.hpp"
 
 #include <stdexcept>
+#include <thread>
 
 namespace gputest::benchmarks {
 
@@ -25,15 +26,22 @@ public:
 
 class LedgerLock : public Lock {
 public:
-  LedgerLock(const std::string& place, std::uint64_t bytes) : ledger_{place, std::make_shared<ConstantDevice>()} {
+  LedgerLock(const std::string& place, const LedgerUse& use) : ledger_{place, use.probe}, asks_every_{use.asks_every} {
     patience_.on_wait = [](const ledger::Blocked&) {};
     request_.who = "Solver/CholeskyTest.solves_blocked_systems/3"; // as long as names of tests are
-    request_.devices = ledger_.devices().bit_of("SIM-benchmark");
-    request_.bytes = bytes;
-    // Without overhead of its own, so that any number of processes may be inside.
-    expect_granted(ledger_.enter({request_.who, request_.devices, 1, 0, bytes, false}, patience_));
+    request_.devices = ledger_.devices().bit_of(use.uuid);
+    request_.bytes = use.bytes;
+    expect_granted(ledger_.enter({request_.who, request_.devices, 1, use.overhead_bytes, use.bytes, false}, patience_));
+    patience_.may_wait = !asks_every_;
   }
-  void acquire() override { expect_granted(ledger_.lease(request_, patience_)); }
+  void acquire() override {
+    auto result = ledger_.lease(request_, patience_);
+    while (asks_every_ && result.kind == ledger::Result::Kind::would_wait) {
+      std::this_thread::sleep_for(*asks_every_);
+      result = ledger_.lease(request_, patience_);
+    }
+    expect_granted(result);
+  }
   void release() override { ledger_.release(); }
 
 private:
@@ -46,14 +54,20 @@ private:
   ledger::Ledger ledger_;
   ledger::Patience patience_;
   ledger::Ledger::LeaseRequest request_;
+  std::optional<std::chrono::milliseconds> asks_every_;
 };
 
 } // namespace
 
 void make_ledger(const std::string& place) { const ledger::Ledger made{place, std::make_shared<ConstantDevice>()}; }
 
+std::unique_ptr<Lock> open_ledger(const std::string& place, const LedgerUse& use) {
+  return std::make_unique<LedgerLock>(place, use);
+}
+
 std::unique_ptr<Lock> open_ledger(const std::string& place, std::uint64_t bytes) {
-  return std::make_unique<LedgerLock>(place, bytes);
+  // Without overhead of its own, so that any number of processes may be inside.
+  return open_ledger(place, LedgerUse{std::make_shared<ConstantDevice>(), "SIM-benchmark", bytes, 0, {}});
 }
 
 } // namespace gputest::benchmarks

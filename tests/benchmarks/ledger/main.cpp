@@ -24,14 +24,17 @@ namespace gputest::benchmarks {
 namespace {
 
 constexpr const char* help =
-    R"(ledger_benchmark [--json <file>] [--repeats <n>] [--only alone|growth|hand_over|take_over|crowds]
+    R"(ledger_benchmark [--json <file>] [--repeats <n>] [--only alone|growth|hand_over|take_over|crowds|mutex|nvml]
 
 Prints a table of medians for the ledger's lease and the locks it is compared with, each also as a multiple of the raw
-pthread mutex in the same run. Takes about three minutes; works in a folder of its own below /dev/shm.
+pthread mutex in the same run. Takes about four minutes; works in a folder of its own below /dev/shm.
+
+The last two tables are of the machine's GPUs, or of a simulated device where there are none: the time for which
+processes hold the ledger's mutex while 16 others create contexts, and how often a grant calls NVML.
 
   --json <file>   writes the figures there too
   --repeats <n>   how often acquire and release is measured, 30 by default; three times as many hand-overs, twice as
-                  many take-overs, and a sixth as many runs of each crowd
+                  many take-overs, and a sixth as many runs of the rest
   --only <name>   one experiment
 )";
 
@@ -53,6 +56,8 @@ const std::vector<Experiment>& experiments() {
       {"hand_over", [](const auto& folder, int n) { return std::vector{measure_hand_over(folder, 3 * n)}; }},
       {"take_over", [](const auto& folder, int n) { return std::vector{measure_take_over(folder, 2 * n)}; }},
       {"crowds", [](const auto& folder, int n) { return measure_crowds(folder, (n + 5) / 6); }},
+      {"mutex", [](const auto& folder, int n) { return std::vector{measure_mutex(folder, (n + 5) / 6)}; }},
+      {"nvml", [](const auto& folder, int n) { return std::vector{measure_nvml_calls(folder, (n + 5) / 6)}; }},
   };
   return all;
 }

@@ -20,15 +20,30 @@ std::string number(double value) {
 }
 
 std::string quantity(double value, Table::Unit unit) {
+  if (unit == Table::Unit::count) {
+    return number(value);
+  }
   if (unit == Table::Unit::per_second) {
     return value < 1e4 ? number(value) + "/s" : number(value / 1e3) + " k/s";
   }
   return value < 1e3 ? number(value) + " ns" : value < 1e6 ? number(value / 1e3) + " us" : number(value / 1e6) + " ms";
 }
 
-const char* name_of(Table::Unit unit) { return unit == Table::Unit::nanoseconds ? "ns" : "1/s"; }
+const char* name_of(Table::Unit unit) {
+  return unit == Table::Unit::nanoseconds ? "ns" : unit == Table::Unit::per_second ? "1/s" : "1";
+}
 
-constexpr int name_width = 34;
+std::vector<Table::Column> columns_of(const Table& table) {
+  if (!table.columns.empty()) {
+    return table.columns;
+  }
+  return {{"median", 0.5},
+          {"quarter", 0.25},
+          {"3 quarters", 0.75},
+          {"worst", table.unit == Table::Unit::per_second ? 0. : 1.}};
+}
+
+constexpr int name_width = 40;
 constexpr int figure_width = 12;
 
 } // namespace
@@ -36,16 +51,16 @@ constexpr int figure_width = 12;
 void print(std::ostream& out, const Table& table) {
   out << '\n' << table.title << '\n';
   out << std::left << std::setw(name_width) << "" << std::right;
-  for (const char* heading : {"median", "quarter", "3 quarters", "worst", "x pthread"}) {
-    out << std::setw(figure_width) << heading;
+  const auto columns = columns_of(table);
+  for (const auto& column : columns) {
+    out << std::setw(figure_width) << column.heading;
   }
-  out << '\n';
+  out << std::setw(figure_width) << "x " + table.compared_to << '\n';
   for (const auto& row : table.rows) {
     out << std::left << std::setw(name_width) << row.name << std::right;
     if (!row.samples.empty()) {
-      const double worst = table.unit == Table::Unit::per_second ? 0 : 1;
-      for (const double share : {0.5, 0.25, 0.75, worst}) {
-        out << std::setw(figure_width) << quantity(quantile(row.samples, share), table.unit);
+      for (const auto& column : columns) {
+        out << std::setw(figure_width) << quantity(quantile(row.samples, column.share), table.unit);
       }
       out << std::setw(figure_width) << number(median(row.samples) / baseline(table));
     }
@@ -71,9 +86,10 @@ std::string to_json(const Circumstances& circumstances, const std::vector<Table>
       if (!row.samples.empty()) {
         figures["median"] = median(row.samples);
         figures["quartiles"] = {quantile(row.samples, 0.25), quantile(row.samples, 0.75)};
+        figures["p99"] = quantile(row.samples, 0.99);
         figures["smallest"] = quantile(row.samples, 0);
         figures["largest"] = quantile(row.samples, 1);
-        figures["times_pthread"] = median(row.samples) / baseline(table);
+        figures["times_" + table.compared_to] = median(row.samples) / baseline(table);
       }
       figures["samples"] = row.samples.size();
       if (!row.remark.empty()) {

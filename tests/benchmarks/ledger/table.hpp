@@ -14,12 +14,20 @@ struct Row {
 
 /// One comparison. The first row that has samples is what the others are compared to.
 struct Table {
-  enum class Unit { nanoseconds, per_second };
+  enum class Unit { nanoseconds, per_second, count };
+
+  /// A column: the value that `share` (0 to 1) of a row's samples are not above.
+  struct Column {
+    std::string heading;
+    double share = 0;
+  };
 
   std::string key; ///< for machines
   std::string title;
   Unit unit = Unit::nanoseconds;
   std::vector<Row> rows;
+  std::vector<Column> columns{};       ///< empty: median, quartiles, worst
+  std::string compared_to = "pthread"; ///< the first row, in the last column's heading
 };
 
 /// The value that `share` (0 to 1) of the samples are not above; there must be samples.
