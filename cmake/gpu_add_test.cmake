@@ -20,9 +20,9 @@
 # It calls add_test(), so set_tests_properties() works on the name afterwards. gputest's settings are kept.
 #
 # NAME               Name of the test, new in this directory.
-# COMMAND            An executable target or a program, and its arguments. A target that links gputest leases its memory
-#                    itself, test by test. The launcher `gputest run` runs anything else, and holds a lease for as long as
-#                    the program runs. Arguments arrive as they are written, also empty ones and those with semicolons.
+# COMMAND            An executable target or a program, and its arguments. A target that links gputest::main or
+#                    gputest::catch2 leases its memory itself, test by test. The launcher `gputest run` runs anything else,
+#                    and holds a lease for as long as the program runs. Arguments arrive as they are written, also empty ones and those with semicolons.
 # MEMORY             What the test needs of each device, for tests that do not say it themselves. Default: small.
 #                    small: up to 256 MiB; medium: up to half of the device; large: the whole device. A size is a number
 #                    with up to 3 decimals and a unit, B, KiB, MiB, GiB or TiB, from 1B to 1024TiB; its class is small
@@ -40,8 +40,9 @@
 #                    skipped, with the reason; serial: CTest runs it alone; wait: it waits until the device is empty.
 #                    Default: the environment variable GPUTEST_LARGE when the test runs, else exclude.
 # LAUNCHER           on: always use the launcher, for an executable that uses CUDA before its tests start. off: never use
-#                    it, for an executable that leases its memory itself although it does not link gputest as a target.
-#                    Default: by what the target links, up to the end of the directory.
+#                    it, for an executable that leases its memory itself although it links neither gputest::main nor
+#                    gputest::catch2: its own main() ends with gputest::run_all_tests(), run_catch2_tests() or
+#                    report_end(). Default: by what the target links, up to the end of the directory.
 # TIMEOUT            Seconds from admission to the GPU, up to 999999999. Time spent waiting does not count. Default: none of
 #                    gputest's own; CTest's default counts the time spent waiting. With WAIT_LIMIT: 1500, as CTest's default.
 # WAIT_LIMIT         The longest wait, as 90s, 20min or 1h, up to 24h. After it the test fails and names what held the
@@ -53,16 +54,18 @@
 #                    As for add_test(). COMMAND_EXPAND_LISTS drops empty arguments.
 #
 # Sets these properties of the test:
-#   ENVIRONMENT_MODIFICATION  GPUTEST_TEST, GPUTEST_MEMORY and GPUTEST_GPUS; GPUTEST_LARGE if LARGE is given,
+#   ENVIRONMENT_MODIFICATION  GPUTEST_TEST, GPUTEST_ENTRY, GPUTEST_MEMORY and GPUTEST_GPUS; GPUTEST_LARGE if LARGE is given,
 #                             GPUTEST_HEAP if HEAP is given, GPUTEST_REQUIRES if REQUIRES is given, GPUTEST_WAIT_LIMIT if
 #                             WAIT_LIMIT is given
 #   LABELS                    gpu, gpu_<class>, and LABELS
 #   SKIP_RETURN_CODE          77
+#   FAIL_REGULAR_EXPRESSION   matches an output in which gputest does not say that the tests ran to their end
 #   TIMEOUT_AFTER_MATCH       <seconds> from the line "gputest: admitted", if TIMEOUT or WAIT_LIMIT is given
 #   TIMEOUT                   <seconds> plus the longest wait, if TIMEOUT or WAIT_LIMIT is given
 #   RUN_SERIAL                ON for LARGE serial
-# At the end of the directory it adds again what set_tests_properties() has removed of ENVIRONMENT_MODIFICATION and of
-# gputest's own labels.
+# At the end of the directory it adds again what set_tests_properties() has removed of ENVIRONMENT_MODIFICATION,
+# FAIL_REGULAR_EXPRESSION and gputest's own labels. It refuses another SKIP_RETURN_CODE, and a variable of gputest's in
+# ENVIRONMENT that has no effect there.
 #
 # A wrong argument is an error that names the test, the value and what is allowed.
 function(gpu_add_test)
@@ -112,7 +115,7 @@ function(gpu_add_test)
   _gputest_quote("${ARG_NAME}" quoted_name)
   cmake_language(EVAL CODE "add_test(NAME ${quoted_name} COMMAND ${command}${pass_on})")
 
-  set(settings "GPUTEST_MEMORY=set:${ARG_MEMORY}" "GPUTEST_GPUS=set:${ARG_GPUS}")
+  set(settings "GPUTEST_ENTRY=set:ctest" "GPUTEST_MEMORY=set:${ARG_MEMORY}" "GPUTEST_GPUS=set:${ARG_GPUS}")
   if(DEFINED ARG_LARGE)
     list(APPEND settings "GPUTEST_LARGE=set:${ARG_LARGE}")
   endif()
@@ -133,6 +136,7 @@ function(gpu_add_test)
   set_property(TEST "${ARG_NAME}" PROPERTY ENVIRONMENT_MODIFICATION "${settings}")
   set_property(TEST "${ARG_NAME}" PROPERTY LABELS ${own_labels} ${ARG_LABELS})
   set_property(TEST "${ARG_NAME}" PROPERTY SKIP_RETURN_CODE 77)
+  _gputest_require_sentinel("${ARG_NAME}")
   if(DEFINED ARG_TIMEOUT OR DEFINED ARG_WAIT_LIMIT)
     # CTest's TIMEOUT counts from the start until the line is printed, so it limits the wait. It must not be shorter
     # than gputest's own limit: WAIT_LIMIT, or 20 minutes (the default of GPUTEST_WAIT_LIMIT).

@@ -18,8 +18,8 @@ function(_gputest_add_catch2_part sources directory)
   target_link_libraries(gputest_catch2 PUBLIC gputest::core)
   set_target_properties(gputest_catch2 PROPERTIES
     POSITION_INDEPENDENT_CODE ON
-    INTERFACE_GPUTEST_LINKED ON
-    COMPATIBLE_INTERFACE_BOOL GPUTEST_LINKED)
+    INTERFACE_GPUTEST_MAIN_LINKED ON
+    COMPATIBLE_INTERFACE_BOOL GPUTEST_MAIN_LINKED)
   _gputest_spare_from_checks(gputest_catch2)
   if(TARGET Catch2::Catch2)
     _gputest_link_catch2()

@@ -13,19 +13,20 @@ function(_gputest_add_gtest_part sources directory)
     "${sources}/current_session.cpp"
     "${sources}/fixtures.cpp"
     "${sources}/known_needs.cpp"
+    "${sources}/no_test_ran.cpp"
     "${sources}/run_all_tests.cpp")
   add_library(gputest::gputest ALIAS gputest)
   target_compile_features(gputest PUBLIC cxx_std_17)
   target_link_libraries(gputest PUBLIC gputest::core)
-  # gpu_add_test() reads this from any target that links gputest, directly or not: such a target needs no launcher.
-  set_target_properties(gputest PROPERTIES
-    POSITION_INDEPENDENT_CODE ON
-    INTERFACE_GPUTEST_LINKED ON
-    COMPATIBLE_INTERFACE_BOOL GPUTEST_LINKED)
+  set_target_properties(gputest PROPERTIES POSITION_INDEPENDENT_CODE ON)
 
   add_library(gputest_main STATIC EXCLUDE_FROM_ALL "${sources}/main.cpp")
   add_library(gputest::main ALIAS gputest_main)
-  set_target_properties(gputest_main PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  # gpu_add_test() reads this from any target that links gputest::main, directly or not: such a target needs no launcher.
+  set_target_properties(gputest_main PROPERTIES
+    POSITION_INDEPENDENT_CODE ON
+    INTERFACE_GPUTEST_MAIN_LINKED ON
+    COMPATIBLE_INTERFACE_BOOL GPUTEST_MAIN_LINKED)
   target_link_libraries(gputest_main PUBLIC gputest)
 
   _gputest_spare_from_checks(gputest gputest_main)

@@ -18,7 +18,7 @@ one of the units B, KiB, MiB, GiB, TiB (default: small)")
   set(REQUIRES "memory_pools, managed_memory, concurrent_managed_access, peer_access, cooperative_launch, tcc, wddm, mig, \
 sm_<n> such as sm_80, total_memory=<size>, free_memory=<size>, each at most once; sizes are such as 40GiB or 1.5GiB")
   set(LARGE "exclude, serial or wait (default: exclude, or the environment variable GPUTEST_LARGE)")
-  set(LAUNCHER "on or off (default: on for a command that does not link gputest)")
+  set(LAUNCHER "on or off (default: on for a command that does not link gputest::main or gputest::catch2)")
   set(TIMEOUT "a positive number of seconds such as 90 or 2.5, up to 999999999, counted from admission to the GPU")
   set(WAIT_LIMIT "a duration up to 24h such as 90s, 20min or 1h (default: the environment variable GPUTEST_WAIT_LIMIT, or 20min)")
   set(LABELS "one or more labels, none of them empty")

@@ -2,10 +2,10 @@
 # without, argument_<command_end>.
 #
 # The second result says how the use of the launcher was decided:
-#   final      finally: by the user, or because the command is not a target, or because the target links gputest
+#   final      finally: by the user, or because the command is not a target, or because the target links a main() of gputest's
 #   later      when CMake generates, by what the target links at that time
-#   for_now    the target does not link gputest yet, and its arguments do not allow a later decision
-#   must_link  there is no launcher, so the target has to link gputest by the end of the directory
+#   for_now    the target does not link one yet, and its arguments do not allow a later decision
+#   must_link  there is no launcher, so the target has to link one by the end of the directory
 function(_gputest_test_command program target program_index command_end result how)
   math(EXPR first_argument "${program_index} + 1")
   _gputest_quote_arguments(${first_argument} ${command_end} FALSE arguments)
@@ -18,11 +18,11 @@ function(_gputest_test_command program target program_index command_end result h
 
   if(target STREQUAL "")
     if("${ARG_LAUNCHER}" MATCHES "^(off|OFF)$" AND NOT program MATCHES "\\$<")
-      _gputest_fail("LAUNCHER off, but COMMAND \"${program}\" is not a target that could link gputest, so nothing would lease its memory. Leave LAUNCHER out, or write LAUNCHER on.")
+      _gputest_fail("LAUNCHER off, but COMMAND \"${program}\" is not a target that could link gputest::main, so nothing would lease its memory. Leave LAUNCHER out, or write LAUNCHER on.")
     endif()
     set(linked FALSE)
   else()
-    _gputest_links_gputest("${target}" linked)
+    _gputest_links_main("${target}" linked)
   endif()
   if("${ARG_LAUNCHER}" MATCHES "^(off|OFF)$" OR (linked AND NOT DEFINED ARG_LAUNCHER))
     set(${result} "${plain_command}" PARENT_SCOPE)
@@ -73,13 +73,13 @@ function(_gputest_test_command program target program_index command_end result h
   if(NOT ARG_COMMAND_EXPAND_LISTS)
     _gputest_quote_arguments(${first_argument} ${command_end} TRUE arguments)
   endif()
-  _gputest_quote("$<IF:$<BOOL:$<TARGET_PROPERTY:${target},GPUTEST_LINKED>>,${program},${launched}>" either)
+  _gputest_quote("$<IF:$<BOOL:$<TARGET_PROPERTY:${target},GPUTEST_MAIN_LINKED>>,${program},${launched}>" either)
   set(${result} "${either}${arguments} COMMAND_EXPAND_LISTS" PARENT_SCOPE)
   set(${how} later PARENT_SCOPE)
 endfunction()
 
 function(_gputest_fail_for_want_of_launcher program)
-  _gputest_fail("COMMAND \"${program}\" needs the launcher, but there is no target gputest::cli here. Build gputest with GPUTEST_BUILD_CLI=ON, call find_package(gputest) in this directory or above, or link the command with gputest.")
+  _gputest_fail("COMMAND \"${program}\" needs the launcher, but there is no target gputest::cli here. Build gputest with GPUTEST_BUILD_CLI=ON, call find_package(gputest) in this directory or above, or link the command with gputest::main or gputest::catch2. If it has a main() of its own that ends with gputest::run_all_tests(), write LAUNCHER off.")
 endfunction()
 
 # Makes `all` build the launcher even if gputest is a subdirectory that `all` leaves out.

@@ -2,6 +2,7 @@
 
 #include <gputest/error.hpp>
 #include <gputest/session.hpp>
+#include <gputest/test_run.hpp>
 
 #include <cstdio>
 
@@ -44,7 +45,7 @@ int run() {
 
 int main() {
   try {
-    return run();
+    return gputest::report_end(run()); // an entry whose process ends without saying so fails
   } catch (const gputest::Error& error) {
     std::fprintf(stderr, "transpose: %s\n", error.what());
     return 1;

@@ -13,6 +13,7 @@
 #include <gputest/error.hpp>
 #include <gputest/outcome.hpp>
 #include <gputest/session.hpp>
+#include <gputest/test_run.hpp>
 
 #include <catch2/catch_session.hpp>
 #include <catch2/catch_test_case_info.hpp>
@@ -25,6 +26,7 @@
 #include <catch2/reporters/catch_reporter_registrars.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <iostream>
 #include <memory>
@@ -60,6 +62,7 @@ public:
 
   /// Chooses devices and enters the ledger for these test cases. What went wrong fails each of them.
   void begin(const std::vector<Catch::TestCaseHandle>& selected) {
+    detail::TestRun::of_process().begin();
     unusable_ = "the tags say no_gpu and what the test case needs of a GPU";
     if (std::all_of(selected.begin(), selected.end(),
                     [](const Catch::TestCaseHandle& test) { return says_no_gpu(test.getTestCaseInfo()); })) {
@@ -86,6 +89,7 @@ public:
   /// Leases for a test case, once for all its sections.
   const Outcome& begin_test(const Catch::TestCaseInfo& test) {
     if (!outcome_) {
+      detail::TestRun::of_process().running(test.name);
       try {
         outcome_ = Outcome{Outcome::Kind::fail, unusable_};
         if (catch2::needs_of(tags_of(test)).no_gpu) {
@@ -96,6 +100,9 @@ public:
         }
       } catch (const Error& error) {
         outcome_ = Outcome{Outcome::Kind::fail, test.name + ": " + error.what()};
+      }
+      if (outcome_->kind == Outcome::Kind::fail) {
+        detail::TestRun::of_process().refused(outcome_->reason);
       }
     }
     return *outcome_;
@@ -110,10 +117,16 @@ public:
   void end_test() {
     lease_.release();
     outcome_.reset();
+    detail::TestRun::of_process().running("");
   }
 
-  void note_all_skipped(bool all_skipped) { all_skipped_ = all_skipped; }
-  [[nodiscard]] bool all_skipped() const { return all_skipped_; }
+  /// All test cases have ended, of which there were so many, and so many were skipped.
+  void end(std::uint64_t total, std::uint64_t skipped) {
+    using End = detail::TestRun::End;
+    end_ = total == 0 ? End::nothing_ran : total == skipped ? End::all_skipped : End::ran;
+    detail::TestRun::of_process().end(end_);
+  }
+  [[nodiscard]] detail::TestRun::End how_it_ended() const { return end_; }
 
 private:
   [[nodiscard]] Request request_of(const Catch::TestCaseInfo& test) const {
@@ -124,7 +137,7 @@ private:
   std::string unusable_; ///< why there is no session
   Lease lease_;
   std::optional<Outcome> outcome_; ///< of the running test case's lease
-  bool all_skipped_ = false;
+  detail::TestRun::End end_ = detail::TestRun::End::nothing_ran;
 };
 
 // Catch2 3.7 and newer prepare a test case, and tear it down.
@@ -230,7 +243,7 @@ public:
 
   void testRunEnded(const Catch::TestRunStats& stats) override {
     const auto& cases = stats.totals.testCases;
-    CurrentSession::instance().note_all_skipped(cases.total() > 0 && cases.skipped == cases.total());
+    CurrentSession::instance().end(cases.total(), cases.skipped);
   }
 };
 
@@ -240,8 +253,13 @@ CATCH_REGISTER_LISTENER(Listener)
 
 int run_catch2_tests(int argc, char** argv) {
   const int result = Catch::Session().run(argc, argv);
-  if (CurrentSession::instance().all_skipped()) {
+  const auto how = CurrentSession::instance().how_it_ended();
+  if (how == detail::TestRun::End::all_skipped) {
     return skipped_exit_code;
+  }
+  if (how == detail::TestRun::End::nothing_ran && result == 0 && detail::TestRun::of_process().in_entry()) {
+    std::cerr << "gputest: failed: no test case ran\n"; // --list-tests, or --allow-running-no-tests
+    return EXIT_FAILURE;
   }
   // Up to 3.6 the exit code is the number of failed assertions, and so many are no skip.
   return result == skipped_exit_code ? EXIT_FAILURE : result;

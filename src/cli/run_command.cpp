@@ -1,12 +1,19 @@
 #include "cli/run_command.hpp"
 
 #include "cli/command_path.hpp"
+#include "cli/verdict.hpp"
+#include "core/completion.hpp"
 #include "platform/environment.hpp"
+#include "platform/process.hpp"
+#include "platform/process_end.hpp"
 #include "platform/program_output.hpp"
+#include "platform/report_file.hpp"
+#include "platform/supervised_command.hpp"
 
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <exception>
 
 namespace gputest::cli {
 
@@ -23,22 +30,43 @@ ExitCode report(const Outcome& outcome) {
   return exit_code_of(outcome);
 }
 
-} // namespace
+constexpr const char* entry_variable = "GPUTEST_ENTRY";
 
-ExitCode exit_code_of(const Outcome& outcome) {
-  switch (outcome.kind) {
-  case Outcome::Kind::granted:
-    return ExitCode::done;
-  case Outcome::Kind::skip:
-    return ExitCode::skipped;
-  case Outcome::Kind::fail:
-    break;
-  }
-  // A failure without a wait is a skip that a setting forbids, or a request that exceeds the parent lease.
-  return outcome.not_freed ? ExitCode::wait_limit : ExitCode::no_gpu;
+/// CTest inverts exit codes for WILL_FAIL, but no signals.
+[[noreturn]] void fail_in_spite_of_will_fail() {
+  fmt::print(stderr, "gputest: the entry is expected to fail (WILL_FAIL), but not for this reason\n");
+  platform::end_killed();
 }
 
-ExitCode run_command(const RunArguments& arguments) {
+/// Runs the command for an entry of gpu_add_test(), as a child of this process, and ends as CTest is to see it.
+///
+/// The session is not given back: processes that the command has left behind may still use the device.
+[[noreturn]] void supervise(const RunArguments& arguments, const std::string& entry, bool will_fail) {
+  const platform::ReportFile report_file;
+  platform::set_variable(entry_variable, report_file.path());
+  const auto end = platform::run_supervised(arguments.command);
+  if (end.error != 0) {
+    const auto code = report(problem_of_exec(arguments.command.front(), end.error));
+    will_fail ? fail_in_spite_of_will_fail() : platform::end_now(to_int(code));
+  }
+  if (end.signal != 0) {
+    platform::end_by_signal(end.signal);
+  }
+  const auto verdict = judge(report_file.contents(), end.status);
+  if (!verdict.problem.empty()) {
+    fmt::print(stderr, "gputest: failed: {}\n", verdict.problem);
+  }
+  if (will_fail && !verdict.meant_by_the_test) {
+    fail_in_spite_of_will_fail();
+  }
+  if (verdict.exit_code != skipped_exit_code) {
+    core::tell_completion(entry);
+  }
+  platform::end_now(verdict.exit_code);
+}
+
+/// Returns only if the command does not start.
+ExitCode run_leased(const RunArguments& arguments, const settings::EntryWatcher& watcher) {
   const Run run = run_of(arguments, platform::read_variable);
   if (const auto problem = problem_with_command(arguments.command.front(), platform::read_variable("PATH"))) {
     return report(*problem);
@@ -57,7 +85,45 @@ ExitCode run_command(const RunArguments& arguments) {
   }
 
   session.hand_over();
+  if (watcher.ctest) {
+    supervise(arguments, run.entry.name, watcher.will_fail);
+  }
   return report(problem_of_exec(arguments.command.front(), platform::become(arguments.command)));
+}
+
+} // namespace
+
+ExitCode exit_code_of(const Outcome& outcome) {
+  switch (outcome.kind) {
+  case Outcome::Kind::granted:
+    return ExitCode::done;
+  case Outcome::Kind::skip:
+    return ExitCode::skipped;
+  case Outcome::Kind::fail:
+    break;
+  }
+  // A failure without a wait is a skip that a setting forbids, or a request that exceeds the parent lease.
+  return outcome.not_freed ? ExitCode::wait_limit : ExitCode::no_gpu;
+}
+
+ExitCode run_command(const RunArguments& arguments) {
+  const auto watcher = settings::parse_entry_watcher(platform::read_variable);
+  if (watcher.will_fail) {
+    // What keeps the command from running is not the failure that is expected.
+    try {
+      if (run_leased(arguments, watcher) == ExitCode::skipped) {
+        return ExitCode::skipped;
+      }
+    } catch (const std::exception& error) {
+      fmt::print(stderr, "gputest: {}\n", error.what());
+    }
+    fail_in_spite_of_will_fail();
+  }
+  const auto code = run_leased(arguments, watcher);
+  if (code == ExitCode::skipped && !watcher.report.empty()) {
+    platform::append_line(watcher.report, fmt::format("skipped {}", platform::own_pid()));
+  }
+  return code;
 }
 
 } // namespace gputest::cli

@@ -12,6 +12,10 @@ namespace gputest::cli {
 /// ctest's kill, the terminal's signals and the exit status reach it directly. The kernel keeps the slot in the ledger
 /// as long as a process that inherited it is alive: the command, or a process that the command left behind on the GPU.
 ///
+/// In an entry of gpu_add_test() (GPUTEST_ENTRY=ctest) the command is a child instead, and this process ends as judge()
+/// says: CTest must not take the command's 77 for a skip of gputest's, nor a process that has ended in the middle of
+/// its tests for one that passed.
+///
 /// Throws InvalidSetting, LedgerError.
 [[nodiscard]] ExitCode run_command(const RunArguments& arguments);
 

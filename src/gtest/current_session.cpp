@@ -1,9 +1,13 @@
 #include "current_session.hpp"
 
+#include "no_test_ran.hpp"
+
 #include <gputest/device.hpp>
 #include <gputest/error.hpp>
 
+#include <cstdlib>
 #include <fstream>
+#include <iostream>
 #include <iterator>
 
 namespace gputest {
@@ -23,11 +27,21 @@ std::string name_of(const ::testing::TestInfo& test) { return std::string{test.t
 
 const ::testing::TestSuite& running_suite() { return *::testing::UnitTest::GetInstance()->current_test_suite(); }
 
+/// Settings that cannot be used have failed the tests already.
+bool skips_are_forbidden() {
+  try {
+    return settings_from_environment().forbid_skip;
+  } catch (const Error&) {
+    return true;
+  }
+}
+
 /// Skips or fails the running test.
 void apply(const Outcome& outcome, const ::testing::TestInfo& test) noexcept {
   if (outcome.kind == Outcome::Kind::skip) {
     record(::testing::TestPartResult::kSkip, test, outcome.reason);
   } else if (outcome.kind == Outcome::Kind::fail) {
+    TestRun::of_process().refused(outcome.reason);
     record(::testing::TestPartResult::kFatalFailure, test, outcome.reason);
   }
 }
@@ -103,6 +117,12 @@ void record(::testing::TestPartResult::Type type, const ::testing::TestInfo& tes
 CurrentSession& CurrentSession::instance() {
   static CurrentSession current;
   return current;
+}
+
+void CurrentSession::begin_program() {
+  if (!is_death_test_child()) {
+    TestRun::of_process().begin();
+  }
 }
 
 void CurrentSession::begin(const ::testing::UnitTest& unit_test) {
@@ -200,6 +220,7 @@ void CurrentSession::end_suite(const ::testing::TestSuite& suite) {
 }
 
 void CurrentSession::begin_test(const ::testing::TestInfo& test) {
+  TestRun::of_process().running(name_of(test));
   const auto& suite = running_suite();
   if (std::string{suite.name()} == misnamed_suite) {
     return;
@@ -290,6 +311,7 @@ Lease CurrentSession::lease(const Request& request, const ::testing::TestInfo& t
                 ", and says that it uses no GPU (no_gpu, HostTest)"};
   }
   if (!session_) {
+    TestRun::of_process().refused(unusable_);
     throw Error{unusable_};
   }
   auto wanted = request;
@@ -298,6 +320,9 @@ Lease CurrentSession::lease(const Request& request, const ::testing::TestInfo& t
   wanted.heap = known.heap; // a lease in the middle of a test says nothing of it
   try {
     auto lease = session_->lease(wanted, name_of(test));
+    if (lease.outcome().kind == Outcome::Kind::fail) {
+      TestRun::of_process().refused(lease.outcome().reason);
+    }
     if (lease) {
       ::testing::Test::RecordProperty("gputest_memory", to_string(request));
       ::testing::Test::RecordProperty("gputest_devices", describe(current_devices()));
@@ -310,6 +335,8 @@ Lease CurrentSession::lease(const Request& request, const ::testing::TestInfo& t
 }
 
 void CurrentSession::end_test(const ::testing::TestInfo& test) {
+  ++ran_;
+  TestRun::of_process().running("");
   if (!session_) {
     return;
   }
@@ -324,6 +351,49 @@ void CurrentSession::end_test(const ::testing::TestInfo& test) {
     ::testing::Test::RecordProperty("gputest_spilled", findings.spilled);
   }
   report(findings, test.file(), test.line());
+}
+
+void CurrentSession::end_iteration(const ::testing::UnitTest& unit_test) {
+  selected_ += unit_test.test_to_run_count();
+  skipped_ += unit_test.skipped_test_count();
+}
+
+TestRun::End CurrentSession::how_it_ended(bool failed) const {
+  if (failed || (selected_ > 0 && ran_ > skipped_)) {
+    return TestRun::End::ran;
+  }
+  return selected_ > 0 ? TestRun::End::all_skipped : TestRun::End::nothing_ran;
+}
+
+void CurrentSession::end_program(const ::testing::UnitTest& unit_test) {
+  auto& run = TestRun::of_process();
+  auto how = how_it_ended(unit_test.Failed());
+  if (how == TestRun::End::nothing_ran && run.in_entry()) {
+    if (const auto why = why_no_test_was_selected(unit_test); !why.empty()) {
+      std::cerr << "gputest: failed: no test ran: " << why << '\n';
+      forbidden_ = true;
+    } else {
+      how = TestRun::End::ran; // in other shards
+    }
+  } else if (how == TestRun::End::all_skipped && ran_ == 0 && skips_are_forbidden()) {
+    const std::string why = "no test ran, because an environment's SetUp() skipped them all, and GPUTEST_FORBID_SKIP=1";
+    std::cerr << "gputest: failed: " << why << '\n';
+    run.refused(why);
+    forbidden_ = true;
+    how = TestRun::End::ran;
+  }
+  run.end(how);
+}
+
+int CurrentSession::exit_code(int result) const {
+  if (result != 0 || forbidden_) {
+    return result != 0 ? result : EXIT_FAILURE;
+  }
+  if (selected_ == 0 && GTEST_FLAG_GET(list_tests) && TestRun::of_process().in_entry()) {
+    std::cerr << "gputest: failed: no test ran: --gtest_list_tests only lists them\n";
+    return EXIT_FAILURE;
+  }
+  return how_it_ended(false) == TestRun::End::all_skipped ? skipped_exit_code : result;
 }
 
 void CurrentSession::report(const Findings& findings, const char* file, int line) const {

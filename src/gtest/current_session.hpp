@@ -3,6 +3,7 @@
 #include "known_needs.hpp"
 
 #include <gputest/session.hpp>
+#include <gputest/test_run.hpp>
 
 #include <gtest/gtest.h>
 
@@ -25,6 +26,9 @@ class CurrentSession {
 public:
   static CurrentSession& instance();
 
+  /// Before anything else of the program's: its tests begin.
+  static void begin_program();
+
   /// Chooses devices and enters the ledger for the tests that GoogleTest will run. Does nothing the second time, or if
   /// no test will run that uses a GPU. Blocks as Session::enter() does. An error fails each test.
   void begin(const ::testing::UnitTest& unit_test);
@@ -45,6 +49,15 @@ public:
   /// Gives back, and fails the test if it has left a problem behind.
   void end_test(const ::testing::TestInfo& test);
 
+  /// Counts over all iterations of --gtest_repeat; GoogleTest itself counts only the last one.
+  void end_iteration(const ::testing::UnitTest& unit_test);
+
+  /// Tells CTest that the tests have ended, or says why none of them ran.
+  void end_program(const ::testing::UnitTest& unit_test);
+
+  /// What the process returns if GoogleTest would return `result`.
+  [[nodiscard]] int exit_code(int result) const;
+
   /// Leases for a section of the test. Throws NestedLease if a lease is held.
   [[nodiscard]] Lease lease(const Request& request, const ::testing::TestInfo& test);
 
@@ -59,7 +72,13 @@ private:
   [[nodiscard]] Outcome take(const Request& request, const std::string& who);
   void report(const Findings& findings, const char* file, int line) const;
 
+  [[nodiscard]] TestRun::End how_it_ended(bool failed) const;
+
   bool begun_ = false;
+  int selected_ = 0;
+  int skipped_ = 0;
+  int ran_ = 0;            ///< or were skipped by themselves
+  bool forbidden_ = false; ///< nothing ran, and a setting forbids that
   std::optional<Session> session_;
   std::string unusable_;                 ///< why there is no session
   std::optional<Request> suite_request_; ///< what the running suite asks one lease for

@@ -8,21 +8,6 @@ using detail::CurrentSession;
 
 namespace {
 
-/// Counts over all iterations of --gtest_repeat; GoogleTest itself counts only the last one.
-class Tally : public ::testing::EmptyTestEventListener {
-public:
-  void OnTestIterationEnd(const ::testing::UnitTest& unit_test, int /*iteration*/) override {
-    selected_ += unit_test.test_to_run_count();
-    skipped_ += unit_test.skipped_test_count();
-  }
-
-  [[nodiscard]] bool all_skipped() const { return selected_ > 0 && skipped_ == selected_; }
-
-private:
-  int selected_ = 0;
-  int skipped_ = 0;
-};
-
 /// A test for each annotation that names nothing, so that one typing error fails one test, with its file and line.
 class MisnamedAnnotation : public ::testing::Test {
 public:
@@ -50,6 +35,7 @@ void register_misnamed_annotations() {
 void Environment::SetUp() { CurrentSession::instance().begin(*::testing::UnitTest::GetInstance()); }
 
 void Listener::OnTestProgramStart(const ::testing::UnitTest& unit_test) {
+  CurrentSession::begin_program();
   // Before any environment runs: one that was registered before ours may use CUDA.
   CurrentSession::instance().begin(unit_test);
   if (!misnamed_are_tests) {
@@ -69,19 +55,24 @@ void Listener::OnTestEnd(const ::testing::TestInfo& test) { CurrentSession::inst
 
 void Listener::OnTestSuiteEnd(const ::testing::TestSuite& suite) { CurrentSession::instance().end_suite(suite); }
 
+void Listener::OnTestIterationEnd(const ::testing::UnitTest& unit_test, int /*iteration*/) {
+  CurrentSession::instance().end_iteration(unit_test);
+}
+
+void Listener::OnTestProgramEnd(const ::testing::UnitTest& unit_test) {
+  CurrentSession::instance().end_program(unit_test);
+}
+
 int run_all_tests() {
-  auto& unit_test = *::testing::UnitTest::GetInstance();
-  static const Tally* const tally = [&] {
+  static const bool installed = [] {
     register_misnamed_annotations();
-    // GoogleTest owns all three.
-    ::testing::AddGlobalTestEnvironment(new Environment); // NOLINT(cppcoreguidelines-owning-memory)
-    unit_test.listeners().Append(new Listener);           // NOLINT(cppcoreguidelines-owning-memory)
-    auto* counts = new Tally;                             // NOLINT(cppcoreguidelines-owning-memory)
-    unit_test.listeners().Append(counts);
-    return counts;
+    // GoogleTest owns both.
+    ::testing::AddGlobalTestEnvironment(new Environment);                 // NOLINT(cppcoreguidelines-owning-memory)
+    ::testing::UnitTest::GetInstance()->listeners().Append(new Listener); // NOLINT(cppcoreguidelines-owning-memory)
+    return true;
   }();
-  const int result = RUN_ALL_TESTS();
-  return result == 0 && tally->all_skipped() ? skipped_exit_code : result;
+  static_cast<void>(installed);
+  return CurrentSession::instance().exit_code(RUN_ALL_TESTS());
 }
 
 } // namespace gputest

@@ -13,4 +13,6 @@ void set_variable(const char* name, const std::string& value) {
   ::setenv(name, value.c_str(), 1); // NOLINT(concurrency-mt-unsafe): as above
 }
 
+void remove_variable(const char* name) { ::unsetenv(name); } // NOLINT(concurrency-mt-unsafe): as above
+
 } // namespace gputest::platform

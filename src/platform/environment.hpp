@@ -11,4 +11,7 @@ namespace gputest::platform {
 /// Sets a variable for this process and those it starts. Not while other threads read the environment.
 void set_variable(const char* name, const std::string& value);
 
+/// Removes a variable, likewise.
+void remove_variable(const char* name);
+
 } // namespace gputest::platform

@@ -139,9 +139,19 @@ Settings parse_settings(const ReadVariable& read) {
   return settings;
 }
 
+EntryWatcher parse_entry_watcher(const ReadVariable& read) {
+  const auto value = text_of(read, "GPUTEST_ENTRY", "");
+  if (value.empty()) {
+    return {};
+  }
+  return value.front() == '/' ? EntryWatcher{false, false, value} : EntryWatcher{true, value == "will_fail", ""};
+}
+
+std::string parse_entry_name(const ReadVariable& read) { return text_of(read, "GPUTEST_TEST", ""); }
+
 Entry parse_entry(const ReadVariable& read) {
   Entry entry;
-  entry.name = text_of(read, "GPUTEST_TEST", "");
+  entry.name = parse_entry_name(read);
   entry.request = parse_request(text_of(read, "GPUTEST_MEMORY", "small"), "GPUTEST_MEMORY");
   entry.request.gpus = policy::parse_int(text_of(read, "GPUTEST_GPUS", "1"), 1, most_gpus, "GPUTEST_GPUS");
   if (const auto heap = text_of(read, "GPUTEST_HEAP", ""); !heap.empty()) {

@@ -23,6 +23,21 @@ using DevicesSetting = std::variant<AllDevices, NoDevices, policy::SimulatedDevi
 
 using policy::ReadVariable;
 
+/// Who wants to know how the tests of this process ended, from GPUTEST_ENTRY.
+struct EntryWatcher {
+  bool ctest = false;     ///< CTest started this process for an entry of gpu_add_test()
+  bool will_fail = false; ///< and the entry has the property WILL_FAIL
+  std::string report;     ///< the file that the launcher reads, if it watches for CTest
+
+  [[nodiscard]] bool any() const { return ctest || !report.empty(); }
+};
+
+/// Reads `ctest`, `will_fail` or the path of a file. Never throws: whatever else is there means `ctest`.
+[[nodiscard]] EntryWatcher parse_entry_watcher(const ReadVariable& read);
+
+/// The name of the entry, also if other settings cannot be used.
+[[nodiscard]] std::string parse_entry_name(const ReadVariable& read);
+
 /// What settings_from_environment() does, with an environment of the caller's.
 [[nodiscard]] Settings parse_settings(const ReadVariable& read);
 

@@ -44,6 +44,53 @@ TEST(RunCommand, becomes_its_command_so_that_signals_reach_it) {
   EXPECT_EQ(running.finish().exit_code, 42);
 }
 
+TEST(RunCommand, stays_with_its_command_in_an_entry_and_passes_signals_on) {
+  Tool tool;
+  tool.set("GPUTEST_ENTRY", "ctest");
+  auto running = tool.start(run_with({}, {"sh", "-c", "trap 'echo caught; exit 42' TERM; echo ready; read line"}));
+  running.wait_for_out("ready\n");
+  running.kill(SIGTERM);
+  running.wait_for_out("caught\n");
+  EXPECT_EQ(running.finish().exit_code, 42);
+  EXPECT_EQ(tool.run({"run", "--", "sh", "-c", "kill -TERM $$"}).signal, SIGTERM);
+  EXPECT_EQ(tool.run({"run", "--", "sh", "-c", "exit 3"}).exit_code, 3);
+}
+
+TEST(RunCommand, takes_its_command_with_it_when_it_is_killed_in_an_entry) {
+  Tool tool;
+  tool.set("GPUTEST_ENTRY", "ctest");
+  auto running = tool.start(run_with({}, {"sh", "-c", "echo ready; read line"}));
+  running.wait_for_out("ready\n");
+  running.kill(SIGKILL);
+  running.wait_for_end_of_streams(); // the command has its streams as long as it lives, and has no end of input
+  EXPECT_EQ(running.finish().signal, SIGKILL);
+}
+
+TEST(RunCommand, believes_no_77_and_says_complete_in_an_entry) {
+  Tool tool;
+  tool.set("GPUTEST_ENTRY", "ctest");
+  tool.set("GPUTEST_TEST", "entry");
+  const auto done = tool.run({"run", "--", "sh", "-c", "echo $GPUTEST_ENTRY"});
+  EXPECT_EQ(done.exit_code, 0);
+  EXPECT_EQ(done.out.find("/proc/"), 0U) << done.out;
+  EXPECT_NE(done.err.find("gputest: entry complete: entry\x7f\n"), std::string::npos) << done.err;
+  const auto ended = tool.run({"run", "--", "sh", "-c", "exit 77"});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_NE(ended.err.find("gputest: failed: the command ended with 77"), std::string::npos) << ended.err;
+}
+
+TEST(RunCommand, ends_by_a_signal_where_a_failure_is_expected_and_the_command_cannot_run) {
+  Tool tool;
+  tool.set("GPUTEST_ENTRY", "will_fail");
+  EXPECT_EQ(tool.run({"run", "--", "false"}).exit_code, 1);
+  EXPECT_EQ(tool.run({"run", "--", "no-such-command-here"}).signal, SIGKILL);
+  EXPECT_EQ(tool.run({"run", "--gpus", "9", "--", "true"}).exit_code, number(ExitCode::skipped));
+  tool.set("GPUTEST_MEMORY", "3GB");
+  const auto ended = tool.run({"run", "--", "false"});
+  EXPECT_EQ(ended.signal, SIGKILL);
+  EXPECT_NE(ended.err.find("expected to fail (WILL_FAIL), but not for this reason"), std::string::npos) << ended.err;
+}
+
 TEST(RunCommand, hands_every_word_of_the_command_on_unchanged) {
   struct Case {
     Words arguments;

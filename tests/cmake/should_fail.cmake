@@ -2,7 +2,7 @@
 #
 #   cmake -DTABLE=<file of cases> -DMODULES=<gputest's cmake folder> -DWORK=<scratch folder> -P should_fail.cmake
 #
-# A table calls should_fail(<case> <code> <message>) and should_pass(<case> <code>). Its projects enable no language, so
+# A table calls should_fail(<case> <code> <message>), should_pass(<case> <code>) and should_warn(<case> <code> <warning>). Its projects enable no language, so
 # their targets are imported or interface ones; that makes a case cost a tenth of a second.
 cmake_minimum_required(VERSION 3.25)
 
@@ -13,6 +13,8 @@ enable_testing()
 include("@MODULES@/gputest.cmake")
 add_library(gputest INTERFACE)
 add_library(gputest::gputest ALIAS gputest)
+add_library(gputest_main INTERFACE)
+add_library(gputest::main ALIAS gputest_main)
 add_executable(gputest::cli IMPORTED)
 set_target_properties(gputest::cli PROPERTIES IMPORTED_LOCATION /bin/true)
 add_executable(exe IMPORTED)
@@ -62,6 +64,17 @@ function(should_pass case code)
   configure("${case}" "${code}" exit_code error)
   if(NOT exit_code EQUAL 0)
     report("${case}" "was refused\n  ${error}\n")
+  endif()
+endfunction()
+
+# One warning, or none if the text is empty.
+function(should_warn case code message)
+  configure("${case}" "${code}" exit_code error)
+  string(REGEX REPLACE "^CMake Warning[^:]*:[0-9]+ \\(message\\): " "" warning "${error}")
+  if(NOT exit_code EQUAL 0)
+    report("${case}" "was refused\n  ${error}\n")
+  elseif(NOT "${warning}" STREQUAL "${message}")
+    report("${case}" "other warning\n  expected: ${message}\n  seen:     ${warning}\n")
   endif()
 endfunction()
 

@@ -47,6 +47,35 @@ TEST_F(RunAllTests, does_not_say_skipped_where_an_earlier_repeat_ran) {
   EXPECT_EQ(run_both({"--gtest_filter=Skipping.*", "--gtest_repeat=2"}).exit_code, 77);
 }
 
+TEST_F(RunAllTests, says_in_an_entry_that_the_tests_have_ended_and_leaves_the_exit_code_to_them) {
+  set("GPUTEST_ENTRY", "ctest");
+  set("GPUTEST_TEST", "entry");
+  const std::string word = "gputest: entry complete: entry\x7f\n";
+  for (const std::string filter : {"Passing.*", "Failing.fails", "Passing.first:Skipping.*"}) {
+    EXPECT_EQ(count(run("outcomes", {"--gtest_filter=" + filter}).err, word), 1U) << filter;
+  }
+  EXPECT_EQ(run("outcomes", {"--gtest_filter=Failing.fails"}).exit_code, 1);
+  EXPECT_EQ(count(run("outcomes", {"--gtest_filter=Skipping.*"}).err, word), 0U);
+  EXPECT_EQ(count(run("outcomes", {"--gtest_filter=Passing.first", "--gtest_repeat=3"}).err, word), 1U);
+}
+
+TEST_F(RunAllTests, fails_in_an_entry_if_no_test_is_selected) {
+  EXPECT_EQ(run("outcomes", {"--gtest_filter=Pasing.*"}).exit_code, 0) << "as GoogleTest's own main()";
+  set("GPUTEST_ENTRY", "ctest");
+  const Ended mistyped = run("outcomes", {"--gtest_filter=Pasing.first"});
+  EXPECT_EQ(mistyped.exit_code, 1);
+  EXPECT_THAT(mistyped.err,
+              HasSubstr("gputest: failed: no test ran: the filter 'Pasing.first' selects none of the 17 tests of "
+                        "this executable; the nearest are Passing.first, "));
+  EXPECT_THAT(run("outcomes", {"--gtest_filter=Skiping.*"}).err,
+              HasSubstr("; the nearest are Skipping.first, Skipping.second, "));
+  const Ended disabled = run("outcomes", {"--gtest_filter=*fourth*"});
+  EXPECT_EQ(disabled.exit_code, 1);
+  EXPECT_THAT(disabled.err, HasSubstr("selects 1 of the 17 tests of this executable, and all of these are disabled"));
+  EXPECT_EQ(run("outcomes", {"--gtest_list_tests"}).exit_code, 1);
+  EXPECT_FALSE(std::filesystem::exists(ledger()));
+}
+
 TEST_F(RunAllTests, runs_the_tests_of_a_shard) {
   set("GTEST_TOTAL_SHARDS", "3");
   std::multiset<std::string> all;

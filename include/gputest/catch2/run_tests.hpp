@@ -11,7 +11,7 @@ namespace gputest {
 /// test case is skipped or fails with the reason. A test case with unusable tags fails.
 ///
 /// Returns Catch2's exit code, but 77 (skipped_exit_code) where test cases were selected, none failed and every one was
-/// skipped, so that CTest does not say passed.
+/// skipped, so that CTest does not say passed. In an entry of gpu_add_test() it is a failure if no test case ran.
 [[nodiscard]] int run_catch2_tests(int argc, char** argv);
 
 } // namespace gputest

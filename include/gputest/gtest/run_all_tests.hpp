@@ -9,7 +9,8 @@ namespace gputest {
 /// Installs gputest and runs all tests: `return gputest::run_all_tests();` after testing::InitGoogleTest().
 ///
 /// Registers an Environment, appends a Listener and calls RUN_ALL_TESTS(). Returns its result; or skipped_exit_code if
-/// tests were selected, none failed and all were skipped, so that CTest does not report them as passed.
+/// tests were selected, none failed and all were skipped, by themselves or by an environment, so that CTest does not
+/// report them as passed. In an entry of gpu_add_test() it is a failure if no test was selected; the message says why.
 [[nodiscard]] int run_all_tests();
 
 /// Chooses this process's devices, pins them, and enters the ledger, before the first test.
@@ -26,7 +27,9 @@ public:
 ///
 /// Skips or fails the test, with the reason, if its memory is not granted. The constructor does nothing. Only for a
 /// main() that cannot call run_all_tests(). There an annotation that names no test fails the program, but no single
-/// test, and only if all tests run, or some of the suite that it names.
+/// test, and only if all tests run, or some of the suite that it names. In an entry of gpu_add_test()
+/// it tells CTest that the tests have ended, and a process that skipped all of them and exits with 0 ends with
+/// skipped_exit_code.
 class Listener : public ::testing::EmptyTestEventListener {
 public:
   void OnTestProgramStart(const ::testing::UnitTest& unit_test) override;
@@ -34,6 +37,8 @@ public:
   void OnTestStart(const ::testing::TestInfo& test) override;
   void OnTestEnd(const ::testing::TestInfo& test) override;
   void OnTestSuiteEnd(const ::testing::TestSuite& suite) override;
+  void OnTestIterationEnd(const ::testing::UnitTest& unit_test, int iteration) override;
+  void OnTestProgramEnd(const ::testing::UnitTest& unit_test) override;
 };
 
 } // namespace gputest

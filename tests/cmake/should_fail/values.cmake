@@ -82,7 +82,7 @@ should_fail(large_for_the_default [[gpu_add_test(NAME t COMMAND exe LARGE serial
 
 foreach(launcher IN ITEMS yes 1 auto On)
   should_fail(launcher_${launcher} "gpu_add_test(NAME t COMMAND exe LAUNCHER ${launcher})"
-    "gpu_add_test(NAME t): LAUNCHER \"${launcher}\" is unknown; allowed: on or off (default: on for a command that does not link gputest).")
+    "gpu_add_test(NAME t): LAUNCHER \"${launcher}\" is unknown; allowed: on or off (default: on for a command that does not link gputest::main or gputest::catch2).")
 endforeach()
 should_pass(launcher_in_upper_case [[gpu_add_test(NAME t COMMAND exe LAUNCHER ON)]])
 

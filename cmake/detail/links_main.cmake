@@ -1,8 +1,15 @@
-# Whether a target links gputest, directly or through other targets, according to its current link properties.
+# Whether a target links a main() of gputest's, directly or through other targets, according to its current link
+# properties. gputest::gputest alone is not enough: a helper library may bring it into a program that never calls it.
 #
 # It does not read names in generator expressions other than LINK_ONLY and BUILD_INTERFACE. CMake itself evaluates those
-# when it generates, through the property GPUTEST_LINKED.
-function(_gputest_links_gputest target result)
+# when it generates, through the property GPUTEST_MAIN_LINKED.
+function(_gputest_links_main target result)
+  _gputest_links("${target}" "gputest_main|gputest_catch2|gputest::main|gputest::catch2" linked)
+  set(${result} ${linked} PARENT_SCOPE)
+endfunction()
+
+# Whether a target links one of `libraries`, a regular expression.
+function(_gputest_links target libraries result)
   set(${result} FALSE PARENT_SCOPE)
   set(visited "")
   set(pending "")
@@ -13,7 +20,7 @@ function(_gputest_links_gputest target result)
     while(library MATCHES "^\\$<(LINK_ONLY|BUILD_INTERFACE):(.*)>$")
       set(library "${CMAKE_MATCH_2}")
     endwhile()
-    if(library MATCHES "^(gputest|gputest_main|gputest_catch2|gputest::gputest|gputest::main|gputest::catch2)$")
+    if(library MATCHES "^(${libraries})$")
       set(${result} TRUE PARENT_SCOPE)
       return()
     endif()

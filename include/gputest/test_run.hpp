@@ -1,0 +1,55 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+namespace gputest {
+
+/// Tells CTest that a program which uses gputest::Session itself has come to its end: `return report_end(failures);`
+/// as the last line of main(). gputest::main, run_all_tests() and gputest::catch2 do it by themselves.
+///
+/// An entry of gpu_add_test() whose process ends without this fails, because nobody knows whether its tests have run.
+/// 0 means that they ran and passed, skipped_exit_code (77) that none could run. Returns `exit_code`. Without CTest
+/// nothing is written. Does not throw.
+int report_end(int exit_code) noexcept;
+
+namespace detail {
+
+/// The run of this process's tests, as CTest and the launcher see it. For the adapters to test frameworks.
+///
+/// If the process exits with 0 or 77 while tests run, it ends with a failure instead, and the message names the test.
+/// Nothing here throws.
+class TestRun {
+public:
+  /// Reads GPUTEST_ENTRY the first time, and removes it: processes that a test starts are no entry. Not while other
+  /// threads read the environment.
+  static TestRun& of_process();
+
+  /// Whether this process runs for an entry of gpu_add_test().
+  [[nodiscard]] bool in_entry() const;
+
+  /// The tests begin.
+  void begin() noexcept;
+
+  /// The test that runs now; empty between tests.
+  void running(const std::string& test) noexcept;
+
+  /// gputest itself has failed a test, which could not run. Such a failure does not count as one that WILL_FAIL
+  /// expects.
+  void refused(const std::string& why) noexcept;
+
+  enum class End { ran, all_skipped, nothing_ran };
+
+  /// The tests have ended. Ends the process by SIGKILL if the entry is expected to fail, but a test was refused or
+  /// nothing ran.
+  void end(End how) noexcept;
+
+private:
+  TestRun();
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+} // namespace detail
+
+} // namespace gputest

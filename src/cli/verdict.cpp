@@ -1,0 +1,75 @@
+#include "cli/verdict.hpp"
+
+#include <gputest/outcome.hpp>
+
+#include <cstdlib>
+#include <map>
+#include <sstream>
+
+namespace gputest::cli {
+
+namespace {
+
+struct Reported {
+  std::map<std::string, int> unfinished; ///< by pid: runs of tests that have begun and not ended
+  int skipped = 0;
+  int other_ends = 0;
+  std::string refused;
+  bool nothing_ran = false;
+};
+
+Reported read(const std::string& report) {
+  Reported reported;
+  std::istringstream lines{report};
+  std::string line;
+  while (std::getline(lines, line)) {
+    std::istringstream fields{line};
+    std::string word;
+    std::string pid;
+    fields >> word >> pid >> std::ws;
+    if (word == "begun") {
+      ++reported.unfinished[pid];
+    } else if (word == "refused") {
+      std::getline(fields, reported.refused);
+    } else if (word == "complete" || word == "skipped" || word == "nothing_ran") {
+      --reported.unfinished[pid];
+      ++(word == "skipped" ? reported.skipped : reported.other_ends);
+      reported.nothing_ran = reported.nothing_ran || word == "nothing_ran";
+    }
+  }
+  return reported;
+}
+
+} // namespace
+
+Verdict judge(const std::string& report, int exit_code) {
+  const auto reported = read(report);
+  if (exit_code == skipped_exit_code) {
+    if (reported.skipped > 0 && reported.other_ends == 0) {
+      return {exit_code, "", true};
+    }
+    return {EXIT_FAILURE,
+            "the command ended with 77, which CTest would report as skipped, and gputest did not skip it. Some "
+            "programs end "
+            "with the number of their failures. To skip a test of another framework, set SKIP_REGULAR_EXPRESSION",
+            true};
+  }
+  if (exit_code != 0) {
+    return {exit_code, "", reported.refused.empty()};
+  }
+  for (const auto& [pid, runs] : reported.unfinished) {
+    if (runs > 0) {
+      return {EXIT_FAILURE,
+              "process " + pid +
+                  " began its tests and ended in the middle of them, although the command ended with 0. "
+                  "Its last test may have called _exit(0)",
+              false};
+    }
+  }
+  if (reported.nothing_ran) {
+    return {EXIT_FAILURE, "no test ran, although the command ended with 0", false};
+  }
+  return {0, "", true};
+}
+
+} // namespace gputest::cli

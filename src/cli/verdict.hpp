@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+
+namespace gputest::cli {
+
+/// What the launcher makes of the end of its command, in an entry of gpu_add_test().
+struct Verdict {
+  int exit_code = 0;
+  std::string problem;           ///< why the exit code is not the command's; empty if it is
+  bool meant_by_the_test = true; ///< whether this failure may be the one that WILL_FAIL expects
+};
+
+/// Judges by the command's exit code and by what the processes of gputest below it have reported (TestRun). Pure.
+///
+/// The exit code is the command's, with two exceptions. 77 is a skip only if gputest said so in that process, because
+/// other programs use the number for something else. 0 is no success if a process has begun its tests and not ended
+/// them.
+[[nodiscard]] Verdict judge(const std::string& report, int exit_code);
+
+} // namespace gputest::cli

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+
+namespace gputest::core {
+
+/// Writes the line that CTest looks for in the output of an entry, after what was printed before.
+///
+/// CTest can search an output for a text, but not fail a test for want of one, unless it then ignores the exit code
+/// (PASS_REGULAR_EXPRESSION). It can fail a test whose whole output consists of other characters. So the line ends with
+/// a DEL, which no terminal shows and no text contains (cmake/detail/sentinel.cmake).
+void tell_completion(const std::string& entry);
+
+} // namespace gputest::core

@@ -1,0 +1,161 @@
+#include <gputest/test_run.hpp>
+
+#include "core/completion.hpp"
+#include "platform/environment.hpp"
+#include "platform/process.hpp"
+#include "platform/process_end.hpp"
+#include "platform/report_file.hpp"
+#include "session/messages.hpp"
+#include "settings/settings.hpp"
+
+#include <gputest/outcome.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <iostream>
+#include <mutex>
+#include <utility>
+
+namespace gputest {
+
+namespace core {
+
+void tell_completion(const std::string& entry) {
+  std::cout.flush();
+  std::fflush(stdout); // NOLINT(cert-err33-c): nothing else can be done
+  session::tell("entry complete: " + entry + "\x7f");
+}
+
+} // namespace core
+
+namespace detail {
+
+struct TestRun::State {
+  enum class Stage { before, running, skipped, ended };
+
+  settings::EntryWatcher watcher;
+  std::string name;
+  std::mutex mutex; ///< of what follows: any thread may exit
+  Stage stage = Stage::before;
+  pid_t pid = 0; ///< that has begun, since a forked process has a copy of all this
+  std::string test;
+  std::string refused;
+  bool watches_exit = false;
+
+  void report(const std::string& word, const std::string& text = "") const {
+    if (!watcher.report.empty()) {
+      platform::append_line(watcher.report, word + " " + std::to_string(platform::own_pid()) + " " + text);
+    }
+  }
+
+  /// Fails even if WILL_FAIL expects a failure.
+  void fail_in_spite_of_will_fail(const std::string& why) const {
+    if (watcher.will_fail) {
+      session::tell(name + " is expected to fail (WILL_FAIL), but not for this reason: " + why);
+      platform::end_killed();
+    }
+  }
+
+  void at_exit(int status) {
+    const std::unique_lock lock{mutex, std::try_to_lock}; // not held: exit() was called out of one of these functions
+    if (!lock || pid != platform::own_pid()) {
+      return;
+    }
+    if (stage == Stage::skipped && status == 0 && watcher.any()) {
+      platform::end_now(skipped_exit_code);
+    }
+    if (stage != Stage::running || (status != 0 && status != skipped_exit_code)) {
+      return;
+    }
+    const auto call = "exit(" + std::to_string(status) + ")";
+    const auto why = test.empty() ? call + " was called between the tests" : test + " called " + call;
+    session::tell("failed: " + why +
+                  ". What comes after it did not run. Let a test return, or skip it with its framework's own macro");
+    report("refused", why);
+    fail_in_spite_of_will_fail(why);
+    platform::end_now(EXIT_FAILURE);
+  }
+};
+
+TestRun::TestRun() : state_{std::make_shared<State>()} {
+  state_->watcher = settings::parse_entry_watcher(platform::read_variable);
+  state_->name = settings::parse_entry_name(platform::read_variable);
+  if (state_->watcher.any()) {
+    platform::remove_variable("GPUTEST_ENTRY");
+  }
+}
+
+TestRun& TestRun::of_process() {
+  static auto& run = *new TestRun; // NOLINT(cppcoreguidelines-owning-memory): used at exit, so never destroyed
+  return run;
+}
+
+bool TestRun::in_entry() const { return state_->watcher.any(); }
+
+void TestRun::begin() noexcept try {
+  {
+    const std::lock_guard guard{state_->mutex};
+    state_->stage = State::Stage::running;
+    state_->pid = platform::own_pid();
+    state_->test.clear();
+    if (!std::exchange(state_->watches_exit, true)) {
+      platform::call_at_exit([](int status) { of_process().state_->at_exit(status); });
+    }
+  }
+  state_->report("begun", state_->name);
+} catch (const std::exception& error) {
+  session::tell(error.what());
+}
+
+void TestRun::running(const std::string& test) noexcept try {
+  const std::lock_guard guard{state_->mutex};
+  state_->test = test;
+} catch (const std::exception& error) {
+  session::tell(error.what());
+}
+
+void TestRun::refused(const std::string& why) noexcept try {
+  const std::lock_guard guard{state_->mutex};
+  if (state_->refused.empty()) {
+    state_->refused = why;
+  }
+} catch (const std::exception& error) {
+  session::tell(error.what());
+}
+
+void TestRun::end(End how) noexcept try {
+  const std::lock_guard guard{state_->mutex};
+  if (state_->stage != State::Stage::running || state_->pid != platform::own_pid()) {
+    return; // a forked process that goes on by itself
+  }
+  state_->stage = how == End::all_skipped ? State::Stage::skipped : State::Stage::ended;
+  if (how == End::nothing_ran && state_->refused.empty()) {
+    state_->refused = "no test ran";
+  }
+  if (!state_->refused.empty()) {
+    state_->report("refused", state_->refused);
+    state_->fail_in_spite_of_will_fail(state_->refused);
+  }
+  if (how == End::ran) {
+    state_->report("complete");
+    if (state_->watcher.ctest) {
+      core::tell_completion(state_->name);
+    }
+  } else {
+    state_->report(how == End::all_skipped ? "skipped" : "nothing_ran");
+  }
+} catch (const std::exception& error) {
+  session::tell(error.what());
+}
+
+} // namespace detail
+
+int report_end(int exit_code) noexcept {
+  auto& run = detail::TestRun::of_process();
+  run.begin();
+  run.end(exit_code == skipped_exit_code ? detail::TestRun::End::all_skipped : detail::TestRun::End::ran);
+  return exit_code;
+}
+
+} // namespace gputest

@@ -1,0 +1,100 @@
+#include "no_test_ran.hpp"
+
+#include "current_session.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace gputest::detail {
+
+namespace {
+
+/// How many letters have to be inserted, removed or replaced.
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    auto diagonal = std::exchange(row[0], i + 1);
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const auto replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = std::exchange(row[j + 1], std::min({row[j] + 1, row[j + 1] + 1, replaced}));
+    }
+  }
+  return row.back();
+}
+
+struct Known {
+  std::string name;
+  bool disabled = false;
+  bool matches = false; ///< the filter
+};
+
+std::vector<Known> all_tests(const ::testing::UnitTest& unit_test) {
+  std::vector<Known> tests;
+  for (int s = 0; s < unit_test.total_test_suite_count(); ++s) {
+    const auto& suite = *unit_test.GetTestSuite(s);
+    if (std::string{suite.name()} == misnamed_suite) {
+      continue;
+    }
+    for (int t = 0; t < suite.total_test_count(); ++t) {
+      const auto& test = *suite.GetTestInfo(t);
+      const auto name = std::string{suite.name()} + "." + test.name();
+      tests.push_back({name,
+                       std::string_view{suite.name()}.substr(0, 9) == "DISABLED_" ||
+                           name.find("/DISABLED_") != std::string::npos ||
+                           std::string_view{test.name()}.substr(0, 9) == "DISABLED_",
+                       test.is_reportable()});
+    }
+  }
+  return tests;
+}
+
+/// The three names that are most like the first pattern of the filter, without its wildcards.
+std::string nearest(const std::string& filter, std::vector<Known> tests) {
+  auto pattern = filter.substr(0, filter.find_first_of(":-"));
+  const bool whole_suite = pattern.size() > 1 && pattern.substr(pattern.size() - 2) == ".*";
+  const auto tested = [&](const Known& test) {
+    return whole_suite ? test.name.substr(0, test.name.rfind('.') + 1) : test.name;
+  };
+  pattern.erase(std::remove(pattern.begin(), pattern.end(), '*'), pattern.end());
+  std::stable_sort(tests.begin(), tests.end(), [&](const Known& a, const Known& b) {
+    return distance(pattern, tested(a)) < distance(pattern, tested(b));
+  });
+  std::string names;
+  for (std::size_t i = 0; i < std::min<std::size_t>(3, tests.size()); ++i) {
+    names += (i == 0 ? "" : ", ") + tests[i].name;
+  }
+  return names;
+}
+
+} // namespace
+
+std::string why_no_test_was_selected(const ::testing::UnitTest& unit_test) {
+  // GoogleTest deals tests out in turn, and the first shard gets the first.
+  if (const char* const shard = std::getenv("GTEST_SHARD_INDEX"); // NOLINT(concurrency-mt-unsafe)
+      shard != nullptr && std::string_view{shard} != "0") {
+    return {};
+  }
+  const auto tests = all_tests(unit_test);
+  if (tests.empty()) {
+    return "this executable contains no tests. If they are in a static library, the linker has left them out: use an "
+           "OBJECT library";
+  }
+  const auto filter = GTEST_FLAG_GET(filter);
+  const auto count = std::to_string(tests.size());
+  const auto reportable = std::count_if(tests.begin(), tests.end(), [](const Known& test) { return test.matches; });
+  if (reportable > 0) {
+    return "the filter '" + filter + "' selects " + std::to_string(reportable) + " of the " + count +
+           " tests of this executable, and all of these are disabled. --gtest_also_run_disabled_tests runs them, and "
+           "the "
+           "property DISABLED of the CTest entry says that it is not meant to run";
+  }
+  return "the filter '" + filter + "' selects none of the " + count + " tests of this executable; the nearest are " +
+         nearest(filter, tests);
+}
+
+} // namespace gputest::detail

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace gputest::platform {
+
+/// How a command ended.
+struct CommandEnd {
+  int error = 0;  ///< errno's value if it was not started
+  int status = 0; ///< its exit status, if no signal ended it
+  int signal = 0; ///< what ended it; 0 if it exited
+};
+
+/// Runs a command, whose name is looked for in PATH, as a child, and blocks until it has ended.
+///
+/// The child is killed if this process dies. Signals that are sent to this process are passed on to it; those that a
+/// terminal sends reach it by themselves. To be called once, from a process with one thread.
+[[nodiscard]] CommandEnd run_supervised(std::vector<std::string> command);
+
+} // namespace gputest::platform

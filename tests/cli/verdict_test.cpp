@@ -1,0 +1,77 @@
+#include "cli/verdict.hpp"
+
+#include <gmock/gmock.h>
+
+#include <string>
+#include <vector>
+
+namespace gputest::cli {
+
+namespace {
+
+using testing::HasSubstr;
+
+struct Row {
+  std::string report;
+  int command;
+  int verdict;
+  bool meant = true;
+};
+
+TEST(Verdict, is_the_exit_code_of_a_command_that_reports_nothing) {
+  for (const int code : {0, 1, 3, 76, 78, 255}) {
+    const auto verdict = judge("", code);
+    EXPECT_EQ(verdict.exit_code, code);
+    EXPECT_EQ(verdict.problem, "");
+    EXPECT_TRUE(verdict.meant_by_the_test);
+  }
+}
+
+TEST(Verdict, believes_77_only_of_processes_that_gputest_skipped) {
+  const std::vector<Row> rows{
+      {"", 77, 1},
+      {"begun 7 t\nskipped 7 \n", 77, 77},
+      {"skipped 7\n", 77, 77},
+      {"begun 7 t\nbegun 8 t\nskipped 8 \nskipped 7 \n", 77, 77},
+      {"begun 7 t\nskipped 7 \nbegun 8 t\ncomplete 8 \n", 77, 1},
+      {"begun 7 t\ncomplete 7 \n", 77, 1},
+      {"begun 7 t\nnothing_ran 7 \n", 77, 1},
+      {"begun 7 t\n", 77, 1},
+  };
+  for (const auto& row : rows) {
+    const auto verdict = judge(row.report, row.command);
+    EXPECT_EQ(verdict.exit_code, row.verdict) << row.report;
+    EXPECT_EQ(verdict.problem.empty(), row.verdict == 77) << row.report;
+  }
+  EXPECT_THAT(judge("", 77).problem, HasSubstr("set SKIP_REGULAR_EXPRESSION"));
+}
+
+TEST(Verdict, fails_a_command_below_which_tests_have_not_ended) {
+  const std::vector<Row> rows{
+      {"begun 7 t\ncomplete 7 \n", 0, 0},
+      {"begun 7 t\nskipped 7 \n", 0, 0},
+      {"begun 7 t\ncomplete 7 \nbegun 7 t\ncomplete 7 \n", 0, 0},
+      {"begun 7 t\n", 0, 1},
+      {"begun 7 t\nbegun 8 t\ncomplete 7 \n", 0, 1},
+      {"begun 7 t\ncomplete 7 \nbegun 7 t\n", 0, 1},
+      {"begun 7 t\nrefused 7 no test ran\nnothing_ran 7 \n", 0, 1},
+  };
+  for (const auto& row : rows) {
+    const auto verdict = judge(row.report, row.command);
+    EXPECT_EQ(verdict.exit_code, row.verdict) << row.report;
+    EXPECT_EQ(verdict.problem.empty(), row.verdict == 0) << row.report;
+    EXPECT_EQ(verdict.meant_by_the_test, row.verdict == 0) << row.report;
+  }
+  EXPECT_THAT(judge("begun 7 t\n", 0).problem, HasSubstr("process 7 began its tests"));
+}
+
+TEST(Verdict, tells_a_test_that_failed_from_one_that_gputest_did_not_let_run) {
+  EXPECT_TRUE(judge("begun 7 t\ncomplete 7 \n", 1).meant_by_the_test);
+  EXPECT_TRUE(judge("begun 7 t\n", 1).meant_by_the_test) << "an exit(1) in a test is the test's own";
+  EXPECT_FALSE(judge("begun 7 t\nrefused 7 no such folder\ncomplete 7 \n", 1).meant_by_the_test);
+  EXPECT_EQ(judge("begun 7 t\nrefused 7 no such folder\ncomplete 7 \n", 1).exit_code, 1);
+}
+
+} // namespace
+
+} // namespace gputest::cli

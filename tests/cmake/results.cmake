@@ -1,0 +1,59 @@
+# Builds results/ and compares what ctest says of each entry with what is expected of it.
+#
+#   cmake -DPACKAGE=<folder with gputest-config.cmake> -DWORK=<scratch folder> [-DOPTIONS=<options of the configure step>]
+#         -P results.cmake
+cmake_minimum_required(VERSION 3.25)
+
+file(REMOVE_RECURSE "${WORK}")
+foreach(variable IN ITEMS GPUTEST_MEMORY GPUTEST_GPUS GPUTEST_LARGE GPUTEST_TEST GPUTEST_ENTRY GPUTEST_RUN_MODE
+        GPUTEST_FORBID_SKIP GPUTEST_REQUIRE_GPU GPUTEST_WAIT_LIMIT GPUTEST_LEASE_OF CUDA_VISIBLE_DEVICES
+        CTEST_PARALLEL_LEVEL GTEST_FILTER GTEST_TOTAL_SHARDS GTEST_SHARD_INDEX)
+  unset(ENV{${variable}})
+endforeach()
+set(ENV{GPUTEST_DEVICES} simulated:1x16GiB)
+set(ENV{GPUTEST_DIR} "${WORK}/ledger")
+
+execute_process(COMMAND "${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_LIST_DIR}/results" -B "${WORK}/build" "-Dgputest_DIR=${PACKAGE}"
+  ${OPTIONS} COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND "${CMAKE_COMMAND}" --build "${WORK}/build" --parallel 2 COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND "${CMAKE_CTEST_COMMAND}" --test-dir "${WORK}/build" -V -j 2
+  OUTPUT_VARIABLE log ERROR_QUIET) # many fail
+
+set_property(GLOBAL PROPERTY expectations 0)
+set_property(GLOBAL PROPERTY failures 0)
+string(REGEX REPLACE "[][;\\]" " " log "${log}") # none of a list's characters
+string(REPLACE "\n" ";" lines "${log}")
+foreach(line IN LISTS lines)
+  if(line MATCHES "^ *[0-9]+/[0-9]+ Test +#([0-9]+): ([a-z0-9_]+) \\.+(.*)$")
+    set(number_of_${CMAKE_MATCH_2} ${CMAKE_MATCH_1})
+    set(line_of_${CMAKE_MATCH_2} "${CMAKE_MATCH_3}")
+  elseif(line MATCHES "^([0-9]+): (.*)$")
+    string(APPEND output_${CMAKE_MATCH_1} "${CMAKE_MATCH_2}\n")
+  endif()
+endforeach()
+
+function(expect name expected text)
+  get_property(expectations GLOBAL PROPERTY expectations)
+  math(EXPR expectations "${expectations} + 1")
+  set_property(GLOBAL PROPERTY expectations ${expectations})
+  set(line "${line_of_${name}}")
+  set(seen none)
+  if(line MATCHES "(Passed|Skipped|Failed|Exception)")
+    string(REPLACE Exception Failed seen "${CMAKE_MATCH_1}")
+  endif()
+  set(output "${line}\n${output_${number_of_${name}}}")
+  string(REGEX REPLACE "[][;\\]" " " text "${text}")
+  string(FIND "${output}" "${text}" position)
+  if(NOT seen STREQUAL expected OR position EQUAL -1)
+    set_property(GLOBAL APPEND PROPERTY failures ${name})
+    message(NOTICE "FAILED ${name}\n  expected: ${expected}, '${text}'\n  seen:     ${seen}: ${output}")
+  endif()
+endfunction()
+include("${WORK}/build/expectations.cmake")
+
+get_property(expectations GLOBAL PROPERTY expectations)
+get_property(failures GLOBAL PROPERTY failures)
+message(NOTICE "${expectations} entries, wrong: ${failures}")
+if(expectations EQUAL 0 OR NOT failures STREQUAL "0")
+  message(FATAL_ERROR "some entries did not end as expected: see above")
+endif()

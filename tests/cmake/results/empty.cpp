@@ -1,0 +1,1 @@
+// An executable whose tests the linker has left out.

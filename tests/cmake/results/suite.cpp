@@ -1,0 +1,48 @@
+// Tests that end in all the ways in which a process can end.
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include <signal.h>
+#include <unistd.h>
+
+namespace {
+
+TEST(Passes, one) {}
+TEST(Passes, two) {}
+TEST(Fails, one) { FAIL() << "as it is meant to"; }
+TEST(Skips, one) { GTEST_SKIP() << "of its own accord"; }
+TEST(Exits, zero) { std::exit(0); }
+TEST(Exits, one) { std::exit(1); }
+TEST(Exits, skipped) { std::exit(77); }
+TEST(Exits, without_handlers) { _exit(0); }
+TEST(Exits, in_a_child) {
+  EXPECT_EXIT(std::exit(0), testing::ExitedWithCode(0), "");
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(std::exit(0), testing::ExitedWithCode(0), "");
+}
+TEST(Dies, of_a_signal) { raise(SIGTERM); }
+TEST(Disabled, DISABLED_one) {}
+TEST(Prints, expected) {
+  std::puts("as expected");
+  FAIL() << "and a failure";
+}
+TEST(Prints, binary) { std::fwrite("\0\1\2\377\n", 1, 5, stdout); }
+TEST(Leaves, a_leak) {
+  // What a leak checker does after main() has returned.
+  std::atexit([] { _exit(23); });
+}
+
+class SkippingEnvironment : public testing::Environment {
+public:
+  void SetUp() override {
+    if (std::getenv("SKIP_ALL") != nullptr) {
+      GTEST_SKIP() << "no test can run here";
+    }
+  }
+};
+const auto* const environment = testing::AddGlobalTestEnvironment(new SkippingEnvironment);
+
+} // namespace
