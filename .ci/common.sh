@@ -23,10 +23,19 @@ quietly() {
   fi
 }
 
-# build_gputest <folder> <log> [<cmake argument>...]: builds gputest, optimised, in <folder>.
+# build_gputest <folder> <log> [<cmake argument>...]: builds gputest, optimised, in <folder>. Where GPUTEST_BUILT names a
+# folder in which that was done already, <folder> is a link to it.
 build_gputest() {
   local folder=$1 log=$2
   shift 2
+  if [[ -n ${GPUTEST_BUILT:-} ]]; then
+    rm -rf "$folder"
+    ln -s "$GPUTEST_BUILT" "$folder"
+    return
+  fi
+  if [[ -L $folder ]]; then
+    rm "$folder"
+  fi
   quietly "$log" cmake -S "$common_folder/.." -B "$folder" -DCMAKE_BUILD_TYPE=Release "$@"
   quietly "$log" cmake --build "$folder" --parallel "$(nproc)"
 }

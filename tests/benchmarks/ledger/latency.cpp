@@ -1,71 +1,58 @@
 #include "latency.hpp"
 
 #include "child.hpp"
+#include "clock.hpp"
 #include "shared.hpp"
 
-#include <benchmark/benchmark.h>
-
 #include <algorithm>
-#include <array>
 #include <chrono>
+#include <random>
 #include <stdexcept>
 
 namespace gputest::benchmarks {
 
 namespace {
 
-constexpr double seconds_a_repeat = 0.02; // thousands of calls even of the slowest
+constexpr std::int64_t repeat_ns = 20'000'000; // thousands of calls even of the slowest
 constexpr std::chrono::minutes limit{5};
 
-/// Writes what Google Benchmark measured to shared memory: one row of `repeats` a case.
-class Reporter : public benchmark::BenchmarkReporter {
-public:
-  Reporter(const std::vector<LatencyCase>& cases, const Shared<double>& nanoseconds, std::size_t repeats)
-      : cases_{&cases}, nanoseconds_{&nanoseconds}, repeats_{repeats} {}
-
-  bool ReportContext(const Context& /*context*/) override { return true; }
-
-  void ReportRuns(const std::vector<Run>& runs) override {
-    for (const auto& run : runs) {
-      if (run.run_type != Run::RT_Iteration) {
-        continue; // the mean and so on
-      }
-      const auto known = std::find_if(cases_->begin(), cases_->end(),
-                                      [&](const LatencyCase& one) { return one.name == run.run_name.function_name; });
-      const auto row = static_cast<std::size_t>(known - cases_->begin());
-      (*nanoseconds_)[row * repeats_ + static_cast<std::size_t>(run.repetition_index)] = run.GetAdjustedRealTime();
-    }
-  }
-
-private:
-  const std::vector<LatencyCase>* cases_;
-  const Shared<double>* nanoseconds_;
-  std::size_t repeats_;
-};
-
-void acquire_and_release(benchmark::State& state, Lock& lock) {
-  for ([[maybe_unused]] auto _ : state) {
+/// Nanoseconds of each of so many calls.
+double nanoseconds_of_each(Lock& lock, std::int64_t calls) {
+  const std::int64_t began_at = now_ns();
+  for (std::int64_t call = 0; call < calls; ++call) {
     lock.acquire();
     lock.release();
   }
+  return static_cast<double>(now_ns() - began_at) / static_cast<double>(calls);
 }
 
-void run_all(const std::vector<LatencyCase>& cases, const Shared<double>& nanoseconds, int repeats) {
-  std::vector<std::unique_ptr<Lock>> locks;
-  for (const auto& one : cases) {
-    locks.push_back(one.open());
-    benchmark::RegisterBenchmark(one.name.c_str(), [&lock = *locks.back()](auto& s) { acquire_and_release(s, lock); })
-        ->MinTime(seconds_a_repeat)
-        ->Repetitions(repeats)
-        ->UseRealTime();
+/// As many calls as a repeat takes.
+std::int64_t calls_of_a_repeat(Lock& lock) {
+  std::int64_t calls = 1;
+  while (nanoseconds_of_each(lock, calls) * static_cast<double>(calls) < repeat_ns / 4.) {
+    calls *= 2;
   }
-  std::string program = "ledger_benchmark";
-  std::string interleaving = "--benchmark_enable_random_interleaving=true";
-  std::array<char*, 3> arguments{program.data(), interleaving.data(), nullptr};
-  int count = 2;
-  benchmark::Initialize(&count, arguments.data());
-  Reporter reporter{cases, nanoseconds, static_cast<std::size_t>(repeats)};
-  benchmark::RunSpecifiedBenchmarks(&reporter);
+  return calls * 4;
+}
+
+/// Fills a row of `repeats` for each case. Each case once in each repeat, in an order of its own, so that what changes
+/// on the machine meanwhile touches all of them.
+void run_all(const std::vector<LatencyCase>& cases, const Shared<double>& nanoseconds, std::size_t repeats) {
+  std::vector<std::unique_ptr<Lock>> locks;
+  std::vector<std::int64_t> calls;
+  std::vector<std::size_t> order;
+  for (const auto& one : cases) {
+    order.push_back(locks.size());
+    locks.push_back(one.open());
+    calls.push_back(calls_of_a_repeat(*locks.back()));
+  }
+  std::minstd_rand random{1}; // the same orders in each run
+  for (std::size_t repeat = 0; repeat < repeats; ++repeat) {
+    std::shuffle(order.begin(), order.end(), random);
+    for (const std::size_t row : order) {
+      nanoseconds[row * repeats + repeat] = nanoseconds_of_each(*locks[row], calls[row]);
+    }
+  }
 }
 
 } // namespace
@@ -73,7 +60,7 @@ void run_all(const std::vector<LatencyCase>& cases, const Shared<double>& nanose
 std::vector<Row> measure_latencies(const std::vector<LatencyCase>& cases, int repeats) {
   const auto columns = static_cast<std::size_t>(repeats);
   const Shared<double> nanoseconds{cases.size() * columns};
-  Child measurer{[&] { run_all(cases, nanoseconds, repeats); }};
+  Child measurer{[&] { run_all(cases, nanoseconds, columns); }};
   if (!measurer.ended_within(limit)) {
     throw std::runtime_error{"acquiring and releasing alone did not end in 5 minutes"};
   }

@@ -16,8 +16,7 @@ struct LatencyCase {
   std::function<std::unique_ptr<Lock>()> open;
 };
 
-/// Nanoseconds of an acquire and release of each, `repeats` times and in a random order, by Google Benchmark in a
-/// process of its own.
+/// Nanoseconds of an acquire and release of each, `repeats` times and in a random order, in a process of its own.
 [[nodiscard]] std::vector<Row> measure_latencies(const std::vector<LatencyCase>& cases, int repeats);
 
 } // namespace gputest::benchmarks

@@ -34,7 +34,7 @@ processes hold the ledger's mutex while 16 others create contexts, and how often
 
   --json <file>   writes the figures there too
   --repeats <n>   how often acquire and release is measured, 30 by default; three times as many hand-overs, twice as
-                  many take-overs, and a sixth as many runs of the rest
+                  many take-overs, a third as many starts of 16 processes, and a sixth as many runs of the rest
   --only <name>   one experiment
 )";
 
@@ -56,7 +56,7 @@ const std::vector<Experiment>& experiments() {
       {"hand_over", [](const auto& folder, int n) { return std::vector{measure_hand_over(folder, 3 * n)}; }},
       {"take_over", [](const auto& folder, int n) { return std::vector{measure_take_over(folder, 2 * n)}; }},
       {"crowds", [](const auto& folder, int n) { return measure_crowds(folder, (n + 5) / 6); }},
-      {"mutex", [](const auto& folder, int n) { return std::vector{measure_mutex(folder, (n + 5) / 6)}; }},
+      {"mutex", [](const auto& folder, int n) { return std::vector{measure_mutex(folder, (n + 2) / 3)}; }},
       {"nvml", [](const auto& folder, int n) { return std::vector{measure_nvml_calls(folder, (n + 5) / 6)}; }},
   };
   return all;

@@ -58,6 +58,7 @@ void measure(const Devices& devices, const std::string& place, Scene& scene) {
   scene.over = false;
   scene.recording.phase = Recording::quiet;
   std::vector<Child> regulars;
+  regulars.reserve(2);
   for (int i = 0; i < 2; ++i) {
     regulars.emplace_back([&] { be_regular(devices, place, scene); });
   }
@@ -69,6 +70,7 @@ void measure(const Devices& devices, const std::string& place, Scene& scene) {
   std::this_thread::sleep_for(quiet_time);
   scene.recording.phase = Recording::others_start;
   std::vector<Child> others;
+  others.reserve(starting);
   for (int i = 0; i < starting; ++i) {
     others.emplace_back([&] { be_starting(devices, place, scene); });
   }
