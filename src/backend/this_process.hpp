@@ -61,7 +61,8 @@ public:
   [[nodiscard]] virtual bool in_use() const = 0;
 
   /// Waits for all work of this process, gives back what its memory pools keep that nothing uses, and looks for an
-  /// error. Does nothing in a process that has no context, and makes none. Blocks until the work is done.
+  /// error. Does nothing in a process that has no context, and makes none. Blocks until the work is done. Does not
+  /// throw.
   [[nodiscard]] virtual Settled synchronize_and_trim() = 0;
 
   /// Whether all devices visible to this process are among these; false also if that is not known.

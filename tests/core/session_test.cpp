@@ -267,6 +267,7 @@ TEST_F(CoreSession, may_end_before_its_lease_does) {
 TEST_F(CoreSession, finds_what_a_test_has_lost_and_refuses_the_next) {
   auto& session = enter();
   auto lease = session.lease(3_GiB, "Sort.Keys");
+  { const SimulatedBuffer buffer{1_GiB}; } // from here on the devices have files of their own, too
   for (int number = 3; number < 1024; ++number) {
     ::close(number);
   }
