@@ -27,6 +27,10 @@ constexpr std::chrono::milliseconds look_for_external_memory{200};
 /// oftener than this before it is believed. Where so much changes there is soon another reason to look.
 constexpr int most_looks_for_external_memory = 3;
 
+/// An observation that was too old when the mutex was locked is made again, but at most so often in a row: on a
+/// machine where each one takes that long, the request has to be granted some time.
+constexpr int most_late_looks = 3;
+
 std::vector<std::size_t> slots_of(const std::vector<Record>& entries) {
   std::vector<std::size_t> slots(entries.size());
   std::transform(entries.begin(), entries.end(), slots.begin(), [](const Record& entry) { return entry.slot; });
@@ -43,6 +47,20 @@ std::vector<Record> in_slots(const std::vector<Record>& entries, const std::vect
   std::copy_if(entries.begin(), entries.end(), std::back_inserter(found),
                [&](const Record& entry) { return std::find(slots.begin(), slots.end(), entry.slot) != slots.end(); });
   return found;
+}
+
+/// Those of `records` whose processes are stopped. Without the mutex.
+std::vector<Record> stopped_among(const std::vector<Record>& records) {
+  std::vector<Record> stopped;
+  std::copy_if(records.begin(), records.end(), std::back_inserter(stopped), [](const Record& record) {
+    return platform::is_stopped(static_cast<pid_t>(record.pid), record.start_time);
+  });
+  return stopped;
+}
+
+/// Later by `duration`, of which max() is for ever.
+steady_clock::time_point later(steady_clock::time_point when, std::chrono::milliseconds duration) {
+  return duration == std::chrono::milliseconds::max() ? steady_clock::time_point::max() : when + duration;
 }
 
 /// Whether everybody else claims the same of these devices.
@@ -100,6 +118,9 @@ struct Client::Look {
 
   /// Whether memory of ended processes stands in the way, and nothing else.
   [[nodiscard]] bool for_the_dead_only() const { return living.empty() && !blocked.external; }
+
+  /// Whether nothing stands in the way that has to be looked at again and again.
+  [[nodiscard]] bool for_the_living_only() const { return dead.empty() && !blocked.external; }
 };
 
 Client::Client(platform::SlotStore& store, Records& records) : store_{&store}, records_{&records} {}
@@ -218,10 +239,26 @@ void Client::mark_ended(Blocked& blocked) const {
   }
 }
 
-/// Looks at `all` as their records say, but for those in `ended`: asks of nobody whether it lives, and of no device
-/// what it shows.
-Client::Look Client::look(std::vector<Record> all, const std::vector<Record>& ended, const Observations& seen) const {
+/// Those of `blockers` that would not be in the way if their processes were stopped: they ask, and come before this
+/// claim.
+std::vector<Record> Client::ahead_among(const std::vector<Record>& blockers) const {
+  std::vector<Record> ahead;
+  std::copy_if(blockers.begin(), blockers.end(), std::back_inserter(ahead), [&](const Record& blocker) {
+    const policy::Claim& claim = blocker.claim;
+    const bool comes_before = claim.stage != own_.claim.stage || claim.ticket < own_.claim.ticket;
+    return policy::asked_devices(claim) != 0 && comes_before && !claim.stopped;
+  });
+  return ahead;
+}
+
+/// Looks at `all` as their records say, but for those in `ended` and in `stopped`: does not find out who is alive or
+/// stopped, and asks no device what it shows.
+Client::Look Client::look(std::vector<Record> all, const std::vector<Record>& ended, const std::vector<Record>& stopped,
+                          const Observations& seen) const {
   records_->reap(all, ended, seen);
+  for (Record& record : all) {
+    record.claim.stopped = has(stopped, record);
+  }
   const std::size_t position = with_own(all);
   const auto snapshot = records_->snapshot(all, policy::asked_devices(own_.claim), seen);
   Look look;
@@ -267,10 +304,25 @@ Result Client::wait_for_grant(std::unique_lock<platform::FileLock>& guard, const
     std::vector<Record> ended;  // those in the way that were seen to end, before `seen` was observed
     std::vector<Record> probed; // those that were probed, and alive, since there is a reason to give up or to tell
     std::optional<std::vector<Record>> before; // everybody, before `seen` was observed
+    // Those that asked and were stopped when `seen` was observed. They keep their tickets: one that continues is ahead
+    // again.
+    std::vector<Record> stopped;
+    auto look_who_is_stopped_at = later(steady_clock::now(), patience.observation_lasts);
     int looks_for_external_memory = 0;
-    // Without the mutex. What is seen there is evidence for the next look only.
-    const auto observe_and_lock = [&] {
+    int late_looks = 0;
+    // Without the mutex. What is seen there is evidence for the next look only. Of `ahead` it finds out who is stopped.
+    const auto observe_and_lock = [&](const std::vector<Record>& ahead) {
+      const auto began = steady_clock::now();
+      const auto found = stopped_among(ahead);
+      stopped = stopped_among(stopped);
+      add_all(stopped, found);
+      if (!found.empty()) {
+        look_who_is_stopped_at = began; // the next one ahead may be stopped as well
+      } else if (!ahead.empty() || began >= look_who_is_stopped_at) {
+        look_who_is_stopped_at = later(began, patience.observation_lasts);
+      }
       seen = records_->observe(asked | devices_of(ended));
+      seen.began = began;
       guard.lock();
     };
     for (;;) {
@@ -278,11 +330,16 @@ Result Client::wait_for_grant(std::unique_lock<platform::FileLock>& guard, const
       if (!queued) {
         own_.claim.ticket = next_ticket(all, own_.slot);
       }
-      const Look look = this->look(all, ended, seen);
-      if (!look.decided) {
+      const Look look = this->look(all, ended, stopped, seen);
+      const bool grants = std::holds_alternative<policy::Grant>(look.decision);
+      // A process may be stopped for hours between its observation and this look.
+      const bool is_old =
+          grants && late_looks < most_late_looks && later(seen.began, patience.observation_lasts) < steady_clock::now();
+      if (!look.decided || is_old) {
+        late_looks += is_old ? 1 : 0;
         before = std::move(all);
         guard.unlock();
-        observe_and_lock();
+        observe_and_lock({});
         continue;
       }
       if (const auto* grant = std::get_if<policy::Grant>(&look.decision)) {
@@ -312,10 +369,11 @@ Result Client::wait_for_grant(std::unique_lock<platform::FileLock>& guard, const
         ++looks_for_external_memory;
         before = std::move(all);
         guard.unlock();
-        observe_and_lock();
+        observe_and_lock({});
         continue;
       }
       looks_for_external_memory = 0;
+      late_looks = 0;
       const auto now = steady_clock::now();
       // The memory of the dead is on its way back: that is no reason to say that somebody is there.
       const bool may_not_wait = !patience.may_wait && !look.for_the_dead_only();
@@ -333,7 +391,7 @@ Result Client::wait_for_grant(std::unique_lock<platform::FileLock>& guard, const
           std::copy_if(look.living.begin(), look.living.end(), std::back_inserter(probed),
                        [&](const Record& entry) { return !has(silent, entry); });
           add_all(ended, silent);
-          observe_and_lock();
+          observe_and_lock(ahead_among(probed));
           continue;
         }
       }
@@ -361,6 +419,7 @@ Result Client::wait_for_grant(std::unique_lock<platform::FileLock>& guard, const
       }
       told = told || tells;
       bool notified = false;
+      std::vector<Record> ahead = ahead_among(look.living);
       probed.clear();
       before = std::move(all);
       if (tells && patience.on_wait) {
@@ -371,7 +430,16 @@ Result Client::wait_for_grant(std::unique_lock<platform::FileLock>& guard, const
         patience.on_wait(blocked);
       } else {
         guard.unlock();
-        const auto woken = sleep(look, watches, told ? patience.until : std::min(patience.until, notice_at));
+        const auto until = told ? patience.until : std::min(patience.until, notice_at);
+        const bool looks = !ahead.empty() || !stopped.empty();
+        auto woken = sleep(look, watches, looks ? std::min(until, look_who_is_stopped_at) : until);
+        // As long as nobody was stopped or continued, that look needs neither the mutex nor a device.
+        while (looks && look.for_the_living_only() && !woken.notified && woken.ended.empty() &&
+               steady_clock::now() < until && stopped_among(ahead).empty() &&
+               stopped_among(stopped).size() == stopped.size()) {
+          look_who_is_stopped_at = later(steady_clock::now(), patience.observation_lasts);
+          woken = sleep(look, watches, std::min(until, look_who_is_stopped_at));
+        }
         add_all(ended, in_slots(look.living, woken.ended));
         notified = woken.notified;
       }
@@ -379,7 +447,10 @@ Result Client::wait_for_grant(std::unique_lock<platform::FileLock>& guard, const
       if (notified) {
         fifo_.drain();
       }
-      observe_and_lock();
+      if (steady_clock::now() < look_who_is_stopped_at) {
+        ahead.clear();
+      }
+      observe_and_lock(ahead);
     }
   } catch (...) {
     stop_wanting();

@@ -69,7 +69,9 @@ public:
 private:
   struct Look;
 
-  [[nodiscard]] Look look(std::vector<Record> all, const std::vector<Record>& ended, const Observations& seen) const;
+  [[nodiscard]] Look look(std::vector<Record> all, const std::vector<Record>& ended, const std::vector<Record>& stopped,
+                          const Observations& seen) const;
+  [[nodiscard]] std::vector<Record> ahead_among(const std::vector<Record>& blockers) const;
   [[nodiscard]] Blocked for_people(Blocked blocked) const;
   void mark_ended(Blocked& blocked) const;
   [[nodiscard]] platform::Woken sleep(const Look& seen, LivenessWatches& watches,

@@ -224,7 +224,14 @@ bool Ledger::announce(const LeaseRequest& request, const Observations& seen) {
     if (!policy::may_raise(records_.snapshot(all, claim.devices, seen), position, request.bytes)) {
       return false;
     }
-    claim.largest_bytes = request.bytes;
+    // In the record before the mutex is unlocked: others enter by what it says.
+    const std::uint64_t announced = std::exchange(claim.largest_bytes, request.bytes);
+    try {
+      client_.correct();
+    } catch (...) {
+      claim.largest_bytes = announced;
+      throw;
+    }
   }
   return true;
 }

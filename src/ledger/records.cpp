@@ -76,6 +76,7 @@ bool Records::lives(std::size_t slot) const { return platform::LivenessWatch{sto
 
 Observations Records::observe(DeviceMask devices) const {
   Observations seen;
+  seen.began = std::chrono::steady_clock::now();
   for_each_device(devices, [&](std::size_t index) {
     if (const std::string uuid = devices_->uuid(index); !uuid.empty()) {
       seen.devices[index] = probe_->observe(uuid);
@@ -98,6 +99,7 @@ Observations Records::glance(DeviceMask devices) const {
     policy::Capacity capacity_;
   };
   Observations seen;
+  seen.began = std::chrono::steady_clock::now();
   seen.complete = false;
   bool quicker = true;
   for_each_device(devices, [&](std::size_t index) {

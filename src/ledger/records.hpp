@@ -5,6 +5,7 @@
 #include "ledger/stored_record.hpp"
 #include "platform/slot_store.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -19,6 +20,7 @@ namespace gputest::ledger {
 /// What some devices showed. Made without the mutex, used under it.
 struct Observations {
   std::map<std::size_t, std::shared_ptr<const Observation>> devices; ///< by their index in the device table
+  std::chrono::steady_clock::time_point began;                       ///< before the first of the devices was asked
   /// Whether it was asked whose the memory is that is in use. Else all of it counts as external processes': enough for
   /// a lease that has room even so.
   bool complete = true;

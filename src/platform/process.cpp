@@ -29,6 +29,17 @@ std::string fields_after_name(pid_t pid) {
   return name_end == std::string::npos ? "" : stat.substr(name_end + 2);
 }
 
+std::optional<std::uint64_t> start_time_in(const std::string& fields_after_name) {
+  constexpr int position = 22 - 3; // among those after the name, of which the first is the third of all
+  std::istringstream fields{fields_after_name};
+  std::string field;
+  for (int skipped = 0; skipped < position; ++skipped) {
+    fields >> field;
+  }
+  std::uint64_t ticks = 0;
+  return fields >> ticks ? std::optional{ticks} : std::nullopt;
+}
+
 bool has_other_threads(pid_t pid) {
   std::error_code error;
   const auto threads = std::filesystem::directory_iterator{proc_file(pid, "task"), error};
@@ -76,16 +87,14 @@ ProcessState state_of(pid_t pid) {
   }
 }
 
-std::optional<std::uint64_t> start_time_of(pid_t pid) {
-  constexpr int position = 22 - 3; // among those after the name, of which the first is the third of all
-  std::istringstream fields{fields_after_name(pid)};
-  std::string field;
-  for (int skipped = 0; skipped < position; ++skipped) {
-    fields >> field;
-  }
-  std::uint64_t ticks = 0;
-  return fields >> ticks ? std::optional{ticks} : std::nullopt;
+bool is_stopped(pid_t pid, std::uint64_t start_time) {
+  const auto fields = fields_after_name(pid);
+  // Not 't': a tracer such as strace holds its process for a moment at each system call, and lets it continue by
+  // itself.
+  return !fields.empty() && fields.front() == 'T' && start_time_in(fields) == start_time;
 }
+
+std::optional<std::uint64_t> start_time_of(pid_t pid) { return start_time_in(fields_after_name(pid)); }
 
 std::optional<pid_t> parent_of(pid_t pid) {
   const auto fields = fields_after_name(pid);

@@ -30,6 +30,10 @@ enum class ProcessState {
 /// In which state it is; another process's, of another pid namespace, cannot be told from one that has ended.
 [[nodiscard]] ProcessState state_of(pid_t pid);
 
+/// Whether a signal has stopped the process with this pid that started at `start_time`: SIGSTOP, or Ctrl-Z. False if it
+/// cannot be read, and for a process that a debugger holds.
+[[nodiscard]] bool is_stopped(pid_t pid, std::uint64_t start_time);
+
 /// When it started, in the kernel's ticks since the machine's start; nullopt if it is gone. With the pid it tells a
 /// process from a later one that has got the same pid.
 [[nodiscard]] std::optional<std::uint64_t> start_time_of(pid_t pid);

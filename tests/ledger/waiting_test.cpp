@@ -3,10 +3,14 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <mutex>
+#include <thread>
 
 namespace gputest::tests {
 namespace {
@@ -17,6 +21,10 @@ protected:
   void stop(const LedgerProcess& process) {
     platform::SlotStore& store = this->store();
     const std::lock_guard guard{store.mutex()};
+    stop_anywhere(process);
+  }
+
+  static void stop_anywhere(const LedgerProcess& process) {
     ASSERT_EQ(::kill(process.pid(), SIGSTOP), 0);
     int status = 0;
     ASSERT_EQ(::waitpid(process.pid(), &status, WUNTRACED), process.pid());
@@ -25,7 +33,23 @@ protected:
 
   static void go_on(const LedgerProcess& process) { ASSERT_EQ(::kill(process.pid(), SIGCONT), 0); }
 
-  /// Takes all notifies out of the wake-up FIFO of a process that is stopped. Whether there was one.
+  static void await(const std::atomic<std::uint64_t>& counter, std::uint64_t count) {
+    while (counter < count) {
+      ::sched_yield();
+    }
+  }
+
+  /// What a process that `looks-often` observed before is too old for it afterwards.
+  static void pass_the_age_of_an_observation() { std::this_thread::sleep_for(std::chrono::milliseconds{2}); }
+
+  policy::Claim claim_of(const std::string& who) {
+    const auto all = look().entries();
+    const auto record = std::find_if(all.begin(), all.end(), [&](const auto& r) { return r.who == who; });
+    EXPECT_NE(record, all.end()) << who;
+    return record == all.end() ? policy::Claim{} : record->claim;
+  }
+
+  /// Takes all notifies out of the wake-up FIFO of a process that does not look. Whether there was one.
   bool was_notified(const std::string& who) {
     for (const auto& entry : look().entries()) {
       if (entry.who == who) {
@@ -40,7 +64,7 @@ protected:
     return false;
   }
 
-  /// Whether there is a notification for a process that is stopped; leaves it there.
+  /// Whether there is a notification for a process that does not look; leaves it there.
   bool is_notified(const std::string& who) {
     const auto all = look().entries();
     const auto entry = std::find_if(all.begin(), all.end(), [&](const auto& e) { return e.who == who; });
@@ -104,22 +128,21 @@ TEST_F(LedgerWaiting, a_release_wakes_the_first_in_the_queue_and_nobody_else) {
   auto b = start_inside("b");
   auto c = start_inside("c");
   a.ask("lease a 1 60");
-  b.ask("lease b 1 60");
-  c.ask("lease c 1 60");
-  stop(b);
-  stop(c);
+  b.ask("tell-when-told");
+  c.ask("tell-when-told");
+  // Both are in the queue, and do not look again before they are told to.
+  EXPECT_EQ(b.ask("lease b 1 60"), "telling");
+  EXPECT_EQ(c.ask("lease c 1 60"), "telling");
   was_notified("b");
   was_notified("c");
   EXPECT_EQ(a.ask("release"), "released");
   EXPECT_TRUE(was_notified("b"));
   EXPECT_FALSE(was_notified("c"));
   EXPECT_EQ(a.ask("lease a 1 60"), "waits for c") << "who was woken has its turn even if others come before it looks";
-  go_on(b);
-  // Its notify was taken away above, so another change has to tell it.
-  a.kill();
+  b.say("told");
   EXPECT_EQ(b.answer(), "granted 1");
   EXPECT_TRUE(is_notified("c")) << "it is the first in the queue now";
-  go_on(c);
+  c.say("told");
   b.ask("release");
   EXPECT_EQ(c.answer(), "granted 1");
 }
@@ -159,12 +182,12 @@ TEST_F(LedgerWaiting, a_caller_that_may_not_wait_gets_that_answer_although_all_o
   a.ask("lease a 1 60");
   devices_.device(0).keeps_memory_of_the_dead = true;
   a.kill();
-  EXPECT_EQ(b.ask("lease b 1 85 try"), "waits for a(ended)");
-  stop(b); // else it would look as soon as somebody enters
+  b.ask("tell-when-told"); // else it would look as soon as somebody enters
+  EXPECT_EQ(b.ask("lease b 1 85 try"), "telling");
   auto c = start_inside("c");
   EXPECT_EQ(c.ask("lease c 1 10"), "waits for a(ended) b");
   devices_.device(0).keeps_memory_of_the_dead = false;
-  go_on(b);
+  b.say("told");
   EXPECT_EQ(b.answer(), "would wait for c");
   EXPECT_EQ(c.answer(), "granted 1");
 }
@@ -331,6 +354,130 @@ TEST_F(LedgerWaiting, memory_of_external_processes_is_waited_for) {
   EXPECT_EQ(a.ask("lease a 1 60 try"), "would wait for external processes");
   EXPECT_EQ(a.ask("lease a 1 60"), "waits for external processes");
   devices_.device(0).external_bytes = 30;
+  EXPECT_EQ(a.answer(), "granted 1");
+}
+
+TEST_F(LedgerWaiting, passes_a_process_that_was_stopped_ahead_of_it) {
+  auto a = start_inside("a");
+  auto b = start_inside("b");
+  auto c = start_inside("c");
+  a.ask("lease a 1 60");
+  EXPECT_EQ(b.ask("lease b 1 60"), "waits for a");
+  EXPECT_EQ(c.ask("lease c 1 60 looks-often"), "waits for a b");
+  stop(b);
+  EXPECT_EQ(a.ask("release"), "released");
+  EXPECT_EQ(c.answer(), "granted 1");
+  EXPECT_EQ(stage_of("b"), "waiting");
+  c.ask("release");
+  go_on(b);
+  EXPECT_EQ(b.answer(), "granted 1");
+}
+
+TEST_F(LedgerWaiting, enters_before_a_process_that_was_stopped_ahead_of_it) {
+  auto a = start();
+  auto b = start();
+  auto c = start();
+  EXPECT_EQ(a.ask("enter a 1 1 10 0 whole"), "granted 1");
+  EXPECT_EQ(b.ask("enter b 1 1 10 60"), "waits for a");
+  EXPECT_EQ(c.ask("enter c 1 1 10 80 looks-often"), "waits for b");
+  stop(b);
+  a.end();
+  EXPECT_EQ(c.answer(), "granted 1");
+  EXPECT_EQ(stage_of("b"), "entering");
+  go_on(b);
+  EXPECT_EQ(b.answer(), "granted 1");
+}
+
+TEST_F(LedgerWaiting, a_caller_that_may_not_wait_passes_all_that_are_stopped) {
+  auto a = start_inside("a");
+  auto b = start_inside("b");
+  auto c = start_inside("c");
+  auto d = start_inside("d");
+  a.ask("lease a 1 60");
+  b.ask("lease b 1 60");
+  c.ask("lease c 1 60");
+  stop(b);
+  stop(c);
+  a.ask("release");
+  EXPECT_EQ(d.ask("lease d 1 60 try"), "granted 1");
+  go_on(b);
+  go_on(c);
+  d.ask("release");
+  EXPECT_EQ(b.answer(), "granted 1");
+  EXPECT_EQ(stage_of("c"), "waiting");
+}
+
+TEST_F(LedgerWaiting, a_stopped_process_that_continues_takes_its_place_in_the_queue_again) {
+  auto a = start_inside("a");
+  auto b = start_inside("b");
+  auto c = start_inside("c");
+  a.ask("lease a 1 60");
+  b.ask("lease b 1 60");
+  c.ask("lease c 1 60 looks-often");
+  stop(b);
+  while (claim_of("c").behind != 0) {
+    ::sched_yield(); // until it has looked
+  }
+  go_on(b);
+  EXPECT_EQ(a.ask("release"), "released");
+  EXPECT_EQ(b.answer(), "granted 1");
+  EXPECT_EQ(stage_of("c"), "waiting");
+  b.ask("release");
+  EXPECT_EQ(c.answer(), "granted 1");
+}
+
+TEST_F(LedgerWaiting, a_stopped_process_keeps_what_it_holds) {
+  auto a = start_inside("a");
+  auto b = start_inside("b");
+  a.ask("lease a 1 60");
+  stop(a);
+  EXPECT_EQ(b.ask("lease b 1 60 try"), "would wait for a");
+  EXPECT_EQ(b.ask("lease b 1 60 for-a-while looks-often"), "waits for a");
+  EXPECT_EQ(b.answer(), "timed out for a");
+  EXPECT_EQ(b.ask("lease b 1 60 looks-often"), "waits for a");
+  go_on(a);
+  a.ask("release");
+  EXPECT_EQ(b.answer(), "granted 1");
+}
+
+TEST_F(LedgerWaiting, a_process_that_was_stopped_is_granted_nothing_by_what_it_observed_before) {
+  auto a = start_inside("a");
+  auto& device = devices_.device(0);
+  {
+    platform::SlotStore& store = this->store();
+    const std::lock_guard guard{store.mutex()};
+    const std::uint64_t observed = device.observed;
+    a.say("lease a 1 60 looks-often");
+    await(device.observed, observed + 1); // from here on it tries the mutex
+    stop_anywhere(a);
+  }
+  device.external_bytes = 50;
+  pass_the_age_of_an_observation();
+  go_on(a);
+  EXPECT_EQ(a.answer(), "waits for external processes");
+  device.external_bytes = 0;
+  EXPECT_EQ(a.answer(), "granted 1");
+}
+
+TEST_F(LedgerWaiting, a_lease_larger_than_announced_counts_for_others_as_soon_as_it_was_allowed) {
+  auto a = start();
+  auto b = start();
+  a.ask("enter a 1 1 10 20");
+  auto& device = devices_.device(0);
+  std::uint64_t begun = 0;
+  {
+    platform::SlotStore& store = this->store();
+    const std::lock_guard guard{store.mutex()};
+    const std::uint64_t observed = device.observed;
+    a.say("lease a 1 85 looks-often");
+    await(device.observed, observed + 1); // from here on it tries the mutex
+    begun = device.begun;
+    device.slow_process = a.pid();
+    pass_the_age_of_an_observation();
+  }
+  await(device.begun, begun + 1); // the lease was allowed, and it observes again before it is granted
+  EXPECT_EQ(b.ask("enter b 1 1 10 20"), "waits for a");
+  device.slow_process = 0;
   EXPECT_EQ(a.answer(), "granted 1");
 }
 

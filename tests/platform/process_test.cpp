@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <thread>
 
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -49,6 +50,32 @@ TEST(Process, knows_whether_one_runs_is_stopped_or_has_ended) {
   cat.kill(SIGKILL);
   ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(cat.pid()), nullptr, WEXITED | WNOWAIT), 0);
   EXPECT_EQ(state_of(cat.pid()), ProcessState::ended) << "and its parent does not know yet";
+}
+
+TEST(Process, knows_whether_a_signal_has_stopped_one) {
+  auto cat = start_cat();
+  const auto started = start_time_of(cat.pid()).value_or(0);
+  EXPECT_FALSE(is_stopped(cat.pid(), started));
+  cat.kill(SIGSTOP);
+  int status = 0;
+  ASSERT_EQ(::waitpid(cat.pid(), &status, WUNTRACED), cat.pid());
+  EXPECT_TRUE(is_stopped(cat.pid(), started));
+  EXPECT_FALSE(is_stopped(cat.pid(), started + 1)) << "another process, of another pid namespace";
+  EXPECT_FALSE(is_stopped(nobody, started));
+  cat.kill(SIGCONT);
+  EXPECT_FALSE(is_stopped(cat.pid(), started));
+}
+
+TEST(Process, does_not_take_one_for_stopped_that_is_traced) {
+  auto cat = start_cat();
+  if (::ptrace(PTRACE_ATTACH, cat.pid(), nullptr, nullptr) != 0) {
+    GTEST_SKIP() << "ptrace() is not allowed";
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(cat.pid(), &status, 0), cat.pid());
+  EXPECT_EQ(state_of(cat.pid()), ProcessState::stopped);
+  EXPECT_FALSE(is_stopped(cat.pid(), start_time_of(cat.pid()).value_or(0)));
+  ::ptrace(PTRACE_DETACH, cat.pid(), nullptr, nullptr);
 }
 
 TEST(Process, knows_no_parent_of_the_first_process) { EXPECT_EQ(parent_of(1), std::nullopt); }

@@ -9,7 +9,8 @@
 //   and the acts of hostile_acts.hpp
 //   tell-when-told (is `telling` until it hears a line; `fail` lets it throw)   tell-nobody
 //
-// Options: whole, exclusive, medium lock, try (do not wait), at-once (wait for no time at all), for-a-while.
+// Options: whole, exclusive, medium lock, try (do not wait), at-once (wait for no time at all), for-a-while,
+// looks-often (what it has observed counts for a millisecond only).
 
 #include "ledger/ledger.hpp"
 #include "support/hostile_acts.hpp"
@@ -144,6 +145,9 @@ private:
     }
     if (has(words, "for-a-while")) {
       patience.until = std::chrono::steady_clock::now() + std::chrono::seconds{1};
+    }
+    if (has(words, "looks-often")) {
+      patience.observation_lasts = std::chrono::milliseconds{1};
     }
     patience.notice_after = std::chrono::milliseconds{0};
     patience.on_wait = tell_;

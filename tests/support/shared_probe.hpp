@@ -4,6 +4,9 @@
 #include "support/observed.hpp"
 #include "support/shared_object.hpp"
 
+#include <sched.h>
+#include <unistd.h>
+
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -16,6 +19,9 @@ struct SharedDevice {
   std::atomic<std::uint64_t> total_bytes;
   std::atomic<std::uint64_t> external_bytes;
   std::atomic<bool> keeps_memory_of_the_dead; ///< whether memory of ended processes is not back yet
+  std::atomic<std::uint64_t> begun;           ///< observations
+  std::atomic<std::uint64_t> observed;        ///< observations that were completed
+  std::atomic<std::int64_t> slow_process;     ///< observations by this process are not completed until this changes
 };
 
 /// Devices named `device-0` to `device-3`, which show whatever the test has set.
@@ -31,8 +37,13 @@ public:
   [[nodiscard]] SharedDevice& device(std::size_t index) const { return devices_->at(index); }
 
   [[nodiscard]] std::shared_ptr<const ledger::Observation> observe(const std::string& uuid) const override {
+    ++named(uuid).begun;
+    while (named(uuid).slow_process == ::getpid()) {
+      ::sched_yield();
+    }
     const policy::Capacity capacity{named(uuid).total_bytes, named(uuid).external_bytes};
     const bool back = !named(uuid).keeps_memory_of_the_dead;
+    ++named(uuid).observed;
     return std::make_shared<Observed>([capacity] { return capacity; },
                                       [back](const ledger::Record& /*ended*/) { return back; });
   }

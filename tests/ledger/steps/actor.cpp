@@ -4,6 +4,7 @@
 #include "ledger/steps/asleep.hpp"
 
 #include <poll.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
@@ -100,6 +101,25 @@ std::optional<std::string> Actor::hear() {
 }
 
 void Actor::settle() { await(sleeps_in_poll); }
+
+void Actor::rest() const {
+  siginfo_t change{};
+  while (!rests(pid_)) {
+    const int changes = WEXITED | WSTOPPED | WNOHANG | WNOWAIT;
+    if (::waitid(P_PID, static_cast<id_t>(pid_), &change, changes) != 0 || change.si_pid == pid_) {
+      return;
+    }
+    ::sched_yield();
+  }
+}
+
+void Actor::stop() const {
+  ::kill(pid_, SIGSTOP);
+  siginfo_t change{};
+  ::waitid(P_PID, static_cast<id_t>(pid_), &change, WEXITED | WSTOPPED | WNOWAIT);
+}
+
+void Actor::go_on() const { ::kill(pid_, SIGCONT); }
 
 std::string Actor::ask(const std::string& line) {
   say(line);

@@ -40,6 +40,13 @@ public:
   /// Blocks until it has answered or sleeps, having looked at everything that happened before.
   void settle();
 
+  /// Blocks until it does nothing more by itself: it sleeps, waits for its next command, is stopped or has ended.
+  void rest() const;
+
+  /// Stops it where it sleeps, and blocks until it is stopped.
+  void stop() const;
+  void go_on() const;
+
   /// Kills it, and blocks until the kernel has let go of all it had.
   void kill();
 

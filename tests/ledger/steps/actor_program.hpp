@@ -14,8 +14,8 @@ namespace gputest::tests {
 ///   store        a slot store of four slots            simulated    the memory of simulated devices
 ///   allocate <bytes>   free <bytes>   used             of the only one, 900 bytes large
 ///
-/// Options: whole, exclusive, medium lock, at-once (wait for no time at all), briefly (some milliseconds), slowly
-/// (seconds).
+/// Options: whole, exclusive, medium lock, at-once (wait for no time at all), briefly (until it sleeps: its tracer lets
+/// the limit pass then).
 ///
 /// `traced` before a command stops at a breakpoint before and after what the library does for it. What the process uses
 /// it tells the oracle outside of the two: after it was given something, and before it gives it back.

@@ -1,5 +1,7 @@
 #include "ledger/steps/commands.hpp"
 
+#include "ledger/steps/faults.hpp"
+
 #include <algorithm>
 #include <chrono>
 
@@ -33,18 +35,31 @@ Ledger::LeaseRequest lease_request(const Words& words, const std::string& who) {
   return request;
 }
 
-ledger::Patience patience(const Words& words) {
-  ledger::Patience patience;
+namespace {
+
+ledger::Patience& patience_of_this_process() {
+  static ledger::Patience patience;
+  return patience;
+}
+
+} // namespace
+
+std::uintptr_t address_of_limit() {
+  static_assert(sizeof(ledger::Patience::until) == sizeof(long), "ptrace() writes words");
+  return reinterpret_cast<std::uintptr_t>(&patience_of_this_process().until);
+}
+
+const ledger::Patience& patience(const Words& words) {
+  ledger::Patience& patience = patience_of_this_process();
+  patience = {};
   if (has_option(words, "at-once")) {
     patience.until = std::chrono::steady_clock::now();
   }
   if (has_option(words, "briefly")) {
-    patience.until = std::chrono::steady_clock::now() + std::chrono::milliseconds{10};
-  }
-  if (has_option(words, "slowly")) {
-    patience.until = std::chrono::steady_clock::now() + std::chrono::seconds{1};
+    patience.until = std::chrono::steady_clock::now() + longest_wait; // it passes as soon as the process sleeps
   }
   patience.notice_after = std::chrono::hours{24};
+  patience.observation_lasts = std::chrono::milliseconds::max();
   return patience;
 }
 

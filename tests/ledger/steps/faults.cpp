@@ -117,7 +117,8 @@ bool is_of_the_allocator(const SystemCall& call) {
 }
 
 bool may_be_of_notifying(const SystemCall& call) {
-  return call.number == SYS_write || call.number == SYS_pread64 || (call.number == SYS_openat && (call.arguments[2] & O_ACCMODE) != O_RDONLY);
+  return call.number == SYS_write || call.number == SYS_pread64 ||
+         (call.number == SYS_openat && (call.arguments[2] & O_ACCMODE) != O_RDONLY);
 }
 
 bool writes_a_file(const SystemCall& call) { return call.number == SYS_pwrite64; }
@@ -130,10 +131,11 @@ bool waits_for_a_mutex(const SystemCall& call) {
 
 bool is_sleep(const SystemCall& call) { return call.number == SYS_poll; }
 
+bool reads(const SystemCall& call) { return call.number == SYS_read; }
+
 bool sleeps_until_woken(const SystemCall& call) {
-  constexpr int longest_wait_ms = 60000; // longer than any that a scenario asks for
   const int timeout = static_cast<int>(call.arguments[2]);
-  return is_sleep(call) && (timeout < 0 || timeout > longest_wait_ms);
+  return is_sleep(call) && (timeout < 0 || timeout > longest_wait.count());
 }
 
 #else
@@ -147,6 +149,7 @@ bool writes_a_file(const SystemCall& /*call*/) { return false; }
 bool sets_a_lock(const SystemCall& /*call*/) { return false; }
 bool waits_for_a_mutex(const SystemCall& /*call*/) { return false; }
 bool is_sleep(const SystemCall& /*call*/) { return false; }
+bool reads(const SystemCall& /*call*/) { return false; }
 bool sleeps_until_woken(const SystemCall& /*call*/) { return false; }
 
 #endif

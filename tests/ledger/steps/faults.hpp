@@ -2,6 +2,7 @@
 
 #include "ledger/steps/tracee.hpp"
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,12 @@ namespace gputest::tests {
 
 /// Whether it is the one in which a process waits for its turn.
 [[nodiscard]] bool is_sleep(const SystemCall& call);
+
+/// Whether it reads from a file: it blocks only at a pipe that is empty.
+[[nodiscard]] bool reads(const SystemCall& call);
+
+/// Longer than any time-out that a scenario lets pass.
+constexpr std::chrono::milliseconds longest_wait{60000};
 
 /// Whether it does so without a time-out to speak of.
 [[nodiscard]] bool sleeps_until_woken(const SystemCall& call);

@@ -3,7 +3,6 @@
 #include "platform/descriptor.hpp"
 
 #include <fcntl.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -32,18 +31,13 @@ private:
   bool holds_ = false;
 };
 
-/// Blocks until nobody but `process` holds a mutex: who tries it then has it at once, as it had in the survey.
-inline void await_mutex(const std::string& path, pid_t process) {
+/// Whether `process` holds a mutex between processes.
+inline bool holds_mutex(pid_t process, const std::string& path) {
   const platform::Descriptor file{::open(path.c_str(), O_RDWR | O_CLOEXEC)};
-  for (;;) {
-    struct flock whole {};
-    whole.l_type = F_WRLCK;
-    whole.l_whence = SEEK_SET;
-    if (!file || ::fcntl(file.number(), F_GETLK, &whole) != 0 || whole.l_type == F_UNLCK || whole.l_pid == process) {
-      return;
-    }
-    ::sched_yield();
-  }
+  struct flock whole {};
+  whole.l_type = F_WRLCK;
+  whole.l_whence = SEEK_SET;
+  return file && ::fcntl(file.number(), F_GETLK, &whole) == 0 && whole.l_type != F_UNLCK && whole.l_pid == process;
 }
 
 } // namespace gputest::tests

@@ -8,9 +8,10 @@ namespace gputest::tests {
 
 /// Something that one process, the subject, does with a ledger while others do something else with it.
 ///
-/// Lines are `<number of a process> <command>` as actor_program.hpp has them; the subject is number 0. Two commands are
-/// for who directs the scene: `<number> dies`, its memory shown as free at once, or `<number> dies leaving memory`, and
-/// `<number> vanishes` shows that memory as free.
+/// Lines are `<number of a process> <command>` as actor_program.hpp has them; the subject is number 0. Some commands
+/// are for who directs the scene: `<number> dies`, its memory shown as free at once, or `<number> dies leaving memory`,
+/// and
+/// `<number> vanishes` shows that memory as free; `<number> stops`, until the subject has done its part.
 struct Scenario {
   std::string name;                   ///< what the subject does, as a claim's part
   std::vector<std::string> before;    ///< what comes before
@@ -20,6 +21,8 @@ struct Scenario {
   /// It does the same thing a thousand times, or unwinds an exception by the hundred thousand instructions: a sample of
   /// its system calls has to do, and its instructions are not stepped through.
   bool is_long = false;
+  /// What comes of it, too, where a system call fails: what cannot be observed counts as if it were not so.
+  std::string or_else = {};
 };
 
 /// For messages of GoogleTest.

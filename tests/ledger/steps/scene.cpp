@@ -1,5 +1,6 @@
 #include "ledger/steps/scene.hpp"
 
+#include "ledger/steps/commands.hpp"
 #include "ledger/steps/faults.hpp"
 #include "ledger/steps/lock_holder.hpp"
 
@@ -69,6 +70,9 @@ void Scene::direct(const std::string& line) {
     if (command == "dies") {
       show_free(number);
     }
+  } else if (command == "stops") {
+    actor(number).stop();
+    stopped_.insert(number);
   } else if (command == "hears") {
     hear(number);
   } else if (waits_.count(number) == 0) {
@@ -85,7 +89,7 @@ void Scene::obey(std::size_t number, const std::string& command) {
 
 void Scene::hear(std::size_t number) {
   const auto waits = waits_.find(number);
-  if (waits == waits_.end()) {
+  if (waits == waits_.end() || stopped_.count(number) != 0) {
     return;
   }
   if (const auto answer = actor(number).hear()) {
@@ -110,8 +114,21 @@ Tracee::Stop Scene::advance() {
 void Scene::before(const SystemCall& call) {
   if (is_sleep(call)) {
     meanwhile();
-  } else if (sets_a_lock(call)) {
-    await_mutex(tracee_->file(call.arguments[0]), actor(subject_number).pid());
+    rest_of_the_others();
+    if (!sleeps_until_woken(call) && scenario_->operation.find(" briefly") != std::string::npos) {
+      tracee_->set_word(address_of_limit(), 0);
+      tracee_->set_third_argument(0); // poll()'s time-out
+    }
+  } else if (sets_a_lock(call) && !holds_mutex(actor(subject_number).pid(), tracee_->file(call.arguments[0]))) {
+    rest_of_the_others();
+  }
+}
+
+void Scene::rest_of_the_others() {
+  for (const auto& [number, actor] : actors_) {
+    if (number != subject_number && dead_.count(number) == 0) {
+      actor->rest();
+    }
   }
 }
 
@@ -151,6 +168,7 @@ bool Scene::observes(const std::string& what) {
 void Scene::kill(std::size_t number) {
   actor(number).kill();
   dead_.insert(number);
+  stopped_.erase(number);
   waits_.erase(number);
   inside_.erase(number);
   holding_.erase(number);
@@ -169,7 +187,8 @@ void Scene::quiesce() {
     std::istringstream could{stage_->observer().ask("admissible").substr(10)};
     for (std::size_t number = 0; could >> number;) {
       // A subject that has failed does not sleep, whatever its record says.
-      expect(waits_.count(number) == 0, "process " + std::to_string(number) + " sleeps although it could go on");
+      expect(waits_.count(number) == 0 || stopped_.count(number) != 0,
+             "process " + std::to_string(number) + " sleeps although it could go on");
     }
   }
 }
@@ -191,6 +210,10 @@ bool Scene::give_way() {
 }
 
 void Scene::finish() {
+  for (const std::size_t number : stopped_) {
+    actor(number).go_on();
+  }
+  stopped_.clear();
   for (const auto& [number, waiting] : waits_) {
     actor(number).settle(); // they have looked, and memory of the dead is still in use
   }

@@ -23,8 +23,10 @@ public:
   /// The subject goes on to the next boundary. Where it is about to sleep, the others do what they do meanwhile.
   Tracee::Stop advance();
 
-  /// Before the subject makes a system call: where it sleeps, the others do what they do meanwhile; where it tries the
-  /// mutex, they let go of it, so that it does not have to try it again, which it did not do in the survey either.
+  /// Before the subject makes a system call. Where it sleeps, the others do what they do meanwhile, and then a limit of
+  /// its request passes. There, and where it tries the mutex, the others come to rest first. So the mutex is free and
+  /// whoever notifies the subject has done so: it makes the same calls in the survey and in each trial, however busy
+  /// the machine is.
   void before(const SystemCall& call);
 
   /// The others do what they do while the subject sleeps, if they have not yet.
@@ -54,6 +56,7 @@ public:
   void finish();
 
 private:
+  void rest_of_the_others();
   [[nodiscard]] bool observes(const std::string& what);
   void direct(const std::string& line);
   void obey(std::size_t number, const std::string& command);
@@ -70,6 +73,7 @@ private:
   std::set<std::size_t> inside_;
   std::set<std::size_t> holding_;
   std::set<std::size_t> dead_;
+  std::set<std::size_t> stopped_;
   bool meanwhile_done_ = false;
 };
 

@@ -26,14 +26,6 @@ Survey survey_calls(Stage& stage, const Scenario& scenario) {
   return survey;
 }
 
-/// With more time where little is given: stepping takes a thousand times as long.
-Scenario slowed(Scenario scenario) {
-  if (const auto option = scenario.operation.find(" briefly"); option != std::string::npos) {
-    scenario.operation.replace(option, std::string::npos, " slowly");
-  }
-  return scenario;
-}
-
 std::vector<std::size_t> survey_instructions(Stage& stage, const Scenario& scenario) {
   Scene scene{stage, scenario};
   const Tracee& subject = scene.subject();
@@ -70,7 +62,7 @@ Survey survey(const Scenario& scenario, bool count_instructions) {
     if (scenario.on_a_new_folder) {
       stage = stage_for(scenario);
     }
-    survey.instructions = survey_instructions(*stage, slowed(scenario));
+    survey.instructions = survey_instructions(*stage, scenario);
     if (survey.instructions.size() != survey.calls.size() + 1) {
       throw std::runtime_error{"stepping makes other system calls"};
     }

@@ -92,10 +92,16 @@ void Tracee::set_result(long result) const {
   set_registers(pid_, now);
 }
 
-void Tracee::set_size(unsigned long size) const {
+void Tracee::set_third_argument(unsigned long value) const {
   auto now = registers(pid_);
-  now.rdx = size;
+  now.rdx = value;
   set_registers(pid_, now);
+}
+
+void Tracee::set_word(std::uintptr_t address, long value) const {
+  if (::ptrace(PTRACE_POKEDATA, pid_, address, value) != 0) {
+    throw std::system_error{errno, std::generic_category(), "PTRACE_POKEDATA"};
+  }
 }
 
 #else
@@ -106,7 +112,8 @@ bool Tracee::at_breakpoint() const { return false; }
 SystemCall Tracee::system_call() const { return {}; }
 void Tracee::leave_out() const {}
 void Tracee::set_result(long /*result*/) const {}
-void Tracee::set_size(unsigned long /*size*/) const {}
+void Tracee::set_third_argument(unsigned long /*value*/) const {}
+void Tracee::set_word(std::uintptr_t /*address*/, long /*value*/) const {}
 
 #endif
 

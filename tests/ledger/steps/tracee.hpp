@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -57,8 +58,11 @@ public:
   /// At an entry: the call will not be made. At an exit: what it seems to have returned.
   void leave_out() const;
   void set_result(long result) const;
-  /// At an entry: changes the third argument, which is a size.
-  void set_size(unsigned long size) const;
+  /// At an entry, or before the instruction: changes the third argument.
+  void set_third_argument(unsigned long value) const;
+
+  /// Changes a word of its memory.
+  void set_word(std::uintptr_t address, long value) const;
 
   /// What file it has open under that number.
   [[nodiscard]] std::string file(unsigned long descriptor) const;

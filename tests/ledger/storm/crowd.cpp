@@ -2,6 +2,8 @@
 
 #include "life.hpp"
 
+#include "ledger/stored_record.hpp"
+
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
@@ -23,7 +25,8 @@ namespace {
 
 constexpr unsigned few_us_until_memory_is_back = 100; // mostly; every waiter looks often until it is
 constexpr unsigned most_us_until_memory_is_back = 3000;
-constexpr unsigned most_us_stopped = 3000;
+constexpr unsigned most_us_stopped = 3000; // mostly, and where it has the ledger's mutex
+constexpr unsigned most_us_stopped_for_long = 200'000;
 
 /// What every process of a storm does first.
 void become_mortal() {
@@ -101,6 +104,23 @@ void Crowd::strike_one() {
   }
 }
 
+void Crowd::stop_one() {
+  const Process& process = processes_.at(up_to(static_cast<unsigned>(processes_.size()) - 1));
+  if (process.pid != 0) {
+    ::kill(process.pid, SIGSTOP);
+  }
+}
+
+void Crowd::keep_stopped(bool keep) {
+  keep_stopped_ = keep;
+  for (auto& process : processes_) {
+    if (!keep && process.stays_stopped) {
+      process.stays_stopped = false;
+      process.goes_on_at = Clock::now();
+    }
+  }
+}
+
 void Crowd::attend() {
   sigset_t ends{};
   ::sigemptyset(&ends);
@@ -121,13 +141,12 @@ void Crowd::reap() {
       continue; // a child that outlived its parent
     }
     if (WIFSTOPPED(status)) {
-      board_->row_of(process->number).was_stopped = true;
-      process->goes_on_at = Clock::now() + std::chrono::microseconds{up_to(most_us_stopped)};
-      ++tally_->stops;
+      note_stop(*process);
       continue;
     }
     process->pid = 0;
     process->goes_on_at.reset();
+    process->stays_stopped = false;
     --running_;
     if (WIFSIGNALED(status)) {
       ++tally_->killed_by.at(static_cast<std::size_t>(WTERMSIG(status)));
@@ -140,6 +159,30 @@ void Crowd::reap() {
                                          std::to_string(WEXITSTATUS(status)));
     }
   }
+}
+
+void Crowd::note_stop(Process& process) {
+  board_->row_of(process.number).was_stopped = true;
+  ++tally_->stops;
+  const bool may_stay = !holds_mutex(process.pid);
+  if (keep_stopped_ && may_stay) {
+    process.stays_stopped = true;
+    ++tally_->kept_stopped;
+    return;
+  }
+  const unsigned most_us = may_stay && up_to(3) == 0 ? most_us_stopped_for_long : most_us_stopped;
+  process.goes_on_at = Clock::now() + std::chrono::microseconds{up_to(most_us)};
+}
+
+/// Of a process that is stopped.
+bool Crowd::holds_mutex(pid_t pid) const {
+  const int file = ::open((folder_ + "/" + ledger::ledger_name + "/mutex").c_str(), O_RDWR | O_CLOEXEC);
+  struct flock whole {};
+  whole.l_type = F_WRLCK;
+  whole.l_whence = SEEK_SET;
+  const bool is_held = file >= 0 && ::fcntl(file, F_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
+  ::close(file);
+  return is_held && whole.l_pid == pid;
 }
 
 void Crowd::let_go_on() {
@@ -204,7 +247,8 @@ bool Crowd::somebody_stopped() const {
 
 bool Crowd::settled() const {
   return std::all_of(processes_.begin(), processes_.end(), [&](const Process& process) {
-    return process.pid != 0 && !process.goes_on_at && board_->row_of(process.number).pulse != Pulse::runs;
+    return process.pid != 0 && !process.goes_on_at &&
+           (process.stays_stopped || board_->row_of(process.number).pulse != Pulse::runs);
   });
 }
 
@@ -214,7 +258,8 @@ std::string Crowd::description() const {
   for (const auto& process : processes_) {
     const Row& row = board_->row_of(process.number);
     text += "\n  process " + std::to_string(process.number) + " pid " + std::to_string(process.pid) + ": " +
-            name_of(row.doing) + ", " + pulses.at(static_cast<std::size_t>(row.pulse.load()));
+            name_of(row.doing) + ", " +
+            (process.stays_stopped ? "stopped" : pulses.at(static_cast<std::size_t>(row.pulse.load())));
     for (std::size_t device = 0; device < board_->devices; ++device) {
       if (const Use use = Use::unpacked(row.uses.at(device)); use.inside) {
         text += " [" + std::to_string(device) + ": " + std::to_string(use.overhead_bytes) + "+" +

@@ -28,6 +28,13 @@ public:
   /// Kills or stops one of them, wherever it is. Most are struck by their own fate.
   void strike_one();
 
+  /// Stops one of them, wherever it is.
+  void stop_one();
+
+  /// Whether those that stop from now on stay stopped. A process that stops while it has the ledger's mutex does not:
+  /// nobody could go on. False: all of them continue.
+  void keep_stopped(bool keep);
+
   /// Sleeps until somebody ends or stops, for a millisecond at most, and does what there is to do.
   void attend();
 
@@ -40,9 +47,11 @@ public:
   /// Whether another one has room in the table.
   [[nodiscard]] bool has_room() const { return processes_.size() < most_rows / 2; }
 
+  /// Whether somebody is stopped and will continue soon.
   [[nodiscard]] bool somebody_stopped() const;
 
-  /// Whether nobody will do anything by itself, and all memory of the dead is back.
+  /// Whether nobody will do anything by itself, and all memory of the dead is back. Those that stay stopped may be
+  /// anywhere.
   [[nodiscard]] bool settled() const;
 
   /// A number for a process that is none of these.
@@ -59,13 +68,16 @@ private:
     pid_t pid = 0;                               ///< 0 once it has been reaped
     int life = -1;                               ///< a pipe: hangs up when it and its forked children have ended
     std::optional<Clock::time_point> goes_on_at; ///< it is stopped
-    std::optional<Clock::time_point> back_at;    ///< when its memory will be back
+    bool stays_stopped = false;
+    std::optional<Clock::time_point> back_at; ///< when its memory will be back
   };
 
   [[nodiscard]] unsigned up_to(unsigned most) const {
     return std::uniform_int_distribution<unsigned>{0, most}(*random_);
   }
   void reap();
+  void note_stop(Process& process);
+  [[nodiscard]] bool holds_mutex(pid_t pid) const;
   void let_go_on();
   void give_back_memory();
 
@@ -76,6 +88,7 @@ private:
   std::uint64_t next_number_ = 0;
   std::vector<Process> processes_; ///< running, or with memory that is not back
   std::size_t running_ = 0;
+  bool keep_stopped_ = false;
 };
 
 } // namespace gputest::tests::storm

@@ -39,7 +39,8 @@ void Driver::choose_weather() {
   }
 }
 
-/// A storm; then everybody keeps what it holds; then everybody gives it back; then everybody ends.
+/// A storm; then everybody keeps what it holds, and some are stopped; then everybody gives it back; then everybody
+/// ends.
 void Driver::round() {
   ++tally_->rounds;
   const std::uint64_t enough =
@@ -56,8 +57,10 @@ void Driver::round() {
       give_up_still("nothing got on in the storm");
     }
   }
+  crowd_.keep_stopped(true);
   set_phase(*board_, Phase::freeze);
   settle(true);
+  crowd_.keep_stopped(false);
   set_phase(*board_, Phase::thaw);
   settle(false);
   set_phase(*board_, Phase::storm);
@@ -80,14 +83,18 @@ void Driver::round() {
 /// Waits until everything is still, and looks whether that is as it should be.
 void Driver::settle(bool holding) {
   unsigned last_strikes = up_to(most_running_ > 8 ? 8 : 2);
+  unsigned last_stops = holding ? up_to(most_running_ > 8 ? 4 : 1) : 0;
   while (healthy()) {
     if (last_strikes > 0 && up_to(2) == 0 && !crowd_.empty()) {
       --last_strikes;
       crowd_.strike_one();
+    } else if (last_stops > 0 && up_to(2) == 0 && !crowd_.empty()) {
+      --last_stops;
+      crowd_.stop_one();
     }
     crowd_.attend();
     const bool late = !gets_on();
-    if (last_strikes > 0 && !crowd_.empty()) {
+    if (last_strikes + last_stops > 0 && !crowd_.empty()) {
       continue;
     }
     if (!crowd_.settled()) {

@@ -3,6 +3,7 @@
 #include "oracle.hpp"
 
 #include "ledger/ledger.hpp"
+#include "platform/process.hpp"
 
 #include <poll.h>
 #include <unistd.h>
@@ -68,11 +69,15 @@ std::optional<Stillness> inspect(Board& board, const std::string& folder, const 
     for (const auto& entry : ledger.entries()) {
       if (entry.alive) { // the memory of all others is back
         snapshot.claims.push_back(entry.claim);
+        snapshot.claims.back().stopped = platform::is_stopped(static_cast<pid_t>(entry.pid), entry.start_time);
       }
     }
     Stillness seen;
     for (std::size_t position = 0; position < snapshot.claims.size(); ++position) {
       const Stage stage = snapshot.claims[position].stage;
+      if (snapshot.claims[position].stopped) {
+        continue; // it may sleep, and nobody may wait for it
+      }
       if (stage == Stage::waiting || stage == Stage::entering) {
         seen.leasing += stage == Stage::waiting ? 1 : 0;
         seen.sleepers += std::holds_alternative<policy::Grant>(policy::decide(snapshot, position)) ? 1 : 0;

@@ -69,10 +69,10 @@ void print(const std::string& what, const Tally& tally, const std::vector<const 
   for (std::size_t doing = 0; doing < doings; ++doing) {
     std::cout << (doing == 0 ? " " : ", ") << name_of(static_cast<Doing>(doing)) << " " << tally.killed_while.at(doing);
   }
-  std::cout << "), " << tally.finished << " finished, " << tally.stops << " stops, " << forks << " forks, " << entries
-            << " entries, " << leases << " leases, " << waits << " waits, longest " << wait_us / 1000
-            << " ms, most passed by " << passed << ", " << tally.rounds << " rounds, " << violations << " violations"
-            << (broken.empty() ? "" : " of") << broken << ", " << tally.seconds << " s, "
+  std::cout << "), " << tally.finished << " finished, " << tally.stops << " stops (" << tally.kept_stopped << " kept), "
+            << forks << " forks, " << entries << " entries, " << leases << " leases, " << waits << " waits, longest "
+            << wait_us / 1000 << " ms, most passed by " << passed << ", " << tally.rounds << " rounds, " << violations
+            << " violations" << (broken.empty() ? "" : " of") << broken << ", " << tally.seconds << " s, "
             << static_cast<double>(tally.kills()) / tally.seconds << " kills/s" << std::endl;
 }
 

@@ -22,6 +22,7 @@ Tally& Tally::operator+=(const Tally& other) {
     killed_while.at(doing) += other.killed_while.at(doing);
   }
   stops += other.stops;
+  kept_stopped += other.kept_stopped;
   rounds += other.rounds;
   seconds = std::max(seconds, other.seconds);
   return *this;

@@ -14,6 +14,7 @@ struct Tally {
   std::array<std::uint64_t, 32> killed_by{};        ///< by signal
   std::array<std::uint64_t, doings> killed_while{}; ///< by what they did
   std::uint64_t stops = 0;
+  std::uint64_t kept_stopped = 0; ///< of these, those that stayed so until all others had come to rest
   std::uint64_t rounds = 0;
   double seconds = 0;
 
