@@ -27,10 +27,6 @@ constexpr std::chrono::milliseconds look_for_external_memory{200};
 /// oftener than this before it is believed. Where so much changes there is soon another reason to look.
 constexpr int most_looks_for_external_memory = 3;
 
-/// An observation that was too old when the mutex was locked is made again, but at most so often in a row: on a
-/// machine where each one takes that long, the request has to be granted some time.
-constexpr int most_late_looks = 3;
-
 std::vector<std::size_t> slots_of(const std::vector<Record>& entries) {
   std::vector<std::size_t> slots(entries.size());
   std::transform(entries.begin(), entries.end(), slots.begin(), [](const Record& entry) { return entry.slot; });
@@ -309,7 +305,7 @@ Result Client::wait_for_grant(std::unique_lock<platform::FileLock>& guard, const
     std::vector<Record> stopped;
     auto look_who_is_stopped_at = later(steady_clock::now(), patience.observation_lasts);
     int looks_for_external_memory = 0;
-    int late_looks = 0;
+    bool was_late = false;
     // Without the mutex. What is seen there is evidence for the next look only. Of `ahead` it finds out who is stopped.
     const auto observe_and_lock = [&](const std::vector<Record>& ahead) {
       const auto began = steady_clock::now();
@@ -332,11 +328,11 @@ Result Client::wait_for_grant(std::unique_lock<platform::FileLock>& guard, const
       }
       const Look look = this->look(all, ended, stopped, seen);
       const bool grants = std::holds_alternative<policy::Grant>(look.decision);
-      // A process may be stopped for hours between its observation and this look.
-      const bool is_old =
-          grants && late_looks < most_late_looks && later(seen.began, patience.observation_lasts) < steady_clock::now();
+      // A process may be stopped for hours between its observation and this look. Only once in a row: where the mutex
+      // takes that long, the request has to be granted some time.
+      const bool is_old = grants && !was_late && later(seen.began, patience.observation_lasts) < steady_clock::now();
       if (!look.decided || is_old) {
-        late_looks += is_old ? 1 : 0;
+        was_late = is_old;
         before = std::move(all);
         guard.unlock();
         observe_and_lock({});
@@ -373,7 +369,7 @@ Result Client::wait_for_grant(std::unique_lock<platform::FileLock>& guard, const
         continue;
       }
       looks_for_external_memory = 0;
-      late_looks = 0;
+      was_late = false;
       const auto now = steady_clock::now();
       // The memory of the dead is on its way back: that is no reason to say that somebody is there.
       const bool may_not_wait = !patience.may_wait && !look.for_the_dead_only();

@@ -90,7 +90,7 @@ private:
     Patience patience;
     patience.may_wait = !one_in(6);
     patience.notice_after = std::chrono::milliseconds{0};
-    patience.observation_lasts = std::chrono::milliseconds{100};
+    patience.observation_lasts = std::chrono::milliseconds{250};
     patience.on_wait = [this](const ledger::Blocked&) {
       oracle_->is_queued();
       ++board_->waits;
