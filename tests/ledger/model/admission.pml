@@ -2,7 +2,7 @@
 
 /* The claim that is decided about, with_own: its record need not say yet what it asks for. */
 hidden byte me_slot, me_stage, me_ticket, me_pid, me_devices, me_lease;
-hidden byte x_granted, x_blockers, x_ahead, x_last, x_rooms, x_free, x_best, x_asked;
+hidden byte x_granted, x_blockers, x_ahead, x_last, x_rooms, x_free, x_best;
 hidden byte l_overheads, l_leased, l_largest, l_slots, x_claimed;
 hidden byte l_holders, l_held, l_locked;
 hidden byte l_whole;
@@ -36,23 +36,6 @@ inline me_is(a_slot, a_stage, a_ticket, a_pid, a_devices, a_lease) {
   (r.stage == ENTERING -> CANDIDATES(r.who) : (r.stage == WAITING -> WANTED(r.who, r.lease, r.devices) : 0))
 #define WANTS(r) WANTED(r.who, r.lease, r.devices)
 #define MAX(a, b) ((a) > (b) -> (a) : (b))
-
-/* x_ahead: slots of those who arrived earlier in the same queue and want one of these devices. */
-inline ahead_of(wanted_devices) {
-  x_ahead = 0;
-  x_s = 0;
-  do
-  :: x_s < SLOTS ->
-     if
-     :: x_s != me_slot && record[x_s].stage == me_stage && record[x_s].ticket < me_ticket && IN_QUEUE(x_s) &&
-        (ASKED(record[x_s]) & (wanted_devices)) != 0 ->
-        x_ahead = x_ahead | BIT(x_s)
-     :: else
-     fi;
-     x_s++
-  :: else -> break
-  od
-}
 
 /* x_ahead: the slot of the last of those who are ahead on device d, or nothing. */
 inline next_ahead(d) {
@@ -116,8 +99,8 @@ inline load_of_others(d) {
     OVERHEAD(record[s].who) + BYTES(record[s].who, record[s].lease) + OVERHEAD(me_pid) + BYTES(me_pid, me_lease) >     \
       CAPACITY(d)))
 
-/* x_ahead: the slot of the last of those ahead beside which me can never have its lease: the two do not fit on a
-   device together, want the same medium lock, or one wants the whole device. Static: nothing but these two matters. */
+/* x_ahead, x_last: slot and ticket of the last of those ahead beside which me can never have its lease: the two do not fit
+   on a device together, want the same medium lock, or one wants the whole device. Static: nothing but these two matters. */
 inline nearest_excluder() {
   x_ahead = 0;
   x_last = 0;
@@ -134,9 +117,9 @@ inline nearest_excluder() {
      fi;
      x_s++
   :: else -> break
-  od;
-  x_last = 0
+  od
 }
+
 /* h_hit: whether what me asks for would stand in the way of the waiting claim in slot a on device d. It would if some of
    those that come before a (leases held or asked for by earlier arrivals, and everybody's contexts) leave room for a, but
    not beside me and the later arrivals that hold leases already. h_sums: bit n is set if some of them have n together. */
@@ -256,8 +239,10 @@ inline decide_waiting() {
   nearest_excluder();
 #ifdef BUG_NO_ORDER
   x_ahead = 0;
-  x_behind = 0;
+  x_last = 0;
 #endif
+  x_behind = x_last;
+  x_last = 0;
   x_blockers = x_ahead;
   x_granted = (x_ahead != 0 -> 0 : x_granted);
   x_d = 0;
@@ -328,19 +313,11 @@ inline next_concerned(s, left) {
   do
   :: s < SLOTS && record[s].stage != ENTERING && record[s].stage != WAITING -> s++
   :: s < SLOTS && (record[s].stage == ENTERING || record[s].stage == WAITING) ->
-#if defined(BUG_NOTIFY_ONLY_WHO_SEEMS_ADMISSIBLE) || defined(BUG_NOTIFY_ONLY_HEADS)
-     me_is(s, record[s].stage, record[s].ticket, record[s].who, record[s].devices, record[s].lease);
-#endif
 #ifdef BUG_NOTIFY_ONLY_WHO_SEEMS_ADMISSIBLE
+     me_is(s, record[s].stage, record[s].ticket, record[s].who, record[s].devices, record[s].lease);
      decide();
      x_blockers = (x_granted == 0);
      x_granted = 0;
-#elif defined(BUG_NOTIFY_ONLY_HEADS)
-     x_asked = ASKED(record[s]);
-     ahead_of(x_asked);
-     x_blockers = x_ahead;
-     x_ahead = 0;
-     x_asked = 0;
 #else
      x_blockers = record[s].behind != 0 && !(left != 0 && record[s].stage == WAITING && record[s].behind == left);
 #endif

@@ -1,5 +1,5 @@
-/* ledger/backend_probe where the driver lists no processes: memory is back when nothing at all is in use. That what is in use
-   a second later is taken for a external process's is left out, as all time is. */
+/* ledger/backend_probe where the driver lists no processes: memory is back when nothing at all is in use. That what is in
+   use a second later counts as an external process's is left out, as all time is. */
 
 #ifdef BUG_PROBE_COUNTS_CLAIMS
 /* As if the living had allocated all that they claim, and more than that were the dead's. */

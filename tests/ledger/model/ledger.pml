@@ -1,48 +1,59 @@
 /*
  * The ledger's protocol as a Spin model: processes that enter, lease, release, wait, end, and are killed anywhere.
- * `check` verifies every file in configurations/ (each defines a small machine and includes this file), and every
- * seeded bug. Start reading at the process at the end of this file.
+ * `check` verifies every file in configurations/ (each asks one question of a small machine, and includes this file), and
+ * every seeded bug. Start reading at the process at the end of this file.
  *
  * What stands for what
- *   mutex           platform/file_lock: FileLock, a kernel lock; a killed holder loses it (wake_fifos.pml: die)
- *   owner, notified     platform/wake_fifo: the flock on a slot's FIFO and the bytes in it (take, notify, drain)
- *   armed, cold     platform/wake_fifo: LivenessWatch and poll(2) (wake_fifos.pml: watch, hung_up)
- *   record[]        ledger/record: stage, ticket, owner's pid, devices, and which of its leases it is about. What else
- *                   is in a record (candidates, bytes, flags) is fixed by pid and lease, see the configuration.
- *   own_*[]         ledger/client: Client::own_, what a process's record says or is about to say
- *   decide, heads   policy/admission: decide_entering, decide_waiting, heads (admission.pml)
- *   reap_one        ledger/records: the body of the loop in Records::reap, with ledger/backend_probe: is_back
- *   notify_heads      ledger/records: Records::notify_heads; notify_all_queued: Records::notify_all_queued
- *   process         ledger/ledger: enter, lease, release; ledger/client: take, wait_for_grant, look, sleep; and its end
- *   in_use          the device's memory: the context from entering to the end, the lease's bytes while it is held
- *   life_and_death  kills, and deadlines of those who wait (Patience::until)
+ *   mutex              platform/file_lock: FileLock, a kernel lock; a killed holder loses it (wake_fifos.pml: die)
+ *   owner, notified    platform/wake_fifo: the flock on a slot's FIFO and the bytes in it (take, notify, drain)
+ *   armed, cold        ledger/liveness_watches, LivenessWatch and poll(2) (wake_fifos.pml: watch, hung_up)
+ *   record[]           ledger/record: stage, ticket, owner's pid, devices, and which of its leases it is about. What else
+ *                      is in a record (candidates, bytes, flags) is fixed by pid and lease, see the configuration.
+ *   own_*[]            ledger/client: Client::own_, what a process's record says or is about to say
+ *   decide             policy/admission: decide_entering, decide_waiting; policy/queues; policy/reservation (admission.pml)
+ *   next_concerned     policy/queues: concerned
+ *   reap_next          ledger/records: Records::reap, with ledger/backend_probe: is_back
+ *   observe            ledger/records: Records::observe, of the memory of those that were seen to end
+ *   ahead, ignores     ledger/client: the waiting processes ahead, and those of them that were seen stopped
+ *   process            ledger/ledger: enter, lease, release; ledger/client: take, wait_for_grant, look, sleep; and its end
+ *   in_use             the device's memory: the context from entering to the end, the lease's bytes while it is held
  *
- * Every step between two `;` of a process may be its last: life_and_death may kill it before any of them. What several
- * system calls do in one step cannot be told apart by others: they are reads under the mutex, or facts that stay as
- * they are. A process is one life; who replaces a killed process is another process with a number of its own.
+ * Steps
+ * One step of a process has at most one effect that others can see (a record written, a process notified, a FIFO opened or
+ * let go, memory taken or given back, the devices observed), with what the process reads and decides before, under the mutex
+ * or of its own. Reading and the mutex itself need no steps: nobody else writes records meanwhile, and a process killed
+ * between locking the mutex and its first write leaves what it would leave killed before. The last effect under the mutex
+ * and unlocking are one step for the same reason. BUG_NO_MUTEX separates reading and writing. Before each step a process may
+ * be killed. A process is one life; who replaces a killed process is another process with a number of its own.
  * Death has three steps: the mutex is free at once; the wake-up FIFO falls silent later; the memory comes back later still,
  * or earlier, in any order. A normal end is a death that costs no kill.
+ * Whoever waits for the mutex, sleeps, is inside or has ended keeps nothing in its variables that no later step reads.
+ * The ticket of a process that neither waits nor holds a lease is 0 here: only the order of the others' counts.
  *
- * No time-outs: poll() here ends only by a ring, a hang-up, a deadline that came (so that the process gives up), or,
- * where a sleeper waits for memory of the dead, by that memory being back (the code looks every 3 ms). Time-outs that
- * merely look again, `notice_at`, and the wait for external processs are left out, so nothing is woken by them.
+ * No time-outs: poll() here ends only by a notification, a hang-up, a deadline that came (so that the process gives up); by
+ * the return of dead processes' memory, if the process waits for it (the code looks every 3 ms); or because a process
+ * ahead was stopped or continued (the code looks every 500 ms). Time-outs that merely look again, `notice_at`, and the wait
+ * for external processes are left out, so nothing is woken by them.
  *
  * Checked
  *   budget   in_use on a device never exceeds its capacity, the dead's memory included: allocate()
- *   order    nobody alive that arrived earlier in the same queue wants a device that is granted: check_order()
- *   quiet    whenever only sleepers and processes busy with a test are left, the dead's memory is back, and nobody who
- *            sleeps could go on, by the truth and not by the records: oracle.pml
- *   deadlock in the same states, if nobody is busy with a test, nobody sleeps; and no state without a step but the end
+ *   order    nobody alive that arrived earlier in the same queue, and was not stopped, is passed where nobody may pass it:
+ *            check_order()
+ *   reserve  nobody waits for a lease because of the leases of later arrivals: check_reservations()
+ *   quiet    whenever only sleepers, stopped processes and processes busy with a test are left, the dead's memory is back, and
+ *            nobody who sleeps could go on, by the truth and not by the records: oracle.pml
+ *   deadlock in the same states, if nobody is busy with a test or stopped, nobody sleeps
+ *   stuck    every other state has a step
  *
  * Variants, not bugs
- *   PROBE_WITHOUT_LIST      is_back() of a device whose driver lists no processes: nothing at all is in use. (That no more
- *                             is in use than the others claim is not enough: BUG_PROBE_COUNTS_CLAIMS. A claim whose
- *                             owner has not allocated yet hides memory of the dead.)
+ *   PROBE_WITHOUT_LIST    is_back() of a device whose driver lists no processes: nothing at all is in use. (That no more
+ *                         is in use than the others claim is not enough: BUG_PROBE_COUNTS_CLAIMS. A claim whose
+ *                         owner has not allocated yet hides memory of the dead.)
  *
- * Left out: external processs' memory; refusals; set_overhead and what is for contexts that grow (is_stuck, everybody_waits); a
- * lease larger than announced (may_raise); forked children (a wake-up FIFO that falls silent late stands for them); a ledger
- * that is being built, and its mark of slots ever used; failing system calls; more than 64 devices, 1024 slots, 2^64
- * tickets.
+ * Left out: external processes' memory, and observations that are made again because of it; the age of an observation;
+ * refusals; set_overhead and what is for contexts that grow (is_stuck, everybody_waits); a lease larger than announced
+ * (may_raise); entering without room; forked children (a wake-up FIFO that falls silent late stands for them); the parts of
+ * other users; a ledger that is being built; failing system calls; more than 64 devices, 1024 slots, 2^64 tickets.
  */
 
 #define OUTSIDE 0
@@ -104,10 +115,14 @@ typedef Record {
 
 Record record[SLOTS];
 byte mutex = NOBODY;
+byte kills = KILLS;     /* that may still come */
+#if DEADLINES
+byte deadlines = DEADLINES;
+#endif
 byte owner[SLOTS] = NOBODY; /* who holds the flock on a slot's wake-up FIFO */
 bool notified[SLOTS];
 byte armed[PROCESSES];      /* slots whose hang-up would end the process's poll() */
-byte cold[PROCESSES];       /* slots opened when nobody had their wake-up FIFO: no hang-up before somebody has come and gone */
+byte cold[PROCESSES];       /* slots opened when nobody had their FIFO: no hang-up before somebody has come and gone */
 
 byte own_stage[PROCESSES];
 byte own_ticket[PROCESSES];
@@ -123,7 +138,8 @@ byte dead[PROCESSES];       /* processes whose memory the sleeper waits for */
 #if STOPS
 bool stopped[PROCESSES];
 bool was_stopped[PROCESSES]; /* for the oracle: since it joined its queue */
-byte ignores[PROCESSES];     /* those ahead in its queue that it saw stopped */
+byte ignores[PROCESSES];     /* those ahead of it that it saw stopped */
+byte ahead[PROCESSES];       /* Client::ahead_among: those in the way that ask and come before */
 #endif
 byte in_use[PROCESSES];     /* of the device's memory: 0 nothing, 1 the context, 2 the lease as well */
 byte arrival[PROCESSES];    /* for the oracle: place in the order of arrival of the queue it is in; 0: in none */
@@ -192,28 +208,38 @@ inline add_gone(slots) {
   x_s = 0
 }
 
-/* A grant is told to those whom the claim kept waiting, too: see next_concerned(). */
-#ifdef BUG_NOTIFY_NO_FOLLOWER
-#define LEAVES(p) skip
-#else
-#define LEAVES(p) left = own_ticket[p]
-#endif
-#define LEAVES_NONE left = 0
-
 #if STOPS
-#define RUNS provided (!stopped[_pid - 2] || !alive[_pid - 2])
+#define RUNS(p) (!stopped[p])
 #define IGNORE_STOPPED(p) me_ignores = ignores[p]
-#define FORGET_STOPPED(p) ignores[p] = 0
+#define FORGET_STOPPED(p) ignores[p] = 0; ahead[p] = 0
 #define LOOK_WHO_IS_STOPPED(p) look_who_is_stopped(p)
+#define REMEMBER_WHO_IS_AHEAD(p) ahead_among_blockers(p)
 #define IS_STOPPED(p) stopped[p]
 #define WAS_STOPPED(p) was_stopped[p]
 #else
-#define RUNS
+#define RUNS(p) true
 #define IGNORE_STOPPED(p) skip
 #define FORGET_STOPPED(p) skip
 #define LOOK_WHO_IS_STOPPED(p) skip
+#define REMEMBER_WHO_IS_AHEAD(p) skip
 #define IS_STOPPED(p) false
 #define WAS_STOPPED(p) false
+#endif
+
+#ifdef LEASES_IN_ORDER
+#define ITS_TURN_TO_LEASE(p) (own_stage[p] != INSIDE || leased == p)
+#define NEXT_MAY_LEASE leased++
+#else
+#define ITS_TURN_TO_LEASE(p) true
+#define NEXT_MAY_LEASE skip
+#endif
+
+#ifdef BUG_DRAIN_AFTER_THE_LOOK
+#define DRAIN(p) skip
+#define DRAIN_BEFORE_SLEEPING(p) notified[slot[p]] = false
+#else
+#define DRAIN(p) notified[slot[p]] = false
+#define DRAIN_BEFORE_SLEEPING(p) skip
 #endif
 
 #include "wake_fifos.pml"
@@ -222,23 +248,28 @@ inline add_gone(slots) {
 #include "device_probe.pml"
 
 #ifdef BUG_NO_MUTEX
-#define LOCK(p) true
+#define MUTEX_IS_FREE(p) true
+#define TAKE_MUTEX(p) skip
 #define UNLOCK(p) skip
+#define BETWEEN_READING_AND_WRITING }; atomic {
 #else
-#define LOCK(p) mutex == NOBODY -> mutex = p
+#define MUTEX_IS_FREE(p) (mutex == NOBODY || mutex == p)
+#define TAKE_MUTEX(p) mutex = p
 #define UNLOCK(p) mutex = NOBODY
+#define BETWEEN_READING_AND_WRITING
 #endif
 
-/* Records::write(own_): one pwrite. */
-inline write_own(p) {
-  record[slot[p]].stage = own_stage[p];
-  record[slot[p]].ticket = own_ticket[p];
-  record[slot[p]].who = p;
-  record[slot[p]].devices = own_devices[p];
-  record[slot[p]].behind = behind;
-  record[slot[p]].lease = own_lease[p]
-}
+/* Whom a process notifies. */
+#define NONE 0
+#define CONCERNED 1
+#define QUEUED 2
 
+/* What follows a look. */
+#define DONE 0
+#define SLEEPS 1
+#define PROBES 2
+
+/* Records::write(own_): one pwrite. */
 inline clear_record(s) {
   record[s].stage = OUTSIDE;
   record[s].ticket = 0;
@@ -246,6 +277,19 @@ inline clear_record(s) {
   record[s].devices = 0;
   record[s].behind = 0;
   record[s].lease = 0
+}
+
+inline write_own(p, is_behind) {
+  if
+  :: own_stage[p] == OUTSIDE -> clear_record(slot[p])
+  :: else ->
+     record[slot[p]].stage = own_stage[p];
+     record[slot[p]].ticket = own_ticket[p];
+     record[slot[p]].who = p;
+     record[slot[p]].devices = own_devices[p];
+     record[slot[p]].behind = is_behind;
+     record[slot[p]].lease = own_lease[p]
+  fi
 }
 
 /* DeviceProbe::observe, without the mutex: x_back has the processes whose memory is not in use, by the driver's list,
@@ -275,8 +319,10 @@ inline observe(seen_to_end) {
 }
 /* Without the mutex, after ends were seen. In one step with that: what comes back in between comes back later as well. */
 #ifdef BUG_OBSERVED_BEFORE_THE_END_WAS_SEEN
+#define LOOK_TOO_EARLY(p) observe(EVERYBODY); back = x_back; x_back = 0
 #define LOOK_AT_DEVICES(p) LOOK_WHO_IS_STOPPED(p)
 #else
+#define LOOK_TOO_EARLY(p) skip
 #define LOOK_AT_DEVICES(p) observe(SEEN_TO_END); back = x_back; x_back = 0; LOOK_WHO_IS_STOPPED(p)
 #endif
 #define EVERYBODY ((1 << PROCESSES) - 1)
@@ -292,32 +338,103 @@ inline observe(seen_to_end) {
 #define EVIDENCE(s) HAS(gone, record[s].who)
 #endif
 
-/* One turn of the loop in Records::reap: slot s, if its record is of one that was seen to end. */
-inline reap_one(p, s) {
-  d_step {
-    if
-    :: record[s].stage != OUTSIDE && s != slot[p] && EVIDENCE(s) ->
-       if
-       :: record[s].devices == 0 || HAS(back, record[s].who) -> clear_record(s)
-       :: else ->
-          record[s].stage = (record[s].stage == WAITING -> INSIDE : record[s].stage);
-          dead_slots = dead_slots | BIT(s)
-       fi
-    :: else
-    fi
-  }
+#define NEXT_LEASE                                                                                                     \
+  if                                                                                                                   \
+  :: own_lease[i] < LEASES(i) -> goto look                                                                             \
+  :: else -> goto no_more_leases                                                                                       \
+  fi
+
+/* One step of a process is what nobody can tell apart from the outside: at most one write, notification or other thing
+   that others may see, with all that it reads and decides before. Before each step it may be killed. */
+inline kill_here(p) {
+  d_step { kills > 0 && MAY_BE_KILLED(p) -> kills--; die(p); forget_all() }
+}
+
+inline forget_all() {
+  n = 0;
+  blockers = 0;
+  forget_who();
+  dead_slots = 0;
+  gone = 0;
+  back = 0;
+  probed = 0;
+  left = 0;
+  behind = 0;
+  granted = 0;
+  queued = false;
+  wrote = false;
+  mode = NONE;
+  FORGET_GONE_SLOTS
+}
+
+/* Records::reap up to its next write: `wrote`; n is the slot after that one. */
+inline reap_next(p) {
+  do
+  :: n == SLOTS || wrote -> break
+  :: else ->
+     if
+     :: record[n].stage != OUTSIDE && n != slot[p] && EVIDENCE(n) ->
+        if
+        :: record[n].devices == 0 || HAS(back, record[n].who) -> clear_record(n); wrote = true
+        :: else ->
+           wrote = record[n].stage == WAITING;
+           record[n].stage = (record[n].stage == WAITING -> INSIDE : record[n].stage);
+           dead_slots = dead_slots | BIT(n)
+        fi
+     :: else
+     fi;
+     n++
+  od;
+  n = (wrote -> n : 0)
+}
+
+/* Whom notify_concerned() and notify_all_queued() notify: the next one from slot n on, else n is NOBODY. */
+inline next_to_notify() {
+  if
+  :: mode == CONCERNED -> next_concerned(n, left)
+  :: mode == QUEUED -> next_queued(n)
+  :: else -> n = SLOTS
+  fi;
+  if
+  :: n == SLOTS -> n = NOBODY; mode = NONE; left = 0
+  :: else
+  fi
 }
 
 #if STOPS
-/* Client looks at the states of those ahead of it in its queue, every 500 ms and without the mutex. */
-inline look_who_is_stopped(p) {
-  ignores[p] = 0;
-  o_q = 0;
+/* Client::ahead_among: the processes in the way that ask and come before. Whoever waits looks every 500 ms, without the
+   mutex, whether one of them is stopped, and whether those that it ignores still are. */
+inline ahead_among_blockers(p) {
+  ahead[p] = 0;
+  x_s = 0;
   do
-  :: o_q < PROCESSES -> ignores[p] = ignores[p] | (AHEAD(p, o_q) && stopped[o_q] -> BIT(o_q) : 0); o_q++
+  :: x_s < SLOTS ->
+     if
+     :: HAS(blockers, x_s) && (record[x_s].stage == ENTERING || record[x_s].stage == WAITING) &&
+        (record[x_s].stage != own_stage[p] || record[x_s].ticket < own_ticket[p]) &&
+        !HAS(ignores[p], record[x_s].who) ->
+        ahead[p] = ahead[p] | BIT(record[x_s].who)
+     :: else
+     fi;
+     x_s++
   :: else -> break
   od;
-  o_q = 0
+  x_s = 0
+}
+
+inline look_who_is_stopped(p) {
+  o_q = 0;
+  do
+  :: o_q < PROCESSES ->
+     if
+     :: HAS(ignores[p] | ahead[p], o_q) && stopped[o_q] -> ignores[p] = ignores[p] | BIT(o_q)
+     :: else -> ignores[p] = ignores[p] & ~BIT(o_q)
+     fi;
+     o_q++
+  :: else -> break
+  od;
+  o_q = 0;
+  ahead[p] = 0
 }
 #endif
 
@@ -369,32 +486,104 @@ inline probe_blockers() {
   x_s = 0
 }
 
-/* Records::notify_concerned, or all who wait: one notification a step, since a kill may come between two. */
-inline notify_queued(concerned_only) {
-  n = 0;
-  do
-  :: atomic {
-       true;
-       d_step {
-         if
-         :: concerned_only -> next_concerned(n, left)
-         :: else -> next_queued(n)
-         fi;
-         if
-         :: n < SLOTS -> notify(n); n++
-         :: else -> n = NOBODY
-         fi
-       };
-       if
-       :: n == NOBODY -> n = 0; break
-       :: else
-       fi
-     }
-  od
+/* One notification is a step. */
+inline notify_next() {
+  notify(n);
+  n++;
+  next_to_notify()
 }
 
-#define notify_concerned() notify_queued(true)
-#define notify_all_queued() notify_queued(false)
+/* After a decision that ends its waiting: those that it kept waiting. */
+inline choose_whom_to_notify(p) {
+  if
+  :: queued && granted && own_stage[p] == WAITING ->
+     mode = NONE;
+#ifndef BUG_NO_NOTIFY_AFTER_GRANT
+#ifndef BUG_NOTIFY_NO_FOLLOWER
+     left = own_ticket[p];
+#endif
+     mode = CONCERNED
+#endif
+  :: queued && granted && own_stage[p] == ENTERING ->
+     mode = NONE;
+#if defined(BUG_NOTIFY_ONLY_HEADS_AFTER_ENTERING)
+     mode = CONCERNED
+#elif !defined(BUG_NO_NOTIFY_AFTER_GRANT)
+     mode = QUEUED
+#endif
+  :: queued && !granted ->
+     mode = NONE;
+#if defined(BUG_NOTIFY_ONLY_HEADS_AFTER_GIVING_UP)
+     mode = CONCERNED
+#elif !defined(BUG_NO_NOTIFY_AFTER_GIVING_UP)
+     mode = QUEUED
+#endif
+  :: else
+  fi
+}
+
+/* poll() returns. It drains its FIFO, and looks at the devices before it takes the mutex. */
+inline wake(p) {
+  hung_up(p);
+  add_gone(x_bytes);
+  x_bytes = 0;
+  DRAIN(p);
+  LOOK_AT_DEVICES(p);
+  asleep[p] = false;
+  dead[p] = 0;
+  blockers = 0;
+  forget_who()
+}
+
+/* probed: those in the way that were not probed yet. */
+inline not_yet_probed() {
+  x_p = 0;
+  x_s = 0;
+  do
+  :: x_s < SLOTS -> x_p = x_p | (who_in[x_s] != NOBODY -> BIT(who_in[x_s]) : 0); x_s++
+  :: else -> break
+  od;
+  probed = (x_p & ~probed)
+}
+
+/* LivenessWatches::watch: opens and probes the next FIFO in the way that is not open since an earlier look; n is the slot
+   after it. dead_slots: those that nobody has. */
+inline watch_next(p) {
+#ifdef BUG_NO_WATCH
+  blockers = 0;
+  forget_who();
+#endif
+  armed[p] = armed[p] & blockers;
+  cold[p] = cold[p] & blockers;
+  do
+  :: n < SLOTS && !(HAS(blockers, n) && !HAS(armed[p] | cold[p], n)) -> n++
+  :: else -> break
+  od;
+  if
+  :: n < SLOTS ->
+     watch(p, n);
+#ifndef BUG_NO_PROBE_AFTER_OPENING
+     if
+     :: LIVES(n)
+     :: else ->
+        dead_slots = dead_slots | BIT(n)
+#ifndef BUG_KEEPS_WATCHES_OF_THE_ENDED
+        ; armed[p] = armed[p] & ~BIT(n);
+        cold[p] = cold[p] & ~BIT(n)
+#endif
+     fi;
+#endif
+     n++;
+#ifdef BUG_WATCH_ONE_BLOCKER
+     n = SLOTS
+#endif
+  :: else
+  fi;
+  do
+  :: n < SLOTS && !(HAS(blockers, n) && !HAS(armed[p] | cold[p], n)) -> n++
+  :: else -> break
+  od
+}
 
 /* The process begins to use what it was granted. */
 inline allocate(p, what) {
@@ -411,223 +600,212 @@ inline allocate(p, what) {
   x_bytes = 0
 }
 
-proctype process(byte i) RUNS {
-  byte n;             /* of loops */
-  byte blockers;      /* Look::blocked, by slot */
-  byte who_in[SLOTS]; /* and the processes that were there */
-  byte dead_slots;    /* Look::dead: those of them that have ended and whose memory is not back */
-  byte gone;          /* processes in the way that were seen to end: wait_for_grant's `ended` */
-  byte back;          /* those of them whose memory a later look at the devices showed to be back */
-  byte probed;        /* processes that were probed before giving up, and were alive */
+
+#ifdef START_INSIDE /* everybody has entered, one after the other, before anybody leases */
+inline begin_inside(p) {
+  alive[p] = true;
+  take(p);
+  own_stage[p] = INSIDE;
+  own_devices[p] = CANDIDATES(p);
+  write_own(p, 0);
+  in_use[p] = 1;
+  busy[p] = true
+}
+#endif
+
+proctype process(byte i) {
+  byte n;                      /* of loops */
+  byte blockers;               /* Look::living, by slot */
+  byte who_in[SLOTS] = NOBODY; /* and the processes that were there */
+  byte dead_slots;             /* Look::dead: those in the way that have ended and whose memory is not back */
+  byte gone;                   /* processes in the way that were seen to end: wait_for_grant's `ended` */
+  byte back;                   /* those of them whose memory a later look at the devices showed to be back */
+  byte probed;                 /* processes that were probed before giving up, and were alive */
 #ifdef BUG_EVIDENCE_OF_THE_SLOT
   byte gone_slots;
 #endif
-  byte granted;       /* devices; 0: wait */
-  bool queued;        /* others may have seen this claim wait */
-  bool enters;        /* what was granted is a place */
-  byte left;          /* the ticket that was granted a lease, for next_concerned() */
-  byte behind;        /* see decide() */
+  byte granted;                /* devices; 0: wait */
+  bool queued;                 /* others may have seen this claim wait */
+  byte mode = NONE;            /* whom it notifies before it lets the mutex go */
+  byte left;                   /* the ticket that was granted a lease, for next_concerned() */
+  byte behind;                 /* see decide() */
+  bool wrote;
 
+#ifdef START_INSIDE
+  goto look;
+#endif
+  /* Client::take: reads who is there under the mutex; without it probes them all, and looks at the devices. */
   atomic {
-    x_s = 0;
-    do
-    :: x_s < SLOTS -> who_in[x_s] = NOBODY; x_s++
-    :: else -> x_s = 0; break
-    od;
 #if AT_ONCE < PROCESSES
     i < AT_ONCE || ended > i - AT_ONCE;
 #endif
 #ifdef IN_ORDER
     arrived == i;
-#endif
-#if defined(START_INSIDE)
-    LOCK(i);
-#elif defined(BUG_NO_MUTEX)
-    true;
-#else
-    mutex == NOBODY; /* reads under it, and lets it go */
-#endif
-#ifdef IN_ORDER
     arrived++;
 #endif
-    alive[i] = true
-#ifndef START_INSIDE
-    ; blockers = (1 << SLOTS) - 1;
-    remember_slots()
-#endif
-  };
-  {
-#ifdef START_INSIDE /* everybody has entered, one after the other, before anybody leases */
-    atomic {
-      take(i);
-      own_stage[i] = INSIDE;
-      own_devices[i] = CANDIDATES(i);
-      write_own(i);
-      in_use[i] = 1;
-      busy[i] = true;
-      UNLOCK(i);
-      goto next_lease
-    };
-#endif
-    /* Client::take: reads who is there; without the mutex probes them all, and looks at the devices; then Records::reap,
-       and the first slot that nobody has. */
+    MUTEX_IS_FREE(i);
     d_step {
-      probe_blockers();
-      gone = x_ended;
-      GONE_SLOTS;
-      x_ended = 0;
-      x_p = 0;
-      blockers = 0;
-      forget_who();
-      observe(SEEN_TO_END);
-      back = x_back;
-      x_back = 0
-    };
-    atomic { LOCK(i) };
-    do
-    :: n < SLOTS -> atomic { reap_one(i, n); n++ }
-    :: n == SLOTS -> d_step { n = 0; dead_slots = 0; gone = 0; back = 0; FORGET_GONE_SLOTS }; break
-    od;
-    atomic { take(i) };
+      alive[i] = true;
+      remember_slots()
+    }
+  };
+  atomic {
+    if
+    :: kill_here(i) -> goto has_ended
+    :: RUNS(i) ->
+       d_step {
+         blockers = (1 << SLOTS) - 1;
+         probe_blockers();
+         gone = x_ended;
+         GONE_SLOTS;
+         blockers = 0;
+         forget_who();
+         observe(SEEN_TO_END);
+         back = x_back;
+         x_back = 0
+       }
+    fi
+  };
+  /* Then Records::reap, and the first slot that nobody has. */
+take_slot:
+  atomic {
+    if
+    :: kill_here(i) -> goto has_ended
+    :: RUNS(i) && MUTEX_IS_FREE(i) -> TAKE_MUTEX(i)
+    fi;
+    d_step { reap_next(i) };
+    if
+    :: wrote -> wrote = false; goto take_slot
+    :: else
+    fi;
+    d_step {
+      dead_slots = 0;
+      gone = 0;
+      back = 0;
+      FORGET_GONE_SLOTS;
+      take(i);
+      own_stage[i] = ENTERING;
 #ifndef BUG_NO_NOTIFY_AFTER_TAKING
-    notify_all_queued();
+      mode = QUEUED;
 #endif
-    own_stage[i] = ENTERING;
+      next_to_notify()
+    };
+    if
+    :: n == NOBODY -> n = 0; goto look
+    :: else
+    fi
+  };
+notify_after_taking:
+  atomic {
+    if
+    :: kill_here(i) -> goto has_ended
+    :: RUNS(i) -> d_step { notify_next() }
+    fi;
+    if
+    :: n == NOBODY -> n = 0
+    :: else -> goto notify_after_taking
+    fi
+  };
 
-    /* Client::wait_for_grant, for enter() and then for each lease(). */
-    do
-    :: queued = false;
-look_again:
-       notified[slot[i]] = false;
-       /* Client::look: Records::reap of those seen to end. */
-       do
-       :: n < SLOTS && EVIDENCE(n) -> atomic { reap_one(i, n); n++ }
-       :: n < SLOTS && !EVIDENCE(n) -> n++
-       :: n == SLOTS -> n = 0; break
-       od;
-       atomic {
-         skip; /* no jump goes into a d_step */
-         d_step {
-           if
-           :: !queued -> arrive(i)
-           :: else
-           fi;
-           me_is(slot[i], own_stage[i], own_ticket[i], i, own_devices[i], own_lease[i]);
-           IGNORE_STOPPED(i);
-           decide();
-           granted = x_granted;
-           blockers = x_blockers;
-           behind = x_behind;
-           forget_decision();
-           dead_slots = dead_slots & blockers;
-           blockers = blockers & ~dead_slots; /* from here on Look::living */
-           waits_for_the_dead(i);
-           gone = dead[i];
-           dead_slots = 0;
-           back = 0;
-           remember_who();
-           FORGET_GONE_SLOTS
-         }
-       };
-       if
-       :: granted -> skip
-       :: else ->
-          if
-          :: deadline[i] || (!MAY_WAIT(i, own_lease[i]) && blockers != 0) ->
-             /* Gives up, but not because of those who have ended and were not seen to: it probes those in the way,
-                without the mutex, and looks again. */
-             d_step {
-               x_p = 0;
-               x_s = 0;
-               do
-               :: x_s < SLOTS -> x_p = x_p | (who_in[x_s] != NOBODY -> BIT(who_in[x_s]) : 0); x_s++
-               :: else -> break
-               od;
-               x_s = 0;
-               probed = (x_p & ~probed);
-               x_p = 0
-             };
-             if
-             :: probed == 0 -> goto done
-             :: else ->
-                if
-                :: !queued -> arrival[i] = 0 /* it is in no queue */
-                :: else
-                fi;
-                UNLOCK(i);
-                d_step {
-                  probe_blockers();
-                  gone = gone | x_ended;
-                  GONE_SLOTS;
-                  probed = x_p & ~x_ended;
-                  x_ended = 0;
-                  x_p = 0;
-                  LOOK_AT_DEVICES(i)
-                };
-                goto lock_again
-             fi
-          :: else
-          fi;
-          if
-          :: !queued -> d_step { write_own(i); queued = true }
+  /* Client::wait_for_grant, for enter() and then for each lease(). */
+look:
+  atomic {
+    if
+    :: kill_here(i) -> goto has_ended
+    :: RUNS(i) && !asleep[i] && MUTEX_IS_FREE(i) && ITS_TURN_TO_LEASE(i) -> TAKE_MUTEX(i)
+    :: RUNS(i) && asleep[i] && AWAKE(i) -> d_step { wake(i) }; goto look
+#if STOPS /* it looked who is stopped less than 500 ms ago */
+    :: RUNS(i) && asleep[i] && NOTIFIED_OR_HUNG_UP(i) -> d_step { ahead[i] = 0; wake(i) }; goto look
+#endif
+#if DEADLINES
+    :: RUNS(i) && asleep[i] && deadlines > 0 && !deadline[i] && HAS_DEADLINE(i) ->
+       d_step { deadlines--; deadline[i] = true; wake(i) };
+       goto look
+#endif
+    fi;
+    d_step {
+      if
+      :: own_stage[i] == INSIDE -> /* Ledger::lease */
+         busy[i] = false;
+         own_lease[i] = own_lease[i] + 1;
+         own_stage[i] = WAITING;
+         NEXT_MAY_LEASE
+      :: else
+      fi;
+      reap_next(i)
+    };
+    if
+    :: wrote -> wrote = false; goto look
+    :: else
+    fi;
+    d_step {
+      if
+      :: !queued -> arrive(i)
+      :: else
+      fi;
+      me_is(slot[i], own_stage[i], own_ticket[i], i, own_devices[i], own_lease[i]);
+      IGNORE_STOPPED(i);
+      decide();
+      granted = x_granted;
+      blockers = x_blockers;
+      behind = x_behind;
+      forget_decision();
+      dead_slots = dead_slots & blockers;
+      blockers = blockers & ~dead_slots; /* from here on Look::living */
+      waits_for_the_dead(i);
+      gone = dead[i];
+      dead_slots = 0;
+      back = 0;
+      FORGET_GONE_SLOTS;
+      remember_who();
+      REMEMBER_WHO_IS_AHEAD(i);
+      not_yet_probed();
+      n = (granted != 0 -> DONE : (!(deadline[i] || (!MAY_WAIT(i, own_lease[i]) && blockers != 0))
+                                     -> SLEEPS : (probed == 0 -> DONE : PROBES)))
+    };
+    BETWEEN_READING_AND_WRITING
+    if
+    :: n == SLEEPS ->
+       d_step {
+         n = 0;
+         probed = 0;
+         if
+         :: !queued -> write_own(i, behind); queued = true
 #ifndef BUG_OLD_PLACE_IN_THE_RECORD
-          :: queued && behind != record[slot[i]].behind -> d_step { write_own(i) }
+         :: queued && behind != record[slot[i]].behind -> write_own(i, behind)
 #endif
-          :: else
-          fi;
-          UNLOCK(i);
-#ifdef BUG_OBSERVED_BEFORE_THE_END_WAS_SEEN
-          d_step { observe(EVERYBODY); back = x_back; x_back = 0 };
-#endif
-          /* Client::sleep: watch the living among those in the way, without the mutex. */
-#ifdef BUG_NO_WATCH
-          blockers = 0;
-#endif
-          d_step { armed[i] = armed[i] & blockers; cold[i] = cold[i] & blockers };
-          do
-          :: n < SLOTS && HAS(blockers, n) && HAS(armed[i] | cold[i], n) -> n++ /* open since an earlier look */
-          :: n < SLOTS && HAS(blockers, n) && !HAS(armed[i] | cold[i], n) ->
-             d_step { watch(i, n) };
-#ifndef BUG_NO_PROBE_AFTER_OPENING
-             if
-             :: !LIVES(n) -> dead_slots = dead_slots | BIT(n)
-             :: else
-             fi;
-#endif
-             n++;
-#ifdef BUG_WATCH_ONE_BLOCKER
-             n = SLOTS
-#endif
-          :: n < SLOTS && !HAS(blockers, n) -> n++
-          :: n == SLOTS -> n = 0; break
-          od;
-          if
-          :: dead_slots != 0 -> d_step { add_gone(dead_slots); dead_slots = 0; LOOK_AT_DEVICES(i) }
-          :: else ->
-             asleep[i] = true;
-end_asleep:
-             atomic {
-               AWAKE(i) ->
-               d_step { hung_up(i); add_gone(x_bytes); x_bytes = 0; asleep[i] = false; dead[i] = 0; LOOK_AT_DEVICES(i) }
-             }
-          fi;
-lock_again:
-          atomic { LOCK(i); blockers = 0; forget_who() };
-          goto look_again
-       fi;
-done:
-       atomic {
-         skip;
-         d_step {
+         :: else
+         fi;
+         behind = 0;
+         UNLOCK(i)
+       };
+       goto sleep
+    :: n == PROBES ->
+       d_step {
+         n = 0;
+         behind = 0;
+         if
+         :: !queued -> arrival[i] = 0; own_ticket[i] = 0 /* it is in no queue */
+         :: else
+         fi;
+         UNLOCK(i)
+       };
+       goto probe
+    :: else ->
+       d_step {
+         n = 0;
          check_order(i);
          depart(i);
-         enters = own_stage[i] == ENTERING;
+         choose_whom_to_notify(i);
          if
          :: granted && own_stage[i] == ENTERING -> own_stage[i] = INSIDE; own_devices[i] = granted
          :: granted && own_stage[i] == WAITING -> own_stage[i] = HOLDING
          :: !granted && own_stage[i] == ENTERING -> own_stage[i] = OUTSIDE
          :: !granted && own_stage[i] == WAITING -> own_stage[i] = INSIDE
          fi;
+         own_ticket[i] = (own_stage[i] == HOLDING -> own_ticket[i] : 0);
+         granted = 0;
+         queued = false;
          blockers = 0;
          gone = 0;
          back = 0;
@@ -636,153 +814,194 @@ done:
          dead[i] = 0;
          armed[i] = 0;
          cold[i] = 0;
-         deadline[i] = false
-         }
+         deadline[i] = false;
+         FORGET_STOPPED(i);
+         behind = 0;
+         write_own(i, behind);
+         check_reservations();
+         next_to_notify()
        };
-       d_step { FORGET_STOPPED(i); behind = 0; write_own(i); check_reservations() };
-#ifdef BUG_NO_NOTIFY_AFTER_GRANT
-       queued = queued && !granted;
-#endif
-#ifdef BUG_NO_NOTIFY_AFTER_GIVING_UP
-       queued = queued && granted;
-#endif
        if
-       :: queued && granted && !enters -> LEAVES(i); notify_concerned(); LEAVES_NONE
-#ifdef BUG_NOTIFY_ONLY_HEADS_AFTER_ENTERING
-       :: queued && granted && enters -> notify_concerned()
-#else
-       :: queued && granted && enters -> notify_all_queued()
-#endif
-#ifdef BUG_NOTIFY_ONLY_HEADS_AFTER_GIVING_UP
-       :: queued && !granted -> notify_concerned()
-#else
-       :: queued && !granted -> notify_all_queued()
-#endif
+       :: n == NOBODY -> n = 0; UNLOCK(i); goto granted_or_not
        :: else
-       fi;
-       granted = 0;
-       queued = false;
-       UNLOCK(i);
-       if
-       :: own_stage[i] == OUTSIDE -> break
-       :: own_stage[i] == HOLDING ->
-          d_step { allocate(i, 2); busy[i] = true };
-          d_step { busy[i] = false; in_use[i] = 1 };
-          /* Ledger::release */
-          atomic { LOCK(i) };
-          d_step { own_stage[i] = INSIDE; arrival[i] = 0; write_own(i); check_reservations() };
-#ifndef BUG_NO_NOTIFY_AFTER_RELEASE
-          notify_concerned();
-#endif
-          atomic { UNLOCK(i); busy[i] = true }
-       :: own_stage[i] == INSIDE -> d_step { allocate(i, 1); busy[i] = true }
-       fi;
-next_lease:
-       /* Ledger::lease */
-       if
-       :: own_lease[i] < LEASES(i) ->
-          atomic {
-#ifdef LEASES_IN_ORDER
-            leased == i;
-#endif
-#ifdef START_INSIDE
-            arrived == PROCESSES;
-#endif
-            LOCK(i);
-#ifdef LEASES_IN_ORDER
-            leased++;
-#endif
-            busy[i] = false;
-            own_lease[i] = own_lease[i] + 1;
-            own_stage[i] = WAITING
-          }
-       :: else ->
-#ifdef STAYS /* inside, after its last lease, until it is killed */
-end_inside:
-          false;
-#endif
-          break
        fi
-    od;
-    atomic { die(i) }
-  } unless { !alive[i] };
+    fi
+  };
+notify_after_waiting:
+  atomic {
+    if
+    :: kill_here(i) -> goto has_ended
+    :: RUNS(i) -> d_step { notify_next() }
+    fi;
+    if
+    :: n == NOBODY -> n = 0; UNLOCK(i); goto granted_or_not
+    :: else -> goto notify_after_waiting
+    fi
+  };
+
+  /* Not because of those who have ended and were not seen to: it probes those in the way, without the mutex, and looks
+     again. */
+probe:
+  atomic {
+    if
+    :: kill_here(i) -> goto has_ended
+    :: RUNS(i) ->
+       d_step {
+         probe_blockers();
+         gone = gone | x_ended;
+         GONE_SLOTS;
+         probed = x_p & ~x_ended;
+         LOOK_AT_DEVICES(i);
+         blockers = 0;
+         forget_who()
+       };
+       goto look
+    fi
+  };
+
+  /* Client::sleep: watches the living among those in the way, without the mutex. */
+sleep:
+  atomic {
+    if
+    :: kill_here(i) -> goto has_ended
+    :: RUNS(i) ->
+       d_step {
+         LOOK_TOO_EARLY(i);
+         DRAIN_BEFORE_SLEEPING(i);
+         watch_next(i);
+         if
+         :: n < SLOTS
+         :: n == SLOTS && dead_slots != 0 ->
+            add_gone(dead_slots);
+            dead_slots = 0;
+            LOOK_AT_DEVICES(i);
+            blockers = 0;
+            forget_who();
+            n = 0
+         :: else -> asleep[i] = true; n = 0
+         fi
+       }
+    fi;
+    if
+    :: n != 0 -> goto sleep
+    :: else -> goto look
+    fi
+  };
+
+granted_or_not:
+  atomic {
+    if
+    :: kill_here(i) -> goto has_ended
+    :: RUNS(i) && own_stage[i] == OUTSIDE -> d_step { die(i); forget_all() }; goto has_ended
+    :: RUNS(i) && own_stage[i] == HOLDING -> d_step { allocate(i, 2); busy[i] = true }
+    :: RUNS(i) && own_stage[i] == INSIDE -> d_step { allocate(i, 1); busy[i] = true }; NEXT_LEASE
+    fi
+  };
+  /* Frees its memory, then Ledger::release. */
+  atomic {
+    if
+    :: kill_here(i) -> goto has_ended
+    :: RUNS(i) -> d_step { busy[i] = false; in_use[i] = 1 }
+    fi
+  };
+  atomic {
+    if
+    :: kill_here(i) -> goto has_ended
+    :: RUNS(i) && MUTEX_IS_FREE(i) -> TAKE_MUTEX(i)
+    fi;
+    d_step {
+      own_stage[i] = INSIDE;
+      own_ticket[i] = 0;
+      arrival[i] = 0;
+      write_own(i, behind);
+      check_reservations();
+#ifndef BUG_NO_NOTIFY_AFTER_RELEASE
+      mode = CONCERNED;
+#endif
+      next_to_notify()
+    };
+    if
+    :: n == NOBODY -> n = 0; UNLOCK(i); busy[i] = true; NEXT_LEASE
+    :: else
+    fi
+  };
+notify_after_release:
+  atomic {
+    if
+    :: kill_here(i) -> goto has_ended
+    :: RUNS(i) -> d_step { notify_next() }
+    fi;
+    if
+    :: n == NOBODY -> n = 0; UNLOCK(i); busy[i] = true; NEXT_LEASE
+    :: else -> goto notify_after_release
+    fi
+  };
+
+no_more_leases:
+#ifdef STAYS /* inside, after its last lease, until it is killed */
+  atomic { kill_here(i); goto has_ended };
+#else
+  atomic {
+    if
+    :: kill_here(i)
+    :: RUNS(i) -> d_step { die(i); forget_all() }
+    fi
+  };
+#endif
 
   /* What the kernel and the driver do with a process that has ended. */
-  d_step {
-    n = 0;
-    blockers = 0;
-    forget_who();
-    dead_slots = 0;
-    gone = 0;
-    back = 0;
-    probed = 0;
-    left = 0;
-    behind = 0;
-    granted = 0;
-    queued = false;
-    enters = false
-  };
+has_ended:
   do
   :: d_step { slot[i] != NOBODY -> silence(i) }
   :: d_step { in_use[i] != 0 -> in_use[i] = 0; own_devices[i] = 0; own_lease[i] = 0; check_reservations() }
-  :: slot[i] == NOBODY && in_use[i] == 0 -> break
   od
 }
 
 #if STOPS
-inline stop(p) {
-  stopped[p] = true;
-  was_stopped[p] = arrival[p] != 0
+#define STOP_OR_GO_ON(p)                                                                                               \
+  :: d_step { stops > 0 && alive[p] && !stopped[p] && MAY_BE_STOPPED(p) ->                                             \
+       stopped[p] = true; was_stopped[p] = arrival[p] != 0; stops-- }                                                  \
+  :: d_step { stopped[p] -> stopped[p] = false }
+
+proctype stops_and_goes_on() {
+  byte stops = STOPS;
+  do
+  STOP_OR_GO_ON(0)
+  STOP_OR_GO_ON(1)
+#if PROCESSES > 2
+  STOP_OR_GO_ON(2)
+#endif
+#if PROCESSES > 3
+  STOP_OR_GO_ON(3)
+#endif
+  od
 }
 #endif
 
-proctype life_and_death() {
-  byte kills = KILLS;
-  byte deadlines = DEADLINES;
-#if STOPS
-  byte stops = STOPS;
-#endif
-end:
+/* Changes nothing. */
+proctype oracle() {
   do
-  :: d_step { kills > 0 && alive[0] && MAY_BE_KILLED(0) -> die(0); kills-- }
-  :: d_step { kills > 0 && alive[1] && MAY_BE_KILLED(1) -> die(1); kills-- }
-#if PROCESSES > 2
-  :: d_step { kills > 0 && alive[2] && MAY_BE_KILLED(2) -> die(2); kills-- }
-#endif
-#if PROCESSES > 3
-  :: d_step { kills > 0 && alive[3] && MAY_BE_KILLED(3) -> die(3); kills-- }
-#endif
-#if DEADLINES
-  :: d_step { deadlines > 0 && asleep[0] && !deadline[0] && HAS_DEADLINE(0) -> deadline[0] = true; deadlines-- }
-  :: d_step { deadlines > 0 && asleep[1] && !deadline[1] && HAS_DEADLINE(1) -> deadline[1] = true; deadlines-- }
-#if PROCESSES > 2
-  :: d_step { deadlines > 0 && asleep[2] && !deadline[2] && HAS_DEADLINE(2) -> deadline[2] = true; deadlines-- }
-#endif
-#if PROCESSES > 3
-  :: d_step { deadlines > 0 && asleep[3] && !deadline[3] && HAS_DEADLINE(3) -> deadline[3] = true; deadlines-- }
-#endif
-#endif
-#if STOPS
-  :: d_step { stops > 0 && alive[0] && !stopped[0] && MAY_BE_STOPPED(0) -> stop(0); stops-- }
-  :: d_step { stopped[0] -> stopped[0] = false }
-  :: d_step { stops > 0 && alive[1] && !stopped[1] && MAY_BE_STOPPED(1) -> stop(1); stops-- }
-  :: d_step { stopped[1] -> stopped[1] = false }
-#if PROCESSES > 2
-  :: d_step { stops > 0 && alive[2] && !stopped[2] && MAY_BE_STOPPED(2) -> stop(2); stops-- }
-  :: d_step { stopped[2] -> stopped[2] = false }
-#endif
-#if PROCESSES > 3
-  :: d_step { stops > 0 && alive[3] && !stopped[3] && MAY_BE_STOPPED(3) -> stop(3); stops-- }
-  :: d_step { stopped[3] -> stopped[3] = false }
-#endif
-#endif
   :: d_step { QUIET -> check_quiet() }
+  :: timeout -> assert(false) /* stuck */
   od
 }
 
 init {
   atomic {
-    run life_and_death();
+#ifdef START_INSIDE
+    d_step {
+      x_q = 0;
+      do
+      :: x_q < PROCESSES -> begin_inside(x_q); x_q++
+      :: else -> break
+      od;
+      x_q = 0
+    };
+#endif
+    run oracle();
+#if STOPS
+    run stops_and_goes_on();
+#endif
     run process(0);
     run process(1);
 #if PROCESSES > 2

@@ -134,7 +134,9 @@ inline check_reservations() {
 
 /* Nothing but the living will change anything: everybody has not come yet, is busy, sleeps with nothing to wake it, or
    is gone with its wake-up FIFO and its memory. */
-#define QUIET_PROCESS(p) (alive[p] -> (busy[p] || (IS_STOPPED(p) && mutex != p) || (asleep[p] && !AWAKE(p))) : (slot[p] == NOBODY && in_use[p] == 0))
+#define QUIET_PROCESS(p)                                                                                               \
+  (alive[p] -> (busy[p] || (IS_STOPPED(p) && mutex != p) || (asleep[p] && !AWAKE(p)))                                  \
+            : (slot[p] == NOBODY && in_use[p] == 0))
 #if PROCESSES == 2
 #define QUIET (QUIET_PROCESS(0) && QUIET_PROCESS(1))
 #elif PROCESSES == 3

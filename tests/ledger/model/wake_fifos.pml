@@ -82,15 +82,15 @@ inline watch(p, s) {
 #else
 #define ANY_SLOT(f, p) (f(p, 0) || f(p, 1) || f(p, 2) || f(p, 3))
 #endif
-#if STOPS /* of those ahead in its queue somebody stops, or goes on: it looks every 500 ms */
-#define AHEAD(p, q)                                                                                                    \
-  (alive[q] && arrival[q] != 0 && own_stage[q] == own_stage[p] && arrival[q] < arrival[p] && own_stage[q] != HOLDING)
-#define NEWS_OF_STOPS(p, q) (AHEAD(p, q) && stopped[q] != HAS(ignores[p], q))
+/* One of those ahead is stopped, or one that it ignores is not any more: it looks every 500 ms. */
+#if STOPS && !defined(BUG_NEVER_LOOKS_WHO_IS_STOPPED)
+#define NEWS_OF_STOPS(p, q) ((HAS(ahead[p], q) && stopped[q]) || (HAS(ignores[p], q) && !stopped[q]))
 #define NEWS_FOR(p) ANY_PROCESS(NEWS_OF_STOPS, p)
 #else
 #define NEWS_FOR(p) false
 #endif
-#define AWAKE(p) (NEWS_FOR(p) || notified[slot[p]] || deadline[p] || ANY_SLOT(HUNG_UP, p) || ANY_PROCESS(BACK, p))
+#define NOTIFIED_OR_HUNG_UP(p) (notified[slot[p]] || ANY_SLOT(HUNG_UP, p) || ANY_PROCESS(BACK, p))
+#define AWAKE(p) (NEWS_FOR(p) || NOTIFIED_OR_HUNG_UP(p))
 
 /* Which of those it watches poll() reports: x_bytes. */
 inline hung_up(p) {
@@ -122,6 +122,7 @@ inline die(p) {
   stopped[p] = false;
   was_stopped[p] = false;
   ignores[p] = 0;
+  ahead[p] = 0;
 #endif
   own_stage[p] = OUTSIDE;
   own_ticket[p] = 0;

@@ -1,9 +1,9 @@
-/* Processes wait for the first device; one in the midst of them may enter the second one instead, when it is free. */
+/* Entering one of several devices: processes wait for the first device; one in the midst of them may enter the second one
+   instead, when it is free. One kill. */
 #define PROCESSES 4
 #define IN_ORDER
 #define DEVICES 2
 #define KILLS 1
-#define MAY_BE_KILLED(p) (p == 1)
 #define CAPACITY(d) (d == 0 -> 4 : 3)
 #define CANDIDATES(p) (p == 0 || p == 2 -> 3 : 1)
 #define GPUS(p) (p == 0 -> 2 : 1)

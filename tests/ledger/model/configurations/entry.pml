@@ -1,4 +1,5 @@
-/* Three processes for one device, two at once: all contexts would fit, but not with the lease that each waits for. */
+/* The entry rule: three processes for one device, two at once. All contexts would fit, but not with the lease that each
+   waits for. Two kills. */
 #define PROCESSES 3
 #define IDENTICAL
 #define DEVICES 1

@@ -1,7 +1,8 @@
-/* Process 0 leases a whole device; process 1 uses both devices, process 2 the second one only. */
+/* A lease of a whole device: process 0 asks for it; process 1 uses both devices, process 2 the second one only. Two
+   kills. */
 #define PROCESSES 3
 #define DEVICES 2
-#define KILLS 1
+#define KILLS 2
 #define CAPACITY(d) 5
 #define CANDIDATES(p) (p == 2 -> 2 : 3)
 #define GPUS(p) (p == 1 -> 2 : 1)

@@ -1,12 +1,10 @@
-/* Three processes inside one device that has room for one lease at a time. One of the first two may be killed; the second
-   may give up. */
+/* Whole lives: three processes enter one device that has room for one lease at a time, lease, and end. Two kills, and one
+   that gives up. */
 #define PROCESSES 3
 #define IDENTICAL
 #define DEVICES 1
-#define KILLS 1
+#define KILLS 2
 #define DEADLINES 1
-#define MAY_BE_KILLED(p) (p < 2)
-#define HAS_DEADLINE(p) (p == 1)
 #define CAPACITY(d) 6
 #define CANDIDATES(p) 1
 #define GPUS(p) 1

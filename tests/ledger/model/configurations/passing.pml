@@ -1,12 +1,12 @@
-/* Four processes inside one device. The first holds 4, the second waits for 5; the third asks for 1, which never delays
-   the second, and the fourth for 2, which may: not while somebody else's context or lease may go. */
+/* Passing: four processes inside one device, which ask in the order of their numbers. The first holds 4, the second waits for
+   5; the third asks for 1, which never delays the second, and the fourth for 2, which may: not while somebody else's context
+   or lease may go. Two kills. */
 #define PROCESSES 4
-#define IN_ORDER
 #define LEASES_IN_ORDER
 #define START_INSIDE
 #define STAYS
 #define DEVICES 1
-#define KILLS 1
+#define KILLS 2
 #define CAPACITY(d) 10
 #define CANDIDATES(p) 1
 #define GPUS(p) 1

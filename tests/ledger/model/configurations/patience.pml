@@ -1,8 +1,8 @@
-/* Process 0 tries to lease the whole device without waiting; process 1 waits with a deadline; 1 and 2 want the medium
-   medium lock. */
+/* Giving up, and the medium lock: process 0 tries to lease the whole device without waiting; 1 and 2 want the medium lock,
+   and one of the three may give up. Two kills. */
 #define PROCESSES 3
 #define DEVICES 1
-#define KILLS 1
+#define KILLS 2
 #define DEADLINES 1
 #define CAPACITY(d) 6
 #define CANDIDATES(p) 1

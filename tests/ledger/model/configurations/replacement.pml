@@ -1,4 +1,4 @@
-/* Four lives, three at once, one kill: who ends is replaced by a process that takes its slot. One fits at a time, so
+/* Slots that are taken again: four lives, three at once, one kill. Who ends is replaced by a process that takes its slot. One fits at a time, so
    that the others wait to enter. */
 #define PROCESSES 4
 #define IDENTICAL

@@ -1,9 +1,9 @@
-/* Three processes, one of which may be stopped at any moment and continued, in either queue: two are inside at once, one
-   has a lease at a time. */
+/* Stopped processes: one of the first two may be stopped at any moment and continued, in either queue, with or without the
+   mutex; two of three are inside at once, one has a lease at a time. One kill. */
 #define PROCESSES 3
 #define IN_ORDER
 #define DEVICES 1
-#define KILLS 0
+#define KILLS 1
 #define STOPS 1
 #define MAY_BE_STOPPED(p) (p < 2)
 #define CAPACITY(d) 5

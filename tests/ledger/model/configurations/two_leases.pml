@@ -1,4 +1,4 @@
-/* Two processes on two devices, two leases each: of both devices, then of the first. A third takes the place of one of
+/* Several leases: two processes on two devices, two leases each, of both devices, then of the first. A third takes the place of one of
    them; two kills. */
 #define PROCESSES 3
 #define IDENTICAL
