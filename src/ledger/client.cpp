@@ -121,12 +121,12 @@ struct Client::Look {
 
 Client::Client(platform::SlotStore& store, Records& records) : store_{&store}, records_{&records} {}
 
-void Client::inherit_across_exec() const { fifo_.inherit_across_exec(); }
+void Client::inherit_across_exec() const { liveness_.inherit_across_exec(); }
 
-bool Client::forked() const { return fifo_ && own_.pid != platform::own_pid(); }
+bool Client::forked() const { return liveness_ && own_.pid != platform::own_pid(); }
 
 Observations Client::take(std::unique_lock<platform::FileLock>& guard, DeviceMask devices) {
-  const bool has_place = fifo_ || !why_silent_.empty();
+  const bool has_place = liveness_ || !why_silent_.empty();
   if (has_place) {
     require_kept();
   }
@@ -136,7 +136,7 @@ Observations Client::take(std::unique_lock<platform::FileLock>& guard, DeviceMas
   auto seen = records_->observe(devices | devices_of(ended));
   const auto start_time = platform::start_time_of(platform::own_pid());
   guard.lock();
-  if (fifo_ || !why_silent_.empty()) {
+  if (liveness_ || !why_silent_.empty()) {
     require_kept(); // another thread may have taken it meanwhile
     return seen;
   }
@@ -145,13 +145,14 @@ Observations Client::take(std::unique_lock<platform::FileLock>& guard, DeviceMas
   auto taken = store_->take([&](std::size_t slot) {
     return std::none_of(all.begin(), all.end(), [&](const Record& entry) { return entry.slot == slot; });
   });
-  fifo_ = std::move(taken.fifo);
+  fifo_ = platform::WakeFifo{store_->wake_fifo(taken.slot)};
+  liveness_ = std::move(taken.liveness);
   own_.slot = taken.slot;
   own_.pid = platform::own_pid();
   own_.start_time = start_time.value_or(0);
   own_.uid = store_->owner_of(own_.slot);
   own_.identity = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
-  // Whoever still watches this wake-up FIFO for the end of its last owner does not see that end any more.
+  // Whoever still watches this liveness FIFO for the end of its last owner does not see that end any more.
   records_->notify_all_queued();
   return seen;
 }
@@ -160,10 +161,20 @@ void Client::require_kept() const {
   if (!why_silent_.empty()) {
     throw LedgerError{"this process has lost its place on the ledger: " + why_silent_};
   }
+  liveness_.require_kept();
   fifo_.require_kept();
 }
 
+/// Throws LedgerError if others do not find the store, or this process's liveness FIFO in it, where it was.
+void Client::require_in_place() const {
+  store_->require_in_place();
+  if (liveness_) { // else there is more to say than that it is gone: require_kept()
+    liveness_.require_in_place(store_->liveness_fifo(own_.slot));
+  }
+}
+
 void Client::fall_silent(const std::string& why) {
+  liveness_ = platform::LivenessFifo{};
   fifo_ = platform::WakeFifo{};
   why_silent_ = why;
 }
@@ -339,7 +350,7 @@ Result Client::wait_for_grant(std::unique_lock<platform::FileLock>& guard, const
         continue;
       }
       if (const auto* grant = std::get_if<policy::Grant>(&look.decision)) {
-        store_->require_in_place();
+        require_in_place();
         const bool enters = own_.claim.stage == Stage::entering;
         own_.claim.stage = enters ? Stage::inside : Stage::holding;
         own_.claim.devices = enters ? grant->devices : own_.claim.devices;
@@ -466,7 +477,7 @@ Result Client::wait_for_grant(std::unique_lock<platform::FileLock>& guard, const
 /// one that ends before it is watched notifies.
 platform::Woken Client::sleep(const Look& seen, LivenessWatches& watches, steady_clock::time_point until) const {
   using std::chrono::milliseconds;
-  store_->require_in_place();
+  require_in_place();
   if (auto ended = watches.watch(slots_of(seen.living)); !ended.empty()) {
     return {false, std::move(ended)};
   }

@@ -14,7 +14,7 @@
 
 namespace gputest::ledger {
 
-/// This process's own place on the ledger: its slot and wake-up FIFO, its record, and waiting in it. Under the store's
+/// This process's own place on the ledger: its slot and FIFOs, its record, and waiting in it. Under the store's
 /// mutex.
 class Client {
 public:
@@ -25,18 +25,18 @@ public:
   [[nodiscard]] Observations take(std::unique_lock<platform::FileLock>& guard, policy::DeviceMask devices);
 
   /// Whether a slot was taken, by this process or by the one that forked it.
-  [[nodiscard]] bool taken() const { return static_cast<bool>(fifo_); }
+  [[nodiscard]] bool taken() const { return static_cast<bool>(liveness_); }
 
   /// Whether this process is a fork of the one that took the slot, and has none of its own.
   [[nodiscard]] bool forked() const;
 
-  /// Throws LedgerError if the place is not this process's any more: something in it has closed the wake-up FIFO, or it
+  /// Throws LedgerError if the place is not this process's any more: something in it has closed one of its FIFOs, or it
   /// had to fall silent.
   void require_kept() const;
 
-  /// Lets the wake-up FIFO go, as if this process had ended, because it could not wake somebody who has to look.
+  /// Lets the FIFOs go, as if this process had ended, because it could not wake somebody who has to look.
   ///
-  /// Whoever has counted its claim sees the wake-up FIFO go. Its memory stays counted as that of the dead does.
+  /// Whoever has counted its claim sees the liveness FIFO hang up. Its memory stays counted as that of the dead does.
   void fall_silent(const std::string& why);
 
   /// What the record says, or is about to say.
@@ -72,6 +72,7 @@ private:
   [[nodiscard]] Look look(std::vector<Record> all, const std::vector<Record>& ended, const std::vector<Record>& stopped,
                           const Observations& seen) const;
   [[nodiscard]] std::vector<Record> ahead_among(const std::vector<Record>& blockers) const;
+  void require_in_place() const;
   [[nodiscard]] Blocked for_people(Blocked blocked) const;
   void mark_ended(Blocked& blocked) const;
   [[nodiscard]] platform::Woken sleep(const Look& seen, LivenessWatches& watches,
@@ -79,8 +80,9 @@ private:
 
   platform::SlotStore* store_;
   Records* records_;
-  platform::WakeFifo fifo_; ///< locked from take() on
-  std::string why_silent_;  ///< empty before fall_silent()
+  platform::LivenessFifo liveness_; ///< from take() on
+  platform::WakeFifo fifo_;
+  std::string why_silent_; ///< empty before fall_silent()
   Record own_;
 };
 

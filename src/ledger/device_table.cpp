@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <mutex>
 #include <utility>
 
@@ -34,11 +35,15 @@ DeviceTable::DeviceTable(platform::SlotStore& store) : store_{&store} {
 
 /// Reads the rows of a part that were not there the last time.
 void DeviceTable::load(std::size_t part) {
-  rows_.resize(std::max(rows_.size(), part + 1));
-  auto& rows = rows_[part];
   if (!store_->has_part(part)) {
     return;
   }
+  if (rows_.find(part) == rows_.end()) { // of parts that are gone nobody asks again
+    for (auto known = rows_.begin(); known != rows_.end();) {
+      known = store_->has_part(known->first) ? std::next(known) : rows_.erase(known);
+    }
+  }
+  auto& rows = rows_[part];
   while (rows.size() < most) {
     const std::string uuid = text(store_->read_row<DeviceRow>(rows.size(), part).uuid);
     if (uuid.empty()) {
@@ -87,11 +92,12 @@ std::string DeviceTable::uuid(std::size_t index) const { return index < known() 
 DeviceMask DeviceTable::from_part(std::size_t part, DeviceMask stored) {
   DeviceMask devices = 0;
   for_each_device(stored, [&](std::size_t row) {
-    if (part >= rows_.size() || row >= rows_[part].size()) {
+    if (rows_.find(part) == rows_.end() || row >= rows_[part].size()) {
       load(part);
     }
-    if (row < rows_[part].size() && rows_[part][row] != most) {
-      devices |= DeviceMask{1} << rows_[part][row];
+    const auto rows = rows_.find(part);
+    if (rows != rows_.end() && row < rows->second.size() && rows->second[row] != most) {
+      devices |= DeviceMask{1} << rows->second[row];
     }
   });
   return devices;
@@ -99,8 +105,14 @@ DeviceMask DeviceTable::from_part(std::size_t part, DeviceMask stored) {
 
 /// The row of the device with this bit in this user's part, or `most` if it has none there.
 std::size_t DeviceTable::own_row(std::size_t bit) const {
-  const auto row = std::find(rows_[0].begin(), rows_[0].end(), bit);
-  return row == rows_[0].end() ? most : static_cast<std::size_t>(row - rows_[0].begin());
+  const auto rows = rows_.find(0);
+  const auto end = rows == rows_.end() ? most : rows->second.size();
+  for (std::size_t row = 0; row < end; ++row) {
+    if (rows->second[row] == bit) {
+      return row;
+    }
+  }
+  return most;
 }
 
 DeviceMask DeviceTable::to_own_part(DeviceMask devices) const {

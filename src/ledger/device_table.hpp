@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -76,7 +77,7 @@ private:
   platform::SlotStore* store_;
   std::array<std::string, most> uuids_; ///< by this process's bits; the first known_ never change
   std::atomic<std::size_t> known_{0};
-  std::vector<std::vector<std::size_t>> rows_; ///< by part and row: the bit, or `most` where it has none
+  std::map<std::size_t, std::vector<std::size_t>> rows_; ///< by part and row: the bit, or `most` where it has none
 };
 
 /// Calls `function(index)` for each device in the set.

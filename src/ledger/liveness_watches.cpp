@@ -15,7 +15,7 @@ std::vector<std::size_t> LivenessWatches::watch(const std::vector<std::size_t>& 
       fifos.push_back(std::move(*known));
       continue;
     }
-    fifos.emplace_back(store_->fifo(slot));
+    fifos.emplace_back(store_->liveness_fifo(slot));
     if (!fifos.back().owner_lives()) {
       ended.push_back(slot);
     }
@@ -37,7 +37,8 @@ std::vector<std::size_t> LivenessWatches::ended_among(const std::vector<std::siz
   std::vector<std::size_t> ended;
   std::copy_if(slots.begin(), slots.end(), std::back_inserter(ended), [&](std::size_t slot) {
     const auto* const known = find(slot);
-    return known != nullptr ? !known->owner_lives() : !platform::LivenessWatch{store_->fifo(slot)}.owner_lives();
+    return known != nullptr ? !known->owner_lives()
+                            : !platform::LivenessWatch{store_->liveness_fifo(slot)}.owner_lives();
   });
   return ended;
 }

@@ -8,13 +8,13 @@
 
 namespace gputest::ledger {
 
-/// The wake-up FIFOs of those in a process's way, open from look to look while it waits. All by slot.
+/// The liveness FIFOs of those in a process's way, open from look to look while it waits. All by slot.
 class LivenessWatches {
 public:
   explicit LivenessWatches(const platform::SlotStore& store) : store_{&store} {}
 
   /// LivenessWatches these from now on, and nobody else. Returns those that have ended already: wait() would not tell
-  /// of them. Throws LedgerError if a wake-up FIFO cannot be opened.
+  /// of them. Throws LedgerError if a liveness FIFO cannot be opened.
   [[nodiscard]] std::vector<std::size_t> watch(const std::vector<std::size_t>& slots);
 
   /// Sleeps until `own` is notified, somebody who is watched ends, or the time is over.

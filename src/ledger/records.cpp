@@ -23,7 +23,7 @@ void notify_those(const platform::SlotStore& store, const std::vector<Record>& e
   std::optional<platform::CannotNotify> not_notified;
   for (const auto& entry : entries) {
     try {
-      platform::notify(store.fifo(entry.slot));
+      platform::notify(store.wake_fifo(entry.slot));
     } catch (const platform::CannotNotify& error) {
       not_notified = error;
     } catch (const LedgerError& error) { // the store's folder is closed
@@ -72,7 +72,9 @@ void Records::write(const Record& entry) {
   store_->write(entry.slot, stored);
 }
 
-bool Records::lives(std::size_t slot) const { return platform::LivenessWatch{store_->fifo(slot)}.owner_lives(); }
+bool Records::lives(std::size_t slot) const {
+  return platform::LivenessWatch{store_->liveness_fifo(slot)}.owner_lives();
+}
 
 Observations Records::observe(DeviceMask devices) const {
   Observations seen;

@@ -58,7 +58,7 @@ public:
   /// the ledger and out of `all`; the others lose their places in the queue, and are marked in `all`. Whoever has taken
   /// the slot of one of them meanwhile is another process, of which nothing was seen.
   ///
-  /// Wakes nobody: whom a process concerns watches its wake-up FIFO, and so sees the end for itself.
+  /// Wakes nobody: whom a process concerns watches its liveness FIFO, and so sees the end for itself.
   void reap(std::vector<Record>& all, const std::vector<Record>& ended, const Observations& seen);
 
   /// What decisions need: all claims, and the capacity of the devices of interest, all of which `seen` must have.
@@ -68,8 +68,8 @@ public:
   /// Wakes those that have to look again: the process that changed what is claimed calls it. `granted` is the ticket of
   /// its own lease if that was granted just now; 0: it was not.
   ///
-  /// If it is killed before it can, its wake-up FIFO falls silent, and that is what those who had counted its claim
-  /// watch. Throws CannotNotify if one of them could not be woken: then its wake-up FIFO has to fall silent, too.
+  /// If it is killed before it can, its liveness FIFO hangs up, and that is what those who had counted its claim watch.
+  /// Throws CannotNotify if one of them could not be woken: then its liveness FIFO has to hang up, too.
   void notify_concerned(std::uint64_t granted = 0) const;
 
   /// Wakes all who wait: whoever leaves a queue, or takes a slot, calls it, since those behind watched it, or the

@@ -45,10 +45,12 @@ FileAt::FileAt(const std::string& file)
 FileAt::FileAt(int in, const std::string& in_path, const std::string& called, uid_t of, mode_t as)
     : folder{in}, name{called}, path{in_path + "/" + called}, owner{of}, mode{as} {}
 
+FileAt FileAt::nothing() { return {-1, "", "", static_cast<uid_t>(-1), 0}; }
+
 bool FileAt::is_own() const { return owner == ::geteuid(); }
 
 Descriptor FileAt::open(int flags, mode_t type) const {
-  if (folder == gone) {
+  if (folder == -1) {
     errno = ENOENT;
     return {};
   }
@@ -56,8 +58,7 @@ Descriptor FileAt::open(int flags, mode_t type) const {
     return Descriptor{::openat(folder, name.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, mode)};
   };
   Descriptor file = open_it();
-  if (!file && errno == EACCES && lost_its_mode(type) &&
-      ::fchmodat(folder, name.c_str(), mode, AT_SYMLINK_NOFOLLOW) == 0) {
+  if (!file && errno == EACCES && restore_mode(type)) {
     file = open_it();
   }
   if (!file) {
@@ -83,23 +84,33 @@ Descriptor FileAt::open(int flags, mode_t type) const {
     throw LedgerError{path + " has " + std::to_string(status.st_nlink) +
                       " names (hard links), and must have one: it is not used" + repair_of(owner)};
   }
-  if (is_own() && (flags & O_CREAT) != 0 && (status.st_mode & permission_bits) != mode &&
+  if (is_own() && ((flags & O_CREAT) != 0 || type == S_IFIFO) && (status.st_mode & permission_bits) != mode &&
       ::fchmod(file.number(), mode) != 0) {
     return {};
   }
   return file;
 }
 
-/// Whether it is this user's, and was made under a umask that takes off its owner's permissions, by a process that was
-/// killed before it could put that right, or has yet to do so.
-bool FileAt::lost_its_mode(mode_t type) const {
+Descriptor FileAt::open_or_make_fifo(int flags) const {
+  Descriptor file = open(flags, S_IFIFO);
+  if (!file && errno == ENOENT && is_own() && (::mkfifoat(folder, name.c_str(), mode) == 0 || errno == EEXIST)) {
+    file = open(flags, S_IFIFO);
+  }
+  return file;
+}
+
+bool FileAt::restore_mode(mode_t type) const {
   struct stat status {};
   const bool is_seen = ::fstatat(folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
   if (!is_seen || !is_own() || status.st_uid != owner || (status.st_mode & S_IFMT) != type) {
     errno = EACCES;
     return false;
   }
-  return (status.st_mode & mode & S_IRWXU) != (mode & S_IRWXU);
+  if ((status.st_mode & mode & S_IRWXU) == (mode & S_IRWXU)) {
+    errno = EACCES;
+    return false;
+  }
+  return ::fchmodat(folder, name.c_str(), mode, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 std::string FileAt::in_words(int error) const {

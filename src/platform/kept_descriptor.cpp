@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <cerrno>
 #include <utility>
 
 namespace gputest::platform {
@@ -22,11 +23,12 @@ std::optional<FileIdentity> FileIdentity::of(int descriptor) {
   return ::fstat(descriptor, &status) == 0 ? std::optional{identity_in(status)} : std::nullopt;
 }
 
-std::optional<FileIdentity> FileIdentity::at(const FileAt& file) {
+std::optional<FileIdentity> FileIdentity::at(const FileAt& file) { return at(file.folder, file.name); }
+
+std::optional<FileIdentity> FileIdentity::at(int folder, const std::string& name) {
   struct stat status {};
-  return ::fstatat(file.folder, file.name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0
-             ? std::optional{identity_in(status)}
-             : std::nullopt;
+  return ::fstatat(folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 ? std::optional{identity_in(status)}
+                                                                            : std::nullopt;
 }
 
 void require_kept(int descriptor, const FileIdentity& identity, const std::string& path) {
@@ -63,6 +65,11 @@ int KeptDescriptor::number() const {
 bool KeptDescriptor::is_removed() const {
   struct stat status {};
   return ::fstat(file_.number(), &status) == 0 && status.st_nlink == 0 && identity_in(status) == identity_;
+}
+
+bool KeptDescriptor::lacks(const std::string& name, const FileIdentity& file) const {
+  const auto seen = FileIdentity::at(file_.number(), name);
+  return (seen ? !(*seen == file) : errno == ENOENT || errno == ENOTDIR) && !is_lost();
 }
 
 bool KeptDescriptor::is_lost() const {

@@ -21,6 +21,7 @@ struct FileIdentity {
 
   /// Nothing if the file is not there or cannot be seen: errno says why. Follows no link.
   [[nodiscard]] static std::optional<FileIdentity> at(const FileAt& file);
+  [[nodiscard]] static std::optional<FileIdentity> at(int folder, const std::string& name);
 
   [[nodiscard]] bool operator==(const FileIdentity& other) const {
     return device == other.device && inode == other.inode && type == other.type;
@@ -56,6 +57,10 @@ public:
 
   /// Whether its file was removed from its folder, so that the path now names another file, or none.
   [[nodiscard]] bool is_removed() const;
+
+  /// For a folder: whether `name` in it is not this file (any more), because it was removed, renamed or replaced. False
+  /// where that cannot be seen, as when the folder itself is lost.
+  [[nodiscard]] bool lacks(const std::string& name, const FileIdentity& file) const;
 
   /// As it was kept for; for messages.
   [[nodiscard]] const std::string& path() const { return path_; }

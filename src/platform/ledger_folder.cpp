@@ -63,10 +63,10 @@ std::string problem(const struct stat& status, bool is_default_private) {
   return "";
 }
 
-LedgerError failure(const std::string& what, const std::string& path, int error) {
+LedgerError failure_here(const std::string& to_do, const std::string& path, int error) {
   const bool has_advice = error == EMFILE || error == ENFILE;
-  return LedgerError{"cannot " + what + " " + path + ": " + reason(error) +
-                     (has_advice ? "" : "; set GPUTEST_DIR to a folder of your own on a local file system")};
+  return LedgerError{failure(to_do, path, error).what() +
+                     std::string{has_advice ? "" : "; set GPUTEST_DIR to a folder of your own on a local file system"}};
 }
 
 /// The folder that `path` is in, made if it is not there, and its name there.
@@ -78,11 +78,11 @@ std::pair<Descriptor, std::string> parent_of(fs::path path) {
   std::error_code error;
   fs::create_directories(parent, error);
   if (error) {
-    throw failure("make the folder", parent, error.value());
+    throw failure_here("make the folder", parent, error.value());
   }
   Descriptor opened{::open(parent.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)};
   if (!opened) {
-    throw failure("open the folder", parent, errno);
+    throw failure_here("open the folder", parent, errno);
   }
   return {std::move(opened), path.filename()};
 }
@@ -90,40 +90,35 @@ std::pair<Descriptor, std::string> parent_of(fs::path path) {
 } // namespace
 
 LedgerFolder::LedgerFolder(const std::string& path) {
-  const auto [parent, name] = parent_of(path);
-  const auto open = [&, &at = parent, &named = name] {
+  auto [parent, name] = parent_of(path);
+  const FileAt place{parent.number(), fs::path{path}.parent_path(), name, ::geteuid(), private_mode};
+  const auto open = [&, &at = parent, &named = name] { // not FileAt::open(): it may be root's
     return Descriptor{::openat(at.number(), named.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
   };
   Descriptor folder = open();
   if (!folder && errno == ENOENT) {
     if (::mkdirat(parent.number(), name.c_str(), private_mode) != 0 && errno != EEXIST) {
-      throw failure("make the folder", path, errno);
+      throw failure_here("make the folder", path, errno);
     }
     folder = open();
   }
-  struct stat status {};
-  // One of this user's that lacks its owner's permissions was made under a umask that takes them off.
-  if ((folder            ? ::fstat(folder.number(), &status)
-       : errno == EACCES ? ::fstatat(parent.number(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW)
-                         : -1) == 0 &&
-      S_ISDIR(status.st_mode) && status.st_uid == ::geteuid() && (status.st_mode & S_IRWXU) != S_IRWXU &&
-      ::fchmodat(parent.number(), name.c_str(), private_mode, AT_SYMLINK_NOFOLLOW) == 0) {
+  if ((folder || errno == EACCES) && place.restore_mode(S_IFDIR)) {
     folder = open();
   }
+  struct stat status {};
   if (!folder) {
     const int error = errno;
     if (error == ELOOP || error == ENOTDIR) {
-      const FileAt seen{parent.number(), fs::path{path}.parent_path(), name, ::geteuid(), private_mode};
-      throw LedgerError{path + " is not a folder, but " + seen.in_words(error) +
+      throw LedgerError{path + " is not a folder, but " + place.in_words(error) +
                         ": it is not used; remove it, or set GPUTEST_DIR to a folder of your own"};
     }
     // Of another user's there is more to say than that it is closed.
     const bool seen = ::fstatat(parent.number(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
     const auto why = seen ? problem(status, path == private_path()) : "";
-    throw why.empty() ? failure("open the folder", path, error) : LedgerError{path + " " + why};
+    throw why.empty() ? failure_here("open the folder", path, error) : LedgerError{path + " " + why};
   }
   if (::fstat(folder.number(), &status) != 0) {
-    throw failure("look at the folder", path, errno);
+    throw failure_here("look at the folder", path, errno);
   }
   if (const auto why = problem(status, path == private_path()); !why.empty()) {
     throw LedgerError{path + " " + why};
@@ -133,10 +128,12 @@ LedgerFolder::LedgerFolder(const std::string& path) {
   // keep the lock, and nothing is removed there.
   while (!shared_ && ::flock(folder.number(), LOCK_SH) != 0) {
     if (errno != EINTR) {
-      throw failure("lock the folder", path, errno);
+      throw failure_here("lock the folder", path, errno);
     }
   }
   folder_ = KeptDescriptor{std::move(folder), path};
+  parent_ = KeptDescriptor{std::move(parent), fs::path{path}.parent_path()};
+  name_ = name;
 }
 
 FileAt LedgerFolder::at(const std::string& name, uid_t owner, mode_t mode) const {

@@ -23,11 +23,21 @@ public:
   /// A file or folder in it, of `owner`. Throws LedgerError if something in this process has closed the folder.
   [[nodiscard]] FileAt at(const std::string& name, uid_t owner, mode_t mode) const;
 
+  /// Whether it is not at its path any more: removed, renamed or replaced.
+  [[nodiscard]] bool is_gone() const { return parent_.lacks(name_, folder_.identity()); }
+
+  /// Whether `file` is not there any more in it, at a path relative to it.
+  [[nodiscard]] bool lacks(const std::string& name, const FileIdentity& file) const {
+    return folder_.lacks(name, file);
+  }
+
   /// The descriptor, unchecked: for looking at the folder itself.
   [[nodiscard]] int number() const { return folder_.unchecked_number(); }
 
 private:
   KeptDescriptor folder_;
+  KeptDescriptor parent_; ///< the folder that it is in
+  std::string name_;      ///< in parent_
   bool shared_ = false;
 };
 

@@ -32,4 +32,8 @@ std::string advice(int error_number) {
 
 std::string reason(int error_number) { return std::generic_category().message(error_number) + advice(error_number); }
 
+LedgerError failure(const std::string& to_do, const std::string& path, int error_number) {
+  return LedgerError{"cannot " + to_do + " " + path + ": " + reason(error_number)};
+}
+
 } // namespace gputest::platform

@@ -16,10 +16,6 @@ namespace gputest::platform {
 
 namespace {
 
-LedgerError failure(const std::string& what, const std::string& path, int error) {
-  return LedgerError{"cannot " + what + " " + path + ": " + reason(error)};
-}
-
 /// To write beyond RLIMIT_FSIZE is not only an error: a signal ends the process, without a word.
 void require_size_allowed(std::size_t size, const std::string& path) {
   struct rlimit limit {};
@@ -34,7 +30,14 @@ void require_size_allowed(std::size_t size, const std::string& path) {
 SharedFile::SharedFile(const FileAt& file) : owner_{file.owner} {
   Descriptor opened = file.open(file.is_own() ? O_RDWR : O_RDONLY, S_IFREG);
   if (!opened) {
-    throw failure(file.is_own() ? "read and write" : "read", file.path, errno);
+    const int error = errno;
+    const auto why = failure(file.is_own() ? "read and write" : "read", file.path, error);
+    if (error == EWOULDBLOCK) {
+      throw LedgerError{std::string{why.what()} +
+                        ": a process of its owner's keeps a file lease on it (fcntl F_SETLEASE)" +
+                        repair_of(file.owner)};
+    }
+    throw why;
   }
   file_ = KeptDescriptor{std::move(opened), file.path};
   if (file.is_own()) {

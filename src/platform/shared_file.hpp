@@ -33,6 +33,7 @@ public:
   /// Whether the file was removed since it was opened.
   [[nodiscard]] bool is_removed() const { return file_.is_removed(); }
 
+  [[nodiscard]] const FileIdentity& identity() const { return file_.identity(); }
   [[nodiscard]] const std::string& path() const { return file_.path(); }
 
   /// Makes a file of `size` zero bytes with its blocks allocated, so that no write can fail because the disk is full.

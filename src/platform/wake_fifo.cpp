@@ -4,7 +4,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 
 #include <array>
@@ -15,29 +14,6 @@
 namespace gputest::platform {
 
 namespace {
-
-LedgerError failure(const std::string& what, const std::string& path) {
-  return LedgerError{"cannot " + what + " " + path + ": " + reason(errno)};
-}
-
-/// Calls flock() until no signal interrupts it. Returns whether it got the lock; errno says why not.
-bool lock_file(int file, int operation) {
-  int result = 0;
-  do {
-    result = ::flock(file, operation);
-  } while (result != 0 && errno == EINTR);
-  return result == 0;
-}
-
-/// Opens the FIFO. Creates it if it is this user's and missing. Empty if the kernel refuses: errno says why.
-Descriptor open_or_make(const FileAt& fifo, int flags) {
-  Descriptor file = fifo.open(flags, S_IFIFO);
-  if (!file && errno == ENOENT && fifo.is_own() &&
-      (::mkfifoat(fifo.folder, fifo.name.c_str(), fifo.mode) == 0 || errno == EEXIST)) {
-    file = fifo.open(flags, S_IFIFO);
-  }
-  return file;
-}
 
 /// The descriptor that is kept back for notify(), of a folder that there is always.
 struct Spare {
@@ -73,28 +49,18 @@ Descriptor open_to_notify(const FileAt& fifo) {
 
 } // namespace
 
-WakeFifo WakeFifo::take(const FileAt& fifo) {
-  // Open for both directions: the write end, held until the owner and its forked children have ended, is what watchers
-  // see go away.
-  Descriptor file = open_or_make(fifo, O_RDWR);
+WakeFifo::WakeFifo(const FileAt& fifo) {
+  Descriptor file =
+      fifo.open_or_make_fifo(O_RDWR); // for both directions: a reader alone would see every notifier hang up
   if (!file) {
-    throw failure("open", fifo.path);
+    throw failure("open", fifo.path, errno);
   }
-  if (!lock_file(file.number(), LOCK_EX | LOCK_NB)) {
-    if (errno == EWOULDBLOCK) {
-      return WakeFifo{};
-    }
-    throw failure("lock", fifo.path);
-  }
-  if (::fchmod(file.number(), fifo.mode) != 0) { // the creator's umask has removed bits
-    throw failure("open to those who share", fifo.path);
-  }
+  file_ = KeptDescriptor{std::move(file), fifo.path};
   // Not lock(): in a forked child it may be locked for ever, by a thread that only the parent has.
   if (const std::unique_lock guard{spare().threads, std::try_to_lock}) {
     spare().wanted = true;
     spare().make();
   }
-  return WakeFifo{KeptDescriptor{std::move(file), fifo.path}};
 }
 
 void WakeFifo::drain() const {
@@ -102,33 +68,6 @@ void WakeFifo::drain() const {
   std::array<char, 256> rings{};
   while (::read(file, rings.data(), rings.size()) == static_cast<ssize_t>(rings.size())) {
   }
-}
-
-void WakeFifo::inherit_across_exec() const { ::fcntl(file_.number(), F_SETFD, 0); }
-
-LivenessWatch::LivenessWatch(const FileAt& fifo) {
-  Descriptor file = open_or_make(fifo, O_RDONLY);
-  if (file) {
-    file_ = KeptDescriptor{std::move(file), fifo.path};
-  } else if (errno != ENOENT || fifo.is_own()) { // this user's can be made as long as its folder is there
-    throw failure("watch", fifo.path);
-  }
-}
-
-bool LivenessWatch::owner_lives() const {
-  if (!file_) {
-    return false;
-  }
-  const int file = file_.number();
-  if (!lock_file(file, LOCK_SH | LOCK_NB)) {
-    if (errno == EWOULDBLOCK) {
-      return true;
-    }
-    throw failure("probe", file_.path()); // taken for alive, it would be waited for and never looked at again
-  }
-  // Unlocked here and not by closing: a child forked by another thread just now would keep the lock.
-  lock_file(file, LOCK_UN);
-  return false;
 }
 
 void notify(const FileAt& fifo) {
@@ -164,7 +103,7 @@ Woken wait(const WakeFifo& own, const std::vector<LivenessWatch>& watched, std::
   const int ready =
       ::poll(files.data(), static_cast<nfds_t>(files.size()), static_cast<int>(std::min(at_most, longest).count()));
   if (ready < 0 && errno != EINTR) {
-    throw failure("wait at", own.path()); // not looked again at once, without end
+    throw failure("wait at", own.path(), errno); // not looked again at once, without end
   }
   Woken woken;
   if (ready > 0) {

@@ -2,6 +2,7 @@
 
 #include "platform/file_at.hpp"
 #include "platform/kept_descriptor.hpp"
+#include "platform/liveness_fifo.hpp"
 
 #include <gputest/error.hpp>
 
@@ -17,48 +18,23 @@ public:
   using LedgerError::LedgerError;
 };
 
-/// The FIFO of one slot: locked as long as its owner, or a child the owner forked, lives; notified to wake the owner.
+/// This process's own wake-up FIFO, which others write to in order to wake it.
 class WakeFifo {
 public:
-  /// Takes the FIFO as this process's own, and makes it if it is not there. Returns an empty one if somebody alive has
-  /// it. Throws LedgerError.
-  static WakeFifo take(const FileAt& fifo);
+  /// Opens the FIFO of a slot that this process has taken, and makes it if it is not there. Throws LedgerError.
+  explicit WakeFifo(const FileAt& fifo);
 
   WakeFifo() = default;
-  explicit operator bool() const { return static_cast<bool>(file_); }
 
-  /// Throws LedgerError if something else in this process has closed the wake-up FIFO: others take its owner for dead
-  /// then.
+  /// Throws LedgerError if something else in this process has closed it: then nothing can wake this process.
   void require_kept() const { static_cast<void>(file_.number()); }
 
   /// Forgets earlier notifies. What notifies after this call ends a wait(). Throws as require_kept() does: what another
   /// file of the process holds is not read.
   void drain() const;
 
-  /// Lets the program that this process will exec() keep the wake-up FIFO. Throws as require_kept() does.
-  void inherit_across_exec() const;
-
   [[nodiscard]] int number() const { return file_.number(); } ///< throws as require_kept() does
   [[nodiscard]] const std::string& path() const { return file_.path(); }
-
-private:
-  explicit WakeFifo(KeptDescriptor file) : file_{std::move(file)} {}
-  KeptDescriptor file_;
-};
-
-/// Somebody else's wake-up FIFO, opened to see its owner end.
-class LivenessWatch {
-public:
-  /// Throws LedgerError if it cannot be opened (no descriptors left). A FIFO that is not there has no owner: this
-  /// user's is made again, since what looks after temporary files may remove one that nobody has used for days.
-  explicit LivenessWatch(const FileAt& fifo);
-
-  /// Whether its owner lives. Probes the lock: who takes a wake-up FIFO just then may find it taken, and tries the
-  /// next.
-  [[nodiscard]] bool owner_lives() const;
-
-  /// -1 if the FIFO is not there. Throws LedgerError if something else in this process has closed it.
-  [[nodiscard]] int number() const { return file_ ? file_.number() : -1; }
 
 private:
   KeptDescriptor file_;
@@ -68,7 +44,7 @@ private:
 ///
 /// Throws CannotNotify if the wake-up FIFO cannot be opened, is not there, or is no FIFO of its owner's: nothing is
 /// written then. Where another user has put something else in the place of its own, nobody is woken. A process that has
-/// taken a wake-up FIFO keeps one descriptor back, so that it can notify when it has no other left.
+/// a wake-up FIFO keeps one descriptor back, so that it can notify when it has no other left.
 void notify(const FileAt& fifo);
 
 /// What ended a wait(). Neither: the time was over, or a signal came.

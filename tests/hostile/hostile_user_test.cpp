@@ -1,18 +1,24 @@
 // What another user of the machine can do to this one's tests: nothing, or a clear error. `victim` is root, `attacker`
 // is nobody, both members of the shared folder's group; `member` is a third user.
 //
+// clang-format off
 // | attack | outcome |
 // | --- | --- |
 // | private folder: look into it, or make it first | nothing to see; an error that names whose it is |
-// | a link, a file, a device or a FIFO of another in the place of a wake-up FIFO | nothing is written, nobody is woken
-// | | own part of the shared folder truncated, garbage, replaced, closed by chmod | an error for all that names part
-// and owner | | own part removed | the attacker's claims are off the ledger; its memory is an external process's | |
-// claims forged in its own part | others wait for it, by name, until their wait limit | | another's part made first, or
-// anything put beside | an error for its user that names the attacker; for others nothing | | the mutex held | an error
-// within 5 s that names the holder; `gputest status` answers all the same | | the mutex, or another's part, removed,
-// replaced or truncated | refused by the kernel | | another's wake-up FIFOs locked | their slots are passed over | |
-// another's wake-up FIFO emptied | the victim may wait until its wait limit | | thousands of entries in the shared
-// folder | an error that says who has to remove them | | immutable files | an error that says which |
+// | a link, a file, a device or a FIFO of another in the place of a wake-up FIFO | nothing is written, nobody is woken |
+// | own part of the shared folder truncated, garbage, replaced, closed by chmod | an error for all that names part and owner |
+// | a lease (F_SETLEASE) kept on a file of its own part | an error at once for those that open it, which names part and owner |
+// | own part removed | the attacker's claims are off the ledger; its memory is an external process's |
+// | own part removed and made anew, again and again | nothing; each time its claims are new ones |
+// | claims forged in its own part | others wait for it, by name, until their wait limit |
+// | another's part made first, or anything put beside | an error for its user that names the attacker; for others nothing |
+// | the mutex held | an error within 5 s that names the holder; `gputest status` answers all the same |
+// | the mutex, or another's part, removed, replaced or truncated | refused by the kernel |
+// | another's FIFOs locked or kept open in any way | nothing: ends are seen, slots are taken |
+// | another's wake-up FIFO emptied | the victim may wait until its wait limit |
+// | thousands of entries in the shared folder | an error that says who has to remove them |
+// | immutable files | an error that says which |
+// clang-format on
 
 #include "ledger/ledger_test.hpp"
 #include "ledger/stored_record.hpp"
@@ -34,6 +40,8 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <stdexcept>
+#include <vector>
 
 namespace gputest::tests {
 namespace {
@@ -53,7 +61,7 @@ protected:
     make_shared_folder(folder());
   }
 
-  [[nodiscard]] std::string part_of(uid_t user) const { return folder() + "/ledger-2." + std::to_string(user); }
+  [[nodiscard]] std::string part_of(uid_t user) const { return folder() + "/ledger-3." + std::to_string(user); }
 
   [[nodiscard]] std::unique_ptr<ledger::Ledger> open() const {
     auto opened = std::make_unique<ledger::Ledger>(folder(), std::make_shared<SharedProbe>(probe_file()));
@@ -135,7 +143,7 @@ TEST_F(HostileUser, that_puts_something_else_in_the_place_of_its_fifo_has_nothin
   auto victim = start_inside("victim");
   victim.ask("lease victim 1 60");
   const pid_t attacker = start_attacker(60, true);
-  const std::string fifo = part_of(nobody) + "/fifo.0";
+  const std::string fifo = part_of(nobody) + "/wake.0";
   const auto put = [&](const std::function<void()>& make) {
     return attack([&] {
       fs::remove(fifo);
@@ -149,7 +157,7 @@ TEST_F(HostileUser, that_puts_something_else_in_the_place_of_its_fifo_has_nothin
   EXPECT_EQ(victim.ask("intact"), "intact") << "and loses nothing by it";
   for (const auto& make : std::vector<std::function<void()>>{
            [&] { std::ofstream{fifo} << ""; }, [&] { fs::create_symlink("/dev/zero", fifo); },
-           [&] { fs::create_directory(fifo); }, [&] { fs::create_symlink(part_of(0) + "/fifo.0", fifo); }, [] {}}) {
+           [&] { fs::create_directory(fifo); }, [&] { fs::create_symlink(part_of(0) + "/wake.0", fifo); }, [] {}}) {
     ASSERT_TRUE(put(make));
     EXPECT_EQ(victim.ask("overhead 11"), "overhead");
     EXPECT_EQ(victim.ask("overhead 10"), "overhead");
@@ -280,27 +288,107 @@ TEST_F(HostileUser, cannot_remove_replace_or_damage_the_mutex_or_what_belongs_to
   EXPECT_FALSE(attack([&] { return ::rename(part_of(0).c_str(), (folder() + "/x").c_str()) == 0; }));
   EXPECT_FALSE(attack([&] { return ::truncate((part_of(0) + "/ledger").c_str(), 0) == 0; }));
   EXPECT_FALSE(attack([&] { return ::open((part_of(0) + "/ledger").c_str(), O_RDWR) >= 0; }));
-  EXPECT_FALSE(attack([&] { return ::unlink((part_of(0) + "/fifo.0").c_str()) == 0; }));
-  EXPECT_FALSE(attack([&] { return ::mkfifo((part_of(0) + "/fifo.9").c_str(), 0666) == 0; }));
+  EXPECT_FALSE(attack([&] { return ::unlink((part_of(0) + "/wake.0").c_str()) == 0; }));
+  EXPECT_FALSE(attack([&] { return ::mkfifo((part_of(0) + "/alive.9").c_str(), 0666) == 0; }));
   EXPECT_TRUE(attack([&] { return ::truncate((folder() + "/mutex").c_str(), 0) == 0; })) << "it is empty anyway";
   EXPECT_EQ(victim.ask("release"), "released");
   EXPECT_EQ(victim.ask("lease victim 1 60"), "granted 1");
 }
 
-TEST_F(HostileUser, that_locks_anothers_fifos_makes_their_slots_be_passed_over) {
-  start_inside("victim").end();
+TEST_F(HostileUser, that_locks_or_keeps_open_anothers_fifos_hides_no_end_and_takes_no_slot) {
+  auto a = start_inside("a");
+  auto b = start_inside("b");
+  a.ask("lease a 1 60");
+  EXPECT_EQ(b.ask("lease b 1 60"), "waits for a");
   const pid_t attacker = start_keeper([&] {
     become_member(nobody);
-    platform::Descriptor fifo{::open((part_of(0) + "/fifo.0").c_str(), O_RDWR | O_NONBLOCK)};
-    if (!fifo || ::flock(fifo.number(), LOCK_EX | LOCK_NB) != 0) {
-      throw std::runtime_error{"a member of the group can lock it"};
+    std::vector<platform::Descriptor> fifos;
+    for (const auto& entry : fs::directory_iterator{part_of(0)}) {
+      if (!entry.is_fifo()) {
+        continue;
+      }
+      platform::Descriptor fifo{::open(entry.path().c_str(), O_RDWR | O_NONBLOCK)};
+      if (!fifo) {
+        fifo = platform::Descriptor{::open(entry.path().c_str(), O_RDONLY | O_NONBLOCK)};
+      }
+      struct flock whole {};
+      whole.l_type = F_RDLCK;
+      if (::flock(fifo.number(), LOCK_EX | LOCK_NB) != 0 || ::fcntl(fifo.number(), F_SETLK, &whole) != 0) {
+        throw std::runtime_error{"a member of the group can read and lock " + entry.path().string()};
+      }
+      fifos.push_back(std::move(fifo));
     }
-    return fifo;
+    if (fifos.size() != 4) {
+      throw std::runtime_error{"two slots have two FIFOs each"};
+    }
+    return fifos;
   });
-  auto next = start_inside("next");
-  EXPECT_THAT(next.ask("credential"), StartsWith("0:1:"));
-  EXPECT_EQ(next.ask("lease next 1 60"), "granted 1");
+  a.kill();
+  EXPECT_EQ(b.answer(), "granted 1");
+  auto c = start_inside("c");
+  EXPECT_THAT(c.ask("credential"), StartsWith("0:0:")) << "a's slot";
+  b.ask("release");
+  EXPECT_EQ(c.ask("lease c 1 60"), "granted 1");
   end(attacker);
+}
+
+TEST_F(HostileUser, cannot_open_anothers_liveness_fifo_for_writing) {
+  auto victim = start_inside("victim");
+  const std::string fifo = part_of(0) + "/alive.0";
+  EXPECT_FALSE(attack([&] { return ::open(fifo.c_str(), O_WRONLY | O_NONBLOCK) >= 0; }));
+  EXPECT_FALSE(attack([&] { return ::open(fifo.c_str(), O_RDWR | O_NONBLOCK) >= 0; }));
+  EXPECT_FALSE(attack([&] {
+    const platform::Descriptor read{::open(fifo.c_str(), O_RDONLY | O_NONBLOCK)};
+    return ::open(("/proc/self/fd/" + std::to_string(read.number())).c_str(), O_RDWR | O_NONBLOCK) >= 0;
+  }));
+  EXPECT_TRUE(attack([&] { return ::open(fifo.c_str(), O_RDONLY | O_NONBLOCK) >= 0; })) << "which all have to";
+}
+
+TEST_F(HostileUser, that_makes_its_part_anew_again_and_again_keeps_nobody_out) {
+  auto victim = start_inside("victim");
+  const std::string part = part_of(nobody);
+  const std::string other = folder() + "/other";
+  end(start_attacker(10));
+  ASSERT_TRUE(attack([&] { return ::rename(part.c_str(), other.c_str()) == 0; }));
+  end(start_attacker(10));
+  constexpr int more_than_users = 300;
+  for (int i = 0; i < more_than_users; ++i) {
+    // The attacker may do that, as above; each time it is another part.
+    ASSERT_EQ(::renameat2(AT_FDCWD, part.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE), 0);
+    ASSERT_EQ(message_of<LedgerError>([&] { static_cast<void>(look().entries()); }), "done");
+  }
+  EXPECT_EQ(victim.ask("lease victim 1 60 try"), "granted 1");
+}
+
+TEST_F(HostileUser, that_keeps_a_lease_on_its_own_file_is_named_in_an_error) {
+  auto victim = start_inside("victim");
+  end(start_attacker(10));
+  const std::string file = part_of(nobody) + "/ledger";
+  ASSERT_TRUE(fs::exists(file));
+  if (!attack([&] {
+        const platform::Descriptor opened{::open(file.c_str(), O_RDWR)};
+        return ::fcntl(opened.number(), F_SETLEASE, F_WRLCK) == 0;
+      })) {
+    GTEST_SKIP() << "the file system has no leases (F_SETLEASE)";
+  }
+  const pid_t attacker = start_keeper([&] {
+    become_member(nobody);
+    ::signal(SIGIO, SIG_IGN); // NOLINT(*-no-int-to-ptr): sent to it when somebody opens the file
+    platform::Descriptor opened{::open(file.c_str(), O_RDWR)};
+    if (::fcntl(opened.number(), F_SETLEASE, F_WRLCK) != 0) {
+      throw std::runtime_error{"a user can keep a lease on its own file"};
+    }
+    return opened;
+  });
+  const std::string said =
+      "cannot read " + file +
+      ": Resource temporarily unavailable: a process of its owner's keeps a file lease on it (fcntl "
+      "F_SETLEASE); nobody or an administrator has to remove it, or set GPUTEST_DIR to another "
+      "folder";
+  EXPECT_EQ(told_to_a_member(), said);
+  EXPECT_EQ(victim.ask("lease victim 1 60 try"), "error: " + said);
+  end(attacker);
+  EXPECT_EQ(victim.ask("lease victim 1 60 try"), "granted 1");
 }
 
 TEST_F(HostileUser, that_empties_anothers_fifo_can_make_it_wait_no_longer_than_it_may) {
@@ -309,7 +397,7 @@ TEST_F(HostileUser, that_empties_anothers_fifo_can_make_it_wait_no_longer_than_i
   a.ask("lease a 1 60");
   EXPECT_EQ(b.ask("lease b 1 60 for-a-while"), "waits for a");
   ASSERT_TRUE(attack([&] {
-    const platform::Descriptor fifo{::open((part_of(0) + "/fifo.1").c_str(), O_RDWR | O_NONBLOCK)};
+    const platform::Descriptor fifo{::open((part_of(0) + "/wake.1").c_str(), O_RDWR | O_NONBLOCK)};
     std::array<char, 64> notifies{};
     static_cast<void>(!::read(fifo.number(), notifies.data(), notifies.size()));
     return static_cast<bool>(fifo);
@@ -356,7 +444,7 @@ TEST_F(HostileUser, cannot_reach_a_private_folder_nor_make_it_first) {
   const std::string mine = folder_.path() + "/private";
   static_cast<void>(ledger::Ledger{mine, std::make_shared<SharedProbe>(probe_file())});
   EXPECT_FALSE(attack([&] { return ::open(mine.c_str(), O_RDONLY) >= 0; }));
-  EXPECT_FALSE(attack([&] { return ::open((mine + "/ledger-2/mutex").c_str(), O_RDWR) >= 0; }));
+  EXPECT_FALSE(attack([&] { return ::open((mine + "/ledger-3/mutex").c_str(), O_RDWR) >= 0; }));
   const int status = in_child([] {
     if (!mount_private_tmpfs("/tmp", "size=8m,mode=1777")) {
       return may_not_mount;
@@ -440,7 +528,7 @@ TEST_F(HostileUser, gets_the_shared_folder_of_the_machine_only_where_it_is_sound
 TEST_F(HostileUser, that_makes_a_file_immutable_is_an_error_that_says_which) {
   const std::string mine = fs::temp_directory_path() / ("gputest-immutable-" + std::to_string(::getpid()));
   auto opened = std::make_unique<ledger::Ledger>(mine, std::make_shared<SharedProbe>(probe_file()));
-  const platform::Descriptor file{::open((mine + "/ledger-2/ledger").c_str(), O_RDONLY)};
+  const platform::Descriptor file{::open((mine + "/ledger-3/ledger").c_str(), O_RDONLY)};
   const auto set = [&](bool immutable) {
     int flags = immutable ? FS_IMMUTABLE_FL : 0;
     return ::ioctl(file.number(), FS_IOC_SETFLAGS, &flags) == 0;
@@ -453,7 +541,7 @@ TEST_F(HostileUser, that_makes_a_file_immutable_is_an_error_that_says_which) {
   if (!could) {
     GTEST_SKIP() << "the file system has no immutable files, or root may not make them";
   }
-  EXPECT_THAT(said, StartsWith("cannot read and write " + mine + "/ledger-2/ledger: Operation not permitted"));
+  EXPECT_THAT(said, StartsWith("cannot read and write " + mine + "/ledger-3/ledger: Operation not permitted"));
 }
 
 } // namespace

@@ -15,7 +15,7 @@ using testing::HasSubstr;
 /// Tests with errors that reach what is gputest's, and machines that have run out of something.
 class HostileTest : public LedgerTest {
 protected:
-  [[nodiscard]] std::string store() const { return folder() + "/ledger-2"; }
+  [[nodiscard]] std::string store() const { return folder() + "/ledger-3"; }
 
   /// What is said of a descriptor that was closed; `name` is of the file it was for.
   [[nodiscard]] std::string lost(const std::string& name) const {
@@ -39,7 +39,7 @@ TEST_F(HostileTest,
   devices_.device(0).keeps_memory_of_the_dead = true;
   EXPECT_EQ(a.ask("intact"), "intact");
   EXPECT_EQ(a.ask("close-all"), "closed all");
-  EXPECT_THAT(a.ask("intact"), HasSubstr(lost("fifo.0")));
+  EXPECT_THAT(a.ask("intact"), HasSubstr(lost("alive.0")));
   EXPECT_EQ(a.ask("release"), "released");
   EXPECT_THAT(a.ask("lease a 1 10"), HasSubstr(lost("mutex")));
   EXPECT_THAT(a.ask("overhead 20"), HasSubstr(lost("mutex")));
@@ -56,14 +56,14 @@ TEST_F(HostileTest,
 TEST_F(HostileTest, a_process_that_loses_its_fifo_does_not_write_to_a_slot_that_another_has_taken) {
   auto a = start_inside("a");
   a.ask("lease a 1 20");
-  EXPECT_EQ(a.ask("close fifo.0"), "closed 1");
+  EXPECT_EQ(a.ask("close alive.0"), "closed 1");
   auto b = start_inside("b");
   EXPECT_EQ(b.ask("credential").substr(0, 2), "0:") << "b has a's place";
   b.ask("lease b 1 60");
   EXPECT_EQ(a.ask("release"), "released");
-  EXPECT_THAT(a.ask("overhead 90"), HasSubstr(lost("fifo.0")));
-  EXPECT_THAT(a.ask("lease a 1 20"), HasSubstr(lost("fifo.0")));
-  EXPECT_THAT(a.ask("intact"), HasSubstr(lost("fifo.0")));
+  EXPECT_THAT(a.ask("overhead 90"), HasSubstr(lost("alive.0")));
+  EXPECT_THAT(a.ask("lease a 1 20"), HasSubstr(lost("alive.0")));
+  EXPECT_THAT(a.ask("intact"), HasSubstr(lost("alive.0")));
   const auto entries = look().entries();
   ASSERT_EQ(entries.size(), 1U);
   EXPECT_EQ(entries[0].who, "b");
@@ -75,10 +75,10 @@ TEST_F(HostileTest, whose_fifo_is_a_pipe_of_its_own_now_keeps_what_is_in_that_pi
   auto a = start_inside("a");
   const std::string pipe = folder_.path() + "/pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  auto own = platform::WakeFifo::take(pipe);
-  EXPECT_EQ(a.ask("replace fifo.0 " + pipe), "replaced 1");
+  const platform::WakeFifo own{pipe};
+  EXPECT_EQ(a.ask("replace wake.0 " + pipe), "replaced 1");
   platform::notify(pipe);
-  EXPECT_THAT(a.ask("lease a 1 20"), HasSubstr(lost("fifo.0") + ", and is another file's now"));
+  EXPECT_THAT(a.ask("lease a 1 20"), HasSubstr(lost("wake.0") + ", and is another file's now"));
   char said = 0;
   EXPECT_EQ(::read(own.number(), &said, 1), 1);
 }
@@ -133,7 +133,7 @@ TEST_F(HostileTest, a_waiter_with_descriptors_for_some_of_its_blockers_only_fail
   b.ask("lease b 1 30");
   EXPECT_EQ(c.ask("use-up-descriptors 1"), "used up");
   EXPECT_EQ(c.ask("lease c 1 60"), "waits for a b");
-  EXPECT_THAT(c.answer(), HasSubstr("cannot watch " + store() + "/fifo.1: Too many open files"));
+  EXPECT_THAT(c.answer(), HasSubstr("cannot watch " + store() + "/alive.1: Too many open files"));
   EXPECT_EQ(stage_of("c"), "inside");
   EXPECT_EQ(a.ask("release"), "released");
   EXPECT_EQ(a.ask("lease a 1 40"), "granted 1");
@@ -155,11 +155,11 @@ TEST_F(HostileTest, a_process_that_cannot_wake_the_next_gives_up_its_slot_so_tha
   auto b = start_inside("b");
   a.ask("lease a 1 60");
   EXPECT_EQ(b.ask("lease b 1 60"), "waits for a");
-  std::filesystem::remove(store() + "/fifo.1");
+  std::filesystem::remove(store() + "/wake.1");
   EXPECT_EQ(a.ask("release"), "released");
   EXPECT_EQ(b.answer(), "granted 1");
   const std::string why = "this process has lost its place on the ledger: cannot wake the owner of " + store() +
-                          "/fifo.1: No such file or directory";
+                          "/wake.1: No such file or directory";
   EXPECT_EQ(a.ask("intact"), "error: " + why);
   EXPECT_EQ(a.ask("lease a 1 10"), "error: " + why);
 }
@@ -179,6 +179,32 @@ TEST_F(HostileTest, if_the_folder_is_removed_its_processes_get_an_error_and_no_l
   EXPECT_EQ(d.ask("lease d 1 60"), "granted 1");
   EXPECT_THAT(c.ask("lease c 1 1"),
               HasSubstr("error: the ledger " + store() + " was removed and made anew while this process used it"));
+}
+
+TEST_F(HostileTest, if_the_folder_is_renamed_its_processes_get_an_error_and_no_lease) {
+  auto a = start_inside("a");
+  auto b = start_inside("b");
+  a.ask("lease a 1 60");
+  std::filesystem::rename(folder(), folder() + "-old");
+  const std::string renamed = "error: the ledger " + store() + " was renamed";
+  EXPECT_EQ(b.ask("lease b 1 60"), "waits for a");
+  EXPECT_THAT(b.answer(), HasSubstr(renamed + " while this process used it"));
+  EXPECT_EQ(a.ask("release"), "released");
+  auto c = start_inside("c");
+  EXPECT_EQ(c.ask("lease c 1 60"), "granted 1");
+  EXPECT_THAT(a.ask("lease a 1 20"), HasSubstr(renamed + " and made anew while this process used it"))
+      << "though there is room in the old one";
+}
+
+TEST_F(HostileTest, a_process_whose_liveness_fifo_is_renamed_or_replaced_gets_an_error_and_no_lease) {
+  auto a = start_inside("a");
+  const std::string fifo = store() + "/alive.0";
+  std::filesystem::rename(fifo, store() + "/elsewhere");
+  EXPECT_THAT(a.ask("lease a 1 60"),
+              HasSubstr("error: " + fifo + " was removed or renamed while this process used it"));
+  auto b = start_inside("b");
+  EXPECT_EQ(b.ask("lease b 1 60"), "granted 1");
+  EXPECT_THAT(a.ask("lease a 1 10"), HasSubstr("error: " + fifo + " was replaced while this process used it"));
 }
 
 } // namespace

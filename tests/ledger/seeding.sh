@@ -24,7 +24,7 @@ build_control() {
   shift
   local product
   mapfile -t product < <(cd "$root/src" && ls ledger/*.cpp policy/*.cpp backend/simulated/simulated_memory.cpp \
-    platform/{slot_store,wake_fifo,file_lock,file_system,kept_descriptor,process,reason,shared_file}.cpp)
+    platform/{slot_store,wake_fifo,liveness_fifo,slot_file,store_part,other_parts,ledger_folder,file_at,user_name,file_lock,file_system,kept_descriptor,process,reason,shared_file}.cpp)
   if ! compile "$root/src" "$work/control" "${product[@]}" "$@"; then
     echo "mutants: $what does not build" >&2
     exit 2

@@ -53,7 +53,7 @@ protected:
   bool was_notified(const std::string& who) {
     for (const auto& entry : look().entries()) {
       if (entry.who == who) {
-        const int fifo = ::open(store().fifo(entry.slot).path.c_str(), O_RDONLY | O_NONBLOCK);
+        const int fifo = ::open(store().wake_fifo(entry.slot).path.c_str(), O_RDONLY | O_NONBLOCK);
         std::array<char, 256> rings{};
         const ssize_t count = ::read(fifo, rings.data(), rings.size());
         ::close(fifo);
@@ -69,7 +69,7 @@ protected:
     const auto all = look().entries();
     const auto entry = std::find_if(all.begin(), all.end(), [&](const auto& e) { return e.who == who; });
     EXPECT_NE(entry, all.end()) << who;
-    pollfd fifo{::open(store().fifo(entry->slot).path.c_str(), O_RDONLY | O_NONBLOCK), POLLIN, 0};
+    pollfd fifo{::open(store().wake_fifo(entry->slot).path.c_str(), O_RDONLY | O_NONBLOCK), POLLIN, 0};
     const bool notified = ::poll(&fifo, 1, 0) > 0 && (fifo.revents & POLLIN) != 0;
     ::close(fifo.fd);
     return notified;
@@ -77,7 +77,7 @@ protected:
 
   platform::SlotStore& store() {
     if (!store_) {
-      store_ = std::make_unique<platform::SlotStore>(folder(), "ledger-2", ledger::ledger_layout);
+      store_ = std::make_unique<platform::SlotStore>(folder(), ledger::ledger_name, ledger::ledger_layout);
     }
     return *store_;
   }

@@ -166,7 +166,7 @@ TEST_F(SlotStoreTest, belongs_to_this_user_alone_with_any_umask) {
   EXPECT_EQ(mode_of(path()), 0700U);
   EXPECT_EQ(mode_of(path() + "/mutex"), 0600U);
   EXPECT_EQ(mode_of(path() + "/ledger"), 0600U);
-  EXPECT_EQ(mode_of(path() + "/fifo.0"), 0600U);
+  EXPECT_EQ(mode_of(path() + "/alive.0"), 0600U);
 }
 
 TEST_F(SlotStoreTest, made_by_many_at_once_is_one) {
@@ -207,7 +207,7 @@ TEST_F(SlotStoreTest, is_made_where_a_builder_was_killed_and_leaves_nothing_of_i
   static_cast<void>(open().take([](std::size_t) { return true; }));
   auto names = names_in(path());
   std::sort(names.begin(), names.end());
-  EXPECT_EQ(names, (std::vector<std::string>{"fifo.0", "ledger", "mutex"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"alive.0", "ledger", "mutex"}));
 }
 
 TEST_F(SlotStoreTest, parts_that_were_removed_as_old_files_are_made_again) {
@@ -218,8 +218,9 @@ TEST_F(SlotStoreTest, parts_that_were_removed_as_old_files_are_made_again) {
   EXPECT_EQ(message(), "opened");
   SlotStore store = open();
   const auto taken = store.take([](std::size_t) { return true; });
-  fs::remove(path() + "/fifo.0");
-  EXPECT_FALSE(LivenessWatch{store.fifo(0)}.owner_lives()) << "made again, and nobody's";
+  fs::remove(path() + "/alive.0");
+  EXPECT_FALSE(LivenessWatch{store.liveness_fifo(0)}.owner_lives());
+  EXPECT_EQ(store.take([](std::size_t) { return true; }).slot, 0U);
 }
 
 TEST_F(SlotStoreTest, keeps_its_folder_locked_so_that_it_is_not_removed_as_old) {
@@ -239,8 +240,8 @@ TEST_F(SlotStoreTest, of_another_version_is_another_store_beside_it) {
   newer.write(1, NextRecord{{4}});
   EXPECT_EQ(open().read<StoredRecord>(1).words[0], 1U);
   EXPECT_EQ((SlotStore{folder(), "store-4", next}.read<NextRecord>(1).words[0]), 4U);
-  EXPECT_TRUE(platform::WakeFifo::take(store.fifo(0)));
-  EXPECT_TRUE(platform::WakeFifo::take(newer.fifo(0)));
+  EXPECT_TRUE(platform::LivenessFifo::take(store.liveness_fifo(0)));
+  EXPECT_TRUE(platform::LivenessFifo::take(newer.liveness_fifo(0)));
 }
 
 TEST_F(SlotStoreTest, that_is_damaged_or_of_another_version_is_refused_with_what_to_do) {
@@ -312,6 +313,17 @@ TEST_F(SlotStoreTest, that_is_removed_while_it_is_used_says_so) {
   const std::string what_to_do = " while this process used it, so that nobody knows of everybody; let all GPU tests "
                                  "end, and start them again. A ledger needs no cleaning up: what is in it of dead "
                                  "processes is not counted";
+  const auto renamed = [&](const std::string& what) {
+    fs::rename(what, what + "-old");
+    std::string said_then = said();
+    fs::rename(what + "-old", what);
+    store.require_in_place();
+    return said_then;
+  };
+  for (const std::string& what : {folder(), path(), path() + "/ledger"}) {
+    EXPECT_EQ(renamed(what), "the ledger " + path() + " was renamed" +
+                                 (fs::path{what}.filename() == "ledger" ? " and made anew" : "") + what_to_do);
+  }
   fs::remove_all(folder());
   EXPECT_EQ(said(), "the ledger " + path() + " was removed" + what_to_do);
   make();
@@ -418,7 +430,7 @@ TEST_F(SlotStorePlace, made_under_a_umask_that_takes_everything_off_can_be_used_
     ::umask(0777);
     SlotStore store{folder.path() + "/ledgers", "store", layout};
     const std::lock_guard guard{store.mutex()};
-    return store.take([](std::size_t) { return true; }).fifo ? 0 : 2;
+    return store.take([](std::size_t) { return true; }).liveness ? 0 : 2;
   });
   EXPECT_EQ(status, 0);
 }

@@ -25,7 +25,7 @@ namespace {
 /// Devices of different sizes are different devices, and have a store each.
 std::string store_name(const policy::SimulatedDevices& setting) {
   return "simulated-" + std::to_string(setting.count) + "x" + std::to_string(setting.size.count()) +
-         (setting.kind.empty() ? "" : "-" + setting.kind) + "-3";
+         (setting.kind.empty() ? "" : "-" + setting.kind) + "-4";
 }
 
 constexpr std::uint32_t with_checksum(std::size_t record) {
@@ -36,7 +36,7 @@ constexpr std::uint32_t with_checksum(std::size_t record) {
 
 SimulatedMemory::SimulatedMemory(const policy::SimulatedDevices& setting, const std::string& folder)
     : setting_{setting}, store_{platform::private_folder(folder), store_name(setting),
-                                platform::Layout{3, 0, with_checksum(sizeof(Record)), 1024}} {
+                                platform::Layout{4, 0, with_checksum(sizeof(Record)), 1024}} {
   static_assert(with_checksum(sizeof(Record)) == 256, "a record must divide a page");
 }
 
@@ -103,7 +103,7 @@ MemoryUse SimulatedMemory::count(std::size_t device) {
 
 /// Whether what a record says still counts: its process lives, or has ended too short a time ago.
 bool SimulatedMemory::is_in_use(std::size_t slot, Record record) {
-  if (platform::LivenessWatch{store_.fifo(slot)}.owner_lives()) {
+  if (platform::LivenessWatch{store_.liveness_fifo(slot)}.owner_lives()) {
     return true;
   }
   if (setting_.return_after.count() == 0) {
@@ -132,7 +132,7 @@ void SimulatedMemory::let_in(std::size_t device, const MemoryUse& use) const {
 }
 
 void SimulatedMemory::take_slot() {
-  if (fifo_ && pid_ == platform::own_pid()) {
+  if (liveness_ && pid_ == platform::own_pid()) {
     return;
   }
   used_ = {}; // a forked child begins with nothing, in a slot of its own
@@ -143,12 +143,13 @@ void SimulatedMemory::take_slot() {
   slot_ = taken.slot;
   pid_ = platform::own_pid();
   write_own();
-  fifo_ = std::move(taken.fifo); // only now: with it what the slot's last owner used would count as this process's
+  liveness_ =
+      std::move(taken.liveness); // only now: with it what the slot's last owner used would count as this process's
 }
 
 void SimulatedMemory::write_own() {
-  if (fifo_) {
-    fifo_.require_kept(); // without it the slot may be somebody else's
+  if (liveness_) {
+    liveness_.require_kept(); // without it the slot may be somebody else's
   }
   Record record;
   record.pid = pid_;

@@ -46,7 +46,7 @@ private:
 
   policy::SimulatedDevices setting_;
   platform::SlotStore store_;
-  platform::WakeFifo fifo_;
+  platform::LivenessFifo liveness_;
   std::size_t slot_ = 0;
   std::int64_t pid_ = 0;
   std::array<std::uint64_t, most_devices> used_{};

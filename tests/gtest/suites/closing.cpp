@@ -19,7 +19,7 @@ void close_those_of(const std::string& name) {
   for (int number = 3; number < most; ++number) {
     std::error_code error;
     const auto path = std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(number), error);
-    if (!error && path.parent_path().filename() == "ledger-2" && path.filename() == name) {
+    if (!error && path.parent_path().filename() == "ledger-3" && path.filename() == name) {
       ::close(number);
     }
   }
@@ -35,7 +35,7 @@ TEST(Closes, mutex) { close_those_of("mutex"); }
 
 TEST(Closes, ledger) { close_those_of("ledger"); }
 
-TEST(Closes, fifo) { close_those_of("fifo.0"); }
+TEST(Closes, fifo) { close_those_of("alive.0"); }
 
 class Scoped : public gputest::ScopedTest {};
 TEST_F(Scoped, closes_mutex_under_a_lease) {

@@ -29,8 +29,8 @@ const std::map<long, Kind>& kinds() {
       {SYS_fcntl, {"fcntl", {}}},
       {SYS_clock_nanosleep, {"clock_nanosleep", {EINTR}}},
       {SYS_pwrite64, {"pwrite64", {ENOSPC, EIO, EINTR, EDQUOT, ENOMEM}}},
-      {SYS_read, {"read", {EINTR, EIO, EAGAIN}}},
-      {SYS_write, {"write", {ENOMEM}}}, // without blocking, to a pipe
+      {SYS_read, {"read", {EINTR, EIO}}}, // EAGAIN is an answer of a FIFO, and not a failure
+      {SYS_write, {"write", {ENOMEM}}},   // without blocking, to a pipe
       {SYS_poll, {"poll", {EINTR, ENOMEM, EINVAL}}},
       {SYS_mmap, {"mmap", {ENOMEM, EAGAIN, ENODEV, EACCES}}},
       {SYS_brk, {"brk", {ENOMEM}}},

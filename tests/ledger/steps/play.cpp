@@ -67,7 +67,8 @@ bool explains(const std::string& outcome, const std::string& folder, const Fault
   const std::string reason = std::generic_category().message(fault.error == 0 ? ENOSPC : fault.error);
   return outcome.compare(0, 12, "LedgerError:") == 0 &&
          has(outcome, std::filesystem::path{folder}.parent_path().string()) &&
-         (fault.for_ever || has(outcome, reason) || (fault.error == ENOENT && has(outcome, " is missing")));
+         (fault.for_ever || has(outcome, reason) ||
+          (fault.error == ENOENT && (has(outcome, " is missing") || has(outcome, " renamed"))));
 }
 
 /// Whether a process may lose its place for that: it can neither notify nor take its claim back. One that has only no

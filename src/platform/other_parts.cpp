@@ -1,0 +1,122 @@
+#include "platform/other_parts.hpp"
+
+#include "platform/reason.hpp"
+
+#include <gputest/error.hpp>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace gputest::platform {
+
+namespace {
+
+/// Members may leave what they like in a shared folder: how much of it is looked through, and how many of them can be
+/// on one ledger.
+constexpr std::size_t most_entries = 4096;
+constexpr std::size_t most_users = 256;
+
+/// The other users that have a folder of the right name and owner. A part that does not belong to the user of its name
+/// is nobody's, and is never used.
+std::vector<uid_t> owners_in(const LedgerFolder& folder, const std::string& store) {
+  const int copy = ::openat(folder.number(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); // with a place of its own in it
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries{copy >= 0 ? ::fdopendir(copy) : nullptr, ::closedir};
+  if (!entries) {
+    throw failure("read the folder", folder.path(), errno);
+  }
+  const std::string prefix = store + ".";
+  std::vector<uid_t> owners;
+  std::size_t count = 0;
+  for (const dirent* entry = nullptr; (entry = ::readdir(entries.get())) != nullptr;) {
+    if (++count > most_entries) {
+      throw LedgerError{folder.path() + " has more than " + std::to_string(most_entries) +
+                        " entries, and a shared ledger needs one a user; an administrator has to remove what is not "
+                        "called " +
+                        prefix + "<uid>"};
+    }
+    const std::string name = entry->d_name;
+    uid_t owner = 0;
+    const char* const end = name.data() + name.size();
+    if (name.compare(0, prefix.size(), prefix) == 0) {
+      const auto number = std::from_chars(name.data() + prefix.size(), end, owner);
+      struct stat status {};
+      if (number.ec == std::errc{} && number.ptr == end && owner != ::geteuid() &&
+          name == prefix + std::to_string(owner) &&
+          ::fstatat(folder.number(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(status.st_mode) &&
+          status.st_uid == owner) {
+        owners.push_back(owner);
+      }
+    }
+  }
+  return owners;
+}
+
+} // namespace
+
+OtherParts::OtherParts(std::string name, const Layout& layout) : name_{std::move(name)}, layout_{layout} {}
+
+void OtherParts::refresh(const LedgerFolder& folder) {
+  struct stat status {};
+  if (!folder.is_shared() || ::fstat(folder.number(), &status) != 0) {
+    return;
+  }
+  const auto is = [](const std::timespec& a, const std::timespec& b) {
+    return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+  };
+  if (is(status.st_mtim, looked_at_)) {
+    return;
+  }
+  looked_at_ = {};
+  if (!look(folder)) {
+    return; // what is made in a part does not change the folder
+  }
+  // The clock of files goes on in steps of some milliseconds: of a folder that has just changed the next change may
+  // have the same time.
+  std::timespec now{};
+  ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
+  if (now.tv_sec > status.st_mtim.tv_sec + 1) {
+    looked_at_ = status.st_mtim;
+  }
+}
+
+/// Whether all of them are complete.
+bool OtherParts::look(const LedgerFolder& folder) {
+  auto owners = owners_in(folder, name_);
+  for (auto part = parts_.begin(); part != parts_.end();) {
+    const StorePart& seen = part->second;
+    const auto known = std::find(owners.begin(), owners.end(), seen.owner());
+    const auto now = FileIdentity::at(StorePart::place(folder, name_, seen.owner()));
+    if (known != owners.end() && now && *now == seen.identity()) {
+      owners.erase(known);
+      ++part;
+    } else { // gone, or made anew
+      part = parts_.erase(part);
+    }
+  }
+  bool complete = true;
+  for (const uid_t owner : owners) {
+    auto part = StorePart::open(StorePart::place(folder, name_, owner), layout_);
+    if (!part) {
+      complete = false; // just being made
+      continue;
+    }
+    if (parts_.size() + 1 >= most_users) {
+      throw LedgerError{folder.path() + " has ledgers of more than " + std::to_string(most_users) +
+                        " users; an administrator has to remove those that nobody needs, or use several shared folders "
+                        "(GPUTEST_DIR)"};
+    }
+    parts_.emplace(next_++, std::move(*part));
+  }
+  return complete;
+}
+
+} // namespace gputest::platform
