@@ -4,7 +4,8 @@
 
 namespace gputest::core {
 
-/// Writes the line that CTest looks for in the output of an entry, after what was printed before.
+/// Writes the line that CTest looks for in the output of an entry, after what was printed before, to standard error
+/// and, if that is another file, to standard output.
 ///
 /// CTest can search an output for a text, but not fail a test for want of one, unless it then ignores the exit code
 /// (PASS_REGULAR_EXPRESSION). It can fail a test whose whole output consists of other characters. So the line ends with

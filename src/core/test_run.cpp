@@ -10,10 +10,8 @@
 
 #include <gputest/outcome.hpp>
 
-#include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <iostream>
 #include <mutex>
 #include <utility>
 
@@ -22,9 +20,7 @@ namespace gputest {
 namespace core {
 
 void tell_completion(const std::string& entry) {
-  std::cout.flush();
-  std::fflush(stdout); // NOLINT(cert-err33-c): nothing else can be done
-  session::tell("entry complete: " + entry + "\x7f");
+  platform::write_to_both_streams("gputest: entry complete: " + entry + "\x7f\n");
 }
 
 } // namespace core

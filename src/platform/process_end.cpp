@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace gputest::platform {
@@ -17,7 +18,25 @@ void write_what_was_printed() {
   std::fflush(nullptr); // NOLINT(cert-err33-c): nothing else can be done
 }
 
+bool are_one_file(int a, int b) {
+  struct stat first {};
+  struct stat second {};
+  return ::fstat(a, &first) == 0 && ::fstat(b, &second) == 0 && first.st_dev == second.st_dev &&
+         first.st_ino == second.st_ino;
+}
+
 } // namespace
+
+void write_to_both_streams(const std::string& text) noexcept {
+  std::cout.flush();
+  std::fflush(
+      stdout); // NOLINT(cert-err33-c): not all streams, as another thread may keep the lock of one that it reads
+  const auto write_to = [&](int stream) { static_cast<void>(::write(stream, text.data(), text.size()) < 0); };
+  write_to(STDERR_FILENO);
+  if (!are_one_file(STDERR_FILENO, STDOUT_FILENO)) {
+    write_to(STDOUT_FILENO);
+  }
+}
 
 void call_at_exit(void (*handler)(int status)) {
   // Unlike atexit(), on_exit() tells the status. An exit(1) in the middle of a test is a failure already.

@@ -47,6 +47,27 @@ TEST_F(RunAllTests, does_not_say_skipped_where_an_earlier_repeat_ran) {
   EXPECT_EQ(run_both({"--gtest_filter=Skipping.*", "--gtest_repeat=2"}).exit_code, 77);
 }
 
+TEST_F(RunAllTests, returns_77_if_an_environment_skips_all_tests_and_fails_if_that_is_forbidden) {
+  set("SKIP_ALL", "1");
+  EXPECT_EQ(run_both({"--gtest_filter=Passing.*"}).exit_code, 77);
+  EXPECT_EQ(run_both({"--gtest_filter=Passing.*", "--gtest_repeat=2"}).exit_code, 77);
+  set("GPUTEST_FORBID_SKIP", "1");
+  const Ended ended = run("outcomes", {"--gtest_filter=Passing.*"});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("gputest: failed: no test ran, because an environment's SetUp() skipped them all"));
+}
+
+TEST_F(RunAllTests, fails_if_a_test_exits_as_if_all_tests_had_passed_or_been_skipped) {
+  for (const std::string status : {"0", "77"}) {
+    set("EXIT_WITH", status);
+    const Ended ended = run("outcomes", {"--gtest_filter=Passing.*"});
+    EXPECT_EQ(ended.exit_code, 1);
+    EXPECT_THAT(ended.err, HasSubstr("gputest: failed: Passing.first called exit(" + status + ")"));
+  }
+  set("EXIT_WITH", "3");
+  EXPECT_EQ(run("outcomes", {"--gtest_filter=Passing.*"}).exit_code, 3);
+}
+
 TEST_F(RunAllTests, says_in_an_entry_that_the_tests_have_ended_and_leaves_the_exit_code_to_them) {
   set("GPUTEST_ENTRY", "ctest");
   set("GPUTEST_TEST", "entry");

@@ -23,6 +23,7 @@ TEST(Exits, in_a_child) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   EXPECT_EXIT(std::exit(0), testing::ExitedWithCode(0), "");
 }
+TEST(Becomes, another_program) { execl("/bin/true", "true", nullptr); }
 TEST(Dies, of_a_signal) { raise(SIGTERM); }
 TEST(Disabled, DISABLED_one) {}
 TEST(Prints, expected) {
@@ -30,6 +31,8 @@ TEST(Prints, expected) {
   FAIL() << "and a failure";
 }
 TEST(Prints, binary) { std::fwrite("\0\1\2\377\n", 1, 5, stdout); }
+TEST(Closes, standard_error) { ASSERT_NE(std::freopen("/dev/null", "w", stderr), nullptr); }
+TEST(Closes, standard_output) { ASSERT_EQ(std::fclose(stdout), 0); }
 TEST(Leaves, a_leak) {
   // What a leak checker does after main() has returned.
   std::atexit([] { _exit(23); });

@@ -3,10 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace {
 
-TEST(Passing, first) {}
+TEST(Passing, first) {
+  if (const char* const status = std::getenv("EXIT_WITH")) {
+    std::exit(std::atoi(status));
+  }
+}
 TEST(Passing, second) {}
 TEST(Passing, third) {}
 TEST(Passing, DISABLED_fourth) {}
@@ -27,5 +32,15 @@ TEST(Changing, skips_from_the_second_repeat_on) {
 class Numbered : public testing::TestWithParam<int> {};
 TEST_P(Numbered, passes) { EXPECT_GE(GetParam(), 0); }
 INSTANTIATE_TEST_SUITE_P(All, Numbered, testing::Range(0, 8));
+
+class SkippingEnvironment : public testing::Environment {
+public:
+  void SetUp() override {
+    if (std::getenv("SKIP_ALL") != nullptr) {
+      GTEST_SKIP() << "no test can run here";
+    }
+  }
+};
+const auto* const environment = testing::AddGlobalTestEnvironment(new SkippingEnvironment);
 
 } // namespace
