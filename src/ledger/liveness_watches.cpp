@@ -8,19 +8,21 @@ namespace gputest::ledger {
 
 std::vector<std::size_t> LivenessWatches::watch(const std::vector<std::size_t>& slots) {
   std::vector<std::size_t> ended;
+  std::vector<std::size_t> watched;
   std::vector<platform::LivenessWatch> fifos;
+  watched.reserve(slots.size());
   fifos.reserve(slots.size());
   for (const std::size_t slot : slots) {
-    if (auto* const known = find(slot)) {
-      fifos.push_back(std::move(*known));
-      continue;
-    }
-    fifos.emplace_back(store_->liveness_fifo(slot));
-    if (!fifos.back().owner_lives()) {
+    auto* const known = find(slot);
+    auto fifo = known != nullptr ? std::move(*known) : platform::LivenessWatch{store_->liveness_fifo(slot)};
+    if (known == nullptr && !fifo.owner_lives()) {
       ended.push_back(slot);
+      continue; // a FIFO without an owner would never hang up, not even for the slot's next owner
     }
+    watched.push_back(slot);
+    fifos.push_back(std::move(fifo));
   }
-  slots_ = slots;
+  slots_ = std::move(watched);
   fifos_ = std::move(fifos);
   return ended;
 }

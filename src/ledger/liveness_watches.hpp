@@ -8,16 +8,16 @@
 
 namespace gputest::ledger {
 
-/// The liveness FIFOs of those in a process's way, open from look to look while it waits. All by slot.
+/// The liveness FIFOs of the claims that block a waiting process. They stay open between its decisions. All by slot.
 class LivenessWatches {
 public:
   explicit LivenessWatches(const platform::SlotStore& store) : store_{&store} {}
 
-  /// LivenessWatches these from now on, and nobody else. Returns those that have ended already: wait() would not tell
-  /// of them. Throws LedgerError if a liveness FIFO cannot be opened.
+  /// Watches the owners of these slots from now on, and no others. Returns those that have ended already: they are not
+  /// watched, since wait() would not report them. Throws LedgerError if a liveness FIFO cannot be opened.
   [[nodiscard]] std::vector<std::size_t> watch(const std::vector<std::size_t>& slots);
 
-  /// Sleeps until `own` is notified, somebody who is watched ends, or the time is over.
+  /// Blocks until `own` is notified, the owner of a watched slot ends, or the time is over.
   [[nodiscard]] platform::Woken wait(const platform::WakeFifo& own, std::chrono::milliseconds at_most) const;
 
   /// Those of `slots`, watched or not, whose process has ended.
