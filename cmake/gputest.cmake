@@ -1,6 +1,7 @@
 # gputest's CMake functions. Including this file defines them and changes nothing else.
 #
-#   gpu_add_test()   adds a test that shares the machine's GPUs by memory
+#   gpu_add_test()         adds a test that shares the machine's GPUs by memory
+#   gpu_discover_tests()   adds the tests of a GoogleTest executable, one by one
 #
 # find_package(gputest), add_subdirectory() and FetchContent include it.
 
@@ -14,11 +15,15 @@ include("${CMAKE_CURRENT_LIST_DIR}/detail/check_values.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/bytes.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/memory_class.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/check_requires.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/entry_properties.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/links_main.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/resolve_program.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/test_command.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/sentinel.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/complete_test.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/discovery_arguments.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/discovery_script.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/gtest_part.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/catch2_part.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/gpu_add_test.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/gpu_discover_tests.cmake")

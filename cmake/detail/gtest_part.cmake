@@ -13,6 +13,7 @@ function(_gputest_add_gtest_part sources directory)
     "${sources}/current_session.cpp"
     "${sources}/fixtures.cpp"
     "${sources}/known_needs.cpp"
+    "${sources}/listing.cpp"
     "${sources}/no_test_ran.cpp"
     "${sources}/run_all_tests.cpp")
   add_library(gputest::gputest ALIAS gputest)

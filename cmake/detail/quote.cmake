@@ -1,6 +1,7 @@
-# Writes a text as a bracket argument. CMake reads any text back unchanged.
+# Writes a text as a bracket argument, with at least so many equals signs if some are given. CMake reads any text back
+# unchanged.
 function(_gputest_quote text result)
-  set(equals "=")
+  set(equals "=${ARGN}")
   string(FIND "${text}]" "]${equals}]" position)
   while(NOT position EQUAL -1)
     string(APPEND equals "=")

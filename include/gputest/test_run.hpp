@@ -38,6 +38,7 @@ public:
   /// expects.
   void refused(const std::string& why) noexcept;
 
+  /// `all_skipped`: the process ends with skipped_exit_code, because of all tests, or of some that gputest skipped.
   enum class End { ran, all_skipped, nothing_ran };
 
   /// The tests have ended. Ends the process by SIGKILL if the entry is expected to fail, but a test was refused or

@@ -39,6 +39,7 @@ bool skips_are_forbidden() {
 /// Skips or fails the running test.
 void apply(const Outcome& outcome, const ::testing::TestInfo& test) noexcept {
   if (outcome.kind == Outcome::Kind::skip) {
+    CurrentSession::instance().count_skip();
     record(::testing::TestPartResult::kSkip, test, outcome.reason);
   } else if (outcome.kind == Outcome::Kind::fail) {
     TestRun::of_process().refused(outcome.reason);
@@ -159,8 +160,7 @@ void CurrentSession::add_to(Plan& plan, const ::testing::TestSuite& suite, const
   const auto of_test = needs_of_test(test);
   const auto of_suite = needs_of_suite(suite);
   plan.capabilities = plan.capabilities | of_test.capabilities | of_suite.capabilities;
-  plan.requests.push_back(of_suite.suite_lease ? resolve({}, of_suite, fixture.memory_class, session_->entry().request)
-                                               : request_of(suite, test, fixture.memory_class));
+  plan.requests.push_back(known_request(suite, test, session_->entry().request));
   const bool told = of_test.says_memory() || of_suite.says_memory() || session_->entry().request.bytes;
   if (!told && (fixture.scoped || !fixture.known)) {
     plan.open_ended = true; // its leases are known only when it runs
@@ -359,6 +359,9 @@ void CurrentSession::end_iteration(const ::testing::UnitTest& unit_test) {
 }
 
 TestRun::End CurrentSession::how_it_ended(bool failed) const {
+  if (!failed && skipped_by_gputest_ > 0 && TestRun::of_process().in_entry()) {
+    return TestRun::End::all_skipped; // else nobody would see in CTest's summary that some did not run
+  }
   if (failed || (selected_ > 0 && ran_ > skipped_)) {
     return TestRun::End::ran;
   }
@@ -368,6 +371,10 @@ TestRun::End CurrentSession::how_it_ended(bool failed) const {
 void CurrentSession::end_program(const ::testing::UnitTest& unit_test) {
   auto& run = TestRun::of_process();
   auto how = how_it_ended(unit_test.Failed());
+  if (how == TestRun::End::all_skipped && skipped_by_gputest_ > 0 && ran_ > skipped_) {
+    std::cerr << "gputest: " << skipped_by_gputest_ << " of " << selected_
+              << " tests skipped by gputest, so the entry is skipped; no test failed\n";
+  }
   if (how == TestRun::End::nothing_ran && run.in_entry()) {
     if (const auto why = why_no_test_was_selected(unit_test); !why.empty()) {
       std::cerr << "gputest: failed: no test ran: " << why << '\n';

@@ -58,6 +58,9 @@ public:
   /// What the process returns if GoogleTest would return `result`.
   [[nodiscard]] int exit_code(int result) const;
 
+  /// gputest skips the running test.
+  void count_skip() { ++skipped_by_gputest_; }
+
   /// Leases for a section of the test. Throws NestedLease if a lease is held.
   [[nodiscard]] Lease lease(const Request& request, const ::testing::TestInfo& test);
 
@@ -77,6 +80,7 @@ private:
   bool begun_ = false;
   int selected_ = 0;
   int skipped_ = 0;
+  int skipped_by_gputest_ = 0;
   int ran_ = 0;            ///< or were skipped by themselves
   bool forbidden_ = false; ///< nothing ran, and a setting forbids that
   std::optional<Session> session_;

@@ -212,6 +212,11 @@ SuiteFixture fixture_of(const TestSuite& suite) {
             is_the_users(tear_down, &::testing::Test::TearDownTestSuite))};
 }
 
+Request known_request(const TestSuite& suite, const TestInfo& test, const Request& entry) {
+  const auto of_suite = needs_of_suite(suite);
+  return resolve(of_suite.suite_lease ? Needs{} : needs_of_test(test), of_suite, fixture_of(suite).memory_class, entry);
+}
+
 void remember_fixture(const TestSuite& suite, const SuiteFixture& fixture) { built_fixtures()[suite.name()] = fixture; }
 
 bool has_set_up(const TestSuite& suite) {

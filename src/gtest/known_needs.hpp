@@ -40,6 +40,11 @@ struct SuiteFixture {
 /// TearDownTestSuite() of gputest's fixtures are gputest's own, unless the user's fixture hides them.
 [[nodiscard]] SuiteFixture fixture_of(const ::testing::TestSuite& suite);
 
+/// What is leased for a test, as far as it is known before it runs: its own request, or that of its suite's lease.
+/// Where neither says anything, that of the CTest entry.
+[[nodiscard]] Request known_request(const ::testing::TestSuite& suite, const ::testing::TestInfo& test,
+                                    const Request& entry);
+
 /// Records the fixture of a suite, once it was constructed.
 void remember_fixture(const ::testing::TestSuite& suite, const SuiteFixture& fixture);
 

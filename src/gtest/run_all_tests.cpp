@@ -1,6 +1,9 @@
 #include <gputest/gtest/run_all_tests.hpp>
 
 #include "current_session.hpp"
+#include "listing.hpp"
+
+#include <gputest/test_list.hpp>
 
 namespace gputest {
 
@@ -72,6 +75,9 @@ int run_all_tests() {
     return true;
   }();
   static_cast<void>(installed);
+  if (const auto file = requested_test_list()) {
+    return detail::list_tests(*::testing::UnitTest::GetInstance(), *file);
+  }
   return CurrentSession::instance().exit_code(RUN_ALL_TESTS());
 }
 

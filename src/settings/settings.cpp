@@ -174,6 +174,11 @@ std::optional<DeviceRestriction> restriction_of(const Settings& settings, std::s
   return named < devices ? settings.job_devices : std::nullopt;
 }
 
+std::optional<std::string> test_list_file() {
+  const auto file = text_of(platform::read_variable, "GPUTEST_LIST_FILE", "");
+  return file.empty() ? std::nullopt : std::optional{file};
+}
+
 Settings of_process() {
   {
     const std::lock_guard guard{process().mutex};

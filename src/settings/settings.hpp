@@ -44,6 +44,9 @@ struct EntryWatcher {
 /// What entry_from_environment() does, with an environment of the caller's.
 [[nodiscard]] Entry parse_entry(const ReadVariable& read);
 
+/// The value of GPUTEST_LIST_FILE; nullopt if it is not set or empty.
+[[nodiscard]] std::optional<std::string> test_list_file();
+
 /// Reads `all`, `none` or `simulated:<n>x<size>[,<option>...]`, with 1 to 16 devices. Throws InvalidSetting.
 [[nodiscard]] DevicesSetting parse_devices(const std::string& text);
 

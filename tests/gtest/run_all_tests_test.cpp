@@ -11,6 +11,7 @@ namespace gputest::tests {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 class RunAllTests : public SuiteTest {
 protected:
@@ -95,6 +96,20 @@ TEST_F(RunAllTests, fails_in_an_entry_if_no_test_is_selected) {
   EXPECT_THAT(disabled.err, HasSubstr("selects 1 of the 17 tests of this executable, and all of these are disabled"));
   EXPECT_EQ(run("outcomes", {"--gtest_list_tests"}).exit_code, 1);
   EXPECT_FALSE(std::filesystem::exists(ledger()));
+}
+
+TEST_F(RunAllTests, returns_77_in_an_entry_of_which_gputest_skipped_some_tests) {
+  set("GPUTEST_RUN_MODE", "parallel"); // large tests are excluded
+  EXPECT_EQ(run("classes").exit_code, 0) << "nobody who starts it by hand expects 77";
+  set("GPUTEST_ENTRY", "ctest");
+  const Ended some = run("classes");
+  EXPECT_EQ(some.exit_code, 77);
+  EXPECT_THAT(some.err, HasSubstr("tests skipped by gputest, so the entry is skipped; no test failed\n"));
+  EXPECT_THAT(some.err, Not(HasSubstr("entry complete")));
+  EXPECT_EQ(run("classes", {"--gtest_filter=-Large*"}).exit_code, 0);
+  EXPECT_EQ(run("outcomes", {"--gtest_filter=Passing.first:Skipping.*"}).exit_code, 0) << "the tests skip themselves";
+  set("GPUTEST_FORBID_SKIP", "1");
+  EXPECT_EQ(run("classes").exit_code, 1) << "a failure counts for more than a skip";
 }
 
 TEST_F(RunAllTests, runs_the_tests_of_a_shard) {

@@ -1,0 +1,155 @@
+#include "platform/loaded_libraries.hpp"
+#include "settings/settings.hpp"
+
+#include <gputest/error.hpp>
+#include <gputest/test_list.hpp>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <unordered_map>
+
+namespace gputest {
+
+namespace {
+
+/// A text as a CMake bracket argument, which holds any text.
+std::string quoted(const std::string& text) {
+  std::string equals;
+  while ((text + "]").find("]" + equals + "]") != std::string::npos) {
+    equals += '=';
+  }
+  // CMake drops a newline that follows the opening bracket.
+  return "[" + equals + "[" + (!text.empty() && text.front() == '\n' ? "\n" : "") + text + "]" + equals + "]";
+}
+
+/// The length of the UTF-8 character that begins there; 0 if there is none.
+std::size_t length_of_character(const std::string& text, std::size_t begin) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned first = byte(begin);
+  const std::size_t length = first < 0x80   ? 1
+                             : first < 0xC2 ? 0
+                             : first < 0xE0 ? 2
+                             : first < 0xF0 ? 3
+                             : first < 0xF5 ? 4
+                                            : 0;
+  if (length == 0 || begin + length > text.size()) {
+    return 0;
+  }
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(begin + i) & 0xC0U) != 0x80) {
+      return 0;
+    }
+  }
+  // Forms that are too long, surrogates, and what is beyond Unicode.
+  const unsigned second = length > 1 ? byte(begin + 1) : 0;
+  const bool wrong = (first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F) ||
+                     (first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F);
+  return wrong ? 0 : length;
+}
+
+/// A text for names of CTest entries, which appear in reports in JSON and XML: on one line, in UTF-8, and without the
+/// beginning of the bracket that closes them in discover.cmake.
+std::string printable(const std::string& text) {
+  constexpr std::string_view closing = "]=====";
+  constexpr std::string_view digits = "0123456789ABCDEF";
+  std::string result;
+  for (std::size_t i = 0; i < text.size();) {
+    const auto length = length_of_character(text, i);
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const bool closes =
+        byte == '=' && i + 1 >= closing.size() && text.compare(i + 1 - closing.size(), closing.size(), closing) == 0;
+    if (length > 1 || (length == 1 && byte >= 0x20 && byte != 0x7F && !closes)) {
+      result.append(text, i, length);
+      i += length;
+      continue;
+    }
+    if (byte == '\n') {
+      result += "\\n";
+    } else {
+      result += "\\x";
+      result += digits[byte >> 4U];
+      result += digits[byte & 0xFU];
+    }
+    ++i;
+  }
+  return result;
+}
+
+/// A size as settings write it, exactly.
+std::string setting_text(Bytes bytes) {
+  constexpr std::array<const char*, 5> units{"B", "KiB", "MiB", "GiB", "TiB"};
+  auto count = bytes.count();
+  std::size_t unit = 0;
+  while (unit + 1 < units.size() && count != 0 && count % 1024 == 0) {
+    count /= 1024;
+    ++unit;
+  }
+  return std::to_string(count) + units.at(unit);
+}
+
+/// The request that is enough for both, one after the other.
+std::optional<Request> most_of(std::optional<Request> a, const std::optional<Request>& b) {
+  if (!a || !b) {
+    return a ? a : b;
+  }
+  const bool needs_more = a->bytes && (!b->bytes || *b->bytes > *a->bytes);
+  if (b->memory_class > a->memory_class || (b->memory_class == a->memory_class && needs_more)) {
+    a->memory_class = b->memory_class;
+    a->bytes = b->bytes;
+  }
+  a->gpus = std::max(a->gpus, b->gpus);
+  return a;
+}
+
+/// `<class> <size> <devices>`, as gputest_listed_test() reads them.
+std::string text_of(const std::optional<Request>& request) {
+  if (!request) {
+    return "host any 1";
+  }
+  return std::string{to_string(request->memory_class)} + " " +
+         (request->bytes ? setting_text(*request->bytes) : "any") + " " + std::to_string(request->gpus);
+}
+
+std::vector<ListedTest> without_duplicates(const std::vector<ListedTest>& tests) {
+  std::vector<ListedTest> kept;
+  std::unordered_map<std::string, std::size_t> index_of;
+  for (const auto& test : tests) {
+    const auto [found, is_new] = index_of.emplace(test.filter, kept.size());
+    if (is_new) {
+      kept.push_back(test);
+    } else {
+      auto& first = kept[found->second];
+      first.request = most_of(first.request, test.request);
+      first.disabled = first.disabled && test.disabled;
+    }
+  }
+  return kept;
+}
+
+} // namespace
+
+std::optional<std::string> requested_test_list() { return settings::test_list_file(); }
+
+void write_test_list(const std::string& file, const std::vector<ListedTest>& tests) {
+  std::ofstream out{file, std::ios::binary | std::ios::trunc};
+  for (const auto& library : platform::loaded_libraries()) {
+    out << "gputest_listed_library(" << quoted(library) << ")\n";
+  }
+  const auto kept = without_duplicates(tests);
+  for (const auto& test : kept) {
+    out << "gputest_listed_test(" << quoted(test.filter) << ' ' << quoted(printable(test.suite)) << ' '
+        << quoted(printable(test.type_name)) << ' ' << quoted(printable(test.type)) << ' '
+        << quoted(printable(test.test)) << ' ' << quoted(printable(test.value_index)) << ' '
+        << quoted(printable(test.value)) << ' '
+        << quoted(test.file.empty() ? "" : printable(test.file) + ":" + std::to_string(test.line)) << ' '
+        << (test.disabled ? "DISABLED" : "ENABLED") << ' ' << text_of(test.request) << ")\n";
+  }
+  out << "gputest_listed_all(" << kept.size() << ")\n";
+  out.close();
+  if (!out) {
+    throw Error{"cannot write the list of tests to " + file};
+  }
+}
+
+} // namespace gputest

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace gputest::detail {
+
+/// Writes the tests that --gtest_filter selects, disabled ones too, into a file for gpu_discover_tests(), and prints
+/// them as --gtest_list_tests does. Runs no test, no fixture and no environment. Call it once, in place of
+/// RUN_ALL_TESTS().
+///
+/// Returns 0, or 1 after a message on stderr if the list cannot be written.
+[[nodiscard]] int list_tests(::testing::UnitTest& unit_test, const std::string& file);
+
+} // namespace gputest::detail

@@ -1,0 +1,476 @@
+// gpu_discover_tests() under CMake and ctest: each test configures a project of its own, whose executables are built
+// already. DISCOVERY_CMAKE_FOLDER, if it is set, is the folder of another cmake and ctest.
+
+#include "support/bare_environment.hpp"
+#include "support/private_folder.hpp"
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace gputest::tests {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::UnorderedElementsAre;
+
+std::string program(const std::string& name) {
+  if (const char* const folder = std::getenv("DISCOVERY_CMAKE_FOLDER"); folder != nullptr) {
+    return std::string{folder} + "/" + name;
+  }
+  return name == "cmake" ? DISCOVERY_CMAKE : DISCOVERY_CTEST;
+}
+
+struct Entry {
+  std::vector<std::string> command;
+  std::map<std::string, nlohmann::json> properties;
+};
+
+class Discovery : public ::testing::Test {
+protected:
+  Discovery() {
+    environment_["GPUTEST_DEVICES"] = "simulated:2x4GiB,context=0";
+    environment_["GPUTEST_DIR"] = folder_.path() + "/ledger";
+    environment_["GPUTEST_RUN_MODE"] = "serial";
+    environment_["COUNT_STARTS_IN"] = path("starts");
+    environment_["CLICOLOR"] = "0";
+    use_executable("listed");
+  }
+
+  [[nodiscard]] std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
+  void set(const std::string& name, const std::string& value) { environment_[name] = value; }
+  void write(const std::string& name, const std::string& text) const { folder_.write(name, text, 0755); }
+
+  /// Makes one of the executables of discovery/ the target `tests` of the project.
+  void use_executable(const std::string& name) const {
+    for (const std::string& file : {name, std::string{"liblisted_library.so"}}) {
+      const std::string to = file == name ? "tests" : file;
+      std::filesystem::remove(path(to));
+      std::filesystem::copy_file(std::string{DISCOVERY_EXECUTABLES} + "/" + file, path(to));
+    }
+  }
+
+  /// Makes the files younger than any that a listing has seen.
+  void touch(const std::string& file) {
+    const auto now = std::filesystem::last_write_time(path(file));
+    std::filesystem::last_write_time(path(file), now + std::chrono::seconds{++touched_});
+  }
+
+  /// Configures a project with this text after the definition of the target `tests`.
+  void configure(const std::string& text) const {
+    write("CMakeLists.txt",
+          "cmake_minimum_required(VERSION 3.25)\nproject(discovery LANGUAGES NONE)\nenable_testing()\n"
+          "include(\"" DISCOVERY_MODULES "/gputest.cmake\")\n"
+          "add_executable(tests IMPORTED)\nset_target_properties(tests PROPERTIES IMPORTED_LOCATION \"" +
+              path("tests") + "\")\n" + text);
+    const auto ended = run({program("cmake"), "-S", folder_.path(), "-B", path("build")});
+    ASSERT_EQ(ended.exit_code, 0) << ended.out << ended.err;
+  }
+
+  [[nodiscard]] const ChildProcess::Environment& environment() const { return environment_; }
+
+  [[nodiscard]] Ended run(const std::vector<std::string>& command) const {
+    return ChildProcess{command, environment_}.finish();
+  }
+
+  [[nodiscard]] Ended ctest(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), {program("ctest"), "--test-dir", path("build")});
+    return run(arguments);
+  }
+
+  /// What ctest knows of the entries. A name that there is twice is a failure.
+  [[nodiscard]] std::map<std::string, Entry> entries() const {
+    const auto ended = ctest({"--show-only=json-v1"});
+    EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
+    EXPECT_EQ(ended.err, "");
+    std::map<std::string, Entry> all;
+    const auto document = nlohmann::json::parse(ended.out.substr(ended.out.find('{')));
+    for (const auto& test : document.at("tests")) {
+      Entry entry;
+      if (test.contains("command")) {
+        entry.command = test.at("command").get<std::vector<std::string>>();
+      }
+      for (const auto& property : test.at("properties")) {
+        entry.properties[property.at("name").get<std::string>()] = property.at("value");
+      }
+      EXPECT_TRUE(all.emplace(test.at("name").get<std::string>(), entry).second) << test.at("name");
+    }
+    return all;
+  }
+
+  [[nodiscard]] std::vector<std::string> names() const {
+    std::vector<std::string> all;
+    for (const auto& [name, entry] : entries()) {
+      all.push_back(name);
+    }
+    return all;
+  }
+
+  [[nodiscard]] std::size_t starts() const {
+    std::ifstream file{path("starts")};
+    std::size_t lines = 0;
+    for (std::string line; std::getline(file, line);) {
+      ++lines;
+    }
+    return lines;
+  }
+
+  /// The tests that a run of the executable says it ran.
+  [[nodiscard]] std::multiset<std::string> tests_run_by(std::vector<std::string> command) const {
+    auto environment = environment_;
+    environment["GPUTEST_LARGE"] = "wait";
+    const auto out = ChildProcess{std::move(command), environment}.finish().out;
+    std::multiset<std::string> all;
+    const std::string mark = "@ran ";
+    for (auto at = out.find(mark); at != std::string::npos; at = out.find(mark, at + 1)) {
+      all.insert(out.substr(at + mark.size(), out.find("@end", at) - at - mark.size()));
+    }
+    return all;
+  }
+
+private:
+  PrivateFolder folder_;
+  ChildProcess::Environment environment_ = bare_environment();
+  int touched_ = 0;
+};
+
+TEST_F(Discovery, makes_one_entry_of_each_test_which_runs_it_and_no_other) {
+  configure("gpu_discover_tests(tests)\n");
+  const auto own = tests_run_by({path("tests"), "--gtest_also_run_disabled_tests"});
+  EXPECT_EQ(own.count("Registered.twice"), 2U);
+  EXPECT_EQ(own.size(), 51U);
+  std::multiset<std::string> of_entries;
+  for (const auto& [name, entry] : entries()) {
+    const auto ran = tests_run_by(entry.command);
+    // Names that differ only in what a filter cannot say are one entry, and so are names that do not differ.
+    EXPECT_EQ(ran.size(), name == "Registered.twice"       ? 2U
+                          : name == "NamedTypes.test<int>" ? 4U
+                                                           : 1U)
+        << name << ": " << entry.command.at(1);
+    of_entries.insert(ran.begin(), ran.end());
+  }
+  EXPECT_EQ(of_entries, own);
+}
+
+TEST_F(Discovery, names_entries_after_types_and_values) {
+  configure("gpu_discover_tests(tests TEST_PREFIX \"p;[/\" TEST_SUFFIX ]s)\n");
+  std::string digits;
+  while (digits.size() < 250) {
+    digits += "0123456789";
+  }
+  std::vector<std::string> expected{
+      "Plain.first",
+      "Plain.second",
+      "Suite.test",
+      "Host.test",
+      "Small.test",
+      "Medium.says_no_size",
+      "Medium.says_a_size",
+      "Medium.says_devices",
+      "Large.test",
+      "Large.says_a_size",
+      "Shared.first",
+      "Odd/Values.test/;",
+      "Odd/Values.test/a;b;",
+      "Odd/Values.test/\"",
+      "Odd/Values.test/$x ${y} $ENV{z} @w@ $<1:v>",
+      "Odd/Values.test/[",
+      "Odd/Values.test/]",
+      "Odd/Values.test/]]",
+      "Odd/Values.test/]==]",
+      "Odd/Values.test/[=[ ]=]",
+      "Odd/Values.test/]====\\x3D]",
+      "Odd/Values.test/\\",
+      "Odd/Values.test/\\;",
+      "Odd/Values.test/one\\ntwo\\x0D\\n",
+      "Odd/Values.test/\\x09tab",
+      "Odd/Values.test/\\xFF",
+      "Odd/Values.test/\xC3\xBC",
+      "Odd/Values.test/same",
+      "Odd/Values.test/17",
+      "Odd/Values.test/",
+      "Odd/Values.test/# TypeParam = x",
+      "Odd/Values.test/ a ",
+      "Odd/Values.test/(^|*?:-.)",
+      "Odd/Values.test/<&>'",
+      "Named/Values.test/by_name",
+      "Instance/Values.test/x",
+      "Long/Values.test/" + digits + "...",
+      "Typed.test<int>",
+      "Typed.test<unsigned char>",
+      "Some/Pattern.test<int>",
+      "Some/Pattern.test<unsigned char>",
+      "NamedTypes.test<int>",
+      "NamedTypes.test<bool>",
+      "Registered.odd;name [ $\"x\" \\",
+      "Registered.twice",
+      "Registered.new\\nline",
+      "Registered.\\xFE",
+  };
+  for (auto& name : expected) {
+    name = "p;[/" + name + "]s";
+  }
+  std::sort(expected.begin(), expected.end());
+  EXPECT_EQ(names(), expected);
+}
+
+TEST_F(Discovery, names_entries_after_indices_if_asked_to) {
+  configure("gpu_discover_tests(tests NO_PRETTY_TYPES NO_PRETTY_VALUES TEST_FILTER \"Typed*:Odd*/2:N*b*\" "
+            "TEST_LIST list)\n"
+            "file(WRITE \"${CMAKE_CURRENT_BINARY_DIR}/after.cmake\" \"add_test(after \\${list})\")\n"
+            "set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES \"${CMAKE_CURRENT_BINARY_DIR}/after.cmake\")\n");
+  EXPECT_THAT(names(), ElementsAre("Named/Values.test/by_name", "NamedTypes.test<abc>", "Odd/Values.test/2",
+                                   "Typed.test<0>", "Typed.test<1>", "after"));
+}
+
+TEST_F(Discovery, labels_entries_and_gives_them_the_settings_of_what_their_tests_need) {
+  configure("gpu_discover_tests(tests MEMORY 300MiB LABELS mine \"two words\" REQUIRES sm_80)\n");
+  const auto all = entries();
+  const auto text = [&](const std::string& name) {
+    return all.at(name).properties.at("LABELS").dump() + all.at(name).properties.at("ENVIRONMENT_MODIFICATION").dump();
+  };
+  const auto expected = [](const std::string& labels, const std::string& memory, const std::string& gpus,
+                           const std::string& name) {
+    return "[" + labels +
+           "\"mine\",\"two "
+           "words\"][\"GTEST_TOTAL_SHARDS=unset:\",\"GTEST_SHARD_INDEX=unset:\",\"GPUTEST_ENTRY=set:ctest\",\"GPUTEST_"
+           "MEMORY=set:" +
+           memory + "\",\"GPUTEST_GPUS=set:" + gpus + "\",\"GPUTEST_REQUIRES=set:sm_80\",\"GPUTEST_TEST=set:" + name +
+           "\"]";
+  };
+  const std::string small = R"("gpu","gpu_small",)";
+  const std::string medium = R"("gpu","gpu_medium",)";
+  const std::string large = R"("gpu","gpu_large",)";
+  EXPECT_EQ(text("Small.test"), expected(small, "small", "1", "Small.test"));
+  EXPECT_EQ(text("Plain.first"), expected(medium, "300MiB", "1", "Plain.first"));
+  EXPECT_EQ(text("Medium.says_no_size"), expected(medium, "300MiB", "1", "Medium.says_no_size"));
+  EXPECT_EQ(text("Medium.says_a_size"), expected(medium, "1536MiB", "1", "Medium.says_a_size"));
+  EXPECT_EQ(text("Medium.says_devices"), expected(medium, "257MiB", "2", "Medium.says_devices"));
+  EXPECT_EQ(text("Large.test"), expected(large, "large", "1", "Large.test"));
+  EXPECT_EQ(text("Large.says_a_size"), expected(large, "large", "1", "Large.says_a_size"));
+  EXPECT_EQ(text("Shared.first"), expected(medium, "512MiB", "1", "Shared.first"));
+  EXPECT_EQ(text("Host.test"), expected("", "300MiB", "1", "Host.test"));
+  EXPECT_EQ(text("Odd/Values.test/\\;"), expected(medium, "300MiB", "1", "Odd/Values.test/\\\\;"));
+  EXPECT_EQ(all.at("Small.test").properties.at("SKIP_RETURN_CODE"), 77);
+  EXPECT_EQ(all.at("Small.test").properties.count("DISABLED"), 0U);
+  EXPECT_EQ(all.at("Suite.test").properties.at("DISABLED"), true);
+}
+
+TEST_F(Discovery, passes_on_what_gtest_discover_tests_takes) {
+  configure("gpu_discover_tests(tests TEST_FILTER Plain.first EXTRA_ARGS \"a;b\" \"\" -x XML_OUTPUT_DIR out "
+            "WORKING_DIRECTORY / DISCOVERY_MODE PRE_TEST DISCOVERY_EXTRA_ARGS --gtest_color=no TIMEOUT 7\n"
+            "  PROPERTIES LABELS \"a;b\" RESOURCE_LOCK \"x;y\" ENVIRONMENT_MODIFICATION "
+            "\"A=set:1;GPUTEST_MEMORY=set:1GiB\" COST 3)\n"
+            "gpu_discover_tests(tests TEST_FILTER Small.test PROPERTIES TIMEOUT 30 WORKING_DIRECTORY /tmp LABELS x)\n");
+  const auto all = entries();
+  ASSERT_EQ(all.size(), 2U);
+  const auto& first = all.at("Plain.first");
+  EXPECT_THAT(first.command, ElementsAre(path("tests"), "--gtest_filter=Plain.first", "--gtest_also_run_disabled_tests",
+                                         "--gtest_output=xml:out/Plain.first.xml", "a;b", "", "-x"));
+  EXPECT_EQ(first.properties.at("LABELS").dump(), R"(["a","b","gpu","gpu_small"])");
+  EXPECT_EQ(first.properties.at("RESOURCE_LOCK").dump(), R"(["x","y"])");
+  EXPECT_EQ(
+      first.properties.at("ENVIRONMENT_MODIFICATION").dump(),
+      R"(["A=set:1","GPUTEST_MEMORY=set:1GiB","GTEST_TOTAL_SHARDS=unset:","GTEST_SHARD_INDEX=unset:","GPUTEST_ENTRY=set:ctest","GPUTEST_GPUS=set:1","GPUTEST_TEST=set:Plain.first"])");
+  EXPECT_EQ(first.properties.at("WORKING_DIRECTORY"), "/");
+  EXPECT_EQ(first.properties.at("COST"), 3.0);
+  EXPECT_EQ(first.properties.at("TIMEOUT"), 1207.0);
+  const auto& second = all.at("Small.test");
+  EXPECT_EQ(second.properties.at("TIMEOUT"), 1230.0) << "it counts from admission, as TIMEOUT does";
+  EXPECT_EQ(second.properties.at("TIMEOUT_AFTER_MATCH").at("timeout"), 30.0);
+  EXPECT_EQ(second.properties.at("WORKING_DIRECTORY"), "/tmp");
+  EXPECT_EQ(second.properties.at("LABELS").dump(), R"(["gpu","gpu_small","x"])");
+}
+
+TEST_F(Discovery, starts_the_executable_again_only_after_something_has_changed) {
+  configure("gpu_discover_tests(tests)\n");
+  const auto all = names();
+  EXPECT_EQ(starts(), 1U);
+  EXPECT_EQ(names(), all);
+  EXPECT_EQ(starts(), 1U);
+  for (const char* const file : {"tests", "liblisted_library.so"}) {
+    const auto before = starts();
+    touch(file);
+    EXPECT_EQ(names(), all);
+    EXPECT_EQ(starts(), before + 1) << file;
+    EXPECT_EQ(names(), all);
+    EXPECT_EQ(starts(), before + 1) << file;
+  }
+  configure("gpu_discover_tests(tests TEST_FILTER Small.*)\n");
+  EXPECT_THAT(names(), ElementsAre("Small.test"));
+  EXPECT_EQ(starts(), 4U);
+  configure("gpu_discover_tests(tests TEST_FILTER Small.*)\n");
+  EXPECT_THAT(names(), ElementsAre("Small.test"));
+  EXPECT_EQ(starts(), 4U);
+}
+
+TEST_F(Discovery, lists_the_same_whatever_the_environment_says) {
+  configure("gpu_discover_tests(tests)\n");
+  set("GTEST_FILTER", "Small.*");
+  set("GTEST_TOTAL_SHARDS", "2");
+  set("GTEST_SHARD_INDEX", "1");
+  set("GTEST_OUTPUT", "xml:" + path("report.xml"));
+  set("GPUTEST_DEVICES", "none");
+  set("GPUTEST_MEMORY", "nonsense");
+  set("GPUTEST_LARGE", "nonsense");
+  EXPECT_EQ(names().size(), 47U);
+  EXPECT_FALSE(std::filesystem::exists(path("report.xml")));
+  EXPECT_FALSE(std::filesystem::exists(path("ledger")));
+}
+
+TEST_F(Discovery, may_start_in_several_ctests_at_once) {
+  configure("gpu_discover_tests(tests)\n");
+  std::vector<ChildProcess> all;
+  for (int i = 0; i < 4; ++i) {
+    all.emplace_back(std::vector<std::string>{program("ctest"), "--test-dir", path("build"), "-N"}, environment());
+  }
+  std::set<std::string> outputs;
+  for (auto& one : all) {
+    const auto ended = one.finish();
+    EXPECT_EQ(ended.exit_code, 0) << ended.err;
+    EXPECT_THAT(ended.out, HasSubstr("Total Tests: 47"));
+    outputs.insert(ended.out);
+  }
+  EXPECT_EQ(outputs.size(), 1U);
+  std::vector<std::string> files;
+  for (const auto& file : std::filesystem::directory_iterator{path("build/gputest")}) {
+    files.push_back(file.path().filename());
+  }
+  EXPECT_THAT(files, UnorderedElementsAre("tests-1.cmake", "tests-1-entries.cmake"));
+}
+
+TEST_F(Discovery, makes_one_failing_entry_of_what_cannot_be_listed) {
+  const std::string shell = "#!/bin/sh\necho start >> " + path("starts") + "\necho \"printed;[\" >&2\n";
+  struct Row {
+    std::string what;
+    std::string script;     ///< of the executable; empty if it is not there
+    std::string executable; ///< in place of a script
+    std::string reason;
+  };
+  const std::vector<Row> rows{
+      {"missing", "", "", "it does not exist. Build it"},
+      {"crashing", shell + "kill -SEGV $$\n", "", "it ended with: "},
+      {"failing", shell + "exit 3\n", "", "it ended with: 3"},
+      {"hanging", shell + "exec sleep 1000\n", "", "it did not end within 1 s (DISCOVERY_TIMEOUT)"},
+      {"hanging_with_a_child", shell + "sleep 1000 &\nsleep 1000\n", "",
+       "it did not end within 1 s (DISCOVERY_TIMEOUT)"},
+      {"writing garbage", shell + "head -c 100000 /dev/urandom\n", "", "it wrote no list. Link gputest::main"},
+      {"half a list", shell + "echo > \"$GPUTEST_LIST_FILE\"\n", "", "its list has no end"},
+      {"without gputest", "", "foreign", "it wrote no list. Link gputest::main"},
+      {"empty", "", "empty", "it has no tests"},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.what);
+    std::filesystem::remove_all(path("build"));
+    std::filesystem::remove(path("starts"));
+    std::filesystem::remove(path("tests"));
+    if (!row.executable.empty()) {
+      use_executable(row.executable);
+    } else if (!row.script.empty()) {
+      write("tests", row.script);
+    }
+    const std::string limit = row.reason.find("within 1 s") != std::string::npos ? "1" : "100";
+    configure("gpu_discover_tests(tests DISCOVERY_TIMEOUT " + limit +
+              " TEST_PREFIX p. LABELS mine)\nadd_test(NAME other COMMAND "
+              "true)\n");
+    const auto all = entries();
+    ASSERT_EQ(all.size(), 2U);
+    ASSERT_EQ(all.count("p.tests_NOT_LISTED"), 1U);
+    EXPECT_EQ(all.at("p.tests_NOT_LISTED").properties.at("LABELS").dump(),
+              R"(["gpu","gpu_medium","gpu_small","mine"])");
+    const auto ended = ctest({"-V"});
+    EXPECT_EQ(ended.exit_code, 8);
+    EXPECT_THAT(ended.out, HasSubstr("50% tests passed, 1 tests failed out of 2"));
+    EXPECT_THAT(ended.out, HasSubstr("the tests of " + path("tests") + " cannot be listed: " + row.reason));
+    EXPECT_THAT(ended.out, HasSubstr("To repeat it: cd " + path("build") + " && GPUTEST_LIST_FILE=/dev/stdout " +
+                                     path("tests") + " --gtest_list_tests"));
+    if (!row.script.empty()) {
+      EXPECT_THAT(ended.out, HasSubstr("printed;["));
+      EXPECT_EQ(starts(), 2U) << "only what was listed is kept";
+    }
+  }
+  use_executable("listed");
+  EXPECT_EQ(names().size(), 48U);
+  configure("gpu_discover_tests(tests TEST_FILTER NoSuch.*)\n");
+  EXPECT_THAT(names(), ElementsAre("tests_NOT_LISTED"));
+  EXPECT_THAT(ctest({"-V"}).out, HasSubstr("it has no tests that TEST_FILTER selects: NoSuch.*"));
+}
+
+TEST_F(Discovery, makes_entries_that_pass_if_their_tests_do) {
+  configure("gpu_discover_tests(tests)\n");
+  set("GTEST_TOTAL_SHARDS", "2"); // a shard of one case would often be empty
+  set("GTEST_SHARD_INDEX", "1");
+  const auto ended = ctest({"-j2"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.out;
+  EXPECT_THAT(ended.out, HasSubstr("100% tests passed"));
+  EXPECT_THAT(ended.out, HasSubstr(" out of 44"));
+}
+
+TEST_F(Discovery, makes_entries_that_fail_by_name_if_their_tests_do_not_end_or_do_not_exist) {
+  configure("gpu_discover_tests(tests TEST_FILTER Plain.first:Small.test)\n");
+  const auto expect_failure_of_first = [&](const std::string& text) {
+    const auto ended = ctest({"-V"});
+    EXPECT_EQ(ended.exit_code, 8);
+    EXPECT_THAT(ended.out, HasSubstr("50% tests passed, 1 tests failed out of 2"));
+    EXPECT_THAT(ended.out, HasSubstr(" - Plain.first ("));
+    EXPECT_THAT(ended.out, HasSubstr(text));
+  };
+  set("END_FIRST_BY", "exit");
+  expect_failure_of_first("Plain.first called exit(0)");
+  set("END_FIRST_BY", "abort after main");
+  expect_failure_of_first("Plain.first");
+  set("END_FIRST_BY", "");
+
+  // As if the test had got another name between the listing and its start.
+  const std::string file = path("build/gputest/tests-1-entries.cmake");
+  std::stringstream text;
+  text << std::ifstream{file}.rdbuf();
+  auto renamed = text.str();
+  const std::string filter = "--gtest_filter=Plain.first";
+  renamed.replace(renamed.find(filter), filter.size(), "--gtest_filter=Plain.frist");
+  std::ofstream{file} << renamed;
+  expect_failure_of_first("no test ran: the filter 'Plain.frist' selects none of the ");
+}
+
+TEST_F(Discovery, makes_one_entry_of_each_class_or_of_the_executable) {
+  configure("gpu_discover_tests(tests GRANULARITY class TEST_PREFIX p. TEST_SUFFIX .s)\n"
+            "gpu_discover_tests(tests GRANULARITY executable)\n"
+            "gpu_discover_tests(tests GRANULARITY executable TEST_PREFIX small. TEST_FILTER Small.*:Host.*)\n"
+            "gpu_discover_tests(tests GRANULARITY executable TEST_PREFIX off. TEST_FILTER Plain.DISABLED_second)\n");
+  const auto all = entries();
+  const auto labels = [&](const std::string& name) { return all.at(name).properties.at("LABELS").dump(); };
+  ASSERT_EQ(all.size(), 7U);
+  EXPECT_EQ(labels("p.tests.small.s"), R"(["gpu","gpu_small"])");
+  EXPECT_EQ(labels("p.tests.medium.s"), R"(["gpu","gpu_medium"])");
+  EXPECT_EQ(labels("p.tests.large.s"), R"(["gpu","gpu_large"])");
+  EXPECT_EQ(all.at("p.tests.host.s").properties.count("LABELS"), 0U);
+  EXPECT_EQ(labels("tests"), R"(["gpu","gpu_large","gpu_medium","gpu_small"])");
+  EXPECT_EQ(labels("small.tests"), R"(["gpu","gpu_small"])");
+  EXPECT_EQ(all.at("off.tests").properties.at("DISABLED"), true);
+  const auto ran = [&](const std::string& name) { return tests_run_by(all.at(name).command); };
+  EXPECT_THAT(ran("p.tests.large.s"), UnorderedElementsAre("Large.test", "Large.says_a_size"));
+  EXPECT_THAT(ran("p.tests.host.s"), UnorderedElementsAre("Host.test"));
+  EXPECT_THAT(ran("p.tests.medium.s"),
+              UnorderedElementsAre("Medium.says_a_size", "Medium.says_devices", "Medium.says_no_size", "Shared.first",
+                                   "Some/Pattern/0.test", "Some/Pattern/1.test"));
+  EXPECT_EQ(ran("tests").size(), 48U);
+  EXPECT_EQ(ran("p.tests.small.s").size(), 48U - 2 - 1 - 6);
+  EXPECT_THAT(ran("small.tests"), UnorderedElementsAre("Small.test", "Host.test"));
+}
+
+} // namespace
+} // namespace gputest::tests

@@ -1,0 +1,41 @@
+# The arguments of gpu_discover_tests().
+set(keywords "GRANULARITY, MEMORY, GPUS, HEAP, LARGE, TIMEOUT, WAIT_LIMIT, WORKING_DIRECTORY, TEST_PREFIX, TEST_SUFFIX, TEST_FILTER, TEST_LIST, XML_OUTPUT_DIR, DISCOVERY_TIMEOUT, DISCOVERY_MODE, REQUIRES, LABELS, EXTRA_ARGS, DISCOVERY_EXTRA_ARGS, PROPERTIES, NO_PRETTY_TYPES, NO_PRETTY_VALUES")
+
+should_pass(a_whole_call [[gpu_discover_tests(exe GRANULARITY class MEMORY 3GiB GPUS 2 HEAP 64MiB REQUIRES sm_80 LARGE wait TIMEOUT 2.5
+  WAIT_LIMIT 1h LABELS a b EXTRA_ARGS --flag "" WORKING_DIRECTORY / TEST_PREFIX "" TEST_SUFFIX s TEST_FILTER A.* TEST_LIST list
+  NO_PRETTY_TYPES NO_PRETTY_VALUES XML_OUTPUT_DIR "" DISCOVERY_TIMEOUT 5 DISCOVERY_EXTRA_ARGS x DISCOVERY_MODE PRE_TEST
+  PROPERTIES LABELS "a;b" TIMEOUT 3 COST GPUS RESOURCE_LOCK "")]])
+should_pass(a_keyword_after_properties [[gpu_discover_tests(exe PROPERTIES COST 3 MEMORY 3GiB)]])
+should_pass(twice [[
+gpu_discover_tests(exe TEST_PREFIX a)
+gpu_discover_tests(exe TEST_PREFIX b)]])
+
+should_fail(no_target [[gpu_discover_tests()]]
+  "gpu_discover_tests: the target is missing. Write gpu_discover_tests(<target> ...).")
+should_fail(unknown_target [[gpu_discover_tests(exee)]]
+  "gpu_discover_tests(exee): \"exee\" is not a target. Call gpu_discover_tests() after add_executable(exee).")
+should_fail(a_library [[gpu_discover_tests(library)]]
+  "gpu_discover_tests(library): \"library\" is a target, but of type INTERFACE_LIBRARY; allowed: an executable target.")
+should_fail(unknown_argument [[gpu_discover_tests(exe NAME t)]]
+  "gpu_discover_tests(exe): unknown argument \"NAME\"; allowed: ${keywords}. Arguments of the program follow EXTRA_ARGS.")
+should_fail(second_value [[gpu_discover_tests(exe MEMORY small --flag)]]
+  "gpu_discover_tests(exe): unknown argument \"--flag\"; allowed: ${keywords}. Arguments of the program follow EXTRA_ARGS.")
+should_fail(misspelt_keyword [[gpu_discover_tests(exe EXTRA_ARGS --flag MEMROY 3GiB)]]
+  "gpu_discover_tests(exe): unknown keyword \"MEMROY\"; did you mean MEMORY? If the word is an argument of the program, write $<1:MEMROY>.")
+should_fail(keyword_twice [[gpu_discover_tests(exe MEMORY small MEMORY large)]]
+  "gpu_discover_tests(exe): MEMORY is given twice. Give it once; if the word is an argument of the program, write $<1:MEMORY>.")
+should_fail(wrong_granularity [[gpu_discover_tests(exe GRANULARITY suite)]]
+  "gpu_discover_tests(exe): GRANULARITY \"suite\" is unknown; allowed: case, class or executable (default: case).")
+should_fail(wrong_memory [[gpu_discover_tests(exe MEMORY 3)]]
+  "gpu_discover_tests(exe): MEMORY \"3\" is neither a class nor a size; allowed: small, medium, large, or a size from 1B to 1024TiB such as 3GiB or 1.5GiB, with at most 3 decimals and one of the units B, KiB, MiB, GiB, TiB (default: small).")
+should_fail(wrong_limit [[gpu_discover_tests(exe DISCOVERY_TIMEOUT 5s)]]
+  "gpu_discover_tests(exe): DISCOVERY_TIMEOUT \"5s\" is no time limit; allowed: an integer from 1 to 99999, in seconds (default: 60).")
+should_fail(wrong_limit_of_tests [[gpu_discover_tests(exe PROPERTIES TIMEOUT soon)]]
+  "gpu_discover_tests(exe): TIMEOUT \"soon\" is no time limit; allowed: a positive number of seconds such as 90 or 2.5, up to 999999999, counted from admission to the GPU.")
+set(allowed_PROPERTIES "allowed: pairs of a name and a value; several labels of one test are one value: \"a;b\".")
+should_fail(no_properties [[gpu_discover_tests(exe PROPERTIES)]]
+  "gpu_discover_tests(exe): PROPERTIES has no value; ${allowed_PROPERTIES}")
+should_fail(property_without_a_value [[gpu_discover_tests(exe PROPERTIES LABELS a b)]]
+  "gpu_discover_tests(exe): PROPERTIES gives b no value; ${allowed_PROPERTIES}")
+should_fail(another_skip_code [[gpu_discover_tests(exe PROPERTIES SKIP_RETURN_CODE 4)]]
+  "gpu_discover_tests(exe): PROPERTIES sets SKIP_RETURN_CODE to 4, but gputest says 77 when it skips a test, and CTest knows only one code; ${allowed_PROPERTIES}")
