@@ -25,6 +25,7 @@ struct Plan {
 struct Findings {
   std::vector<std::string> problems; ///< failures of a test: a sticky CUDA error, lost files, contexts elsewhere
   std::string memory_resource;       ///< kinds of memory that the test took through memory_resource; empty: none
+  std::string overuse;               ///< what the test took beyond its lease, as `5 GiB of 256 MiB`; empty: not seen
   std::string spilled;               ///< managed memory that went to the host, or `not visible`; empty: none was used
 };
 
@@ -78,6 +79,16 @@ public:
   /// heap that is asked for. A large request under LargePolicy::exclude never blocks. Throws NestedLease if this
   /// process holds a lease, LedgerError, InvalidSetting for a number of GPUs that is not 1 to 16.
   [[nodiscard]] Lease lease(const Request& request, const std::string& who);
+
+  /// Counts memory that this process has taken without a lease as its own, and says on stderr how much `where` took, if
+  /// it is more than a small test may. Call it before lease() when code has run that may take memory, such as
+  /// `Graph::SetUpTestSuite()`. Does nothing while a lease is held. Takes some 10 µs, and 0.5 ms if memory was taken.
+  void count_unleased(const std::string& where);
+
+  /// For a test that ran out of memory: says on stderr, and returns, which processes have memory of this process's
+  /// devices beyond what they have leased, as far as this can be seen. Returns nothing while another call is in
+  /// progress. Throws LedgerError.
+  [[nodiscard]] std::string explain_out_of_memory(const std::string& who);
 
   /// Gives back the lease that is held, if any; the Lease object then holds nothing.
   void release() noexcept;

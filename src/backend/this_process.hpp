@@ -50,6 +50,12 @@ struct Settled {
   std::vector<std::uint64_t> free_bytes;
 };
 
+/// What a process uses of the device of which it uses most, its context included.
+struct OwnUse {
+  Bytes now;
+  Bytes peak;
+};
+
 /// What this process itself does on one kind of devices: with DeviceList, all that a back end has to provide.
 ///
 /// Thread-safe.
@@ -64,6 +70,10 @@ public:
   /// error. Does nothing in a process that has no context, and makes none. Blocks until the work is done. Does not
   /// throw.
   [[nodiscard]] virtual Settled synchronize_and_trim() = 0;
+
+  /// What this process has used of devices since this was asked last; nullopt if that is not known. Does not begin to
+  /// use them.
+  [[nodiscard]] virtual std::optional<OwnUse> take_use() { return std::nullopt; }
 
   /// Whether all devices visible to this process are among these; false also if that is not known.
   [[nodiscard]] virtual bool sees_only(const std::vector<std::string>& uuids) const = 0;

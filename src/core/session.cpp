@@ -141,6 +141,19 @@ public:
     return {};
   }
 
+  void count_unleased(const std::string& where) {
+    const std::lock_guard guard{mutex_};
+    if (!in_place_of_parent_ && !held_) {
+      session_.count_unleased(where);
+    }
+  }
+
+  std::string explain_out_of_memory(const std::string& who) {
+    // Another thread may wait for a lease, and the caller may hold a lock of the test framework's.
+    const std::unique_lock guard{mutex_, std::try_to_lock};
+    return !guard || in_place_of_parent_ ? std::string{} : session_.explain_out_of_memory(who);
+  }
+
   [[nodiscard]] bool holds(std::uint64_t number) {
     const std::lock_guard guard{mutex_};
     return number != 0 && number == last_ && held_;
@@ -158,6 +171,7 @@ public:
     try {
       findings_.memory_resource = memory.kinds;
       findings_.spilled = memory.spilled;
+      findings_.overuse = session_.take_overuse();
       note_error(holder_, error);
     } catch (const std::exception& out_of_memory) {
       session::tell(out_of_memory.what());
@@ -236,6 +250,10 @@ Lease Session::lease(const Request& request, const std::string& who) {
   lease.session_ = leasing_;
   return lease;
 }
+
+void Session::count_unleased(const std::string& where) { leasing_->count_unleased(where); }
+
+std::string Session::explain_out_of_memory(const std::string& who) { return leasing_->explain_out_of_memory(who); }
 
 void Session::release() noexcept { leasing_->release(std::nullopt); }
 

@@ -5,10 +5,12 @@
 #include <gputest/device.hpp>
 #include <gputest/error.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <utility>
 
 namespace gputest {
 
@@ -59,6 +61,14 @@ std::string describe(const std::vector<Device>& devices) {
 std::string memory_text(Request request) {
   request.capabilities = {};
   return to_string(request);
+}
+
+/// Whether a failure's text is of a device, or a library on it, that has no memory left.
+bool is_out_of_memory(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  const auto has = [&](const char* words) { return text.find(words) != std::string::npos; };
+  return has("out of memory") || has("out_of_memory") || has("memoryallocation") || has("bad_alloc");
 }
 
 template <class Function>
@@ -172,11 +182,33 @@ Request CurrentSession::request_of(const ::testing::TestSuite& suite, const ::te
   return resolve(needs_of_test(test), needs_of_suite(suite), fixture, session_ ? session_->entry().request : Request{});
 }
 
+void CurrentSession::count_unleased(const std::string& where) noexcept {
+  try {
+    if (session_) {
+      session_->count_unleased(where);
+    }
+  } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): the next lease says what is wrong
+  }
+}
+
+void CurrentSession::note_result(const ::testing::TestPartResult& result) noexcept {
+  try {
+    if (!session_ || !result.failed() || !out_of_memory_.empty() || !is_out_of_memory(result.message())) {
+      return;
+    }
+    out_of_memory_ = session_->explain_out_of_memory(running_); // GoogleTest's lock is held: it cannot be asked
+  } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): a remark that cannot be made
+  }
+}
+
 void CurrentSession::begin_suite(const ::testing::TestSuite& suite) {
+  running_ = suite.name();
   const auto needs = needs_of_suite(suite);
   if (!needs.suite_lease) {
     if (!can_run_any(suite)) {
       forbid_set_up(suite);
+    } else if (has_set_up(suite)) {
+      set_up_of_suite_ = std::string{suite.name()} + "::SetUpTestSuite()";
     }
     return;
   }
@@ -210,6 +242,9 @@ bool CurrentSession::can_run_any(const ::testing::TestSuite& suite) {
 void CurrentSession::end_suite(const ::testing::TestSuite& suite) {
   allow_set_up();
   if (!suite_request_) {
+    if (has_set_up(suite)) { // what it took may be free again
+      count_unleased(std::string{suite.name()} + "::TearDownTestSuite()");
+    }
     return;
   }
   suite_request_.reset();
@@ -221,9 +256,13 @@ void CurrentSession::end_suite(const ::testing::TestSuite& suite) {
 
 void CurrentSession::begin_test(const ::testing::TestInfo& test) {
   TestRun::of_process().running(name_of(test));
+  running_ = name_of(test);
   const auto& suite = running_suite();
   if (std::string{suite.name()} == misnamed_suite) {
     return;
+  }
+  if (const auto where = std::exchange(set_up_of_suite_, {}); !where.empty()) {
+    count_unleased(where);
   }
   const auto contradiction = contradiction_of(suite, test);
   if (!contradiction.empty()) {
@@ -314,6 +353,7 @@ Lease CurrentSession::lease(const Request& request, const ::testing::TestInfo& t
     TestRun::of_process().refused(unusable_);
     throw Error{unusable_};
   }
+  count_unleased(name_of(test) + ", before its GPUTEST_LEASE,");
   auto wanted = request;
   const auto known = request_of(running_suite(), test, std::nullopt);
   wanted.capabilities = wanted.capabilities | known.capabilities;
@@ -346,6 +386,12 @@ void CurrentSession::end_test(const ::testing::TestInfo& test) {
   const auto findings = session_->examine(name_of(test));
   if (!findings.memory_resource.empty()) {
     ::testing::Test::RecordProperty("gputest_memory_resource", findings.memory_resource);
+  }
+  if (!findings.overuse.empty()) {
+    ::testing::Test::RecordProperty("gputest_overuse", findings.overuse);
+  }
+  if (const auto text = std::exchange(out_of_memory_, {}); !text.empty()) {
+    ::testing::Test::RecordProperty("gputest_out_of_memory", text);
   }
   if (!findings.spilled.empty()) {
     ::testing::Test::RecordProperty("gputest_spilled", findings.spilled);

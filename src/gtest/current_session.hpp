@@ -35,6 +35,12 @@ public:
 
   [[nodiscard]] bool begun() const { return begun_; }
 
+  /// Counts memory that `where` may have taken without a lease.
+  void count_unleased(const std::string& where) noexcept;
+
+  /// If it is an out of memory, finds who has more than its lease. Any thread.
+  void note_result(const ::testing::TestPartResult& result) noexcept;
+
   /// Leases for a suite that has its own lease. If the lease is not granted, or if none of its tests can run,
   /// SetUpTestSuite() does not run.
   void begin_suite(const ::testing::TestSuite& suite);
@@ -87,8 +93,11 @@ private:
   std::string unusable_;                 ///< why there is no session
   std::optional<Request> suite_request_; ///< what the running suite asks one lease for
   Outcome suite_outcome_;
-  Request held_; ///< what lease_ is of
-  Lease lease_;  ///< of the running test or suite
+  std::string set_up_of_suite_; ///< the SetUpTestSuite() that has run since anything was counted
+  std::string running_;         ///< the test or, before its first test, the suite
+  std::string out_of_memory_;   ///< what was found when the running test ran out of memory
+  Request held_;                ///< what lease_ is of
+  Lease lease_;                 ///< of the running test or suite
 };
 
 } // namespace gputest::detail

@@ -50,9 +50,17 @@ void Listener::OnTestProgramStart(const ::testing::UnitTest& unit_test) {
   }
 }
 
+void Listener::OnEnvironmentsSetUpEnd(const ::testing::UnitTest& /*unit_test*/) {
+  CurrentSession::instance().count_unleased("SetUp() of an Environment");
+}
+
 void Listener::OnTestSuiteStart(const ::testing::TestSuite& suite) { CurrentSession::instance().begin_suite(suite); }
 
 void Listener::OnTestStart(const ::testing::TestInfo& test) { CurrentSession::instance().begin_test(test); }
+
+void Listener::OnTestPartResult(const ::testing::TestPartResult& result) {
+  CurrentSession::instance().note_result(result);
+}
 
 void Listener::OnTestEnd(const ::testing::TestInfo& test) { CurrentSession::instance().end_test(test); }
 

@@ -130,23 +130,43 @@ public:
     return used_bytes_ <= idle_bytes || observed_at_ - first_seen >= long_ago_;
   }
 
+  [[nodiscard]] std::vector<std::uint64_t> beyond_claims(const std::vector<Record>& entries,
+                                                         DeviceMask device) const override {
+    const auto beyond = policy::beyond_claims(listed(entries), claims(entries, device));
+    std::vector<std::uint64_t> by_entry;
+    auto next = beyond.begin();
+    for (const auto& entry : entries) { // claims() leaves out those that are not on the device
+      by_entry.push_back(is_on(entry, device) && next != beyond.end() ? *next++ : 0);
+    }
+    return by_entry;
+  }
+
 private:
   [[nodiscard]] std::uint64_t external(const std::vector<Record>& entries, DeviceMask device) const {
-    std::optional<std::vector<policy::ListedProcess>> listed;
-    if (processes_) {
-      listed.emplace();
-      for (const SeenProcess& process : *processes_) {
-        listed->push_back({owner_of(process, entries), process.used_bytes, process.known_here});
-      }
+    const auto unlisted = facts_.shares_host_memory ? policy::Unlisted::others : policy::Unlisted::may_be_ours;
+    return policy::external_bytes(used_bytes_, listed(entries), claims(entries, device), unlisted);
+  }
+
+  [[nodiscard]] std::optional<std::vector<policy::ListedProcess>> listed(const std::vector<Record>& entries) const {
+    if (!processes_) {
+      return std::nullopt;
     }
+    std::vector<policy::ListedProcess> listed;
+    for (const SeenProcess& process : *processes_) {
+      listed.push_back({owner_of(process, entries), process.used_bytes, process.known_here});
+    }
+    return listed;
+  }
+
+  [[nodiscard]] static std::vector<policy::ClaimedMemory> claims(const std::vector<Record>& entries,
+                                                                 DeviceMask device) {
     std::vector<policy::ClaimedMemory> claims;
     for (const auto& entry : entries) {
       if (is_on(entry, device)) {
         claims.push_back({entry.pid, claimed_bytes(entry, device)});
       }
     }
-    const auto unlisted = facts_.shares_host_memory ? policy::Unlisted::others : policy::Unlisted::may_be_ours;
-    return policy::external_bytes(used_bytes_, listed, claims, unlisted);
+    return claims;
   }
 
   bool in_list_ = false;

@@ -92,6 +92,34 @@ void add_all(std::vector<Record>& to, const std::vector<Record>& from) {
   to.insert(to.end(), from.begin(), from.end());
 }
 
+/// A driver may show so much in use of a device that nobody uses.
+constexpr std::uint64_t idle_bytes = std::uint64_t{32} << 20U;
+
+/// Says in `blocked` whose the external memory of these devices is; the process at `own` is not named.
+void attribute_external(Blocked& blocked, const std::vector<Record>& all, std::size_t own, DeviceMask devices,
+                        const Observations& seen) {
+  for_each_device(devices, [&](std::size_t index) {
+    const auto observation = seen.devices.find(index);
+    if (observation == seen.devices.end()) {
+      return;
+    }
+    const DeviceMask device = DeviceMask{1} << index;
+    std::uint64_t external = observation->second->capacity(all, device).external_bytes;
+    const auto beyond = observation->second->beyond_claims(all, device);
+    bool known = false;
+    for (std::size_t i = 0; i < beyond.size(); ++i) {
+      external -= std::min(external, beyond[i]);
+      known = known || beyond[i] > 0;
+      if (i == own) {
+        blocked.own_excess_bytes = std::max(blocked.own_excess_bytes, beyond[i]);
+      } else if (beyond[i] > 0) {
+        blocked.excesses.push_back({all[i], beyond[i]});
+      }
+    }
+    blocked.external = blocked.external || external > (known ? idle_bytes : 0);
+  });
+}
+
 DeviceMask devices_of(const std::vector<Record>& entries) {
   DeviceMask devices = 0;
   for (const Record& entry : entries) {
@@ -108,15 +136,16 @@ struct Client::Look {
   Blocked blocked;
   std::vector<Record> living; ///< those in the way that were not seen to end
   std::vector<Record> dead;   ///< and those that have ended, and whose memory is not back
+  bool external = false;      ///< memory that no claim covers stands in the way too
   bool decided = false;       ///< what was seen of the devices was enough
   bool nobody_moves = false;  ///< everybody on one of its devices waits
   bool stuck = false;         ///< and it can never be granted
 
   /// Whether memory of ended processes stands in the way, and nothing else.
-  [[nodiscard]] bool for_the_dead_only() const { return living.empty() && !blocked.external; }
+  [[nodiscard]] bool for_the_dead_only() const { return living.empty() && !external; }
 
   /// Whether nothing stands in the way that has to be looked at again and again.
-  [[nodiscard]] bool for_the_living_only() const { return dead.empty() && !blocked.external; }
+  [[nodiscard]] bool for_the_living_only() const { return dead.empty() && !external; }
 };
 
 Client::Client(platform::SlotStore& store, Records& records) : store_{&store}, records_{&records} {}
@@ -218,12 +247,22 @@ Blocked Client::others_on(DeviceMask devices) const {
   return blocked;
 }
 
+Blocked Client::beyond_claims(DeviceMask devices, const Observations& seen) const {
+  const auto all = records_->read_named();
+  Blocked blocked;
+  attribute_external(blocked, all, all.size(), devices, seen);
+  return blocked;
+}
+
 /// For people, with names. The cause comes first: the waiters that this one is behind; then those that hold what these
 /// wait for.
 Blocked Client::for_people(Blocked blocked) const {
   const auto waits = [](const Record& entry) { return policy::asked_devices(entry.claim) != 0; };
   for (Record& blocker : blocked.blockers) {
     blocker.who = records_->name_of(blocker.slot);
+  }
+  for (Excess& excess : blocked.excesses) {
+    excess.holder.who = records_->name_of(excess.holder.slot);
   }
   const auto others = std::stable_partition(blocked.blockers.begin(), blocked.blockers.end(), waits);
   if (others == blocked.blockers.begin()) {
@@ -259,9 +298,9 @@ std::vector<Record> Client::ahead_among(const std::vector<Record>& blockers) con
 }
 
 /// Looks at `all` as their records say, but for those in `ended` and in `stopped`: does not find out who is alive or
-/// stopped, and asks no device what it shows.
+/// stopped, and asks no device what it shows. `queued`: others may have seen this claim wait.
 Client::Look Client::look(std::vector<Record> all, const std::vector<Record>& ended, const std::vector<Record>& stopped,
-                          const Observations& seen) const {
+                          const Observations& seen, bool queued) const {
   records_->reap(all, ended, seen);
   for (Record& record : all) {
     record.claim.stopped = has(stopped, record);
@@ -277,7 +316,15 @@ Client::Look Client::look(std::vector<Record> all, const std::vector<Record>& en
   });
   look.decided = seen.complete || (std::holds_alternative<policy::Grant>(look.decision) && nobody_else_waits);
   if (const auto* wait = std::get_if<policy::Wait>(&look.decision)) {
-    look.blocked.external = wait->external;
+    look.external = wait->external;
+    look.blocked.own_overhead_bytes = own_.claim.overhead_bytes;
+    if (wait->external || !queued) {
+      attribute_external(look.blocked, all, position, policy::asked_devices(own_.claim), seen);
+    }
+    if (!wait->external) {
+      look.blocked.excesses.clear();
+      look.blocked.external = false;
+    }
     for (const std::size_t blocker : wait->blockers) {
       look.blocked.blockers.push_back(all[blocker]);
       (all[blocker].alive ? look.living : look.dead).push_back(all[blocker]);
@@ -298,7 +345,10 @@ Result Client::wait_for_grant(std::unique_lock<platform::FileLock>& guard, const
   const DeviceMask asked = policy::asked_devices(own_.claim);
   bool queued = false; // whether others may have seen this claim wait
   bool told = false;
+  std::uint64_t own_excess_bytes = 0;
   const auto give_up = [&](Result result) {
+    result.blocked.own_overhead_bytes = own_.claim.overhead_bytes;
+    result.blocked.own_excess_bytes = own_excess_bytes;
     stop_wanting();
     write();
     if (queued) {
@@ -337,7 +387,7 @@ Result Client::wait_for_grant(std::unique_lock<platform::FileLock>& guard, const
       if (!queued) {
         own_.claim.ticket = next_ticket(all, own_.slot);
       }
-      const Look look = this->look(all, ended, stopped, seen);
+      const Look look = this->look(all, ended, stopped, seen, queued);
       const bool grants = std::holds_alternative<policy::Grant>(look.decision);
       // A process may be stopped for hours between its observation and this look. Only once in a row: where the mutex
       // takes that long, the request has to be granted some time.
@@ -371,7 +421,7 @@ Result Client::wait_for_grant(std::unique_lock<platform::FileLock>& guard, const
       ended = look.dead;
       // What was given back since `seen` was observed looks like an external process's, as long as others can be shown
       // to have had it.
-      if (look.blocked.external && looks_for_external_memory < most_looks_for_external_memory &&
+      if (look.external && looks_for_external_memory < most_looks_for_external_memory &&
           (!before || !same_claims(*before, all, asked, own_.slot))) {
         ++looks_for_external_memory;
         before = std::move(all);
@@ -381,6 +431,13 @@ Result Client::wait_for_grant(std::unique_lock<platform::FileLock>& guard, const
       }
       looks_for_external_memory = 0;
       was_late = false;
+      // Memory that this process has without a lease is not free again before this request is answered: it is this
+      // process's own, like its context, and not an external process's. If everybody does so, it shows who is stuck.
+      if (!queued && own_.claim.stage == Stage::waiting && look.blocked.own_excess_bytes > 0) {
+        own_excess_bytes += look.blocked.own_excess_bytes;
+        own_.claim.overhead_bytes += look.blocked.own_excess_bytes;
+        continue;
+      }
       const auto now = steady_clock::now();
       // The memory of the dead is on its way back: that is no reason to say that somebody is there.
       const bool may_not_wait = !patience.may_wait && !look.for_the_dead_only();
@@ -487,7 +544,7 @@ platform::Woken Client::sleep(const Look& seen, LivenessWatches& watches, steady
   }
   if (!seen.dead.empty()) {
     at_most = std::min(at_most, look_for_memory_of_the_dead);
-  } else if (seen.blocked.external) {
+  } else if (seen.external) {
     at_most = std::min(at_most, look_for_external_memory);
   }
   return watches.wait(fifo_, at_most);

@@ -60,6 +60,10 @@ public:
   /// Puts own() among all, in place of what its record says; returns its position.
   [[nodiscard]] std::size_t with_own(std::vector<Record>& all) const;
 
+  /// The processes that have memory of these devices beyond their claims, as `seen` shows; `external` if programs that
+  /// are not on the ledger have some.
+  [[nodiscard]] Blocked beyond_claims(policy::DeviceMask devices, const Observations& seen) const;
+
   /// Everybody else on these devices.
   [[nodiscard]] Blocked others_on(policy::DeviceMask devices) const;
 
@@ -70,7 +74,7 @@ private:
   struct Look;
 
   [[nodiscard]] Look look(std::vector<Record> all, const std::vector<Record>& ended, const std::vector<Record>& stopped,
-                          const Observations& seen) const;
+                          const Observations& seen, bool queued) const;
   [[nodiscard]] std::vector<Record> ahead_among(const std::vector<Record>& blockers) const;
   void require_in_place() const;
   [[nodiscard]] Blocked for_people(Blocked blocked) const;

@@ -166,6 +166,12 @@ void Ledger::require_intact() const {
   }
 }
 
+Blocked Ledger::beyond_claims(policy::DeviceMask devices) {
+  const auto seen = records_.observe(devices);
+  const std::lock_guard guard{store_.mutex()};
+  return client_.beyond_claims(devices, seen);
+}
+
 std::vector<Record> Ledger::entries() {
   const std::lock_guard guard{store_.mutex()};
   auto all = records_.read_named();

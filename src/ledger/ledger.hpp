@@ -68,6 +68,10 @@ public:
   /// otherwise made it lose it. Does nothing in a process that has not entered.
   void require_intact() const;
 
+  /// The processes that have memory of these devices beyond their claims right now, this one included; `external` if
+  /// programs that are not on the ledger have some. Throws LedgerError.
+  [[nodiscard]] Blocked beyond_claims(policy::DeviceMask devices);
+
   /// Everybody on the ledger.
   [[nodiscard]] std::vector<Record> entries();
 

@@ -49,6 +49,13 @@ public:
   [[nodiscard]] virtual policy::Capacity capacity(const std::vector<Record>& entries,
                                                   policy::DeviceMask device) const = 0;
 
+  /// What the process of each entry had of the device beyond its claim, by the entry's position; empty if it did not
+  /// show. The capacity counts it as external.
+  [[nodiscard]] virtual std::vector<std::uint64_t> beyond_claims(const std::vector<Record>& /*entries*/,
+                                                                 policy::DeviceMask /*device*/) const {
+    return {};
+  }
+
   /// Whether the device showed that the memory of this ended process is back. True only of a process whose end was seen
   /// before the observation began: one that lived then may not have allocated yet.
   [[nodiscard]] virtual bool is_back(const Record& ended) const = 0;

@@ -4,15 +4,26 @@
 #include "policy/admission.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <vector>
 
 namespace gputest::ledger {
 
+/// Memory that a process on the ledger has of a device beyond its claim.
+struct Excess {
+  Record holder;
+  std::uint64_t bytes = 0;
+};
+
 /// Who stands in the way of a request.
 struct Blocked {
   std::vector<Record> blockers;
-  bool external = false; ///< programs that are not on the ledger stand in its way too
+  std::vector<Excess> excesses; ///< memory beyond claims that stands in its way too
+  bool external = false;        ///< programs that are not on the ledger stand in its way too
+  std::uint64_t own_overhead_bytes = 0;
+  std::uint64_t own_excess_bytes =
+      0; ///< part of the overhead: what the asking process was found to have without a claim
 };
 
 /// What came of a request.
@@ -22,13 +33,14 @@ struct Result {
     refused,     ///< can never be had
     would_wait,  ///< cannot be had now, and the patience was not to wait
     timed_out,   ///< could not be had in time
-    stuck,       ///< contexts that have grown leave no room for it, and everybody on the device waits
+    stuck,       ///< contexts that have grown, or memory that was taken without a lease, leave no room for it, and
+                 ///< everybody on the device waits
     unannounced, ///< larger than what the process entered with, so that waiting for it could be a deadlock
   };
   Kind kind = Kind::granted;
   policy::DeviceMask devices = 0; ///< granted
   policy::Refusal refusal;        ///< refused
-  Blocked blocked;                ///< would_wait, timed_out, stuck, unannounced: who stood in the way
+  Blocked blocked; ///< would_wait, timed_out, stuck, unannounced: who stood in the way; else only own figures
 };
 
 /// How long a request may wait, and who hears of it.

@@ -26,6 +26,11 @@ enum class Unlisted {
   others,      ///< the host's programs, if the device shares its memory
 };
 
+/// What the process of each claim has of the device beyond it, by the claim's position; empty if the driver's list of
+/// processes does not decide. Part of external_bytes(). Pure.
+[[nodiscard]] std::vector<std::uint64_t> beyond_claims(const std::optional<std::vector<ListedProcess>>& processes,
+                                                       const std::vector<ClaimedMemory>& claims);
+
 /// How much of a device is held by others than those on the ledger, or by those beyond what they claimed.
 ///
 /// If the driver lists processes with their bytes, and their pids are valid here, that list decides. Otherwise

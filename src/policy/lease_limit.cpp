@@ -38,6 +38,12 @@ std::string beyond_lease(const BeyondLease& request) {
          ") or gpu_add_test(... MEMORY " + need.number + need.unit + ")";
 }
 
+std::string declare(Bytes needed) {
+  const Advised need = advised(needed);
+  return "Declare what it needs: GPUTEST_NEEDS(<suite>, <test>, " + need.number + "_" + need.unit +
+         ") or gpu_add_test(... MEMORY " + need.number + need.unit + ")";
+}
+
 std::string without_lease(int device, Bytes asked) {
   return asked_of(device, asked) +
          " while this process has leased nothing; allocate in SetUp() or in the body of a test and not in "

@@ -19,6 +19,9 @@ struct BeyondLease {
 /// What was asked, held and leased, and what to write so that it fits. Pure.
 [[nodiscard]] std::string beyond_lease(const BeyondLease& request);
 
+/// What to write so that a test leases `needed`, as a sentence without its full stop. Pure.
+[[nodiscard]] std::string declare(Bytes needed);
+
 /// The same for a request while nothing is leased. Pure.
 [[nodiscard]] std::string without_lease(int device, Bytes asked);
 

@@ -54,7 +54,7 @@ Outcome Answers::outcome_of(const ledger::Result& result, const std::string& wha
   case Kind::timed_out:
     return {Outcome::Kind::fail, waited_too_long(who, what, entry_.wait_limit, result.blocked), true};
   case Kind::stuck:
-    return {Outcome::Kind::fail, contexts_leave_no_room(who, what, result.blocked), true};
+    return {Outcome::Kind::fail, no_room_beside_overheads(who, what, result.blocked, ""), true};
   case Kind::unannounced:
     return {Outcome::Kind::fail, not_announced(who, what, result.blocked)};
   }

@@ -59,6 +59,9 @@ Outcome Session::foresee(const Request& request, const std::string& test) {
   // A request that can never be granted is refused, announced or not.
   const Bytes asked = memory.bytes + overhead_.bytes();
   for (auto device = devices_.begin(); device != devices_.begin() + request.gpus; ++device) {
+    if (asked > device->total && memory.bytes + overhead_.expected() <= device->total) {
+      return {Outcome::Kind::fail, no_room_in_process(who, to_string(request), overhead_.bytes(), unleased_)};
+    }
     if (asked > device->total) {
       return answers_.never_fits(who, policy::Refusal{asked.count(), device->total.count(), 1, 1});
     }
@@ -94,16 +97,30 @@ Outcome Session::lease(const Request& request, const policy::MemoryRequest& memo
   const std::string who = answers_.full_name(test);
   bool told = false;
   auto patience = answers_.patience(who, to_string(request), &told);
-  patience.may_wait = patience.may_wait && may_wait;
+  patience.may_wait = patience.may_wait && may_wait && !is_still_stuck();
   const auto begin = steady_clock::now();
   const auto devices =
       std::accumulate(bits_.begin(), bits_.begin() + request.gpus, policy::DeviceMask{0}, std::bit_or<>{});
   const auto result =
       ledger_->lease({who, devices, memory.bytes.count(), memory.exclusive, memory.medium_lock}, patience);
-  if (result.kind != ledger::Result::Kind::granted) {
+  using Kind = ledger::Result::Kind;
+  const bool refused_for_excess = result.kind == Kind::refused && result.blocked.own_excess_bytes > 0;
+  if (refused_for_excess) {
+    return {Outcome::Kind::fail,
+            no_room_in_process(who, to_string(request), Bytes{result.blocked.own_overhead_bytes}, unleased_)};
+  }
+  if (result.kind == Kind::stuck || (result.kind == Kind::would_wait && stuck_at_)) {
+    stuck_at_ = stuck_at_.value_or(Bytes{result.blocked.own_overhead_bytes});
+    return {Outcome::Kind::fail, no_room_beside_overheads(who, to_string(request), result.blocked, unleased_), true};
+  }
+  if (result.kind != Kind::granted) {
     return answers_.outcome_of(result, to_string(request), test);
   }
   holds_ = true;
+  holder_ = who;
+  leased_ = memory.exclusive ? std::nullopt : std::optional{memory.bytes};
+  overhead_before_ = overhead_.bytes();
+  used_before_ = process_->take_use().value_or(backend::OwnUse{}).now;
   if (told || !admitted_) {
     const auto waited = std::chrono::duration_cast<std::chrono::seconds>(steady_clock::now() - begin);
     tell("admitted " + who + ": " + to_string(request) + " on " + describe(devices_) +
@@ -112,6 +129,18 @@ Outcome Session::lease(const Request& request, const policy::MemoryRequest& memo
     admitted_ = true;
   }
   return {};
+}
+
+/// Whether a lease could not be had before because of what this process has without one, which it still has. It then
+/// never waits again, so that the others can go on when it ends.
+bool Session::is_still_stuck() {
+  if (stuck_at_) {
+    measure_overhead(process_->synchronize_and_trim(), overhead_.managed());
+    if (overhead_.bytes() < *stuck_at_) {
+      stuck_at_.reset();
+    }
+  }
+  return stuck_at_.has_value();
 }
 
 Outcome Session::prepare_heap(const Request& request, const std::string& test) {

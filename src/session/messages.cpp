@@ -32,6 +32,25 @@ bool is_stopped(const ledger::Record& entry) {
   return platform::state_of(static_cast<pid_t>(entry.pid)) == platform::ProcessState::stopped;
 }
 
+constexpr std::size_t most_named = 4;
+
+/// With `excess` bytes beyond its claim.
+std::string describe(const ledger::Record& entry, std::uint64_t excess) {
+  const auto held = std::chrono::system_clock::now() - entry.since;
+  std::string text = entry.who + " (pid " + std::to_string(entry.pid) + ", " + claim_text(entry.claim) + ", for " +
+                     short_duration(std::chrono::duration_cast<std::chrono::seconds>(held));
+  if (excess > 0) {
+    text += "; it holds " + to_string(Bytes{excess}) +
+            (entry.claim.stage == policy::Stage::holding ? " beyond its lease" : " without a lease");
+  }
+  if (!entry.alive) {
+    text += "; it has ended, and the device has not shown its memory free yet";
+  } else if (is_stopped(entry)) {
+    text += "; it is stopped, kill -CONT lets it go on";
+  }
+  return text + ")";
+}
+
 } // namespace
 
 std::string short_duration(std::chrono::seconds duration) {
@@ -42,27 +61,46 @@ std::string short_duration(std::chrono::seconds duration) {
   return seconds < 7200 ? std::to_string(seconds / 60) + " min" : std::to_string(seconds / 3600) + " h";
 }
 
-std::string describe(const ledger::Record& entry) {
-  const auto held = std::chrono::system_clock::now() - entry.since;
-  return entry.who + " (pid " + std::to_string(entry.pid) + ", " + claim_text(entry.claim) + ", for " +
-         short_duration(std::chrono::duration_cast<std::chrono::seconds>(held)) +
-         (entry.alive ? (is_stopped(entry) ? "; it is stopped, kill -CONT lets it go on)" : ")")
-                      : "; it has ended, and the device has not shown its memory free yet)");
+std::string describe(const ledger::Record& entry) { return describe(entry, 0); }
+
+std::string describe_overheads(const ledger::Blocked& blocked) {
+  auto others = blocked.blockers;
+  std::stable_sort(others.begin(), others.end(), [](const ledger::Record& a, const ledger::Record& b) {
+    return a.claim.overhead_bytes > b.claim.overhead_bytes;
+  });
+  std::string text = "this process " + to_string(Bytes{blocked.own_overhead_bytes});
+  for (std::size_t i = 0; i < std::min(others.size(), most_named); ++i) {
+    text += ", " + others[i].who + " (pid " + std::to_string(others[i].pid) + ") " +
+            to_string(Bytes{others[i].claim.overhead_bytes});
+  }
+  return text + (others.size() > most_named ? " and " + std::to_string(others.size() - most_named) + " more" : "");
 }
 
 std::string describe(const ledger::Blocked& blocked) {
-  constexpr std::size_t most_named = 4;
-  // The cause first: the ledger names those ahead in the queue before the holders of what these wait for. Contexts come
-  // last.
+  // The cause first: those that have more than they claimed; then, as the ledger names them, those ahead in the queue,
+  // and the holders of what these wait for. Contexts come last.
+  auto excesses = blocked.excesses;
+  std::stable_sort(excesses.begin(), excesses.end(),
+                   [](const ledger::Excess& a, const ledger::Excess& b) { return a.bytes > b.bytes; });
+  std::vector<std::string> named;
+  for (const auto& excess : excesses) {
+    named.push_back(describe(excess.holder, excess.bytes));
+  }
   auto blockers = blocked.blockers;
   std::stable_partition(blockers.begin(), blockers.end(),
                         [](const ledger::Record& entry) { return entry.claim.stage != policy::Stage::inside; });
-  std::string text;
-  for (std::size_t i = 0; i < std::min(blockers.size(), most_named); ++i) {
-    text += (i == 0 ? "" : ", ") + describe(blockers[i]);
+  for (const auto& blocker : blockers) {
+    if (std::none_of(excesses.begin(), excesses.end(),
+                     [&](const ledger::Excess& excess) { return is_same(excess.holder, blocker); })) {
+      named.push_back(describe(blocker));
+    }
   }
-  if (blockers.size() > most_named) {
-    text += " and " + std::to_string(blockers.size() - most_named) + " more";
+  std::string text;
+  for (std::size_t i = 0; i < std::min(named.size(), most_named); ++i) {
+    text += (i == 0 ? "" : ", ") + named[i];
+  }
+  if (named.size() > most_named) {
+    text += " and " + std::to_string(named.size() - most_named) + " more";
   }
   if (blocked.external) {
     text += text.empty() ? "" : ", and ";

@@ -16,7 +16,11 @@ namespace gputest::session {
 /// What somebody holds or waits for: `Sort.Keys (pid 4711, 3 GiB, for 12 s)`.
 [[nodiscard]] std::string describe(const ledger::Record& entry);
 
-/// Who stands in the way, in one line; names the first few.
+/// What each of them, and this process, has of its devices without a lease: `this process 4 GiB, Sort.Keys (pid 4711)
+/// 512 MiB`. Names the first few, the largest first.
+[[nodiscard]] std::string describe_overheads(const ledger::Blocked& blocked);
+
+/// Who stands in the way, in one line; names the first few. Those that have memory beyond their claims come first.
 [[nodiscard]] std::string describe(const ledger::Blocked& blocked);
 
 /// `GPU-…` or `GPU-…, GPU-…`.

@@ -35,6 +35,10 @@ public:
   /// when the first kernel uses it.
   void expect(Bytes usual, Bytes learnt, Bytes heap);
 
+  /// The figure that it began with, and managed memory as it was measured last.
+  [[nodiscard]] Bytes expected() const { return expected_; }
+  [[nodiscard]] Bytes managed() const { return managed_; }
+
   /// The current figure.
   [[nodiscard]] Bytes bytes() const { return bytes_; }
 

@@ -1,8 +1,18 @@
 #include "session/reasons.hpp"
 
+#include "policy/lease_limit.hpp"
 #include "session/messages.hpp"
 
 namespace gputest::session {
+
+namespace {
+
+constexpr const char* remedy =
+    "Memory needs a lease before it is taken: for SetUpTestSuite() "
+    "GPUTEST_SUITE_NEEDS(<suite>, <size>, suite_lease), for an Environment or main() LAUNCHER on "
+    "and MEMORY in gpu_add_test()";
+
+} // namespace
 
 std::string excluded_in_parallel(const std::string& who, const std::string& because, const std::string& command) {
   return who + " is large, and excluded while tests run in parallel (" + because + "). To run it alone: " + command +
@@ -38,12 +48,40 @@ std::string waited_too_long(const std::string& who, const std::string& what, std
          "wait longer";
 }
 
-std::string contexts_leave_no_room(const std::string& who, const std::string& what, const ledger::Blocked& blocked) {
+std::string no_room_beside_overheads(const std::string& who, const std::string& what, const ledger::Blocked& blocked,
+                                     const std::string& unleased) {
   return who + " needs " + what +
-         ", and the CUDA contexts on its device, larger than expected when their processes started, leave no room "
-         "for it; all processes there wait, so none would free memory: " +
-         describe(blocked) +
-         ". Run fewer at once (ctest -j); processes that start from now on are counted with the larger context";
+         ", and what the processes on its device have without a lease leaves no room for it: " +
+         describe_overheads(blocked) + (unleased.empty() ? "" : " (" + unleased + ")") +
+         ". They all wait, so none would free memory. " + remedy +
+         ". If these are only CUDA contexts, run fewer at once (ctest -j); processes that start from now on are "
+         "counted with the larger context";
+}
+
+std::string no_room_in_process(const std::string& who, const std::string& what, Bytes overhead,
+                               const std::string& unleased) {
+  return who + " needs " + what + ", and its own process already has " + to_string(overhead) +
+         " of the device without a lease" + (unleased.empty() ? "" : " (" + unleased + ")") +
+         ", which leaves no room for it: its context, memory that earlier tests have not freed, or memory that was "
+         "taken outside of tests. " +
+         remedy;
+}
+
+std::string took_without_lease(const std::string& where, Bytes taken) {
+  return where + " took " + to_string(taken) + " without a lease: tests of other processes may run out of memory. " +
+         remedy;
+}
+
+std::string took_beyond_lease(const std::string& who, Bytes taken, Bytes leased) {
+  return who + " took " + to_string(taken) + ", and its lease is " + to_string(leased) +
+         ": tests of other processes may run out of memory. " + policy::declare(taken);
+}
+
+std::string ran_out_of_memory(const std::string& who, const ledger::Blocked& beyond) {
+  return who + " ran out of memory. " +
+         (beyond.excesses.empty() && !beyond.external
+              ? "No process is seen to have more than its lease now; one may have had it then"
+              : "In use beyond all leases: " + describe(beyond));
 }
 
 std::string not_announced(const std::string& who, const std::string& what, const ledger::Blocked& others) {

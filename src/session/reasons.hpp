@@ -32,9 +32,23 @@ namespace gputest::session {
 [[nodiscard]] std::string waited_too_long(const std::string& who, const std::string& what, std::chrono::seconds limit,
                                           const ledger::Blocked& blocked);
 
-/// Contexts have grown until no process on the device can continue.
-[[nodiscard]] std::string contexts_leave_no_room(const std::string& who, const std::string& what,
-                                                 const ledger::Blocked& blocked);
+/// Contexts that have grown, and memory that was taken without a lease, leave no room for the first in the queue, and
+/// everybody waits. `unleased` is what took such memory in this process, if that is known.
+[[nodiscard]] std::string no_room_beside_overheads(const std::string& who, const std::string& what,
+                                                   const ledger::Blocked& blocked, const std::string& unleased);
+
+/// The same in one process: `overhead` is what it has of the device by itself.
+[[nodiscard]] std::string no_room_in_process(const std::string& who, const std::string& what, Bytes overhead,
+                                             const std::string& unleased);
+
+/// `where` took memory while its process had no lease.
+[[nodiscard]] std::string took_without_lease(const std::string& where, Bytes taken);
+
+/// A test took more than it had leased.
+[[nodiscard]] std::string took_beyond_lease(const std::string& who, Bytes taken, Bytes leased);
+
+/// A test ran out of memory while these had memory beyond their leases.
+[[nodiscard]] std::string ran_out_of_memory(const std::string& who, const ledger::Blocked& beyond);
 
 /// More than the process announced when it entered.
 [[nodiscard]] std::string not_announced(const std::string& who, const std::string& what, const ledger::Blocked& others);

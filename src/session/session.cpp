@@ -1,6 +1,9 @@
 #include "session/session.hpp"
 
 #include "platform/process.hpp"
+#include "policy/memory_request.hpp"
+#include "session/messages.hpp"
+#include "session/reasons.hpp"
 #include "settings/settings.hpp"
 
 #include <gputest/error.hpp>
@@ -28,6 +31,7 @@ std::string Session::release(Bytes managed) noexcept {
     if (overhead_.is_due(settled, managed, now_())) {
       measure_overhead(settled, managed);
     }
+    note_overuse();
     ledger_->release();
     holds_ = false;
   }
@@ -35,6 +39,53 @@ std::string Session::release(Bytes managed) noexcept {
 }
 
 std::string Session::synchronize() noexcept { return process_->synchronize_and_trim().error; }
+
+/// Names the test that took more than its lease, as far as the device or its end has shown it.
+void Session::note_overuse() {
+  try {
+    Bytes taken = overhead_.bytes() - overhead_before_;
+    if (const auto use = process_->take_use()) {
+      // A context that the test has made is not the test's.
+      const Bytes before = used_before_ > Bytes{} ? used_before_ : std::min(use->now, overhead_before_);
+      taken = std::max(taken, use->peak - before);
+    }
+    if (leased_ && taken > *leased_) {
+      overuse_ = to_string(taken) + " of " + to_string(*leased_);
+      tell(took_beyond_lease(holder_, taken, *leased_));
+    }
+  } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): a remark that cannot be made
+  }
+}
+
+void Session::count_unleased(const std::string& where) {
+  if (entered_.kind != Outcome::Kind::granted || parent_lease_ || holds_ || !process_->in_use()) {
+    return;
+  }
+  const auto settled = process_->synchronize_and_trim();
+  const Bytes managed = overhead_.managed();
+  if (unleased_.empty() && !overhead_.is_due(settled, managed, now_())) {
+    return;
+  }
+  const Bytes before = overhead_.bytes();
+  measure_overhead(settled, managed);
+  const Bytes now = overhead_.bytes();
+  if (now > before + policy::to_memory_request(MemoryClass::small, smallest_).bytes) {
+    unleased_ = where + " took " + to_string(now - before);
+    tell(took_without_lease(where, now - before));
+  } else if (now < before) {
+    unleased_.clear();
+  }
+}
+
+std::string Session::explain_out_of_memory(const std::string& who) {
+  if (entered_.kind != Outcome::Kind::granted || !ledger_) {
+    return {};
+  }
+  const auto devices = std::accumulate(bits_.begin(), bits_.end(), policy::DeviceMask{0}, std::bit_or<>{});
+  auto text = ran_out_of_memory(answers_.full_name(who), ledger_->beyond_claims(devices));
+  tell(text);
+  return text;
+}
 
 /// Records in the ledger what the process still has of its devices: its context, and what its tests have not freed.
 void Session::measure_overhead(const backend::Settled& settled, Bytes managed) {

@@ -22,6 +22,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace gputest::session {
@@ -72,6 +73,17 @@ public:
   /// The bytes of a lease of `request` on each of the first `gpus` devices.
   [[nodiscard]] std::vector<Bytes> bytes_of(const Request& request) const;
 
+  /// Counts what this process has taken of its devices without a lease, since they were measured last, as its own. Says
+  /// so on stderr, and what to do, if `where` took more than a small test may.
+  void count_unleased(const std::string& where);
+
+  /// What the last lease's test took beyond it, as `5 GiB of 256 MiB`; empty if that was not seen. Once.
+  [[nodiscard]] std::string take_overuse() { return std::exchange(overuse_, {}); }
+
+  /// After the test `who` ran out of memory: says on stderr, and returns, who has memory of this process's devices
+  /// beyond what it has leased. Throws LedgerError.
+  [[nodiscard]] std::string explain_out_of_memory(const std::string& who);
+
   /// Synchronises, trims pools, gives back the lease. `managed` is managed memory that the process still has; a GPU's
   /// list of processes does not include it. Returns the sticky CUDA error that the test left behind, or nothing.
   std::string release(Bytes managed = {}) noexcept;
@@ -102,6 +114,8 @@ private:
   [[nodiscard]] policy::LargeDecision decide_large(const Request& request);
   [[nodiscard]] Outcome lease(const Request& request, const policy::MemoryRequest& memory, const std::string& test,
                               bool may_wait);
+  [[nodiscard]] bool is_still_stuck();
+  void note_overuse();
   void measure_overhead(const backend::Settled& settled, Bytes managed);
 
   Settings settings_;
@@ -127,6 +141,13 @@ private:
   Outcome entered_{Outcome::Kind::fail, "the process has not entered the ledger", false};
   bool numbered_as_in_cuda_ = true; ///< whether devices_ are CUDA's devices 0, 1, ...
   bool holds_ = false;
+  std::string holder_;          ///< of the lease, for messages
+  std::optional<Bytes> leased_; ///< of each device; nullopt: the whole device
+  Bytes overhead_before_;       ///< when the lease began
+  Bytes used_before_;           ///< the same as the back end knows it; 0 if it does not
+  std::string overuse_;
+  std::string unleased_;          ///< what took memory without a lease, and how much; empty if nothing is known
+  std::optional<Bytes> stuck_at_; ///< the overhead with which a lease could not be had although everybody waited
   bool admitted_ = false; ///< whether `gputest: admitted` was written, which starts the test's time limit in CTest
 };
 

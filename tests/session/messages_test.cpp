@@ -93,6 +93,30 @@ TEST(Describe, names_external_processes_and_nobody) {
   EXPECT_THAT(describe(blocked), HasSubstr("), and programs that are not on this ledger"));
 }
 
+TEST(Describe, names_those_that_have_more_than_they_claimed_first_and_once) {
+  ledger::Blocked blocked;
+  auto over = entry("over", Stage::holding);
+  over.slot = 1;
+  auto outside = entry("outside", Stage::waiting);
+  outside.slot = 2;
+  blocked.blockers = {entry("a", Stage::holding), over};
+  blocked.excesses = {{outside, (1_GiB).count()}, {over, (4_GiB).count()}};
+  const std::string text = describe(blocked);
+  EXPECT_THAT(text,
+              StartsWith("over (pid 4711, 3 GiB, for 0 s; it holds 4 GiB beyond its lease), outside (pid 4711, "
+                         "waiting for 3 GiB, for 0 s; it holds 1 GiB without a lease), a (pid 4711, 3 GiB, for "));
+  EXPECT_EQ(text.find("over", 4), std::string::npos);
+}
+
+TEST(Describe, names_what_each_has_without_a_lease_the_largest_first) {
+  ledger::Blocked blocked;
+  blocked.own_overhead_bytes = (2_GiB).count();
+  auto large = entry("large", Stage::waiting);
+  large.claim.overhead_bytes = (4_GiB).count();
+  blocked.blockers = {entry("a", Stage::waiting), large};
+  EXPECT_EQ(describe_overheads(blocked), "this process 2 GiB, large (pid 4711) 4 GiB, a (pid 4711) 512 MiB");
+}
+
 TEST(Describe, lists_devices_by_uuid) {
   EXPECT_EQ(describe(std::vector<Device>{}), "");
   EXPECT_EQ(describe(std::vector<Device>{{"GPU-1", "", 1_GiB}, {"GPU-2", "", 1_GiB}}), "GPU-1, GPU-2");

@@ -38,6 +38,10 @@ std::map<std::string, Report> SuiteTest::reports_of(const std::string& suite, co
   const std::string file = folder() + "/report.json";
   const Ended ended = run(suite, {"--gtest_filter=" + filter, "--gtest_output=json:" + file});
   SCOPED_TRACE(ended.out + ended.err);
+  return read_reports(file);
+}
+
+std::map<std::string, Report> SuiteTest::read_reports(const std::string& file) {
   std::map<std::string, Report> reports;
   const auto document = nlohmann::json::parse(std::ifstream{file});
   for (const auto& of_suite : document.at("testsuites")) {
@@ -51,6 +55,8 @@ std::map<std::string, Report> SuiteTest::reports_of(const std::string& suite, co
       report.devices = test.value("gputest_devices", "");
       report.memory_resource = test.value("gputest_memory_resource", "");
       report.spilled = test.value("gputest_spilled", "");
+      report.overuse = test.value("gputest_overuse", "");
+      report.out_of_memory = test.value("gputest_out_of_memory", "");
       for (const auto& failure : test.value("failures", nlohmann::json::array())) {
         report.failures += failure.at("failure").get<std::string>();
       }

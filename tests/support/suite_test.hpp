@@ -22,6 +22,8 @@ struct Report {
   std::string devices;         ///< the property gputest_devices
   std::string memory_resource; ///< the property gputest_memory_resource
   std::string spilled;         ///< the property gputest_spilled
+  std::string overuse;         ///< the property gputest_overuse
+  std::string out_of_memory;   ///< the property gputest_out_of_memory
 };
 
 /// Runs the suites of tests/gtest/suites as processes of their own, with a ledger that only they share.
@@ -56,6 +58,9 @@ protected:
 
   /// Runs a suite, and reads what GoogleTest reports of those of its tests that ran.
   [[nodiscard]] std::map<std::string, Report> reports_of(const std::string& suite, const std::string& filter) const;
+
+  /// What a report of GoogleTest's in a file says of the tests that ran.
+  [[nodiscard]] static std::map<std::string, Report> read_reports(const std::string& file);
 
   /// Who is on the ledger and alive.
   [[nodiscard]] std::vector<ledger::Record> entries() const;

@@ -33,8 +33,10 @@ public:
 class Listener : public ::testing::EmptyTestEventListener {
 public:
   void OnTestProgramStart(const ::testing::UnitTest& unit_test) override;
+  void OnEnvironmentsSetUpEnd(const ::testing::UnitTest& unit_test) override;
   void OnTestSuiteStart(const ::testing::TestSuite& suite) override;
   void OnTestStart(const ::testing::TestInfo& test) override;
+  void OnTestPartResult(const ::testing::TestPartResult& result) override;
   void OnTestEnd(const ::testing::TestInfo& test) override;
   void OnTestSuiteEnd(const ::testing::TestSuite& suite) override;
   void OnTestIterationEnd(const ::testing::UnitTest& unit_test, int iteration) override;

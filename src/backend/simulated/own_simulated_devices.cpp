@@ -7,6 +7,7 @@
 
 #include <gputest/error.hpp>
 
+#include <algorithm>
 #include <atomic>
 
 namespace gputest::backend {
@@ -69,6 +70,15 @@ std::vector<std::uint64_t> OwnSimulatedDevices::left_by_this_process() {
     }
   }
   return left;
+}
+
+OwnUse OwnSimulatedDevices::take_use() {
+  OwnUse use;
+  for (const std::size_t device : visible_) {
+    use.peak = std::max(use.peak, memory_.take_peak(device));
+    use.now = std::max(use.now, memory_.own(device));
+  }
+  return use;
 }
 
 Bytes OwnSimulatedDevices::free_bytes(int index) { return size_ - Bytes{memory_.use(device(index)).used_bytes}; }

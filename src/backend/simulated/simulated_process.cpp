@@ -139,6 +139,10 @@ public:
     return settled;
   }
 
+  [[nodiscard]] std::optional<OwnUse> take_use() override {
+    return in_use() ? OwnSimulatedDevices::instance("what this process has used").take_use() : OwnUse{};
+  }
+
   [[nodiscard]] bool sees_only(const std::vector<std::string>& uuids) const override {
     const auto seen = OwnSimulatedDevices::instance("what this process sees").uuids();
     return std::all_of(seen.begin(), seen.end(), [&](const std::string& uuid) {
