@@ -40,8 +40,9 @@ public:
   /// Blocks until it has answered or sleeps, having looked at everything that happened before.
   void settle();
 
-  /// Blocks until it does nothing more by itself: it sleeps, waits for its next command, is stopped or has ended.
-  void rest() const;
+  /// Blocks until it waits for its next command, is stopped, has ended, or sleeps for ever; or only sleeps, where it
+  /// looks again and again for memory of the dead.
+  void rest(bool looks_for_memory) const;
 
   /// Stops it where it sleeps, and blocks until it is stopped.
   void stop() const;

@@ -46,9 +46,9 @@ bool sleeps_in_poll(pid_t process) {
   return call && is_sleep(*call);
 }
 
-bool rests(pid_t process) {
+bool sleeps_in_read(pid_t process) {
   const auto call = blocked_in(process);
-  return call && (is_sleep(*call) || reads(*call));
+  return call && reads(*call);
 }
 
 bool sleeps_for_ever(pid_t process) {

@@ -7,8 +7,8 @@ namespace gputest::tests {
 /// Whether a process of this test is blocked in poll(), so that it has looked at everything that happened before.
 [[nodiscard]] bool sleeps_in_poll(pid_t process);
 
-/// Whether it is, or waits for its next command: it does nothing more until somebody else does something.
-[[nodiscard]] bool rests(pid_t process);
+/// Whether it reads, as one that waits for its next command does.
+[[nodiscard]] bool sleeps_in_read(pid_t process);
 
 /// Whether it sleeps in poll(), and no time-out of its own will ever wake it: only a notify or a hang-up can.
 [[nodiscard]] bool sleeps_for_ever(pid_t process);

@@ -127,7 +127,7 @@ void Scene::before(const SystemCall& call) {
 void Scene::rest_of_the_others() {
   for (const auto& [number, actor] : actors_) {
     if (number != subject_number && dead_.count(number) == 0) {
-      actor->rest();
+      actor->rest(!memory_out_.empty());
     }
   }
 }
@@ -137,6 +137,7 @@ void Scene::meanwhile() {
     meanwhile_done_ = true;
     for (const auto& line : scenario_->meanwhile) {
       direct(line);
+      rest_of_the_others(); // else it would depend on the machine how far they have come when the next one happens
     }
   }
 }
@@ -168,13 +169,17 @@ bool Scene::observes(const std::string& what) {
 void Scene::kill(std::size_t number) {
   actor(number).kill();
   dead_.insert(number);
+  memory_out_.insert(number);
   stopped_.erase(number);
   waits_.erase(number);
   inside_.erase(number);
   holding_.erase(number);
 }
 
-void Scene::show_free(std::size_t number) { stage_->oracle().clear(number); }
+void Scene::show_free(std::size_t number) {
+  stage_->oracle().clear(number);
+  memory_out_.erase(number);
+}
 
 void Scene::quiesce() {
   for (std::size_t before = waits_.size() + 1; waits_.size() < before;) {

@@ -73,6 +73,7 @@ private:
   std::set<std::size_t> inside_;
   std::set<std::size_t> holding_;
   std::set<std::size_t> dead_;
+  std::set<std::size_t> memory_out_; ///< of these, those whose memory is still in use
   std::set<std::size_t> stopped_;
   bool meanwhile_done_ = false;
 };
