@@ -155,7 +155,7 @@ void Client::inherit_across_exec() const { liveness_.inherit_across_exec(); }
 bool Client::forked() const { return liveness_ && own_.pid != platform::own_pid(); }
 
 Observations Client::take(std::unique_lock<platform::FileLock>& guard, DeviceMask devices) {
-  const bool has_place = liveness_ || !why_silent_.empty();
+  const bool has_place = liveness_ || !why_given_up_.empty();
   if (has_place) {
     require_kept();
   }
@@ -165,7 +165,7 @@ Observations Client::take(std::unique_lock<platform::FileLock>& guard, DeviceMas
   auto seen = records_->observe(devices | devices_of(ended));
   const auto start_time = platform::start_time_of(platform::own_pid());
   guard.lock();
-  if (liveness_ || !why_silent_.empty()) {
+  if (liveness_ || !why_given_up_.empty()) {
     require_kept(); // another thread may have taken it meanwhile
     return seen;
   }
@@ -181,14 +181,14 @@ Observations Client::take(std::unique_lock<platform::FileLock>& guard, DeviceMas
   own_.start_time = start_time.value_or(0);
   own_.uid = store_->owner_of(own_.slot);
   own_.identity = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
-  // Whoever still watches this liveness FIFO for the end of its last owner does not see that end any more.
+  // A process that still watches this liveness FIFO for the exit of its last owner cannot detect that exit any more.
   records_->notify_all_queued();
   return seen;
 }
 
 void Client::require_kept() const {
-  if (!why_silent_.empty()) {
-    throw LedgerError{"this process has lost its place on the ledger: " + why_silent_};
+  if (!why_given_up_.empty()) {
+    throw LedgerError{"this process has lost its place on the ledger: " + why_given_up_};
   }
   liveness_.require_kept();
   fifo_.require_kept();
@@ -202,10 +202,10 @@ void Client::require_in_place() const {
   }
 }
 
-void Client::fall_silent(const std::string& why) {
+void Client::give_up_slot(const std::string& why) {
   liveness_ = platform::LivenessFifo{};
   fifo_ = platform::WakeFifo{};
-  why_silent_ = why;
+  why_given_up_ = why;
 }
 
 void Client::write() {
@@ -406,8 +406,8 @@ Result Client::wait_for_grant(std::unique_lock<platform::FileLock>& guard, const
         own_.claim.devices = enters ? grant->devices : own_.claim.devices;
         own_.claim.behind = 0;
         write();
-        // Those that it kept waiting have to look again. Who enters may have been in the way on devices that it did not
-        // take, and those behind it there watched it and nobody else.
+        // Those that it kept waiting have to look again. A process that enters may have been in the way on devices that
+        // it did not take, and those behind it there watched it and nobody else.
         if (queued && enters) {
           records_->notify_all_queued();
         } else if (queued) {
@@ -450,11 +450,11 @@ Result Client::wait_for_grant(std::unique_lock<platform::FileLock>& guard, const
         if (!all_probed) {
           before = std::move(all);
           guard.unlock();
-          const auto silent = in_slots(look.living, watches.ended_among(slots_of(look.living)));
+          const auto exited = in_slots(look.living, watches.ended_among(slots_of(look.living)));
           probed.clear();
           std::copy_if(look.living.begin(), look.living.end(), std::back_inserter(probed),
-                       [&](const Record& entry) { return !has(silent, entry); });
-          add_all(ended, silent);
+                       [&](const Record& entry) { return !has(exited, entry); });
+          add_all(ended, exited);
           observe_and_lock(ahead_among(probed));
           continue;
         }
@@ -524,7 +524,7 @@ Result Client::wait_for_grant(std::unique_lock<platform::FileLock>& guard, const
       }
       give_up({});
     } catch (const LedgerError& error) {
-      fall_silent(error.what()); // a process that cannot take its claim back must not be waited for
+      give_up_slot(error.what()); // a process that cannot take its claim back must not be waited for
     }
     throw;
   }

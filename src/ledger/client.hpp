@@ -31,13 +31,14 @@ public:
   [[nodiscard]] bool forked() const;
 
   /// Throws LedgerError if the place is not this process's any more: something in it has closed one of its FIFOs, or it
-  /// had to fall silent.
+  /// had to give up its slot.
   void require_kept() const;
 
-  /// Lets the FIFOs go, as if this process had ended, because it could not wake somebody who has to look.
+  /// Gives up both FIFOs, as if this process had ended, because it could not notify a process that has to look.
   ///
-  /// Whoever has counted its claim sees the liveness FIFO hang up. Its memory stays counted as that of the dead does.
-  void fall_silent(const std::string& why);
+  /// The processes that have counted its claim watch the liveness FIFO. Its memory stays counted, like that of an ended
+  /// process.
+  void give_up_slot(const std::string& why);
 
   /// What the record says, or is about to say.
   [[nodiscard]] Record& own() { return own_; }
@@ -86,7 +87,7 @@ private:
   Records* records_;
   platform::LivenessFifo liveness_; ///< from take() on
   platform::WakeFifo fifo_;
-  std::string why_silent_; ///< empty before fall_silent()
+  std::string why_given_up_; ///< empty before give_up_slot()
   Record own_;
 };
 

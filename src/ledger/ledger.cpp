@@ -15,14 +15,14 @@ Ledger::Ledger(const std::string& folder, std::shared_ptr<const DeviceProbe> pro
     : store_{folder, ledger_name, ledger_layout}, devices_{store_}, records_{store_, devices_, std::move(probe)},
       client_{store_, records_} {}
 
-/// Calls what changes the ledger. If that cannot wake whom it has to, this process must look dead to them; and if the
+/// Calls what changes the ledger. If that cannot notify a process, this one must look dead to it; and if the
 /// ledger's folder has been removed, that is what has to be said.
 template <class Function>
 auto Ledger::or_lose_place(Function function) {
   try {
     return function();
   } catch (const platform::CannotNotify& error) {
-    client_.fall_silent(error.what());
+    client_.give_up_slot(error.what());
     store_.require_in_place();
     throw;
   } catch (const LedgerError&) {

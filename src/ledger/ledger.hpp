@@ -14,7 +14,7 @@
 
 namespace gputest::ledger {
 
-/// The machine-wide book of who holds how many bytes of which device, and this process's own line in it.
+/// The ledger of which process holds how many bytes of which device, and this process's own record in it.
 ///
 /// One object a process. Thread-safe. A process that is killed at any instruction leaves nothing that needs cleaning.
 class Ledger {
@@ -57,7 +57,8 @@ public:
   /// Leases. Blocks as `patience` allows. Throws NestedLease if this process already holds or awaits a lease.
   [[nodiscard]] Result lease(const LeaseRequest& request, const Patience& patience);
 
-  /// Gives the lease back and wakes whom that lets go on. Does nothing if none is held. Does not throw.
+  /// Gives the lease back and notifies the processes that may be granted theirs now. Does nothing if none is held. Does
+  /// not throw.
   void release() noexcept;
 
   /// Records what this process takes by itself on each of its devices from now on: its context, and what it has not

@@ -26,8 +26,8 @@ struct Observations {
   bool complete = true;
 };
 
-/// The records of everybody on the ledger: who is there, who has ended, and who has to be woken. Under the store's
-/// mutex.
+/// The records of all processes on the ledger: which there are, which have ended, and which have to be notified. Under
+/// the store's mutex.
 class Records {
 public:
   Records(platform::SlotStore& store, DeviceTable& devices, std::shared_ptr<const DeviceProbe> probe)
@@ -55,10 +55,10 @@ public:
   [[nodiscard]] Observations glance(policy::DeviceMask devices) const;
 
   /// Of the processes in `ended`, whose ends were seen before `seen` was observed: takes those whose memory is back off
-  /// the ledger and out of `all`; the others lose their places in the queue, and are marked in `all`. Whoever has taken
-  /// the slot of one of them meanwhile is another process, of which nothing was seen.
+  /// the ledger and out of `all`; the others lose their places in the queue, and are marked in `all`. A process
+  /// that has taken the slot of one of them meanwhile is another one, of which nothing was seen.
   ///
-  /// Wakes nobody: whom a process concerns watches its liveness FIFO, and so sees the end for itself.
+  /// Notifies nobody: interested processes watch the liveness FIFO, and detect the exit themselves.
   void reap(std::vector<Record>& all, const std::vector<Record>& ended, const Observations& seen);
 
   /// What decisions need: all claims, and the capacity of the devices of interest, all of which `seen` must have.

@@ -16,7 +16,7 @@ struct Excess {
   std::uint64_t bytes = 0;
 };
 
-/// Who stands in the way of a request.
+/// What stands in the way of a request.
 struct Blocked {
   std::vector<Record> blockers;
   std::vector<Excess> excesses; ///< memory beyond claims that stands in its way too

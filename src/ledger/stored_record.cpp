@@ -68,8 +68,8 @@ Record to_unnamed_entry(std::size_t slot, const StoredRecord& record) {
   claim.behind = record.behind;
   entry.identity = record.identity;
   claim.candidates = record.candidates;
-  // Who has ended is taken off when its devices show their memory free: one with devices that it has never been on
-  // might stay for ever.
+  // An ended process is removed when its devices show its memory free. One with devices that it has never been on might
+  // stay for ever.
   claim.devices = claim.stage > policy::Stage::entering ? record.devices : 0;
   claim.wanted = record.wanted;
   claim.overhead_bytes = record.overhead_bytes;
