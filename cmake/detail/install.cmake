@@ -10,6 +10,14 @@ install(TARGETS gputest_core
   FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 if(GPUTEST_BUILD_CLI)
   install(TARGETS gputest_cli EXPORT gputest-targets RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+  if(TARGET gputest_documents)
+    set(documents_dir "${PROJECT_BINARY_DIR}/src/cli/documents")
+    install(FILES "${documents_dir}/gputest.1" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
+    install(FILES "${documents_dir}/gputest.bash" DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions"
+      RENAME gputest)
+    install(FILES "${documents_dir}/_gputest" DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions")
+    install(FILES "${documents_dir}/gputest.fish" DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d")
+  endif()
 endif()
 # The parts for test frameworks are installed as sources: the project that uses them builds them.
 install(FILES "${PROJECT_SOURCE_DIR}/include/gputest/gputest.hpp" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/gputest")

@@ -19,6 +19,7 @@ struct Plan {
   std::vector<Request> requests; ///< of all its tests, as far as known
   Capabilities capabilities;     ///< what its tests require, all together
   bool open_ended = false;       ///< some requests are not known yet: a medium one is assumed
+  std::string filter_option;     ///< before a test's name: the option that runs it alone; empty: there is none
 };
 
 /// What was found in this process since examine() was called last.
@@ -37,7 +38,8 @@ struct Findings {
 /// that has one.
 class Session {
 public:
-  /// Throws InvalidSetting for devices that cannot be, and Error while this process has another Session.
+  /// Throws InvalidSetting for devices that cannot be and a folder that is not an absolute path, and Error while this
+  /// process has another Session.
   Session(Settings settings, Entry entry);
 
   /// A Session by what the environment says. Throws as the constructor and settings_from_environment() do.
@@ -115,15 +117,15 @@ struct Claimant {
   std::int64_t pid = 0;
   Stage stage = Stage::inside;
   std::vector<std::string> devices; ///< UUIDs: those of the lease that it holds or waits for, else all of its devices
-  Bytes lease;                      ///< held or waited for, per device
+  Bytes lease;                      ///< held or waited for, per device; entering: the largest that it will ask for
   bool whole_devices = false;       ///< the lease is of whole devices
   Bytes overhead;                   ///< what the process takes by itself on each of its devices
   std::chrono::system_clock::time_point since; ///< when it took, or began to wait for, the lease
   bool ended = false; ///< the process has exited, and the device has not shown its memory free yet
 };
 
-/// All processes in the ledger that the settings name. Creates the ledger if there is none. Throws LedgerError,
-/// InvalidSetting.
+/// All processes in the ledger that the settings name; none if there is no ledger. Does not wait, and creates nothing.
+/// Throws LedgerError, InvalidSetting.
 [[nodiscard]] std::vector<Claimant> status(const Settings& settings);
 
 } // namespace gputest

@@ -15,6 +15,13 @@ namespace gputest {
 /// How ctest runs the tests, if the user sets it (GPUTEST_RUN_MODE).
 enum class RunModeSetting { automatic, serial, parallel };
 
+/// Which skips are failures (GPUTEST_FORBID_SKIP).
+enum class ForbidSkip {
+  no,      ///< none
+  machine, ///< those because of the machine: no GPU, too few of them, too little memory, a missing capability
+  all,     ///< also those because of the run, such as a large test beside others
+};
+
 /// A list of devices in the form of CUDA_VISIBLE_DEVICES, and the variable that contains it.
 struct DeviceRestriction {
   std::string variable; ///< for messages: `CUDA_VISIBLE_DEVICES`
@@ -38,8 +45,8 @@ struct Settings {
   std::string folder; ///< of the ledger, an absolute path; empty: the shared one of this machine, or this user's own
   std::optional<MemoryKind> memory_resource; ///< the kind for memory resources; nullopt: the best that the device can
   RunModeSetting run_mode = RunModeSetting::automatic;
-  bool require_gpu = false; ///< a skip because there is no GPU is a failure
-  bool forbid_skip = false; ///< every skip is a failure; implies require_gpu
+  bool require_gpu = false;                ///< a skip because there is no GPU is a failure
+  ForbidSkip forbid_skip = ForbidSkip::no; ///< which other skips are failures; all of them contain require_gpu
 
   std::optional<DeviceRestriction> visible_devices; ///< CUDA_VISIBLE_DEVICES; nullopt if it is not set
   std::optional<DeviceRestriction> job_devices;     ///< Slurm's list for the job, used if visible_devices is not set
@@ -60,7 +67,8 @@ struct Entry {
 };
 
 /// Reads the settings from the environment variables that the README lists, and from those of CUDA, CTest, Slurm and
-/// MPI launchers. Throws InvalidSetting, naming the variable, its value, what is allowed and an example.
+/// MPI launchers. Throws InvalidSetting, naming the variable, its value, what is allowed and an example; and for a
+/// variable that begins with GPUTEST_ and is none of gputest's, naming the nearest one.
 [[nodiscard]] Settings settings_from_environment();
 
 /// Reads what gpu_add_test() has put into the environment of its test. Throws InvalidSetting.

@@ -3,11 +3,11 @@
 #include "backend/device_list.hpp"
 #include "cli/free_memory.hpp"
 #include "cli/json_text.hpp"
-#include "cli/ledger_view.hpp"
 #include "ledger/backend_probe.hpp"
+#include "ledger/ledger_view.hpp"
 #include "platform/ledger_folder.hpp"
 #include "platform/process.hpp"
-#include "policy/visible_devices.hpp"
+#include "session/allowed_devices.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -22,12 +22,12 @@ namespace gputest::cli {
 namespace {
 
 /// The ledger's index of a device, or one past its last if the ledger does not know the device yet.
-std::size_t index_on_ledger(const LedgerView& view, const std::string& uuid) {
+std::size_t index_on_ledger(const ledger::LedgerView& view, const std::string& uuid) {
   const auto found = std::find(view.uuids.begin(), view.uuids.end(), uuid);
   return static_cast<std::size_t>(std::distance(view.uuids.begin(), found));
 }
 
-void add_claims(DeviceReport& report, const LedgerView& view, policy::DeviceMask device) {
+void add_claims(DeviceReport& report, const ledger::LedgerView& view, policy::DeviceMask device) {
   for (const auto& entry : view.entries) {
     const auto& claim = entry.claim;
     if (claim.stage == policy::Stage::outside || claim.stage == policy::Stage::entering ||
@@ -44,7 +44,7 @@ void add_claims(DeviceReport& report, const LedgerView& view, policy::DeviceMask
 
 /// The test or command in the ledger to which a process belongs: its own, an ancestor's, or that of its parent lease,
 /// which it keeps after its ancestors have exited. Empty for an external process.
-std::string who_is(std::int64_t pid, const LedgerView& view) {
+std::string who_is(std::int64_t pid, const ledger::LedgerView& view) {
   for (std::optional ancestor = static_cast<pid_t>(pid); ancestor && *ancestor > 1;
        ancestor = platform::parent_of(*ancestor)) {
     for (const auto& entry : view.entries) {
@@ -66,7 +66,7 @@ std::string who_is(std::int64_t pid, const LedgerView& view) {
 }
 
 DeviceReport look_at_device(const backend::DeviceList& list, std::size_t index, const ledger::DeviceProbe& probe,
-                            const LedgerView& view) {
+                            const ledger::LedgerView& view) {
   DeviceReport report;
   report.index = index;
   report.device = list.devices()[index];
@@ -115,17 +115,15 @@ DevicesReport look_at_devices(const Settings& settings) {
   report.origin = list->origin();
   report.left_out = list->left_out();
   const auto probe = backend::make_probe(list);
-  const LedgerView view = look_at_ledger(platform::ledger_folder(settings.folder, settings.devices), probe);
+  const ledger::LedgerView view =
+      ledger::look_at_ledger(platform::ledger_folder(settings.folder, settings.devices), probe);
 
-  std::vector<std::string> uuids;
-  for (const auto& device : list->devices()) {
-    uuids.push_back(device.uuid);
-  }
-  const auto visible = policy::visible_devices(
-      settings.visible_devices ? std::optional{settings.visible_devices->value} : std::nullopt, uuids);
-  for (std::size_t i = 0; i < uuids.size(); ++i) {
+  const auto allowed = session::allowed_devices(*list, settings);
+  report.restriction = allowed.restriction;
+  for (std::size_t i = 0; i < list->devices().size(); ++i) {
     report.devices.push_back(look_at_device(*list, i, *probe, view));
-    report.devices.back().visible = std::find(visible.begin(), visible.end(), i) != visible.end();
+    report.devices.back().visible =
+        std::find(allowed.visible.begin(), allowed.visible.end(), i) != allowed.visible.end();
   }
   return report;
 }

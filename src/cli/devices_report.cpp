@@ -4,6 +4,7 @@
 #include "cli/table.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -144,6 +145,19 @@ Json details_json(const DevicesReport& report, const DeviceReport& device) {
               {"notes", notes_of(device)}};
 }
 
+/// Why tests have no device, although the machine has some.
+std::string why_no_device(const DevicesReport& report) {
+  const auto& devices = report.devices;
+  const auto usable = [](const DeviceReport& device) { return policy::why_unusable(device.facts).empty(); };
+  if (std::any_of(devices.begin(), devices.end(), usable)) {
+    return report.restriction + " hides all that can be used";
+  }
+  const bool hides = std::any_of(devices.begin(), devices.end(), [](const DeviceReport& d) { return !d.visible; });
+  return std::string{devices.size() == 1 ? "it" : "none of them"} +
+         (devices.size() == 1 ? " cannot be used, for the reason above" : " can be used, for the reasons above") +
+         (hides ? "; and " + report.restriction + " hides some" : "");
+}
+
 } // namespace
 
 bool has_usable_device(const DevicesReport& report) {
@@ -172,7 +186,7 @@ std::string to_text(const DevicesReport& report) {
   std::string text = table.to_string() + "\n" + details_text(report) + "\n" + report.origin + "\n";
   text += report.left_out.empty() ? "" : report.left_out + "\n";
   if (!has_usable_device(report)) {
-    text += "no GPU for tests: CUDA_VISIBLE_DEVICES hides all that can be used\n";
+    text += "no GPU for tests: " + why_no_device(report) + "\n";
   }
   return text;
 }
@@ -198,11 +212,8 @@ nlohmann::ordered_json to_json(const DevicesReport& report) {
                        {"limit_bytes", device.device.total.count()}});
     devices.back().update(details_json(report, device));
   }
-  return {{"version", json_version},
-          {"origin", report.origin},
-          {"why_none", report.why_none},
-          {"left_out", report.left_out},
-          {"devices", devices}};
+  return {{"version", json_version},     {"origin", report.origin},           {"why_none", report.why_none},
+          {"left_out", report.left_out}, {"restriction", report.restriction}, {"devices", devices}};
 }
 
 ExitCode exit_code_of(const DevicesReport& report) {

@@ -25,7 +25,7 @@ struct DeviceUser {
 struct DeviceReport {
   std::size_t index = 0; ///< in the machine's order, before CUDA_VISIBLE_DEVICES
   Device device;
-  bool visible = true;                          ///< false: CUDA_VISIBLE_DEVICES hides it
+  bool visible = true;                          ///< false: the restriction hides it
   std::uint64_t reserved_bytes = 0;             ///< the driver's own
   std::uint64_t used_bytes = 0;                 ///< by all processes
   std::uint64_t context_bytes = 0;              ///< in the ledger: contexts of the processes on it
@@ -40,9 +40,10 @@ struct DeviceReport {
 
 /// What `gputest devices` prints.
 struct DevicesReport {
-  std::string origin;   ///< what kind of devices these are
-  std::string why_none; ///< why there are none; empty if there are some
-  std::string left_out; ///< why some GPUs are not in `devices`
+  std::string origin;      ///< what kind of devices these are
+  std::string why_none;    ///< why there are none; empty if there are some
+  std::string left_out;    ///< why some GPUs are not in `devices`
+  std::string restriction; ///< what decides which devices are visible: `CUDA_VISIBLE_DEVICES='1'`
   std::vector<DeviceReport> devices;
   bool gpu_required = false; ///< a setting demands one
 };

@@ -9,7 +9,7 @@ namespace gputest::cli {
 enum class ExitCode {
   done = 0,
   wrong_command_line = 64,
-  no_gpu = 69,         ///< no usable GPU, or another skip, although a setting forbids skips
+  no_gpu = 69,         ///< no usable GPU, or another skip, although a setting forbids it, or more than the parent lease
   internal_error = 70, ///< or a ledger that cannot be used
   wait_limit = 75,     ///< the memory did not become free in time
   skipped = skipped_exit_code,

@@ -28,7 +28,8 @@ Settings (environment variables; options take precedence):
   GPUTEST_LARGE        a large test while others run: exclude, serial or wait       default exclude
   GPUTEST_TEST         CTest's name of the test, for messages                       default the command's name
   GPUTEST_REQUIRE_GPU  1: a skip because there is no GPU is a failure               default 0
-  GPUTEST_FORBID_SKIP  1: every skip is a failure                                   default 0
+  GPUTEST_FORBID_SKIP  machine: a skip because of the machine (no GPU, too little memory, a missing capability)
+                       is a failure; 1: every skip is                               default 0
   GPUTEST_WAIT_LIMIT   longest wait, as 90s, 20min or 1h                            default 20min
   GPUTEST_RUN_MODE     auto, serial or parallel: how ctest runs tests               default auto
   GPUTEST_MEMORY_RESOURCE  auto, pool or malloc: gputest::memory_resource           default auto
@@ -37,8 +38,9 @@ Settings (environment variables; options take precedence):
 Options of simulated devices: memory_pools, managed_memory, concurrent_managed_access, peer_access, cooperative_launch,
 tcc, wddm, mig; each of these also with the prefix no_; sm_<n> (90), context=<size> (512MiB), return=<n>ms,
 exclusive_process, prohibited, lost, integrated, no_process_list.
+A variable that begins with GPUTEST_ and is none of these is an error.
 gputest uses only GPUs that CUDA_VISIBLE_DEVICES allows. It sets CUDA_VISIBLE_DEVICES (to UUIDs) and GPUTEST_LEASE_OF
-(the parent lease) for the commands that it starts.
+(the parent lease) for the commands that it starts, and GPUTEST_ENTRY, as gpu_add_test() does, to know how tests ended.
 )";
 
 constexpr auto run_text =
@@ -66,7 +68,7 @@ Columns:
   ON LEDGER      contexts and tests of the processes in the ledger, and the number of these processes
   EXTERNAL       used by processes that are not in this ledger: without gputest, or in a container without its folder
   FREE FOR NEXT  what a test could lease now without waiting, without its context; 0 B also if others wait ahead of it
-  VISIBLE        no: CUDA_VISIBLE_DEVICES hides it from tests
+  VISIBLE        no: CUDA_VISIBLE_DEVICES, or the list of a Slurm job, hides it from tests
 Below the table: what each GPU can do ('?': not known, '-': does not apply), which processes use it, and what is unusual
 about it. MEMORY '8 GiB of 140 GiB' means that GPUTEST_DEVICE_MEMORY makes gputest decide as on a GPU with 8 GiB.
 
@@ -75,6 +77,7 @@ about it. MEMORY '8 GiB of 140 GiB' means that GPUTEST_DEVICE_MEMORY makes gpute
   origin       what kind of devices these are: the driver's version, or simulated
   why_none     why there are no devices; empty if there are some
   left_out     why some GPUs are not in the list; empty if all are
+  restriction  what decides which devices are visible, such as CUDA_VISIBLE_DEVICES='0'
   devices      list of objects:
     index, uuid, name, simulated, mig_slice, visible, why_unusable (empty if it can be used)
     total_bytes, reserved_bytes (the driver's own), used_bytes
@@ -99,11 +102,13 @@ constexpr auto status_text = R"(Claims:
 'stopped': the process is stopped (Ctrl-Z, SIGSTOP, a debugger); it keeps its claim until it continues or exits.
 'ending': the process is exiting; it gives up its claim in a moment. 'kept by a child': the process has exited before a
 child that it forked, or it runs in another container. MEMORY is '-' for a process that has no lease and asks for none.
-FOR is the time since the claim began. Waiting processes are listed in the order of arrival.
+FOR is the time since the claim began. Waiting processes are listed in the order of arrival. The last line names the
+ledger's folder. A private ledger has the processes of one user, a shared one those of a group.
 
 --json prints one object:
   version      1; goes up when a key is removed or changes its meaning
   folder       of the ledger
+  shared       true: a ledger of a group of users; false: of one user
   exists       false: no process has used it yet
   caveat       why it was read without the ledger's mutex, so that lines may not fit together; else empty
   now_unix_ms  when this was true
@@ -128,8 +133,8 @@ std::string exit_codes(Codes codes) {
                      line(ExitCode::wrong_command_line, "the command line is wrong");
   if (codes != Codes::common) {
     text += line(ExitCode::no_gpu, run ? "no usable GPU although GPUTEST_REQUIRE_GPU=1 or --require-gpu demands one;\n"
-                                         "       another skip although GPUTEST_FORBID_SKIP=1 forbids it;\n"
-                                         "       or more memory than the lease under which it runs"
+                                         "       another skip although GPUTEST_FORBID_SKIP forbids it;\n"
+                                         "       or more than the lease under which it runs"
                                        : "no usable GPU although GPUTEST_REQUIRE_GPU=1 demands one");
   }
   text += line(ExitCode::internal_error, "internal error, or the ledger cannot be used");

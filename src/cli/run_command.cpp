@@ -9,6 +9,7 @@
 #include "platform/program_output.hpp"
 #include "platform/report_file.hpp"
 #include "platform/supervised_command.hpp"
+#include "settings/variable_names.hpp"
 
 #include <fmt/format.h>
 
@@ -67,6 +68,7 @@ constexpr const char* entry_variable = "GPUTEST_ENTRY";
 
 /// Returns only if the command does not start.
 ExitCode run_leased(const RunArguments& arguments, const settings::EntryWatcher& watcher) {
+  settings::refuse_unknown_variables();
   const Run run = run_of(arguments, platform::read_variable);
   if (const auto problem = problem_with_command(arguments.command.front(), platform::read_variable("PATH"))) {
     return report(*problem);

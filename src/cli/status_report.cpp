@@ -1,8 +1,8 @@
 #include "cli/status_report.hpp"
 
 #include "cli/json_text.hpp"
-#include "cli/ledger_view.hpp"
 #include "cli/table.hpp"
+#include "ledger/ledger_view.hpp"
 #include "session/messages.hpp"
 
 #include <gputest/bytes.hpp>
@@ -40,7 +40,7 @@ ClaimKind kind_of(const ledger::Record& entry) {
   return ClaimKind::context;
 }
 
-ProcessReport make_process(const LedgerView& view, const ledger::Record& entry) {
+ProcessReport make_process(const ledger::LedgerView& view, const ledger::Record& entry) {
   const policy::Claim& claim = entry.claim;
   ProcessReport process;
   process.kind = kind_of(entry);
@@ -171,10 +171,11 @@ std::string_view to_string(Owner owner) {
   return "unknown";
 }
 
-StatusReport make_status(const std::string& folder, const LedgerView& view, std::chrono::system_clock::time_point now,
+StatusReport make_status(const ledger::LedgerView& view, std::chrono::system_clock::time_point now,
                          std::string (*name_of_user)(std::uint32_t uid)) {
   StatusReport report;
-  report.folder = folder;
+  report.folder = view.folder;
+  report.shared = view.shared;
   report.exists = view.exists;
   report.caveat = view.caveat;
   report.now = now;
@@ -197,10 +198,12 @@ std::string to_text(const StatusReport& report) {
   if (!report.exists) {
     return fmt::format("nobody (no process has used the ledger in {} yet)\n", report.folder);
   }
+  const std::string ledger = fmt::format("ledger: {} ({})\n", report.folder,
+                                         report.shared ? "shared by a group of users" : "private to one user");
   const std::string caveat =
       report.caveat.empty() ? "" : fmt::format("read while others may write: {}\n", report.caveat);
   if (report.processes.empty()) {
-    return caveat + "nobody\n";
+    return caveat + "nobody\n" + ledger;
   }
   Table table{{{"PID", Align::right},
                {"USER"},
@@ -215,7 +218,7 @@ std::string to_text(const StatusReport& report) {
                    to_string(Bytes{process.context_bytes}), memory_text(process),
                    session::short_duration(duration_cast<std::chrono::seconds>(report.now - process.since))});
   }
-  return caveat + table.to_string();
+  return caveat + table.to_string() + ledger;
 }
 
 nlohmann::ordered_json to_json(const StatusReport& report) {
@@ -237,11 +240,8 @@ nlohmann::ordered_json to_json(const StatusReport& report) {
                          {"since_unix_ms", unix_ms(process.since)},
                          {"for_ms", std::max<std::int64_t>(0, unix_ms(report.now) - unix_ms(process.since))}});
   }
-  return {{"version", json_version},
-          {"folder", report.folder},
-          {"exists", report.exists},
-          {"caveat", report.caveat},
-          {"now_unix_ms", unix_ms(report.now)},
+  return {{"version", json_version}, {"folder", report.folder}, {"shared", report.shared},
+          {"exists", report.exists}, {"caveat", report.caveat}, {"now_unix_ms", unix_ms(report.now)},
           {"processes", processes}};
 }
 

@@ -8,9 +8,11 @@
 #include <string_view>
 #include <vector>
 
-namespace gputest::cli {
-
+namespace gputest::ledger {
 struct LedgerView;
+}
+
+namespace gputest::cli {
 
 /// The state of a process's claim. Reports list claims in this order.
 enum class ClaimKind {
@@ -52,7 +54,8 @@ struct ProcessReport {
 
 /// What `gputest status` prints.
 struct StatusReport {
-  std::string folder;
+  std::string folder;  ///< of the ledger
+  bool shared = false; ///< whether it is the ledger of a group of users, and not of one user
   bool exists = false; ///< whether a process has used this ledger yet
   std::string caveat;  ///< why the ledger was read without its mutex; empty: it was not
   std::chrono::system_clock::time_point now;
@@ -66,11 +69,10 @@ struct StatusReport {
 [[nodiscard]] std::string_view to_string(Owner owner);
 
 /// Makes the report from the ledger's contents. `name_of_user` turns a uid into a name.
-[[nodiscard]] StatusReport make_status(const std::string& folder, const LedgerView& view,
-                                       std::chrono::system_clock::time_point now,
+[[nodiscard]] StatusReport make_status(const ledger::LedgerView& view, std::chrono::system_clock::time_point now,
                                        std::string (*name_of_user)(std::uint32_t uid));
 
-/// For people: a table, or one line that says `nobody`.
+/// For people: a table, or one line that says `nobody`; and a line that says where the ledger is.
 [[nodiscard]] std::string to_text(const StatusReport& report);
 
 /// For machines; `gputest status --help` documents the keys.

@@ -198,7 +198,8 @@ public:
 
 private:
   [[nodiscard]] Outcome skip_after_problem(const std::string& who) const {
-    return session_.skip(who + " cannot use a GPU in this process: " + broken_by_ + ". Run it by itself");
+    return session_.skip(who + " cannot use a GPU in this process: " + broken_by_ + ". Run it by itself",
+                         session::SkipCause::run);
   }
 
   void note_error(const std::string& who, const std::string& error) {

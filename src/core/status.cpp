@@ -1,12 +1,9 @@
-#include "backend/device_list.hpp"
-#include "ledger/backend_probe.hpp"
-#include "ledger/ledger.hpp"
-#include "ledger/stored_record.hpp"
-#include "platform/ledger_folder.hpp"
+#include "ledger/ledger_view.hpp"
+#include "settings/settings.hpp"
 
 #include <gputest/session.hpp>
 
-#include <algorithm>
+#include <utility>
 
 namespace gputest {
 
@@ -35,39 +32,22 @@ policy::DeviceMask devices_of(const policy::Claim& claim) {
 } // namespace
 
 std::vector<Claimant> status(const Settings& settings) {
-  std::string why_none;
-  const std::shared_ptr<const backend::DeviceList> machine = backend::open_devices(settings, why_none);
-  const auto probe = backend::make_probe(machine);
-  ledger::Ledger ledger{platform::ledger_folder(settings.folder, settings.devices), probe};
+  settings::check_folder(settings.folder, "Settings::folder");
+  const auto view = ledger::look_at_ledger(settings);
   std::vector<Claimant> all;
-  for (const auto& record : ledger.contents().entries) { // even if another process keeps the mutex
+  for (const auto& record : view.entries) {
     const auto& claim = record.claim;
+    if (claim.stage == policy::Stage::outside) {
+      continue; // it has a slot but no claim yet
+    }
     Claimant one;
-    bool counts = record.alive;
-    for (std::size_t i = 0; i < ledger::most_devices; ++i) {
-      const auto device = policy::DeviceMask{1} << i;
-      const auto uuid = ledger.devices().uuid(i);
-      if (uuid.empty()) {
-        break;
-      }
-      if ((devices_of(claim) & device) != 0) {
-        one.devices.push_back(uuid);
-      }
-      const auto found = std::find_if(machine->devices().begin(), machine->devices().end(),
-                                      [&](const Device& known) { return known.uuid == uuid; });
-      // If a device is not visible here, it is not known whether a dead process's bytes are free, and no process here
-      // needs them.
-      counts = counts ||
-               ((claim.devices & device) != 0 && found != machine->devices().end() && !probe->is_back(uuid, record));
-    }
-    if (!counts || claim.stage == policy::Stage::outside) {
-      continue;
-    }
     one.who = record.who;
     one.pid = record.pid;
     one.stage = stage_of(claim.stage);
-    one.lease = Bytes{claim.lease_bytes};
-    one.whole_devices = claim.exclusive;
+    one.devices = ledger::uuids_in(view, devices_of(claim));
+    const bool entering = claim.stage == policy::Stage::entering;
+    one.lease = Bytes{entering ? claim.largest_bytes : claim.lease_bytes};
+    one.whole_devices = entering ? claim.whole_devices : claim.exclusive;
     one.overhead = Bytes{claim.overhead_bytes};
     one.since = record.since;
     one.ended = !record.alive;

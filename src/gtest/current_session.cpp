@@ -32,7 +32,7 @@ const ::testing::TestSuite& running_suite() { return *::testing::UnitTest::GetIn
 /// Settings that cannot be used have failed the tests already.
 bool skips_are_forbidden() {
   try {
-    return settings_from_environment().forbid_skip;
+    return settings_from_environment().forbid_skip == ForbidSkip::all;
   } catch (const Error&) {
     return true;
   }
@@ -157,6 +157,7 @@ void CurrentSession::begin(const ::testing::UnitTest& unit_test) {
 
 Plan CurrentSession::plan_for(const ::testing::UnitTest& unit_test) const {
   Plan plan;
+  plan.filter_option = "--gtest_filter=";
   for_each_to_run(unit_test, [&](const ::testing::TestSuite& suite, const ::testing::TestInfo& test) {
     if (uses_gpu(suite, test) && contradiction_of(suite, test).empty()) {
       add_to(plan, suite, test);

@@ -147,4 +147,20 @@ policy::CtestSighting look_for_ctest() {
   }
 }
 
+std::vector<std::string> options_of_ctest() {
+  try {
+    const auto ctest = nearest_ctest(own_pid());
+    const auto folder = ctest ? working_directory_of(ctest->pid) : std::nullopt; // it has moved there
+    if (!folder)
+      return {};
+    std::vector<std::string> options{"--test-dir", *folder};
+    for (std::size_t i = 0; i + 1 < ctest->arguments.size(); ++i)
+      if (ctest->arguments[i] == "-C" || ctest->arguments[i] == "--build-config")
+        options.insert(options.end(), {"-C", ctest->arguments[i + 1]});
+    return options;
+  } catch (const std::exception&) {
+    return {};
+  }
+}
+
 } // namespace gputest::platform

@@ -2,11 +2,24 @@
 
 #include <cstdlib>
 
+#include <unistd.h>
+
 namespace gputest::platform {
 
 std::optional<std::string> read_variable(const char* name) {
   const char* value = std::getenv(name); // NOLINT(concurrency-mt-unsafe): before the tests start their threads
   return value == nullptr ? std::nullopt : std::optional<std::string>{value};
+}
+
+std::vector<std::string> variables_with(const std::string& prefix) {
+  std::vector<std::string> names;
+  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
+    const std::string text = *variable;
+    if (text.compare(0, prefix.size(), prefix) == 0) {
+      names.push_back(text.substr(0, text.find('=')));
+    }
+  }
+  return names;
 }
 
 void set_variable(const char* name, const std::string& value) {

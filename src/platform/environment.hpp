@@ -2,11 +2,15 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace gputest::platform {
 
 /// The value of an environment variable; nullopt if it is not set, which is not the same as empty.
 [[nodiscard]] std::optional<std::string> read_variable(const char* name);
+
+/// The names of all variables that begin with `prefix`, in the order of the environment.
+[[nodiscard]] std::vector<std::string> variables_with(const std::string& prefix);
 
 /// Sets a variable for this process and those it starts. Not while other threads read the environment.
 void set_variable(const char* name, const std::string& value);

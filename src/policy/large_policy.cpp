@@ -1,5 +1,7 @@
 #include "policy/large_policy.hpp"
 
+#include "policy/shell_words.hpp"
+
 namespace gputest::policy {
 
 namespace {
@@ -25,12 +27,21 @@ LargeDecision decide_large(LargePolicy policy, RunMode mode) {
   return mode == RunMode::parallel ? LargeDecision::exclude : LargeDecision::only_if_free;
 }
 
-std::string command_for_large(const std::string& ctest_name, const std::string& program,
-                              const std::string& gtest_name) {
-  if (!ctest_name.empty()) {
-    return "ctest -j1 -R '" + exactly(ctest_name) + "'";
+std::string command_for_large(const OneTest& test) {
+  std::vector<std::string> words;
+  if (!test.ctest_name.empty()) {
+    words.emplace_back("ctest");
+    words.insert(words.end(), test.ctest_options.begin(), test.ctest_options.end());
+    for (const std::string& word : {std::string{"-j1"}, std::string{"-R"}, exactly(test.ctest_name)}) {
+      words.push_back(word);
+    }
+    return shell_words(words);
   }
-  return gtest_name.empty() ? program : program + " --gtest_filter=" + gtest_name;
+  words = test.command;
+  if (!test.filter.empty()) {
+    words.push_back(test.filter);
+  }
+  return shell_words(words);
 }
 
 } // namespace gputest::policy

@@ -5,6 +5,7 @@
 #include <gputest/memory_class.hpp>
 
 #include <string>
+#include <vector>
 
 namespace gputest::policy {
 
@@ -18,8 +19,15 @@ enum class LargeDecision {
 /// What becomes of a large test under a policy and a run mode. Pure.
 [[nodiscard]] LargeDecision decide_large(LargePolicy policy, RunMode mode);
 
-/// The command that runs an excluded test: by CTest's name of it, or else by GoogleTest's. Pure.
-[[nodiscard]] std::string command_for_large(const std::string& ctest_name, const std::string& program,
-                                            const std::string& gtest_name);
+/// How one test is run again.
+struct OneTest {
+  std::string ctest_name;                 ///< empty: CTest has given it none
+  std::vector<std::string> ctest_options; ///< which tests ctest runs: its folder and its configuration, if known
+  std::vector<std::string> command;       ///< the command line of its process
+  std::string filter;                     ///< the option that makes the process run this test alone; empty: none
+};
+
+/// The command that runs an excluded test, for a shell: by ctest, or else as its process was started. Pure.
+[[nodiscard]] std::string command_for_large(const OneTest& test);
 
 } // namespace gputest::policy

@@ -1,5 +1,7 @@
 #include "session/answers.hpp"
 
+#include "platform/ctest_process.hpp"
+#include "platform/process.hpp"
 #include "policy/large_policy.hpp"
 #include "session/messages.hpp"
 #include "session/reasons.hpp"
@@ -14,20 +16,34 @@ std::string Answers::full_name(const std::string& test) const {
 }
 
 std::string Answers::command_for(const std::string& test) const {
-  return policy::command_for_large(entry_.name, program_, test);
+  const bool known_to_ctest = !entry_.name.empty();
+  policy::OneTest one;
+  one.ctest_name = entry_.name;
+  one.ctest_options = known_to_ctest ? platform::options_of_ctest() : std::vector<std::string>{};
+  one.command = platform::command_line_of(platform::own_pid());
+  one.filter = test.empty() || filter_option_.empty() ? "" : filter_option_ + test;
+  return policy::command_for_large(one);
 }
 
-Outcome Answers::skip(const std::string& reason, bool for_want_of_gpu) const {
-  if (settings_.forbid_skip || (for_want_of_gpu && settings_.require_gpu)) {
-    const std::string demand = settings_.forbid_skip ? "GPUTEST_FORBID_SKIP=1" : "GPUTEST_REQUIRE_GPU=1";
+Outcome Answers::skip(const std::string& reason, SkipCause cause) const {
+  const auto forbidden = settings_.forbid_skip;
+  const char* demand = nullptr;
+  if (forbidden == ForbidSkip::all) {
+    demand = "GPUTEST_FORBID_SKIP=1";
+  } else if (forbidden == ForbidSkip::machine && cause != SkipCause::run) {
+    demand = "GPUTEST_FORBID_SKIP=machine";
+  } else if (settings_.require_gpu && cause == SkipCause::no_gpu) {
+    demand = "GPUTEST_REQUIRE_GPU=1";
+  }
+  if (demand != nullptr) {
     return {Outcome::Kind::fail, reason + " (" + demand + " makes this skip a failure)"};
   }
   return {Outcome::Kind::skip, reason};
 }
 
 Outcome Answers::never_fits(const std::string& who, const policy::Refusal& refusal) const {
-  return skip(session::never_fits(who, refusal) +
-              (settings_.device_memory ? " (GPUTEST_DEVICE_MEMORY limits it)" : ""));
+  return skip(session::never_fits(who, refusal) + (settings_.device_memory ? " (GPUTEST_DEVICE_MEMORY limits it)" : ""),
+              SkipCause::machine);
 }
 
 ledger::Patience Answers::patience(const std::string& who, const std::string& what, bool* told) const {
@@ -50,7 +66,7 @@ Outcome Answers::outcome_of(const ledger::Result& result, const std::string& wha
     return never_fits(who, result.refusal);
   case Kind::would_wait:
     return rank_ ? Outcome{Outcome::Kind::fail, rank_would_wait(who, what, *rank_, result.blocked), true}
-                 : skip(excluded_by_others(who, result.blocked, command_for(test)));
+                 : skip(excluded_by_others(who, result.blocked, command_for(test)), SkipCause::run);
   case Kind::timed_out:
     return {Outcome::Kind::fail, waited_too_long(who, what, entry_.wait_limit, result.blocked), true};
   case Kind::stuck:

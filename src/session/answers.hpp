@@ -10,6 +10,13 @@
 
 namespace gputest::session {
 
+/// Why a test does not run.
+enum class SkipCause {
+  no_gpu,  ///< the machine has no GPU, or too few
+  machine, ///< its devices are too small, or lack a capability
+  run,     ///< how the tests are run: others beside a large one, an earlier test that left the process unusable
+};
+
 /// What a process reports about its tests: their names, its waits, and the outcome of a result for a test.
 class Answers {
 public:
@@ -23,11 +30,14 @@ public:
   /// A test as CTest and GoogleTest know it: `sort_keys: Sort.Keys`, or with the program's name.
   [[nodiscard]] std::string full_name(const std::string& test) const;
 
-  /// The command that runs a large test alone.
+  /// From now on a test's name after `option` makes this executable run that test alone; empty: no option does.
+  void set_filter_option(std::string option) { filter_option_ = std::move(option); }
+
+  /// The command that runs a large test alone, for a shell.
   [[nodiscard]] std::string command_for(const std::string& test) const;
 
   /// A skip; or a failure if the settings forbid this kind of skip.
-  [[nodiscard]] Outcome skip(const std::string& reason, bool for_want_of_gpu = false) const;
+  [[nodiscard]] Outcome skip(const std::string& reason, SkipCause cause) const;
 
   /// A request that no device can ever hold.
   [[nodiscard]] Outcome never_fits(const std::string& who, const policy::Refusal& refusal) const;
@@ -43,6 +53,7 @@ private:
   const Settings& settings_;
   const Entry& entry_;
   std::string program_;
+  std::string filter_option_;
   std::optional<MpiRank> rank_;
 };
 

@@ -26,19 +26,20 @@ Outcome Session::enter(const Plan& plan) {
     heaps.push_back(request.heap);
   }
   heap_.expect(heaps);
+  answers_.set_filter_option(plan.filter_option);
   std::string why_none;
   machine_ = devices_of_parent_lease();
   if (!machine_) {
     machine_ = backend::open_devices(settings_, why_none);
   }
   if (machine_->devices().empty()) {
-    return entered_ = answers_.skip("no GPU: " + why_none, true);
+    return entered_ = answers_.skip("no GPU: " + why_none, SkipCause::no_gpu);
   }
   auto allowed = allowed_devices(*machine_, settings_);
   if (allowed.indices.empty()) {
     return entered_ = answers_.skip("no GPU: " + allowed.restriction + " allows none of the " +
                                         std::to_string(machine_->devices().size()) + " of this machine",
-                                    true);
+                                    SkipCause::no_gpu);
   }
   contexts_.emplace(machine_, *process_);
   capable_.emplace(machine_);
@@ -58,7 +59,7 @@ Outcome Session::enter(const Plan& plan) {
   allowed.indices = capable_->usable(allowed.indices, unusable);
   add(why_no_more_, unusable);
   if (allowed.indices.empty()) {
-    return entered_ = answers_.skip("no GPU: " + why_no_more_, true);
+    return entered_ = answers_.skip("no GPU: " + why_no_more_, SkipCause::no_gpu);
   }
   ledger_.emplace(ledger_folder(), backend::make_probe(machine_));
   parent_lease_ = ParentLease::find(settings_, *ledger_, *machine_);
@@ -115,7 +116,7 @@ Outcome Session::enter_ledger(const Plan& plan, const AllowedDevices& allowed) {
   }
   const auto& possible = contexts_->begun_before() ? choice.candidates : allowed.indices;
   if (capable_->capable(of_all, possible, *ledger_).empty()) {
-    return answers_.skip(not_capable(who, capable_->why_not(of_all, possible, *ledger_)));
+    return answers_.skip(not_capable(who, capable_->why_not(of_all, possible, *ledger_)), SkipCause::machine);
   }
   limit_to_smallest_of(possible);
   // Once it is used, the heap exists as long as the context does, so it counts as overhead.

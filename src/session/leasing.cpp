@@ -35,14 +35,17 @@ Outcome Session::check_devices(const Request& request, const std::string& test) 
   }
   const std::string who = answers_.full_name(test);
   if (static_cast<std::size_t>(request.gpus) > devices_.size()) {
+    if (parent_lease_) {
+      return parent_lease_->too_few_devices(request);
+    }
     return answers_.skip(who + " needs " + std::to_string(request.gpus) + " GPUs and may use " +
                              std::to_string(devices_.size()) + " (" + describe(devices_) + ")" +
                              (why_no_more_.empty() ? "" : "; " + why_no_more_),
-                         true);
+                         SkipCause::no_gpu);
   }
   const auto first = indices_.begin();
   if (const auto why = capable_->why_not(request.capabilities, {first, first + request.gpus}, *ledger_); !why.empty()) {
-    return answers_.skip(not_capable(who, why));
+    return answers_.skip(not_capable(who, why), SkipCause::machine);
   }
   return {};
 }
@@ -67,7 +70,7 @@ Outcome Session::foresee(const Request& request, const std::string& test) {
     }
   }
   if (decide_large(request) == policy::LargeDecision::exclude) {
-    return answers_.skip(excluded_in_parallel(who, run_mode_->because, answers_.command_for(test)));
+    return answers_.skip(excluded_in_parallel(who, run_mode_->because, answers_.command_for(test)), SkipCause::run);
   }
   return {};
 }

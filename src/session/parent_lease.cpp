@@ -96,9 +96,8 @@ Outcome ParentLease::check(const Request& request) const {
   if (ranks_ == 1) {
     const bool fits =
         memory.medium_lock ? claim.medium_lock : !memory.exclusive && memory.bytes <= Bytes{claim.lease_bytes};
-    return holding && (claim.exclusive || fits)
-               ? Outcome{}
-               : Outcome{Outcome::Kind::fail, beyond_parent_lease(to_string(request), holder_)};
+    return holding && (claim.exclusive || fits) ? Outcome{}
+                                                : Outcome{Outcome::Kind::fail, beyond_parent_lease(request, holder_)};
   }
   const Bytes each = memory.exclusive ? smallest() : memory.bytes;
   const Bytes needed = policy::lease_for(each, Bytes{claim.overhead_bytes}, ranks_);
@@ -107,6 +106,10 @@ Outcome ParentLease::check(const Request& request) const {
   }
   return {Outcome::Kind::fail,
           beyond_share(to_string(request), needed, leased(), {*rank_, ranks_, devices_.size()}, holder_)};
+}
+
+Outcome ParentLease::too_few_devices(const Request& request) const {
+  return {Outcome::Kind::fail, beyond_parent_lease(request, holder_)};
 }
 
 Outcome ParentLease::nothing_left(const std::string& restriction) const {

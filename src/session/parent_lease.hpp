@@ -36,6 +36,9 @@ public:
   /// figures and what to write.
   [[nodiscard]] Outcome check(const Request& request) const;
 
+  /// The failure of a request for more devices than the lease has.
+  [[nodiscard]] Outcome too_few_devices(const Request& request) const;
+
   /// Why this process may use no device: `restriction` excludes all devices of the lease.
   [[nodiscard]] Outcome nothing_left(const std::string& restriction) const;
 

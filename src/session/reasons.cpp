@@ -12,6 +12,15 @@ constexpr const char* remedy =
     "GPUTEST_SUITE_NEEDS(<suite>, <size>, suite_lease), for an Environment or main() LAUNCHER on "
     "and MEMORY in gpu_add_test()";
 
+/// A size as options and keywords take it, rounded up to MiB.
+std::string as_written(Bytes bytes) {
+  constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20U;
+  constexpr std::uint64_t mebibytes_of_a_gibibyte = 1024;
+  const std::uint64_t mebibytes = (bytes.count() + mebibyte - 1) / mebibyte;
+  return mebibytes % mebibytes_of_a_gibibyte == 0 ? std::to_string(mebibytes / mebibytes_of_a_gibibyte) + "GiB"
+                                                  : std::to_string(mebibytes) + "MiB";
+}
+
 } // namespace
 
 std::string excluded_in_parallel(const std::string& who, const std::string& because, const std::string& command) {
@@ -42,10 +51,10 @@ std::string not_capable(const std::string& who, const std::string& why) {
 
 std::string waited_too_long(const std::string& who, const std::string& what, std::chrono::seconds limit,
                             const ledger::Blocked& blocked) {
-  return who + " waited " + short_duration(limit) + " (GPUTEST_WAIT_LIMIT) for " + what +
+  return who + " waited " + short_duration(limit) + ", its wait limit, for " + what +
          " and was not admitted. In its way: " + describe(blocked) +
-         ". 'gputest status' shows which processes hold memory and which wait; a longer GPUTEST_WAIT_LIMIT lets it "
-         "wait longer";
+         ". 'gputest status' shows which processes hold memory and which wait; a longer limit (WAIT_LIMIT in "
+         "gpu_add_test(), --wait-limit of gputest run, or GPUTEST_WAIT_LIMIT) lets it wait longer";
 }
 
 std::string no_room_beside_overheads(const std::string& who, const std::string& what, const ledger::Blocked& blocked,
@@ -102,8 +111,7 @@ std::string rank_would_wait(const std::string& who, const std::string& what, con
 
 std::string beyond_share(const std::string& what, Bytes needed, Bytes leased, const SharedBy& shared,
                          const ledger::Record& parent_lease) {
-  constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20U;
-  const auto figure = std::to_string((needed + Bytes{mebibyte - 1}).count() / mebibyte) + "MiB";
+  const auto figure = as_written(needed);
   return "this process is an MPI rank (" + shared.rank.because + " of " + std::to_string(shared.rank.local_size) +
          ") under the lease of " + describe(parent_lease) + ", and asks for " + what + ". Up to " +
          std::to_string(shared.ranks_on_a_device) + " ranks share each of its " + std::to_string(shared.devices) +
@@ -119,9 +127,14 @@ std::string began_too_early(const std::vector<Device>& devices) {
          "gpu_add_test(... LAUNCHER on), or gputest run";
 }
 
-std::string beyond_parent_lease(const std::string& what, const ledger::Record& parent_lease) {
-  return "this process runs under the lease of " + describe(parent_lease) + ", and asks for " + what +
-         "; make that lease larger: gputest run --memory, or MEMORY in gpu_add_test()";
+std::string beyond_parent_lease(const Request& request, const ledger::Record& parent_lease) {
+  const std::string memory = request.bytes && request.memory_class != MemoryClass::large
+                                 ? as_written(*request.bytes)
+                                 : std::string{to_string(request.memory_class)};
+  const std::string gpus = std::to_string(request.gpus);
+  return "this process runs under the lease of " + describe(parent_lease) + ", and asks for " + to_string(request) +
+         "; make that lease larger: gputest run" + (request.gpus > 1 ? " --gpus " + gpus : "") + " --memory " + memory +
+         ", or" + (request.gpus > 1 ? " GPUS " + gpus : "") + " MEMORY " + memory + " in gpu_add_test()";
 }
 
 } // namespace gputest::session

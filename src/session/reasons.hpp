@@ -72,6 +72,6 @@ struct SharedBy {
 [[nodiscard]] std::string began_too_early(const std::vector<Device>& devices);
 
 /// More than the lease under which the process runs.
-[[nodiscard]] std::string beyond_parent_lease(const std::string& what, const ledger::Record& parent_lease);
+[[nodiscard]] std::string beyond_parent_lease(const Request& request, const ledger::Record& parent_lease);
 
 } // namespace gputest::session

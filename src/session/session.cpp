@@ -14,8 +14,18 @@
 
 namespace gputest::session {
 
+namespace {
+
+Settings checked(Settings settings) {
+  settings::check_folder(settings.folder, "Settings::folder");
+  return settings;
+}
+
+} // namespace
+
 Session::Session(Settings settings, Entry entry, std::string program, Overhead::Now now)
-    : settings_{std::move(settings)}, entry_{std::move(entry)}, answers_{settings_, entry_, std::move(program)},
+    : settings_{checked(std::move(settings))}, entry_{std::move(entry)}, answers_{settings_, entry_,
+                                                                                  std::move(program)},
       process_{&backend::this_process(settings_)}, now_{std::move(now)}, heap_{*process_} {
   settings::set_for_process(settings_);
 }

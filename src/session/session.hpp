@@ -64,7 +64,7 @@ public:
   Outcome acquire(const Request& request, const std::string& who);
 
   /// A skip; or a failure if the settings forbid this kind of skip.
-  [[nodiscard]] Outcome skip(const std::string& reason) const { return answers_.skip(reason); }
+  [[nodiscard]] Outcome skip(const std::string& reason, SkipCause cause) const { return answers_.skip(reason, cause); }
 
   /// Sets the heap of the devices that acquire() has leased for the test `who`, before its first kernel. Gives the
   /// lease back if that fails. Not for a process that becomes another program.

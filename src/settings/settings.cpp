@@ -2,6 +2,7 @@
 
 #include "platform/environment.hpp"
 #include "policy/memory_kind.hpp"
+#include "settings/variable_names.hpp"
 
 #include <gputest/error.hpp>
 
@@ -23,6 +24,20 @@ bool parse_switch(const ReadVariable& read, const char* name) {
     return true;
   }
   throw InvalidSetting{std::string{name} + "='" + *value + "' is neither 0 nor 1"};
+}
+
+ForbidSkip parse_forbid_skip(const std::string& text) {
+  if (text == "0") {
+    return ForbidSkip::no;
+  }
+  if (text == "machine") {
+    return ForbidSkip::machine;
+  }
+  if (text == "1") {
+    return ForbidSkip::all;
+  }
+  throw InvalidSetting{"GPUTEST_FORBID_SKIP='" + text +
+                       "' is unknown; it is one of 0, machine (what this machine cannot run), 1 (every skip)"};
 }
 
 RunModeSetting parse_run_mode(const std::string& text) {
@@ -91,6 +106,14 @@ DevicesSetting parse_devices(const std::string& text) {
   }
 }
 
+void check_folder(const std::string& folder, const std::string& what) {
+  if (!folder.empty() && folder.front() != '/') {
+    throw InvalidSetting{what + "='" + folder +
+                         "' is not an absolute path, and must be one: tests that run in different folders share a "
+                         "ledger"};
+  }
+}
+
 std::chrono::seconds parse_duration(const std::string& text, const std::string& what) {
   constexpr int most_seconds = 24 * 60 * 60;
   const auto digits = text.find_first_not_of("0123456789");
@@ -115,15 +138,11 @@ Settings parse_settings(const ReadVariable& read) {
     settings.device_memory = parse_bytes(size, "GPUTEST_DEVICE_MEMORY");
   }
   settings.folder = text_of(read, "GPUTEST_DIR", "");
-  if (!settings.folder.empty() && settings.folder.front() != '/') {
-    throw InvalidSetting{"GPUTEST_DIR='" + settings.folder +
-                         "' is not an absolute path, and must be one: tests that run in different folders share a "
-                         "ledger"};
-  }
+  check_folder(settings.folder, "GPUTEST_DIR");
   settings.memory_resource = policy::parse_memory_kind(text_of(read, "GPUTEST_MEMORY_RESOURCE", "auto"));
   settings.run_mode = parse_run_mode(text_of(read, "GPUTEST_RUN_MODE", "auto"));
-  settings.forbid_skip = parse_switch(read, "GPUTEST_FORBID_SKIP");
-  settings.require_gpu = parse_switch(read, "GPUTEST_REQUIRE_GPU") || settings.forbid_skip;
+  settings.forbid_skip = parse_forbid_skip(text_of(read, "GPUTEST_FORBID_SKIP", "0"));
+  settings.require_gpu = parse_switch(read, "GPUTEST_REQUIRE_GPU") || settings.forbid_skip != ForbidSkip::no;
   const char* const visible = "CUDA_VISIBLE_DEVICES";
   if (const auto value = read(visible)) { // empty is not the same as not set: it allows none
     settings.visible_devices = DeviceRestriction{visible, *value};
@@ -198,7 +217,10 @@ void set_for_process(const Settings& settings) {
 
 namespace gputest {
 
-Settings settings_from_environment() { return settings::parse_settings(platform::read_variable); }
+Settings settings_from_environment() {
+  settings::refuse_unknown_variables();
+  return settings::parse_settings(platform::read_variable);
+}
 
 Entry entry_from_environment() { return settings::parse_entry(platform::read_variable); }
 

@@ -50,6 +50,9 @@ struct EntryWatcher {
 /// Reads `all`, `none` or `simulated:<n>x<size>[,<option>...]`, with 1 to 16 devices. Throws InvalidSetting.
 [[nodiscard]] DevicesSetting parse_devices(const std::string& text);
 
+/// The ledger's folder: empty, or an absolute path. Throws InvalidSetting naming `what`.
+void check_folder(const std::string& folder, const std::string& what);
+
 /// Reads `90s`, `20min` or `1h`, at most 24 h. Throws InvalidSetting naming `what`.
 [[nodiscard]] std::chrono::seconds parse_duration(const std::string& text, const std::string& what);
 

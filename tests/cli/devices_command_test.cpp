@@ -97,6 +97,19 @@ TEST(DevicesCommand, shows_what_devices_can_do_their_users_and_what_is_unusual) 
   const auto ended = tool.run({"devices"});
   EXPECT_EQ(ended.exit_code, to_int(ExitCode::no_gpu));
   EXPECT_NE(ended.out.find("    0  cannot be used: its compute mode is PROHIBITED"), std::string::npos) << ended.out;
+  EXPECT_NE(ended.out.find("no GPU for tests: it cannot be used, for the reason above\n"), std::string::npos)
+      << ended.out;
+}
+
+TEST(DevicesCommand, shows_what_the_job_of_a_batch_system_hides) {
+  Tool tool;
+  tool.set("GPUTEST_DEVICES", "simulated:2x16GiB");
+  tool.set("SLURM_JOB_ID", "7");
+  tool.set("SLURM_JOB_GPUS", "1");
+  const auto report = devices_of(tool);
+  EXPECT_EQ(report["devices"][0]["visible"], false);
+  EXPECT_EQ(report["devices"][1]["visible"], true);
+  EXPECT_EQ(report["restriction"], "SLURM_JOB_GPUS='1'");
 }
 
 TEST(DevicesCommand, names_the_lease_that_a_process_keeps_after_all_its_ancestors_have_ended) {

@@ -12,6 +12,7 @@ using namespace gputest::literals; // NOLINT(google-build-using-namespace)
 DevicesReport two_devices() {
   DevicesReport report;
   report.origin = "driver 580.159.04";
+  report.restriction = "CUDA_VISIBLE_DEVICES='0'";
   DeviceReport busy;
   busy.device = {"GPU-aaaaaaaa-1111", "NVIDIA H200", 140_GiB, false};
   busy.reserved_bytes = (512_MiB).count();
@@ -72,6 +73,7 @@ TEST(DevicesReport, is_an_object_with_units_in_its_keys_for_machines) {
     "origin": "driver 580.159.04",
     "why_none": "",
     "left_out": "",
+    "restriction": "CUDA_VISIBLE_DEVICES='0'",
     "devices": [
       {"index": 0, "uuid": "GPU-aaaaaaaa-1111", "name": "NVIDIA H200", "simulated": false, "mig_slice": false,
        "visible": true, "why_unusable": "", "total_bytes": 150323855360, "reserved_bytes": 536870912, "used_bytes": 21474836480,
@@ -104,11 +106,25 @@ TEST(DevicesReport, says_why_there_is_no_gpu) {
   EXPECT_TRUE(to_json(report)["devices"].is_array());
 }
 
-TEST(DevicesReport, says_when_every_device_is_hidden) {
+TEST(DevicesReport, says_why_tests_have_no_device) {
+  const auto ends_with = [](const DevicesReport& report, const std::string& end) {
+    const auto text = to_text(report);
+    return text.size() >= end.size() && text.substr(text.size() - end.size()) == end ? "" : text;
+  };
   auto report = two_devices();
   report.devices[0].visible = false;
-  EXPECT_NE(to_text(report).find("no GPU for tests: CUDA_VISIBLE_DEVICES hides all that can be used\n"),
-            std::string::npos);
+  EXPECT_EQ(ends_with(report, "no GPU for tests: CUDA_VISIBLE_DEVICES='0' hides all that can be used\n"), "");
+  report.devices[0].visible = true;
+  report.devices[0].facts.lost = true;
+  EXPECT_EQ(ends_with(report, "no GPU for tests: CUDA_VISIBLE_DEVICES='0' hides all that can be used\n"), "");
+  report.devices[1].facts.compute_mode = policy::ComputeMode::prohibited;
+  EXPECT_EQ(ends_with(report, "no GPU for tests: none of them can be used, for the reasons above; and "
+                              "CUDA_VISIBLE_DEVICES='0' hides some\n"),
+            "");
+  report.devices[1].visible = true;
+  EXPECT_EQ(ends_with(report, "no GPU for tests: none of them can be used, for the reasons above\n"), "");
+  report.devices.pop_back();
+  EXPECT_EQ(ends_with(report, "no GPU for tests: it cannot be used, for the reason above\n"), "");
 }
 
 TEST(DevicesReport, is_a_failure_only_where_a_gpu_is_required_and_none_can_be_used) {

@@ -1,38 +1,17 @@
 #include "cli/exit_codes.hpp"
-#include "settings/settings.hpp"
+#include "settings/variable_names.hpp"
 #include "tool.hpp"
 
 #include <gtest/gtest.h>
 
-#include <optional>
-#include <set>
-
 namespace gputest::cli {
-
-namespace {
-
-/// Every variable that is a setting, from the parser itself.
-std::set<std::string> names_of_settings() {
-  std::set<std::string> names;
-  const auto note = [&](const std::string& name) {
-    if (name.find("GPUTEST_") == 0) { // what CUDA, CTest, Slurm and MPI set is not gputest's to document
-      names.insert(name);
-    }
-    return std::optional<std::string>{};
-  };
-  (void)settings::parse_settings(note);
-  (void)settings::parse_entry(note);
-  return names;
-}
-
-} // namespace
 
 TEST(Help, of_the_tool_and_of_run_mentions_every_setting) {
   const Tool tool;
   const auto of_tool = tool.run({"--help"});
   const auto of_run = tool.run({"run", "--help"});
-  ASSERT_GE(names_of_settings().size(), 10U);
-  for (const auto& name : names_of_settings()) {
+  ASSERT_GE(settings::names_of_settings().size(), 10U);
+  for (const auto& name : settings::names_of_settings()) {
     EXPECT_NE(of_tool.out.find(name), std::string::npos) << name;
     EXPECT_NE(of_run.out.find(name), std::string::npos) << name;
   }

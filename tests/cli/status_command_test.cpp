@@ -59,7 +59,7 @@ TEST(StatusCommand, shows_holders_and_waiting_processes_and_then_nobody) {
 
   EXPECT_EQ(holder.finish().exit_code, 0);
   EXPECT_EQ(waiter.finish().exit_code, 0);
-  EXPECT_EQ(tool.run({"status"}).out, "nobody\n");
+  EXPECT_EQ(tool.run({"status"}).out, "nobody\nledger: " + tool.ledger() + " (private to one user)\n");
   EXPECT_TRUE(status_of(tool)["processes"].empty());
 }
 

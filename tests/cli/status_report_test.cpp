@@ -1,7 +1,7 @@
 #include "cli/status_report.hpp"
 
 #include "cli/json_text.hpp"
-#include "cli/ledger_view.hpp"
+#include "ledger/ledger_view.hpp"
 
 #include <gputest/bytes.hpp>
 
@@ -46,8 +46,9 @@ Record entry_of(Stage stage, std::uint64_t ticket, const std::string& who) {
   return entry;
 }
 
-LedgerView view_of(std::vector<Record> entries) {
-  LedgerView view;
+ledger::LedgerView view_of(std::vector<Record> entries) {
+  ledger::LedgerView view;
+  view.folder = "/folder";
   view.exists = true;
   view.uuids = {"GPU-aaaaaaaa-1111-2222-3333-444444444444", "SIM-1"};
   view.entries = std::move(entries);
@@ -58,7 +59,7 @@ LedgerView view_of(std::vector<Record> entries) {
 }
 
 StatusReport status_of(std::vector<Record> entries) {
-  return make_status("/folder", view_of(std::move(entries)), now, name_of_user);
+  return make_status(view_of(std::move(entries)), now, name_of_user);
 }
 
 ClaimKind kind_of(const Record& entry) { return status_of({entry}).processes.at(0).kind; }
@@ -108,7 +109,8 @@ TEST(StatusReport, is_a_table_for_people) {
             "101  root   first   lease               GPU-aaaaaaaa             512 MiB         3 GiB   12 s\n"
             "104  root   fourth  context             GPU-aaaaaaaa             512 MiB             -   12 s\n"
             "102  root   second  waiting for memory  GPU-aaaaaaaa             512 MiB  whole device   12 s\n"
-            "103  user7  third   waiting to enter    1 of GPU-aaaaaaaa,SIM-1  512 MiB         1 GiB  3 min\n");
+            "103  user7  third   waiting to enter    1 of GPU-aaaaaaaa,SIM-1  512 MiB         1 GiB  3 min\n"
+            "ledger: /folder (private to one user)\n");
 }
 
 TEST(StatusReport, marks_stopped_processes_claims_kept_by_a_child_and_ended_processes) {
@@ -126,7 +128,8 @@ TEST(StatusReport, marks_stopped_processes_claims_kept_by_a_child_and_ended_proc
             "777  root  first   lease, stopped              GPU-aaaaaaaa  512 MiB   3 GiB  12 s\n"
             "888  root  second  lease, kept by a child      GPU-aaaaaaaa  512 MiB   3 GiB  12 s\n"
             "777  root  third   ended, memory not yet back  GPU-aaaaaaaa  512 MiB       -  12 s\n"
-            "888  root  third   ended, memory not yet back  GPU-aaaaaaaa  512 MiB       -  12 s\n");
+            "888  root  third   ended, memory not yet back  GPU-aaaaaaaa  512 MiB       -  12 s\n"
+            "ledger: /folder (private to one user)\n");
   const auto json = to_json(status_of({stopped, parent, ended}));
   EXPECT_EQ(json["processes"][0]["owner"], "stopped");
   EXPECT_EQ(json["processes"][1]["owner"], "children");
@@ -137,7 +140,8 @@ TEST(StatusReport, does_not_call_a_process_that_is_ending_one_that_left_its_clai
   auto ending = entry_of(Stage::holding, 1, "first");
   ending.pid = ending_pid;
   EXPECT_EQ(to_text(status_of({ending})), "PID  USER  TEST   CLAIM          DEVICES       CONTEXT  MEMORY   FOR\n"
-                                          "999  root  first  lease, ending  GPU-aaaaaaaa  512 MiB   3 GiB  12 s\n");
+                                          "999  root  first  lease, ending  GPU-aaaaaaaa  512 MiB   3 GiB  12 s\n"
+                                          "ledger: /folder (private to one user)\n");
   EXPECT_EQ(to_json(status_of({ending}))["processes"][0]["owner"], "ending");
 }
 
@@ -148,19 +152,26 @@ TEST(StatusReport, shows_no_bytes_as_such_and_no_lease_as_a_dash) {
   EXPECT_EQ(to_text(status_of({holder, entry_of(Stage::inside, 2, "second")})),
             "PID  USER  TEST    CLAIM    DEVICES       CONTEXT  MEMORY   FOR\n"
             "101  root  first   lease    GPU-aaaaaaaa      0 B     0 B  12 s\n"
-            "102  root  second  context  GPU-aaaaaaaa  512 MiB       -  12 s\n");
+            "102  root  second  context  GPU-aaaaaaaa  512 MiB       -  12 s\n"
+            "ledger: /folder (private to one user)\n");
 }
 
 TEST(StatusReport, says_nobody_and_whether_anybody_ever_was_there) {
-  EXPECT_EQ(to_text(status_of({})), "nobody\n");
-  EXPECT_EQ(to_text(make_status("/folder", {}, now, name_of_user)),
-            "nobody (no process has used the ledger in /folder yet)\n");
+  EXPECT_EQ(to_text(status_of({})), "nobody\nledger: /folder (private to one user)\n");
+  ledger::LedgerView view;
+  view.folder = "/folder";
+  EXPECT_EQ(to_text(make_status(view, now, name_of_user)), "nobody (no process has used the ledger in /folder yet)\n");
+  view.exists = true;
+  view.shared = true;
+  EXPECT_EQ(to_text(make_status(view, now, name_of_user)), "nobody\nledger: /folder (shared by a group of users)\n");
+  EXPECT_EQ(to_json(make_status(view, now, name_of_user))["shared"], true);
 }
 
 TEST(StatusReport, is_an_object_with_units_in_its_keys_for_machines) {
   const auto expected = nlohmann::ordered_json::parse(R"({
     "version": 1,
     "folder": "/folder",
+    "shared": false,
     "exists": true,
     "caveat": "",
     "now_unix_ms": 1700000000000,

@@ -31,7 +31,7 @@ TEST(TwoRuns, of_ctest_share_the_device_without_exceeding_it) {
     EXPECT_EQ(ended.exit_code, 0) << ended.out;
     EXPECT_NE(ended.out.find("100% tests passed"), std::string::npos) << ended.out;
   }
-  EXPECT_EQ(tool.run({"status"}).out, "nobody\n");
+  EXPECT_EQ(tool.run({"status"}).out.find("nobody\n"), 0U);
 }
 
 } // namespace gputest::cli

@@ -95,7 +95,7 @@ TEST_F(CoreSession, says_why_nothing_is_granted) {
 }
 
 TEST_F(CoreSession, fails_what_it_must_not_skip) {
-  settings_.forbid_skip = true;
+  settings_.forbid_skip = ForbidSkip::all;
   const auto lease = enter().lease(100_GiB, "Sort.Keys");
   EXPECT_FALSE(lease);
   EXPECT_TRUE(lease.must_fail());

@@ -33,7 +33,7 @@ void check(const Settings& settings, const Entry& entry) {
   using namespace std::chrono_literals;
   require(entry.request.gpus >= 1 && entry.request.gpus <= 16, "1 to 16 GPUs");
   require(entry.wait_limit >= 0s && entry.wait_limit <= 24h, "a wait of at most a day");
-  require(settings.require_gpu || !settings.forbid_skip, "who forbids a skip requires a GPU");
+  require(settings.require_gpu || settings.forbid_skip == ForbidSkip::no, "who forbids a skip requires a GPU");
   require(settings.folder.empty() || settings.folder.front() == '/', "a folder is an absolute path");
   const auto devices = settings::parse_devices(settings.devices);
   if (const auto* simulated = std::get_if<policy::SimulatedDevices>(&devices)) {

@@ -34,14 +34,21 @@ TEST(LargePolicy, decides_by_policy_and_run_mode) {
 }
 
 TEST(LargePolicy, names_the_command_that_runs_the_test) {
-  EXPECT_EQ(command_for_large("solver", "/build/solver_test", "Big.Case"), "ctest -j1 -R '^solver$'");
-  EXPECT_EQ(command_for_large("", "/build/solver_test", "Big.Case"), "/build/solver_test --gtest_filter=Big.Case");
-  EXPECT_EQ(command_for_large("", "/build/solver_test", ""), "/build/solver_test");
+  OneTest test;
+  test.command = {"/build/solver_test", "--gtest_filter=*"};
+  EXPECT_EQ(command_for_large(test), "/build/solver_test '--gtest_filter=*'");
+  test.filter = "--gtest_filter=Big.Case/0";
+  EXPECT_EQ(command_for_large(test), "/build/solver_test '--gtest_filter=*' --gtest_filter=Big.Case/0");
+  test.ctest_name = "solver";
+  EXPECT_EQ(command_for_large(test), "ctest -j1 -R '^solver$'");
+  test.ctest_options = {"--test-dir", "/my build", "-C", "Debug"};
+  EXPECT_EQ(command_for_large(test), "ctest --test-dir '/my build' -C Debug -j1 -R '^solver$'");
 }
 
 TEST(LargePolicy, names_a_test_whose_name_looks_like_a_regular_expression_exactly) {
-  EXPECT_EQ(command_for_large("a.b+c(d)[e]*?|^$\\", "", ""),
-            "ctest -j1 -R '^a\\.b\\+c\\(d\\)\\[e\\]\\*\\?\\|\\^\\$\\\\$'");
+  OneTest test;
+  test.ctest_name = "a.b+c(d)[e]*?|^$\\";
+  EXPECT_EQ(command_for_large(test), "ctest -j1 -R '^a\\.b\\+c\\(d\\)\\[e\\]\\*\\?\\|\\^\\$\\\\$'");
 }
 
 } // namespace

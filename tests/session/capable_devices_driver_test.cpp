@@ -60,7 +60,7 @@ protected:
 
   tests::PrivateFolder folder_;
   std::optional<Session> session_;
-  bool forbid_skip_ = false;
+  ForbidSkip forbid_skip_ = ForbidSkip::no;
   bool require_gpu_ = false;
 };
 
@@ -95,8 +95,12 @@ TEST_F(CapableDevicesTest, that_none_has_for_the_entry_skip_all_of_it_before_it_
   EXPECT_THAT(outcome.reason, HasSubstr(gpu(2) + " (Fake GPU) has sm_75. Run it"));
   require_gpu_ = true;
   EXPECT_EQ(enter("sm=75,75,75", "sm_80").kind, Outcome::Kind::skip) << "there are GPUs";
-  forbid_skip_ = true;
-  EXPECT_EQ(enter("sm=75,75,75", "sm_80").kind, Outcome::Kind::fail);
+  for (const auto forbidden : {ForbidSkip::machine, ForbidSkip::all}) {
+    forbid_skip_ = forbidden;
+    EXPECT_EQ(enter("sm=75,75,75", "sm_80").kind, Outcome::Kind::fail);
+    EXPECT_EQ(enter("sm=75,75,75", "", "sm_80").kind, Outcome::Kind::granted);
+    EXPECT_EQ(acquire("sm_80").kind, Outcome::Kind::fail);
+  }
 }
 
 TEST_F(CapableDevicesTest, reach_one_another_where_that_is_required) {

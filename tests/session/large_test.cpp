@@ -16,11 +16,10 @@ TEST_F(LargeTests, are_excluded_while_tests_run_in_parallel_with_the_command_tha
   set("GPUTEST_RUN_MODE", "parallel");
   const Ended ended = run("classes", {"--gtest_filter=Large.*"});
   EXPECT_EQ(ended.exit_code, 77);
-  EXPECT_THAT(
-      ended.out,
-      HasSubstr("classes: Large.first is large, and excluded while tests run in parallel "
-                "(GPUTEST_RUN_MODE=parallel). To run it alone: classes --gtest_filter=Large.first; to run it with "
-                "the others: LARGE serial or LARGE wait in gpu_add_test()"));
+  EXPECT_THAT(ended.out, HasSubstr("classes: Large.first is large, and excluded while tests run in parallel "
+                                   "(GPUTEST_RUN_MODE=parallel). To run it alone: /"));
+  EXPECT_THAT(ended.out, HasSubstr("classes '--gtest_filter=Large.*' --gtest_filter=Large.first; to run it with "
+                                   "the others: LARGE serial or LARGE wait in gpu_add_test()"));
   EXPECT_THAT(ended.out, HasSubstr("classes: Large.second is large"));
   EXPECT_THAT(ended.out, Not(HasSubstr("@body")));
 }
@@ -30,7 +29,7 @@ TEST_F(LargeTests, are_named_as_ctest_knows_them) {
   set("GPUTEST_TEST", "suite.large+");
   const Ended ended = run("classes", {"--gtest_filter=Large.first"});
   EXPECT_THAT(ended.out, HasSubstr("suite.large+: Large.first is large"));
-  EXPECT_THAT(ended.out, HasSubstr(R"(To run it alone: ctest -j1 -R '^suite\.large\+$')"));
+  EXPECT_THAT(ended.out, HasSubstr(R"( -j1 -R '^suite\.large\+$'; to run it with)"));
 }
 
 TEST_F(LargeTests, fail_where_nothing_may_be_skipped) {
@@ -39,6 +38,8 @@ TEST_F(LargeTests, fail_where_nothing_may_be_skipped) {
   const Ended ended = run("classes", {"--gtest_filter=Large.*"});
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_EQ(count(ended.out, "(GPUTEST_FORBID_SKIP=1 makes this skip a failure)"), 2U) << ended.out;
+  set("GPUTEST_FORBID_SKIP", "machine");
+  EXPECT_EQ(run("classes", {"--gtest_filter=Large.*"}).exit_code, 77) << "the machine could run them";
   EXPECT_EQ(count(ended.out, "@body"), 0U);
 }
 
@@ -67,9 +68,8 @@ TEST_F(LargeTests, are_excluded_where_others_use_their_device) {
               HasSubstr("classes: Large.first is large, and excluded while other processes use its device: annotated: "
                         "Medium.with_bytes (pid " +
                         std::to_string(holder.pid()) + ", 3 GiB, for "));
-  EXPECT_THAT(ended.out,
-              HasSubstr("To run it when they have ended: classes --gtest_filter=Large.first; to let it wait for "
-                        "them: GPUTEST_LARGE=wait, or LARGE wait in gpu_add_test()"));
+  EXPECT_THAT(ended.out, HasSubstr("classes --gtest_filter=Large.first --gtest_filter=Large.first; to let it wait for "
+                                   "them: GPUTEST_LARGE=wait, or LARGE wait in gpu_add_test()"));
 }
 
 TEST_F(LargeTests, with_bytes_run_beside_others_where_these_fit) {

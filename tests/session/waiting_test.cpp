@@ -66,7 +66,7 @@ TEST_F(Waiting, for_memory_ends_at_the_limit_in_a_failure_that_names_the_holder)
   ASSERT_EQ(reports.size(), 2U);
   EXPECT_THAT(
       reports.at("Medium.with_bytes").failures,
-      HasSubstr("annotated: Medium.with_bytes waited 1 s (GPUTEST_WAIT_LIMIT) for 3 GiB and was not admitted. In its "
+      HasSubstr("annotated: Medium.with_bytes waited 1 s, its wait limit, for 3 GiB and was not admitted. In its "
                 "way: annotated: Medium.with_bytes (pid " +
                 std::to_string(holder.pid()) + ", 3 GiB, for "));
   EXPECT_EQ(reports.at("Small.says_nothing").failures, "") << "its memory is free";
@@ -79,7 +79,7 @@ TEST_F(Waiting, for_a_place_ends_at_the_limit_in_a_failure_of_every_test) {
   const Ended ended = run("classes", {"--gtest_filter=Small.*"});
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_EQ(count(ended.out,
-                  "classes waited 1 s (GPUTEST_WAIT_LIMIT) for a place on a GPU and was not admitted. In its way: "
+                  "classes waited 1 s, its wait limit, for a place on a GPU and was not admitted. In its way: "
                   "classes: Large.first"),
             2U)
       << ended.out;

@@ -45,7 +45,7 @@ TEST(Settings, have_defaults) {
   EXPECT_EQ(settings.entry.large, LargePolicy::exclude);
   EXPECT_EQ(settings.entry.name, "");
   EXPECT_FALSE(settings.require_gpu);
-  EXPECT_FALSE(settings.forbid_skip);
+  EXPECT_EQ(settings.forbid_skip, ForbidSkip::no);
   EXPECT_EQ(settings.entry.wait_limit, 20min);
   EXPECT_EQ(settings.run_mode, RunModeSetting::automatic);
   EXPECT_EQ(settings.entry.request.heap, 0_B);
@@ -130,7 +130,7 @@ TEST(Settings, are_read_from_their_variables) {
   EXPECT_EQ(settings.entry.large, LargePolicy::wait);
   EXPECT_EQ(settings.entry.name, "solver");
   EXPECT_TRUE(settings.require_gpu);
-  EXPECT_FALSE(settings.forbid_skip);
+  EXPECT_EQ(settings.forbid_skip, ForbidSkip::no);
   EXPECT_EQ(settings.entry.wait_limit, 90s);
   EXPECT_EQ(settings.run_mode, RunModeSetting::serial);
   EXPECT_EQ(settings.entry.request.heap, 64_MiB);
@@ -140,9 +140,10 @@ TEST(Settings, are_read_from_their_variables) {
 }
 
 TEST(Settings, that_forbid_a_skip_require_a_gpu) {
-  const All settings = parse({{"GPUTEST_FORBID_SKIP", "1"}});
-  EXPECT_TRUE(settings.forbid_skip);
-  EXPECT_TRUE(settings.require_gpu);
+  EXPECT_EQ(parse({{"GPUTEST_FORBID_SKIP", "1"}}).forbid_skip, ForbidSkip::all);
+  EXPECT_TRUE(parse({{"GPUTEST_FORBID_SKIP", "1"}}).require_gpu);
+  EXPECT_EQ(parse({{"GPUTEST_FORBID_SKIP", "machine"}}).forbid_skip, ForbidSkip::machine);
+  EXPECT_TRUE(parse({{"GPUTEST_FORBID_SKIP", "machine"}}).require_gpu);
 }
 
 TEST(Settings, read_every_run_mode) {
@@ -200,7 +201,14 @@ TEST(Settings, that_cannot_be_used_are_refused_with_what_is_allowed) {
       {"GPUTEST_GPUS", "2 ", "GPUTEST_GPUS '2 ' is not a whole number from 1 to 16"},
       {"GPUTEST_LARGE", "skip", "GPUTEST_LARGE 'skip' is unknown; it is one of exclude, serial, wait"},
       {"GPUTEST_REQUIRE_GPU", "yes", "GPUTEST_REQUIRE_GPU='yes' is neither 0 nor 1"},
-      {"GPUTEST_FORBID_SKIP", "2", "GPUTEST_FORBID_SKIP='2' is neither 0 nor 1"},
+      {"GPUTEST_FORBID_SKIP", "2",
+       "GPUTEST_FORBID_SKIP='2' is unknown; it is one of 0, machine (what this machine cannot run), 1 (every skip)"},
+      {"GPUTEST_DIR", "ledger",
+       "GPUTEST_DIR='ledger' is not an absolute path, and must be one: tests that run in different folders share a "
+       "ledger"},
+      {"GPUTEST_DIR", "./ledger",
+       "GPUTEST_DIR='./ledger' is not an absolute path, and must be one: tests that run in different folders share a "
+       "ledger"},
       {"GPUTEST_WAIT_LIMIT", "20", "GPUTEST_WAIT_LIMIT='20' is not a duration; write 90s, 20min or 1h"},
       {"GPUTEST_WAIT_LIMIT", "20m", "GPUTEST_WAIT_LIMIT='20m' is not a duration; write 90s, 20min or 1h"},
       {"GPUTEST_WAIT_LIMIT", "25h", "GPUTEST_WAIT_LIMIT='25h' is more than 24h, the longest that is accepted"},

@@ -1,5 +1,7 @@
-#include "cli/ledger_view.hpp"
+#include "ledger/ledger_view.hpp"
 
+#include "backend/device_list.hpp"
+#include "ledger/backend_probe.hpp"
 #include "ledger/stored_record.hpp"
 #include "platform/ledger_folder.hpp"
 
@@ -7,15 +9,15 @@
 #include <iterator>
 #include <utility>
 
-namespace gputest::cli {
+namespace gputest::ledger {
 
 namespace {
 
 /// Whether a process is alive, or has exited and the device still shows its memory. The ledger itself asks only when a
 /// process needs the bytes. For a device that is not visible here (another GPUTEST_DEVICES, another container) this is
 /// not known, and no process here needs them.
-bool still_counts(const ledger::Record& entry, const std::vector<ledger::Record>& entries,
-                  const std::vector<std::string>& uuids, const ledger::DeviceProbe& probe) {
+bool still_counts(const Record& entry, const std::vector<Record>& entries, const std::vector<std::string>& uuids,
+                  const DeviceProbe& probe) {
   if (entry.alive) {
     return true;
   }
@@ -31,15 +33,17 @@ bool still_counts(const ledger::Record& entry, const std::vector<ledger::Record>
 
 } // namespace
 
-bool ledger_exists(const std::string& folder) { return platform::has_store(folder, ledger::ledger_name); }
+bool ledger_exists(const std::string& folder) { return platform::has_store(folder, ledger_name); }
 
-LedgerView look_at_ledger(const std::string& folder, const std::shared_ptr<const ledger::DeviceProbe>& probe) {
+LedgerView look_at_ledger(const std::string& folder, const std::shared_ptr<const DeviceProbe>& probe) {
   LedgerView view;
+  view.folder = folder;
   view.exists = ledger_exists(folder);
   if (!view.exists) {
     return view;
   }
-  ledger::Ledger ledger{folder, probe};
+  view.shared = platform::LedgerFolder{folder}.is_shared();
+  Ledger ledger{folder, probe};
   auto [uuids, overhead_bytes, all, caveat] = ledger.contents();
   view.uuids = std::move(uuids);
   view.overhead_bytes = std::move(overhead_bytes);
@@ -53,7 +57,7 @@ LedgerView look_at_ledger(const std::string& folder, const std::shared_ptr<const
   if (std::count(states.begin(), states.end(), platform::ProcessState::ended) != 0) {
     const auto again = ledger.contents().entries;
     for (auto& entry : all) {
-      entry.alive = entry.alive && std::any_of(again.begin(), again.end(), [&](const ledger::Record& later) {
+      entry.alive = entry.alive && std::any_of(again.begin(), again.end(), [&](const Record& later) {
                       return later.slot == entry.slot && later.identity == entry.identity && later.alive;
                     });
     }
@@ -67,6 +71,19 @@ LedgerView look_at_ledger(const std::string& folder, const std::shared_ptr<const
   return view;
 }
 
+LedgerView look_at_ledger(const Settings& settings) {
+  const std::string folder = platform::ledger_folder(settings.folder, settings.devices);
+  if (!ledger_exists(folder)) { // opening simulated devices would create the folder
+    LedgerView view;
+    view.folder = folder;
+    return view;
+  }
+  // The devices show whether the memory of exited processes is free.
+  std::string why_none;
+  const std::shared_ptr<const backend::DeviceList> list = backend::open_devices(settings, why_none);
+  return look_at_ledger(folder, backend::make_probe(list));
+}
+
 std::vector<std::string> uuids_in(const LedgerView& view, policy::DeviceMask devices) {
   std::vector<std::string> uuids;
   for (std::size_t i = 0; i < view.uuids.size(); ++i) {
@@ -77,4 +94,4 @@ std::vector<std::string> uuids_in(const LedgerView& view, policy::DeviceMask dev
   return uuids;
 }
 
-} // namespace gputest::cli
+} // namespace gputest::ledger

@@ -3,21 +3,24 @@
 #include "ledger/ledger.hpp"
 #include "platform/process.hpp"
 
-#include <map>
+#include <gputest/settings.hpp>
+
 #include <memory>
 #include <string>
 #include <vector>
 
-namespace gputest::cli {
+namespace gputest::ledger {
 
 /// What the ledger contains, for reports.
 struct LedgerView {
+  std::string folder;             ///< of the ledger
+  bool shared = false;            ///< whether it is the ledger of a group of users, and not of one user
   bool exists = false;            ///< false: no process has used this folder yet
   std::vector<std::string> uuids; ///< of the ledger's devices: bit i of a mask is uuids[i]
   std::vector<std::uint64_t>
-      overhead_bytes;                  ///< likewise: what one process's context takes, 0 if no process has measured it
-  std::string caveat;                  ///< why it was read without the ledger's mutex; empty: it was not
-  std::vector<ledger::Record> entries; ///< of live processes, and of exited ones whose memory is not free yet
+      overhead_bytes;          ///< likewise: what one process's context takes, 0 if no process has measured it
+  std::string caveat;          ///< why it was read without the ledger's mutex; empty: it was not
+  std::vector<Record> entries; ///< of live processes, and of exited ones whose memory is not free yet
   std::vector<platform::ProcessState> states; ///< of the processes of `entries`
 };
 
@@ -25,10 +28,13 @@ struct LedgerView {
 [[nodiscard]] bool ledger_exists(const std::string& folder);
 
 /// Reads the ledger in `folder`; does not create one. Throws LedgerError.
-[[nodiscard]] LedgerView look_at_ledger(const std::string& folder,
-                                        const std::shared_ptr<const ledger::DeviceProbe>& probe);
+[[nodiscard]] LedgerView look_at_ledger(const std::string& folder, const std::shared_ptr<const DeviceProbe>& probe);
+
+/// The same for the ledger that the settings name, with the devices that they name. Opens devices only if there is a
+/// ledger.
+[[nodiscard]] LedgerView look_at_ledger(const Settings& settings);
 
 /// UUIDs of the devices in a mask, in the ledger's order.
 [[nodiscard]] std::vector<std::string> uuids_in(const LedgerView& view, policy::DeviceMask devices);
 
-} // namespace gputest::cli
+} // namespace gputest::ledger

@@ -1,0 +1,69 @@
+#include "cli/command_line.hpp"
+
+#include "cli/help_texts.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+#include <utility>
+
+namespace gputest::cli {
+
+namespace {
+
+/// CLI11's formatter with our own usage line: CLI11 cannot know that a command follows the options.
+class UsageFormatter : public CLI::Formatter {
+public:
+  explicit UsageFormatter(std::string usage) : usage_{std::move(usage)} {}
+  std::string make_usage(const CLI::App* /*app*/, std::string /*name*/) const override {
+    return "Usage: " + usage_ + "\n";
+  }
+
+private:
+  std::string usage_;
+};
+
+void add_run(CLI::App& app, RunArguments& run) {
+  auto* command = app.add_subcommand("run", "Wait for GPU memory, then run a command that uses it");
+  command->formatter(std::make_shared<UsageFormatter>("gputest run [OPTIONS] [--] COMMAND [ARGUMENT...]"));
+  command->footer(run_help());
+  // The command begins at the first word that is not an option.
+  command->prefix_command();
+  const auto add = [&](const char* name, const char* values, const char* text, auto set) {
+    command->add_option_function<std::string>(name, std::move(set), text)->type_name(values);
+  };
+  add("--memory", "small|medium|large|SIZE", "memory per device; a size is such as 3GiB (GPUTEST_MEMORY)",
+      [&run](const std::string& value) { run.memory = parse_request(value, "--memory"); });
+  command->add_option("--gpus", run.gpus, "number of GPUs (GPUTEST_GPUS)")->type_name("N")->check(CLI::Range(1, 16));
+  add("--requires", "WORDS", "what each GPU must have, such as \"memory_pools sm_80\" (GPUTEST_REQUIRES)",
+      [&run](const std::string& value) { run.required = parse_capabilities(value, "--requires"); });
+  add("--large", "exclude|serial|wait", "what a large test does while others run (GPUTEST_LARGE)",
+      [&run](const std::string& value) { run.large = parse_large_policy(value, "--large"); });
+  add("--name", "TEST", "the test's name, for messages and 'gputest status' (GPUTEST_TEST)",
+      [&run](const std::string& value) { run.name = value; });
+  add("--wait-limit", "DURATION", "longest wait, as 90s, 20min or 1h (GPUTEST_WAIT_LIMIT)",
+      [&run](const std::string& value) { run.wait_limit = settings::parse_duration(value, "--wait-limit"); });
+  command->add_flag("--require-gpu", run.require_gpu, "fail instead of skip if there is no GPU (GPUTEST_REQUIRE_GPU)");
+}
+
+void add_report(CLI::App& app, const char* name, const char* text, const std::string& help, bool& json) {
+  auto* command = app.add_subcommand(name, text);
+  command->footer(help);
+  command->add_flag("--json", json, "print JSON, for programs");
+}
+
+} // namespace
+
+std::unique_ptr<CLI::App> describe_command_line(CommandLine& into) {
+  auto app = std::make_unique<CLI::App>(
+      "Lets GPU tests share the memory of this machine's GPUs without running out of it.", "gputest");
+  app->set_version_flag("--version", "gputest " GPUTEST_VERSION);
+  app->footer(main_help());
+  add_run(*app, into.run);
+  add_report(*app, "devices", "Show the GPUs, and how much of each is free", devices_help(), into.json);
+  add_report(*app, "status", "Show which processes hold GPU memory, and which wait for it", status_help(), into.json);
+  app->require_subcommand(1);
+  return app;
+}
+
+} // namespace gputest::cli

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "cli/run_arguments.hpp"
+
+#include <memory>
+
+namespace CLI {
+class App;
+}
+
+namespace gputest::cli {
+
+/// What the command line says.
+struct CommandLine {
+  RunArguments run;
+  bool json = false;
+};
+
+/// The commands and options of the tool, described once: CLI11 parses by it, and the manual page and the completions
+/// are made of it. Parsing fills `into`, which has to live as long.
+[[nodiscard]] std::unique_ptr<CLI::App> describe_command_line(CommandLine& into);
+
+} // namespace gputest::cli

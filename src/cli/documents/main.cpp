@@ -1,0 +1,36 @@
+// Writes the manual page and the completions of the tool into a folder: write_documents <folder>.
+
+#include "cli/command_line.hpp"
+#include "cli/documents/documents.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <exception>
+#include <fstream>
+#include <string>
+
+int main(int argc, char** argv) try {
+  using namespace gputest::cli;
+  if (argc != 2) {
+    std::fputs("write_documents: say the folder to write into\n", stderr);
+    return 1;
+  }
+  CommandLine unused;
+  const auto description = describe(*describe_command_line(unused));
+  const std::string folder = argv[1];
+  const auto write = [&](const std::string& name, const std::string& text) {
+    std::ofstream file;
+    file.exceptions(std::ios::failbit | std::ios::badbit);
+    file.open(folder + "/" + name);
+    file << text << std::flush;
+  };
+  write("gputest.1", man_page(description));
+  write("gputest.bash", bash_completion(description));
+  write("_gputest", zsh_completion(description));
+  write("gputest.fish", fish_completion(description));
+  return 0;
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "write_documents: %s\n", error.what());
+  return 1;
+}

@@ -1,0 +1,58 @@
+#include "settings/variable_names.hpp"
+
+#include "platform/environment.hpp"
+#include "policy/nearest_name.hpp"
+#include "settings/settings.hpp"
+
+#include <gputest/error.hpp>
+
+namespace gputest::settings {
+
+namespace {
+
+constexpr const char* own_prefix = "GPUTEST_";
+
+/// Variables of the CMake project, of its tests, and GPUTEST_ROOT, where find_package() searches. A script that builds
+/// gputest may have them in its environment.
+const std::set<std::string>& names_of_the_build() {
+  static const std::set<std::string> names{
+      "GPUTEST_BENCHMARKS",     "GPUTEST_BUILD_CLI", "GPUTEST_CLANG_FORMAT",      "GPUTEST_CLI",
+      "GPUTEST_DEVELOPER_MODE", "GPUTEST_FUZZ",      "GPUTEST_GOOGLETEST_SOURCE", "GPUTEST_INSTALL",
+      "GPUTEST_LONG_TESTS",     "GPUTEST_ROOT",      "GPUTEST_NVIDIA_HEADERS",    "GPUTEST_SANITIZE"};
+  return names;
+}
+
+} // namespace
+
+std::set<std::string> names_of_settings() {
+  std::set<std::string> names;
+  const auto note = [&](const std::string& name) {
+    if (name.find(own_prefix) == 0) { // not those of CUDA, CTest, Slurm and MPI
+      names.insert(name);
+    }
+    return std::optional<std::string>{};
+  };
+  static_cast<void>(parse_settings(note));
+  static_cast<void>(parse_entry(note));
+  static_cast<void>(parse_entry_watcher(note));
+  return names;
+}
+
+void refuse_unknown(const std::vector<std::string>& names) {
+  const auto settings = names_of_settings();
+  std::string unknown;
+  for (const auto& name : names) {
+    if (name.find(own_prefix) == 0 && settings.count(name) == 0 && names_of_the_build().count(name) == 0) {
+      unknown += (unknown.empty() ? "" : ", and ") + name + " (the nearest setting is " +
+                 policy::nearest_name(name, settings) + ")";
+    }
+  }
+  if (!unknown.empty()) {
+    throw InvalidSetting{"the environment has what is no setting of gputest: " + unknown +
+                         ". Correct the name, or unset the variable; names that begin with GPUTEST_ are gputest's"};
+  }
+}
+
+void refuse_unknown_variables() { refuse_unknown(platform::variables_with(own_prefix)); }
+
+} // namespace gputest::settings

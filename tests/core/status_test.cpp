@@ -1,0 +1,113 @@
+// What gputest::status() says of processes in a ledger. Each test is a process of its own.
+
+#include "support/in_child.hpp"
+#include "support/private_folder.hpp"
+
+#include <gputest/error.hpp>
+#include <gputest/session.hpp>
+#include <gputest/simulated_buffer.hpp>
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <optional>
+
+#include <unistd.h>
+
+namespace gputest {
+namespace {
+
+using namespace literals;
+using testing::ElementsAre;
+using Kind = Outcome::Kind;
+using Stage = Claimant::Stage;
+
+class Status : public testing::Test {
+protected:
+  Status() {
+    settings_.devices = "simulated:2x4GiB,context=512MiB";
+    settings_.folder = folder_.path() + "/ledger";
+    settings_.run_mode = RunModeSetting::serial;
+    entry_.name = "entry";
+    unsetenv("CUDA_VISIBLE_DEVICES");
+  }
+
+  Session& enter(const Request& request) {
+    Plan plan;
+    plan.requests = {request};
+    session_.emplace(settings_, entry_);
+    EXPECT_EQ(session_->enter(plan).kind, Kind::granted);
+    return *session_;
+  }
+
+  tests::PrivateFolder folder_;
+  Settings settings_;
+  Entry entry_;
+  std::optional<Session> session_;
+};
+
+TEST_F(Status, is_empty_and_makes_nothing_where_there_is_no_ledger) {
+  EXPECT_TRUE(status(settings_).empty());
+  EXPECT_FALSE(std::filesystem::exists(settings_.folder));
+}
+
+TEST_F(Status, refuses_a_folder_that_each_working_directory_would_have_for_itself) {
+  settings_.folder = "ledger";
+  EXPECT_THROW(static_cast<void>(status(settings_)), InvalidSetting);
+  EXPECT_THROW(Session(settings_, entry_), InvalidSetting);
+}
+
+TEST_F(Status, has_what_a_process_holds_and_where) {
+  auto& session = enter(3_GiB);
+  auto all = status(settings_);
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].stage, Stage::inside);
+  EXPECT_EQ(all[0].lease, 0_B);
+  EXPECT_EQ(all[0].overhead, 512_MiB);
+  EXPECT_THAT(all[0].devices, ElementsAre(session.devices().front().uuid));
+  const auto lease = session.lease(3_GiB, "Sort.Keys");
+  all = status(settings_);
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].who, "entry: Sort.Keys");
+  EXPECT_EQ(all[0].pid, getpid());
+  EXPECT_EQ(all[0].stage, Stage::holding);
+  EXPECT_EQ(all[0].lease, 3_GiB);
+  EXPECT_FALSE(all[0].whole_devices);
+  EXPECT_FALSE(all[0].ended);
+  EXPECT_LE(all[0].since, std::chrono::system_clock::now());
+}
+
+TEST_F(Status, shows_whole_devices) {
+  auto& session = enter(MemoryClass::large);
+  const auto lease = session.lease(MemoryClass::large, "Sort.All");
+  ASSERT_TRUE(lease);
+  EXPECT_TRUE(status(settings_).at(0).whole_devices);
+}
+
+TEST_F(Status, forgets_a_process_that_has_exited_and_whose_memory_is_back) {
+  const int result = tests::in_child([&]() -> int {
+    auto& session = enter(3_GiB);
+    const auto lease = session.lease(3_GiB, "Sort.Keys");
+    const bool seen = status(settings_).size() == 1;
+    _exit(lease && seen ? 0 : 1); // nothing is given back
+  });
+  EXPECT_EQ(result, 0);
+  EXPECT_TRUE(status(settings_).empty());
+}
+
+TEST_F(Status, shows_an_exited_process_until_its_memory_is_back) {
+  settings_.devices = "simulated:2x4GiB,context=512MiB,return=60000ms";
+  const int result = tests::in_child([&]() -> int {
+    auto& session = enter(3_GiB);
+    const auto lease = session.lease(3_GiB, "Sort.Keys");
+    const SimulatedBuffer buffer{3_GiB};
+    _exit(lease ? 0 : 1);
+  });
+  EXPECT_EQ(result, 0);
+  const auto all = status(settings_);
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_TRUE(all[0].ended);
+}
+
+} // namespace
+} // namespace gputest
