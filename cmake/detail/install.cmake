@@ -24,6 +24,7 @@ install(FILES "${PROJECT_SOURCE_DIR}/include/gputest/gputest.hpp" DESTINATION "$
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/gputest/gtest" "${PROJECT_SOURCE_DIR}/include/gputest/catch2"
   DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/gputest")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/src/gtest" "${PROJECT_SOURCE_DIR}/src/catch2" DESTINATION "${CMAKE_INSTALL_DATADIR}/gputest")
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 # Creates the shared ledger of a machine; the README has the command.
 install(FILES "${PROJECT_SOURCE_DIR}/src/platform/tmpfiles.conf" DESTINATION "${CMAKE_INSTALL_DATADIR}/gputest/tmpfiles.d"
   RENAME gputest.conf)
