@@ -12,13 +12,22 @@ namespace {
 
 constexpr const char* own_prefix = "GPUTEST_";
 
-/// Variables of the CMake project, of its tests, and GPUTEST_ROOT, where find_package() searches. A script that builds
-/// gputest may have them in its environment.
-const std::set<std::string>& names_of_the_build() {
-  static const std::set<std::string> names{
-      "GPUTEST_BENCHMARKS",     "GPUTEST_BUILD_CLI", "GPUTEST_CLANG_FORMAT",      "GPUTEST_CLI",
-      "GPUTEST_DEVELOPER_MODE", "GPUTEST_FUZZ",      "GPUTEST_GOOGLETEST_SOURCE", "GPUTEST_INSTALL",
-      "GPUTEST_LONG_TESTS",     "GPUTEST_ROOT",      "GPUTEST_NVIDIA_HEADERS",    "GPUTEST_SANITIZE"};
+/// Variables of the CMake project, of its tests, and GPUTEST_ROOT, where find_package() searches: a script that builds
+/// gputest may have them in its environment. And what gpu_discover_tests() sets for an executable that lists its tests.
+const std::set<std::string>& other_names() {
+  static const std::set<std::string> names{"GPUTEST_BENCHMARKS",
+                                           "GPUTEST_BUILD_CLI",
+                                           "GPUTEST_CLANG_FORMAT",
+                                           "GPUTEST_CLI",
+                                           "GPUTEST_DEVELOPER_MODE",
+                                           "GPUTEST_FUZZ",
+                                           "GPUTEST_GOOGLETEST_SOURCE",
+                                           "GPUTEST_INSTALL",
+                                           "GPUTEST_LIST_FILE",
+                                           "GPUTEST_LONG_TESTS",
+                                           "GPUTEST_ROOT",
+                                           "GPUTEST_NVIDIA_HEADERS",
+                                           "GPUTEST_SANITIZE"};
   return names;
 }
 
@@ -42,7 +51,7 @@ void refuse_unknown(const std::vector<std::string>& names) {
   const auto settings = names_of_settings();
   std::string unknown;
   for (const auto& name : names) {
-    if (name.find(own_prefix) == 0 && settings.count(name) == 0 && names_of_the_build().count(name) == 0) {
+    if (name.find(own_prefix) == 0 && settings.count(name) == 0 && other_names().count(name) == 0) {
       unknown += (unknown.empty() ? "" : ", and ") + name + " (the nearest setting is " +
                  policy::nearest_name(name, settings) + ")";
     }

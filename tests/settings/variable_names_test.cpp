@@ -41,7 +41,9 @@ TEST(VariableNames, of_settings_of_the_build_and_of_others_are_accepted) {
   for (const auto& name : names_of_settings()) {
     EXPECT_EQ(message_of({name}), "accepted");
   }
-  EXPECT_EQ(message_of({"GPUTEST_BUILD_CLI", "GPUTEST_ROOT", "gputest_DIR", "MY_GPUTEST_DIR", "GPUTESTS"}), "accepted");
+  EXPECT_EQ(message_of({"GPUTEST_BUILD_CLI", "GPUTEST_ROOT", "GPUTEST_LIST_FILE", "gputest_DIR", "MY_GPUTEST_DIR",
+                        "GPUTESTS"}),
+            "accepted");
 }
 
 TEST(VariableNames, are_those_of_the_environment) {
