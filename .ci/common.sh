@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # What the demo and the benchmarks share. Sourced by bash scripts that have set -euo pipefail.
 
 # nvcc is often installed without being in PATH.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Counts the tests in a file that `ctest --output-junit` wrote.
 # Prints one line: tests, passed, failed with out of memory, failed otherwise, skipped.
 

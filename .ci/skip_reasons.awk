@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Prints why, for each skipped test in a file that `ctest --output-junit` wrote. GoogleTest prints the reason of a skip
 # in the line after the one that ends in `: Skipped`; the launcher in its line `gputest: skipped: <reason>`.
 

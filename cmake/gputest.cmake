@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # gputest's CMake functions. Including this file defines them and changes nothing else.
 #
 #   gpu_add_test()         adds a test that shares the machine's GPUs by memory

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Runs in ctest when it starts, with EXECUTABLE, PREFIX, FOLDER and PROPERTIES: one CTest entry for each case that the
 # executable lists. An executable that cannot list its cases is an entry that fails and shows why.
 

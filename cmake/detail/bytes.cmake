@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # The bytes of a size, which is `value` or a part of it. If it is not a size, an error that names the keyword. Mirrors
 # gputest::parse_bytes().
 function(_gputest_bytes keyword value size result)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Builds gputest's part for Catch2 from its sources, against the Catch2 of the current project, as gtest_part.cmake
 # does.
 #

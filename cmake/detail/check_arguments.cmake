@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Checks the form of gpu_add_test()'s arguments, argument_0 and so on: every argument belongs to a keyword, every
 # keyword has a value, and no keyword is repeated. Results: the index of COMMAND's program, and the index after its last
 # argument.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Checks the values of REQUIRES: each is a capability, and none is repeated. Mirrors gputest::parse_capabilities().
 function(_gputest_check_requires)
   set(names memory_pools managed_memory concurrent_managed_access peer_access cooperative_launch tcc wddm mig)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Checks the values of gpu_add_test()'s keywords, ARG_<keyword>, except MEMORY and COMMAND, and sets the defaults.
 function(_gputest_check_values)
   if(TEST "${ARG_NAME}")

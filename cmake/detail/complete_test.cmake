@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Runs at the end of the directory of a gpu_add_test() call. Restores the properties that set_tests_properties() has
 # replaced since, and checks the test's command again.
 function(_gputest_complete_test name settings own_labels program target decided)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # For developers of gputest: warnings as errors, sanitizers, and targets that check and apply the code's format. It
 # applies to this project's directories only, not to a project that adds gputest.
 

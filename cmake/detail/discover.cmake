@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Runs when ctest starts, once for each call of gpu_discover_tests(), with the call's arguments in gputest_<name>: makes
 # CTest entries of the tests that the executable lists.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # The arguments of gpu_discover_tests().
 
 # Checks the target, and replaces an alias by what it stands for.

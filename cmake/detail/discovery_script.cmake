@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # The script that runs when ctest starts, for one call of gpu_discover_tests(): its arguments, and the inclusion of
 # discover.cmake. The text is the content of a file(GENERATE).
 function(_gputest_discovery_script result)

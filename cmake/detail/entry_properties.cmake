@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # The properties that gputest sets on each of its CTest entries. Also used when ctest starts.
 #
 #   _gputest_entry_properties(<name> <GPUTEST_ENTRY> <settings> <properties>)

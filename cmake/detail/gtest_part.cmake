@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Builds gputest's part for GoogleTest from its sources, against the GoogleTest of the current project. A compiled
 # library would work only with the GoogleTest that it was compiled against, and no error would report a mismatch.
 #

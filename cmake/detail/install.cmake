@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Installs the targets, the headers and the CMake package. Also makes the build tree usable by find_package().
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)

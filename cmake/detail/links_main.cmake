@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Whether a target links a main() of gputest's, directly or through other targets, according to its current link
 # properties. gputest::gputest alone is not enough: a helper library may bring it into a program that never calls it.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # The class of a value of MEMORY: the value itself, or the class of its size. Mirrors gputest::class_of().
 function(_gputest_memory_class memory result)
   if(memory MATCHES "^(small|medium|large)$")

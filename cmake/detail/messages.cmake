@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # The messages of gputest's functions. Each begins with message_prefix, which the public function sets: its own name,
 # and the name of the test if there is one.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Writes a text as a bracket argument, with at least so many equals signs if some are given. CMake reads any text back
 # unchanged.
 function(_gputest_quote text result)

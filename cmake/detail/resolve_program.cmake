@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # The executable target that COMMAND's program names; empty if it names a program. An error if it names neither.
 function(_gputest_resolve_program program result)
   set(${result} "" PARENT_SCOPE)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # The property by which an entry fails whose process has not said, at its end, that gputest ran its tests.
 #
 # CTest can require a text in an output only by PASS_REGULAR_EXPRESSION, and then ignores the exit code. It would report

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Makes the text after COMMAND in add_test(), including COMMAND_EXPAND_LISTS, from argument_<program_index> up to, but
 # without, argument_<command_end>.
 #

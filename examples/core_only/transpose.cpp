@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Leases the memory of a GPU for one section of a program, and gives it back.
 
 #include <gputest/error.hpp>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # The target device_buffer: the memory under test. With a CUDA compiler it uses real GPUs or simulated devices, as
 # decided when the tests run; without one, simulated devices. Needs gputest::gputest.
 #

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "device_buffer.hpp"
 
 #include "cuda_memory.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "suite.hpp"
 
 // Large tests need the device to themselves: `ctest -j8` skips them and says so, `ctest -L gpu_large -j1` runs them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "suite.hpp"
 
 // Medium tests that say their bytes: as many run together as fit, and the rest wait.

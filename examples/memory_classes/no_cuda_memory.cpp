@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Replaces cuda_memory.cu if there is no CUDA compiler.
 #include "cuda_memory.hpp"
 

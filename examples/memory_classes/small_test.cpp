@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "suite.hpp"
 
 // Small tests run beside each other and beside everything else.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 // What the tests of this suite share. With MEMORY_CLASSES_PLAIN the same tests are built without gputest, so that the

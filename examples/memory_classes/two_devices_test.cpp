@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "suite.hpp"
 
 // A plain TEST() says nothing itself: its memory and its number of devices are gpu_add_test(MEMORY ... GPUS 2)'s, in

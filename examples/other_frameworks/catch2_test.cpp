@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #if __has_include(<catch2/catch_test_macros.hpp>)
 #include <catch2/catch_test_macros.hpp> // Catch2 3
 #else

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Any program can be a GPU test. This one shows the device that it was given, and fails if it was given none.
 set -eu
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "seed.hpp"
 
 #include <gputest/gtest/run_all_tests.hpp>

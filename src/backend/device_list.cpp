@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "backend/device_list.hpp"
 
 #include "backend/cuda/real_devices.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gputest/catch2/run_tests.hpp>
 
 #if !__has_include(<catch2/catch_version_macros.hpp>)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "cli/application.hpp"
 
 #include "cli/command_line.hpp"

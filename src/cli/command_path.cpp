@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "cli/command_path.hpp"
 
 #include "platform/program_output.hpp"

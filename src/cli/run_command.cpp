@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "cli/run_command.hpp"
 
 #include "cli/command_path.hpp"

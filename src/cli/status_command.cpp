@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "cli/status_command.hpp"
 
 #include "cli/json_text.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "cli/verdict.hpp"
 
 #include <gputest/outcome.hpp>

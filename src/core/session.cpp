@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gputest/session.hpp>
 
 #include "memory/lease_scope.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "ledger/ledger_view.hpp"
 #include "settings/settings.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "platform/loaded_libraries.hpp"
 #include "settings/settings.hpp"
 

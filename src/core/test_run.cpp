@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gputest/test_run.hpp>
 
 #include "core/completion.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "current_session.hpp"
 
 #include "no_test_ran.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gputest/gtest/fixtures.hpp>
 
 #include "current_session.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "known_needs.hpp"
 
 #include <gputest/gtest/annotate.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gputest/gtest/run_all_tests.hpp>
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "no_test_ran.hpp"
 
 #include "current_session.hpp"

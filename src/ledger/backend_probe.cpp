@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "ledger/backend_probe.hpp"
 
 #include "platform/process.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "ledger/ledger.hpp"
 
 #include "ledger/stored_record.hpp"

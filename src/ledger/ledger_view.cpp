@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "ledger/ledger_view.hpp"
 
 #include "backend/device_list.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "ledger/records.hpp"
 
 #include "platform/wake_fifo.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "memory/lease_scope.hpp"
 
 #include "backend/this_process.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gputest/memory_resource.hpp>
 
 #include "backend/this_process.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "platform/ctest_preset.hpp"
 
 // Boost 1.74 parses JSON with placeholders that it warns of.

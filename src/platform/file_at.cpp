@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "platform/file_at.hpp"
 
 #include "platform/reason.hpp"

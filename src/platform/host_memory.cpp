@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "platform/host_memory.hpp"
 
 #include "platform/process.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "platform/ledger_folder.hpp"
 
 #include "platform/reason.hpp"

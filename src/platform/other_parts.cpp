@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "platform/other_parts.hpp"
 
 #include "platform/reason.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "platform/report_file.hpp"
 
 #include "platform/reason.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "platform/slot_file.hpp"
 
 #include <gputest/error.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "platform/slot_store.hpp"
 
 #include "platform/file_system.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "platform/store_part.hpp"
 
 #include "platform/reason.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "platform/user_name.hpp"
 
 #include <cerrno>

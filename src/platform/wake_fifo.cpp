@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "platform/wake_fifo.hpp"
 
 #include "platform/reason.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "policy/ctest_arguments.hpp"
 
 #include "policy/run_mode.hpp"

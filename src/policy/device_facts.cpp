@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "policy/device_facts.hpp"
 
 namespace gputest::policy {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "policy/external_processes.hpp"
 
 #include <gputest/bytes.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "policy/large_policy.hpp"
 
 #include "policy/shell_words.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "policy/reservation.hpp"
 
 #include <algorithm>

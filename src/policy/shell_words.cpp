@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "policy/shell_words.hpp"
 
 namespace gputest::policy {

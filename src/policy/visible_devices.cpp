@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "policy/visible_devices.hpp"
 
 #include <gputest/error.hpp>

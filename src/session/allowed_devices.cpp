@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "session/allowed_devices.hpp"
 
 #include "policy/visible_devices.hpp"

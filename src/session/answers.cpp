@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "session/answers.hpp"
 
 #include "platform/ctest_process.hpp"

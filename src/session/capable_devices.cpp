@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "session/capable_devices.hpp"
 
 #include "ledger/backend_probe.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "session/device_heap.hpp"
 
 #include "policy/heap_cost.hpp"

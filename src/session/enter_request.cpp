@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "session/enter_request.hpp"
 
 #include "platform/process.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The start of a session: it chooses and pins devices, and enters the ledger.
 #include "session/session.hpp"
 

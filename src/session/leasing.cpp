@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How a session leases for its tests.
 #include "session/session.hpp"
 

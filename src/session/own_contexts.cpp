@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "session/own_contexts.hpp"
 
 #include "platform/process.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "session/parent_lease.hpp"
 
 #include "platform/process.hpp"

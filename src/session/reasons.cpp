@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "session/reasons.hpp"
 
 #include "policy/lease_limit.hpp"

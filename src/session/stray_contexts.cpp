@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "session/stray_contexts.hpp"
 
 #include "session/messages.hpp"

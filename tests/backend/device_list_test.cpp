@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs against tests/support/fake_nvml.cpp, which the executable's run path names.
 #include "backend/device_list.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The manual page and the completions, against the description of the command line that the tool itself parses by.
 
 #include "cli/documents/documents.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "cli/free_memory.hpp"
 
 #include <gputest/bytes.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Settings of a whole run, as the tool obeys them: which skips are failures, and names that are no settings.
 
 #include "cli/exit_codes.hpp"

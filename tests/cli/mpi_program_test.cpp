@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // An MPI program under the launcher, started by something that behaves as mpirun does.
 #include "support/suite_test.hpp"
 #include "tool.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How often NVML is opened, by the launcher and by what it starts. Runs them on the fake driver of tests/support.
 #include "support/suite_test.hpp"
 #include "tool.hpp"

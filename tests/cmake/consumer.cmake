@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Builds a project that uses gputest, from nothing, and runs its tests on simulated devices.
 #
 #   cmake -DSOURCE=<project> -DWORK=<scratch folder> [-DPACKAGE=<folder with gputest-config.cmake>]

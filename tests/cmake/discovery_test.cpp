@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // gpu_discover_tests() under CMake and ctest: each test configures a project of its own, whose executables are built
 // already. DISCOVERY_CMAKE_FOLDER, if it is set, is the folder of another cmake and ctest.
 

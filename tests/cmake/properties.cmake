@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Configures properties/ and compares what ctest lists of its tests: commands, and the properties that ctest acts on.
 #
 #   cmake -DMODULES=<gputest's cmake folder> -DWORK=<scratch folder> -P properties.cmake

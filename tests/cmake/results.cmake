@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Builds results/ and compares what ctest says of each entry with what is expected of it.
 #
 #   cmake -DPACKAGE=<folder with gputest-config.cmake> -DWORK=<scratch folder> [-DOPTIONS=<options of the configure step>]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Configures one tiny project for each case of a table and compares its error, word for word.
 #
 #   cmake -DTABLE=<file of cases> -DMODULES=<gputest's cmake folder> -DWORK=<scratch folder> -P should_fail.cmake

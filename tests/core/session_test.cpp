@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The public interface of the core, as a program without a test framework uses it. Each test is a process of its own.
 
 #include "support/in_child.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What gputest::status() says of processes in a ledger. Each test is a process of its own.
 
 #include "support/in_child.hpp"

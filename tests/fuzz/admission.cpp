@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The decision, over snapshots that no gputest would make too. An input, of tokens: the number of devices, total and
 // external processes' bytes of each, then claims: stage (E, I, W, H), ticket, candidates, gpus, overhead, largest,
 // devices, wanted, lease, flags (1 whole devices, 2 exclusive, 4 medium lock).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // ctest's command line. An input's first line is ctest's version, its second CTEST_PARALLEL_LEVEL and its third the
 // preset's jobs (`-` for none), and each further one an argument.
 

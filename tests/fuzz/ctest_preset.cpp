@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Files of CMake presets. An input is one; `p` is the preset that is looked for.
 
 #include "platform/ctest_preset.hpp"

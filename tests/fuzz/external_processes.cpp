@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // External processes' memory. An input, of tokens: bytes in use, whether there is a list, then `P` <owner> <bytes> of a
 // listed process and `C` <pid> <bytes> of a claim.
 

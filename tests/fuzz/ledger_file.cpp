@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The ledger's file, as any process of its user can write it, checksums and all. An input, of tokens: used slots, then
 // `D` <overhead> <UUID, rest of the line> of a device, or `R` and a record: stage, flags, ticket, identity, candidates,
 // devices, wanted, overhead, largest, lease, since, pid, uid, gpus, <name, rest of the line>.

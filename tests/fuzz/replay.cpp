@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs a fuzzer without libFuzzer: on every file of a corpus, and on so many mutations of each, the same ones always.
 //
 //   fuzz_<name> <folder of a corpus, or a file>... [--mutations N]

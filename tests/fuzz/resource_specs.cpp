@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // CUDA_VISIBLE_DEVICES and CTest's resource groups. An input's first line lists the machine's UUIDs, its second is
 // CUDA_VISIBLE_DEVICES, and each further one a CTEST_RESOURCE_GROUP_<i>_GPUS.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Settings. An input has a variable a line, as `GPUTEST_GPUS=2`.
 
 #include "settings/settings.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sizes and memory requests. An input is a size as a user writes it.
 
 #include "fuzz/fuzzer.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The file of a slot store. An input is its length in pages (the first byte), less the second byte, and how it begins;
 // the rest is zeros.
 

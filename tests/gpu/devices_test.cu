@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which devices a process gets, on real GPUs: a suite that gputest itself runs.
 #include "real_device.hpp"
 

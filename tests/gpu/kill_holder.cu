@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Kills a process that holds most of a GPU, again and again, while another one waits for the same bytes and allocates
 // them the moment it is admitted. With the ledger's rule that a dead owner's bytes come back when the device shows them
 // free, no allocation may fail. With --blind that rule is off, and some must, or this test proves nothing.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // gputest's memory resources against the concepts of the CUDA toolkit at hand, at compile time.
 #include <gputest/cuda/memory_resource.hpp>
 

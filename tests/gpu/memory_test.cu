@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Memory resources, the trim and the device heap on a real GPU. Every claim runs in a process of its own, since a heap
 // and a context are for the life of a process. Prints what a heap costs as a table.
 #include "backend/cuda/cuda_driver.hpp"

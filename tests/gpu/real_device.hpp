@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 // What the tests of a real GPU share: claims that run in a process of their own, and NVML's view of what they do.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What gputest believes of NVIDIA's driver, checked on a real GPU. Every claim runs in a process of its own: a context,
 // a sticky error and CUDA_VISIBLE_DEVICES are for the life of a process.
 #include "backend/cuda/cuda_driver.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What another user of the machine can do to this one's tests: nothing, or a clear error. `victim` is root, `attacker`
 // is nobody, both members of the shared folder's group; `member` is a third user.
 //

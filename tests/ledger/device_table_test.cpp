@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "ledger/device_table.hpp"
 
 #include "ledger/stored_record.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "ledger/liveness_watches.hpp"
 #include "support/private_folder.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "ledger_test.hpp"
 
 #include "support/in_child.hpp"

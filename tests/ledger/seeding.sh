@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Building copies of the ledger with one seeded bug each. To be sourced; `root` is the repository's folder.
 # Settings: CXX, and JOBS compilers at once.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "memory/account.hpp"
 
 #include "support/message_of.hpp"

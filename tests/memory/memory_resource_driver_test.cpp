@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs against tests/support/fake_cuda.cpp, which the executable's run path names.
 #include <gputest/memory_resource.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gputest/stream_handle.hpp>
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "platform/ctest_preset.hpp"
 
 #include "support/private_folder.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which ancestor look_for_ctest() takes for the ctest that counts, with shells that bear ctest's name.
 // What it reads of a real one is in run_mode/.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "platform/file_lock.hpp"
 
 #include "platform/kept_descriptor.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "platform/kept_descriptor.hpp"
 
 #include "support/message_of.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "platform/shared_file.hpp"
 
 #include "support/in_child.hpp"

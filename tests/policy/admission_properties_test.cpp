@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "policy/admission.hpp"
 
 #include "policy/admission_claims.hpp"

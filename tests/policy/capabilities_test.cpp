@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "policy/capabilities.hpp"
 
 #include "policy/simulated_devices.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "policy/heap_cost.hpp"
 
 #include <gtest/gtest.h>

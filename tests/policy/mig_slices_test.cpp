@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "policy/mig_slices.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "policy/mpi_rank.hpp"
 
 #include <gtest/gtest.h>

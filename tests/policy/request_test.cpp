@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gputest/request.hpp>
 
 #include "policy/make_request.hpp"

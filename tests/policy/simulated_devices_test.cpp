@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "policy/simulated_devices.hpp"
 
 #include "support/message_of.hpp"

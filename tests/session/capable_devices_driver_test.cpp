@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which devices a process is placed on by what they can do. Runs against the fake drivers of tests/support.
 #include "session/session.hpp"
 

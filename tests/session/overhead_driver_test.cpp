@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a process takes by itself: when it is measured, and what others are told of it. Runs against the fake drivers of
 // tests/support.
 #include "session/overhead.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where a process is placed by what NVML and the CUDA driver show. Runs against the fake drivers of tests/support.
 #include "session/session.hpp"
 

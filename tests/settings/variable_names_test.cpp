@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "settings/variable_names.hpp"
 
 #include <gputest/error.hpp>

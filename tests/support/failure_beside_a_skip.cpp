@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Fails, and prints what GoogleTest prints of a skipped test: CTest must call it failed (tests/CMakeLists.txt).
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A libcuda.so.1 without a driver: enough of it to allocate memory and to settle a process's GPU work. It answers as
 // FakeCuda says and counts.
 #include "support/fake_cuda.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The part of the fake libcuda.so.1 that is asked what devices can do. FAKE_CUDA says what it answers, in words:
 //   init=100       cuInit() answers this error           crash=1       cuInit() crashes
 //   hidden=1       it does not show this device          no_pools=1    this device has no memory pools

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A libnvidia-ml.so.1 without a driver. FAKE_NVML says what it shows, in words; it is read again at every call, so that
 // a test can change the machine under an open NVML:
 //   gpus=2            how many GPUs (1)                  init=9            nvmlInit_v2() answers this error

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "support/hostile_acts.hpp"
 
 #include "support/use_up_descriptors.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A process on a ledger that does what it is told: ledger_process <ledger's folder> <file of SharedProbe>.
 //
 // Reads one command a line, and answers each with one line: what came of it. A request that has to wait says so, in a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "support/run_tests.hpp"
 
 #include <gtest/gtest.h>

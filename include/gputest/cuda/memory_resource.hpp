@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 // For programs that compile against CUDA: makes gputest::memory_resource usable as a resource of `cuda::mr` and RMM. Up

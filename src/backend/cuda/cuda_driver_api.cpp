@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "backend/cuda/cuda_driver_api.hpp"
 
 namespace gputest::backend::cuda {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "backend/cuda/real_devices.hpp"
 
 #include "backend/cuda/driver_attributes.hpp"

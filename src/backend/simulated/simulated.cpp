@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "backend/simulated/simulated.hpp"
 
 #include "backend/simulated/simulated_memory.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gputest/simulated_buffer.hpp>
 
 #include "backend/simulated/own_simulated_devices.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "cli/documents/documents.hpp"
 
 #include "policy/shell_words.hpp"

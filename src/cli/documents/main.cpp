@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes the manual page and the completions of the tool into a folder: write_documents <folder>.
 
 #include "cli/command_line.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs against tests/support/fake_cuda_attributes.cpp, which the executable's run path names.
 #include "backend/cuda/driver_attributes.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Holds what src/system/nvml_api.hpp declares against NVIDIA's own header, at compile time and only where there is one.
 #include "backend/cuda/nvml_api.hpp"
 

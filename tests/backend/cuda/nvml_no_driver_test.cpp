@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs where the first libnvidia-ml.so.1 on the search path is not a library, whatever the machine has besides.
 #include "backend/cuda/nvml.hpp"
 

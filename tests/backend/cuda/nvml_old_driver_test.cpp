@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs against tests/support/fake_nvml.cpp built as a driver that lacks the newer functions.
 #include "backend/cuda/nvml.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Kills a holder of most of a simulated device whose memory comes back late, as a GPU's does, while another process
 // waits for the same bytes and allocates them as soon as it is admitted.
 #include "backend/simulated/simulated.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "backend/simulated/simulated_process.hpp"
 
 #include "support/private_folder.hpp"

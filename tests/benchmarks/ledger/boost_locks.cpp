@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "boost_locks.hpp"
 
 #include <boost/interprocess/sync/file_lock.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "devices.hpp"
 
 #include "backend/cuda/cuda_driver_memory.hpp"

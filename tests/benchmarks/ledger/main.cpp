@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Compares the ledger's lease with other ways to keep processes out of each other's way, all in one run.
 
 #include "experiments.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Stands between the ledger and its mutex, and between gputest and NVML: the linker calls these functions in place of
 // the library's (CMakeLists.txt). The library itself counts and measures nothing.
 #include "recording.hpp"

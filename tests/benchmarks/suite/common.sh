@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # What the suite's benchmarks share. Sourced by bash scripts that have set -euo pipefail; `here` is this folder.
 source "$here/../../../.ci/common.sh"
 

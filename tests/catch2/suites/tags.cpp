@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Test cases that say by tags what they need.
 
 #include "../../gtest/suites/stop_at.hpp"

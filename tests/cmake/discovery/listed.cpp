@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests of all kinds, with all names that GoogleTest allows. Each prints its name when it runs.
 
 #include <gputest/gputest.hpp>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # What ctest is to list of the tests in CMakeLists.txt. ctest writes labels in alphabetical order.
 
 string(ASCII 127 del)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A program without a test framework, which says at its end that it has ended, or does not.
 
 #include <gputest/session.hpp>

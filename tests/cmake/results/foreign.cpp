@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A program that knows nothing of gputest: foreign <exit code> [<line to print>].
 
 #include <cstdio>

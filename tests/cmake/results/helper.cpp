@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A library of test helpers that uses gputest.
 
 #include <gputest/gputest.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A main() of one's own, with the one call or with what that installs.
 
 #include <gputest/gputest.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests that end in all the ways in which a process can end.
 
 #include <gtest/gtest.h>

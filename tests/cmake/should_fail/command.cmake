@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # What runs: the target or program of COMMAND, and the launcher.
 set(no_launcher "needs the launcher, but there is no target gputest::cli here. Build gputest with GPUTEST_BUILD_CLI=ON, call find_package(gputest) in this directory or above, or link the command with gputest::main or gputest::catch2. If it has a main() of its own that ends with gputest::run_all_tests(), write LAUNCHER off.")
 

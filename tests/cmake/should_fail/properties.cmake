@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Properties that are set on the test, and words that are meant to be properties.
 should_fail(another_skip_code [[
 gpu_add_test(NAME t COMMAND exe)

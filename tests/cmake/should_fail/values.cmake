@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # The values of the keywords.
 set(sizes "allowed: small, medium, large, or a size from 1B to 1024TiB such as 3GiB or 1.5GiB, with at most 3 decimals and one of the units B, KiB, MiB, GiB, TiB (default: small).")
 set(hint " (KB, MB, GB and TB mean powers of 1000 to some programs and of 1024 to others: write KiB, MiB, GiB or TiB)")

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests whose memory GPUTEST_NEEDS says, of every kind of test that GoogleTest knows.
 
 #include "stop_at.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A main() that cannot call run_all_tests().
 
 #include <gputest/gputest.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A test of each fixture, and one without, that stops wherever user code runs.
 
 #include "stop_at.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests that close what is not theirs, before others in the same process. One is run at a time, with those after it.
 
 #include <gputest/gputest.hpp>

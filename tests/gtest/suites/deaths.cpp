@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Death tests in fixtures that hold memory.
 
 #include "stop_at.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Uses devices where gputest cannot have chosen them: before main(), and others than it has given.
 
 #include "stop_at.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests that ask for a device heap.
 
 #include "stop_at.hpp"

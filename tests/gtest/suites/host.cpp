@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests that use no GPU, and suites whose SetUpTestSuite() must not run where none of their tests can.
 
 #include "stop_at.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests of every kind of fixture that say nothing themselves, so that what gputest counts on is what it knows.
 
 #include "known_in_header.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The second translation unit of `known` with the annotations of the header.
 
 #include "known_in_header.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Annotations that name no test.
 
 #include <gputest/gputest.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests that pass, skip and fail; linked with gputest and, to compare, without it.
 
 #include <gtest/gtest.h>

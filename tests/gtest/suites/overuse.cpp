@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests that take memory without a lease, or more than they have leased.
 
 #include "stop_at.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A main() of one's own: the one call, or the environment and the listener by hand.
 
 #include "stop_at.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Says which devices are visible wherever user code runs, and starts itself from a test.
 
 #include "stop_at.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests whose devices must have something, by GPUTEST_NEEDS.
 
 #include "stop_at.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests that allocate through memory resources, on simulated devices.
 
 #include "stop_at.hpp"

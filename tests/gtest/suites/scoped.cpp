@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests that lease around a section only, and tests that try to where they must not.
 
 #include "stop_at.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Suites that share what SetUpTestSuite() allocates, under one lease.
 
 #include "stop_at.hpp"

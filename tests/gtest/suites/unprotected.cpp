@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Fixtures of gputest in an executable whose main() does not run gputest.
 
 #include <gputest/gputest.hpp>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* policy/admission and policy/queues over the records: who may go on, who is in the way, who has to be notified. Pure. */
 
 /* The claim that is decided about, with_own: its record need not say yet what it asks for. */

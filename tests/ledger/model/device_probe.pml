@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ledger/backend_probe where the driver lists no processes: memory is back when nothing at all is in use. That what is in
    use a second later counts as an external process's is left out, as all time is. */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The ledger's protocol as a Spin model: processes that enter, lease, release, wait, end, and are killed anywhere.
  * `check` verifies every file in configurations/ (each asks one question of a small machine, and includes this file), and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What is true, whatever the records say: by process, of the living, and of memory really in use. */
 
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Wake-up FIFOs, and what the kernel does when a process ends. */
 
 hidden byte x_p, x_s, x_d, x_bytes;

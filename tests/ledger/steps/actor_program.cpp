@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "ledger/steps/actor_program.hpp"
 
 #include "backend/simulated/simulated_memory.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the subject of each scenario does, with it or others killed at every point of it, and with every system call of
 // it failing. Options besides GoogleTest's: --stride=<n> (a kill at every nth instruction; with 1 at all of them, and
 // all of the other trials, too, of which else a sample is made), --jobs=<n>.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A storm of processes on ledgers of its own: they lease at random and are killed at any instruction, and an oracle
 // outside the ledger looks whether its promises hold. `ledger_storm --help` says what can be set.
 //

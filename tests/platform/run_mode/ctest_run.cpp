@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "platform/run_mode/ctest_run.hpp"
 
 #include <filesystem>

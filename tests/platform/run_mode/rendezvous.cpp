@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One of two tests that find out whether ctest runs them together, and what find_run_mode() makes of that ctest.
 //
 //   rendezvous <a|b> <folder>   as a test: writes found-<a|b>, and `together` if both run at once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What look_for_ctest() and find_run_mode() say of the real ctest at hand, against what that ctest does.
 
 #include "platform/program_output.hpp"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The order of those that exclude each other: four processes inside one device that has room for one lease at a time. They
    ask in the order of their numbers, so that each waits behind the one before it. One of them may be killed, one may give
    up. */

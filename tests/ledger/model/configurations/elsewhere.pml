@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Entering one of several devices: processes wait for the first device; one in the midst of them may enter the second one
    instead, when it is free. One kill. */
 #define PROCESSES 4

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The entry rule: three processes for one device, two at once. All contexts would fit, but not with the lease that each
    waits for. Two kills. */
 #define PROCESSES 3

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A lease of a whole device: process 0 asks for it; process 1 uses both devices, process 2 the second one only. Two
    kills. */
 #define PROCESSES 3

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Whom to watch where no lease alone is in the way: three processes inside one device that has room for two leases, or for one lease and the contexts of
    the others. Two kills. */
 #define PROCESSES 3

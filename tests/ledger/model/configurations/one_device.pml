@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Whole lives: three processes enter one device that has room for one lease at a time, lease, and end. Two kills, and one
    that gives up. */
 #define PROCESSES 3

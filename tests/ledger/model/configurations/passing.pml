@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Passing: four processes inside one device, which ask in the order of their numbers. The first holds 4, the second waits for
    5; the third asks for 1, which never delays the second, and the fourth for 2, which may: not while somebody else's context
    or lease may go. Two kills. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Giving up, and the medium lock: process 0 tries to lease the whole device without waiting; 1 and 2 want the medium lock,
    and one of the three may give up. Two kills. */
 #define PROCESSES 3

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Slots that are taken again: four lives, three at once, one kill. Who ends is replaced by a process that takes its slot. One fits at a time, so
    that the others wait to enter. */
 #define PROCESSES 4

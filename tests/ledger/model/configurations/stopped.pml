@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Stopped processes: one of the first two may be stopped at any moment and continued, in either queue, with or without the
    mutex; two of three are inside at once, one has a lease at a time. One kill. */
 #define PROCESSES 3

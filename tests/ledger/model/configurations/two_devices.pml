@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Several devices at once: process 0 needs both devices and leases both at once; the others take the one with more room. Two processes fit on a
    device, with one lease of 3 at a time. Two kills. */
 #define PROCESSES 3

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Several leases: two processes on two devices, two leases each, of both devices, then of the first. A third takes the place of one of
    them; two kills. */
 #define PROCESSES 3
