@@ -24,14 +24,14 @@ quietly() {
   fi
 }
 
-# build_gputest <folder> <log> [<cmake argument>...]: builds gputest, optimised, in <folder>. Where GPUTEST_BUILT names a
+# build_gputest <folder> <log> [<cmake argument>...]: builds gputest, optimised, in <folder>. Where PREBUILT_GPUTEST names a
 # folder in which that was done already, <folder> is a link to it.
 build_gputest() {
   local folder=$1 log=$2
   shift 2
-  if [[ -n ${GPUTEST_BUILT:-} ]]; then
+  if [[ -n ${PREBUILT_GPUTEST:-} ]]; then
     rm -rf "$folder"
-    ln -s "$GPUTEST_BUILT" "$folder"
+    ln -s "$PREBUILT_GPUTEST" "$folder"
     return
   fi
   if [[ -L $folder ]]; then

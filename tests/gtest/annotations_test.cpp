@@ -67,7 +67,7 @@ TEST_F(Annotations, that_name_no_test_fail_as_tests_of_their_own_and_fail_no_oth
   EXPECT_EQ(reports.at("Small.first").failures, "");
   EXPECT_EQ(reports.at("NoFixture.second").failures, "");
   EXPECT_THAT(reports.at("GputestNeeds.Small_frist").failures,
-              HasSubstr("misnamed.cpp:14\nFailed\nGPUTEST_NEEDS(Small, frist, ...) names no test of this executable; "
+              HasSubstr("misnamed.cpp:15\nFailed\nGPUTEST_NEEDS(Small, frist, ...) names no test of this executable; "
                         "write the names as in TEST()"));
   EXPECT_THAT(reports.at("GputestNeeds.NoFixture_scond").failures, HasSubstr("GPUTEST_NEEDS(NoFixture, scond, ...)"));
   EXPECT_THAT(reports.at("GputestNeeds.Smal").failures,

@@ -87,7 +87,7 @@ TEST_F(KnownNeeds, that_contradict_themselves_fail_the_test_where_they_are_said)
   const auto reports = reports_of("known", "Contradictory.*");
   EXPECT_THAT(
       reports.at("Contradictory.test").failures,
-      HasSubstr("known.cpp:85: GPUTEST_NEEDS(Contradictory, test, ...) says small and 3 GiB; small is up to 256 "
+      HasSubstr("known.cpp:86: GPUTEST_NEEDS(Contradictory, test, ...) says small and 3 GiB; small is up to 256 "
                 "MiB: leave small out, or say medium or large"));
   EXPECT_EQ(count(run("known", {"--gtest_filter=Contradictory.*"}).out, "@body"), 0U);
 }
