@@ -13,8 +13,9 @@ struct Outcome {
   bool not_freed = false; ///< fail: the memory did not become free, in time or at all
 };
 
-/// The exit code of a test executable in which nothing failed and nothing ran; gpu_add_test() sets SKIP_RETURN_CODE to
-/// it.
+/// The exit code of a test executable in which nothing failed and all tests were skipped. In an entry of
+/// gpu_add_test(), which sets SKIP_RETURN_CODE to it, also of a GoogleTest executable in which nothing failed and
+/// gputest skipped a test.
 inline constexpr int skipped_exit_code = 77;
 
 } // namespace gputest

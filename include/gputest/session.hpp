@@ -35,8 +35,8 @@ struct Findings {
 /// adapter for its test framework.
 ///
 /// At most one object exists in a process; it lives until the process needs no device any more. Thread-safe; a call
-/// that blocks keeps those of other threads waiting. No other interface of gputest reads the environment in a process
-/// that has one.
+/// that blocks keeps those of other threads waiting, and those of a Lease. No other interface of gputest reads a
+/// setting from the environment in a process that has one; enter() and report_end() read GPUTEST_ENTRY, and remove it.
 class Session {
 public:
   /// Throws InvalidSetting for devices that cannot be and a folder that is not an absolute path, and Error while this
@@ -62,24 +62,27 @@ public:
   /// above, and every lease is granted without asking.
   [[nodiscard]] Outcome enter_in_place_of_parent(const Plan& plan);
 
-  /// The chosen devices in the order in which CUDA numbers them; empty before enter() and without a GPU.
+  /// The chosen devices in the order in which CUDA numbers them; empty before enter() and without a GPU. Not while
+  /// another thread is in enter().
   [[nodiscard]] const std::vector<Device>& devices() const;
 
   /// The CTest entry. If several ranks share a lease, its request is this process's part of it after enter().
   [[nodiscard]] const Entry& entry() const;
 
   /// Whether the devices are enough and have what `request` says, without leasing; else the skip that says what they
-  /// lack. Throws InvalidSetting as lease() does. `who` is the test's name in messages.
+  /// lack. Throws LedgerError, and InvalidSetting as lease() does. `who` is the test's name in messages.
   [[nodiscard]] Outcome check(const Request& request, const std::string& who);
 
-  /// The skip or failure that lease() will return whatever other processes do; granted if that is not known. Never
-  /// blocks, and asks for nothing. Throws InvalidSetting as lease() does.
+  /// The skip or failure that lease() will return whatever other processes do; granted if that is not known. Asks
+  /// for nothing, and blocks only while another thread is in lease(). Throws LedgerError, and InvalidSetting as lease()
+  /// does.
   [[nodiscard]] Outcome foresee(const Request& request, const std::string& who);
 
   /// Leases what `request` says on the first `request.gpus` devices.
   ///
   /// Blocks until the memory is free, for at most Entry::wait_limit; says on stderr what it waits for. Sets the device
-  /// heap that is asked for. A large request under LargePolicy::exclude never blocks. Throws NestedLease if this
+  /// heap that is asked for. Fails before enter(), and for more than the Plan announced if that has no room beside the
+  /// contexts of all processes. A large request under LargePolicy::exclude never blocks. Throws NestedLease if this
   /// process holds a lease, LedgerError, InvalidSetting for a number of GPUs that is not 1 to 16.
   [[nodiscard]] Lease lease(const Request& request, const std::string& who);
 

@@ -38,16 +38,16 @@ struct MpiRank {
 
 /// The settings of a whole process: the machine, the run, and what its ancestors have decided for it.
 ///
-/// A default-constructed object uses all GPUs. settings_from_environment() fills one from the environment; nothing else
-/// of gputest reads the environment for a process that has a Session.
+/// A default-constructed object uses all GPUs. settings_from_environment() fills one from the environment. Nothing else
+/// of gputest reads a setting from the environment in a process that has a Session.
 struct Settings {
   std::string devices = "all";        ///< `all`, `none`, or `simulated:<n>x<size>[,<option>...]`
   std::optional<Bytes> device_memory; ///< decide as on devices with at most this much
   std::string folder; ///< of the ledger, an absolute path; empty: the shared one of this machine, or this user's own
   std::optional<MemoryKind> memory_resource; ///< the kind for memory resources; nullopt: the best that the device can
   RunModeSetting run_mode = RunModeSetting::automatic;
-  bool require_gpu = false;                ///< a skip because there is no GPU is a failure
-  ForbidSkip forbid_skip = ForbidSkip::no; ///< which other skips are failures; all of them contain require_gpu
+  bool require_gpu = false;                ///< a skip because there is no GPU, or too few, is a failure
+  ForbidSkip forbid_skip = ForbidSkip::no; ///< which skips are failures; `machine` and `all` include require_gpu
 
   std::optional<DeviceRestriction> visible_devices; ///< CUDA_VISIBLE_DEVICES; nullopt if it is not set
   std::optional<DeviceRestriction> job_devices;     ///< Slurm's list for the job, used if visible_devices is not set
@@ -62,8 +62,8 @@ struct Entry {
   std::string name; ///< CTest's name of the test; empty if there is none
   Request request;  ///< of tests that say nothing themselves
   LargePolicy large = LargePolicy::exclude;
-  /// The longest wait. CTest ends a test after 1500 s by default. A wait ends earlier, with an error that names the
-  /// holder.
+  /// The longest wait. CTest ends a test after 1500 s by default. The default here is shorter, so that the error that
+  /// names the holder comes first.
   std::chrono::seconds wait_limit = std::chrono::minutes{20};
 };
 

@@ -6,7 +6,8 @@
 namespace gputest::cli {
 
 /// How the tool ends. Numbers from sysexits.h where it has one, 77 as in CTest and Automake, 126 and 127 as in the
-/// shell. `gputest run` ends with its command's own status once the command runs.
+/// shell. `gputest run` ends with its command's own status once the command runs; in an entry of
+/// gpu_add_test() a 0 or 77 that gputest did not confirm becomes 1.
 enum class ExitCode {
   done = 0,
   wrong_command_line = 64,

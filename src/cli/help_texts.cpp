@@ -46,7 +46,8 @@ gputest uses only GPUs that CUDA_VISIBLE_DEVICES allows. It sets CUDA_VISIBLE_DE
 
 constexpr auto run_text =
     R"(Waits until the memory is free, then replaces itself with COMMAND (exec). A later request never delays an earlier one.
-The process stays the same, so signals, ctest's time limit and the exit status reach it directly. CUDA_VISIBLE_DEVICES
+The process stays the same, so signals, ctest's time limit and the exit status reach it directly. In an entry of
+gpu_add_test() COMMAND is a child, signals are passed on, and a 0 or 77 that gputest did not confirm becomes 1. CUDA_VISIBLE_DEVICES
 names the command's GPUs, by UUID, and no others. The memory is given to other processes only after the last process
 that COMMAND started has ended.
 
@@ -100,7 +101,8 @@ constexpr auto status_text = R"(Claims:
   ended               has exited; its memory counts until the device shows it free
   waiting for memory  is on its device and waits for a test's memory
   waiting to enter    waits for a device with room for one more process
-'stopped': the process is stopped (Ctrl-Z, SIGSTOP, a debugger); it keeps its claim until it continues or exits.
+'stopped': the process is stopped (Ctrl-Z, SIGSTOP, a debugger); it keeps what it holds until it continues or exits, and
+those behind it pass it if it waits.
 'ending': the process is exiting; it gives up its claim in a moment. 'kept by a child': the process has exited before a
 child that it forked, or it runs in another container. MEMORY is '-' for a process that has no lease and asks for none.
 FOR is the time since the claim began. Waiting processes are listed in the order of arrival. The last line names the

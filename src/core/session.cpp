@@ -7,6 +7,7 @@
 #include "session/session.hpp"
 
 #include <gputest/error.hpp>
+#include <gputest/test_run.hpp>
 
 #include <atomic>
 #include <filesystem>
@@ -91,7 +92,11 @@ public:
     }
     memory::Account::instance().guard();
     in_place_of_parent_ = in_place_of_parent;
+    TestRun::of_process(); // takes GPUTEST_ENTRY: a process that this one starts must not speak for the entry
     auto outcome = session_.enter(plan);
+    if (outcome.kind == Outcome::Kind::fail) {
+      TestRun::of_process().refused(outcome.reason);
+    }
     chosen_devices() = devices();
     if (!in_place_of_parent_ && !devices().empty() && devices().front().simulated) {
       session::tell("the devices are simulated: memory only, no kernels (GPUTEST_DEVICES)");
@@ -130,6 +135,9 @@ public:
       auto outcome = broken_by_.empty() ? session_.acquire(request, who) : skip_after_problem(who);
       if (outcome.kind == Outcome::Kind::granted) {
         outcome = session_.prepare_heap(request, who);
+      }
+      if (outcome.kind == Outcome::Kind::fail) {
+        TestRun::of_process().refused(outcome.reason);
       }
       if (outcome.kind != Outcome::Kind::granted) {
         return outcome;

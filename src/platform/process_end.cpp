@@ -14,9 +14,10 @@ namespace gputest::platform {
 
 namespace {
 
+/// Not all streams: another thread may keep the lock of one that it reads, as long as it blocks there.
 void write_what_was_printed() {
   std::cout.flush();
-  std::fflush(nullptr); // NOLINT(cert-err33-c): nothing else can be done
+  std::fflush(stdout); // NOLINT(cert-err33-c): nothing else can be done
 }
 
 bool are_one_file(int a, int b) {
@@ -29,9 +30,7 @@ bool are_one_file(int a, int b) {
 } // namespace
 
 void write_to_both_streams(const std::string& text) noexcept {
-  std::cout.flush();
-  std::fflush(
-      stdout); // NOLINT(cert-err33-c): not all streams, as another thread may keep the lock of one that it reads
+  write_what_was_printed();
   const auto write_to = [&](int stream) { static_cast<void>(::write(stream, text.data(), text.size()) < 0); };
   write_to(STDERR_FILENO);
   if (!are_one_file(STDERR_FILENO, STDOUT_FILENO)) {

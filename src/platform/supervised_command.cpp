@@ -27,7 +27,7 @@ constexpr std::array passed_on{SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR
     arguments.push_back(argument.data());
   }
   arguments.push_back(nullptr);
-  // Who kills the launcher means the command: it had the launcher's pid if it had replaced it.
+  // If the launcher is killed, the command must end too, as if it had replaced the launcher.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != launcher) {
     ::_exit(127);
