@@ -313,7 +313,7 @@ ${output}
   file(RENAME "${kept}-${unique}.txt" "${kept}-problem.txt")
   set(name "${gputest_TEST_PREFIX}${gputest_target}_NOT_LISTED${gputest_TEST_SUFFIX}")
   add_test("${name}" sh -c [[cat "$1"; exit 1]] sh "${kept}-problem.txt")
-  set(labels gpu gpu_small gpu_medium ${gputest_LABELS} ${gputest_property_LABELS})
+  set(labels gpu gpu_small gpu_medium gpu_large ${gputest_LABELS} ${gputest_property_LABELS})
   set_tests_properties("${name}" PROPERTIES LABELS "${labels}")
 endfunction()
 
@@ -342,7 +342,9 @@ if(NOT gputest_entries_hold)
   get_filename_component(gputest_folder "${kept}" DIRECTORY)
   execute_process(COMMAND test -w "${gputest_folder}" RESULT_VARIABLE gputest_not_writable)
   if(gputest_not_writable)
-    execute_process(COMMAND mktemp -d -t gputest-XXXXXXXX OUTPUT_VARIABLE gputest_folder OUTPUT_STRIP_TRAILING_WHITESPACE)
+    # In TMPDIR, or in /tmp if that cannot be used.
+    execute_process(COMMAND sh -c "mktemp -d -t gputest-list-XXXXXXXX 2>/dev/null || mktemp -d /tmp/gputest-list-XXXXXXXX"
+      OUTPUT_VARIABLE gputest_folder OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
     set(kept "${gputest_folder}/list")
   endif()
   _gputest_list_tests()

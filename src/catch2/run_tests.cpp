@@ -103,8 +103,10 @@ public:
         outcome_ = Outcome{Outcome::Kind::fail, test.name + ": " + error.what()};
       }
       if (outcome_->kind == Outcome::Kind::fail) {
+        refused_ = true;
         detail::TestRun::of_process().refused(outcome_->reason);
       }
+      skipped_one_ = skipped_one_ || outcome_->kind == Outcome::Kind::skip;
     }
     return *outcome_;
   }
@@ -121,13 +123,22 @@ public:
     detail::TestRun::of_process().running("");
   }
 
-  /// All test cases have ended, of which there were so many, and so many were skipped.
-  void end(std::uint64_t total, std::uint64_t skipped) {
+  /// All test cases have ended, of which there were so many; so many were skipped, and so many failed.
+  void end(std::uint64_t total, std::uint64_t skipped, std::uint64_t failed) {
     using End = detail::TestRun::End;
-    end_ = total == 0 ? End::nothing_ran : total == skipped ? End::all_skipped : End::ran;
-    detail::TestRun::of_process().end(end_);
+    auto& run = detail::TestRun::of_process();
+    // CTest shows an entry as skipped or as passed, so one that gputest has skipped in part is skipped.
+    const bool is_skip = total == skipped || (run.in_entry() && skipped_one_ && failed == 0 && !refused_);
+    end_ = total == 0 ? End::nothing_ran : is_skip ? End::all_skipped : End::ran;
+    if (is_skip && total != skipped) {
+      std::cerr << "gputest: " << skipped << " of " << total << " test cases skipped\n";
+    }
+    run.end(end_);
   }
   [[nodiscard]] detail::TestRun::End how_it_ended() const { return end_; }
+
+  /// Whether gputest has failed a test case, which could not run. Tags such as `[!mayfail]` do not expect that.
+  [[nodiscard]] bool has_refused() const { return refused_; }
 
 private:
   [[nodiscard]] Request request_of(const Catch::TestCaseInfo& test) const {
@@ -138,6 +149,8 @@ private:
   std::string unusable_; ///< why there is no session
   Lease lease_;
   std::optional<Outcome> outcome_; ///< of the running test case's lease
+  bool refused_ = false;
+  bool skipped_one_ = false;
   detail::TestRun::End end_ = detail::TestRun::End::nothing_ran;
 };
 
@@ -244,7 +257,7 @@ public:
 
   void testRunEnded(const Catch::TestRunStats& stats) override {
     const auto& cases = stats.totals.testCases;
-    CurrentSession::instance().end(cases.total(), cases.skipped);
+    CurrentSession::instance().end(cases.total(), cases.skipped, cases.failed);
   }
 };
 
@@ -257,6 +270,9 @@ int run_catch2_tests(int argc, char** argv) {
   const auto how = CurrentSession::instance().how_it_ended();
   if (how == detail::TestRun::End::all_skipped) {
     return skipped_exit_code;
+  }
+  if (result == 0 && CurrentSession::instance().has_refused()) {
+    return EXIT_FAILURE;
   }
   if (how == detail::TestRun::End::nothing_ran && result == 0 && detail::TestRun::of_process().in_entry()) {
     std::cerr << "gputest: failed: no test case ran\n"; // --list-tests, or --allow-running-no-tests

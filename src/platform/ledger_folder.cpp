@@ -47,7 +47,8 @@ std::string problem(const struct stat& status, bool is_default_private) {
     return (status.st_mode & permission_bits) == shared_mode
                ? ""
                : "has the mode " + octal(status.st_mode) + ", and a shared one must have " + octal(shared_mode) +
-                     " (chmod " + octal(shared_mode) + ", as root)";
+                     ", as an administrator sets it up with the command in the README (Trust): it is not used. "
+                     "For a ledger of your own, set GPUTEST_DIR to a folder that you own";
   }
   if (status.st_uid != ::geteuid()) {
     return "belongs to " + user_name(status.st_uid) + " (uid " + std::to_string(status.st_uid) + "), and not to " +

@@ -78,7 +78,7 @@ void Session::count_unleased(const std::string& where) {
     return;
   }
   const Bytes before = overhead_.bytes();
-  measure_overhead(settled, managed);
+  measure_overhead(settled, managed, Learn::nothing); // what was taken without a lease is not the context's
   const Bytes now = overhead_.bytes();
   if (now > before + policy::to_memory_request(MemoryClass::small, smallest_).bytes) {
     unleased_ = where + " took " + to_string(now - before);
@@ -99,7 +99,7 @@ std::string Session::explain_out_of_memory(const std::string& who) {
 }
 
 /// Records in the ledger what the process still has of its devices: its context, and what its tests have not freed.
-void Session::measure_overhead(const backend::Settled& settled, Bytes managed) {
+void Session::measure_overhead(const backend::Settled& settled, Bytes managed, Learn learn) {
   try {
     Bytes listed;
     for (const std::size_t index : indices_) {
@@ -108,7 +108,7 @@ void Session::measure_overhead(const backend::Settled& settled, Bytes managed) {
     const Bytes unlisted = process_->lists_managed_memory() ? Bytes{} : managed;
     overhead_.measured(settled, listed, unlisted, now_());
     ledger_->set_overhead(overhead_.bytes().count());
-    if (overhead_.to_learn() > Bytes{}) {
+    if (learn == Learn::context && unleased_.empty() && overhead_.to_learn() > Bytes{}) {
       const auto devices = std::accumulate(bits_.begin(), bits_.end(), policy::DeviceMask{0}, std::bit_or<>{});
       ledger_->devices().remember(platform::executable_identity().value_or(0), devices, overhead_.to_learn().count());
     }

@@ -117,7 +117,8 @@ private:
                               bool may_wait);
   [[nodiscard]] bool is_still_stuck();
   void note_overuse();
-  void measure_overhead(const backend::Settled& settled, Bytes managed);
+  enum class Learn { context, nothing }; ///< whether the figure is what a context of this executable takes
+  void measure_overhead(const backend::Settled& settled, Bytes managed, Learn learn = Learn::context);
 
   Settings settings_;
   Entry entry_;

@@ -93,6 +93,20 @@ TEST_F(Catch2, skips_with_the_reason_and_reports_the_skip_to_ctest) {
   EXPECT_EQ(run_case("small").exit_code, 77);
 }
 
+TEST_F(Catch2, shows_a_skip_beside_a_test_case_that_passes_in_an_entry) {
+  EXPECT_EQ(run_case("too much,untagged").exit_code, 0);
+  set("GPUTEST_ENTRY", "ctest");
+  const Ended ended = run_case("too much,untagged");
+  EXPECT_EQ(ended.exit_code, 77) << ended.out;
+  EXPECT_THAT(ended.err, HasSubstr("gputest: 1 of 2 test cases skipped"));
+}
+
+TEST_F(Catch2, fails_what_cannot_run_although_its_tags_expect_a_failure) {
+  EXPECT_EQ(run_case("may fail").exit_code, 0);
+  set("GPUTEST_DIR", "/proc/no/such/folder");
+  EXPECT_NE(run_case("may fail").exit_code, 0);
+}
+
 TEST_F(Catch2, fails_where_nothing_may_be_skipped) {
   set("GPUTEST_FORBID_SKIP", "1");
   const Ended ended = run_case("too much");

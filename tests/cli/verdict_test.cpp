@@ -34,7 +34,8 @@ TEST(Verdict, believes_77_only_of_processes_that_gputest_skipped) {
       {"begun 7 t\nskipped 7 \n", 77, 77},
       {"skipped 7\n", 77, 77},
       {"begun 7 t\nbegun 8 t\nskipped 8 \nskipped 7 \n", 77, 77},
-      {"begun 7 t\nskipped 7 \nbegun 8 t\ncomplete 8 \n", 77, 1},
+      {"begun 7 t\ncomplete 7 \nbegun 8 t\nskipped 8 \n", 77, 77},
+      {"begun 7 t\nskipped 7 \nrefused 8 no GPU\n", 77, 1},
       {"begun 7 t\ncomplete 7 \n", 77, 1},
       {"begun 7 t\nnothing_ran 7 \n", 77, 1},
       {"begun 7 t\n", 77, 1},
@@ -50,7 +51,6 @@ TEST(Verdict, believes_77_only_of_processes_that_gputest_skipped) {
 TEST(Verdict, fails_a_command_below_which_tests_have_not_ended) {
   const std::vector<Row> rows{
       {"begun 7 t\ncomplete 7 \n", 0, 0},
-      {"begun 7 t\nskipped 7 \n", 0, 0},
       {"begun 7 t\ncomplete 7 \nbegun 7 t\ncomplete 7 \n", 0, 0},
       {"begun 7 t\n", 0, 1},
       {"begun 7 t\nbegun 8 t\ncomplete 7 \n", 0, 1},
@@ -64,6 +64,15 @@ TEST(Verdict, fails_a_command_below_which_tests_have_not_ended) {
     EXPECT_EQ(verdict.meant_by_the_test, row.verdict == 0) << row.report;
   }
   EXPECT_THAT(judge("begun 7 t\n", 0).problem, HasSubstr("process 7 began its tests"));
+}
+
+TEST(Verdict, shows_a_skip_although_the_command_has_dropped_its_exit_code) {
+  for (const std::string report : {"begun 7 t\nskipped 7 \n", "begun 7 t\ncomplete 7 \nbegun 8 t\nskipped 8 \n"}) {
+    const auto verdict = judge(report, 0);
+    EXPECT_EQ(verdict.exit_code, 77) << report;
+    EXPECT_EQ(verdict.problem, "");
+    EXPECT_TRUE(verdict.meant_by_the_test);
+  }
 }
 
 TEST(Verdict, tells_a_test_that_failed_from_one_that_gputest_did_not_let_run) {

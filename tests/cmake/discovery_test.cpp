@@ -392,7 +392,7 @@ TEST_F(Discovery, makes_one_failing_entry_of_what_cannot_be_listed) {
     ASSERT_EQ(all.size(), 2U);
     ASSERT_EQ(all.count("p.tests_NOT_LISTED"), 1U);
     EXPECT_EQ(all.at("p.tests_NOT_LISTED").properties.at("LABELS").dump(),
-              R"(["gpu","gpu_medium","gpu_small","mine"])");
+              R"(["gpu","gpu_large","gpu_medium","gpu_small","mine"])");
     const auto ended = ctest({"-V"});
     EXPECT_EQ(ended.exit_code, 8);
     EXPECT_THAT(ended.out, HasSubstr("50% tests passed, 1 tests failed out of 2"));

@@ -77,6 +77,20 @@ TEST_F(Overuse, before_the_tests_of_a_suite_is_named_and_counted_until_it_is_giv
   EXPECT_THAT(ended.err, Not(HasSubstr("and its lease is"))) << "no test took it";
 }
 
+TEST_F(Overuse, before_the_tests_of_a_suite_is_not_taken_for_the_context_of_later_processes) {
+  auto suite = start("overuse", {"--gtest_filter=Unleased.first"});
+  for (const auto* const place : {"@SetUpTestSuite", "@taken", "@body"}) {
+    suite.wait_for_out(place);
+    suite.say("go on");
+  }
+  EXPECT_EQ(suite.finish().exit_code, 0);
+  auto next = start("overuse", {"--gtest_filter=Plain.takes_what_it_leases"});
+  next.wait_for_out("@body");
+  EXPECT_EQ(claim_of(next).overhead_bytes, 0U);
+  next.say("go on");
+  EXPECT_EQ(next.finish().exit_code, 0);
+}
+
 TEST_F(Overuse, before_all_tests_is_named) {
   set("TAKE_IN_ENVIRONMENT", "1");
   const Ended ended = run("overuse", {"--gtest_filter=Plain.takes_what_it_leases"});

@@ -34,6 +34,7 @@ TEST_CASE("two sizes", "[gpu:1GiB][gpu:3GiB]") { std::cout << "@never" << std::e
 TEST_CASE("unknown class", "[gpu_meduim]") { std::cout << "@never" << std::endl; }
 TEST_CASE("unknown size", "[gpu-3GiB]") { std::cout << "@never" << std::endl; }
 TEST_CASE("unknown number", "[gpus=2]") { std::cout << "@never" << std::endl; }
+TEST_CASE("may fail", "[!mayfail][gpu_small]") { CHECK(false); }
 TEST_CASE("host", "[no_gpu]") { stop_at("body"); }
 TEST_CASE("host with a size", "[no_gpu][gpu:3GiB]") { std::cout << "@never" << std::endl; }
 TEST_CASE("tag of another", "[gpu][gpuarray]") { stop_at("body"); }

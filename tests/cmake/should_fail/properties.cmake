@@ -36,7 +36,7 @@ endforeach()
 should_pass(properties_as_arguments [[gpu_add_test(NAME t COMMAND exe $<1:ENVIRONMENT> environment "ENVIRONMENT=1")]])
 
 # Without enable_testing(), CMake drops the tests. A warning, as whoever includes the project may not want its tests.
-set(no_testing "gpu_add_test(NAME t): this test does not exist for ctest, because enable_testing() was not called. Call it in the top-level CMakeLists.txt, before add_subdirectory() and gpu_add_test().")
+set(no_testing "gpu_add_test(NAME t): this test does not exist for ctest, because enable_testing() was not called. Call it in the top-level CMakeLists.txt, before add_subdirectory() and before tests are added.")
 should_warn(enabled "gpu_add_test(NAME t COMMAND exe)" "")
 string(REPLACE "enable_testing()\n" "" preamble "${preamble}")
 should_warn(not_enabled "gpu_add_test(NAME t COMMAND exe)\ngpu_add_test(NAME u COMMAND exe)" "${no_testing}")
