@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "support/suite_test.hpp"
 
 #include "ledger/stored_record.hpp"
