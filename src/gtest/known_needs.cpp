@@ -19,10 +19,10 @@ using Function = ::testing::internal::SetUpTestSuiteFunc;
 // The members are private, and GoogleTest has no other access to them. An explicit instantiation may name them. They
 // have these names in 1.12 to 1.18.
 struct SetUpMember {
-  friend Function& member_of(TestSuite& suite, SetUpMember member);
+  friend Function& member_of(TestSuite& suite, SetUpMember /*member*/);
 };
 struct TearDownMember {
-  friend Function& member_of(TestSuite& suite, TearDownMember member);
+  friend Function& member_of(TestSuite& suite, TearDownMember /*member*/);
 };
 template <class Tag, Function TestSuite::*Member>
 struct Access {
