@@ -45,6 +45,8 @@ void add_run(CLI::App& app, RunArguments& run) {
   add("--wait-limit", "DURATION", "longest wait, as 90s, 20min or 1h (GPUTEST_WAIT_LIMIT)",
       [&run](const std::string& value) { run.wait_limit = settings::parse_duration(value, "--wait-limit"); });
   command->add_flag("--require-gpu", run.require_gpu, "fail instead of skip if there is no GPU (GPUTEST_REQUIRE_GPU)");
+  command->add_flag("--if-gpu", run.if_gpu,
+                    "run the command at once and without a lease if it uses no GPU, or if there is none");
 }
 
 void add_report(CLI::App& app, const char* name, const char* text, const std::string& help, bool& json) {

@@ -26,6 +26,30 @@ std::vector<std::string> folders_of(const std::string& path) {
   }
 }
 
+struct Found {
+  int error = 0;    ///< why exec() would fail; 0 if it probably would not
+  std::string file; ///< empty after an error
+};
+
+Found find(const std::string& command, const std::optional<std::string>& path) {
+  if (command.find('/') != std::string::npos) {
+    const int error = platform::why_not_executable(command);
+    return {error, error == 0 ? command : ""};
+  }
+  int worst = ENOENT;
+  // execvp() uses these two folders if PATH is not set.
+  for (const auto& folder : folders_of(path.value_or("/bin:/usr/bin"))) {
+    std::string file = folder;
+    file.append("/").append(command);
+    const int error = command.empty() ? ENOENT : platform::why_not_executable(file);
+    if (error == 0) {
+      return {0, file};
+    }
+    worst = error == EACCES ? EACCES : worst;
+  }
+  return {worst, ""};
+}
+
 } // namespace
 
 CommandProblem problem_of_exec(const std::string& command, int error) {
@@ -40,22 +64,12 @@ CommandProblem problem_of_exec(const std::string& command, int error) {
 }
 
 std::optional<CommandProblem> problem_with_command(const std::string& command, const std::optional<std::string>& path) {
-  if (command.find('/') != std::string::npos) {
-    const int error = platform::why_not_executable(command);
-    return error == 0 ? std::nullopt : std::optional{problem_of_exec(command, error)};
-  }
-  int worst = ENOENT;
-  // execvp() uses these two folders if PATH is not set.
-  for (const auto& folder : folders_of(path.value_or("/bin:/usr/bin"))) {
-    std::string file = folder;
-    file.append("/").append(command);
-    const int error = command.empty() ? ENOENT : platform::why_not_executable(file);
-    if (error == 0) {
-      return std::nullopt;
-    }
-    worst = error == EACCES ? EACCES : worst;
-  }
-  return problem_of_exec(command, worst);
+  const auto found = find(command, path);
+  return found.error == 0 ? std::nullopt : std::optional{problem_of_exec(command, found.error)};
+}
+
+std::string path_of_command(const std::string& command, const std::optional<std::string>& path) {
+  return find(command, path).file;
 }
 
 } // namespace gputest::cli

@@ -20,7 +20,10 @@ struct CommandProblem {
 [[nodiscard]] std::optional<CommandProblem> problem_with_command(const std::string& command,
                                                                  const std::optional<std::string>& path);
 
-/// The same for an exec() that failed with `error`, an errno value.
+/// The file that execvp() would run for a command; empty if there is none.
+[[nodiscard]] std::string path_of_command(const std::string& command, const std::optional<std::string>& path);
+
+/// What problem_with_command() says, for an exec() that failed with `error`, an errno value.
 [[nodiscard]] CommandProblem problem_of_exec(const std::string& command, int error);
 
 } // namespace gputest::cli

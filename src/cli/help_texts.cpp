@@ -31,6 +31,7 @@ Settings (environment variables; options take precedence):
   GPUTEST_REQUIRE_GPU  1: a skip because there is no GPU is a failure               default 0
   GPUTEST_FORBID_SKIP  machine: a skip because of the machine (no GPU, too little memory, a missing capability)
                        is a failure; 1: every skip is                               default 0
+  GPUTEST_USES_GPU     auto, yes or no: whether the command of run --if-gpu uses one  default auto
   GPUTEST_WAIT_LIMIT   longest wait, as 90s, 20min or 1h                            default 20min
   GPUTEST_RUN_MODE     auto, serial or parallel: how ctest runs tests               default auto
   GPUTEST_MEMORY_RESOURCE  auto, pool or malloc: gputest::memory_resource           default auto
@@ -54,7 +55,14 @@ that COMMAND started has ended.
 Everything after '--' is the command, unchanged. Without '--' the command begins at the first word that is not an
 option. If the command uses gputest itself, or calls 'gputest run', it runs under this lease and takes no other.
 
+With --if-gpu a command that uses no GPU starts at once, without a lease. So does one that only lists its tests
+(--gtest_list_tests and the like), one that is linked with gputest and leases for itself, and every command where there is
+no GPU. A command uses a GPU if it, or a library that it is linked with, has code for GPUs, needs the library of CUDA or
+OpenCL, or loads libraries and names CUDA's. Scripts, interpreters, and programs that load libraries or start others are
+taken to use one. GPUTEST_USES_GPU=yes or no says what cannot be seen.
+
 Examples:
+  cmake -S . -B build '-DCMAKE_TEST_LAUNCHER=gputest;run;--if-gpu'    a project that does not know gputest
   gputest run -- python3 -m pytest tests/gpu
   gputest run --memory 3GiB -- ./solver_test --memory 7       the second --memory is solver_test's
   gputest run --memory large --large wait -- ./all_of_it

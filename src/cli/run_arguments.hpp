@@ -19,6 +19,7 @@ struct RunArguments {
   std::optional<std::string> name;
   std::optional<std::chrono::seconds> wait_limit;
   bool require_gpu = false;
+  bool if_gpu = false;              ///< --if-gpu
   std::vector<std::string> command; ///< and its arguments, not changed
 };
 

@@ -2,6 +2,7 @@
 #include "cli/run_command.hpp"
 
 #include "cli/command_path.hpp"
+#include "cli/gpu_use.hpp"
 #include "cli/verdict.hpp"
 #include "core/completion.hpp"
 #include "platform/environment.hpp"
@@ -67,6 +68,24 @@ constexpr const char* entry_variable = "GPUTEST_ENTRY";
   platform::end_now(verdict.exit_code);
 }
 
+/// Replaces this process by the command. Returns only if that fails.
+ExitCode run_without_a_lease(const RunArguments& arguments) {
+  return report(problem_of_exec(arguments.command.front(), platform::become(arguments.command)));
+}
+
+/// Whether the command is to run at once, although this machine may have GPUs.
+bool needs_no_lease(const RunArguments& arguments) {
+  if (settings::test_list_file() || only_lists_tests(arguments.command)) {
+    return true;
+  }
+  const auto uses = settings::parse_uses_gpu(platform::read_variable);
+  if (uses != settings::UsesGpu::automatic) {
+    return uses == settings::UsesGpu::no;
+  }
+  const auto path = path_of_command(arguments.command.front(), platform::read_variable("PATH"));
+  return !path.empty() && find_gpu_use(path) != GpuUse::yes;
+}
+
 /// Returns only if the command does not start.
 ExitCode run_leased(const RunArguments& arguments, const settings::EntryWatcher& watcher) {
   settings::refuse_unknown_variables();
@@ -80,6 +99,10 @@ ExitCode run_leased(const RunArguments& arguments, const settings::EntryWatcher&
   Plan plan;
   plan.requests.push_back(run.entry.request);
   if (const auto outcome = session.enter(plan); outcome.kind != Outcome::Kind::granted) {
+    if (arguments.if_gpu && session.has_no_gpu() && outcome.kind == Outcome::Kind::skip && !watcher.any()) {
+      return run_without_a_lease(
+          arguments); // CTest would take a 77 of an entry that gputest has not made for a failure
+    }
     return report(outcome);
   }
   const auto outcome = session.acquire(run.entry.request, "");
@@ -91,7 +114,7 @@ ExitCode run_leased(const RunArguments& arguments, const settings::EntryWatcher&
   if (watcher.ctest) {
     supervise(arguments, run.entry.name, watcher.will_fail);
   }
-  return report(problem_of_exec(arguments.command.front(), platform::become(arguments.command)));
+  return run_without_a_lease(arguments);
 }
 
 } // namespace
@@ -110,6 +133,9 @@ ExitCode exit_code_of(const Outcome& outcome) {
 }
 
 ExitCode run_command(const RunArguments& arguments) {
+  if (arguments.if_gpu && needs_no_lease(arguments)) {
+    return run_without_a_lease(arguments);
+  }
   const auto watcher = settings::parse_entry_watcher(platform::read_variable);
   if (watcher.will_fail) {
     // What keeps the command from running is not the failure that is expected.

@@ -17,6 +17,9 @@ namespace gputest::cli {
 /// says: CTest must not take the command's 77 for a skip of gputest's, nor a process that has ended in the middle of
 /// its tests for one that passed.
 ///
+/// With `if_gpu`, a command that uses no GPU, or only lists tests, replaces this process at once: no setting is read,
+/// and no device or ledger is opened. So does every command where there is no GPU, unless CTest is to see a skip.
+///
 /// Throws InvalidSetting, LedgerError.
 [[nodiscard]] ExitCode run_command(const RunArguments& arguments);
 

@@ -235,8 +235,17 @@ private:
 
 const std::vector<Device>& current_devices() { return detail::chosen_devices(); }
 
+namespace {
+
+/// Is in each program that has a Session: the launcher leases nothing for such a program (cli/gpu_use).
+[[gnu::used, gnu::section(".gputest_session")]] const volatile char session_mark = 1;
+
+} // namespace
+
 Session::Session(Settings settings, Entry entry)
-    : leasing_{std::make_shared<detail::Leasing>(std::move(settings), std::move(entry))} {}
+    : leasing_{std::make_shared<detail::Leasing>(std::move(settings), std::move(entry))} {
+  static_cast<void>(session_mark); // a use, so that no linker leaves the section out
+}
 
 Session Session::from_environment() { return {settings_from_environment(), entry_from_environment()}; }
 

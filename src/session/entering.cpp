@@ -21,6 +21,11 @@ void add(std::string& texts, const std::string& text) { texts += (texts.empty() 
 
 } // namespace
 
+Outcome Session::no_gpu(const std::string& why) {
+  has_no_gpu_ = true;
+  return entered_ = answers_.skip("no GPU: " + why, SkipCause::no_gpu);
+}
+
 Outcome Session::enter(const Plan& plan) {
   std::vector<Bytes> heaps;
   for (const auto& request : plan.requests) {
@@ -34,13 +39,12 @@ Outcome Session::enter(const Plan& plan) {
     machine_ = backend::open_devices(settings_, why_none);
   }
   if (machine_->devices().empty()) {
-    return entered_ = answers_.skip("no GPU: " + why_none, SkipCause::no_gpu);
+    return no_gpu(why_none);
   }
   auto allowed = allowed_devices(*machine_, settings_);
   if (allowed.indices.empty()) {
-    return entered_ = answers_.skip("no GPU: " + allowed.restriction + " allows none of the " +
-                                        std::to_string(machine_->devices().size()) + " of this machine",
-                                    SkipCause::no_gpu);
+    return no_gpu(allowed.restriction + " allows none of the " + std::to_string(machine_->devices().size()) +
+                  " of this machine");
   }
   contexts_.emplace(machine_, *process_);
   capable_.emplace(machine_);
@@ -60,7 +64,7 @@ Outcome Session::enter(const Plan& plan) {
   allowed.indices = capable_->usable(allowed.indices, unusable);
   add(why_no_more_, unusable);
   if (allowed.indices.empty()) {
-    return entered_ = answers_.skip("no GPU: " + why_no_more_, SkipCause::no_gpu);
+    return no_gpu(why_no_more_);
   }
   ledger_.emplace(ledger_folder(), backend::make_probe(machine_));
   parent_lease_ = ParentLease::find(settings_, *ledger_, *machine_);

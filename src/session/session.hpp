@@ -48,6 +48,9 @@ public:
   /// The result of enter(); a failure before it.
   [[nodiscard]] const Outcome& entered() const { return entered_; }
 
+  /// Whether enter() found no device at all that this process could use.
+  [[nodiscard]] bool has_no_gpu() const { return has_no_gpu_; }
+
   /// The chosen devices in the order in which CUDA numbers them; empty before enter() and without a GPU.
   ///
   /// That order is the machine's (PCI), or that of the list that restricts this process. Only in a process that used
@@ -106,6 +109,7 @@ public:
 
 private:
   [[nodiscard]] std::string ledger_folder() const;
+  Outcome no_gpu(const std::string& why);
   [[nodiscard]] std::unique_ptr<backend::DeviceList> devices_of_parent_lease() const;
   [[nodiscard]] Outcome enter_ledger(const Plan& plan, const AllowedDevices& allowed);
   [[nodiscard]] Outcome run_under(const ParentLease& parent_lease, const AllowedDevices& allowed);
@@ -141,6 +145,7 @@ private:
   Overhead overhead_; ///< what this process takes by itself
   DeviceHeap heap_;
   Outcome entered_{Outcome::Kind::fail, "the process has not entered the ledger", false};
+  bool has_no_gpu_ = false;
   bool numbered_as_in_cuda_ = true; ///< whether devices_ are CUDA's devices 0, 1, ...
   bool holds_ = false;
   std::string holder_;          ///< of the lease, for messages

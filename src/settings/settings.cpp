@@ -167,6 +167,20 @@ EntryWatcher parse_entry_watcher(const ReadVariable& read) {
   return value.front() == '/' ? EntryWatcher{false, false, value} : EntryWatcher{true, value == "will_fail", ""};
 }
 
+UsesGpu parse_uses_gpu(const ReadVariable& read) {
+  const auto value = text_of(read, "GPUTEST_USES_GPU", "auto");
+  if (value == "auto") {
+    return UsesGpu::automatic;
+  }
+  if (value == "yes") {
+    return UsesGpu::yes;
+  }
+  if (value == "no") {
+    return UsesGpu::no;
+  }
+  throw InvalidSetting{"GPUTEST_USES_GPU='" + value + "' is unknown; it is one of auto, yes, no"};
+}
+
 std::string parse_entry_name(const ReadVariable& read) { return text_of(read, "GPUTEST_TEST", ""); }
 
 Entry parse_entry(const ReadVariable& read) {

@@ -39,6 +39,12 @@ struct EntryWatcher {
 /// The name of the entry, also if other settings cannot be used.
 [[nodiscard]] std::string parse_entry_name(const ReadVariable& read);
 
+/// Whether the command of `gputest run --if-gpu` uses a GPU, from GPUTEST_USES_GPU.
+enum class UsesGpu { automatic, yes, no };
+
+/// Reads `auto`, `yes` or `no`. Throws InvalidSetting.
+[[nodiscard]] UsesGpu parse_uses_gpu(const ReadVariable& read);
+
 /// What settings_from_environment() does, with an environment of the caller's.
 [[nodiscard]] Settings parse_settings(const ReadVariable& read);
 

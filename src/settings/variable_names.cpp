@@ -45,6 +45,7 @@ std::set<std::string> names_of_settings() {
   static_cast<void>(parse_settings(note));
   static_cast<void>(parse_entry(note));
   static_cast<void>(parse_entry_watcher(note));
+  static_cast<void>(parse_uses_gpu(note));
   return names;
 }
 
