@@ -23,10 +23,12 @@ function(_gputest_entry_properties name watcher settings_result result)
 
   _gputest_quote("${settings}" quoted_settings ====) # five: discover.cmake puts names into it
   _gputest_quote("${labels}" quoted_labels)
-  get_property(sentinel GLOBAL PROPERTY GPUTEST_SENTINEL)
-  _gputest_quote("${sentinel}" quoted_sentinel)
   set(properties " ENVIRONMENT_MODIFICATION ${quoted_settings} LABELS ${quoted_labels} SKIP_RETURN_CODE 77")
-  string(APPEND properties " FAIL_REGULAR_EXPRESSION ${quoted_sentinel}")
+  if(NOT watcher STREQUAL "will_fail") # see sentinel.cmake
+    get_property(sentinel GLOBAL PROPERTY GPUTEST_SENTINEL)
+    _gputest_quote("${sentinel}" quoted_sentinel)
+    string(APPEND properties " FAIL_REGULAR_EXPRESSION ${quoted_sentinel}")
+  endif()
   if(NOT "${ARG_TIMEOUT}" STREQUAL "" OR NOT "${ARG_WAIT_LIMIT}" STREQUAL "")
     # CTest's TIMEOUT counts from the start until the line is printed, so it limits the wait. It must not be shorter
     # than gputest's own limit: WAIT_LIMIT, or 20 minutes (the default of GPUTEST_WAIT_LIMIT).

@@ -10,8 +10,9 @@ namespace gputest {
 /// as the last line of main(). gputest::main, run_all_tests() and gputest::catch2 do it by themselves.
 ///
 /// An entry of gpu_add_test() whose process ends without this fails, because nobody knows whether its tests have run.
-/// 0 means that they ran and passed, skipped_exit_code (77) that none could run. Returns `exit_code`. Without CTest
-/// nothing is written. Does not throw.
+/// 0 means that they ran and passed, skipped_exit_code (77) that none could run. Returns `exit_code`. If main() drops
+/// it and ends with 0, although another code was said here, the process ends with 1. Without CTest nothing is written.
+/// Does not throw.
 int report_end(int exit_code) noexcept;
 
 namespace detail {
@@ -19,6 +20,7 @@ namespace detail {
 /// The run of this process's tests, as CTest and the launcher see it. For the adapters to test frameworks.
 ///
 /// If the process exits with 0 or 77 while tests run, it ends with a failure instead, and the message names the test.
+/// So it does if it exits with 0 or 77 after tests have failed, and in an entry with 77 if gputest skipped nothing.
 /// Nothing here throws.
 class TestRun {
 public:
@@ -29,8 +31,9 @@ public:
   /// Whether this process runs for an entry of gpu_add_test().
   [[nodiscard]] bool in_entry() const;
 
-  /// The tests begin.
-  void begin() noexcept;
+  /// The tests begin. If they fail and the exit code is 0, `result` is what main() should have returned, as a message
+  /// quotes it: `gputest::run_all_tests()`. The last run of a process counts.
+  void begin(const std::string& result) noexcept;
 
   /// The test that runs now; empty between tests.
   void running(const std::string& test) noexcept;
@@ -39,8 +42,9 @@ public:
   /// expects.
   void refused(const std::string& why) noexcept;
 
-  /// `all_skipped`: the process ends with skipped_exit_code, because of all tests, or of some that gputest skipped.
-  enum class End { ran, all_skipped, nothing_ran };
+  /// `passed`: some may have been skipped. `all_skipped`: the process ends with skipped_exit_code, because of all
+  /// tests, or of some that gputest skipped.
+  enum class End { passed, failed, all_skipped, nothing_ran };
 
   /// The tests have ended. Ends the process by SIGKILL if the entry is expected to fail, but a test was refused or
   /// nothing ran.

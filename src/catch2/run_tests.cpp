@@ -39,6 +39,8 @@ namespace gputest {
 
 namespace {
 
+constexpr const char* what_main_returns = "gputest::run_catch2_tests(argc, argv)";
+
 std::vector<std::string> tags_of(const Catch::TestCaseInfo& test) {
   std::vector<std::string> tags;
   for (const auto& tag : test.tags) {
@@ -63,7 +65,7 @@ public:
 
   /// Chooses devices and enters the ledger for these test cases. What went wrong fails each of them.
   void begin(const std::vector<Catch::TestCaseHandle>& selected) {
-    detail::TestRun::of_process().begin();
+    detail::TestRun::of_process().begin(what_main_returns);
     unusable_ = "the tags say no_gpu and what the test case needs of a GPU";
     if (std::all_of(selected.begin(), selected.end(),
                     [](const Catch::TestCaseHandle& test) { return says_no_gpu(test.getTestCaseInfo()); })) {
@@ -128,14 +130,16 @@ public:
     using End = detail::TestRun::End;
     auto& run = detail::TestRun::of_process();
     // CTest shows an entry as skipped or as passed, so one that gputest has skipped in part is skipped.
-    const bool is_skip = total == skipped || (run.in_entry() && skipped_one_ && failed == 0 && !refused_);
-    end_ = total == 0 ? End::nothing_ran : is_skip ? End::all_skipped : End::ran;
+    const bool has_failed = failed > 0 || refused_;
+    const bool is_skip = total == skipped || (run.in_entry() && skipped_one_ && !has_failed);
+    end_ = total == 0 ? End::nothing_ran : is_skip ? End::all_skipped : has_failed ? End::failed : End::passed;
     if (is_skip && total != skipped) {
       std::cerr << "gputest: " << skipped << " of " << total << " test cases skipped\n";
     }
-    run.end(end_);
+    run.end(*end_);
   }
-  [[nodiscard]] detail::TestRun::End how_it_ended() const { return end_; }
+  /// nullopt: no run has ended, as for --list-tests and a wrong command line.
+  [[nodiscard]] std::optional<detail::TestRun::End> how_it_ended() const { return end_; }
 
   /// Whether gputest has failed a test case, which could not run. Tags such as `[!mayfail]` do not expect that.
   [[nodiscard]] bool has_refused() const { return refused_; }
@@ -151,7 +155,7 @@ private:
   std::optional<Outcome> outcome_; ///< of the running test case's lease
   bool refused_ = false;
   bool skipped_one_ = false;
-  detail::TestRun::End end_ = detail::TestRun::End::nothing_ran;
+  std::optional<detail::TestRun::End> end_;
 };
 
 // Catch2 3.7 and newer prepare a test case, and tear it down.
@@ -274,9 +278,14 @@ int run_catch2_tests(int argc, char** argv) {
   if (result == 0 && CurrentSession::instance().has_refused()) {
     return EXIT_FAILURE;
   }
-  if (how == detail::TestRun::End::nothing_ran && result == 0 && detail::TestRun::of_process().in_entry()) {
+  auto& run = detail::TestRun::of_process();
+  if (how.value_or(detail::TestRun::End::nothing_ran) == detail::TestRun::End::nothing_ran && run.in_entry()) {
     std::cerr << "gputest: failed: no test case ran\n"; // --list-tests, or --allow-running-no-tests
-    return EXIT_FAILURE;
+    if (!how) {
+      run.begin(what_main_returns);
+      run.end(detail::TestRun::End::nothing_ran); // no failure that WILL_FAIL expects
+    }
+    return result == 0 || result == skipped_exit_code ? EXIT_FAILURE : result;
   }
   // Up to 3.6 the exit code is the number of failed assertions, and so many are no skip.
   return result == skipped_exit_code ? EXIT_FAILURE : result;

@@ -21,7 +21,7 @@ namespace gputest {
 namespace core {
 
 void tell_completion(const std::string& entry) {
-  platform::write_to_both_streams("gputest: entry complete: " + entry + "\x7f\n");
+  platform::write_to_both_streams("gputest: entry complete: " + entry + "\x7f\t\n");
 }
 
 } // namespace core
@@ -29,7 +29,7 @@ void tell_completion(const std::string& entry) {
 namespace detail {
 
 struct TestRun::State {
-  enum class Stage { before, running, skipped, ended };
+  enum class Stage { before, running, passed, failed, skipped, nothing_ran };
 
   settings::EntryWatcher watcher;
   std::string name;
@@ -37,6 +37,7 @@ struct TestRun::State {
   Stage stage = Stage::before;
   pid_t pid = 0; ///< that has begun, since a forked process has a copy of all this
   std::string test;
+  std::string result; ///< what main() has to return
   std::string refused;
   bool watches_exit = false;
 
@@ -62,13 +63,27 @@ struct TestRun::State {
     if (stage == Stage::skipped && status == 0 && watcher.any()) {
       platform::end_now(skipped_exit_code);
     }
-    if (stage != Stage::running || (status != 0 && status != skipped_exit_code)) {
+    if (status != 0 && status != skipped_exit_code) {
       return;
     }
-    const auto call = "exit(" + std::to_string(status) + ")";
-    const auto why = test.empty() ? call + " was called between the tests" : test + " called " + call;
-    session::tell("failed: " + why +
-                  ". What comes after it did not run. Let a test return, or skip it with its framework's own macro");
+    if (stage == Stage::running) {
+      const auto call = "exit(" + std::to_string(status) + ")";
+      fail_at_exit(test.empty() ? call + " was called between the tests" : test + " called " + call,
+                   "What comes after it did not run. Let a test return, or skip it with its framework's own macro");
+    }
+    const auto ended = "the process ended with " + std::to_string(status);
+    if (stage == Stage::failed) {
+      session::tell("failed: tests have failed, but " + ended + ". End main() with `return " + result + ";`");
+      platform::end_now(EXIT_FAILURE);
+    }
+    if (status == skipped_exit_code && stage != Stage::skipped && watcher.any()) {
+      fail_at_exit(ended + ", with which CTest reports a skip, but gputest has skipped nothing",
+                   "End main() with `return " + result + ";`");
+    }
+  }
+
+  [[noreturn]] void fail_at_exit(const std::string& why, const std::string& remedy) const {
+    session::tell("failed: " + why + ". " + remedy);
     report("refused", why);
     fail_in_spite_of_will_fail(why);
     platform::end_now(EXIT_FAILURE);
@@ -90,12 +105,13 @@ TestRun& TestRun::of_process() {
 
 bool TestRun::in_entry() const { return state_->watcher.any(); }
 
-void TestRun::begin() noexcept try {
+void TestRun::begin(const std::string& result) noexcept try {
   {
     const std::lock_guard guard{state_->mutex};
     state_->stage = State::Stage::running;
     state_->pid = platform::own_pid();
     state_->test.clear();
+    state_->result = result;
     if (!std::exchange(state_->watches_exit, true)) {
       platform::call_at_exit([](int status) { of_process().state_->at_exit(status); });
     }
@@ -126,7 +142,10 @@ void TestRun::end(End how) noexcept try {
   if (state_->stage != State::Stage::running || state_->pid != platform::own_pid()) {
     return; // a forked process that goes on by itself
   }
-  state_->stage = how == End::all_skipped ? State::Stage::skipped : State::Stage::ended;
+  state_->stage = how == End::passed        ? State::Stage::passed
+                  : how == End::failed      ? State::Stage::failed
+                  : how == End::all_skipped ? State::Stage::skipped
+                                            : State::Stage::nothing_ran;
   if (how == End::nothing_ran && state_->refused.empty()) {
     state_->refused = "no test ran";
   }
@@ -134,7 +153,7 @@ void TestRun::end(End how) noexcept try {
     state_->report("refused", state_->refused);
     state_->fail_in_spite_of_will_fail(state_->refused);
   }
-  if (how == End::ran) {
+  if (how == End::passed || how == End::failed) {
     state_->report("complete");
     if (state_->watcher.ctest) {
       core::tell_completion(state_->name);
@@ -150,8 +169,9 @@ void TestRun::end(End how) noexcept try {
 
 int report_end(int exit_code) noexcept {
   auto& run = detail::TestRun::of_process();
-  run.begin();
-  run.end(exit_code == skipped_exit_code ? detail::TestRun::End::all_skipped : detail::TestRun::End::ran);
+  using End = detail::TestRun::End;
+  run.begin("gputest::report_end(exit_code)");
+  run.end(exit_code == skipped_exit_code ? End::all_skipped : exit_code == 0 ? End::passed : End::failed);
   return exit_code;
 }
 

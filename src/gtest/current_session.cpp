@@ -19,6 +19,8 @@ namespace detail {
 
 namespace {
 
+constexpr const char* what_main_returns = "gputest::run_all_tests()";
+
 /// A threadsafe death test starts the executable again, for one statement of a test. The parent holds what it needs.
 bool is_death_test_child() {
   std::ifstream file{"/proc/self/cmdline"};
@@ -132,8 +134,9 @@ CurrentSession& CurrentSession::instance() {
 }
 
 void CurrentSession::begin_program() {
+  failed_ = false;
   if (!is_death_test_child()) {
-    TestRun::of_process().begin();
+    TestRun::of_process().begin(what_main_returns);
   }
 }
 
@@ -362,9 +365,6 @@ Lease CurrentSession::lease(const Request& request, const ::testing::TestInfo& t
   wanted.heap = known.heap; // a lease in the middle of a test says nothing of it
   try {
     auto lease = session_->lease(wanted, name_of(test));
-    if (lease.outcome().kind == Outcome::Kind::fail) {
-      TestRun::of_process().refused(lease.outcome().reason);
-    }
     if (lease) {
       ::testing::Test::RecordProperty("gputest_memory", to_string(request));
       ::testing::Test::RecordProperty("gputest_devices", describe(current_devices()));
@@ -404,39 +404,50 @@ void CurrentSession::end_test(const ::testing::TestInfo& test) {
 void CurrentSession::end_iteration(const ::testing::UnitTest& unit_test) {
   selected_ += unit_test.test_to_run_count();
   skipped_ += unit_test.skipped_test_count();
+  failed_ = failed_ || unit_test.Failed();
 }
 
 TestRun::End CurrentSession::how_it_ended(bool failed) const {
-  if (!failed && skipped_by_gputest_ > 0 && TestRun::of_process().in_entry()) {
+  if (failed) {
+    return TestRun::End::failed;
+  }
+  if (skipped_by_gputest_ > 0 && TestRun::of_process().in_entry()) {
     return TestRun::End::all_skipped; // else nobody would see in CTest's summary that some did not run
   }
-  if (failed || (selected_ > 0 && ran_ > skipped_)) {
-    return TestRun::End::ran;
+  if (selected_ > 0 && ran_ > skipped_) {
+    return TestRun::End::passed;
   }
   return selected_ > 0 ? TestRun::End::all_skipped : TestRun::End::nothing_ran;
 }
 
 void CurrentSession::end_program(const ::testing::UnitTest& unit_test) {
   auto& run = TestRun::of_process();
-  auto how = how_it_ended(unit_test.Failed());
-  if (how == TestRun::End::all_skipped && skipped_by_gputest_ > 0 && ran_ > skipped_) {
+  auto how = how_it_ended(failed_ || unit_test.Failed());
+  std::string skip; // of all tests, and not by themselves or by gputest
+  if (how == TestRun::End::all_skipped && ran_ == 0) {
+    skip = "no test ran, because an environment's SetUp() skipped them all";
+  } else if (how == TestRun::End::all_skipped && skipped_by_gputest_ > 0 && ran_ > skipped_) {
     std::cerr << "gputest: " << skipped_by_gputest_ << " of " << selected_
               << " tests skipped by gputest, so the entry is skipped; no test failed\n";
-  }
-  if (how == TestRun::End::nothing_ran && run.in_entry()) {
-    if (const auto why = why_no_test_was_selected(unit_test); !why.empty()) {
-      std::cerr << "gputest: failed: no test ran: " << why << '\n';
-      forbidden_ = true;
+  } else if (how == TestRun::End::nothing_ran && run.in_entry()) {
+    const auto nothing = why_no_test_was_selected(unit_test);
+    if (nothing.in_other_shards) {
+      skip = "no test ran, because " + nothing.why;
+      std::cerr << "gputest: skipped: " << skip << '\n';
+      how = TestRun::End::all_skipped;
     } else {
-      how = TestRun::End::ran; // in other shards
+      std::cerr << "gputest: failed: no test ran: " << nothing.why << '\n';
+      forbidden_ = true;
     }
-  } else if (how == TestRun::End::all_skipped && ran_ == 0 && skips_are_forbidden()) {
-    const std::string why = "no test ran, because an environment's SetUp() skipped them all, and GPUTEST_FORBID_SKIP=1";
+  }
+  if (!skip.empty() && skips_are_forbidden()) {
+    const auto why = skip + ", and GPUTEST_FORBID_SKIP=1";
     std::cerr << "gputest: failed: " << why << '\n';
     run.refused(why);
     forbidden_ = true;
-    how = TestRun::End::ran;
+    how = TestRun::End::failed;
   }
+  end_ = how;
   run.end(how);
 }
 
@@ -444,11 +455,21 @@ int CurrentSession::exit_code(int result) const {
   if (result != 0 || forbidden_) {
     return result != 0 ? result : EXIT_FAILURE;
   }
-  if (selected_ == 0 && GTEST_FLAG_GET(list_tests) && TestRun::of_process().in_entry()) {
-    std::cerr << "gputest: failed: no test ran: --gtest_list_tests only lists them\n";
-    return EXIT_FAILURE;
+  if (!end_ && TestRun::of_process().in_entry()) {
+    return fail_without_tests(
+        GTEST_FLAG_GET(list_tests)
+            ? "--gtest_list_tests only lists them"
+            : "GoogleTest prints its help instead, for --help or for an argument that it does not know");
   }
-  return how_it_ended(false) == TestRun::End::all_skipped ? skipped_exit_code : result;
+  return end_ == TestRun::End::all_skipped ? skipped_exit_code : result;
+}
+
+int CurrentSession::fail_without_tests(const std::string& why) {
+  std::cerr << "gputest: failed: no test ran: " << why << '\n';
+  auto& run = TestRun::of_process();
+  run.begin(what_main_returns);
+  run.end(TestRun::End::nothing_ran);
+  return EXIT_FAILURE;
 }
 
 void CurrentSession::report(const Findings& findings, const char* file, int line) const {

@@ -28,7 +28,7 @@ public:
   static CurrentSession& instance();
 
   /// Before anything else of the program's: its tests begin.
-  static void begin_program();
+  void begin_program();
 
   /// Chooses devices and enters the ledger for the tests that GoogleTest will run. Does nothing the second time, or if
   /// no test will run that uses a GPU. Blocks as Session::enter() does. An error fails each test.
@@ -65,6 +65,9 @@ public:
   /// What the process returns if GoogleTest would return `result`.
   [[nodiscard]] int exit_code(int result) const;
 
+  /// What the process returns in an entry if it was started in a way in which no test can run.
+  [[nodiscard]] static int fail_without_tests(const std::string& why);
+
   /// gputest skips the running test.
   void count_skip() { ++skipped_by_gputest_; }
 
@@ -89,7 +92,9 @@ private:
   int skipped_ = 0;
   int skipped_by_gputest_ = 0;
   int ran_ = 0;            ///< or were skipped by themselves
+  bool failed_ = false;    ///< in an iteration of this run
   bool forbidden_ = false; ///< nothing ran, and a setting forbids that
+  std::optional<TestRun::End> end_;
   std::optional<Session> session_;
   std::string unusable_;                 ///< why there is no session
   std::optional<Request> suite_request_; ///< what the running suite asks one lease for

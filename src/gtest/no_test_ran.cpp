@@ -4,7 +4,6 @@
 #include "current_session.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <numeric>
 #include <string_view>
 #include <utility>
@@ -13,6 +12,17 @@
 namespace gputest::detail {
 
 namespace {
+
+/// GoogleTest does not tell whether the filter selects a test of another shard. An explicit instantiation may name the
+/// private member that says it.
+struct FilterMember {
+  friend bool member_of(const ::testing::TestInfo& test, FilterMember);
+};
+template <class Tag, bool ::testing::TestInfo::*Member>
+struct Access {
+  friend bool member_of(const ::testing::TestInfo& test, Tag /*member*/) { return test.*Member; }
+};
+template struct Access<FilterMember, &::testing::TestInfo::matches_filter_>;
 
 /// How many letters have to be inserted, removed or replaced.
 std::size_t distance(std::string_view a, std::string_view b) {
@@ -48,7 +58,7 @@ std::vector<Known> all_tests(const ::testing::UnitTest& unit_test) {
                        std::string_view{suite.name()}.substr(0, 9) == "DISABLED_" ||
                            name.find("/DISABLED_") != std::string::npos ||
                            std::string_view{test.name()}.substr(0, 9) == "DISABLED_",
-                       test.is_reportable()});
+                       member_of(test, FilterMember{})});
     }
   }
   return tests;
@@ -74,28 +84,29 @@ std::string nearest(const std::string& filter, std::vector<Known> tests) {
 
 } // namespace
 
-std::string why_no_test_was_selected(const ::testing::UnitTest& unit_test) {
-  // GoogleTest deals tests out in turn, and the first shard gets the first.
-  if (const char* const shard = std::getenv("GTEST_SHARD_INDEX"); // NOLINT(concurrency-mt-unsafe)
-      shard != nullptr && std::string_view{shard} != "0") {
-    return {};
-  }
+NothingSelected why_no_test_was_selected(const ::testing::UnitTest& unit_test) {
   const auto tests = all_tests(unit_test);
   if (tests.empty()) {
-    return "this executable contains no tests. If they are in a static library, the linker has left them out: use an "
-           "OBJECT library";
+    return {"this executable contains no tests. If they are in a static library, the linker has left them out: use an "
+            "OBJECT library"};
   }
   const auto filter = GTEST_FLAG_GET(filter);
-  const auto count = std::to_string(tests.size());
-  const auto reportable = std::count_if(tests.begin(), tests.end(), [](const Known& test) { return test.matches; });
-  if (reportable > 0) {
-    return "the filter '" + filter + "' selects " + std::to_string(reportable) + " of the " + count +
-           " tests of this executable, and all of these are disabled. --gtest_also_run_disabled_tests runs them, and "
-           "the "
-           "property DISABLED of the CTest entry says that it is not meant to run";
+  const auto of_all = " of the " + std::to_string(tests.size()) + " tests of this executable";
+  const auto matching = std::count_if(tests.begin(), tests.end(), [](const Known& test) { return test.matches; });
+  const auto selected = std::count_if(tests.begin(), tests.end(), [](const Known& test) {
+    return test.matches && (!test.disabled || GTEST_FLAG_GET(also_run_disabled_tests));
+  });
+  if (selected > 0) {
+    return {"other shards have what the filter '" + filter + "' selects, " + std::to_string(selected) + of_all +
+                " (GTEST_TOTAL_SHARDS, GTEST_SHARD_INDEX)",
+            true};
   }
-  return "the filter '" + filter + "' selects none of the " + count + " tests of this executable; the nearest are " +
-         nearest(filter, tests);
+  if (matching > 0) {
+    return {"the filter '" + filter + "' selects " + std::to_string(matching) + of_all +
+            ", and all of these are disabled. --gtest_also_run_disabled_tests runs them, and the "
+            "property DISABLED of the CTest entry says that it is not meant to run"};
+  }
+  return {"the filter '" + filter + "' selects none" + of_all + "; the nearest are " + nearest(filter, tests)};
 }
 
 } // namespace gputest::detail

@@ -7,7 +7,11 @@
 
 namespace gputest::detail {
 
-/// Why GoogleTest has selected no test of this executable, in words; empty if other shards may have selected one.
-[[nodiscard]] std::string why_no_test_was_selected(const ::testing::UnitTest& unit_test);
+/// Why GoogleTest has selected no test of this executable.
+struct NothingSelected {
+  std::string why;              ///< in words
+  bool in_other_shards = false; ///< the filter selects tests, which are those of other shards
+};
+[[nodiscard]] NothingSelected why_no_test_was_selected(const ::testing::UnitTest& unit_test);
 
 } // namespace gputest::detail

@@ -39,7 +39,7 @@ void register_misnamed_annotations() {
 void Environment::SetUp() { CurrentSession::instance().begin(*::testing::UnitTest::GetInstance()); }
 
 void Listener::OnTestProgramStart(const ::testing::UnitTest& unit_test) {
-  CurrentSession::begin_program();
+  CurrentSession::instance().begin_program();
   // Before any environment runs: one that was registered before ours may use CUDA.
   CurrentSession::instance().begin(unit_test);
   if (!misnamed_are_tests) {
@@ -85,6 +85,9 @@ int run_all_tests() {
   }();
   static_cast<void>(installed);
   if (const auto file = requested_test_list()) {
+    if (detail::TestRun::of_process().in_entry()) {
+      return CurrentSession::fail_without_tests("GPUTEST_LIST_FILE is set, with which they are only listed. Unset it");
+    }
     return detail::list_tests(*::testing::UnitTest::GetInstance(), *file);
   }
   return CurrentSession::instance().exit_code(RUN_ALL_TESTS());

@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 
+#include <csignal>
 #include <filesystem>
 
 namespace gputest::tests {
@@ -105,6 +106,27 @@ TEST_F(Catch2, fails_what_cannot_run_although_its_tags_expect_a_failure) {
   EXPECT_EQ(run_case("may fail").exit_code, 0);
   set("GPUTEST_DIR", "/proc/no/such/folder");
   EXPECT_NE(run_case("may fail").exit_code, 0);
+}
+
+TEST_F(Catch2, fails_if_main_drops_the_result_of_test_cases_that_failed) {
+  EXPECT_EQ(start_program({GPUTEST_CATCH2_OWN_MAIN, "passes"}).finish().exit_code, 0);
+  const Ended ended = start_program({GPUTEST_CATCH2_OWN_MAIN, "fails"}).finish();
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("gputest: failed: tests have failed, but the process ended with 0. End main() with "
+                                   "`return gputest::run_catch2_tests(argc, argv);`"));
+}
+
+TEST_F(Catch2, fails_in_an_entry_that_is_started_without_running_test_cases) {
+  for (const std::string argument : {"--list-tests", "--no-such-option", "no such test case"}) {
+    SCOPED_TRACE(argument);
+    set("GPUTEST_ENTRY", "ctest");
+    const Ended ended = run_case(argument);
+    EXPECT_NE(ended.exit_code, 0);
+    EXPECT_NE(ended.exit_code, 77);
+    EXPECT_THAT(ended.err, HasSubstr("gputest: failed: no test case ran"));
+    set("GPUTEST_ENTRY", "will_fail");
+    EXPECT_EQ(run_case(argument).signal, SIGKILL) << "that is no failure which WILL_FAIL expects";
+  }
 }
 
 TEST_F(Catch2, fails_where_nothing_may_be_skipped) {

@@ -74,7 +74,7 @@ TEST(RunCommand, believes_no_77_and_says_complete_in_an_entry) {
   const auto done = tool.run({"run", "--", "sh", "-c", "echo $GPUTEST_ENTRY"});
   EXPECT_EQ(done.exit_code, 0);
   EXPECT_EQ(done.out.find("/proc/"), 0U) << done.out;
-  EXPECT_NE(done.err.find("gputest: entry complete: entry\x7f\n"), std::string::npos) << done.err;
+  EXPECT_NE(done.err.find("gputest: entry complete: entry\x7f\t\n"), std::string::npos) << done.err;
   const auto ended = tool.run({"run", "--", "sh", "-c", "exit 77"});
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_NE(ended.err.find("gputest: failed: the command ended with 77"), std::string::npos) << ended.err;

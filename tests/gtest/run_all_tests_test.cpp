@@ -3,9 +3,11 @@
 
 #include <gmock/gmock.h>
 
+#include <csignal>
 #include <filesystem>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace gputest::tests {
@@ -70,10 +72,37 @@ TEST_F(RunAllTests, fails_if_a_test_exits_as_if_all_tests_had_passed_or_been_ski
   EXPECT_EQ(run("outcomes", {"--gtest_filter=Passing.*"}).exit_code, 3);
 }
 
+TEST_F(RunAllTests, fails_if_main_drops_the_result_of_tests_that_failed) {
+  for (const std::string main : {"drops", "drops_by_hand"}) {
+    SCOPED_TRACE(main);
+    EXPECT_EQ(run("own_main", {main, "--gtest_filter=Passes.*"}).exit_code, 0);
+    const Ended ended = run("own_main", {main, "--gtest_filter=Fails.*"});
+    EXPECT_EQ(ended.exit_code, 1);
+    EXPECT_THAT(ended.err,
+                HasSubstr("gputest: failed: tests have failed, but the process ended with 0. End main() with "
+                          "`return gputest::run_all_tests();`"));
+    EXPECT_EQ(run("own_main", {main, "--gtest_filter=Passes.*:Fails.once", "--gtest_repeat=2"}).exit_code, 1)
+        << "in the first of two repetitions";
+  }
+  EXPECT_EQ(run("own_main", {"drops_with_77", "--gtest_filter=Fails.*"}).exit_code, 1);
+  EXPECT_EQ(run("own_main", {"drops_with_3", "--gtest_filter=Fails.*"}).exit_code, 3);
+}
+
+TEST_F(RunAllTests, believes_no_77_of_main_in_an_entry) {
+  EXPECT_EQ(run("own_main", {"drops_with_77", "--gtest_filter=Passes.*"}).exit_code, 77);
+  set("GPUTEST_ENTRY", "ctest");
+  const Ended ended = run("own_main", {"drops_with_77", "--gtest_filter=Passes.*"});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("gputest: failed: the process ended with 77, with which CTest reports a skip, but "
+                                   "gputest has skipped nothing"));
+  set("GPUTEST_ENTRY", "will_fail");
+  EXPECT_EQ(run("own_main", {"drops_with_77", "--gtest_filter=Passes.*"}).signal, SIGKILL);
+}
+
 TEST_F(RunAllTests, says_in_an_entry_that_the_tests_have_ended_and_leaves_the_exit_code_to_them) {
   set("GPUTEST_ENTRY", "ctest");
   set("GPUTEST_TEST", "entry");
-  const std::string word = "gputest: entry complete: entry\x7f\n";
+  const std::string word = "gputest: entry complete: entry\x7f\t\n";
   for (const std::string filter : {"Passing.*", "Failing.fails", "Passing.first:Skipping.*"}) {
     EXPECT_EQ(count(run("outcomes", {"--gtest_filter=" + filter}).err, word), 1U) << filter;
   }
@@ -137,6 +166,50 @@ TEST_F(RunAllTests, returns_0_for_an_empty_shard) {
   EXPECT_FALSE(std::filesystem::exists(ledger())) << "no test ran, so nobody had to enter the ledger";
 }
 
+TEST_F(RunAllTests, returns_77_for_an_empty_shard_in_an_entry) {
+  set("GPUTEST_ENTRY", "ctest");
+  set("GPUTEST_TEST", "entry");
+  set("GTEST_TOTAL_SHARDS", "2");
+  set("GTEST_SHARD_INDEX", "1");
+  const Ended ended = run("outcomes", {"--gtest_filter=Passing.first:Passing.DISABLED_fourth"});
+  EXPECT_EQ(ended.exit_code, 77);
+  EXPECT_THAT(ended.err, HasSubstr("gputest: skipped: no test ran, because other shards have what the filter "
+                                   "'Passing.first:Passing.DISABLED_fourth' selects, 1 of the 17 tests of this "
+                                   "executable (GTEST_TOTAL_SHARDS, GTEST_SHARD_INDEX)\n"));
+  EXPECT_THAT(ended.err, Not(HasSubstr("entry complete")));
+  EXPECT_EQ(run("outcomes", {"--gtest_filter=Passing.first:Passing.second"}).exit_code, 0);
+  const Ended mistyped = run("outcomes", {"--gtest_filter=Pasing.first"});
+  EXPECT_EQ(mistyped.exit_code, 1);
+  EXPECT_THAT(mistyped.err, HasSubstr("the filter 'Pasing.first' selects none of the 17 tests"));
+  EXPECT_EQ(run("outcomes", {"--gtest_filter=Passing.DISABLED_fourth"}).exit_code, 1);
+  set("GPUTEST_FORBID_SKIP", "1");
+  EXPECT_EQ(run("outcomes", {"--gtest_filter=Passing.first"}).exit_code, 1);
+}
+
+TEST_F(RunAllTests, fails_in_an_entry_that_is_started_without_running_tests) {
+  struct Row {
+    std::vector<std::string> arguments;
+    std::pair<std::string, std::string> variable;
+    std::string reason;
+  };
+  const std::vector<Row> rows{
+      {{"--gtest_list_tests"}, {"A", "1"}, "--gtest_list_tests only lists them"},
+      {{}, {"GPUTEST_LIST_FILE", "/dev/null"}, "GPUTEST_LIST_FILE is set, with which they are only listed. Unset it"},
+      {{"--gtest_filer=Failing.*"}, {"A", "1"}, "GoogleTest prints its help instead"},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.reason);
+    set(row.variable.first, row.variable.second);
+    set("GPUTEST_ENTRY", "ctest");
+    const Ended ended = run("outcomes", row.arguments);
+    EXPECT_EQ(ended.exit_code, 1);
+    EXPECT_THAT(ended.err, HasSubstr("gputest: failed: no test ran: " + row.reason));
+    set("GPUTEST_ENTRY", "will_fail");
+    EXPECT_EQ(run("outcomes", row.arguments).signal, SIGKILL) << "that is no failure which WILL_FAIL expects";
+    unset(row.variable.first);
+  }
+}
+
 TEST_F(RunAllTests, repeats_without_entering_again) {
   const Ended ended = run_both({"--gtest_filter=Passing.*:All/*", "--gtest_repeat=3"});
   EXPECT_EQ(ended.exit_code, 0);
@@ -177,13 +250,13 @@ TEST_F(RunAllTests, makes_no_folder_when_it_lists_tests) {
 }
 
 TEST_F(RunAllTests, serves_a_main_of_ones_own) {
-  auto suite = start("own_main");
+  auto suite = start("own_main", {"--gtest_filter=Medium.*:NoFixture.*"});
   suite.wait_for_out("@body");
   EXPECT_EQ(claim_of(suite).stage, policy::Stage::holding);
   const Ended ended = suite.finish();
   EXPECT_EQ(ended.exit_code, 0) << ended.out;
   set("GPUTEST_DEVICES", "none");
-  EXPECT_EQ(run("own_main").exit_code, 77);
+  EXPECT_EQ(run("own_main", {"--gtest_filter=Medium.*:NoFixture.*"}).exit_code, 77);
 }
 
 TEST_F(RunAllTests, may_be_replaced_by_an_environment_and_a_listener) {

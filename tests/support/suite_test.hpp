@@ -37,6 +37,7 @@ protected:
 
   /// Sets a variable for the suites started from now on.
   void set(const std::string& name, const std::string& value) { environment_[name] = value; }
+  void unset(const std::string& name) { environment_.erase(name); }
 
   /// Starts a suite of which the test that calls sees every stop (see suites/stop_at.hpp).
   [[nodiscard]] ChildProcess start(const std::string& suite, std::vector<std::string> arguments = {}) const;

@@ -11,8 +11,9 @@ namespace gputest {
 ///
 /// Registers an Environment, appends a Listener and calls RUN_ALL_TESTS(). Returns its result; or skipped_exit_code if
 /// tests were selected, none failed and all were skipped, by themselves or by an environment, so that CTest does not
-/// report them as passed. In an entry of gpu_add_test() one that gputest skipped is enough. In an entry of
-/// gpu_add_test() it is a failure if no test was selected; the message says why.
+/// report them as passed. In an entry of gpu_add_test() one that gputest skipped is enough, and so is a shard of
+/// GoogleTest's that holds no test. In an entry of gpu_add_test() it is a failure if no test was selected; the message
+/// says why. If main() drops the result and ends with 0 although tests failed, the process ends with 1.
 [[nodiscard]] int run_all_tests();
 
 /// Chooses this process's devices, pins them, and enters the ledger, before the first test.

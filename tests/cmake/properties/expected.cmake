@@ -2,8 +2,12 @@
 # What ctest is to list of the tests in CMakeLists.txt. ctest writes labels in alphabetical order.
 
 string(ASCII 127 del)
+set(pieces "")
+foreach(piece RANGE 1 8)
+  set(pieces "(${del}+[^${del}\\t][^${del}]*${pieces})?") # JSON writes a tab as \t
+endforeach()
 string(CONCAT sentinel "^(gputest did not report that the tests of this entry ran to their end, see 'Results' in its README)*"
-  "[^${del}]*$")
+  "[^${del}]*${pieces}${del}*$")
 
 # Classes, labels and settings.
 expect_command(defaults [=[["<linked>"]]=])
@@ -110,8 +114,10 @@ expect_property(own_expressions FAIL_REGULAR_EXPRESSION "[\"mine\", \"too\", \"$
 expect_property(own_expressions PASS_REGULAR_EXPRESSION [=[["yes"]]=])
 expect_property(appended_expression FAIL_REGULAR_EXPRESSION "[\"${sentinel}\", \"mine\"]")
 expect_property(will_fail WILL_FAIL true)
+expect_property(will_fail FAIL_REGULAR_EXPRESSION "[\"mine\"]")
 expect_property(will_fail ENVIRONMENT_MODIFICATION
   [=[["GPUTEST_ENTRY=set:will_fail", "GPUTEST_MEMORY=set:small", "GPUTEST_GPUS=set:1", "GPUTEST_TEST=set:will_fail"]]=])
+expect_property(will_fail_replaced FAIL_REGULAR_EXPRESSION null)
 expect_property(will_fail_replaced ENVIRONMENT_MODIFICATION
   [=[["A=set:1", "GPUTEST_ENTRY=set:will_fail", "GPUTEST_MEMORY=set:small", "GPUTEST_GPUS=set:1", "GPUTEST_TEST=set:will_fail_replaced"]]=])
 expect_property(no_skip_code SKIP_RETURN_CODE 77)

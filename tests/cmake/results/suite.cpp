@@ -32,6 +32,12 @@ TEST(Prints, expected) {
   FAIL() << "and a failure";
 }
 TEST(Prints, binary) { std::fwrite("\0\1\2\377\n", 1, 5, stdout); }
+TEST(Prints, a_program) {
+  std::puts("\x7f"
+            "ELF \x7f\x7f \x7f");
+  std::fflush(stdout);
+  _exit(0);
+}
 TEST(Closes, standard_error) { ASSERT_NE(std::freopen("/dev/null", "w", stderr), nullptr); }
 TEST(Closes, standard_output) { ASSERT_EQ(std::fclose(stdout), 0); }
 TEST(Leaves, a_leak) {
