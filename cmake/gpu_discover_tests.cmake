@@ -36,7 +36,10 @@
 # EXTRA_ARGS         Arguments of each entry. They arrive as they are written, also empty ones and those with semicolons.
 # WORKING_DIRECTORY  Where entries run, and the listing. Default: the current binary directory.
 # TEST_PREFIX, TEST_SUFFIX
-#                    What the name of each entry begins and ends with.
+#                    What the name of each entry begins and ends with. If another call has an entry with the same name,
+#                    in this directory or another one, all names of the later call begin with "<target>." (that of a
+#                    second call for a target with "<target>-2."): CTest sets properties by name, and DISABLED or
+#                    WILL_FAIL of one would apply to the other.
 # TEST_FILTER        A --gtest_filter: only tests that it selects become entries.
 # TEST_LIST          A variable of later scripts in TEST_INCLUDE_FILES: the names of the entries, except those with square
 #                    brackets, which a list cannot hold. Default: <target>_TESTS.

@@ -5,6 +5,10 @@
 # The entries are kept in <script>-entries.cmake. That file begins with all files that it was made from, each with its
 # time and size, and is used as long as these are the same. It is replaced as a whole, because several ctests may start at
 # once. Nothing here ends ctest: what cannot be listed becomes an entry that fails.
+#
+# A name means one entry: ctest's set_tests_properties() sets the properties of all tests with that name, in whatever
+# directory. So if another call has made an entry with one of the names, all names of this call get a prefix of its own,
+# and its entries are kept in <script>-prefixed-entries.cmake.
 cmake_policy(VERSION 3.25)
 include("${CMAKE_CURRENT_LIST_DIR}/quote.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/check_values.cmake") # for durations
@@ -36,6 +40,34 @@ function(gputest_entries_made_from)
     math(EXPR index "${index} + 2")
   endwhile()
 endfunction()
+
+# The second command in a file of entries: whether no other call has an entry with one of these names. Then they are this
+# call's. In each, control characters stand for what has a meaning in lists.
+function(gputest_entries_are_named)
+  set(gputest_names_are_taken FALSE PARENT_SCOPE)
+  foreach(name IN LISTS ARGN)
+    get_property(owner GLOBAL PROPERTY "gputest entry ${name}")
+    if(NOT "${owner}" STREQUAL "" AND NOT "${owner}" STREQUAL "${gputest_script}")
+      set(gputest_names_are_taken TRUE PARENT_SCOPE)
+      return()
+    endif()
+  endforeach()
+  foreach(name IN LISTS ARGN)
+    set_property(GLOBAL PROPERTY "gputest entry ${name}" "${gputest_script}")
+  endforeach()
+endfunction()
+
+# Adds `name` to those of the new file of entries.
+function(_gputest_add_name)
+  string(REPLACE "[" "${gputest_control_2}" key "${name}")
+  string(REPLACE "]" "${gputest_control_3}" key "${key}")
+  string(REPLACE ";" "${gputest_control_4}" key "${key}")
+  string(REPLACE "\\" "${gputest_control_5}" key "${key}")
+  set(keys "${keys}  [=[${key}]=]\n" PARENT_SCOPE)
+endfunction()
+foreach(gputest_code RANGE 2 5)
+  string(ASCII ${gputest_code} gputest_control_${gputest_code})
+endforeach()
 
 # The lines of a list are calls of these three functions. They read and set variables of _gputest_list_tests().
 function(gputest_listed_library file)
@@ -135,25 +167,31 @@ set_tests_properties([=====[${name}]=====] PROPERTIES${common_properties}${prope
   if(NOT name MATCHES "[][]") # a list could not hold it
     string(APPEND names " [=====[${escaped_name}]=====]")
   endif()
+  _gputest_add_name()
   string(LENGTH "${pending}" length)
   if(length GREATER 20000) # the longer a text, the longer an addition to it takes
     _gputest_write_pending()
     set(pending "")
     set(names "")
+    set(keys "")
   endif()
   set(pending "${pending}" PARENT_SCOPE)
   set(names "${names}" PARENT_SCOPE)
+  set(keys "${keys}" PARENT_SCOPE)
 endfunction()
 
-# Appends `pending` and `names` to the new file of entries, which it begins if it is not there yet.
+# Appends `keys` to the new file of entries, which it begins if it is not there yet, and `pending` and `names` to what will
+# be its end.
 function(_gputest_write_pending)
   if(NOT EXISTS "${new_entries}")
     file(WRITE "${new_entries}"
-      "gputest_entries_made_from(\n${inputs})\nif(NOT gputest_entries_hold)\n  return()\nendif()\nset(${test_list} \"\")\n")
+      "gputest_entries_made_from(\n${inputs})\nif(NOT gputest_entries_hold)\n  return()\nendif()\ngputest_entries_are_named(\n")
+    file(WRITE "${new_entries}.end" ")\nif(gputest_names_are_taken)\n  return()\nendif()\nset(${test_list} \"\")\n")
   endif()
-  file(APPEND "${new_entries}" "${pending}")
+  file(APPEND "${new_entries}" "${keys}")
+  file(APPEND "${new_entries}.end" "${pending}")
   if(NOT names STREQUAL "")
-    file(APPEND "${new_entries}" "list(APPEND ${test_list}${names})\n")
+    file(APPEND "${new_entries}.end" "list(APPEND ${test_list}${names})\n")
   endif()
 endfunction()
 
@@ -175,6 +213,8 @@ set_tests_properties([=====[${name}]=====] PROPERTIES${common_properties}${prope
   set(pending "${pending}" PARENT_SCOPE)
   string(REPLACE ";" "\\;" escaped_name "${name}")
   set(names "${names} [=====[${escaped_name}]=====]" PARENT_SCOPE)
+  _gputest_add_name()
+  set(keys "${keys}" PARENT_SCOPE)
 endfunction()
 
 function(_gputest_add_common_entries)
@@ -189,7 +229,15 @@ function(_gputest_add_common_entries)
     list(APPEND labels ${own_labels})
     if(gputest_GRANULARITY STREQUAL "class")
       # The filter may be longer than a command line may be.
-      file(WRITE "${kept}-${unique}.flags" "--gtest_filter=${filter_of_${class}}\n")
+      set(class_filter "--gtest_filter=${filter_of_${class}}")
+      string(LENGTH "${class_filter}" length)
+      if(NOT gputest_temporary_folder STREQUAL "" AND length LESS 100000)
+        _gputest_add_common_entry("${gputest_target}.${class}" " [=====[${class_filter}]=====]")
+        continue()
+      endif()
+      set(gputest_temporary_folder "") # the entry needs the file, so it stays
+      set(gputest_temporary_folder "" PARENT_SCOPE)
+      file(WRITE "${kept}-${unique}.flags" "${class_filter}\n")
       file(RENAME "${kept}-${unique}.flags" "${kept}-${class}.flags")
       _gputest_add_common_entry("${gputest_target}.${class}" " [=====[--gtest_flagfile=${kept}-${class}.flags]=====]")
     endif()
@@ -205,6 +253,7 @@ function(_gputest_add_common_entries)
   endif()
   set(pending "${pending}" PARENT_SCOPE)
   set(names "${names}" PARENT_SCOPE)
+  set(keys "${keys}" PARENT_SCOPE)
 endfunction()
 
 # Lists the tests, and writes the file of entries. If that cannot be done, sets `problem` in the caller, and `output`.
@@ -213,6 +262,9 @@ function(_gputest_list_tests)
   set(output "" PARENT_SCOPE)
   if(NOT EXISTS "${gputest_executable}")
     set(problem "it does not exist. Build it" PARENT_SCOPE)
+    return()
+  elseif(kept STREQUAL "")
+    set(problem "neither ${gputest_script}'s folder nor TMPDIR nor /tmp can be written" PARENT_SCOPE)
     return()
   endif()
   # The states before the listing: what changes meanwhile is listed again the next time.
@@ -254,6 +306,7 @@ function(_gputest_list_tests)
     _gputest_quote("${gputest_TEST_LIST}" test_list)
     set(pending "")
     set(names "")
+    set(keys "")
     set(listed "")
     include("${list}")
     if(listed STREQUAL "")
@@ -268,10 +321,13 @@ function(_gputest_list_tests)
         _gputest_add_common_entries()
       endif()
       _gputest_write_pending()
+      file(READ "${new_entries}.end" end)
+      file(APPEND "${new_entries}" "${end}")
       file(RENAME "${new_entries}" "${kept}-entries.cmake")
     endif()
   endif()
-  file(REMOVE "${list}" "${new_entries}")
+  file(REMOVE "${list}" "${new_entries}" "${new_entries}.end")
+  set(gputest_temporary_folder "${gputest_temporary_folder}" PARENT_SCOPE)
 endfunction()
 
 # A word as a shell reads it.
@@ -305,14 +361,19 @@ function(_gputest_add_failing_entry)
   elseif(output STREQUAL "")
     set(output "(nothing)")
   endif()
-  file(WRITE "${kept}-${unique}.txt" "gputest: the tests of ${gputest_executable} cannot be listed: ${problem}.
+  set(text "gputest: the tests of ${gputest_executable} cannot be listed: ${problem}.
 To repeat it: ${command}
 It printed:
 ${output}
 ")
-  file(RENAME "${kept}-${unique}.txt" "${kept}-problem.txt")
   set(name "${gputest_TEST_PREFIX}${gputest_target}_NOT_LISTED${gputest_TEST_SUFFIX}")
-  add_test("${name}" sh -c [[cat "$1"; exit 1]] sh "${kept}-problem.txt")
+  if(gputest_is_writable)
+    file(WRITE "${kept}-${unique}.txt" "${text}")
+    file(RENAME "${kept}-${unique}.txt" "${kept}-problem.txt")
+    add_test("${name}" sh -c [[cat "$1"; exit 1]] sh "${kept}-problem.txt")
+  else()
+    add_test("${name}" sh -c [[printf %s "$1"; exit 1]] sh "${text}")
+  endif()
   set(labels gpu gpu_small gpu_medium gpu_large ${gputest_LABELS} ${gputest_property_LABELS})
   set_tests_properties("${name}" PROPERTIES LABELS "${labels}")
 endfunction()
@@ -327,31 +388,56 @@ endif()
 string(APPEND listing "${gputest_code_of_DISCOVERY_EXTRA_ARGS}")
 set(lister "COMMAND sh -c [[
 unset GTEST_FILTER GTEST_TOTAL_SHARDS GTEST_SHARD_INDEX GTEST_SHARD_STATUS_FILE GTEST_OUTPUT GTEST_FLAGFILE \\
-  TESTBRIDGE_TEST_ONLY GPUTEST_HEAP GPUTEST_REQUIRES GPUTEST_LARGE GPUTEST_WAIT_LIMIT
+  TESTBRIDGE_TEST_ONLY GPUTEST_ENTRY GPUTEST_HEAP GPUTEST_REQUIRES GPUTEST_LARGE GPUTEST_WAIT_LIMIT
 export GPUTEST_LIST_FILE=\"$1\" GPUTEST_MEMORY=\"$2\" GPUTEST_GPUS=\"$3\"
 shift 3
 exec \"$@\" < /dev/null]] sh \"\${list}\" \"\${gputest_MEMORY}\" \"\${gputest_GPUS}\" ${listing}")
 
 set(gputest_directory "${CMAKE_CURRENT_LIST_DIR}")
-string(REGEX REPLACE "\\.cmake$" "" kept "${gputest_script}")
-set(gputest_entries_are_new FALSE)
-set(gputest_entries_hold FALSE)
-include("${kept}-entries.cmake" OPTIONAL)
-if(NOT gputest_entries_hold)
-  string(RANDOM LENGTH 16 unique)
-  get_filename_component(gputest_folder "${kept}" DIRECTORY)
-  execute_process(COMMAND test -w "${gputest_folder}" RESULT_VARIABLE gputest_not_writable)
-  if(gputest_not_writable)
-    # In TMPDIR, or in /tmp if that cannot be used.
-    execute_process(COMMAND sh -c "mktemp -d -t gputest-list-XXXXXXXX 2>/dev/null || mktemp -d /tmp/gputest-list-XXXXXXXX"
-      OUTPUT_VARIABLE gputest_folder OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
-    set(kept "${gputest_folder}/list")
+string(REGEX REPLACE "\\.cmake$" "" gputest_base "${gputest_script}")
+foreach(gputest_pass IN ITEMS "" -prefixed)
+  set(kept "${gputest_base}${gputest_pass}")
+  if(NOT gputest_pass STREQUAL "")
+    set(gputest_TEST_PREFIX "${gputest_own_prefix}${gputest_TEST_PREFIX}")
   endif()
-  _gputest_list_tests()
-  if(problem STREQUAL "")
-    set(gputest_entries_are_new TRUE)
-    include("${kept}-entries.cmake")
-  else()
-    _gputest_add_failing_entry()
+  set(gputest_entries_are_new FALSE)
+  set(gputest_entries_hold FALSE)
+  set(gputest_names_are_taken FALSE)
+  include("${kept}-entries.cmake" OPTIONAL)
+  if(NOT gputest_entries_hold)
+    string(RANDOM LENGTH 16 unique)
+    get_filename_component(gputest_folder "${kept}" DIRECTORY)
+    set(gputest_is_writable TRUE)
+    set(gputest_temporary_folder "")
+    execute_process(COMMAND test -w "${gputest_folder}" RESULT_VARIABLE gputest_not_writable)
+    if(gputest_not_writable)
+      # In TMPDIR, or in /tmp if that cannot be used.
+      set(gputest_is_writable FALSE)
+      execute_process(COMMAND sh -c "mktemp -d -t gputest-list-XXXXXXXX 2>/dev/null || mktemp -d /tmp/gputest-list-XXXXXXXX"
+        OUTPUT_VARIABLE gputest_temporary_folder OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+      set(kept "")
+      if(NOT gputest_temporary_folder STREQUAL "")
+        set(kept "${gputest_temporary_folder}/list")
+      endif()
+    endif()
+    _gputest_list_tests()
+    if(problem STREQUAL "")
+      set(gputest_entries_are_new TRUE)
+      include("${kept}-entries.cmake")
+    else()
+      _gputest_add_failing_entry()
+    endif()
+    if(NOT gputest_temporary_folder STREQUAL "")
+      file(REMOVE_RECURSE "${gputest_temporary_folder}")
+    endif()
   endif()
+  if(NOT gputest_names_are_taken)
+    break()
+  endif()
+endforeach()
+if(gputest_names_are_taken)
+  set(problem "other calls of gpu_discover_tests() have tests with these names. Give it a TEST_PREFIX")
+  set(output "")
+  set(gputest_is_writable FALSE)
+  _gputest_add_failing_entry()
 endif()

@@ -354,6 +354,60 @@ TEST_F(Discovery, may_start_in_several_ctests_at_once) {
   EXPECT_THAT(files, UnorderedElementsAre("tests-1.cmake", "tests-1-entries.cmake"));
 }
 
+TEST_F(Discovery, gives_entries_names_of_their_own_if_other_calls_have_the_same) {
+  std::filesystem::create_directory(path("below"));
+  write("below/CMakeLists.txt", "gpu_discover_tests(tests TEST_FILTER Plain.*:Odd*)\n");
+  const std::string two_calls =
+      "add_executable(others IMPORTED)\nset_target_properties(others PROPERTIES IMPORTED_LOCATION \"" + path("tests") +
+      "\")\ngpu_discover_tests(tests TEST_FILTER Plain.*:Odd*)\n"
+      "gpu_discover_tests(others TEST_FILTER Plain.first:Small.test PROPERTIES WILL_FAIL ON)\n";
+  configure(two_calls + "add_subdirectory(below)\n");
+  for (int i = 0; i < 2; ++i) {
+    SCOPED_TRACE(i == 0 ? "listed" : "kept");
+    const auto all = entries();
+    EXPECT_EQ(all.count("Plain.first"), 1U);
+    EXPECT_EQ(all.at("Plain.first").properties.count("WILL_FAIL"), 0U);
+    EXPECT_EQ(all.at("others.Plain.first").properties.at("WILL_FAIL"), true);
+    EXPECT_EQ(all.at("others.Small.test").properties.at("WILL_FAIL"), true) << "all names of the call are changed";
+    EXPECT_EQ(all.count("tests-2.Odd/Values.test/]]"), 1U);
+    EXPECT_EQ(starts(), 5U) << "once for the first call, and twice for each other";
+  }
+  const auto ended = ctest({"-R", "Plain.first$"});
+  EXPECT_THAT(ended.out, HasSubstr("67% tests passed, 1 tests failed out of 3"));
+
+  write("below/CMakeLists.txt", "");
+  configure(two_calls + "gpu_discover_tests(others TEST_PREFIX tests-2. TEST_FILTER Plain.first)\n"
+                        "gpu_discover_tests(tests TEST_FILTER Plain.first)\n");
+  EXPECT_THAT(names(), Contains("tests-2.tests_NOT_LISTED"));
+}
+
+TEST_F(Discovery, leaves_nothing_behind_if_it_cannot_write_to_the_build_tree) {
+  const auto left = [&] {
+    std::vector<std::string> files;
+    for (const auto& file : std::filesystem::directory_iterator{path("tmp")}) {
+      files.push_back(file.path().filename());
+    }
+    return files;
+  };
+  // Root may write everywhere, so it is `test -w` that denies it.
+  std::filesystem::create_directories(path("tmp"));
+  std::filesystem::create_directories(path("bin"));
+  write("bin/test", "#!/bin/sh\nexit 1\n");
+  set("PATH", path("bin") + ":" + std::getenv("PATH"));
+  set("TMPDIR", path("tmp"));
+  configure("gpu_discover_tests(tests TEST_PREFIX p. TEST_FILTER Plain.*)\n"
+            "gpu_discover_tests(tests GRANULARITY class TEST_FILTER Plain.*)\n"
+            "add_executable(missing IMPORTED)\n"
+            "set_target_properties(missing PROPERTIES IMPORTED_LOCATION /no/such/program)\n"
+            "gpu_discover_tests(missing)\n");
+  EXPECT_THAT(names(), ElementsAre("missing_NOT_LISTED", "p.Plain.first", "p.Plain.second", "tests.small"));
+  EXPECT_THAT(left(), IsEmpty());
+  const auto ended = ctest({"-V"});
+  EXPECT_THAT(ended.out, HasSubstr("67% tests passed, 1 tests failed out of 3"));
+  EXPECT_THAT(ended.out, HasSubstr("the tests of /no/such/program cannot be listed: it does not exist. Build it"));
+  EXPECT_THAT(left(), IsEmpty());
+}
+
 TEST_F(Discovery, makes_one_failing_entry_of_what_cannot_be_listed) {
   const std::string shell = "#!/bin/sh\necho start >> " + path("starts") + "\necho \"printed;[\" >&2\n";
   struct Row {
