@@ -44,12 +44,13 @@
 #                    it, for an executable that leases its memory itself although it links neither gputest::main nor
 #                    gputest::catch2: its own main() ends with gputest::run_all_tests(), run_catch2_tests() or
 #                    report_end(). Default: by what the target links, up to the end of the directory.
-# TIMEOUT            Seconds from admission to the GPU, up to 999999999. Time spent waiting does not count. Default: none of
-#                    gputest's own; CTest's default counts the time spent waiting. With WAIT_LIMIT: 1500, as CTest's default.
+# TIMEOUT            Seconds that the test may run, up to 999999999, in each attempt (ctest --repeat). Time spent waiting for
+#                    a GPU does not count. Then gputest writes which test ran, and the process is killed with all that it
+#                    has started. Default: none of gputest's own; CTest's default counts the time spent waiting. With
+#                    WAIT_LIMIT: 1500, as include(CTest) says.
 # WAIT_LIMIT         The longest wait, as 90s, 20min or 1h, up to 24h. After it the test fails and names what held the
-#                    memory. CTest allows the same time. Without WAIT_LIMIT, CTest ends a test after 1500 seconds, or after
-#                    TIMEOUT and 20 minutes, even if GPUTEST_WAIT_LIMIT is longer. Default: the environment variable
-#                    GPUTEST_WAIT_LIMIT, else 20min.
+#                    memory. Without TIMEOUT and WAIT_LIMIT, CTest's own limit counts the wait: 1500 seconds with
+#                    include(CTest). Default: the environment variable GPUTEST_WAIT_LIMIT, else 20min.
 # LABELS             Labels in addition to gputest's own.
 # WORKING_DIRECTORY, CONFIGURATIONS, COMMAND_EXPAND_LISTS
 #                    As for add_test(). COMMAND_EXPAND_LISTS drops empty arguments.
@@ -57,12 +58,13 @@
 # Sets these properties of the test:
 #   ENVIRONMENT_MODIFICATION  GPUTEST_TEST, GPUTEST_ENTRY, GPUTEST_MEMORY and GPUTEST_GPUS; GPUTEST_LARGE if LARGE is given,
 #                             GPUTEST_HEAP if HEAP is given, GPUTEST_REQUIRES if REQUIRES is given, GPUTEST_WAIT_LIMIT if
-#                             WAIT_LIMIT is given
+#                             WAIT_LIMIT is given, GPUTEST_TIMEOUT if TIMEOUT or WAIT_LIMIT is given
 #   LABELS                    gpu, gpu_<class>, and LABELS
 #   SKIP_RETURN_CODE          77
 #   FAIL_REGULAR_EXPRESSION   matches an output in which gputest does not say that the tests ran to their end
-#   TIMEOUT_AFTER_MATCH       <seconds> from the line "gputest: admitted", if TIMEOUT or WAIT_LIMIT is given
-#   TIMEOUT                   <seconds> plus the longest wait, if TIMEOUT or WAIT_LIMIT is given
+#   TIMEOUT_AFTER_MATCH       0.1 s from the line "gputest: timed out", if TIMEOUT or WAIT_LIMIT is given
+#   TIMEOUT                   <seconds> plus ten times the longest wait plus a minute, if TIMEOUT or WAIT_LIMIT is given:
+#                             CTest's own limit for what gputest cannot end
 #   RUN_SERIAL                ON for LARGE serial
 # At the end of the directory it adds again what set_tests_properties() has removed of ENVIRONMENT_MODIFICATION,
 # FAIL_REGULAR_EXPRESSION and gputest's own labels. It refuses another SKIP_RETURN_CODE, and a variable of gputest's in

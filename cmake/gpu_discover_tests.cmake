@@ -54,7 +54,7 @@
 # DISCOVERY_MODE     Accepted for gtest_discover_tests(), and ignored: tests are always listed when ctest starts.
 # PROPERTIES         Properties of each entry, pairs of a name and a value; a value may be a list. What follows it is a
 #                    pair up to the next keyword that is no name of a property. LABELS and ENVIRONMENT_MODIFICATION
-#                    are added to gputest's own; TIMEOUT is as the keyword TIMEOUT: it counts from admission.
+#                    are added to gputest's own; TIMEOUT is as the keyword TIMEOUT: waiting does not count.
 #
 # The entry of a case runs it with --gtest_filter and --gtest_also_run_disabled_tests, and is DISABLED if the case is. It
 # has the properties that gpu_add_test() sets, with GPUTEST_MEMORY and GPUTEST_GPUS as the case itself says.

@@ -9,7 +9,10 @@
 function(_gputest_entry_properties name watcher settings_result result)
   set(settings ${user_settings})
   set(ARG_ENTRY ${watcher})
-  foreach(keyword IN ITEMS ENTRY MEMORY GPUS LARGE HEAP REQUIRES WAIT_LIMIT)
+  if(NOT "${ARG_WAIT_LIMIT}" STREQUAL "" AND "${ARG_TIMEOUT}" STREQUAL "")
+    set(ARG_TIMEOUT 1500) # as include(CTest) says, which counts the time spent waiting
+  endif()
+  foreach(keyword IN ITEMS ENTRY MEMORY GPUS LARGE HEAP REQUIRES WAIT_LIMIT TIMEOUT)
     if(NOT "${ARG_${keyword}}" STREQUAL "" AND NOT ";${user_settings}" MATCHES ";GPUTEST_${keyword}=")
       list(JOIN ARG_${keyword} " " value)
       list(APPEND settings "GPUTEST_${keyword}=set:${value}")
@@ -29,21 +32,21 @@ function(_gputest_entry_properties name watcher settings_result result)
     _gputest_quote("${sentinel}" quoted_sentinel)
     string(APPEND properties " FAIL_REGULAR_EXPRESSION ${quoted_sentinel}")
   endif()
-  if(NOT "${ARG_TIMEOUT}" STREQUAL "" OR NOT "${ARG_WAIT_LIMIT}" STREQUAL "")
-    # CTest's TIMEOUT counts from the start until the line is printed, so it limits the wait. It must not be shorter
-    # than gputest's own limit: WAIT_LIMIT, or 20 minutes (the default of GPUTEST_WAIT_LIMIT).
+  if(NOT "${ARG_TIMEOUT}" STREQUAL "")
+    # gputest ends the test itself. CTest's own limit, which counts the time spent waiting, ends what gputest cannot: a
+    # program that never comes to its main(), or processes that outlive a killed launcher. A process may wait several
+    # times, and each time for as long as WAIT_LIMIT says, or for 20 minutes (the default of GPUTEST_WAIT_LIMIT).
     set(longest_wait_seconds 1200)
     if(NOT "${ARG_WAIT_LIMIT}" STREQUAL "")
       _gputest_seconds("${ARG_WAIT_LIMIT}" longest_wait_seconds)
     endif()
-    if("${ARG_TIMEOUT}" STREQUAL "")
-      set(ARG_TIMEOUT 1500)
-    endif()
     string(REGEX MATCH "^([0-9]+)(.*)$" _ "${ARG_TIMEOUT}")
-    math(EXPR whole_seconds "${CMAKE_MATCH_1} + ${longest_wait_seconds}")
+    math(EXPR whole_seconds "${CMAKE_MATCH_1} + 10 * ${longest_wait_seconds} + 60")
     string(APPEND properties " TIMEOUT ${whole_seconds}${CMAKE_MATCH_2}")
-    # At the beginning of a line: the name of another test in a message could hold the same words.
-    string(APPEND properties " TIMEOUT_AFTER_MATCH [[${ARG_TIMEOUT};(^|\n)gputest: admitted]]")
+    # So CTest knows a test whose time is over from others that fail, in its summary and for --repeat after-timeout. It
+    # searches for the line in the first attempt only; after that, the process is seen to be killed.
+    string(ASCII 127 del)
+    string(APPEND properties " TIMEOUT_AFTER_MATCH [[0.1;gputest: timed out: [^${del}\n]*${del}]]")
   endif()
   if("${ARG_LARGE}" STREQUAL "serial" AND "gpu_large" IN_LIST own_labels)
     string(APPEND properties " RUN_SERIAL ON")

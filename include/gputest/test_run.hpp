@@ -24,12 +24,16 @@ namespace detail {
 /// Nothing here throws.
 class TestRun {
 public:
-  /// Reads GPUTEST_ENTRY the first time, and removes it: processes that a test starts are no entry. Not while other
-  /// threads read the environment.
+  /// Reads GPUTEST_ENTRY and GPUTEST_TIMEOUT the first time, and removes them: processes that a test starts are no
+  /// entry. Not while other threads read the environment.
   static TestRun& of_process();
 
   /// Whether this process runs for an entry of gpu_add_test().
   [[nodiscard]] bool in_entry() const;
+
+  /// The time that GPUTEST_TIMEOUT gives this process counts from now on; what it waits for devices does not count. At
+  /// its end the process writes what runs, and is killed. Does nothing the second time. begin() does this.
+  void start_time_limit() noexcept;
 
   /// The tests begin. If they fail and the exit code is 0, `result` is what main() should have returned, as a message
   /// quotes it: `gputest::run_all_tests()`. The last run of a process counts.

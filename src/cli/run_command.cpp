@@ -5,6 +5,7 @@
 #include "cli/gpu_use.hpp"
 #include "cli/verdict.hpp"
 #include "core/completion.hpp"
+#include "core/time_limit.hpp"
 #include "platform/environment.hpp"
 #include "platform/process.hpp"
 #include "platform/process_end.hpp"
@@ -45,6 +46,9 @@ constexpr const char* entry_variable = "GPUTEST_ENTRY";
 ///
 /// The session is not given back: processes that the command has left behind may still use the device.
 [[noreturn]] void supervise(const RunArguments& arguments, const std::string& entry, bool will_fail) {
+  if (auto limit = core::TimeLimit::take()) {
+    limit->start(entry.empty() ? arguments.command.front() : entry, true);
+  }
   const platform::ReportFile report_file;
   platform::set_variable(entry_variable, report_file.path());
   const auto end = platform::run_supervised(arguments.command);

@@ -2,6 +2,7 @@
 #include <gputest/test_run.hpp>
 
 #include "core/completion.hpp"
+#include "core/time_limit.hpp"
 #include "platform/environment.hpp"
 #include "platform/process.hpp"
 #include "platform/process_end.hpp"
@@ -14,6 +15,7 @@
 #include <cstdlib>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 namespace gputest {
@@ -33,6 +35,7 @@ struct TestRun::State {
 
   settings::EntryWatcher watcher;
   std::string name;
+  std::optional<core::TimeLimit> limit;
   std::mutex mutex; ///< of what follows: any thread may exit
   Stage stage = Stage::before;
   pid_t pid = 0; ///< that has begun, since a forked process has a copy of all this
@@ -93,6 +96,7 @@ struct TestRun::State {
 TestRun::TestRun() : state_{std::make_shared<State>()} {
   state_->watcher = settings::parse_entry_watcher(platform::read_variable);
   state_->name = settings::parse_entry_name(platform::read_variable);
+  state_->limit = core::TimeLimit::take();
   if (state_->watcher.any()) {
     platform::remove_variable("GPUTEST_ENTRY");
   }
@@ -105,7 +109,17 @@ TestRun& TestRun::of_process() {
 
 bool TestRun::in_entry() const { return state_->watcher.any(); }
 
+void TestRun::start_time_limit() noexcept try {
+  const std::lock_guard guard{state_->mutex};
+  if (state_->limit) {
+    state_->limit->start(state_->name, state_->watcher.ctest);
+  }
+} catch (const std::exception& error) {
+  session::tell(error.what());
+}
+
 void TestRun::begin(const std::string& result) noexcept try {
+  start_time_limit();
   {
     const std::lock_guard guard{state_->mutex};
     state_->stage = State::Stage::running;
@@ -124,6 +138,10 @@ void TestRun::begin(const std::string& result) noexcept try {
 void TestRun::running(const std::string& test) noexcept try {
   const std::lock_guard guard{state_->mutex};
   state_->test = test;
+  if (state_->limit) {
+    const bool both = !test.empty() && !state_->name.empty() && test != state_->name;
+    state_->limit->running(both ? state_->name + ": " + test : test.empty() ? state_->name : test);
+  }
 } catch (const std::exception& error) {
   session::tell(error.what());
 }

@@ -2,6 +2,7 @@
 #include "ledger/client.hpp"
 
 #include "platform/process.hpp"
+#include "platform/time_limit.hpp"
 
 #include <gputest/error.hpp>
 
@@ -345,6 +346,7 @@ Result Client::wait_for_grant(std::unique_lock<platform::FileLock>& guard, const
   const auto notice_at = steady_clock::now() + patience.notice_after;
   const DeviceMask asked = policy::asked_devices(own_.claim);
   bool queued = false; // whether others may have seen this claim wait
+  std::optional<platform::NotCounted> waits;
   bool told = false;
   std::uint64_t own_excess_bytes = 0;
   const auto give_up = [&](Result result) {
@@ -478,6 +480,7 @@ Result Client::wait_for_grant(std::unique_lock<platform::FileLock>& guard, const
         own_.claim.behind = behind;
         write();
         queued = true;
+        waits.emplace();
         if (look.nobody_moves) {
           records_->notify_concerned(); // the first in the queue may be stuck from now on, and has to see that
         }

@@ -45,6 +45,16 @@ enum class UsesGpu { automatic, yes, no };
 /// Reads `auto`, `yes` or `no`. Throws InvalidSetting.
 [[nodiscard]] UsesGpu parse_uses_gpu(const ReadVariable& read);
 
+/// How long a test may run.
+struct TimeLimit {
+  std::chrono::milliseconds duration{};
+  std::string text; ///< `2.5 s`, as it was written
+};
+
+/// Reads GPUTEST_TIMEOUT, as gpu_add_test() takes TIMEOUT: seconds, such as 90 or 2.5, up to 999999999. nullopt if it
+/// is not set or empty. Throws InvalidSetting.
+[[nodiscard]] std::optional<TimeLimit> parse_time_limit(const ReadVariable& read);
+
 /// What settings_from_environment() does, with an environment of the caller's.
 [[nodiscard]] Settings parse_settings(const ReadVariable& read);
 

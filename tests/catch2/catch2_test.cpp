@@ -50,6 +50,13 @@ TEST_F(Catch2, gives_as_many_devices_as_a_tag_says) {
   EXPECT_EQ(claim_of(pair).wanted, 3U);
 }
 
+TEST_F(Catch2, ends_a_test_case_whose_time_is_over) {
+  set("GPUTEST_TIMEOUT", "5"); // enough to begin it on a busy machine
+  auto small = start_case("small");
+  small.wait_for_err("gputest: timed out: small has run for 5 s");
+  EXPECT_EQ(small.finish().signal, SIGKILL);
+}
+
 TEST_F(Catch2, takes_from_the_entry_what_no_tag_says) {
   set("GPUTEST_MEMORY", "2GiB");
   auto untagged = start_case("untagged");

@@ -67,6 +67,31 @@ TEST(RunCommand, takes_its_command_with_it_when_it_is_killed_in_an_entry) {
   EXPECT_EQ(running.finish().signal, SIGKILL);
 }
 
+TEST(RunCommand, ends_its_command_and_all_that_this_has_started_when_the_time_of_its_entry_is_over) {
+  Tool tool;
+  tool.set("GPUTEST_ENTRY", "ctest");
+  tool.set("GPUTEST_TEST", "entry");
+  tool.set("GPUTEST_TIMEOUT", "1");
+  // It returns when nobody has the streams any more.
+  const auto ended = tool.run({"run", "--", "sh", "-c", "trap '' TERM; setsid sleep 100000 & sleep 100000; wait"});
+  EXPECT_EQ(ended.signal, SIGKILL);
+  EXPECT_NE(ended.err.find("gputest: timed out: entry has run for 1 s, the limit (TIMEOUT), "), std::string::npos)
+      << ended.err;
+  EXPECT_EQ(ended.err.back(), '\n');
+  EXPECT_EQ(ended.err[ended.err.size() - 2], '\x7f') << "CTest looks for it";
+}
+
+TEST(RunCommand, keeps_the_time_limit_of_an_entry_to_itself) {
+  Tool tool;
+  tool.set("GPUTEST_TIMEOUT", "100");
+  const Words command{"run", "--", "sh", "-c", "echo ${GPUTEST_TIMEOUT-none}"};
+  EXPECT_EQ(tool.run(command).out, "100\n") << "outside an entry it becomes its command, which has to count the time";
+  tool.set("GPUTEST_ENTRY", "ctest");
+  EXPECT_EQ(tool.run(command).out.substr(0, 5), "none\n");
+  tool.set("GPUTEST_TIMEOUT", "soon");
+  EXPECT_EQ(tool.run(command).exit_code, number(ExitCode::unusable_setting));
+}
+
 TEST(RunCommand, believes_no_77_and_says_complete_in_an_entry) {
   Tool tool;
   tool.set("GPUTEST_ENTRY", "ctest");

@@ -286,13 +286,13 @@ TEST_F(Discovery, passes_on_what_gtest_discover_tests_takes) {
   EXPECT_EQ(first.properties.at("RESOURCE_LOCK").dump(), R"(["x","y"])");
   EXPECT_EQ(
       first.properties.at("ENVIRONMENT_MODIFICATION").dump(),
-      R"(["A=set:1","GPUTEST_MEMORY=set:1GiB","GTEST_TOTAL_SHARDS=unset:","GTEST_SHARD_INDEX=unset:","GPUTEST_ENTRY=set:ctest","GPUTEST_GPUS=set:1","GPUTEST_TEST=set:Plain.first"])");
+      R"(["A=set:1","GPUTEST_MEMORY=set:1GiB","GTEST_TOTAL_SHARDS=unset:","GTEST_SHARD_INDEX=unset:","GPUTEST_ENTRY=set:ctest","GPUTEST_GPUS=set:1","GPUTEST_TIMEOUT=set:7","GPUTEST_TEST=set:Plain.first"])");
   EXPECT_EQ(first.properties.at("WORKING_DIRECTORY"), "/");
   EXPECT_EQ(first.properties.at("COST"), 3.0);
-  EXPECT_EQ(first.properties.at("TIMEOUT"), 1207.0);
+  EXPECT_EQ(first.properties.at("TIMEOUT"), 12067.0);
   const auto& second = all.at("Small.test");
-  EXPECT_EQ(second.properties.at("TIMEOUT"), 1230.0) << "it counts from admission, as TIMEOUT does";
-  EXPECT_EQ(second.properties.at("TIMEOUT_AFTER_MATCH").at("timeout"), 30.0);
+  EXPECT_EQ(second.properties.at("TIMEOUT"), 12090.0) << "it leaves waiting out, as TIMEOUT does";
+  EXPECT_EQ(second.properties.at("TIMEOUT_AFTER_MATCH").at("timeout"), 0.1);
   EXPECT_EQ(second.properties.at("WORKING_DIRECTORY"), "/tmp");
   EXPECT_EQ(second.properties.at("LABELS").dump(), R"(["gpu","gpu_small","x"])");
 }

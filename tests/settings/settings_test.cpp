@@ -55,6 +55,26 @@ TEST(Settings, have_defaults) {
   EXPECT_EQ(settings.lease_of, "");
 }
 
+TEST(Settings, say_how_long_a_test_may_run) {
+  const auto limit = [](const std::string& value) {
+    return parse_time_limit(
+        [&](const char* name) { return std::string{name} == "GPUTEST_TIMEOUT" ? std::optional{value} : std::nullopt; });
+  };
+  EXPECT_FALSE(limit(""));
+  EXPECT_EQ(limit("90").value().duration, 90s);
+  EXPECT_EQ(limit("90").value().text, "90 s");
+  EXPECT_EQ(limit("2.5").value().duration, 2500ms);
+  EXPECT_EQ(limit("2.5").value().text, "2.5 s");
+  EXPECT_EQ(limit("0.0001").value().duration, 1ms);
+  EXPECT_EQ(limit("1.23456").value().duration, 1234ms);
+  EXPECT_EQ(limit("999999999").value().duration, 999999999s);
+  for (const std::string bad : {"0", "0.0", "-5", "soon", "1e3", "5s", ".5", "5.", "1000000000", "1.5.2", " 5"}) {
+    EXPECT_EQ(message_of("GPUTEST_TIMEOUT", bad),
+              "GPUTEST_TIMEOUT='" + bad +
+                  "' is no time limit; it is a positive number of seconds such as 90 or 2.5, up to 999999999");
+  }
+}
+
 TEST(Settings, of_a_program_that_reads_no_environment_are_those_of_an_empty_one) {
   const All of_environment = parse({});
   const Settings settings;

@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <string>
 
+#include <unistd.h>
+
 int main(int argc, char** argv) {
   auto session = gputest::Session::from_environment();
   const int result = argc > 1 ? std::atoi(argv[1]) : 0;
@@ -14,6 +16,12 @@ int main(int argc, char** argv) {
   if (does == "starts_another") { // and ends without a word, which the other one has said for itself
     static_cast<void>(session.enter({}));
     return std::system((std::string{argv[0]} + " 0").c_str());
+  }
+  if (does == "hangs") {
+    static_cast<void>(session.enter({}));
+    for (;;) {
+      ::pause();
+    }
   }
   if (does == "leases") {
     static_cast<void>(session.enter({}));

@@ -32,7 +32,7 @@ should_fail(wrong_memory [[gpu_discover_tests(exe MEMORY 3)]]
 should_fail(wrong_limit [[gpu_discover_tests(exe DISCOVERY_TIMEOUT 5s)]]
   "gpu_discover_tests(exe): DISCOVERY_TIMEOUT \"5s\" is no time limit; allowed: an integer from 1 to 99999, in seconds (default: 60).")
 should_fail(wrong_limit_of_tests [[gpu_discover_tests(exe PROPERTIES TIMEOUT soon)]]
-  "gpu_discover_tests(exe): TIMEOUT \"soon\" is no time limit; allowed: a positive number of seconds such as 90 or 2.5, up to 999999999, counted from admission to the GPU.")
+  "gpu_discover_tests(exe): TIMEOUT \"soon\" is no time limit; allowed: a positive number of seconds such as 90 or 2.5, up to 999999999, without the time spent waiting for a GPU.")
 set(allowed_PROPERTIES "allowed: pairs of a name and a value; several labels of one test are one value: \"a;b\".")
 should_fail(no_properties [[gpu_discover_tests(exe PROPERTIES)]]
   "gpu_discover_tests(exe): PROPERTIES has no value; ${allowed_PROPERTIES}")

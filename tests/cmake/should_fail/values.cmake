@@ -89,7 +89,7 @@ should_pass(launcher_in_upper_case [[gpu_add_test(NAME t COMMAND exe LAUNCHER ON
 
 foreach(timeout IN ITEMS 0 0.0 -5 soon 1e3 5s .5 5. 1000000000)
   should_fail("timeout_${timeout}" "gpu_add_test(NAME t COMMAND exe TIMEOUT ${timeout})"
-    "gpu_add_test(NAME t): TIMEOUT \"${timeout}\" is no time limit; allowed: a positive number of seconds such as 90 or 2.5, up to 999999999, counted from admission to the GPU.")
+    "gpu_add_test(NAME t): TIMEOUT \"${timeout}\" is no time limit; allowed: a positive number of seconds such as 90 or 2.5, up to 999999999, without the time spent waiting for a GPU.")
 endforeach()
 
 should_fail(name_taken [[

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "platform/descendants.hpp"
+
+#include <array>
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace gputest::platform {
+
+namespace {
+
+/// A directory entry as the kernel writes it; readdir() allocates memory.
+struct KernelEntry {
+  std::uint64_t inode;
+  std::int64_t offset;
+  std::uint16_t length;
+  std::uint8_t type;
+};
+constexpr std::size_t name_offset = offsetof(KernelEntry, type) + 1;
+
+class Family {
+public:
+  void begin(pid_t self) {
+    size_ = 1;
+    members_[0] = self;
+  }
+
+  [[nodiscard]] bool has(pid_t pid) const {
+    for (std::size_t i = 0; i < size_; ++i) {
+      if (members_[i] == pid) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  [[nodiscard]] bool add(pid_t pid) {
+    if (size_ == members_.size()) {
+      return false;
+    }
+    members_[size_++] = pid;
+    return true;
+  }
+
+  void kill_all_but_first() const {
+    for (std::size_t i = 1; i < size_; ++i) {
+      ::kill(members_[i], SIGKILL);
+    }
+  }
+
+private:
+  std::array<pid_t, 4096> members_{};
+  std::size_t size_ = 0;
+};
+
+/// -1 if it is not a number.
+pid_t pid_of(const char* name) {
+  pid_t pid = 0;
+  for (; *name != '\0'; ++name) {
+    if (*name < '0' || *name > '9') {
+      return -1;
+    }
+    pid = pid * 10 + (*name - '0');
+  }
+  return pid;
+}
+
+/// From /proc/<pid>/stat: `<pid> (<name>) <state> <parent> …`, where the name may hold anything. -1 if it is gone.
+pid_t parent_of(int proc, const char* pid) {
+  std::array<char, 64> path{};
+  const std::size_t length = std::strlen(pid);
+  if (length + 6 > path.size()) {
+    return -1;
+  }
+  std::memcpy(path.data(), pid, length);
+  std::memcpy(path.data() + length, "/stat", 6);
+  const int file = ::openat(proc, path.data(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) {
+    return -1;
+  }
+  std::array<char, 512> text{};
+  const auto count = ::read(file, text.data(), text.size() - 1);
+  ::close(file);
+  const char* const name_end = count > 0 ? std::strrchr(text.data(), ')') : nullptr;
+  if (name_end == nullptr || std::strlen(name_end) < 5) {
+    return -1;
+  }
+  pid_t parent = 0;
+  for (const char* digit = name_end + 4; *digit >= '0' && *digit <= '9'; ++digit) {
+    parent = parent * 10 + (*digit - '0');
+  }
+  return parent;
+}
+
+/// Stops the children of the family that are not in it, and adds them. Whether there were any.
+bool add_children(Family& family, int proc) {
+  alignas(KernelEntry) static std::array<char, 16384> block;
+  bool any = false;
+  ::lseek(proc, 0, SEEK_SET);
+  for (;;) {
+    const auto count = ::syscall(SYS_getdents64, proc, block.data(), block.size());
+    if (count <= 0) {
+      return any;
+    }
+    for (std::size_t at = 0; at < static_cast<std::size_t>(count);) {
+      std::uint16_t length = 0;
+      std::memcpy(&length, block.data() + at + offsetof(KernelEntry, length), sizeof length);
+      const char* const name = block.data() + at + name_offset;
+      at += length;
+      const pid_t pid = pid_of(name);
+      // Stopped at once: a process that forks all the time could not be ended otherwise.
+      if (pid > 0 && !family.has(pid) && family.has(parent_of(proc, name)) && family.add(pid)) {
+        ::kill(pid, SIGSTOP);
+        any = true;
+      }
+    }
+  }
+}
+
+} // namespace
+
+void end_descendants() noexcept {
+  static Family family;
+  family.begin(::getpid());
+  const int proc = ::open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (proc < 0) {
+    return;
+  }
+  while (add_children(family, proc)) {
+  }
+  ::close(proc);
+  family.kill_all_but_first();
+}
+
+} // namespace gputest::platform

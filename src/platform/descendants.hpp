@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+namespace gputest::platform {
+
+/// Ends the processes that this process has started, and those that they have started, by SIGKILL, as ctest does when
+/// a test's time is over.
+///
+/// A process whose parent has ended is not found. Async-signal-safe: it makes system calls only, and keeps what it
+/// finds in static memory, so one thread at a time may call it.
+void end_descendants() noexcept;
+
+} // namespace gputest::platform
