@@ -102,6 +102,7 @@ function(gpu_add_test)
   set(program "${argument_${program_index}}")
   _gputest_resolve_program("${program}" target)
   _gputest_test_command("${program}" "${target}" ${program_index} ${command_end} command decided)
+  _gputest_note_targets()
 
   set(pass_on "")
   if(DEFINED ARG_WORKING_DIRECTORY)

@@ -85,6 +85,7 @@ function(gpu_discover_tests)
   _gputest_check_requires()
   _gputest_memory_class("${ARG_MEMORY}" memory_class)
 
+  _gputest_note_targets()
   get_property(calls TARGET "${target}" PROPERTY GPUTEST_DISCOVERIES)
   math(EXPR calls "0${calls} + 1")
   set_property(TARGET "${target}" PROPERTY GPUTEST_DISCOVERIES ${calls})

@@ -3,6 +3,7 @@
 #
 #   gpu_add_test()         adds a test that shares the machine's GPUs by memory
 #   gpu_discover_tests()   adds the tests of a GoogleTest executable, one by one
+#   gpu_install_tests()    installs tests, so that ctest runs them elsewhere
 #
 # find_package(gputest), add_subdirectory() and FetchContent include it.
 
@@ -24,7 +25,9 @@ include("${CMAKE_CURRENT_LIST_DIR}/detail/sentinel.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/complete_test.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/discovery_arguments.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/discovery_script.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/install_tests.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/gtest_part.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/detail/catch2_part.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/gpu_add_test.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/gpu_discover_tests.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/gpu_install_tests.cmake")

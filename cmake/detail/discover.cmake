@@ -29,6 +29,11 @@ endfunction()
 # The first command in a file of entries, with pairs of a file and its state: whether the rest of the file holds.
 function(gputest_entries_made_from)
   set(gputest_entries_hold TRUE PARENT_SCOPE)
+  # Installed tests may have been copied together with this file.
+  if(NOT "${ARGV0}" STREQUAL "${gputest_executable}" OR NOT "${ARGV2}" STREQUAL "${gputest_script}")
+    set(gputest_entries_hold FALSE PARENT_SCOPE)
+    return()
+  endif()
   set(index 0)
   while(index LESS ARGC AND NOT gputest_entries_are_new)
     math(EXPR next "${index} + 1")
@@ -378,6 +383,19 @@ ${output}
   set_tests_properties("${name}" PROPERTIES LABELS "${labels}")
 endfunction()
 
+# Sets gputest_folder to where entries are kept if it cannot be beside the script: in the user's cache. The user has to own
+# the folder, because what is in it is run. Empty if there is none.
+function(_gputest_find_cache)
+  string(SHA256 hash "${gputest_script}")
+  execute_process(COMMAND sh -c [[
+cache=${XDG_CACHE_HOME:-${HOME:+$HOME/.cache}}
+case $cache in
+/*) mkdir -p "$cache/gputest/$1" && test -O "$cache/gputest/$1" && test -w "$cache/gputest/$1" && echo "$cache/gputest/$1" ;;
+esac]] sh "${hash}"
+    OUTPUT_VARIABLE folder OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  set(gputest_folder "${folder}" PARENT_SCOPE)
+endfunction()
+
 # The listing, without and with what it needs to know. Variables that would change a list, or write a report of it, are
 # not for this run. The shell is replaced, so that CMake ends the executable itself when the time is over.
 set(listing "${gputest_code_of_EMULATOR} [======[${gputest_executable}]======] --gtest_list_tests")
@@ -403,23 +421,31 @@ foreach(gputest_pass IN ITEMS "" -prefixed)
   set(gputest_entries_are_new FALSE)
   set(gputest_entries_hold FALSE)
   set(gputest_names_are_taken FALSE)
+  set(gputest_is_writable TRUE)
+  set(gputest_temporary_folder "")
   include("${kept}-entries.cmake" OPTIONAL)
   if(NOT gputest_entries_hold)
-    string(RANDOM LENGTH 16 unique)
     get_filename_component(gputest_folder "${kept}" DIRECTORY)
-    set(gputest_is_writable TRUE)
-    set(gputest_temporary_folder "")
     execute_process(COMMAND test -w "${gputest_folder}" RESULT_VARIABLE gputest_not_writable)
     if(gputest_not_writable)
-      # In TMPDIR, or in /tmp if that cannot be used.
-      set(gputest_is_writable FALSE)
-      execute_process(COMMAND sh -c "mktemp -d -t gputest-list-XXXXXXXX 2>/dev/null || mktemp -d /tmp/gputest-list-XXXXXXXX"
-        OUTPUT_VARIABLE gputest_temporary_folder OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
-      set(kept "")
-      if(NOT gputest_temporary_folder STREQUAL "")
-        set(kept "${gputest_temporary_folder}/list")
+      _gputest_find_cache()
+      if(NOT gputest_folder STREQUAL "")
+        set(kept "${gputest_folder}/list${gputest_pass}")
+        include("${kept}-entries.cmake" OPTIONAL)
+      else()
+        # In TMPDIR, or in /tmp if that cannot be used.
+        set(gputest_is_writable FALSE)
+        execute_process(COMMAND sh -c "mktemp -d -t gputest-list-XXXXXXXX 2>/dev/null || mktemp -d /tmp/gputest-list-XXXXXXXX"
+          OUTPUT_VARIABLE gputest_temporary_folder OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+        set(kept "")
+        if(NOT gputest_temporary_folder STREQUAL "")
+          set(kept "${gputest_temporary_folder}/list")
+        endif()
       endif()
     endif()
+  endif()
+  if(NOT gputest_entries_hold)
+    string(RANDOM LENGTH 16 unique)
     _gputest_list_tests()
     if(problem STREQUAL "")
       set(gputest_entries_are_new TRUE)

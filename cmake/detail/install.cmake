@@ -34,7 +34,7 @@ export(EXPORT gputest-targets NAMESPACE gputest:: FILE "${PROJECT_BINARY_DIR}/gp
 
 # The public functions and their helpers, without the project's own build files.
 install(FILES "${PROJECT_SOURCE_DIR}/cmake/gputest.cmake" "${PROJECT_SOURCE_DIR}/cmake/gpu_add_test.cmake"
-  "${PROJECT_SOURCE_DIR}/cmake/gpu_discover_tests.cmake"
+  "${PROJECT_SOURCE_DIR}/cmake/gpu_discover_tests.cmake" "${PROJECT_SOURCE_DIR}/cmake/gpu_install_tests.cmake"
   DESTINATION "${package_dir}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/cmake/detail" DESTINATION "${package_dir}"
   PATTERN "developer_mode.cmake" EXCLUDE

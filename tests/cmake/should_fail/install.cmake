@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The arguments of gpu_install_tests(). What is only known when a project is installed is in install.cmake.
+set(keywords "DESTINATION, COMPONENT, CONFIGURATIONS, TARGETS, DATA, EXCLUDE_FROM_ALL")
+set(allowed_TARGETS "allowed: executables and shared libraries that exist at the end of the directory.")
+
+should_pass(a_whole_call [[
+gpu_install_tests(DESTINATION lib/x COMPONENT c CONFIGURATIONS Debug Release EXCLUDE_FROM_ALL TARGETS exe later DATA a /b)
+add_executable(later IMPORTED)
+set_target_properties(later PROPERTIES IMPORTED_LOCATION /bin/true)]])
+should_pass(twice [[
+gpu_install_tests(DESTINATION a)
+gpu_install_tests(DESTINATION /b)]])
+
+should_fail(no_destination [[gpu_install_tests(COMPONENT c)]]
+  "gpu_install_tests: DESTINATION is missing. Write gpu_install_tests(DESTINATION <dir> ...).")
+should_fail(no_value [[gpu_install_tests(DESTINATION)]]
+  "gpu_install_tests: DESTINATION has no value; allowed: a directory, absolute or relative to the installation prefix.")
+should_fail(no_value_in_the_middle [[gpu_install_tests(DESTINATION d COMPONENT DATA x)]]
+  "gpu_install_tests: COMPONENT has no value; allowed: the name of a component.")
+should_fail(no_configuration [[gpu_install_tests(DESTINATION d CONFIGURATIONS)]]
+  "gpu_install_tests: CONFIGURATIONS has no value; allowed: one or more names of configurations such as Release.")
+should_fail(no_data [[gpu_install_tests(DESTINATION d DATA)]]
+  "gpu_install_tests: DATA has no value; allowed: files and directories, absolute or relative to the current source directory.")
+should_fail(outside [[gpu_install_tests(DESTINATION lib/../../d)]]
+  "gpu_install_tests: DESTINATION \"../d\" is outside the installation prefix; allowed: a directory, absolute or relative to the installation prefix.")
+should_fail(unknown_argument [[gpu_install_tests(exe DESTINATION d)]]
+  "gpu_install_tests: unknown argument \"exe\"; allowed: ${keywords}.")
+should_fail(second_value [[gpu_install_tests(DESTINATION d e)]]
+  "gpu_install_tests: unknown argument \"e\"; allowed: ${keywords}.")
+should_fail(keyword_twice [[gpu_install_tests(DESTINATION d DATA a DATA b)]]
+  "gpu_install_tests: DATA is given twice. Give it once.")
+should_fail(unknown_target [[gpu_install_tests(DESTINATION d TARGETS exee)]]
+  "gpu_install_tests: TARGETS \"exee\" is not a target; ${allowed_TARGETS}")
+should_fail(another_type_of_target [[gpu_install_tests(DESTINATION d TARGETS library)]]
+  "gpu_install_tests: TARGETS \"library\" is a target, but of type INTERFACE_LIBRARY; ${allowed_TARGETS}")
+should_fail(one_place [[
+file(WRITE "${CMAKE_BINARY_DIR}/x" "")
+gpu_install_tests(DESTINATION d DATA x "${CMAKE_BINARY_DIR}/x")]]
+  "gpu_install_tests: DATA has two for the same place, x: ${WORK}/one_place/x and ${WORK}/one_place/build/x.")
