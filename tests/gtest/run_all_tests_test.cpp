@@ -72,6 +72,15 @@ TEST_F(RunAllTests, fails_if_a_test_exits_as_if_all_tests_had_passed_or_been_ski
   EXPECT_EQ(run("outcomes", {"--gtest_filter=Passing.*"}).exit_code, 3);
 }
 
+TEST_F(RunAllTests, fails_if_a_test_exits_while_a_thread_reads_from_a_stream) {
+  set("KEEP_STDIN", "1");
+  set("EXIT_WITH", "0");
+  const Ended ended = run("outcomes", {"--gtest_filter=Passing.*"});
+  EXPECT_EQ(ended.signal, 0) << "it waits for the stream";
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.out, HasSubstr("[ RUN      ] Passing.first")) << "what was printed is written";
+}
+
 TEST_F(RunAllTests, fails_if_main_drops_the_result_of_tests_that_failed) {
   for (const std::string main : {"drops", "drops_by_hand"}) {
     SCOPED_TRACE(main);

@@ -4,11 +4,33 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
+#include <future>
+#include <thread>
+
+#include <unistd.h>
 
 namespace {
 
+/// Blocks until another thread keeps the lock of standard input, as one does that reads from it.
+void keep_standard_input() {
+  alarm(100); // a process that waits for this lock ends by a signal
+  std::promise<void> kept;
+  std::thread{[&] {
+    flockfile(stdin);
+    kept.set_value();
+    for (;;) {
+      pause();
+    }
+  }}.detach();
+  kept.get_future().wait();
+}
+
 TEST(Passing, first) {
+  if (std::getenv("KEEP_STDIN") != nullptr) {
+    keep_standard_input();
+  }
   if (const char* const status = std::getenv("EXIT_WITH")) {
     std::exit(std::atoi(status));
   }
