@@ -83,7 +83,7 @@ function(gpu_discover_tests)
   _gputest_discovery_arguments()
   _gputest_check_values()
   _gputest_check_requires()
-  _gputest_memory_class("${ARG_MEMORY}" memory_class)
+  _gputest_memory_class("${ARG_MEMORY}" unused) # refuses a wrong size
 
   _gputest_note_targets()
   get_property(calls TARGET "${target}" PROPERTY GPUTEST_DISCOVERIES)
