@@ -51,7 +51,7 @@ function(_gputest_test_command program target program_index command_end result h
 
   set(emulators "")
   if(TARGET "${program}")
-    _gputest_emulators("${target}" emulators)
+    _gputest_emulators("${target}" "TEST_LAUNCHER;CROSSCOMPILING_EMULATOR" emulators)
   endif()
   set(launched ${launcher} ${emulators} "$<TARGET_FILE:${target}>")
   _gputest_can_decide_later(${first_argument} ${command_end} can_decide_later)
@@ -121,12 +121,12 @@ function(_gputest_can_decide_later begin end result)
   endwhile()
 endfunction()
 
-# The words that add_test() would put before an executable target. The launcher has to add them itself.
-function(_gputest_emulators target result)
+# The words that add_test() would put before an executable target, because of these properties of the target. The
+# launcher has to add them itself.
+function(_gputest_emulators target properties result)
   set(words "")
-  set(properties CROSSCOMPILING_EMULATOR)
-  if(CMAKE_VERSION VERSION_GREATER_EQUAL 3.29)
-    set(properties TEST_LAUNCHER CROSSCOMPILING_EMULATOR)
+  if(CMAKE_VERSION VERSION_LESS 3.29)
+    list(REMOVE_ITEM properties TEST_LAUNCHER)
   endif()
   foreach(property IN LISTS properties)
     get_target_property(emulator "${target}" ${property})
