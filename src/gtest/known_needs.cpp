@@ -196,6 +196,13 @@ bool uses_gpu(const TestSuite& suite, const TestInfo& test) {
   return gputest::uses_gpu(needs_of_test(test), needs_of_suite(suite), fixture_of(suite).host);
 }
 
+bool is_disabled(const TestSuite& suite, const TestInfo& test) {
+  const auto is_name_disabled = [](std::string_view name) {
+    return name.rfind("DISABLED_", 0) == 0 || name.find("/DISABLED_") != std::string_view::npos;
+  };
+  return is_name_disabled(suite.name()) || is_name_disabled(test.name());
+}
+
 SuiteFixture fixture_of(const TestSuite& suite) {
   if (const auto built = built_fixtures().find(suite.name()); built != built_fixtures().end()) {
     return built->second;

@@ -33,6 +33,9 @@ struct SuiteFixture {
 /// Whether a test uses a GPU, as far as known.
 [[nodiscard]] bool uses_gpu(const ::testing::TestSuite& suite, const ::testing::TestInfo& test);
 
+/// Whether a test is disabled, by GoogleTest's rule for the names of suites and of tests.
+[[nodiscard]] bool is_disabled(const ::testing::TestSuite& suite, const ::testing::TestInfo& test);
+
 /// The contradiction in the annotations of a test, of its suite and in its fixture, with file and line; empty if there
 /// is none.
 [[nodiscard]] std::string contradiction_of(const ::testing::TestSuite& suite, const ::testing::TestInfo& test);

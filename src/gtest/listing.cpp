@@ -53,11 +53,6 @@ std::string filter_of(const std::string& name, const std::vector<std::string>& a
   return pattern + others;
 }
 
-/// GoogleTest's rule for the names of suites and of tests.
-bool is_disabled(std::string_view name) {
-  return name.rfind("DISABLED_", 0) == 0 || name.find("/DISABLED_") != std::string_view::npos;
-}
-
 /// At most so many bytes of a parameter, as --gtest_list_tests shows.
 std::string shortened(const char* text) {
   constexpr std::size_t most = 250;
@@ -88,7 +83,7 @@ ListedTest describe(const TestSuite& suite, const TestInfo& test, const std::vec
   }
   listed.file = test.file() == nullptr ? "" : test.file();
   listed.line = test.line();
-  listed.disabled = is_disabled(suite.name()) || is_disabled(test.name());
+  listed.disabled = is_disabled(suite, test);
   if (uses_gpu(suite, test)) {
     listed.request = known_request(suite, test, entry);
   }

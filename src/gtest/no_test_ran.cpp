@@ -54,11 +54,7 @@ std::vector<Known> all_tests(const ::testing::UnitTest& unit_test) {
     for (int t = 0; t < suite.total_test_count(); ++t) {
       const auto& test = *suite.GetTestInfo(t);
       const auto name = std::string{suite.name()} + "." + test.name();
-      tests.push_back({name,
-                       std::string_view{suite.name()}.substr(0, 9) == "DISABLED_" ||
-                           name.find("/DISABLED_") != std::string::npos ||
-                           std::string_view{test.name()}.substr(0, 9) == "DISABLED_",
-                       member_of(test, FilterMember{})});
+      tests.push_back({name, is_disabled(suite, test), member_of(test, FilterMember{})});
     }
   }
   return tests;
