@@ -3,8 +3,10 @@
 
 #include <gputest/request.hpp>
 
+#include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace gputest {
@@ -32,5 +34,13 @@ struct ListedTest {
 /// shared library of this process. Tests with the same filter become one, which needs the most that any of them needs.
 /// Uses no device. Throws Error if the file cannot be written.
 void write_test_list(const std::string& file, const std::vector<ListedTest>& tests);
+
+namespace detail {
+
+/// How many characters have to be inserted, removed, replaced, or exchanged with their neighbour, to make `b` of `a`. For
+/// the adapters to test frameworks.
+[[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b);
+
+} // namespace detail
 
 } // namespace gputest

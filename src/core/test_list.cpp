@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "platform/loaded_libraries.hpp"
+#include "policy/nearest_name.hpp"
 #include "settings/settings.hpp"
 
 #include <gputest/error.hpp>
@@ -152,5 +153,7 @@ void write_test_list(const std::string& file, const std::vector<ListedTest>& tes
     throw Error{"cannot write the list of tests to " + file};
   }
 }
+
+std::size_t detail::edit_distance(std::string_view a, std::string_view b) { return policy::edit_distance(a, b); }
 
 } // namespace gputest

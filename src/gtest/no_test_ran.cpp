@@ -3,8 +3,9 @@
 
 #include "current_session.hpp"
 
+#include <gputest/test_list.hpp>
+
 #include <algorithm>
-#include <numeric>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -23,20 +24,6 @@ struct Access {
   friend bool member_of(const ::testing::TestInfo& test, Tag /*member*/) { return test.*Member; }
 };
 template struct Access<FilterMember, &::testing::TestInfo::matches_filter_>;
-
-/// How many letters have to be inserted, removed or replaced.
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    auto diagonal = std::exchange(row[0], i + 1);
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const auto replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = std::exchange(row[j + 1], std::min({row[j] + 1, row[j + 1] + 1, replaced}));
-    }
-  }
-  return row.back();
-}
 
 struct Known {
   std::string name;
@@ -61,19 +48,22 @@ std::vector<Known> all_tests(const ::testing::UnitTest& unit_test) {
 }
 
 /// The three names that are most like the first pattern of the filter, without its wildcards.
-std::string nearest(const std::string& filter, std::vector<Known> tests) {
+std::string nearest(const std::string& filter, const std::vector<Known>& tests) {
   auto pattern = filter.substr(0, filter.find_first_of(":-"));
   const bool whole_suite = pattern.size() > 1 && pattern.substr(pattern.size() - 2) == ".*";
   const auto tested = [&](const Known& test) {
     return whole_suite ? test.name.substr(0, test.name.rfind('.') + 1) : test.name;
   };
   pattern.erase(std::remove(pattern.begin(), pattern.end(), '*'), pattern.end());
-  std::stable_sort(tests.begin(), tests.end(), [&](const Known& a, const Known& b) {
-    return distance(pattern, tested(a)) < distance(pattern, tested(b));
-  });
+  std::vector<std::pair<std::size_t, std::string>> by_distance;
+  for (const auto& test : tests) {
+    by_distance.emplace_back(edit_distance(pattern, tested(test)), test.name);
+  }
+  std::stable_sort(by_distance.begin(), by_distance.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
   std::string names;
-  for (std::size_t i = 0; i < std::min<std::size_t>(3, tests.size()); ++i) {
-    names += (i == 0 ? "" : ", ") + tests[i].name;
+  for (std::size_t i = 0; i < std::min<std::size_t>(3, by_distance.size()); ++i) {
+    names += (i == 0 ? "" : ", ") + by_distance[i].second;
   }
   return names;
 }
