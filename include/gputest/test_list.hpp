@@ -37,8 +37,8 @@ void write_test_list(const std::string& file, const std::vector<ListedTest>& tes
 
 namespace detail {
 
-/// How many characters have to be inserted, removed, replaced, or exchanged with their neighbour, to make `b` of `a`. For
-/// the adapters to test frameworks.
+/// How many characters have to be inserted, removed, replaced, or exchanged with their neighbour, to make `b` of `a`.
+/// For the adapters to test frameworks.
 [[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b);
 
 } // namespace detail

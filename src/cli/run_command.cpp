@@ -36,12 +36,6 @@ ExitCode report(const Outcome& outcome) {
 
 constexpr const char* entry_variable = "GPUTEST_ENTRY";
 
-/// CTest inverts exit codes for WILL_FAIL, but no signals.
-[[noreturn]] void fail_in_spite_of_will_fail() {
-  fmt::print(stderr, "gputest: the entry is expected to fail (WILL_FAIL), but not for this reason\n");
-  platform::end_killed();
-}
-
 /// Runs the command for an entry of gpu_add_test(), as a child of this process, and ends as CTest is to see it.
 ///
 /// The session is not given back: processes that the command has left behind may still use the device.
@@ -54,7 +48,7 @@ constexpr const char* entry_variable = "GPUTEST_ENTRY";
   const auto end = platform::run_supervised(arguments.command);
   if (end.error != 0) {
     const auto code = report(problem_of_exec(arguments.command.front(), end.error));
-    will_fail ? fail_in_spite_of_will_fail() : platform::end_now(to_int(code));
+    will_fail ? core::fail_in_spite_of_will_fail("the entry", "") : platform::end_now(to_int(code));
   }
   if (end.signal != 0) {
     platform::end_by_signal(end.signal);
@@ -64,7 +58,7 @@ constexpr const char* entry_variable = "GPUTEST_ENTRY";
     fmt::print(stderr, "gputest: failed: {}\n", verdict.problem);
   }
   if (will_fail && !verdict.meant_by_the_test) {
-    fail_in_spite_of_will_fail();
+    core::fail_in_spite_of_will_fail("the entry", "");
   }
   if (verdict.exit_code != skipped_exit_code) {
     core::tell_completion(entry);
@@ -150,11 +144,11 @@ ExitCode run_command(const RunArguments& arguments) {
     } catch (const std::exception& error) {
       fmt::print(stderr, "gputest: {}\n", error.what());
     }
-    fail_in_spite_of_will_fail();
+    core::fail_in_spite_of_will_fail("the entry", "");
   }
   const auto code = run_leased(arguments, watcher);
   if (code == ExitCode::skipped && !watcher.report.empty()) {
-    platform::append_line(watcher.report, fmt::format("skipped {}", platform::own_pid()));
+    platform::append_line(watcher.report, core::report_line(core::ReportWord::skipped, platform::own_pid(), ""));
   }
   return code;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/verdict.hpp"
 
+#include "core/completion.hpp"
+
 #include <gputest/outcome.hpp>
 
 #include <cstdlib>
@@ -10,6 +12,8 @@
 namespace gputest::cli {
 
 namespace {
+
+using Word = core::ReportWord;
 
 struct Reported {
   std::map<std::string, int> unfinished; ///< by pid: runs of tests that have begun and not ended
@@ -23,18 +27,18 @@ Reported read(const std::string& report) {
   std::istringstream lines{report};
   std::string line;
   while (std::getline(lines, line)) {
-    std::istringstream fields{line};
-    std::string word;
-    std::string pid;
-    fields >> word >> pid >> std::ws;
-    if (word == "begun") {
-      ++reported.unfinished[pid];
-    } else if (word == "refused") {
-      std::getline(fields, reported.refused);
-    } else if (word == "complete" || word == "skipped" || word == "nothing_ran") {
-      --reported.unfinished[pid];
-      reported.skipped += word == "skipped" ? 1 : 0;
-      reported.nothing_ran = reported.nothing_ran || word == "nothing_ran";
+    const auto said = core::read_report_line(line);
+    if (!said) {
+      continue;
+    }
+    if (said->word == Word::begun) {
+      ++reported.unfinished[said->pid];
+    } else if (said->word == Word::refused) {
+      reported.refused = said->text;
+    } else {
+      --reported.unfinished[said->pid];
+      reported.skipped += said->word == Word::skipped ? 1 : 0;
+      reported.nothing_ran = reported.nothing_ran || said->word == Word::nothing_ran;
     }
   }
   return reported;

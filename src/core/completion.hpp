@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <optional>
 #include <string>
 
 namespace gputest::core {
@@ -12,5 +13,24 @@ namespace gputest::core {
 /// (PASS_REGULAR_EXPRESSION). It can fail a test whose whole output has another form. So the line ends with a DEL and a
 /// tab, which no terminal shows and no text contains (cmake/detail/sentinel.cmake).
 void tell_completion(const std::string& entry);
+
+/// Ends the process so that CTest reports a failure even under WILL_FAIL, after a message: `who` is expected to fail,
+/// but not for this reason. CTest inverts exit codes, but no signals.
+[[noreturn]] void fail_in_spite_of_will_fail(const std::string& who, const std::string& why);
+
+/// What a process below the launcher reports of a run of its tests: that it has begun, how it ended, or why gputest has
+/// refused a test.
+enum class ReportWord { begun, refused, complete, skipped, nothing_ran };
+
+/// A report as a line of text, without its end: `<word> <pid> <text>`.
+[[nodiscard]] std::string report_line(ReportWord word, int pid, const std::string& text);
+
+struct Report {
+  ReportWord word;
+  std::string pid;
+  std::string text;
+};
+/// nullopt for any other line. Pure.
+[[nodiscard]] std::optional<Report> read_report_line(const std::string& line);
 
 } // namespace gputest::core

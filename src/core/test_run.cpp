@@ -20,15 +20,9 @@
 
 namespace gputest {
 
-namespace core {
-
-void tell_completion(const std::string& entry) {
-  platform::write_to_both_streams("gputest: entry complete: " + entry + "\x7f\t\n");
-}
-
-} // namespace core
-
 namespace detail {
+
+using Word = core::ReportWord;
 
 struct TestRun::State {
   enum class Stage { before, running, passed, failed, skipped, nothing_ran };
@@ -44,17 +38,16 @@ struct TestRun::State {
   std::string refused;
   bool watches_exit = false;
 
-  void report(const std::string& word, const std::string& text = "") const {
+  void report(core::ReportWord word, const std::string& text = "") const {
     if (!watcher.report.empty()) {
-      platform::append_line(watcher.report, word + " " + std::to_string(platform::own_pid()) + " " + text);
+      platform::append_line(watcher.report, core::report_line(word, platform::own_pid(), text));
     }
   }
 
   /// Fails even if WILL_FAIL expects a failure.
   void fail_in_spite_of_will_fail(const std::string& why) const {
     if (watcher.will_fail) {
-      session::tell(name + " is expected to fail (WILL_FAIL), but not for this reason: " + why);
-      platform::end_killed();
+      core::fail_in_spite_of_will_fail(name, why);
     }
   }
 
@@ -87,7 +80,7 @@ struct TestRun::State {
 
   [[noreturn]] void fail_at_exit(const std::string& why, const std::string& remedy) const {
     session::tell("failed: " + why + ". " + remedy);
-    report("refused", why);
+    report(Word::refused, why);
     fail_in_spite_of_will_fail(why);
     platform::end_now(EXIT_FAILURE);
   }
@@ -130,7 +123,7 @@ void TestRun::begin(const std::string& result) noexcept try {
       platform::call_at_exit([](int status) { of_process().state_->at_exit(status); });
     }
   }
-  state_->report("begun", state_->name);
+  state_->report(Word::begun, state_->name);
 } catch (const std::exception& error) {
   session::tell(error.what());
 }
@@ -168,16 +161,16 @@ void TestRun::end(End how) noexcept try {
     state_->refused = "no test ran";
   }
   if (!state_->refused.empty()) {
-    state_->report("refused", state_->refused);
+    state_->report(Word::refused, state_->refused);
     state_->fail_in_spite_of_will_fail(state_->refused);
   }
   if (how == End::passed || how == End::failed) {
-    state_->report("complete");
+    state_->report(Word::complete);
     if (state_->watcher.ctest) {
       core::tell_completion(state_->name);
     }
   } else {
-    state_->report(how == End::all_skipped ? "skipped" : "nothing_ran");
+    state_->report(how == End::all_skipped ? Word::skipped : Word::nothing_ran);
   }
 } catch (const std::exception& error) {
   session::tell(error.what());
