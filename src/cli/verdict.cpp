@@ -48,6 +48,7 @@ Reported read(const std::string& report) {
 
 Verdict judge(const std::string& report, int exit_code) {
   const auto reported = read(report);
+  const bool meant = reported.refused.empty() && !reported.nothing_ran;
   if (exit_code == skipped_exit_code) {
     if (reported.skipped > 0 && !reported.nothing_ran && reported.refused.empty()) {
       return {exit_code, "", true};
@@ -56,10 +57,10 @@ Verdict judge(const std::string& report, int exit_code) {
             "the command ended with 77, which CTest would report as skipped, and gputest did not skip it. Some "
             "programs end "
             "with the number of their failures. To skip a test of another framework, set SKIP_REGULAR_EXPRESSION",
-            true};
+            meant};
   }
   if (exit_code != 0) {
-    return {exit_code, "", reported.refused.empty()};
+    return {exit_code, "", meant};
   }
   for (const auto& [pid, runs] : reported.unfinished) {
     if (runs > 0) {
@@ -72,6 +73,9 @@ Verdict judge(const std::string& report, int exit_code) {
   }
   if (reported.nothing_ran) {
     return {EXIT_FAILURE, "no test ran, although the command ended with 0", false};
+  }
+  if (!reported.refused.empty()) {
+    return {EXIT_FAILURE, "a test could not run, although the command ended with 0: " + reported.refused, false};
   }
   // The command may have dropped the exit code; CTest's summary shows a skip all the same.
   return {reported.skipped > 0 ? skipped_exit_code : 0, "", true};

@@ -16,7 +16,8 @@ struct Verdict {
 ///
 /// The exit code is the command's, with two exceptions. 77 is a skip only if gputest said so in that process, because
 /// other programs use the number for something else. 0 is no success if a process has begun its tests and not ended
-/// them.
+/// them, if none ran, or if gputest has refused one: a script may have dropped the exit code. A script may also expect
+/// that tests fail, so 0 is a success if they only did that.
 [[nodiscard]] Verdict judge(const std::string& report, int exit_code);
 
 } // namespace gputest::cli

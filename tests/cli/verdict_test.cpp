@@ -56,6 +56,8 @@ TEST(Verdict, fails_a_command_below_which_tests_have_not_ended) {
       {"begun 7 t\nbegun 8 t\ncomplete 7 \n", 0, 1},
       {"begun 7 t\ncomplete 7 \nbegun 7 t\n", 0, 1},
       {"begun 7 t\nrefused 7 no test ran\nnothing_ran 7 \n", 0, 1},
+      {"begun 7 t\nrefused 7 no such folder\ncomplete 7 \n", 0, 1},
+      {"begun 7 t\nrefused 7 no such folder\ncomplete 7 \nbegun 8 t\nskipped 8 \n", 0, 1},
   };
   for (const auto& row : rows) {
     const auto verdict = judge(row.report, row.command);
@@ -80,6 +82,10 @@ TEST(Verdict, tells_a_test_that_failed_from_one_that_gputest_did_not_let_run) {
   EXPECT_TRUE(judge("begun 7 t\n", 1).meant_by_the_test) << "an exit(1) in a test is the test's own";
   EXPECT_FALSE(judge("begun 7 t\nrefused 7 no such folder\ncomplete 7 \n", 1).meant_by_the_test);
   EXPECT_EQ(judge("begun 7 t\nrefused 7 no such folder\ncomplete 7 \n", 1).exit_code, 1);
+  EXPECT_FALSE(judge("begun 7 t\nrefused 7 no such folder\ncomplete 7 \n", 77).meant_by_the_test);
+  EXPECT_FALSE(judge("begun 7 t\nnothing_ran 7 \n", 77).meant_by_the_test);
+  EXPECT_FALSE(judge("begun 7 t\nnothing_ran 7 \n", 1).meant_by_the_test);
+  EXPECT_TRUE(judge("", 77).meant_by_the_test);
 }
 
 } // namespace
