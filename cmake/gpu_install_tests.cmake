@@ -36,7 +36,8 @@
 # other functions in TEST_INCLUDE_FILES (gtest_discover_tests()).
 #
 # The list of discovered tests is kept beside the installed tests, or if they cannot be written to, in
-# $XDG_CACHE_HOME/gputest or $HOME/.cache/gputest. ctest itself writes to <dir>/Testing.
+# $XDG_CACHE_HOME/gputest or $HOME/.cache/gputest. ctest itself writes to <dir>/Testing. If it cannot, write
+# subdirs("<prefix>/<dir>") into a CTestTestfile.cmake in another directory, and run ctest there.
 #
 # A wrong argument is an error that names the value and what is allowed.
 function(gpu_install_tests)

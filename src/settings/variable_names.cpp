@@ -27,6 +27,7 @@ const std::set<std::string>& other_names() {
                                            "GPUTEST_LIST_FILE",
                                            "GPUTEST_LONG_TESTS",
                                            "GPUTEST_ROOT",
+                                           "GPUTEST_NINJA",
                                            "GPUTEST_NVIDIA_HEADERS",
                                            "GPUTEST_SANITIZE"};
   return names;

@@ -72,13 +72,15 @@ protected:
   }
 
   /// Configures a project with this text after the definition of the target `tests`.
-  void configure(const std::string& text) const {
+  void configure(const std::string& text, const std::vector<std::string>& options = {}) const {
     write("CMakeLists.txt",
           "cmake_minimum_required(VERSION 3.25)\nproject(discovery LANGUAGES NONE)\nenable_testing()\n"
           "include(\"" DISCOVERY_MODULES "/gputest.cmake\")\n"
           "add_executable(tests IMPORTED)\nset_target_properties(tests PROPERTIES IMPORTED_LOCATION \"" +
               path("tests") + "\")\n" + text);
-    const auto ended = run({program("cmake"), "-S", folder_.path(), "-B", path("build")});
+    std::vector<std::string> command{program("cmake"), "-S", folder_.path(), "-B", path("build")};
+    command.insert(command.end(), options.begin(), options.end());
+    const auto ended = run(command);
     ASSERT_EQ(ended.exit_code, 0) << ended.out << ended.err;
   }
 
@@ -94,8 +96,14 @@ protected:
   }
 
   /// What ctest knows of the entries. A name that there is twice is a failure.
-  [[nodiscard]] std::map<std::string, Entry> entries() const {
-    const auto ended = ctest({"--show-only=json-v1"});
+  [[nodiscard]] std::map<std::string, Entry> entries() const { return entries_in(path("build"), {}); }
+
+  /// The same for the tests in a folder, with further arguments of ctest.
+  [[nodiscard]] std::map<std::string, Entry> entries_in(const std::string& folder,
+                                                        const std::vector<std::string>& arguments) const {
+    std::vector<std::string> command{program("ctest"), "--test-dir", folder, "--show-only=json-v1"};
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    const auto ended = run(command);
     EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
     EXPECT_EQ(ended.err, "");
     std::map<std::string, Entry> all;
@@ -318,6 +326,49 @@ TEST_F(Discovery, starts_the_executable_again_only_after_something_has_changed) 
   EXPECT_THAT(names(), ElementsAre("Small.test"));
   EXPECT_EQ(starts(), 4U);
 }
+
+#ifdef DISCOVERY_NINJA
+TEST_F(Discovery, lists_and_installs_the_executable_of_the_configuration) {
+  use_executable("listed");
+  std::filesystem::copy_file(path("tests"), path("released"));
+  configure(
+      "set_target_properties(tests PROPERTIES IMPORTED_CONFIGURATIONS \"Debug;Release\" IMPORTED_LOCATION_DEBUG \"" +
+          path("tests") + "\" IMPORTED_LOCATION_RELEASE \"" + path("released") +
+          "\")\n"
+          "add_library(library SHARED IMPORTED)\nset_target_properties(library PROPERTIES IMPORTED_LOCATION \"" +
+          path("liblisted_library.so") +
+          "\")\n"
+          "gpu_discover_tests(tests TEST_FILTER Small.test TEST_PREFIX $<CONFIG>.)\n"
+          "gpu_install_tests(DESTINATION installed TARGETS tests library)\n"
+          "gpu_install_tests(DESTINATION debug TARGETS tests library CONFIGURATIONS Debug)\n",
+      {"-G", "Ninja Multi-Config", "-DCMAKE_MAKE_PROGRAM=" DISCOVERY_NINJA});
+  const auto debug = entries_in(path("build"), {"-C", "Debug"});
+  ASSERT_EQ(debug.size(), 1U);
+  EXPECT_EQ(debug.at("Debug.Small.test").command.at(0), path("tests"));
+  const auto release = entries_in(path("build"), {"-C", "Release"});
+  ASSERT_EQ(release.size(), 1U);
+  EXPECT_EQ(release.at("Release.Small.test").command.at(0), path("released"));
+  for (const char* const configuration : {"", "Unknown"}) {
+    const auto ended = ctest({"-C", configuration, "--output-on-failure"});
+    EXPECT_NE(ended.exit_code, 0);
+    EXPECT_THAT(ended.out, HasSubstr("gputest: the configuration is not known. Write ctest -C <configuration>"));
+  }
+
+  const auto install = [&](const std::string& configuration) {
+    const auto ended = run({program("cmake"), "--install", path("build"), "--config", configuration, "--prefix",
+                            path("prefix " + configuration)});
+    EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
+  };
+  install("Release");
+  const auto installed = entries_in(path("prefix Release/installed"), {});
+  ASSERT_EQ(installed.size(), 1U);
+  EXPECT_EQ(installed.at("Release.Small.test").command.at(0), path("prefix Release/installed/bin/released"));
+  EXPECT_FALSE(std::filesystem::exists(path("prefix Release/debug")));
+  install("Debug");
+  EXPECT_EQ(entries_in(path("prefix Debug/debug"), {}).at("Debug.Small.test").command.at(0),
+            path("prefix Debug/debug/bin/tests"));
+}
+#endif
 
 TEST_F(Discovery, lists_the_same_whatever_the_environment_says) {
   configure("gpu_discover_tests(tests)\n");
