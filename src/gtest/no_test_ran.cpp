@@ -76,6 +76,9 @@ NothingSelected why_no_test_was_selected(const ::testing::UnitTest& unit_test) {
     return {"this executable contains no tests. If they are in a static library, the linker has left them out: use an "
             "OBJECT library"};
   }
+  if (unit_test.test_to_run_count() > 0) {
+    return {"--gtest_repeat=0 (or GTEST_REPEAT) repeats them not once"};
+  }
   const auto filter = GTEST_FLAG_GET(filter);
   const auto of_all = " of the " + std::to_string(tests.size()) + " tests of this executable";
   const auto matching = std::count_if(tests.begin(), tests.end(), [](const Known& test) { return test.matches; });

@@ -7,7 +7,7 @@
 
 namespace gputest::detail {
 
-/// Why GoogleTest has selected no test of this executable.
+/// Why GoogleTest has run no test of this executable.
 struct NothingSelected {
   std::string why;              ///< in words
   bool in_other_shards = false; ///< the filter selects tests, which are those of other shards

@@ -204,6 +204,7 @@ TEST_F(RunAllTests, fails_in_an_entry_that_is_started_without_running_tests) {
   const std::vector<Row> rows{
       {{"--gtest_list_tests"}, {"A", "1"}, "--gtest_list_tests only lists them"},
       {{}, {"GPUTEST_LIST_FILE", "/dev/null"}, "GPUTEST_LIST_FILE is set, with which they are only listed. Unset it"},
+      {{"--gtest_repeat=0"}, {"A", "1"}, "--gtest_repeat=0 (or GTEST_REPEAT) repeats them not once"},
       {{"--gtest_filer=Failing.*"}, {"A", "1"}, "GoogleTest prints its help instead"},
   };
   for (const auto& row : rows) {
