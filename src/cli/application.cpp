@@ -4,6 +4,7 @@
 #include "cli/command_line.hpp"
 #include "cli/devices_command.hpp"
 #include "cli/exit_codes.hpp"
+#include "cli/plan_command.hpp"
 #include "cli/run_command.hpp"
 #include "cli/status_command.hpp"
 #include "platform/environment.hpp"
@@ -64,6 +65,19 @@ std::string why_large_is_unused(const RunArguments& arguments) {
                    request.bytes ? to_string(*request.bytes) : std::string{to_string(request.memory_class)});
 }
 
+/// Throws WrongCommandLine for what CLI11 cannot know of `gputest plan`.
+void check(const PlanArguments& plan) {
+  if (plan.shard > plan.shards) {
+    throw WrongCommandLine{
+        fmt::format("--shard {} of --shards {}: write a number from 1 to {}", plan.shard, plan.shards, plan.shards)};
+  }
+  const auto selects = [](const std::string& option) { return option != "-C" && option != "--build-config"; };
+  const auto& options = plan.ctest_options;
+  if (plan.numbers && !options.empty() && (options.size() != 2 || selects(options.front()))) {
+    throw WrongCommandLine{"--numbers are those of all tests of ctest; write only -C CONFIG after '--'"};
+  }
+}
+
 int refuse(const std::string& why) {
   fmt::print(stderr, "gputest: {}\nSee 'gputest --help'.\n", why);
   return to_int(ExitCode::wrong_command_line);
@@ -75,6 +89,7 @@ int interpret(const std::vector<std::string>& arguments) {
   const auto app = describe_command_line(line);
   const auto* run_app = app->get_subcommand("run");
   const auto* devices_app = app->get_subcommand("devices");
+  const auto* plan_app = app->get_subcommand("plan");
 
   // CLI11 reads `--` in a subcommand as its end and continues with the parent command, so `--` is hidden from it.
   const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
@@ -88,13 +103,16 @@ int interpret(const std::vector<std::string>& arguments) {
     app->parse(std::move(words));
     if (run_app->parsed()) {
       run.command = command_of(run_app->remaining(), after_dashes);
+    } else if (plan_app->parsed()) {
+      line.plan.ctest_options = after_dashes.value_or(std::vector<std::string>{});
+      check(line.plan);
     } else if (after_dashes) {
-      throw WrongCommandLine{"only 'gputest run' takes a command after '--'"};
+      throw WrongCommandLine{"only 'gputest run' takes a command after '--', and 'gputest plan' options of ctest"};
     }
   } catch (const CLI::RequiredError&) { // nothing else is required
     return refuse(arguments.empty()
-                      ? "the command is missing; the commands are run, devices and status"
-                      : "'" + arguments.front() + "' is not a command; the commands are run, devices and status");
+                      ? "the command is missing; the commands are run, devices, status and plan"
+                      : "'" + arguments.front() + "' is not a command; the commands are run, devices, status and plan");
   } catch (const CLI::ParseError& error) {
     return error.get_exit_code() == 0 ? app->exit(error) : refuse(error.what());
   } catch (const Error& error) { // a value that an option cannot have is InvalidSetting
@@ -106,6 +124,9 @@ int interpret(const std::vector<std::string>& arguments) {
       return refuse(why);
     }
     return to_int(run_command(run));
+  }
+  if (plan_app->parsed()) {
+    return to_int(plan_command(line.plan));
   }
   return to_int(devices_app->parsed() ? devices_command(line.json) : status_command(line.json));
 }

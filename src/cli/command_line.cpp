@@ -49,6 +49,41 @@ void add_run(CLI::App& app, RunArguments& run) {
                     "run the command at once and without a lease if it uses no GPU, or if there is none");
 }
 
+void add_plan(CLI::App& app, PlanArguments& plan) {
+  auto* command = app.add_subcommand("plan", "Say how long a suite would take, what bounds it, and how to split it");
+  command->formatter(std::make_shared<UsageFormatter>("gputest plan [OPTIONS] [-- CTEST_OPTION...]"));
+  command->footer(plan_help());
+  command->add_option("--test-dir", plan.folder, "where ctest is started (default: the current folder)")
+      ->type_name("DIR");
+  command->add_option("--times", plan.times, "a LastTest.log or CTestCostData.txt (default: those in DIR)")
+      ->type_name("FILE");
+  command
+      ->add_option_function<std::string>(
+          "--devices", [&plan](const std::string& value) { plan.devices = policy::parse_simulated_devices(value); },
+          "plan for other GPUs than this machine's, as 8x80GiB")
+      ->type_name("NxSIZE");
+  command->add_option("-j,--parallel", plan.places, "ctest's -j (default: the number of processors)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 65536));
+  command
+      ->add_option_function<double>(
+          "--context-time", [&plan](double value) { plan.context_time = policy::PlannedSeconds{value}; },
+          "seconds in which CUDA starts in a process (default: 0.19; simulated GPUs: 0)")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0.0, 60.0));
+  command->add_flag("--ledger-alone", plan.waits_in_place, "plan for a ctest that does not know the GPUs' memory");
+  auto* shards = command->add_option("--shards", plan.shards, "split the suite into N parts of equal time")
+                     ->type_name("N")
+                     ->check(CLI::Range(1, 10000));
+  auto* shard = command->add_option("--shard", plan.shard, "print the tests of part I, from 1 to N, for ctest")
+                    ->type_name("I")
+                    ->check(CLI::Range(1, 10000))
+                    ->needs(shards);
+  command->add_flag("--numbers", plan.numbers, "print their numbers for ctest -I, in place of their names")
+      ->needs(shard);
+  command->add_flag("--json", plan.json, "print JSON, for programs")->excludes(shard);
+}
+
 void add_report(CLI::App& app, const char* name, const char* text, const std::string& help, bool& json) {
   auto* command = app.add_subcommand(name, text);
   command->footer(help);
@@ -65,6 +100,7 @@ std::unique_ptr<CLI::App> describe_command_line(CommandLine& into) {
   add_run(*app, into.run);
   add_report(*app, "devices", "Show the GPUs, and how much of each is free", devices_help(), into.json);
   add_report(*app, "status", "Show which processes hold GPU memory, and which wait for it", status_help(), into.json);
+  add_plan(*app, into.plan);
   app->require_subcommand(1);
   return app;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "cli/plan_arguments.hpp"
 #include "cli/run_arguments.hpp"
 
 #include <memory>
@@ -14,6 +15,7 @@ namespace gputest::cli {
 /// What the command line says.
 struct CommandLine {
   RunArguments run;
+  PlanArguments plan;
   bool json = false;
 };
 

@@ -102,8 +102,8 @@ DeviceReport look_at_device(const backend::DeviceList& list, std::size_t index, 
     snapshot.devices.push_back(capacity);
   }
   const std::uint64_t measured = known ? view.overhead_bytes[bit] : 0;
-  const std::uint64_t overhead = measured != 0 ? measured : list.usual_overhead_bytes(index);
-  report.free_bytes = free_bytes_for_next(snapshot, known ? bit : 0, overhead);
+  report.next_context_bytes = measured != 0 ? measured : list.usual_overhead_bytes(index);
+  report.free_bytes = free_bytes_for_next(snapshot, known ? bit : 0, report.next_context_bytes);
   return report;
 }
 

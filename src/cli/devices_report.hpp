@@ -33,6 +33,7 @@ struct DeviceReport {
   std::uint64_t leased_bytes = 0;               ///< in the ledger: memory of running tests
   std::size_t processes = 0;                    ///< in the ledger
   std::uint64_t external_bytes = 0;             ///< used by processes that are not in the ledger
+  std::uint64_t next_context_bytes = 0;         ///< what the context of the next process counts as
   std::uint64_t free_bytes = 0;                 ///< what the next test could lease without waiting
   std::uint64_t set_aside_bytes = 0;            ///< what it has beyond device.total; no decision uses it
   policy::DeviceFacts facts;                    ///< peers are indices of the machine's order

@@ -12,6 +12,7 @@ namespace {
 constexpr auto main_examples = R"(Examples:
   gputest devices                            what GPUs there are, and how much of them is free
   gputest status                             which processes hold memory, and which wait
+  gputest plan --test-dir build -j16         how long the suite would take, and what bounds it
   gputest run --memory 3GiB -- ./solver_test --fast
   GPUTEST_DEVICES=simulated:2x16GiB gputest devices
 'gputest COMMAND --help' describes one command.
@@ -133,6 +134,38 @@ ledger's folder. A private ledger has the processes of one user, a shared one th
     since_unix_ms, for_ms
 )";
 
+constexpr auto plan_text = R"text(Asks ctest for its tests, and reads from Testing/Temporary what it wrote in earlier runs: LastTest.log (the last run) and
+CTestCostData.txt (all runs). Then it plays the suite: ctest's order of tests, its -j, RUN_SERIAL, RESOURCE_LOCK, PROCESSORS,
+DEPENDS and fixtures, and the ledger's own decisions on memory. No test is started. The GPUs are those of this machine, with what
+is free of them now, or those of --devices, which takes the same options as GPUTEST_DEVICES (8x80GiB,context=600MiB).
+
+A test asks for what it was admitted with in the last run, or else for what CMake says of it. Times are as ctest has
+measured them, on the machine and with the -j of that run. Starting CUDA is slower beside others that start it: times of a run at
+-j1 serve any other -j. --ledger-alone is for a suite that ctest does not schedule by memory: a test waits in one of ctest's places.
+
+Splitting: each test is in exactly one shard. Tests that come after one another (DEPENDS, fixtures) stay together. Machines split
+alike if they have the same tests and the same file of times: keep one for all (--times), and compare the fingerprint.
+
+Examples:
+  gputest plan --test-dir build -j16
+  gputest plan --test-dir build -j64 --devices 8x80GiB -- -L gpu
+  gputest plan --test-dir build --shards 4
+  gputest plan --shards "$CI_NODE_TOTAL" --shard "$CI_NODE_INDEX" > tests.txt && ctest --tests-from-file tests.txt   (CMake 3.29)
+  ctest -I "$(gputest plan --shards 4 --shard 2 --numbers)"                                                       (any CMake)
+
+--json prints one object:
+  version      1; goes up when a key is removed or changes its meaning
+  fingerprint  the same for the same tests with the same times
+  with --shards:
+    shards     list of objects: shard (from 1), work_s (sum of times), predicted_s, tests (names)
+  else:
+    places, tests, measured (how many of them have a time)
+    predicted_s, waiting_s (sum of the time in which ctest's places wait for memory)
+    bounds     list of objects, largest first: kind (longest_test, places, memory, contexts), s, test (of longest_test)
+    runs       list of objects: name, why_not (why it would not run, else empty), start_s, admitted_s (it has its memory),
+               end_s, devices (their indices)
+)text";
+
 std::string line(ExitCode code, const char* meaning) { return fmt::format("  {:>3}  {}\n", to_int(code), meaning); }
 
 /// The exit codes that a command has besides the common ones.
@@ -173,5 +206,7 @@ std::string run_help() { return std::string{run_text} + settings_table + exit_co
 std::string devices_help() { return devices_text + exit_codes(Codes::with_gpu); }
 
 std::string status_help() { return status_text + exit_codes(Codes::common); }
+
+std::string plan_help() { return plan_text + exit_codes(Codes::common); }
 
 } // namespace gputest::cli

@@ -10,5 +10,6 @@ namespace gputest::cli {
 [[nodiscard]] std::string run_help();
 [[nodiscard]] std::string devices_help();
 [[nodiscard]] std::string status_help();
+[[nodiscard]] std::string plan_help();
 
 } // namespace gputest::cli

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/plan_command.hpp"
+
+#include "cli/devices_command.hpp"
+#include "cli/json_text.hpp"
+#include "cli/plan_report.hpp"
+#include "platform/program_output.hpp"
+#include "platform/scratch_folder.hpp"
+#include "policy/shards.hpp"
+#include "policy/shell_words.hpp"
+
+#include <gputest/error.hpp>
+#include <gputest/settings.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <thread>
+#include <utility>
+
+namespace gputest::cli {
+
+namespace {
+
+/// What starting CUDA takes of a machine, in a process that does nothing else: cuInit() and a context, measured with an
+/// H200 (188 ms, by how many of 702 processes were done in a second).
+constexpr policy::PlannedSeconds usual_context_time{0.19};
+
+/// ctest is started in a folder of its own, because even a listing would replace the log of the last run.
+std::string list_of_tests(const PlanArguments& arguments) {
+  const auto folder = std::filesystem::absolute(arguments.folder).string();
+  const platform::ScratchFolder scratch;
+  std::ofstream{scratch.path() + "/CTestTestfile.cmake"} << "subdirs([==[" << folder << "]==])\n";
+  const auto command_in = [&](const std::string& test_dir) {
+    std::vector<std::string> command{"ctest", "--test-dir", test_dir, "--show-only=json-v1"};
+    command.insert(command.end(), arguments.ctest_options.begin(), arguments.ctest_options.end());
+    return command;
+  };
+  auto command = command_in(scratch.path());
+  command.insert(command.begin(), "/usr/bin/env");
+  if (auto output = platform::output_of(command)) {
+    return *std::move(output);
+  }
+  throw Error{"ctest does not list its tests. To see why: " + policy::shell_words(command_in(folder)) +
+              ". Write --test-dir with the folder in which you start ctest"};
+}
+
+std::string contents_of(const std::string& path) {
+  std::ifstream file{path};
+  return {std::istreambuf_iterator<char>{file}, {}};
+}
+
+report::CtestSuite suite_of(const PlanArguments& arguments, PlanReport& report) {
+  const auto folder = arguments.folder + "/Testing/Temporary/";
+  if (arguments.times.empty()) {
+    report.times = folder + "LastTest.log and CTestCostData.txt";
+    return report::parse_ctest_suite(list_of_tests(arguments),
+                                     report::parse_measured_times(contents_of(folder + "CTestCostData.txt")),
+                                     report::parse_test_log(contents_of(folder + "LastTest.log")));
+  }
+  report.times = arguments.times;
+  const auto text = contents_of(arguments.times);
+  const auto log = report::parse_test_log(text);
+  const auto times = log.empty() ? report::parse_measured_times(text) : report::MeasuredTimes{};
+  if (log.empty() && times.empty()) {
+    throw InvalidSetting{"--times " + arguments.times +
+                         ": no time of a test can be read from it; write the path of a LastTest.log or a "
+                         "CTestCostData.txt, which ctest writes into Testing/Temporary"};
+  }
+  return report::parse_ctest_suite(list_of_tests(arguments), times, log);
+}
+
+policy::PlannedMachine machine_of(const PlanArguments& arguments) {
+  policy::PlannedMachine machine;
+  machine.places = arguments.places.value_or(std::max(1U, std::thread::hardware_concurrency()));
+  machine.scheduled = !arguments.waits_in_place;
+  machine.context_time = usual_context_time;
+  if (const auto& simulated = arguments.devices) {
+    for (int i = 0; i < simulated->count; ++i) {
+      const auto number = std::to_string(i);
+      machine.devices.push_back({{number, "GPU", simulated->size, false}, simulated->facts, simulated->size});
+    }
+    machine.context = simulated->context;
+  } else {
+    for (const auto& report : look_at_devices(settings_from_environment()).devices) {
+      if (report.visible && policy::why_unusable(report.facts).empty()) {
+        machine.devices.push_back({report.device, report.facts,
+                                   report.device.total - Bytes{report.reserved_bytes} - Bytes{report.external_bytes}});
+        machine.context = std::max(machine.context, Bytes{report.next_context_bytes});
+      }
+      if (report.device.simulated) {
+        machine.context_time = {};
+      }
+    }
+  }
+  machine.context_time = arguments.context_time.value_or(machine.context_time);
+  return machine;
+}
+
+std::vector<ShardReport> split(const PlanReport& report, std::size_t count) {
+  std::vector<ShardReport> shards(count);
+  const auto shard_of = policy::assign_shards(report.suite.tests, count);
+  std::vector<std::size_t> position_in_shard(shard_of.size());
+  std::vector<std::vector<policy::PlannedTest>> tests(count);
+  for (std::size_t i = 0; i < shard_of.size(); ++i) {
+    position_in_shard[i] = tests[shard_of[i]].size();
+    tests[shard_of[i]].push_back(report.suite.tests[i]);
+    shards[shard_of[i]].tests.push_back(i);
+    shards[shard_of[i]].work += report.suite.tests[i].time;
+  }
+  for (std::size_t shard = 0; shard < count; ++shard) {
+    for (auto& test : tests[shard]) {
+      for (auto& before : test.after) { // they are in the same shard
+        before = position_in_shard[before];
+      }
+    }
+    shards[shard].time = policy::plan_suite(tests[shard], report.machine).time;
+  }
+  return shards;
+}
+
+/// For ctest: a name on each line, or the argument of its option -I.
+std::string tests_of(const PlanReport& report, const ShardReport& shard, bool numbers) {
+  std::string text;
+  for (const auto test : shard.tests) {
+    text += numbers ? fmt::format(",{}", test + 1) : report.suite.tests[test].name + "\n";
+  }
+  if (numbers) {
+    // Without any number ctest would select all tests.
+    text = "0,0,0" + (text.empty() ? fmt::format(",{}", report.suite.tests.size() + 1) : text) + "\n";
+  }
+  return text;
+}
+
+} // namespace
+
+ExitCode plan_command(const PlanArguments& arguments) {
+  PlanReport report;
+  report.suite = suite_of(arguments, report);
+  if (report.suite.tests.empty()) {
+    throw Error{"ctest lists no test in " + arguments.folder +
+                ". Write --test-dir with the folder in which you start ctest"};
+  }
+  report.machine = machine_of(arguments);
+  if (arguments.shards == 0) {
+    report.plan = policy::plan_suite(report.suite.tests, report.machine);
+    fmt::print("{}", arguments.json ? json_text(to_json(report)) : to_text(report));
+    return ExitCode::done;
+  }
+  const auto shards = split(report, arguments.shards);
+  if (arguments.shard != 0) {
+    const auto& shard = shards[arguments.shard - 1];
+    fmt::print("{}", tests_of(report, shard, arguments.numbers));
+    fmt::print(stderr,
+               "gputest: shard {} of {}: {} tests, {:.1f} s of work; fingerprint {}, which is the same on all machines "
+               "that split alike\n",
+               arguments.shard, arguments.shards, shard.tests.size(), shard.work.count(), fingerprint(report.suite));
+    return ExitCode::done;
+  }
+  fmt::print("{}", arguments.json ? json_text(to_json(report, shards)) : to_text(report, shards));
+  return ExitCode::done;
+}
+
+} // namespace gputest::cli

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/plan_report.hpp"
+
+#include "cli/json_text.hpp"
+#include "cli/table.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <string_view>
+#include <utility>
+
+namespace gputest::cli {
+
+namespace {
+
+using policy::PlanBound;
+using policy::PlannedSeconds;
+
+std::string duration(PlannedSeconds time) {
+  const double seconds = time.count();
+  return seconds < 100 ? fmt::format("{:.1f} s", seconds)
+                       : fmt::format("{:.0f} min {:02.0f} s", std::floor(seconds / 60), std::fmod(seconds, 60));
+}
+
+std::string_view name_of(PlanBound::Kind kind) {
+  switch (kind) {
+  case PlanBound::Kind::longest:
+    return "longest_test";
+  case PlanBound::Kind::places:
+    return "places";
+  case PlanBound::Kind::memory:
+    return "memory";
+  case PlanBound::Kind::contexts:
+    break;
+  }
+  return "contexts";
+}
+
+std::string for_people(const PlanBound& bound, unsigned places) {
+  switch (bound.kind) {
+  case PlanBound::Kind::longest:
+    return "the longest test, or tests that run one after another: " + bound.test;
+  case PlanBound::Kind::places:
+    return fmt::format("the work, on {} of ctest's places", places);
+  case PlanBound::Kind::memory:
+    return "GPU memory: bytes times seconds, on all GPUs";
+  case PlanBound::Kind::contexts:
+    break;
+  }
+  return "starting CUDA, one process after another";
+}
+
+std::string devices_text(const policy::PlannedMachine& machine) {
+  std::map<std::pair<std::string, std::uint64_t>, std::size_t> kinds;
+  for (const auto& device : machine.devices) {
+    ++kinds[{device.device.name, device.free.count()}];
+  }
+  std::string text;
+  for (const auto& [kind, count] : kinds) {
+    text += fmt::format("{}{} x {} with {} for tests", text.empty() ? "" : ", ", count, kind.first,
+                        to_string(Bytes{kind.second}));
+  }
+  return text.empty() ? "no GPU" : text;
+}
+
+std::string heading(const PlanReport& report) {
+  const auto& suite = report.suite;
+  auto text =
+      fmt::format("{} tests at -j{}, {}\n", suite.tests.size(), report.machine.places, devices_text(report.machine));
+  if (suite.measured == 0) {
+    text +=
+        fmt::format("No test has a time in {}; 1 s each is assumed. Run the suite once with ctest.\n", report.times);
+  } else if (suite.measured < suite.tests.size()) {
+    const auto unknown = suite.tests.size() - suite.measured;
+    text += fmt::format("{} no time in {}; the mean of the others, {}, is assumed.\n",
+                        unknown == 1 ? "1 test has" : fmt::format("{} tests have", unknown), report.times,
+                        duration(suite.assumed_time));
+  }
+  return text;
+}
+
+} // namespace
+
+std::string to_text(const PlanReport& report) {
+  const auto& plan = report.plan;
+  auto text = heading(report);
+  text += fmt::format("\nIt would take {}", duration(plan.time));
+  if (plan.waiting.count() > 0.05) {
+    text += fmt::format(", and tests would wait for memory in ctest's places for {} in all", duration(plan.waiting));
+  }
+  text += ".\nNo order of the tests makes it shorter than each of these:\n";
+  Table bounds{{{"", Align::right}, {""}}};
+  for (const auto& bound : plan.bounds) {
+    bounds.add_row({"  " + duration(bound.time), for_people(bound, report.machine.places)});
+  }
+  const auto table = bounds.to_string();
+  text += table.substr(table.find('\n') + 1);
+
+  std::map<std::string, std::vector<std::string>> not_run;
+  for (std::size_t i = 0; i < plan.runs.size(); ++i) {
+    if (!plan.runs[i].why_not.empty()) {
+      not_run[plan.runs[i].why_not].push_back(report.suite.tests[i].name);
+    }
+  }
+  for (const auto& [why, names] : not_run) {
+    text += fmt::format("\n{} would not run ({}):\n",
+                        names.size() == 1 ? "1 test" : fmt::format("{} tests", names.size()), why);
+    constexpr std::size_t most = 20;
+    for (std::size_t i = 0; i < std::min(names.size(), most); ++i) {
+      text += "  " + names[i] + "\n";
+    }
+    if (names.size() > most) {
+      text += fmt::format("  and {} more (--json lists all)\n", names.size() - most);
+    }
+  }
+  return text;
+}
+
+nlohmann::ordered_json to_json(const PlanReport& report) {
+  nlohmann::ordered_json json{{"version", json_version},
+                              {"fingerprint", fingerprint(report.suite)},
+                              {"places", report.machine.places},
+                              {"tests", report.suite.tests.size()},
+                              {"measured", report.suite.measured},
+                              {"predicted_s", report.plan.time.count()},
+                              {"waiting_s", report.plan.waiting.count()},
+                              {"bounds", nlohmann::ordered_json::array()},
+                              {"runs", nlohmann::ordered_json::array()}};
+  for (const auto& bound : report.plan.bounds) {
+    json["bounds"].push_back({{"kind", name_of(bound.kind)}, {"s", bound.time.count()}, {"test", bound.test}});
+  }
+  for (std::size_t i = 0; i < report.plan.runs.size(); ++i) {
+    const auto& run = report.plan.runs[i];
+    auto devices = nlohmann::ordered_json::array();
+    for (std::size_t d = 0; d < report.machine.devices.size(); ++d) {
+      if ((run.devices >> d & 1U) != 0) {
+        devices.push_back(d);
+      }
+    }
+    json["runs"].push_back({{"name", report.suite.tests[i].name},
+                            {"why_not", run.why_not},
+                            {"start_s", run.start.count()},
+                            {"admitted_s", run.begin.count()},
+                            {"end_s", run.end.count()},
+                            {"devices", std::move(devices)}});
+  }
+  return json;
+}
+
+std::string to_text(const PlanReport& report, const std::vector<ShardReport>& shards) {
+  auto text = heading(report) + "\n";
+  Table table{{{"SHARD", Align::right}, {"TESTS", Align::right}, {"WORK", Align::right}, {"WOULD TAKE", Align::right}}};
+  for (std::size_t i = 0; i < shards.size(); ++i) {
+    table.add_row({std::to_string(i + 1), std::to_string(shards[i].tests.size()), duration(shards[i].work),
+                   duration(shards[i].time)});
+  }
+  return text + table.to_string() + "\nfingerprint of the tests and times: " + fingerprint(report.suite) + "\n";
+}
+
+nlohmann::ordered_json to_json(const PlanReport& report, const std::vector<ShardReport>& shards) {
+  nlohmann::ordered_json json{{"version", json_version},
+                              {"fingerprint", fingerprint(report.suite)},
+                              {"shards", nlohmann::ordered_json::array()}};
+  for (std::size_t i = 0; i < shards.size(); ++i) {
+    auto names = nlohmann::ordered_json::array();
+    for (const auto test : shards[i].tests) {
+      names.push_back(report.suite.tests[test].name);
+    }
+    json["shards"].push_back({{"shard", i + 1},
+                              {"work_s", shards[i].work.count()},
+                              {"predicted_s", shards[i].time.count()},
+                              {"tests", std::move(names)}});
+  }
+  return json;
+}
+
+std::string fingerprint(const report::CtestSuite& suite) {
+  // FNV-1a, 64 bit: equal on all machines, which std::hash need not be.
+  std::uint64_t hash = 14695981039346656037ULL;
+  for (const auto& test : suite.tests) {
+    for (const unsigned char byte : fmt::format("{}\n{:.6f}\n", test.name, test.time.count())) {
+      hash = (hash ^ byte) * 1099511628211ULL;
+    }
+  }
+  return fmt::format("{:016x}", hash);
+}
+
+} // namespace gputest::cli

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "policy/suite_plan.hpp"
+#include "report/ctest_suite.hpp"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace gputest::cli {
+
+/// What `gputest plan` prints of a suite.
+struct PlanReport {
+  report::CtestSuite suite;
+  policy::PlannedMachine machine;
+  std::string times; ///< the file with the times
+  policy::SuitePlan plan;
+};
+
+/// One part of a suite that is split.
+struct ShardReport {
+  std::vector<std::size_t> tests; ///< positions
+  policy::PlannedSeconds work{};  ///< sum of their times
+  policy::PlannedSeconds time{};  ///< planned, on its machine
+};
+
+/// For people: the time, what bounds it, and the tests that would not run.
+[[nodiscard]] std::string to_text(const PlanReport& report);
+
+/// For machines; `gputest plan --help` documents the keys.
+[[nodiscard]] nlohmann::ordered_json to_json(const PlanReport& report);
+
+/// A table of all shards.
+[[nodiscard]] std::string to_text(const PlanReport& report, const std::vector<ShardReport>& shards);
+
+[[nodiscard]] nlohmann::ordered_json to_json(const PlanReport& report, const std::vector<ShardReport>& shards);
+
+/// The same for the same tests with the same times, so that machines can be seen to split one suite alike.
+[[nodiscard]] std::string fingerprint(const report::CtestSuite& suite);
+
+} // namespace gputest::cli

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "platform/scratch_folder.hpp"
+
+#include "platform/reason.hpp"
+
+#include <gputest/error.hpp>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
+namespace gputest::platform {
+
+ScratchFolder::ScratchFolder() {
+  std::error_code error;
+  const auto parent = std::filesystem::temp_directory_path(error);
+  path_ = (error ? std::filesystem::path{"/tmp"} : parent) / "gputest-XXXXXX";
+  if (::mkdtemp(path_.data()) == nullptr) {
+    throw Error{"no temporary folder can be made: " + path_ + ": " + reason(errno) +
+                ". Set TMPDIR to a folder in which you may write"};
+  }
+}
+
+ScratchFolder::~ScratchFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+} // namespace gputest::platform

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "report/ctest_suite.hpp"
+
+#include "settings/settings.hpp"
+
+#include <gputest/error.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <utility>
+
+namespace gputest::report {
+
+namespace {
+
+using nlohmann::json;
+
+/// Properties of one entry. Those that it does not have read as empty.
+class Properties {
+public:
+  explicit Properties(const json& test) {
+    for (const auto& property : test.value("properties", json::array())) {
+      values_[property.at("name").get<std::string>()] = property.at("value");
+    }
+  }
+
+  [[nodiscard]] std::vector<std::string> list(const std::string& name) const {
+    const auto found = values_.find(name);
+    if (found == values_.end()) {
+      return {};
+    }
+    return found->second.is_array() ? found->second.get<std::vector<std::string>>()
+                                    : std::vector{found->second.get<std::string>()};
+  }
+
+  [[nodiscard]] bool flag(const std::string& name) const {
+    const auto found = values_.find(name);
+    return found != values_.end() && found->second.is_boolean() && found->second.get<bool>();
+  }
+
+  [[nodiscard]] std::optional<double> number(const std::string& name) const {
+    const auto found = values_.find(name);
+    return found != values_.end() && found->second.is_number() ? std::optional{found->second.get<double>()}
+                                                               : std::nullopt;
+  }
+
+private:
+  std::map<std::string, json> values_;
+};
+
+/// The variables that ctest sets for an entry. `NAME=set:value` of ENVIRONMENT_MODIFICATION is applied after
+/// ENVIRONMENT.
+std::map<std::string, std::string> environment_of(const Properties& properties) {
+  std::map<std::string, std::string> variables;
+  for (const auto& text : properties.list("ENVIRONMENT")) {
+    const auto end = text.find('=');
+    variables[text.substr(0, end)] = end == std::string::npos ? "" : text.substr(end + 1);
+  }
+  const std::string set = "=set:";
+  for (const auto& text : properties.list("ENVIRONMENT_MODIFICATION")) {
+    if (const auto end = text.find(set); end != std::string::npos && text.find('=') == end) {
+      variables[text.substr(0, end)] = text.substr(end + set.size());
+    }
+  }
+  return variables;
+}
+
+void read_request(policy::PlannedTest& test, const Properties& properties, const TestLog& log) try {
+  const auto variables = environment_of(properties);
+  const auto labels = properties.list("LABELS");
+  if (variables.count("GPUTEST_ENTRY") == 0 || std::find(labels.begin(), labels.end(), "gpu") == labels.end()) {
+    return;
+  }
+  const auto entry = settings::parse_entry([&](const char* name) -> std::optional<std::string> {
+    const auto found = variables.find(name);
+    return found == variables.end() ? std::nullopt : std::optional{found->second};
+  });
+  test.request = entry.request;
+  test.large = entry.large;
+  if (const auto logged = log.find(test.name); logged != log.end() && logged->second.admitted) {
+    test.request = logged->second.admitted;
+    test.request->capabilities = entry.request.capabilities;
+  }
+} catch (const InvalidSetting& error) {
+  throw InvalidSetting{"the test " + test.name + ": " + error.what()};
+}
+
+/// Tests that each test comes after, by DEPENDS and by fixtures.
+void read_order(std::vector<policy::PlannedTest>& tests, const std::vector<Properties>& properties) {
+  std::multimap<std::string, std::size_t> named;
+  std::multimap<std::string, std::size_t> set_up;
+  std::multimap<std::string, std::size_t> required;
+  for (std::size_t i = 0; i < tests.size(); ++i) {
+    named.emplace(tests[i].name, i);
+    for (const auto& fixture : properties[i].list("FIXTURES_SETUP")) {
+      set_up.emplace(fixture, i);
+    }
+    for (const auto& fixture : properties[i].list("FIXTURES_REQUIRED")) {
+      required.emplace(fixture, i);
+    }
+  }
+  const auto come_before = [&](std::size_t test, const auto& map, const std::vector<std::string>& keys) {
+    for (const auto& key : keys) {
+      const auto [begin, end] = map.equal_range(key);
+      for (auto found = begin; found != end; ++found) {
+        if (found->second != test) {
+          tests[test].after.push_back(found->second);
+        }
+      }
+    }
+  };
+  for (std::size_t i = 0; i < tests.size(); ++i) {
+    come_before(i, named, properties[i].list("DEPENDS"));
+    come_before(i, set_up, properties[i].list("FIXTURES_REQUIRED"));
+    const auto cleaned = properties[i].list("FIXTURES_CLEANUP");
+    come_before(i, required, cleaned);
+    come_before(i, set_up, cleaned);
+    auto& after = tests[i].after;
+    std::sort(after.begin(), after.end());
+    after.erase(std::unique(after.begin(), after.end()), after.end());
+  }
+}
+
+} // namespace
+
+MeasuredTimes parse_measured_times(const std::string& text) {
+  MeasuredTimes times;
+  std::istringstream lines{text};
+  for (std::string line; std::getline(lines, line) && line != "---";) {
+    // A name may hold blanks, so the two numbers are read from the end.
+    const auto mean = line.find_last_of(' ');
+    const auto runs = mean == std::string::npos || mean == 0 ? std::string::npos : line.find_last_of(' ', mean - 1);
+    if (runs == std::string::npos || runs == 0) {
+      continue;
+    }
+    unsigned count = 0;
+    double seconds = 0;
+    std::istringstream numbers{line.substr(runs)};
+    if (numbers >> count >> seconds && numbers.eof() && count > 0 && seconds >= 0) {
+      times[line.substr(0, runs)] = policy::PlannedSeconds{seconds};
+    }
+  }
+  return times;
+}
+
+CtestSuite parse_ctest_suite(const std::string& text, const MeasuredTimes& times, const TestLog& log) try {
+  CtestSuite suite;
+  const auto document = json::parse(text);
+  std::vector<Properties> properties;
+  policy::PlannedSeconds sum{};
+  std::vector<bool> measured;
+  for (const auto& entry : document.at("tests")) {
+    policy::PlannedTest test;
+    test.name = entry.at("name").get<std::string>();
+    const Properties own{entry};
+    test.cost = own.number("COST");
+    test.processors = static_cast<unsigned>(std::clamp(own.number("PROCESSORS").value_or(1), 1.0, 65536.0));
+    test.serial = own.flag("RUN_SERIAL");
+    test.disabled = own.flag("DISABLED");
+    const auto locks = own.list("RESOURCE_LOCK");
+    test.locks.assign(locks.begin(), locks.end());
+    read_request(test, own, log);
+    measured.push_back(true);
+    if (const auto logged = log.find(test.name); logged != log.end() && logged->second.time) {
+      test.time = *logged->second.time;
+    } else if (const auto time = times.find(test.name); time != times.end()) {
+      test.time = time->second;
+    } else {
+      measured.back() = false;
+    }
+    if (measured.back()) {
+      sum += test.time;
+      ++suite.measured;
+    }
+    suite.tests.push_back(std::move(test));
+    properties.push_back(own);
+  }
+  read_order(suite.tests, properties);
+  suite.assumed_time = suite.measured == 0 ? policy::PlannedSeconds{1} : sum / static_cast<double>(suite.measured);
+  for (std::size_t i = 0; i < suite.tests.size(); ++i) {
+    if (!measured[i]) {
+      suite.tests[i].time = suite.assumed_time;
+    }
+  }
+  return suite;
+} catch (const json::exception& error) {
+  throw Error{std::string{"the list of tests that ctest prints cannot be read: "} + error.what()};
+}
+
+} // namespace gputest::report

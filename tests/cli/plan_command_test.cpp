@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tool.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <sstream>
+
+namespace gputest::cli {
+namespace {
+
+/// A folder in which ctest knows some entries, and the log of a run of them.
+class PlanCommand : public ::testing::Test {
+protected:
+  PlanCommand() {
+    std::ofstream tests{folder_ + "/CTestTestfile.cmake"};
+    std::filesystem::create_directories(folder_ + "/Testing/Temporary");
+    std::ofstream log{log_path_};
+    for (int i = 0; i < 6; ++i) {
+      const auto name = "solver." + std::to_string(i);
+      tests << "add_test(" << name << " false)\n"
+            << "set_tests_properties(" << name << " PROPERTIES LABELS gpu ENVIRONMENT_MODIFICATION "
+            << "\"GPUTEST_ENTRY=set:ctest;GPUTEST_MEMORY=set:7GiB\")\n";
+      log << i + 1 << "/8 Testing: " << name << "\nTest time =   2.00 sec\nTest Passed.\n";
+    }
+    tests << "add_test(large false)\n"
+          << "set_tests_properties(large PROPERTIES LABELS gpu ENVIRONMENT_MODIFICATION "
+          << "\"GPUTEST_ENTRY=set:ctest;GPUTEST_MEMORY=set:large\")\n"
+          << "add_test(host false)\n";
+    log << "7/8 Testing: host\nTest time =   1.00 sec\nTest Passed.\n";
+  }
+
+  [[nodiscard]] tests::Ended plan(std::vector<std::string> options) const {
+    options.insert(options.begin(), {"plan", "--test-dir", folder_});
+    return tool_.run(options);
+  }
+
+  [[nodiscard]] nlohmann::json json_of(const std::vector<std::string>& options) const {
+    auto with_json = options;
+    with_json.insert(with_json.begin(), "--json");
+    const auto ended = plan(with_json);
+    EXPECT_EQ(ended.exit_code, 0) << ended.err;
+    return nlohmann::json::parse(ended.out);
+  }
+
+  [[nodiscard]] std::string log() const {
+    std::ifstream file{log_path_};
+    return {std::istreambuf_iterator<char>{file}, {}};
+  }
+
+  Tool tool_;
+  std::string folder_ = tool_.folder().path();
+  std::string log_path_ = folder_ + "/Testing/Temporary/LastTest.log";
+};
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::istringstream stream{text};
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(stream, line);) {
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+} // namespace
+
+TEST_F(PlanCommand, says_how_long_the_suite_takes_here_and_elsewhere) {
+  const auto here = json_of({"-j16"}); // two at a time on the device of 16 GiB
+  EXPECT_DOUBLE_EQ(here["predicted_s"], 6);
+  EXPECT_EQ(here["measured"], 7);
+  EXPECT_DOUBLE_EQ(json_of({"-j1", "--", "-R", "solver"})["predicted_s"], 12);
+  EXPECT_DOUBLE_EQ(json_of({"-j16", "--devices", "3x80GiB", "--context-time", "0"})["predicted_s"], 2);
+}
+
+TEST_F(PlanCommand, names_what_would_not_run_and_what_bounds_the_rest) {
+  const auto ended = plan({"-j16"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_NE(ended.out.find("8 tests at -j16, 1 x simulated device with 16 GiB for tests\n"), std::string::npos)
+      << ended.out;
+  EXPECT_NE(ended.out.find("1 test would not run (large, and excluded while others run):\n  large\n"),
+            std::string::npos)
+      << ended.out;
+  EXPECT_NE(ended.out.find("GPU memory: bytes times seconds"), std::string::npos) << ended.out;
+}
+
+TEST_F(PlanCommand, leaves_the_log_of_the_last_run_as_it_is) {
+  const auto before = log();
+  EXPECT_EQ(plan({}).exit_code, 0);
+  EXPECT_EQ(log(), before);
+}
+
+TEST_F(PlanCommand, every_test_is_in_exactly_one_shard) {
+  std::multiset<std::string> names;
+  for (const std::string shard : {"1", "2", "3"}) {
+    const auto ended = plan({"--shards", "3", "--shard", shard});
+    EXPECT_EQ(ended.exit_code, 0) << ended.err;
+    EXPECT_NE(ended.err.find("shard " + shard + " of 3"), std::string::npos) << ended.err;
+    for (const auto& name : lines_of(ended.out)) {
+      names.insert(name);
+    }
+  }
+  EXPECT_EQ(names, (std::multiset<std::string>{"solver.0", "solver.1", "solver.2", "solver.3", "solver.4", "solver.5",
+                                               "large", "host"}));
+  const auto all = json_of({"--shards", "3"});
+  EXPECT_EQ(all["shards"].size(), 3U);
+}
+
+TEST_F(PlanCommand, numbers_select_the_same_tests_in_ctest) {
+  const auto kept = folder_ + "/kept.log"; // ctest -N empties its own
+  std::filesystem::copy_file(log_path_, kept);
+  for (const std::string shard : {"1", "2", "11"}) { // the last has no test
+    const std::vector<std::string> options{"--times", kept, "--shards", "11", "--shard", shard};
+    const auto names = lines_of(plan(options).out);
+    auto with_numbers = options;
+    with_numbers.emplace_back("--numbers");
+    const auto numbers = lines_of(plan(with_numbers).out);
+    ASSERT_EQ(numbers.size(), 1U);
+    auto ctest = tool_.start_program({GPUTEST_CTEST, "--test-dir", folder_, "-N", "-I", numbers.front()});
+    std::set<std::string> selected;
+    for (const auto& line : lines_of(ctest.finish().out)) {
+      if (const auto colon = line.find(": "); line.find("Test ") < 3 && colon != std::string::npos) {
+        selected.insert(line.substr(colon + 2));
+      }
+    }
+    EXPECT_EQ(selected, std::set<std::string>(names.begin(), names.end()));
+  }
+}
+
+TEST_F(PlanCommand, a_kept_log_splits_alike_everywhere) {
+  const auto kept = folder_ + "/kept.log";
+  std::filesystem::copy_file(log_path_, kept);
+  const auto before = json_of({"--shards", "2", "--times", kept})["fingerprint"];
+  std::ofstream{log_path_} << "";
+  EXPECT_EQ(json_of({"--shards", "2", "--times", kept})["fingerprint"], before);
+  EXPECT_NE(json_of({"--shards", "2"})["fingerprint"], before);
+}
+
+TEST_F(PlanCommand, wrong_arguments_are_named) {
+  struct Case {
+    std::vector<std::string> options;
+    int exit_code;
+    std::string message;
+  };
+  const std::vector<Case> cases{
+      {{"--shards", "2", "--shard", "3"}, 64, "--shard 3 of --shards 2: write a number from 1 to 2"},
+      {{"--shard", "1"}, 64, "--shards"},
+      {{"--shards", "2", "--shard", "1", "--numbers", "--", "-R", "x"}, 64, "write only -C CONFIG after '--'"},
+      {{"--devices", "many"}, 64, "many"},
+      {{"-j0"}, 64, "0"},
+      {{"--times", "/nowhere"}, 78, "/nowhere: no time of a test can be read from it"},
+      {{"--", "-R", "nothing_matches"}, 70, "ctest lists no test"},
+      {{"--", "--preset", "of_no_project"}, 70, "To see why: ctest --test-dir"},
+  };
+  for (const auto& [options, exit_code, message] : cases) {
+    const auto ended = plan(options);
+    EXPECT_EQ(ended.exit_code, exit_code) << message << "\n" << ended.out << ended.err;
+    EXPECT_NE(ended.err.find(message), std::string::npos) << ended.err;
+  }
+}
+
+TEST_F(PlanCommand, a_folder_without_tests_is_an_error) {
+  const auto ended = tool_.run({"plan", "--test-dir", folder_ + "/Testing"});
+  EXPECT_EQ(ended.exit_code, 70);
+  EXPECT_NE(ended.err.find("Write --test-dir with the folder in which you start ctest"), std::string::npos)
+      << ended.err;
+}
+
+} // namespace gputest::cli

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "policy/shards.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace gputest::policy {
+namespace {
+
+PlannedTest test(const std::string& name, double seconds, std::vector<std::size_t> after = {}) {
+  PlannedTest planned;
+  planned.name = name;
+  planned.time = PlannedSeconds{seconds};
+  planned.after = std::move(after);
+  return planned;
+}
+
+std::vector<double> loads(const std::vector<PlannedTest>& tests, const std::vector<std::size_t>& shards,
+                          std::size_t count) {
+  std::vector<double> sums(count, 0);
+  for (std::size_t i = 0; i < tests.size(); ++i) {
+    sums.at(shards[i]) += tests[i].time.count();
+  }
+  return sums;
+}
+
+TEST(Shards, have_about_the_same_time) {
+  std::vector<PlannedTest> tests;
+  for (int i = 0; i < 100; ++i) {
+    tests.push_back(test(std::to_string(i), 0.1 + i % 7));
+  }
+  const auto sums = loads(tests, assign_shards(tests, 4), 4);
+  EXPECT_LT(*std::max_element(sums.begin(), sums.end()) - *std::min_element(sums.begin(), sums.end()), 1.0);
+}
+
+TEST(Shards, keep_tests_together_that_come_after_one_another) {
+  const std::vector tests{test("set_up", 1), test("a", 5, {0}), test("b", 5, {0}), test("other", 1),
+                          test("clean_up", 1, {1, 2})};
+  const auto shards = assign_shards(tests, 2);
+  EXPECT_EQ(shards[1], shards[0]);
+  EXPECT_EQ(shards[2], shards[0]);
+  EXPECT_EQ(shards[4], shards[0]);
+  EXPECT_NE(shards[3], shards[0]);
+}
+
+TEST(Shards, keep_tests_of_one_name_together) {
+  const std::vector tests{test("same", 3), test("longer", 5), test("same", 3)};
+  const auto shards = assign_shards(tests, 3);
+  EXPECT_EQ(shards[0], shards[2]);
+  EXPECT_NE(shards[0], shards[1]);
+}
+
+TEST(Shards, hold_a_circle) {
+  const std::vector tests{test("a", 1, {1}), test("b", 1, {0}), test("c", 1)};
+  const auto shards = assign_shards(tests, 2);
+  EXPECT_EQ(shards[0], shards[1]);
+  EXPECT_NE(shards[0], shards[2]);
+}
+
+TEST(Shards, spread_tests_without_a_time) {
+  const std::vector tests{test("a", 0), test("b", 0), test("c", 0), test("d", 0)};
+  const auto shards = assign_shards(tests, 2);
+  EXPECT_EQ(std::count(shards.begin(), shards.end(), 0U), 2);
+}
+
+TEST(Shards, may_be_more_than_tests) {
+  const std::vector tests{test("a", 1), test("b", 1)};
+  const auto shards = assign_shards(tests, 5);
+  EXPECT_NE(shards[0], shards[1]);
+  EXPECT_LT(std::max(shards[0], shards[1]), 5U);
+}
+
+} // namespace
+} // namespace gputest::policy

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "report/ctest_suite.hpp"
+
+#include "support/message_of.hpp"
+
+#include <gputest/error.hpp>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace gputest::report {
+namespace {
+
+using namespace literals;
+using nlohmann::json;
+
+json list(const std::vector<std::string>& values) { return values; }
+
+json property(const std::string& name, const json& value) { return {{"name", name}, {"value", value}}; }
+
+json entry(const std::string& name, const std::vector<json>& properties = {}) {
+  return {{"name", name}, {"command", {"t"}}, {"properties", properties}};
+}
+
+json gpu_entry(const std::string& name, const std::string& memory) {
+  return entry(name,
+               {property("LABELS", list({"gpu"})),
+                property("ENVIRONMENT_MODIFICATION",
+                         list({"PATH=path_list_append:/x=set:y", "GPUTEST_ENTRY=set:ctest",
+                               "GPUTEST_MEMORY=set:" + memory, "GPUTEST_GPUS=set:2", "GPUTEST_LARGE=set:wait"}))});
+}
+
+CtestSuite suite_of(const std::vector<json>& entries, const MeasuredTimes& times = {}, const TestLog& log = {}) {
+  return parse_ctest_suite(json{{"kind", "ctestInfo"}, {"tests", entries}}.dump(), times, log);
+}
+
+policy::PlannedSeconds seconds(double value) { return policy::PlannedSeconds{value}; }
+
+TEST(CtestSuite, an_entry_of_gputest_has_its_request) {
+  const auto suite = suite_of({gpu_entry("t", "3GiB"), entry("host")});
+  ASSERT_TRUE(suite.tests[0].request);
+  EXPECT_EQ(suite.tests[0].request->bytes, 3_GiB);
+  EXPECT_EQ(suite.tests[0].request->gpus, 2);
+  EXPECT_EQ(suite.tests[0].large, LargePolicy::wait);
+  EXPECT_FALSE(suite.tests[1].request);
+}
+
+TEST(CtestSuite, what_a_test_was_admitted_with_beats_what_cmake_says) {
+  Request admitted{5_GiB};
+  const auto suite = suite_of({gpu_entry("t", "medium")}, {}, {{"t", {std::nullopt, admitted}}});
+  EXPECT_EQ(suite.tests[0].request->bytes, 5_GiB);
+}
+
+TEST(CtestSuite, times_come_from_the_log_then_from_the_costs_then_from_the_mean) {
+  const auto suite =
+      suite_of({entry("logged"), entry("costs"), entry("new")}, {{"logged", seconds(9)}, {"costs", seconds(3)}},
+               {{"logged", {seconds(1), std::nullopt}}});
+  EXPECT_EQ(suite.measured, 2U);
+  EXPECT_DOUBLE_EQ(suite.tests[0].time.count(), 1);
+  EXPECT_DOUBLE_EQ(suite.tests[1].time.count(), 3);
+  EXPECT_DOUBLE_EQ(suite.tests[2].time.count(), 2);
+  EXPECT_DOUBLE_EQ(suite.assumed_time.count(), 2);
+}
+
+TEST(CtestSuite, properties_of_ctest_are_kept) {
+  const auto suite =
+      suite_of({entry("t", {property("COST", 7.0), property("PROCESSORS", 4), property("RUN_SERIAL", true),
+                            property("DISABLED", true), property("RESOURCE_LOCK", list({"a", "b"}))})});
+  const auto& test = suite.tests[0];
+  EXPECT_EQ(test.cost, 7.0);
+  EXPECT_EQ(test.processors, 4U);
+  EXPECT_TRUE(test.serial);
+  EXPECT_TRUE(test.disabled);
+  EXPECT_EQ(test.locks, (std::vector<std::string>{"a", "b"}));
+}
+
+TEST(CtestSuite, dependencies_and_fixtures_are_an_order) {
+  const auto suite = suite_of({entry("clean", {property("FIXTURES_CLEANUP", list({"db"}))}),
+                               entry("uses", {property("FIXTURES_REQUIRED", list({"db"}))}),
+                               entry("sets_up", {property("FIXTURES_SETUP", list({"db"}))}),
+                               entry("after", {property("DEPENDS", list({"uses", "unknown"}))})});
+  EXPECT_EQ(suite.tests[0].after, (std::vector<std::size_t>{1, 2}));
+  EXPECT_EQ(suite.tests[1].after, (std::vector<std::size_t>{2}));
+  EXPECT_TRUE(suite.tests[2].after.empty());
+  EXPECT_EQ(suite.tests[3].after, (std::vector<std::size_t>{1}));
+}
+
+TEST(CtestSuite, a_wrong_variable_names_its_test) {
+  const auto message =
+      tests::message_of<InvalidSetting>([] { static_cast<void>(suite_of({gpu_entry("t x", "3PB")})); });
+  EXPECT_EQ(message.find("the test t x: GPUTEST_MEMORY '3PB'"), 0U) << message;
+}
+
+TEST(CtestSuite, another_text_is_an_error) {
+  for (const std::string text : {"", "{}", "[]", "{\"tests\": 3}", "{\"tests\": [{}]}", "{\"tests\": [3]}"}) {
+    EXPECT_THROW(static_cast<void>(parse_ctest_suite(text, {}, {})), Error) << text;
+  }
+}
+
+TEST(MeasuredTimes, are_the_lines_before_the_failed_tests) {
+  const auto times =
+      parse_measured_times("a 3 0.5\nwith blanks 2 in it 1 2.25\nnever 0 0\nbroken\n 1 1\nx 1 -1\n---\nb 1 1\n");
+  ASSERT_EQ(times.size(), 2U);
+  EXPECT_DOUBLE_EQ(times.at("a").count(), 0.5);
+  EXPECT_DOUBLE_EQ(times.at("with blanks 2 in it").count(), 2.25);
+}
+
+} // namespace
+} // namespace gputest::report
