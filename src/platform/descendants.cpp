@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -46,12 +47,6 @@ public:
     }
     members_[size_++] = pid;
     return true;
-  }
-
-  void kill_all_but_first() const {
-    for (std::size_t i = 1; i < size_; ++i) {
-      ::kill(members_[i], SIGKILL);
-    }
   }
 
 private:
@@ -98,8 +93,8 @@ pid_t parent_of(int proc, const char* pid) {
   return parent;
 }
 
-/// Stops the children of the family that are not in it, and adds them. Whether there were any.
-bool add_children(Family& family, int proc) {
+/// Kills the children of the family that are not in it, and adds them. Whether there were any.
+bool kill_children(Family& family, int proc) {
   alignas(KernelEntry) static std::array<char, 16384> block;
   bool any = false;
   ::lseek(proc, 0, SEEK_SET);
@@ -114,9 +109,8 @@ bool add_children(Family& family, int proc) {
       const char* const name = block.data() + at + name_offset;
       at += length;
       const pid_t pid = pid_of(name);
-      // Stopped at once: a process that forks all the time could not be ended otherwise.
       if (pid > 0 && !family.has(pid) && family.has(parent_of(proc, name)) && family.add(pid)) {
-        ::kill(pid, SIGSTOP);
+        ::kill(pid, SIGKILL);
         any = true;
       }
     }
@@ -132,10 +126,13 @@ void end_descendants() noexcept {
   if (proc < 0) {
     return;
   }
-  while (add_children(family, proc)) {
+  // A fork that is under way when SIGKILL arrives either fails, or its child is there already: the next search finds
+  // it. Its parent may have gone by then, so such children become this process's own. (SIGSTOP does not keep a fork
+  // from being completed later.)
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  while (kill_children(family, proc)) {
   }
   ::close(proc);
-  family.kill_all_but_first();
 }
 
 } // namespace gputest::platform

@@ -31,6 +31,8 @@ constexpr int time_is_over = SIGXCPU;
 
 /// After the limit, for a process in which that signal is not handled.
 constexpr nanoseconds until_killed = std::chrono::seconds{2};
+/// While it ends its descendants, which takes time on a busy machine. What it calls there cannot block for ever.
+constexpr nanoseconds until_killed_with_descendants = std::chrono::seconds{30};
 
 nanoseconds now() {
   timespec time{};
@@ -150,9 +152,10 @@ void handle(int signal, siginfo_t* info, void* context) {
     return; // it was sent just before the time was no longer counted
   }
   // From here on nobody changes the timer that kills.
-  set_timer(for_handler.kill_timer, now() + std::max(nanoseconds{for_handler.delay}, until_killed));
+  set_timer(for_handler.kill_timer, now() + until_killed_with_descendants);
   write_text();
   end_descendants();
+  set_timer(for_handler.kill_timer, now() + std::max(nanoseconds{for_handler.delay}, until_killed));
   // Not safe in a handler, so it comes last: whatever it does, the timer ends this process.
   if (::ftrylockfile(stdout) == 0) {
     std::fflush(stdout); // NOLINT(cert-err33-c,bugprone-signal-handler)

@@ -184,6 +184,26 @@ TEST(TimeLimit, ends_what_the_process_has_started) {
   EXPECT_EQ(seen.end, -SIGKILL);
 }
 
+TEST(TimeLimit, ends_what_is_being_started_meanwhile) {
+  const auto seen = run([] {
+    for (int i = 0; i < 4; ++i) {
+      start_child([] {
+        for (int j = 0; j < 20; ++j) {
+          start_child([] {
+            block();
+            return 0;
+          });
+        }
+        block();
+        return 0;
+      });
+    }
+    start_limit(5ms);
+    block();
+  });
+  EXPECT_EQ(seen.end, -SIGKILL);
+}
+
 TEST(TimeLimit, is_not_that_of_a_forked_process) {
   const auto seen = run([] {
     start_limit(1h);
