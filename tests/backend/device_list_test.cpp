@@ -5,7 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <optional>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 namespace gputest::backend {
 namespace {
@@ -59,6 +62,21 @@ TEST_F(DeviceListTest, makes_every_decision_as_on_smaller_devices_where_that_is_
   settings_.device_memory = Bytes{100ULL << 30U};
   EXPECT_EQ(open_devices(settings_, why_none_)->devices().at(0).total, Bytes{80ULL << 30U}) << "none becomes larger";
   EXPECT_EQ(open_devices(settings_, why_none_)->set_aside_bytes(0), 0U);
+}
+
+TEST_F(DeviceListTest, numbers_the_peers_of_a_leases_devices_as_the_lease_does) {
+  setenv("FAKE_NVML", "gpus=3 long_uuids=1", 1);
+  const std::string uuid = "GPU-00000000-0000-0000-0000-00000000000";
+  settings_.devices = "all";
+  settings_.visible_devices = DeviceRestriction{"CUDA_VISIBLE_DEVICES", uuid + "2," + uuid + "1"};
+  const auto list = open_leased(settings_, {{uuid + "2", "Fake GPU", Bytes{80ULL << 30U}, false},
+                                            {uuid + "1", "Fake GPU", Bytes{80ULL << 30U}, false}});
+  ASSERT_NE(list, nullptr);
+  EXPECT_FALSE(list->is_open());
+  using Peers = std::optional<std::vector<std::size_t>>;
+  EXPECT_EQ(list->facts(0, AskDriver::yes).peers, Peers{{1}});
+  EXPECT_EQ(list->facts(1, AskDriver::yes).peers, Peers{{0}}) << "the machine's device 2";
+  EXPECT_TRUE(list->is_open());
 }
 
 } // namespace

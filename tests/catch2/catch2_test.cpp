@@ -107,6 +107,9 @@ TEST_F(Catch2, shows_a_skip_beside_a_test_case_that_passes_in_an_entry) {
   const Ended ended = run_case("too much,untagged");
   EXPECT_EQ(ended.exit_code, 77) << ended.out;
   EXPECT_THAT(ended.err, HasSubstr("gputest: 1 of 2 test cases skipped"));
+  const Ended failed = run_case("too much,untagged,fails");
+  EXPECT_NE(failed.exit_code, 77) << failed.out;
+  EXPECT_NE(failed.exit_code, 0);
 }
 
 TEST_F(Catch2, fails_what_cannot_run_although_its_tags_expect_a_failure) {

@@ -161,7 +161,7 @@ TEST_F(Discovery, makes_one_entry_of_each_test_which_runs_it_and_no_other) {
   configure("gpu_discover_tests(tests)\n");
   const auto own = tests_run_by({path("tests"), "--gtest_also_run_disabled_tests"});
   EXPECT_EQ(own.count("Registered.twice"), 2U);
-  EXPECT_EQ(own.size(), 51U);
+  EXPECT_EQ(own.size(), 52U);
   std::multiset<std::string> of_entries;
   for (const auto& [name, entry] : entries()) {
     const auto ran = tests_run_by(entry.command);
@@ -223,6 +223,7 @@ TEST_F(Discovery, names_entries_after_types_and_values) {
       "Typed.test<unsigned char>",
       "Some/Pattern.test<int>",
       "Some/Pattern.test<unsigned char>",
+      "Some/DISABLED_Numbers.test/7",
       "NamedTypes.test<int>",
       "NamedTypes.test<bool>",
       "Registered.odd;name [ $\"x\" \\",
@@ -277,6 +278,7 @@ TEST_F(Discovery, labels_entries_and_gives_them_the_settings_of_what_their_tests
   EXPECT_EQ(all.at("Small.test").properties.at("SKIP_RETURN_CODE"), 77);
   EXPECT_EQ(all.at("Small.test").properties.count("DISABLED"), 0U);
   EXPECT_EQ(all.at("Suite.test").properties.at("DISABLED"), true);
+  EXPECT_EQ(all.at("Some/DISABLED_Numbers.test/7").properties.at("DISABLED"), true);
 }
 
 TEST_F(Discovery, passes_on_what_gtest_discover_tests_takes) {
@@ -379,7 +381,7 @@ TEST_F(Discovery, lists_the_same_whatever_the_environment_says) {
   set("GPUTEST_DEVICES", "none");
   set("GPUTEST_MEMORY", "nonsense");
   set("GPUTEST_LARGE", "nonsense");
-  EXPECT_EQ(names().size(), 47U);
+  EXPECT_EQ(names().size(), 48U);
   EXPECT_FALSE(std::filesystem::exists(path("report.xml")));
   EXPECT_FALSE(std::filesystem::exists(path("ledger")));
 }
@@ -394,7 +396,7 @@ TEST_F(Discovery, may_start_in_several_ctests_at_once) {
   for (auto& one : all) {
     const auto ended = one.finish();
     EXPECT_EQ(ended.exit_code, 0) << ended.err;
-    EXPECT_THAT(ended.out, HasSubstr("Total Tests: 47"));
+    EXPECT_THAT(ended.out, HasSubstr("Total Tests: 48"));
     outputs.insert(ended.out);
   }
   EXPECT_EQ(outputs.size(), 1U);
@@ -510,7 +512,7 @@ TEST_F(Discovery, makes_one_failing_entry_of_what_cannot_be_listed) {
     }
   }
   use_executable("listed");
-  EXPECT_EQ(names().size(), 48U);
+  EXPECT_EQ(names().size(), 49U);
   configure("gpu_discover_tests(tests TEST_FILTER NoSuch.*)\n");
   EXPECT_THAT(names(), ElementsAre("tests_NOT_LISTED"));
   EXPECT_THAT(ctest({"-V"}).out, HasSubstr("it has no tests that TEST_FILTER selects: NoSuch.*"));

@@ -208,6 +208,30 @@ TEST_F(CoreSession, gives_devices_for_requests_of_several) {
   EXPECT_THAT(session.check(two, "Sort").reason, HasSubstr("needs 3 GPUs and may use 2"));
 }
 
+TEST_F(CoreSession, enters_with_what_its_process_has_allocated_before) {
+  settings_.devices = "simulated:2x4GiB,context=64MiB";
+  session_.emplace(settings_, entry_);
+  const SimulatedBuffer buffer{1_GiB};
+  Plan plan;
+  plan.requests = {1_GiB};
+  ASSERT_EQ(session_->enter(plan).kind, Kind::granted);
+  EXPECT_EQ(own().overhead, 1_GiB + 64_MiB);
+}
+
+TEST_F(CoreSession, sets_no_heap_where_its_device_is_not_the_first_that_cuda_shows) {
+  session_.emplace(settings_, entry_);
+  const SimulatedBuffer buffer{1_GiB, 1};
+  Request request = 1_GiB;
+  request.heap = 64_MiB;
+  Plan plan;
+  plan.requests = {request};
+  ASSERT_EQ(session_->enter(plan).kind, Kind::granted);
+  const auto lease = session_->lease(request, "Sort.Keys");
+  EXPECT_TRUE(lease.must_fail());
+  EXPECT_THAT(lease.reason(), HasSubstr("Sort.Keys asks for a device heap, and CUDA was initialised before"));
+  EXPECT_EQ(own().stage, Stage::inside) << "the lease was given back";
+}
+
 TEST_F(CoreSession, holds_one_lease_at_a_time) {
   auto& session = enter();
   const auto lease = session.lease(1_GiB, "Sort.Keys");

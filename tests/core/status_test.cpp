@@ -10,8 +10,10 @@
 
 #include <gmock/gmock.h>
 
+#include <csignal>
 #include <filesystem>
 #include <optional>
+#include <vector>
 
 #include <unistd.h>
 
@@ -76,6 +78,27 @@ TEST_F(Status, has_what_a_process_holds_and_where) {
   EXPECT_FALSE(all[0].whole_devices);
   EXPECT_FALSE(all[0].ended);
   EXPECT_LE(all[0].since, std::chrono::system_clock::now());
+}
+
+TEST_F(Status, has_what_a_process_may_ask_for_that_waits_for_its_devices) {
+  settings_.visible_devices = DeviceRestriction{"CUDA_VISIBLE_DEVICES", "0"};
+  entry_.large = LargePolicy::wait;
+  enter(MemoryClass::large);
+  const pid_t child = tests::start_child([&] {
+    Session session{settings_, entry_};
+    Plan plan;
+    plan.requests = {3_GiB};
+    return session.enter(plan).kind == Kind::granted ? 0 : 1;
+  });
+  std::vector<Claimant> all;
+  while (all.size() < 2 || all[1].stage != Stage::entering) { // CTest's limit ends a test that waits in vain
+    all = status(settings_);
+  }
+  EXPECT_EQ(all[1].pid, child);
+  EXPECT_EQ(all[1].lease, 3_GiB);
+  EXPECT_FALSE(all[1].whole_devices);
+  ::kill(child, SIGKILL);
+  EXPECT_EQ(tests::end_of(child), -SIGKILL);
 }
 
 TEST_F(Status, shows_whole_devices) {

@@ -108,6 +108,30 @@ TEST_F(Fixtures, with_a_suite_set_up_of_their_own_hold_their_class_all_the_same)
   EXPECT_EQ(scoped.finish().exit_code, 0);
 }
 
+TEST_F(Fixtures, that_hide_both_functions_hold_their_class_once_they_are_constructed) {
+  auto suite = start("pinned", {"--gtest_filter=HidingBothMedium.*"});
+  for (int test = 0; test < 2; ++test) {
+    suite.wait_for_out("@body");
+    EXPECT_TRUE(claim_of(suite).medium_lock) << test;
+    suite.say("go on");
+  }
+  EXPECT_EQ(suite.finish().exit_code, 0);
+}
+
+TEST_F(Fixtures, that_hide_both_functions_are_known_from_their_second_test_on) {
+  set("GPUTEST_MEMORY", "3GiB"); // which the first test leases before its fixture shows that it wants none
+  set("GPUTEST_WAIT_LIMIT", "1s");
+  auto scoped = start("pinned", {"--gtest_filter=HidingBothScoped.*"});
+  scoped.wait_for_out("@body");
+  EXPECT_EQ(claim_of(scoped).stage, Stage::inside);
+  const auto holder = start_holder();
+  scoped.say("go on");
+  scoped.wait_for_out("@body");
+  const Ended ended = scoped.finish();
+  EXPECT_EQ(ended.exit_code, 0) << ended.out;
+  EXPECT_EQ(count(ended.err, "waits for"), 0U) << ended.err;
+}
+
 TEST_F(Fixtures, say_in_the_report_what_they_held_and_where) {
   const auto reports = reports_of("classes", "*");
   ASSERT_EQ(reports.size(), 9U);

@@ -65,10 +65,13 @@ TEST_F(HostTests, hold_no_lease_beside_tests_that_do) {
 }
 
 TEST_F(HostTests, that_need_something_of_a_gpu_contradict_themselves) {
-  const auto reports = reports_of("host", "HostWithSize.*:HidingBoth.*:Shared.uses_no_gpu");
+  const auto reports = reports_of("host", "HostWithSize*:HidingBoth.*:Shared.uses_no_gpu");
   EXPECT_THAT(reports.at("HostWithSize.needs_memory").failures,
               HasSubstr("GPUTEST_NEEDS(HostWithSize, needs_memory, ...) says what it needs of a GPU, and its fixture "
                         "is a HostTest, which uses none"));
+  EXPECT_THAT(reports.at("HostWithSizeOfSuite.needs_memory").failures,
+              HasSubstr("GPUTEST_SUITE_NEEDS(HostWithSizeOfSuite, ...) says what it needs of a GPU, and its fixture is "
+                        "a HostTest, which uses none"));
   EXPECT_THAT(reports.at("HidingBoth.is_not_known").failures, HasSubstr("Write GPUTEST_SUITE_NEEDS(<suite>, no_gpu)"));
   EXPECT_THAT(reports.at("Shared.uses_no_gpu").failures,
               HasSubstr("GPUTEST_NEEDS(Shared, uses_no_gpu, ...) says no_gpu, and its suite has one lease for all its "

@@ -83,6 +83,13 @@ TEST_F(KnownNeeds, that_a_header_says_in_two_translation_units_are_said_once) {
   EXPECT_EQ(reports.at("InHeader.second").memory, "1 GiB") << reports.at("InHeader.second").failures;
 }
 
+TEST_F(KnownNeeds, that_one_source_says_twice_fail_the_test_with_both_places) {
+  const auto reports = reports_of("known", "SaidTwice.*");
+  EXPECT_THAT(reports.at("SaidTwice.test").failures,
+              HasSubstr("known.cpp:93: GPUTEST_NEEDS(SaidTwice, test, ...) is already given at "));
+  EXPECT_THAT(reports.at("SaidTwice.test").failures, HasSubstr("known.cpp:90; give it once"));
+}
+
 TEST_F(KnownNeeds, that_contradict_themselves_fail_the_test_where_they_are_said) {
   const auto reports = reports_of("known", "Contradictory.*");
   EXPECT_THAT(

@@ -106,6 +106,13 @@ TEST_F(Overuse, that_leaves_no_room_for_the_process_s_own_tests_fails_them) {
                         "without a lease (TooLarge::SetUpTestSuite() took 1.5 GiB), which leaves no room for it"));
 }
 
+TEST_F(Overuse, before_the_tests_of_a_suite_is_no_reason_once_it_is_free_again) {
+  const auto reports = reports_of("overuse", "Unleased.first:Plain.leaves_more:Plain.leases_most");
+  EXPECT_THAT(reports.at("Plain.leases_most").failures,
+              HasSubstr("overuse: Plain.leases_most needs 3.5 GiB, and its own process already has 1 GiB of the device "
+                        "without a lease, which leaves no room for it"));
+}
+
 TEST_F(Overuse, by_a_test_is_named_with_both_figures) {
   const auto reports = reports_of("overuse", "Plain.takes_what_it_leases:Plain.takes_more:Plain.leaves_more");
   EXPECT_EQ(reports.at("Plain.takes_what_it_leases").overuse, "");
@@ -149,6 +156,14 @@ TEST_F(Overuse, is_what_a_test_that_runs_out_of_memory_names) {
   EXPECT_THAT(ended.err, HasSubstr("; it holds 3.62 GiB beyond its lease)"));
   EXPECT_THAT(read_reports(report).at("Plain.takes_late").out_of_memory, HasSubstr(named));
   EXPECT_EQ(holder.finish().exit_code, 0);
+}
+
+TEST_F(Overuse, is_looked_for_in_each_test_that_runs_out_of_memory_and_in_no_other) {
+  const auto reports = reports_of("overuse", "Plain.says*");
+  const std::string found = " ran out of memory. No process is seen to have more than its lease now";
+  EXPECT_THAT(reports.at("Plain.says_out_of_memory").out_of_memory, HasSubstr("Plain.says_out_of_memory" + found));
+  EXPECT_EQ(reports.at("Plain.says_nothing").out_of_memory, "");
+  EXPECT_THAT(reports.at("Plain.says_bad_alloc").out_of_memory, HasSubstr("Plain.says_bad_alloc" + found));
 }
 
 } // namespace

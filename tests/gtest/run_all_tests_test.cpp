@@ -120,6 +120,15 @@ TEST_F(RunAllTests, says_in_an_entry_that_the_tests_have_ended_and_leaves_the_ex
   EXPECT_EQ(count(run("outcomes", {"--gtest_filter=Passing.first", "--gtest_repeat=3"}).err, word), 1U);
 }
 
+TEST_F(RunAllTests, lets_no_forked_process_say_that_the_tests_have_ended) {
+  set("GPUTEST_ENTRY", "ctest");
+  set("FORK", "1");
+  const Ended ended = run("outcomes", {"--gtest_filter=Passing.second:Passing.third"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.out;
+  EXPECT_EQ(count(ended.out, "[  PASSED  ]"), 2U) << ended.out;
+  EXPECT_EQ(count(ended.err, "gputest: entry complete: "), 1U) << ended.err;
+}
+
 TEST_F(RunAllTests, fails_in_an_entry_if_no_test_is_selected) {
   EXPECT_EQ(run("outcomes", {"--gtest_filter=Pasing.*"}).exit_code, 0) << "as GoogleTest's own main()";
   set("GPUTEST_ENTRY", "ctest");
@@ -134,6 +143,11 @@ TEST_F(RunAllTests, fails_in_an_entry_if_no_test_is_selected) {
   EXPECT_EQ(disabled.exit_code, 1);
   EXPECT_THAT(disabled.err, HasSubstr("selects 1 of the 17 tests of this executable, and all of these are disabled"));
   EXPECT_EQ(run("outcomes", {"--gtest_list_tests"}).exit_code, 1);
+  set("GTEST_TOTAL_SHARDS", "2");
+  for (const std::string shard : {"0", "1"}) {
+    set("GTEST_SHARD_INDEX", shard);
+    EXPECT_EQ(run("outcomes", {"--gtest_filter=Pasing.first"}).exit_code, 1) << shard;
+  }
   EXPECT_FALSE(std::filesystem::exists(ledger()));
 }
 

@@ -72,6 +72,18 @@ TEST_F(SuiteLeases, that_cannot_be_had_fail_their_tests_where_nothing_may_be_ski
   EXPECT_THAT(ended.out, Not(HasSubstr("@never")));
 }
 
+TEST_F(SuiteLeases, that_were_not_granted_run_the_code_of_the_suite_when_they_are) {
+  auto holder = start_holder();
+  set("GPUTEST_WAIT_LIMIT", "1s");
+  auto suite = start("suite_leases", {"--gtest_filter=Shared.first:After.*", "--gtest_repeat=2"});
+  suite.wait_for_out("[  FAILED  ] Shared.first");
+  suite.wait_for_out("@body"); // of the suite after it
+  EXPECT_EQ(holder.finish().exit_code, 0);
+  suite.say("go on");
+  walk(suite, 1);
+  EXPECT_THAT(suite.finish().out, HasSubstr("[       OK ] Shared.first"));
+}
+
 TEST_F(SuiteLeases, of_large_suites_are_excluded_under_a_parallel_ctest) {
   set("GPUTEST_RUN_MODE", "parallel");
   const Ended ended = run("suite_leases", {"--gtest_filter=Large.*"});
@@ -107,6 +119,10 @@ TEST_F(SuiteLeases, are_the_most_that_their_tests_may_ask_for) {
       reports.at("Shared.asks_for_more").failures,
       HasSubstr("Shared.asks_for_more asks for 4 GiB, and its suite holds one lease of 3 GiB for all its tests. "
                 "Give the suite as much in GPUTEST_SUITE_NEEDS, or leave it out of GPUTEST_NEEDS"));
+  EXPECT_THAT(
+      reports.at("Shared.asks_for_a_heap").failures,
+      HasSubstr("Shared.asks_for_a_heap asks for 3 GiB and a heap of 64 MiB, and its suite holds one lease of 3 "
+                "GiB for all its tests"));
   EXPECT_TRUE(reports.at("Shared.needs_a_slice").skipped);
   EXPECT_EQ(reports.at("Shared.leases_on_top").failures, "");
 }

@@ -5,6 +5,7 @@
 #include "support/message_of.hpp"
 #include "support/private_folder.hpp"
 #include "support/private_mount.hpp"
+#include "support/shared_folder.hpp"
 #include "support/use_up_descriptors.hpp"
 
 #include <gputest/error.hpp>
@@ -19,9 +20,11 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -109,6 +112,49 @@ TEST_F(SlotStoreTest, gives_the_first_slot_that_is_free_and_whose_fifo_nobody_ha
   }
   EXPECT_EQ(message_of<LedgerError>([&] { static_cast<void>(store.take(any)); }),
             "all 32 places of " + path() + " are taken by running processes; run fewer GPU tests at once (ctest -j)");
+}
+
+TEST_F(SlotStoreTest, shows_all_slots_that_have_had_an_owner_when_an_earlier_one_is_taken_again) {
+  SlotStore store = open();
+  const auto any = [](std::size_t) { return true; };
+  std::optional<SlotStore::Taken> first = store.take(any);
+  const auto second = store.take(any);
+  first.reset();
+  EXPECT_EQ(store.take(any).slot, 0U);
+  std::vector<std::size_t> seen;
+  store.for_each<StoredRecord>([&](std::size_t slot, const StoredRecord&) { seen.push_back(slot); });
+  EXPECT_EQ(seen, (std::vector<std::size_t>{0, 1}));
+}
+
+TEST_F(SlotStoreTest, sees_a_user_that_joins_without_a_change_of_the_folders_time) {
+  if (::geteuid() != 0) {
+    GTEST_SKIP() << "only root can be two users";
+  }
+  const std::string shared = parent_.path() + "/shared";
+  tests::make_shared_folder(shared);
+  // Times of files go on in steps of some milliseconds. Here one step lasts from before the first look to after the
+  // second; a time in the future, because a folder that has not changed for a second is not looked through again.
+  const timespec step{::time(nullptr) + 3600, 0};
+  const std::array<timespec, 2> times{step, step};
+  const auto keep_time = [&] { EXPECT_EQ(::utimensat(AT_FDCWD, shared.c_str(), times.data(), 0), 0); };
+  SlotStore store{shared, "store", layout};
+  const auto seen = [&] {
+    const std::lock_guard guard{store.mutex()};
+    std::size_t slots = 0;
+    store.for_each<StoredRecord>([&](std::size_t, const StoredRecord&) { ++slots; });
+    return slots;
+  };
+  keep_time();
+  EXPECT_EQ(seen(), 0U);
+  EXPECT_EQ(in_child([&] {
+              tests::become_member(tests::another_member);
+              SlotStore own{shared, "store", layout};
+              const std::lock_guard guard{own.mutex()};
+              return own.take([](std::size_t) { return true; }).slot == 0 ? 0 : 1;
+            }),
+            0);
+  keep_time();
+  EXPECT_EQ(seen(), 1U);
 }
 
 TEST_F(SlotStoreTest, whose_record_row_or_count_is_not_what_a_gputest_wrote_is_an_error_that_says_where) {

@@ -76,6 +76,21 @@ TEST_F(ParentLease, shares_its_lease_among_the_ranks_of_a_device_with_their_cont
   EXPECT_EQ(report.devices, device(1));
 }
 
+TEST_F(ParentLease, of_a_whole_device_is_shared_without_what_its_holder_takes_by_itself) {
+  holder_->finish();
+  set("GPUTEST_DEVICES", "simulated:1x4GiB,context=256MiB");
+  set("GPUTEST_GPUS", "1");
+  set("GPUTEST_MEMORY", "large");
+  set("GPUTEST_LEASE_OF", "");
+  auto whole = start("classes", {"--gtest_filter=Large.first"});
+  whole.wait_for_out("@constructor");
+  set("GPUTEST_LEASE_OF", ledger::credential_of(entries().at(0)));
+  be_rank(0, 2);
+  const auto reports = reports_of("annotated", "NoFixture.says_nothing");
+  EXPECT_EQ(reports.at("NoFixture.says_nothing").failures, "");
+  EXPECT_EQ(reports.at("NoFixture.says_nothing").memory, "1.75 GiB") << "(4 GiB - two contexts of 256 MiB) / 2";
+}
+
 TEST_F(ParentLease, fails_a_rank_that_asks_for_more_than_its_share_with_what_to_write) {
   be_rank(0, 4);
   const auto reports = reports_of("annotated", "Large.with_bytes:NoFixture.with_bytes");

@@ -68,6 +68,14 @@ TEST_F(CudaMemoryTest, keeps_the_context_as_long_as_the_process_lives) {
   EXPECT_EQ(device(0).retained, 1);
 }
 
+TEST_F(CudaMemoryTest, keeps_the_context_that_follows_a_reset_of_the_device) {
+  static_cast<void>(memory_->allocate(CudaAllocator::malloc, 0, 100, nullptr, true));
+  device(0).active = false;
+  device(0).retained = 0;
+  static_cast<void>(memory_->allocate(CudaAllocator::malloc, 0, 100, nullptr, true));
+  EXPECT_EQ(device(0).retained, 1);
+}
+
 TEST_F(CudaMemoryTest, allocates_from_the_current_pool_and_waits_only_where_asked) {
   device(0).own_current_pool = true;
   void* const waited = memory_->allocate(CudaAllocator::pool, 0, 100, nullptr, true);

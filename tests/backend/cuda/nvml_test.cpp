@@ -155,6 +155,14 @@ TEST_F(NvmlTest, puts_the_slices_in_the_place_of_a_gpu_in_mig_mode) {
   EXPECT_EQ(why_, "");
 }
 
+TEST_F(NvmlTest, asks_a_slice_itself_for_its_memory_and_its_processes) {
+  const auto nvml = open("slices=1 used=5 compute=7:100");
+  ASSERT_TRUE(nvml);
+  show("slices=1 used=5 compute=7:100 lost=0"); // its GPU gives no figures
+  EXPECT_EQ(nvml->used_bytes(0), 5U);
+  EXPECT_EQ(listed(*nvml), "7:100 ");
+}
+
 TEST_F(NvmlTest, does_not_use_a_gpu_in_mig_mode_without_slices) {
   const auto nvml = open("slices=0");
   ASSERT_TRUE(nvml);

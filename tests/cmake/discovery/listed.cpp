@@ -78,6 +78,9 @@ INSTANTIATE_TEST_SUITE_P(Odd, Values,
                                          Text{"# TypeParam = x"}, Text{" a "}, Text{"(^|*?:-.)"}, Text{"<&>'"}));
 INSTANTIATE_TEST_SUITE_P(Named, Values, testing::Values(Text{"x"}), [](const auto&) { return "by_name"; });
 INSTANTIATE_TEST_SUITE_P(DISABLED_Instance, Values, testing::Values(Text{"x"}));
+class DISABLED_Numbers : public testing::TestWithParam<int> {};
+TEST_P(DISABLED_Numbers, test) { say_which(); }
+INSTANTIATE_TEST_SUITE_P(Some, DISABLED_Numbers, testing::Values(7));
 INSTANTIATE_TEST_SUITE_P(
     Long, Values,
     testing::Values(Text{

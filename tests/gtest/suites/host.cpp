@@ -49,6 +49,10 @@ class HostWithSize : public gputest::HostTest {};
 GPUTEST_NEEDS(HostWithSize, needs_memory, 3_GiB);
 TEST_F(HostWithSize, needs_memory) { std::cout << "@never" << std::endl; }
 
+class HostWithSizeOfSuite : public gputest::HostTest {};
+GPUTEST_SUITE_NEEDS(HostWithSizeOfSuite, 3_GiB);
+TEST_F(HostWithSizeOfSuite, needs_memory) { std::cout << "@never" << std::endl; }
+
 GPUTEST_SUITE_NEEDS(Shared, 1_GiB, suite_lease);
 GPUTEST_NEEDS(Shared, uses_no_gpu, no_gpu);
 TEST(Shared, uses_no_gpu) { std::cout << "@never" << std::endl; }

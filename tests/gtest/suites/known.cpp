@@ -86,4 +86,12 @@ class Contradictory : public gputest::SmallTest {};
 GPUTEST_NEEDS(Contradictory, test, small, 3_GiB);
 TEST_F(Contradictory, test) { stop_at("body"); }
 
+namespace one {
+GPUTEST_NEEDS(SaidTwice, test, 1_GiB);
+}
+namespace another {
+GPUTEST_NEEDS(SaidTwice, test, 2_GiB);
+}
+TEST(SaidTwice, test) { stop_at("body"); }
+
 } // namespace

@@ -11,6 +11,9 @@
 
 #include <unistd.h>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 namespace {
 
 /// Blocks until another thread keeps the lock of standard input, as one does that reads from it.
@@ -35,7 +38,12 @@ TEST(Passing, first) {
     std::exit(std::atoi(status));
   }
 }
-TEST(Passing, second) {}
+TEST(Passing, second) {
+  if (std::getenv("FORK") != nullptr) { // the child goes on by itself
+    const pid_t child = fork();
+    ASSERT_TRUE(child == 0 || waitpid(child, nullptr, 0) == child);
+  }
+}
 TEST(Passing, third) {}
 TEST(Passing, DISABLED_fourth) {}
 

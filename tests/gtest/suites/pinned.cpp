@@ -56,6 +56,20 @@ protected:
 TEST_F(HidingScoped, first) { stop_at("body"); }
 TEST_F(HidingScoped, second) { stop_at("body"); }
 
+// Only their constructors show which of gputest's fixtures they are.
+template <class Fixture>
+class HidingBoth : public Fixture {
+protected:
+  static void SetUpTestSuite() {}
+  static void TearDownTestSuite() {}
+};
+class HidingBothMedium : public HidingBoth<gputest::MediumTest> {};
+TEST_F(HidingBothMedium, first) { stop_at("body"); }
+TEST_F(HidingBothMedium, second) { stop_at("body"); }
+class HidingBothScoped : public HidingBoth<gputest::ScopedTest> {};
+TEST_F(HidingBothScoped, first) { stop_at("body"); }
+TEST_F(HidingBothScoped, second) { stop_at("body"); }
+
 int run_itself(const std::string& filter) {
   const std::string self = std::filesystem::read_symlink("/proc/self/exe");
   return std::system((self + " --gtest_filter=" + filter).c_str());

@@ -42,6 +42,8 @@ GPUTEST_NEEDS(Shared, asks_for_less, 1_GiB);
 TEST_F(Shared, asks_for_less) { stop_at("body"); }
 GPUTEST_NEEDS(Shared, asks_for_more, 4_GiB);
 TEST_F(Shared, asks_for_more) { std::cout << "@never" << std::endl; }
+GPUTEST_NEEDS(Shared, asks_for_a_heap, heap(64_MiB));
+TEST_F(Shared, asks_for_a_heap) { std::cout << "@never" << std::endl; }
 GPUTEST_NEEDS(Shared, needs_a_slice, mig);
 TEST_F(Shared, needs_a_slice) { std::cout << "@never" << std::endl; }
 TEST_F(Shared, leases_on_top) { EXPECT_THROW(static_cast<void>(gputest::lease(1_GiB)), gputest::NestedLease); }
