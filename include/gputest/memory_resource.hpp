@@ -17,7 +17,7 @@ namespace detail {
 /// of the process share the running test's lease. Memory is aligned to 256 bytes.
 class Resource {
 public:
-  static constexpr std::size_t most_alignment = 256; ///< the driver's alignment, and the largest that may be asked for
+  static constexpr std::size_t max_alignment = 256; ///< the driver's alignment, and the largest that may be asked for
 
   /// The device's number, in CUDA's order of the devices visible to this process.
   [[nodiscard]] int device() const { return device_; }
@@ -30,36 +30,36 @@ public:
   /// Throws LeaseExceeded, before it asks the driver, if the running test's lease on this device has fewer bytes left;
   /// OutOfMemory if the device has no room; InvalidSetting if the alignment is not a power of two up to 256; Error,
   /// with CUDA's name for it, for any other error of the driver.
-  [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment = most_alignment);
+  [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment = max_alignment);
 
   /// Allocates in the order of `stream`; otherwise as allocate(). Of kind malloc and managed, ready for every stream.
   [[nodiscard]] void* allocate_async(std::size_t bytes, std::size_t alignment, StreamHandle stream);
 
   /// Gives back memory that no stream uses any more. Does not touch memory that was not allocated here, and reports it
   /// on stderr. Also reports there what the driver fails to free.
-  void deallocate(void* pointer, std::size_t bytes, std::size_t alignment = most_alignment) noexcept;
+  void deallocate(void* pointer, std::size_t bytes, std::size_t alignment = max_alignment) noexcept;
 
   /// Gives back in the order of `stream`; of kind malloc and managed it waits for that.
   void deallocate_async(void* pointer, std::size_t bytes, std::size_t alignment, StreamHandle stream) noexcept;
 
   // The same, under the other names that the concepts and their users know.
   [[nodiscard]] void* allocate_async(std::size_t bytes, StreamHandle stream) {
-    return allocate_async(bytes, most_alignment, stream);
+    return allocate_async(bytes, max_alignment, stream);
   }
-  [[nodiscard]] void* allocate(StreamHandle stream, std::size_t bytes, std::size_t alignment = most_alignment) {
+  [[nodiscard]] void* allocate(StreamHandle stream, std::size_t bytes, std::size_t alignment = max_alignment) {
     return allocate_async(bytes, alignment, stream);
   }
-  [[nodiscard]] void* allocate_sync(std::size_t bytes, std::size_t alignment = most_alignment) {
+  [[nodiscard]] void* allocate_sync(std::size_t bytes, std::size_t alignment = max_alignment) {
     return allocate(bytes, alignment);
   }
   void deallocate_async(void* pointer, std::size_t bytes, StreamHandle stream) noexcept {
-    deallocate_async(pointer, bytes, most_alignment, stream);
+    deallocate_async(pointer, bytes, max_alignment, stream);
   }
   void deallocate(StreamHandle stream, void* pointer, std::size_t bytes,
-                  std::size_t alignment = most_alignment) noexcept {
+                  std::size_t alignment = max_alignment) noexcept {
     deallocate_async(pointer, bytes, alignment, stream);
   }
-  void deallocate_sync(void* pointer, std::size_t bytes, std::size_t alignment = most_alignment) noexcept {
+  void deallocate_sync(void* pointer, std::size_t bytes, std::size_t alignment = max_alignment) noexcept {
     deallocate(pointer, bytes, alignment);
   }
 

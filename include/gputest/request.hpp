@@ -12,7 +12,7 @@
 namespace gputest {
 
 /// The most devices that one test can ask for, as gpu_add_test() has it.
-inline constexpr int most_gpus = 16;
+inline constexpr int max_gpus = 16;
 
 /// What a test asks for: memory per device, by class or in bytes, a number of distinct devices, and what these must
 /// be able to do.

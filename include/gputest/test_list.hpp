@@ -28,7 +28,7 @@ struct ListedTest {
 
 /// The file into which this executable is asked to write its list of tests in place of running them; nullopt in every
 /// other run. gpu_discover_tests() asks by the environment variable GPUTEST_LIST_FILE.
-[[nodiscard]] std::optional<std::string> requested_test_list();
+[[nodiscard]] std::optional<std::string> test_list_file();
 
 /// Writes the list of this executable's tests for gpu_discover_tests(): CMake code that names each test, and each
 /// shared library of this process. Tests with the same filter become one, which needs the most that any of them needs.

@@ -39,9 +39,9 @@ std::string short_text(Request request) {
 }
 
 void check_gpus(const Request& request, const std::string& who) {
-  if (request.gpus < 1 || request.gpus > most_gpus) {
+  if (request.gpus < 1 || request.gpus > max_gpus) {
     throw InvalidSetting{who + " asks for " + std::to_string(request.gpus) +
-                         " GPUs (Request::gpus); allowed are 1 to " + std::to_string(most_gpus)};
+                         " GPUs (Request::gpus); allowed are 1 to " + std::to_string(max_gpus)};
   }
 }
 

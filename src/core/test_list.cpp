@@ -131,7 +131,7 @@ std::vector<ListedTest> without_duplicates(const std::vector<ListedTest>& tests)
 
 } // namespace
 
-std::optional<std::string> requested_test_list() { return settings::test_list_file(); }
+std::optional<std::string> test_list_file() { return settings::test_list_file(); }
 
 void write_test_list(const std::string& file, const std::vector<ListedTest>& tests) {
   std::ofstream out{file, std::ios::binary | std::ios::trunc};

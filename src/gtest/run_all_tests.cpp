@@ -84,7 +84,7 @@ int run_all_tests() {
     return true;
   }();
   static_cast<void>(installed);
-  if (const auto file = requested_test_list()) {
+  if (const auto file = test_list_file()) {
     if (detail::TestRun::of_process().in_entry()) {
       return CurrentSession::fail_without_tests("GPUTEST_LIST_FILE is set, with which they are only listed. Unset it");
     }

@@ -27,7 +27,7 @@ constexpr std::chrono::milliseconds look_for_external_memory{200};
 
 /// A process that releases between two looks makes its memory seem an external process's: look again at once, but no
 /// oftener than this before it is believed. Where so much changes there is soon another reason to look.
-constexpr int most_looks_for_external_memory = 3;
+constexpr int max_looks_for_external_memory = 3;
 
 std::vector<std::size_t> slots_of(const std::vector<Record>& entries) {
   std::vector<std::size_t> slots(entries.size());
@@ -424,7 +424,7 @@ Result Client::wait_for_grant(std::unique_lock<platform::FileLock>& guard, const
       ended = look.dead;
       // What was given back since `seen` was observed looks like an external process's, as long as others can be shown
       // to have had it.
-      if (look.external && looks_for_external_memory < most_looks_for_external_memory &&
+      if (look.external && looks_for_external_memory < max_looks_for_external_memory &&
           (!before || !same_claims(*before, all, asked, own_.slot))) {
         ++looks_for_external_memory;
         before = std::move(all);

@@ -18,7 +18,7 @@ namespace gputest::ledger {
 using policy::DeviceMask;
 
 DeviceTable::DeviceTable(platform::SlotStore& store) : store_{&store} {
-  static_assert(most == most_devices);
+  static_assert(most == max_devices);
   // Without the mutex: who only looks shall see something even where somebody keeps it. A row is written once, at once;
   // one that is read while it is written is read again.
   constexpr int tries = 3;
@@ -190,8 +190,8 @@ DeviceTable::Place DeviceTable::place_of(std::uint64_t executable, std::size_t d
   constexpr std::size_t ways = 4;
   const std::string uuid = this->uuid(device);
   const std::uint64_t of_device = number_of(uuid);
-  const std::size_t sets = most_contexts / ways;
-  const std::size_t first = most_devices + number_of(uuid + " " + std::to_string(executable)) % sets * ways;
+  const std::size_t sets = max_contexts / ways;
+  const std::size_t first = max_devices + number_of(uuid + " " + std::to_string(executable)) % sets * ways;
 
   Place oldest;
   oldest.row.used_at = INT64_MAX;

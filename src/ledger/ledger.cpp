@@ -194,7 +194,7 @@ Ledger::Contents Ledger::contents() {
   for (auto& entry : contents.entries) {
     entry.alive = records_.lives(entry.slot);
   }
-  for (std::size_t i = 0; i < most_devices && !devices_.uuid(i).empty(); ++i) {
+  for (std::size_t i = 0; i < max_devices && !devices_.uuid(i).empty(); ++i) {
     contents.uuids.push_back(devices_.uuid(i));
     contents.overhead_bytes.push_back(devices_.measured_overhead(i));
   }

@@ -49,10 +49,10 @@ MemoryKind require_managed(int device) {
 }
 
 void check_alignment(std::size_t alignment) {
-  if (alignment == 0 || (alignment & (alignment - 1)) != 0 || alignment > detail::Resource::most_alignment) {
+  if (alignment == 0 || (alignment & (alignment - 1)) != 0 || alignment > detail::Resource::max_alignment) {
     throw InvalidSetting{"an alignment of " + std::to_string(alignment) +
                          " was asked of a memory resource; it is a power of two up to " +
-                         std::to_string(detail::Resource::most_alignment)};
+                         std::to_string(detail::Resource::max_alignment)};
   }
 }
 

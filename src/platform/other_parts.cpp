@@ -23,8 +23,8 @@ namespace {
 
 /// Members may leave what they like in a shared folder: how much of it is looked through, and how many of them can be
 /// on one ledger.
-constexpr std::size_t most_entries = 4096;
-constexpr std::size_t most_users = 256;
+constexpr std::size_t max_entries = 4096;
+constexpr std::size_t max_users = 256;
 
 /// The other users that have a folder of the right name and owner. A part that does not belong to the user of its name
 /// is nobody's, and is never used.
@@ -38,8 +38,8 @@ std::vector<uid_t> owners_in(const LedgerFolder& folder, const std::string& stor
   std::vector<uid_t> owners;
   std::size_t count = 0;
   for (const dirent* entry = nullptr; (entry = ::readdir(entries.get())) != nullptr;) {
-    if (++count > most_entries) {
-      throw LedgerError{folder.path() + " has more than " + std::to_string(most_entries) +
+    if (++count > max_entries) {
+      throw LedgerError{folder.path() + " has more than " + std::to_string(max_entries) +
                         " entries, and a shared ledger needs one a user; an administrator has to remove what is not "
                         "called " +
                         prefix + "<uid>"};
@@ -110,8 +110,8 @@ bool OtherParts::look(const LedgerFolder& folder) {
       complete = false; // just being made
       continue;
     }
-    if (parts_.size() + 1 >= most_users) {
-      throw LedgerError{folder.path() + " has ledgers of more than " + std::to_string(most_users) +
+    if (parts_.size() + 1 >= max_users) {
+      throw LedgerError{folder.path() + " has ledgers of more than " + std::to_string(max_users) +
                         " users; an administrator has to remove those that nobody needs, or use several shared folders "
                         "(GPUTEST_DIR)"};
     }

@@ -68,12 +68,12 @@ public:
   }
 
   template <class Row>
-  [[nodiscard]] Row read_row(std::size_t index) const {
-    return copy<Row>(header_bytes + index * (sizeof(Row) + sizeof(Checksum)));
+  [[nodiscard]] Row read_row(std::size_t row) const {
+    return copy<Row>(header_bytes + row * (sizeof(Row) + sizeof(Checksum)));
   }
   template <class Row>
-  void write_row(std::size_t index, const Row& row) {
-    put(header_bytes + index * (sizeof(Row) + sizeof(Checksum)), row);
+  void write_row(std::size_t row, const Row& contents) {
+    put(header_bytes + row * (sizeof(Row) + sizeof(Checksum)), contents);
   }
 
   /// Notes that a slot has had an owner.

@@ -98,14 +98,14 @@ public:
 
   /// Copies a row of a part's table. Under the mutex.
   template <class Row>
-  [[nodiscard]] Row read_row(std::size_t row, std::size_t index = 0) const {
-    return part(index).file().template read_row<Row>(row);
+  [[nodiscard]] Row read_row(std::size_t row, std::size_t part_number = 0) const {
+    return part(part_number).file().template read_row<Row>(row);
   }
 
   /// Replaces a row of this user's table. Under the mutex.
   template <class Row>
-  void write_row(std::size_t index, const Row& row) {
-    own_to_write().file().write_row(index, row);
+  void write_row(std::size_t row, const Row& contents) {
+    own_to_write().file().write_row(row, contents);
   }
 
   /// A slot's wake-up FIFO, and its liveness FIFO. Of a part that is gone, nothing is there.

@@ -9,11 +9,11 @@
 namespace gputest::platform {
 
 std::string user_name(std::uint32_t uid) {
-  constexpr std::size_t most_bytes = 1U << 20U; // an entry beyond 1 MiB is not worth its name
+  constexpr std::size_t max_bytes = 1U << 20U; // an entry beyond 1 MiB is not worth its name
   std::vector<char> buffer(1024);
   passwd entry{};
   passwd* found = nullptr;
-  while (getpwuid_r(uid, &entry, buffer.data(), buffer.size(), &found) == ERANGE && buffer.size() < most_bytes) {
+  while (getpwuid_r(uid, &entry, buffer.data(), buffer.size(), &found) == ERANGE && buffer.size() < max_bytes) {
     buffer.resize(buffer.size() * 2);
   }
   return found != nullptr ? std::string{entry.pw_name} : std::to_string(uid);

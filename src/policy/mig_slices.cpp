@@ -13,7 +13,7 @@ bool contains(const std::vector<std::size_t>& indices, std::size_t index) {
 
 } // namespace
 
-std::size_t most_for_a_process(const DeviceKinds& devices) {
+std::size_t max_for_a_process(const DeviceKinds& devices) {
   return devices.whole.empty() && !devices.slices.empty() ? 1 : devices.whole.size();
 }
 

@@ -15,7 +15,7 @@ struct DeviceKinds {
 };
 
 /// How many of them one process can have.
-[[nodiscard]] std::size_t most_for_a_process(const DeviceKinds& devices);
+[[nodiscard]] std::size_t max_for_a_process(const DeviceKinds& devices);
 
 /// Those among which a process that wants so many can be placed, in the order of `all`: for several the whole GPUs.
 [[nodiscard]] std::vector<std::size_t> candidates_for(const DeviceKinds& devices, const std::vector<std::size_t>& all,

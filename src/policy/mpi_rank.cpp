@@ -28,12 +28,12 @@ constexpr std::array<Launcher, 6> launchers{{
     {"SLURM_LOCALID", nullptr, "SLURM_STEP_NUM_TASKS"},
 }};
 
-constexpr int most_ranks = 1'000'000;
+constexpr int max_ranks = 1'000'000;
 
 std::optional<int> read_number(const char*& at, const char* end) {
   int number = 0;
   const auto [behind, error] = std::from_chars(at, end, number);
-  if (error != std::errc{} || number < 0 || number > most_ranks) {
+  if (error != std::errc{} || number < 0 || number > max_ranks) {
     return std::nullopt;
   }
   at = behind;

@@ -40,8 +40,8 @@ std::string contradiction_in(const Needs& needs) {
   if (needs.bytes && needs.memory_class == MemoryClass::small && class_of(*needs.bytes) != MemoryClass::small) {
     return "small and " + to_string(*needs.bytes) + "; small is up to 256 MiB: leave small out, or say medium or large";
   }
-  if (needs.gpus && (*needs.gpus < 1 || *needs.gpus > most_gpus)) {
-    return "gpus(" + std::to_string(*needs.gpus) + "); a test has 1 to " + std::to_string(most_gpus) + " GPUs";
+  if (needs.gpus && (*needs.gpus < 1 || *needs.gpus > max_gpus)) {
+    return "gpus(" + std::to_string(*needs.gpus) + "); a test has 1 to " + std::to_string(max_gpus) + " GPUs";
   }
   if (needs.gpus == 1 && needs.capabilities.has(Capability::Kind::peer_access)) {
     return "gpus(1) and peer_access, which is between devices; say gpus(2) or more";

@@ -96,10 +96,10 @@ std::string_view apply(Draft& draft, const std::string& option) {
     return context;
   }
   if (begins_with(option, back) && option.size() > back.size() + 2 && option.substr(option.size() - 2) == "ms") {
-    constexpr int most_milliseconds = 60'000;
+    constexpr int max_milliseconds = 60'000;
     const std::string number = option.substr(back.size(), option.size() - back.size() - 2);
     draft.devices.return_after =
-        std::chrono::milliseconds{parse_int(number, 0, most_milliseconds, "the time in return=<n>ms")};
+        std::chrono::milliseconds{parse_int(number, 0, max_milliseconds, "the time in return=<n>ms")};
     return back;
   }
   refuse(option, "is unknown");
@@ -177,7 +177,7 @@ int parse_int(std::string_view text, int smallest, int largest, const std::strin
 }
 
 SimulatedDevices parse_simulated_devices(const std::string& text) {
-  constexpr int most_devices = 16;
+  constexpr int max_devices = 16;
   std::vector<std::string> parts{""};
   for (const char c : text) {
     if (c == ',') {
@@ -194,7 +194,7 @@ SimulatedDevices parse_simulated_devices(const std::string& text) {
   }
   Draft draft;
   draft.devices.context = usual_context;
-  draft.devices.count = parse_int(std::string_view{shape}.substr(0, times), 1, most_devices, "the number of devices");
+  draft.devices.count = parse_int(std::string_view{shape}.substr(0, times), 1, max_devices, "the number of devices");
   draft.devices.size = parse_bytes(std::string_view{shape}.substr(times + 1), "the size of a device");
   apply_all(draft, parts);
   if (draft.devices.context >= draft.devices.size) {

@@ -24,7 +24,7 @@ policy::DeviceKinds kinds_of(const backend::DeviceList& machine, const std::vect
 Choice choose(const std::vector<std::size_t>& allowed, const policy::DeviceKinds& kinds, std::size_t gpus,
               const Capabilities& required, const CapableDevices& capable, ledger::Ledger& ledger) {
   Choice choice;
-  choice.gpus = std::min(gpus, policy::most_for_a_process(kinds));
+  choice.gpus = std::min(gpus, policy::max_for_a_process(kinds));
   choice.candidates = policy::candidates_for(kinds, allowed, choice.gpus);
   if (auto able = capable.capable(required, choice.candidates, ledger); able.size() >= choice.gpus) {
     choice.candidates = std::move(able); // otherwise each test is skipped with what its devices lack
@@ -66,7 +66,7 @@ std::size_t gpus_of(const Plan& plan) {
 }
 
 std::string why_fewer(const policy::DeviceKinds& kinds, std::size_t wanted) {
-  if (kinds.slices.empty() || policy::most_for_a_process(kinds) >= wanted) {
+  if (kinds.slices.empty() || policy::max_for_a_process(kinds) >= wanted) {
     return "";
   }
   return "of the devices that it may use " + std::to_string(kinds.slices.size()) + " are MIG slices and " +

@@ -33,7 +33,7 @@ bool is_stopped(const ledger::Record& entry) {
   return platform::state_of(static_cast<pid_t>(entry.pid)) == platform::ProcessState::stopped;
 }
 
-constexpr std::size_t most_named = 4;
+constexpr std::size_t max_named = 4;
 
 /// With `excess` bytes beyond its claim.
 std::string describe(const ledger::Record& entry, std::uint64_t excess) {
@@ -70,11 +70,11 @@ std::string describe_overheads(const ledger::Blocked& blocked) {
     return a.claim.overhead_bytes > b.claim.overhead_bytes;
   });
   std::string text = "this process " + to_string(Bytes{blocked.own_overhead_bytes});
-  for (std::size_t i = 0; i < std::min(others.size(), most_named); ++i) {
+  for (std::size_t i = 0; i < std::min(others.size(), max_named); ++i) {
     text += ", " + others[i].who + " (pid " + std::to_string(others[i].pid) + ") " +
             to_string(Bytes{others[i].claim.overhead_bytes});
   }
-  return text + (others.size() > most_named ? " and " + std::to_string(others.size() - most_named) + " more" : "");
+  return text + (others.size() > max_named ? " and " + std::to_string(others.size() - max_named) + " more" : "");
 }
 
 std::string describe(const ledger::Blocked& blocked) {
@@ -97,11 +97,11 @@ std::string describe(const ledger::Blocked& blocked) {
     }
   }
   std::string text;
-  for (std::size_t i = 0; i < std::min(named.size(), most_named); ++i) {
+  for (std::size_t i = 0; i < std::min(named.size(), max_named); ++i) {
     text += (i == 0 ? "" : ", ") + named[i];
   }
-  if (named.size() > most_named) {
-    text += " and " + std::to_string(named.size() - most_named) + " more";
+  if (named.size() > max_named) {
+    text += " and " + std::to_string(named.size() - max_named) + " more";
   }
   if (blocked.external) {
     text += text.empty() ? "" : ", and ";

@@ -11,13 +11,13 @@ constexpr std::uint64_t smallest_piece = std::uint64_t{2} << 20U;
 constexpr std::chrono::seconds longest_unmeasured{1};
 
 /// If a context seems to take more, it is probably a leak.
-constexpr Bytes most_believable_context{std::uint64_t{2} << 30U};
+constexpr Bytes max_believable_context{std::uint64_t{2} << 30U};
 
 } // namespace
 
 void Overhead::expect(Bytes usual, Bytes learnt, Bytes heap) {
   heap_ = heap > Bytes{};
-  learnt_ = learnt <= most_believable_context ? learnt : Bytes{};
+  learnt_ = learnt <= max_believable_context ? learnt : Bytes{};
   expected_ = (learnt_ > Bytes{} ? learnt_ : usual) + heap;
   bytes_ = expected_;
 }
@@ -44,7 +44,7 @@ void Overhead::measured(const backend::Settled& settled, Bytes listed, Bytes man
     return;
   }
   bytes_ = std::max(listed, heap_ ? expected_ : learnt_) + managed;
-  if (!heap_ && managed == Bytes{} && listed <= most_believable_context) {
+  if (!heap_ && managed == Bytes{} && listed <= max_believable_context) {
     to_learn_ = listed;
   }
 }

@@ -116,7 +116,7 @@ void check_folder(const std::string& folder, const std::string& what) {
 }
 
 std::chrono::seconds parse_duration(const std::string& text, const std::string& what) {
-  constexpr int most_seconds = 24 * 60 * 60;
+  constexpr int max_seconds = 24 * 60 * 60;
   const auto digits = text.find_first_not_of("0123456789");
   const std::string unit = digits == std::string::npos ? "" : text.substr(digits);
   const int seconds_per_unit = unit == "s" ? 1 : unit == "min" ? 60 : unit == "h" ? 3600 : 0;
@@ -125,7 +125,7 @@ std::chrono::seconds parse_duration(const std::string& text, const std::string& 
   }
   int count = 0;
   const auto result = std::from_chars(text.data(), text.data() + digits, count);
-  if (result.ec != std::errc{} || count > most_seconds / seconds_per_unit) {
+  if (result.ec != std::errc{} || count > max_seconds / seconds_per_unit) {
     throw InvalidSetting{what + "='" + text + "' is more than 24h, the longest that is accepted"};
   }
   return std::chrono::seconds{count * seconds_per_unit};
@@ -208,7 +208,7 @@ Entry parse_entry(const ReadVariable& read) {
   Entry entry;
   entry.name = parse_entry_name(read);
   entry.request = parse_request(text_of(read, "GPUTEST_MEMORY", "small"), "GPUTEST_MEMORY");
-  entry.request.gpus = policy::parse_int(text_of(read, "GPUTEST_GPUS", "1"), 1, most_gpus, "GPUTEST_GPUS");
+  entry.request.gpus = policy::parse_int(text_of(read, "GPUTEST_GPUS", "1"), 1, max_gpus, "GPUTEST_GPUS");
   if (const auto heap = text_of(read, "GPUTEST_HEAP", ""); !heap.empty()) {
     entry.request.heap = parse_bytes(heap, "GPUTEST_HEAP");
   }

@@ -20,7 +20,7 @@ namespace {
 /// Wide enough for sums that would wrap.
 __extension__ using Sum = unsigned __int128;
 
-constexpr std::size_t most_devices = 64;
+constexpr std::size_t max_devices = 64;
 constexpr std::size_t most_claims = 48;
 
 Stage stage_of(char letter) {
@@ -30,7 +30,7 @@ Stage stage_of(char letter) {
 
 Snapshot read_snapshot(tests::Tokens tokens) {
   Snapshot snapshot;
-  snapshot.devices.resize(tokens.number() % (most_devices + 1));
+  snapshot.devices.resize(tokens.number() % (max_devices + 1));
   for (Capacity& device : snapshot.devices) {
     // No driver shows more; a total is not what others write into the ledger.
     device.total_bytes = std::min(tokens.number(), UINT64_MAX >> 1U);
@@ -200,7 +200,7 @@ bool same(const Decision& a, const Decision& b) {
 
 bool is_asked(const Snapshot& snapshot, const Claim& claim) {
   // Nobody asks for no device, and a snapshot has the capacity of all that the claim wants.
-  const DeviceMask known = snapshot.devices.size() == most_devices ? ~DeviceMask{0} : bit(snapshot.devices.size()) - 1;
+  const DeviceMask known = snapshot.devices.size() == max_devices ? ~DeviceMask{0} : bit(snapshot.devices.size()) - 1;
   return (claim.stage == Stage::entering && claim.gpus > 0) ||
          (claim.stage == Stage::waiting && (claim.wanted & ~known) == 0);
 }

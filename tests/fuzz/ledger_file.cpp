@@ -4,12 +4,12 @@
 // devices, wanted, overhead, largest, lease, since, pid, uid, gpus, <name, rest of the line>.
 
 #include "fuzz/fuzzer.hpp"
-#include "support/observed.hpp"
 #include "fuzz/scratch_folder.hpp"
 #include "fuzz/tokens.hpp"
 #include "ledger/ledger.hpp"
 #include "ledger/stored_record.hpp"
 #include "session/messages.hpp"
+#include "support/observed.hpp"
 
 #include <gputest/error.hpp>
 
@@ -28,8 +28,11 @@ namespace {
 class BackendProbe : public ledger::DeviceProbe {
 public:
   [[nodiscard]] std::shared_ptr<const ledger::Observation> observe(const std::string& /*uuid*/) const override {
-    return std::make_shared<tests::Observed>([] { return policy::Capacity{100, 0}; },
-                                             [](const Record& /*ended*/) { return true; });
+    return std::make_shared<tests::Observed>(
+        [] {
+          return policy::Capacity{100, 0};
+        },
+        [](const Record& /*ended*/) { return true; });
   }
 };
 
@@ -70,7 +73,7 @@ StoredRecord read_record(tests::Tokens& tokens) {
 class LedgerFile {
 public:
   void write(tests::Tokens tokens) {
-    for (std::size_t row = 0; row < ledger::most_devices; ++row) {
+    for (std::size_t row = 0; row < ledger::max_devices; ++row) {
       store_.write_row(row, ledger::DeviceRow{});
     }
     for (std::size_t slot = 0; slot < written_; ++slot) {
@@ -83,7 +86,7 @@ public:
     written_ = 0;
     while (!tokens.done()) {
       if (tokens.letter() == 'D') {
-        store_.write_row(rows++ % ledger::most_devices, read_row(tokens));
+        store_.write_row(rows++ % ledger::max_devices, read_row(tokens));
       } else {
         store_.write(written_, read_record(tokens));
         written_ = std::min<std::size_t>(written_ + 1, ledger::slots_of_a_user - 1);
@@ -114,7 +117,7 @@ void check(const Record& entry) {
 }
 
 void check(ledger::DeviceTable& table) {
-  for (std::size_t index = 0; index < ledger::most_devices; ++index) {
+  for (std::size_t index = 0; index < ledger::max_devices; ++index) {
     const std::string uuid = table.uuid(index);
     require(tests::is_printable(uuid) && uuid.size() < 96, "a UUID that a terminal shows as it is", uuid);
   }

@@ -99,14 +99,14 @@ TEST_F(DeviceTableTest, forgets_executables_when_there_is_no_room_for_all) {
     known += bytes != 0 ? 1 : 0;
     EXPECT_TRUE(bytes == 0 || bytes == 500 + executable) << executable;
   }
-  EXPECT_LE(known, most_contexts);
-  EXPECT_GT(known, most_contexts / 2);
+  EXPECT_LE(known, max_contexts);
+  EXPECT_GT(known, max_contexts / 2);
 }
 
 TEST_F(DeviceTableTest, takes_rows_that_nobody_wrote_for_nobodys) {
   const auto a = table_.bit_of("GPU-a");
   table_.remember(1, a, 520);
-  for (std::size_t index = most_devices; index < most_devices + most_contexts; ++index) {
+  for (std::size_t index = max_devices; index < max_devices + max_contexts; ++index) {
     auto row = store_.read_row<ContextRow>(index);
     row.bytes ^= 1U << 30U;
     row.used_at = INT64_MAX;

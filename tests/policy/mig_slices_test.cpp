@@ -14,11 +14,11 @@ const DeviceKinds slices{{}, {0, 1, 2}};
 const DeviceKinds mixed{{2, 3}, {0, 1}};
 
 TEST(MigSlices, are_given_one_by_one) {
-  EXPECT_EQ(most_for_a_process(none), 0U);
-  EXPECT_EQ(most_for_a_process(whole), 2U);
-  EXPECT_EQ(most_for_a_process(slices), 1U);
-  EXPECT_EQ(most_for_a_process(mixed), 2U);
-  EXPECT_EQ(most_for_a_process({{2}, {0, 1}}), 1U);
+  EXPECT_EQ(max_for_a_process(none), 0U);
+  EXPECT_EQ(max_for_a_process(whole), 2U);
+  EXPECT_EQ(max_for_a_process(slices), 1U);
+  EXPECT_EQ(max_for_a_process(mixed), 2U);
+  EXPECT_EQ(max_for_a_process({{2}, {0, 1}}), 1U);
 }
 
 TEST(MigSlices, are_candidates_for_one_device_only) {

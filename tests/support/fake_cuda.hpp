@@ -12,7 +12,7 @@ namespace gputest::tests {
 
 /// The state of the fake CUDA driver in this process, for a test to set and to read.
 struct FakeCuda {
-  static constexpr int most_devices = 4;
+  static constexpr int max_devices = 4;
 
   struct Device {
     bool active = false;           ///< has a primary context
@@ -50,10 +50,10 @@ struct FakeCuda {
   bool initialised = false; ///< cuInit() was called
   int init_result = 0;      ///< what cuInit() answers
   int devices = 1;
-  std::array<Device, most_devices> device{};
+  std::array<Device, max_devices> device{};
   std::uint64_t pools_keep_bytes = 1; ///< what each pool keeps, beside its device's kept_bytes
   int pools_asked = 0;                ///< how often a pool was asked what it keeps
-  int host_pools_trimmed = 0; ///< pools that belong to no device
+  int host_pools_trimmed = 0;         ///< pools that belong to no device
 
   std::map<unsigned long long, Allocation> allocations; ///< by address
   std::vector<std::string> calls;                       ///< of functions that allocate, free and wait for streams

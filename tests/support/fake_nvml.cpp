@@ -33,7 +33,7 @@ constexpr nvml::Result gpu_is_lost = 15; // NVML_ERROR_GPU_IS_LOST
 constexpr unsigned long long total_bytes = 80ULL << 30U;
 constexpr unsigned long long reserved_bytes = 512ULL << 20U;
 
-constexpr unsigned most_gpus = 16;
+constexpr unsigned max_gpus = 16;
 constexpr unsigned most_slices = 7;
 
 // Handles: the address of a GPU's or of a slice's place in here. Slices sit at the odd places, as they may.
@@ -41,7 +41,7 @@ struct Device {
   bool slice = false;
   unsigned index = 0;
 };
-std::array<Device, most_gpus> gpus;
+std::array<Device, max_gpus> gpus;
 std::array<Device, most_slices> slices;
 
 int users = 0;
@@ -67,7 +67,7 @@ unsigned long long number(const std::string& key, unsigned long long otherwise) 
 
 nvml::Result error(const std::string& key) { return static_cast<nvml::Result>(number(key, nvml::success)); }
 
-bool is_lost(const Device& device) { return !device.slice && number("lost", most_gpus) == device.index; }
+bool is_lost(const Device& device) { return !device.slice && number("lost", max_gpus) == device.index; }
 
 nvml::Result copy(const std::string& text, char* to, unsigned size) {
   if (text.size() >= size) {

@@ -9,7 +9,7 @@ namespace gputest::backend::nvml {
 namespace {
 
 // A longer list would mean that the driver asks for more space without end.
-constexpr std::size_t most_processes = 1U << 16U;
+constexpr std::size_t max_processes = 1U << 16U;
 
 /// A process may be in several lists, each with all of its memory: one entry then, with the larger figure.
 void merge(std::vector<NvmlProcess>& processes, const ProcessInfo& info) {
@@ -37,7 +37,7 @@ bool add_list(ProcessQuery* query, Handle device, std::vector<NvmlProcess>& proc
   auto result = query(device, &count, infos.data());
   while (result == insufficient_size) {
     const auto module = std::max<std::size_t>(count, infos.size()) * 2;
-    if (module > most_processes) {
+    if (module > max_processes) {
       return false;
     }
     infos.resize(module);

@@ -15,7 +15,7 @@ namespace gputest::backend {
 /// What one process uses. A pid of 0: nobody.
 struct SimulatedMemory::Record {
   std::int64_t pid = 0;
-  std::array<std::uint64_t, most_devices> used_bytes{};
+  std::array<std::uint64_t, max_devices> used_bytes{};
   std::int64_t seen_ended_ns =
       0; ///< when somebody first saw that it has ended, by the clock of all processes; 0: nobody
   std::array<char, 104> spare{};

@@ -18,7 +18,7 @@ namespace gputest::backend {
 /// Thread-safe. A forked child leaves its parent's memory alone, as on a GPU, and what it allocates is its own.
 class SimulatedMemory {
 public:
-  static constexpr std::size_t most_devices = 16;
+  static constexpr std::size_t max_devices = 16;
 
   /// Opens the store for this setting in `folder`, and makes it if there is none. Throws LedgerError.
   SimulatedMemory(const policy::SimulatedDevices& setting, const std::string& folder);
@@ -53,8 +53,8 @@ private:
   platform::LivenessFifo liveness_;
   std::size_t slot_ = 0;
   std::int64_t pid_ = 0;
-  std::array<std::uint64_t, most_devices> used_{};
-  std::array<std::uint64_t, most_devices> peak_{};
+  std::array<std::uint64_t, max_devices> used_{};
+  std::array<std::uint64_t, max_devices> peak_{};
 };
 
 } // namespace gputest::backend

@@ -21,7 +21,7 @@ namespace gputest::tests {
 class StepsOracle : public ledger::DeviceProbe {
 public:
   static constexpr std::size_t devices = 2;
-  static constexpr std::size_t most_processes = 128;
+  static constexpr std::size_t max_processes = 128;
   static constexpr std::uint64_t device_bytes = 1000;
 
   /// What one process uses of each device.
@@ -53,8 +53,8 @@ public:
 
   [[nodiscard]] std::shared_ptr<const ledger::Observation> observe(const std::string& uuid) const override {
     const auto device = static_cast<std::size_t>(uuid.back() - '0');
-    std::array<bool, most_processes> inside{};
-    for (std::size_t process = 0; process < most_processes; ++process) {
+    std::array<bool, max_processes> inside{};
+    for (std::size_t process = 0; process < max_processes; ++process) {
       inside[process] = shared_->uses[process].inside.at(device);
     }
     return std::make_shared<Observed>(
@@ -66,7 +66,7 @@ public:
 
 private:
   struct Shared {
-    std::array<Use, most_processes> uses;
+    std::array<Use, max_processes> uses;
     std::atomic<std::uint32_t> violations;
   };
 

@@ -11,7 +11,7 @@
 
 namespace gputest::tests::storm {
 
-constexpr std::size_t most_devices = 8;
+constexpr std::size_t max_devices = 8;
 constexpr std::uint64_t device_bytes = 1000;
 constexpr std::size_t most_rows = 256;   ///< processes that run, or whose memory is not back yet
 constexpr std::size_t most_grants = 512; ///< the last ones are remembered
@@ -67,7 +67,7 @@ struct Waiting {
 /// What one process says of itself. In its own words and without the ledger's help.
 struct Row {
   std::atomic<std::uint64_t> number; ///< of the process; its row is `number % most_rows`
-  std::array<std::atomic<std::uint64_t>, most_devices> uses;
+  std::array<std::atomic<std::uint64_t>, max_devices> uses;
   std::atomic<Doing> doing;
   std::atomic<Pulse> pulse;
   std::atomic<std::uint64_t> holds_since; ///< when it asked for the lease that it holds

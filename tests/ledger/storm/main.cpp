@@ -134,7 +134,7 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
   options.add_option("--devices", settings.devices, "Of each storm")
-      ->check(CLI::Range(std::size_t{1}, most_devices))
+      ->check(CLI::Range(std::size_t{1}, max_devices))
       ->capture_default_str();
   options.add_option("--seed", settings.seed, "Of the first storm; the next one has the next")->capture_default_str();
   options.add_option("--folder", settings.folder, "For the ledgers; else one that is removed afterwards");

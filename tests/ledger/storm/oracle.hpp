@@ -20,7 +20,7 @@ namespace gputest::tests::storm {
 /// free.
 class Oracle : public ledger::DeviceProbe {
 public:
-  using Uses = std::array<Use, most_devices>;
+  using Uses = std::array<Use, max_devices>;
 
   Oracle(Board& board, std::uint64_t number) : board_{&board}, number_{number} {}
 
