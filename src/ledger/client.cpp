@@ -152,7 +152,7 @@ struct Client::Look {
 
 Client::Client(platform::SlotStore& store, Records& records) : store_{&store}, records_{&records} {}
 
-void Client::inherit_across_exec() const { liveness_.inherit_across_exec(); }
+void Client::inherit_across_exec() { liveness_.inherit_across_exec(); }
 
 bool Client::forked() const { return liveness_ && own_.pid != platform::own_pid(); }
 

@@ -70,7 +70,7 @@ public:
   [[nodiscard]] Blocked others_on(policy::DeviceMask devices) const;
 
   /// Lets the program that this process will exec() keep the place.
-  void inherit_across_exec() const;
+  void inherit_across_exec();
 
 private:
   struct Look;

@@ -62,24 +62,26 @@ Descriptor FileAt::open(int flags, mode_t type) const {
   if (!file && errno == EACCES && restore_mode(type)) {
     file = open_it();
   }
+  struct stat status {};
   if (!file) {
-    if (const int error = errno; error == ELOOP || error == ENOTDIR || error == EISDIR || error == ENXIO) {
+    const int error = errno;
+    const bool is_of_another_type = error == ELOOP || error == ENOTDIR || error == EISDIR || error == ENXIO;
+    if ((is_of_another_type || error == EACCES) && ::fstatat(folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0) {
+      require_owner(status.st_uid);
+    }
+    if (is_of_another_type) {
       throw LedgerError{path + " is " + in_words(error) + ", and must be " + type_in_words(type) + repair_of(owner)};
     }
+    errno = error;
     return file;
   }
-  struct stat status {};
   if (::fstat(file.number(), &status) != 0) {
     return {};
   }
+  require_owner(status.st_uid);
   if ((status.st_mode & S_IFMT) != type) {
     throw LedgerError{path + " is " + type_in_words(status.st_mode) + ", and must be " + type_in_words(type) +
                       repair_of(owner)};
-  }
-  if (status.st_uid != owner) {
-    throw LedgerError{path + " belongs to " + user_name(status.st_uid) + " (uid " + std::to_string(status.st_uid) +
-                      "), and must belong to " + user_name(owner) + " (uid " + std::to_string(owner) +
-                      "): it is not used" + repair_of(status.st_uid)};
   }
   if (type != S_IFDIR && status.st_nlink > 1) {
     throw LedgerError{path + " has " + std::to_string(status.st_nlink) +
@@ -90,6 +92,15 @@ Descriptor FileAt::open(int flags, mode_t type) const {
     return {};
   }
   return file;
+}
+
+/// Whoever has taken the name is the one who can free it, whatever stands there.
+void FileAt::require_owner(uid_t found) const {
+  if (found != owner) {
+    throw LedgerError{path + " belongs to " + user_name(found) + " (uid " + std::to_string(found) +
+                      "), and must belong to " + user_name(owner) + " (uid " + std::to_string(owner) +
+                      "): it is not used" + repair_of(found)};
+  }
 }
 
 Descriptor FileAt::open_or_make_fifo(int flags) const {

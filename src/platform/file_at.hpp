@@ -47,6 +47,9 @@ struct FileAt {
   std::string path; ///< for messages
   uid_t owner;      ///< whose it must be
   mode_t mode;      ///< with which this user makes it
+
+private:
+  void require_owner(uid_t found) const;
 };
 
 /// What to do about a ledger's file or folder of `owner` that is not as it must be; begins with a semicolon.

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <utility>
 
 namespace gputest::platform {
 
@@ -34,7 +35,15 @@ void LivenessFifo::require_in_place(const FileAt& fifo) const {
   }
 }
 
-void LivenessFifo::inherit_across_exec() const { ::fcntl(file_.number(), F_SETFD, 0); }
+void LivenessFifo::inherit_across_exec() {
+  // Shell scripts open descriptors by numbers of their choice (`exec 9>lock`, `exec 200>&1`), which closes what has
+  // them.
+  constexpr int beyond_what_scripts_choose = 700;
+  if (Descriptor high{::fcntl(file_.number(), F_DUPFD_CLOEXEC, beyond_what_scripts_choose)}) {
+    file_ = KeptDescriptor{std::move(high), std::string{file_.path()}};
+  } // else fewer are allowed
+  ::fcntl(file_.number(), F_SETFD, 0);
+}
 
 LivenessWatch::LivenessWatch(const FileAt& fifo) {
   if (Descriptor file = fifo.open_or_make_fifo(O_RDONLY)) {

@@ -29,7 +29,7 @@ public:
   void require_in_place(const FileAt& fifo) const;
 
   /// Lets the program that this process will exec() keep it. Throws as require_kept() does.
-  void inherit_across_exec() const;
+  void inherit_across_exec();
 
 private:
   explicit LivenessFifo(KeptDescriptor file) : file_{std::move(file)} {}

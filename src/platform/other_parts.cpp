@@ -2,6 +2,7 @@
 #include "platform/other_parts.hpp"
 
 #include "platform/reason.hpp"
+#include "platform/user_name.hpp"
 
 #include <gputest/error.hpp>
 
@@ -13,6 +14,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <map>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -25,6 +27,34 @@ namespace {
 /// on one ledger.
 constexpr std::size_t max_entries = 4096;
 constexpr std::size_t max_users = 256;
+
+/// Who has how many entries of the folder, apart from the parts of its users: an error that names the one with most.
+LedgerError too_many_entries(const LedgerFolder& folder, const std::string& prefix, DIR* entries) {
+  std::map<uid_t, std::size_t> counts;
+  ::rewinddir(entries);
+  std::size_t looked_at = 0;
+  for (const dirent* entry = nullptr; looked_at <= max_entries && (entry = ::readdir(entries)) != nullptr;) {
+    ++looked_at;
+    struct stat status {};
+    const std::string name = entry->d_name;
+    if (name != "." && name != ".." && ::fstatat(folder.number(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+        name != prefix + std::to_string(status.st_uid)) {
+      ++counts[status.st_uid];
+    }
+  }
+  const auto most =
+      std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  std::string text = folder.path() + " has more than " + std::to_string(max_entries) +
+                     " entries, and a shared ledger needs one a user, called " + prefix + "<uid>";
+  if (most != counts.end()) {
+    const std::string uid = std::to_string(most->first);
+    const std::string name = user_name(most->first);
+    text += ". Of those that are no ledger, " + std::to_string(most->second) + " belong to " + name + " (uid " + uid +
+            "). " + name + " or an administrator can remove them: find " + folder.path() +
+            " -mindepth 1 -maxdepth 1 -uid " + uid + " ! -name " + prefix + uid + " -exec rm -r {} +";
+  }
+  return LedgerError{text};
+}
 
 /// The other users that have a folder of the right name and owner. A part that does not belong to the user of its name
 /// is nobody's, and is never used.
@@ -39,10 +69,7 @@ std::vector<uid_t> owners_in(const LedgerFolder& folder, const std::string& stor
   std::size_t count = 0;
   for (const dirent* entry = nullptr; (entry = ::readdir(entries.get())) != nullptr;) {
     if (++count > max_entries) {
-      throw LedgerError{folder.path() + " has more than " + std::to_string(max_entries) +
-                        " entries, and a shared ledger needs one a user; an administrator has to remove what is not "
-                        "called " +
-                        prefix + "<uid>"};
+      throw too_many_entries(folder, prefix, entries.get());
     }
     const std::string name = entry->d_name;
     uid_t owner = 0;

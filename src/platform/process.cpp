@@ -21,6 +21,9 @@ namespace gputest::platform {
 
 namespace {
 
+/// Not 't': a tracer such as strace holds its process for a moment at each system call, and lets it continue by itself.
+constexpr char stopped_by_signal = 'T';
+
 std::string proc_file(pid_t pid, const char* name) { return "/proc/" + std::to_string(pid) + "/" + name; }
 
 /// `state parent …` of `pid (name) state parent …`: the name may itself hold blanks and brackets, so from the last one.
@@ -75,8 +78,7 @@ bool exists(pid_t pid) { return pid > 0 && (::kill(pid, 0) == 0 || errno == EPER
 ProcessState state_of(pid_t pid) {
   const auto fields = fields_after_name(pid);
   switch (fields.empty() ? 'X' : fields.front()) {
-  case 'T': // by a signal
-  case 't': // by a debugger
+  case stopped_by_signal:
     return ProcessState::stopped;
   case 'Z':
     return has_other_threads(pid) ? ProcessState::ending : ProcessState::ended;
@@ -90,9 +92,7 @@ ProcessState state_of(pid_t pid) {
 
 bool is_stopped(pid_t pid, std::uint64_t start_time) {
   const auto fields = fields_after_name(pid);
-  // Not 't': a tracer such as strace holds its process for a moment at each system call, and lets it continue by
-  // itself.
-  return !fields.empty() && fields.front() == 'T' && start_time_in(fields) == start_time;
+  return !fields.empty() && fields.front() == stopped_by_signal && start_time_in(fields) == start_time;
 }
 
 std::optional<std::uint64_t> start_time_of(pid_t pid) { return start_time_in(fields_after_name(pid)); }

@@ -22,8 +22,8 @@ namespace gputest::platform {
 
 /// What becomes of a process; for messages only.
 enum class ProcessState {
-  running,
-  stopped, ///< by SIGSTOP, Ctrl-Z or a debugger: it goes on when it is told to
+  running, ///< or held by a debugger, which lets it go on
+  stopped, ///< by SIGSTOP or Ctrl-Z: it goes on when it is told to
   ending,  ///< its first thread has ended and others have not: the driver's, for a while, when a process ends
   ended    ///< there is no such process, or only its exit status is left
 };

@@ -25,6 +25,9 @@ constexpr mode_t writable_file = 0660;
 
 bool is_shared(const FileAt& place) { return place.mode == shared_folder; }
 
+/// Whether a file system has no RENAME_NOREPLACE: ZFS before 2.2, 9p, and what a sandbox emulates.
+bool cannot_rename_without_replacing(int error) { return error == EINVAL || error == ENOSYS; }
+
 /// Makes the folder of a part, under another name first, since a umask may take off what others need to read it, and
 /// the process may be killed before it has put that right. Whether it is there then, with errno as it is after
 /// rename(2). Any step fails with ENOENT if another process of this user has just renamed or removed what both were
@@ -32,16 +35,21 @@ bool is_shared(const FileAt& place) { return place.mode == shared_folder; }
 bool make_folder(const FileAt& place) {
   FileAt beginning = place;
   beginning.name = "beginning." + place.name;
+  beginning.path.replace(beginning.path.size() - place.name.size(), std::string::npos, beginning.name);
   if (::mkdirat(place.folder, beginning.name.c_str(), place.mode) != 0 && errno != EEXIST) {
-    throw failure("make the folder", beginning.path, errno);
+    throw failure("make the folder", place.path, errno);
   }
   const bool made =
+      beginning.open(O_RDONLY | O_DIRECTORY, S_IFDIR) && // another user may have taken the name
       ::fchmodat(place.folder, beginning.name.c_str(), place.mode, AT_SYMLINK_NOFOLLOW) == 0 &&
-      beginning.open(O_RDONLY | O_DIRECTORY, S_IFDIR) &&
       ::renameat2(place.folder, beginning.name.c_str(), place.folder, place.name.c_str(), RENAME_NOREPLACE) == 0;
   if (!made) {
     const int error = errno;
     ::unlinkat(place.folder, beginning.name.c_str(), AT_REMOVEDIR);
+    if (cannot_rename_without_replacing(error)) {
+      return ::mkdirat(place.folder, place.name.c_str(), place.mode) == 0 &&
+             ::fchmodat(place.folder, place.name.c_str(), place.mode, AT_SYMLINK_NOFOLLOW) == 0;
+    }
     errno = error;
   }
   return made;
@@ -93,8 +101,11 @@ StorePart StorePart::make(const FileAt& place, const Layout& layout) {
   const FileAt beginning{folder.number(), place.path, "beginning", place.owner, mode};
   try {
     SlotFile::create(beginning, layout);
-    // Never over another one: it may be in use.
-    if (::renameat2(folder.number(), "beginning", folder.number(), "ledger", RENAME_NOREPLACE) != 0) {
+    // Never over another one: it may be in use. Only this user's processes make one here, each under the mutex.
+    const auto is_missing = [&] { return ::faccessat(folder.number(), "ledger", F_OK, AT_SYMLINK_NOFOLLOW) != 0; };
+    if (::renameat2(folder.number(), "beginning", folder.number(), "ledger", RENAME_NOREPLACE) != 0 &&
+        !(cannot_rename_without_replacing(errno) && is_missing() &&
+          ::renameat(folder.number(), "beginning", folder.number(), "ledger") == 0)) {
       throw failure("rename a new ledger to", place.path + "/ledger", errno);
     }
   } catch (const LedgerError&) {

@@ -30,7 +30,7 @@ std::string claim_text(const policy::Claim& claim) {
 }
 
 bool is_stopped(const ledger::Record& entry) {
-  return platform::state_of(static_cast<pid_t>(entry.pid)) == platform::ProcessState::stopped;
+  return platform::is_stopped(static_cast<pid_t>(entry.pid), entry.start_time);
 }
 
 constexpr std::size_t max_named = 4;

@@ -269,6 +269,26 @@ TEST_F(HostileUser, that_makes_anothers_part_first_is_named_to_that_one_and_igno
       StartsWith(part_of(0) + " belongs to nobody (uid 65534), and must belong to root (uid 0): it is not used"));
 }
 
+TEST_F(HostileUser, that_takes_the_name_of_anothers_part_is_named_whatever_it_has_put_there) {
+  const std::string part = part_of(another_member);
+  const std::string beginning = folder() + "/beginning." + fs::path{part}.filename().string();
+  for (const std::string& name : {part, beginning}) {
+    const std::vector<std::function<bool()>> ways{
+        [&] { return ::mkdir(name.c_str(), 0700) == 0; }, [&] { return ::mkdir(name.c_str(), 0777) == 0; },
+        [&] { return ::mkfifo(name.c_str(), 0600) == 0; }, [&] { return ::symlink("/tmp", name.c_str()) == 0; },
+        [&] { return ::open(name.c_str(), O_CREAT | O_WRONLY, 0600) >= 0; }};
+    for (const auto& way : ways) {
+      ASSERT_TRUE(attack(way));
+      const std::string said = told_to_a_member();
+      EXPECT_THAT(said, StartsWith(name + " belongs to nobody (uid 65534), and must belong to "));
+      EXPECT_THAT(said, HasSubstr("it is not used; nobody or an administrator has to remove it, or set GPUTEST_DIR to "
+                                  "another folder"));
+      fs::remove_all(name);
+    }
+  }
+  EXPECT_EQ(told_to_a_member(), "done");
+}
+
 TEST_F(HostileUser, that_leaves_thousands_of_files_in_the_shared_folder_is_an_error_that_says_so) {
   ASSERT_TRUE(attack([&] {
     for (int i = 0; i < 4200; ++i) {
@@ -276,8 +296,14 @@ TEST_F(HostileUser, that_leaves_thousands_of_files_in_the_shared_folder_is_an_er
     }
     return true;
   }));
-  EXPECT_THAT(told_to_a_member(), StartsWith(folder() + " has more than 4096 entries, and a shared ledger needs one a "
-                                                        "user; an administrator has to remove"));
+  const std::string said = told_to_a_member();
+  EXPECT_THAT(said, StartsWith(folder() + " has more than 4096 entries, and a shared ledger needs one a user, called "
+                                          "ledger-3.<uid>. Of those that are no ledger, 409"));
+  const std::string command =
+      "find " + folder() + " -mindepth 1 -maxdepth 1 -uid 65534 ! -name ledger-3.65534 -exec rm -r {} +";
+  EXPECT_THAT(said, HasSubstr(" belong to nobody (uid 65534). nobody or an administrator can remove them: " + command));
+  EXPECT_TRUE(attack([&] { return std::system(command.c_str()) == 0; })); // NOLINT(*-env33-c, *-mt-unsafe)
+  EXPECT_EQ(told_to_a_member(), "done");
 }
 
 TEST_F(HostileUser, cannot_remove_replace_or_damage_the_mutex_or_what_belongs_to_another) {

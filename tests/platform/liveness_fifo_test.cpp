@@ -136,7 +136,7 @@ TEST_F(LivenessFifoTest, goes_to_the_next_program_only_if_it_was_told_so) {
   const std::string look = "ls -l /proc/$$/fd | grep -q ' " + path_ + "$'";
   const auto run = [&](bool inherited) {
     return in_child([&] {
-      const LivenessFifo fifo = LivenessFifo::take(path_);
+      LivenessFifo fifo = LivenessFifo::take(path_);
       if (inherited) {
         fifo.inherit_across_exec();
       }
@@ -198,7 +198,7 @@ TEST_F(LivenessFifoTest, that_is_renamed_or_replaced_under_its_owner_is_an_error
 }
 
 TEST_F(LivenessFifoTest, that_was_closed_by_something_else_is_an_error) {
-  const LivenessFifo fifo = LivenessFifo::take(path_);
+  LivenessFifo fifo = LivenessFifo::take(path_);
   for (int number = 0; number < 256; ++number) {
     std::error_code ignored;
     if (std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(number), ignored) == path_) {

@@ -14,11 +14,19 @@
 
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
@@ -55,6 +63,18 @@ std::vector<std::string> names_in(const std::string& folder) {
     names.push_back(entry.path().filename());
   }
   return names;
+}
+
+/// From here on renameat2() answers with `error` if it gets flags, as on a file system that has none.
+bool refuse_flags_of_rename(unsigned error) {
+  constexpr auto number = static_cast<unsigned>(offsetof(seccomp_data, nr));
+  constexpr auto flags = static_cast<unsigned>(offsetof(seccomp_data, args) + 4 * sizeof(std::uint64_t));
+  std::array<sock_filter, 6> program{
+      {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, number), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_renameat2, 0, 3),
+       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, flags), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0),
+       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)}};
+  const sock_fprog filter{static_cast<unsigned short>(program.size()), program.data()};
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
 }
 
 class SlotStoreTest : public ::testing::Test {
@@ -98,6 +118,25 @@ TEST_F(SlotStoreTest, keeps_records_and_rows_apart_and_for_others) {
   EXPECT_EQ(again.read<StoredRecord>(31).words, last.words);
   EXPECT_EQ(again.read_row<StoredRecord>(15).words, row.words);
   EXPECT_EQ(again.read_row<StoredRecord>(14).words, StoredRecord{}.words);
+}
+
+TEST_F(SlotStoreTest, is_made_where_the_file_system_cannot_rename_without_replacing) {
+  const int status = in_child([&] {
+    if (!refuse_flags_of_rename(EINVAL) || ::renameat2(AT_FDCWD, "/a", AT_FDCWD, "/b", RENAME_NOREPLACE) == 0 ||
+        errno != EINVAL) {
+      return 2;
+    }
+    SlotStore store = open();
+    store.write(3, StoredRecord{{7}});
+    return 0;
+  });
+  EXPECT_EQ(status, 0);
+  auto names = names_in(path());
+  std::sort(names.begin(), names.end());
+  EXPECT_EQ(names, (std::vector<std::string>{"ledger", "mutex"}));
+  EXPECT_EQ(names_in(folder()), std::vector<std::string>{"store"});
+  EXPECT_EQ(mode_of(path()), 0700U);
+  EXPECT_EQ(open().read<StoredRecord>(3).words[0], 7U);
 }
 
 TEST_F(SlotStoreTest, gives_the_first_slot_that_is_free_and_whose_fifo_nobody_has) {

@@ -72,6 +72,12 @@ ChildProcess::ChildProcess(std::vector<std::string> command, const Environment& 
   check(pid_ >= 0, "fork");
   if (pid_ == 0) {
     ::signal(SIGPIPE, SIG_DFL);
+    // If this test was started without one of these streams, a pipe may have its number: not all is done in one pass.
+    for (int* const descriptor : {&in.read, &out.write, &err.write}) {
+      if (*descriptor <= STDERR_FILENO) {
+        *descriptor = ::fcntl(*descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+      }
+    }
     ::dup2(in.read, STDIN_FILENO);
     ::dup2(out.write, STDOUT_FILENO);
     ::dup2(err.write, STDERR_FILENO);
