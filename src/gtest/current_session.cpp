@@ -21,13 +21,6 @@ namespace {
 
 constexpr const char* what_main_returns = "gputest::run_all_tests()";
 
-/// A threadsafe death test starts the executable again, for one statement of a test. The parent holds what it needs.
-bool is_death_test_child() {
-  std::ifstream file{"/proc/self/cmdline"};
-  const std::string arguments{std::istreambuf_iterator<char>{file}, {}};
-  return arguments.find("gtest_internal_run_death_test=") != std::string::npos;
-}
-
 std::string name_of(const ::testing::TestInfo& test) { return std::string{test.test_suite_name()} + "." + test.name(); }
 
 const ::testing::TestSuite& running_suite() { return *::testing::UnitTest::GetInstance()->current_test_suite(); }
@@ -119,6 +112,12 @@ bool fits(const Request& test, const Request& suite) {
 }
 
 } // namespace
+
+bool is_death_test_child() {
+  std::ifstream file{"/proc/self/cmdline"};
+  const std::string arguments{std::istreambuf_iterator<char>{file}, {}};
+  return arguments.find("gtest_internal_run_death_test=") != std::string::npos;
+}
 
 void record(::testing::TestPartResult::Type type, const ::testing::TestInfo& test, const std::string& reason) noexcept {
   try {

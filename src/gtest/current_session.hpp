@@ -17,6 +17,10 @@ namespace gputest::detail {
 /// The suite of the tests that report misnamed annotations. They need no GPU.
 inline constexpr const char* misnamed_suite = "GputestNeeds";
 
+/// Whether this is the child of a threadsafe death test: it runs the executable again, for one statement of a test, and
+/// the parent holds what it needs.
+[[nodiscard]] bool is_death_test_child();
+
 /// Records a skip or a failure of the running test, at its own place in the source. Does not throw.
 void record(::testing::TestPartResult::Type type, const ::testing::TestInfo& test, const std::string& reason) noexcept;
 

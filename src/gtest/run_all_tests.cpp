@@ -23,6 +23,7 @@ private:
 };
 
 bool misnamed_are_tests = false;
+bool has_listener = false;
 
 void register_misnamed_annotations() {
   for (const auto& annotation : detail::misnamed_annotations(*::testing::UnitTest::GetInstance())) {
@@ -36,9 +37,18 @@ void register_misnamed_annotations() {
 
 } // namespace
 
-void Environment::SetUp() { CurrentSession::instance().begin(*::testing::UnitTest::GetInstance()); }
+void Environment::SetUp() {
+  auto& unit_test = *::testing::UnitTest::GetInstance();
+  if (!has_listener && !detail::is_death_test_child()) { // in which GoogleTest calls no listener
+    auto* const listener = new Listener;                 // NOLINT(cppcoreguidelines-owning-memory): GoogleTest owns it
+    unit_test.listeners().Append(listener);
+    listener->OnTestProgramStart(unit_test);
+  }
+  CurrentSession::instance().begin(unit_test);
+}
 
 void Listener::OnTestProgramStart(const ::testing::UnitTest& unit_test) {
+  has_listener = true;
   CurrentSession::instance().begin_program();
   // Before any environment runs: one that was registered before ours may use CUDA.
   CurrentSession::instance().begin(unit_test);

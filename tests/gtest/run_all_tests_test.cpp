@@ -295,6 +295,27 @@ TEST_F(RunAllTests, may_be_replaced_by_an_environment_and_a_listener) {
   EXPECT_EQ(plain.finish().exit_code, 0);
 }
 
+TEST_F(RunAllTests, may_be_replaced_by_an_environment_alone) {
+  set("GPUTEST_ENTRY", "ctest");
+  set("GPUTEST_TEST", "entry");
+  for (const std::string filter : {"Medium.*", "NoFixture.*"}) {
+    auto suite = start("own_main", {"environment", "--gtest_filter=" + filter, "--gtest_repeat=2"});
+    for (int repeat = 0; repeat < 2; ++repeat) {
+      suite.wait_for_out("@body");
+      EXPECT_EQ(claim_of(suite).stage, policy::Stage::holding);
+      EXPECT_EQ(claim_of(suite).medium_lock, filter == "Medium.*");
+      suite.say("go on");
+    }
+    const Ended ended = suite.finish();
+    EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
+    EXPECT_EQ(count(ended.err, "gputest: admitted"), 1U) << ended.err;
+    EXPECT_EQ(count(ended.err, "gputest: entry complete: entry\x7f\n"), 1U) << ended.err;
+  }
+  set("GPUTEST_DEVICES", "none");
+  const Ended skipped = run("own_main", {"environment"});
+  EXPECT_EQ(skipped.exit_code, 77) << skipped.out << skipped.err;
+}
+
 TEST_F(RunAllTests, is_missed_by_the_fixtures_of_an_executable_without_it) {
   const std::string remedy = "link gputest::main in place of gtest_main, or end your main() with "
                              "`return gputest::run_all_tests();`";

@@ -16,10 +16,11 @@ namespace gputest {
 /// says why. If main() drops the result and ends with 0 although tests failed, the process ends with 1.
 [[nodiscard]] int run_all_tests();
 
-/// Chooses this process's devices, pins them, and enters the ledger, before the first test.
+/// Installs gputest where a main() calls RUN_ALL_TESTS() itself: `AddGlobalTestEnvironment(new gputest::Environment)`.
 ///
-/// The constructor does nothing. SetUp() may block until a device has room for one more process. Only for a main() that
-/// cannot call run_all_tests().
+/// Register it before every environment that uses CUDA. The constructor does nothing. SetUp() appends a Listener if
+/// there is none, chooses this process's devices, pins them, and enters the ledger. It may block until a device has
+/// room for one more process. gpu_discover_tests() needs run_all_tests(), which can list the tests.
 class Environment : public ::testing::Environment {
 public:
   void SetUp() override;
@@ -28,8 +29,9 @@ public:
 /// Gives each test its memory: leases before the fixture is constructed, gives back after it is destroyed. A suite with
 /// a lease of its own holds it from before SetUpTestSuite() until after TearDownTestSuite().
 ///
-/// Skips or fails the test, with the reason, if its memory is not granted. The constructor does nothing. Only for a
-/// main() that cannot call run_all_tests(). There an annotation that names no test fails the program, but no single
+/// Skips or fails the test, with the reason, if its memory is not granted. The constructor does nothing.
+/// run_all_tests() and Environment append one; a main() that appends it itself has gputest before all environments.
+/// Without run_all_tests() an annotation that names no test fails the program, but no single
 /// test, and only if all tests run, or some of the suite that it names. In an entry of gpu_add_test()
 /// it tells CTest that the tests have ended, and a process that skipped all of them and exits with 0 ends with
 /// skipped_exit_code.

@@ -38,5 +38,9 @@ int main(int argc, char** argv) {
     static_cast<void>(how == "drops_by_hand" ? run_by_hand() : gputest::run_all_tests());
     return how == "drops_with_77" ? 77 : how == "drops_with_3" ? 3 : 0;
   }
+  if (argc > 1 && std::string_view{argv[1]} == "environment") {
+    testing::AddGlobalTestEnvironment(new gputest::Environment);
+    return RUN_ALL_TESTS();
+  }
   return gputest::run_all_tests();
 }
