@@ -10,6 +10,7 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace gputest {
 
@@ -57,8 +58,12 @@ inline constexpr Capability tcc{Capability::Kind::tcc};   ///< the driver model 
 inline constexpr Capability wddm{Capability::Kind::wddm}; ///< the driver model WDDM
 inline constexpr Capability mig{Capability::Kind::mig};   ///< a MIG slice
 
-/// At least this compute capability: `sm(80)` for 8.0.
-constexpr Capability sm(unsigned least) { return Capability{Capability::Kind::sm, least}; }
+/// At least this compute capability: `sm(80)` for 8.0. A test that asks for one below 10 or above 999 fails.
+template <class Number>
+constexpr Capability sm(Number least) {
+  static_assert(std::is_integral_v<Number>, "sm() takes the compute capability without its point: sm(80) for 8.0");
+  return Capability{Capability::Kind::sm, static_cast<std::uint64_t>(least)};
+}
 /// A device with at least this much memory, including what the driver reserves.
 constexpr Capability total_memory(Bytes least) { return Capability{Capability::Kind::total_memory, least.count()}; }
 /// A device on which processes other than gputest's tests leave at least this much free when it is chosen.
@@ -102,6 +107,9 @@ private:
 ///
 /// Throws InvalidSetting, naming `what` and all allowed words, for any other word.
 [[nodiscard]] Capabilities parse_capabilities(std::string_view text, std::string_view what = "capabilities");
+
+/// What cannot be meant, and what to write instead: `sm(8)`, for sm(80). Empty if there is nothing. Pure.
+[[nodiscard]] std::string mistake_in(const Capabilities& capabilities);
 
 /// For people: `memory_pools, sm_80, total_memory of 40 GiB`. Empty if nothing is required.
 [[nodiscard]] std::string to_string(const Capabilities& capabilities);

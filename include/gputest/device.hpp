@@ -18,7 +18,9 @@ struct Device {
 
 /// The devices chosen for this process, in the order CUDA numbers them (0, 1, …).
 ///
-/// Empty before gputest has chosen, and if there is no usable GPU. Does not block.
+/// Empty before gputest has chosen, and if there is no usable GPU. The list does not change afterwards and lives as
+/// long as the process, so any thread of a test may read it. Not while another thread is in Session::enter(). Does not
+/// block.
 [[nodiscard]] const std::vector<Device>& current_devices();
 
 } // namespace gputest

@@ -83,7 +83,8 @@ public:
   /// Blocks until the memory is free, for at most Entry::wait_limit; says on stderr what it waits for. Sets the device
   /// heap that is asked for. Fails before enter(), and for more than the Plan announced if that has no room beside the
   /// contexts of all processes. A large request under LargePolicy::exclude never blocks. Throws NestedLease if this
-  /// process holds a lease, LedgerError, InvalidSetting for a number of GPUs that is not 1 to 16.
+  /// process holds a lease, LedgerError, InvalidSetting for a number of GPUs that is not 1 to 16, and for a
+  /// compute capability such as sm(8).
   [[nodiscard]] Lease lease(const Request& request, const std::string& who);
 
   /// Counts memory that this process has taken without a lease as its own, and says on stderr how much `where` took, if
@@ -91,9 +92,9 @@ public:
   /// `Graph::SetUpTestSuite()`. Does nothing while a lease is held. Takes some 10 µs, and 0.5 ms if memory was taken.
   void count_unleased(const std::string& where);
 
-  /// For a test that ran out of memory: says on stderr, and returns, which processes have memory of this process's
-  /// devices beyond what they have leased, as far as this can be seen. Returns nothing while another call is in
-  /// progress. Throws LedgerError.
+  /// For a test that ran out of memory: says on stderr, and returns, its lease, which processes have memory of this
+  /// process's devices beyond what they have leased, as far as this can be seen, and what to do. Returns nothing while
+  /// another call is in progress. Throws LedgerError.
   [[nodiscard]] std::string explain_out_of_memory(const std::string& who);
 
   /// Gives back the lease that is held, if any; the Lease object then holds nothing.

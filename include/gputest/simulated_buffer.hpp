@@ -8,7 +8,9 @@ namespace gputest {
 /// Memory of a simulated device (`GPUTEST_DEVICES=simulated:…`): counted across all processes of the machine, never
 /// touched.
 ///
-/// Works with and without gputest's GoogleTest classes, so that a suite can be compared with and without them.
+/// Works with and without gputest's GoogleTest classes, so that a suite can be compared with and without them. Any
+/// thread may take and give back memory; one object is not for several threads at once. Taking and giving back block
+/// for microseconds, while other processes do the same.
 class SimulatedBuffer {
 public:
   SimulatedBuffer() = default;
@@ -16,7 +18,8 @@ public:
   /// Takes `size` bytes of the process's simulated device number `index`, and the process's context on first use.
   ///
   /// Throws OutOfMemory, with what is used and by how many processes, if they do not fit; InvalidSetting if the devices
-  /// are not simulated or there is no such one. Does not wait for memory.
+  /// are not simulated or there is no such one; LedgerError if the file that counts the memory cannot be used. Does not
+  /// wait for memory.
   explicit SimulatedBuffer(Bytes size, int index = 0);
 
   SimulatedBuffer(SimulatedBuffer&& other) noexcept;

@@ -8,6 +8,7 @@
 #include "cli/run_command.hpp"
 #include "cli/status_command.hpp"
 #include "platform/environment.hpp"
+#include "policy/nearest_name.hpp"
 
 #include <gputest/error.hpp>
 
@@ -18,6 +19,7 @@
 #include <cstdio>
 #include <exception>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace gputest::cli {
@@ -30,13 +32,27 @@ public:
   using Error::Error;
 };
 
+bool is_option(const std::string& word) { return word.compare(0, 1, "-") == 0; }
+
+/// What to say of an option that a command of the tool does not have.
+std::string unknown_option(const CLI::App& command, const std::string& word) {
+  std::set<std::string> names;
+  for (const auto* option : command.get_options()) {
+    for (const auto& name : option->get_lnames()) {
+      names.insert("--" + name);
+    }
+  }
+  const auto name = word.substr(0, word.find('='));
+  return fmt::format("unknown option '{}' of 'gputest {}'; the nearest is {}", name, command.get_name(),
+                     policy::nearest_name(name, names));
+}
+
 /// What is left of the words before `--`, and the words after it, as one command.
-std::vector<std::string> command_of(const std::vector<std::string>& remaining,
-                                    const std::optional<std::vector<std::string>>& after_dashes) {
-  std::vector<std::string> command = remaining;
-  if (!command.empty() && command.front().compare(0, 1, "-") == 0) {
-    throw WrongCommandLine{"unknown option '" + command.front() +
-                           "'; write a command whose name begins with '-' after '--'"};
+std::vector<std::string> command_of(const CLI::App& run, const std::optional<std::vector<std::string>>& after_dashes) {
+  std::vector<std::string> command = run.remaining();
+  if (!command.empty() && is_option(command.front())) {
+    throw WrongCommandLine{unknown_option(run, command.front()) +
+                           ". A command whose name begins with '-' stands after '--'"};
   }
   if (after_dashes) {
     if (!command.empty()) {
@@ -102,7 +118,7 @@ int interpret(const std::vector<std::string>& arguments) {
     std::reverse(words.begin(), words.end()); // the order in which CLI11 wants them
     app->parse(std::move(words));
     if (run_app->parsed()) {
-      run.command = command_of(run_app->remaining(), after_dashes);
+      run.command = command_of(*run_app, after_dashes);
     } else if (plan_app->parsed()) {
       line.plan.ctest_options = after_dashes.value_or(std::vector<std::string>{});
       check(line.plan);
@@ -113,6 +129,13 @@ int interpret(const std::vector<std::string>& arguments) {
     return refuse(arguments.empty()
                       ? "the command is missing; the commands are run, devices, status and plan"
                       : "'" + arguments.front() + "' is not a command; the commands are run, devices, status and plan");
+  } catch (const CLI::ExtrasError& error) {
+    for (const auto* command : app->get_subcommands()) {
+      if (const auto extras = command->remaining(); !extras.empty() && is_option(extras.front())) {
+        return refuse(unknown_option(*command, extras.front()));
+      }
+    }
+    return refuse(error.what());
   } catch (const CLI::ParseError& error) {
     return error.get_exit_code() == 0 ? app->exit(error) : refuse(error.what());
   } catch (const Error& error) { // a value that an option cannot have is InvalidSetting

@@ -38,10 +38,13 @@ std::string short_text(Request request) {
   return to_string(request);
 }
 
-void check_gpus(const Request& request, const std::string& who) {
+void check_request(const Request& request, const std::string& who) {
   if (request.gpus < 1 || request.gpus > max_gpus) {
     throw InvalidSetting{who + " asks for " + std::to_string(request.gpus) +
                          " GPUs (Request::gpus); allowed are 1 to " + std::to_string(max_gpus)};
+  }
+  if (const auto mistake = mistake_in(request.capabilities); !mistake.empty()) {
+    throw InvalidSetting{who + " asks for " + mistake};
   }
 }
 
@@ -78,13 +81,13 @@ private:
 class Leasing {
 public:
   Leasing(Settings settings, Entry entry) : session_{std::move(settings), std::move(entry), program_name()} {
-    check_gpus(session_.entry().request, "the CTest entry");
+    check_request(session_.entry().request, "the CTest entry");
   }
 
   Outcome enter(const Plan& plan, bool in_place_of_parent) {
     const std::lock_guard guard{mutex_};
     for (const auto& request : plan.requests) {
-      check_gpus(request, "the plan");
+      check_request(request, "the plan");
     }
     if (std::exchange(has_entered_, true)) {
       throw Error{"Session::enter() was called a second time; a process chooses its devices once. Call it once, with a "
@@ -108,13 +111,13 @@ public:
   [[nodiscard]] const Entry& entry() const { return session_.entry(); }
 
   Outcome check(const Request& request, const std::string& who) {
-    check_gpus(request, who);
+    check_request(request, who);
     const std::lock_guard guard{mutex_};
     return in_place_of_parent_ ? Outcome{} : session_.check_devices(request, who);
   }
 
   Outcome foresee(const Request& request, const std::string& who) {
-    check_gpus(request, who);
+    check_request(request, who);
     const std::lock_guard guard{mutex_};
     if (in_place_of_parent_) {
       return {};
@@ -124,7 +127,7 @@ public:
 
   /// Leases; `number` becomes that of the lease.
   Outcome lease(const Request& request, const std::string& who, std::uint64_t& number) {
-    check_gpus(request, who);
+    check_request(request, who);
     const std::lock_guard guard{mutex_};
     if (held_) {
       throw NestedLease{who + " asked for a lease of " + short_text(request) + " while " +
@@ -160,7 +163,8 @@ public:
   std::string explain_out_of_memory(const std::string& who) {
     // Another thread may wait for a lease, and the caller may hold a lock of the test framework's.
     const std::unique_lock guard{mutex_, std::try_to_lock};
-    return !guard || in_place_of_parent_ ? std::string{} : session_.explain_out_of_memory(who);
+    return !guard || in_place_of_parent_ ? std::string{}
+                                         : session_.explain_out_of_memory(who, held_ ? &*held_ : nullptr);
   }
 
   [[nodiscard]] bool holds(std::uint64_t number) {

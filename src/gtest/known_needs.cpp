@@ -3,6 +3,7 @@
 
 #include <gputest/gtest/annotate.hpp>
 #include <gputest/gtest/fixtures.hpp>
+#include <gputest/test_list.hpp>
 
 #include <algorithm>
 #include <map>
@@ -92,10 +93,31 @@ bool are_same(const Annotation& a, const Annotation& b) {
          (a.test == nullptr) == (b.test == nullptr) && (a.test == nullptr || std::string_view{a.test} == b.test);
 }
 
+/// An annotation as it is written, without its needs; `test` is empty for that of a suite.
+std::string text_of(std::string_view suite, std::string_view test) {
+  return (test.empty() ? "GPUTEST_SUITE_NEEDS(" : "GPUTEST_NEEDS(") + std::string{suite} + (test.empty() ? "" : ", ") +
+         std::string{test} + ", ...)";
+}
+
 std::string text_of(const Annotation& annotation) {
-  return annotation.test != nullptr
-             ? std::string{"GPUTEST_NEEDS("} + annotation.suite + ", " + annotation.test + ", ...)"
-             : std::string{"GPUTEST_SUITE_NEEDS("} + annotation.suite + ", ...)";
+  return text_of(annotation.suite, annotation.test != nullptr ? annotation.test : "");
+}
+
+/// The annotation that was probably meant by one that names nothing; empty if the executable has no test.
+std::string nearest_to(const Annotation& annotation, const ::testing::UnitTest& unit_test) {
+  const auto mistyped = text_of(annotation);
+  std::string nearest;
+  for (int s = 0; s < unit_test.total_test_suite_count(); ++s) {
+    const auto& suite = *unit_test.GetTestSuite(s);
+    for (int t = 0; t < suite.total_test_count(); ++t) {
+      const auto text = text_of(source_name(suite.name(), suite.type_param()),
+                                annotation.test != nullptr ? source_name(*suite.GetTestInfo(t)) : "");
+      if (nearest.empty() || edit_distance(mistyped, text) < edit_distance(mistyped, nearest)) {
+        nearest = text;
+      }
+    }
+  }
+  return nearest;
 }
 
 bool names_something(const Annotation& annotation, const ::testing::UnitTest& unit_test) {
@@ -252,11 +274,13 @@ std::vector<Misnamed> misnamed_annotations(const ::testing::UnitTest& unit_test)
   std::vector<Misnamed> all;
   for (const auto& annotation : annotations()) {
     if (!names_something(annotation, unit_test)) {
+      const auto nearest = nearest_to(annotation, unit_test);
       all.push_back({std::string{annotation.suite} + (annotation.test != nullptr ? "_" : "") +
                          (annotation.test != nullptr ? annotation.test : ""),
                      annotation.suite,
                      text_of(annotation) + " names no " + (annotation.test != nullptr ? "test" : "suite") +
-                         " of this executable; write the names as in TEST()",
+                         " of this executable; write the names as in TEST()" +
+                         (nearest.empty() ? "" : ". The nearest is " + nearest),
                      annotation.file, annotation.line});
     }
   }

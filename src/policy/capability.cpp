@@ -28,6 +28,8 @@ Kind kind_at(std::size_t index) { return static_cast<Kind>(index); }
 
 bool is_amount(Kind kind) { return kind == Kind::sm || kind == Kind::total_memory || kind == Kind::free_memory; }
 
+bool is_compute_capability(std::uint64_t number) { return number >= 10 && number <= 999; }
+
 /// How the word is written where it is read.
 std::string usage_of(Kind kind) {
   const std::string word{to_string(kind)};
@@ -55,7 +57,7 @@ std::optional<Capability> parse_word(std::string_view word, std::string_view wha
     unsigned least = 0;
     const auto result = std::from_chars(number->data(), number->data() + number->size(), least);
     const bool whole = result.ec == std::errc{} && result.ptr == number->data() + number->size();
-    return whole && least >= 10 && least <= 999 ? std::optional{capabilities::sm(least)} : std::nullopt;
+    return whole && is_compute_capability(least) ? std::optional{capabilities::sm(least)} : std::nullopt;
   }
   for (const Kind kind : {Kind::total_memory, Kind::free_memory}) {
     if (const auto size = after(std::string{to_string(kind)} + "=", word)) {
@@ -89,6 +91,14 @@ Capabilities parse_capabilities(std::string_view text, std::string_view what) {
     begin = text.find_first_not_of(separators, end);
   }
   return all;
+}
+
+std::string mistake_in(const Capabilities& capabilities) {
+  const auto least = capabilities.least(Kind::sm);
+  if (least == 0 || is_compute_capability(least)) {
+    return "";
+  }
+  return "sm(" + std::to_string(least) + "); the compute capability is written without its point, as sm(80) for 8.0";
 }
 
 std::string to_string(const Capabilities& capabilities) {

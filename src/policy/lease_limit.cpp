@@ -19,6 +19,22 @@ Advised advised(Bytes bytes) {
                                               : Advised{std::to_string(whole), "MiB"};
 }
 
+/// `Sort, keys` for a test that GoogleTest calls `Instance/Sort/0.keys/1`: the names as they stand in TEST().
+std::string names_in_source(const std::string& test) {
+  const auto dot = test.find('.');
+  if (dot == std::string::npos || test.find_first_of(" :") != std::string::npos) {
+    return "<suite>, <test>";
+  }
+  std::string suite = test.substr(0, dot);
+  if (const auto slash = suite.rfind('/');
+      slash != std::string::npos && suite.find_first_not_of("0123456789", slash + 1) == std::string::npos) {
+    suite.erase(slash); // the index of a type
+  }
+  const std::string name = test.substr(dot + 1);
+  return suite.substr(suite.find('/') == std::string::npos ? 0 : suite.find('/') + 1) + ", " +
+         name.substr(0, name.find('/'));
+}
+
 std::string asked_of(int device, Bytes asked) {
   return to_string(asked) + " were asked of device " + std::to_string(device);
 }
@@ -34,14 +50,14 @@ std::string beyond_lease(const BeyondLease& request) {
   const Advised need = advised(request.held + request.asked);
   return asked_of(request.device, request.asked) + ", beyond the lease of " + request.test + ": it has leased " +
          to_string(request.leased) + " there and holds " + to_string(request.held) +
-         " of them already. Free some before, or declare what it needs: GPUTEST_NEEDS(<suite>, <test>, " + need.number +
-         "_" + need.unit + "), GPUTEST_LEASE(<name>, " + need.number + "_" + need.unit +
-         ") or gpu_add_test(... MEMORY " + need.number + need.unit + ")";
+         " of them already. Free some before, or declare what it needs: GPUTEST_NEEDS(" +
+         names_in_source(request.test) + ", " + need.number + "_" + need.unit + "), GPUTEST_LEASE(<name>, " +
+         need.number + "_" + need.unit + ") or gpu_add_test(... MEMORY " + need.number + need.unit + ")";
 }
 
-std::string declare(Bytes needed) {
+std::string declare(const std::string& test, Bytes needed) {
   const Advised need = advised(needed);
-  return "Declare what it needs: GPUTEST_NEEDS(<suite>, <test>, " + need.number + "_" + need.unit +
+  return "GPUTEST_NEEDS(" + names_in_source(test) + ", " + need.number + "_" + need.unit +
          ") or gpu_add_test(... MEMORY " + need.number + need.unit + ")";
 }
 

@@ -20,8 +20,8 @@ struct BeyondLease {
 /// What was asked, held and leased, and what to write so that it fits. Pure.
 [[nodiscard]] std::string beyond_lease(const BeyondLease& request);
 
-/// What to write so that a test leases `needed`, as a sentence without its full stop. Pure.
-[[nodiscard]] std::string declare(Bytes needed);
+/// What to write so that a GoogleTest test leases `needed`: `GPUTEST_NEEDS(Sort, keys, 3_GiB) or …`. Pure.
+[[nodiscard]] std::string declare(const std::string& test, Bytes needed);
 
 /// The same for a request while nothing is leased. Pure.
 [[nodiscard]] std::string without_lease(int device, Bytes asked);

@@ -46,6 +46,9 @@ std::string contradiction_in(const Needs& needs) {
   if (needs.gpus == 1 && needs.capabilities.has(Capability::Kind::peer_access)) {
     return "gpus(1) and peer_access, which is between devices; say gpus(2) or more";
   }
+  if (auto mistake = mistake_in(needs.capabilities); !mistake.empty()) {
+    return mistake;
+  }
   if (needs.heap == Bytes{}) {
     return "a heap of 0 bytes; leave heap() out to keep the one that is there";
   }

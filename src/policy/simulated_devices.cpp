@@ -190,7 +190,7 @@ SimulatedDevices parse_simulated_devices(const std::string& text) {
   parts.erase(parts.begin());
   const auto times = shape.find('x');
   if (times == std::string::npos) {
-    throw InvalidSetting{"'" + shape + "' has no number of devices"};
+    throw InvalidSetting{"'" + shape + "' is not <n>x<size>, the number and the size of the devices"};
   }
   Draft draft;
   draft.devices.context = usual_context;

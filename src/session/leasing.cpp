@@ -39,10 +39,7 @@ Outcome Session::check_devices(const Request& request, const std::string& test) 
     if (parent_lease_) {
       return parent_lease_->too_few_devices(request);
     }
-    return answers_.skip(who + " needs " + std::to_string(request.gpus) + " GPUs and may use " +
-                             std::to_string(devices_.size()) + " (" + describe(devices_) + ")" +
-                             (why_no_more_.empty() ? "" : "; " + why_no_more_),
-                         SkipCause::no_gpu);
+    return answers_.skip(too_few_gpus(who, request.gpus, devices_, why_no_more_), SkipCause::no_gpu);
   }
   const auto first = indices_.begin();
   if (const auto why = capable_->why_not(request.capabilities, {first, first + request.gpus}, *ledger_); !why.empty()) {
@@ -122,6 +119,7 @@ Outcome Session::lease(const Request& request, const policy::MemoryRequest& memo
   }
   holds_ = true;
   holder_ = who;
+  holder_test_ = test;
   leased_ = memory.exclusive ? std::nullopt : std::optional{memory.bytes};
   overhead_before_ = overhead_.bytes();
   used_before_ = process_->take_use().value_or(backend::OwnUse{}).now;

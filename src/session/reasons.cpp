@@ -45,6 +45,14 @@ std::string never_fits(const std::string& who, const policy::Refusal& refusal) {
          ": waiting would not help. Ask for less, or run it where there is more";
 }
 
+std::string too_few_gpus(const std::string& who, int gpus, const std::vector<Device>& devices,
+                         const std::string& why_no_more) {
+  return who + " needs " + std::to_string(gpus) + " GPUs and may use " + std::to_string(devices.size()) + " (" +
+         describe(devices) + ")" + (why_no_more.empty() ? "" : "; " + why_no_more) +
+         ". Run it where it may use more ('gputest devices' shows which there are), or ask for fewer: gpus(n) in "
+         "GPUTEST_NEEDS, GPUS in gpu_add_test()";
+}
+
 std::string not_capable(const std::string& who, const std::string& why) {
   return who + " requires what its devices do not have: " + why +
          ". Run it where there is such a device; 'gputest devices' shows what each has";
@@ -82,16 +90,21 @@ std::string took_without_lease(const std::string& where, Bytes taken) {
          remedy;
 }
 
-std::string took_beyond_lease(const std::string& who, Bytes taken, Bytes leased) {
+std::string took_beyond_lease(const std::string& who, const std::string& test, Bytes taken, Bytes leased) {
   return who + " took " + to_string(taken) + ", and its lease is " + to_string(leased) +
-         ": tests of other processes may run out of memory. " + policy::declare(taken);
+         ": tests of other processes may run out of memory. Declare what it needs: " + policy::declare(test, taken);
 }
 
-std::string ran_out_of_memory(const std::string& who, const ledger::Blocked& beyond) {
-  return who + " ran out of memory. " +
-         (beyond.excesses.empty() && !beyond.external
-              ? "No process is seen to have more than its lease now; one may have had it then"
-              : "In use beyond all leases: " + describe(beyond));
+std::string ran_out_of_memory(const std::string& who, const std::string& test, const std::optional<Bytes>& leased,
+                              const ledger::Blocked& beyond) {
+  const std::string lease = leased ? " under its lease of " + to_string(*leased) : " without a lease";
+  const std::string seen = beyond.excesses.empty() && !beyond.external
+                               ? "No process is seen to have more than its lease now; one may have had it then"
+                               : "In use beyond all leases: " + describe(beyond);
+  const std::string to_do = leased ? "If the test needs more than its lease, declare it, for example twice as much: " +
+                                         policy::declare(test, Bytes{leased->count() * 2})
+                                   : remedy;
+  return who + " ran out of memory" + lease + ". " + seen + ". " + to_do;
 }
 
 std::string not_announced(const std::string& who, const std::string& what, const ledger::Blocked& others) {

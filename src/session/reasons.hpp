@@ -8,6 +8,7 @@
 #include <gputest/settings.hpp>
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,10 @@ namespace gputest::session {
 
 /// A request that no device can ever hold.
 [[nodiscard]] std::string never_fits(const std::string& who, const policy::Refusal& refusal);
+
+/// More GPUs than this process may use; `why_no_more` says what keeps it from the others, if anything does.
+[[nodiscard]] std::string too_few_gpus(const std::string& who, int gpus, const std::vector<Device>& devices,
+                                       const std::string& why_no_more);
 
 /// Devices that lack what a test requires; `why` is what was asked and what they have.
 [[nodiscard]] std::string not_capable(const std::string& who, const std::string& why);
@@ -45,11 +50,12 @@ namespace gputest::session {
 /// `where` took memory while its process had no lease.
 [[nodiscard]] std::string took_without_lease(const std::string& where, Bytes taken);
 
-/// A test took more than it had leased.
-[[nodiscard]] std::string took_beyond_lease(const std::string& who, Bytes taken, Bytes leased);
+/// The test `test` of the entry in `who` took more than it had leased.
+[[nodiscard]] std::string took_beyond_lease(const std::string& who, const std::string& test, Bytes taken, Bytes leased);
 
-/// A test ran out of memory while these had memory beyond their leases.
-[[nodiscard]] std::string ran_out_of_memory(const std::string& who, const ledger::Blocked& beyond);
+/// A test ran out of memory under a lease of `leased` (nullopt: it had none), while `beyond` had memory beyond theirs.
+[[nodiscard]] std::string ran_out_of_memory(const std::string& who, const std::string& test,
+                                            const std::optional<Bytes>& leased, const ledger::Blocked& beyond);
 
 /// More than the process announced when it entered.
 [[nodiscard]] std::string not_announced(const std::string& who, const std::string& what, const ledger::Blocked& others);

@@ -62,7 +62,7 @@ void Session::note_overuse() {
     }
     if (leased_ && taken > *leased_) {
       overuse_ = to_string(taken) + " of " + to_string(*leased_);
-      tell(took_beyond_lease(holder_, taken, *leased_));
+      tell(took_beyond_lease(holder_, holder_test_, taken, *leased_));
     }
   } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): a remark that cannot be made
   }
@@ -88,12 +88,13 @@ void Session::count_unleased(const std::string& where) {
   }
 }
 
-std::string Session::explain_out_of_memory(const std::string& who) {
+std::string Session::explain_out_of_memory(const std::string& who, const Request* held) {
   if (entered_.kind != Outcome::Kind::granted || !ledger_) {
     return {};
   }
   const auto devices = std::accumulate(bits_.begin(), bits_.end(), policy::DeviceMask{0}, std::bit_or<>{});
-  auto text = ran_out_of_memory(answers_.full_name(who), ledger_->beyond_claims(devices));
+  const auto leased = held != nullptr ? std::optional{bytes_of(*held).front()} : std::nullopt;
+  auto text = ran_out_of_memory(answers_.full_name(who), who, leased, ledger_->beyond_claims(devices));
   tell(text);
   return text;
 }

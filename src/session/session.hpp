@@ -84,9 +84,9 @@ public:
   /// What the last lease's test took beyond it, as `5 GiB of 256 MiB`; empty if that was not seen. Once.
   [[nodiscard]] std::string take_overuse() { return std::exchange(overuse_, {}); }
 
-  /// After the test `who` ran out of memory: says on stderr, and returns, who has memory of this process's devices
-  /// beyond what it has leased. Throws LedgerError.
-  [[nodiscard]] std::string explain_out_of_memory(const std::string& who);
+  /// After the test `who` ran out of memory under a lease of `held` (null: without one): says on stderr, and returns,
+  /// who has memory of this process's devices beyond what it has leased, and what to do. Throws LedgerError.
+  [[nodiscard]] std::string explain_out_of_memory(const std::string& who, const Request* held);
 
   /// Synchronises, trims pools, gives back the lease. `managed` is managed memory that the process still has; a GPU's
   /// list of processes does not include it. Returns the sticky CUDA error that the test left behind, or nothing.
@@ -149,6 +149,7 @@ private:
   bool numbered_as_in_cuda_ = true; ///< whether devices_ are CUDA's devices 0, 1, ...
   bool holds_ = false;
   std::string holder_;          ///< of the lease, for messages
+  std::string holder_test_;     ///< the same without the entry: the test's own name
   std::optional<Bytes> leased_; ///< of each device; nullopt: the whole device
   Bytes overhead_before_;       ///< when the lease began
   Bytes used_before_;           ///< the same as the back end knows it; 0 if it does not

@@ -191,6 +191,22 @@ TEST(RunCommand, names_the_option_whose_value_is_wrong) {
   EXPECT_NE(tool.run({"run", "--unknown", "--", "true"}).err.find("'--unknown'"), std::string::npos);
 }
 
+TEST(RunCommand, names_the_option_that_was_probably_meant) {
+  const Tool tool;
+  const auto message = [&](const Words& arguments) { return tool.run(arguments).err; };
+  EXPECT_EQ(message({"run", "--memroy", "3GiB", "--", "true"}),
+            "gputest: unknown option '--memroy' of 'gputest run'; the nearest is --memory. A command whose name begins "
+            "with '-' stands after '--'\nSee 'gputest --help'.\n");
+  EXPECT_EQ(message({"run", "--waitlimit=3s", "true"})
+                .find("gputest: unknown option '--waitlimit' of 'gputest run'; "
+                      "the nearest is --wait-limit. "),
+            0U);
+  for (const std::string command : {"devices", "status"}) {
+    EXPECT_EQ(message({command, "--jsno"}), "gputest: unknown option '--jsno' of 'gputest " + command +
+                                                "'; the nearest is --json\nSee 'gputest --help'.\n");
+  }
+}
+
 TEST(RunCommand, refuses_an_unusable_variable_with_78_unless_an_option_overrides_it) {
   Tool tool;
   tool.set("GPUTEST_MEMORY", "3GB");
@@ -325,6 +341,18 @@ TEST(RunCommand, keeps_its_place_until_the_last_process_that_its_command_left_be
   EXPECT_EQ(holder.finish().exit_code, 0);
   const auto afterwards = tool.run({"run", "--memory", "12GiB", "--", "true"});
   EXPECT_EQ(afterwards.exit_code, 0) << afterwards.err;
+}
+
+TEST(RunCommand, keeps_its_place_if_its_command_opens_descriptors_by_numbers_of_its_own) {
+  const Tool tool;
+  // As `exec 9>lock` in a script does: whatever had the number before is closed.
+  auto holder = tool.start(run_with({"--memory", "12GiB"}, {"bash", "-c",
+                                                            "for n in {3..9} {10..255}; do eval \"exec $n</dev/null\"; "
+                                                            "done; echo open; read -r line; exit 0"}));
+  holder.wait_for_out("open");
+  const auto meanwhile = tool.run({"run", "--memory", "12GiB", "--wait-limit", "0s", "--", "true"});
+  EXPECT_EQ(meanwhile.exit_code, number(ExitCode::wait_limit)) << meanwhile.err;
+  EXPECT_EQ(holder.finish().exit_code, 0);
 }
 
 TEST(RunCommand, leaves_nothing_behind_when_it_is_killed) {

@@ -2,6 +2,7 @@
 // The public interface of the core, as a program without a test framework uses it. Each test is a process of its own.
 
 #include "support/in_child.hpp"
+#include "support/message_of.hpp"
 #include "support/private_folder.hpp"
 
 #include <gputest/error.hpp>
@@ -206,6 +207,10 @@ TEST_F(CoreSession, gives_devices_for_requests_of_several) {
   EXPECT_EQ(session.check(two, "Sort").kind, Kind::granted);
   two.gpus = 3;
   EXPECT_THAT(session.check(two, "Sort").reason, HasSubstr("needs 3 GPUs and may use 2"));
+  two.gpus = 1;
+  two.capabilities = {capabilities::sm(8)};
+  EXPECT_EQ(tests::message_of<InvalidSetting>([&] { static_cast<void>(session.check(two, "Sort")); }),
+            "Sort asks for sm(8); the compute capability is written without its point, as sm(80) for 8.0");
 }
 
 TEST_F(CoreSession, enters_with_what_its_process_has_allocated_before) {

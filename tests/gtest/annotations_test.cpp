@@ -68,10 +68,13 @@ TEST_F(Annotations, that_name_no_test_fail_as_tests_of_their_own_and_fail_no_oth
   EXPECT_EQ(reports.at("NoFixture.second").failures, "");
   EXPECT_THAT(reports.at("GputestNeeds.Small_frist").failures,
               HasSubstr("misnamed.cpp:15\nFailed\nGPUTEST_NEEDS(Small, frist, ...) names no test of this executable; "
-                        "write the names as in TEST()"));
-  EXPECT_THAT(reports.at("GputestNeeds.NoFixture_scond").failures, HasSubstr("GPUTEST_NEEDS(NoFixture, scond, ...)"));
+                        "write the names as in TEST(). The nearest is GPUTEST_NEEDS(Small, first, ...)"));
+  EXPECT_THAT(reports.at("GputestNeeds.NoFixture_scond").failures,
+              HasSubstr("GPUTEST_NEEDS(NoFixture, scond, ...) names no test of this executable; write the names as in "
+                        "TEST(). The nearest is GPUTEST_NEEDS(NoFixture, second, ...)"));
   EXPECT_THAT(reports.at("GputestNeeds.Smal").failures,
-              HasSubstr("GPUTEST_SUITE_NEEDS(Smal, ...) names no suite of this executable"));
+              HasSubstr("GPUTEST_SUITE_NEEDS(Smal, ...) names no suite of this executable; write the names as in "
+                        "TEST(). The nearest is GPUTEST_SUITE_NEEDS(Small, ...)"));
   const Ended ended = run("misnamed");
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_EQ(count(ended.out, "@body"), 3U) << ended.out;

@@ -34,7 +34,7 @@ TEST_F(MemoryResource, fails_the_test_that_asks_for_more_with_both_figures) {
   EXPECT_THAT(report_of("Exact.asks_for_more").failures,
               HasSubstr("3 GiB were asked of device 0, beyond the lease of Exact.asks_for_more: it has leased 3 GiB "
                         "there and holds 0 B of them already. Free some before, or declare what it needs: "
-                        "GPUTEST_NEEDS(<suite>, <test>, 3073_MiB)"));
+                        "GPUTEST_NEEDS(Exact, asks_for_more, 3073_MiB)"));
 }
 
 TEST_F(MemoryResource, knows_which_devices_are_leased) {

@@ -124,7 +124,7 @@ TEST_F(Overuse, by_a_test_is_named_with_both_figures) {
   EXPECT_EQ(count(ended.err, "and its lease is"), 1U) << ended.err;
   EXPECT_THAT(ended.err, HasSubstr("gputest: overuse: Plain.takes_more took 1 GiB, and its lease is 256 MiB: tests of "
                                    "other processes may run out of memory. Declare what it needs: "
-                                   "GPUTEST_NEEDS(<suite>, <test>, 1_GiB) or gpu_add_test(... MEMORY 1GiB)"));
+                                   "GPUTEST_NEEDS(Plain, takes_more, 1_GiB) or gpu_add_test(... MEMORY 1GiB)"));
 }
 
 TEST_F(Overuse, is_what_a_waiting_test_names_and_no_external_process) {
@@ -149,11 +149,14 @@ TEST_F(Overuse, is_what_a_test_that_runs_out_of_memory_names) {
   holder.wait_for_out("@body");
   const Ended ended = victim.finish();
   EXPECT_EQ(ended.exit_code, 1) << ended.out;
-  const std::string named = "overuse: Plain.takes_late ran out of memory. In use beyond all leases: overuse: "
-                            "Plain.takes_most (pid " +
-                            std::to_string(holder.pid()) + ", 256 MiB, for ";
+  const std::string named =
+      "overuse: Plain.takes_late ran out of memory under its lease of 256 MiB. In use beyond all leases: overuse: "
+      "Plain.takes_most (pid " +
+      std::to_string(holder.pid()) + ", 256 MiB, for ";
   EXPECT_THAT(ended.err, HasSubstr("gputest: " + named));
   EXPECT_THAT(ended.err, HasSubstr("; it holds 3.62 GiB beyond its lease)"));
+  EXPECT_THAT(ended.err, HasSubstr(". If the test needs more than its lease, declare it, for example twice as much: "
+                                   "GPUTEST_NEEDS(Plain, takes_late, 512_MiB) or gpu_add_test(... MEMORY 512MiB)"));
   EXPECT_THAT(read_reports(report).at("Plain.takes_late").out_of_memory, HasSubstr(named));
   EXPECT_EQ(holder.finish().exit_code, 0);
 }

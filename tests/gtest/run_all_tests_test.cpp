@@ -309,7 +309,7 @@ TEST_F(RunAllTests, may_be_replaced_by_an_environment_alone) {
     const Ended ended = suite.finish();
     EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
     EXPECT_EQ(count(ended.err, "gputest: admitted"), 1U) << ended.err;
-    EXPECT_EQ(count(ended.err, "gputest: entry complete: entry\x7f\n"), 1U) << ended.err;
+    EXPECT_EQ(count(ended.err, "gputest: entry complete: entry\x7f\t\n"), 1U) << ended.err;
   }
   set("GPUTEST_DEVICES", "none");
   const Ended skipped = run("own_main", {"environment"});

@@ -57,7 +57,7 @@ TEST_F(AccountTest, allows_the_lease_to_its_last_byte_and_not_one_more) {
   EXPECT_EQ(refusal(1_GiB), "done");
   EXPECT_EQ(refusal(1_B),
             "1 B were asked of device 0, beyond the lease of Sort.Keys: it has leased 1 GiB there and holds 1 GiB of "
-            "them already. Free some before, or declare what it needs: GPUTEST_NEEDS(<suite>, <test>, 1025_MiB), "
+            "them already. Free some before, or declare what it needs: GPUTEST_NEEDS(Sort, Keys, 1025_MiB), "
             "GPUTEST_LEASE(<name>, 1025_MiB) or gpu_add_test(... MEMORY 1025MiB)");
 }
 

@@ -110,7 +110,7 @@ TEST_F(MemoryResourceTest, refuses_what_the_lease_does_not_parent_lease_before_t
   cuda_->calls.clear();
   EXPECT_EQ(tests::message_of<LeaseExceeded>([&] { static_cast<void>(other.allocate(2 * gib)); }),
             "2 GiB were asked of device 0, beyond the lease of Sort.Keys: it has leased 4 GiB there and holds 3 GiB of "
-            "them already. Free some before, or declare what it needs: GPUTEST_NEEDS(<suite>, <test>, 5_GiB), "
+            "them already. Free some before, or declare what it needs: GPUTEST_NEEDS(Sort, Keys, 5_GiB), "
             "GPUTEST_LEASE(<name>, 5_GiB) or gpu_add_test(... MEMORY 5GiB)");
   EXPECT_TRUE(cuda_->calls.empty());
   resource.deallocate(held, 3 * gib);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace gputest::policy {
@@ -23,7 +24,23 @@ TEST(LeaseLimit, advises_a_size_that_is_enough_and_no_mebibyte_more) {
   };
   for (const auto& row : rows) {
     const auto text = beyond_lease({"Sort.Keys", 0, row.asked, row.held, 0_B, 1});
-    EXPECT_NE(text.find("GPUTEST_NEEDS(<suite>, <test>, " + row.advice + ")"), std::string::npos) << text;
+    EXPECT_NE(text.find("GPUTEST_NEEDS(Sort, Keys, " + row.advice + ")"), std::string::npos) << text;
+  }
+}
+
+TEST(LeaseLimit, advises_an_annotation_with_the_names_that_stand_in_the_source) {
+  const std::vector<std::pair<std::string, std::string>> rows{
+      {"Sort.keys", "Sort, keys"},
+      {"All/Sort.keys/3", "Sort, keys"},
+      {"Sort/0.keys", "Sort, keys"},
+      {"All/Sort/12.keys", "Sort, keys"},
+      {"All/Sort/12.keys/int", "Sort, keys"},
+      {"Graph", "<suite>, <test>"}, // a suite's own lease
+      {"a Catch2 case. Or two", "<suite>, <test>"},
+      {"entry: Sort.keys", "<suite>, <test>"},
+  };
+  for (const auto& [test, names] : rows) {
+    EXPECT_EQ(declare(test, 3_GiB), "GPUTEST_NEEDS(" + names + ", 3_GiB) or gpu_add_test(... MEMORY 3GiB)") << test;
   }
 }
 

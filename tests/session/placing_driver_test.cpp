@@ -83,7 +83,9 @@ TEST_F(Placing, has_no_two_mig_slices_and_says_why) {
   EXPECT_EQ(outcome.kind, Outcome::Kind::skip);
   EXPECT_EQ(outcome.reason, "suite: Sort.Keys needs 2 GPUs and may use 1 (MIG-fake-0); of the devices that it may use "
                             "3 are MIG slices and 0 are whole GPUs; CUDA gives a process one MIG slice and no device "
-                            "beside it, so several devices can only be whole GPUs");
+                            "beside it, so several devices can only be whole GPUs. Run it where it may use more "
+                            "('gputest devices' shows which there are), or ask for fewer: gpus(n) in GPUTEST_NEEDS, "
+                            "GPUS in gpu_add_test()");
   EXPECT_EQ(acquire(1).kind, Outcome::Kind::granted);
 }
 

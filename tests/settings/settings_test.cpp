@@ -187,7 +187,12 @@ TEST(Settings, that_cannot_be_used_are_refused_with_what_is_allowed) {
       {"GPUTEST_DEVICES", "gpu", "GPUTEST_DEVICES='gpu' is unknown" + devices_advice},
       {"GPUTEST_DEVICES", "simulated", "GPUTEST_DEVICES='simulated' is unknown" + devices_advice},
       {"GPUTEST_DEVICES", "simulated:16GiB",
-       "GPUTEST_DEVICES='simulated:16GiB' cannot be used: '16GiB' has no number of devices" + devices_advice},
+       "GPUTEST_DEVICES='simulated:16GiB' cannot be used: '16GiB' is not <n>x<size>, the number and the size of the "
+       "devices" +
+           devices_advice},
+      {"GPUTEST_DEVICES", "simulated:2",
+       "GPUTEST_DEVICES='simulated:2' cannot be used: '2' is not <n>x<size>, the number and the size of the devices" +
+           devices_advice},
       {"GPUTEST_DEVICES", "simulated:0x16GiB",
        "GPUTEST_DEVICES='simulated:0x16GiB' cannot be used: the number of devices '0' is not a whole number from 1 to "
        "16" +
