@@ -9,7 +9,7 @@
 #   gpu_discover_tests(<target>
 #                      [GRANULARITY case|class|executable]
 #                      [MEMORY small|medium|large|<size>] [GPUS <n>] [HEAP <size>] [REQUIRES <capability>...]
-#                      [LARGE exclude|serial|wait] [TIMEOUT <seconds>] [WAIT_LIMIT <duration>] [LABELS <label>...]
+#                      [LARGE exclude|serial|wait] [LAUNCHER on|off] [TIMEOUT <seconds>] [WAIT_LIMIT <duration>] [LABELS <label>...]
 #                      [EXTRA_ARGS <arg>...] [WORKING_DIRECTORY <dir>]
 #                      [TEST_PREFIX <prefix>] [TEST_SUFFIX <suffix>] [TEST_FILTER <filter>] [TEST_LIST <variable>]
 #                      [NO_PRETTY_TYPES] [NO_PRETTY_VALUES] [XML_OUTPUT_DIR <dir>]
@@ -33,6 +33,9 @@
 # MEMORY, GPUS, HEAP, REQUIRES, LARGE, TIMEOUT, WAIT_LIMIT, LABELS
 #                    As for gpu_add_test(), for each entry. MEMORY, GPUS and HEAP are for tests that do not say it
 #                    themselves; LARGE is for all tests that are large.
+# LAUNCHER           on: the launcher `gputest run` starts each entry that uses a GPU, and leases what the entry says, for an
+#                    executable that uses CUDA before its tests start. With another GRANULARITY than case that is MEMORY, which
+#                    then has to be enough for each test. The listing has no launcher. Default: off.
 # EXTRA_ARGS         Arguments of each entry. They arrive as they are written, also empty ones and those with semicolons.
 # WORKING_DIRECTORY  Where entries run, and the listing. Default: the current binary directory.
 # TEST_PREFIX, TEST_SUFFIX

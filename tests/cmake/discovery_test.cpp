@@ -329,6 +329,25 @@ TEST_F(Discovery, starts_the_executable_again_only_after_something_has_changed) 
   EXPECT_EQ(starts(), 4U);
 }
 
+TEST_F(Discovery, puts_the_launcher_before_entries_that_use_a_gpu) {
+  const std::string tool = path("tool");
+  write("tool", "#!/bin/sh\necho \"$@\"\n");
+  const std::string cli =
+      "add_executable(gputest::cli IMPORTED)\nset_target_properties(gputest::cli PROPERTIES IMPORTED_LOCATION \"" +
+      tool + "\")\n";
+  configure(cli + "gpu_discover_tests(tests TEST_FILTER Small.test:Host.test LAUNCHER on EXTRA_ARGS \"a b\")\n"
+                  "gpu_discover_tests(tests TEST_FILTER Small.test:Host.test LAUNCHER on GRANULARITY class)\n"
+                  "gpu_discover_tests(tests TEST_FILTER Small.test LAUNCHER off TEST_PREFIX off.)\n");
+  const auto all = entries();
+  ASSERT_EQ(all.size(), 5U);
+  EXPECT_THAT(all.at("Small.test").command, ElementsAre(tool, "run", "--", path("tests"), "--gtest_filter=Small.test",
+                                                        "--gtest_also_run_disabled_tests", "a b"));
+  EXPECT_EQ(all.at("Host.test").command.at(0), path("tests"));
+  EXPECT_EQ(all.at("tests.small").command.at(0), tool);
+  EXPECT_EQ(all.at("tests.host").command.at(0), path("tests"));
+  EXPECT_EQ(all.at("off.Small.test").command.at(0), path("tests"));
+}
+
 #ifdef DISCOVERY_NINJA
 TEST_F(Discovery, lists_and_installs_the_executable_of_the_configuration) {
   use_executable("listed");

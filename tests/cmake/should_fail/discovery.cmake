@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The arguments of gpu_discover_tests().
-set(keywords "GRANULARITY, MEMORY, GPUS, HEAP, LARGE, TIMEOUT, WAIT_LIMIT, WORKING_DIRECTORY, TEST_PREFIX, TEST_SUFFIX, TEST_FILTER, TEST_LIST, XML_OUTPUT_DIR, DISCOVERY_TIMEOUT, DISCOVERY_MODE, REQUIRES, LABELS, EXTRA_ARGS, DISCOVERY_EXTRA_ARGS, PROPERTIES, NO_PRETTY_TYPES, NO_PRETTY_VALUES")
+set(keywords "GRANULARITY, MEMORY, GPUS, HEAP, LARGE, LAUNCHER, TIMEOUT, WAIT_LIMIT, WORKING_DIRECTORY, TEST_PREFIX, TEST_SUFFIX, TEST_FILTER, TEST_LIST, XML_OUTPUT_DIR, DISCOVERY_TIMEOUT, DISCOVERY_MODE, REQUIRES, LABELS, EXTRA_ARGS, DISCOVERY_EXTRA_ARGS, PROPERTIES, NO_PRETTY_TYPES, NO_PRETTY_VALUES")
 
-should_pass(a_whole_call [[gpu_discover_tests(exe GRANULARITY class MEMORY 3GiB GPUS 2 HEAP 64MiB REQUIRES sm_80 LARGE wait TIMEOUT 2.5
+should_pass(a_whole_call [[gpu_discover_tests(exe GRANULARITY class MEMORY 3GiB GPUS 2 HEAP 64MiB REQUIRES sm_80 LARGE wait LAUNCHER on TIMEOUT 2.5
   WAIT_LIMIT 1h LABELS a b EXTRA_ARGS --flag "" WORKING_DIRECTORY / TEST_PREFIX "" TEST_SUFFIX s TEST_FILTER A.* TEST_LIST list
   NO_PRETTY_TYPES NO_PRETTY_VALUES XML_OUTPUT_DIR "" DISCOVERY_TIMEOUT 5 DISCOVERY_EXTRA_ARGS x DISCOVERY_MODE PRE_TEST
   PROPERTIES LABELS "a;b" TIMEOUT 3 COST GPUS RESOURCE_LOCK "")]])
@@ -29,6 +29,8 @@ should_fail(wrong_granularity [[gpu_discover_tests(exe GRANULARITY suite)]]
   "gpu_discover_tests(exe): GRANULARITY \"suite\" is unknown; allowed: case, class or executable (default: case).")
 should_fail(wrong_memory [[gpu_discover_tests(exe MEMORY 3)]]
   "gpu_discover_tests(exe): MEMORY \"3\" is neither a class nor a size; allowed: small, medium, large, or a size from 1B to 1024TiB such as 3GiB or 1.5GiB, with at most 3 decimals and one of the units B, KiB, MiB, GiB, TiB (default: small).")
+should_fail(wrong_launcher [[gpu_discover_tests(exe LAUNCHER maybe)]]
+  "gpu_discover_tests(exe): LAUNCHER \"maybe\" is unknown; allowed: on or off (default: on for a command that does not link gputest::main or gputest::catch2).")
 should_fail(wrong_limit [[gpu_discover_tests(exe DISCOVERY_TIMEOUT 5s)]]
   "gpu_discover_tests(exe): DISCOVERY_TIMEOUT \"5s\" is no time limit; allowed: an integer from 1 to 99999, in seconds (default: 60).")
 should_fail(wrong_limit_of_tests [[gpu_discover_tests(exe PROPERTIES TIMEOUT soon)]]
@@ -40,3 +42,9 @@ should_fail(property_without_a_value [[gpu_discover_tests(exe PROPERTIES LABELS 
   "gpu_discover_tests(exe): PROPERTIES gives b no value; ${allowed_PROPERTIES}")
 should_fail(another_skip_code [[gpu_discover_tests(exe PROPERTIES SKIP_RETURN_CODE 4)]]
   "gpu_discover_tests(exe): PROPERTIES sets SKIP_RETURN_CODE to 4, but gputest says 77 when it skips a test, and CTest knows only one code; ${allowed_PROPERTIES}")
+
+# As in a build without the tool.
+string(REGEX REPLACE "[^\n]*gputest::cli[^\n]*\n" "" preamble "${preamble}")
+should_pass(no_tool_and_no_launcher [[gpu_discover_tests(exe LAUNCHER off)]])
+should_fail(no_tool_for_launcher_on [[gpu_discover_tests(exe LAUNCHER on)]]
+  "gpu_discover_tests(exe): LAUNCHER on, but there is no target gputest::cli here. Build gputest with GPUTEST_BUILD_CLI=ON, call find_package(gputest) in this directory or above, or leave LAUNCHER out.")
