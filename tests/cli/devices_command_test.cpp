@@ -118,8 +118,9 @@ TEST(DevicesCommand, names_the_lease_that_a_process_keeps_after_all_its_ancestor
   tool.set("GPUTEST_DEVICES", "all");
   tool.set("LD_LIBRARY_PATH", GPUTEST_FAKE_DRIVER);
   tool.set("FAKE_NVML", "gpus=1");
+  // 9: a lower number may be that of the liveness FIFO, which the shell would close.
   auto parent = tool.start({"run", "--memory", "12GiB", "--name", "the_lease", "--", "sh", "-c",
-                            "exec 5<&0; sh -c 'echo orphan $$; cat <&5 >/dev/null' &"});
+                            "exec 9<&0; sh -c 'echo orphan $$; cat <&9 >/dev/null' &"});
   parent.wait_for_out("orphan ");
   const std::string pid = parent.read_line();
   ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(parent.pid()), nullptr, WEXITED | WNOWAIT), 0);

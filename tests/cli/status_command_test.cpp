@@ -92,7 +92,7 @@ TEST(StatusCommand, shows_stopped_processes_and_claims_kept_by_a_child) {
   EXPECT_EQ(waiter.finish().exit_code, 0);
 
   auto parent =
-      tool.start({"run", "--memory", "12GiB", "--", "sh", "-c", "exec 5<&0; { echo here; cat <&5 >/dev/null; } &"});
+      tool.start({"run", "--memory", "12GiB", "--", "sh", "-c", "exec 9<&0; { echo here; cat <&9 >/dev/null; } &"});
   parent.wait_for_out("here");
   ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(parent.pid()), nullptr, WEXITED | WNOWAIT), 0);
   EXPECT_EQ(status_of(tool)["processes"][0]["owner"], "children");
