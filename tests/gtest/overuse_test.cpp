@@ -163,7 +163,8 @@ TEST_F(Overuse, is_what_a_test_that_runs_out_of_memory_names) {
 
 TEST_F(Overuse, is_looked_for_in_each_test_that_runs_out_of_memory_and_in_no_other) {
   const auto reports = reports_of("overuse", "Plain.says*");
-  const std::string found = " ran out of memory. No process is seen to have more than its lease now";
+  const std::string found =
+      " ran out of memory under its lease of 256 MiB. No process is seen to have more than its lease now";
   EXPECT_THAT(reports.at("Plain.says_out_of_memory").out_of_memory, HasSubstr("Plain.says_out_of_memory" + found));
   EXPECT_EQ(reports.at("Plain.says_nothing").out_of_memory, "");
   EXPECT_THAT(reports.at("Plain.says_bad_alloc").out_of_memory, HasSubstr("Plain.says_bad_alloc" + found));
