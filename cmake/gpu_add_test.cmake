@@ -66,6 +66,8 @@
 #   TIMEOUT                   <seconds> plus ten times the longest wait plus a minute, if TIMEOUT or WAIT_LIMIT is given:
 #                             CTest's own limit for what gputest cannot end
 #   RUN_SERIAL                ON for LARGE serial
+#   GPUTEST_REQUEST           what the entry needs. When ctest starts, it becomes RESOURCE_GROUPS, and COST if it is much, unless
+#                             the user has set these (cmake/detail/schedule.cmake)
 # At the end of the directory it adds again what set_tests_properties() has removed of ENVIRONMENT_MODIFICATION,
 # FAIL_REGULAR_EXPRESSION and gputest's own labels. It refuses another SKIP_RETURN_CODE, and a variable of gputest's in
 # ENVIRONMENT that has no effect there.
@@ -122,6 +124,13 @@ function(gpu_add_test)
   set(own_labels gpu gpu_${memory_class})
   set(user_settings "")
   _gputest_entry_properties("${ARG_NAME}" ctest settings properties)
+  set(size "${ARG_MEMORY}")
+  if("${ARG_MEMORY}" STREQUAL "${memory_class}")
+    set(size any)
+  endif()
+  _gputest_request(${memory_class} "${size}" request)
+  string(APPEND properties " GPUTEST_REQUEST [[${request}]]")
+  _gputest_let_ctest_schedule()
   cmake_language(EVAL CODE "set_tests_properties(${quoted_name} PROPERTIES ${properties})")
 
   _gputest_quote("${settings}" quoted_settings)

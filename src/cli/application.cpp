@@ -5,6 +5,7 @@
 #include "cli/devices_command.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/plan_command.hpp"
+#include "cli/resource_spec_command.hpp"
 #include "cli/run_command.hpp"
 #include "cli/status_command.hpp"
 #include "platform/environment.hpp"
@@ -150,6 +151,9 @@ int interpret(const std::vector<std::string>& arguments) {
   }
   if (plan_app->parsed()) {
     return to_int(plan_command(line.plan));
+  }
+  if (!line.resource_spec_folder.empty()) {
+    return to_int(resource_spec_command(line.resource_spec_folder));
   }
   return to_int(devices_app->parsed() ? devices_command(line.json) : status_command(line.json));
 }

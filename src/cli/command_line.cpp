@@ -84,10 +84,11 @@ void add_plan(CLI::App& app, PlanArguments& plan) {
   command->add_flag("--json", plan.json, "print JSON, for programs")->excludes(shard);
 }
 
-void add_report(CLI::App& app, const char* name, const char* text, const std::string& help, bool& json) {
+CLI::App& add_report(CLI::App& app, const char* name, const char* text, const std::string& help, bool& json) {
   auto* command = app.add_subcommand(name, text);
   command->footer(help);
   command->add_flag("--json", json, "print JSON, for programs");
+  return *command;
 }
 
 } // namespace
@@ -98,7 +99,10 @@ std::unique_ptr<CLI::App> describe_command_line(CommandLine& into) {
   app->set_version_flag("--version", "gputest " GPUTEST_VERSION);
   app->footer(main_help());
   add_run(*app, into.run);
-  add_report(*app, "devices", "Show the GPUs, and how much of each is free", devices_help(), into.json);
+  add_report(*app, "devices", "Show the GPUs, and how much of each is free", devices_help(), into.json)
+      .add_option("--resource-spec", into.resource_spec_folder,
+                  "write a resource spec file for the ctest that runs this; used by gputest's CMake code")
+      ->type_name("FOLDER");
   add_report(*app, "status", "Show which processes hold GPU memory, and which wait for it", status_help(), into.json);
   add_plan(*app, into.plan);
   app->require_subcommand(1);

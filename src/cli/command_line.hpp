@@ -17,6 +17,7 @@ struct CommandLine {
   RunArguments run;
   PlanArguments plan;
   bool json = false;
+  std::string resource_spec_folder; ///< of `gputest devices --resource-spec`; empty: not asked for
 };
 
 /// The commands and options of the tool, described once: CLI11 parses by it, and the manual page and the completions

@@ -67,13 +67,13 @@ std::string who_is(std::int64_t pid, const ledger::LedgerView& view) {
 }
 
 DeviceReport look_at_device(const backend::DeviceList& list, std::size_t index, const ledger::DeviceProbe& probe,
-                            const ledger::LedgerView& view) {
+                            const ledger::LedgerView& view, backend::AskDriver ask) {
   DeviceReport report;
   report.index = index;
   report.device = list.devices()[index];
   report.reserved_bytes = list.reserved_bytes(index);
   report.set_aside_bytes = list.set_aside_bytes(index);
-  report.facts = list.facts(index, backend::AskDriver::yes);
+  report.facts = list.facts(index, ask);
   const auto use = list.memory(index);
   report.used_bytes = use.used_bytes;
   if (use.processes) {
@@ -109,7 +109,7 @@ DeviceReport look_at_device(const backend::DeviceList& list, std::size_t index, 
 
 } // namespace
 
-DevicesReport look_at_devices(const Settings& settings) {
+DevicesReport look_at_devices(const Settings& settings, backend::AskDriver ask) {
   DevicesReport report;
   report.gpu_required = settings.require_gpu;
   const std::shared_ptr<const backend::DeviceList> list = backend::open_devices(settings, report.why_none);
@@ -122,7 +122,7 @@ DevicesReport look_at_devices(const Settings& settings) {
   const auto allowed = session::allowed_devices(*list, settings);
   report.restriction = allowed.restriction;
   for (std::size_t i = 0; i < list->devices().size(); ++i) {
-    report.devices.push_back(look_at_device(*list, i, *probe, view));
+    report.devices.push_back(look_at_device(*list, i, *probe, view, ask));
     report.devices.back().visible =
         std::find(allowed.visible.begin(), allowed.visible.end(), i) != allowed.visible.end();
   }
@@ -130,7 +130,7 @@ DevicesReport look_at_devices(const Settings& settings) {
 }
 
 ExitCode devices_command(bool json) {
-  const auto report = look_at_devices(settings_from_environment());
+  const auto report = look_at_devices(settings_from_environment(), backend::AskDriver::yes);
   fmt::print("{}", json ? json_text(to_json(report)) : to_text(report));
   return exit_code_of(report);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "backend/device_list.hpp"
 #include "cli/devices_report.hpp"
 #include "cli/exit_codes.hpp"
 
@@ -14,6 +15,6 @@ namespace gputest::cli {
 [[nodiscard]] ExitCode devices_command(bool json);
 
 /// Looks at the devices and at the ledger, if there is one. Throws LedgerError.
-[[nodiscard]] DevicesReport look_at_devices(const Settings& settings);
+[[nodiscard]] DevicesReport look_at_devices(const Settings& settings, backend::AskDriver ask);
 
 } // namespace gputest::cli

@@ -36,6 +36,7 @@ Settings (environment variables; options take precedence):
   GPUTEST_WAIT_LIMIT   longest wait, as 90s, 20min or 1h                            default 20min
   GPUTEST_TIMEOUT      seconds that a test process may run, waiting left out            default none
   GPUTEST_RUN_MODE     auto, serial or parallel: how ctest runs tests               default auto
+  GPUTEST_SCHEDULING   auto, ctest or ledger: whether ctest schedules tests by their memory    default auto
   GPUTEST_MEMORY_RESOURCE  auto, pool or malloc: gputest::memory_resource           default auto
   GPUTEST_DEVICE_MEMORY  a size: decide as on GPUs with at most this much           default what they have
   GPUTEST_DIR          folder of the ledger, an absolute path       default /run/gputest, else /tmp/gputest-<uid>
@@ -83,6 +84,9 @@ Columns:
   VISIBLE        no: CUDA_VISIBLE_DEVICES, or the list of a Slurm job, hides it from tests
 Below the table: what each GPU can do ('?': not known, '-': does not apply), which processes use it, and what is unusual
 about it. MEMORY '8 GiB of 140 GiB' means that GPUTEST_DEVICE_MEMORY makes gputest decide as on a GPU with 8 GiB.
+
+--resource-spec writes resource-spec-<pid>.json into FOLDER, for the ctest with that pid that runs gputest, and prints CMake
+code. It does nothing if ctest has, or may have, a resource spec file of the user's, or if GPUTEST_SCHEDULING=ledger.
 
 --json prints one object:
   version      1; goes up when a key is removed or changes its meaning

@@ -86,7 +86,7 @@ policy::PlannedMachine machine_of(const PlanArguments& arguments) {
     }
     machine.context = simulated->context;
   } else {
-    for (const auto& report : look_at_devices(settings_from_environment()).devices) {
+    for (const auto& report : look_at_devices(settings_from_environment(), backend::AskDriver::yes).devices) {
       if (report.visible && policy::why_unusable(report.facts).empty()) {
         machine.devices.push_back({report.device, report.facts,
                                    report.device.total - Bytes{report.reserved_bytes} - Bytes{report.external_bytes}});

@@ -65,6 +65,7 @@ public:
     TestPreset preset;
     if (const auto jobs = first_along(tests_, name, &jobs_of))
       preset.jobs = *jobs;
+    preset.has_resource_spec = first_along(tests_, name, &resource_spec_of).has_value();
     auto level = first_along(tests_, name, &level_of);
     const std::string configure = value_along(tests_, name, "configurePreset");
     if (!level && !configure.empty() && value_along(tests_, name, "inheritConfigureEnvironment") != "false")
@@ -89,10 +90,16 @@ private:
       presets.emplace(element.second.get("name", ""), element.second);
   }
 
-  static std::optional<std::string> jobs_of(const Tree& preset) {
+  static std::optional<std::string> in_execution(const Tree& preset, const char* name) {
     const Tree* execution = member(preset, "execution");
-    const Tree* jobs = execution == nullptr ? nullptr : member(*execution, "jobs");
-    return jobs == nullptr ? std::nullopt : std::make_optional(jobs->data());
+    const Tree* value = execution == nullptr ? nullptr : member(*execution, name);
+    return value == nullptr ? std::nullopt : std::make_optional(value->data());
+  }
+
+  static std::optional<std::string> jobs_of(const Tree& preset) { return in_execution(preset, "jobs"); }
+
+  static std::optional<std::string> resource_spec_of(const Tree& preset) {
+    return in_execution(preset, "resourceSpecFile");
   }
 
   static std::optional<std::string> level_of(const Tree& preset) {

@@ -6,13 +6,14 @@
 
 namespace gputest::platform {
 
-/// What a CMake test preset says of the level at which ctest runs tests, inherited parts included.
+/// What a CMake test preset says of how ctest runs tests, inherited parts included.
 struct TestPreset {
   std::optional<std::string> jobs;           ///< `execution.jobs` as written; empty for a job for each CPU
   std::optional<std::string> parallel_level; ///< CTEST_PARALLEL_LEVEL in the environment that it sets for ctest
+  bool has_resource_spec = false;            ///< `execution.resourceSpecFile` is there
 
   friend bool operator==(const TestPreset& a, const TestPreset& b) {
-    return a.jobs == b.jobs && a.parallel_level == b.parallel_level;
+    return a.jobs == b.jobs && a.parallel_level == b.parallel_level && a.has_resource_spec == b.has_resource_spec;
   }
 };
 

@@ -110,6 +110,18 @@ std::optional<std::string> presets_file_of(const Ctest& ctest) {
   return file;
 }
 
+/// The environment of a ctest. A test's own environment is a copy of it, as long as the test does not change it.
+Variables variables_of(const Ctest& ctest) {
+  auto environment = environment_of(ctest.pid);
+  if (!environment)
+    environment = environment_of(own_pid());
+  return environment.value_or(Variables{});
+}
+
+std::optional<TestPreset> preset_of(const Ctest& ctest, const std::string& name, const Variables& variables) {
+  return PresetSearch{ctest.pid, name, presets_file_of(ctest)}.find(variables);
+}
+
 policy::CtestSighting look_for_ctest_above(pid_t child) {
   policy::CtestSighting sighting;
   const auto ctest = nearest_ctest(child);
@@ -117,16 +129,12 @@ policy::CtestSighting look_for_ctest_above(pid_t child) {
     return sighting;
   sighting.found = true;
   sighting.arguments = ctest->arguments;
-  // A test's own environment is a copy of ctest's, as long as the test does not change it.
-  auto environment = environment_of(ctest->pid);
-  if (!environment)
-    environment = environment_of(own_pid());
-  const Variables variables = environment.value_or(Variables{});
+  const Variables variables = variables_of(*ctest);
   const auto level = variables.find("CTEST_PARALLEL_LEVEL");
   if (level != variables.end())
     sighting.parallel_level = level->second;
   if (const auto name = policy::named_preset(ctest->arguments)) {
-    const auto preset = PresetSearch{ctest->pid, *name, presets_file_of(*ctest)}.find(variables);
+    const auto preset = preset_of(*ctest, *name, variables);
     sighting.preset_readable = preset.has_value();
     if (preset)
       sighting.preset_jobs = preset->jobs;
@@ -145,6 +153,28 @@ policy::CtestSighting look_for_ctest() {
     return look_for_ctest_above(own_pid());
   } catch (const std::exception&) {
     return {};
+  }
+}
+
+UsersResourceSpec find_users_resource_spec() {
+  try {
+    const auto ctest = nearest_ctest(own_pid());
+    if (!ctest)
+      return UsersResourceSpec::none;
+    if (policy::names_resource_spec(ctest->arguments))
+      return UsersResourceSpec::named;
+    if (policy::script_option(ctest->arguments, policy::CtestRules::v3_25) ||
+        policy::names_several_presets(ctest->arguments))
+      return UsersResourceSpec::possible;
+    const auto name = policy::named_preset(ctest->arguments);
+    if (!name)
+      return UsersResourceSpec::none;
+    const auto preset = preset_of(*ctest, *name, variables_of(*ctest));
+    if (!preset)
+      return UsersResourceSpec::possible;
+    return preset->has_resource_spec ? UsersResourceSpec::named : UsersResourceSpec::none;
+  } catch (const std::exception&) {
+    return UsersResourceSpec::possible;
   }
 }
 

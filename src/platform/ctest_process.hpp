@@ -14,6 +14,16 @@ namespace gputest::platform {
 /// answer depends on it.
 [[nodiscard]] policy::CtestSighting look_for_ctest();
 
+/// Whether the ctest that started a process has a resource spec file of its user's.
+enum class UsersResourceSpec {
+  none,     ///< or no ctest has started it
+  possible, ///< a script that ctest runs, or a preset that cannot be read, may name one
+  named,    ///< on the command line or in a preset
+};
+
+/// Looks at the ctest that started this process. Never throws.
+[[nodiscard]] UsersResourceSpec find_users_resource_spec();
+
 /// The options with which another ctest finds the tests of the one that started this process: `--test-dir <folder>`,
 /// and
 /// `-C <configuration>` if that one was given it. Empty if there is none, or if it may not be read. Never throws.

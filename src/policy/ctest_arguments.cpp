@@ -219,6 +219,12 @@ std::optional<std::string> named_presets_file(const Arguments& arguments) {
   return files.back();
 }
 
+bool names_resource_spec(const Arguments& arguments) {
+  return std::any_of(arguments.begin(), arguments.end(), [](const std::string& argument) {
+    return argument == "--resource-spec-file" || has_attached_value(argument, "--resource-spec-file");
+  });
+}
+
 bool is_build_and_test(const Arguments& arguments) {
   return std::find(arguments.begin(), arguments.end(), "--build-and-test") != arguments.end();
 }

@@ -51,6 +51,9 @@ struct LevelChoice {
 /// The file that `--presets-file` names (4.4), as it was written; the last one counts.
 [[nodiscard]] std::optional<std::string> named_presets_file(const std::vector<std::string>& arguments);
 
+/// Whether a resource spec file is named.
+[[nodiscard]] bool names_resource_spec(const std::vector<std::string>& arguments);
+
 /// Whether this ctest runs one command (`--build-and-test`) and no tests of its own.
 [[nodiscard]] bool is_build_and_test(const std::vector<std::string>& arguments);
 

@@ -64,21 +64,11 @@ std::optional<std::size_t> find_uuid(std::string_view text, const std::vector<st
   return found;
 }
 
-// A UUID with the letters that a resource id of CTest may have.
-std::string as_resource_id(const std::string& uuid) {
-  std::string id = uuid;
-  std::transform(id.begin(), id.end(), id.begin(), [](unsigned char c) {
-    const char lower = static_cast<char>(std::tolower(c));
-    return std::isalnum(c) != 0 ? lower : '_';
-  });
-  return id;
-}
-
 std::optional<std::size_t> find_resource(const std::string& id, const std::vector<std::string>& uuids) {
   if (const auto index = read_index(id, uuids.size()))
     return index;
   const auto same =
-      std::find_if(uuids.begin(), uuids.end(), [&](const std::string& uuid) { return as_resource_id(uuid) == id; });
+      std::find_if(uuids.begin(), uuids.end(), [&](const std::string& uuid) { return resource_id_of(uuid) == id; });
   if (same == uuids.end())
     return std::nullopt;
   return static_cast<std::size_t>(same - uuids.begin());
@@ -97,7 +87,7 @@ std::string list_of(const std::vector<std::string>& uuids) {
     return "there is no device";
   std::string text = "the devices are";
   for (std::size_t i = 0; i < uuids.size(); ++i)
-    text += (i == 0 ? " " : ", ") + std::to_string(i) + " (" + as_resource_id(uuids[i]) + ")";
+    text += (i == 0 ? " " : ", ") + std::to_string(i) + " (" + resource_id_of(uuids[i]) + ")";
   return text;
 }
 
@@ -110,6 +100,15 @@ std::string id_of_slot(const std::string& slot) {
 }
 
 } // namespace
+
+std::string resource_id_of(const std::string& uuid) {
+  std::string id = uuid;
+  std::transform(id.begin(), id.end(), id.begin(), [](unsigned char c) {
+    const char lower = static_cast<char>(std::tolower(c));
+    return std::isalnum(c) != 0 ? lower : '_';
+  });
+  return id;
+}
 
 std::vector<std::size_t> visible_devices(const std::optional<std::string>& value,
                                          const std::vector<std::string>& uuids) {

@@ -26,4 +26,7 @@ namespace gputest::policy {
                                                                        const std::vector<std::string>& groups,
                                                                        const std::vector<std::string>& uuids);
 
+/// The id of a device in resource spec files of CTest: its UUID in lower case, with `_` for what CTest does not allow.
+[[nodiscard]] std::string resource_id_of(const std::string& uuid);
+
 } // namespace gputest::policy

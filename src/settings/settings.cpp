@@ -142,6 +142,7 @@ Settings parse_settings(const ReadVariable& read) {
   check_folder(settings.folder, "GPUTEST_DIR");
   settings.memory_resource = policy::parse_memory_kind(text_of(read, "GPUTEST_MEMORY_RESOURCE", "auto"));
   settings.run_mode = parse_run_mode(text_of(read, "GPUTEST_RUN_MODE", "auto"));
+  static_cast<void>(parse_scheduling(read)); // a wrong one is an error in tests too
   settings.forbid_skip = parse_forbid_skip(text_of(read, "GPUTEST_FORBID_SKIP", "0"));
   settings.require_gpu = parse_switch(read, "GPUTEST_REQUIRE_GPU") || settings.forbid_skip != ForbidSkip::no;
   const char* const visible = "CUDA_VISIBLE_DEVICES";
@@ -157,6 +158,20 @@ Settings parse_settings(const ReadVariable& read) {
   settings.rank = policy::find_mpi_rank(read);
   settings.lease_of = text_of(read, "GPUTEST_LEASE_OF", "");
   return settings;
+}
+
+Scheduling parse_scheduling(const ReadVariable& read) {
+  const auto text = text_of(read, "GPUTEST_SCHEDULING", "auto");
+  if (text == "auto") {
+    return Scheduling::automatic;
+  }
+  if (text == "ctest") {
+    return Scheduling::ctest;
+  }
+  if (text == "ledger") {
+    return Scheduling::ledger;
+  }
+  throw InvalidSetting{"GPUTEST_SCHEDULING='" + text + "' is unknown; it is one of auto, ctest, ledger"};
 }
 
 EntryWatcher parse_entry_watcher(const ReadVariable& read) {

@@ -106,6 +106,15 @@ TEST_F(CtestPreset, reads_the_level_that_it_sets_for_ctest) {
   EXPECT_EQ(read("apart"), TestPreset{});
 }
 
+TEST_F(CtestPreset, knows_whether_it_names_a_resource_spec_file) {
+  write_presets(
+      R"({"name": "own", "execution": {"resourceSpecFile": "gpus.json"}}, {"name": "below", "inherits": "own"},
+                   {"name": "none", "execution": {"jobs": 8}})");
+  EXPECT_TRUE(read("own")->has_resource_spec);
+  EXPECT_TRUE(read("below")->has_resource_spec);
+  EXPECT_FALSE(read("none")->has_resource_spec);
+}
+
 TEST_F(CtestPreset, is_not_known_without_its_file_its_name_or_its_parent) {
   EXPECT_EQ(read("ci"), std::nullopt);
   EXPECT_EQ(read_test_preset(folder() + "/missing.json", "ci"), std::nullopt);

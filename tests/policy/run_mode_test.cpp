@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "policy/run_mode.hpp"
 
+#include "policy/ctest_arguments.hpp"
+
 #include <gtest/gtest.h>
 
 #include <ostream>
@@ -242,6 +244,12 @@ TEST(RunMode, is_unknown_for_an_unknown_version_only_where_it_matters) {
   EXPECT_EQ(find_run_mode(ctest({"-j=8"}, "next")).mode, unknown);
   EXPECT_EQ(find_run_mode(ctest({"-j=8"}, "3.25.1-dirty")).mode, serial);
   EXPECT_EQ(find_run_mode(ctest({"-j=8"}, "10.0.0")).mode, parallel);
+}
+
+TEST(ResourceSpecOnCommandLine, is_found_in_every_form) {
+  EXPECT_FALSE(names_resource_spec({"-j4", "-R", "resource"}));
+  EXPECT_TRUE(names_resource_spec({"--resource-spec-file", "gpus.json"}));
+  EXPECT_TRUE(names_resource_spec({"-j4", "--resource-spec-file=gpus.json"}));
 }
 
 TEST(NamedPreset, is_the_first_one_in_either_form) {

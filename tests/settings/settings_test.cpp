@@ -173,6 +173,20 @@ TEST(Settings, read_every_run_mode) {
   EXPECT_EQ(parse({{"GPUTEST_RUN_MODE", "parallel"}}).run_mode, RunModeSetting::parallel);
 }
 
+TEST(Settings, read_who_schedules) {
+  const auto scheduling = [](const char* value) {
+    return parse_scheduling([value](const char* name) {
+      return std::string{name} == "GPUTEST_SCHEDULING" ? std::optional<std::string>{value} : std::nullopt;
+    });
+  };
+  EXPECT_EQ(scheduling(""), Scheduling::automatic);
+  EXPECT_EQ(scheduling("auto"), Scheduling::automatic);
+  EXPECT_EQ(scheduling("ctest"), Scheduling::ctest);
+  EXPECT_EQ(scheduling("ledger"), Scheduling::ledger);
+  EXPECT_THROW(static_cast<void>(scheduling("slurm")), InvalidSetting);
+  EXPECT_THROW(static_cast<void>(parse({{"GPUTEST_SCHEDULING", "slurm"}})), InvalidSetting);
+}
+
 TEST(Settings, that_cannot_be_used_are_refused_with_what_is_allowed) {
   const std::string devices_advice =
       "; it is all, none, or simulated:<n>x<size>[,<option>...], such as simulated:2x16GiB";

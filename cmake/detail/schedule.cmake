@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Lets CTest start a test only when the memory that it asks for is there. Runs when ctest starts, before the entries of a
+# directory are added. The script that includes it sets gputest_tool and gputest_schedule_folder.
+#
+# `gputest devices --resource-spec` writes a resource spec file for the devices that this ctest has. An entry's request is
+# its property GPUTEST_REQUEST, which CTest itself ignores. It becomes RESOURCE_GROUPS and COST here, and not when CMake
+# configures, because these depend on the devices. For that, set_tests_properties() is replaced for this ctest.
+#
+# Whatever is missing, the entries stay as they are, and the ledger alone decides when a test runs.
+cmake_policy(VERSION 3.25)
+
+if(DEFINED gputest_resource_spec)
+  return() # a directory above has done it
+endif()
+set(gputest_resource_spec "")
+
+# What the user has said takes precedence: their own resource spec file, or the setting. GPUTEST_SCHEDULING=ctest is for
+# users who know that there is no other file.
+if(NOT "${CTEST_RESOURCE_SPEC_FILE}" STREQUAL "" OR "$ENV{GPUTEST_SCHEDULING}" STREQUAL "ledger")
+  return()
+endif()
+if(NOT "$ENV{GPUTEST_SCHEDULING}" STREQUAL "ctest")
+  # A dashboard reads the file that was named when CMake configured.
+  if(EXISTS /proc/self/cwd/DartConfiguration.tcl)
+    file(STRINGS /proc/self/cwd/DartConfiguration.tcl gputest_lines REGEX "^ResourceSpecFile: *[^ ]")
+    if(NOT "${gputest_lines}" STREQUAL "")
+      return()
+    endif()
+  endif()
+  # Nothing runs, so nothing has to be scheduled.
+  if(EXISTS /proc/self/cmdline)
+    file(STRINGS /proc/self/cmdline gputest_arguments)
+    foreach(gputest_argument IN LISTS gputest_arguments)
+      if(gputest_argument MATCHES "^(-N|--show-only|--show-only=.*|--print-labels)$")
+        return()
+      endif()
+    endforeach()
+  endif()
+endif()
+if(NOT EXISTS "${gputest_tool}" OR COMMAND _set_tests_properties)
+  return()
+endif()
+
+# CTest takes no resource spec file if a test generates one (CMake 3.28). Whether one does is in the files that CMake wrote.
+function(_gputest_generates_resource_spec folder result)
+  set(${result} FALSE PARENT_SCOPE)
+  if(NOT EXISTS "${folder}/CTestTestfile.cmake")
+    return()
+  endif()
+  file(STRINGS "${folder}/CTestTestfile.cmake" lines REGEX "GENERATED_RESOURCE_SPEC_FILE|^subdirs\\(")
+  if("${lines}" MATCHES " GENERATED_RESOURCE_SPEC_FILE ")
+    set(${result} TRUE PARENT_SCOPE)
+    return()
+  endif()
+  foreach(line IN LISTS lines)
+    if(line MATCHES "^subdirs\\(\"(.*)\"\\)$")
+      cmake_path(ABSOLUTE_PATH CMAKE_MATCH_1 BASE_DIRECTORY "${folder}" OUTPUT_VARIABLE below)
+      _gputest_generates_resource_spec("${below}" generates)
+      if(generates)
+        set(${result} TRUE PARENT_SCOPE)
+        return()
+      endif()
+    endif()
+  endforeach()
+endfunction()
+_gputest_generates_resource_spec(/proc/self/cwd gputest_has_generator)
+if(gputest_has_generator)
+  return()
+endif()
+
+execute_process(COMMAND "${gputest_tool}" devices --resource-spec "${gputest_schedule_folder}"
+  TIMEOUT 30 OUTPUT_VARIABLE gputest_facts ERROR_QUIET RESULT_VARIABLE gputest_ended)
+if(NOT gputest_ended STREQUAL "0" OR gputest_facts STREQUAL "")
+  return()
+endif()
+cmake_language(EVAL CODE "${gputest_facts}")
+set(gputest_resource_spec "${gputest_schedule_folder}/${gputest_resource_spec}")
+set(CTEST_RESOURCE_SPEC_FILE "${gputest_resource_spec}")
+include("${CMAKE_CURRENT_LIST_DIR}/quote.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/bytes.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/resource_groups.cmake")
+
+# In place of CTest's own. The arguments of the call stay as they are; what is kept is the code for so many of them.
+function(set_tests_properties)
+  set(more "")
+  set(dropped -1)
+  # Not if a script of the user's has set another file.
+  if("${ARGV}" MATCHES ";GPUTEST_REQUEST;([^;]*)|;RESOURCE_GROUPS;" AND CTEST_RESOURCE_SPEC_FILE STREQUAL gputest_resource_spec)
+    set(request "${CMAKE_MATCH_1}")
+    set(has_groups FALSE)
+    if("${ARGV}" MATCHES ";RESOURCE_GROUPS;")
+      # Without a file of their own, groups of the user's have no effect. With gputest's file, CTest would not run the
+      # test.
+      set(has_groups TRUE)
+      set(index 2)
+      while(index LESS ARGC)
+        math(EXPR next "${index} + 1")
+        if("${ARGV${index}}" STREQUAL "RESOURCE_GROUPS" AND NOT "${ARGV${next}}" MATCHES "gputest_mib")
+          set(dropped ${index})
+          set(has_groups FALSE)
+        endif()
+        set(index ${next})
+      endwhile()
+      string(REGEX MATCH ";GPUTEST_REQUEST;([^;]*)" _ "${ARGV}")
+      set(request "${CMAKE_MATCH_1}")
+    endif()
+    if(NOT request STREQUAL "")
+      _gputest_schedule("${request}" "${ARGV0}" groups cost)
+      if(NOT groups STREQUAL "" AND NOT has_groups)
+        set(more " RESOURCE_GROUPS \"${groups}\"")
+      endif()
+      if(NOT cost STREQUAL "" AND NOT "${ARGV}" MATCHES ";COST;")
+        string(APPEND more " COST ${cost}")
+      endif()
+    endif()
+  endif()
+  get_property(code GLOBAL PROPERTY gputest_arguments_${ARGC}_${dropped})
+  if("${code}" STREQUAL "")
+    math(EXPR value_dropped "${dropped} + 1")
+    set(index 0)
+    while(index LESS ARGC)
+      if(dropped EQUAL -1 OR NOT (index EQUAL dropped OR index EQUAL value_dropped))
+        string(APPEND code " \"\${ARGV${index}}\"")
+      endif()
+      math(EXPR index "${index} + 1")
+    endwhile()
+    set_property(GLOBAL PROPERTY gputest_arguments_${ARGC}_${dropped} "${code}")
+  endif()
+  cmake_language(EVAL CODE "_set_tests_properties(${code}${more})")
+endfunction()

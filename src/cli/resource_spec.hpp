@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "cli/devices_report.hpp"
+
+#include <string>
+
+namespace gputest::cli {
+
+/// The resource type of gputest's resource spec files. One slot is 1 MiB of a device. CTest shows it to a test as
+/// CTEST_RESOURCE_GROUP_<i>_GPUTEST_MIB.
+inline constexpr const char* resource_type = "gputest_mib";
+
+/// A resource spec file of CTest for the devices that tests may use, with what each of them can give to tests now:
+/// its memory without what external processes hold. What tests of other runs hold is not subtracted, because they give
+/// it back. Empty if no device can give any. Pure.
+[[nodiscard]] std::string resource_spec(const DevicesReport& report);
+
+/// The same devices as CMake code, for cmake/detail/schedule.cmake: `gputest_devices`, a list of "<MiB in all> <MiB for
+/// tests> <whole|slice>", `gputest_context_mib`, what a process takes by itself, and `gputest_resource_spec`, which
+/// is `file`. Pure.
+[[nodiscard]] std::string resource_facts(const DevicesReport& report, const std::string& file);
+
+} // namespace gputest::cli

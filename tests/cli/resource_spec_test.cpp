@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/resource_spec.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace gputest::cli {
+
+namespace {
+
+using namespace gputest::literals; // NOLINT(google-build-using-namespace)
+
+DeviceReport device(const std::string& uuid, Bytes total) {
+  DeviceReport report;
+  report.device = {uuid, "", total, false};
+  return report;
+}
+
+} // namespace
+
+TEST(ResourceSpec, gives_each_device_a_slot_for_each_mebibyte_that_tests_can_have) {
+  DevicesReport report;
+  report.devices = {device("GPU-8a3f-AAAA", 140_GiB), device("MIG-77aa-bbbb", 16_GiB)};
+  report.devices[0].reserved_bytes = (512_MiB).count() + 1;
+  report.devices[0].external_bytes = (4_GiB).count();
+  report.devices[0].next_context_bytes = (520_MiB).count() + 1;
+  report.devices[0].leased_bytes = (100_GiB).count(); // other tests give it back
+  report.devices[1].facts.mig = true;
+  EXPECT_EQ(nlohmann::json::parse(resource_spec(report)), nlohmann::json::parse(R"({
+    "version": {"major": 1, "minor": 0},
+    "local": [{"gputest_mib": [{"id": "gpu_8a3f_aaaa", "slots": 138751}, {"id": "mig_77aa_bbbb", "slots": 16384}]}]
+  })"));
+  EXPECT_EQ(resource_facts(report, "resource-spec-1.json"), "set(gputest_resource_spec \"resource-spec-1.json\")\n"
+                                                            "set(gputest_devices \"142847 138751 whole\" \"16384 16384 "
+                                                            "slice\")\n"
+                                                            "set(gputest_context_mib 521)\n");
+}
+
+TEST(ResourceSpec, leaves_out_devices_that_tests_cannot_use) {
+  DevicesReport report;
+  report.devices = {device("GPU-hidden", 16_GiB), device("GPU-lost", 16_GiB), device("GPU-full", 16_GiB)};
+  report.devices[0].visible = false;
+  report.devices[1].facts.lost = true;
+  report.devices[2].external_bytes = (16_GiB).count() - 1;
+  EXPECT_EQ(resource_spec(report), "");
+  report.devices.push_back(device("GPU-used", 2_GiB));
+  EXPECT_EQ(nlohmann::json::parse(resource_spec(report))["local"][0]["gputest_mib"].size(), 1U);
+}
+
+} // namespace gputest::cli

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What entries ask CTest for, by table: the functions that run when ctest starts, without ctest.
+#
+#   cmake -DMODULES=<gputest's cmake folder> -P resource_groups.cmake
+cmake_minimum_required(VERSION 3.25)
+include("${MODULES}/detail/bytes.cmake")
+include("${MODULES}/detail/resource_groups.cmake")
+set_property(GLOBAL PROPERTY failures 0)
+
+# expect_needs(<MiB of a device, 0: nothing> <devices> <request> [<device>...]): contexts take 512 MiB.
+function(expect_needs mib gpus request)
+  _gputest_needs("${request}" "${ARGN}" 512 "${default_large}" seen_mib seen_gpus)
+  if(NOT "${seen_mib} ${seen_gpus}" STREQUAL "${mib} ${gpus}")
+    set_property(GLOBAL PROPERTY failures 1)
+    message(NOTICE "FAILED ${request} on ${ARGN}: expected ${mib} MiB of ${gpus}, seen ${seen_mib} of ${seen_gpus}")
+  endif()
+endfunction()
+
+set(default_large "")
+set(card "16384 16384 whole")
+set(large_card "81920 81920 whole")
+set(slice "16384 16384 slice")
+# Bytes, rounded up, and the context.
+expect_needs(768 1 "small any 1 - -" "${card}")
+expect_needs(768 1 "small any - - -" "${card}")
+expect_needs(3584 1 "medium 3GiB 1 - -" "${card}")
+expect_needs(514 1 "small 1.5MiB 1 - -" "${card}")
+expect_needs(513 1 "small 1B 1 - -" "${card}")
+expect_needs(16384 1 "medium 15.5GiB 1 - -" "${card}")
+# The heap, with the 2 MiB that it takes besides.
+expect_needs(834 1 "small any 1 64MiB -" "${card}")
+# Several devices: enough of them, which are no slices.
+expect_needs(1536 2 "medium 1GiB 2 - -" "${card}" "${card}")
+expect_needs(0 1 "medium 1GiB 2 - -" "${card}")
+expect_needs(0 1 "medium 1GiB 3 - -" "${card}" "${card}")
+expect_needs(0 1 "medium 1GiB 2 - -" "${card}" "${slice}")
+expect_needs(41472 2 "medium 40GiB 2 - -" "${large_card}" "${card}" "${large_card}")
+expect_needs(0 1 "medium 40GiB 2 - -" "${large_card}" "${card}")
+# What no device can hold: CTest would not run it.
+expect_needs(0 1 "medium 15.6GiB 1 - -" "${card}")
+expect_needs(0 1 "medium 3GiB 1 - -")
+# Medium without bytes: half of the smallest device.
+expect_needs(8704 1 "medium any 1 - -" "${card}")
+expect_needs(8704 1 "medium any 1 - -" "${large_card}" "${card}")
+# Large: excluded tests wait for nothing, serial ones run alone.
+expect_needs(0 1 "large any 1 - -" "${card}")
+expect_needs(0 1 "large 3GiB 1 - exclude" "${card}")
+expect_needs(0 1 "large any 1 - serial" "${card}")
+expect_needs(3584 1 "large 3GiB 1 - wait" "${card}")
+expect_needs(16384 1 "large any 1 - wait" "${card}")
+expect_needs(81920 1 "large any 1 - wait" "${card}" "${large_card}")
+expect_needs(16000 2 "large any 2 - wait" "16384 16000 whole" "${card}")
+expect_needs(0 1 "large any 1 - wait" "16384 14000 whole")
+expect_needs(0 1 "large any 2 - wait" "16384 14000 whole" "${card}")
+set(default_large wait)
+expect_needs(16384 1 "large any 1 - -" "${card}")
+expect_needs(0 1 "large any 1 - exclude" "${card}")
+set(default_large "")
+# External processes hold a part: what fits elsewhere goes there, and else all that is left is asked for.
+expect_needs(8704 1 "medium 8GiB 1 - -" "16384 4096 whole" "${card}")
+expect_needs(4096 1 "medium 8GiB 1 - -" "16384 4096 whole")
+expect_needs(4096 2 "medium 8GiB 2 - -" "16384 4096 whole" "${card}")
+# An entry of several tests needs what the most demanding of them needs; excluded and host tests need nothing.
+expect_needs(3584 1 "small any 1 - -|medium 3GiB 1 - -|large any 1 - -|host any 1 - -" "${card}")
+expect_needs(3584 2 "small any 2 - -|medium 3GiB 1 - -" "${card}" "${card}")
+expect_needs(0 1 "host any 1 - -" "${card}")
+
+# expect_schedule(<groups> <cost> <request> <name>)
+function(expect_schedule groups cost request name)
+  _gputest_schedule("${request}" "${name}" seen_groups seen_cost)
+  if(NOT "${seen_groups}/${seen_cost}" STREQUAL "${groups}/${cost}")
+    set_property(GLOBAL PROPERTY failures 1)
+    message(NOTICE "FAILED ${request} of ${name}: expected ${groups}/${cost}, seen ${seen_groups}/${seen_cost}")
+  endif()
+endfunction()
+
+set(gputest_devices "${card}" "${card}")
+set(gputest_context_mib 512)
+set_property(GLOBAL PROPERTY gputest_times_are_read TRUE)
+set_property(GLOBAL PROPERTY "gputest_milliseconds a minute" 60000)
+set_property(GLOBAL PROPERTY "gputest_milliseconds an hour" 3600000)
+# More than an eighth of a device: the more, the earlier; then the longer, the earlier.
+expect_schedule("1,gputest_mib:768" "" "small any 1 - -" "an hour")
+expect_schedule("1,gputest_mib:2048" "" "medium 1.5GiB 1 - -" "an hour")
+expect_schedule("1,gputest_mib:2049" 204900 "medium 1537MiB 1 - -" "never ran")
+expect_schedule("2,gputest_mib:3584" 358400 "medium 3GiB 2 - -" "never ran")
+expect_schedule("1,gputest_mib:3584" 358400 "medium 3GiB 1 - -" "never ran")
+expect_schedule("1,gputest_mib:3584" 358449 "medium 3GiB 1 - -" "a minute")
+expect_schedule("1,gputest_mib:3584" 358497 "medium 3GiB 1 - -" "an hour")
+expect_schedule("" "" "large any 1 - -" "a minute")
+
+get_property(failed GLOBAL PROPERTY failures)
+if(failed)
+  message(FATAL_ERROR "some expectations failed: see above")
+endif()

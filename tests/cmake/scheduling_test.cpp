@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How ctest schedules the entries of gpu_add_test() and gpu_discover_tests() by their memory: each test configures a
+// project of its own and runs it on simulated devices. DISCOVERY_CMAKE_FOLDER, if it is set, is the folder of another
+// cmake and ctest.
+
+#include "support/bare_environment.hpp"
+#include "support/child_process.hpp"
+#include "support/private_folder.hpp"
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <string>
+#include <vector>
+
+namespace gputest::tests {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+
+std::string program(const std::string& name) {
+  if (const char* const folder = std::getenv("DISCOVERY_CMAKE_FOLDER"); folder != nullptr) {
+    return std::string{folder} + "/" + name;
+  }
+  return name == "cmake" ? DISCOVERY_CMAKE : DISCOVERY_CTEST;
+}
+
+/// A start or an end of a test, as ctest has written it.
+struct Event {
+  bool start = false;
+  std::string test;
+
+  friend bool operator==(const Event& a, const Event& b) { return a.start == b.start && a.test == b.test; }
+};
+
+Event start_of(const std::string& test) { return {true, test}; }
+Event end_of(const std::string& test) { return {false, test}; }
+
+void PrintTo(const Event& event, std::ostream* out) { *out << (event.start ? "start of " : "end of ") << event.test; }
+
+/// What ctest has written of starts and ends, in this order. It writes a line when it starts a test, and no test takes
+/// its place before it has ended, so the order says what ctest did, whatever the speed of the machine.
+std::vector<Event> events_in(const std::string& out) {
+  static const std::regex line{R"((Start +[0-9]+: ([^ \n]+))|( Test +#[0-9]+: ([^ \n]+) ))"};
+  std::vector<Event> events;
+  for (auto it = std::sregex_iterator{out.begin(), out.end(), line}; it != std::sregex_iterator{}; ++it) {
+    const bool start = (*it)[1].matched;
+    events.push_back({start, (*it)[start ? 2 : 4].str()});
+  }
+  return events;
+}
+
+/// The most tests of these that ctest had running at once.
+int most_at_once(const std::vector<Event>& events, const std::string& prefix) {
+  int running = 0;
+  int most = 0;
+  for (const auto& event : events) {
+    if (event.test.compare(0, prefix.size(), prefix) == 0) {
+      running += event.start ? 1 : -1;
+      most = std::max(most, running);
+    }
+  }
+  return most;
+}
+
+class Scheduling : public ::testing::Test {
+protected:
+  Scheduling() {
+    environment_["GPUTEST_DEVICES"] = "simulated:1x16GiB,context=1GiB";
+    environment_["GPUTEST_DIR"] = path("ledger");
+    environment_["CLICOLOR"] = "0";
+  }
+
+  [[nodiscard]] std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
+  void set(const std::string& name, const std::string& value) { environment_[name] = value; }
+  void write(const std::string& name, const std::string& text) const { folder_.write(name, text, 0644); }
+
+  /// Configures a project with this text, in which `tests` is an executable that lists its tests.
+  void configure(const std::string& text) const {
+    write("CMakeLists.txt",
+          "cmake_minimum_required(VERSION 3.25)\nproject(scheduling LANGUAGES NONE)\nenable_testing()\n"
+          "include(\"" DISCOVERY_MODULES "/gputest.cmake\")\n"
+          "foreach(name IN ITEMS gputest::cli tests)\n  add_executable(${name} IMPORTED GLOBAL)\nendforeach()\n"
+          "set_target_properties(gputest::cli PROPERTIES IMPORTED_LOCATION \"" DISCOVERY_TOOL "\")\n"
+          "set_target_properties(tests PROPERTIES IMPORTED_LOCATION \"" DISCOVERY_EXECUTABLES "/listed\")\n" +
+              text);
+    const auto ended = run({program("cmake"), "-S", folder_.path(), "-B", path("build")});
+    ASSERT_EQ(ended.exit_code, 0) << ended.out << ended.err;
+  }
+
+  [[nodiscard]] Ended run(const std::vector<std::string>& command) const {
+    return ChildProcess{command, environment_}.finish();
+  }
+
+  /// Runs ctest, in a folder of the build tree.
+  [[nodiscard]] Ended ctest(const std::vector<std::string>& arguments, const std::string& folder = "build") const {
+    std::vector<std::string> command{"/usr/bin/env", "-C", path(folder), program("ctest")};
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    return run(command);
+  }
+
+  /// The properties of each entry as ctest knows them when it schedules.
+  [[nodiscard]] std::map<std::string, std::map<std::string, nlohmann::json>> entries() {
+    set("GPUTEST_SCHEDULING", "ctest");
+    const auto ended = ctest({"--show-only=json-v1"});
+    set("GPUTEST_SCHEDULING", "");
+    EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
+    EXPECT_EQ(ended.err, "");
+    std::map<std::string, std::map<std::string, nlohmann::json>> all;
+    const auto document = nlohmann::json::parse(ended.out);
+    for (const auto& test : document.at("tests")) {
+      auto& entry = all[test.at("name")];
+      for (const auto& property : test.at("properties")) {
+        entry[property.at("name")] = property.at("value");
+      }
+    }
+    return all;
+  }
+
+  /// The resource spec files in the build tree.
+  [[nodiscard]] std::vector<std::string> spec_files() const {
+    std::vector<std::string> names;
+    for (const auto& file : std::filesystem::directory_iterator{path("build/gputest")}) {
+      if (const auto name = file.path().filename().string(); name.find("resource-spec-") == 0) {
+        names.push_back(name);
+      }
+    }
+    return names;
+  }
+
+private:
+  PrivateFolder folder_;
+  ChildProcess::Environment environment_ = bare_environment();
+};
+
+/// RESOURCE_GROUPS in ctest's JSON: so many groups of MiB.
+nlohmann::json groups(int count, int mib) {
+  auto all = nlohmann::json::array();
+  for (int i = 0; i < count; ++i) {
+    all.push_back({{"requirements", {{{".type", "gputest_mib"}, {"slots", mib}}}}});
+  }
+  return all;
+}
+
+/// A user's resource spec file, which knows nothing of gputest's.
+constexpr auto users_spec = R"({"version": {"major": 1, "minor": 0}, "local": [{"gpus": [{"id": "0", "slots": 1}]}]})";
+
+/// Two tests that do not fit on the device together.
+constexpr auto two_halves = "gpu_add_test(NAME half_a COMMAND true MEMORY 9GiB)\n"
+                            "gpu_add_test(NAME half_b COMMAND true MEMORY 9GiB)\n";
+
+TEST_F(Scheduling, gives_entries_the_groups_of_what_they_need) {
+  set("GPUTEST_DEVICES", "simulated:2x16GiB,context=1GiB");
+  std::filesystem::create_directory(path("below"));
+  write("below/CMakeLists.txt", "gpu_add_test(NAME below COMMAND true MEMORY 3GiB)\n");
+  configure("gpu_add_test(NAME small COMMAND true)\n"
+            "gpu_add_test(NAME sized COMMAND true MEMORY 3GiB GPUS 2 HEAP 62MiB)\n"
+            "gpu_add_test(NAME \"odd;na]me [x\" COMMAND true MEMORY 3GiB LABELS \"a;b\" c)\n"
+            "gpu_add_test(NAME large COMMAND true MEMORY large)\n"
+            "gpu_add_test(NAME waiting COMMAND true MEMORY large LARGE wait)\n"
+            "gpu_add_test(NAME too_large COMMAND true MEMORY 100GiB)\n"
+            "add_test(NAME plain COMMAND true)\n"
+            "add_subdirectory(below)\n");
+  auto all = entries();
+  EXPECT_EQ(all["small"]["RESOURCE_GROUPS"], groups(1, 1280));
+  EXPECT_EQ(all["small"].count("COST"), 0U);
+  EXPECT_EQ(all["sized"]["RESOURCE_GROUPS"], groups(2, 4160));
+  EXPECT_EQ(all["sized"]["COST"], 416000);
+  EXPECT_EQ(all["odd;na]me [x"]["RESOURCE_GROUPS"], groups(1, 4096));
+  EXPECT_EQ(all["odd;na]me [x"]["LABELS"], (nlohmann::json{"a", "b", "c", "gpu", "gpu_medium"}));
+  EXPECT_EQ(all["waiting"]["RESOURCE_GROUPS"], groups(1, 16384));
+  EXPECT_EQ(all["below"]["RESOURCE_GROUPS"], groups(1, 4096));
+  for (const auto* name : {"large", "too_large", "plain"}) {
+    EXPECT_EQ(all[name].count("RESOURCE_GROUPS"), 0U) << name;
+    EXPECT_EQ(all[name].count("COST"), 0U) << name;
+  }
+}
+
+TEST_F(Scheduling, gives_discovered_entries_the_groups_of_their_cases) {
+  set("GPUTEST_DEVICES", "simulated:2x16GiB,context=1GiB");
+  configure("gpu_discover_tests(tests)\n"
+            "gpu_discover_tests(tests GRANULARITY class TEST_PREFIX by/)\n"
+            "gpu_discover_tests(tests GRANULARITY executable TEST_PREFIX all/)\n");
+  auto all = entries();
+  EXPECT_EQ(all["Small.test"]["RESOURCE_GROUPS"], groups(1, 1280));
+  EXPECT_EQ(all["Medium.says_no_size"]["RESOURCE_GROUPS"], groups(1, 9216));
+  EXPECT_EQ(all["Host.test"].count("RESOURCE_GROUPS"), 0U);
+  EXPECT_EQ(all["Large.test"].count("RESOURCE_GROUPS"), 0U);
+  EXPECT_EQ(all["by/tests.small"]["RESOURCE_GROUPS"], groups(1, 1280));
+  EXPECT_EQ(all["by/tests.host"].count("RESOURCE_GROUPS"), 0U);
+  EXPECT_EQ(all["by/tests.large"].count("RESOURCE_GROUPS"), 0U);
+  EXPECT_EQ(all["by/tests.medium"]["RESOURCE_GROUPS"], groups(2, 9216)); // one of its cases asks for two devices
+  EXPECT_EQ(all["all/tests"]["RESOURCE_GROUPS"], groups(2, 9216));
+  // The devices are no part of what is kept of a listing.
+  set("GPUTEST_DEVICES", "simulated:2x8GiB,context=1GiB");
+  EXPECT_EQ(entries()["Medium.says_no_size"]["RESOURCE_GROUPS"], groups(1, 5120));
+}
+
+TEST_F(Scheduling, leaves_properties_of_the_users_as_they_are) {
+  configure("gpu_add_test(NAME costly COMMAND true MEMORY 9GiB)\n"
+            "set_tests_properties(costly PROPERTIES COST 5 RUN_SERIAL ON RESOURCE_LOCK lock)\n"
+            "gpu_add_test(NAME own COMMAND true MEMORY 9GiB)\n"
+            "set_tests_properties(own PROPERTIES RESOURCE_GROUPS 1,gputest_mib:7)\n");
+  auto all = entries();
+  EXPECT_EQ(all["costly"]["COST"], 5);
+  EXPECT_EQ(all["costly"]["RUN_SERIAL"], true);
+  EXPECT_EQ(all["costly"]["RESOURCE_LOCK"], nlohmann::json{"lock"});
+  EXPECT_EQ(all["own"]["RESOURCE_GROUPS"], groups(1, 7));
+}
+
+TEST_F(Scheduling, orders_tests_with_equal_needs_by_their_last_times) {
+  configure("gpu_add_test(NAME \"long one\" COMMAND true MEMORY 3GiB)\n"
+            "gpu_add_test(NAME short COMMAND true MEMORY 3GiB)\n"
+            "gpu_add_test(NAME larger COMMAND true MEMORY 3073MiB)\n");
+  std::filesystem::create_directories(path("build/Testing/Temporary"));
+  write("build/Testing/Temporary/CTestCostData.txt", "long one 3 61.5\nshort 2 0.25\n---\n");
+  auto all = entries();
+  EXPECT_EQ(all["long one"]["COST"], 409650);
+  EXPECT_EQ(all["short"]["COST"], 409600);
+  EXPECT_EQ(all["larger"]["COST"], 409700);
+}
+
+TEST_F(Scheduling, starts_a_test_only_when_its_memory_is_there) {
+  configure(two_halves);
+  const auto ended = ctest({"-j4"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.out;
+  EXPECT_EQ(most_at_once(events_in(ended.out), "half"), 1) << ended.out;
+  EXPECT_THAT(spec_files(), SizeIs(1));
+  set("GPUTEST_SCHEDULING", "ledger");
+  const auto by_ledger = ctest({"-j4"});
+  EXPECT_EQ(by_ledger.exit_code, 0) << by_ledger.out;
+  EXPECT_EQ(most_at_once(events_in(by_ledger.out), "half"), 2) << by_ledger.out;
+}
+
+TEST_F(Scheduling, works_in_a_folder_below_and_in_one_between) {
+  std::filesystem::create_directories(path("between/below"));
+  write("between/CMakeLists.txt", "add_subdirectory(below)\n");
+  write("between/below/CMakeLists.txt", two_halves);
+  configure("add_subdirectory(between)\n");
+  for (const auto* folder : {"build", "build/between", "build/between/below"}) {
+    const auto ended = ctest({"-j4"}, folder);
+    EXPECT_EQ(ended.exit_code, 0) << ended.out;
+    EXPECT_EQ(most_at_once(events_in(ended.out), "half"), 1) << ended.out;
+  }
+}
+
+TEST_F(Scheduling, does_nothing_for_a_ctest_that_only_lists) {
+  configure(two_halves);
+  EXPECT_EQ(ctest({"-N"}).exit_code, 0);
+  EXPECT_EQ(ctest({"--show-only=json-v1"}).exit_code, 0);
+  EXPECT_EQ(ctest({"--print-labels"}).exit_code, 0);
+  EXPECT_THAT(spec_files(), IsEmpty());
+}
+
+TEST_F(Scheduling, lets_tests_run_that_no_device_can_hold) {
+  configure("gpu_add_test(NAME too_large COMMAND true MEMORY 100GiB)\n"
+            "gpu_add_test(NAME too_many COMMAND true GPUS 2)\n"
+            "gpu_add_test(NAME excluded COMMAND true MEMORY large)\n");
+  const auto ended = ctest({"-j4"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.out;
+  EXPECT_THAT(ended.out, Not(HasSubstr("Not Run")));
+  for (const auto* name : {"too_large", "too_many", "excluded"}) {
+    EXPECT_TRUE(std::regex_search(ended.out, std::regex{std::string{name} + " \\.+\\*+Skipped"})) << ended.out;
+  }
+}
+
+TEST_F(Scheduling, leaves_a_ctest_alone_that_has_a_resource_spec_file_of_the_users) {
+  write("spec.json", users_spec);
+  write("dashboard.cmake",
+        "set(CTEST_SOURCE_DIRECTORY \"" + path("") + "\")\nset(CTEST_BINARY_DIRECTORY \"" + path("build") +
+            "\")\nctest_start(Experimental QUIET)\nctest_test(RESOURCE_SPEC_FILE \"" + path("spec.json") +
+            "\" PARALLEL_LEVEL 4 RETURN_VALUE ended)\n"
+            "if(ended)\n  message(FATAL_ERROR \"${ended}\")\nendif()\n");
+  write("CMakePresets.json",
+        R"({"version": 3, "configurePresets": [{"name": "c", "generator": "Unix Makefiles", "binaryDir": "build"}],
+            "testPresets": [{"name": "t", "configurePreset": "c", "execution": {"resourceSpecFile": ")" +
+            path("spec.json") + R"("}}]})");
+  configure(two_halves);
+  const std::vector<std::vector<std::string>> ways{{"-j4", "--resource-spec-file", path("spec.json")},
+                                                   {"-S", path("dashboard.cmake"), "-V"}};
+  for (const auto& way : ways) {
+    const auto ended = ctest(way);
+    EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
+    EXPECT_THAT(ended.out, Not(HasSubstr("Not Run")));
+    EXPECT_THAT(events_in(ended.out), Contains(end_of("half_b"))) << ended.out;
+  }
+  const auto by_preset = run({"/usr/bin/env", "-C", path(""), program("ctest"), "--preset", "t", "-j4"});
+  EXPECT_EQ(by_preset.exit_code, 0) << by_preset.out << by_preset.err;
+  EXPECT_THAT(events_in(by_preset.out), Contains(end_of("half_b"))) << by_preset.out;
+  // Where a dashboard would read it.
+  write("build/DartConfiguration.tcl", "BuildDirectory: x\nResourceSpecFile: " + path("spec.json") + "\n");
+  EXPECT_EQ(ctest({"-j4"}).exit_code, 0);
+  EXPECT_THAT(spec_files(), IsEmpty());
+}
+
+TEST_F(Scheduling, leaves_a_ctest_alone_whose_scripts_set_a_resource_spec_file) {
+  write("spec.json", users_spec);
+  write("script.cmake", "set(CTEST_RESOURCE_SPEC_FILE \"" + path("spec.json") + "\")\n");
+  const std::string script =
+      "set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES \"" + path("script.cmake") + "\")\n";
+  for (const auto& text : {script + two_halves, two_halves + script}) {
+    configure(text);
+    const auto ended = ctest({"-j4"});
+    EXPECT_EQ(ended.exit_code, 0) << ended.out;
+    EXPECT_EQ(most_at_once(events_in(ended.out), "half"), 2) << ended.out;
+  }
+}
+
+TEST_F(Scheduling, runs_tests_with_groups_that_gputests_file_does_not_know) {
+  configure("gpu_add_test(NAME ours COMMAND true MEMORY 9GiB)\n"
+            "set_tests_properties(ours PROPERTIES RESOURCE_GROUPS 2,gpus:1,x:2)\n"
+            "add_test(NAME plain COMMAND true)\n"
+            "set_tests_properties(plain PROPERTIES RESOURCE_GROUPS gpus:1 LABELS \"a;b\" ENVIRONMENT \"A=1;B=2\")\n"
+            "gpu_add_test(NAME half COMMAND true MEMORY 9GiB)\n");
+  const auto ended = ctest({"-j4"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.out;
+  auto all = entries();
+  EXPECT_EQ(all["ours"]["RESOURCE_GROUPS"], groups(1, 10240));
+  EXPECT_EQ(all["plain"].count("RESOURCE_GROUPS"), 0U);
+  EXPECT_EQ(all["plain"]["LABELS"], (nlohmann::json{"a", "b"}));
+  EXPECT_EQ(all["plain"]["ENVIRONMENT"], (nlohmann::json{"A=1", "B=2"}));
+}
+
+TEST_F(Scheduling, leaves_a_project_alone_whose_test_generates_a_resource_spec_file) {
+  std::filesystem::create_directory(path("below"));
+  write("spec.json", users_spec);
+  write("below/CMakeLists.txt", "add_test(NAME generator COMMAND true)\n"
+                                "set_tests_properties(generator PROPERTIES FIXTURES_SETUP spec\n"
+                                "  GENERATED_RESOURCE_SPEC_FILE \"" +
+                                    path("spec.json") + "\")\n");
+  configure(std::string{two_halves} + "add_subdirectory(below)\n");
+  const auto ended = ctest({"-j4"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
+  EXPECT_EQ(most_at_once(events_in(ended.out), "half"), 2) << ended.out;
+}
+
+TEST_F(Scheduling, does_not_let_small_tests_delay_large_ones) {
+  set("GPUTEST_DEVICES", "simulated:1x16GiB,context=0");
+  std::string text;
+  for (int i = 0; i < 30; ++i) {
+    text += "gpu_add_test(NAME little_" + std::to_string(i) + " COMMAND true MEMORY 1GiB)\n";
+  }
+  configure(text + "gpu_add_test(NAME ten COMMAND true MEMORY 10GiB)\n"
+                   "gpu_add_test(NAME twelve COMMAND true MEMORY 12GiB)\n"
+                   "gpu_add_test(NAME eight COMMAND true MEMORY 8GiB)\n");
+  const auto ended = ctest({"-j8"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.out;
+  const auto events = events_in(ended.out);
+  ASSERT_THAT(events, SizeIs(66)) << ended.out;
+  EXPECT_EQ(events.front(), start_of("twelve"));
+  // Whatever runs beside a large test, the next large one takes its place.
+  const auto start_after = [&](const Event& event) {
+    const auto at = std::find(events.begin(), events.end(), event);
+    return std::find_if(at, events.end(), [](const Event& other) { return other.start; })->test;
+  };
+  EXPECT_EQ(start_after(end_of("twelve")), "ten") << ended.out;
+  EXPECT_EQ(start_after(end_of("ten")), "eight") << ended.out;
+}
+
+} // namespace
+} // namespace gputest::tests
