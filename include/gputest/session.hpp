@@ -70,7 +70,8 @@ public:
   [[nodiscard]] const Entry& entry() const;
 
   /// Whether the devices are enough and have what `request` says, without leasing; else the skip that says what they
-  /// lack. Throws LedgerError, and InvalidSetting as lease() does. `who` is the test's name in messages.
+  /// lack. While several tests share a lease, also the skip after a problem that outlasts its test (see examine()).
+  /// Throws LedgerError, and InvalidSetting as lease() does. `who` is the test's name in messages.
   [[nodiscard]] Outcome check(const Request& request, const std::string& who);
 
   /// The skip or failure that lease() will return whatever other processes do; granted if that is not known. Asks

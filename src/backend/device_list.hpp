@@ -40,6 +40,11 @@ public:
   /// What the driver keeps of device `index` for itself.
   [[nodiscard]] virtual std::uint64_t reserved_bytes(std::size_t index) const = 0;
 
+  /// What processes can ever have of device `index`: its memory less what the driver keeps.
+  [[nodiscard]] Bytes usable_bytes(std::size_t index) const {
+    return devices().at(index).total - Bytes{reserved_bytes(index)};
+  }
+
   /// What a process takes by having a context, before anything was measured.
   [[nodiscard]] virtual std::uint64_t usual_overhead_bytes(std::size_t index) const = 0;
 

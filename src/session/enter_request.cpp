@@ -5,6 +5,8 @@
 #include "policy/memory_request.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <vector>
 
 namespace gputest::session {
 
@@ -16,6 +18,16 @@ policy::DeviceMask mask_of(const Choice& choice, const backend::DeviceList& mach
     all |= table.bit_of(machine.devices()[index].uuid);
   }
   return all;
+}
+
+/// The most that a process can have of each of the devices that it is going to get.
+Bytes usable_of_each(const Choice& choice, const backend::DeviceList& machine) {
+  std::vector<Bytes> usable;
+  for (const std::size_t index : choice.candidates) {
+    usable.push_back(machine.usable_bytes(index));
+  }
+  std::sort(usable.begin(), usable.end(), std::greater<>{});
+  return choice.gpus == 0 || usable.size() < choice.gpus ? Bytes{} : usable[choice.gpus - 1];
 }
 
 } // namespace
@@ -40,10 +52,7 @@ ledger::Ledger::EnterRequest enter_request(const Choice& choice, const Plan& pla
   request.present = choice.present;
   request.overhead_bytes = overhead.count();
   request.candidates = mask_of(choice, machine, table);
-  Bytes largest_device;
-  for (const std::size_t index : choice.candidates) {
-    largest_device = std::max(largest_device, machine.devices()[index].total);
-  }
+  const Bytes most = usable_of_each(choice, machine);
 
   auto requests = plan.requests;
   const bool large_waits = large != LargePolicy::exclude;
@@ -54,7 +63,7 @@ ledger::Ledger::EnterRequest enter_request(const Choice& choice, const Plan& pla
     const auto memory = policy::to_memory_request(asked, smallest);
     const bool waits = asked.memory_class != MemoryClass::large || large_waits;
     // A request that can never fit is refused when its test starts. It must not exclude other processes.
-    if (waits && memory.bytes + overhead <= largest_device) {
+    if (waits && memory.bytes + overhead <= most) {
       request.largest_bytes = std::max(request.largest_bytes, memory.bytes.count());
       request.whole_devices = request.whole_devices || memory.exclusive;
     }

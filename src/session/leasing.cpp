@@ -59,12 +59,13 @@ Outcome Session::foresee(const Request& request, const std::string& test) {
   const auto memory = policy::to_memory_request(request, smallest_);
   // A request that can never be granted is refused, announced or not.
   const Bytes asked = memory.bytes + overhead_.bytes();
-  for (auto device = devices_.begin(); device != devices_.begin() + request.gpus; ++device) {
-    if (asked > device->total && memory.bytes + overhead_.expected() <= device->total) {
+  for (auto index = indices_.begin(); index != indices_.begin() + request.gpus; ++index) {
+    const Bytes usable = machine_->usable_bytes(*index);
+    if (asked > usable && memory.bytes + overhead_.expected() <= usable) {
       return {Outcome::Kind::fail, no_room_in_process(who, to_string(request), overhead_.bytes(), unleased_)};
     }
-    if (asked > device->total) {
-      return answers_.never_fits(who, policy::Refusal{asked.count(), device->total.count(), 1, 1});
+    if (asked > usable) {
+      return answers_.never_fits(who, policy::Refusal{asked.count(), usable.count(), 1, 1});
     }
   }
   if (decide_large(request) == policy::LargeDecision::exclude) {

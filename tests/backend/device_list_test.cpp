@@ -59,6 +59,9 @@ TEST_F(DeviceListTest, makes_every_decision_as_on_smaller_devices_where_that_is_
   EXPECT_EQ(list->memory(0).used_bytes, 1000U);
   EXPECT_EQ(list->facts(0, AskDriver::no).compute_mode, policy::ComputeMode::exclusive_process);
   EXPECT_EQ(list->origin(), "driver 999.1");
+  EXPECT_EQ(list->reserved_bytes(0), 512ULL << 20U);
+  EXPECT_EQ(list->usual_overhead_bytes(0), 768ULL << 20U);
+  EXPECT_EQ(list->usable_bytes(0), Bytes{(8ULL << 30U) - (512ULL << 20U)});
   settings_.device_memory = Bytes{100ULL << 30U};
   EXPECT_EQ(open_devices(settings_, why_none_)->devices().at(0).total, Bytes{80ULL << 30U}) << "none becomes larger";
   EXPECT_EQ(open_devices(settings_, why_none_)->set_aside_bytes(0), 0U);
@@ -77,6 +80,13 @@ TEST_F(DeviceListTest, numbers_the_peers_of_a_leases_devices_as_the_lease_does) 
   EXPECT_EQ(list->facts(0, AskDriver::yes).peers, Peers{{1}});
   EXPECT_EQ(list->facts(1, AskDriver::yes).peers, Peers{{0}}) << "the machine's device 2";
   EXPECT_TRUE(list->is_open());
+}
+
+TEST_F(DeviceListTest, says_of_smaller_devices_too_what_is_left_out) {
+  setenv("FAKE_NVML", "gpus=2 lost=1", 1);
+  settings_.devices = "all";
+  settings_.device_memory = Bytes{8ULL << 30U};
+  EXPECT_EQ(open_devices(settings_, why_none_)->left_out(), "GPU 1 cannot be used: GPU is lost (15)");
 }
 
 } // namespace

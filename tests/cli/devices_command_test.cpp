@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/exit_codes.hpp"
+#include "ledger/ledger.hpp"
 #include "tool.hpp"
 
 #include <gtest/gtest.h>
@@ -53,6 +54,19 @@ TEST(DevicesCommand, counts_what_a_running_command_holds) {
       to_int(ExitCode::wait_limit));
   EXPECT_EQ(holder.finish().exit_code, 0);
   EXPECT_EQ(devices_of(tool)["devices"][0]["ledger_processes"], 0);
+}
+
+TEST(DevicesCommand, counts_with_the_context_that_processes_have_shown) {
+  Tool tool;
+  tool.set("GPUTEST_DEVICES", "simulated:2x16GiB,context=1GiB");
+  EXPECT_EQ(tool.run({"run", "--", "true"}).exit_code, 0); // makes the ledger
+  {
+    ledger::Ledger ledger{tool.ledger(), nullptr};
+    ledger.devices().remember(0, ledger.devices().bit_of(devices_of(tool)["devices"][1]["uuid"]), 3 * gib);
+  }
+  const auto devices = devices_of(tool)["devices"];
+  EXPECT_EQ(devices[0]["free_for_next_bytes"], 15 * gib);
+  EXPECT_EQ(devices[1]["free_for_next_bytes"], 13 * gib);
 }
 
 TEST(DevicesCommand, shows_which_devices_are_hidden) {

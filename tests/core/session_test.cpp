@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The public interface of the core, as a program without a test framework uses it. Each test is a process of its own.
 
+#include "core_test.hpp"
 #include "support/in_child.hpp"
 #include "support/message_of.hpp"
-#include "support/private_folder.hpp"
 
 #include <gputest/error.hpp>
 #include <gputest/memory_resource.hpp>
@@ -13,9 +13,9 @@
 #include <gmock/gmock.h>
 
 #include <cstdlib>
-#include <optional>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include <unistd.h>
 
@@ -28,33 +28,18 @@ using testing::HasSubstr;
 using Kind = Outcome::Kind;
 using Stage = Claimant::Stage;
 
-class CoreSession : public testing::Test {
+class CoreSession : public tests::CoreTest {
 protected:
-  CoreSession() {
-    settings_.devices = "simulated:2x4GiB,context=0";
-    settings_.folder = folder_.path() + "/ledger";
-    settings_.run_mode = RunModeSetting::serial;
+  CoreSession() : CoreTest{"0"} {
     // What the environment says must not count.
     setenv("GPUTEST_DEVICES", "none", 1);
     setenv("GPUTEST_DIR", "/proc/nobody-can-write-here", 1);
     setenv("GPUTEST_FORBID_SKIP", "1", 1);
-    unsetenv("CUDA_VISIBLE_DEVICES");
   }
 
-  Session& enter(std::vector<Request> requests = {3_GiB}) {
-    Plan plan;
-    plan.requests = std::move(requests);
-    session_.emplace(settings_, entry_);
-    EXPECT_EQ(session_->enter(plan).kind, Kind::granted);
-    return *session_;
-  }
+  Session& enter(std::vector<Request> requests = {3_GiB}) { return CoreTest::enter(std::move(requests)); }
 
   [[nodiscard]] Claimant own() const { return status(settings_).at(0); }
-
-  tests::PrivateFolder folder_;
-  Settings settings_;
-  Entry entry_;
-  std::optional<Session> session_;
 };
 
 TEST_F(CoreSession, goes_by_its_structs_and_not_by_the_environment) {
@@ -265,6 +250,33 @@ TEST_F(CoreSession, follows_a_lease_that_is_moved) {
   auto& same = second;
   second = std::move(same);
   EXPECT_TRUE(second);
+}
+
+TEST_F(CoreSession, keeps_the_outcome_of_a_lease_that_is_moved) {
+  for (const auto forbidden : {ForbidSkip::no, ForbidSkip::all}) {
+    settings_.forbid_skip = forbidden;
+    auto first = enter().lease(100_GiB, "Sort.Keys");
+    const auto expect_it = [&](const Lease& lease) {
+      EXPECT_FALSE(lease);
+      EXPECT_EQ(lease.must_fail(), forbidden == ForbidSkip::all);
+      EXPECT_THAT(lease.reason(), HasSubstr("Sort.Keys needs 100 GiB of a device"));
+    };
+    Lease second = std::move(first);
+    expect_it(second);
+    Lease third;
+    third = std::move(second);
+    expect_it(third);
+    session_.reset();
+  }
+}
+
+TEST_F(CoreSession, names_what_its_own_process_has_without_a_lease_if_that_leaves_no_room) {
+  auto& session = enter();
+  const SimulatedBuffer buffer{2_GiB};
+  const auto lease = session.lease(3_GiB, "Sort.Keys");
+  EXPECT_TRUE(lease.must_fail());
+  EXPECT_THAT(lease.reason(), HasSubstr("Sort.Keys needs 3 GiB, and its own process already has 2 GiB of the device "
+                                        "without a lease"));
 }
 
 TEST_F(CoreSession, lets_any_thread_give_a_lease_back) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What gputest::status() says of processes in a ledger. Each test is a process of its own.
 
+#include "core_test.hpp"
 #include "support/in_child.hpp"
-#include "support/private_folder.hpp"
 
 #include <gputest/error.hpp>
 #include <gputest/session.hpp>
@@ -12,7 +12,6 @@
 
 #include <csignal>
 #include <filesystem>
-#include <optional>
 #include <vector>
 
 #include <unistd.h>
@@ -25,28 +24,9 @@ using testing::ElementsAre;
 using Kind = Outcome::Kind;
 using Stage = Claimant::Stage;
 
-class Status : public testing::Test {
+class Status : public tests::CoreTest {
 protected:
-  Status() {
-    settings_.devices = "simulated:2x4GiB,context=512MiB";
-    settings_.folder = folder_.path() + "/ledger";
-    settings_.run_mode = RunModeSetting::serial;
-    entry_.name = "entry";
-    unsetenv("CUDA_VISIBLE_DEVICES");
-  }
-
-  Session& enter(const Request& request) {
-    Plan plan;
-    plan.requests = {request};
-    session_.emplace(settings_, entry_);
-    EXPECT_EQ(session_->enter(plan).kind, Kind::granted);
-    return *session_;
-  }
-
-  tests::PrivateFolder folder_;
-  Settings settings_;
-  Entry entry_;
-  std::optional<Session> session_;
+  Status() : CoreTest{"512MiB"} { entry_.name = "entry"; }
 };
 
 TEST_F(Status, is_empty_and_makes_nothing_where_there_is_no_ledger) {
@@ -61,7 +41,7 @@ TEST_F(Status, refuses_a_folder_that_each_working_directory_would_have_for_itsel
 }
 
 TEST_F(Status, has_what_a_process_holds_and_where) {
-  auto& session = enter(3_GiB);
+  auto& session = enter({3_GiB});
   auto all = status(settings_);
   ASSERT_EQ(all.size(), 1U);
   EXPECT_EQ(all[0].stage, Stage::inside);
@@ -83,7 +63,7 @@ TEST_F(Status, has_what_a_process_holds_and_where) {
 TEST_F(Status, has_what_a_process_may_ask_for_that_waits_for_its_devices) {
   settings_.visible_devices = DeviceRestriction{"CUDA_VISIBLE_DEVICES", "0"};
   entry_.large = LargePolicy::wait;
-  enter(MemoryClass::large);
+  enter({MemoryClass::large});
   const pid_t child = tests::start_child([&] {
     Session session{settings_, entry_};
     Plan plan;
@@ -102,7 +82,7 @@ TEST_F(Status, has_what_a_process_may_ask_for_that_waits_for_its_devices) {
 }
 
 TEST_F(Status, shows_whole_devices) {
-  auto& session = enter(MemoryClass::large);
+  auto& session = enter({MemoryClass::large});
   const auto lease = session.lease(MemoryClass::large, "Sort.All");
   ASSERT_TRUE(lease);
   EXPECT_TRUE(status(settings_).at(0).whole_devices);
@@ -110,7 +90,7 @@ TEST_F(Status, shows_whole_devices) {
 
 TEST_F(Status, forgets_a_process_that_has_exited_and_whose_memory_is_back) {
   const int result = tests::in_child([&]() -> int {
-    auto& session = enter(3_GiB);
+    auto& session = enter({3_GiB});
     const auto lease = session.lease(3_GiB, "Sort.Keys");
     const bool seen = status(settings_).size() == 1;
     _exit(lease && seen ? 0 : 1); // nothing is given back
@@ -122,7 +102,7 @@ TEST_F(Status, forgets_a_process_that_has_exited_and_whose_memory_is_back) {
 TEST_F(Status, shows_an_exited_process_until_its_memory_is_back) {
   settings_.devices = "simulated:2x4GiB,context=512MiB,return=60000ms";
   const int result = tests::in_child([&]() -> int {
-    auto& session = enter(3_GiB);
+    auto& session = enter({3_GiB});
     const auto lease = session.lease(3_GiB, "Sort.Keys");
     const SimulatedBuffer buffer{3_GiB};
     _exit(lease ? 0 : 1);

@@ -61,6 +61,23 @@ TEST_F(RunAllTests, returns_77_if_an_environment_skips_all_tests_and_fails_if_th
   EXPECT_THAT(ended.err, HasSubstr("gputest: failed: no test ran, because an environment's SetUp() skipped them all"));
 }
 
+TEST_F(RunAllTests, fails_if_an_environment_fails_although_every_test_was_skipped) {
+  const std::string word = "gputest: entry complete: entry";
+  set("GPUTEST_TEST", "entry");
+  for (const std::string place : {"SetUp", "TearDown"}) {
+    set("FAIL_IN", place);
+    for (const std::string filter : {"Skipping.*", "Passing.*"}) {
+      set("GPUTEST_ENTRY", "");
+      EXPECT_EQ(run_both({"--gtest_filter=" + filter}).exit_code, 1) << place << " " << filter;
+      EXPECT_EQ(run_both({"--gtest_filter=" + filter, "--gtest_repeat=2"}).exit_code, 1) << place << " " << filter;
+      set("GPUTEST_ENTRY", "ctest");
+      const Ended ended = run("outcomes", {"--gtest_filter=" + filter});
+      EXPECT_EQ(ended.exit_code, 1) << place << " " << filter;
+      EXPECT_EQ(count(ended.err, word), 1U) << ended.err;
+    }
+  }
+}
+
 TEST_F(RunAllTests, fails_if_a_test_exits_as_if_all_tests_had_passed_or_been_skipped) {
   for (const std::string status : {"0", "77"}) {
     set("EXIT_WITH", status);

@@ -2,12 +2,15 @@
 #include "ledger/device_table.hpp"
 
 #include "ledger/stored_record.hpp"
+#include "support/in_child.hpp"
 #include "support/private_folder.hpp"
 
 #include <gputest/error.hpp>
 
 #include <gtest/gtest.h>
 
+#include <csignal>
+#include <memory>
 #include <vector>
 
 namespace gputest::ledger {
@@ -30,6 +33,28 @@ TEST_F(DeviceTableTest, gives_each_device_a_bit_of_its_own_for_ever) {
   EXPECT_EQ(table_.uuid(0), "GPU-a");
   EXPECT_EQ(table_.uuid(2), "GPU-c");
   EXPECT_EQ(table_.uuid(3), "");
+}
+
+TEST_F(DeviceTableTest, replaces_no_device_that_another_process_has_added_meanwhile) {
+  EXPECT_EQ(table_.bit_of("GPU-a"), 1U);
+  platform::SlotStore again{folder_.path(), "ledger", ledger_layout};
+  EXPECT_EQ(DeviceTable{again}.bit_of("GPU-b"), 2U);
+  EXPECT_EQ(table_.bit_of("GPU-c"), 4U);
+  EXPECT_EQ(DeviceTable{again}.uuid(1), "GPU-b");
+  EXPECT_EQ(DeviceTable{again}.uuid(2), "GPU-c");
+}
+
+TEST_F(DeviceTableTest, adds_no_device_while_another_process_has_the_mutex) {
+  const pid_t holder = tests::start_keeper([&] {
+    auto store = std::make_unique<platform::SlotStore>(folder_.path(), "ledger", ledger_layout);
+    store->mutex().lock();
+    return store;
+  });
+  EXPECT_THROW(static_cast<void>(table_.bit_of("GPU-a")), LedgerError); // after 5 s, for which a mutex is waited for
+  EXPECT_EQ(DeviceTable{store_}.uuid(0), "");
+  ::kill(holder, SIGKILL);
+  EXPECT_EQ(tests::end_of(holder), -SIGKILL);
+  EXPECT_EQ(table_.bit_of("GPU-a"), 1U);
 }
 
 TEST_F(DeviceTableTest, is_full_with_64_devices) {

@@ -127,6 +127,15 @@ TEST_F(MemoryResourceTest, counts_nothing_that_the_driver_did_not_give) {
   resource.deallocate(resource.allocate(4 * gib), 4 * gib);
 }
 
+TEST_F(MemoryResourceTest, gives_back_to_the_pool_what_it_could_not_wait_for) {
+  memory_resource resource{0, MemoryKind::pool};
+  cuda_->synchronize_stream_result = 700;
+  EXPECT_EQ(tests::message_of<Error>([&] { static_cast<void>(resource.allocate(gib)); }),
+            "1 GiB asked of device 0, and the CUDA driver answers CUDA_ERROR_ILLEGAL_ADDRESS (700)");
+  EXPECT_EQ(cuda_->calls, (Calls{"cuMemAllocFromPoolAsync", "cuStreamSynchronize", "cuMemFreeAsync"}));
+  EXPECT_TRUE(cuda_->allocations.empty());
+}
+
 TEST_F(MemoryResourceTest, gives_null_for_nothing_and_takes_it_back) {
   memory_resource resource{0};
   EXPECT_EQ(resource.allocate(0), nullptr);

@@ -2,15 +2,18 @@
 #include "platform/process.hpp"
 
 #include "support/child_process.hpp"
+#include "support/in_child.hpp"
 #include "support/private_folder.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <thread>
 
+#include <fcntl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -35,6 +38,32 @@ TEST(Process, knows_itself_and_its_parent) {
   EXPECT_EQ(parent_of(own_pid()), ::getppid());
   EXPECT_TRUE(exists(own_pid()));
   EXPECT_TRUE(exists(1));
+}
+
+TEST(Process, exists_also_where_it_is_another_users) {
+  EXPECT_EQ(tests::in_child([] {
+              tests::become_nobody(); // root may send signals to all processes
+              return exists(1) ? 0 : 1;
+            }),
+            0);
+}
+
+TEST(Process, has_the_first_of_two_variables_of_one_name_as_getenv_finds_it) {
+  std::array<int, 2> pipe{};
+  ASSERT_EQ(::pipe2(pipe.data(), O_CLOEXEC), 0);
+  const pid_t child = tests::start_child([] {
+    std::array<char*, 3> command{const_cast<char*>("sleep"), const_cast<char*>("1000"), nullptr};
+    std::array<char*, 3> environment{const_cast<char*>("NAME=first"), const_cast<char*>("NAME=second"), nullptr};
+    ::execve("/bin/sleep", command.data(), environment.data());
+    return 1;
+  });
+  ::close(pipe[1]);
+  char end = 0;
+  ASSERT_EQ(::read(pipe[0], &end, 1), 0); // its exec() has closed the other end
+  ::close(pipe[0]);
+  EXPECT_EQ(environment_of(child), (std::map<std::string, std::string>{{"NAME", "first"}}));
+  ::kill(child, SIGKILL);
+  EXPECT_EQ(tests::end_of(child), -SIGKILL);
 }
 
 TEST(Process, knows_whether_one_runs_is_stopped_or_has_ended) {

@@ -51,5 +51,28 @@ TEST_F(DamagedLedger, fails_tests_and_skips_none_wherever_the_damage_is) {
   EXPECT_EQ(run("annotated", {"--gtest_filter=Small.says_nothing"}).exit_code, 0) << "the damage is gone";
 }
 
+TEST_F(DamagedLedger, fails_a_test_of_a_running_process_wherever_it_asks_and_does_not_end_the_process) {
+  auto holder = start_holder();
+  for (const std::string test :
+       {"OneLease.for_all_tests", "Requiring.free_memory", "RequiringScoped.free_memory", "Plain.leases"}) {
+    auto suite = start("asking", {"--gtest_filter=First.*:" + test});
+    suite.wait_for_out("@TearDownTestSuite");
+    const std::string sound = read();
+    std::string damaged = sound;
+    const auto offset = damaged.find("Medium.with_bytes");
+    ASSERT_NE(offset, std::string::npos);
+    damaged.replace(offset, 16, "\x5a\xa5 not gputest's", 16);
+    write(damaged);
+    const Ended ended = suite.finish();
+    EXPECT_EQ(ended.exit_code, 1) << test << ended.err;
+    EXPECT_THAT(ended.out, HasSubstr("[       OK ] First.passes"));
+    EXPECT_THAT(ended.out, HasSubstr("[  FAILED  ] " + test));
+    EXPECT_THAT(ended.out, HasSubstr("/ledger is damaged: record "));
+    EXPECT_THAT(ended.out, Not(HasSubstr("@never")));
+    write(sound);
+  }
+  EXPECT_EQ(holder.finish().exit_code, 0);
+}
+
 } // namespace
 } // namespace gputest::tests

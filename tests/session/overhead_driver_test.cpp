@@ -116,15 +116,6 @@ TEST_F(OverheadTest, with_a_heap_is_no_less_than_expected_and_nothing_to_learn_f
 /// A process that runs tests on one GPU, with its NVML and CUDA.
 class AfterATest : public tests::FakeCudaTest {
 protected:
-  AfterATest() { unset(); }
-  ~AfterATest() override { unset(); }
-
-  static void unset() {
-    for (const char* name : {"FAKE_NVML", "CUDA_VISIBLE_DEVICES", "GPUTEST_LEASE_OF"}) {
-      unsetenv(name);
-    }
-  }
-
   void SetUp() override {
     ASSERT_NO_FATAL_FAILURE(FakeCudaTest::SetUp());
     cuda_->initialised = false;
@@ -268,6 +259,16 @@ TEST_F(AfterATest, with_a_device_heap_nothing_is_learnt) {
   enter(64_MiB);
   use(600_MiB);
   run_test();
+  EXPECT_EQ(learnt(), 0_B);
+}
+
+TEST_F(AfterATest, beside_memory_that_was_taken_without_a_lease_nothing_is_learnt) {
+  enter();
+  use(1544_MiB);
+  session_->count_unleased("Sort::SetUpTestSuite()");
+  use(1546_MiB);
+  run_test();
+  EXPECT_EQ(counted(), 1546_MiB);
   EXPECT_EQ(learnt(), 0_B);
 }
 

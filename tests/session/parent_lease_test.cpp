@@ -49,6 +49,13 @@ TEST_F(ParentLease, fails_a_process_that_was_left_none_of_its_devices) {
                                    ", and CUDA_VISIBLE_DEVICES='2' leaves it none of these devices"));
 }
 
+TEST_F(ParentLease, without_the_medium_lock_fails_what_needs_it) {
+  set("GPUTEST_MEMORY", "small");
+  const auto reports = reports_of("annotated", "Medium.says_nothing");
+  EXPECT_THAT(reports.at("Medium.says_nothing").failures,
+              HasSubstr(", and asks for 2 x medium; make that lease larger: gputest run --gpus 2 --memory medium"));
+}
+
 TEST_F(ParentLease, is_none_of_other_devices) {
   set("GPUTEST_DEVICES", "simulated:2x8GiB,context=0");
   set("GPUTEST_MEMORY", "small");

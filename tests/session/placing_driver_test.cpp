@@ -10,6 +10,8 @@
 #include <gmock/gmock.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <vector>
 
 namespace gputest::session {
 namespace {
@@ -17,34 +19,35 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using namespace gputest::literals;
 
 class Placing : public tests::FakeCudaTest {
 protected:
-  Placing() { unset(); }
-  ~Placing() override { unset(); }
-
-  static void unset() {
-    for (const char* name : {"FAKE_NVML", "CUDA_VISIBLE_DEVICES", "GPUTEST_LEASE_OF"}) {
-      unsetenv(name);
-    }
-  }
-
   void SetUp() override {
     ASSERT_NO_FATAL_FAILURE(FakeCudaTest::SetUp());
     cuda_->initialised = false;
   }
 
   Outcome enter(const std::string& nvml, int gpus = 1) {
+    Request request;
+    request.gpus = gpus;
+    return enter(nvml, std::vector<Request>{request});
+  }
+
+  Outcome enter(const std::string& nvml, const std::vector<Request>& requests) {
     show(nvml);
     Settings settings = settings_from_environment();
     Entry entry;
     settings.folder = folder_.path();
-    entry.request.gpus = gpus;
+    entry.request = requests.front();
     session_.emplace(settings, entry, "suite");
     Plan plan;
-    plan.requests = {entry.request};
+    plan.requests = requests;
     return session_->enter(plan);
   }
+
+  /// This process's claim on the ledger.
+  [[nodiscard]] policy::Claim claim() const { return ledger::Ledger{folder_.path(), nullptr}.entries().at(0).claim; }
 
   static void show(const std::string& nvml) { setenv("FAKE_NVML", nvml.c_str(), 1); }
 
@@ -93,6 +96,68 @@ TEST_F(Placing, takes_whole_gpus_for_several_devices) {
   EXPECT_EQ(enter("gpus=3 slices=2", 2).kind, Outcome::Kind::granted);
   EXPECT_EQ(visible(), "GPU-fake-1,GPU-fake-2");
   EXPECT_EQ(acquire(2).kind, Outcome::Kind::granted);
+}
+
+TEST_F(Placing, foresees_that_not_each_of_several_devices_can_hold_a_request) {
+  ASSERT_EQ(enter("gpus=2 gib=80,40", 2).kind, Outcome::Kind::granted);
+  Request request = 60_GiB;
+  request.gpus = 2;
+  const auto outcome = session_->foresee(request, "Sort.Keys");
+  EXPECT_EQ(outcome.kind, Outcome::Kind::skip);
+  EXPECT_THAT(outcome.reason, HasSubstr("Sort.Keys needs 60.75 GiB of a device, its context included, and the largest "
+                                        "that it may use has 39.5 GiB"));
+  request.gpus = 1;
+  EXPECT_EQ(session_->foresee(request, "Sort.Keys").kind, Outcome::Kind::granted) << "the first can";
+}
+
+TEST_F(Placing, announces_and_leases_half_of_the_smallest_device_for_medium) {
+  ASSERT_EQ(enter("gpus=2 gib=80,40", std::vector<Request>{MemoryClass::medium}).kind, Outcome::Kind::granted);
+  EXPECT_EQ(visible(), "GPU-fake-0") << "which has more room";
+  EXPECT_EQ(Bytes{claim().largest_bytes}, 20_GiB);
+  ASSERT_EQ(session_->acquire(MemoryClass::medium, "Sort.Keys").kind, Outcome::Kind::granted);
+  EXPECT_EQ(Bytes{claim().lease_bytes}, 20_GiB);
+}
+
+// NVML's memory includes 512 MiB that the driver keeps, and a context takes 768 MiB.
+TEST_F(Placing, announces_the_largest_request_that_fits_beside_its_context_and_none_that_never_does) {
+  const Bytes most = 80_GiB - 512_MiB - 768_MiB;
+  ASSERT_EQ(enter("gpus=1", std::vector<Request>{most, MemoryClass::small}).kind, Outcome::Kind::granted);
+  EXPECT_EQ(Bytes{claim().largest_bytes}, most);
+  EXPECT_EQ(session_->acquire(most, "Sort.Keys").kind, Outcome::Kind::granted);
+  session_.reset();
+  unsetenv("GPUTEST_LEASE_OF");
+
+  const Bytes more = most + 1_B;
+  ASSERT_EQ(enter("gpus=1", std::vector<Request>{more, MemoryClass::small}).kind, Outcome::Kind::granted);
+  EXPECT_EQ(Bytes{claim().largest_bytes}, 256_MiB);
+  EXPECT_EQ(session_->foresee(more, "Sort.Keys").kind, Outcome::Kind::skip);
+  EXPECT_EQ(session_->acquire(MemoryClass::small, "Sort.Keys").kind, Outcome::Kind::granted) << "that one can run";
+}
+
+TEST_F(Placing, announces_nothing_that_fits_on_too_few_of_its_devices) {
+  Request large = 60_GiB;
+  large.gpus = 2;
+  Request small = MemoryClass::small;
+  small.gpus = 2;
+  ASSERT_EQ(enter("gpus=2 gib=80,40", std::vector<Request>{large, small}).kind, Outcome::Kind::granted);
+  EXPECT_EQ(Bytes{claim().largest_bytes}, 256_MiB);
+  EXPECT_EQ(session_->acquire(large, "Sort.Keys").kind, Outcome::Kind::skip);
+  EXPECT_EQ(session_->acquire(small, "Sort.Keys").kind, Outcome::Kind::granted);
+}
+
+TEST_F(Placing, shares_the_smallest_device_of_a_whole_lease_among_ranks) {
+  Request large = MemoryClass::large;
+  large.gpus = 2;
+  setenv("GPUTEST_RUN_MODE", "serial", 1);
+  ASSERT_EQ(enter("gpus=2 gib=80,40", std::vector<Request>{large}).kind, Outcome::Kind::granted);
+  ASSERT_EQ(session_->acquire(large, "Sort.Keys").kind, Outcome::Kind::granted);
+  Settings settings = settings_from_environment();
+  unsetenv("GPUTEST_RUN_MODE");
+  settings.folder = folder_.path();
+  settings.rank = MpiRank{0, 4, "RANK=0"};
+  Session below{settings, Entry{}, "below"};
+  ASSERT_EQ(below.enter({}).kind, Outcome::Kind::granted);
+  EXPECT_EQ(below.entry().request.bytes, 19_GiB + 256_MiB) << "(40 GiB - two contexts of 768 MiB) / 2";
 }
 
 TEST_F(Placing, keeps_what_cuda_has_if_that_was_initialised_before) {
@@ -154,6 +219,18 @@ TEST_F(Placing, under_a_lease_has_its_devices_with_name_and_size_from_the_ledger
   Session limited{settings, Entry{}, "limited"};
   ASSERT_EQ(limited.enter({}).kind, Outcome::Kind::granted);
   EXPECT_EQ(limited.devices()[0].total, Bytes{10ULL << 30U});
+}
+
+TEST_F(Placing, under_a_lease_opens_no_driver_whatever_the_setting) {
+  ASSERT_EQ(enter("gpus=1").kind, Outcome::Kind::granted);
+  const std::string log = folder_.path() + "/opened";
+  show("gpus=1 log=" + log);
+  Settings settings = settings_from_environment();
+  settings.folder = folder_.path();
+  settings.device_memory = 10_GiB;
+  Session below{settings, Entry{}, "below"};
+  EXPECT_EQ(below.enter({}).kind, Outcome::Kind::granted);
+  EXPECT_FALSE(std::filesystem::exists(log));
 }
 
 TEST_F(Placing, under_a_lease_finds_its_devices_in_the_users_own_ledger_too) {

@@ -244,7 +244,7 @@ cuda::Result cuDeviceGetGraphMemAttribute(cuda::Device device, int attribute, vo
 
 cuda::Result cuStreamSynchronize(cuda::Stream /*stream*/) {
   state.calls.emplace_back("cuStreamSynchronize");
-  return current() != nullptr ? cuda::success : invalid_context;
+  return current() != nullptr ? state.synchronize_stream_result : invalid_context;
 }
 
 cuda::Result cuCtxSetLimit(int limit, std::size_t value) {

@@ -59,6 +59,7 @@ struct FakeCuda {
   std::vector<std::string> calls;                       ///< of functions that allocate, free and wait for streams
   int allocate_result = 0;                              ///< what the allocating functions answer where there is room
   int free_result = 0;                                  ///< what the freeing functions answer
+  int synchronize_stream_result = 0;                    ///< what cuStreamSynchronize() answers
 
   std::array<int, 8> stack{}; ///< the thread's context stack, as device ordinals
   std::size_t depth = 0;

@@ -5,13 +5,19 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include <dlfcn.h>
 
 namespace gputest::tests {
 
 /// A process that has loaded libcuda.so.1, as the CUDA runtime does; here the fake one, fresh, with two devices.
+/// Nothing says which of them it may use, or what NVML shows.
 class FakeCudaTest : public ::testing::Test {
 protected:
+  FakeCudaTest() { unset(); }
+  ~FakeCudaTest() override { unset(); }
+
   void SetUp() override {
     library_ = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     ASSERT_NE(library_, nullptr) << dlerror();
@@ -33,6 +39,13 @@ protected:
 
   void* library_ = nullptr;
   FakeCuda* cuda_ = nullptr;
+
+private:
+  static void unset() {
+    for (const char* name : {"FAKE_NVML", "CUDA_VISIBLE_DEVICES", "GPUTEST_LEASE_OF"}) {
+      unsetenv(name);
+    }
+  }
 };
 
 } // namespace gputest::tests

@@ -7,6 +7,8 @@
 //   sm=75,90          compute capabilities by GPU (90)   mode=3            compute mode of every GPU (0)
 //   model=1           driver model of every GPU          memory=3          memory queries answer this error
 //   long_uuids=1      UUIDs in their real form, as fake_cuda_attributes.cpp has them
+//   gib=80,40         memory of each device of a GPU, by GPUs (80)
+//   lost_slices=0,2   these slices have fallen off   slice_error=15    finding a slice answers this error
 //   compute=7:100,8:- processes as pid:bytes, - for unknown; also graphics= and mps=
 //   compute_error=3   listing them answers this error; also graphics_error= and mps_error=
 //   log=/a/file      a line is added to this file at each nvmlInit_v2()
@@ -27,10 +29,9 @@ namespace {
 namespace nvml = gputest::backend::nvml;
 
 constexpr nvml::Result not_supported = nvml::not_supported;
-constexpr nvml::Result not_found = 6;    // NVML_ERROR_NOT_FOUND
+using nvml::not_found;
 constexpr nvml::Result gpu_is_lost = 15; // NVML_ERROR_GPU_IS_LOST
 
-constexpr unsigned long long total_bytes = 80ULL << 30U;
 constexpr unsigned long long reserved_bytes = 512ULL << 20U;
 
 constexpr unsigned max_gpus = 16;
@@ -67,7 +68,24 @@ unsigned long long number(const std::string& key, unsigned long long otherwise) 
 
 nvml::Result error(const std::string& key) { return static_cast<nvml::Result>(number(key, nvml::success)); }
 
-bool is_lost(const Device& device) { return !device.slice && number("lost", max_gpus) == device.index; }
+/// The number at `index` after `<key>=`, or the last one that there is; `otherwise` if there is none.
+unsigned long long number_at(const std::string& key, unsigned index, unsigned long long otherwise) {
+  std::istringstream numbers{word(key)};
+  std::string number;
+  for (unsigned i = 0; i <= index && std::getline(numbers, number, ','); ++i) {
+    otherwise = std::stoull(number);
+  }
+  return otherwise;
+}
+
+bool is_lost(const Device& device) {
+  if (!device.slice) {
+    return number("lost", max_gpus) == device.index;
+  }
+  return ("," + word("lost_slices") + ",").find("," + std::to_string(device.index) + ",") != std::string::npos;
+}
+
+unsigned long long total_bytes_of(const Device& device) { return number_at("gib", device.index, 80) << 30U; }
 
 nvml::Result copy(const std::string& text, char* to, unsigned size) {
   if (text.size() >= size) {
@@ -178,7 +196,8 @@ nvml::Result nvmlDeviceGetName(nvml::Handle handle, char* name, unsigned size) {
 
 nvml::Result nvmlDeviceGetMemoryInfo(nvml::Handle handle, nvml::Memory* memory) {
   const auto used = number("used", 0) + reserved_bytes;
-  *memory = {total_bytes, total_bytes - used, used};
+  const auto total = total_bytes_of(device_of(handle));
+  *memory = {total, total - used, used};
   return is_lost(device_of(handle)) ? gpu_is_lost : error("memory");
 }
 
@@ -191,17 +210,15 @@ nvml::Result nvmlDeviceGetMemoryInfo_v2(nvml::Handle handle, nvml::MemoryV2* mem
     return 25; // NVML_ERROR_ARGUMENT_VERSION_MISMATCH
   }
   const auto used = number("used", 0);
-  *memory = {memory->version, total_bytes, reserved_bytes, total_bytes - reserved_bytes - used, used};
+  const auto total = total_bytes_of(device_of(handle));
+  *memory = {memory->version, total, reserved_bytes, total - reserved_bytes - used, used};
   return is_lost(device_of(handle)) ? gpu_is_lost : error(word("memory").empty() ? "memory_v2" : "memory");
 }
 
 nvml::Result nvmlDeviceGetCudaComputeCapability(nvml::Handle handle, int* major, int* minor) {
-  std::istringstream numbers{word("sm").empty() ? "90" : word("sm")};
-  std::string number;
-  for (unsigned i = 0; i <= device_of(handle).index && std::getline(numbers, number, ','); ++i) {
-    *major = std::stoi(number) / 10;
-    *minor = std::stoi(number) % 10;
-  }
+  const auto sm = static_cast<int>(number_at("sm", device_of(handle).index, 90));
+  *major = sm / 10;
+  *minor = sm % 10;
   return device_of(handle).slice ? not_supported : nvml::success;
 }
 
@@ -233,7 +250,7 @@ nvml::Result nvmlDeviceGetMigDeviceHandleByIndex(nvml::Handle /*gpu*/, unsigned 
   }
   slices.at(index) = {true, index / 2};
   *handle = &slices.at(index);
-  return nvml::success;
+  return error("slice_error");
 }
 
 nvml::Result nvmlDeviceGetComputeRunningProcesses_v2(nvml::Handle handle, unsigned* count, nvml::ProcessInfo* infos) {

@@ -14,6 +14,12 @@ namespace {
 
 constexpr const char* library_name = "libnvidia-ml.so.1";
 
+std::string cannot_be_used(const std::string& what, const std::string& matter) {
+  return matter.empty() ? "" : what + " cannot be used: " + matter;
+}
+
+void add(std::string& texts, const std::string& text) { texts += (texts.empty() || text.empty() ? "" : "; ") + text; }
+
 /// What to do about an error of nvmlInit_v2(), where something can be done.
 const char* advice(nvml::Result result) {
   switch (result) {
@@ -48,10 +54,12 @@ public:
   [[nodiscard]] const std::string& driver_version() const { return driver_version_; }
 
 private:
-  // Each adds what can be used and returns what is the matter with the rest.
+  // Each adds what can be used and returns which of the rest cannot, and why.
   std::string add_gpu(unsigned index);
+  std::string add_slices(nvml::Handle gpu, const std::string& name);
+
+  /// Adds it; or returns what is the matter with it.
   std::string add_device(nvml::Handle handle, nvml::Handle gpu);
-  std::string add_slices(nvml::Handle gpu);
 
   [[nodiscard]] bool in_mig_mode(nvml::Handle gpu) const;
   [[nodiscard]] std::string text_of(nvml::Result result) const;
@@ -75,19 +83,18 @@ std::string Nvml::Library::find_devices() {
   }
   std::string matters;
   for (unsigned index = 0; index < count; ++index) {
-    if (const auto matter = add_gpu(index); !matter.empty()) {
-      matters += (matters.empty() ? "GPU " : "; GPU ") + std::to_string(index) + " cannot be used: " + matter;
-    }
+    add(matters, add_gpu(index));
   }
   return matters;
 }
 
 std::string Nvml::Library::add_gpu(unsigned index) {
+  const std::string name = "GPU " + std::to_string(index);
   nvml::Handle handle = nullptr;
   if (const auto result = functions_.device_handle(index, &handle); result != nvml::success) {
-    return text_of(result);
+    return cannot_be_used(name, text_of(result));
   }
-  return in_mig_mode(handle) ? add_slices(handle) : add_device(handle, handle);
+  return in_mig_mode(handle) ? add_slices(handle, name) : cannot_be_used(name, add_device(handle, handle));
 }
 
 std::string Nvml::Library::add_device(nvml::Handle handle, nvml::Handle gpu) {
@@ -117,20 +124,24 @@ std::string Nvml::Library::add_device(nvml::Handle handle, nvml::Handle gpu) {
   return {};
 }
 
-std::string Nvml::Library::add_slices(nvml::Handle gpu) {
+std::string Nvml::Library::add_slices(nvml::Handle gpu, const std::string& name) {
   unsigned places = 0;
   if (const auto result = functions_.largest_mig_count(gpu, &places); result != nvml::success) {
-    return text_of(result);
+    return cannot_be_used(name, text_of(result));
   }
-  std::string matter = "it is in MIG mode and has no slices";
+  std::string matters;
+  bool has_slices = false;
   for (unsigned place = 0; place < places; ++place) {
     nvml::Handle slice = nullptr;
-    // A place without a slice is an error to NVML (not found), and slices may come after it.
-    if (functions_.mig_handle(gpu, place, &slice) == nvml::success) {
-      matter = add_device(slice, gpu);
+    const auto result = functions_.mig_handle(gpu, place, &slice);
+    if (result == nvml::not_found) {
+      continue; // slices may come after a place without one
     }
+    has_slices = true;
+    add(matters, cannot_be_used("MIG slice " + std::to_string(place) + " of " + name,
+                                result == nvml::success ? add_device(slice, gpu) : text_of(result)));
   }
-  return matter;
+  return has_slices ? matters : cannot_be_used(name, "it is in MIG mode and has no slices");
 }
 
 bool Nvml::Library::in_mig_mode(nvml::Handle gpu) const {

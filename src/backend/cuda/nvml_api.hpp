@@ -17,6 +17,7 @@ using Handle = void*; // nvmlDevice_t, a pointer to an incomplete type
 constexpr Result success = 0;                 // NVML_SUCCESS
 constexpr Result not_supported = 3;           // NVML_ERROR_NOT_SUPPORTED
 constexpr Result no_permission = 4;           // NVML_ERROR_NO_PERMISSION
+constexpr Result not_found = 6;               // NVML_ERROR_NOT_FOUND
 constexpr Result insufficient_size = 7;       // NVML_ERROR_INSUFFICIENT_SIZE
 constexpr Result driver_not_loaded = 9;       // NVML_ERROR_DRIVER_NOT_LOADED
 constexpr Result driver_version_differs = 18; // NVML_ERROR_LIB_RM_VERSION_MISMATCH

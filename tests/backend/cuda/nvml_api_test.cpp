@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Holds what src/system/nvml_api.hpp declares against NVIDIA's own header, at compile time and only where there is one.
+// Holds what src/backend/cuda/nvml_api.hpp declares against NVIDIA's own header, at compile time and only where there
+// is one.
 #include "backend/cuda/nvml_api.hpp"
 
 #if __has_include(<nvml.h>)
@@ -16,6 +17,7 @@ static_assert(sizeof(Handle) == sizeof(nvmlDevice_t));
 static_assert(success == NVML_SUCCESS);
 static_assert(not_supported == NVML_ERROR_NOT_SUPPORTED);
 static_assert(no_permission == NVML_ERROR_NO_PERMISSION);
+static_assert(not_found == NVML_ERROR_NOT_FOUND);
 static_assert(insufficient_size == NVML_ERROR_INSUFFICIENT_SIZE);
 static_assert(driver_not_loaded == NVML_ERROR_DRIVER_NOT_LOADED);
 static_assert(driver_version_differs == NVML_ERROR_LIB_RM_VERSION_MISMATCH);

@@ -163,6 +163,22 @@ TEST_F(NvmlTest, asks_a_slice_itself_for_its_memory_and_its_processes) {
   EXPECT_EQ(listed(*nvml), "7:100 ");
 }
 
+TEST_F(NvmlTest, names_each_slice_that_cannot_be_used_and_uses_the_others) {
+  auto nvml = open("gpus=1 slices=3 lost_slices=0");
+  ASSERT_TRUE(nvml);
+  EXPECT_EQ(uuids(*nvml), (Uuids{"MIG-fake-1", "MIG-fake-2"}));
+  EXPECT_EQ(why_, "MIG slice 1 of GPU 0 cannot be used: GPU is lost (15)");
+  nvml = open("gpus=2 slices=3 lost_slices=0,2 lost=1");
+  ASSERT_TRUE(nvml);
+  EXPECT_EQ(uuids(*nvml), Uuids{"MIG-fake-1"});
+  EXPECT_EQ(why_, "MIG slice 1 of GPU 0 cannot be used: GPU is lost (15); MIG slice 5 of GPU 0 cannot be used: GPU is "
+                  "lost (15); GPU 1 cannot be used: GPU is lost (15)");
+  nvml = open("gpus=1 slices=1 slice_error=15");
+  ASSERT_TRUE(nvml);
+  EXPECT_EQ(uuids(*nvml), Uuids{});
+  EXPECT_EQ(why_, "MIG slice 1 of GPU 0 cannot be used: GPU is lost (15)");
+}
+
 TEST_F(NvmlTest, does_not_use_a_gpu_in_mig_mode_without_slices) {
   const auto nvml = open("slices=0");
   ASSERT_TRUE(nvml);

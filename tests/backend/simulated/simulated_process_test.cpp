@@ -9,15 +9,25 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <fstream>
 #include <map>
 #include <optional>
 #include <set>
+
+#include <unistd.h>
 
 namespace gputest::backend {
 namespace {
 
 using namespace gputest::literals;
 using Spills = std::optional<std::map<int, Bytes>>;
+
+/// All addresses that this process has.
+Bytes addresses() {
+  std::uint64_t pages = 0;
+  std::ifstream{"/proc/self/statm"} >> pages;
+  return Bytes{pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE))};
+}
 
 /// One simulated device of 4 GiB for all tests of this executable, since a process has one view of its devices.
 class SimulatedSourceTest : public ::testing::Test {
@@ -58,6 +68,12 @@ TEST_F(SimulatedSourceTest, gives_addresses_that_are_nobody_elses) {
   for (char* begin : begins) {
     free(MemoryKind::pool, begin, 1_GiB);
   }
+}
+
+TEST_F(SimulatedSourceTest, keeps_no_addresses_for_what_it_could_not_give) {
+  const Bytes before = addresses();
+  EXPECT_THROW(allocate(MemoryKind::pool, 1_TiB), OutOfMemory);
+  EXPECT_LT(addresses(), before + 1_TiB);
 }
 
 TEST_F(SimulatedSourceTest, ends_a_process_that_touches_its_memory) {

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <future>
+#include <string>
 #include <thread>
 
 #include <unistd.h>
@@ -64,14 +65,27 @@ class Numbered : public testing::TestWithParam<int> {};
 TEST_P(Numbered, passes) { EXPECT_GE(GetParam(), 0); }
 INSTANTIATE_TEST_SUITE_P(All, Numbered, testing::Range(0, 8));
 
-class SkippingEnvironment : public testing::Environment {
+bool fails_in(const char* place) {
+  const char* const where = std::getenv("FAIL_IN");
+  return where != nullptr && std::string{where} == place;
+}
+
+class OddEnvironment : public testing::Environment {
 public:
   void SetUp() override {
     if (std::getenv("SKIP_ALL") != nullptr) {
       GTEST_SKIP() << "no test can run here";
     }
+    if (fails_in("SetUp")) {
+      FAIL() << "as it should";
+    }
+  }
+  void TearDown() override {
+    if (fails_in("TearDown")) {
+      FAIL() << "as it should";
+    }
   }
 };
-const auto* const environment = testing::AddGlobalTestEnvironment(new SkippingEnvironment);
+const auto* const environment = testing::AddGlobalTestEnvironment(new OddEnvironment);
 
 } // namespace

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "support/private_folder.hpp"
+
+#include <gputest/session.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gputest::tests {
+
+/// A program without a test framework: a process with two simulated devices of 4 GiB, a ledger that nobody else uses,
+/// and its session. Each test is a process of its own.
+class CoreTest : public ::testing::Test {
+protected:
+  explicit CoreTest(const std::string& context) {
+    settings_.devices = "simulated:2x4GiB,context=" + context;
+    settings_.folder = folder_.path() + "/ledger";
+    settings_.run_mode = RunModeSetting::serial;
+    unsetenv("CUDA_VISIBLE_DEVICES");
+  }
+
+  Session& enter(std::vector<Request> requests) {
+    Plan plan;
+    plan.requests = std::move(requests);
+    session_.emplace(settings_, entry_);
+    EXPECT_EQ(session_->enter(plan).kind, Outcome::Kind::granted);
+    return *session_;
+  }
+
+  PrivateFolder folder_;
+  Settings settings_;
+  Entry entry_;
+  std::optional<Session> session_;
+};
+
+} // namespace gputest::tests

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "session/answers.hpp"
+
+#include <gmock/gmock.h>
+
+namespace gputest::session {
+namespace {
+
+using namespace literals;
+using testing::HasSubstr;
+using Kind = Outcome::Kind;
+using Answer = ledger::Result::Kind;
+
+/// What a test becomes by the ledger's answer.
+class AnswersTest : public ::testing::Test {
+protected:
+  AnswersTest() {
+    result_.blocked.own_overhead_bytes = (2_GiB).count();
+    result_.blocked.blockers.push_back(other());
+    result_.refusal = {(5_GiB).count(), (4_GiB).count(), 1, 1};
+  }
+
+  static ledger::Record other() {
+    ledger::Record other;
+    other.who = "other";
+    other.pid = 4711;
+    other.claim.stage = policy::Stage::waiting;
+    other.claim.overhead_bytes = (1_GiB).count();
+    other.claim.lease_bytes = (3_GiB).count();
+    return other;
+  }
+
+  Outcome outcome_of(Answer answer) {
+    result_.kind = answer;
+    return answers_.outcome_of(result_, "3 GiB", "Sort.Keys");
+  }
+
+  Settings settings_;
+  Entry entry_;
+  ledger::Result result_;
+  Answers answers_{settings_, entry_, "suite"};
+};
+
+TEST_F(AnswersTest, let_it_run_when_granted) { EXPECT_EQ(outcome_of(Answer::granted).kind, Kind::granted); }
+
+TEST_F(AnswersTest, skip_what_no_device_can_ever_hold_and_fail_it_where_that_skip_is_forbidden) {
+  const auto outcome = outcome_of(Answer::refused);
+  EXPECT_EQ(outcome.kind, Kind::skip);
+  EXPECT_THAT(outcome.reason, HasSubstr("suite: Sort.Keys needs 5 GiB of a device, its context included, and the "
+                                        "largest that it may use has 4 GiB"));
+  settings_.forbid_skip = ForbidSkip::machine;
+  EXPECT_EQ(outcome_of(Answer::refused).kind, Kind::fail);
+  EXPECT_FALSE(outcome_of(Answer::refused).not_freed);
+}
+
+TEST_F(AnswersTest, fail_what_has_no_room_while_everybody_waits) {
+  const auto outcome = outcome_of(Answer::stuck);
+  EXPECT_EQ(outcome.kind, Kind::fail);
+  EXPECT_TRUE(outcome.not_freed);
+  EXPECT_THAT(outcome.reason, HasSubstr("suite: Sort.Keys needs 3 GiB, and what the processes on its device have "
+                                        "without a lease leaves no room for it: this process 2 GiB, other (pid 4711) "
+                                        "1 GiB"));
+}
+
+TEST_F(AnswersTest, skip_what_may_not_wait_unless_it_is_a_rank) {
+  EXPECT_EQ(outcome_of(Answer::would_wait).kind, Kind::skip);
+  settings_.forbid_skip = ForbidSkip::machine;
+  EXPECT_EQ(outcome_of(Answer::would_wait).kind, Kind::skip) << "the machine could run it";
+  answers_.set_rank(MpiRank{1, 2, "RANK=1"});
+  const auto outcome = outcome_of(Answer::would_wait);
+  EXPECT_EQ(outcome.kind, Kind::fail);
+  EXPECT_TRUE(outcome.not_freed);
+  EXPECT_THAT(outcome.reason, HasSubstr("is an MPI rank (RANK=1 of 2)"));
+}
+
+TEST_F(AnswersTest, fail_what_waited_too_long_or_was_not_announced) {
+  auto outcome = outcome_of(Answer::timed_out);
+  EXPECT_EQ(outcome.kind, Kind::fail);
+  EXPECT_TRUE(outcome.not_freed);
+  EXPECT_THAT(outcome.reason, HasSubstr("waited 20 min, its wait limit, for 3 GiB"));
+  outcome = outcome_of(Answer::unannounced);
+  EXPECT_EQ(outcome.kind, Kind::fail);
+  EXPECT_FALSE(outcome.not_freed) << "to wait would not help";
+  EXPECT_THAT(outcome.reason, HasSubstr("more than its process announced when it started"));
+}
+
+} // namespace
+} // namespace gputest::session
