@@ -2,6 +2,7 @@
 #include "platform/descendants.hpp"
 
 #include <array>
+#include <bitset>
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
@@ -25,34 +26,12 @@ struct KernelEntry {
 };
 constexpr std::size_t name_offset = offsetof(KernelEntry, type) + 1;
 
-class Family {
-public:
-  void begin(pid_t self) {
-    size_ = 1;
-    members_[0] = self;
-  }
+/// The pids of this process and of its descendants. The kernel gives none above this limit (PID_MAX_LIMIT).
+using Family = std::bitset<std::size_t{1} << 22>;
 
-  [[nodiscard]] bool has(pid_t pid) const {
-    for (std::size_t i = 0; i < size_; ++i) {
-      if (members_[i] == pid) {
-        return true;
-      }
-    }
-    return false;
-  }
-
-  [[nodiscard]] bool add(pid_t pid) {
-    if (size_ == members_.size()) {
-      return false;
-    }
-    members_[size_++] = pid;
-    return true;
-  }
-
-private:
-  std::array<pid_t, 4096> members_{};
-  std::size_t size_ = 0;
-};
+bool has(const Family& family, pid_t pid) {
+  return pid > 0 && static_cast<std::size_t>(pid) < family.size() && family[static_cast<std::size_t>(pid)];
+}
 
 /// -1 if it is not a number.
 pid_t pid_of(const char* name) {
@@ -109,8 +88,10 @@ bool kill_children(Family& family, int proc) {
       const char* const name = block.data() + at + name_offset;
       at += length;
       const pid_t pid = pid_of(name);
-      if (pid > 0 && !family.has(pid) && family.has(parent_of(proc, name)) && family.add(pid)) {
+      if (pid > 0 && static_cast<std::size_t>(pid) < family.size() && !has(family, pid) &&
+          has(family, parent_of(proc, name))) {
         ::kill(pid, SIGKILL);
+        family[static_cast<std::size_t>(pid)] = true;
         any = true;
       }
     }
@@ -121,7 +102,8 @@ bool kill_children(Family& family, int proc) {
 
 void end_descendants() noexcept {
   static Family family;
-  family.begin(::getpid());
+  family.reset();
+  family[static_cast<std::size_t>(::getpid())] = true;
   const int proc = ::open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (proc < 0) {
     return;

@@ -6,8 +6,9 @@ namespace gputest::platform {
 /// Ends the processes that this process has started, and those that they have started, by SIGKILL, as ctest does when
 /// a test's time is over. Also those that they start meanwhile.
 ///
-/// A process whose parent had ended before is not found. Async-signal-safe: it makes system calls only, and keeps what
-/// it finds in static memory, so one thread at a time may call it.
+/// Their number has no limit. A process whose parent had ended before is not found. Async-signal-safe: it makes system
+/// calls only, and keeps what it finds in static memory (512 KiB, untouched until then), so one thread at a time may
+/// call it.
 void end_descendants() noexcept;
 
 } // namespace gputest::platform

@@ -58,6 +58,9 @@ struct ForHandler {
   timer_t kill_timer{};
   struct sigaction former {};
 };
+static_assert(std::atomic<Phase>::is_always_lock_free && std::atomic<std::int64_t>::is_always_lock_free &&
+                  std::atomic<std::size_t>::is_always_lock_free,
+              "a signal handler may not wait for a lock");
 ForHandler for_handler; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): a handler has no argument
 
 struct Counter {
@@ -151,7 +154,7 @@ void handle(int signal, siginfo_t* info, void* context) {
   if (now().count() < for_handler.end.load() || !for_handler.phase.compare_exchange_strong(phase, Phase::over)) {
     return; // it was sent just before the time was no longer counted
   }
-  // From here on nobody changes the timer that kills.
+  // From here on no other thread changes the timer that kills.
   set_timer(for_handler.kill_timer, now() + until_killed_with_descendants);
   write_text();
   end_descendants();
@@ -199,7 +202,12 @@ void copy(std::array<char, size>& to, const std::string& from) {
   to[count] = '\0';
 }
 
+/// Under the mutex. The handler reads the current text once the phase is `over`: a call that began before does not
+/// change that text, and later ones change none.
 void set_text(const TimeLimitText& text) {
+  if (for_handler.phase == Phase::over) {
+    return;
+  }
   const auto other = 1 - for_handler.current_text.load();
   copy(for_handler.texts[other].before, text.before);
   copy(for_handler.texts[other].after, text.after);
@@ -210,9 +218,10 @@ void set_text(const TimeLimitText& text) {
 void count() {
   const auto end = now() + counter().left;
   for_handler.end = end.count();
+  // Before the phase, from which on the handler, in another thread, may set it to a later time.
+  set_timer(for_handler.kill_timer, end + until_killed);
   for_handler.phase = Phase::counting;
   set_timer(for_handler.message_timer, end);
-  set_timer(for_handler.kill_timer, end + until_killed);
 }
 
 } // namespace

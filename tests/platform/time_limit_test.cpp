@@ -10,10 +10,28 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <ctime>
 #include <string>
 #include <thread>
 
+#include <dlfcn.h>
 #include <unistd.h>
+
+namespace {
+
+/// In a child, what arms a timer instead of the C library's function.
+int (*arm_in_place)(timer_t, int, const itimerspec*, itimerspec*) = nullptr;
+
+int arm(timer_t timer, int flags, const itimerspec* time, itimerspec* former) {
+  static const auto real = reinterpret_cast<decltype(&::timer_settime)>(::dlsym(RTLD_NEXT, "timer_settime"));
+  return real(timer, flags, time, former);
+}
+
+} // namespace
+
+extern "C" int timer_settime(timer_t timer, int flags, const itimerspec* time, itimerspec* former) noexcept {
+  return (arm_in_place != nullptr ? arm_in_place : arm)(timer, flags, time, former);
+}
 
 namespace gputest::platform {
 namespace {
@@ -88,21 +106,115 @@ TEST(TimeLimit, ends_a_process_that_computes) {
   EXPECT_EQ(seen.output, whole_text);
 }
 
+/// Before the time is counted, whatever the speed of the machine: start_time_limit() lets its signal in.
+void block_all_signals_when_it_starts() {
+  arm_in_place = [](auto... arguments) {
+    block_all_signals();
+    return arm(arguments...);
+  };
+}
+
 TEST(TimeLimit, ends_a_process_that_blocks_all_signals) {
   const auto seen = run([] {
-    start_limit(1s); // it must not be over before the signals are blocked
-    block_all_signals();
+    block_all_signals_when_it_starts();
+    start_limit(1ms);
     block();
   });
   EXPECT_EQ(seen.end, -SIGKILL);
+  EXPECT_EQ(seen.output, "");
 }
 
 TEST(TimeLimit, ends_a_stopped_process) {
   const auto seen = run([] {
-    start_limit(1s);
+    block_all_signals_when_it_starts(); // it must not be over before the process stops
+    start_limit(1ms);
     ::kill(::getpid(), SIGSTOP);
+    static_cast<void>(!::write(STDOUT_FILENO, "went on", 7));
+    block();
   });
   EXPECT_EQ(seen.end, -SIGKILL);
+  EXPECT_EQ(seen.output, "");
+}
+
+std::atomic<pid_t> starter{0};
+std::atomic<bool> is_over{false};
+std::atomic<bool> has_started{false};
+std::atomic<bool> has_set_text{false};
+
+bool is_past(const timespec& time) {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return time.tv_sec < now.tv_sec || (time.tv_sec == now.tv_sec && time.tv_nsec < now.tv_nsec);
+}
+
+// The time is over in one thread while another one still starts it: that one must not set the timer that kills back.
+TEST(TimeLimit, that_is_over_at_once_leaves_the_time_for_the_message) {
+  const auto seen = run([] {
+    arm_in_place = [](timer_t timer, int flags, const itimerspec* time, itimerspec* former) {
+      if (::gettid() != starter) {
+        const int result = arm(timer, flags, time, former);
+        is_over = true;
+        while (!has_started) {
+          ::sched_yield();
+        }
+        return result;
+      }
+      block_all_signals();
+      if (is_over) {
+        static_cast<void>(!::write(STDOUT_FILENO, "set back, ", 10));
+      }
+      const int result = arm(timer, flags, time, former);
+      while (is_past(time->it_value) && !is_over) {
+        ::sched_yield();
+      }
+      return result;
+    };
+    std::thread{[] {
+      starter = ::gettid();
+      start_limit(1ns);
+      has_started = true;
+      block();
+    }}.detach();
+    block();
+  });
+  EXPECT_EQ(seen.end, -SIGKILL);
+  EXPECT_EQ(seen.output, whole_text);
+}
+
+// It may be reading the text.
+TEST(TimeLimit, that_is_over_takes_no_other_text) {
+  const auto seen = run([] {
+    arm_in_place = [](auto... arguments) {
+      sigset_t blocked{};
+      ::sigprocmask(SIG_SETMASK, nullptr, &blocked);
+      if (::sigismember(&blocked, SIGTERM) == 1) { // in the handler
+        is_over = true;
+        while (!has_set_text) {
+          ::sched_yield();
+        }
+      }
+      return arm(arguments...);
+    };
+    std::atomic<bool> blocked{false};
+    std::thread{[&] {
+      block_all_signals();
+      blocked = true;
+      while (!is_over) {
+        ::sched_yield();
+      }
+      set_time_limit_text({"too late", ""});
+      set_time_limit_text({"too late", ""});
+      has_set_text = true;
+      block();
+    }}.detach();
+    while (!blocked) {
+      ::sched_yield();
+    }
+    start_limit(10ms);
+    block();
+  });
+  EXPECT_EQ(seen.end, -SIGKILL);
+  EXPECT_EQ(seen.output, whole_text);
 }
 
 TEST(TimeLimit, lets_its_signal_in_again_when_the_next_test_begins) {
@@ -186,10 +298,15 @@ TEST(TimeLimit, ends_what_the_process_has_started) {
 
 TEST(TimeLimit, ends_what_is_being_started_meanwhile) {
   const auto seen = run([] {
+    std::array<int, 2> started{};
+    if (::pipe(started.data()) != 0) {
+      end_now(1);
+    }
     for (int i = 0; i < 4; ++i) {
-      start_child([] {
+      start_child([&] {
         for (int j = 0; j < 20; ++j) {
-          start_child([] {
+          start_child([&] {
+            static_cast<void>(!::write(started[1], "+", 1));
             block();
             return 0;
           });
@@ -198,7 +315,11 @@ TEST(TimeLimit, ends_what_is_being_started_meanwhile) {
         return 0;
       });
     }
-    start_limit(5ms);
+    char first = 0;
+    if (::read(started[0], &first, 1) != 1) {
+      end_now(2);
+    }
+    start_limit(1ns);
     block();
   });
   EXPECT_EQ(seen.end, -SIGKILL);
