@@ -156,7 +156,7 @@ private:
   std::string overuse_;
   std::string unleased_;          ///< what took memory without a lease, and how much; empty if nothing is known
   std::optional<Bytes> stuck_at_; ///< the overhead with which a lease could not be had although everybody waited
-  bool admitted_ = false; ///< whether `gputest: admitted` was written, which starts the test's time limit in CTest
+  bool admitted_ = false; ///< whether `gputest: admitted` was written, which the first lease does in any case
 };
 
 } // namespace gputest::session
