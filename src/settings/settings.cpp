@@ -9,8 +9,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <initializer_list>
 #include <mutex>
 #include <string_view>
+#include <utility>
 
 namespace gputest::settings {
 
@@ -27,6 +29,20 @@ bool parse_switch(const ReadVariable& read, const char* name) {
   throw InvalidSetting{std::string{name} + "='" + *value + "' is neither 0 nor 1"};
 }
 
+/// The value of the word that `text` is. Throws InvalidSetting.
+template <class Value>
+Value parse_word(const std::string& text, const char* name,
+                 std::initializer_list<std::pair<const char*, Value>> words) {
+  std::string known;
+  for (const auto& [word, value] : words) {
+    if (text == word) {
+      return value;
+    }
+    known += (known.empty() ? "" : ", ") + std::string{word};
+  }
+  throw InvalidSetting{std::string{name} + "='" + text + "' is unknown; it is one of " + known};
+}
+
 ForbidSkip parse_forbid_skip(const std::string& text) {
   if (text == "0") {
     return ForbidSkip::no;
@@ -39,19 +55,6 @@ ForbidSkip parse_forbid_skip(const std::string& text) {
   }
   throw InvalidSetting{"GPUTEST_FORBID_SKIP='" + text +
                        "' is unknown; it is one of 0, machine (what this machine cannot run), 1 (every skip)"};
-}
-
-RunModeSetting parse_run_mode(const std::string& text) {
-  if (text == "auto") {
-    return RunModeSetting::automatic;
-  }
-  if (text == "serial") {
-    return RunModeSetting::serial;
-  }
-  if (text == "parallel") {
-    return RunModeSetting::parallel;
-  }
-  throw InvalidSetting{"GPUTEST_RUN_MODE='" + text + "' is unknown; it is one of auto, serial, parallel"};
 }
 
 std::string text_of(const ReadVariable& read, const char* name, const char* fallback) {
@@ -141,7 +144,11 @@ Settings parse_settings(const ReadVariable& read) {
   settings.folder = text_of(read, "GPUTEST_DIR", "");
   check_folder(settings.folder, "GPUTEST_DIR");
   settings.memory_resource = policy::parse_memory_kind(text_of(read, "GPUTEST_MEMORY_RESOURCE", "auto"));
-  settings.run_mode = parse_run_mode(text_of(read, "GPUTEST_RUN_MODE", "auto"));
+  const char* const run_mode = "GPUTEST_RUN_MODE";
+  settings.run_mode = parse_word<RunModeSetting>(text_of(read, run_mode, "auto"), run_mode,
+                                                 {{"auto", RunModeSetting::automatic},
+                                                  {"serial", RunModeSetting::serial},
+                                                  {"parallel", RunModeSetting::parallel}});
   static_cast<void>(parse_scheduling(read)); // a wrong one is an error in tests too
   settings.forbid_skip = parse_forbid_skip(text_of(read, "GPUTEST_FORBID_SKIP", "0"));
   settings.require_gpu = parse_switch(read, "GPUTEST_REQUIRE_GPU") || settings.forbid_skip != ForbidSkip::no;
@@ -161,17 +168,10 @@ Settings parse_settings(const ReadVariable& read) {
 }
 
 Scheduling parse_scheduling(const ReadVariable& read) {
-  const auto text = text_of(read, "GPUTEST_SCHEDULING", "auto");
-  if (text == "auto") {
-    return Scheduling::automatic;
-  }
-  if (text == "ctest") {
-    return Scheduling::ctest;
-  }
-  if (text == "ledger") {
-    return Scheduling::ledger;
-  }
-  throw InvalidSetting{"GPUTEST_SCHEDULING='" + text + "' is unknown; it is one of auto, ctest, ledger"};
+  const char* const name = "GPUTEST_SCHEDULING";
+  return parse_word<Scheduling>(
+      text_of(read, name, "auto"), name,
+      {{"auto", Scheduling::automatic}, {"ctest", Scheduling::ctest}, {"ledger", Scheduling::ledger}});
 }
 
 EntryWatcher parse_entry_watcher(const ReadVariable& read) {
@@ -183,17 +183,9 @@ EntryWatcher parse_entry_watcher(const ReadVariable& read) {
 }
 
 UsesGpu parse_uses_gpu(const ReadVariable& read) {
-  const auto value = text_of(read, "GPUTEST_USES_GPU", "auto");
-  if (value == "auto") {
-    return UsesGpu::automatic;
-  }
-  if (value == "yes") {
-    return UsesGpu::yes;
-  }
-  if (value == "no") {
-    return UsesGpu::no;
-  }
-  throw InvalidSetting{"GPUTEST_USES_GPU='" + value + "' is unknown; it is one of auto, yes, no"};
+  const char* const name = "GPUTEST_USES_GPU";
+  return parse_word<UsesGpu>(text_of(read, name, "auto"), name,
+                             {{"auto", UsesGpu::automatic}, {"yes", UsesGpu::yes}, {"no", UsesGpu::no}});
 }
 
 std::string parse_entry_name(const ReadVariable& read) { return text_of(read, "GPUTEST_TEST", ""); }
