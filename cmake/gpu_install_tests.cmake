@@ -42,7 +42,15 @@
 # A wrong argument is an error that names the value and what is allowed.
 function(gpu_install_tests)
   set(message_prefix "gpu_install_tests: ")
-  _gputest_install_arguments(${ARGV})
+  # For the helper, which can read this function's variables but not its ARGV<n>. A list cannot hold every argument
+  # unchanged.
+  set(argument_count "${ARGC}")
+  set(index 0)
+  while(index LESS argument_count)
+    set(argument_${index} "${ARGV${index}}")
+    math(EXPR index "${index} + 1")
+  endwhile()
+  _gputest_install_arguments()
   set(arguments "")
   foreach(argument IN ITEMS "${ARG_DESTINATION}" "${ARG_COMPONENT}" "${ARG_CONFIGURATIONS}" "${ARG_EXCLUDE_FROM_ALL}"
           "${ARG_TARGETS}" "${ARG_DATA}")

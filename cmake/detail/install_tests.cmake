@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What gpu_install_tests() does: reads its arguments, and makes the install rules at the end of the directory.
 
-# Reads the arguments into ARG_<keyword>.
+# Reads argument_0 and so on into ARG_<keyword>.
 function(_gputest_install_arguments)
   set(option_keywords EXCLUDE_FROM_ALL)
   set(value_keywords DESTINATION COMPONENT)
   set(list_keywords CONFIGURATIONS TARGETS DATA)
   set(keywords ${value_keywords} ${list_keywords} ${option_keywords})
+  foreach(keyword IN LISTS keywords)
+    set(ARG_${keyword} "") # the function that calls gpu_install_tests() may have arguments of these names
+  endforeach()
   set(seen "")
   set(keyword "")
   set(values 0)
   set(index 0)
-  while(index LESS ARGC)
-    set(argument "${ARGV${index}}")
+  while(index LESS argument_count)
+    set(argument "${argument_${index}}")
     math(EXPR index "${index} + 1")
     if(argument IN_LIST keywords)
       _gputest_check_install_keyword("${keyword}" ${values})
@@ -25,6 +28,10 @@ function(_gputest_install_arguments)
     elseif(keyword STREQUAL "" OR keyword IN_LIST option_keywords OR (keyword IN_LIST value_keywords AND values EQUAL 1))
       list(JOIN keywords ", " allowed)
       _gputest_fail("unknown argument \"${argument}\"; allowed: ${allowed}.")
+    elseif(argument MATCHES "^$|^;|;;|;$")
+      _gputest_refuse_install(${keyword} "has an empty value")
+    elseif(keyword IN_LIST value_keywords AND argument MATCHES ";")
+      _gputest_refuse_install(${keyword} "\"${argument}\" is a list")
     else()
       math(EXPR values "${values} + 1")
       list(APPEND ARG_${keyword} "${argument}")
@@ -96,7 +103,7 @@ function(_gputest_place_of path result)
   set(${result} "${place}" PARENT_SCOPE)
 endfunction()
 
-# Runs at the end of the directory.
+# Runs at the end of the directory, with the variables that the user has set in it.
 function(_gputest_install_tests destination component configurations exclude_from_all targets data)
   set(message_prefix "gpu_install_tests: ")
   get_property(number GLOBAL PROPERTY GPUTEST_INSTALLATIONS)
@@ -120,6 +127,7 @@ function(_gputest_install_tests destination component configurations exclude_fro
   set(text "# Written by gpu_install_tests(), for relocate_tests.cmake.\n")
   _gputest_tested_targets("${CMAKE_CURRENT_SOURCE_DIR}" tested)
   list(REMOVE_DUPLICATES tested)
+  set(done "")
   foreach(target IN LISTS targets tested)
     if(NOT TARGET "${target}")
       if(target IN_LIST targets)
@@ -179,10 +187,10 @@ function(_gputest_install_tests destination component configurations exclude_fro
     cmake_path(ABSOLUTE_PATH path BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" NORMALIZE)
     string(REGEX REPLACE "/$" "" path "${path}")
     _gputest_place_of("${path}" place)
-    if(DEFINED "data_at_${place}")
-      _gputest_fail("DATA has two for the same place, ${place}: ${data_at_${place}} and ${path}.")
+    if(DEFINED "_gputest_data_at_${place}")
+      _gputest_fail("DATA has two for the same place, ${place}: ${_gputest_data_at_${place}} and ${path}.")
     endif()
-    set("data_at_${place}" "${path}")
+    set("_gputest_data_at_${place}" "${path}")
     string(APPEND text "installed_as([=[${path}]=] [=[${place}]=])\n")
     cmake_path(GET place PARENT_PATH parent)
     string(APPEND install_data "

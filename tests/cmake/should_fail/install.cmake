@@ -37,3 +37,46 @@ should_fail(one_place [[
 file(WRITE "${CMAKE_BINARY_DIR}/x" "")
 gpu_install_tests(DESTINATION d DATA x "${CMAKE_BINARY_DIR}/x")]]
   "gpu_install_tests: DATA has two for the same place, x: ${WORK}/one_place/x and ${WORK}/one_place/build/x.")
+should_fail(an_empty_value [[gpu_install_tests(DESTINATION d DATA "a;b" "" x)]]
+  "gpu_install_tests: DATA has an empty value; allowed: files and directories, absolute or relative to the current source directory.")
+should_fail(an_empty_value_in_a_list [[gpu_install_tests(DESTINATION d TARGETS "exe;;exe")]]
+  "gpu_install_tests: TARGETS has an empty value; ${allowed_TARGETS}")
+should_fail(an_empty_component [[gpu_install_tests(DESTINATION d COMPONENT "" DATA x)]]
+  "gpu_install_tests: COMPONENT has an empty value; allowed: the name of a component.")
+should_fail(a_list_of_destinations [[gpu_install_tests(DESTINATION "d;e")]]
+  "gpu_install_tests: DESTINATION \"d;e\" is a list; allowed: a directory, absolute or relative to the installation prefix.")
+
+# The lines of the rules that a case has made in which the expression is found.
+function(expect_rules case expression count)
+  if(NOT EXISTS "${WORK}/${case}/build/cmake_install.cmake")
+    report("${case}" "there are no rules\n")
+    return()
+  endif()
+  file(STRINGS "${WORK}/${case}/build/cmake_install.cmake" lines REGEX "${expression}")
+  list(LENGTH lines seen)
+  if(NOT seen EQUAL count)
+    report("${case}" "${seen} lines of the rules match ${expression}, expected: ${count}\n  ${lines}\n")
+  endif()
+endfunction()
+should_pass(a_list_of_data [[gpu_install_tests(DESTINATION d DATA "a;b" c)]])
+expect_rules(a_list_of_data "FILES \".*/a_list_of_data/[abc]\"" 3)
+
+# A function of the user's that calls it may have arguments of the same names.
+should_pass(arguments_of_a_caller [[
+function(my_install)
+  cmake_parse_arguments(PARSE_ARGV 0 ARG EXCLUDE_FROM_ALL COMPONENT "CONFIGURATIONS;TARGETS;DATA")
+  gpu_install_tests(DESTINATION d)
+endfunction()
+my_install(COMPONENT theirs CONFIGURATIONS theirs TARGETS theirs DATA theirs EXCLUDE_FROM_ALL)]])
+expect_rules(arguments_of_a_caller "theirs" 0)
+# The rules are made in the user's directory, at its end.
+should_pass(variables_of_the_directory [[
+gpu_install_tests(DESTINATION d TARGETS exe DATA x)
+set(done exe gputest::cli)
+set(data_at_x theirs)
+set(aliased theirs)
+set(targets theirs)
+set(tested theirs)
+set(install_data theirs)]])
+expect_rules(variables_of_the_directory "/d/bin\"" 1)
+expect_rules(variables_of_the_directory "theirs" 0)
