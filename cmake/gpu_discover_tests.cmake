@@ -83,6 +83,7 @@ function(gpu_discover_tests)
     set(index ${next})
   endwhile()
 
+  unset(ARG_NAME) # is gpu_add_test()'s, or an argument of the function that calls this one
   _gputest_discovery_arguments()
   _gputest_check_values()
   _gputest_check_requires()
@@ -108,7 +109,7 @@ else()
   set(gputest_target @quoted_target@)
   add_test(\"\${gputest_target}_NOT_LISTED\" sh -c
     \"echo 'gputest: the configuration is not known. Write ctest -C <configuration>'; exit 1\")
-  set_tests_properties(\"\${gputest_target}_NOT_LISTED\" PROPERTIES LABELS \"gpu;gpu_small;gpu_medium;gpu_large\")
+  set_tests_properties(\"\${gputest_target}_NOT_LISTED\" PROPERTIES LABELS \"gpu;gpu_small;gpu_medium\")
 endif()
 ")
   else()

@@ -307,6 +307,72 @@ TEST_F(Discovery, passes_on_what_gtest_discover_tests_takes) {
   EXPECT_EQ(second.properties.at("LABELS").dump(), R"(["gpu","gpu_small","x"])");
 }
 
+TEST_F(Discovery, takes_no_argument_from_the_function_that_calls_it) {
+  const std::string call = "gpu_discover_tests(tests TEST_FILTER Medium.*:Large.test)\n";
+  configure(call);
+  const auto expected = entries();
+  ASSERT_EQ(expected.size(), 4U);
+  configure(
+      "add_test(NAME taken COMMAND true)\n"
+      "function(my_discover)\n"
+      "  set(keywords GRANULARITY MEMORY GPUS HEAP LARGE LAUNCHER TIMEOUT WAIT_LIMIT WORKING_DIRECTORY TEST_PREFIX\n"
+      "    TEST_SUFFIX TEST_FILTER TEST_LIST XML_OUTPUT_DIR DISCOVERY_TIMEOUT NAME)\n"
+      "  cmake_parse_arguments(ARG NO_PRETTY_TYPES \"${keywords}\" \"REQUIRES;LABELS\" ${ARGN})\n"
+      "  foreach(keyword EXTRA_ARGS DISCOVERY_EXTRA_ARGS PROPERTIES RUN LAUNCHER EMULATOR)\n"
+      "    set(code_of_${keyword} \" COST 3\")\n"
+      "  endforeach()\n"
+      "  foreach(property LABELS ENVIRONMENT_MODIFICATION WILL_FAIL TIMEOUT)\n"
+      "    set(property_${property} 5)\n"
+      "  endforeach()\n"
+      "  " +
+      call +
+      "endfunction()\n"
+      "my_discover(GRANULARITY class MEMORY 3GiB GPUS 2 HEAP 1MiB LARGE wait LAUNCHER on TIMEOUT 7 WAIT_LIMIT 1h\n"
+      "  WORKING_DIRECTORY / TEST_PREFIX p TEST_SUFFIX s TEST_FILTER None.* TEST_LIST list XML_OUTPUT_DIR out\n"
+      "  DISCOVERY_TIMEOUT 2 REQUIRES mig LABELS theirs NO_PRETTY_TYPES NAME taken)\n");
+  auto seen = entries();
+  EXPECT_EQ(seen.erase("taken"), 1U);
+  EXPECT_EQ(seen.size(), expected.size());
+  for (const auto& [name, entry] : expected) {
+    ASSERT_EQ(seen.count(name), 1U) << name;
+    EXPECT_EQ(seen.at(name).command, entry.command) << name;
+    EXPECT_EQ(seen.at(name).properties, entry.properties) << name;
+  }
+}
+
+TEST_F(Discovery, sets_no_variable_of_other_scripts_but_the_list_of_tests) {
+  write("before.cmake",
+        "foreach(name directory filter folder keys kept kinds labels line list listed lister listing name "
+        "names output pending problem state text unique words)\n"
+        "  set(${name} mine)\n"
+        "endforeach()\n"
+        "get_cmake_property(known_before VARIABLES)\n"
+        "foreach(name IN LISTS known_before)\n"
+        "  set(\"before_${name}\" \"${${name}}\")\n"
+        "endforeach()\n");
+  write("after.cmake", "get_cmake_property(known VARIABLES)\n"
+                       "foreach(variable IN LISTS known)\n"
+                       "  if(NOT variable MATCHES \"^(gputest_|CMAKE_|ARG|before_|known|name$)\"\n"
+                       "     AND NOT \"${before_${variable}}\" STREQUAL \"${${variable}}\")\n"
+                       "    add_test(\"${variable} changed\" true)\n"
+                       "  endif()\n"
+                       "endforeach()\n");
+  configure("set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES \"" + path("before.cmake") +
+            "\")\n"
+            "add_executable(missing IMPORTED)\n"
+            "set_target_properties(missing PROPERTIES IMPORTED_LOCATION /no/such/program)\n"
+            "gpu_discover_tests(tests TEST_FILTER Plain.*)\n"
+            "gpu_discover_tests(tests TEST_FILTER Plain.first TEST_LIST second)\n"
+            "gpu_discover_tests(missing)\n"
+            "set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES \"" +
+            path("after.cmake") + "\")\n");
+  for (const char* const listing : {"new", "kept"}) {
+    SCOPED_TRACE(listing);
+    EXPECT_THAT(names(), UnorderedElementsAre("Plain.first", "Plain.second", "tests-2.Plain.first",
+                                              "missing_NOT_LISTED", "tests_TESTS changed", "second changed"));
+  }
+}
+
 TEST_F(Discovery, starts_the_executable_again_only_after_something_has_changed) {
   configure("gpu_discover_tests(tests)\n");
   const auto all = names();
@@ -373,6 +439,8 @@ TEST_F(Discovery, lists_and_installs_the_executable_of_the_configuration) {
     const auto ended = ctest({"-C", configuration, "--output-on-failure"});
     EXPECT_NE(ended.exit_code, 0);
     EXPECT_THAT(ended.out, HasSubstr("gputest: the configuration is not known. Write ctest -C <configuration>"));
+    EXPECT_EQ(entries_in(path("build"), {"-C", configuration}).at("tests_NOT_LISTED").properties.at("LABELS").dump(),
+              R"(["gpu","gpu_medium","gpu_small"])");
   }
 
   const auto install = [&](const std::string& configuration) {
@@ -517,8 +585,8 @@ TEST_F(Discovery, makes_one_failing_entry_of_what_cannot_be_listed) {
     const auto all = entries();
     ASSERT_EQ(all.size(), 2U);
     ASSERT_EQ(all.count("p.tests_NOT_LISTED"), 1U);
-    EXPECT_EQ(all.at("p.tests_NOT_LISTED").properties.at("LABELS").dump(),
-              R"(["gpu","gpu_large","gpu_medium","gpu_small","mine"])");
+    EXPECT_EQ(all.at("p.tests_NOT_LISTED").properties.at("LABELS").dump(), R"(["gpu","gpu_medium","gpu_small","mine"])")
+        << "ctest -LE gpu_large must not leave it out";
     const auto ended = ctest({"-V"});
     EXPECT_EQ(ended.exit_code, 8);
     EXPECT_THAT(ended.out, HasSubstr("50% tests passed, 1 tests failed out of 2"));
