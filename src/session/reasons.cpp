@@ -26,13 +26,13 @@ std::string as_written(Bytes bytes) {
 
 std::string excluded_in_parallel(const std::string& who, const std::string& because, const std::string& command) {
   return who + " is large, and excluded while tests run in parallel (" + because + "). To run it alone: " + command +
-         "; to run it with the others: LARGE serial or LARGE wait in gpu_add_test()";
+         "; to run it with the others: LARGE serial or LARGE wait in gpu_add_test() or gpu_discover_tests()";
 }
 
 std::string excluded_by_others(const std::string& who, const ledger::Blocked& others, const std::string& command) {
   return who + " is large, and excluded while other processes use its device: " + describe(others) +
          ". To run it when they have ended: " + command +
-         "; to let it wait for them: GPUTEST_LARGE=wait, or LARGE wait in gpu_add_test()";
+         "; to let it wait for them: GPUTEST_LARGE=wait, or LARGE wait in gpu_add_test() or gpu_discover_tests()";
 }
 
 std::string never_fits(const std::string& who, const policy::Refusal& refusal) {

@@ -20,7 +20,7 @@ TEST_F(LargeTests, are_excluded_while_tests_run_in_parallel_with_the_command_tha
   EXPECT_THAT(ended.out, HasSubstr("classes: Large.first is large, and excluded while tests run in parallel "
                                    "(GPUTEST_RUN_MODE=parallel). To run it alone: /"));
   EXPECT_THAT(ended.out, HasSubstr("classes '--gtest_filter=Large.*' --gtest_filter=Large.first; to run it with "
-                                   "the others: LARGE serial or LARGE wait in gpu_add_test()"));
+                                   "the others: LARGE serial or LARGE wait in gpu_add_test() or gpu_discover_tests()"));
   EXPECT_THAT(ended.out, HasSubstr("classes: Large.second is large"));
   EXPECT_THAT(ended.out, Not(HasSubstr("@body")));
 }
@@ -69,8 +69,9 @@ TEST_F(LargeTests, are_excluded_where_others_use_their_device) {
               HasSubstr("classes: Large.first is large, and excluded while other processes use its device: annotated: "
                         "Medium.with_bytes (pid " +
                         std::to_string(holder.pid()) + ", 3 GiB, for "));
-  EXPECT_THAT(ended.out, HasSubstr("classes --gtest_filter=Large.first --gtest_filter=Large.first; to let it wait for "
-                                   "them: GPUTEST_LARGE=wait, or LARGE wait in gpu_add_test()"));
+  EXPECT_THAT(ended.out,
+              HasSubstr("classes --gtest_filter=Large.first --gtest_filter=Large.first; to let it wait for "
+                        "them: GPUTEST_LARGE=wait, or LARGE wait in gpu_add_test() or gpu_discover_tests()"));
 }
 
 TEST_F(LargeTests, with_bytes_run_beside_others_where_these_fit) {
