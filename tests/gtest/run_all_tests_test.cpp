@@ -146,6 +146,14 @@ TEST_F(RunAllTests, lets_no_forked_process_say_that_the_tests_have_ended) {
   EXPECT_EQ(count(ended.err, "gputest: entry complete: "), 1U) << ended.err;
 }
 
+TEST_F(RunAllTests, lets_a_process_that_a_test_forks_exit) {
+  set("GPUTEST_ENTRY", "ctest");
+  set("FORK_AND_EXIT", "1");
+  const Ended ended = run("outcomes", {"--gtest_filter=Passing.second"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
+  EXPECT_THAT(ended.err, Not(HasSubstr("gputest: failed")));
+}
+
 TEST_F(RunAllTests, fails_in_an_entry_if_no_test_is_selected) {
   EXPECT_EQ(run("outcomes", {"--gtest_filter=Pasing.*"}).exit_code, 0) << "as GoogleTest's own main()";
   set("GPUTEST_ENTRY", "ctest");

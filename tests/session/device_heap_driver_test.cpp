@@ -40,7 +40,7 @@ TEST_F(DeviceHeapTest, makes_no_context_where_nobody_asks_for_one) {
 }
 
 TEST_F(DeviceHeapTest, is_set_for_those_to_come_before_the_first_kernel_of_any_test) {
-  heap_.expect({0_B, 64_MiB});
+  heap_.expect({0_B, 64_MiB, 64_MiB});
   EXPECT_EQ(heap_.prepare(0_B, devices_, 1, "Test.is_silent"), "");
   EXPECT_EQ(device(0).limits.at(malloc_heap), (64_MiB).count());
 }

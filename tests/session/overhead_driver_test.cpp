@@ -247,6 +247,20 @@ TEST_F(AfterATest, what_a_process_took_is_what_the_next_of_its_executable_enters
   EXPECT_EQ(counted(), 520_MiB);
 }
 
+TEST_F(AfterATest, what_others_took_of_the_device_is_what_a_new_executable_enters_with_if_it_is_more_than_usual) {
+  enter();
+  const auto enter_after = [&](Bytes of_others) {
+    {
+      ledger::Ledger ledger{folder_.path(), nullptr};
+      ledger.devices().remember(4711, 1, of_others.count());
+    }
+    enter();
+    return counted();
+  };
+  EXPECT_EQ(enter_after(520_MiB), 768_MiB);
+  EXPECT_EQ(enter_after(900_MiB), 900_MiB);
+}
+
 TEST_F(AfterATest, of_more_than_any_context_takes_nothing_is_learnt) {
   enter();
   use(3_GiB);
@@ -278,6 +292,15 @@ TEST_F(AfterATest, with_managed_memory_left_nothing_is_learnt) {
   run_test(1_GiB);
   EXPECT_EQ(counted(), 600_MiB + 1_GiB);
   EXPECT_EQ(learnt(), 0_B);
+}
+
+TEST_F(AfterATest, a_request_for_all_that_is_left_beside_the_context_is_not_refused) {
+  enter();
+  Request request;
+  request.bytes = 80_GiB - 512_MiB - 768_MiB; // 512 MiB are the driver's own
+  EXPECT_EQ(session_->foresee(request, "Sort.Keys").kind, Outcome::Kind::granted);
+  request.bytes = *request.bytes + 1_B;
+  EXPECT_EQ(session_->foresee(request, "Sort.Keys").kind, Outcome::Kind::skip);
 }
 
 TEST_F(AfterATest, fourteen_processes_of_520_mebibytes_enter_where_they_fit) {

@@ -29,13 +29,13 @@ Bytes addresses() {
   return Bytes{pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE))};
 }
 
-/// One simulated device of 4 GiB for all tests of this executable, since a process has one view of its devices.
+/// Two simulated devices of 4 GiB for all tests of this executable, since a process has one view of its devices.
 class SimulatedSourceTest : public ::testing::Test {
 protected:
   static void SetUpTestSuite() {
     static const tests::PrivateFolder folder;
     setenv("GPUTEST_DIR", folder.path().c_str(), 1);
-    setenv("GPUTEST_DEVICES", "simulated:1x4GiB,context=0", 1);
+    setenv("GPUTEST_DEVICES", "simulated:2x4GiB,context=0", 1);
     unsetenv("CUDA_VISIBLE_DEVICES");
   }
 
@@ -102,6 +102,22 @@ TEST_F(SimulatedSourceTest, drives_managed_memory_to_the_host_when_other_memory_
   EXPECT_EQ(source_->free_bytes(0), 4_GiB);
 }
 
+TEST_F(SimulatedSourceTest, drives_no_managed_memory_of_another_device_to_the_host) {
+  const auto of_another = [&] { return source_->allocate(MemoryKind::managed, 1, 1_GiB, {}, true); };
+  void* const before = of_another();
+  void* const managed = allocate(MemoryKind::managed, 3_GiB);
+  void* const after = of_another(); // of the two, one has the lower address
+  void* const fixed = allocate(MemoryKind::pool, 2_GiB);
+  EXPECT_EQ(source_->take_spills(), (Spills{{{0, 1_GiB}}}));
+  for (void* const one : {before, after}) {
+    EXPECT_EQ(source_->free(MemoryKind::managed, 1, one, 1_GiB, {}), "");
+  }
+  EXPECT_EQ(source_->free_bytes(1), 4_GiB);
+  free(MemoryKind::managed, managed, 3_GiB);
+  EXPECT_EQ(source_->free_bytes(0), 2_GiB);
+  free(MemoryKind::pool, fixed, 2_GiB);
+}
+
 TEST_F(SimulatedSourceTest, drives_all_managed_memory_to_the_host_where_that_is_just_enough) {
   void* const managed = allocate(MemoryKind::managed, 3_GiB);
   void* const fixed = allocate(MemoryKind::pool, 4_GiB);
@@ -120,7 +136,7 @@ TEST_F(SimulatedSourceTest, spills_managed_memory_that_has_no_room_from_the_begi
 }
 
 TEST_F(SimulatedSourceTest, knows_no_other_device) {
-  EXPECT_THROW(static_cast<void>(source_->free_bytes(1)), InvalidSetting);
+  EXPECT_THROW(static_cast<void>(source_->free_bytes(2)), InvalidSetting);
   EXPECT_THROW(static_cast<void>(source_->has_pools(-1)), InvalidSetting);
 }
 

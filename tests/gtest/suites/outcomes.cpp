@@ -44,6 +44,15 @@ TEST(Passing, second) {
     const pid_t child = fork();
     ASSERT_TRUE(child == 0 || waitpid(child, nullptr, 0) == child);
   }
+  if (std::getenv("FORK_AND_EXIT") != nullptr) {
+    const pid_t child = fork();
+    if (child == 0) {
+      std::exit(0);
+    }
+    int status = -1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+  }
 }
 TEST(Passing, third) {}
 TEST(Passing, DISABLED_fourth) {}
