@@ -2,6 +2,7 @@
 // gpu_discover_tests() under CMake and ctest: each test configures a project of its own, whose executables are built
 // already. DISCOVERY_CMAKE_FOLDER, if it is set, is the folder of another cmake and ctest.
 
+#include "cmake_programs.hpp"
 #include "support/bare_environment.hpp"
 #include "support/private_folder.hpp"
 
@@ -28,13 +29,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 using testing::UnorderedElementsAre;
-
-std::string program(const std::string& name) {
-  if (const char* const folder = std::getenv("DISCOVERY_CMAKE_FOLDER"); folder != nullptr) {
-    return std::string{folder} + "/" + name;
-  }
-  return name == "cmake" ? DISCOVERY_CMAKE : DISCOVERY_CTEST;
-}
 
 struct Entry {
   std::vector<std::string> command;

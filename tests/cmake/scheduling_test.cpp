@@ -3,6 +3,7 @@
 // project of its own and runs it on simulated devices. DISCOVERY_CMAKE_FOLDER, if it is set, is the folder of another
 // cmake and ctest.
 
+#include "cmake_programs.hpp"
 #include "support/bare_environment.hpp"
 #include "support/child_process.hpp"
 #include "support/private_folder.hpp"
@@ -11,7 +12,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -28,13 +28,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
-
-std::string program(const std::string& name) {
-  if (const char* const folder = std::getenv("DISCOVERY_CMAKE_FOLDER"); folder != nullptr) {
-    return std::string{folder} + "/" + name;
-  }
-  return name == "cmake" ? DISCOVERY_CMAKE : DISCOVERY_CTEST;
-}
 
 /// A start or an end of a test, as ctest has written it.
 struct Event {
@@ -362,7 +355,8 @@ TEST_F(Scheduling, does_not_let_small_tests_delay_large_ones) {
   // Whatever runs beside a large test, the next large one takes its place.
   const auto start_after = [&](const Event& event) {
     const auto at = std::find(events.begin(), events.end(), event);
-    return std::find_if(at, events.end(), [](const Event& other) { return other.start; })->test;
+    const auto next = std::find_if(at, events.end(), [](const Event& other) { return other.start; });
+    return next == events.end() ? std::string{} : next->test;
   };
   EXPECT_EQ(start_after(end_of("twelve")), "ten") << ended.out;
   EXPECT_EQ(start_after(end_of("ten")), "eight") << ended.out;
