@@ -32,6 +32,7 @@ public:
   struct EnterRequest {
     std::string who;
     policy::DeviceMask candidates = 0;
+    policy::DeviceMask preferred = 0; ///< of these, the devices that it gets if there is room for its leases
     unsigned gpus = 1;
     std::uint64_t overhead_bytes = 0;
     std::uint64_t largest_bytes = 0;

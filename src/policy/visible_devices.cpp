@@ -159,4 +159,18 @@ std::optional<std::vector<std::size_t>> ctest_allocation(const std::optional<std
   return allocated;
 }
 
+std::vector<std::size_t> scheduled_devices(const std::vector<std::string>& groups,
+                                           const std::vector<std::string>& uuids) {
+  Indices devices;
+  for (const std::string& group : groups) {
+    for (const std::string& slot : split(group, ';')) {
+      const std::string id = id_of_slot(slot);
+      for (std::size_t i = 0; i < uuids.size(); ++i)
+        if (resource_id_of(uuids[i]) == id && !contains(devices, i))
+          devices.push_back(i);
+    }
+  }
+  return devices;
+}
+
 } // namespace gputest::policy

@@ -135,6 +135,9 @@ Outcome Session::enter_ledger(const Plan& plan, const AllowedDevices& allowed) {
   }
   auto request = enter_request(choice, plan, overhead, smallest_, entry_.large, *machine_, ledger_->devices());
   request.who = who;
+  for (const std::size_t index : allowed.preferred) {
+    request.preferred |= ledger_->devices().bit_of(machine_->devices()[index].uuid) & request.candidates;
+  }
 
   bool told = false;
   const auto result = ledger_->enter(request, answers_.patience(who, "a place on a GPU", &told));

@@ -62,6 +62,15 @@ std::string text_of(const ReadVariable& read, const char* name, const char* fall
   return value && !value->empty() ? *value : std::string{fallback};
 }
 
+/// What ctest has given the test of a resource type, by groups.
+std::vector<std::string> groups_of_type(const ReadVariable& read, const std::string& type) {
+  std::vector<std::string> groups;
+  while (const auto group = read(("CTEST_RESOURCE_GROUP_" + std::to_string(groups.size()) + "_" + type).c_str())) {
+    groups.push_back(*group);
+  }
+  return groups;
+}
+
 /// Slurm's own list of the job's devices: it counts if CUDA_VISIBLE_DEVICES was removed from the environment.
 std::optional<DeviceRestriction> job_devices(const ReadVariable& read) {
   if (!read("SLURM_JOB_ID")) {
@@ -158,10 +167,8 @@ Settings parse_settings(const ReadVariable& read) {
   }
   settings.job_devices = job_devices(read);
   settings.resource_group_count = read("CTEST_RESOURCE_GROUP_COUNT");
-  while (const auto group =
-             read(("CTEST_RESOURCE_GROUP_" + std::to_string(settings.resource_groups.size()) + "_GPUS").c_str())) {
-    settings.resource_groups.push_back(*group);
-  }
+  settings.resource_groups = groups_of_type(read, "GPUS");
+  settings.scheduled_groups = groups_of_type(read, "GPUTEST_MIB");
   settings.rank = policy::find_mpi_rank(read);
   settings.lease_of = text_of(read, "GPUTEST_LEASE_OF", "");
   return settings;

@@ -90,4 +90,19 @@ TEST(ResourceSpecCommand, fails_where_the_folder_cannot_be_written_to) {
   EXPECT_EQ(ended.out, "");
 }
 
+TEST(RunCommand, uses_the_device_where_ctest_has_put_it_unless_its_memory_is_not_there) {
+  Tool tool;
+  tool.set("GPUTEST_DEVICES", "simulated:2x16GiB");
+  tool.set("CTEST_RESOURCE_GROUP_COUNT", "1");
+  tool.set("CTEST_RESOURCE_GROUP_0", "gputest_mib");
+  tool.set("CTEST_RESOURCE_GROUP_0_GPUTEST_MIB", "id:sim_2x16384mib_1,slots:8704");
+  const std::vector<std::string> show{"run", "--memory", "8GiB", "--", "sh", "-c", "echo $CUDA_VISIBLE_DEVICES"};
+  EXPECT_EQ(tool.run(show).out, "SIM-2x16384MiB-1\n");
+  auto holder = tool.start_holder({"--memory", "8GiB"});
+  EXPECT_EQ(tool.run(show).out, "SIM-2x16384MiB-0\n");
+  EXPECT_EQ(holder.finish().exit_code, 0);
+  tool.set("CTEST_RESOURCE_GROUP_0_GPUTEST_MIB", "id:gpu_of_another_machine,slots:8704");
+  EXPECT_EQ(tool.run(show).exit_code, 0);
+}
+
 } // namespace gputest::cli
