@@ -62,7 +62,7 @@ void add_plan(CLI::App& app, PlanArguments& plan) {
           "--devices", [&plan](const std::string& value) { plan.devices = policy::parse_simulated_devices(value); },
           "plan for other GPUs than this machine's, as 8x80GiB")
       ->type_name("NxSIZE");
-  command->add_option("-j,--parallel", plan.places, "ctest's -j (default: the number of processors)")
+  command->add_option("-j,--parallel", plan.jobs, "ctest's -j (default: the number of processors)")
       ->type_name("N")
       ->check(CLI::Range(1, 65536));
   command
@@ -71,11 +71,11 @@ void add_plan(CLI::App& app, PlanArguments& plan) {
           "seconds in which CUDA starts in a process (default: 0.19; simulated GPUs: 0)")
       ->type_name("SECONDS")
       ->check(CLI::Range(0.0, 60.0));
-  command->add_flag("--ledger-alone", plan.waits_in_place, "plan for a ctest that does not know the GPUs' memory");
-  auto* shards = command->add_option("--shards", plan.shards, "split the suite into N parts of equal time")
+  command->add_flag("--ledger-alone", plan.waits_in_job, "plan for a ctest that does not know the GPUs' memory");
+  auto* shards = command->add_option("--shards", plan.shards, "split the suite into N shards of equal time")
                      ->type_name("N")
                      ->check(CLI::Range(1, 10000));
-  auto* shard = command->add_option("--shard", plan.shard, "print the tests of part I, from 1 to N, for ctest")
+  auto* shard = command->add_option("--shard", plan.shard, "print the tests of shard I, from 1 to N, for ctest")
                     ->type_name("I")
                     ->check(CLI::Range(1, 10000))
                     ->needs(shards);

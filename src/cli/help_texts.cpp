@@ -144,9 +144,9 @@ CTestCostData.txt (all runs). Then it plays the suite: ctest's order of tests, i
 DEPENDS and fixtures, and the ledger's own decisions on memory. No test is started. The GPUs are those of this machine, with what
 is free of them now, or those of --devices, which takes the same options as GPUTEST_DEVICES (8x80GiB,context=600MiB).
 
-A test asks for what it was admitted with in the last run, or else for what CMake says of it. Times are as ctest has
+An entry asks for what CMake says of it; an entry of one test, for what that was admitted with in the last run. Times are as ctest has
 measured them, on the machine and with the -j of that run. Starting CUDA is slower beside others that start it: times of a run at
--j1 serve any other -j. --ledger-alone is for a suite that ctest does not schedule by memory: a test waits in one of ctest's places.
+-j1 serve any other -j. --ledger-alone is for a suite that ctest does not schedule by memory: a test waits as one of ctest's jobs.
 
 Splitting: each test is in exactly one shard. Tests that come after one another (DEPENDS, fixtures) stay together. Machines split
 alike if they have the same tests and the same file of times: keep one for all (--times), and compare the fingerprint.
@@ -164,9 +164,9 @@ Examples:
   with --shards:
     shards     list of objects: shard (from 1), work_s (sum of times), predicted_s, tests (names)
   else:
-    places, tests, measured (how many of them have a time)
-    predicted_s, waiting_s (sum of the time in which ctest's places wait for memory)
-    bounds     list of objects, largest first: kind (longest_test, places, memory, contexts), s, test (of longest_test)
+    jobs, tests, measured (how many of them have a time)
+    predicted_s, waiting_s (sum of the time in which ctest's jobs wait for memory)
+    bounds     list of objects, largest first: kind (longest_test, jobs, memory, contexts), s, test (of longest_test)
     runs       list of objects: name, why_not (why it would not run, else empty), start_s, admitted_s (it has its memory),
                end_s, devices (their indices)
 )text";

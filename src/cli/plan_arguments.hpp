@@ -16,9 +16,9 @@ struct PlanArguments {
   std::string folder = "."; ///< --test-dir: where ctest would be started
   std::string times;        ///< --times: a LastTest.log or CTestCostData.txt; empty: those in `folder`
   std::optional<policy::SimulatedDevices> devices; ///< --devices; nullopt: those of this machine
-  std::optional<unsigned> places;                  ///< --parallel; nullopt: as many as there are processors
+  std::optional<unsigned> jobs;                  ///< --parallel; nullopt: as many as there are processors
   std::optional<policy::PlannedSeconds> context_time;
-  bool waits_in_place = false; ///< --ledger-alone
+  bool waits_in_job = false; ///< --ledger-alone
   std::size_t shards = 0;      ///< 0: it is not split
   std::size_t shard = 0;       ///< from 1; 0: all of them
   bool numbers = false;

@@ -76,8 +76,8 @@ report::CtestSuite suite_of(const PlanArguments& arguments, PlanReport& report) 
 
 policy::PlannedMachine machine_of(const PlanArguments& arguments) {
   policy::PlannedMachine machine;
-  machine.places = arguments.places.value_or(std::max(1U, std::thread::hardware_concurrency()));
-  machine.scheduled = !arguments.waits_in_place;
+  machine.jobs = arguments.jobs.value_or(std::max(1U, std::thread::hardware_concurrency()));
+  machine.scheduled = !arguments.waits_in_job;
   machine.context_time = usual_context_time;
   if (const auto& simulated = arguments.devices) {
     for (int i = 0; i < simulated->count; ++i) {

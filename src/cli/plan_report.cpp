@@ -31,8 +31,8 @@ std::string_view name_of(PlanBound::Kind kind) {
   switch (kind) {
   case PlanBound::Kind::longest:
     return "longest_test";
-  case PlanBound::Kind::places:
-    return "places";
+  case PlanBound::Kind::jobs:
+    return "jobs";
   case PlanBound::Kind::memory:
     return "memory";
   case PlanBound::Kind::contexts:
@@ -41,12 +41,12 @@ std::string_view name_of(PlanBound::Kind kind) {
   return "contexts";
 }
 
-std::string for_people(const PlanBound& bound, unsigned places) {
+std::string for_people(const PlanBound& bound, unsigned jobs) {
   switch (bound.kind) {
   case PlanBound::Kind::longest:
     return "the longest test, or tests that run one after another: " + bound.test;
-  case PlanBound::Kind::places:
-    return fmt::format("the work, on {} of ctest's places", places);
+  case PlanBound::Kind::jobs:
+    return fmt::format("the work, on {} of ctest's jobs", jobs);
   case PlanBound::Kind::memory:
     return "GPU memory: bytes times seconds, on all GPUs";
   case PlanBound::Kind::contexts:
@@ -71,7 +71,7 @@ std::string devices_text(const policy::PlannedMachine& machine) {
 std::string heading(const PlanReport& report) {
   const auto& suite = report.suite;
   auto text =
-      fmt::format("{} tests at -j{}, {}\n", suite.tests.size(), report.machine.places, devices_text(report.machine));
+      fmt::format("{} tests at -j{}, {}\n", suite.tests.size(), report.machine.jobs, devices_text(report.machine));
   if (suite.measured == 0) {
     text +=
         fmt::format("No test has a time in {}; 1 s each is assumed. Run the suite once with ctest.\n", report.times);
@@ -91,12 +91,12 @@ std::string to_text(const PlanReport& report) {
   auto text = heading(report);
   text += fmt::format("\nIt would take {}", duration(plan.time));
   if (plan.waiting.count() > 0.05) {
-    text += fmt::format(", and tests would wait for memory in ctest's places for {} in all", duration(plan.waiting));
+    text += fmt::format(", and tests would wait for memory in ctest's jobs for {} in all", duration(plan.waiting));
   }
   text += ".\nNo order of the tests makes it shorter than each of these:\n";
   Table bounds{{{"", Align::right}, {""}}};
   for (const auto& bound : plan.bounds) {
-    bounds.add_row({"  " + duration(bound.time), for_people(bound, report.machine.places)});
+    bounds.add_row({"  " + duration(bound.time), for_people(bound, report.machine.jobs)});
   }
   const auto table = bounds.to_string();
   text += table.substr(table.find('\n') + 1);
@@ -124,7 +124,7 @@ std::string to_text(const PlanReport& report) {
 nlohmann::ordered_json to_json(const PlanReport& report) {
   nlohmann::ordered_json json{{"version", json_version},
                               {"fingerprint", fingerprint(report.suite)},
-                              {"places", report.machine.places},
+                              {"jobs", report.machine.jobs},
                               {"tests", report.suite.tests.size()},
                               {"measured", report.suite.measured},
                               {"predicted_s", report.plan.time.count()},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "platform/scratch_folder.hpp"
 
+#include "platform/environment.hpp"
 #include "platform/reason.hpp"
 
 #include <gputest/error.hpp>
@@ -13,9 +14,7 @@
 namespace gputest::platform {
 
 ScratchFolder::ScratchFolder() {
-  std::error_code error;
-  const auto parent = std::filesystem::temp_directory_path(error);
-  path_ = (error ? std::filesystem::path{"/tmp"} : parent) / "gputest-XXXXXX";
+  path_ = read_variable("TMPDIR").value_or("/tmp") + "/gputest-scratch-XXXXXX";
   if (::mkdtemp(path_.data()) == nullptr) {
     throw Error{"no temporary folder can be made: " + path_ + ": " + reason(errno) +
                 ". Set TMPDIR to a folder in which you may write"};

@@ -81,7 +81,7 @@ private:
       return "there is no GPU";
     }
     if (request.memory_class == MemoryClass::large &&
-        decide_large(test.large, machine_.places > 1 && !test.serial ? RunMode::parallel : RunMode::serial) ==
+        decide_large(test.large, machine_.jobs > 1 && !test.serial ? RunMode::parallel : RunMode::serial) ==
             LargeDecision::exclude) {
       return "large, and excluded while others run";
     }
@@ -122,7 +122,7 @@ private:
   void order_tests() {
     order_.resize(tests_.size());
     std::iota(order_.begin(), order_.end(), std::size_t{0});
-    if (machine_.places == 1) {
+    if (machine_.jobs == 1) {
       return;
     }
     std::vector<std::size_t> depth(tests_.size(), 0);
@@ -146,13 +146,13 @@ private:
     std::stable_sort(order_.begin(), order_.end(), [&](auto a, auto b) { return key(a) > key(b); });
   }
 
-  [[nodiscard]] unsigned places_of(std::size_t index) const {
-    return tests_[index].serial ? machine_.places : std::min(tests_[index].processors, machine_.places);
+  [[nodiscard]] unsigned jobs_of(std::size_t index) const {
+    return tests_[index].serial ? machine_.jobs : std::min(tests_[index].processors, machine_.jobs);
   }
 
   [[nodiscard]] bool may_start(std::size_t index) const {
     const auto& test = tests_[index];
-    if (places_in_use_ + places_of(index) > machine_.places) {
+    if (jobs_in_use_ + jobs_of(index) > machine_.jobs) {
       return false;
     }
     const bool locked = std::any_of(test.locks.begin(), test.locks.end(),
@@ -165,7 +165,7 @@ private:
   bool start_what_can() {
     bool started = grant_waiting();
     std::fill(without_room_.begin(), without_room_.end(), false);
-    for (auto position = order_.begin(); position != order_.end() && places_in_use_ < machine_.places;) {
+    for (auto position = order_.begin(); position != order_.end() && jobs_in_use_ < machine_.jobs;) {
       const auto index = *position;
       const auto& wish = wishes_[index];
       const bool wants_memory = wish && plan_.runs[index].why_not.empty();
@@ -240,7 +240,7 @@ private:
       state_[index] = State::ended; // in no time
       return;
     }
-    places_in_use_ += places_of(index);
+    jobs_in_use_ += jobs_of(index);
     locks_in_use_.insert(tests_[index].locks.begin(), tests_[index].locks.end());
     active_.push_back({index, never});
     snapshot_.claims.push_back(wishes_[index] ? entering(*wishes_[index]) : Claim{});
@@ -258,7 +258,7 @@ private:
     state_[active.test] = State::running;
     run.begin = now_;
     run.devices = snapshot_.claims[position].devices;
-    plan_.waiting += (now_ - run.start) * places_of(active.test);
+    plan_.waiting += (now_ - run.start) * jobs_of(active.test);
     auto from = now_;
     if (wishes_[active.test]) {
       from = std::max(now_, contexts_free_at_);
@@ -295,7 +295,7 @@ private:
     const auto test = next->test;
     plan_.runs[test].end = now_;
     state_[test] = State::ended;
-    places_in_use_ -= places_of(test);
+    jobs_in_use_ -= jobs_of(test);
     for (const auto& lock : tests_[test].locks) {
       locks_in_use_.erase(lock);
     }
@@ -338,7 +338,7 @@ private:
       if (!plan_.runs[i].why_not.empty()) {
         continue;
       }
-      work += tests_[i].time * places_of(i);
+      work += tests_[i].time * jobs_of(i);
       if (!wishes_[i]) {
         continue;
       }
@@ -354,7 +354,7 @@ private:
       byte_seconds += bytes * tests_[i].time.count();
     }
     plan_.bounds = {longest(),
-                    {PlanBound::Kind::places, work / machine_.places, {}},
+                    {PlanBound::Kind::jobs, work / machine_.jobs, {}},
                     {PlanBound::Kind::memory, PlannedSeconds{capacity > 0 ? byte_seconds / capacity : 0}, {}},
                     {PlanBound::Kind::contexts, contexts, {}}};
     std::stable_sort(plan_.bounds.begin(), plan_.bounds.end(),
@@ -376,7 +376,7 @@ private:
   std::vector<Active> active_;     ///< by position of the claim in `snapshot_`
   Snapshot snapshot_;
   std::set<std::string> locks_in_use_;
-  unsigned places_in_use_ = 0;
+  unsigned jobs_in_use_ = 0;
   std::uint64_t ticket_ = 0;
   PlannedSeconds now_{};
   PlannedSeconds contexts_free_at_{};

@@ -22,7 +22,7 @@ struct PlannedTest {
   std::string name;
   PlannedSeconds time{};      ///< how long it runs once it has its memory
   std::optional<double> cost; ///< CTest starts those with a larger cost first; nullopt: its time is its cost
-  unsigned processors = 1;    ///< how many of ctest's `-j` places it takes
+  unsigned processors = 1;    ///< how many of ctest's `-j` jobs it takes
   bool serial = false;        ///< nothing runs beside it
   bool disabled = false;
   std::vector<std::string> locks; ///< RESOURCE_LOCK: two tests with a lock in common do not run together
@@ -37,7 +37,7 @@ struct PlannedMachine {
   Bytes context;                  ///< what each process takes of its devices by itself
   /// How long the driver needs to start CUDA in a process. The processes of a machine do that one after another.
   PlannedSeconds context_time{};
-  unsigned places = 1; ///< ctest's `-j`
+  unsigned jobs = 1; ///< ctest's `-j`
   /// Whether ctest starts a test only when its memory is free. Otherwise a test waits in its place.
   bool scheduled = true;
 };
@@ -53,7 +53,7 @@ struct PlannedRun {
 
 /// A time that no order of the tests can make shorter.
 struct PlanBound {
-  enum class Kind { longest, places, memory, contexts };
+  enum class Kind { longest, jobs, memory, contexts };
   Kind kind = Kind::longest;
   PlannedSeconds time{};
   std::string test; ///< longest: the last of the tests that run one after another

@@ -81,7 +81,12 @@ void read_request(policy::PlannedTest& test, const Properties& properties, const
   });
   test.request = entry.request;
   test.large = entry.large;
-  if (const auto logged = log.find(test.name); logged != log.end() && logged->second.admitted) {
+  const auto logged = log.find(test.name);
+  if (logged == log.end() || !logged->second.admitted) {
+    return;
+  }
+  // Of several tests in a process only the first lease, and those that waited, are in the log.
+  if (logged->second.is_one_test || asks_for_less(*test.request, *logged->second.admitted)) {
     test.request = logged->second.admitted;
     test.request->capabilities = entry.request.capabilities;
   }

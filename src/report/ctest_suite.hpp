@@ -26,10 +26,11 @@ struct CtestSuite {
   policy::PlannedSeconds assumed_time{}; ///< of the others: the mean of those that have, or a second
 };
 
-/// Reads what `ctest --show-only=json-v1` prints. What an entry asks of the GPUs is what it was admitted with when it
-/// ran last, because its tests may say more than CMake knows; else what the variables say that gpu_add_test() and
-/// gpu_discover_tests() give it. Entries without such variables use no GPU. Throws Error if the text is not such a
-/// document, and InvalidSetting, naming the test, for a variable that gputest would refuse.
+/// Reads what `ctest --show-only=json-v1` prints. Times are those of the log, or else of `times`. What an entry asks of the
+/// GPUs is what the variables say that gpu_add_test() and gpu_discover_tests() give it. An entry of one test asks for what
+/// it was admitted with, because a test may say more than CMake knows. Entries without such variables use no GPU.
+/// Throws Error if the text is not such a document, and InvalidSetting, naming the test, for a variable that gputest would
+/// refuse.
 [[nodiscard]] CtestSuite parse_ctest_suite(const std::string& json, const MeasuredTimes& times, const TestLog& log);
 
 } // namespace gputest::report

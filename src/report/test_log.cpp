@@ -21,6 +21,10 @@ std::optional<Bytes> size_in(const std::ssub_match& match) {
 
 /// What to_string(const Request&) writes, without capabilities. nullopt for another text.
 std::optional<Request> read_request(const std::string& text) try {
+  constexpr std::size_t longest = 500; // std::regex recurses for each character
+  if (text.size() > longest) {
+    return std::nullopt;
+  }
   static const std::regex form{
       R"(^(?:(\d{1,2}) x )?(?:(small|medium|large)(?: with ([0-9.]+ [KMGT]?i?B))?|([0-9.]+ [KMGT]?i?B)))"
       R"((?: and a heap of ([0-9.]+ [KMGT]?i?B))?(?:, requiring .*)?$)"};
@@ -57,7 +61,41 @@ std::optional<Request> request_in(const std::string& admitted) {
   return std::nullopt;
 }
 
-bool less(const Request& a, const Request& b) {
+/// Of a line `... after waiting <number> <unit>`, as short_duration() writes it, which rounds down.
+policy::PlannedSeconds wait_in(const std::string& admitted) {
+  const std::string words = ", after waiting ";
+  const auto begin = admitted.rfind(words);
+  if (begin == std::string::npos) {
+    return {};
+  }
+  double count = 0;
+  std::string unit;
+  std::istringstream text{admitted.substr(begin + words.size())};
+  text >> count >> unit;
+  return policy::PlannedSeconds{count * (unit == "h" ? 3600 : unit == "min" ? 60 : 1)};
+}
+
+/// Of `<i>/<n> Testing: <name>`.
+std::optional<std::string> name_in_heading(const std::string& line) {
+  const std::string word = " Testing: ";
+  const auto begin = line.find_first_not_of("0123456789/");
+  const bool is_heading = begin != std::string::npos && begin != 0 && line.compare(begin, word.size(), word) == 0;
+  return is_heading ? std::optional{line.substr(begin + word.size())} : std::nullopt;
+}
+
+/// Of `Test time =   0.21 sec`.
+std::optional<policy::PlannedSeconds> time_in(const std::string& line) {
+  const std::string word = "Test time = ";
+  double seconds = 0;
+  std::string unit;
+  std::istringstream text{line.compare(0, word.size(), word) == 0 ? line.substr(word.size()) : ""};
+  return text >> seconds >> unit && unit == "sec" && seconds >= 0 ? std::optional{policy::PlannedSeconds{seconds}}
+                                                                  : std::nullopt;
+}
+
+} // namespace
+
+bool asks_for_less(const Request& a, const Request& b) {
   const auto key = [](const Request& r) {
     return std::tuple{r.gpus, r.bytes ? 0 : static_cast<int>(r.memory_class), r.bytes.value_or(Bytes{}).count(),
                       r.heap.count()};
@@ -65,31 +103,33 @@ bool less(const Request& a, const Request& b) {
   return key(a) < key(b);
 }
 
-} // namespace
-
 TestLog parse_test_log(const std::string& text) {
-  static const std::regex heading{R"(^\d+/\d+ Testing: (.*)$)"};
-  static const std::regex time{R"(^Test time = +([0-9.]+) sec$)"};
   const std::string admitted = "gputest: admitted ";
   TestLog log;
   LoggedTest* test = nullptr;
+  policy::PlannedSeconds waited{};
   std::optional<policy::PlannedSeconds> seconds; // of a test whose result has not been read yet
   std::istringstream lines{text};
   for (std::string line; std::getline(lines, line);) {
-    std::smatch match;
-    if (test != nullptr && line.compare(0, admitted.size(), admitted) == 0) {
+    if (auto name = name_in_heading(line)) {
+      test = &log[*std::move(name)];
+      *test = {};
+      waited = {};
+      seconds.reset();
+    } else if (test == nullptr) {
+      continue;
+    } else if (line.compare(0, admitted.size(), admitted) == 0) {
+      waited += wait_in(line);
       const auto request = request_in(line.substr(admitted.size()));
-      if (request && (!test->admitted || less(*test->admitted, *request))) {
+      if (request && (!test->admitted || asks_for_less(*test->admitted, *request))) {
         test->admitted = request;
       }
-    } else if (test != nullptr && seconds && (line == "Test Passed." || line == "Test Failed.")) {
-      test->time = seconds; // a skipped test has another line here
-    } else if (std::regex_match(line, match, time)) {
-      seconds = policy::PlannedSeconds{std::stod(match[1].str())};
-    } else if (!line.empty() && line.front() >= '0' && line.front() <= '9' && std::regex_match(line, match, heading)) {
-      test = &log[match[1].str()];
-      *test = {};
-      seconds.reset();
+    } else if (line == "[==========] Running 1 test from 1 test suite.") {
+      test->is_one_test = true;
+    } else if (seconds && (line == "Test Passed." || line == "Test Failed.")) { // a skipped test has another line here
+      test->time = std::max(*seconds - waited, policy::PlannedSeconds{});
+    } else if (const auto time = time_in(line)) {
+      seconds = time;
     }
   }
   return log;

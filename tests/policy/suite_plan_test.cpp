@@ -25,13 +25,13 @@ PlannedTest gpu_test(const std::string& name, double seconds, Request request) {
   return planned;
 }
 
-PlannedMachine machine(std::size_t devices, unsigned places) {
+PlannedMachine machine(std::size_t devices, unsigned jobs) {
   PlannedMachine planned;
   for (std::size_t i = 0; i < devices; ++i) {
     planned.devices.push_back({{std::to_string(i), "GPU", 16_GiB, false}, usual_simulated_facts(), 16_GiB});
   }
   planned.context = 1_GiB;
-  planned.places = places;
+  planned.jobs = jobs;
   return planned;
 }
 
@@ -102,7 +102,7 @@ TEST(SuitePlan, a_test_waits_in_its_place_if_ctest_does_not_know_the_memory) {
   const auto waiting = plan_suite(tests, planned);
   EXPECT_DOUBLE_EQ(waiting.time.count(), 4);
   EXPECT_DOUBLE_EQ(waiting.waiting.count(), 2);
-  EXPECT_DOUBLE_EQ(waiting.runs[2].start.count(), 2) << "both places are taken";
+  EXPECT_DOUBLE_EQ(waiting.runs[2].start.count(), 2) << "both jobs are taken";
 }
 
 TEST(SuitePlan, a_whole_device_is_alone_on_it) {
@@ -190,12 +190,12 @@ TEST(SuitePlan, never_takes_less_than_its_bounds) {
       tests.back().after.push_back(static_cast<std::size_t>(i) - 4);
     }
   }
-  for (const unsigned places : {1U, 3U, 16U, 100U}) {
+  for (const unsigned jobs : {1U, 3U, 16U, 100U}) {
     for (const bool scheduled : {false, true}) {
-      auto planned = machine(2, places);
+      auto planned = machine(2, jobs);
       planned.scheduled = scheduled;
       const auto plan = plan_suite(tests, planned);
-      EXPECT_GE(plan.time.count() + 1e-9, plan.bounds.front().time.count()) << places;
+      EXPECT_GE(plan.time.count() + 1e-9, plan.bounds.front().time.count()) << jobs;
       for (std::size_t i = 0; i < tests.size(); ++i) {
         EXPECT_NEAR((plan.runs[i].end - plan.runs[i].begin).count(), tests[i].time.count(), 1e-9) << i;
       }

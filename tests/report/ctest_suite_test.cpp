@@ -46,15 +46,25 @@ TEST(CtestSuite, an_entry_of_gputest_has_its_request) {
 }
 
 TEST(CtestSuite, what_a_test_was_admitted_with_beats_what_cmake_says) {
-  Request admitted{5_GiB};
-  const auto suite = suite_of({gpu_entry("t", "medium")}, {}, {{"t", {std::nullopt, admitted}}});
-  EXPECT_EQ(suite.tests[0].request->bytes, 5_GiB);
+  LoggedTest logged;
+  logged.admitted = Request{5_GiB};
+  logged.is_one_test = true;
+  EXPECT_EQ(suite_of({gpu_entry("t", "medium")}, {}, {{"t", logged}}).tests[0].request->bytes, 5_GiB);
+}
+
+TEST(CtestSuite, of_several_tests_the_log_can_only_raise_what_cmake_says) {
+  LoggedTest logged;
+  logged.admitted = Request{MemoryClass::small};
+  logged.admitted->gpus = 2;
+  EXPECT_EQ(suite_of({gpu_entry("t", "9GiB")}, {}, {{"t", logged}}).tests[0].request->bytes, 9_GiB);
+  logged.admitted = Request{12_GiB};
+  logged.admitted->gpus = 2;
+  EXPECT_EQ(suite_of({gpu_entry("t", "9GiB")}, {}, {{"t", logged}}).tests[0].request->bytes, 12_GiB);
 }
 
 TEST(CtestSuite, times_come_from_the_log_then_from_the_costs_then_from_the_mean) {
-  const auto suite =
-      suite_of({entry("logged"), entry("costs"), entry("new")}, {{"logged", seconds(9)}, {"costs", seconds(3)}},
-               {{"logged", {seconds(1), std::nullopt}}});
+  const auto suite = suite_of({entry("logged"), entry("costs"), entry("new")},
+                              {{"logged", seconds(9)}, {"costs", seconds(3)}}, {{"logged", LoggedTest{seconds(1)}}});
   EXPECT_EQ(suite.measured, 2U);
   EXPECT_DOUBLE_EQ(suite.tests[0].time.count(), 1);
   EXPECT_DOUBLE_EQ(suite.tests[1].time.count(), 3);

@@ -59,7 +59,32 @@ TEST(TestLog, a_name_may_look_like_a_request) {
   EXPECT_EQ(log.at("t").admitted, Request{2_GiB}) << "the first that reads as one";
 }
 
+TEST(TestLog, waits_are_no_time_of_a_test) {
+  const auto log = parse_test_log(entry("t",
+                                        "gputest: admitted A.a: 3 GiB on GPU 1, after waiting 5 s\n"
+                                        "gputest: admitted A.b: 3 GiB on GPU 1, after waiting 2 min\n",
+                                        "130.50") +
+                                  entry("short", "gputest: admitted A.a: 3 GiB on GPU 1, after waiting 5 s\n", "4.00"));
+  EXPECT_DOUBLE_EQ(log.at("t").time->count(), 5.5);
+  EXPECT_DOUBLE_EQ(log.at("short").time->count(), 0);
+}
+
+TEST(TestLog, knows_an_entry_of_one_test) {
+  const auto log = parse_test_log(entry("one", "[==========] Running 1 test from 1 test suite.\n", "1.00") +
+                                  entry("two", "[==========] Running 2 tests from 1 test suite.\n", "1.00"));
+  EXPECT_TRUE(log.at("one").is_one_test);
+  EXPECT_FALSE(log.at("two").is_one_test);
+}
+
 TEST(TestLog, garbage_is_left_out) {
+  const std::string digits(1000000, '1');
+  EXPECT_TRUE(parse_test_log(digits + "\n" + digits + "/\n").empty());
+  const auto log = parse_test_log(entry("t", "gputest: admitted x: " + digits + " on y\n", " . ") +
+                                  entry("u", "Test time = . sec\nTest time =\n", "1e999"));
+  EXPECT_FALSE(log.at("t").admitted);
+  EXPECT_FALSE(log.at("t").time);
+  EXPECT_FALSE(log.at("u").time);
+
   EXPECT_TRUE(parse_test_log("").empty());
   EXPECT_TRUE(parse_test_log("gputest: admitted x: 3 GiB on y\nTest time = 3 sec\nTest Passed.\n\x01\n").empty());
 }
