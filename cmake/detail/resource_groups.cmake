@@ -119,6 +119,26 @@ function(_gputest_needs requests devices context_mib default_large mib_result gp
       set(most_gpus ${gpus})
     endif()
   endforeach()
+
+  # The most memory and the most devices may be those of different requests: no more than that many devices have free.
+  set(all_free "")
+  foreach(device IN LISTS devices)
+    string(REPLACE " " ";" device "${device}")
+    list(GET device 1 free)
+    list(GET device 2 kind)
+    if(most_gpus EQUAL 1 OR kind STREQUAL "whole")
+      list(APPEND all_free ${free})
+    endif()
+  endforeach()
+  list(LENGTH all_free count)
+  if(most_mib GREATER 0 AND NOT count LESS most_gpus)
+    list(SORT all_free COMPARE NATURAL ORDER DESCENDING)
+    math(EXPR last "${most_gpus} - 1")
+    list(GET all_free ${last} available)
+    if(available LESS most_mib)
+      set(most_mib ${available})
+    endif()
+  endif()
   set(${mib_result} ${most_mib} PARENT_SCOPE)
   set(${gpus_result} ${most_gpus} PARENT_SCOPE)
 endfunction()
@@ -126,10 +146,10 @@ endfunction()
 # RESOURCE_GROUPS and COST of the test `name`; empty if it has none.
 #
 # CTest keeps nothing in reserve for a test that does not fit yet, and tries tests in the order of COST. So the more a
-# test needs, the earlier it is tried: when one ends, the next largest fits, before smaller ones can take its place. Of
-# tests with equal needs the one that took longer last time comes first. A test that needs less than an eighth of a device has no
-# COST of gputest's, so CTest orders it by its time, together with tests that use no GPU.
-function(_gputest_schedule requests name groups_result cost_result)
+# test needs, the earlier it is tried: when one ends, the next largest fits, before smaller ones can take its place. A
+# test that needs less than an eighth of a device has no COST of gputest's, so CTest orders it by its time, together with
+# tests that use no GPU.
+function(_gputest_schedule requests groups_result cost_result)
   get_property(known GLOBAL PROPERTY "gputest_needs ${requests}")
   if("${known}" STREQUAL "")
     set(default_large "$ENV{GPUTEST_LARGE}")
@@ -158,58 +178,26 @@ function(_gputest_schedule requests name groups_result cost_result)
   endif()
   set(${groups_result} "${gpus},gputest_mib:${mib}" PARENT_SCOPE)
   if(is_large)
-    # CTest keeps 24 bits of it, so the time gets two digits: 49 stands for a minute.
-    _gputest_last_milliseconds("${name}" milliseconds)
-    math(EXPR cost "${mib} * 100 + ${milliseconds} * 99 / (${milliseconds} + 60000)")
-    set(${cost_result} ${cost} PARENT_SCOPE)
+    set(${cost_result} ${mib} PARENT_SCOPE)
   endif()
 endfunction()
 
 # In a file of entries, before the first with this request: with which command their properties are set, and what is added
-# to these. Without scheduling, CTest's own and nothing. With it, too, if the request says all, because the command of
-# schedule.cmake takes ten times as long. It is needed where equal tests differ in their last times.
+# to these. CTest's own, because the command of schedule.cmake takes ten times as long.
 function(_gputest_schedule_kind kind request)
   set(call set_tests_properties)
   set(more "")
   if(COMMAND _set_tests_properties AND NOT "${gputest_resource_spec}" STREQUAL "" AND
      "${CTEST_RESOURCE_SPEC_FILE}" STREQUAL "${gputest_resource_spec}")
-    _gputest_schedule("${request}" "" groups cost)
-    get_property(times GLOBAL PROPERTY gputest_times_are_known)
-    if("${cost}" STREQUAL "" OR NOT times)
-      set(call _set_tests_properties)
-      if(NOT "${groups}" STREQUAL "")
-        list(APPEND more RESOURCE_GROUPS "${groups}")
-      endif()
-      if(NOT "${cost}" STREQUAL "")
-        list(APPEND more COST ${cost})
-      endif()
+    _gputest_schedule("${request}" groups cost)
+    set(call _set_tests_properties)
+    if(NOT "${groups}" STREQUAL "")
+      list(APPEND more RESOURCE_GROUPS "${groups}")
+    endif()
+    if(NOT "${cost}" STREQUAL "")
+      list(APPEND more COST ${cost})
     endif()
   endif()
   set(gputest_call_${kind} ${call} PARENT_SCOPE)
   set(gputest_more_${kind} "${more}" PARENT_SCOPE)
-endfunction()
-
-# How long a test took in earlier runs, as CTest has recorded; 0 if it has not.
-function(_gputest_last_milliseconds name result)
-  get_property(read GLOBAL PROPERTY gputest_times_are_read)
-  if(NOT read)
-    set_property(GLOBAL PROPERTY gputest_times_are_read TRUE)
-    set(file /proc/self/cwd/Testing/Temporary/CTestCostData.txt)
-    if(EXISTS "${file}")
-      file(STRINGS "${file}" lines REGEX "^.* [1-9][0-9]* [0-9]+[.]?[0-9]*$") # <name> <runs> <seconds>
-      foreach(line IN LISTS lines)
-        if(line MATCHES "^(.*) [0-9]+ ([0-9]+)[.]?([0-9]*)$")
-          string(SUBSTRING "${CMAKE_MATCH_3}000" 0 3 thousandths)
-          math(EXPR milliseconds "${CMAKE_MATCH_2} * 1000 + ${thousandths}")
-          set_property(GLOBAL PROPERTY "gputest_milliseconds ${CMAKE_MATCH_1}" ${milliseconds})
-          set_property(GLOBAL PROPERTY gputest_times_are_known TRUE)
-        endif()
-      endforeach()
-    endif()
-  endif()
-  get_property(milliseconds GLOBAL PROPERTY "gputest_milliseconds ${name}")
-  if("${milliseconds}" STREQUAL "")
-    set(milliseconds 0)
-  endif()
-  set(${result} ${milliseconds} PARENT_SCOPE)
 endfunction()

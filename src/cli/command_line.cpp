@@ -55,7 +55,7 @@ void add_plan(CLI::App& app, PlanArguments& plan) {
   command->footer(plan_help());
   command->add_option("--test-dir", plan.folder, "where ctest is started (default: the current folder)")
       ->type_name("DIR");
-  command->add_option("--times", plan.times, "a LastTest.log or CTestCostData.txt (default: those in DIR)")
+  command->add_option("--times", plan.times, "a LastTest.log (default: the one in DIR)")
       ->type_name("FILE");
   command
       ->add_option_function<std::string>(

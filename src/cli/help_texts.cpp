@@ -139,8 +139,8 @@ ledger's folder. A private ledger has the processes of one user, a shared one th
     since_unix_ms, for_ms
 )";
 
-constexpr auto plan_text = R"text(Asks ctest for its tests, and reads from Testing/Temporary what it wrote in earlier runs: LastTest.log (the last run) and
-CTestCostData.txt (all runs). Then it plays the suite: ctest's order of tests, its -j, RUN_SERIAL, RESOURCE_LOCK, PROCESSORS,
+constexpr auto plan_text = R"text(Asks ctest for its tests, and reads from Testing/Temporary/LastTest.log what the last run of ctest measured. Each run replaces that
+file, also ctest -N: keep a copy of a whole run for --times. Then it plays the suite: ctest's order of tests, its -j, RUN_SERIAL, RESOURCE_LOCK, PROCESSORS,
 DEPENDS and fixtures, and the ledger's own decisions on memory. No test is started. The GPUs are those of this machine, with what
 is free of them now, or those of --devices, which takes the same options as GPUTEST_DEVICES (8x80GiB,context=600MiB).
 

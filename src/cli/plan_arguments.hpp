@@ -14,7 +14,7 @@ namespace gputest::cli {
 /// What the command line of `gputest plan` says.
 struct PlanArguments {
   std::string folder = "."; ///< --test-dir: where ctest would be started
-  std::string times;        ///< --times: a LastTest.log or CTestCostData.txt; empty: those in `folder`
+  std::string times;        ///< --times: a LastTest.log; empty: the one in `folder`
   std::optional<policy::SimulatedDevices> devices; ///< --devices; nullopt: those of this machine
   std::optional<unsigned> jobs;                  ///< --parallel; nullopt: as many as there are processors
   std::optional<policy::PlannedSeconds> context_time;

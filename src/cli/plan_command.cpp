@@ -49,29 +49,24 @@ std::string list_of_tests(const PlanArguments& arguments) {
               ". Write --test-dir with the folder in which you start ctest"};
 }
 
+/// Empty if it is no file, or cannot be read.
 std::string contents_of(const std::string& path) {
+  if (!std::filesystem::is_regular_file(path)) {
+    return "";
+  }
   std::ifstream file{path};
   return {std::istreambuf_iterator<char>{file}, {}};
 }
 
 report::CtestSuite suite_of(const PlanArguments& arguments, PlanReport& report) {
-  const auto folder = arguments.folder + "/Testing/Temporary/";
-  if (arguments.times.empty()) {
-    report.times = folder + "LastTest.log and CTestCostData.txt";
-    return report::parse_ctest_suite(list_of_tests(arguments),
-                                     report::parse_measured_times(contents_of(folder + "CTestCostData.txt")),
-                                     report::parse_test_log(contents_of(folder + "LastTest.log")));
-  }
-  report.times = arguments.times;
-  const auto text = contents_of(arguments.times);
-  const auto log = report::parse_test_log(text);
-  const auto times = log.empty() ? report::parse_measured_times(text) : report::MeasuredTimes{};
-  if (log.empty() && times.empty()) {
+  report.times = arguments.times.empty() ? arguments.folder + "/Testing/Temporary/LastTest.log" : arguments.times;
+  const auto log = report::parse_test_log(contents_of(report.times));
+  if (log.empty() && !arguments.times.empty()) {
     throw InvalidSetting{"--times " + arguments.times +
-                         ": no time of a test can be read from it; write the path of a LastTest.log or a "
-                         "CTestCostData.txt, which ctest writes into Testing/Temporary"};
+                         ": no test can be read from it; write the path of a LastTest.log, which ctest writes into "
+                         "Testing/Temporary"};
   }
-  return report::parse_ctest_suite(list_of_tests(arguments), times, log);
+  return report::parse_ctest_suite(list_of_tests(arguments), log);
 }
 
 policy::PlannedMachine machine_of(const PlanArguments& arguments) {

@@ -115,6 +115,13 @@ ExitCode run_leased(const RunArguments& arguments, const settings::EntryWatcher&
   return run_without_a_lease(arguments);
 }
 
+/// Tells the launcher above, if there is one, why this one's command did not run: a script may drop the exit code.
+void report_to(const std::string& file, core::ReportWord word, const std::string& why) {
+  if (!file.empty()) {
+    platform::append_line(file, core::report_line(word, platform::own_pid(), why));
+  }
+}
+
 } // namespace
 
 ExitCode exit_code_of(const Outcome& outcome) {
@@ -130,12 +137,9 @@ ExitCode exit_code_of(const Outcome& outcome) {
   return outcome.not_freed ? ExitCode::wait_limit : ExitCode::no_gpu;
 }
 
-ExitCode run_command(const RunArguments& arguments) {
-  if (arguments.if_gpu && needs_no_lease(arguments)) {
-    return run_without_a_lease(arguments);
-  }
+ExitCode run_command(const RunArguments& arguments) try {
   const auto watcher = settings::parse_entry_watcher(platform::read_variable);
-  if (watcher.will_fail) {
+  if (watcher.will_fail && !(arguments.if_gpu && needs_no_lease(arguments))) {
     // What keeps the command from running is not the failure that is expected.
     try {
       if (run_leased(arguments, watcher) == ExitCode::skipped) {
@@ -146,11 +150,15 @@ ExitCode run_command(const RunArguments& arguments) {
     }
     core::fail_in_spite_of_will_fail("the entry", "");
   }
-  const auto code = run_leased(arguments, watcher);
-  if (code == ExitCode::skipped && !watcher.report.empty()) {
-    platform::append_line(watcher.report, core::report_line(core::ReportWord::skipped, platform::own_pid(), ""));
-  }
+  const auto code =
+      arguments.if_gpu && needs_no_lease(arguments) ? run_without_a_lease(arguments) : run_leased(arguments, watcher);
+  code == ExitCode::skipped ? report_to(watcher.report, core::ReportWord::skipped, "")
+                            : report_to(watcher.report, core::ReportWord::refused,
+                                        fmt::format("'gputest run' did not run {}", arguments.command.front()));
   return code;
+} catch (const std::exception& error) {
+  report_to(settings::parse_entry_watcher(platform::read_variable).report, core::ReportWord::refused, error.what());
+  throw;
 }
 
 } // namespace gputest::cli

@@ -140,10 +140,24 @@ private:
         break;
       }
     }
-    const auto key = [&](std::size_t i) {
-      return std::pair{depth[i], tests_[i].cost.value_or(tests_[i].time.count())};
-    };
+    const auto key = [&](std::size_t i) { return std::pair{depth[i], cost_of(i)}; };
     std::stable_sort(order_.begin(), order_.end(), [&](auto a, auto b) { return key(a) > key(b); });
+  }
+
+  /// Where CTest schedules, gputest gives tests a COST that need more than an eighth of a device
+  /// (resource_groups.cmake).
+  [[nodiscard]] double cost_of(std::size_t index) const {
+    const auto& test = tests_[index];
+    const auto& wish = wishes_[index];
+    if (test.cost || !machine_.scheduled || !wish || !plan_.runs[index].why_not.empty()) {
+      return test.cost.value_or(test.time.count());
+    }
+    std::uint64_t largest = 0;
+    for (const auto& device : machine_.devices) {
+      largest = std::max(largest, device.free.count());
+    }
+    const auto bytes = wish->memory.exclusive ? largest : (wish->memory.bytes + wish->overhead).count();
+    return bytes > largest / 8 ? static_cast<double>(bytes >> 20U) : test.time.count();
   }
 
   [[nodiscard]] unsigned jobs_of(std::size_t index) const {

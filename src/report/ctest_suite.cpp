@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
-#include <sstream>
 #include <utility>
 
 namespace gputest::report {
@@ -132,27 +132,7 @@ void read_order(std::vector<policy::PlannedTest>& tests, const std::vector<Prope
 
 } // namespace
 
-MeasuredTimes parse_measured_times(const std::string& text) {
-  MeasuredTimes times;
-  std::istringstream lines{text};
-  for (std::string line; std::getline(lines, line) && line != "---";) {
-    // A name may hold blanks, so the two numbers are read from the end.
-    const auto mean = line.find_last_of(' ');
-    const auto runs = mean == std::string::npos || mean == 0 ? std::string::npos : line.find_last_of(' ', mean - 1);
-    if (runs == std::string::npos || runs == 0) {
-      continue;
-    }
-    unsigned count = 0;
-    double seconds = 0;
-    std::istringstream numbers{line.substr(runs)};
-    if (numbers >> count >> seconds && numbers.eof() && count > 0 && seconds >= 0) {
-      times[line.substr(0, runs)] = policy::PlannedSeconds{seconds};
-    }
-  }
-  return times;
-}
-
-CtestSuite parse_ctest_suite(const std::string& text, const MeasuredTimes& times, const TestLog& log) try {
+CtestSuite parse_ctest_suite(const std::string& text, const TestLog& log) try {
   CtestSuite suite;
   const auto document = json::parse(text);
   std::vector<Properties> properties;
@@ -172,8 +152,6 @@ CtestSuite parse_ctest_suite(const std::string& text, const MeasuredTimes& times
     measured.push_back(true);
     if (const auto logged = log.find(test.name); logged != log.end() && logged->second.time) {
       test.time = *logged->second.time;
-    } else if (const auto time = times.find(test.name); time != times.end()) {
-      test.time = time->second;
     } else {
       measured.back() = false;
     }

@@ -108,14 +108,15 @@ TestLog parse_test_log(const std::string& text) {
   TestLog log;
   LoggedTest* test = nullptr;
   policy::PlannedSeconds waited{};
-  std::optional<policy::PlannedSeconds> seconds; // of a test whose result has not been read yet
+  constexpr policy::PlannedSeconds unknown{-1};
+  auto seconds = unknown; // of a test whose result has not been read yet
   std::istringstream lines{text};
   for (std::string line; std::getline(lines, line);) {
     if (auto name = name_in_heading(line)) {
       test = &log[*std::move(name)];
       *test = {};
       waited = {};
-      seconds.reset();
+      seconds = unknown;
     } else if (test == nullptr) {
       continue;
     } else if (line.compare(0, admitted.size(), admitted) == 0) {
@@ -126,10 +127,11 @@ TestLog parse_test_log(const std::string& text) {
       }
     } else if (line == "[==========] Running 1 test from 1 test suite.") {
       test->is_one_test = true;
-    } else if (seconds && (line == "Test Passed." || line == "Test Failed.")) { // a skipped test has another line here
-      test->time = std::max(*seconds - waited, policy::PlannedSeconds{});
+    } else if (seconds != unknown &&
+               (line == "Test Passed." || line == "Test Failed.")) { // a skipped test has another line here
+      test->time = std::max(seconds - waited, policy::PlannedSeconds{});
     } else if (const auto time = time_in(line)) {
-      seconds = time;
+      seconds = *time;
     }
   }
   return log;

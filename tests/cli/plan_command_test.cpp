@@ -151,7 +151,8 @@ TEST_F(PlanCommand, wrong_arguments_are_named) {
       {{"--shards", "2", "--shard", "1", "--numbers", "--", "-R", "x"}, 64, "write only -C CONFIG after '--'"},
       {{"--devices", "many"}, 64, "many"},
       {{"-j0"}, 64, "0"},
-      {{"--times", "/nowhere"}, 78, "/nowhere: no time of a test can be read from it"},
+      {{"--times", "/nowhere"}, 78, "/nowhere: no test can be read from it"},
+      {{"--times", "/tmp"}, 78, "no test can be read from it"},
       {{"--", "-R", "nothing_matches"}, 70, "ctest lists no test"},
       {{"--", "--preset", "of_no_project"}, 70, "To see why: ctest --test-dir"},
   };

@@ -30,8 +30,8 @@ json gpu_entry(const std::string& name, const std::string& memory) {
                                "GPUTEST_MEMORY=set:" + memory, "GPUTEST_GPUS=set:2", "GPUTEST_LARGE=set:wait"}))});
 }
 
-CtestSuite suite_of(const std::vector<json>& entries, const MeasuredTimes& times = {}, const TestLog& log = {}) {
-  return parse_ctest_suite(json{{"kind", "ctestInfo"}, {"tests", entries}}.dump(), times, log);
+CtestSuite suite_of(const std::vector<json>& entries, const TestLog& log = {}) {
+  return parse_ctest_suite(json{{"kind", "ctestInfo"}, {"tests", entries}}.dump(), log);
 }
 
 policy::PlannedSeconds seconds(double value) { return policy::PlannedSeconds{value}; }
@@ -49,24 +49,23 @@ TEST(CtestSuite, what_a_test_was_admitted_with_beats_what_cmake_says) {
   LoggedTest logged;
   logged.admitted = Request{5_GiB};
   logged.is_one_test = true;
-  EXPECT_EQ(suite_of({gpu_entry("t", "medium")}, {}, {{"t", logged}}).tests[0].request->bytes, 5_GiB);
+  EXPECT_EQ(suite_of({gpu_entry("t", "medium")}, {{"t", logged}}).tests[0].request->bytes, 5_GiB);
 }
 
 TEST(CtestSuite, of_several_tests_the_log_can_only_raise_what_cmake_says) {
   LoggedTest logged;
   logged.admitted = Request{MemoryClass::small};
   logged.admitted->gpus = 2;
-  EXPECT_EQ(suite_of({gpu_entry("t", "9GiB")}, {}, {{"t", logged}}).tests[0].request->bytes, 9_GiB);
+  EXPECT_EQ(suite_of({gpu_entry("t", "9GiB")}, {{"t", logged}}).tests[0].request->bytes, 9_GiB);
   logged.admitted = Request{12_GiB};
   logged.admitted->gpus = 2;
-  EXPECT_EQ(suite_of({gpu_entry("t", "9GiB")}, {}, {{"t", logged}}).tests[0].request->bytes, 12_GiB);
+  EXPECT_EQ(suite_of({gpu_entry("t", "9GiB")}, {{"t", logged}}).tests[0].request->bytes, 12_GiB);
 }
 
-TEST(CtestSuite, times_come_from_the_log_then_from_the_costs_then_from_the_mean) {
-  const auto suite = suite_of({entry("logged"), entry("costs"), entry("new")},
-                              {{"logged", seconds(9)}, {"costs", seconds(3)}}, {{"logged", LoggedTest{seconds(1)}}});
+TEST(CtestSuite, a_test_without_a_time_has_the_mean_of_the_others) {
+  const auto suite = suite_of({entry("a"), entry("b"), entry("new")},
+                              {{"a", LoggedTest{seconds(1)}}, {"b", LoggedTest{seconds(3)}}, {"x", {}}});
   EXPECT_EQ(suite.measured, 2U);
-  EXPECT_DOUBLE_EQ(suite.tests[0].time.count(), 1);
   EXPECT_DOUBLE_EQ(suite.tests[1].time.count(), 3);
   EXPECT_DOUBLE_EQ(suite.tests[2].time.count(), 2);
   EXPECT_DOUBLE_EQ(suite.assumed_time.count(), 2);
@@ -103,16 +102,8 @@ TEST(CtestSuite, a_wrong_variable_names_its_test) {
 
 TEST(CtestSuite, another_text_is_an_error) {
   for (const std::string text : {"", "{}", "[]", "{\"tests\": 3}", "{\"tests\": [{}]}", "{\"tests\": [3]}"}) {
-    EXPECT_THROW(static_cast<void>(parse_ctest_suite(text, {}, {})), Error) << text;
+    EXPECT_THROW(static_cast<void>(parse_ctest_suite(text, {})), Error) << text;
   }
-}
-
-TEST(MeasuredTimes, are_the_lines_before_the_failed_tests) {
-  const auto times =
-      parse_measured_times("a 3 0.5\nwith blanks 2 in it 1 2.25\nnever 0 0\nbroken\n 1 1\nx 1 -1\n---\nb 1 1\n");
-  ASSERT_EQ(times.size(), 2U);
-  EXPECT_DOUBLE_EQ(times.at("a").count(), 0.5);
-  EXPECT_DOUBLE_EQ(times.at("with blanks 2 in it").count(), 2.25);
 }
 
 } // namespace
