@@ -32,12 +32,12 @@ public:
   struct EnterRequest {
     std::string who;
     policy::DeviceMask candidates = 0;
-    policy::DeviceMask preferred = 0; ///< of these, the devices that it gets if there is room for its leases
     unsigned gpus = 1;
     std::uint64_t overhead_bytes = 0;
     std::uint64_t largest_bytes = 0;
     bool whole_devices = false;
-    bool present = false; ///< it uses all candidates already, and is put on the ledger with room or without
+    bool present = false;             ///< it uses all candidates already, and is put on the ledger with room or without
+    policy::DeviceMask preferred = 0; ///< of the candidates, the devices that it gets if there is room for its leases
   };
 
   /// Enters this process: takes a slot and, when there is room, its devices. Blocks as `patience` allows.

@@ -33,8 +33,8 @@ struct Claim {
   bool exclusive = false;           ///< waiting, holding: the whole device, nobody else inside it
   bool medium_lock = false;         ///< waiting, holding: the device's one medium lock
   std::uint64_t behind = 0;         ///< entering, waiting: see Wait::behind
-  DeviceMask preferred = 0;         ///< entering: those that it gets if its largest lease has room there; never stored
-  bool stopped = false; ///< entering, waiting: its process is stopped, which gives up its turn; never stored
+  bool stopped = false;     ///< entering, waiting: its process is stopped, which gives up its turn; never stored
+  DeviceMask preferred = 0; ///< entering: candidates that it gets if its largest lease has room there; never stored
 };
 
 /// The devices that a claim asks for: where it may be placed, or those of the lease it waits for; none if it asks
