@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <gputest/bytes.hpp>
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace gputest::backend {
+
+/// How a figure came about.
+enum class Evidence {
+  exact,   ///< every allocation was seen
+  sampled, ///< the device was asked from time to time: a lower bound
+  unknown, ///< nothing was seen
+};
+
+/// What memory was allocated as.
+enum class AllocationKind {
+  device,  ///< by a plain call, mapped by hand, or as arrays
+  pool,    ///< in the order of a stream, from a memory pool; and by graphs
+  managed, ///< counted in full, wherever its pages are
+  pinned,  ///< memory of the host, in no sum of a device's
+};
+
+/// Some allocations of one kind by one function.
+struct Allocations {
+  AllocationKind kind = AllocationKind::device;
+  std::string function; ///< that the program called, or the driver's name of it
+  Bytes bytes;          ///< of all of them
+  std::size_t count = 0;
+};
+
+/// What a process has allocated of one device in a period, the context not counted.
+struct DeviceUsage {
+  int device = 0;                          ///< as the back end numbers this process's devices
+  Bytes peak;                              ///< the most at one time, beyond what was allocated when the period began
+  std::map<AllocationKind, Bytes> at_peak; ///< what the peak is made of; empty if that is not known
+  std::vector<Allocations> largest;        ///< near the peak, of one size each, the most bytes first; at most 3
+  std::vector<Allocations> left;           ///< allocated in the period and not freed; empty if that is not known
+};
+
+/// What a process has allocated in a period.
+struct Usage {
+  Evidence evidence = Evidence::unknown;
+  std::string because;              ///< if it is not exact: why
+  std::vector<DeviceUsage> devices; ///< those of which anything was allocated
+  Bytes pinned_peak;                ///< memory of the host; 0 if it is not known
+  std::vector<Allocations> pinned_left;
+};
+
+/// Measures what this process allocates, one period at a time.
+///
+/// Thread-safe. Does not throw, and never begins to use devices.
+class Meter {
+public:
+  virtual ~Meter() = default;
+
+  /// Begins a period. The first call should come before the process's first use of devices.
+  virtual void begin() noexcept = 0;
+
+  /// Ends it. Call it after the devices' work was synchronised.
+  [[nodiscard]] virtual Usage end() noexcept = 0;
+};
+
+} // namespace gputest::backend

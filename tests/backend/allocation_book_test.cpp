@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "backend/allocation_book.hpp"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+#include <vector>
+
+namespace gputest::backend {
+namespace {
+
+using namespace gputest::literals;
+
+constexpr auto device_memory = AllocationKind::device;
+
+class AllocationBookTest : public ::testing::Test {
+protected:
+  void add(std::uint64_t address, Bytes bytes, AllocationKind kind = device_memory, int device = 0,
+           const char* function = "cuMemAlloc") {
+    book_.add(address, {kind, device, function, bytes.count()});
+  }
+
+  AllocationBook book_;
+};
+
+TEST_F(AllocationBookTest, knows_the_most_at_one_time) {
+  book_.begin();
+  add(1, 300_MiB);
+  add(2, 100_MiB);
+  book_.remove(1);
+  add(3, 200_MiB);
+  const auto usage = book_.end();
+  EXPECT_EQ(usage.evidence, Evidence::exact);
+  ASSERT_EQ(usage.devices.size(), 1U);
+  EXPECT_EQ(usage.devices[0].peak, 400_MiB);
+}
+
+TEST_F(AllocationBookTest, says_what_the_peak_is_made_of) {
+  book_.begin();
+  add(1, 300_MiB);
+  add(2, 100_MiB, AllocationKind::pool, 0, "cuMemAllocAsync");
+  add(3, 50_MiB, AllocationKind::managed, 0, "cuMemAllocManaged");
+  book_.remove(1);
+  add(4, 200_MiB, AllocationKind::pool);
+  const auto usage = book_.end();
+  ASSERT_EQ(usage.devices.size(), 1U);
+  const std::map<AllocationKind, Bytes> expected{
+      {device_memory, 300_MiB}, {AllocationKind::pool, 100_MiB}, {AllocationKind::managed, 50_MiB}};
+  EXPECT_EQ(usage.devices[0].peak, 450_MiB);
+  EXPECT_EQ(usage.devices[0].at_peak, expected);
+}
+
+TEST_F(AllocationBookTest, names_the_largest_at_the_peak_and_not_at_the_end) {
+  book_.begin();
+  add(1, 10_MiB);
+  add(2, 64_MiB);
+  add(3, 64_MiB);
+  add(4, 100_MiB, AllocationKind::pool, 0, "cuMemAllocAsync");
+  book_.remove(2);
+  book_.remove(3);
+  book_.remove(4);
+  const auto usage = book_.end();
+  ASSERT_EQ(usage.devices.size(), 1U);
+  const auto& largest = usage.devices[0].largest;
+  ASSERT_EQ(largest.size(), 3U);
+  EXPECT_EQ(largest[0].bytes, 128_MiB);
+  EXPECT_EQ(largest[0].count, 2U);
+  EXPECT_EQ(largest[0].function, "cuMemAlloc");
+  EXPECT_EQ(largest[1].bytes, 100_MiB);
+  EXPECT_EQ(largest[1].function, "cuMemAllocAsync");
+  EXPECT_EQ(largest[2].bytes, 10_MiB);
+}
+
+TEST_F(AllocationBookTest, does_not_count_what_was_there_before_the_period) {
+  add(1, 1_GiB);
+  book_.begin();
+  add(2, 10_MiB);
+  book_.remove(1);
+  const auto usage = book_.end();
+  ASSERT_EQ(usage.devices.size(), 1U);
+  EXPECT_EQ(usage.devices[0].peak, 10_MiB);
+  ASSERT_EQ(usage.devices[0].left.size(), 1U);
+  EXPECT_EQ(usage.devices[0].left[0].bytes, 10_MiB);
+  book_.begin();
+  EXPECT_TRUE(book_.end().devices.empty());
+}
+
+TEST_F(AllocationBookTest, tells_what_is_left_by_kind_and_function) {
+  book_.begin();
+  add(1, 1_MiB);
+  add(2, 2_MiB);
+  add(3, 4_MiB, device_memory, 0, "cuMemCreate");
+  add(4, 8_MiB);
+  book_.remove(4);
+  const auto usage = book_.end();
+  ASSERT_EQ(usage.devices.size(), 1U);
+  const auto& left = usage.devices[0].left;
+  ASSERT_EQ(left.size(), 2U);
+  EXPECT_EQ(left[0].function, "cuMemCreate");
+  EXPECT_EQ(left[0].bytes, 4_MiB);
+  EXPECT_EQ(left[1].function, "cuMemAlloc");
+  EXPECT_EQ(left[1].bytes, 3_MiB);
+  EXPECT_EQ(left[1].count, 2U);
+}
+
+TEST_F(AllocationBookTest, keeps_devices_and_the_hosts_memory_apart) {
+  book_.begin();
+  add(1, 1_MiB, device_memory, 0);
+  add(2, 2_MiB, device_memory, 3);
+  add(3, 4_MiB, AllocationKind::pinned, 3, "cuMemHostAlloc");
+  const auto usage = book_.end();
+  ASSERT_EQ(usage.devices.size(), 2U);
+  EXPECT_EQ(usage.devices[0].device, 0);
+  EXPECT_EQ(usage.devices[0].peak, 1_MiB);
+  EXPECT_EQ(usage.devices[1].device, 3);
+  EXPECT_EQ(usage.devices[1].peak, 2_MiB);
+  EXPECT_EQ(usage.pinned_peak, 4_MiB);
+  ASSERT_EQ(usage.pinned_left.size(), 1U);
+  EXPECT_EQ(usage.pinned_left[0].function, "cuMemHostAlloc");
+}
+
+TEST_F(AllocationBookTest, forgets_what_a_reset_frees) {
+  book_.begin();
+  add(1, 1_MiB, device_memory, 0);
+  add(2, 2_MiB, device_memory, 1);
+  add(3, 4_MiB, AllocationKind::pinned, 0);
+  book_.remove_device(0);
+  book_.remove(1); // a destructor that comes later
+  const auto usage = book_.end();
+  ASSERT_EQ(usage.devices.size(), 2U);
+  EXPECT_TRUE(usage.devices[0].left.empty());
+  EXPECT_EQ(usage.devices[1].left.at(0).bytes, 2_MiB);
+  EXPECT_EQ(usage.pinned_left.size(), 1U);
+}
+
+TEST_F(AllocationBookTest, takes_an_address_that_is_given_out_again_for_freed) {
+  book_.begin();
+  add(1, 1_MiB);
+  add(1, 2_MiB);
+  const auto usage = book_.end();
+  ASSERT_EQ(usage.devices.size(), 1U);
+  EXPECT_EQ(usage.devices[0].peak, 2_MiB);
+  EXPECT_EQ(usage.devices[0].left.at(0).count, 1U);
+}
+
+TEST_F(AllocationBookTest, counts_what_threads_allocate_at_the_same_time) {
+  constexpr std::uint64_t each = 2000;
+  book_.begin();
+  std::vector<std::thread> threads;
+  for (std::uint64_t t = 0; t < 4; ++t) {
+    threads.emplace_back([this, t] {
+      for (std::uint64_t i = 0; i < each; ++i) {
+        add(t * each + i, 1_KiB);
+      }
+    });
+  }
+  for (auto& thread : threads) {
+    thread.join();
+  }
+  const auto usage = book_.end();
+  ASSERT_EQ(usage.devices.size(), 1U);
+  EXPECT_EQ(usage.devices[0].peak.count(), 4 * each * 1024);
+  EXPECT_EQ(usage.devices[0].left.at(0).count, 4 * each);
+}
+
+} // namespace
+} // namespace gputest::backend
