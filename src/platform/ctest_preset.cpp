@@ -87,7 +87,8 @@ private:
     if (list == nullptr)
       return;
     for (const auto& element : *list)
-      presets.emplace(element.second.get("name", ""), element.second);
+      if (const auto name = element.second.get("name", ""); !presets.emplace(name, element.second).second)
+        throw Unreadable{"two presets have the name " + name}; // ctest does not start
   }
 
   static std::optional<std::string> in_execution(const Tree& preset, const char* name) {

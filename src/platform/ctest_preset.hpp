@@ -20,8 +20,8 @@ struct TestPreset {
 /// Reads a test preset from a folder's CMakeUserPresets.json and CMakePresets.json, or from one file, and what they
 /// include.
 ///
-/// nullopt if there is no such preset, a file or a parent is missing or broken, or a value needs a macro to be
-/// expanded. Conditions are not looked at: a ctest with a disabled preset starts no test. Does not throw.
+/// nullopt if there is no such preset, or two of that name, a file or a parent is missing or broken, or a value needs a
+/// macro to be expanded. Conditions are not looked at: a ctest with a disabled preset starts no test. Does not throw.
 [[nodiscard]] std::optional<TestPreset> read_test_preset(const std::string& folder_or_file, const std::string& name);
 
 } // namespace gputest::platform

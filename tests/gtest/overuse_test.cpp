@@ -57,6 +57,27 @@ TEST_F(Overuse, of_two_scoped_tests_that_wait_for_each_other_fails_one_at_once_a
   expect_one_to_go_on("Scoped.*", "", "Scoped.first, before its GPUTEST_LEASE, took 1.5 GiB");
 }
 
+TEST_F(Overuse, that_has_failed_a_suite_does_not_fail_the_next_one_once_it_is_free_again) {
+  auto first = start("overuse", {"--gtest_filter=Unleased.*:Plain.leases_half"});
+  auto second = start("overuse", {"--gtest_filter=Unleased.first"});
+  for (auto* process : {&first, &second}) {
+    process->wait_for_out("@SetUpTestSuite");
+    process->say("go on");
+    process->wait_for_out("@taken");
+  }
+  first.say("go on");
+  wait_for(first, Stage::waiting);
+  second.say("go on");
+  first.wait_for_out("[  FAILED  ] Unleased.second");
+  second.wait_for_out("@body"); // in what the first has given back
+  first.wait_for_err("overuse: Plain.leases_half waits for 2 GiB: overuse: Unleased.first (pid ");
+  EXPECT_EQ(second.finish().exit_code, 0);
+  first.wait_for_out("@body");
+  const Ended ended = first.finish();
+  EXPECT_THAT(ended.out, HasSubstr("[       OK ] Plain.leases_half"));
+  EXPECT_EQ(ended.exit_code, 1) << "of the suite before";
+}
+
 TEST_F(Overuse, before_the_tests_of_a_suite_is_named_and_counted_until_it_is_given_back) {
   auto suite = start("overuse", {"--gtest_filter=Unleased.first:Plain.takes_what_it_leases"});
   suite.wait_for_out("@SetUpTestSuite");

@@ -53,6 +53,18 @@ TEST_F(StickyError, under_a_suite_lease_skips_the_other_tests_of_the_suite_too) 
   expect_no_test_to_run_after("Shared.breaks_cuda", {"Shared.comes_after", "Then.comes_another"});
 }
 
+TEST_F(StickyError, of_the_end_of_a_suite_with_a_lease_fails_the_suite_and_skips_the_tests_after_it) {
+  const Ended ended = run("sticky", {"--gtest_filter=AtItsEnd.passes:Then.comes_another"});
+  EXPECT_EQ(ended.exit_code, 1) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("[       OK ] AtItsEnd.passes"));
+  EXPECT_EQ(
+      count(ended.out, "AtItsEnd left CUDA unusable for the rest of this process: CUDA_ERROR_ILLEGAL_ADDRESS (700)"),
+      1U)
+      << ended.out;
+  EXPECT_THAT(ended.out, HasSubstr("[  SKIPPED ] Then.comes_another"));
+  EXPECT_THAT(ended.out, Not(HasSubstr("@never")));
+}
+
 TEST_F(StickyError, is_found_in_a_process_under_a_lease_of_another) {
   auto holder = start("sticky", {"--gtest_filter=Holding.*"});
   holder.wait_for_out("@body");

@@ -482,6 +482,19 @@ TEST_F(LedgerWaiting, a_lease_larger_than_announced_counts_for_others_as_soon_as
   EXPECT_EQ(a.answer(), "granted 1");
 }
 
+TEST_F(LedgerWaiting, a_lease_that_was_released_while_another_process_had_the_mutex_is_gone_at_the_next_one) {
+  auto a = start_inside("a");
+  a.ask("lease a 1 60");
+  {
+    const std::lock_guard guard{store().mutex()};
+    EXPECT_EQ(a.ask("release"), "released"); // after 5 s, for which a mutex is waited for
+  }
+  EXPECT_EQ(stage_of("a"), "holding");
+  EXPECT_EQ(a.ask("lease a 1 20"), "granted 1");
+  EXPECT_EQ(a.ask("release"), "released");
+  EXPECT_EQ(stage_of("a"), "inside");
+}
+
 TEST_F(LedgerWaiting, telling_of_a_wait_holds_nobody_up) {
   auto a = start_inside("a");
   auto b = start_inside("b");

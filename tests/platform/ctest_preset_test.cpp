@@ -139,6 +139,18 @@ TEST_F(CtestPreset, is_not_known_where_any_file_is_broken_or_missing) {
   EXPECT_EQ(read("ci"), std::nullopt);
 }
 
+// ctest itself refuses them.
+TEST_F(CtestPreset, is_not_known_where_two_have_its_name) {
+  const std::string one = R"({"name": "ci", "execution": {"jobs": 1}})";
+  write_presets(one + R"(, {"name": "ci", "execution": {"jobs": 8}}, {"name": "other", "execution": {"jobs": 2}})");
+  EXPECT_EQ(read("ci"), std::nullopt);
+  EXPECT_EQ(read("other"), std::nullopt);
+  write_presets(one);
+  EXPECT_EQ(read("ci"), with_jobs("1"));
+  write("CMakeUserPresets.json", R"({"version": 6, "testPresets": [{"name": "ci", "execution": {"jobs": 8}}]})");
+  EXPECT_EQ(read("ci"), std::nullopt);
+}
+
 TEST_F(CtestPreset, is_not_known_where_a_macro_decides) {
   write_presets(R"({"name": "ci", "environment": {"CTEST_PARALLEL_LEVEL": "$penv{JOBS}"}})");
   EXPECT_EQ(read("ci"), std::nullopt);

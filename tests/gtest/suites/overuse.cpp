@@ -82,6 +82,8 @@ GPUTEST_NEEDS(Plain, leaves_more, 512_MiB);
 TEST(Plain, leaves_more) { new SimulatedBuffer{1_GiB}; }
 GPUTEST_NEEDS(Plain, leases_more, 1_GiB);
 TEST(Plain, leases_more) { stop_at("body"); }
+GPUTEST_NEEDS(Plain, leases_half, 2_GiB);
+TEST(Plain, leases_half) { stop_at("body"); }
 GPUTEST_NEEDS(Plain, leases_most, 3584_MiB);
 TEST(Plain, leases_most) { stop_at("never"); }
 TEST(Plain, says_out_of_memory) { FAIL() << "CUDA_ERROR_OUT_OF_MEMORY"; }

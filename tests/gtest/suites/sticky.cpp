@@ -38,6 +38,13 @@ GPUTEST_SUITE_NEEDS(Shared, 1_GiB, suite_lease);
 TEST_F(Shared, breaks_cuda) { break_cuda(); }
 TEST_F(Shared, comes_after) { std::cout << "@never" << std::endl; }
 
+class AtItsEnd : public testing::Test {
+protected:
+  static void TearDownTestSuite() { break_cuda(); }
+};
+GPUTEST_SUITE_NEEDS(AtItsEnd, 1_GiB, suite_lease);
+TEST_F(AtItsEnd, passes) {}
+
 class Then : public testing::Test {
 protected:
   static void SetUpTestSuite() { std::cout << "@never" << std::endl; }
