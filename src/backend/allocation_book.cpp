@@ -69,11 +69,10 @@ void AllocationBook::remove(std::uint64_t address) {
   }
 }
 
-void AllocationBook::remove_device(int device) {
+void AllocationBook::remove_owner(std::uint64_t owner) {
   const std::lock_guard guard{mutex_};
   for (auto place = entries_.begin(); place != entries_.end();) {
-    const auto& allocation = place->second.allocation;
-    if (allocation.device == device && allocation.kind != AllocationKind::pinned) {
+    if (owner != 0 && place->second.allocation.owner == owner) {
       take_off(place->second);
       place = entries_.erase(place);
     } else {

@@ -22,6 +22,7 @@ public:
     int device = 0;            ///< of pinned memory: any
     const char* function = ""; ///< a constant
     std::uint64_t bytes = 0;
+    std::uint64_t owner = 0; ///< frees it when it ends: a context; 0: none does
   };
 
   /// Notes an allocation. `address` is its identity; one that is still noted there was freed unseen, and is replaced.
@@ -30,8 +31,8 @@ public:
   /// Notes that it was freed. Does nothing if there is none.
   void remove(std::uint64_t address);
 
-  /// Notes that the device has freed everything of this process, as a reset does.
-  void remove_device(int device);
+  /// Notes that an owner has ended, and has freed all that it owned.
+  void remove_owner(std::uint64_t owner);
 
   /// Begins a period. What is allocated now is not the period's.
   void begin();

@@ -119,18 +119,22 @@ TEST_F(AllocationBookTest, keeps_devices_and_the_hosts_memory_apart) {
   EXPECT_EQ(usage.pinned_left[0].function, "cuMemHostAlloc");
 }
 
-TEST_F(AllocationBookTest, forgets_what_a_reset_frees) {
+TEST_F(AllocationBookTest, forgets_what_an_owner_frees_when_it_ends) {
+  constexpr std::uint64_t context = 7;
   book_.begin();
-  add(1, 1_MiB, device_memory, 0);
-  add(2, 2_MiB, device_memory, 1);
-  add(3, 4_MiB, AllocationKind::pinned, 0);
-  book_.remove_device(0);
+  book_.add(1, {device_memory, 0, "cuMemAlloc", 1024, context});
+  book_.add(2, {AllocationKind::pinned, 0, "cuMemHostAlloc", 2048, context});
+  book_.add(3, {device_memory, 0, "cuMemAlloc", 4096, 8});
+  book_.add(4, {device_memory, 0, "cuMemCreate", 8192});
+  book_.remove_owner(context);
+  book_.remove_owner(0);
   book_.remove(1); // a destructor that comes later
   const auto usage = book_.end();
-  ASSERT_EQ(usage.devices.size(), 2U);
-  EXPECT_TRUE(usage.devices[0].left.empty());
-  EXPECT_EQ(usage.devices[1].left.at(0).bytes, 2_MiB);
-  EXPECT_EQ(usage.pinned_left.size(), 1U);
+  ASSERT_EQ(usage.devices.size(), 1U);
+  ASSERT_EQ(usage.devices[0].left.size(), 2U);
+  EXPECT_EQ(usage.devices[0].left[0].bytes.count(), 8192U);
+  EXPECT_EQ(usage.devices[0].left[1].bytes.count(), 4096U);
+  EXPECT_TRUE(usage.pinned_left.empty());
 }
 
 TEST_F(AllocationBookTest, takes_an_address_that_is_given_out_again_for_freed) {

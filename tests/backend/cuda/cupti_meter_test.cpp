@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Runs against tests/support/fake_cupti.cpp and fake_cuda_graphs.cpp, which the executable's run path names.
+#include "backend/cuda/cupti_meter.hpp"
+
+#include "backend/cuda/cupti_api.hpp"
+#include "platform/shared_library.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+namespace gputest::backend {
+namespace {
+
+class CuptiMeterTest : public ::testing::Test {
+protected:
+  ~CuptiMeterTest() override {
+    unsetenv("FAKE_CUPTI");
+    unsetenv("FAKE_GRAPHS");
+  }
+
+  static void call(cupti::Domain domain, cupti::CallbackId id, const void* data) {
+    auto library = platform::SharedLibrary::if_loaded("libcupti.so.13");
+    ASSERT_TRUE(library);
+    void (*call)(cupti::Domain, cupti::CallbackId, const void*) = nullptr;
+    ASSERT_TRUE(library->bind(call, "fake_cupti_call"));
+    call(domain, id, data);
+  }
+
+  static void allocate(cuda::DevicePointer pointer, std::size_t bytes) {
+    const cupti::AllocParameters parameters{&pointer, bytes};
+    const cuda::Result result = cuda::success;
+    cupti::CallData data{};
+    data.site = cupti::entered + 1;
+    data.parameters = &parameters;
+    data.return_value = &result;
+    data.context = &context;
+    call(cupti::driver_api, static_cast<cupti::CallbackId>(cupti::Call::cuMemAlloc_v2), &data);
+  }
+
+  static int context;
+  std::string why_ = "left from before";
+};
+
+int CuptiMeterTest::context = 0;
+
+TEST_F(CuptiMeterTest, is_exact) {
+  const auto meter = open_cupti_meter("", why_);
+  ASSERT_NE(meter, nullptr) << why_;
+  meter->begin();
+  allocate(1, 300);
+  const auto usage = meter->end();
+  EXPECT_EQ(usage.evidence, Evidence::exact);
+  ASSERT_EQ(usage.devices.size(), 1U);
+  EXPECT_EQ(usage.devices[0].peak, Bytes{300});
+}
+
+TEST_F(CuptiMeterTest, counts_nothing_as_nothing) {
+  const auto meter = open_cupti_meter("", why_);
+  ASSERT_NE(meter, nullptr) << why_;
+  meter->begin();
+  const auto usage = meter->end();
+  EXPECT_EQ(usage.evidence, Evidence::exact);
+  EXPECT_TRUE(usage.devices.empty());
+}
+
+TEST_F(CuptiMeterTest, forgets_what_a_context_takes_with_it) {
+  const auto meter = open_cupti_meter("", why_);
+  ASSERT_NE(meter, nullptr) << why_;
+  meter->begin();
+  allocate(1, 300);
+  const cupti::ResourceData ending{&context};
+  call(cupti::resource, cupti::context_destroyed, &ending);
+  const auto usage = meter->end();
+  ASSERT_EQ(usage.devices.size(), 1U);
+  EXPECT_TRUE(usage.devices[0].left.empty());
+}
+
+TEST_F(CuptiMeterTest, adds_what_graphs_have_used_since_the_period_began) {
+  const auto meter = open_cupti_meter("", why_);
+  ASSERT_NE(meter, nullptr) << why_;
+  setenv("FAKE_GRAPHS", "1000", 1);
+  meter->begin();
+  allocate(1, 300);
+  setenv("FAKE_GRAPHS", "5000", 1);
+  const auto usage = meter->end();
+  ASSERT_EQ(usage.devices.size(), 1U);
+  EXPECT_EQ(usage.devices[0].peak, Bytes{4300});
+  EXPECT_EQ(usage.devices[0].at_peak.at(AllocationKind::pool), Bytes{4000});
+}
+
+TEST_F(CuptiMeterTest, says_that_another_tool_uses_cupti) {
+  setenv("FAKE_CUPTI", "39", 1);
+  EXPECT_EQ(open_cupti_meter("", why_), nullptr);
+  EXPECT_EQ(why_, "another tool uses CUPTI: a profiler, compute-sanitizer, or the program itself");
+}
+
+TEST_F(CuptiMeterTest, says_what_cupti_answers) {
+  setenv("FAKE_CUPTI", "15", 1);
+  EXPECT_EQ(open_cupti_meter("", why_), nullptr);
+  EXPECT_NE(why_.find("answers CUPTI_ERROR_OF_THE_FAKE (15)"), std::string::npos) << why_;
+}
+
+} // namespace
+} // namespace gputest::backend
