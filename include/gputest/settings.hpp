@@ -23,6 +23,13 @@ enum class ForbidSkip {
   all,     ///< also those because of the run, such as a large test beside others
 };
 
+/// What measures the memory that tests use (GPUTEST_METER).
+enum class MeterSetting {
+  automatic, ///< what sees every allocation if there is such a meter, else samples
+  sampled,   ///< the device is asked from time to time
+  off,       ///< nothing
+};
+
 /// A list of devices in the form of CUDA_VISIBLE_DEVICES, and the variable that contains it.
 struct DeviceRestriction {
   std::string variable; ///< for messages: `CUDA_VISIBLE_DEVICES`
@@ -57,6 +64,7 @@ struct Settings {
   std::vector<std::string> scheduled_groups;
   std::optional<MpiRank> rank; ///< nullopt if the process is not a rank
   std::string lease_of;        ///< names the holder of the parent lease, from GPUTEST_LEASE_OF
+  MeterSetting meter = MeterSetting::automatic;
 };
 
 /// What gpu_add_test() says of one CTest entry.

@@ -3,6 +3,8 @@
 
 #include <gputest/bytes.hpp>
 
+#include <cstdint>
+
 namespace gputest {
 
 /// Memory of a simulated device (`GPUTEST_DEVICES=simulated:…`): counted across all processes of the machine, never
@@ -33,6 +35,7 @@ public:
 private:
   Bytes size_;
   int index_ = 0;
+  std::uint64_t id_ = 0; ///< by which the process counts it
 };
 
 /// Whether this process's devices are simulated ones, as GPUTEST_DEVICES says. Throws InvalidSetting if that is

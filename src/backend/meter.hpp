@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace gputest::backend {
@@ -40,6 +41,7 @@ struct DeviceUsage {
   std::map<AllocationKind, Bytes> at_peak; ///< what the peak is made of; empty if that is not known
   std::vector<Allocations> largest;        ///< near the peak, of one size each, the most bytes first; at most 3
   std::vector<Allocations> left;           ///< allocated in the period and not freed; empty if that is not known
+  bool with_context = false;               ///< sampled: a context was made in the period, and is in the peak
 };
 
 /// What a process has allocated in a period.
@@ -61,8 +63,28 @@ public:
   /// Begins a period. The first call should come before the process's first use of devices.
   virtual void begin() noexcept = 0;
 
+  /// What the period shows up to now.
+  [[nodiscard]] virtual Usage so_far() noexcept = 0;
+
   /// Ends it. Call it after the devices' work was synchronised.
   [[nodiscard]] virtual Usage end() noexcept = 0;
+};
+
+/// Measures nothing, and says why.
+class NoMeter final : public Meter {
+public:
+  explicit NoMeter(std::string because) : because_{std::move(because)} {}
+
+  void begin() noexcept override {}
+  [[nodiscard]] Usage so_far() noexcept override { return end(); }
+  [[nodiscard]] Usage end() noexcept override {
+    Usage usage;
+    usage.because = because_;
+    return usage;
+  }
+
+private:
+  std::string because_;
 };
 
 } // namespace gputest::backend

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "backend/meter.hpp"
+
 #include <gputest/bytes.hpp>
 #include <gputest/memory_kind.hpp>
 #include <gputest/settings.hpp>
@@ -51,12 +53,6 @@ struct Settled {
   std::vector<std::uint64_t> free_bytes;
 };
 
-/// What a process uses of the device of which it uses most, its context included.
-struct OwnUse {
-  Bytes now;
-  Bytes peak;
-};
-
 /// What this process itself does on one kind of devices: with DeviceList, all that a back end has to provide.
 ///
 /// Thread-safe.
@@ -72,9 +68,8 @@ public:
   /// throw.
   [[nodiscard]] virtual Settled synchronize_and_trim() = 0;
 
-  /// What this process has used of devices since this was asked last; nullopt if that is not known. Does not begin to
-  /// use them.
-  [[nodiscard]] virtual std::optional<OwnUse> take_use() { return std::nullopt; }
+  /// What measures its memory; always the same one for one setting.
+  [[nodiscard]] virtual Meter& meter(MeterSetting setting) = 0;
 
   /// Whether all devices visible to this process are among these; false also if that is not known.
   [[nodiscard]] virtual bool sees_only(const std::vector<std::string>& uuids) const = 0;

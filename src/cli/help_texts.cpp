@@ -38,6 +38,7 @@ Settings (environment variables; options take precedence):
   GPUTEST_RUN_MODE     auto, serial or parallel: how ctest runs tests               default auto
   GPUTEST_SCHEDULING   auto, ctest or ledger: whether ctest schedules tests by their memory    default auto
   GPUTEST_MEMORY_RESOURCE  auto, pool or malloc: gputest::memory_resource           default auto
+  GPUTEST_METER        auto, sampled or off: what measures the memory of tests      default auto
   GPUTEST_DEVICE_MEMORY  a size: decide as on GPUs with at most this much           default what they have
   GPUTEST_DIR          folder of the ledger, an absolute path       default /run/gputest, else /tmp/gputest-<uid>
 Options of simulated devices: memory_pools, managed_memory, concurrent_managed_access, peer_access, cooperative_launch,
@@ -139,7 +140,8 @@ ledger's folder. A private ledger has the processes of one user, a shared one th
     since_unix_ms, for_ms
 )";
 
-constexpr auto plan_text = R"text(Asks ctest for its tests, and reads from Testing/Temporary/LastTest.log what the last run of ctest measured. Each run replaces that
+constexpr auto plan_text =
+    R"text(Asks ctest for its tests, and reads from Testing/Temporary/LastTest.log what the last run of ctest measured. Each run replaces that
 file, also ctest -N: keep a copy of a whole run for --times. Then it plays the suite: ctest's order of tests, its -j, RUN_SERIAL, RESOURCE_LOCK, PROCESSORS,
 DEPENDS and fixtures, and the ledger's own decisions on memory. No test is started. The GPUs are those of this machine, with what
 is free of them now, or those of --devices, which takes the same options as GPUTEST_DEVICES (8x80GiB,context=600MiB).

@@ -101,6 +101,9 @@ public:
       TestRun::of_process().refused(outcome.reason);
     }
     chosen_devices() = devices();
+    if (!in_place_of_parent_) {
+      session_.measure();
+    }
     if (!in_place_of_parent_ && !devices().empty() && devices().front().simulated) {
       session::tell("the devices are simulated: memory only, no kernels (GPUTEST_DEVICES)");
     }

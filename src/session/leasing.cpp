@@ -123,7 +123,7 @@ Outcome Session::lease(const Request& request, const policy::MemoryRequest& memo
   holder_test_ = test;
   leased_ = memory.exclusive ? std::nullopt : std::optional{memory.bytes};
   overhead_before_ = overhead_.bytes();
-  used_before_ = process_->take_use().value_or(backend::OwnUse{}).now;
+  meter_->begin();
   if (told || !admitted_) {
     const auto waited = std::chrono::duration_cast<std::chrono::seconds>(steady_clock::now() - begin);
     tell("admitted " + who + ": " + to_string(request) + " on " + describe(devices_) +

@@ -55,10 +55,8 @@ std::string Session::synchronize() noexcept { return process_->synchronize_and_t
 void Session::note_overuse() {
   try {
     Bytes taken = overhead_.bytes() - overhead_before_;
-    if (const auto use = process_->take_use()) {
-      // A context that the test has made is not the test's.
-      const Bytes before = used_before_ > Bytes{} ? used_before_ : std::min(use->now, overhead_before_);
-      taken = std::max(taken, use->peak - before);
+    for (const auto& usage : meter_->end().devices) {
+      taken = std::max(taken, usage.peak);
     }
     if (leased_ && taken > *leased_) {
       overuse_ = to_string(taken) + " of " + to_string(*leased_);

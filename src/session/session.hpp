@@ -70,6 +70,10 @@ public:
   /// A skip; or a failure if the settings forbid this kind of skip.
   [[nodiscard]] Outcome skip(const std::string& reason, SkipCause cause) const { return answers_.skip(reason, cause); }
 
+  /// From now on each lease is measured. Call it after enter(), before the first use of devices. Not for a process that
+  /// becomes another program.
+  void measure() { meter_ = &process_->meter(settings_.meter); }
+
   /// Sets the heap of the devices that acquire() has leased for the test `who`, before its first kernel. Gives the
   /// lease back if that fails. Not for a process that becomes another program.
   Outcome prepare_heap(const Request& request, const std::string& who);
@@ -128,6 +132,8 @@ private:
   Entry entry_;
   Answers answers_;
   backend::ThisProcess* process_;
+  backend::NoMeter no_meter_{"nothing was measured"};
+  backend::Meter* meter_ = &no_meter_;
   std::shared_ptr<const backend::DeviceList> machine_;
   std::optional<OwnContexts> contexts_;
   StrayContexts strays_;
@@ -152,11 +158,10 @@ private:
   std::string holder_test_;     ///< the same without the entry: the test's own name
   std::optional<Bytes> leased_; ///< of each device; nullopt: the whole device
   Bytes overhead_before_;       ///< when the lease began
-  Bytes used_before_;           ///< the same as the back end knows it; 0 if it does not
   std::string overuse_;
   std::string unleased_;          ///< what took memory without a lease, and how much; empty if nothing is known
   std::optional<Bytes> stuck_at_; ///< the overhead with which a lease could not be had although everybody waited
-  bool admitted_ = false; ///< whether `gputest: admitted` was written, which the first lease does in any case
+  bool admitted_ = false;         ///< whether `gputest: admitted` was written, which the first lease does in any case
 };
 
 } // namespace gputest::session

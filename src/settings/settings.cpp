@@ -171,6 +171,10 @@ Settings parse_settings(const ReadVariable& read) {
   settings.scheduled_groups = groups_of_type(read, "GPUTEST_MIB");
   settings.rank = policy::find_mpi_rank(read);
   settings.lease_of = text_of(read, "GPUTEST_LEASE_OF", "");
+  const char* const meter = "GPUTEST_METER";
+  settings.meter = parse_word<MeterSetting>(
+      text_of(read, meter, "auto"), meter,
+      {{"auto", MeterSetting::automatic}, {"sampled", MeterSetting::sampled}, {"off", MeterSetting::off}});
   return settings;
 }
 

@@ -45,6 +45,10 @@ class CudaProcess final : public ThisProcess {
 public:
   [[nodiscard]] bool in_use() const override { return cuda_is_initialised(); }
   [[nodiscard]] Settled synchronize_and_trim() override { return backend::synchronize_and_trim(); }
+  [[nodiscard]] Meter& meter(MeterSetting /*setting*/) override {
+    static NoMeter meter{"there is no meter for GPUs"};
+    return meter;
+  }
   [[nodiscard]] bool sees_only(const std::vector<std::string>& uuids) const override { return cuda_sees_only(uuids); }
   [[nodiscard]] std::string set_heap(int device, Bytes heap) override {
     return CudaMemory::instance().set_heap(device, heap.count());

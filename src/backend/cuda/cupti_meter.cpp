@@ -71,6 +71,8 @@ public:
     });
   }
 
+  [[nodiscard]] Usage so_far() noexcept override { return end(); } // which leaves the book as it is
+
   [[nodiscard]] Usage end() noexcept override {
     Usage usage;
     guarded([&] {

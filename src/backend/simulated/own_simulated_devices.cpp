@@ -73,15 +73,6 @@ std::vector<std::uint64_t> OwnSimulatedDevices::left_by_this_process() {
   return left;
 }
 
-OwnUse OwnSimulatedDevices::take_use() {
-  OwnUse use;
-  for (const std::size_t device : visible_) {
-    use.peak = std::max(use.peak, memory_.take_peak(device));
-    use.now = std::max(use.now, memory_.own(device));
-  }
-  return use;
-}
-
 Bytes OwnSimulatedDevices::free_bytes(int index) { return size_ - Bytes{memory_.use(device(index)).used_bytes}; }
 
 std::size_t OwnSimulatedDevices::device(int index) const {

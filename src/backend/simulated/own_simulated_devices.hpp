@@ -36,9 +36,6 @@ public:
   /// Of each device that this process uses, in order: what it leaves of it.
   [[nodiscard]] std::vector<std::uint64_t> left_by_this_process();
 
-  /// What this process has used of any of them since this was asked last.
-  [[nodiscard]] OwnUse take_use();
-
   /// What nobody uses of device `index`. Throws InvalidSetting if there is no such device.
   [[nodiscard]] Bytes free_bytes(int index);
 

@@ -2,8 +2,10 @@
 #include <gputest/simulated_buffer.hpp>
 
 #include "backend/simulated/own_simulated_devices.hpp"
+#include "backend/simulated/simulated_meter.hpp"
 #include "settings/settings.hpp"
 
+#include <atomic>
 #include <utility>
 
 namespace gputest {
@@ -14,23 +16,32 @@ backend::OwnSimulatedDevices& devices_of_buffers() {
   return backend::OwnSimulatedDevices::instance("a SimulatedBuffer");
 }
 
+/// Of a new buffer. No address is as large: the memory of resources has addresses.
+std::uint64_t new_id() {
+  static std::atomic<std::uint64_t> last{std::uint64_t{1} << 63U};
+  return ++last;
+}
+
 } // namespace
 
-SimulatedBuffer::SimulatedBuffer(Bytes size, int index) : size_{size}, index_{index} {
+SimulatedBuffer::SimulatedBuffer(Bytes size, int index) : size_{size}, index_{index}, id_{new_id()} {
   devices_of_buffers().allocate(index, size);
+  backend::simulated_book().add(id_, {backend::AllocationKind::device, index, "SimulatedBuffer", size.count()});
 }
 
 SimulatedBuffer::SimulatedBuffer(SimulatedBuffer&& other) noexcept
-    : size_{std::exchange(other.size_, Bytes{})}, index_{other.index_} {}
+    : size_{std::exchange(other.size_, Bytes{})}, index_{other.index_}, id_{other.id_} {}
 
 SimulatedBuffer& SimulatedBuffer::operator=(SimulatedBuffer&& other) noexcept {
   std::swap(size_, other.size_);
   std::swap(index_, other.index_);
+  std::swap(id_, other.id_);
   return *this;
 }
 
 SimulatedBuffer::~SimulatedBuffer() {
   if (size_ > Bytes{}) {
+    backend::simulated_book().remove(id_);
     devices_of_buffers().free(index_, size_);
   }
 }

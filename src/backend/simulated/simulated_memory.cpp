@@ -63,7 +63,6 @@ void SimulatedMemory::allocate(std::size_t device, Bytes bytes) {
     own -= asked.count(); // it was not had, and may be asked for again
     throw;
   }
-  peak_.at(device) = std::max(peak_.at(device), own);
 }
 
 void SimulatedMemory::free(std::size_t device, Bytes bytes) noexcept {
@@ -83,11 +82,6 @@ void SimulatedMemory::free(std::size_t device, Bytes bytes) noexcept {
 Bytes SimulatedMemory::own(std::size_t device) {
   const std::lock_guard guard{store_.mutex()};
   return pid_ == ::getpid() ? Bytes{used_.at(device)} : Bytes{}; // a forked child begins with nothing
-}
-
-Bytes SimulatedMemory::take_peak(std::size_t device) {
-  const std::lock_guard guard{store_.mutex()};
-  return Bytes{std::exchange(peak_.at(device), used_.at(device))};
 }
 
 MemoryUse SimulatedMemory::use(std::size_t device) {
@@ -142,7 +136,7 @@ void SimulatedMemory::take_slot() {
   if (liveness_ && pid_ == platform::own_pid()) {
     return;
   }
-  used_ = peak_ = {}; // a forked child begins with nothing, in a slot of its own
+  used_ = {}; // a forked child begins with nothing, in a slot of its own
   auto taken = store_.take([&](std::size_t slot) {
     const auto record = store_.read<Record>(slot);
     return record.pid == 0 || !is_in_use(slot, record);

@@ -33,9 +33,6 @@ public:
   /// What this process uses of a device.
   [[nodiscard]] Bytes own(std::size_t device);
 
-  /// The most that this process has used of a device since this was asked last.
-  [[nodiscard]] Bytes take_peak(std::size_t device);
-
   /// Who uses what of a device; what is back of processes that have ended is left out.
   [[nodiscard]] MemoryUse use(std::size_t device);
 
@@ -54,7 +51,6 @@ private:
   std::size_t slot_ = 0;
   std::int64_t pid_ = 0;
   std::array<std::uint64_t, max_devices> used_{};
-  std::array<std::uint64_t, max_devices> peak_{};
 };
 
 } // namespace gputest::backend

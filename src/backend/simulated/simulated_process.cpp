@@ -2,6 +2,7 @@
 #include "backend/simulated/simulated_process.hpp"
 
 #include "backend/simulated/own_simulated_devices.hpp"
+#include "backend/simulated/simulated_meter.hpp"
 #include "platform/host_memory.hpp"
 #include "policy/heap_cost.hpp"
 
@@ -9,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <system_error>
@@ -26,6 +28,20 @@ void* reserve(Bytes bytes) {
                       std::generic_category().message(errno)};
   }
   return address;
+}
+
+std::uint64_t id_of(void* address) { return reinterpret_cast<std::uintptr_t>(address); } // NOLINT
+
+AllocationKind as_counted(MemoryKind kind) {
+  switch (kind) {
+  case MemoryKind::pool:
+    return AllocationKind::pool;
+  case MemoryKind::malloc:
+    return AllocationKind::device;
+  case MemoryKind::managed:
+    break;
+  }
+  return AllocationKind::managed;
 }
 
 class SimulatedSource final : public MemorySource {
@@ -48,11 +64,13 @@ public:
       platform::release_addresses(address, bytes.count());
       throw;
     }
+    simulated_book().add(id_of(address), {as_counted(kind), device, "memory_resource", bytes.count()});
     return address;
   }
 
   std::string free(MemoryKind kind, int device, void* pointer, Bytes bytes, StreamHandle /*stream*/) noexcept override {
     const std::lock_guard guard{mutex_};
+    simulated_book().remove(id_of(pointer));
     const auto managed = managed_.find(pointer);
     if (kind == MemoryKind::managed && managed != managed_.end()) {
       devices_.free(device, managed->second.resident);
@@ -140,9 +158,7 @@ public:
     return settled;
   }
 
-  [[nodiscard]] std::optional<OwnUse> take_use() override {
-    return in_use() ? OwnSimulatedDevices::instance("what this process has used").take_use() : OwnUse{};
-  }
+  [[nodiscard]] Meter& meter(MeterSetting setting) override { return simulated_meter(setting); }
 
   [[nodiscard]] bool sees_only(const std::vector<std::string>& uuids) const override {
     const auto seen = OwnSimulatedDevices::instance("what this process sees").uuids();
