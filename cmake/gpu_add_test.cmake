@@ -20,7 +20,8 @@
 #
 # It calls add_test(), so set_tests_properties() works on the name afterwards. gputest's settings are kept.
 #
-# NAME               Name of the test, new in this directory.
+# NAME               Name of the test, which no other call has in any directory: CTest sets properties by name, so
+#                    WILL_FAIL or the settings of one would be those of the other.
 # COMMAND            An executable target or a program, and its arguments. A target that links gputest::main or
 #                    gputest::catch2 leases its memory itself, test by test. The launcher `gputest run` runs anything else,
 #                    and holds a lease for as long as the program runs. Arguments arrive as they are written, also empty ones and those with semicolons.
@@ -94,6 +95,7 @@ function(gpu_add_test)
   endwhile()
 
   _gputest_check_arguments(program_index command_end)
+  _gputest_check_name_is_new()
   _gputest_check_values()
   _gputest_check_requires()
   _gputest_memory_class("${ARG_MEMORY}" memory_class)

@@ -47,6 +47,16 @@ function(_gputest_check_arguments program_index command_end)
   set(${command_end} ${end} PARENT_SCOPE)
 endfunction()
 
+# ctest's set_tests_properties() goes by names alone, across directories. In one directory add_test() refuses a second one.
+function(_gputest_check_name_is_new)
+  get_property(directory GLOBAL PROPERTY "GPUTEST_DIRECTORY_OF ${ARG_NAME}")
+  if("${directory}" STREQUAL "")
+    set_property(GLOBAL PROPERTY "GPUTEST_DIRECTORY_OF ${ARG_NAME}" "${CMAKE_CURRENT_BINARY_DIR}")
+  elseif(NOT directory STREQUAL CMAKE_CURRENT_BINARY_DIR)
+    _gputest_fail("a test in ${directory} has this name, and ctest would give both tests the properties of both, such as their memory and WILL_FAIL. Give one of them another name.")
+  endif()
+endfunction()
+
 function(_gputest_check_keyword_has_value keyword values)
   if(values EQUAL 0 AND NOT keyword STREQUAL "" AND NOT keyword IN_LIST option_keywords)
     _gputest_refuse(${keyword} "has no value")

@@ -9,7 +9,7 @@ endfunction()
 
 # Stops the configuration because of the value of a keyword: "<keyword> <problem>; allowed: ...".
 function(_gputest_refuse keyword problem)
-  set(NAME "a name that no other test of this directory has")
+  set(NAME "a name that no other test has")
   set(COMMAND "an executable target or a program, then its arguments")
   set(MEMORY "small, medium, large, or a size from 1B to 1024TiB such as 3GiB or 1.5GiB, with at most 3 decimals and \
 one of the units B, KiB, MiB, GiB, TiB (default: small)")

@@ -36,7 +36,7 @@ public:
   void start_time_limit() noexcept;
 
   /// The tests begin. If they fail and the exit code is 0, `result` is what main() should have returned, as a message
-  /// quotes it: `gputest::run_all_tests()`. The last run of a process counts.
+  /// quotes it: `gputest::run_all_tests()`. The last run of a process counts; while one runs, no other begins.
   void begin(const std::string& result) noexcept;
 
   /// The test that runs now; empty between tests.

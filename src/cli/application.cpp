@@ -95,8 +95,11 @@ void check(const PlanArguments& plan) {
   }
 }
 
-int refuse(const std::string& why) {
-  fmt::print(stderr, "gputest: {}\nSee 'gputest --help'.\n", why);
+/// `app` names the command, if there is one, whose help is the one to read.
+int refuse(const CLI::App& app, const std::string& why) {
+  const auto commands = app.get_subcommands();
+  fmt::print(stderr, "gputest: {}\nSee 'gputest {}--help'.\n", why,
+             commands.empty() ? "" : commands.front()->get_name() + " ");
   return to_int(ExitCode::wrong_command_line);
 }
 
@@ -127,25 +130,25 @@ int interpret(const std::vector<std::string>& arguments) {
       throw WrongCommandLine{"only 'gputest run' takes a command after '--', and 'gputest plan' options of ctest"};
     }
   } catch (const CLI::RequiredError&) { // nothing else is required
-    return refuse(arguments.empty()
-                      ? "the command is missing; the commands are run, devices, status and plan"
-                      : "'" + arguments.front() + "' is not a command; the commands are run, devices, status and plan");
+    return refuse(*app, arguments.empty() ? "the command is missing; the commands are run, devices, status and plan"
+                                          : "'" + arguments.front() +
+                                                "' is not a command; the commands are run, devices, status and plan");
   } catch (const CLI::ExtrasError& error) {
     for (const auto* command : app->get_subcommands()) {
       if (const auto extras = command->remaining(); !extras.empty() && is_option(extras.front())) {
-        return refuse(unknown_option(*command, extras.front()));
+        return refuse(*app, unknown_option(*command, extras.front()));
       }
     }
-    return refuse(error.what());
+    return refuse(*app, error.what());
   } catch (const CLI::ParseError& error) {
-    return error.get_exit_code() == 0 ? app->exit(error) : refuse(error.what());
+    return error.get_exit_code() == 0 ? app->exit(error) : refuse(*app, error.what());
   } catch (const Error& error) { // a value that an option cannot have is InvalidSetting
-    return refuse(error.what());
+    return refuse(*app, error.what());
   }
 
   if (run_app->parsed()) {
     if (const auto why = why_large_is_unused(run); !why.empty()) {
-      return refuse(why);
+      return refuse(*app, why);
     }
     return to_int(run_command(run));
   }

@@ -3,6 +3,8 @@
 
 #include "cli/help_texts.hpp"
 
+#include <gputest/error.hpp>
+
 #include <CLI/CLI.hpp>
 
 #include <string>
@@ -49,17 +51,29 @@ void add_run(CLI::App& app, RunArguments& run) {
                     "run the command at once and without a lease if it uses no GPU, or if there is none");
 }
 
+policy::SimulatedDevices parse_devices(const std::string& value) try {
+  return policy::parse_simulated_devices(value);
+} catch (const InvalidSetting& error) {
+  throw InvalidSetting{"--devices " + value + ": " + error.what() + "; write such as 8x80GiB"};
+}
+
+policy::PlannedSeconds checked_context_time(double seconds) {
+  if (!(seconds >= 0 && seconds <= 60)) { // nor is NaN
+    throw InvalidSetting{"--context-time is not a time from 0 to 60 seconds; write such as 0.19"};
+  }
+  return policy::PlannedSeconds{seconds};
+}
+
 void add_plan(CLI::App& app, PlanArguments& plan) {
   auto* command = app.add_subcommand("plan", "Say how long a suite would take, what bounds it, and how to split it");
   command->formatter(std::make_shared<UsageFormatter>("gputest plan [OPTIONS] [-- CTEST_OPTION...]"));
   command->footer(plan_help());
   command->add_option("--test-dir", plan.folder, "where ctest is started (default: the current folder)")
       ->type_name("DIR");
-  command->add_option("--times", plan.times, "a LastTest.log (default: the one in DIR)")
-      ->type_name("FILE");
+  command->add_option("--times", plan.times, "a LastTest.log (default: the one in DIR)")->type_name("FILE");
   command
       ->add_option_function<std::string>(
-          "--devices", [&plan](const std::string& value) { plan.devices = policy::parse_simulated_devices(value); },
+          "--devices", [&plan](const std::string& value) { plan.devices = parse_devices(value); },
           "plan for other GPUs than this machine's, as 8x80GiB")
       ->type_name("NxSIZE");
   command->add_option("-j,--parallel", plan.jobs, "ctest's -j (default: the number of processors)")
@@ -67,10 +81,9 @@ void add_plan(CLI::App& app, PlanArguments& plan) {
       ->check(CLI::Range(1, 65536));
   command
       ->add_option_function<double>(
-          "--context-time", [&plan](double value) { plan.context_time = policy::PlannedSeconds{value}; },
+          "--context-time", [&plan](double value) { plan.context_time = checked_context_time(value); },
           "seconds in which CUDA starts in a process (default: 0.19; simulated GPUs: 0)")
-      ->type_name("SECONDS")
-      ->check(CLI::Range(0.0, 60.0));
+      ->type_name("SECONDS");
   command->add_flag("--ledger-alone", plan.waits_in_job, "plan for a ctest that does not know the GPUs' memory");
   auto* shards = command->add_option("--shards", plan.shards, "split the suite into N shards of equal time")
                      ->type_name("N")
@@ -102,7 +115,8 @@ std::unique_ptr<CLI::App> describe_command_line(CommandLine& into) {
   add_report(*app, "devices", "Show the GPUs, and how much of each is free", devices_help(), into.json)
       .add_option("--resource-spec", into.resource_spec_folder,
                   "write a resource spec file for the ctest that runs this; used by gputest's CMake code")
-      ->type_name("FOLDER");
+      ->type_name("FOLDER")
+      ->excludes("--json");
   add_report(*app, "status", "Show which processes hold GPU memory, and which wait for it", status_help(), into.json);
   add_plan(*app, into.plan);
   app->require_subcommand(1);

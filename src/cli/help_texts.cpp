@@ -34,7 +34,8 @@ Settings (environment variables; options take precedence):
                        is a failure; 1: every skip is                               default 0
   GPUTEST_USES_GPU     auto, yes or no: whether the command of run --if-gpu uses one  default auto
   GPUTEST_WAIT_LIMIT   longest wait, as 90s, 20min or 1h                            default 20min
-  GPUTEST_TIMEOUT      seconds that a test process may run, waiting left out            default none
+  GPUTEST_TIMEOUT      seconds that a test process may run, waiting left out; 'gputest run' by itself does not
+                       count them for its command                                    default none
   GPUTEST_RUN_MODE     auto, serial or parallel: how ctest runs tests               default auto
   GPUTEST_SCHEDULING   auto, ctest or ledger: whether ctest schedules tests by their memory    default auto
   GPUTEST_MEMORY_RESOURCE  auto, pool or malloc: gputest::memory_resource           default auto

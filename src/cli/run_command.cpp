@@ -84,6 +84,19 @@ bool needs_no_lease(const RunArguments& arguments) {
   return !path.empty() && find_gpu_use(path) != GpuUse::yes;
 }
 
+/// Says that nothing counts GPUTEST_TIMEOUT for a command that this process becomes, unless that uses gputest itself.
+void mention_time_limit(const RunArguments& arguments) {
+  const auto value = platform::read_variable("GPUTEST_TIMEOUT");
+  const auto& command = arguments.command.front();
+  if (settings::parse_time_limit(platform::read_variable) &&
+      find_gpu_use(path_of_command(command, platform::read_variable("PATH"))) != GpuUse::leases_itself) {
+    fmt::print(stderr,
+               "gputest: GPUTEST_TIMEOUT={} is not a limit for {}: outside of CTest's entries only programs that use "
+               "gputest themselves count it. For any command: gputest run -- timeout {} {}\n",
+               *value, command, *value, command);
+  }
+}
+
 /// Returns only if the command does not start.
 ExitCode run_leased(const RunArguments& arguments, const settings::EntryWatcher& watcher) {
   settings::refuse_unknown_variables();
@@ -112,6 +125,7 @@ ExitCode run_leased(const RunArguments& arguments, const settings::EntryWatcher&
   if (watcher.ctest) {
     supervise(arguments, run.entry.name, watcher.will_fail);
   }
+  mention_time_limit(arguments);
   return run_without_a_lease(arguments);
 }
 

@@ -37,6 +37,7 @@ struct TestRun::State {
   std::string result; ///< what main() has to return
   std::string refused;
   bool watches_exit = false;
+  bool any_began = false; ///< of the tests
 
   void report(core::ReportWord word, const std::string& text = "") const {
     if (!watcher.report.empty()) {
@@ -60,6 +61,11 @@ struct TestRun::State {
       platform::end_now(skipped_exit_code);
     }
     if (status != 0 && status != skipped_exit_code) {
+      if (stage == Stage::running && !any_began) { // such as GoogleTest's exit(1) for GTEST_TOTAL_SHARDS alone
+        const auto why = "exit(" + std::to_string(status) + ") was called before the first test";
+        report(Word::refused, why);
+        fail_in_spite_of_will_fail(why);
+      }
       return;
     }
     if (stage == Stage::running) {
@@ -115,10 +121,14 @@ void TestRun::begin(const std::string& result) noexcept try {
   start_time_limit();
   {
     const std::lock_guard guard{state_->mutex};
+    state_->result = result;
+    if (state_->stage == State::Stage::running && state_->pid == platform::own_pid()) {
+      return;
+    }
     state_->stage = State::Stage::running;
     state_->pid = platform::own_pid();
     state_->test.clear();
-    state_->result = result;
+    state_->any_began = false;
     if (!std::exchange(state_->watches_exit, true)) {
       platform::call_at_exit([](int status) { of_process().state_->at_exit(status); });
     }
@@ -131,6 +141,7 @@ void TestRun::begin(const std::string& result) noexcept try {
 void TestRun::running(const std::string& test) noexcept try {
   const std::lock_guard guard{state_->mutex};
   state_->test = test;
+  state_->any_began = state_->any_began || !test.empty();
   if (state_->limit) {
     const bool both = !test.empty() && !state_->name.empty() && test != state_->name;
     state_->limit->running(both ? state_->name + ": " + test : test.empty() ? state_->name : test);

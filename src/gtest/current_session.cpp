@@ -134,6 +134,7 @@ CurrentSession& CurrentSession::instance() {
 
 void CurrentSession::begin_program() {
   failed_ = false;
+  end_.reset();
   if (!is_death_test_child()) {
     TestRun::of_process().begin(what_main_returns);
   }
@@ -462,6 +463,9 @@ int CurrentSession::exit_code(int result) const {
         GTEST_FLAG_GET(list_tests)
             ? "--gtest_list_tests only lists them"
             : "GoogleTest prints its help instead, for --help or for an argument that it does not know");
+  }
+  if (!end_) {
+    TestRun::of_process().end(TestRun::End::nothing_ran);
   }
   return end_ == TestRun::End::all_skipped ? skipped_exit_code : result;
 }

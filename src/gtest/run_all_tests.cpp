@@ -100,6 +100,7 @@ int run_all_tests() {
     }
     return detail::list_tests(*::testing::UnitTest::GetInstance(), *file);
   }
+  CurrentSession::instance().begin_program(); // GoogleTest may end the process before it calls a listener
   return CurrentSession::instance().exit_code(RUN_ALL_TESTS());
 }
 

@@ -45,20 +45,21 @@ std::string beyond_lease(const BeyondLease& request) {
   if (request.device >= request.devices) {
     return asked_of(request.device, request.asked) + ", and " + request.test + " has leased the first " +
            std::to_string(request.devices) + " only; ask for " + std::to_string(request.device + 1) +
-           " with GPUS in gpu_add_test()";
+           " with GPUS in gpu_add_test() or gpu_discover_tests()";
   }
   const Advised need = advised(request.held + request.asked);
   return asked_of(request.device, request.asked) + ", beyond the lease of " + request.test + ": it has leased " +
          to_string(request.leased) + " there and holds " + to_string(request.held) +
          " of them already. Free some before, or declare what it needs: GPUTEST_NEEDS(" +
          names_in_source(request.test) + ", " + need.number + "_" + need.unit + "), GPUTEST_LEASE(<name>, " +
-         need.number + "_" + need.unit + ") or gpu_add_test(... MEMORY " + need.number + need.unit + ")";
+         need.number + "_" + need.unit + ") or MEMORY " + need.number + need.unit +
+         " in gpu_add_test() or gpu_discover_tests()";
 }
 
 std::string declare(const std::string& test, Bytes needed) {
   const Advised need = advised(needed);
-  return "GPUTEST_NEEDS(" + names_in_source(test) + ", " + need.number + "_" + need.unit +
-         ") or gpu_add_test(... MEMORY " + need.number + need.unit + ")";
+  return "GPUTEST_NEEDS(" + names_in_source(test) + ", " + need.number + "_" + need.unit + ") or MEMORY " +
+         need.number + need.unit + " in gpu_add_test() or gpu_discover_tests()";
 }
 
 std::string without_lease(int device, Bytes asked) {

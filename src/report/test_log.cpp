@@ -83,14 +83,17 @@ std::optional<std::string> name_in_heading(const std::string& line) {
   return is_heading ? std::optional{line.substr(begin + word.size())} : std::nullopt;
 }
 
+/// A test that takes longer than a year is none: the log is damaged.
+constexpr double longest_test_seconds = 365.0 * 24 * 3600;
+
 /// Of `Test time =   0.21 sec`.
 std::optional<policy::PlannedSeconds> time_in(const std::string& line) {
   const std::string word = "Test time = ";
   double seconds = 0;
   std::string unit;
   std::istringstream text{line.compare(0, word.size(), word) == 0 ? line.substr(word.size()) : ""};
-  return text >> seconds >> unit && unit == "sec" && seconds >= 0 ? std::optional{policy::PlannedSeconds{seconds}}
-                                                                  : std::nullopt;
+  const bool is_time = text >> seconds >> unit && unit == "sec" && seconds >= 0 && seconds <= longest_test_seconds;
+  return is_time ? std::optional{policy::PlannedSeconds{seconds}} : std::nullopt;
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 #include "session/choice.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace gputest::session {
 
@@ -55,6 +56,17 @@ Choice already_chosen(const std::vector<std::size_t>& seen, const OwnContexts& c
     }
   }
   return choice;
+}
+
+std::vector<std::size_t> largest_of(const Choice& choice, const backend::DeviceList& machine) {
+  auto largest = choice.candidates;
+  std::stable_sort(largest.begin(), largest.end(),
+                   [&](std::size_t a, std::size_t b) { return machine.usable_bytes(a) > machine.usable_bytes(b); });
+  largest.resize(std::min(largest.size(), choice.gpus));
+  std::vector<std::size_t> in_order;
+  std::copy_if(choice.candidates.begin(), choice.candidates.end(), std::back_inserter(in_order),
+               [&](std::size_t index) { return contains(largest, index); });
+  return in_order;
 }
 
 std::size_t gpus_of(const Plan& plan) {

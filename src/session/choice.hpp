@@ -38,6 +38,9 @@ struct Choice {
 [[nodiscard]] Choice already_chosen(const std::vector<std::size_t>& seen, const OwnContexts& contexts,
                                     std::size_t gpus);
 
+/// As many of the candidates as the process needs, those with the most memory, in the candidates' order.
+[[nodiscard]] std::vector<std::size_t> largest_of(const Choice& choice, const backend::DeviceList& machine);
+
 /// The largest number of devices that any test of the plan wants.
 [[nodiscard]] std::size_t gpus_of(const Plan& plan);
 

@@ -5,6 +5,7 @@
 #include "ledger/backend_probe.hpp"
 #include "platform/environment.hpp"
 #include "platform/ledger_folder.hpp"
+#include "policy/memory_request.hpp"
 #include "session/enter_request.hpp"
 #include "session/messages.hpp"
 #include "session/reasons.hpp"
@@ -12,6 +13,8 @@
 #include <gputest/error.hpp>
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 
 namespace gputest::session {
 
@@ -23,7 +26,13 @@ void add(std::string& texts, const std::string& text) { texts += (texts.empty() 
 
 Outcome Session::no_gpu(const std::string& why) {
   has_no_gpu_ = true;
-  return entered_ = answers_.skip("no GPU: " + why, SkipCause::no_gpu);
+  entered_ = answers_.skip("no GPU: " + why, SkipCause::no_gpu);
+  if (entered_.kind == Outcome::Kind::skip) {
+    entered_.reason +=
+        ". Simulated devices, which have memory and run no kernels: GPUTEST_DEVICES=simulated:1x16GiB. On "
+        "a machine that is meant to run its tests, GPUTEST_FORBID_SKIP=machine makes this skip a failure";
+  }
+  return entered_;
 }
 
 Outcome Session::enter(const Plan& plan) {
@@ -139,26 +148,65 @@ Outcome Session::enter_ledger(const Plan& plan, const AllowedDevices& allowed) {
     request.preferred |= ledger_->devices().bit_of(machine_->devices()[index].uuid) & request.candidates;
   }
 
+  if (!choice.present && none_can_run(plan, choice)) {
+    for (const std::size_t index : largest_of(choice, *machine_)) {
+      take(index);
+    }
+    pin();
+    request.candidates = std::accumulate(bits_.begin(), bits_.end(), policy::DeviceMask{0}, std::bit_or<>{});
+    request.preferred = 0;
+    late_ = std::move(request);
+    return {};
+  }
+  auto outcome = take_place(request, choice.candidates);
+  if (outcome.kind == Outcome::Kind::granted && contexts_->begun_before()) {
+    tell(began_too_early(devices_));
+  }
+  return outcome;
+}
+
+/// Whether each test of the plan is going to be skipped, whatever others hold: then there is nothing to wait for.
+bool Session::none_can_run(const Plan& plan, const Choice& choice) {
+  const auto cannot_run = [&](const Request& asked) {
+    const auto gpus = static_cast<std::size_t>(asked.gpus);
+    if (gpus > choice.gpus || decide_large(asked) == policy::LargeDecision::exclude) {
+      return true;
+    }
+    std::vector<Bytes> usable;
+    for (const std::size_t index : capable_->capable(asked.capabilities, choice.candidates, *ledger_)) {
+      usable.push_back(machine_->usable_bytes(index));
+    }
+    std::sort(usable.begin(), usable.end(), std::greater<>{});
+    return usable.size() < gpus ||
+           policy::to_memory_request(asked, smallest_).bytes + overhead_.bytes() > usable[gpus - 1];
+  };
+  return !plan.open_ended && !plan.requests.empty() &&
+         std::all_of(plan.requests.begin(), plan.requests.end(), cannot_run);
+}
+
+/// Enters the ledger. Blocks until there is room on the devices that the process has, or on some that it may choose.
+Outcome Session::take_place(const ledger::Ledger::EnterRequest& request, const std::vector<std::size_t>& candidates) {
   bool told = false;
-  const auto result = ledger_->enter(request, answers_.patience(who, "a place on a GPU", &told));
+  const auto result = ledger_->enter(request, answers_.patience(request.who, "a place on a GPU", &told));
   if (result.kind != ledger::Result::Kind::granted) {
     return answers_.outcome_of(result, "a place on a GPU", "");
   }
-  for (const std::size_t index : choice.candidates) {
-    if ((result.devices & ledger_->devices().bit_of(machine_->devices()[index].uuid)) != 0) {
-      take(index);
-      Device described = machine_->devices()[index];
-      described.total += Bytes{machine_->set_aside_bytes(index)};
-      ledger_->devices().describe(described); // for processes that will run under this process's lease
+  if (devices_.empty()) {
+    for (const std::size_t index : candidates) {
+      if ((result.devices & ledger_->devices().bit_of(machine_->devices()[index].uuid)) != 0) {
+        take(index);
+      }
     }
+    pin();
   }
-  pin();
+  for (const std::size_t index : indices_) { // for processes that will run under this process's lease
+    Device described = machine_->devices()[index];
+    described.total += Bytes{machine_->set_aside_bytes(index)};
+    ledger_->devices().describe(described);
+  }
   platform::set_variable("GPUTEST_LEASE_OF", ledger_->credential());
-  if (contexts_->begun_before()) {
-    tell(began_too_early(devices_));
-  }
   if (told) {
-    tell(who + " goes on, on " + describe(devices_));
+    tell(request.who + " goes on, on " + describe(devices_));
   }
   return {};
 }

@@ -96,6 +96,12 @@ Outcome Session::acquire(const Request& request, const std::string& test) {
 
 Outcome Session::lease(const Request& request, const policy::MemoryRequest& memory, const std::string& test,
                        bool may_wait) {
+  if (late_) {
+    if (auto outcome = take_place(*late_, indices_); outcome.kind != Outcome::Kind::granted) {
+      return outcome;
+    }
+    late_.reset();
+  }
   const std::string who = answers_.full_name(test);
   bool told = false;
   auto patience = answers_.patience(who, to_string(request), &told);

@@ -11,7 +11,7 @@ namespace {
 constexpr const char* remedy =
     "Memory needs a lease before it is taken: for SetUpTestSuite() "
     "GPUTEST_SUITE_NEEDS(<suite>, <size>, suite_lease), for an Environment or main() LAUNCHER on "
-    "and MEMORY in gpu_add_test()";
+    "and MEMORY in gpu_add_test() or gpu_discover_tests()";
 
 /// A size as options and keywords take it, rounded up to MiB.
 std::string as_written(Bytes bytes) {
@@ -50,7 +50,7 @@ std::string too_few_gpus(const std::string& who, int gpus, const std::vector<Dev
   return who + " needs " + std::to_string(gpus) + " GPUs and may use " + std::to_string(devices.size()) + " (" +
          describe(devices) + ")" + (why_no_more.empty() ? "" : "; " + why_no_more) +
          ". Run it where it may use more ('gputest devices' shows which there are), or ask for fewer: gpus(n) in "
-         "GPUTEST_NEEDS, GPUS in gpu_add_test()";
+         "GPUTEST_NEEDS, GPUS in gpu_add_test() or gpu_discover_tests()";
 }
 
 std::string not_capable(const std::string& who, const std::string& why) {
@@ -63,7 +63,8 @@ std::string waited_too_long(const std::string& who, const std::string& what, std
   return who + " waited " + short_duration(limit) + ", its wait limit, for " + what +
          " and was not admitted. In its way: " + describe(blocked) +
          ". 'gputest status' shows which processes hold memory and which wait; a longer limit (WAIT_LIMIT in "
-         "gpu_add_test(), --wait-limit of gputest run, or GPUTEST_WAIT_LIMIT) lets it wait longer";
+         "gpu_add_test() or gpu_discover_tests(), --wait-limit of gputest run, or GPUTEST_WAIT_LIMIT) lets it wait "
+         "longer";
 }
 
 std::string no_room_beside_overheads(const std::string& who, const std::string& what, const ledger::Blocked& blocked,
@@ -111,7 +112,8 @@ std::string not_announced(const std::string& who, const std::string& what, const
   return who + " asks for " + what +
          ", more than its process announced when it started; waiting for it now could deadlock with the other "
          "processes: " +
-         describe(others) + ". Announce it: GPUTEST_NEEDS(Suite, Test, bytes), or MEMORY in gpu_add_test()";
+         describe(others) +
+         ". Announce it: GPUTEST_NEEDS(Suite, Test, bytes), or MEMORY in gpu_add_test() or gpu_discover_tests()";
 }
 
 std::string rank_would_wait(const std::string& who, const std::string& what, const MpiRank& rank,
@@ -138,7 +140,7 @@ std::string beyond_share(const std::string& what, Bytes needed, Bytes leased, co
 std::string began_too_early(const std::vector<Device>& devices) {
   return "CUDA was initialised before gputest could choose a device, so this process uses " + describe(devices) +
          "; to let gputest choose, call run_all_tests() before the first CUDA call, or start it by the launcher: "
-         "gpu_add_test(... LAUNCHER on), or gputest run";
+         "LAUNCHER on in gpu_add_test() or gpu_discover_tests(), or gputest run";
 }
 
 std::string beyond_parent_lease(const Request& request, const ledger::Record& parent_lease) {
@@ -148,7 +150,8 @@ std::string beyond_parent_lease(const Request& request, const ledger::Record& pa
   const std::string gpus = std::to_string(request.gpus);
   return "this process runs under the lease of " + describe(parent_lease) + ", and asks for " + to_string(request) +
          "; make that lease larger: gputest run" + (request.gpus > 1 ? " --gpus " + gpus : "") + " --memory " + memory +
-         ", or" + (request.gpus > 1 ? " GPUS " + gpus : "") + " MEMORY " + memory + " in gpu_add_test()";
+         ", or" + (request.gpus > 1 ? " GPUS " + gpus : "") + " MEMORY " + memory +
+         " in gpu_add_test() or gpu_discover_tests()";
 }
 
 } // namespace gputest::session

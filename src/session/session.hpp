@@ -116,6 +116,9 @@ private:
   Outcome no_gpu(const std::string& why);
   [[nodiscard]] std::unique_ptr<backend::DeviceList> devices_of_parent_lease() const;
   [[nodiscard]] Outcome enter_ledger(const Plan& plan, const AllowedDevices& allowed);
+  [[nodiscard]] bool none_can_run(const Plan& plan, const Choice& choice);
+  [[nodiscard]] Outcome take_place(const ledger::Ledger::EnterRequest& request,
+                                   const std::vector<std::size_t>& candidates);
   [[nodiscard]] Outcome run_under(const ParentLease& parent_lease, const AllowedDevices& allowed);
   void take(std::size_t index);
   void pin() const;
@@ -151,6 +154,7 @@ private:
   Overhead overhead_; ///< what this process takes by itself
   DeviceHeap heap_;
   Outcome entered_{Outcome::Kind::fail, "the process has not entered the ledger", false};
+  std::optional<ledger::Ledger::EnterRequest> late_; ///< to enter by, if a test can run after all
   bool has_no_gpu_ = false;
   bool numbered_as_in_cuda_ = true; ///< whether devices_ are CUDA's devices 0, 1, ...
   bool holds_ = false;

@@ -39,7 +39,8 @@ std::vector<std::string> StrayContexts::look(const OwnContexts& contexts, const 
         device.uuid + " (" + device.name + "), where the tests of others count on that memory. It was given " +
         describe(own) +
         ". Use only the devices that are visible to it, leave CUDA_VISIBLE_DEVICES as gputest has set it, and ask for "
-        "more devices with GPUS in gpu_add_test(); if CUDA is used before the tests start, let the launcher choose: "
+        "more devices with GPUS in gpu_add_test() or gpu_discover_tests(); if CUDA is used before the tests start, let "
+        "the launcher choose: "
         "LAUNCHER on, or gputest run");
   }
   return problems;

@@ -97,7 +97,7 @@ TEST(ParentLease, refuses_more_devices_than_it_has_with_69_and_what_to_write) {
     EXPECT_EQ(ended.out, "");
     EXPECT_THAT(ended.err, HasSubstr("this process runs under the lease of outer (pid "));
     EXPECT_THAT(ended.err, HasSubstr("and asks for 2 x small; make that lease larger: gputest run --gpus 2 --memory "
-                                     "small, or GPUS 2 MEMORY small in gpu_add_test()"));
+                                     "small, or GPUS 2 MEMORY small in gpu_add_test() or gpu_discover_tests()"));
   }
 }
 
@@ -118,8 +118,10 @@ TEST(WaitLimit, is_named_however_it_was_given) {
   auto holder = tool.start_holder({"--memory", "12GiB"});
   const auto ended = tool.run({"run", "--memory", "12GiB", "--wait-limit", "0s", "--", "true"});
   EXPECT_THAT(ended.err, HasSubstr("waited 0 s, its wait limit, for "));
-  EXPECT_THAT(ended.err, HasSubstr("a longer limit (WAIT_LIMIT in gpu_add_test(), --wait-limit of gputest run, or "
-                                   "GPUTEST_WAIT_LIMIT) lets it wait longer"));
+  EXPECT_THAT(
+      ended.err,
+      HasSubstr("a longer limit (WAIT_LIMIT in gpu_add_test() or gpu_discover_tests(), --wait-limit of gputest run, or "
+                "GPUTEST_WAIT_LIMIT) lets it wait longer"));
   EXPECT_EQ(holder.finish().exit_code, 0);
 }
 

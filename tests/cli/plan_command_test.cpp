@@ -150,6 +150,12 @@ TEST_F(PlanCommand, wrong_arguments_are_named) {
       {{"--shard", "1"}, 64, "--shards"},
       {{"--shards", "2", "--shard", "1", "--numbers", "--", "-R", "x"}, 64, "write only -C CONFIG after '--'"},
       {{"--devices", "many"}, 64, "many"},
+      {{"--devices", "80GiB"},
+       64,
+       "--devices 80GiB: '80GiB' is not <n>x<size>, the number and the size of the devices; "
+       "write such as 8x80GiB\n"},
+      {{"--context-time", "nan"}, 64, "--context-time is not a time from 0 to 60 seconds; write such as 0.19\n"},
+      {{"--context-time", "61"}, 64, "--context-time is not a time from 0 to 60 seconds"},
       {{"-j0"}, 64, "0"},
       {{"--times", "/nowhere"}, 78, "/nowhere: no test can be read from it"},
       {{"--times", "/tmp"}, 78, "no test can be read from it"},

@@ -49,6 +49,13 @@ TEST(ResourceSpecCommand, writes_a_file_under_the_pid_of_its_parent) {
   EXPECT_EQ(holder.finish().exit_code, 0);
 }
 
+TEST(ResourceSpecCommand, refuses_an_option_that_has_no_effect) {
+  const Tool tool;
+  const auto ended = tool.run({"devices", "--json", "--resource-spec", tool.folder().path()});
+  EXPECT_EQ(ended.exit_code, 64);
+  EXPECT_NE(ended.err.find("--json"), std::string::npos) << ended.err;
+}
+
 TEST(ResourceSpecCommand, does_nothing_where_there_is_nothing_to_schedule) {
   Tool tool;
   const std::string folder = tool.folder().path() + "/spec";

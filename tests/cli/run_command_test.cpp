@@ -178,7 +178,7 @@ TEST(RunCommand, refuses_a_wrong_command_line_with_64_and_says_where_help_is) {
         << ::testing::PrintToString(arguments) << ended.err;
     EXPECT_EQ(ended.out, "");
     EXPECT_EQ(ended.err.find("gputest: "), 0U) << ended.err;
-    EXPECT_NE(ended.err.find("See 'gputest --help'.\n"), std::string::npos) << ended.err;
+    EXPECT_NE(ended.err.find("--help'.\n"), std::string::npos) << ended.err;
   }
   EXPECT_FALSE(std::filesystem::exists(tool.ledger()));
 }
@@ -196,15 +196,44 @@ TEST(RunCommand, names_the_option_that_was_probably_meant) {
   const auto message = [&](const Words& arguments) { return tool.run(arguments).err; };
   EXPECT_EQ(message({"run", "--memroy", "3GiB", "--", "true"}),
             "gputest: unknown option '--memroy' of 'gputest run'; the nearest is --memory. A command whose name begins "
-            "with '-' stands after '--'\nSee 'gputest --help'.\n");
+            "with '-' stands after '--'\nSee 'gputest run --help'.\n");
   EXPECT_EQ(message({"run", "--waitlimit=3s", "true"})
                 .find("gputest: unknown option '--waitlimit' of 'gputest run'; "
                       "the nearest is --wait-limit. "),
             0U);
   for (const std::string command : {"devices", "status"}) {
     EXPECT_EQ(message({command, "--jsno"}), "gputest: unknown option '--jsno' of 'gputest " + command +
-                                                "'; the nearest is --json\nSee 'gputest --help'.\n");
+                                                "'; the nearest is --json\nSee 'gputest " + command + " --help'.\n");
   }
+}
+
+TEST(RunCommand, refers_to_the_help_of_the_command_whose_words_are_wrong) {
+  const Tool tool;
+  const auto ends_with = [&](const Words& arguments, const std::string& end) {
+    const auto err = tool.run(arguments).err;
+    EXPECT_EQ(err.substr(err.size() - std::min(err.size(), end.size())), end) << ::testing::PrintToString(arguments);
+  };
+  ends_with({}, "\nSee 'gputest --help'.\n");
+  ends_with({"rum", "true"}, "\nSee 'gputest --help'.\n");
+  ends_with({"run"}, "\nSee 'gputest run --help'.\n");
+  ends_with({"run", "--memory", "3GB", "--", "true"}, "\nSee 'gputest run --help'.\n");
+  ends_with({"run", "--gpus", "17", "--", "true"}, "\nSee 'gputest run --help'.\n");
+  ends_with({"run", "--large", "wait", "--", "true"}, "\nSee 'gputest run --help'.\n");
+  ends_with({"plan", "--devices", "80GiB"}, "\nSee 'gputest plan --help'.\n");
+  ends_with({"status", "--", "true"}, "\nSee 'gputest status --help'.\n");
+}
+
+TEST(RunCommand, says_that_it_does_not_count_a_time_limit_for_a_command_that_it_becomes) {
+  Tool tool;
+  tool.set("GPUTEST_TIMEOUT", "2.5");
+  const auto ended = tool.run({"run", "--", "true"});
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_NE(ended.err.find("gputest: GPUTEST_TIMEOUT=2.5 is not a limit for true: outside of CTest's entries only "
+                           "programs that use gputest themselves count it. For any command: gputest run -- timeout 2.5 "
+                           "true\n"),
+            std::string::npos)
+      << ended.err;
+  EXPECT_EQ(Tool{}.run({"run", "--", "true"}).err.find("GPUTEST_TIMEOUT"), std::string::npos);
 }
 
 TEST(RunCommand, refuses_an_unusable_variable_with_78_unless_an_option_overrides_it) {

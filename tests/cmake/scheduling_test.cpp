@@ -180,6 +180,18 @@ TEST_F(Scheduling, gives_entries_the_groups_of_what_they_need) {
   }
 }
 
+TEST_F(Scheduling, takes_no_name_and_no_value_for_a_property) {
+  configure("gpu_add_test(NAME \"x;GPUTEST_REQUEST;y;RESOURCE_GROUPS;z\" COMMAND true MEMORY 3GiB)\n"
+            "gpu_add_test(NAME labelled COMMAND true MEMORY 3GiB LABELS RESOURCE_GROUPS COST GPUTEST_REQUEST a)\n"
+            "add_test(NAME \"plain;GPUTEST_REQUEST;small any - - -\" COMMAND true)\n"
+            "set_tests_properties(\"plain;GPUTEST_REQUEST;small any - - -\" PROPERTIES LABELS b)\n");
+  auto all = entries();
+  EXPECT_EQ(all["x;GPUTEST_REQUEST;y;RESOURCE_GROUPS;z"]["RESOURCE_GROUPS"], groups(1, 4096));
+  EXPECT_EQ(all["labelled"]["RESOURCE_GROUPS"], groups(1, 4096));
+  EXPECT_EQ(all["labelled"]["COST"], 4096);
+  EXPECT_EQ(all["plain;GPUTEST_REQUEST;small any - - -"].count("RESOURCE_GROUPS"), 0U);
+}
+
 TEST_F(Scheduling, gives_discovered_entries_the_groups_of_their_cases) {
   set("GPUTEST_DEVICES", "simulated:2x16GiB,context=1GiB");
   configure("gpu_discover_tests(tests)\n"

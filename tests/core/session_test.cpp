@@ -81,6 +81,18 @@ TEST_F(CoreSession, says_why_nothing_is_granted) {
   EXPECT_EQ(own().stage, Stage::inside);
 }
 
+TEST_F(CoreSession, that_has_announced_only_what_no_device_can_hold_enters_for_what_one_can) {
+  auto& session = enter({100_GiB});
+  EXPECT_TRUE(status(settings_).empty());
+  EXPECT_EQ(session.devices().size(), 1U);
+  EXPECT_EQ(session.lease(100_GiB, "Sort.Keys").outcome().kind, Kind::skip);
+  const auto lease = session.lease(1_GiB, "Sort.Keys");
+  EXPECT_TRUE(lease) << lease.reason();
+  EXPECT_EQ(own().lease, 1_GiB);
+  EXPECT_EQ(own().devices, std::vector{session.devices().front().uuid});
+  EXPECT_STRNE(std::getenv("GPUTEST_LEASE_OF"), nullptr);
+}
+
 TEST_F(CoreSession, fails_what_it_must_not_skip) {
   settings_.forbid_skip = ForbidSkip::all;
   const auto lease = enter().lease(100_GiB, "Sort.Keys");

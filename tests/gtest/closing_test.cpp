@@ -36,6 +36,18 @@ TEST_P(Closing, descriptors_ends_no_process_whose_failures_throw) {
   EXPECT_THAT(ended.out, HasSubstr("[  SKIPPED ] Then.comes_another"));
 }
 
+// It sees the other device, too, and what that one shows can no longer be read.
+TEST_P(Closing, descriptors_ends_no_process_that_sees_other_devices_than_its_own) {
+  set("GPUTEST_DEVICES", "simulated:2x4GiB,context=0");
+  set("USE_DEVICES_EARLY", "1");
+  const std::string name = GetParam();
+  const Ended ended = run("closing", {"--gtest_filter=" + name + ":Then.*"});
+  EXPECT_EQ(ended.signal, 0) << ended.err;
+  EXPECT_EQ(ended.exit_code, 1) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr(name + " left this process without its slot in the ledger: file descriptor "));
+  EXPECT_THAT(ended.out, HasSubstr("[  SKIPPED ] Then.comes_another"));
+}
+
 INSTANTIATE_TEST_SUITE_P(Of, Closing,
                          testing::Values("Closes.all", "Closes.mutex", "Closes.ledger", "Closes.fifo",
                                          "Scoped.closes_mutex_without_a_lease", "Scoped.closes_mutex_under_a_lease"));

@@ -61,7 +61,13 @@ TEST_F(CurrentSession, skips_every_test_without_a_gpu) {
   set("GPUTEST_DEVICES", "none");
   const Ended ended = run("classes");
   EXPECT_EQ(ended.exit_code, 77);
-  EXPECT_EQ(count(ended.out, "no GPU: GPUTEST_DEVICES=none asks for none"), 9U) << ended.out;
+  EXPECT_EQ(
+      count(ended.out,
+            "no GPU: GPUTEST_DEVICES=none asks for none. Simulated devices, which have memory and run no kernels: "
+            "GPUTEST_DEVICES=simulated:1x16GiB. On a machine that is meant to run its tests, "
+            "GPUTEST_FORBID_SKIP=machine makes this skip a failure"),
+      9U)
+      << ended.out;
   EXPECT_THAT(ended.out, Not(HasSubstr("@body")));
   EXPECT_FALSE(std::filesystem::exists(ledger()));
 }

@@ -15,7 +15,7 @@ using testing::Not;
 
 constexpr const char* remedy = "Memory needs a lease before it is taken: for SetUpTestSuite() "
                                "GPUTEST_SUITE_NEEDS(<suite>, <size>, suite_lease), for an Environment or main() "
-                               "LAUNCHER on and MEMORY in gpu_add_test()";
+                               "LAUNCHER on and MEMORY in gpu_add_test() or gpu_discover_tests()";
 
 /// Memory that is taken without a lease, or beyond one.
 class Overuse : public SuiteTest {
@@ -143,9 +143,11 @@ TEST_F(Overuse, by_a_test_is_named_with_both_figures) {
   const Ended ended = run("overuse", {"--gtest_filter=Plain.takes_more:Plain.takes_what_it_leases"});
   EXPECT_EQ(ended.exit_code, 0) << ended.out;
   EXPECT_EQ(count(ended.err, "and its lease is"), 1U) << ended.err;
-  EXPECT_THAT(ended.err, HasSubstr("gputest: overuse: Plain.takes_more took 1 GiB, and its lease is 256 MiB: tests of "
-                                   "other processes may run out of memory. Declare what it needs: "
-                                   "GPUTEST_NEEDS(Plain, takes_more, 1_GiB) or gpu_add_test(... MEMORY 1GiB)"));
+  EXPECT_THAT(
+      ended.err,
+      HasSubstr("gputest: overuse: Plain.takes_more took 1 GiB, and its lease is 256 MiB: tests of "
+                "other processes may run out of memory. Declare what it needs: "
+                "GPUTEST_NEEDS(Plain, takes_more, 1_GiB) or MEMORY 1GiB in gpu_add_test() or gpu_discover_tests()"));
 }
 
 TEST_F(Overuse, is_what_a_waiting_test_names_and_no_external_process) {
@@ -176,8 +178,11 @@ TEST_F(Overuse, is_what_a_test_that_runs_out_of_memory_names) {
       std::to_string(holder.pid()) + ", 256 MiB, for ";
   EXPECT_THAT(ended.err, HasSubstr("gputest: " + named));
   EXPECT_THAT(ended.err, HasSubstr("; it holds 3.62 GiB beyond its lease)"));
-  EXPECT_THAT(ended.err, HasSubstr(". If the test needs more than its lease, declare it, for example twice as much: "
-                                   "GPUTEST_NEEDS(Plain, takes_late, 512_MiB) or gpu_add_test(... MEMORY 512MiB)"));
+  EXPECT_THAT(
+      ended.err,
+      HasSubstr(
+          ". If the test needs more than its lease, declare it, for example twice as much: "
+          "GPUTEST_NEEDS(Plain, takes_late, 512_MiB) or MEMORY 512MiB in gpu_add_test() or gpu_discover_tests()"));
   EXPECT_THAT(read_reports(report).at("Plain.takes_late").out_of_memory, HasSubstr(named));
   EXPECT_EQ(holder.finish().exit_code, 0);
 }

@@ -58,7 +58,7 @@ TEST_F(AccountTest, allows_the_lease_to_its_last_byte_and_not_one_more) {
   EXPECT_EQ(refusal(1_B),
             "1 B were asked of device 0, beyond the lease of Sort.Keys: it has leased 1 GiB there and holds 1 GiB of "
             "them already. Free some before, or declare what it needs: GPUTEST_NEEDS(Sort, Keys, 1025_MiB), "
-            "GPUTEST_LEASE(<name>, 1025_MiB) or gpu_add_test(... MEMORY 1025MiB)");
+            "GPUTEST_LEASE(<name>, 1025_MiB) or MEMORY 1025MiB in gpu_add_test() or gpu_discover_tests()");
 }
 
 TEST_F(AccountTest, counts_devices_apart_and_knows_those_that_are_not_leased) {
@@ -67,7 +67,7 @@ TEST_F(AccountTest, counts_devices_apart_and_knows_those_that_are_not_leased) {
   EXPECT_EQ(refusal(1_GiB, 1), "done");
   EXPECT_EQ(refusal(1_B, 2),
             "1 B were asked of device 2, and Sort.Keys has leased the first 2 only; ask for 3 with GPUS "
-            "in gpu_add_test()");
+            "in gpu_add_test() or gpu_discover_tests()");
 }
 
 TEST_F(AccountTest, has_room_again_for_what_was_freed_or_came_to_nothing) {

@@ -111,7 +111,7 @@ TEST_F(MemoryResourceTest, refuses_what_the_lease_does_not_parent_lease_before_t
   EXPECT_EQ(tests::message_of<LeaseExceeded>([&] { static_cast<void>(other.allocate(2 * gib)); }),
             "2 GiB were asked of device 0, beyond the lease of Sort.Keys: it has leased 4 GiB there and holds 3 GiB of "
             "them already. Free some before, or declare what it needs: GPUTEST_NEEDS(Sort, Keys, 5_GiB), "
-            "GPUTEST_LEASE(<name>, 5_GiB) or gpu_add_test(... MEMORY 5GiB)");
+            "GPUTEST_LEASE(<name>, 5_GiB) or MEMORY 5GiB in gpu_add_test() or gpu_discover_tests()");
   EXPECT_TRUE(cuda_->calls.empty());
   resource.deallocate(held, 3 * gib);
   other.deallocate(other.allocate(4 * gib), 4 * gib);

@@ -40,7 +40,9 @@ TEST(LeaseLimit, advises_an_annotation_with_the_names_that_stand_in_the_source) 
       {"entry: Sort.keys", "<suite>, <test>"},
   };
   for (const auto& [test, names] : rows) {
-    EXPECT_EQ(declare(test, 3_GiB), "GPUTEST_NEEDS(" + names + ", 3_GiB) or gpu_add_test(... MEMORY 3GiB)") << test;
+    EXPECT_EQ(declare(test, 3_GiB),
+              "GPUTEST_NEEDS(" + names + ", 3_GiB) or MEMORY 3GiB in gpu_add_test() or gpu_discover_tests()")
+        << test;
   }
 }
 

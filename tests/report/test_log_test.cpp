@@ -25,6 +25,12 @@ TEST(TestLog, has_the_time_of_each_test_that_ran) {
   EXPECT_FALSE(log.at("skipped").time);
 }
 
+TEST(TestLog, has_no_time_that_no_test_takes) {
+  for (const auto* const time : {"1e300", "31536001", "-1"}) {
+    EXPECT_FALSE(parse_test_log(entry("t", "", time)).at("t").time) << time;
+  }
+}
+
 TEST(TestLog, has_the_largest_request_of_an_entry) {
   const auto log = parse_test_log(entry("several",
                                         "gputest: admitted A.a: 3 GiB on GPU 1\n[ OK ]\n"

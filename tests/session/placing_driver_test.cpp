@@ -88,7 +88,7 @@ TEST_F(Placing, has_no_two_mig_slices_and_says_why) {
                             "3 are MIG slices and 0 are whole GPUs; CUDA gives a process one MIG slice and no device "
                             "beside it, so several devices can only be whole GPUs. Run it where it may use more "
                             "('gputest devices' shows which there are), or ask for fewer: gpus(n) in GPUTEST_NEEDS, "
-                            "GPUS in gpu_add_test()");
+                            "GPUS in gpu_add_test() or gpu_discover_tests()");
   EXPECT_EQ(acquire(1).kind, Outcome::Kind::granted);
 }
 

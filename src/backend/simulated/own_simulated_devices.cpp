@@ -78,7 +78,8 @@ Bytes OwnSimulatedDevices::free_bytes(int index) { return size_ - Bytes{memory_.
 std::size_t OwnSimulatedDevices::device(int index) const {
   if (index < 0 || static_cast<std::size_t>(index) >= visible_.size()) {
     throw InvalidSetting{"simulated device " + std::to_string(index) + " was asked for, and this process sees " +
-                         std::to_string(visible_.size()) + "; ask for more with GPUS in gpu_add_test()"};
+                         std::to_string(visible_.size()) +
+                         "; ask for more with GPUS in gpu_add_test() or gpu_discover_tests()"};
   }
   return visible_[static_cast<std::size_t>(index)];
 }

@@ -116,7 +116,7 @@ TEST_F(CudaMemoryTest, gives_the_drivers_name_of_any_other_error) {
   EXPECT_EQ(tests::message_of<Error>(
                 [&] { static_cast<void>(memory_->allocate(CudaAllocator::pool, 5, 1024, nullptr, true)); }),
             "device 5 was asked for, and the CUDA driver answers CUDA_ERROR_INVALID_DEVICE (101); this process sees 2 "
-            "devices. Ask for more with GPUS in gpu_add_test()");
+            "devices. Ask for more with GPUS in gpu_add_test() or gpu_discover_tests()");
   cuda_->allocate_result = 0;
   void* const pointer = memory_->allocate(CudaAllocator::malloc, 0, 1024, nullptr, true);
   cuda_->free_result = 700;

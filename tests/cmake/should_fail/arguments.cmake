@@ -34,7 +34,7 @@ should_fail(keyword_twice [[gpu_add_test(NAME t COMMAND exe MEMORY small MEMORY 
 should_fail(option_twice [[gpu_add_test(NAME t COMMAND exe COMMAND_EXPAND_LISTS COMMAND_EXPAND_LISTS)]]
   "gpu_add_test(NAME t): COMMAND_EXPAND_LISTS is given twice. Give it once; if the word is an argument of the program, write $<1:COMMAND_EXPAND_LISTS>.")
 
-set(allowed_NAME "a name that no other test of this directory has.")
+set(allowed_NAME "a name that no other test has.")
 set(allowed_COMMAND "an executable target or a program, then its arguments.")
 set(allowed_MEMORY "small, medium, large, or a size from 1B to 1024TiB such as 3GiB or 1.5GiB, with at most 3 decimals and one of the units B, KiB, MiB, GiB, TiB (default: small).")
 set(allowed_GPUS "an integer from 1 to 16 (default: 1).")
@@ -67,3 +67,10 @@ foreach(keyword IN ITEMS LABELS CONFIGURATIONS)
   should_fail(empty_entry_of_a_list_${keyword} "gpu_add_test(NAME t COMMAND exe ${keyword} \"a\;\")"
     "gpu_add_test(NAME t): ${keyword} has an empty value; allowed: ${allowed_${keyword}}")
 endforeach()
+
+# ctest sets properties by name.
+set(add_below [[file(WRITE "${CMAKE_SOURCE_DIR}/below/CMakeLists.txt" "gpu_add_test(NAME t COMMAND exe)\n")
+add_subdirectory(below)]])
+should_fail(one_name_in_two_directories "gpu_add_test(NAME t COMMAND exe)\n${add_below}"
+  "gpu_add_test(NAME t): a test in ${WORK}/one_name_in_two_directories/build has this name, and ctest would give both tests the properties of both, such as their memory and WILL_FAIL. Give one of them another name.")
+should_pass(two_names_in_two_directories "gpu_add_test(NAME u COMMAND exe)\n${add_below}")

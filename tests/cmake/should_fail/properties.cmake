@@ -43,3 +43,11 @@ should_warn(not_enabled "gpu_add_test(NAME t COMMAND exe)\ngpu_add_test(NAME u C
 should_warn(enabled_later "gpu_add_test(NAME t COMMAND exe)\nenable_testing()" "")
 should_warn(included_ctest "gpu_add_test(NAME t COMMAND exe)\ninclude(CTest)" "")
 should_warn(testing_switched_off "set(BUILD_TESTING OFF)\ninclude(CTest)\ngpu_add_test(NAME t COMMAND exe)" "")
+# Here the directory `below` is the only one in which it is called, or not.
+set(add_below [[file(WRITE "${CMAKE_SOURCE_DIR}/below/CMakeLists.txt" "enable_testing()\ngpu_add_test(NAME t COMMAND exe)\ngpu_add_test(NAME u COMMAND exe)\n")
+add_subdirectory(below)]])
+should_warn(enabled_below "${add_below}"
+  "gpu_add_test(NAME t): ctest finds this test only in the build directory of ${WORK}/enabled_below/below, because enable_testing() was not called in ${WORK}/enabled_below. Call it in the top-level CMakeLists.txt, before add_subdirectory().")
+should_warn(enabled_above "enable_testing()\n${add_below}" "")
+should_warn(enabled_above_later "${add_below}\nenable_testing()" "")
+should_warn(switched_off_above "set(BUILD_TESTING OFF)\ninclude(CTest)\n${add_below}" "")

@@ -95,11 +95,11 @@ endforeach()
 should_fail(name_taken [[
 gpu_add_test(NAME t COMMAND exe)
 gpu_add_test(NAME t COMMAND exe)]]
-  "gpu_add_test(NAME t): NAME is taken by another test; allowed: a name that no other test of this directory has.")
+  "gpu_add_test(NAME t): NAME is taken by another test; allowed: a name that no other test has.")
 should_fail(name_taken_by_add_test [[
 add_test(NAME t COMMAND exe)
 gpu_add_test(NAME t COMMAND exe)]]
-  "gpu_add_test(NAME t): NAME is taken by another test; allowed: a name that no other test of this directory has.")
+  "gpu_add_test(NAME t): NAME is taken by another test; allowed: a name that no other test has.")
 
 set(durations "allowed: a duration up to 24h such as 90s, 20min or 1h (default: the environment variable GPUTEST_WAIT_LIMIT, or 20min).")
 foreach(limit IN ITEMS soon 90 1.5h -1s "1 h" 1hour 1H s 1h30min)

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <system_error>
@@ -14,6 +15,14 @@
 namespace {
 
 constexpr int most = 1024;
+
+/// Before gputest can choose a device.
+const bool uses_devices_early = [] {
+  if (std::getenv("USE_DEVICES_EARLY") != nullptr) { // NOLINT(concurrency-mt-unsafe)
+    const gputest::SimulatedBuffer buffer{gputest::parse_bytes("1MiB")};
+  }
+  return true;
+}();
 
 /// Closes the descriptors of files with this name.
 void close_those_of(const std::string& name) {
