@@ -22,7 +22,8 @@
 #                    is installed only if it is named here.
 # DATA               Files and directories that the tests read, absolute or relative to the current source directory. One
 #                    below the current source or binary directory is installed at the same place below <dir>; one below the
-#                    top-level ones likewise; any other in <dir>. May be made by the build.
+#                    top-level ones likewise; any other in <dir>. May be made by the build. A WORKING_DIRECTORY in the source
+#                    tree has to be named here.
 #
 # Installed are: the executables of gpu_add_test() and gpu_discover_tests(), and those that a command names by
 # $<TARGET_FILE:...>, as install(TARGETS) does it, so they find shared libraries by their property INSTALL_RPATH (for those in
@@ -33,7 +34,10 @@
 #
 # An entry of gputest's that names another file of the source or build tree is an error when it is installed: it would
 # not be found on another machine. An entry of add_test() that names one is left out, with a message. So are scripts of
-# other functions in TEST_INCLUDE_FILES (gtest_discover_tests()).
+# other functions in TEST_INCLUDE_FILES (gtest_discover_tests()), and entries whose CONFIGURATIONS do not include the installed
+# one. An entry that comes after a test that is left out (DEPENDS), or whose fixture has one, could pass unprotected: it is left
+# out as well, with a message, and one of gputest's is an error. So is an entry of gputest's that requires a fixture of which no
+# test is installed.
 #
 # The list of discovered tests is kept beside the installed tests, or if they cannot be written to, in
 # $XDG_CACHE_HOME/gputest or $HOME/.cache/gputest. ctest itself writes to <dir>/Testing. If it cannot, write

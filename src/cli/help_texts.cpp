@@ -165,7 +165,8 @@ Examples:
   version      1; goes up when a key is removed or changes its meaning
   fingerprint  the same for the same tests with the same times
   with --shards:
-    shards     list of objects: shard (from 1), work_s (sum of times), predicted_s, tests (names)
+    shards     list of objects: shard (from 1), work_s (sum of the times of those that run), predicted_s, not_run
+               (how many would not run here), tests (names)
   else:
     jobs, tests, measured (how many of them have a time)
     predicted_s, waiting_s (sum of the time in which ctest's jobs wait for memory)

@@ -6,6 +6,7 @@
 #include "cli/plan_report.hpp"
 #include "platform/program_output.hpp"
 #include "platform/scratch_folder.hpp"
+#include "policy/large_policy.hpp"
 #include "policy/shards.hpp"
 #include "policy/shell_words.hpp"
 
@@ -96,24 +97,45 @@ policy::PlannedMachine machine_of(const PlanArguments& arguments) {
   return machine;
 }
 
-std::vector<ShardReport> split(const PlanReport& report, std::size_t count) {
-  std::vector<ShardReport> shards(count);
-  const auto shard_of = policy::assign_shards(report.suite.tests, count);
-  std::vector<std::size_t> position_in_shard(shard_of.size());
-  std::vector<std::vector<policy::PlannedTest>> tests(count);
-  for (std::size_t i = 0; i < shard_of.size(); ++i) {
-    position_in_shard[i] = tests[shard_of[i]].size();
-    tests[shard_of[i]].push_back(report.suite.tests[i]);
-    shards[shard_of[i]].tests.push_back(i);
-    shards[shard_of[i]].work += report.suite.tests[i].time;
+/// Whether it runs on no machine, so that its time, which would be that of other tests, counts nowhere. What depends on
+/// the machine does not count here: machines with other devices would split the suite otherwise.
+bool runs_nowhere(const policy::PlannedTest& test, bool one_at_a_time) {
+  const auto mode = one_at_a_time || test.serial ? policy::RunMode::serial : policy::RunMode::parallel;
+  return test.disabled || (test.request && test.request->memory_class == MemoryClass::large &&
+                           policy::decide_large(test.large, mode) == policy::LargeDecision::exclude);
+}
+
+std::vector<ShardReport> split(const PlanReport& report, const PlanArguments& arguments) {
+  const auto& tests = report.suite.tests;
+  auto counted = tests;
+  for (auto& test : counted) {
+    test.time = runs_nowhere(test, arguments.jobs == 1U) ? policy::PlannedSeconds{} : test.time;
   }
-  for (std::size_t shard = 0; shard < count; ++shard) {
-    for (auto& test : tests[shard]) {
-      for (auto& before : test.after) { // they are in the same shard
+  const auto shard_of = policy::assign_shards(counted, arguments.shards);
+  std::vector<ShardReport> shards(arguments.shards);
+  std::vector<std::size_t> position_in_shard(tests.size());
+  for (std::size_t i = 0; i < tests.size(); ++i) {
+    auto& shard = shards[shard_of[i]];
+    position_in_shard[i] = shard.tests.size();
+    shard.tests.push_back(i);
+  }
+  for (auto& shard : shards) {
+    std::vector<policy::PlannedTest> of_shard;
+    for (const auto test : shard.tests) {
+      of_shard.push_back(tests[test]);
+      for (auto& before : of_shard.back().after) { // they are in the same shard
         before = position_in_shard[before];
       }
     }
-    shards[shard].time = policy::plan_suite(tests[shard], report.machine).time;
+    const auto plan = policy::plan_suite(of_shard, report.machine);
+    shard.time = plan.time;
+    for (std::size_t i = 0; i < of_shard.size(); ++i) {
+      if (plan.runs[i].why_not.empty()) {
+        shard.work += of_shard[i].time;
+      } else {
+        ++shard.not_run;
+      }
+    }
   }
   return shards;
 }
@@ -146,14 +168,16 @@ ExitCode plan_command(const PlanArguments& arguments) {
     fmt::print("{}", arguments.json ? json_text(to_json(report)) : to_text(report));
     return ExitCode::done;
   }
-  const auto shards = split(report, arguments.shards);
+  const auto shards = split(report, arguments);
   if (arguments.shard != 0) {
     const auto& shard = shards[arguments.shard - 1];
     fmt::print("{}", tests_of(report, shard, arguments.numbers));
     fmt::print(stderr,
-               "gputest: shard {} of {}: {} tests, {:.1f} s of work; fingerprint {}, which is the same on all machines "
+               "gputest: shard {} of {}: {} tests{}, {:.1f} s of work; fingerprint {}, which is the same on all machines "
                "that split alike\n",
-               arguments.shard, arguments.shards, shard.tests.size(), shard.work.count(), fingerprint(report.suite));
+               arguments.shard, arguments.shards, shard.tests.size(),
+               shard.not_run == 0 ? "" : fmt::format(", of which {} would not run here", shard.not_run),
+               shard.work.count(), fingerprint(report.suite));
     return ExitCode::done;
   }
   fmt::print("{}", arguments.json ? json_text(to_json(report, shards)) : to_text(report, shards));

@@ -154,10 +154,14 @@ nlohmann::ordered_json to_json(const PlanReport& report) {
 
 std::string to_text(const PlanReport& report, const std::vector<ShardReport>& shards) {
   auto text = heading(report) + "\n";
-  Table table{{{"SHARD", Align::right}, {"TESTS", Align::right}, {"WORK", Align::right}, {"WOULD TAKE", Align::right}}};
+  Table table{{{"SHARD", Align::right},
+               {"TESTS", Align::right},
+               {"WOULD NOT RUN", Align::right},
+               {"WORK", Align::right},
+               {"WOULD TAKE", Align::right}}};
   for (std::size_t i = 0; i < shards.size(); ++i) {
-    table.add_row({std::to_string(i + 1), std::to_string(shards[i].tests.size()), duration(shards[i].work),
-                   duration(shards[i].time)});
+    table.add_row({std::to_string(i + 1), std::to_string(shards[i].tests.size()), std::to_string(shards[i].not_run),
+                   duration(shards[i].work), duration(shards[i].time)});
   }
   return text + table.to_string() + "\nfingerprint of the tests and times: " + fingerprint(report.suite) + "\n";
 }
@@ -174,6 +178,7 @@ nlohmann::ordered_json to_json(const PlanReport& report, const std::vector<Shard
     json["shards"].push_back({{"shard", i + 1},
                               {"work_s", shards[i].work.count()},
                               {"predicted_s", shards[i].time.count()},
+                              {"not_run", shards[i].not_run},
                               {"tests", std::move(names)}});
   }
   return json;

@@ -23,8 +23,9 @@ struct PlanReport {
 /// One part of a suite that is split.
 struct ShardReport {
   std::vector<std::size_t> tests; ///< positions
-  policy::PlannedSeconds work{};  ///< sum of their times
+  policy::PlannedSeconds work{};  ///< sum of the times of those that run
   policy::PlannedSeconds time{};  ///< planned, on its machine
+  std::size_t not_run = 0;        ///< how many would be skipped, excluded or disabled
 };
 
 /// For people: the time, what bounds it, and the tests that would not run.

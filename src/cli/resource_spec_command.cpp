@@ -14,9 +14,11 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <cstdlib>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <optional>
+#include <sstream>
 
 namespace gputest::cli {
 
@@ -26,18 +28,47 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view prefix = "resource-spec-";
 
-/// The pid is followed by no other digit in a name, so strtol() ends there.
-pid_t pid_in(const std::string& name) {
-  return static_cast<pid_t>(std::strtol(name.c_str() + prefix.size(), nullptr, 10)); // NOLINT: bounded by c_str()
+/// Which ctest a file is for. Several machines and containers may share a build tree, and so pids.
+struct Owner {
+  std::uint64_t pids = 0; ///< platform::pids_identity()
+  pid_t pid = 0;
+  std::uint64_t start_time = 0;
+};
+
+Owner parent() {
+  const auto pid = platform::parent_of(platform::own_pid()).value_or(0);
+  return {platform::pids_identity(), pid, platform::start_time_of(pid).value_or(0)};
 }
 
-/// Another container's ctest looks as if it had ended, but reads its file within seconds.
-void remove_old_files(const fs::path& folder) {
+std::string file_of(const Owner& owner) {
+  return fmt::format("{}{:x}-{}-{}.json", prefix, owner.pids, owner.pid, owner.start_time);
+}
+
+/// nullopt for a name that file_of() has not made.
+std::optional<Owner> owner_of(const std::string& file) {
+  Owner owner;
+  std::istringstream text{file.substr(prefix.size())};
+  char first = 0;
+  char second = 0;
+  text >> std::hex >> owner.pids >> first >> std::dec >> owner.pid >> second >> owner.start_time;
+  return text && first == '-' && second == '-' ? std::optional{owner} : std::nullopt;
+}
+
+/// Whether nobody reads the file any more. Whether a ctest elsewhere has ended cannot be known, but ctest reads its file
+/// within seconds.
+bool is_left_over(const fs::directory_entry& file) {
+  const auto owner = owner_of(file.path().filename().string());
+  if (owner && owner->pids != 0 && owner->pids == platform::pids_identity()) {
+    return platform::start_time_of(owner->pid) != owner->start_time;
+  }
+  std::error_code ignored;
+  return fs::file_time_type::clock::now() - file.last_write_time(ignored) > std::chrono::minutes{10};
+}
+
+void remove_left_over_files(const fs::path& folder) {
   std::error_code ignored;
   for (const auto& file : fs::directory_iterator{folder, ignored}) {
-    const auto name = file.path().filename().string();
-    if (name.compare(0, prefix.size(), prefix) == 0 && !platform::exists(pid_in(name)) &&
-        fs::file_time_type::clock::now() - file.last_write_time(ignored) > std::chrono::minutes{10}) {
+    if (file.path().filename().string().compare(0, prefix.size(), prefix) == 0 && is_left_over(file)) {
       fs::remove(file.path(), ignored);
     }
   }
@@ -72,10 +103,9 @@ ExitCode resource_spec_command(const std::string& folder) {
   if (text.empty()) {
     return ExitCode::done;
   }
-  const auto pid = platform::parent_of(platform::own_pid()).value_or(0);
-  const auto file = fmt::format("{}{}.json", prefix, pid);
+  const auto file = file_of(parent());
   fs::create_directories(folder);
-  remove_old_files(folder);
+  remove_left_over_files(folder);
   replace_file(fs::path{folder} / file, text);
   fmt::print("{}", resource_facts(report, file));
   return ExitCode::done;

@@ -97,6 +97,12 @@ bool is_stopped(pid_t pid, std::uint64_t start_time) {
 
 std::optional<std::uint64_t> start_time_of(pid_t pid) { return start_time_in(fields_after_name(pid)); }
 
+std::uint64_t pids_identity() {
+  const auto start = contents_of("/proc/sys/kernel/random/boot_id");
+  const auto space = target_of_link("/proc/self/ns/pid");
+  return start && space ? std::hash<std::string>{}(*start + *space) : 0;
+}
+
 std::optional<pid_t> parent_of(pid_t pid) {
   const auto fields = fields_after_name(pid);
   const long parent = fields.size() < 2 ? 0 : std::strtol(fields.c_str() + 1, nullptr, 10);

@@ -39,6 +39,10 @@ enum class ProcessState {
 /// process from a later one that has got the same pid.
 [[nodiscard]] std::optional<std::uint64_t> start_time_of(pid_t pid);
 
+/// A number for what pids and start times mean here: another one in another pid namespace, on another machine, and after
+/// its next start. 0 if it cannot be read.
+[[nodiscard]] std::uint64_t pids_identity();
+
 /// The pid of its parent; nullopt for a process that has none or that is gone.
 [[nodiscard]] std::optional<pid_t> parent_of(pid_t pid);
 

@@ -7,6 +7,7 @@
 #include "session/messages.hpp"
 #include "session/reasons.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 namespace gputest::session {
@@ -105,7 +106,12 @@ Outcome Session::lease(const Request& request, const policy::MemoryRequest& memo
   const std::string who = answers_.full_name(test);
   bool told = false;
   auto patience = answers_.patience(who, to_string(request), &told);
-  patience.may_wait = patience.may_wait && may_wait && !is_still_stuck();
+  // A process announces only what each of its devices can hold. More than that it gets at once, or not at all.
+  const auto smallest = std::min_element(indices_.begin(), indices_.end(), [&](std::size_t a, std::size_t b) {
+    return machine_->usable_bytes(a) < machine_->usable_bytes(b);
+  });
+  const bool on_each = memory.bytes + overhead_.bytes() <= machine_->usable_bytes(*smallest);
+  patience.may_wait = patience.may_wait && may_wait && on_each && !is_still_stuck();
   const auto begin = steady_clock::now();
   const auto devices =
       std::accumulate(bits_.begin(), bits_.begin() + request.gpus, policy::DeviceMask{0}, std::bit_or<>{});
@@ -120,6 +126,10 @@ Outcome Session::lease(const Request& request, const policy::MemoryRequest& memo
   if (result.kind == Kind::stuck || (result.kind == Kind::would_wait && stuck_at_)) {
     stuck_at_ = stuck_at_.value_or(Bytes{result.blocked.own_overhead_bytes});
     return {Outcome::Kind::fail, no_room_beside_overheads(who, to_string(request), result.blocked, unleased_), true};
+  }
+  if (result.kind == Kind::would_wait && !on_each) {
+    return {Outcome::Kind::fail,
+            beyond_smallest_device(who, to_string(request), machine_->usable_bytes(*smallest), result.blocked), true};
   }
   if (result.kind != Kind::granted) {
     return answers_.outcome_of(result, to_string(request), test);

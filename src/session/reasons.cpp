@@ -116,6 +116,14 @@ std::string not_announced(const std::string& who, const std::string& what, const
          ". Announce it: GPUTEST_NEEDS(Suite, Test, bytes), or MEMORY in gpu_add_test() or gpu_discover_tests()";
 }
 
+std::string beyond_smallest_device(const std::string& who, const std::string& what, Bytes smallest,
+                                   const ledger::Blocked& blocked) {
+  return who + " needs " + what + ", which is not free now. Its process has several GPUs, because another of its tests " +
+         "asks for them, and waits only for what each of them can hold; the smallest has " + to_string(smallest) +
+         ". In its way: " + describe(blocked) +
+         ". Run the test in a process of its own, as gpu_discover_tests() does";
+}
+
 std::string rank_would_wait(const std::string& who, const std::string& what, const MpiRank& rank,
                             const ledger::Blocked& blocked) {
   return who + " is an MPI rank (" + rank.because + " of " + std::to_string(rank.local_size) +

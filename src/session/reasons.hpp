@@ -60,6 +60,10 @@ namespace gputest::session {
 /// More than the process announced when it entered.
 [[nodiscard]] std::string not_announced(const std::string& who, const std::string& what, const ledger::Blocked& others);
 
+/// More than the smallest device of a process can hold, of which it can have `smallest`, and not free now.
+[[nodiscard]] std::string beyond_smallest_device(const std::string& who, const std::string& what, Bytes smallest,
+                                                 const ledger::Blocked& blocked);
+
 /// A rank of an MPI program that has no parent lease, and would have to wait.
 [[nodiscard]] std::string rank_would_wait(const std::string& who, const std::string& what, const MpiRank& rank,
                                           const ledger::Blocked& blocked);

@@ -109,6 +109,35 @@ TEST_F(PlanCommand, every_test_is_in_exactly_one_shard) {
   EXPECT_EQ(all["shards"].size(), 3U);
 }
 
+TEST_F(PlanCommand, tests_that_would_not_run_take_no_time_of_a_shard) {
+  std::ofstream tests{folder_ + "/CTestTestfile.cmake"};
+  std::ofstream log{log_path_};
+  const auto add = [&](const std::string& name, const std::string& properties, const std::string& time) {
+    tests << "add_test(" << name << " false)\nset_tests_properties(" << name << " PROPERTIES LABELS gpu "
+          << properties << ")\n";
+    if (!time.empty()) {
+      log << "1/1 Testing: " << name << "\nTest time = " << time << " sec\nTest Passed.\n";
+    }
+  };
+  add("long", "COST 0", "3.00");
+  add("large", "ENVIRONMENT_MODIFICATION \"GPUTEST_ENTRY=set:ctest;GPUTEST_MEMORY=set:large\"", "");
+  add("disabled", "DISABLED ON", "");
+  for (const auto* name : {"a", "b", "c"}) {
+    add(name, "COST 0", "1.00");
+  }
+  tests.close();
+  log.close();
+  const auto shards = json_of({"-j16", "--shards", "2"})["shards"];
+  EXPECT_DOUBLE_EQ(shards[0]["work_s"], 3);
+  EXPECT_DOUBLE_EQ(shards[1]["work_s"], 3);
+  EXPECT_EQ(shards[0]["not_run"].get<int>() + shards[1]["not_run"].get<int>(), 2);
+  // What this machine lacks must not change the split: other machines would split the suite otherwise.
+  EXPECT_EQ(json_of({"-j16", "--shards", "2", "--devices", "1x1GiB"})["shards"][0]["tests"], shards[0]["tests"]);
+  std::string text = plan({"-j16", "--shards", "2", "--shard", "1"}).err;
+  text += plan({"-j16", "--shards", "2", "--shard", "2"}).err;
+  EXPECT_NE(text.find("would not run here"), std::string::npos) << text;
+}
+
 TEST_F(PlanCommand, numbers_select_the_same_tests_in_ctest) {
   const auto kept = folder_ + "/kept.log"; // ctest -N empties its own
   std::filesystem::copy_file(log_path_, kept);

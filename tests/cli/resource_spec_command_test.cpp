@@ -7,6 +7,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <regex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,19 +29,29 @@ std::vector<std::string> files_in(const std::string& folder) {
 
 std::vector<std::string> writing_to(const std::string& folder) { return {"devices", "--resource-spec", folder}; }
 
+void write_by_a_process_that_ends(const Tool& tool, const std::string& folder) {
+  const auto ended = tool.start_program({"/bin/sh", "-c", "\"$1\" devices --resource-spec \"$2\"; exit $?", "sh",
+                                         Tool::path(), folder})
+                         .finish();
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+}
+
 } // namespace
 
-TEST(ResourceSpecCommand, writes_a_file_under_the_pid_of_its_parent) {
+TEST(ResourceSpecCommand, writes_a_file_for_its_parent) {
   Tool tool;
   tool.set("GPUTEST_DEVICES", "simulated:2x16GiB,context=1GiB");
   const std::string folder = tool.folder().path() + "/new/folder";
   const auto ended = tool.run(writing_to(folder));
   EXPECT_EQ(ended.exit_code, 0) << ended.err;
-  const std::string name = "resource-spec-" + std::to_string(::getpid()) + ".json";
+  ASSERT_EQ(files_in(folder).size(), 1U);
+  const std::string name = files_in(folder).front();
+  EXPECT_TRUE(std::regex_match(name, std::regex{"resource-spec-[0-9a-f]+-" + std::to_string(::getpid()) +
+                                                "-[0-9]+\\.json"}))
+      << name;
   EXPECT_EQ(ended.out, "set(gputest_resource_spec \"" + name +
                            "\")\nset(gputest_devices \"16384 16384 whole\" \"16384 16384 whole\")\n"
                            "set(gputest_context_mib 1024)\n");
-  EXPECT_EQ(files_in(folder), std::vector{name});
   std::ifstream file{folder + "/" + name};
   EXPECT_EQ(nlohmann::json::parse(file)["local"][0]["gputest_mib"].size(), 2U);
   // What a test holds comes back, and is not subtracted.
@@ -69,22 +80,41 @@ TEST(ResourceSpecCommand, does_nothing_where_there_is_nothing_to_schedule) {
   }
 }
 
-TEST(ResourceSpecCommand, removes_files_of_ctests_that_have_ended_long_ago) {
+TEST(ResourceSpecCommand, removes_files_of_ctests_that_have_ended) {
+  Tool tool;
+  const std::string folder = tool.folder().path() + "/spec";
+  write_by_a_process_that_ends(tool, folder);
+  ASSERT_EQ(files_in(folder).size(), 1U);
+  const auto of_ended = files_in(folder).front();
+  EXPECT_EQ(tool.run(writing_to(folder)).exit_code, 0);
+  ASSERT_EQ(files_in(folder).size(), 1U) << "that of the shell, which has ended, is still there";
+  const auto own = files_in(folder).front();
+  EXPECT_NE(own, of_ended);
+  // One of this process stays, which has not ended, whoever writes another.
+  write_by_a_process_that_ends(tool, folder);
+  EXPECT_EQ(files_in(folder).size(), 2U);
+  EXPECT_TRUE(std::filesystem::exists(folder + "/" + own));
+}
+
+TEST(ResourceSpecCommand, removes_files_of_other_containers_and_machines_when_they_are_old) {
   Tool tool;
   const auto& folder = tool.folder();
-  const std::string ended = "resource-spec-999999999.json"; // no pid is so large
-  const std::string just_ended = "resource-spec-999999998.json";
-  const std::string running = "resource-spec-1.json";
-  for (const auto& name : {ended, just_ended, running, std::string{"mine.json"}}) {
+  const std::string old = "resource-spec-1-1-1.json"; // no identity is so small
+  const std::string old_unknown = "resource-spec-1.json";
+  const std::string young = "resource-spec-1-999999999-1.json"; // no pid is so large
+  const std::string mine = "mine.json";
+  for (const auto& name : {old, old_unknown, young, mine}) {
     folder.write(name, "", 0644);
-    if (name != just_ended) {
+    if (name != young) {
       const auto path = folder.path() + "/" + name;
       std::filesystem::last_write_time(path, std::filesystem::last_write_time(path) - std::chrono::hours{1});
     }
   }
   EXPECT_EQ(tool.run(writing_to(folder.path())).exit_code, 0);
-  EXPECT_FALSE(std::filesystem::exists(folder.path() + "/" + ended));
-  for (const auto& name : {just_ended, running, std::string{"mine.json"}}) {
+  for (const auto& name : {old, old_unknown}) {
+    EXPECT_FALSE(std::filesystem::exists(folder.path() + "/" + name)) << name;
+  }
+  for (const auto& name : {young, mine}) {
     EXPECT_TRUE(std::filesystem::exists(folder.path() + "/" + name)) << name;
   }
 }

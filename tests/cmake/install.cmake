@@ -59,6 +59,8 @@ execute_process(COMMAND "${CMAKE_COMMAND}" --install "${WORK}/build" --prefix /p
   OUTPUT_VARIABLE log COMMAND_ERROR_IS_FATAL ANY)
 require([[NOT EXISTS "${WORK}/stage/prefix/lib/below"]] "the component below is installed, too")
 require([["${log}" MATCHES "left out the test left_out: its command names [^\n]*/build/not_tested, which is not installed"]] "${log}")
+require([["${log}" MATCHES "left out the test after_left_out: it comes after the test left_out [(]DEPENDS[)], which cannot be installed: its command names [^\n]*/build/not_tested"]] "${log}")
+require([["${log}" MATCHES "left out the test of_no_configuration: its CONFIGURATIONS do not include '"]] "${log}")
 execute_process(COMMAND "${CMAKE_COMMAND}" --install "${WORK}/build" --prefix /other COMMAND_ERROR_IS_FATAL ANY OUTPUT_QUIET)
 unset(ENV{DESTDIR})
 
@@ -90,13 +92,13 @@ endforeach()
 string(REPLACE "${GPUTEST}" "${moved}/gputest/gputest" built "${built}")
 string(JSON count LENGTH "${built}" tests)
 string(JSON installed_count LENGTH "${installed}" tests)
-math(EXPR expected "${count} - 1") # left_out
+math(EXPR expected "${count} - 2") # left_out and after_left_out
 require("${installed_count} EQUAL ${expected}")
 set(other 0)
 math(EXPR last "${count} - 1")
 foreach(index RANGE ${last})
   string(JSON name GET "${built}" tests ${index} name)
-  if(name STREQUAL "left_out")
+  if(name MATCHES "left_out$")
     continue()
   endif()
   foreach(key IN ITEMS name command properties)
@@ -181,6 +183,9 @@ require([["${seen}" STREQUAL "reads: Passed\nruns_in: Passed"]] "${seen}")
 
 # What cannot be installed. Each case is a project without a language.
 function(refuse case code message)
+  file(WRITE "${WORK}/refused/${case}/below/CMakeLists.txt" "add_test(NAME between COMMAND true)
+set_tests_properties(between PROPERTIES FIXTURES_REQUIRED db)\ngpu_add_test(NAME t COMMAND true)
+set_tests_properties(t PROPERTIES DEPENDS between)\n")
   file(WRITE "${WORK}/refused/${case}/CMakeLists.txt" "cmake_minimum_required(VERSION 3.25)
 project(refused LANGUAGES NONE)
 ${code}
@@ -212,6 +217,28 @@ refuse(discovered "enable_testing()\n${package}add_executable(e IMPORTED)
 set_target_properties(e PROPERTIES IMPORTED_LOCATION \"\${CMAKE_SOURCE_DIR}/file\")\ngpu_discover_tests(e)
 gpu_install_tests(DESTINATION d)"
   "the tests of e cannot be installed: their gpu_discover_tests() names @folder@/file, ${remedy}")
+refuse(argument_of_discovered "enable_testing()\n${package}add_executable(e IMPORTED)
+set_target_properties(e PROPERTIES IMPORTED_LOCATION /bin/true)
+gpu_discover_tests(e WORKING_DIRECTORY \"\${CMAKE_SOURCE_DIR}/sub\")\ngpu_install_tests(DESTINATION d)"
+  "the tests of e cannot be installed: their gpu_discover_tests(WORKING_DIRECTORY) names @folder@/sub, ${remedy}")
+# Without the tests before it an entry could pass unprotected.
+set(setup_is_left_out "add_test(NAME setup COMMAND cat \"\${CMAKE_SOURCE_DIR}/file\")
+set_tests_properties(setup PROPERTIES FIXTURES_SETUP db)\n")
+set(why_setup "its command names @folder@/file, ${remedy}")
+refuse(fixture_is_left_out "enable_testing()\n${package}${setup_is_left_out}gpu_add_test(NAME t COMMAND true)
+set_tests_properties(t PROPERTIES FIXTURES_REQUIRED \"other;db\")\nadd_test(NAME o COMMAND true)
+set_tests_properties(o PROPERTIES FIXTURES_CLEANUP other)\ngpu_install_tests(DESTINATION d)"
+  "the test t cannot be installed: its fixture db is not complete: the test setup cannot be installed: ${why_setup}")
+refuse(fixture_is_left_out_below "enable_testing()\n${package}${setup_is_left_out}add_subdirectory(below)
+gpu_install_tests(DESTINATION d)"
+  "the test t cannot be installed: it comes after the test between (DEPENDS), which cannot be installed: its fixture db is not complete: the test setup cannot be installed: ${why_setup}")
+refuse(fixture_of_discovered "enable_testing()\n${package}${setup_is_left_out}add_executable(e IMPORTED)
+set_target_properties(e PROPERTIES IMPORTED_LOCATION /bin/true)
+gpu_discover_tests(e PROPERTIES LABELS a FIXTURES_REQUIRED db)\ngpu_install_tests(DESTINATION d)"
+  "the tests of e cannot be installed: its fixture db is not complete: the test setup cannot be installed: ${why_setup}")
+refuse(fixture_elsewhere "enable_testing()\n${package}gpu_add_test(NAME t COMMAND true)
+set_tests_properties(t PROPERTIES FIXTURES_REQUIRED db)\ngpu_install_tests(DESTINATION d)"
+  "the test t cannot be installed: its fixture db has no test that is installed.")
 refuse(missing_data "enable_testing()\n${package}gpu_add_test(NAME t COMMAND true)
 gpu_install_tests(DESTINATION d DATA nothing)" "DATA @folder@/nothing does not exist. Build it, or correct the path.")
 refuse(no_testing "${package}gpu_install_tests(DESTINATION d)"

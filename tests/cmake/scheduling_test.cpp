@@ -302,12 +302,25 @@ TEST_F(Scheduling, leaves_a_ctest_alone_whose_scripts_set_a_resource_spec_file) 
   write("script.cmake", "set(CTEST_RESOURCE_SPEC_FILE \"" + path("spec.json") + "\")\n");
   const std::string script =
       "set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES \"" + path("script.cmake") + "\")\n";
-  for (const auto& text : {script + two_halves, two_halves + script}) {
+  std::filesystem::create_directory(path("below"));
+  write("below/CMakeLists.txt", script);
+  const std::string discovered = "gpu_discover_tests(tests TEST_FILTER Small.test)\n";
+  for (const auto& text : {script + two_halves + discovered, discovered + two_halves + script,
+                           discovered + two_halves + "add_subdirectory(below)\n"}) {
     configure(text);
     const auto ended = ctest({"-j4"});
     EXPECT_EQ(ended.exit_code, 0) << ended.out;
+    EXPECT_THAT(ended.out, Not(HasSubstr("Not Run"))) << text;
     EXPECT_EQ(most_at_once(events_in(ended.out), "half"), 2) << ended.out;
   }
+}
+
+TEST_F(Scheduling, schedules_where_a_script_only_mentions_a_resource_spec_file) {
+  write("script.cmake", "# set(CTEST_RESOURCE_SPEC_FILE nothing)\nif(CTEST_RESOURCE_SPEC_FILE)\nendif()\n");
+  configure(two_halves + ("set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES \"" + path("script.cmake") + "\")\n"));
+  const auto ended = ctest({"-j4"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.out;
+  EXPECT_EQ(most_at_once(events_in(ended.out), "half"), 1) << ended.out;
 }
 
 TEST_F(Scheduling, runs_tests_with_groups_that_gputests_file_does_not_know) {

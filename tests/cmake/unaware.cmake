@@ -13,8 +13,6 @@ foreach(variable IN ITEMS GPUTEST_MEMORY GPUTEST_GPUS GPUTEST_LARGE GPUTEST_TEST
 endforeach()
 set(ENV{GPUTEST_DEVICES} simulated:1x16GiB)
 set(ENV{GPUTEST_DIR} "${WORK}/ledger")
-get_filename_component(folder "${GPUTEST}" DIRECTORY)
-set(ENV{PATH} "${folder}:$ENV{PATH}")
 
 function(require condition)
   cmake_language(EVAL CODE "if(${condition})\nset(holds TRUE)\nelse()\nset(holds FALSE)\nendif()")
@@ -31,7 +29,7 @@ endif()
 foreach(way IN ITEMS plain launched)
   set(launcher "")
   if(way STREQUAL "launched")
-    set(launcher "-D${variable}=gputest\\;run\\;--if-gpu")
+    set(launcher "-D${variable}=${GPUTEST}\\;run\\;--if-gpu")
   endif()
   execute_process(COMMAND "${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_LIST_DIR}/unaware" -B "${WORK}/${way}" ${OPTIONS} ${launcher}
     COMMAND_ERROR_IS_FATAL ANY)

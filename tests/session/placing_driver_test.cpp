@@ -145,6 +145,20 @@ TEST_F(Placing, announces_nothing_that_fits_on_too_few_of_its_devices) {
   EXPECT_EQ(session_->acquire(small, "Sort.Keys").kind, Outcome::Kind::granted);
 }
 
+TEST_F(Placing, gets_what_only_the_larger_of_its_devices_can_hold_without_waiting) {
+  Request on_two = MemoryClass::small;
+  on_two.gpus = 2;
+  const std::vector<Request> requests{60_GiB, on_two};
+  ASSERT_EQ(enter("gpus=2 gib=80,40", requests).kind, Outcome::Kind::granted);
+  EXPECT_EQ(session_->acquire(60_GiB, "Sort.Keys").kind, Outcome::Kind::granted);
+  session_->release();
+  show("gpus=2 gib=80,40 used=32212254720"); // 30 GiB
+  const auto outcome = session_->acquire(60_GiB, "Sort.Keys");
+  EXPECT_EQ(outcome.kind, Outcome::Kind::fail);
+  EXPECT_THAT(outcome.reason, HasSubstr("Sort.Keys needs 60 GiB, which is not free now"));
+  EXPECT_THAT(outcome.reason, HasSubstr("waits only for what each of them can hold; the smallest has 39.5 GiB"));
+}
+
 TEST_F(Placing, shares_the_smallest_device_of_a_whole_lease_among_ranks) {
   Request large = MemoryClass::large;
   large.gpus = 2;
