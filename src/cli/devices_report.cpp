@@ -161,9 +161,16 @@ std::string why_no_device(const DevicesReport& report) {
 
 } // namespace
 
+std::optional<Bytes> bytes_for_tests(const DeviceReport& device) {
+  if (!device.visible || !policy::why_unusable(device.facts).empty()) {
+    return std::nullopt;
+  }
+  return device.device.total - Bytes{device.reserved_bytes} - Bytes{device.external_bytes};
+}
+
 bool has_usable_device(const DevicesReport& report) {
   return std::any_of(report.devices.begin(), report.devices.end(),
-                     [](const DeviceReport& d) { return d.visible && policy::why_unusable(d.facts).empty(); });
+                     [](const DeviceReport& device) { return bytes_for_tests(device).has_value(); });
 }
 
 std::string to_text(const DevicesReport& report) {

@@ -50,6 +50,10 @@ struct DevicesReport {
   bool gpu_required = false; ///< a setting demands one
 };
 
+/// What tests and their contexts can have of a device now: its memory without what the driver keeps and what external
+/// processes hold. What other tests hold is not subtracted, because they give it back. nullopt if tests may not use it.
+[[nodiscard]] std::optional<Bytes> bytes_for_tests(const DeviceReport& device);
+
 /// Whether there is a device that tests may use.
 [[nodiscard]] bool has_usable_device(const DevicesReport& report);
 

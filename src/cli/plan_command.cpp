@@ -83,9 +83,8 @@ policy::PlannedMachine machine_of(const PlanArguments& arguments) {
     machine.context = simulated->context;
   } else {
     for (const auto& report : look_at_devices(settings_from_environment(), backend::AskDriver::yes).devices) {
-      if (report.visible && policy::why_unusable(report.facts).empty()) {
-        machine.devices.push_back({report.device, report.facts,
-                                   report.device.total - Bytes{report.reserved_bytes} - Bytes{report.external_bytes}});
+      if (const auto bytes = bytes_for_tests(report)) {
+        machine.devices.push_back({report.device, report.facts, *bytes});
         machine.context = std::max(machine.context, Bytes{report.next_context_bytes});
       }
       if (report.device.simulated) {
@@ -172,12 +171,13 @@ ExitCode plan_command(const PlanArguments& arguments) {
   if (arguments.shard != 0) {
     const auto& shard = shards[arguments.shard - 1];
     fmt::print("{}", tests_of(report, shard, arguments.numbers));
-    fmt::print(stderr,
-               "gputest: shard {} of {}: {} tests{}, {:.1f} s of work; fingerprint {}, which is the same on all machines "
-               "that split alike\n",
-               arguments.shard, arguments.shards, shard.tests.size(),
-               shard.not_run == 0 ? "" : fmt::format(", of which {} would not run here", shard.not_run),
-               shard.work.count(), fingerprint(report.suite));
+    fmt::print(
+        stderr,
+        "gputest: shard {} of {}: {} tests{}, {:.1f} s of work; fingerprint {}, which is the same on all machines "
+        "that split alike\n",
+        arguments.shard, arguments.shards, shard.tests.size(),
+        shard.not_run == 0 ? "" : fmt::format(", of which {} would not run here", shard.not_run), shard.work.count(),
+        fingerprint(report.suite));
     return ExitCode::done;
   }
   fmt::print("{}", arguments.json ? json_text(to_json(report, shards)) : to_text(report, shards));

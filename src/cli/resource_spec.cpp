@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/resource_spec.hpp"
 
+#include "policy/heap_cost.hpp"
+#include "policy/memory_request.hpp"
 #include "policy/visible_devices.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 namespace gputest::cli {
@@ -16,23 +19,20 @@ constexpr std::uint64_t mebibyte = 1ULL << 20U;
 
 /// A device as CTest knows it, in MiB.
 struct Resource {
-  std::string id;
+  const DeviceReport* device = nullptr;
   std::uint64_t total = 0;
   std::uint64_t free = 0;
-  std::uint64_t context = 0; ///< rounded up
-  bool slice = false;
 };
+
+std::uint64_t rounded_up(Bytes bytes) { return (bytes.count() + mebibyte - 1) / mebibyte; }
 
 /// Those of which tests can have something.
 std::vector<Resource> resources_of(const DevicesReport& report) {
   std::vector<Resource> resources;
   for (const auto& device : report.devices) {
-    const std::uint64_t bytes = device.device.total.count();
-    const std::uint64_t total = bytes - std::min(bytes, device.reserved_bytes);
-    const std::uint64_t free = total - std::min(total, device.external_bytes);
-    if (device.visible && policy::why_unusable(device.facts).empty() && free >= mebibyte) {
-      resources.push_back({policy::resource_id_of(device.device.uuid), total / mebibyte, free / mebibyte,
-                           (device.next_context_bytes + mebibyte - 1) / mebibyte, device.facts.mig});
+    if (const auto free = bytes_for_tests(device); free && free->count() >= mebibyte) {
+      const Bytes total = device.device.total - Bytes{device.reserved_bytes};
+      resources.push_back({&device, total.count() / mebibyte, free->count() / mebibyte});
     }
   }
   return resources;
@@ -43,8 +43,8 @@ std::vector<Resource> resources_of(const DevicesReport& report) {
 std::string resource_spec(const DevicesReport& report) {
   std::string devices;
   for (const auto& resource : resources_of(report)) {
-    devices += fmt::format("{}\n    {{\"id\": \"{}\", \"slots\": {}}}", devices.empty() ? "" : ",", resource.id,
-                           resource.free);
+    devices += fmt::format("{}\n    {{\"id\": \"{}\", \"slots\": {}}}", devices.empty() ? "" : ",",
+                           policy::resource_id_of(resource.device->device.uuid), resource.free);
   }
   if (devices.empty()) {
     return "";
@@ -56,12 +56,27 @@ std::string resource_spec(const DevicesReport& report) {
 std::string resource_facts(const DevicesReport& report, const std::string& file) {
   std::string devices;
   std::uint64_t context = 0;
+  std::uint64_t largest = 0;
+  std::optional<Bytes> smallest;
   for (const auto& resource : resources_of(report)) {
-    devices += fmt::format(" \"{} {} {}\"", resource.total, resource.free, resource.slice ? "slice" : "whole");
-    context = std::max(context, resource.context);
+    const auto& device = *resource.device;
+    devices += fmt::format(" \"{} {} {}\"", resource.total, resource.free, device.facts.mig ? "slice" : "whole");
+    context = std::max(context, rounded_up(Bytes{device.next_context_bytes}));
+    largest = std::max(largest, resource.total);
+    smallest = std::min(smallest.value_or(device.device.total), device.device.total);
   }
-  return fmt::format("set(gputest_resource_spec \"{}\")\nset(gputest_devices{})\nset(gputest_context_mib {})\n", file,
-                     devices, context);
+  const auto small = policy::to_memory_request(MemoryClass::small, Bytes{});
+  const auto medium = policy::to_memory_request(MemoryClass::medium, smallest.value_or(Bytes{}));
+  const std::uint64_t alone = context == 0 ? 1 : 0; // two halves are a whole device
+  return fmt::format("set(gputest_resource_spec \"{}\")\n"
+                     "set(gputest_devices{})\n"
+                     "set(gputest_largest_mib {})\n"
+                     "set(gputest_context_mib {})\n"
+                     "set(gputest_small_mib {})\n"
+                     "set(gputest_medium_mib {})\n"
+                     "set(gputest_beside_heap_mib {})\n",
+                     file, devices, largest, context, rounded_up(small.bytes), rounded_up(medium.bytes) + alone,
+                     rounded_up(policy::heap_cost(Bytes{mebibyte})) - 1);
 }
 
 } // namespace gputest::cli

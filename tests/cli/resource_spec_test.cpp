@@ -30,10 +30,20 @@ TEST(ResourceSpec, gives_each_device_a_slot_for_each_mebibyte_that_tests_can_hav
     "version": {"major": 1, "minor": 0},
     "local": [{"gputest_mib": [{"id": "gpu_8a3f_aaaa", "slots": 138751}, {"id": "mig_77aa_bbbb", "slots": 16384}]}]
   })"));
-  EXPECT_EQ(resource_facts(report, "resource-spec-1.json"), "set(gputest_resource_spec \"resource-spec-1.json\")\n"
-                                                            "set(gputest_devices \"142847 138751 whole\" \"16384 16384 "
-                                                            "slice\")\n"
-                                                            "set(gputest_context_mib 521)\n");
+  EXPECT_EQ(resource_facts(report, "resource-spec-1.json"), R"(set(gputest_resource_spec "resource-spec-1.json")
+set(gputest_devices "142847 138751 whole" "16384 16384 slice")
+set(gputest_largest_mib 142847)
+set(gputest_context_mib 521)
+set(gputest_small_mib 256)
+set(gputest_medium_mib 8192)
+set(gputest_beside_heap_mib 2)
+)");
+}
+
+TEST(ResourceSpec, keeps_two_medium_tests_apart_although_contexts_take_nothing) {
+  DevicesReport report;
+  report.devices = {device("SIM-1", 16_GiB)};
+  EXPECT_NE(resource_facts(report, "").find("set(gputest_medium_mib 8193)"), std::string::npos);
 }
 
 TEST(ResourceSpec, leaves_out_devices_that_tests_cannot_use) {

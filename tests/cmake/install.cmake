@@ -6,22 +6,9 @@
 #         [-DOPTIONS=<options of the configure step>] -P install.cmake
 cmake_minimum_required(VERSION 3.25)
 
-file(REMOVE_RECURSE "${WORK}")
-foreach(variable IN ITEMS GPUTEST_MEMORY GPUTEST_GPUS GPUTEST_LARGE GPUTEST_TEST GPUTEST_ENTRY GPUTEST_RUN_MODE
-        GPUTEST_FORBID_SKIP GPUTEST_REQUIRE_GPU GPUTEST_WAIT_LIMIT GPUTEST_LEASE_OF CUDA_VISIBLE_DEVICES
-        CTEST_PARALLEL_LEVEL GTEST_FILTER GTEST_TOTAL_SHARDS GTEST_SHARD_INDEX DESTDIR)
-  unset(ENV{${variable}})
-endforeach()
-set(ENV{GPUTEST_DIR} "${WORK}/ledger")
+include("${CMAKE_CURRENT_LIST_DIR}/ctest_run.cmake")
 set(ENV{GPUTEST_RUN_MODE} serial)
 set(ENV{GPUTEST_DEVICES} simulated:1x4GiB)
-
-function(require condition)
-  cmake_language(EVAL CODE "if(${condition})\nset(holds TRUE)\nelse()\nset(holds FALSE)\nendif()")
-  if(NOT holds)
-    message(FATAL_ERROR "not true: ${condition}\n${ARGN}")
-  endif()
-endfunction()
 
 # What ctest knows of its tests.
 function(entries_of folder result)

@@ -7,9 +7,15 @@ include("${MODULES}/detail/bytes.cmake")
 include("${MODULES}/detail/resource_groups.cmake")
 set_property(GLOBAL PROPERTY failures 0)
 
-# expect_needs(<MiB of a device, 0: nothing> <devices> <request> [<device>...]): contexts take 512 MiB.
+# What `gputest devices --resource-spec` says of the classes, for devices of at least 16 GiB.
+set(gputest_context_mib 512)
+set(gputest_small_mib 256)
+set(gputest_medium_mib 8192)
+set(gputest_beside_heap_mib 2)
+
+# expect_needs(<MiB of a device, 0: nothing> <devices> <request> [<device>...])
 function(expect_needs mib gpus request)
-  _gputest_needs("${request}" "${ARGN}" 512 "${default_large}" seen_mib seen_gpus)
+  _gputest_needs("${request}" "${ARGN}" "${default_large}" seen_mib seen_gpus)
   if(NOT "${seen_mib} ${seen_gpus}" STREQUAL "${mib} ${gpus}")
     set_property(GLOBAL PROPERTY failures 1)
     message(NOTICE "FAILED ${request} on ${ARGN}: expected ${mib} MiB of ${gpus}, seen ${seen_mib} of ${seen_gpus}")
@@ -39,7 +45,7 @@ expect_needs(0 1 "medium 40GiB 2 - -" "${large_card}" "${card}")
 # What no device can hold: CTest would not run it.
 expect_needs(0 1 "medium 15.6GiB 1 - -" "${card}")
 expect_needs(0 1 "medium 3GiB 1 - -")
-# Medium without bytes: half of the smallest device.
+# Medium without bytes.
 expect_needs(8704 1 "medium any 1 - -" "${card}")
 expect_needs(8704 1 "medium any 1 - -" "${large_card}" "${card}")
 # Large: excluded tests wait for nothing, serial ones run alone.
@@ -79,7 +85,7 @@ function(expect_schedule groups cost request)
 endfunction()
 
 set(gputest_devices "${card}" "${card}")
-set(gputest_context_mib 512)
+set(gputest_largest_mib 16384)
 # More than an eighth of a device: the more, the earlier.
 expect_schedule("1,gputest_mib:768" "" "small any 1 - -")
 expect_schedule("1,gputest_mib:2048" "" "medium 1.5GiB 1 - -")

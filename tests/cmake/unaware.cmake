@@ -5,21 +5,8 @@
 #   cmake -DGPUTEST=<the tool> -DWORK=<scratch folder> [-DOPTIONS=<options of the configure step>] -P unaware.cmake
 cmake_minimum_required(VERSION 3.25)
 
-file(REMOVE_RECURSE "${WORK}")
-foreach(variable IN ITEMS GPUTEST_MEMORY GPUTEST_GPUS GPUTEST_LARGE GPUTEST_TEST GPUTEST_ENTRY GPUTEST_RUN_MODE
-        GPUTEST_FORBID_SKIP GPUTEST_REQUIRE_GPU GPUTEST_WAIT_LIMIT GPUTEST_LEASE_OF GPUTEST_USES_GPU CUDA_VISIBLE_DEVICES
-        CTEST_PARALLEL_LEVEL GTEST_FILTER GTEST_TOTAL_SHARDS GTEST_SHARD_INDEX)
-  unset(ENV{${variable}})
-endforeach()
+include("${CMAKE_CURRENT_LIST_DIR}/ctest_run.cmake")
 set(ENV{GPUTEST_DEVICES} simulated:1x16GiB)
-set(ENV{GPUTEST_DIR} "${WORK}/ledger")
-
-function(require condition)
-  cmake_language(EVAL CODE "if(${condition})\nset(holds TRUE)\nelse()\nset(holds FALSE)\nendif()")
-  if(NOT holds)
-    message(FATAL_ERROR "not true: ${condition}\n${ARGN}")
-  endif()
-endfunction()
 
 # Up to 3.28 CMAKE_CROSSCOMPILING_EMULATOR goes before tests also if nothing is cross-compiled.
 set(variable CMAKE_TEST_LAUNCHER)

@@ -18,7 +18,7 @@ should_fail(no_value [[gpu_install_tests(DESTINATION)]]
 should_fail(no_value_in_the_middle [[gpu_install_tests(DESTINATION d COMPONENT DATA x)]]
   "gpu_install_tests: COMPONENT has no value; allowed: the name of a component.")
 should_fail(no_configuration [[gpu_install_tests(DESTINATION d CONFIGURATIONS)]]
-  "gpu_install_tests: CONFIGURATIONS has no value; allowed: one or more names of configurations such as Release.")
+  "gpu_install_tests: CONFIGURATIONS has no value; allowed: one or more names of configurations such as Release, none of them empty.")
 should_fail(no_data [[gpu_install_tests(DESTINATION d DATA)]]
   "gpu_install_tests: DATA has no value; allowed: files and directories, absolute or relative to the current source directory.")
 should_fail(outside [[gpu_install_tests(DESTINATION lib/../../d)]]

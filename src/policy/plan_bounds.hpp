@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "policy/plan_demand.hpp"
+#include "policy/suite_plan.hpp"
+
+#include <vector>
+
+namespace gputest::policy {
+
+/// How many of ctest's jobs a test takes.
+[[nodiscard]] unsigned jobs_of(const PlannedTest& test, const PlannedMachine& machine);
+
+/// What no order of the tests can make shorter, the largest first, of a plan whose runs are known. Pure.
+[[nodiscard]] std::vector<PlanBound> bounds_of(const std::vector<PlannedTest>& tests, const PlannedMachine& machine,
+                                               const std::vector<PlannedDemand>& demands,
+                                               const std::vector<PlannedRun>& runs);
+
+} // namespace gputest::policy
