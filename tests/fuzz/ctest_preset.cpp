@@ -2,7 +2,8 @@
 // Files of CMake presets. An input is one; `p` is the preset that is looked for.
 
 #include "platform/ctest_preset.hpp"
-#include "fuzz/scratch_folder.hpp"
+#include "fuzz/fuzzer.hpp"
+#include "platform/scratch_folder.hpp"
 
 #include <fstream>
 
@@ -20,7 +21,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (may_include({reinterpret_cast<const char*>(data), size})) {
     return 0;
   }
-  static const tests::ScratchFolder folder;
+  static const platform::ScratchFolder folder;
   const std::string path = folder.path() + "/presets.json";
   std::ofstream{path, std::ios::binary}.write(reinterpret_cast<const char*>(data), static_cast<std::streamsize>(size));
   const auto preset = platform::read_test_preset(path, "p");

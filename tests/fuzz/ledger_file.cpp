@@ -4,10 +4,10 @@
 // devices, wanted, overhead, largest, lease, since, pid, uid, gpus, <name, rest of the line>.
 
 #include "fuzz/fuzzer.hpp"
-#include "fuzz/scratch_folder.hpp"
 #include "fuzz/tokens.hpp"
 #include "ledger/ledger.hpp"
 #include "ledger/stored_record.hpp"
+#include "platform/scratch_folder.hpp"
 #include "session/messages.hpp"
 #include "support/observed.hpp"
 
@@ -99,7 +99,7 @@ public:
 private:
   static constexpr std::size_t used_slots_offset = 4096 + ledger::ledger_layout.table_bytes;
 
-  tests::ScratchFolder folder_;
+  platform::ScratchFolder folder_;
   platform::SlotStore store_{folder_.path(), ledger::ledger_name, ledger::ledger_layout};
   std::size_t written_ = ledger::slots_of_a_user; ///< slots that may not be empty
 };

@@ -4,7 +4,7 @@
 
 #include "platform/slot_store.hpp"
 #include "fuzz/fuzzer.hpp"
-#include "fuzz/scratch_folder.hpp"
+#include "platform/scratch_folder.hpp"
 
 #include <gputest/error.hpp>
 
@@ -54,7 +54,7 @@ void use(SlotStore& store) {
 } // namespace
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const tests::ScratchFolder folder;
+  static const platform::ScratchFolder folder;
   static const std::string file = make_store(folder.path());
   const std::size_t length = write_file(file, data, size);
   try {
