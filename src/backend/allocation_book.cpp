@@ -58,6 +58,18 @@ void AllocationBook::add(std::uint64_t address, const Allocation& allocation) {
     of_device.peak = now;
     of_device.at_peak = of_device.now;
   }
+  tell(allocation.device, of_device);
+}
+
+void AllocationBook::watch(Watcher watcher) {
+  const std::lock_guard guard{mutex_};
+  watcher_ = std::move(watcher);
+}
+
+void AllocationBook::tell(int device, const OfDevice& of_device) const {
+  if (watcher_) {
+    watcher_(device, total(of_device.now));
+  }
 }
 
 void AllocationBook::remove(std::uint64_t address) {
@@ -100,6 +112,7 @@ void AllocationBook::take_off(const Entry& entry) {
   auto& of_device = devices_[allocation.device];
   note_largest(allocation.device, of_device);
   of_device.now.at(index_of(allocation.kind)) -= allocation.bytes;
+  tell(allocation.device, of_device);
 }
 
 /// Those of the period that take the most, as groups of one function and size.

@@ -58,14 +58,19 @@ std::string Library::describe(Result result) const {
   return std::string{name} + " (" + std::to_string(result) + ")";
 }
 
-std::string full_uuid(const std::vector<std::string>& uuids, const Uuid& uuid) {
+std::string to_string(const Uuid& uuid) {
   constexpr const char* digits = "0123456789abcdef";
-  std::string bare; // without the `GPU-` or `MIG-` before it, which CUDA does not tell
+  std::string bare;
   for (std::size_t i = 0; i < uuid.size(); ++i) {
     bare += i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "";
     bare += digits[uuid.at(i) >> 4U];
     bare += digits[uuid.at(i) & 15U];
   }
+  return bare;
+}
+
+std::string full_uuid(const std::vector<std::string>& uuids, const Uuid& uuid) {
+  const auto bare = to_string(uuid);
   const auto found = std::find_if(uuids.begin(), uuids.end(), [&](const std::string& full) {
     return full.size() > bare.size() && full.compare(full.size() - bare.size(), bare.size(), bare) == 0;
   });

@@ -38,6 +38,9 @@ private:
   Functions functions_;
 };
 
+/// Its digits, without the `GPU-` or `MIG-` before them, which CUDA does not tell.
+[[nodiscard]] std::string to_string(const Uuid& uuid);
+
 /// That of `uuids` (`GPU-...`, `MIG-...`) which CUDA means; empty if it is none of them.
 [[nodiscard]] std::string full_uuid(const std::vector<std::string>& uuids, const Uuid& uuid);
 

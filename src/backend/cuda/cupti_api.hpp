@@ -230,6 +230,7 @@ struct DriverFunctions {
   cuda::Result (*pointer_attribute)(void* value, int attribute, cuda::DevicePointer) = nullptr;
   cuda::Result (*device_count)(int*) = nullptr;
   cuda::Result (*primary_state)(cuda::Device, unsigned* flags, int* active) = nullptr;
+  cuda::Result (*uuid)(cuda::Uuid*, cuda::Device) = nullptr;                            ///< optional: CUDA 11.4
   cuda::Result (*graph_memory)(cuda::Device, int attribute, void* value) = nullptr;     ///< optional: CUDA 11.4
   cuda::Result (*set_graph_memory)(cuda::Device, int attribute, void* value) = nullptr; ///< optional: CUDA 11.4
 

@@ -5,6 +5,7 @@
 #include "backend/cuda/cuda_driver_library.hpp"
 #include "backend/cuda/cupti_api.hpp"
 #include "backend/cuda/driver_allocations.hpp"
+#include "backend/tree_usage.hpp"
 #include "platform/shared_library.hpp"
 
 #include <algorithm>
@@ -58,6 +59,20 @@ public:
       }
     }
     return why.empty() ? "libcupti.so is neither in the linker's path nor in CUDA_HOME nor in /usr/local/cuda" : why;
+  }
+
+  /// Tells the launcher's tree from now on; `why`, if it is not empty, is why there is nothing to tell.
+  void report_to(std::unique_ptr<TreeMember> member, const std::string& why) {
+    member_ = std::move(member);
+    if (!why.empty()) {
+      member_->cannot_be_metered(why);
+    }
+    book_.watch([this](int device, std::uint64_t bytes) {
+      cuda::Uuid uuid{};
+      if (driver_.uuid != nullptr && driver_.uuid(&uuid, device) == cuda::success) {
+        member_->allocated(cuda::to_string(uuid), bytes);
+      }
+    });
   }
 
   void begin() noexcept override {
@@ -201,6 +216,7 @@ private:
   cupti::DriverFunctions driver_;
   cupti::Functions cupti_;
   cupti::Subscriber subscriber_ = nullptr;
+  std::unique_ptr<TreeMember> member_; ///< null if no launcher wants to know
   AllocationBook book_;
   DriverAllocations allocations_{book_, driver_, cupti_};
   std::map<cuda::Device, std::uint64_t> graphs_before_;
@@ -209,9 +225,15 @@ private:
 
 } // namespace
 
-std::unique_ptr<Meter> open_cupti_meter(const std::string& cuda_folder, std::string& why) {
+std::unique_ptr<Meter> open_cupti_meter(const std::string& cuda_folder, const std::string& tree_file,
+                                        std::string& why) {
   auto meter = std::make_unique<CuptiMeter>();
   why = meter->open(cuda_folder);
+  if (!tree_file.empty()) {
+    if (auto member = TreeMember::join(tree_file)) {
+      meter->report_to(std::move(member), why);
+    }
+  }
   return why.empty() ? std::move(meter) : nullptr;
 }
 

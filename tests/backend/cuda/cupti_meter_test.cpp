@@ -3,6 +3,7 @@
 #include "backend/cuda/cupti_meter.hpp"
 
 #include "backend/cuda/cupti_api.hpp"
+#include "backend/tree_usage.hpp"
 #include "platform/shared_library.hpp"
 
 #include <gtest/gtest.h>
@@ -47,7 +48,7 @@ protected:
 int CuptiMeterTest::context = 0;
 
 TEST_F(CuptiMeterTest, is_exact) {
-  const auto meter = open_cupti_meter("", why_);
+  const auto meter = open_cupti_meter("", "", why_);
   ASSERT_NE(meter, nullptr) << why_;
   meter->begin();
   allocate(1, 300);
@@ -58,7 +59,7 @@ TEST_F(CuptiMeterTest, is_exact) {
 }
 
 TEST_F(CuptiMeterTest, counts_nothing_as_nothing) {
-  const auto meter = open_cupti_meter("", why_);
+  const auto meter = open_cupti_meter("", "", why_);
   ASSERT_NE(meter, nullptr) << why_;
   meter->begin();
   const auto usage = meter->end();
@@ -67,7 +68,7 @@ TEST_F(CuptiMeterTest, counts_nothing_as_nothing) {
 }
 
 TEST_F(CuptiMeterTest, forgets_what_a_context_takes_with_it) {
-  const auto meter = open_cupti_meter("", why_);
+  const auto meter = open_cupti_meter("", "", why_);
   ASSERT_NE(meter, nullptr) << why_;
   meter->begin();
   allocate(1, 300);
@@ -79,7 +80,7 @@ TEST_F(CuptiMeterTest, forgets_what_a_context_takes_with_it) {
 }
 
 TEST_F(CuptiMeterTest, adds_what_graphs_have_used_since_the_period_began) {
-  const auto meter = open_cupti_meter("", why_);
+  const auto meter = open_cupti_meter("", "", why_);
   ASSERT_NE(meter, nullptr) << why_;
   setenv("FAKE_GRAPHS", "1000", 1);
   meter->begin();
@@ -93,14 +94,34 @@ TEST_F(CuptiMeterTest, adds_what_graphs_have_used_since_the_period_began) {
 
 TEST_F(CuptiMeterTest, says_that_another_tool_uses_cupti) {
   setenv("FAKE_CUPTI", "39", 1);
-  EXPECT_EQ(open_cupti_meter("", why_), nullptr);
+  EXPECT_EQ(open_cupti_meter("", "", why_), nullptr);
   EXPECT_EQ(why_, "another tool uses CUPTI: a profiler, compute-sanitizer, or the program itself");
 }
 
 TEST_F(CuptiMeterTest, says_what_cupti_answers) {
   setenv("FAKE_CUPTI", "15", 1);
-  EXPECT_EQ(open_cupti_meter("", why_), nullptr);
+  EXPECT_EQ(open_cupti_meter("", "", why_), nullptr);
   EXPECT_NE(why_.find("answers CUPTI_ERROR_OF_THE_FAKE (15)"), std::string::npos) << why_;
+}
+
+TEST_F(CuptiMeterTest, tells_the_launcher_what_is_allocated) {
+  TreeUsage tree;
+  const auto meter = open_cupti_meter("", tree.path(), why_);
+  ASSERT_NE(meter, nullptr) << why_;
+  allocate(1, 300);
+  allocate(2, 50);
+  ASSERT_EQ(tree.peaks().size(), 1U);
+  EXPECT_EQ(tree.peaks()[0].uuid, "00000000-0000-0000-0000-000000000007");
+  EXPECT_EQ(tree.peaks()[0].bytes, Bytes{350});
+  EXPECT_EQ(tree.why_not_exact(), "");
+}
+
+TEST_F(CuptiMeterTest, tells_the_launcher_why_nothing_is_known) {
+  setenv("FAKE_CUPTI", "39", 1);
+  TreeUsage tree;
+  EXPECT_EQ(open_cupti_meter("", tree.path(), why_), nullptr);
+  EXPECT_EQ(tree.why_not_exact(), why_);
+  EXPECT_EQ(tree.members().size(), 1U);
 }
 
 } // namespace
