@@ -10,7 +10,9 @@ install(TARGETS gputest_core
   ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
   FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 if(GPUTEST_BUILD_CLI)
-  install(TARGETS gputest_cli EXPORT gputest-targets RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+  install(TARGETS gputest_cli gputest_injection EXPORT gputest-targets
+    RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}"
+    LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/gputest")
   if(TARGET gputest_documents)
     set(documents_dir "${PROJECT_BINARY_DIR}/src/cli/documents")
     install(FILES "${documents_dir}/gputest.1" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")

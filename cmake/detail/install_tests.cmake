@@ -162,11 +162,16 @@ function(_gputest_install_tests destination component configurations exclude_fro
   if(TARGET gputest::cli)
     get_target_property(imported gputest::cli IMPORTED)
     if(imported)
-      install(IMPORTED_RUNTIME_ARTIFACTS gputest::cli RUNTIME DESTINATION "${destination}/gputest" ${file_options})
+      install(IMPORTED_RUNTIME_ARTIFACTS gputest::cli gputest::injection
+        RUNTIME DESTINATION "${destination}/gputest" ${file_options}
+        LIBRARY DESTINATION "${destination}/gputest" ${file_options})
     else()
       get_target_property(tool gputest::cli ALIASED_TARGET)
-      set_property(TARGET ${tool} PROPERTY EXCLUDE_FROM_ALL OFF)
-      install(TARGETS ${tool} RUNTIME DESTINATION "${destination}/gputest" ${file_options})
+      get_target_property(injection gputest::injection ALIASED_TARGET)
+      set_property(TARGET ${tool} ${injection} PROPERTY EXCLUDE_FROM_ALL OFF)
+      install(TARGETS ${tool} ${injection}
+        RUNTIME DESTINATION "${destination}/gputest" ${file_options}
+        LIBRARY DESTINATION "${destination}/gputest" ${file_options})
     endif()
     string(APPEND text "installed_as([=[$<TARGET_FILE:gputest::cli>]=] [=[gputest/$<TARGET_FILE_NAME:gputest::cli>]=])\n")
   endif()

@@ -65,6 +65,8 @@ struct Settings {
   std::optional<MpiRank> rank; ///< nullopt if the process is not a rank
   std::string lease_of;        ///< names the holder of the parent lease, from GPUTEST_LEASE_OF
   MeterSetting meter = MeterSetting::automatic;
+  std::string meter_file;  ///< where the launcher above reads what this process allocates; empty: there is none
+  std::string cuda_folder; ///< of the CUDA Toolkit, searched for CUPTI: CUDA_HOME, or CUDA_PATH; may be empty
 };
 
 /// What gpu_add_test() says of one CTest entry.

@@ -18,6 +18,8 @@
 
 #include <cstdio>
 #include <exception>
+#include <filesystem>
+#include <system_error>
 
 namespace gputest::cli {
 
@@ -36,16 +38,32 @@ ExitCode report(const Outcome& outcome) {
 
 constexpr const char* entry_variable = "GPUTEST_ENTRY";
 
+/// The library that tells what a process allocates: beside this tool, or where it is installed. Empty: there is none.
+std::string path_of_injection() {
+  const auto tool = std::filesystem::path{platform::executable_of(platform::own_pid()).value_or("")}.parent_path();
+  for (const auto& folder : {tool, tool / GPUTEST_LIBRARIES_FROM_TOOL}) {
+    const auto file = folder / "libgputest_injection.so";
+    std::error_code none;
+    if (std::filesystem::exists(file, none)) {
+      return file.string();
+    }
+  }
+  return {};
+}
+
 /// Runs the command for an entry of gpu_add_test(), as a child of this process, and ends as CTest is to see it.
 ///
 /// The session is not given back: processes that the command has left behind may still use the device.
-[[noreturn]] void supervise(const RunArguments& arguments, const std::string& entry, bool will_fail) {
+[[noreturn]] void supervise(const session::Session& session, const RunArguments& arguments, bool will_fail) {
+  const auto& entry = session.entry().name;
   if (auto limit = core::TimeLimit::take()) {
     limit->start(entry.empty() ? arguments.command.front() : entry, true);
   }
   const platform::ReportFile report_file;
   platform::set_variable(entry_variable, report_file.path());
-  const auto end = platform::run_supervised(arguments.command);
+  const auto usage = session.measure_command(path_of_injection());
+  const auto end = usage ? platform::run_supervised(arguments.command, [&] { usage->look(); })
+                         : platform::run_supervised(arguments.command);
   if (end.error != 0) {
     const auto code = report(problem_of_exec(arguments.command.front(), end.error));
     will_fail ? core::fail_in_spite_of_will_fail("the entry", "") : platform::end_now(to_int(code));
@@ -123,7 +141,7 @@ ExitCode run_leased(const RunArguments& arguments, const settings::EntryWatcher&
 
   session.hand_over();
   if (watcher.ctest) {
-    supervise(arguments, run.entry.name, watcher.will_fail);
+    supervise(session, arguments, watcher.will_fail);
   }
   mention_time_limit(arguments);
   return run_without_a_lease(arguments);

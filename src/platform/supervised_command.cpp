@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <ctime>
 
 #include <fcntl.h>
 #include <sys/prctl.h>
@@ -51,7 +52,7 @@ int error_of_exec(int errors) {
 
 } // namespace
 
-CommandEnd run_supervised(std::vector<std::string> command) {
+CommandEnd run_supervised(std::vector<std::string> command, const std::function<void()>& look) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
     return {errno};
@@ -87,7 +88,11 @@ CommandEnd run_supervised(std::vector<std::string> command) {
       return {error, WIFEXITED(status) ? WEXITSTATUS(status) : 0, WIFSIGNALED(status) ? WTERMSIG(status) : 0};
     }
     siginfo_t info{};
-    const int signal = ::sigwaitinfo(&waited, &info);
+    constexpr timespec between_looks{0, 100'000'000};
+    const int signal = look ? ::sigtimedwait(&waited, &info, &between_looks) : ::sigwaitinfo(&waited, &info);
+    if (look) {
+      look();
+    }
     if (signal > 0 && signal != SIGCHLD && info.si_code != SI_KERNEL) {
       ::kill(child, signal);
     }

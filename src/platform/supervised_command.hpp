@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -15,8 +16,10 @@ struct CommandEnd {
 
 /// Runs a command, whose name is looked for in PATH, as a child, and blocks until it has ended.
 ///
+/// Calls `look`, if it is given, about ten times a second while the command runs.
+///
 /// The child is killed if this process dies. Signals that are sent to this process are passed on to it; those that a
 /// terminal sends reach it by themselves. To be called once, from a process with one thread.
-[[nodiscard]] CommandEnd run_supervised(std::vector<std::string> command);
+[[nodiscard]] CommandEnd run_supervised(std::vector<std::string> command, const std::function<void()>& look = {});
 
 } // namespace gputest::platform

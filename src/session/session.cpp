@@ -142,6 +142,11 @@ std::string Session::loss() const {
   }
 }
 
+std::unique_ptr<CommandUsage> Session::measure_command(const std::string& injection) const {
+  return settings_.meter == MeterSetting::automatic ? std::make_unique<CommandUsage>(machine_, indices_, injection)
+                                                    : nullptr;
+}
+
 void Session::hand_over() {
   if (!parent_lease_) {
     ledger_->inherit_across_exec();

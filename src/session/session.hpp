@@ -10,6 +10,7 @@
 #include "session/answers.hpp"
 #include "session/capable_devices.hpp"
 #include "session/choice.hpp"
+#include "session/command_usage.hpp"
 #include "session/device_heap.hpp"
 #include "session/overhead.hpp"
 #include "session/own_contexts.hpp"
@@ -73,6 +74,10 @@ public:
   /// From now on each lease is measured. Call it after enter(), before the first use of devices. Not for a process that
   /// becomes another program.
   void measure() { meter_ = &process_->meter(settings_.meter); }
+
+  /// Begins to measure the command that this process is about to start as a child, on the devices of its lease. Sets
+  /// variables that the command inherits. Null if GPUTEST_METER says so. `injection`: see CommandUsage. Throws Error.
+  [[nodiscard]] std::unique_ptr<CommandUsage> measure_command(const std::string& injection) const;
 
   /// Sets the heap of the devices that acquire() has leased for the test `who`, before its first kernel. Gives the
   /// lease back if that fails. Not for a process that becomes another program.

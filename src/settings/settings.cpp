@@ -175,8 +175,17 @@ Settings parse_settings(const ReadVariable& read) {
   settings.meter = parse_word<MeterSetting>(
       text_of(read, meter, "auto"), meter,
       {{"auto", MeterSetting::automatic}, {"sampled", MeterSetting::sampled}, {"off", MeterSetting::off}});
+  const auto [meter_file, cuda_folder] = parse_meter_of_launcher(read);
+  settings.meter_file = meter_file;
+  settings.cuda_folder = cuda_folder;
   return settings;
 }
+
+MeterOfLauncher parse_meter_of_launcher(const ReadVariable& read) {
+  return {text_of(read, "GPUTEST_METER_FILE", ""), text_of(read, "CUDA_HOME", text_of(read, "CUDA_PATH", "").c_str())};
+}
+
+MeterOfLauncher meter_of_launcher() { return parse_meter_of_launcher(platform::read_variable); }
 
 Scheduling parse_scheduling(const ReadVariable& read) {
   const char* const name = "GPUTEST_SCHEDULING";

@@ -65,6 +65,16 @@ struct TimeLimit {
 /// is not set or empty. Throws InvalidSetting.
 [[nodiscard]] std::optional<TimeLimit> parse_time_limit(const ReadVariable& read);
 
+/// Who wants to know what this process allocates, and what is needed to find out.
+struct MeterOfLauncher {
+  std::string file;        ///< GPUTEST_METER_FILE, which the launcher above sets; empty: there is none
+  std::string cuda_folder; ///< CUDA_HOME, or CUDA_PATH; may be empty
+};
+
+/// Reads only these variables. Throws nothing but std::bad_alloc.
+[[nodiscard]] MeterOfLauncher parse_meter_of_launcher(const ReadVariable& read);
+[[nodiscard]] MeterOfLauncher meter_of_launcher();
+
 /// What settings_from_environment() does, with an environment of the caller's.
 [[nodiscard]] Settings parse_settings(const ReadVariable& read);
 

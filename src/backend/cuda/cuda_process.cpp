@@ -3,6 +3,11 @@
 
 #include "backend/cuda/cuda_driver.hpp"
 #include "backend/cuda/cuda_driver_memory.hpp"
+#include "backend/cuda/cupti_meter.hpp"
+#include "settings/settings.hpp"
+
+#include <memory>
+#include <utility>
 
 namespace gputest::backend {
 
@@ -41,12 +46,23 @@ private:
   CudaMemory& driver_ = CudaMemory::instance();
 };
 
+std::unique_ptr<Meter> open_meter(MeterSetting setting) {
+  if (setting != MeterSetting::automatic) {
+    return std::make_unique<NoMeter>("GPUTEST_METER says so");
+  }
+  const auto settings = settings::of_process();
+  std::string why;
+  auto meter = open_cupti_meter(settings.cuda_folder, settings.meter_file, why);
+  return meter ? std::move(meter) : std::make_unique<NoMeter>(why);
+}
+
 class CudaProcess final : public ThisProcess {
 public:
   [[nodiscard]] bool in_use() const override { return cuda_is_initialised(); }
   [[nodiscard]] Settled synchronize_and_trim() override { return backend::synchronize_and_trim(); }
-  [[nodiscard]] Meter& meter(MeterSetting /*setting*/) override {
-    static NoMeter meter{"there is no meter for GPUs"};
+  [[nodiscard]] Meter& meter(MeterSetting setting) override {
+    // Never destroyed: memory may be freed by a global variable's destructor.
+    static Meter& meter = *open_meter(setting).release();
     return meter;
   }
   [[nodiscard]] bool sees_only(const std::vector<std::string>& uuids) const override { return cuda_sees_only(uuids); }

@@ -1,9 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "backend/simulated/simulated_meter.hpp"
 
+#include "backend/simulated/own_simulated_devices.hpp"
+#include "backend/tree_usage.hpp"
+#include "settings/settings.hpp"
+
+#include <memory>
+
 namespace gputest::backend {
 
 namespace {
+
+/// Tells the launcher above, if there is one, what is allocated.
+void report_to_launcher(AllocationBook& book) {
+  const auto file = settings::of_process().meter_file;
+  if (file.empty()) {
+    return;
+  }
+  if (std::shared_ptr<TreeMember> member = TreeMember::join(file)) {
+    book.watch([member](int device, std::uint64_t bytes) {
+      const auto uuids = OwnSimulatedDevices::instance("what this process has allocated").uuids();
+      member->allocated(uuids.at(static_cast<std::size_t>(device)), bytes);
+    });
+  }
+}
 
 class SimulatedMeter : public Meter {
 public:
@@ -36,7 +56,11 @@ private:
 } // namespace
 
 AllocationBook& simulated_book() {
-  static AllocationBook& book = *new AllocationBook; // NOLINT(cppcoreguidelines-owning-memory)
+  static AllocationBook& book = *[] {
+    auto* const made = new AllocationBook; // NOLINT(cppcoreguidelines-owning-memory)
+    report_to_launcher(*made);
+    return made;
+  }();
   return book;
 }
 
