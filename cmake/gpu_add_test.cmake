@@ -8,6 +8,7 @@
 #                [MEMORY small|medium|large|<size>]
 #                [GPUS <n>]
 #                [HEAP <size>]
+#                [KEEPS <size>]
 #                [REQUIRES <capability>...]
 #                [LARGE exclude|serial|wait]
 #                [LAUNCHER on|off]
@@ -34,6 +35,9 @@
 #                    sets it on the test's devices before the first kernel, and counts what it takes in addition to MEMORY.
 #                    A process has one size. The launcher only counts it: a program that does not link gputest has to set
 #                    it itself (cudaLimitMallocHeapSize). Default: the heap is not changed.
+# KEEPS              What each test may leave allocated of each device, for tests that do not say it themselves (keeps()): a
+#                    workspace that a library keeps, such as that of a cuBLAS handle. More fails the test, see GPUTEST_LEAKS.
+#                    Default: nothing.
 # REQUIRES           What each device must have, in addition to what tests say themselves (GPUTEST_NEEDS): memory_pools,
 #                    managed_memory, concurrent_managed_access, peer_access (with GPUS 2 or more), cooperative_launch, tcc,
 #                    wddm, mig, sm_<n> for compute capability n/10 or higher, total_memory=<size>, free_memory=<size>.
@@ -58,7 +62,7 @@
 #
 # Sets these properties of the test:
 #   ENVIRONMENT_MODIFICATION  GPUTEST_TEST, GPUTEST_ENTRY, GPUTEST_MEMORY and GPUTEST_GPUS; GPUTEST_LARGE if LARGE is given,
-#                             GPUTEST_HEAP if HEAP is given, GPUTEST_REQUIRES if REQUIRES is given, GPUTEST_WAIT_LIMIT if
+#                             GPUTEST_HEAP if HEAP is given, GPUTEST_KEEPS if KEEPS is given, GPUTEST_REQUIRES if REQUIRES is given, GPUTEST_WAIT_LIMIT if
 #                             WAIT_LIMIT is given, GPUTEST_TIMEOUT if TIMEOUT or WAIT_LIMIT is given
 #   LABELS                    gpu, gpu_<class>, and LABELS
 #   SKIP_RETURN_CODE          77
@@ -76,7 +80,7 @@
 # A wrong argument is an error that names the test, the value and what is allowed.
 function(gpu_add_test)
   set(option_keywords COMMAND_EXPAND_LISTS)
-  set(value_keywords NAME MEMORY GPUS HEAP LARGE LAUNCHER TIMEOUT WAIT_LIMIT WORKING_DIRECTORY)
+  set(value_keywords NAME MEMORY GPUS HEAP KEEPS LARGE LAUNCHER TIMEOUT WAIT_LIMIT WORKING_DIRECTORY)
   set(list_keywords COMMAND REQUIRES LABELS CONFIGURATIONS)
   cmake_parse_arguments(PARSE_ARGV 0 ARG "${option_keywords}" "${value_keywords}" "${list_keywords}")
 

@@ -8,7 +8,7 @@
 #
 #   gpu_discover_tests(<target>
 #                      [GRANULARITY case|class|executable]
-#                      [MEMORY small|medium|large|<size>] [GPUS <n>] [HEAP <size>] [REQUIRES <capability>...]
+#                      [MEMORY small|medium|large|<size>] [GPUS <n>] [HEAP <size>] [KEEPS <size>] [REQUIRES <capability>...]
 #                      [LARGE exclude|serial|wait] [LAUNCHER on|off] [TIMEOUT <seconds>] [WAIT_LIMIT <duration>] [LABELS <label>...]
 #                      [EXTRA_ARGS <arg>...] [WORKING_DIRECTORY <dir>]
 #                      [TEST_PREFIX <prefix>] [TEST_SUFFIX <suffix>] [TEST_FILTER <filter>] [TEST_LIST <variable>]
@@ -30,8 +30,8 @@
 #                    process, so that many small cases pay for one CUDA context. executable: one entry, <target>, with
 #                    the labels of all classes in it. A large test in it is skipped where large tests are excluded.
 #                    Default: case, which is what users of gtest_discover_tests() expect.
-# MEMORY, GPUS, HEAP, REQUIRES, LARGE, TIMEOUT, WAIT_LIMIT, LABELS
-#                    As for gpu_add_test(), for each entry. MEMORY, GPUS and HEAP are for tests that do not say it
+# MEMORY, GPUS, HEAP, KEEPS, REQUIRES, LARGE, TIMEOUT, WAIT_LIMIT, LABELS
+#                    As for gpu_add_test(), for each entry. MEMORY, GPUS, HEAP and KEEPS are for tests that do not say it
 #                    themselves; LARGE is for all tests that are large.
 # LAUNCHER           on: the launcher `gputest run` starts each entry that uses a GPU, and leases what the entry says, for an
 #                    executable that uses CUDA before its tests start. With another GRANULARITY than case that is MEMORY, which

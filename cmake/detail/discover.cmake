@@ -333,6 +333,7 @@ function(_gputest_list_tests)
   else()
     string(ASCII 1 stands_for_name)
     set(ARG_HEAP "${gputest_HEAP}")
+    set(ARG_KEEPS "${gputest_KEEPS}")
     set(ARG_REQUIRES "${gputest_REQUIRES}")
     set(ARG_LARGE "${gputest_LARGE}")
     set(ARG_TIMEOUT "${gputest_TIMEOUT}")
@@ -446,7 +447,7 @@ endif()
 string(APPEND gputest_listing "${gputest_code_of_DISCOVERY_EXTRA_ARGS}")
 set(gputest_lister "COMMAND sh -c [[
 unset GTEST_FILTER GTEST_TOTAL_SHARDS GTEST_SHARD_INDEX GTEST_SHARD_STATUS_FILE GTEST_OUTPUT GTEST_FLAGFILE \\
-  TESTBRIDGE_TEST_ONLY GPUTEST_ENTRY GPUTEST_HEAP GPUTEST_REQUIRES GPUTEST_LARGE GPUTEST_WAIT_LIMIT GPUTEST_TIMEOUT
+  TESTBRIDGE_TEST_ONLY GPUTEST_ENTRY GPUTEST_HEAP GPUTEST_KEEPS GPUTEST_REQUIRES GPUTEST_LARGE GPUTEST_WAIT_LIMIT GPUTEST_TIMEOUT
 export GPUTEST_LIST_FILE=\"$1\" GPUTEST_MEMORY=\"$2\" GPUTEST_GPUS=\"$3\"
 shift 3
 exec \"$@\" < /dev/null]] sh \"\${list}\" \"\${gputest_MEMORY}\" \"\${gputest_GPUS}\" ${gputest_listing}")

@@ -43,7 +43,7 @@ set(gputest_script \"\${CMAKE_CURRENT_LIST_FILE}\")\n")
     set(gputest_own_prefix "${target}-${calls}.")
   endif()
   set(variables gputest_target gputest_own_prefix)
-  foreach(keyword IN ITEMS GRANULARITY MEMORY GPUS HEAP REQUIRES LARGE TIMEOUT WAIT_LIMIT LABELS WORKING_DIRECTORY TEST_PREFIX
+  foreach(keyword IN ITEMS GRANULARITY MEMORY GPUS HEAP KEEPS REQUIRES LARGE TIMEOUT WAIT_LIMIT LABELS WORKING_DIRECTORY TEST_PREFIX
           TEST_SUFFIX TEST_FILTER TEST_LIST NO_PRETTY_TYPES NO_PRETTY_VALUES XML_OUTPUT_DIR DISCOVERY_TIMEOUT)
     set(gputest_${keyword} "${ARG_${keyword}}")
     list(APPEND variables gputest_${keyword})

@@ -12,7 +12,7 @@ function(_gputest_entry_properties name watcher settings_result result)
   if(NOT "${ARG_WAIT_LIMIT}" STREQUAL "" AND "${ARG_TIMEOUT}" STREQUAL "")
     set(ARG_TIMEOUT 1500) # as include(CTest) says, which counts the time spent waiting
   endif()
-  foreach(keyword IN ITEMS ENTRY MEMORY GPUS LARGE HEAP REQUIRES WAIT_LIMIT TIMEOUT)
+  foreach(keyword IN ITEMS ENTRY MEMORY GPUS LARGE HEAP KEEPS REQUIRES WAIT_LIMIT TIMEOUT)
     if(NOT "${ARG_${keyword}}" STREQUAL "" AND NOT ";${user_settings}" MATCHES ";GPUTEST_${keyword}=")
       list(JOIN ARG_${keyword} " " value)
       list(APPEND settings "GPUTEST_${keyword}=set:${value}")

@@ -16,6 +16,8 @@ one of the units B, KiB, MiB, GiB, TiB (default: small)")
   set(GPUS "an integer from 1 to 16 (default: 1)")
   set(HEAP "a size from 1B to 1024TiB such as 64MiB, with at most 3 decimals and one of the units B, KiB, MiB, GiB, TiB \
 (default: the heap is not changed)")
+  set(KEEPS "a size from 1B to 1024TiB such as 64MiB, with at most 3 decimals and one of the units B, KiB, MiB, GiB, TiB \
+(default: nothing)")
   set(REQUIRES "memory_pools, managed_memory, concurrent_managed_access, peer_access, cooperative_launch, tcc, wddm, mig, \
 sm_<n> such as sm_80, total_memory=<size>, free_memory=<size>, each at most once; sizes are such as 40GiB or 1.5GiB")
   set(LARGE "exclude, serial or wait (default: exclude, or the environment variable GPUTEST_LARGE)")

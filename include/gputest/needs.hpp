@@ -21,12 +21,15 @@ struct Needs {
   Capabilities capabilities;
   bool suite_lease = false; ///< of a suite: one lease for all its tests, SetUpTestSuite and TearDownTestSuite included
   bool no_gpu = false;      ///< it uses no GPU: it takes no lease, never waits, and runs without a GPU too
+  std::optional<Bytes> keeps; ///< per device, may stay allocated at the end
 
   /// Whether it says anything about memory.
   [[nodiscard]] bool says_memory() const { return memory_class || bytes; }
 
   /// Whether it says anything that only a GPU can serve.
-  [[nodiscard]] bool says_gpu() const { return says_memory() || gpus || heap || suite_lease || !capabilities.empty(); }
+  [[nodiscard]] bool says_gpu() const {
+    return says_memory() || gpus || heap || keeps || suite_lease || !capabilities.empty();
+  }
 };
 
 /// What a test asks for, from all sources. Pure.
@@ -63,6 +66,12 @@ struct Heap {
 /// A heap for `malloc` in kernels, set before the first kernel and counted in addition to the bytes.
 constexpr Heap heap(Bytes size) { return {size}; }
 
+struct Keeps {
+  Bytes size;
+};
+/// So much of each device may stay allocated when the lease ends: a workspace that a library keeps.
+constexpr Keeps keeps(Bytes size) { return {size}; }
+
 struct SuiteLease {};
 /// One lease for the whole suite, from before SetUpTestSuite until after TearDownTestSuite.
 inline constexpr SuiteLease suite_lease{};
@@ -79,6 +88,7 @@ inline void say(Needs& needs, Bytes bytes) { needs.bytes = bytes; }
 inline void say(Needs& needs, MemoryClass memory_class) { needs.memory_class = memory_class; }
 inline void say(Needs& needs, words::Gpus gpus) { needs.gpus = gpus.count; }
 inline void say(Needs& needs, words::Heap heap) { needs.heap = heap.size; }
+inline void say(Needs& needs, words::Keeps keeps) { needs.keeps = keeps.size; }
 inline void say(Needs& needs, words::SuiteLease /*lease*/) { needs.suite_lease = true; }
 inline void say(Needs& needs, words::NoGpu /*no_gpu*/) { needs.no_gpu = true; }
 inline void say(Needs& needs, const Capability& capability) {
@@ -89,19 +99,21 @@ template <class Word, class... Words>
 inline constexpr int count_of = (0 + ... + (std::is_same_v<Word, Words> ? 1 : 0));
 
 template <class Word>
-inline constexpr bool is_word =
-    count_of<Word, Bytes, MemoryClass, words::Gpus, words::Heap, words::SuiteLease, words::NoGpu, Capability> == 1;
+inline constexpr bool is_word = count_of<Word, Bytes, MemoryClass, words::Gpus, words::Heap, words::Keeps,
+                                         words::SuiteLease, words::NoGpu, Capability> == 1;
 
 /// The needs that the words describe, in any order.
 template <bool of_suite, class... Words>
 Needs needs_of(const Words&... said) {
   static_assert(sizeof...(Words) != 0, "say what is needed: a size such as 3_GiB, small, medium, large, gpus(2), ...");
-  static_assert((is_word<Words> && ...), "allowed are a size with its unit such as 3_GiB, small, medium, large, "
-                                         "gpus(n), heap(size), capabilities such as sm(80), suite_lease, and no_gpu");
+  static_assert((is_word<Words> && ...),
+                "allowed are a size with its unit such as 3_GiB, small, medium, large, "
+                "gpus(n), heap(size), keeps(size), capabilities such as sm(80), suite_lease, and no_gpu");
   static_assert(count_of<Bytes, Words...> <= 1, "two sizes are said; the memory per device is one");
   static_assert(count_of<MemoryClass, Words...> <= 1, "two memory classes are said");
   static_assert(count_of<words::Gpus, Words...> <= 1, "gpus() is said twice");
   static_assert(count_of<words::Heap, Words...> <= 1, "heap() is said twice");
+  static_assert(count_of<words::Keeps, Words...> <= 1, "keeps() is said twice");
   static_assert(count_of<words::NoGpu, Words...> == 0 || sizeof...(Words) == 1,
                 "no_gpu stands alone: a test that uses no GPU needs nothing else of one");
   static_assert(of_suite || count_of<words::SuiteLease, Words...> == 0,

@@ -26,6 +26,8 @@ struct Request {
   Capabilities capabilities;
   /// Size of the heap for `malloc` in kernels; 0 does not change it. What it takes is counted in addition to the bytes.
   Bytes heap;
+  /// Bytes per device that may stay allocated when its lease ends: what a library keeps.
+  Bytes keeps;
 
   constexpr Request() = default;
   // Implicit on purpose: `lease(MemoryClass::medium)` and `lease(3_GiB)` are what a test wants to write.
@@ -34,7 +36,7 @@ struct Request {
 
   friend bool operator==(const Request& a, const Request& b) {
     return a.memory_class == b.memory_class && a.bytes == b.bytes && a.gpus == b.gpus && a.heap == b.heap &&
-           a.capabilities == b.capabilities;
+           a.keeps == b.keeps && a.capabilities == b.capabilities;
   }
 };
 

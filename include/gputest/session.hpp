@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,10 +26,16 @@ struct Plan {
 
 /// What was found in this process since examine() was called last.
 struct Findings {
-  std::vector<std::string> problems; ///< failures of a test: a sticky CUDA error, lost files, contexts elsewhere
+  std::vector<std::string> problems; ///< failures of a test: a sticky CUDA error, lost files, contexts elsewhere,
+                                     ///< memory beyond the lease, memory that is left
   std::string memory_resource;       ///< kinds of memory that the test took through memory_resource; empty: none
   std::string overuse;               ///< what the test took beyond its lease, as `5 GiB of 256 MiB`; empty: not seen
   std::string spilled;               ///< managed memory that went to the host, or `not visible`; empty: none was used
+  /// The most of one device that the test had allocated at one time; of several leases, the largest. nullopt: not
+  /// known.
+  std::optional<Bytes> peak;
+  std::string evidence;      ///< `exact`, `sampled` (the peak is a lower bound) or `unknown`; empty: there was no lease
+  std::optional<Bytes> left; ///< of all devices, still allocated when the lease ended; nullopt: not known
 };
 
 /// One process's use of the devices, from choosing them to giving them back. Start here in a program that has no

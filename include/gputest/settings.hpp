@@ -30,6 +30,14 @@ enum class MeterSetting {
   off,       ///< nothing
 };
 
+/// What becomes of a test that takes more than its lease, or leaves memory allocated (GPUTEST_OVERUSE, GPUTEST_LEAKS).
+enum class Consequence {
+  automatic, ///< it fails in an entry of CTest's, else it is a warning
+  fail,
+  warn,
+  off, ///< nothing is said
+};
+
 /// A list of devices in the form of CUDA_VISIBLE_DEVICES, and the variable that contains it.
 struct DeviceRestriction {
   std::string variable; ///< for messages: `CUDA_VISIBLE_DEVICES`
@@ -67,6 +75,8 @@ struct Settings {
   MeterSetting meter = MeterSetting::automatic;
   std::string meter_file;  ///< where the launcher above reads what this process allocates; empty: there is none
   std::string cuda_folder; ///< of the CUDA Toolkit, searched for CUPTI: CUDA_HOME, or CUDA_PATH; may be empty
+  Consequence overuse = Consequence::automatic;
+  Consequence leaks = Consequence::automatic;
 };
 
 /// What gpu_add_test() says of one CTest entry.

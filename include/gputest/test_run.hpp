@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <gputest/bytes.hpp>
+
 #include <memory>
 #include <string>
 
@@ -41,6 +43,10 @@ public:
 
   /// The test that runs now; empty between tests.
   void running(const std::string& test) noexcept;
+
+  /// A test has allocated so much of a device at one time. In an entry of gpu_add_test() the most becomes a measurement
+  /// of CTest's, `gputest_peak_mib`.
+  void note_peak(Bytes peak) noexcept;
 
   /// gputest itself has failed a test, which could not run. Such a failure does not count as one that WILL_FAIL
   /// expects.

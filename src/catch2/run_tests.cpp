@@ -119,8 +119,13 @@ public:
     return session_ ? session_->examine(test.name).problems : std::vector<std::string>{};
   }
 
-  void end_test() {
+  /// Catch2 has closed the test case: what its lease's end shows fails the run.
+  void end_test(const Catch::TestCaseInfo& test) {
     lease_.release();
+    for (const auto& problem : problems(test)) {
+      std::cerr << "gputest: failed: " << problem << '\n';
+      failed_at_end_ = true;
+    }
     outcome_.reset();
     detail::TestRun::of_process().running("");
   }
@@ -130,8 +135,8 @@ public:
     using End = detail::TestRun::End;
     auto& run = detail::TestRun::of_process();
     // CTest shows an entry as skipped or as passed, so one that gputest has skipped in part is skipped.
-    const bool has_failed = failed > 0 || refused_;
-    const bool is_skip = total == skipped || (run.in_entry() && skipped_one_ && !has_failed);
+    const bool has_failed = failed > 0 || refused_ || failed_at_end_;
+    const bool is_skip = (total == skipped && !failed_at_end_) || (run.in_entry() && skipped_one_ && !has_failed);
     end_ = total == 0 ? End::nothing_ran : is_skip ? End::all_skipped : has_failed ? End::failed : End::passed;
     if (is_skip && total != skipped) {
       std::cerr << "gputest: " << skipped << " of " << total << " test cases skipped\n";
@@ -141,8 +146,9 @@ public:
   /// nullopt: no run has ended, as for --list-tests and a wrong command line.
   [[nodiscard]] std::optional<detail::TestRun::End> how_it_ended() const { return end_; }
 
-  /// Whether gputest has failed a test case, which could not run. Tags such as `[!mayfail]` do not expect that.
-  [[nodiscard]] bool has_refused() const { return refused_; }
+  /// Whether gputest has failed a test case, which could not run, or has left memory allocated. Tags such as
+  /// `[!mayfail]` do not expect that.
+  [[nodiscard]] bool has_refused() const { return refused_ || failed_at_end_; }
 
 private:
   [[nodiscard]] Request request_of(const Catch::TestCaseInfo& test) const {
@@ -154,6 +160,7 @@ private:
   Lease lease_;
   std::optional<Outcome> outcome_; ///< of the running test case's lease
   bool refused_ = false;
+  bool failed_at_end_ = false; ///< a test case whose end Catch2 had reported
   bool skipped_one_ = false;
   std::optional<detail::TestRun::End> end_;
 };
@@ -256,7 +263,7 @@ public:
                 << "version of Catch2 takes its test cases from elsewhere than gputest knows\n";
       std::exit(EXIT_FAILURE); // NOLINT(concurrency-mt-unsafe)
     }
-    current.end_test();
+    current.end_test(*stats.testInfo);
   }
 
   void testRunEnded(const Catch::TestRunStats& stats) override {

@@ -39,6 +39,10 @@ Settings (environment variables; options take precedence):
   GPUTEST_RUN_MODE     auto, serial or parallel: how ctest runs tests               default auto
   GPUTEST_SCHEDULING   auto, ctest or ledger: whether ctest schedules tests by their memory    default auto
   GPUTEST_MEMORY_RESOURCE  auto, pool or malloc: gputest::memory_resource           default auto
+  GPUTEST_KEEPS        what a test may leave allocated of each device, such as 64MiB  default nothing
+  GPUTEST_OVERUSE      auto, fail, warn or off: a test that takes more than its lease. auto: fail in a CTest entry, else
+                       warn                                                         default auto
+  GPUTEST_LEAKS        the same for a test that leaves memory allocated              default auto
   GPUTEST_METER        auto, sampled or off: what measures the memory of tests      default auto
   GPUTEST_DEVICE_MEMORY  a size: decide as on GPUs with at most this much           default what they have
   GPUTEST_DIR          folder of the ledger, an absolute path       default /run/gputest, else /tmp/gputest-<uid>

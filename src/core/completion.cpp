@@ -5,6 +5,7 @@
 #include "session/messages.hpp"
 
 #include <array>
+#include <cstdio>
 #include <sstream>
 #include <utility>
 
@@ -22,6 +23,17 @@ constexpr std::array<std::pair<ReportWord, const char*>, 5> words{{{ReportWord::
 
 void tell_completion(const std::string& entry) {
   platform::write_to_both_streams("gputest: entry complete: " + entry + "\x7f\t\n");
+}
+
+void tell_peak(Bytes peak) {
+  std::array<char, 160> text{};
+  constexpr double mebibyte = 1 << 20U;
+  std::snprintf(text.data(), text.size(),
+                "<CTestMeasurement type=\"numeric/double\" name=\"gputest_peak_mib\">%.3f</CTestMeasurement>\n",
+                static_cast<double>(peak.count()) / mebibyte);
+  std::fflush(stdout);
+  std::fputs(text.data(), stdout);
+  std::fflush(stdout);
 }
 
 void fail_in_spite_of_will_fail(const std::string& who, const std::string& why) {

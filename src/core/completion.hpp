@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <gputest/bytes.hpp>
+
 #include <optional>
 #include <string>
 
@@ -13,6 +15,10 @@ namespace gputest::core {
 /// (PASS_REGULAR_EXPRESSION). It can fail a test whose whole output has another form. So the line ends with a DEL and a
 /// tab, which no terminal shows and no text contains (cmake/detail/sentinel.cmake).
 void tell_completion(const std::string& entry);
+
+/// Writes the most that a test has allocated of a device to standard output, in the form that CTest takes for a
+/// measurement of the entry: `gputest_peak_mib`.
+void tell_peak(Bytes peak);
 
 /// Ends the process so that CTest reports a failure even under WILL_FAIL, after a message: `who` is expected to fail,
 /// but not for this reason. CTest inverts exit codes, but no signals.

@@ -9,6 +9,7 @@
 #include <gputest/error.hpp>
 #include <gputest/test_run.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <mutex>
@@ -119,6 +120,9 @@ public:
     if (in_place_of_parent_) {
       return {};
     }
+    if (held_ && who != holder_) {
+      session_.share();
+    }
     // Where several tests share a lease, those after the problem ask for none.
     return held_ && !broken_by_.empty() ? skip_after_problem(who) : session_.check_devices(request, who);
   }
@@ -187,11 +191,13 @@ public:
     held_.reset();
     const auto memory = memory::close_lease();
     // A death test's statement may have left CUDA unusable on purpose, and its parent holds the lease.
-    const auto error = in_place_of_parent_ ? std::string{} : session_.release(memory.managed);
+    const auto error = in_place_of_parent_ ? std::string{} : session_.release(memory.managed, memory.left);
     try {
       findings_.memory_resource = memory.kinds;
       findings_.spilled = memory.spilled;
-      findings_.overuse = session_.take_overuse();
+      if (const auto measured = session_.take_measured()) {
+        add(*measured);
+      }
       note_error(holder_, error);
     } catch (const std::exception& out_of_memory) {
       session::tell(out_of_memory.what());
@@ -202,6 +208,7 @@ public:
     const std::lock_guard guard{mutex_};
     if (held_) {
       note_error(who, session_.synchronize());
+      add_problems(session_.look());
     }
     if (const auto loss = session_.loss(); !loss.empty() && broken_by_.empty()) {
       broken_by_ = who + " left it without its slot in the ledger";
@@ -220,6 +227,26 @@ private:
   [[nodiscard]] Outcome skip_after_problem(const std::string& who) const {
     return session_.skip(who + " cannot use a GPU in this process: " + broken_by_ + ". Run it by itself",
                          session::SkipCause::run);
+  }
+
+  void add_problems(const session::Measured& measured) {
+    if (!measured.overuse.empty()) {
+      findings_.overuse = measured.overuse;
+    }
+    findings_.problems.insert(findings_.problems.end(), measured.problems.begin(), measured.problems.end());
+  }
+
+  /// Of a lease that was given back; a test may have several.
+  void add(const session::Measured& measured) {
+    add_problems(measured);
+    findings_.evidence = session::to_string(measured.usage.evidence);
+    if (measured.usage.evidence != backend::Evidence::unknown) {
+      findings_.peak = std::max(findings_.peak.value_or(Bytes{}), measured.peak);
+      TestRun::of_process().note_peak(measured.peak);
+    }
+    if (measured.left) {
+      findings_.left = findings_.left.value_or(Bytes{}) + *measured.left;
+    }
   }
 
   void note_error(const std::string& who, const std::string& error) {

@@ -37,7 +37,8 @@ struct TestRun::State {
   std::string result; ///< what main() has to return
   std::string refused;
   bool watches_exit = false;
-  bool any_began = false; ///< of the tests
+  bool any_began = false;    ///< of the tests
+  std::optional<Bytes> peak; ///< the most that a test has allocated of a device; nullopt: not known
 
   void report(core::ReportWord word, const std::string& text = "") const {
     if (!watcher.report.empty()) {
@@ -150,6 +151,13 @@ void TestRun::running(const std::string& test) noexcept try {
   session::tell(error.what());
 }
 
+void TestRun::note_peak(Bytes peak) noexcept try {
+  const std::lock_guard guard{state_->mutex};
+  state_->peak = std::max(state_->peak.value_or(Bytes{}), peak);
+} catch (const std::exception& error) {
+  session::tell(error.what());
+}
+
 void TestRun::refused(const std::string& why) noexcept try {
   const std::lock_guard guard{state_->mutex};
   if (state_->refused.empty()) {
@@ -177,6 +185,9 @@ void TestRun::end(End how) noexcept try {
   }
   if (how == End::passed || how == End::failed) {
     state_->report(Word::complete);
+    if (state_->watcher.ctest && state_->peak) {
+      core::tell_peak(*state_->peak);
+    }
     if (state_->watcher.ctest) {
       core::tell_completion(state_->name);
     }

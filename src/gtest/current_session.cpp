@@ -67,6 +67,22 @@ bool is_out_of_memory(std::string text) {
   return has("out of memory") || has("out_of_memory") || has("memoryallocation") || has("bad_alloc");
 }
 
+/// Of the running test or, with a suite lease, suite. As text: GoogleTest up to 1.14 has numbers of 32 bits.
+void record_memory(const Findings& findings) {
+  if (!findings.evidence.empty()) {
+    ::testing::Test::RecordProperty("gputest_peak_evidence", findings.evidence);
+  }
+  if (findings.peak) {
+    ::testing::Test::RecordProperty("gputest_peak_bytes", std::to_string(findings.peak->count()));
+  }
+  if (findings.left) {
+    ::testing::Test::RecordProperty("gputest_left_bytes", std::to_string(findings.left->count()));
+  }
+  if (!findings.overuse.empty()) {
+    ::testing::Test::RecordProperty("gputest_overuse", findings.overuse);
+  }
+}
+
 template <class Function>
 void for_each_to_run(const ::testing::TestSuite& suite, Function function) {
   for (int t = 0; t < suite.total_test_count(); ++t) {
@@ -258,7 +274,9 @@ void CurrentSession::end_suite(const ::testing::TestSuite& suite) {
   suite_request_.reset();
   if (session_) {
     session_->release();
-    report(session_->examine(suite.name()), suite.GetTestInfo(0)->file(), suite.GetTestInfo(0)->line());
+    const auto findings = session_->examine(suite.name());
+    record_memory(findings);
+    report(findings, suite.GetTestInfo(0)->file(), suite.GetTestInfo(0)->line());
   }
 }
 
@@ -365,7 +383,8 @@ Lease CurrentSession::lease(const Request& request, const ::testing::TestInfo& t
   auto wanted = request;
   const auto known = request_of(running_suite(), test, std::nullopt);
   wanted.capabilities = wanted.capabilities | known.capabilities;
-  wanted.heap = known.heap; // a lease in the middle of a test says nothing of it
+  wanted.heap = known.heap; // a lease in the middle of a test says nothing of these
+  wanted.keeps = known.keeps;
   try {
     auto lease = session_->lease(wanted, name_of(test));
     if (lease) {
@@ -392,9 +411,7 @@ void CurrentSession::end_test(const ::testing::TestInfo& test) {
   if (!findings.memory_resource.empty()) {
     ::testing::Test::RecordProperty("gputest_memory_resource", findings.memory_resource);
   }
-  if (!findings.overuse.empty()) {
-    ::testing::Test::RecordProperty("gputest_overuse", findings.overuse);
-  }
+  record_memory(findings);
   if (const auto text = std::exchange(out_of_memory_, {}); !text.empty()) {
     ::testing::Test::RecordProperty("gputest_out_of_memory", text);
   }

@@ -33,14 +33,15 @@ std::optional<Closing> Account::close() {
   if (!grant_) {
     return std::nullopt;
   }
-  std::map<int, Left> left;
+  std::map<std::pair<int, MemoryKind>, Left> left;
   std::map<int, Bytes> managed;
   for (const auto& [pointer, held] : places_) {
     if (held.allocation.kind == MemoryKind::managed) {
       managed[held.allocation.device] += held.allocation.bytes;
     }
     if (held.lease == lease_) {
-      Left& of_device = left[held.allocation.device];
+      Left& of_device = left[{held.allocation.device, held.allocation.kind}];
+      of_device.kind = held.allocation.kind;
       of_device.device = held.allocation.device;
       of_device.bytes += held.allocation.bytes;
       ++of_device.allocations;

@@ -26,11 +26,12 @@ struct Allocation {
   Bytes bytes;
 };
 
-/// What a test leaves allocated of one device.
+/// What a test leaves allocated of one device, of one kind.
 struct Left {
   int device = 0;
   Bytes bytes;
   std::size_t allocations = 0;
+  MemoryKind kind = MemoryKind::pool;
 };
 
 /// What was found at the end of a lease.

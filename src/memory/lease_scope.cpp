@@ -11,11 +11,16 @@ namespace gputest::memory {
 
 namespace {
 
-void tell_left(const std::string& test, const Left& left) {
-  session::tell(test + " ends with " + to_string(left.bytes) + " of device " + std::to_string(left.device) +
-                " still allocated through memory_resource (" + std::to_string(left.allocations) + " allocation" +
-                (left.allocations == 1 ? "" : "s") +
-                "); they count as this process's own until they are freed or it ends");
+backend::AllocationKind as_measured(MemoryKind kind) {
+  switch (kind) {
+  case MemoryKind::pool:
+    return backend::AllocationKind::pool;
+  case MemoryKind::malloc:
+    return backend::AllocationKind::device;
+  case MemoryKind::managed:
+    break;
+  }
+  return backend::AllocationKind::managed;
 }
 
 std::string tell_spills(const std::string& test) {
@@ -50,7 +55,10 @@ Summary close_lease() noexcept {
       summary.kinds += (summary.kinds.empty() ? "" : ", ") + std::string{to_string(kind)};
     }
     for (const auto& left : closing->left) {
-      tell_left(closing->test, left);
+      if (summary.left.empty() || summary.left.back().device != left.device) {
+        summary.left.emplace_back().device = left.device;
+      }
+      summary.left.back().left.push_back({as_measured(left.kind), "memory_resource", left.bytes, left.allocations});
     }
     summary.managed = closing->managed;
     if (closing->kinds.count(MemoryKind::managed) != 0) {

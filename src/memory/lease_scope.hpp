@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "backend/meter.hpp"
 #include "memory/account.hpp"
 
 #include <gputest/bytes.hpp>
 
 #include <string>
+#include <vector>
 
 namespace gputest::memory {
 
@@ -13,10 +15,11 @@ namespace gputest::memory {
 struct Summary {
   std::string kinds;   ///< `pool`, or several of them; empty if the test used none
   std::string spilled; ///< managed memory that went to the host, or `not visible`; empty without managed memory
-  Bytes managed;       ///< managed memory that the process still has, on the device with most of it
+  std::vector<backend::DeviceUsage> left; ///< allocated under the lease and not freed, of each device
+  Bytes managed;                          ///< managed memory that the process still has, on the device with most of it
 };
 
-/// Ends what Account::open() began: says on stderr what is left allocated and what has spilled to the host. Does not
+/// Ends what Account::open() began: says on stderr what has spilled to the host. Does not
 /// throw.
 Summary close_lease() noexcept;
 

@@ -35,6 +35,18 @@ std::string names_in_source(const std::string& test) {
          name.substr(0, name.find('/'));
 }
 
+/// `Sort` for a suite that GoogleTest calls `Instance/Sort/0`.
+std::string suite_in_source(const std::string& suite) {
+  const auto names = names_in_source(suite + ".test");
+  return names.substr(0, names.find(','));
+}
+
+/// An annotation up to the words: `GPUTEST_NEEDS(Sort, keys, `.
+std::string annotation_of(const std::string& name, Named named) {
+  return named == Named::suite ? "GPUTEST_SUITE_NEEDS(" + suite_in_source(name) + ", "
+                               : "GPUTEST_NEEDS(" + names_in_source(name) + ", ";
+}
+
 std::string asked_of(int device, Bytes asked) {
   return to_string(asked) + " were asked of device " + std::to_string(device);
 }
@@ -56,10 +68,16 @@ std::string beyond_lease(const BeyondLease& request) {
          " in gpu_add_test() or gpu_discover_tests()";
 }
 
-std::string declare(const std::string& test, Bytes needed) {
+std::string declare(const std::string& test, Bytes needed, Named named) {
   const Advised need = advised(needed);
-  return "GPUTEST_NEEDS(" + names_in_source(test) + ", " + need.number + "_" + need.unit + ") or MEMORY " +
-         need.number + need.unit + " in gpu_add_test() or gpu_discover_tests()";
+  return annotation_of(test, named) + need.number + "_" + need.unit + (named == Named::suite ? ", suite_lease" : "") +
+         ") or MEMORY " + need.number + need.unit + " in gpu_add_test() or gpu_discover_tests()";
+}
+
+std::string allow_to_keep(const std::string& test, Bytes bytes, Named named) {
+  const Advised kept = advised(bytes);
+  return annotation_of(test, named) + "keeps(" + kept.number + "_" + kept.unit + ")) or KEEPS " + kept.number +
+         kept.unit + " in gpu_add_test() or gpu_discover_tests()";
 }
 
 std::string without_lease(int device, Bytes asked) {

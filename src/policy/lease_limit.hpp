@@ -20,8 +20,14 @@ struct BeyondLease {
 /// What was asked, held and leased, and what to write so that it fits. Pure.
 [[nodiscard]] std::string beyond_lease(const BeyondLease& request);
 
+/// What holds a lease: a test, or a suite with one lease for all its tests.
+enum class Named { test, suite };
+
 /// What to write so that a GoogleTest test leases `needed`: `GPUTEST_NEEDS(Sort, keys, 3_GiB) or …`. Pure.
-[[nodiscard]] std::string declare(const std::string& test, Bytes needed);
+[[nodiscard]] std::string declare(const std::string& test, Bytes needed, Named named = Named::test);
+
+/// What to write so that it may leave `bytes` allocated: `GPUTEST_NEEDS(Sort, keys, keeps(64_MiB)) or …`. Pure.
+[[nodiscard]] std::string allow_to_keep(const std::string& test, Bytes bytes, Named named);
 
 /// The same for a request while nothing is leased. Pure.
 [[nodiscard]] std::string without_lease(int device, Bytes asked);

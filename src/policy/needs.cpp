@@ -19,6 +19,7 @@ Request resolve(const Needs& test, const Needs& suite, std::optional<MemoryClass
   }
   request.gpus = test.gpus.value_or(suite.gpus.value_or(entry.gpus));
   request.heap = test.heap.value_or(suite.heap.value_or(entry.heap));
+  request.keeps = test.keeps.value_or(suite.keeps.value_or(entry.keeps));
   request.capabilities = test.capabilities | suite.capabilities | entry.capabilities;
   return request;
 }

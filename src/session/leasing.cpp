@@ -88,11 +88,18 @@ policy::LargeDecision Session::decide_large(const Request& request) {
 
 Outcome Session::acquire(const Request& request, const std::string& test) {
   if (auto outcome = foresee(request, test); outcome.kind != Outcome::Kind::granted || parent_lease_) {
+    if (outcome.kind == Outcome::Kind::granted) {
+      begin_measuring(request, test);
+    }
     return outcome;
   }
   const bool large = request.memory_class == MemoryClass::large;
-  return lease(request, policy::to_memory_request(request, smallest_), test,
-               !large || decide_large(request) == policy::LargeDecision::wait);
+  auto outcome = lease(request, policy::to_memory_request(request, smallest_), test,
+                       !large || decide_large(request) == policy::LargeDecision::wait);
+  if (outcome.kind == Outcome::Kind::granted) {
+    begin_measuring(request, test);
+  }
+  return outcome;
 }
 
 Outcome Session::lease(const Request& request, const policy::MemoryRequest& memory, const std::string& test,
@@ -135,11 +142,6 @@ Outcome Session::lease(const Request& request, const policy::MemoryRequest& memo
     return answers_.outcome_of(result, to_string(request), test);
   }
   holds_ = true;
-  holder_ = who;
-  holder_test_ = test;
-  leased_ = memory.exclusive ? std::nullopt : std::optional{memory.bytes};
-  overhead_before_ = overhead_.bytes();
-  meter_->begin();
   if (told || !admitted_) {
     const auto waited = std::chrono::duration_cast<std::chrono::seconds>(steady_clock::now() - begin);
     tell("admitted " + who + ": " + to_string(request) + " on " + describe(devices_) +

@@ -37,6 +37,11 @@ public:
   /// figures and what to write.
   [[nodiscard]] Outcome check(const Request& request) const;
 
+  /// What it has of each device; nullopt: whole devices.
+  [[nodiscard]] std::optional<Bytes> bytes() const {
+    return holder_.claim.exclusive ? std::nullopt : std::optional{Bytes{holder_.claim.lease_bytes}};
+  }
+
   /// The failure of a request for more devices than the lease has.
   [[nodiscard]] Outcome too_few_devices(const Request& request) const;
 

@@ -92,11 +92,18 @@ std::string took_without_lease(const std::string& where, Bytes taken) {
 }
 
 std::string took_beyond_lease(const std::string& who, const std::string& test, Bytes taken, Bytes leased) {
-  return who + " took " + to_string(taken) + ", and its lease is " + to_string(leased) +
+  return who + " took at least " + to_string(taken) + ", and its lease is " + to_string(leased) +
          ": tests of other processes may run out of memory. Declare what it needs: " + policy::declare(test, taken);
 }
 
+std::string keeps_more(const std::string& who, Bytes grown) {
+  return who + " ends with at least " + to_string(grown) +
+         " more of its device in use by its process than when it began, which is more than a context grows by. Free it "
+         "before the test ends, or allow it (keeps(size) in GPUTEST_NEEDS, KEEPS in gpu_add_test())";
+}
+
 std::string ran_out_of_memory(const std::string& who, const std::string& test, const std::optional<Bytes>& leased,
+                              const std::string& own, const std::vector<ledger::Record>& holders,
                               const ledger::Blocked& beyond) {
   const std::string lease = leased ? " under its lease of " + to_string(*leased) : " without a lease";
   const std::string seen = beyond.excesses.empty() && !beyond.external
@@ -105,7 +112,11 @@ std::string ran_out_of_memory(const std::string& who, const std::string& test, c
   const std::string to_do = leased ? "If the test needs more than its lease, declare it, for example twice as much: " +
                                          policy::declare(test, Bytes{leased->count() * 2})
                                    : remedy;
-  return who + " ran out of memory" + lease + ". " + seen + ". " + to_do;
+  std::string held;
+  for (const auto& holder : holders) {
+    held += (held.empty() ? ". Other leases there: " : ", ") + describe(holder);
+  }
+  return who + " ran out of memory" + lease + ". " + seen + held + (own.empty() ? "" : ". " + own) + ". " + to_do;
 }
 
 std::string not_announced(const std::string& who, const std::string& what, const ledger::Blocked& others) {

@@ -33,7 +33,7 @@ Session::Session(Settings settings, Entry entry, std::string program, Overhead::
 
 Session::~Session() { release(); }
 
-std::string Session::release(Bytes managed) noexcept {
+std::string Session::release(Bytes managed, const std::vector<backend::DeviceUsage>& left) noexcept {
   if (!holds_ && !parent_lease_) {
     return {};
   }
@@ -42,7 +42,12 @@ std::string Session::release(Bytes managed) noexcept {
     if (overhead_.is_due(settled, managed, now_())) {
       measure_overhead(settled, managed);
     }
-    note_overuse();
+  }
+  if (measures_) {
+    judge(meter_->end(), left);
+    measures_ = false;
+  }
+  if (holds_) {
     ledger_->release();
     holds_ = false;
   }
@@ -50,21 +55,6 @@ std::string Session::release(Bytes managed) noexcept {
 }
 
 std::string Session::synchronize() noexcept { return process_->synchronize_and_trim().error; }
-
-/// Names the test that took more than its lease, as far as the device or its end has shown it.
-void Session::note_overuse() {
-  try {
-    Bytes taken = overhead_.bytes() - overhead_before_;
-    for (const auto& usage : meter_->end().devices) {
-      taken = std::max(taken, usage.peak);
-    }
-    if (leased_ && taken > *leased_) {
-      overuse_ = to_string(taken) + " of " + to_string(*leased_);
-      tell(took_beyond_lease(holder_, holder_test_, taken, *leased_));
-    }
-  } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): a remark that cannot be made
-  }
-}
 
 void Session::count_unleased(const std::string& where) {
   if (entered_.kind != Outcome::Kind::granted || parent_lease_ || holds_ || !process_->in_use()) {
@@ -84,17 +74,6 @@ void Session::count_unleased(const std::string& where) {
   } else if (now < before) {
     unleased_.clear();
   }
-}
-
-std::string Session::explain_out_of_memory(const std::string& who, const Request* held) {
-  if (entered_.kind != Outcome::Kind::granted || !ledger_) {
-    return {};
-  }
-  const auto devices = std::accumulate(bits_.begin(), bits_.end(), policy::DeviceMask{0}, std::bit_or<>{});
-  const auto leased = held != nullptr ? std::optional{bytes_of(*held).front()} : std::nullopt;
-  auto text = ran_out_of_memory(answers_.full_name(who), who, leased, ledger_->beyond_claims(devices));
-  tell(text);
-  return text;
 }
 
 /// Records in the ledger what the process still has of its devices: its context, and what its tests have not freed.

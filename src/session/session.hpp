@@ -12,6 +12,7 @@
 #include "session/choice.hpp"
 #include "session/command_usage.hpp"
 #include "session/device_heap.hpp"
+#include "session/measurement.hpp"
 #include "session/overhead.hpp"
 #include "session/own_contexts.hpp"
 #include "session/parent_lease.hpp"
@@ -28,6 +29,15 @@
 #include <vector>
 
 namespace gputest::session {
+
+/// What was found out about the memory that a test, or a suite with one lease, allocated.
+struct Measured {
+  backend::Usage usage;
+  Bytes peak;
+  std::optional<Bytes> left;
+  std::string overuse;               ///< `1 GiB of 256 MiB`
+  std::vector<std::string> problems; ///< that fail the test
+};
 
 /// One process's use of the GPUs: it chooses and pins devices, enters the ledger, leases memory, and gives it back.
 ///
@@ -90,16 +100,23 @@ public:
   /// so on stderr, and what to do, if `where` took more than a small test may.
   void count_unleased(const std::string& where);
 
-  /// What the last lease's test took beyond it, as `5 GiB of 256 MiB`; empty if that was not seen. Once.
-  [[nodiscard]] std::string take_overuse() { return std::exchange(overuse_, {}); }
+  /// From now on several tests share the lease: what is said of it is said of its holder as a suite.
+  void share() { allowance_.of_suite = true; }
+
+  /// Whether the lease's holder has taken more than it leased, up to now. Each lease says so once.
+  [[nodiscard]] Measured look() noexcept;
+
+  /// What the lease that was given back last had come to. Once; nullopt if there was none since.
+  [[nodiscard]] std::optional<Measured> take_measured() { return std::exchange(measured_, std::nullopt); }
 
   /// After the test `who` ran out of memory under a lease of `held` (null: without one): says on stderr, and returns,
   /// who has memory of this process's devices beyond what it has leased, and what to do. Throws LedgerError.
   [[nodiscard]] std::string explain_out_of_memory(const std::string& who, const Request* held);
 
   /// Synchronises, trims pools, gives back the lease. `managed` is managed memory that the process still has; a GPU's
-  /// list of processes does not include it. Returns the sticky CUDA error that the test left behind, or nothing.
-  std::string release(Bytes managed = {}) noexcept;
+  /// list of processes does not include it. `left` is known to be left of the devices by other means than a meter.
+  /// Returns the sticky CUDA error that the test left behind, or nothing.
+  std::string release(Bytes managed = {}, const std::vector<backend::DeviceUsage>& left = {}) noexcept;
 
   /// Synchronises the devices and trims pools, and keeps the lease. Returns the sticky CUDA error, or nothing.
   std::string synchronize() noexcept;
@@ -132,7 +149,13 @@ private:
   [[nodiscard]] Outcome lease(const Request& request, const policy::MemoryRequest& memory, const std::string& test,
                               bool may_wait);
   [[nodiscard]] bool is_still_stuck();
-  void note_overuse();
+  void begin_measuring(const Request& request, const std::string& test);
+  void judge(backend::Usage usage, const std::vector<backend::DeviceUsage>& left);
+  void judge_overuse(Measured& measured);
+  void judge_leaks(Measured& measured, const std::vector<backend::DeviceUsage>& left) const;
+  void judge_growth(Measured& measured) const;
+  void conclude(Consequence consequence, const std::string& text, Measured& measured) const;
+  [[nodiscard]] std::string own_use() const;
   enum class Learn { context, nothing }; ///< whether the figure is what a context of this executable takes
   void measure_overhead(const backend::Settled& settled, Bytes managed, Learn learn = Learn::context);
 
@@ -163,11 +186,11 @@ private:
   bool has_no_gpu_ = false;
   bool numbered_as_in_cuda_ = true; ///< whether devices_ are CUDA's devices 0, 1, ...
   bool holds_ = false;
-  std::string holder_;          ///< of the lease, for messages
-  std::string holder_test_;     ///< the same without the entry: the test's own name
-  std::optional<Bytes> leased_; ///< of each device; nullopt: the whole device
-  Bytes overhead_before_;       ///< when the lease began
-  std::string overuse_;
+  bool measures_ = false; ///< a period of the meter's has begun
+  Allowance allowance_;   ///< of the lease
+  bool overuse_told_ = false;
+  std::optional<Measured> measured_;
+  Bytes overhead_before_;         ///< when the lease began
   std::string unleased_;          ///< what took memory without a lease, and how much; empty if nothing is known
   std::optional<Bytes> stuck_at_; ///< the overhead with which a lease could not be had although everybody waited
   bool admitted_ = false;         ///< whether `gputest: admitted` was written, which the first lease does in any case

@@ -43,6 +43,14 @@ Value parse_word(const std::string& text, const char* name,
   throw InvalidSetting{std::string{name} + "='" + text + "' is unknown; it is one of " + known};
 }
 
+Consequence parse_consequence(const std::string& text, const char* name) {
+  return parse_word<Consequence>(text, name,
+                                 {{"auto", Consequence::automatic},
+                                  {"fail", Consequence::fail},
+                                  {"warn", Consequence::warn},
+                                  {"off", Consequence::off}});
+}
+
 ForbidSkip parse_forbid_skip(const std::string& text) {
   if (text == "0") {
     return ForbidSkip::no;
@@ -178,6 +186,8 @@ Settings parse_settings(const ReadVariable& read) {
   const auto [meter_file, cuda_folder] = parse_meter_of_launcher(read);
   settings.meter_file = meter_file;
   settings.cuda_folder = cuda_folder;
+  settings.overuse = parse_consequence(text_of(read, "GPUTEST_OVERUSE", "auto"), "GPUTEST_OVERUSE");
+  settings.leaks = parse_consequence(text_of(read, "GPUTEST_LEAKS", "auto"), "GPUTEST_LEAKS");
   return settings;
 }
 
@@ -238,6 +248,9 @@ Entry parse_entry(const ReadVariable& read) {
   entry.request.gpus = policy::parse_int(text_of(read, "GPUTEST_GPUS", "1"), 1, max_gpus, "GPUTEST_GPUS");
   if (const auto heap = text_of(read, "GPUTEST_HEAP", ""); !heap.empty()) {
     entry.request.heap = parse_bytes(heap, "GPUTEST_HEAP");
+  }
+  if (const auto keeps = text_of(read, "GPUTEST_KEEPS", ""); !keeps.empty()) {
+    entry.request.keeps = parse_bytes(keeps, "GPUTEST_KEEPS");
   }
   entry.request.capabilities = parse_capabilities(text_of(read, "GPUTEST_REQUIRES", ""), "GPUTEST_REQUIRES");
   entry.large = parse_large_policy(text_of(read, "GPUTEST_LARGE", "exclude"), "GPUTEST_LARGE");

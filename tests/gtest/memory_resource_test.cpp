@@ -68,9 +68,9 @@ TEST_F(MemoryResource, names_what_a_test_leaves_and_does_not_hold_it_against_the
   EXPECT_EQ(count(ended.out, "got it\n"), 2U) << ended.out;
   for (const std::string test : {"Leaving.a", "Leaving.b"}) {
     EXPECT_THAT(ended.err,
-                HasSubstr("gputest: " + test +
-                          " ends with 256 MiB of device 0 still allocated through memory_resource (1 "
-                          "allocation); they count as this process's own until they are freed or it ends\n"));
+                HasSubstr("gputest: resources: " + test +
+                          " ends with 256 MiB of device 0 still allocated: pool memory by memory_resource: 256 MiB. It "
+                          "counts as this process's own until it is freed or the process ends. "));
   }
 }
 

@@ -93,10 +93,13 @@ TEST_F(AccountTest, says_at_the_end_what_was_used_and_what_is_left) {
   ASSERT_TRUE(closing);
   EXPECT_EQ(closing->test, "Sort.Keys");
   EXPECT_EQ(closing->kinds, (std::set<MemoryKind>{MemoryKind::pool, MemoryKind::malloc, MemoryKind::managed}));
-  ASSERT_EQ(closing->left.size(), 1U);
+  ASSERT_EQ(closing->left.size(), 2U) << "of each kind";
   EXPECT_EQ(closing->left[0].device, 1);
-  EXPECT_EQ(closing->left[0].bytes, 3_GiB);
-  EXPECT_EQ(closing->left[0].allocations, 2U);
+  EXPECT_EQ(closing->left[0].bytes, 1_GiB);
+  EXPECT_EQ(closing->left[0].allocations, 1U);
+  EXPECT_EQ(closing->left[0].kind, MemoryKind::pool);
+  EXPECT_EQ(closing->left[1].bytes, 2_GiB);
+  EXPECT_EQ(closing->left[1].kind, MemoryKind::managed);
   EXPECT_EQ(closing->managed, 2_GiB);
   EXPECT_FALSE(account_.close()) << "the lease has ended";
 }

@@ -40,6 +40,9 @@ TEST(LeaseLimit, advises_an_annotation_with_the_names_that_stand_in_the_source) 
       {"entry: Sort.keys", "<suite>, <test>"},
   };
   for (const auto& [test, names] : rows) {
+    EXPECT_EQ(allow_to_keep(test, 3_GiB, Named::test),
+              "GPUTEST_NEEDS(" + names + ", keeps(3_GiB)) or KEEPS 3GiB in gpu_add_test() or gpu_discover_tests()")
+        << test;
     EXPECT_EQ(declare(test, 3_GiB),
               "GPUTEST_NEEDS(" + names + ", 3_GiB) or MEMORY 3GiB in gpu_add_test() or gpu_discover_tests()")
         << test;

@@ -78,6 +78,15 @@ TEST(Needs, add_up_what_devices_must_have) {
             (Capabilities{sm(90), mig, peer_access}));
 }
 
+TEST(Needs, take_what_may_be_kept_of_the_test_or_else_of_the_suite_or_else_of_the_entry) {
+  Request entry;
+  entry.keeps = 64_MiB;
+  EXPECT_EQ(resolve({}, {}, MemoryClass::small, entry).keeps, 64_MiB);
+  EXPECT_EQ(resolve(test(3_GiB), suite(keeps(128_MiB)), {}, entry).keeps, 128_MiB);
+  EXPECT_EQ(resolve(test(keeps(0_B)), suite(keeps(128_MiB)), {}, entry).keeps, 0_B) << "nothing is an answer";
+  EXPECT_TRUE(test(keeps(1_MiB)).says_gpu());
+}
+
 TEST(Needs, take_the_heap_of_the_test_or_else_of_the_suite_or_else_of_the_entry) {
   Request entry{MemoryClass::medium};
   entry.heap = 64_MiB;

@@ -142,6 +142,10 @@ TEST(Settings, are_read_from_their_variables) {
                               {"GPUTEST_RUN_MODE", "serial"},
                               {"GPUTEST_MEMORY_RESOURCE", "malloc"},
                               {"GPUTEST_DIR", "/var/gputest"},
+                              {"GPUTEST_KEEPS", "32MiB"},
+                              {"GPUTEST_METER", "sampled"},
+                              {"GPUTEST_OVERUSE", "warn"},
+                              {"GPUTEST_LEAKS", "off"},
                               {"GPUTEST_LEASE_OF", "3:1234"}});
   EXPECT_EQ(settings.devices, "none");
   EXPECT_EQ(settings.entry.request.bytes, 3_GiB);
@@ -155,6 +159,10 @@ TEST(Settings, are_read_from_their_variables) {
   EXPECT_EQ(settings.entry.wait_limit, 90s);
   EXPECT_EQ(settings.run_mode, RunModeSetting::serial);
   EXPECT_EQ(settings.entry.request.heap, 64_MiB);
+  EXPECT_EQ(settings.entry.request.keeps, 32_MiB);
+  EXPECT_EQ(settings.meter, MeterSetting::sampled);
+  EXPECT_EQ(settings.overuse, Consequence::warn);
+  EXPECT_EQ(settings.leaks, Consequence::off);
   EXPECT_EQ(settings.memory_resource, MemoryKind::malloc);
   EXPECT_EQ(settings.folder, "/var/gputest");
   EXPECT_EQ(settings.lease_of, "3:1234");
@@ -256,6 +264,10 @@ TEST(Settings, that_cannot_be_used_are_refused_with_what_is_allowed) {
       {"GPUTEST_WAIT_LIMIT", "99999999999min",
        "GPUTEST_WAIT_LIMIT='99999999999min' is more than 24h, the longest that is accepted"},
       {"GPUTEST_WAIT_LIMIT", "h", "GPUTEST_WAIT_LIMIT='h' is not a duration; write 90s, 20min or 1h"},
+      {"GPUTEST_KEEPS", "8", "GPUTEST_KEEPS '8' has no unit" + size_advice},
+      {"GPUTEST_METER", "exact", "GPUTEST_METER='exact' is unknown; it is one of auto, sampled, off"},
+      {"GPUTEST_OVERUSE", "no", "GPUTEST_OVERUSE='no' is unknown; it is one of auto, fail, warn, off"},
+      {"GPUTEST_LEAKS", "1", "GPUTEST_LEAKS='1' is unknown; it is one of auto, fail, warn, off"},
       {"GPUTEST_RUN_MODE", "fast", "GPUTEST_RUN_MODE='fast' is unknown; it is one of auto, serial, parallel"},
   };
   for (const auto& c : cases) {

@@ -58,6 +58,9 @@ std::map<std::string, Report> SuiteTest::read_reports(const std::string& file) {
       report.spilled = test.value("gputest_spilled", "");
       report.overuse = test.value("gputest_overuse", "");
       report.out_of_memory = test.value("gputest_out_of_memory", "");
+      report.peak = test.value("gputest_peak_bytes", "");
+      report.evidence = test.value("gputest_peak_evidence", "");
+      report.left = test.value("gputest_left_bytes", "");
       for (const auto& failure : test.value("failures", nlohmann::json::array())) {
         report.failures += failure.at("failure").get<std::string>();
       }

@@ -25,6 +25,9 @@ struct Report {
   std::string spilled;         ///< the property gputest_spilled
   std::string overuse;         ///< the property gputest_overuse
   std::string out_of_memory;   ///< the property gputest_out_of_memory
+  std::string peak;            ///< the property gputest_peak_bytes
+  std::string evidence;        ///< the property gputest_peak_evidence
+  std::string left;            ///< the property gputest_left_bytes
 };
 
 /// Runs the suites of tests/gtest/suites as processes of their own, with a ledger that only they share.

@@ -26,9 +26,10 @@ bool annotate(const Annotation& annotation);
 /// Says what one test needs: `GPUTEST_NEEDS(Sort, Keys, 3_GiB, gpus(2), sm(80));`, at namespace scope.
 ///
 /// The words, in any order: a size (memory per device); `small`, `medium` or `large`; `gpus(n)`; `heap(size)` for
-/// malloc() in kernels; and the names in gputest::capabilities for what each device must have. A size without a class
-/// keeps the class of the suite or fixture: a LargeTest with a size is a large test that takes so much. The word
-/// `no_gpu` stands alone: such a test takes no lease, never waits, and runs without a GPU.
+/// malloc() in kernels; `keeps(size)` for memory that may stay allocated; and the names in gputest::capabilities for
+/// what each device must have. A size without a class keeps the class of the suite or fixture: a LargeTest with a size
+/// is a large test that takes so much. The word `no_gpu` stands alone: such a test takes no lease, never waits, and
+/// runs without a GPU.
 ///
 /// Holds for every instance of a parameterised or typed test. Takes precedence, word by word, over GPUTEST_SUITE_NEEDS,
 /// which takes precedence over the fixture, and that over gpu_add_test(). Capabilities add up. If a device lacks one,

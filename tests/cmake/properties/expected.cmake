@@ -32,7 +32,7 @@ expect_property(large_wait ENVIRONMENT_MODIFICATION
   [=[["GPUTEST_ENTRY=set:ctest", "GPUTEST_MEMORY=set:large", "GPUTEST_GPUS=set:1", "GPUTEST_LARGE=set:wait", "GPUTEST_TEST=set:large_wait"]]=])
 expect_property(large_wait RUN_SERIAL null)
 expect_property(with_heap ENVIRONMENT_MODIFICATION
-  [=[["GPUTEST_ENTRY=set:ctest", "GPUTEST_MEMORY=set:small", "GPUTEST_GPUS=set:1", "GPUTEST_HEAP=set:64MiB", "GPUTEST_TEST=set:with_heap"]]=])
+  [=[["GPUTEST_ENTRY=set:ctest", "GPUTEST_MEMORY=set:small", "GPUTEST_GPUS=set:1", "GPUTEST_HEAP=set:64MiB", "GPUTEST_KEEPS=set:32MiB", "GPUTEST_TEST=set:with_heap"]]=])
 expect_property(capable ENVIRONMENT_MODIFICATION
   [=[["GPUTEST_ENTRY=set:ctest", "GPUTEST_MEMORY=set:small", "GPUTEST_GPUS=set:2", "GPUTEST_REQUIRES=set:memory_pools sm_80 total_memory=40GiB", "GPUTEST_TEST=set:capable"]]=])
 expect_property(most_small LABELS [=[["gpu", "gpu_small"]]=])

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The form of the arguments: every one belongs to a keyword, no keyword twice, none without a value.
-set(keywords "NAME, MEMORY, GPUS, HEAP, LARGE, LAUNCHER, TIMEOUT, WAIT_LIMIT, WORKING_DIRECTORY, COMMAND, REQUIRES, LABELS, CONFIGURATIONS, COMMAND_EXPAND_LISTS")
+set(keywords "NAME, MEMORY, GPUS, HEAP, KEEPS, LARGE, LAUNCHER, TIMEOUT, WAIT_LIMIT, WORKING_DIRECTORY, COMMAND, REQUIRES, LABELS, CONFIGURATIONS, COMMAND_EXPAND_LISTS")
 set(form "Write gpu_add_test(NAME <name> COMMAND <target|program> [<arg>...] ...).")
 
 should_pass(a_whole_call [[gpu_add_test(NAME t COMMAND exe --flag word MEMORY 3GiB GPUS 2 LAUNCHER on TIMEOUT 2.5 LABELS a b

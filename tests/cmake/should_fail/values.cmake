@@ -43,6 +43,9 @@ should_fail(heap_64MB [[gpu_add_test(NAME t COMMAND exe HEAP 64MB)]]
 should_fail(heap_0MiB [[gpu_add_test(NAME t COMMAND exe HEAP 0MiB)]]
   "gpu_add_test(NAME t): HEAP \"0MiB\" is less than one byte; ${heaps}")
 should_pass(heap_64MiB [[gpu_add_test(NAME t COMMAND exe HEAP 64MiB)]])
+should_fail(keeps_much [[gpu_add_test(NAME t COMMAND exe KEEPS much)]]
+  "gpu_add_test(NAME t): KEEPS \"much\" is no size; allowed: a size from 1B to 1024TiB such as 64MiB, with at most 3 decimals and one of the units B, KiB, MiB, GiB, TiB (default: nothing).")
+should_pass(keeps_64MiB [[gpu_add_test(NAME t COMMAND exe KEEPS 64MiB)]])
 
 set(capabilities "allowed: memory_pools, managed_memory, concurrent_managed_access, peer_access, cooperative_launch, tcc, wddm, mig, sm_<n> such as sm_80, total_memory=<size>, free_memory=<size>, each at most once; sizes are such as 40GiB or 1.5GiB.")
 foreach(capability IN ITEMS pools Memory_pools no_memory_pools sm sm_ sm_8 sm_08 sm_1000 sm_90a total_memory total=1GiB "memory_pools sm_80")

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How a session measures what its tests allocate, and judges it.
+#include "session/session.hpp"
+
+#include "platform/process.hpp"
+#include "policy/memory_request.hpp"
+#include "session/messages.hpp"
+#include "session/reasons.hpp"
+
+#include <gputest/error.hpp>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace gputest::session {
+
+using backend::Evidence;
+
+void Session::begin_measuring(const Request& request, const std::string& test) {
+  const auto memory = policy::to_memory_request(request, smallest_);
+  std::optional<Bytes> leased = memory.exclusive ? std::nullopt : std::optional{memory.bytes};
+  if (parent_lease_ && !request.bytes) {
+    leased = parent_lease_->bytes(); // what the test does not say, its parent has said
+  }
+  allowance_ = {answers_.full_name(test), test, false, {}, !leased, request.keeps, overhead_.bytes()};
+  allowance_.leased.assign(numbered_as_in_cuda_ ? static_cast<std::size_t>(request.gpus) : devices_.size() + max_gpus,
+                           leased.value_or(Bytes{}));
+  overhead_before_ = overhead_.bytes();
+  overuse_told_ = false;
+  measured_.reset();
+  meter_->begin();
+  measures_ = true;
+}
+
+Measured Session::look() noexcept {
+  Measured measured;
+  if (!measures_) {
+    return measured;
+  }
+  try {
+    measured.usage = meter_->so_far();
+    judge_overuse(measured);
+  } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): the end of the lease says it
+  }
+  return measured;
+}
+
+/// At the end of the lease.
+void Session::judge(backend::Usage usage, const std::vector<backend::DeviceUsage>& left) {
+  try {
+    Measured measured;
+    measured.usage = std::move(usage);
+    measured.peak = peak_in(measured.usage, allowance_);
+    judge_overuse(measured);
+    judge_leaks(measured, left);
+    judge_growth(measured);
+    measured_ = std::move(measured);
+  } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): a remark that cannot be made
+  }
+}
+
+void Session::judge_overuse(Measured& measured) {
+  const auto overuse = overuse_in(measured.usage, allowance_);
+  if (overuse.text.empty() || overuse_told_ || settings_.overuse == Consequence::off) {
+    return;
+  }
+  overuse_told_ = true;
+  measured.overuse = overuse.short_text;
+  conclude(settings_.overuse, overuse.text, measured);
+}
+
+void Session::judge_leaks(Measured& measured, const std::vector<backend::DeviceUsage>& left) const {
+  const bool exact = measured.usage.evidence == Evidence::exact;
+  const auto& devices = exact ? measured.usage.devices : left;
+  if (exact || !left.empty()) {
+    measured.left = std::accumulate(devices.begin(), devices.end(), Bytes{},
+                                    [](Bytes sum, const backend::DeviceUsage& one) { return sum + left_of(one); });
+  }
+  if (const auto leak = leak_in(devices, allowance_); !leak.empty()) {
+    conclude(settings_.leaks, leak, measured);
+  }
+}
+
+/// What the device's own figure for this process shows where no meter sees allocations. It has modules and the like in
+/// it, so nothing fails.
+void Session::judge_growth(Measured& measured) const {
+  const Bytes grown = overhead_.bytes() - overhead_before_;
+  if (measured.usage.evidence == Evidence::exact || parent_lease_) {
+    return;
+  }
+  const Bytes leased = allowance_.leased.empty() ? Bytes{} : allowance_.leased.front();
+  if (measured.overuse.empty() && !allowance_.whole_devices && grown > leased &&
+      settings_.overuse != Consequence::off) {
+    measured.overuse = to_string(grown) + " of " + to_string(leased);
+    tell(took_beyond_lease(allowance_.who, allowance_.test, grown, leased));
+  } else if (!measured.left && grown > allowance_.keeps + growth_of_a_context && settings_.leaks != Consequence::off) {
+    tell(keeps_more(allowance_.who, grown));
+  }
+}
+
+void Session::conclude(Consequence consequence, const std::string& text, Measured& measured) const {
+  if (consequence == Consequence::automatic) {
+    consequence = entry_.name.empty() ? Consequence::warn : Consequence::fail;
+  }
+  if (consequence == Consequence::fail) {
+    measured.problems.push_back(text);
+  } else if (consequence == Consequence::warn) {
+    tell(text);
+  }
+}
+
+/// What the lease's holder has allocated by now, as a sentence; empty if that is not known.
+std::string Session::own_use() const {
+  const auto usage = measures_ ? meter_->so_far() : backend::Usage{};
+  if (usage.evidence != Evidence::exact) {
+    return {};
+  }
+  Bytes now;
+  for (const auto& device : usage.devices) {
+    now = std::max(now, left_of(device));
+  }
+  const Bytes peak = peak_in(usage, allowance_);
+  const bool within = overuse_in(usage, allowance_).text.empty();
+  return "It had allocated " + to_string(now) + " itself" + (peak > now ? ", and " + to_string(peak) + " before" : "") +
+         ": " + (within ? "within" : "beyond") + " its lease";
+}
+
+std::string Session::explain_out_of_memory(const std::string& who, const Request* held) {
+  if (entered_.kind != Outcome::Kind::granted || !ledger_) {
+    return {};
+  }
+  const auto devices = std::accumulate(bits_.begin(), bits_.end(), policy::DeviceMask{0}, std::bit_or<>{});
+  const auto leased = held != nullptr ? std::optional{bytes_of(*held).front()} : std::nullopt;
+  const auto beyond = ledger_->beyond_claims(devices);
+  std::vector<ledger::Record> holders;
+  for (auto& entry : ledger_->entries()) {
+    const auto is_same_process = [&](const ledger::Excess& excess) { return is_same(excess.holder, entry); };
+    if (entry.alive && entry.pid != platform::own_pid() && entry.claim.stage == policy::Stage::holding &&
+        (entry.claim.wanted & devices) != 0 &&
+        std::none_of(beyond.excesses.begin(), beyond.excesses.end(), is_same_process)) {
+      holders.push_back(std::move(entry));
+    }
+  }
+  auto text =
+      ran_out_of_memory(answers_.full_name(who), who, leased, held != nullptr ? own_use() : "", holders, beyond);
+  tell(text);
+  return text;
+}
+
+} // namespace gputest::session

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "support/suite_test.hpp"
+
+#include <gputest/bytes.hpp>
+
+#include <gmock/gmock.h>
+
+namespace gputest::tests {
+namespace {
+
+using namespace literals;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* counts = ". It counts as this process's own until it is freed or the process ends. ";
+
+/// What tests allocate, held against what they lease, in an entry of CTest's.
+class MeterSuite : public SuiteTest {
+protected:
+  MeterSuite() { set("GPUTEST_TEST", "entry"); }
+
+  [[nodiscard]] std::map<std::string, Report> reports(const std::string& filter) const {
+    return reports_of("meter", filter);
+  }
+  [[nodiscard]] Ended run_some(const std::string& filter) const { return run("meter", {"--gtest_filter=" + filter}); }
+};
+
+TEST_F(MeterSuite, records_the_peak_of_each_test_and_how_it_is_known) {
+  const auto all = reports("Peak.*");
+  EXPECT_EQ(all.at("Peak.several").peak, std::to_string((300_MiB).count()));
+  EXPECT_EQ(all.at("Peak.none").peak, "0");
+  EXPECT_EQ(all.at("Peak.by_a_resource").peak, std::to_string((300_MiB).count()));
+  for (const auto& [name, report] : all) {
+    EXPECT_EQ(report.evidence, "exact") << name;
+    EXPECT_EQ(report.left, "0") << name;
+    EXPECT_EQ(report.failures, "") << name;
+  }
+}
+
+TEST_F(MeterSuite, fails_a_test_that_takes_more_than_its_lease_and_says_what_it_took) {
+  const auto all = reports("Over.by_*:Over.after_it");
+  EXPECT_EQ(all.at("Over.by_granularity").failures, "") << "drivers hand out pieces of 2 MiB";
+  EXPECT_EQ(all.at("Over.after_it").failures, "");
+  EXPECT_EQ(all.at("Over.by_more").overuse, "258 MiB of 256 MiB");
+  EXPECT_THAT(all.at("Over.by_more").failures,
+              HasSubstr("entry: Over.by_more took 258 MiB, and its lease is 256 MiB: tests of other processes may run "
+                        "out of memory. At the peak: device memory 258 MiB (SimulatedBuffer: 128 MiB, SimulatedBuffer: "
+                        "66 MiB, SimulatedBuffer: 64 MiB). Declare what it needs: GPUTEST_NEEDS(Over, by_more, "
+                        "259_MiB) or MEMORY 259MiB in gpu_add_test() or gpu_discover_tests()"));
+  EXPECT_THAT(all.at("Over.by_more").failures, HasSubstr("meter.cpp:"));
+}
+
+TEST_F(MeterSuite, never_finds_a_test_of_a_whole_device_over_its_lease) {
+  set("GPUTEST_LARGE", "wait");
+  EXPECT_EQ(reports("Over.whole").at("Over.whole").failures, "");
+}
+
+TEST_F(MeterSuite, finds_a_device_that_is_not_of_the_lease) {
+  set("GPUTEST_DEVICES", "simulated:2x4GiB,context=0");
+  EXPECT_THAT(
+      reports("Over.second_device:Over.two_devices").at("Over.second_device").failures,
+      HasSubstr("took 64 MiB of device 1, and its lease is of the first 1: tests of other processes may run out "
+                "of memory. At the peak: device memory 64 MiB (SimulatedBuffer: 64 MiB). Ask for 2: gpus(2) in "
+                "GPUTEST_NEEDS, or GPUS 2 in gpu_add_test()"));
+}
+
+TEST_F(MeterSuite, warns_outside_of_entries_and_does_what_the_settings_say) {
+  unset("GPUTEST_TEST");
+  const Ended warned = run_some("Over.by_more:Leak.some");
+  EXPECT_EQ(warned.exit_code, 0) << warned.out;
+  EXPECT_THAT(warned.err, HasSubstr("gputest: meter: Over.by_more took 258 MiB, and its lease is 256 MiB"));
+  EXPECT_THAT(warned.err, HasSubstr("gputest: meter: Leak.some ends with 32 MiB of device 0 still allocated"));
+  set("GPUTEST_OVERUSE", "fail");
+  set("GPUTEST_LEAKS", "fail");
+  EXPECT_EQ(run_some("Over.by_more").exit_code, 1);
+  EXPECT_EQ(run_some("Leak.some").exit_code, 1);
+  set("GPUTEST_TEST", "entry");
+  set("GPUTEST_OVERUSE", "off");
+  set("GPUTEST_LEAKS", "off");
+  const Ended off = run_some("Over.by_more:Leak.some");
+  EXPECT_EQ(off.exit_code, 0) << off.out;
+  EXPECT_EQ(count(off.err, "256 MiB") + count(off.err, "still allocated"), 0U) << off.err;
+}
+
+TEST_F(MeterSuite, fails_a_test_that_leaves_memory_and_not_the_one_after_it) {
+  const auto all = reports("Leak.some:Leak.after_it:Leak.frees_what_another_left");
+  EXPECT_EQ(all.at("Leak.some").left, std::to_string((32_MiB).count()));
+  EXPECT_THAT(all.at("Leak.some").failures,
+              HasSubstr("entry: Leak.some ends with 32 MiB of device 0 still allocated: device memory by "
+                        "SimulatedBuffer x 2: 32 MiB" +
+                        std::string{counts} +
+                        "Free it before the test ends. For what a library keeps on purpose: call the library before in "
+                        "an Environment, or allow it: GPUTEST_NEEDS(Leak, some, keeps(32_MiB)) or KEEPS 32MiB in "
+                        "gpu_add_test() or gpu_discover_tests()"));
+  EXPECT_EQ(all.at("Leak.after_it").failures, "");
+  EXPECT_EQ(all.at("Leak.after_it").left, "0");
+  EXPECT_EQ(all.at("Leak.frees_what_another_left").failures, "");
+}
+
+TEST_F(MeterSuite, allows_what_a_test_or_its_entry_says_that_it_keeps) {
+  auto all = reports("Leak.allowed:Leak.more_than_allowed");
+  EXPECT_EQ(all.at("Leak.allowed").failures, "");
+  EXPECT_EQ(all.at("Leak.allowed").left, std::to_string((32_MiB).count()));
+  EXPECT_THAT(all.at("Leak.more_than_allowed").failures, HasSubstr("SimulatedBuffer: 33 MiB. It may keep 32 MiB. It "));
+  set("GPUTEST_KEEPS", "32MiB");
+  EXPECT_EQ(reports("Leak.some").at("Leak.some").failures, "");
+}
+
+TEST_F(MeterSuite, takes_no_memory_of_an_environment_for_a_leak_of_a_test) {
+  set("KEEP_IN_ENVIRONMENT", "1");
+  EXPECT_EQ(reports("Leak.after_it").at("Leak.after_it").failures, "");
+}
+
+TEST_F(MeterSuite, says_once_what_is_left_of_a_resource_also_where_nothing_is_measured) {
+  const std::string left = "Leak.of_a_resource ends with 8 MiB of device 0 still allocated: pool memory by "
+                           "memory_resource: 8 MiB. ";
+  const Ended ended = run_some("Leak.of_a_resource");
+  EXPECT_EQ(count(ended.out + ended.err, left), 1U) << ended.out << ended.err;
+  set("GPUTEST_METER", "off");
+  EXPECT_THAT(reports("Leak.of_a_resource").at("Leak.of_a_resource").failures, HasSubstr(left));
+}
+
+TEST_F(MeterSuite, that_is_off_finds_nothing_and_says_that_nothing_is_known) {
+  set("GPUTEST_METER", "off");
+  const auto all = reports("Over.by_more:Leak.some");
+  EXPECT_EQ(all.at("Over.by_more").failures, "");
+  EXPECT_EQ(all.at("Over.by_more").evidence, "unknown");
+  EXPECT_EQ(all.at("Over.by_more").peak, "");
+  EXPECT_EQ(all.at("Over.by_more").left, "");
+}
+
+TEST_F(MeterSuite, calls_a_sample_a_lower_bound_and_tolerates_what_a_context_grows_by) {
+  set("GPUTEST_METER", "sampled");
+  const auto all = reports("Over.by_more:Over.much:Leak.allowed");
+  EXPECT_EQ(all.at("Over.by_more").failures, "");
+  EXPECT_EQ(all.at("Over.by_more").evidence, "sampled");
+  EXPECT_THAT(
+      all.at("Over.much").failures,
+      HasSubstr("took at least 1 GiB, and its lease is 256 MiB: tests of other processes may run out of memory. "
+                "The device was asked from time to time. Declare"));
+  EXPECT_EQ(all.at("Leak.allowed").left, "") << "samples know nothing of it";
+}
+
+TEST_F(MeterSuite, measures_each_lease_of_a_scoped_test) {
+  const auto report = reports("Scoped.twice").at("Scoped.twice");
+  EXPECT_EQ(report.peak, std::to_string((400_MiB).count()));
+  EXPECT_THAT(report.failures, HasSubstr("Scoped.twice ends with 100 MiB of device 0 still allocated"));
+}
+
+TEST_F(MeterSuite, holds_the_tests_of_a_suite_lease_against_it_together_and_names_the_one) {
+  const auto all = reports("Shared.*");
+  EXPECT_EQ(all.at("Shared.adds_some").failures, "");
+  EXPECT_THAT(all.at("Shared.adds_too_much").failures,
+              HasSubstr("entry: Shared took 556 MiB, and its lease is 512 MiB: tests of other processes may run out of "
+                        "memory. At the peak: device memory 556 MiB (SimulatedBuffer: 300 MiB, SimulatedBuffer: 256 "
+                        "MiB). Declare what it needs: GPUTEST_SUITE_NEEDS(Shared, 556_MiB, suite_lease) or "));
+  EXPECT_EQ(all.at("Shared.is_not_blamed").failures, "");
+}
+
+TEST_F(MeterSuite, looks_for_leaks_of_a_suite_lease_when_it_ends) {
+  EXPECT_EQ(run_some("Shared.adds_some").exit_code, 0);
+  set("FORGET", "1");
+  const Ended ended = run_some("Shared.adds_some");
+  EXPECT_EQ(ended.exit_code, 1) << ended.out;
+  EXPECT_THAT(ended.out, HasSubstr("entry: Shared ends with 256 MiB of device 0 still allocated: device memory by "
+                                   "SimulatedBuffer: 256 MiB" +
+                                   std::string{counts} + "Free it before the suite ends."));
+  EXPECT_THAT(ended.out, HasSubstr("GPUTEST_SUITE_NEEDS(Shared, keeps(256_MiB))"));
+}
+
+TEST_F(MeterSuite, says_what_a_test_had_that_ran_out_of_memory) {
+  const auto text = reports("Over.runs_out").at("Over.runs_out").out_of_memory;
+  EXPECT_THAT(text, HasSubstr("It had allocated 200 MiB itself: within its lease. "));
+}
+
+TEST_F(MeterSuite, names_who_had_leases_when_a_test_runs_out_of_memory) {
+  auto holder = start_holder();
+  const auto text = reports("Over.runs_out").at("Over.runs_out").out_of_memory;
+  EXPECT_THAT(text, HasSubstr("Other leases there: entry: Medium.with_bytes (pid " + std::to_string(holder.pid()) +
+                              ", 3 GiB, for "));
+  static_cast<void>(holder.finish());
+}
+
+TEST_F(MeterSuite, gives_ctest_the_largest_peak_of_an_entry_as_a_measurement) {
+  set("GPUTEST_ENTRY", "ctest");
+  const Ended ended = run_some("Peak.*");
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_EQ(count(ended.out, "<CTestMeasurement type=\"numeric/double\" name=\"gputest_peak_mib\">300.000"
+                             "</CTestMeasurement>\n"),
+            1U)
+      << ended.out;
+  unset("GPUTEST_ENTRY");
+  EXPECT_THAT(run_some("Peak.*").out, Not(HasSubstr("CTestMeasurement")));
+}
+
+} // namespace
+} // namespace gputest::tests

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tests that take as much as they say, more, and leave some of it.
+
+#include <gputest/gputest.hpp>
+#include <gputest/memory_resource.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace {
+
+using namespace gputest::literals;
+using gputest::SimulatedBuffer;
+
+/// What nothing frees before the process ends.
+std::vector<SimulatedBuffer>& kept() {
+  static auto& all = *new std::vector<SimulatedBuffer>;
+  return all;
+}
+
+class Cache : public testing::Environment {
+public:
+  void SetUp() override {
+    if (std::getenv("KEEP_IN_ENVIRONMENT") != nullptr) { // NOLINT(concurrency-mt-unsafe)
+      kept().emplace_back(64_MiB);
+    }
+  }
+};
+const auto* const environment = testing::AddGlobalTestEnvironment(new Cache);
+
+GPUTEST_NEEDS(Peak, several, 512_MiB);
+TEST(Peak, several) {
+  const SimulatedBuffer a{100_MiB};
+  { const SimulatedBuffer b{200_MiB}; }
+  const SimulatedBuffer c{150_MiB};
+}
+TEST(Peak, none) {}
+GPUTEST_NEEDS(Peak, by_a_resource, 512_MiB);
+TEST(Peak, by_a_resource) {
+  gputest::memory_resource resource;
+  void* const memory = resource.allocate((300_MiB).count());
+  resource.deallocate(memory, (300_MiB).count());
+}
+
+GPUTEST_NEEDS(Over, by_granularity, 256_MiB);
+TEST(Over, by_granularity) { const SimulatedBuffer a{258_MiB}; }
+TEST(Over, by_more) {
+  const SimulatedBuffer a{128_MiB};
+  const SimulatedBuffer b{64_MiB};
+  const SimulatedBuffer c{66_MiB};
+  const SimulatedBuffer d{1_B};
+}
+TEST(Over, after_it) { const SimulatedBuffer a{256_MiB}; }
+GPUTEST_NEEDS(Over, whole, large);
+TEST(Over, whole) { const SimulatedBuffer a{3_GiB}; }
+TEST(Over, much) { const SimulatedBuffer a{1_GiB}; }
+TEST(Over, second_device) { const SimulatedBuffer a{64_MiB, 1}; }
+GPUTEST_NEEDS(Over, two_devices, gpus(2));
+TEST(Over, two_devices) {}
+TEST(Over, runs_out) {
+  const SimulatedBuffer a{200_MiB};
+  try {
+    const SimulatedBuffer b{4_GiB};
+  } catch (const gputest::OutOfMemory& error) {
+    ADD_FAILURE() << error.what();
+  }
+}
+
+TEST(Leak, some) {
+  kept().emplace_back(16_MiB);
+  kept().emplace_back(16_MiB);
+}
+TEST(Leak, after_it) {}
+TEST(Leak, frees_what_another_left) { kept().clear(); }
+GPUTEST_NEEDS(Leak, allowed, keeps(32_MiB));
+TEST(Leak, allowed) { kept().emplace_back(32_MiB); }
+GPUTEST_NEEDS(Leak, more_than_allowed, keeps(32_MiB));
+TEST(Leak, more_than_allowed) { kept().emplace_back(33_MiB); }
+TEST(Leak, of_a_resource) {
+  gputest::memory_resource resource;
+  static_cast<void>(resource.allocate((8_MiB).count()));
+}
+
+class Scoped : public gputest::ScopedTest {};
+TEST_F(Scoped, twice) {
+  {
+    GPUTEST_LEASE(gpu, 512_MiB);
+    const SimulatedBuffer a{400_MiB};
+  }
+  GPUTEST_LEASE(gpu, 128_MiB);
+  kept().emplace_back(100_MiB);
+}
+
+/// A suite with one lease for all.
+class Shared : public testing::Test {
+public:
+  static void SetUpTestSuite() { data_.emplace(256_MiB); }
+  static void TearDownTestSuite() {
+    if (std::getenv("FORGET") == nullptr) { // NOLINT(concurrency-mt-unsafe)
+      data_.reset();
+    } else {
+      kept().push_back(std::move(*data_));
+    }
+  }
+
+private:
+  static inline std::optional<SimulatedBuffer> data_;
+};
+GPUTEST_SUITE_NEEDS(Shared, 512_MiB, suite_lease);
+TEST_F(Shared, adds_some) { const SimulatedBuffer a{256_MiB}; }
+TEST_F(Shared, adds_too_much) { const SimulatedBuffer a{300_MiB}; }
+TEST_F(Shared, is_not_blamed) { const SimulatedBuffer a{1_MiB}; }
+
+} // namespace
