@@ -4,6 +4,7 @@
 #include "backend/cuda/cuda_driver.hpp"
 #include "backend/cuda/cuda_driver_memory.hpp"
 #include "backend/cuda/cupti_meter.hpp"
+#include "backend/cuda/sampled_meter.hpp"
 #include "settings/settings.hpp"
 
 #include <memory>
@@ -47,13 +48,16 @@ private:
 };
 
 std::unique_ptr<Meter> open_meter(MeterSetting setting) {
-  if (setting != MeterSetting::automatic) {
-    return std::make_unique<NoMeter>("GPUTEST_METER says so");
+  if (setting == MeterSetting::off) {
+    return std::make_unique<NoMeter>("GPUTEST_METER=off");
+  }
+  if (setting == MeterSetting::sampled) {
+    return open_nvml_meter("GPUTEST_METER=sampled");
   }
   const auto settings = settings::of_process();
   std::string why;
   auto meter = open_cupti_meter(settings.cuda_folder, settings.meter_file, why);
-  return meter ? std::move(meter) : std::make_unique<NoMeter>(why);
+  return meter ? std::move(meter) : open_nvml_meter(why);
 }
 
 class CudaProcess final : public ThisProcess {

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "backend/cuda/sampled_meter.hpp"
+
+#include "backend/cuda/cuda_driver.hpp"
+#include "backend/cuda/nvml.hpp"
+#include "platform/background_thread.hpp"
+#include "platform/environment.hpp"
+#include "platform/process.hpp"
+#include "policy/visible_devices.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+namespace gputest::backend {
+
+namespace {
+
+using Figures = std::vector<std::optional<Bytes>>;
+using std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds interval{10};
+
+/// While other processes start, a driver takes 30 ms for an answer: it gets nine tenths of the time to itself.
+constexpr int pause_per_sample = 9;
+
+class SampledMeter final : public Meter {
+public:
+  SampledMeter(std::function<Figures()> own_bytes, std::function<bool()> in_use, std::string because)
+      : own_bytes_{std::move(own_bytes)}, in_use_{std::move(in_use)}, because_{std::move(because)} {}
+  ~SampledMeter() override { stop(); }
+  SampledMeter(const SampledMeter&) = delete;
+  SampledMeter& operator=(const SampledMeter&) = delete;
+
+  void begin() noexcept override {
+    stop();
+    try {
+      {
+        const std::lock_guard guard{mutex_};
+        stopping_ = false;
+        before_ = own_bytes_();
+        peak_ = before_;
+      }
+      pid_ = platform::own_pid();
+      thread_ = platform::start_background_thread([this] { sample_until_stopped(); });
+    } catch (const std::exception&) {
+      pid_ = 0;
+    }
+  }
+
+  [[nodiscard]] Usage so_far() noexcept override {
+    Usage usage;
+    usage.because = because_ + ", and what the device says of this process cannot be had";
+    if (pid_ != platform::own_pid()) {
+      return usage;
+    }
+    try {
+      const bool uses_devices = in_use_();
+      const std::lock_guard guard{mutex_};
+      note(own_bytes_());
+      read(usage, uses_devices);
+    } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): it stays unknown
+    }
+    return usage;
+  }
+
+  [[nodiscard]] Usage end() noexcept override {
+    auto usage = so_far();
+    stop();
+    return usage;
+  }
+
+private:
+  void sample_until_stopped() {
+    std::unique_lock lock{mutex_};
+    auto pause = steady_clock::duration{interval};
+    while (!wake_.wait_for(lock, pause, [this] { return stopping_; })) {
+      lock.unlock();
+      const auto begin = steady_clock::now();
+      Figures figures;
+      try {
+        figures = own_bytes_();
+      } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): the next one may be had
+      }
+      pause = std::max<steady_clock::duration>(interval, pause_per_sample * (steady_clock::now() - begin));
+      lock.lock();
+      note(figures);
+    }
+  }
+
+  /// With the mutex.
+  void note(const Figures& figures) {
+    for (std::size_t i = 0; i < std::min(figures.size(), peak_.size()); ++i) {
+      if (figures[i]) {
+        peak_[i] = std::max(peak_[i].value_or(Bytes{}), *figures[i]);
+      }
+    }
+  }
+
+  /// With the mutex.
+  void read(Usage& usage, bool uses_devices) const {
+    bool listed = false;
+    for (std::size_t i = 0; i < peak_.size(); ++i) {
+      if (!before_[i] || !peak_[i]) {
+        return;
+      }
+      listed = listed || *peak_[i] > Bytes{};
+      if (*peak_[i] > *before_[i]) {
+        DeviceUsage device;
+        device.device = static_cast<int>(i);
+        device.peak = *peak_[i] - *before_[i];
+        device.with_context = *before_[i] == Bytes{};
+        usage.devices.push_back(device);
+      }
+    }
+    if (listed || !uses_devices) {
+      usage.evidence = Evidence::sampled;
+      usage.because = because_;
+    }
+  }
+
+  void stop() noexcept {
+    if (pid_ != platform::own_pid()) {
+      return; // there is no such thread in a forked process
+    }
+    pid_ = 0;
+    {
+      const std::lock_guard guard{mutex_};
+      stopping_ = true;
+    }
+    wake_.notify_all();
+    thread_.join();
+  }
+
+  std::function<Figures()> own_bytes_;
+  std::function<bool()> in_use_;
+  std::string because_;
+  std::mutex mutex_; ///< of what follows
+  std::condition_variable wake_;
+  bool stopping_ = false;
+  Figures before_; ///< when the period began
+  Figures peak_;
+  int pid_ = 0; ///< that has the thread; 0: there is none
+  std::thread thread_;
+};
+
+} // namespace
+
+std::unique_ptr<Meter> make_sampled_meter(std::function<Figures()> own_bytes, std::function<bool()> in_use,
+                                          std::string because) {
+  return std::make_unique<SampledMeter>(std::move(own_bytes), std::move(in_use), std::move(because));
+}
+
+std::unique_ptr<Meter> open_nvml_meter(std::string because) {
+  std::string why;
+  auto opened = Nvml::open(why);
+  if (!opened) {
+    return std::make_unique<NoMeter>(because + ", and NVML cannot be used: " + why);
+  }
+  const auto nvml = std::make_shared<Nvml>(std::move(*opened));
+  std::vector<std::string> uuids;
+  for (const auto& device : nvml->devices()) {
+    uuids.push_back(device.uuid);
+  }
+  const auto visible = policy::visible_devices(platform::read_variable("CUDA_VISIBLE_DEVICES"), uuids);
+  const auto own_bytes = [nvml, visible] {
+    Figures figures;
+    for (const std::size_t index : visible) {
+      const auto processes = nvml->processes(index);
+      if (!processes) {
+        figures.emplace_back();
+        continue;
+      }
+      const auto own = std::find_if(processes->begin(), processes->end(),
+                                    [](const NvmlProcess& process) { return process.pid == platform::own_pid(); });
+      if (own == processes->end()) {
+        figures.emplace_back(Bytes{});
+      } else {
+        figures.push_back(own->used_bytes ? std::optional{Bytes{*own->used_bytes}} : std::nullopt);
+      }
+    }
+    return figures;
+  };
+  return make_sampled_meter(
+      own_bytes, [] { return cuda_is_initialised(); }, std::move(because));
+}
+
+} // namespace gputest::backend
