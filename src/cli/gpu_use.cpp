@@ -36,10 +36,10 @@ bool is_telling(const std::string& library) {
                      [&](const char* const name) { return begins_with(library, name); });
 }
 
-bool loads_libraries(const platform::ElfFile& file) { return file.imports("dlopen") || file.imports("dlmopen"); }
+bool loads_libraries(const platform::ElfFile& file) { return file.imports({"dlopen", "dlmopen"}); }
 
 bool names_cuda(const platform::ElfFile& file) {
-  return file.data_contains("libcuda.so") || file.data_contains("libcudart.so") || file.data_contains("libOpenCL.so");
+  return file.data_contains({"libcuda.so", "libcudart.so", "libOpenCL.so"});
 }
 
 /// Whether the file has code for a GPU, or is linked with an interface to one.

@@ -154,6 +154,27 @@ void report_to(const std::string& file, core::ReportWord word, const std::string
   }
 }
 
+/// What run_command() does, but for what it tells the launcher above of an error.
+ExitCode run(const RunArguments& arguments, const settings::EntryWatcher& watcher) {
+  const bool at_once = arguments.if_gpu && needs_no_lease(arguments);
+  if (watcher.will_fail && !at_once) {
+    // What keeps the command from running is not the failure that is expected.
+    try {
+      if (run_leased(arguments, watcher) == ExitCode::skipped) {
+        return ExitCode::skipped;
+      }
+    } catch (const std::exception& error) {
+      fmt::print(stderr, "gputest: {}\n", error.what());
+    }
+    core::fail_in_spite_of_will_fail("the entry", "");
+  }
+  const auto code = at_once ? run_without_a_lease(arguments) : run_leased(arguments, watcher);
+  code == ExitCode::skipped ? report_to(watcher.report, core::ReportWord::skipped, "")
+                            : report_to(watcher.report, core::ReportWord::refused,
+                                        fmt::format("'gputest run' did not run {}", arguments.command.front()));
+  return code;
+}
+
 } // namespace
 
 ExitCode exit_code_of(const Outcome& outcome) {
@@ -169,28 +190,14 @@ ExitCode exit_code_of(const Outcome& outcome) {
   return outcome.not_freed ? ExitCode::wait_limit : ExitCode::no_gpu;
 }
 
-ExitCode run_command(const RunArguments& arguments) try {
+ExitCode run_command(const RunArguments& arguments) {
   const auto watcher = settings::parse_entry_watcher(platform::read_variable);
-  if (watcher.will_fail && !(arguments.if_gpu && needs_no_lease(arguments))) {
-    // What keeps the command from running is not the failure that is expected.
-    try {
-      if (run_leased(arguments, watcher) == ExitCode::skipped) {
-        return ExitCode::skipped;
-      }
-    } catch (const std::exception& error) {
-      fmt::print(stderr, "gputest: {}\n", error.what());
-    }
-    core::fail_in_spite_of_will_fail("the entry", "");
+  try {
+    return run(arguments, watcher);
+  } catch (const std::exception& error) {
+    report_to(watcher.report, core::ReportWord::refused, error.what());
+    throw;
   }
-  const auto code =
-      arguments.if_gpu && needs_no_lease(arguments) ? run_without_a_lease(arguments) : run_leased(arguments, watcher);
-  code == ExitCode::skipped ? report_to(watcher.report, core::ReportWord::skipped, "")
-                            : report_to(watcher.report, core::ReportWord::refused,
-                                        fmt::format("'gputest run' did not run {}", arguments.command.front()));
-  return code;
-} catch (const std::exception& error) {
-  report_to(settings::parse_entry_watcher(platform::read_variable).report, core::ReportWord::refused, error.what());
-  throw;
 }
 
 } // namespace gputest::cli

@@ -25,13 +25,12 @@ namespace detail {
 using Word = core::ReportWord;
 
 struct TestRun::State {
-  enum class Stage { before, running, passed, failed, skipped, nothing_ran };
-
   settings::EntryWatcher watcher;
   std::string name;
   std::optional<core::TimeLimit> limit;
   std::mutex mutex; ///< of what follows: any thread may exit
-  Stage stage = Stage::before;
+  bool running = false;
+  std::optional<End> last_end;
   pid_t pid = 0; ///< that has begun, since a forked process has a copy of all this
   std::string test;
   std::string result; ///< what main() has to return
@@ -58,28 +57,28 @@ struct TestRun::State {
     if (!lock || pid != platform::own_pid()) {
       return;
     }
-    if (stage == Stage::skipped && status == 0 && watcher.any()) {
+    if (last_end == End::all_skipped && status == 0 && watcher.any()) {
       platform::end_now(skipped_exit_code);
     }
     if (status != 0 && status != skipped_exit_code) {
-      if (stage == Stage::running && !any_began) { // such as GoogleTest's exit(1) for GTEST_TOTAL_SHARDS alone
+      if (running && !any_began) { // such as GoogleTest's exit(1) for GTEST_TOTAL_SHARDS alone
         const auto why = "exit(" + std::to_string(status) + ") was called before the first test";
         report(Word::refused, why);
         fail_in_spite_of_will_fail(why);
       }
       return;
     }
-    if (stage == Stage::running) {
+    if (running) {
       const auto call = "exit(" + std::to_string(status) + ")";
       fail_at_exit(test.empty() ? call + " was called between the tests" : test + " called " + call,
                    "What comes after it did not run. Let a test return, or skip it with its framework's own macro");
     }
     const auto ended = "the process ended with " + std::to_string(status);
-    if (stage == Stage::failed) {
+    if (last_end == End::failed) {
       session::tell("failed: tests have failed, but " + ended + ". End main() with `return " + result + ";`");
       platform::end_now(EXIT_FAILURE);
     }
-    if (status == skipped_exit_code && stage != Stage::skipped && watcher.any()) {
+    if (status == skipped_exit_code && last_end != End::all_skipped && watcher.any()) {
       fail_at_exit(ended + ", with which CTest reports a skip, but gputest has skipped nothing",
                    "End main() with `return " + result + ";`");
     }
@@ -123,10 +122,11 @@ void TestRun::begin(const std::string& result) noexcept try {
   {
     const std::lock_guard guard{state_->mutex};
     state_->result = result;
-    if (state_->stage == State::Stage::running && state_->pid == platform::own_pid()) {
+    if (state_->running && state_->pid == platform::own_pid()) {
       return;
     }
-    state_->stage = State::Stage::running;
+    state_->running = true;
+    state_->last_end.reset();
     state_->pid = platform::own_pid();
     state_->test.clear();
     state_->any_began = false;
@@ -169,13 +169,11 @@ void TestRun::refused(const std::string& why) noexcept try {
 
 void TestRun::end(End how) noexcept try {
   const std::lock_guard guard{state_->mutex};
-  if (state_->stage != State::Stage::running || state_->pid != platform::own_pid()) {
+  if (!state_->running || state_->pid != platform::own_pid()) {
     return; // a forked process that goes on by itself
   }
-  state_->stage = how == End::passed        ? State::Stage::passed
-                  : how == End::failed      ? State::Stage::failed
-                  : how == End::all_skipped ? State::Stage::skipped
-                                            : State::Stage::nothing_ran;
+  state_->running = false;
+  state_->last_end = how;
   if (how == End::nothing_ran && state_->refused.empty()) {
     state_->refused = "no test ran";
   }

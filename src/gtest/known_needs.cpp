@@ -107,13 +107,15 @@ std::string text_of(const Annotation& annotation) {
 std::string nearest_to(const Annotation& annotation, const ::testing::UnitTest& unit_test) {
   const auto mistyped = text_of(annotation);
   std::string nearest;
+  std::size_t least = 0;
   for (int s = 0; s < unit_test.total_test_suite_count(); ++s) {
     const auto& suite = *unit_test.GetTestSuite(s);
     for (int t = 0; t < suite.total_test_count(); ++t) {
       const auto text = text_of(source_name(suite.name(), suite.type_param()),
                                 annotation.test != nullptr ? source_name(*suite.GetTestInfo(t)) : "");
-      if (nearest.empty() || edit_distance(mistyped, text) < edit_distance(mistyped, nearest)) {
+      if (const auto distance = edit_distance(mistyped, text); nearest.empty() || distance < least) {
         nearest = text;
+        least = distance;
       }
     }
   }

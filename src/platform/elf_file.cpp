@@ -133,28 +133,32 @@ bool ElfFile::has_section(const std::string& name) const {
   return std::any_of(sections_.begin(), sections_.end(), [&](const Section& section) { return section.name == name; });
 }
 
-bool ElfFile::imports(const std::string& function) const {
+bool ElfFile::imports(const std::vector<std::string>& functions) const {
   const auto* const symbols = find(SHT_DYNSYM);
   if (symbols == nullptr) {
     return false;
   }
   const auto texts = texts_of(*symbols);
-  if (texts.find(function) == std::string::npos) {
+  if (std::none_of(functions.begin(), functions.end(),
+                   [&](const std::string& function) { return texts.find(function) != std::string::npos; })) {
     return false; // so most files' symbols are not read
   }
   const auto rows = rows_of<Elf64_Sym>(contents_of(*symbols));
   return std::any_of(rows.begin(), rows.end(), [&](const Elf64_Sym& symbol) {
-    return symbol.st_shndx == SHN_UNDEF && text_at(texts, symbol.st_name) == function;
+    return symbol.st_shndx == SHN_UNDEF &&
+           std::find(functions.begin(), functions.end(), text_at(texts, symbol.st_name)) != functions.end();
   });
 }
 
-bool ElfFile::data_contains(const std::string& text) const {
+bool ElfFile::data_contains(const std::vector<std::string>& texts) const {
   return std::any_of(sections_.begin(), sections_.end(), [&](const Section& section) {
     if (section.type != SHT_PROGBITS || (section.flags & SHF_ALLOC) == 0 || (section.flags & SHF_EXECINSTR) != 0) {
       return false;
     }
     const auto bytes = contents_of(section);
-    return ::memmem(bytes.data(), bytes.size(), text.data(), text.size()) != nullptr;
+    return std::any_of(texts.begin(), texts.end(), [&](const std::string& text) {
+      return ::memmem(bytes.data(), bytes.size(), text.data(), text.size()) != nullptr;
+    });
   });
 }
 

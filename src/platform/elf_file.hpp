@@ -28,11 +28,11 @@ public:
   /// Whether a section has exactly this name.
   [[nodiscard]] bool has_section(const std::string& name) const;
 
-  /// Whether it takes this function from another file.
-  [[nodiscard]] bool imports(const std::string& function) const;
+  /// Whether it takes one of these functions from another file.
+  [[nodiscard]] bool imports(const std::vector<std::string>& functions) const;
 
-  /// Whether its data, constant or not, contains this text. Reads all of the data.
-  [[nodiscard]] bool data_contains(const std::string& text) const;
+  /// Whether its data, constant or not, contains one of these texts. Reads all of the data.
+  [[nodiscard]] bool data_contains(const std::vector<std::string>& texts) const;
 
 private:
   struct Section {

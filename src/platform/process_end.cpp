@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "platform/process_end.hpp"
 
+#include "platform/kept_descriptor.hpp"
+
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
 
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 namespace gputest::platform {
@@ -20,20 +21,13 @@ void write_what_was_printed() {
   std::fflush(stdout); // NOLINT(cert-err33-c): nothing else can be done
 }
 
-bool are_one_file(int a, int b) {
-  struct stat first {};
-  struct stat second {};
-  return ::fstat(a, &first) == 0 && ::fstat(b, &second) == 0 && first.st_dev == second.st_dev &&
-         first.st_ino == second.st_ino;
-}
-
 } // namespace
 
 void write_to_both_streams(const std::string& text) noexcept {
   write_what_was_printed();
   const auto write_to = [&](int stream) { static_cast<void>(::write(stream, text.data(), text.size()) < 0); };
   write_to(STDERR_FILENO);
-  if (!are_one_file(STDERR_FILENO, STDOUT_FILENO)) {
+  if (!is_one_file(STDERR_FILENO, STDOUT_FILENO)) {
     write_to(STDOUT_FILENO);
   }
 }

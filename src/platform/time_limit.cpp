@@ -2,6 +2,7 @@
 #include "platform/time_limit.hpp"
 
 #include "platform/descendants.hpp"
+#include "platform/kept_descriptor.hpp"
 #include "platform/reason.hpp"
 
 #include <gputest/error.hpp>
@@ -17,7 +18,6 @@
 #include <ctime>
 #include <mutex>
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 namespace gputest::platform {
@@ -84,13 +84,6 @@ void set_timer(timer_t timer, nanoseconds when) {
   ::timer_settime(timer, TIMER_ABSTIME, &time, nullptr); // 0 disarms it
 }
 
-bool is_same_file(int a, int b) {
-  struct stat first {};
-  struct stat second {};
-  return ::fstat(a, &first) == 0 && ::fstat(b, &second) == 0 && first.st_dev == second.st_dev &&
-         first.st_ino == second.st_ino;
-}
-
 void write_all(int stream, const char* text, std::size_t size) {
   while (size > 0) {
     const auto count = ::write(stream, text, size);
@@ -127,7 +120,7 @@ void write_text() {
   append(text.after.data());
   // GoogleTest redirects one of them while a death test runs, and a test may have closed one.
   write_all(STDERR_FILENO, line.data(), size);
-  if (!is_same_file(STDERR_FILENO, STDOUT_FILENO)) {
+  if (!is_one_file(STDERR_FILENO, STDOUT_FILENO)) {
     write_all(STDOUT_FILENO, line.data(), size);
   }
 }
