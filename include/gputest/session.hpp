@@ -125,6 +125,7 @@ struct Claimant {
     inside,   ///< its context is counted; it holds no lease
     waiting,  ///< waits for the memory of a test
     holding,  ///< holds the memory of a test
+    idle,     ///< inside without work; it ends as soon as it keeps another process waiting
   };
   std::string who; ///< the test, or the command
   std::int64_t pid = 0;

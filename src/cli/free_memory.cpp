@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/free_memory.hpp"
 
+#include "policy/leaving.hpp"
+
 #include <variant>
 
 namespace gputest::cli {
 
 namespace {
 
+/// At once, or as soon as idle processes have left for it.
 bool is_granted(const policy::Snapshot& snapshot) {
-  return std::holds_alternative<policy::Grant>(policy::decide(snapshot, snapshot.claims.size() - 1));
+  const std::size_t position = snapshot.claims.size() - 1;
+  const auto decision = policy::decide(snapshot, position);
+  const auto* wait = std::get_if<policy::Wait>(&decision);
+  return std::holds_alternative<policy::Grant>(decision) ||
+         (wait != nullptr && policy::who_has_to_leave(snapshot, position, *wait).enough);
 }
 
 /// Whether a process that arrives now enters and gets its bytes, both without waiting. Its claim is the last one.

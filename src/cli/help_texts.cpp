@@ -119,6 +119,7 @@ constexpr auto status_text = R"(Claims:
   medium lock         holds memory for a test, and the device's medium lock
   exclusive           holds a whole device
   context             has a context on a device, between two tests; only the context counts
+  idle worker         has a context on a device and no work; it exits as soon as another process waits for its memory
   ended               has exited; its memory counts until the device shows it free
   waiting for memory  is on its device and waits for a test's memory
   waiting to enter    waits for a device with room for one more process

@@ -34,6 +34,8 @@ ClaimKind kind_of(const ledger::Record& entry) {
     return entry.claim.exclusive     ? ClaimKind::exclusive
            : entry.claim.medium_lock ? ClaimKind::medium_lock
                                      : ClaimKind::lease;
+  case policy::Stage::idle:
+    return ClaimKind::idle_worker;
   case policy::Stage::outside:
   case policy::Stage::inside:
     break;
@@ -125,7 +127,8 @@ std::string memory_text(const ProcessReport& process) {
   if (process.whole_devices) {
     return "whole device";
   }
-  return process.kind == ClaimKind::context || process.kind == ClaimKind::ended
+  return process.kind == ClaimKind::context || process.kind == ClaimKind::idle_worker ||
+                 process.kind == ClaimKind::ended
              ? "-"
              : to_string(Bytes{process.memory_bytes});
 }
@@ -146,6 +149,8 @@ std::string_view to_string(ClaimKind kind) {
     return "lease";
   case ClaimKind::context:
     return "context";
+  case ClaimKind::idle_worker:
+    return "idle_worker";
   case ClaimKind::ended:
     return "ended";
   case ClaimKind::waiting_for_memory:

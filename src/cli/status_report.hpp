@@ -21,6 +21,7 @@ enum class ClaimKind {
   medium_lock,        ///< holds memory and the devices' medium locks
   lease,              ///< holds memory
   context,            ///< has its contexts, between tests
+  idle_worker,        ///< has its contexts, and ends as soon as it keeps another process waiting
   ended,              ///< has exited, and its memory is not free yet
   waiting_for_memory, ///< has its contexts, and waits
   waiting_to_enter,   ///< waits for a device with room for one more process

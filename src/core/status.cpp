@@ -18,6 +18,8 @@ Claimant::Stage stage_of(policy::Stage stage) {
     return Claimant::Stage::waiting;
   case policy::Stage::holding:
     return Claimant::Stage::holding;
+  case policy::Stage::idle:
+    return Claimant::Stage::idle;
   case policy::Stage::outside:
   case policy::Stage::inside:
     break;

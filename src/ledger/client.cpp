@@ -3,6 +3,7 @@
 
 #include "platform/process.hpp"
 #include "platform/time_limit.hpp"
+#include "policy/leaving.hpp"
 
 #include <gputest/error.hpp>
 
@@ -136,12 +137,14 @@ DeviceMask devices_of(const std::vector<Record>& entries) {
 struct Client::Look {
   policy::Decision decision;
   Blocked blocked;
-  std::vector<Record> living; ///< those in the way that were not seen to end
-  std::vector<Record> dead;   ///< and those that have ended, and whose memory is not back
-  bool external = false;      ///< memory that no claim covers stands in the way too
-  bool decided = false;       ///< what was seen of the devices was enough
-  bool nobody_moves = false;  ///< everybody on one of its devices waits
-  bool stuck = false;         ///< and it can never be granted
+  std::vector<Record> living;   ///< those in the way that were not seen to end
+  std::vector<Record> dead;     ///< and those that have ended, and whose memory is not back
+  std::vector<Record> to_leave; ///< of the living, the idle ones that have to leave
+  bool they_leave = false;      ///< whether it waits for those, and for the dead, and for nobody else
+  bool external = false;        ///< memory that no claim covers stands in the way too
+  bool decided = false;         ///< what was seen of the devices was enough
+  bool nobody_moves = false;    ///< everybody on one of its devices waits
+  bool stuck = false;           ///< and it can never be granted
 
   /// Whether memory of ended processes stands in the way, and nothing else.
   [[nodiscard]] bool for_the_dead_only() const { return living.empty() && !external; }
@@ -230,6 +233,39 @@ void Client::stop_wanting() {
   own_.claim.medium_lock = false;
 }
 
+void Client::become_idle() {
+  // Under the mutex, before the record says so: whoever reads the record notifies after this.
+  fifo_.drain();
+  change_stage(Stage::idle);
+}
+
+void Client::resume() { change_stage(Stage::inside); }
+
+void Client::change_stage(Stage stage) {
+  const Stage before = std::exchange(own_.claim.stage, stage);
+  try {
+    write();
+  } catch (...) {
+    own_.claim.stage = before;
+    throw;
+  }
+}
+
+DeviceMask Client::asked_of_own_devices() const {
+  DeviceMask asked = 0;
+  for (const Record& entry : records_->read()) {
+    const DeviceMask devices = policy::asked_devices(entry.claim);
+    asked |= (devices & own_.claim.devices) != 0 && entry.claim.behind == 0 ? devices : 0;
+  }
+  return asked;
+}
+
+bool Client::is_in_the_way(const Observations& seen) const {
+  auto all = records_->read();
+  const std::size_t position = with_own(all);
+  return policy::is_in_the_way(records_->snapshot(all, asked_of_own_devices(), seen), position);
+}
+
 std::size_t Client::with_own(std::vector<Record>& all) const {
   auto own = std::find_if(all.begin(), all.end(), [&](const Record& entry) { return entry.slot == own_.slot; });
   if (own == all.end()) {
@@ -287,14 +323,14 @@ void Client::mark_ended(Blocked& blocked) const {
   }
 }
 
-/// Those of `blockers` that would not be in the way if their processes were stopped: they ask, and come before this
-/// claim.
+/// Those of `blockers` of which it matters whether their processes are stopped: one that asks, and comes before this
+/// claim, would not be in the way then; one that is idle would not leave.
 std::vector<Record> Client::ahead_among(const std::vector<Record>& blockers) const {
   std::vector<Record> ahead;
   std::copy_if(blockers.begin(), blockers.end(), std::back_inserter(ahead), [&](const Record& blocker) {
     const policy::Claim& claim = blocker.claim;
     const bool comes_before = claim.stage != own_.claim.stage || claim.ticket < own_.claim.ticket;
-    return policy::asked_devices(claim) != 0 && comes_before && !claim.stopped;
+    return !claim.stopped && (claim.stage == Stage::idle || (policy::asked_devices(claim) != 0 && comes_before));
   });
   return ahead;
 }
@@ -331,6 +367,12 @@ Client::Look Client::look(std::vector<Record> all, const std::vector<Record>& en
       look.blocked.blockers.push_back(all[blocker]);
       (all[blocker].alive ? look.living : look.dead).push_back(all[blocker]);
     }
+    const auto leaving = policy::who_has_to_leave(snapshot, position, *wait);
+    for (const std::size_t idle : leaving.positions) {
+      look.to_leave.push_back(all[idle]);
+    }
+    look.they_leave =
+        !look.to_leave.empty() && (leaving.enough || (look.to_leave.size() == look.living.size() && !look.external));
     if (wait->behind == 0) {
       look.stuck = policy::is_stuck(snapshot, position);
     }
@@ -370,6 +412,7 @@ Result Client::wait_for_grant(std::unique_lock<platform::FileLock>& guard, const
     auto look_who_is_stopped_at = later(steady_clock::now(), patience.observation_lasts);
     int looks_for_external_memory = 0;
     bool was_late = false;
+    std::optional<steady_clock::time_point> left_at; // when those that were notified to leave should have left
     // Without the mutex. What is seen there is evidence for the next look only. Of `ahead` it finds out who is stopped.
     const auto observe_and_lock = [&](const std::vector<Record>& ahead) {
       const auto began = steady_clock::now();
@@ -443,8 +486,10 @@ Result Client::wait_for_grant(std::unique_lock<platform::FileLock>& guard, const
       }
       const auto now = steady_clock::now();
       // The memory of the dead is on its way back: that is no reason to say that somebody is there.
-      const bool may_not_wait = !patience.may_wait && !look.for_the_dead_only();
-      const bool gives_up = may_not_wait || now >= patience.until || look.stuck;
+      const auto leave_until = left_at.value_or(later(now, patience.leaving_lasts));
+      const bool they_leave = look.they_leave && now < leave_until;
+      const bool may_not_wait = !patience.may_wait && !look.for_the_dead_only() && !they_leave;
+      const bool gives_up = may_not_wait || (now >= patience.until && !they_leave) || look.stuck;
       const bool tells = !told && now >= notice_at;
       if (gives_up || (tells && patience.on_wait)) {
         // Not because of those who have ended and were not seen to.
@@ -485,6 +530,10 @@ Result Client::wait_for_grant(std::unique_lock<platform::FileLock>& guard, const
           records_->notify_concerned(); // the first in the queue may be stuck from now on, and has to see that
         }
       }
+      if (!look.to_leave.empty()) {
+        left_at = leave_until;
+        records_->notify(look.to_leave);
+      }
       told = told || tells;
       bool notified = false;
       std::vector<Record> ahead = ahead_among(look.living);
@@ -498,7 +547,11 @@ Result Client::wait_for_grant(std::unique_lock<platform::FileLock>& guard, const
         patience.on_wait(blocked);
       } else {
         guard.unlock();
-        const auto until = told ? patience.until : std::min(patience.until, notice_at);
+        auto until = patience.until;
+        if (they_leave) {
+          until = patience.may_wait ? std::max(until, leave_until) : leave_until;
+        }
+        until = told ? until : std::min(until, notice_at);
         const bool looks = !ahead.empty() || !stopped.empty();
         auto woken = sleep(look, watches, looks ? std::min(until, look_who_is_stopped_at) : until);
         // As long as nobody was stopped or continued, that look needs neither the mutex nor a device.

@@ -59,6 +59,22 @@ public:
   /// Turns own() from asking or holding back to what it was before.
   void stop_wanting();
 
+  /// From own() being inside to being idle, and back. What notified this process before is forgotten.
+  void become_idle();
+  void resume();
+
+  /// Whether this process was notified since become_idle(), and so has to leave. Throws as require_kept() does.
+  [[nodiscard]] bool has_to_leave() const { return fifo_.is_notified(); }
+
+  /// For poll(): readable when this process has to leave. Throws as require_kept() does.
+  [[nodiscard]] int leave_descriptor() const { return fifo_.number(); }
+
+  /// The devices of those that wait for what this process has a part of, and are behind nobody; mostly none.
+  [[nodiscard]] policy::DeviceMask asked_of_own_devices() const;
+
+  /// Whether this process, which is idle, alone keeps out one that waits, as `seen` shows.
+  [[nodiscard]] bool is_in_the_way(const Observations& seen) const;
+
   /// Puts own() among all, in place of what its record says; returns its position.
   [[nodiscard]] std::size_t with_own(std::vector<Record>& all) const;
 
@@ -79,6 +95,7 @@ private:
                           const Observations& seen, bool queued) const;
   [[nodiscard]] std::vector<Record> ahead_among(const std::vector<Record>& blockers) const;
   void require_in_place() const;
+  void change_stage(policy::Stage stage);
   [[nodiscard]] Blocked for_people(Blocked blocked) const;
   void mark_ended(Blocked& blocked) const;
   [[nodiscard]] platform::Woken sleep(const Look& seen, LivenessWatches& watches,

@@ -2,6 +2,7 @@
 #include "ledger/ledger.hpp"
 
 #include "ledger/stored_record.hpp"
+#include "policy/leaving.hpp"
 
 #include <gputest/error.hpp>
 
@@ -55,6 +56,7 @@ Result Ledger::enter(const EnterRequest& request, const Patience& patience) {
     }
     auto at_once = patience;
     at_once.may_wait = false;
+    at_once.leaving_lasts = std::chrono::milliseconds{0}; // for a larger lease they are notified then
     const auto result = client_.wait_for_grant(guard, at_once, std::move(seen));
     if (result.kind == Result::Kind::granted) {
       return result;
@@ -112,6 +114,9 @@ void Ledger::require_may_lease(const LeaseRequest& request) const {
                       "; waiting for a second one could deadlock. Give the first back before, or, to lease only around "
                       "the GPU sections of a test, derive its fixture from gputest::ScopedTest"};
   }
+  if (own.claim.stage == Stage::idle) {
+    throw LedgerError{"a lease for " + request.who + " was asked for by a process that is idle on the ledger"};
+  }
   if (own.claim.stage != Stage::inside || client_.forked()) {
     throw LedgerError{"a lease for " + request.who + " was asked for by a process that has not entered the ledger"};
   }
@@ -147,6 +152,48 @@ void Ledger::release_late() {
     });
   }
 }
+
+void Ledger::require_stage(Stage stage, const char* what) const {
+  if (client_.own().claim.stage != Stage::outside) {
+    client_.require_kept();
+  }
+  if (client_.own().claim.stage != stage || client_.forked()) {
+    const std::string& who = client_.own().who;
+    throw LedgerError{(who.empty() ? "this process" : who) + " cannot " + what};
+  }
+}
+
+void Ledger::set_idle() {
+  const std::lock_guard guard{store_.mutex()};
+  release_late();
+  require_stage(Stage::inside, "be idle on the ledger: it has not entered, has a lease, or is idle");
+  or_lose_place([&] {
+    client_.become_idle();
+    records_.notify_concerned(); // whoever it keeps waiting may notify it from now on
+  });
+}
+
+bool Ledger::resume() {
+  std::unique_lock guard{store_.mutex()};
+  require_stage(Stage::idle, "take work again: it is not idle on the ledger");
+  if (const auto asked = client_.asked_of_own_devices(); asked != 0 && !client_.has_to_leave()) {
+    guard.unlock();
+    const auto seen = records_.observe(asked);
+    guard.lock();
+    if (client_.is_in_the_way(seen)) {
+      return false;
+    }
+  }
+  if (client_.has_to_leave()) {
+    return false;
+  }
+  or_lose_place([&] { client_.resume(); });
+  return true;
+}
+
+bool Ledger::has_to_leave() const { return client_.has_to_leave(); }
+
+int Ledger::leave_descriptor() const { return client_.leave_descriptor(); }
 
 void Ledger::set_overhead(std::uint64_t bytes) {
   const std::lock_guard guard{store_.mutex()};
@@ -229,9 +276,16 @@ bool Ledger::announce(const LeaseRequest& request, const Observations& seen) {
   if (request.bytes > claim.largest_bytes) {
     auto all = records_.read();
     const std::size_t position = client_.with_own(all);
-    if (!policy::may_raise(records_.snapshot(all, claim.devices, seen), position, request.bytes)) {
+    const auto snapshot = records_.snapshot(all, claim.devices, seen);
+    const auto to_leave = policy::who_has_to_leave_for(snapshot, position, request.bytes);
+    if (!to_leave) {
       return false;
     }
+    std::vector<Record> idle;
+    for (const std::size_t leaving : *to_leave) {
+      idle.push_back(all[leaving]);
+    }
+    or_lose_place([&] { records_.notify(idle); });
     // In the record before the mutex is unlocked: others enter by what it says.
     const std::uint64_t announced = std::exchange(claim.largest_bytes, request.bytes);
     try {

@@ -63,6 +63,23 @@ public:
   /// not throw.
   void release() noexcept;
 
+  /// Says that this process, which is inside and holds no lease, has no work: it stays, and ends when it is notified.
+  ///
+  /// Whoever its context keeps waiting notifies it. From then on it has to poll leave_descriptor(), and to end as soon
+  /// as has_to_leave(). Throws LedgerError.
+  void set_idle();
+
+  /// Ends set_idle(), because there is work. False if it has to leave instead: it was notified, or it would keep
+  /// somebody waiting. Then it stays idle, and has to end. Blocks for a look at the devices if somebody waits for them.
+  /// Throws LedgerError.
+  [[nodiscard]] bool resume();
+
+  /// Whether this process, which is idle, was notified, and so has to end. Throws LedgerError.
+  [[nodiscard]] bool has_to_leave() const;
+
+  /// For poll(): readable once has_to_leave(). Nothing else may read it. Throws LedgerError.
+  [[nodiscard]] int leave_descriptor() const;
+
   /// Records what this process takes by itself on each of its devices from now on: its context, and what it has not
   /// freed.
   void set_overhead(std::uint64_t bytes);
@@ -103,6 +120,7 @@ private:
   auto or_lose_place(Function function);
   [[nodiscard]] Result enter_without_room(const EnterRequest& request);
   void require_may_lease(const LeaseRequest& request) const;
+  void require_stage(policy::Stage stage, const char* what) const;
   [[nodiscard]] bool announce(const LeaseRequest& request, const Observations& seen);
 
   void release_late();

@@ -139,7 +139,7 @@ void Records::reap(std::vector<Record>& all, const std::vector<Record>& ended, c
       continue;
     }
     entry->alive = false;
-    if (entry->claim.stage == Stage::waiting) {
+    if (entry->claim.stage == Stage::waiting || entry->claim.stage == Stage::idle) {
       entry->claim.stage = Stage::inside;
       if (store_->is_own(entry->slot)) {
         write(*entry);
@@ -184,6 +184,8 @@ void Records::notify_concerned(std::uint64_t granted) const {
   }
   notify_those(*store_, concerned);
 }
+
+void Records::notify(const std::vector<Record>& idle) const { notify_those(*store_, idle); }
 
 void Records::notify_all_queued() const { notify_those(*store_, read_queued()); }
 

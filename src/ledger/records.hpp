@@ -73,6 +73,9 @@ public:
   /// Throws CannotNotify if one of them could not be woken: then its liveness FIFO has to hang up, too.
   void notify_concerned(std::uint64_t granted = 0) const;
 
+  /// Wakes these: processes that are idle, and leave then.
+  void notify(const std::vector<Record>& idle) const;
+
   /// Wakes all who wait: whoever leaves a queue, or takes a slot, calls it, since those behind watched it, or the
   /// slot's last owner, and nobody else.
   void notify_all_queued() const;

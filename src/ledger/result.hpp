@@ -54,6 +54,10 @@ struct Patience {
   /// whether they are stopped. One that was itself stopped after an observation makes another one before it is granted
   /// anything. A look costs some microseconds for each process ahead. max(): for ever.
   std::chrono::milliseconds observation_lasts{500};
+  /// How long idle processes may take to leave, where only they stand in the way: a request that may not wait, or whose
+  /// limit passes, gives up no sooner after it has notified them. A process ends within some 0.1 s, and writes coverage
+  /// data before that.
+  std::chrono::milliseconds leaving_lasts{5000};
 };
 
 } // namespace gputest::ledger

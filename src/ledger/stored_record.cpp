@@ -52,7 +52,7 @@ Record to_entry(std::size_t slot, const StoredRecord& record) {
 Record to_unnamed_entry(std::size_t slot, const StoredRecord& record) {
   using std::chrono::duration_cast;
   using std::chrono::system_clock;
-  constexpr auto last = static_cast<std::uint32_t>(policy::Stage::holding);
+  constexpr auto last = static_cast<std::uint32_t>(policy::Stage::idle);
   if (record.stage > last || (record.flags & ~all_flags) != 0 || record.since_ns < 0) {
     throw LedgerError{"record " + std::to_string(slot) +
                       " of the ledger has values that no gputest writes; when no GPU test is running, remove the "

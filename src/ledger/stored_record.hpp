@@ -58,9 +58,9 @@ static_assert(row_bytes == 256 && sizeof(ContextRow) == sizeof(DeviceRow), "part
 constexpr std::size_t max_devices = 64;      // bits of a DeviceMask
 constexpr std::size_t max_contexts = 32 * 4; // an executable has its place in one of 32 sets of 4 rows
 
-constexpr platform::Layout ledger_layout{3, (max_devices + max_contexts) * row_bytes, stored_record_bytes,
+constexpr platform::Layout ledger_layout{4, (max_devices + max_contexts) * row_bytes, stored_record_bytes,
                                          slots_of_a_user};
-constexpr const char* ledger_name = "ledger-3"; // with the layout's version
+constexpr const char* ledger_name = "ledger-4"; // with the layout's version
 
 /// Writes a claim and its owner as a record, and back.
 ///

@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 
 #include <array>
@@ -69,6 +70,14 @@ void WakeFifo::drain() const {
   std::array<char, 256> rings{};
   while (::read(file, rings.data(), rings.size()) == static_cast<ssize_t>(rings.size())) {
   }
+}
+
+bool WakeFifo::is_notified() const {
+  int bytes = 0;
+  if (::ioctl(number(), FIONREAD, &bytes) != 0) {
+    throw failure("look at", path(), errno);
+  }
+  return bytes > 0;
 }
 
 void notify(const FileAt& fifo) {

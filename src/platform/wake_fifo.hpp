@@ -34,7 +34,11 @@ public:
   /// file of the process holds is not read.
   void drain() const;
 
-  [[nodiscard]] int number() const { return file_.number(); } ///< throws as require_kept() does
+  /// Whether somebody has notified since drain(). Throws as require_kept() does.
+  [[nodiscard]] bool is_notified() const;
+
+  /// For poll(): readable when it is notified. Throws as require_kept() does.
+  [[nodiscard]] int number() const { return file_.number(); }
   [[nodiscard]] const std::string& path() const { return file_.path(); }
 
 private:

@@ -12,10 +12,6 @@ namespace {
 
 constexpr DeviceMask bit(std::size_t device) { return DeviceMask{1} << device; }
 
-bool is_inside(const Claim& claim) {
-  return claim.stage == Stage::inside || claim.stage == Stage::waiting || claim.stage == Stage::holding;
-}
-
 bool is_on(const Claim& claim, std::size_t device) { return is_inside(claim) && (claim.devices & bit(device)) != 0; }
 
 bool holds_on(const Claim& claim, std::size_t device) {
@@ -246,7 +242,7 @@ bool may_raise(const Snapshot& snapshot, std::size_t position, std::uint64_t byt
 
 bool everybody_waits(const Snapshot& snapshot, DeviceMask devices) {
   return std::all_of(snapshot.claims.begin(), snapshot.claims.end(), [&](const Claim& claim) {
-    return !is_inside(claim) || (claim.devices & devices) == 0 ||
+    return !is_inside(claim) || leaves_when_notified(claim) || (claim.devices & devices) == 0 ||
            (claim.stage == Stage::waiting && (claim.wanted & devices) != 0);
   });
 }
@@ -256,6 +252,10 @@ bool is_stuck(const Snapshot& snapshot, std::size_t position) {
   if (own.stage != Stage::waiting) {
     return false;
   }
+  Snapshot staying = snapshot;
+  for (Claim& claim : staying.claims) {
+    claim.stage = leaves_when_notified(claim) ? Stage::outside : claim.stage;
+  }
   bool stuck = false;
   for (std::size_t d = 0; d < snapshot.devices.size(); ++d) {
     if ((own.wanted & bit(d)) == 0) {
@@ -264,7 +264,7 @@ bool is_stuck(const Snapshot& snapshot, std::size_t position) {
     if (next_ahead(snapshot, position, d)) {
       return false;
     }
-    const std::uint64_t contexts = sum(load_of_others(snapshot, position, d).overhead_bytes, own.overhead_bytes);
+    const std::uint64_t contexts = sum(load_of_others(staying, position, d).overhead_bytes, own.overhead_bytes);
     stuck = stuck ||
             (sum(contexts, own.lease_bytes) > snapshot.devices[d].total_bytes && everybody_waits(snapshot, bit(d)));
   }

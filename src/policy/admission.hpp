@@ -44,18 +44,20 @@ using Decision = std::variant<Grant, Wait, Refusal>;
 /// A process enters only if the overheads of all inside, with the largest lease that any of them may wait for, fit:
 /// somebody can always finish, so waiting cannot become a deadlock. Processes enter in the order of arrival. Leases are
 /// granted in the order of arrival, except that a later request may pass those ahead that it delays in no case
-/// (`reservation.hpp`). Places of stopped processes do not count.
+/// (`reservation.hpp`). Places of stopped processes do not count. An idle process counts like any other inside, until
+/// it has left (`leaving.hpp`).
 [[nodiscard]] Decision decide(const Snapshot& snapshot, std::size_t position);
 
 /// Whether the process at `position` may wait for a lease of `bytes`, more than it announced, without risk of a
 /// deadlock.
 [[nodiscard]] bool may_raise(const Snapshot& snapshot, std::size_t position, std::uint64_t bytes);
 
-/// Whether everybody inside `devices` waits for a lease on them: then nobody there will free anything by itself.
+/// Whether everybody inside `devices` waits for a lease on them, or leaves when notified: then nobody there will free
+/// anything by itself.
 [[nodiscard]] bool everybody_waits(const Snapshot& snapshot, DeviceMask devices);
 
 /// Whether the waiting claim at `position` can never be granted although it is first in its queue: contexts have grown
-/// since their processes entered, so that they leave no room for its lease, and everybody waits.
+/// since their processes entered, so that those that stay leave no room for its lease, and everybody waits.
 [[nodiscard]] bool is_stuck(const Snapshot& snapshot, std::size_t position);
 
 } // namespace gputest::policy

@@ -16,6 +16,7 @@ enum class Stage : std::uint32_t {
   inside,      ///< its context is counted; it holds no lease
   waiting,     ///< inside, and waits for the memory of a test
   holding,     ///< inside, and holds the memory of a test
+  idle,        ///< inside, waits for work without a lease, and leaves when notified
 };
 
 /// One process's claim, as the decision sees it. Bytes are per device.
@@ -33,7 +34,8 @@ struct Claim {
   bool exclusive = false;           ///< waiting, holding: the whole device, nobody else inside it
   bool medium_lock = false;         ///< waiting, holding: the device's one medium lock
   std::uint64_t behind = 0;         ///< entering, waiting: see Wait::behind
-  bool stopped = false;     ///< entering, waiting: its process is stopped, which gives up its turn; never stored
+  /// Its process is stopped; never stored. Entering, waiting: it gives up its turn. Idle: it does not leave.
+  bool stopped = false;
   DeviceMask preferred = 0; ///< entering: candidates that it gets if its largest lease has room there; never stored
 };
 
@@ -41,6 +43,16 @@ struct Claim {
 /// nothing.
 [[nodiscard]] constexpr DeviceMask asked_devices(const Claim& claim) {
   return claim.stage == Stage::entering ? claim.candidates : claim.stage == Stage::waiting ? claim.wanted : 0;
+}
+
+/// Whether its context is counted.
+[[nodiscard]] constexpr bool is_inside(const Claim& claim) {
+  return claim.stage >= Stage::inside && claim.stage <= Stage::idle;
+}
+
+/// Whether its process ends as soon as it is notified.
+[[nodiscard]] constexpr bool leaves_when_notified(const Claim& claim) {
+  return claim.stage == Stage::idle && !claim.stopped;
 }
 
 /// One device, as the decision sees it.

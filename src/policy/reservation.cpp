@@ -12,9 +12,7 @@ std::uint64_t sum(std::uint64_t a, std::uint64_t b) { return b > UINT64_MAX - a 
 
 bool has(DeviceMask devices, std::size_t device) { return (devices >> device & 1U) != 0; }
 
-bool is_on(const Claim& claim, std::size_t device) {
-  return claim.stage >= Stage::inside && claim.stage <= Stage::holding && has(claim.devices, device);
-}
+bool is_on(const Claim& claim, std::size_t device) { return is_inside(claim) && has(claim.devices, device); }
 
 /// The sums of bytes that some of a set of processes can have, as far as they are within `most`.
 class Sums {
@@ -80,7 +78,7 @@ bool delays(const Snapshot& snapshot, std::size_t self, std::size_t ahead, std::
     if (position == self || position == ahead || !is_on(claim, device)) {
       continue;
     }
-    const bool leases = claim.stage != Stage::inside && has(claim.wanted, device);
+    const bool leases = (claim.stage == Stage::waiting || claim.stage == Stage::holding) && has(claim.wanted, device);
     const bool earlier = leases && claim.ticket < first.ticket;
     const std::uint64_t most = earlier ? sum(claim.overhead_bytes, claim.lease_bytes) : claim.overhead_bytes;
     if (!earlier && leases && claim.stage == Stage::holding) {

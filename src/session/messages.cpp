@@ -22,6 +22,8 @@ std::string claim_text(const policy::Claim& claim) {
     return "a context of " + to_string(Bytes{claim.overhead_bytes});
   case policy::Stage::waiting:
     return claim.exclusive ? "waiting for the whole device" : "waiting for " + to_string(Bytes{claim.lease_bytes});
+  case policy::Stage::idle:
+    return "an idle worker with a context of " + to_string(Bytes{claim.overhead_bytes});
   case policy::Stage::holding:
     return claim.exclusive ? "the whole device"
                            : to_string(Bytes{claim.lease_bytes}) + (claim.medium_lock ? " and the medium lock" : "");
@@ -88,8 +90,9 @@ std::string describe(const ledger::Blocked& blocked) {
     named.push_back(describe(excess.holder, excess.bytes));
   }
   auto blockers = blocked.blockers;
-  std::stable_partition(blockers.begin(), blockers.end(),
-                        [](const ledger::Record& entry) { return entry.claim.stage != policy::Stage::inside; });
+  std::stable_partition(blockers.begin(), blockers.end(), [](const ledger::Record& entry) {
+    return entry.claim.stage != policy::Stage::inside && entry.claim.stage != policy::Stage::idle;
+  });
   for (const auto& blocker : blockers) {
     if (std::none_of(excesses.begin(), excesses.end(),
                      [&](const ledger::Excess& excess) { return is_same(excess.holder, blocker); })) {

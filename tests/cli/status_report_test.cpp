@@ -70,6 +70,7 @@ ClaimKind kind_of(const Record& entry) { return status_of({entry}).processes.at(
 TEST(StatusReport, distinguishes_the_kinds_of_claims) {
   EXPECT_EQ(kind_of(entry_of(Stage::entering, 1, "t")), ClaimKind::waiting_to_enter);
   EXPECT_EQ(kind_of(entry_of(Stage::inside, 1, "t")), ClaimKind::context);
+  EXPECT_EQ(kind_of(entry_of(Stage::idle, 1, "t")), ClaimKind::idle_worker);
   EXPECT_EQ(kind_of(entry_of(Stage::waiting, 1, "t")), ClaimKind::waiting_for_memory);
   auto holder = entry_of(Stage::holding, 1, "t");
   EXPECT_EQ(kind_of(holder), ClaimKind::lease);
@@ -90,6 +91,13 @@ TEST(StatusReport, lists_holders_first_and_waiting_processes_in_the_order_of_the
     names.push_back(process.who);
   }
   EXPECT_EQ(names, (std::vector<std::string>{"holder", "idle", "early", "late", "outside"}));
+}
+
+TEST(StatusReport, calls_a_worker_without_work_idle) {
+  EXPECT_EQ(to_text(status_of({entry_of(Stage::idle, 1, "first")})),
+            "PID  USER  TEST   CLAIM        DEVICES       CONTEXT  MEMORY   FOR\n"
+            "101  root  first  idle worker  GPU-aaaaaaaa  512 MiB       -  12 s\n"
+            "ledger: /folder (private to one user)\n");
 }
 
 TEST(StatusReport, leaves_out_processes_that_only_have_a_slot) {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The decision, over snapshots that no gputest would make too. An input, of tokens: the number of devices, total and
-// external processes' bytes of each, then claims: stage (E, I, W, H), ticket, candidates, gpus, overhead, largest,
-// devices, wanted, lease, flags (1 whole devices, 2 exclusive, 4 medium lock).
+// external processes' bytes of each, then claims: stage (E, I, W, H, L for idle), ticket, candidates, gpus, overhead,
+// largest, devices, wanted, lease, flags (1 whole devices, 2 exclusive, 4 medium lock).
 
 #include "policy/admission.hpp"
 #include "fuzz/fuzzer.hpp"
 #include "fuzz/tokens.hpp"
+#include "policy/leaving.hpp"
 #include "policy/queues.hpp"
 
 #include <algorithm>
@@ -24,7 +25,7 @@ constexpr std::size_t max_devices = 64;
 constexpr std::size_t most_claims = 48;
 
 Stage stage_of(char letter) {
-  constexpr std::string_view letters = "-EIWH";
+  constexpr std::string_view letters = "-EIWHL";
   return static_cast<Stage>(std::min(letters.find(letter), letters.size())); // one more than there are, too
 }
 
@@ -76,7 +77,8 @@ Load load_of_others(const Snapshot& snapshot, std::size_t self, std::size_t devi
   Load load;
   for (std::size_t position = 0; position < snapshot.claims.size(); ++position) {
     const Claim& claim = snapshot.claims[position];
-    const bool inside = claim.stage == Stage::inside || claim.stage == Stage::waiting || claim.stage == Stage::holding;
+    const bool inside = claim.stage == Stage::inside || claim.stage == Stage::waiting ||
+                        claim.stage == Stage::holding || claim.stage == Stage::idle;
     if (position == self || !inside || (claim.devices & bit(device)) == 0) {
       continue;
     }
@@ -165,6 +167,25 @@ void check(const Snapshot& snapshot, std::size_t self, const Grant& grant) {
   require(!is_stuck(snapshot, self), "who is granted is not stuck");
 }
 
+/// Those that have to leave are idle and in the way, and nobody else has to; without them it is as was said.
+void check_who_has_to_leave(const Snapshot& snapshot, std::size_t self, const Wait& wait) {
+  const Leaving leaving = who_has_to_leave(snapshot, self, wait);
+  Snapshot left = snapshot;
+  for (const std::size_t idle : leaving.positions) {
+    require(snapshot.claims[idle].stage == Stage::idle, "those that have to leave are idle");
+    require(std::count(wait.blockers.begin(), wait.blockers.end(), idle) == 1, "and in the way");
+    left.claims[idle] = Claim{};
+  }
+  if (!leaving.positions.empty()) {
+    require(std::holds_alternative<Grant>(decide(left, self)) == leaving.enough, "without them it is granted");
+  }
+  for (const std::size_t idle : leaving.positions) {
+    Snapshot with_one = left;
+    with_one.claims[idle] = snapshot.claims[idle];
+    require(!std::holds_alternative<Grant>(decide(with_one, self)), "each of them has to");
+  }
+}
+
 /// A wait names others; when they are gone, again and again, and external processes too, it ends.
 void check_that_it_ends(Snapshot snapshot, std::size_t self, Decision decision) {
   for (std::size_t rounds = 0;; ++rounds) {
@@ -223,6 +244,10 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     static_cast<void>(is_stuck(snapshot, self));
     require(may_raise(snapshot, self, own.lease_bytes / 2) || !may_raise(snapshot, self, own.lease_bytes),
             "who may wait for more may wait for less");
+    require(!may_raise(snapshot, self, own.lease_bytes) ||
+                who_has_to_leave_for(snapshot, self, own.lease_bytes)->empty(),
+            "nobody has to leave for what may be waited for");
+    static_cast<void>(own.stage == Stage::idle && is_in_the_way(snapshot, self));
     if (!is_asked(snapshot, own)) {
       continue;
     }
@@ -231,6 +256,9 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     require(same(decision, decide(turned, snapshot.claims.size() - 1 - self)), "the order of records does not matter");
     if (const auto* grant = std::get_if<Grant>(&decision)) {
       check(snapshot, self, *grant);
+    }
+    if (const auto* wait = std::get_if<Wait>(&decision)) {
+      check_who_has_to_leave(snapshot, self, *wait);
     }
     check_that_it_ends(snapshot, self, decision);
   }

@@ -106,7 +106,7 @@ private:
 
 void check(const Record& entry) {
   require(entry.slot < ledger::ledger_layout.slots, "a slot that there is");
-  require(entry.claim.stage <= policy::Stage::holding, "a stage that there is");
+  require(entry.claim.stage <= policy::Stage::idle, "a stage that there is");
   require(entry.since.time_since_epoch().count() >= 0, "a time that can be taken off now");
   require(tests::is_printable(entry.who), "a name that a terminal shows as it is", entry.who);
   require(!entry.alive, "nobody has a wake-up FIFO");

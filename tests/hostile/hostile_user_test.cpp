@@ -62,7 +62,7 @@ protected:
     make_shared_folder(folder());
   }
 
-  [[nodiscard]] std::string part_of(uid_t user) const { return folder() + "/ledger-3." + std::to_string(user); }
+  [[nodiscard]] std::string part_of(uid_t user) const { return folder() + "/ledger-4." + std::to_string(user); }
 
   [[nodiscard]] std::unique_ptr<ledger::Ledger> open() const {
     auto opened = std::make_unique<ledger::Ledger>(folder(), std::make_shared<SharedProbe>(probe_file()));
@@ -298,9 +298,9 @@ TEST_F(HostileUser, that_leaves_thousands_of_files_in_the_shared_folder_is_an_er
   }));
   const std::string said = told_to_a_member();
   EXPECT_THAT(said, StartsWith(folder() + " has more than 4096 entries, and a shared ledger needs one a user, called "
-                                          "ledger-3.<uid>. Of those that are no ledger, 409"));
+                                          "ledger-4.<uid>. Of those that are no ledger, 409"));
   const std::string command =
-      "find " + folder() + " -mindepth 1 -maxdepth 1 -uid 65534 ! -name ledger-3.65534 -exec rm -r {} +";
+      "find " + folder() + " -mindepth 1 -maxdepth 1 -uid 65534 ! -name ledger-4.65534 -exec rm -r {} +";
   EXPECT_THAT(said, HasSubstr(" belong to nobody (uid 65534). nobody or an administrator can remove them: " + command));
   EXPECT_TRUE(attack([&] { return std::system(command.c_str()) == 0; })); // NOLINT(*-env33-c, *-mt-unsafe)
   EXPECT_EQ(told_to_a_member(), "done");
@@ -471,7 +471,7 @@ TEST_F(HostileUser, cannot_reach_a_private_folder_nor_make_it_first) {
   const std::string mine = folder_.path() + "/private";
   static_cast<void>(ledger::Ledger{mine, std::make_shared<SharedProbe>(probe_file())});
   EXPECT_FALSE(attack([&] { return ::open(mine.c_str(), O_RDONLY) >= 0; }));
-  EXPECT_FALSE(attack([&] { return ::open((mine + "/ledger-3/mutex").c_str(), O_RDWR) >= 0; }));
+  EXPECT_FALSE(attack([&] { return ::open((mine + "/ledger-4/mutex").c_str(), O_RDWR) >= 0; }));
   const int status = in_child([] {
     if (!mount_private_tmpfs("/tmp", "size=8m,mode=1777")) {
       return may_not_mount;
@@ -555,7 +555,7 @@ TEST_F(HostileUser, gets_the_shared_folder_of_the_machine_only_where_it_is_sound
 TEST_F(HostileUser, that_makes_a_file_immutable_is_an_error_that_says_which) {
   const std::string mine = fs::temp_directory_path() / ("gputest-immutable-" + std::to_string(::getpid()));
   auto opened = std::make_unique<ledger::Ledger>(mine, std::make_shared<SharedProbe>(probe_file()));
-  const platform::Descriptor file{::open((mine + "/ledger-3/ledger").c_str(), O_RDONLY)};
+  const platform::Descriptor file{::open((mine + "/ledger-4/ledger").c_str(), O_RDONLY)};
   const auto set = [&](bool immutable) {
     int flags = immutable ? FS_IMMUTABLE_FL : 0;
     return ::ioctl(file.number(), FS_IOC_SETFLAGS, &flags) == 0;
@@ -568,7 +568,7 @@ TEST_F(HostileUser, that_makes_a_file_immutable_is_an_error_that_says_which) {
   if (!could) {
     GTEST_SKIP() << "the file system has no immutable files, or root may not make them";
   }
-  EXPECT_THAT(said, StartsWith("cannot read and write " + mine + "/ledger-3/ledger: Operation not permitted"));
+  EXPECT_THAT(said, StartsWith("cannot read and write " + mine + "/ledger-4/ledger: Operation not permitted"));
 }
 
 } // namespace

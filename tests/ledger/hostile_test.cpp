@@ -16,7 +16,7 @@ using testing::HasSubstr;
 /// Tests with errors that reach what is gputest's, and machines that have run out of something.
 class HostileTest : public LedgerTest {
 protected:
-  [[nodiscard]] std::string store() const { return folder() + "/ledger-3"; }
+  [[nodiscard]] std::string store() const { return folder() + "/ledger-4"; }
 
   /// What is said of a descriptor that was closed; `name` is of the file it was for.
   [[nodiscard]] std::string lost(const std::string& name) const {

@@ -72,7 +72,7 @@ protected:
   std::string stage_of(const std::string& who) {
     for (const auto& entry : look().entries()) {
       if (entry.who == who) {
-        constexpr std::array<const char*, 5> names{"outside", "entering", "inside", "waiting", "holding"};
+        constexpr std::array<const char*, 6> names{"outside", "entering", "inside", "waiting", "holding", "idle"};
         return std::string{entry.alive ? "" : "ended "} + names.at(static_cast<std::size_t>(entry.claim.stage));
       }
     }

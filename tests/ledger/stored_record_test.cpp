@@ -84,7 +84,7 @@ TEST(StoredRecord, with_values_that_no_gputest_writes_is_an_error) {
   };
   const std::string said = "record 7 of the ledger has values that no gputest writes; when no GPU test is running, "
                            "remove the ledger's folder, or set GPUTEST_DIR to another one";
-  for (const std::uint32_t stage : {5U, 1000U, UINT32_MAX}) {
+  for (const std::uint32_t stage : {6U, 1000U, UINT32_MAX}) {
     EXPECT_EQ(refused([&](auto& record) { record.stage = stage; }), said);
   }
   EXPECT_EQ(refused([](auto& record) { record.flags = 8; }), said);

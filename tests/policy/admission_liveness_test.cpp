@@ -2,6 +2,7 @@
 #include "policy/admission.hpp"
 
 #include "policy/admission_claims.hpp"
+#include "policy/leaving.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +15,7 @@ namespace gputest::policy {
 namespace {
 
 /// A machine full of processes that enter, run some tests one after another, and end. They move in random order, and
-/// nothing but decide() lets them go on.
+/// nothing but decide() lets them go on. Some are idle between their tests and after them, until they have to leave.
 class Machine {
 public:
   explicit Machine(unsigned seed) : random_{seed} {
@@ -28,10 +29,12 @@ public:
       snapshot_.claims.emplace_back();
       tests_left_.push_back(1 + static_cast<int>(up_to(4)));
       arrived_.push_back(false);
+      is_worker_.push_back(up_to(2) == 0);
+      notified_.push_back(false);
     }
   }
 
-  /// Runs until nobody can move. Returns how many have ended.
+  /// Runs until nobody can move. Returns how many have ended, or are idle without work.
   std::size_t run() {
     for (bool moved = true; moved;) {
       moved = false;
@@ -45,12 +48,14 @@ public:
         look_who_is_delayed();
       }
     }
-    return ended_;
+    return ended_ + static_cast<std::size_t>(std::count_if(snapshot_.claims.begin(), snapshot_.claims.end(),
+                                                           [](const Claim& c) { return c.stage == Stage::idle; }));
   }
 
   [[nodiscard]] std::size_t size() const { return snapshot_.claims.size(); }
   [[nodiscard]] const std::string& passed() const { return passed_; }
   [[nodiscard]] int granted_past_others() const { return granted_past_others_; }
+  [[nodiscard]] int notified() const { return static_cast<int>(std::count(notified_.begin(), notified_.end(), true)); }
 
 private:
   std::uint64_t up_to(std::uint64_t most) { return std::uniform_int_distribution<std::uint64_t>{0, most}(random_); }
@@ -63,8 +68,12 @@ private:
     case Stage::entering:
     case Stage::waiting:
       return try_to_go_on(position);
+    case Stage::idle:
+      return leave_or_resume(position);
     case Stage::inside:
-      if (tests_left_[position]-- == 0) {
+      if (is_worker_[position] && tests_left_[position] == 0) {
+        claim.stage = Stage::idle;
+      } else if (tests_left_[position]-- == 0) {
         claim = Claim{};
         ++ended_;
       } else {
@@ -74,9 +83,31 @@ private:
     case Stage::holding:
       claim = inside(claim.devices, claim.overhead_bytes, claim.largest_bytes);
       claim.whole_devices = whole_[position];
+      claim.stage = is_worker_[position] ? Stage::idle : Stage::inside;
       return true;
     }
     return false;
+  }
+
+  bool leave_or_resume(std::size_t position) {
+    Claim& claim = snapshot_.claims[position];
+    if (notified_[position] || (tests_left_[position] > 0 && is_in_the_way(snapshot_, position))) {
+      claim = Claim{};
+      ++ended_;
+      return true;
+    }
+    claim.stage = tests_left_[position] > 0 ? Stage::inside : Stage::idle;
+    return tests_left_[position] > 0;
+  }
+
+  /// Whether that notified somebody.
+  bool notify_who_has_to_leave(std::size_t position, const Wait& wait) {
+    bool moved = false;
+    for (const std::size_t idle : who_has_to_leave(snapshot_, position, wait).positions) {
+      moved = moved || !notified_[idle];
+      notified_[idle] = true;
+    }
+    return moved;
   }
 
   bool arrive(std::size_t position) {
@@ -108,6 +139,9 @@ private:
   bool try_to_go_on(std::size_t position) {
     Claim& claim = snapshot_.claims[position];
     const Decision decision = decide(snapshot_, position);
+    if (const auto* wait = std::get_if<Wait>(&decision)) {
+      return notify_who_has_to_leave(position, *wait);
+    }
     const auto* grant = std::get_if<Grant>(&decision);
     if (grant == nullptr) {
       return false;
@@ -164,6 +198,8 @@ private:
   std::uint64_t next_ticket_ = 1;
   std::vector<int> tests_left_;
   std::vector<bool> arrived_;
+  std::vector<bool> is_worker_;
+  std::vector<bool> notified_; ///< workers, to leave
   std::vector<bool> whole_;
   std::size_t ended_ = 0;
   std::string passed_; ///< who entered before an earlier one, and who was delayed by a later one
@@ -172,13 +208,16 @@ private:
 
 TEST(AdmissionLiveness, everybody_finishes_and_nobody_is_delayed_by_a_later_one) {
   int granted_past_others = 0;
+  int notified = 0;
   for (unsigned seed = 0; seed < 5000; ++seed) {
     Machine machine{seed};
     ASSERT_EQ(machine.run(), machine.size()) << "seed " << seed << ": the others wait for each other";
     ASSERT_EQ(machine.passed(), "") << "seed " << seed;
     granted_past_others += machine.granted_past_others();
+    notified += machine.notified();
   }
   EXPECT_GT(granted_past_others, 1000) << "those that delay nobody pass";
+  EXPECT_GT(notified, 1000) << "workers leave for others";
 }
 
 } // namespace

@@ -64,7 +64,7 @@ private:
 
 bool is_asked(const Claim& claim) { return claim.stage == Stage::entering || claim.stage == Stage::waiting; }
 
-bool is_inside(const Claim& claim) { return claim.stage != Stage::entering && claim.stage != Stage::outside; }
+bool has_context(const Claim& claim) { return claim.stage != Stage::entering && claim.stage != Stage::outside; }
 
 /// Told from the claim by itself, since what decide() makes of it is under test.
 DeviceMask devices_it_asks_for(const Claim& claim) {
@@ -96,7 +96,7 @@ struct Claimed {
 Claimed claimed(const Snapshot& snapshot, std::size_t device) {
   Claimed sums;
   for (const Claim& claim : snapshot.claims) {
-    if (!is_inside(claim) || (claim.devices >> device & 1U) == 0) {
+    if (!has_context(claim) || (claim.devices >> device & 1U) == 0) {
       continue;
     }
     ++sums.inside;
@@ -190,7 +190,7 @@ void for_what_may_become(const Snapshot& snapshot, std::size_t passer, std::size
     bool may_become = true;
     for (std::size_t i = 0; i < then.claims.size(); ++i, rest /= 3) {
       Claim& claim = then.claims[i];
-      const bool is_free = i != passer && i != waiting && is_inside(claim);
+      const bool is_free = i != passer && i != waiting && has_context(claim);
       const bool leases = claim.stage == Stage::waiting || claim.stage == Stage::holding;
       const bool earlier = leases && claim.ticket < snapshot.claims[waiting].ticket;
       may_become = may_become && (rest % 3 == 0 || is_free) && (rest % 3 != 2 || earlier);

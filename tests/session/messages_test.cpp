@@ -42,6 +42,7 @@ TEST(Describe, says_what_somebody_holds_or_waits_for) {
   const std::vector<Row> rows{
       {Stage::entering, false, false, "Sort.Keys (pid 4711, waiting for a device, for "},
       {Stage::inside, false, false, "Sort.Keys (pid 4711, a context of 512 MiB, for "},
+      {Stage::idle, false, false, "Sort.Keys (pid 4711, an idle worker with a context of 512 MiB, for "},
       {Stage::waiting, false, false, "Sort.Keys (pid 4711, waiting for 3 GiB, for "},
       {Stage::waiting, true, false, "Sort.Keys (pid 4711, waiting for the whole device, for "},
       {Stage::holding, false, false, "Sort.Keys (pid 4711, 3 GiB, for "},
@@ -65,7 +66,7 @@ TEST(Describe, says_that_somebody_has_ended) {
 TEST(Describe, names_holders_before_the_others_and_at_most_four) {
   ledger::Blocked blocked;
   for (const std::string name : {"a", "b", "c", "d", "e"}) {
-    blocked.blockers.push_back(entry(name, name == "e" ? Stage::holding : Stage::inside));
+    blocked.blockers.push_back(entry(name, name == "e" ? Stage::holding : name == "a" ? Stage::idle : Stage::inside));
   }
   const std::string text = describe(blocked);
   EXPECT_THAT(text, StartsWith("e (pid 4711, 3 GiB"));

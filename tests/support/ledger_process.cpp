@@ -5,12 +5,14 @@
 // line of its own, as soon as it is in the queue. Bytes are plain numbers, devices are sets of bits.
 //
 //   enter <who> <candidates> <gpus> <overhead> <largest> [<option>...]   lease <who> <devices> <bytes> [<option>...]
+//   idle   resume (`resumed` or `has to leave`)   leave (sleeps until it was notified)
 //   release   overhead <bytes>   credential   fork   fork-enter   exec
 //   intact (whether it still has what its place on the ledger depends on)
 //   and the acts of hostile_acts.hpp
 //   tell-when-told (is `telling` until it hears a line; `fail` lets it throw)   tell-nobody
 //
 // Options: whole, exclusive, medium lock, try (do not wait), at-once (wait for no time at all), for-a-while,
+// leaving-briefly (idle processes may take a millisecond to leave),
 // looks-often (what it has observed counts for a millisecond only).
 
 #include "ledger/ledger.hpp"
@@ -29,6 +31,7 @@
 #include <string>
 #include <vector>
 
+#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -93,6 +96,18 @@ public:
       ledger_.release();
       return "released";
     }
+    if (command == "idle") {
+      ledger_.set_idle();
+      return command;
+    }
+    if (command == "resume") {
+      return ledger_.resume() ? "resumed" : "has to leave";
+    }
+    if (command == "leave") {
+      pollfd notified{ledger_.leave_descriptor(), POLLIN, 0};
+      ::poll(&notified, 1, -1);
+      return ledger_.has_to_leave() ? "has to leave" : "was not notified";
+    }
     if (command == "overhead") {
       ledger_.set_overhead(std::stoull(words.at(1)));
       return "overhead";
@@ -149,6 +164,9 @@ private:
     }
     if (has(words, "looks-often")) {
       patience.observation_lasts = std::chrono::milliseconds{1};
+    }
+    if (has(words, "leaving-briefly")) {
+      patience.leaving_lasts = std::chrono::milliseconds{1};
     }
     patience.notice_after = std::chrono::milliseconds{0};
     patience.on_wait = tell_;

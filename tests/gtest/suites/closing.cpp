@@ -29,7 +29,7 @@ void close_those_of(const std::string& name) {
   for (int number = 3; number < most; ++number) {
     std::error_code error;
     const auto path = std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(number), error);
-    if (!error && path.parent_path().filename() == "ledger-3" && path.filename() == name) {
+    if (!error && path.parent_path().filename() == "ledger-4" && path.filename() == name) {
       ::close(number);
     }
   }

@@ -3,7 +3,7 @@
 
 /* The claim that is decided about, with_own: its record need not say yet what it asks for. */
 hidden byte me_slot, me_stage, me_ticket, me_pid, me_devices, me_lease;
-hidden byte x_granted, x_blockers, x_ahead, x_last, x_rooms, x_free, x_best;
+hidden byte x_w, x_granted, x_blockers, x_ahead, x_last, x_rooms, x_free, x_best;
 hidden byte l_overheads, l_leased, l_largest, l_slots, x_claimed;
 hidden byte l_holders, l_held, l_locked;
 hidden byte l_whole;
@@ -19,6 +19,14 @@ hidden byte me_ignores;
 #define IN_QUEUE(s) true
 #endif
 hidden byte x_behind;
+
+/* Slots whose processes count as gone: what would be if these had left. */
+hidden byte h_without;
+/* What decide() finds besides: the idle processes that have to leave; whether that is enough. */
+hidden byte x_leave, x_enough, h_next, h_granted, h_blockers, h_behind, h_x, x_in_the_way;
+
+/* Leaves when asked. One that was seen stopped does not. */
+#define LEAVES(s) (record[s].stage == IDLE && IN_QUEUE(s))
 
 inline me_is(a_slot, a_stage, a_ticket, a_pid, a_devices, a_lease) {
   me_slot = a_slot;
@@ -72,7 +80,7 @@ inline load_of_others(d) {
   do
   :: x_s < SLOTS ->
      if
-     :: x_s != me_slot && IS_INSIDE(record[x_s]) && HAS(record[x_s].devices, d) ->
+     :: x_s != me_slot && IS_INSIDE(record[x_s]) && HAS(record[x_s].devices, d) && !HAS(h_without, x_s) ->
         l_slots = l_slots | BIT(x_s);
         l_overheads = l_overheads + OVERHEAD(record[x_s].who);
         l_largest = MAX(l_largest, LARGEST(record[x_s].who));
@@ -133,7 +141,8 @@ inline stands_in_the_way_of(a, d) {
   do
   :: x_s < SLOTS ->
      if
-     :: x_s != me_slot && x_s != a && IS_INSIDE(record[x_s]) && HAS(record[x_s].devices, d) ->
+     :: x_s != me_slot && x_s != a && IS_INSIDE(record[x_s]) && HAS(record[x_s].devices, d) &&
+        !HAS(h_without, x_s) ->
         if
         :: (record[x_s].stage == HOLDING || record[x_s].stage == WAITING) && record[x_s].ticket < record[a].ticket &&
            HAS(LEASE_DEVICES(record[x_s].who, record[x_s].lease), d) ->
@@ -290,21 +299,92 @@ inline decide_waiting() {
 }
 
 /* x_granted: the devices, or 0: wait, for x_blockers (slots). x_behind: not 0 if it waits for those ahead, whatever becomes
-   of all others; for a lease it is the ticket of the one in x_blockers. */
+   of all others; for a lease it is the ticket of the one in x_blockers. x_leave: of x_blockers, idle processes that have to
+   leave, the fewest; all that are idle if that is not x_enough. */
 inline decide() {
-  x_granted = 0;
-  x_blockers = 0;
-  x_behind = 0;
-  if
-  :: me_stage == ENTERING -> decide_entering()
-  :: else -> decide_waiting()
-  fi
+  h_without = 0;
+  x_leave = 0;
+  x_enough = 0;
+  h_next = 0; /* 0: as it is; 1: without all that are idle; 2 + s: with the one in slot s of these */
+  do
+  :: x_granted = 0;
+     x_blockers = 0;
+     x_behind = 0;
+     if
+     :: me_stage == ENTERING -> decide_entering()
+     :: else -> decide_waiting()
+     fi;
+     if
+     :: h_next == 0 ->
+        h_granted = x_granted;
+        h_blockers = x_blockers;
+        h_behind = x_behind;
+        h_x = 0;
+        do
+        :: h_x < SLOTS ->
+           x_leave = x_leave | (x_granted == 0 && HAS(x_blockers, h_x) && LEAVES(h_x) -> BIT(h_x) : 0);
+           h_x++
+        :: else -> break
+        od;
+        h_without = x_leave
+     :: h_next == 1 ->
+        x_enough = x_granted != 0;
+#ifdef BUG_IDLE_IS_GONE
+        h_granted = x_granted;
+#endif
+        skip
+     :: else -> x_leave = (x_granted != 0 -> h_without : x_leave)
+     fi;
+     h_next = (h_next == 1 && !x_enough -> SLOTS + 1 : h_next);
+     h_next++;
+     do
+     :: h_next >= 2 && h_next < SLOTS + 2 && !HAS(x_leave, h_next - 2) -> h_next++
+     :: else -> break
+     od;
+     if
+     :: x_leave == 0 || h_next >= SLOTS + 2 -> break
+     :: h_next == 1 -> h_without = x_leave
+     :: else -> h_without = x_leave & ~BIT(h_next - 2)
+     fi
+  od;
+  x_granted = h_granted;
+  x_blockers = h_blockers;
+  x_behind = h_behind;
+  h_without = 0;
+  h_next = 0;
+  h_granted = 0;
+  h_blockers = 0;
+  h_behind = 0;
+  h_x = 0
 }
 
 inline forget_decision() {
   x_granted = 0;
   x_blockers = 0;
-  x_behind = 0
+  x_behind = 0;
+  x_leave = 0;
+  x_enough = 0
+}
+
+/* x_in_the_way: whether the process in slot s, which is not idle any more, keeps out somebody who waits and is behind
+   nobody, and whom those that are idle do not keep out. */
+inline in_the_way(s) {
+  x_in_the_way = false;
+  x_w = 0;
+  do
+  :: x_w < SLOTS ->
+     if
+     :: x_w != s && (record[x_w].stage == ENTERING || record[x_w].stage == WAITING) && record[x_w].behind == 0 ->
+        me_is(x_w, record[x_w].stage, record[x_w].ticket, record[x_w].who, record[x_w].devices, record[x_w].lease);
+        decide();
+        x_in_the_way = x_in_the_way || (x_granted == 0 && HAS(x_blockers, s) && !x_enough);
+        forget_decision()
+     :: else
+     fi;
+     x_w++
+  :: else -> break
+  od;
+  x_w = 0
 }
 
 /* The first from slot s on who has to look again when something has changed, or SLOTS: who may go on, or does not know

@@ -18,6 +18,7 @@
  *   ahead, ignores     ledger/client: the waiting processes ahead, and those of them that were seen stopped
  *   process            ledger/ledger: enter, lease, release; ledger/client: take, wait_for_grant, look, sleep; and its end
  *   in_use             the device's memory: the context from entering to the end, the lease's bytes while it is held
+ *   go_idle, idle      ledger/ledger: set_idle, resume; and a worker that ends because it was asked to leave
  *
  * Steps
  * One step of a process has at most one effect that others can see (a record written, a process notified, a FIFO opened or
@@ -44,6 +45,8 @@
  *   quiet    whenever only sleepers, stopped processes and processes busy with a test are left, the dead's memory is back, and
  *            nobody who sleeps could go on, by the truth and not by the records: oracle.pml
  *   deadlock in the same states, if nobody is busy with a test or stopped, nobody sleeps
+ *   resumed  nobody takes work while it alone keeps out a claim that waits for its turn: check_resumed()
+ *   excluded nobody is refused what it may not wait for because of processes that are idle: check_not_excluded()
  *   stuck    every other state has a step
  *
  * Variants, not bugs
@@ -62,6 +65,7 @@
 #define INSIDE 2
 #define WAITING 3
 #define HOLDING 4
+#define IDLE 5
 
 #define NOBODY 15
 #define BIT(n) (1 << (n))
@@ -97,6 +101,11 @@
 #endif
 #ifndef MAY_BE_KILLED
 #define MAY_BE_KILLED(p) true
+#endif
+#ifdef WORKER /* stays idle between its leases and after them, until it is asked to leave */
+#define WORKERS
+#else
+#define WORKER(p) false
 #endif
 #ifndef HAS_DEADLINE
 #define HAS_DEADLINE(p) true
@@ -265,6 +274,55 @@ inline add_gone(slots) {
 #define CONCERNED 1
 #define QUEUED 2
 
+#ifdef WORKERS
+#define FIND_WHO_LEAVES                                                                                                \
+  leave = x_leave & ~dead_slots;                                                                                       \
+  goes_on = x_enough;                                                                                                  \
+  x_s = 0;                                                                                                             \
+  x_d = true;                                                                                                          \
+  do                                                                                                                   \
+  :: x_s < SLOTS -> x_d = x_d && (!HAS(blockers & ~dead_slots, x_s) || LEAVES(x_s)); x_s++                             \
+  :: else -> break                                                                                                     \
+  od;                                                                                                                  \
+  goes_on = goes_on || x_d;                                                                                            \
+  x_s = 0;                                                                                                             \
+  x_d = 0
+#ifdef BUG_EXCLUDED_BY_IDLE
+#define GOES_ON false
+#else
+#define GOES_ON goes_on
+#endif
+#ifdef BUG_ASKS_NOBODY_TO_LEAVE
+#define UNLOCK_UNLESS_SOMEBODY_LEAVES(p) LEAVES_NOBODY; UNLOCK(p)
+#else
+#define UNLOCK_UNLESS_SOMEBODY_LEAVES(p)                                                                               \
+  goes_on = false;                                                                                                     \
+  if                                                                                                                   \
+  :: leave == 0 -> UNLOCK(p)                                                                                           \
+  :: else                                                                                                              \
+  fi
+#endif
+#define ASK_THEM_TO_LEAVE                                                                                              \
+  if                                                                                                                   \
+  :: leave != 0 -> goto ask                                                                                            \
+  :: else                                                                                                              \
+  fi
+#define LEAVES_NOBODY leave = 0; goes_on = false
+#define FORGET_WHO_LEAVES(p)                                                                                           \
+  LEAVES_NOBODY;                                                                                                       \
+  if                                                                                                                   \
+  :: !granted && !deadline[p] && own_stage[p] == WAITING -> check_not_excluded(p)                                      \
+  :: else                                                                                                              \
+  fi
+#else
+#define FIND_WHO_LEAVES skip
+#define GOES_ON false
+#define UNLOCK_UNLESS_SOMEBODY_LEAVES(p) UNLOCK(p)
+#define ASK_THEM_TO_LEAVE skip
+#define LEAVES_NOBODY skip
+#define FORGET_WHO_LEAVES(p) skip
+#endif
+
 /* What follows a look. */
 #define DONE 0
 #define SLEEPS 1
@@ -339,9 +397,15 @@ inline observe(seen_to_end) {
 #define EVIDENCE(s) HAS(gone, record[s].who)
 #endif
 
+#ifdef WORKERS
+#define GO_IDLE :: WORKER(i) -> goto go_idle
+#else
+#define GO_IDLE
+#endif
 #define NEXT_LEASE                                                                                                     \
   if                                                                                                                   \
-  :: own_lease[i] < LEASES(i) -> goto look                                                                             \
+  GO_IDLE                                                                                                              \
+  :: !WORKER(i) && own_lease[i] < LEASES(i) -> goto look                                                               \
   :: else -> goto no_more_leases                                                                                       \
   fi
 
@@ -365,6 +429,7 @@ inline forget_all() {
   queued = false;
   wrote = false;
   mode = NONE;
+  LEAVES_NOBODY;
   FORGET_GONE_SLOTS
 }
 
@@ -378,8 +443,8 @@ inline reap_next(p) {
         if
         :: record[n].devices == 0 || HAS(back, record[n].who) -> clear_record(n); wrote = true
         :: else ->
-           wrote = record[n].stage == WAITING;
-           record[n].stage = (record[n].stage == WAITING -> INSIDE : record[n].stage);
+           wrote = record[n].stage == WAITING || record[n].stage == IDLE;
+           record[n].stage = (wrote -> INSIDE : record[n].stage);
            dead_slots = dead_slots | BIT(n)
         fi
      :: else
@@ -411,8 +476,10 @@ inline ahead_among_blockers(p) {
   do
   :: x_s < SLOTS ->
      if
-     :: HAS(blockers, x_s) && (record[x_s].stage == ENTERING || record[x_s].stage == WAITING) &&
-        (record[x_s].stage != own_stage[p] || record[x_s].ticket < own_ticket[p]) &&
+     :: HAS(blockers, x_s) &&
+        (record[x_s].stage == IDLE ||
+         ((record[x_s].stage == ENTERING || record[x_s].stage == WAITING) &&
+          (record[x_s].stage != own_stage[p] || record[x_s].ticket < own_ticket[p]))) &&
         !HAS(ignores[p], record[x_s].who) ->
         ahead[p] = ahead[p] | BIT(record[x_s].who)
      :: else
@@ -631,9 +698,17 @@ proctype process(byte i) {
   byte left;                   /* the ticket that was granted a lease, for next_concerned() */
   byte behind;                 /* see decide() */
   bool wrote;
+#ifdef WORKERS
+  byte leave;                  /* slots of the idle that it asks to leave before it lets the mutex go */
+  bool goes_on;                /* it may not wait, but for those that leave */
+#endif
 
 #ifdef START_INSIDE
+#ifdef WORKERS
+  NEXT_LEASE;
+#else
   goto look;
+#endif
 #endif
   /* Client::take: reads who is there under the mutex; without it probes them all, and looks at the devices. */
   atomic {
@@ -750,6 +825,7 @@ look:
       granted = x_granted;
       blockers = x_blockers;
       behind = x_behind;
+      FIND_WHO_LEAVES;
       forget_decision();
       dead_slots = dead_slots & blockers;
       blockers = blockers & ~dead_slots; /* from here on Look::living */
@@ -761,7 +837,7 @@ look:
       remember_who();
       REMEMBER_WHO_IS_AHEAD(i);
       not_yet_probed();
-      n = (granted != 0 -> DONE : (!(deadline[i] || (!MAY_WAIT(i, own_lease[i]) && blockers != 0))
+      n = (granted != 0 -> DONE : (!(deadline[i] || (!MAY_WAIT(i, own_lease[i]) && blockers != 0 && !GOES_ON))
                                      -> SLEEPS : (probed == 0 -> DONE : PROBES)))
     };
     BETWEEN_READING_AND_WRITING
@@ -778,12 +854,14 @@ look:
          :: else
          fi;
          behind = 0;
-         UNLOCK(i)
+         UNLOCK_UNLESS_SOMEBODY_LEAVES(i)
        };
+       ASK_THEM_TO_LEAVE;
        goto sleep
     :: n == PROBES ->
        d_step {
          n = 0;
+         LEAVES_NOBODY;
          behind = 0;
          if
          :: !queued -> arrival[i] = 0; own_ticket[i] = 0 /* it is in no queue */
@@ -795,6 +873,7 @@ look:
     :: else ->
        d_step {
          n = 0;
+         FORGET_WHO_LEAVES(i);
          check_order(i);
          depart(i);
          choose_whom_to_notify(i);
@@ -937,6 +1016,107 @@ notify_after_release:
     :: else -> goto notify_after_release
     fi
   };
+
+#ifdef WORKERS
+ask:
+  atomic {
+    if
+    :: kill_here(i) -> goto has_ended
+    :: RUNS(i) ->
+       d_step {
+         do
+         :: !HAS(leave, n) -> n++
+         :: else -> break
+         od;
+         notify(n);
+         leave = leave & ~BIT(n);
+         n = 0
+       }
+    fi;
+    if
+    :: leave == 0 -> UNLOCK(i); goto sleep
+    :: else -> goto ask
+    fi
+  };
+
+  /* Ledger::set_idle */
+go_idle:
+  atomic {
+    if
+    :: kill_here(i) -> goto has_ended
+    :: RUNS(i) && MUTEX_IS_FREE(i) -> TAKE_MUTEX(i)
+    fi;
+    d_step {
+      busy[i] = false;
+#ifndef BUG_DRAINS_AFTER_IT_IS_SEEN_IDLE
+      notified[slot[i]] = false;
+#endif
+      own_stage[i] = IDLE;
+      write_own(i, 0);
+#ifndef BUG_NO_NOTIFY_OF_IDLE
+      mode = CONCERNED;
+#endif
+      next_to_notify()
+    };
+    if
+    :: n == NOBODY -> n = 0; UNLOCK(i); goto is_idle
+    :: else
+    fi
+  };
+notify_of_idle:
+  atomic {
+    if
+    :: kill_here(i) -> goto has_ended
+    :: RUNS(i) -> d_step { notify_next() }
+    fi;
+    if
+    :: n == NOBODY -> n = 0; UNLOCK(i); goto is_idle
+    :: else -> goto notify_of_idle
+    fi
+  };
+
+is_idle:
+#ifdef BUG_DRAINS_AFTER_IT_IS_SEEN_IDLE
+  atomic {
+    if
+    :: kill_here(i) -> goto has_ended
+    :: RUNS(i) -> notified[slot[i]] = false
+    fi
+  };
+#endif
+  /* It leaves when it is asked to. Or there is work: Ledger::resume. */
+idle:
+  atomic {
+    if
+    :: kill_here(i) -> goto has_ended
+    :: RUNS(i) && notified[slot[i]] -> d_step { die(i); forget_all() }; goto has_ended
+    :: RUNS(i) && own_lease[i] < LEASES(i) && MUTEX_IS_FREE(i) -> TAKE_MUTEX(i)
+    fi;
+    d_step {
+      own_stage[i] = INSIDE;
+      write_own(i, 0);
+#ifndef BUG_RESUMES_IN_THE_WAY
+      in_the_way(slot[i]);
+#endif
+#ifndef BUG_RESUMES_THOUGH_ASKED
+      x_in_the_way = x_in_the_way || notified[slot[i]];
+#endif
+      if
+      :: x_in_the_way ->
+         own_stage[i] = IDLE;
+         write_own(i, 0);
+         n = 1
+      :: else -> check_resumed(i); busy[i] = true
+      fi;
+      x_in_the_way = false;
+      UNLOCK(i)
+    };
+    if
+    :: n == 1 -> d_step { n = 0; die(i); forget_all() }; goto has_ended
+    :: else -> goto look
+    fi
+  };
+#endif
 
 no_more_leases:
 #ifdef STAYS /* inside, after its last lease, until it is killed */

@@ -9,6 +9,8 @@ hidden byte o_p, o_q, o_d, o_overheads, o_leased, o_largest, o_rooms;
 hidden byte o_alone, o_lock_free, o_may, o_somebody_busy;
 
 #define O_INSIDE(q) (alive[q] && own_stage[q] >= INSIDE)
+/* Whoever is idle leaves when asked, so it keeps nobody out. */
+#define O_STAYS(q) (O_INSIDE(q) && (own_stage[q] != IDLE || IS_STOPPED(q)))
 #define O_WANTS(q) WANTED(q, own_lease[q], own_devices[q])
 #define O_ASKED(q)                                                                                                     \
   (!alive[q] || arrival[q] == 0 || own_stage[q] == HOLDING                                                             \
@@ -135,8 +137,9 @@ inline check_reservations() {
 
 /* Nothing but the living will change anything: everybody has not come yet, is busy, sleeps with nothing to wake it, or
    is gone with its wake-up FIFO and its memory. */
+#define AT_REST(p) (own_stage[p] == IDLE && !notified[slot[p]])
 #define QUIET_PROCESS(p)                                                                                               \
-  (alive[p] -> (busy[p] || (IS_STOPPED(p) && mutex != p) || (asleep[p] && !AWAKE(p)))                                  \
+  (alive[p] -> (busy[p] || ((IS_STOPPED(p) || AT_REST(p)) && mutex != p) || (asleep[p] && !AWAKE(p)))                               \
             : (slot[p] == NOBODY && in_use[p] == 0))
 #if PROCESSES == 2
 #define QUIET (QUIET_PROCESS(0) && QUIET_PROCESS(1))
@@ -158,7 +161,7 @@ inline room_left_for(a) {
   do
   :: o_r < PROCESSES ->
      if
-     :: o_r != o_p && o_r != o_a && O_INSIDE(o_r) && HAS(own_devices[o_r], o_d) ->
+     :: o_r != o_p && o_r != o_a && O_STAYS(o_r) && HAS(own_devices[o_r], o_d) ->
         if
         :: arrival[o_r] != 0 && arrival[o_r] < arrival[o_a] && HAS(O_WANTS(o_r), o_d) ->
            o_sums = o_sums | (o_sums << OVERHEAD(o_r)) | (o_sums << (OVERHEAD(o_r) + BYTES(o_r, own_lease[o_r])))
@@ -205,7 +208,7 @@ inline room_on_device() {
      :: else
      fi;
      if
-     :: o_q != o_p && O_INSIDE(o_q) && HAS(own_devices[o_q], o_d) ->
+     :: o_q != o_p && O_STAYS(o_q) && HAS(own_devices[o_q], o_d) ->
         o_overheads = o_overheads + OVERHEAD(o_q);
         o_largest = MAX(o_largest, LARGEST(o_q));
         o_alone = false;
@@ -232,6 +235,23 @@ inline room_on_device() {
   fi
 }
 
+/* o_rooms: how many devices o_p could have, or does not need. */
+inline count_rooms() {
+  o_rooms = 0;
+  o_d = 0;
+  do
+  :: o_d < DEVICES ->
+     if
+     :: HAS(O_ASKED(o_p), o_d) -> room_on_device(); o_rooms = o_rooms + o_may
+     :: else -> o_rooms = o_rooms + (own_stage[o_p] == WAITING)
+     fi;
+     o_d++
+  :: else -> break
+  od
+}
+#define O_GETS_IT                                                                                                      \
+  ((own_stage[o_p] == ENTERING && o_rooms >= GPUS(o_p)) || (own_stage[o_p] == WAITING && o_rooms == DEVICES))
+
 inline check_quiet() {
   o_p = 0;
   o_somebody_busy = false;
@@ -245,20 +265,8 @@ inline check_quiet() {
      if
      :: asleep[o_p] && !IS_STOPPED(o_p) ->
         assert(o_somebody_busy); /* deadlock */
-        o_rooms = 0; /* devices that it could have, or does not need */
-        o_d = 0;
-        do
-        :: o_d < DEVICES ->
-           if
-           :: HAS(O_ASKED(o_p), o_d) -> room_on_device(); o_rooms = o_rooms + o_may
-           :: else -> o_rooms = o_rooms + (own_stage[o_p] == WAITING)
-           fi;
-           o_d++
-        :: else -> break
-        od;
-        /* lost wake-up */
-        assert(!(own_stage[o_p] == ENTERING && o_rooms >= GPUS(o_p)));
-        assert(!(own_stage[o_p] == WAITING && o_rooms == DEVICES))
+        count_rooms();
+        assert(!O_GETS_IT) /* lost wake-up: o_rooms */
      :: else
      fi;
      o_p++
@@ -266,3 +274,64 @@ inline check_quiet() {
   od;
   o_p = 0
 }
+
+#ifdef WORKERS
+hidden byte o_resumes_in_the_way, o_somebody_stays;
+
+/* Process i takes work: nobody who waits, is behind nobody, and is kept out by i alone. Not judged where somebody has ended
+   that is on the ledger, or may be stopped: i goes by the records. */
+inline check_resumed(i) {
+#if STOPS == 0
+  o_somebody_stays = false;
+  o_p = 0;
+  do
+  :: o_p < SLOTS ->
+     o_somebody_stays = o_somebody_stays || (record[o_p].stage != OUTSIDE && owner[o_p] != record[o_p].who) ||
+                        (record[o_p].stage != OUTSIDE && !alive[record[o_p].who]);
+     o_p++
+  :: else -> break
+  od;
+  o_p = 0;
+  do
+  :: !o_somebody_stays && o_p < PROCESSES ->
+     if
+     :: alive[o_p] && arrival[o_p] != 0 && (own_stage[o_p] == ENTERING || own_stage[o_p] == WAITING) &&
+        record[slot[o_p]].behind == 0 ->
+        count_rooms();
+        o_resumes_in_the_way = !O_GETS_IT;
+        own_stage[i] = IDLE;
+        count_rooms();
+        own_stage[i] = INSIDE;
+        assert(!O_GETS_IT || !o_resumes_in_the_way) /* resumed */
+     :: else
+     fi;
+     o_p++
+  :: else -> break
+  od;
+  o_resumes_in_the_way = 0;
+  o_somebody_stays = 0;
+  o_p = 0;
+  o_d = 0;
+  o_rooms = 0
+#else
+  skip
+#endif
+}
+
+/* A request that may not wait is refused, and not because its limit has passed: somebody on its devices does not leave. */
+inline check_not_excluded(p) {
+  o_somebody_stays = false;
+  o_q = 0;
+  do
+  :: o_q < SLOTS ->
+     o_somebody_stays = o_somebody_stays ||
+                        (o_q != slot[p] && IS_INSIDE(record[o_q]) && (record[o_q].devices & own_devices[p]) != 0 &&
+                         (record[o_q].stage != IDLE || IS_STOPPED(record[o_q].who)));
+     o_q++
+  :: else -> break
+  od;
+  o_q = 0;
+  assert(o_somebody_stays); /* excluded */
+  o_somebody_stays = 0
+}
+#endif

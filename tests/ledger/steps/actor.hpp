@@ -35,6 +35,9 @@ public:
   /// Its next line. Empty if there will be none: it sleeps, and only somebody else can wake it; or it has ended.
   [[nodiscard]] std::optional<std::string> hear();
 
+  /// Whether hear() or settle() found that it has ended.
+  [[nodiscard]] bool has_ended() const { return silent_; }
+
   /// Tells it to do something; what it answers.
   std::string ask(const std::string& line);
 

@@ -4,9 +4,11 @@
 #include "backend/simulated/simulated_memory.hpp"
 #include "ledger/steps/commands.hpp"
 #include "ledger/steps/oracle.hpp"
+#include "policy/leaving.hpp"
 
 #include <gputest/error.hpp>
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -136,6 +138,12 @@ private:
       ledger_->release();
     } else if (command == "overhead") {
       ledger_->set_overhead(std::stoul(words.at(1)));
+    } else if (command == "set_idle") {
+      ledger_->set_idle();
+    } else if (command == "resume") {
+      return ledger_->resume() ? "resumed" : "has to leave";
+    } else if (command == "idle") {
+      be_idle();
     } else if (command == "alive") {
       return "alive" + names_of([](const ledger::Record& entry) { return entry.alive; });
     } else if (command == "asking") {
@@ -160,6 +168,17 @@ private:
     return "done";
   }
 
+  /// Until it has to leave; then it ends.
+  [[noreturn]] void be_idle() {
+    ledger_->set_idle();
+    pollfd notified{ledger_->leave_descriptor(), POLLIN, 0};
+    while (!ledger_->has_to_leave()) {
+      ::poll(&notified, 1, -1);
+    }
+    use({});
+    ::_exit(0);
+  }
+
   [[nodiscard]] std::string name() const { return std::to_string(client_.number); }
 
   template <class Predicate>
@@ -171,7 +190,7 @@ private:
     return names;
   }
 
-  /// Those who wait although everything that stands on the ledger lets them go on.
+  /// Those who wait although everything that stands on the ledger lets them go on, or would if idle processes left.
   std::string admissible() {
     policy::Snapshot snapshot;
     snapshot.devices.resize(StepsOracle::devices, policy::Capacity{StepsOracle::device_bytes, 0});
@@ -180,12 +199,18 @@ private:
       if (entry.alive) {
         snapshot.claims.push_back(entry.claim);
         names.push_back(entry.who);
+        snapshot.claims.back().stopped = entry.who == "0"; // the subject, which its tracer holds, cannot leave
       }
     }
     std::string admissible;
     for (std::size_t position = 0; position < names.size(); ++position) {
-      if (policy::asked_devices(snapshot.claims[position]) != 0 &&
-          std::holds_alternative<policy::Grant>(policy::decide(snapshot, position))) {
+      if (policy::asked_devices(snapshot.claims[position]) == 0) {
+        continue;
+      }
+      const auto decision = policy::decide(snapshot, position);
+      const auto* wait = std::get_if<policy::Wait>(&decision);
+      if (std::holds_alternative<policy::Grant>(decision) ||
+          (wait != nullptr && policy::who_has_to_leave(snapshot, position, *wait).enough)) {
         admissible += " " + names[position];
       }
     }

@@ -76,6 +76,10 @@ void Scene::direct(const std::string& line) {
     stopped_.insert(number);
   } else if (command == "hears") {
     hear(number);
+  } else if (command == "idle") {
+    actor(number).say(command);
+    idle_.insert(number);
+    look_who_has_left();
   } else if (waits_.count(number) == 0) {
     obey(number, command);
   }
@@ -101,6 +105,19 @@ void Scene::hear(std::size_t number) {
       (begins_with(waits->second, "lease") ? holding_ : inside_).insert(number);
     }
     waits_.erase(waits);
+  }
+}
+
+/// Those who are idle sleep, or have ended because they had to leave.
+void Scene::look_who_has_left() {
+  for (const std::size_t number : std::set<std::size_t>{idle_}) {
+    if (const auto answer = actor(number).hear()) {
+      expect(false, "process " + std::to_string(number) + " is idle and answers `" + *answer + "`");
+    }
+    if (actor(number).has_ended()) {
+      kill(number);
+      show_free(number);
+    }
   }
 }
 
@@ -175,6 +192,7 @@ void Scene::kill(std::size_t number) {
   waits_.erase(number);
   inside_.erase(number);
   holding_.erase(number);
+  idle_.erase(number);
 }
 
 void Scene::show_free(std::size_t number) {
@@ -183,8 +201,9 @@ void Scene::show_free(std::size_t number) {
 }
 
 void Scene::quiesce() {
-  for (std::size_t before = waits_.size() + 1; waits_.size() < before;) {
-    before = waits_.size();
+  for (std::size_t before = waits_.size() + idle_.size() + 1; waits_.size() + idle_.size() < before;) {
+    before = waits_.size() + idle_.size();
+    look_who_has_left();
     for (const auto& [number, actor] : actors_) {
       hear(number);
     }

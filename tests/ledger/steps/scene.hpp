@@ -62,6 +62,7 @@ private:
   void direct(const std::string& line);
   void obey(std::size_t number, const std::string& command);
   void hear(std::size_t number);
+  void look_who_has_left();
   Actor& actor(std::size_t number);
   [[nodiscard]] bool give_way();
   void start_anew();
@@ -73,6 +74,7 @@ private:
   std::map<std::size_t, std::string> waits_; ///< what each has asked for and not got
   std::set<std::size_t> inside_;
   std::set<std::size_t> holding_;
+  std::set<std::size_t> idle_;
   std::set<std::size_t> dead_;
   std::set<std::size_t> memory_out_; ///< of these, those whose memory is still in use
   std::set<std::size_t> stopped_;

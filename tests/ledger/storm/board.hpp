@@ -32,15 +32,16 @@ enum class Doing : std::uint32_t {
   leasing,
   holding,
   releasing,
+  idle, ///< until it has to leave, or has work again
   ended,
 };
-constexpr std::size_t doings = 7;
+constexpr std::size_t doings = 8;
 
 /// Whether a process can be expected to go on by itself.
 enum class Pulse : std::uint32_t {
   runs,
   queued, ///< the ledger has said that it waits
-  parked, ///< in a freeze or a thaw it waits for the driver
+  parked, ///< in a freeze or a thaw it waits for the driver, or is idle
 };
 
 /// What one process uses of one device, in one word, so that a kill leaves the old one or the new one.
@@ -142,6 +143,9 @@ struct Board {
   std::atomic<std::uint64_t> leases;
   std::atomic<std::uint64_t> waits;
   std::atomic<std::uint64_t> forks;
+  std::atomic<std::uint64_t> idle;        ///< times that a process was idle
+  std::atomic<std::uint64_t> resumed;     ///< that it had work again
+  std::atomic<std::uint64_t> left;        ///< that it had to leave
   std::atomic<std::uint64_t> most_passed; ///< grants that any request saw on its devices while it waited
   std::atomic<std::uint64_t> longest_wait_us;
 

@@ -5,6 +5,7 @@
 
 #include "ledger/ledger.hpp"
 #include "platform/process.hpp"
+#include "policy/leaving.hpp"
 
 #include <poll.h>
 #include <unistd.h>
@@ -81,7 +82,11 @@ std::optional<Stillness> inspect(Board& board, const std::string& folder, const 
       }
       if (stage == Stage::waiting || stage == Stage::entering) {
         seen.leasing += stage == Stage::waiting ? 1 : 0;
-        seen.sleepers += std::holds_alternative<policy::Grant>(policy::decide(snapshot, position)) ? 1 : 0;
+        const auto decision = policy::decide(snapshot, position);
+        const auto* wait = std::get_if<policy::Wait>(&decision);
+        const bool would_be_granted = std::holds_alternative<policy::Grant>(decision) ||
+                                      (wait != nullptr && policy::who_has_to_leave(snapshot, position, *wait).enough);
+        seen.sleepers += would_be_granted ? 1 : 0;
       }
     }
     return seen;

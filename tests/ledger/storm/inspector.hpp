@@ -12,8 +12,9 @@ namespace gputest::tests::storm {
 
 /// What the ledger says of itself while nothing moves.
 struct Stillness {
-  std::size_t sleepers = 0; ///< requests that could be granted, by the ledger's own decision, and are not
-  std::size_t leasing = 0;  ///< requests for a lease
+  /// Requests that could be granted, by the ledger's own decision, and are not: at once, or if idle processes left.
+  std::size_t sleepers = 0;
+  std::size_t leasing = 0; ///< requests for a lease
 };
 
 /// How long to wait for a ledger's answer, and what to do meanwhile: whoever has its mutex may have to be helped on.

@@ -7,6 +7,7 @@
 #include "ledger/ledger.hpp"
 
 #include <linux/futex.h>
+#include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -38,10 +39,13 @@ public:
   void run() {
     open();
     enter();
-    for (unsigned leases = 1 + up_to(most_leases - 1); leases > 0 && board_->phase != Phase::thaw; --leases) {
+    const bool is_worker = one_in(3);
+    bool stays = true;
+    for (unsigned leases = 1 + up_to(most_leases - 1); stays && leases > 0 && board_->phase != Phase::thaw; --leases) {
       lease();
+      stays = !is_worker || finds_work();
     }
-    for (Phase phase = board_->phase; phase != Phase::storm; phase = board_->phase) {
+    for (Phase phase = board_->phase; stays && phase != Phase::storm; phase = board_->phase) {
       park(phase);
     }
     row_->doing = Doing::ended;
@@ -232,6 +236,25 @@ private:
     }
     oracle_->use(uses_);
     oracle_->ends();
+  }
+
+  /// Is idle until it has work again. False if it has to leave instead.
+  bool finds_work() {
+    begin(Doing::idle);
+    ledger_->set_idle();
+    ++board_->idle;
+    linger();
+    const auto work_at = steady_clock::now() + std::chrono::microseconds{up_to(one_in(4) ? 5000 : 300)};
+    pollfd notified{ledger_->leave_descriptor(), POLLIN, 0};
+    while (!ledger_->has_to_leave() && (board_->phase != Phase::storm || steady_clock::now() < work_at)) {
+      row_->pulse = board_->phase == Phase::storm ? Pulse::runs : Pulse::parked;
+      ::poll(&notified, 1, 1); // the phase may change
+    }
+    row_->pulse = Pulse::runs;
+    begin(Doing::idle);
+    const bool resumes = ledger_->resume();
+    ++(resumes ? board_->resumed : board_->left);
+    return resumes;
   }
 
   /// Leaves a child behind, from time to time: it keeps the wake-up FIFO and the memory of its parent, which dies

@@ -47,6 +47,9 @@ void print(const std::string& what, const Tally& tally, const std::vector<const 
   std::uint64_t leases = 0;
   std::uint64_t waits = 0;
   std::uint64_t forks = 0;
+  std::uint64_t idle = 0;
+  std::uint64_t resumed = 0;
+  std::uint64_t left = 0;
   std::uint64_t passed = 0;
   std::uint64_t wait_us = 0;
   std::string broken;
@@ -56,6 +59,9 @@ void print(const std::string& what, const Tally& tally, const std::vector<const 
     leases += storm->board.leases;
     waits += storm->board.waits;
     forks += storm->board.forks;
+    idle += storm->board.idle;
+    resumed += storm->board.resumed;
+    left += storm->board.left;
     passed = std::max<std::uint64_t>(passed, storm->board.most_passed);
     wait_us = std::max<std::uint64_t>(wait_us, storm->board.longest_wait_us);
     violations += storm->board.violations();
@@ -71,9 +77,10 @@ void print(const std::string& what, const Tally& tally, const std::vector<const 
     std::cout << (doing == 0 ? " " : ", ") << name_of(static_cast<Doing>(doing)) << " " << tally.killed_while.at(doing);
   }
   std::cout << "), " << tally.finished << " finished, " << tally.stops << " stops (" << tally.kept_stopped << " kept), "
-            << forks << " forks, " << entries << " entries, " << leases << " leases, " << waits << " waits, longest "
-            << wait_us / 1000 << " ms, most passed by " << passed << ", " << tally.rounds << " rounds, " << violations
-            << " violations" << (broken.empty() ? "" : " of") << broken << ", " << tally.seconds << " s, "
+            << forks << " forks, " << idle << " times idle (" << resumed << " resumed, " << left << " had to leave), "
+            << entries << " entries, " << leases << " leases, " << waits << " waits, longest " << wait_us / 1000
+            << " ms, most passed by " << passed << ", " << tally.rounds << " rounds, " << violations << " violations"
+            << (broken.empty() ? "" : " of") << broken << ", " << tally.seconds << " s, "
             << static_cast<double>(tally.kills()) / tally.seconds << " kills/s" << std::endl;
 }
 
