@@ -161,18 +161,19 @@ function(_gputest_install_tests destination component configurations exclude_fro
 
   if(TARGET gputest::cli)
     get_target_property(imported gputest::cli IMPORTED)
-    if(imported)
-      install(IMPORTED_RUNTIME_ARTIFACTS gputest::cli gputest::injection
-        RUNTIME DESTINATION "${destination}/gputest" ${file_options}
-        LIBRARY DESTINATION "${destination}/gputest" ${file_options})
-    else()
-      get_target_property(tool gputest::cli ALIASED_TARGET)
-      get_target_property(injection gputest::injection ALIASED_TARGET)
-      set_property(TARGET ${tool} ${injection} PROPERTY EXCLUDE_FROM_ALL OFF)
-      install(TARGETS ${tool} ${injection}
-        RUNTIME DESTINATION "${destination}/gputest" ${file_options}
-        LIBRARY DESTINATION "${destination}/gputest" ${file_options})
-    endif()
+    foreach(target IN ITEMS gputest::cli gputest::injection)
+      if(TARGET ${target} AND imported)
+        install(IMPORTED_RUNTIME_ARTIFACTS ${target}
+          RUNTIME DESTINATION "${destination}/gputest" ${file_options}
+          LIBRARY DESTINATION "${destination}/gputest" ${file_options})
+      elseif(TARGET ${target})
+        get_target_property(own ${target} ALIASED_TARGET)
+        set_property(TARGET ${own} PROPERTY EXCLUDE_FROM_ALL OFF)
+        install(TARGETS ${own}
+          RUNTIME DESTINATION "${destination}/gputest" ${file_options}
+          LIBRARY DESTINATION "${destination}/gputest" ${file_options})
+      endif()
+    endforeach()
     string(APPEND text "installed_as([=[$<TARGET_FILE:gputest::cli>]=] [=[gputest/$<TARGET_FILE_NAME:gputest::cli>]=])\n")
   endif()
   string(APPEND text "installed_as([=[${CMAKE_BINARY_DIR}/gputest]=] gputest)\n")

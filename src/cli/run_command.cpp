@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <system_error>
@@ -54,7 +55,7 @@ std::string path_of_injection() {
 /// Runs the command for an entry of gpu_add_test(), as a child of this process, and ends as CTest is to see it.
 ///
 /// The session is not given back: processes that the command has left behind may still use the device.
-[[noreturn]] void supervise(const session::Session& session, const RunArguments& arguments, bool will_fail) {
+[[noreturn]] void supervise(session::Session& session, const RunArguments& arguments, bool will_fail) {
   const auto& entry = session.entry().name;
   if (auto limit = core::TimeLimit::take()) {
     limit->start(entry.empty() ? arguments.command.front() : entry, true);
@@ -71,9 +72,20 @@ std::string path_of_injection() {
   if (end.signal != 0) {
     platform::end_by_signal(end.signal);
   }
-  const auto verdict = judge(report_file.contents(), end.status);
+  auto verdict = judge(report_file.contents(), end.status);
   if (!verdict.problem.empty()) {
     fmt::print(stderr, "gputest: failed: {}\n", verdict.problem);
+  }
+  if (usage) {
+    const auto measured = session.judge_command(usage->end());
+    for (const auto& problem : measured.problems) {
+      fmt::print(stderr, "gputest: failed: {}\n", problem);
+      verdict = {verdict.exit_code == 0 || verdict.exit_code == skipped_exit_code ? EXIT_FAILURE : verdict.exit_code,
+                 problem, false};
+    }
+    if (measured.usage.evidence != backend::Evidence::unknown) {
+      core::tell_peak(measured.peak);
+    }
   }
   if (will_fail && !verdict.meant_by_the_test) {
     core::fail_in_spite_of_will_fail("the entry", "");

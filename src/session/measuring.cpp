@@ -60,6 +60,14 @@ void Session::judge(backend::Usage usage, const std::vector<backend::DeviceUsage
   }
 }
 
+Measured Session::judge_command(backend::Usage usage) {
+  Measured measured;
+  measured.usage = std::move(usage);
+  measured.peak = peak_in(measured.usage, allowance_);
+  judge_overuse(measured);
+  return measured;
+}
+
 void Session::judge_overuse(Measured& measured) {
   const auto overuse = overuse_in(measured.usage, allowance_);
   if (overuse.text.empty() || overuse_told_ || settings_.overuse == Consequence::off) {

@@ -106,6 +106,10 @@ public:
   /// Whether the lease's holder has taken more than it leased, up to now. Each lease says so once.
   [[nodiscard]] Measured look() noexcept;
 
+  /// Judges what a command of this process has allocated under the lease, as a test is judged; leaks are none, because
+  /// it has ended.
+  [[nodiscard]] Measured judge_command(backend::Usage usage);
+
   /// What the lease that was given back last had come to. Once; nullopt if there was none since.
   [[nodiscard]] std::optional<Measured> take_measured() { return std::exchange(measured_, std::nullopt); }
 

@@ -93,6 +93,9 @@ private:
 
   /// With the mutex.
   void note(const Figures& figures) {
+    // A process that does not use devices yet has no figures: it has nothing.
+    peak_.resize(std::max(peak_.size(), figures.size()), Bytes{});
+    before_.resize(peak_.size(), Bytes{});
     for (std::size_t i = 0; i < std::min(figures.size(), peak_.size()); ++i) {
       if (figures[i]) {
         peak_[i] = std::max(peak_[i].value_or(Bytes{}), *figures[i]);
@@ -154,38 +157,66 @@ std::unique_ptr<Meter> make_sampled_meter(std::function<Figures()> own_bytes, st
   return std::make_unique<SampledMeter>(std::move(own_bytes), std::move(in_use), std::move(because));
 }
 
-std::unique_ptr<Meter> open_nvml_meter(std::string because) {
-  std::string why;
-  auto opened = Nvml::open(why);
-  if (!opened) {
-    return std::make_unique<NoMeter>(because + ", and NVML cannot be used: " + why);
-  }
-  const auto nvml = std::make_shared<Nvml>(std::move(*opened));
-  std::vector<std::string> uuids;
-  for (const auto& device : nvml->devices()) {
-    uuids.push_back(device.uuid);
-  }
-  const auto visible = policy::visible_devices(platform::read_variable("CUDA_VISIBLE_DEVICES"), uuids);
-  const auto own_bytes = [nvml, visible] {
+namespace {
+
+/// What NVML lists of this process, on the devices that CUDA shows it. Opened when the process begins to use devices,
+/// because that takes 18 ms.
+class OwnMemory {
+public:
+  [[nodiscard]] Figures operator()() {
+    if (!cuda_is_initialised()) {
+      return {};
+    }
+    const std::lock_guard guard{mutex_};
+    if (!tried_) {
+      tried_ = true;
+      open();
+    }
     Figures figures;
-    for (const std::size_t index : visible) {
-      const auto processes = nvml->processes(index);
-      if (!processes) {
-        figures.emplace_back();
-        continue;
-      }
-      const auto own = std::find_if(processes->begin(), processes->end(),
-                                    [](const NvmlProcess& process) { return process.pid == platform::own_pid(); });
-      if (own == processes->end()) {
-        figures.emplace_back(Bytes{});
-      } else {
-        figures.push_back(own->used_bytes ? std::optional{Bytes{*own->used_bytes}} : std::nullopt);
-      }
+    for (const std::size_t index : visible_) {
+      figures.push_back(own_bytes(index));
     }
     return figures;
-  };
-  return make_sampled_meter(
-      own_bytes, [] { return cuda_is_initialised(); }, std::move(because));
+  }
+
+private:
+  void open() {
+    std::string why;
+    nvml_ = Nvml::open(why);
+    if (!nvml_) {
+      return;
+    }
+    std::vector<std::string> uuids;
+    for (const auto& device : nvml_->devices()) {
+      uuids.push_back(device.uuid);
+    }
+    visible_ = policy::visible_devices(platform::read_variable("CUDA_VISIBLE_DEVICES"), uuids);
+  }
+
+  [[nodiscard]] std::optional<Bytes> own_bytes(std::size_t index) const {
+    const auto processes = nvml_->processes(index);
+    if (!processes) {
+      return std::nullopt;
+    }
+    const auto own = std::find_if(processes->begin(), processes->end(),
+                                  [](const NvmlProcess& process) { return process.pid == platform::own_pid(); });
+    if (own == processes->end()) {
+      return Bytes{};
+    }
+    return own->used_bytes ? std::optional{Bytes{*own->used_bytes}} : std::nullopt;
+  }
+
+  std::mutex mutex_;
+  bool tried_ = false;
+  std::optional<Nvml> nvml_;
+  std::vector<std::size_t> visible_;
+};
+
+} // namespace
+
+std::unique_ptr<Meter> open_nvml_meter(std::string because) {
+  return make_sampled_meter([memory = std::make_shared<OwnMemory>()] { return (*memory)(); },
+                            [] { return cuda_is_initialised(); }, std::move(because));
 }
 
 } // namespace gputest::backend
