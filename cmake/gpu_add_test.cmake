@@ -61,7 +61,7 @@
 #                    As for add_test(). COMMAND_EXPAND_LISTS drops empty arguments.
 #
 # Sets these properties of the test:
-#   ENVIRONMENT_MODIFICATION  GPUTEST_TEST, GPUTEST_ENTRY, GPUTEST_MEMORY and GPUTEST_GPUS; GPUTEST_LARGE if LARGE is given,
+#   ENVIRONMENT_MODIFICATION  GPUTEST_TEST, GPUTEST_ENTRY, GPUTEST_MEMORY, GPUTEST_GPUS and GPUTEST_DEFAULT_LOG; GPUTEST_LARGE if LARGE is given,
 #                             GPUTEST_HEAP if HEAP is given, GPUTEST_KEEPS if KEEPS is given, GPUTEST_REQUIRES if REQUIRES is given, GPUTEST_WAIT_LIMIT if
 #                             WAIT_LIMIT is given, GPUTEST_TIMEOUT if TIMEOUT or WAIT_LIMIT is given
 #   LABELS                    gpu, gpu_<class>, and LABELS

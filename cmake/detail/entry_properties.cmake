@@ -18,6 +18,10 @@ function(_gputest_entry_properties name watcher settings_result result)
       list(APPEND settings "GPUTEST_${keyword}=set:${value}")
     endif()
   endforeach()
+  # Where ctest runs, so that installed tests need no other one. GPUTEST_LOG of the user's overrides it.
+  if(NOT ";${user_settings}" MATCHES ";GPUTEST_DEFAULT_LOG=")
+    list(APPEND settings "GPUTEST_DEFAULT_LOG=set:Testing/gputest")
+  endif()
   # The name comes last: a name with an unmatched bracket would join the settings after it in a list.
   string(REPLACE ";" "\\;" escaped_name "${name}")
   list(APPEND settings "GPUTEST_TEST=set:${escaped_name}")

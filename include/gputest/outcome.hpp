@@ -5,12 +5,20 @@
 
 namespace gputest {
 
+/// Why a test does not run.
+enum class SkipCause {
+  no_gpu,  ///< the machine has no GPU, or too few
+  machine, ///< its devices are too small, or lack a capability
+  run,     ///< how the tests are run: others beside a large one, an earlier test that left the process unusable
+};
+
 /// The result of a request for devices or memory.
 struct Outcome {
   enum class Kind { granted, skip, fail };
   Kind kind = Kind::granted;
-  std::string reason;     ///< of a skip or a failure: what was asked, what was seen, what to do
-  bool not_freed = false; ///< fail: the memory did not become free, in time or at all
+  std::string reason;               ///< of a skip or a failure: what was asked, what was seen, what to do
+  bool not_freed = false;           ///< fail: the memory did not become free, in time or at all
+  SkipCause cause = SkipCause::run; ///< of a skip
 };
 
 /// The exit code of a test executable in which nothing failed and all tests were skipped. In an entry of

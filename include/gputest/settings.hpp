@@ -77,6 +77,8 @@ struct Settings {
   std::string cuda_folder; ///< of the CUDA Toolkit, searched for CUPTI: CUDA_HOME, or CUDA_PATH; may be empty
   Consequence overuse = Consequence::automatic;
   Consequence leaks = Consequence::automatic;
+  /// Folder of the run logs; empty: none. A relative one is in the folder where the ctest above this process runs.
+  std::string log;
 };
 
 /// What gpu_add_test() says of one CTest entry.

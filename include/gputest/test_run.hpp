@@ -52,6 +52,16 @@ public:
   /// expects.
   void refused(const std::string& why) noexcept;
 
+  /// What became of one test, for the run log.
+  struct TestEnd {
+    std::string suite;             ///< empty if the framework has none
+    std::string name;              ///< within the suite
+    const char* result = "passed"; ///< or `failed`, `skipped`
+    double seconds = 0;
+    std::string reason; ///< of a skip
+  };
+  void ended(const TestEnd& test) noexcept;
+
   /// `passed`: some may have been skipped. `all_skipped`: the process ends with skipped_exit_code, because of all
   /// tests, or of some that gputest skipped.
   enum class End { passed, failed, all_skipped, nothing_ran };

@@ -27,6 +27,7 @@
 #include <catch2/reporters/catch_reporter_registrars.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
@@ -92,6 +93,7 @@ public:
   /// Leases for a test case, once for all its sections.
   const Outcome& begin_test(const Catch::TestCaseInfo& test) {
     if (!outcome_) {
+      begun_at_ = std::chrono::steady_clock::now();
       detail::TestRun::of_process().running(test.name);
       try {
         outcome_ = Outcome{Outcome::Kind::fail, unusable_};
@@ -120,12 +122,15 @@ public:
   }
 
   /// Catch2 has closed the test case: what its lease's end shows fails the run.
-  void end_test(const Catch::TestCaseInfo& test) {
+  void end_test(const Catch::TestCaseInfo& test, const char* result) {
     lease_.release();
     for (const auto& problem : problems(test)) {
       std::cerr << "gputest: failed: " << problem << '\n';
       failed_at_end_ = true;
     }
+    const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begun_at_;
+    const bool skipped = outcome_ && outcome_->kind == Outcome::Kind::skip;
+    detail::TestRun::of_process().ended({"", test.name, result, time.count(), skipped ? outcome_->reason : ""});
     outcome_.reset();
     detail::TestRun::of_process().running("");
   }
@@ -158,6 +163,7 @@ private:
   std::optional<Session> session_;
   std::string unusable_; ///< why there is no session
   Lease lease_;
+  std::chrono::steady_clock::time_point begun_at_;
   std::optional<Outcome> outcome_; ///< of the running test case's lease
   bool refused_ = false;
   bool failed_at_end_ = false; ///< a test case whose end Catch2 had reported
@@ -263,7 +269,8 @@ public:
                 << "version of Catch2 takes its test cases from elsewhere than gputest knows\n";
       std::exit(EXIT_FAILURE); // NOLINT(concurrency-mt-unsafe)
     }
-    current.end_test(*stats.testInfo);
+    const auto& cases = stats.totals.testCases;
+    current.end_test(*stats.testInfo, cases.failed > 0 ? "failed" : cases.skipped > 0 ? "skipped" : "passed");
   }
 
   void testRunEnded(const Catch::TestRunStats& stats) override {

@@ -45,6 +45,7 @@ Settings (environment variables; options take precedence):
   GPUTEST_LEAKS        the same for a test that leaves memory allocated              default auto
   GPUTEST_METER        auto, sampled or off: what measures the memory of tests      default auto
   GPUTEST_DEVICE_MEMORY  a size: decide as on GPUs with at most this much           default what they have
+  GPUTEST_LOG          folder for run logs, an absolute path, or off    default Testing/gputest, where ctest runs the tests
   GPUTEST_DIR          folder of the ledger, an absolute path       default /run/gputest, else /tmp/gputest-<uid>
 Options of simulated devices: memory_pools, managed_memory, concurrent_managed_access, peer_access, cooperative_launch,
 tcc, wddm, mig; each of these also with the prefix no_; sm_<n> (90), context=<size> (512MiB), return=<n>ms,
@@ -53,6 +54,7 @@ A variable that begins with GPUTEST_ and is none of these is an error.
 gputest uses only GPUs that CUDA_VISIBLE_DEVICES allows. It sets CUDA_VISIBLE_DEVICES (to UUIDs) and GPUTEST_LEASE_OF
 (the parent lease) for the commands that it starts, and GPUTEST_ENTRY, as gpu_add_test() does, to know how tests ended.
 In an entry it also sets GPUTEST_METER_FILE and CUDA_INJECTION64_PATH, to know what the command's processes allocate.
+gpu_add_test() also sets GPUTEST_DEFAULT_LOG, which GPUTEST_LOG overrides.
 )";
 
 constexpr auto run_text =

@@ -6,6 +6,8 @@
 #include "cli/verdict.hpp"
 #include "core/completion.hpp"
 #include "core/time_limit.hpp"
+#include "meter/event_details.hpp"
+#include "meter/run_log.hpp"
 #include "platform/environment.hpp"
 #include "platform/process.hpp"
 #include "platform/process_end.hpp"
@@ -33,6 +35,9 @@ ExitCode report(const CommandProblem& problem) {
 
 ExitCode report(const Outcome& outcome) {
   const bool skip = outcome.kind == Outcome::Kind::skip;
+  if (skip) {
+    meter::RunLog::of_process().write("skip", meter::skip_details(outcome));
+  }
   fmt::print(stderr, "gputest: {}: {}\n", skip ? "skipped" : "failed", outcome.reason);
   return exit_code_of(outcome);
 }
@@ -69,7 +74,11 @@ std::string path_of_injection() {
     const auto code = report(problem_of_exec(arguments.command.front(), end.error));
     will_fail ? core::fail_in_spite_of_will_fail("the entry", "") : platform::end_now(to_int(code));
   }
+  auto& log = meter::RunLog::of_process();
+  const auto used = usage ? usage->end() : backend::Usage{};
+  session.log_end_of_command(used);
   if (end.signal != 0) {
+    log.write("end", meter::JsonObject{}.number("signal", static_cast<unsigned>(end.signal)));
     platform::end_by_signal(end.signal);
   }
   auto verdict = judge(report_file.contents(), end.status);
@@ -77,7 +86,7 @@ std::string path_of_injection() {
     fmt::print(stderr, "gputest: failed: {}\n", verdict.problem);
   }
   if (usage) {
-    const auto measured = session.judge_command(usage->end());
+    const auto measured = session.judge_command(used);
     for (const auto& problem : measured.problems) {
       fmt::print(stderr, "gputest: failed: {}\n", problem);
       verdict = {verdict.exit_code == 0 || verdict.exit_code == skipped_exit_code ? EXIT_FAILURE : verdict.exit_code,
@@ -87,6 +96,7 @@ std::string path_of_injection() {
       core::tell_peak(measured.peak);
     }
   }
+  log.write("end", meter::JsonObject{}.number("exit", static_cast<unsigned>(verdict.exit_code)));
   if (will_fail && !verdict.meant_by_the_test) {
     core::fail_in_spite_of_will_fail("the entry", "");
   }

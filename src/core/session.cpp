@@ -2,6 +2,8 @@
 #include <gputest/session.hpp>
 
 #include "memory/lease_scope.hpp"
+#include "meter/event_details.hpp"
+#include "meter/run_log.hpp"
 #include "platform/process.hpp"
 #include "session/messages.hpp"
 #include "session/session.hpp"
@@ -124,7 +126,7 @@ public:
       session_.share();
     }
     // Where several tests share a lease, those after the problem ask for none.
-    return held_ && !broken_by_.empty() ? skip_after_problem(who) : session_.check_devices(request, who);
+    return logged(held_ && !broken_by_.empty() ? skip_after_problem(who) : session_.check_devices(request, who), who);
   }
 
   Outcome foresee(const Request& request, const std::string& who) {
@@ -154,7 +156,7 @@ public:
         TestRun::of_process().refused(outcome.reason);
       }
       if (outcome.kind != Outcome::Kind::granted) {
-        return outcome;
+        return logged(std::move(outcome), who);
       }
     }
     held_ = request;
@@ -226,7 +228,15 @@ public:
 private:
   [[nodiscard]] Outcome skip_after_problem(const std::string& who) const {
     return session_.skip(who + " cannot use a GPU in this process: " + broken_by_ + ". Run it by itself",
-                         session::SkipCause::run);
+                         SkipCause::run);
+  }
+
+  /// Writes a skip to the run log.
+  static Outcome logged(Outcome outcome, const std::string& who) {
+    if (outcome.kind == Outcome::Kind::skip) {
+      meter::RunLog::of_process().write("skip", meter::skip_details(outcome), who);
+    }
+    return outcome;
   }
 
   void add_problems(const session::Measured& measured) {
@@ -251,6 +261,7 @@ private:
 
   void note_error(const std::string& who, const std::string& error) {
     if (!error.empty() && broken_by_.empty()) {
+      meter::RunLog::of_process().write("error", meter::JsonObject{}.text("error", error), who);
       broken_by_ = who + " left it with " + error;
       findings_.problems.push_back(who + " left CUDA unusable for the rest of this process: " + error +
                                    ". The tests after it are skipped; run them without it");

@@ -3,6 +3,7 @@
 
 #include "core/completion.hpp"
 #include "core/time_limit.hpp"
+#include "meter/run_log.hpp"
 #include "platform/environment.hpp"
 #include "platform/process.hpp"
 #include "platform/process_end.hpp"
@@ -52,14 +53,28 @@ struct TestRun::State {
     }
   }
 
+  static void log_end(int status) {
+    meter::RunLog::of_process().write("end", meter::JsonObject{}.number("exit", static_cast<unsigned>(status)));
+  }
+
+  [[noreturn]] static void end_now(int status) {
+    log_end(status);
+    platform::end_now(status);
+  }
+
   void at_exit(int status) {
     const std::unique_lock lock{mutex, std::try_to_lock}; // not held: exit() was called out of one of these functions
     if (!lock || pid != platform::own_pid()) {
       return;
     }
     if (last_end == End::all_skipped && status == 0 && watcher.any()) {
-      platform::end_now(skipped_exit_code);
+      end_now(skipped_exit_code);
     }
+    check_exit(status);
+    log_end(status);
+  }
+
+  void check_exit(int status) {
     if (status != 0 && status != skipped_exit_code) {
       if (running && !any_began) { // such as GoogleTest's exit(1) for GTEST_TOTAL_SHARDS alone
         const auto why = "exit(" + std::to_string(status) + ") was called before the first test";
@@ -76,7 +91,7 @@ struct TestRun::State {
     const auto ended = "the process ended with " + std::to_string(status);
     if (last_end == End::failed) {
       session::tell("failed: tests have failed, but " + ended + ". End main() with `return " + result + ";`");
-      platform::end_now(EXIT_FAILURE);
+      end_now(EXIT_FAILURE);
     }
     if (status == skipped_exit_code && last_end != End::all_skipped && watcher.any()) {
       fail_at_exit(ended + ", with which CTest reports a skip, but gputest has skipped nothing",
@@ -88,7 +103,7 @@ struct TestRun::State {
     session::tell("failed: " + why + ". " + remedy);
     report(Word::refused, why);
     fail_in_spite_of_will_fail(why);
-    platform::end_now(EXIT_FAILURE);
+    end_now(EXIT_FAILURE);
   }
 };
 
@@ -140,6 +155,7 @@ void TestRun::begin(const std::string& result) noexcept try {
 }
 
 void TestRun::running(const std::string& test) noexcept try {
+  meter::RunLog::of_process().running(test);
   const std::lock_guard guard{state_->mutex};
   state_->test = test;
   state_->any_began = state_->any_began || !test.empty();
@@ -154,6 +170,20 @@ void TestRun::running(const std::string& test) noexcept try {
 void TestRun::note_peak(Bytes peak) noexcept try {
   const std::lock_guard guard{state_->mutex};
   state_->peak = std::max(state_->peak.value_or(Bytes{}), peak);
+} catch (const std::exception& error) {
+  session::tell(error.what());
+}
+
+void TestRun::ended(const TestEnd& test) noexcept try {
+  meter::JsonObject details;
+  details.text("suite", test.suite)
+      .text("name", test.name)
+      .text("result", test.result)
+      .seconds("seconds", test.seconds);
+  if (!test.reason.empty()) {
+    details.text("reason", test.reason);
+  }
+  meter::RunLog::of_process().write("test", details, test.suite.empty() ? test.name : test.suite + "." + test.name);
 } catch (const std::exception& error) {
   session::tell(error.what());
 }

@@ -398,7 +398,30 @@ Lease CurrentSession::lease(const Request& request, const ::testing::TestInfo& t
   }
 }
 
+namespace {
+
+/// The first reason that a skipped test gives.
+std::string reason_of_skip(const ::testing::TestResult& result) {
+  for (int i = 0; i < result.total_part_count(); ++i) {
+    if (result.GetTestPartResult(i).skipped()) {
+      return result.GetTestPartResult(i).message();
+    }
+  }
+  return {};
+}
+
+} // namespace
+
 void CurrentSession::end_test(const ::testing::TestInfo& test) {
+  examine_after(test);
+  const auto& result = *test.result();
+  const char* const what = result.Failed() ? "failed" : result.Skipped() ? "skipped" : "passed";
+  TestRun::of_process().ended({test.test_suite_name(), test.name(), what,
+                               static_cast<double>(result.elapsed_time()) / 1000,
+                               result.Skipped() ? reason_of_skip(result) : ""});
+}
+
+void CurrentSession::examine_after(const ::testing::TestInfo& test) {
   ++ran_;
   TestRun::of_process().running("");
   if (!session_) {

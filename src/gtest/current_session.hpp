@@ -59,6 +59,7 @@ public:
 
   /// Gives back, and fails the test if it has left a problem behind.
   void end_test(const ::testing::TestInfo& test);
+  void examine_after(const ::testing::TestInfo& test);
 
   /// Counts over all iterations of --gtest_repeat; GoogleTest itself counts only the last one.
   void end_iteration(const ::testing::UnitTest& unit_test);

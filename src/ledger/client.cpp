@@ -385,11 +385,10 @@ Client::Look Client::look(std::vector<Record> all, const std::vector<Record>& en
 
 Result Client::wait_for_grant(std::unique_lock<platform::FileLock>& guard, const Patience& patience,
                               Observations seen) {
-  const auto notice_at = steady_clock::now() + patience.notice_after;
+  auto notice_at = steady_clock::now() + patience.notice_after;
   const DeviceMask asked = policy::asked_devices(own_.claim);
   bool queued = false; // whether others may have seen this claim wait
   std::optional<platform::NotCounted> waits;
-  bool told = false;
   std::uint64_t own_excess_bytes = 0;
   const auto give_up = [&](Result result) {
     result.blocked.own_overhead_bytes = own_.claim.overhead_bytes;
@@ -490,7 +489,7 @@ Result Client::wait_for_grant(std::unique_lock<platform::FileLock>& guard, const
       const bool they_leave = look.they_leave && now < leave_until;
       const bool may_not_wait = !patience.may_wait && !look.for_the_dead_only() && !they_leave;
       const bool gives_up = may_not_wait || (now >= patience.until && !they_leave) || look.stuck;
-      const bool tells = !told && now >= notice_at;
+      const bool tells = now >= notice_at;
       if (gives_up || (tells && patience.on_wait)) {
         // Not because of those who have ended and were not seen to.
         const bool all_probed = std::all_of(look.living.begin(), look.living.end(),
@@ -534,7 +533,11 @@ Result Client::wait_for_grant(std::unique_lock<platform::FileLock>& guard, const
         left_at = leave_until;
         records_->notify(look.to_leave);
       }
-      told = told || tells;
+      if (tells) {
+        using std::chrono::milliseconds;
+        const bool again = patience.notice_every > milliseconds{0};
+        notice_at = again ? now + patience.notice_every : steady_clock::time_point::max();
+      }
       bool notified = false;
       std::vector<Record> ahead = ahead_among(look.living);
       probed.clear();
@@ -551,7 +554,7 @@ Result Client::wait_for_grant(std::unique_lock<platform::FileLock>& guard, const
         if (they_leave) {
           until = patience.may_wait ? std::max(until, leave_until) : leave_until;
         }
-        until = told ? until : std::min(until, notice_at);
+        until = std::min(until, notice_at);
         const bool looks = !ahead.empty() || !stopped.empty();
         auto woken = sleep(look, watches, looks ? std::min(until, look_who_is_stopped_at) : until);
         // As long as nobody was stopped or continued, that look needs neither the mutex nor a device.

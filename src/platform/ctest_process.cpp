@@ -178,6 +178,17 @@ UsersResourceSpec find_users_resource_spec() {
   }
 }
 
+std::optional<RunningCtest> find_running_ctest() {
+  try {
+    const auto ctest = nearest_ctest(own_pid());
+    const auto start = ctest ? start_time_of(ctest->pid) : std::nullopt;
+    const auto folder = ctest ? working_directory_of(ctest->pid) : std::nullopt;
+    return start && folder ? std::optional{RunningCtest{ctest->pid, *start, *folder}} : std::nullopt;
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+}
+
 std::vector<std::string> options_of_ctest() {
   try {
     const auto ctest = nearest_ctest(own_pid());

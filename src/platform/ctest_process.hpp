@@ -3,8 +3,12 @@
 
 #include "policy/run_mode.hpp"
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include <sys/types.h>
 
 namespace gputest::platform {
 
@@ -23,6 +27,17 @@ enum class UsersResourceSpec {
 
 /// Looks at the ctest that started this process. Never throws.
 [[nodiscard]] UsersResourceSpec find_users_resource_spec();
+
+/// The ctest that runs this process's tests.
+struct RunningCtest {
+  pid_t pid = 0;
+  std::uint64_t start_time = 0; ///< platform::start_time_of()
+  std::string folder;           ///< where it runs
+};
+
+/// The nearest ctest above this process that runs tests. nullopt if there is none, or if it may not be read. Never
+/// throws.
+[[nodiscard]] std::optional<RunningCtest> find_running_ctest();
 
 /// The options with which another ctest finds the tests of the one that started this process: `--test-dir <folder>`,
 /// and

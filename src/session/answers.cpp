@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "session/answers.hpp"
 
+#include "meter/event_details.hpp"
+#include "meter/run_log.hpp"
 #include "platform/ctest_process.hpp"
 #include "platform/process.hpp"
 #include "policy/large_policy.hpp"
 #include "session/messages.hpp"
+#include "session/progress.hpp"
 #include "session/reasons.hpp"
+
+#include <chrono>
+#include <utility>
 
 namespace gputest::session {
 
@@ -39,7 +45,7 @@ Outcome Answers::skip(const std::string& reason, SkipCause cause) const {
   if (demand != nullptr) {
     return {Outcome::Kind::fail, reason + " (" + demand + " makes this skip a failure)"};
   }
-  return {Outcome::Kind::skip, reason};
+  return {Outcome::Kind::skip, reason, false, cause};
 }
 
 Outcome Answers::never_fits(const std::string& who, const policy::Refusal& refusal) const {
@@ -47,13 +53,22 @@ Outcome Answers::never_fits(const std::string& who, const policy::Refusal& refus
               SkipCause::machine);
 }
 
-ledger::Patience Answers::patience(const std::string& who, const std::string& what, bool* told) const {
+ledger::Patience Answers::patience(const std::string& test, const std::string& what, bool* told) const {
   ledger::Patience patience;
   patience.may_wait = !rank_;
   patience.until = std::chrono::steady_clock::now() + entry_.wait_limit;
-  patience.on_wait = [who, what, told](const ledger::Blocked& blocked) {
-    *told = true;
-    tell(who + " waits for " + what + ": " + describe(blocked));
+  if (shows_progress()) {
+    patience.notice_every = std::chrono::seconds{1};
+  }
+  const auto since = std::chrono::steady_clock::now();
+  patience.on_wait = [who = full_name(test), test, what, told, since](const ledger::Blocked& blocked) {
+    if (!std::exchange(*told, true)) {
+      tell(who + " waits for " + what + ": " + describe(blocked));
+      meter::RunLog::of_process().write("wait", meter::wait_details(what, blocked), test);
+    } else {
+      const auto waited = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - since);
+      show_progress(short_duration(waited) + ": " + who + " waits for " + what + ": " + describe(blocked));
+    }
   };
   return patience;
 }

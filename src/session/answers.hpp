@@ -11,13 +11,6 @@
 
 namespace gputest::session {
 
-/// Why a test does not run.
-enum class SkipCause {
-  no_gpu,  ///< the machine has no GPU, or too few
-  machine, ///< its devices are too small, or lack a capability
-  run,     ///< how the tests are run: others beside a large one, an earlier test that left the process unusable
-};
-
 /// What a process reports about its tests: their names, its waits, and the outcome of a result for a test.
 class Answers {
 public:
@@ -43,8 +36,8 @@ public:
   /// A request that no device can ever hold.
   [[nodiscard]] Outcome never_fits(const std::string& who, const policy::Refusal& refusal) const;
 
-  /// How long to wait. Waiting prints the blockers on stderr, and sets `told`.
-  [[nodiscard]] ledger::Patience patience(const std::string& who, const std::string& what, bool* told) const;
+  /// How long `test` may wait. Waiting prints the blockers on stderr, writes them to the run log, and sets `told`.
+  [[nodiscard]] ledger::Patience patience(const std::string& test, const std::string& what, bool* told) const;
 
   /// The test's outcome for the ledger's answer to a request for `what`.
   [[nodiscard]] Outcome outcome_of(const ledger::Result& result, const std::string& what,

@@ -3,16 +3,20 @@
 #include "session/session.hpp"
 
 #include "ledger/backend_probe.hpp"
+#include "meter/event_details.hpp"
+#include "meter/run_log.hpp"
 #include "platform/environment.hpp"
 #include "platform/ledger_folder.hpp"
 #include "policy/memory_request.hpp"
 #include "session/enter_request.hpp"
 #include "session/messages.hpp"
+#include "session/progress.hpp"
 #include "session/reasons.hpp"
 
 #include <gputest/error.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <functional>
 #include <numeric>
 
@@ -107,7 +111,13 @@ Outcome Session::run_under(const ParentLease& parent_lease, const AllowedDevices
     take(index);
   }
   pin();
+  log_enter(0);
   return {};
+}
+
+void Session::log_enter(double waited) const {
+  meter::RunLog::of_process().write(
+      "enter", meter::enter_details(devices_, overhead_.bytes(), waited, parent_lease_.has_value()));
 }
 
 Outcome Session::enter_ledger(const Plan& plan, const AllowedDevices& allowed) {
@@ -187,7 +197,9 @@ bool Session::none_can_run(const Plan& plan, const Choice& choice) {
 /// Enters the ledger. Blocks until there is room on the devices that the process has, or on some that it may choose.
 Outcome Session::take_place(const ledger::Ledger::EnterRequest& request, const std::vector<std::size_t>& candidates) {
   bool told = false;
-  const auto result = ledger_->enter(request, answers_.patience(request.who, "a place on a GPU", &told));
+  const auto begin = std::chrono::steady_clock::now();
+  const auto result = ledger_->enter(request, answers_.patience("", "a place on a GPU", &told));
+  end_progress();
   if (result.kind != ledger::Result::Kind::granted) {
     return answers_.outcome_of(result, "a place on a GPU", "");
   }
@@ -205,6 +217,7 @@ Outcome Session::take_place(const ledger::Ledger::EnterRequest& request, const s
     ledger_->devices().describe(described);
   }
   platform::set_variable("GPUTEST_LEASE_OF", ledger_->credential());
+  log_enter(std::chrono::duration<double>{std::chrono::steady_clock::now() - begin}.count());
   if (told) {
     tell(request.who + " goes on, on " + describe(devices_));
   }

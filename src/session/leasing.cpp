@@ -2,9 +2,12 @@
 // How a session leases for its tests.
 #include "session/session.hpp"
 
+#include "meter/event_details.hpp"
+#include "meter/run_log.hpp"
 #include "platform/ctest_process.hpp"
 #include "policy/large_policy.hpp"
 #include "session/messages.hpp"
+#include "session/progress.hpp"
 #include "session/reasons.hpp"
 
 #include <algorithm>
@@ -112,7 +115,7 @@ Outcome Session::lease(const Request& request, const policy::MemoryRequest& memo
   }
   const std::string who = answers_.full_name(test);
   bool told = false;
-  auto patience = answers_.patience(who, to_string(request), &told);
+  auto patience = answers_.patience(test, to_string(request), &told);
   // A process announces only what each of its devices can hold. More than that it gets at once, or not at all.
   const auto smallest = std::min_element(indices_.begin(), indices_.end(), [&](std::size_t a, std::size_t b) {
     return machine_->usable_bytes(a) < machine_->usable_bytes(b);
@@ -124,6 +127,7 @@ Outcome Session::lease(const Request& request, const policy::MemoryRequest& memo
       std::accumulate(bits_.begin(), bits_.begin() + request.gpus, policy::DeviceMask{0}, std::bit_or<>{});
   const auto result =
       ledger_->lease({who, devices, memory.bytes.count(), memory.exclusive, memory.medium_lock}, patience);
+  end_progress();
   using Kind = ledger::Result::Kind;
   const bool refused_for_excess = result.kind == Kind::refused && result.blocked.own_excess_bytes > 0;
   if (refused_for_excess) {
@@ -142,6 +146,13 @@ Outcome Session::lease(const Request& request, const policy::MemoryRequest& memo
     return answers_.outcome_of(result, to_string(request), test);
   }
   holds_ = true;
+  leased_at_ = steady_clock::now();
+  leased_gpus_ = static_cast<std::size_t>(request.gpus);
+  leased_test_ = test;
+  meter::RunLog::of_process().write("lease",
+                                    meter::lease_details(request, memory.bytes, memory.exclusive, devices_,
+                                                         std::chrono::duration<double>{leased_at_ - begin}.count()),
+                                    test);
   if (told || !admitted_) {
     const auto waited = std::chrono::duration_cast<std::chrono::seconds>(steady_clock::now() - begin);
     tell("admitted " + who + ": " + to_string(request) + " on " + describe(devices_) +

@@ -2,6 +2,8 @@
 // How a session measures what its tests allocate, and judges it.
 #include "session/session.hpp"
 
+#include "meter/event_details.hpp"
+#include "meter/run_log.hpp"
 #include "platform/process.hpp"
 #include "policy/memory_request.hpp"
 #include "session/messages.hpp"
@@ -75,6 +77,7 @@ void Session::judge_overuse(Measured& measured) {
   }
   overuse_told_ = true;
   measured.overuse = overuse.short_text;
+  meter::RunLog::of_process().write("overuse", meter::JsonObject{}.text("text", overuse.text), allowance_.test);
   conclude(settings_.overuse, overuse.text, measured);
 }
 
@@ -86,6 +89,7 @@ void Session::judge_leaks(Measured& measured, const std::vector<backend::DeviceU
                                     [](Bytes sum, const backend::DeviceUsage& one) { return sum + left_of(one); });
   }
   if (const auto leak = leak_in(devices, allowance_); !leak.empty()) {
+    meter::RunLog::of_process().write("leak", meter::JsonObject{}.text("text", leak), allowance_.test);
     conclude(settings_.leaks, leak, measured);
   }
 }
@@ -152,6 +156,7 @@ std::string Session::explain_out_of_memory(const std::string& who, const Request
   }
   auto text =
       ran_out_of_memory(answers_.full_name(who), who, leased, held != nullptr ? own_use() : "", holders, beyond);
+  meter::RunLog::of_process().write("out_of_memory", meter::out_of_memory_details(text, beyond.excesses), who);
   tell(text);
   return text;
 }

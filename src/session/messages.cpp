@@ -2,6 +2,7 @@
 #include "session/messages.hpp"
 
 #include "platform/process.hpp"
+#include "session/progress.hpp"
 
 #include <gputest/bytes.hpp>
 
@@ -124,6 +125,7 @@ std::string describe(const std::vector<Device>& devices) {
 }
 
 void tell(const std::string& text) {
+  end_progress();
   const std::string line = "gputest: " + text + "\n";
   std::fputs(line.c_str(), stderr);
   std::fflush(stderr);

@@ -129,10 +129,10 @@ std::string not_announced(const std::string& who, const std::string& what, const
 
 std::string beyond_smallest_device(const std::string& who, const std::string& what, Bytes smallest,
                                    const ledger::Blocked& blocked) {
-  return who + " needs " + what + ", which is not free now. Its process has several GPUs, because another of its tests " +
+  return who + " needs " + what +
+         ", which is not free now. Its process has several GPUs, because another of its tests " +
          "asks for them, and waits only for what each of them can hold; the smallest has " + to_string(smallest) +
-         ". In its way: " + describe(blocked) +
-         ". Run the test in a process of its own, as gpu_discover_tests() does";
+         ". In its way: " + describe(blocked) + ". Run the test in a process of its own, as gpu_discover_tests() does";
 }
 
 std::string rank_would_wait(const std::string& who, const std::string& what, const MpiRank& rank,

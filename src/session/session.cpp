@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "session/session.hpp"
 
+#include "meter/event_details.hpp"
+#include "meter/run_log.hpp"
 #include "platform/process.hpp"
 #include "policy/memory_request.hpp"
 #include "session/messages.hpp"
@@ -29,6 +31,7 @@ Session::Session(Settings settings, Entry entry, std::string program, Overhead::
                                                                                   std::move(program)},
       process_{&backend::this_process(settings_)}, now_{std::move(now)}, heap_{*process_} {
   settings::set_for_process(settings_);
+  meter::RunLog::of_process().configure(settings_.log, answers_.full_name(""));
 }
 
 Session::~Session() { release(); }
@@ -50,11 +53,21 @@ std::string Session::release(Bytes managed, const std::vector<backend::DeviceUsa
   if (holds_) {
     ledger_->release();
     holds_ = false;
+    log_release(measured_ ? measured_->usage : backend::Usage{});
   }
   return settled.error;
 }
 
 std::string Session::synchronize() noexcept { return process_->synchronize_and_trim().error; }
+
+void Session::log_release(const backend::Usage& usage) const noexcept {
+  try {
+    const std::chrono::duration<double> held = std::chrono::steady_clock::now() - leased_at_;
+    meter::RunLog::of_process().write("release", meter::release_details(held.count(), usage, devices_, leased_gpus_),
+                                      leased_test_);
+  } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): no memory
+  }
+}
 
 void Session::count_unleased(const std::string& where) {
   if (entered_.kind != Outcome::Kind::granted || parent_lease_ || holds_ || !process_->in_use()) {
@@ -124,6 +137,12 @@ std::string Session::loss() const {
 std::unique_ptr<CommandUsage> Session::measure_command(const std::string& injection) const {
   return settings_.meter == MeterSetting::automatic ? std::make_unique<CommandUsage>(machine_, indices_, injection)
                                                     : nullptr;
+}
+
+void Session::log_end_of_command(const backend::Usage& usage) const noexcept {
+  if (leased_gpus_ > 0) { // not under another process's lease
+    log_release(usage);
+  }
 }
 
 void Session::hand_over() {

@@ -22,6 +22,7 @@
 #include <gputest/session.hpp>
 #include <gputest/settings.hpp>
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -89,6 +90,9 @@ public:
   /// variables that the command inherits. Null if GPUTEST_METER says so. `injection`: see CommandUsage. Throws Error.
   [[nodiscard]] std::unique_ptr<CommandUsage> measure_command(const std::string& injection) const;
 
+  /// Writes to the run log that the command has ended, and the lease with it.
+  void log_end_of_command(const backend::Usage& usage) const noexcept;
+
   /// Sets the heap of the devices that acquire() has leased for the test `who`, before its first kernel. Gives the
   /// lease back if that fails. Not for a process that becomes another program.
   Outcome prepare_heap(const Request& request, const std::string& who);
@@ -146,6 +150,7 @@ private:
   [[nodiscard]] Outcome take_place(const ledger::Ledger::EnterRequest& request,
                                    const std::vector<std::size_t>& candidates);
   [[nodiscard]] Outcome run_under(const ParentLease& parent_lease, const AllowedDevices& allowed);
+  void log_enter(double waited) const;
   void take(std::size_t index);
   void pin() const;
   void limit_to_smallest_of(const std::vector<std::size_t>& indices);
@@ -160,6 +165,7 @@ private:
   void judge_growth(Measured& measured) const;
   void conclude(Consequence consequence, const std::string& text, Measured& measured) const;
   [[nodiscard]] std::string own_use() const;
+  void log_release(const backend::Usage& usage) const noexcept;
   enum class Learn { context, nothing }; ///< whether the figure is what a context of this executable takes
   void measure_overhead(const backend::Settled& settled, Bytes managed, Learn learn = Learn::context);
 
@@ -194,7 +200,10 @@ private:
   Allowance allowance_;   ///< of the lease
   bool overuse_told_ = false;
   std::optional<Measured> measured_;
-  Bytes overhead_before_;         ///< when the lease began
+  Bytes overhead_before_; ///< when the lease began
+  std::chrono::steady_clock::time_point leased_at_;
+  std::size_t leased_gpus_ = 0;   ///< of the last lease
+  std::string leased_test_;       ///< that the last lease is for
   std::string unleased_;          ///< what took memory without a lease, and how much; empty if nothing is known
   std::optional<Bytes> stuck_at_; ///< the overhead with which a lease could not be had although everybody waited
   bool admitted_ = false;         ///< whether `gputest: admitted` was written, which the first lease does in any case

@@ -92,6 +92,21 @@ std::optional<DeviceRestriction> job_devices(const ReadVariable& read) {
   return std::nullopt;
 }
 
+/// What the user says takes precedence over what gpu_add_test() says.
+std::string log_folder(const ReadVariable& read) {
+  const auto chosen = text_of(read, "GPUTEST_LOG", "");
+  const auto usual = text_of(read, "GPUTEST_DEFAULT_LOG", "");
+  if (chosen == "off") {
+    return "";
+  }
+  if (!chosen.empty() && chosen.front() != '/') {
+    throw InvalidSetting{"GPUTEST_LOG='" + chosen +
+                         "' is neither off nor an absolute path, and must be one: tests run in different folders. "
+                         "Write the whole path of a folder"};
+  }
+  return chosen.empty() ? usual : chosen;
+}
+
 struct OfProcess {
   std::mutex mutex;
   std::optional<Settings> settings;
@@ -188,6 +203,7 @@ Settings parse_settings(const ReadVariable& read) {
   settings.cuda_folder = cuda_folder;
   settings.overuse = parse_consequence(text_of(read, "GPUTEST_OVERUSE", "auto"), "GPUTEST_OVERUSE");
   settings.leaks = parse_consequence(text_of(read, "GPUTEST_LEAKS", "auto"), "GPUTEST_LEAKS");
+  settings.log = log_folder(read);
   return settings;
 }
 
@@ -219,6 +235,8 @@ UsesGpu parse_uses_gpu(const ReadVariable& read) {
 }
 
 std::string parse_entry_name(const ReadVariable& read) { return text_of(read, "GPUTEST_TEST", ""); }
+
+std::string entry_name_of_process() { return parse_entry_name(platform::read_variable); }
 
 std::optional<TimeLimit> parse_time_limit(const ReadVariable& read) {
   const auto text = text_of(read, "GPUTEST_TIMEOUT", "");

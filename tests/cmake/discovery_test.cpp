@@ -253,7 +253,7 @@ TEST_F(Discovery, labels_entries_and_gives_them_the_settings_of_what_their_tests
            "\"mine\",\"two "
            "words\"][\"GTEST_TOTAL_SHARDS=unset:\",\"GTEST_SHARD_INDEX=unset:\",\"GPUTEST_ENTRY=set:ctest\",\"GPUTEST_"
            "MEMORY=set:" +
-           memory + "\",\"GPUTEST_GPUS=set:" + gpus + "\",\"GPUTEST_REQUIRES=set:sm_80\",\"GPUTEST_TEST=set:" + name +
+           memory + "\",\"GPUTEST_GPUS=set:" + gpus + "\",\"GPUTEST_REQUIRES=set:sm_80\",\"GPUTEST_DEFAULT_LOG=set:Testing/gputest\",\"GPUTEST_TEST=set:" + name +
            "\"]";
   };
   const std::string small = R"("gpu","gpu_small",)";
@@ -290,7 +290,7 @@ TEST_F(Discovery, passes_on_what_gtest_discover_tests_takes) {
   EXPECT_EQ(first.properties.at("RESOURCE_LOCK").dump(), R"(["x","y"])");
   EXPECT_EQ(
       first.properties.at("ENVIRONMENT_MODIFICATION").dump(),
-      R"(["A=set:1","GPUTEST_MEMORY=set:1GiB","GTEST_TOTAL_SHARDS=unset:","GTEST_SHARD_INDEX=unset:","GPUTEST_ENTRY=set:ctest","GPUTEST_GPUS=set:1","GPUTEST_TIMEOUT=set:7","GPUTEST_TEST=set:Plain.first"])");
+      R"(["A=set:1","GPUTEST_MEMORY=set:1GiB","GTEST_TOTAL_SHARDS=unset:","GTEST_SHARD_INDEX=unset:","GPUTEST_ENTRY=set:ctest","GPUTEST_GPUS=set:1","GPUTEST_TIMEOUT=set:7","GPUTEST_DEFAULT_LOG=set:Testing/gputest","GPUTEST_TEST=set:Plain.first"])");
   EXPECT_EQ(first.properties.at("WORKING_DIRECTORY"), "/");
   EXPECT_EQ(first.properties.at("COST"), 3.0);
   EXPECT_EQ(first.properties.at("TIMEOUT"), 12067.0);

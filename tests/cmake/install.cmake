@@ -22,6 +22,8 @@ function(run_in folder result)
   execute_process(COMMAND "${CMAKE_CTEST_COMMAND}" --test-dir "${folder}" --output-on-failure
     OUTPUT_VARIABLE log ERROR_QUIET) # one fails
   message(NOTICE "${log}")
+  file(GLOB logs "${folder}/Testing/gputest/run-*.jsonl")
+  require([[NOT "${logs}" STREQUAL ""]] "no run log in ${folder}")
   string(REGEX REPLACE "[][;\\]" " " log "${log}")
   string(REPLACE "\n" ";" lines "${log}")
   set(seen "")

@@ -55,6 +55,16 @@ TEST(Settings, have_defaults) {
   EXPECT_EQ(settings.lease_of, "");
 }
 
+TEST(Settings, take_the_users_folder_of_logs_before_that_of_the_entry) {
+  EXPECT_EQ(parse({}).log, "");
+  EXPECT_EQ(parse({{"GPUTEST_DEFAULT_LOG", "Testing/gputest"}}).log, "Testing/gputest");
+  EXPECT_EQ(parse({{"GPUTEST_DEFAULT_LOG", "Testing/gputest"}, {"GPUTEST_LOG", "/logs"}}).log, "/logs");
+  EXPECT_EQ(parse({{"GPUTEST_DEFAULT_LOG", "Testing/gputest"}, {"GPUTEST_LOG", "off"}}).log, "");
+  EXPECT_EQ(message_of("GPUTEST_LOG", "logs"),
+            "GPUTEST_LOG='logs' is neither off nor an absolute path, and must be one: tests run in different folders. "
+            "Write the whole path of a folder");
+}
+
 TEST(Settings, say_how_long_a_test_may_run) {
   const auto limit = [](const std::string& value) {
     return parse_time_limit(

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "meter/run_log.hpp"
+
+#include "platform/ctest_process.hpp"
+#include "platform/host_name.hpp"
+#include "platform/line_file.hpp"
+#include "platform/process.hpp"
+#include "policy/run_mode.hpp"
+#include "settings/settings.hpp"
+
+#include <gputest/error.hpp>
+
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+namespace gputest::meter {
+
+namespace {
+
+constexpr std::size_t kept_logs = 20;
+constexpr const char* prefix = "run-";
+constexpr const char* suffix = ".jsonl";
+
+double now() { return std::chrono::duration<double>{std::chrono::system_clock::now().time_since_epoch()}.count(); }
+
+/// Tells two starts of the machine apart, after which pids and ticks come again.
+std::string boot() {
+  const auto id = platform::contents_of("/proc/sys/kernel/random/boot_id").value_or("");
+  return id.substr(0, id.find_first_not_of("0123456789abcdef"));
+}
+
+std::string name_for(std::uint64_t start_time, pid_t pid) {
+  return prefix + boot() + "-" + std::to_string(start_time) + "-" + std::to_string(pid) + suffix;
+}
+
+/// The number of jobs, as the words say that gave the run mode; nullopt if none does.
+std::optional<std::uint64_t> jobs_of(const policy::RunModeFinding& finding) {
+  if (finding.mode == policy::RunMode::serial) {
+    return 1;
+  }
+  constexpr const char* digits = "0123456789";
+  const auto last = finding.because.find_last_of(digits);
+  if (finding.mode != policy::RunMode::parallel || last == std::string::npos) {
+    return std::nullopt;
+  }
+  const auto before = finding.because.find_last_not_of(digits, last);
+  const auto number = finding.because.substr(before + 1, last - before);
+  return number.size() > 6 ? std::nullopt : std::optional<std::uint64_t>{std::stoull(number)};
+}
+
+std::string program_name() {
+  return std::filesystem::path{platform::executable_of(platform::own_pid()).value_or("")}.filename().string();
+}
+
+JsonObject line(const char* event, const std::string& entry, const std::string& test) {
+  JsonObject object;
+  object.seconds("t", now()).number("pid", static_cast<std::uint64_t>(platform::own_pid())).text("entry", entry);
+  if (!test.empty()) {
+    object.text("test", test);
+  }
+  object.text("event", event);
+  return object;
+}
+
+JsonObject run_details(const std::optional<platform::RunningCtest>& ctest) {
+  JsonObject details;
+  details.number("version", run_log_version).text("gputest", GPUTEST_VERSION).text("host", platform::host_name());
+  if (ctest) {
+    const auto finding = policy::find_run_mode(platform::look_for_ctest());
+    details.number("ctest_pid", static_cast<std::uint64_t>(ctest->pid))
+        .number("ctest_start", ctest->start_time)
+        .text("folder", ctest->folder)
+        .text("run_mode", finding.because);
+    if (const auto jobs = jobs_of(finding)) {
+      details.number("jobs", *jobs);
+    }
+  }
+  return details;
+}
+
+} // namespace
+
+struct RunLog::State {
+  std::mutex mutex;
+  bool configured = false;
+  bool opened = false;
+  bool failed = false;
+  std::string folder;
+  std::string entry;
+  std::string test;
+  std::optional<platform::LineFile> file;
+
+  /// Finds the file, and makes it if it is not there.
+  void open() {
+    if (std::exchange(opened, true)) {
+      return;
+    }
+    if (!configured) {
+      folder = settings::of_process().log;
+      entry = settings::entry_name_of_process();
+    }
+    if (folder.empty()) {
+      return;
+    }
+    if (entry.empty()) {
+      entry = program_name();
+    }
+    const auto ctest = platform::find_running_ctest();
+    if (folder.front() != '/') {
+      if (!ctest) {
+        return; // the folder is ctest's
+      }
+      folder = ctest->folder + "/" + folder;
+    }
+    const auto own = platform::own_pid();
+    file.emplace(folder, ctest ? name_for(ctest->start_time, ctest->pid)
+                               : name_for(platform::start_time_of(own).value_or(0), own));
+    if (file->create()) {
+      file->append(line("run", entry, "").members(run_details(ctest)).to_string());
+      file->remove_older(prefix, suffix, kept_logs);
+    }
+  }
+};
+
+RunLog::RunLog() : state_{std::make_shared<State>()} {}
+
+RunLog& RunLog::of_process() {
+  static auto& log = *new RunLog; // NOLINT(cppcoreguidelines-owning-memory): used at exit, so never destroyed
+  return log;
+}
+
+void RunLog::configure(const std::string& folder, const std::string& entry) noexcept try {
+  const std::lock_guard guard{state_->mutex};
+  state_->configured = true;
+  state_->opened = false;
+  state_->file.reset();
+  state_->folder = folder;
+  state_->entry = entry;
+} catch (const std::exception&) { // NOLINT(bugprone-empty-catch): no memory
+}
+
+void RunLog::running(const std::string& test) noexcept try {
+  const std::lock_guard guard{state_->mutex};
+  state_->test = test;
+} catch (const std::exception&) { // NOLINT(bugprone-empty-catch): no memory
+}
+
+void RunLog::write(const char* event, const JsonObject& details) noexcept try {
+  std::string test;
+  {
+    const std::lock_guard guard{state_->mutex};
+    test = state_->test;
+  }
+  write(event, details, test);
+} catch (const std::exception&) { // NOLINT(bugprone-empty-catch): no memory
+}
+
+void RunLog::write(const char* event, const JsonObject& details, const std::string& test) noexcept try {
+  const std::lock_guard guard{state_->mutex};
+  if (state_->failed) {
+    return;
+  }
+  try {
+    state_->open();
+    if (state_->file) {
+      state_->file->append(line(event, state_->entry, test).members(details).to_string());
+    }
+  } catch (const InvalidSetting&) {
+    state_->failed = true; // whoever needs the settings says it
+  } catch (const std::exception& error) {
+    state_->failed = true;
+    const auto text = std::string{"gputest: the run log "} + error.what() +
+                      ". Set GPUTEST_LOG to a folder that can be written to, or to off\n";
+    std::fputs(text.c_str(), stderr);
+  }
+} catch (const std::exception&) { // NOLINT(bugprone-empty-catch): no memory
+}
+
+} // namespace gputest::meter

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "meter/json_object.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <limits>
+#include <string>
+
+namespace gputest::meter {
+namespace {
+
+std::string text_after(const std::string& text) {
+  JsonObject object;
+  object.text("x", text);
+  return nlohmann::json::parse(object.to_string()).at("x").get<std::string>();
+}
+
+TEST(JsonObjects, keep_every_byte_that_is_a_character) {
+  std::string all;
+  for (char c = 0; c < 127; ++c) {
+    all += c;
+  }
+  all += "\x7f ü € 😀 </script>";
+  EXPECT_EQ(text_after(all), all);
+}
+
+TEST(JsonObjects, have_no_line_end_in_them) {
+  JsonObject object;
+  object.text("two\nlines", "a\nb\r\n");
+  EXPECT_EQ(object.to_string().find_first_of("\r\n"), std::string::npos);
+}
+
+TEST(JsonObjects, replace_each_byte_that_is_no_utf_8) {
+  EXPECT_EQ(text_after("a\xff\xfe"), "a\uFFFD\uFFFD");
+  EXPECT_EQ(text_after("cut \xe2\x82"), "cut \uFFFD\uFFFD");
+  EXPECT_EQ(text_after("long \xc0\x80"), "long \uFFFD\uFFFD");
+  EXPECT_EQ(text_after("surrogate \xed\xa0\x80"), "surrogate \uFFFD\uFFFD\uFFFD");
+  EXPECT_EQ(text_after("too far \xf4\x90\x80\x80"), "too far \uFFFD\uFFFD\uFFFD\uFFFD");
+}
+
+TEST(JsonObjects, write_seconds_to_the_microsecond_and_whatever_is_no_number_as_0) {
+  JsonObject object;
+  object.seconds("a", 1732271234.5).seconds("b", -0.25).seconds("c", std::numeric_limits<double>::quiet_NaN());
+  EXPECT_EQ(object.to_string(), R"({"a":1732271234.500000,"b":-0.250000,"c":0.000000})");
+}
+
+TEST(JsonObjects, nest) {
+  JsonObject inner;
+  inner.number("n", 18446744073709551615U);
+  JsonObject outer;
+  outer.flag("yes", true).object("one", inner).objects("two", {inner, JsonObject{}}).texts("three", {"a", "\""});
+  JsonObject all;
+  all.members(JsonObject{}).members(outer).members(inner);
+  EXPECT_EQ(all.to_string(), R"({"yes":true,"one":{"n":18446744073709551615},"two":[{"n":18446744073709551615},{}],)"
+                             R"("three":["a","\""],"n":18446744073709551615})");
+}
+
+} // namespace
+} // namespace gputest::meter

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "meter/run_log.hpp"
+
+#include "meter/json_object.hpp"
+#include "platform/line_file.hpp"
+#include "support/in_child.hpp"
+#include "support/suite_test.hpp"
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace gputest::meter {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using testing::ElementsAre;
+using testing::SizeIs;
+
+std::vector<fs::path> files_in(const std::string& folder) {
+  std::vector<fs::path> files;
+  if (fs::exists(folder)) {
+    files.assign(fs::directory_iterator{folder}, {});
+  }
+  return files;
+}
+
+std::vector<std::string> lines_of(const fs::path& path) {
+  std::vector<std::string> lines;
+  std::ifstream file{path};
+  for (std::string line; std::getline(file, line);) {
+    if (!line.empty()) {
+      lines.push_back(line);
+    }
+  }
+  return lines;
+}
+
+/// The events of the one log in a folder.
+std::vector<json> log_in(const std::string& folder) {
+  const auto files = files_in(folder);
+  EXPECT_THAT(files, SizeIs(1)) << folder;
+  std::vector<json> events;
+  for (const auto& file : files) {
+    for (const auto& line : lines_of(file)) {
+      events.push_back(json::parse(line));
+    }
+  }
+  return events;
+}
+
+std::vector<std::string> kinds_of(const std::vector<json>& events) {
+  std::vector<std::string> kinds;
+  for (const auto& event : events) {
+    kinds.push_back(event.at("event"));
+  }
+  return kinds;
+}
+
+std::vector<json> only(const std::vector<json>& events, const std::string& kind) {
+  std::vector<json> of_kind;
+  std::copy_if(events.begin(), events.end(), std::back_inserter(of_kind),
+               [&](const json& event) { return event.at("event") == kind; });
+  return of_kind;
+}
+
+class RunLogs : public tests::SuiteTest {
+protected:
+  [[nodiscard]] std::string logs() const { return folder() + "/logs"; }
+
+  /// A project of the tests of one suite, an entry each.
+  void make_project(const std::string& suite, const std::vector<std::string>& filters) const {
+    std::ofstream file{folder() + "/CTestTestfile.cmake"};
+    for (const auto& filter : filters) {
+      file << "add_test([[" << filter << "]] [[" << path_of(suite) << "]] [[--gtest_filter=" << filter << "]])\n"
+           << "set_tests_properties([[" << filter << "]] PROPERTIES ENVIRONMENT \"GPUTEST_TEST=" << filter
+           << ";GPUTEST_DEFAULT_LOG=Testing/gputest\")\n";
+    }
+  }
+
+  [[nodiscard]] tests::Ended run_ctest(const std::vector<std::string>& options) const {
+    std::vector<std::string> command{GPUTEST_CTEST, "--test-dir", folder()};
+    command.insert(command.end(), options.begin(), options.end());
+    return start_program(std::move(command)).finish();
+  }
+};
+
+TEST_F(RunLogs, say_what_became_of_each_test_of_a_process) {
+  set("GPUTEST_LOG", logs());
+  set("GPUTEST_TEST", "entry");
+  ASSERT_EQ(run("annotated", {"--gtest_filter=NoFixture.with_bytes:Medium.with_too_many_bytes"}).exit_code, 0);
+  const auto events = log_in(logs());
+  EXPECT_THAT(kinds_of(events), ElementsAre("run", "enter", "skip", "test", "lease", "release", "test", "end"));
+  for (const auto& event : events) {
+    EXPECT_GT(event.at("t"), 1.7e9);
+    EXPECT_EQ(event.at("pid"), events.front().at("pid"));
+    EXPECT_EQ(event.at("entry"), "entry");
+  }
+  EXPECT_EQ(events[0].at("version"), 1);
+  EXPECT_EQ(events[1].at("devices")[0].at("bytes"), std::uint64_t{4} << 30U);
+  EXPECT_EQ(events[2].at("cause"), "machine");
+  EXPECT_EQ(events[3].at("result"), "skipped");
+  EXPECT_EQ(events[3].at("reason"), events[2].at("reason"));
+  EXPECT_EQ(events[4].at("bytes"), std::uint64_t{1} << 30U);
+  EXPECT_EQ(events[4].at("test"), "NoFixture.with_bytes");
+  EXPECT_EQ(events[4].at("devices"), json::array({events[1].at("devices")[0].at("uuid")}));
+  EXPECT_EQ(events[5].at("test"), "NoFixture.with_bytes");
+  EXPECT_EQ(events[5].at("evidence"), "exact");
+  EXPECT_EQ(events[5].at("devices")[0].at("peak_bytes"), 0) << "it allocates nothing, and that is known";
+  EXPECT_EQ(events[6].at("result"), "passed");
+  EXPECT_EQ(events[7].at("exit"), 0);
+}
+
+TEST_F(RunLogs, say_why_a_user_has_skipped_a_test_and_that_one_has_failed) {
+  set("GPUTEST_LOG", logs());
+  ASSERT_EQ(run("outcomes", {"--gtest_filter=Skipping.first:Failing.fails"}).exit_code, 1);
+  std::map<std::string, json> ends;
+  for (const auto& event : only(log_in(logs()), "test")) {
+    ends[event.at("test")] = event;
+  }
+  EXPECT_EQ(ends.at("Skipping.first").at("reason"), "of its own accord");
+  EXPECT_EQ(ends.at("Failing.fails").at("result"), "failed");
+  EXPECT_EQ(only(log_in(logs()), "end").at(0).at("exit"), 1);
+}
+
+TEST_F(RunLogs, name_who_made_a_test_wait) {
+  set("GPUTEST_LOG", logs());
+  auto holder = start_holder();
+  const auto holder_pid = holder.pid();
+  auto waiting = start("annotated", {"--gtest_filter=TypeParameterised*:Some/TypeParameterised*"});
+  const auto waiting_pid = waiting.pid();
+  waiting.wait_for_err(" waits for ");
+  static_cast<void>(holder.finish());
+  ASSERT_EQ(waiting.finish().exit_code, 0);
+  std::vector<json> events;
+  for (const auto& file : files_in(logs())) {
+    for (const auto& line : lines_of(file)) {
+      events.push_back(json::parse(line));
+    }
+  }
+  const auto waits = only(events, "wait");
+  ASSERT_THAT(waits, SizeIs(1));
+  EXPECT_EQ(waits[0].at("what"), "3 GiB");
+  EXPECT_EQ(waits[0].at("blockers")[0].at("pid"), holder_pid);
+  EXPECT_EQ(waits[0].at("blockers")[0].at("lease_bytes"), std::uint64_t{3} << 30U);
+  for (const auto& lease : only(events, "lease")) {
+    if (lease.at("pid") == waiting_pid) {
+      EXPECT_GE(lease.at("waited"), 1.0);
+    }
+  }
+}
+
+TEST_F(RunLogs, are_one_file_for_all_processes_of_a_ctest) {
+  make_project("annotated",
+               {"NoFixture.with_bytes", "NoFixture.says_nothing", "Small.says_nothing", "Typed/0.with_bytes"});
+  const auto ended = run_ctest({"-j4"});
+  ASSERT_EQ(ended.exit_code, 0) << ended.out;
+  const auto events = log_in(folder() + "/Testing/gputest");
+  const auto runs = only(events, "run");
+  ASSERT_THAT(runs, SizeIs(1));
+  EXPECT_EQ(runs[0].at("jobs"), 4);
+  EXPECT_EQ(runs[0].at("folder").get<std::string>(), fs::canonical(folder()).string());
+  std::set<int> pids;
+  for (const auto& event : events) {
+    pids.insert(event.at("pid").get<int>());
+  }
+  EXPECT_THAT(pids, SizeIs(4));
+  EXPECT_THAT(only(events, "end"), SizeIs(4));
+  struct stat status {};
+  ASSERT_EQ(::stat(files_in(folder() + "/Testing/gputest").front().c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07777U, 0600U);
+}
+
+TEST_F(RunLogs, are_where_the_user_says_or_nowhere_whatever_the_entry_says) {
+  make_project("annotated", {"Small.says_nothing"});
+  set("GPUTEST_LOG", logs());
+  ASSERT_EQ(run_ctest({}).exit_code, 0);
+  EXPECT_THAT(files_in(logs()), SizeIs(1));
+  set("GPUTEST_LOG", "off");
+  ASSERT_EQ(run_ctest({}).exit_code, 0);
+  EXPECT_THAT(files_in(logs()), SizeIs(1));
+  EXPECT_FALSE(fs::exists(folder() + "/Testing/gputest"));
+  set("GPUTEST_LOG", "relative/path");
+  EXPECT_NE(run_ctest({}).exit_code, 0);
+}
+
+TEST_F(RunLogs, that_cannot_be_written_are_mentioned_once_and_fail_nothing) {
+  set("GPUTEST_LOG", "/proc/none");
+  const auto ended = run("annotated", {"--gtest_filter=Small.says_nothing:NoFixture.*"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_EQ(tests::count(ended.err, "gputest: the run log cannot be written to /proc/none"), 1U) << ended.err;
+}
+
+TEST_F(RunLogs, are_kept_of_twenty_runs) {
+  set("GPUTEST_LOG", logs());
+  fs::create_directory(logs());
+  for (int i = 0; i < 25; ++i) {
+    const fs::path file = logs() + "/run-" + std::to_string(i) + ".jsonl";
+    std::ofstream{file} << "{}\n";
+    fs::last_write_time(file, fs::file_time_type::clock::now() - std::chrono::hours{i + 1});
+  }
+  std::ofstream{logs() + "/notes.txt"} << "of the user's";
+  ASSERT_EQ(run("annotated", {"--gtest_filter=Small.says_nothing"}).exit_code, 0);
+  EXPECT_THAT(files_in(logs()), SizeIs(21));
+  EXPECT_TRUE(fs::exists(logs() + "/notes.txt"));
+  EXPECT_TRUE(fs::exists(logs() + "/run-18.jsonl"));
+  EXPECT_FALSE(fs::exists(logs() + "/run-19.jsonl"));
+}
+
+/// Writes numbered lines, and says on `said` that each is written, until it is killed.
+[[noreturn]] void write_on(const platform::LineFile& file, int said) {
+  const auto pid = static_cast<std::uint64_t>(::getpid());
+  const std::string padding(600, 'x'); // lines that cross pages
+  for (std::uint64_t i = 0;; ++i) {
+    file.append(JsonObject{}.seconds("t", 1).number("pid", pid).number("i", i).text("padding", padding).to_string());
+    static_cast<void>(!::write(said, "+", 1));
+  }
+}
+
+TEST_F(RunLogs, have_every_whole_line_of_processes_that_were_killed_while_others_wrote) {
+  constexpr int rounds = 40;
+  std::map<int, std::size_t> said; // by pid
+  const platform::LineFile shared{logs(), "run-shared.jsonl"};
+  ASSERT_TRUE(shared.create());
+  for (int round = 0; round < rounds; ++round) {
+    std::array<pid_t, 3> writers{};
+    std::array<std::array<int, 2>, 3> pipes{};
+    for (std::size_t i = 0; i < writers.size(); ++i) {
+      ASSERT_EQ(::pipe(pipes[i].data()), 0);
+      writers[i] = ::fork();
+      if (writers[i] == 0) {
+        ::close(pipes[i][0]);
+        write_on(shared, pipes[i][1]);
+      }
+      ::close(pipes[i][1]);
+    }
+    for (std::size_t i = 0; i < writers.size(); ++i) {
+      char byte = 0;
+      for (std::size_t read = 0; read < 10 + 7 * i; ++read) {
+        ASSERT_EQ(::read(pipes[i][0], &byte, 1), 1);
+        ++said[writers[i]];
+      }
+      ::kill(writers[i], SIGKILL);
+      while (::read(pipes[i][0], &byte, 1) == 1) {
+        ++said[writers[i]];
+      }
+      ::close(pipes[i][0]);
+      ASSERT_EQ(tests::end_of(writers[i]), -SIGKILL);
+    }
+  }
+  std::map<int, std::set<std::uint64_t>> written;
+  std::size_t torn = 0;
+  for (const auto& line : lines_of(shared.path())) {
+    const auto event = json::parse(line, nullptr, false);
+    if (event.is_discarded()) {
+      ++torn;
+      EXPECT_EQ(line.find("{\"t\":", 1), std::string::npos) << "two lines in one: " << line;
+    } else {
+      written[event.at("pid").get<int>()].insert(event.at("i").get<std::uint64_t>());
+    }
+  }
+  EXPECT_LE(torn, said.size()) << "at most the last line of each";
+  for (const auto& [pid, count] : said) {
+    ASSERT_FALSE(written[pid].empty()) << pid;
+    ASSERT_EQ(written[pid].size(), *written[pid].rbegin() + 1) << pid << " has written all up to its last";
+    ASSERT_GE(written[pid].size(), count) << pid << " has written what it has said that it wrote";
+  }
+}
+
+} // namespace
+} // namespace gputest::meter
