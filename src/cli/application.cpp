@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/application.hpp"
 
+#include "cli/classify_command.hpp"
 #include "cli/command_line.hpp"
 #include "cli/devices_command.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/plan_command.hpp"
+#include "cli/report_command.hpp"
 #include "cli/resource_spec_command.hpp"
 #include "cli/run_command.hpp"
 #include "cli/status_command.hpp"
@@ -110,6 +112,8 @@ int interpret(const std::vector<std::string>& arguments) {
   const auto* run_app = app->get_subcommand("run");
   const auto* devices_app = app->get_subcommand("devices");
   const auto* plan_app = app->get_subcommand("plan");
+  const auto* report_app = app->get_subcommand("report");
+  const auto* classify_app = app->get_subcommand("classify");
 
   // CLI11 reads `--` in a subcommand as its end and continues with the parent command, so `--` is hidden from it.
   const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
@@ -130,9 +134,11 @@ int interpret(const std::vector<std::string>& arguments) {
       throw WrongCommandLine{"only 'gputest run' takes a command after '--', and 'gputest plan' options of ctest"};
     }
   } catch (const CLI::RequiredError&) { // nothing else is required
-    return refuse(*app, arguments.empty() ? "the command is missing; the commands are run, devices, status and plan"
-                                          : "'" + arguments.front() +
-                                                "' is not a command; the commands are run, devices, status and plan");
+    return refuse(*app,
+                  arguments.empty()
+                      ? "the command is missing; the commands are run, devices, status, plan, report and classify"
+                      : "'" + arguments.front() +
+                            "' is not a command; the commands are run, devices, status, plan, report and classify");
   } catch (const CLI::ExtrasError& error) {
     for (const auto* command : app->get_subcommands()) {
       if (const auto extras = command->remaining(); !extras.empty() && is_option(extras.front())) {
@@ -155,10 +161,18 @@ int interpret(const std::vector<std::string>& arguments) {
   if (plan_app->parsed()) {
     return to_int(plan_command(line.plan));
   }
+  if (classify_app->parsed()) {
+    return to_int(classify_command(line.classify));
+  }
+  if (report_app->parsed()) {
+    return to_int(report_command(line.report));
+  }
   if (!line.resource_spec_folder.empty()) {
     return to_int(resource_spec_command(line.resource_spec_folder));
   }
-  return to_int(devices_app->parsed() ? devices_command(line.json) : status_command(line.json));
+  return to_int(devices_app->parsed() ? devices_command(line.json)
+                : line.watch          ? watch_status()
+                                      : status_command(line.json));
 }
 
 int fail(ExitCode code, const std::exception& error) {

@@ -97,6 +97,32 @@ void add_plan(CLI::App& app, PlanArguments& plan) {
   command->add_flag("--json", plan.json, "print JSON, for programs")->excludes(shard);
 }
 
+void add_report_of_run(CLI::App& app, ReportArguments& report) {
+  auto* command = app.add_subcommand("report", "Show what happened in a run: a page with a time line, sums and waits");
+  command->footer(report_help());
+  command->add_option("--test-dir", report.folder, "where ctest was started (default: the current folder)")
+      ->type_name("DIR");
+  command->add_option("--log", report.log, "a run log, or a folder of them (default: DIR/Testing/gputest)")
+      ->type_name("PATH");
+  command->add_option("--output", report.output, "the page (default: gputest_report.html)")->type_name("FILE");
+  command->add_option("--trace", report.trace, "a trace for Perfetto, in place of the page unless --output is given")
+      ->type_name("FILE");
+}
+
+void add_classify(CLI::App& app, ClassifyArguments& classify) {
+  auto* command = app.add_subcommand("classify", "Compare what tests declare with what was measured of them");
+  command->footer(classify_help());
+  command->add_option("--test-dir", classify.folder, "where ctest was started (default: the current folder)")
+      ->type_name("DIR");
+  command->add_option("--log", classify.log, "a run log, or a folder of them (default: DIR/Testing/gputest)")
+      ->type_name("PATH");
+  command->add_option("--source", classify.source, "folder of the tests' sources (default: that of the build tree)")
+      ->type_name("DIR");
+  command->add_flag("--check", classify.check, "end with 1 if a test uses more than it declares");
+  command->add_flag("--apply", classify.apply, "change the sources where that is safe");
+  command->add_flag("--json", classify.json, "print JSON, for programs");
+}
+
 CLI::App& add_report(CLI::App& app, const char* name, const char* text, const std::string& help, bool& json) {
   auto* command = app.add_subcommand(name, text);
   command->footer(help);
@@ -117,8 +143,13 @@ std::unique_ptr<CLI::App> describe_command_line(CommandLine& into) {
                   "write a resource spec file for the ctest that runs this; used by gputest's CMake code")
       ->type_name("FOLDER")
       ->excludes("--json");
-  add_report(*app, "status", "Show which processes hold GPU memory, and which wait for it", status_help(), into.json);
+  auto& status = add_report(*app, "status", "Show which processes hold GPU memory, and which wait for it",
+                            status_help(), into.json);
+  status.add_flag("--watch", into.watch, "show it on the terminal again each second, until Ctrl-C")
+      ->excludes(status.get_option("--json"));
   add_plan(*app, into.plan);
+  add_report_of_run(*app, into.report);
+  add_classify(*app, into.classify);
   app->require_subcommand(1);
   return app;
 }

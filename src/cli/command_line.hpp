@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "cli/classify_command.hpp"
 #include "cli/plan_arguments.hpp"
+#include "cli/report_command.hpp"
 #include "cli/run_arguments.hpp"
 
 #include <memory>
@@ -16,7 +18,10 @@ namespace gputest::cli {
 struct CommandLine {
   RunArguments run;
   PlanArguments plan;
+  ReportArguments report;
+  ClassifyArguments classify;
   bool json = false;
+  bool watch = false;               ///< `gputest status --watch`
   std::string resource_spec_folder; ///< of `gputest devices --resource-spec`; empty: not asked for
 };
 

@@ -13,6 +13,7 @@ constexpr auto main_examples = R"(Examples:
   gputest devices                            what GPUs there are, and how much of them is free
   gputest status                             which processes hold memory, and which wait
   gputest plan --test-dir build -j16         how long the suite would take, and what bounds it
+  gputest report --test-dir build            a page about the last run
   gputest run --memory 3GiB -- ./solver_test --fast
   GPUTEST_DEVICES=simulated:2x16GiB gputest devices
 'gputest COMMAND --help' describes one command.
@@ -183,6 +184,45 @@ Examples:
                end_s, devices (their indices)
 )text";
 
+constexpr auto report_text =
+    R"text(Reads the newest run log, and writes one HTML page that needs nothing else, and no network: the sums, what held the run back, a
+time line of each device with leases, their use and the tests that waited, skipped tests with reasons, the slowest waits
+and who caused them, what tests leased beside what was measured of them, and the earlier runs of the folder.
+
+--trace writes Chrome's trace events, which https://ui.perfetto.dev shows: a thread for each of ctest's places, and a counter
+for the memory of each device.
+
+Examples:
+  gputest report --test-dir build
+  gputest report --log build/Testing/gputest --output report.html --trace trace.json
+)text";
+
+constexpr auto classify_text =
+    R"text(Takes all run logs of the folder together, and compares the most that each test used with what it declares:
+  over     it used more. What it declares has to be raised, or others run out of memory
+  under    it used at most half of what it declares, rounded up. Less lets more tests run at once
+  unknown  nothing was measured, or only samples, which are lower bounds: never a reason to declare less
+The advised size is a twentieth more than the most that was measured on any device, rounded up to 64 MiB, from 2 GiB on to 256 MiB,
+and from 16 GiB on to 1 GiB. What tests declare is that of their newest run.
+
+Below the table are the changes to make, with file and line if they are known. --apply makes those that are safe: where a literal size
+stands in a GPUTEST_NEEDS(Suite, Test, ...), or behind MEMORY in a gpu_add_test(NAME ...) of that entry, which is there once, and is the
+size that the test declared in the run. Instances of one parameterised test share the largest advised size. It says why it does not
+make the others.
+
+Examples:
+  gputest classify --test-dir build
+  gputest classify --test-dir build --check              in continuous integration, after ctest
+  gputest classify --test-dir build --apply && git diff
+
+--json prints one object:
+  version      1; goes up when a key is removed or changes its meaning
+  planned_s, planned_with_edits_s   how long the newest run's GPU tests would take, see 'gputest plan --help'
+  tests        list of objects: name, entry, test, verdict, class, declared_bytes (null: it declares a class), leased_bytes,
+               measured_bytes (by device model), exact, runs (in which it was measured), advised_bytes (null: nothing to change)
+  edits        list of objects: name, file, line, before, after, why_not (why --apply does not make it; empty: it does)
+)text";
+
 std::string line(ExitCode code, const char* meaning) { return fmt::format("  {:>3}  {}\n", to_int(code), meaning); }
 
 /// The exit codes that a command has besides the common ones.
@@ -223,6 +263,13 @@ std::string run_help() { return std::string{run_text} + settings_table + exit_co
 std::string devices_help() { return devices_text + exit_codes(Codes::with_gpu); }
 
 std::string status_help() { return status_text + exit_codes(Codes::common); }
+
+std::string classify_help() {
+  return classify_text + exit_codes(Codes::common) +
+         line(ExitCode::check_failed, "--check: a test uses more than it declares");
+}
+
+std::string report_help() { return report_text + exit_codes(Codes::common); }
 
 std::string plan_help() { return plan_text + exit_codes(Codes::common); }
 

@@ -11,5 +11,7 @@ namespace gputest::cli {
 [[nodiscard]] std::string devices_help();
 [[nodiscard]] std::string status_help();
 [[nodiscard]] std::string plan_help();
+[[nodiscard]] std::string report_help();
+[[nodiscard]] std::string classify_help();
 
 } // namespace gputest::cli

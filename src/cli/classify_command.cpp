@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/classify_command.hpp"
+
+#include "cli/json_text.hpp"
+#include "cli/report_command.hpp"
+#include "cli/table.hpp"
+#include "policy/suite_plan.hpp"
+#include "report/declarations.hpp"
+#include "report/run_log_files.hpp"
+#include "report/run_summary.hpp"
+#include "report/source_edits.hpp"
+
+#include <gputest/error.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <set>
+#include <string_view>
+#include <vector>
+
+namespace gputest::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+using report::Declaration;
+using Verdict = Declaration::Verdict;
+
+std::string contents_of(const fs::path& path) {
+  std::ifstream file{path, std::ios::binary};
+  return {std::istreambuf_iterator<char>{file}, {}};
+}
+
+/// The source folder for which CMake has configured `build`; empty if it has not.
+std::string source_of(const std::string& build) {
+  std::ifstream cache{build + "/CMakeCache.txt"};
+  const std::string key = "CMAKE_HOME_DIRECTORY:INTERNAL=";
+  for (std::string line; std::getline(cache, line);) {
+    if (line.compare(0, key.size(), key) == 0) {
+      return line.substr(key.size());
+    }
+  }
+  return "";
+}
+
+/// The sources in which tests can say what they need. Build trees and hidden folders are left out.
+std::vector<report::SourceFile> sources_in(const std::string& folder) {
+  static const std::set<std::string> endings{".c", ".cc", ".cpp", ".cxx", ".cu", ".cuh",
+                                             ".h", ".hh", ".hpp", ".hxx", ".inl"};
+  constexpr std::uintmax_t largest = 4U << 20U;
+  std::vector<report::SourceFile> files;
+  if (folder.empty()) {
+    return files;
+  }
+  std::error_code error;
+  for (fs::recursive_directory_iterator entry{folder, fs::directory_options::skip_permission_denied, error}, end;
+       !error && entry != end; entry.increment(error)) {
+    const auto& path = entry->path();
+    if (entry->is_directory(error)) {
+      if (path.filename().string().front() == '.' || fs::exists(path / "CMakeCache.txt", error)) {
+        entry.disable_recursion_pending();
+      }
+      continue;
+    }
+    const bool is_source = endings.count(path.extension().string()) != 0 || path.filename() == "CMakeLists.txt";
+    if (is_source && entry->is_regular_file(error) && entry->file_size(error) <= largest) {
+      auto text = contents_of(path);
+      if (text.find("GPUTEST_NEEDS") != std::string::npos || text.find("gpu_add_test") != std::string::npos) {
+        files.push_back({path.string(), std::move(text)});
+      }
+    }
+  }
+  std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
+  return files;
+}
+
+std::string_view name_of(Verdict verdict) {
+  switch (verdict) {
+  case Verdict::fits:
+    return "fits";
+  case Verdict::over:
+    return "over";
+  case Verdict::under:
+    return "under";
+  case Verdict::unknown:
+    break;
+  }
+  return "unknown";
+}
+
+std::string declared_text(const Declaration& of) {
+  return of.declared               ? to_string(Bytes{*of.declared})
+         : of.whole_devices        ? "large"
+         : of.memory_class.empty() ? to_string(Bytes{of.leased})
+                                   : of.memory_class;
+}
+
+std::string measured_text(const Declaration& of) {
+  if (of.measured.empty()) {
+    return "-";
+  }
+  std::string text;
+  for (const auto& [model, bytes] : of.measured) {
+    text += (text.empty() ? "" : ", ") + to_string(Bytes{bytes}) +
+            (of.measured.size() > 1 ? fmt::format(" ({})", model) : "");
+  }
+  return (of.exact ? "" : "at least ") + text;
+}
+
+/// How long the newest run would take with what is declared, and with what is advised, as far as a plan can know.
+struct Saving {
+  double now = 0;
+  double then = 0;
+};
+Saving saving_of(const report::RunLog& run, const std::vector<Declaration>& declarations) {
+  std::map<std::pair<std::string, std::string>, const Declaration*> by_test;
+  for (const auto& of : declarations) {
+    by_test[{of.entry, of.test}] = &of;
+  }
+  struct Entry {
+    double time = 0;
+    Request now{Bytes{1}};
+    Request then{Bytes{1}};
+  };
+  std::map<std::string, Entry> entries;
+  for (const auto& lease : run.leases) {
+    auto& entry = entries[lease.entry];
+    entry.time += std::max(0.0, lease.ended - lease.begun);
+    Request now{Bytes{lease.bytes}};
+    if (lease.memory_class == "large" && lease.whole_devices) {
+      now = Request{MemoryClass::large};
+    } else if (lease.memory_class == "medium" && !lease.declared_bytes) {
+      now = Request{MemoryClass::medium};
+    }
+    now.gpus = static_cast<int>(std::clamp<std::size_t>(lease.devices.size(), 1, max_gpus));
+    auto then = now;
+    const auto* const of = by_test.at({lease.entry, lease.test});
+    if (of->advised > Bytes{}) {
+      then = Request{of->advised};
+      then.gpus = now.gpus;
+    }
+    const auto take_larger = [](Request& mine, const Request& other) {
+      const auto weight = [](const Request& request) {
+        return request.bytes                                ? request.bytes->count()
+               : request.memory_class == MemoryClass::large ? UINT64_MAX
+                                                            : UINT64_MAX / 2;
+      };
+      mine = weight(other) > weight(mine) ? other : mine;
+    };
+    take_larger(entry.now, now);
+    take_larger(entry.then, then);
+  }
+  policy::PlannedMachine machine;
+  machine.jobs = static_cast<unsigned>(std::clamp<std::uint64_t>(run.jobs.value_or(1), 1, 65536));
+  for (const auto& device : run.devices) {
+    Device of{device.uuid, device.name, Bytes{device.bytes}, false};
+    machine.devices.push_back({of, {}, of.total});
+  }
+  for (const auto& process : run.processes) {
+    machine.context = std::max(machine.context, Bytes{process.overhead_bytes});
+  }
+  const auto time = [&](Request Entry::*request) {
+    std::vector<policy::PlannedTest> tests;
+    for (const auto& [name, entry] : entries) {
+      policy::PlannedTest test;
+      test.name = name;
+      test.time = policy::PlannedSeconds{entry.time};
+      test.request = entry.*request;
+      test.large = LargePolicy::wait;
+      tests.push_back(std::move(test));
+    }
+    return policy::plan_suite(tests, machine).time.count();
+  };
+  return {time(&Entry::now), time(&Entry::then)};
+}
+
+void print_edits(const std::vector<report::SourceEdit>& edits, bool applied) {
+  for (const auto& edit : edits) {
+    const auto where = edit.path.empty() ? std::string{} : fmt::format("{}:{}: ", edit.path, edit.line);
+    if (edit.why_not.empty()) {
+      fmt::print("\n{}{}\n- {}\n+ {}\n", where, applied ? "changed" : "can be changed by --apply", edit.before,
+                 edit.after);
+    } else {
+      fmt::print("\n{}{}: write {} in place of {} ({})\n", where, edit.name, edit.after, edit.before, edit.why_not);
+    }
+  }
+}
+
+/// Replaces each file as a whole.
+void apply(const std::vector<report::SourceFile>& files, const std::vector<report::SourceEdit>& edits) {
+  for (const auto& file : files) {
+    const auto text = report::apply_edits(file, edits);
+    if (text == file.text) {
+      continue;
+    }
+    const auto path = fs::canonical(file.path).string(); // a link stays one
+    const auto temporary = path + ".gputest-new";
+    std::ofstream out{temporary, std::ios::binary | std::ios::trunc};
+    out << text;
+    out.close();
+    std::error_code error;
+    fs::permissions(temporary, fs::status(path).permissions(), error);
+    if (!out || contents_of(path) != file.text) {
+      fs::remove(temporary, error);
+      throw Error{path + " cannot be changed: its folder cannot be written to, or it has changed meanwhile. Nothing of "
+                         "it was changed"};
+    }
+    fs::rename(temporary, path);
+  }
+}
+
+nlohmann::ordered_json to_json(const std::vector<Declaration>& declarations,
+                               const std::vector<report::SourceEdit>& edits, const Saving& saving) {
+  nlohmann::ordered_json json{{"version", json_version},
+                              {"planned_s", saving.now},
+                              {"planned_with_edits_s", saving.then},
+                              {"tests", nlohmann::ordered_json::array()},
+                              {"edits", nlohmann::ordered_json::array()}};
+  for (const auto& of : declarations) {
+    nlohmann::ordered_json test{{"name", report::full_name(of.entry, of.test)},
+                                {"entry", of.entry},
+                                {"test", of.test},
+                                {"verdict", name_of(of.verdict)},
+                                {"class", of.memory_class},
+                                {"leased_bytes", of.leased},
+                                {"measured_bytes", of.measured},
+                                {"exact", of.exact},
+                                {"runs", of.runs}};
+    test["declared_bytes"] = of.declared ? nlohmann::ordered_json(*of.declared) : nlohmann::ordered_json();
+    test["advised_bytes"] =
+        of.advised > Bytes{} ? nlohmann::ordered_json(of.advised.count()) : nlohmann::ordered_json();
+    json["tests"].push_back(std::move(test));
+  }
+  for (const auto& edit : edits) {
+    json["edits"].push_back({{"name", edit.name},
+                             {"file", edit.path},
+                             {"line", edit.line},
+                             {"before", edit.before},
+                             {"after", edit.after},
+                             {"why_not", edit.why_not}});
+  }
+  return json;
+}
+
+void print_table(const std::vector<Declaration>& declarations) {
+  Table table{{{"TEST"},
+               {"DECLARED", Align::right},
+               {"MEASURED", Align::right},
+               {"RUNS", Align::right},
+               {""},
+               {"ADVISED", Align::right}}};
+  std::size_t fitting = 0;
+  std::size_t unknown = 0;
+  for (const auto& of : declarations) {
+    fitting += of.verdict == Verdict::fits ? 1 : 0;
+    unknown += of.verdict == Verdict::unknown ? 1 : 0;
+    if (of.verdict == Verdict::over || of.verdict == Verdict::under) {
+      table.add_row({report::full_name(of.entry, of.test), declared_text(of), measured_text(of),
+                     std::to_string(of.runs), std::string{name_of(of.verdict)}, to_string(of.advised)});
+    }
+  }
+  if (fitting + unknown < declarations.size()) {
+    fmt::print("{}\n", table.to_string());
+  }
+  fmt::print("{} of {} tests fit what they declare", fitting, declarations.size());
+  fmt::print(unknown == 0 ? ".\n" : "; of {} the use is not known, or only a lower bound of it.\n", unknown);
+}
+
+} // namespace
+
+ExitCode classify_command(const ClassifyArguments& arguments) {
+  std::vector<std::string> problems;
+  const auto logs = report::read_run_logs(place_of_logs(arguments.folder, arguments.log), problems);
+  for (const auto& problem : problems) {
+    fmt::print(stderr, "gputest: left out: {}\n", problem);
+  }
+  std::vector<const report::RunLog*> runs;
+  for (const auto& file : logs) {
+    runs.push_back(&file.log);
+  }
+  const auto declarations = report::declarations_of(runs);
+  const auto source = !arguments.source.empty()             ? arguments.source
+                      : source_of(arguments.folder).empty() ? source_of(logs.front().log.folder)
+                                                            : source_of(arguments.folder);
+  const auto files = sources_in(source);
+  const auto edits = report::find_edits(declarations, files);
+  const auto saving = saving_of(logs.front().log, declarations);
+  if (arguments.apply) {
+    apply(files, edits);
+  }
+  if (arguments.json) {
+    fmt::print("{}", json_text(to_json(declarations, edits, saving)));
+  } else {
+    print_table(declarations);
+    print_edits(edits, arguments.apply);
+    if (!edits.empty() && saving.now > 0) {
+      fmt::print("\nPlanned for the newest run: {:.1f} s as declared, {:.1f} s as advised.\n", saving.now, saving.then);
+    }
+    if (!edits.empty() && source.empty()) {
+      fmt::print("Where tests declare this is not known: write --source with the folder of the sources.\n");
+    }
+  }
+  const bool over = std::any_of(declarations.begin(), declarations.end(),
+                                [](const Declaration& of) { return of.verdict == Verdict::over; });
+  return arguments.check && over ? ExitCode::check_failed : ExitCode::done;
+}
+
+} // namespace gputest::cli

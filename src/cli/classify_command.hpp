@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "cli/exit_codes.hpp"
+
+#include <string>
+
+namespace gputest::cli {
+
+/// What the command line of `gputest classify` says.
+struct ClassifyArguments {
+  std::string folder = "."; ///< --test-dir: where ctest was started
+  std::string log;          ///< --log: a file or a folder; empty: Testing/gputest in `folder`
+  std::string source;       ///< --source; empty: the source folder of the build tree `folder`
+  bool check = false;
+  bool apply = false;
+  bool json = false;
+};
+
+/// `gputest classify`: prints what tests declare beside what was measured of them, and what to write instead. Throws
+/// Error if there is no log, or if a source cannot be written.
+[[nodiscard]] ExitCode classify_command(const ClassifyArguments& arguments);
+
+} // namespace gputest::cli

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "cli/exit_codes.hpp"
+
+#include <string>
+
+namespace gputest::cli {
+
+/// What the command line of `gputest report` says.
+struct ReportArguments {
+  std::string folder = "."; ///< --test-dir: where ctest was started
+  std::string log;          ///< --log: a file or a folder; empty: Testing/gputest in `folder`
+  std::string output;       ///< --output; empty: gputest_report.html
+  std::string trace;        ///< --trace; empty: none
+};
+
+/// Where the logs of a ctest that was started in `folder` are, unless `log` says it.
+[[nodiscard]] std::string place_of_logs(const std::string& folder, const std::string& log);
+
+/// `gputest report`: writes a page about the newest run, and its trace if it is asked for. Throws Error if there is no
+/// log, or if a file cannot be written.
+[[nodiscard]] ExitCode report_command(const ReportArguments& arguments);
+
+} // namespace gputest::cli

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "report/declarations.hpp"
+
+#include "report/run_summary.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace gputest::report {
+
+namespace {
+
+using namespace literals;
+using Verdict = Declaration::Verdict;
+
+Verdict verdict_on(const Declaration& of) {
+  if (of.measured.empty()) {
+    return Verdict::unknown;
+  }
+  if (of.most() > of.leased) {
+    return Verdict::over;
+  }
+  if (!of.exact) {
+    return Verdict::unknown; // the test may have used more than the samples have shown
+  }
+  // What others could have of it: a test that is small already shares the device with everything.
+  const auto advised = advised_bytes(of.most());
+  const bool matters =
+      of.leased > (256_MiB).count() && of.leased - std::min(of.leased, advised.count()) >= (256_MiB).count();
+  return matters && advised.count() * 2 <= of.leased ? Verdict::under : Verdict::fits;
+}
+
+std::uint64_t distance(const Declaration& of) {
+  return of.most() > of.leased ? of.most() - of.leased : of.leased - of.most();
+}
+
+} // namespace
+
+std::uint64_t Declaration::most() const {
+  std::uint64_t most = 0;
+  for (const auto& [model, bytes] : measured) {
+    most = std::max(most, bytes);
+  }
+  return most;
+}
+
+Bytes advised_bytes(std::uint64_t used) {
+  const std::uint64_t wanted = used + used / 20;
+  const auto step = (wanted < (2_GiB).count() ? 64_MiB : wanted < (16_GiB).count() ? 256_MiB : 1_GiB).count();
+  return Bytes{std::max<std::uint64_t>(1, (wanted + step - 1) / step) * step};
+}
+
+std::string size_literal(Bytes bytes, const std::string& between) {
+  const auto mib = bytes.count() >> 20U;
+  return mib % 1024 == 0 ? std::to_string(mib / 1024) + between + "GiB" : std::to_string(mib) + between + "MiB";
+}
+
+std::vector<Declaration> declarations_of(const std::vector<const RunLog*>& runs) {
+  std::map<std::pair<std::string, std::string>, Declaration> by_test;
+  for (const auto* const run : runs) { // the newest first: what it declares counts
+    std::map<std::string, std::string> models;
+    for (const auto& device : run->devices) {
+      models[device.uuid] = device.name;
+    }
+    std::set<Declaration*> measured_now;
+    std::set<std::pair<std::string, std::string>> of_run;
+    for (const auto& lease : run->leases) {
+      const auto key = std::pair{lease.entry, lease.test};
+      const bool is_new = by_test.count(key) == 0;
+      auto& of = by_test[key];
+      if (is_new) {
+        of.entry = lease.entry;
+        of.test = lease.test;
+        of.exact = true;
+        of_run.insert(key);
+      }
+      if (of_run.count(key) != 0) { // the test's newest run
+        of.leased = std::max(of.leased, lease.bytes);
+        of.declared = std::max(of.declared, lease.declared_bytes);
+        of.memory_class = lease.memory_class;
+        of.whole_devices = of.whole_devices || lease.whole_devices;
+      }
+      for (const auto& use : lease.uses) {
+        auto& most = of.measured[models[use.device]];
+        most = std::max(most, use.peak_bytes);
+        of.exact = of.exact && lease.evidence == "exact";
+        measured_now.insert(&of);
+      }
+    }
+    for (auto* const of : measured_now) {
+      ++of->runs;
+    }
+  }
+  std::vector<Declaration> declarations;
+  for (auto& [key, of] : by_test) {
+    of.exact = of.exact && !of.measured.empty();
+    of.verdict = verdict_on(of);
+    if (of.verdict == Verdict::over || of.verdict == Verdict::under) {
+      of.advised = advised_bytes(of.most());
+    }
+    declarations.push_back(std::move(of));
+  }
+  std::stable_sort(declarations.begin(), declarations.end(), [](const Declaration& a, const Declaration& b) {
+    const auto rank = [](const Declaration& of) {
+      return of.verdict == Verdict::over      ? 0
+             : of.verdict == Verdict::under   ? 1
+             : of.verdict == Verdict::unknown ? 2
+                                              : 3;
+    };
+    return rank(a) != rank(b) ? rank(a) < rank(b) : distance(a) > distance(b);
+  });
+  return declarations;
+}
+
+} // namespace gputest::report

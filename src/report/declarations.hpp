@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "report/run_log.hpp"
+
+#include <gputest/bytes.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gputest::report {
+
+/// What a test declares, beside what was measured of it in all runs. Bytes are per device.
+struct Declaration {
+  enum class Verdict {
+    fits,    ///< it used what it declares, or not much less
+    over,    ///< it used more; a sampled figure is enough for that
+    under,   ///< it used so much less that more tests could run at once
+    unknown, ///< nothing was measured, or only a lower bound
+  };
+  std::string entry;
+  std::string test;
+  std::uint64_t leased = 0;              ///< the most that it held
+  std::optional<std::uint64_t> declared; ///< in bytes; nullopt: it says a class
+  std::string memory_class;
+  bool whole_devices = false;
+  std::map<std::string, std::uint64_t> measured; ///< the most by device model
+  bool exact = false;                            ///< whether every figure is
+  std::size_t runs = 0;                          ///< in which it was measured
+  Verdict verdict = Verdict::unknown;
+  Bytes advised; ///< over, under: what to declare
+
+  [[nodiscard]] std::uint64_t most() const;
+};
+
+/// Takes the runs together. The furthest from what they declare come first, those that use more before the others.
+[[nodiscard]] std::vector<Declaration> declarations_of(const std::vector<const RunLog*>& runs);
+
+/// What to declare for a test that used so much: a twentieth more, rounded up to 64 MiB, from 2 GiB on to 256 MiB and
+/// from 16 GiB on to 1 GiB. Pure.
+[[nodiscard]] Bytes advised_bytes(std::uint64_t used);
+
+/// A size as GPUTEST_NEEDS takes it, `1536_MiB`, or as CMake's functions do, `1536MiB`.
+[[nodiscard]] std::string size_literal(Bytes bytes, const std::string& between);
+
+} // namespace gputest::report

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gputest::report {
+
+/// A device of a run.
+struct LoggedDevice {
+  std::string uuid;
+  std::string name;
+  std::uint64_t bytes = 0;
+};
+
+/// What was measured of a lease on one device.
+struct LoggedUse {
+  std::string device; ///< UUID
+  std::uint64_t peak_bytes = 0;
+};
+
+/// A lease, from its request to its end. Times are Unix seconds.
+struct LoggedLease {
+  std::string entry;
+  std::string test; ///< within the entry; empty: all of it
+  std::int64_t pid = 0;
+  std::string request; ///< in words
+  std::uint64_t bytes = 0;
+  std::optional<std::uint64_t> declared_bytes;
+  bool whole_devices = false;
+  std::string memory_class;
+  std::vector<std::string> devices; ///< UUIDs
+  double asked = 0;
+  double begun = 0;
+  double ended = 0;
+  bool open_ended = false; ///< its process was killed, or became another program: `ended` is its last sign
+  std::string evidence = "unknown";
+  std::vector<LoggedUse> uses;
+};
+
+/// A process's time on its devices.
+struct LoggedProcess {
+  std::string entry;
+  std::int64_t pid = 0;
+  std::vector<std::string> devices;
+  std::uint64_t overhead_bytes = 0;
+  double asked = 0;
+  double begun = 0;
+  double ended = 0;
+  bool open_ended = true;
+  bool under_a_lease = false;
+  std::optional<int> exit;
+};
+
+/// A wait of more than a second.
+struct LoggedWait {
+  std::string entry;
+  std::string test;
+  std::int64_t pid = 0;
+  std::string what;
+  double noticed = 0;                ///< a second after it began
+  double waited = 0;                 ///< in all; 0: it did not end
+  std::vector<std::string> blockers; ///< tests or commands
+  bool external = false;
+};
+
+struct LoggedTest {
+  std::string entry;
+  std::string test;
+  std::string result; ///< `passed`, `failed`, `skipped`
+  double seconds = 0;
+  std::string reason; ///< of a skip
+  double ended = 0;
+};
+
+struct LoggedSkip {
+  std::string entry;
+  std::string test;
+  std::string reason;
+  std::string cause; ///< `no_gpu`, `machine`, `run`
+};
+
+/// Something that a test did wrong: an overuse, a leak, an error of CUDA, running out of memory.
+struct LoggedProblem {
+  std::string entry;
+  std::string test;
+  std::string kind; ///< the event
+  std::string text;
+};
+
+/// What the log of one run says.
+struct RunLog {
+  double begun = 0; ///< first and last line
+  double ended = 0;
+  std::string host;
+  std::string gputest;
+  std::string run_mode;
+  std::string folder; ///< where ctest ran
+  std::optional<std::uint64_t> jobs;
+  std::vector<LoggedDevice> devices; ///< each once
+  std::vector<LoggedProcess> processes;
+  std::vector<LoggedLease> leases;
+  std::vector<LoggedWait> waits;
+  std::vector<LoggedTest> tests;
+  std::vector<LoggedSkip> skips;
+  std::vector<LoggedProblem> problems;
+  std::size_t events = 0;
+  std::size_t unreadable_lines = 0; ///< cut by a kill, or damaged
+};
+
+/// Reads a log. Events and keys that are not known are left out, and lines that are no JSON objects are counted. A
+/// value of another type than the log has reads as missing. Throws Error for another version than this reader's.
+[[nodiscard]] RunLog parse_run_log(const std::string& text);
+
+} // namespace gputest::report

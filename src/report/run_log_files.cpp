@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "report/run_log_files.hpp"
+
+#include <gputest/error.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+namespace gputest::report {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+RunLog read(const fs::path& path) {
+  std::ifstream file{path, std::ios::binary};
+  if (!file) {
+    throw Error{path.string() + " cannot be read. Write --log with a run log, or with a folder of them"};
+  }
+  try {
+    return parse_run_log({std::istreambuf_iterator<char>{file}, {}});
+  } catch (const Error& error) {
+    throw Error{path.string() + ": " + error.what()};
+  }
+}
+
+} // namespace
+
+std::vector<RunLogFile> read_run_logs(const std::string& where, std::vector<std::string>& problems) {
+  std::error_code error;
+  if (!fs::is_directory(where, error)) {
+    if (!fs::exists(where, error)) {
+      throw Error{"there is no run log in " + where +
+                  ". Run the tests with ctest, and write --test-dir with the folder in which ctest was started, or "
+                  "--log with a log or a folder of logs"};
+    }
+    return {{where, read(where)}};
+  }
+  std::vector<RunLogFile> logs;
+  for (const auto& entry : fs::directory_iterator{where}) {
+    const auto& path = entry.path();
+    if (path.extension() != ".jsonl" || !entry.is_regular_file(error)) {
+      continue;
+    }
+    try {
+      logs.push_back({path.string(), read(path)});
+    } catch (const Error& unreadable) {
+      problems.emplace_back(unreadable.what());
+    }
+  }
+  if (logs.empty()) {
+    throw Error{"there is no run log in " + where + (problems.empty() ? "" : " that can be read: " + problems.front()) +
+                ". Run the tests with ctest first"};
+  }
+  std::sort(logs.begin(), logs.end(),
+            [](const RunLogFile& a, const RunLogFile& b) { return a.log.begun > b.log.begun; });
+  return logs;
+}
+
+} // namespace gputest::report

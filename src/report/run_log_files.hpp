@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "report/run_log.hpp"
+
+#include <string>
+#include <vector>
+
+namespace gputest::report {
+
+/// A log and where it was read.
+struct RunLogFile {
+  std::string path;
+  RunLog log;
+};
+
+/// Reads the log `where`, or all logs of the folder `where`, the newest run first. A file of the folder that cannot be
+/// read is left out, and why is appended to `problems`. Throws Error if the file cannot be read, and if there is no
+/// log.
+[[nodiscard]] std::vector<RunLogFile> read_run_logs(const std::string& where, std::vector<std::string>& problems);
+
+} // namespace gputest::report

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "report/run_summary.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace gputest::report {
+
+namespace {
+
+constexpr int skipped_exit = 77;
+
+/// Replaces each `what` by an ellipsis.
+std::string without(std::string text, const std::string& what) {
+  if (what.empty()) {
+    return text;
+  }
+  for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + 3)) {
+    text.replace(at, what.size(), "…");
+  }
+  return text;
+}
+
+double held(const LoggedLease& lease) { return std::max(0.0, lease.ended - lease.begun); }
+
+std::string in_words(double seconds) {
+  return seconds < 100 ? fmt::format("{:.1f} s", seconds) : fmt::format("{:.0f} min", seconds / 60);
+}
+
+} // namespace
+
+std::string full_name(const std::string& entry, const std::string& test) {
+  return test.empty() || test == entry ? entry : entry.empty() ? test : entry + ": " + test;
+}
+
+std::vector<TestResult> results_of(const RunLog& log) {
+  std::vector<TestResult> results;
+  std::set<std::string> entries; // with a test of their own
+  for (const auto& test : log.tests) {
+    entries.insert(test.entry);
+    results.push_back({full_name(test.entry, test.test), test.result, test.seconds, test.ended});
+  }
+  for (const auto& process : log.processes) {
+    if (process.under_a_lease || entries.count(process.entry) != 0) {
+      continue;
+    }
+    const auto exit = process.exit;
+    results.push_back({process.entry,
+                       !exit                   ? "unknown"
+                       : *exit == 0            ? "passed"
+                       : *exit == skipped_exit ? "skipped"
+                                               : "failed",
+                       process.open_ended ? -1 : process.ended - process.begun, process.ended});
+    entries.insert(process.entry);
+  }
+  for (const auto& skip : log.skips) { // of what never had a device
+    if (entries.insert(skip.entry).second) {
+      results.push_back({full_name(skip.entry, skip.test), "skipped", -1, 0});
+    }
+  }
+  return results;
+}
+
+RunSummary summarise(const RunLog& log) {
+  RunSummary sums;
+  for (const auto& result : results_of(log)) {
+    ++sums.tests;
+    ++(result.result == "passed"    ? sums.passed
+       : result.result == "failed"  ? sums.failed
+       : result.result == "skipped" ? sums.skipped
+                                    : sums.unknown);
+  }
+  sums.wall = log.ended - log.begun;
+  for (const auto& process : log.processes) {
+    sums.waited += process.begun - process.asked;
+  }
+  double leased = 0;
+  double used = 0;
+  bool measured = false;
+  for (const auto& lease : log.leases) {
+    sums.waited += lease.begun - lease.asked;
+    leased += static_cast<double>(lease.bytes) * static_cast<double>(lease.devices.size()) * held(lease);
+    for (const auto& use : lease.uses) {
+      measured = true;
+      used += static_cast<double>(use.peak_bytes) * held(lease);
+    }
+  }
+  double capacity = 0;
+  for (const auto& device : log.devices) {
+    capacity += static_cast<double>(device.bytes) * sums.wall;
+  }
+  if (capacity > 0) {
+    sums.leased = leased / capacity;
+    sums.used = measured ? used / capacity : -1;
+  }
+  return sums;
+}
+
+std::vector<WaitCause> causes_of_waits(const RunLog& log) {
+  std::map<std::string, WaitCause> by_name;
+  for (const auto& wait : log.waits) {
+    auto blockers = wait.blockers;
+    if (wait.external) {
+      blockers.emplace_back("programs that are not on the ledger");
+    }
+    for (const auto& blocker : blockers) {
+      auto& cause = by_name[blocker];
+      cause.name = blocker;
+      cause.seconds += wait.waited / static_cast<double>(blockers.size());
+      ++cause.waits;
+    }
+  }
+  std::vector<WaitCause> causes;
+  for (auto& [name, cause] : by_name) {
+    causes.push_back(std::move(cause));
+  }
+  std::stable_sort(causes.begin(), causes.end(),
+                   [](const WaitCause& a, const WaitCause& b) { return a.seconds > b.seconds; });
+  return causes;
+}
+
+std::vector<SkipGroup> skips_of(const RunLog& log) {
+  std::map<std::string, SkipGroup> by_reason;
+  std::set<std::pair<std::string, std::string>> seen;
+  const auto note = [&](const std::string& entry, const std::string& test, const std::string& reason) {
+    if (!seen.insert({entry, test}).second) {
+      return;
+    }
+    const auto name = full_name(entry, test);
+    const auto general = without(without(reason, name), test);
+    auto& group = by_reason[general];
+    group.reason = general;
+    group.tests.push_back(name);
+  };
+  for (const auto& skip : log.skips) {
+    note(skip.entry, skip.test, skip.reason);
+  }
+  for (const auto& test : log.tests) {
+    if (test.result == "skipped") {
+      note(test.entry, test.test, test.reason.empty() ? "no reason given" : test.reason);
+    }
+  }
+  std::vector<SkipGroup> groups;
+  for (auto& [reason, group] : by_reason) {
+    groups.push_back(std::move(group));
+  }
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](const SkipGroup& a, const SkipGroup& b) { return a.tests.size() > b.tests.size(); });
+  return groups;
+}
+
+std::vector<std::string> what_held_it_back(const RunLog& log) {
+  const auto sums = summarise(log);
+  std::vector<std::pair<double, std::string>> found; // by the share of the run
+  if (sums.wall <= 0) {
+    return {};
+  }
+  if (sums.waited > 0.05 * sums.wall) {
+    auto text = fmt::format("Tests waited for {} in all.", in_words(sums.waited));
+    if (const auto causes = causes_of_waits(log); !causes.empty() && causes.front().seconds > 0) {
+      text += fmt::format(" The most because of {}: {}.", causes.front().name, in_words(causes.front().seconds));
+    }
+    found.emplace_back(sums.waited / sums.wall, text);
+  }
+  const auto results = results_of(log);
+  const auto longest = std::max_element(results.begin(), results.end(),
+                                        [](const TestResult& a, const TestResult& b) { return a.seconds < b.seconds; });
+  if (longest != results.end() && longest->seconds > 0.3 * sums.wall) {
+    found.emplace_back(longest->seconds / sums.wall, fmt::format("The longest test, {}, took {} of {}.", longest->name,
+                                                                 in_words(longest->seconds), in_words(sums.wall)));
+  }
+  double running = 0;
+  for (const auto& process : log.processes) {
+    running += process.under_a_lease ? 0 : std::max(0.0, process.ended - process.asked);
+  }
+  running /= sums.wall;
+  if (log.jobs && running < 0.8 * static_cast<double>(*log.jobs)) {
+    found.emplace_back(
+        1 - running / static_cast<double>(*log.jobs),
+        fmt::format("Of ctest's {} jobs {:.1f} were busy with GPU tests on average.", *log.jobs, running));
+  } else if (log.jobs && sums.leased >= 0 && sums.leased < 0.5 && sums.waited < 0.05 * sums.wall) {
+    found.emplace_back(
+        0.5, fmt::format("All {} of ctest's jobs were busy, and {:.0f} % of the memory was leased: a larger -j "
+                         "would help, if there are processors for it.",
+                         *log.jobs, sums.leased * 100));
+  }
+  if (sums.used >= 0 && sums.leased > 0.3 && sums.used < 0.5 * sums.leased) {
+    found.emplace_back(
+        sums.leased - sums.used,
+        fmt::format("Tests leased {:.0f} % of the memory and used {:.0f} %. \"gputest classify\" names those "
+                    "that ask for too much.",
+                    sums.leased * 100, sums.used * 100));
+  }
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<std::string> texts;
+  for (auto& [share, text] : found) {
+    texts.push_back(std::move(text));
+  }
+  if (texts.empty()) {
+    texts.emplace_back("Nothing stands out.");
+  }
+  return texts;
+}
+
+} // namespace gputest::report

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "report/source_edits.hpp"
+
+#include "report/run_summary.hpp"
+
+#include <gputest/error.hpp>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+namespace gputest::report {
+
+namespace {
+
+using Verdict = Declaration::Verdict;
+
+/// A literal size in a source.
+struct Place {
+  const SourceFile* file = nullptr;
+  std::size_t begin = 0; ///< of the literal
+  std::size_t size = 0;
+  bool is_cmake = false;
+};
+
+/// Comments as blanks, with every other byte where it was.
+std::string without_comments(const std::string& text, bool is_cmake) {
+  std::string result = text;
+  const auto blank = [&](std::size_t from, std::size_t to) {
+    for (auto i = from; i < std::min(to, result.size()); ++i) {
+      result[i] = result[i] == '\n' ? '\n' : ' ';
+    }
+  };
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string) {
+      in_string = c != '"' && c != '\n';
+      i += c == '\\' ? 1 : 0;
+    } else if (c == '"') {
+      in_string = true;
+    } else if (is_cmake ? c == '#' : text.compare(i, 2, "//") == 0) {
+      const auto end = std::min(text.find('\n', i), text.size());
+      blank(i, end);
+      i = end;
+    } else if (!is_cmake && text.compare(i, 2, "/*") == 0) {
+      const auto end = std::min(text.find("*/", i + 2), text.size() - 2) + 2;
+      blank(i, end);
+      i = end - 1;
+    }
+  }
+  return result;
+}
+
+/// `Sort.keys` of `Some/Sort.keys/0` and of `Sort/1.keys`: what an annotation names.
+std::pair<std::string, std::string> annotated(const std::string& test) {
+  const auto point = test.find('.');
+  if (point == std::string::npos) {
+    return {};
+  }
+  auto suite = test.substr(0, point);
+  auto name = test.substr(point + 1);
+  name = name.substr(0, name.find('/'));
+  const auto slash = suite.find('/');
+  if (slash != std::string::npos) {
+    const bool is_typed = suite.find_first_not_of("0123456789", slash + 1) == std::string::npos;
+    suite = is_typed ? suite.substr(0, slash) : suite.substr(slash + 1);
+    suite = suite.substr(0, suite.find('/'));
+  }
+  return {suite, name};
+}
+
+bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
+
+/// Whether this is all of a literal size, with `between` before the unit.
+bool is_size(const std::string& text, const std::string& between) {
+  const auto digits = text.find_first_not_of("0123456789");
+  if (digits == 0 || digits == std::string::npos || text.compare(digits, between.size(), between) != 0) {
+    return false;
+  }
+  const auto unit = text.substr(digits + between.size());
+  return unit == "B" || unit == "KiB" || unit == "MiB" || unit == "GiB" || unit == "TiB";
+}
+
+/// The arguments of a call: where each is in the file.
+using Arguments = std::vector<Place>;
+
+/// All calls in the sources that declare what a test needs, by what they are for.
+class Sources {
+public:
+  explicit Sources(const std::vector<SourceFile>& files) {
+    for (const auto& file : files) {
+      const auto ends_with = [&](const std::string& end) {
+        return file.path.size() >= end.size() && file.path.compare(file.path.size() - end.size(), end.size(), end) == 0;
+      };
+      const bool is_cmake = ends_with("CMakeLists.txt") || ends_with(".cmake");
+      const auto text = without_comments(file.text, is_cmake);
+      const std::string name = is_cmake ? "gpu_add_test" : "GPUTEST_NEEDS";
+      for (auto at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
+        if (at == 0 || !is_word(text[at - 1])) {
+          read_call(file, text, at + name.size(), is_cmake);
+        }
+      }
+    }
+  }
+
+  [[nodiscard]] std::vector<Arguments> annotations(const std::string& suite, const std::string& test) const {
+    const auto found = annotations_.find({suite, test});
+    return found == annotations_.end() ? std::vector<Arguments>{} : found->second;
+  }
+  [[nodiscard]] std::vector<Arguments> entries(const std::string& name) const {
+    const auto found = entries_.find(name);
+    return found == entries_.end() ? std::vector<Arguments>{} : found->second;
+  }
+
+  /// The literal sizes among the arguments of a call.
+  [[nodiscard]] static Arguments sizes_in(const Arguments& call) {
+    Arguments sizes;
+    for (std::size_t i = 1; i < call.size(); ++i) {
+      const bool says_memory = !call[i].is_cmake || text_of(call[i - 1]) == "MEMORY";
+      if (says_memory && is_size(text_of(call[i]), call[i].is_cmake ? "" : "_")) {
+        sizes.push_back(call[i]);
+      }
+    }
+    return sizes;
+  }
+
+  [[nodiscard]] static std::string text_of(const Place& place) {
+    return place.file->text.substr(place.begin, place.size);
+  }
+
+private:
+  void read_call(const SourceFile& file, const std::string& text, std::size_t at, bool is_cmake) {
+    while (at < text.size() && is_space(text[at])) {
+      ++at;
+    }
+    if (at == text.size() || text[at] != '(') {
+      return;
+    }
+    Arguments arguments;
+    std::size_t depth = 1;
+    std::size_t begin = at + 1;
+    const auto end_argument = [&](std::size_t end) {
+      auto last = end;
+      while (begin < end && is_space(text[begin])) {
+        ++begin;
+      }
+      while (last > begin && is_space(text[last - 1])) {
+        --last;
+      }
+      if (last > begin) {
+        arguments.push_back({&file, begin, last - begin, is_cmake});
+      }
+      begin = end + 1;
+    };
+    for (++at; at < text.size(); ++at) {
+      const char c = text[at];
+      depth += c == '(' ? 1 : 0;
+      depth -= c == ')' ? 1 : 0;
+      if (depth == 0 || (depth == 1 && (is_cmake ? is_space(c) : c == ','))) {
+        end_argument(at);
+      }
+      if (depth == 0) {
+        break;
+      }
+    }
+    if (depth != 0 || arguments.size() < 2) {
+      return;
+    }
+    if (!is_cmake) {
+      annotations_[{text_of(arguments[0]), text_of(arguments[1])}].push_back(arguments);
+      return;
+    }
+    for (std::size_t i = 0; i + 1 < arguments.size(); ++i) {
+      if (text_of(arguments[i]) == "NAME") {
+        auto name = text_of(arguments[i + 1]);
+        name.erase(std::remove(name.begin(), name.end(), '"'), name.end());
+        entries_[name].push_back(arguments);
+        return;
+      }
+    }
+  }
+
+  std::map<std::pair<std::string, std::string>, std::vector<Arguments>> annotations_;
+  std::map<std::string, std::vector<Arguments>> entries_;
+};
+
+std::size_t line_number(const Place& place) {
+  return 1 + static_cast<std::size_t>(std::count(
+                 place.file->text.begin(), place.file->text.begin() + static_cast<std::ptrdiff_t>(place.begin), '\n'));
+}
+
+std::string line_at(const std::string& text, std::size_t position) {
+  const auto begin =
+      text.rfind('\n', position) == std::string::npos || position == 0 ? 0 : text.rfind('\n', position - 1) + 1;
+  return text.substr(begin, std::min(text.find('\n', position), text.size()) - begin);
+}
+
+std::uint64_t size_at(const Place& place) {
+  auto literal = place.file->text.substr(place.begin, place.size);
+  literal.erase(std::remove(literal.begin(), literal.end(), '_'), literal.end());
+  try {
+    return parse_bytes(literal).count();
+  } catch (const Error&) {
+    return 0;
+  }
+}
+
+/// Where a test is declared, or why that is not known.
+struct Found {
+  std::optional<Place> place; ///< the literal, or the call without one
+  std::string why_not;
+};
+
+Found find(const Declaration& of, const Sources& sources) {
+  const auto [suite, test] = annotated(of.test);
+  auto calls = sources.annotations(suite, test);
+  if (calls.empty()) {
+    calls = sources.entries(of.entry);
+  }
+  if (calls.empty()) {
+    return {std::nullopt, "no GPUTEST_NEEDS of this test, and no gpu_add_test() of this name, was found"};
+  }
+  if (calls.size() > 1) {
+    return {calls.front().front(), "it is declared in " + std::to_string(calls.size()) + " places"};
+  }
+  const auto sizes = Sources::sizes_in(calls.front());
+  if (sizes.size() != 1) {
+    return {calls.front().front(), "it does not declare one literal size"};
+  }
+  if (!of.declared || size_at(sizes.front()) != *of.declared) {
+    return {sizes.front(), "in the run it declared " +
+                               (of.declared ? to_string(Bytes{*of.declared}) : std::string{"a class"}) +
+                               ", so that something else takes precedence, or the file is newer"};
+  }
+  return {sizes.front(), ""};
+}
+
+std::string what_to_write(const Declaration& of) {
+  const auto [suite, test] = annotated(of.test);
+  return suite.empty() ? "MEMORY " + size_literal(of.advised, "")
+                       : "GPUTEST_NEEDS(" + suite + ", " + test + ", " + size_literal(of.advised, "_") + ");";
+}
+
+} // namespace
+
+std::vector<SourceEdit> find_edits(const std::vector<Declaration>& declarations, const std::vector<SourceFile>& files) {
+  const Sources sources{files};
+  std::vector<SourceEdit> edits;
+  struct AtPlace {
+    Place place;
+    std::vector<const Declaration*> all; ///< that this place declares
+    bool changes = false;
+  };
+  std::map<std::pair<std::string, std::size_t>, AtPlace> by_place;
+  for (const auto& of : declarations) {
+    const bool changes = of.verdict == Verdict::over || of.verdict == Verdict::under;
+    const auto found = find(of, sources);
+    if (found.why_not.empty()) {
+      auto& at = by_place[{found.place->file->path, found.place->begin}];
+      at.place = *found.place;
+      at.all.push_back(&of);
+      at.changes = at.changes || changes;
+      continue;
+    }
+    if (!changes) {
+      continue;
+    }
+    SourceEdit edit;
+    edit.name = full_name(of.entry, of.test);
+    edit.before = of.declared ? to_string(Bytes{*of.declared}) : of.memory_class;
+    edit.after = what_to_write(of);
+    edit.why_not = found.why_not;
+    if (found.place) {
+      edit.path = found.place->file->path;
+      edit.line = line_number(*found.place);
+      edit.before = line_at(found.place->file->text, found.place->begin);
+    }
+    edits.push_back(std::move(edit));
+  }
+  for (const auto& [key, at] : by_place) {
+    if (!at.changes) {
+      continue;
+    }
+    const auto most = std::max_element(
+        at.all.begin(), at.all.end(), [](const Declaration* a, const Declaration* b) { return a->most() < b->most(); });
+    const auto& of = **most;
+    const bool raises = of.verdict == Verdict::over;
+    const bool all_exact =
+        std::all_of(at.all.begin(), at.all.end(), [](const Declaration* other) { return other->exact; });
+    if (!raises && of.verdict != Verdict::under) {
+      continue; // another of its tests needs what is declared
+    }
+    SourceEdit edit;
+    edit.name = full_name(of.entry, of.test);
+    edit.path = key.first;
+    edit.line = line_number(at.place);
+    edit.before = line_at(at.place.file->text, at.place.begin);
+    auto text = at.place.file->text;
+    text.replace(at.place.begin, at.place.size, size_literal(of.advised, at.place.is_cmake ? "" : "_"));
+    edit.after = line_at(text, at.place.begin);
+    if (!raises && !all_exact) {
+      edit.why_not = "not all of the tests that it is for were measured exactly";
+    }
+    edits.push_back(std::move(edit));
+  }
+  return edits;
+}
+
+std::string apply_edits(const SourceFile& file, const std::vector<SourceEdit>& edits) {
+  std::string result;
+  std::size_t number = 1;
+  for (std::size_t begin = 0; begin < file.text.size(); ++number) {
+    const auto end = std::min(file.text.find('\n', begin), file.text.size());
+    auto line = file.text.substr(begin, end - begin);
+    for (const auto& edit : edits) {
+      if (edit.why_not.empty() && edit.path == file.path && edit.line == number && edit.before == line) {
+        line = edit.after;
+      }
+    }
+    result += line + (end < file.text.size() ? "\n" : "");
+    begin = end + 1;
+  }
+  return result;
+}
+
+} // namespace gputest::report

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "report/declarations.hpp"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace gputest::report {
+
+/// A source file.
+struct SourceFile {
+  std::string path;
+  std::string text;
+};
+
+/// What to change for a test.
+struct SourceEdit {
+  std::string name;     ///< of the test
+  std::string path;     ///< empty: nobody knows where it is declared
+  std::size_t line = 0; ///< from 1
+  std::string before;   ///< the line, or what is declared
+  std::string after;    ///< the same with the advised size, or what to write
+  std::string why_not;  ///< why it cannot be made safely; empty: it can
+};
+
+/// Finds where each declaration whose verdict is `over` or `under` is written.
+///
+/// An edit is safe if a literal size of a `GPUTEST_NEEDS(Suite, Test, ...)`, or of the `MEMORY` of one
+/// `gpu_add_test(NAME entry ...)`, is there once and is the size that was declared in the run. Tests with one
+/// declaration, such as the instances of a parameterised test, get the largest of their advised sizes. Pure.
+[[nodiscard]] std::vector<SourceEdit> find_edits(const std::vector<Declaration>& declarations,
+                                                 const std::vector<SourceFile>& files);
+
+/// The text of the file with those of the edits in it that are safe. Pure.
+[[nodiscard]] std::string apply_edits(const SourceFile& file, const std::vector<SourceEdit>& edits);
+
+} // namespace gputest::report

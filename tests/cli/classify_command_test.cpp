@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/exit_codes.hpp"
+#include "tool.hpp"
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+namespace gputest::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr std::uint64_t gib = std::uint64_t{1} << 30U;
+
+/// A folder of sources, and a log of a run of their tests.
+class ClassifyCommand : public ::testing::Test {
+protected:
+  ClassifyCommand() {
+    fs::create_directories(source_);
+    log_ << R"({"t":1000.0,"pid":1,"entry":"e","event":"run","version":1,"jobs":4})"
+         << "\n";
+  }
+
+  /// `declared` of 0: the class medium.
+  void ran(const std::string& entry, const std::string& test, std::uint64_t declared, std::uint64_t used,
+           const std::string& evidence = "exact") {
+    ++pid_;
+    const auto begin = [&](const char* event, const char* tenths) -> std::ostream& {
+      return log_ << R"({"t":)" << 1000 + pid_ << "." << tenths << R"(,"pid":)" << pid_ << R"(,"entry":")" << entry
+                  << R"(","test":")" << test << R"(","event":")" << event << '"';
+    };
+    begin("enter", "0") << R"(,"devices":[{"uuid":"GPU-1","name":"H200","bytes":)" << 16 * gib << "}]}\n";
+    begin("lease", "1") << R"(,"class":"medium",)"
+                        << (declared == 0 ? "" : R"("declared_bytes":)" + std::to_string(declared) + ",")
+                        << R"("bytes":)" << (declared == 0 ? 8 * gib : declared)
+                        << R"(,"devices":["GPU-1"],"waited":0})"
+                        << "\n";
+    begin("release", "9") << R"(,"evidence":")" << evidence << R"(","devices":[{"uuid":"GPU-1","peak_bytes":)" << used
+                          << "}]}\n";
+    begin("end", "95") << R"(,"exit":0})"
+                       << "\n";
+  }
+
+  void write(const std::string& name, const std::string& text) const { std::ofstream{source_ + "/" + name} << text; }
+  [[nodiscard]] std::string read(const std::string& name) const {
+    std::ifstream file{source_ + "/" + name};
+    return {std::istreambuf_iterator<char>{file}, {}};
+  }
+
+  [[nodiscard]] tests::Ended classify(std::vector<std::string> options) {
+    log_.flush();
+    options.insert(options.begin(), {"classify", "--log", path_, "--source", source_});
+    return tool_.run(options);
+  }
+
+  Tool tool_;
+  std::string path_ = tool_.folder().path() + "/run.jsonl";
+  std::string source_ = tool_.folder().path() + "/source";
+  std::ofstream log_{path_};
+  int pid_ = 1;
+};
+
+TEST_F(ClassifyCommand, changes_sizes_that_are_too_small_or_far_too_large_and_no_others) {
+  ran("sort", "Sort.keys", 2 * gib, 3 * gib);
+  ran("sort", "Sort.pairs", 8 * gib, 2 * gib);
+  ran("sort", "Sort.fits", 3 * gib, 2 * gib);
+  ran("join", "", 8 * gib, gib);
+  const std::string unchanged = "GPUTEST_NEEDS(Sort, fits, 3_GiB);\n// GPUTEST_NEEDS(Sort, keys, 2_GiB);\n";
+  write("sort.cpp", "GPUTEST_NEEDS(Sort, keys, 2_GiB);\nGPUTEST_NEEDS(Sort, pairs, gpus(1), 8_GiB);\n" + unchanged);
+  write("CMakeLists.txt",
+        "gpu_add_test(NAME join COMMAND join.sh\n  MEMORY 8GiB # much\n)\ngpu_add_test(NAME joint COMMAND a "
+        "MEMORY 8GiB)\n");
+  const auto ended = classify({"--apply"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_EQ(read("sort.cpp"),
+            "GPUTEST_NEEDS(Sort, keys, 3328_MiB);\nGPUTEST_NEEDS(Sort, pairs, gpus(1), 2304_MiB);\n" + unchanged);
+  EXPECT_EQ(read("CMakeLists.txt"), "gpu_add_test(NAME join COMMAND join.sh\n  MEMORY 1088MiB # "
+                                    "much\n)\ngpu_add_test(NAME joint COMMAND a MEMORY 8GiB)\n");
+  EXPECT_THAT(
+      ended.out,
+      HasSubstr("sort.cpp:1: changed\n- GPUTEST_NEEDS(Sort, keys, 2_GiB);\n+ GPUTEST_NEEDS(Sort, keys, 3328_MiB);"));
+  EXPECT_THAT(ended.out, HasSubstr("1 of 4 tests fit what they declare."));
+  EXPECT_THAT(ended.out, HasSubstr("Planned for the newest run: "));
+}
+
+TEST_F(ClassifyCommand, changes_nothing_without_being_told_to) {
+  ran("sort", "Sort.keys", 2 * gib, 3 * gib);
+  write("sort.cpp", "GPUTEST_NEEDS(Sort, keys, 2_GiB);\n");
+  const auto ended = classify({});
+  EXPECT_EQ(read("sort.cpp"), "GPUTEST_NEEDS(Sort, keys, 2_GiB);\n");
+  EXPECT_THAT(ended.out, HasSubstr("sort.cpp:1: can be changed by --apply"));
+}
+
+TEST_F(ClassifyCommand, says_what_to_write_where_it_cannot_change_it) {
+  ran("a", "Sort.units", 2 * gib, 4 * gib);
+  ran("a", "Sort.twice", 2 * gib, 4 * gib);
+  ran("a", "Sort.newer", 2 * gib, 4 * gib);
+  ran("b", "Sort.nowhere", 0, gib);
+  const std::string text =
+      "GPUTEST_NEEDS(Sort, units, units(2));\nGPUTEST_NEEDS(Sort, twice, 2_GiB);\nGPUTEST_NEEDS(Sort, "
+      "twice, 2_GiB);\nGPUTEST_NEEDS(Sort, newer, 9_GiB);\n";
+  write("sort.cpp", text);
+  const auto ended = classify({"--apply"});
+  EXPECT_EQ(read("sort.cpp"), text);
+  EXPECT_THAT(ended.out, HasSubstr("it does not declare one literal size"));
+  EXPECT_THAT(ended.out, HasSubstr("it is declared in 2 places"));
+  EXPECT_THAT(ended.out,
+              HasSubstr("in the run it declared 2 GiB, so that something else takes precedence, or the file is newer"));
+  EXPECT_THAT(
+      ended.out,
+      HasSubstr("b: Sort.nowhere: write GPUTEST_NEEDS(Sort, nowhere, 1088_MiB); in place of medium (no GPUTEST_NEEDS "
+                "of this test, and no gpu_add_test() of this name, was found)"));
+}
+
+TEST_F(ClassifyCommand, takes_the_most_of_the_instances_that_share_a_declaration) {
+  ran("a", "Some/Sort.keys/0", 8 * gib, gib);
+  ran("a", "Some/Sort.keys/1", 8 * gib, 3 * gib);
+  ran("a", "Typed/0.keys", 8 * gib, gib);
+  ran("a", "Typed/1.keys", 8 * gib, 8 * gib);
+  write("sort.cu", "GPUTEST_NEEDS(Sort, keys, 8_GiB);\nGPUTEST_NEEDS(Typed, keys, 8_GiB);\n");
+  EXPECT_EQ(classify({"--apply"}).exit_code, 0);
+  EXPECT_EQ(read("sort.cu"), "GPUTEST_NEEDS(Sort, keys, 3328_MiB);\nGPUTEST_NEEDS(Typed, keys, 8_GiB);\n");
+}
+
+TEST_F(ClassifyCommand, never_lowers_by_a_figure_that_is_not_exact) {
+  ran("a", "Sort.keys", 8 * gib, gib, "sampled");
+  ran("a", "Sort.pairs", gib, 2 * gib, "sampled");
+  ran("a", "Many/Sort.both/0", 8 * gib, gib);
+  ran("a", "Many/Sort.both/1", 8 * gib, gib, "sampled");
+  write("sort.cpp",
+        "GPUTEST_NEEDS(Sort, keys, 8_GiB);\nGPUTEST_NEEDS(Sort, pairs, 1_GiB);\nGPUTEST_NEEDS(Sort, both, 8_GiB);\n");
+  EXPECT_EQ(classify({"--apply"}).exit_code, 0);
+  EXPECT_EQ(
+      read("sort.cpp"),
+      "GPUTEST_NEEDS(Sort, keys, 8_GiB);\nGPUTEST_NEEDS(Sort, pairs, 2304_MiB);\nGPUTEST_NEEDS(Sort, both, 8_GiB);\n");
+}
+
+TEST_F(ClassifyCommand, fails_a_check_only_if_a_test_uses_more_than_it_declares) {
+  ran("a", "Sort.keys", 8 * gib, gib);
+  EXPECT_EQ(classify({"--check"}).exit_code, 0);
+  ran("a", "Sort.pairs", gib, 2 * gib);
+  EXPECT_EQ(classify({"--check"}).exit_code, to_int(ExitCode::check_failed));
+}
+
+TEST_F(ClassifyCommand, writes_the_same_for_programs) {
+  ran("a", "Sort.keys", 8 * gib, gib);
+  const auto json = nlohmann::json::parse(classify({"--json"}).out);
+  EXPECT_EQ(json.at("tests")[0].at("verdict"), "under");
+  EXPECT_EQ(json.at("tests")[0].at("measured_bytes").at("H200"), gib);
+  EXPECT_EQ(json.at("tests")[0].at("advised_bytes"), 1088U << 20U);
+  EXPECT_EQ(json.at("edits").size(), 1U);
+}
+
+} // namespace
+} // namespace gputest::cli

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tool.hpp"
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+namespace gputest::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+std::string contents_of(const std::string& path) {
+  std::ifstream file{path};
+  return {std::istreambuf_iterator<char>{file}, {}};
+}
+
+/// A log of two entries that the launcher has run under ctest.
+class ReportCommand : public ::testing::Test {
+protected:
+  ReportCommand() {
+    std::ofstream file{folder_ + "/CTestTestfile.cmake"};
+    for (const std::string name : {"first", "second"}) {
+      file << "add_test(" << name << " [[" << Tool::path() << "]] run --memory 3GiB -- /bin/true)\n"
+           << "set_tests_properties(" << name << " PROPERTIES ENVIRONMENT \"GPUTEST_TEST=" << name
+           << "</script><b>;GPUTEST_ENTRY=ctest;GPUTEST_DEFAULT_LOG=Testing/gputest\")\n";
+    }
+    file.close();
+    const auto ended = tool_.start_program({GPUTEST_CTEST, "--test-dir", folder_, "-j2"}).finish();
+    EXPECT_EQ(ended.exit_code, 0) << ended.out;
+  }
+
+  [[nodiscard]] tests::Ended report(std::vector<std::string> options) const {
+    options.insert(options.begin(), {"report", "--test-dir", folder_});
+    return tool_.run(options);
+  }
+
+  Tool tool_;
+  std::string folder_ = tool_.folder().path();
+  std::string page_ = folder_ + "/page.html";
+};
+
+TEST_F(ReportCommand, writes_a_page_and_a_trace_of_the_last_run) {
+  const auto trace = folder_ + "/trace.json";
+  const auto ended = report({"--output", page_, "--trace", trace});
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("2 tests: 2 passed, 0 failed, 0 skipped in "));
+  EXPECT_THAT(contents_of(page_), HasSubstr(R"("jobs":2)"));
+  EXPECT_FALSE(nlohmann::json::parse(contents_of(trace)).at("traceEvents").empty());
+}
+
+TEST_F(ReportCommand, shows_the_newest_run_and_the_others_beside_it) {
+  const auto logs = folder_ + "/Testing/gputest";
+  std::ofstream{logs + "/run-old.jsonl"}
+      << R"({"t":1000000000.0,"pid":1,"entry":"x","event":"run","version":1,"host":"old"})"
+      << "\n";
+  std::ofstream{logs + "/run-new.jsonl"} << R"({"t":9000000000.0,"pid":1,"entry":"x","event":"run","version":9})"
+                                         << "\n";
+  const auto ended = report({"--output", page_});
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("left out: " + logs + "/run-new.jsonl: this log has version 9"));
+  EXPECT_THAT(contents_of(page_), HasSubstr(R"("history":[{"tests":2)"));
+  EXPECT_THAT(contents_of(page_), HasSubstr(R"("t":1000000000.0)"));
+  const auto alone = report({"--log", logs + "/run-new.jsonl", "--output", page_});
+  EXPECT_EQ(alone.exit_code, 70) << alone.err;
+}
+
+TEST_F(ReportCommand, says_where_it_has_looked_for_a_log) {
+  const auto ended = tool_.run({"report", "--test-dir", "/nowhere"});
+  EXPECT_NE(ended.exit_code, 0);
+  EXPECT_THAT(ended.err, HasSubstr("there is no run log in /nowhere/Testing/gputest. Run the tests with ctest"));
+}
+
+TEST_F(ReportCommand, makes_a_page_that_a_browser_shows_with_five_thousand_tests) {
+  const std::string browser = "/usr/bin/chromium";
+  if (!fs::exists(browser)) {
+    GTEST_SKIP() << "there is no browser in " << browser;
+  }
+  std::ofstream log{folder_ + "/large.jsonl"};
+  log << R"({"t":1000.0,"pid":1,"entry":"e","event":"run","version":1})"
+      << "\n";
+  for (int i = 0; i < 5000; ++i) {
+    const auto begin = [&](const std::string& event, double t) -> std::ostream& {
+      return log << R"({"t":)" << std::to_string(1000 + i * 0.1 + t) << R"(,"pid":)" << 2 + i
+                 << R"(,"entry":"</script><b id='broken'>)" << i << R"(","event":")" << event << '"';
+    };
+    begin("enter", 1)
+        << R"(,"devices":[{"uuid":"GPU-1","name":"H200","bytes":150000000000}],"overhead_bytes":500000000,"waited":0.5})"
+        << "\n";
+    begin("lease", 2) << R"(,"bytes":)" << 1000000000LL * (1 + i % 9) << R"(,"devices":["GPU-1"],"waited":0.4})"
+                      << "\n";
+    begin("release", 3) << R"(,"evidence":"exact","devices":[{"uuid":"GPU-1","peak_bytes":900000000}]})"
+                        << "\n";
+    begin("end", 3.1) << R"(,"exit":0})"
+                      << "\n";
+  }
+  log.close();
+  ASSERT_EQ(report({"--log", folder_ + "/large.jsonl", "--output", page_}).exit_code, 0);
+  const auto shown = tool_
+                         .start_program({browser, "--headless", "--no-sandbox", "--disable-gpu",
+                                         "--user-data-dir=" + folder_ + "/browser", "--dump-dom", "file://" + page_})
+                         .finish();
+  EXPECT_THAT(shown.out, HasSubstr(R"(data-ready="yes")")) << shown.err; // the script came to its end
+  EXPECT_THAT(shown.out, HasSubstr("<b>5000</b><span>tests</span>"));
+  EXPECT_THAT(shown.out, testing::Not(HasSubstr("<b id=")));
+}
+
+} // namespace
+} // namespace gputest::cli
