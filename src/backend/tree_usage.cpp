@@ -6,8 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cstring>
+#include <exception>
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace gputest::backend {
@@ -29,6 +30,7 @@ struct Device {
 struct Member {
   std::atomic<std::int64_t> pid; ///< 0: nobody; of a process that has left: negative
   std::atomic<std::uint64_t> start_time;
+  std::atomic<std::uint64_t> program; ///< another one after an exec()
   std::array<std::atomic<std::uint64_t>, max_devices> bytes;
 };
 
@@ -66,6 +68,9 @@ Uuid digits_of(const std::string& uuid) {
 
 /// The row of a device; made if there is none. nullopt: they are used up.
 std::optional<std::size_t> row_of(SharedTree& tree, const Uuid& uuid) {
+  // A process may be killed while it names a row; then the row is skipped.
+  constexpr int max_looks = 1'000'000;
+  int looks = 0;
   for (std::size_t row = 0; row < max_devices;) {
     auto& device = tree.devices.at(row);
     std::uint32_t state = 0;
@@ -74,19 +79,35 @@ std::optional<std::size_t> row_of(SharedTree& tree, const Uuid& uuid) {
       device.state = 2;
       return row;
     }
-    if (state == 2) { // else another process is naming it, which takes a few instructions
-      if (device.uuid == uuid) {
-        return row;
-      }
+    if (state == 2 && device.uuid == uuid) {
+      return row;
+    }
+    if (state == 2 || ++looks > max_looks) { // else another process is naming it, which takes a few instructions
       ++row;
     }
   }
   return std::nullopt;
 }
 
+std::size_t used(const SharedTree& tree) {
+  return static_cast<std::size_t>(std::min<std::uint64_t>(tree.used_members, max_members));
+}
+
+void set_reason(SharedTree& tree, const std::string& why) {
+  std::uint32_t none = 0;
+  if (tree.has_reason.compare_exchange_strong(none, 1)) {
+    why.copy(tree.reason.data(), max_reason - 1);
+    tree.has_reason = 2;
+  }
+}
+
+bool is_own(const Member& member) {
+  return member.pid == platform::own_pid() && member.program == platform::program_number();
+}
+
 std::uint64_t sum_of(const SharedTree& tree, std::size_t row) {
   std::uint64_t sum = 0;
-  for (std::size_t slot = 0; slot < std::min<std::uint64_t>(tree.used_members, max_members); ++slot) {
+  for (std::size_t slot = 0; slot < used(tree); ++slot) {
     sum += tree.members.at(slot).bytes.at(row);
   }
   return sum;
@@ -98,15 +119,28 @@ void clear(Member& member) {
   }
 }
 
+/// Whether the process has ended, or has become another program. One that nobody has waited for has ended, too.
+bool is_gone(const Member& member, std::int64_t pid) {
+  const auto number = static_cast<pid_t>(pid);
+  if (number == platform::own_pid()) {
+    return member.program != platform::program_number();
+  }
+  return platform::start_time_of(number) != std::optional{member.start_time.load()} ||
+         platform::state_of(number) == platform::ProcessState::ended;
+}
+
 void forget_dead(SharedTree& tree) {
-  for (std::size_t slot = 0; slot < std::min<std::uint64_t>(tree.used_members, max_members); ++slot) {
+  for (std::size_t slot = 0; slot < used(tree); ++slot) {
     auto& member = tree.members.at(slot);
     auto pid = member.pid.load();
-    if (pid > 0 && platform::start_time_of(static_cast<pid_t>(pid)) != std::optional{member.start_time.load()} &&
-        member.pid.compare_exchange_strong(pid, -pid)) {
+    if (pid > 0 && is_gone(member, pid) && member.pid.compare_exchange_strong(pid, -pid)) {
       clear(member);
     }
   }
+}
+
+bool has_member(const SharedTree& tree) {
+  return std::any_of(tree.members.begin(), tree.members.begin() + static_cast<std::ptrdiff_t>(used(tree)), is_own);
 }
 
 } // namespace
@@ -143,16 +177,26 @@ std::unique_ptr<TreeMember> TreeMember::join(const std::string& path) {
     return nullptr;
   }
   auto& tree = tree_in(*pages);
+  if (has_member(tree)) {
+    return nullptr;
+  }
   forget_dead(tree); // a process that follows another has not run beside it
   const auto slot = tree.used_members.fetch_add(1);
   if (slot >= max_members) {
-    return nullptr; // the launcher sees in the device's list that somebody was not metered
+    set_reason(tree, "the command has more than " + std::to_string(max_members) + " processes");
+    return nullptr;
   }
   auto& member = tree.members.at(slot);
   const auto pid = platform::own_pid();
   member.start_time = platform::start_time_of(pid).value_or(0);
+  member.program = platform::program_number();
   member.pid = pid;
   return std::unique_ptr<TreeMember>{new TreeMember{std::move(*pages), slot}};
+}
+
+bool TreeMember::has_joined(const std::string& path) {
+  const auto pages = platform::SharedPages::open(path, sizeof(SharedTree));
+  return pages && has_member(tree_in(*pages));
 }
 
 TreeMember::TreeMember(platform::SharedPages pages, std::size_t slot)
@@ -166,24 +210,35 @@ TreeMember::~TreeMember() {
   }
 }
 
-bool TreeMember::is_own() const { return tree_->members.at(slot_).pid == platform::own_pid(); }
+bool TreeMember::is_own() const { return backend::is_own(tree_->members.at(slot_)); }
 
-void TreeMember::allocated(const std::string& uuid, std::uint64_t bytes) noexcept {
-  if (const auto row = is_own() ? row_of(*tree_, digits_of(uuid)) : std::nullopt) {
-    auto& own = tree_->members.at(slot_).bytes.at(*row);
-    const bool more = bytes > own;
-    own = bytes;
-    if (more) {
-      raise(tree_->devices.at(*row).peak, sum_of(*tree_, *row));
-    }
+void TreeMember::allocated(const std::string& uuid, std::uint64_t bytes) noexcept try {
+  if (!is_own()) {
+    return;
   }
+  const auto row = row_of(*tree_, digits_of(uuid));
+  if (!row) {
+    set_reason(*tree_, "the command uses more than " + std::to_string(max_devices) + " devices");
+    return;
+  }
+  auto& own = tree_->members.at(slot_).bytes.at(*row);
+  const bool more = bytes > own;
+  own = bytes;
+  auto& peak = tree_->devices.at(*row).peak;
+  auto sum = sum_of(*tree_, *row);
+  if (more && sum > peak && sum > bytes) {
+    forget_dead(*tree_); // an ended process does not count beside what was allocated after its end
+    sum = sum_of(*tree_, *row);
+  }
+  if (more) {
+    raise(peak, sum);
+  }
+} catch (const std::exception&) { // no memory for a text: the launcher sees a process that did not tell
 }
 
 void TreeMember::cannot_be_metered(const std::string& why) noexcept {
-  std::uint32_t none = 0;
-  if (is_own() && tree_->has_reason.compare_exchange_strong(none, 1)) {
-    why.copy(tree_->reason.data(), max_reason - 1);
-    tree_->has_reason = 2;
+  if (is_own()) {
+    set_reason(*tree_, why);
   }
 }
 

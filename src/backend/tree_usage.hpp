@@ -51,8 +51,12 @@ private:
 /// This process in the TreeUsage of the launcher above. Thread-safe. A forked child is no member.
 class TreeMember {
 public:
-  /// Null if there is none under this path.
+  /// Null if there is none under this path, or this program has joined already. What this process had before an exec()
+  /// no longer counts.
   [[nodiscard]] static std::unique_ptr<TreeMember> join(const std::string& path);
+
+  /// Whether this program of this process has joined.
+  [[nodiscard]] static bool has_joined(const std::string& path);
 
   /// Leaves: what it has no longer counts.
   ~TreeMember();

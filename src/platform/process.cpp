@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -14,6 +15,7 @@
 #include <string_view>
 #include <system_error>
 
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -72,6 +74,15 @@ std::optional<std::string> target_of_link(const std::string& path) {
 } // namespace
 
 pid_t own_pid() { return ::getpid(); }
+
+std::uint64_t program_number() {
+  std::uint64_t number = 0; // the kernel gives each program 16 random bytes
+  if (const void* const random =
+          reinterpret_cast<const void*>(::getauxval(AT_RANDOM))) { // NOLINT(performance-no-int-to-ptr)
+    std::memcpy(&number, random, sizeof number);
+  }
+  return number;
+}
 
 bool exists(pid_t pid) { return pid > 0 && (::kill(pid, 0) == 0 || errno == EPERM); }
 

@@ -17,6 +17,9 @@ namespace gputest::platform {
 /// This process's pid.
 [[nodiscard]] pid_t own_pid();
 
+/// A number of the program that this process runs now: another one after an exec(), the same one in a forked child.
+[[nodiscard]] std::uint64_t program_number();
+
 /// Whether there is such a process; one that has ended and is not reaped yet still counts.
 [[nodiscard]] bool exists(pid_t pid);
 
@@ -39,8 +42,8 @@ enum class ProcessState {
 /// process from a later one that has got the same pid.
 [[nodiscard]] std::optional<std::uint64_t> start_time_of(pid_t pid);
 
-/// A number for what pids and start times mean here: another one in another pid namespace, on another machine, and after
-/// its next start. 0 if it cannot be read.
+/// A number for what pids and start times mean here: another one in another pid namespace, on another machine, and
+/// after its next start. 0 if it cannot be read.
 [[nodiscard]] std::uint64_t pids_identity();
 
 /// The pid of its parent; nullopt for a process that has none or that is gone.

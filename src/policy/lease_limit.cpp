@@ -70,6 +70,9 @@ std::string beyond_lease(const BeyondLease& request) {
 
 std::string declare(const std::string& test, Bytes needed, Named named) {
   const Advised need = advised(needed);
+  if (test.empty()) { // a command
+    return "MEMORY " + need.number + need.unit + " in gpu_add_test()";
+  }
   return annotation_of(test, named) + need.number + "_" + need.unit + (named == Named::suite ? ", suite_lease" : "") +
          ") or MEMORY " + need.number + need.unit + " in gpu_add_test() or gpu_discover_tests()";
 }

@@ -24,6 +24,7 @@ struct BeyondLease {
 enum class Named { test, suite };
 
 /// What to write so that a GoogleTest test leases `needed`: `GPUTEST_NEEDS(Sort, keys, 3_GiB) or …`. Pure.
+/// `test` is empty for a command that is no test of a framework.
 [[nodiscard]] std::string declare(const std::string& test, Bytes needed, Named named = Named::test);
 
 /// What to write so that it may leave `bytes` allocated: `GPUTEST_NEEDS(Sort, keys, keeps(64_MiB)) or …`. Pure.

@@ -3,6 +3,7 @@
 
 #include "platform/environment.hpp"
 #include "platform/process.hpp"
+#include "session/measurement.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -13,6 +14,7 @@ namespace gputest::session {
 namespace {
 
 constexpr const char* injection_variable = "CUDA_INJECTION64_PATH";
+constexpr const char* own_library = "/libgputest_injection.so";
 constexpr std::size_t digits = 36; // of a UUID, without what is before them
 
 bool is_same(const std::string& uuid, const std::string& bare) {
@@ -22,11 +24,15 @@ bool is_same(const std::string& uuid, const std::string& bare) {
 } // namespace
 
 CommandUsage::CommandUsage(std::shared_ptr<const backend::DeviceList> machine, std::vector<std::size_t> indices,
-                           const std::string& injection)
+                           const std::string& injection, MeterSetting setting)
     : machine_{std::move(machine)}, indices_{std::move(indices)}, sampled_peaks_(indices_.size()) {
+  if (setting == MeterSetting::sampled) {
+    why_not_exact_ = "GPUTEST_METER=sampled";
+    return;
+  }
   platform::set_variable("GPUTEST_METER_FILE", tree_.path());
   const auto used = platform::read_variable(injection_variable);
-  if (used && !used->empty()) {
+  if (used && !used->empty() && used->find(own_library) == std::string::npos) {
     why_not_exact_ = std::string{injection_variable} + " is in use: " + *used;
   } else if (injection.empty()) {
     why_not_exact_ = "libgputest_injection.so is not beside this gputest";
@@ -44,10 +50,13 @@ void CommandUsage::look() {
     }
     has_list_ = true;
     Bytes sum;
+    int contexts = 0;
     for (const auto& process : *processes) {
       if (is_of_command(process.pid)) {
         seen_.insert(process.pid);
-        sum += Bytes{process.used_bytes.value_or(0)} - Bytes{machine_->usual_overhead_bytes(indices_[i])};
+        // A lease's allowance has room for what one context may grow by; here may be several.
+        const Bytes growth = contexts++ == 0 ? Bytes{} : growth_of_a_context;
+        sum += Bytes{process.used_bytes.value_or(0)} - Bytes{machine_->usual_overhead_bytes(indices_[i])} - growth;
       }
     }
     sampled_peaks_[i] = std::max(sampled_peaks_[i], sum);
@@ -87,14 +96,13 @@ backend::Usage CommandUsage::exact() const {
   backend::Usage usage;
   usage.evidence = backend::Evidence::exact;
   for (const auto& peak : tree_.peaks()) {
-    for (std::size_t i = 0; i < indices_.size(); ++i) {
-      if (is_same(machine_->devices().at(indices_[i]).uuid, peak.uuid)) {
-        backend::DeviceUsage of;
-        of.device = static_cast<int>(i);
-        of.peak = peak.bytes;
-        usage.devices.push_back(std::move(of));
-      }
-    }
+    const auto index = std::find_if(indices_.begin(), indices_.end(), [&](std::size_t each) {
+      return is_same(machine_->devices().at(each).uuid, peak.uuid);
+    });
+    backend::DeviceUsage of;
+    of.device = static_cast<int>(index - indices_.begin()); // one more than the last: not a device of the lease
+    of.peak = peak.bytes;
+    usage.devices.push_back(std::move(of));
   }
   return usage;
 }

@@ -5,6 +5,8 @@
 #include "backend/meter.hpp"
 #include "backend/tree_usage.hpp"
 
+#include <gputest/settings.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -22,14 +24,15 @@ namespace gputest::session {
 class CommandUsage {
 public:
   /// `indices` are the devices of the lease. Sets the variables that the command inherits: GPUTEST_METER_FILE, and
-  /// CUDA_INJECTION64_PATH if nobody uses it. `injection` is the library's path; empty: there is none. Throws Error.
+  /// CUDA_INJECTION64_PATH if nobody else uses it. `injection` is the library's path; empty: there is none. If
+  /// `setting` says so, only samples are taken. Throws Error.
   CommandUsage(std::shared_ptr<const backend::DeviceList> machine, std::vector<std::size_t> indices,
-               const std::string& injection);
+               const std::string& injection, MeterSetting setting);
 
   /// Looks at the devices. Takes 0.3 to 0.5 ms each (H200).
   void look();
 
-  /// What was allocated. `device` is the device's place among those of the lease.
+  /// What was allocated. `device` is the device's place among those of the lease; of others a larger number.
   [[nodiscard]] backend::Usage end();
 
 private:

@@ -102,8 +102,9 @@ Overuse overuse_in(const Usage& usage, const Allowance& allowance) {
     return {taken + " of 0 B", allowance.who + " took " + taken + " of device " + std::to_string(worst->device) +
                                    ", and its lease is of the first " + std::to_string(devices) +
                                    ": tests of other processes may run out of memory." + peak_text(*worst) +
-                                   " Ask for " + needed + ": gpus(" + needed + ") in GPUTEST_NEEDS, or GPUS " + needed +
-                                   " in gpu_add_test()"};
+                                   " Ask for " + needed + ": " +
+                                   (allowance.test.empty() ? "" : "gpus(" + needed + ") in GPUTEST_NEEDS, or ") +
+                                   "GPUS " + needed + " in gpu_add_test(). Leave CUDA_VISIBLE_DEVICES as it is"};
   }
   const auto leased = gputest::to_string(leased_of(*worst, allowance));
   return {taken + " of " + leased,

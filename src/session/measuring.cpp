@@ -26,6 +26,9 @@ void Session::begin_measuring(const Request& request, const std::string& test) {
     leased = parent_lease_->bytes(); // what the test does not say, its parent has said
   }
   allowance_ = {answers_.full_name(test), test, false, {}, !leased, request.keeps, overhead_.bytes()};
+  if (parent_lease_ && !indices_.empty()) { // the context was the parent's to announce
+    allowance_.context = std::max(allowance_.context, Bytes{machine_->usual_overhead_bytes(indices_.front())});
+  }
   allowance_.leased.assign(numbered_as_in_cuda_ ? static_cast<std::size_t>(request.gpus) : devices_.size() + max_gpus,
                            leased.value_or(Bytes{}));
   overhead_before_ = overhead_.bytes();

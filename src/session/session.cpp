@@ -135,8 +135,10 @@ std::string Session::loss() const {
 }
 
 std::unique_ptr<CommandUsage> Session::measure_command(const std::string& injection) const {
-  return settings_.meter == MeterSetting::automatic ? std::make_unique<CommandUsage>(machine_, indices_, injection)
-                                                    : nullptr;
+  if (settings_.meter == MeterSetting::off) {
+    return nullptr;
+  }
+  return std::make_unique<CommandUsage>(machine_, indices_, injection, settings_.meter);
 }
 
 void Session::log_end_of_command(const backend::Usage& usage) const noexcept {

@@ -198,9 +198,9 @@ Settings parse_settings(const ReadVariable& read) {
   settings.meter = parse_word<MeterSetting>(
       text_of(read, meter, "auto"), meter,
       {{"auto", MeterSetting::automatic}, {"sampled", MeterSetting::sampled}, {"off", MeterSetting::off}});
-  const auto [meter_file, cuda_folder] = parse_meter_of_launcher(read);
-  settings.meter_file = meter_file;
-  settings.cuda_folder = cuda_folder;
+  const auto meter_of_launcher = parse_meter_of_launcher(read);
+  settings.meter_file = meter_of_launcher.file;
+  settings.cuda_folder = meter_of_launcher.cuda_folder;
   settings.overuse = parse_consequence(text_of(read, "GPUTEST_OVERUSE", "auto"), "GPUTEST_OVERUSE");
   settings.leaks = parse_consequence(text_of(read, "GPUTEST_LEAKS", "auto"), "GPUTEST_LEAKS");
   settings.log = log_folder(read);
@@ -208,7 +208,12 @@ Settings parse_settings(const ReadVariable& read) {
 }
 
 MeterOfLauncher parse_meter_of_launcher(const ReadVariable& read) {
-  return {text_of(read, "GPUTEST_METER_FILE", ""), text_of(read, "CUDA_HOME", text_of(read, "CUDA_PATH", "").c_str())};
+  auto injected = text_of(read, "CUDA_INJECTION64_PATH", "");
+  if (injected.find("/libgputest_injection.so") != std::string::npos) {
+    injected.clear();
+  }
+  return {text_of(read, "GPUTEST_METER_FILE", ""), text_of(read, "CUDA_HOME", text_of(read, "CUDA_PATH", "").c_str()),
+          injected};
 }
 
 MeterOfLauncher meter_of_launcher() { return parse_meter_of_launcher(platform::read_variable); }

@@ -70,6 +70,7 @@ struct TimeLimit {
 struct MeterOfLauncher {
   std::string file;        ///< GPUTEST_METER_FILE, which the launcher above sets; empty: there is none
   std::string cuda_folder; ///< CUDA_HOME, or CUDA_PATH; may be empty
+  std::string other_tool;  ///< CUDA_INJECTION64_PATH, if it is not gputest's own library: a profiler's
 };
 
 /// Reads only these variables. Throws nothing but std::bad_alloc.

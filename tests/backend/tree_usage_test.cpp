@@ -120,6 +120,37 @@ TEST(TreeUsage, forgets_a_killed_process_when_it_is_told_to) {
   next.end();
 }
 
+TEST(TreeUsage, does_not_count_a_process_that_has_ended_beside_what_is_allocated_after_its_end) {
+  TreeUsage usage;
+  OtherProcess living{usage.path(), [&](TreeMember& member) {
+                        const pid_t child = fork();
+                        if (child == 0) {
+                          const auto own = TreeMember::join(usage.path());
+                          own->allocated(uuid, 10);
+                          _exit(0); // without leaving
+                        }
+                        siginfo_t ended{};
+                        waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT); // a zombie
+                        member.allocated(uuid, 8);
+                        waitpid(child, nullptr, 0);
+                      }};
+  EXPECT_EQ(peak_of(usage), Bytes{10});
+  living.end();
+}
+
+TEST(TreeUsage, has_each_program_of_a_process_once) {
+  TreeUsage usage;
+  OtherProcess process{usage.path(), [&](TreeMember& member) {
+                         member.allocated(uuid, TreeMember::has_joined(usage.path()) ? 1 : 1000);
+                         if (TreeMember::join(usage.path()) != nullptr) {
+                           member.allocated(uuid, 2000);
+                         }
+                       }};
+  EXPECT_EQ(peak_of(usage), Bytes{1});
+  EXPECT_FALSE(TreeMember::has_joined(usage.path())) << "that is another process";
+  process.end();
+}
+
 TEST(TreeUsage, does_not_forget_the_living) {
   TreeUsage usage;
   OtherProcess living{usage.path(), [](TreeMember& member) { member.allocated(uuid, 10); }};

@@ -53,6 +53,25 @@ TEST_F(CommandUsage, does_not_count_a_killed_process_any_more) {
   EXPECT_NE(ended.out.find(measurement("200.000")), std::string::npos) << ended.out;
 }
 
+TEST_F(CommandUsage, does_not_count_what_a_process_had_before_it_became_another_program) {
+  const auto ended = run({takes, "200", "exec", takes, "150"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_NE(ended.out.find(measurement("200.000")), std::string::npos) << ended.out;
+}
+
+TEST_F(CommandUsage, says_the_line_to_write_for_a_command) {
+  const auto ended = run({takes, "300"});
+  EXPECT_EQ(ended.err.find("GPUTEST_NEEDS"), std::string::npos) << ended.err;
+  EXPECT_NE(ended.err.find("MEMORY 300MiB in gpu_add_test()"), std::string::npos) << ended.err;
+}
+
+TEST_F(CommandUsage, is_sampled_where_a_setting_says_so) {
+  tool_.set("GPUTEST_METER", "sampled");
+  const auto ended = run({"sh", "-c", takes + " 2000 sleep 1"});
+  EXPECT_EQ(ended.exit_code, 1) << ended.err;
+  EXPECT_NE(ended.err.find("script took at least "), std::string::npos) << ended.err;
+}
+
 TEST_F(CommandUsage, only_prints_it_where_a_setting_says_so) {
   tool_.set("GPUTEST_OVERUSE", "warn");
   const auto ended = run({takes, "300"});

@@ -14,8 +14,9 @@ namespace {
 
 /// The driver, once something has loaded it: looked for at each test's end, so that it is bound only once.
 const cuda::Library* loaded() {
-  static std::mutex mutex;
-  static std::optional<cuda::Library> library;
+  // Never destroyed: a thread may look while the process ends.
+  static auto& mutex = *new std::mutex;                     // NOLINT(cppcoreguidelines-owning-memory)
+  static auto& library = *new std::optional<cuda::Library>; // NOLINT(cppcoreguidelines-owning-memory)
   const std::lock_guard guard{mutex};
   if (!library) {
     library = cuda::Library::if_loaded();

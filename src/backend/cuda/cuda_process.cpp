@@ -54,6 +54,9 @@ std::unique_ptr<Meter> open_meter(MeterSetting setting) {
   if (setting == MeterSetting::sampled) {
     return open_nvml_meter("GPUTEST_METER=sampled");
   }
+  if (const auto tool = settings::meter_of_launcher().other_tool; !tool.empty()) {
+    return open_nvml_meter("another tool may need CUPTI (CUDA_INJECTION64_PATH=" + tool + ")");
+  }
   const auto settings = settings::of_process();
   std::string why;
   auto meter = open_cupti_meter(settings.cuda_folder, settings.meter_file, why);

@@ -62,6 +62,8 @@ enum class Call : CallbackId {
   cuMipmappedArrayCreate = 347,
   cuMipmappedArrayDestroy = 349,
   cuMemAllocManaged = 371,
+  cuGraphLaunch = 514,
+  cuGraphLaunch_ptsz = 515,
   cuMemCreate = 549,
   cuMemRelease = 550,
   cuMemMap = 551,
@@ -75,6 +77,7 @@ enum class Call : CallbackId {
   cuMemAllocFromPoolAsync_ptsz = 612,
 };
 
+/// All but the launches of graphs.
 inline constexpr std::array all_calls{Call::cuMemFreeHost,
                                       Call::cuMemHostAlloc,
                                       Call::cuArrayDestroy,
@@ -157,9 +160,12 @@ struct AllocFromPoolParameters {
   cuda::MemoryPool pool;
   cuda::Stream stream;
 };
-/// cuMemFree, cuMemFreeAsync
 struct FreeParameters {
   cuda::DevicePointer pointer;
+};
+struct FreeAsyncParameters {
+  cuda::DevicePointer pointer;
+  cuda::Stream stream;
 };
 /// cuMemAllocHost, cuMemHostAlloc
 struct AllocHostParameters {
@@ -238,7 +244,11 @@ struct DriverFunctions {
   bool bind(const platform::SharedLibrary& library);
 };
 
-constexpr int pointer_device = 9;   // CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
-constexpr int graphs_used_most = 1; // CU_GRAPH_MEM_ATTR_USED_MEM_HIGH
+constexpr int pointer_memory_type = 2;    // CU_POINTER_ATTRIBUTE_MEMORY_TYPE
+constexpr unsigned host_memory = 1;       // CU_MEMORYTYPE_HOST
+constexpr unsigned sparse_array = 0x40;   // CUDA_ARRAY3D_SPARSE
+constexpr unsigned deferred_array = 0x80; // CUDA_ARRAY3D_DEFERRED_MAPPING
+constexpr int pointer_device = 9;         // CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
+constexpr int graphs_used_most = 1;       // CU_GRAPH_MEM_ATTR_USED_MEM_HIGH
 
 } // namespace gputest::backend::cupti

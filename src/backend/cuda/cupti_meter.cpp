@@ -66,6 +66,10 @@ public:
     member_ = std::move(member);
     if (!why.empty()) {
       member_->cannot_be_metered(why);
+      return;
+    }
+    for (const auto launch : {cupti::Call::cuGraphLaunch, cupti::Call::cuGraphLaunch_ptsz}) {
+      cupti_.enable_callback(1, subscriber_, cupti::driver_api, static_cast<cupti::CallbackId>(launch));
     }
     book_.watch([this](int device, std::uint64_t bytes) {
       cuda::Uuid uuid{};
@@ -145,8 +149,13 @@ private:
     self.guarded([&] {
       if (domain == cupti::resource) {
         self.allocations_.note_end(static_cast<const cupti::ResourceData*>(data)->context);
+        return;
+      }
+      const auto call = static_cast<cupti::Call>(id);
+      if (call == cupti::Call::cuGraphLaunch || call == cupti::Call::cuGraphLaunch_ptsz) {
+        self.note_graph();
       } else {
-        self.allocations_.note(static_cast<cupti::Call>(id), *static_cast<const cupti::CallData*>(data));
+        self.allocations_.note(call, *static_cast<const cupti::CallData*>(data));
       }
     });
   }
@@ -190,8 +199,15 @@ private:
     return used;
   }
 
-  /// Graphs allocate when they run, without a call. The driver does not say when they had most, so it counts as if it
-  /// was at the peak of the rest.
+  /// What graphs allocate nobody can add to what other processes have at that moment.
+  void note_graph() {
+    if (member_ && !graph_memory().empty()) {
+      member_->cannot_be_metered("a CUDA graph of the command has allocated memory");
+    }
+  }
+
+  /// Graphs allocate when they run, without a call. The driver does not say when they had most. It counts alone,
+  /// because the rest may have been freed then: the peak is at least the larger of both.
   void add_graphs(Usage& usage) {
     for (const auto& [device, bytes] : graph_memory()) {
       const auto before = graphs_before_.find(device);
@@ -205,9 +221,11 @@ private:
         usage.devices.emplace_back().device = device;
         of = usage.devices.end() - 1;
       }
-      of->peak += used;
-      of->at_peak[AllocationKind::pool] += used;
-      of->largest.push_back({AllocationKind::pool, "cudaGraphLaunch", used, 1});
+      if (used > of->peak) {
+        of->peak = used;
+        of->at_peak = {{AllocationKind::pool, used}};
+        of->largest = {{AllocationKind::pool, "cudaGraphLaunch", used, 1}};
+      }
     }
   }
 
@@ -227,6 +245,10 @@ private:
 
 std::unique_ptr<Meter> open_cupti_meter(const std::string& cuda_folder, const std::string& tree_file,
                                         std::string& why) {
+  if (!tree_file.empty() && TreeMember::has_joined(tree_file)) {
+    why = "gputest measures this process already";
+    return nullptr;
+  }
   auto meter = std::make_unique<CuptiMeter>();
   why = meter->open(cuda_folder);
   if (!tree_file.empty()) {

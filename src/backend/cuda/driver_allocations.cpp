@@ -29,6 +29,9 @@ std::uint64_t element_bytes(unsigned format) {
 }
 
 std::uint64_t bytes_of(const cupti::Array3dDescriptor& array, unsigned levels = 1) {
+  if ((array.flags & (cupti::sparse_array | cupti::deferred_array)) != 0) {
+    return 0; // memory is mapped to it later
+  }
   std::uint64_t bytes = 0;
   auto width = array.width;
   auto height = std::max<std::uint64_t>(array.height, 1);
@@ -68,9 +71,15 @@ void DriverAllocations::note(Call call, const cupti::CallData& data) {
 void DriverAllocations::note_free(Call call, const cupti::CallData& data) {
   switch (call) {
   case Call::cuMemFree_v2:
-  case Call::cuMemFreeAsync:
-  case Call::cuMemFreeAsync_ptsz:
     return book_.remove(parameters_of<cupti::FreeParameters>(data).pointer);
+  case Call::cuMemFreeAsync:
+  case Call::cuMemFreeAsync_ptsz: {
+    const auto& freed = parameters_of<cupti::FreeAsyncParameters>(data);
+    if (!is_captured(freed.stream, call == Call::cuMemFreeAsync_ptsz)) { // else its graph frees it when it runs
+      book_.remove(freed.pointer);
+    }
+    return;
+  }
   case Call::cuMemFreeHost:
     return book_.remove(to_key(parameters_of<cupti::FreeHostParameters>(data).pointer));
   case Call::cuArrayDestroy:
@@ -182,14 +191,21 @@ void DriverAllocations::add_in_context(const cupti::CallData& data, std::uint64_
 
 void DriverAllocations::add_from_pool(const cupti::CallData& data, const cupti::AllocAsyncParameters& made,
                                       bool of_thread) {
-  // In a capture it becomes a node of a graph, and memory only when the graph runs.
-  int capturing = 0;
-  (of_thread ? driver_.is_capturing_ptsz : driver_.is_capturing)(made.stream, &capturing);
-  if (capturing == 0) {
-    int device = 0; // the pool may be another device's than the context
-    driver_.pointer_attribute(&device, cupti::pointer_device, *made.pointer);
-    add(*made.pointer, {AllocationKind::pool, device, "cudaMallocAsync", made.bytes, to_key(data.context)});
+  if (is_captured(made.stream, of_thread)) {
+    return; // it becomes a node of a graph, and memory only when the graph runs
   }
+  int device = 0; // the pool may be another device's than the context, or the host's
+  unsigned type = 0;
+  driver_.pointer_attribute(&device, cupti::pointer_device, *made.pointer);
+  driver_.pointer_attribute(&type, cupti::pointer_memory_type, *made.pointer);
+  add(*made.pointer, {type == cupti::host_memory ? AllocationKind::pinned : AllocationKind::pool, device,
+                      "cudaMallocAsync", made.bytes, to_key(data.context)});
+}
+
+bool DriverAllocations::is_captured(cuda::Stream stream, bool of_thread) const {
+  int status = 0;
+  (of_thread ? driver_.is_capturing_ptsz : driver_.is_capturing)(stream, &status);
+  return status != 0;
 }
 
 int DriverAllocations::device_of(cuda::Context context) const {

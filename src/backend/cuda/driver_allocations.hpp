@@ -32,6 +32,7 @@ private:
   void add_in_context(const cupti::CallData& data, std::uint64_t address, AllocationKind kind, const char* function,
                       std::uint64_t bytes);
   void add_from_pool(const cupti::CallData& data, const cupti::AllocAsyncParameters& made, bool of_thread);
+  [[nodiscard]] bool is_captured(cuda::Stream stream, bool of_thread) const;
   [[nodiscard]] int device_of(cuda::Context context) const;
 
   AllocationBook& book_;

@@ -31,21 +31,30 @@ class SampledMeter final : public Meter {
 public:
   SampledMeter(std::function<Figures()> own_bytes, std::function<bool()> in_use, std::string because)
       : own_bytes_{std::move(own_bytes)}, in_use_{std::move(in_use)}, because_{std::move(because)} {}
-  ~SampledMeter() override { stop(); }
+  ~SampledMeter() override {
+    stop();
+    if (pid_ != 0) {
+      static_cast<void>(sampling_.release()); // as in begin()
+    }
+  }
   SampledMeter(const SampledMeter&) = delete;
   SampledMeter& operator=(const SampledMeter&) = delete;
 
   void begin() noexcept override {
     stop();
     try {
+      if (pid_ != 0) { // forked in the middle of a period: its parent's thread and lock are no use here
+        static_cast<void>(sampling_.release());
+        sampling_ = std::make_unique<Sampling>();
+      }
       {
-        const std::lock_guard guard{mutex_};
-        stopping_ = false;
+        const std::lock_guard guard{sampling_->mutex};
+        sampling_->stopping = false;
         before_ = own_bytes_();
         peak_ = before_;
       }
       pid_ = platform::own_pid();
-      thread_ = platform::start_background_thread([this] { sample_until_stopped(); });
+      sampling_->thread = platform::start_background_thread([this] { sample_until_stopped(); });
     } catch (const std::exception&) {
       pid_ = 0;
     }
@@ -59,7 +68,7 @@ public:
     }
     try {
       const bool uses_devices = in_use_();
-      const std::lock_guard guard{mutex_};
+      const std::lock_guard guard{sampling_->mutex};
       note(own_bytes_());
       read(usage, uses_devices);
     } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): it stays unknown
@@ -75,9 +84,9 @@ public:
 
 private:
   void sample_until_stopped() {
-    std::unique_lock lock{mutex_};
+    std::unique_lock lock{sampling_->mutex};
     auto pause = steady_clock::duration{interval};
-    while (!wake_.wait_for(lock, pause, [this] { return stopping_; })) {
+    while (!sampling_->wake.wait_for(lock, pause, [this] { return sampling_->stopping; })) {
       lock.unlock();
       const auto begin = steady_clock::now();
       Figures figures;
@@ -131,23 +140,27 @@ private:
     }
     pid_ = 0;
     {
-      const std::lock_guard guard{mutex_};
-      stopping_ = true;
+      const std::lock_guard guard{sampling_->mutex};
+      sampling_->stopping = true;
     }
-    wake_.notify_all();
-    thread_.join();
+    sampling_->wake.notify_all();
+    sampling_->thread.join();
   }
 
   std::function<Figures()> own_bytes_;
   std::function<bool()> in_use_;
   std::string because_;
-  std::mutex mutex_; ///< of what follows
-  std::condition_variable wake_;
-  bool stopping_ = false;
+  struct Sampling {
+    std::mutex mutex; ///< of all figures
+    std::condition_variable wake;
+    bool stopping = false;
+    std::thread thread;
+  };
+
+  std::unique_ptr<Sampling> sampling_ = std::make_unique<Sampling>();
   Figures before_; ///< when the period began
   Figures peak_;
   int pid_ = 0; ///< that has the thread; 0: there is none
-  std::thread thread_;
 };
 
 } // namespace

@@ -65,9 +65,10 @@ AllocationBook& simulated_book() {
 }
 
 Meter& simulated_meter(MeterSetting setting) {
-  static SimulatedMeter exact;
-  static SampledMeter sampled;
-  static NoMeter off{"GPUTEST_METER=off"};
+  // Never destroyed: a lease may end when the process does.
+  static auto& exact = *new SimulatedMeter;             // NOLINT(cppcoreguidelines-owning-memory)
+  static auto& sampled = *new SampledMeter;             // NOLINT(cppcoreguidelines-owning-memory)
+  static auto& off = *new NoMeter{"GPUTEST_METER=off"}; // NOLINT(cppcoreguidelines-owning-memory)
   switch (setting) {
   case MeterSetting::automatic:
     return exact;

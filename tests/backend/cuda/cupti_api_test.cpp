@@ -32,6 +32,11 @@ static_assert(offsetof(ResourceData, context) == offsetof(CUpti_ResourceData, co
                 sizeof(ours::member) == sizeof(theirs::their_member))
 // NOLINTEND(cppcoreguidelines-macro-usage)
 
+static_assert(pointer_memory_type == CU_POINTER_ATTRIBUTE_MEMORY_TYPE && host_memory == CU_MEMORYTYPE_HOST);
+static_assert(sparse_array == CUDA_ARRAY3D_SPARSE && deferred_array == CUDA_ARRAY3D_DEFERRED_MAPPING);
+
+GPUTEST_SAME_CALL(cuGraphLaunch);
+GPUTEST_SAME_CALL(cuGraphLaunch_ptsz);
 GPUTEST_SAME_CALL(cuMemFreeHost);
 GPUTEST_SAME_CALL(cuMemHostAlloc);
 GPUTEST_SAME_CALL(cuArrayDestroy);
@@ -71,8 +76,9 @@ GPUTEST_SAME_MEMBER(AllocFromPoolParameters, bytes, cuMemAllocFromPoolAsync_para
 GPUTEST_SAME_MEMBER(AllocFromPoolParameters, stream, cuMemAllocFromPoolAsync_params, hStream);
 GPUTEST_SAME_MEMBER(AllocFromPoolParameters, stream, cuMemAllocFromPoolAsync_ptsz_params, hStream);
 GPUTEST_SAME_MEMBER(FreeParameters, pointer, cuMemFree_v2_params, dptr);
-GPUTEST_SAME_MEMBER(FreeParameters, pointer, cuMemFreeAsync_params, dptr);
-GPUTEST_SAME_MEMBER(FreeParameters, pointer, cuMemFreeAsync_ptsz_params, dptr);
+GPUTEST_SAME_MEMBER(FreeAsyncParameters, pointer, cuMemFreeAsync_params, dptr);
+GPUTEST_SAME_MEMBER(FreeAsyncParameters, stream, cuMemFreeAsync_params, hStream);
+GPUTEST_SAME_MEMBER(FreeAsyncParameters, stream, cuMemFreeAsync_ptsz_params, hStream);
 GPUTEST_SAME_MEMBER(AllocHostParameters, pointer, cuMemAllocHost_v2_params, pp);
 GPUTEST_SAME_MEMBER(AllocHostParameters, bytes, cuMemAllocHost_v2_params, bytesize);
 GPUTEST_SAME_MEMBER(AllocHostParameters, bytes, cuMemHostAlloc_params, bytesize);

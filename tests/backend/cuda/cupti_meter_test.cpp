@@ -79,7 +79,7 @@ TEST_F(CuptiMeterTest, forgets_what_a_context_takes_with_it) {
   EXPECT_TRUE(usage.devices[0].left.empty());
 }
 
-TEST_F(CuptiMeterTest, adds_what_graphs_have_used_since_the_period_began) {
+TEST_F(CuptiMeterTest, counts_what_graphs_have_used_since_the_period_began_if_it_is_more_than_the_rest) {
   const auto meter = open_cupti_meter("", "", why_);
   ASSERT_NE(meter, nullptr) << why_;
   setenv("FAKE_GRAPHS", "1000", 1);
@@ -88,7 +88,7 @@ TEST_F(CuptiMeterTest, adds_what_graphs_have_used_since_the_period_began) {
   setenv("FAKE_GRAPHS", "5000", 1);
   const auto usage = meter->end();
   ASSERT_EQ(usage.devices.size(), 1U);
-  EXPECT_EQ(usage.devices[0].peak, Bytes{4300});
+  EXPECT_EQ(usage.devices[0].peak, Bytes{4000});
   EXPECT_EQ(usage.devices[0].at_peak.at(AllocationKind::pool), Bytes{4000});
 }
 
@@ -114,6 +114,29 @@ TEST_F(CuptiMeterTest, tells_the_launcher_what_is_allocated) {
   EXPECT_EQ(tree.peaks()[0].uuid, "00000000-0000-0000-0000-000000000007");
   EXPECT_EQ(tree.peaks()[0].bytes, Bytes{350});
   EXPECT_EQ(tree.why_not_exact(), "");
+}
+
+TEST_F(CuptiMeterTest, is_no_second_one_of_a_process) {
+  TreeUsage tree;
+  const auto meter = open_cupti_meter("", tree.path(), why_);
+  ASSERT_NE(meter, nullptr) << why_;
+  EXPECT_EQ(open_cupti_meter("", tree.path(), why_), nullptr);
+  EXPECT_EQ(why_, "gputest measures this process already");
+  EXPECT_EQ(tree.members().size(), 1U);
+  EXPECT_EQ(tree.why_not_exact(), "");
+}
+
+TEST_F(CuptiMeterTest, is_not_exact_for_the_launcher_once_a_graph_has_allocated) {
+  TreeUsage tree;
+  const auto meter = open_cupti_meter("", tree.path(), why_);
+  ASSERT_NE(meter, nullptr) << why_;
+  cupti::CallData data{};
+  data.site = cupti::entered + 1;
+  call(cupti::driver_api, static_cast<cupti::CallbackId>(cupti::Call::cuGraphLaunch), &data);
+  EXPECT_EQ(tree.why_not_exact(), "");
+  setenv("FAKE_GRAPHS", "5000", 1);
+  call(cupti::driver_api, static_cast<cupti::CallbackId>(cupti::Call::cuGraphLaunch), &data);
+  EXPECT_EQ(tree.why_not_exact(), "a CUDA graph of the command has allocated memory");
 }
 
 TEST_F(CuptiMeterTest, tells_the_launcher_why_nothing_is_known) {

@@ -27,8 +27,13 @@ cuda::Result is_capturing(cuda::Stream /*stream*/, int* status) {
 }
 
 int pools_device = 0;
-cuda::Result pointer_attribute(void* value, int /*attribute*/, cuda::DevicePointer /*pointer*/) {
-  *static_cast<int*>(value) = pools_device;
+unsigned pools_type = 2; // CU_MEMORYTYPE_DEVICE
+cuda::Result pointer_attribute(void* value, int attribute, cuda::DevicePointer /*pointer*/) {
+  if (attribute == cupti::pointer_device) {
+    *static_cast<int*>(value) = pools_device;
+  } else {
+    *static_cast<unsigned*>(value) = pools_type;
+  }
   return cuda::success;
 }
 
@@ -36,6 +41,7 @@ class DriverAllocationsTest : public ::testing::Test {
 protected:
   DriverAllocationsTest() {
     capturing = pools_device = 0;
+    pools_type = 2;
     driver_.is_capturing = driver_.is_capturing_ptsz = is_capturing;
     driver_.pointer_attribute = pointer_attribute;
     cupti_.device_of_context = device_of_context;
@@ -130,7 +136,7 @@ TEST_F(DriverAllocationsTest, knows_kinds) {
                                                  {AllocationKind::managed, Bytes{20}}};
   EXPECT_EQ(usage.devices[0].at_peak, expected);
   EXPECT_EQ(usage.pinned_peak, Bytes{40});
-  call(Call::cuMemFreeAsync, cupti::FreeParameters{1});
+  call(Call::cuMemFreeAsync, cupti::FreeAsyncParameters{1, nullptr});
   call(Call::cuMemFree_v2, cupti::FreeParameters{2});
   call(Call::cuMemFreeHost, cupti::FreeHostParameters{pinned});
   EXPECT_TRUE(nothing_is_left());
@@ -142,8 +148,8 @@ TEST_F(DriverAllocationsTest, knows_streams_of_a_thread) {
   call(Call::cuMemAllocAsync_ptsz, cupti::AllocAsyncParameters{&first, 10, nullptr});
   call(Call::cuMemAllocFromPoolAsync_ptsz, cupti::AllocFromPoolParameters{&second, 20, nullptr, nullptr});
   EXPECT_EQ(peak(), Bytes{30});
-  call(Call::cuMemFreeAsync_ptsz, cupti::FreeParameters{1});
-  call(Call::cuMemFreeAsync_ptsz, cupti::FreeParameters{2});
+  call(Call::cuMemFreeAsync_ptsz, cupti::FreeAsyncParameters{1, nullptr});
+  call(Call::cuMemFreeAsync_ptsz, cupti::FreeAsyncParameters{2, nullptr});
   EXPECT_TRUE(nothing_is_left());
 }
 
@@ -159,6 +165,29 @@ TEST_F(DriverAllocationsTest, leaves_captured_allocations_to_their_graph) {
   capturing = 1;
   cuda::DevicePointer pointer = 1;
   call(Call::cuMemAllocAsync, cupti::AllocAsyncParameters{&pointer, 10, nullptr});
+  EXPECT_EQ(peak(), Bytes{});
+}
+
+TEST_F(DriverAllocationsTest, keeps_what_a_capture_will_free_when_its_graph_runs) {
+  cuda::DevicePointer pointer = 1;
+  call(Call::cuMemAllocAsync, cupti::AllocAsyncParameters{&pointer, 10, nullptr});
+  capturing = 1;
+  call(Call::cuMemFreeAsync, cupti::FreeAsyncParameters{1, nullptr});
+  EXPECT_FALSE(nothing_is_left());
+}
+
+TEST_F(DriverAllocationsTest, counts_a_pool_of_the_host_as_pinned) {
+  pools_type = cupti::host_memory;
+  cuda::DevicePointer pointer = 1;
+  call(Call::cuMemAllocFromPoolAsync, cupti::AllocFromPoolParameters{&pointer, 10, nullptr, nullptr});
+  EXPECT_EQ(peak(), Bytes{});
+  EXPECT_EQ(book_.end().pinned_peak, Bytes{10});
+}
+
+TEST_F(DriverAllocationsTest, counts_no_memory_of_an_array_that_has_none_yet) {
+  void* array = &array;
+  const cupti::Array3dDescriptor sparse{1024, 1024, 0, 0x20, 1, cupti::sparse_array};
+  call(Call::cuArray3DCreate_v2, cupti::Array3dCreateParameters{&array, &sparse});
   EXPECT_EQ(peak(), Bytes{});
 }
 
