@@ -46,7 +46,7 @@ bool LineFile::create() const {
 }
 
 void LineFile::append(const std::string& line) const {
-  const Descriptor file{::open(path().c_str(), O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
+  const Descriptor file{::open(path().c_str(), O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
   if (!file) {
     fail(path(), reason(errno));
   }
@@ -57,12 +57,8 @@ void LineFile::append(const std::string& line) const {
   if ((status.st_mode & S_IFMT) != S_IFREG || status.st_uid != ::geteuid() || status.st_nlink > 1) {
     fail(path(), "it is no regular file of this user's with one name");
   }
-  // A kill can cut a line where the next page of the file begins.
-  char last = '\n';
-  if (status.st_size > 0 && ::pread(file.number(), &last, 1, status.st_size - 1) != 1) {
-    last = '\n';
-  }
-  const auto text = (last == '\n' ? "" : "\n") + line + "\n";
+  // A kill can cut another process's line where a page of the file ends, at any moment before this write.
+  const auto text = "\n" + line + "\n";
   const auto written = ::write(file.number(), text.data(), text.size());
   if (written != static_cast<ssize_t>(text.size())) {
     fail(path(), written < 0 ? reason(errno) : "there is no room for a whole line");

@@ -17,8 +17,8 @@ public:
   /// Makes the folder and the file. False if the file is there already. Throws Error.
   [[nodiscard]] bool create() const;
 
-  /// Appends a line with one write(). If a killed process has left a part of a line at the end, an end of that line
-  /// comes first. Throws Error.
+  /// Appends a line with one write(). A newline comes first, too, because a killed process may have left a part of a
+  /// line at the end: so there are empty lines. Throws Error.
   void append(const std::string& line) const;
 
   /// Removes the oldest files of the folder that are named `<prefix>...<suffix>`, except for the newest `keep` ones.

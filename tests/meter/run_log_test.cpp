@@ -232,7 +232,7 @@ TEST_F(RunLogs, are_kept_of_twenty_runs) {
 }
 
 TEST_F(RunLogs, have_every_whole_line_of_processes_that_were_killed_while_others_wrote) {
-  constexpr int rounds = 40;
+  constexpr int rounds = 15;
   std::map<int, std::size_t> said; // by pid
   const platform::LineFile shared{logs(), "run-shared.jsonl"};
   ASSERT_TRUE(shared.create());

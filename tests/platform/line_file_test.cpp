@@ -41,7 +41,7 @@ TEST_F(LineFiles, grow_line_by_line) {
   EXPECT_TRUE(file_.create());
   file_.append("one");
   file_.append("two");
-  EXPECT_EQ(contents(), "one\ntwo\n");
+  EXPECT_EQ(contents(), "\none\n\ntwo\n");
 }
 
 TEST_F(LineFiles, keep_a_line_apart_from_the_part_that_a_killed_process_has_left) {
