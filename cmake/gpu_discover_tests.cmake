@@ -7,7 +7,7 @@
 # GPUTEST_SUITE_NEEDS, fixtures) becomes the labels and the settings of each entry.
 #
 #   gpu_discover_tests(<target>
-#                      [GRANULARITY case|class|executable]
+#                      [GRANULARITY case|class|executable] [ISOLATION worker|process]
 #                      [MEMORY small|medium|large|<size>] [GPUS <n>] [HEAP <size>] [KEEPS <size>] [REQUIRES <capability>...]
 #                      [LARGE exclude|serial|wait] [LAUNCHER on|off] [TIMEOUT <seconds>] [WAIT_LIMIT <duration>] [LABELS <label>...]
 #                      [EXTRA_ARGS <arg>...] [WORKING_DIRECTORY <dir>]
@@ -30,6 +30,12 @@
 #                    process, so that many small cases pay for one CUDA context. executable: one entry, <target>, with
 #                    the labels of all classes in it. A large test in it is skipped where large tests are excluded.
 #                    Default: case, which is what users of gtest_discover_tests() expect.
+# ISOLATION          process: each entry is a process of its own. worker: an entry's case is run by a worker, which is the
+#                    executable itself, started once, that runs one case after another; so the cases of a worker share
+#                    one CUDA context. Each case stays an entry with a result, an output, a time and a TIMEOUT of its
+#                    own. What the README says of workers tells which cases run in a process of their own all the
+#                    same. Only with GRANULARITY case, without LAUNCHER on; it has no effect where CMake puts an
+#                    emulator or another launcher before the executable. Default: process.
 # MEMORY, GPUS, HEAP, KEEPS, REQUIRES, LARGE, TIMEOUT, WAIT_LIMIT, LABELS
 #                    As for gpu_add_test(), for each entry. MEMORY, GPUS, HEAP and KEEPS are for tests that do not say it
 #                    themselves; LARGE is for all tests that are large.

@@ -96,7 +96,7 @@ endfunction()
 
 # A case. `suite` and `test` are names without the type and without the index of the value. The names hold no control
 # character.
-function(gputest_listed_test filter suite type_name type test value_index value location enabled class memory gpus)
+function(gputest_listed_test filter suite type_name type test value_index value location enabled class memory gpus alone)
   if(NOT gputest_GRANULARITY STREQUAL "case")
     if(enabled STREQUAL "ENABLED")
       string(REGEX REPLACE "-.*$" "" filter "${filter}") # what it leaves out would be left out of all
@@ -191,6 +191,12 @@ function(gputest_listed_test filter suite type_name type test value_index value 
   set(launcher "${gputest_code_of_RUN}")
   if(class STREQUAL "host")
     set(launcher "")
+  endif()
+  if(NOT gputest_code_of_CLIENT STREQUAL "")
+    set(launcher "${gputest_code_of_CLIENT}")
+    if(NOT alone STREQUAL "")
+      string(APPEND launcher " [=====[--alone=${alone}]=====]")
+    endif()
   endif()
   string(APPEND pending "add_test([=====[${name}]=====]${launcher}${command} [=====[--gtest_filter=${filter}]=====] --gtest_also_run_disabled_tests${xml}${gputest_code_of_EXTRA_ARGS})
 ${call_of_${kind}}[=====[${name}]=====] PROPERTIES${common_properties}${properties}${gputest_code_of_PROPERTIES})\n")

@@ -9,6 +9,7 @@ install(TARGETS gputest_core
   EXPORT gputest-targets
   ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
   FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+install(TARGETS gputest_client EXPORT gputest-targets RUNTIME DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}")
 if(GPUTEST_BUILD_CLI)
   install(TARGETS gputest_cli gputest_injection EXPORT gputest-targets
     RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}"

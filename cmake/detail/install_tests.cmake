@@ -159,23 +159,24 @@ function(_gputest_install_tests destination component configurations exclude_fro
     string(APPEND text "installed_as([=[$<TARGET_FILE:${target}>]=] [=[bin/$<TARGET_FILE_NAME:${target}>]=])\n")
   endforeach()
 
-  if(TARGET gputest::cli)
-    get_target_property(imported gputest::cli IMPORTED)
-    foreach(target IN ITEMS gputest::cli gputest::injection)
-      if(TARGET ${target} AND imported)
-        install(IMPORTED_RUNTIME_ARTIFACTS ${target}
-          RUNTIME DESTINATION "${destination}/gputest" ${file_options}
-          LIBRARY DESTINATION "${destination}/gputest" ${file_options})
-      elseif(TARGET ${target})
-        get_target_property(own ${target} ALIASED_TARGET)
-        set_property(TARGET ${own} PROPERTY EXCLUDE_FROM_ALL OFF)
-        install(TARGETS ${own}
-          RUNTIME DESTINATION "${destination}/gputest" ${file_options}
-          LIBRARY DESTINATION "${destination}/gputest" ${file_options})
-      endif()
-    endforeach()
-    string(APPEND text "installed_as([=[$<TARGET_FILE:gputest::cli>]=] [=[gputest/$<TARGET_FILE_NAME:gputest::cli>]=])\n")
-  endif()
+  foreach(program IN ITEMS gputest::cli gputest::injection gputest::client)
+    if(NOT TARGET ${program})
+      continue()
+    endif()
+    get_target_property(imported ${program} IMPORTED)
+    if(imported)
+      install(IMPORTED_RUNTIME_ARTIFACTS ${program}
+        RUNTIME DESTINATION "${destination}/gputest" ${file_options}
+        LIBRARY DESTINATION "${destination}/gputest" ${file_options})
+    else()
+      get_target_property(tool ${program} ALIASED_TARGET)
+      set_property(TARGET ${tool} PROPERTY EXCLUDE_FROM_ALL OFF)
+      install(TARGETS ${tool}
+        RUNTIME DESTINATION "${destination}/gputest" ${file_options}
+        LIBRARY DESTINATION "${destination}/gputest" ${file_options})
+    endif()
+    string(APPEND text "installed_as([=[$<TARGET_FILE:${program}>]=] [=[gputest/$<TARGET_FILE_NAME:${program}>]=])\n")
+  endforeach()
   string(APPEND text "installed_as([=[${CMAKE_BINARY_DIR}/gputest]=] gputest)\n")
 
   set(folder "${destination}")

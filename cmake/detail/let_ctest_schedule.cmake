@@ -9,7 +9,7 @@ function(_gputest_let_ctest_schedule)
   get_property(written GLOBAL PROPERTY GPUTEST_SCHEDULE_WRITTEN)
   if(NOT written)
     set_property(GLOBAL PROPERTY GPUTEST_SCHEDULE_WRITTEN ON)
-    _gputest_build_launcher()
+    _gputest_build_program(gputest::cli)
     _gputest_quote("${folder}" quoted_folder)
     _gputest_quote("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/schedule.cmake" quoted_script)
     set(text "# Written by gputest's CMake functions; runs when ctest starts.

@@ -28,6 +28,7 @@ sm_<n> such as sm_80, total_memory=<size>, free_memory=<size>, each at most once
   set(WORKING_DIRECTORY "a directory (default: the current binary directory)")
   set(CONFIGURATIONS "one or more names of configurations such as Release, none of them empty")
   set(GRANULARITY "case, class or executable (default: case)")
+  set(ISOLATION "worker or process (default: process)")
   set(EXTRA_ARGS "arguments of the executable")
   set(DISCOVERY_EXTRA_ARGS "arguments of the executable, for the listing only")
   set(TEST_PREFIX "the text that names of entries begin with")

@@ -40,7 +40,7 @@ function(_gputest_test_command program target program_index command_end result h
     return()
   endif()
 
-  _gputest_build_launcher()
+  _gputest_build_program(gputest::cli)
   set(launcher "$<TARGET_FILE:gputest::cli>" run --)
   if(target STREQUAL "")
     list(JOIN launcher " " launcher)
@@ -83,11 +83,11 @@ function(_gputest_fail_for_want_of_launcher program)
   _gputest_fail("COMMAND \"${program}\" needs the launcher, but there is no target gputest::cli here. Build gputest with GPUTEST_BUILD_CLI=ON, call find_package(gputest) in this directory or above, or link the command with gputest::main or gputest::catch2. If it has a main() of its own that ends with gputest::run_all_tests(), write LAUNCHER off.")
 endfunction()
 
-# Makes `all` build the launcher even if gputest is a subdirectory that `all` leaves out.
-function(_gputest_build_launcher)
-  get_target_property(imported gputest::cli IMPORTED)
+# Makes `all` build a program of gputest's even if gputest is a subdirectory that `all` leaves out.
+function(_gputest_build_program program)
+  get_target_property(imported ${program} IMPORTED)
   if(NOT imported)
-    get_target_property(tool gputest::cli ALIASED_TARGET)
+    get_target_property(tool ${program} ALIASED_TARGET)
     set_property(TARGET ${tool} PROPERTY EXCLUDE_FROM_ALL OFF)
   endif()
 endfunction()

@@ -76,6 +76,10 @@ public:
   /// The CTest entry. If several ranks share a lease, its request is this process's part of it after enter().
   [[nodiscard]] const Entry& entry() const;
 
+  /// The CTest entry whose tests are leased for from now on, in a process that runs one entry's after another's. Throws
+  /// InvalidSetting as the constructor does. Not while a lease is held.
+  void set_entry(Entry entry);
+
   /// Whether the devices are enough and have what `request` says, without leasing; else the skip that says what they
   /// lack. While several tests share a lease, also the skip after a problem that outlasts its test (see examine()).
   /// Throws LedgerError, and InvalidSetting as lease() does. `who` is the test's name in messages.

@@ -37,6 +37,13 @@ public:
   /// its end the process writes what runs, and is killed. Does nothing the second time. begin() does this.
   void start_time_limit() noexcept;
 
+  /// The next run of tests is of another entry: reads GPUTEST_ENTRY, GPUTEST_TEST and GPUTEST_TIMEOUT again, and
+  /// forgets the run before it.
+  void begin_next_case() noexcept;
+
+  /// The time that GPUTEST_TIMEOUT gives is no longer counted.
+  void end_time_limit() noexcept;
+
   /// The tests begin. If they fail and the exit code is 0, `result` is what main() should have returned, as a message
   /// quotes it: `gputest::run_all_tests()`. The last run of a process counts; while one runs, no other begins.
   void begin(const std::string& result) noexcept;

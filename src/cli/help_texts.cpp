@@ -38,6 +38,9 @@ Settings (environment variables; options take precedence):
   GPUTEST_TIMEOUT      seconds that a test process may run, waiting left out; 'gputest run' by itself does not
                        count them for its command                                    default none
   GPUTEST_RUN_MODE     auto, serial or parallel: how ctest runs tests               default auto
+  GPUTEST_ISOLATION    process: cases of gpu_discover_tests(ISOLATION worker) run in processes of their own  default worker
+  GPUTEST_DEPENDENCE   fail: a case that passes alone and failed after others is a failure  default show
+  GPUTEST_CASES        filters as 'A.first;B.second': an executable runs these cases one after another   default none
   GPUTEST_SCHEDULING   auto, ctest or ledger: whether ctest schedules tests by their memory    default auto
   GPUTEST_MEMORY_RESOURCE  auto, pool or malloc: gputest::memory_resource           default auto
   GPUTEST_KEEPS        what a test may leave allocated of each device, such as 64MiB  default nothing
@@ -56,6 +59,7 @@ gputest uses only GPUs that CUDA_VISIBLE_DEVICES allows. It sets CUDA_VISIBLE_DE
 (the parent lease) for the commands that it starts, and GPUTEST_ENTRY, as gpu_add_test() does, to know how tests ended.
 In an entry it also sets GPUTEST_METER_FILE and CUDA_INJECTION64_PATH, to know what the command's processes allocate.
 gpu_add_test() also sets GPUTEST_DEFAULT_LOG, which GPUTEST_LOG overrides.
+Workers have GPUTEST_WORKER.
 )";
 
 constexpr auto run_text =

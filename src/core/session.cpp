@@ -116,6 +116,12 @@ public:
   [[nodiscard]] const std::vector<Device>& devices() const { return session_.devices(); }
   [[nodiscard]] const Entry& entry() const { return session_.entry(); }
 
+  void set_entry(Entry entry) {
+    check_request(entry.request, "the CTest entry");
+    const std::lock_guard guard{mutex_};
+    session_.set_entry(std::move(entry));
+  }
+
   Outcome check(const Request& request, const std::string& who) {
     check_request(request, who);
     const std::lock_guard guard{mutex_};
@@ -307,6 +313,8 @@ Outcome Session::enter_in_place_of_parent(const Plan& plan) { return leasing_->e
 const std::vector<Device>& Session::devices() const { return leasing_->devices(); }
 
 const Entry& Session::entry() const { return leasing_->entry(); }
+
+void Session::set_entry(Entry entry) { leasing_->set_entry(std::move(entry)); }
 
 Outcome Session::check(const Request& request, const std::string& who) { return leasing_->check(request, who); }
 

@@ -124,6 +124,7 @@ std::vector<ListedTest> without_duplicates(const std::vector<ListedTest>& tests)
       auto& first = kept[found->second];
       first.request = most_of(first.request, test.request);
       first.disabled = first.disabled && test.disabled;
+      first.alone = first.alone.empty() ? test.alone : first.alone;
     }
   }
   return kept;
@@ -145,7 +146,8 @@ void write_test_list(const std::string& file, const std::vector<ListedTest>& tes
         << quoted(printable(test.test)) << ' ' << quoted(printable(test.value_index)) << ' '
         << quoted(printable(test.value)) << ' '
         << quoted(test.file.empty() ? "" : printable(test.file) + ":" + std::to_string(test.line)) << ' '
-        << (test.disabled ? "DISABLED" : "ENABLED") << ' ' << text_of(test.request) << ")\n";
+        << (test.disabled ? "DISABLED" : "ENABLED") << ' ' << text_of(test.request) << ' ' << quoted(test.alone)
+        << ")\n";
   }
   out << "gputest_listed_all(" << kept.size() << ")\n";
   out.close();

@@ -8,6 +8,7 @@
 #include "platform/process.hpp"
 #include "platform/process_end.hpp"
 #include "platform/report_file.hpp"
+#include "platform/time_limit.hpp"
 #include "session/messages.hpp"
 #include "settings/settings.hpp"
 
@@ -39,6 +40,15 @@ struct TestRun::State {
   bool watches_exit = false;
   bool any_began = false;    ///< of the tests
   std::optional<Bytes> peak; ///< the most that a test has allocated of a device; nullopt: not known
+
+  void read_entry() {
+    watcher = settings::parse_entry_watcher(platform::read_variable);
+    name = settings::parse_entry_name(platform::read_variable);
+    limit = core::TimeLimit::take();
+    if (watcher.any()) {
+      platform::remove_variable("GPUTEST_ENTRY");
+    }
+  }
 
   void report(core::ReportWord word, const std::string& text = "") const {
     if (!watcher.report.empty()) {
@@ -107,14 +117,7 @@ struct TestRun::State {
   }
 };
 
-TestRun::TestRun() : state_{std::make_shared<State>()} {
-  state_->watcher = settings::parse_entry_watcher(platform::read_variable);
-  state_->name = settings::parse_entry_name(platform::read_variable);
-  state_->limit = core::TimeLimit::take();
-  if (state_->watcher.any()) {
-    platform::remove_variable("GPUTEST_ENTRY");
-  }
-}
+TestRun::TestRun() : state_{std::make_shared<State>()} { state_->read_entry(); }
 
 TestRun& TestRun::of_process() {
   static auto& run = *new TestRun; // NOLINT(cppcoreguidelines-owning-memory): used at exit, so never destroyed
@@ -128,6 +131,28 @@ void TestRun::start_time_limit() noexcept try {
   if (state_->limit) {
     state_->limit->start(state_->name, state_->watcher.ctest);
   }
+} catch (const std::exception& error) {
+  session::tell(error.what());
+}
+
+void TestRun::begin_next_case() noexcept try {
+  const std::lock_guard guard{state_->mutex};
+  platform::end_time_limit();
+  state_->running = false;
+  state_->last_end.reset();
+  state_->test.clear();
+  state_->refused.clear();
+  state_->any_began = false;
+  state_->peak.reset();
+  state_->read_entry();
+  meter::RunLog::of_process().configure(settings::of_process().log, state_->name);
+} catch (const std::exception& error) {
+  session::tell(error.what());
+}
+
+void TestRun::end_time_limit() noexcept try {
+  const std::lock_guard guard{state_->mutex};
+  platform::end_time_limit();
 } catch (const std::exception& error) {
   session::tell(error.what());
 }

@@ -84,19 +84,27 @@ void record_memory(const Findings& findings) {
 }
 
 template <class Function>
-void for_each_to_run(const ::testing::TestSuite& suite, Function function) {
-  for (int t = 0; t < suite.total_test_count(); ++t) {
-    if (const auto& test = *suite.GetTestInfo(t); test.should_run() && std::string{suite.name()} != misnamed_suite) {
-      function(suite, test);
-    }
+void for_each_test(const ::testing::TestSuite& suite, Function function) {
+  for (int t = 0; t < suite.total_test_count() && std::string{suite.name()} != misnamed_suite; ++t) {
+    function(suite, *suite.GetTestInfo(t));
   }
 }
 
 template <class Function>
-void for_each_to_run(const ::testing::UnitTest& unit_test, Function function) {
+void for_each_test(const ::testing::UnitTest& unit_test, Function function) {
   for (int s = 0; s < unit_test.total_test_suite_count(); ++s) {
-    for_each_to_run(*unit_test.GetTestSuite(s), function);
+    for_each_test(*unit_test.GetTestSuite(s), function);
   }
+}
+
+/// `tests`: a suite, or all of them.
+template <class Tests, class Function>
+void for_each_to_run(const Tests& tests, Function function) {
+  for_each_test(tests, [&](const ::testing::TestSuite& suite, const ::testing::TestInfo& test) {
+    if (test.should_run()) {
+      function(suite, test);
+    }
+  });
 }
 
 bool any_uses_gpu(const ::testing::UnitTest& unit_test) {
@@ -148,6 +156,21 @@ CurrentSession& CurrentSession::instance() {
   return current;
 }
 
+void CurrentSession::begin_case() {
+  runs_case_by_case_ = true;
+  selected_ = skipped_ = skipped_by_gputest_ = ran_ = 0;
+  failed_ = forbidden_ = false;
+  end_.reset();
+  suite_request_.reset();
+  set_up_of_suite_.clear();
+  out_of_memory_.clear();
+  if (session_) {
+    session_->set_entry(entry_from_environment());
+  } else {
+    begun_ = false; // the cases before used no GPU
+  }
+}
+
 void CurrentSession::begin_program() {
   failed_ = false;
   end_.reset();
@@ -178,11 +201,19 @@ void CurrentSession::begin(const ::testing::UnitTest& unit_test) {
 Plan CurrentSession::plan_for(const ::testing::UnitTest& unit_test) const {
   Plan plan;
   plan.filter_option = "--gtest_filter=";
-  for_each_to_run(unit_test, [&](const ::testing::TestSuite& suite, const ::testing::TestInfo& test) {
+  const auto add = [&](const ::testing::TestSuite& suite, const ::testing::TestInfo& test) {
     if (uses_gpu(suite, test) && contradiction_of(suite, test).empty()) {
       add_to(plan, suite, test);
     }
-  });
+  };
+  for_each_to_run(unit_test, add);
+  if (runs_case_by_case_) {
+    for_each_test(unit_test, [&](const ::testing::TestSuite& suite, const ::testing::TestInfo& test) {
+      if (!test.should_run() && why_alone(suite, test, session_->entry().request).empty()) {
+        add(suite, test);
+      }
+    });
+  }
   return plan;
 }
 

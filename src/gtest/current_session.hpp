@@ -31,6 +31,11 @@ class CurrentSession {
 public:
   static CurrentSession& instance();
 
+  /// The tests that run next are another entry's, in a process that runs one case after another. It keeps its devices,
+  /// and has its place in the ledger for all cases of the executable that may run so. Throws Error if a setting of the
+  /// entry cannot be used.
+  void begin_case();
+
   /// Before anything else of the program's: its tests begin.
   void begin_program();
 
@@ -93,6 +98,7 @@ private:
   [[nodiscard]] TestRun::End how_it_ended(bool failed) const;
 
   bool begun_ = false;
+  bool runs_case_by_case_ = false;
   int selected_ = 0;
   int skipped_ = 0;
   int skipped_by_gputest_ = 0;

@@ -249,6 +249,20 @@ Request known_request(const TestSuite& suite, const TestInfo& test, const Reques
   return resolve(of_suite.suite_lease ? Needs{} : needs_of_test(test), of_suite, fixture_of(suite).memory_class, entry);
 }
 
+std::string why_alone(const TestSuite& suite, const TestInfo& test, const Request& entry) {
+  if (std::string{suite.name()}.find("DeathTest") != std::string::npos) { // as GoogleTest asks them to be called
+    return "it is a death test";
+  }
+  if (!uses_gpu(suite, test)) {
+    return {};
+  }
+  const auto request = known_request(suite, test, entry);
+  return request.memory_class == MemoryClass::large ? "it is large"
+         : request.gpus > 1                         ? "it needs several GPUs"
+         : request.heap > Bytes{}                   ? "it sets the device heap"
+                                                    : "";
+}
+
 void remember_fixture(const TestSuite& suite, const SuiteFixture& fixture) { built_fixtures()[suite.name()] = fixture; }
 
 bool has_set_up(const TestSuite& suite) {

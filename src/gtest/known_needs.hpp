@@ -49,6 +49,11 @@ struct SuiteFixture {
 [[nodiscard]] Request known_request(const ::testing::TestSuite& suite, const ::testing::TestInfo& test,
                                     const Request& entry);
 
+/// Why a test has to run in a process of its own, such as `it is a death test`; empty: it need not. `entry` is as for
+/// known_request().
+[[nodiscard]] std::string why_alone(const ::testing::TestSuite& suite, const ::testing::TestInfo& test,
+                                    const Request& entry);
+
 /// Records the fixture of a suite, once it was constructed.
 void remember_fixture(const ::testing::TestSuite& suite, const SuiteFixture& fixture);
 

@@ -87,6 +87,7 @@ ListedTest describe(const TestSuite& suite, const TestInfo& test, const std::vec
   if (uses_gpu(suite, test)) {
     listed.request = known_request(suite, test, entry);
   }
+  listed.alone = why_alone(suite, test, entry);
   return listed;
 }
 

@@ -4,7 +4,9 @@
 #include "current_session.hpp"
 #include "listing.hpp"
 
+#include <gputest/error.hpp>
 #include <gputest/test_list.hpp>
+#include <gputest/worker.hpp>
 
 namespace gputest {
 
@@ -33,6 +35,23 @@ void register_misnamed_annotations() {
                             });
   }
   misnamed_are_tests = true;
+}
+
+/// Runs each case as a process of its own would: with its environments, and its suite's SetUpTestSuite().
+int run_cases(detail::Worker& worker) {
+  auto& current = CurrentSession::instance();
+  while (const auto filter = worker.next_case()) {
+    try {
+      current.begin_case();
+    } catch (const Error& error) {
+      worker.refuse(error.what());
+      continue;
+    }
+    GTEST_FLAG_SET(filter, *filter);
+    current.begin_program();
+    worker.end_case(current.exit_code(RUN_ALL_TESTS()));
+  }
+  return worker.exit_code();
 }
 
 } // namespace
@@ -99,6 +118,9 @@ int run_all_tests() {
       return CurrentSession::fail_without_tests("GPUTEST_LIST_FILE is set, with which they are only listed. Unset it");
     }
     return detail::list_tests(*::testing::UnitTest::GetInstance(), *file);
+  }
+  if (auto* const worker = detail::Worker::of_process()) {
+    return run_cases(*worker);
   }
   CurrentSession::instance().begin_program(); // GoogleTest may end the process before it calls a listener
   return CurrentSession::instance().exit_code(RUN_ALL_TESTS());

@@ -31,9 +31,15 @@ bool is_ctest(const std::string& path) {
   return name == "ctest" || name == "ctest3"; // as some distributions call it beside an older one
 }
 
+pid_t& ctest_of_worker() {
+  static pid_t pid = 0;
+  return pid;
+}
+
 // The nearest ancestor that runs tests. One that only runs `--build-and-test` may itself be a test of another.
 std::optional<Ctest> nearest_ctest(pid_t child) {
-  for (auto pid = parent_of(child); pid; pid = parent_of(*pid)) {
+  const auto first = ctest_of_worker() > 0 && child == own_pid() ? std::optional{ctest_of_worker()} : parent_of(child);
+  for (auto pid = first; pid; pid = parent_of(*pid)) {
     Arguments command = command_line_of(*pid);
     if (command.empty())
       continue;
@@ -147,6 +153,8 @@ policy::CtestSighting look_for_ctest_above(pid_t child) {
 }
 
 } // namespace
+
+void set_ctest_of_process(pid_t ctest) { ctest_of_worker() = ctest; }
 
 policy::CtestSighting look_for_ctest() {
   try {

@@ -18,6 +18,9 @@ namespace gputest::platform {
 /// answer depends on it.
 [[nodiscard]] policy::CtestSighting look_for_ctest();
 
+/// This process works for that ctest, which has not started it: a worker. Not while other threads look for a ctest.
+void set_ctest_of_process(pid_t ctest);
+
 /// Whether the ctest that started a process has a resource spec file of its user's.
 enum class UsersResourceSpec {
   none,     ///< or no ctest has started it

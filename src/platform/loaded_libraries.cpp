@@ -1,11 +1,32 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "platform/loaded_libraries.hpp"
 
+#include "platform/process.hpp"
+
 #include <cstddef>
 
 #include <link.h>
+#include <sys/stat.h>
 
 namespace gputest::platform {
+
+namespace {
+
+std::string state_of(const std::string& path) {
+  struct stat file {};
+  if (::stat(path.c_str(), &file) != 0) {
+    return "none";
+  }
+  std::string state;
+  for (const auto part :
+       {static_cast<long long>(file.st_dev), static_cast<long long>(file.st_ino), static_cast<long long>(file.st_size),
+        static_cast<long long>(file.st_mtim.tv_sec), static_cast<long long>(file.st_mtim.tv_nsec)}) {
+    state += std::to_string(part) + " ";
+  }
+  return state;
+}
+
+} // namespace
 
 std::vector<std::string> loaded_libraries() {
   std::vector<std::string> files;
@@ -18,6 +39,25 @@ std::vector<std::string> loaded_libraries() {
   };
   dl_iterate_phdr(add, &files);
   return files;
+}
+
+FileStates states_of_program() {
+  FileStates files;
+  for (const auto& library : loaded_libraries()) {
+    files.emplace(library, state_of(library));
+  }
+  const auto executable = executable_of(own_pid()).value_or("");
+  files.emplace(executable, state_of(executable));
+  return files;
+}
+
+std::string change_of(const FileStates& files) {
+  for (const auto& [path, state] : files) {
+    if (state_of(path) != state) {
+      return path;
+    }
+  }
+  return {};
 }
 
 } // namespace gputest::platform

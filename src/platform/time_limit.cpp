@@ -232,11 +232,32 @@ void start_time_limit(nanoseconds limit, const TimeLimitText& text, std::chrono:
   action.sa_sigaction = handle;
   action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
   ::sigfillset(&action.sa_mask);
-  ::sigaction(time_is_over, &action, &for_handler.former);
+  struct sigaction former {};
+  ::sigaction(time_is_over, &action, &former);
+  if ((former.sa_flags & SA_SIGINFO) == 0 || former.sa_sigaction != handle) { // else it is there since an earlier call
+    for_handler.former = former;
+  }
   let_signal_in();
   counter().pid = ::getpid();
   counter().left = limit;
   count();
+}
+
+void end_time_limit() {
+  if (!is_limited()) {
+    return;
+  }
+  const std::lock_guard guard{counter().mutex};
+  auto phase = for_handler.phase.load();
+  if (phase == Phase::over || !for_handler.phase.compare_exchange_strong(phase, Phase::none)) {
+    return;
+  }
+  ::timer_delete(for_handler.message_timer);
+  ::timer_delete(for_handler.kill_timer);
+  counter().pid = 0;
+  counter().pauses = 0;
+  counter().not_counted = nanoseconds{0};
+  for_handler.seconds_not_counted = 0;
 }
 
 void set_time_limit_text(const TimeLimitText& text) {

@@ -19,8 +19,12 @@ struct TimeLimitText {
 /// to standard output, as far as no thread is printing. The process is killed `delay` after the text. If it cannot be
 /// written, because every thread blocks SIGXCPU or something else handles it, the process is killed 2 s after the
 /// limit. Forked processes and programs after exec() have no limit, and are ended with their parent. Only the first
-/// call counts. Throws Error if there are no timers.
+/// call counts, until end_time_limit(). Throws Error if there are no timers.
 void start_time_limit(std::chrono::nanoseconds limit, const TimeLimitText& text, std::chrono::milliseconds delay);
+
+/// Takes the limit back, in the process that has it: the next call of start_time_limit() counts. Does nothing if the
+/// time is over.
+void end_time_limit();
 
 /// Replaces the text. Does nothing before start_time_limit(). Thread-safe.
 void set_time_limit_text(const TimeLimitText& text);

@@ -36,6 +36,11 @@ Session::Session(Settings settings, Entry entry, std::string program, Overhead::
 
 Session::~Session() { release(); }
 
+void Session::set_entry(Entry entry) {
+  entry_ = std::move(entry);
+  admitted_ = false;
+}
+
 std::string Session::release(Bytes managed, const std::vector<backend::DeviceUsage>& left) noexcept {
   if (!holds_ && !parent_lease_) {
     return {};

@@ -141,6 +141,9 @@ public:
   /// The CTest entry. If several processes share a lease, its request is this process's part of it.
   [[nodiscard]] const Entry& entry() const { return entry_; }
 
+  /// That of the tests from now on. Not for a process that shares a lease.
+  void set_entry(Entry entry);
+
 private:
   [[nodiscard]] std::string ledger_folder() const;
   Outcome no_gpu(const std::string& why);

@@ -8,15 +8,21 @@
 #include <gputest/error.hpp>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <initializer_list>
 #include <mutex>
+#include <sstream>
 #include <string_view>
 #include <utility>
 
 namespace gputest::settings {
 
 namespace {
+
+/// What gputest-client reads, which links nothing of this: a wrong value is an error of the test's.
+constexpr std::array<std::pair<const char*, std::array<const char*, 2>>, 2> settings_of_client{
+    {{"GPUTEST_ISOLATION", {"worker", "process"}}, {"GPUTEST_DEPENDENCE", {"show", "fail"}}}};
 
 bool parse_switch(const ReadVariable& read, const char* name) {
   const auto value = read(name);
@@ -182,6 +188,10 @@ Settings parse_settings(const ReadVariable& read) {
                                                   {"serial", RunModeSetting::serial},
                                                   {"parallel", RunModeSetting::parallel}});
   static_cast<void>(parse_scheduling(read)); // a wrong one is an error in tests too
+  static_cast<void>(parse_worker(read));
+  for (const auto& [name, words] : settings_of_client) {
+    static_cast<void>(parse_word<int>(text_of(read, name, words[0]), name, {{words[0], 0}, {words[1], 1}}));
+  }
   settings.forbid_skip = parse_forbid_skip(text_of(read, "GPUTEST_FORBID_SKIP", "0"));
   settings.require_gpu = parse_switch(read, "GPUTEST_REQUIRE_GPU") || settings.forbid_skip != ForbidSkip::no;
   const char* const visible = "CUDA_VISIBLE_DEVICES";
@@ -223,6 +233,18 @@ Scheduling parse_scheduling(const ReadVariable& read) {
   return parse_word<Scheduling>(
       text_of(read, name, "auto"), name,
       {{"auto", Scheduling::automatic}, {"ctest", Scheduling::ctest}, {"ledger", Scheduling::ledger}});
+}
+
+WorkerRequest parse_worker(const ReadVariable& read) {
+  WorkerRequest request;
+  request.channel = text_of(read, "GPUTEST_WORKER", "");
+  std::istringstream list{text_of(read, "GPUTEST_CASES", "")};
+  for (std::string filter; std::getline(list, filter, ';');) {
+    if (!filter.empty()) {
+      request.cases.push_back(filter);
+    }
+  }
+  return request;
 }
 
 EntryWatcher parse_entry_watcher(const ReadVariable& read) {

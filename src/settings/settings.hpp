@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 namespace gputest::settings {
 
@@ -82,6 +83,15 @@ struct MeterOfLauncher {
 
 /// What entry_from_environment() does, with an environment of the caller's.
 [[nodiscard]] Entry parse_entry(const ReadVariable& read);
+
+/// What makes a process run one case after another.
+struct WorkerRequest {
+  std::string channel;            ///< GPUTEST_WORKER: the keeper's socket, `<version>:<descriptor>:<ctest's pid>`
+  std::vector<std::string> cases; ///< GPUTEST_CASES: filters, one after another
+};
+
+/// Reads GPUTEST_WORKER and GPUTEST_CASES, `Suite.first;Suite.second`.
+[[nodiscard]] WorkerRequest parse_worker(const ReadVariable& read);
 
 /// The value of GPUTEST_LIST_FILE; nullopt if it is not set or empty.
 [[nodiscard]] std::optional<std::string> test_list_file();

@@ -136,7 +136,11 @@ protected:
   [[nodiscard]] std::multiset<std::string> tests_run_by(std::vector<std::string> command) const {
     auto environment = environment_;
     environment["GPUTEST_LARGE"] = "wait";
-    const auto out = ChildProcess{std::move(command), environment}.finish().out;
+    return tests_in(ChildProcess{std::move(command), environment}.finish().out);
+  }
+
+  /// The tests that an output says were run.
+  [[nodiscard]] static std::multiset<std::string> tests_in(const std::string& out) {
     std::multiset<std::string> all;
     const std::string mark = "@ran ";
     for (auto at = out.find(mark); at != std::string::npos; at = out.find(mark, at + 1)) {
@@ -167,6 +171,24 @@ TEST_F(Discovery, makes_one_entry_of_each_test_which_runs_it_and_no_other) {
     of_entries.insert(ran.begin(), ran.end());
   }
   EXPECT_EQ(of_entries, own);
+}
+
+TEST_F(Discovery, has_each_test_run_once_by_workers_or_alone) {
+  configure("add_executable(gputest::client IMPORTED)\n"
+            "set_target_properties(gputest::client PROPERTIES IMPORTED_LOCATION \"" DISCOVERY_CLIENT "\")\n"
+            "gpu_discover_tests(tests ISOLATION worker)\n");
+  const auto all = entries();
+  EXPECT_EQ(all.at("Plain.first").command.front(), DISCOVERY_CLIENT);
+  EXPECT_EQ(all.at("Large.test").command.at(1), "--alone=it is large");
+  EXPECT_EQ(all.at("Medium.says_devices").command.at(1), "--alone=it needs several GPUs");
+  const auto ran_by = [&](const std::string& isolation) {
+    set("GPUTEST_ISOLATION", isolation);
+    const auto ended = ctest({"-V"});
+    EXPECT_EQ(ended.exit_code, 0) << ended.out;
+    EXPECT_THAT(ended.out, Not(HasSubstr("runs in another process"))); // nothing was taken for a change
+    return tests_in(ended.out);
+  };
+  EXPECT_EQ(ran_by("worker"), ran_by("process"));
 }
 
 TEST_F(Discovery, names_entries_after_types_and_values) {

@@ -50,13 +50,13 @@ TEST_F(TestList, makes_one_of_tests_with_one_filter_which_needs_the_most_of_any)
   const auto list = written({test("a:b", request(1_GiB, 1)), test("a-b", std::nullopt), test("a*b", request(64_MiB, 2)),
                              test("a]b", request(3_GiB, 1))});
   EXPECT_THAT(list, HasSubstr("gputest_listed_test([[Sort.a?b]] [[Sort]] [[]] [[]] [[a:b]] [[]] [[]] [[]] ENABLED "));
-  EXPECT_THAT(list, HasSubstr(" 3GiB 2)\ngputest_listed_all(1)\n"));
+  EXPECT_THAT(list, HasSubstr(" 3GiB 2 [[]])\ngputest_listed_all(1)\n"));
 }
 
 TEST_F(TestList, makes_a_disabled_one_of_tests_with_one_filter_only_if_all_are) {
   auto disabled = test("a:b", std::nullopt);
   disabled.disabled = true;
-  EXPECT_THAT(written({disabled, disabled}), HasSubstr(" DISABLED host any 1)"));
+  EXPECT_THAT(written({disabled, disabled}), HasSubstr(" DISABLED host any 1 [[]])"));
   EXPECT_THAT(written({disabled, test("a-b", std::nullopt)}), Not(HasSubstr("DISABLED")));
 }
 

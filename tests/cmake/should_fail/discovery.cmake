@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The arguments of gpu_discover_tests().
-set(keywords "GRANULARITY, MEMORY, GPUS, HEAP, KEEPS, LARGE, LAUNCHER, TIMEOUT, WAIT_LIMIT, WORKING_DIRECTORY, TEST_PREFIX, TEST_SUFFIX, TEST_FILTER, TEST_LIST, XML_OUTPUT_DIR, DISCOVERY_TIMEOUT, DISCOVERY_MODE, REQUIRES, LABELS, EXTRA_ARGS, DISCOVERY_EXTRA_ARGS, PROPERTIES, NO_PRETTY_TYPES, NO_PRETTY_VALUES")
+set(keywords "GRANULARITY, ISOLATION, MEMORY, GPUS, HEAP, KEEPS, LARGE, LAUNCHER, TIMEOUT, WAIT_LIMIT, WORKING_DIRECTORY, TEST_PREFIX, TEST_SUFFIX, TEST_FILTER, TEST_LIST, XML_OUTPUT_DIR, DISCOVERY_TIMEOUT, DISCOVERY_MODE, REQUIRES, LABELS, EXTRA_ARGS, DISCOVERY_EXTRA_ARGS, PROPERTIES, NO_PRETTY_TYPES, NO_PRETTY_VALUES")
 
 should_pass(a_whole_call [[gpu_discover_tests(exe GRANULARITY class MEMORY 3GiB GPUS 2 HEAP 64MiB KEEPS 64MiB REQUIRES sm_80 LARGE wait LAUNCHER on TIMEOUT 2.5
   WAIT_LIMIT 1h LABELS a b EXTRA_ARGS --flag "" WORKING_DIRECTORY / TEST_PREFIX "" TEST_SUFFIX s TEST_FILTER A.* TEST_LIST list
@@ -27,6 +27,14 @@ should_fail(keyword_twice [[gpu_discover_tests(exe MEMORY small MEMORY large)]]
   "gpu_discover_tests(exe): MEMORY is given twice. Give it once; if the word is an argument of the program, write $<1:MEMORY>.")
 should_fail(wrong_granularity [[gpu_discover_tests(exe GRANULARITY suite)]]
   "gpu_discover_tests(exe): GRANULARITY \"suite\" is unknown; allowed: case, class or executable (default: case).")
+should_fail(wrong_isolation [[gpu_discover_tests(exe ISOLATION thread)]]
+  "gpu_discover_tests(exe): ISOLATION \"thread\" is unknown; allowed: worker or process (default: process).")
+should_fail(worker_of_several_cases [[gpu_discover_tests(exe GRANULARITY class ISOLATION worker)]]
+  "gpu_discover_tests(exe): ISOLATION worker is for entries of one case, and GRANULARITY is class; allowed: worker or process (default: process).")
+should_fail(worker_with_launcher [[gpu_discover_tests(exe LAUNCHER on ISOLATION worker)]]
+  "gpu_discover_tests(exe): ISOLATION worker is for executables that take their memory themselves, and LAUNCHER is on; allowed: worker or process (default: process).")
+should_fail(worker_without_client [[gpu_discover_tests(exe ISOLATION worker)]]
+  "gpu_discover_tests(exe): ISOLATION worker, but there is no target gputest::client here. Call find_package(gputest) in this directory or above, or leave ISOLATION out.")
 should_fail(wrong_memory [[gpu_discover_tests(exe MEMORY 3)]]
   "gpu_discover_tests(exe): MEMORY \"3\" is neither a class nor a size; allowed: small, medium, large, or a size from 1B to 1024TiB such as 3GiB or 1.5GiB, with at most 3 decimals and one of the units B, KiB, MiB, GiB, TiB (default: small).")
 should_fail(wrong_launcher [[gpu_discover_tests(exe LAUNCHER maybe)]]

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "client/alone.hpp"
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace gputest::client {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int skipped = 77;
+constexpr std::chrono::seconds for_search{10};
+
+int failure_of_exec(const std::string& program) {
+  const int error = errno;
+  say("cannot execute " + program + ": " + ::strerror(error)); // NOLINT(concurrency-mt-unsafe): there is one thread
+  return error == ENOENT ? 127 : 126;
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (auto& text : texts) {
+    pointers.push_back(text.data());
+  }
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+int execute(std::vector<std::string> command) {
+  ::execvp(command.front().c_str(), pointers_to(command).data());
+  return failure_of_exec(command.front());
+}
+
+/// Starts a process that does not outlive this one.
+template <class Function>
+pid_t start(Function function) {
+  const pid_t parent = ::getpid();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    std::_Exit(::getppid() == parent ? function() : EXIT_FAILURE);
+  }
+  return child;
+}
+
+/// What GPUTEST_CASES says: these cases one after another, in one process.
+std::string list_of(const std::vector<std::string>& filters) {
+  std::string list;
+  for (auto filter : filters) {
+    for (auto& character : filter) {
+      character = character == ';' ? '?' : character;
+    }
+    list += (list.empty() ? "" : ";") + filter;
+  }
+  return list;
+}
+
+/// Whether the case fails after these, in one process. False also if that is not known by `until`.
+bool fails_after(const TestCase& test, const std::vector<std::string>& before, Clock::time_point until) {
+  auto cases = before;
+  cases.push_back(test.filter);
+  const pid_t child = start([&] {
+    const int null = ::open("/dev/null", O_RDWR);
+    for (int stream = 0; stream <= STDERR_FILENO; ++stream) {
+      ::dup2(null, stream);
+    }
+    std::vector<std::string> command{test.command.front()};
+    command.insert(command.end(), test.arguments.begin(), test.arguments.end());
+    std::vector<std::string> variables{"GPUTEST_CASES=" + list_of(cases)};
+    for (char** entry = environ; *entry != nullptr; ++entry) {
+      if (const std::string assignment{*entry}; assignment.compare(0, 14, "GPUTEST_ENTRY=") != 0) {
+        variables.push_back(assignment);
+      }
+    }
+    ::execve(command.front().c_str(), pointers_to(command).data(), pointers_to(variables).data());
+    return EXIT_SUCCESS;
+  });
+  const int end = child < 0 ? -1 : static_cast<int>(::syscall(SYS_pidfd_open, child, 0));
+  pollfd ended{end, POLLIN, 0};
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
+  const bool in_time = end >= 0 && left.count() > 0 && ::poll(&ended, 1, static_cast<int>(left.count())) > 0;
+  ::close(end);
+  if (child > 0 && !in_time) {
+    ::kill(child, SIGKILL);
+  }
+  int status = 0;
+  return child > 0 && ::waitpid(child, &status, 0) == child && in_time && status != 0 &&
+         !(WIFEXITED(status) && WEXITSTATUS(status) == skipped);
+}
+
+/// The fewest of the cases `before`, found by halving, after which the case still fails. All of them, if it is not seen
+/// to fail after them again.
+std::vector<std::string> find_culprits(const TestCase& test, std::vector<std::string> before) {
+  const auto until = Clock::now() + for_search;
+  while (before.size() > 1) {
+    const auto middle = before.begin() + static_cast<std::ptrdiff_t>(before.size() / 2);
+    std::vector<std::string> later{middle, before.end()};
+    std::vector<std::string> earlier{before.begin(), middle};
+    if (fails_after(test, later, until)) {
+      before = std::move(later);
+    } else if (fails_after(test, earlier, until)) {
+      before = std::move(earlier);
+    } else {
+      break;
+    }
+  }
+  return before;
+}
+
+std::string shell_word(const std::string& word) {
+  constexpr const char* plain = "-_./:=,+@%abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) {
+    return word;
+  }
+  std::string quoted = "'";
+  for (const char character : word) {
+    quoted += character == '\'' ? std::string{"'\\''"} : std::string{character};
+  }
+  return quoted + "'";
+}
+
+std::string command_after(const TestCase& test, std::vector<std::string> before) {
+  std::array<char, 4096> folder{};
+  before.push_back(test.filter);
+  auto line = "cd " + shell_word(::getcwd(folder.data(), folder.size()) == nullptr ? "." : folder.data()) +
+              " && GPUTEST_CASES=" + shell_word(list_of(before)) + " " + shell_word(test.command.front());
+  for (const auto& argument : test.arguments) {
+    line += " " + shell_word(argument);
+  }
+  return line;
+}
+
+} // namespace
+
+void say(const std::string& text) {
+  const auto line = "gputest: " + text + "\n";
+  static_cast<void>(::write(STDERR_FILENO, line.data(), line.size()) < 0);
+}
+
+int become(const TestCase& test, const std::string& why) {
+  if (!why.empty()) {
+    say(test.name + " runs in a process of its own: " + why);
+  }
+  return execute(test.command);
+}
+
+int run_again_alone(const TestCase& test, const std::vector<std::string>& before) {
+  const auto cases = std::to_string(before.size()) + (before.size() == 1 ? " case" : " cases");
+  say(test.name + " failed in a process that had run " + cases +
+      " before it. It runs once more, in a process of its own; the result of that counts");
+  const pid_t child = start([&] { return execute(test.command); });
+  int status = 0;
+  if (child < 0 || ::waitpid(child, &status, 0) != child) {
+    say("failed: it could not be started");
+    return EXIT_FAILURE;
+  }
+  if (status != 0) {
+    return end_as(status);
+  }
+  const auto culprits = find_culprits(test, before);
+  say("dependence: " + test.name + " passed alone, and failed after " + cases +
+      " in one process. It depends on what ran before. To see it: " + command_after(test, culprits));
+  if (test.dependence_fails) {
+    say("failed: that is a failure, because GPUTEST_DEPENDENCE=fail");
+    return EXIT_FAILURE;
+  }
+  return EXIT_SUCCESS;
+}
+
+int end_as(int status) {
+  if (!WIFSIGNALED(status)) {
+    return WEXITSTATUS(status);
+  }
+  const int signal = WTERMSIG(status);
+  const rlimit no_core{0, 0};
+  ::setrlimit(RLIMIT_CORE, &no_core);
+  std::signal(signal, SIG_DFL); // NOLINT(cert-err33-c)
+  sigset_t set{};
+  ::sigemptyset(&set);
+  ::sigaddset(&set, signal);
+  ::sigprocmask(SIG_UNBLOCK, &set, nullptr);
+  ::kill(::getpid(), signal);
+  return 128 + signal;
+}
+
+} // namespace gputest::client

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "client/run_folder.hpp"
+
+#include "client/orphan.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace gputest::client {
+
+namespace {
+
+std::string read_all(int file) {
+  std::string text;
+  std::array<char, 4096> block{};
+  for (;;) {
+    const auto count = file < 0 ? 0 : ::read(file, block.data(), block.size());
+    if (count <= 0) {
+      return text;
+    }
+    text.append(block.data(), static_cast<std::size_t>(count));
+  }
+}
+
+/// The fields of /proc/<pid>/stat after the program's name, which may hold anything.
+std::vector<std::string> stat_of(pid_t pid) {
+  const Descriptor file{::open(("/proc/" + std::to_string(pid) + "/stat").c_str(), O_RDONLY | O_CLOEXEC)};
+  const auto text = read_all(file.number());
+  std::vector<std::string> fields;
+  for (auto at = text.rfind(") "); at != std::string::npos && at + 1 < text.size();) {
+    const auto end = text.find(' ', at + 1);
+    fields.push_back(text.substr(at + 1, end == std::string::npos ? end : end - at - 1));
+    at = end;
+  }
+  return fields; // the first is empty: the blank behind the name
+}
+
+pid_t parent_of(pid_t pid) {
+  const auto fields = stat_of(pid);
+  return fields.size() > 2 ? static_cast<pid_t>(std::strtol(fields[2].c_str(), nullptr, 10)) : 0;
+}
+
+std::string start_of(pid_t pid) {
+  const auto fields = stat_of(pid);
+  return fields.size() > 20 ? fields[20] : "";
+}
+
+bool is_ctest(pid_t pid) {
+  std::array<char, 4096> target{};
+  const auto size = ::readlink(("/proc/" + std::to_string(pid) + "/exe").c_str(), target.data(), target.size() - 1);
+  const std::string path{target.data(), static_cast<std::size_t>(size > 0 ? size : 0)};
+  const auto name = path.substr(path.rfind('/') + 1);
+  return name == "ctest" || name == "ctest3";
+}
+
+/// A folder of this user's own that nobody else can reach. Empty if it is not that.
+Descriptor open_folder(int above, const char* name) {
+  ::mkdirat(above, name, 0700);
+  Descriptor folder{::openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
+  struct stat status {};
+  if (!folder || ::fstat(folder.number(), &status) != 0 || status.st_uid != ::geteuid() ||
+      (status.st_mode & 077) != 0) {
+    return {};
+  }
+  return folder;
+}
+
+/// The end of the names of all runs that this process can see: those of its pid namespace.
+std::string name_of_namespace() {
+  struct stat space {};
+  ::stat("/proc/self/ns/pid", &space);
+  return "-" + std::to_string(space.st_ino);
+}
+
+bool has_ended(const std::string& run_name) {
+  const auto space = name_of_namespace();
+  const auto pid = static_cast<pid_t>(std::strtol(run_name.c_str(), nullptr, 10));
+  return pid > 0 && run_name.size() > space.size() &&
+         run_name.compare(run_name.size() - space.size(), space.size(), space) == 0 &&
+         run_name != std::to_string(pid) + "-" + start_of(pid) + space;
+}
+
+/// Removes what was left behind: by a run that the machine did not outlive, and of crashes that no later case has
+/// shown.
+void remove_leftovers(const Descriptor& workers) {
+  constexpr std::time_t day = 24 * 60 * 60;
+  for (const auto& name : names_in(workers)) {
+    struct stat file {};
+    if (has_ended(name)) {
+      remove_run(workers, name);
+    } else if (name.compare(0, 8, "crashed-") == 0 && ::fstatat(workers.number(), name.c_str(), &file, 0) == 0 &&
+               file.st_mtim.tv_sec + day < std::time(nullptr)) {
+      ::unlinkat(workers.number(), name.c_str(), 0);
+    }
+  }
+}
+
+/// Leaves a process behind that removes the folder of the run when ctest has ended, however it does.
+void remove_at_its_end(const RunFolder& run) {
+  if (!become_an_orphan({run.ctest.number(), run.workers.number()})) {
+    return;
+  }
+  static_cast<void>(::chdir("/") != 0);
+  pollfd ended{run.ctest.number(), POLLIN, 0};
+  while (::poll(&ended, 1, -1) < 0 && errno == EINTR) {
+  }
+  remove_run(run.workers, run.run_name);
+  std::_Exit(EXIT_SUCCESS);
+}
+
+} // namespace
+
+RunFolder open_run_folder(const std::string& identity) {
+  RunFolder found;
+  pid_t ctest = ::getppid();
+  while (ctest > 1 && !is_ctest(ctest)) {
+    ctest = parent_of(ctest);
+  }
+  if (ctest <= 1) {
+    found.problem = "CTest has not started it";
+    return found;
+  }
+  const auto start = start_of(ctest);
+  found.ctest = Descriptor{static_cast<int>(::syscall(SYS_pidfd_open, ctest, 0))};
+  if (!found.ctest || start.empty() || start != start_of(ctest)) {
+    found.problem = "the end of ctest could not be seen here";
+    return found;
+  }
+  found.identity = identity;
+  found.run_name = std::to_string(ctest) + "-" + start + name_of_namespace();
+  const auto home = "/tmp/gputest-" + std::to_string(::geteuid());
+  found.home = open_folder(AT_FDCWD, home.c_str());
+  if (found.home) {
+    found.workers = open_folder(found.home.number(), "workers");
+  }
+  if (found.workers) {
+    const bool is_new = ::mkdirat(found.workers.number(), found.run_name.c_str(), 0700) == 0;
+    found.run = open_folder(found.workers.number(), found.run_name.c_str());
+    if (is_new) {
+      remove_leftovers(found.workers);
+      remove_at_its_end(found);
+    }
+  }
+  if (found.run) {
+    found.folder = open_folder(found.run.number(), identity.c_str());
+  }
+  found.path = home + "/workers/" + found.run_name + "/" + identity;
+  if (!found.folder) {
+    found.problem = found.path + " cannot be used: it has to be this user's own, and closed to others (0700)";
+  }
+  return found;
+}
+
+void let_workers_leave(const RunFolder& run) {
+  constexpr int most_pauses = 2500;
+  constexpr timespec pause{0, 2'000'000};
+  std::vector<Descriptor> idle;
+  for (const auto& identity : names_in(run.run)) {
+    const Descriptor folder{
+        ::openat(run.run.number(), identity.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
+    if (folder) {
+      write_file(folder, "leave", "");
+      idle.emplace_back(::openat(folder.number(), "idle", O_RDWR | O_NOFOLLOW | O_CLOEXEC));
+    }
+  }
+  int pauses = 0;
+  for (const auto& lock : idle) {
+    while (lock && ::flock(lock.number(), LOCK_EX | LOCK_NB) != 0 && pauses++ < most_pauses && !is_ready(run.ctest)) {
+      ::nanosleep(&pause, nullptr);
+    }
+  }
+}
+
+std::string contents_of(const Descriptor& folder, const std::string& name) {
+  const Descriptor file{::openat(folder.number(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC)};
+  return read_all(file.number());
+}
+
+void write_file(const Descriptor& folder, const std::string& name, const std::string& text) {
+  const auto temporary = "new-" + name + "-" + std::to_string(::getpid());
+  const Descriptor file{
+      ::openat(folder.number(), temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600)};
+  if (file && ::write(file.number(), text.data(), text.size()) == static_cast<ssize_t>(text.size())) {
+    ::renameat(folder.number(), temporary.c_str(), folder.number(), name.c_str());
+  }
+}
+
+std::vector<std::string> names_in(const Descriptor& folder) {
+  std::vector<std::string> names;
+  const int again = ::openat(folder.number(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR* const all = again < 0 ? nullptr : ::fdopendir(again);
+  if (all == nullptr) {
+    return names;
+  }
+  while (const dirent* const entry = ::readdir(all)) { // NOLINT(concurrency-mt-unsafe): there is one thread
+    if (std::strcmp(entry->d_name, ".") != 0 && std::strcmp(entry->d_name, "..") != 0) {
+      names.emplace_back(entry->d_name);
+    }
+  }
+  ::closedir(all);
+  return names;
+}
+
+void remove_run(const Descriptor& workers, const std::string& run_name) {
+  const auto open = [](const Descriptor& above, const std::string& name) {
+    return Descriptor{::openat(above.number(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
+  };
+  const auto run = open(workers, run_name);
+  if (!run) {
+    return;
+  }
+  for (const auto& identity : names_in(run)) {
+    if (const auto folder = open(run, identity)) {
+      for (const auto& name : names_in(folder)) {
+        ::unlinkat(folder.number(), name.c_str(), 0);
+      }
+      ::unlinkat(run.number(), identity.c_str(), AT_REMOVEDIR);
+    } else {
+      ::unlinkat(run.number(), identity.c_str(), 0);
+    }
+  }
+  ::unlinkat(workers.number(), run_name.c_str(), AT_REMOVEDIR);
+}
+
+bool is_ready(const Descriptor& descriptor) {
+  pollfd one{descriptor.number(), POLLIN, 0};
+  return ::poll(&one, 1, 0) > 0;
+}
+
+} // namespace gputest::client

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "platform/descriptor.hpp"
+
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+namespace gputest::client {
+
+using platform::Descriptor;
+
+/// Where the clients and keepers of one ctest run meet: `/tmp/gputest-<uid>/workers/<run>/<identity>/`.
+/// Only this user can reach it. It holds:
+///
+/// - `job-<time>-<pid>`: the socket of a client that waits for a worker;
+/// - `keepers`: locked (flock, shared) by each keeper;
+/// - `idle`: locked likewise while a keeper has no case to run; `leave`, once it appears, ends such keepers;
+/// - `took`: the milliseconds that starting a worker took, its first case included;
+/// - `alone`: why this executable cannot have workers, if it cannot.
+///
+/// `start` in the folder of the run is locked by whoever starts a worker. `crashed-<identity>` in the folder above says
+/// how a worker without a case ended, until a client has shown it, or for a day.
+struct RunFolder {
+  std::string path; ///< of the identity's folder
+  std::string identity;
+  std::string run_name; ///< `<ctest's pid>-<start>-<pid namespace>`
+  Descriptor ctest;     ///< a pidfd, readable when ctest has ended
+  Descriptor home;      ///< `gputest-<uid>`
+  Descriptor workers;
+  Descriptor run;
+  Descriptor folder;   ///< of the identity
+  std::string problem; ///< why there is none; empty: there is
+};
+
+/// Finds the ctest above this process, and makes the folders that are missing.
+[[nodiscard]] RunFolder open_run_folder(const std::string& identity);
+
+/// Ends all workers of this run that have no case to run, and those that run one after it: a process is to have devices
+/// for itself. Blocks until those without a case have ended, for some seconds at most.
+void let_workers_leave(const RunFolder& run);
+
+/// All of a small file in a folder; empty if there is none.
+[[nodiscard]] std::string contents_of(const Descriptor& folder, const std::string& name);
+
+/// Replaces a file in a folder as a whole.
+void write_file(const Descriptor& folder, const std::string& name, const std::string& text);
+
+/// The names in a folder, but `.` and `..`.
+[[nodiscard]] std::vector<std::string> names_in(const Descriptor& folder);
+
+/// Removes the folder of a run with all that is in it.
+void remove_run(const Descriptor& workers, const std::string& run_name);
+
+/// Whether the file descriptor is readable, or its other side is gone.
+[[nodiscard]] bool is_ready(const Descriptor& descriptor);
+
+} // namespace gputest::client

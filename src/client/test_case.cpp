@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "client/test_case.hpp"
+
+#include "platform/worker_message.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace gputest::client {
+
+namespace {
+
+bool begins_with(std::string_view text, std::string_view start) { return text.substr(0, start.size()) == start; }
+
+bool belongs_to_case(std::string_view assignment) {
+  return std::any_of(std::begin(platform::variables_of_case), std::end(platform::variables_of_case),
+                     [&](const char* name) { return begins_with(assignment, name); });
+}
+
+/// Whether a debugger, or another tracer, holds this process.
+bool is_traced() {
+  std::array<char, 4096> text{};
+  const int file = ::open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+  const auto count = ::read(file, text.data(), text.size() - 1);
+  ::close(file);
+  const char* const line = count > 0 ? std::strstr(text.data(), "\nTracerPid:\t") : nullptr;
+  return line != nullptr && line[12] != '0';
+}
+
+/// A reason that the environment gives, of this run or of the entry.
+std::string why_alone_by_environment() {
+  if (variable("GPUTEST_ENTRY") != "ctest") {
+    return variable("GPUTEST_ENTRY") == "will_fail" ? "it is expected to fail (WILL_FAIL)" : "CTest has not started it";
+  }
+  if (const auto memory = variable("GPUTEST_MEMORY"); memory == "large") {
+    return "it is large";
+  }
+  if (const auto gpus = variable("GPUTEST_GPUS"); !gpus.empty() && gpus != "1") {
+    return "it needs several GPUs";
+  }
+  if (!variable("GPUTEST_HEAP").empty()) {
+    return "it sets the device heap";
+  }
+  if (!variable("GPUTEST_LEASE_OF").empty()) {
+    return "it runs under a lease of another process (GPUTEST_LEASE_OF)";
+  }
+  for (const char* const rank : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "MPI_LOCALRANKID"}) {
+    if (!variable(rank).empty()) {
+      return std::string{"it is a rank of an MPI program ("} + rank + ")";
+    }
+  }
+  for (const char* const tool : {"CUDA_INJECTION64_PATH", "CUDA_INJECTION32_PATH"}) {
+    if (!variable(tool).empty()) {
+      return std::string{"a tool is attached to it ("} + tool + ")";
+    }
+  }
+  const auto preload = variable("LD_PRELOAD");
+  if (preload.find("anitizer") != std::string::npos || preload.find("vgpreload") != std::string::npos) {
+    return "a tool is attached to it (LD_PRELOAD)";
+  }
+  for (const char* const setting : {"GTEST_OUTPUT", "XML_OUTPUT_FILE", "GTEST_BREAK_ON_FAILURE", "GTEST_FLAGFILE"}) {
+    if (!variable(setting).empty()) {
+      return std::string{setting} + " is set";
+    }
+  }
+  return is_traced() ? "a debugger holds it" : "";
+}
+
+/// Two FNV-1a hashes of what is added, which are enough among things that one user made.
+class Hash {
+public:
+  void add(std::string_view bytes) {
+    for (const char byte : bytes) {
+      add_byte(static_cast<unsigned char>(byte));
+    }
+    add_byte(0);
+  }
+  template <class Number>
+  void add_number(Number number) {
+    const auto value = static_cast<std::uint64_t>(number);
+    for (unsigned shift = 0; shift < 64; shift += 8) {
+      add_byte((value >> shift) & 0xFFU);
+    }
+  }
+  void add_file(const struct stat& file) {
+    add_number(file.st_dev);
+    add_number(file.st_ino);
+    add_number(file.st_size);
+    for (const auto& time : {file.st_mtim, file.st_ctim}) {
+      add_number(time.tv_sec);
+      add_number(time.tv_nsec);
+    }
+  }
+  [[nodiscard]] std::string text() const {
+    constexpr const char* digits = "0123456789abcdef";
+    std::string all;
+    for (const auto half : {first_, second_}) {
+      for (int shift = 60; shift >= 0; shift -= 4) {
+        all += digits[(half >> static_cast<unsigned>(shift)) & 0xFU];
+      }
+    }
+    return all;
+  }
+
+private:
+  void add_byte(std::uint64_t byte) {
+    constexpr std::uint64_t prime = 0x100000001B3U;
+    first_ = (first_ ^ byte) * prime;
+    second_ = (second_ ^ (byte + 0x9E37U)) * prime;
+  }
+
+  std::uint64_t first_ = 0xCBF29CE484222325U;
+  std::uint64_t second_ = 0x84222325CBF29CE4U;
+};
+
+/// What a process inherits and cannot be changed for one case alone.
+void add_inherited(Hash& hash) {
+  hash.add_number(::getuid());
+  hash.add_number(::geteuid());
+  hash.add_number(::getgid());
+  hash.add_number(::getegid());
+  std::array<gid_t, 256> groups{};
+  const int count = ::getgroups(static_cast<int>(groups.size()), groups.data());
+  for (int i = 0; i < count; ++i) {
+    hash.add_number(groups.at(static_cast<std::size_t>(i)));
+  }
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  hash.add_number(mask);
+  for (int resource = 0; resource < RLIM_NLIMITS; ++resource) {
+    rlimit limit{};
+    ::getrlimit(static_cast<__rlimit_resource>(resource), &limit);
+    hash.add_number(limit.rlim_cur);
+    hash.add_number(limit.rlim_max);
+  }
+  cpu_set_t processors{};
+  ::sched_getaffinity(0, sizeof processors, &processors);
+  hash.add({reinterpret_cast<const char*>(&processors), sizeof processors}); // NOLINT
+  hash.add_number(::getpriority(PRIO_PROCESS, 0));
+  sigset_t blocked{};
+  ::sigprocmask(SIG_BLOCK, nullptr, &blocked);
+  for (int signal = 1; signal < NSIG; ++signal) {
+    struct sigaction action {};
+    ::sigaction(signal, nullptr, &action);
+    hash.add_number((::sigismember(&blocked, signal) == 1 ? 1 : 0) + (action.sa_handler == SIG_IGN ? 2 : 0));
+  }
+  for (const char* const space : {"mnt", "net", "ipc", "uts", "cgroup"}) {
+    struct stat file {};
+    ::stat((std::string{"/proc/self/ns/"} + space).c_str(), &file);
+    hash.add_number(file.st_ino);
+  }
+}
+
+} // namespace
+
+std::string variable(const char* name) {
+  const auto length = std::strlen(name);
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    if (std::strncmp(*entry, name, length) == 0 && (*entry)[length] == '=') {
+      return *entry + length + 1;
+    }
+  }
+  return {};
+}
+
+TestCase read_test_case(std::vector<std::string> arguments) {
+  TestCase test;
+  if (!arguments.empty() && begins_with(arguments.front(), "--alone=")) {
+    test.why_alone = arguments.front().substr(std::strlen("--alone="));
+    arguments.erase(arguments.begin());
+  }
+  test.command = std::move(arguments);
+  for (std::size_t i = 1; i < test.command.size(); ++i) {
+    const auto& argument = test.command[i];
+    const auto value = argument.substr(std::min(argument.find('=') + 1, argument.size()));
+    if (begins_with(argument, "--gtest_filter=")) {
+      test.filter = value;
+    } else if (begins_with(argument, "--gtest_output=")) {
+      const auto colon = value.find(':');
+      test.report_format = value.substr(0, colon);
+      test.report = colon == std::string::npos ? "" : value.substr(colon + 1);
+      if (test.report.empty() || test.report.back() == '/') {
+        test.why_alone = "GoogleTest chooses the name of its report";
+      }
+    } else {
+      test.arguments.push_back(argument);
+      for (const char* const flag : {"--gtest_break_on_failure", "--gtest_list_tests", "--gtest_flagfile", "--help"}) {
+        if (begins_with(argument, flag)) {
+          test.why_alone = "of its argument " + argument;
+        }
+      }
+    }
+  }
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    if (belongs_to_case(*entry)) {
+      test.variables.emplace_back(*entry);
+    }
+  }
+  test.name = variable("GPUTEST_TEST");
+  if (test.name.empty()) {
+    test.name = test.filter;
+  }
+  const auto gpus = variable("GPUTEST_GPUS");
+  test.needs_others_to_leave = variable("GPUTEST_MEMORY") == "large" || (!gpus.empty() && gpus != "1");
+  test.dependence_fails = variable("GPUTEST_DEPENDENCE") == "fail";
+  test.time_limit = std::strtod(variable("GPUTEST_TIMEOUT").c_str(), nullptr);
+  if (variable("GPUTEST_ISOLATION") == "process") {
+    test.why_alone = "GPUTEST_ISOLATION=process";
+    test.is_told = false; // who set it knows
+  } else if (test.why_alone.empty()) {
+    test.why_alone = test.filter.empty() ? "it has no --gtest_filter" : why_alone_by_environment();
+  }
+  return test;
+}
+
+std::string identity_of(const TestCase& test) {
+  Hash hash;
+  struct stat executable {};
+  struct stat folder {};
+  if (::stat(test.command.front().c_str(), &executable) != 0 || ::stat(".", &folder) != 0) {
+    return {};
+  }
+  hash.add(test.command.front());
+  hash.add_file(executable);
+  hash.add(test.report_format);
+  hash.add_number(test.arguments.size());
+  for (const auto& argument : test.arguments) {
+    hash.add(argument);
+  }
+  hash.add_number(folder.st_dev); // not its times: a test may write files there
+  hash.add_number(folder.st_ino);
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view assignment{*entry};
+    // Where CTest has put the case: the device matters, how much of it does not.
+    if (begins_with(assignment, "CTEST_RESOURCE_GROUP")) {
+      hash.add(assignment.substr(0, assignment.find(",slots:")));
+    } else if (!belongs_to_case(assignment)) {
+      hash.add(assignment);
+    }
+  }
+  add_inherited(hash);
+  return hash.text();
+}
+
+} // namespace gputest::client

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <gputest/worker.hpp>
+
+#include "backend/this_process.hpp"
+#include "platform/ctest_process.hpp"
+#include "platform/environment.hpp"
+#include "platform/loaded_libraries.hpp"
+#include "platform/process.hpp"
+#include "platform/process_end.hpp"
+#include "platform/process_snapshot.hpp"
+#include "platform/worker_channel.hpp"
+#include "platform/worker_message.hpp"
+#include "session/messages.hpp"
+#include "settings/settings.hpp"
+
+#include <gputest/device.hpp>
+#include <gputest/error.hpp>
+#include <gputest/outcome.hpp>
+#include <gputest/test_run.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <exception>
+#include <filesystem>
+#include <iostream>
+#include <system_error>
+#include <vector>
+
+namespace gputest::detail {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The report that GoogleTest writes at this path for every case, by the argument with which a worker is started.
+std::string report_of_worker() {
+  const std::string option = "--gtest_output=";
+  std::string path;
+  for (const auto& argument : platform::command_line_of(platform::own_pid())) {
+    if (argument.compare(0, option.size(), option) == 0) {
+      path = argument.substr(argument.find(':') + 1);
+    }
+  }
+  return path;
+}
+
+void move_report(const std::string& from, const std::string& to) {
+  if (from.empty() || to.empty()) {
+    return;
+  }
+  std::error_code error;
+  if (const auto folder = fs::path{to}.parent_path(); !folder.empty()) {
+    fs::create_directories(folder, error);
+  }
+  if (!fs::copy_file(from, to, fs::copy_options::overwrite_existing, error)) {
+    session::tell("the report cannot be written to " + to + ": " + error.message());
+  }
+  fs::remove(from, error);
+}
+
+/// Sets the variables of this case, in place of those of the one before.
+void set_variables(const std::vector<std::string>& assignments) {
+  for (const char* const start : platform::variables_of_case) {
+    for (const auto& name : platform::variables_with(start)) {
+      platform::remove_variable(name.c_str());
+    }
+  }
+  for (const auto& assignment : assignments) {
+    const auto equals = assignment.find('=');
+    platform::set_variable(assignment.substr(0, equals).c_str(), assignment.substr(equals + 1));
+  }
+}
+
+/// How far this process has come with devices: it has none, it has chosen some, or it uses them. With each step the
+/// ledger or a driver opens files and starts threads, which stay.
+int steps_to_devices() {
+  try {
+    return (current_devices().empty() ? 0 : 1) + (backend::this_process(settings::of_process()).in_use() ? 1 : 0);
+  } catch (const Error&) {
+    return 0; // the case fails by itself
+  }
+}
+
+void write_what_was_printed() {
+  std::cout.flush();
+  std::cerr.flush();
+  std::clog.flush();
+  std::fflush(nullptr); // NOLINT(cert-err33-c)
+}
+
+} // namespace
+
+struct Worker::State {
+  std::optional<platform::WorkerChannel> channel; ///< none: the cases are those of a list
+  std::deque<std::string> list;
+  std::string report; ///< where GoogleTest writes it
+  platform::FileStates files;
+
+  std::string wanted_report; ///< where this case's goes
+  platform::ProcessSnapshot before;
+  int steps_before = 0;
+  int exit_code = EXIT_SUCCESS;
+  bool has_ended = false;
+
+  /// Why the case that has run is the last one here; empty: it is not.
+  std::string why_last() {
+    if (exit_code != EXIT_SUCCESS && exit_code != skipped_exit_code) {
+      return "it failed";
+    }
+    auto folders = platform::folders_of_devices();
+    if (const auto& folder = settings::of_process().folder; !folder.empty()) {
+      folders.push_back(folder);
+    }
+    const auto change = platform::change_between(before, platform::take_snapshot(),
+                                                 {steps_before != steps_to_devices(), std::move(folders)});
+    return change.empty() ? "" : "it changed its process: " + change;
+  }
+};
+
+Worker::Worker() : state_{std::make_shared<State>()} {}
+
+Worker* Worker::of_process() {
+  static Worker* const worker = []() -> Worker* {
+    const auto request = settings::parse_worker(platform::read_variable);
+    platform::remove_variable("GPUTEST_WORKER");
+    platform::remove_variable("GPUTEST_CASES");
+    if (request.channel.empty() && request.cases.empty()) {
+      return nullptr;
+    }
+    auto* const made = new Worker; // NOLINT(cppcoreguidelines-owning-memory): used until the process ends
+    made->state_->channel = request.channel.empty() ? std::nullopt : platform::WorkerChannel::open(request.channel);
+    made->state_->list = {request.cases.begin(), request.cases.end()};
+    made->state_->report = report_of_worker();
+    static_cast<void>(TestRun::of_process()); // begins to read entries here, not with the first case's
+    made->state_->files = platform::states_of_program();
+    if (!request.channel.empty() && !made->state_->channel) {
+      session::tell("GPUTEST_WORKER=" + request.channel + " is of another version of gputest. No test runs");
+      made->state_->exit_code = EXIT_FAILURE;
+      made->state_->has_ended = true;
+    } else if (made->state_->channel) {
+      platform::set_ctest_of_process(made->state_->channel->ctest());
+      made->state_->channel->tell_ready();
+    }
+    return made;
+  }();
+  return worker;
+}
+
+std::optional<std::string> Worker::next_case() {
+  auto& state = *state_;
+  if (state.has_ended || (!state.channel && state.list.empty())) {
+    TestRun::of_process().begin_next_case(); // what follows belongs to no case
+    return std::nullopt;
+  }
+  std::string filter;
+  if (state.channel) {
+    const auto job = state.channel->receive();
+    if (!job) {
+      state.has_ended = true;
+      return next_case();
+    }
+    filter = job->filter;
+    state.wanted_report = job->report;
+    set_variables(job->variables);
+    if (const auto changed = platform::change_of(state.files); !changed.empty()) {
+      refuse(changed + " has been built anew");
+      state.has_ended = true;
+      return next_case();
+    }
+  } else {
+    filter = state.list.front();
+    state.list.pop_front();
+  }
+  TestRun::of_process().begin_next_case();
+  state.before = platform::take_snapshot();
+  state.steps_before = steps_to_devices();
+  return filter;
+}
+
+void Worker::refuse(const std::string& why) {
+  if (state_->channel) {
+    state_->channel->drop_streams();
+    state_->channel->refuse(why);
+  }
+}
+
+void Worker::end_case(int exit_code) noexcept try {
+  auto& state = *state_;
+  state.exit_code = exit_code;
+  TestRun::of_process().end_time_limit();
+  write_what_was_printed();
+  if (!state.channel) {
+    return;
+  }
+  move_report(state.report, state.wanted_report);
+  const auto why = state.why_last();
+  state.has_ended = !why.empty();
+  if (!why.empty() && exit_code == EXIT_SUCCESS) {
+    session::tell("the next case runs in another process than this one, because " + why);
+  }
+  if (!state.has_ended) {
+    state.channel->drop_streams();
+  }
+  if (!state.channel->tell_verdict(exit_code, why)) {
+    platform::end_now(platform::exit_code_without_verdict);
+  }
+} catch (const std::exception& error) {
+  session::tell(error.what());
+  platform::end_now(EXIT_FAILURE);
+}
+
+int Worker::exit_code() const {
+  return state_->channel ? EXIT_SUCCESS : state_->exit_code; // a keeper knows what came out of each case
+}
+
+} // namespace gputest::detail

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "platform/worker_channel.hpp"
+
+#include "platform/worker_message.hpp"
+
+#include <cstdlib>
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace gputest::platform {
+
+namespace {
+
+using Kind = WorkerMessage::Kind;
+
+bool is_packet_socket(int number) {
+  int type = 0;
+  socklen_t size = sizeof type;
+  return ::getsockopt(number, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_SEQPACKET;
+}
+
+} // namespace
+
+WorkerChannel::WorkerChannel(Descriptor socket, int ctest)
+    : socket_{std::move(socket)}, null_{::open("/dev/null", O_RDWR | O_CLOEXEC)}, ctest_{ctest} {
+  ::fcntl(socket_.number(), F_SETFD, FD_CLOEXEC);
+}
+
+std::optional<WorkerChannel> WorkerChannel::open(const std::string& text) {
+  const auto version = std::to_string(worker_protocol) + ":";
+  if (text.compare(0, version.size(), version) != 0) {
+    return std::nullopt;
+  }
+  char* rest = nullptr;
+  const int number = static_cast<int>(std::strtol(text.c_str() + version.size(), &rest, 10));
+  const int ctest = *rest == ':' ? static_cast<int>(std::strtol(rest + 1, nullptr, 10)) : 0;
+  if (number <= STDERR_FILENO || !is_packet_socket(number)) {
+    return std::nullopt;
+  }
+  return WorkerChannel{Descriptor{number}, ctest};
+}
+
+void WorkerChannel::tell_ready() const { static_cast<void>(send_message(socket_.number(), {})); }
+
+std::optional<WorkerJob> WorkerChannel::receive() const {
+  WorkerMessage message;
+  if (receive_message(socket_.number(), message) != Received::message || message.kind != Kind::job ||
+      message.texts.size() < 2 || message.descriptors.size() != 3) {
+    return std::nullopt;
+  }
+  for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream) {
+    ::dup2(message.descriptors[static_cast<std::size_t>(stream)].number(), stream);
+  }
+  return WorkerJob{message.texts[0], message.texts[1], {message.texts.begin() + 2, message.texts.end()}};
+}
+
+void WorkerChannel::drop_streams() const {
+  for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream) {
+    ::dup2(null_.number(), stream);
+  }
+}
+
+bool WorkerChannel::tell_verdict(int exit_code, const std::string& why_last) const {
+  WorkerMessage message;
+  message.kind = Kind::verdict;
+  message.code = exit_code;
+  if (!why_last.empty()) {
+    message.texts.push_back(why_last);
+  }
+  return is_packet_socket(socket_.number()) && send_message(socket_.number(), message);
+}
+
+void WorkerChannel::refuse(const std::string& why) const {
+  WorkerMessage message;
+  message.kind = Kind::refusal;
+  message.texts.push_back(why);
+  static_cast<void>(send_message(socket_.number(), message));
+}
+
+} // namespace gputest::platform

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "platform/descriptor.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gputest::platform {
+
+/// What a worker is asked to run.
+struct WorkerJob {
+  std::string filter;
+  std::string report;                 ///< where GoogleTest's report goes; empty: there is none
+  std::vector<std::string> variables; ///< `NAME=value`, of this case
+};
+
+/// A worker's connection to its keeper.
+class WorkerChannel {
+public:
+  /// `text` is the value of GPUTEST_WORKER. nullopt if it is of another version of gputest, or refers to no socket.
+  [[nodiscard]] static std::optional<WorkerChannel> open(const std::string& text);
+
+  /// Says that this process waits for its first case.
+  void tell_ready() const;
+
+  /// Waits for a case, and makes its client's streams this process's. nullopt when there are no more.
+  [[nodiscard]] std::optional<WorkerJob> receive() const;
+
+  /// Replaces the streams by /dev/null: CTest waits for whoever has them open.
+  void drop_streams() const;
+
+  /// Whether the verdict could be sent. `why_last` is why this was the last case; empty: it was not.
+  [[nodiscard]] bool tell_verdict(int exit_code, const std::string& why_last) const;
+
+  /// Says that the case has to run in a process of its own.
+  void refuse(const std::string& why) const;
+
+  /// The ctest whose cases it runs.
+  [[nodiscard]] int ctest() const { return ctest_; }
+
+private:
+  WorkerChannel(Descriptor socket, int ctest);
+
+  Descriptor socket_;
+  Descriptor null_;
+  int ctest_ = 0;
+};
+
+} // namespace gputest::platform

@@ -1,0 +1,596 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Cases that ctest has run by workers, from the client's command line to ctest's summary.
+
+#include "support/bare_environment.hpp"
+#include "support/child_process.hpp"
+#include "support/private_folder.hpp"
+
+#include <gmock/gmock.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <poll.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace gputest::tests {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+namespace fs = std::filesystem;
+
+/// Blocks until there is no such process any more; CTest's limit ends a test that waits in vain.
+void wait_for_end_of(pid_t pid) {
+  const int end = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
+  if (end >= 0) {
+    pollfd ended{end, POLLIN, 0};
+    ::poll(&ended, 1, -1);
+    ::close(end);
+  }
+}
+
+fs::path workers_folder() { return "/tmp/gputest-" + std::to_string(::geteuid()) + "/workers"; }
+
+/// What ctest says of an entry: `Passed`, `***Failed`, `***Exception: SegFault`; and what the entry wrote.
+struct Result {
+  std::string word;
+  std::string output;
+  std::vector<std::string> processes; ///< the pids of those that ran it
+};
+
+class Client : public ::testing::Test {
+protected:
+  Client() {
+    environment_["GPUTEST_DEVICES"] = "simulated:1x4GiB,context=0";
+    environment_["GPUTEST_DIR"] = folder_.path() + "/ledger";
+    environment_["OF_ALL"] = "yes";
+  }
+
+  void set(const std::string& name, const std::string& value) { environment_[name] = value; }
+  [[nodiscard]] std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
+
+  /// Adds an entry as gpu_discover_tests() does.
+  void add(const std::string& filter, const std::string& name = "", const std::vector<std::string>& arguments = {},
+           const std::string& environment = "", const std::string& properties = "",
+           const std::string& executable = CASES) {
+    const auto entry = name.empty() ? filter : name;
+    entries_ += "add_test([=[" + entry + "]=] \"" CLIENT "\" \"" + executable + "\" \"--gtest_filter=" + filter +
+                "\" --gtest_also_run_disabled_tests";
+    for (const auto& argument : arguments) {
+      entries_ += " \"" + argument + "\"";
+    }
+    entries_ += ")\nset_tests_properties([=[" + entry +
+                "]=] PROPERTIES ENVIRONMENT \"GPUTEST_ENTRY=ctest;GPUTEST_TEST=" + entry + ";" + environment +
+                "\" SKIP_RETURN_CODE 77 " + properties + ")\n";
+  }
+
+  /// Adds an entry of another program.
+  void add_command(const std::string& name, const std::vector<std::string>& command) {
+    entries_ += "add_test(" + name;
+    for (const auto& word : command) {
+      entries_ += " \"" + word + "\"";
+    }
+    entries_ += ")\n";
+  }
+  void folder_write(const std::string& name, const std::string& text) const { folder_.write(name, text, 0755); }
+  [[nodiscard]] const ChildProcess::Environment& environment() const { return environment_; }
+
+  [[nodiscard]] ChildProcess start_ctest(std::vector<std::string> arguments = {}) const {
+    folder_.write("CTestTestfile.cmake", entries_, 0644);
+    arguments.insert(arguments.begin(), {CTEST, "--test-dir", folder_.path(), "-V"});
+    return ChildProcess{std::move(arguments), environment_};
+  }
+
+  /// The results by entries, of the last attempt at each.
+  [[nodiscard]] std::map<std::string, Result> run(const std::vector<std::string>& arguments = {}) const {
+    auto ctest = start_ctest(arguments);
+    return results_of(ctest.finish().out);
+  }
+
+  [[nodiscard]] static std::map<std::string, Result> results_of(const std::string& out) {
+    static const std::regex start{R"( *Start +([0-9]+): (\S+).*)"};
+    static const std::regex end{R"(.*Test +#[0-9]+: (\S+) \.*\**([^.]*?) +[0-9.]+ sec.*)"};
+    static const std::regex output{R"(([0-9]+): ?(.*))"};
+    std::map<std::string, Result> results;
+    std::map<std::string, std::string> names; // by numbers
+    std::istringstream lines{out};
+    std::smatch match;
+    for (std::string line; std::getline(lines, line);) {
+      if (std::regex_match(line, match, start)) {
+        names[match[1]] = match[2];
+      } else if (std::regex_match(line, match, end)) {
+        auto word = match[2].str();
+        results[match[1]].word = word.erase(0, word.find_first_not_of(' '));
+      } else if (std::regex_match(line, match, output) && names.count(match[1]) == 1) {
+        auto& result = results[names[match[1]]];
+        result.output += match[2].str() + "\n";
+        if (const auto text = match[2].str(); text.compare(0, 9, "@process ") == 0) {
+          result.processes.push_back(text.substr(9, text.find(' ', 9) - 9));
+        }
+      }
+    }
+    return results;
+  }
+
+  [[nodiscard]] const std::string& folder() const { return folder_.path(); }
+
+  /// The folder of a ctest run, if it is there.
+  [[nodiscard]] static std::vector<std::string> folders_of(pid_t ctest) {
+    std::vector<std::string> found;
+    for (const auto& entry : fs::directory_iterator{workers_folder()}) {
+      if (const auto name = entry.path().filename().string(); name.rfind(std::to_string(ctest) + "-", 0) == 0) {
+        found.push_back(name);
+      }
+    }
+    return found;
+  }
+
+private:
+  PrivateFolder folder_;
+  ChildProcess::Environment environment_ = bare_environment();
+  std::string entries_;
+};
+
+pid_t number_after(ChildProcess& process, const std::string& word) {
+  process.wait_for_out(word);
+  return static_cast<pid_t>(std::stol(process.read_line()));
+}
+
+TEST_F(Client, runs_cases_one_after_another_in_one_process) {
+  for (const char* const name : {"Plain.a", "Plain.b", "Plain.skips", "Host.a", "Plain.medium", "Plain.c"}) {
+    add(name);
+  }
+  const auto results = run();
+  for (const auto& [name, result] : results) {
+    EXPECT_EQ(result.word, name == "Plain.skips" ? "Skipped" : "Passed") << name << result.output;
+    EXPECT_EQ(result.processes, results.at("Plain.a").processes) << name;
+    EXPECT_THAT(result.output, HasSubstr("Running 1 test from 1 test suite."));
+    if (name != "Plain.skips") {
+      EXPECT_THAT(result.output, HasSubstr("gputest: entry complete: " + name));
+    }
+  }
+  EXPECT_EQ(results.size(), 6U);
+  EXPECT_THAT(results.at("Plain.c").output, HasSubstr("@suite 5")); // each case sets its suite up
+}
+
+TEST_F(Client, runs_cases_at_the_same_time_in_as_many_workers) {
+  ASSERT_EQ(::mkfifo(path("meeting").c_str(), 0600), 0);
+  set("MEET_AT", path("meeting"));
+  add("Plain.meets_the_other");
+  add("Plain.meets_the_first");
+  const auto results = run({"-j2"});
+  EXPECT_EQ(results.at("Plain.meets_the_other").word, "Passed");
+  EXPECT_EQ(results.at("Plain.meets_the_first").word, "Passed");
+  EXPECT_NE(results.at("Plain.meets_the_first").processes, results.at("Plain.meets_the_other").processes);
+}
+
+TEST_F(Client, gives_each_case_its_own_entry_streams_and_report) {
+  add("Plain.shows_what_it_has", "first", {"--gtest_output=xml:" + path("out/first.xml")});
+  add("Plain.shows_what_it_has", "second", {"--gtest_output=xml:" + path("out/second.xml")});
+  const auto results = run();
+  for (const std::string name : {"first", "second"}) {
+    const auto& result = results.at(name);
+    EXPECT_THAT(result.output, HasSubstr("@entry " + name + " @settings yes @folder " + folder()));
+    EXPECT_THAT(result.output, HasSubstr("@err"));
+    EXPECT_THAT(result.output, HasSubstr("gputest: entry complete: " + name));
+    EXPECT_EQ(result.processes, results.at("first").processes);
+    std::ifstream report{path("out/" + name + ".xml")};
+    const std::string text{std::istreambuf_iterator<char>{report}, {}};
+    EXPECT_THAT(text, HasSubstr("name=\"shows_what_it_has\""));
+    EXPECT_THAT(text, HasSubstr("<testsuites tests=\"1\""));
+  }
+}
+
+TEST_F(Client, writes_the_log_of_its_ctest_with_the_entry_of_each_case) {
+  set("GPUTEST_LOG", path("log"));
+  add("Plain.a", "first");
+  add("Plain.b", "second");
+  auto ctest = start_ctest();
+  const auto pid = ctest.pid();
+  const auto results = results_of(ctest.finish().out);
+  EXPECT_EQ(results.at("first").processes, results.at("second").processes);
+  std::string logs;
+  for (const auto& file : fs::directory_iterator{path("log")}) {
+    EXPECT_THAT(file.path().string(), HasSubstr("-" + std::to_string(pid) + ".jsonl"));
+    std::ifstream log{file.path()};
+    logs.append(std::istreambuf_iterator<char>{log}, {});
+  }
+  for (const std::string name : {"first", "second"}) {
+    const auto line = logs.find("\"event\":\"test\"", logs.find("\"entry\":\"" + name + "\""));
+    EXPECT_NE(line, std::string::npos) << name << logs;
+  }
+}
+
+TEST_F(Client, shares_a_worker_only_among_cases_that_inherit_the_same) {
+  add("Plain.a", "one");
+  add("Plain.a", "other_variable", {}, "OTHER=1");
+  add("Plain.a", "other_argument", {"--other"});
+  add("Plain.a", "other_folder", {}, "", "WORKING_DIRECTORY /");
+  add("Plain.b", "two");
+  const auto results = run();
+  std::set<std::string> processes;
+  for (const auto& [name, result] : results) {
+    EXPECT_EQ(result.word, "Passed") << name;
+    processes.insert(result.processes.begin(), result.processes.end());
+  }
+  EXPECT_EQ(processes.size(), 4U);
+  EXPECT_EQ(results.at("one").processes, results.at("two").processes);
+}
+
+TEST_F(Client, runs_by_a_new_worker_what_was_built_anew) {
+  fs::copy_file(CASES, path("cases"));
+  add("Plain.a", "before", {}, "", "", path("cases"));
+  // It ends with a failure, and has run by itself; what counts is that the file is another one after it.
+  folder_write("rebuild", "#!/bin/sh\ncp \"$1\" \"$2.new\" && mv \"$2.new\" \"$2\"\n");
+  add_command("rebuild", {path("rebuild"), CASES, path("cases")});
+  add("Plain.a", "after", {}, "", "", path("cases"));
+  const auto results = run();
+  EXPECT_EQ(results.at("rebuild").word, "Passed");
+  EXPECT_EQ(results.at("before").word, "Passed");
+  EXPECT_EQ(results.at("after").word, "Passed");
+  EXPECT_NE(results.at("before").processes, results.at("after").processes);
+}
+
+TEST_F(Client, fails_a_case_once_if_it_fails_alone_too) {
+  add("Plain.a");
+  add("Plain.fails");
+  add("Plain.b");
+  const auto results = run();
+  EXPECT_EQ(results.at("Plain.fails").word, "Failed");
+  EXPECT_THAT(results.at("Plain.fails").output,
+              HasSubstr("Plain.fails failed in a process that had run 1 case before it. It runs once more"));
+  EXPECT_THAT(results.at("Plain.fails").output, Not(HasSubstr("dependence")));
+  EXPECT_EQ(results.at("Plain.fails").processes.size(), 2U);
+  EXPECT_EQ(results.at("Plain.b").word, "Passed");
+  EXPECT_NE(results.at("Plain.b").processes, results.at("Plain.a").processes); // a worker ends after a failure
+}
+
+TEST_F(Client, fails_a_workers_first_case_without_running_it_again) {
+  add("Plain.fails");
+  const auto results = run();
+  EXPECT_EQ(results.at("Plain.fails").word, "Failed");
+  EXPECT_EQ(results.at("Plain.fails").processes.size(), 1U);
+}
+
+TEST_F(Client, shows_what_a_case_depends_on_if_it_passes_alone) {
+  for (const char* const name : {"Plain.a", "Plain.poisons", "Plain.b", "Plain.c", "Plain.fails_if_poisoned"}) {
+    add(name);
+  }
+  auto results = run();
+  const auto result = results.at("Plain.fails_if_poisoned");
+  EXPECT_EQ(result.word, "Passed");
+  EXPECT_THAT(result.output, HasSubstr("gputest: dependence: Plain.fails_if_poisoned passed alone, and failed after 4 "
+                                       "cases in one process. It depends on what ran before. To see it: cd "));
+  const std::string option = "GPUTEST_CASES='Plain.poisons;Plain.fails_if_poisoned' ";
+  EXPECT_THAT(result.output, HasSubstr(option));
+  const auto at = result.output.find("cd ");
+  const auto command = result.output.substr(at, result.output.find('\n', at) - at);
+  const auto repeated = ChildProcess{{"/bin/sh", "-c", command}, environment()}.finish();
+  EXPECT_EQ(repeated.exit_code, 1) << command << repeated.out;
+
+  set("GPUTEST_DEPENDENCE", "fail");
+  results = run();
+  EXPECT_EQ(results.at("Plain.fails_if_poisoned").word, "Failed");
+  EXPECT_THAT(results.at("Plain.fails_if_poisoned").output, HasSubstr("because GPUTEST_DEPENDENCE=fail"));
+}
+
+TEST_F(Client, finds_a_case_that_passes_only_after_another_if_all_run_alone) {
+  add("Plain.a");
+  add("Plain.needs_an_earlier_case");
+  EXPECT_EQ(run().at("Plain.needs_an_earlier_case").word, "Passed");
+  set("GPUTEST_ISOLATION", "process");
+  const auto results = run();
+  EXPECT_EQ(results.at("Plain.needs_an_earlier_case").word, "Failed");
+  EXPECT_NE(results.at("Plain.a").processes, results.at("Plain.needs_an_earlier_case").processes);
+}
+
+TEST_F(Client, ends_by_the_signal_that_ended_its_case_and_no_other_case_fails) {
+  for (const char* const name : {"Crash.by_segv", "Plain.a", "Crash.by_abort", "Plain.b"}) {
+    add(name);
+  }
+  const auto results = run();
+  EXPECT_THAT(results.at("Crash.by_segv").word, HasSubstr("Exception: SegFault"));
+  EXPECT_EQ(results.at("Crash.by_segv").processes.size(), 1U); // it was its process's first
+  EXPECT_THAT(results.at("Crash.by_abort").word, HasSubstr("Subprocess aborted"));
+  EXPECT_EQ(results.at("Crash.by_abort").processes.size(), 2U); // it was not, and crashes alone too
+  EXPECT_EQ(results.at("Plain.a").word, "Passed");
+  EXPECT_EQ(results.at("Plain.b").word, "Passed");
+}
+
+TEST_F(Client, does_not_blame_a_case_for_a_crash_that_it_does_not_have_alone) {
+  add("Plain.poisons");
+  add("Plain.crashes_if_poisoned");
+  const auto result = run().at("Plain.crashes_if_poisoned");
+  EXPECT_EQ(result.word, "Passed");
+  EXPECT_THAT(result.output, HasSubstr("GPUTEST_CASES='Plain.poisons;Plain.crashes_if_poisoned'"));
+}
+
+TEST_F(Client, fails_a_case_that_ends_its_process) {
+  for (const char* const name : {"Crash.by_exit_0", "Plain.a", "Crash.by_quick_exit_0", "Crash.by_quick_exit_3"}) {
+    add(name, "", {}, "", "FAIL_REGULAR_EXPRESSION \"no such text\"");
+  }
+  const auto results = run();
+  EXPECT_EQ(results.at("Crash.by_exit_0").word, "Failed");
+  EXPECT_EQ(results.at("Crash.by_quick_exit_3").word, "Failed");
+  EXPECT_EQ(results.at("Plain.a").word, "Passed");
+}
+
+TEST_F(Client, blames_a_crash_at_the_end_on_the_last_case_and_on_nobody_else) {
+  for (const char* const name : {"Plain.a", "Crash.at_the_end", "Plain.b"}) {
+    add(name);
+  }
+  const auto results = run();
+  EXPECT_THAT(results.at("Crash.at_the_end").word, HasSubstr("Subprocess aborted"));
+  EXPECT_EQ(results.at("Plain.a").word, "Passed");
+  EXPECT_EQ(results.at("Plain.b").word, "Passed");
+}
+
+TEST_F(Client, shows_a_crash_at_an_idle_end_with_the_next_case_which_runs_alone) {
+  add("Crash.at_an_idle_end");
+  const auto first = run().at("Crash.at_an_idle_end");
+  EXPECT_EQ(first.word, "Passed");
+  const auto at = first.output.find("@process ");
+  std::istringstream numbers{first.output.substr(at + 9)};
+  pid_t worker = 0;
+  pid_t keeper = 0;
+  numbers >> worker >> keeper;
+  wait_for_end_of(keeper);
+  const auto second = run().at("Crash.at_an_idle_end");
+  EXPECT_THAT(second.output, HasSubstr(" that had run 1 case ended by the signal Aborted when it had none to run. It "
+                                       "shows whether it ends like that by itself"));
+  EXPECT_THAT(second.word, HasSubstr("Subprocess aborted"));
+}
+
+TEST_F(Client, ends_a_worker_after_a_case_that_changed_its_process) {
+  const std::map<std::string, std::string> rows{
+      {"folder", "the working directory is /"},
+      {"descriptors", " (/dev/null) is open"},
+      {"streams", "descriptor 1 ("},
+      {"mask", "the umask has changed"},
+      {"handler", "has another handler"},
+      {"blocked_signals", "is blocked"},
+      {"variables", "the environment variable SET_BY_A_CASE has changed"},
+      {"threads", "2 threads run, and 1 ran before it"},
+      {"processes", "a process that it has started is still there"},
+  };
+  add("Plain.a", "first"); // what a process opens when it enters the ledger is no change
+  for (const auto& [name, text] : rows) {
+    add("Changes." + name);
+    add("Plain.a", "after_" + name);
+  }
+  const auto results = run();
+  for (const auto& [name, text] : rows) {
+    const auto& changing = results.at("Changes." + name);
+    EXPECT_EQ(changing.word, "Passed") << name << changing.output;
+    EXPECT_THAT(changing.output, HasSubstr(text));
+    EXPECT_THAT(changing.output, HasSubstr("the next case runs in another process than this one, because it changed"));
+    EXPECT_NE(results.at("after_" + name).processes, changing.processes) << name;
+  }
+}
+
+TEST_F(Client, runs_a_case_alone_that_closes_files_that_it_has_not_opened) {
+  add("Host.closes_all_files");
+  const auto results = run();
+  EXPECT_EQ(results.at("Host.closes_all_files").word, "Passed") << results.at("Host.closes_all_files").output;
+  EXPECT_EQ(results.at("Host.closes_all_files").processes.size(), 2U);
+}
+
+TEST_F(Client, runs_alone_what_cannot_share_a_process_and_says_why) {
+  const std::vector<std::pair<std::string, std::string>> by_environment{
+      {"GPUTEST_MEMORY=large", "it is large"},
+      {"GPUTEST_GPUS=2", "it needs several GPUs"},
+      {"GPUTEST_HEAP=8MiB", "it sets the device heap"},
+      {"OMPI_COMM_WORLD_RANK=0", "it is a rank of an MPI program (OMPI_COMM_WORLD_RANK)"},
+      {"CUDA_INJECTION64_PATH=/nowhere", "a tool is attached to it (CUDA_INJECTION64_PATH)"},
+      {"GTEST_BREAK_ON_FAILURE=0", "GTEST_BREAK_ON_FAILURE is set"},
+      {"GPUTEST_ENTRY=will_fail", "it is expected to fail (WILL_FAIL)"},
+  };
+  for (const auto& [setting, why] : by_environment) {
+    add("Host.a", setting.substr(0, setting.find('=')), {}, setting);
+  }
+  add("Host.a", "breaks", {"--gtest_break_on_failure"});
+  add("Plain.a", "without_gputest", {}, "", "", WITHOUT_GPUTEST);
+  const auto results = run();
+  for (const auto& [setting, why] : by_environment) {
+    const auto name = setting.substr(0, setting.find('='));
+    EXPECT_THAT(results.at(name).output, HasSubstr("gputest: " + name + " runs in a process of its own: " + why));
+    EXPECT_EQ(results.at(name).processes.size(), 1U) << name;
+  }
+  EXPECT_THAT(results.at("breaks").output, HasSubstr("of its argument --gtest_break_on_failure"));
+  EXPECT_EQ(results.at("without_gputest").word, "Passed");
+  EXPECT_THAT(results.at("without_gputest").output,
+              HasSubstr("its executable ended with the exit code 0 before it came to gputest::run_all_tests()"));
+}
+
+TEST_F(Client, list_of_an_executable_names_the_cases_that_run_alone) {
+  set("GPUTEST_LIST_FILE", path("list"));
+  const auto ended = ChildProcess{{CASES, "--gtest_list_tests"}, environment()}.finish();
+  EXPECT_EQ(ended.exit_code, 0);
+  std::map<std::string, std::string> reasons;
+  std::ifstream list{path("list")};
+  for (std::string line; std::getline(list, line);) {
+    if (const auto reason = line.rfind(" [["); reason != std::string::npos) {
+      reasons[line.substr(0, line.find("]]"))] = line.substr(reason);
+    }
+  }
+  const std::string call = "gputest_listed_test([[";
+  EXPECT_EQ(reasons[call + "PlainDeathTest.dies"], " [[it is a death test]])");
+  EXPECT_EQ(reasons[call + "Large.takes_the_device"], " [[it is large]])");
+  EXPECT_EQ(reasons[call + "Heap.is_set"], " [[it sets the device heap]])");
+  EXPECT_EQ(reasons[call + "Plain.a"], " [[]])");
+  EXPECT_EQ(reasons[call + "Host.a"], " [[]])");
+}
+
+TEST_F(Client, lets_idle_workers_leave_before_a_large_case) {
+  add("Plain.a");
+  add("Large.takes_the_device", "", {}, "GPUTEST_MEMORY=large", "DEPENDS Plain.a");
+  add("Plain.b", "", {}, "", "DEPENDS Large.takes_the_device");
+  const auto results = run({"-j1"});
+  EXPECT_EQ(results.at("Plain.a").word, "Passed");
+  EXPECT_EQ(results.at("Large.takes_the_device").word, "Passed") << results.at("Large.takes_the_device").output;
+  EXPECT_EQ(results.at("Plain.b").word, "Passed");
+  EXPECT_NE(results.at("Plain.b").processes, results.at("Plain.a").processes);
+}
+
+TEST_F(Client, runs_the_case_alone_if_ctest_has_not_started_it) {
+  set("GPUTEST_ENTRY", "ctest");
+  set("GPUTEST_TEST", "entry");
+  // The nearest ctest is the one that runs this test: a shell in a session of its own is nobody's child.
+  const auto ended =
+      ChildProcess{{CLIENT, "--alone=it is told to", CASES, "--gtest_filter=Plain.a"}, environment()}.finish();
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_THAT(ended.err, HasSubstr("gputest: entry runs in a process of its own: it is told to"));
+  EXPECT_THAT(ended.out, HasSubstr("[       OK ] Plain.a"));
+}
+
+TEST_F(Client, says_what_it_is_if_it_is_started_by_hand) {
+  const auto ended = ChildProcess{{CLIENT}, environment()}.finish();
+  EXPECT_EQ(ended.exit_code, 64);
+  EXPECT_THAT(ended.err, HasSubstr("gputest-client is started by CTest: gputest-client <executable> <argument>..."));
+}
+
+TEST_F(Client, ends_the_workers_normally_when_ctest_has_ended_and_leaves_nothing) {
+  set("COUNT_ENDS_IN", path("ends"));
+  add("Plain.a");
+  add("Plain.b");
+  auto ctest = start_ctest({"-j1"});
+  const auto pid = ctest.pid();
+  const pid_t worker = number_after(ctest, "@process ");
+  EXPECT_EQ(ctest.finish().exit_code, 0);
+  wait_for_end_of(worker);
+  std::ifstream file{path("ends")};
+  std::string line;
+  EXPECT_TRUE(std::getline(file, line)) << "the worker did not run its exit handlers";
+  EXPECT_FALSE(std::getline(file, line));
+  while (!folders_of(pid).empty()) { // it is removed a moment later; CTest's limit ends a test that waits in vain
+    std::this_thread::yield();
+  }
+}
+
+class Killed : public Client {
+protected:
+  /// Starts ctest, and waits until a case blocks.
+  void begin(const std::vector<std::string>& arguments = {}) {
+    add("Plain.a");
+    add("Plain.blocks", "", {}, "", "DEPENDS Plain.a " + properties_);
+    add("Plain.b", "", {}, "", "DEPENDS Plain.blocks");
+    ctest_.emplace(start_ctest(arguments));
+    ctest_->wait_for_out("Start 2");
+    ctest_->wait_for_out("@process ");
+    std::istringstream numbers{ctest_->read_line()};
+    numbers >> worker_ >> keeper_;
+    orphan_ = number_after(*ctest_, "@blocks ");
+  }
+  void expect_that_all_are_gone() const {
+    wait_for_end_of(worker_);
+    wait_for_end_of(keeper_);
+    wait_for_end_of(orphan_);
+  }
+  void end_the_case_that_runs_alone() {
+    const pid_t alone = number_after(*ctest_, "@process ");
+    const pid_t orphan = number_after(*ctest_, "@blocks ");
+    ::kill(orphan, SIGKILL); // as without gputest, ctest would wait for it
+    ::kill(alone, SIGKILL);
+  }
+  /// The client of the case: ctest's child.
+  [[nodiscard]] pid_t client() const {
+    std::ifstream children{"/proc/" + std::to_string(ctest_->pid()) + "/task/" + std::to_string(ctest_->pid()) +
+                           "/children"};
+    pid_t pid = 0;
+    children >> pid;
+    return pid;
+  }
+
+  std::string properties_;
+  std::optional<ChildProcess> ctest_;
+  pid_t worker_ = 0;
+  pid_t keeper_ = 0;
+  pid_t orphan_ = 0;
+};
+
+TEST_F(Killed, client_takes_its_case_with_it_and_what_the_case_has_started) {
+  begin();
+  ASSERT_EQ(::kill(client(), SIGKILL), 0);
+  expect_that_all_are_gone();
+  const auto results = results_of(ctest_->finish().out);
+  EXPECT_THAT(results.at("Plain.blocks").word, Not("Passed"));
+  EXPECT_EQ(results.at("Plain.b").word, "Passed");
+}
+
+TEST_F(Killed, case_whose_time_is_over_for_ctest_is_gone) {
+  properties_ = "TIMEOUT 2";
+  begin();
+  expect_that_all_are_gone();
+  const auto results = results_of(ctest_->finish().out);
+  EXPECT_EQ(results.at("Plain.blocks").word, "Timeout");
+  EXPECT_EQ(results.at("Plain.b").word, "Passed");
+}
+
+TEST_F(Killed, worker_is_blamed_on_the_case_that_ran) {
+  begin();
+  ASSERT_EQ(::kill(worker_, SIGKILL), 0);
+  wait_for_end_of(orphan_);
+  ctest_->wait_for_out("runs once more"); // it was not its process's first
+  end_the_case_that_runs_alone();
+  const auto results = results_of(ctest_->finish().out);
+  EXPECT_THAT(results.at("Plain.blocks").word, Not("Passed"));
+  EXPECT_EQ(results.at("Plain.b").word, "Passed");
+}
+
+TEST_F(Killed, keeper_takes_its_worker_with_it_and_the_case_runs_alone) {
+  begin();
+  ASSERT_EQ(::kill(keeper_, SIGKILL), 0);
+  wait_for_end_of(worker_);
+  ::kill(orphan_, SIGKILL);
+  ctest_->wait_for_out("the keeper of its worker was killed");
+  end_the_case_that_runs_alone();
+  EXPECT_EQ(results_of(ctest_->finish().out).at("Plain.b").word, "Passed");
+}
+
+TEST_F(Killed, ctest_takes_everything_with_it) {
+  begin();
+  const auto pid = ctest_->pid();
+  ctest_->kill(SIGKILL);
+  expect_that_all_are_gone();
+  while (!folders_of(pid).empty()) {
+    std::this_thread::yield();
+  }
+}
+
+TEST_F(Killed, case_whose_own_limit_is_over_is_not_run_again) {
+  add("Plain.a");
+  add("Plain.blocks", "", {}, "GPUTEST_TIMEOUT=0.5", "DEPENDS Plain.a");
+  const auto result = run().at("Plain.blocks");
+  EXPECT_NE(result.word, "Passed");
+  EXPECT_THAT(result.output, HasSubstr("gputest: timed out: Plain.blocks has run for 0.5 s"));
+  EXPECT_EQ(result.processes.size(), 1U);
+}
+
+TEST_F(Client, counts_the_limit_of_each_case_from_its_own_beginning) {
+  add("Plain.a", "short", {}, "GPUTEST_TIMEOUT=60");
+  add("Plain.blocks", "limited", {}, "GPUTEST_TIMEOUT=0.5", "DEPENDS short");
+  add("Plain.b", "after", {}, "", "DEPENDS limited");
+  const auto results = run();
+  EXPECT_EQ(results.at("short").word, "Passed");
+  EXPECT_THAT(results.at("limited").output, HasSubstr("has run for 0.5 s"));
+  EXPECT_EQ(results.at("after").word, "Passed");
+}
+
+} // namespace
+} // namespace gputest::tests

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What client_test.cpp has run by workers. Each case writes `@process <pid> <parent's pid>`.
+
+#include <gputest/gputest.hpp>
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <string>
+#include <thread>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace {
+
+// NOLINTBEGIN: what the cases leave to each other is what is tested
+int cases_begun = 0;
+bool is_poisoned = false;
+int set_ups = 0;
+
+void begin() {
+  ++cases_begun;
+  std::printf("@process %d %d\n", ::getpid(), ::getppid());
+  std::fflush(stdout);
+}
+
+struct Plain : gputest::SmallTest {
+  void SetUp() override { begin(); }
+  static void SetUpTestSuite() { std::printf("@suite %d\n", ++set_ups); }
+};
+TEST_F(Plain, a) {}
+TEST_F(Plain, b) {}
+TEST_F(Plain, c) {}
+TEST_F(Plain, d) {}
+TEST_F(Plain, skips) { GTEST_SKIP(); }
+TEST_F(Plain, fails) { FAIL(); }
+TEST_F(Plain, shows_what_it_has) {
+  std::string input;
+  std::getline(std::cin, input);
+  char folder[4096];
+  std::printf("@entry %s @settings %s @folder %s @input %s\n", std::getenv("GPUTEST_TEST"), std::getenv("OF_ALL"),
+              ::getcwd(folder, sizeof folder), input.c_str());
+  std::fprintf(stderr, "@err\n");
+}
+GPUTEST_NEEDS(Plain, medium, 1_GiB);
+TEST_F(Plain, medium) {}
+
+struct Large : gputest::LargeTest {
+  void SetUp() override { begin(); }
+};
+TEST_F(Large, takes_the_device) {}
+
+struct Host : gputest::HostTest {
+  void SetUp() override { begin(); }
+};
+TEST_F(Host, a) {}
+TEST_F(Host, closes_all_files) {
+  for (int number = 3; number < 1024; ++number) {
+    ::close(number);
+  }
+}
+
+TEST_F(Plain, poisons) { is_poisoned = true; }
+TEST_F(Plain, fails_if_poisoned) { EXPECT_FALSE(is_poisoned); }
+TEST_F(Plain, crashes_if_poisoned) {
+  if (is_poisoned) {
+    std::abort();
+  }
+}
+TEST_F(Plain, needs_an_earlier_case) { EXPECT_GT(cases_begun, 1); }
+
+/// The two meet only if they run at the same time.
+TEST_F(Plain, meets_the_other) { EXPECT_GE(::open(std::getenv("MEET_AT"), O_WRONLY), 0); }
+TEST_F(Plain, meets_the_first) { EXPECT_GE(::open(std::getenv("MEET_AT"), O_RDONLY), 0); }
+
+struct Heap : Plain {};
+GPUTEST_NEEDS(Heap, is_set, heap(8_MiB));
+TEST_F(Heap, is_set) {}
+
+struct Crash : Plain {};
+TEST_F(Crash, by_segv) { ::raise(SIGSEGV); }
+TEST_F(Crash, by_abort) { std::abort(); }
+TEST_F(Crash, by_exit_0) { std::exit(0); }
+TEST_F(Crash, by_quick_exit_0) { ::_exit(0); }
+TEST_F(Crash, by_quick_exit_3) { ::_exit(3); }
+TEST_F(Crash, at_the_end) {
+  std::atexit([] { std::abort(); });
+  ::chdir("/"); // so it is its process's last
+}
+TEST_F(Crash, at_an_idle_end) {
+  std::atexit([] { std::abort(); });
+}
+
+struct Changes : Plain {};
+TEST_F(Changes, folder) { ::chdir("/"); }
+TEST_F(Changes, descriptors) { ::open("/dev/null", O_RDONLY); }
+TEST_F(Changes, streams) { ::close(STDOUT_FILENO); }
+TEST_F(Changes, mask) { ::umask(0); }
+TEST_F(Changes, handler) {
+  std::signal(SIGUSR1, [](int) {});
+}
+TEST_F(Changes, blocked_signals) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGUSR2);
+  ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
+}
+TEST_F(Changes, variables) { ::setenv("SET_BY_A_CASE", "1", 1); }
+TEST_F(Changes, threads) {
+  std::thread{[] { ::pause(); }}.detach();
+}
+TEST_F(Changes, processes) {
+  if (::fork() == 0) {
+    for (int number = 0; number < 1024; ++number) {
+      ::close(number); // ctest would wait for it
+    }
+    ::alarm(20);
+    ::pause();
+  }
+}
+
+/// Blocks until it is killed, and so does a process that it has started, whose parent has ended.
+TEST_F(Plain, blocks) {
+  int pipe_ends[2];
+  static_cast<void>(::pipe(pipe_ends));
+  if (::fork() == 0) {
+    const pid_t orphan = ::fork();
+    if (orphan != 0) {
+      static_cast<void>(::write(pipe_ends[1], &orphan, sizeof orphan));
+      ::_exit(0);
+    }
+    ::pause();
+  }
+  pid_t orphan = 0;
+  static_cast<void>(::read(pipe_ends[0], &orphan, sizeof orphan));
+  std::printf("@blocks %d\n", orphan);
+  std::fflush(stdout);
+  ::pause();
+}
+
+TEST(PlainDeathTest, dies) { EXPECT_DEATH(std::abort(), ""); }
+
+/// Only with COUNT_ENDS_IN: where each end of a process that ran its exit handlers adds a line.
+struct Ends {
+  ~Ends() {
+    if (const char* const file = std::getenv("COUNT_ENDS_IN")) {
+      std::ofstream{file, std::ios::app} << "ended\n";
+    }
+  }
+} ends;
+// NOLINTEND
+
+} // namespace
