@@ -26,9 +26,6 @@ void Session::begin_measuring(const Request& request, const std::string& test) {
     leased = parent_lease_->bytes(); // what the test does not say, its parent has said
   }
   allowance_ = {answers_.full_name(test), test, false, {}, !leased, request.keeps, overhead_.bytes()};
-  if (parent_lease_ && !indices_.empty()) { // the context was the parent's to announce
-    allowance_.context = std::max(allowance_.context, Bytes{machine_->usual_overhead_bytes(indices_.front())});
-  }
   allowance_.leased.assign(numbered_as_in_cuda_ ? static_cast<std::size_t>(request.gpus) : devices_.size() + max_gpus,
                            leased.value_or(Bytes{}));
   overhead_before_ = overhead_.bytes();
@@ -45,10 +42,19 @@ Measured Session::look() noexcept {
   }
   try {
     measured.usage = meter_->so_far();
+    allow_for_context(measured.usage);
     judge_overuse(measured);
   } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): the end of the lease says it
   }
   return measured;
+}
+
+/// Under a parent lease the holder has announced the context, which is in samples. Asking what it takes opens NVML, as
+/// the samples have done.
+void Session::allow_for_context(const backend::Usage& usage) {
+  if (usage.evidence == Evidence::sampled && parent_lease_ && !indices_.empty()) {
+    allowance_.context = std::max(allowance_.context, Bytes{machine_->usual_overhead_bytes(indices_.front())});
+  }
 }
 
 /// At the end of the lease.
@@ -56,6 +62,7 @@ void Session::judge(backend::Usage usage, const std::vector<backend::DeviceUsage
   try {
     Measured measured;
     measured.usage = std::move(usage);
+    allow_for_context(measured.usage);
     measured.peak = peak_in(measured.usage, allowance_);
     judge_overuse(measured);
     judge_leaks(measured, left);

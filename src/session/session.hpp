@@ -162,6 +162,7 @@ private:
                               bool may_wait);
   [[nodiscard]] bool is_still_stuck();
   void begin_measuring(const Request& request, const std::string& test);
+  void allow_for_context(const backend::Usage& usage);
   void judge(backend::Usage usage, const std::vector<backend::DeviceUsage>& left);
   void judge_overuse(Measured& measured);
   void judge_leaks(Measured& measured, const std::vector<backend::DeviceUsage>& left) const;
