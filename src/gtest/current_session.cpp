@@ -245,7 +245,7 @@ void CurrentSession::count_unleased(const std::string& where) noexcept {
 
 void CurrentSession::note_result(const ::testing::TestPartResult& result) noexcept {
   try {
-    if (!session_ || !result.failed() || !out_of_memory_.empty() || !is_out_of_memory(result.message())) {
+    if (!session_ || reporting_ || !result.failed() || !out_of_memory_.empty() || !is_out_of_memory(result.message())) {
       return;
     }
     out_of_memory_ = session_->explain_out_of_memory(running_); // GoogleTest's lock is held: it cannot be asked
@@ -549,13 +549,15 @@ int CurrentSession::fail_without_tests(const std::string& why) {
   return EXIT_FAILURE;
 }
 
-void CurrentSession::report(const Findings& findings, const char* file, int line) const {
+void CurrentSession::report(const Findings& findings, const char* file, int line) {
+  reporting_ = true;
   for (const auto& problem : findings.problems) {
     try {
       ADD_FAILURE_AT(file, line) << problem;
     } catch (...) { // NOLINT(bugprone-empty-catch): GoogleTest has recorded it, and a listener threw
     }
   }
+  reporting_ = false;
 }
 
 } // namespace detail

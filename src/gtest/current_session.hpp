@@ -93,11 +93,12 @@ private:
   [[nodiscard]] Outcome outcome_for(const SuiteFixture& fixture, const ::testing::TestInfo& test);
   [[nodiscard]] Outcome outcome_under_suite_lease(const ::testing::TestInfo& test);
   [[nodiscard]] Outcome take(const Request& request, const std::string& who);
-  void report(const Findings& findings, const char* file, int line) const;
+  void report(const Findings& findings, const char* file, int line);
 
   [[nodiscard]] TestRun::End how_it_ended(bool failed) const;
 
   bool begun_ = false;
+  bool reporting_ = false; ///< a failure that gputest itself adds
   bool runs_case_by_case_ = false;
   int selected_ = 0;
   int skipped_ = 0;

@@ -31,6 +31,19 @@ Verdict verdict_on(const Declaration& of) {
   return matters && advised.count() * 2 <= of.leased ? Verdict::under : Verdict::fits;
 }
 
+/// Whether the lease's test failed: then it may have ended before it used all that it needs. A lease of a suite has no
+/// result of its own, so that of each test of its entry counts.
+bool has_failed(const std::vector<TestResult>& results, const LoggedLease& lease) {
+  const auto name = full_name(lease.entry, lease.test);
+  const auto found = std::find_if(results.begin(), results.end(), [&](const auto& of) { return of.name == name; });
+  if (found != results.end()) {
+    return found->result == "failed";
+  }
+  return std::any_of(results.begin(), results.end(), [&](const TestResult& of) {
+    return of.result == "failed" && of.name.compare(0, lease.entry.size(), lease.entry) == 0;
+  });
+}
+
 std::uint64_t distance(const Declaration& of) {
   return of.most() > of.leased ? of.most() - of.leased : of.leased - of.most();
 }
@@ -59,6 +72,7 @@ std::string size_literal(Bytes bytes, const std::string& between) {
 std::vector<Declaration> declarations_of(const std::vector<const RunLog*>& runs) {
   std::map<std::pair<std::string, std::string>, Declaration> by_test;
   for (const auto* const run : runs) { // the newest first: what it declares counts
+    const auto results = results_of(*run);
     std::map<std::string, std::string> models;
     for (const auto& device : run->devices) {
       models[device.uuid] = device.name;
@@ -84,7 +98,7 @@ std::vector<Declaration> declarations_of(const std::vector<const RunLog*>& runs)
       for (const auto& use : lease.uses) {
         auto& most = of.measured[models[use.device]];
         most = std::max(most, use.peak_bytes);
-        of.exact = of.exact && lease.evidence == "exact";
+        of.exact = of.exact && lease.evidence == "exact" && !has_failed(results, lease);
         measured_now.insert(&of);
       }
     }

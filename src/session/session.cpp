@@ -19,6 +19,13 @@ namespace gputest::session {
 
 namespace {
 
+/// Whether some of it is known to be still allocated.
+bool leaves_memory(const backend::Usage& usage, const std::vector<backend::DeviceUsage>& left) {
+  const auto leaves = [](const backend::DeviceUsage& device) { return left_of(device) > Bytes{}; };
+  return std::any_of(usage.devices.begin(), usage.devices.end(), leaves) ||
+         std::any_of(left.begin(), left.end(), leaves);
+}
+
 Settings checked(Settings settings) {
   settings::check_folder(settings.folder, "Settings::folder");
   return settings;
@@ -47,8 +54,11 @@ std::string Session::release(Bytes managed, const std::vector<backend::DeviceUsa
   }
   const auto settled = process_->synchronize_and_trim();
   if (holds_) {
+    if (measures_) {
+      has_left_ = has_left_ || leaves_memory(meter_->so_far(), left);
+    }
     if (overhead_.is_due(settled, managed, now_())) {
-      measure_overhead(settled, managed);
+      measure_overhead(settled, managed, has_left_ ? Learn::nothing : Learn::context);
     }
   }
   if (measures_) {

@@ -31,7 +31,7 @@ protected:
 
   /// `declared` of 0: the class medium.
   void ran(const std::string& entry, const std::string& test, std::uint64_t declared, std::uint64_t used,
-           const std::string& evidence = "exact") {
+           const std::string& evidence = "exact", const std::string& result = "") {
     ++pid_;
     const auto begin = [&](const char* event, const char* tenths) -> std::ostream& {
       return log_ << R"({"t":)" << 1000 + pid_ << "." << tenths << R"(,"pid":)" << pid_ << R"(,"entry":")" << entry
@@ -45,6 +45,10 @@ protected:
                         << "\n";
     begin("release", "9") << R"(,"evidence":")" << evidence << R"(","devices":[{"uuid":"GPU-1","peak_bytes":)" << used
                           << "}]}\n";
+    if (!result.empty()) {
+      begin("test", "93") << R"(,"result":")" << result << R"(","seconds":1})"
+                          << "\n";
+    }
     begin("end", "95") << R"(,"exit":0})"
                        << "\n";
   }
@@ -141,6 +145,14 @@ TEST_F(ClassifyCommand, never_lowers_by_a_figure_that_is_not_exact) {
   EXPECT_EQ(
       read("sort.cpp"),
       "GPUTEST_NEEDS(Sort, keys, 8_GiB);\nGPUTEST_NEEDS(Sort, pairs, 2304_MiB);\nGPUTEST_NEEDS(Sort, both, 8_GiB);\n");
+}
+
+TEST_F(ClassifyCommand, never_lowers_by_a_run_in_which_the_test_failed) {
+  ran("sort", "Sort.keys", 8 * gib, 0, "exact", "failed");
+  ran("sort", "Sort.pairs", 8 * gib, gib, "exact", "passed");
+  write("sort.cpp", "GPUTEST_NEEDS(Sort, keys, 8_GiB);\nGPUTEST_NEEDS(Sort, pairs, 8_GiB);\n");
+  static_cast<void>(classify({"--apply"}));
+  EXPECT_EQ(read("sort.cpp"), "GPUTEST_NEEDS(Sort, keys, 8_GiB);\nGPUTEST_NEEDS(Sort, pairs, 1088_MiB);\n");
 }
 
 TEST_F(ClassifyCommand, fails_a_check_only_if_a_test_uses_more_than_it_declares) {

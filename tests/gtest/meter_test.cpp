@@ -50,6 +50,10 @@ TEST_F(MeterSuite, fails_a_test_that_takes_more_than_its_lease_and_says_what_it_
   EXPECT_THAT(all.at("Over.by_more").failures, HasSubstr("meter.cpp:"));
 }
 
+TEST_F(MeterSuite, does_not_take_its_own_failure_for_an_out_of_memory) {
+  EXPECT_THAT(run_some("Over.by_more").err, Not(HasSubstr("ran out of memory")));
+}
+
 TEST_F(MeterSuite, never_finds_a_test_of_a_whole_device_over_its_lease) {
   set("GPUTEST_LARGE", "wait");
   EXPECT_EQ(reports("Over.whole").at("Over.whole").failures, "");
