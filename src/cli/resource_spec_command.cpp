@@ -54,8 +54,8 @@ std::optional<Owner> owner_of(const std::string& file) {
   return text && first == '-' && second == '-' ? std::optional{owner} : std::nullopt;
 }
 
-/// Whether nobody reads the file any more. Whether a ctest elsewhere has ended cannot be known, but ctest reads its file
-/// within seconds.
+/// Whether nobody reads the file any more. Whether a ctest elsewhere has ended cannot be known, but ctest reads its
+/// file within seconds.
 bool is_left_over(const fs::directory_entry& file) {
   const auto owner = owner_of(file.path().filename().string());
   if (owner && owner->pids != 0 && owner->pids == platform::pids_identity()) {

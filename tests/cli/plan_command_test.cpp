@@ -113,8 +113,8 @@ TEST_F(PlanCommand, tests_that_would_not_run_take_no_time_of_a_shard) {
   std::ofstream tests{folder_ + "/CTestTestfile.cmake"};
   std::ofstream log{log_path_};
   const auto add = [&](const std::string& name, const std::string& properties, const std::string& time) {
-    tests << "add_test(" << name << " false)\nset_tests_properties(" << name << " PROPERTIES LABELS gpu "
-          << properties << ")\n";
+    tests << "add_test(" << name << " false)\nset_tests_properties(" << name << " PROPERTIES LABELS gpu " << properties
+          << ")\n";
     if (!time.empty()) {
       log << "1/1 Testing: " << name << "\nTest time = " << time << " sec\nTest Passed.\n";
     }

@@ -275,7 +275,8 @@ TEST_F(Discovery, labels_entries_and_gives_them_the_settings_of_what_their_tests
            "\"mine\",\"two "
            "words\"][\"GTEST_TOTAL_SHARDS=unset:\",\"GTEST_SHARD_INDEX=unset:\",\"GPUTEST_ENTRY=set:ctest\",\"GPUTEST_"
            "MEMORY=set:" +
-           memory + "\",\"GPUTEST_GPUS=set:" + gpus + "\",\"GPUTEST_REQUIRES=set:sm_80\",\"GPUTEST_DEFAULT_LOG=set:Testing/gputest\",\"GPUTEST_TEST=set:" + name +
+           memory + "\",\"GPUTEST_GPUS=set:" + gpus +
+           "\",\"GPUTEST_REQUIRES=set:sm_80\",\"GPUTEST_DEFAULT_LOG=set:Testing/gputest\",\"GPUTEST_TEST=set:" + name +
            "\"]";
   };
   const std::string small = R"("gpu","gpu_small",)";

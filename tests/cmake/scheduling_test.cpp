@@ -317,7 +317,8 @@ TEST_F(Scheduling, leaves_a_ctest_alone_whose_scripts_set_a_resource_spec_file) 
 
 TEST_F(Scheduling, schedules_where_a_script_only_mentions_a_resource_spec_file) {
   write("script.cmake", "# set(CTEST_RESOURCE_SPEC_FILE nothing)\nif(CTEST_RESOURCE_SPEC_FILE)\nendif()\n");
-  configure(two_halves + ("set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES \"" + path("script.cmake") + "\")\n"));
+  configure(two_halves +
+            ("set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES \"" + path("script.cmake") + "\")\n"));
   const auto ended = ctest({"-j4"});
   EXPECT_EQ(ended.exit_code, 0) << ended.out;
   EXPECT_EQ(most_at_once(events_in(ended.out), "half"), 1) << ended.out;

@@ -18,9 +18,9 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <stdexcept>
 #include <string>
-#include <memory>
 #include <vector>
 
 using namespace gputest;
