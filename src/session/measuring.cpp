@@ -52,7 +52,9 @@ Measured Session::look() noexcept {
 /// Under a parent lease the holder has announced the context, which is in samples. Asking what it takes opens NVML, as
 /// the samples have done.
 void Session::allow_for_context(const backend::Usage& usage) {
-  if (usage.evidence == Evidence::sampled && parent_lease_ && !indices_.empty()) {
+  const bool has_context = std::any_of(usage.devices.begin(), usage.devices.end(),
+                                       [](const backend::DeviceUsage& device) { return device.with_context; });
+  if (has_context && parent_lease_ && !indices_.empty()) {
     allowance_.context = std::max(allowance_.context, Bytes{machine_->usual_overhead_bytes(indices_.front())});
   }
 }
