@@ -193,26 +193,31 @@ void print_edits(const std::vector<report::SourceEdit>& edits, bool applied) {
   }
 }
 
-/// Replaces each file as a whole.
+bool write_text(const std::string& path, const std::string& text) {
+  std::ofstream out{path, std::ios::binary | std::ios::trunc};
+  out << text;
+  out.close();
+  return static_cast<bool>(out);
+}
+
+/// Writes into the files themselves: owner, mode and links stay.
 void apply(const std::vector<report::SourceFile>& files, const std::vector<report::SourceEdit>& edits) {
   for (const auto& file : files) {
     const auto text = report::apply_edits(file, edits);
     if (text == file.text) {
       continue;
     }
-    const auto path = fs::canonical(file.path).string(); // a link stays one
-    const auto temporary = path + ".gputest-new";
-    std::ofstream out{temporary, std::ios::binary | std::ios::trunc};
-    out << text;
-    out.close();
-    std::error_code error;
-    fs::permissions(temporary, fs::status(path).permissions(), error);
-    if (!out || contents_of(path) != file.text) {
-      fs::remove(temporary, error);
-      throw Error{path + " cannot be changed: its folder cannot be written to, or it has changed meanwhile. Nothing of "
-                         "it was changed"};
+    const auto may_write = fs::perms::owner_write | fs::perms::group_write | fs::perms::others_write;
+    const bool writable = (fs::status(file.path).permissions() & may_write) != fs::perms::none;
+    if (!writable || contents_of(file.path) != file.text) {
+      throw Error{file.path + " cannot be changed: it " +
+                  (writable ? "has changed meanwhile" : "must not be written to (chmod u+w)") +
+                  ". Nothing of it was changed"};
     }
-    fs::rename(temporary, path);
+    if (!write_text(file.path, text)) {
+      write_text(file.path, file.text);
+      throw Error{file.path + " cannot be changed: writing it failed. It has its old text, if that could be written"};
+    }
   }
 }
 
@@ -286,6 +291,11 @@ ExitCode classify_command(const ClassifyArguments& arguments) {
     runs.push_back(&file.log);
   }
   const auto declarations = report::declarations_of(runs);
+  if (declarations.empty()) {
+    throw Error{
+        "no test in these run logs had a lease, so there is nothing to compare. Run the tests by ctest first, or "
+        "name their logs with --log"};
+  }
   const auto source = !arguments.source.empty()             ? arguments.source
                       : source_of(arguments.folder).empty() ? source_of(logs.front().log.folder)
                                                             : source_of(arguments.folder);

@@ -16,6 +16,7 @@
 #include <system_error>
 
 #include <sys/auxv.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -82,6 +83,12 @@ std::uint64_t program_number() {
     std::memcpy(&number, random, sizeof number);
   }
   return number;
+}
+
+std::uint64_t children_waited_for() {
+  rusage usage{};
+  ::getrusage(RUSAGE_CHILDREN, &usage);
+  return static_cast<std::uint64_t>(usage.ru_minflt); // a process cannot run without
 }
 
 bool exists(pid_t pid) { return pid > 0 && (::kill(pid, 0) == 0 || errno == EPERM); }

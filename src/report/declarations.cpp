@@ -18,7 +18,8 @@ Verdict verdict_on(const Declaration& of) {
   if (of.measured.empty()) {
     return Verdict::unknown;
   }
-  if (of.most() > of.leased) {
+  constexpr Bytes tolerated = 2_MiB; // as for the test itself
+  if (of.most() > of.leased + tolerated.count()) {
     return Verdict::over;
   }
   if (!of.exact) {
@@ -31,16 +32,17 @@ Verdict verdict_on(const Declaration& of) {
   return matters && advised.count() * 2 <= of.leased ? Verdict::under : Verdict::fits;
 }
 
-/// Whether the lease's test failed: then it may have ended before it used all that it needs. A lease of a suite has no
-/// result of its own, so that of each test of its entry counts.
-bool has_failed(const std::vector<TestResult>& results, const LoggedLease& lease) {
+/// Whether the lease's test may have ended before it used all that it needs: it failed, or skipped itself. A lease of a
+/// suite has no result of its own, so that of each test of its entry counts.
+bool may_need_more(const std::vector<TestResult>& results, const LoggedLease& lease) {
   const auto name = full_name(lease.entry, lease.test);
+  const auto may = [](const TestResult& of) { return of.result == "failed" || of.result == "skipped"; };
   const auto found = std::find_if(results.begin(), results.end(), [&](const auto& of) { return of.name == name; });
   if (found != results.end()) {
-    return found->result == "failed";
+    return may(*found);
   }
   return std::any_of(results.begin(), results.end(), [&](const TestResult& of) {
-    return of.result == "failed" && of.name.compare(0, lease.entry.size(), lease.entry) == 0;
+    return may(of) && of.name.compare(0, lease.entry.size(), lease.entry) == 0;
   });
 }
 
@@ -98,7 +100,7 @@ std::vector<Declaration> declarations_of(const std::vector<const RunLog*>& runs)
       for (const auto& use : lease.uses) {
         auto& most = of.measured[models[use.device]];
         most = std::max(most, use.peak_bytes);
-        of.exact = of.exact && lease.evidence == "exact" && !has_failed(results, lease);
+        of.exact = of.exact && lease.evidence == "exact" && !may_need_more(results, lease);
         measured_now.insert(&of);
       }
     }

@@ -29,7 +29,7 @@ struct Declaration {
   std::string memory_class;
   bool whole_devices = false;
   std::map<std::string, std::uint64_t> measured; ///< the most by device model
-  bool exact = false;                            ///< whether every figure is, and of a test that did not fail
+  bool exact = false;                            ///< whether every figure is, and of a test that ran to its end
   std::size_t runs = 0;                          ///< in which it was measured
   Verdict verdict = Verdict::unknown;
   Bytes advised; ///< over, under: what to declare

@@ -200,6 +200,7 @@ private:
   bool has_no_gpu_ = false;
   bool numbered_as_in_cuda_ = true; ///< whether devices_ are CUDA's devices 0, 1, ...
   bool holds_ = false;
+  std::uint64_t children_before_ = 0; ///< when the lease began
   bool has_left_ = false; ///< a test has left memory allocated: what the process has is not its context alone
   bool measures_ = false; ///< a period of the meter's has begun
   Allowance allowance_;   ///< of the lease

@@ -150,9 +150,41 @@ TEST_F(ClassifyCommand, never_lowers_by_a_figure_that_is_not_exact) {
 TEST_F(ClassifyCommand, never_lowers_by_a_run_in_which_the_test_failed) {
   ran("sort", "Sort.keys", 8 * gib, 0, "exact", "failed");
   ran("sort", "Sort.pairs", 8 * gib, gib, "exact", "passed");
-  write("sort.cpp", "GPUTEST_NEEDS(Sort, keys, 8_GiB);\nGPUTEST_NEEDS(Sort, pairs, 8_GiB);\n");
+  ran("sort", "Sort.both", 8 * gib, 0, "exact", "skipped");
+  write("sort.cpp",
+        "GPUTEST_NEEDS(Sort, keys, 8_GiB);\nGPUTEST_NEEDS(Sort, pairs, 8_GiB);\nGPUTEST_NEEDS(Sort, both, 8_GiB);\n");
   static_cast<void>(classify({"--apply"}));
-  EXPECT_EQ(read("sort.cpp"), "GPUTEST_NEEDS(Sort, keys, 8_GiB);\nGPUTEST_NEEDS(Sort, pairs, 1088_MiB);\n");
+  EXPECT_EQ(
+      read("sort.cpp"),
+      "GPUTEST_NEEDS(Sort, keys, 8_GiB);\nGPUTEST_NEEDS(Sort, pairs, 1088_MiB);\nGPUTEST_NEEDS(Sort, both, 8_GiB);\n");
+}
+
+TEST_F(ClassifyCommand, tolerates_what_the_test_itself_tolerates) {
+  ran("sort", "Sort.keys", gib, gib + (std::uint64_t{1} << 20U));
+  EXPECT_EQ(classify({"--check"}).exit_code, 0);
+}
+
+TEST_F(ClassifyCommand, fails_where_no_test_had_a_lease) {
+  const auto ended = classify({"--check"});
+  EXPECT_EQ(ended.exit_code, to_int(ExitCode::internal_error)) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("no test in these run logs had a lease"));
+}
+
+TEST_F(ClassifyCommand, leaves_a_file_alone_that_must_not_be_written_to) {
+  ran("sort", "Sort.keys", 2 * gib, 3 * gib);
+  write("sort.cpp", "GPUTEST_NEEDS(Sort, keys, 2_GiB);\n");
+  fs::permissions(source_ + "/sort.cpp", fs::perms::owner_read);
+  EXPECT_THAT(classify({"--apply"}).err, HasSubstr("must not be written to"));
+  EXPECT_EQ(read("sort.cpp"), "GPUTEST_NEEDS(Sort, keys, 2_GiB);\n");
+}
+
+TEST_F(ClassifyCommand, writes_through_a_hard_link) {
+  ran("sort", "Sort.keys", 2 * gib, 3 * gib);
+  write("sort.cpp", "GPUTEST_NEEDS(Sort, keys, 2_GiB);\n");
+  fs::create_hard_link(source_ + "/sort.cpp", tool_.folder().path() + "/link.txt");
+  static_cast<void>(classify({"--apply"}));
+  EXPECT_EQ(fs::hard_link_count(source_ + "/sort.cpp"), 2U);
+  EXPECT_EQ(read("sort.cpp"), "GPUTEST_NEEDS(Sort, keys, 3328_MiB);\n");
 }
 
 TEST_F(ClassifyCommand, fails_a_check_only_if_a_test_uses_more_than_it_declares) {

@@ -50,6 +50,10 @@ TEST_F(MeterSuite, fails_a_test_that_takes_more_than_its_lease_and_says_what_it_
   EXPECT_THAT(all.at("Over.by_more").failures, HasSubstr("meter.cpp:"));
 }
 
+TEST_F(MeterSuite, does_not_call_a_figure_exact_if_the_test_has_started_processes) {
+  EXPECT_EQ(reports("Processes.of_a_test").at("Processes.of_a_test").evidence, "sampled");
+}
+
 TEST_F(MeterSuite, does_not_take_its_own_failure_for_an_out_of_memory) {
   EXPECT_THAT(run_some("Over.by_more").err, Not(HasSubstr("ran out of memory")));
 }
