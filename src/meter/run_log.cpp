@@ -95,6 +95,8 @@ struct RunLog::State {
   std::string test;
   std::optional<platform::LineFile> file;
 
+  [[nodiscard]] std::string name_of_entry() const { return entry.empty() ? program_name() : entry; }
+
   /// Finds the file, and makes it if it is not there.
   void open() {
     if (std::exchange(opened, true)) {
@@ -107,21 +109,17 @@ struct RunLog::State {
     if (folder.empty()) {
       return;
     }
-    if (entry.empty()) {
-      entry = program_name();
-    }
     const auto ctest = platform::find_running_ctest();
-    if (folder.front() != '/') {
-      if (!ctest) {
-        return; // the folder is ctest's
-      }
-      folder = ctest->folder + "/" + folder;
+    const bool absolute = folder.front() == '/';
+    if (!absolute && !ctest) {
+      return; // the folder is ctest's
     }
     const auto own = platform::own_pid();
-    file.emplace(folder, ctest ? name_for(ctest->start_time, ctest->pid)
-                               : name_for(platform::start_time_of(own).value_or(0), own));
+    file.emplace(absolute ? folder : ctest->folder + "/" + folder,
+                 ctest ? name_for(ctest->start_time, ctest->pid)
+                       : name_for(platform::start_time_of(own).value_or(0), own));
     if (file->create()) {
-      file->append(line("run", entry, "").members(run_details(ctest)).to_string());
+      file->append(line("run", name_of_entry(), "").members(run_details(ctest)).to_string());
       file->remove_older(prefix, suffix, kept_logs);
     }
   }
@@ -136,9 +134,11 @@ RunLog& RunLog::of_process() {
 
 void RunLog::configure(const std::string& folder, const std::string& entry) noexcept try {
   const std::lock_guard guard{state_->mutex};
+  if (!state_->configured || state_->folder != folder) {
+    state_->opened = false;
+    state_->file.reset();
+  }
   state_->configured = true;
-  state_->opened = false;
-  state_->file.reset();
   state_->folder = folder;
   state_->entry = entry;
 } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): no memory
@@ -168,7 +168,7 @@ void RunLog::write(const char* event, const JsonObject& details, const std::stri
   try {
     state_->open();
     if (state_->file) {
-      state_->file->append(line(event, state_->entry, test).members(details).to_string());
+      state_->file->append(line(event, state_->name_of_entry(), test).members(details).to_string());
     }
   } catch (const InvalidSetting&) {
     state_->failed = true; // whoever needs the settings says it

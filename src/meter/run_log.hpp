@@ -19,8 +19,9 @@ class RunLog {
 public:
   static RunLog& of_process();
 
-  /// The folder is that of these settings, and the lines are of this entry. Before the first line; without a call the
-  /// settings of the process count, and the lines are of the program.
+  /// The folder is that of these settings, and the lines are of this entry. Without a call the settings of the process
+  /// count, and the lines are of the program. A log that is open stays so if its folder does: a worker writes its last
+  /// line when its ctest may have ended, and cannot be found.
   void configure(const std::string& folder, const std::string& entry) noexcept;
 
   /// The test that runs now, which the lines name; empty between tests.

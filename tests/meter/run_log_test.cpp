@@ -2,6 +2,7 @@
 #include "meter/run_log.hpp"
 
 #include "meter/json_object.hpp"
+#include "platform/ctest_process.hpp"
 #include "platform/line_file.hpp"
 #include "support/in_child.hpp"
 #include "support/suite_test.hpp"
@@ -21,6 +22,7 @@
 #include <vector>
 
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace gputest::meter {
@@ -183,6 +185,28 @@ TEST_F(RunLogs, are_one_file_for_all_processes_of_a_ctest) {
   struct stat status {};
   ASSERT_EQ(::stat(files_in(folder() + "/Testing/gputest").front().c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 07777U, 0600U);
+}
+
+TEST_F(RunLogs, stay_one_file_for_a_worker_that_outlives_its_ctest) {
+  fs::create_directory(logs());
+  const auto exit_code = tests::in_child([this] {
+    auto& log = RunLog::of_process();
+    platform::set_ctest_of_process(1); // which is none: a log is named after the process that makes it
+    log.configure(logs(), "one");
+    log.write("first", {});
+    const auto child = ::fork(); // so that the name of a new file would be another one
+    if (child == 0) {
+      log.configure(logs(), "two");
+      log.write("last", {});
+      ::_exit(0);
+    }
+    int status = 0;
+    return ::waitpid(child, &status, 0) == child ? status : 1;
+  });
+  EXPECT_EQ(exit_code, 0);
+  const auto events = log_in(logs());
+  EXPECT_THAT(kinds_of(events), ElementsAre("run", "first", "last"));
+  EXPECT_EQ(events.back().at("entry"), "two");
 }
 
 TEST_F(RunLogs, are_where_the_user_says_or_nowhere_whatever_the_entry_says) {
