@@ -141,7 +141,7 @@ void AllocationBook::begin() {
   }
 }
 
-Usage AllocationBook::end() {
+Usage AllocationBook::so_far() {
   const std::lock_guard guard{mutex_};
   Usage usage;
   usage.evidence = Evidence::exact;

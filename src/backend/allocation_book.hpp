@@ -44,8 +44,8 @@ public:
   /// Begins a period. What is allocated now is not the period's.
   void begin();
 
-  /// What was allocated in the period. The caller says how complete the book is.
-  [[nodiscard]] Usage end();
+  /// What was allocated in the period up to now. The caller says how complete the book is.
+  [[nodiscard]] Usage so_far();
 
 private:
   static constexpr std::size_t kinds = 4;

@@ -18,6 +18,11 @@ enum class Evidence {
   unknown, ///< nothing was seen
 };
 
+/// For people and programs: `exact`, `sampled` or `unknown`.
+[[nodiscard]] constexpr const char* to_string(Evidence evidence) {
+  return evidence == Evidence::exact ? "exact" : evidence == Evidence::sampled ? "sampled" : "unknown";
+}
+
 /// What memory was allocated as.
 enum class AllocationKind {
   device,  ///< by a plain call, mapped by hand, or as arrays
@@ -67,7 +72,7 @@ public:
   [[nodiscard]] virtual Usage so_far() noexcept = 0;
 
   /// Ends it. Call it after the devices' work was synchronised.
-  [[nodiscard]] virtual Usage end() noexcept = 0;
+  [[nodiscard]] virtual Usage end() noexcept { return so_far(); }
 };
 
 /// Measures nothing, and says why.
@@ -76,8 +81,7 @@ public:
   explicit NoMeter(std::string because) : because_{std::move(because)} {}
 
   void begin() noexcept override {}
-  [[nodiscard]] Usage so_far() noexcept override { return end(); }
-  [[nodiscard]] Usage end() noexcept override {
+  [[nodiscard]] Usage so_far() noexcept override {
     Usage usage;
     usage.because = because_;
     return usage;

@@ -57,12 +57,9 @@ namespace {
 
 SharedTree& tree_in(const platform::SharedPages& pages) { return *static_cast<SharedTree*>(pages.data()); }
 
-/// The digits of a UUID, without what is before them.
 Uuid digits_of(const std::string& uuid) {
-  constexpr std::size_t digits = 36;
   Uuid copy{};
-  const auto from = uuid.size() > digits ? uuid.size() - digits : 0;
-  uuid.copy(copy.data(), copy.size() - 1, from);
+  uuid_digits(uuid).copy(copy.data(), copy.size() - 1);
   return copy;
 }
 
@@ -144,6 +141,11 @@ bool has_member(const SharedTree& tree) {
 }
 
 } // namespace
+
+std::string uuid_digits(const std::string& uuid) {
+  constexpr std::size_t digits = 36;
+  return uuid.substr(uuid.size() > digits ? uuid.size() - digits : 0);
+}
 
 TreeUsage::TreeUsage() : pages_{sizeof(SharedTree)}, tree_{&tree_in(pages_)} {}
 

@@ -14,6 +14,9 @@ namespace gputest::backend {
 
 struct SharedTree; ///< what the processes share
 
+/// The digits of a UUID, without the `GPU-` or `MIG-` before them, which CUDA does not tell.
+[[nodiscard]] std::string uuid_digits(const std::string& uuid);
+
 /// What a command and all processes that it starts have allocated of each device, together and at one time.
 ///
 /// The launcher makes one, and hands down its path (GPUTEST_METER_FILE). Each process of the command that is metered
@@ -22,7 +25,7 @@ struct SharedTree; ///< what the processes share
 class TreeUsage {
 public:
   struct Peak {
-    std::string uuid; ///< its digits, without the `GPU-` or `MIG-` before them
+    std::string uuid; ///< its uuid_digits()
     Bytes bytes;
   };
 

@@ -64,12 +64,21 @@ policy::PlannedSeconds checked_context_time(double seconds) {
   return policy::PlannedSeconds{seconds};
 }
 
+void add_test_dir(CLI::App& command, std::string& folder, const std::string& text) {
+  command.add_option("--test-dir", folder, text + " (default: the current folder)")->type_name("DIR");
+}
+
+/// What a command needs that reads the logs of runs.
+void add_place_of_logs(CLI::App& command, std::string& folder, std::string& log) {
+  add_test_dir(command, folder, "where ctest was started");
+  command.add_option("--log", log, "a run log, or a folder of them (default: DIR/Testing/gputest)")->type_name("PATH");
+}
+
 void add_plan(CLI::App& app, PlanArguments& plan) {
   auto* command = app.add_subcommand("plan", "Say how long a suite would take, what bounds it, and how to split it");
   command->formatter(std::make_shared<UsageFormatter>("gputest plan [OPTIONS] [-- CTEST_OPTION...]"));
   command->footer(plan_help());
-  command->add_option("--test-dir", plan.folder, "where ctest is started (default: the current folder)")
-      ->type_name("DIR");
+  add_test_dir(*command, plan.folder, "where ctest is started");
   command->add_option("--times", plan.times, "a LastTest.log (default: the one in DIR)")->type_name("FILE");
   command
       ->add_option_function<std::string>(
@@ -100,10 +109,7 @@ void add_plan(CLI::App& app, PlanArguments& plan) {
 void add_report_of_run(CLI::App& app, ReportArguments& report) {
   auto* command = app.add_subcommand("report", "Show what happened in a run: a page with a time line, sums and waits");
   command->footer(report_help());
-  command->add_option("--test-dir", report.folder, "where ctest was started (default: the current folder)")
-      ->type_name("DIR");
-  command->add_option("--log", report.log, "a run log, or a folder of them (default: DIR/Testing/gputest)")
-      ->type_name("PATH");
+  add_place_of_logs(*command, report.folder, report.log);
   command->add_option("--output", report.output, "the page (default: gputest_report.html)")->type_name("FILE");
   command->add_option("--trace", report.trace, "a trace for Perfetto, in place of the page unless --output is given")
       ->type_name("FILE");
@@ -112,10 +118,7 @@ void add_report_of_run(CLI::App& app, ReportArguments& report) {
 void add_classify(CLI::App& app, ClassifyArguments& classify) {
   auto* command = app.add_subcommand("classify", "Compare what tests declare with what was measured of them");
   command->footer(classify_help());
-  command->add_option("--test-dir", classify.folder, "where ctest was started (default: the current folder)")
-      ->type_name("DIR");
-  command->add_option("--log", classify.log, "a run log, or a folder of them (default: DIR/Testing/gputest)")
-      ->type_name("PATH");
+  add_place_of_logs(*command, classify.folder, classify.log);
   command->add_option("--source", classify.source, "folder of the tests' sources (default: that of the build tree)")
       ->type_name("DIR");
   command->add_flag("--check", classify.check, "end with 1 if a test uses more than it declares");

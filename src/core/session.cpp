@@ -255,7 +255,7 @@ private:
   /// Of a lease that was given back; a test may have several.
   void add(const session::Measured& measured) {
     add_problems(measured);
-    findings_.evidence = session::to_string(measured.usage.evidence);
+    findings_.evidence = backend::to_string(measured.usage.evidence);
     if (measured.usage.evidence != backend::Evidence::unknown) {
       findings_.peak = std::max(findings_.peak.value_or(Bytes{}), measured.peak);
       TestRun::of_process().note_peak(measured.peak);

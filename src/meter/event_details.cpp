@@ -56,18 +56,6 @@ std::vector<JsonObject> excesses_of(const std::vector<ledger::Excess>& excesses)
   return objects;
 }
 
-const char* evidence_name(backend::Evidence evidence) {
-  switch (evidence) {
-  case backend::Evidence::exact:
-    return "exact";
-  case backend::Evidence::sampled:
-    return "sampled";
-  case backend::Evidence::unknown:
-    break;
-  }
-  return "unknown";
-}
-
 const char* kind_name(backend::AllocationKind kind) {
   switch (kind) {
   case backend::AllocationKind::pool:
@@ -124,7 +112,7 @@ JsonObject release_details(double held, const backend::Usage& usage, const std::
         .flag("with_context", use.with_context);
   }
   JsonObject details;
-  details.seconds("held", held).text("evidence", evidence_name(usage.evidence));
+  details.seconds("held", held).text("evidence", backend::to_string(usage.evidence));
   if (!usage.because.empty()) {
     details.text("because", usage.because);
   }

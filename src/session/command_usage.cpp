@@ -4,6 +4,7 @@
 #include "platform/environment.hpp"
 #include "platform/process.hpp"
 #include "session/measurement.hpp"
+#include "settings/settings.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -14,12 +15,6 @@ namespace gputest::session {
 namespace {
 
 constexpr const char* injection_variable = "CUDA_INJECTION64_PATH";
-constexpr const char* own_library = "/libgputest_injection.so";
-constexpr std::size_t digits = 36; // of a UUID, without what is before them
-
-bool is_same(const std::string& uuid, const std::string& bare) {
-  return uuid == bare || (uuid.size() > digits && uuid.compare(uuid.size() - digits, digits, bare) == 0);
-}
 
 } // namespace
 
@@ -31,9 +26,8 @@ CommandUsage::CommandUsage(std::shared_ptr<const backend::DeviceList> machine, s
     return;
   }
   platform::set_variable("GPUTEST_METER_FILE", tree_.path());
-  const auto used = platform::read_variable(injection_variable);
-  if (used && !used->empty() && used->find(own_library) == std::string::npos) {
-    why_not_exact_ = std::string{injection_variable} + " is in use: " + *used;
+  if (const auto other = settings::meter_of_launcher().other_tool; !other.empty()) {
+    why_not_exact_ = std::string{injection_variable} + " is in use: " + other;
   } else if (injection.empty()) {
     why_not_exact_ = "libgputest_injection.so is not beside this gputest";
   } else {
@@ -97,7 +91,7 @@ backend::Usage CommandUsage::exact() const {
   usage.evidence = backend::Evidence::exact;
   for (const auto& peak : tree_.peaks()) {
     const auto index = std::find_if(indices_.begin(), indices_.end(), [&](std::size_t each) {
-      return is_same(machine_->devices().at(each).uuid, peak.uuid);
+      return backend::uuid_digits(machine_->devices().at(each).uuid) == peak.uuid;
     });
     backend::DeviceUsage of;
     of.device = static_cast<int>(index - indices_.begin()); // one more than the last: not a device of the lease

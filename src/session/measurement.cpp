@@ -60,18 +60,6 @@ Bytes leased_of(const DeviceUsage& usage, const Allowance& allowance) {
 
 } // namespace
 
-const char* to_string(Evidence evidence) {
-  switch (evidence) {
-  case Evidence::exact:
-    return "exact";
-  case Evidence::sampled:
-    return "sampled";
-  case Evidence::unknown:
-    break;
-  }
-  return "unknown";
-}
-
 Bytes peak_in(const Usage& usage, const Allowance& allowance) {
   Bytes peak;
   for (const auto& device : usage.devices) {

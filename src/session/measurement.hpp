@@ -42,9 +42,6 @@ struct Overuse {
 /// What is left of one device, of all kinds. Pure.
 [[nodiscard]] Bytes left_of(const backend::DeviceUsage& usage);
 
-/// For people: `exact`, `sampled` or `unknown`.
-[[nodiscard]] const char* to_string(backend::Evidence evidence);
-
 /// What a context may grow by while a test runs, as CUDA loads modules and their local memory.
 inline constexpr Bytes growth_of_a_context{std::uint64_t{512} << 20U};
 

@@ -53,16 +53,15 @@ std::string Session::release(Bytes managed, const std::vector<backend::DeviceUsa
     return {};
   }
   const auto settled = process_->synchronize_and_trim();
+  auto usage = measures_ ? meter_->end() : backend::Usage{};
   if (holds_) {
-    if (measures_) {
-      has_left_ = has_left_ || leaves_memory(meter_->so_far(), left);
-    }
+    has_left_ = has_left_ || leaves_memory(usage, left);
     if (overhead_.is_due(settled, managed, now_())) {
       measure_overhead(settled, managed, has_left_ ? Learn::nothing : Learn::context);
     }
   }
   if (measures_) {
-    judge(meter_->end(), left);
+    judge(std::move(usage), left);
     measures_ = false;
   }
   if (holds_) {

@@ -29,7 +29,7 @@ TEST_F(AllocationBookTest, knows_the_most_at_one_time) {
   add(2, 100_MiB);
   book_.remove(1);
   add(3, 200_MiB);
-  const auto usage = book_.end();
+  const auto usage = book_.so_far();
   EXPECT_EQ(usage.evidence, Evidence::exact);
   ASSERT_EQ(usage.devices.size(), 1U);
   EXPECT_EQ(usage.devices[0].peak, 400_MiB);
@@ -42,7 +42,7 @@ TEST_F(AllocationBookTest, says_what_the_peak_is_made_of) {
   add(3, 50_MiB, AllocationKind::managed, 0, "cuMemAllocManaged");
   book_.remove(1);
   add(4, 200_MiB, AllocationKind::pool);
-  const auto usage = book_.end();
+  const auto usage = book_.so_far();
   ASSERT_EQ(usage.devices.size(), 1U);
   const std::map<AllocationKind, Bytes> expected{
       {device_memory, 300_MiB}, {AllocationKind::pool, 100_MiB}, {AllocationKind::managed, 50_MiB}};
@@ -59,7 +59,7 @@ TEST_F(AllocationBookTest, names_the_largest_at_the_peak_and_not_at_the_end) {
   book_.remove(2);
   book_.remove(3);
   book_.remove(4);
-  const auto usage = book_.end();
+  const auto usage = book_.so_far();
   ASSERT_EQ(usage.devices.size(), 1U);
   const auto& largest = usage.devices[0].largest;
   ASSERT_EQ(largest.size(), 3U);
@@ -76,13 +76,13 @@ TEST_F(AllocationBookTest, does_not_count_what_was_there_before_the_period) {
   book_.begin();
   add(2, 10_MiB);
   book_.remove(1);
-  const auto usage = book_.end();
+  const auto usage = book_.so_far();
   ASSERT_EQ(usage.devices.size(), 1U);
   EXPECT_EQ(usage.devices[0].peak, 10_MiB);
   ASSERT_EQ(usage.devices[0].left.size(), 1U);
   EXPECT_EQ(usage.devices[0].left[0].bytes, 10_MiB);
   book_.begin();
-  EXPECT_TRUE(book_.end().devices.empty());
+  EXPECT_TRUE(book_.so_far().devices.empty());
 }
 
 TEST_F(AllocationBookTest, tells_what_is_left_by_kind_and_function) {
@@ -92,7 +92,7 @@ TEST_F(AllocationBookTest, tells_what_is_left_by_kind_and_function) {
   add(3, 4_MiB, device_memory, 0, "cuMemCreate");
   add(4, 8_MiB);
   book_.remove(4);
-  const auto usage = book_.end();
+  const auto usage = book_.so_far();
   ASSERT_EQ(usage.devices.size(), 1U);
   const auto& left = usage.devices[0].left;
   ASSERT_EQ(left.size(), 2U);
@@ -108,7 +108,7 @@ TEST_F(AllocationBookTest, keeps_devices_and_the_hosts_memory_apart) {
   add(1, 1_MiB, device_memory, 0);
   add(2, 2_MiB, device_memory, 3);
   add(3, 4_MiB, AllocationKind::pinned, 3, "cuMemHostAlloc");
-  const auto usage = book_.end();
+  const auto usage = book_.so_far();
   ASSERT_EQ(usage.devices.size(), 2U);
   EXPECT_EQ(usage.devices[0].device, 0);
   EXPECT_EQ(usage.devices[0].peak, 1_MiB);
@@ -129,7 +129,7 @@ TEST_F(AllocationBookTest, forgets_what_an_owner_frees_when_it_ends) {
   book_.remove_owner(context);
   book_.remove_owner(0);
   book_.remove(1); // a destructor that comes later
-  const auto usage = book_.end();
+  const auto usage = book_.so_far();
   ASSERT_EQ(usage.devices.size(), 1U);
   ASSERT_EQ(usage.devices[0].left.size(), 2U);
   EXPECT_EQ(usage.devices[0].left[0].bytes.count(), 8192U);
@@ -141,7 +141,7 @@ TEST_F(AllocationBookTest, takes_an_address_that_is_given_out_again_for_freed) {
   book_.begin();
   add(1, 1_MiB);
   add(1, 2_MiB);
-  const auto usage = book_.end();
+  const auto usage = book_.so_far();
   ASSERT_EQ(usage.devices.size(), 1U);
   EXPECT_EQ(usage.devices[0].peak, 2_MiB);
   EXPECT_EQ(usage.devices[0].left.at(0).count, 1U);
@@ -173,7 +173,7 @@ TEST_F(AllocationBookTest, counts_what_threads_allocate_at_the_same_time) {
   for (auto& thread : threads) {
     thread.join();
   }
-  const auto usage = book_.end();
+  const auto usage = book_.so_far();
   ASSERT_EQ(usage.devices.size(), 1U);
   EXPECT_EQ(usage.devices[0].peak.count(), 4 * each * 1024);
   EXPECT_EQ(usage.devices[0].left.at(0).count, 4 * each);

@@ -71,10 +71,14 @@ public:
     for (const auto launch : {cupti::Call::cuGraphLaunch, cupti::Call::cuGraphLaunch_ptsz}) {
       cupti_.enable_callback(1, subscriber_, cupti::driver_api, static_cast<cupti::CallbackId>(launch));
     }
-    book_.watch([this](int device, std::uint64_t bytes) {
-      cuda::Uuid uuid{};
-      if (driver_.uuid != nullptr && driver_.uuid(&uuid, device) == cuda::success) {
-        member_->allocated(cuda::to_string(uuid), bytes);
+    book_.watch([this, uuids = std::map<int, std::string>{}](int device, std::uint64_t bytes) mutable {
+      auto& uuid = uuids[device];
+      if (cuda::Uuid digits{};
+          uuid.empty() && driver_.uuid != nullptr && driver_.uuid(&digits, device) == cuda::success) {
+        uuid = cuda::to_string(digits);
+      }
+      if (!uuid.empty()) {
+        member_->allocated(uuid, bytes);
       }
     });
   }
@@ -90,12 +94,10 @@ public:
     });
   }
 
-  [[nodiscard]] Usage so_far() noexcept override { return end(); } // which leaves the book as it is
-
-  [[nodiscard]] Usage end() noexcept override {
+  [[nodiscard]] Usage so_far() noexcept override {
     Usage usage;
     guarded([&] {
-      usage = book_.end();
+      usage = book_.so_far();
       add_graphs(usage);
     });
     if (incomplete_) {

@@ -6,6 +6,8 @@
 #include "settings/settings.hpp"
 
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace gputest::backend {
 
@@ -18,8 +20,10 @@ void report_to_launcher(AllocationBook& book) {
     return;
   }
   if (std::shared_ptr<TreeMember> member = TreeMember::join(file)) {
-    book.watch([member](int device, std::uint64_t bytes) {
-      const auto uuids = OwnSimulatedDevices::instance("what this process has allocated").uuids();
+    book.watch([member, uuids = std::vector<std::string>{}](int device, std::uint64_t bytes) mutable {
+      if (uuids.empty()) { // not before: they are chosen with the first allocation
+        uuids = OwnSimulatedDevices::instance("what this process has allocated").uuids();
+      }
       member->allocated(uuids.at(static_cast<std::size_t>(device)), bytes);
     });
   }
@@ -28,15 +32,13 @@ void report_to_launcher(AllocationBook& book) {
 class SimulatedMeter : public Meter {
 public:
   void begin() noexcept override { simulated_book().begin(); }
-  [[nodiscard]] Usage so_far() noexcept override { return simulated_book().end(); }
-  [[nodiscard]] Usage end() noexcept override { return simulated_book().end(); }
+  [[nodiscard]] Usage so_far() noexcept override { return simulated_book().so_far(); }
 };
 
 /// Its samples are so dense that they miss nothing.
 class SampledMeter final : public SimulatedMeter {
 public:
   [[nodiscard]] Usage so_far() noexcept override { return as_sampled(SimulatedMeter::so_far()); }
-  [[nodiscard]] Usage end() noexcept override { return as_sampled(SimulatedMeter::end()); }
 
 private:
   static Usage as_sampled(Usage usage) {

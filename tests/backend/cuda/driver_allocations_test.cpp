@@ -65,7 +65,7 @@ protected:
   }
 
   Bytes peak(int device = 0) {
-    for (const auto& of : book_.end().devices) {
+    for (const auto& of : book_.so_far().devices) {
       if (of.device == device) {
         return of.peak;
       }
@@ -74,7 +74,7 @@ protected:
   }
 
   bool nothing_is_left() {
-    const auto usage = book_.end();
+    const auto usage = book_.so_far();
     bool left = !usage.pinned_left.empty();
     for (const auto& of : usage.devices) {
       left = left || !of.left.empty();
@@ -130,7 +130,7 @@ TEST_F(DriverAllocationsTest, knows_kinds) {
   call(Call::cuMemAllocAsync, cupti::AllocAsyncParameters{&pool, 10, nullptr});
   call(Call::cuMemAllocManaged, cupti::AllocManagedParameters{&managed, 20, 1});
   call(Call::cuMemHostAlloc, cupti::AllocHostParameters{&pinned, 40});
-  const auto usage = book_.end();
+  const auto usage = book_.so_far();
   ASSERT_EQ(usage.devices.size(), 1U);
   const std::map<AllocationKind, Bytes> expected{{AllocationKind::pool, Bytes{10}},
                                                  {AllocationKind::managed, Bytes{20}}};
@@ -181,7 +181,7 @@ TEST_F(DriverAllocationsTest, counts_a_pool_of_the_host_as_pinned) {
   cuda::DevicePointer pointer = 1;
   call(Call::cuMemAllocFromPoolAsync, cupti::AllocFromPoolParameters{&pointer, 10, nullptr, nullptr});
   EXPECT_EQ(peak(), Bytes{});
-  EXPECT_EQ(book_.end().pinned_peak, Bytes{10});
+  EXPECT_EQ(book_.so_far().pinned_peak, Bytes{10});
 }
 
 TEST_F(DriverAllocationsTest, counts_no_memory_of_an_array_that_has_none_yet) {
@@ -236,7 +236,7 @@ TEST_F(DriverAllocationsTest, counts_virtual_memory_of_the_host_as_pinned) {
   const cupti::VirtualMemoryProperties on_host{1, 0, {cuda::location_host, 0}};
   call(Call::cuMemCreate, cupti::CreateParameters{&handle, 4096, &on_host, 0});
   EXPECT_EQ(peak(), Bytes{});
-  EXPECT_EQ(book_.end().pinned_peak, Bytes{4096});
+  EXPECT_EQ(book_.so_far().pinned_peak, Bytes{4096});
 }
 
 TEST_F(DriverAllocationsTest, tells_contexts_apart_when_one_ends) {
@@ -244,7 +244,7 @@ TEST_F(DriverAllocationsTest, tells_contexts_apart_when_one_ends) {
   allocate(2, 200, &context_1);
   EXPECT_EQ(peak(1), Bytes{200});
   allocations_.note_end(&context_0);
-  const auto usage = book_.end();
+  const auto usage = book_.so_far();
   ASSERT_EQ(usage.devices.size(), 2U);
   EXPECT_TRUE(usage.devices[0].left.empty());
   EXPECT_EQ(usage.devices[1].left.at(0).bytes, Bytes{200});
