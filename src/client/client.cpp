@@ -205,33 +205,15 @@ int end_of(const TestCase& test, const platform::WorkerMessage& answer, double s
   return answer.code == 0 ? EXIT_FAILURE : end_as(answer.code);
 }
 
-} // namespace
-
-int run_case(const TestCase& test) {
-  if (!test.why_alone.empty()) {
-    if (test.needs_others_to_leave) {
-      if (const auto run = open_run_folder("none"); run.problem.empty()) {
-        let_workers_leave(run);
-      }
-    }
-    return become(test, test.is_told ? test.why_alone : "");
-  }
-  const auto identity = identity_of(test);
-  if (identity.empty()) {
-    return become(test, "its executable cannot be read");
-  }
-  auto run = open_run_folder(identity);
-  if (!run.problem.empty()) {
-    return become(test, run.problem);
-  }
+/// Has a worker run the case. nullopt if that ended without beginning it.
+std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
   if (const auto why = why_no_worker(run); !why.empty()) {
     return become(test, why);
   }
   auto given = find_keeper(run, test);
   if (given.exit_code) {
-    return *given.exit_code;
+    return given.exit_code;
   }
-
   platform::WorkerMessage job;
   job.kind = Kind::job;
   job.texts = {test.filter, test.report};
@@ -249,7 +231,31 @@ int run_case(const TestCase& test) {
     return is_ready(run.ctest) ? EXIT_FAILURE : become(test, "the keeper of its worker was killed");
   }
   given.keeper = Descriptor{};
+  if (answer.kind == Kind::not_begun) {
+    return std::nullopt;
+  }
   return end_of(test, answer, std::chrono::duration<double>(Clock::now() - begun).count());
+}
+
+} // namespace
+
+int run_case(const TestCase& test) {
+  if (!test.why_alone.empty()) {
+    return become(test, test.is_told ? test.why_alone : "");
+  }
+  const auto identity = identity_of(test);
+  if (identity.empty()) {
+    return become(test, "its executable cannot be read");
+  }
+  auto run = open_run_folder(identity);
+  if (!run.problem.empty()) {
+    return become(test, run.problem);
+  }
+  for (;;) {
+    if (const auto exit_code = run_by_worker(run, test)) {
+      return *exit_code;
+    }
+  }
 }
 
 } // namespace gputest::client

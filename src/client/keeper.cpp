@@ -85,10 +85,7 @@ public:
     }
     auto idle_since = Clock::now();
     for (;;) {
-      if (is_asked_to_leave()) {
-        end_worker();
-        return;
-      }
+      forget_what_happened(); // before the look
       if (take_oldest_job()) {
         if (!run_job()) {
           return;
@@ -96,7 +93,6 @@ public:
         idle_since = Clock::now();
         continue;
       }
-      const Descriptor idle = lock_shared("idle");
       Events events;
       events.add(run_.ctest).add(worker_end_).add(worker_).add(jobs_);
       const auto left = std::max(longest_idle - since(idle_since), milliseconds{0});
@@ -113,10 +109,7 @@ public:
         }
         idle_since = Clock::now();
       } else if (events.is_ready(0) || events.is_ready(1) || events.is_ready(2)) {
-        end_worker(); // ctest has ended; or the worker has, or wants to
-        return;
-      } else if (is_asked_to_leave()) {
-        end_worker();
+        end_worker(); // ctest has ended; or the worker has, or is about to: others need its devices
         return;
       }
     }
@@ -220,21 +213,10 @@ private:
     ::inotify_add_watch(jobs_.number(), ("/proc/self/fd/" + std::to_string(run_.folder.number())).c_str(), IN_MOVED_TO);
   }
 
-  /// Reads what has happened in the folder: whether somebody has asked for the devices (let_workers_leave()).
-  [[nodiscard]] bool is_asked_to_leave() const {
-    bool asked = false;
-    alignas(inotify_event) std::array<char, 4096> block{};
-    for (;;) {
-      const auto size = ::read(jobs_.number(), block.data(), block.size());
-      if (size <= 0) {
-        return asked;
-      }
-      for (std::size_t at = 0; at < static_cast<std::size_t>(size);) {
-        inotify_event event{};
-        std::memcpy(&event, block.data() + at, sizeof event);
-        asked = asked || (event.len > 0 && std::strcmp(block.data() + at + sizeof event, "leave") == 0);
-        at += sizeof event + event.len;
-      }
+  /// Makes the watch of the folder tell of what happens from now on.
+  void forget_what_happened() const {
+    std::array<char, 4096> block{};
+    while (::read(jobs_.number(), block.data(), block.size()) > 0) {
     }
   }
 
@@ -295,11 +277,10 @@ private:
     const bool sent = platform::send_message(worker_.number(), job_, streams);
     job_.descriptors.clear(); // ctest waits for all that have them open
     if (!sent) {
-      refuse("the worker had ended before it");
-      end_worker();
-      return false;
+      return give_back();
     }
     platform::WorkerMessage verdict;
+    bool has_begun = false;
     bool has_verdict = false;
     bool ends = false;
     for (;;) {
@@ -314,7 +295,12 @@ private:
       if (events.is_ready(3)) {
         platform::WorkerMessage message;
         if (platform::receive_message(worker_.number(), message, false) != platform::Received::message) {
+          if (!has_begun) {
+            return give_back();
+          }
           ends = true; // it has ended, or the case has closed its socket
+        } else if (message.kind == Kind::begun) {
+          has_begun = true;
         } else if (message.kind == Kind::refusal) {
           static_cast<void>(platform::send_message(client_.number(), message));
           return true;
@@ -333,6 +319,9 @@ private:
         continue;
       }
       if (events.is_ready(2)) {
+        if (!has_begun) {
+          return give_back();
+        }
         reply_after_end(std::move(verdict), has_verdict);
         return false;
       }
@@ -365,6 +354,17 @@ private:
     }
   }
 
+  /// The worker has ended, or is about to, before it began the case. False.
+  bool give_back() {
+    keepers_ = Descriptor{}; // the client looks for another one
+    platform::WorkerMessage message;
+    message.kind = Kind::not_begun;
+    static_cast<void>(platform::send_message(client_.number(), message));
+    client_ = Descriptor{};
+    end_worker();
+    return false;
+  }
+
   void refuse(const std::string& why) {
     platform::WorkerMessage message;
     message.kind = Kind::refusal;
@@ -392,6 +392,7 @@ private:
 
   /// Lets a worker without a case end as a program does, so that what it writes at its end is written.
   void end_worker() {
+    keepers_ = Descriptor{};
     worker_ = Descriptor{};
     Events events;
     events.add(worker_end_);

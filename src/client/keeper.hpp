@@ -10,8 +10,6 @@ namespace gputest::client {
 /// CTest ends what is below a test whose time is over. `start_lock` is the lock of those that start one, which the
 /// keeper gives up when its worker is ready. Returns in the caller only.
 ///
-/// `idle` in the identity's folder is locked (flock, shared) while the keeper waits for a job.
-///
 /// A keeper ends its worker, and all that the worker has started, when a client goes away in the middle of its case or
 /// ctest has ended. It ends itself when the worker has.
 void start_keeper(RunFolder& run, const TestCase& test, Descriptor start_lock);

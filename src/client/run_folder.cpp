@@ -162,26 +162,6 @@ RunFolder open_run_folder(const std::string& identity) {
   return found;
 }
 
-void let_workers_leave(const RunFolder& run) {
-  constexpr int most_pauses = 2500;
-  constexpr timespec pause{0, 2'000'000};
-  std::vector<Descriptor> idle;
-  for (const auto& identity : names_in(run.run)) {
-    const Descriptor folder{
-        ::openat(run.run.number(), identity.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
-    if (folder) {
-      write_file(folder, "leave", "");
-      idle.emplace_back(::openat(folder.number(), "idle", O_RDWR | O_NOFOLLOW | O_CLOEXEC));
-    }
-  }
-  int pauses = 0;
-  for (const auto& lock : idle) {
-    while (lock && ::flock(lock.number(), LOCK_EX | LOCK_NB) != 0 && pauses++ < most_pauses && !is_ready(run.ctest)) {
-      ::nanosleep(&pause, nullptr);
-    }
-  }
-}
-
 std::string contents_of(const Descriptor& folder, const std::string& name) {
   const Descriptor file{::openat(folder.number(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC)};
   return read_all(file.number());

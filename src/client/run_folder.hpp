@@ -17,7 +17,6 @@ using platform::Descriptor;
 ///
 /// - `job-<time>-<pid>`: the socket of a client that waits for a worker;
 /// - `keepers`: locked (flock, shared) by each keeper;
-/// - `idle`: locked likewise while a keeper has no case to run; `leave`, once it appears, ends such keepers;
 /// - `took`: the milliseconds that starting a worker took, its first case included;
 /// - `alone`: why this executable cannot have workers, if it cannot.
 ///
@@ -37,10 +36,6 @@ struct RunFolder {
 
 /// Finds the ctest above this process, and makes the folders that are missing.
 [[nodiscard]] RunFolder open_run_folder(const std::string& identity);
-
-/// Ends all workers of this run that have no case to run, and those that run one after it: a process is to have devices
-/// for itself. Blocks until those without a case have ended, for some seconds at most.
-void let_workers_leave(const RunFolder& run);
 
 /// All of a small file in a folder; empty if there is none.
 [[nodiscard]] std::string contents_of(const Descriptor& folder, const std::string& name);

@@ -212,8 +212,6 @@ TestCase read_test_case(std::vector<std::string> arguments) {
   if (test.name.empty()) {
     test.name = test.filter;
   }
-  const auto gpus = variable("GPUTEST_GPUS");
-  test.needs_others_to_leave = variable("GPUTEST_MEMORY") == "large" || (!gpus.empty() && gpus != "1");
   test.dependence_fails = variable("GPUTEST_DEPENDENCE") == "fail";
   test.time_limit = std::strtod(variable("GPUTEST_TIMEOUT").c_str(), nullptr);
   if (variable("GPUTEST_ISOLATION") == "process") {

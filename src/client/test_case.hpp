@@ -16,7 +16,6 @@ struct TestCase {
   std::string report_format;          ///< `xml` or `json`
   std::string name;                   ///< as CTest knows it, for messages
   std::string why_alone;              ///< why it has to run in a process of its own; empty: a worker may run it
-  bool needs_others_to_leave = false; ///< it needs a whole device, or several
   bool is_told = true;                ///< whether why_alone is to be written
   bool dependence_fails = false;      ///< GPUTEST_DEPENDENCE=fail
   double time_limit = 0;              ///< seconds (GPUTEST_TIMEOUT); 0: none

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gputest/session.hpp>
 
+#include "core/idle_session.hpp"
 #include "memory/lease_scope.hpp"
 #include "meter/event_details.hpp"
 #include "meter/run_log.hpp"
@@ -85,6 +86,16 @@ class Leasing {
 public:
   Leasing(Settings settings, Entry entry) : session_{std::move(settings), std::move(entry), program_name()} {
     check_request(session_.entry().request, "the CTest entry");
+    of_process() = this;
+  }
+  ~Leasing() { of_process() = nullptr; }
+  Leasing(const Leasing&) = delete;
+  Leasing& operator=(const Leasing&) = delete;
+
+  /// The one of this process; null without one.
+  static Leasing*& of_process() {
+    static Leasing* leasing = nullptr;
+    return leasing;
   }
 
   Outcome enter(const Plan& plan, bool in_place_of_parent) {
@@ -171,6 +182,8 @@ public:
     number = ++last_;
     return {};
   }
+
+  [[nodiscard]] session::Session& session() { return session_; }
 
   void count_unleased(const std::string& where) {
     const std::lock_guard guard{mutex_};
@@ -285,6 +298,22 @@ private:
   std::string broken_by_;  ///< the test after which nothing can be leased any more, and why
   Findings findings_;
 };
+
+void set_session_idle() {
+  if (auto* const leasing = Leasing::of_process()) {
+    leasing->session().set_idle();
+  }
+}
+
+bool resume_session() {
+  auto* const leasing = Leasing::of_process();
+  return leasing == nullptr || leasing->session().resume();
+}
+
+std::optional<int> leave_descriptor_of_session() {
+  auto* const leasing = Leasing::of_process();
+  return leasing == nullptr ? std::nullopt : leasing->session().leave_descriptor();
+}
 
 } // namespace detail
 

@@ -2,6 +2,7 @@
 #include <gputest/worker.hpp>
 
 #include "backend/this_process.hpp"
+#include "core/idle_session.hpp"
 #include "platform/ctest_process.hpp"
 #include "platform/environment.hpp"
 #include "platform/loaded_libraries.hpp"
@@ -103,7 +104,8 @@ struct Worker::State {
   int exit_code = EXIT_SUCCESS;
   bool has_ended = false;
 
-  /// Why the case that has run is the last one here; empty: it is not.
+  /// Why the case that has run is the last one here; empty: it is not. Then this process is idle before others hear
+  /// that the case has ended: they may need its devices.
   std::string why_last() {
     if (exit_code != EXIT_SUCCESS && exit_code != skipped_exit_code) {
       return "it failed";
@@ -114,7 +116,37 @@ struct Worker::State {
     }
     const auto change = platform::change_between(before, platform::take_snapshot(),
                                                  {steps_before != steps_to_devices(), std::move(folders)});
-    return change.empty() ? "" : "it changed its process: " + change;
+    return change.empty() ? why_not_idle() : "it changed its process: " + change;
+  }
+
+  /// Makes this process idle in the ledger, if it is in one. Why it cannot be.
+  static std::string why_not_idle() {
+    try {
+      set_session_idle();
+      return {};
+    } catch (const LedgerError& error) {
+      return error.what();
+    }
+  }
+
+  /// The next case, in which this process is not idle any more. nullopt if it ends: there are no more, or another
+  /// process waits for what it has of a device. Whoever was given a case that does not begin gives it to another
+  /// worker.
+  std::optional<platform::WorkerJob> receive() try {
+    set_session_idle();
+    auto job = channel->receive(leave_descriptor_of_session());
+    return job && is_unchanged() && resume_session() ? std::move(job) : std::nullopt;
+  } catch (const LedgerError&) { // it has lost its place in the ledger: nobody could tell it to leave
+    return std::nullopt;
+  }
+
+  /// Whether the files of the program are those that it was started with. If not, refuses the case.
+  bool is_unchanged() {
+    const auto changed = platform::change_of(files);
+    if (!changed.empty()) {
+      channel->refuse(changed + " has been built anew");
+    }
+    return changed.empty();
   }
 };
 
@@ -155,19 +187,16 @@ std::optional<std::string> Worker::next_case() {
   }
   std::string filter;
   if (state.channel) {
-    const auto job = state.channel->receive();
+    const auto job = state.receive();
     if (!job) {
+      state.channel->hang_up();
       state.has_ended = true;
       return next_case();
     }
     filter = job->filter;
     state.wanted_report = job->report;
     set_variables(job->variables);
-    if (const auto changed = platform::change_of(state.files); !changed.empty()) {
-      refuse(changed + " has been built anew");
-      state.has_ended = true;
-      return next_case();
-    }
+    state.channel->begin(*job);
   } else {
     filter = state.list.front();
     state.list.pop_front();

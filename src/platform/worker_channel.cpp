@@ -3,9 +3,13 @@
 
 #include "platform/worker_message.hpp"
 
+#include <array>
+#include <cerrno>
 #include <cstdlib>
+#include <utility>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -44,17 +48,31 @@ std::optional<WorkerChannel> WorkerChannel::open(const std::string& text) {
 
 void WorkerChannel::tell_ready() const { static_cast<void>(send_message(socket_.number(), {})); }
 
-std::optional<WorkerJob> WorkerChannel::receive() const {
+std::optional<WorkerJob> WorkerChannel::receive(std::optional<int> leave) const {
+  std::array<pollfd, 2> events{{{socket_.number(), POLLIN, 0}, {leave.value_or(-1), POLLIN, 0}}};
+  while (::poll(events.data(), events.size(), -1) < 0 && errno == EINTR) {
+  }
   WorkerMessage message;
-  if (receive_message(socket_.number(), message) != Received::message || message.kind != Kind::job ||
-      message.texts.size() < 2 || message.descriptors.size() != 3) {
+  if (events[1].revents != 0 || receive_message(socket_.number(), message) != Received::message ||
+      message.kind != Kind::job || message.texts.size() < 2 || message.descriptors.size() != 3) {
     return std::nullopt;
   }
-  for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream) {
-    ::dup2(message.descriptors[static_cast<std::size_t>(stream)].number(), stream);
-  }
-  return WorkerJob{message.texts[0], message.texts[1], {message.texts.begin() + 2, message.texts.end()}};
+  return WorkerJob{message.texts[0],
+                   message.texts[1],
+                   {message.texts.begin() + 2, message.texts.end()},
+                   std::move(message.descriptors)};
 }
+
+void WorkerChannel::begin(const WorkerJob& job) const {
+  WorkerMessage message;
+  message.kind = Kind::begun;
+  static_cast<void>(send_message(socket_.number(), message));
+  for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream) {
+    ::dup2(job.streams[static_cast<std::size_t>(stream)].number(), stream);
+  }
+}
+
+void WorkerChannel::hang_up() { socket_ = Descriptor{}; }
 
 void WorkerChannel::drop_streams() const {
   for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream) {

@@ -14,6 +14,7 @@ struct WorkerJob {
   std::string filter;
   std::string report;                 ///< where GoogleTest's report goes; empty: there is none
   std::vector<std::string> variables; ///< `NAME=value`, of this case
+  std::vector<Descriptor> streams;    ///< its client's standard streams
 };
 
 /// A worker's connection to its keeper.
@@ -25,8 +26,14 @@ public:
   /// Says that this process waits for its first case.
   void tell_ready() const;
 
-  /// Waits for a case, and makes its client's streams this process's. nullopt when there are no more.
-  [[nodiscard]] std::optional<WorkerJob> receive() const;
+  /// Waits for a case. nullopt when there are no more, or as soon as the descriptor `leave` is readable.
+  [[nodiscard]] std::optional<WorkerJob> receive(std::optional<int> leave) const;
+
+  /// Says that the case begins, and makes its client's streams this process's.
+  void begin(const WorkerJob& job) const;
+
+  /// Tells the keeper that this process begins no case any more.
+  void hang_up();
 
   /// Replaces the streams by /dev/null: CTest waits for whoever has them open.
   void drop_streams() const;

@@ -17,6 +17,8 @@ struct WorkerMessage {
     verdict,   ///< worker: the case has ended. `code` is its exit code; text: why the worker ends after it, if it does
     refusal,   ///< worker or keeper: the case did not begin, and has to run in a process of its own. Text: why
     death,     ///< keeper: the worker ended in the case, or at its end. `code` is the status that waitpid() gave
+    begun,     ///< worker: the case begins, and what happens from now on is its doing
+    not_begun, ///< keeper: the worker has ended without beginning the case, which another one is to run
   };
 
   Kind kind = Kind::ready;
@@ -27,7 +29,7 @@ struct WorkerMessage {
 };
 
 /// The number that GPUTEST_WORKER begins with. A worker of another version of gputest does not know the messages.
-inline constexpr int worker_protocol = 1;
+inline constexpr int worker_protocol = 2;
 
 /// What an environment variable of one entry is called, or begins with. Cases that differ in these alone may share a
 /// worker; the values travel with the case.

@@ -161,6 +161,23 @@ void Session::log_end_of_command(const backend::Usage& usage) const noexcept {
   }
 }
 
+void Session::set_idle() {
+  const bool has_place = entered_.kind == Outcome::Kind::granted && ledger_ && !parent_lease_ && !late_;
+  if (has_place && !is_idle_) {
+    ledger_->set_idle();
+    is_idle_ = true;
+  }
+}
+
+bool Session::resume() {
+  is_idle_ = is_idle_ && !ledger_->resume();
+  return !is_idle_;
+}
+
+std::optional<int> Session::leave_descriptor() const {
+  return is_idle_ ? std::optional{ledger_->leave_descriptor()} : std::nullopt;
+}
+
 void Session::hand_over() {
   if (!parent_lease_) {
     ledger_->inherit_across_exec();

@@ -138,6 +138,19 @@ public:
   /// Lets the program that this process is about to exec() keep the devices, the slot and the lease.
   void hand_over();
 
+  /// Says in the ledger that this process has no work until resume(): whoever its context keeps waiting notifies it,
+  /// and then it has to end. Does nothing in a process that has no place of its own in the ledger, or is idle. Throws
+  /// LedgerError while it holds a lease.
+  void set_idle();
+
+  /// There is work again. False if this process has to end instead, because it keeps others waiting. Throws
+  /// LedgerError.
+  [[nodiscard]] bool resume();
+
+  /// For poll(): readable when this process, which is idle, has to end. nullopt in one that is not idle. Throws
+  /// LedgerError.
+  [[nodiscard]] std::optional<int> leave_descriptor() const;
+
   /// The CTest entry. If several processes share a lease, its request is this process's part of it.
   [[nodiscard]] const Entry& entry() const { return entry_; }
 
@@ -198,6 +211,7 @@ private:
   Outcome entered_{Outcome::Kind::fail, "the process has not entered the ledger", false};
   std::optional<ledger::Ledger::EnterRequest> late_; ///< to enter by, if a test can run after all
   bool has_no_gpu_ = false;
+  bool is_idle_ = false;
   bool numbered_as_in_cuda_ = true; ///< whether devices_ are CUDA's devices 0, 1, ...
   bool holds_ = false;
   std::uint64_t children_before_ = 0; ///< when the lease began

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Cases that ctest has run by workers, from the client's command line to ctest's summary.
 
-#include "support/bare_environment.hpp"
-#include "support/child_process.hpp"
-#include "support/private_folder.hpp"
+#include "ctest_run.hpp"
 
 #include <gmock/gmock.h>
 
@@ -13,16 +11,13 @@
 #include <iterator>
 #include <map>
 #include <optional>
-#include <regex>
 #include <set>
 #include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include <poll.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace gputest::tests {
@@ -34,123 +29,6 @@ using testing::IsEmpty;
 using testing::Not;
 
 namespace fs = std::filesystem;
-
-/// Blocks until there is no such process any more; CTest's limit ends a test that waits in vain.
-void wait_for_end_of(pid_t pid) {
-  const int end = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
-  if (end >= 0) {
-    pollfd ended{end, POLLIN, 0};
-    ::poll(&ended, 1, -1);
-    ::close(end);
-  }
-}
-
-fs::path workers_folder() { return "/tmp/gputest-" + std::to_string(::geteuid()) + "/workers"; }
-
-/// What ctest says of an entry: `Passed`, `***Failed`, `***Exception: SegFault`; and what the entry wrote.
-struct Result {
-  std::string word;
-  std::string output;
-  std::vector<std::string> processes; ///< the pids of those that ran it
-};
-
-class Client : public ::testing::Test {
-protected:
-  Client() {
-    environment_["GPUTEST_DEVICES"] = "simulated:1x4GiB,context=0";
-    environment_["GPUTEST_DIR"] = folder_.path() + "/ledger";
-    environment_["OF_ALL"] = "yes";
-  }
-
-  void set(const std::string& name, const std::string& value) { environment_[name] = value; }
-  [[nodiscard]] std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
-
-  /// Adds an entry as gpu_discover_tests() does.
-  void add(const std::string& filter, const std::string& name = "", const std::vector<std::string>& arguments = {},
-           const std::string& environment = "", const std::string& properties = "",
-           const std::string& executable = CASES) {
-    const auto entry = name.empty() ? filter : name;
-    entries_ += "add_test([=[" + entry + "]=] \"" CLIENT "\" \"" + executable + "\" \"--gtest_filter=" + filter +
-                "\" --gtest_also_run_disabled_tests";
-    for (const auto& argument : arguments) {
-      entries_ += " \"" + argument + "\"";
-    }
-    entries_ += ")\nset_tests_properties([=[" + entry +
-                "]=] PROPERTIES ENVIRONMENT \"GPUTEST_ENTRY=ctest;GPUTEST_TEST=" + entry + ";" + environment +
-                "\" SKIP_RETURN_CODE 77 " + properties + ")\n";
-  }
-
-  /// Adds an entry of another program.
-  void add_command(const std::string& name, const std::vector<std::string>& command) {
-    entries_ += "add_test(" + name;
-    for (const auto& word : command) {
-      entries_ += " \"" + word + "\"";
-    }
-    entries_ += ")\n";
-  }
-  void folder_write(const std::string& name, const std::string& text) const { folder_.write(name, text, 0755); }
-  [[nodiscard]] const ChildProcess::Environment& environment() const { return environment_; }
-
-  [[nodiscard]] ChildProcess start_ctest(std::vector<std::string> arguments = {}) const {
-    folder_.write("CTestTestfile.cmake", entries_, 0644);
-    arguments.insert(arguments.begin(), {CTEST, "--test-dir", folder_.path(), "-V"});
-    return ChildProcess{std::move(arguments), environment_};
-  }
-
-  /// The results by entries, of the last attempt at each.
-  [[nodiscard]] std::map<std::string, Result> run(const std::vector<std::string>& arguments = {}) const {
-    auto ctest = start_ctest(arguments);
-    return results_of(ctest.finish().out);
-  }
-
-  [[nodiscard]] static std::map<std::string, Result> results_of(const std::string& out) {
-    static const std::regex start{R"( *Start +([0-9]+): (\S+).*)"};
-    static const std::regex end{R"(.*Test +#[0-9]+: (\S+) \.*\**([^.]*?) +[0-9.]+ sec.*)"};
-    static const std::regex output{R"(([0-9]+): ?(.*))"};
-    std::map<std::string, Result> results;
-    std::map<std::string, std::string> names; // by numbers
-    std::istringstream lines{out};
-    std::smatch match;
-    for (std::string line; std::getline(lines, line);) {
-      if (std::regex_match(line, match, start)) {
-        names[match[1]] = match[2];
-      } else if (std::regex_match(line, match, end)) {
-        auto word = match[2].str();
-        results[match[1]].word = word.erase(0, word.find_first_not_of(' '));
-      } else if (std::regex_match(line, match, output) && names.count(match[1]) == 1) {
-        auto& result = results[names[match[1]]];
-        result.output += match[2].str() + "\n";
-        if (const auto text = match[2].str(); text.compare(0, 9, "@process ") == 0) {
-          result.processes.push_back(text.substr(9, text.find(' ', 9) - 9));
-        }
-      }
-    }
-    return results;
-  }
-
-  [[nodiscard]] const std::string& folder() const { return folder_.path(); }
-
-  /// The folder of a ctest run, if it is there.
-  [[nodiscard]] static std::vector<std::string> folders_of(pid_t ctest) {
-    std::vector<std::string> found;
-    for (const auto& entry : fs::directory_iterator{workers_folder()}) {
-      if (const auto name = entry.path().filename().string(); name.rfind(std::to_string(ctest) + "-", 0) == 0) {
-        found.push_back(name);
-      }
-    }
-    return found;
-  }
-
-private:
-  PrivateFolder folder_;
-  ChildProcess::Environment environment_ = bare_environment();
-  std::string entries_;
-};
-
-pid_t number_after(ChildProcess& process, const std::string& word) {
-  process.wait_for_out(word);
-  return static_cast<pid_t>(std::stol(process.read_line()));
-}
 
 TEST_F(Client, runs_cases_one_after_another_in_one_process) {
   for (const char* const name : {"Plain.a", "Plain.b", "Plain.skips", "Host.a", "Plain.medium", "Plain.c"}) {

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Workers between two cases, while others need their devices.
+
+#include "ctest_run.hpp"
+
+#include <gmock/gmock.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <string>
+
+#include <fcntl.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace gputest::tests {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+namespace fs = std::filesystem;
+
+/// A ctest run with a case, a worker that is idle after it as long as a gate is shut, and another case behind that.
+class IdleWorker : public Client {
+protected:
+  void begin() {
+    ASSERT_EQ(::mkfifo(path("gate").c_str(), 0600), 0);
+    set("COUNT_ENDS_IN", path("ends"));
+    add("Plain.a");
+    add_command("gate", {"/bin/sh", "-c", "echo @gate; cat " + path("gate")}, "DEPENDS Plain.a");
+    add("Plain.b", "", {}, "", "DEPENDS gate");
+    ctest_.emplace(start_ctest());
+    ctest_->wait_for_out("@process ");
+    std::istringstream numbers{ctest_->read_line()};
+    numbers >> worker_ >> keeper_;
+    ctest_->wait_for_out("@gate");
+  }
+  [[nodiscard]] std::map<std::string, Result> finish() {
+    open_gate();
+    return results_of(ctest_->finish().out);
+  }
+  void open_gate() {
+    if (!gate_is_open_) {
+      std::ofstream{path("gate")} << "open\n";
+    }
+    gate_is_open_ = true;
+  }
+
+  /// Stops the keeper, so that nothing but the worker itself sees that it has to leave.
+  void stop_keeper() const { ::kill(keeper_, SIGSTOP); }
+  void continue_keeper() const { ::kill(keeper_, SIGCONT); }
+
+  [[nodiscard]] ChildProcess start_large() const {
+    auto environment = this->environment();
+    environment["GPUTEST_LARGE"] = "wait";
+    return ChildProcess{{TOOL, "run", "--memory", "large", "--", "/bin/true"}, environment};
+  }
+
+  /// What any process of the user can do: write to all wake-up FIFOs.
+  void write_to_wake_fifos() const {
+    for (const auto& file : fs::recursive_directory_iterator{path("ledger")}) {
+      if (file.path().filename().string().rfind("wake.", 0) == 0) {
+        const int fifo = ::open(file.path().c_str(), O_WRONLY | O_NONBLOCK);
+        static_cast<void>(::write(fifo, "", 1) < 0);
+        ::close(fifo);
+      }
+    }
+  }
+
+  /// Opens the gate, and returns when the keeper has taken the case behind it.
+  void let_keeper_take_next_case() {
+    const auto run = folders_of(ctest_->pid()).at(0);
+    const int watch = ::inotify_init1(IN_CLOEXEC);
+    for (const auto& entry : fs::directory_iterator{run}) {
+      if (entry.is_directory()) {
+        ::inotify_add_watch(watch, entry.path().c_str(), IN_DELETE);
+      }
+    }
+    open_gate();
+    alignas(inotify_event) std::array<char, 4096> event{};
+    EXPECT_GT(::read(watch, event.data(), event.size()), 0); // only jobs are removed
+    ::close(watch);
+  }
+
+  [[nodiscard]] int normal_ends() const {
+    std::ifstream file{path("ends")};
+    int count = 0;
+    for (std::string line; std::getline(file, line);) {
+      ++count;
+    }
+    return count;
+  }
+
+  void expect_each_once(const std::map<std::string, Result>& results) const {
+    for (const std::string name : {"Plain.a", "Plain.b"}) {
+      const auto& result = results.at(name);
+      EXPECT_EQ(result.word, "Passed") << name << result.output;
+      EXPECT_EQ(result.times, 1) << name;
+      EXPECT_EQ(result.processes.size(), 1U) << name << result.output;
+    }
+  }
+  void expect_another_process(const std::map<std::string, Result>& results) const {
+    expect_each_once(results);
+    EXPECT_NE(results.at("Plain.a").processes, results.at("Plain.b").processes);
+  }
+
+  std::optional<ChildProcess> ctest_;
+  pid_t worker_ = 0;
+  pid_t keeper_ = 0;
+  bool gate_is_open_ = false;
+};
+
+TEST_F(IdleWorker, takes_the_next_case_if_nobody_needs_its_device) {
+  begin();
+  const auto results = finish();
+  expect_each_once(results);
+  EXPECT_EQ(results.at("Plain.a").processes, results.at("Plain.b").processes);
+}
+
+TEST_F(IdleWorker, leaves_for_a_large_command_of_another_process) {
+  begin();
+  stop_keeper();
+  const auto large = start_large().finish();
+  EXPECT_EQ(large.exit_code, 0) << large.err;
+  wait_for_end_of(worker_);
+  EXPECT_EQ(normal_ends(), 1);
+  continue_keeper();
+  expect_another_process(finish());
+}
+
+TEST_F(IdleWorker, leaves_for_a_large_case_of_another_ctest_run) {
+  begin();
+  stop_keeper();
+  CTestRun other{*this};
+  other.add("Large.takes_the_device", "", {}, "GPUTEST_MEMORY=large");
+  const auto result = other.run().at("Large.takes_the_device");
+  EXPECT_EQ(result.word, "Passed") << result.output;
+  wait_for_end_of(worker_);
+  continue_keeper();
+  expect_another_process(finish());
+}
+
+TEST_F(IdleWorker, that_is_stopped_while_it_has_to_leave_does_so_when_it_continues) {
+  begin();
+  stop_keeper();
+  ::kill(worker_, SIGSTOP);
+  auto large = start_large();
+  large.wait_for_err("it is stopped");
+  ::kill(worker_, SIGCONT);
+  const auto ended = large.finish();
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  wait_for_end_of(worker_);
+  continue_keeper();
+  expect_another_process(finish());
+}
+
+TEST_F(IdleWorker, that_is_killed_while_it_has_to_leave_lets_the_other_go_on) {
+  begin();
+  stop_keeper();
+  ::kill(worker_, SIGSTOP);
+  auto large = start_large();
+  large.wait_for_err("it is stopped");
+  ::kill(worker_, SIGKILL);
+  const auto ended = large.finish();
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  continue_keeper();
+  wait_for_end_of(keeper_);
+  const auto results = finish();
+  expect_another_process(results);
+  EXPECT_THAT(results.at("Plain.b").output, HasSubstr("ended by the signal Killed when it had none to run"));
+}
+
+TEST_F(IdleWorker, only_leaves_if_a_process_of_its_user_writes_to_its_wake_up_fifo) {
+  begin();
+  write_to_wake_fifos();
+  wait_for_end_of(worker_);
+  EXPECT_EQ(normal_ends(), 1);
+  const auto results = finish();
+  expect_another_process(results);
+  EXPECT_THAT(results.at("Plain.b").output, Not(HasSubstr("gputest: Plain.b runs in a process of its own")));
+}
+
+TEST_F(IdleWorker, that_has_to_leave_does_not_begin_a_case_that_it_was_given) {
+  begin();
+  ::kill(worker_, SIGSTOP);
+  let_keeper_take_next_case();
+  write_to_wake_fifos();
+  ::kill(worker_, SIGCONT);
+  const auto results = finish();
+  expect_another_process(results);
+  EXPECT_THAT(results.at("Plain.b").output, Not(HasSubstr("gputest: Plain.b runs in a process of its own")));
+}
+
+TEST_F(IdleWorker, that_is_killed_before_it_begins_a_case_that_it_was_given_is_not_that_cases_failure) {
+  begin();
+  ::kill(worker_, SIGSTOP);
+  let_keeper_take_next_case();
+  ::kill(worker_, SIGKILL);
+  expect_another_process(finish());
+}
+
+} // namespace
+} // namespace gputest::tests
