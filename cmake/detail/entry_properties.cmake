@@ -6,6 +6,21 @@
 # They come from ARG_<keyword> and `own_labels`. Results: the settings as a list for ENVIRONMENT_MODIFICATION, and all
 # properties as code for set_tests_properties(). `user_settings`, if it is set, is a list of the user's own, which come
 # first and are not replaced.
+#
+#   _gputest_watcher(<WILL_FAIL> <PASS_REGULAR_EXPRESSION> <result>)
+#
+# GPUTEST_ENTRY for an entry with these properties. With the first, CTest inverts exit codes, and with the second it does
+# not look at them. The process then ends by a signal if what fails is not the test.
+function(_gputest_watcher will_fail by_output result)
+  set(watcher ctest)
+  if(will_fail)
+    set(watcher will_fail)
+  elseif(NOT by_output STREQUAL "")
+    set(watcher by_output)
+  endif()
+  set(${result} ${watcher} PARENT_SCOPE)
+endfunction()
+
 function(_gputest_entry_properties name watcher settings_result result)
   set(settings ${user_settings})
   set(ARG_ENTRY ${watcher})

@@ -55,8 +55,8 @@ public:
   /// of CTest's, `gputest_peak_mib`.
   void note_peak(Bytes peak) noexcept;
 
-  /// gputest itself has failed a test, which could not run. Such a failure does not count as one that WILL_FAIL
-  /// expects.
+  /// gputest itself has failed a test: it could not run, or took or left what it must not. Such a failure does not
+  /// count as one that WILL_FAIL expects, and PASS_REGULAR_EXPRESSION does not make up for it.
   void refused(const std::string& why) noexcept;
 
   /// What became of one test, for the run log.
@@ -73,8 +73,8 @@ public:
   /// tests, or of some that gputest skipped.
   enum class End { passed, failed, all_skipped, nothing_ran };
 
-  /// The tests have ended. Ends the process by SIGKILL if the entry is expected to fail, but a test was refused or
-  /// nothing ran.
+  /// The tests have ended. Ends the process by SIGKILL if a test was refused or nothing ran, and CTest would not see
+  /// that in the exit code: the entry is expected to fail, or passes by its output.
   void end(End how) noexcept;
 
 private:

@@ -60,7 +60,8 @@ std::string path_of_injection() {
 /// Runs the command for an entry of gpu_add_test(), as a child of this process, and ends as CTest is to see it.
 ///
 /// The session is not given back: processes that the command has left behind may still use the device.
-[[noreturn]] void supervise(session::Session& session, const RunArguments& arguments, bool will_fail) {
+[[noreturn]] void supervise(session::Session& session, const RunArguments& arguments,
+                            const settings::EntryWatcher& watcher) {
   const auto& entry = session.entry().name;
   if (auto limit = core::TimeLimit::take()) {
     limit->start(entry.empty() ? arguments.command.front() : entry, true);
@@ -72,7 +73,8 @@ std::string path_of_injection() {
                          : platform::run_supervised(arguments.command);
   if (end.error != 0) {
     const auto code = report(problem_of_exec(arguments.command.front(), end.error));
-    will_fail ? core::fail_in_spite_of_will_fail("the entry", "") : platform::end_now(to_int(code));
+    watcher.believes_exit_code() ? platform::end_now(to_int(code))
+                                 : core::fail_without_exit_code(watcher, "the entry", "");
   }
   auto& log = meter::RunLog::of_process();
   const auto used = usage ? usage->end() : backend::Usage{};
@@ -97,8 +99,8 @@ std::string path_of_injection() {
     }
   }
   log.write("end", meter::JsonObject{}.number("exit", static_cast<unsigned>(verdict.exit_code)));
-  if (will_fail && !verdict.meant_by_the_test) {
-    core::fail_in_spite_of_will_fail("the entry", "");
+  if (!watcher.believes_exit_code() && !verdict.meant_by_the_test) {
+    core::fail_without_exit_code(watcher, "the entry", "");
   }
   if (verdict.exit_code != skipped_exit_code) {
     core::tell_completion(entry);
@@ -163,7 +165,7 @@ ExitCode run_leased(const RunArguments& arguments, const settings::EntryWatcher&
 
   session.hand_over();
   if (watcher.ctest) {
-    supervise(session, arguments, watcher.will_fail);
+    supervise(session, arguments, watcher);
   }
   mention_time_limit(arguments);
   return run_without_a_lease(arguments);
@@ -179,7 +181,7 @@ void report_to(const std::string& file, core::ReportWord word, const std::string
 /// What run_command() does, but for what it tells the launcher above of an error.
 ExitCode run(const RunArguments& arguments, const settings::EntryWatcher& watcher) {
   const bool at_once = arguments.if_gpu && needs_no_lease(arguments);
-  if (watcher.will_fail && !at_once) {
+  if (!watcher.believes_exit_code() && !at_once) {
     // What keeps the command from running is not the failure that is expected.
     try {
       if (run_leased(arguments, watcher) == ExitCode::skipped) {
@@ -188,7 +190,7 @@ ExitCode run(const RunArguments& arguments, const settings::EntryWatcher& watche
     } catch (const std::exception& error) {
       fmt::print(stderr, "gputest: {}\n", error.what());
     }
-    core::fail_in_spite_of_will_fail("the entry", "");
+    core::fail_without_exit_code(watcher, "the entry", "");
   }
   const auto code = at_once ? run_without_a_lease(arguments) : run_leased(arguments, watcher);
   code == ExitCode::skipped ? report_to(watcher.report, core::ReportWord::skipped, "")

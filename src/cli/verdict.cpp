@@ -75,7 +75,7 @@ Verdict judge(const std::string& report, int exit_code) {
     return {EXIT_FAILURE, "no test ran, although the command ended with 0", false};
   }
   if (!reported.refused.empty()) {
-    return {EXIT_FAILURE, "a test could not run, although the command ended with 0: " + reported.refused, false};
+    return {EXIT_FAILURE, "gputest has failed a test, although the command ended with 0: " + reported.refused, false};
   }
   // The command may have dropped the exit code; CTest's summary shows a skip all the same.
   return {reported.skipped > 0 ? skipped_exit_code : 0, "", true};

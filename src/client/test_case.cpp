@@ -42,7 +42,9 @@ bool is_traced() {
 /// A reason that the environment gives, of this run or of the entry.
 std::string why_alone_by_environment() {
   if (variable("GPUTEST_ENTRY") != "ctest") {
-    return variable("GPUTEST_ENTRY") == "will_fail" ? "it is expected to fail (WILL_FAIL)" : "CTest has not started it";
+    return variable("GPUTEST_ENTRY") == "will_fail"   ? "it is expected to fail (WILL_FAIL)"
+           : variable("GPUTEST_ENTRY") == "by_output" ? "it passes by its output (PASS_REGULAR_EXPRESSION)"
+                                                      : "CTest has not started it";
   }
   if (const auto memory = variable("GPUTEST_MEMORY"); memory == "large") {
     return "it is large";

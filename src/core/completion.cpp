@@ -36,8 +36,11 @@ void tell_peak(Bytes peak) {
   std::fflush(stdout);
 }
 
-void fail_in_spite_of_will_fail(const std::string& who, const std::string& why) {
-  session::tell(who + " is expected to fail (WILL_FAIL), but not for this reason" + (why.empty() ? "" : ": " + why));
+void fail_without_exit_code(const settings::EntryWatcher& watcher, const std::string& who, const std::string& why) {
+  session::tell(who +
+                (watcher.will_fail ? " is expected to fail (WILL_FAIL), but not for this reason"
+                                   : " passes by its output (PASS_REGULAR_EXPRESSION), and fails in spite of it") +
+                (why.empty() ? "" : ": " + why));
   platform::end_killed();
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "settings/settings.hpp"
+
 #include <gputest/bytes.hpp>
 
 #include <optional>
@@ -20,9 +22,11 @@ void tell_completion(const std::string& entry);
 /// measurement of the entry: `gputest_peak_mib`.
 void tell_peak(Bytes peak);
 
-/// Ends the process so that CTest reports a failure even under WILL_FAIL, after a message: `who` is expected to fail,
-/// but not for this reason. CTest inverts exit codes, but no signals.
-[[noreturn]] void fail_in_spite_of_will_fail(const std::string& who, const std::string& why);
+/// Ends the process so that CTest reports a failure although it inverts exit codes (WILL_FAIL) or does not look at them
+/// (PASS_REGULAR_EXPRESSION), after a message: that is not what `who` is expected to show. `watcher` says which. A
+/// signal is a failure in each case.
+[[noreturn]] void fail_without_exit_code(const settings::EntryWatcher& watcher, const std::string& who,
+                                         const std::string& why);
 
 /// What a process below the launcher reports of a run of its tests: that it has begun, how it ended, or why gputest has
 /// refused a test.

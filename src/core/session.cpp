@@ -233,12 +233,12 @@ public:
     }
     if (const auto loss = session_.loss(); !loss.empty() && broken_by_.empty()) {
       broken_by_ = who + " left it without its slot in the ledger";
-      findings_.problems.push_back(who + " left this process without its slot in the ledger: " + loss +
-                                   ". The tests after it are skipped; run them without it");
+      add_problem(who + " left this process without its slot in the ledger: " + loss +
+                  ". The tests after it are skipped; run them without it");
     }
     if (!in_place_of_parent_) {
       for (auto& stray : session_.stray_contexts(who)) {
-        findings_.problems.push_back(std::move(stray));
+        add_problem(stray);
       }
     }
     return std::exchange(findings_, {});
@@ -262,7 +262,15 @@ private:
     if (!measured.overuse.empty()) {
       findings_.overuse = measured.overuse;
     }
-    findings_.problems.insert(findings_.problems.end(), measured.problems.begin(), measured.problems.end());
+    for (const auto& problem : measured.problems) {
+      add_problem(problem);
+    }
+  }
+
+  /// What only gputest finds: no failure that WILL_FAIL expects. A sticky CUDA error is the program's own.
+  void add_problem(const std::string& problem) {
+    findings_.problems.push_back(problem);
+    TestRun::of_process().refused(problem);
   }
 
   /// Of a lease that was given back; a test may have several.

@@ -56,10 +56,10 @@ struct TestRun::State {
     }
   }
 
-  /// Fails even if WILL_FAIL expects a failure.
-  void fail_in_spite_of_will_fail(const std::string& why) const {
-    if (watcher.will_fail) {
-      core::fail_in_spite_of_will_fail(name, why);
+  /// Fails at once if CTest would not see a failure in the exit code.
+  void fail_if_unseen(const std::string& why) const {
+    if (!watcher.believes_exit_code()) {
+      core::fail_without_exit_code(watcher, name, why);
     }
   }
 
@@ -89,7 +89,7 @@ struct TestRun::State {
       if (running && !any_began) { // such as GoogleTest's exit(1) for GTEST_TOTAL_SHARDS alone
         const auto why = "exit(" + std::to_string(status) + ") was called before the first test";
         report(Word::refused, why);
-        fail_in_spite_of_will_fail(why);
+        fail_if_unseen(why);
       }
       return;
     }
@@ -112,7 +112,7 @@ struct TestRun::State {
   [[noreturn]] void fail_at_exit(const std::string& why, const std::string& remedy) const {
     session::tell("failed: " + why + ". " + remedy);
     report(Word::refused, why);
-    fail_in_spite_of_will_fail(why);
+    fail_if_unseen(why);
     end_now(EXIT_FAILURE);
   }
 };
@@ -234,7 +234,7 @@ void TestRun::end(End how) noexcept try {
   }
   if (!state_->refused.empty()) {
     state_->report(Word::refused, state_->refused);
-    state_->fail_in_spite_of_will_fail(state_->refused);
+    state_->fail_if_unseen(state_->refused);
   }
   if (how == End::passed || how == End::failed) {
     state_->report(Word::complete);

@@ -252,7 +252,8 @@ EntryWatcher parse_entry_watcher(const ReadVariable& read) {
   if (value.empty()) {
     return {};
   }
-  return value.front() == '/' ? EntryWatcher{false, false, value} : EntryWatcher{true, value == "will_fail", ""};
+  return value.front() == '/' ? EntryWatcher{false, false, false, value}
+                              : EntryWatcher{true, value == "will_fail", value == "by_output", ""};
 }
 
 UsesGpu parse_uses_gpu(const ReadVariable& read) {

@@ -39,12 +39,16 @@ enum class Scheduling {
 struct EntryWatcher {
   bool ctest = false;     ///< CTest started this process for an entry of gpu_add_test()
   bool will_fail = false; ///< and the entry has the property WILL_FAIL
+  bool by_output = false; ///< or the property PASS_REGULAR_EXPRESSION
   std::string report;     ///< the file that the launcher reads, if it watches for CTest
 
   [[nodiscard]] bool any() const { return ctest || !report.empty(); }
+
+  /// Whether CTest reports a failure for each exit code but 0 and 77.
+  [[nodiscard]] bool believes_exit_code() const { return !will_fail && !by_output; }
 };
 
-/// Reads `ctest`, `will_fail` or the path of a file. Never throws: whatever else is there means `ctest`.
+/// Reads `ctest`, `will_fail`, `by_output` or the path of a file. Never throws: whatever else is there means `ctest`.
 [[nodiscard]] EntryWatcher parse_entry_watcher(const ReadVariable& read);
 
 /// The name of the entry, also if other settings cannot be used.

@@ -5,6 +5,9 @@
 
 #include <gmock/gmock.h>
 
+#include <csignal>
+#include <string>
+
 namespace gputest::tests {
 namespace {
 
@@ -112,6 +115,24 @@ TEST_F(MeterSuite, allows_what_a_test_or_its_entry_says_that_it_keeps) {
   EXPECT_THAT(all.at("Leak.more_than_allowed").failures, HasSubstr("SimulatedBuffer: 33 MiB. It may keep 32 MiB. It "));
   set("GPUTEST_KEEPS", "32MiB");
   EXPECT_EQ(reports("Leak.some").at("Leak.some").failures, "");
+}
+
+TEST_F(MeterSuite, satisfies_no_expectation_of_a_failure_or_of_an_output) {
+  for (const std::string watcher : {"will_fail", "by_output"}) {
+    set("GPUTEST_ENTRY", watcher);
+    for (const std::string filter : {"Over.by_more", "Leak.some", "Over.by_more:Fails.by_itself"}) {
+      const Ended ended = run_some(filter);
+      EXPECT_EQ(ended.signal, SIGKILL) << watcher << " " << filter << " " << ended.err;
+      EXPECT_EQ(count(ended.err, "gputest: entry complete"), 0U) << ended.err;
+    }
+    EXPECT_EQ(run_some("Fails.by_itself").exit_code, 1) << watcher;
+    EXPECT_EQ(run_some("Peak.none").exit_code, 0) << watcher;
+    set("GPUTEST_OVERUSE", "warn");
+    EXPECT_EQ(run_some("Over.by_more:Fails.by_itself").exit_code, 1) << watcher;
+    unset("GPUTEST_OVERUSE");
+  }
+  set("FORGET", "1");
+  EXPECT_EQ(run_some("Shared.adds_some").signal, SIGKILL) << "at the end of a suite";
 }
 
 TEST_F(MeterSuite, takes_no_memory_of_an_environment_for_a_leak_of_a_test) {

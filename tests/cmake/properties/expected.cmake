@@ -113,6 +113,8 @@ expect_property(defaults_below ENVIRONMENT_MODIFICATION
   [=[["A=set:1", "GPUTEST_ENTRY=set:ctest", "GPUTEST_MEMORY=set:small", "GPUTEST_GPUS=set:1", "GPUTEST_DEFAULT_LOG=set:Testing/gputest", "GPUTEST_TEST=set:defaults_below"]]=])
 expect_property(own_expressions FAIL_REGULAR_EXPRESSION "[\"mine\", \"too\", \"${sentinel}\"]")
 expect_property(own_expressions PASS_REGULAR_EXPRESSION [=[["yes"]]=])
+expect_property(own_expressions ENVIRONMENT_MODIFICATION
+  [=[["GPUTEST_ENTRY=set:by_output", "GPUTEST_MEMORY=set:small", "GPUTEST_GPUS=set:1", "GPUTEST_DEFAULT_LOG=set:Testing/gputest", "GPUTEST_TEST=set:own_expressions"]]=])
 expect_property(appended_expression FAIL_REGULAR_EXPRESSION "[\"${sentinel}\", \"mine\"]")
 expect_property(will_fail WILL_FAIL true)
 expect_property(will_fail FAIL_REGULAR_EXPRESSION "[\"mine\"]")

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests that end in all the ways in which a process can end.
 
+#include <gputest/bytes.hpp>
+#include <gputest/simulated_buffer.hpp>
+
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -38,6 +41,7 @@ TEST(Prints, a_program) {
   std::fflush(stdout);
   _exit(0);
 }
+TEST(Takes, more_than_its_lease) { const gputest::SimulatedBuffer data{gputest::parse_bytes("1GiB")}; }
 TEST(Closes, standard_error) { ASSERT_NE(std::freopen("/dev/null", "w", stderr), nullptr); }
 TEST(Closes, standard_output) { ASSERT_EQ(std::fclose(stdout), 0); }
 TEST(Leaves, a_leak) {

@@ -39,6 +39,7 @@ TEST(Peak, several) {
   const SimulatedBuffer c{150_MiB};
 }
 TEST(Peak, none) {}
+TEST(Fails, by_itself) { FAIL() << "as it is meant to"; }
 TEST(Processes, of_a_test) { EXPECT_EQ(std::system("true"), 0); } // NOLINT(cert-env33-c,concurrency-mt-unsafe)
 GPUTEST_NEEDS(Peak, by_a_resource, 512_MiB);
 TEST(Peak, by_a_resource) {
