@@ -104,6 +104,10 @@ public:
   /// `Graph::SetUpTestSuite()`. Does nothing while a lease is held. Takes some 10 µs, and 0.5 ms if memory was taken.
   void count_unleased(const std::string& where);
 
+  /// The test `who` runs from now on, up to the next examine(), and holds no lease but those that it takes itself: what
+  /// it takes while it holds none is a problem.
+  void watch_unleased(const std::string& who);
+
   /// For a test that ran out of memory: says on stderr, and returns, its lease, which processes have memory of this
   /// process's devices beyond what they have leased, as far as this can be seen, and what to do. Returns nothing while
   /// another call is in progress. Throws LedgerError.
@@ -113,7 +117,8 @@ public:
   void release() noexcept;
 
   /// Synchronises the devices, and returns the problems that `who` leaves behind. Call it at the end of each test,
-  /// after its lease was given back. If several tests share a lease, call it while the lease is held.
+  /// after its lease was given back. If several tests share a lease, call it while the lease is held. Before enter() a
+  /// context is a problem: no test was to use a device.
   ///
   /// After a problem that outlasts its test every further lease() is a skip that names that test.
   [[nodiscard]] Findings examine(const std::string& who);

@@ -73,6 +73,9 @@ public:
 
   /// Ends it. Call it after the devices' work was synchronised.
   [[nodiscard]] virtual Usage end() noexcept { return so_far(); }
+
+  /// Whether it is told of each allocation, so that a period costs nothing but these.
+  [[nodiscard]] virtual bool sees_allocations() const noexcept { return false; }
 };
 
 /// Measures nothing, and says why.

@@ -99,6 +99,9 @@ public:
         outcome_ = Outcome{Outcome::Kind::fail, unusable_};
         if (catch2::needs_of(tags_of(test)).no_gpu) {
           outcome_ = Outcome{};
+          if (session_) {
+            session_->watch_unleased(test.name);
+          }
         } else if (session_) {
           lease_ = session_->lease(request_of(test), test.name);
           outcome_ = lease_.outcome();

@@ -192,6 +192,13 @@ public:
     }
   }
 
+  void watch_unleased(const std::string& who) {
+    const std::lock_guard guard{mutex_};
+    if (!in_place_of_parent_ && !held_) {
+      session_.watch_unleased(who);
+    }
+  }
+
   std::string explain_out_of_memory(const std::string& who) {
     // Another thread may wait for a lease, and the caller may hold a lock of the test framework's.
     const std::unique_lock guard{mutex_, std::try_to_lock};
@@ -231,6 +238,10 @@ public:
       note_error(who, session_.synchronize());
       add_problems(session_.look());
     }
+    if (!has_entered_) {
+      add_problems(session_.look_for_use(who));
+    }
+    add_problems(session_.end_unleased());
     if (const auto loss = session_.loss(); !loss.empty() && broken_by_.empty()) {
       broken_by_ = who + " left it without its slot in the ledger";
       add_problem(who + " left this process without its slot in the ledger: " + loss +
@@ -365,6 +376,8 @@ Lease Session::lease(const Request& request, const std::string& who) {
 }
 
 void Session::count_unleased(const std::string& where) { leasing_->count_unleased(where); }
+
+void Session::watch_unleased(const std::string& who) { leasing_->watch_unleased(who); }
 
 std::string Session::explain_out_of_memory(const std::string& who) { return leasing_->explain_out_of_memory(who); }
 

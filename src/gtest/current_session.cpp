@@ -164,6 +164,9 @@ void CurrentSession::begin_case() {
   suite_request_.reset();
   set_up_of_suite_.clear();
   out_of_memory_.clear();
+  if (std::exchange(uses_no_gpu_, false)) {
+    session_.reset();
+  }
   if (session_) {
     session_->set_entry(entry_from_environment());
   } else {
@@ -186,6 +189,11 @@ void CurrentSession::begin(const ::testing::UnitTest& unit_test) {
   begun_ = true;
   unusable_ = "all tests that this process runs say that they use no GPU (no_gpu, HostTest)";
   if (!any_uses_gpu(unit_test)) {
+    try { // only to examine them: it never enters
+      session_.emplace(settings_from_environment(), entry_from_environment());
+      uses_no_gpu_ = true;
+    } catch (const Error&) { // NOLINT(bugprone-empty-catch): settings are for GPUs
+    }
     return;
   }
   try {
@@ -326,6 +334,9 @@ void CurrentSession::begin_test(const ::testing::TestInfo& test) {
     apply({Outcome::Kind::fail, contradiction}, test);
   } else if (uses_gpu(suite, test)) {
     apply(outcome_for(fixture_of(suite), test), test);
+  } else if (session_) {
+    lease_.release();
+    session_->watch_unleased(name_of(test));
   }
 }
 
@@ -361,6 +372,7 @@ Outcome CurrentSession::outcome_for(const SuiteFixture& fixture, const ::testing
     return {Outcome::Kind::fail, unusable_};
   }
   lease_.release();
+  session_->watch_unleased(name_of(test));
   return session_->check(devices_of(request), name_of(test));
 } catch (const Error& error) {
   return {Outcome::Kind::fail, error.what()};

@@ -108,6 +108,7 @@ private:
   bool forbidden_ = false; ///< nothing ran, and a setting forbids that
   std::optional<TestRun::End> end_;
   std::optional<Session> session_;
+  bool uses_no_gpu_ = false;             ///< no test does, and the session has not entered
   std::string unusable_;                 ///< why there is no session
   std::optional<Request> suite_request_; ///< what the running suite asks one lease for
   Outcome suite_outcome_;

@@ -77,6 +77,15 @@ std::string declare(const std::string& test, Bytes needed, Named named) {
          ") or MEMORY " + need.number + need.unit + " in gpu_add_test() or gpu_discover_tests()";
 }
 
+std::string lease_for(const std::string& test, Bytes needed) {
+  const Advised need = advised(needed);
+  const auto size = need.number + "_" + need.unit;
+  return "Take it under a lease: GPUTEST_LEASE(<name>, " + size +
+         ") in a ScopedTest. A test that says it uses no GPU (HostTest, no_gpu) has to say in place of that what it "
+         "needs: " +
+         annotation_of(test, Named::test) + size + ")";
+}
+
 std::string allow_to_keep(const std::string& test, Bytes bytes, Named named) {
   const Advised kept = advised(bytes);
   return annotation_of(test, named) + "keeps(" + kept.number + "_" + kept.unit + ")) or KEEPS " + kept.number +

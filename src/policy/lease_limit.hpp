@@ -27,6 +27,9 @@ enum class Named { test, suite };
 /// `test` is empty for a command that is no test of a framework.
 [[nodiscard]] std::string declare(const std::string& test, Bytes needed, Named named = Named::test);
 
+/// What to write so that a test which takes `needed` without a lease has one. Pure.
+[[nodiscard]] std::string lease_for(const std::string& test, Bytes needed);
+
 /// What to write so that it may leave `bytes` allocated: `GPUTEST_NEEDS(Sort, keys, keeps(64_MiB)) or …`. Pure.
 [[nodiscard]] std::string allow_to_keep(const std::string& test, Bytes bytes, Named named);
 

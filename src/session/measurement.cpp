@@ -103,6 +103,19 @@ Overuse overuse_in(const Usage& usage, const Allowance& allowance) {
                               allowance.of_suite ? policy::Named::suite : policy::Named::test)};
 }
 
+Overuse unleased_use_in(const Usage& usage, const std::string& who, const std::string& test) {
+  const auto most = std::max_element(usage.devices.begin(), usage.devices.end(),
+                                     [](const DeviceUsage& a, const DeviceUsage& b) { return a.peak < b.peak; });
+  if (usage.evidence != Evidence::exact || most == usage.devices.end() || most->peak <= granularity) {
+    return {};
+  }
+  const auto taken = gputest::to_string(most->peak);
+  return {taken + " of 0 B", who + " took " + taken +
+                                 (most->device == 0 ? "" : " of device " + std::to_string(most->device)) +
+                                 " without a lease: tests of other processes may run out of memory." +
+                                 peak_text(*most) + " " + policy::lease_for(test, most->peak)};
+}
+
 Bytes left_of(const DeviceUsage& usage) {
   Bytes left;
   for (const auto& allocations : usage.left) {

@@ -36,6 +36,10 @@ struct Overuse {
 /// are tolerated. Pure.
 [[nodiscard]] Overuse overuse_in(const backend::Usage& usage, const Allowance& allowance);
 
+/// What `who` took while it held no lease; an empty text: nothing is known of it. Only exact figures count, beyond 2
+/// MiB. Pure.
+[[nodiscard]] Overuse unleased_use_in(const backend::Usage& usage, const std::string& who, const std::string& test);
+
 /// What is left allocated beyond what may be; empty if nothing is known. Pure.
 [[nodiscard]] std::string leak_in(const std::vector<backend::DeviceUsage>& devices, const Allowance& allowance);
 

@@ -20,6 +20,7 @@ namespace gputest::session {
 using backend::Evidence;
 
 void Session::begin_measuring(const Request& request, const std::string& test) {
+  end_unleased_period();
   const auto memory = policy::to_memory_request(request, smallest_);
   std::optional<Bytes> leased = memory.exclusive ? std::nullopt : std::optional{memory.bytes};
   if (parent_lease_ && !request.bytes) {
@@ -34,6 +35,62 @@ void Session::begin_measuring(const Request& request, const std::string& test) {
   children_before_ = platform::children_waited_for();
   meter_->begin();
   measures_ = true;
+}
+
+void Session::watch_unleased(const std::string& who) {
+  if (!parent_lease_) { // its holder's lease is for all that this process takes
+    watched_ = who;
+    unleased_use_ = {};
+    begin_unleased_period();
+  }
+}
+
+/// Samples would cost a thread in tests that use no GPU.
+void Session::begin_unleased_period() {
+  if (!watched_.empty() && meter_->sees_allocations()) {
+    meter_->begin();
+    watches_unleased_ = true;
+  }
+}
+
+void Session::end_unleased_period() noexcept {
+  if (std::exchange(watches_unleased_, false)) {
+    judge_unleased(meter_->end());
+  }
+}
+
+void Session::judge_unleased(const backend::Usage& usage) try {
+  if (!unleased_use_.overuse.empty() || settings_.overuse == Consequence::off) {
+    return;
+  }
+  const auto use = unleased_use_in(usage, answers_.full_name(watched_), watched_);
+  if (!use.text.empty()) {
+    unleased_use_.overuse = use.short_text;
+    meter::RunLog::of_process().write("overuse", meter::JsonObject{}.text("text", use.text), watched_);
+    conclude(settings_.overuse, use.text, unleased_use_);
+  }
+} catch (const std::exception&) { // NOLINT(bugprone-empty-catch): no memory for a remark
+}
+
+Measured Session::end_unleased() noexcept {
+  end_unleased_period();
+  watched_.clear();
+  return std::exchange(unleased_use_, {});
+}
+
+Measured Session::look_for_use(const std::string& who) noexcept try {
+  Measured measured;
+  if (settings_.overuse == Consequence::off || has_used_unasked_ || !process_->in_use() ||
+      !process_->synchronize_and_trim().has_context) {
+    return measured;
+  }
+  has_used_unasked_ = true;
+  const auto text = used_unasked(answers_.full_name(who));
+  meter::RunLog::of_process().write("overuse", meter::JsonObject{}.text("text", text), who);
+  conclude(settings_.overuse, text, measured);
+  return measured;
+} catch (const std::exception&) { // no memory for a remark
+  return {};
 }
 
 Measured Session::look() noexcept {

@@ -48,6 +48,7 @@ namespace gputest::session {
                                              const std::string& unleased);
 
 /// `where` took memory while its process had no lease.
+[[nodiscard]] std::string used_unasked(const std::string& who);
 [[nodiscard]] std::string took_without_lease(const std::string& where, Bytes taken);
 
 /// The process of the test `test` of the entry in `who` has more than the test had leased, by the device's own figure.

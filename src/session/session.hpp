@@ -104,6 +104,17 @@ public:
   /// so on stderr, and what to do, if `where` took more than a small test may.
   void count_unleased(const std::string& where);
 
+  /// From now on the test `who` runs, which holds no lease but those that it takes itself. What it takes of the devices
+  /// while it holds none is judged.
+  void watch_unleased(const std::string& who);
+
+  /// The test has ended: what it took without a lease.
+  [[nodiscard]] Measured end_unleased() noexcept;
+
+  /// Judges the test `who` of a process that has not entered, because none of its tests uses a GPU: whether it used one
+  /// all the same. Once.
+  [[nodiscard]] Measured look_for_use(const std::string& who) noexcept;
+
   /// From now on several tests share the lease: what is said of it is said of its holder as a suite.
   void share() { allowance_.of_suite = true; }
 
@@ -178,6 +189,9 @@ private:
   void allow_for_context(const backend::Usage& usage);
   void judge(backend::Usage usage, const std::vector<backend::DeviceUsage>& left);
   void judge_overuse(Measured& measured);
+  void begin_unleased_period();
+  void end_unleased_period() noexcept;
+  void judge_unleased(const backend::Usage& usage);
   void judge_leaks(Measured& measured, const std::vector<backend::DeviceUsage>& left) const;
   void judge_growth(Measured& measured) const;
   void conclude(Consequence consequence, const std::string& text, Measured& measured) const;
@@ -220,7 +234,11 @@ private:
   Allowance allowance_;   ///< of the lease
   bool overuse_told_ = false;
   std::optional<Measured> measured_;
-  Bytes overhead_before_; ///< when the lease began
+  std::string watched_;           ///< the test that runs without a lease of gputest's; empty: none
+  bool watches_unleased_ = false; ///< a period of the meter's without a lease has begun
+  Measured unleased_use_;         ///< what was found of it
+  bool has_used_unasked_ = false; ///< although no test of the process says that it uses a GPU
+  Bytes overhead_before_;         ///< when the lease began
   std::chrono::steady_clock::time_point leased_at_;
   std::size_t leased_gpus_ = 0;   ///< of the last lease
   std::string leased_test_;       ///< that the last lease is for

@@ -176,6 +176,49 @@ TEST_F(MeterSuite, measures_each_lease_of_a_scoped_test) {
   EXPECT_THAT(report.failures, HasSubstr("Scoped.twice ends with 100 MiB of device 0 still allocated"));
 }
 
+TEST_F(MeterSuite, fails_what_a_test_takes_without_a_lease) {
+  const auto all = reports("Scoped.take*:Scoped.keeps*:Host.*:Peak.none");
+  for (const std::string name : {"takes_before_its_lease", "takes_after_its_lease", "takes_without_a_lease"}) {
+    EXPECT_THAT(all.at("Scoped." + name).failures,
+                HasSubstr("entry: Scoped." + name +
+                          " took 64 MiB without a lease: tests of other processes may run out "
+                          "of memory. At the peak: device memory 64 MiB (SimulatedBuffer: 64 MiB). Take it under a "
+                          "lease: GPUTEST_LEASE(<name>, 64_MiB) in a ScopedTest."));
+    EXPECT_EQ(all.at("Scoped." + name).overuse, "64 MiB of 0 B");
+  }
+  EXPECT_THAT(all.at("Host.takes_some").failures,
+              HasSubstr("entry: Host.takes_some took 64 MiB without a lease: tests of other processes may run out of "
+                        "memory. At the peak: device memory 64 MiB (SimulatedBuffer: 64 MiB). Take it under a lease: "
+                        "GPUTEST_LEASE(<name>, 64_MiB) in a ScopedTest. A test that says it uses no GPU (HostTest, "
+                        "no_gpu) has to say in place of that what it needs: GPUTEST_NEEDS(Host, takes_some, 64_MiB)"));
+  for (const std::string name : {"Scoped.keeps_within_its_lease", "Scoped.takes_next_to_nothing", "Host.takes_none"}) {
+    EXPECT_EQ(all.at(name).failures, "") << name;
+  }
+  const Ended once = run_some("Scoped.takes_before_its_lease");
+  EXPECT_EQ(count(once.out + once.err, "without a lease"), 1U) << once.out << once.err;
+  set("GPUTEST_OVERUSE", "warn");
+  const Ended warned = run_some("Scoped.takes_without_a_lease");
+  EXPECT_EQ(warned.exit_code, 0) << warned.out;
+  EXPECT_EQ(count(warned.err, "took 64 MiB without a lease"), 1U) << warned.err;
+  set("GPUTEST_OVERUSE", "off");
+  EXPECT_EQ(count(run_some("Scoped.takes_without_a_lease").err, "without a lease"), 0U);
+}
+
+TEST_F(MeterSuite, fails_a_test_that_uses_a_gpu_though_no_test_of_its_process_says_so) {
+  set("GPUTEST_DEVICES", "simulated:1x4GiB,context=64MiB");
+  EXPECT_EQ(reports("Host.takes_none").at("Host.takes_none").failures, "");
+  const auto all = reports("Host.*");
+  EXPECT_THAT(all.at("Host.takes_some").failures,
+              HasSubstr("entry: Host.takes_some says that it uses no GPU (HostTest, no_gpu), and has made a context on "
+                        "one, which takes memory without a lease: tests of other processes may run out of memory. Say "
+                        "in place of that what it needs: a fixture such as SmallTest, or a size in GPUTEST_NEEDS"));
+  EXPECT_EQ(all.at("Host.takes_none").failures, "") << "it runs after it";
+  set("GPUTEST_OVERUSE", "warn");
+  const Ended warned = run_some("Host.*");
+  EXPECT_EQ(warned.exit_code, 0) << warned.out;
+  EXPECT_EQ(count(warned.err, "says that it uses no GPU"), 1U) << warned.err;
+}
+
 TEST_F(MeterSuite, holds_the_tests_of_a_suite_lease_against_it_together_and_names_the_one) {
   const auto all = reports("Shared.*");
   EXPECT_EQ(all.at("Shared.adds_some").failures, "");

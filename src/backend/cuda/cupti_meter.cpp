@@ -94,6 +94,8 @@ public:
     });
   }
 
+  [[nodiscard]] bool sees_allocations() const noexcept override { return true; }
+
   [[nodiscard]] Usage so_far() noexcept override {
     Usage usage;
     guarded([&] {

@@ -31,6 +31,7 @@ void report_to_launcher(AllocationBook& book) {
 
 class SimulatedMeter : public Meter {
 public:
+  [[nodiscard]] bool sees_allocations() const noexcept override { return true; }
   void begin() noexcept override { simulated_book().begin(); }
   [[nodiscard]] Usage so_far() noexcept override { return simulated_book().so_far(); }
 };
@@ -38,6 +39,7 @@ public:
 /// Its samples are so dense that they miss nothing.
 class SampledMeter final : public SimulatedMeter {
 public:
+  [[nodiscard]] bool sees_allocations() const noexcept override { return false; }
   [[nodiscard]] Usage so_far() noexcept override { return as_sampled(SimulatedMeter::so_far()); }
 
 private:

@@ -88,6 +88,25 @@ TEST(Leak, of_a_resource) {
 }
 
 class Scoped : public gputest::ScopedTest {};
+TEST_F(Scoped, takes_before_its_lease) {
+  const SimulatedBuffer a{64_MiB};
+  GPUTEST_LEASE(gpu, 128_MiB);
+  const SimulatedBuffer b{128_MiB};
+}
+TEST_F(Scoped, takes_after_its_lease) {
+  { GPUTEST_LEASE(gpu, 128_MiB); }
+  const SimulatedBuffer a{64_MiB};
+}
+TEST_F(Scoped, takes_without_a_lease) { const SimulatedBuffer a{64_MiB}; }
+TEST_F(Scoped, keeps_within_its_lease) {
+  GPUTEST_LEASE(gpu, 128_MiB);
+  const SimulatedBuffer a{128_MiB};
+}
+TEST_F(Scoped, takes_next_to_nothing) { const SimulatedBuffer a{2_MiB}; }
+
+class Host : public gputest::HostTest {};
+TEST_F(Host, takes_some) { const SimulatedBuffer a{64_MiB}; }
+TEST_F(Host, takes_none) {}
 TEST_F(Scoped, twice) {
   {
     GPUTEST_LEASE(gpu, 512_MiB);
