@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "backend/device_state.hpp"
 #include "backend/meter.hpp"
 
 #include <gputest/bytes.hpp>
@@ -67,6 +68,9 @@ public:
   /// error. Does nothing in a process that has no context, and makes none. Blocks until the work is done. Does not
   /// throw.
   [[nodiscard]] virtual Settled synchronize_and_trim() = 0;
+
+  /// What it has of its devices apart from memory, as the calling thread sees it. Makes no context. Does not throw.
+  [[nodiscard]] virtual DeviceState state() const = 0;
 
   /// What measures its memory; always the same one for one setting.
   [[nodiscard]] virtual Meter& meter(MeterSetting setting) = 0;

@@ -185,6 +185,9 @@ int end_of(const TestCase& test, const platform::WorkerMessage& answer, double s
     return become(test, answer.texts.empty() ? "its worker did not take it" : answer.texts.front());
   }
   const bool died = answer.kind == Kind::death;
+  if (!died && !answer.texts.empty() && !answer.texts.front().empty()) {
+    say(test.name + " has left processes running, which nothing ends: " + answer.texts.front());
+  }
   const bool failed = died || (answer.code != EXIT_SUCCESS && answer.code != 77);
   if (!failed) {
     return answer.code;

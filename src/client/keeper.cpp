@@ -12,6 +12,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <set>
 #include <utility>
 
 #include <fcntl.h>
@@ -62,6 +63,18 @@ private:
 constexpr milliseconds for_ever{-1};
 
 milliseconds since(Clock::time_point start) { return std::chrono::duration_cast<milliseconds>(Clock::now() - start); }
+
+std::vector<std::string> words_of(const std::string& text) {
+  std::vector<std::string> words;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = std::min(text.find_first_of(" \n", at), text.size());
+    if (end > at) {
+      words.push_back(text.substr(at, end - at));
+    }
+    at = end + 1;
+  }
+  return words;
+}
 
 std::string describe_end(int status) {
   return WIFSIGNALED(status) ? std::string{"by the signal "} + ::strsignal(WTERMSIG(status)) // NOLINT
@@ -310,6 +323,7 @@ private:
           note_first_case(begun);
           ends = !verdict.texts.empty();
           if (!ends) {
+            verdict.texts = {left_behind()};
             reply(verdict);
             history_.push_back(filter);
             return true;
@@ -341,6 +355,7 @@ private:
     pid_ = 0;
     keepers_ = Descriptor{}; // the next client need not wait for this one
     if (has_verdict && status == 0) {
+      verdict.texts = {left_behind()};
       reply(verdict);
     } else if (WIFEXITED(status) && WEXITSTATUS(status) == platform::exit_code_without_verdict) {
       refuse("it closes files that it has not opened");
@@ -371,6 +386,22 @@ private:
     message.texts.push_back(why);
     static_cast<void>(platform::send_message(client_.number(), message));
     client_ = Descriptor{};
+  }
+
+  /// The processes, with their names, whose parents the case has left and which still run: they are this process's
+  /// now. Each is named once.
+  [[nodiscard]] std::string left_behind() {
+    const auto own = std::to_string(::getpid());
+    std::string found;
+    for (const auto& word : words_of(contents_of(proc_, own + "/task/" + own + "/children"))) {
+      const auto pid = static_cast<pid_t>(std::strtol(word.c_str(), nullptr, 10));
+      if (pid != pid_ && ::waitpid(pid, nullptr, WNOHANG) == 0 && left_.insert(pid).second) {
+        auto name = contents_of(proc_, word + "/comm");
+        name.resize(std::min(name.find('\n'), name.size()));
+        found += (found.empty() ? "" : ", ") + word + " (" + name + ")";
+      }
+    }
+    return found;
   }
 
   /// With what ran before it in this worker, if it has failed.
@@ -436,6 +467,8 @@ private:
   Descriptor jobs_;       ///< inotify
   Descriptor client_;
   platform::WorkerMessage job_;
+  Descriptor proc_{::open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  std::set<pid_t> left_;             ///< what left_behind() has named
   std::vector<std::string> history_; ///< the filters of the cases that have run
   pid_t pid_ = 0;
   Clock::time_point started_;

@@ -83,6 +83,15 @@ int steps_to_devices() {
   }
 }
 
+/// What this process has of its devices, apart from memory.
+backend::DeviceState device_state() {
+  try {
+    return backend::this_process(settings::of_process()).state();
+  } catch (const Error&) {
+    return {}; // the case fails by itself
+  }
+}
+
 void write_what_was_printed() {
   std::cout.flush();
   std::cerr.flush();
@@ -100,6 +109,7 @@ struct Worker::State {
 
   std::string wanted_report; ///< where this case's goes
   platform::ProcessSnapshot before;
+  backend::DeviceState devices_before;
   int steps_before = 0;
   int exit_code = EXIT_SUCCESS;
   bool has_ended = false;
@@ -114,8 +124,11 @@ struct Worker::State {
     if (const auto& folder = settings::of_process().folder; !folder.empty()) {
       folders.push_back(folder);
     }
-    const auto change = platform::change_between(before, platform::take_snapshot(),
-                                                 {steps_before != steps_to_devices(), std::move(folders)});
+    auto change = platform::change_between(before, platform::take_snapshot(),
+                                           {steps_before != steps_to_devices(), std::move(folders)});
+    if (change.empty()) {
+      change = backend::change_between(devices_before, device_state());
+    }
     return change.empty() ? why_not_idle() : "it changed its process: " + change;
   }
 
@@ -203,6 +216,7 @@ std::optional<std::string> Worker::next_case() {
   }
   TestRun::of_process().begin_next_case();
   state.before = platform::take_snapshot();
+  state.devices_before = device_state();
   state.steps_before = steps_to_devices();
   return filter;
 }

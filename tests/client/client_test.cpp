@@ -262,6 +262,48 @@ TEST_F(Client, ends_a_worker_after_a_case_that_changed_its_process) {
   }
 }
 
+TEST_F(Client, ends_a_worker_after_a_case_that_changed_its_devices_and_says_what) {
+  set("GPUTEST_DEVICES", "all");
+  set("LD_LIBRARY_PATH", FAKE_DRIVER);
+  set("FAKE_CUDA_WAS_LOADED", "1"); // as the driver sets it when it is loaded
+  set("FAKE_NVML", "gpus=1");
+  add("OnDriver.begins");
+  add("OnDriver.changes_nothing");
+  add("OnDriver.sets_a_limit");
+  add("OnDriver.begins", "begins_again");
+  add("OnDriver.changes_the_device");
+  add("OnDriver.changes_nothing", "after");
+  const auto results = run();
+  for (const auto& [name, result] : results) {
+    EXPECT_EQ(result.word, "Passed") << name << result.output;
+  }
+  const auto& first = results.at("OnDriver.begins").processes;
+  EXPECT_EQ(results.at("OnDriver.changes_nothing").processes, first);
+  EXPECT_EQ(results.at("OnDriver.sets_a_limit").processes, first);
+  EXPECT_NE(results.at("begins_again").processes, first);
+  EXPECT_NE(results.at("after").processes, results.at("OnDriver.changes_the_device").processes);
+  EXPECT_THAT(results.at("OnDriver.sets_a_limit").output,
+              HasSubstr("because it changed its process: cudaLimitPrintfFifoSize of device 0 is 1, in place of 0"));
+  EXPECT_THAT(results.at("OnDriver.changes_the_device").output,
+              HasSubstr("because it changed its process: device 1 is the current one, in place of 0"));
+}
+
+TEST_F(Client, names_processes_that_a_case_has_left_behind_once) {
+  add("Plain.a");
+  add("Plain.leaves_a_process_without_a_parent", "leaves");
+  add("Plain.b");
+  const auto results = run();
+  const auto& output = results.at("leaves").output;
+  const auto at = output.find("@orphan ");
+  ASSERT_NE(at, std::string::npos);
+  const auto orphan = output.substr(at + 8, output.find('\n', at) - at - 8);
+  EXPECT_THAT(output, HasSubstr("gputest: leaves has left processes running, which nothing ends: " + orphan +
+                                " (worker_cases_su)"));
+  EXPECT_EQ(results.at("Plain.b").processes, results.at("Plain.a").processes);
+  EXPECT_THAT(results.at("Plain.b").output, Not(HasSubstr("has left processes")));
+  EXPECT_EQ(::kill(std::stoi(orphan), SIGKILL), 0); // it runs
+}
+
 TEST_F(Client, runs_a_case_alone_that_closes_files_that_it_has_not_opened) {
   add("Host.closes_all_files");
   const auto results = run();

@@ -77,6 +77,7 @@ CTestRun::CTestRun(const CTestRun& beside) : environment_{beside.environment_} {
 
 void CTestRun::add(const std::string& filter, const std::string& name, const std::vector<std::string>& arguments,
                    const std::string& environment, const std::string& properties, const std::string& executable) {
+  ++count_;
   const auto entry = name.empty() ? filter : name;
   entries_ += "add_test([=[" + entry + "]=] \"" CLIENT "\" \"" + executable + "\" \"--gtest_filter=" + filter +
               "\" --gtest_also_run_disabled_tests";
@@ -90,6 +91,7 @@ void CTestRun::add(const std::string& filter, const std::string& name, const std
 
 void CTestRun::add_command(const std::string& name, const std::vector<std::string>& command,
                            const std::string& properties) {
+  ++count_;
   entries_ += "add_test(" + name;
   for (const auto& word : command) {
     entries_ += " \"" + word + "\"";
@@ -100,10 +102,14 @@ void CTestRun::add_command(const std::string& name, const std::vector<std::strin
   }
 }
 
-ChildProcess CTestRun::start_ctest(std::vector<std::string> arguments) const {
+std::vector<std::string> CTestRun::command_of_ctest(std::vector<std::string> arguments) const {
   folder_.write("CTestTestfile.cmake", entries_, 0644);
   arguments.insert(arguments.begin(), {CTEST, "--test-dir", folder_.path(), "-V"});
-  return ChildProcess{std::move(arguments), environment_};
+  return arguments;
+}
+
+ChildProcess CTestRun::start_ctest(std::vector<std::string> arguments) const {
+  return ChildProcess{command_of_ctest(std::move(arguments)), environment_};
 }
 
 std::map<std::string, Result> CTestRun::run(const std::vector<std::string>& arguments) const {

@@ -62,6 +62,12 @@ public:
   /// Writes an executable file.
   void folder_write(const std::string& name, const std::string& text) const { folder_.write(name, text, 0755); }
 
+  /// How many there are.
+  [[nodiscard]] std::size_t entries() const { return count_; }
+
+  /// Writes the entries. Returns what runs them.
+  [[nodiscard]] std::vector<std::string> command_of_ctest(std::vector<std::string> arguments = {}) const;
+
   [[nodiscard]] ChildProcess start_ctest(std::vector<std::string> arguments = {}) const;
   [[nodiscard]] std::map<std::string, Result> run(const std::vector<std::string>& arguments = {}) const;
 
@@ -69,6 +75,7 @@ private:
   PrivateFolder folder_;
   ChildProcess::Environment environment_;
   std::string entries_;
+  std::size_t count_ = 0;
 };
 
 class Client : public ::testing::Test, public CTestRun {};

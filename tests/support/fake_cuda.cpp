@@ -257,6 +257,22 @@ cuda::Result cuCtxSetLimit(int limit, std::size_t value) {
   return current()->set_limit_result;
 }
 
+cuda::Result cuCtxGetLimit(std::size_t* value, int limit) {
+  if (current() == nullptr) {
+    return invalid_context;
+  }
+  *value = current()->limits[limit];
+  return cuda::success;
+}
+
+cuda::Result cuCtxGetDevice(cuda::Device* device) {
+  if (current() == nullptr) {
+    return invalid_context;
+  }
+  *device = state.stack.at(state.depth - 1);
+  return cuda::success;
+}
+
 cuda::Result cuMemGetInfo_v2(std::size_t* free_bytes, std::size_t* total_bytes) {
   if (current() == nullptr) {
     return invalid_context;

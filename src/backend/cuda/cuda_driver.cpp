@@ -4,6 +4,7 @@
 #include "backend/cuda/cuda_driver_library.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <mutex>
 #include <vector>
@@ -90,6 +91,16 @@ private:
   std::vector<cuda::MemoryPool> seen_;
 };
 
+struct Limit {
+  int number;
+  const char* name;
+};
+constexpr std::array<Limit, 5> limits{{{cuda::printf_buffer_size, "cudaLimitPrintfFifoSize"},
+                                       {cuda::malloc_heap_size, "cudaLimitMallocHeapSize"},
+                                       {cuda::pending_launches, "cudaLimitDevRuntimePendingLaunchCount"},
+                                       {cuda::fetch_granularity, "cudaLimitMaxL2FetchGranularity"},
+                                       {cuda::persisting_cache_size, "cudaLimitPersistingL2CacheSize"}}};
+
 } // namespace
 
 bool cuda_is_initialised() {
@@ -155,6 +166,34 @@ Settled synchronize_and_trim() {
     }
   }
   return settled;
+}
+
+DeviceState cuda_state() {
+  DeviceState state;
+  const auto* const library = loaded();
+  const int count = library == nullptr ? 0 : library->device_count();
+  for (int ordinal = 0; ordinal < count; ++ordinal) {
+    const auto& functions = library->functions();
+    cuda::Device device = 0;
+    if (functions.device(&device, ordinal) != cuda::success || !library->has_primary_context(device)) {
+      continue;
+    }
+    cuda::Device current = 0;
+    if (functions.current_device != nullptr && functions.current_device(&current) == cuda::success &&
+        current == device) {
+      state.current = ordinal;
+    }
+    const cuda::PrimaryContext context{functions, device};
+    auto& values = state.limits[ordinal];
+    for (const auto& limit : limits) {
+      std::size_t value = 0;
+      if (context.result() == cuda::success && functions.get_limit != nullptr &&
+          functions.get_limit(&value, limit.number) == cuda::success) {
+        values[limit.name] = value;
+      }
+    }
+  }
+  return state;
 }
 
 } // namespace gputest::backend

@@ -24,4 +24,8 @@ namespace gputest::backend {
 /// as it is. Blocks until the GPU work is done. Never throws: an error that a synchronisation returns is in the result.
 [[nodiscard]] Settled synchronize_and_trim();
 
+/// The calling thread's current device, and the limits (cudaDeviceSetLimit()) of each active primary context. Not that
+/// of the stack: the driver raises it by itself for kernels that need more. Creates no context.
+[[nodiscard]] DeviceState cuda_state();
+
 } // namespace gputest::backend

@@ -16,6 +16,8 @@ bool Functions::bind(const platform::SharedLibrary& library) {
   library.bind(graph_memory_attribute, "cuDeviceGetGraphMemAttribute");
   // The first `cuDeviceGetUuid` gives a slice the UUID of its GPU.
   library.bind(uuid, "cuDeviceGetUuid_v2");
+  library.bind(get_limit, "cuCtxGetLimit");
+  library.bind(current_device, "cuCtxGetDevice");
 
   // The `_v2` functions are what cuda.h makes of the plain names; the unversioned symbols have an older meaning.
   return library.bind(initialise, "cuInit") && library.bind(device_count, "cuDeviceGetCount") &&

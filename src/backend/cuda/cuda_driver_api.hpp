@@ -36,12 +36,17 @@ constexpr Result capture_unsupported = 900; // CUDA_ERROR_STREAM_CAPTURE_UNSUPPO
 constexpr int has_managed_memory = 83; // CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY
 constexpr int has_memory_pools = 115;  // CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED
 
-constexpr int location_none = 0;    // CU_MEM_LOCATION_TYPE_NONE
-constexpr int location_device = 1;  // CU_MEM_LOCATION_TYPE_DEVICE
-constexpr int location_host = 2;    // CU_MEM_LOCATION_TYPE_HOST
-constexpr int pinned_memory = 1;    // CU_MEM_ALLOCATION_TYPE_PINNED: all memory that stays where it was made
-constexpr int managed_memory = 2;   // CU_MEM_ALLOCATION_TYPE_MANAGED
-constexpr int malloc_heap_size = 2; // CU_LIMIT_MALLOC_HEAP_SIZE
+constexpr int location_none = 0;   // CU_MEM_LOCATION_TYPE_NONE
+constexpr int location_device = 1; // CU_MEM_LOCATION_TYPE_DEVICE
+constexpr int location_host = 2;   // CU_MEM_LOCATION_TYPE_HOST
+constexpr int pinned_memory = 1;   // CU_MEM_ALLOCATION_TYPE_PINNED: all memory that stays where it was made
+constexpr int managed_memory = 2;  // CU_MEM_ALLOCATION_TYPE_MANAGED
+
+constexpr int printf_buffer_size = 1;    // CU_LIMIT_PRINTF_FIFO_SIZE
+constexpr int malloc_heap_size = 2;      // CU_LIMIT_MALLOC_HEAP_SIZE
+constexpr int pending_launches = 4;      // CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT
+constexpr int fetch_granularity = 5;     // CU_LIMIT_MAX_L2_FETCH_GRANULARITY
+constexpr int persisting_cache_size = 6; // CU_LIMIT_PERSISTING_L2_CACHE_SIZE
 
 constexpr int pool_reserved = 5;   // CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT
 constexpr int pool_used = 7;       // CU_MEMPOOL_ATTR_USED_MEM_CURRENT
@@ -81,6 +86,8 @@ struct Functions {
   Result (*trim_graph_memory)(Device) = nullptr; ///< optional: memory that CUDA graphs allocated
   Result (*graph_memory_attribute)(Device, int attribute, void* value) = nullptr; ///< optional
   Result (*uuid)(Uuid*, Device) = nullptr;                                        ///< optional
+  Result (*get_limit)(std::size_t* value, int limit) = nullptr;                   ///< optional
+  Result (*current_device)(Device*) = nullptr; ///< optional: the device of the thread's current context
 
   /// Binds all of them; false if a required one is missing.
   bool bind(const platform::SharedLibrary& library);

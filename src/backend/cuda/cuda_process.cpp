@@ -67,6 +67,7 @@ class CudaProcess final : public ThisProcess {
 public:
   [[nodiscard]] bool in_use() const override { return cuda_is_initialised(); }
   [[nodiscard]] Settled synchronize_and_trim() override { return backend::synchronize_and_trim(); }
+  [[nodiscard]] DeviceState state() const override { return cuda_state(); }
   [[nodiscard]] Meter& meter(MeterSetting setting) override {
     // Never destroyed: memory may be freed by a global variable's destructor.
     static Meter& meter = *open_meter(setting).release();

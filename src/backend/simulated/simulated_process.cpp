@@ -158,6 +158,9 @@ public:
     return settled;
   }
 
+  /// Simulated devices have memory alone.
+  [[nodiscard]] DeviceState state() const override { return {}; }
+
   [[nodiscard]] Meter& meter(MeterSetting setting) override { return simulated_meter(setting); }
 
   [[nodiscard]] bool sees_only(const std::vector<std::string>& uuids) const override {

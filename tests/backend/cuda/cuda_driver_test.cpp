@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <optional>
 #include <vector>
 
 namespace gputest::backend {
@@ -179,6 +180,24 @@ TEST_F(CudaDriverTest, leaves_the_threads_context_stack_and_the_contexts_as_they
   EXPECT_EQ(cuda_->stack[0], 1);
   EXPECT_EQ(device(0).retained, 0);
   EXPECT_EQ(device(1).retained, 0);
+}
+
+TEST_F(CudaDriverTest, shows_the_limits_of_contexts_and_the_current_device) {
+  device(1).active = true;
+  device(1).limits = {{0, 10}, {1, 20}, {2, 30}};
+  auto state = cuda_state();
+  EXPECT_FALSE(device(0).active);
+  EXPECT_EQ(state.current, std::nullopt);
+  ASSERT_EQ(state.limits.size(), 1U);
+  EXPECT_EQ(state.limits.at(1).at("cudaLimitPrintfFifoSize"), 20U);
+  EXPECT_EQ(state.limits.at(1).at("cudaLimitMallocHeapSize"), 30U);
+  EXPECT_EQ(state.limits.at(1).count("cudaLimitStackSize"), 0U); // the driver changes it by itself
+  EXPECT_EQ(cuda_->depth, 0U);
+
+  cuda_->stack.at(cuda_->depth++) = 1;
+  state = cuda_state();
+  EXPECT_EQ(state.current, 1);
+  EXPECT_EQ(cuda_->depth, 1U);
 }
 
 } // namespace

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What client_test.cpp has run by workers. Each case writes `@process <pid> <parent's pid>`.
 
+#include "support/fake_cuda.hpp"
+
 #include <gputest/gputest.hpp>
 
 #include <gtest/gtest.h>
@@ -13,8 +15,10 @@
 #include <string>
 #include <thread>
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace {
@@ -124,6 +128,49 @@ TEST_F(Changes, processes) {
     ::pause();
   }
 }
+
+TEST_F(Plain, leaves_a_process_without_a_parent) {
+  int ends[2];
+  static_cast<void>(::pipe(ends));
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const pid_t orphan = ::fork();
+    if (orphan == 0) {
+      for (int number = 0; number < 1024; ++number) {
+        ::close(number);
+      }
+      ::alarm(60);
+      ::pause();
+    }
+    static_cast<void>(::write(ends[1], &orphan, sizeof orphan));
+    ::_exit(0);
+  }
+  pid_t orphan = 0;
+  static_cast<void>(::read(ends[0], &orphan, sizeof orphan));
+  ::waitpid(child, nullptr, 0);
+  ::close(ends[0]);
+  ::close(ends[1]);
+  std::printf("@orphan %d\n", orphan);
+}
+
+/// With the fake driver.
+struct OnDriver : Plain {
+  gputest::tests::FakeCuda& cuda() {
+    void* const library = dlopen("libcuda.so.1", RTLD_NOW); // stays loaded, as by the CUDA runtime
+    return *reinterpret_cast<gputest::tests::FakeCuda* (*)()>(dlsym(library, "fake_cuda"))();
+  }
+};
+TEST_F(OnDriver, begins) {
+  cuda().initialised = true;
+  cuda().devices = 2;
+  for (auto& device : {&cuda().device[0], &cuda().device[1]}) {
+    device->active = true;
+  }
+  cuda().depth = 1;
+}
+TEST_F(OnDriver, sets_a_limit) { ++cuda().device[0].limits[1]; }
+TEST_F(OnDriver, changes_the_device) { cuda().stack[0] = 1; }
+TEST_F(OnDriver, changes_nothing) {}
 
 /// Blocks until it is killed, and so does a process that it has started, whose parent has ended.
 TEST_F(Plain, blocks) {
