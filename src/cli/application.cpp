@@ -5,6 +5,7 @@
 #include "cli/command_line.hpp"
 #include "cli/devices_command.hpp"
 #include "cli/exit_codes.hpp"
+#include "cli/isolate_command.hpp"
 #include "cli/plan_command.hpp"
 #include "cli/report_command.hpp"
 #include "cli/resource_spec_command.hpp"
@@ -114,7 +115,9 @@ int interpret(const std::vector<std::string>& arguments) {
   const auto* plan_app = app->get_subcommand("plan");
   const auto* report_app = app->get_subcommand("report");
   const auto* classify_app = app->get_subcommand("classify");
+  const auto* isolate_app = app->get_subcommand("isolate");
 
+  const std::string commands = "the commands are run, devices, status, plan, report, classify and isolate";
   // CLI11 reads `--` in a subcommand as its end and continues with the parent command, so `--` is hidden from it.
   const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
   std::optional<std::vector<std::string>> after_dashes;
@@ -130,15 +133,15 @@ int interpret(const std::vector<std::string>& arguments) {
     } else if (plan_app->parsed()) {
       line.plan.ctest_options = after_dashes.value_or(std::vector<std::string>{});
       check(line.plan);
+    } else if (isolate_app->parsed()) {
+      line.isolate.ctest_options = after_dashes.value_or(std::vector<std::string>{});
     } else if (after_dashes) {
-      throw WrongCommandLine{"only 'gputest run' takes a command after '--', and 'gputest plan' options of ctest"};
+      throw WrongCommandLine{"only 'gputest run' takes a command after '--', and 'gputest plan' and 'gputest isolate' "
+                             "options of ctest"};
     }
   } catch (const CLI::RequiredError&) { // nothing else is required
-    return refuse(*app,
-                  arguments.empty()
-                      ? "the command is missing; the commands are run, devices, status, plan, report and classify"
-                      : "'" + arguments.front() +
-                            "' is not a command; the commands are run, devices, status, plan, report and classify");
+    return refuse(*app, arguments.empty() ? "the command is missing; " + commands
+                                          : "'" + arguments.front() + "' is not a command; " + commands);
   } catch (const CLI::ExtrasError& error) {
     for (const auto* command : app->get_subcommands()) {
       if (const auto extras = command->remaining(); !extras.empty() && is_option(extras.front())) {
@@ -163,6 +166,9 @@ int interpret(const std::vector<std::string>& arguments) {
   }
   if (classify_app->parsed()) {
     return to_int(classify_command(line.classify));
+  }
+  if (isolate_app->parsed()) {
+    return to_int(isolate_command(line.isolate));
   }
   if (report_app->parsed()) {
     return to_int(report_command(line.report));

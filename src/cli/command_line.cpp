@@ -126,6 +126,17 @@ void add_classify(CLI::App& app, ClassifyArguments& classify) {
   command->add_flag("--json", classify.json, "print JSON, for programs");
 }
 
+void add_isolate(CLI::App& app, IsolateArguments& isolate) {
+  auto* command = app.add_subcommand("isolate", "Find tests that pass or fail only because others ran before them");
+  command->formatter(std::make_shared<UsageFormatter>("gputest isolate [OPTIONS] [-- CTEST_OPTION...]"));
+  command->footer(isolate_help());
+  add_test_dir(*command, isolate.folder, "where ctest is started");
+  command->add_option("--shuffles", isolate.shuffles, "how many runs have a random order (default: 1)")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1000));
+  command->add_flag("--json", isolate.json, "print JSON, for programs");
+}
+
 CLI::App& add_report(CLI::App& app, const char* name, const char* text, const std::string& help, bool& json) {
   auto* command = app.add_subcommand(name, text);
   command->footer(help);
@@ -153,6 +164,7 @@ std::unique_ptr<CLI::App> describe_command_line(CommandLine& into) {
   add_plan(*app, into.plan);
   add_report_of_run(*app, into.report);
   add_classify(*app, into.classify);
+  add_isolate(*app, into.isolate);
   app->require_subcommand(1);
   return app;
 }

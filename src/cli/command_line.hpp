@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cli/classify_command.hpp"
+#include "cli/isolate_command.hpp"
 #include "cli/plan_arguments.hpp"
 #include "cli/report_command.hpp"
 #include "cli/run_arguments.hpp"
@@ -20,6 +21,7 @@ struct CommandLine {
   PlanArguments plan;
   ReportArguments report;
   ClassifyArguments classify;
+  IsolateArguments isolate;
   bool json = false;
   bool watch = false;               ///< `gputest status --watch`
   std::string resource_spec_folder; ///< of `gputest devices --resource-spec`; empty: not asked for

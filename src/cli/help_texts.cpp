@@ -227,6 +227,24 @@ Examples:
   edits        list of objects: name, file, line, before, after, why_not (why --apply does not make it; empty: it does)
 )text";
 
+constexpr auto isolate_text =
+    R"text(Runs the tests that ctest selects three times: each in a process of its own (GPUTEST_ISOLATION=process), in workers in ctest's order,
+and in workers in a random order. Prints each test whose result is not the same in all of them, with a command that shows why: a test
+that fails after others, or one that passes only after others. ctest runs apart from DIR, so its last log stays as it is.
+
+Only cases of gpu_discover_tests(... ISOLATION worker) run in workers. What other tests do shows whether they are stable.
+
+Examples:
+  gputest isolate --test-dir build -- -j8
+  gputest isolate --test-dir build --shuffles 10 -- -j8 -L gpu_small
+
+--json prints one object:
+  version      1; goes up when a key is removed or changes its meaning
+  runs         list of objects: name, passed, failed, skipped, s
+  differ       list of objects: name, results (passed, failed, skipped, not run; in the order of the runs), command (what shows
+               the dependence; empty: none was found)
+)text";
+
 std::string line(ExitCode code, const char* meaning) { return fmt::format("  {:>3}  {}\n", to_int(code), meaning); }
 
 /// The exit codes that a command has besides the common ones.
@@ -271,6 +289,11 @@ std::string status_help() { return status_text + exit_codes(Codes::common); }
 std::string classify_help() {
   return classify_text + exit_codes(Codes::common) +
          line(ExitCode::check_failed, "--check: a test uses more than it declares");
+}
+
+std::string isolate_help() {
+  return isolate_text + exit_codes(Codes::common) +
+         line(ExitCode::check_failed, "the result of a test is not the same in all runs");
 }
 
 std::string report_help() { return report_text + exit_codes(Codes::common); }

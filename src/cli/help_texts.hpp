@@ -13,5 +13,6 @@ namespace gputest::cli {
 [[nodiscard]] std::string plan_help();
 [[nodiscard]] std::string report_help();
 [[nodiscard]] std::string classify_help();
+[[nodiscard]] std::string isolate_help();
 
 } // namespace gputest::cli

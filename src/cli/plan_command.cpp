@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/plan_command.hpp"
 
+#include "cli/ctest_apart.hpp"
 #include "cli/devices_command.hpp"
 #include "cli/json_text.hpp"
 #include "cli/plan_report.hpp"
-#include "platform/program_output.hpp"
-#include "platform/scratch_folder.hpp"
 #include "policy/large_policy.hpp"
 #include "policy/shards.hpp"
-#include "policy/shell_words.hpp"
 
 #include <gputest/error.hpp>
 #include <gputest/settings.hpp>
@@ -31,25 +29,6 @@ namespace {
 /// H200 (188 ms, by how many of 702 processes were done in a second).
 constexpr policy::PlannedSeconds usual_context_time{0.19};
 
-/// ctest is started in a folder of its own, because even a listing would replace the log of the last run.
-std::string list_of_tests(const PlanArguments& arguments) {
-  const auto folder = std::filesystem::absolute(arguments.folder).string();
-  const platform::ScratchFolder scratch;
-  std::ofstream{scratch.path() + "/CTestTestfile.cmake"} << "subdirs([==[" << folder << "]==])\n";
-  const auto command_in = [&](const std::string& test_dir) {
-    std::vector<std::string> command{"ctest", "--test-dir", test_dir, "--show-only=json-v1"};
-    command.insert(command.end(), arguments.ctest_options.begin(), arguments.ctest_options.end());
-    return command;
-  };
-  auto command = command_in(scratch.path());
-  command.insert(command.begin(), "/usr/bin/env");
-  if (auto output = platform::output_of(command)) {
-    return *std::move(output);
-  }
-  throw Error{"ctest does not list its tests. To see why: " + policy::shell_words(command_in(folder)) +
-              ". Write --test-dir with the folder in which you start ctest"};
-}
-
 /// Empty if it is no file, or cannot be read.
 std::string contents_of(const std::string& path) {
   if (!std::filesystem::is_regular_file(path)) {
@@ -67,7 +46,7 @@ report::CtestSuite suite_of(const PlanArguments& arguments, PlanReport& report) 
                          ": no test can be read from it; write the path of a LastTest.log, which ctest writes into "
                          "Testing/Temporary"};
   }
-  return report::parse_ctest_suite(list_of_tests(arguments), log);
+  return report::parse_ctest_suite(CtestApart{arguments.folder, arguments.ctest_options}.list(), log);
 }
 
 policy::PlannedMachine machine_of(const PlanArguments& arguments) {

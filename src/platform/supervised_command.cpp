@@ -20,6 +20,16 @@ namespace {
 
 constexpr std::array passed_on{SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 
+sigset_t waited_for() {
+  sigset_t waited{};
+  ::sigemptyset(&waited);
+  ::sigaddset(&waited, SIGCHLD);
+  for (const int signal : passed_on) {
+    ::sigaddset(&waited, signal);
+  }
+  return waited;
+}
+
 [[noreturn]] void become_the_command(std::vector<std::string>& command, int errors, const sigset_t& mask,
                                      pid_t launcher) {
   std::vector<char*> arguments;
@@ -61,12 +71,7 @@ CommandEnd run_supervised(std::vector<std::string> command, const std::function<
   Descriptor out{ends[1]};
 
   std::signal(SIGCHLD, SIG_DFL); // NOLINT(cert-err33-c): if it was ignored, there would be no status to wait for
-  sigset_t waited{};
-  ::sigemptyset(&waited);
-  ::sigaddset(&waited, SIGCHLD);
-  for (const int signal : passed_on) {
-    ::sigaddset(&waited, signal);
-  }
+  const sigset_t waited = waited_for();
   sigset_t before{};
   ::sigprocmask(SIG_BLOCK, &waited, &before);
 
@@ -97,6 +102,11 @@ CommandEnd run_supervised(std::vector<std::string> command, const std::function<
       ::kill(child, signal);
     }
   }
+}
+
+void unblock_signals() {
+  const sigset_t waited = waited_for();
+  ::sigprocmask(SIG_UNBLOCK, &waited, nullptr);
 }
 
 } // namespace gputest::platform

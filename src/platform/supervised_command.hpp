@@ -19,7 +19,11 @@ struct CommandEnd {
 /// Calls `look`, if it is given, about ten times a second while the command runs.
 ///
 /// The child is killed if this process dies. Signals that are sent to this process are passed on to it; those that a
-/// terminal sends reach it by themselves. To be called once, from a process with one thread.
+/// terminal sends reach it by themselves. From a process with one thread, in which these signals stay blocked: how the
+/// command ended is to be told, whatever was sent to both.
 [[nodiscard]] CommandEnd run_supervised(std::vector<std::string> command, const std::function<void()>& look = {});
+
+/// Lets the signals that run_supervised() has blocked end this process again, also those that came meanwhile.
+void unblock_signals();
 
 } // namespace gputest::platform

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/ctest_apart.hpp"
+
+#include "platform/program_output.hpp"
+#include "policy/shell_words.hpp"
+
+#include <gputest/error.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <utility>
+
+namespace gputest::cli {
+
+namespace {
+
+std::vector<std::string> ctest_in(const std::string& folder, std::vector<std::string> options,
+                                  const std::vector<std::string>& of_user) {
+  options.insert(options.begin(), {"ctest", "--test-dir", folder});
+  options.insert(options.end(), of_user.begin(), of_user.end());
+  return options;
+}
+
+} // namespace
+
+CtestApart::CtestApart(const std::string& folder, std::vector<std::string> options)
+    : folder_{std::filesystem::absolute(folder).string()}, options_{std::move(options)} {
+  std::ofstream{scratch_.path() + "/CTestTestfile.cmake"} << "subdirs([==[" << folder_ << "]==])\n";
+}
+
+std::vector<std::string> CtestApart::command(std::vector<std::string> options) const {
+  return ctest_in(scratch_.path(), std::move(options), options_);
+}
+
+std::string CtestApart::list() const {
+  const std::vector<std::string> listing{"--show-only=json-v1"};
+  auto in_path = command(listing);
+  in_path.insert(in_path.begin(), "/usr/bin/env");
+  if (auto output = platform::output_of(in_path)) {
+    return *std::move(output);
+  }
+  throw Error{
+      "ctest does not list its tests. To see why: " + policy::shell_words(ctest_in(folder_, listing, options_)) +
+      ". Write --test-dir with the folder in which you start ctest"};
+}
+
+} // namespace gputest::cli

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "platform/scratch_folder.hpp"
+
+#include <string>
+#include <vector>
+
+namespace gputest::cli {
+
+/// ctest with the tests of a folder, started in a scratch folder: in its own folder even a listing would replace the
+/// log of the last run, and what --rerun-failed knows.
+class CtestApart {
+public:
+  /// `folder` is where ctest would be started. Throws Error if there can be no scratch folder.
+  CtestApart(const std::string& folder, std::vector<std::string> options);
+
+  /// The command that starts ctest, looked for in PATH, with these options before the user's.
+  [[nodiscard]] std::vector<std::string> command(std::vector<std::string> options) const;
+
+  /// What ctest prints of its tests (--show-only=json-v1). Throws Error, with the command that shows why, if it prints
+  /// none.
+  [[nodiscard]] std::string list() const;
+
+  /// Where ctest writes its logs.
+  [[nodiscard]] std::string logs() const { return scratch_.path() + "/Testing/Temporary"; }
+
+  [[nodiscard]] const std::string& path() const { return scratch_.path(); }
+
+private:
+  platform::ScratchFolder scratch_;
+  std::string folder_; ///< absolute
+  std::vector<std::string> options_;
+};
+
+} // namespace gputest::cli

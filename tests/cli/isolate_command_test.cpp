@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tool.hpp"
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace gputest::cli {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+/// A folder in which ctest knows cases of one executable, which run in workers.
+class IsolateCommand : public ::testing::Test {
+protected:
+  void add(const std::string& name, const std::string& client = GPUTEST_CLIENT) const {
+    std::ofstream{folder_ + "/CTestTestfile.cmake", std::ios::app}
+        << "add_test([=[" << name << "]=] \"" << client << "\" \"" GPUTEST_CASES "\" \"--gtest_filter=" << name
+        << "\")\nset_tests_properties([=[" << name << "]=] PROPERTIES ENVIRONMENT \"GPUTEST_ENTRY=ctest;GPUTEST_TEST="
+        << name << "\" SKIP_RETURN_CODE 77)\n";
+  }
+
+  [[nodiscard]] tests::Ended isolate(std::vector<std::string> options = {}) const {
+    options.insert(options.begin(), {"isolate", "--test-dir", folder_});
+    return tool_.run(options);
+  }
+
+  [[nodiscard]] nlohmann::json json_of(std::vector<std::string> options = {}) const {
+    options.insert(options.begin(), "--json");
+    return nlohmann::json::parse(isolate(options).out);
+  }
+
+  Tool tool_;
+  std::string folder_ = tool_.folder().path();
+};
+
+} // namespace
+
+TEST_F(IsolateCommand, is_content_with_cases_that_do_not_depend_on_one_another) {
+  for (const char* const name : {"Plain.a", "Plain.skips", "Plain.fails", "Host.a"}) {
+    add(name);
+  }
+  const auto ended = isolate();
+  EXPECT_EQ(ended.exit_code, 0) << ended.err << ended.out;
+  EXPECT_THAT(ended.out, HasSubstr("No result differs; 4 tests run in workers."));
+  EXPECT_THAT(ended.err, HasSubstr("run 3 of 3: shuffled"));
+  for (const auto& run : json_of()["runs"]) {
+    EXPECT_EQ(run["passed"], 2) << run["name"];
+    EXPECT_EQ(run["failed"], 1) << run["name"];
+    EXPECT_EQ(run["skipped"], 1) << run["name"];
+  }
+}
+
+TEST_F(IsolateCommand, finds_what_passes_only_after_others) {
+  add("Plain.a");
+  add("Plain.needs_an_earlier_case");
+  const auto ended = isolate({"--shuffles", "0"});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.out, HasSubstr("Plain.needs_an_earlier_case fails in a process of its own, and passes after"));
+  EXPECT_THAT(ended.out, Not(HasSubstr("Plain.a fails")));
+  const auto differ = json_of({"--shuffles", "0"})["differ"];
+  ASSERT_EQ(differ.size(), 1U);
+  EXPECT_EQ(differ[0]["name"], "Plain.needs_an_earlier_case");
+  EXPECT_EQ(differ[0]["results"], nlohmann::json::parse(R"(["failed", "passed"])"));
+}
+
+TEST_F(IsolateCommand, finds_what_fails_only_after_others_and_the_command_that_shows_it) {
+  add("Plain.poisons");
+  add("Plain.b");
+  add("Plain.fails_if_poisoned");
+  const auto ended = isolate({"--shuffles", "0"});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.out, HasSubstr("Plain.fails_if_poisoned fails after other cases in one process"));
+  EXPECT_THAT(ended.out, HasSubstr("GPUTEST_CASES='Plain.poisons;Plain.fails_if_poisoned'"));
+}
+
+TEST_F(IsolateCommand, finds_what_an_order_of_its_own_hides) {
+  add("Plain.fails_if_poisoned");
+  add("Plain.poisons");
+  const auto of_order = json_of({"--shuffles", "0"});
+  EXPECT_TRUE(of_order["differ"].empty()) << of_order;
+  const auto shuffled = json_of({"--shuffles", "20"}); // all 20 in the one harmless order: one chance in a million
+  ASSERT_EQ(shuffled["differ"].size(), 1U);
+  EXPECT_EQ(shuffled["differ"][0]["name"], "Plain.fails_if_poisoned");
+  EXPECT_EQ(shuffled["runs"].size(), 22U);
+}
+
+TEST_F(IsolateCommand, hands_options_to_ctest_and_leaves_its_last_log_alone) {
+  add("Plain.a");
+  add("Plain.fails");
+  std::filesystem::create_directories(folder_ + "/Testing/Temporary");
+  std::ofstream{folder_ + "/Testing/Temporary/LastTestsFailed.log"} << "1:other\n";
+  const auto runs = json_of({"--", "-R", "Plain.a", "-j2"})["runs"];
+  EXPECT_EQ(runs[0]["passed"], 1);
+  EXPECT_EQ(runs[0]["failed"], 0);
+  std::ifstream log{folder_ + "/Testing/Temporary/LastTestsFailed.log"};
+  std::string line;
+  std::getline(log, line);
+  EXPECT_EQ(line, "1:other");
+}
+
+TEST_F(IsolateCommand, says_what_to_do_where_there_is_nothing_to_compare) {
+  add("Plain.a", "/usr/bin/env");
+  const auto without = isolate();
+  EXPECT_EQ(without.exit_code, 70);
+  EXPECT_THAT(without.err, HasSubstr("ISOLATION worker"));
+  add("Plain.b");
+  const auto wrong = isolate({"--", "--preset", "none"});
+  EXPECT_EQ(wrong.exit_code, 70);
+  EXPECT_THAT(wrong.err, HasSubstr("ctest"));
+  EXPECT_EQ(tool_.run({"isolate", "--shuffles", "1001"}).exit_code, 64);
+}
+
+} // namespace gputest::cli
