@@ -103,9 +103,10 @@ std::optional<std::string> Actor::hear() {
 
 void Actor::settle() { await(sleeps_in_poll); }
 
-void Actor::rest(bool looks_for_memory) const {
+void Actor::rest(bool looks_for_memory, bool mutex_is_taken) const {
   siginfo_t change{};
-  while (!sleeps_in_read(pid_) && !(looks_for_memory ? sleeps_in_poll(pid_) : sleeps_for_ever(pid_))) {
+  while (!sleeps_in_read(pid_) && !(looks_for_memory ? sleeps_in_poll(pid_) : sleeps_for_ever(pid_)) &&
+         !(mutex_is_taken && sleeps_for_a_mutex(pid_))) {
     const int changes = WEXITED | WSTOPPED | WNOHANG | WNOWAIT;
     if (::waitid(P_PID, static_cast<id_t>(pid_), &change, changes) != 0 || change.si_pid == pid_) {
       return;

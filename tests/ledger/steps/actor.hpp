@@ -45,8 +45,8 @@ public:
   void settle();
 
   /// Blocks until it waits for its next command, is stopped, has ended, or sleeps for ever; or only sleeps, where it
-  /// looks again and again for memory of the dead.
-  void rest(bool looks_for_memory) const;
+  /// looks again and again for memory of the dead; or tries a mutex again and again that is taken.
+  void rest(bool looks_for_memory, bool mutex_is_taken) const;
 
   /// Stops it where it sleeps, and blocks until it is stopped.
   void stop() const;

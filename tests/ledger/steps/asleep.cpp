@@ -52,6 +52,11 @@ bool sleeps_in_read(pid_t process) {
   return call && reads(*call);
 }
 
+bool sleeps_for_a_mutex(pid_t process) {
+  const auto call = blocked_in(process);
+  return call && waits_for_a_mutex(*call);
+}
+
 bool sleeps_for_ever(pid_t process) {
   const auto call = blocked_in(process);
   return call && sleeps_until_woken(*call);

@@ -11,6 +11,9 @@ namespace gputest::tests {
 /// Whether it reads, as one that waits for its next command does.
 [[nodiscard]] bool sleeps_in_read(pid_t process);
 
+/// Whether it pauses before it tries a mutex again.
+[[nodiscard]] bool sleeps_for_a_mutex(pid_t process);
+
 /// Whether it sleeps in poll(), and no time-out of its own will ever wake it: only a notify or a hang-up can.
 [[nodiscard]] bool sleeps_for_ever(pid_t process);
 } // namespace gputest::tests

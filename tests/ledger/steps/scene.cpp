@@ -125,8 +125,16 @@ Tracee::Stop Scene::advance() {
   const auto stop = tracee_->to_boundary();
   if (stop == Tracee::Stop::entry) {
     before(tracee_->system_call());
+  } else if (stop == Tracee::Stop::exit) {
+    after_call();
   }
   return stop;
+}
+
+void Scene::after_call() {
+  if (!idle_.empty()) {
+    rest_of_the_others();
+  }
 }
 
 void Scene::before(const SystemCall& call) {
@@ -137,15 +145,19 @@ void Scene::before(const SystemCall& call) {
       tracee_->set_word(address_of_limit(), 0);
       tracee_->set_third_argument(0); // poll()'s time-out
     }
-  } else if (sets_a_lock(call) && !holds_mutex(actor(subject_number).pid(), tracee_->file(call.arguments[0]))) {
-    rest_of_the_others();
+  } else if (sets_a_lock(call)) {
+    mutex_ = tracee_->file(call.arguments[0]);
+    if (!holds_mutex(actor(subject_number).pid(), mutex_)) {
+      rest_of_the_others();
+    }
   }
 }
 
 void Scene::rest_of_the_others() {
+  const bool mutex_is_taken = !mutex_.empty() && holds_mutex(actor(subject_number).pid(), mutex_);
   for (const auto& [number, actor] : actors_) {
     if (number != subject_number && dead_.count(number) == 0) {
-      actor->rest(!memory_out_.empty());
+      actor->rest(!memory_out_.empty(), mutex_is_taken);
     }
   }
 }

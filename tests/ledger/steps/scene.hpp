@@ -30,6 +30,10 @@ public:
   /// the machine is.
   void before(const SystemCall& call);
 
+  /// After it. An idle process that was notified has left, or waits for the mutex that the subject has: what the
+  /// subject sees of it would be a matter of luck otherwise.
+  void after_call();
+
   /// The others do what they do while the subject sleeps, if they have not yet.
   void meanwhile();
 
@@ -79,6 +83,7 @@ private:
   std::set<std::size_t> memory_out_; ///< of these, those whose memory is still in use
   std::set<std::size_t> stopped_;
   bool meanwhile_done_ = false;
+  std::string mutex_; ///< the file of the lock that the subject tried last
 };
 
 } // namespace gputest::tests

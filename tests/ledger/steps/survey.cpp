@@ -32,7 +32,8 @@ std::vector<std::size_t> survey_instructions(Stage& stage, const Scenario& scena
   const Tracee& subject = scene.subject();
   std::vector<std::size_t> instructions{0};
   while (!subject.at_breakpoint()) {
-    if (const auto call = subject.at_system_call()) {
+    const auto call = subject.at_system_call();
+    if (call) {
       scene.before(*call);
       instructions.push_back(0);
     } else {
@@ -40,6 +41,9 @@ std::vector<std::size_t> survey_instructions(Stage& stage, const Scenario& scena
     }
     if (scene.subject().step() != Tracee::Stop::step) {
       throw std::runtime_error{"a single step goes further than one instruction"};
+    }
+    if (call) {
+      scene.after_call();
     }
   }
   end(scene);
