@@ -274,8 +274,8 @@ void print_table(const std::vector<Declaration>& declarations) {
   if (fitting + unknown < declarations.size()) {
     fmt::print("{}\n", table.to_string());
   }
-  fmt::print("{} of {} tests fit what they declare", fitting, declarations.size());
-  fmt::print(unknown == 0 ? ".\n" : "; of {} the use is not known, or only a lower bound of it.\n", unknown);
+  fmt::print("{} of {} tests fit what they declare{}.\n", fitting, declarations.size(),
+             unknown == 0 ? "" : fmt::format("; of {} the use is not known, or only a lower bound of it", unknown));
 }
 
 } // namespace
