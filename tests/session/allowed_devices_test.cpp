@@ -23,6 +23,13 @@ TEST_F(AllowedDevices, are_those_that_ctest_has_allocated) {
   EXPECT_THAT(run_one().out, HasSubstr("the test sees SIM-3x4096MiB-2\n"));
 }
 
+TEST_F(AllowedDevices, are_numbered_by_ctest_among_the_visible_ones) {
+  set("CUDA_VISIBLE_DEVICES", "2,1");
+  set("CTEST_RESOURCE_GROUP_COUNT", "1");
+  set("CTEST_RESOURCE_GROUP_0_GPUS", "id:0,slots:1");
+  EXPECT_THAT(run_one().out, HasSubstr("the test sees SIM-3x4096MiB-2\n"));
+}
+
 TEST_F(AllowedDevices, are_of_all_resource_groups) {
   set("CTEST_RESOURCE_GROUP_COUNT", "2");
   set("CTEST_RESOURCE_GROUP_0_GPUS", "id:2,slots:1");
