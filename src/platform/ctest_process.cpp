@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <system_error>
 #include <utility>
 
 namespace gputest::platform {
@@ -52,6 +53,27 @@ std::optional<Ctest> nearest_ctest(pid_t child) {
       return Ctest{*pid, executable.value_or(""), std::move(command)};
   }
   return std::nullopt;
+}
+
+/// Where it runs. It moves into a test's working directory while it starts that test, so its own is right only mostly:
+/// the log that it keeps open says it. It may have inherited that of a ctest above it, which has a lower number.
+std::optional<std::string> folder_of(pid_t ctest) {
+  const std::string log = "/Testing/Temporary/LastTest";
+  std::optional<std::string> folder;
+  int highest = -1;
+  std::error_code error;
+  for (fs::directory_iterator file{"/proc/" + std::to_string(ctest) + "/fd", error}, end; !error && file != end;
+       file.increment(error)) {
+    std::error_code closed;
+    const auto path = fs::read_symlink(file->path(), closed).string();
+    const auto at = path.rfind(log);
+    const int number = std::stoi(file->path().filename().string());
+    if (!closed && at != std::string::npos && at > 0 && number > highest) {
+      highest = number;
+      folder = path.substr(0, at);
+    }
+  }
+  return folder ? folder : working_directory_of(ctest);
 }
 
 // The source folder that a build tree was configured for.
@@ -190,7 +212,7 @@ std::optional<RunningCtest> find_running_ctest() {
   try {
     const auto ctest = nearest_ctest(own_pid());
     const auto start = ctest ? start_time_of(ctest->pid) : std::nullopt;
-    const auto folder = ctest ? working_directory_of(ctest->pid) : std::nullopt;
+    const auto folder = ctest ? folder_of(ctest->pid) : std::nullopt;
     return start && folder ? std::optional{RunningCtest{ctest->pid, *start, *folder}} : std::nullopt;
   } catch (const std::exception&) {
     return std::nullopt;
@@ -200,7 +222,7 @@ std::optional<RunningCtest> find_running_ctest() {
 std::vector<std::string> options_of_ctest() {
   try {
     const auto ctest = nearest_ctest(own_pid());
-    const auto folder = ctest ? working_directory_of(ctest->pid) : std::nullopt; // it has moved there
+    const auto folder = ctest ? folder_of(ctest->pid) : std::nullopt;
     if (!folder)
       return {};
     std::vector<std::string> options{"--test-dir", *folder};

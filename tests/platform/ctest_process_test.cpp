@@ -107,5 +107,14 @@ TEST_F(CtestProcess, may_name_a_preset_that_nobody_can_read) {
   EXPECT_EQ(found.second, "test preset \"no-such-preset\", which could not be read");
 }
 
+TEST_F(CtestProcess, runs_where_its_log_is_while_it_is_in_the_folder_of_a_test) {
+  const auto build = folder() + "/build";
+  std::filesystem::create_directories(build + "/Testing/Temporary");
+  const Strings ctest{shell_named("ctest"), "-c",
+                      "cd '" + build + "'; exec 9>Testing/Temporary/LastTest.log.tmp; cd /; '" + rendezvous +
+                          "' folder; exit $?"};
+  EXPECT_EQ(found_by(ctest).first, build);
+}
+
 } // namespace
 } // namespace gputest::platform

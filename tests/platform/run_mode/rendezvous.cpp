@@ -111,5 +111,10 @@ int main(int argc, char** argv) {
     return find_as_an_orphan();
   if (first == "find")
     return write_finding(std::cout), 0;
+  if (first == "folder") {
+    const auto ctest = gputest::platform::find_running_ctest();
+    std::cout << (ctest ? ctest->folder : "none") << '\n';
+    return 0;
+  }
   return argc >= 3 ? meet(first, argv[2]) : 64; // a ctest may add arguments
 }
