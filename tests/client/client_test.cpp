@@ -111,6 +111,28 @@ TEST_F(Client, shares_a_worker_only_among_cases_that_inherit_the_same) {
   EXPECT_EQ(results.at("one").processes, results.at("two").processes);
 }
 
+TEST_F(Client, shares_a_worker_among_cases_of_one_resource_however_much_of_it_they_have) {
+  const auto add_with = [&](const std::string& name, const std::string& resource) {
+    add("Host.a", name, {},
+        "CTEST_RESOURCE_GROUP_COUNT=1;CTEST_RESOURCE_GROUP_0=gpus;CTEST_RESOURCE_GROUP_0_GPUS=" + resource);
+  };
+  add_with("first", "id:0,slots:5");
+  add_with("other_slots", "id:0,slots:7");
+  add_with("other_device", "id:1,slots:5");
+  const auto results = run();
+  EXPECT_EQ(results.at("other_slots").processes, results.at("first").processes);
+  EXPECT_NE(results.at("other_device").processes, results.at("first").processes);
+}
+
+TEST_F(Client, fails_a_case_that_leaves_memory_of_a_device_and_runs_the_next_in_another_worker) {
+  add("Plain.leaks");
+  add("Plain.b");
+  const auto results = run();
+  EXPECT_EQ(results.at("Plain.leaks").word, "Failed") << results.at("Plain.leaks").output;
+  EXPECT_EQ(results.at("Plain.b").word, "Passed");
+  EXPECT_NE(results.at("Plain.b").processes, results.at("Plain.leaks").processes);
+}
+
 TEST_F(Client, runs_by_a_new_worker_what_was_built_anew) {
   fs::copy_file(CASES, path("cases"));
   add("Plain.a", "before", {}, "", "", path("cases"));
@@ -383,6 +405,43 @@ TEST_F(Client, says_what_it_is_if_it_is_started_by_hand) {
   const auto ended = ChildProcess{{CLIENT}, environment()}.finish();
   EXPECT_EQ(ended.exit_code, 64);
   EXPECT_THAT(ended.err, HasSubstr("gputest-client is started by CTest: gputest-client <executable> <argument>..."));
+}
+
+TEST_F(Client, serves_two_ctest_runs_of_one_build_tree_at_once_by_workers_of_their_own) {
+  ASSERT_EQ(::mkfifo(path("meeting").c_str(), 0600), 0);
+  set("MEET_AT", path("meeting"));
+  add("Plain.meets_the_other");
+  add("Plain.meets_the_first");
+  add("Plain.a", "", {}, "", "DEPENDS \"Plain.meets_the_other;Plain.meets_the_first\"");
+  auto first = start_ctest({"-R", "meets_the_first|Plain.a"});
+  auto second = start_ctest({"-R", "meets_the_other|Plain.a"});
+  const auto of_first = results_of(first.finish().out);
+  const auto of_second = results_of(second.finish().out);
+  EXPECT_EQ(of_first.at("Plain.a").word, "Passed");
+  EXPECT_EQ(of_second.at("Plain.a").word, "Passed");
+  EXPECT_EQ(of_first.at("Plain.a").processes, of_first.at("Plain.meets_the_first").processes);
+  EXPECT_NE(of_first.at("Plain.a").processes, of_second.at("Plain.a").processes);
+}
+
+TEST_F(Client, reports_each_attempt_of_a_repeated_case_once) {
+  add("Plain.a");
+  add("Plain.b");
+  auto ctest = start_ctest({"--repeat", "until-fail:3"});
+  const auto results = results_of(ctest.finish().out);
+  for (const std::string name : {"Plain.a", "Plain.b"}) {
+    EXPECT_EQ(results.at(name).processes.size(), 3U) << results.at(name).output;
+    EXPECT_EQ(results.at(name).word, "Passed");
+  }
+}
+
+TEST_F(Client, runs_what_failed_again_if_ctest_is_told_to) {
+  add("Plain.a");
+  add("Plain.fails");
+  EXPECT_EQ(run().size(), 2U);
+  const auto again = run({"--rerun-failed"});
+  ASSERT_EQ(again.size(), 1U);
+  EXPECT_EQ(again.at("Plain.fails").word, "Failed");
+  EXPECT_EQ(again.at("Plain.fails").processes.size(), 1U); // it was its worker's first
 }
 
 TEST_F(Client, ends_the_workers_normally_when_ctest_has_ended_and_leaves_nothing) {

@@ -4,14 +4,17 @@
 #include "support/fake_cuda.hpp"
 
 #include <gputest/gputest.hpp>
+#include <gputest/simulated_buffer.hpp>
 
 #include <gtest/gtest.h>
 
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <iterator>
 #include <string>
 #include <thread>
 
@@ -52,6 +55,19 @@ TEST_F(Plain, shows_what_it_has) {
               ::getcwd(folder, sizeof folder), input.c_str());
   std::fprintf(stderr, "@err\n");
 }
+TEST_F(Plain, shows_what_it_uses) {
+  for (const auto& process : {std::string{"self"}, std::to_string(::getppid())}) {
+    std::ifstream status{"/proc/" + process + "/status"};
+    long threads = 0;
+    long resident = 0;
+    for (std::string line; std::getline(status, line);) {
+      static_cast<void>(std::sscanf(line.c_str(), "Threads: %ld", &threads));
+      static_cast<void>(std::sscanf(line.c_str(), "VmRSS: %ld", &resident));
+    }
+    const std::filesystem::directory_iterator files{"/proc/" + process + "/fd"};
+    std::printf("@uses %ld %ld %ld\n", threads, static_cast<long>(std::distance(begin(files), end(files))), resident);
+  }
+}
 GPUTEST_NEEDS(Plain, medium, 1_GiB);
 TEST_F(Plain, medium) {}
 
@@ -82,6 +98,8 @@ TEST_F(Plain, needs_an_earlier_case) { EXPECT_GT(cases_begun, 1); }
 /// The two meet only if they run at the same time.
 TEST_F(Plain, meets_the_other) { EXPECT_GE(::open(std::getenv("MEET_AT"), O_WRONLY), 0); }
 TEST_F(Plain, meets_the_first) { EXPECT_GE(::open(std::getenv("MEET_AT"), O_RDONLY), 0); }
+
+TEST_F(Plain, leaks) { static gputest::SimulatedBuffer left{gputest::Bytes{100U << 20U}}; }
 
 struct Heap : Plain {};
 GPUTEST_NEEDS(Heap, is_set, heap(8_MiB));

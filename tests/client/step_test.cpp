@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Clients, keepers, workers and ctest killed and stopped before any of their system calls.
+
+#include "ctest_run.hpp"
+#include "watched_processes.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <unistd.h>
+
+namespace gputest::tests {
+namespace {
+
+using testing::IsEmpty;
+
+namespace fs = std::filesystem;
+
+std::string contents(const std::string& path) {
+  std::ifstream file{path};
+  return {std::istreambuf_iterator<char>{file}, {}};
+}
+
+std::string proc(pid_t pid, const char* name) { return "/proc/" + std::to_string(pid) + "/" + name; }
+
+std::string executable_of(pid_t pid) {
+  std::error_code gone;
+  return fs::read_symlink(proc(pid, "exe"), gone);
+}
+
+pid_t field_of_status(pid_t pid, const std::string& name) {
+  const auto text = contents(proc(pid, "status"));
+  const auto at = text.find("\n" + name + ":\t");
+  return at == std::string::npos ? 0 : std::stoi(text.substr(at + name.size() + 3));
+}
+
+/// What a process of a run does there. `helper`: those that a client forks, until they are something else, and the one
+/// that removes the run's folder. `other`: none of these, such as a case alone.
+enum class Role { ctest, client, keeper, worker, helper, other };
+
+const char* name_of(Role role) {
+  constexpr std::array names{"ctest", "client", "keeper", "worker", "helper", "other"};
+  return names.at(static_cast<std::size_t>(role));
+}
+
+Role role_of(pid_t process, pid_t ctest) {
+  if (process == ctest) {
+    return Role::ctest;
+  }
+  const auto executable = executable_of(process);
+  const auto is_keeper = [](pid_t pid) { return contents(proc(pid, "comm")) == "gputest-keeper\n"; };
+  if (executable == CLIENT) {
+    return is_keeper(process) ? Role::keeper : field_of_status(process, "PPid") == ctest ? Role::client : Role::helper;
+  }
+  return executable == CASES && is_keeper(field_of_status(process, "PPid")) ? Role::worker : Role::other;
+}
+
+/// The process of the thread that is about to do the step.
+pid_t process_of(const WatchedProcesses::Step& step) { return field_of_status(step.thread, "Tgid"); }
+
+class Steps : public Client {
+protected:
+  /// What came of a run.
+  struct Outcome {
+    std::map<std::string, Result> results;
+    std::vector<std::string> failed;
+    std::string out;
+    pid_t ctest = 0;
+  };
+
+  /// Runs ctest. `act` is called before each step, and may kill. Returns when all processes have ended.
+  using Act = std::function<void(WatchedProcesses&, const WatchedProcesses::Step&, pid_t process, Role)>;
+  Outcome run_watched(const std::vector<std::string>& arguments, const Act& act) {
+    WatchedProcesses processes{command_of_ctest(arguments), environment(), path("out")};
+    while (const auto step = processes.next()) {
+      const auto process = process_of(*step);
+      act(processes, *step, process, role_of(process, processes.pid()));
+      processes.execute(*step);
+    }
+    Outcome outcome;
+    outcome.ctest = processes.pid();
+    outcome.out = contents(path("out"));
+    outcome.results = results_of(outcome.out);
+    for (const auto& [name, result] : outcome.results) {
+      if (result.word != "Passed") {
+        outcome.failed.push_back(name);
+      }
+    }
+    return outcome;
+  }
+
+  /// Each entry is reported, and once.
+  void expect_each_once(const Outcome& outcome) const {
+    EXPECT_EQ(outcome.results.size(), entries()) << outcome.out;
+    for (const auto& [name, result] : outcome.results) {
+      EXPECT_EQ(result.times, 1) << name << outcome.out;
+    }
+  }
+
+  /// Nothing of former runs is left that keeps others out, or that a further run does not remove.
+  void expect_nothing_is_left() {
+    for (int again = 0; again < 2; ++again) { // the first may tell of a worker that was killed without a case
+      const auto last = run_watched({}, [](auto&&...) {});
+      expect_each_once(last);
+      EXPECT_THAT(last.failed, IsEmpty()) << last.out;
+      EXPECT_THAT(folders_of(last.ctest), IsEmpty());
+      ctests_.insert(last.ctest);
+    }
+    for (const auto ctest : ctests_) {
+      EXPECT_THAT(folders_of(ctest), IsEmpty());
+    }
+    auto at_once = environment();
+    at_once["GPUTEST_RUN_MODE"] = "serial"; // not to wait
+    const auto large = ChildProcess{{TOOL, "run", "--memory", "large", "--", "/bin/true"}, at_once}.finish();
+    EXPECT_EQ(large.exit_code, 0) << large.err;
+  }
+
+  std::set<pid_t> ctests_;
+};
+
+/// A process in one of the roles is killed before its `step`-th step in the run, or stopped there for a while.
+struct Point {
+  Role role;
+  int step;
+};
+
+/// All of them (CLIENT_STEPS=all), or a sample.
+int stride_for(int steps) {
+  const char* const wanted = std::getenv("CLIENT_STEPS");
+  constexpr int sample = 8;
+  return wanted != nullptr && std::string{wanted} == "all" ? 1 : std::max(steps / sample, 1);
+}
+
+class EachStep : public Steps, public ::testing::WithParamInterface<Role> {
+protected:
+  EachStep() {
+    add("Plain.a");
+    add("Plain.medium", "", {}, "", "DEPENDS Plain.a");
+    add("Large.takes_the_device", "", {}, "GPUTEST_MEMORY=large", "DEPENDS Plain.medium");
+    add("Plain.c", "", {}, "", "DEPENDS Large.takes_the_device");
+    add("Plain.d", "", {}, "", "DEPENDS Plain.c");
+  }
+
+  int steps_without_a_kill() {
+    int steps = 0;
+    const auto outcome = run_watched({}, [&](auto&, auto&, pid_t, Role role) { steps += role == GetParam() ? 1 : 0; });
+    expect_each_once(outcome);
+    EXPECT_THAT(outcome.failed, IsEmpty()) << outcome.out;
+    return steps;
+  }
+
+  template <class Act>
+  void for_each_step(Act act) {
+    const int steps = steps_without_a_kill();
+    ASSERT_GT(steps, 0);
+    std::cout << "every " << stride_for(steps) << ". of " << steps << " steps\n";
+    for (int step = 1; step <= steps; step += stride_for(steps)) {
+      SCOPED_TRACE(std::string{name_of(GetParam())} + " at step " + std::to_string(step) + " of " +
+                   std::to_string(steps));
+      act(step);
+      if (HasFailure()) {
+        return;
+      }
+    }
+    expect_nothing_is_left();
+  }
+};
+
+TEST_P(EachStep, may_be_a_processs_last) {
+  for_each_step([&](int last) {
+    int steps = 0;
+    const auto outcome = run_watched({}, [&](auto&, const auto&, pid_t process, Role role) {
+      steps += role == GetParam() ? 1 : 0;
+      if (role == GetParam() && steps == last) {
+        ::kill(process, SIGKILL);
+      }
+    });
+    ctests_.insert(outcome.ctest);
+    if (GetParam() == Role::ctest) {
+      return;
+    }
+    expect_each_once(outcome);
+    const bool may_fail_one = GetParam() == Role::client || GetParam() == Role::worker;
+    EXPECT_LE(outcome.failed.size(), may_fail_one ? 1U : 0U) << outcome.out;
+  });
+}
+
+TEST_P(EachStep, may_be_where_a_process_is_stopped_for_a_while) {
+  for_each_step([&](int last) {
+    int steps = 0;
+    pid_t stopped = 0;
+    int others = 0;
+    const auto outcome =
+        run_watched({}, [&](WatchedProcesses& processes, const WatchedProcesses::Step& step, pid_t process, Role role) {
+          steps += role == GetParam() ? 1 : 0;
+          if (stopped == 0 && role == GetParam() && steps == last) {
+            stopped = process;
+            ::kill(process, SIGSTOP);
+          }
+          constexpr int enough = 100; // steps of others meanwhile
+          if (stopped > 0 && process != stopped) {
+            ++others;
+          }
+          processes.execute(step);
+          if (stopped > 0 && (others == enough || !processes.has_next())) {
+            ::kill(std::exchange(stopped, -1), SIGCONT);
+          }
+        });
+    ctests_.insert(outcome.ctest);
+    expect_each_once(outcome);
+    EXPECT_THAT(outcome.failed, IsEmpty()) << outcome.out;
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, EachStep,
+                         ::testing::Values(Role::client, Role::keeper, Role::worker, Role::helper, Role::ctest),
+                         [](const auto& role) { return name_of(role.param); });
+
+/// The value of a variable with which a process was started.
+std::string variable_of(pid_t pid, const std::string& name) {
+  const auto all = std::string{'\0'} + contents(proc(pid, "environ"));
+  const auto at = all.find('\0' + name + "=");
+  return at == std::string::npos ? "" : std::string{all.c_str() + at + name.size() + 2};
+}
+
+class Storm : public Steps {
+protected:
+  Storm() {
+    const char* const wanted = std::getenv("CLIENT_STORM_SEED");
+    seed_ = wanted != nullptr ? static_cast<unsigned>(std::stoul(wanted)) : is_long() ? std::random_device{}() : 1;
+    random_.seed(seed_);
+    const std::array cases{"Plain.a", "Plain.b", "Plain.c", "Plain.medium", "Host.a", "Plain.d"};
+    const int count = is_long() ? 200 : 40;
+    for (int i = 0; i < count; ++i) {
+      const bool is_large = i % 30 == 20;
+      add(is_large ? "Large.takes_the_device" : cases.at(static_cast<std::size_t>(i) % cases.size()),
+          "case_" + std::to_string(i), {}, is_large ? "GPUTEST_MEMORY=large;GPUTEST_LARGE=wait" : "");
+    }
+  }
+  static bool is_long() { return stride_for(100) == 1; }
+
+  bool one_in(int steps) { return std::uniform_int_distribution<>{1, steps}(random_) == 1; }
+
+  /// Before a step: sometimes kills or stops its process.
+  void act(WatchedProcesses& processes, const WatchedProcesses::Step& step, pid_t process, Role role) {
+    if (role != Role::client && role != Role::keeper && role != Role::worker && role != Role::helper) {
+      return;
+    }
+    if (one_in(400)) {
+      if (role == Role::client) {
+        killed_clients_.insert(variable_of(process, "GPUTEST_TEST"));
+      }
+      killed_workers_ += role == Role::worker ? 1U : 0U;
+      ++kills_;
+      ::kill(process, SIGKILL);
+    } else if (stopped_ == 0 && one_in(400)) {
+      stopped_ = process;
+      ++stops_;
+      ::kill(process, SIGSTOP);
+    }
+    processes.execute(step);
+    if (stopped_ > 0 && (one_in(50) || !processes.has_next())) {
+      ::kill(std::exchange(stopped_, 0), SIGCONT);
+    }
+  }
+
+  unsigned seed_ = 0;
+  std::mt19937 random_;
+  std::set<std::string> killed_clients_; ///< by their cases
+  std::size_t killed_workers_ = 0;
+  pid_t stopped_ = 0;
+  int kills_ = 0;
+  int stops_ = 0;
+};
+
+TEST_F(Storm, of_kills_and_stops_loses_no_case_blames_no_other_and_leaves_nothing) {
+  for (int run = 0; run < (is_long() ? 50 : 1) && !HasFailure(); ++run) {
+    SCOPED_TRACE("CLIENT_STORM_SEED=" + std::to_string(seed_) + ", run " + std::to_string(run));
+    killed_clients_.clear();
+    killed_workers_ = 0;
+    const auto outcome = run_watched({"-j8"}, [this](auto&&... about) { act(about...); });
+    ctests_.insert(outcome.ctest);
+    expect_each_once(outcome);
+    std::size_t of_workers = 0;
+    for (const auto& name : outcome.failed) {
+      of_workers += killed_clients_.count(name) == 0 ? 1U : 0U;
+    }
+    EXPECT_LE(of_workers, killed_workers_) << outcome.out;
+  }
+  std::cout << kills_ << " kills, " << stops_ << " stops\n";
+  expect_nothing_is_left();
+}
+
+} // namespace
+} // namespace gputest::tests
