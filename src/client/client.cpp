@@ -33,6 +33,8 @@ using std::chrono::milliseconds;
 /// For how long a case waits before a further worker is started for it: as long as a start takes.
 constexpr milliseconds shortest_wait{20};
 constexpr milliseconds longest_wait{300};
+/// For how long if there is a keeper to spare.
+constexpr milliseconds longest_trust{5'000};
 
 /// A case that waits for a keeper, seen by keepers as a name in the folder as long as it listens.
 class Job {
@@ -92,9 +94,9 @@ Event wait_for(const Descriptor& descriptor, const Descriptor& ctest, millisecon
   return ready <= 0 ? Event::time_is_over : events[0].revents != 0 ? Event::ready : Event::ctest_ended;
 }
 
-bool has_keepers(const RunFolder& run) {
-  const Descriptor file{::openat(run.folder.number(), "keepers", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)};
-  return ::flock(file.number(), LOCK_EX | LOCK_NB) != 0;
+/// Whether there is a keeper for each case, this one included: one is about to be free, if it is not stuck.
+bool has_keeper_to_spare(const RunFolder& run) {
+  return count_marked(run.folder, "keepers") >= count_marked(run.folder, "cases");
 }
 
 milliseconds patience(const RunFolder& run) {
@@ -136,7 +138,8 @@ Given find_keeper(RunFolder& run, const TestCase& test) {
   if (!job.announce()) {
     return {{}, become(test, "its folder cannot be used: " + run.path)};
   }
-  auto limit = has_keepers(run) ? patience(run) : milliseconds{0};
+  const auto begun = Clock::now();
+  auto limit = count_marked(run.folder, "keepers") > 0 ? patience(run) : milliseconds{0};
   for (;;) {
     switch (wait_for(job.socket(), run.ctest, limit)) {
     case Event::ready:
@@ -150,7 +153,9 @@ Given find_keeper(RunFolder& run, const TestCase& test) {
       job.withdraw();
       return {{}, become(test, why)};
     }
-    start_one(run, test);
+    if (!has_keeper_to_spare(run) || Clock::now() - begun > longest_trust) {
+      start_one(run, test);
+    }
     limit = patience(run);
   }
 }
@@ -254,6 +259,7 @@ int run_case(const TestCase& test) {
   if (!run.problem.empty()) {
     return become(test, run.problem);
   }
+  const Marked case_to_run{run.folder, "cases"};
   for (;;) {
     if (const auto exit_code = run_by_worker(run, test)) {
       return *exit_code;

@@ -111,12 +111,12 @@ public:
       const auto left = std::max(longest_idle - since(idle_since), milliseconds{0});
       if (!events.wait(left)) {
         // Who looks for a keeper does so after its job is there: one of both sees the other.
-        ::flock(keepers_.number(), LOCK_UN);
+        takes_cases_.set(false);
         if (!take_oldest_job()) {
           end_worker();
           return;
         }
-        ::flock(keepers_.number(), LOCK_SH);
+        takes_cases_.set(true);
         if (!run_job()) {
           return;
         }
@@ -131,7 +131,7 @@ public:
 private:
   bool start_worker() {
     started_ = Clock::now();
-    keepers_ = lock_shared("keepers");
+    takes_cases_ = Marked{run_.folder, "keepers"};
     watch_folder();
     ::flock(run_.home.number(), LOCK_SH); // no file of it is removed as an old one
     said_ = Descriptor{::memfd_create("gputest-worker-start", MFD_CLOEXEC)};
@@ -213,12 +213,6 @@ private:
       refuse(why);
     }
     return false;
-  }
-
-  [[nodiscard]] Descriptor lock_shared(const char* name) const {
-    Descriptor file{::openat(run_.folder.number(), name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)};
-    ::flock(file.number(), LOCK_SH);
-    return file;
   }
 
   void watch_folder() {
@@ -353,7 +347,7 @@ private:
     int status = 0;
     ::waitpid(pid_, &status, 0);
     pid_ = 0;
-    keepers_ = Descriptor{}; // the next client need not wait for this one
+    takes_cases_ = {}; // the next client need not wait for this one
     if (has_verdict && status == 0) {
       verdict.texts = {left_behind()};
       reply(verdict);
@@ -371,7 +365,7 @@ private:
 
   /// The worker has ended, or is about to, before it began the case. False.
   bool give_back() {
-    keepers_ = Descriptor{}; // the client looks for another one
+    takes_cases_ = {}; // the client looks for another one
     platform::WorkerMessage message;
     message.kind = Kind::not_begun;
     static_cast<void>(platform::send_message(client_.number(), message));
@@ -423,7 +417,7 @@ private:
 
   /// Lets a worker without a case end as a program does, so that what it writes at its end is written.
   void end_worker() {
-    keepers_ = Descriptor{};
+    takes_cases_ = {};
     worker_ = Descriptor{};
     Events events;
     events.add(worker_end_);
@@ -460,7 +454,7 @@ private:
   RunFolder& run_;
   const TestCase& test_;
   Descriptor start_lock_;
-  Descriptor keepers_;
+  Marked takes_cases_;
   Descriptor said_;       ///< what the worker has written before its first case
   Descriptor worker_;     ///< the socket to it
   Descriptor worker_end_; ///< its pidfd

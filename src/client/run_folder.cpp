@@ -213,6 +213,35 @@ void remove_run(const Descriptor& workers, const std::string& run_name) {
   ::unlinkat(workers.number(), run_name.c_str(), AT_REMOVEDIR);
 }
 
+Marked::Marked(const Descriptor& folder, const char* name)
+    : file_{::openat(folder.number(), name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)} {
+  set(true);
+}
+
+void Marked::set(bool marked) const {
+  struct flock byte {};
+  byte.l_type = marked ? F_WRLCK : F_UNLCK;
+  byte.l_whence = SEEK_SET;
+  byte.l_start = ::getpid();
+  byte.l_len = 1;
+  ::fcntl(file_.number(), F_OFD_SETLK, &byte);
+}
+
+std::size_t count_marked(const Descriptor& folder, const char* name) {
+  const Descriptor file{::openat(folder.number(), name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)};
+  std::size_t count = 0;
+  for (off_t from = 0;; ++count) {
+    struct flock first {};
+    first.l_type = F_WRLCK;
+    first.l_whence = SEEK_SET;
+    first.l_start = from;
+    if (::fcntl(file.number(), F_OFD_GETLK, &first) != 0 || first.l_type == F_UNLCK) {
+      return count;
+    }
+    from = first.l_start + 1;
+  }
+}
+
 bool is_ready(const Descriptor& descriptor) {
   pollfd one{descriptor.number(), POLLIN, 0};
   return ::poll(&one, 1, 0) > 0;

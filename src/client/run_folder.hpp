@@ -3,6 +3,7 @@
 
 #include "platform/descriptor.hpp"
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,8 @@ using platform::Descriptor;
 /// Only this user can reach it. It holds:
 ///
 /// - `job-<time>-<pid>`: the socket of a client that waits for a worker;
-/// - `keepers`: locked (flock, shared) by each keeper;
+/// - `keepers`: each keeper that can take a case holds a Marked of it;
+/// - `cases`: likewise each client that has a case to run;
 /// - `took`: the milliseconds that starting a worker took, its first case included;
 /// - `alone`: why this executable cannot have workers, if it cannot.
 ///
@@ -48,6 +50,22 @@ void write_file(const Descriptor& folder, const std::string& name, const std::st
 
 /// Removes the folder of a run with all that is in it.
 void remove_run(const Descriptor& workers, const std::string& run_name);
+
+/// This process among those that have marked themselves in one file of a folder, each by the lock of a byte. A mark
+/// goes with its process, however that ends.
+class Marked {
+public:
+  Marked() = default;
+  /// Marks this process, unless the file cannot be used.
+  Marked(const Descriptor& folder, const char* name);
+  void set(bool marked) const;
+
+private:
+  Descriptor file_;
+};
+
+/// How many have marked themselves, this process included.
+[[nodiscard]] std::size_t count_marked(const Descriptor& folder, const char* name);
 
 /// Whether the file descriptor is readable, or its other side is gone.
 [[nodiscard]] bool is_ready(const Descriptor& descriptor);

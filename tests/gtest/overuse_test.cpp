@@ -195,6 +195,7 @@ TEST_F(Overuse, is_looked_for_in_each_test_that_runs_out_of_memory_and_in_no_oth
       " ran out of memory under its lease of 256 MiB. No process is seen to have more than its lease now";
   EXPECT_THAT(reports.at("Plain.says_out_of_memory").out_of_memory, HasSubstr("Plain.says_out_of_memory" + found));
   EXPECT_EQ(reports.at("Plain.says_nothing").out_of_memory, "");
+  EXPECT_THAT(reports.at("Plain.says_the_error_of_cuda").out_of_memory, HasSubstr("says_the_error_of_cuda" + found));
   EXPECT_THAT(reports.at("Plain.says_bad_alloc").out_of_memory, HasSubstr("Plain.says_bad_alloc" + found));
 }
 

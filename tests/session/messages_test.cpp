@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "session/messages.hpp"
+#include "session/reasons.hpp"
 
 #include <gmock/gmock.h>
 
@@ -55,6 +56,15 @@ TEST(Describe, says_what_somebody_holds_or_waits_for) {
     one.claim.medium_lock = row.medium_lock;
     EXPECT_THAT(describe(one), StartsWith(row.text));
   }
+}
+
+TEST(BeyondParentLease, advises_a_size_that_is_enough) {
+  Request request;
+  request.memory_class = MemoryClass::medium;
+  request.bytes = Bytes{(3_GiB).count() + 1};
+  EXPECT_THAT(beyond_parent_lease(request, entry("mpirun", Stage::holding)), HasSubstr("--memory 3073MiB, or MEMORY"));
+  request.bytes = 3_GiB;
+  EXPECT_THAT(beyond_parent_lease(request, entry("mpirun", Stage::holding)), HasSubstr("--memory 3GiB, or MEMORY"));
 }
 
 TEST(Describe, says_that_somebody_has_ended) {

@@ -89,5 +89,6 @@ TEST(Plain, leases_most) { stop_at("never"); }
 TEST(Plain, says_out_of_memory) { FAIL() << "CUDA_ERROR_OUT_OF_MEMORY"; }
 TEST(Plain, says_nothing) {}
 TEST(Plain, says_bad_alloc) { FAIL() << "std::bad_alloc"; }
+TEST(Plain, says_the_error_of_cuda) { FAIL() << "cudaErrorMemoryAllocation"; }
 
 } // namespace
