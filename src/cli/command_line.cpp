@@ -14,8 +14,20 @@ namespace gputest::cli {
 
 namespace {
 
-/// CLI11's formatter with our own usage line: CLI11 cannot know that a command follows the options.
-class UsageFormatter : public CLI::Formatter {
+/// CLI11's formatter, with footers as they are written: newer versions of CLI11 make paragraphs of them, but they are
+/// tables.
+class HelpFormatter : public CLI::Formatter {
+public:
+  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
+    auto text = CLI::Formatter::make_help(app, std::move(name), mode);
+    text.erase(text.find_last_not_of('\n') + 1);
+    return text + "\n\n" + app->get_footer() + "\n";
+  }
+  std::string make_footer(const CLI::App* /*app*/) const override { return ""; }
+};
+
+/// That with our own usage line: CLI11 cannot know that a command follows the options.
+class UsageFormatter : public HelpFormatter {
 public:
   explicit UsageFormatter(std::string usage) : usage_{std::move(usage)} {}
   std::string make_usage(const CLI::App* /*app*/, std::string /*name*/) const override {
@@ -149,6 +161,7 @@ CLI::App& add_report(CLI::App& app, const char* name, const char* text, const st
 std::unique_ptr<CLI::App> describe_command_line(CommandLine& into) {
   auto app = std::make_unique<CLI::App>(
       "Lets GPU tests share the memory of this machine's GPUs without running out of it.", "gputest");
+  app->formatter(std::make_shared<HelpFormatter>()); // of its commands, too, which are added below
   app->set_version_flag("--version", "gputest " GPUTEST_VERSION);
   app->footer(main_help());
   add_run(*app, into.run);

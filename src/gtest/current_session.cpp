@@ -447,7 +447,8 @@ namespace {
 std::string reason_of_skip(const ::testing::TestResult& result) {
   for (int i = 0; i < result.total_part_count(); ++i) {
     if (result.GetTestPartResult(i).skipped()) {
-      return result.GetTestPartResult(i).message();
+      std::string reason = result.GetTestPartResult(i).message();
+      return reason.erase(reason.find_last_not_of('\n') + 1); // GoogleTest 1.18 ends it with a newline
     }
   }
   return {};

@@ -101,7 +101,8 @@ TEST(ManPage, has_what_help_says_and_repeats_none_of_it) {
 }
 
 TEST(BashCompletion, knows_commands_options_and_values) {
-  EXPECT_EQ(completed_by_bash("gputest ''", 2), "run devices status plan report classify -h --help --version\n");
+  EXPECT_EQ(completed_by_bash("gputest ''", 2),
+            "run devices status plan report classify isolate -h --help --version\n");
   EXPECT_EQ(completed_by_bash("gputest st", 2), "status\n");
   EXPECT_EQ(completed_by_bash("gputest run --me", 3), "--memory\n");
   EXPECT_EQ(completed_by_bash("gputest run --memory ''", 4), "small medium large\n");
