@@ -119,6 +119,18 @@ TEST_F(AllocationBookTest, keeps_devices_and_the_hosts_memory_apart) {
   EXPECT_EQ(usage.pinned_left[0].function, "cuMemHostAlloc");
 }
 
+TEST_F(AllocationBookTest, begins_the_peak_of_pinned_memory_anew_with_each_period) {
+  book_.begin();
+  add(1, 1_MiB, AllocationKind::pinned);
+  add(2, 8_MiB, AllocationKind::pinned);
+  book_.remove(2);
+  EXPECT_EQ(book_.so_far().pinned_peak, 9_MiB);
+  book_.begin();
+  EXPECT_EQ(book_.so_far().pinned_peak, Bytes{}); // what was allocated before is not the period's
+  add(3, 2_MiB, AllocationKind::pinned);
+  EXPECT_EQ(book_.so_far().pinned_peak, 2_MiB);
+}
+
 TEST_F(AllocationBookTest, forgets_what_an_owner_frees_when_it_ends) {
   constexpr std::uint64_t context = 7;
   book_.begin();

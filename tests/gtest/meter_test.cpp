@@ -176,6 +176,13 @@ TEST_F(MeterSuite, measures_each_lease_of_a_scoped_test) {
   EXPECT_THAT(report.failures, HasSubstr("Scoped.twice ends with 100 MiB of device 0 still allocated"));
 }
 
+TEST_F(MeterSuite, does_not_take_what_a_test_keeps_for_what_the_code_of_its_suite_took) {
+  const Ended ended = run_some("ScopedSuite.*");
+  EXPECT_EQ(count(ended.out + ended.err, "ScopedSuite.keeps_without_a_lease took 1 GiB without a lease"), 1U)
+      << ended.err;
+  EXPECT_EQ(count(ended.out + ended.err, "SetUpTestSuite() took"), 0U) << ended.err;
+}
+
 TEST_F(MeterSuite, fails_what_a_test_takes_without_a_lease) {
   const auto all = reports("Scoped.take*:Scoped.keeps*:Host.*:Peak.none");
   for (const std::string name : {"takes_before_its_lease", "takes_after_its_lease", "takes_without_a_lease"}) {

@@ -25,6 +25,15 @@ TEST_F(Requires, runs_a_test_where_the_device_has_it) {
   EXPECT_EQ(reports.at("Both.memory_and_capabilities").memory, "1 GiB");
 }
 
+TEST_F(Requires, chooses_the_device_that_has_what_a_suite_needs) {
+  set("GPUTEST_DEVICES", "all");
+  set("LD_LIBRARY_PATH", GPUTEST_FAKE_DRIVER);
+  set("FAKE_NVML", "gpus=2 long_uuids=1 sm=80,90");
+  const Ended ended = run("requiring", {"--gtest_filter=OfSuite.*"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("@device GPU-00000000-0000-0000-0000-000000000001"));
+}
+
 TEST_F(Requires, skips_that_test_alone_where_the_device_lacks_it_with_what_was_asked_and_seen) {
   set_device(",no_memory_pools,sm_75");
   const auto reports = reports_of("requiring", "Pools.*");

@@ -104,6 +104,13 @@ TEST_F(Scoped, keeps_within_its_lease) {
 }
 TEST_F(Scoped, takes_next_to_nothing) { const SimulatedBuffer a{2_MiB}; }
 
+class ScopedSuite : public gputest::ScopedTest {
+protected:
+  static void SetUpTestSuite() {}
+};
+TEST_F(ScopedSuite, keeps_without_a_lease) { static const SimulatedBuffer kept{1_GiB}; }
+TEST_F(ScopedSuite, next) {}
+
 class Host : public gputest::HostTest {};
 TEST_F(Host, takes_some) { const SimulatedBuffer a{64_MiB}; }
 TEST_F(Host, takes_none) {}

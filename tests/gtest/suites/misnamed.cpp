@@ -16,5 +16,6 @@ GPUTEST_NEEDS(Small, frist, 1_GiB);
 GPUTEST_NEEDS(NoFixture, scond, sm(80));
 GPUTEST_SUITE_NEEDS(Smal, heap(64_MiB));
 TEST(Other, third) { std::cout << "@body" << std::endl; }
+TEST(Other, DISABLED_fourth) {} // which is no part of a run of all tests
 
 } // namespace

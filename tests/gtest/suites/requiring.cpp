@@ -14,6 +14,10 @@ TEST_F(Pools, needed) { stop_at("body"); }
 GPUTEST_NEEDS(Pools, needed, memory_pools, sm(80), total_memory(1_GiB));
 TEST_F(Pools, not_needed) { stop_at("body"); }
 
+class OfSuite : public gputest::SmallTest {};
+TEST_F(OfSuite, shows_its_device) { std::cout << "@device " << gputest::current_devices().at(0).uuid << std::endl; }
+GPUTEST_SUITE_NEEDS(OfSuite, sm(90));
+
 class Both : public gputest::MediumTest {};
 TEST_F(Both, memory_and_capabilities) { stop_at("body"); }
 GPUTEST_NEEDS(Both, memory_and_capabilities, cooperative_launch, 1_GiB);
