@@ -21,6 +21,7 @@
 #include <map>
 #include <set>
 #include <sstream>
+#include <thread>
 #include <utility>
 
 namespace gputest::cli {
@@ -115,6 +116,13 @@ SuiteRun run_suite(const IsolateArguments& arguments, std::string name, const st
   }
   find_commands(log, commands);
   return run;
+}
+
+/// ctest seeds its random order with the time in seconds: runs that begin in one have the same order.
+void wait_for_the_next_second() {
+  using namespace std::chrono;
+  const auto now = system_clock::now();
+  std::this_thread::sleep_until(time_point_cast<seconds>(now) + seconds{1});
 }
 
 std::string result_in(const SuiteRun& run, const std::string& test) {
@@ -225,6 +233,7 @@ ExitCode isolate_command(const IsolateArguments& arguments) {
   run("a process each", "GPUTEST_ISOLATION=process", {});
   run("workers", dependence_fails, {});
   for (std::size_t i = 1; i <= arguments.shuffles; ++i) {
+    wait_for_the_next_second();
     run(arguments.shuffles == 1 ? "shuffled" : fmt::format("shuffled {}", i), dependence_fails, {"--schedule-random"});
   }
   compared.differ = tests_that_differ(compared.runs);

@@ -63,7 +63,7 @@ TEST_F(Annotations, with_bytes_need_no_medium_lock) {
 
 TEST_F(Annotations, that_name_no_test_fail_as_tests_of_their_own_and_fail_no_other) {
   const auto reports = reports_of("misnamed", "*");
-  ASSERT_EQ(reports.size(), 7U);
+  ASSERT_EQ(reports.size(), 6U);
   EXPECT_EQ(reports.at("Small.first").failures, "");
   EXPECT_EQ(reports.at("NoFixture.second").failures, "");
   EXPECT_THAT(reports.at("GputestNeeds.Small_frist").failures,
