@@ -4,9 +4,10 @@
 #include "cli/json_text.hpp"
 #include "cli/report_command.hpp"
 #include "cli/table.hpp"
+#include "platform/file_stamp.hpp"
+#include "platform/host_name.hpp"
 #include "policy/suite_plan.hpp"
 #include "report/declarations.hpp"
-#include "report/run_log_files.hpp"
 #include "report/run_summary.hpp"
 #include "report/source_edits.hpp"
 
@@ -72,7 +73,7 @@ std::vector<report::SourceFile> sources_in(const std::string& folder) {
     const bool is_source = endings.count(path.extension().string()) != 0 || path.filename() == "CMakeLists.txt";
     if (is_source && entry->is_regular_file(error) && entry->file_size(error) <= largest) {
       auto text = contents_of(path);
-      if (text.find("GPUTEST_NEEDS") != std::string::npos || text.find("gpu_add_test") != std::string::npos) {
+      if (text.find("GPUTEST_") != std::string::npos || text.find("gpu_add_test") != std::string::npos) {
         files.push_back({path.string(), std::move(text)});
       }
     }
@@ -111,7 +112,7 @@ std::string measured_text(const Declaration& of) {
     text += (text.empty() ? "" : ", ") + to_string(Bytes{bytes}) +
             (of.measured.size() > 1 ? fmt::format(" ({})", model) : "");
   }
-  return (of.exact ? "" : "at least ") + text;
+  return (of.sampled ? "at least " : "") + text;
 }
 
 /// How long the newest run would take with what is declared, and with what is advised, as far as a plan can know.
@@ -278,13 +279,54 @@ void print_table(const std::vector<Declaration>& declarations) {
              unknown == 0 ? "" : fmt::format("; of {} the use is not known, or only a lower bound of it", unknown));
 }
 
+/// Whether the program's file is another one now, or is gone from the machine where the test ran.
+bool has_changed(const report::LoggedProgram& program, const std::string& host) {
+  if (program.path.empty()) {
+    return false; // nobody knows
+  }
+  const auto now = platform::stamp_of(program.path);
+  return now ? !(*now == platform::FileStamp{program.bytes, program.modified}) : host == platform::host_name();
+}
+
+/// Leaves of each test the leases of its newest run, if its program is still the same. The others are of tests that may
+/// have been mended, renamed or deleted. Throws Error if none is left.
+void keep_what_is_true_now(std::vector<report::RunLogFile>& logs) {
+  std::set<std::pair<std::string, std::string>> seen;
+  std::set<std::string> changed;
+  bool any = false;
+  for (auto& [path, run] : logs) {
+    std::set<std::pair<std::string, std::string>> of_run;
+    std::vector<report::LoggedLease> kept;
+    for (auto& lease : run.leases) {
+      const std::pair test{lease.entry, lease.test};
+      if (seen.count(test) != 0) {
+        continue;
+      }
+      of_run.insert(test);
+      if (has_changed(lease.program, run.host)) {
+        changed.insert(lease.program.path);
+      } else {
+        kept.push_back(std::move(lease));
+      }
+    }
+    run.leases = std::move(kept);
+    any = any || !run.leases.empty();
+    seen.insert(of_run.begin(), of_run.end());
+  }
+  for (const auto& program : changed) {
+    fmt::print(stderr, "gputest: left out: runs of {}, which has changed since\n", program);
+  }
+  if (!any && !changed.empty()) {
+    throw Error{"all programs of these tests have changed since they ran, so nothing can be checked. Run ctest first"};
+  }
+}
+
 } // namespace
 
 ExitCode classify_command(const ClassifyArguments& arguments) {
-  std::vector<std::string> problems;
-  const auto logs = report::read_run_logs(place_of_logs(arguments.folder, arguments.log), problems);
-  for (const auto& problem : problems) {
-    fmt::print(stderr, "gputest: left out: {}\n", problem);
+  auto logs = logs_of(arguments.folder, arguments.log);
+  if (arguments.check) {
+    keep_what_is_true_now(logs);
   }
   std::vector<const report::RunLog*> runs;
   for (const auto& file : logs) {

@@ -10,8 +10,8 @@ namespace gputest::cli {
 /// What the command line of `gputest classify` says.
 struct ClassifyArguments {
   std::string folder = "."; ///< --test-dir: where ctest was started
-  std::string log;          ///< --log: a file or a folder; empty: Testing/gputest in `folder`
-  std::string source;       ///< --source; empty: the source folder of the build tree `folder`
+  std::string log;    ///< --log: a file or a folder; empty: what GPUTEST_LOG names, or Testing/gputest in `folder`
+  std::string source; ///< --source; empty: the source folder of the build tree `folder`
   bool check = false;
   bool apply = false;
   bool json = false;

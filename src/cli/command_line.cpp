@@ -83,7 +83,8 @@ void add_test_dir(CLI::App& command, std::string& folder, const std::string& tex
 /// What a command needs that reads the logs of runs.
 void add_place_of_logs(CLI::App& command, std::string& folder, std::string& log) {
   add_test_dir(command, folder, "where ctest was started");
-  command.add_option("--log", log, "a run log, or a folder of them (default: DIR/Testing/gputest)")->type_name("PATH");
+  command.add_option("--log", log, "a run log, or a folder of them (default: GPUTEST_LOG, or DIR/Testing/gputest)")
+      ->type_name("PATH");
 }
 
 void add_plan(CLI::App& app, PlanArguments& plan) {

@@ -207,12 +207,13 @@ constexpr auto classify_text =
   under    it used at most half of what it declares, rounded up. Less lets more tests run at once
   unknown  nothing was measured, or only samples, which are lower bounds: never a reason to declare less
 The advised size is a twentieth more than the most that was measured on any device, rounded up to 64 MiB, from 2 GiB on to 256 MiB,
-and from 16 GiB on to 1 GiB. What tests declare is that of their newest run.
+and from 16 GiB on to 1 GiB, but no more than a test can have there. What tests declare is that of their newest run.
+--check takes only that newest run, and only of executables that have not been built anew since.
 
 Below the table are the changes to make, with file and line if they are known. --apply makes those that are safe: where a literal size
-stands in a GPUTEST_NEEDS(Suite, Test, ...), or behind MEMORY in a gpu_add_test(NAME ...) of that entry, which is there once, and is the
-size that the test declared in the run. Instances of one parameterised test share the largest advised size. It says why it does not
-make the others.
+stands in a GPUTEST_NEEDS(Suite, Test, ...), in the GPUTEST_SUITE_NEEDS of a suite lease, or behind MEMORY in a gpu_add_test(NAME ...)
+of that entry, which is there once, and is the size that the test declared in the run. Instances of one parameterised test share the
+largest advised size. It says why it does not make the others.
 
 Examples:
   gputest classify --test-dir build

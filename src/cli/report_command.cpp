@@ -2,14 +2,17 @@
 #include "cli/report_command.hpp"
 
 #include "report/report_page.hpp"
-#include "report/run_log_files.hpp"
 #include "report/run_summary.hpp"
+#include "settings/log_folder.hpp"
 
 #include <gputest/error.hpp>
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
+#include <system_error>
 #include <vector>
 
 namespace gputest::cli {
@@ -27,20 +30,32 @@ void write(const std::string& path, const std::string& text) {
 
 } // namespace
 
-std::string place_of_logs(const std::string& folder, const std::string& log) {
-  return log.empty() ? folder + "/Testing/gputest" : log;
+std::vector<report::RunLogFile> logs_of(const std::string& folder, const std::string& log) {
+  const auto chosen = log.empty() ? settings::chosen_log_folder() : std::nullopt;
+  std::vector<std::string> problems;
+  auto logs = report::read_run_logs(chosen ? *chosen : log.empty() ? folder + "/Testing/gputest" : log, problems);
+  for (const auto& problem : problems) {
+    fmt::print(stderr, "gputest: left out: {}\n", problem);
+  }
+  if (chosen) {
+    std::error_code none;
+    const auto own = std::filesystem::weakly_canonical(folder, none);
+    const auto is_other = [&](const report::RunLogFile& file) {
+      return std::filesystem::weakly_canonical(file.log.folder, none) != own;
+    };
+    if (!std::all_of(logs.begin(), logs.end(), is_other)) {
+      logs.erase(std::remove_if(logs.begin(), logs.end(), is_other), logs.end());
+    }
+  }
+  return logs;
 }
 
 ExitCode report_command(const ReportArguments& arguments) {
-  std::vector<std::string> problems;
-  const auto logs = report::read_run_logs(place_of_logs(arguments.folder, arguments.log), problems);
+  const auto logs = logs_of(arguments.folder, arguments.log);
   const auto& run = logs.front().log;
   std::vector<const report::RunLog*> history;
   for (const auto& file : logs) {
     history.push_back(&file.log);
-  }
-  for (const auto& problem : problems) {
-    fmt::print(stderr, "gputest: left out: {}\n", problem);
   }
   const std::string output = arguments.output.empty() ? "gputest_report.html" : arguments.output;
   const bool trace_alone = arguments.output.empty() && !arguments.trace.empty();

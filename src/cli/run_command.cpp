@@ -94,8 +94,10 @@ std::string path_of_injection() {
       verdict = {verdict.exit_code == 0 || verdict.exit_code == skipped_exit_code ? EXIT_FAILURE : verdict.exit_code,
                  problem, false};
     }
-    if (measured.usage.evidence != backend::Evidence::unknown) {
+    if (used.evidence == backend::Evidence::exact || measured.peak > Bytes{}) {
       core::tell_peak(measured.peak);
+    } else { // a lower bound of 0 says nothing
+      fmt::print(stderr, "gputest: how much memory the command used is not known: {}\n", used.because);
     }
   }
   log.write("end", meter::JsonObject{}.number("exit", static_cast<unsigned>(verdict.exit_code)));

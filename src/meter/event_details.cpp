@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "meter/event_details.hpp"
 
+#include "platform/file_stamp.hpp"
+#include "platform/process.hpp"
+
 #include <algorithm>
 
 namespace gputest::meter {
@@ -120,19 +123,26 @@ JsonObject release_details(double held, const backend::Usage& usage, const std::
   return details.objects("pinned_left", objects_of(usage.pinned_left));
 }
 
-JsonObject enter_details(const std::vector<Device>& devices, Bytes overhead, double waited, bool under_a_lease) {
+JsonObject enter_details(const Entered& entered) {
   std::vector<JsonObject> objects;
-  for (const auto& device : devices) {
+  for (std::size_t i = 0; i < entered.devices.size(); ++i) {
+    const auto& device = entered.devices[i];
     objects.emplace_back();
-    objects.back()
-        .text("uuid", device.uuid)
-        .text("name", device.name)
-        .number("bytes", device.total.count())
-        .flag("simulated", device.simulated);
+    objects.back().text("uuid", device.uuid).text("name", device.name).number("bytes", device.total.count());
+    if (i < entered.usable_bytes.size()) {
+      objects.back().number("usable_bytes", entered.usable_bytes[i]);
+    }
+    objects.back().flag("simulated", device.simulated);
   }
   JsonObject details;
-  details.objects("devices", objects).number("overhead_bytes", overhead.count()).seconds("waited", waited);
-  return details.flag("under_a_lease", under_a_lease);
+  details.objects("devices", objects).number("overhead_bytes", entered.overhead.count());
+  details.seconds("waited", entered.waited).flag("under_a_lease", entered.under_a_lease);
+  if (const auto stamp = platform::stamp_of("/proc/self/exe")) {
+    details.text("program", platform::executable_of(platform::own_pid()).value_or(""))
+        .number("program_bytes", stamp->bytes)
+        .number("program_modified", stamp->modified);
+  }
+  return details.flag("scheduled", entered.scheduled);
 }
 
 JsonObject wait_details(const std::string& what, const ledger::Blocked& blocked) {

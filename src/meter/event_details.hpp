@@ -10,6 +10,7 @@
 #include <gputest/outcome.hpp>
 #include <gputest/request.hpp>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -17,9 +18,18 @@ namespace gputest::meter {
 
 // What the lines of the run log say (src/DESIGN.md, The run log). Bytes are per device.
 
+/// What a process that has its devices says of them and of itself.
+struct Entered {
+  const std::vector<Device>& devices;
+  std::vector<std::uint64_t> usable_bytes; ///< of each device, what a process may have of it; or empty
+  Bytes overhead;
+  double waited = 0;
+  bool under_a_lease = false;
+  bool scheduled = false; ///< ctest has started it when its memory was there
+};
+
 /// `enter`: the process has its devices.
-[[nodiscard]] JsonObject enter_details(const std::vector<Device>& devices, Bytes overhead, double waited,
-                                       bool under_a_lease);
+[[nodiscard]] JsonObject enter_details(const Entered& entered);
 
 /// `wait`: the request has waited for a second, for these.
 [[nodiscard]] JsonObject wait_details(const std::string& what, const ledger::Blocked& blocked);

@@ -46,6 +46,17 @@ bool may_need_more(const std::vector<TestResult>& results, const LoggedLease& le
   });
 }
 
+/// The suites of the tests that ran, by entry.
+std::set<std::pair<std::string, std::string>> suites_of(const RunLog& run) {
+  std::set<std::pair<std::string, std::string>> suites;
+  for (const auto& test : run.tests) {
+    if (const auto point = test.test.find('.'); point != std::string::npos) {
+      suites.emplace(test.entry, test.test.substr(0, point));
+    }
+  }
+  return suites;
+}
+
 std::uint64_t distance(const Declaration& of) {
   return of.most() > of.leased ? of.most() - of.leased : of.leased - of.most();
 }
@@ -75,6 +86,7 @@ std::vector<Declaration> declarations_of(const std::vector<const RunLog*>& runs)
   std::map<std::pair<std::string, std::string>, Declaration> by_test;
   for (const auto* const run : runs) { // the newest first: what it declares counts
     const auto results = results_of(*run);
+    const auto suites = suites_of(*run);
     std::map<std::string, std::string> models;
     for (const auto& device : run->devices) {
       models[device.uuid] = device.name;
@@ -101,8 +113,16 @@ std::vector<Declaration> declarations_of(const std::vector<const RunLog*>& runs)
         auto& most = of.measured[models[use.device]];
         most = std::max(most, use.peak_bytes);
         of.exact = of.exact && lease.evidence == "exact" && !may_need_more(results, lease);
+        of.sampled = of.sampled || lease.evidence != "exact";
         measured_now.insert(&of);
       }
+      for (const auto& device : run->devices) {
+        if (std::find(lease.devices.begin(), lease.devices.end(), device.uuid) != lease.devices.end()) {
+          const auto usable = device.usable_bytes > 0 ? device.usable_bytes : device.bytes;
+          of.most_there = std::max(of.most_there, usable - std::min(usable, lease.overhead_bytes));
+        }
+      }
+      of.of_suite = of.of_suite || suites.count(key) != 0;
     }
     for (auto* const of : measured_now) {
       ++of->runs;
@@ -114,6 +134,10 @@ std::vector<Declaration> declarations_of(const std::vector<const RunLog*>& runs)
     of.verdict = verdict_on(of);
     if (of.verdict == Verdict::over || of.verdict == Verdict::under) {
       of.advised = advised_bytes(of.most());
+      constexpr std::uint64_t mib = (1_MiB).count();
+      if (const auto there = of.most_there / mib * mib; there >= of.most() && there > 0) {
+        of.advised = std::min(of.advised, Bytes{there});
+      }
     }
     declarations.push_back(std::move(of));
   }

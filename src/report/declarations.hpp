@@ -32,12 +32,16 @@ struct Declaration {
   bool exact = false;                            ///< whether every figure is, and of a test that ran to its end
   std::size_t runs = 0;                          ///< in which it was measured
   Verdict verdict = Verdict::unknown;
-  Bytes advised; ///< over, under: what to declare
+  Bytes advised;                ///< over, under: what to declare
+  bool sampled = false;         ///< whether a figure is a lower bound
+  bool of_suite = false;        ///< `test` is a suite, with one lease for its tests
+  std::uint64_t most_there = 0; ///< what a test can have of the largest device on which it ran; 0: not known
 
   [[nodiscard]] std::uint64_t most() const;
 };
 
-/// Takes the runs together. The furthest from what they declare come first, those that use more before the others.
+/// Takes the runs together. What is advised is no more than a device of these runs has for a test, unless more was
+/// used. The furthest from what they declare come first, those that use more before the others.
 [[nodiscard]] std::vector<Declaration> declarations_of(const std::vector<const RunLog*>& runs);
 
 /// What to declare for a test that used so much: a twentieth more, rounded up to 64 MiB, from 2 GiB on to 256 MiB and

@@ -103,7 +103,7 @@ public:
     } else if (kind == "release") {
       read_release(event, t, pid);
     } else if (kind == "test") {
-      log_.tests.push_back({entry, test, event.text("result"), event.seconds("seconds"), event.text("reason"), t});
+      log_.tests.push_back({entry, test, event.text("result"), event.seconds("seconds"), event.text("reason"), t, pid});
     } else if (kind == "skip") {
       log_.skips.push_back({entry, test, event.text("reason"), event.text("cause")});
     } else if (kind == "end") {
@@ -161,12 +161,16 @@ private:
     process.asked = t - event.seconds("waited");
     process.begun = t;
     process.under_a_lease = event.flag("under_a_lease");
+    process.program = {event.text("program"), event.number("program_bytes").value_or(0),
+                       event.number("program_modified").value_or(0)};
+    log_.scheduled = log_.scheduled || event.flag("scheduled");
     for (const auto& object : event.objects("devices")) {
       const Members device{object};
       process.devices.push_back(device.text("uuid"));
       if (std::none_of(log_.devices.begin(), log_.devices.end(),
                        [&](const LoggedDevice& known) { return known.uuid == process.devices.back(); })) {
-        log_.devices.push_back({device.text("uuid"), device.text("name"), device.number("bytes").value_or(0)});
+        log_.devices.push_back({device.text("uuid"), device.text("name"), device.number("bytes").value_or(0),
+                                device.number("usable_bytes").value_or(0)});
       }
     }
     end_wait(pid, event.seconds("waited"));
@@ -210,6 +214,11 @@ private:
     lease.begun = t;
     lease.open_ended = true;
     end_wait(pid, event.seconds("waited"));
+    if (const auto open = open_.find(pid); open != open_.end() && !open->second.empty()) {
+      const auto& process = log_.processes[open->second.front()]; // that leases, and no program that it became
+      lease.program = process.program;
+      lease.overhead_bytes = process.overhead_bytes;
+    }
     held_[pid] = log_.leases.size();
     log_.leases.push_back(std::move(lease));
   }

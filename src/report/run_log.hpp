@@ -15,6 +15,14 @@ struct LoggedDevice {
   std::string uuid;
   std::string name;
   std::uint64_t bytes = 0;
+  std::uint64_t usable_bytes = 0; ///< what a process may have of it, with its context; 0: not known
+};
+
+/// A program's file, as it was.
+struct LoggedProgram {
+  std::string path;           ///< empty: not known
+  std::uint64_t bytes = 0;    ///< its size
+  std::uint64_t modified = 0; ///< in nanoseconds since 1970
 };
 
 /// What was measured of a lease on one device.
@@ -40,6 +48,8 @@ struct LoggedLease {
   bool open_ended = false; ///< its process was killed, or became another program: `ended` is its last sign
   std::string evidence = "unknown";
   std::vector<LoggedUse> uses;
+  LoggedProgram program;            ///< of its process
+  std::uint64_t overhead_bytes = 0; ///< of its process
 };
 
 /// A process's time on its devices.
@@ -54,6 +64,7 @@ struct LoggedProcess {
   bool open_ended = true;
   bool under_a_lease = false;
   std::optional<int> exit;
+  LoggedProgram program;
 };
 
 /// A wait of more than a second.
@@ -75,6 +86,7 @@ struct LoggedTest {
   double seconds = 0;
   std::string reason; ///< of a skip
   double ended = 0;
+  std::int64_t pid = 0;
 };
 
 struct LoggedSkip {
@@ -110,6 +122,7 @@ struct RunLog {
   std::vector<LoggedProblem> problems;
   std::size_t events = 0;
   std::size_t unreadable_lines = 0; ///< cut by a kill, or damaged
+  bool scheduled = false;           ///< ctest started tests when their memory was there
 };
 
 /// Reads a log. Events and keys that are not known are left out, and lines that are no JSON objects are counted. A

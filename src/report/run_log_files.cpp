@@ -20,10 +20,22 @@ RunLog read(const fs::path& path) {
   if (!file) {
     throw Error{path.string() + " cannot be read. Write --log with a run log, or with a folder of them"};
   }
+  RunLog log;
   try {
-    return parse_run_log({std::istreambuf_iterator<char>{file}, {}});
+    log = parse_run_log({std::istreambuf_iterator<char>{file}, {}});
   } catch (const Error& error) {
     throw Error{path.string() + ": " + error.what()};
+  }
+  if (log.events == 0) {
+    throw Error{path.string() + " is no run log: no line of it is one of gputest's"};
+  }
+  return log;
+}
+
+void mention_unreadable(const RunLogFile& file, std::vector<std::string>& problems) {
+  if (const auto lines = file.log.unreadable_lines; lines > 0) {
+    problems.push_back((lines == 1 ? "1 line" : std::to_string(lines) + " lines") + " of " + file.path +
+                       " that cannot be read");
   }
 }
 
@@ -37,7 +49,9 @@ std::vector<RunLogFile> read_run_logs(const std::string& where, std::vector<std:
                   ". Run the tests with ctest, and write --test-dir with the folder in which ctest was started, or "
                   "--log with a log or a folder of logs"};
     }
-    return {{where, read(where)}};
+    std::vector<RunLogFile> log{{where, read(where)}};
+    mention_unreadable(log.front(), problems);
+    return log;
   }
   std::vector<RunLogFile> logs;
   for (const auto& entry : fs::directory_iterator{where}) {
@@ -47,6 +61,7 @@ std::vector<RunLogFile> read_run_logs(const std::string& where, std::vector<std:
     }
     try {
       logs.push_back({path.string(), read(path)});
+      mention_unreadable(logs.back(), problems);
     } catch (const Error& unreadable) {
       problems.emplace_back(unreadable.what());
     }

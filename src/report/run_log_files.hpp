@@ -15,8 +15,8 @@ struct RunLogFile {
 };
 
 /// Reads the log `where`, or all logs of the folder `where`, the newest run first. A file of the folder that cannot be
-/// read is left out, and why is appended to `problems`. Throws Error if the file cannot be read, and if there is no
-/// log.
+/// read, or is no run log, is left out, and so are single lines; `problems` gets what, and why. Throws Error if the
+/// file cannot be read or is none, and if there is no log.
 [[nodiscard]] std::vector<RunLogFile> read_run_logs(const std::string& where, std::vector<std::string>& problems);
 
 } // namespace gputest::report

@@ -27,6 +27,53 @@ std::string without(std::string text, const std::string& what) {
 
 double held(const LoggedLease& lease) { return std::max(0.0, lease.ended - lease.begun); }
 
+/// What processes waited for leases.
+class Waits {
+public:
+  explicit Waits(const RunLog& log) {
+    for (const auto& lease : log.leases) {
+      if (lease.begun > lease.asked) {
+        by_pid_.emplace(lease.pid, std::pair{lease.asked, lease.begun});
+      }
+    }
+  }
+
+  [[nodiscard]] double between(std::int64_t pid, double begin, double end) const {
+    double sum = 0;
+    const auto [first, last] = by_pid_.equal_range(pid);
+    for (auto wait = first; wait != last; ++wait) {
+      sum += std::max(0.0, std::min(end, wait->second.second) - std::max(begin, wait->second.first));
+    }
+    return sum;
+  }
+
+private:
+  std::multimap<std::int64_t, std::pair<double, double>> by_pid_;
+};
+
+/// The share of all memory that was leased or taken by contexts while processes ran, on average.
+double promised(const RunLog& log) {
+  double begun = log.ended;
+  double ended = log.begun;
+  double taken = 0;
+  for (const auto& process : log.processes) {
+    if (!process.under_a_lease) {
+      begun = std::min(begun, process.begun);
+      ended = std::max(ended, process.ended);
+      taken += static_cast<double>(process.overhead_bytes) * static_cast<double>(process.devices.size()) *
+               std::max(0.0, process.ended - process.begun);
+    }
+  }
+  for (const auto& lease : log.leases) {
+    taken += static_cast<double>(lease.bytes) * static_cast<double>(lease.devices.size()) * held(lease);
+  }
+  double capacity = 0;
+  for (const auto& device : log.devices) {
+    capacity += static_cast<double>(device.usable_bytes > 0 ? device.usable_bytes : device.bytes);
+  }
+  return ended > begun && capacity > 0 ? taken / (capacity * (ended - begun)) : 0;
+}
+
 std::string in_words(double seconds) {
   return seconds < 100 ? fmt::format("{:.1f} s", seconds) : fmt::format("{:.0f} min", seconds / 60);
 }
@@ -40,21 +87,40 @@ std::string full_name(const std::string& entry, const std::string& test) {
 std::vector<TestResult> results_of(const RunLog& log) {
   std::vector<TestResult> results;
   std::set<std::string> entries; // with a test of their own
+  std::multimap<std::int64_t, const LoggedTest*> tests;
+  const Waits waits{log};
   for (const auto& test : log.tests) {
     entries.insert(test.entry);
-    results.push_back({full_name(test.entry, test.test), test.result, test.seconds, test.ended});
+    tests.emplace(test.pid, &test);
+    results.push_back({full_name(test.entry, test.test), test.result,
+                       std::max(0.0, test.seconds - waits.between(test.pid, test.ended - test.seconds, test.ended)),
+                       test.ended});
   }
   for (const auto& process : log.processes) {
+    const auto exit = process.exit;
+    if (!process.under_a_lease && entries.count(process.entry) != 0) {
+      const auto [first, last] = tests.equal_range(process.pid);
+      const auto of_process = [&](const auto& each) {
+        return process.begun <= each.second->ended && each.second->ended <= process.ended;
+      };
+      const auto failed = [&](const auto& each) { return of_process(each) && each.second->result == "failed"; };
+      if (exit.value_or(0) != 0 && *exit != skipped_exit && std::any_of(first, last, of_process) &&
+          std::none_of(first, last, failed)) {
+        results.push_back({process.entry + ", after its tests", "failed", -1, process.ended});
+      }
+    }
     if (process.under_a_lease || entries.count(process.entry) != 0) {
       continue;
     }
-    const auto exit = process.exit;
     results.push_back({process.entry,
                        !exit                   ? "unknown"
                        : *exit == 0            ? "passed"
                        : *exit == skipped_exit ? "skipped"
                                                : "failed",
-                       process.open_ended ? -1 : process.ended - process.begun, process.ended});
+                       process.open_ended
+                           ? -1
+                           : process.ended - process.begun - waits.between(process.pid, process.begun, process.ended),
+                       process.ended});
     entries.insert(process.entry);
   }
   for (const auto& skip : log.skips) { // of what never had a device
@@ -178,7 +244,16 @@ std::vector<std::string> what_held_it_back(const RunLog& log) {
     running += process.under_a_lease ? 0 : std::max(0.0, process.ended - process.asked);
   }
   running /= sums.wall;
-  if (log.jobs && running < 0.8 * static_cast<double>(*log.jobs)) {
+  constexpr double full = 0.6; // on average; at such a time the next test rarely fits
+  if (const double share = promised(log);
+      log.jobs && running < 0.8 * static_cast<double>(*log.jobs) && log.scheduled && share > full) {
+    found.emplace_back(
+        1 - running / static_cast<double>(*log.jobs),
+        fmt::format("ctest started tests only when their memory was there: {:.1f} of its {} jobs were busy with GPU "
+                    "tests on average, and {:.0f} % of the memory was leased or taken by contexts. Tests that declare "
+                    "less would run beside more others.",
+                    running, *log.jobs, share * 100));
+  } else if (log.jobs && running < 0.8 * static_cast<double>(*log.jobs)) {
     found.emplace_back(
         1 - running / static_cast<double>(*log.jobs),
         fmt::format("Of ctest's {} jobs {:.1f} were busy with GPU tests on average.", *log.jobs, running));

@@ -2,12 +2,15 @@
 #include "report/source_edits.hpp"
 
 #include "report/run_summary.hpp"
+#include "report/source_code.hpp"
 
 #include <gputest/error.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace gputest::report {
@@ -24,34 +27,9 @@ struct Place {
   bool is_cmake = false;
 };
 
-/// Comments as blanks, with every other byte where it was.
-std::string without_comments(const std::string& text, bool is_cmake) {
-  std::string result = text;
-  const auto blank = [&](std::size_t from, std::size_t to) {
-    for (auto i = from; i < std::min(to, result.size()); ++i) {
-      result[i] = result[i] == '\n' ? '\n' : ' ';
-    }
-  };
-  bool in_string = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (in_string) {
-      in_string = c != '"' && c != '\n';
-      i += c == '\\' ? 1 : 0;
-    } else if (c == '"') {
-      in_string = true;
-    } else if (is_cmake ? c == '#' : text.compare(i, 2, "//") == 0) {
-      const auto end = std::min(text.find('\n', i), text.size());
-      blank(i, end);
-      i = end;
-    } else if (!is_cmake && text.compare(i, 2, "/*") == 0) {
-      const auto end = std::min(text.find("*/", i + 2), text.size() - 2) + 2;
-      blank(i, end);
-      i = end - 1;
-    }
-  }
-  return result;
-}
+bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
 
 /// `Sort.keys` of `Some/Sort.keys/0` and of `Sort/1.keys`: what an annotation names.
 std::pair<std::string, std::string> annotated(const std::string& test) {
@@ -70,10 +48,6 @@ std::pair<std::string, std::string> annotated(const std::string& test) {
   }
   return {suite, name};
 }
-
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-
-bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
 
 /// Whether this is all of a literal size, with `between` before the unit.
 bool is_size(const std::string& text, const std::string& between) {
@@ -97,24 +71,27 @@ public:
         return file.path.size() >= end.size() && file.path.compare(file.path.size() - end.size(), end.size(), end) == 0;
       };
       const bool is_cmake = ends_with("CMakeLists.txt") || ends_with(".cmake");
-      const auto text = without_comments(file.text, is_cmake);
-      const std::string name = is_cmake ? "gpu_add_test" : "GPUTEST_NEEDS";
-      for (auto at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
-        if (at == 0 || !is_word(text[at - 1])) {
-          read_call(file, text, at + name.size(), is_cmake);
+      const auto code = is_cmake ? code_of_cmake(file.text) : code_of_cpp(file.text);
+      for (const std::string name : {"gpu_add_test", "GPUTEST_NEEDS", "GPUTEST_SUITE_NEEDS"}) {
+        if (is_cmake != (name == "gpu_add_test")) {
+          continue;
+        }
+        for (auto at = code.find(name); at != std::string::npos; at = code.find(name, at + 1)) {
+          if (at == 0 || !is_word(code[at - 1])) {
+            read_call(file, code, at + name.size(), is_cmake ? entries_ : name == "GPUTEST_NEEDS" ? tests_ : suites_);
+          }
         }
       }
     }
   }
 
+  using Calls = std::map<std::pair<std::string, std::string>, std::vector<Arguments>>;
+
   [[nodiscard]] std::vector<Arguments> annotations(const std::string& suite, const std::string& test) const {
-    const auto found = annotations_.find({suite, test});
-    return found == annotations_.end() ? std::vector<Arguments>{} : found->second;
+    return find(tests_, {suite, test});
   }
-  [[nodiscard]] std::vector<Arguments> entries(const std::string& name) const {
-    const auto found = entries_.find(name);
-    return found == entries_.end() ? std::vector<Arguments>{} : found->second;
-  }
+  [[nodiscard]] std::vector<Arguments> of_suite(const std::string& suite) const { return find(suites_, {suite, ""}); }
+  [[nodiscard]] std::vector<Arguments> entries(const std::string& name) const { return find(entries_, {name, ""}); }
 
   /// The literal sizes among the arguments of a call.
   [[nodiscard]] static Arguments sizes_in(const Arguments& call) {
@@ -133,7 +110,13 @@ public:
   }
 
 private:
-  void read_call(const SourceFile& file, const std::string& text, std::size_t at, bool is_cmake) {
+  [[nodiscard]] static std::vector<Arguments> find(const Calls& calls, const Calls::key_type& key) {
+    const auto found = calls.find(key);
+    return found == calls.end() ? std::vector<Arguments>{} : found->second;
+  }
+
+  void read_call(const SourceFile& file, const std::string& text, std::size_t at, Calls& into) {
+    const bool is_cmake = &into == &entries_;
     while (at < text.size() && is_space(text[at])) {
       ++at;
     }
@@ -171,21 +154,22 @@ private:
       return;
     }
     if (!is_cmake) {
-      annotations_[{text_of(arguments[0]), text_of(arguments[1])}].push_back(arguments);
+      into[{text_of(arguments[0]), &into == &tests_ ? text_of(arguments[1]) : ""}].push_back(arguments);
       return;
     }
     for (std::size_t i = 0; i + 1 < arguments.size(); ++i) {
       if (text_of(arguments[i]) == "NAME") {
         auto name = text_of(arguments[i + 1]);
         name.erase(std::remove(name.begin(), name.end(), '"'), name.end());
-        entries_[name].push_back(arguments);
+        into[{name, ""}].push_back(arguments);
         return;
       }
     }
   }
 
-  std::map<std::pair<std::string, std::string>, std::vector<Arguments>> annotations_;
-  std::map<std::string, std::vector<Arguments>> entries_;
+  Calls tests_;   ///< by suite and test
+  Calls suites_;  ///< by suite
+  Calls entries_; ///< by name
 };
 
 std::size_t line_number(const Place& place) {
@@ -213,36 +197,82 @@ std::uint64_t size_at(const Place& place) {
 struct Found {
   std::optional<Place> place; ///< the literal, or the call without one
   std::string why_not;
+  std::vector<std::string> words; ///< of its annotation, but for its memory
 };
 
+/// The words of an annotation that say something else than memory.
+std::vector<std::string> other_words(const Arguments& call, std::size_t first) {
+  static const std::set<std::string> known{"gpus",        "heap",         "keeps",
+                                           "sm",          "total_memory", "free_memory",
+                                           "large",       "memory_pools", "managed_memory",
+                                           "peer_access", "suite_lease",  "concurrent_managed_access",
+                                           "tcc",         "wddm",         "mig",
+                                           "small",       "medium",       "cooperative_launch"};
+  std::vector<std::string> words;
+  for (auto i = first; i < call.size(); ++i) {
+    const auto text = Sources::text_of(call[i]);
+    const auto colon = text.substr(0, text.find('(')).rfind(':');
+    const auto word = text.substr(colon == std::string::npos ? 0 : colon + 1);
+    const auto name = word.substr(0, word.find('('));
+    if (known.count(name) != 0 && name != "small" && name != "medium") {
+      words.push_back(text);
+    }
+  }
+  return words;
+}
+
 Found find(const Declaration& of, const Sources& sources) {
-  const auto [suite, test] = annotated(of.test);
-  auto calls = sources.annotations(suite, test);
+  const auto [suite, test] = annotated(of.of_suite ? of.test + ".any" : of.test);
+  auto calls = of.of_suite ? sources.of_suite(suite) : sources.annotations(suite, test);
+  const bool is_annotation = !calls.empty();
+  if (const auto suites = sources.of_suite(suite);
+      calls.empty() && !of.of_suite && suites.size() == 1 && !Sources::sizes_in(suites.front()).empty()) {
+    return {suites.front().front(), "its suite declares it, for other tests, too", {}};
+  }
   if (calls.empty()) {
     calls = sources.entries(of.entry);
   }
   if (calls.empty()) {
-    return {std::nullopt, "no GPUTEST_NEEDS of this test, and no gpu_add_test() of this name, was found"};
+    return {std::nullopt,
+            of.of_suite ? "no GPUTEST_SUITE_NEEDS of this suite, and no gpu_add_test() of this name, was found"
+                        : "no GPUTEST_NEEDS of this test, and no gpu_add_test() of this name, was found",
+            {}};
   }
   if (calls.size() > 1) {
-    return {calls.front().front(), "it is declared in " + std::to_string(calls.size()) + " places"};
+    return {calls.front().front(), "it is declared in " + std::to_string(calls.size()) + " places", {}};
   }
+  auto words = is_annotation ? other_words(calls.front(), of.of_suite ? 1 : 2) : std::vector<std::string>{};
   const auto sizes = Sources::sizes_in(calls.front());
   if (sizes.size() != 1) {
-    return {calls.front().front(), "it does not declare one literal size"};
+    return {calls.front().front(), "it does not declare one literal size", std::move(words)};
   }
   if (!of.declared || size_at(sizes.front()) != *of.declared) {
-    return {sizes.front(), "in the run it declared " +
-                               (of.declared ? to_string(Bytes{*of.declared}) : std::string{"a class"}) +
-                               ", so that something else takes precedence, or the file is newer"};
+    return {sizes.front(),
+            "in the run it declared " + (of.declared ? to_string(Bytes{*of.declared}) : std::string{"a class"}) +
+                ", so that something else takes precedence, or the file is newer",
+            std::move(words)};
   }
-  return {sizes.front(), ""};
+  if (of.verdict == Verdict::over && of.most_there > 0 && of.advised.count() > of.most_there) {
+    return {sizes.front(), "no device of these runs has as much for a test", std::move(words)};
+  }
+  return {sizes.front(), "", std::move(words)};
 }
 
-std::string what_to_write(const Declaration& of) {
-  const auto [suite, test] = annotated(of.test);
-  return suite.empty() ? "MEMORY " + size_literal(of.advised, "")
-                       : "GPUTEST_NEEDS(" + suite + ", " + test + ", " + size_literal(of.advised, "_") + ");";
+/// The whole declaration, with the words that it has already.
+std::string what_to_write(const Declaration& of, std::vector<std::string> words) {
+  const auto [suite, test] = annotated(of.of_suite ? of.test + ".any" : of.test);
+  if (suite.empty()) {
+    return "MEMORY " + size_literal(of.advised, "");
+  }
+  if (of.of_suite && words.empty()) {
+    words.emplace_back("suite_lease");
+  }
+  auto text = of.of_suite ? "GPUTEST_SUITE_NEEDS(" + suite : "GPUTEST_NEEDS(" + suite + ", " + test;
+  text += ", " + size_literal(of.advised, "_");
+  for (const auto& word : words) {
+    text += ", " + word;
+  }
+  return text + ");";
 }
 
 } // namespace
@@ -272,7 +302,7 @@ std::vector<SourceEdit> find_edits(const std::vector<Declaration>& declarations,
     SourceEdit edit;
     edit.name = full_name(of.entry, of.test);
     edit.before = of.declared ? to_string(Bytes{*of.declared}) : of.memory_class;
-    edit.after = what_to_write(of);
+    edit.after = what_to_write(of, found.words);
     edit.why_not = found.why_not;
     if (found.place) {
       edit.path = found.place->file->path;
@@ -299,8 +329,11 @@ std::vector<SourceEdit> find_edits(const std::vector<Declaration>& declarations,
     edit.path = key.first;
     edit.line = line_number(at.place);
     edit.before = line_at(at.place.file->text, at.place.begin);
+    edit.at = at.place.begin;
+    edit.size = at.place.size;
+    edit.literal = size_literal(of.advised, at.place.is_cmake ? "" : "_");
     auto text = at.place.file->text;
-    text.replace(at.place.begin, at.place.size, size_literal(of.advised, at.place.is_cmake ? "" : "_"));
+    text.replace(edit.at, edit.size, edit.literal);
     edit.after = line_at(text, at.place.begin);
     if (!raises && !all_exact) {
       edit.why_not = "not all of the tests that it is for were measured exactly";
@@ -311,18 +344,15 @@ std::vector<SourceEdit> find_edits(const std::vector<Declaration>& declarations,
 }
 
 std::string apply_edits(const SourceFile& file, const std::vector<SourceEdit>& edits) {
-  std::string result;
-  std::size_t number = 1;
-  for (std::size_t begin = 0; begin < file.text.size(); ++number) {
-    const auto end = std::min(file.text.find('\n', begin), file.text.size());
-    auto line = file.text.substr(begin, end - begin);
-    for (const auto& edit : edits) {
-      if (edit.why_not.empty() && edit.path == file.path && edit.line == number && edit.before == line) {
-        line = edit.after;
-      }
+  std::map<std::size_t, const SourceEdit*, std::greater<>> by_place; // from the end, so that places stay where they are
+  for (const auto& edit : edits) {
+    if (edit.why_not.empty() && edit.path == file.path) {
+      by_place[edit.at] = &edit;
     }
-    result += line + (end < file.text.size() ? "\n" : "");
-    begin = end + 1;
+  }
+  std::string result = file.text;
+  for (const auto& [at, edit] : by_place) {
+    result.replace(at, edit->size, edit->literal);
   }
   return result;
 }

@@ -23,13 +23,18 @@ struct SourceEdit {
   std::string before;   ///< the line, or what is declared
   std::string after;    ///< the same with the advised size, or what to write
   std::string why_not;  ///< why it cannot be made safely; empty: it can
+  std::size_t at = 0;   ///< of the size that is replaced, in the file
+  std::size_t size = 0;
+  std::string literal; ///< that takes its place
 };
 
 /// Finds where each declaration whose verdict is `over` or `under` is written.
 ///
-/// An edit is safe if a literal size of a `GPUTEST_NEEDS(Suite, Test, ...)`, or of the `MEMORY` of one
-/// `gpu_add_test(NAME entry ...)`, is there once and is the size that was declared in the run. Tests with one
-/// declaration, such as the instances of a parameterised test, get the largest of their advised sizes. Pure.
+/// An edit is safe if a literal size of a `GPUTEST_NEEDS(Suite, Test, ...)`, of the `GPUTEST_SUITE_NEEDS(Suite, ...)`
+/// of a suite lease, or of the `MEMORY` of one `gpu_add_test(NAME entry ...)`, is there once and is the size that was
+/// declared in the run, and if a device of the runs has as much. What is in comments, strings and `#if 0` is no
+/// declaration. Tests with one declaration, such as the instances of a parameterised test, get the largest of their
+/// advised sizes. Pure.
 [[nodiscard]] std::vector<SourceEdit> find_edits(const std::vector<Declaration>& declarations,
                                                  const std::vector<SourceFile>& files);
 

@@ -107,7 +107,9 @@ bool asks_for_less(const Request& a, const Request& b) {
 }
 
 TestLog parse_test_log(const std::string& text) {
+  const std::string program = "gputest: ";
   const std::string admitted = "gputest: admitted ";
+  const std::string goes_on = " goes on, on ";
   TestLog log;
   LoggedTest* test = nullptr;
   policy::PlannedSeconds waited{};
@@ -128,6 +130,8 @@ TestLog parse_test_log(const std::string& text) {
       if (request && (!test->admitted || asks_for_less(*test->admitted, *request))) {
         test->admitted = request;
       }
+    } else if (line.compare(0, program.size(), program) == 0 && line.find(goes_on) != std::string::npos) {
+      waited += wait_in(line); // to enter
     } else if (line == "[==========] Running 1 test from 1 test suite.") {
       test->is_one_test = true;
     } else if (seconds != unknown &&

@@ -116,8 +116,15 @@ Outcome Session::run_under(const ParentLease& parent_lease, const AllowedDevices
 }
 
 void Session::log_enter(double waited) const {
+  std::vector<std::uint64_t> usable;
+  if (!parent_lease_) { // under which no driver is opened
+    for (const std::size_t index : indices_) {
+      usable.push_back(machine_->usable_bytes(index).count());
+    }
+  }
   meter::RunLog::of_process().write(
-      "enter", meter::enter_details(devices_, overhead_.bytes(), waited, parent_lease_.has_value()));
+      "enter", meter::enter_details({devices_, std::move(usable), overhead_.bytes(), waited, parent_lease_.has_value(),
+                                     !settings_.scheduled_groups.empty()}));
 }
 
 Outcome Session::enter_ledger(const Plan& plan, const AllowedDevices& allowed) {
@@ -217,9 +224,11 @@ Outcome Session::take_place(const ledger::Ledger::EnterRequest& request, const s
     ledger_->devices().describe(described);
   }
   platform::set_variable("GPUTEST_LEASE_OF", ledger_->credential());
-  log_enter(std::chrono::duration<double>{std::chrono::steady_clock::now() - begin}.count());
+  const auto waited = std::chrono::steady_clock::now() - begin;
+  log_enter(std::chrono::duration<double>{waited}.count());
   if (told) {
-    tell(request.who + " goes on, on " + describe(devices_));
+    tell(request.who + " goes on, on " + describe(devices_) + ", after waiting " +
+         short_duration(std::chrono::duration_cast<std::chrono::seconds>(waited)));
   }
   return {};
 }

@@ -3,6 +3,7 @@
 
 #include "platform/environment.hpp"
 #include "policy/memory_kind.hpp"
+#include "settings/log_folder.hpp"
 #include "settings/variable_names.hpp"
 
 #include <gputest/error.hpp>
@@ -314,6 +315,13 @@ std::optional<DeviceRestriction> restriction_of(const Settings& settings, std::s
   const auto& list = settings.job_devices->value;
   const auto named = static_cast<std::size_t>(std::count(list.begin(), list.end(), ',')) + 1;
   return named < devices ? settings.job_devices : std::nullopt;
+}
+
+std::optional<std::string> chosen_log_folder() {
+  const auto folder = log_folder([](const char* name) {
+    return std::string_view{name} == "GPUTEST_LOG" ? platform::read_variable(name) : std::nullopt;
+  });
+  return folder.empty() ? std::nullopt : std::optional{folder};
 }
 
 std::optional<std::string> test_list_file() {

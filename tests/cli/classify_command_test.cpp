@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/exit_codes.hpp"
+#include "platform/file_stamp.hpp"
 #include "tool.hpp"
 
 #include <gmock/gmock.h>
@@ -27,6 +28,19 @@ protected:
     fs::create_directories(source_);
     log_ << R"({"t":1000.0,"pid":1,"entry":"e","event":"run","version":1,"jobs":4})"
          << "\n";
+  }
+
+  /// A log of an earlier run, with one test whose program is the one that is named.
+  static std::string earlier(const std::string& test, std::uint64_t declared, std::uint64_t used,
+                             const std::string& program = "") {
+    const auto line = [](const std::string& event) { return R"({"t":500.0,"pid":1,"entry":"a",)" + event + "}\n"; };
+    return line(R"("event":"run","version":1)") +
+           line(R"("event":"enter","devices":[{"uuid":"GPU-1","name":"H200","bytes":17179869184}])" + program) +
+           line(R"("test":")" + test + R"(","event":"lease","declared_bytes":)" + std::to_string(declared) +
+                R"(,"bytes":)" + std::to_string(declared) + R"(,"devices":["GPU-1"])") +
+           line(R"("test":")" + test +
+                R"(","event":"release","evidence":"exact","devices":[{"uuid":"GPU-1","peak_bytes":)" +
+                std::to_string(used) + "}]");
   }
 
   /// `declared` of 0: the class medium.
@@ -192,6 +206,96 @@ TEST_F(ClassifyCommand, fails_a_check_only_if_a_test_uses_more_than_it_declares)
   EXPECT_EQ(classify({"--check"}).exit_code, 0);
   ran("a", "Sort.pairs", gib, 2 * gib);
   EXPECT_EQ(classify({"--check"}).exit_code, to_int(ExitCode::check_failed));
+}
+
+TEST_F(ClassifyCommand, checks_the_newest_run_of_each_test) {
+  ran("a", "Sort.keys", 2 * gib, gib);
+  const auto logs = tool_.folder().path() + "/logs";
+  fs::create_directories(logs);
+  std::ofstream{logs + "/old.jsonl"} << earlier("Sort.keys", gib, 3 * gib);
+  log_.flush();
+  fs::copy(path_, logs + "/new.jsonl");
+  EXPECT_EQ(tool_.run({"classify", "--log", logs, "--check"}).exit_code, 0);
+  std::ofstream{logs + "/old.jsonl"} << earlier("Sort.pairs", gib, 3 * gib);
+  EXPECT_EQ(tool_.run({"classify", "--log", logs, "--check"}).exit_code, to_int(ExitCode::check_failed))
+      << "the newest run of this test";
+}
+
+TEST_F(ClassifyCommand, checks_no_run_of_a_program_that_has_changed_since) {
+  const auto program = tool_.folder().path() + "/sort_test";
+  const auto log = tool_.folder().path() + "/one.jsonl";
+  std::ofstream{program} << "x";
+  const auto check = [&](const std::string& stamp) {
+    std::ofstream{log} << earlier("Sort.keys", gib, 3 * gib, R"(,"program":")" + program + '"' + stamp);
+    return tool_.run({"classify", "--log", log, "--check"});
+  };
+  const auto modified = std::to_string(platform::stamp_of(program).value().modified);
+  EXPECT_EQ(check(R"(,"program_bytes":1,"program_modified":)" + modified).exit_code, to_int(ExitCode::check_failed));
+  const auto changed = check(R"(,"program_bytes":2,"program_modified":)" + modified);
+  EXPECT_EQ(changed.exit_code, to_int(ExitCode::internal_error));
+  EXPECT_THAT(changed.err, HasSubstr("left out: runs of " + program + ", which has changed since"));
+  EXPECT_THAT(changed.err, HasSubstr("so nothing can be checked. Run ctest first"));
+}
+
+TEST_F(ClassifyCommand, changes_nothing_that_no_compiler_and_no_cmake_sees) {
+  ran("sort", "Sort.keys", 2 * gib, 3 * gib);
+  ran("join", "", 8 * gib, gib);
+  const std::string source = "#if 0\nGPUTEST_NEEDS(Sort, keys, 2_GiB);\n#endif\n"
+                             "const char* const help = \"GPUTEST_NEEDS(Sort, keys, 2_GiB);\";\n";
+  const std::string cmake = "#[[\ngpu_add_test(NAME join COMMAND a MEMORY 8GiB)\n]]\n"
+                            "message(\"gpu_add_test(NAME join COMMAND a MEMORY 8GiB)\")\n";
+  write("sort.cpp", source + "GPUTEST_NEEDS(Sort, keys, 2_GiB);\n");
+  write("CMakeLists.txt", cmake + "gpu_add_test(NAME \"join\" COMMAND a MEMORY 8GiB)\n");
+  EXPECT_EQ(classify({"--apply"}).exit_code, 0);
+  EXPECT_EQ(read("sort.cpp"), source + "GPUTEST_NEEDS(Sort, keys, 3328_MiB);\n");
+  EXPECT_EQ(read("CMakeLists.txt"), cmake + "gpu_add_test(NAME \"join\" COMMAND a MEMORY 1088MiB)\n");
+}
+
+TEST_F(ClassifyCommand, makes_both_changes_of_one_line) {
+  ran("sort", "Sort.keys", 2 * gib, 3 * gib);
+  ran("sort", "Sort.pairs", 8 * gib, gib);
+  write("sort.cpp", "GPUTEST_NEEDS(Sort, keys, 2_GiB); GPUTEST_NEEDS(Sort, pairs, 8_GiB);\n");
+  EXPECT_EQ(classify({"--apply"}).exit_code, 0);
+  EXPECT_EQ(read("sort.cpp"), "GPUTEST_NEEDS(Sort, keys, 3328_MiB); GPUTEST_NEEDS(Sort, pairs, 1088_MiB);\n");
+}
+
+TEST_F(ClassifyCommand, never_raises_a_size_beyond_what_a_device_has) {
+  ran("sort", "Sort.keys", 2 * gib, 16 * gib - (gib >> 4U));
+  ran("sort", "Sort.spills", 2 * gib, 20 * gib);
+  const std::string spills = "GPUTEST_NEEDS(Sort, spills, 2_GiB);\n";
+  write("sort.cpp", "GPUTEST_NEEDS(Sort, keys, 2_GiB);\n" + spills);
+  const auto ended = classify({"--apply"});
+  EXPECT_EQ(read("sort.cpp"), "GPUTEST_NEEDS(Sort, keys, 16_GiB);\n" + spills);
+  EXPECT_THAT(ended.out, HasSubstr("no device of these runs has as much for a test"));
+}
+
+TEST_F(ClassifyCommand, keeps_the_other_words_of_an_annotation) {
+  ran("sort", "Sort.keys", 0, gib);
+  write("sort.cpp", "GPUTEST_NEEDS(Sort, keys, medium, gpus(2), sm(80), keeps(1_MiB));\n");
+  EXPECT_THAT(classify({}).out,
+              HasSubstr("write GPUTEST_NEEDS(Sort, keys, 1088_MiB, gpus(2), sm(80), keeps(1_MiB)); in "
+                        "place of GPUTEST_NEEDS(Sort, keys, medium, gpus(2), sm(80), keeps(1_MiB));"));
+}
+
+TEST_F(ClassifyCommand, changes_the_lease_of_a_suite) {
+  ran("sort", "Sort", 8 * gib, gib);
+  ran("sort", "Join", 0, gib);
+  log_ << R"({"t":1005.0,"pid":2,"entry":"sort","test":"Sort.keys","event":"test","result":"passed","seconds":1})"
+       << "\n"
+       << R"({"t":1005.0,"pid":2,"entry":"sort","test":"Join.keys","event":"test","result":"passed","seconds":1})"
+       << "\n";
+  write("sort.cpp", "GPUTEST_SUITE_NEEDS(Sort, 8_GiB, suite_lease);\n");
+  const auto ended = classify({"--apply"});
+  EXPECT_EQ(read("sort.cpp"), "GPUTEST_SUITE_NEEDS(Sort, 1088_MiB, suite_lease);\n");
+  EXPECT_THAT(ended.out, HasSubstr("write GPUTEST_SUITE_NEEDS(Join, 1088_MiB, suite_lease); in place of medium"));
+}
+
+TEST_F(ClassifyCommand, calls_an_exact_figure_of_a_test_that_failed_exact) {
+  ran("sort", "Sort.keys", 2 * gib, 3 * gib, "exact", "failed");
+  ran("sort", "Sort.pairs", 2 * gib, 3 * gib, "sampled", "failed");
+  const auto out = classify({}).out;
+  EXPECT_THAT(out, testing::ContainsRegex("Sort.keys +2 GiB +3 GiB"));
+  EXPECT_THAT(out, testing::ContainsRegex("Sort.pairs +2 GiB +at least 3 GiB"));
 }
 
 TEST_F(ClassifyCommand, writes_the_same_for_programs) {

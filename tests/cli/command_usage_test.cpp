@@ -88,6 +88,16 @@ TEST_F(CommandUsage, keeps_the_exit_code_of_a_command_that_has_failed) {
   EXPECT_EQ(run({takes, "300", "sh", "-c", "exit 3"}).exit_code, 3);
 }
 
+TEST_F(CommandUsage, that_is_not_known_is_no_measurement) {
+  const auto ended = run({"true"});
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_EQ(ended.out.find("CTestMeasurement"), std::string::npos) << ended.out;
+  EXPECT_NE(ended.err.find("gputest: how much memory the command used is not known: no process of the command was "
+                           "metered"),
+            std::string::npos)
+      << ended.err;
+}
+
 TEST_F(CommandUsage, is_not_measured_where_the_meter_is_off) {
   tool_.set("GPUTEST_METER", "off");
   const auto ended = run({takes, "300"});

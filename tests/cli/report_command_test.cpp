@@ -72,6 +72,58 @@ TEST_F(ReportCommand, shows_the_newest_run_and_the_others_beside_it) {
   EXPECT_EQ(alone.exit_code, 70) << alone.err;
 }
 
+TEST_F(ReportCommand, has_all_tests_of_a_run_though_ctest_moves_to_start_each) {
+  const auto above = folder_ + "/above";
+  constexpr int directories = 8;
+  fs::create_directories(above);
+  std::ofstream list{above + "/CTestTestfile.cmake"};
+  for (int i = 0; i < directories; ++i) {
+    const auto name = "d" + std::to_string(i);
+    fs::create_directories(above + "/" + name);
+    list << "subdirs(" << name << ")\n";
+    std::ofstream tests{above + "/" + name + "/CTestTestfile.cmake"};
+    for (const std::string test : {"a", "b", "c"}) {
+      tests << "add_test(" << name << test << " [[" << Tool::path() << "]] run -- /bin/true)\n"
+            << "set_tests_properties(" << name << test << " PROPERTIES ENVIRONMENT \"GPUTEST_TEST=" << name << test
+            << ";GPUTEST_ENTRY=ctest;GPUTEST_DEFAULT_LOG=Testing/gputest\")\n";
+    }
+  }
+  list.close();
+  EXPECT_EQ(tool_.start_program({GPUTEST_CTEST, "--test-dir", above, "-j8"}).finish().exit_code, 0);
+  const auto ended = tool_.run({"report", "--test-dir", above, "--output", page_});
+  EXPECT_THAT(ended.out, HasSubstr("24 tests: 24 passed")) << ended.err;
+  for (int i = 0; i < directories; ++i) {
+    EXPECT_FALSE(fs::exists(above + "/d" + std::to_string(i) + "/Testing"));
+  }
+}
+
+TEST_F(ReportCommand, leaves_out_what_is_no_run_log_and_says_so) {
+  const auto logs = folder_ + "/Testing/gputest";
+  std::ofstream{logs + "/foreign.jsonl"} << R"({"time":1,"what":"another program's"})"
+                                         << "\n";
+  std::ofstream{logs + "/run-cut.jsonl"} << R"({"t":1000000000.0,"pid":1,"entry":"x","event":"run","version":1})"
+                                         << "\n{\"t\":10";
+  const auto ended = report({"--output", page_});
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.err,
+              HasSubstr("left out: " + logs + "/foreign.jsonl is no run log: no line of it is one of gputest's"));
+  EXPECT_THAT(ended.err, HasSubstr("left out: 1 line of " + logs + "/run-cut.jsonl that cannot be read"));
+  EXPECT_EQ(report({"--log", logs + "/foreign.jsonl", "--output", page_}).exit_code, 70);
+}
+
+TEST_F(ReportCommand, reads_the_logs_that_the_shell_says_tests_write) {
+  const auto logs = folder_ + "/elsewhere";
+  fs::rename(folder_ + "/Testing/gputest", logs);
+  std::ofstream{logs + "/other.jsonl"}
+      << R"({"t":9000000000.0,"pid":1,"entry":"x","event":"run","version":1,"folder":"/another/build"})"
+      << "\n";
+  EXPECT_NE(report({"--output", page_}).exit_code, 0);
+  tool_.set("GPUTEST_LOG", logs);
+  const auto ended = report({"--output", page_});
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("2 tests: 2 passed")) << "of this build tree";
+}
+
 TEST_F(ReportCommand, says_where_it_has_looked_for_a_log) {
   const auto ended = tool_.run({"report", "--test-dir", "/nowhere"});
   EXPECT_NE(ended.exit_code, 0);

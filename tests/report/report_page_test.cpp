@@ -81,6 +81,42 @@ TEST(RunSummaries, count_an_entry_without_cases_by_its_exit_code_and_one_without
   EXPECT_EQ(summarise(run).unknown, 1U);
 }
 
+TEST(RunSummaries, count_an_entry_that_fails_after_its_tests_have_passed) {
+  auto run = run_of_two();
+  run.tests[0].pid = 7;
+  run.processes[0].exit = 1;
+  EXPECT_EQ(summarise(run).failed, 1U);
+  EXPECT_EQ(results_of(run).at(1).name, "join, after its tests");
+  run.tests[0].result = "failed";
+  EXPECT_EQ(summarise(run).failed, 1U) << "it is the test's failure";
+}
+
+TEST(RunSummaries, leave_waits_out_of_the_time_of_a_test) {
+  auto run = run_of_two();
+  run.tests[0].pid = 7;
+  run.tests[0].seconds = 6; // up to 1005
+  run.leases[0].asked = 999.5;
+  EXPECT_DOUBLE_EQ(results_of(run).at(0).seconds, 4.5) << "it waited from 999.5 to 1001";
+  EXPECT_DOUBLE_EQ(results_of(run).at(1).seconds, 4.5) << "of 8.5 s, it waited 4";
+}
+
+TEST(RunSummaries, say_that_memory_kept_ctest_from_starting_tests) {
+  auto run = run_of_two();
+  run.jobs = 16;
+  run.processes[1].asked = run.processes[1].begun = 1005;
+  for (auto& lease : run.leases) {
+    lease.bytes = 900;
+  }
+  const std::string memory = "ctest started tests only when their memory was there: 0.";
+  EXPECT_THAT(what_held_it_back(run), Not(testing::Contains(HasSubstr(memory))));
+  run.scheduled = true;
+  EXPECT_THAT(what_held_it_back(run), testing::Contains(HasSubstr(memory)));
+  for (auto& lease : run.leases) {
+    lease.bytes = 100;
+  }
+  EXPECT_THAT(what_held_it_back(run), Not(testing::Contains(HasSubstr(memory)))) << "most of it was free";
+}
+
 TEST(RunSummaries, name_who_made_others_wait) {
   const auto causes = causes_of_waits(run_of_two());
   ASSERT_THAT(causes, SizeIs(1));

@@ -50,6 +50,21 @@ TEST(RunLogs, are_read_as_processes_and_leases) {
   EXPECT_EQ(log.leases[0].uses.at(0).peak_bytes, 200U);
 }
 
+TEST(RunLogs, know_the_program_of_a_lease_and_what_it_could_have) {
+  const auto entered =
+      line("101.0", 7,
+           R"("event":"enter","devices":[{"uuid":"GPU-1","bytes":1000,"usable_bytes":900}],"overhead_bytes":5,)"
+           R"("program":"/bin/sort","program_bytes":3,"program_modified":1700000000000000001,"scheduled":true)");
+  const auto log = parse_run_log(run + entered + lease);
+  EXPECT_EQ(log.leases.at(0).program.path, "/bin/sort");
+  EXPECT_EQ(log.leases.at(0).program.bytes, 3U);
+  EXPECT_EQ(log.leases.at(0).program.modified, 1700000000000000001U);
+  EXPECT_EQ(log.leases.at(0).overhead_bytes, 5U);
+  EXPECT_EQ(log.devices.at(0).usable_bytes, 900U);
+  EXPECT_TRUE(log.scheduled);
+  EXPECT_FALSE(parse_run_log(run + enter).scheduled);
+}
+
 TEST(RunLogs, end_a_lease_with_its_process_or_with_the_last_line_of_one_that_was_killed) {
   const auto ended = parse_run_log(run + enter + lease + end);
   EXPECT_EQ(ended.leases.at(0).ended, 105);

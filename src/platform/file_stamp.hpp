@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace gputest::platform {
+
+/// What tells a file from one that was written in its place.
+struct FileStamp {
+  std::uint64_t bytes = 0;
+  std::uint64_t modified = 0; ///< in nanoseconds since 1970
+
+  friend bool operator==(const FileStamp& a, const FileStamp& b) {
+    return a.bytes == b.bytes && a.modified == b.modified;
+  }
+};
+
+/// nullopt if there is no such file.
+[[nodiscard]] std::optional<FileStamp> stamp_of(const std::string& path);
+
+} // namespace gputest::platform

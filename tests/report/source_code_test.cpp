@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "report/source_code.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gputest::report {
+namespace {
+
+using Rows = std::vector<std::pair<std::string, std::string>>;
+
+TEST(SourceCode, of_cpp_has_no_comments_and_strings) {
+  const Rows rows{
+      {"a // b\nc", "a     \nc"},
+      {"a /* b\n */ c", "a     \n    c"},
+      {"a // b \\\nc\nd", "a       \n \nd"},
+      {R"(f("x // \" y") + '"' + 1'000)", R"(f(...........) + ... + 1'000)"},
+      {"R\"x(a \" )\" \n)x\" b", "R..........\n... b"},
+      {"FOR\"a\" b", "FOR... b"},
+      {"\"open\nb", ".....\nb"},
+      {"/* open", "       "},
+  };
+  for (const auto& [text, code] : rows) {
+    EXPECT_EQ(code_of_cpp(text), code) << text;
+  }
+}
+
+TEST(SourceCode, of_cpp_has_nothing_that_the_preprocessor_is_known_to_leave_out) {
+  const Rows rows{
+      {"#if 0\na\n#endif\nb", "#if 0\n \n#endif\nb"},
+      {"#if 0 // no\na\n#else\nb\n#endif", "#if 0      \n \n#else\nb\n#endif"},
+      {"# if 1\na\n#else\nb\n#endif", "# if 1\na\n#else\n \n#endif"},
+      {"#if 1\na\n#elif X\nb\n#else\nc\n#endif", "#if 1\na\n#elif X\n \n#else\n \n#endif"},
+      {"#if 0\n#ifdef X\na\n#else\nb\n#endif\nc\n#endif\nd", "#if 0\n#ifdef X\n \n#else\n \n#endif\n \n#endif\nd"},
+      {"#if X\na\n#else\nb\n#endif", "#if X\na\n#else\nb\n#endif"},
+      {"#endif\na", "#endif\na"},
+  };
+  for (const auto& [text, code] : rows) {
+    EXPECT_EQ(code_of_cpp(text), code) << text;
+  }
+}
+
+TEST(SourceCode, of_cmake_has_no_comments_and_strings) {
+  const Rows rows{
+      {"a # b\nc", "a    \nc"},
+      {"a #[[ b\n c ]] d", "a      \n      d"},
+      {"a #[==[ b ]] ]==] d", "a                 d"},
+      {"f(\"x # \\\" y\" b) # c", "f(.......... b)    "},
+      {"f([=[ # ]] ]=] b)", "f(............ b)"},
+      {"f(\\\" b) # c", "f(\\\" b)    "},
+  };
+  for (const auto& [text, code] : rows) {
+    EXPECT_EQ(code_of_cmake(text), code) << text;
+  }
+}
+
+} // namespace
+} // namespace gputest::report
