@@ -75,6 +75,12 @@ pid_t process_of(const WatchedProcesses::Step& step) { return field_of_status(st
 
 class Steps : public Client {
 protected:
+  void SetUp() override {
+    if (const auto reason = WatchedProcesses::why_not(); !reason.empty()) {
+      GTEST_SKIP() << reason;
+    }
+  }
+
   /// What came of a run.
   struct Outcome {
     std::map<std::string, Result> results;

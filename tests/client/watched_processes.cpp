@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "watched_processes.hpp"
 
+#include "support/in_child.hpp"
+
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -82,6 +84,12 @@ sock_filter answer(std::uint32_t value) { return BPF_STMT(BPF_RET | BPF_K, value
 /// Skips the next instruction unless what was loaded is `value`.
 sock_filter unless(std::uint32_t value) { return BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1); }
 
+int install(std::vector<sock_filter>& filter) {
+  const sock_fprog program{static_cast<unsigned short>(filter.size()), filter.data()};
+  ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  return static_cast<int>(::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &program));
+}
+
 /// A child inherits the filter, and so does a program that it becomes. Returns the listener.
 int install_filter() {
   std::vector<sock_filter> filter;
@@ -96,9 +104,7 @@ int install_filter() {
     filter.push_back(answer(SECCOMP_RET_USER_NOTIF));
   }
   filter.push_back(answer(SECCOMP_RET_ALLOW));
-  const sock_fprog program{static_cast<unsigned short>(filter.size()), filter.data()};
-  ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-  return static_cast<int>(::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &program));
+  return install(filter);
 }
 
 union Control {
@@ -142,6 +148,16 @@ int receive_descriptor(int socket) {
 }
 
 } // namespace
+
+std::string WatchedProcesses::why_not() {
+  const int error = in_child([] {
+    std::vector<sock_filter> filter{answer(SECCOMP_RET_ALLOW)};
+    return install(filter) < 0 ? errno : 0;
+  });
+  return error == 0
+             ? ""
+             : "the kernel or a container allows no filter of system calls: " + std::generic_category().message(error);
+}
 
 WatchedProcesses::WatchedProcesses(std::vector<std::string> command, const ChildProcess::Environment& environment,
                                    const std::string& output) {

@@ -17,6 +17,9 @@ namespace gputest::tests {
 /// which gputest-client reads.
 class WatchedProcesses {
 public:
+  /// Why there can be none here, such as a container that forbids it; empty if there can.
+  [[nodiscard]] static std::string why_not();
+
   /// Starts `command` with this environment and no other; what it writes goes to the file `output`.
   WatchedProcesses(std::vector<std::string> command, const ChildProcess::Environment& environment,
                    const std::string& output);
