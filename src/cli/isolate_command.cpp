@@ -49,17 +49,14 @@ std::string contents_of(const std::string& path) {
   return {std::istreambuf_iterator<char>{file}, {}};
 }
 
-/// The tests that run in workers.
-std::set<std::string> tests_in_workers(const std::string& list) {
-  std::set<std::string> names;
+/// How many tests run in workers.
+std::size_t tests_in_workers(const std::string& list) {
   const auto document = nlohmann::json::parse(list, nullptr, false);
-  for (const auto& test : document.value("tests", nlohmann::json::array())) {
+  const auto tests = document.value("tests", nlohmann::json::array());
+  return static_cast<std::size_t>(std::count_if(tests.begin(), tests.end(), [](const nlohmann::json& test) {
     const auto command = test.value("command", std::vector<std::string>{});
-    if (!command.empty() && std::filesystem::path{command.front()}.filename() == "gputest-client") {
-      names.insert(test.value("name", ""));
-    }
-  }
-  return names;
+    return !command.empty() && std::filesystem::path{command.front()}.filename() == "gputest-client";
+  }));
 }
 
 /// Of ctest's lines `<number>:<name>`.
@@ -87,13 +84,11 @@ void find_commands(const std::string& log, std::map<std::string, std::string>& c
   }
 }
 
-SuiteRun run_suite(const IsolateArguments& arguments, std::string name, const std::vector<std::string>& settings,
+SuiteRun run_suite(const IsolateArguments& arguments, std::string name, const std::string& setting,
                    const std::vector<std::string>& options, std::map<std::string, std::string>& commands) {
   const CtestApart ctest{arguments.folder, arguments.ctest_options};
   const auto output = ctest.path() + "/output";
-  std::vector<std::string> command{"/usr/bin/env"};
-  command.insert(command.end(), settings.begin(), settings.end());
-  command.insert(command.end(), {"sh", "-c", R"(exec "$@" >"$0" 2>&1 </dev/null)", output});
+  std::vector<std::string> command{"/usr/bin/env", setting, "sh", "-c", R"(exec "$@" >"$0" 2>&1 </dev/null)", output};
   const auto words = ctest.command(options);
   command.insert(command.end(), words.begin(), words.end());
 
@@ -218,7 +213,7 @@ nlohmann::ordered_json to_json(const Comparison& compared) {
 } // namespace
 
 ExitCode isolate_command(const IsolateArguments& arguments) {
-  const auto in_workers = tests_in_workers(CtestApart{arguments.folder, arguments.ctest_options}.list()).size();
+  const auto in_workers = tests_in_workers(CtestApart{arguments.folder, arguments.ctest_options}.list());
   if (in_workers == 0) {
     throw Error{"no test in " + arguments.folder +
                 " runs in a worker, so there is nothing to compare. Write --test-dir with the folder in which you "
@@ -228,7 +223,7 @@ ExitCode isolate_command(const IsolateArguments& arguments) {
   Comparison compared;
   const auto run = [&](std::string name, const std::string& setting, const std::vector<std::string>& options) {
     fmt::print(stderr, "gputest: run {} of {}: {}\n", compared.runs.size() + 1, arguments.shuffles + 2, name);
-    compared.runs.push_back(run_suite(arguments, std::move(name), {setting}, options, compared.commands));
+    compared.runs.push_back(run_suite(arguments, std::move(name), setting, options, compared.commands));
   };
   run("a process each", "GPUTEST_ISOLATION=process", {});
   run("workers", dependence_fails, {});
