@@ -14,6 +14,9 @@ namespace gputest {
 /// The most devices that one test can ask for, as gpu_add_test() has it.
 inline constexpr int max_gpus = 16;
 
+/// Where something that a test asks for was said.
+enum class SaidBy { entry, fixture, suite, test, section };
+
 /// What a test asks for: memory per device, by class or in bytes, a number of distinct devices, and what these must
 /// be able to do.
 struct Request {
@@ -28,6 +31,10 @@ struct Request {
   Bytes heap;
   /// Bytes per device that may stay allocated when its lease ends: what a library keeps.
   Bytes keeps;
+  /// Where a message says that the memory can be changed. Requests that differ in nothing else are equal.
+  SaidBy memory_by = SaidBy::entry;
+  /// Who may keep so much: all tests for which it was said together.
+  SaidBy keeps_by = SaidBy::entry;
 
   constexpr Request() = default;
   // Implicit on purpose: `lease(MemoryClass::medium)` and `lease(3_GiB)` are what a test wants to write.

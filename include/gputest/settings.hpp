@@ -79,6 +79,7 @@ struct Settings {
   Consequence leaks = Consequence::automatic;
   /// Folder of the run logs; empty: none. A relative one is in the folder where the ctest above this process runs.
   std::string log;
+  std::string profiler; ///< CUDA_INJECTION64_PATH, if it is not gputest's own library: another tool that may need CUPTI
 };
 
 /// What gpu_add_test() says of one CTest entry.

@@ -4,6 +4,7 @@
 #include <gputest/bytes.hpp>
 
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace gputest {
@@ -51,9 +52,9 @@ public:
   /// The test that runs now; empty between tests.
   void running(const std::string& test) noexcept;
 
-  /// A test has allocated so much of a device at one time. In an entry of gpu_add_test() the most becomes a measurement
-  /// of CTest's, `gputest_peak_mib`.
-  void note_peak(Bytes peak) noexcept;
+  /// A test has allocated so much of a device at one time; nullopt: nobody knows. In an entry of gpu_add_test() the
+  /// most becomes a measurement of CTest's, `gputest_peak_mib`, if it is known of all tests.
+  void note_peak(std::optional<Bytes> peak) noexcept;
 
   /// gputest itself has failed a test: it could not run, or took or left what it must not. Such a failure does not
   /// count as one that WILL_FAIL expects, and PASS_REGULAR_EXPRESSION does not make up for it.

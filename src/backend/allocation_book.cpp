@@ -61,6 +61,12 @@ void AllocationBook::add(std::uint64_t address, const Allocation& allocation) {
   tell(allocation.device, of_device);
 }
 
+void AllocationBook::refuse(int device, std::uint64_t bytes) {
+  const std::lock_guard guard{mutex_};
+  auto& of_device = devices_[device];
+  of_device.wanted = std::max(of_device.wanted, total(of_device.now) + bytes);
+}
+
 void AllocationBook::watch(Watcher watcher) {
   const std::lock_guard guard{mutex_};
   watcher_ = std::move(watcher);
@@ -137,6 +143,7 @@ void AllocationBook::begin() {
     of_device.at_begin = of_device.at_peak = of_device.now;
     of_device.peak = total(of_device.now);
     of_device.looked_at = 0;
+    of_device.wanted = 0;
     of_device.largest.clear();
   }
 }
@@ -149,13 +156,17 @@ Usage AllocationBook::so_far() {
   using Group = std::pair<AllocationKind, std::string>;
   std::map<int, std::map<Group, Allocations>> left;
   std::map<Group, Allocations> pinned_left;
+  std::map<int, std::map<std::uint64_t, Bytes>> kept;
   for (const auto& [address, entry] : entries_) {
     const auto& allocation = entry.allocation;
     if (entry.period == period_) {
       auto& groups = allocation.kind == AllocationKind::pinned ? pinned_left : left[allocation.device];
       add_to(groups[{allocation.kind, allocation.function}], allocation);
+    } else if (entry.period != 0 && allocation.kind != AllocationKind::pinned) {
+      kept[allocation.device][entry.period] += Bytes{allocation.bytes};
     }
   }
+  usage.period = period_;
   usage.pinned_left = sorted(pinned_left);
   for (auto& [device, of_device] : devices_) {
     note_largest(device, of_device);
@@ -170,7 +181,9 @@ Usage AllocationBook::so_far() {
     }
     of.largest = of_device.largest;
     of.left = sorted(left[device]);
-    if (of.peak > Bytes{} || !of.left.empty()) {
+    of.kept = std::move(kept[device]);
+    of.wanted = Bytes{of_device.wanted} - Bytes{total(of_device.at_begin)};
+    if (of.peak > Bytes{} || !of.left.empty() || of.wanted > Bytes{}) {
       usage.devices.push_back(std::move(of));
     }
   }

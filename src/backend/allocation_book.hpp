@@ -32,6 +32,9 @@ public:
   /// Notes that it was freed. Does nothing if there is none.
   void remove(std::uint64_t address);
 
+  /// Notes that the device had not so much memory left.
+  void refuse(int device, std::uint64_t bytes);
+
   /// Notes that an owner has ended, and has freed all that it owned.
   void remove_owner(std::uint64_t owner);
 
@@ -63,6 +66,7 @@ private:
     std::uint64_t peak = 0;      ///< of the sum of `now` less pinned memory
     std::uint64_t looked_at = 0; ///< the peak, less what was there at the beginning, for which `largest` was found
     std::vector<Allocations> largest;
+    std::uint64_t wanted = 0; ///< `now` and what was refused, together
   };
 
   static std::uint64_t total(const Sums& sums);

@@ -47,15 +47,18 @@ struct DeviceUsage {
   std::vector<Allocations> largest;        ///< near the peak, of one size each, the most bytes first; at most 3
   std::vector<Allocations> left;           ///< allocated in the period and not freed; empty if that is not known
   bool with_context = false;               ///< sampled: a context was made in the period, and is in the peak
+  Bytes wanted; ///< the most that it would have had, if the device had not been out of memory; 0: it never was
+  std::map<std::uint64_t, Bytes> kept; ///< what earlier periods have left, by their numbers
 };
 
 /// What a process has allocated in a period.
 struct Usage {
   Evidence evidence = Evidence::unknown;
   std::string because;              ///< if it is not exact: why
-  std::vector<DeviceUsage> devices; ///< those of which anything was allocated
+  std::vector<DeviceUsage> devices; ///< those of which anything was asked for
   Bytes pinned_peak;                ///< memory of the host; 0 if it is not known
   std::vector<Allocations> pinned_left;
+  std::uint64_t period = 0; ///< its number; 0: periods have none
 };
 
 /// Measures what this process allocates, one period at a time.

@@ -291,6 +291,8 @@ private:
     if (measured.usage.evidence != backend::Evidence::unknown) {
       findings_.peak = std::max(findings_.peak.value_or(Bytes{}), measured.peak);
       TestRun::of_process().note_peak(measured.peak);
+    } else {
+      TestRun::of_process().note_peak(std::nullopt);
     }
     if (measured.left) {
       findings_.left = findings_.left.value_or(Bytes{}) + *measured.left;

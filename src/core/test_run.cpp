@@ -39,7 +39,8 @@ struct TestRun::State {
   std::string refused;
   bool watches_exit = false;
   bool any_began = false;    ///< of the tests
-  std::optional<Bytes> peak; ///< the most that a test has allocated of a device; nullopt: not known
+  std::optional<Bytes> peak; ///< the most that a test has allocated of a device; nullopt: no test had a lease
+  bool knows_peak = true;    ///< whether it is known of all tests
 
   void read_entry() {
     watcher = settings::parse_entry_watcher(platform::read_variable);
@@ -144,6 +145,7 @@ void TestRun::begin_next_case() noexcept try {
   state_->refused.clear();
   state_->any_began = false;
   state_->peak.reset();
+  state_->knows_peak = true;
   state_->read_entry();
   meter::RunLog::of_process().configure(settings::of_process().log, state_->name);
 } catch (const std::exception& error) {
@@ -192,9 +194,10 @@ void TestRun::running(const std::string& test) noexcept try {
   session::tell(error.what());
 }
 
-void TestRun::note_peak(Bytes peak) noexcept try {
+void TestRun::note_peak(std::optional<Bytes> peak) noexcept try {
   const std::lock_guard guard{state_->mutex};
-  state_->peak = std::max(state_->peak.value_or(Bytes{}), peak);
+  state_->knows_peak = state_->knows_peak && peak;
+  state_->peak = std::max(state_->peak.value_or(Bytes{}), peak.value_or(Bytes{}));
 } catch (const std::exception& error) {
   session::tell(error.what());
 }
@@ -238,7 +241,7 @@ void TestRun::end(End how) noexcept try {
   }
   if (how == End::passed || how == End::failed) {
     state_->report(Word::complete);
-    if (state_->watcher.ctest && state_->peak) {
+    if (state_->watcher.ctest && state_->peak && state_->knows_peak) {
       core::tell_peak(*state_->peak);
     }
     if (state_->watcher.ctest) {

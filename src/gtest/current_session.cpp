@@ -428,6 +428,8 @@ Lease CurrentSession::lease(const Request& request, const ::testing::TestInfo& t
   wanted.capabilities = wanted.capabilities | known.capabilities;
   wanted.heap = known.heap; // a lease in the middle of a test says nothing of these
   wanted.keeps = known.keeps;
+  wanted.keeps_by = known.keeps_by;
+  wanted.memory_by = SaidBy::section;
   try {
     auto lease = session_->lease(wanted, name_of(test));
     if (lease) {

@@ -47,6 +47,38 @@ std::string annotation_of(const std::string& name, Named named) {
                                : "GPUTEST_NEEDS(" + names_in_source(name) + ", ";
 }
 
+std::string end_of(Named named) { return named == Named::suite ? ", suite_lease)" : ")"; }
+
+/// `3_GiB`, and a size that is no whole number of MiB as bytes.
+std::string as_word(Bytes bytes) {
+  constexpr std::uint64_t mebibyte = 1ULL << 20U;
+  const Advised size = advised(bytes);
+  return bytes.count() % mebibyte == 0 ? size.number + "_" + size.unit : std::to_string(bytes.count()) + "_B";
+}
+
+/// What a request says beside its memory, as an annotation does: `, gpus(2), sm(80)`.
+std::string other_words(const Request& request) {
+  using Kind = Capability::Kind;
+  std::string words;
+  if (request.gpus != 1) {
+    words += ", gpus(" + std::to_string(request.gpus) + ")";
+  }
+  if (request.heap > Bytes{}) {
+    words += ", heap(" + as_word(request.heap) + ")";
+  }
+  for (std::size_t i = 0; i < Capability::kinds; ++i) {
+    const auto kind = static_cast<Kind>(i);
+    const auto least = request.capabilities.least(kind);
+    if (least != 0) {
+      words += ", " + std::string{to_string(kind)} +
+               (kind == Kind::sm                                          ? "(" + std::to_string(least) + ")"
+                : kind == Kind::total_memory || kind == Kind::free_memory ? "(" + as_word(Bytes{least}) + ")"
+                                                                          : "");
+    }
+  }
+  return words;
+}
+
 std::string asked_of(int device, Bytes asked) {
   return to_string(asked) + " were asked of device " + std::to_string(device);
 }
@@ -68,13 +100,21 @@ std::string beyond_lease(const BeyondLease& request) {
          " in gpu_add_test() or gpu_discover_tests()";
 }
 
-std::string declare(const std::string& test, Bytes needed, Named named) {
+std::string declare(const std::string& test, Bytes needed, const Request& request, Named named) {
   const Advised need = advised(needed);
+  const auto size = need.number + "_" + need.unit;
   if (test.empty()) { // a command
     return "MEMORY " + need.number + need.unit + " in gpu_add_test()";
   }
-  return annotation_of(test, named) + need.number + "_" + need.unit + (named == Named::suite ? ", suite_lease" : "") +
-         ") or MEMORY " + need.number + need.unit + " in gpu_add_test() or gpu_discover_tests()";
+  if (request.memory_by == SaidBy::section) {
+    return "GPUTEST_LEASE(<name>, " + size + ")";
+  }
+  const bool large = request.bytes && request.memory_class == MemoryClass::large;
+  return annotation_of(test, named) + size + (large ? ", large" : "") + other_words(request) +
+         (request.keeps > Bytes{} ? ", keeps(" + as_word(request.keeps) + ")" : "") + end_of(named) +
+         (request.memory_by == SaidBy::entry
+              ? " or MEMORY " + need.number + need.unit + " in gpu_add_test() or gpu_discover_tests()"
+              : "");
 }
 
 std::string lease_for(const std::string& test, Bytes needed) {
@@ -86,10 +126,20 @@ std::string lease_for(const std::string& test, Bytes needed) {
          annotation_of(test, Named::test) + size + ")";
 }
 
-std::string allow_to_keep(const std::string& test, Bytes bytes, Named named) {
+std::string allow_to_keep(const std::string& test, Bytes bytes, const Request& request, Named named) {
   const Advised kept = advised(bytes);
-  return annotation_of(test, named) + "keeps(" + kept.number + "_" + kept.unit + ")) or KEEPS " + kept.number +
-         kept.unit + " in gpu_add_test() or gpu_discover_tests()";
+  const auto said_by = named == Named::suite ? SaidBy::suite : SaidBy::test;
+  std::string memory;
+  if (request.memory_by == said_by) {
+    const bool large = request.memory_class == MemoryClass::large;
+    memory = request.bytes ? as_word(*request.bytes) + ", " + (large ? "large, " : "")
+                           : std::string{to_string(request.memory_class)} + ", ";
+  }
+  return annotation_of(test, named) + memory + "keeps(" + kept.number + "_" + kept.unit + ")" + other_words(request) +
+         end_of(named) +
+         (request.keeps_by == SaidBy::entry
+              ? " or KEEPS " + kept.number + kept.unit + " in gpu_add_test() or gpu_discover_tests()"
+              : "");
 }
 
 std::string without_lease(int device, Bytes asked) {

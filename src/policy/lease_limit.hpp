@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gputest/bytes.hpp>
+#include <gputest/request.hpp>
 
 #include <string>
 
@@ -23,15 +24,17 @@ struct BeyondLease {
 /// What holds a lease: a test, or a suite with one lease for all its tests.
 enum class Named { test, suite };
 
-/// What to write so that a GoogleTest test leases `needed`: `GPUTEST_NEEDS(Sort, keys, 3_GiB) or …`. Pure.
+/// What to write so that a GoogleTest test which has asked for `request` leases `needed`: `GPUTEST_NEEDS(Sort, keys,
+/// 3_GiB, gpus(2))`, with all else that it needs; or `MEMORY 3GiB` where that has an effect. Pure.
 /// `test` is empty for a command that is no test of a framework.
-[[nodiscard]] std::string declare(const std::string& test, Bytes needed, Named named = Named::test);
+[[nodiscard]] std::string declare(const std::string& test, Bytes needed, const Request& request,
+                                  Named named = Named::test);
 
 /// What to write so that a test which takes `needed` without a lease has one. Pure.
 [[nodiscard]] std::string lease_for(const std::string& test, Bytes needed);
 
 /// What to write so that it may leave `bytes` allocated: `GPUTEST_NEEDS(Sort, keys, keeps(64_MiB)) or …`. Pure.
-[[nodiscard]] std::string allow_to_keep(const std::string& test, Bytes bytes, Named named);
+[[nodiscard]] std::string allow_to_keep(const std::string& test, Bytes bytes, const Request& request, Named named);
 
 /// The same for a request while nothing is leased. Pure.
 [[nodiscard]] std::string without_lease(int device, Bytes asked);

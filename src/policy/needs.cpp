@@ -7,6 +7,7 @@ Request resolve(const Needs& test, const Needs& suite, std::optional<MemoryClass
   Request request = entry;
   if (test.says_memory() || suite.says_memory()) {
     const Needs& memory = test.says_memory() ? test : suite;
+    request.memory_by = test.says_memory() ? SaidBy::test : SaidBy::suite;
     request.bytes = memory.bytes;
     if (memory.memory_class) {
       request.memory_class = *memory.memory_class;
@@ -15,11 +16,13 @@ Request resolve(const Needs& test, const Needs& suite, std::optional<MemoryClass
     }
   } else if (fixture) {
     request.memory_class = *fixture;
+    request.memory_by = *fixture == MemoryClass::small ? SaidBy::fixture : SaidBy::entry;
     request.bytes = *fixture == MemoryClass::small ? std::nullopt : entry.bytes;
   }
   request.gpus = test.gpus.value_or(suite.gpus.value_or(entry.gpus));
   request.heap = test.heap.value_or(suite.heap.value_or(entry.heap));
   request.keeps = test.keeps.value_or(suite.keeps.value_or(entry.keeps));
+  request.keeps_by = test.keeps ? SaidBy::test : suite.keeps ? SaidBy::suite : SaidBy::entry;
   request.capabilities = test.capabilities | suite.capabilities | entry.capabilities;
   return request;
 }

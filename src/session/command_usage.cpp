@@ -4,7 +4,6 @@
 #include "platform/environment.hpp"
 #include "platform/process.hpp"
 #include "session/measurement.hpp"
-#include "settings/settings.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -19,15 +18,15 @@ constexpr const char* injection_variable = "CUDA_INJECTION64_PATH";
 } // namespace
 
 CommandUsage::CommandUsage(std::shared_ptr<const backend::DeviceList> machine, std::vector<std::size_t> indices,
-                           const std::string& injection, MeterSetting setting)
+                           const std::string& injection, const Settings& settings)
     : machine_{std::move(machine)}, indices_{std::move(indices)}, sampled_peaks_(indices_.size()) {
-  if (setting == MeterSetting::sampled) {
+  if (settings.meter == MeterSetting::sampled) {
     why_not_exact_ = "GPUTEST_METER=sampled";
     return;
   }
   platform::set_variable("GPUTEST_METER_FILE", tree_.path());
-  if (const auto other = settings::meter_of_launcher().other_tool; !other.empty()) {
-    why_not_exact_ = std::string{injection_variable} + " is in use: " + other;
+  if (!settings.profiler.empty()) {
+    why_not_exact_ = std::string{injection_variable} + " is in use: " + settings.profiler;
   } else if (injection.empty()) {
     why_not_exact_ = "libgputest_injection.so is not beside this gputest";
   } else {

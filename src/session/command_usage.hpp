@@ -25,9 +25,9 @@ class CommandUsage {
 public:
   /// `indices` are the devices of the lease. Sets the variables that the command inherits: GPUTEST_METER_FILE, and
   /// CUDA_INJECTION64_PATH if nobody else uses it. `injection` is the library's path; empty: there is none. If
-  /// `setting` says so, only samples are taken. Throws Error.
+  /// the settings say so, only samples are taken. Throws Error.
   CommandUsage(std::shared_ptr<const backend::DeviceList> machine, std::vector<std::size_t> indices,
-               const std::string& injection, MeterSetting setting);
+               const std::string& injection, const Settings& settings);
 
   /// Looks at the devices. Takes 0.3 to 0.5 ms each (H200).
   void look();

@@ -99,7 +99,7 @@ Overuse overuse_in(const Usage& usage, const Allowance& allowance) {
           allowance.who + " took " + taken + (worst->device == 0 ? "" : " of device " + std::to_string(worst->device)) +
               ", and its lease is " + leased + ": tests of other processes may run out of memory." + peak_text(*worst) +
               (exact ? "" : " The device was asked from time to time.") + " Declare what it needs: " +
-              policy::declare(allowance.test, taken_of(*worst, allowance),
+              policy::declare(allowance.test, taken_of(*worst, allowance), allowance.request,
                               allowance.of_suite ? policy::Named::suite : policy::Named::test)};
 }
 
@@ -126,13 +126,23 @@ Bytes left_of(const DeviceUsage& usage) {
 
 std::string leak_in(const std::vector<DeviceUsage>& devices, const Allowance& allowance) {
   std::string text;
+  std::string kept;
   Bytes most;
   for (const auto& device : devices) {
     const Bytes left = left_of(device);
-    if (left <= allowance.keeps) {
+    Bytes before;
+    for (const auto& [period, bytes] : device.kept) {
+      before += allowance.periods.count(period) != 0 ? bytes : Bytes{};
+    }
+    if (left == Bytes{} || left + before <= allowance.keeps) {
       continue;
     }
-    most = std::max(most, left);
+    most = std::max(most, left + before);
+    if (before > Bytes{}) {
+      kept += (kept.empty() ? ". What may be kept in sum has " : ", and of device ") +
+              (kept.empty() ? "" : std::to_string(device.device) + " ") + gputest::to_string(before) +
+              " of earlier tests in it already";
+    }
     text += (text.empty() ? "" : "; and with ") + gputest::to_string(left) + " of device " +
             std::to_string(device.device) + " still allocated: ";
     constexpr std::size_t max_named = 3;
@@ -145,11 +155,12 @@ std::string leak_in(const std::vector<DeviceUsage>& devices, const Allowance& al
     return {};
   }
   return allowance.who + " ends with " + text +
-         (allowance.keeps > Bytes{} ? ". It may keep " + gputest::to_string(allowance.keeps) : "") +
+         (allowance.keeps > Bytes{} ? ". It may keep " + gputest::to_string(allowance.keeps) : "") + kept +
          ". It counts as this process's own until it is freed or the process ends. Free it before the " +
          (allowance.of_suite ? "suite" : "test") +
          " ends. For what a library keeps on purpose: call the library before in an Environment, or allow it: " +
-         policy::allow_to_keep(allowance.test, most, allowance.of_suite ? policy::Named::suite : policy::Named::test);
+         policy::allow_to_keep(allowance.test, most, allowance.request,
+                               allowance.of_suite ? policy::Named::suite : policy::Named::test);
 }
 
 } // namespace gputest::session

@@ -4,8 +4,10 @@
 #include "backend/meter.hpp"
 
 #include <gputest/bytes.hpp>
+#include <gputest/request.hpp>
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,6 +22,8 @@ struct Allowance {
   bool whole_devices = false;
   Bytes keeps;   ///< may be left of each device
   Bytes context; ///< what a context takes that may be in a sampled peak
+  Request request;
+  std::set<std::uint64_t> periods; ///< earlier ones in which the same may be kept
 };
 
 /// A use beyond what is allowed.
@@ -40,7 +44,8 @@ struct Overuse {
 /// MiB. Pure.
 [[nodiscard]] Overuse unleased_use_in(const backend::Usage& usage, const std::string& who, const std::string& test);
 
-/// What is left allocated beyond what may be; empty if nothing is known. Pure.
+/// What is left allocated beyond what may be, with what is still there of earlier periods; empty if nothing is known,
+/// or nothing is left of this one. Pure.
 [[nodiscard]] std::string leak_in(const std::vector<backend::DeviceUsage>& devices, const Allowance& allowance);
 
 /// What is left of one device, of all kinds. Pure.

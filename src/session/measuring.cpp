@@ -26,7 +26,7 @@ void Session::begin_measuring(const Request& request, const std::string& test) {
   if (parent_lease_ && !request.bytes) {
     leased = parent_lease_->bytes(); // what the test does not say, its parent has said
   }
-  allowance_ = {answers_.full_name(test), test, false, {}, !leased, request.keeps, overhead_.bytes()};
+  allowance_ = {answers_.full_name(test), test, false, {}, !leased, request.keeps, overhead_.bytes(), request, {}};
   allowance_.leased.assign(numbered_as_in_cuda_ ? static_cast<std::size_t>(request.gpus) : devices_.size() + max_gpus,
                            leased.value_or(Bytes{}));
   overhead_before_ = overhead_.bytes();
@@ -155,7 +155,20 @@ void Session::judge_overuse(Measured& measured) {
   conclude(settings_.overuse, overuse.text, measured);
 }
 
-void Session::judge_leaks(Measured& measured, const std::vector<backend::DeviceUsage>& left) const {
+/// For which tests together the test says what it may keep: for itself, again and again; its suite; or its entry.
+std::string Session::who_may_keep() const {
+  const auto suite = allowance_.test.substr(0, allowance_.test.find('.'));
+  return allowance_.request.keeps_by == SaidBy::entry   ? ""
+         : allowance_.request.keeps_by == SaidBy::suite ? suite
+                                                        : suite + "." + allowance_.test;
+}
+
+void Session::judge_leaks(Measured& measured, const std::vector<backend::DeviceUsage>& left) {
+  if (allowance_.keeps > Bytes{} && measured.usage.period != 0) {
+    auto& periods = keeping_periods_[who_may_keep()];
+    allowance_.periods = periods;
+    periods.insert(measured.usage.period);
+  }
   const bool exact = measured.usage.evidence == Evidence::exact;
   const auto& devices = exact ? measured.usage.devices : left;
   if (exact || !left.empty()) {
@@ -179,7 +192,7 @@ void Session::judge_growth(Measured& measured) const {
   if (measured.overuse.empty() && !allowance_.whole_devices && grown > leased &&
       settings_.overuse != Consequence::off) {
     measured.overuse = to_string(grown) + " of " + to_string(leased);
-    tell(took_beyond_lease(allowance_.who, allowance_.test, grown, leased));
+    tell(took_beyond_lease(allowance_.who, allowance_.test, allowance_.request, grown, leased));
   } else if (!measured.left && grown > allowance_.keeps + growth_of_a_context && settings_.leaks != Consequence::off) {
     tell(keeps_more(allowance_.who, grown));
   }
@@ -196,20 +209,24 @@ void Session::conclude(Consequence consequence, const std::string& text, Measure
   }
 }
 
-/// What the lease's holder has allocated by now, as a sentence; empty if that is not known.
-std::string Session::own_use() const {
+/// What the lease's holder has allocated by now, and has asked for in vain, if that is known.
+OwnUse Session::own_use() const {
   const auto usage = measures_ ? meter_->so_far() : backend::Usage{};
   if (usage.evidence != Evidence::exact) {
     return {};
   }
   Bytes now;
+  Bytes wanted;
   for (const auto& device : usage.devices) {
     now = std::max(now, left_of(device));
+    wanted = std::max(wanted, device.wanted);
   }
   const Bytes peak = peak_in(usage, allowance_);
   const bool within = overuse_in(usage, allowance_).text.empty();
-  return "It had allocated " + to_string(now) + " itself" + (peak > now ? ", and " + to_string(peak) + " before" : "") +
-         ": " + (within ? "within" : "beyond") + " its lease";
+  return {"It had allocated " + to_string(now) + " itself" +
+              (peak > now ? ", and " + to_string(peak) + " before" : "") + ": " + (within ? "within" : "beyond") +
+              " its lease",
+          wanted};
 }
 
 std::string Session::explain_out_of_memory(const std::string& who, const Request* held) {
@@ -228,8 +245,8 @@ std::string Session::explain_out_of_memory(const std::string& who, const Request
       holders.push_back(std::move(entry));
     }
   }
-  auto text =
-      ran_out_of_memory(answers_.full_name(who), who, leased, held != nullptr ? own_use() : "", holders, beyond);
+  auto text = ran_out_of_memory(answers_.full_name(who), who, leased, held, held != nullptr ? own_use() : OwnUse{},
+                                holders, beyond);
   meter::RunLog::of_process().write("out_of_memory", meter::out_of_memory_details(text, beyond.excesses), who);
   tell(text);
   return text;

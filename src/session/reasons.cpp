@@ -98,9 +98,11 @@ std::string took_without_lease(const std::string& where, Bytes taken) {
          remedy;
 }
 
-std::string took_beyond_lease(const std::string& who, const std::string& test, Bytes taken, Bytes leased) {
+std::string took_beyond_lease(const std::string& who, const std::string& test, const Request& request, Bytes taken,
+                              Bytes leased) {
   return who + " took at least " + to_string(taken) + ", and its lease is " + to_string(leased) +
-         ": tests of other processes may run out of memory. Declare what it needs: " + policy::declare(test, taken);
+         ": tests of other processes may run out of memory. Declare what it needs: " +
+         policy::declare(test, taken, request);
 }
 
 std::string keeps_more(const std::string& who, Bytes grown) {
@@ -110,20 +112,26 @@ std::string keeps_more(const std::string& who, Bytes grown) {
 }
 
 std::string ran_out_of_memory(const std::string& who, const std::string& test, const std::optional<Bytes>& leased,
-                              const std::string& own, const std::vector<ledger::Record>& holders,
+                              const Request* request, const OwnUse& own, const std::vector<ledger::Record>& holders,
                               const ledger::Blocked& beyond) {
   const std::string lease = leased ? " under its lease of " + to_string(*leased) : " without a lease";
   const std::string seen = beyond.excesses.empty() && !beyond.external
                                ? "No process is seen to have more than its lease now; one may have had it then"
                                : "In use beyond all leases: " + describe(beyond);
-  const std::string to_do = leased ? "If the test needs more than its lease, declare it, for example twice as much: " +
-                                         policy::declare(test, Bytes{leased->count() * 2})
-                                   : remedy;
+  std::string to_do = remedy;
+  if (leased && request != nullptr) {
+    const auto asked = "With what it asked for, it would have had " + to_string(own.wanted);
+    to_do = own.wanted == Bytes{} ? "If the test needs more than its lease, declare it, for example twice as much: " +
+                                        policy::declare(test, Bytes{leased->count() * 2}, *request)
+            : own.wanted <= *leased ? asked + ", which its lease covers"
+                                    : asked + ". Declare that: " + policy::declare(test, own.wanted, *request);
+  }
   std::string held;
   for (const auto& holder : holders) {
     held += (held.empty() ? ". Other leases there: " : ", ") + describe(holder);
   }
-  return who + " ran out of memory" + lease + ". " + seen + held + (own.empty() ? "" : ". " + own) + ". " + to_do;
+  return who + " ran out of memory" + lease + ". " + seen + held + (own.text.empty() ? "" : ". " + own.text) + ". " +
+         to_do;
 }
 
 std::string not_announced(const std::string& who, const std::string& what, const ledger::Blocked& others) {

@@ -52,16 +52,24 @@ namespace gputest::session {
 [[nodiscard]] std::string took_without_lease(const std::string& where, Bytes taken);
 
 /// The process of the test `test` of the entry in `who` has more than the test had leased, by the device's own figure.
-[[nodiscard]] std::string took_beyond_lease(const std::string& who, const std::string& test, Bytes taken, Bytes leased);
+[[nodiscard]] std::string took_beyond_lease(const std::string& who, const std::string& test, const Request& request,
+                                            Bytes taken, Bytes leased);
 
 /// The process has `grown` by so much since the test began, by the device's own figure.
 [[nodiscard]] std::string keeps_more(const std::string& who, Bytes grown);
 
-/// A test ran out of memory under a lease of `leased` (nullopt: it had none), while `beyond` had memory beyond theirs,
-/// and `holders` had leases. `own` is what it had itself, in a sentence; empty if that is not known.
+/// What a test had itself when it ran out of memory.
+struct OwnUse {
+  std::string text; ///< in a sentence; empty if it is not known
+  Bytes wanted;     ///< what it would have had of a device, with what it asked for in vain; 0: not known
+};
+
+/// A test ran out of memory under a lease of `leased` for `request` (nullopt, null: it had none), while `beyond` had
+/// memory beyond theirs, and `holders` had leases.
 [[nodiscard]] std::string ran_out_of_memory(const std::string& who, const std::string& test,
-                                            const std::optional<Bytes>& leased, const std::string& own,
-                                            const std::vector<ledger::Record>& holders, const ledger::Blocked& beyond);
+                                            const std::optional<Bytes>& leased, const Request* request,
+                                            const OwnUse& own, const std::vector<ledger::Record>& holders,
+                                            const ledger::Blocked& beyond);
 
 /// More than the process announced when it entered.
 [[nodiscard]] std::string not_announced(const std::string& who, const std::string& what, const ledger::Blocked& others);

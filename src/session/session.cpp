@@ -158,7 +158,7 @@ std::unique_ptr<CommandUsage> Session::measure_command(const std::string& inject
   if (settings_.meter == MeterSetting::off) {
     return nullptr;
   }
-  return std::make_unique<CommandUsage>(machine_, indices_, injection, settings_.meter);
+  return std::make_unique<CommandUsage>(machine_, indices_, injection, settings_);
 }
 
 void Session::log_end_of_command(const backend::Usage& usage) const noexcept {

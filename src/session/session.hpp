@@ -16,6 +16,7 @@
 #include "session/overhead.hpp"
 #include "session/own_contexts.hpp"
 #include "session/parent_lease.hpp"
+#include "session/reasons.hpp"
 #include "session/stray_contexts.hpp"
 
 #include <gputest/device.hpp>
@@ -23,8 +24,10 @@
 #include <gputest/settings.hpp>
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -192,10 +195,11 @@ private:
   void begin_unleased_period();
   void end_unleased_period() noexcept;
   void judge_unleased(const backend::Usage& usage);
-  void judge_leaks(Measured& measured, const std::vector<backend::DeviceUsage>& left) const;
+  void judge_leaks(Measured& measured, const std::vector<backend::DeviceUsage>& left);
+  [[nodiscard]] std::string who_may_keep() const;
   void judge_growth(Measured& measured) const;
   void conclude(Consequence consequence, const std::string& text, Measured& measured) const;
-  [[nodiscard]] std::string own_use() const;
+  [[nodiscard]] OwnUse own_use() const;
   void log_release(const backend::Usage& usage) const noexcept;
   enum class Learn { context, nothing }; ///< whether the figure is what a context of this executable takes
   void measure_overhead(const backend::Settled& settled, Bytes managed, Learn learn = Learn::context);
@@ -232,6 +236,7 @@ private:
   bool has_left_ = false; ///< a test has left memory allocated: what the process has is not its context alone
   bool measures_ = false; ///< a period of the meter's has begun
   Allowance allowance_;   ///< of the lease
+  std::map<std::string, std::set<std::uint64_t>> keeping_periods_; ///< in which memory could be kept, by who_may_keep()
   bool overuse_told_ = false;
   std::optional<Measured> measured_;
   std::string watched_;           ///< the test that runs without a lease of gputest's; empty: none

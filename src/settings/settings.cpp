@@ -212,6 +212,7 @@ Settings parse_settings(const ReadVariable& read) {
   const auto meter_of_launcher = parse_meter_of_launcher(read);
   settings.meter_file = meter_of_launcher.file;
   settings.cuda_folder = meter_of_launcher.cuda_folder;
+  settings.profiler = meter_of_launcher.other_tool;
   settings.overuse = parse_consequence(text_of(read, "GPUTEST_OVERUSE", "auto"), "GPUTEST_OVERUSE");
   settings.leaks = parse_consequence(text_of(read, "GPUTEST_LEAKS", "auto"), "GPUTEST_LEAKS");
   settings.log = log_folder(read);

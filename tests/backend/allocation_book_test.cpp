@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <thread>
 #include <vector>
 
@@ -157,6 +158,39 @@ TEST_F(AllocationBookTest, takes_an_address_that_is_given_out_again_for_freed) {
   ASSERT_EQ(usage.devices.size(), 1U);
   EXPECT_EQ(usage.devices[0].peak, 2_MiB);
   EXPECT_EQ(usage.devices[0].left.at(0).count, 1U);
+}
+
+TEST_F(AllocationBookTest, knows_what_there_would_have_been_with_what_was_refused) {
+  add(1, 100_MiB); // before the period
+  book_.begin();
+  add(2, 200_MiB);
+  book_.refuse(0, (50_MiB).count());
+  book_.refuse(1, (3_GiB).count());
+  add(3, 20_MiB);
+  book_.refuse(0, (10_MiB).count());
+  const auto usage = book_.so_far();
+  ASSERT_EQ(usage.devices.size(), 2U);
+  EXPECT_EQ(usage.devices[0].wanted, 250_MiB);
+  EXPECT_EQ(usage.devices[1].wanted, 3_GiB);
+  EXPECT_EQ(usage.devices[1].peak, Bytes{});
+  book_.begin();
+  EXPECT_TRUE(book_.so_far().devices.empty());
+}
+
+TEST_F(AllocationBookTest, knows_what_earlier_periods_have_left) {
+  add(1, 1_MiB); // before any period
+  book_.begin();
+  add(2, 2_MiB);
+  add(3, 4_MiB, AllocationKind::pinned);
+  const auto first = book_.so_far().period;
+  book_.begin();
+  add(4, 8_MiB);
+  const auto second = book_.so_far();
+  EXPECT_NE(second.period, first);
+  ASSERT_EQ(second.devices.size(), 1U);
+  EXPECT_EQ(second.devices[0].kept, (std::map<std::uint64_t, Bytes>{{first, 2_MiB}}));
+  book_.remove(2);
+  EXPECT_TRUE(book_.so_far().devices.at(0).kept.empty());
 }
 
 TEST_F(AllocationBookTest, tells_a_watcher_what_is_allocated_after_each_change) {

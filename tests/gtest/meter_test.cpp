@@ -117,6 +117,24 @@ TEST_F(MeterSuite, allows_what_a_test_or_its_entry_says_that_it_keeps) {
   EXPECT_EQ(reports("Leak.some").at("Leak.some").failures, "");
 }
 
+TEST_F(MeterSuite, allows_in_sum_what_may_be_kept) {
+  EXPECT_EQ(run("meter", {"--gtest_filter=Leak.allowed:Leak.replaced"}).exit_code, 0) << "each may keep so much";
+  EXPECT_EQ(run("meter", {"--gtest_filter=Leak.replaced", "--gtest_repeat=3"}).exit_code, 0);
+  const std::string earlier =
+      ". It may keep 32 MiB. What may be kept in sum has 32 MiB of earlier tests in it already. ";
+  const Ended repeated = run("meter", {"--gtest_filter=Leak.allowed", "--gtest_repeat=2"});
+  EXPECT_EQ(repeated.exit_code, 1) << repeated.out;
+  EXPECT_EQ(count(repeated.out, earlier), 1U) << repeated.out;
+  EXPECT_THAT(repeated.out, HasSubstr("GPUTEST_NEEDS(Leak, allowed, keeps(64_MiB))"));
+  const auto all = reports("LeakTogether.*");
+  EXPECT_EQ(all.at("LeakTogether.first").failures, "");
+  EXPECT_EQ(all.at("LeakTogether.second").failures, "");
+  EXPECT_THAT(all.at("LeakTogether.third").failures, HasSubstr("SimulatedBuffer: 1 MiB" + earlier));
+  set("GPUTEST_KEEPS", "32MiB");
+  EXPECT_EQ(run("meter", {"--gtest_filter=Leak.some"}).exit_code, 0);
+  EXPECT_EQ(run("meter", {"--gtest_filter=Leak.some", "--gtest_repeat=2"}).exit_code, 1);
+}
+
 TEST_F(MeterSuite, satisfies_no_expectation_of_a_failure_or_of_an_output) {
   for (const std::string watcher : {"will_fail", "by_output"}) {
     set("GPUTEST_ENTRY", watcher);
@@ -232,7 +250,7 @@ TEST_F(MeterSuite, holds_the_tests_of_a_suite_lease_against_it_together_and_name
   EXPECT_THAT(all.at("Shared.adds_too_much").failures,
               HasSubstr("entry: Shared took 556 MiB, and its lease is 512 MiB: tests of other processes may run out of "
                         "memory. At the peak: device memory 556 MiB (SimulatedBuffer: 300 MiB, SimulatedBuffer: 256 "
-                        "MiB). Declare what it needs: GPUTEST_SUITE_NEEDS(Shared, 556_MiB, suite_lease) or "));
+                        "MiB). Declare what it needs: GPUTEST_SUITE_NEEDS(Shared, 556_MiB, suite_lease)"));
   EXPECT_EQ(all.at("Shared.is_not_blamed").failures, "");
 }
 
@@ -244,12 +262,24 @@ TEST_F(MeterSuite, looks_for_leaks_of_a_suite_lease_when_it_ends) {
   EXPECT_THAT(ended.out, HasSubstr("entry: Shared ends with 256 MiB of device 0 still allocated: device memory by "
                                    "SimulatedBuffer: 256 MiB" +
                                    std::string{counts} + "Free it before the suite ends."));
-  EXPECT_THAT(ended.out, HasSubstr("GPUTEST_SUITE_NEEDS(Shared, keeps(256_MiB))"));
+  EXPECT_THAT(ended.out, HasSubstr("GPUTEST_SUITE_NEEDS(Shared, 512_MiB, keeps(256_MiB), suite_lease)"));
 }
 
 TEST_F(MeterSuite, says_what_a_test_had_that_ran_out_of_memory) {
   const auto text = reports("Over.runs_out").at("Over.runs_out").out_of_memory;
   EXPECT_THAT(text, HasSubstr("It had allocated 200 MiB itself: within its lease. "));
+}
+
+TEST_F(MeterSuite, advises_what_a_test_asked_for_when_it_ran_out_of_memory) {
+  const auto text = reports("Over.runs_out").at("Over.runs_out").out_of_memory;
+  EXPECT_THAT(text, HasSubstr(". With what it asked for, it would have had 4.2 GiB. Declare that: "
+                              "GPUTEST_NEEDS(Over, runs_out, 4296_MiB) or MEMORY 4296MiB in gpu_add_test()"));
+}
+
+TEST_F(MeterSuite, advises_an_annotated_test_no_argument_that_has_no_effect) {
+  const auto failures = reports("Over.annotated").at("Over.annotated").failures;
+  EXPECT_THAT(failures, HasSubstr("Declare what it needs: GPUTEST_NEEDS(Over, annotated, 128_MiB, keeps(16_MiB))"));
+  EXPECT_THAT(failures, Not(HasSubstr("MEMORY")));
 }
 
 TEST_F(MeterSuite, names_who_had_leases_when_a_test_runs_out_of_memory) {

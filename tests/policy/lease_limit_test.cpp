@@ -40,13 +40,46 @@ TEST(LeaseLimit, advises_an_annotation_with_the_names_that_stand_in_the_source) 
       {"entry: Sort.keys", "<suite>, <test>"},
   };
   for (const auto& [test, names] : rows) {
-    EXPECT_EQ(allow_to_keep(test, 3_GiB, Named::test),
+    EXPECT_EQ(allow_to_keep(test, 3_GiB, {}, Named::test),
               "GPUTEST_NEEDS(" + names + ", keeps(3_GiB)) or KEEPS 3GiB in gpu_add_test() or gpu_discover_tests()")
         << test;
-    EXPECT_EQ(declare(test, 3_GiB),
+    EXPECT_EQ(declare(test, 3_GiB, {}),
               "GPUTEST_NEEDS(" + names + ", 3_GiB) or MEMORY 3GiB in gpu_add_test() or gpu_discover_tests()")
         << test;
   }
+}
+
+/// A request with every word of an annotation.
+Request request_said_by(SaidBy by) {
+  Request request{2_GiB};
+  request.gpus = 2;
+  request.heap = 64_MiB;
+  request.keeps = 32_MiB;
+  request.capabilities = {capabilities::memory_pools, capabilities::sm(80), capabilities::total_memory(40_GiB)};
+  request.memory_by = request.keeps_by = by;
+  return request;
+}
+
+TEST(LeaseLimit, advises_all_words_of_an_annotation_and_nothing_that_it_overrides) {
+  const std::string others = "gpus(2), heap(64_MiB), memory_pools, sm(80), total_memory(40_GiB)";
+  auto request = request_said_by(SaidBy::test);
+  EXPECT_EQ(declare("Sort.keys", 3_GiB, request), "GPUTEST_NEEDS(Sort, keys, 3_GiB, " + others + ", keeps(32_MiB))");
+  EXPECT_EQ(allow_to_keep("Sort.keys", 3_GiB, request, Named::test),
+            "GPUTEST_NEEDS(Sort, keys, 2_GiB, keeps(3_GiB), " + others + ")");
+  request.memory_class = MemoryClass::large;
+  EXPECT_EQ(declare("Sort.keys", 3_GiB, request),
+            "GPUTEST_NEEDS(Sort, keys, 3_GiB, large, " + others + ", keeps(32_MiB))");
+  request = request_said_by(SaidBy::suite);
+  EXPECT_EQ(declare("Sort", 3_GiB, request, Named::suite),
+            "GPUTEST_SUITE_NEEDS(Sort, 3_GiB, " + others + ", keeps(32_MiB), suite_lease)");
+  EXPECT_EQ(allow_to_keep("Sort", 3_GiB, request, Named::suite),
+            "GPUTEST_SUITE_NEEDS(Sort, 2_GiB, keeps(3_GiB), " + others + ", suite_lease)");
+  EXPECT_EQ(declare("Sort.keys", 3_GiB, request), "GPUTEST_NEEDS(Sort, keys, 3_GiB, " + others + ", keeps(32_MiB))");
+  Request small;
+  small.memory_by = SaidBy::fixture;
+  EXPECT_EQ(declare("Sort.keys", 3_GiB, small), "GPUTEST_NEEDS(Sort, keys, 3_GiB)");
+  small.memory_by = SaidBy::section;
+  EXPECT_EQ(declare("Sort.keys", 3_GiB, small), "GPUTEST_LEASE(<name>, 3_GiB)");
 }
 
 } // namespace

@@ -154,5 +154,19 @@ TEST(Needs, that_contradict_themselves_are_named_with_what_is_allowed) {
   }
 }
 
+TEST(Needs, know_where_the_memory_was_said) {
+  Needs says;
+  says.bytes = 3_GiB;
+  says.keeps = 1_MiB;
+  EXPECT_EQ(resolve(says, {}, MemoryClass::small, {}).memory_by, SaidBy::test);
+  EXPECT_EQ(resolve(says, {}, MemoryClass::small, {}).keeps_by, SaidBy::test);
+  EXPECT_EQ(resolve({}, says, MemoryClass::small, {}).memory_by, SaidBy::suite);
+  EXPECT_EQ(resolve({}, says, MemoryClass::small, {}).keeps_by, SaidBy::suite);
+  EXPECT_EQ(resolve({}, {}, MemoryClass::small, {}).memory_by, SaidBy::fixture);
+  EXPECT_EQ(resolve({}, {}, MemoryClass::medium, {}).memory_by, SaidBy::entry) << "its MEMORY holds for it";
+  EXPECT_EQ(resolve({}, {}, std::nullopt, {}).memory_by, SaidBy::entry);
+  EXPECT_EQ(resolve({}, {}, std::nullopt, {}).keeps_by, SaidBy::entry);
+}
+
 } // namespace
 } // namespace gputest::policy

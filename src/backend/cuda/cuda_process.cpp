@@ -7,7 +7,9 @@
 #include "backend/cuda/sampled_meter.hpp"
 #include "settings/settings.hpp"
 
+#include <map>
 #include <memory>
+#include <mutex>
 #include <utility>
 
 namespace gputest::backend {
@@ -54,10 +56,10 @@ std::unique_ptr<Meter> open_meter(MeterSetting setting) {
   if (setting == MeterSetting::sampled) {
     return open_nvml_meter("GPUTEST_METER=sampled");
   }
-  if (const auto tool = settings::meter_of_launcher().other_tool; !tool.empty()) {
-    return open_nvml_meter("another tool may need CUPTI (CUDA_INJECTION64_PATH=" + tool + ")");
-  }
   const auto settings = settings::of_process();
+  if (!settings.profiler.empty()) {
+    return open_nvml_meter("another tool may need CUPTI (CUDA_INJECTION64_PATH=" + settings.profiler + ")");
+  }
   std::string why;
   auto meter = open_cupti_meter(settings.cuda_folder, settings.meter_file, why);
   return meter ? std::move(meter) : open_nvml_meter(why);
@@ -70,8 +72,15 @@ public:
   [[nodiscard]] DeviceState state() const override { return cuda_state(); }
   [[nodiscard]] Meter& meter(MeterSetting setting) override {
     // Never destroyed: memory may be freed by a global variable's destructor.
-    static Meter& meter = *open_meter(setting).release();
-    return meter;
+    static auto& meters =
+        *new std::map<MeterSetting, std::unique_ptr<Meter>>; // NOLINT(cppcoreguidelines-owning-memory)
+    static std::mutex mutex;
+    const std::lock_guard guard{mutex};
+    auto& meter = meters[setting];
+    if (!meter) {
+      meter = open_meter(setting);
+    }
+    return *meter;
   }
   [[nodiscard]] bool sees_only(const std::vector<std::string>& uuids) const override { return cuda_sees_only(uuids); }
   [[nodiscard]] std::string set_heap(int device, Bytes heap) override {

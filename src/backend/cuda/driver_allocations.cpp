@@ -63,8 +63,25 @@ void DriverAllocations::note(Call call, const cupti::CallData& data) {
   // Before it is freed: another thread may get the same address the moment it is free.
   if (data.site == cupti::entered) {
     note_free(call, data);
-  } else if (*static_cast<const cuda::Result*>(data.return_value) == cuda::success) {
+  } else if (const auto result = *static_cast<const cuda::Result*>(data.return_value); result == cuda::success) {
     note_made(call, data);
+  } else if (result == cuda::out_of_memory) {
+    note_refused(call, data);
+  }
+}
+
+void DriverAllocations::note_refused(Call call, const cupti::CallData& data) {
+  switch (call) {
+  case Call::cuMemAlloc_v2:
+    return book_.refuse(device_of(data.context), parameters_of<cupti::AllocParameters>(data).bytes);
+  case Call::cuMemAllocAsync:
+  case Call::cuMemAllocAsync_ptsz:
+    return book_.refuse(device_of(data.context), parameters_of<cupti::AllocAsyncParameters>(data).bytes);
+  case Call::cuMemAllocFromPoolAsync:
+  case Call::cuMemAllocFromPoolAsync_ptsz:
+    return book_.refuse(device_of(data.context), parameters_of<cupti::AllocFromPoolParameters>(data).bytes);
+  default:
+    return;
   }
 }
 

@@ -27,6 +27,7 @@ public:
 private:
   void note_free(cupti::Call call, const cupti::CallData& data);
   void note_made(cupti::Call call, const cupti::CallData& data);
+  void note_refused(cupti::Call call, const cupti::CallData& data);
   void note_virtual(cupti::Call call, const cupti::CallData& data);
   void add(std::uint64_t address, const AllocationBook::Allocation& allocation);
   void add_in_context(const cupti::CallData& data, std::uint64_t address, AllocationKind kind, const char* function,

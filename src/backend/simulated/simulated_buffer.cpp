@@ -5,6 +5,8 @@
 #include "backend/simulated/simulated_meter.hpp"
 #include "settings/settings.hpp"
 
+#include <gputest/error.hpp>
+
 #include <atomic>
 #include <utility>
 
@@ -25,7 +27,12 @@ std::uint64_t new_id() {
 } // namespace
 
 SimulatedBuffer::SimulatedBuffer(Bytes size, int index) : size_{size}, index_{index}, id_{new_id()} {
-  devices_of_buffers().allocate(index, size);
+  try {
+    devices_of_buffers().allocate(index, size);
+  } catch (const OutOfMemory&) {
+    backend::simulated_book().refuse(index, size.count());
+    throw;
+  }
   backend::simulated_book().add(id_, {backend::AllocationKind::device, index, "SimulatedBuffer", size.count()});
 }
 

@@ -52,6 +52,8 @@ private:
       device.at_peak.clear();
       device.largest.clear();
       device.left.clear();
+      device.kept.clear();
+      device.wanted = Bytes{};
     }
     return usage;
   }

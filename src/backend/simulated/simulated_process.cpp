@@ -60,6 +60,10 @@ public:
       } else {
         take(device, bytes);
       }
+    } catch (const OutOfMemory&) {
+      platform::release_addresses(address, bytes.count());
+      simulated_book().refuse(device, bytes.count());
+      throw;
     } catch (...) {
       platform::release_addresses(address, bytes.count());
       throw;

@@ -64,10 +64,12 @@ protected:
     call(Call::cuMemAlloc_v2, cupti::AllocParameters{&pointer, bytes}, cuda::success, context);
   }
 
-  Bytes peak(int device = 0) {
+  Bytes peak(int device = 0) { return usage_of(device).peak; }
+  Bytes wanted() { return usage_of(0).wanted; }
+  DeviceUsage usage_of(int device) {
     for (const auto& of : book_.so_far().devices) {
       if (of.device == device) {
-        return of.peak;
+        return of;
       }
     }
     return {};
@@ -99,6 +101,20 @@ TEST_F(DriverAllocationsTest, does_not_count_a_call_that_failed) {
   cuda::DevicePointer pointer = 100;
   call(Call::cuMemAlloc_v2, cupti::AllocParameters{&pointer, 300}, cuda::out_of_memory);
   EXPECT_EQ(peak(), Bytes{});
+  call(Call::cuMemFree_v2, cupti::FreeParameters{1}, cuda::out_of_memory);
+  EXPECT_EQ(wanted(), Bytes{300});
+}
+
+TEST_F(DriverAllocationsTest, knows_what_was_asked_for_in_vain) {
+  allocate(100, 300);
+  cuda::DevicePointer pointer = 0;
+  call(Call::cuMemAllocAsync, cupti::AllocAsyncParameters{&pointer, 20, nullptr}, cuda::out_of_memory);
+  EXPECT_EQ(wanted(), Bytes{320});
+  call(Call::cuMemAllocFromPoolAsync_ptsz, cupti::AllocFromPoolParameters{&pointer, 40, nullptr, nullptr},
+       cuda::out_of_memory);
+  EXPECT_EQ(wanted(), Bytes{340});
+  call(Call::cuMemAlloc_v2, cupti::AllocParameters{&pointer, 700}, cuda::out_of_memory + 1);
+  EXPECT_EQ(wanted(), Bytes{340}) << "that was another error";
 }
 
 TEST_F(DriverAllocationsTest, frees_before_another_thread_can_get_the_address) {

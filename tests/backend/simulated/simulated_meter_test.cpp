@@ -72,7 +72,7 @@ TEST_F(SimulatedMeterTest, sees_memory_of_resources_by_kind_and_managed_memory_i
   EXPECT_EQ(usage.left[0].bytes, 1_GiB);
 }
 
-TEST_F(SimulatedMeterTest, does_not_see_what_was_refused_and_a_device_heap) {
+TEST_F(SimulatedMeterTest, counts_no_memory_that_was_refused_and_no_device_heap) {
   EXPECT_EQ(tests::in_child([&] { // the heap stays as long as the process
               meter().begin();
               EXPECT_THROW(SimulatedBuffer{5_GiB}, OutOfMemory);
@@ -80,7 +80,10 @@ TEST_F(SimulatedMeterTest, does_not_see_what_was_refused_and_a_device_heap) {
               EXPECT_EQ(simulated_process().set_heap(1, 8_MiB), "");
               const auto usage = meter().end();
               EXPECT_EQ(usage.evidence, Evidence::exact);
-              return usage.devices.empty() && !HasFailure() ? 0 : 1;
+              EXPECT_EQ(usage.devices.size(), 1U);
+              EXPECT_EQ(usage.devices.at(0).peak, Bytes{});
+              EXPECT_EQ(usage.devices.at(0).wanted, 5_GiB);
+              return HasFailure() ? 1 : 0;
             }),
             0);
 }

@@ -63,6 +63,8 @@ TEST(Over, much) { const SimulatedBuffer a{1_GiB}; }
 TEST(Over, second_device) { const SimulatedBuffer a{64_MiB, 1}; }
 GPUTEST_NEEDS(Over, two_devices, gpus(2));
 TEST(Over, two_devices) {}
+GPUTEST_NEEDS(Over, annotated, 64_MiB, keeps(16_MiB));
+TEST(Over, annotated) { const SimulatedBuffer a{128_MiB}; }
 TEST(Over, runs_out) {
   const SimulatedBuffer a{200_MiB};
   try {
@@ -80,6 +82,16 @@ TEST(Leak, after_it) {}
 TEST(Leak, frees_what_another_left) { kept().clear(); }
 GPUTEST_NEEDS(Leak, allowed, keeps(32_MiB));
 TEST(Leak, allowed) { kept().emplace_back(32_MiB); }
+GPUTEST_NEEDS(Leak, replaced, keeps(32_MiB));
+TEST(Leak, replaced) {
+  kept().clear();
+  kept().emplace_back(32_MiB);
+}
+class LeakTogether : public testing::Test {};
+GPUTEST_SUITE_NEEDS(LeakTogether, keeps(32_MiB));
+TEST_F(LeakTogether, first) { kept().emplace_back(32_MiB); }
+TEST_F(LeakTogether, second) {}
+TEST_F(LeakTogether, third) { kept().emplace_back(1_MiB); }
 GPUTEST_NEEDS(Leak, more_than_allowed, keeps(32_MiB));
 TEST(Leak, more_than_allowed) { kept().emplace_back(33_MiB); }
 TEST(Leak, of_a_resource) {
