@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "client/alone.hpp"
 
+#include "client/events.hpp"
+#include "client/wait_status.hpp"
+#include "policy/shell_words.hpp"
+
+#include <gputest/outcome.hpp>
+
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -9,9 +15,7 @@
 #include <cstring>
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,7 +26,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int skipped = 77;
 constexpr std::chrono::seconds for_search{10};
 
 int failure_of_exec(const std::string& program) {
@@ -80,26 +83,26 @@ bool fails_after(const TestCase& test, const std::vector<std::string>& before, C
     }
     std::vector<std::string> command{test.command.front()};
     command.insert(command.end(), test.arguments.begin(), test.arguments.end());
-    std::vector<std::string> variables{"GPUTEST_CASES=" + list_of(cases)};
+    // It is no entry, and what it does is no part of the run's log.
+    std::vector<std::string> variables{"GPUTEST_CASES=" + list_of(cases), "GPUTEST_LOG=off"};
     for (char** entry = environ; *entry != nullptr; ++entry) {
-      if (const std::string assignment{*entry}; assignment.compare(0, 14, "GPUTEST_ENTRY=") != 0) {
+      const std::string assignment{*entry};
+      if (assignment.compare(0, 14, "GPUTEST_ENTRY=") != 0 && assignment.compare(0, 12, "GPUTEST_LOG=") != 0) {
         variables.push_back(assignment);
       }
     }
     ::execve(command.front().c_str(), pointers_to(command).data(), pointers_to(variables).data());
     return EXIT_SUCCESS;
   });
-  const int end = child < 0 ? -1 : static_cast<int>(::syscall(SYS_pidfd_open, child, 0));
-  pollfd ended{end, POLLIN, 0};
+  const platform::Descriptor end{child < 0 ? -1 : static_cast<int>(::syscall(SYS_pidfd_open, child, 0))};
   const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
-  const bool in_time = end >= 0 && left.count() > 0 && ::poll(&ended, 1, static_cast<int>(left.count())) > 0;
-  ::close(end);
+  const bool in_time = end && left.count() > 0 && Events{}.add(end).wait(left);
   if (child > 0 && !in_time) {
     ::kill(child, SIGKILL);
   }
   int status = 0;
   return child > 0 && ::waitpid(child, &status, 0) == child && in_time && status != 0 &&
-         !(WIFEXITED(status) && WEXITSTATUS(status) == skipped);
+         !(WIFEXITED(status) && WEXITSTATUS(status) == skipped_exit_code);
 }
 
 /// The fewest of the cases `before`, found by halving, after which the case still fails. All of them, if it is not seen
@@ -121,27 +124,14 @@ std::vector<std::string> find_culprits(const TestCase& test, std::vector<std::st
   return before;
 }
 
-std::string shell_word(const std::string& word) {
-  constexpr const char* plain = "-_./:=,+@%abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) {
-    return word;
-  }
-  std::string quoted = "'";
-  for (const char character : word) {
-    quoted += character == '\'' ? std::string{"'\\''"} : std::string{character};
-  }
-  return quoted + "'";
-}
-
 std::string command_after(const TestCase& test, std::vector<std::string> before) {
   std::array<char, 4096> folder{};
   before.push_back(test.filter);
-  auto line = "cd " + shell_word(::getcwd(folder.data(), folder.size()) == nullptr ? "." : folder.data()) +
-              " && GPUTEST_CASES=" + shell_word(list_of(before)) + " " + shell_word(test.command.front());
-  for (const auto& argument : test.arguments) {
-    line += " " + shell_word(argument);
-  }
-  return line;
+  std::vector<std::string> command{test.command.front()};
+  command.insert(command.end(), test.arguments.begin(), test.arguments.end());
+  const auto* const here = ::getcwd(folder.data(), folder.size());
+  return policy::shell_words({"cd", here == nullptr ? "." : here}) +
+         " && GPUTEST_CASES=" + policy::shell_words({list_of(before)}) + " " + policy::shell_words(command);
 }
 
 } // namespace
@@ -179,22 +169,6 @@ int run_again_alone(const TestCase& test, const std::vector<std::string>& before
     return EXIT_FAILURE;
   }
   return EXIT_SUCCESS;
-}
-
-int end_as(int status) {
-  if (!WIFSIGNALED(status)) {
-    return WEXITSTATUS(status);
-  }
-  const int signal = WTERMSIG(status);
-  const rlimit no_core{0, 0};
-  ::setrlimit(RLIMIT_CORE, &no_core);
-  std::signal(signal, SIG_DFL); // NOLINT(cert-err33-c)
-  sigset_t set{};
-  ::sigemptyset(&set);
-  ::sigaddset(&set, signal);
-  ::sigprocmask(SIG_UNBLOCK, &set, nullptr);
-  ::kill(::getpid(), signal);
-  return 128 + signal;
 }
 
 } // namespace gputest::client

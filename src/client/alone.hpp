@@ -19,8 +19,4 @@ void say(const std::string& text);
 /// Returns the exit code, or ends this process by the same signal.
 [[nodiscard]] int run_again_alone(const TestCase& test, const std::vector<std::string>& before);
 
-/// Ends as a process did whose waitpid() status this is: by the same signal, without a core file, or with its exit
-/// code.
-[[nodiscard]] int end_as(int status);
-
 } // namespace gputest::client

@@ -2,9 +2,13 @@
 #include "client/client.hpp"
 
 #include "client/alone.hpp"
+#include "client/events.hpp"
 #include "client/keeper.hpp"
 #include "client/run_folder.hpp"
+#include "client/wait_status.hpp"
 #include "platform/worker_message.hpp"
+
+#include <gputest/outcome.hpp>
 
 #include <algorithm>
 #include <array>
@@ -15,7 +19,6 @@
 #include <optional>
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -54,10 +57,7 @@ public:
   [[nodiscard]] bool announce() {
     socket_ = Descriptor{::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)};
     const auto first = "new-" + name_; // a keeper takes a name without a listener for one that was left behind
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    const auto path = "/proc/self/fd/" + std::to_string(run_.folder.number()) + "/" + first;
-    std::memcpy(address.sun_path, path.c_str(), std::min(path.size(), sizeof address.sun_path - 1));
+    const auto address = address_in(run_.folder, first);
     return ::bind(socket_.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 && // NOLINT
            ::listen(socket_.number(), 1) == 0 &&
            ::renameat(run_.folder.number(), first.c_str(), run_.folder.number(), name_.c_str()) == 0;
@@ -82,17 +82,6 @@ private:
   std::string name_;
   Descriptor socket_;
 };
-
-enum class Event { ready, ctest_ended, time_is_over };
-
-Event wait_for(const Descriptor& descriptor, const Descriptor& ctest, milliseconds limit) {
-  std::array<pollfd, 2> events{{{descriptor.number(), POLLIN, 0}, {ctest.number(), POLLIN, 0}}};
-  int ready = 0;
-  do {
-    ready = ::poll(events.data(), events.size(), static_cast<int>(limit.count()));
-  } while (ready < 0 && errno == EINTR);
-  return ready <= 0 ? Event::time_is_over : events[0].revents != 0 ? Event::ready : Event::ctest_ended;
-}
 
 /// Whether there is a keeper for each case, this one included: one is about to be free, if it is not stuck.
 bool has_keeper_to_spare(const RunFolder& run) {
@@ -119,12 +108,15 @@ std::string why_no_worker(const RunFolder& run) {
   return why + ". It shows whether it ends like that by itself";
 }
 
-/// Takes the one start at a time of this run, and starts a keeper, unless somebody else does.
-void start_one(RunFolder& run, const TestCase& test) {
+/// Takes the one start at a time of this run, and starts a keeper, unless somebody else does. Returns why there can be
+/// none; empty: no reason.
+std::string start_one(RunFolder& run, const TestCase& test) {
   Descriptor lock{::openat(run.run.number(), "start", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)};
-  if (lock && ::flock(lock.number(), LOCK_EX | LOCK_NB) == 0) {
-    start_keeper(run, test, std::move(lock));
+  const bool may_start = lock && ::flock(lock.number(), LOCK_EX | LOCK_NB) == 0;
+  if (may_start ? !start_keeper(run, test, std::move(lock)) : !lock) {
+    return std::string{"no worker could be started: "} + ::strerror(errno); // NOLINT: one thread
   }
+  return {};
 }
 
 struct Given {
@@ -141,20 +133,19 @@ Given find_keeper(RunFolder& run, const TestCase& test) {
   const auto begun = Clock::now();
   auto limit = count_marked(run.folder, "keepers") > 0 ? patience(run) : milliseconds{0};
   for (;;) {
-    switch (wait_for(job.socket(), run.ctest, limit)) {
-    case Event::ready:
-      return {job.accept(), std::nullopt};
-    case Event::ctest_ended:
-      return {{}, EXIT_FAILURE};
-    case Event::time_is_over:
-      break;
+    Events events;
+    if (events.add(job.socket()).add(run.ctest).wait(limit)) {
+      return events.is_ready(0) ? Given{job.accept(), std::nullopt} : Given{{}, EXIT_FAILURE};
     }
     if (auto why = contents_of(run.folder, "alone"); !why.empty()) {
       job.withdraw();
       return {{}, become(test, why)};
     }
     if (!has_keeper_to_spare(run) || Clock::now() - begun > longest_trust) {
-      start_one(run, test);
+      if (const auto why = start_one(run, test); !why.empty()) {
+        job.withdraw();
+        return {{}, become(test, why)};
+      }
     }
     limit = patience(run);
   }
@@ -176,24 +167,18 @@ std::vector<std::string> lines_of(const Descriptor& file) {
   return lines;
 }
 
-/// What the end of a worker is called in a message.
-std::string describe(const platform::WorkerMessage& death) {
-  const auto where = death.texts.empty() || death.texts.front().empty() ? "" : " " + death.texts.front();
-  if (WIFSIGNALED(death.code)) {
-    return "by the signal " + std::string{::strsignal(WTERMSIG(death.code))} + where; // NOLINT(concurrency-mt-unsafe)
-  }
-  return "with the exit code " + std::to_string(WEXITSTATUS(death.code)) + where;
-}
+bool does_not_fail(int exit_code) { return exit_code == EXIT_SUCCESS || exit_code == skipped_exit_code; }
 
 int end_of(const TestCase& test, const platform::WorkerMessage& answer, double seconds) {
   if (answer.kind == Kind::refusal) {
     return become(test, answer.texts.empty() ? "its worker did not take it" : answer.texts.front());
   }
   const bool died = answer.kind == Kind::death;
+  const auto how = describe_end(answer.code) + (answer.texts.empty() ? "" : answer.texts.front());
   if (!died && !answer.texts.empty() && !answer.texts.front().empty()) {
     say(test.name + " has left processes running, which nothing ends: " + answer.texts.front());
   }
-  const bool failed = died || (answer.code != EXIT_SUCCESS && answer.code != 77);
+  const bool failed = died || !does_not_fail(answer.code);
   if (!failed) {
     return answer.code;
   }
@@ -202,15 +187,16 @@ int end_of(const TestCase& test, const platform::WorkerMessage& answer, double s
                          seconds >= test.time_limit;
   if (answer.cases_before > 0 && !timed_out && !answer.descriptors.empty()) {
     if (died) {
-      say(test.name + " ended its process " + describe(answer));
+      say(test.name + " ended its process " + how);
     }
     return run_again_alone(test, lines_of(answer.descriptors.front()));
   }
   if (!died) {
     return answer.code;
   }
-  say("failed: " + test.name + " ended its process " + describe(answer));
-  return answer.code == 0 ? EXIT_FAILURE : end_as(answer.code);
+  say("failed: " + test.name + " ended its process " + how);
+  const bool claims_no_failure = WIFEXITED(answer.code) && does_not_fail(WEXITSTATUS(answer.code));
+  return claims_no_failure ? EXIT_FAILURE : end_as(answer.code);
 }
 
 /// Has a worker run the case. nullopt if that ended without beginning it.
@@ -231,12 +217,13 @@ std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
     return become(test, "it could not be handed over");
   }
   platform::WorkerMessage answer;
-  const auto event = wait_for(given.keeper, run.ctest, milliseconds{-1});
-  if (event == Event::ctest_ended) {
+  Events events;
+  events.add(given.keeper).add(run.ctest).wait(for_ever);
+  if (!events.is_ready(0)) { // ctest has ended
     return EXIT_FAILURE;
   }
   if (platform::receive_message(given.keeper.number(), answer) != platform::Received::message) {
-    return is_ready(run.ctest) ? EXIT_FAILURE : become(test, "the keeper of its worker was killed");
+    return is_ready(run.ctest) ? EXIT_FAILURE : become(test, "the gputest-keeper of its worker was killed");
   }
   given.keeper = Descriptor{};
   if (answer.kind == Kind::not_begun) {

@@ -2,6 +2,7 @@
 #include "client/orphan.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <utility>
 
@@ -39,20 +40,26 @@ void close_all_but(std::vector<int> kept) {
 
 } // namespace
 
-bool become_an_orphan(std::vector<int> kept_descriptors) {
+Orphaning become_an_orphan(std::vector<int> kept_descriptors) {
   const pid_t child = ::fork();
-  if (child != 0) {
-    if (child > 0) {
-      ::waitpid(child, nullptr, 0);
+  if (child < 0) {
+    return Orphaning::failed;
+  }
+  if (child > 0) {
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    if (WIFEXITED(status) && WEXITSTATUS(status) != 0) {
+      errno = WEXITSTATUS(status);
+      return Orphaning::failed;
     }
-    return false;
+    return Orphaning::in_caller; // of one that was killed, nobody knows
   }
   ::setsid();
-  if (::fork() != 0) {
-    std::_Exit(EXIT_SUCCESS);
+  if (const pid_t orphan = ::fork(); orphan != 0) {
+    std::_Exit(orphan > 0 ? 0 : errno);
   }
   close_all_but(std::move(kept_descriptors));
-  return true;
+  return Orphaning::in_orphan;
 }
 
 } // namespace gputest::client

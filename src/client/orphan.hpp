@@ -5,9 +5,11 @@
 
 namespace gputest::client {
 
+enum class Orphaning { failed, in_caller, in_orphan };
+
 /// Makes a process that belongs to nobody: CTest ends what is below a test whose time is over, and waits for whoever
-/// has the test's output open. True in the new process, in which only these descriptors are open and the standard
-/// streams are /dev/null; false in the caller.
-[[nodiscard]] bool become_an_orphan(std::vector<int> kept_descriptors);
+/// has the test's output open. Returns in both; in the new process only these descriptors are open, and the standard
+/// streams are /dev/null. `failed`: there is none; errno says why.
+[[nodiscard]] Orphaning become_an_orphan(std::vector<int> kept_descriptors);
 
 } // namespace gputest::client

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "client/run_folder.hpp"
 
+#include "client/events.hpp"
 #include "client/orphan.hpp"
 
 #include <array>
-#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/file.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -108,13 +108,11 @@ void remove_leftovers(const Descriptor& workers) {
 
 /// Leaves a process behind that removes the folder of the run when ctest has ended, however it does.
 void remove_at_its_end(const RunFolder& run) {
-  if (!become_an_orphan({run.ctest.number(), run.workers.number()})) {
+  if (become_an_orphan({run.ctest.number(), run.workers.number()}) != Orphaning::in_orphan) {
     return;
   }
   static_cast<void>(::chdir("/") != 0);
-  pollfd ended{run.ctest.number(), POLLIN, 0};
-  while (::poll(&ended, 1, -1) < 0 && errno == EINTR) {
-  }
+  Events{}.add(run.ctest).wait(for_ever);
   remove_run(run.workers, run.run_name);
   std::_Exit(EXIT_SUCCESS);
 }
@@ -160,6 +158,15 @@ RunFolder open_run_folder(const std::string& identity) {
     found.problem = found.path + " cannot be used: it has to be this user's own, and closed to others (0700)";
   }
   return found;
+}
+
+sockaddr_un address_in(const Descriptor& folder, const std::string& name) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const auto path = "/proc/self/fd/" + std::to_string(folder.number()) + "/" + name;
+  const std::string fitting = path.size() < sizeof address.sun_path ? path : "/proc/self/fd/none/none";
+  std::memcpy(address.sun_path, fitting.c_str(), fitting.size());
+  return address;
 }
 
 std::string contents_of(const Descriptor& folder, const std::string& name) {
@@ -240,11 +247,6 @@ std::size_t count_marked(const Descriptor& folder, const char* name) {
     }
     from = first.l_start + 1;
   }
-}
-
-bool is_ready(const Descriptor& descriptor) {
-  pollfd one{descriptor.number(), POLLIN, 0};
-  return ::poll(&one, 1, 0) > 0;
 }
 
 } // namespace gputest::client

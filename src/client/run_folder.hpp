@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <sys/types.h>
+#include <sys/un.h>
 
 namespace gputest::client {
 
@@ -39,6 +39,9 @@ struct RunFolder {
 /// Finds the ctest above this process, and makes the folders that are missing.
 [[nodiscard]] RunFolder open_run_folder(const std::string& identity);
 
+/// The address of a socket in a folder, by /proc: a path of the folder may be too long. No file's, if the name is.
+[[nodiscard]] sockaddr_un address_in(const Descriptor& folder, const std::string& name);
+
 /// All of a small file in a folder; empty if there is none.
 [[nodiscard]] std::string contents_of(const Descriptor& folder, const std::string& name);
 
@@ -66,8 +69,5 @@ private:
 
 /// How many have marked themselves, this process included.
 [[nodiscard]] std::size_t count_marked(const Descriptor& folder, const char* name);
-
-/// Whether the file descriptor is readable, or its other side is gone.
-[[nodiscard]] bool is_ready(const Descriptor& descriptor);
 
 } // namespace gputest::client

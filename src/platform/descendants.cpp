@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "platform/descendants.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bitset>
 #include <csignal>
@@ -72,8 +73,8 @@ pid_t parent_of(int proc, const char* pid) {
   return parent;
 }
 
-/// Kills the children of the family that are not in it, and adds them. Whether there were any.
-bool kill_children(Family& family, int proc) {
+/// Kills the children of the family that are neither in it nor spared, and adds them. Whether there were any.
+bool kill_children(Family& family, int proc, const pid_t* first_spared, const pid_t* last_spared) {
   alignas(KernelEntry) static std::array<char, 16384> block;
   bool any = false;
   ::lseek(proc, 0, SEEK_SET);
@@ -89,7 +90,7 @@ bool kill_children(Family& family, int proc) {
       at += length;
       const pid_t pid = pid_of(name);
       if (pid > 0 && static_cast<std::size_t>(pid) < family.size() && !has(family, pid) &&
-          has(family, parent_of(proc, name))) {
+          has(family, parent_of(proc, name)) && std::find(first_spared, last_spared, pid) == last_spared) {
         ::kill(pid, SIGKILL);
         family[static_cast<std::size_t>(pid)] = true;
         any = true;
@@ -100,7 +101,7 @@ bool kill_children(Family& family, int proc) {
 
 } // namespace
 
-void end_descendants() noexcept {
+void end_descendants(const pid_t* first_spared, const pid_t* last_spared) noexcept {
   static Family family;
   family.reset();
   family[static_cast<std::size_t>(::getpid())] = true;
@@ -112,7 +113,7 @@ void end_descendants() noexcept {
   // it. Its parent may have gone by then, so such children become this process's own. (SIGSTOP does not keep a fork
   // from being completed later.)
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  while (kill_children(family, proc)) {
+  while (kill_children(family, proc, first_spared, last_spared)) {
   }
   ::close(proc);
 }

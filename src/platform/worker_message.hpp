@@ -16,7 +16,7 @@ struct WorkerMessage {
     job,       ///< client: a case to run. Texts: filter, report, then variables. Descriptors: the standard streams
     verdict,   ///< worker: the case has ended. `code` is its exit code; text: why the worker ends after it, if it does.
                ///< From the keeper the text names processes that the case has left behind
-    refusal,   ///< worker or keeper: the case did not begin, and has to run in a process of its own. Text: why
+    refusal,   ///< worker or keeper: the case has no result here, and has to run in a process of its own. Text: why
     death,     ///< keeper: the worker ended in the case, or at its end. `code` is the status that waitpid() gave
     begun,     ///< worker: the case begins, and what happens from now on is its doing
     not_begun, ///< keeper: the worker has ended without beginning the case, which another one is to run

@@ -169,6 +169,7 @@ TEST_F(Client, fails_a_workers_first_case_without_running_it_again) {
 }
 
 TEST_F(Client, shows_what_a_case_depends_on_if_it_passes_alone) {
+  set("GPUTEST_LOG", path("log"));
   for (const char* const name : {"Plain.a", "Plain.poisons", "Plain.b", "Plain.c", "Plain.fails_if_poisoned"}) {
     add(name);
   }
@@ -183,6 +184,14 @@ TEST_F(Client, shows_what_a_case_depends_on_if_it_passes_alone) {
   const auto command = result.output.substr(at, result.output.find('\n', at) - at);
   const auto repeated = ChildProcess{{"/bin/sh", "-c", command}, environment()}.finish();
   EXPECT_EQ(repeated.exit_code, 1) << command << repeated.out;
+  for (const auto& file : std::filesystem::directory_iterator{path("log")}) {
+    std::ifstream log{file.path()};
+    std::size_t failures = 0;
+    for (std::string line; std::getline(log, line);) {
+      failures += line.find("\"failed\"") != std::string::npos ? 1U : 0U;
+    }
+    EXPECT_EQ(failures, 1U) << "the search for what it depends on is no part of the run";
+  }
 
   set("GPUTEST_DEPENDENCE", "fail");
   results = run();
@@ -221,11 +230,24 @@ TEST_F(Client, does_not_blame_a_case_for_a_crash_that_it_does_not_have_alone) {
   EXPECT_THAT(result.output, HasSubstr("GPUTEST_CASES='Plain.poisons;Plain.crashes_if_poisoned'"));
 }
 
+TEST_F(Client, lets_no_executable_outlive_ctest_that_closes_all_files_before_its_tests) {
+  set("CLOSE_ALL_AND_WAIT_AT", path("started"));
+  ASSERT_EQ(::mkfifo(path("started").c_str(), 0600), 0);
+  add("Plain.a");
+  auto ctest = start_ctest();
+  pid_t worker = 0;
+  std::ifstream{path("started")} >> worker;
+  ctest.kill(SIGKILL);
+  wait_for_end_of(worker);
+}
+
 TEST_F(Client, fails_a_case_that_ends_its_process) {
   for (const char* const name : {"Crash.by_exit_0", "Plain.a", "Crash.by_quick_exit_0", "Crash.by_quick_exit_3"}) {
     add(name, "", {}, "", "FAIL_REGULAR_EXPRESSION \"no such text\"");
   }
+  add("Crash.by_quick_exit_77");
   const auto results = run();
+  EXPECT_EQ(results.at("Crash.by_quick_exit_77").word, "Failed") << results.at("Crash.by_quick_exit_77").output;
   EXPECT_EQ(results.at("Crash.by_exit_0").word, "Failed");
   EXPECT_EQ(results.at("Crash.by_quick_exit_3").word, "Failed");
   EXPECT_EQ(results.at("Plain.a").word, "Passed");
@@ -324,6 +346,18 @@ TEST_F(Client, names_processes_that_a_case_has_left_behind_once) {
   EXPECT_EQ(results.at("Plain.b").processes, results.at("Plain.a").processes);
   EXPECT_THAT(results.at("Plain.b").output, Not(HasSubstr("has left processes")));
   EXPECT_EQ(::kill(std::stoi(orphan), SIGKILL), 0); // it runs
+}
+
+TEST_F(Client, leaves_to_run_what_earlier_cases_have_left_when_a_case_and_its_processes_are_killed) {
+  add("Plain.leaves_a_process_without_a_parent", "leaves");
+  add("Crash.by_abort_beside_a_process_without_a_parent", "crashes");
+  const auto results = run();
+  EXPECT_EQ(results.at("leaves").processes.front(), results.at("crashes").processes.front());
+  const auto orphan_of = [](const std::string& output) {
+    return std::stoi(output.substr(output.find("@orphan ") + 8));
+  };
+  EXPECT_EQ(::kill(orphan_of(results.at("leaves").output), SIGKILL), 0) << "it runs";
+  EXPECT_EQ(::kill(orphan_of(results.at("crashes").output), 0), -1) << "it would keep the case's output open";
 }
 
 TEST_F(Client, runs_a_case_alone_that_closes_files_that_it_has_not_opened) {
@@ -537,7 +571,7 @@ TEST_F(Killed, keeper_takes_its_worker_with_it_and_the_case_runs_alone) {
   ASSERT_EQ(::kill(keeper_, SIGKILL), 0);
   wait_for_end_of(worker_);
   ::kill(orphan_, SIGKILL);
-  ctest_->wait_for_out("the keeper of its worker was killed");
+  ctest_->wait_for_out("the gputest-keeper of its worker was killed");
   end_the_case_that_runs_alone();
   EXPECT_EQ(results_of(ctest_->finish().out).at("Plain.b").word, "Passed");
 }

@@ -8,8 +8,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -22,11 +24,13 @@
 #include <string>
 #include <vector>
 
+#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace gputest::tests {
 namespace {
 
+using testing::HasSubstr;
 using testing::IsEmpty;
 
 namespace fs = std::filesystem;
@@ -138,6 +142,48 @@ protected:
 
   std::set<pid_t> ctests_;
 };
+
+bool forks(const WatchedProcesses::Step& step) {
+#ifdef SYS_fork
+  if (step.call == SYS_fork || step.call == SYS_vfork) {
+    return true;
+  }
+#endif
+  return step.call == SYS_clone || step.call == SYS_clone3;
+}
+
+TEST_F(Steps, of_a_user_without_another_watch_for_a_folder_still_have_one_worker) {
+  for (const char* const name : {"Plain.a", "Plain.b", "Plain.c", "Plain.d"}) {
+    add(name);
+  }
+  const auto outcome = run_watched({}, [](auto& processes, const auto& step, pid_t, Role) {
+    if (step.call == SYS_inotify_init1) {
+      processes.refuse(step, EMFILE);
+    }
+  });
+  EXPECT_THAT(outcome.failed, IsEmpty()) << outcome.out;
+  for (const auto& [name, result] : outcome.results) {
+    EXPECT_EQ(result.processes, outcome.results.at("Plain.a").processes) << name;
+  }
+}
+
+TEST_F(Steps, of_a_user_without_another_process_run_cases_alone_and_say_why) {
+  add("Plain.a");
+  add("Plain.b");
+  for (const auto& [without, why] : {std::pair{Role::client, "no worker could be started: "},
+                                     std::pair{Role::keeper, "no worker could be started: fork: "}}) {
+    const auto outcome = run_watched({}, [&](auto& processes, const auto& step, pid_t, Role role) {
+      if (role == without && forks(step)) {
+        processes.refuse(step, EAGAIN);
+      }
+    });
+    expect_each_once(outcome);
+    EXPECT_THAT(outcome.failed, IsEmpty()) << outcome.out;
+    for (const auto& [name, result] : outcome.results) {
+      EXPECT_THAT(result.output, HasSubstr(name + " runs in a process of its own: " + why + std::strerror(EAGAIN)));
+    }
+  }
+}
 
 /// A process in one of the roles is killed before its `step`-th step in the run, or stopped there for a while.
 struct Point {

@@ -239,7 +239,14 @@ void WatchedProcesses::execute(const Step& step) const {
   seccomp_notif_resp answer{};
   answer.id = step.id;
   answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
-  ::ioctl(listener_, SECCOMP_IOCTL_NOTIF_SEND, &answer); // fails if it was killed meanwhile
+  ::ioctl(listener_, SECCOMP_IOCTL_NOTIF_SEND, &answer); // fails if it was killed or refused
+}
+
+void WatchedProcesses::refuse(const Step& step, int error) const {
+  seccomp_notif_resp answer{};
+  answer.id = step.id;
+  answer.error = -error;
+  ::ioctl(listener_, SECCOMP_IOCTL_NOTIF_SEND, &answer);
 }
 
 } // namespace gputest::tests

@@ -41,8 +41,11 @@ public:
   /// Whether there is one now. Blocks for 20 ms at most.
   [[nodiscard]] bool has_next() const;
 
-  /// Lets the kernel execute it.
+  /// Lets the kernel execute it, unless it was refused.
   void execute(const Step& step) const;
+
+  /// Lets it fail with this errno in place of that.
+  void refuse(const Step& step, int error) const;
 
   /// That of the program.
   [[nodiscard]] pid_t pid() const { return pid_; }

@@ -26,6 +26,18 @@
 
 namespace {
 
+const bool waits_before_its_tests = [] {
+  const char* const fifo = std::getenv("CLOSE_ALL_AND_WAIT_AT");
+  if (fifo != nullptr && std::getenv("GPUTEST_WORKER") != nullptr) {
+    for (int number = 3; number < 1024; ++number) {
+      ::close(number);
+    }
+    std::ofstream{fifo} << ::getpid() << std::endl;
+    ::pause();
+  }
+  return fifo != nullptr;
+}();
+
 // NOLINTBEGIN: what the cases leave to each other is what is tested
 int cases_begun = 0;
 bool is_poisoned = false;
@@ -119,6 +131,7 @@ TEST_F(Crash, by_abort) { std::abort(); }
 TEST_F(Crash, by_exit_0) { std::exit(0); }
 TEST_F(Crash, by_quick_exit_0) { ::_exit(0); }
 TEST_F(Crash, by_quick_exit_3) { ::_exit(3); }
+TEST_F(Crash, by_quick_exit_77) { ::_exit(77); }
 TEST_F(Crash, at_the_end) {
   std::atexit([] { std::abort(); });
   ::chdir("/"); // so it is its process's last
@@ -155,7 +168,7 @@ TEST_F(Changes, processes) {
   }
 }
 
-TEST_F(Plain, leaves_a_process_without_a_parent) {
+void leave_a_process_without_a_parent() {
   int ends[2];
   static_cast<void>(::pipe(ends));
   const pid_t child = ::fork();
@@ -177,6 +190,12 @@ TEST_F(Plain, leaves_a_process_without_a_parent) {
   ::close(ends[0]);
   ::close(ends[1]);
   std::printf("@orphan %d\n", orphan);
+  std::fflush(stdout);
+}
+TEST_F(Plain, leaves_a_process_without_a_parent) { leave_a_process_without_a_parent(); }
+TEST_F(Crash, by_abort_beside_a_process_without_a_parent) {
+  leave_a_process_without_a_parent();
+  std::abort();
 }
 
 /// With the fake driver.
