@@ -8,8 +8,8 @@
 #include "platform/host_name.hpp"
 #include "policy/suite_plan.hpp"
 #include "report/declarations.hpp"
-#include "report/run_summary.hpp"
 #include "report/source_edits.hpp"
+#include "report/test_results.hpp"
 
 #include <gputest/error.hpp>
 

@@ -146,7 +146,11 @@ void TestRun::begin_next_case() noexcept try {
   state_->any_began = false;
   state_->peak.reset();
   state_->knows_peak = true;
+  const bool was_in_entry = in_entry();
   state_->read_entry();
+  if (!was_in_entry && !in_entry()) {
+    meter::RunLog::of_process().close(); // the cases of GPUTEST_CASES, which show a dependence, are no tests of the run
+  }
   meter::RunLog::of_process().configure(settings::of_process().log, state_->name);
 } catch (const std::exception& error) {
   session::tell(error.what());

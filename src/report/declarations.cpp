@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "report/declarations.hpp"
 
-#include "report/run_summary.hpp"
+#include "report/test_results.hpp"
 
 #include <algorithm>
 #include <set>

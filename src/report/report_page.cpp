@@ -3,6 +3,7 @@
 
 #include "report/report_page_html.hpp"
 #include "report/run_summary.hpp"
+#include "report/test_results.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -107,7 +107,7 @@ public:
     } else if (kind == "skip") {
       log_.skips.push_back({entry, test, event.text("reason"), event.text("cause")});
     } else if (kind == "end") {
-      read_end(event, t, pid);
+      read_end(event, t, pid, entry, test);
     } else if (kind == "error" || kind == "out_of_memory" || kind == "leak" || kind == "overuse") {
       log_.problems.push_back({entry, test, kind, event.text(kind == "error" ? "error" : "text")});
     }
@@ -243,7 +243,7 @@ private:
     held_.erase(found);
   }
 
-  void read_end(const Members& event, double t, std::int64_t pid) {
+  void read_end(const Members& event, double t, std::int64_t pid, const std::string& entry, const std::string& test) {
     if (const auto found = held_.find(pid); found != held_.end()) {
       log_.leases[found->second].ended = t;
       log_.leases[found->second].open_ended = false;
@@ -255,6 +255,8 @@ private:
       open.pop_back();
       process.ended = t;
       process.open_ended = false;
+      process.end_entry = entry;
+      process.end_test = test;
       process.exit =
           static_cast<int>(event.number("exit").value_or(128 + (event.number("signal").value_or(0) & 0x7FU)) & 0xFFFFU);
     }

@@ -65,6 +65,8 @@ struct LoggedProcess {
   bool under_a_lease = false;
   std::optional<int> exit;
   LoggedProgram program;
+  std::string end_entry; ///< of a worker: that of its last case; empty: it did not end
+  std::string end_test;  ///< in which it ended; empty: between tests
 };
 
 /// A wait of more than a second.

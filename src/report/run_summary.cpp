@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "report/run_summary.hpp"
+#include "report/test_results.hpp"
 
 #include <fmt/format.h>
 
@@ -11,8 +12,6 @@
 namespace gputest::report {
 
 namespace {
-
-constexpr int skipped_exit = 77;
 
 /// Replaces each `what` by an ellipsis.
 std::string without(std::string text, const std::string& what) {
@@ -26,30 +25,6 @@ std::string without(std::string text, const std::string& what) {
 }
 
 double held(const LoggedLease& lease) { return std::max(0.0, lease.ended - lease.begun); }
-
-/// What processes waited for leases.
-class Waits {
-public:
-  explicit Waits(const RunLog& log) {
-    for (const auto& lease : log.leases) {
-      if (lease.begun > lease.asked) {
-        by_pid_.emplace(lease.pid, std::pair{lease.asked, lease.begun});
-      }
-    }
-  }
-
-  [[nodiscard]] double between(std::int64_t pid, double begin, double end) const {
-    double sum = 0;
-    const auto [first, last] = by_pid_.equal_range(pid);
-    for (auto wait = first; wait != last; ++wait) {
-      sum += std::max(0.0, std::min(end, wait->second.second) - std::max(begin, wait->second.first));
-    }
-    return sum;
-  }
-
-private:
-  std::multimap<std::int64_t, std::pair<double, double>> by_pid_;
-};
 
 /// The share of all memory that was leased or taken by contexts while processes ran, on average.
 double promised(const RunLog& log) {
@@ -79,57 +54,6 @@ std::string in_words(double seconds) {
 }
 
 } // namespace
-
-std::string full_name(const std::string& entry, const std::string& test) {
-  return test.empty() || test == entry ? entry : entry.empty() ? test : entry + ": " + test;
-}
-
-std::vector<TestResult> results_of(const RunLog& log) {
-  std::vector<TestResult> results;
-  std::set<std::string> entries; // with a test of their own
-  std::multimap<std::int64_t, const LoggedTest*> tests;
-  const Waits waits{log};
-  for (const auto& test : log.tests) {
-    entries.insert(test.entry);
-    tests.emplace(test.pid, &test);
-    results.push_back({full_name(test.entry, test.test), test.result,
-                       std::max(0.0, test.seconds - waits.between(test.pid, test.ended - test.seconds, test.ended)),
-                       test.ended});
-  }
-  for (const auto& process : log.processes) {
-    const auto exit = process.exit;
-    if (!process.under_a_lease && entries.count(process.entry) != 0) {
-      const auto [first, last] = tests.equal_range(process.pid);
-      const auto of_process = [&](const auto& each) {
-        return process.begun <= each.second->ended && each.second->ended <= process.ended;
-      };
-      const auto failed = [&](const auto& each) { return of_process(each) && each.second->result == "failed"; };
-      if (exit.value_or(0) != 0 && *exit != skipped_exit && std::any_of(first, last, of_process) &&
-          std::none_of(first, last, failed)) {
-        results.push_back({process.entry + ", after its tests", "failed", -1, process.ended});
-      }
-    }
-    if (process.under_a_lease || entries.count(process.entry) != 0) {
-      continue;
-    }
-    results.push_back({process.entry,
-                       !exit                   ? "unknown"
-                       : *exit == 0            ? "passed"
-                       : *exit == skipped_exit ? "skipped"
-                                               : "failed",
-                       process.open_ended
-                           ? -1
-                           : process.ended - process.begun - waits.between(process.pid, process.begun, process.ended),
-                       process.ended});
-    entries.insert(process.entry);
-  }
-  for (const auto& skip : log.skips) { // of what never had a device
-    if (entries.insert(skip.entry).second) {
-      results.push_back({full_name(skip.entry, skip.test), "skipped", -1, 0});
-    }
-  }
-  return results;
-}
 
 RunSummary summarise(const RunLog& log) {
   RunSummary sums;

@@ -97,6 +97,24 @@ TEST_F(ReportCommand, has_all_tests_of_a_run_though_ctest_moves_to_start_each) {
   }
 }
 
+TEST_F(ReportCommand, counts_each_case_of_a_worker_once_as_ctest_does) {
+  const auto workers = folder_ + "/workers";
+  fs::create_directories(workers);
+  std::ofstream list{workers + "/CTestTestfile.cmake"};
+  for (const std::string name : {"Plain.poisons", "Plain.b", "Plain.fails_if_poisoned", "Crash.by_exit_0", "Plain.c"}) {
+    list << "add_test(" << name << " \"" GPUTEST_CLIENT "\" \"" GPUTEST_CASES "\" \"--gtest_filter=" << name
+         << "\")\nset_tests_properties(" << name << " PROPERTIES ENVIRONMENT \"GPUTEST_TEST=" << name
+         << ";GPUTEST_ENTRY=ctest;GPUTEST_DEFAULT_LOG=Testing/gputest\")\n";
+  }
+  list.close();
+  const auto out = tool_.start_program({GPUTEST_CTEST, "--test-dir", workers, "-j1", "-V"}).finish().out;
+  EXPECT_THAT(out, HasSubstr("80% tests passed, 1 tests failed out of 5"));
+  EXPECT_THAT(out, HasSubstr("dependence: Plain.fails_if_poisoned passed alone"));
+  const auto ended = tool_.run({"report", "--test-dir", workers, "--output", page_});
+  EXPECT_THAT(ended.out, HasSubstr("5 tests: 4 passed, 1 failed, 0 skipped in ")) << ended.err;
+  EXPECT_NE(contents_of(page_).find(R"("failed":[{"n":"Crash.by_exit_0",)"), std::string::npos);
+}
+
 TEST_F(ReportCommand, leaves_out_what_is_no_run_log_and_says_so) {
   const auto logs = folder_ + "/Testing/gputest";
   std::ofstream{logs + "/foreign.jsonl"} << R"({"time":1,"what":"another program's"})"

@@ -5,6 +5,7 @@
 #include "fuzz/fuzzer.hpp"
 #include "report/report_page.hpp"
 #include "report/run_summary.hpp"
+#include "report/test_results.hpp"
 
 #include <gputest/error.hpp>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "report/report_page.hpp"
 #include "report/run_summary.hpp"
+#include "report/test_results.hpp"
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>

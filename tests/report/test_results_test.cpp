@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "report/test_results.hpp"
+
+#include <gmock/gmock.h>
+
+#include <string>
+#include <vector>
+
+namespace gputest::report {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
+
+/// The text of a log, line by line, a second each.
+class Log {
+public:
+  Log& enter(int pid, const std::string& entry, bool under_a_lease = false) {
+    return line(pid, entry, "",
+                R"("event":"enter","devices":[],"under_a_lease":)" + std::string{under_a_lease ? "true" : "false"});
+  }
+  Log& lease(int pid, const std::string& entry, const std::string& test) {
+    return line(pid, entry, test, R"("event":"lease","bytes":1,"devices":[],"waited":0)");
+  }
+  /// A test has given back its lease and ended.
+  Log& ended(int pid, const std::string& entry, const std::string& test, const std::string& result = "passed") {
+    line(pid, entry, test, R"("event":"release","devices":[])");
+    return line(pid, entry, test, R"("event":"test","seconds":0.5,"result":")" + result + '"');
+  }
+  Log& ran(int pid, const std::string& entry, const std::string& test, const std::string& result = "passed") {
+    return lease(pid, entry, test).ended(pid, entry, test, result);
+  }
+  Log& end(int pid, const std::string& entry, int exit, const std::string& test = "") {
+    return line(pid, entry, test, R"("event":"end","exit":)" + std::to_string(exit));
+  }
+
+  /// `<name> <result>` of each.
+  [[nodiscard]] std::vector<std::string> results() const {
+    std::vector<std::string> texts;
+    for (const auto& result : results_of(parse_run_log(text_))) {
+      texts.push_back(result.name + " " + result.result);
+    }
+    return texts;
+  }
+
+private:
+  Log& line(int pid, const std::string& entry, const std::string& test, const std::string& rest) {
+    text_ += R"({"t":)" + std::to_string(++time_) + R"(,"pid":)" + std::to_string(pid) + R"(,"entry":")" + entry +
+             R"(","test":")" + test + "\"," + rest + "}\n";
+    return *this;
+  }
+
+  std::string text_;
+  int time_ = 100;
+};
+
+TEST(TestResults, are_unknown_of_a_case_in_which_its_worker_was_killed) {
+  Log log;
+  log.enter(1, "a").ran(1, "a", "S.a").lease(1, "b", "S.b");
+  EXPECT_THAT(log.results(), ElementsAre("a: S.a passed", "b: S.b unknown"));
+  log.enter(2, "c").ran(2, "c", "S.c").end(2, "c", 0);
+  EXPECT_THAT(log.results(), UnorderedElementsAre("a: S.a passed", "b: S.b unknown", "c: S.c passed"));
+}
+
+TEST(TestResults, are_those_of_the_process_in_which_a_case_ran_once_more) {
+  Log failed;
+  failed.enter(1, "a").ran(1, "a", "S.a").ran(1, "b", "S.b", "failed").end(1, "b", 0);
+  failed.enter(2, "b").ran(2, "b", "S.b").end(2, "b", 0);
+  EXPECT_THAT(failed.results(), ElementsAre("a: S.a passed", "b: S.b passed"));
+  Log crashed;
+  crashed.enter(1, "a").ran(1, "a", "S.a").lease(1, "b", "S.b");
+  crashed.enter(2, "b").ran(2, "b", "S.b").end(2, "b", 0);
+  EXPECT_THAT(crashed.results(), UnorderedElementsAre("a: S.a passed", "b: S.b passed"));
+  Log twice;
+  twice.enter(1, "a").ran(1, "a", "S.a").lease(1, "b", "S.b");
+  twice.enter(2, "b").lease(2, "b", "S.b");
+  EXPECT_THAT(twice.results(), ElementsAre("a: S.a passed", "b: S.b unknown"));
+  Log exited;
+  exited.enter(1, "a").ran(1, "a", "S.a").lease(1, "b", "S.b").end(1, "b", 3, "S.b");
+  EXPECT_THAT(exited.results(), ElementsAre("a: S.a passed", "b: S.b failed"));
+  exited.enter(2, "b").ran(2, "b", "S.b").end(2, "b", 0);
+  EXPECT_THAT(exited.results(), UnorderedElementsAre("a: S.a passed", "b: S.b passed"));
+}
+
+TEST(TestResults, are_those_of_the_last_of_several_attempts) {
+  Log log;
+  log.enter(1, "a").ran(1, "a", "S.a", "failed").ran(1, "a", "S.b").end(1, "a", 1);
+  log.enter(2, "a").ran(2, "a", "S.a").ran(2, "a", "S.b").end(2, "a", 0);
+  EXPECT_THAT(log.results(), ElementsAre("a: S.a passed", "a: S.b passed"));
+  log.enter(3, "a").ran(3, "a", "S.a", "failed").ran(3, "a", "S.b").end(3, "a", 1);
+  EXPECT_THAT(log.results(), ElementsAre("a: S.a failed", "a: S.b passed"));
+  Log without_tests;
+  without_tests.enter(1, "a").end(1, "a", 1).enter(2, "a").end(2, "a", 0);
+  EXPECT_THAT(without_tests.results(), ElementsAre("a passed"));
+  Log after_tests;
+  after_tests.enter(1, "a").ran(1, "a", "S.a").end(1, "a", 1);
+  EXPECT_THAT(after_tests.results(), ElementsAre("a: S.a passed", "a, after its tests failed"));
+  after_tests.enter(2, "a").ran(2, "a", "S.a").end(2, "a", 0);
+  EXPECT_THAT(after_tests.results(), ElementsAre("a: S.a passed"));
+}
+
+TEST(TestResults, are_failures_if_one_process_of_an_attempt_fails) {
+  Log ranks; // under one launcher
+  ranks.enter(1, "a").enter(2, "a", true).enter(3, "a", true);
+  ranks.ended(2, "a", "S.a", "failed").ended(3, "a", "S.a").end(3, "a", 0).end(2, "a", 1).end(1, "a", 1);
+  EXPECT_THAT(ranks.results(), ElementsAre("a: S.a failed"));
+  ranks.enter(4, "a").enter(5, "a", true).ended(5, "a", "S.a").end(5, "a", 0).end(4, "a", 0);
+  EXPECT_THAT(ranks.results(), ElementsAre("a: S.a passed"));
+  Log iterations; // --gtest_repeat
+  iterations.enter(1, "a").ran(1, "a", "S.a", "failed").ran(1, "a", "S.a").end(1, "a", 1);
+  EXPECT_THAT(iterations.results(), ElementsAre("a: S.a failed"));
+}
+
+TEST(TestResults, name_the_entry_that_failed_after_its_tests_by_the_end_of_its_process) {
+  Log worker;
+  worker.enter(1, "a").ran(1, "a", "S.a").ran(1, "b", "S.b").end(1, "b", 1);
+  EXPECT_THAT(worker.results(), ElementsAre("a: S.a passed", "b: S.b passed", "b, after its tests failed"));
+  Log launcher;
+  launcher.enter(1, "a").enter(2, "a", true).ended(2, "a", "S.a").end(2, "a", 1).end(1, "a", 1);
+  EXPECT_THAT(launcher.results(), ElementsAre("a: S.a passed", "a, after its tests failed"));
+}
+
+TEST(TestResults, are_unknown_of_an_entry_whose_launcher_was_killed) {
+  Log log;
+  log.enter(1, "a").lease(1, "a", "").enter(2, "a", true).ended(2, "a", "S.a");
+  EXPECT_THAT(log.results(), ElementsAre("a: S.a passed", "a unknown"));
+}
+
+TEST(TestResults, are_none_of_a_run_in_which_nothing_happened) { EXPECT_THAT(Log{}.results(), IsEmpty()); }
+
+} // namespace
+} // namespace gputest::report
