@@ -12,24 +12,22 @@
 
 namespace gputest::cli {
 
-namespace {
-
-std::vector<std::string> ctest_in(const std::string& folder, std::vector<std::string> options,
-                                  const std::vector<std::string>& of_user) {
-  options.insert(options.begin(), {"ctest", "--test-dir", folder});
-  options.insert(options.end(), of_user.begin(), of_user.end());
-  return options;
-}
-
-} // namespace
-
 CtestApart::CtestApart(const std::string& folder, std::vector<std::string> options)
     : folder_{std::filesystem::absolute(folder).string()}, options_{std::move(options)} {
   std::ofstream{scratch_.path() + "/CTestTestfile.cmake"} << "subdirs([==[" << folder_ << "]==])\n";
 }
 
 std::vector<std::string> CtestApart::command(std::vector<std::string> options) const {
-  return ctest_in(scratch_.path(), std::move(options), options_);
+  options.insert(options.begin(), {"ctest", "--test-dir", scratch_.path()});
+  options.insert(options.end(), options_.begin(), options_.end());
+  return options;
+}
+
+std::vector<std::string> CtestApart::command_in_place(const std::vector<std::string>& options) const {
+  std::vector<std::string> words{"ctest", "--test-dir", folder_};
+  words.insert(words.end(), options_.begin(), options_.end());
+  words.insert(words.end(), options.begin(), options.end());
+  return words;
 }
 
 std::string CtestApart::list() const {
@@ -39,9 +37,8 @@ std::string CtestApart::list() const {
   if (auto output = platform::output_of(in_path)) {
     return *std::move(output);
   }
-  throw Error{
-      "ctest does not list its tests. To see why: " + policy::shell_words(ctest_in(folder_, listing, options_)) +
-      ". Write --test-dir with the folder in which you start ctest"};
+  throw Error{"ctest does not list its tests. To see why: " + policy::shell_words(command_in_place(listing)) +
+              ". Write --test-dir with the folder in which you start ctest"};
 }
 
 } // namespace gputest::cli

@@ -18,6 +18,9 @@ public:
   /// The command that starts ctest, looked for in PATH, with these options before the user's.
   [[nodiscard]] std::vector<std::string> command(std::vector<std::string> options) const;
 
+  /// The command that does so in the tests' own folder, for a person to paste: these options after the user's.
+  [[nodiscard]] std::vector<std::string> command_in_place(const std::vector<std::string>& options) const;
+
   /// What ctest prints of its tests (--show-only=json-v1). Throws Error, with the command that shows why, if it prints
   /// none.
   [[nodiscard]] std::string list() const;

@@ -230,8 +230,8 @@ Examples:
 
 constexpr auto isolate_text =
     R"text(Runs the tests that ctest selects three times: each in a process of its own (GPUTEST_ISOLATION=process), in workers in ctest's order,
-and in workers in a random order. Prints each test whose result is not the same in all of them, with a command that shows why: a test
-that fails after others, or one that passes only after others. ctest runs apart from DIR, so its last log stays as it is.
+and in workers in a random order. Prints each test whose result is not the same in all of them and, where it knows one, a command that
+shows why: of a test that fails after others, and of one that passes only after others. ctest runs apart from DIR, so its last log stays as it is.
 
 Only cases of gpu_discover_tests(... ISOLATION worker) run in workers. What other tests do shows whether they are stable.
 

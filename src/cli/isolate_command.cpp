@@ -2,10 +2,12 @@
 #include "cli/isolate_command.hpp"
 
 #include "cli/ctest_apart.hpp"
+#include "cli/isolate_report.hpp"
 #include "cli/json_text.hpp"
-#include "cli/table.hpp"
+#include "platform/reason.hpp"
 #include "platform/supervised_command.hpp"
 #include "policy/shell_words.hpp"
+#include "report/ctest_suite.hpp"
 #include "report/test_log.hpp"
 
 #include <gputest/error.hpp>
@@ -14,6 +16,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -21,6 +24,7 @@
 #include <map>
 #include <set>
 #include <sstream>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -30,19 +34,10 @@ namespace {
 
 constexpr int some_tests_failed = 8; // ctest's exit code
 
-/// One run of the suite.
-struct SuiteRun {
-  std::string name;
-  std::map<std::string, std::string> results; ///< by tests: `passed`, `failed`, `skipped`
-  double seconds = 0;
-};
-
-/// What the runs show together.
-struct Comparison {
-  std::vector<SuiteRun> runs;
-  std::vector<std::string> differ;             ///< tests
-  std::map<std::string, std::string> commands; ///< by tests: what shows a dependence
-};
+/// How the cases of workers run, whatever the shell of this command says of it.
+using RunSettings = std::array<const char*, 2>;
+constexpr RunSettings in_processes{"GPUTEST_ISOLATION=process", "GPUTEST_DEPENDENCE=show"};
+constexpr RunSettings in_workers{"GPUTEST_ISOLATION=worker", "GPUTEST_DEPENDENCE=fail"};
 
 std::string contents_of(const std::string& path) {
   std::ifstream file{path};
@@ -50,13 +45,22 @@ std::string contents_of(const std::string& path) {
 }
 
 /// How many tests run in workers.
-std::size_t tests_in_workers(const std::string& list) {
-  const auto document = nlohmann::json::parse(list, nullptr, false);
-  const auto tests = document.value("tests", nlohmann::json::array());
-  return static_cast<std::size_t>(std::count_if(tests.begin(), tests.end(), [](const nlohmann::json& test) {
-    const auto command = test.value("command", std::vector<std::string>{});
-    return !command.empty() && std::filesystem::path{command.front()}.filename() == "gputest-client";
-  }));
+std::size_t tests_in_workers(const report::CtestSuite& suite) {
+  const auto runs_in_worker = [](const std::vector<std::string>& command) {
+    return command.size() > 1 && std::filesystem::path{command.front()}.filename() == "gputest-client" &&
+           command[1].rfind("--alone=", 0) != 0; // with which it runs in a process of its own
+  };
+  return static_cast<std::size_t>(std::count_if(suite.commands.begin(), suite.commands.end(), runs_in_worker));
+}
+
+/// A regular expression of CMake's that matches this text alone.
+std::string regex_of(const std::string& text) {
+  std::string regex = "^";
+  for (const char character : text) {
+    regex += std::string_view{R"(.[]^$*+?()|\)"}.find(character) == std::string_view::npos ? "" : "\\";
+    regex += character;
+  }
+  return regex + "$";
 }
 
 /// Of ctest's lines `<number>:<name>`.
@@ -84,11 +88,22 @@ void find_commands(const std::string& log, std::map<std::string, std::string>& c
   }
 }
 
-SuiteRun run_suite(const IsolateArguments& arguments, std::string name, const std::string& setting,
+/// For a shell: ctest with these settings, and these options after the user's.
+std::string command_line(const CtestApart& ctest, std::vector<std::string> settings,
+                         const std::vector<std::string>& options) {
+  auto words = std::move(settings);
+  const auto command = ctest.command_in_place(options);
+  words.insert(words.end(), command.begin(), command.end());
+  return policy::shell_words(words);
+}
+
+SuiteRun run_suite(const IsolateArguments& arguments, std::string name, const RunSettings& settings,
                    const std::vector<std::string>& options, std::map<std::string, std::string>& commands) {
   const CtestApart ctest{arguments.folder, arguments.ctest_options};
   const auto output = ctest.path() + "/output";
-  std::vector<std::string> command{"/usr/bin/env", setting, "sh", "-c", R"(exec "$@" >"$0" 2>&1 </dev/null)", output};
+  std::vector<std::string> command{"/usr/bin/env"};
+  command.insert(command.end(), settings.begin(), settings.end());
+  command.insert(command.end(), {"sh", "-c", R"(exec "$@" >"$0" 2>&1 </dev/null)", output});
   const auto words = ctest.command(options);
   command.insert(command.end(), words.begin(), words.end());
 
@@ -96,10 +111,13 @@ SuiteRun run_suite(const IsolateArguments& arguments, std::string name, const st
   const auto end = platform::run_supervised(std::move(command));
   platform::unblock_signals(); // what ended ctest may be meant for this process, too
   SuiteRun run{std::move(name), {}, std::chrono::duration<double>{std::chrono::steady_clock::now() - begin}.count()};
-  if (end.error != 0 || end.signal != 0 || (end.status != 0 && end.status != some_tests_failed)) {
+  if (end.error != 0) {
+    throw Error{"ctest cannot be started: " + platform::reason(end.error)};
+  }
+  if (end.signal != 0 || (end.status != 0 && end.status != some_tests_failed)) {
     throw Error{fmt::format("ctest ended with {} {} and this output:\n{}To see it again: {}",
                             end.signal != 0 ? "signal" : "exit code", end.signal != 0 ? end.signal : end.status,
-                            contents_of(output), policy::shell_words(words))};
+                            contents_of(output), command_line(ctest, {settings.begin(), settings.end()}, options))};
   }
   const auto log = contents_of(ctest.logs() + "/LastTest.log");
   const auto failed = failed_tests(ctest.logs());
@@ -120,119 +138,43 @@ void wait_for_the_next_second() {
   std::this_thread::sleep_until(time_point_cast<seconds>(now) + seconds{1});
 }
 
-std::string result_in(const SuiteRun& run, const std::string& test) {
-  const auto found = run.results.find(test);
-  return found == run.results.end() ? "not run" : found->second;
-}
-
-std::size_t count(const SuiteRun& run, const std::string& result) {
-  return static_cast<std::size_t>(std::count_if(run.results.begin(), run.results.end(),
-                                                [&](const auto& of_test) { return of_test.second == result; }));
-}
-
-std::vector<std::string> tests_that_differ(const std::vector<SuiteRun>& runs) {
-  std::set<std::string> names;
-  for (const auto& run : runs) {
-    for (const auto& [test, result] : run.results) {
-      if (std::any_of(runs.begin(), runs.end(), [&, &name = test, &of_test = result](const SuiteRun& other) {
-            return result_in(other, name) != of_test;
-          })) {
-        names.insert(test);
-      }
-    }
-  }
-  return {names.begin(), names.end()};
-}
-
-std::string to_text(const Comparison& compared, std::size_t in_workers) {
-  Table runs{{{"RUN"},
-              {"PASSED", Align::right},
-              {"FAILED", Align::right},
-              {"SKIPPED", Align::right},
-              {"SECONDS", Align::right}}};
-  for (const auto& run : compared.runs) {
-    runs.add_row({run.name, std::to_string(count(run, "passed")), std::to_string(count(run, "failed")),
-                  std::to_string(count(run, "skipped")), fmt::format("{:.1f}", run.seconds)});
-  }
-  auto text = runs.to_string() + "\n";
-  if (compared.differ.empty()) {
-    return text + fmt::format("No result differs; {} tests run in workers.\n", in_workers);
-  }
-  std::vector<Table::Column> columns{{"RESULTS DIFFER"}};
-  for (const auto& run : compared.runs) {
-    columns.push_back({run.name});
-  }
-  Table tests{columns};
+/// Of tests that fail in processes of their own and pass in a worker, the commands that show it.
+std::map<std::string, std::string> commands_alone(const Comparison& compared, const CtestApart& ctest) {
+  std::map<std::string, std::string> commands;
   for (const auto& test : compared.differ) {
-    std::vector<std::string> cells{test};
-    for (const auto& run : compared.runs) {
-      cells.push_back(result_in(run, test));
-    }
-    tests.add_row(std::move(cells));
-  }
-  text += tests.to_string();
-  for (const auto& [test, command] : compared.commands) {
-    text += fmt::format("\n{} fails after other cases in one process. To see it:\n  {}\n", test, command);
-  }
-  const auto& alone = compared.runs.front();
-  for (const auto& test : compared.differ) {
-    if (result_in(alone, test) == "failed") {
-      text += fmt::format("\n{} fails in a process of its own, and passes after other cases: it needs what they leave. "
-                          "To see it:\n  GPUTEST_ISOLATION=process ctest -R '^{}$' -V\n",
-                          test, test);
+    const bool passes = std::any_of(compared.runs.begin(), compared.runs.end(),
+                                    [&](const SuiteRun& run) { return result_in(run, test) == "passed"; });
+    if (passes && result_in(compared.runs.front(), test) == "failed") {
+      commands[test] = command_line(ctest, {in_processes.front()}, {"-R", regex_of(test), "-V"});
     }
   }
-  return text;
-}
-
-nlohmann::ordered_json to_json(const Comparison& compared) {
-  nlohmann::ordered_json document;
-  document["version"] = json_version;
-  document["runs"] = nlohmann::ordered_json::array();
-  for (const auto& run : compared.runs) {
-    document["runs"].push_back({{"name", run.name},
-                                {"passed", count(run, "passed")},
-                                {"failed", count(run, "failed")},
-                                {"skipped", count(run, "skipped")},
-                                {"s", run.seconds}});
-  }
-  document["differ"] = nlohmann::ordered_json::array();
-  for (const auto& test : compared.differ) {
-    nlohmann::ordered_json results;
-    for (const auto& run : compared.runs) {
-      results.push_back(result_in(run, test));
-    }
-    const auto command = compared.commands.find(test);
-    document["differ"].push_back({{"name", test},
-                                  {"results", std::move(results)},
-                                  {"command", command == compared.commands.end() ? "" : command->second}});
-  }
-  return document;
+  return commands;
 }
 
 } // namespace
 
 ExitCode isolate_command(const IsolateArguments& arguments) {
-  const auto in_workers = tests_in_workers(CtestApart{arguments.folder, arguments.ctest_options}.list());
-  if (in_workers == 0) {
+  const CtestApart ctest{arguments.folder, arguments.ctest_options};
+  const auto count_in_workers = tests_in_workers(report::parse_ctest_suite(ctest.list(), {}));
+  if (count_in_workers == 0) {
     throw Error{"no test in " + arguments.folder +
                 " runs in a worker, so there is nothing to compare. Write --test-dir with the folder in which you "
                 "start ctest, and ISOLATION worker in its gpu_discover_tests()"};
   }
-  const std::string dependence_fails = "GPUTEST_DEPENDENCE=fail";
   Comparison compared;
-  const auto run = [&](std::string name, const std::string& setting, const std::vector<std::string>& options) {
+  const auto run = [&](std::string name, const RunSettings& settings, const std::vector<std::string>& options) {
     fmt::print(stderr, "gputest: run {} of {}: {}\n", compared.runs.size() + 1, arguments.shuffles + 2, name);
-    compared.runs.push_back(run_suite(arguments, std::move(name), setting, options, compared.commands));
+    compared.runs.push_back(run_suite(arguments, std::move(name), settings, options, compared.spoiled));
   };
-  run("a process each", "GPUTEST_ISOLATION=process", {});
-  run("workers", dependence_fails, {});
+  run("a process each", in_processes, {});
+  run("workers", in_workers, {});
   for (std::size_t i = 1; i <= arguments.shuffles; ++i) {
     wait_for_the_next_second();
-    run(arguments.shuffles == 1 ? "shuffled" : fmt::format("shuffled {}", i), dependence_fails, {"--schedule-random"});
+    run(arguments.shuffles == 1 ? "shuffled" : fmt::format("shuffled {}", i), in_workers, {"--schedule-random"});
   }
   compared.differ = tests_that_differ(compared.runs);
-  fmt::print("{}", arguments.json ? json_text(to_json(compared)) : to_text(compared, in_workers));
+  compared.dependent = commands_alone(compared, ctest);
+  fmt::print("{}", arguments.json ? json_text(to_json(compared)) : to_text(compared, count_in_workers));
   return compared.differ.empty() ? ExitCode::done : ExitCode::check_failed;
 }
 

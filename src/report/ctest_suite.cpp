@@ -160,6 +160,7 @@ CtestSuite parse_ctest_suite(const std::string& text, const TestLog& log) try {
       ++suite.measured;
     }
     suite.tests.push_back(std::move(test));
+    suite.commands.push_back(entry.value("command", std::vector<std::string>{}));
     properties.push_back(own);
   }
   read_order(suite.tests, properties);

@@ -13,8 +13,9 @@ namespace gputest::report {
 /// The entries that ctest would run, and what is known of their times.
 struct CtestSuite {
   std::vector<policy::PlannedTest> tests;
-  std::size_t measured = 0;              ///< how many of them have run before
-  policy::PlannedSeconds assumed_time{}; ///< of the others: the mean of those that have, or a second
+  std::size_t measured = 0;                       ///< how many of them have run before
+  policy::PlannedSeconds assumed_time{};          ///< of the others: the mean of those that have, or a second
+  std::vector<std::vector<std::string>> commands; ///< by position of the test; empty: there is no such program
 };
 
 /// Reads what `ctest --show-only=json-v1` prints. Times are those of the log. What an entry asks of the

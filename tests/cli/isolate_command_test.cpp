@@ -19,10 +19,11 @@ using testing::StartsWith;
 /// A folder in which ctest knows cases of one executable, which run in workers.
 class IsolateCommand : public ::testing::Test {
 protected:
-  void add(const std::string& name, const std::string& client = GPUTEST_CLIENT, const std::string& filter = "") const {
+  void add(const std::string& name, const std::string& client = GPUTEST_CLIENT, const std::string& filter = "",
+           const std::string& option = "") const {
     std::ofstream{folder_ + "/CTestTestfile.cmake", std::ios::app}
-        << "add_test([=[" << name << "]=] \"" << client
-        << "\" \"" GPUTEST_CASES "\" \"--gtest_filter=" << (filter.empty() ? name : filter)
+        << "add_test([=[" << name << "]=] \"" << client << "\" " << option
+        << " \"" GPUTEST_CASES "\" \"--gtest_filter=" << (filter.empty() ? name : filter)
         << "\")\nset_tests_properties([=[" << name
         << "]=] PROPERTIES ENVIRONMENT \"GPUTEST_ENTRY=ctest;GPUTEST_TEST=" << name << "\" SKIP_RETURN_CODE 77)\n";
   }
@@ -71,6 +72,26 @@ TEST_F(IsolateCommand, finds_what_passes_only_after_others) {
   EXPECT_EQ(differ[0]["results"], nlohmann::json::parse(R"(["failed", "passed"])"));
 }
 
+TEST_F(IsolateCommand, compares_processes_with_workers_whatever_the_shell_says) {
+  add("Plain.a");
+  add("Plain.needs_an_earlier_case");
+  tool_.set("GPUTEST_ISOLATION", "process");
+  EXPECT_EQ(isolate({"--shuffles", "0"}).exit_code, 1);
+}
+
+TEST_F(IsolateCommand, shows_a_command_that_runs_the_test_as_it_did_and_no_other) {
+  add("Plain.a");
+  add("it's (a+b)|[c]", GPUTEST_CLIENT, "Plain.needs_an_earlier_case");
+  add("it's (aab)|c", GPUTEST_CLIENT, "Plain.b");
+  const auto differ = json_of({"--shuffles", "0", "--", "-j1"})["differ"];
+  ASSERT_EQ(differ.size(), 1U) << differ;
+  const auto command = differ[0]["command"].get<std::string>();
+  EXPECT_THAT(command, HasSubstr(" -j1 "));
+  const auto shown = tool_.start_program({"/bin/sh", "-c", command}).finish();
+  EXPECT_THAT(shown.out, HasSubstr("0% tests passed, 1 tests failed out of 1")) << command << shown.err;
+  EXPECT_THAT(isolate({"--shuffles", "0", "--", "-j1"}).out, HasSubstr("To see it:\n  " + command + "\n"));
+}
+
 TEST_F(IsolateCommand, finds_what_fails_only_after_others_and_the_command_that_shows_it) {
   add("Plain.poisons");
   add("Plain.b");
@@ -108,6 +129,14 @@ TEST_F(IsolateCommand, hands_options_to_ctest_and_leaves_its_last_log_alone) {
   std::string line;
   std::getline(log, line);
   EXPECT_EQ(line, "1:other");
+}
+
+TEST_F(IsolateCommand, does_not_count_what_runs_alone_as_tests_in_workers) {
+  add("Plain.a", GPUTEST_CLIENT, "", "[[--alone=it is large]]");
+  EXPECT_THAT(isolate({"--shuffles", "0"}).err, HasSubstr("runs in a worker, so there is nothing to compare"));
+  add("Plain.b");
+  add("Plain.c");
+  EXPECT_THAT(isolate({"--shuffles", "0"}).out, HasSubstr("No result differs; 2 tests run in workers."));
 }
 
 TEST_F(IsolateCommand, says_what_to_do_where_there_is_nothing_to_compare) {

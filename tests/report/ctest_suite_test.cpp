@@ -45,6 +45,18 @@ TEST(CtestSuite, an_entry_of_gputest_has_its_request) {
   EXPECT_FALSE(suite.tests[1].request);
 }
 
+TEST(CtestSuite, a_test_has_its_command_if_there_is_such_a_program) {
+  auto missing = entry("missing");
+  missing.erase("command");
+  const auto suite = suite_of({{{"name", "t"}, {"command", {"/bin/t", "-x"}}}, missing});
+  EXPECT_EQ(suite.commands.at(0), (std::vector<std::string>{"/bin/t", "-x"}));
+  EXPECT_TRUE(suite.commands.at(1).empty());
+  EXPECT_NE(tests::message_of<Error>([] {
+              static_cast<void>(suite_of({{{"name", "t"}, {"command", 3}}}));
+            }).find("the list of tests that ctest prints cannot be read"),
+            std::string::npos);
+}
+
 TEST(CtestSuite, what_a_test_was_admitted_with_beats_what_cmake_says) {
   LoggedTest logged;
   logged.admitted = Request{5_GiB};
