@@ -3,6 +3,7 @@
 
 #include "cli/json_text.hpp"
 #include "cli/report_command.hpp"
+#include "cli/source_files.hpp"
 #include "cli/table.hpp"
 #include "platform/file_stamp.hpp"
 #include "platform/host_name.hpp"
@@ -18,9 +19,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <set>
 #include <string_view>
@@ -30,57 +28,8 @@ namespace gputest::cli {
 
 namespace {
 
-namespace fs = std::filesystem;
 using report::Declaration;
 using Verdict = Declaration::Verdict;
-
-std::string contents_of(const fs::path& path) {
-  std::ifstream file{path, std::ios::binary};
-  return {std::istreambuf_iterator<char>{file}, {}};
-}
-
-/// The source folder for which CMake has configured `build`; empty if it has not.
-std::string source_of(const std::string& build) {
-  std::ifstream cache{build + "/CMakeCache.txt"};
-  const std::string key = "CMAKE_HOME_DIRECTORY:INTERNAL=";
-  for (std::string line; std::getline(cache, line);) {
-    if (line.compare(0, key.size(), key) == 0) {
-      return line.substr(key.size());
-    }
-  }
-  return "";
-}
-
-/// The sources in which tests can say what they need. Build trees and hidden folders are left out.
-std::vector<report::SourceFile> sources_in(const std::string& folder) {
-  static const std::set<std::string> endings{".c", ".cc", ".cpp", ".cxx", ".cu", ".cuh",
-                                             ".h", ".hh", ".hpp", ".hxx", ".inl"};
-  constexpr std::uintmax_t largest = 4U << 20U;
-  std::vector<report::SourceFile> files;
-  if (folder.empty()) {
-    return files;
-  }
-  std::error_code error;
-  for (fs::recursive_directory_iterator entry{folder, fs::directory_options::skip_permission_denied, error}, end;
-       !error && entry != end; entry.increment(error)) {
-    const auto& path = entry->path();
-    if (entry->is_directory(error)) {
-      if (path.filename().string().front() == '.' || fs::exists(path / "CMakeCache.txt", error)) {
-        entry.disable_recursion_pending();
-      }
-      continue;
-    }
-    const bool is_source = endings.count(path.extension().string()) != 0 || path.filename() == "CMakeLists.txt";
-    if (is_source && entry->is_regular_file(error) && entry->file_size(error) <= largest) {
-      auto text = contents_of(path);
-      if (text.find("GPUTEST_") != std::string::npos || text.find("gpu_add_test") != std::string::npos) {
-        files.push_back({path.string(), std::move(text)});
-      }
-    }
-  }
-  std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
-  return files;
-}
 
 std::string_view name_of(Verdict verdict) {
   switch (verdict) {
@@ -190,34 +139,6 @@ void print_edits(const std::vector<report::SourceEdit>& edits, bool applied) {
                  edit.after);
     } else {
       fmt::print("\n{}{}: write {} in place of {} ({})\n", where, edit.name, edit.after, edit.before, edit.why_not);
-    }
-  }
-}
-
-bool write_text(const std::string& path, const std::string& text) {
-  std::ofstream out{path, std::ios::binary | std::ios::trunc};
-  out << text;
-  out.close();
-  return static_cast<bool>(out);
-}
-
-/// Writes into the files themselves: owner, mode and links stay.
-void apply(const std::vector<report::SourceFile>& files, const std::vector<report::SourceEdit>& edits) {
-  for (const auto& file : files) {
-    const auto text = report::apply_edits(file, edits);
-    if (text == file.text) {
-      continue;
-    }
-    const auto may_write = fs::perms::owner_write | fs::perms::group_write | fs::perms::others_write;
-    const bool writable = (fs::status(file.path).permissions() & may_write) != fs::perms::none;
-    if (!writable || contents_of(file.path) != file.text) {
-      throw Error{file.path + " cannot be changed: it " +
-                  (writable ? "has changed meanwhile" : "must not be written to (chmod u+w)") +
-                  ". Nothing of it was changed"};
-    }
-    if (!write_text(file.path, text)) {
-      write_text(file.path, file.text);
-      throw Error{file.path + " cannot be changed: writing it failed. It has its old text, if that could be written"};
     }
   }
 }
@@ -345,7 +266,7 @@ ExitCode classify_command(const ClassifyArguments& arguments) {
   const auto edits = report::find_edits(declarations, files);
   const auto saving = saving_of(logs.front().log, declarations);
   if (arguments.apply) {
-    apply(files, edits);
+    change_sources(files, edits);
   }
   if (arguments.json) {
     fmt::print("{}", json_text(to_json(declarations, edits, saving)));

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -199,6 +200,65 @@ TEST_F(ClassifyCommand, writes_through_a_hard_link) {
   static_cast<void>(classify({"--apply"}));
   EXPECT_EQ(fs::hard_link_count(source_ + "/sort.cpp"), 2U);
   EXPECT_EQ(read("sort.cpp"), "GPUTEST_NEEDS(Sort, keys, 3328_MiB);\n");
+}
+
+TEST_F(ClassifyCommand, changes_no_file_if_one_of_them_cannot_be_changed) {
+  ran("sort", "Sort.keys", 2 * gib, 3 * gib);
+  ran("sort", "Join.big", 2 * gib, 3 * gib);
+  write("a.cpp", "GPUTEST_NEEDS(Sort, keys, 2_GiB);\n");
+  write("b.cpp", "GPUTEST_NEEDS(Join, big, 2_GiB);\n");
+  fs::permissions(source_ + "/b.cpp", fs::perms::owner_read);
+  EXPECT_THAT(classify({"--apply"}).err,
+              HasSubstr("b.cpp cannot be changed: it must not be written to (chmod u+w). No"));
+  EXPECT_EQ(read("a.cpp"), "GPUTEST_NEEDS(Sort, keys, 2_GiB);\n");
+  fs::permissions(source_ + "/b.cpp", fs::perms::owner_all);
+  write("b.cpp.before-gputest", "the text before a kill");
+  EXPECT_THAT(classify({"--apply"}).err, HasSubstr("an earlier change of it was interrupted"));
+  EXPECT_EQ(read("a.cpp"), "GPUTEST_NEEDS(Sort, keys, 2_GiB);\n");
+  fs::remove(source_ + "/b.cpp.before-gputest");
+  EXPECT_EQ(classify({"--apply"}).exit_code, 0);
+  EXPECT_EQ(read("a.cpp") + read("b.cpp"),
+            "GPUTEST_NEEDS(Sort, keys, 3328_MiB);\nGPUTEST_NEEDS(Join, big, 3328_MiB);\n");
+  EXPECT_FALSE(fs::exists(source_ + "/b.cpp.before-gputest"));
+}
+
+/// Two sources, of which the second cannot grow by a byte.
+class ClassifyCommandWithFullDisk : public ClassifyCommand {
+protected:
+  ClassifyCommandWithFullDisk() {
+    ran("sort", "Sort.keys", 2 * gib, 3 * gib);
+    ran("sort", "Join.big", 2 * gib, 3 * gib);
+    write("a.cpp", "GPUTEST_NEEDS(Sort, keys, 2_GiB);\n");
+    second_.resize(block, '/');
+    write("b.cpp", second_);
+  }
+
+  /// `action` is what a shell does when a file would become larger than a block.
+  [[nodiscard]] tests::Ended apply(const std::string& action) {
+    log_.flush();
+    return tool_
+        .start_program({"/bin/bash", "-c", action + R"(ulimit -f 1; exec "$@")", "-", Tool::path(), "classify", "--log",
+                        path_, "--source", source_, "--apply"})
+        .finish();
+  }
+
+  static constexpr std::size_t block = 1024;
+  std::string second_ = "GPUTEST_NEEDS(Join, big, 2_GiB);\n//";
+};
+
+TEST_F(ClassifyCommandWithFullDisk, says_what_it_has_changed_if_it_cannot_change_all) {
+  const auto ended = apply("trap '' XFSZ; ");
+  EXPECT_THAT(ended.err, HasSubstr("b.cpp cannot be written: File too large. It has its old text. Changed before it: " +
+                                   source_ + "/a.cpp"));
+  EXPECT_EQ(read("a.cpp"), "GPUTEST_NEEDS(Sort, keys, 3328_MiB);\n");
+  EXPECT_EQ(read("b.cpp"), second_);
+  EXPECT_FALSE(fs::exists(source_ + "/b.cpp.before-gputest"));
+}
+
+TEST_F(ClassifyCommandWithFullDisk, keeps_the_old_text_of_a_file_that_it_is_killed_in) {
+  EXPECT_EQ(apply("").signal, SIGXFSZ);
+  EXPECT_NE(read("b.cpp"), second_);
+  EXPECT_EQ(read("b.cpp.before-gputest"), second_);
 }
 
 TEST_F(ClassifyCommand, fails_a_check_only_if_a_test_uses_more_than_it_declares) {
