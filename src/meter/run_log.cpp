@@ -38,21 +38,6 @@ std::string name_for(std::uint64_t start_time, pid_t pid) {
   return prefix + boot() + "-" + std::to_string(start_time) + "-" + std::to_string(pid) + suffix;
 }
 
-/// The number of jobs, as the words say that gave the run mode; nullopt if none does.
-std::optional<std::uint64_t> jobs_of(const policy::RunModeFinding& finding) {
-  if (finding.mode == policy::RunMode::serial) {
-    return 1;
-  }
-  constexpr const char* digits = "0123456789";
-  const auto last = finding.because.find_last_of(digits);
-  if (finding.mode != policy::RunMode::parallel || last == std::string::npos) {
-    return std::nullopt;
-  }
-  const auto before = finding.because.find_last_not_of(digits, last);
-  const auto number = finding.because.substr(before + 1, last - before);
-  return number.size() > 6 ? std::nullopt : std::optional<std::uint64_t>{std::stoull(number)};
-}
-
 std::string program_name() {
   return std::filesystem::path{platform::executable_of(platform::own_pid()).value_or("")}.filename().string();
 }
@@ -76,8 +61,8 @@ JsonObject run_details(const std::optional<platform::RunningCtest>& ctest) {
         .number("ctest_start", ctest->start_time)
         .text("folder", ctest->folder)
         .text("run_mode", finding.because);
-    if (const auto jobs = jobs_of(finding)) {
-      details.number("jobs", *jobs);
+    if (finding.jobs) {
+      details.number("jobs", *finding.jobs);
     }
   }
   return details;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <cstdlib>
 #include <string_view>
 
@@ -87,9 +88,15 @@ bool has_attached_value(std::string_view argument, std::string_view option) {
          (argument[option.size()] == '=' || argument[option.size()] == ' ');
 }
 
+Level level_of_number(long number) {
+  if (number == 1)
+    return {Level::one, 1U};
+  return {Level::several, number <= INT_MAX ? std::optional{static_cast<unsigned>(number)} : std::nullopt};
+}
+
 Level level_of_value(const std::string& value, CtestRules rules) {
   if (value.empty())
-    return rules < CtestRules::v3_29 ? Level::one : Level::several;
+    return level_without_number(rules);
   return level_of(value, rules);
 }
 
@@ -99,12 +106,12 @@ std::optional<Level> level_of_attached(const std::string& argument, CtestRules r
     if (rules < CtestRules::v4_0 || !has_attached_value(argument, option))
       continue;
     const std::string value = argument.substr(option.size() + 1);
-    return value.empty() ? Level::refused : level_of(value, rules);
+    return value.empty() ? Level{Level::refused} : level_of(value, rules);
   }
   if (starts_with(argument, "-j"))
     return level_of(argument.substr(2), rules);
   if (rules == CtestRules::v3_30 && has_attached_value(argument, "--parallel"))
-    return Level::refused;
+    return Level{Level::refused};
   return std::nullopt;
 }
 
@@ -146,17 +153,21 @@ std::optional<CtestRules> rules_of(const std::string& version) {
   return CtestRules::v3_25;
 }
 
+Level level_without_number(CtestRules rules) {
+  return rules < CtestRules::v3_29 ? Level{Level::one, 1U} : Level{Level::several};
+}
+
 Level level_of(const std::string& number, CtestRules rules) {
   char* end = nullptr;
   errno = 0;
   const long value = std::strtol(number.c_str(), &end, 10);
   // As atoi() does, which makes any number of one that is too big.
   if (rules < CtestRules::v3_29)
-    return static_cast<int>(value) > 1 ? Level::several : Level::one;
+    return level_of_number(static_cast<int>(value) > 1 ? static_cast<int>(value) : 1);
   const bool negative = number.find('-') != std::string::npos;
   if (errno != 0 || end == number.c_str() || *end != '\0' || negative)
-    return Level::refused;
-  return value == 1 ? Level::one : Level::several; // 0 sets no bound
+    return {Level::refused};
+  return value == 0 ? Level{Level::several} : level_of_number(value); // 0 sets no bound
 }
 
 Level level_of_preset(const std::string& jobs, CtestRules rules) {

@@ -20,11 +20,18 @@ enum class CtestRules {
 [[nodiscard]] std::optional<CtestRules> rules_of(const std::string& version);
 
 /// What a number of jobs comes to.
-enum class Level {
-  one,     ///< one test at a time
-  several, ///< more than one at a time
-  refused, ///< not a number for these rules
+struct Level {
+  enum Kind {
+    one,     ///< one test at a time
+    several, ///< more than one at a time
+    refused, ///< not a number for these rules
+  };
+  Kind kind = one;
+  std::optional<unsigned> jobs{}; ///< nullopt: without a number, ctest sets no bound, or one by the processors
 };
+
+/// What an option or a variable without a number comes to.
+[[nodiscard]] Level level_without_number(CtestRules rules);
 
 /// What a number that is not blank comes to on the command line or in CTEST_PARALLEL_LEVEL.
 [[nodiscard]] Level level_of(const std::string& number, CtestRules rules);
@@ -34,7 +41,7 @@ enum class Level {
 
 /// A level and the words that gave it, such as `-j 8`.
 struct LevelChoice {
-  Level level = Level::one;
+  Level level;
   std::string text;
 };
 

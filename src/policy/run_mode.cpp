@@ -12,12 +12,12 @@ namespace {
 
 bool is_blank(const std::string& text) { return text.find_first_not_of(" \t") == std::string::npos; }
 
-RunModeFinding finding_of(Level level, std::string because) {
-  switch (level) {
+RunModeFinding finding_of(const Level& level, std::string because) {
+  switch (level.kind) {
   case Level::one:
-    return {RunMode::serial, std::move(because)};
+    return {RunMode::serial, std::move(because), level.jobs};
   case Level::several:
-    return {RunMode::parallel, std::move(because)};
+    return {RunMode::parallel, std::move(because), level.jobs};
   case Level::refused:
     break;
   }
@@ -27,17 +27,17 @@ RunModeFinding finding_of(Level level, std::string because) {
 RunModeFinding find_by_preset(const std::string& name, const std::string& jobs, CtestRules rules) {
   const std::string because = "test preset \"" + name + "\" with ";
   if (jobs.empty())
-    return finding_of(Level::several, because + "a job for each CPU");
+    return finding_of({Level::several}, because + "a job for each CPU");
   return finding_of(level_of_preset(jobs, rules), because + jobs + (jobs == "1" ? " job" : " jobs"));
 }
 
 RunModeFinding find_by_environment(const std::string& value, CtestRules rules) {
   const std::string because = "CTEST_PARALLEL_LEVEL=" + value;
   if (is_blank(value))
-    return finding_of(rules < CtestRules::v3_29 ? Level::one : Level::several, because);
+    return finding_of(level_without_number(rules), because);
   const Level level = level_of(value, rules);
   // From the environment, what is no number is ignored.
-  return finding_of(level == Level::refused ? Level::one : level, because);
+  return finding_of(level.kind == Level::refused ? Level{Level::one, 1U} : level, because);
 }
 
 RunModeFinding find_by(const CtestSighting& sighting, CtestRules rules) {
@@ -57,7 +57,7 @@ RunModeFinding find_by(const CtestSighting& sighting, CtestRules rules) {
   }
   if (sighting.parallel_level)
     return find_by_environment(*sighting.parallel_level, rules);
-  return {RunMode::serial, preset ? "test preset \"" + *preset + "\" without jobs" : "ctest without -j"};
+  return {RunMode::serial, preset ? "test preset \"" + *preset + "\" without jobs" : "ctest without -j", 1U};
 }
 
 constexpr std::array all_rules{CtestRules::v3_25, CtestRules::v3_29, CtestRules::v3_30, CtestRules::v4_0,

@@ -29,6 +29,7 @@ struct CtestSighting {
 struct RunModeFinding {
   RunMode mode = RunMode::unknown;
   std::string because;
+  std::optional<unsigned> jobs{}; ///< how many tests at a time, if that is a number
 };
 
 /// Decides the run mode by the rules of the ctest version at hand (3.25 to 4.x; tests/policy/run_mode_test.cpp has the

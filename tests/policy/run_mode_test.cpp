@@ -164,6 +164,23 @@ TEST(RunMode, reads_the_environment) {
   EXPECT_EQ(find_run_mode(with_level(ctest({}), "4")).because, "CTEST_PARALLEL_LEVEL=4");
 }
 
+TEST(RunMode, knows_the_number_of_jobs_if_there_is_one) {
+  const auto jobs = [](const CtestSighting& sighting) { return find_run_mode(sighting).jobs; };
+  EXPECT_EQ(jobs(ctest({})), 1U);
+  EXPECT_EQ(jobs(ctest({"-j", "8"})), 8U);
+  EXPECT_EQ(jobs(ctest({"--parallel=16"}, "4.0.0")), 16U);
+  EXPECT_EQ(jobs(ctest({"-j"}, "3.25.1")), 1U);
+  EXPECT_EQ(jobs(ctest({"-j"}, "3.29.0")), std::nullopt);
+  EXPECT_EQ(jobs(ctest({"-j0"}, "3.29.0")), std::nullopt);
+  EXPECT_EQ(jobs(ctest({"-j99999999999"}, "3.29.0")), std::nullopt);
+  EXPECT_EQ(jobs(ctest({"-jx"}, "3.29.0")), std::nullopt);
+  EXPECT_EQ(jobs(with_level(ctest({}), "4")), 4U);
+  EXPECT_EQ(jobs(with_level(ctest({}, "3.29.0"), "four")), 1U);
+  EXPECT_EQ(jobs(with_jobs(ctest({"--preset", "gcc12"}), "3")), 3U);
+  EXPECT_EQ(jobs(with_jobs(ctest({"--preset", "gcc12"}), "")), std::nullopt);
+  EXPECT_EQ(jobs({}), std::nullopt);
+}
+
 TEST(RunMode, takes_the_command_line_over_the_environment) {
   expect_rows({{{"-j1"}, serial, serial, serial, serial, serial, serial},
                {{"-j=1"}, serial, serial, unknown, unknown, serial, serial},
