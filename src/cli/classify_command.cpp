@@ -2,13 +2,13 @@
 #include "cli/classify_command.hpp"
 
 #include "cli/json_text.hpp"
-#include "cli/report_command.hpp"
+#include "cli/run_logs.hpp"
 #include "cli/source_files.hpp"
 #include "cli/table.hpp"
 #include "platform/file_stamp.hpp"
 #include "platform/host_name.hpp"
-#include "policy/suite_plan.hpp"
 #include "report/declarations.hpp"
+#include "report/saving.hpp"
 #include "report/source_edits.hpp"
 #include "report/test_results.hpp"
 
@@ -64,73 +64,6 @@ std::string measured_text(const Declaration& of) {
   return (of.sampled ? "at least " : "") + text;
 }
 
-/// How long the newest run would take with what is declared, and with what is advised, as far as a plan can know.
-struct Saving {
-  double now = 0;
-  double then = 0;
-};
-Saving saving_of(const report::RunLog& run, const std::vector<Declaration>& declarations) {
-  std::map<std::pair<std::string, std::string>, const Declaration*> by_test;
-  for (const auto& of : declarations) {
-    by_test[{of.entry, of.test}] = &of;
-  }
-  struct Entry {
-    double time = 0;
-    Request now{Bytes{1}};
-    Request then{Bytes{1}};
-  };
-  std::map<std::string, Entry> entries;
-  for (const auto& lease : run.leases) {
-    auto& entry = entries[lease.entry];
-    entry.time += std::max(0.0, lease.ended - lease.begun);
-    Request now{Bytes{lease.bytes}};
-    if (lease.memory_class == "large" && lease.whole_devices) {
-      now = Request{MemoryClass::large};
-    } else if (lease.memory_class == "medium" && !lease.declared_bytes) {
-      now = Request{MemoryClass::medium};
-    }
-    now.gpus = static_cast<int>(std::clamp<std::size_t>(lease.devices.size(), 1, max_gpus));
-    auto then = now;
-    const auto* const of = by_test.at({lease.entry, lease.test});
-    if (of->advised > Bytes{}) {
-      then = Request{of->advised};
-      then.gpus = now.gpus;
-    }
-    const auto take_larger = [](Request& mine, const Request& other) {
-      const auto weight = [](const Request& request) {
-        return request.bytes                                ? request.bytes->count()
-               : request.memory_class == MemoryClass::large ? UINT64_MAX
-                                                            : UINT64_MAX / 2;
-      };
-      mine = weight(other) > weight(mine) ? other : mine;
-    };
-    take_larger(entry.now, now);
-    take_larger(entry.then, then);
-  }
-  policy::PlannedMachine machine;
-  machine.jobs = static_cast<unsigned>(std::clamp<std::uint64_t>(run.jobs.value_or(1), 1, 65536));
-  for (const auto& device : run.devices) {
-    Device of{device.uuid, device.name, Bytes{device.bytes}, false};
-    machine.devices.push_back({of, {}, of.total});
-  }
-  for (const auto& process : run.processes) {
-    machine.context = std::max(machine.context, Bytes{process.overhead_bytes});
-  }
-  const auto time = [&](Request Entry::*request) {
-    std::vector<policy::PlannedTest> tests;
-    for (const auto& [name, entry] : entries) {
-      policy::PlannedTest test;
-      test.name = name;
-      test.time = policy::PlannedSeconds{entry.time};
-      test.request = entry.*request;
-      test.large = LargePolicy::wait;
-      tests.push_back(std::move(test));
-    }
-    return policy::plan_suite(tests, machine).time.count();
-  };
-  return {time(&Entry::now), time(&Entry::then)};
-}
-
 void print_edits(const std::vector<report::SourceEdit>& edits, bool applied) {
   for (const auto& edit : edits) {
     const auto where = edit.path.empty() ? std::string{} : fmt::format("{}:{}: ", edit.path, edit.line);
@@ -144,7 +77,7 @@ void print_edits(const std::vector<report::SourceEdit>& edits, bool applied) {
 }
 
 nlohmann::ordered_json to_json(const std::vector<Declaration>& declarations,
-                               const std::vector<report::SourceEdit>& edits, const Saving& saving) {
+                               const std::vector<report::SourceEdit>& edits, const report::Saving& saving) {
   nlohmann::ordered_json json{{"version", json_version},
                               {"planned_s", saving.now},
                               {"planned_with_edits_s", saving.then},
@@ -264,7 +197,7 @@ ExitCode classify_command(const ClassifyArguments& arguments) {
                                                             : source_of(arguments.folder);
   const auto files = sources_in(source);
   const auto edits = report::find_edits(declarations, files);
-  const auto saving = saving_of(logs.front().log, declarations);
+  const auto saving = report::saving_of(logs.front().log, declarations);
   if (arguments.apply) {
     change_sources(files, edits);
   }

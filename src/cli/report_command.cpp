@@ -1,54 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/report_command.hpp"
 
+#include "cli/run_logs.hpp"
 #include "report/report_page.hpp"
 #include "report/run_summary.hpp"
-#include "settings/log_folder.hpp"
+#include "report/text_file.hpp"
 
 #include <gputest/error.hpp>
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <system_error>
 #include <vector>
 
 namespace gputest::cli {
 
 namespace {
 
-void write(const std::string& path, const std::string& text) {
-  std::ofstream file{path, std::ios::binary | std::ios::trunc};
-  file << text;
-  file.close();
-  if (!file) {
-    throw Error{path + " cannot be written. Write --output and --trace with files in a folder that is there"};
-  }
+void write(const std::string& path, const std::string& text) try {
+  report::write_text(path, text);
+} catch (const Error& error) {
+  throw Error{error.what() + std::string{". Write --output and --trace with files in a folder that is there"}};
 }
 
 } // namespace
-
-std::vector<report::RunLogFile> logs_of(const std::string& folder, const std::string& log) {
-  const auto chosen = log.empty() ? settings::chosen_log_folder() : std::nullopt;
-  std::vector<std::string> problems;
-  auto logs = report::read_run_logs(chosen ? *chosen : log.empty() ? folder + "/Testing/gputest" : log, problems);
-  for (const auto& problem : problems) {
-    fmt::print(stderr, "gputest: left out: {}\n", problem);
-  }
-  if (chosen) {
-    std::error_code none;
-    const auto own = std::filesystem::weakly_canonical(folder, none);
-    const auto is_other = [&](const report::RunLogFile& file) {
-      return std::filesystem::weakly_canonical(file.log.folder, none) != own;
-    };
-    if (!std::all_of(logs.begin(), logs.end(), is_other)) {
-      logs.erase(std::remove_if(logs.begin(), logs.end(), is_other), logs.end());
-    }
-  }
-  return logs;
-}
 
 ExitCode report_command(const ReportArguments& arguments) {
   const auto logs = logs_of(arguments.folder, arguments.log);

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/run_logs.hpp"
+
+#include "settings/log_folder.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+
+namespace gputest::cli {
+
+std::vector<report::RunLogFile> logs_of(const std::string& folder, const std::string& log) {
+  const auto chosen = log.empty() ? settings::chosen_log_folder() : std::nullopt;
+  std::vector<std::string> problems;
+  auto logs = report::read_run_logs(chosen ? *chosen : log.empty() ? folder + "/Testing/gputest" : log, problems);
+  for (const auto& problem : problems) {
+    fmt::print(stderr, "gputest: left out: {}\n", problem);
+  }
+  if (chosen) {
+    std::error_code none;
+    const auto own = std::filesystem::weakly_canonical(folder, none);
+    const auto is_other = [&](const report::RunLogFile& file) {
+      return std::filesystem::weakly_canonical(file.log.folder, none) != own;
+    };
+    if (!std::all_of(logs.begin(), logs.end(), is_other)) {
+      logs.erase(std::remove_if(logs.begin(), logs.end(), is_other), logs.end());
+    }
+  }
+  return logs;
+}
+
+} // namespace gputest::cli

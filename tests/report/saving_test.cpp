@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "report/saving.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace gputest::report {
+namespace {
+
+using namespace literals;
+
+constexpr std::uint64_t gib = std::uint64_t{1} << 30U;
+
+/// A run of two jobs on a device of 16 GiB, and what is declared in it.
+struct DeclaredRun {
+  RunLog log;
+  std::vector<Declaration> declarations;
+
+  DeclaredRun() {
+    log.jobs = 2;
+    log.devices = {{"GPU-1", "H200", 16 * gib}};
+  }
+
+  /// A test of 10 s; 0 bytes: its class.
+  DeclaredRun& ran(const std::string& entry, const std::string& test, std::uint64_t bytes, Bytes advised = {},
+                   const std::string& memory_class = "medium") {
+    LoggedLease lease;
+    lease.entry = entry;
+    lease.test = test;
+    lease.memory_class = memory_class;
+    lease.whole_devices = memory_class == "large";
+    lease.bytes = bytes == 0 ? 16 * gib : bytes;
+    lease.declared_bytes = bytes == 0 ? std::nullopt : std::optional{bytes};
+    lease.devices = {"GPU-1"};
+    lease.ended = 10;
+    log.leases.push_back(lease);
+    Declaration of;
+    of.entry = entry;
+    of.test = test;
+    of.advised = advised;
+    declarations.push_back(of);
+    return *this;
+  }
+};
+
+TEST(Savings, are_what_a_plan_gains_by_the_advised_sizes) {
+  struct Case {
+    std::string what;
+    DeclaredRun run;
+    double now;
+    double then;
+  };
+  const std::vector<Case> cases{
+      {"nothing ran", DeclaredRun{}, 0, 0},
+      {"two that fit together", DeclaredRun{}.ran("a", "", 4 * gib).ran("b", "", 4 * gib), 10, 10},
+      {"two that would fit", DeclaredRun{}.ran("a", "", 12 * gib, 2_GiB).ran("b", "", 12 * gib), 20, 10},
+      {"two that only seem to fit", DeclaredRun{}.ran("a", "", 4 * gib, 12_GiB).ran("b", "", 8 * gib), 10, 20},
+      {"the largest of an entry counts",
+       DeclaredRun{}.ran("a", "x", 12 * gib, 2_GiB).ran("a", "y", 12 * gib).ran("b", "", 12 * gib), 30, 30},
+      {"large tests have the device alone", DeclaredRun{}.ran("a", "", 0, 2_GiB, "large").ran("b", "", 2 * gib), 20,
+       10},
+      {"medium tests take turns", DeclaredRun{}.ran("a", "", 0, 2_GiB).ran("b", "", 0, 2_GiB), 20, 10},
+  };
+  for (const auto& [what, run, now, then] : cases) {
+    const auto saving = saving_of(run.log, run.declarations);
+    EXPECT_NEAR(saving.now, now, 1e-6) << what;
+    EXPECT_NEAR(saving.then, then, 1e-6) << what;
+  }
+}
+
+} // namespace
+} // namespace gputest::report
