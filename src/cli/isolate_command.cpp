@@ -9,6 +9,7 @@
 #include "policy/shell_words.hpp"
 #include "report/ctest_suite.hpp"
 #include "report/test_log.hpp"
+#include "report/text_file.hpp"
 
 #include <gputest/error.hpp>
 
@@ -20,7 +21,6 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <set>
 #include <sstream>
@@ -38,11 +38,6 @@ constexpr int some_tests_failed = 8; // ctest's exit code
 using RunSettings = std::array<const char*, 2>;
 constexpr RunSettings in_processes{"GPUTEST_ISOLATION=process", "GPUTEST_DEPENDENCE=show"};
 constexpr RunSettings in_workers{"GPUTEST_ISOLATION=worker", "GPUTEST_DEPENDENCE=fail"};
-
-std::string contents_of(const std::string& path) {
-  std::ifstream file{path};
-  return {std::istreambuf_iterator<char>{file}, {}};
-}
 
 /// How many tests run in workers.
 std::size_t tests_in_workers(const report::CtestSuite& suite) {
@@ -117,9 +112,10 @@ SuiteRun run_suite(const IsolateArguments& arguments, std::string name, const Ru
   if (end.signal != 0 || (end.status != 0 && end.status != some_tests_failed)) {
     throw Error{fmt::format("ctest ended with {} {} and this output:\n{}To see it again: {}",
                             end.signal != 0 ? "signal" : "exit code", end.signal != 0 ? end.signal : end.status,
-                            contents_of(output), command_line(ctest, {settings.begin(), settings.end()}, options))};
+                            report::read_text(output),
+                            command_line(ctest, {settings.begin(), settings.end()}, options))};
   }
-  const auto log = contents_of(ctest.logs() + "/LastTest.log");
+  const auto log = report::read_text(ctest.logs() + "/LastTest.log");
   const auto failed = failed_tests(ctest.logs());
   for (const auto& [test, logged] : report::parse_test_log(log)) {
     run.results[test] = failed.count(test) != 0 ? "failed" : logged.time ? "passed" : "skipped";

@@ -7,6 +7,7 @@
 #include "cli/plan_report.hpp"
 #include "policy/large_policy.hpp"
 #include "policy/shards.hpp"
+#include "report/text_file.hpp"
 
 #include <gputest/error.hpp>
 #include <gputest/settings.hpp>
@@ -16,8 +17,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <thread>
 #include <utility>
 
@@ -29,23 +28,28 @@ namespace {
 /// H200 (188 ms, by how many of 702 processes were done in a second).
 constexpr policy::PlannedSeconds usual_context_time{0.19};
 
-/// Empty if it is no file, or cannot be read.
-std::string contents_of(const std::string& path) {
-  if (!std::filesystem::is_regular_file(path)) {
-    return "";
+/// Of a suite that has not run yet, none.
+report::TestLog times_of(const PlanArguments& arguments, const std::string& path) {
+  if (arguments.times.empty()) {
+    return std::filesystem::exists(path) ? report::parse_test_log(report::read_text(path)) : report::TestLog{};
   }
-  std::ifstream file{path};
-  return {std::istreambuf_iterator<char>{file}, {}};
+  const std::string remedy = "; write the path of a LastTest.log, which ctest writes into Testing/Temporary";
+  std::string text;
+  try {
+    text = report::read_text(path);
+  } catch (const Error& error) {
+    throw InvalidSetting{std::string{"--times: "} + error.what() + remedy};
+  }
+  auto log = report::parse_test_log(text);
+  if (log.empty()) {
+    throw InvalidSetting{"--times " + path + ": no test can be read from it" + remedy};
+  }
+  return log;
 }
 
 report::CtestSuite suite_of(const PlanArguments& arguments, PlanReport& report) {
   report.times = arguments.times.empty() ? arguments.folder + "/Testing/Temporary/LastTest.log" : arguments.times;
-  const auto log = report::parse_test_log(contents_of(report.times));
-  if (log.empty() && !arguments.times.empty()) {
-    throw InvalidSetting{"--times " + arguments.times +
-                         ": no test can be read from it; write the path of a LastTest.log, which ctest writes into "
-                         "Testing/Temporary"};
-  }
+  const auto log = times_of(arguments, report.times);
   return report::parse_ctest_suite(CtestApart{arguments.folder, arguments.ctest_options}.list(), log);
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "report/run_log_files.hpp"
 
+#include "report/text_file.hpp"
+
 #include <gputest/error.hpp>
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 namespace gputest::report {
@@ -16,13 +16,10 @@ namespace {
 namespace fs = std::filesystem;
 
 RunLog read(const fs::path& path) {
-  std::ifstream file{path, std::ios::binary};
-  if (!file) {
-    throw Error{path.string() + " cannot be read. Write --log with a run log, or with a folder of them"};
-  }
+  const auto text = read_text(path.string());
   RunLog log;
   try {
-    log = parse_run_log({std::istreambuf_iterator<char>{file}, {}});
+    log = parse_run_log(text);
   } catch (const Error& error) {
     throw Error{path.string() + ": " + error.what()};
   }

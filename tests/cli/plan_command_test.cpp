@@ -186,8 +186,9 @@ TEST_F(PlanCommand, wrong_arguments_are_named) {
       {{"--context-time", "nan"}, 64, "--context-time is not a time from 0 to 60 seconds; write such as 0.19\n"},
       {{"--context-time", "61"}, 64, "--context-time is not a time from 0 to 60 seconds"},
       {{"-j0"}, 64, "0"},
-      {{"--times", "/nowhere"}, 78, "/nowhere: no test can be read from it"},
-      {{"--times", "/tmp"}, 78, "no test can be read from it"},
+      {{"--times", "/nowhere"}, 78, "/nowhere cannot be read: No such file or directory; write the path of a"},
+      {{"--times", "/tmp"}, 78, "/tmp cannot be read: Is a directory"},
+      {{"--times", "/dev/null"}, 78, "/dev/null: no test can be read from it"},
       {{"--", "-R", "nothing_matches"}, 70, "ctest lists no test"},
       {{"--", "--preset", "of_no_project"}, 70, "To see why: ctest --test-dir"},
   };
