@@ -5,7 +5,6 @@
 #include <iterator>
 #include <map>
 #include <set>
-#include <tuple>
 #include <utility>
 
 namespace gputest::report {
@@ -90,18 +89,20 @@ private:
   std::map<std::string, std::multimap<double, const LoggedProcess*>> by_entry_;
 };
 
+using Key = std::pair<std::string, std::string>; ///< an entry, and a test or a name in it
+
 /// The result of one attempt at one test.
 struct Attempt {
   std::string entry;
   std::string test; ///< empty: the entry as a whole
   double begun = 0;
   TestResult result;
-  bool is_inferred = false; ///< from how a process ended; a later attempt at the entry refutes it, whatever its tests
+  bool is_after_test = false; ///< it is not of `test`, but of what came after it in its process
 };
 
 class Attempts {
 public:
-  explicit Attempts(const RunLog& log) : log_{log}, waits_{log}, processes_{log} {
+  explicit Attempts(const RunLog& log) : waits_{log}, processes_{log} {
     for (const auto& test : log.tests) {
       tests_.emplace(test.entry, &test);
       const auto begun = test.ended - test.seconds;
@@ -111,13 +112,17 @@ public:
            {full_name(test.entry, test.test), test.result,
             std::max(0.0, test.seconds - waits_.between(test.pid, begun, test.ended)), test.ended}});
     }
+    std::map<Key, const LoggedLease*> last_leases;
     for (const auto& lease : log.leases) {
-      if (lease.open_ended) {
-        add({lease.entry,
-             lease.test,
-             processes_.begin_of_attempt(lease.entry, lease.pid, lease.ended, lease.begun),
-             {full_name(lease.entry, lease.test), "unknown", -1, lease.ended},
-             true});
+      auto& last = last_leases.emplace(Key{lease.entry, lease.test}, &lease).first->second;
+      last = last->begun <= lease.begun ? &lease : last;
+    }
+    for (const auto& [key, lease] : last_leases) {
+      if (lease->open_ended) {
+        add({lease->entry,
+             lease->test,
+             processes_.begin_of_attempt(lease->entry, lease->pid, lease->ended, lease->begun),
+             {full_name(lease->entry, lease->test), "unknown", -1, lease->ended}});
       }
     }
     for (const auto& process : log.processes) {
@@ -135,18 +140,18 @@ public:
 
   /// The last of each test.
   [[nodiscard]] std::vector<TestResult> last() const {
-    std::map<std::string, double> last_begin; // by entries
+    std::map<Key, double> last_begin;
     for (const auto& attempt : attempts_) {
-      auto& begin = last_begin.emplace(attempt.entry, attempt.begun).first->second;
+      auto& begin = last_begin.emplace(Key{attempt.entry, attempt.test}, attempt.begun).first->second;
       begin = std::max(begin, attempt.begun);
     }
     std::vector<const Attempt*> last;
-    std::map<std::tuple<std::string, std::string>, std::size_t> positions; // by entries and names
+    std::map<Key, std::size_t> positions;
     for (const auto& attempt : attempts_) {
-      if (attempt.is_inferred && last_begin.at(attempt.entry) > attempt.result.ended) {
+      if (attempt.is_after_test && last_begin.at({attempt.entry, attempt.test}) > attempt.result.ended) {
         continue;
       }
-      const auto [found, is_new] = positions.emplace(std::tuple{attempt.entry, attempt.result.name}, last.size());
+      const auto [found, is_new] = positions.emplace(Key{attempt.entry, attempt.result.name}, last.size());
       if (is_new) {
         last.push_back(&attempt);
       } else if (counts_before(attempt, *last[found->second])) {
@@ -154,6 +159,7 @@ public:
       }
     }
     std::vector<TestResult> results;
+    results.reserve(last.size());
     for (const auto* const attempt : last) {
       results.push_back(attempt->result);
     }
@@ -183,11 +189,10 @@ private:
       add({entry,
            process.end_test,
            processes_.begin_of_attempt(entry, process.pid, process.ended, process.ended),
-           {full_name(entry, process.end_test), "failed", -1, process.ended},
-           true});
+           {full_name(entry, process.end_test), "failed", -1, process.ended}});
       return;
     }
-    bool any = false;
+    const LoggedTest* last_test = nullptr;
     const auto [first, last] = tests_.equal_range(entry);
     for (auto each = first; each != last; ++each) {
       const auto& test = *each->second;
@@ -199,11 +204,11 @@ private:
         if (test.result == "failed") {
           return;
         }
-        any = true;
+        last_test = &test;
       }
     }
-    if (any) {
-      add({entry, "", process.begun, {entry + ", after its tests", "failed", -1, process.ended}, true});
+    if (last_test != nullptr) {
+      add({entry, last_test->test, process.begun, {entry + ", after its tests", "failed", -1, process.ended}, true});
     }
   }
 
@@ -221,7 +226,6 @@ private:
           process.ended}});
   }
 
-  const RunLog& log_;
   Waits waits_;
   Processes processes_;
   std::multimap<std::string, const LoggedTest*> tests_; ///< by entries

@@ -121,6 +121,25 @@ TEST(TestResults, name_the_entry_that_failed_after_its_tests_by_the_end_of_its_p
   EXPECT_THAT(launcher.results(), ElementsAre("a: S.a passed", "a, after its tests failed"));
 }
 
+TEST(TestResults, are_not_those_of_other_processes_of_the_entry) {
+  Log killed; // of a program that ctest starts for each case, without an entry of gputest's
+  killed.enter(1, "program").lease(1, "program", "S.a").enter(2, "program").ran(2, "program", "S.b");
+  EXPECT_THAT(killed.results(), UnorderedElementsAre("program: S.a unknown", "program: S.b passed"));
+  Log failed;
+  failed.enter(1, "program").ran(1, "program", "S.a").end(1, "program", 1);
+  failed.enter(2, "program").ran(2, "program", "S.b").end(2, "program", 0);
+  EXPECT_THAT(failed.results(),
+              UnorderedElementsAre("program: S.a passed", "program: S.b passed", "program, after its tests failed"));
+}
+
+TEST(TestResults, are_those_of_the_tests_once_a_suite_has_its_lease_again) {
+  Log log;
+  log.enter(1, "a").lease(1, "a", "S");
+  EXPECT_THAT(log.results(), ElementsAre("a: S unknown"));
+  log.enter(2, "a").lease(2, "a", "S").ended(2, "a", "S.a").end(2, "a", 0);
+  EXPECT_THAT(log.results(), ElementsAre("a: S.a passed"));
+}
+
 TEST(TestResults, are_unknown_of_an_entry_whose_launcher_was_killed) {
   Log log;
   log.enter(1, "a").lease(1, "a", "").enter(2, "a", true).ended(2, "a", "S.a");
