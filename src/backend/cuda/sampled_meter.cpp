@@ -9,6 +9,7 @@
 #include "policy/visible_devices.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -180,6 +181,12 @@ public:
     if (!cuda_is_initialised()) {
       return {};
     }
+    // A process that is forked from one that uses devices cannot use them, and a thread may have held the mutex.
+    const int own = platform::own_pid();
+    int nobody = 0;
+    if (!user_.compare_exchange_strong(nobody, own) && user_ != own) {
+      return {};
+    }
     const std::lock_guard guard{mutex_};
     if (!tried_) {
       tried_ = true;
@@ -219,6 +226,7 @@ private:
     return own->used_bytes ? std::optional{Bytes{*own->used_bytes}} : std::nullopt;
   }
 
+  std::atomic<int> user_{0}; ///< the process that uses devices
   std::mutex mutex_;
   bool tried_ = false;
   std::optional<Nvml> nvml_;
