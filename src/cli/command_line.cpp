@@ -126,6 +126,8 @@ void add_report_of_run(CLI::App& app, ReportArguments& report) {
   command->add_option("--output", report.output, "the page (default: gputest_report.html)")->type_name("FILE");
   command->add_option("--trace", report.trace, "a trace for Perfetto, in place of the page unless --output is given")
       ->type_name("FILE");
+  command->add_option("INDEX", report.index, "what cmake_instrumentation() adds to a command; not read")
+      ->type_name("FILE");
 }
 
 void add_classify(CLI::App& app, ClassifyArguments& classify) {

@@ -196,6 +196,9 @@ and who caused them, what tests leased beside what was measured of them, and the
 --trace writes Chrome's trace events, which https://ui.perfetto.dev shows: a thread for each of ctest's places, and a counter
 for the memory of each device.
 
+CMake 4.3 and newer call it after each ctest, with the name of an index file that is not needed here, if CMakeLists.txt has
+  cmake_instrumentation(API_VERSION 1 DATA_VERSION 1 HOOKS postCTest CALLBACK gputest report --test-dir "${CMAKE_BINARY_DIR}")
+
 Examples:
   gputest report --test-dir build
   gputest report --log build/Testing/gputest --output report.html --trace trace.json
