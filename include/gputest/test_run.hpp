@@ -38,9 +38,15 @@ public:
   /// its end the process writes what runs, and is killed. Does nothing the second time. begin() does this.
   void start_time_limit() noexcept;
 
+  /// What becomes of a failure.
+  enum class Failure {
+    counts,
+    is_tried_again, ///< in a process of its own, whose own end the entry needs
+  };
+
   /// The next run of tests is of another entry: reads GPUTEST_ENTRY, GPUTEST_TEST and GPUTEST_TIMEOUT again, and
   /// forgets the run before it.
-  void begin_next_case() noexcept;
+  void begin_next_case(Failure failure = Failure::counts) noexcept;
 
   /// The time that GPUTEST_TIMEOUT gives is no longer counted.
   void end_time_limit() noexcept;

@@ -26,8 +26,10 @@ public:
   void refuse(const std::string& why);
 
   /// The case has ended. It is the worker's last if it failed, or if it has changed the process for those after it,
-  /// which is said on stderr. A last case's streams stay until the process has ended. Does not throw.
-  void end_case(int exit_code) noexcept;
+  /// which is said on stderr: `changed` is what it has changed of the framework, empty if nothing. A last case's
+  /// streams stay until the process has ended. False in a process that the case has forked, which has no verdict to
+  /// tell and ends as main() does. Does not throw.
+  [[nodiscard]] bool end_case(int exit_code, const std::string& changed) noexcept;
 
   /// What main() returns after the last case.
   [[nodiscard]] int exit_code() const;

@@ -43,6 +43,7 @@ constexpr RunSettings in_workers{"GPUTEST_ISOLATION=worker", "GPUTEST_DEPENDENCE
 std::size_t tests_in_workers(const report::CtestSuite& suite) {
   const auto runs_in_worker = [](const std::vector<std::string>& command) {
     return command.size() > 1 && std::filesystem::path{command.front()}.filename() == "gputest-client" &&
+           command[1] != "--end" &&              // which ends the workers
            command[1].rfind("--alone=", 0) != 0; // with which it runs in a process of its own
   };
   return static_cast<std::size_t>(std::count_if(suite.commands.begin(), suite.commands.end(), runs_in_worker));

@@ -105,23 +105,30 @@ bool fails_after(const TestCase& test, const std::vector<std::string>& before, C
          !(WIFEXITED(status) && WEXITSTATUS(status) == skipped_exit_code);
 }
 
-/// The fewest of the cases `before`, found by halving, after which the case still fails. All of them, if it is not seen
-/// to fail after them again.
-std::vector<std::string> find_culprits(const TestCase& test, std::vector<std::string> before) {
+/// Cases after which the case fails.
+struct Culprits {
+  std::vector<std::string> filters;
+  bool seen_again = false; ///< whether it has failed after them in the search
+};
+
+/// The fewest of the cases `before` that are found by halving. All of them, if the case does not fail after a half.
+Culprits find_culprits(const TestCase& test, std::vector<std::string> before) {
   const auto until = Clock::now() + for_search;
-  while (before.size() > 1) {
-    const auto middle = before.begin() + static_cast<std::ptrdiff_t>(before.size() / 2);
-    std::vector<std::string> later{middle, before.end()};
-    std::vector<std::string> earlier{before.begin(), middle};
+  Culprits found{std::move(before), false};
+  while (found.filters.size() > 1) {
+    const auto middle = found.filters.begin() + static_cast<std::ptrdiff_t>(found.filters.size() / 2);
+    std::vector<std::string> later{middle, found.filters.end()};
+    std::vector<std::string> earlier{found.filters.begin(), middle};
     if (fails_after(test, later, until)) {
-      before = std::move(later);
+      found = {std::move(later), true};
     } else if (fails_after(test, earlier, until)) {
-      before = std::move(earlier);
+      found = {std::move(earlier), true};
     } else {
       break;
     }
   }
-  return before;
+  found.seen_again = found.seen_again || fails_after(test, found.filters, until);
+  return found;
 }
 
 std::string command_after(const TestCase& test, std::vector<std::string> before) {
@@ -162,10 +169,13 @@ int run_again_alone(const TestCase& test, const std::vector<std::string>& before
     return end_as(status);
   }
   const auto culprits = find_culprits(test, before);
-  say("dependence: " + test.name + " passed alone, and failed after " + cases +
-      " in one process. It depends on what ran before. To see it: " + command_after(test, culprits));
+  say((culprits.seen_again ? "dependence: " : "unstable: ") + test.name + " passed alone, and failed after " + cases +
+      " in one process. " +
+      (culprits.seen_again ? "It depends on what ran before. To see it: "
+                           : "It did not fail again after them within 10 s, so it may fail by itself. To try it: ") +
+      command_after(test, culprits.filters));
   if (test.dependence_fails) {
-    say("failed: that is a failure, because GPUTEST_DEPENDENCE=fail");
+    say("failed: a result that depends on what ran before is a failure, because GPUTEST_DEPENDENCE=fail");
     return EXIT_FAILURE;
   }
   return EXIT_SUCCESS;

@@ -93,25 +93,10 @@ milliseconds patience(const RunFolder& run) {
   return took <= 0 ? longest_wait : std::clamp(milliseconds{took}, shortest_wait, longest_wait);
 }
 
-/// Why the executable has no workers in this run, or why the next case is to see how it ends; empty: no reason.
-std::string why_no_worker(const RunFolder& run) {
-  if (auto why = contents_of(run.folder, "alone"); !why.empty()) {
-    return why;
-  }
-  const auto crash = "crashed-" + run.identity;
-  const auto claimed = crash + "-" + std::to_string(::getpid());
-  if (::renameat(run.workers.number(), crash.c_str(), run.workers.number(), claimed.c_str()) != 0) {
-    return {};
-  }
-  auto why = contents_of(run.workers, claimed);
-  ::unlinkat(run.workers.number(), claimed.c_str(), 0);
-  return why + ". It shows whether it ends like that by itself";
-}
-
-/// Takes the one start at a time of this run, and starts a keeper, unless somebody else does. Returns why there can be
-/// none; empty: no reason.
+/// Takes the one start at a time of this identity, and starts a keeper, unless somebody else does. Returns why there
+/// can be none; empty: no reason.
 std::string start_one(RunFolder& run, const TestCase& test) {
-  Descriptor lock{::openat(run.run.number(), "start", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)};
+  Descriptor lock{::openat(run.folder.number(), "start", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)};
   const bool may_start = lock && ::flock(lock.number(), LOCK_EX | LOCK_NB) == 0;
   if (may_start ? !start_keeper(run, test, std::move(lock)) : !lock) {
     return std::string{"no worker could be started: "} + ::strerror(errno); // NOLINT: one thread
@@ -126,6 +111,9 @@ struct Given {
 
 /// Waits until a keeper has taken the job, and starts one where that is sooner.
 Given find_keeper(RunFolder& run, const TestCase& test) {
+  if (const auto why = contents_of(run.folder, "alone"); !why.empty()) {
+    return {{}, become(test, why)};
+  }
   Job job{run};
   if (!job.announce()) {
     return {{}, become(test, "its folder cannot be used: " + run.path)};
@@ -201,9 +189,6 @@ int end_of(const TestCase& test, const platform::WorkerMessage& answer, double s
 
 /// Has a worker run the case. nullopt if that ended without beginning it.
 std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
-  if (const auto why = why_no_worker(run); !why.empty()) {
-    return become(test, why);
-  }
   auto given = find_keeper(run, test);
   if (given.exit_code) {
     return given.exit_code;
@@ -252,6 +237,27 @@ int run_case(const TestCase& test) {
       return *exit_code;
     }
   }
+}
+
+int end_workers(const std::string& executable) {
+  const auto run = open_run_folder({});
+  std::string failures;
+  for (const auto& identity : run.run ? names_in(run.run) : std::vector<std::string>{}) {
+    const auto folder = open_own_folder(run.run.number(), identity.c_str());
+    if (contents_of(folder, "executable") != executable) {
+      continue;
+    }
+    write_file(folder, "end", "end");
+    wait_until_none_is_marked(folder, "processes");
+    failures += contents_of(folder, "failures");
+  }
+  if (failures.empty()) {
+    return EXIT_SUCCESS;
+  }
+  static_cast<void>(::write(STDERR_FILENO, failures.data(), failures.size()) < 0);
+  say("that was at the end of a process, such as in main() after the tests, in exit handlers, or by a check for leaks. "
+      "GPUTEST_ISOLATION=process runs each case in a process of its own, and shows whose it is");
+  return EXIT_FAILURE;
 }
 
 } // namespace gputest::client

@@ -58,6 +58,10 @@ public:
         idle_since = Clock::now();
         continue;
       }
+      if (!contents_of(run_.folder, "end").empty()) {
+        end_worker();
+        return;
+      }
       Events events;
       events.add(run_.ctest).add(worker_.end()).add(worker_.socket()).add(jobs_);
       const auto left = std::max(longest_idle - since(idle_since), milliseconds{0});
@@ -87,7 +91,9 @@ private:
   /// False if there will be no worker; whoever waits is told to run without.
   bool start_worker() {
     started_ = Clock::now();
+    lives_ = Marked{run_.folder, "processes"};
     takes_cases_ = Marked{run_.folder, "keepers"};
+    write_file(run_.folder, "executable", test_.command.front());
     watch_folder();
     ::flock(run_.home.number(), LOCK_SH); // no file of it is removed as an old one
     auto why = worker_.start();
@@ -156,7 +162,10 @@ private:
   /// False if this keeper has to end.
   bool run_job() {
     const auto begun = Clock::now();
-    worker_.pass_on_what_it_said(job_.descriptors[1]);
+    const auto said = worker_.take_output();
+    if (history_.empty()) {
+      static_cast<void>(::write(job_.descriptors[1].number(), said.data(), said.size()) < 0);
+    }
     const auto filter = job_.texts.front();
     std::vector<int> streams;
     for (const auto& stream : job_.descriptors) {
@@ -291,17 +300,20 @@ private:
       worker_.kill_all();
     }
     if (!ended || status != 0) {
-      write_file(run_.workers, "crashed-" + run_.identity,
-                 "a process of " + test_.command.front() + " that had run " + std::to_string(history_.size()) +
-                     (history_.size() == 1 ? " case" : " cases") + " ended " +
-                     (ended ? describe_end(status) : "only by SIGKILL, 10 s after it was told to,") +
-                     " when it had none to run");
+      const auto cases = std::to_string(history_.size()) + (history_.size() == 1 ? " case" : " cases") +
+                         (history_.empty() ? "" : ", " + history_.back() + " last,");
+      append_to_file(run_.folder, "failures",
+                     worker_.take_output() + "gputest: failed: a process of " + test_.command.front() +
+                         " that had run " + cases + " ended " +
+                         (ended ? describe_end(status) : "only by SIGKILL, 10 s after it was told to,") +
+                         " when it had none to run\n");
     }
   }
 
   RunFolder& run_;
   const TestCase& test_;
   Descriptor start_lock_;
+  Marked lives_;
   Marked takes_cases_;
   WorkerProcess worker_;
   Descriptor jobs_; ///< inotify

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // gputest-client [--alone=<why>] <executable> <argument>...
+// gputest-client --end <executable>
 //
 // CTest starts it for each case of gpu_discover_tests(ISOLATION worker). It has the case run by a worker: the
-// executable itself, which stays and runs one case after another.
+// executable itself, which stays and runs one case after another. When all cases have ended, CTest starts the second
+// form, whose entry fails if a worker does not end as it should.
 #include "client/alone.hpp"
 #include "client/client.hpp"
 
+#include <string>
+
 int main(int argc, char** argv) {
+  if (argc == 3 && std::string{argv[1]} == "--end") {
+    return gputest::client::end_workers(argv[2]);
+  }
   const auto test = gputest::client::read_test_case({argv + 1, argv + argc});
   if (test.command.empty()) {
     gputest::client::say("gputest-client is started by CTest: gputest-client <executable> <argument>...");

@@ -5,9 +5,10 @@
 #include "client/orphan.hpp"
 
 #include <array>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
+#include <utility>
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -20,6 +21,8 @@
 namespace gputest::client {
 
 namespace {
+
+constexpr off_t most_pids = off_t{1} << 22; ///< PID_MAX_LIMIT of the kernel
 
 std::string read_all(int file) {
   std::string text;
@@ -64,18 +67,6 @@ bool is_ctest(pid_t pid) {
   return name == "ctest" || name == "ctest3";
 }
 
-/// A folder of this user's own that nobody else can reach. Empty if it is not that.
-Descriptor open_folder(int above, const char* name) {
-  ::mkdirat(above, name, 0700);
-  Descriptor folder{::openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
-  struct stat status {};
-  if (!folder || ::fstat(folder.number(), &status) != 0 || status.st_uid != ::geteuid() ||
-      (status.st_mode & 077) != 0) {
-    return {};
-  }
-  return folder;
-}
-
 /// The end of the names of all runs that this process can see: those of its pid namespace.
 std::string name_of_namespace() {
   struct stat space {};
@@ -91,19 +82,18 @@ bool has_ended(const std::string& run_name) {
          run_name != std::to_string(pid) + "-" + start_of(pid) + space;
 }
 
-/// Removes what was left behind: by a run that the machine did not outlive, and of crashes that no later case has
-/// shown.
+/// Removes what was left behind by a run that the machine did not outlive.
 void remove_leftovers(const Descriptor& workers) {
-  constexpr std::time_t day = 24 * 60 * 60;
   for (const auto& name : names_in(workers)) {
-    struct stat file {};
     if (has_ended(name)) {
       remove_run(workers, name);
-    } else if (name.compare(0, 8, "crashed-") == 0 && ::fstatat(workers.number(), name.c_str(), &file, 0) == 0 &&
-               file.st_mtim.tv_sec + day < std::time(nullptr)) {
-      ::unlinkat(workers.number(), name.c_str(), 0);
     }
   }
+}
+
+Descriptor make_own_folder(int above, const char* name) {
+  ::mkdirat(above, name, 0700);
+  return open_own_folder(above, name);
 }
 
 /// Leaves a process behind that removes the folder of the run when ctest has ended, however it does.
@@ -138,20 +128,26 @@ RunFolder open_run_folder(const std::string& identity) {
   found.identity = identity;
   found.run_name = std::to_string(ctest) + "-" + start + name_of_namespace();
   const auto home = "/tmp/gputest-" + std::to_string(::geteuid());
-  found.home = open_folder(AT_FDCWD, home.c_str());
+  if (identity.empty()) {
+    found.home = open_own_folder(AT_FDCWD, home.c_str());
+    found.workers = open_own_folder(found.home.number(), "workers");
+    found.run = open_own_folder(found.workers.number(), found.run_name.c_str());
+    return found;
+  }
+  found.home = make_own_folder(AT_FDCWD, home.c_str());
   if (found.home) {
-    found.workers = open_folder(found.home.number(), "workers");
+    found.workers = make_own_folder(found.home.number(), "workers");
   }
   if (found.workers) {
     const bool is_new = ::mkdirat(found.workers.number(), found.run_name.c_str(), 0700) == 0;
-    found.run = open_folder(found.workers.number(), found.run_name.c_str());
+    found.run = open_own_folder(found.workers.number(), found.run_name.c_str());
     if (is_new) {
       remove_leftovers(found.workers);
       remove_at_its_end(found);
     }
   }
   if (found.run) {
-    found.folder = open_folder(found.run.number(), identity.c_str());
+    found.folder = make_own_folder(found.run.number(), identity.c_str());
   }
   found.path = home + "/workers/" + found.run_name + "/" + identity;
   if (!found.folder) {
@@ -169,9 +165,25 @@ sockaddr_un address_in(const Descriptor& folder, const std::string& name) {
   return address;
 }
 
+Descriptor open_own_folder(int above, const char* name) {
+  Descriptor folder{::openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
+  struct stat status {};
+  if (!folder || ::fstat(folder.number(), &status) != 0 || status.st_uid != ::geteuid() ||
+      (status.st_mode & 077) != 0) {
+    return {};
+  }
+  return folder;
+}
+
 std::string contents_of(const Descriptor& folder, const std::string& name) {
   const Descriptor file{::openat(folder.number(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC)};
   return read_all(file.number());
+}
+
+void append_to_file(const Descriptor& folder, const std::string& name, const std::string& text) {
+  const Descriptor file{
+      ::openat(folder.number(), name.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600)};
+  static_cast<void>(::write(file.number(), text.data(), text.size()) < 0);
 }
 
 void write_file(const Descriptor& folder, const std::string& name, const std::string& text) {
@@ -234,19 +246,34 @@ void Marked::set(bool marked) const {
   ::fcntl(file_.number(), F_OFD_SETLK, &byte);
 }
 
+void wait_until_none_is_marked(const Descriptor& folder, const char* name) {
+  const Descriptor file{::openat(folder.number(), name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)};
+  struct flock all {};
+  all.l_type = F_RDLCK;
+  all.l_whence = SEEK_SET;
+  while (::fcntl(file.number(), F_OFD_SETLKW, &all) != 0 && errno == EINTR) {
+  }
+}
+
 std::size_t count_marked(const Descriptor& folder, const char* name) {
   const Descriptor file{::openat(folder.number(), name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)};
   std::size_t count = 0;
-  for (off_t from = 0;; ++count) {
-    struct flock first {};
-    first.l_type = F_WRLCK;
-    first.l_whence = SEEK_SET;
-    first.l_start = from;
-    if (::fcntl(file.number(), F_OFD_GETLK, &first) != 0 || first.l_type == F_UNLCK) {
-      return count;
+  std::vector<std::pair<off_t, off_t>> unknown{{0, most_pids}}; // from the first byte to before the last
+  while (!unknown.empty()) {
+    const auto [begin, end] = unknown.back();
+    unknown.pop_back();
+    struct flock any {}; // the kernel tells one lock, and not always the first
+    any.l_type = F_WRLCK;
+    any.l_whence = SEEK_SET;
+    any.l_start = begin;
+    any.l_len = end - begin;
+    if (begin < end && ::fcntl(file.number(), F_OFD_GETLK, &any) == 0 && any.l_type != F_UNLCK) {
+      ++count;
+      unknown.emplace_back(begin, any.l_start);
+      unknown.emplace_back(any.l_start + 1, end);
     }
-    from = first.l_start + 1;
   }
+  return count;
 }
 
 } // namespace gputest::client

@@ -19,11 +19,13 @@ using platform::Descriptor;
 /// - `job-<time>-<pid>`: the socket of a client that waits for a worker;
 /// - `keepers`: each keeper that can take a case holds a Marked of it;
 /// - `cases`: likewise each client that has a case to run;
+/// - `start`: locked by whoever starts a worker;
 /// - `took`: the milliseconds that starting a worker took, its first case included;
-/// - `alone`: why this executable cannot have workers, if it cannot.
-///
-/// `start` in the folder of the run is locked by whoever starts a worker. `crashed-<identity>` in the folder above says
-/// how a worker without a case ended, until a client has shown it, or for a day.
+/// - `alone`: why this executable cannot have workers, if it cannot;
+/// - `executable`: its path;
+/// - `processes`: each keeper holds a Marked of it as long as it lives;
+/// - `end`: is there when no more cases come;
+/// - `failures`: how workers without a case have ended that did not end as they should.
 struct RunFolder {
   std::string path; ///< of the identity's folder
   std::string identity;
@@ -36,14 +38,21 @@ struct RunFolder {
   std::string problem; ///< why there is none; empty: there is
 };
 
-/// Finds the ctest above this process, and makes the folders that are missing.
+/// Finds the ctest above this process, and makes the folders that are missing. Without an identity: makes none, and
+/// `folder` is none.
 [[nodiscard]] RunFolder open_run_folder(const std::string& identity);
+
+/// A folder of this user's own that nobody else can reach. None if it is not that, or if there is none.
+[[nodiscard]] Descriptor open_own_folder(int above, const char* name);
 
 /// The address of a socket in a folder, by /proc: a path of the folder may be too long. No file's, if the name is.
 [[nodiscard]] sockaddr_un address_in(const Descriptor& folder, const std::string& name);
 
 /// All of a small file in a folder; empty if there is none.
 [[nodiscard]] std::string contents_of(const Descriptor& folder, const std::string& name);
+
+/// Adds a text to a file in a folder.
+void append_to_file(const Descriptor& folder, const std::string& name, const std::string& text);
 
 /// Replaces a file in a folder as a whole.
 void write_file(const Descriptor& folder, const std::string& name, const std::string& text);
@@ -66,6 +75,9 @@ public:
 private:
   Descriptor file_;
 };
+
+/// Blocks until nobody is marked.
+void wait_until_none_is_marked(const Descriptor& folder, const char* name);
 
 /// How many have marked themselves, this process included.
 [[nodiscard]] std::size_t count_marked(const Descriptor& folder, const char* name);

@@ -130,16 +130,13 @@ std::string WorkerProcess::wait_until_ready() {
   return "its executable did not come to its tests within a minute";
 }
 
-void WorkerProcess::pass_on_what_it_said(const platform::Descriptor& stream) {
-  if (!said_) {
-    return;
-  }
+std::string WorkerProcess::take_output() {
+  std::string text;
   std::array<char, 4096> block{};
-  ssize_t count = 0;
-  for (off_t at = 0; (count = ::pread(said_.number(), block.data(), block.size(), at)) > 0; at += count) {
-    static_cast<void>(::write(stream.number(), block.data(), static_cast<std::size_t>(count)) < 0);
+  for (ssize_t count = 0; (count = ::pread(said_.number(), block.data(), block.size(), taken_)) > 0; taken_ += count) {
+    text.append(block.data(), static_cast<std::size_t>(count));
   }
-  said_ = {};
+  return text;
 }
 
 int WorkerProcess::wait_for_status() {

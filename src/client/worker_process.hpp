@@ -33,8 +33,8 @@ public:
   /// Its pidfd, readable when it has ended.
   [[nodiscard]] const platform::Descriptor& end() const { return end_; }
 
-  /// What the executable wrote before its first case goes to `stream`, the first time.
-  void pass_on_what_it_said(const platform::Descriptor& stream);
+  /// What it has written since the last call that belongs to no case: before its first case, and at its end.
+  [[nodiscard]] std::string take_output();
 
   /// Tells it to end, as a program does, so that what it writes at its end is written.
   void hang_up() { socket_ = {}; }
@@ -59,6 +59,7 @@ private:
   struct sigaction child_ {};
   platform::Descriptor proc_;
   platform::Descriptor said_;
+  off_t taken_ = 0; ///< of `said_`
   platform::Descriptor socket_;
   platform::Descriptor end_;
   pid_t pid_ = 0;        ///< 0: there is none, or its end is known

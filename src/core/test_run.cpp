@@ -40,7 +40,8 @@ struct TestRun::State {
   bool watches_exit = false;
   bool any_began = false;    ///< of the tests
   std::optional<Bytes> peak; ///< the most that a test has allocated of a device; nullopt: no test had a lease
-  bool knows_peak = true;    ///< whether it is known of all tests
+  Failure failure = Failure::counts;
+  bool knows_peak = true; ///< whether it is known of all tests
 
   void read_entry() {
     watcher = settings::parse_entry_watcher(platform::read_variable);
@@ -136,7 +137,7 @@ void TestRun::start_time_limit() noexcept try {
   session::tell(error.what());
 }
 
-void TestRun::begin_next_case() noexcept try {
+void TestRun::begin_next_case(Failure failure) noexcept try {
   const std::lock_guard guard{state_->mutex};
   platform::end_time_limit();
   state_->running = false;
@@ -146,11 +147,8 @@ void TestRun::begin_next_case() noexcept try {
   state_->any_began = false;
   state_->peak.reset();
   state_->knows_peak = true;
-  const bool was_in_entry = in_entry();
+  state_->failure = failure;
   state_->read_entry();
-  if (!was_in_entry && !in_entry()) {
-    meter::RunLog::of_process().close(); // the cases of GPUTEST_CASES, which show a dependence, are no tests of the run
-  }
   meter::RunLog::of_process().configure(settings::of_process().log, state_->name);
 } catch (const std::exception& error) {
   session::tell(error.what());
@@ -248,7 +246,7 @@ void TestRun::end(End how) noexcept try {
     if (state_->watcher.ctest && state_->peak && state_->knows_peak) {
       core::tell_peak(*state_->peak);
     }
-    if (state_->watcher.ctest) {
+    if (state_->watcher.ctest && (how == End::passed || state_->failure == Failure::counts)) {
       core::tell_completion(state_->name);
     }
   } else {

@@ -26,6 +26,7 @@
 #include <filesystem>
 #include <iostream>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 namespace gputest::detail {
@@ -53,6 +54,9 @@ void move_report(const std::string& from, const std::string& to) {
   std::error_code error;
   if (const auto folder = fs::path{to}.parent_path(); !folder.empty()) {
     fs::create_directories(folder, error);
+  }
+  if (fs::file_size(from, error) == 0 && !error) {
+    session::tell("the report " + to + " is empty, because GoogleTest could not write " + from + ". Make room there");
   }
   if (!fs::copy_file(from, to, fs::copy_options::overwrite_existing, error)) {
     session::tell("the report cannot be written to " + to + ": " + error.message());
@@ -111,12 +115,14 @@ struct Worker::State {
   platform::ProcessSnapshot before;
   backend::DeviceState devices_before;
   int steps_before = 0;
+  const int pid = platform::own_pid();
+  bool has_run_cases = false;
   int exit_code = EXIT_SUCCESS;
   bool has_ended = false;
 
   /// Why the case that has run is the last one here; empty: it is not. Then this process is idle before others hear
   /// that the case has ended: they may need its devices.
-  std::string why_last() {
+  std::string why_last(std::string change) {
     if (exit_code != EXIT_SUCCESS && exit_code != skipped_exit_code) {
       return "it failed";
     }
@@ -124,8 +130,10 @@ struct Worker::State {
     if (const auto& folder = settings::of_process().folder; !folder.empty()) {
       folders.push_back(folder);
     }
-    auto change = platform::change_between(before, platform::take_snapshot(),
-                                           {steps_before != steps_to_devices(), std::move(folders)});
+    if (change.empty()) {
+      change = platform::change_between(before, platform::take_snapshot(),
+                                        {steps_before != steps_to_devices(), std::move(folders)});
+    }
     if (change.empty()) {
       change = backend::change_between(devices_before, device_state());
     }
@@ -214,7 +222,8 @@ std::optional<std::string> Worker::next_case() {
     filter = state.list.front();
     state.list.pop_front();
   }
-  TestRun::of_process().begin_next_case();
+  TestRun::of_process().begin_next_case(std::exchange(state.has_run_cases, true) ? TestRun::Failure::is_tried_again
+                                                                                 : TestRun::Failure::counts);
   state.before = platform::take_snapshot();
   state.devices_before = device_state();
   state.steps_before = steps_to_devices();
@@ -228,18 +237,22 @@ void Worker::refuse(const std::string& why) {
   }
 }
 
-void Worker::end_case(int exit_code) noexcept try {
+bool Worker::end_case(int exit_code, const std::string& changed) noexcept try {
   auto& state = *state_;
+  if (state.pid != platform::own_pid()) {
+    state.exit_code = exit_code;
+    return false;
+  }
   state.exit_code = exit_code;
   TestRun::of_process().end_time_limit();
   write_what_was_printed();
   if (!state.channel) {
-    return;
+    return true;
   }
   move_report(state.report, state.wanted_report);
-  const auto why = state.why_last();
+  const auto why = state.why_last(changed);
   state.has_ended = !why.empty();
-  if (!why.empty() && exit_code == EXIT_SUCCESS) {
+  if (!why.empty() && (exit_code == EXIT_SUCCESS || exit_code == skipped_exit_code)) {
     session::tell("the next case runs in another process than this one, because " + why);
   }
   if (!state.has_ended) {
@@ -248,13 +261,15 @@ void Worker::end_case(int exit_code) noexcept try {
   if (!state.channel->tell_verdict(exit_code, why)) {
     platform::end_now(platform::exit_code_without_verdict);
   }
+  return true;
 } catch (const std::exception& error) {
   session::tell(error.what());
   platform::end_now(EXIT_FAILURE);
 }
 
 int Worker::exit_code() const {
-  return state_->channel ? EXIT_SUCCESS : state_->exit_code; // a keeper knows what came out of each case
+  const bool is_told = state_->channel && state_->pid == platform::own_pid(); // what came out of each case
+  return is_told ? EXIT_SUCCESS : state_->exit_code;
 }
 
 } // namespace gputest::detail

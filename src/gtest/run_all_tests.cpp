@@ -37,6 +37,15 @@ void register_misnamed_annotations() {
   misnamed_are_tests = true;
 }
 
+/// GoogleTest keeps what happens outside of tests, and skips or fails those of later runs for it.
+std::string what_environments_left() {
+  const auto& result = ::testing::UnitTest::GetInstance()->ad_hoc_test_result();
+  return result.Skipped()                    ? "an Environment has skipped its tests"
+         : result.Failed()                   ? "an Environment has failed"
+         : result.test_property_count() != 0 ? "a property was recorded outside of its test"
+                                             : "";
+}
+
 /// Runs each case as a process of its own would: with its environments, and its suite's SetUpTestSuite().
 int run_cases(detail::Worker& worker) {
   auto& current = CurrentSession::instance();
@@ -49,7 +58,10 @@ int run_cases(detail::Worker& worker) {
     }
     GTEST_FLAG_SET(filter, *filter);
     current.begin_program();
-    worker.end_case(current.exit_code(RUN_ALL_TESTS()));
+    const int exit_code = current.exit_code(RUN_ALL_TESTS());
+    if (!worker.end_case(exit_code, what_environments_left())) {
+      break;
+    }
   }
   return worker.exit_code();
 }

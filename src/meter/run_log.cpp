@@ -74,7 +74,7 @@ struct RunLog::State {
   std::mutex mutex;
   bool configured = false;
   bool opened = false;
-  bool is_closed = false; ///< also if it could not be written
+  bool failed = false;
   std::string folder;
   std::string entry;
   std::string test;
@@ -135,12 +135,6 @@ void RunLog::running(const std::string& test) noexcept try {
 } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): no memory
 }
 
-void RunLog::close() noexcept try {
-  const std::lock_guard guard{state_->mutex};
-  state_->is_closed = true;
-} catch (const std::exception&) { // NOLINT(bugprone-empty-catch): no memory
-}
-
 void RunLog::write(const char* event, const JsonObject& details) noexcept try {
   std::string test;
   {
@@ -153,7 +147,7 @@ void RunLog::write(const char* event, const JsonObject& details) noexcept try {
 
 void RunLog::write(const char* event, const JsonObject& details, const std::string& test) noexcept try {
   const std::lock_guard guard{state_->mutex};
-  if (state_->is_closed) {
+  if (state_->failed) {
     return;
   }
   try {
@@ -162,9 +156,9 @@ void RunLog::write(const char* event, const JsonObject& details, const std::stri
       state_->file->append(line(event, state_->name_of_entry(), test).members(details).to_string());
     }
   } catch (const InvalidSetting&) {
-    state_->is_closed = true; // whoever needs the settings says it
+    state_->failed = true; // whoever needs the settings says it
   } catch (const std::exception& error) {
-    state_->is_closed = true;
+    state_->failed = true;
     const auto text = std::string{"gputest: the run log "} + error.what() +
                       ". Set GPUTEST_LOG to a folder that can be written to, or to off\n";
     std::fputs(text.c_str(), stderr);

@@ -27,9 +27,6 @@ public:
   /// The test that runs now, which the lines name; empty between tests.
   void running(const std::string& test) noexcept;
 
-  /// Nothing is written from now on.
-  void close() noexcept;
-
   /// Writes a line: `event` is its kind, `details` its own members. Costs one open, write and close.
   void write(const char* event, const JsonObject& details) noexcept;
 

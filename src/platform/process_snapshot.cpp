@@ -10,6 +10,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -52,6 +53,8 @@ bool has_unreaped_children() {
 bool is_gputests_own(const std::string& assignment) {
   return begins_with(assignment, "GPUTEST_") || begins_with(assignment, "CUDA_VISIBLE_DEVICES=");
 }
+
+bool are_equal(const rlimit& a, const rlimit& b) { return a.rlim_cur == b.rlim_cur && a.rlim_max == b.rlim_max; }
 
 std::string change_of_variables(const ProcessSnapshot& before, const ProcessSnapshot& after) {
   std::vector<std::string> different;
@@ -121,6 +124,15 @@ ProcessSnapshot take_snapshot() {
   for (int signal = 1; signal < NSIG; ++signal) {
     ::sigaction(signal, nullptr, &state.actions.at(static_cast<std::size_t>(signal)));
   }
+  for (int resource = 0; resource < RLIM_NLIMITS; ++resource) {
+    ::getrlimit(static_cast<__rlimit_resource>(resource), &state.limits.at(static_cast<std::size_t>(resource)));
+  }
+  ::sched_getaffinity(0, sizeof state.processors, &state.processors);
+  ::getresuid(&state.users[0], &state.users[1], &state.users[2]);
+  ::getresgid(&state.groups[0], &state.groups[1], &state.groups[2]);
+  itimerval alarm{};
+  ::getitimer(ITIMER_REAL, &alarm);
+  state.has_alarm = alarm.it_value.tv_sec != 0 || alarm.it_value.tv_usec != 0;
   for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
     state.variables.emplace_back(*variable);
   }
@@ -138,6 +150,18 @@ std::string change_between(const ProcessSnapshot& before, const ProcessSnapshot&
   }
   if (before.umask != after.umask) {
     return "the umask has changed";
+  }
+  if (before.users != after.users || before.groups != after.groups) {
+    return "it runs as another user or group";
+  }
+  if (CPU_EQUAL(&before.processors, &after.processors) == 0) {
+    return "the processors on which it may run have changed";
+  }
+  if (!std::equal(before.limits.begin(), before.limits.end(), after.limits.begin(), are_equal)) {
+    return "a resource limit has changed";
+  }
+  if (!before.has_alarm && after.has_alarm) {
+    return "an alarm is set";
   }
   if (!before.has_children && after.has_children) {
     return "a process that it has started is still there";

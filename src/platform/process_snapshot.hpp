@@ -7,6 +7,10 @@
 #include <string>
 #include <vector>
 
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
 namespace gputest::platform {
 
 /// What a test can change of its process and leave to the next one, as the kernel and the C library show it.
@@ -18,6 +22,11 @@ struct ProcessSnapshot {
   unsigned umask = 0;
   sigset_t blocked{};
   std::array<struct sigaction, NSIG> actions{};
+  std::array<rlimit, RLIM_NLIMITS> limits{};
+  cpu_set_t processors{};       ///< on which it may run
+  std::array<uid_t, 3> users{}; ///< real, effective, saved
+  std::array<gid_t, 3> groups{};
+  bool has_alarm = false;             ///< of alarm() or setitimer()
   std::vector<std::string> variables; ///< the environment, sorted
 };
 

@@ -28,7 +28,8 @@ bool is_packet_socket(int number) {
 } // namespace
 
 WorkerChannel::WorkerChannel(Descriptor socket, int ctest)
-    : socket_{std::move(socket)}, null_{::open("/dev/null", O_RDWR | O_CLOEXEC)}, ctest_{ctest} {
+    : socket_{std::move(socket)}, null_{::open("/dev/null", O_RDWR | O_CLOEXEC)},
+      output_{::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)}, ctest_{ctest} {
   ::fcntl(socket_.number(), F_SETFD, FD_CLOEXEC);
 }
 
@@ -75,9 +76,9 @@ void WorkerChannel::begin(const WorkerJob& job) const {
 void WorkerChannel::hang_up() { socket_ = Descriptor{}; }
 
 void WorkerChannel::drop_streams() const {
-  for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream) {
-    ::dup2(null_.number(), stream);
-  }
+  ::dup2(null_.number(), STDIN_FILENO);
+  ::dup2(output_.number(), STDOUT_FILENO);
+  ::dup2(output_.number(), STDERR_FILENO);
 }
 
 bool WorkerChannel::tell_verdict(int exit_code, const std::string& why_last) const {

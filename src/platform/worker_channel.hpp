@@ -35,7 +35,7 @@ public:
   /// Tells the keeper that this process begins no case any more.
   void hang_up();
 
-  /// Replaces the streams by /dev/null: CTest waits for whoever has them open.
+  /// Replaces the case's streams by those that this process was started with: CTest waits for whoever has them open.
   void drop_streams() const;
 
   /// Whether the verdict could be sent. `why_last` is why this was the last case; empty: it was not.
@@ -52,6 +52,7 @@ private:
 
   Descriptor socket_;
   Descriptor null_;
+  Descriptor output_; ///< where this process writes what belongs to no case: its keeper reads it
   int ctest_ = 0;
 };
 

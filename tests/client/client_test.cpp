@@ -253,6 +253,48 @@ TEST_F(Client, fails_a_case_that_ends_its_process) {
   EXPECT_EQ(results.at("Plain.a").word, "Passed");
 }
 
+TEST_F(Client, takes_the_result_of_a_case_from_the_process_that_was_given_it) {
+  add("Plain.a");
+  add("Plain.fails_after_a_process_that_it_forked_has_returned", "forks");
+  add("Plain.b");
+  const auto results = run();
+  EXPECT_EQ(results.at("forks").word, "Failed") << results.at("forks").output;
+  EXPECT_EQ(results.at("Plain.b").word, "Passed") << results.at("Plain.b").output;
+}
+
+TEST_F(Client, says_that_a_case_has_run_to_its_end_by_the_process_whose_result_counts) {
+  add("Plain.a");
+  add("Crash.by_quick_exit_0_if_it_is_alone", "exits");
+  add("Plain.fails", "fails_first");
+  const auto results = run();
+  EXPECT_THAT(results.at("Plain.a").output, HasSubstr("gputest: entry complete: Plain.a"));
+  EXPECT_THAT(results.at("exits").output, Not(HasSubstr("gputest: entry complete")));
+  EXPECT_THAT(results.at("fails_first").output, HasSubstr("gputest: entry complete")) << "its first failure counts";
+}
+
+TEST_F(Client, does_not_call_a_failure_a_dependence_that_is_not_seen_again) {
+  set("FAIL_ONCE", path("has_failed"));
+  add("Plain.a");
+  add("Plain.fails_once");
+  const auto result = run().at("Plain.fails_once");
+  EXPECT_EQ(result.word, "Passed");
+  EXPECT_THAT(result.output,
+              HasSubstr("gputest: unstable: Plain.fails_once passed alone, and failed after 1 case in one "
+                        "process. It did not fail again after them within 10 s"));
+  EXPECT_THAT(result.output, Not(HasSubstr("dependence:")));
+}
+
+TEST_F(Client, starts_a_worker_while_that_of_another_executable_is_being_started) {
+  set("CLOSE_ALL_AND_WAIT_AT", path("started"));
+  ASSERT_EQ(::mkfifo(path("started").c_str(), 0600), 0);
+  add("Plain.a", "waits");
+  add("Plain.a", "runs", {}, "CLOSE_ALL_AND_WAIT_AT=", "DEPENDS gate");
+  add_command("gate", {"/bin/sh", "-c", "cat " + path("started")});
+  auto ctest = start_ctest({"-j2"});
+  ctest.wait_for_out("@process ");
+  ctest.kill(SIGKILL);
+}
+
 TEST_F(Client, blames_a_crash_at_the_end_on_the_last_case_and_on_nobody_else) {
   for (const char* const name : {"Plain.a", "Crash.at_the_end", "Plain.b"}) {
     add(name);
@@ -263,24 +305,49 @@ TEST_F(Client, blames_a_crash_at_the_end_on_the_last_case_and_on_nobody_else) {
   EXPECT_EQ(results.at("Plain.b").word, "Passed");
 }
 
-TEST_F(Client, shows_a_crash_at_an_idle_end_with_the_next_case_which_runs_alone) {
-  add("Crash.at_an_idle_end");
-  const auto first = run().at("Crash.at_an_idle_end");
-  EXPECT_EQ(first.word, "Passed");
-  const auto at = first.output.find("@process ");
-  std::istringstream numbers{first.output.substr(at + 9)};
+TEST_F(Client, fails_the_entry_that_ends_workers_for_what_fails_at_their_end) {
+  add("Crash.at_an_idle_end", "", {}, "", "FIXTURES_REQUIRED workers");
+  add("Plain.a", "", {}, "OTHER=1", "FIXTURES_REQUIRED workers"); // another identity
+  add("Plain.b", "", {}, "OTHER=1", "FIXTURES_REQUIRED workers");
+  add_command("workers_end", {CLIENT, "--end", CASES}, "FIXTURES_CLEANUP workers");
+  auto results = run();
+  EXPECT_EQ(results.at("Crash.at_an_idle_end").word, "Passed");
+  const auto& end = results.at("workers_end");
+  EXPECT_EQ(end.word, "Failed") << end.output;
+  EXPECT_THAT(end.output, HasSubstr("@at the end\n")) << "what the process wrote";
+  EXPECT_THAT(end.output, HasSubstr("gputest: failed: a process of " CASES
+                                    " that had run 1 case, Crash.at_an_idle_end last, ended by the signal Aborted"));
+  EXPECT_THAT(end.output, HasSubstr("GPUTEST_ISOLATION=process")) << "what to do";
+  EXPECT_THAT(end.output, Not(HasSubstr("Plain.b last")));
+
+  results = run({"-R", "Plain.a"});
+  EXPECT_EQ(results.at("workers_end").word, "Passed") << results.at("workers_end").output;
+  set("GPUTEST_ISOLATION", "process");
+  EXPECT_EQ(run({"-R", "Plain.a"}).at("workers_end").word, "Passed") << "there were no workers";
+}
+
+TEST_F(Client, ends_workers_before_the_entry_that_ends_them_has_ended) {
+  add("Plain.a", "", {}, "", "FIXTURES_REQUIRED workers");
+  add_command("workers_end", {CLIENT, "--end", CASES}, "FIXTURES_CLEANUP workers");
+  add_command("looks", {"/bin/sh", "-c", "echo @still there; cat " + path("gate")}, "DEPENDS workers_end");
+  ASSERT_EQ(::mkfifo(path("gate").c_str(), 0600), 0);
+  auto ctest = start_ctest();
+  ctest.wait_for_out("@process ");
+  std::istringstream numbers{ctest.read_line()};
   pid_t worker = 0;
   pid_t keeper = 0;
   numbers >> worker >> keeper;
-  wait_for_end_of(keeper);
-  const auto second = run().at("Crash.at_an_idle_end");
-  EXPECT_THAT(second.output, HasSubstr(" that had run 1 case ended by the signal Aborted when it had none to run. It "
-                                       "shows whether it ends like that by itself"));
-  EXPECT_THAT(second.word, HasSubstr("Subprocess aborted"));
+  ctest.wait_for_out(": @still there");
+  EXPECT_EQ(::kill(worker, 0), -1);
+  std::ofstream{path("gate")} << "open\n";
+  EXPECT_EQ(results_of(ctest.finish().out).at("workers_end").word, "Passed");
 }
 
 TEST_F(Client, ends_a_worker_after_a_case_that_changed_its_process) {
-  const std::map<std::string, std::string> rows{
+  std::map<std::string, std::string> rows{
+      {"alarm", "an alarm is set"},
+      {"limit", "a resource limit has changed"},
+      {"environments", "an Environment has skipped its tests"},
       {"folder", "the working directory is /"},
       {"descriptors", " (/dev/null) is open"},
       {"streams", "descriptor 1 ("},
@@ -291,6 +358,12 @@ TEST_F(Client, ends_a_worker_after_a_case_that_changed_its_process) {
       {"threads", "2 threads run, and 1 ran before it"},
       {"processes", "a process that it has started is still there"},
   };
+  if (::geteuid() == 0) {
+    rows["group"] = "it runs as another user or group";
+  }
+  if (std::thread::hardware_concurrency() > 1) {
+    rows["processors"] = "the processors on which it may run have changed";
+  }
   add("Plain.a", "first"); // what a process opens when it enters the ledger is no change
   for (const auto& [name, text] : rows) {
     add("Changes." + name);
@@ -299,10 +372,11 @@ TEST_F(Client, ends_a_worker_after_a_case_that_changed_its_process) {
   const auto results = run();
   for (const auto& [name, text] : rows) {
     const auto& changing = results.at("Changes." + name);
-    EXPECT_EQ(changing.word, "Passed") << name << changing.output;
+    EXPECT_EQ(changing.word, name == "environments" ? "Skipped" : "Passed") << name << changing.output;
     EXPECT_THAT(changing.output, HasSubstr(text));
     EXPECT_THAT(changing.output, HasSubstr("the next case runs in another process than this one, because it changed"));
     EXPECT_NE(results.at("after_" + name).processes, changing.processes) << name;
+    EXPECT_EQ(results.at("after_" + name).word, "Passed") << name;
   }
 }
 

@@ -38,6 +38,7 @@ protected:
     add("Plain.a");
     add_command("gate", {"/bin/sh", "-c", "echo @gate; cat " + path("gate")}, "DEPENDS Plain.a");
     add("Plain.b", "", {}, "", "DEPENDS gate");
+    add_command("workers_end", {CLIENT, "--end", CASES}, "DEPENDS Plain.b");
     ctest_.emplace(start_ctest());
     ctest_->wait_for_out("@process ");
     std::istringstream numbers{ctest_->read_line()};
@@ -176,7 +177,8 @@ TEST_F(IdleWorker, that_is_killed_while_it_has_to_leave_lets_the_other_go_on) {
   wait_for_end_of(keeper_);
   const auto results = finish();
   expect_another_process(results);
-  EXPECT_THAT(results.at("Plain.b").output, HasSubstr("ended by the signal Killed when it had none to run"));
+  EXPECT_EQ(results.at("workers_end").word, "Failed");
+  EXPECT_THAT(results.at("workers_end").output, HasSubstr("ended by the signal Killed when it had none to run"));
 }
 
 TEST_F(IdleWorker, only_leaves_if_a_process_of_its_user_writes_to_its_wake_up_fifo) {

@@ -218,8 +218,8 @@ std::optional<WatchedProcesses::Step> WatchedProcesses::next() {
       ::close(std::exchange(end_, -1));
     }
     if ((ready[0].revents & POLLIN) == 0) {
-      if ((ready[0].revents & POLLHUP) != 0) {
-        return std::nullopt; // nobody has the filter any more
+      if ((ready[0].revents & POLLHUP) != 0 && end_ < 0) {
+        return std::nullopt; // nobody has the filter any more, and the program was waited for
       }
       continue;
     }

@@ -181,6 +181,7 @@ TEST_F(Discovery, has_each_test_run_once_by_workers_or_alone) {
   EXPECT_EQ(all.at("Plain.first").command.front(), DISCOVERY_CLIENT);
   EXPECT_EQ(all.at("Large.test").command.at(1), "--alone=it is large");
   EXPECT_EQ(all.at("Medium.says_devices").command.at(1), "--alone=it needs several GPUs");
+  EXPECT_THAT(all.at("tests.workers_end").command, ElementsAre(DISCOVERY_CLIENT, "--end", path("tests")));
   const auto ran_by = [&](const std::string& isolation) {
     set("GPUTEST_ISOLATION", isolation);
     const auto ended = ctest({"-V"});
@@ -189,6 +190,25 @@ TEST_F(Discovery, has_each_test_run_once_by_workers_or_alone) {
     return tests_in(ended.out);
   };
   EXPECT_EQ(ran_by("worker"), ran_by("process"));
+  const auto one = ctest({"-R", "^Plain.first$"}).out;
+  EXPECT_THAT(one, HasSubstr("tests.workers_end")) << "with whatever case of a worker is selected";
+  EXPECT_THAT(one, HasSubstr("100% tests passed, 0 tests failed out of 2"));
+}
+
+TEST_F(Discovery, has_workers_run_no_case_whose_result_is_in_its_output_and_keeps_fixtures) {
+  configure("add_executable(gputest::client IMPORTED)\n"
+            "set_target_properties(gputest::client PROPERTIES IMPORTED_LOCATION \"" DISCOVERY_CLIENT "\")\n"
+            "add_test(NAME data COMMAND sh -c :)\n"
+            "set_tests_properties(data PROPERTIES FIXTURES_SETUP data)\n"
+            "gpu_discover_tests(tests ISOLATION worker TEST_PREFIX a. TEST_FILTER Plain.first PROPERTIES "
+            "FIXTURES_REQUIRED data)\n"
+            "gpu_discover_tests(tests ISOLATION worker TEST_PREFIX b. TEST_FILTER Plain.first PROPERTIES "
+            "SKIP_REGULAR_EXPRESSION none)\n");
+  const auto all = entries();
+  EXPECT_EQ(all.at("b.Plain.first").command.at(1), "--alone=SKIP_REGULAR_EXPRESSION looks at its output");
+  EXPECT_EQ(all.count("b.tests.workers_end"), 0U);
+  EXPECT_THAT(ctest({"-R", "^a.Plain.first$"}).out,
+              AllOf(HasSubstr(": data "), HasSubstr("a.tests.workers_end"), HasSubstr("0 tests failed out of 3")));
 }
 
 TEST_F(Discovery, names_entries_after_types_and_values) {

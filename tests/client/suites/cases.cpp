@@ -20,6 +20,8 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <sched.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,7 +30,7 @@ namespace {
 
 const bool waits_before_its_tests = [] {
   const char* const fifo = std::getenv("CLOSE_ALL_AND_WAIT_AT");
-  if (fifo != nullptr && std::getenv("GPUTEST_WORKER") != nullptr) {
+  if (fifo != nullptr && *fifo != '\0' && std::getenv("GPUTEST_WORKER") != nullptr) {
     for (int number = 3; number < 1024; ++number) {
       ::close(number);
     }
@@ -125,11 +127,32 @@ struct Heap : Plain {};
 GPUTEST_NEEDS(Heap, is_set, heap(8_MiB));
 TEST_F(Heap, is_set) {}
 
+TEST_F(Plain, fails_after_a_process_that_it_forked_has_returned) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    return;
+  }
+  ::waitpid(child, nullptr, 0);
+  FAIL();
+}
+TEST_F(Plain, fails_once) {
+  if (const int file = ::open(std::getenv("FAIL_ONCE"), O_CREAT | O_EXCL | O_CLOEXEC, 0600); file >= 0) {
+    ::close(file);
+    FAIL();
+  }
+}
+
 struct Crash : Plain {};
 TEST_F(Crash, by_segv) { ::raise(SIGSEGV); }
 TEST_F(Crash, by_abort) { std::abort(); }
 TEST_F(Crash, by_exit_0) { std::exit(0); }
 TEST_F(Crash, by_quick_exit_0) { ::_exit(0); }
+TEST_F(Crash, by_quick_exit_0_if_it_is_alone) {
+  EXPECT_EQ(cases_begun, 1);
+  if (cases_begun == 1) {
+    ::_exit(0);
+  }
+}
 TEST_F(Crash, by_quick_exit_3) { ::_exit(3); }
 TEST_F(Crash, by_quick_exit_77) { ::_exit(77); }
 TEST_F(Crash, at_the_end) {
@@ -137,7 +160,10 @@ TEST_F(Crash, at_the_end) {
   ::chdir("/"); // so it is its process's last
 }
 TEST_F(Crash, at_an_idle_end) {
-  std::atexit([] { std::abort(); });
+  std::atexit([] {
+    static_cast<void>(::write(STDERR_FILENO, "@at the end\n", 12));
+    std::abort();
+  });
 }
 
 struct Changes : Plain {};
@@ -155,6 +181,34 @@ TEST_F(Changes, blocked_signals) {
   ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
 }
 TEST_F(Changes, variables) { ::setenv("SET_BY_A_CASE", "1", 1); }
+TEST_F(Changes, environments) {}
+struct SkippingEnvironment : testing::Environment {
+  void SetUp() override {
+    if (testing::GTEST_FLAG(filter) == "Changes.environments") {
+      GTEST_SKIP() << "as it was told";
+    }
+  }
+};
+const auto* const skipping_environment = testing::AddGlobalTestEnvironment(new SkippingEnvironment);
+TEST_F(Changes, alarm) { ::alarm(3600); }
+TEST_F(Changes, limit) {
+  rlimit limit;
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  --limit.rlim_cur;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+TEST_F(Changes, group) { ::setresgid(-1, -1, 65534); }
+TEST_F(Changes, processors) {
+  cpu_set_t processors;
+  ::sched_getaffinity(0, sizeof processors, &processors);
+  for (int number = 0; number < CPU_SETSIZE; ++number) {
+    if (CPU_ISSET(number, &processors)) {
+      CPU_CLR(number, &processors);
+      break;
+    }
+  }
+  ::sched_setaffinity(0, sizeof processors, &processors);
+}
 TEST_F(Changes, threads) {
   std::thread{[] { ::pause(); }}.detach();
 }
