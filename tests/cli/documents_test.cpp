@@ -33,7 +33,9 @@ std::vector<std::string> options_of_the_application() {
   std::vector<std::string> options;
   for (const auto* command : app->get_subcommands([](const CLI::App* /*any*/) { return true; })) {
     for (const auto* option : command->get_options()) {
-      options.push_back(command->get_name() + ": " + option->get_name());
+      if (option->nonpositional()) {
+        options.push_back(command->get_name() + ": " + option->get_name());
+      }
     }
   }
   return options;

@@ -56,6 +56,11 @@ TEST_F(ReportCommand, writes_a_page_and_a_trace_of_the_last_run) {
   EXPECT_FALSE(nlohmann::json::parse(contents_of(trace)).at("traceEvents").empty());
 }
 
+TEST_F(ReportCommand, is_what_cmake_can_call_after_ctest) {
+  EXPECT_EQ(report({"--output", page_, "index-2026-11-22.json"}).exit_code, 0); // which CMake's instrumentation adds
+  EXPECT_EQ(report({"--output", page_, "index-2026-11-22.json", "other"}).exit_code, 64);
+}
+
 TEST_F(ReportCommand, shows_the_newest_run_and_the_others_beside_it) {
   const auto logs = folder_ + "/Testing/gputest";
   std::ofstream{logs + "/run-old.jsonl"}

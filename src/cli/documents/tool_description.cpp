@@ -54,7 +54,9 @@ CommandDescription describe(const CLI::App& app, const std::string& before) {
   description.text = app.get_description();
   description.help = app.get_footer();
   for (const auto* option : app.get_options()) {
-    description.options.push_back(describe(*option));
+    if (option->nonpositional()) {
+      description.options.push_back(describe(*option));
+    }
   }
   description.takes_command = app.get_prefix_command();
   return description;
