@@ -3,6 +3,7 @@
 
 #include <gputest/bytes.hpp>
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -73,6 +74,9 @@ public:
     const char* result = "passed"; ///< or `failed`, `skipped`
     double seconds = 0;
     std::string reason; ///< of a skip
+    /// If its memory is said by an annotation, or in that of its suite's lease: of how many tests of the executable
+    /// that says it. 0: it is said elsewhere, or nobody knows.
+    std::size_t declared_for = 0;
   };
   void ended(const TestEnd& test) noexcept;
 

@@ -54,6 +54,7 @@ void AllocationBook::add(std::uint64_t address, const Allocation& allocation) {
   }
   auto& of_device = devices_[allocation.device];
   of_device.now.at(index_of(allocation.kind)) += allocation.bytes;
+  of_device.before_periods += period_ == 0 ? allocation.bytes : 0;
   if (const auto now = total(of_device.now); now > of_device.peak) {
     of_device.peak = now;
     of_device.at_peak = of_device.now;
@@ -118,6 +119,7 @@ void AllocationBook::take_off(const Entry& entry) {
   auto& of_device = devices_[allocation.device];
   note_largest(allocation.device, of_device);
   of_device.now.at(index_of(allocation.kind)) -= allocation.bytes;
+  of_device.before_periods -= entry.period == 0 ? allocation.bytes : 0;
   tell(allocation.device, of_device);
 }
 
@@ -142,6 +144,7 @@ void AllocationBook::begin() {
   for (auto& [device, of_device] : devices_) {
     of_device.at_begin = of_device.at_peak = of_device.now;
     of_device.peak = total(of_device.now);
+    of_device.kept_at_begin = of_device.peak - of_device.before_periods;
     of_device.looked_at = 0;
     of_device.wanted = 0;
     of_device.largest.clear();
@@ -182,8 +185,9 @@ Usage AllocationBook::so_far() {
     of.largest = of_device.largest;
     of.left = sorted(left[device]);
     of.kept = std::move(kept[device]);
+    of.kept_at_begin = Bytes{of_device.kept_at_begin};
     of.wanted = Bytes{of_device.wanted} - Bytes{total(of_device.at_begin)};
-    if (of.peak > Bytes{} || !of.left.empty() || of.wanted > Bytes{}) {
+    if (of.peak > Bytes{} || !of.left.empty() || of.wanted > Bytes{} || of.kept_at_begin > Bytes{}) {
       usage.devices.push_back(std::move(of));
     }
   }

@@ -66,7 +66,9 @@ private:
     std::uint64_t peak = 0;      ///< of the sum of `now` less pinned memory
     std::uint64_t looked_at = 0; ///< the peak, less what was there at the beginning, for which `largest` was found
     std::vector<Allocations> largest;
-    std::uint64_t wanted = 0; ///< `now` and what was refused, together
+    std::uint64_t wanted = 0;         ///< `now` and what was refused, together
+    std::uint64_t before_periods = 0; ///< of `now`: what was allocated before the first period
+    std::uint64_t kept_at_begin = 0;
   };
 
   static std::uint64_t total(const Sums& sums);

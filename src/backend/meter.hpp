@@ -49,13 +49,14 @@ struct DeviceUsage {
   bool with_context = false;               ///< sampled: a context was made in the period, and is in the peak
   Bytes wanted; ///< the most that it would have had, if the device had not been out of memory; 0: it never was
   std::map<std::uint64_t, Bytes> kept; ///< what earlier periods have left, by their numbers
+  Bytes kept_at_begin;                 ///< what they had left when the period began, though it may be free by now
 };
 
 /// What a process has allocated in a period.
 struct Usage {
   Evidence evidence = Evidence::unknown;
   std::string because;              ///< if it is not exact: why
-  std::vector<DeviceUsage> devices; ///< those of which anything was asked for
+  std::vector<DeviceUsage> devices; ///< those of which anything was asked for, or was left by earlier periods
   Bytes pinned_peak;                ///< memory of the host; 0 if it is not known
   std::vector<Allocations> pinned_left;
   std::uint64_t period = 0; ///< its number; 0: periods have none

@@ -70,6 +70,8 @@ void print_edits(const std::vector<report::SourceEdit>& edits, bool applied) {
     if (edit.why_not.empty()) {
       fmt::print("\n{}{}\n- {}\n+ {}\n", where, applied ? "changed" : "can be changed by --apply", edit.before,
                  edit.after);
+    } else if (edit.after.empty()) {
+      fmt::print("\n{}not lowered: {}\n- {}\n", where, edit.why_not, edit.before);
     } else {
       fmt::print("\n{}{}: write {} in place of {} ({})\n", where, edit.name, edit.after, edit.before, edit.why_not);
     }

@@ -208,15 +208,18 @@ constexpr auto classify_text =
     R"text(Takes all run logs of the folder together, and compares the most that each test used with what it declares:
   over     it used more. What it declares has to be raised, or others run out of memory
   under    it used at most half of what it declares, rounded up. Less lets more tests run at once
-  unknown  nothing was measured, or only samples, which are lower bounds: never a reason to declare less
+  unknown  nothing was measured, or only lower bounds (samples, what was measured beside memory that an earlier test of the
+           process had left, tests that did not pass, other builds of the executable): never a reason to declare less
 The advised size is a twentieth more than the most that was measured on any device, rounded up to 64 MiB, from 2 GiB on to 256 MiB,
 and from 16 GiB on to 1 GiB, but no more than a test can have there. What tests declare is that of their newest run.
 --check takes only that newest run, and only of executables that have not been built anew since.
 
 Below the table are the changes to make, with file and line if they are known. --apply makes those that are safe: where a literal size
 stands in a GPUTEST_NEEDS(Suite, Test, ...), in the GPUTEST_SUITE_NEEDS of a suite lease, or behind MEMORY in a gpu_add_test(NAME ...)
-of that entry, which is there once, and is the size that the test declared in the run. Instances of one parameterised test share the
-largest advised size. It says why it does not make the others.
+of that entry, whichever the test's size came from, which is there once, and is that size. Instances of one parameterised test share
+the largest advised size. A size is lowered only if all tests of the executable that it is for were measured, and that of an entry only if
+in its newest run no test failed, was skipped, or was left out by a variable such as GTEST_FILTER; in a header it never is. It says why
+it does not make the others.
 
 Examples:
   gputest classify --test-dir build
@@ -228,7 +231,8 @@ Examples:
   planned_s, planned_with_edits_s   how long the newest run's GPU tests would take, see 'gputest plan --help'
   tests        list of objects: name, entry, test, verdict, class, declared_bytes (null: it declares a class), leased_bytes,
                measured_bytes (by device model), exact, runs (in which it was measured), advised_bytes (null: nothing to change)
-  edits        list of objects: name, file, line, before, after, why_not (why --apply does not make it; empty: it does)
+  edits        list of objects: name, file, line, before, after (empty: it is not lowered), why_not (why --apply does not make it;
+               empty: it does)
 )text";
 
 constexpr auto isolate_text =

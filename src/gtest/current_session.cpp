@@ -464,7 +464,8 @@ void CurrentSession::end_test(const ::testing::TestInfo& test) {
   const char* const what = result.Failed() ? "failed" : result.Skipped() ? "skipped" : "passed";
   TestRun::of_process().ended({test.test_suite_name(), test.name(), what,
                                static_cast<double>(result.elapsed_time()) / 1000,
-                               result.Skipped() ? reason_of_skip(result) : ""});
+                               result.Skipped() ? reason_of_skip(result) : "",
+                               declared_for(running_suite(), test, suite_request_.has_value())});
 }
 
 void CurrentSession::examine_after(const ::testing::TestInfo& test) {

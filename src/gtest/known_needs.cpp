@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <map>
 #include <string_view>
+#include <unordered_map>
 
 namespace gputest::detail {
 
@@ -155,6 +156,24 @@ const std::vector<Own>& own_fixtures() {
   return all;
 }
 
+/// A suite as the source names it, or a test in it.
+std::string key_of(const TestSuite& suite, std::string_view test) {
+  return std::string{source_name(suite.name(), suite.type_param())} + "." + std::string{test};
+}
+
+/// How many tests each annotation of a suite, or of a test, is for, by key_of().
+std::unordered_map<std::string, std::size_t> count_tests(const ::testing::UnitTest& unit_test) {
+  std::unordered_map<std::string, std::size_t> counts;
+  for (int s = 0; s < unit_test.total_test_suite_count(); ++s) {
+    const auto& suite = *unit_test.GetTestSuite(s);
+    counts[key_of(suite, "")] += static_cast<std::size_t>(suite.total_test_count());
+    for (int t = 0; t < suite.total_test_count(); ++t) {
+      ++counts[key_of(suite, source_name(*suite.GetTestInfo(t)))];
+    }
+  }
+  return counts;
+}
+
 bool is_the_users(Function function, Function default_one) { return function != nullptr && function != default_one; }
 
 } // namespace
@@ -247,6 +266,16 @@ SuiteFixture fixture_of(const TestSuite& suite) {
 Request known_request(const TestSuite& suite, const TestInfo& test, const Request& entry) {
   const auto of_suite = needs_of_suite(suite);
   return resolve(of_suite.suite_lease ? Needs{} : needs_of_test(test), of_suite, fixture_of(suite).memory_class, entry);
+}
+
+std::size_t declared_for(const TestSuite& suite, const TestInfo& test, bool under_suite_lease) {
+  const bool by_test = !under_suite_lease && needs_of_test(test).says_memory();
+  if (!by_test && !needs_of_suite(suite).says_memory()) {
+    return 0;
+  }
+  static const auto counts = count_tests(*::testing::UnitTest::GetInstance());
+  const auto found = counts.find(key_of(suite, by_test ? source_name(test) : std::string_view{}));
+  return found == counts.end() ? 0 : found->second;
 }
 
 std::string why_alone(const TestSuite& suite, const TestInfo& test, const Request& entry) {

@@ -8,6 +8,7 @@
 #endif
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -48,6 +49,11 @@ struct SuiteFixture {
 /// Where neither says anything, that of the CTest entry.
 [[nodiscard]] Request known_request(const ::testing::TestSuite& suite, const ::testing::TestInfo& test,
                                     const Request& entry);
+
+/// If an annotation says the memory of the test, or of its suite's lease `under_suite_lease`: of how many tests of this
+/// executable it says that, disabled ones too. 0: none does.
+[[nodiscard]] std::size_t declared_for(const ::testing::TestSuite& suite, const ::testing::TestInfo& test,
+                                       bool under_suite_lease);
 
 /// Why a test has to run in a process of its own, such as `it is a death test`; empty: it need not. `entry` is as for
 /// known_request().

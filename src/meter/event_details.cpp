@@ -40,6 +40,22 @@ const char* cause_name(SkipCause cause) {
   return "run";
 }
 
+const char* name_of(SaidBy by) {
+  switch (by) {
+  case SaidBy::fixture:
+    return "fixture";
+  case SaidBy::suite:
+    return "suite";
+  case SaidBy::test:
+    return "test";
+  case SaidBy::section:
+    return "section";
+  case SaidBy::entry:
+    break;
+  }
+  return "entry";
+}
+
 JsonObject process(const ledger::Record& record) {
   JsonObject object;
   object.text("who", record.who)
@@ -113,6 +129,9 @@ JsonObject release_details(double held, const backend::Usage& usage, const std::
         .objects("largest", objects_of(use.largest))
         .objects("left", objects_of(use.left))
         .flag("with_context", use.with_context);
+    if (usage.evidence == backend::Evidence::exact) {
+      objects.back().number("kept_bytes", use.kept_at_begin.count());
+    }
   }
   JsonObject details;
   details.seconds("held", held).text("evidence", backend::to_string(usage.evidence));
@@ -142,7 +161,7 @@ JsonObject enter_details(const Entered& entered) {
         .number("program_bytes", stamp->bytes)
         .number("program_modified", stamp->modified);
   }
-  return details.flag("scheduled", entered.scheduled);
+  return details.flag("scheduled", entered.scheduled).flag("all_tests", entered.all_tests);
 }
 
 JsonObject wait_details(const std::string& what, const ledger::Blocked& blocked) {
@@ -168,7 +187,8 @@ JsonObject lease_details(const Request& request, Bytes bytes, bool whole_devices
   if (request.bytes) {
     details.number("declared_bytes", request.bytes->count());
   }
-  return details.number("bytes", bytes.count())
+  return details.text("declared_by", name_of(request.memory_by))
+      .number("bytes", bytes.count())
       .flag("whole_devices", whole_devices)
       .texts("devices", uuids)
       .seconds("waited", waited);

@@ -22,8 +22,8 @@ Verdict verdict_on(const Declaration& of) {
   if (of.most() > of.leased + tolerated.count()) {
     return Verdict::over;
   }
-  if (!of.exact) {
-    return Verdict::unknown; // the test may have used more than the samples have shown
+  if (!of.exact || of.known.empty()) {
+    return Verdict::unknown; // the test may need more than was seen
   }
   // What others could have of it: a test that is small already shares the device with everything.
   const auto advised = advised_bytes(of.most());
@@ -32,29 +32,125 @@ Verdict verdict_on(const Declaration& of) {
   return matters && advised.count() * 2 <= of.leased ? Verdict::under : Verdict::fits;
 }
 
-/// Whether the lease's test may have ended before it used all that it needs: it failed, or skipped itself. A lease of a
-/// suite has no result of its own, so that of each test of its entry counts.
-bool may_need_more(const std::vector<TestResult>& results, const LoggedLease& lease) {
-  const auto name = full_name(lease.entry, lease.test);
-  const auto may = [](const TestResult& of) { return of.result == "failed" || of.result == "skipped"; };
-  const auto found = std::find_if(results.begin(), results.end(), [&](const auto& of) { return of.name == name; });
-  if (found != results.end()) {
-    return may(*found);
-  }
-  return std::any_of(results.begin(), results.end(), [&](const TestResult& of) {
-    return may(of) && of.name.compare(0, lease.entry.size(), lease.entry) == 0;
-  });
-}
-
-/// The suites of the tests that ran, by entry.
-std::set<std::pair<std::string, std::string>> suites_of(const RunLog& run) {
-  std::set<std::pair<std::string, std::string>> suites;
-  for (const auto& test : run.tests) {
-    if (const auto point = test.test.find('.'); point != std::string::npos) {
-      suites.emplace(test.entry, test.test.substr(0, point));
+/// What a run says of its tests, and of its entries as a whole.
+class RunResults {
+public:
+  explicit RunResults(const RunLog& log) : log_{log} {
+    for (const auto& result : results_of(log)) {
+      const bool passed = result.result == "passed";
+      const auto [found, is_new] = passed_.emplace(std::pair{result.entry, result.test}, passed);
+      found->second = found->second && passed;
+      auto& all = all_passed_.emplace(result.entry, true).first->second;
+      all = all && passed;
+    }
+    for (const auto& test : log.tests) {
+      has_tests_.insert(test.entry);
+      if (const auto point = test.test.find('.'); point != std::string::npos) {
+        suites_[{test.entry, test.test.substr(0, point)}].push_back(&test);
+      }
     }
   }
-  return suites;
+
+  /// Whether all that the lease was for passed, so that it used all that it needs. A lease of a suite, and of a program
+  /// that has no tests, has no result of its own, so that of each test of its entry counts.
+  [[nodiscard]] bool passed(const LoggedLease& lease) const {
+    if (const auto own = passed_.find({lease.entry, lease.test}); own != passed_.end()) {
+      return own->second;
+    }
+    const auto all = all_passed_.find(lease.entry);
+    const bool has_none = lease.test.empty() || is_of_suite(lease) || has_tests_.count(lease.entry) == 0;
+    return has_none && all != all_passed_.end() && all->second;
+  }
+
+  [[nodiscard]] bool is_of_suite(const LoggedLease& lease) const {
+    return suites_.count({lease.entry, lease.test}) != 0;
+  }
+
+  /// The tests that the lease was for.
+  [[nodiscard]] std::set<std::string> tests_of(const LoggedLease& lease) const {
+    std::set<std::string> names;
+    if (const auto suite = suites_.find({lease.entry, lease.test}); suite != suites_.end()) {
+      for (const auto* const test : suite->second) {
+        names.insert(test->test);
+      }
+    } else {
+      names.insert(lease.test);
+    }
+    return names;
+  }
+
+  /// The entries that ran as ctest started them, in which all tests passed, and each use of the entry's own size is
+  /// known: every `is_known` lease.
+  template <class IsKnown>
+  [[nodiscard]] std::map<std::string, bool> entries(const IsKnown& is_known) const {
+    std::map<std::string, bool> entries;
+    const auto note = [&](const std::string& entry, bool is_good) {
+      auto& all = entries.emplace(entry, !log_.folder.empty()).first->second;
+      all = all && is_good;
+    };
+    for (const auto& process : log_.processes) {
+      if (!process.under_a_lease) {
+        note(process.entry, process.exit == 0 && process.all_tests);
+      }
+    }
+    for (const auto& [entry, passed] : all_passed_) {
+      note(entry, passed);
+    }
+    for (const auto& skip : log_.skips) {
+      note(skip.entry, false);
+    }
+    for (const auto& lease : log_.leases) {
+      note(lease.entry, lease.declared_by != "entry" || is_known(lease));
+    }
+    return entries;
+  }
+
+  /// Of how many tests the declaration is for which the lease was.
+  [[nodiscard]] std::map<std::pair<std::string, std::string>, std::size_t> declared_for() const {
+    std::map<std::pair<std::string, std::string>, std::size_t> counts;
+    for (const auto& test : log_.tests) {
+      counts[{test.entry, test.test}] = test.declared_for;
+      counts[{test.entry, test.test.substr(0, test.test.find('.'))}] = test.declared_for;
+    }
+    return counts;
+  }
+
+private:
+  const RunLog& log_;
+  std::map<std::pair<std::string, std::string>, bool> passed_; ///< by entry and test
+  std::map<std::string, bool> all_passed_;                     ///< by entry
+  std::set<std::string> has_tests_;                            ///< entries
+  std::map<std::pair<std::string, std::string>, std::vector<const LoggedTest*>> suites_;
+};
+
+/// The executables as they were in their newest run.
+class Programs {
+public:
+  void note(const RunLog& run) {
+    for (auto lease = run.leases.rbegin(); lease != run.leases.rend(); ++lease) {
+      programs_.emplace(lease->program.path, lease->program);
+    }
+  }
+
+  [[nodiscard]] bool is_newest(const LoggedProgram& program) const {
+    const auto& newest = programs_.at(program.path);
+    return !program.path.empty() && program.bytes == newest.bytes && program.modified == newest.modified;
+  }
+
+private:
+  std::map<std::string, LoggedProgram> programs_;
+};
+
+/// Whether an earlier test of the process had left memory, which this one may have used in place of its own.
+bool is_beside_kept_memory(const LoggedUse& use) { return use.kept_bytes.value_or(0) > 0; }
+
+/// Whether the lease shows all that its tests need: it was measured exactly, not beside memory that others had left,
+/// they passed, and their executable is still the same.
+bool is_known(const LoggedLease& lease, const RunResults& results, const Programs& programs) {
+  return lease.evidence == "exact" && !lease.uses.empty() &&
+         std::all_of(lease.uses.begin(), lease.uses.end(),
+                     [](const LoggedUse& use) { return use.kept_bytes && !is_beside_kept_memory(use); }) &&
+         results.passed(lease) && programs.is_newest(lease.program);
 }
 
 std::uint64_t distance(const Declaration& of) {
@@ -84,9 +180,13 @@ std::string size_literal(Bytes bytes, const std::string& between) {
 
 std::vector<Declaration> declarations_of(const std::vector<const RunLog*>& runs) {
   std::map<std::pair<std::string, std::string>, Declaration> by_test;
+  std::map<std::string, bool> entries; // whether in its newest run all was measured
+  Programs programs;
   for (const auto* const run : runs) { // the newest first: what it declares counts
-    const auto results = results_of(*run);
-    const auto suites = suites_of(*run);
+    const RunResults results{*run};
+    programs.note(*run);
+    const auto declared_for = results.declared_for();
+    entries.merge(results.entries([&](const LoggedLease& lease) { return is_known(lease, results, programs); }));
     std::map<std::string, std::string> models;
     for (const auto& device : run->devices) {
       models[device.uuid] = device.name;
@@ -101,6 +201,8 @@ std::vector<Declaration> declarations_of(const std::vector<const RunLog*>& runs)
         of.entry = lease.entry;
         of.test = lease.test;
         of.exact = true;
+        of.said_by = lease.declared_by;
+        of.program = lease.program.path;
         of_run.insert(key);
       }
       if (of_run.count(key) != 0) { // the test's newest run
@@ -108,12 +210,15 @@ std::vector<Declaration> declarations_of(const std::vector<const RunLog*>& runs)
         of.declared = std::max(of.declared, lease.declared_bytes);
         of.memory_class = lease.memory_class;
         of.whole_devices = of.whole_devices || lease.whole_devices;
+        of.said_by = of.said_by == lease.declared_by ? of.said_by : "";
+        const auto count = declared_for.find(key);
+        of.declared_for = count == declared_for.end() ? 0 : count->second;
       }
       for (const auto& use : lease.uses) {
         auto& most = of.measured[models[use.device]];
         most = std::max(most, use.peak_bytes);
-        of.exact = of.exact && lease.evidence == "exact" && !may_need_more(results, lease);
-        of.sampled = of.sampled || lease.evidence != "exact";
+        of.exact = of.exact && lease.evidence == "exact" && results.passed(lease);
+        of.sampled = of.sampled || lease.evidence != "exact" || is_beside_kept_memory(use);
         measured_now.insert(&of);
       }
       for (const auto& device : run->devices) {
@@ -122,7 +227,10 @@ std::vector<Declaration> declarations_of(const std::vector<const RunLog*>& runs)
           of.most_there = std::max(of.most_there, usable - std::min(usable, lease.overhead_bytes));
         }
       }
-      of.of_suite = of.of_suite || suites.count(key) != 0;
+      of.of_suite = of.of_suite || results.is_of_suite(lease);
+      if (is_known(lease, results, programs)) {
+        of.known.merge(results.tests_of(lease));
+      }
     }
     for (auto* const of : measured_now) {
       ++of->runs;
@@ -131,6 +239,7 @@ std::vector<Declaration> declarations_of(const std::vector<const RunLog*>& runs)
   std::vector<Declaration> declarations;
   for (auto& [key, of] : by_test) {
     of.exact = of.exact && !of.measured.empty();
+    of.is_entry_known = entries.at(of.entry);
     of.verdict = verdict_on(of);
     if (of.verdict == Verdict::over || of.verdict == Verdict::under) {
       of.advised = advised_bytes(of.most());

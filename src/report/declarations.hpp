@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,7 @@ struct Declaration {
     fits,    ///< it used what it declares, or not much less
     over,    ///< it used more; a sampled figure is enough for that
     under,   ///< it used so much less that more tests could run at once
-    unknown, ///< nothing was measured, or only a lower bound
+    unknown, ///< nothing was measured, or only lower bounds
   };
   std::string entry;
   std::string test;
@@ -29,13 +30,18 @@ struct Declaration {
   std::string memory_class;
   bool whole_devices = false;
   std::map<std::string, std::uint64_t> measured; ///< the most by device model
-  bool exact = false;                            ///< whether every figure is, and of a test that ran to its end
+  bool exact = false;                            ///< whether every figure is, and of a test that passed
   std::size_t runs = 0;                          ///< in which it was measured
   Verdict verdict = Verdict::unknown;
   Bytes advised;                ///< over, under: what to declare
   bool sampled = false;         ///< whether a figure is a lower bound
   bool of_suite = false;        ///< `test` is a suite, with one lease for its tests
   std::uint64_t most_there = 0; ///< what a test can have of the largest device on which it ran; 0: not known
+  std::string said_by;          ///< as in a log (LoggedLease::declared_by); empty: not known, or not one
+  std::string program;          ///< that runs it; empty: not known
+  std::set<std::string> known;  ///< whose use is known: the test, or those of its suite that ran (is_known())
+  std::size_t declared_for = 0; ///< LoggedTest::declared_for
+  bool is_entry_known = false;  ///< whether in the newest run of its entry all that it declares for was measured
 
   [[nodiscard]] std::uint64_t most() const;
 };

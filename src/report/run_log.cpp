@@ -103,7 +103,8 @@ public:
     } else if (kind == "release") {
       read_release(event, t, pid);
     } else if (kind == "test") {
-      log_.tests.push_back({entry, test, event.text("result"), event.seconds("seconds"), event.text("reason"), t, pid});
+      log_.tests.push_back({entry, test, event.text("result"), event.seconds("seconds"), event.text("reason"), t, pid,
+                            event.number("declared_for").value_or(0)});
     } else if (kind == "skip") {
       log_.skips.push_back({entry, test, event.text("reason"), event.text("cause")});
     } else if (kind == "end") {
@@ -163,6 +164,7 @@ private:
     process.under_a_lease = event.flag("under_a_lease");
     process.program = {event.text("program"), event.number("program_bytes").value_or(0),
                        event.number("program_modified").value_or(0)};
+    process.all_tests = event.flag("all_tests");
     log_.scheduled = log_.scheduled || event.flag("scheduled");
     for (const auto& object : event.objects("devices")) {
       const Members device{object};
@@ -208,6 +210,7 @@ private:
     lease.memory_class = event.text("class");
     lease.bytes = event.number("bytes").value_or(0);
     lease.declared_bytes = event.number("declared_bytes");
+    lease.declared_by = event.text("declared_by");
     lease.whole_devices = event.flag("whole_devices");
     lease.devices = event.texts("devices");
     lease.asked = t - event.seconds("waited");
@@ -237,7 +240,7 @@ private:
     for (const auto& object : event.objects("devices")) {
       const Members device{object};
       if (const auto peak = device.number("peak_bytes"); peak && lease.evidence != "unknown") {
-        lease.uses.push_back({device.text("uuid"), *peak});
+        lease.uses.push_back({device.text("uuid"), *peak, device.number("kept_bytes")});
       }
     }
     held_.erase(found);

@@ -29,6 +29,7 @@ struct LoggedProgram {
 struct LoggedUse {
   std::string device; ///< UUID
   std::uint64_t peak_bytes = 0;
+  std::optional<std::uint64_t> kept_bytes; ///< what earlier tests of the process had left; nullopt: not known
 };
 
 /// A lease, from its request to its end. Times are Unix seconds.
@@ -50,6 +51,7 @@ struct LoggedLease {
   std::vector<LoggedUse> uses;
   LoggedProgram program;            ///< of its process
   std::uint64_t overhead_bytes = 0; ///< of its process
+  std::string declared_by; ///< who said its memory: `entry`, `fixture`, `suite`, `test`, `section`; empty: not known
 };
 
 /// A process's time on its devices.
@@ -65,8 +67,9 @@ struct LoggedProcess {
   bool under_a_lease = false;
   std::optional<int> exit;
   LoggedProgram program;
-  std::string end_entry; ///< of a worker: that of its last case; empty: it did not end
-  std::string end_test;  ///< in which it ended; empty: between tests
+  std::string end_entry;  ///< of a worker: that of its last case; empty: it did not end
+  std::string end_test;   ///< in which it ended; empty: between tests
+  bool all_tests = false; ///< it ran for an entry, and no variable left out tests of it; false: or not known
 };
 
 /// A wait of more than a second.
@@ -89,6 +92,8 @@ struct LoggedTest {
   std::string reason; ///< of a skip
   double ended = 0;
   std::int64_t pid = 0;
+  std::uint64_t declared_for =
+      0; ///< how many tests of its executable the annotation of its memory is for; 0: not known
 };
 
 struct LoggedSkip {

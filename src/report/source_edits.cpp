@@ -221,22 +221,35 @@ std::vector<std::string> other_words(const Arguments& call, std::size_t first) {
   return words;
 }
 
+/// The calls that can have said the memory of this test, and why there is none.
+std::pair<std::vector<Arguments>, std::string> calls_for(const Declaration& of, const Sources& sources) {
+  const auto [suite, test] = annotated(of.of_suite ? of.test + ".any" : of.test);
+  if (of.said_by == "test" || (of.said_by == "suite" && of.of_suite)) {
+    return {of.of_suite ? sources.of_suite(suite) : sources.annotations(suite, test),
+            of.of_suite ? "no GPUTEST_SUITE_NEEDS of this suite was found" : "no GPUTEST_NEEDS of this test was found"};
+  }
+  if (of.said_by == "entry") {
+    return {sources.entries(of.entry), "no gpu_add_test() of this name was found"};
+  }
+  return {{},
+          of.said_by == "suite"     ? "its suite declares it, for other tests, too"
+          : of.said_by == "fixture" ? "its fixture declares it, for other tests, too"
+          : of.said_by == "section" ? "a GPUTEST_LEASE in the test declares it"
+                                    : "the logs do not say where it was declared"};
+}
+
 Found find(const Declaration& of, const Sources& sources) {
   const auto [suite, test] = annotated(of.of_suite ? of.test + ".any" : of.test);
-  auto calls = of.of_suite ? sources.of_suite(suite) : sources.annotations(suite, test);
-  const bool is_annotation = !calls.empty();
-  if (const auto suites = sources.of_suite(suite);
-      calls.empty() && !of.of_suite && suites.size() == 1 && !Sources::sizes_in(suites.front()).empty()) {
-    return {suites.front().front(), "its suite declares it, for other tests, too", {}};
-  }
+  auto [calls, why_none] = calls_for(of, sources);
+  const bool is_annotation = of.said_by != "entry";
   if (calls.empty()) {
-    calls = sources.entries(of.entry);
-  }
-  if (calls.empty()) {
-    return {std::nullopt,
-            of.of_suite ? "no GPUTEST_SUITE_NEEDS of this suite, and no gpu_add_test() of this name, was found"
-                        : "no GPUTEST_NEEDS of this test, and no gpu_add_test() of this name, was found",
-            {}};
+    // Where it can be written: in an annotation that says other things, or, if its suite says it, beside that.
+    auto others = of.of_suite ? sources.of_suite(suite) : sources.annotations(suite, test);
+    if (others.size() == 1 && Sources::sizes_in(others.front()).empty()) {
+      return {others.front().front(), why_none, other_words(others.front(), of.of_suite ? 1 : 2)};
+    }
+    others = of.said_by == "suite" ? sources.of_suite(suite) : std::vector<Arguments>{};
+    return {others.size() == 1 ? std::optional{others.front().front()} : std::nullopt, why_none, {}};
   }
   if (calls.size() > 1) {
     return {calls.front().front(), "it is declared in " + std::to_string(calls.size()) + " places", {}};
@@ -273,6 +286,50 @@ std::string what_to_write(const Declaration& of, std::vector<std::string> words)
     text += ", " + word;
   }
   return text + ");";
+}
+
+bool is_header(const std::string& path) {
+  const auto point = path.rfind('.');
+  const auto ending = point == std::string::npos ? "" : path.substr(point);
+  static const std::set<std::string> endings{".h", ".hh", ".hpp", ".hxx", ".cuh", ".inl"};
+  return endings.count(ending) != 0;
+}
+
+/// Why the size must not be lowered at a place that declares it for all these, though those that ran used less; empty:
+/// it may.
+std::string why_not_lowered(const Place& place, const std::vector<const Declaration*>& all) {
+  if (!std::all_of(all.begin(), all.end(), [](const Declaration* of) { return of->exact; })) {
+    return "not all of the tests that it is for were measured exactly";
+  }
+  if (place.is_cmake) {
+    return std::all_of(all.begin(), all.end(), [](const Declaration* of) { return of->is_entry_known; })
+               ? ""
+               : "in its entry's newest run not all tests ran, passed and were measured each by itself";
+  }
+  if (is_header(place.file->path)) {
+    return "it is in a header, which other executables may use, too";
+  }
+  struct Executable {
+    std::size_t tests = 0;
+    std::set<std::string> known;
+  };
+  std::map<std::string, Executable> executables;
+  for (const auto* const of : all) {
+    auto& executable = executables[of->program];
+    executable.tests = std::max(executable.tests, of->declared_for);
+    executable.known.insert(of->known.begin(), of->known.end());
+  }
+  for (const auto& [program, executable] : executables) {
+    if (executable.tests == 0) {
+      return "the logs do not say for how many tests it is";
+    }
+    if (executable.known.size() < executable.tests) {
+      return "of the " + std::to_string(executable.tests) + " tests that it is for, " +
+             std::to_string(executable.known.size()) + " ran, passed and " +
+             (executable.known.size() == 1 ? "was measured by itself" : "were measured each by itself");
+    }
+  }
+  return "";
 }
 
 } // namespace
@@ -319,8 +376,6 @@ std::vector<SourceEdit> find_edits(const std::vector<Declaration>& declarations,
         at.all.begin(), at.all.end(), [](const Declaration* a, const Declaration* b) { return a->most() < b->most(); });
     const auto& of = **most;
     const bool raises = of.verdict == Verdict::over;
-    const bool all_exact =
-        std::all_of(at.all.begin(), at.all.end(), [](const Declaration* other) { return other->exact; });
     if (!raises && of.verdict != Verdict::under) {
       continue; // another of its tests needs what is declared
     }
@@ -335,8 +390,9 @@ std::vector<SourceEdit> find_edits(const std::vector<Declaration>& declarations,
     auto text = at.place.file->text;
     text.replace(edit.at, edit.size, edit.literal);
     edit.after = line_at(text, at.place.begin);
-    if (!raises && !all_exact) {
-      edit.why_not = "not all of the tests that it is for were measured exactly";
+    if (!raises) {
+      edit.why_not = why_not_lowered(at.place, at.all);
+      edit.after = edit.why_not.empty() ? edit.after : "";
     }
     edits.push_back(std::move(edit));
   }

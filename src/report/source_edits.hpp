@@ -21,7 +21,7 @@ struct SourceEdit {
   std::string path;     ///< empty: nobody knows where it is declared
   std::size_t line = 0; ///< from 1
   std::string before;   ///< the line, or what is declared
-  std::string after;    ///< the same with the advised size, or what to write
+  std::string after;    ///< the same with the advised size, or what to write; empty: to leave it as it is
   std::string why_not;  ///< why it cannot be made safely; empty: it can
   std::size_t at = 0;   ///< of the size that is replaced, in the file
   std::size_t size = 0;

@@ -110,7 +110,8 @@ public:
            test.test,
            processes_.begin_of_attempt(test.entry, test.pid, test.ended, begun),
            {full_name(test.entry, test.test), test.result,
-            std::max(0.0, test.seconds - waits_.between(test.pid, begun, test.ended)), test.ended}});
+            std::max(0.0, test.seconds - waits_.between(test.pid, begun, test.ended)), test.ended, test.entry,
+            test.test}});
     }
     std::map<Key, const LoggedLease*> last_leases;
     for (const auto& lease : log.leases) {
@@ -122,7 +123,7 @@ public:
         add({lease->entry,
              lease->test,
              processes_.begin_of_attempt(lease->entry, lease->pid, lease->ended, lease->begun),
-             {full_name(lease->entry, lease->test), "unknown", -1, lease->ended}});
+             {full_name(lease->entry, lease->test), "unknown", -1, lease->ended, lease->entry, lease->test}});
       }
     }
     for (const auto& process : log.processes) {
@@ -189,7 +190,7 @@ private:
       add({entry,
            process.end_test,
            processes_.begin_of_attempt(entry, process.pid, process.ended, process.ended),
-           {full_name(entry, process.end_test), "failed", -1, process.ended}});
+           {full_name(entry, process.end_test), "failed", -1, process.ended, entry, process.end_test}});
       return;
     }
     const LoggedTest* last_test = nullptr;
@@ -208,7 +209,11 @@ private:
       }
     }
     if (last_test != nullptr) {
-      add({entry, last_test->test, process.begun, {entry + ", after its tests", "failed", -1, process.ended}, true});
+      add({entry,
+           last_test->test,
+           process.begun,
+           {entry + ", after its tests", "failed", -1, process.ended, entry, ""},
+           true});
     }
   }
 
@@ -223,7 +228,7 @@ private:
           process.open_ended
               ? -1
               : process.ended - process.begun - waits_.between(process.pid, process.begun, process.ended),
-          process.ended}});
+          process.ended, process.entry, ""}});
   }
 
   Waits waits_;
@@ -245,7 +250,7 @@ std::vector<TestResult> results_of(const RunLog& log) {
   std::set<std::string> skipped;
   for (const auto& skip : log.skips) { // of what never had a device
     if (!attempts.any_of(skip.entry) && skipped.insert(skip.entry).second) {
-      results.push_back({full_name(skip.entry, skip.test), "skipped", -1, 0});
+      results.push_back({full_name(skip.entry, skip.test), "skipped", -1, 0, skip.entry, skip.test});
     }
   }
   return results;

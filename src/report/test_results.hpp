@@ -18,6 +18,8 @@ struct TestResult {
   std::string result;  ///< `passed`, `failed`, `skipped`, or `unknown`: the process was killed, or said nothing
   double seconds = -1; ///< without what it waited; -1: not known
   double ended = 0;
+  std::string entry;
+  std::string test; ///< empty: the entry as a whole
 };
 
 /// One for each test of an entry, however many attempts the run made: its last attempt counts, in which a failure

@@ -12,6 +12,7 @@
 #include "session/messages.hpp"
 #include "session/progress.hpp"
 #include "session/reasons.hpp"
+#include "settings/settings.hpp"
 
 #include <gputest/error.hpp>
 
@@ -123,8 +124,10 @@ void Session::log_enter(double waited) const {
     }
   }
   meter::RunLog::of_process().write(
-      "enter", meter::enter_details({devices_, std::move(usable), overhead_.bytes(), waited, parent_lease_.has_value(),
-                                     !settings_.scheduled_groups.empty()}));
+      "enter",
+      meter::enter_details({devices_, std::move(usable), overhead_.bytes(), waited, parent_lease_.has_value(),
+                            !settings_.scheduled_groups.empty(),
+                            !entry_.name.empty() && !settings::some_tests_are_left_out(platform::read_variable)}));
 }
 
 Outcome Session::enter_ledger(const Plan& plan, const AllowedDevices& allowed) {

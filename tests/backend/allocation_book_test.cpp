@@ -83,7 +83,8 @@ TEST_F(AllocationBookTest, does_not_count_what_was_there_before_the_period) {
   ASSERT_EQ(usage.devices[0].left.size(), 1U);
   EXPECT_EQ(usage.devices[0].left[0].bytes, 10_MiB);
   book_.begin();
-  EXPECT_TRUE(book_.so_far().devices.empty());
+  EXPECT_EQ(book_.so_far().devices.at(0).peak, Bytes{});
+  EXPECT_TRUE(book_.so_far().devices.at(0).left.empty());
 }
 
 TEST_F(AllocationBookTest, tells_what_is_left_by_kind_and_function) {
@@ -174,7 +175,7 @@ TEST_F(AllocationBookTest, knows_what_there_would_have_been_with_what_was_refuse
   EXPECT_EQ(usage.devices[1].wanted, 3_GiB);
   EXPECT_EQ(usage.devices[1].peak, Bytes{});
   book_.begin();
-  EXPECT_TRUE(book_.so_far().devices.empty());
+  EXPECT_EQ(book_.so_far().devices.at(0).wanted, Bytes{});
 }
 
 TEST_F(AllocationBookTest, knows_what_earlier_periods_have_left) {
@@ -191,6 +192,21 @@ TEST_F(AllocationBookTest, knows_what_earlier_periods_have_left) {
   EXPECT_EQ(second.devices[0].kept, (std::map<std::uint64_t, Bytes>{{first, 2_MiB}}));
   book_.remove(2);
   EXPECT_TRUE(book_.so_far().devices.at(0).kept.empty());
+}
+
+TEST_F(AllocationBookTest, knows_what_was_left_when_a_period_began_though_it_was_freed_since) {
+  add(1, 1_MiB); // before any period
+  book_.begin();
+  add(2, 2_MiB);
+  EXPECT_EQ(book_.so_far().devices.at(0).kept_at_begin, Bytes{});
+  book_.begin();
+  EXPECT_EQ(book_.so_far().devices.at(0).kept_at_begin, 2_MiB) << "though the period has nothing of its own";
+  book_.remove(1);
+  book_.remove(2);
+  EXPECT_EQ(book_.so_far().devices.at(0).kept_at_begin, 2_MiB);
+  EXPECT_EQ(book_.so_far().devices.at(0).peak, Bytes{});
+  book_.begin();
+  EXPECT_TRUE(book_.so_far().devices.empty());
 }
 
 TEST_F(AllocationBookTest, tells_a_watcher_what_is_allocated_after_each_change) {

@@ -27,7 +27,7 @@ class ClassifyCommand : public ::testing::Test {
 protected:
   ClassifyCommand() {
     fs::create_directories(source_);
-    log_ << R"({"t":1000.0,"pid":1,"entry":"e","event":"run","version":1,"jobs":4})"
+    log_ << R"({"t":1000.0,"pid":1,"entry":"e","event":"run","version":1,"jobs":4,"folder":"/build"})"
          << "\n";
   }
 
@@ -44,28 +44,48 @@ protected:
                 std::to_string(used) + "}]");
   }
 
-  /// `declared` of 0: the class medium.
+  /// What a log says of a test apart from its memory.
+  struct About {
+    std::string declared_by = "test";
+    int declared_for = 1; ///< 0: an older log, which does not say it
+    std::uint64_t kept = 0;
+    bool all_tests = true;
+    int exit = 0;     ///< -1: it was killed
+    int modified = 1; ///< the executable
+  };
+
+  /// `declared` of 0: the class medium. A test without a point in its name is a suite, or the entry itself.
   void ran(const std::string& entry, const std::string& test, std::uint64_t declared, std::uint64_t used,
-           const std::string& evidence = "exact", const std::string& result = "") {
+           const std::string& evidence = "exact", const std::string& result = "passed") {
+    ran(entry, test, declared, used, About{test.empty() ? "entry" : "test"}, evidence, result);
+  }
+
+  void ran(const std::string& entry, const std::string& test, std::uint64_t declared, std::uint64_t used,
+           const About& about, const std::string& evidence = "exact", const std::string& result = "passed") {
     ++pid_;
     const auto begin = [&](const char* event, const char* tenths) -> std::ostream& {
       return log_ << R"({"t":)" << 1000 + pid_ << "." << tenths << R"(,"pid":)" << pid_ << R"(,"entry":")" << entry
                   << R"(","test":")" << test << R"(","event":")" << event << '"';
     };
-    begin("enter", "0") << R"(,"devices":[{"uuid":"GPU-1","name":"H200","bytes":)" << 16 * gib << "}]}\n";
+    const auto declared_for = R"(,"declared_for":)" + std::to_string(about.declared_for);
+    const bool is_old = about.declared_for == 0;
+    begin("enter", "0") << R"(,"devices":[{"uuid":"GPU-1","name":"H200","bytes":)" << 16 * gib
+                        << R"(}],"program":"/no/such/)" << entry << R"(","program_bytes":1,"program_modified":)"
+                        << about.modified << (about.all_tests ? R"(,"all_tests":true)" : "") << "}\n";
     begin("lease", "1") << R"(,"class":"medium",)"
                         << (declared == 0 ? "" : R"("declared_bytes":)" + std::to_string(declared) + ",")
                         << R"("bytes":)" << (declared == 0 ? 8 * gib : declared)
+                        << (about.declared_by.empty() ? "" : R"(,"declared_by":")" + about.declared_by + '"')
                         << R"(,"devices":["GPU-1"],"waited":0})"
                         << "\n";
     begin("release", "9") << R"(,"evidence":")" << evidence << R"(","devices":[{"uuid":"GPU-1","peak_bytes":)" << used
-                          << "}]}\n";
-    if (!result.empty()) {
-      begin("test", "93") << R"(,"result":")" << result << R"(","seconds":1})"
-                          << "\n";
+                          << (is_old ? "" : R"(,"kept_bytes":)" + std::to_string(about.kept)) << "}]}\n";
+    if (test.find('.') != std::string::npos) {
+      begin("test", "93") << R"(,"result":")" << result << R"(","seconds":1)" << (is_old ? "" : declared_for) << "}\n";
     }
-    begin("end", "95") << R"(,"exit":0})"
-                       << "\n";
+    if (about.exit >= 0) {
+      begin("end", "95") << R"(,"exit":)" << about.exit << "}\n";
+    }
   }
 
   void write(const std::string& name, const std::string& text) const { std::ofstream{source_ + "/" + name} << text; }
@@ -122,7 +142,7 @@ TEST_F(ClassifyCommand, says_what_to_write_where_it_cannot_change_it) {
   ran("a", "Sort.units", 2 * gib, 4 * gib);
   ran("a", "Sort.twice", 2 * gib, 4 * gib);
   ran("a", "Sort.newer", 2 * gib, 4 * gib);
-  ran("b", "Sort.nowhere", 0, gib);
+  ran("b", "Sort.nowhere", 0, gib, About{"entry"});
   const std::string text =
       "GPUTEST_NEEDS(Sort, units, units(2));\nGPUTEST_NEEDS(Sort, twice, 2_GiB);\nGPUTEST_NEEDS(Sort, "
       "twice, 2_GiB);\nGPUTEST_NEEDS(Sort, newer, 9_GiB);\n";
@@ -133,17 +153,17 @@ TEST_F(ClassifyCommand, says_what_to_write_where_it_cannot_change_it) {
   EXPECT_THAT(ended.out, HasSubstr("it is declared in 2 places"));
   EXPECT_THAT(ended.out,
               HasSubstr("in the run it declared 2 GiB, so that something else takes precedence, or the file is newer"));
-  EXPECT_THAT(
-      ended.out,
-      HasSubstr("b: Sort.nowhere: write GPUTEST_NEEDS(Sort, nowhere, 1088_MiB); in place of medium (no GPUTEST_NEEDS "
-                "of this test, and no gpu_add_test() of this name, was found)"));
+  EXPECT_THAT(ended.out,
+              HasSubstr("b: Sort.nowhere: write GPUTEST_NEEDS(Sort, nowhere, 1088_MiB); in place of medium (no "
+                        "gpu_add_test() of this name was found)"));
 }
 
 TEST_F(ClassifyCommand, takes_the_most_of_the_instances_that_share_a_declaration) {
-  ran("a", "Some/Sort.keys/0", 8 * gib, gib);
-  ran("a", "Some/Sort.keys/1", 8 * gib, 3 * gib);
-  ran("a", "Typed/0.keys", 8 * gib, gib);
-  ran("a", "Typed/1.keys", 8 * gib, 8 * gib);
+  const About one_of_two{"test", 2};
+  ran("a", "Some/Sort.keys/0", 8 * gib, gib, one_of_two);
+  ran("a", "Some/Sort.keys/1", 8 * gib, 3 * gib, one_of_two);
+  ran("a", "Typed/0.keys", 8 * gib, gib, one_of_two);
+  ran("a", "Typed/1.keys", 8 * gib, 8 * gib, one_of_two);
   write("sort.cu", "GPUTEST_NEEDS(Sort, keys, 8_GiB);\nGPUTEST_NEEDS(Typed, keys, 8_GiB);\n");
   EXPECT_EQ(classify({"--apply"}).exit_code, 0);
   EXPECT_EQ(read("sort.cu"), "GPUTEST_NEEDS(Sort, keys, 3328_MiB);\nGPUTEST_NEEDS(Typed, keys, 8_GiB);\n");
@@ -172,6 +192,116 @@ TEST_F(ClassifyCommand, never_lowers_by_a_run_in_which_the_test_failed) {
   EXPECT_EQ(
       read("sort.cpp"),
       "GPUTEST_NEEDS(Sort, keys, 8_GiB);\nGPUTEST_NEEDS(Sort, pairs, 1088_MiB);\nGPUTEST_NEEDS(Sort, both, 8_GiB);\n");
+}
+
+TEST_F(ClassifyCommand, lowers_no_size_before_every_test_that_it_is_for_was_measured) {
+  const std::string text = "GPUTEST_NEEDS(Sort, keys, 8_GiB);\n";
+  write("sort.cpp", text);
+  ran("a", "Some/Sort.keys/0", 8 * gib, gib, About{"test", 3});
+  ran("a", "Some/Sort.keys/1", 8 * gib, gib, About{"test", 3});
+  EXPECT_THAT(classify({"--apply"}).out,
+              HasSubstr("of the 3 tests that it is for, 2 ran, passed and were measured each by itself"));
+  EXPECT_EQ(read("sort.cpp"), text);
+  ran("a", "Some/Sort.keys/2", 8 * gib, gib, About{"test", 3});
+  static_cast<void>(classify({"--apply"}));
+  EXPECT_EQ(read("sort.cpp"), "GPUTEST_NEEDS(Sort, keys, 1088_MiB);\n");
+}
+
+TEST_F(ClassifyCommand, lowers_no_size_by_what_another_build_of_the_executable_used) {
+  const std::string text = "GPUTEST_NEEDS(Sort, keys, 8_GiB);\n";
+  write("sort.cpp", text);
+  ran("a", "Some/Sort.keys/old", 8 * gib, gib, About{"test", 2});
+  ran("a", "Some/Sort.keys/0", 8 * gib, gib, About{"test", 2, 0, true, 0, 2});
+  static_cast<void>(classify({"--apply"}));
+  EXPECT_EQ(read("sort.cpp"), text);
+}
+
+TEST_F(ClassifyCommand, lowers_no_suite_of_which_a_test_did_not_run) {
+  ran("sort", "Sort", 8 * gib, gib, About{"suite"});
+  const auto passed = [&](const std::string& test) {
+    log_ << R"({"t":1003.0,"pid":2,"entry":"sort","test":"Sort.)" << test
+         << R"(","event":"test","result":"passed","seconds":1,"declared_for":2})"
+         << "\n";
+  };
+  passed("keys");
+  write("sort.cpp", "GPUTEST_SUITE_NEEDS(Sort, 8_GiB, suite_lease);\n");
+  static_cast<void>(classify({"--apply"}));
+  EXPECT_EQ(read("sort.cpp"), "GPUTEST_SUITE_NEEDS(Sort, 8_GiB, suite_lease);\n");
+  passed("pairs");
+  static_cast<void>(classify({"--apply"}));
+  EXPECT_EQ(read("sort.cpp"), "GPUTEST_SUITE_NEEDS(Sort, 1088_MiB, suite_lease);\n");
+}
+
+TEST_F(ClassifyCommand, lowers_no_size_in_a_header) {
+  ran("sort", "Sort.keys", 8 * gib, gib);
+  ran("sort", "Sort.pairs", 2 * gib, 3 * gib);
+  write("sort.hpp", "GPUTEST_NEEDS(Sort, keys, 8_GiB);\nGPUTEST_NEEDS(Sort, pairs, 2_GiB);\n");
+  EXPECT_THAT(classify({"--apply"}).out, HasSubstr("sort.hpp:1: not lowered: it is in a header, which other "
+                                                   "executables may use, too\n- GPUTEST_NEEDS(Sort, keys, 8_GiB);"));
+  EXPECT_EQ(read("sort.hpp"), "GPUTEST_NEEDS(Sort, keys, 8_GiB);\nGPUTEST_NEEDS(Sort, pairs, 3328_MiB);\n");
+}
+
+TEST_F(ClassifyCommand, lowers_an_entry_only_if_all_of_it_ran_and_passed) {
+  const auto changes = [&](const std::string& entry) {
+    const auto text = "gpu_add_test(NAME " + entry + " COMMAND sort MEMORY 8GiB)\n";
+    write("CMakeLists.txt", text);
+    static_cast<void>(classify({"--apply"}));
+    return read("CMakeLists.txt") != text;
+  };
+  const About by_entry{"entry"};
+  ran("whole", "Sort.keys", 8 * gib, gib, by_entry);
+  ran("whole", "Sort.pairs", 8 * gib, gib, by_entry);
+  EXPECT_TRUE(changes("whole"));
+  ran("crashed", "Sort.keys", 8 * gib, gib, About{"entry", 1, 0, true, 134});
+  EXPECT_FALSE(changes("crashed"));
+  ran("killed", "Sort.keys", 8 * gib, gib, About{"entry", 1, 0, true, -1});
+  EXPECT_FALSE(changes("killed")) << "after this test, and before the others";
+  ran("filtered", "Sort.keys", 8 * gib, gib, About{"entry", 1, 0, false});
+  EXPECT_FALSE(changes("filtered"));
+  ran("skipped", "Sort.keys", 8 * gib, gib, by_entry);
+  ran("skipped", "Sort.pairs", 8 * gib, 0, by_entry, "exact", "skipped");
+  EXPECT_FALSE(changes("skipped"));
+  ran("failed", "Sort.keys", 8 * gib, gib, by_entry);
+  ran("failed", "Sort.of_its_own_size", gib, gib, About{}, "exact", "failed");
+  EXPECT_FALSE(changes("failed"));
+  ran("beside", "Sort.keys", 8 * gib, gib, by_entry);
+  ran("beside", "Sort.pairs", 8 * gib, 0, About{"entry", 1, gib});
+  EXPECT_FALSE(changes("beside"));
+}
+
+TEST_F(ClassifyCommand, lowers_nothing_by_what_was_measured_beside_memory_of_earlier_tests) {
+  ran("sort", "Sort.keys", 8 * gib, 0, About{"test", 1, gib});
+  ran("sort", "Sort.pairs", 2 * gib, 3 * gib, About{"test", 1, gib});
+  write("sort.cpp", "GPUTEST_NEEDS(Sort, keys, 8_GiB);\nGPUTEST_NEEDS(Sort, pairs, 2_GiB);\n");
+  EXPECT_THAT(classify({"--apply"}).out, testing::ContainsRegex("Sort.pairs +2 GiB +at least 3 GiB"));
+  EXPECT_EQ(read("sort.cpp"), "GPUTEST_NEEDS(Sort, keys, 8_GiB);\nGPUTEST_NEEDS(Sort, pairs, 3328_MiB);\n");
+}
+
+TEST_F(ClassifyCommand, changes_only_the_kind_of_declaration_that_the_size_came_from) {
+  ran("twin.Sort.keys", "Sort.keys", 2 * gib, 3 * gib, About{"entry"});
+  ran("join", "Join.keys", 8 * gib, gib);
+  ran("fft", "Fft.keys", 8 * gib, gib, About{"section"});
+  ran("old", "Old.keys", 8 * gib, 9 * gib, About{"", 0});
+  const std::string source = "GPUTEST_NEEDS(Sort, keys, 2_GiB, gpus(2));\nGPUTEST_NEEDS(Fft, keys, 8_GiB);\n"
+                             "GPUTEST_NEEDS(Old, keys, 8_GiB);\n";
+  const std::string cmake = "gpu_add_test(NAME join COMMAND join MEMORY 8GiB)\n";
+  write("sort.cpp", source);
+  write("CMakeLists.txt", cmake);
+  const auto out = classify({"--apply"}).out;
+  EXPECT_EQ(read("sort.cpp"), source);
+  EXPECT_EQ(read("CMakeLists.txt"), cmake);
+  EXPECT_THAT(out, HasSubstr("twin.Sort.keys: Sort.keys: write GPUTEST_NEEDS(Sort, keys, 3328_MiB); in place of 2 GiB "
+                             "(no gpu_add_test() of this name was found)"));
+  EXPECT_THAT(out, HasSubstr("(no GPUTEST_NEEDS of this test was found)"));
+  EXPECT_THAT(out, HasSubstr("(a GPUTEST_LEASE in the test declares it)"));
+  EXPECT_THAT(out, HasSubstr("(the logs do not say where it was declared)"));
+}
+
+TEST_F(ClassifyCommand, lowers_nothing_by_a_log_that_does_not_say_what_was_measured) {
+  ran("sort", "Sort.keys", 8 * gib, gib, About{"test", 0});
+  write("sort.cpp", "GPUTEST_NEEDS(Sort, keys, 8_GiB);\n");
+  EXPECT_THAT(classify({"--apply"}).out, HasSubstr("of 1 the use is not known"));
+  EXPECT_EQ(read("sort.cpp"), "GPUTEST_NEEDS(Sort, keys, 8_GiB);\n");
 }
 
 TEST_F(ClassifyCommand, tolerates_what_the_test_itself_tolerates) {
@@ -338,12 +468,13 @@ TEST_F(ClassifyCommand, keeps_the_other_words_of_an_annotation) {
 }
 
 TEST_F(ClassifyCommand, changes_the_lease_of_a_suite) {
-  ran("sort", "Sort", 8 * gib, gib);
-  ran("sort", "Join", 0, gib);
-  log_ << R"({"t":1005.0,"pid":2,"entry":"sort","test":"Sort.keys","event":"test","result":"passed","seconds":1})"
-       << "\n"
-       << R"({"t":1005.0,"pid":2,"entry":"sort","test":"Join.keys","event":"test","result":"passed","seconds":1})"
-       << "\n";
+  ran("sort", "Sort", 8 * gib, gib, About{"suite"});
+  ran("sort", "Join", 0, gib, About{"suite"});
+  log_
+      << R"({"t":1005.0,"pid":2,"entry":"sort","test":"Sort.keys","event":"test","result":"passed","seconds":1,"declared_for":1})"
+      << "\n"
+      << R"({"t":1005.0,"pid":2,"entry":"sort","test":"Join.keys","event":"test","result":"passed","seconds":1,"declared_for":1})"
+      << "\n";
   write("sort.cpp", "GPUTEST_SUITE_NEEDS(Sort, 8_GiB, suite_lease);\n");
   const auto ended = classify({"--apply"});
   EXPECT_EQ(read("sort.cpp"), "GPUTEST_SUITE_NEEDS(Sort, 1088_MiB, suite_lease);\n");

@@ -127,6 +127,58 @@ TEST_F(RunLogs, say_what_became_of_each_test_of_a_process) {
   EXPECT_EQ(events[7].at("exit"), 0);
 }
 
+TEST_F(RunLogs, say_who_declared_the_memory_and_for_how_many_tests) {
+  set("GPUTEST_LOG", logs());
+  set("GPUTEST_TEST", "entry");
+  ASSERT_EQ(run("annotated", {"--gtest_filter=Some/Parameterised.*/0:Typed/0.with_bytes"}).exit_code, 0);
+  const auto events = log_in(logs());
+  std::map<std::string, json> leases;
+  for (const auto& lease : only(events, "lease")) {
+    leases[lease.at("test")] = lease.at("declared_by");
+  }
+  EXPECT_EQ(leases.at("Some/Parameterised.with_bytes/0"), "test");
+  EXPECT_EQ(leases.at("Some/Parameterised.says_nothing/0"), "fixture");
+  std::map<std::string, unsigned> counts;
+  for (const auto& test : only(events, "test")) {
+    counts[test.at("test")] = test.value("declared_for", 0U);
+  }
+  EXPECT_EQ(counts.at("Some/Parameterised.with_bytes/0"), 3U);
+  EXPECT_EQ(counts.at("Some/Parameterised.says_nothing/0"), 0U);
+  EXPECT_EQ(counts.at("Typed/0.with_bytes"), 1U);
+}
+
+TEST_F(RunLogs, say_for_how_many_tests_a_suite_has_declared_its_lease) {
+  set("GPUTEST_LOG", logs());
+  ASSERT_EQ(run("suite_leases", {"--gtest_filter=Shared.first"}).exit_code, 0);
+  const auto events = log_in(logs());
+  EXPECT_EQ(only(events, "lease").at(0).at("declared_by"), "suite");
+  EXPECT_EQ(only(events, "test").at(0).at("declared_for"), 8U) << "all tests of the suite";
+}
+
+TEST_F(RunLogs, say_whether_an_entry_ran_all_that_ctest_started) {
+  set("GPUTEST_LOG", logs());
+  const auto all_tests = [&](const std::vector<std::string>& arguments) {
+    fs::remove_all(logs());
+    EXPECT_EQ(run("annotated", arguments).exit_code, 0);
+    return only(log_in(logs()), "enter").at(0).at("all_tests").get<bool>();
+  };
+  EXPECT_FALSE(all_tests({"--gtest_filter=NoFixture.with_bytes"})) << "no entry";
+  set("GPUTEST_TEST", "entry");
+  EXPECT_TRUE(all_tests({"--gtest_filter=NoFixture.with_bytes"})) << "the entry's own arguments";
+  set("GTEST_FILTER", "NoFixture.with_bytes");
+  EXPECT_FALSE(all_tests({}));
+}
+
+TEST_F(RunLogs, say_beside_how_much_memory_of_earlier_tests_a_lease_was_measured) {
+  set("GPUTEST_LOG", logs());
+  ASSERT_EQ(run("meter", {"--gtest_filter=Leak.allowed:Leak.replaced"}).exit_code, 0);
+  std::vector<std::uint64_t> kept;
+  for (const auto& release : only(log_in(logs()), "release")) {
+    kept.push_back(release.at("devices").at(0).at("kept_bytes"));
+  }
+  EXPECT_THAT(kept, ElementsAre(0U, std::uint64_t{32} << 20U));
+}
+
 TEST_F(RunLogs, say_why_a_user_has_skipped_a_test_and_that_one_has_failed) {
   set("GPUTEST_LOG", logs());
   ASSERT_EQ(run("outcomes", {"--gtest_filter=Skipping.first:Failing.fails"}).exit_code, 1);

@@ -48,7 +48,7 @@ RunLog run_of_two() {
     lease.begun = begun;
     lease.ended = begun + 4;
     lease.evidence = "exact";
-    lease.uses = {{"GPU-1", 250}};
+    lease.uses = {{"GPU-1", 250, 0}};
     run.leases.push_back(lease);
   }
   run.tests = {{"join", "Join.big", "passed", 4, "", 1005}};

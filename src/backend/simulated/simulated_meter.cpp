@@ -53,6 +53,7 @@ private:
       device.largest.clear();
       device.left.clear();
       device.kept.clear();
+      device.kept_at_begin = Bytes{};
       device.wanted = Bytes{};
     }
     return usage;
