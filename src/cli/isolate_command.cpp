@@ -6,6 +6,7 @@
 #include "cli/json_text.hpp"
 #include "platform/reason.hpp"
 #include "platform/supervised_command.hpp"
+#include "policy/exact_regex.hpp"
 #include "policy/shell_words.hpp"
 #include "report/ctest_suite.hpp"
 #include "report/test_log.hpp"
@@ -47,16 +48,6 @@ std::size_t tests_in_workers(const report::CtestSuite& suite) {
            command[1].rfind("--alone=", 0) != 0; // with which it runs in a process of its own
   };
   return static_cast<std::size_t>(std::count_if(suite.commands.begin(), suite.commands.end(), runs_in_worker));
-}
-
-/// A regular expression of CMake's that matches this text alone.
-std::string regex_of(const std::string& text) {
-  std::string regex = "^";
-  for (const char character : text) {
-    regex += std::string_view{R"(.[]^$*+?()|\)"}.find(character) == std::string_view::npos ? "" : "\\";
-    regex += character;
-  }
-  return regex + "$";
 }
 
 /// Of ctest's lines `<number>:<name>`.
@@ -142,7 +133,7 @@ std::map<std::string, std::string> commands_alone(const Comparison& compared, co
     const bool passes = std::any_of(compared.runs.begin(), compared.runs.end(),
                                     [&](const SuiteRun& run) { return result_in(run, test) == "passed"; });
     if (passes && result_in(compared.runs.front(), test) == "failed") {
-      commands[test] = command_line(ctest, {in_processes.front()}, {"-R", regex_of(test), "-V"});
+      commands[test] = command_line(ctest, {in_processes.front()}, {"-R", policy::exact_regex(test), "-V"});
     }
   }
   return commands;

@@ -1,25 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "policy/large_policy.hpp"
 
+#include "policy/exact_regex.hpp"
 #include "policy/shell_words.hpp"
 
 namespace gputest::policy {
-
-namespace {
-
-/// A name as a regular expression of CTest that matches it and nothing else.
-std::string exactly(const std::string& name) {
-  std::string regex = "^";
-  for (const char c : name) {
-    if (std::string{"^$.[]*+?|()\\"}.find(c) != std::string::npos) {
-      regex += '\\';
-    }
-    regex += c;
-  }
-  return regex + "$";
-}
-
-} // namespace
 
 LargeDecision decide_large(LargePolicy policy, RunMode mode) {
   if (policy != LargePolicy::exclude) {
@@ -33,7 +18,7 @@ std::string command_for_large(const OneTest& test) {
   if (!test.ctest_name.empty()) {
     words.emplace_back("ctest");
     words.insert(words.end(), test.ctest_options.begin(), test.ctest_options.end());
-    for (const std::string& word : {std::string{"-j1"}, std::string{"-R"}, exactly(test.ctest_name)}) {
+    for (const std::string& word : {std::string{"-j1"}, std::string{"-R"}, exact_regex(test.ctest_name)}) {
       words.push_back(word);
     }
     return shell_words(words);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "report/run_summary.hpp"
+
+#include "policy/exact_regex.hpp"
 #include "report/test_results.hpp"
 
 #include <fmt/format.h>
@@ -13,13 +15,10 @@ namespace gputest::report {
 
 namespace {
 
-/// Replaces each `what` by an ellipsis.
-std::string without(std::string text, const std::string& what) {
-  if (what.empty()) {
-    return text;
-  }
-  for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + 3)) {
-    text.replace(at, what.size(), "…");
+std::string replaced(std::string text, const std::string& what, const std::string& by) {
+  for (auto at = what.empty() ? std::string::npos : text.find(what); at != std::string::npos;
+       at = text.find(what, at + by.size())) {
+    text.replace(at, what.size(), by);
   }
   return text;
 }
@@ -121,7 +120,11 @@ std::vector<SkipGroup> skips_of(const RunLog& log) {
       return;
     }
     const auto name = full_name(entry, test);
-    const auto general = without(without(reason, name), test);
+    auto general = reason;
+    if (const auto regex = policy::exact_regex(entry); regex.size() > 2) { // in a command that can be pasted
+      general = replaced(general, regex, "^…$");
+    }
+    general = replaced(replaced(general, name, "…"), test, "…");
     auto& group = by_reason[general];
     group.reason = general;
     group.tests.push_back(name);

@@ -138,6 +138,17 @@ TEST(RunSummaries, group_skips_by_their_reason) {
   EXPECT_THAT(groups[1].tests, ElementsAre("a: S.y"));
 }
 
+TEST(RunSummaries, group_skips_whose_reasons_differ_only_in_the_command_for_their_entry) {
+  RunLog run;
+  run.skips = {{"p.S.x", "S.x", R"(p.S.x: S.x is excluded. Run it alone: ctest -j1 -R '^p\.S\.x$')", "run"},
+               {"Whole.checks", "Whole.checks",
+                R"(Whole.checks is excluded. Run it alone: ctest -j1 -R '^Whole\.checks$')", "run"}};
+  const auto groups = skips_of(run);
+  ASSERT_THAT(groups, SizeIs(1));
+  EXPECT_EQ(groups[0].reason, "… is excluded. Run it alone: ctest -j1 -R '^…$'");
+  EXPECT_THAT(groups[0].tests, ElementsAre("p.S.x: S.x", "Whole.checks"));
+}
+
 TEST(ReportPages, hold_the_run_as_data) {
   const auto run = run_of_two();
   const auto data = data_of(report_page(run, {&run}));
