@@ -74,9 +74,9 @@ public:
     const char* result = "passed"; ///< or `failed`, `skipped`
     double seconds = 0;
     std::string reason; ///< of a skip
-    /// If its memory is said by an annotation, or in that of its suite's lease: of how many tests of the executable
-    /// that says it. 0: it is said elsewhere, or nobody knows.
-    std::size_t declared_for = 0;
+    /// The source with the annotation that says its memory, or that of its suite's lease; empty: none does.
+    std::string declared_in;
+    std::size_t declared_for = 0; ///< of how many tests of the executable that annotation says it
   };
   void ended(const TestEnd& test) noexcept;
 

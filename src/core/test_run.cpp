@@ -214,7 +214,7 @@ void TestRun::ended(const TestEnd& test) noexcept try {
     details.text("reason", test.reason);
   }
   if (test.declared_for > 0) {
-    details.number("declared_for", test.declared_for);
+    details.text("declared_in", test.declared_in).number("declared_for", test.declared_for);
   }
   meter::RunLog::of_process().write("test", details, test.suite.empty() ? test.name : test.suite + "." + test.name);
 } catch (const std::exception& error) {

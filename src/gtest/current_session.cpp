@@ -461,11 +461,11 @@ std::string reason_of_skip(const ::testing::TestResult& result) {
 void CurrentSession::end_test(const ::testing::TestInfo& test) {
   examine_after(test);
   const auto& result = *test.result();
+  const auto annotation = annotation_of_memory(running_suite(), test, suite_request_.has_value());
   const char* const what = result.Failed() ? "failed" : result.Skipped() ? "skipped" : "passed";
   TestRun::of_process().ended({test.test_suite_name(), test.name(), what,
                                static_cast<double>(result.elapsed_time()) / 1000,
-                               result.Skipped() ? reason_of_skip(result) : "",
-                               declared_for(running_suite(), test, suite_request_.has_value())});
+                               result.Skipped() ? reason_of_skip(result) : "", annotation.file, annotation.tests});
 }
 
 void CurrentSession::examine_after(const ::testing::TestInfo& test) {

@@ -156,6 +156,19 @@ const std::vector<Own>& own_fixtures() {
   return all;
 }
 
+/// nullptr: there is none.
+const Annotation* find_annotation(const TestInfo& test) {
+  const auto& all = annotations();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const Annotation& a) { return names(a, test); });
+  return found == all.end() ? nullptr : &*found;
+}
+const Annotation* find_annotation(const TestSuite& suite) {
+  const auto& all = annotations();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const Annotation& a) { return a.test == nullptr && names(a, suite); });
+  return found == all.end() ? nullptr : &*found;
+}
+
 /// A suite as the source names it, or a test in it.
 std::string key_of(const TestSuite& suite, std::string_view test) {
   return std::string{source_name(suite.name(), suite.type_param())} + "." + std::string{test};
@@ -188,16 +201,13 @@ bool annotate(const Annotation& annotation) {
 }
 
 Needs needs_of_test(const TestInfo& test) {
-  const auto& all = annotations();
-  const auto found = std::find_if(all.begin(), all.end(), [&](const Annotation& a) { return names(a, test); });
-  return found == all.end() ? Needs{} : found->needs;
+  const auto* const found = find_annotation(test);
+  return found == nullptr ? Needs{} : found->needs;
 }
 
 Needs needs_of_suite(const TestSuite& suite) {
-  const auto& all = annotations();
-  const auto found =
-      std::find_if(all.begin(), all.end(), [&](const Annotation& a) { return a.test == nullptr && names(a, suite); });
-  return found == all.end() ? Needs{} : found->needs;
+  const auto* const found = find_annotation(suite);
+  return found == nullptr ? Needs{} : found->needs;
 }
 
 std::string contradiction_of(const TestSuite& suite, const TestInfo& test) {
@@ -268,14 +278,18 @@ Request known_request(const TestSuite& suite, const TestInfo& test, const Reques
   return resolve(of_suite.suite_lease ? Needs{} : needs_of_test(test), of_suite, fixture_of(suite).memory_class, entry);
 }
 
-std::size_t declared_for(const TestSuite& suite, const TestInfo& test, bool under_suite_lease) {
-  const bool by_test = !under_suite_lease && needs_of_test(test).says_memory();
-  if (!by_test && !needs_of_suite(suite).says_memory()) {
-    return 0;
+AnnotationOfMemory annotation_of_memory(const TestSuite& suite, const TestInfo& test, bool under_suite_lease) {
+  const auto* annotation = under_suite_lease ? nullptr : find_annotation(test);
+  if (annotation == nullptr || !annotation->needs.says_memory()) {
+    annotation = find_annotation(suite);
+  }
+  if (annotation == nullptr || !annotation->needs.says_memory()) {
+    return {};
   }
   static const auto counts = count_tests(*::testing::UnitTest::GetInstance());
-  const auto found = counts.find(key_of(suite, by_test ? source_name(test) : std::string_view{}));
-  return found == counts.end() ? 0 : found->second;
+  const auto found =
+      counts.find(std::string{annotation->suite} + "." + (annotation->test != nullptr ? annotation->test : ""));
+  return {annotation->file, found == counts.end() ? 0 : found->second};
 }
 
 std::string why_alone(const TestSuite& suite, const TestInfo& test, const Request& entry) {

@@ -50,10 +50,15 @@ struct SuiteFixture {
 [[nodiscard]] Request known_request(const ::testing::TestSuite& suite, const ::testing::TestInfo& test,
                                     const Request& entry);
 
-/// If an annotation says the memory of the test, or of its suite's lease `under_suite_lease`: of how many tests of this
-/// executable it says that, disabled ones too. 0: none does.
-[[nodiscard]] std::size_t declared_for(const ::testing::TestSuite& suite, const ::testing::TestInfo& test,
-                                       bool under_suite_lease);
+/// An annotation that says memory.
+struct AnnotationOfMemory {
+  const char* file = "";
+  std::size_t tests = 0; ///< of this executable, for which it is, disabled ones too; 0: there is none
+};
+
+/// What says the memory of the test, or that of its suite's lease `under_suite_lease`.
+[[nodiscard]] AnnotationOfMemory annotation_of_memory(const ::testing::TestSuite& suite,
+                                                      const ::testing::TestInfo& test, bool under_suite_lease);
 
 /// Why a test has to run in a process of its own, such as `it is a death test`; empty: it need not. `entry` is as for
 /// known_request().

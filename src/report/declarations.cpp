@@ -105,14 +105,14 @@ public:
     return entries;
   }
 
-  /// Of how many tests the declaration is for which the lease was.
-  [[nodiscard]] std::map<std::pair<std::string, std::string>, std::size_t> declared_for() const {
-    std::map<std::pair<std::string, std::string>, std::size_t> counts;
+  /// A test by which its lease can be known, or that of its suite, by entry and test or suite.
+  [[nodiscard]] std::map<std::pair<std::string, std::string>, const LoggedTest*> tests() const {
+    std::map<std::pair<std::string, std::string>, const LoggedTest*> tests;
     for (const auto& test : log_.tests) {
-      counts[{test.entry, test.test}] = test.declared_for;
-      counts[{test.entry, test.test.substr(0, test.test.find('.'))}] = test.declared_for;
+      tests[{test.entry, test.test}] = &test;
+      tests[{test.entry, test.test.substr(0, test.test.find('.'))}] = &test;
     }
-    return counts;
+    return tests;
   }
 
 private:
@@ -185,7 +185,7 @@ std::vector<Declaration> declarations_of(const std::vector<const RunLog*>& runs)
   for (const auto* const run : runs) { // the newest first: what it declares counts
     const RunResults results{*run};
     programs.note(*run);
-    const auto declared_for = results.declared_for();
+    const auto tests = results.tests();
     entries.merge(results.entries([&](const LoggedLease& lease) { return is_known(lease, results, programs); }));
     std::map<std::string, std::string> models;
     for (const auto& device : run->devices) {
@@ -211,8 +211,10 @@ std::vector<Declaration> declarations_of(const std::vector<const RunLog*>& runs)
         of.memory_class = lease.memory_class;
         of.whole_devices = of.whole_devices || lease.whole_devices;
         of.said_by = of.said_by == lease.declared_by ? of.said_by : "";
-        const auto count = declared_for.find(key);
-        of.declared_for = count == declared_for.end() ? 0 : count->second;
+        if (const auto test = tests.find(key); test != tests.end()) {
+          of.declared_for = test->second->declared_for;
+          of.declared_in = test->second->declared_in;
+        }
       }
       for (const auto& use : lease.uses) {
         auto& most = of.measured[models[use.device]];

@@ -41,6 +41,7 @@ struct Declaration {
   std::string program;          ///< that runs it; empty: not known
   std::set<std::string> known;  ///< whose use is known: the test, or those of its suite that ran (is_known())
   std::size_t declared_for = 0; ///< LoggedTest::declared_for
+  std::string declared_in;      ///< LoggedTest::declared_in
   bool is_entry_known = false;  ///< whether in the newest run of its entry all that it declares for was measured
 
   [[nodiscard]] std::uint64_t most() const;

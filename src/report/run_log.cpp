@@ -104,7 +104,7 @@ public:
       read_release(event, t, pid);
     } else if (kind == "test") {
       log_.tests.push_back({entry, test, event.text("result"), event.seconds("seconds"), event.text("reason"), t, pid,
-                            event.number("declared_for").value_or(0)});
+                            event.text("declared_in"), event.number("declared_for").value_or(0)});
     } else if (kind == "skip") {
       log_.skips.push_back({entry, test, event.text("reason"), event.text("cause")});
     } else if (kind == "end") {

@@ -92,8 +92,8 @@ struct LoggedTest {
   std::string reason; ///< of a skip
   double ended = 0;
   std::int64_t pid = 0;
-  std::uint64_t declared_for =
-      0; ///< how many tests of its executable the annotation of its memory is for; 0: not known
+  std::string declared_in;        ///< the source with the annotation of its memory; empty: not known
+  std::uint64_t declared_for = 0; ///< how many tests of its executable that is for; 0: not known
 };
 
 struct LoggedSkip {

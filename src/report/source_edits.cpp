@@ -221,11 +221,20 @@ std::vector<std::string> other_words(const Arguments& call, std::size_t first) {
   return words;
 }
 
+/// Paths differ between machines, and compilers are given relative ones.
+std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
 /// The calls that can have said the memory of this test, and why there is none.
 std::pair<std::vector<Arguments>, std::string> calls_for(const Declaration& of, const Sources& sources) {
   const auto [suite, test] = annotated(of.of_suite ? of.test + ".any" : of.test);
   if (of.said_by == "test" || (of.said_by == "suite" && of.of_suite)) {
-    return {of.of_suite ? sources.of_suite(suite) : sources.annotations(suite, test),
+    auto calls = of.of_suite ? sources.of_suite(suite) : sources.annotations(suite, test);
+    calls.erase(std::remove_if(calls.begin(), calls.end(),
+                               [&](const Arguments& call) {
+                                 return file_name(call.front().file->path) != file_name(of.declared_in);
+                               }),
+                calls.end());
+    return {std::move(calls),
             of.of_suite ? "no GPUTEST_SUITE_NEEDS of this suite was found" : "no GPUTEST_NEEDS of this test was found"};
   }
   if (of.said_by == "entry") {

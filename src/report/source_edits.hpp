@@ -32,9 +32,9 @@ struct SourceEdit {
 ///
 /// An edit is safe if a literal size of a `GPUTEST_NEEDS(Suite, Test, ...)`, of the `GPUTEST_SUITE_NEEDS(Suite, ...)`
 /// of a suite lease, or of the `MEMORY` of one `gpu_add_test(NAME entry ...)`, is there once and is the size that was
-/// declared in the run, and if a device of the runs has as much. What is in comments, strings and `#if 0` is no
-/// declaration. Tests with one declaration, such as the instances of a parameterised test, get the largest of their
-/// advised sizes. Pure.
+/// declared in the run, in a file with the name that the run says, and if a device of the runs has as much. What is in
+/// comments, strings and `#if 0` is no declaration. Tests with one declaration, such as the instances of a
+/// parameterised test, get the largest of their advised sizes. Pure.
 [[nodiscard]] std::vector<SourceEdit> find_edits(const std::vector<Declaration>& declarations,
                                                  const std::vector<SourceFile>& files);
 

@@ -52,7 +52,14 @@ protected:
     bool all_tests = true;
     int exit = 0;     ///< -1: it was killed
     int modified = 1; ///< the executable
+    std::string file = "sort.cpp";
   };
+
+  static About in_file(const std::string& name) {
+    About about;
+    about.file = name;
+    return about;
+  }
 
   /// `declared` of 0: the class medium. A test without a point in its name is a suite, or the entry itself.
   void ran(const std::string& entry, const std::string& test, std::uint64_t declared, std::uint64_t used,
@@ -67,7 +74,8 @@ protected:
       return log_ << R"({"t":)" << 1000 + pid_ << "." << tenths << R"(,"pid":)" << pid_ << R"(,"entry":")" << entry
                   << R"(","test":")" << test << R"(","event":")" << event << '"';
     };
-    const auto declared_for = R"(,"declared_for":)" + std::to_string(about.declared_for);
+    const auto declared_for =
+        R"(,"declared_in":"../src/)" + about.file + R"(","declared_for":)" + std::to_string(about.declared_for);
     const bool is_old = about.declared_for == 0;
     begin("enter", "0") << R"(,"devices":[{"uuid":"GPU-1","name":"H200","bytes":)" << 16 * gib
                         << R"(}],"program":"/no/such/)" << entry << R"(","program_bytes":1,"program_modified":)"
@@ -159,7 +167,8 @@ TEST_F(ClassifyCommand, says_what_to_write_where_it_cannot_change_it) {
 }
 
 TEST_F(ClassifyCommand, takes_the_most_of_the_instances_that_share_a_declaration) {
-  const About one_of_two{"test", 2};
+  auto one_of_two = in_file("sort.cu");
+  one_of_two.declared_for = 2;
   ran("a", "Some/Sort.keys/0", 8 * gib, gib, one_of_two);
   ran("a", "Some/Sort.keys/1", 8 * gib, 3 * gib, one_of_two);
   ran("a", "Typed/0.keys", 8 * gib, gib, one_of_two);
@@ -220,7 +229,7 @@ TEST_F(ClassifyCommand, lowers_no_suite_of_which_a_test_did_not_run) {
   ran("sort", "Sort", 8 * gib, gib, About{"suite"});
   const auto passed = [&](const std::string& test) {
     log_ << R"({"t":1003.0,"pid":2,"entry":"sort","test":"Sort.)" << test
-         << R"(","event":"test","result":"passed","seconds":1,"declared_for":2})"
+         << R"(","event":"test","result":"passed","seconds":1,"declared_in":"sort.cpp","declared_for":2})"
          << "\n";
   };
   passed("keys");
@@ -233,8 +242,8 @@ TEST_F(ClassifyCommand, lowers_no_suite_of_which_a_test_did_not_run) {
 }
 
 TEST_F(ClassifyCommand, lowers_no_size_in_a_header) {
-  ran("sort", "Sort.keys", 8 * gib, gib);
-  ran("sort", "Sort.pairs", 2 * gib, 3 * gib);
+  ran("sort", "Sort.keys", 8 * gib, gib, in_file("sort.hpp"));
+  ran("sort", "Sort.pairs", 2 * gib, 3 * gib, in_file("sort.hpp"));
   write("sort.hpp", "GPUTEST_NEEDS(Sort, keys, 8_GiB);\nGPUTEST_NEEDS(Sort, pairs, 2_GiB);\n");
   EXPECT_THAT(classify({"--apply"}).out, HasSubstr("sort.hpp:1: not lowered: it is in a header, which other "
                                                    "executables may use, too\n- GPUTEST_NEEDS(Sort, keys, 8_GiB);"));
@@ -297,6 +306,18 @@ TEST_F(ClassifyCommand, changes_only_the_kind_of_declaration_that_the_size_came_
   EXPECT_THAT(out, HasSubstr("(the logs do not say where it was declared)"));
 }
 
+TEST_F(ClassifyCommand, changes_the_declaration_in_the_source_of_the_executable_that_ran) {
+  const std::string text = "GPUTEST_NEEDS(Sort, keys, 8_GiB);\n";
+  ran("sort", "Sort.keys", 8 * gib, gib, in_file("generated.cpp"));
+  write("sort.cpp", text);
+  EXPECT_THAT(classify({"--apply"}).out, HasSubstr("(no GPUTEST_NEEDS of this test was found)"));
+  EXPECT_EQ(read("sort.cpp"), text);
+  write("generated.cpp", text);
+  static_cast<void>(classify({"--apply"}));
+  EXPECT_EQ(read("sort.cpp"), text);
+  EXPECT_EQ(read("generated.cpp"), "GPUTEST_NEEDS(Sort, keys, 1088_MiB);\n");
+}
+
 TEST_F(ClassifyCommand, lowers_nothing_by_a_log_that_does_not_say_what_was_measured) {
   ran("sort", "Sort.keys", 8 * gib, gib, About{"test", 0});
   write("sort.cpp", "GPUTEST_NEEDS(Sort, keys, 8_GiB);\n");
@@ -333,8 +354,8 @@ TEST_F(ClassifyCommand, writes_through_a_hard_link) {
 }
 
 TEST_F(ClassifyCommand, changes_no_file_if_one_of_them_cannot_be_changed) {
-  ran("sort", "Sort.keys", 2 * gib, 3 * gib);
-  ran("sort", "Join.big", 2 * gib, 3 * gib);
+  ran("sort", "Sort.keys", 2 * gib, 3 * gib, in_file("a.cpp"));
+  ran("sort", "Join.big", 2 * gib, 3 * gib, in_file("b.cpp"));
   write("a.cpp", "GPUTEST_NEEDS(Sort, keys, 2_GiB);\n");
   write("b.cpp", "GPUTEST_NEEDS(Join, big, 2_GiB);\n");
   fs::permissions(source_ + "/b.cpp", fs::perms::owner_read);
@@ -356,8 +377,8 @@ TEST_F(ClassifyCommand, changes_no_file_if_one_of_them_cannot_be_changed) {
 class ClassifyCommandWithFullDisk : public ClassifyCommand {
 protected:
   ClassifyCommandWithFullDisk() {
-    ran("sort", "Sort.keys", 2 * gib, 3 * gib);
-    ran("sort", "Join.big", 2 * gib, 3 * gib);
+    ran("sort", "Sort.keys", 2 * gib, 3 * gib, in_file("a.cpp"));
+    ran("sort", "Join.big", 2 * gib, 3 * gib, in_file("b.cpp"));
     write("a.cpp", "GPUTEST_NEEDS(Sort, keys, 2_GiB);\n");
     second_.resize(block, '/');
     write("b.cpp", second_);
@@ -471,9 +492,9 @@ TEST_F(ClassifyCommand, changes_the_lease_of_a_suite) {
   ran("sort", "Sort", 8 * gib, gib, About{"suite"});
   ran("sort", "Join", 0, gib, About{"suite"});
   log_
-      << R"({"t":1005.0,"pid":2,"entry":"sort","test":"Sort.keys","event":"test","result":"passed","seconds":1,"declared_for":1})"
+      << R"({"t":1005.0,"pid":2,"entry":"sort","test":"Sort.keys","event":"test","result":"passed","seconds":1,"declared_in":"sort.cpp","declared_for":1})"
       << "\n"
-      << R"({"t":1005.0,"pid":2,"entry":"sort","test":"Join.keys","event":"test","result":"passed","seconds":1,"declared_for":1})"
+      << R"({"t":1005.0,"pid":2,"entry":"sort","test":"Join.keys","event":"test","result":"passed","seconds":1,"declared_in":"sort.cpp","declared_for":1})"
       << "\n";
   write("sort.cpp", "GPUTEST_SUITE_NEEDS(Sort, 8_GiB, suite_lease);\n");
   const auto ended = classify({"--apply"});

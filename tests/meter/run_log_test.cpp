@@ -145,6 +145,7 @@ TEST_F(RunLogs, say_who_declared_the_memory_and_for_how_many_tests) {
   EXPECT_EQ(counts.at("Some/Parameterised.with_bytes/0"), 3U);
   EXPECT_EQ(counts.at("Some/Parameterised.says_nothing/0"), 0U);
   EXPECT_EQ(counts.at("Typed/0.with_bytes"), 1U);
+  EXPECT_EQ(fs::path{only(events, "test").front().at("declared_in").get<std::string>()}.filename(), "annotated.cpp");
 }
 
 TEST_F(RunLogs, say_for_how_many_tests_a_suite_has_declared_its_lease) {

@@ -51,7 +51,7 @@ RunLog run_of_two() {
     lease.uses = {{"GPU-1", 250, 0}};
     run.leases.push_back(lease);
   }
-  run.tests = {{"join", "Join.big", "passed", 4, "", 1005}};
+  run.tests = {{"join", "Join.big", "passed", 4, "", 1005, 0, ""}};
   run.waits = {{"sort", "", 8, "500 B", 1002, 4, {"join: Join.big"}, false}};
   return run;
 }
@@ -130,7 +130,8 @@ TEST(RunSummaries, name_who_made_others_wait) {
 TEST(RunSummaries, group_skips_by_their_reason) {
   RunLog run;
   run.skips = {{"a", "S.x", "a: S.x is large, and excluded", "run"}, {"b", "", "b is large, and excluded", "run"}};
-  run.tests = {{"a", "S.x", "skipped", 0, "a: S.x is large, and excluded", 1}, {"a", "S.y", "skipped", 0, "later", 1}};
+  run.tests = {{"a", "S.x", "skipped", 0, "a: S.x is large, and excluded", 1, 0, ""},
+               {"a", "S.y", "skipped", 0, "later", 1, 0, ""}};
   const auto groups = skips_of(run);
   ASSERT_THAT(groups, SizeIs(2));
   EXPECT_EQ(groups[0].reason, "… is large, and excluded");
