@@ -93,6 +93,10 @@ TEST_F(DeviceTableTest, describes_devices_for_those_under_a_lease) {
   EXPECT_EQ(described->uuid, "GPU-b");
   EXPECT_EQ(described->name, "A device " + std::string(86, '!')) << "as much as there is room for";
   EXPECT_EQ(described->total, Bytes{7});
+  table_.describe({"GPU-b", "Another", Bytes{7}, false});
+  EXPECT_EQ(table_.described(1)->name, "Another");
+  table_.describe({"GPU-b", "Another", Bytes{8}, false});
+  EXPECT_EQ(table_.described(1)->total, Bytes{8});
   EXPECT_FALSE(table_.described(2));
 }
 

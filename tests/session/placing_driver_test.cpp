@@ -145,6 +145,14 @@ TEST_F(Placing, announces_nothing_that_fits_on_too_few_of_its_devices) {
   EXPECT_EQ(session_->acquire(small, "Sort.Keys").kind, Outcome::Kind::granted);
 }
 
+TEST_F(Placing, does_not_enter_for_what_fits_on_too_few_of_its_devices) {
+  Request large = 60_GiB;
+  large.gpus = 2;
+  ASSERT_EQ(enter("gpus=2 gib=80,40", std::vector<Request>{large}).kind, Outcome::Kind::granted);
+  EXPECT_TRUE(ledger::Ledger(folder_.path(), nullptr).entries().empty());
+  EXPECT_EQ(session_->acquire(large, "Sort.Keys").kind, Outcome::Kind::skip);
+}
+
 TEST_F(Placing, gets_what_only_the_larger_of_its_devices_can_hold_without_waiting) {
   Request on_two = MemoryClass::small;
   on_two.gpus = 2;

@@ -72,6 +72,18 @@ TEST_F(SimulatedMeterTest, sees_memory_of_resources_by_kind_and_managed_memory_i
   EXPECT_EQ(usage.left[0].bytes, 1_GiB);
 }
 
+TEST_F(SimulatedMeterTest, knows_a_buffer_that_was_assigned_to) {
+  meter().begin();
+  SimulatedBuffer kept{1_MiB};
+  {
+    SimulatedBuffer other{2_MiB};
+    kept = std::move(other);
+  }
+  const auto usage = meter().end().devices.at(0);
+  ASSERT_EQ(usage.left.size(), 1U);
+  EXPECT_EQ(usage.left[0].bytes, kept.size());
+}
+
 TEST_F(SimulatedMeterTest, counts_no_memory_that_was_refused_and_no_device_heap) {
   EXPECT_EQ(tests::in_child([&] { // the heap stays as long as the process
               meter().begin();
