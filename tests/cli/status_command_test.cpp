@@ -100,6 +100,14 @@ TEST(StatusCommand, shows_stopped_processes_and_claims_kept_by_a_child) {
   EXPECT_EQ(parent.finish().exit_code, 0);
 }
 
+TEST(StatusCommand, names_no_process_that_has_exited_for_a_device_that_is_not_visible) {
+  Tool tool;
+  auto killed = tool.start({"run", "--memory", "12GiB", "--", "sh", "-c", "kill -9 $$"});
+  static_cast<void>(killed.finish());
+  tool.set("GPUTEST_DEVICES", "simulated:1x8GiB");
+  EXPECT_TRUE(status_of(tool)["processes"].empty()) << status_of(tool);
+}
+
 TEST(StatusCommand, fails_with_70_where_the_folder_cannot_be_looked_into) {
   Tool tool;
   tool.set("GPUTEST_DIR", tool.folder().path() + "/" + std::string(300, 'x')); // a name that no file can have
