@@ -133,7 +133,12 @@ public:
     }
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begun_at_;
     const bool skipped = outcome_ && outcome_->kind == Outcome::Kind::skip;
-    detail::TestRun::of_process().ended({"", test.name, result, time.count(), skipped ? outcome_->reason : ""});
+    detail::TestRun::TestEnd end;
+    end.name = test.name;
+    end.result = result;
+    end.seconds = time.count();
+    end.reason = skipped ? outcome_->reason : "";
+    detail::TestRun::of_process().ended(end);
     outcome_.reset();
     detail::TestRun::of_process().running("");
   }
