@@ -33,7 +33,7 @@ TEST(Marked, are_all_counted_whoever_was_first) {
       const Marked mark{folder, "cases"};
       ::close(marked[1]);
       char none = 0;
-      static_cast<void>(::read(end[0], &none, 1));
+      static_cast<void>(::read(end[0], &none, 1) == 0);
       std::_Exit(EXIT_SUCCESS);
     }
     ::close(marked[1]);
