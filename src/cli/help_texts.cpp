@@ -40,6 +40,7 @@ Settings (environment variables; options take precedence):
   GPUTEST_RUN_MODE     auto, serial or parallel: how ctest runs tests               default auto
   GPUTEST_ISOLATION    process: cases of gpu_discover_tests(ISOLATION worker) run in processes of their own  default worker
   GPUTEST_DEPENDENCE   fail: a case that passes alone and failed after others is a failure  default show
+  GPUTEST_MPS          auto, on or off: workers that run at the same time share GPUs by CUDA's MPS  default auto
   GPUTEST_CASES        filters as 'A.first;B.second': an executable runs these cases one after another   default none
   GPUTEST_SCHEDULING   auto, ctest or ledger: whether ctest schedules tests by their memory    default auto
   GPUTEST_MEMORY_RESOURCE  auto, pool or malloc: gputest::memory_resource           default auto

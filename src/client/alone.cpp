@@ -155,10 +155,13 @@ int become(const TestCase& test, const std::string& why) {
   return execute(test.command);
 }
 
-int run_again_alone(const TestCase& test, const std::vector<std::string>& before) {
+int run_again_alone(const TestCase& test, const Circumstances& circumstances) {
+  const auto& before = circumstances.before;
   const auto cases = std::to_string(before.size()) + (before.size() == 1 ? " case" : " cases");
-  say(test.name + " failed in a process that had run " + cases +
-      " before it. It runs once more, in a process of its own; the result of that counts");
+  say(test.name + " failed in a process that " +
+      (circumstances.shares_errors ? "other workers share their CUDA errors with, by MPS"
+                                   : "had run " + cases + " before it") +
+      ". It runs once more, in a process of its own; the result of that counts");
   const pid_t child = start([&] { return execute(test.command); });
   int status = 0;
   if (child < 0 || ::waitpid(child, &status, 0) != child) {
@@ -167,6 +170,12 @@ int run_again_alone(const TestCase& test, const std::vector<std::string>& before
   }
   if (status != 0) {
     return end_as(status);
+  }
+  if (circumstances.shares_errors) {
+    say("shared error: " + test.name +
+        " passed alone, so an error of another case has probably reached it by MPS. That case fails. If none does, " +
+        test.name + " may depend on what ran before it, or fail now and then; GPUTEST_MPS=off shows that");
+    return EXIT_SUCCESS;
   }
   const auto culprits = find_culprits(test, before);
   say((culprits.seen_again ? "dependence: " : "unstable: ") + test.name + " passed alone, and failed after " + cases +

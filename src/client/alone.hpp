@@ -4,6 +4,7 @@
 #include "client/test_case.hpp"
 
 #include <string>
+#include <vector>
 
 namespace gputest::client {
 
@@ -13,10 +14,16 @@ void say(const std::string& text);
 /// Becomes the case's own process. Says why, unless `why` is empty. Returns an exit code if it cannot be started.
 [[nodiscard]] int become(const TestCase& test, const std::string& why);
 
-/// Runs a case that has failed in a worker, after the cases whose filters are `before`, in a process of its own. The
-/// result of that counts. If the case passes there, says how to repeat the failure, as far as a search for the case
-/// that it depends on has found it within some seconds; then that is the result, or a failure if dependence fails.
-/// Returns the exit code, or ends this process by the same signal.
-[[nodiscard]] int run_again_alone(const TestCase& test, const std::vector<std::string>& before);
+/// What may be why a case has failed in a worker, if not the case itself.
+struct Circumstances {
+  std::vector<std::string> before; ///< the filters of the cases that had run before it in the worker
+  bool shares_errors = false;      ///< by MPS an error of another worker's may have reached it
+};
+
+/// Runs a case that has failed in a worker in a process of its own. The result of that counts. If the case passes
+/// there, says how to repeat the failure, as far as a search for the case that it depends on has found it within some
+/// seconds; then that is the result, or a failure if dependence fails. What may be an error of another worker's is not
+/// searched for. Returns the exit code, or ends this process by the same signal.
+[[nodiscard]] int run_again_alone(const TestCase& test, const Circumstances& circumstances);
 
 } // namespace gputest::client

@@ -4,6 +4,7 @@
 #include "client/alone.hpp"
 #include "client/events.hpp"
 #include "client/keeper.hpp"
+#include "client/mps_server.hpp"
 #include "client/run_folder.hpp"
 #include "client/wait_status.hpp"
 #include "platform/worker_message.hpp"
@@ -157,7 +158,7 @@ std::vector<std::string> lines_of(const Descriptor& file) {
 
 bool does_not_fail(int exit_code) { return exit_code == EXIT_SUCCESS || exit_code == skipped_exit_code; }
 
-int end_of(const TestCase& test, const platform::WorkerMessage& answer, double seconds) {
+int end_of(const RunFolder& run, const TestCase& test, const platform::WorkerMessage& answer, double seconds) {
   if (answer.kind == Kind::refusal) {
     return become(test, answer.texts.empty() ? "its worker did not take it" : answer.texts.front());
   }
@@ -173,11 +174,21 @@ int end_of(const TestCase& test, const platform::WorkerMessage& answer, double s
   // A worker whose time is over is killed after its message: that is the result of this case, whatever ran before.
   const bool timed_out = died && WIFSIGNALED(answer.code) && WTERMSIG(answer.code) == SIGKILL && test.time_limit > 0 &&
                          seconds >= test.time_limit;
-  if (answer.cases_before > 0 && !timed_out && !answer.descriptors.empty()) {
+  Circumstances circumstances;
+  if (answer.cases_before > 0 && !answer.descriptors.empty()) {
+    circumstances.before = lines_of(answer.descriptors.front());
+  }
+  circumstances.shares_errors =
+      answer.mps_server != platform::no_mps_server && (died || answer.has_sticky_error || circumstances.before.empty());
+  if (!timed_out && (circumstances.shares_errors || !circumstances.before.empty())) {
     if (died) {
       say(test.name + " ended its process " + how);
     }
-    return run_again_alone(test, lines_of(answer.descriptors.front()));
+    const int exit_code = run_again_alone(test, circumstances);
+    if (circumstances.shares_errors && exit_code == EXIT_SUCCESS) {
+      replace_mps_server(run, answer.mps_server); // also one that CUDA cannot begin with
+    }
+    return exit_code;
   }
   if (!died) {
     return answer.code;
@@ -214,7 +225,7 @@ std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
   if (answer.kind == Kind::not_begun) {
     return std::nullopt;
   }
-  return end_of(test, answer, std::chrono::duration<double>(Clock::now() - begun).count());
+  return end_of(run, test, answer, std::chrono::duration<double>(Clock::now() - begun).count());
 }
 
 } // namespace
@@ -250,6 +261,13 @@ int end_workers(const std::string& executable) {
     write_file(folder, "end", "end");
     wait_until_none_is_marked(folder, "processes");
     failures += contents_of(folder, "failures");
+  }
+  if (const auto replaced = run.run ? count_replaced_mps_servers(run.run) : std::nullopt) {
+    say("workers of this run shared GPUs by MPS" +
+        (*replaced == 0
+             ? ""
+             : "; its server was replaced " + std::to_string(*replaced) + (*replaced == 1 ? " time" : " times") +
+                   ", because an error in one process is one in all"));
   }
   if (failures.empty()) {
     return EXIT_SUCCESS;

@@ -2,6 +2,7 @@
 #include "client/keeper.hpp"
 
 #include "client/events.hpp"
+#include "client/mps_server.hpp"
 #include "client/orphan.hpp"
 #include "client/wait_status.hpp"
 #include "client/worker_process.hpp"
@@ -41,8 +42,9 @@ milliseconds since(Clock::time_point start) { return std::chrono::duration_cast<
 
 class Keeper {
 public:
-  Keeper(RunFolder& run, const TestCase& test, Descriptor start_lock)
-      : run_{run}, test_{test}, start_lock_{std::move(start_lock)}, worker_{run, test} {}
+  Keeper(RunFolder& run, const TestCase& test, Descriptor start_lock, Marked lives, MpsServer server)
+      : run_{run}, test_{test}, start_lock_{std::move(start_lock)}, lives_{std::move(lives)},
+        server_{std::move(server)}, worker_{run, test, server_} {}
 
   void run() {
     if (!start_worker()) {
@@ -50,6 +52,10 @@ public:
     }
     auto idle_since = Clock::now();
     for (;;) {
+      if (server_.is_replaced(run_)) {
+        end_worker();
+        return;
+      }
       forget_what_happened(); // before the look
       if (take_oldest_job()) {
         if (!run_job()) {
@@ -91,7 +97,6 @@ private:
   /// False if there will be no worker; whoever waits is told to run without.
   bool start_worker() {
     started_ = Clock::now();
-    lives_ = Marked{run_.folder, "processes"};
     takes_cases_ = Marked{run_.folder, "keepers"};
     write_file(run_.folder, "executable", test_.command.front());
     watch_folder();
@@ -162,8 +167,9 @@ private:
   /// False if this keeper has to end.
   bool run_job() {
     const auto begun = Clock::now();
-    const auto said = worker_.take_output();
+    auto said = worker_.take_output();
     if (history_.empty()) {
+      said.insert(0, server_.message().empty() ? "" : "gputest: " + server_.message() + "\n");
       static_cast<void>(::write(job_.descriptors[1].number(), said.data(), said.size()) < 0);
     }
     const auto filter = job_.texts.front();
@@ -187,6 +193,7 @@ private:
       events.wait(for_ever);
       if (events.is_ready(0) || events.is_ready(1)) {
         worker_.kill_all();
+        replace_mps_server(run_, server_.number());
         return false;
       }
       if (events.is_ready(3)) {
@@ -244,6 +251,7 @@ private:
              std::to_string(platform::exit_code_without_verdict));
     } else {
       worker_.kill_all(); // ctest waits for all that have the case's output open
+      replace_mps_server(run_, server_.number());
       platform::WorkerMessage death;
       death.kind = Kind::death;
       death.code = status;
@@ -273,6 +281,10 @@ private:
 
   /// With what ran before it in this worker, if it has failed.
   void reply(platform::WorkerMessage& message) {
+    if (message.has_sticky_error) {
+      replace_mps_server(run_, server_.number());
+    }
+    message.mps_server = server_.number();
     message.cases_before = static_cast<std::uint32_t>(history_.size());
     std::vector<int> attached;
     Descriptor before;
@@ -315,6 +327,7 @@ private:
   Descriptor start_lock_;
   Marked lives_;
   Marked takes_cases_;
+  MpsServer server_;
   WorkerProcess worker_;
   Descriptor jobs_; ///< inotify
   Descriptor client_;
@@ -333,7 +346,9 @@ bool start_keeper(RunFolder& run, const TestCase& test, Descriptor start_lock) {
     return made == Orphaning::in_caller;
   }
   ::prctl(PR_SET_NAME, "gputest-keeper");
-  Keeper{run, test, std::move(start_lock)}.run();
+  Marked lives{run.folder, "processes"};
+  auto server = MpsServer::join(run); // before the keeper becomes a subreaper
+  Keeper{run, test, std::move(start_lock), std::move(lives), std::move(server)}.run();
   std::_Exit(EXIT_SUCCESS);
 }
 

@@ -26,6 +26,8 @@ using platform::Descriptor;
 /// - `processes`: each keeper holds a Marked of it as long as it lives;
 /// - `end`: is there when no more cases come;
 /// - `failures`: how workers without a case have ended that did not end as they should.
+///
+/// Beside the identities it has the servers of MPS of the run, if it has any (MpsServer).
 struct RunFolder {
   std::string path; ///< of the identity's folder
   std::string identity;

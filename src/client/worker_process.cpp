@@ -34,8 +34,8 @@ std::string error_of(const char* call) { return std::string{call} + ": " + ::str
 
 } // namespace
 
-WorkerProcess::WorkerProcess(const RunFolder& run, const TestCase& test)
-    : run_{run}, test_{test}, proc_{::open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC)} {
+WorkerProcess::WorkerProcess(const RunFolder& run, const TestCase& test, const MpsServer& server)
+    : run_{run}, test_{test}, server_{server}, proc_{::open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC)} {
   struct sigaction ignore {};
   ignore.sa_handler = SIG_IGN;
   ::sigaction(SIGPIPE, &ignore, &pipe_);
@@ -94,7 +94,11 @@ void WorkerProcess::become_worker(platform::Descriptor socket, pid_t keeper) {
     }
   }
   texts.push_back("GPUTEST_WORKER=" + std::to_string(platform::worker_protocol) + ":" +
-                  std::to_string(socket.number()) + ":" + run_.run_name.substr(0, run_.run_name.find('-')));
+                  std::to_string(socket.number()) + ":" + run_.run_name.substr(0, run_.run_name.find('-')) +
+                  (server_.number() == platform::no_mps_server ? "" : ":shared"));
+  if (!server_.folder().empty()) {
+    texts.push_back("CUDA_MPS_PIPE_DIRECTORY=" + server_.folder());
+  }
   ::fcntl(socket.number(), F_SETFD, 0);
   std::vector<char*> arguments;
   std::vector<char*> variables;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "client/mps_server.hpp"
 #include "client/run_folder.hpp"
 #include "client/test_case.hpp"
 #include "platform/descriptor.hpp"
@@ -19,7 +20,7 @@ namespace gputest::client {
 class WorkerProcess {
 public:
   /// Changes the handling of SIGPIPE and SIGCHLD in this process; the worker gets it as it was.
-  WorkerProcess(const RunFolder& run, const TestCase& test);
+  WorkerProcess(const RunFolder& run, const TestCase& test, const MpsServer& server);
 
   /// Returns why it could not be started; empty: it was.
   [[nodiscard]] std::string start();
@@ -55,6 +56,7 @@ private:
 
   const RunFolder& run_;
   const TestCase& test_;
+  const MpsServer& server_;
   struct sigaction pipe_ {};
   struct sigaction child_ {};
   platform::Descriptor proc_;

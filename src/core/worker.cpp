@@ -96,6 +96,15 @@ backend::DeviceState device_state() {
   }
 }
 
+/// Whether the devices that this process uses are useless to it.
+bool has_sticky_error() {
+  try {
+    return !backend::this_process(settings::of_process()).synchronize_and_trim().error.empty();
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 void write_what_was_printed() {
   std::cout.flush();
   std::cerr.flush();
@@ -222,8 +231,9 @@ std::optional<std::string> Worker::next_case() {
     filter = state.list.front();
     state.list.pop_front();
   }
-  TestRun::of_process().begin_next_case(std::exchange(state.has_run_cases, true) ? TestRun::Failure::is_tried_again
-                                                                                 : TestRun::Failure::counts);
+  const bool is_first = !std::exchange(state.has_run_cases, true);
+  const bool fails_by_itself = is_first && !(state.channel && state.channel->shares_errors());
+  TestRun::of_process().begin_next_case(fails_by_itself ? TestRun::Failure::counts : TestRun::Failure::is_tried_again);
   state.before = platform::take_snapshot();
   state.devices_before = device_state();
   state.steps_before = steps_to_devices();
@@ -258,7 +268,8 @@ bool Worker::end_case(int exit_code, const std::string& changed) noexcept try {
   if (!state.has_ended) {
     state.channel->drop_streams();
   }
-  if (!state.channel->tell_verdict(exit_code, why)) {
+  const bool failed = exit_code != EXIT_SUCCESS && exit_code != skipped_exit_code;
+  if (!state.channel->tell_verdict(exit_code, why, failed && has_sticky_error())) {
     platform::end_now(platform::exit_code_without_verdict);
   }
   return true;

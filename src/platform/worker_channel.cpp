@@ -27,9 +27,10 @@ bool is_packet_socket(int number) {
 
 } // namespace
 
-WorkerChannel::WorkerChannel(Descriptor socket, int ctest)
+WorkerChannel::WorkerChannel(Descriptor socket, int ctest, bool shares_errors)
     : socket_{std::move(socket)}, null_{::open("/dev/null", O_RDWR | O_CLOEXEC)},
-      output_{::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)}, ctest_{ctest} {
+      output_{::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)}, ctest_{ctest}, shares_errors_{
+                                                                                              shares_errors} {
   ::fcntl(socket_.number(), F_SETFD, FD_CLOEXEC);
 }
 
@@ -40,11 +41,12 @@ std::optional<WorkerChannel> WorkerChannel::open(const std::string& text) {
   }
   char* rest = nullptr;
   const int number = static_cast<int>(std::strtol(text.c_str() + version.size(), &rest, 10));
-  const int ctest = *rest == ':' ? static_cast<int>(std::strtol(rest + 1, nullptr, 10)) : 0;
+  const int ctest = *rest == ':' ? static_cast<int>(std::strtol(rest + 1, &rest, 10)) : 0;
+  const std::string option{rest};
   if (number <= STDERR_FILENO || !is_packet_socket(number)) {
     return std::nullopt;
   }
-  return WorkerChannel{Descriptor{number}, ctest};
+  return WorkerChannel{Descriptor{number}, ctest, option == ":shared"};
 }
 
 void WorkerChannel::tell_ready() const { static_cast<void>(send_message(socket_.number(), {})); }
@@ -81,10 +83,11 @@ void WorkerChannel::drop_streams() const {
   ::dup2(output_.number(), STDERR_FILENO);
 }
 
-bool WorkerChannel::tell_verdict(int exit_code, const std::string& why_last) const {
+bool WorkerChannel::tell_verdict(int exit_code, const std::string& why_last, bool has_sticky_error) const {
   WorkerMessage message;
   message.kind = Kind::verdict;
   message.code = exit_code;
+  message.has_sticky_error = has_sticky_error;
   if (!why_last.empty()) {
     message.texts.push_back(why_last);
   }

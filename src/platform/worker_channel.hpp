@@ -39,21 +39,25 @@ public:
   void drop_streams() const;
 
   /// Whether the verdict could be sent. `why_last` is why this was the last case; empty: it was not.
-  [[nodiscard]] bool tell_verdict(int exit_code, const std::string& why_last) const;
+  [[nodiscard]] bool tell_verdict(int exit_code, const std::string& why_last, bool has_sticky_error) const;
 
   /// Says that the case has to run in a process of its own.
   void refuse(const std::string& why) const;
+
+  /// Whether an error in another process may make a case fail here, so that no failure counts.
+  [[nodiscard]] bool shares_errors() const { return shares_errors_; }
 
   /// The ctest whose cases it runs.
   [[nodiscard]] int ctest() const { return ctest_; }
 
 private:
-  WorkerChannel(Descriptor socket, int ctest);
+  WorkerChannel(Descriptor socket, int ctest, bool shares_errors);
 
   Descriptor socket_;
   Descriptor null_;
   Descriptor output_; ///< where this process writes what belongs to no case: its keeper reads it
   int ctest_ = 0;
+  bool shares_errors_ = false;
 };
 
 } // namespace gputest::platform

@@ -20,6 +20,8 @@ struct Head {
   std::uint32_t kind;
   std::int32_t code;
   std::uint32_t cases_before;
+  std::uint32_t has_sticky_error;
+  std::int32_t mps_server;
   std::uint32_t texts;
 };
 
@@ -31,8 +33,9 @@ union Control {
 } // namespace
 
 bool send_message(int socket, const WorkerMessage& message, const std::vector<int>& descriptors) {
-  const Head head{static_cast<std::uint32_t>(message.kind), message.code, message.cases_before,
-                  static_cast<std::uint32_t>(message.texts.size())};
+  const Head head{
+      static_cast<std::uint32_t>(message.kind), message.code,       message.cases_before,
+      message.has_sticky_error ? 1U : 0U,       message.mps_server, static_cast<std::uint32_t>(message.texts.size())};
   std::string packet(sizeof head, '\0');
   std::memcpy(packet.data(), &head, sizeof head);
   for (const auto& text : message.texts) {
@@ -99,6 +102,8 @@ Received receive_message(int socket, WorkerMessage& message, bool wait) {
   message.kind = static_cast<WorkerMessage::Kind>(head.kind);
   message.code = head.code;
   message.cases_before = head.cases_before;
+  message.has_sticky_error = head.has_sticky_error != 0;
+  message.mps_server = head.mps_server;
   std::size_t at = sizeof head;
   const auto size = static_cast<std::size_t>(count);
   while (message.texts.size() < head.texts) {

@@ -9,6 +9,10 @@
 
 namespace gputest::platform {
 
+/// In place of the number of a server of MPS (CUDA's Multi-Process Service) that a ctest run owns.
+inline constexpr std::int32_t no_mps_server = -1;
+inline constexpr std::int32_t mps_server_of_user = -2;
+
 /// What a client, a keeper and a worker say to each other. Each message is one packet of a socket (SOCK_SEQPACKET).
 struct WorkerMessage {
   enum class Kind : std::uint32_t {
@@ -25,12 +29,16 @@ struct WorkerMessage {
   Kind kind = Kind::ready;
   std::int32_t code = 0;
   std::uint32_t cases_before = 0; ///< how many cases the worker had run before this one
+  /// Of a verdict: a sticky CUDA error makes the worker's devices useless to it.
+  bool has_sticky_error = false;
+  /// Of what a keeper says of a case: what the worker shares errors with.
+  std::int32_t mps_server = no_mps_server;
   std::vector<std::string> texts;
   std::vector<Descriptor> descriptors;
 };
 
 /// The number that GPUTEST_WORKER begins with. A worker of another version of gputest does not know the messages.
-inline constexpr int worker_protocol = 2;
+inline constexpr int worker_protocol = 3;
 
 /// What an environment variable of one entry is called, or begins with. Cases that differ in these alone may share a
 /// worker; the values travel with the case.

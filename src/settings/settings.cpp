@@ -21,10 +21,6 @@ namespace gputest::settings {
 
 namespace {
 
-/// What gputest-client reads, which links nothing of this: a wrong value is an error of the test's.
-constexpr std::array<std::pair<const char*, std::array<const char*, 2>>, 2> settings_of_client{
-    {{"GPUTEST_ISOLATION", {"worker", "process"}}, {"GPUTEST_DEPENDENCE", {"show", "fail"}}}};
-
 bool parse_switch(const ReadVariable& read, const char* name) {
   const auto value = read(name);
   if (!value || value->empty() || *value == "0") {
@@ -125,6 +121,16 @@ OfProcess& process() {
   return process;
 }
 
+/// Checks what gputest-client reads, which links nothing of this: a wrong value is an error of the test's.
+void check_settings_of_client(const ReadVariable& read) {
+  const auto check = [&](const char* name, std::initializer_list<std::pair<const char*, int>> words) {
+    static_cast<void>(parse_word<int>(text_of(read, name, words.begin()->first), name, words));
+  };
+  check("GPUTEST_ISOLATION", {{"worker", 0}, {"process", 1}});
+  check("GPUTEST_DEPENDENCE", {{"show", 0}, {"fail", 1}});
+  check("GPUTEST_MPS", {{"auto", 0}, {"on", 1}, {"off", 2}});
+}
+
 } // namespace
 
 DevicesSetting parse_devices(const std::string& text) {
@@ -190,9 +196,7 @@ Settings parse_settings(const ReadVariable& read) {
                                                   {"parallel", RunModeSetting::parallel}});
   static_cast<void>(parse_scheduling(read)); // a wrong one is an error in tests too
   static_cast<void>(parse_worker(read));
-  for (const auto& [name, words] : settings_of_client) {
-    static_cast<void>(parse_word<int>(text_of(read, name, words[0]), name, {{words[0], 0}, {words[1], 1}}));
-  }
+  check_settings_of_client(read);
   settings.forbid_skip = parse_forbid_skip(text_of(read, "GPUTEST_FORBID_SKIP", "0"));
   settings.require_gpu = parse_switch(read, "GPUTEST_REQUIRE_GPU") || settings.forbid_skip != ForbidSkip::no;
   const char* const visible = "CUDA_VISIBLE_DEVICES";

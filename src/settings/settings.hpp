@@ -90,7 +90,7 @@ struct MeterOfLauncher {
 
 /// What makes a process run one case after another.
 struct WorkerRequest {
-  std::string channel;            ///< GPUTEST_WORKER: the keeper's socket, `<version>:<descriptor>:<ctest's pid>`
+  std::string channel;            ///< GPUTEST_WORKER: the keeper's socket, `<version>:<descriptor>:<ctest's pid>[:shared]`
   std::vector<std::string> cases; ///< GPUTEST_CASES: filters, one after another
 };
 

@@ -192,7 +192,7 @@ TEST_F(Discovery, has_each_test_run_once_by_workers_or_alone) {
   EXPECT_EQ(ran_by("worker"), ran_by("process"));
   const auto one = ctest({"-R", "^Plain.first$"}).out;
   EXPECT_THAT(one, HasSubstr("tests.workers_end")) << "with whatever case of a worker is selected";
-  EXPECT_THAT(one, HasSubstr("100% tests passed, 0 tests failed out of 2"));
+  EXPECT_THAT(one, AllOf(HasSubstr("100% tests passed"), HasSubstr("out of 2\n")));
 }
 
 TEST_F(Discovery, has_workers_run_no_case_whose_result_is_in_its_output_and_keeps_fixtures) {
@@ -208,7 +208,7 @@ TEST_F(Discovery, has_workers_run_no_case_whose_result_is_in_its_output_and_keep
   EXPECT_EQ(all.at("b.Plain.first").command.at(1), "--alone=SKIP_REGULAR_EXPRESSION looks at its output");
   EXPECT_EQ(all.count("b.tests.workers_end"), 0U);
   EXPECT_THAT(ctest({"-R", "^a.Plain.first$"}).out,
-              AllOf(HasSubstr(": data "), HasSubstr("a.tests.workers_end"), HasSubstr("0 tests failed out of 3")));
+              AllOf(HasSubstr(": data "), HasSubstr("a.tests.workers_end"), HasSubstr("100% tests passed"), HasSubstr("out of 3\n")));
 }
 
 TEST_F(Discovery, names_entries_after_types_and_values) {

@@ -7,6 +7,9 @@
 
 #include <array>
 #include <cstdlib>
+#include <string>
+
+#include <unistd.h>
 
 namespace {
 
@@ -17,6 +20,7 @@ constexpr cuda::Result invalid_value = 1;     // CUDA_ERROR_INVALID_VALUE
 constexpr cuda::Result not_initialized = 3;   // CUDA_ERROR_NOT_INITIALIZED
 constexpr cuda::Result invalid_device = 101;  // CUDA_ERROR_INVALID_DEVICE
 constexpr cuda::Result invalid_context = 201; // CUDA_ERROR_INVALID_CONTEXT
+constexpr cuda::Result illegal_address = 700; // CUDA_ERROR_ILLEGAL_ADDRESS
 using cuda::not_supported;
 
 FakeCuda state;
@@ -43,6 +47,12 @@ cuda::Result pool_at(cuda::MemoryPool* pool, const cuda::Location& location, int
     return cuda::success;
   }
   return invalid_value;
+}
+
+// Whether a process of the same server of MPS has written that its error reaches all.
+bool server_has_error() {
+  const char* const folder = std::getenv("CUDA_MPS_PIPE_DIRECTORY");
+  return folder != nullptr && ::access((std::string{folder} + "/error").c_str(), F_OK) == 0;
 }
 
 // The context that the calling thread works in.
@@ -181,7 +191,7 @@ cuda::Result cuCtxSynchronize() {
   }
   auto& device = at(state.stack.at(state.depth - 1));
   ++device.synchronized;
-  return device.synchronize_result;
+  return device.synchronize_result == cuda::success && server_has_error() ? illegal_address : device.synchronize_result;
 }
 
 cuda::Result cuDeviceGetDefaultMemPool(cuda::MemoryPool* pool, cuda::Device device) {

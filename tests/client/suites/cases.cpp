@@ -267,6 +267,42 @@ TEST_F(OnDriver, begins) {
   }
   cuda().depth = 1;
 }
+/// On a device that the process uses, maybe through a server of MPS.
+struct OnServer : OnDriver {
+  const char* server = std::getenv("CUDA_MPS_PIPE_DIRECTORY");
+  void SetUp() override {
+    OnDriver::SetUp();
+    cuda().initialised = true;
+    cuda().device[0].active = true;
+    std::printf("@server %s\n", server == nullptr ? "none" : server);
+  }
+  /// What a fault of a kernel leaves in this process, and in all of the server.
+  void fault() {
+    cuda().device[0].synchronize_result = 700;
+    if (server != nullptr) {
+      std::ofstream{std::string{server} + "/error"};
+    }
+  }
+};
+TEST_F(OnServer, passes) {}
+TEST_F(OnServer, fails) { FAIL(); }
+TEST_F(OnServer, faults) { fault(); }
+TEST_F(OnServer, faults_while_the_other_runs) {
+  fault();
+  if (server != nullptr) {
+    EXPECT_GE(::open(std::getenv("MEET_AT"), O_WRONLY), 0);
+  }
+}
+TEST_F(OnServer, runs_while_the_other_faults) {
+  if (server != nullptr) {
+    EXPECT_GE(::open(std::getenv("MEET_AT"), O_RDONLY), 0);
+  }
+}
+TEST_F(OnServer, is_aborted_in_workers) {
+  if (server != nullptr) {
+    std::abort();
+  }
+}
 TEST_F(OnDriver, sets_a_limit) { ++cuda().device[0].limits[1]; }
 TEST_F(OnDriver, changes_the_device) { cuda().stack[0] = 1; }
 TEST_F(OnDriver, changes_nothing) {}

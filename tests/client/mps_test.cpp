@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Workers that share a server of MPS, with a control daemon and a driver that are none.
+#include "ctest_run.hpp"
+
+#include "support/child_process.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace gputest::tests {
+
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class Mps : public Client {
+protected:
+  void SetUp() override {
+    if (std::filesystem::exists("/tmp/nvidia-mps/control")) {
+      GTEST_SKIP() << "this machine has a control daemon, which all workers join";
+    }
+    set("GPUTEST_MPS", "on");
+    set("GPUTEST_DEVICES", "all");
+    set("LD_LIBRARY_PATH", FAKE_DRIVER);
+    set("FAKE_CUDA_WAS_LOADED", "1"); // as the driver sets it when it is loaded
+    set("FAKE_NVML", "gpus=1");
+    set("FAKE_MPS_LOG", path("daemons"));
+    set("PATH", FAKE_MPS ":/usr/bin:/bin");
+  }
+
+  /// The pids of the control daemons that were started, and of their parents.
+  [[nodiscard]] std::vector<std::pair<pid_t, pid_t>> daemons() const {
+    std::vector<std::pair<pid_t, pid_t>> found;
+    std::ifstream file{path("daemons")};
+    for (std::pair<pid_t, pid_t> one; file >> one.first >> one.second;) {
+      found.push_back(one);
+    }
+    return found;
+  }
+
+  static std::string server_in(const std::string& output) {
+    const auto start = output.find("@server ") + 8;
+    return output.substr(start, output.find('\n', start) - start);
+  }
+  static std::string last(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+};
+
+TEST_F(Mps, gives_all_workers_of_a_run_one_server_which_ends_with_the_run) {
+  add("OnServer.passes");
+  add("OnServer.passes", "of_another_worker", {}, "OF_ALL=no");
+  auto ctest = start_ctest();
+  const auto pid = ctest.pid();
+  const auto results = results_of(ctest.finish().out);
+  const auto server = server_in(results.at("OnServer.passes").output);
+  EXPECT_THAT(server, HasSubstr(workers_folder() + "/" + std::to_string(pid) + "-"));
+  EXPECT_EQ(last(server), "mps-0");
+  EXPECT_EQ(server_in(results.at("of_another_worker").output), server);
+  EXPECT_NE(results.at("of_another_worker").processes, results.at("OnServer.passes").processes);
+  ASSERT_EQ(daemons().size(), 1U);
+  wait_for_end_of(daemons()[0].first);
+  wait_for_end_of(daemons()[0].second);
+}
+
+TEST_F(Mps, has_no_case_fail_for_an_error_of_another_one) {
+  set("MEET_AT", path("meet"));
+  ASSERT_EQ(::mkfifo(path("meet").c_str(), 0600), 0);
+  add("OnServer.faults_while_the_other_runs");
+  add("OnServer.runs_while_the_other_faults");
+  const auto results = run({"-j2"});
+  const auto& guilty = results.at("OnServer.faults_while_the_other_runs");
+  EXPECT_EQ(guilty.word, "Failed");
+  EXPECT_EQ(guilty.processes.size(), 2U) << guilty.output; // in a worker, and alone
+  EXPECT_THAT(guilty.output, Not(HasSubstr("shared error")));
+  const auto& other = results.at("OnServer.runs_while_the_other_faults");
+  EXPECT_EQ(other.word, "Passed");
+  EXPECT_EQ(other.processes.size(), 2U) << other.output;
+  EXPECT_THAT(other.output, HasSubstr("shared error: OnServer.runs_while_the_other_faults passed alone"));
+}
+
+TEST_F(Mps, says_nothing_of_shared_errors_where_a_case_depends_on_another) {
+  add("Plain.poisons");
+  add("Plain.fails_if_poisoned");
+  EXPECT_THAT(run().at("Plain.fails_if_poisoned").output, AllOf(HasSubstr("dependence: "), Not(HasSubstr("shared"))));
+}
+
+TEST_F(Mps, says_that_a_case_has_run_to_its_end_by_the_process_whose_result_counts) {
+  add("OnServer.fails");
+  const auto output = run().at("OnServer.fails").output;
+  const auto complete = output.find("gputest: entry complete");
+  ASSERT_NE(complete, std::string::npos) << output;
+  EXPECT_EQ(output.find("gputest: entry complete", complete + 1), std::string::npos) << output;
+  EXPECT_GT(complete, output.find("runs once more")) << output;
+}
+
+TEST_F(Mps, gives_workers_another_server_after_an_error_and_none_after_three) {
+  for (const char* const number : {"0", "1", "2"}) {
+    add("OnServer.faults", std::string{"error_"} + number);
+    add("OnServer.passes", std::string{"after_"} + number);
+  }
+  const auto results = run();
+  EXPECT_EQ(last(server_in(results.at("error_0").output)), "mps-0");
+  EXPECT_EQ(last(server_in(results.at("after_0").output)), "mps-1");
+  EXPECT_EQ(last(server_in(results.at("after_1").output)), "mps-2");
+  EXPECT_EQ(last(server_in(results.at("after_2").output)), "none");
+  EXPECT_THAT(results.at("after_2").output,
+              HasSubstr("gputest: workers use no MPS any more: 3 times an error was shared by all"));
+  for (const char* const number : {"0", "1", "2"}) {
+    EXPECT_EQ(results.at(std::string{"error_"} + number).word, "Failed");
+    EXPECT_EQ(results.at(std::string{"after_"} + number).word, "Passed");
+  }
+  EXPECT_EQ(daemons().size(), 3U);
+}
+
+TEST_F(Mps, ends_workers_whose_server_was_replaced_or_started_after_them) {
+  add("OnServer.passes", "first", {}, "OF_ALL=no");
+  add("OnServer.faults");
+  add("OnServer.passes", "then", {}, "OF_ALL=no");
+  const auto results = run();
+  EXPECT_NE(results.at("then").processes, results.at("first").processes);
+  EXPECT_EQ(last(server_in(results.at("then").output)), "mps-1");
+}
+
+TEST_F(Mps, replaces_a_server_through_which_cases_fail_that_pass_alone) {
+  add("OnServer.is_aborted_in_workers");
+  add("OnServer.passes");
+  const auto results = run();
+  EXPECT_EQ(results.at("OnServer.is_aborted_in_workers").word, "Passed");
+  EXPECT_EQ(last(server_in(results.at("OnServer.passes").output)), "mps-1");
+}
+
+TEST_F(Mps, starts_a_control_daemon_again_whose_owner_was_killed) {
+  add("OnServer.passes");
+  add_command("kills", {"/bin/sh", path("kills")});
+  folder_write("kills", "read daemon owner < '" + path("daemons") +
+                            "'; kill -9 $owner; while grep -q . /proc/$daemon/cmdline 2>/dev/null; do :; done");
+  add("OnServer.passes", "next", {}, "OF_ALL=no");
+  const auto results = run();
+  EXPECT_EQ(server_in(results.at("next").output), server_in(results.at("OnServer.passes").output));
+  EXPECT_EQ(daemons().size(), 2U);
+}
+
+TEST_F(Mps, leaves_no_control_daemon_when_ctest_is_killed) {
+  add("Plain.blocks");
+  auto ctest = start_ctest();
+  ctest.wait_for_out("@blocks ");
+  ASSERT_EQ(daemons().size(), 1U);
+  ::kill(ctest.pid(), SIGKILL);
+  static_cast<void>(ctest.finish());
+  wait_for_end_of(daemons()[0].first);
+  wait_for_end_of(daemons()[0].second);
+}
+
+TEST_F(Mps, is_the_users_own_if_there_is_one) {
+  set("CUDA_MPS_PIPE_DIRECTORY", folder());
+  folder_write("control", "");
+  add("OnServer.passes");
+  add("OnServer.is_aborted_in_workers");
+  const auto results = run();
+  EXPECT_EQ(server_in(results.at("OnServer.passes").output), folder());
+  EXPECT_EQ(daemons().size(), 0U);
+  EXPECT_THAT(results.at("OnServer.is_aborted_in_workers").output, HasSubstr("share their CUDA errors"));
+}
+
+TEST_F(Mps, is_not_used_if_it_is_off_or_if_one_case_runs_at_a_time) {
+  add("OnServer.passes");
+  for (const char* const setting : {"off", "auto"}) {
+    set("GPUTEST_MPS", setting);
+    EXPECT_EQ(server_in(run().at("OnServer.passes").output), "none") << setting;
+  }
+  EXPECT_EQ(daemons().size(), 0U);
+}
+
+TEST_F(Mps, leaves_workers_alone_that_are_to_have_none) {
+  add("OnServer.passes", "a", {}, "GPUTEST_MPS=off");
+  add("OnServer.passes");
+  add("OnServer.passes", "b", {}, "GPUTEST_MPS=off");
+  const auto results = run();
+  EXPECT_EQ(daemons().size(), 1U);
+  EXPECT_EQ(results.at("b").processes, results.at("a").processes);
+}
+
+TEST_F(Mps, says_why_there_is_none_if_it_was_asked_for) {
+  set("PATH", "/nowhere");
+  add("Plain.a");
+  const auto result = run().at("Plain.a");
+  EXPECT_EQ(result.word, "Passed");
+  if (!std::filesystem::exists("/usr/bin/nvidia-cuda-mps-control") &&
+      !std::filesystem::exists("/usr/local/nvidia/bin/nvidia-cuda-mps-control")) {
+    EXPECT_THAT(result.output, HasSubstr("gputest: GPUTEST_MPS=on, but workers use no MPS here: "
+                                         "nvidia-cuda-mps-control is not in PATH"));
+  }
+}
+
+TEST_F(Mps, is_given_up_if_its_control_daemon_does_not_start) {
+  folder_write("nvidia-cuda-mps-control", "#!/bin/sh\nexit 1\n");
+  set("PATH", folder() + ":/usr/bin:/bin");
+  add("OnServer.passes");
+  add("OnServer.passes", "next", {}, "OF_ALL=no");
+  const auto results = run();
+  EXPECT_EQ(server_in(results.at("OnServer.passes").output), "none");
+  EXPECT_THAT(results.at("OnServer.passes").output,
+              HasSubstr("gputest: workers use no MPS: nvidia-cuda-mps-control did not start within 2 s"));
+  EXPECT_THAT(results.at("next").output, HasSubstr("workers use no MPS any more"));
+}
+
+} // namespace
+
+} // namespace gputest::tests
