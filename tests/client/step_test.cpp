@@ -53,8 +53,8 @@ pid_t field_of_status(pid_t pid, const std::string& name) {
   return at == std::string::npos ? 0 : std::stoi(text.substr(at + name.size() + 3));
 }
 
-/// What a process of a run does there. `helper`: those that a client forks, until they are something else, and the one
-/// that removes the run's folder. `other`: none of these, such as a case alone.
+/// What a process of a run does there. `helper`: those that a client forks, until they are something else, the one
+/// that removes the run's folder, and the owner of a control daemon. `other`: none of these, such as a case alone.
 enum class Role { ctest, client, keeper, worker, helper, other };
 
 const char* name_of(Role role) {
@@ -195,9 +195,19 @@ int stride_for(int steps) {
   return wanted != nullptr && std::string{wanted} == "all" ? 1 : std::max(steps / sample, 1);
 }
 
-class EachStep : public Steps, public ::testing::WithParamInterface<Role> {
+struct Run {
+  Role role;
+  bool with_mps; ///< whether workers share a server of MPS, by a control daemon that is none
+};
+
+class EachStep : public Steps, public ::testing::WithParamInterface<Run> {
 protected:
   EachStep() {
+    if (GetParam().with_mps) {
+      set("GPUTEST_MPS", "on");
+      set("FAKE_MPS_LOG", path("daemons"));
+      set("PATH", FAKE_MPS ":/usr/bin:/bin");
+    }
     add("Plain.a");
     add("Plain.medium", "", {}, "", "DEPENDS Plain.a");
     add("Large.takes_the_device", "", {}, "GPUTEST_MEMORY=large", "DEPENDS Plain.medium");
@@ -208,7 +218,8 @@ protected:
 
   int steps_without_a_kill() {
     int steps = 0;
-    const auto outcome = run_watched({}, [&](auto&, auto&, pid_t, Role role) { steps += role == GetParam() ? 1 : 0; });
+    const auto outcome =
+        run_watched({}, [&](auto&, auto&, pid_t, Role role) { steps += role == GetParam().role ? 1 : 0; });
     expect_each_once(outcome);
     EXPECT_THAT(outcome.failed, IsEmpty()) << outcome.out;
     return steps;
@@ -220,7 +231,7 @@ protected:
     ASSERT_GT(steps, 0);
     std::cout << "every " << stride_for(steps) << ". of " << steps << " steps\n";
     for (int step = 1; step <= steps; step += stride_for(steps)) {
-      SCOPED_TRACE(std::string{name_of(GetParam())} + " at step " + std::to_string(step) + " of " +
+      SCOPED_TRACE(std::string{name_of(GetParam().role)} + " at step " + std::to_string(step) + " of " +
                    std::to_string(steps));
       act(step);
       if (HasFailure()) {
@@ -235,17 +246,17 @@ TEST_P(EachStep, may_be_a_processs_last) {
   for_each_step([&](int last) {
     int steps = 0;
     const auto outcome = run_watched({}, [&](auto&, const auto&, pid_t process, Role role) {
-      steps += role == GetParam() ? 1 : 0;
-      if (role == GetParam() && steps == last) {
+      steps += role == GetParam().role ? 1 : 0;
+      if (role == GetParam().role && steps == last) {
         ::kill(process, SIGKILL);
       }
     });
     ctests_.insert(outcome.ctest);
-    if (GetParam() == Role::ctest) {
+    if (GetParam().role == Role::ctest) {
       return;
     }
     expect_each_once(outcome);
-    const bool may_fail_one = GetParam() == Role::client || GetParam() == Role::worker;
+    const bool may_fail_one = GetParam().role == Role::client || GetParam().role == Role::worker;
     EXPECT_LE(outcome.failed.size(), may_fail_one ? 1U : 0U) << outcome.out;
   });
 }
@@ -257,8 +268,8 @@ TEST_P(EachStep, may_be_where_a_process_is_stopped_for_a_while) {
     int others = 0;
     const auto outcome =
         run_watched({}, [&](WatchedProcesses& processes, const WatchedProcesses::Step& step, pid_t process, Role role) {
-          steps += role == GetParam() ? 1 : 0;
-          if (stopped == 0 && role == GetParam() && steps == last) {
+          steps += role == GetParam().role ? 1 : 0;
+          if (stopped == 0 && role == GetParam().role && steps == last) {
             stopped = process;
             ::kill(process, SIGSTOP);
           }
@@ -278,8 +289,12 @@ TEST_P(EachStep, may_be_where_a_process_is_stopped_for_a_while) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, EachStep,
-                         ::testing::Values(Role::client, Role::keeper, Role::worker, Role::helper, Role::ctest),
-                         [](const auto& role) { return name_of(role.param); });
+                         ::testing::Values(Run{Role::client, false}, Run{Role::keeper, false}, Run{Role::worker, false},
+                                           Run{Role::helper, false}, Run{Role::ctest, false}, Run{Role::keeper, true},
+                                           Run{Role::helper, true}, Run{Role::ctest, true}),
+                         [](const auto& run) {
+                           return name_of(run.param.role) + std::string{run.param.with_mps ? "_with_mps" : ""};
+                         });
 
 /// The value of a variable with which a process was started.
 std::string variable_of(pid_t pid, const std::string& name) {
