@@ -76,8 +76,9 @@ TEST_F(Mps, gives_all_workers_of_a_run_one_server_which_ends_with_the_run) {
 TEST_F(Mps, has_no_case_fail_for_an_error_of_another_one) {
   set("MEET_AT", path("meet"));
   ASSERT_EQ(::mkfifo(path("meet").c_str(), 0600), 0);
-  add("OnServer.faults_while_the_other_runs");
-  add("OnServer.runs_while_the_other_faults");
+  add("OnServer.passes", "before_the_other", {}, "OF_ALL=no");
+  add("OnServer.faults_while_the_other_runs", "", {}, "", "DEPENDS before_the_other");
+  add("OnServer.runs_while_the_other_faults", "", {}, "OF_ALL=no", "DEPENDS before_the_other");
   const auto results = run({"-j2"});
   const auto& guilty = results.at("OnServer.faults_while_the_other_runs");
   EXPECT_EQ(guilty.word, "Failed");
@@ -85,8 +86,10 @@ TEST_F(Mps, has_no_case_fail_for_an_error_of_another_one) {
   EXPECT_THAT(guilty.output, Not(HasSubstr("shared error")));
   const auto& other = results.at("OnServer.runs_while_the_other_faults");
   EXPECT_EQ(other.word, "Passed");
-  EXPECT_EQ(other.processes.size(), 2U) << other.output;
-  EXPECT_THAT(other.output, HasSubstr("shared error: OnServer.runs_while_the_other_faults passed alone"));
+  ASSERT_EQ(other.processes.size(), 2U) << other.output;
+  EXPECT_EQ(other.processes[0], results.at("before_the_other").processes[0]) << "so it could depend on that";
+  EXPECT_THAT(other.output, AllOf(HasSubstr("shared error: OnServer.runs_while_the_other_faults passed alone"),
+                                  Not(HasSubstr("dependence")), Not(HasSubstr("unstable"))));
 }
 
 TEST_F(Mps, says_nothing_of_shared_errors_where_a_case_depends_on_another) {
@@ -133,10 +136,10 @@ TEST_F(Mps, ends_workers_whose_server_was_replaced_or_started_after_them) {
 }
 
 TEST_F(Mps, replaces_a_server_through_which_cases_fail_that_pass_alone) {
-  add("OnServer.is_aborted_in_workers");
+  add("OnServer.fails_in_workers");
   add("OnServer.passes");
   const auto results = run();
-  EXPECT_EQ(results.at("OnServer.is_aborted_in_workers").word, "Passed");
+  EXPECT_EQ(results.at("OnServer.fails_in_workers").word, "Passed");
   EXPECT_EQ(last(server_in(results.at("OnServer.passes").output)), "mps-1");
 }
 
@@ -158,6 +161,23 @@ TEST_F(Mps, leaves_no_control_daemon_when_ctest_is_killed) {
   ASSERT_EQ(daemons().size(), 1U);
   ::kill(ctest.pid(), SIGKILL);
   static_cast<void>(ctest.finish());
+  wait_for_end_of(daemons()[0].first);
+  wait_for_end_of(daemons()[0].second);
+}
+
+TEST_F(Mps, ends_its_control_daemon_after_the_workers) {
+  set("END_AT", path("end"));
+  ASSERT_EQ(::mkfifo(path("end").c_str(), 0600), 0);
+  add("OnServer.passes");
+  auto ctest = start_ctest();
+  const auto pid = ctest.pid();
+  static_cast<void>(ctest.finish());
+  while (!folders_of(pid).empty()) { // another process removes it at the end of ctest
+  }
+  ASSERT_EQ(daemons().size(), 1U);
+  EXPECT_EQ(::kill(daemons()[0].first, 0), 0);
+  EXPECT_NE(std::ifstream{"/proc/" + std::to_string(daemons()[0].first) + "/cmdline"}.peek(), EOF);
+  const std::ifstream end{path("end")};
   wait_for_end_of(daemons()[0].first);
   wait_for_end_of(daemons()[0].second);
 }

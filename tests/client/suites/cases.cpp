@@ -303,6 +303,7 @@ TEST_F(OnServer, is_aborted_in_workers) {
     std::abort();
   }
 }
+TEST_F(OnServer, fails_in_workers) { EXPECT_EQ(server, nullptr); }
 TEST_F(OnDriver, sets_a_limit) { ++cuda().device[0].limits[1]; }
 TEST_F(OnDriver, changes_the_device) { cuda().stack[0] = 1; }
 TEST_F(OnDriver, changes_nothing) {}
@@ -328,9 +329,13 @@ TEST_F(Plain, blocks) {
 
 TEST(PlainDeathTest, dies) { EXPECT_DEATH(std::abort(), ""); }
 
-/// Only with COUNT_ENDS_IN: where each end of a process that ran its exit handlers adds a line.
+/// Only with COUNT_ENDS_IN: where each end of a process that ran its exit handlers adds a line. With END_AT: a FIFO, at
+/// which it waits before that.
 struct Ends {
   ~Ends() {
+    if (const char* const fifo = std::getenv("END_AT")) {
+      ::open(fifo, O_WRONLY);
+    }
     if (const char* const file = std::getenv("COUNT_ENDS_IN")) {
       std::ofstream{file, std::ios::app} << "ended\n";
     }
