@@ -50,6 +50,19 @@ protected:
     return found;
   }
 
+  static bool is_running(pid_t pid) { return std::ifstream{"/proc/" + std::to_string(pid) + "/cmdline"}.peek() != EOF; }
+
+  /// Whether a process is blocked on the lock of a file.
+  static bool has_waiter(ino_t file) {
+    std::ifstream locks{"/proc/locks"};
+    for (std::string line; std::getline(locks, line);) {
+      if (line.find("-> ") != std::string::npos && line.find(":" + std::to_string(file) + " ") != std::string::npos) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   static std::string server_in(const std::string& output) {
     const auto start = output.find("@server ") + 8;
     return output.substr(start, output.find('\n', start) - start);
@@ -170,13 +183,14 @@ TEST_F(Mps, ends_its_control_daemon_after_the_workers) {
   ASSERT_EQ(::mkfifo(path("end").c_str(), 0600), 0);
   add("OnServer.passes");
   auto ctest = start_ctest();
-  const auto pid = ctest.pid();
+  ctest.wait_for_out("@server ");
+  struct stat users {};
+  ASSERT_EQ(::stat((ctest.read_line() + "/users").c_str(), &users), 0);
   static_cast<void>(ctest.finish());
-  while (!folders_of(pid).empty()) { // another process removes it at the end of ctest
-  }
   ASSERT_EQ(daemons().size(), 1U);
-  EXPECT_EQ(::kill(daemons()[0].first, 0), 0);
-  EXPECT_NE(std::ifstream{"/proc/" + std::to_string(daemons()[0].first) + "/cmdline"}.peek(), EOF);
+  while (is_running(daemons()[0].first) && !has_waiter(users.st_ino)) {
+  }
+  EXPECT_TRUE(is_running(daemons()[0].first));
   const std::ifstream end{path("end")};
   wait_for_end_of(daemons()[0].first);
   wait_for_end_of(daemons()[0].second);
