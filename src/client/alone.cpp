@@ -3,6 +3,7 @@
 
 #include "client/events.hpp"
 #include "client/wait_status.hpp"
+#include "platform/descendants.hpp"
 #include "policy/shell_words.hpp"
 
 #include <gputest/outcome.hpp>
@@ -13,6 +14,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 
 #include <fcntl.h>
 #include <sys/prctl.h>
@@ -27,6 +29,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds for_search{10};
+constexpr std::size_t longest_list = 100'000; ///< of filters: the kernel takes 128 KiB for a variable
 
 int failure_of_exec(const std::string& program) {
   const int error = errno;
@@ -98,7 +101,8 @@ bool fails_after(const TestCase& test, const std::vector<std::string>& before, C
   const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
   const bool in_time = end && left.count() > 0 && Events{}.add(end).wait(left);
   if (child > 0 && !in_time) {
-    ::kill(child, SIGKILL);
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+    platform::end_descendants(nullptr, nullptr); // and what it has started
   }
   int status = 0;
   return child > 0 && ::waitpid(child, &status, 0) == child && in_time && status != 0 &&
@@ -114,6 +118,12 @@ struct Culprits {
 /// The fewest of the cases `before` that are found by halving. All of them, if the case does not fail after a half.
 Culprits find_culprits(const TestCase& test, std::vector<std::string> before) {
   const auto until = Clock::now() + for_search;
+  std::size_t length = 0;
+  auto first = before.end();
+  while (first != before.begin() && (length += std::prev(first)->size() + 1) < longest_list) {
+    --first;
+  }
+  before.erase(before.begin(), first);
   Culprits found{std::move(before), false};
   while (found.filters.size() > 1) {
     const auto middle = found.filters.begin() + static_cast<std::ptrdiff_t>(found.filters.size() / 2);

@@ -37,6 +37,9 @@ using std::chrono::milliseconds;
 /// For how long a case waits before a further worker is started for it: as long as a start takes.
 constexpr milliseconds shortest_wait{20};
 constexpr milliseconds longest_wait{300};
+/// The milliseconds that cases have waited for a worker since the last start, in the folder of their identity.
+constexpr const char* waited = "waited";
+
 /// For how long if there is a keeper to spare.
 constexpr milliseconds longest_trust{5'000};
 
@@ -89,9 +92,23 @@ bool has_keeper_to_spare(const RunFolder& run) {
   return count_marked(run.folder, "keepers") >= count_marked(run.folder, "cases");
 }
 
+milliseconds number_in(const RunFolder& run, const char* name) {
+  return milliseconds{std::strtol(contents_of(run.folder, name).c_str(), nullptr, 10)};
+}
+
+/// How long a case waits: until all together have waited for as long as a start takes. So what is lost by waiting, and
+/// by starting too many, is at most twice what has to be.
 milliseconds patience(const RunFolder& run) {
-  const auto took = std::strtol(contents_of(run.folder, "took").c_str(), nullptr, 10);
-  return took <= 0 ? longest_wait : std::clamp(milliseconds{took}, shortest_wait, longest_wait);
+  const auto took = number_in(run, "took");
+  const auto whole = took.count() <= 0 ? longest_wait : std::clamp(took, shortest_wait, longest_wait);
+  return std::max(whole - number_in(run, waited), shortest_wait);
+}
+
+/// Two that add at once may lose one time; it is a matter of cost alone.
+void note_wait(const RunFolder& run, milliseconds time) {
+  if (time >= shortest_wait) {
+    write_file(run.folder, waited, std::to_string((number_in(run, waited) + time).count()));
+  }
 }
 
 /// Takes the one start at a time of this identity, and starts a keeper, unless somebody else does. Returns why there
@@ -99,6 +116,9 @@ milliseconds patience(const RunFolder& run) {
 std::string start_one(RunFolder& run, const TestCase& test) {
   Descriptor lock{::openat(run.folder.number(), "start", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)};
   const bool may_start = lock && ::flock(lock.number(), LOCK_EX | LOCK_NB) == 0;
+  if (may_start) {
+    write_file(run.folder, waited, "0");
+  }
   if (may_start ? !start_keeper(run, test, std::move(lock)) : !lock) {
     return std::string{"no worker could be started: "} + ::strerror(errno); // NOLINT: one thread
   }
@@ -121,9 +141,13 @@ Given find_keeper(RunFolder& run, const TestCase& test) {
   }
   const auto begun = Clock::now();
   auto limit = count_marked(run.folder, "keepers") > 0 ? patience(run) : milliseconds{0};
+  bool has_tried_to_start = false;
   for (;;) {
     Events events;
     if (events.add(job.socket()).add(run.ctest).wait(limit)) {
+      if (!has_tried_to_start) {
+        note_wait(run, std::chrono::duration_cast<milliseconds>(Clock::now() - begun));
+      }
       return events.is_ready(0) ? Given{job.accept(), std::nullopt} : Given{{}, EXIT_FAILURE};
     }
     if (auto why = contents_of(run.folder, "alone"); !why.empty()) {
@@ -131,6 +155,7 @@ Given find_keeper(RunFolder& run, const TestCase& test) {
       return {{}, become(test, why)};
     }
     if (!has_keeper_to_spare(run) || Clock::now() - begun > longest_trust) {
+      has_tried_to_start = true;
       if (const auto why = start_one(run, test); !why.empty()) {
         job.withdraw();
         return {{}, become(test, why)};
@@ -187,6 +212,10 @@ int end_of(const RunFolder& run, const TestCase& test, const platform::WorkerMes
     const int exit_code = run_again_alone(test, circumstances);
     if (circumstances.shares_errors && exit_code == EXIT_SUCCESS) {
       replace_mps_server(run, answer.mps_server); // also one that CUDA cannot begin with
+    } else if (died && exit_code == EXIT_SUCCESS && answer.texts != std::vector<std::string>{""}) {
+      append_to_file(run.folder, "failures",
+                     "gputest: failed: a process of " + test.command.front() + " ended " + how + ", after " +
+                         test.name + ", which passed alone. The output of " + test.name + " has what it wrote\n");
     }
     return exit_code;
   }
@@ -253,14 +282,23 @@ int run_case(const TestCase& test) {
 int end_workers(const std::string& executable) {
   const auto run = open_run_folder({});
   std::string failures;
+  bool any = false;
   for (const auto& identity : run.run ? names_in(run.run) : std::vector<std::string>{}) {
     const auto folder = open_own_folder(run.run.number(), identity.c_str());
     if (contents_of(folder, "executable") != executable) {
       continue;
     }
+    any = true;
     write_file(folder, "end", "end");
     wait_until_none_is_marked(folder, "processes");
     failures += contents_of(folder, "failures");
+    for (const char* const told : {"executable", "failures", "end"}) { // a ctest -S may run the tests again
+      ::unlinkat(folder.number(), told, 0);
+    }
+  }
+  if (!any && variable("GPUTEST_ISOLATION") != "process") {
+    say("skipped: no worker of " + executable + " has run, so there is no end of one to check");
+    return skipped_exit_code;
   }
   if (const auto replaced = run.run ? count_replaced_mps_servers(run.run) : std::nullopt) {
     say("workers of this run shared GPUs by MPS" +

@@ -35,7 +35,8 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr milliseconds longest_idle{10'000}; ///< it holds a context, and has had nothing to do for a while
-constexpr milliseconds longest_end{10'000};
+constexpr milliseconds longest_end{300'000};
+constexpr milliseconds longest_end_after_ctest{10'000};
 constexpr milliseconds without_watch{20}; ///< after which it looks for jobs again
 
 milliseconds since(Clock::time_point start) { return std::chrono::duration_cast<milliseconds>(Clock::now() - start); }
@@ -304,20 +305,21 @@ private:
   void end_worker() {
     takes_cases_ = {};
     worker_.hang_up();
-    Events events;
-    events.add(worker_.end());
-    const bool ended = events.wait(longest_end);
+    Events{}.add(worker_.end()).add(run_.ctest).wait(longest_end);
+    const bool ended =
+        is_ready(worker_.end()) ||
+        Events{}.add(worker_.end()).wait(is_ready(run_.ctest) ? longest_end_after_ctest : milliseconds{0});
     const int status = ended ? worker_.wait_for_status() : 0;
     if (!ended) {
       worker_.kill_all();
     }
-    if (!ended || status != 0) {
-      const auto cases = std::to_string(history_.size()) + (history_.size() == 1 ? " case" : " cases") +
-                         (history_.empty() ? "" : ", " + history_.back() + " last,");
+    if ((!ended || status != 0) && !history_.empty()) { // else no process for a case would have ended like that
+      const auto cases = std::to_string(history_.size()) + (history_.size() == 1 ? " case" : " cases") + ", " +
+                         history_.back() + " last,";
       append_to_file(run_.folder, "failures",
                      worker_.take_output() + "gputest: failed: a process of " + test_.command.front() +
                          " that had run " + cases + " ended " +
-                         (ended ? describe_end(status) : "only by SIGKILL, 10 s after it was told to,") +
+                         (ended ? describe_end(status) : "only by SIGKILL, long after it was told to,") +
                          " when it had none to run\n");
     }
   }

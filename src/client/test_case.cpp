@@ -70,7 +70,7 @@ std::string why_alone_by_environment() {
   }
   const auto preload = variable("LD_PRELOAD");
   if (preload.find("anitizer") != std::string::npos || preload.find("vgpreload") != std::string::npos) {
-    return "a tool is attached to it (LD_PRELOAD)";
+    return "a tool is attached to it (LD_PRELOAD). valgrind checks it only with VALGRIND_OPTS=--trace-children=yes";
   }
   for (const char* const setting : {"GTEST_OUTPUT", "XML_OUTPUT_FILE", "GTEST_BREAK_ON_FAILURE", "GTEST_FLAGFILE"}) {
     if (!variable(setting).empty()) {

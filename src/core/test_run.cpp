@@ -139,7 +139,6 @@ void TestRun::start_time_limit() noexcept try {
 
 void TestRun::begin_next_case(Failure failure) noexcept try {
   const std::lock_guard guard{state_->mutex};
-  platform::end_time_limit();
   state_->running = false;
   state_->last_end.reset();
   state_->test.clear();

@@ -128,6 +128,7 @@ struct Worker::State {
   bool has_run_cases = false;
   int exit_code = EXIT_SUCCESS;
   bool has_ended = false;
+  bool has_returned = false; ///< to main(), because there are no more cases
 
   /// Why the case that has run is the last one here; empty: it is not. Then this process is idle before others hear
   /// that the case has ended: they may need its devices.
@@ -211,8 +212,17 @@ Worker* Worker::of_process() {
 
 std::optional<std::string> Worker::next_case() {
   auto& state = *state_;
+  if (state.has_returned) {
+    session::tell(
+        "failed: main() calls gputest::run_all_tests() more than once, and only the first call runs tests in a "
+        "process that runs one case after another. Register the cases with ISOLATION process, or set "
+        "GPUTEST_ISOLATION=process");
+    write_what_was_printed();
+    platform::end_now(EXIT_FAILURE);
+  }
   if (state.has_ended || (!state.channel && state.list.empty())) {
     TestRun::of_process().begin_next_case(); // what follows belongs to no case
+    state.has_returned = true;
     return std::nullopt;
   }
   std::string filter;
@@ -224,7 +234,7 @@ std::optional<std::string> Worker::next_case() {
       return next_case();
     }
     filter = job->filter;
-    state.wanted_report = job->report;
+    state.wanted_report = job->report.empty() ? "" : fs::absolute(job->report); // the case may leave this folder
     set_variables(job->variables);
     state.channel->begin(*job);
   } else {
@@ -254,9 +264,9 @@ bool Worker::end_case(int exit_code, const std::string& changed) noexcept try {
     return false;
   }
   state.exit_code = exit_code;
-  TestRun::of_process().end_time_limit();
   write_what_was_printed();
   if (!state.channel) {
+    TestRun::of_process().end_time_limit();
     return true;
   }
   move_report(state.report, state.wanted_report);
@@ -265,7 +275,8 @@ bool Worker::end_case(int exit_code, const std::string& changed) noexcept try {
   if (!why.empty() && (exit_code == EXIT_SUCCESS || exit_code == skipped_exit_code)) {
     session::tell("the next case runs in another process than this one, because " + why);
   }
-  if (!state.has_ended) {
+  if (!state.has_ended) { // else the limit counts until the process has ended, as for a process of the case's own
+    TestRun::of_process().end_time_limit();
     state.channel->drop_streams();
   }
   const bool failed = exit_code != EXIT_SUCCESS && exit_code != skipped_exit_code;

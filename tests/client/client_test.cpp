@@ -326,6 +326,56 @@ TEST_F(Client, fails_the_entry_that_ends_workers_for_what_fails_at_their_end) {
   EXPECT_EQ(run({"-R", "Plain.a"}).at("workers_end").word, "Passed") << "there were no workers";
 }
 
+TEST_F(Client, fails_the_entry_that_ends_workers_for_what_an_earlier_case_has_left_to_the_end_of_a_last_one) {
+  add("Crash.at_an_idle_end");
+  add("Changes.folder");
+  add_command("workers_end", {CLIENT, "--end", CASES});
+  const auto results = run();
+  EXPECT_EQ(results.at("Crash.at_an_idle_end").word, "Passed");
+  EXPECT_EQ(results.at("Changes.folder").word, "Passed");
+  EXPECT_THAT(results.at("Changes.folder").output, HasSubstr("@at the end\n"));
+  EXPECT_EQ(results.at("workers_end").word, "Failed");
+  EXPECT_THAT(results.at("workers_end").output,
+              HasSubstr("by the signal Aborted at its end, after Changes.folder, which passed alone"));
+}
+
+TEST_F(Client, fails_the_entry_that_ends_workers_if_main_runs_the_tests_twice) {
+  add("Twice.fails_the_second_time", "", {}, "", "", TWICE);
+  add_command("workers_end", {CLIENT, "--end", TWICE});
+  const auto results = run();
+  EXPECT_EQ(results.at("workers_end").word, "Failed");
+  EXPECT_THAT(results.at("workers_end").output,
+              HasSubstr("failed: main() calls gputest::run_all_tests() more than once, and only the first"));
+}
+
+TEST_F(Client, skips_the_entry_that_ends_workers_if_there_was_none) {
+  add_command("workers_end", {CLIENT, "--end", CASES}, "SKIP_RETURN_CODE 77");
+  const auto result = run().at("workers_end");
+  EXPECT_EQ(result.word, "Skipped");
+  EXPECT_THAT(result.output, HasSubstr("gputest: skipped: no worker of " CASES " has run"));
+  set("GPUTEST_ISOLATION", "process");
+  EXPECT_EQ(run().at("workers_end").word, "Passed");
+}
+
+/// As by a script that calls ctest_test() again.
+TEST_F(Client, starts_anew_after_the_entry_that_ends_workers) {
+  add("Crash.at_an_idle_end");
+  add_command("first_end", {CLIENT, "--end", CASES}, "DEPENDS Crash.at_an_idle_end");
+  add("Plain.a", "", {}, "", "DEPENDS first_end");
+  add("Plain.b", "", {}, "", "DEPENDS Plain.a");
+  add_command("second_end", {CLIENT, "--end", CASES}, "DEPENDS Plain.b");
+  const auto results = run();
+  EXPECT_EQ(results.at("first_end").word, "Failed");
+  EXPECT_EQ(results.at("Plain.b").processes, results.at("Plain.a").processes);
+  EXPECT_EQ(results.at("second_end").word, "Passed") << results.at("second_end").output;
+}
+
+TEST_F(Client, writes_the_report_where_the_case_began_if_the_case_leaves_that_folder) {
+  add("Changes.folder", "", {"--gtest_output=xml:reports/case.xml"});
+  EXPECT_EQ(run().at("Changes.folder").word, "Passed");
+  EXPECT_TRUE(std::filesystem::exists(path("reports/case.xml")));
+}
+
 TEST_F(Client, ends_workers_before_the_entry_that_ends_them_has_ended) {
   add("Plain.a", "", {}, "", "FIXTURES_REQUIRED workers");
   add_command("workers_end", {CLIENT, "--end", CASES}, "FIXTURES_CLEANUP workers");
@@ -658,6 +708,13 @@ TEST_F(Killed, ctest_takes_everything_with_it) {
   while (!folders_of(pid).empty()) {
     std::this_thread::yield();
   }
+}
+
+TEST_F(Killed, process_that_does_not_end_after_its_last_case_is_ended_by_the_limit_of_that) {
+  set("END_AT", path("end")); // nobody opens it
+  ASSERT_EQ(::mkfifo(path("end").c_str(), 0600), 0);
+  add("Changes.folder", "", {}, "GPUTEST_TIMEOUT=1");
+  EXPECT_NE(run().at("Changes.folder").word, "Passed");
 }
 
 TEST_F(Killed, case_whose_own_limit_is_over_is_not_run_again) {
