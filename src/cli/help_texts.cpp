@@ -165,8 +165,9 @@ An entry asks for what CMake says of it; an entry of one test, for what that was
 measured them, on the machine and with the -j of that run. Starting CUDA is slower beside others that start it: times of a run at
 -j1 serve any other -j. --ledger-alone is for a suite that ctest does not schedule by memory: a test waits as one of ctest's jobs.
 
-Splitting: each test is in exactly one shard. Tests that come after one another (DEPENDS, fixtures) stay together. Machines split
-alike if they have the same tests and the same file of times: keep one for all (--times), and compare the fingerprint.
+Splitting: each test is in exactly one shard. Tests that come after one another (DEPENDS, fixtures) stay together. A clean-up of a
+fixture that no test sets up is in each shard that has a test of that fixture, because ctest runs it there in any case.
+Machines split alike if they have the same tests and the same file of times: keep one for all (--times), and compare the fingerprint.
 
 Examples:
   gputest plan --test-dir build -j16

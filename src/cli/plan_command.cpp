@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <thread>
 #include <utility>
 
@@ -93,20 +94,22 @@ std::vector<ShardReport> split(const PlanReport& report, const PlanArguments& ar
   for (auto& test : counted) {
     test.time = runs_nowhere(test, arguments.jobs == 1U) ? policy::PlannedSeconds{} : test.time;
   }
-  const auto shard_of = policy::assign_shards(counted, arguments.shards);
-  std::vector<ShardReport> shards(arguments.shards);
-  std::vector<std::size_t> position_in_shard(tests.size());
-  for (std::size_t i = 0; i < tests.size(); ++i) {
-    auto& shard = shards[shard_of[i]];
-    position_in_shard[i] = shard.tests.size();
-    shard.tests.push_back(i);
-  }
-  for (auto& shard : shards) {
+  std::vector<ShardReport> shards;
+  for (auto& tests_of_shard : policy::assign_shards(counted, arguments.shards)) {
+    auto& shard = shards.emplace_back();
+    shard.tests = std::move(tests_of_shard);
+    std::map<std::size_t, std::size_t> position_in_shard;
+    for (const auto test : shard.tests) {
+      position_in_shard.emplace(test, position_in_shard.size());
+    }
     std::vector<policy::PlannedTest> of_shard;
     for (const auto test : shard.tests) {
-      of_shard.push_back(tests[test]);
-      for (auto& before : of_shard.back().after) { // they are in the same shard
-        before = position_in_shard[before];
+      auto& planned = of_shard.emplace_back(tests[test]);
+      planned.after.clear();
+      for (const auto before : tests[test].after) {
+        if (const auto found = position_in_shard.find(before); found != position_in_shard.end()) {
+          planned.after.push_back(found->second);
+        }
       }
     }
     const auto plan = policy::plan_suite(of_shard, report.machine);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -35,13 +36,19 @@ private:
 
 } // namespace
 
-std::vector<std::size_t> assign_shards(const std::vector<PlannedTest>& tests, std::size_t count) {
+std::vector<std::vector<std::size_t>> assign_shards(const std::vector<PlannedTest>& tests, std::size_t count) {
   Groups groups{tests.size()};
   std::map<std::string, std::size_t> by_name;
   for (std::size_t i = 0; i < tests.size(); ++i) {
     groups.join(i, by_name.try_emplace(tests[i].name, i).first->second);
+    const std::set<std::size_t> runs_with{tests[i].runs_with.begin(), tests[i].runs_with.end()};
     for (const auto before : tests[i].after) {
-      groups.join(i, before);
+      if (runs_with.count(before) == 0) {
+        groups.join(i, before);
+      }
+    }
+    if (!runs_with.empty()) { // its time counts in one shard
+      groups.join(i, *runs_with.begin());
     }
   }
 
@@ -61,9 +68,25 @@ std::vector<std::size_t> assign_shards(const std::vector<PlannedTest>& tests, st
     ++least->second;
     shard_of[group] = static_cast<std::size_t>(least - load.begin());
   }
-  std::vector<std::size_t> shards(tests.size());
+  std::vector<std::set<std::size_t>> shards_of(tests.size());
   for (std::size_t i = 0; i < tests.size(); ++i) {
-    shards[i] = shard_of[groups.of(i)];
+    shards_of[i].insert(shard_of[groups.of(i)]);
+  }
+  for (bool grows = true; grows;) { // a clean-up may run with another one
+    grows = false;
+    for (std::size_t i = 0; i < tests.size(); ++i) {
+      const auto size = shards_of[i].size();
+      for (const auto other : tests[i].runs_with) {
+        shards_of[i].insert(shards_of[other].begin(), shards_of[other].end());
+      }
+      grows = grows || shards_of[i].size() > size;
+    }
+  }
+  std::vector<std::vector<std::size_t>> shards(count);
+  for (std::size_t i = 0; i < tests.size(); ++i) {
+    for (const auto shard : shards_of[i]) {
+      shards[shard].push_back(i);
+    }
   }
   return shards;
 }

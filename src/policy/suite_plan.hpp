@@ -29,6 +29,8 @@ struct PlannedTest {
   std::vector<std::size_t> after; ///< positions of the tests that have to end before it starts
   std::optional<Request> request; ///< nullopt: it uses no GPU
   LargePolicy large = LargePolicy::exclude;
+  /// Those of `after` with each of which CTest runs it: it cleans up a fixture of theirs that no test sets up.
+  std::vector<std::size_t> runs_with;
 };
 
 /// What a suite runs on, and how.

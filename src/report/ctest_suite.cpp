@@ -94,7 +94,7 @@ void read_request(policy::PlannedTest& test, const Properties& properties, const
   throw InvalidSetting{"the test " + test.name + ": " + error.what()};
 }
 
-/// Tests that each test comes after, by DEPENDS and by fixtures.
+/// Tests that each test comes after, by DEPENDS and by fixtures. ctest's list says of fixtures in DEPENDS, too.
 void read_order(std::vector<policy::PlannedTest>& tests, const std::vector<Properties>& properties) {
   std::multimap<std::string, std::size_t> named;
   std::multimap<std::string, std::size_t> set_up;
@@ -108,30 +108,27 @@ void read_order(std::vector<policy::PlannedTest>& tests, const std::vector<Prope
       required.emplace(fixture, i);
     }
   }
-  const auto come_before = [&](std::size_t test, const auto& map, const std::vector<std::string>& keys) {
-    for (const auto& key : keys) {
-      const auto [begin, end] = map.equal_range(key);
-      for (auto found = begin; found != end; ++found) {
-        if (found->second != test) {
-          tests[test].after.push_back(found->second);
+  for (std::size_t i = 0; i < tests.size(); ++i) {
+    const auto add = [i](std::vector<std::size_t>& positions, const auto& map, const std::vector<std::string>& keys) {
+      for (const auto& key : keys) {
+        const auto [begin, end] = map.equal_range(key);
+        for (auto found = begin; found != end; ++found) {
+          if (found->second != i) {
+            positions.push_back(found->second);
+          }
         }
       }
-    }
-  };
-  for (std::size_t i = 0; i < tests.size(); ++i) {
-    come_before(i, named, properties[i].list("DEPENDS"));
-    come_before(i, set_up, properties[i].list("FIXTURES_REQUIRED"));
-    const auto cleaned = properties[i].list("FIXTURES_CLEANUP");
-    // What only cleans up, ctest runs wherever one of those runs that it comes after: shards need not keep them
-    // together.
+      std::sort(positions.begin(), positions.end());
+      positions.erase(std::unique(positions.begin(), positions.end()), positions.end());
+    };
+    auto cleaned = properties[i].list("FIXTURES_CLEANUP");
+    add(tests[i].after, named, properties[i].list("DEPENDS"));
+    add(tests[i].after, set_up, properties[i].list("FIXTURES_REQUIRED"));
+    add(tests[i].after, required, cleaned);
+    add(tests[i].after, set_up, cleaned);
     const auto is_set_up = [&](const std::string& fixture) { return set_up.count(fixture) != 0; };
-    if (std::any_of(cleaned.begin(), cleaned.end(), is_set_up)) {
-      come_before(i, required, cleaned);
-      come_before(i, set_up, cleaned);
-    }
-    auto& after = tests[i].after;
-    std::sort(after.begin(), after.end());
-    after.erase(std::unique(after.begin(), after.end()), after.end());
+    cleaned.erase(std::remove_if(cleaned.begin(), cleaned.end(), is_set_up), cleaned.end());
+    add(tests[i].runs_with, required, cleaned);
   }
 }
 

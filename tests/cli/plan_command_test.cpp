@@ -109,6 +109,38 @@ TEST_F(PlanCommand, every_test_is_in_exactly_one_shard) {
   EXPECT_EQ(all["shards"].size(), 3U);
 }
 
+TEST_F(PlanCommand, a_clean_up_that_nothing_sets_up_for_ties_no_tests_and_is_in_the_shard_of_each) {
+  std::ofstream tests{folder_ + "/CTestTestfile.cmake"};
+  std::ofstream log{log_path_};
+  for (const auto* name : {"a", "b", "c", "d"}) {
+    tests << "add_test(" << name << " true)\nset_tests_properties(" << name
+          << " PROPERTIES FIXTURES_REQUIRED workers)\n";
+    log << "1/5 Testing: " << name << "\nTest time = 1.00 sec\nTest Passed.\n";
+  }
+  tests << "add_test(ends true)\nset_tests_properties(ends PROPERTIES FIXTURES_CLEANUP workers)\n";
+  log << "5/5 Testing: ends\nTest time = 0.00 sec\nTest Passed.\n";
+  tests.close();
+  log.close();
+  const auto kept = folder_ + "/kept.log"; // ctest empties its own
+  std::filesystem::copy_file(log_path_, kept);
+  std::multiset<std::string> names;
+  for (const std::string shard : {"1", "2", "3", "4"}) {
+    const std::vector<std::string> options{"-j8", "--times", kept, "--shards", "4", "--shard", shard};
+    const auto of_shard = lines_of(plan(options).out);
+    EXPECT_EQ(of_shard.size(), 2U);
+    names.insert(of_shard.begin(), of_shard.end());
+    auto with_numbers = options;
+    with_numbers.emplace_back("--numbers");
+    const auto numbers = lines_of(plan(with_numbers).out).at(0);
+    const auto ran = tool_.start_program({GPUTEST_CTEST, "--test-dir", folder_, "-I", numbers}).finish();
+    EXPECT_NE(ran.out.find("out of 2\n"), std::string::npos) << ran.out;
+  }
+  EXPECT_EQ(names, (std::multiset<std::string>{"a", "b", "c", "d", "ends", "ends", "ends", "ends"}));
+  // It ends after the last of them all the same.
+  EXPECT_DOUBLE_EQ(json_of({"-j8", "--times", kept})["predicted_s"], 1);
+  EXPECT_EQ(json_of({"-j8", "--times", kept})["runs"][4]["start_s"], 1);
+}
+
 TEST_F(PlanCommand, tests_that_would_not_run_take_no_time_of_a_shard) {
   std::ofstream tests{folder_ + "/CTestTestfile.cmake"};
   std::ofstream log{log_path_};

@@ -55,10 +55,26 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     require(bound.time.count() <= plan.time.count() + 1e-6, "no plan is shorter than its bounds");
   }
   const auto shards = policy::assign_shards(all, 3);
+  require(shards.size() == 3, "there are as many shards as were asked for");
   for (std::size_t i = 0; i < all.size(); ++i) {
-    require(shards.at(i) < 3, "each test is in a shard", all[i].name);
+    const auto in = [&](std::size_t test) {
+      std::vector<std::size_t> has_it;
+      for (std::size_t shard = 0; shard < shards.size(); ++shard) {
+        if (std::count(shards[shard].begin(), shards[shard].end(), test) == 1) {
+          has_it.push_back(shard);
+        }
+      }
+      return has_it;
+    };
+    const auto own = in(i);
+    const auto& with = all[i].runs_with;
+    require(with.empty() ? own.size() == 1 : !own.empty(), "each test is in a shard", all[i].name);
     for (const auto before : all[i].after) {
-      require(shards[before] == shards[i], "what comes after a test is in its shard", all[i].name);
+      const auto others = in(before);
+      require(std::count(with.begin(), with.end(), before) == 0
+                  ? std::find_first_of(own.begin(), own.end(), others.begin(), others.end()) != own.end()
+                  : std::includes(own.begin(), own.end(), others.begin(), others.end()),
+              "what comes after a test is in its shard", all[i].name);
     }
   }
   return 0;

@@ -106,6 +106,20 @@ TEST(CtestSuite, dependencies_and_fixtures_are_an_order) {
   EXPECT_EQ(suite.tests[3].after, (std::vector<std::size_t>{1}));
 }
 
+TEST(CtestSuite, a_clean_up_of_what_nothing_sets_up_runs_with_the_tests_of_its_fixture) {
+  // ctest writes into DEPENDS what it makes of fixtures.
+  const auto suite = suite_of(
+      {entry("uses", {property("FIXTURES_REQUIRED", list({"workers"}))}),
+       entry("sets_up", {property("FIXTURES_SETUP", list({"db"}))}),
+       entry("uses_db", {property("FIXTURES_REQUIRED", list({"db"}))}), entry("other"),
+       entry("ends", {property("FIXTURES_CLEANUP", list({"workers"})), property("DEPENDS", list({"uses", "other"}))}),
+       entry("clean", {property("FIXTURES_CLEANUP", list({"db"})), property("DEPENDS", list({"uses_db"}))})});
+  EXPECT_EQ(suite.tests[4].after, (std::vector<std::size_t>{0, 3}));
+  EXPECT_EQ(suite.tests[4].runs_with, (std::vector<std::size_t>{0}));
+  EXPECT_EQ(suite.tests[5].after, (std::vector<std::size_t>{1, 2}));
+  EXPECT_TRUE(suite.tests[5].runs_with.empty());
+}
+
 TEST(CtestSuite, a_wrong_variable_names_its_test) {
   const auto message =
       tests::message_of<InvalidSetting>([] { static_cast<void>(suite_of({gpu_entry("t x", "3PB")})); });
