@@ -42,7 +42,8 @@ public:
   /// What becomes of a failure.
   enum class Failure {
     counts,
-    is_tried_again, ///< in a process of its own, whose own end the entry needs
+    is_tried_again,                      ///< in a process of its own, whose own end the entry needs
+    is_tried_again_even_after_its_limit, ///< CTest must not hear of the limit
   };
 
   /// The next run of tests is of another entry: reads GPUTEST_ENTRY, GPUTEST_TEST and GPUTEST_TIMEOUT again, and

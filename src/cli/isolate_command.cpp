@@ -36,9 +36,9 @@ namespace {
 constexpr int some_tests_failed = 8; // ctest's exit code
 
 /// How the cases of workers run, whatever the shell of this command says of it.
-using RunSettings = std::array<const char*, 2>;
-constexpr RunSettings in_processes{"GPUTEST_ISOLATION=process", "GPUTEST_DEPENDENCE=show"};
-constexpr RunSettings in_workers{"GPUTEST_ISOLATION=worker", "GPUTEST_DEPENDENCE=fail"};
+using RunSettings = std::array<const char*, 3>;
+constexpr RunSettings in_processes{"GPUTEST_ISOLATION=process", "GPUTEST_DEPENDENCE=show", "GPUTEST_MPS=off"};
+constexpr RunSettings in_workers{"GPUTEST_ISOLATION=worker", "GPUTEST_DEPENDENCE=fail", "GPUTEST_MPS=off"};
 
 /// How many tests run in workers.
 std::size_t tests_in_workers(const report::CtestSuite& suite) {

@@ -137,7 +137,7 @@ Culprits find_culprits(const TestCase& test, std::vector<std::string> before) {
       break;
     }
   }
-  found.seen_again = found.seen_again || fails_after(test, found.filters, until);
+  found.seen_again = found.seen_again || (!found.filters.empty() && fails_after(test, found.filters, until));
   return found;
 }
 
@@ -165,39 +165,48 @@ int become(const TestCase& test, const std::string& why) {
   return execute(test.command);
 }
 
-int run_again_alone(const TestCase& test, const Circumstances& circumstances) {
+Alone run_again_alone(const TestCase& test, const Circumstances& circumstances) {
   const auto& before = circumstances.before;
   const auto cases = std::to_string(before.size()) + (before.size() == 1 ? " case" : " cases");
-  say(test.name + " failed in a process that " +
-      (circumstances.shares_errors ? "other workers share their CUDA errors with, by MPS"
+  say(test.name + (circumstances.skipped ? " was skipped" : " failed") + " in a process that " +
+      (circumstances.shares_errors ? "shares errors of CUDA with other workers (MPS)"
                                    : "had run " + cases + " before it") +
       ". It runs once more, in a process of its own; the result of that counts");
   const pid_t child = start([&] { return execute(test.command); });
   int status = 0;
   if (child < 0 || ::waitpid(child, &status, 0) != child) {
     say("failed: it could not be started");
-    return EXIT_FAILURE;
+    return {EXIT_FAILURE};
   }
   if (status != 0) {
-    return end_as(status);
+    return {end_as(status)};
   }
-  if (circumstances.shares_errors) {
-    say("shared error: " + test.name +
-        " passed alone, so an error of another case has probably reached it by MPS. That case fails. If none does, " +
-        test.name + " may depend on what ran before it, or fail now and then; GPUTEST_MPS=off shows that");
-    return EXIT_SUCCESS;
+  const bool depends = test.dependence_fails && circumstances.has_shared_one && !before.empty() &&
+                       fails_after(test, before, Clock::now() + for_search);
+  if (circumstances.skipped || (circumstances.has_shared_one && !depends)) {
+    say("shared error: " + test.name + " passed alone, so " +
+        (circumstances.skipped ? "CUDA may not begin in such a process"
+                               : "an error of another case has probably reached it. That case fails. If none does, " +
+                                     test.name + " may depend on what ran before it, or fail now and then") +
+        "; GPUTEST_MPS=off shows that");
+    return {EXIT_SUCCESS, true};
   }
   const auto culprits = find_culprits(test, before);
-  say((culprits.seen_again ? "dependence: " : "unstable: ") + test.name + " passed alone, and failed after " + cases +
-      " in one process. " +
-      (culprits.seen_again ? "It depends on what ran before. To see it: "
-                           : "It did not fail again after them within 10 s, so it may fail by itself. To try it: ") +
-      command_after(test, culprits.filters));
+  if (before.empty()) {
+    say("unstable: " + test.name +
+        " passed alone, so it may fail by itself, or CUDA may not begin in such a process; "
+        "GPUTEST_MPS=off shows that");
+  } else {
+    say((culprits.seen_again ? "dependence: " : "unstable: ") + test.name + " passed alone, and failed after " + cases +
+        " in one process. " +
+        (culprits.seen_again ? "It depends on what ran before. To see it: "
+                             : "It did not fail again after them within 10 s, so it may fail by itself. To try it: ") +
+        command_after(test, culprits.filters));
+  }
   if (test.dependence_fails) {
     say("failed: a result that depends on what ran before is a failure, because GPUTEST_DEPENDENCE=fail");
-    return EXIT_FAILURE;
   }
-  return EXIT_SUCCESS;
+  return {test.dependence_fails ? EXIT_FAILURE : EXIT_SUCCESS, true, culprits.seen_again};
 }
 
 } // namespace gputest::client

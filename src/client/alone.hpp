@@ -14,16 +14,25 @@ void say(const std::string& text);
 /// Becomes the case's own process. Says why, unless `why` is empty. Returns an exit code if it cannot be started.
 [[nodiscard]] int become(const TestCase& test, const std::string& why);
 
-/// What may be why a case has failed in a worker, if not the case itself.
+/// What may be why a case has failed in a worker, or was skipped there, if not the case itself.
 struct Circumstances {
   std::vector<std::string> before; ///< the filters of the cases that had run before it in the worker
-  bool shares_errors = false;      ///< by MPS an error of another worker's may have reached it
+  bool shares_errors = false;      ///< the worker is a client of MPS
+  bool has_shared_one = false;     ///< and has died, or has an error there that stays
+  bool skipped = false;            ///< it has not failed
 };
 
-/// Runs a case that has failed in a worker in a process of its own. The result of that counts. If the case passes
-/// there, says how to repeat the failure, as far as a search for the case that it depends on has found it within some
-/// seconds; then that is the result, or a failure if dependence fails. What may be an error of another worker's is not
-/// searched for. Returns the exit code, or ends this process by the same signal.
-[[nodiscard]] int run_again_alone(const TestCase& test, const Circumstances& circumstances);
+/// What came of a case in a process of its own.
+struct Alone {
+  int exit_code;
+  bool passed = false;
+  bool depends = false; ///< on what ran before it in the worker: seen again
+};
+
+/// Runs a case in a process of its own that has failed in a worker, or was skipped there. The result of that counts. If
+/// the case passes there, says how to repeat the failure, as far as a search for the case that it depends on has found
+/// it within some seconds; then that is the result, or a failure if dependence fails. What may be an error of another
+/// process is not searched for. Ends this process by the same signal, if the case's has ended by one.
+[[nodiscard]] Alone run_again_alone(const TestCase& test, const Circumstances& circumstances);
 
 } // namespace gputest::client

@@ -192,32 +192,39 @@ int end_of(const RunFolder& run, const TestCase& test, const platform::WorkerMes
   if (!died && !answer.texts.empty() && !answer.texts.front().empty()) {
     say(test.name + " has left processes running, which nothing ends: " + answer.texts.front());
   }
+  using Device = platform::WorkerMessage::Device;
+  const bool shares_errors = answer.mps_server != platform::no_mps_server;
   const bool failed = died || !does_not_fail(answer.code);
-  if (!failed) {
+  // A test may skip because CUDA cannot begin with that server.
+  const bool skips_without_device =
+      shares_errors && answer.code == skipped_exit_code && answer.device == Device::not_begun;
+  if (!failed && !skips_without_device) {
     return answer.code;
   }
-  // A worker whose time is over is killed after its message: that is the result of this case, whatever ran before.
-  const bool timed_out = died && WIFSIGNALED(answer.code) && WTERMSIG(answer.code) == SIGKILL && test.time_limit > 0 &&
-                         seconds >= test.time_limit;
+  // A worker whose time is over is killed after its message: that is the result of this case, whatever ran before; but
+  // a kernel of another client may have kept a device from it.
+  const bool timed_out = died && !shares_errors && WIFSIGNALED(answer.code) && WTERMSIG(answer.code) == SIGKILL &&
+                         test.time_limit > 0 && seconds >= test.time_limit;
   Circumstances circumstances;
   if (answer.cases_before > 0 && !answer.descriptors.empty()) {
     circumstances.before = lines_of(answer.descriptors.front());
   }
-  circumstances.shares_errors =
-      answer.mps_server != platform::no_mps_server && (died || answer.has_sticky_error || circumstances.before.empty());
-  if (!timed_out && (circumstances.shares_errors || !circumstances.before.empty())) {
+  circumstances.shares_errors = shares_errors;
+  circumstances.has_shared_one = shares_errors && (died || answer.device == Device::has_sticky_error);
+  circumstances.skipped = !failed;
+  if (!timed_out && (shares_errors || !circumstances.before.empty())) {
     if (died) {
       say(test.name + " ended its process " + how);
     }
-    const int exit_code = run_again_alone(test, circumstances);
-    if (circumstances.shares_errors && exit_code == EXIT_SUCCESS) {
+    const auto alone = run_again_alone(test, circumstances);
+    if (alone.passed && shares_errors && !alone.depends) {
       replace_mps_server(run, answer.mps_server); // also one that CUDA cannot begin with
-    } else if (died && exit_code == EXIT_SUCCESS && answer.texts != std::vector<std::string>{""}) {
+    } else if (alone.passed && died && answer.texts != std::vector<std::string>{""}) {
       append_to_file(run.folder, "failures",
                      "gputest: failed: a process of " + test.command.front() + " ended " + how + ", after " +
                          test.name + ", which passed alone. The output of " + test.name + " has what it wrote\n");
     }
-    return exit_code;
+    return alone.exit_code;
   }
   if (!died) {
     return answer.code;
@@ -290,7 +297,8 @@ int end_workers(const std::string& executable) {
     }
     any = true;
     write_file(folder, "end", "end");
-    wait_until_none_is_marked(folder, "processes");
+    wait_until_none_is_marked(
+        Descriptor{::openat(folder.number(), "processes", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)});
     failures += contents_of(folder, "failures");
     for (const char* const told : {"executable", "failures", "end"}) { // a ctest -S may run the tests again
       ::unlinkat(folder.number(), told, 0);

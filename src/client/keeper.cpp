@@ -282,7 +282,7 @@ private:
 
   /// With what ran before it in this worker, if it has failed.
   void reply(platform::WorkerMessage& message) {
-    if (message.has_sticky_error) {
+    if (message.device == platform::WorkerMessage::Device::has_sticky_error) {
       replace_mps_server(run_, server_.number());
     }
     message.mps_server = server_.number();
@@ -313,7 +313,9 @@ private:
     if (!ended) {
       worker_.kill_all();
     }
-    if ((!ended || status != 0) && !history_.empty()) { // else no process for a case would have ended like that
+    const bool is_anothers_error = server_.number() >= 0 && server_.is_replaced(run_);
+    if ((!ended || status != 0) && !history_.empty() &&
+        !is_anothers_error) { // without history no process of a case would have ended like that
       const auto cases = std::to_string(history_.size()) + (history_.size() == 1 ? " case" : " cases") + ", " +
                          history_.back() + " last,";
       append_to_file(run_.folder, "failures",

@@ -1,194 +1,73 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "client/mps_server.hpp"
 
-#include "client/events.hpp"
-#include "client/orphan.hpp"
+#include "client/mps_daemon.hpp"
 #include "client/test_case.hpp"
 
-#include <algorithm>
-#include <cerrno>
-#include <chrono>
-#include <csignal>
-#include <cstdlib>
-#include <cstring>
 #include <utility>
-#include <vector>
 
 #include <fcntl.h>
-#include <sys/file.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 namespace gputest::client {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-using std::chrono::milliseconds;
-
-constexpr int most_servers = 3; ///< of one run: a suite that has so many faults gains nothing
-constexpr milliseconds longest_start{2'000};
-constexpr milliseconds between_looks{5};
-constexpr const char* program = "nvidia-cuda-mps-control";
-/// In the folder of a server: it has been replaced.
-constexpr const char* replaced = "replaced";
+constexpr int most_servers = 3; ///< of one run: a suite that has so many errors gains nothing
 /// In the folder of a run: why its workers use no server any more.
 constexpr const char* given_up = "without-mps";
 
 std::string name_of(int number) { return "mps-" + std::to_string(number); }
 
-bool is_there(int folder, const char* name) { return ::faccessat(folder, name, F_OK, 0) == 0; }
-
-/// Where the control daemon is; empty: nowhere. Its folder is not in everybody's PATH.
-std::string find_program() {
-  const auto places = variable("PATH") + ":/usr/bin:/usr/local/nvidia/bin:/usr/local/cuda/bin";
-  for (std::size_t at = 0; at < places.size();) {
-    const auto end = std::min(places.find(':', at), places.size());
-    const auto path = places.substr(at, end - at) + "/" + program;
-    if (path.front() == '/' && ::access(path.c_str(), X_OK) == 0) {
-      return path;
-    }
-    at = end + 1;
-  }
-  return {};
+bool is_there(const Descriptor& folder, const std::string& name) {
+  return ::faccessat(folder.number(), name.c_str(), F_OK, 0) == 0;
 }
 
-/// Where the control daemon of the user's that CUDA would use has its socket; empty: there is none.
-std::string folder_of_user() {
-  auto folder = variable("CUDA_MPS_PIPE_DIRECTORY");
-  if (folder.empty()) {
-    folder = "/tmp/nvidia-mps"; // CUDA's default
+bool is_replaced(const Descriptor& run, int number) { return is_there(run, name_of(number) + "/replaced"); }
+
+/// Whether the run has had a server.
+bool has_begun(const Descriptor& run) { return is_there(run, name_of(0)); }
+
+/// The first server that has not been replaced; most_servers: none of them.
+int first_server(const Descriptor& run) {
+  int number = 0;
+  while (number < most_servers && is_replaced(run, number)) {
+    ++number;
   }
-  return ::access((folder + "/control").c_str(), F_OK) == 0 ? folder : "";
+  return is_there(run, given_up) ? most_servers : number;
+}
+
+/// Whether CUDA would connect to a control daemon of the user's, or of the machine's.
+bool has_daemon_of_user() {
+  const auto folder = variable("CUDA_MPS_PIPE_DIRECTORY");
+  const auto* const path = folder.empty() ? "/tmp/nvidia-mps" : folder.c_str(); // CUDA's default
+  return has_mps_daemon(Descriptor{::open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)});
 }
 
 /// How many cases of the run are running or waiting now.
 std::size_t count_cases(const RunFolder& run) {
   std::size_t count = 0;
   for (const auto& name : names_in(run.run)) {
-    if (const auto folder = open_own_folder(run.run.number(), name.c_str());
-        folder && is_there(folder.number(), "cases")) {
-      count += count_marked(folder, "cases");
-    }
+    const auto folder = open_own_folder(run.run.number(), name.c_str());
+    count += folder && is_there(folder, "cases") ? count_marked(folder, "cases") : 0;
   }
   return count;
 }
-
-/// The first server that has not been replaced; most_servers: none of them.
-int first_server(const Descriptor& run) {
-  int number = 0;
-  while (number < most_servers && is_there(run.number(), (name_of(number) + "/" + replaced).c_str())) {
-    ++number;
-  }
-  return is_there(run.number(), given_up) ? most_servers : number;
-}
-
-/// Whether the run has had a server.
-bool has_begun(const RunFolder& run) { return is_there(run.run.number(), name_of(0).c_str()); }
 
 /// Why this worker should have no server of the run's own; empty: no reason.
 std::string reason_against(bool is_asked_for) {
   if (!variable("CUDA_MPS_PIPE_DIRECTORY").empty()) {
     return "CUDA_MPS_PIPE_DIRECTORY is set, and there is no control daemon";
   }
-  if (find_program().empty()) {
-    return std::string{program} + " is not in PATH";
+  if (variable("CUDA_VISIBLE_DEVICES").find("MIG-") != std::string::npos) {
+    return "CUDA_VISIBLE_DEVICES has slices of a device (MIG)";
+  }
+  if (mps_control_program().empty()) {
+    return "nvidia-cuda-mps-control is not in PATH";
   }
   const auto devices = variable("GPUTEST_DEVICES");
-  const bool has_devices = (devices.empty() || devices == "all") && ::access("/dev/nvidiactl", F_OK) == 0;
-  return is_asked_for || has_devices ? "" : "there is no device";
-}
-
-/// Whether a control daemon accepts connections there.
-bool answers(const Descriptor& folder) {
-  const auto address = address_in(folder, "control");
-  for (const int type : {SOCK_SEQPACKET, SOCK_STREAM}) {
-    const Descriptor socket{::socket(AF_UNIX, type | SOCK_CLOEXEC, 0)};
-    if (::connect(socket.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) { // NOLINT
-      return true;
-    }
-  }
-  return false;
-}
-
-/// Becomes the control daemon.
-[[noreturn]] void become_daemon(const std::string& path, const std::string& folder, pid_t owner) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != owner) {
-    std::_Exit(EXIT_FAILURE);
-  }
-  std::vector<std::string> texts{path, "-f", "CUDA_MPS_PIPE_DIRECTORY=" + folder, "CUDA_MPS_LOG_DIRECTORY=" + folder};
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    // With CUDA_VISIBLE_DEVICES it would give the devices other numbers, for all its processes.
-    if (std::strncmp(*entry, "CUDA_", 5) != 0 && std::strncmp(*entry, "GPUTEST_", 8) != 0) {
-      texts.emplace_back(*entry);
-    }
-  }
-  std::vector<char*> arguments{texts[0].data(), texts[1].data(), nullptr};
-  std::vector<char*> variables;
-  for (std::size_t i = 2; i < texts.size(); ++i) {
-    variables.push_back(texts[i].data());
-  }
-  variables.push_back(nullptr);
-  ::execve(path.c_str(), arguments.data(), variables.data());
-  std::_Exit(127);
-}
-
-/// Starts the process that owns a control daemon, and through it the daemon. False if there can be no process.
-bool start_owner(const RunFolder& run, const Descriptor& folder, const std::string& path) {
-  const auto control = find_program();
-  const auto made = become_an_orphan({run.ctest.number(), folder.number()});
-  if (made != Orphaning::in_orphan) {
-    return made == Orphaning::in_caller;
-  }
-  static_cast<void>(::chdir("/") != 0);
-  ::prctl(PR_SET_NAME, "gputest-mps");
-  ::prctl(PR_SET_CHILD_SUBREAPER, 1); // the server becomes its child when the daemon is killed
-  const Marked owner{folder, "owner"};
-  const pid_t self = ::getpid();
-  const pid_t daemon = ::fork();
-  if (daemon == 0) {
-    become_daemon(control, path, self);
-  }
-  const Descriptor end{daemon < 0 ? -1 : static_cast<int>(::syscall(SYS_pidfd_open, daemon, 0))};
-  Events events;
-  events.add(run.ctest).add(end);
-  if (end && events.wait(for_ever) && !events.is_ready(1)) {
-    wait_until_none_is_marked(folder, "users"); // they end with ctest, as programs do
-  }
-  if (daemon > 0) {
-    ::kill(daemon, SIGKILL);
-  }
-  while (::waitpid(-1, nullptr, 0) > 0) {
-  }
-  std::_Exit(EXIT_SUCCESS);
-}
-
-/// Blocks until a control daemon answers in the folder, and starts one if there is none. False: there will be none.
-bool wait_for_daemon(const RunFolder& run, const Descriptor& folder, const std::string& path) {
-  const auto until = Clock::now() + longest_start;
-  const Descriptor lock{::openat(folder.number(), "start", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)};
-  bool is_starter = false;
-  while (!answers(folder)) {
-    if (Clock::now() >= until || !lock) {
-      return false;
-    }
-    if (!is_starter && ::flock(lock.number(), LOCK_EX | LOCK_NB) == 0) {
-      is_starter = true;
-      if (count_marked(folder, "owner") == 0) {
-        ::unlinkat(folder.number(), "control", 0); // of one that was killed
-        if (!start_owner(run, folder, path)) {
-          return false;
-        }
-      }
-    }
-    Events{}.add(run.ctest).wait(between_looks);
-  }
-  return true;
+  return is_asked_for || devices.empty() || devices == "all" ? "" : "GPUTEST_DEVICES=" + devices;
 }
 
 } // namespace
@@ -196,7 +75,7 @@ bool wait_for_daemon(const RunFolder& run, const Descriptor& folder, const std::
 MpsServer MpsServer::join(const RunFolder& run) {
   MpsServer server;
   const auto setting = variable("GPUTEST_MPS");
-  if (!folder_of_user().empty()) {
+  if (has_daemon_of_user()) {
     server.number_ = platform::mps_server_of_user;
     return server;
   }
@@ -208,35 +87,35 @@ MpsServer MpsServer::join(const RunFolder& run) {
     return server;
   }
   server.may_have_one_ = true;
-  if (setting != "on" && !has_begun(run) && count_cases(run) < 2) {
+  if (setting != "on" && !has_begun(run.run) && count_cases(run) < 2) {
     return server; // a single process gains nothing
   }
   const int number = first_server(run.run);
   if (number == most_servers) {
     const auto why = contents_of(run.run, given_up);
-    server.message_ = "workers use no MPS any more: " +
-                      (why.empty() ? std::to_string(most_servers) + " times an error was shared by all" : why);
+    server.message_ =
+        "workers use no MPS any more: " +
+        (why.empty() ? std::to_string(most_servers) + " times a process that used it had an error or died" : why);
     return server;
   }
   const auto name = name_of(number);
   ::mkdirat(run.run.number(), name.c_str(), 0700);
-  const auto folder = open_own_folder(run.run.number(), name.c_str());
-  const auto path = run.path.substr(0, run.path.rfind('/')) + "/" + name;
-  Marked user{folder, "users"};
-  if (!folder || !wait_for_daemon(run, folder, path)) {
-    server.message_ = std::string{program} + " did not start within 2 s";
-    write_file(run.run, given_up, server.message_);
-    server.message_ = "workers use no MPS: " + server.message_;
+  const MpsDaemon daemon{run.path.substr(0, run.path.rfind('/')) + "/" + name,
+                         open_own_folder(run.run.number(), name.c_str())};
+  Marked client{daemon.folder, "clients"};
+  if (const auto why = start_mps_daemon(run, daemon); !why.empty()) {
+    write_file(run.run, given_up, why);
+    server.message_ = "workers use no MPS: " + why;
     return server;
   }
   server.number_ = number;
-  server.path_ = path;
-  server.user_ = std::move(user);
+  server.path_ = daemon.path;
+  server.client_ = std::move(client);
   return server;
 }
 
 bool MpsServer::is_replaced(const RunFolder& run) const {
-  if (!may_have_one_ || !has_begun(run)) {
+  if (!may_have_one_ || !has_begun(run.run)) {
     return false;
   }
   const int number = first_server(run.run);
@@ -246,16 +125,16 @@ bool MpsServer::is_replaced(const RunFolder& run) const {
 void replace_mps_server(const RunFolder& run, int number) {
   if (number >= 0) {
     const auto folder = open_own_folder(run.run.number(), name_of(number).c_str());
-    const Descriptor file{::openat(folder.number(), replaced, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)};
+    const Descriptor file{::openat(folder.number(), "replaced", O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)};
   }
 }
 
 std::optional<int> count_replaced_mps_servers(const Descriptor& run) {
-  if (!is_there(run.number(), name_of(0).c_str())) {
+  if (!has_begun(run) || is_there(run, given_up)) {
     return std::nullopt;
   }
   int number = 0;
-  while (is_there(run.number(), (name_of(number) + "/" + replaced).c_str())) {
+  while (client::is_replaced(run, number)) {
     ++number;
   }
   return number;

@@ -12,12 +12,9 @@ namespace gputest::client {
 /// What a worker shares with the others of its ctest run, so that their kernels run at the same time: a server of MPS
 /// (CUDA's Multi-Process Service), which takes the contexts of several processes for one.
 ///
-/// A run has control daemons of its own, in `mps-<number>/` of its folder, where nobody else can connect. Each is the
-/// child of a process that ends it when ctest and all who use it have ended. The kernel ends it if that process is
-/// killed, and its server ends with it.
-///
 /// An error that makes a context useless, and a process that is killed while its kernel runs, are an error in all
-/// processes of a server. So it is *replaced* then: the next workers use another one, and after the third none.
+/// clients of a server. So it is *replaced* then: the next workers use another one, in a folder `mps-<number>` of the
+/// run with a control daemon of its own, and after the third none.
 ///
 /// CUDA's documentation ("Multi-Process Service") says what is shared; the rest was seen with driver 580 on an H200.
 class MpsServer {
@@ -26,13 +23,13 @@ public:
   MpsServer() = default;
 
   /// That which a worker of the run is to use that is started now. Starts it if there is none, unless GPUTEST_MPS or
-  /// the machine is against it; blocks for two seconds at most. Not in a subreaper.
+  /// the machine is against it; blocks for two seconds at most. Not in a subreaper, whose child its owner would be.
   [[nodiscard]] static MpsServer join(const RunFolder& run);
 
   /// Its number; platform::no_mps_server, or platform::mps_server_of_user.
   [[nodiscard]] int number() const { return number_; }
 
-  /// What its processes have as CUDA_MPS_PIPE_DIRECTORY; empty: nothing.
+  /// What its clients have as CUDA_MPS_PIPE_DIRECTORY; empty: what this process has.
   [[nodiscard]] const std::string& folder() const { return path_; }
 
   /// What the user is to be told; empty: nothing.
@@ -46,7 +43,7 @@ private:
   int number_ = platform::no_mps_server;
   std::string path_;
   std::string message_;
-  Marked user_; ///< it lasts as long as this
+  Marked client_; ///< the server lasts as long as this
 };
 
 /// Lets the next workers of the run use another server than that of this number, or none. Does nothing if the run does

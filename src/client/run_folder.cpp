@@ -211,7 +211,9 @@ std::vector<std::string> names_in(const Descriptor& folder) {
   return names;
 }
 
-void remove_run(const Descriptor& workers, const std::string& run_name) {
+namespace {
+
+void remove_contents(const Descriptor& workers, const std::string& run_name) {
   const auto open = [](const Descriptor& above, const std::string& name) {
     return Descriptor{::openat(above.number(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
   };
@@ -229,7 +231,15 @@ void remove_run(const Descriptor& workers, const std::string& run_name) {
       ::unlinkat(run.number(), identity.c_str(), 0);
     }
   }
-  ::unlinkat(workers.number(), run_name.c_str(), AT_REMOVEDIR);
+}
+
+} // namespace
+
+void remove_run(const Descriptor& workers, const std::string& run_name) {
+  constexpr int most_tries = 100; // processes that end now may add a file
+  for (int i = 0; i < most_tries && ::unlinkat(workers.number(), run_name.c_str(), AT_REMOVEDIR) != 0; ++i) {
+    remove_contents(workers, run_name);
+  }
 }
 
 Marked::Marked(const Descriptor& folder, const char* name)
@@ -246,8 +256,7 @@ void Marked::set(bool marked) const {
   ::fcntl(file_.number(), F_OFD_SETLK, &byte);
 }
 
-void wait_until_none_is_marked(const Descriptor& folder, const char* name) {
-  const Descriptor file{::openat(folder.number(), name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)};
+void wait_until_none_is_marked(const Descriptor& file) {
   struct flock all {};
   all.l_type = F_RDLCK;
   all.l_whence = SEEK_SET;

@@ -78,8 +78,8 @@ private:
   Descriptor file_;
 };
 
-/// Blocks until nobody is marked.
-void wait_until_none_is_marked(const Descriptor& folder, const char* name);
+/// Blocks until nobody is marked in the file of that name, which stays open if its name is removed.
+void wait_until_none_is_marked(const Descriptor& file);
 
 /// How many have marked themselves, this process included.
 [[nodiscard]] std::size_t count_marked(const Descriptor& folder, const char* name);

@@ -131,7 +131,8 @@ bool TestRun::in_entry() const { return state_->watcher.any(); }
 void TestRun::start_time_limit() noexcept try {
   const std::lock_guard guard{state_->mutex};
   if (state_->limit) {
-    state_->limit->start(state_->name, state_->watcher.ctest);
+    const bool is_final = state_->failure != Failure::is_tried_again_even_after_its_limit;
+    state_->limit->start(state_->name, state_->watcher.ctest && is_final);
   }
 } catch (const std::exception& error) {
   session::tell(error.what());

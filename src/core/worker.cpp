@@ -96,12 +96,16 @@ backend::DeviceState device_state() {
   }
 }
 
-/// Whether the devices that this process uses are useless to it.
-bool has_sticky_error() {
+/// What a failure or a skip may come from, if others share their errors with this process.
+platform::WorkerMessage::Device device_of_process() {
+  using Device = platform::WorkerMessage::Device;
   try {
-    return !backend::this_process(settings::of_process()).synchronize_and_trim().error.empty();
+    auto& process = backend::this_process(settings::of_process());
+    return !process.in_use()                              ? Device::not_begun
+           : process.synchronize_and_trim().error.empty() ? Device::works
+                                                          : Device::has_sticky_error;
   } catch (const Error&) {
-    return false;
+    return Device::works;
   }
 }
 
@@ -242,8 +246,10 @@ std::optional<std::string> Worker::next_case() {
     state.list.pop_front();
   }
   const bool is_first = !std::exchange(state.has_run_cases, true);
-  const bool fails_by_itself = is_first && !(state.channel && state.channel->shares_errors());
-  TestRun::of_process().begin_next_case(fails_by_itself ? TestRun::Failure::counts : TestRun::Failure::is_tried_again);
+  const bool shares_errors = state.channel && state.channel->shares_errors();
+  TestRun::of_process().begin_next_case(shares_errors ? TestRun::Failure::is_tried_again_even_after_its_limit
+                                        : is_first    ? TestRun::Failure::counts
+                                                      : TestRun::Failure::is_tried_again);
   state.before = platform::take_snapshot();
   state.devices_before = device_state();
   state.steps_before = steps_to_devices();
@@ -279,8 +285,10 @@ bool Worker::end_case(int exit_code, const std::string& changed) noexcept try {
     TestRun::of_process().end_time_limit();
     state.channel->drop_streams();
   }
-  const bool failed = exit_code != EXIT_SUCCESS && exit_code != skipped_exit_code;
-  if (!state.channel->tell_verdict(exit_code, why, failed && has_sticky_error())) {
+  const auto device = exit_code != EXIT_SUCCESS && state.channel->shares_errors()
+                          ? device_of_process()
+                          : platform::WorkerMessage::Device::works;
+  if (!state.channel->tell_verdict(exit_code, why, device)) {
     platform::end_now(platform::exit_code_without_verdict);
   }
   return true;

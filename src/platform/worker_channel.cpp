@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "platform/worker_channel.hpp"
 
-#include "platform/worker_message.hpp"
-
 #include <array>
 #include <cerrno>
 #include <cstdlib>
@@ -83,11 +81,11 @@ void WorkerChannel::drop_streams() const {
   ::dup2(output_.number(), STDERR_FILENO);
 }
 
-bool WorkerChannel::tell_verdict(int exit_code, const std::string& why_last, bool has_sticky_error) const {
+bool WorkerChannel::tell_verdict(int exit_code, const std::string& why_last, WorkerMessage::Device device) const {
   WorkerMessage message;
   message.kind = Kind::verdict;
   message.code = exit_code;
-  message.has_sticky_error = has_sticky_error;
+  message.device = device;
   if (!why_last.empty()) {
     message.texts.push_back(why_last);
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "platform/descriptor.hpp"
+#include "platform/worker_message.hpp"
 
 #include <optional>
 #include <string>
@@ -39,7 +40,7 @@ public:
   void drop_streams() const;
 
   /// Whether the verdict could be sent. `why_last` is why this was the last case; empty: it was not.
-  [[nodiscard]] bool tell_verdict(int exit_code, const std::string& why_last, bool has_sticky_error) const;
+  [[nodiscard]] bool tell_verdict(int exit_code, const std::string& why_last, WorkerMessage::Device device) const;
 
   /// Says that the case has to run in a process of its own.
   void refuse(const std::string& why) const;

@@ -20,7 +20,7 @@ struct Head {
   std::uint32_t kind;
   std::int32_t code;
   std::uint32_t cases_before;
-  std::uint32_t has_sticky_error;
+  std::uint32_t device;
   std::int32_t mps_server;
   std::uint32_t texts;
 };
@@ -34,8 +34,8 @@ union Control {
 
 bool send_message(int socket, const WorkerMessage& message, const std::vector<int>& descriptors) {
   const Head head{
-      static_cast<std::uint32_t>(message.kind), message.code,       message.cases_before,
-      message.has_sticky_error ? 1U : 0U,       message.mps_server, static_cast<std::uint32_t>(message.texts.size())};
+      static_cast<std::uint32_t>(message.kind),   message.code,       message.cases_before,
+      static_cast<std::uint32_t>(message.device), message.mps_server, static_cast<std::uint32_t>(message.texts.size())};
   std::string packet(sizeof head, '\0');
   std::memcpy(packet.data(), &head, sizeof head);
   for (const auto& text : message.texts) {
@@ -102,7 +102,7 @@ Received receive_message(int socket, WorkerMessage& message, bool wait) {
   message.kind = static_cast<WorkerMessage::Kind>(head.kind);
   message.code = head.code;
   message.cases_before = head.cases_before;
-  message.has_sticky_error = head.has_sticky_error != 0;
+  message.device = static_cast<WorkerMessage::Device>(head.device);
   message.mps_server = head.mps_server;
   std::size_t at = sizeof head;
   const auto size = static_cast<std::size_t>(count);

@@ -29,8 +29,13 @@ struct WorkerMessage {
   Kind kind = Kind::ready;
   std::int32_t code = 0;
   std::uint32_t cases_before = 0; ///< how many cases the worker had run before this one
-  /// Of a verdict: a sticky CUDA error makes the worker's devices useless to it.
-  bool has_sticky_error = false;
+  /// Of a verdict of a worker that shares errors with others.
+  enum class Device : std::uint32_t {
+    works,            ///< or the worker shares no errors
+    not_begun,        ///< the process has not begun to use one
+    has_sticky_error, ///< it is useless to this process
+  };
+  Device device = Device::works;
   /// Of what a keeper says of a case: what the worker shares errors with.
   std::int32_t mps_server = no_mps_server;
   std::vector<std::string> texts;

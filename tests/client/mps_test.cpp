@@ -131,7 +131,7 @@ TEST_F(Mps, gives_workers_another_server_after_an_error_and_none_after_three) {
   EXPECT_EQ(last(server_in(results.at("after_1").output)), "mps-2");
   EXPECT_EQ(last(server_in(results.at("after_2").output)), "none");
   EXPECT_THAT(results.at("after_2").output,
-              HasSubstr("gputest: workers use no MPS any more: 3 times an error was shared by all"));
+              HasSubstr("gputest: workers use no MPS any more: 3 times a process that used it had an error or died"));
   for (const char* const number : {"0", "1", "2"}) {
     EXPECT_EQ(results.at(std::string{"error_"} + number).word, "Failed");
     EXPECT_EQ(results.at(std::string{"after_"} + number).word, "Passed");
@@ -139,7 +139,7 @@ TEST_F(Mps, gives_workers_another_server_after_an_error_and_none_after_three) {
   EXPECT_EQ(daemons().size(), 3U);
 }
 
-TEST_F(Mps, ends_workers_whose_server_was_replaced_or_started_after_them) {
+TEST_F(Mps, ends_workers_whose_server_was_replaced) {
   add("OnServer.passes", "first", {}, "OF_ALL=no");
   add("OnServer.faults");
   add("OnServer.passes", "then", {}, "OF_ALL=no");
@@ -184,11 +184,11 @@ TEST_F(Mps, ends_its_control_daemon_after_the_workers) {
   add("OnServer.passes");
   auto ctest = start_ctest();
   ctest.wait_for_out("@server ");
-  struct stat users {};
-  ASSERT_EQ(::stat((ctest.read_line() + "/users").c_str(), &users), 0);
+  struct stat clients {};
+  ASSERT_EQ(::stat((ctest.read_line() + "/clients").c_str(), &clients), 0);
   static_cast<void>(ctest.finish());
   ASSERT_EQ(daemons().size(), 1U);
-  while (is_running(daemons()[0].first) && !has_waiter(users.st_ino)) {
+  while (is_running(daemons()[0].first) && !has_waiter(clients.st_ino)) {
   }
   EXPECT_TRUE(is_running(daemons()[0].first));
   const std::ifstream end{path("end")};
@@ -198,13 +198,72 @@ TEST_F(Mps, ends_its_control_daemon_after_the_workers) {
 
 TEST_F(Mps, is_the_users_own_if_there_is_one) {
   set("CUDA_MPS_PIPE_DIRECTORY", folder());
-  folder_write("control", "");
+  auto daemon = ChildProcess{{FAKE_MPS "/nvidia-cuda-mps-control", "-f"}, environment()};
+  while (daemons().empty() || !std::filesystem::exists(path("control"))) {
+  }
   add("OnServer.passes");
   add("OnServer.is_aborted_in_workers");
   const auto results = run();
+  daemon.kill(SIGKILL);
   EXPECT_EQ(server_in(results.at("OnServer.passes").output), folder());
-  EXPECT_EQ(daemons().size(), 0U);
-  EXPECT_THAT(results.at("OnServer.is_aborted_in_workers").output, HasSubstr("share their CUDA errors"));
+  EXPECT_EQ(daemons().size(), 1U);
+  EXPECT_THAT(results.at("OnServer.is_aborted_in_workers").output, HasSubstr("shares errors of CUDA"));
+}
+
+TEST_F(Mps, is_none_where_a_daemon_of_the_users_has_left_its_socket_behind) {
+  set("CUDA_MPS_PIPE_DIRECTORY", folder());
+  folder_write("control", "");
+  add("OnServer.fails");
+  const auto result = run().at("OnServer.fails");
+  EXPECT_EQ(result.processes.size(), 1U) << result.output;
+  EXPECT_THAT(result.output, HasSubstr("CUDA_MPS_PIPE_DIRECTORY is set, and there is no control daemon"));
+}
+
+TEST_F(Mps, begins_when_two_cases_run_at_once) {
+  set("GPUTEST_MPS", "auto");
+  set("MEET_AT", path("meet"));
+  ASSERT_EQ(::mkfifo(path("meet").c_str(), 0600), 0);
+  add("OnServer.passes", "first");
+  add("Plain.meets_the_other", "", {}, "", "DEPENDS first");
+  add("Plain.meets_the_first", "", {}, "", "DEPENDS first");
+  add("OnServer.passes", "last", {}, "", "DEPENDS \"Plain.meets_the_other;Plain.meets_the_first\"");
+  const auto results = run({"-j2"});
+  EXPECT_EQ(server_in(results.at("first").output), "none");
+  EXPECT_EQ(last(server_in(results.at("last").output)), "mps-0");
+  EXPECT_NE(results.at("last").processes, results.at("first").processes) << "a worker older than the server";
+}
+
+TEST_F(Mps, hides_no_dependence_if_that_is_a_failure) {
+  set("GPUTEST_DEPENDENCE", "fail");
+  set("FAIL_ONCE", path("once"));
+  add("Plain.poisons");
+  add("Plain.crashes_if_poisoned");
+  add("Plain.fails_once", "", {}, "OF_ALL=no");
+  const auto results = run();
+  EXPECT_EQ(results.at("Plain.crashes_if_poisoned").word, "Failed");
+  EXPECT_THAT(results.at("Plain.crashes_if_poisoned").output, HasSubstr("gputest: dependence: "));
+  EXPECT_EQ(results.at("Plain.fails_once").word, "Failed");
+  EXPECT_THAT(results.at("Plain.fails_once").output, HasSubstr("gputest: unstable: "));
+}
+
+TEST_F(Mps, is_no_reason_to_skip) {
+  add("Plain.skips_in_workers_that_have_a_server");
+  EXPECT_EQ(run().at("Plain.skips_in_workers_that_have_a_server").word, "Failed");
+}
+
+TEST_F(Mps, has_no_case_fail_whose_time_is_over_only_there) {
+  add("OnServer.blocks_in_workers", "", {}, "GPUTEST_TIMEOUT=1",
+      "TIMEOUT_AFTER_MATCH \"0.1;gputest: timed out: [^\\n]*\x7f\"");
+  const auto result = run().at("OnServer.blocks_in_workers");
+  EXPECT_EQ(result.word, "Passed") << result.output;
+}
+
+TEST_F(Mps, has_no_end_of_a_worker_fail_for_an_error_of_another) {
+  add("OnServer.looks_for_errors_at_its_end", "", {}, "OF_ALL=no");
+  add("OnServer.faults");
+  add("OnServer.passes", "then", {}, "OF_ALL=no");
+  add_command("workers_end", {CLIENT, "--end", CASES});
+  EXPECT_EQ(run().at("workers_end").word, "Passed");
 }
 
 TEST_F(Mps, is_not_used_if_it_is_off_or_if_one_case_runs_at_a_time) {
@@ -238,14 +297,14 @@ TEST_F(Mps, says_why_there_is_none_if_it_was_asked_for) {
 }
 
 TEST_F(Mps, is_given_up_if_its_control_daemon_does_not_start) {
-  folder_write("nvidia-cuda-mps-control", "#!/bin/sh\nexit 1\n");
+  folder_write("nvidia-cuda-mps-control", "#!/bin/sh\necho no device\nexit 1\n");
   set("PATH", folder() + ":/usr/bin:/bin");
   add("OnServer.passes");
   add("OnServer.passes", "next", {}, "OF_ALL=no");
   const auto results = run();
   EXPECT_EQ(server_in(results.at("OnServer.passes").output), "none");
   EXPECT_THAT(results.at("OnServer.passes").output,
-              HasSubstr("gputest: workers use no MPS: nvidia-cuda-mps-control did not start within 2 s"));
+              HasSubstr("gputest: workers use no MPS: nvidia-cuda-mps-control did not start: no device"));
   EXPECT_THAT(results.at("next").output, HasSubstr("workers use no MPS any more"));
 }
 

@@ -216,12 +216,20 @@ protected:
     add_command("workers_end", {CLIENT, "--end", CASES}, "DEPENDS Plain.d");
   }
 
+  void SetUp() override {
+    Steps::SetUp();
+    if (!IsSkipped() && GetParam().with_mps && fs::exists("/tmp/nvidia-mps/control")) {
+      GTEST_SKIP() << "this machine has a control daemon, which all workers join";
+    }
+  }
+
   int steps_without_a_kill() {
     int steps = 0;
     const auto outcome =
         run_watched({}, [&](auto&, auto&, pid_t, Role role) { steps += role == GetParam().role ? 1 : 0; });
     expect_each_once(outcome);
     EXPECT_THAT(outcome.failed, IsEmpty()) << outcome.out;
+    EXPECT_EQ(fs::exists(path("daemons")), GetParam().with_mps);
     return steps;
   }
 
@@ -257,6 +265,9 @@ TEST_P(EachStep, may_be_a_processs_last) {
     }
     expect_each_once(outcome);
     const bool may_fail_one = GetParam().role == Role::client || GetParam().role == Role::worker;
+    if (GetParam().role == Role::worker && GetParam().with_mps) { // it may be another's error, but at a worker's end
+      EXPECT_THAT(outcome.failed, testing::Each("workers_end")) << outcome.out;
+    }
     EXPECT_LE(outcome.failed.size(), may_fail_one ? 1U : 0U) << outcome.out;
   });
 }
@@ -291,7 +302,8 @@ TEST_P(EachStep, may_be_where_a_process_is_stopped_for_a_while) {
 INSTANTIATE_TEST_SUITE_P(Of, EachStep,
                          ::testing::Values(Run{Role::client, false}, Run{Role::keeper, false}, Run{Role::worker, false},
                                            Run{Role::helper, false}, Run{Role::ctest, false}, Run{Role::keeper, true},
-                                           Run{Role::helper, true}, Run{Role::ctest, true}),
+                                           Run{Role::helper, true}, Run{Role::ctest, true}, Run{Role::client, true},
+                                           Run{Role::worker, true}),
                          [](const auto& run) {
                            return name_of(run.param.role) + std::string{run.param.with_mps ? "_with_mps" : ""};
                          });

@@ -303,6 +303,25 @@ TEST_F(OnServer, is_aborted_in_workers) {
     std::abort();
   }
 }
+TEST_F(OnServer, blocks_in_workers) {
+  if (server != nullptr) {
+    ::pause();
+  }
+}
+TEST_F(OnServer, looks_for_errors_at_its_end) {
+  static const std::string file = std::string{server == nullptr ? "" : server} + "/error";
+  std::atexit([] {
+    if (::access(file.c_str(), F_OK) == 0) {
+      std::abort();
+    }
+  });
+}
+TEST_F(Plain, skips_in_workers_that_have_a_server) {
+  if (std::getenv("CUDA_MPS_PIPE_DIRECTORY") != nullptr) {
+    GTEST_SKIP() << "no device";
+  }
+  FAIL();
+}
 TEST_F(OnServer, fails_in_workers) { EXPECT_EQ(server, nullptr); }
 TEST_F(OnDriver, sets_a_limit) { ++cuda().device[0].limits[1]; }
 TEST_F(OnDriver, changes_the_device) { cuda().stack[0] = 1; }
