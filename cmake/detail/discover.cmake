@@ -63,6 +63,29 @@ function(gputest_entries_are_named)
   endforeach()
 endfunction()
 
+# A command in a file of entries with cases that workers may run: the entry that CTest runs after all of these. It ends the
+# workers, and fails if one of them does not end as it should: that is no failure of a case. The calls for one executable
+# share the entry and the fixture that it cleans up. What the user's fixtures clean up, workers may use until they end.
+function(gputest_add_end_of_workers)
+  get_property(name GLOBAL PROPERTY "gputest end of ${gputest_workers}")
+  if("${name}" STREQUAL "")
+    set(name "${gputest_target}.workers_end")
+    get_property(owner GLOBAL PROPERTY "gputest entry ${name}")
+    while(NOT "${owner}" STREQUAL "")
+      string(APPEND name "'")
+      get_property(owner GLOBAL PROPERTY "gputest entry ${name}")
+    endwhile()
+    set_property(GLOBAL PROPERTY "gputest entry ${name}" "${gputest_workers}")
+    set_property(GLOBAL PROPERTY "gputest end of ${gputest_workers}" "${name}")
+    cmake_language(EVAL CODE "add_test(\"\${name}\" ${gputest_code_of_CLIENT} --end \"\${gputest_executable}\")")
+    set_tests_properties("${name}" PROPERTIES WORKING_DIRECTORY "${gputest_WORKING_DIRECTORY}" LABELS gpu TIMEOUT 60
+      SKIP_RETURN_CODE 77 FIXTURES_CLEANUP ${gputest_workers} FIXTURES_REQUIRED "${gputest_fixtures_of_all}")
+  endif()
+  if(NOT gputest_property_RESOURCE_LOCK STREQUAL "") # CTest adds it to those of other calls
+    set_tests_properties("${name}" PROPERTIES RESOURCE_LOCK "${gputest_property_RESOURCE_LOCK}")
+  endif()
+endfunction()
+
 # Adds `name` to those of the new file of entries.
 function(_gputest_add_name)
   string(REPLACE "[" "${gputest_control_2}" key "${name}")
@@ -238,20 +261,6 @@ function(_gputest_write_pending)
   endif()
 endfunction()
 
-# Adds the entry that CTest runs after all cases that workers may run. It ends the workers, and fails if one of them does
-# not end as it should: that is no failure of a case. All calls for one executable share the fixture.
-function(_gputest_add_end_of_workers)
-  set(name "${gputest_TEST_PREFIX}${gputest_target}.workers_end${gputest_TEST_SUFFIX}")
-  while(DEFINED "taken ${name}")
-    string(APPEND name "'")
-  endwhile()
-  string(APPEND pending "add_test([=====[${name}]=====]${gputest_code_of_CLIENT} --end${command})
-set_tests_properties([=====[${name}]=====] PROPERTIES${common_properties} TIMEOUT 60 FIXTURES_CLEANUP ${workers})\n")
-  _gputest_add_name()
-  set(pending "${pending}" PARENT_SCOPE)
-  set(keys "${keys}" PARENT_SCOPE)
-endfunction()
-
 # Adds an entry for all tests of a class, or of the executable.
 function(_gputest_add_common_entry name filter requests)
   set(name "${gputest_TEST_PREFIX}${name}${gputest_TEST_SUFFIX}")
@@ -378,10 +387,7 @@ function(_gputest_list_tests)
     set(kinds 0)
     set(listed "")
     set(has_workers FALSE)
-    string(SHA256 workers "${gputest_executable}")
-    string(SUBSTRING "${workers}" 0 16 workers)
-    set(workers gputest_workers_${workers})
-    set(fixtures ${gputest_property_FIXTURES_REQUIRED} ${workers})
+    set(fixtures ${gputest_property_FIXTURES_REQUIRED} ${gputest_workers})
     set(fixture_of_workers " FIXTURES_REQUIRED [[${fixtures}]]")
     include("${list}")
     if(listed STREQUAL "")
@@ -396,7 +402,7 @@ function(_gputest_list_tests)
         _gputest_add_common_entries()
       endif()
       if(has_workers)
-        _gputest_add_end_of_workers()
+        string(APPEND pending "gputest_add_end_of_workers()\n")
       endif()
       _gputest_write_pending()
       file(READ "${new_entries}.end" end)
@@ -485,6 +491,9 @@ export GPUTEST_LIST_FILE=\"$1\" GPUTEST_MEMORY=\"$2\" GPUTEST_GPUS=\"$3\"
 shift 3
 exec \"$@\" < /dev/null]] sh \"\${list}\" \"\${gputest_MEMORY}\" \"\${gputest_GPUS}\" ${gputest_listing}")
 
+string(SHA256 gputest_workers "${gputest_executable}")
+string(SUBSTRING "${gputest_workers}" 0 16 gputest_workers)
+set(gputest_workers gputest_workers_${gputest_workers}) # the fixture of its cases that workers may run
 set(gputest_directory "${CMAKE_CURRENT_LIST_DIR}")
 string(REGEX REPLACE "\\.cmake$" "" gputest_base "${gputest_script}")
 foreach(gputest_pass IN ITEMS "" -prefixed)

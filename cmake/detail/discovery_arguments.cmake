@@ -21,7 +21,7 @@ endfunction()
 # Reads argument_0 and so on into ARG_<keyword>, as cmake_parse_arguments() does. The words of EXTRA_ARGS and
 # DISCOVERY_EXTRA_ARGS, which a list cannot hold unchanged, become CMake code in code_of_<keyword>. PROPERTIES becomes
 # code_of_PROPERTIES too, without those that gputest merges with its own: property_LABELS, property_ENVIRONMENT_MODIFICATION.
-# property_WILL_FAIL, property_PASS_REGULAR_EXPRESSION and property_FIXTURES_REQUIRED are what it says of these.
+# property_<name> of noted_properties are what it says of these.
 function(_gputest_discovery_arguments)
   set(option_keywords NO_PRETTY_TYPES NO_PRETTY_VALUES)
   set(value_keywords GRANULARITY ISOLATION MEMORY GPUS HEAP KEEPS LARGE LAUNCHER TIMEOUT WAIT_LIMIT WORKING_DIRECTORY TEST_PREFIX TEST_SUFFIX
@@ -31,6 +31,7 @@ function(_gputest_discovery_arguments)
   set(keywords ${value_keywords} ${list_keywords} ${word_keywords} ${option_keywords})
   set(may_be_empty TEST_PREFIX TEST_SUFFIX TEST_FILTER XML_OUTPUT_DIR)
   set(also_properties LABELS TIMEOUT WORKING_DIRECTORY)
+  set(noted_properties WILL_FAIL PASS_REGULAR_EXPRESSION FIXTURES_REQUIRED FIXTURES_CLEANUP DEPENDS RESOURCE_LOCK)
 
   # The function that calls gpu_discover_tests() may have variables of these names, which count as not set.
   foreach(keyword IN LISTS keywords)
@@ -42,7 +43,7 @@ function(_gputest_discovery_arguments)
   foreach(keyword IN LISTS word_keywords)
     set(code_of_${keyword} "")
   endforeach()
-  foreach(property IN ITEMS LABELS ENVIRONMENT_MODIFICATION WILL_FAIL PASS_REGULAR_EXPRESSION FIXTURES_REQUIRED TIMEOUT)
+  foreach(property IN ITEMS LABELS ENVIRONMENT_MODIFICATION TIMEOUT ${noted_properties})
     unset(property_${property})
   endforeach()
   set(seen "")
@@ -90,7 +91,7 @@ function(_gputest_discovery_arguments)
         elseif(property STREQUAL "TIMEOUT")
           set(property_TIMEOUT "${argument}")
         else()
-          if(property MATCHES "^(WILL_FAIL|PASS_REGULAR_EXPRESSION|FIXTURES_REQUIRED)$")
+          if(property IN_LIST noted_properties)
             set(property_${property} "${argument}")
           elseif(property STREQUAL "SKIP_RETURN_CODE" AND NOT argument EQUAL 77)
             _gputest_refuse(PROPERTIES "sets SKIP_RETURN_CODE to ${argument}, but gputest says 77 when it skips a test, and CTest knows only one code")
@@ -151,7 +152,7 @@ function(_gputest_discovery_arguments)
       set(code_of_${keyword} "${code_of_${keyword}}" PARENT_SCOPE)
     endif()
   endforeach()
-  foreach(property IN ITEMS LABELS ENVIRONMENT_MODIFICATION WILL_FAIL PASS_REGULAR_EXPRESSION FIXTURES_REQUIRED)
+  foreach(property IN ITEMS LABELS ENVIRONMENT_MODIFICATION ${noted_properties})
     set(property_${property} "${property_${property}}" PARENT_SCOPE)
   endforeach()
 endfunction()

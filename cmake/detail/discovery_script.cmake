@@ -1,4 +1,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# Notes the fixtures of the user that the end of the workers requires, so that it comes before their clean-ups: those of all calls
+# for a target with ISOLATION worker. A call that says nothing of order does not count. One that does could come after the
+# clean-up of a fixture that it does not require: the end of the workers, which comes after all calls, would be in a circle.
+function(_gputest_note_fixtures_of_workers)
+  if("${property_FIXTURES_REQUIRED}${property_FIXTURES_CLEANUP}${property_DEPENDS}" STREQUAL "")
+    return()
+  endif()
+  set(fixtures "${property_FIXTURES_REQUIRED}")
+  get_property(is_noted TARGET "${target}" PROPERTY GPUTEST_FIXTURES_OF_WORKERS SET)
+  if(is_noted)
+    get_property(fixtures TARGET "${target}" PROPERTY GPUTEST_FIXTURES_OF_WORKERS)
+    foreach(fixture IN LISTS fixtures)
+      if(NOT fixture IN_LIST property_FIXTURES_REQUIRED)
+        list(REMOVE_ITEM fixtures "${fixture}")
+      endif()
+    endforeach()
+  endif()
+  set_property(TARGET "${target}" PROPERTY GPUTEST_FIXTURES_OF_WORKERS "${fixtures}")
+endfunction()
+
 # The script that runs when ctest starts, for one call of gpu_discover_tests(): its arguments, and the inclusion of
 # discover.cmake. The text is the content of a file(GENERATE).
 function(_gputest_discovery_script result)
@@ -33,6 +53,7 @@ function(_gputest_discovery_script result)
     endif()
     _gputest_build_program(gputest::client)
     set(CLIENT_words "$<TARGET_FILE:gputest::client>")
+    _gputest_note_fixtures_of_workers()
   endif()
   foreach(keyword IN ITEMS RUN CLIENT LAUNCHER EMULATOR)
     set(code_of_${keyword} "")
@@ -50,7 +71,8 @@ set(gputest_script \"\${CMAKE_CURRENT_LIST_FILE}\")\n")
   if(calls GREATER 1)
     set(gputest_own_prefix "${target}-${calls}.")
   endif()
-  set(variables gputest_target gputest_own_prefix)
+  set(gputest_fixtures_of_all "$<TARGET_PROPERTY:${target},GPUTEST_FIXTURES_OF_WORKERS>") # also by later calls
+  set(variables gputest_target gputest_own_prefix gputest_fixtures_of_all)
   foreach(keyword IN ITEMS GRANULARITY MEMORY GPUS HEAP KEEPS REQUIRES LARGE TIMEOUT WAIT_LIMIT LABELS WORKING_DIRECTORY TEST_PREFIX
           TEST_SUFFIX TEST_FILTER TEST_LIST NO_PRETTY_TYPES NO_PRETTY_VALUES XML_OUTPUT_DIR DISCOVERY_TIMEOUT)
     set(gputest_${keyword} "${ARG_${keyword}}")
@@ -60,7 +82,7 @@ set(gputest_script \"\${CMAKE_CURRENT_LIST_FILE}\")\n")
     set(gputest_code_of_${keyword} "${code_of_${keyword}}")
     list(APPEND variables gputest_code_of_${keyword})
   endforeach()
-  foreach(property IN ITEMS LABELS ENVIRONMENT_MODIFICATION WILL_FAIL PASS_REGULAR_EXPRESSION FIXTURES_REQUIRED)
+  foreach(property IN ITEMS LABELS ENVIRONMENT_MODIFICATION WILL_FAIL PASS_REGULAR_EXPRESSION FIXTURES_REQUIRED RESOURCE_LOCK)
     set(gputest_property_${property} "${property_${property}}")
     list(APPEND variables gputest_property_${property})
   endforeach()

@@ -206,9 +206,94 @@ TEST_F(Discovery, has_workers_run_no_case_whose_result_is_in_its_output_and_keep
             "SKIP_REGULAR_EXPRESSION none)\n");
   const auto all = entries();
   EXPECT_EQ(all.at("b.Plain.first").command.at(1), "--alone=SKIP_REGULAR_EXPRESSION looks at its output");
-  EXPECT_EQ(all.count("b.tests.workers_end"), 0U);
-  EXPECT_THAT(ctest({"-R", "^a.Plain.first$"}).out,
-              AllOf(HasSubstr(": data "), HasSubstr("a.tests.workers_end"), HasSubstr("100% tests passed"), HasSubstr("out of 3\n")));
+  EXPECT_THAT(ctest({"-R", "^a.Plain.first$"}).out, AllOf(HasSubstr(": data "), HasSubstr("tests.workers_end"),
+                                                          HasSubstr("100% tests passed"), HasSubstr("out of 3\n")));
+}
+
+TEST_F(Discovery, has_one_end_of_workers_for_all_calls_for_a_target_and_keeps_their_names) {
+  std::filesystem::create_directory(path("sub"));
+  write("sub/CMakeLists.txt",
+        "gpu_discover_tests(tests ISOLATION worker TEST_FILTER Medium.says_a_size TEST_SUFFIX .s)\n");
+  configure(
+      "add_executable(gputest::client IMPORTED)\n"
+      "set_target_properties(gputest::client PROPERTIES IMPORTED_LOCATION \"" DISCOVERY_CLIENT "\")\n"
+      "gpu_discover_tests(tests ISOLATION worker TEST_FILTER Plain.first PROPERTIES RESOURCE_LOCK x)\n"
+      "gpu_discover_tests(tests ISOLATION worker TEST_FILTER Medium.says_no_size PROPERTIES RESOURCE_LOCK \"y;z\")\n"
+      "gpu_discover_tests(tests ISOLATION worker TEST_FILTER Small.test TEST_PREFIX p. )\n"
+      "add_subdirectory(sub)\n");
+  for (const char* const listing : {"new", "kept"}) {
+    SCOPED_TRACE(listing);
+    EXPECT_THAT(names(), UnorderedElementsAre("Plain.first", "Medium.says_no_size", "p.Small.test",
+                                              "Medium.says_a_size.s", "tests.workers_end"));
+  }
+  EXPECT_EQ(entries().at("tests.workers_end").properties.at("RESOURCE_LOCK").dump(), R"(["x","y","z"])");
+  EXPECT_THAT(ctest({"-R", "says_a_size"}).out, HasSubstr("tests.workers_end")) << "whatever call a case is of";
+  std::vector<std::string> of_sub;
+  for (const auto& [name, entry] : entries_in(path("build/sub"), {})) {
+    of_sub.push_back(name);
+  }
+  EXPECT_THAT(of_sub, UnorderedElementsAre("Medium.says_a_size.s", "tests.workers_end"));
+}
+
+TEST_F(Discovery, gives_the_end_of_workers_a_name_that_no_other_entry_has) {
+  const std::string client = "add_executable(gputest::client IMPORTED)\n"
+                             "set_target_properties(gputest::client PROPERTIES IMPORTED_LOCATION \"" DISCOVERY_CLIENT
+                             "\")\n"
+                             "add_executable(tests.workers_end IMPORTED)\n"
+                             "set_target_properties(tests.workers_end PROPERTIES IMPORTED_LOCATION \"" +
+                             path("tests") + "\")\n";
+  const std::string other = "gpu_discover_tests(tests.workers_end GRANULARITY executable)\n";
+  const std::string tests = "gpu_discover_tests(tests ISOLATION worker TEST_FILTER Plain.first)\n";
+  configure(client + other + tests);
+  EXPECT_THAT(names(), UnorderedElementsAre("Plain.first", "tests.workers_end", "tests.workers_end'"));
+  configure(client + tests + other);
+  EXPECT_THAT(names(), UnorderedElementsAre("Plain.first", "tests.workers_end", "tests.workers_end.tests.workers_end"));
+}
+
+TEST_F(Discovery, ends_workers_before_the_clean_ups_of_the_fixtures_of_their_cases) {
+  configure("add_executable(gputest::client IMPORTED)\n"
+            "set_target_properties(gputest::client PROPERTIES IMPORTED_LOCATION \"" DISCOVERY_CLIENT "\")\n"
+            "foreach(fixture db server)\n"
+            "  add_test(NAME ${fixture}_up COMMAND sh -c :)\n"
+            "  add_test(NAME ${fixture}_down COMMAND sh -c :)\n"
+            "  set_tests_properties(${fixture}_up PROPERTIES FIXTURES_SETUP ${fixture})\n"
+            "  set_tests_properties(${fixture}_down PROPERTIES FIXTURES_CLEANUP ${fixture} COST 10)\n"
+            "endforeach()\n"
+            "gpu_discover_tests(tests ISOLATION worker TEST_FILTER Plain.first)\n"
+            "gpu_discover_tests(tests ISOLATION worker TEST_FILTER Medium.says_no_size PROPERTIES FIXTURES_REQUIRED "
+            "\"db;server\")\n");
+  const auto ended = ctest({});
+  EXPECT_EQ(ended.exit_code, 0) << ended.out;
+  for (const std::string cleanup : {"db_down", "server_down"}) {
+    EXPECT_LT(ended.out.find(": tests.workers_end"), ended.out.find(": " + cleanup)) << ended.out;
+  }
+}
+
+TEST_F(Discovery, makes_no_circle_of_the_fixtures_of_several_calls) {
+  configure("add_executable(gputest::client IMPORTED)\n"
+            "set_target_properties(gputest::client PROPERTIES IMPORTED_LOCATION \"" DISCOVERY_CLIENT "\")\n"
+            "add_test(NAME both_up COMMAND sh -c :)\n"
+            "set_tests_properties(both_up PROPERTIES FIXTURES_SETUP both)\n"
+            "gpu_discover_tests(tests ISOLATION worker TEST_FILTER Plain.first PROPERTIES FIXTURES_REQUIRED "
+            "\"db;both\")\n"
+            "gpu_discover_tests(tests ISOLATION worker TEST_FILTER Medium.says_no_size PROPERTIES FIXTURES_CLEANUP db "
+            "FIXTURES_REQUIRED both)\n"
+            "gpu_discover_tests(tests ISOLATION worker TEST_FILTER Small.test PROPERTIES DEPENDS Medium.says_no_size "
+            "FIXTURES_REQUIRED both)\n");
+  EXPECT_EQ(entries().at("tests.workers_end").properties.at("FIXTURES_REQUIRED").dump(), R"(["both"])");
+  const auto ended = ctest({});
+  EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
+}
+
+TEST_F(Discovery, selects_no_end_of_workers_without_the_label_of_gpu_tests) {
+  configure("add_executable(gputest::client IMPORTED)\n"
+            "set_target_properties(gputest::client PROPERTIES IMPORTED_LOCATION \"" DISCOVERY_CLIENT "\")\n"
+            "add_test(NAME other COMMAND sh -c :)\n"
+            "gpu_discover_tests(tests ISOLATION worker TEST_FILTER Plain.first)\n");
+  EXPECT_THAT(ctest({"-LE", "gpu"}).out, AllOf(Not(HasSubstr("workers_end")), HasSubstr("out of 1\n")));
+  const auto alone = ctest({"-R", "workers_end", "-V"});
+  EXPECT_EQ(alone.exit_code, 0);
+  EXPECT_THAT(alone.out, HasSubstr("tests.workers_end (Skipped)"));
 }
 
 TEST_F(Discovery, names_entries_after_types_and_values) {
