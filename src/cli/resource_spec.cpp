@@ -65,6 +65,11 @@ std::string resource_facts(const DevicesReport& report, const std::string& file)
     largest = std::max(largest, resource.total);
     smallest = std::min(smallest.value_or(device.device.total), device.device.total);
   }
+  // One process at a time can use such a device: a server of MPS would keep all others from it. A slice needs one of
+  // its own.
+  const bool suits_mps = std::none_of(report.devices.begin(), report.devices.end(), [](const auto& device) {
+    return device.visible && (device.facts.compute_mode == policy::ComputeMode::exclusive_process || device.facts.mig);
+  });
   const auto small = policy::to_memory_request(MemoryClass::small, Bytes{});
   const auto medium = policy::to_memory_request(MemoryClass::medium, smallest.value_or(Bytes{}));
   const std::uint64_t alone = context == 0 ? 1 : 0; // two halves are a whole device
@@ -74,9 +79,11 @@ std::string resource_facts(const DevicesReport& report, const std::string& file)
                      "set(gputest_context_mib {})\n"
                      "set(gputest_small_mib {})\n"
                      "set(gputest_medium_mib {})\n"
-                     "set(gputest_beside_heap_mib {})\n",
+                     "set(gputest_beside_heap_mib {})\n"
+                     "{}",
                      file, devices, largest, context, rounded_up(small.bytes), rounded_up(medium.bytes) + alone,
-                     rounded_up(policy::heap_cost(Bytes{mebibyte})) - 1);
+                     rounded_up(policy::heap_cost(Bytes{mebibyte})) - 1,
+                     suits_mps ? "" : "if(NOT DEFINED ENV{GPUTEST_MPS})\n  set(ENV{GPUTEST_MPS} off)\nendif()\n");
 }
 
 } // namespace gputest::cli

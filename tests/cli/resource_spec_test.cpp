@@ -37,7 +37,20 @@ set(gputest_context_mib 521)
 set(gputest_small_mib 256)
 set(gputest_medium_mib 8192)
 set(gputest_beside_heap_mib 2)
+if(NOT DEFINED ENV{GPUTEST_MPS})
+  set(ENV{GPUTEST_MPS} off)
+endif()
 )");
+}
+
+TEST(ResourceSpec, has_no_server_of_mps_keep_a_device_from_other_processes) {
+  DevicesReport report;
+  report.devices = {device("SIM-1", 16_GiB)};
+  EXPECT_EQ(resource_facts(report, "").find("GPUTEST_MPS"), std::string::npos);
+  report.devices[0].facts.compute_mode = policy::ComputeMode::exclusive_process;
+  EXPECT_NE(resource_facts(report, "").find("set(ENV{GPUTEST_MPS} off)"), std::string::npos);
+  report.devices[0].visible = false;
+  EXPECT_EQ(resource_facts(report, "").find("GPUTEST_MPS"), std::string::npos);
 }
 
 TEST(ResourceSpec, keeps_two_medium_tests_apart_although_contexts_take_nothing) {

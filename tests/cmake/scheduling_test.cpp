@@ -153,6 +153,15 @@ constexpr auto users_spec = R"({"version": {"major": 1, "minor": 0}, "local": [{
 constexpr auto two_halves = "gpu_add_test(NAME half_a COMMAND true MEMORY 9GiB)\n"
                             "gpu_add_test(NAME half_b COMMAND true MEMORY 9GiB)\n";
 
+TEST_F(Scheduling, has_workers_use_no_mps_on_devices_for_one_process_at_a_time_unless_the_user_says_so) {
+  configure("gpu_add_test(NAME shows COMMAND /bin/sh -c \"echo GPUTEST_MPS=$GPUTEST_MPS.\" MEMORY 1GiB)\n");
+  EXPECT_THAT(ctest({"-V"}).out, HasSubstr("GPUTEST_MPS=.\n"));
+  set("GPUTEST_DEVICES", "simulated:1x16GiB,exclusive_process");
+  EXPECT_THAT(ctest({"-V"}).out, HasSubstr("GPUTEST_MPS=off.\n"));
+  set("GPUTEST_MPS", "auto");
+  EXPECT_THAT(ctest({"-V"}).out, HasSubstr("GPUTEST_MPS=auto.\n"));
+}
+
 TEST_F(Scheduling, gives_entries_the_groups_of_what_they_need) {
   set("GPUTEST_DEVICES", "simulated:2x16GiB,context=1GiB");
   std::filesystem::create_directory(path("below"));
