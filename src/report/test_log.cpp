@@ -111,7 +111,7 @@ TestLog parse_test_log(const std::string& text) {
   const std::string admitted = "gputest: admitted ";
   const std::string goes_on = " goes on, on ";
   TestLog log;
-  LoggedTest* test = nullptr;
+  LoggedEntry* test = nullptr;
   policy::PlannedSeconds waited{};
   constexpr policy::PlannedSeconds unknown{-1};
   auto seconds = unknown; // of a test whose result has not been read yet

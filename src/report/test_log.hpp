@@ -12,14 +12,14 @@
 namespace gputest::report {
 
 /// What the log of a run of ctest says of one entry.
-struct LoggedTest {
+struct LoggedEntry {
   std::optional<policy::PlannedSeconds> time{}; ///< without its waits; nullopt if it was skipped
   std::optional<Request> admitted{};            ///< the largest request of its lines `gputest: admitted`
   bool is_one_test = false; ///< GoogleTest ran one test, so `admitted` is all that the entry asks for
 };
 
 /// By the names of the entries.
-using TestLog = std::map<std::string, LoggedTest>;
+using TestLog = std::map<std::string, LoggedEntry>;
 
 /// Reads the text of a LastTest.log, into which ctest writes the outputs and times of the tests of its last run.
 ///

@@ -58,14 +58,14 @@ TEST(CtestSuite, a_test_has_its_command_if_there_is_such_a_program) {
 }
 
 TEST(CtestSuite, what_a_test_was_admitted_with_beats_what_cmake_says) {
-  LoggedTest logged;
+  LoggedEntry logged;
   logged.admitted = Request{5_GiB};
   logged.is_one_test = true;
   EXPECT_EQ(suite_of({gpu_entry("t", "medium")}, {{"t", logged}}).tests[0].request->bytes, 5_GiB);
 }
 
 TEST(CtestSuite, of_several_tests_the_log_can_only_raise_what_cmake_says) {
-  LoggedTest logged;
+  LoggedEntry logged;
   logged.admitted = Request{MemoryClass::small};
   logged.admitted->gpus = 2;
   EXPECT_EQ(suite_of({gpu_entry("t", "9GiB")}, {{"t", logged}}).tests[0].request->bytes, 9_GiB);
@@ -76,7 +76,7 @@ TEST(CtestSuite, of_several_tests_the_log_can_only_raise_what_cmake_says) {
 
 TEST(CtestSuite, a_test_without_a_time_has_the_mean_of_the_others) {
   const auto suite = suite_of({entry("a"), entry("b"), entry("new")},
-                              {{"a", LoggedTest{seconds(1)}}, {"b", LoggedTest{seconds(3)}}, {"x", {}}});
+                              {{"a", LoggedEntry{seconds(1)}}, {"b", LoggedEntry{seconds(3)}}, {"x", {}}});
   EXPECT_EQ(suite.measured, 2U);
   EXPECT_DOUBLE_EQ(suite.tests[1].time.count(), 3);
   EXPECT_DOUBLE_EQ(suite.tests[2].time.count(), 2);
