@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/classify_command.hpp"
 
+#include "cli/ctest_apart.hpp"
 #include "cli/json_text.hpp"
 #include "cli/run_logs.hpp"
 #include "cli/source_files.hpp"
 #include "cli/table.hpp"
 #include "platform/file_stamp.hpp"
 #include "platform/host_name.hpp"
+#include "report/ctest_suite.hpp"
 #include "report/declarations.hpp"
 #include "report/saving.hpp"
 #include "report/source_edits.hpp"
@@ -177,6 +179,20 @@ void keep_what_is_true_now(std::vector<report::RunLogFile>& logs) {
   }
 }
 
+/// The tests for which ctest has an entry, if a size may be lowered. None if they cannot be listed: the logs may be of
+/// another machine.
+std::vector<report::ListedTest> listed_tests(const std::string& folder, const std::vector<Declaration>& declarations) {
+  if (std::none_of(declarations.begin(), declarations.end(),
+                   [](const Declaration& of) { return of.verdict == Verdict::under; })) {
+    return {};
+  }
+  try {
+    return report::listed_tests_of(report::parse_ctest_suite(CtestApart{folder, {}}.list(), {}));
+  } catch (const Error&) {
+    return {};
+  }
+}
+
 } // namespace
 
 ExitCode classify_command(const ClassifyArguments& arguments) {
@@ -197,8 +213,14 @@ ExitCode classify_command(const ClassifyArguments& arguments) {
   const auto source = !arguments.source.empty()             ? arguments.source
                       : source_of(arguments.folder).empty() ? source_of(logs.front().log.folder)
                                                             : source_of(arguments.folder);
-  const auto files = sources_in(source);
-  const auto edits = report::find_edits(declarations, files);
+  auto files = sources_in(source);
+  std::set<std::string> compiled;
+  for (const auto& of : declarations) {
+    compiled.insert(of.declared_in);
+  }
+  compiled.erase("");
+  note_compiled_paths(files, source, arguments.folder, compiled);
+  const auto edits = report::find_edits(declarations, files, listed_tests(arguments.folder, declarations));
   const auto saving = report::saving_of(logs.front().log, declarations);
   if (arguments.apply) {
     change_sources(files, edits);

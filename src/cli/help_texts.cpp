@@ -218,9 +218,9 @@ and from 16 GiB on to 1 GiB, but no more than a test can have there. What tests 
 
 Below the table are the changes to make, with file and line if they are known. --apply makes those that are safe: where a literal size
 stands in a GPUTEST_NEEDS(Suite, Test, ...), in the GPUTEST_SUITE_NEEDS of a suite lease, or behind MEMORY in a gpu_add_test(NAME ...)
-of that entry, whichever the test's size came from, which is there once, and is that size; an annotation also has to be in a file with the
-name of the source that was compiled. Instances of one parameterised test share
-the largest advised size. A size is lowered only if all tests of the executable that it is for were measured, and that of an entry only if
+of that entry, whichever the test's size came from, which is there once, and is that size; an annotation also has to be in the
+source that was compiled. Instances of one parameterised test share the largest advised size. A size is lowered only if all tests of the
+executable that it is for were measured, and every entry of ctest that names a test of this name; that of an entry only if
 in its newest run no test failed, was skipped, or was left out by a variable such as GTEST_FILTER; in a header it never is. It says why
 it does not make the others.
 

@@ -11,6 +11,8 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <optional>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -58,6 +60,30 @@ void change(const std::string& path, const std::string& old_text, const std::str
   fs::remove(copy, error);
 }
 
+/// Where it is in the folder; nullopt: it is elsewhere.
+std::optional<fs::path> place_in(const fs::path& folder, const fs::path& path) {
+  auto place = path.lexically_normal().lexically_relative(folder.lexically_normal());
+  return place.empty() || *place.begin() == ".." ? std::nullopt : std::optional{std::move(place)};
+}
+
+/// Whether the last parts of a path are all parts of the other one.
+bool ends_with(const fs::path& path, const fs::path& end) {
+  const auto length = [](const fs::path& of) { return std::distance(of.begin(), of.end()); };
+  return length(path) >= length(end) &&
+         std::equal(end.begin(), end.end(), std::next(path.begin(), length(path) - length(end)));
+}
+
+/// Without what leads out of the folder where the compiler was.
+fs::path without_parents(const fs::path& path) {
+  fs::path rest;
+  for (const auto& part : path.lexically_normal()) {
+    if (part != "..") {
+      rest /= part;
+    }
+  }
+  return rest;
+}
+
 } // namespace
 
 std::string source_of(const std::string& build) {
@@ -94,7 +120,7 @@ std::vector<report::SourceFile> sources_in(const std::string& folder) {
       try {
         auto text = report::read_text(path.string());
         if (text.find("GPUTEST_") != std::string::npos || text.find("gpu_add_test") != std::string::npos) {
-          files.push_back({path.string(), std::move(text)});
+          files.push_back({path.string(), std::move(text), {}});
         }
       } catch (const Error& unreadable) {
         fmt::print(stderr, "gputest: left out: {}\n", unreadable.what());
@@ -103,6 +129,31 @@ std::vector<report::SourceFile> sources_in(const std::string& folder) {
   }
   std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
   return files;
+}
+
+void note_compiled_paths(std::vector<report::SourceFile>& files, const std::string& folder, const std::string& build,
+                         const std::set<std::string>& paths) {
+  std::error_code ignored;
+  const auto root = fs::absolute(folder, ignored);
+  const auto real_root = fs::weakly_canonical(root, ignored);
+  for (const auto& name : paths) {
+    fs::path path{name};
+    if (const auto here = fs::absolute(build, ignored) / path; path.is_relative() && fs::exists(here, ignored)) {
+      path = here;
+    }
+    std::optional<fs::path> place;
+    if (path.is_absolute()) {
+      place = place_in(root, path);
+      place = place ? place : place_in(real_root, fs::weakly_canonical(path, ignored));
+    }
+    const auto rest = path.is_absolute() ? path : without_parents(path);
+    for (auto& file : files) {
+      const auto own = place_in(root, fs::absolute(file.path, ignored));
+      if (own && (place ? *own == *place : ends_with(rest, *own) || ends_with(*own, rest))) {
+        file.compiled_as.insert(name);
+      }
+    }
+  }
 }
 
 void change_sources(const std::vector<report::SourceFile>& files, const std::vector<report::SourceEdit>& edits) {

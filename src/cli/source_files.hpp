@@ -3,6 +3,7 @@
 
 #include "report/source_edits.hpp"
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,13 @@ namespace gputest::cli {
 /// The sources in which tests can say what they need, by path. Build trees and hidden folders are left out; of what
 /// cannot be read it says so on stderr. None of an empty `folder`.
 [[nodiscard]] std::vector<report::SourceFile> sources_in(const std::string& folder);
+
+/// Notes with each of the files of `folder` by which of these paths compilers have got it.
+///
+/// A path below `folder` is that file, and so is a relative one that names a file there from `build`, where ninja
+/// compiles. Any other is from another machine: it is the file whose place in `folder` it ends with.
+void note_compiled_paths(std::vector<report::SourceFile>& files, const std::string& folder, const std::string& build,
+                         const std::set<std::string>& paths);
 
 /// Makes those of the edits that are safe.
 ///

@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <utility>
 
 namespace gputest::report {
@@ -175,6 +176,25 @@ CtestSuite parse_ctest_suite(const std::string& text, const TestLog& log) try {
   return suite;
 } catch (const json::exception& error) {
   throw Error{std::string{"the list of tests that ctest prints cannot be read: "} + error.what()};
+}
+
+std::vector<ListedTest> listed_tests_of(const CtestSuite& suite) {
+  const std::string option = "--gtest_filter=";
+  std::vector<ListedTest> listed;
+  for (std::size_t i = 0; i < suite.tests.size(); ++i) {
+    for (const auto& word : suite.commands[i]) {
+      if (word.compare(0, option.size(), option) != 0) {
+        continue;
+      }
+      std::istringstream patterns{word.substr(option.size(), word.find('-', option.size()) - option.size())};
+      for (std::string test; std::getline(patterns, test, ':');) {
+        if (test.find('*') == std::string::npos) {
+          listed.push_back({suite.tests[i].name, test});
+        }
+      }
+    }
+  }
+  return listed;
 }
 
 } // namespace gputest::report

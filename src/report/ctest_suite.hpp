@@ -25,4 +25,13 @@ struct CtestSuite {
 /// would refuse.
 [[nodiscard]] CtestSuite parse_ctest_suite(const std::string& json, const TestLog& log);
 
+/// A test of GoogleTest that an entry of CTest runs.
+struct ListedTest {
+  std::string entry;
+  std::string test;
+};
+
+/// The tests that the entries name, one by one, in their `--gtest_filter`.
+[[nodiscard]] std::vector<ListedTest> listed_tests_of(const CtestSuite& suite);
+
 } // namespace gputest::report

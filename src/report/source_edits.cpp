@@ -221,18 +221,14 @@ std::vector<std::string> other_words(const Arguments& call, std::size_t first) {
   return words;
 }
 
-/// Paths differ between machines, and compilers are given relative ones.
-std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
 /// The calls that can have said the memory of this test, and why there is none.
 std::pair<std::vector<Arguments>, std::string> calls_for(const Declaration& of, const Sources& sources) {
   const auto [suite, test] = annotated(of.of_suite ? of.test + ".any" : of.test);
   if (of.said_by == "test" || (of.said_by == "suite" && of.of_suite)) {
     auto calls = of.of_suite ? sources.of_suite(suite) : sources.annotations(suite, test);
-    calls.erase(std::remove_if(calls.begin(), calls.end(),
-                               [&](const Arguments& call) {
-                                 return file_name(call.front().file->path) != file_name(of.declared_in);
-                               }),
+    calls.erase(std::remove_if(
+                    calls.begin(), calls.end(),
+                    [&](const Arguments& call) { return call.front().file->compiled_as.count(of.declared_in) == 0; }),
                 calls.end());
     return {std::move(calls),
             of.of_suite ? "no GPUTEST_SUITE_NEEDS of this suite was found" : "no GPUTEST_NEEDS of this test was found"};
@@ -306,7 +302,8 @@ bool is_header(const std::string& path) {
 
 /// Why the size must not be lowered at a place that declares it for all these, though those that ran used less; empty:
 /// it may.
-std::string why_not_lowered(const Place& place, const std::vector<const Declaration*>& all) {
+std::string why_not_lowered(const Place& place, const std::vector<const Declaration*>& all,
+                            const std::vector<ListedTest>& not_measured) {
   if (!std::all_of(all.begin(), all.end(), [](const Declaration* of) { return of->exact; })) {
     return "not all of the tests that it is for were measured exactly";
   }
@@ -338,12 +335,30 @@ std::string why_not_lowered(const Place& place, const std::vector<const Declarat
              (executable.known.size() == 1 ? "was measured by itself" : "were measured each by itself");
     }
   }
+  for (const auto& listed : not_measured) {
+    const auto [suite, test] = annotated(listed.test);
+    for (const auto* const of : all) {
+      const auto own = annotated(of->of_suite ? of->test + "." + test : of->test);
+      if (own == std::pair{suite, test}) {
+        return "the entry " + listed.entry + " has a test of this name, and is in no log. Run it first";
+      }
+    }
+  }
   return "";
 }
 
 } // namespace
 
-std::vector<SourceEdit> find_edits(const std::vector<Declaration>& declarations, const std::vector<SourceFile>& files) {
+std::vector<SourceEdit> find_edits(const std::vector<Declaration>& declarations, const std::vector<SourceFile>& files,
+                                   const std::vector<ListedTest>& listed) {
+  std::set<std::string> measured;
+  for (const auto& of : declarations) {
+    measured.insert(of.entry);
+  }
+  auto not_measured = listed;
+  not_measured.erase(std::remove_if(not_measured.begin(), not_measured.end(),
+                                    [&](const ListedTest& test) { return measured.count(test.entry) != 0; }),
+                     not_measured.end());
   const Sources sources{files};
   std::vector<SourceEdit> edits;
   struct AtPlace {
@@ -400,7 +415,7 @@ std::vector<SourceEdit> find_edits(const std::vector<Declaration>& declarations,
     text.replace(edit.at, edit.size, edit.literal);
     edit.after = line_at(text, at.place.begin);
     if (!raises) {
-      edit.why_not = why_not_lowered(at.place, at.all);
+      edit.why_not = why_not_lowered(at.place, at.all, not_measured);
       edit.after = edit.why_not.empty() ? edit.after : "";
     }
     edits.push_back(std::move(edit));

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "report/ctest_suite.hpp"
 #include "report/declarations.hpp"
 
 #include <cstddef>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -13,6 +15,7 @@ namespace gputest::report {
 struct SourceFile {
   std::string path;
   std::string text;
+  std::set<std::string> compiled_as; ///< the paths under which compilers got it (Declaration::declared_in)
 };
 
 /// What to change for a test.
@@ -32,11 +35,13 @@ struct SourceEdit {
 ///
 /// An edit is safe if a literal size of a `GPUTEST_NEEDS(Suite, Test, ...)`, of the `GPUTEST_SUITE_NEEDS(Suite, ...)`
 /// of a suite lease, or of the `MEMORY` of one `gpu_add_test(NAME entry ...)`, is there once and is the size that was
-/// declared in the run, in a file with the name that the run says, and if a device of the runs has as much. What is in
-/// comments, strings and `#if 0` is no declaration. Tests with one declaration, such as the instances of a
+/// declared in the run, in the file that the run says, and if a device of the runs has as much. A size is not lowered
+/// if an entry of `listed` with a test of this name is in no run: it may be another executable's, with the same source.
+/// What is in comments, strings and `#if 0` is no declaration. Tests with one declaration, such as the instances of a
 /// parameterised test, get the largest of their advised sizes. Pure.
 [[nodiscard]] std::vector<SourceEdit> find_edits(const std::vector<Declaration>& declarations,
-                                                 const std::vector<SourceFile>& files);
+                                                 const std::vector<SourceFile>& files,
+                                                 const std::vector<ListedTest>& listed);
 
 /// The text of the file with those of the edits in it that are safe. Pure.
 [[nodiscard]] std::string apply_edits(const SourceFile& file, const std::vector<SourceEdit>& edits);

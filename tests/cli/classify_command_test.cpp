@@ -26,7 +26,8 @@ constexpr std::uint64_t gib = std::uint64_t{1} << 30U;
 class ClassifyCommand : public ::testing::Test {
 protected:
   ClassifyCommand() {
-    fs::create_directories(source_);
+    fs::create_directories(source_ + "/b");
+    fs::create_directories(build_);
     log_ << R"({"t":1000.0,"pid":1,"entry":"e","event":"run","version":1,"jobs":4,"folder":"/build"})"
          << "\n";
   }
@@ -50,14 +51,14 @@ protected:
     int declared_for = 1; ///< 0: an older log, which does not say it
     std::uint64_t kept = 0;
     bool all_tests = true;
-    int exit = 0;     ///< -1: it was killed
-    int modified = 1; ///< the executable
-    std::string file = "sort.cpp";
+    int exit = 0;                         ///< -1: it was killed
+    int modified = 1;                     ///< the executable
+    std::string file = "../src/sort.cpp"; ///< as the compiler got it
   };
 
   static About in_file(const std::string& name) {
     About about;
-    about.file = name;
+    about.file = "../src/" + name;
     return about;
   }
 
@@ -75,7 +76,7 @@ protected:
                   << R"(","test":")" << test << R"(","event":")" << event << '"';
     };
     const auto declared_for =
-        R"(,"declared_in":"../src/)" + about.file + R"(","declared_for":)" + std::to_string(about.declared_for);
+        R"(,"declared_in":")" + about.file + R"(","declared_for":)" + std::to_string(about.declared_for);
     const bool is_old = about.declared_for == 0;
     begin("enter", "0") << R"(,"devices":[{"uuid":"GPU-1","name":"H200","bytes":)" << 16 * gib
                         << R"(}],"program":"/no/such/)" << entry << R"(","program_bytes":1,"program_modified":)"
@@ -104,13 +105,14 @@ protected:
 
   [[nodiscard]] tests::Ended classify(std::vector<std::string> options) {
     log_.flush();
-    options.insert(options.begin(), {"classify", "--log", path_, "--source", source_});
+    options.insert(options.begin(), {"classify", "--test-dir", build_, "--log", path_, "--source", source_});
     return tool_.run(options);
   }
 
   Tool tool_;
   std::string path_ = tool_.folder().path() + "/run.jsonl";
   std::string source_ = tool_.folder().path() + "/source";
+  std::string build_ = tool_.folder().path() + "/build";
   std::ofstream log_{path_};
   int pid_ = 1;
 };
@@ -316,6 +318,71 @@ TEST_F(ClassifyCommand, changes_the_declaration_in_the_source_of_the_executable_
   static_cast<void>(classify({"--apply"}));
   EXPECT_EQ(read("sort.cpp"), text);
   EXPECT_EQ(read("generated.cpp"), "GPUTEST_NEEDS(Sort, keys, 1088_MiB);\n");
+}
+
+TEST_F(ClassifyCommand, takes_no_source_for_another_one_of_its_name) {
+  const std::string text = "GPUTEST_NEEDS(Sort, keys, 8_GiB);\n";
+  const std::string lowered = "GPUTEST_NEEDS(Sort, keys, 1088_MiB);\n";
+  fs::create_directories(source_ + "/a");
+  for (const auto& compiled : {source_ + "/b/sort.cpp", std::string{"../source/b/sort.cpp"},
+                               std::string{"/elsewhere/b/sort.cpp"}, std::string{"../b/sort.cpp"}}) {
+    SCOPED_TRACE(compiled);
+    About about;
+    about.file = compiled;
+    ran("sort", "Sort.keys", 8 * gib, gib, about);
+    write("a/sort.cpp", text);
+    write("b/sort.cpp", "NEEDS_OF(Sort); // by GPUTEST_NEEDS\n");
+    EXPECT_THAT(classify({"--apply"}).out, HasSubstr("(no GPUTEST_NEEDS of this test was found)"));
+    EXPECT_EQ(read("a/sort.cpp"), text);
+    write("b/sort.cpp", text);
+    static_cast<void>(classify({"--apply"}));
+    EXPECT_EQ(read("a/sort.cpp"), text);
+    EXPECT_EQ(read("b/sort.cpp"), lowered);
+  }
+}
+
+TEST_F(ClassifyCommand, takes_no_source_for_one_of_its_name_in_a_folder_below_it) {
+  const std::string text = "GPUTEST_NEEDS(Sort, keys, 8_GiB);\n";
+  for (const auto& compiled : {source_ + "/b/sort.cpp", std::string{"../source/b/sort.cpp"}}) {
+    SCOPED_TRACE(compiled);
+    About about;
+    about.file = compiled;
+    ran("sort", "Sort.keys", 8 * gib, gib, about);
+    write("sort.cpp", text);
+    write("b/sort.cpp", "");
+    static_cast<void>(classify({"--apply"}));
+    EXPECT_EQ(read("sort.cpp"), text);
+  }
+}
+
+TEST_F(ClassifyCommand, lowers_no_size_before_each_entry_with_a_test_of_the_name_was_measured) {
+  const std::string text = "GPUTEST_NEEDS(Sort, keys, 8_GiB);\nGPUTEST_NEEDS(Sort, pairs, 2_GiB);\n";
+  write("sort.cpp", text);
+  std::ofstream{build_ + "/CTestTestfile.cmake"} << "add_test(floats.Sort.keys true --gtest_filter=Sort.keys)\n"
+                                                    "add_test(doubles.Sort.keys true --gtest_filter=Some/Sort.keys/0)\n"
+                                                    "add_test(doubles.Sort.pairs true --gtest_filter=Sort.pairs)\n";
+  ran("floats.Sort.keys", "Sort.keys", 8 * gib, gib);
+  ran("floats.Sort.pairs", "Sort.pairs", 2 * gib, 3 * gib);
+  EXPECT_THAT(classify({"--apply"}).out,
+              HasSubstr("sort.cpp:1: not lowered: the entry doubles.Sort.keys has a test of this name, and is in no "
+                        "log. Run it first\n"));
+  EXPECT_EQ(read("sort.cpp"), "GPUTEST_NEEDS(Sort, keys, 8_GiB);\nGPUTEST_NEEDS(Sort, pairs, 3328_MiB);\n");
+  ran("doubles.Sort.keys", "Some/Sort.keys/0", 8 * gib, 2 * gib);
+  static_cast<void>(classify({"--apply"}));
+  EXPECT_EQ(read("sort.cpp"), "GPUTEST_NEEDS(Sort, keys, 2304_MiB);\nGPUTEST_NEEDS(Sort, pairs, 3328_MiB);\n");
+}
+
+TEST_F(ClassifyCommand, lowers_no_suite_before_each_entry_with_a_test_of_it_was_measured) {
+  const std::string text = "GPUTEST_SUITE_NEEDS(Sort, 8_GiB, suite_lease);\n";
+  write("sort.cpp", text);
+  ran("sort", "Sort", 8 * gib, gib, About{"suite"});
+  log_ << R"({"t":1003.0,"pid":2,"entry":"sort","test":"Sort.keys","event":"test","result":"passed","seconds":1,)"
+       << R"("declared_in":"sort.cpp","declared_for":1})"
+       << "\n";
+  std::ofstream{build_ + "/CTestTestfile.cmake"} << "add_test(other true --gtest_filter=Sort.*)\n"
+                                                    "add_test(doubles true --gtest_filter=Join.all:Sort.pairs)\n";
+  EXPECT_THAT(classify({"--apply"}).out, HasSubstr("not lowered: the entry doubles has a test of this name"));
+  EXPECT_EQ(read("sort.cpp"), text);
 }
 
 TEST_F(ClassifyCommand, lowers_nothing_by_a_log_that_does_not_say_what_was_measured) {

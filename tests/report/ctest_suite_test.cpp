@@ -120,6 +120,20 @@ TEST(CtestSuite, a_clean_up_of_what_nothing_sets_up_runs_with_the_tests_of_its_f
   EXPECT_TRUE(suite.tests[5].runs_with.empty());
 }
 
+TEST(CtestSuite, entries_name_tests_in_their_filters) {
+  auto alone = entry("p.A.a");
+  alone["command"] = {"client", "a.out", "--gtest_filter=A.a-A.a?", "--gtest_also_run_disabled_tests"};
+  auto several = entry("tests.small");
+  several["command"] = {"a.out", "--gtest_filter=B.*:B.x/0:C.y:"};
+  const auto listed = listed_tests_of(suite_of({alone, entry("none"), several}));
+  std::vector<std::pair<std::string, std::string>> pairs;
+  for (const auto& test : listed) {
+    pairs.emplace_back(test.entry, test.test);
+  }
+  EXPECT_EQ(pairs, (std::vector<std::pair<std::string, std::string>>{
+                       {"p.A.a", "A.a"}, {"tests.small", "B.x/0"}, {"tests.small", "C.y"}}));
+}
+
 TEST(CtestSuite, a_wrong_variable_names_its_test) {
   const auto message =
       tests::message_of<InvalidSetting>([] { static_cast<void>(suite_of({gpu_entry("t x", "3PB")})); });
