@@ -7,6 +7,7 @@
 #include "platform/descendants.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -42,7 +43,7 @@ bool is_there(const Descriptor& folder, const char* name) { return ::faccessat(f
 /// What the daemon inherits. It serves all workers of the run, so nothing of the case that happens to start it.
 bool is_passed_on(const char* assignment) {
   // With CUDA_VISIBLE_DEVICES it would give the devices other numbers, for all its clients.
-  constexpr const char* of_case[] = {"CUDA_", "GPUTEST_", "LD_"};
+  constexpr std::array of_case{"CUDA_", "GPUTEST_", "LD_"};
   return std::none_of(std::begin(of_case), std::end(of_case),
                       [&](const char* start) { return std::strncmp(assignment, start, std::strlen(start)) == 0; });
 }
@@ -133,7 +134,7 @@ std::string mps_control_program() {
   const auto places = variable("PATH") + ":/usr/bin:/usr/local/nvidia/bin:/usr/local/cuda/bin";
   for (std::size_t at = 0; at < places.size();) {
     const auto end = std::min(places.find(':', at), places.size());
-    const auto path = places.substr(at, end - at) + "/" + program;
+    auto path = places.substr(at, end - at) + "/" + program;
     if (path.front() == '/' && ::access(path.c_str(), X_OK) == 0) {
       return path;
     }
