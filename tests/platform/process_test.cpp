@@ -49,21 +49,26 @@ TEST(Process, exists_also_where_it_is_another_users) {
 }
 
 TEST(Process, has_the_first_of_two_variables_of_one_name_as_getenv_finds_it) {
-  std::array<int, 2> pipe{};
-  ASSERT_EQ(::pipe2(pipe.data(), O_CLOEXEC), 0);
-  const pid_t child = tests::start_child([] {
-    std::array<char*, 3> command{const_cast<char*>("sleep"), const_cast<char*>("1000"), nullptr};
+  std::array<int, 2> in{};
+  std::array<int, 2> out{};
+  ASSERT_EQ(::pipe2(in.data(), O_CLOEXEC), 0);
+  ASSERT_EQ(::pipe2(out.data(), O_CLOEXEC), 0);
+  const pid_t child = tests::start_child([&] {
+    ::dup2(in[0], STDIN_FILENO);
+    ::dup2(out[1], STDOUT_FILENO);
+    std::array<char*, 2> command{const_cast<char*>("cat"), nullptr};
     std::array<char*, 3> environment{const_cast<char*>("NAME=first"), const_cast<char*>("NAME=second"), nullptr};
-    ::execve("/bin/sleep", command.data(), environment.data());
+    ::execve("/bin/cat", command.data(), environment.data());
     return 1;
   });
-  ::close(pipe[1]);
-  char end = 0;
-  ASSERT_EQ(::read(pipe[0], &end, 1), 0); // its exec() has closed the other end
-  ::close(pipe[0]);
+  char byte = '+';
+  ASSERT_EQ(::write(in[1], &byte, 1), 1);
+  ASSERT_EQ(::read(out[0], &byte, 1), 1); // it is past its exec(), in which it has no environment for a moment
   EXPECT_EQ(environment_of(child), (std::map<std::string, std::string>{{"NAME", "first"}}));
-  ::kill(child, SIGKILL);
-  EXPECT_EQ(tests::end_of(child), -SIGKILL);
+  for (const int end : {in[0], in[1], out[0], out[1]}) {
+    ::close(end);
+  }
+  EXPECT_EQ(tests::end_of(child), 0);
 }
 
 TEST(Process, knows_whether_one_runs_is_stopped_or_has_ended) {
