@@ -38,11 +38,15 @@ int first_server(const Descriptor& run) {
   return is_there(run, given_up) ? most_servers : number;
 }
 
-/// Whether CUDA would connect to a control daemon of the user's, or of the machine's.
+/// Whether CUDA would connect to a control daemon of the user's, or of the machine's. Anybody can make the folder that
+/// is CUDA's default.
 bool has_daemon_of_user() {
-  const auto folder = variable("CUDA_MPS_PIPE_DIRECTORY");
-  const auto* const path = folder.empty() ? "/tmp/nvidia-mps" : folder.c_str(); // CUDA's default
-  return has_mps_daemon(Descriptor{::open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)});
+  const auto path = variable("CUDA_MPS_PIPE_DIRECTORY");
+  const auto* const usual = "/tmp/nvidia-mps"; // CUDA's default
+  const Descriptor folder{::open(path.empty() ? usual : path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  struct stat control {};
+  return folder && ::fstatat(folder.number(), "control", &control, AT_SYMLINK_NOFOLLOW) == 0 &&
+         (control.st_uid == ::geteuid() || control.st_uid == 0) && has_mps_daemon(folder);
 }
 
 /// How many cases of the run are running or waiting now.

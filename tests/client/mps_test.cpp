@@ -210,6 +210,22 @@ TEST_F(Mps, is_the_users_own_if_there_is_one) {
   EXPECT_THAT(results.at("OnServer.is_aborted_in_workers").output, HasSubstr("shares errors of CUDA"));
 }
 
+TEST_F(Mps, is_not_a_daemon_of_another_user) {
+  if (::geteuid() != 0) {
+    GTEST_SKIP() << "only root can be two users";
+  }
+  set("CUDA_MPS_PIPE_DIRECTORY", folder());
+  auto daemon = ChildProcess{{FAKE_MPS "/nvidia-cuda-mps-control", "-f"}, environment()};
+  while (daemons().empty() || !std::filesystem::exists(path("control"))) {
+  }
+  constexpr uid_t other = 65534;
+  ASSERT_EQ(::chown(path("control").c_str(), other, other), 0);
+  add("OnServer.fails");
+  const auto result = run().at("OnServer.fails");
+  daemon.kill(SIGKILL);
+  EXPECT_EQ(result.processes.size(), 1U) << result.output;
+}
+
 TEST_F(Mps, is_none_where_a_daemon_of_the_users_has_left_its_socket_behind) {
   set("CUDA_MPS_PIPE_DIRECTORY", folder());
   folder_write("control", "");
