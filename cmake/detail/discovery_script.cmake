@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Notes the fixtures of the user that the end of the workers requires, so that it comes before their clean-ups: those of all calls
-# for a target with ISOLATION worker. A call that says nothing of order does not count. One that does could come after the
-# clean-up of a fixture that it does not require: the end of the workers, which comes after all calls, would be in a circle.
+# for a target with ISOLATION worker. What one call does not require must not be set up for its cases alone; and it could come
+# after the clean-up of such a fixture: the end of the workers, which comes after all calls, would be in a circle.
 function(_gputest_note_fixtures_of_workers)
-  if("${property_FIXTURES_REQUIRED}${property_FIXTURES_CLEANUP}${property_DEPENDS}" STREQUAL "")
-    return()
-  endif()
   set(fixtures "${property_FIXTURES_REQUIRED}")
   get_property(is_noted TARGET "${target}" PROPERTY GPUTEST_FIXTURES_OF_WORKERS SET)
   if(is_noted)

@@ -53,6 +53,9 @@ public:
   /// The time that GPUTEST_TIMEOUT gives is no longer counted.
   void end_time_limit() noexcept;
 
+  /// The test has run to its end. If its failure is tried again, so is one that the limit ends from now on.
+  void end_of_test_is_known() noexcept;
+
   /// The tests begin. If they fail and the exit code is 0, `result` is what main() should have returned, as a message
   /// quotes it: `gputest::run_all_tests()`. The last run of a process counts; while one runs, no other begins.
   void begin(const std::string& result) noexcept;

@@ -203,8 +203,9 @@ int end_of(const RunFolder& run, const TestCase& test, const platform::WorkerMes
   }
   // A worker whose time is over is killed after its message: that is the result of this case, whatever ran before; but
   // a kernel of another client may have kept a device from it.
-  const bool timed_out = died && !shares_errors && WIFSIGNALED(answer.code) && WTERMSIG(answer.code) == SIGKILL &&
-                         test.time_limit > 0 && seconds >= test.time_limit;
+  const bool had_passed = died && answer.texts != std::vector<std::string>{""}; // it died at its end
+  const bool timed_out = died && !had_passed && !shares_errors && WIFSIGNALED(answer.code) &&
+                         WTERMSIG(answer.code) == SIGKILL && test.time_limit > 0 && seconds >= test.time_limit;
   Circumstances circumstances;
   if (answer.cases_before > 0 && !answer.descriptors.empty()) {
     circumstances.before = lines_of(answer.descriptors.front());
@@ -219,10 +220,12 @@ int end_of(const RunFolder& run, const TestCase& test, const platform::WorkerMes
     const auto alone = run_again_alone(test, circumstances);
     if (alone.passed && shares_errors && !alone.depends) {
       replace_mps_server(run, answer.mps_server); // also one that CUDA cannot begin with
-    } else if (alone.passed && died && answer.texts != std::vector<std::string>{""}) {
-      append_to_file(run.folder, "failures",
-                     "gputest: failed: a process of " + test.command.front() + " ended " + how + ", after " +
-                         test.name + ", which passed alone. The output of " + test.name + " has what it wrote\n");
+    }
+    if (alone.passed && had_passed) {
+      append_to_file(run.folder, shares_errors ? "notes" : "failures",
+                     "gputest: " + std::string{shares_errors ? "shared error" : "failed"} + ": a process of " +
+                         test.command.front() + " ended " + how + ", after " + test.name +
+                         ", which passed alone. The output of " + test.name + " has what it wrote\n");
     }
     return alone.exit_code;
   }
@@ -299,9 +302,13 @@ int end_workers(const std::string& executable) {
     write_file(folder, "end", "end");
     wait_until_none_is_marked(
         Descriptor{::openat(folder.number(), "processes", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)});
-    failures += contents_of(folder, "failures");
-    for (const char* const told : {"executable", "failures", "end"}) { // a ctest -S may run the tests again
-      ::unlinkat(folder.number(), told, 0);
+    const auto notes = contents_of(folder, "notes");
+    static_cast<void>(::write(STDERR_FILENO, notes.data(), notes.size()) < 0);
+    const auto text = contents_of(folder, "told") + contents_of(folder, "failures");
+    failures += text;
+    write_file(folder, "told", text);                             // for a further attempt (--repeat)
+    for (const char* const name : {"failures", "notes", "end"}) { // a ctest -S may run the cases again
+      ::unlinkat(folder.number(), name, 0);
     }
   }
   if (!any && variable("GPUTEST_ISOLATION") != "process") {

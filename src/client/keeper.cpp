@@ -100,6 +100,7 @@ private:
     started_ = Clock::now();
     takes_cases_ = Marked{run_.folder, "keepers"};
     write_file(run_.folder, "executable", test_.command.front());
+    ::unlinkat(run_.folder.number(), "told", 0);
     watch_folder();
     ::flock(run_.home.number(), LOCK_SH); // no file of it is removed as an old one
     auto why = worker_.start();
@@ -313,14 +314,15 @@ private:
     if (!ended) {
       worker_.kill_all();
     }
-    const bool is_anothers_error = server_.number() >= 0 && server_.is_replaced(run_);
-    if ((!ended || status != 0) && !history_.empty() &&
-        !is_anothers_error) { // without history no process of a case would have ended like that
+    // A program's own exit code is hardly another client's error.
+    const bool may_be_anothers = server_.number() >= 0 && server_.is_replaced(run_) && (!ended || WIFSIGNALED(status));
+    // No process of a case would have ended like one that has run none.
+    if ((!ended || status != 0) && !history_.empty()) {
       const auto cases = std::to_string(history_.size()) + (history_.size() == 1 ? " case" : " cases") + ", " +
                          history_.back() + " last,";
-      append_to_file(run_.folder, "failures",
-                     worker_.take_output() + "gputest: failed: a process of " + test_.command.front() +
-                         " that had run " + cases + " ended " +
+      append_to_file(run_.folder, may_be_anothers ? "notes" : "failures",
+                     worker_.take_output() + "gputest: " + (may_be_anothers ? "shared error" : "failed") +
+                         ": a process of " + test_.command.front() + " that had run " + cases + " ended " +
                          (ended ? describe_end(status) : "only by SIGKILL, long after it was told to,") +
                          " when it had none to run\n");
     }

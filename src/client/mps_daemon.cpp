@@ -116,6 +116,9 @@ bool start_owner(const RunFolder& run, const MpsDaemon& daemon) {
   if (const Descriptor end{child < 0 ? -1 : static_cast<int>(::syscall(SYS_pidfd_open, child, 0))}) {
     wait_until_unused(run.ctest, end, daemon, clients);
   }
+  if (child > 0) {
+    ::kill(child, SIGKILL);
+  }
   platform::end_descendants();
   while (::waitpid(-1, nullptr, 0) > 0) {
     platform::end_descendants(); // the server

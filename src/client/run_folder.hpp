@@ -25,7 +25,9 @@ using platform::Descriptor;
 /// - `executable`: its path;
 /// - `processes`: each keeper holds a Marked of it as long as it lives;
 /// - `end`: is there when no more cases come;
-/// - `failures`: how workers without a case have ended that did not end as they should.
+/// - `failures`: how workers have ended that did not end as they should;
+/// - `notes`: likewise, where it may be the error of another process;
+/// - `told`: what the entry that ends workers has told, as long as no other worker has started.
 ///
 /// Beside the identities it has the servers of MPS of the run, if it has any (MpsServer).
 struct RunFolder {

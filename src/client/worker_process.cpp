@@ -167,6 +167,9 @@ std::set<pid_t> WorkerProcess::children() const {
 }
 
 void WorkerProcess::kill_all() {
+  if (pid_ > 0) {
+    ::kill(pid_, SIGKILL); // also where no descriptor is left to look for the others
+  }
   const std::vector<pid_t> spared{left_.begin(), left_.end()};
   platform::end_descendants(spared.data(), spared.data() + spared.size());
   pid_ = 0;

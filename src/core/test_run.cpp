@@ -161,6 +161,15 @@ void TestRun::end_time_limit() noexcept try {
   session::tell(error.what());
 }
 
+void TestRun::end_of_test_is_known() noexcept try {
+  const std::lock_guard guard{state_->mutex};
+  if (state_->limit && state_->failure != Failure::counts) {
+    state_->limit->hide_from_ctest(state_->name);
+  }
+} catch (const std::exception& error) {
+  session::tell(error.what());
+}
+
 void TestRun::begin(const std::string& result) noexcept try {
   start_time_limit();
   {

@@ -25,6 +25,9 @@ public:
   /// What the text names from now on. Does not throw.
   void running(const std::string& who) noexcept;
 
+  /// CTest is not to see the text any more: the process's end decides nothing. Does not throw.
+  void hide_from_ctest(const std::string& who) noexcept;
+
 private:
   explicit TimeLimit(settings::TimeLimit limit) : limit_{std::move(limit)} {}
 

@@ -19,8 +19,10 @@
 #include <gputest/outcome.hpp>
 #include <gputest/test_run.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <deque>
 #include <exception>
 #include <filesystem>
@@ -96,12 +98,20 @@ backend::DeviceState device_state() {
   }
 }
 
+/// Whether the driver of CUDA is loaded, with which every use of a device begins.
+bool has_tried_cuda() {
+  const auto libraries = platform::loaded_libraries();
+  return std::any_of(libraries.begin(), libraries.end(), [](const std::string& path) {
+    return fs::path{path}.filename().string().compare(0, std::strlen("libcuda.so"), "libcuda.so") == 0;
+  });
+}
+
 /// What a failure or a skip may come from, if others share their errors with this process.
 platform::WorkerMessage::Device device_of_process() {
   using Device = platform::WorkerMessage::Device;
   try {
     auto& process = backend::this_process(settings::of_process());
-    return !process.in_use()                              ? Device::not_begun
+    return !process.in_use()                              ? has_tried_cuda() ? Device::not_begun : Device::works
            : process.synchronize_and_trim().error.empty() ? Device::works
                                                           : Device::has_sticky_error;
   } catch (const Error&) {
@@ -276,6 +286,7 @@ bool Worker::end_case(int exit_code, const std::string& changed) noexcept try {
     return true;
   }
   move_report(state.report, state.wanted_report);
+  TestRun::of_process().end_of_test_is_known();
   const auto why = state.why_last(changed);
   state.has_ended = !why.empty();
   if (!why.empty() && (exit_code == EXIT_SUCCESS || exit_code == skipped_exit_code)) {

@@ -31,8 +31,8 @@ struct WorkerMessage {
   std::uint32_t cases_before = 0; ///< how many cases the worker had run before this one
   /// Of a verdict of a worker that shares errors with others.
   enum class Device : std::uint32_t {
-    works,            ///< or the worker shares no errors
-    not_begun,        ///< the process has not begun to use one
+    works,            ///< or nothing is known of it: the worker shares no errors, or has not tried to use one
+    not_begun,        ///< the process has tried to use one, and has none
     has_sticky_error, ///< it is useless to this process
   };
   Device device = Device::works;

@@ -357,6 +357,20 @@ TEST_F(Client, skips_the_entry_that_ends_workers_if_there_was_none) {
   EXPECT_EQ(run().at("workers_end").word, "Passed");
 }
 
+TEST_F(Client, tells_what_failed_at_an_end_at_each_attempt) {
+  add("Crash.at_an_idle_end");
+  add_command("workers_end", {CLIENT, "--end", CASES}, "DEPENDS Crash.at_an_idle_end SKIP_RETURN_CODE 77");
+  EXPECT_EQ(run({"--repeat", "until-pass:2"}).at("workers_end").word, "Failed");
+}
+
+TEST_F(Client, runs_a_case_alone_that_had_passed_when_its_time_was_over_at_the_end_of_a_used_process) {
+  set("END_AT", path("end")); // nobody opens it
+  ASSERT_EQ(::mkfifo(path("end").c_str(), 0600), 0);
+  add("Plain.a");
+  add("Changes.folder", "", {}, "GPUTEST_TIMEOUT=1", "TIMEOUT_AFTER_MATCH \"0.1;gputest: timed out: [^\\n]*\x7f\"");
+  EXPECT_EQ(run().at("Changes.folder").processes.size(), 2U);
+}
+
 /// As by a script that calls ctest_test() again.
 TEST_F(Client, starts_anew_after_the_entry_that_ends_workers) {
   add("Crash.at_an_idle_end");

@@ -263,8 +263,11 @@ TEST_F(Mps, hides_no_dependence_if_that_is_a_failure) {
 }
 
 TEST_F(Mps, is_no_reason_to_skip) {
-  add("Plain.skips_in_workers_that_have_a_server");
-  EXPECT_EQ(run().at("Plain.skips_in_workers_that_have_a_server").word, "Failed");
+  add("Plain.skips");
+  add("OnDriver.skips_in_workers_that_have_a_server");
+  const auto results = run();
+  EXPECT_EQ(results.at("OnDriver.skips_in_workers_that_have_a_server").word, "Failed");
+  EXPECT_EQ(results.at("Plain.skips").processes.size(), 1U) << "it has not tried to use a device";
 }
 
 TEST_F(Mps, has_no_case_fail_whose_time_is_over_only_there) {
@@ -279,7 +282,9 @@ TEST_F(Mps, has_no_end_of_a_worker_fail_for_an_error_of_another) {
   add("OnServer.faults");
   add("OnServer.passes", "then", {}, "OF_ALL=no");
   add_command("workers_end", {CLIENT, "--end", CASES});
-  EXPECT_EQ(run().at("workers_end").word, "Passed");
+  const auto end = run().at("workers_end");
+  EXPECT_EQ(end.word, "Passed");
+  EXPECT_THAT(end.output, HasSubstr("gputest: shared error: a process of "));
 }
 
 TEST_F(Mps, is_not_used_if_it_is_off_or_if_one_case_runs_at_a_time) {

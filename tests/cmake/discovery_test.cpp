@@ -250,7 +250,7 @@ TEST_F(Discovery, gives_the_end_of_workers_a_name_that_no_other_entry_has) {
   EXPECT_THAT(names(), UnorderedElementsAre("Plain.first", "tests.workers_end", "tests.workers_end.tests.workers_end"));
 }
 
-TEST_F(Discovery, ends_workers_before_the_clean_ups_of_the_fixtures_of_their_cases) {
+TEST_F(Discovery, ends_workers_before_the_clean_ups_of_the_fixtures_that_all_cases_require) {
   configure("add_executable(gputest::client IMPORTED)\n"
             "set_target_properties(gputest::client PROPERTIES IMPORTED_LOCATION \"" DISCOVERY_CLIENT "\")\n"
             "foreach(fixture db server)\n"
@@ -259,7 +259,8 @@ TEST_F(Discovery, ends_workers_before_the_clean_ups_of_the_fixtures_of_their_cas
             "  set_tests_properties(${fixture}_up PROPERTIES FIXTURES_SETUP ${fixture})\n"
             "  set_tests_properties(${fixture}_down PROPERTIES FIXTURES_CLEANUP ${fixture} COST 10)\n"
             "endforeach()\n"
-            "gpu_discover_tests(tests ISOLATION worker TEST_FILTER Plain.first)\n"
+            "gpu_discover_tests(tests ISOLATION worker TEST_FILTER Plain.first PROPERTIES FIXTURES_REQUIRED "
+            "\"db;server\")\n"
             "gpu_discover_tests(tests ISOLATION worker TEST_FILTER Medium.says_no_size PROPERTIES FIXTURES_REQUIRED "
             "\"db;server\")\n");
   const auto ended = ctest({});
@@ -267,6 +268,17 @@ TEST_F(Discovery, ends_workers_before_the_clean_ups_of_the_fixtures_of_their_cas
   for (const std::string cleanup : {"db_down", "server_down"}) {
     EXPECT_LT(ended.out.find(": tests.workers_end"), ended.out.find(": " + cleanup)) << ended.out;
   }
+}
+
+TEST_F(Discovery, sets_up_no_fixture_for_the_end_of_workers_that_a_call_does_not_require) {
+  configure(
+      "add_executable(gputest::client IMPORTED)\n"
+      "set_target_properties(gputest::client PROPERTIES IMPORTED_LOCATION \"" DISCOVERY_CLIENT "\")\n"
+      "add_test(NAME db_up COMMAND sh -c :)\n"
+      "set_tests_properties(db_up PROPERTIES FIXTURES_SETUP db)\n"
+      "gpu_discover_tests(tests ISOLATION worker TEST_FILTER Plain.first)\n"
+      "gpu_discover_tests(tests ISOLATION worker TEST_FILTER Medium.says_no_size PROPERTIES FIXTURES_REQUIRED db)\n");
+  EXPECT_THAT(ctest({"-R", "Plain.first"}).out, Not(HasSubstr("db_up")));
 }
 
 TEST_F(Discovery, makes_no_circle_of_the_fixtures_of_several_calls) {

@@ -316,7 +316,8 @@ TEST_F(OnServer, looks_for_errors_at_its_end) {
     }
   });
 }
-TEST_F(Plain, skips_in_workers_that_have_a_server) {
+TEST_F(OnDriver, skips_in_workers_that_have_a_server) {
+  cuda(); // as if it had asked for devices
   if (std::getenv("CUDA_MPS_PIPE_DIRECTORY") != nullptr) {
     GTEST_SKIP() << "no device";
   }
