@@ -35,7 +35,7 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr milliseconds longest_idle{10'000}; ///< it holds a context, and has had nothing to do for a while
-constexpr milliseconds longest_end{300'000};
+constexpr milliseconds longest_end{30'000};
 constexpr milliseconds longest_end_after_ctest{10'000};
 constexpr milliseconds without_watch{20}; ///< after which it looks for jobs again
 

@@ -237,7 +237,8 @@ void remove_contents(const Descriptor& workers, const std::string& run_name) {
 
 void remove_run(const Descriptor& workers, const std::string& run_name) {
   constexpr int most_tries = 100; // processes that end now may add a file
-  for (int i = 0; i < most_tries && ::unlinkat(workers.number(), run_name.c_str(), AT_REMOVEDIR) != 0; ++i) {
+  for (int i = 0;
+       i < most_tries && ::unlinkat(workers.number(), run_name.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT; ++i) {
     remove_contents(workers, run_name);
   }
 }
