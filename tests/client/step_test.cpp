@@ -335,23 +335,22 @@ protected:
 
   /// Before a step: sometimes kills or stops its process.
   void act(WatchedProcesses& processes, const WatchedProcesses::Step& step, pid_t process, Role role) {
-    if (role != Role::client && role != Role::keeper && role != Role::worker && role != Role::helper) {
-      return;
-    }
-    if (one_in(400)) {
+    const bool may_be_hit =
+        role == Role::client || role == Role::keeper || role == Role::worker || role == Role::helper;
+    if (may_be_hit && one_in(400)) {
       if (role == Role::client) {
         killed_clients_.insert(variable_of(process, "GPUTEST_TEST"));
       }
       killed_workers_ += role == Role::worker ? 1U : 0U;
       ++kills_;
       ::kill(process, SIGKILL);
-    } else if (stopped_ == 0 && one_in(400)) {
+    } else if (may_be_hit && stopped_ == 0 && one_in(400)) {
       stopped_ = process;
       ++stops_;
       ::kill(process, SIGSTOP);
     }
     processes.execute(step);
-    if (stopped_ > 0 && (one_in(50) || !processes.has_next())) {
+    if (stopped_ > 0 && (one_in(50) || !processes.has_next())) { // all others may wait for it
       ::kill(std::exchange(stopped_, 0), SIGCONT);
     }
   }
