@@ -35,9 +35,10 @@
 #                    one CUDA context. Each case stays an entry with a result, an output, a time and a TIMEOUT of its
 #                    own. What the README says of workers tells which cases run in a process of their own all the
 #                    same. One more entry, <target>.workers_end, ends the workers after the cases, and fails if one of them
-#                    fails at its end. All calls for the target share it. It has the label gpu, the RESOURCE_LOCK of the calls'
-#                    PROPERTIES, and those FIXTURES_REQUIRED that are in all PROPERTIES of calls that say an order. Only with GRANULARITY case, without LAUNCHER on; it has no effect where CMake puts an
-#                    emulator or another launcher before the executable. Default: process.
+#                    fails at its end. All calls for the target share it. It has the label gpu; of the PROPERTIES of these
+#                    calls it has every RESOURCE_LOCK, and those FIXTURES_REQUIRED that all of the calls have. Only with
+#                    GRANULARITY case, without LAUNCHER on; it has no effect where CMake puts an emulator or another
+#                    launcher before the executable. Default: process.
 # MEMORY, GPUS, HEAP, KEEPS, REQUIRES, LARGE, TIMEOUT, WAIT_LIMIT, LABELS
 #                    As for gpu_add_test(), for each entry. MEMORY, GPUS, HEAP and KEEPS are for tests that do not say it
 #                    themselves; LARGE is for all tests that are large.

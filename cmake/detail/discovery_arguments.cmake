@@ -31,7 +31,7 @@ function(_gputest_discovery_arguments)
   set(keywords ${value_keywords} ${list_keywords} ${word_keywords} ${option_keywords})
   set(may_be_empty TEST_PREFIX TEST_SUFFIX TEST_FILTER XML_OUTPUT_DIR)
   set(also_properties LABELS TIMEOUT WORKING_DIRECTORY)
-  set(noted_properties WILL_FAIL PASS_REGULAR_EXPRESSION FIXTURES_REQUIRED FIXTURES_CLEANUP DEPENDS RESOURCE_LOCK)
+  set(noted_properties WILL_FAIL PASS_REGULAR_EXPRESSION FIXTURES_REQUIRED RESOURCE_LOCK)
 
   # The function that calls gpu_discover_tests() may have variables of these names, which count as not set.
   foreach(keyword IN LISTS keywords)

@@ -114,7 +114,7 @@ void note_wait(const RunFolder& run, milliseconds time) {
 /// Takes the one start at a time of this identity, and starts a keeper, unless somebody else does. Returns why there
 /// can be none; empty: no reason.
 std::string start_one(RunFolder& run, const TestCase& test) {
-  Descriptor lock{::openat(run.folder.number(), "start", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)};
+  auto lock = open_lock_file(run.folder, "start");
   const bool may_start = lock && ::flock(lock.number(), LOCK_EX | LOCK_NB) == 0;
   if (may_start) {
     write_file(run.folder, waited, "0");
@@ -300,8 +300,7 @@ int end_workers(const std::string& executable) {
     }
     any = true;
     write_file(folder, "end", "end");
-    wait_until_none_is_marked(
-        Descriptor{::openat(folder.number(), "processes", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)});
+    wait_until_none_is_marked(open_lock_file(folder, "processes"));
     const auto notes = contents_of(folder, "notes");
     static_cast<void>(::write(STDERR_FILENO, notes.data(), notes.size()) < 0);
     const auto text = contents_of(folder, "told") + contents_of(folder, "failures");

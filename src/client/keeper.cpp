@@ -65,7 +65,7 @@ public:
         idle_since = Clock::now();
         continue;
       }
-      if (!contents_of(run_.folder, "end").empty()) {
+      if (is_there(run_.folder, "end")) {
         end_worker();
         return;
       }

@@ -38,8 +38,6 @@ constexpr milliseconds between_looks{5};
 constexpr milliseconds between_looks_of_owner{1'000};
 constexpr const char* program = "nvidia-cuda-mps-control";
 
-bool is_there(const Descriptor& folder, const char* name) { return ::faccessat(folder.number(), name, F_OK, 0) == 0; }
-
 /// What the daemon inherits. It serves all workers of the run, so nothing of the case that happens to start it.
 bool is_passed_on(const char* assignment) {
   // With CUDA_VISIBLE_DEVICES it would give the devices other numbers, for all its clients.
@@ -106,8 +104,7 @@ bool start_owner(const RunFolder& run, const MpsDaemon& daemon) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1); // the server becomes its child when the daemon is killed
   const Marked owner{daemon.folder, "owner"};
   // Opened now: at the end of ctest another process removes the names.
-  const Descriptor clients{
-      ::openat(daemon.folder.number(), "clients", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)};
+  const auto clients = open_lock_file(daemon.folder, "clients");
   const pid_t self = ::getpid();
   const pid_t child = ::fork();
   if (child == 0) {
@@ -160,7 +157,7 @@ bool has_mps_daemon(const Descriptor& folder) {
 
 std::string start_mps_daemon(const RunFolder& run, const MpsDaemon& daemon) {
   const auto until = Clock::now() + longest_start;
-  const Descriptor lock{::openat(daemon.folder.number(), "start", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)};
+  const auto lock = open_lock_file(daemon.folder, "start");
   bool is_starter = false;
   while (!has_mps_daemon(daemon.folder)) {
     const bool has_owner = count_marked(daemon.folder, "owner") > 0;

@@ -20,10 +20,6 @@ constexpr const char* given_up = "without-mps";
 
 std::string name_of(int number) { return "mps-" + std::to_string(number); }
 
-bool is_there(const Descriptor& folder, const std::string& name) {
-  return ::faccessat(folder.number(), name.c_str(), F_OK, 0) == 0;
-}
-
 bool is_replaced(const Descriptor& run, int number) { return is_there(run, name_of(number) + "/replaced"); }
 
 /// Whether the run has had a server.

@@ -175,6 +175,14 @@ Descriptor open_own_folder(int above, const char* name) {
   return folder;
 }
 
+bool is_there(const Descriptor& folder, const std::string& name) {
+  return ::faccessat(folder.number(), name.c_str(), F_OK, 0) == 0;
+}
+
+Descriptor open_lock_file(const Descriptor& folder, const char* name) {
+  return Descriptor{::openat(folder.number(), name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)};
+}
+
 std::string contents_of(const Descriptor& folder, const std::string& name) {
   const Descriptor file{::openat(folder.number(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC)};
   return read_all(file.number());
@@ -243,10 +251,7 @@ void remove_run(const Descriptor& workers, const std::string& run_name) {
   }
 }
 
-Marked::Marked(const Descriptor& folder, const char* name)
-    : file_{::openat(folder.number(), name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)} {
-  set(true);
-}
+Marked::Marked(const Descriptor& folder, const char* name) : file_{open_lock_file(folder, name)} { set(true); }
 
 void Marked::set(bool marked) const {
   struct flock byte {};
@@ -266,7 +271,7 @@ void wait_until_none_is_marked(const Descriptor& file) {
 }
 
 std::size_t count_marked(const Descriptor& folder, const char* name) {
-  const Descriptor file{::openat(folder.number(), name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)};
+  const auto file = open_lock_file(folder, name);
   std::size_t count = 0;
   std::vector<std::pair<off_t, off_t>> unknown{{0, most_pids}}; // from the first byte to before the last
   while (!unknown.empty()) {

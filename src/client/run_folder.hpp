@@ -52,6 +52,12 @@ struct RunFolder {
 /// The address of a socket in a folder, by /proc: a path of the folder may be too long. No file's, if the name is.
 [[nodiscard]] sockaddr_un address_in(const Descriptor& folder, const std::string& name);
 
+/// Whether a folder has a file of that name.
+[[nodiscard]] bool is_there(const Descriptor& folder, const std::string& name);
+
+/// A file in a folder whose bytes are locked, made if it is missing. None if it cannot be used.
+[[nodiscard]] Descriptor open_lock_file(const Descriptor& folder, const char* name);
+
 /// All of a small file in a folder; empty if there is none.
 [[nodiscard]] std::string contents_of(const Descriptor& folder, const std::string& name);
 

@@ -50,6 +50,15 @@ protected:
     return found;
   }
 
+  /// One that is not the run's own. Returns when clients can connect to it.
+  [[nodiscard]] ChildProcess start_daemon_of_user() {
+    set("CUDA_MPS_PIPE_DIRECTORY", folder());
+    ChildProcess daemon{{FAKE_MPS "/nvidia-cuda-mps-control", "-f"}, environment()};
+    while (daemons().empty() || !std::filesystem::exists(path("control"))) {
+    }
+    return daemon;
+  }
+
   static bool is_running(pid_t pid) { return std::ifstream{"/proc/" + std::to_string(pid) + "/cmdline"}.peek() != EOF; }
 
   /// Whether a process is blocked on the lock of a file.
@@ -197,10 +206,7 @@ TEST_F(Mps, ends_its_control_daemon_after_the_workers) {
 }
 
 TEST_F(Mps, is_the_users_own_if_there_is_one) {
-  set("CUDA_MPS_PIPE_DIRECTORY", folder());
-  auto daemon = ChildProcess{{FAKE_MPS "/nvidia-cuda-mps-control", "-f"}, environment()};
-  while (daemons().empty() || !std::filesystem::exists(path("control"))) {
-  }
+  auto daemon = start_daemon_of_user();
   add("OnServer.passes");
   add("OnServer.is_aborted_in_workers");
   const auto results = run();
@@ -214,10 +220,7 @@ TEST_F(Mps, is_not_a_daemon_of_another_user) {
   if (::geteuid() != 0) {
     GTEST_SKIP() << "only root can be two users";
   }
-  set("CUDA_MPS_PIPE_DIRECTORY", folder());
-  auto daemon = ChildProcess{{FAKE_MPS "/nvidia-cuda-mps-control", "-f"}, environment()};
-  while (daemons().empty() || !std::filesystem::exists(path("control"))) {
-  }
+  auto daemon = start_daemon_of_user();
   constexpr uid_t other = 65534;
   ASSERT_EQ(::chown(path("control").c_str(), other, other), 0);
   add("OnServer.fails");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What metering costs: medians over processes with and without it, in turn.
+// What metering costs: medians over processes with and without it, in turn. The start of CUDA varies by more than a
+// meter costs, so the meter's own opening is a row of its own.
 //
 //   meter_benchmark [<processes of each kind>]
 #include "backend/cuda/cupti_meter.hpp"
@@ -35,11 +36,30 @@ void check(cudaError_t error) {
 
 /// Of one process.
 struct Figures {
-  double start = 0;       ///< until the first CUDA call has returned
-  double malloc_pair = 0; ///< cudaMalloc() and cudaFree()
-  double async_pair = 0;  ///< cudaMallocAsync() and cudaFreeAsync()
+  double opening = 0;     ///< of the meter
+  double start = 0;       ///< after it, until the first CUDA call has returned
+  double malloc_pair = 0; ///< cudaMalloc() and cudaFree(), the median
+  double async_pair = 0;  ///< cudaMallocAsync() and cudaFreeAsync(), the median
   double test = 0;        ///< a period of the meter's without an allocation
 };
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+/// The median of so many calls.
+template <class Function>
+double microseconds_of(int calls, Function function) {
+  std::vector<double> each;
+  each.reserve(calls);
+  for (int i = 0; i < calls; ++i) {
+    const auto begin = Clock::now();
+    function();
+    each.push_back(microseconds_since(begin));
+  }
+  return median(std::move(each));
+}
 
 Figures measure(bool metered) {
   constexpr int mallocs = 2000;
@@ -57,6 +77,8 @@ Figures measure(bool metered) {
     }
     meter->begin();
   }
+  figures.opening = microseconds_since(begin);
+  begin = Clock::now();
   check(cudaFree(nullptr));
   figures.start = microseconds_since(begin);
 
@@ -64,21 +86,17 @@ Figures measure(bool metered) {
   check(cudaStreamCreate(&stream));
   void* memory = nullptr;
   check(cudaMallocAsync(&memory, 1024, stream)); // the pool's first piece is not an allocation's cost
-  begin = Clock::now();
-  for (int i = 0; i < mallocs; ++i) {
+  figures.malloc_pair = microseconds_of(mallocs, [] {
     void* piece = nullptr;
     check(cudaMalloc(&piece, 1024));
     check(cudaFree(piece));
-  }
-  figures.malloc_pair = microseconds_since(begin) / mallocs;
-  begin = Clock::now();
-  for (int i = 0; i < asyncs; ++i) {
+  });
+  figures.async_pair = microseconds_of(asyncs, [stream] {
     void* piece = nullptr;
     check(cudaMallocAsync(&piece, 1024, stream));
     check(cudaFreeAsync(piece, stream));
-  }
+  });
   check(cudaStreamSynchronize(stream));
-  figures.async_pair = microseconds_since(begin) / asyncs;
   begin = Clock::now();
   for (int i = 0; i < periods && meter; ++i) {
     meter->begin();
@@ -110,15 +128,18 @@ Figures in_a_process(bool metered) {
   return figures;
 }
 
-double median(std::vector<Figures> runs, double Figures::*figure) {
-  std::sort(runs.begin(), runs.end(), [&](const Figures& a, const Figures& b) { return a.*figure < b.*figure; });
-  return runs[runs.size() / 2].*figure;
+double median(const std::vector<Figures>& runs, double Figures::*figure) {
+  std::vector<double> values;
+  for (const auto& run : runs) {
+    values.push_back(run.*figure);
+  }
+  return median(std::move(values));
 }
 
 } // namespace
 
 int main(int argc, char** argv) {
-  const int runs = argc > 1 ? std::atoi(argv[1]) : 7;
+  const int runs = argc > 1 ? std::atoi(argv[1]) : 15;
   if (runs < 1) {
     std::fprintf(stderr, "usage: meter_benchmark [<processes of each kind>]\n");
     return 2;
@@ -136,7 +157,8 @@ int main(int argc, char** argv) {
     const double metered = median(with, figure);
     std::printf("| %s | %.2f | %.2f | %.2f |\n", name, plain, metered, metered - plain);
   };
-  row("start of a process with its context", &Figures::start);
+  row("opening of the meter", &Figures::opening);
+  row("first CUDA call, with its context", &Figures::start);
   row("cudaMalloc and cudaFree", &Figures::malloc_pair);
   row("cudaMallocAsync and cudaFreeAsync", &Figures::async_pair);
   row("a test without allocations", &Figures::test);
