@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -14,6 +13,7 @@
 
 #include <fcntl.h>
 #include <sched.h>
+#include <sys/personality.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -29,14 +29,30 @@ bool belongs_to_case(std::string_view assignment) {
                      [&](const char* name) { return begins_with(assignment, name); });
 }
 
+/// A field of /proc/self/status; empty if there is none.
+std::string status_of_process(const char* name) {
+  static const std::string all = [] {
+    std::string text;
+    std::array<char, 4096> block{};
+    const int file = ::open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+    for (ssize_t count = 0; (count = ::read(file, block.data(), block.size())) > 0;) {
+      text.append(block.data(), static_cast<std::size_t>(count));
+    }
+    ::close(file);
+    return text;
+  }();
+  const auto line = all.find(std::string{"\n"} + name + ":\t");
+  if (line == std::string::npos) {
+    return {};
+  }
+  const auto value = line + std::strlen(name) + 3;
+  return all.substr(value, all.find('\n', value) - value);
+}
+
 /// Whether a debugger, or another tracer, holds this process.
 bool is_traced() {
-  std::array<char, 4096> text{};
-  const int file = ::open("/proc/self/status", O_RDONLY | O_CLOEXEC);
-  const auto count = ::read(file, text.data(), text.size() - 1);
-  ::close(file);
-  const char* const line = count > 0 ? std::strstr(text.data(), "\nTracerPid:\t") : nullptr;
-  return line != nullptr && line[12] != '0';
+  const auto tracer = status_of_process("TracerPid");
+  return !tracer.empty() && tracer != "0";
 }
 
 /// A reason that the environment gives, of this run or of the entry.
@@ -129,35 +145,20 @@ private:
 
 /// What a process inherits and cannot be changed for one case alone.
 void add_inherited(Hash& hash) {
-  hash.add_number(::getuid());
-  hash.add_number(::geteuid());
-  hash.add_number(::getgid());
-  hash.add_number(::getegid());
-  std::array<gid_t, 256> groups{};
-  const int count = ::getgroups(static_cast<int>(groups.size()), groups.data());
-  for (int i = 0; i < count; ++i) {
-    hash.add_number(groups.at(static_cast<std::size_t>(i)));
+  for (const char* const field :
+       {"Uid", "Gid", "Groups", "Umask", "SigBlk", "SigIgn", "CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb",
+        "NoNewPrivs", "Seccomp", "Seccomp_filters", "Cpus_allowed", "Mems_allowed"}) {
+    hash.add(status_of_process(field));
   }
-  const mode_t mask = ::umask(0);
-  ::umask(mask);
-  hash.add_number(mask);
   for (int resource = 0; resource < RLIM_NLIMITS; ++resource) {
     rlimit limit{};
     ::getrlimit(static_cast<__rlimit_resource>(resource), &limit);
     hash.add_number(limit.rlim_cur);
     hash.add_number(limit.rlim_max);
   }
-  cpu_set_t processors{};
-  ::sched_getaffinity(0, sizeof processors, &processors);
-  hash.add({reinterpret_cast<const char*>(&processors), sizeof processors}); // NOLINT
   hash.add_number(::getpriority(PRIO_PROCESS, 0));
-  sigset_t blocked{};
-  ::sigprocmask(SIG_BLOCK, nullptr, &blocked);
-  for (int signal = 1; signal < NSIG; ++signal) {
-    struct sigaction action {};
-    ::sigaction(signal, nullptr, &action);
-    hash.add_number((::sigismember(&blocked, signal) == 1 ? 1 : 0) + (action.sa_handler == SIG_IGN ? 2 : 0));
-  }
+  hash.add_number(::sched_getscheduler(0));
+  hash.add_number(::personality(0xFFFFFFFF)); // asks
   for (const char* const space : {"mnt", "net", "ipc", "uts", "cgroup"}) {
     struct stat file {};
     ::stat((std::string{"/proc/self/ns/"} + space).c_str(), &file);

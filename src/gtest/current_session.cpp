@@ -138,9 +138,12 @@ bool fits(const Request& test, const Request& suite) {
 } // namespace
 
 bool is_death_test_child() {
-  std::ifstream file{"/proc/self/cmdline"};
-  const std::string arguments{std::istreambuf_iterator<char>{file}, {}};
-  return arguments.find("gtest_internal_run_death_test=") != std::string::npos;
+  static const bool is_child = [] {
+    std::ifstream file{"/proc/self/cmdline"};
+    const std::string arguments{std::istreambuf_iterator<char>{file}, {}};
+    return arguments.find("gtest_internal_run_death_test=") != std::string::npos;
+  }();
+  return is_child;
 }
 
 void record(::testing::TestPartResult::Type type, const ::testing::TestInfo& test, const std::string& reason) noexcept {

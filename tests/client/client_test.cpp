@@ -17,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -109,6 +110,33 @@ TEST_F(Client, shares_a_worker_only_among_cases_that_inherit_the_same) {
   }
   EXPECT_EQ(processes.size(), 4U);
   EXPECT_EQ(results.at("one").processes, results.at("two").processes);
+}
+
+TEST_F(Client, shares_a_worker_only_among_cases_whose_processes_have_the_same_rights_and_signals) {
+  std::map<std::string, std::vector<std::string>> starters{
+      {"plain", {"env"}},
+      {"nice", {"nice", "-n", "1"}},
+      {"limited", {"prlimit", "--nofile=500"}},
+      {"of_another_personality", {"setarch", "--uname-2.6"}},
+      {"masked", {"sh", "-c", R"(umask 077 && exec \"$0\" \"$@\")"}},
+      {"ignoring", {"sh", "-c", R"(trap '' USR1 && exec \"$0\" \"$@\")"}},
+  };
+  if (::prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 0) {
+    starters["with_no_more_rights"] = {"setpriv", "--no-new-privs"};
+  }
+  for (auto [name, command] : starters) {
+    command.insert(command.end(), {CLIENT, CASES, "--gtest_filter=Plain.a", "--gtest_also_run_disabled_tests"});
+    add_command(name, command, "ENVIRONMENT \"GPUTEST_ENTRY=ctest;GPUTEST_TEST=" + name + "\"");
+  }
+  add("Plain.b", "another_plain");
+  const auto results = run();
+  std::set<std::string> processes;
+  for (const auto& [name, result] : results) {
+    EXPECT_EQ(result.word, "Passed") << name << result.output;
+    processes.insert(result.processes.begin(), result.processes.end());
+  }
+  EXPECT_EQ(processes.size(), starters.size());
+  EXPECT_EQ(results.at("another_plain").processes, results.at("plain").processes);
 }
 
 TEST_F(Client, shares_a_worker_among_cases_of_one_resource_however_much_of_it_they_have) {
