@@ -193,6 +193,13 @@ TEST_F(ClassifyCommand, never_lowers_by_a_figure_that_is_not_exact) {
       "GPUTEST_NEEDS(Sort, keys, 8_GiB);\nGPUTEST_NEEDS(Sort, pairs, 2304_MiB);\nGPUTEST_NEEDS(Sort, both, 8_GiB);\n");
 }
 
+TEST_F(ClassifyCommand, does_not_know_what_a_test_uses_of_which_one_run_was_sampled) {
+  ran("a", "Sort.keys", 8 * gib, gib, "sampled");
+  ran("a", "Sort.keys", 8 * gib, gib);
+  const auto json = nlohmann::json::parse(classify({"--json"}).out);
+  EXPECT_EQ(json.at("tests").at(0).at("verdict"), "unknown");
+}
+
 TEST_F(ClassifyCommand, never_lowers_by_a_run_in_which_the_test_failed) {
   ran("sort", "Sort.keys", 8 * gib, 0, "exact", "failed");
   ran("sort", "Sort.pairs", 8 * gib, gib, "exact", "passed");

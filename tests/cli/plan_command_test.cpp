@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "cli/plan_report.hpp"
 #include "tool.hpp"
 
 #include <gtest/gtest.h>
@@ -85,6 +86,21 @@ TEST_F(PlanCommand, names_what_would_not_run_and_what_bounds_the_rest) {
             std::string::npos)
       << ended.out;
   EXPECT_NE(ended.out.find("GPU memory: bytes times seconds"), std::string::npos) << ended.out;
+}
+
+TEST(PlanReport, names_twenty_of_the_tests_that_would_not_run) {
+  const auto text_of = [](std::size_t tests) {
+    PlanReport report;
+    report.suite.tests.resize(tests);
+    report.plan.runs.resize(tests);
+    for (auto& run : report.plan.runs) {
+      run.why_not = "disabled";
+    }
+    return to_text(report);
+  };
+  EXPECT_NE(text_of(20).find("\n20 tests would not run (disabled):\n"), std::string::npos) << text_of(20);
+  EXPECT_EQ(text_of(20).find("more"), std::string::npos) << text_of(20);
+  EXPECT_NE(text_of(22).find("  and 2 more (--json lists all)\n"), std::string::npos) << text_of(22);
 }
 
 TEST_F(PlanCommand, leaves_the_log_of_the_last_run_as_it_is) {

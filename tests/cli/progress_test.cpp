@@ -6,6 +6,7 @@
 
 #include <gmock/gmock.h>
 
+#include <csignal>
 #include <string>
 #include <vector>
 
@@ -58,6 +59,43 @@ TEST_F(Progress, of_the_status_is_a_screen_of_its_own_that_ends_with_a_signal) {
   const auto ended = watching.finish();
   EXPECT_EQ(ended.exit_code, 0);
   EXPECT_THAT(ended.out, HasSubstr("\x1b[?25h\x1b[?1049l"));
+}
+
+TEST_F(Progress, of_the_status_leaves_the_last_column_and_what_is_below_the_last_line_alone) {
+  auto holder = tool_.start_holder({"--memory", "10GiB", "--name", "solver"});
+  auto watching = tool_.start_program(
+      {"/usr/bin/script", "-qec", "stty rows 2 cols 20; exec " + Tool::path() + " status --watch", "/dev/null"});
+  watching.wait_for_out("\x1b[J");
+  watching.say("\x03");
+  const auto out = watching.finish().out;
+  const auto begin = out.find("\x1b[H") + 3;
+  const auto screen = out.substr(begin, out.find("\x1b[J") - begin);
+  EXPECT_EQ(screen.find("\x1b[K"), 19U) << screen;
+  EXPECT_EQ(tests::count(screen, "\x1b[K"), 2U) << screen;
+}
+
+TEST_F(Progress, of_the_status_is_as_wide_as_an_old_terminal_where_the_terminal_does_not_say) {
+  auto holder = tool_.start_holder({"--memory", "10GiB", "--name", std::string(100, 'n')});
+  auto watching = tool_.start_program(
+      {"/usr/bin/script", "-qec", "stty rows 24 cols 0; exec " + Tool::path() + " status --watch", "/dev/null"});
+  watching.wait_for_out("\x1b[J");
+  watching.say("\x03");
+  const auto out = watching.finish().out;
+  const auto begin = out.find("\x1b[H") + 3;
+  EXPECT_EQ(out.find("\x1b[K", begin) - begin, 79U) << out;
+}
+
+TEST_F(Progress, of_a_command_passes_no_signal_on_that_its_terminal_sends_to_both) {
+  tool_.set("GPUTEST_ENTRY", "ctest");
+  auto launcher = start_on_terminal(
+      R"(run -- /bin/sh -c 'n=0; trap "n=\$((n+1)); echo once" INT; trap "kill \$!; exit \$n" USR1; sleep 60 & )"
+      R"(echo "launcher $PPID"; while :; do wait; done')");
+  launcher.wait_for_out("launcher ");
+  const auto pid = std::stoi(launcher.read_line());
+  launcher.say("\x03");
+  launcher.wait_for_out("once");
+  ::kill(pid, SIGUSR1); // the launcher passes it on, after what the terminal has sent
+  EXPECT_EQ(launcher.finish().exit_code, 1) << "the signals that the command has had";
 }
 
 TEST_F(Progress, of_the_status_needs_a_terminal) {

@@ -48,6 +48,41 @@ TEST_F(Client, runs_cases_one_after_another_in_one_process) {
   EXPECT_THAT(results.at("Plain.c").output, HasSubstr("@suite 5")); // each case sets its suite up
 }
 
+TEST_F(Client, runs_a_case_with_a_gpu_after_one_without_in_one_process) {
+  add("Host.a");
+  add("Plain.medium");
+  const auto results = run();
+  EXPECT_EQ(results.at("Plain.medium").word, "Passed") << results.at("Plain.medium").output;
+  EXPECT_EQ(results.at("Plain.medium").processes, results.at("Host.a").processes);
+}
+
+TEST_F(Client, leaves_a_case_the_signals_that_ctest_gives_it) {
+  ::signal(SIGPIPE, SIG_DFL);
+  add("Plain.has_the_usual_signals");
+  EXPECT_EQ(run().at("Plain.has_the_usual_signals").word, "Passed");
+}
+
+TEST_F(Client, removes_what_a_run_has_left_that_this_machine_has_not_outlived_and_nothing_of_another_container) {
+  struct stat space {};
+  ASSERT_EQ(::stat("/proc/self/ns/pid", &space), 0);
+  const auto ended = ChildProcess{{"/bin/true"}, environment()}; // killed, if it has not ended, before its name is used
+  const auto run_of = [&](std::uint64_t pids) {
+    return workers_folder() + "/" + std::to_string(ended.pid()) + "-1-" + std::to_string(pids);
+  };
+  const auto left = run_of(space.st_ino);
+  const auto of_another_container = run_of(space.st_ino + 1);
+  add("Plain.a");
+  ASSERT_EQ(run().at("Plain.a").word, "Passed"); // makes the folders above, for nobody else
+  for (const auto& folder : {left, of_another_container}) {
+    fs::create_directories(folder + "/identity");
+    std::ofstream{folder + "/identity/job-1"} << "left";
+  }
+  EXPECT_EQ(run().at("Plain.a").word, "Passed");
+  EXPECT_FALSE(fs::exists(left));
+  EXPECT_TRUE(fs::exists(of_another_container));
+  fs::remove_all(of_another_container);
+}
+
 TEST_F(Client, runs_cases_at_the_same_time_in_as_many_workers) {
   ASSERT_EQ(::mkfifo(path("meeting").c_str(), 0600), 0);
   set("MEET_AT", path("meeting"));

@@ -157,6 +157,14 @@ TEST_F(Mps, ends_workers_whose_server_was_replaced) {
   EXPECT_EQ(last(server_in(results.at("then").output)), "mps-1");
 }
 
+TEST_F(Mps, ends_a_control_daemon_that_was_replaced_when_nobody_uses_it) {
+  add("OnServer.faults");
+  add_command("waits", {"/bin/sh", path("waits")}, "TIMEOUT 30");
+  folder_write("waits", "read daemon owner < '" + path("daemons") +
+                            "'; while grep -q . /proc/$daemon/cmdline 2>/dev/null; do :; done");
+  EXPECT_EQ(run().at("waits").word, "Passed");
+}
+
 TEST_F(Mps, replaces_a_server_through_which_cases_fail_that_pass_alone) {
   add("OnServer.fails_in_workers");
   add("OnServer.passes");

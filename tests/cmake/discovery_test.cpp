@@ -643,6 +643,9 @@ TEST_F(Discovery, gives_entries_names_of_their_own_if_other_calls_have_the_same)
     EXPECT_EQ(all.at("Plain.first").properties.count("WILL_FAIL"), 0U);
     EXPECT_EQ(all.at("others.Plain.first").properties.at("WILL_FAIL"), true);
     EXPECT_EQ(all.at("others.Small.test").properties.at("WILL_FAIL"), true) << "all names of the call are changed";
+    EXPECT_EQ(all.at("Plain.first").properties.count("FAIL_REGULAR_EXPRESSION"), 1U);
+    EXPECT_EQ(all.at("others.Plain.first").properties.count("FAIL_REGULAR_EXPRESSION"), 0U)
+        << "which WILL_FAIL would invert as well";
     EXPECT_EQ(all.count("tests-2.Odd/Values.test/]]"), 1U);
     EXPECT_EQ(starts(), 5U) << "once for the first call, and twice for each other";
   }

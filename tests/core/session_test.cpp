@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The public interface of the core, as a program without a test framework uses it. Each test is a process of its own.
 
+#include "core/idle_session.hpp"
 #include "core_test.hpp"
 #include "support/in_child.hpp"
 #include "support/message_of.hpp"
@@ -9,9 +10,11 @@
 #include <gputest/memory_resource.hpp>
 #include <gputest/session.hpp>
 #include <gputest/simulated_buffer.hpp>
+#include <gputest/test_run.hpp>
 
 #include <gmock/gmock.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <thread>
 #include <utility>
@@ -93,11 +96,50 @@ TEST_F(CoreSession, that_has_announced_only_what_no_device_can_hold_enters_for_w
   EXPECT_STRNE(std::getenv("GPUTEST_LEASE_OF"), nullptr);
 }
 
+TEST_F(CoreSession, enters_for_leases_that_it_cannot_announce) {
+  session_.emplace(settings_, entry_);
+  Plan plan;
+  plan.requests = {100_GiB};
+  plan.open_ended = true;
+  EXPECT_EQ(session_->enter(plan).kind, Kind::granted);
+  EXPECT_EQ(own().stage, Stage::inside);
+}
+
+TEST_F(CoreSession, that_has_no_place_in_the_ledger_yet_is_not_idle_there_and_is_with_its_first_lease) {
+  auto& session = enter({100_GiB});
+  EXPECT_NO_THROW(detail::set_session_idle());
+  EXPECT_TRUE(status(settings_).empty());
+  EXPECT_TRUE(session.lease(1_GiB, "Sort.Keys"));
+  detail::set_session_idle();
+  EXPECT_EQ(own().stage, Stage::idle);
+}
+
 TEST_F(CoreSession, fails_what_it_must_not_skip) {
   settings_.forbid_skip = ForbidSkip::all;
   const auto lease = enter().lease(100_GiB, "Sort.Keys");
   EXPECT_FALSE(lease);
   EXPECT_TRUE(lease.must_fail());
+}
+
+TEST_F(CoreSession, whose_refusal_is_not_the_failure_that_an_entry_expects) {
+  setenv("GPUTEST_ENTRY", "will_fail", 1);
+  settings_.forbid_skip = ForbidSkip::all;
+  const auto end_of = [&](auto ask) {
+    return tests::in_child([&] {
+      Session session{settings_, entry_};
+      ask(session);
+      return report_end(1);
+    });
+  };
+  const auto fail = [](Session& session) { EXPECT_EQ(session.enter({}).kind, Kind::granted); };
+  EXPECT_EQ(end_of(fail), 1) << "the program's own";
+  const auto ask_for_too_much = [&](Session& session) {
+    fail(session);
+    static_cast<void>(session.lease(100_GiB, "Sort.Keys"));
+  };
+  EXPECT_EQ(end_of(ask_for_too_much), -SIGKILL);
+  settings_.devices = "none";
+  EXPECT_EQ(end_of([](Session& session) { static_cast<void>(session.enter({})); }), -SIGKILL);
 }
 
 TEST_F(CoreSession, is_skipped_where_there_are_no_devices) {

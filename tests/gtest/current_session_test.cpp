@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "support/suite_test.hpp"
 
+#include <gputest/bytes.hpp>
+
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -8,6 +10,7 @@
 namespace gputest::tests {
 namespace {
 
+using namespace literals;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -25,6 +28,14 @@ protected:
     EXPECT_THAT(ended.out, Not(HasSubstr("@body")));
   }
 };
+
+TEST_F(CurrentSession, that_runs_one_case_after_another_announces_the_most_that_any_case_may_ask_for) {
+  set("GPUTEST_CASES", "Medium.with_a_class");
+  auto worker = start("annotated");
+  worker.wait_for_out("@body");
+  EXPECT_EQ(Bytes{claim_of(worker).largest_bytes}, 3_GiB) << "100 GiB never fit";
+  EXPECT_EQ(worker.finish().exit_code, 0);
+}
 
 struct UnusableSetting {
   std::string name;

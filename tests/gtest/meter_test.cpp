@@ -117,6 +117,12 @@ TEST_F(MeterSuite, allows_what_a_test_or_its_entry_says_that_it_keeps) {
   EXPECT_EQ(reports("Leak.some").at("Leak.some").failures, "");
 }
 
+TEST_F(MeterSuite, allows_a_lease_in_the_middle_of_a_test_to_leave_what_the_test_says) {
+  const auto report = reports("Scoped.leaves_what_it_may_keep").at("Scoped.leaves_what_it_may_keep");
+  EXPECT_EQ(report.failures, "");
+  EXPECT_EQ(report.left, std::to_string((32_MiB).count()));
+}
+
 TEST_F(MeterSuite, allows_in_sum_what_may_be_kept) {
   EXPECT_EQ(run("meter", {"--gtest_filter=Leak.allowed:Leak.replaced"}).exit_code, 0) << "each may keep so much";
   EXPECT_EQ(run("meter", {"--gtest_filter=Leak.replaced", "--gtest_repeat=3"}).exit_code, 0);
@@ -192,6 +198,11 @@ TEST_F(MeterSuite, measures_each_lease_of_a_scoped_test) {
   const auto report = reports("Scoped.twice").at("Scoped.twice");
   EXPECT_EQ(report.peak, std::to_string((400_MiB).count()));
   EXPECT_THAT(report.failures, HasSubstr("Scoped.twice ends with 100 MiB of device 0 still allocated"));
+}
+
+TEST_F(MeterSuite, adds_up_what_a_test_has_left_of_each_of_its_leases) {
+  EXPECT_EQ(reports("Scoped.leaves_some_of_each_lease").at("Scoped.leaves_some_of_each_lease").left,
+            std::to_string((32_MiB).count()));
 }
 
 TEST_F(MeterSuite, does_not_take_what_a_test_keeps_for_what_the_code_of_its_suite_took) {

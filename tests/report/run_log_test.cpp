@@ -50,6 +50,11 @@ TEST(RunLogs, are_read_as_processes_and_leases) {
   EXPECT_EQ(log.leases[0].uses.at(0).peak_bytes, 200U);
 }
 
+TEST(RunLogs, say_of_a_command_that_a_signal_has_ended_what_a_shell_says) {
+  const auto log = parse_run_log(run + enter + line("105.0", 7, R"("event":"end","signal":9)"));
+  EXPECT_EQ(log.processes.at(0).exit, 137);
+}
+
 TEST(RunLogs, know_the_program_of_a_lease_and_what_it_could_have) {
   const auto entered =
       line("101.0", 7,

@@ -294,6 +294,22 @@ TEST_F(AfterATest, with_managed_memory_left_nothing_is_learnt) {
   EXPECT_EQ(learnt(), 0_B);
 }
 
+TEST_F(AfterATest, of_a_whole_device_no_growth_is_more_than_its_lease) {
+  setenv("GPUTEST_RUN_MODE", "serial", 1);
+  enter();
+  unsetenv("GPUTEST_RUN_MODE");
+  const auto said_of = [&](MemoryClass memory_class, Bytes has_now) {
+    EXPECT_EQ(session_->acquire(Request{memory_class}, "Sort.Keys").kind, Outcome::Kind::granted);
+    use(has_now);
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(session_->release(), "");
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_THAT(said_of(MemoryClass::large, 2_GiB), testing::Not(testing::HasSubstr("took at least")));
+  EXPECT_THAT(said_of(MemoryClass::small, 4_GiB),
+              testing::HasSubstr("Sort.Keys took at least 2 GiB, and its lease is 256 MiB"));
+}
+
 TEST_F(AfterATest, a_request_for_all_that_is_left_beside_the_context_is_not_refused) {
   enter();
   Request request;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "backend/simulated/simulated_process.hpp"
 
+#include "support/in_child.hpp"
 #include "support/private_folder.hpp"
 
 #include <gputest/error.hpp>
@@ -8,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <map>
@@ -54,6 +56,13 @@ TEST_F(SimulatedSourceTest, counts_together_with_buffers) {
   }
   free(MemoryKind::pool, pointer, 1_GiB);
   EXPECT_EQ(source_->free_bytes(0), 4_GiB);
+}
+
+TEST_F(SimulatedSourceTest, has_free_what_other_processes_leave) {
+  const pid_t other = tests::start_keeper([] { return SimulatedBuffer{1_GiB}; });
+  EXPECT_EQ(source_->free_bytes(0), 3_GiB);
+  EXPECT_EQ(::kill(other, SIGKILL), 0);
+  EXPECT_EQ(tests::end_of(other), -SIGKILL);
 }
 
 TEST_F(SimulatedSourceTest, gives_addresses_that_are_nobody_elses) {

@@ -61,6 +61,13 @@ TEST_F(Plain, c) {}
 TEST_F(Plain, d) {}
 TEST_F(Plain, skips) { GTEST_SKIP(); }
 TEST_F(Plain, fails) { FAIL(); }
+TEST_F(Plain, has_the_usual_signals) {
+  for (const int signal : {SIGPIPE, SIGCHLD}) {
+    struct sigaction action {};
+    ::sigaction(signal, nullptr, &action);
+    EXPECT_TRUE(action.sa_handler == SIG_DFL) << signal;
+  }
+}
 TEST_F(Plain, shows_what_it_has) {
   std::string input;
   std::getline(std::cin, input);

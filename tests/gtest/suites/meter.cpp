@@ -114,6 +114,11 @@ TEST_F(Scoped, keeps_within_its_lease) {
   GPUTEST_LEASE(gpu, 128_MiB);
   const SimulatedBuffer a{128_MiB};
 }
+TEST_F(Scoped, leaves_what_it_may_keep) {
+  GPUTEST_LEASE(gpu, 128_MiB);
+  kept().emplace_back(32_MiB);
+}
+GPUTEST_NEEDS(Scoped, leaves_what_it_may_keep, keeps(32_MiB));
 TEST_F(Scoped, takes_next_to_nothing) { const SimulatedBuffer a{2_MiB}; }
 
 class ScopedSuite : public gputest::ScopedTest {
@@ -133,6 +138,13 @@ TEST_F(Scoped, twice) {
   }
   GPUTEST_LEASE(gpu, 128_MiB);
   kept().emplace_back(100_MiB);
+}
+
+TEST_F(Scoped, leaves_some_of_each_lease) {
+  for (int i = 0; i < 2; ++i) {
+    GPUTEST_LEASE(gpu, 128_MiB);
+    kept().emplace_back(16_MiB);
+  }
 }
 
 /// A suite with one lease for all.
