@@ -9,6 +9,7 @@
 #include <csignal>
 #include <functional>
 
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -106,6 +107,27 @@ TEST(TreeUsage, does_not_count_a_killed_process_beside_the_next) {
   OtherProcess next{usage.path(), [](TreeMember& member) { member.allocated(uuid, 8); }};
   EXPECT_EQ(peak_of(usage), Bytes{10});
   next.end();
+}
+
+TEST(TreeUsage, has_room_for_so_many_processes_and_says_when_there_are_more) {
+  TreeUsage usage;
+  for (int i = 0; i < 1024; ++i) {
+    EXPECT_TRUE(TreeMember::join(usage.path())); // leaves again
+  }
+  EXPECT_EQ(usage.why_not_exact(), "");
+  EXPECT_FALSE(TreeMember::join(usage.path()));
+  EXPECT_EQ(usage.why_not_exact(), "the command has more than 1024 processes");
+}
+
+TEST(TreeUsage, skips_what_a_process_was_naming_when_it_was_killed) {
+  TreeUsage usage;
+  const std::uint32_t being_named = 1;
+  const int pages = open(usage.path().c_str(), O_RDWR | O_CLOEXEC);
+  EXPECT_EQ(pwrite(pages, &being_named, sizeof being_named, 0), static_cast<ssize_t>(sizeof being_named));
+  close(pages);
+  const auto member = TreeMember::join(usage.path());
+  member->allocated(uuid, 10);
+  EXPECT_EQ(peak_of(usage), Bytes{10});
 }
 
 TEST(TreeUsage, forgets_a_killed_process_when_it_is_told_to) {

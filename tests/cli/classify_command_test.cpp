@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/exit_codes.hpp"
 #include "platform/file_stamp.hpp"
+#include "platform/host_name.hpp"
 #include "tool.hpp"
 
 #include <gmock/gmock.h>
@@ -520,6 +521,26 @@ TEST_F(ClassifyCommand, checks_no_run_of_a_program_that_has_changed_since) {
   EXPECT_EQ(changed.exit_code, to_int(ExitCode::internal_error));
   EXPECT_THAT(changed.err, HasSubstr("left out: runs of " + program + ", which has changed since"));
   EXPECT_THAT(changed.err, HasSubstr("so nothing can be checked. Run ctest first"));
+}
+
+TEST_F(ClassifyCommand, checks_no_run_here_of_a_program_that_is_gone) {
+  const auto log = tool_.folder().path() + "/one.jsonl";
+  const auto check = [&](const std::string& host) {
+    std::ofstream{log} << R"({"t":400.0,"pid":1,"entry":"a","event":"run","version":1,"host":")" + host + "\"}\n" +
+                              earlier("Sort.keys", gib, 3 * gib, R"(,"program":"/no/such/program")")
+                                  .substr(earlier("", 0, 0).find('\n') + 1);
+    return tool_.run({"classify", "--log", log, "--check"}).exit_code;
+  };
+  EXPECT_EQ(check(platform::host_name()), to_int(ExitCode::internal_error));
+  EXPECT_EQ(check("another-machine"), to_int(ExitCode::check_failed));
+}
+
+TEST_F(ClassifyCommand, takes_no_other_size_of_an_entry_for_its_memory) {
+  About about{"entry"};
+  ran("join", "", 8 * gib, gib, about);
+  write("CMakeLists.txt", "gpu_add_test(NAME join COMMAND a HEAP 1GiB MEMORY 8GiB)\n");
+  EXPECT_EQ(classify({"--apply"}).exit_code, 0);
+  EXPECT_EQ(read("CMakeLists.txt"), "gpu_add_test(NAME join COMMAND a HEAP 1GiB MEMORY 1088MiB)\n");
 }
 
 TEST_F(ClassifyCommand, changes_nothing_that_no_compiler_and_no_cmake_sees) {

@@ -72,6 +72,12 @@ TEST_F(CommandUsage, is_sampled_where_a_setting_says_so) {
   EXPECT_NE(ended.err.find("script took at least "), std::string::npos) << ended.err;
 }
 
+TEST_F(CommandUsage, that_is_sampled_has_room_for_what_each_further_context_grows_by) {
+  tool_.set("GPUTEST_METER", "sampled");
+  const auto ended = tool_.run({"run", "--memory", "1GiB", "--", takes, "900", takes, "900", "sleep", "1"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+}
+
 TEST_F(CommandUsage, only_prints_it_where_a_setting_says_so) {
   tool_.set("GPUTEST_OVERUSE", "warn");
   const auto ended = run({takes, "300"});

@@ -111,6 +111,23 @@ TEST_F(Client, gives_each_case_its_own_entry_streams_and_report) {
   }
 }
 
+TEST_F(Client, gives_a_case_no_setting_of_the_one_before) {
+  add("Plain.shows_its_memory", "first", {}, "GPUTEST_MEMORY=1GiB");
+  add("Plain.shows_its_memory", "second");
+  const auto results = run();
+  EXPECT_EQ(results.at("second").processes, results.at("first").processes);
+  EXPECT_THAT(results.at("first").output, HasSubstr("@memory 1GiB\n"));
+  EXPECT_THAT(results.at("second").output, HasSubstr("@memory none\n"));
+}
+
+TEST_F(Client, uses_no_folder_of_its_run_that_others_may_look_into) {
+  add("Plain.a");
+  add_command("opens", {"/bin/sh", "-c", "chmod 0750 '" + workers_folder() + "'/$PPID-*"}, "DEPENDS Plain.a");
+  add("Plain.b", "", {}, "", "DEPENDS opens");
+  const auto output = run().at("Plain.b").output;
+  EXPECT_THAT(output, HasSubstr("cannot be used: it has to be this user's own, and closed to others (0700)"));
+}
+
 TEST_F(Client, writes_the_log_of_its_ctest_with_the_entry_of_each_case) {
   set("GPUTEST_LOG", path("log"));
   add("Plain.a", "first");

@@ -40,6 +40,10 @@ TEST_F(SuiteLeases, are_held_from_before_SetUpTestSuite_until_after_TearDownTest
   EXPECT_THAT(ended.err, HasSubstr("gputest: admitted suite_leases: Shared: 3 GiB on SIM-1x4096MiB-0"));
 }
 
+TEST_F(SuiteLeases, of_as_much_as_a_small_test_may_take_are_enough_for_one) {
+  EXPECT_EQ(reports_of("suite_leases", "AsSmall.*").at("AsSmall.asks_for_small").failures, "");
+}
+
 TEST_F(SuiteLeases, are_taken_again_in_every_repeat_shuffled_or_not) {
   auto suite = start("suite_leases", {"--gtest_filter=Shared.first:Shared.second", "--gtest_repeat=2",
                                       "--gtest_shuffle", "--gtest_random_seed=7"});

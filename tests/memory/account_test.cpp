@@ -52,6 +52,13 @@ TEST_F(AccountTest, refuses_everything_outside_of_a_lease_where_gputest_runs_the
   EXPECT_NE(refusal(1_MiB), "done");
 }
 
+TEST_F(AccountTest, holds_nothing_against_a_lease_that_was_there_before_it) {
+  allocate(1_GiB);
+  account_.open({"Sort.Keys", {1_GiB}});
+  EXPECT_EQ(refusal(1_GiB), "done");
+  EXPECT_NE(refusal(1_B), "done");
+}
+
 TEST_F(AccountTest, allows_the_lease_to_its_last_byte_and_not_one_more) {
   account_.open({"Sort.Keys", {1_GiB}});
   EXPECT_EQ(refusal(1_GiB), "done");
@@ -115,6 +122,14 @@ TEST_F(AccountTest, does_not_hold_what_one_test_leaves_against_the_next) {
   const auto closing = account_.close();
   EXPECT_EQ(closing->left.at(0).bytes, 1_GiB);
   EXPECT_EQ(closing->managed, 0_B);
+}
+
+TEST_F(AccountTest, counts_managed_memory_of_the_device_with_most_of_it) {
+  account_.open({"Sort.Keys", {4_GiB, 4_GiB, 4_GiB}});
+  allocate(1_GiB, 0, MemoryKind::managed);
+  allocate(3_GiB, 1, MemoryKind::managed);
+  allocate(2_GiB, 2, MemoryKind::managed);
+  EXPECT_EQ(account_.close()->managed, 3_GiB);
 }
 
 TEST_F(AccountTest, still_counts_managed_memory_that_an_earlier_test_left) {

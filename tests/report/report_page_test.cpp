@@ -72,6 +72,29 @@ TEST(RunSummaries, add_up) {
   EXPECT_DOUBLE_EQ(sums.used, 0.2);
 }
 
+TEST(RunSummaries, are_shares_of_all_devices) {
+  auto run = run_of_two();
+  run.devices.push_back(run.devices.front());
+  run.devices.back().uuid = "GPU-2";
+  EXPECT_DOUBLE_EQ(summarise(run).leased, 0.2);
+  EXPECT_DOUBLE_EQ(summarise(run).used, 0.1);
+}
+
+TEST(WaitCauses, share_a_wait) {
+  RunLog run;
+  LoggedWait wait;
+  wait.waited = 6;
+  wait.blockers = {"a", "b"};
+  wait.external = true;
+  run.waits = {wait};
+  const auto causes = causes_of_waits(run);
+  ASSERT_EQ(causes.size(), 3U);
+  for (const auto& cause : causes) {
+    EXPECT_DOUBLE_EQ(cause.seconds, 2) << cause.name;
+    EXPECT_EQ(cause.waits, 1U);
+  }
+}
+
 TEST(RunSummaries, count_an_entry_without_cases_by_its_exit_code_and_one_without_an_end_as_unknown) {
   auto run = run_of_two();
   run.processes[1].exit = 77;

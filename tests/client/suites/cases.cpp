@@ -68,6 +68,10 @@ TEST_F(Plain, has_the_usual_signals) {
     EXPECT_TRUE(action.sa_handler == SIG_DFL) << signal;
   }
 }
+TEST_F(Plain, shows_its_memory) {
+  const char* const memory = std::getenv("GPUTEST_MEMORY");
+  std::printf("@memory %s\n", memory == nullptr ? "none" : memory);
+}
 TEST_F(Plain, shows_what_it_has) {
   std::string input;
   std::getline(std::cin, input);

@@ -48,6 +48,11 @@ GPUTEST_NEEDS(Shared, needs_a_slice, mig);
 TEST_F(Shared, needs_a_slice) { std::cout << "@never" << std::endl; }
 TEST_F(Shared, leases_on_top) { EXPECT_THROW(static_cast<void>(gputest::lease(1_GiB)), gputest::NestedLease); }
 
+class AsSmall : public testing::Test {};
+GPUTEST_SUITE_NEEDS(AsSmall, 256_MiB, suite_lease);
+GPUTEST_NEEDS(AsSmall, asks_for_small, gputest::MemoryClass::small);
+TEST_F(AsSmall, asks_for_small) {}
+
 class Dying : public testing::Test {
 protected:
   static void SetUpTestSuite() { data_ = std::make_unique<gputest::SimulatedBuffer>(1_GiB); }
