@@ -11,6 +11,7 @@
 #include "report/ctest_suite.hpp"
 #include "report/test_log.hpp"
 #include "report/text_file.hpp"
+#include "session/progress.hpp"
 
 #include <gputest/error.hpp>
 
@@ -20,6 +21,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -84,7 +86,31 @@ std::string command_line(const CtestApart& ctest, std::vector<std::string> setti
   return policy::shell_words(words);
 }
 
-SuiteRun run_suite(const IsolateArguments& arguments, std::string name, const RunSettings& settings,
+/// Shows a person at a terminal how many tests of a suite have ended, by what ctest has written.
+class SuiteProgress {
+public:
+  SuiteProgress(std::string title, std::string output) : title_{std::move(title)}, output_{std::move(output)} {}
+
+  /// Reads what is new. Lines that count are `  34/702 Test  #9: name ... Passed`.
+  void look() {
+    std::ifstream file{output_};
+    file.seekg(read_);
+    for (std::string line; std::getline(file, line) && !file.eof(); read_ = file.tellg()) {
+      int ended = 0;
+      int all = 0;
+      if (std::sscanf(line.c_str(), " %d/%d Test ", &ended, &all) == 2) { // NOLINT(cert-err34-c): own limits
+        session::show_progress(fmt::format("{}: {} of {} tests", title_, ended, all));
+      }
+    }
+  }
+
+private:
+  std::string title_;
+  std::string output_;
+  std::streamoff read_ = 0;
+};
+
+SuiteRun run_suite(const IsolateArguments& arguments, std::string name, std::string title, const RunSettings& settings,
                    const std::vector<std::string>& options, std::map<std::string, std::string>& commands) {
   const CtestApart ctest{arguments.folder, arguments.ctest_options};
   const auto output = ctest.path() + "/output";
@@ -95,7 +121,10 @@ SuiteRun run_suite(const IsolateArguments& arguments, std::string name, const Ru
   command.insert(command.end(), words.begin(), words.end());
 
   const auto begin = std::chrono::steady_clock::now();
-  const auto end = platform::run_supervised(std::move(command));
+  SuiteProgress progress{std::move(title), output};
+  const auto end = session::shows_progress() ? platform::run_supervised(std::move(command), [&] { progress.look(); })
+                                             : platform::run_supervised(std::move(command));
+  session::end_progress();
   platform::unblock_signals(); // what ended ctest may be meant for this process, too
   SuiteRun run{std::move(name), {}, std::chrono::duration<double>{std::chrono::steady_clock::now() - begin}.count()};
   if (end.error != 0) {
@@ -151,8 +180,10 @@ ExitCode isolate_command(const IsolateArguments& arguments) {
   }
   Comparison compared;
   const auto run = [&](std::string name, const RunSettings& settings, const std::vector<std::string>& options) {
-    fmt::print(stderr, "gputest: run {} of {}: {}\n", compared.runs.size() + 1, arguments.shuffles + 2, name);
-    compared.runs.push_back(run_suite(arguments, std::move(name), settings, options, compared.spoiled));
+    auto title = fmt::format("run {} of {}: {}", compared.runs.size() + 1, arguments.shuffles + 2, name);
+    fmt::print(stderr, "gputest: {}\n", title);
+    compared.runs.push_back(
+        run_suite(arguments, std::move(name), std::move(title), settings, options, compared.spoiled));
   };
   run("a process each", in_processes, {});
   run("workers", in_workers, {});
