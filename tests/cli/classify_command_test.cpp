@@ -181,6 +181,13 @@ TEST_F(ClassifyCommand, takes_the_most_of_the_instances_that_share_a_declaration
   EXPECT_EQ(read("sort.cu"), "GPUTEST_NEEDS(Sort, keys, 3328_MiB);\nGPUTEST_NEEDS(Typed, keys, 8_GiB);\n");
 }
 
+TEST_F(ClassifyCommand, knows_the_suite_of_a_test_of_a_type) {
+  ran("a", "Sort/1.keys", 2 * gib, 3 * gib);
+  write("sort.cpp", "GPUTEST_NEEDS(Sort, keys, 2_GiB);\n");
+  EXPECT_EQ(classify({"--apply"}).exit_code, 0);
+  EXPECT_EQ(read("sort.cpp"), "GPUTEST_NEEDS(Sort, keys, 3328_MiB);\n");
+}
+
 TEST_F(ClassifyCommand, never_lowers_by_a_figure_that_is_not_exact) {
   ran("a", "Sort.keys", 8 * gib, gib, "sampled");
   ran("a", "Sort.pairs", gib, 2 * gib, "sampled");

@@ -102,6 +102,17 @@ TEST_F(IsolateCommand, finds_what_fails_only_after_others_and_the_command_that_s
   EXPECT_THAT(ended.out, HasSubstr("GPUTEST_CASES='Plain.poisons;Plain.fails_if_poisoned'"));
 }
 
+TEST_F(IsolateCommand, takes_what_is_not_started_for_a_failure) {
+  add("Plain.a");
+  std::ofstream{folder_ + "/CTestTestfile.cmake", std::ios::app}
+      << "add_test(missing /no/such/program)\nset_tests_properties(missing PROPERTIES FIXTURES_SETUP fixture)\n"
+         "add_test(needs_it true)\nset_tests_properties(needs_it PROPERTIES FIXTURES_REQUIRED fixture)\n";
+  for (const auto& run : json_of()["runs"]) {
+    EXPECT_EQ(run["passed"], 1) << run["name"];
+    EXPECT_EQ(run["failed"], 2) << run["name"];
+  }
+}
+
 TEST_F(IsolateCommand, finds_what_an_order_of_its_own_hides) {
   for (int i = 0; i < 30; ++i) {
     add("victim_" + std::to_string(i), GPUTEST_CLIENT, "Plain.fails_if_poisoned");

@@ -194,6 +194,12 @@ TEST(StatusReport, is_an_object_with_units_in_its_keys_for_machines) {
   EXPECT_EQ(to_json(status_of({entry_of(Stage::holding, 1, "first")})).dump(2), expected.dump(2));
 }
 
+TEST(StatusReport, has_no_time_before_now_where_the_clock_was_set_back) {
+  auto entry = entry_of(Stage::holding, 1, "first");
+  entry.since = now + 12s;
+  EXPECT_EQ(to_json(status_of({entry}))["processes"][0]["for_ms"], 0);
+}
+
 TEST(StatusReport, stays_json_whatever_bytes_a_name_has) {
   const auto text = json_text(to_json(status_of({entry_of(Stage::holding, 1, "bad \xFF name")})));
   EXPECT_EQ(nlohmann::json::parse(text)["processes"][0]["who"], "bad \xEF\xBF\xBD name");

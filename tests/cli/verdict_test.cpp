@@ -28,6 +28,11 @@ TEST(Verdict, is_the_exit_code_of_a_command_that_reports_nothing) {
   }
 }
 
+TEST(Verdict, gives_the_reason_of_a_failure_as_it_was_reported) {
+  EXPECT_EQ(judge("begun 7 t\nrefused 7 no GPU\ncomplete 7 \n", 0).problem,
+            "gputest has failed a test, although the command ended with 0: no GPU");
+}
+
 TEST(Verdict, believes_77_only_of_processes_that_gputest_skipped) {
   const std::vector<Row> rows{
       {"", 77, 1},
@@ -38,6 +43,7 @@ TEST(Verdict, believes_77_only_of_processes_that_gputest_skipped) {
       {"begun 7 t\nskipped 7 \nrefused 8 no GPU\n", 77, 1},
       {"begun 7 t\ncomplete 7 \n", 77, 1},
       {"begun 7 t\nnothing_ran 7 \n", 77, 1},
+      {"begun 7 t\nskipped 7 \nbegun 8 t\nnothing_ran 8 \n", 77, 1, false},
       {"begun 7 t\n", 77, 1},
   };
   for (const auto& row : rows) {

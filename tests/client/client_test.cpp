@@ -111,6 +111,23 @@ TEST_F(Client, gives_each_case_its_own_entry_streams_and_report) {
   }
 }
 
+TEST_F(Client, gives_ctest_the_peak_of_each_case) {
+  add("Plain.takes_some");
+  add("Plain.a");
+  const auto results = run();
+  EXPECT_EQ(results.at("Plain.a").processes, results.at("Plain.takes_some").processes);
+  EXPECT_THAT(results.at("Plain.takes_some").output, HasSubstr("name=\"gputest_peak_mib\">100.000<"));
+  EXPECT_THAT(results.at("Plain.a").output, HasSubstr("name=\"gputest_peak_mib\">0.000<"));
+}
+
+TEST_F(Client, shows_a_dependence_on_a_case_whose_filter_has_what_separates_cases) {
+  add("Plain.poisons:None;None", "poisons");
+  add("Plain.fails_if_poisoned");
+  const auto output = run().at("Plain.fails_if_poisoned").output;
+  EXPECT_THAT(output, HasSubstr("gputest: dependence: "));
+  EXPECT_THAT(output, HasSubstr("GPUTEST_CASES='Plain.poisons:None?None;Plain.fails_if_poisoned'"));
+}
+
 TEST_F(Client, gives_a_case_no_setting_of_the_one_before) {
   add("Plain.shows_its_memory", "first", {}, "GPUTEST_MEMORY=1GiB");
   add("Plain.shows_its_memory", "second");

@@ -157,6 +157,11 @@ TEST_F(Mps, ends_workers_whose_server_was_replaced) {
   EXPECT_EQ(last(server_in(results.at("then").output)), "mps-1");
 }
 
+TEST_F(Mps, gives_its_control_daemon_no_restriction_of_a_case) {
+  add("OnServer.passes", "", {}, "CUDA_VISIBLE_DEVICES=0");
+  EXPECT_EQ(last(server_in(run().at("OnServer.passes").output)), "mps-0");
+}
+
 TEST_F(Mps, ends_a_control_daemon_that_was_replaced_when_nobody_uses_it) {
   add("OnServer.faults");
   add_command("waits", {"/bin/sh", path("waits")}, "TIMEOUT 30");

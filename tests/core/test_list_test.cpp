@@ -53,6 +53,13 @@ TEST_F(TestList, makes_one_of_tests_with_one_filter_which_needs_the_most_of_any)
   EXPECT_THAT(list, HasSubstr(" 3GiB 2 [[]])\ngputest_listed_all(1)\n"));
 }
 
+TEST_F(TestList, has_names_that_can_be_printed) {
+  EXPECT_THAT(written({test("a\nb\tc\x7F"
+                            "d",
+                            std::nullopt)}),
+              HasSubstr("[[a\\nb\\x09c\\x7Fd]]"));
+}
+
 TEST_F(TestList, takes_a_class_for_more_than_a_size_of_that_class) {
   for (const auto& tests : {std::vector{test("a:b", request(64_MiB, 1)), test("a-b", Request{MemoryClass::small})},
                             std::vector{test("a-b", Request{MemoryClass::small}), test("a:b", request(64_MiB, 1))}}) {

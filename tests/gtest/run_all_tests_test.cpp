@@ -59,6 +59,8 @@ TEST_F(RunAllTests, returns_77_if_an_environment_skips_all_tests_and_fails_if_th
   const Ended ended = run("outcomes", {"--gtest_filter=Passing.*"});
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_THAT(ended.err, HasSubstr("gputest: failed: no test ran, because an environment's SetUp() skipped them all"));
+  set("GPUTEST_FORBID_SKIP", "perhaps");
+  EXPECT_EQ(run("outcomes", {"--gtest_filter=Passing.*"}).exit_code, 1) << "nobody knows what is forbidden";
 }
 
 TEST_F(RunAllTests, fails_if_an_environment_fails_although_every_test_was_skipped) {

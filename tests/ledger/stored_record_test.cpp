@@ -38,6 +38,15 @@ Record filled() {
   return entry;
 }
 
+TEST(StoredRecord, cuts_a_name_that_is_too_long_and_nothing_else) {
+  Record entry = filled();
+  entry.who = std::string(1000, 'n');
+  const auto record = to_record(entry);
+  EXPECT_EQ(record.who.back(), '\0');
+  EXPECT_EQ(to_entry(7, record).who, std::string(record.who.size() - 1, 'n'));
+  EXPECT_EQ(to_entry(7, record).start_time, entry.start_time);
+}
+
 TEST(StoredRecord, keeps_all_of_an_entry) {
   for (unsigned flags = 0; flags < 8; ++flags) {
     Record entry = filled();

@@ -364,6 +364,17 @@ TEST(TimeLimit, does_not_count_what_is_not_to_be_counted) {
   EXPECT_EQ(seen.end, 0);
 }
 
+TEST(TimeLimit, is_not_over_in_a_wait_in_which_a_shorter_one_has_ended) {
+  const auto seen = run([] {
+    start_limit(1s);
+    const NotCounted all;
+    { const NotCounted a_part; }
+    std::this_thread::sleep_for(1500ms);
+    end_now(0);
+  });
+  EXPECT_EQ(seen.end, 0);
+}
+
 TEST(TimeLimit, counts_on_after_a_wait) {
   const auto seen = run([] {
     start_limit(3s);

@@ -50,6 +50,13 @@ TEST(RunLogs, are_read_as_processes_and_leases) {
   EXPECT_EQ(log.leases[0].uses.at(0).peak_bytes, 200U);
 }
 
+TEST(RunLogs, have_no_use_of_a_lease_of_which_nothing_is_known) {
+  const auto unknown = line("104.0", 7,
+                            R"("test":"Sort.Keys","event":"release","held":1.0,"evidence":"unknown",)"
+                            R"("devices":[{"uuid":"GPU-1","peak_bytes":0}])");
+  EXPECT_TRUE(parse_run_log(run + enter + lease + unknown).leases.at(0).uses.empty());
+}
+
 TEST(RunLogs, say_of_a_command_that_a_signal_has_ended_what_a_shell_says) {
   const auto log = parse_run_log(run + enter + line("105.0", 7, R"("event":"end","signal":9)"));
   EXPECT_EQ(log.processes.at(0).exit, 137);

@@ -62,6 +62,11 @@ TEST(Savings, are_what_a_plan_gains_by_the_advised_sizes) {
        10},
       {"medium tests take turns", DeclaredRun{}.ran("a", "", 0, 2_GiB).ran("b", "", 0, 2_GiB), 20, 10},
   };
+  auto beside_contexts = DeclaredRun{}.ran("a", "", 8 * gib, 2_GiB).ran("b", "", 8 * gib, 2_GiB);
+  beside_contexts.log.processes.resize(2);
+  beside_contexts.log.processes[0].overhead_bytes = gib;
+  EXPECT_NEAR(saving_of(beside_contexts.log, beside_contexts.declarations).now, 20, 1e-6);
+  EXPECT_NEAR(saving_of(beside_contexts.log, beside_contexts.declarations).then, 10, 1e-6);
   for (const auto& [what, run, now, then] : cases) {
     const auto saving = saving_of(run.log, run.declarations);
     EXPECT_NEAR(saving.now, now, 1e-6) << what;

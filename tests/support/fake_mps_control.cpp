@@ -18,6 +18,9 @@ int main(int argc, char** argv) {
   address.sun_family = AF_UNIX;
   const auto path = std::string{std::getenv("CUDA_MPS_PIPE_DIRECTORY")} + "/control";
   std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
+  if (std::getenv("CUDA_VISIBLE_DEVICES") != nullptr) { // it would number the devices anew for all clients
+    return EXIT_FAILURE;
+  }
   const int listener = ::socket(AF_UNIX, SOCK_SEQPACKET, 0);
   std::ofstream{std::getenv("FAKE_MPS_LOG"), std::ios::app} << ::getpid() << ' ' << ::getppid() << '\n';
   if (::bind(listener, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 || // NOLINT

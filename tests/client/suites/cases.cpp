@@ -68,6 +68,8 @@ TEST_F(Plain, has_the_usual_signals) {
     EXPECT_TRUE(action.sa_handler == SIG_DFL) << signal;
   }
 }
+GPUTEST_NEEDS(Plain, takes_some, 1_GiB);
+TEST_F(Plain, takes_some) { const gputest::SimulatedBuffer buffer{gputest::Bytes{100U << 20U}}; }
 TEST_F(Plain, shows_its_memory) {
   const char* const memory = std::getenv("GPUTEST_MEMORY");
   std::printf("@memory %s\n", memory == nullptr ? "none" : memory);

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "platform/worker_message.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace gputest::platform {
+namespace {
+
+class WorkerMessages : public ::testing::Test {
+protected:
+  WorkerMessages() { EXPECT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends_.data()), 0); }
+  ~WorkerMessages() override {
+    for (const int end : ends_) {
+      ::close(end);
+    }
+  }
+
+  [[nodiscard]] bool send(std::size_t bytes) const {
+    WorkerMessage message;
+    message.texts = {std::string(bytes, 'x'), "last"};
+    return send_message(ends_[0], message);
+  }
+
+  std::array<int, 2> ends_{};
+};
+
+TEST_F(WorkerMessages, arrive_as_a_whole_or_are_not_sent) {
+  EXPECT_TRUE(send(100'000));
+  WorkerMessage message;
+  ASSERT_EQ(receive_message(ends_[1], message), Received::message);
+  ASSERT_EQ(message.texts.size(), 2U);
+  EXPECT_EQ(message.texts[0], std::string(100'000, 'x'));
+  EXPECT_EQ(message.texts[1], "last");
+  EXPECT_FALSE(send(192 * 1024)) << "with what else is in it";
+  EXPECT_EQ(receive_message(ends_[1], message, false), Received::nothing);
+}
+
+} // namespace
+} // namespace gputest::platform
