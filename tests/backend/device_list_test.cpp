@@ -82,6 +82,19 @@ TEST_F(DeviceListTest, numbers_the_peers_of_a_leases_devices_as_the_lease_does) 
   EXPECT_TRUE(list->is_open());
 }
 
+TEST_F(DeviceListTest, says_why_nothing_more_is_known_of_a_leases_devices) {
+  settings_.devices = "all";
+  settings_.visible_devices = DeviceRestriction{"CUDA_VISIBLE_DEVICES", "GPU-lost"};
+  const auto why_unknown = [&](const char* nvml) {
+    setenv("FAKE_NVML", nvml, 1);
+    return open_leased(settings_, {{"GPU-lost", "Fake GPU", Bytes{80ULL << 30U}, false}})
+        ->facts(0, AskDriver::yes)
+        .why_unknown;
+  };
+  EXPECT_EQ(why_unknown("gpus=1"), "NVML does not show the device any more");
+  EXPECT_EQ(why_unknown("init=9"), "NVML: Driver Not Loaded (9); load the NVIDIA kernel module");
+}
+
 TEST_F(DeviceListTest, says_of_smaller_devices_too_what_is_left_out) {
   setenv("FAKE_NVML", "gpus=2 lost=1", 1);
   settings_.devices = "all";

@@ -181,6 +181,24 @@ TEST_F(ClassifyCommand, takes_the_most_of_the_instances_that_share_a_declaration
   EXPECT_EQ(read("sort.cu"), "GPUTEST_NEEDS(Sort, keys, 3328_MiB);\nGPUTEST_NEEDS(Typed, keys, 8_GiB);\n");
 }
 
+TEST_F(ClassifyCommand, takes_no_other_macro_for_a_declaration) {
+  ran("a", "Sort.keys", 2 * gib, 3 * gib);
+  write("sort.cpp", "MY_GPUTEST_NEEDS(Sort, keys, 2_GiB);\nGPUTEST_NEEDS(Sort, keys, 2_GiB);\n");
+  EXPECT_EQ(classify({"--apply"}).exit_code, 0);
+  EXPECT_EQ(read("sort.cpp"), "MY_GPUTEST_NEEDS(Sort, keys, 2_GiB);\nGPUTEST_NEEDS(Sort, keys, 3328_MiB);\n");
+}
+
+TEST_F(ClassifyCommand, reads_no_copy_of_a_source_in_a_build_folder) {
+  ran("join", "", 8 * gib, gib);
+  const std::string text = "gpu_add_test(NAME join COMMAND a MEMORY 8GiB)\n";
+  write("CMakeLists.txt", text);
+  write("b/CMakeCache.txt", "");
+  write("b/CMakeLists.txt", text);
+  EXPECT_EQ(classify({"--apply"}).exit_code, 0);
+  EXPECT_EQ(read("CMakeLists.txt"), "gpu_add_test(NAME join COMMAND a MEMORY 1088MiB)\n");
+  EXPECT_EQ(read("b/CMakeLists.txt"), text);
+}
+
 TEST_F(ClassifyCommand, knows_the_suite_of_a_test_of_a_type) {
   ran("a", "Sort/1.keys", 2 * gib, 3 * gib);
   write("sort.cpp", "GPUTEST_NEEDS(Sort, keys, 2_GiB);\n");

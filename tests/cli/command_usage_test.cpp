@@ -59,6 +59,12 @@ TEST_F(CommandUsage, does_not_count_what_a_process_had_before_it_became_another_
   EXPECT_NE(ended.out.find(measurement("200.000")), std::string::npos) << ended.out;
 }
 
+TEST_F(CommandUsage, counts_what_a_process_takes_after_it_became_another_program) {
+  const auto ended = run({takes, "100", "exec", takes, "150"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_NE(ended.out.find(measurement("150.000")), std::string::npos) << ended.out;
+}
+
 TEST_F(CommandUsage, says_the_line_to_write_for_a_command) {
   const auto ended = run({takes, "300"});
   EXPECT_EQ(ended.err.find("GPUTEST_NEEDS"), std::string::npos) << ended.err;

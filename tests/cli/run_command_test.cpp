@@ -7,6 +7,8 @@
 
 #include <csignal>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 namespace gputest::cli {
 
@@ -30,6 +32,23 @@ TEST(RunCommand, ends_with_the_exit_status_of_its_command) {
   for (const int status : {0, 1, 3, 77, 255}) {
     EXPECT_EQ(tool.run({"run", "--", "sh", "-c", "exit " + std::to_string(status)}).exit_code, status);
   }
+}
+
+TEST(RunCommand, writes_a_skip_to_the_run_log) {
+  Tool tool;
+  tool.set("GPUTEST_ENTRY", "ctest");
+  tool.set("GPUTEST_TEST", "script");
+  tool.set("GPUTEST_LOG", tool.folder().path() + "/log");
+  EXPECT_EQ(tool.run({"run", "--memory", "100GiB", "--", "true"}).exit_code, number(ExitCode::skipped));
+  std::string text;
+  for (const auto& file : std::filesystem::directory_iterator{tool.folder().path() + "/log"}) {
+    std::ifstream log{file.path()};
+    text.append(std::istreambuf_iterator<char>{log}, {});
+  }
+  EXPECT_NE(text.find(R"("entry":"script","event":"skip","reason":"script needs 100.5 GiB of a device)"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find(R"("cause":"machine")"), std::string::npos) << text;
 }
 
 TEST(RunCommand, dies_of_the_signal_that_its_command_dies_of) {

@@ -186,6 +186,7 @@ TEST_F(Client, shares_a_worker_only_among_cases_whose_processes_have_the_same_ri
       {"plain", {"env"}},
       {"nice", {"nice", "-n", "1"}},
       {"limited", {"prlimit", "--nofile=500"}},
+      {"with_a_lower_limit", {"prlimit", "--nofile=500:"}},
       {"of_another_personality", {"setarch", "--uname-2.6"}},
       {"masked", {"sh", "-c", R"(umask 077 && exec \"$0\" \"$@\")"}},
       {"ignoring", {"sh", "-c", R"(trap '' USR1 && exec \"$0\" \"$@\")"}},
@@ -443,6 +444,16 @@ TEST_F(Client, fails_the_entry_that_ends_workers_if_main_runs_the_tests_twice) {
   EXPECT_EQ(results.at("workers_end").word, "Failed");
   EXPECT_THAT(results.at("workers_end").output,
               HasSubstr("failed: main() calls gputest::run_all_tests() more than once, and only the first"));
+}
+
+TEST_F(Client, fails_no_entry_for_an_end_of_another_executables_worker) {
+  add("Twice.fails_the_second_time", "", {}, "", "", TWICE);
+  add("Plain.a");
+  add_command("end_of_cases", {CLIENT, "--end", CASES}, "DEPENDS \"Plain.a;Twice.fails_the_second_time\"");
+  add_command("end_of_twice", {CLIENT, "--end", TWICE}, "DEPENDS end_of_cases");
+  const auto results = run();
+  EXPECT_EQ(results.at("end_of_cases").word, "Passed") << results.at("end_of_cases").output;
+  EXPECT_EQ(results.at("end_of_twice").word, "Failed");
 }
 
 TEST_F(Client, skips_the_entry_that_ends_workers_if_there_was_none) {

@@ -276,6 +276,18 @@ TEST_F(CoreSession, sets_no_heap_where_its_device_is_not_the_first_that_cuda_sho
   EXPECT_EQ(own().stage, Stage::inside) << "the lease was given back";
 }
 
+TEST_F(CoreSession, under_the_lease_of_another_process_has_no_place_in_which_it_is_idle) {
+  const auto lease = enter().lease(3_GiB, "Sort.Keys");
+  settings_.lease_of = std::getenv("GPUTEST_LEASE_OF");
+  EXPECT_EQ(tests::in_child([&] {
+              Session below{settings_, entry_};
+              const bool entered = below.enter({}).kind == Kind::granted;
+              detail::set_session_idle();
+              return entered && own().stage == Stage::holding ? 0 : 1;
+            }),
+            0);
+}
+
 TEST_F(CoreSession, holds_one_lease_at_a_time) {
   auto& session = enter();
   const auto lease = session.lease(1_GiB, "Sort.Keys");

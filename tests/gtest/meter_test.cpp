@@ -75,6 +75,17 @@ TEST_F(MeterSuite, finds_a_device_that_is_not_of_the_lease) {
                 "GPUTEST_NEEDS, or GPUS 2 in gpu_add_test()"));
 }
 
+TEST_F(MeterSuite, names_the_device_of_which_a_test_takes_most_beyond_its_lease) {
+  set("GPUTEST_DEVICES", "simulated:2x4GiB,context=0");
+  EXPECT_THAT(reports("Over.more_of_the_second_device").at("Over.more_of_the_second_device").failures,
+              HasSubstr("took 400 MiB of device 1, and its lease is 256 MiB"));
+}
+
+TEST_F(MeterSuite, explains_once_in_a_test_why_it_ran_out_of_memory) {
+  const Ended ended = run_some("Over.runs_out_twice");
+  EXPECT_EQ(count(ended.err, "Over.runs_out_twice ran out of memory under its lease"), 1U) << ended.err;
+}
+
 TEST_F(MeterSuite, warns_outside_of_entries_and_does_what_the_settings_say) {
   unset("GPUTEST_TEST");
   const Ended warned = run_some("Over.by_more:Leak.some");

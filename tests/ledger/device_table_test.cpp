@@ -80,6 +80,7 @@ TEST_F(DeviceTableTest, remembers_the_overhead_of_each_device) {
   table_.remember(0, a, 300);
   EXPECT_EQ(table_.overhead_bytes(a), 475U) << "it falls slowly";
   EXPECT_EQ(table_.overhead_bytes(a | b), 500U) << "the worst of them";
+  EXPECT_EQ(table_.overhead_bytes(a | c), 475U) << "wherever it is in the table";
   EXPECT_EQ(table_.overhead_bytes(c), 0U);
   EXPECT_EQ(table_.uuid(0), "GPU-a");
 }

@@ -148,6 +148,30 @@ TEST_F(RunLogs, say_who_declared_the_memory_and_for_how_many_tests) {
   EXPECT_EQ(fs::path{only(events, "test").front().at("declared_in").get<std::string>()}.filename(), "annotated.cpp");
 }
 
+TEST_F(RunLogs, name_of_each_lease_the_devices_that_it_is_of) {
+  set("GPUTEST_LOG", logs());
+  set("GPUTEST_DEVICES", "simulated:2x4GiB,context=0");
+  ASSERT_EQ(run("meter", {"--gtest_filter=Peak.none:Over.two_devices"}).exit_code, 0);
+  const auto events = log_in(logs());
+  for (const std::string kind : {"lease", "release"}) {
+    std::map<std::string, std::size_t> devices;
+    for (const auto& event : only(events, kind)) {
+      devices[event.at("test")] = event.at("devices").size();
+    }
+    EXPECT_EQ(devices, (std::map<std::string, std::size_t>{{"Peak.none", 1}, {"Over.two_devices", 2}})) << kind;
+  }
+}
+
+TEST_F(RunLogs, go_where_the_process_is_told_to_write_from_now_on) {
+  for (const std::string folder : {"first", "second"}) {
+    RunLog::of_process().configure(logs() + "/" + folder, "entry");
+    RunLog::of_process().write("test", JsonObject{}.text("name", folder));
+    const auto events = log_in(logs() + "/" + folder);
+    ASSERT_EQ(only(events, "test").size(), 1U) << folder;
+    EXPECT_EQ(only(events, "test")[0].at("name"), folder);
+  }
+}
+
 TEST_F(RunLogs, say_for_how_many_tests_a_suite_has_declared_its_lease) {
   set("GPUTEST_LOG", logs());
   ASSERT_EQ(run("suite_leases", {"--gtest_filter=Shared.first"}).exit_code, 0);

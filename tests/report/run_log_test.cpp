@@ -50,6 +50,12 @@ TEST(RunLogs, are_read_as_processes_and_leases) {
   EXPECT_EQ(log.leases[0].uses.at(0).peak_bytes, 200U);
 }
 
+TEST(RunLogs, begin_and_end_with_their_first_and_last_time_in_whatever_order_they_were_written) {
+  const auto log = parse_run_log(enter + lease + end + release + run);
+  EXPECT_EQ(log.begun, 100);
+  EXPECT_EQ(log.ended, 105);
+}
+
 TEST(RunLogs, have_no_use_of_a_lease_of_which_nothing_is_known) {
   const auto unknown = line("104.0", 7,
                             R"("test":"Sort.Keys","event":"release","held":1.0,"evidence":"unknown",)"

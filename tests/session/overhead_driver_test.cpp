@@ -286,6 +286,17 @@ TEST_F(AfterATest, beside_memory_that_was_taken_without_a_lease_nothing_is_learn
   EXPECT_EQ(learnt(), 0_B);
 }
 
+TEST_F(AfterATest, beside_memory_that_a_test_has_left_nothing_is_learnt) {
+  enter();
+  use(600_MiB);
+  ASSERT_EQ(session_->acquire(Request{MemoryClass::small}, "Sort.Keys").kind, Outcome::Kind::granted);
+  backend::DeviceUsage left;
+  left.left.push_back({backend::AllocationKind::device, "memory_resource", 10_MiB, 1});
+  EXPECT_EQ(session_->release({}, {left}), "");
+  EXPECT_EQ(counted(), 600_MiB);
+  EXPECT_EQ(learnt(), 0_B);
+}
+
 TEST_F(AfterATest, with_managed_memory_left_nothing_is_learnt) {
   enter();
   use(600_MiB);

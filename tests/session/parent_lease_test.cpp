@@ -39,6 +39,14 @@ TEST_F(ParentLease, allows_its_own_devices_and_no_others) {
   EXPECT_EQ(entries().size(), 1U);
 }
 
+TEST_F(ParentLease, is_what_a_test_may_take_that_says_no_size_itself) {
+  set("GPUTEST_MEMORY", "small");
+  set("GPUTEST_GPUS", "1");
+  const auto reports = reports_of("meter", "Over.much:Over.annotated");
+  EXPECT_EQ(reports.at("Over.much").overuse, "");
+  EXPECT_EQ(reports.at("Over.annotated").overuse, "128 MiB of 64 MiB");
+}
+
 TEST_F(ParentLease, fails_a_process_that_was_left_none_of_its_devices) {
   set("CUDA_VISIBLE_DEVICES", "2");
   const Ended ended = run("pinned", {"--gtest_filter=Visible.*"});

@@ -109,8 +109,10 @@ int cuDeviceGetAttribute(int* value, int attribute, int ordinal) {
     *value = 1;
     return 0;
   case cuda::integrated:
-  case cuda::tcc_driver:
     *value = 0;
+    return 0;
+  case cuda::tcc_driver:
+    *value = says("tcc", device) ? 1 : 0;
     return 0;
   default:
     return 1; // as a driver that is too old to know it, here of cooperative_launch

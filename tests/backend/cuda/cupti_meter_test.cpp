@@ -2,11 +2,13 @@
 // Runs against tests/support/fake_cupti.cpp and fake_cuda_graphs.cpp, which the executable's run path names.
 #include "backend/cuda/cupti_meter.hpp"
 
+#include "backend/cuda/cuda_process.hpp"
 #include "backend/cuda/cupti_api.hpp"
 #include "backend/tree_usage.hpp"
 #include "platform/shared_library.hpp"
+#include "settings/settings.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <cstdlib>
 #include <memory>
@@ -137,6 +139,16 @@ TEST_F(CuptiMeterTest, is_not_exact_for_the_launcher_once_a_graph_has_allocated)
   setenv("FAKE_GRAPHS", "5000", 1);
   call(cupti::driver_api, static_cast<cupti::CallbackId>(cupti::Call::cuGraphLaunch), &data);
   EXPECT_EQ(tree.why_not_exact(), "a CUDA graph of the command has allocated memory");
+}
+
+TEST_F(CuptiMeterTest, leaves_cupti_to_a_tool_that_is_attached) {
+  Settings settings;
+  settings.profiler = "/opt/profiler/libinjection.so";
+  settings::set_for_process(settings);
+  auto& meter = cuda_process().meter(MeterSetting::automatic);
+  EXPECT_FALSE(meter.sees_allocations());
+  meter.begin();
+  EXPECT_THAT(meter.end().because, testing::StartsWith("another tool may need CUPTI (CUDA_INJECTION64_PATH=/opt/"));
 }
 
 TEST_F(CuptiMeterTest, tells_the_launcher_why_nothing_is_known) {

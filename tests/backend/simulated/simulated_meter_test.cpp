@@ -88,13 +88,14 @@ TEST_F(SimulatedMeterTest, counts_no_memory_that_was_refused_and_no_device_heap)
   EXPECT_EQ(tests::in_child([&] { // the heap stays as long as the process
               meter().begin();
               EXPECT_THROW(SimulatedBuffer{5_GiB}, OutOfMemory);
-              EXPECT_THROW(static_cast<void>(source_->allocate(MemoryKind::malloc, 0, 5_GiB, {}, true)), OutOfMemory);
+              EXPECT_THROW(static_cast<void>(source_->allocate(MemoryKind::malloc, 1, 6_GiB, {}, true)), OutOfMemory);
               EXPECT_EQ(simulated_process().set_heap(1, 8_MiB), "");
               const auto usage = meter().end();
               EXPECT_EQ(usage.evidence, Evidence::exact);
-              EXPECT_EQ(usage.devices.size(), 1U);
+              EXPECT_EQ(usage.devices.size(), 2U);
               EXPECT_EQ(usage.devices.at(0).peak, Bytes{});
               EXPECT_EQ(usage.devices.at(0).wanted, 5_GiB);
+              EXPECT_EQ(usage.devices.at(1).wanted, 6_GiB);
               return HasFailure() ? 1 : 0;
             }),
             0);

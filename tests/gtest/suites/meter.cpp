@@ -74,6 +74,21 @@ TEST(Over, runs_out) {
   }
 }
 
+TEST(Over, runs_out_twice) {
+  for (int i = 0; i < 2; ++i) {
+    try {
+      const SimulatedBuffer a{5_GiB};
+    } catch (const gputest::OutOfMemory& error) {
+      ADD_FAILURE() << error.what();
+    }
+  }
+}
+GPUTEST_NEEDS(Over, more_of_the_second_device, gpus(2));
+TEST(Over, more_of_the_second_device) {
+  const SimulatedBuffer a{300_MiB};
+  const SimulatedBuffer b{400_MiB, 1};
+}
+
 TEST(Leak, some) {
   kept().emplace_back(16_MiB);
   kept().emplace_back(16_MiB);
