@@ -101,7 +101,8 @@ public:
 
   /// Counts memory that this process has taken without a lease as its own, and says on stderr how much `where` took, if
   /// it is more than a small test may. Call it before lease() when code has run that may take memory, such as
-  /// `Graph::SetUpTestSuite()`. Does nothing while a lease is held. Takes some 10 µs, and 0.5 ms if memory was taken.
+  /// `Graph::SetUpTestSuite()`. If it has left CUDA unusable, the next examine() says so, and nothing is leased any
+  /// more. Does nothing while a lease is held. Takes some 10 µs, and 0.5 ms if memory was taken.
   void count_unleased(const std::string& where);
 
   /// The test `who` runs from now on, up to the next examine(), and holds no lease but those that it takes itself: what

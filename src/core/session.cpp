@@ -188,7 +188,7 @@ public:
   void count_unleased(const std::string& where) {
     const std::lock_guard guard{mutex_};
     if (!in_place_of_parent_ && !held_) {
-      session_.count_unleased(where);
+      note_error(where, session_.count_unleased(where));
     }
   }
 

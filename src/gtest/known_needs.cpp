@@ -315,6 +315,13 @@ bool has_set_up(const TestSuite& suite) {
          std::none_of(own.begin(), own.end(), [&](const Own& fixture) { return fixture.set_up == set_up; });
 }
 
+bool has_tear_down(const TestSuite& suite) {
+  const Function tear_down = tear_down_of(suite);
+  const auto& own = own_fixtures();
+  return is_the_users(tear_down, &::testing::Test::TearDownTestSuite) &&
+         std::none_of(own.begin(), own.end(), [&](const Own& fixture) { return fixture.tear_down == tear_down; });
+}
+
 void forbid_set_up(const TestSuite& suite) {
   auto& one = mutable_suite(suite);
   forbidden() = {&one, std::exchange(member_of(one, SetUpMember{}), nullptr),

@@ -68,8 +68,9 @@ struct AnnotationOfMemory {
 /// Records the fixture of a suite, once it was constructed.
 void remember_fixture(const ::testing::TestSuite& suite, const SuiteFixture& fixture);
 
-/// Whether a suite has a SetUpTestSuite() of the user's.
+/// Whether a suite has a SetUpTestSuite(), or a TearDownTestSuite(), of the user's.
 [[nodiscard]] bool has_set_up(const ::testing::TestSuite& suite);
+[[nodiscard]] bool has_tear_down(const ::testing::TestSuite& suite);
 
 /// Prevents a suite from running its SetUpTestSuite() and TearDownTestSuite(), until allow_set_up().
 void forbid_set_up(const ::testing::TestSuite& suite);

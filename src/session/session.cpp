@@ -84,17 +84,17 @@ void Session::log_release(const backend::Usage& usage) const noexcept {
   }
 }
 
-void Session::count_unleased(const std::string& where) {
+std::string Session::count_unleased(const std::string& where) {
   if (watches_unleased_) {
     judge_unleased(meter_->so_far());
   }
-  if (entered_.kind != Outcome::Kind::granted || parent_lease_ || holds_ || !process_->in_use()) {
-    return;
+  if (entered_.kind != Outcome::Kind::granted || holds_ || !process_->in_use()) {
+    return {};
   }
   const auto settled = process_->synchronize_and_trim();
   const Bytes managed = overhead_.managed();
-  if (unleased_.empty() && !overhead_.is_due(settled, managed, now_())) {
-    return;
+  if (!settled.error.empty() || parent_lease_ || (unleased_.empty() && !overhead_.is_due(settled, managed, now_()))) {
+    return settled.error;
   }
   const Bytes before = overhead_.bytes();
   measure_overhead(settled, managed, Learn::nothing); // what was taken without a lease is not the context's
@@ -107,6 +107,7 @@ void Session::count_unleased(const std::string& where) {
   } else if (now < before) {
     unleased_.clear();
   }
+  return {};
 }
 
 /// Records in the ledger what the process still has of its devices: its context, and what its tests have not freed.

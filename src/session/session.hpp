@@ -104,8 +104,9 @@ public:
   [[nodiscard]] std::vector<Bytes> bytes_of(const Request& request) const;
 
   /// Counts what this process has taken of its devices without a lease, since they were measured last, as its own. Says
-  /// so on stderr, and what to do, if `where` took more than a small test may.
-  void count_unleased(const std::string& where);
+  /// so on stderr, and what to do, if `where` took more than a small test may. Returns the sticky error of CUDA, if
+  /// there is one, else an empty text.
+  std::string count_unleased(const std::string& where);
 
   /// From now on the test `who` runs, which holds no lease but those that it takes itself. What it takes of the devices
   /// while it holds none is judged.

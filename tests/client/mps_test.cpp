@@ -203,11 +203,14 @@ TEST_F(Mps, leaves_no_control_daemon_when_ctest_is_killed) {
 TEST_F(Mps, ends_its_control_daemon_after_the_workers) {
   set("END_AT", path("end"));
   ASSERT_EQ(::mkfifo(path("end").c_str(), 0600), 0);
+  ASSERT_EQ(::mkfifo(path("seen").c_str(), 0600), 0);
   add("OnServer.passes");
+  add_command("until_its_folder_was_seen", {"sh", "-c", "read line <'" + path("seen") + "'"}); // it goes with ctest
   auto ctest = start_ctest();
   ctest.wait_for_out("@server ");
   struct stat clients {};
   ASSERT_EQ(::stat((ctest.read_line() + "/clients").c_str(), &clients), 0);
+  std::ofstream{path("seen")} << "seen\n";
   static_cast<void>(ctest.finish());
   ASSERT_EQ(daemons().size(), 1U);
   while (is_running(daemons()[0].first) && !has_waiter(clients.st_ino)) {

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <memory>
+
 namespace gputest::tests {
 namespace {
 
@@ -63,6 +65,38 @@ TEST_F(StickyError, of_the_end_of_a_suite_with_a_lease_fails_the_suite_and_skips
       << ended.out;
   EXPECT_THAT(ended.out, HasSubstr("[  SKIPPED ] Then.comes_another"));
   EXPECT_THAT(ended.out, Not(HasSubstr("@never")));
+}
+
+TEST_F(StickyError, of_the_set_up_of_a_suite_fails_it_and_skips_its_tests) {
+  const Ended ended = run("sticky", {"--gtest_filter=InSetUp.comes_after:Then.comes_another"});
+  EXPECT_EQ(ended.exit_code, 1) << ended.err;
+  EXPECT_EQ(count(ended.out, "InSetUp::SetUpTestSuite() left CUDA unusable for the rest of this process: "
+                             "CUDA_ERROR_ILLEGAL_ADDRESS (700)"),
+            1U)
+      << ended.out;
+  EXPECT_THAT(ended.out, HasSubstr("[  SKIPPED ] Then.comes_another"));
+  EXPECT_THAT(ended.out, Not(HasSubstr("@never")));
+}
+
+TEST_F(StickyError, of_the_tear_down_of_a_suite_fails_it_and_skips_the_tests_after_it) {
+  for (const std::string under : {"", "a lease of another"}) {
+    const auto holder =
+        under.empty() ? nullptr : std::make_unique<ChildProcess>(start("sticky", {"--gtest_filter=Holding.*"}));
+    if (holder) {
+      holder->wait_for_out("@body");
+      set("GPUTEST_LEASE_OF", ledger::credential_of(entries().at(0)));
+      set("CUDA_VISIBLE_DEVICES", "GPU-fake-0");
+    }
+    const Ended ended = run("sticky", {"--gtest_filter=InTearDown.passes:Then.comes_another"});
+    EXPECT_EQ(ended.exit_code, 1) << under << ended.err;
+    EXPECT_THAT(ended.out, HasSubstr("[       OK ] InTearDown.passes"));
+    EXPECT_EQ(count(ended.out, "InTearDown::TearDownTestSuite() left CUDA unusable for the rest of this process: "
+                               "CUDA_ERROR_ILLEGAL_ADDRESS (700)"),
+              1U)
+        << under << ended.out;
+    EXPECT_THAT(ended.out, HasSubstr("[  SKIPPED ] Then.comes_another"));
+    EXPECT_THAT(ended.out, Not(HasSubstr("@never")));
+  }
 }
 
 TEST_F(StickyError, is_found_in_a_process_under_a_lease_of_another) {

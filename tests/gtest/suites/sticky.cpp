@@ -45,6 +45,18 @@ protected:
 GPUTEST_SUITE_NEEDS(AtItsEnd, 1_GiB, suite_lease);
 TEST_F(AtItsEnd, passes) {}
 
+class InSetUp : public testing::Test {
+protected:
+  static void SetUpTestSuite() { break_cuda(); }
+};
+TEST_F(InSetUp, comes_after) { std::cout << "@never" << std::endl; }
+
+class InTearDown : public testing::Test {
+protected:
+  static void TearDownTestSuite() { break_cuda(); }
+};
+TEST_F(InTearDown, passes) {}
+
 class Then : public testing::Test {
 protected:
   static void SetUpTestSuite() { std::cout << "@never" << std::endl; }
