@@ -63,6 +63,13 @@ TEST_F(RunAllTests, returns_77_if_an_environment_skips_all_tests_and_fails_if_th
   EXPECT_EQ(run("outcomes", {"--gtest_filter=Passing.*"}).exit_code, 1) << "nobody knows what is forbidden";
 }
 
+TEST_F(RunAllTests, names_tests_of_the_nearest_suite_if_a_filter_for_a_suite_selects_none) {
+  set("GPUTEST_ENTRY", "ctest");
+  const Ended ended = run("annotated", {"--gtest_filter=Mediun.*"});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("; the nearest are Medium.says_nothing, Medium.with_bytes, Medium.with_a_class\n"));
+}
+
 TEST_F(RunAllTests, fails_if_an_environment_fails_although_every_test_was_skipped) {
   const std::string word = "gputest: entry complete: entry";
   set("GPUTEST_TEST", "entry");

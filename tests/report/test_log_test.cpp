@@ -72,6 +72,9 @@ TEST(TestLog, waits_are_no_time_of_a_test) {
                                         "130.50") +
                                   entry("short", "gputest: admitted A.a: 3 GiB on GPU 1, after waiting 5 s\n", "4.00") +
                                   entry("entered", "gputest: a b goes on, on GPU 1, after waiting 3 s\n", "4.50"));
+  const auto hours =
+      parse_test_log(entry("t", "gputest: admitted A.a: 3 GiB on GPU 1, after waiting 2 h\n", "7201.00"));
+  EXPECT_DOUBLE_EQ(hours.at("t").time->count(), 1);
   EXPECT_DOUBLE_EQ(log.at("entered").time->count(), 1.5);
   EXPECT_DOUBLE_EQ(log.at("t").time->count(), 5.5);
   EXPECT_DOUBLE_EQ(log.at("short").time->count(), 0);
