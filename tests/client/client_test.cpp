@@ -194,6 +194,10 @@ TEST_F(Client, shares_a_worker_only_among_cases_whose_processes_have_the_same_ri
   if (::prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 0) {
     starters["with_no_more_rights"] = {"setpriv", "--no-new-privs"};
   }
+  if (const std::vector<std::string> blocking{"env", "--block-signal=USR1"};
+      ChildProcess{{"/usr/bin/env", "--block-signal=USR1", "true"}, environment()}.finish().exit_code == 0) {
+    starters["blocking"] = blocking; // as far as this env can
+  }
   for (auto [name, command] : starters) {
     command.insert(command.end(), {CLIENT, CASES, "--gtest_filter=Plain.a", "--gtest_also_run_disabled_tests"});
     add_command(name, command, "ENVIRONMENT \"GPUTEST_ENTRY=ctest;GPUTEST_TEST=" + name + "\"");
@@ -243,6 +247,7 @@ TEST_F(Client, runs_by_a_new_worker_what_was_built_anew) {
   EXPECT_EQ(results.at("before").word, "Passed");
   EXPECT_EQ(results.at("after").word, "Passed");
   EXPECT_NE(results.at("before").processes, results.at("after").processes);
+  EXPECT_THAT(results.at("after").output, Not(HasSubstr("in a process of its own")));
 }
 
 TEST_F(Client, fails_a_case_once_if_it_fails_alone_too) {
@@ -638,6 +643,14 @@ TEST_F(Client, runs_alone_what_cannot_share_a_process_and_says_why) {
   EXPECT_EQ(results.at("without_gputest").word, "Passed");
   EXPECT_THAT(results.at("without_gputest").output,
               HasSubstr("its executable ended with the exit code 0 before it came to gputest::run_all_tests()"));
+}
+
+TEST_F(Client, runs_a_case_alone_that_a_debugger_holds) {
+  add_command("traced", {TRACER, CLIENT, CASES, "--gtest_filter=Plain.a"},
+              "ENVIRONMENT \"GPUTEST_ENTRY=ctest;GPUTEST_TEST=traced\"");
+  const auto result = run().at("traced");
+  EXPECT_EQ(result.word, "Passed") << result.output;
+  EXPECT_THAT(result.output, HasSubstr("traced runs in a process of its own: a debugger holds it"));
 }
 
 TEST_F(Client, list_of_an_executable_names_the_cases_that_run_alone) {

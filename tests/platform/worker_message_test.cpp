@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "platform/worker_message.hpp"
 
+#include "platform/worker_channel.hpp"
+#include "support/in_child.hpp"
+
 #include <gtest/gtest.h>
 
 #include <array>
@@ -39,6 +42,18 @@ TEST_F(WorkerMessages, arrive_as_a_whole_or_are_not_sent) {
   EXPECT_EQ(message.texts[1], "last");
   EXPECT_FALSE(send(192 * 1024)) << "with what else is in it";
   EXPECT_EQ(receive_message(ends_[1], message, false), Received::nothing);
+}
+
+TEST_F(WorkerMessages, do_not_come_by_a_standard_stream) {
+  const auto opens = [&](int number) {
+    return tests::in_child([&] {
+      ::dup2(ends_[0], number);
+      const auto text = std::to_string(worker_protocol) + ":" + std::to_string(number) + ":1";
+      return WorkerChannel::open(text) ? 1 : 0;
+    });
+  };
+  EXPECT_EQ(opens(STDIN_FILENO), 0);
+  EXPECT_EQ(opens(100), 1);
 }
 
 } // namespace
