@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -74,12 +75,16 @@ std::string name_of_namespace() {
   return "-" + std::to_string(space.st_ino);
 }
 
+/// Whether that is known: what cannot be read has not ended.
 bool has_ended(const std::string& run_name) {
   const auto space = name_of_namespace();
   const auto pid = static_cast<pid_t>(std::strtol(run_name.c_str(), nullptr, 10));
-  return pid > 0 && run_name.size() > space.size() &&
-         run_name.compare(run_name.size() - space.size(), space.size(), space) == 0 &&
-         run_name != std::to_string(pid) + "-" + start_of(pid) + space;
+  if (pid <= 0 || run_name.size() <= space.size() ||
+      run_name.compare(run_name.size() - space.size(), space.size(), space) != 0) {
+    return false;
+  }
+  const auto start = start_of(pid);
+  return start.empty() ? ::kill(pid, 0) != 0 && errno == ESRCH : run_name != std::to_string(pid) + "-" + start + space;
 }
 
 /// Removes what was left behind by a run that the machine did not outlive.
@@ -102,8 +107,9 @@ void remove_at_its_end(const RunFolder& run) {
     return;
   }
   static_cast<void>(::chdir("/") != 0);
-  Events{}.add(run.ctest).wait(for_ever);
-  remove_run(run.workers, run.run_name);
+  if (Events{}.add(run.ctest).wait(for_ever)) {
+    remove_run(run.workers, run.run_name);
+  }
   std::_Exit(EXIT_SUCCESS);
 }
 
