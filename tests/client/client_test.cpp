@@ -527,6 +527,7 @@ TEST_F(Client, ends_a_worker_after_a_case_that_changed_its_process) {
       {"environments", "an Environment has skipped its tests"},
       {"folder", "the working directory is /"},
       {"descriptors", " (/dev/null) is open"},
+      {"files", " is another file: /dev/null in place of /dev/zero"},
       {"streams", "descriptor 1 ("},
       {"mask", "the umask has changed"},
       {"handler", "has another handler"},

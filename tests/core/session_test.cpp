@@ -290,6 +290,15 @@ TEST_F(CoreSession, under_the_lease_of_another_process_has_no_place_in_which_it_
             0);
 }
 
+TEST_F(CoreSession, counts_managed_memory_that_is_left_once) {
+  auto lease = enter().lease(3_GiB, "Sort.Keys");
+  managed_memory_resource resource;
+  void* const left = resource.allocate((1_GiB).count());
+  lease.release();
+  EXPECT_EQ(own().overhead, 1_GiB);
+  resource.deallocate(left, (1_GiB).count());
+}
+
 TEST_F(CoreSession, holds_one_lease_at_a_time) {
   auto& session = enter();
   const auto lease = session.lease(1_GiB, "Sort.Keys");

@@ -312,6 +312,15 @@ TEST_F(MeterSuite, names_who_had_leases_when_a_test_runs_out_of_memory) {
   static_cast<void>(holder.finish());
 }
 
+TEST_F(MeterSuite, names_nobody_who_had_a_lease_of_another_device_when_a_test_runs_out_of_memory) {
+  set("GPUTEST_DEVICES", "simulated:2x4GiB,context=0");
+  auto holder = start_holder();
+  const auto text = reports("Over.runs_out").at("Over.runs_out").out_of_memory;
+  EXPECT_THAT(text, HasSubstr("Over.runs_out ran out of memory under its lease"));
+  EXPECT_THAT(text, Not(HasSubstr("Medium.with_bytes")));
+  static_cast<void>(holder.finish());
+}
+
 TEST_F(MeterSuite, gives_ctest_the_largest_peak_of_an_entry_as_a_measurement) {
   set("GPUTEST_ENTRY", "ctest");
   const Ended ended = run_some("Peak.*");

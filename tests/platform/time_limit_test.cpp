@@ -375,6 +375,22 @@ TEST(TimeLimit, is_not_over_in_a_wait_in_which_a_shorter_one_has_ended) {
   EXPECT_EQ(seen.end, 0);
 }
 
+TEST(TimeLimit, does_not_name_the_waits_of_one_that_was_ended) {
+  const auto seen = run([] {
+    start_limit(1h);
+    {
+      const NotCounted not_counted;
+      std::this_thread::sleep_for(1s);
+    }
+    end_time_limit();
+    start_limit(100ms);
+    set_time_limit_text({"not counted: ", "\n"});
+    block();
+  });
+  EXPECT_EQ(seen.end, -SIGKILL);
+  EXPECT_EQ(seen.output, "not counted: 0\n");
+}
+
 TEST(TimeLimit, counts_on_after_a_wait) {
   const auto seen = run([] {
     start_limit(3s);

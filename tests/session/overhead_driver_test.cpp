@@ -3,6 +3,7 @@
 // tests/support.
 #include "session/overhead.hpp"
 
+#include "backend/cuda/sampled_meter.hpp"
 #include "platform/process.hpp"
 #include "session/session.hpp"
 #include "support/fake_cuda_test.hpp"
@@ -319,6 +320,19 @@ TEST_F(AfterATest, of_a_whole_device_no_growth_is_more_than_its_lease) {
   EXPECT_THAT(said_of(MemoryClass::large, 2_GiB), testing::Not(testing::HasSubstr("took at least")));
   EXPECT_THAT(said_of(MemoryClass::small, 4_GiB),
               testing::HasSubstr("Sort.Keys took at least 2 GiB, and its lease is 256 MiB"));
+}
+
+TEST_F(AfterATest, samples_know_what_a_process_has_taken_that_the_driver_did_not_list_before) {
+  show(0_B);
+  cuda_->initialised = true;
+  const auto meter = backend::open_nvml_meter("asked for");
+  meter->begin();
+  use(520_MiB);
+  const auto usage = meter->end();
+  EXPECT_EQ(usage.evidence, backend::Evidence::sampled);
+  ASSERT_EQ(usage.devices.size(), 1U);
+  EXPECT_EQ(usage.devices[0].peak, 520_MiB);
+  EXPECT_TRUE(usage.devices[0].with_context);
 }
 
 TEST_F(AfterATest, a_request_for_all_that_is_left_beside_the_context_is_not_refused) {

@@ -182,6 +182,8 @@ TEST_F(Crash, at_an_idle_end) {
 struct Changes : Plain {};
 TEST_F(Changes, folder) { ::chdir("/"); }
 TEST_F(Changes, descriptors) { ::open("/dev/null", O_RDONLY); }
+const int early_file = ::open("/dev/zero", O_RDONLY | O_CLOEXEC);
+TEST_F(Changes, files) { ::dup2(::open("/dev/null", O_RDONLY | O_CLOEXEC), early_file); }
 TEST_F(Changes, streams) { ::close(STDOUT_FILENO); }
 TEST_F(Changes, mask) { ::umask(0); }
 TEST_F(Changes, handler) {
