@@ -106,6 +106,12 @@ TEST_F(CommandUsage, of_a_command_that_gputest_has_skipped_is_not_told_to_be_com
   EXPECT_EQ((ended.out + ended.err).find("gputest: entry complete"), std::string::npos) << ended.err;
 }
 
+TEST_F(CommandUsage, is_not_exact_if_a_process_that_has_ended_was_not_metered) {
+  const auto ended = run({"sh", "-c", takes + " 50; env -u GPUTEST_METER_FILE " + takes + " 100 sleep 1"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_EQ(ended.out.find(measurement("50.000")), std::string::npos) << ended.out;
+}
+
 TEST_F(CommandUsage, that_is_not_known_is_no_measurement) {
   const auto ended = run({"true"});
   EXPECT_EQ(ended.exit_code, 0);

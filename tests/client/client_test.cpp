@@ -46,6 +46,9 @@ TEST_F(Client, runs_cases_one_after_another_in_one_process) {
   }
   EXPECT_EQ(results.size(), 6U);
   EXPECT_THAT(results.at("Plain.c").output, HasSubstr("@suite 5")); // each case sets its suite up
+  for (const std::string name : {"Plain.a", "Plain.b", "Plain.medium"}) {
+    EXPECT_THAT(results.at(name).output, HasSubstr("gputest: admitted " + name + ": "));
+  }
 }
 
 TEST_F(Client, runs_a_case_with_a_gpu_after_one_without_in_one_process) {

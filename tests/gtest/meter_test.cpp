@@ -329,6 +329,9 @@ TEST_F(MeterSuite, gives_ctest_the_largest_peak_of_an_entry_as_a_measurement) {
                              "</CTestMeasurement>\n"),
             1U)
       << ended.out;
+  set("GPUTEST_METER", "off");
+  EXPECT_THAT(run_some("Peak.*").out, Not(HasSubstr("CTestMeasurement"))) << "nobody knows it";
+  unset("GPUTEST_METER");
   unset("GPUTEST_ENTRY");
   EXPECT_THAT(run_some("Peak.*").out, Not(HasSubstr("CTestMeasurement")));
 }

@@ -85,6 +85,16 @@ TEST_F(BackendProbeTest, takes_all_that_is_in_use_for_external_where_it_need_not
   EXPECT_FALSE(probe_->least_capacity("GPU-none"));
 }
 
+TEST_F(BackendProbeTest, knows_without_a_list_too_that_a_device_admits_one_process_at_a_time) {
+  for (const auto mode : {policy::ComputeMode::usual, policy::ComputeMode::exclusive_process}) {
+    devices_->about.compute_mode = mode;
+    const auto probe = make_probe(devices_);
+    const bool is_exclusive = mode == policy::ComputeMode::exclusive_process;
+    EXPECT_EQ(probe->least_capacity("GPU-a")->one_process, is_exclusive);
+    EXPECT_EQ(probe->capacity("GPU-a", {}, device).one_process, is_exclusive);
+  }
+}
+
 TEST_F(BackendProbeTest, gives_a_device_that_is_not_there_no_capacity) {
   devices_->use.used_bytes = 500;
   EXPECT_EQ(probe_->capacity("GPU-none", {}, device).total_bytes, 0U);
