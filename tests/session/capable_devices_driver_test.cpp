@@ -89,6 +89,13 @@ TEST_F(CapableDevicesTest, are_any_where_none_has_all_and_the_tests_are_skipped_
   EXPECT_EQ(acquire("sm_75").kind, Outcome::Kind::granted);
 }
 
+TEST_F(CapableDevicesTest, of_a_test_are_only_those_that_it_asks_for) {
+  EXPECT_EQ(enter("sm=90,75,75", "", "", 2).kind, Outcome::Kind::granted);
+  EXPECT_EQ(acquire("sm_90").kind, Outcome::Kind::granted) << "the first has it";
+  session_->release();
+  EXPECT_EQ(acquire("sm_90", 2).kind, Outcome::Kind::skip);
+}
+
 TEST_F(CapableDevicesTest, that_none_has_for_the_entry_skip_all_of_it_before_it_waits_for_anybody) {
   const auto outcome = enter("sm=75,75,75", "sm_80");
   EXPECT_EQ(outcome.kind, Outcome::Kind::skip);
