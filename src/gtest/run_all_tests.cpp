@@ -2,6 +2,7 @@
 #include <gputest/gtest/run_all_tests.hpp>
 
 #include "current_session.hpp"
+#include "kept_environments.hpp"
 #include "listing.hpp"
 
 #include <gputest/error.hpp>
@@ -49,6 +50,7 @@ std::string what_environments_left() {
 /// Runs each case as a process of its own would: with its environments, and its suite's SetUpTestSuite().
 int run_cases(detail::Worker& worker) {
   auto& current = CurrentSession::instance();
+  auto& environments = detail::KeptEnvironments::append();
   while (const auto filter = worker.next_case()) {
     try {
       current.begin_case();
@@ -59,10 +61,13 @@ int run_cases(detail::Worker& worker) {
     GTEST_FLAG_SET(filter, *filter);
     current.begin_program();
     const int exit_code = current.exit_code(RUN_ALL_TESTS());
-    if (!worker.end_case(exit_code, what_environments_left())) {
+    const std::string changed =
+        environments.put_back() ? what_environments_left() : "GoogleTest may have deleted its environments";
+    if (!worker.end_case(exit_code, changed)) {
       break;
     }
   }
+  environments.end();
   return worker.exit_code();
 }
 

@@ -86,6 +86,28 @@ TEST_F(Client, removes_what_a_run_has_left_that_this_machine_has_not_outlived_an
   fs::remove_all(of_another_container);
 }
 
+TEST_F(Client, sets_environments_up_for_each_case) {
+  add("Plain.a");
+  for (const char* const name : {"first", "second", "third"}) {
+    add("Environments.are_set_up", name);
+  }
+  const auto results = run();
+  for (const auto& [name, result] : results) {
+    EXPECT_EQ(result.word, "Passed") << name << result.output;
+    EXPECT_EQ(result.processes, results.at("Plain.a").processes) << name << result.output;
+  }
+}
+
+TEST_F(Client, deletes_environments_once_after_the_last_case) {
+  set("GPUTEST_CASES", "Plain.a;Environments.are_set_up;Environments.are_set_up");
+  const auto ended = ChildProcess{{CASES}, environment()}.finish();
+  EXPECT_EQ(ended.exit_code, 0) << ended.out;
+  const auto at = ended.out.find("@environment ends");
+  ASSERT_NE(at, std::string::npos) << ended.out;
+  EXPECT_GT(at, ended.out.rfind("1 test from 1 test suite ran.")) << ended.out;
+  EXPECT_EQ(ended.out.find("@environment ends", at + 1), std::string::npos) << ended.out;
+}
+
 TEST_F(Client, runs_cases_at_the_same_time_in_as_many_workers) {
   ASSERT_EQ(::mkfifo(path("meeting").c_str(), 0600), 0);
   set("MEET_AT", path("meeting"));

@@ -205,6 +205,17 @@ struct SkippingEnvironment : testing::Environment {
   }
 };
 const auto* const skipping_environment = testing::AddGlobalTestEnvironment(new SkippingEnvironment);
+
+bool environment_is_set_up = false;
+struct CountedEnvironment : testing::Environment {
+  ~CountedEnvironment() override { std::printf("@environment ends\n"); }
+  void SetUp() override { environment_is_set_up = true; }
+  void TearDown() override { environment_is_set_up = false; }
+};
+const auto* const counted_environment = testing::AddGlobalTestEnvironment(new CountedEnvironment);
+struct Environments : Plain {};
+TEST_F(Environments, are_set_up) { EXPECT_TRUE(environment_is_set_up); }
+
 TEST_F(Changes, alarm) { ::alarm(3600); }
 TEST_F(Changes, limit) {
   rlimit limit;
