@@ -74,9 +74,14 @@ void print_edits(const std::vector<report::SourceEdit>& edits, bool applied) {
                  edit.after);
     } else if (edit.after.empty()) {
       fmt::print("\n{}not lowered: {}\n- {}\n", where, edit.why_not, edit.before);
+    } else if (edit.after == edit.before) {
+      fmt::print("\n{}{}: {} ({})\n", where, edit.name, edit.after, edit.why_not);
     } else {
       fmt::print("\n{}{}: write {} in place of {} ({})\n", where, edit.name, edit.after, edit.before, edit.why_not);
     }
+  }
+  if (applied && std::any_of(edits.begin(), edits.end(), [](const auto& edit) { return edit.why_not.empty(); })) {
+    fmt::print("\nBuild, and run ctest again, to see what these tests use now.\n");
   }
 }
 

@@ -222,10 +222,9 @@ int end_of(const RunFolder& run, const TestCase& test, const platform::WorkerMes
       replace_mps_server(run, answer.mps_server); // also one that CUDA cannot begin with
     }
     if (alone.passed && had_passed) {
-      append_to_file(run.folder, shares_errors ? "notes" : "failures",
-                     "gputest: " + std::string{shares_errors ? "shared error" : "failed"} + ": a process of " +
-                         test.command.front() + " ended " + how + ", after " + test.name +
-                         ", which passed alone. The output of " + test.name + " has what it wrote\n");
+      note_end(run.folder, shares_errors, "",
+               "ended " + how + ", after " + test.name + ", which passed alone. The output of " + test.name +
+                   " has what it wrote");
     }
     return alone.exit_code;
   }
@@ -299,15 +298,22 @@ int end_workers(const std::string& executable) {
       continue;
     }
     any = true;
-    write_file(folder, "end", "end");
+    mark_file(folder, "end");
     wait_until_none_is_marked(open_lock_file(folder, "processes"));
     const auto notes = contents_of(folder, "notes");
     static_cast<void>(::write(STDERR_FILENO, notes.data(), notes.size()) < 0);
-    const auto text = contents_of(folder, "told") + contents_of(folder, "failures");
+    auto text = contents_of(folder, "told") + contents_of(folder, "failures");
+    if (is_there(folder, "untold")) {
+      text += "gputest: failed: a process of " + executable +
+              " did not end as it should, and there was no room to write down how in /tmp/gputest-" +
+              std::to_string(::geteuid()) + "/workers. Make room there, and run the cases again\n";
+    }
     failures += text;
-    write_file(folder, "told", text);                             // for a further attempt (--repeat)
-    for (const char* const name : {"failures", "notes", "end"}) { // a ctest -S may run the cases again
-      ::unlinkat(folder.number(), name, 0);
+    ::unlinkat(folder.number(), "end", 0);  // a ctest -S may run the cases again
+    if (write_file(folder, "told", text)) { // for a further attempt (--repeat)
+      for (const char* const name : {"failures", "untold", "notes"}) {
+        ::unlinkat(folder.number(), name, 0);
+      }
     }
   }
   if (!any && variable("GPUTEST_ISOLATION") != "process") {

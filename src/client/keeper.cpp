@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <utility>
 
 #include <fcntl.h>
@@ -99,11 +100,12 @@ private:
   bool start_worker() {
     started_ = Clock::now();
     takes_cases_ = Marked{run_.folder, "keepers"};
-    write_file(run_.folder, "executable", test_.command.front());
+    const bool has_room = write_file(run_.folder, "executable", test_.command.front());
+    const int error = errno;
     ::unlinkat(run_.folder.number(), "told", 0);
     watch_folder();
     ::flock(run_.home.number(), LOCK_SH); // no file of it is removed as an old one
-    auto why = worker_.start();
+    auto why = has_room ? worker_.start() : run_.path + ": " + std::strerror(error); // NOLINT: one thread
     static_cast<void>(::chdir("/") != 0);
     if (why.empty()) {
       why = worker_.wait_until_ready();
@@ -320,11 +322,10 @@ private:
     if ((!ended || status != 0) && !history_.empty()) {
       const auto cases = std::to_string(history_.size()) + (history_.size() == 1 ? " case" : " cases") + ", " +
                          history_.back() + " last,";
-      append_to_file(run_.folder, may_be_anothers ? "notes" : "failures",
-                     worker_.take_output() + "gputest: " + (may_be_anothers ? "shared error" : "failed") +
-                         ": a process of " + test_.command.front() + " that had run " + cases + " ended " +
-                         (ended ? describe_end(status) : "only by SIGKILL, long after it was told to,") +
-                         " when it had none to run\n");
+      note_end(run_.folder, may_be_anothers, worker_.take_output(),
+               "that had run " + cases + " ended " +
+                   (ended ? describe_end(status) : "only by SIGKILL, long after it was told to,") +
+                   " when it had none to run");
     }
   }
 

@@ -68,11 +68,15 @@ bool is_ctest(pid_t pid) {
   return name == "ctest" || name == "ctest3";
 }
 
-/// The end of the names of all runs that this process can see: those of its pid namespace.
+/// The end of the names of all runs that this process can judge: those of its pid namespace, and of its time namespace,
+/// in which /proc tells when a process was started.
 std::string name_of_namespace() {
-  struct stat space {};
-  ::stat("/proc/self/ns/pid", &space);
-  return "-" + std::to_string(space.st_ino);
+  constexpr ino_t usual_times = 0xEFFFFFFA; // PROC_TIME_INIT_INO of the kernel
+  struct stat pids {};
+  struct stat times {};
+  ::stat("/proc/self/ns/pid", &pids);
+  const bool has_usual = ::stat("/proc/self/ns/time", &times) != 0 || times.st_ino == usual_times;
+  return "-" + std::to_string(pids.st_ino) + (has_usual ? "" : "." + std::to_string(times.st_ino));
 }
 
 /// Whether that is known: what cannot be read has not ended.
@@ -194,19 +198,35 @@ std::string contents_of(const Descriptor& folder, const std::string& name) {
   return read_all(file.number());
 }
 
-void append_to_file(const Descriptor& folder, const std::string& name, const std::string& text) {
+bool append_to_file(const Descriptor& folder, const std::string& name, const std::string& text) {
   const Descriptor file{
       ::openat(folder.number(), name.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600)};
-  static_cast<void>(::write(file.number(), text.data(), text.size()) < 0);
+  return ::write(file.number(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
 }
 
-void write_file(const Descriptor& folder, const std::string& name, const std::string& text) {
+bool write_file(const Descriptor& folder, const std::string& name, const std::string& text) {
   const auto temporary = "new-" + name + "-" + std::to_string(::getpid());
   const Descriptor file{
       ::openat(folder.number(), temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600)};
-  if (file && ::write(file.number(), text.data(), text.size()) == static_cast<ssize_t>(text.size())) {
-    ::renameat(folder.number(), temporary.c_str(), folder.number(), name.c_str());
+  return file && ::write(file.number(), text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
+         ::renameat(folder.number(), temporary.c_str(), folder.number(), name.c_str()) == 0;
+}
+
+void note_end(const Descriptor& folder, bool may_be_anothers_error, const std::string& output, const std::string& how) {
+  const auto text = output + "gputest: " + (may_be_anothers_error ? "shared error" : "failed") + ": a process of " +
+                    contents_of(folder, "executable") + " " + how + "\n";
+  if (!append_to_file(folder, may_be_anothers_error ? "notes" : "failures", text)) {
+    mark_file(folder, "untold");
   }
+}
+
+void mark_file(const Descriptor& folder, const char* name) {
+  const auto temporary = "new-" + std::string{name} + "-" + std::to_string(::getpid());
+  if (::linkat(folder.number(), "executable", folder.number(), temporary.c_str(), 0) != 0 ||
+      ::renameat(folder.number(), temporary.c_str(), folder.number(), name) != 0) { // which keepers watch for
+    write_file(folder, name, name);
+  }
+  ::unlinkat(folder.number(), temporary.c_str(), 0); // it remains if the file is there already
 }
 
 std::vector<std::string> names_in(const Descriptor& folder) {

@@ -24,8 +24,9 @@ using platform::Descriptor;
 /// - `alone`: why this executable cannot have workers, if it cannot;
 /// - `executable`: its path;
 /// - `processes`: each keeper holds a Marked of it as long as it lives;
-/// - `end`: is there when no more cases come;
+/// - `end`: is there when no more cases come; a link, which needs no room;
 /// - `failures`: how workers have ended that did not end as they should;
+/// - `untold`: a link, which needs no room, where there was none for these;
 /// - `notes`: likewise, where it may be the error of another process;
 /// - `told`: what the entry that ends workers has told, as long as no other worker has started.
 ///
@@ -61,11 +62,18 @@ struct RunFolder {
 /// All of a small file in a folder; empty if there is none.
 [[nodiscard]] std::string contents_of(const Descriptor& folder, const std::string& name);
 
-/// Adds a text to a file in a folder.
-void append_to_file(const Descriptor& folder, const std::string& name, const std::string& text);
+/// Adds a text to a file in a folder. False, and errno, if there is no room for it.
+bool append_to_file(const Descriptor& folder, const std::string& name, const std::string& text);
 
-/// Replaces a file in a folder as a whole.
-void write_file(const Descriptor& folder, const std::string& name, const std::string& text);
+/// Replaces a file in a folder as a whole. False, and errno, if there is no room for it.
+bool write_file(const Descriptor& folder, const std::string& name, const std::string& text);
+
+/// Writes down that a process of the executable did not end as it should, for the entry that ends workers: what it has
+/// written, and how it ended. If there is no room for that, `untold` is there.
+void note_end(const Descriptor& folder, bool may_be_anothers_error, const std::string& output, const std::string& how);
+
+/// Makes a file of that name, of no meaning but that it is there. It needs no room.
+void mark_file(const Descriptor& folder, const char* name);
 
 /// The names in a folder, but `.` and `..`.
 [[nodiscard]] std::vector<std::string> names_in(const Descriptor& folder);

@@ -39,7 +39,19 @@ std::map<int, std::string> open_descriptors() {
   return open;
 }
 
-/// A field of /proc/self/status.
+/// All of /proc/self/status, which is long for a user of many groups.
+std::string status_of_process() {
+  std::string status;
+  std::array<char, 4096> block{};
+  const int file = ::open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+  for (ssize_t size = 0; (size = ::read(file, block.data(), block.size())) > 0;) {
+    status.append(block.data(), static_cast<std::size_t>(size));
+  }
+  ::close(file);
+  return status;
+}
+
+/// A field of it.
 long field_of(const std::string& status, const char* name, int base) {
   const auto at = status.find(std::string{"\n"} + name + ":\t");
   return at == std::string::npos ? 0 : std::strtol(status.c_str() + at + std::strlen(name) + 3, nullptr, base);
@@ -110,11 +122,7 @@ std::string change_of_signals(const ProcessSnapshot& before, const ProcessSnapsh
 ProcessSnapshot take_snapshot() {
   ProcessSnapshot state;
   state.descriptors = open_descriptors();
-  std::string status(4096, '\0');
-  const int file = ::open("/proc/self/status", O_RDONLY | O_CLOEXEC);
-  const auto size = ::read(file, status.data(), status.size());
-  ::close(file);
-  status.resize(static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+  const auto status = status_of_process();
   state.threads = static_cast<int>(field_of(status, "Threads", 10));
   state.umask = static_cast<unsigned>(field_of(status, "Umask", 8));
   state.has_children = has_unreaped_children();

@@ -14,12 +14,18 @@ namespace {
 using namespace literals;
 using Verdict = Declaration::Verdict;
 
+/// What it could use. A lease of a whole device names no size, and is never too small.
+std::uint64_t held_by(const Declaration& of) {
+  return of.whole_devices ? std::max({of.leased, of.most_there, of.most()}) : of.leased;
+}
+
 Verdict verdict_on(const Declaration& of) {
   if (of.measured.empty()) {
     return Verdict::unknown;
   }
+  const auto held = held_by(of);
   constexpr Bytes tolerated = 2_MiB; // as for the test itself
-  if (of.most() > of.leased + tolerated.count()) {
+  if (of.most() > held + tolerated.count()) {
     return Verdict::over;
   }
   if (!of.exact || of.known.empty()) {
@@ -27,9 +33,8 @@ Verdict verdict_on(const Declaration& of) {
   }
   // What others could have of it: a test that is small already shares the device with everything.
   const auto advised = advised_bytes(of.most());
-  const bool matters =
-      of.leased > (256_MiB).count() && of.leased - std::min(of.leased, advised.count()) >= (256_MiB).count();
-  return matters && advised.count() * 2 <= of.leased ? Verdict::under : Verdict::fits;
+  const bool matters = held > (256_MiB).count() && held - std::min(held, advised.count()) >= (256_MiB).count();
+  return matters && advised.count() * 2 <= held ? Verdict::under : Verdict::fits;
 }
 
 /// What a run says of its tests, and of its entries as a whole.
@@ -154,7 +159,8 @@ bool is_known(const LoggedLease& lease, const RunResults& results, const Program
 }
 
 std::uint64_t distance(const Declaration& of) {
-  return of.most() > of.leased ? of.most() - of.leased : of.leased - of.most();
+  const auto held = held_by(of);
+  return of.most() > held ? of.most() - held : held - of.most();
 }
 
 } // namespace

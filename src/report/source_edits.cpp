@@ -234,7 +234,8 @@ std::pair<std::vector<Arguments>, std::string> calls_for(const Declaration& of, 
             of.of_suite ? "no GPUTEST_SUITE_NEEDS of this suite was found" : "no GPUTEST_NEEDS of this test was found"};
   }
   if (of.said_by == "entry") {
-    return {sources.entries(of.entry), "no gpu_add_test() of this name was found"};
+    return {sources.entries(of.entry),
+            "no gpu_add_test() of this name was found; a fixture or gpu_discover_tests() may say it"};
   }
   return {{},
           of.said_by == "suite"     ? "its suite declares it, for other tests, too"
@@ -263,6 +264,9 @@ Found find(const Declaration& of, const Sources& sources) {
   const auto sizes = Sources::sizes_in(calls.front());
   if (sizes.size() != 1) {
     return {calls.front().front(), "it does not declare one literal size", std::move(words)};
+  }
+  if (size_at(sizes.front()) == of.advised.count() && of.declared != of.advised.count()) {
+    return {sizes.front(), "that is written already: build, and run ctest again", std::move(words)};
   }
   if (!of.declared || size_at(sizes.front()) != *of.declared) {
     return {sizes.front(),

@@ -52,8 +52,9 @@ protected:
     int declared_for = 1; ///< 0: an older log, which does not say it
     std::uint64_t kept = 0;
     bool all_tests = true;
-    int exit = 0;                         ///< -1: it was killed
-    int modified = 1;                     ///< the executable
+    int exit = 0;     ///< -1: it was killed
+    int modified = 1; ///< the executable
+    bool large = false;
     std::string file = "../src/sort.cpp"; ///< as the compiler got it
   };
 
@@ -82,9 +83,12 @@ protected:
     begin("enter", "0") << R"(,"devices":[{"uuid":"GPU-1","name":"H200","bytes":)" << 16 * gib
                         << R"(}],"program":"/no/such/)" << entry << R"(","program_bytes":1,"program_modified":)"
                         << about.modified << (about.all_tests ? R"(,"all_tests":true)" : "") << "}\n";
-    begin("lease", "1") << R"(,"class":"medium",)"
+    begin("lease", "1") << (about.large ? R"(,"class":"large","whole_devices":true,)" : R"(,"class":"medium",)")
                         << (declared == 0 ? "" : R"("declared_bytes":)" + std::to_string(declared) + ",")
-                        << R"("bytes":)" << (declared == 0 ? 8 * gib : declared)
+                        << R"("bytes":)"
+                        << (about.large     ? 0
+                            : declared == 0 ? 8 * gib
+                                            : declared)
                         << (about.declared_by.empty() ? "" : R"(,"declared_by":")" + about.declared_by + '"')
                         << R"(,"devices":["GPU-1"],"waited":0})"
                         << "\n";
@@ -141,6 +145,26 @@ TEST_F(ClassifyCommand, changes_sizes_that_are_too_small_or_far_too_large_and_no
   EXPECT_THAT(ended.out, HasSubstr("Planned for the newest run: "));
 }
 
+TEST_F(ClassifyCommand, calls_no_lease_of_a_whole_device_too_small) {
+  About large{"fixture"};
+  large.large = true;
+  ran("sort", "Sort.all", 0, 15 * gib, large);
+  EXPECT_EQ(classify({"--check"}).exit_code, 0);
+  EXPECT_THAT(classify({}).out, HasSubstr("1 of 1 tests fit what they declare."));
+  ran("sort", "Sort.little", 0, gib, large);
+  const auto ended = classify({});
+  EXPECT_THAT(ended.out, testing::ContainsRegex("sort: Sort.little +large +1 GiB +1 +under +1.06 GiB"));
+}
+
+TEST_F(ClassifyCommand, says_what_is_changed_already) {
+  ran("sort", "Sort.keys", 2 * gib, 3 * gib);
+  write("sort.cpp", "GPUTEST_NEEDS(Sort, keys, 2_GiB);\n");
+  EXPECT_THAT(classify({"--apply"}).out, HasSubstr("\nBuild, and run ctest again, to see what these tests use now.\n"));
+  EXPECT_THAT(classify({"--apply"}).out,
+              HasSubstr("sort.cpp:1: sort: Sort.keys: GPUTEST_NEEDS(Sort, keys, 3328_MiB); (that is written already: "
+                        "build, and run ctest again)\n"));
+}
+
 TEST_F(ClassifyCommand, changes_nothing_without_being_told_to) {
   ran("sort", "Sort.keys", 2 * gib, 3 * gib);
   write("sort.cpp", "GPUTEST_NEEDS(Sort, keys, 2_GiB);\n");
@@ -166,7 +190,7 @@ TEST_F(ClassifyCommand, says_what_to_write_where_it_cannot_change_it) {
               HasSubstr("in the run it declared 2 GiB, so that something else takes precedence, or the file is newer"));
   EXPECT_THAT(ended.out,
               HasSubstr("b: Sort.nowhere: write GPUTEST_NEEDS(Sort, nowhere, 1088_MiB); in place of medium (no "
-                        "gpu_add_test() of this name was found)"));
+                        "gpu_add_test() of this name was found; a fixture or gpu_discover_tests() may say it)"));
 }
 
 TEST_F(ClassifyCommand, takes_the_most_of_the_instances_that_share_a_declaration) {
@@ -335,7 +359,8 @@ TEST_F(ClassifyCommand, changes_only_the_kind_of_declaration_that_the_size_came_
   EXPECT_EQ(read("sort.cpp"), source);
   EXPECT_EQ(read("CMakeLists.txt"), cmake);
   EXPECT_THAT(out, HasSubstr("twin.Sort.keys: Sort.keys: write GPUTEST_NEEDS(Sort, keys, 3328_MiB); in place of 2 GiB "
-                             "(no gpu_add_test() of this name was found)"));
+                             "(no gpu_add_test() of this name was found; a fixture or gpu_discover_tests() may say "
+                             "it)"));
   EXPECT_THAT(out, HasSubstr("(no GPUTEST_NEEDS of this test was found)"));
   EXPECT_THAT(out, HasSubstr("(a GPUTEST_LEASE in the test declares it)"));
   EXPECT_THAT(out, HasSubstr("(the logs do not say where it was declared)"));

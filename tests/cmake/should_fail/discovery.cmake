@@ -30,7 +30,7 @@ should_fail(wrong_granularity [[gpu_discover_tests(exe GRANULARITY suite)]]
 should_fail(wrong_isolation [[gpu_discover_tests(exe ISOLATION thread)]]
   "gpu_discover_tests(exe): ISOLATION \"thread\" is unknown; allowed: worker or process (default: process).")
 should_fail(worker_of_several_cases [[gpu_discover_tests(exe GRANULARITY class ISOLATION worker)]]
-  "gpu_discover_tests(exe): ISOLATION worker is for entries of one case, and GRANULARITY is class; allowed: worker or process (default: process).")
+  "gpu_discover_tests(exe): ISOLATION worker is for entries of one case, and GRANULARITY is class; write GRANULARITY case, or leave one of the two out; allowed: worker or process (default: process).")
 should_fail(worker_with_launcher [[gpu_discover_tests(exe LAUNCHER on ISOLATION worker)]]
   "gpu_discover_tests(exe): ISOLATION worker is for executables that take their memory themselves, and LAUNCHER is on; allowed: worker or process (default: process).")
 should_fail(worker_without_client [[gpu_discover_tests(exe ISOLATION worker)]]
