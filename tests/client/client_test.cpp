@@ -528,6 +528,17 @@ TEST_F(Client, writes_the_report_where_the_case_began_if_the_case_leaves_that_fo
   EXPECT_TRUE(std::filesystem::exists(path("reports/case.xml")));
 }
 
+TEST_F(Client, replaces_the_report_of_an_earlier_run) {
+  std::ofstream{path("case.xml")} << "of an earlier run";
+  add("Plain.a", "", {"--gtest_output=xml:" + path("case.xml")});
+  const auto result = run().at("Plain.a");
+  EXPECT_EQ(result.word, "Passed") << result.output;
+  std::ifstream report{path("case.xml")};
+  const std::string text{std::istreambuf_iterator<char>{report}, {}};
+  EXPECT_THAT(text, HasSubstr("<testsuites tests=\"1\""));
+  EXPECT_THAT(text, Not(HasSubstr("of an earlier run")));
+}
+
 TEST_F(Client, ends_workers_before_the_entry_that_ends_them_has_ended) {
   add("Plain.a", "", {}, "", "FIXTURES_REQUIRED workers");
   add_command("workers_end", {CLIENT, "--end", CASES}, "FIXTURES_CLEANUP workers");

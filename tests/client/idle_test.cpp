@@ -127,6 +127,13 @@ TEST_F(IdleWorker, takes_the_next_case_if_nobody_needs_its_device) {
   EXPECT_EQ(results.at("Plain.a").processes, results.at("Plain.b").processes);
 }
 
+TEST_F(IdleWorker, has_a_keeper_that_is_in_a_session_of_its_own) {
+  begin();
+  EXPECT_GT(::getsid(keeper_), 0);
+  EXPECT_NE(::getsid(keeper_), ::getsid(ctest_->pid()));
+  expect_each_once(finish());
+}
+
 TEST_F(IdleWorker, leaves_for_a_large_command_of_another_process) {
   begin();
   stop_keeper();

@@ -176,6 +176,8 @@ TEST_F(RunAllTests, fails_in_an_entry_if_no_test_is_selected) {
   const Ended disabled = run("outcomes", {"--gtest_filter=*fourth*"});
   EXPECT_EQ(disabled.exit_code, 1);
   EXPECT_THAT(disabled.err, HasSubstr("selects 1 of the 17 tests of this executable, and all of these are disabled"));
+  EXPECT_THAT(run("misnamed", {"--gtest_filter=Smal.first"}).err, HasSubstr(" none of the 4 tests of this executable"))
+      << "annotations that name no test are not among them";
   EXPECT_EQ(run("outcomes", {"--gtest_list_tests"}).exit_code, 1);
   set("GTEST_TOTAL_SHARDS", "2");
   for (const std::string shard : {"0", "1"}) {

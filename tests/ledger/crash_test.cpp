@@ -207,6 +207,16 @@ TEST_F(LedgerCrash, a_forked_child_cannot_change_the_claim) {
   EXPECT_EQ(look().entries().at(0).claim.overhead_bytes, 10U);
 }
 
+TEST_F(LedgerCrash, a_forked_child_cannot_lease_under_its_parents_claim) {
+  auto a = start_inside("a");
+  a.ask("fork-enter");
+  EXPECT_EQ(a.answer(), "a lease for child was asked for by a process that has not entered the ledger");
+  EXPECT_EQ(a.answer(), "released");
+  EXPECT_EQ(a.answer(), "overhead");
+  EXPECT_EQ(a.answer(), "the child has ended");
+  EXPECT_EQ(stage_of("a"), "inside");
+}
+
 TEST_F(LedgerCrash, the_program_that_a_process_becomes_keeps_the_claim) {
   auto a = start_inside("a");
   auto b = start_inside("b");

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -371,6 +373,35 @@ TEST(TimeLimit, is_not_over_in_a_wait_in_which_a_shorter_one_has_ended) {
     { const NotCounted a_part; }
     std::this_thread::sleep_for(1500ms);
     end_now(0);
+  });
+  EXPECT_EQ(seen.end, 0);
+}
+
+std::array<timer_t, 2> timers{};
+std::size_t timer_count = 0;
+
+bool is_armed(timer_t timer) {
+  itimerspec left{};
+  ::timer_gettime(timer, &left);
+  return left.it_value.tv_sec > 0 || left.it_value.tv_nsec > 0;
+}
+
+TEST(TimeLimit, has_no_timer_during_a_wait) {
+  const auto seen = run([] {
+    arm_in_place = [](timer_t timer, auto... arguments) {
+      if (timer_count < timers.size()) {
+        timers.at(timer_count++) = timer;
+      }
+      return arm(timer, arguments...);
+    };
+    start_limit(1h);
+    bool good = timer_count == timers.size() && timers[0] != timers[1];
+    good = good && std::all_of(timers.begin(), timers.end(), is_armed);
+    {
+      const NotCounted not_counted;
+      good = good && std::none_of(timers.begin(), timers.end(), is_armed);
+    }
+    end_now(good && std::all_of(timers.begin(), timers.end(), is_armed) ? 0 : 1);
   });
   EXPECT_EQ(seen.end, 0);
 }

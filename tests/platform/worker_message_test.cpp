@@ -9,6 +9,7 @@
 #include <array>
 #include <string>
 
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -42,6 +43,26 @@ TEST_F(WorkerMessages, arrive_as_a_whole_or_are_not_sent) {
   EXPECT_EQ(message.texts[1], "last");
   EXPECT_FALSE(send(192 * 1024)) << "with what else is in it";
   EXPECT_EQ(receive_message(ends_[1], message, false), Received::nothing);
+}
+
+TEST_F(WorkerMessages, are_an_end_if_not_all_descriptors_can_be_received) {
+  const auto received_with_room_for = [&](int descriptors) {
+    WorkerMessage sent;
+    sent.texts = {"text"};
+    EXPECT_TRUE(send_message(ends_[0], sent, {ends_[0], ends_[1]}));
+    return tests::in_child([&] {
+      const int first_free = ::dup(ends_[0]);
+      ::close(first_free);
+      rlimit limit{};
+      ::getrlimit(RLIMIT_NOFILE, &limit);
+      limit.rlim_cur = static_cast<rlim_t>(first_free + descriptors);
+      ::setrlimit(RLIMIT_NOFILE, &limit);
+      WorkerMessage message;
+      return static_cast<int>(receive_message(ends_[1], message, false));
+    });
+  };
+  EXPECT_EQ(received_with_room_for(2), static_cast<int>(Received::message));
+  EXPECT_EQ(received_with_room_for(1), static_cast<int>(Received::end));
 }
 
 TEST_F(WorkerMessages, do_not_come_by_a_standard_stream) {
