@@ -119,4 +119,20 @@ TEST(BashCompletion, leaves_the_command_that_is_run_to_others) {
   EXPECT_EQ(completed_by_bash("gputest run -- ls --memory /bi", 6), "/bin\n") << "a file, and no value of --memory";
 }
 
+#ifdef GPUTEST_WRITE_DOCUMENTS
+TEST(WriteDocuments, fails_where_one_cannot_be_written) {
+  const Tool tool;
+  const auto write_into = [&](const std::string& folder) {
+    return tool.start_program({GPUTEST_WRITE_DOCUMENTS, folder}).finish();
+  };
+  EXPECT_EQ(write_into(tool.folder().path()).exit_code, 0);
+  const auto missing = write_into(tool.folder().path() + "/missing");
+  EXPECT_EQ(missing.exit_code, 1);
+  EXPECT_THAT(missing.err, HasSubstr("write_documents: "));
+  std::filesystem::remove(tool.folder().path() + "/_gputest");
+  std::filesystem::create_symlink("/dev/full", tool.folder().path() + "/_gputest");
+  EXPECT_EQ(write_into(tool.folder().path()).exit_code, 1) << "the disk is full";
+}
+#endif
+
 } // namespace gputest::cli

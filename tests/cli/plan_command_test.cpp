@@ -225,6 +225,7 @@ TEST_F(PlanCommand, wrong_arguments_are_named) {
   const std::vector<Case> cases{
       {{"--shards", "2", "--shard", "3"}, 64, "--shard 3 of --shards 2: write a number from 1 to 2"},
       {{"--shard", "1"}, 64, "--shards"},
+      {{"--shards", "2", "--shard", "1", "--json"}, 64, "--shard excludes --json"},
       {{"--shards", "2", "--shard", "1", "--numbers", "--", "-R", "x"}, 64, "write only -C CONFIG after '--'"},
       {{"--devices", "many"}, 64, "many"},
       {{"--devices", "80GiB"},

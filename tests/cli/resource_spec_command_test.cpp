@@ -81,6 +81,33 @@ TEST(ResourceSpecCommand, does_nothing_where_there_is_nothing_to_schedule) {
   }
 }
 
+TEST(ResourceSpecCommand, leaves_the_devices_to_a_preset_that_may_name_a_resource_spec) {
+  Tool tool;
+  const std::string ctest = tool.folder().path() + "/ctest";
+  std::filesystem::copy_file("/bin/sh", ctest);
+  const std::string presets = tool.folder().path() + "/presets";
+  std::filesystem::create_directory(presets);
+  std::ofstream{presets + "/CMakePresets.json"}
+      << R"({"version": 3, "testPresets": [{"name": "a"}, {"name": "b", "execution": {"resourceSpecFile": "x"}}]})";
+  tool.set("PWD", presets); // where ctest was started
+  // A shell passes for the ctest of these arguments.
+  const auto written_with = [&](const std::vector<std::string>& arguments) {
+    const std::string folder = tool.folder().path() + "/spec";
+    std::filesystem::create_directory(folder);
+    std::vector<std::string> command{ctest,   "-c",         R"("$1" devices --resource-spec "$2"; exit $?)",
+                                     "ctest", Tool::path(), folder};
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    const auto ended = tool.start_program(command).finish();
+    EXPECT_EQ(ended.exit_code, 0) << ended.err;
+    const auto files = files_in(folder).size();
+    std::filesystem::remove_all(folder);
+    return files;
+  };
+  EXPECT_EQ(written_with({"--preset", "a"}), 1U);
+  EXPECT_EQ(written_with({"--preset", "b"}), 0U);
+  EXPECT_EQ(written_with({"--preset", "a", "--preset", "b"}), 0U) << "whichever of them this ctest runs";
+}
+
 TEST(ResourceSpecCommand, removes_files_of_ctests_that_have_ended) {
   Tool tool;
   const std::string folder = tool.folder().path() + "/spec";
@@ -126,6 +153,23 @@ TEST(ResourceSpecCommand, fails_where_the_folder_cannot_be_written_to) {
   const auto ended = tool.run(writing_to(tool.folder().path() + "/file"));
   EXPECT_EQ(ended.exit_code, 70);
   EXPECT_EQ(ended.out, "");
+}
+
+TEST(ResourceSpecCommand, keeps_the_file_that_it_could_not_write_anew) {
+  const Tool tool;
+  const std::string folder = tool.folder().path() + "/spec";
+  EXPECT_EQ(tool.run(writing_to(folder)).exit_code, 0);
+  ASSERT_EQ(files_in(folder).size(), 1U);
+  const std::string file = folder + "/" + files_in(folder).front();
+  // The shell becomes the tool, which writes to a file with the number of its process first.
+  const auto ended =
+      tool.start_program({"/bin/sh", "-c", R"(ln -s /dev/full "$1.$$"; exec "$2" devices --resource-spec "$3")", "sh",
+                          file, Tool::path(), folder})
+          .finish();
+  EXPECT_EQ(ended.exit_code, 70);
+  EXPECT_EQ(ended.out, "");
+  EXPECT_NE(ended.err.find("it cannot be written"), std::string::npos) << ended.err;
+  EXPECT_TRUE(std::filesystem::is_regular_file(std::filesystem::symlink_status(file)));
 }
 
 TEST(RunCommand, uses_the_device_where_ctest_has_put_it_unless_its_memory_is_not_there) {

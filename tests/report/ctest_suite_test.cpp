@@ -45,6 +45,14 @@ TEST(CtestSuite, an_entry_of_gputest_has_its_request) {
   EXPECT_FALSE(suite.tests[1].request);
 }
 
+TEST(CtestSuite, what_modifies_the_environment_is_applied_after_it) {
+  const auto gpu = property("LABELS", list({"gpu"}));
+  const auto environment = property("ENVIRONMENT", list({"GPUTEST_ENTRY=ctest", "GPUTEST_MEMORY=1GiB"}));
+  const auto modification = property("ENVIRONMENT_MODIFICATION", list({"GPUTEST_MEMORY=set:3GiB"}));
+  EXPECT_EQ(suite_of({entry("t", {gpu, environment})}).tests[0].request->bytes, 1_GiB);
+  EXPECT_EQ(suite_of({entry("t", {gpu, environment, modification})}).tests[0].request->bytes, 3_GiB);
+}
+
 TEST(CtestSuite, a_test_has_its_command_if_there_is_such_a_program) {
   auto missing = entry("missing");
   missing.erase("command");

@@ -141,6 +141,12 @@ TEST(RunSummaries, say_that_memory_kept_ctest_from_starting_tests) {
   EXPECT_THAT(what_held_it_back(run), Not(testing::Contains(HasSubstr(memory)))) << "most of it was free";
 }
 
+TEST(RunSummaries, begin_with_what_took_the_largest_share_of_the_run) {
+  EXPECT_THAT(what_held_it_back(run_of_two()),
+              ElementsAre("The longest test, sort, took 4.5 s of 10.0 s.", HasSubstr("Tests waited for 4.0 s"),
+                          "Of ctest's 2 jobs 1.3 were busy with GPU tests on average."));
+}
+
 TEST(RunSummaries, name_who_made_others_wait) {
   const auto causes = causes_of_waits(run_of_two());
   ASSERT_THAT(causes, SizeIs(1));
@@ -183,6 +189,17 @@ TEST(ReportPages, hold_the_run_as_data) {
   EXPECT_EQ(data.at("leases")[1].at("p"), 250);
   ASSERT_THAT(data.at("history"), SizeIs(1));
   EXPECT_TRUE(data.at("history")[0].at("now").get<bool>());
+}
+
+TEST(ReportPages, show_what_a_lease_of_two_devices_used_of_each) {
+  auto run = run_of_two();
+  run.devices.push_back({"GPU-2", "H200", 1000});
+  run.leases[0].devices = {"GPU-1", "GPU-2"};
+  run.leases[0].uses = {{"GPU-1", 250, 0}, {"GPU-2", 100, 0}};
+  const auto leases = data_of(report_page(run, {&run})).at("leases");
+  ASSERT_THAT(leases, SizeIs(3));
+  EXPECT_EQ(leases[0].at("p"), 250);
+  EXPECT_EQ(leases[1].at("p"), 100);
 }
 
 TEST(ReportPages, let_no_name_break_out_of_the_data) {

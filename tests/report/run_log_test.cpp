@@ -83,6 +83,13 @@ TEST(RunLogs, know_the_program_of_a_lease_and_what_it_could_have) {
   EXPECT_FALSE(parse_run_log(run + enter).scheduled);
 }
 
+TEST(RunLogs, are_of_a_ctest_that_knows_the_memory_if_it_has_scheduled_any_process) {
+  const auto scheduled = line("101.0", 7, R"("event":"enter","devices":[],"waited":0,"scheduled":true)");
+  const auto other = line("102.0", 8, R"("event":"enter","devices":[],"waited":0)");
+  EXPECT_TRUE(parse_run_log(run + scheduled + other).scheduled);
+  EXPECT_TRUE(parse_run_log(run + other + scheduled).scheduled);
+}
+
 TEST(RunLogs, end_a_lease_with_its_process_or_with_the_last_line_of_one_that_was_killed) {
   const auto ended = parse_run_log(run + enter + lease + end);
   EXPECT_EQ(ended.leases.at(0).ended, 105);
