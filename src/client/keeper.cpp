@@ -100,12 +100,16 @@ private:
   bool start_worker() {
     started_ = Clock::now();
     takes_cases_ = Marked{run_.folder, "keepers"};
-    const bool has_room = write_file(run_.folder, "executable", test_.command.front());
-    const int error = errno;
+    std::string why;
+    if (!write_file(run_.folder, "executable", test_.command.front())) {
+      why = run_.path + ": " + std::strerror(errno); // NOLINT: one thread
+    }
     ::unlinkat(run_.folder.number(), "told", 0);
     watch_folder();
     ::flock(run_.home.number(), LOCK_SH); // no file of it is removed as an old one
-    auto why = has_room ? worker_.start() : run_.path + ": " + std::strerror(error); // NOLINT: one thread
+    if (why.empty()) {
+      why = worker_.start();
+    }
     static_cast<void>(::chdir("/") != 0);
     if (why.empty()) {
       why = worker_.wait_until_ready();

@@ -198,12 +198,6 @@ std::string contents_of(const Descriptor& folder, const std::string& name) {
   return read_all(file.number());
 }
 
-bool append_to_file(const Descriptor& folder, const std::string& name, const std::string& text) {
-  const Descriptor file{
-      ::openat(folder.number(), name.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600)};
-  return ::write(file.number(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
-}
-
 bool write_file(const Descriptor& folder, const std::string& name, const std::string& text) {
   const auto temporary = "new-" + name + "-" + std::to_string(::getpid());
   const Descriptor file{
@@ -215,7 +209,9 @@ bool write_file(const Descriptor& folder, const std::string& name, const std::st
 void note_end(const Descriptor& folder, bool may_be_anothers_error, const std::string& output, const std::string& how) {
   const auto text = output + "gputest: " + (may_be_anothers_error ? "shared error" : "failed") + ": a process of " +
                     contents_of(folder, "executable") + " " + how + "\n";
-  if (!append_to_file(folder, may_be_anothers_error ? "notes" : "failures", text)) {
+  const Descriptor file{::openat(folder.number(), may_be_anothers_error ? "notes" : "failures",
+                                 O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600)};
+  if (::write(file.number(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
     mark_file(folder, "untold");
   }
 }

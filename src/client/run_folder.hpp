@@ -62,9 +62,6 @@ struct RunFolder {
 /// All of a small file in a folder; empty if there is none.
 [[nodiscard]] std::string contents_of(const Descriptor& folder, const std::string& name);
 
-/// Adds a text to a file in a folder. False, and errno, if there is no room for it.
-bool append_to_file(const Descriptor& folder, const std::string& name, const std::string& text);
-
 /// Replaces a file in a folder as a whole. False, and errno, if there is no room for it.
 bool write_file(const Descriptor& folder, const std::string& name, const std::string& text);
 

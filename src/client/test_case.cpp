@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "client/test_case.hpp"
 
+#include "client/run_folder.hpp"
 #include "platform/worker_message.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
@@ -31,16 +31,7 @@ bool belongs_to_case(std::string_view assignment) {
 
 /// A field of /proc/self/status; empty if there is none.
 std::string status_of_process(const char* name) {
-  static const std::string all = [] {
-    std::string text;
-    std::array<char, 4096> block{};
-    const int file = ::open("/proc/self/status", O_RDONLY | O_CLOEXEC);
-    for (ssize_t count = 0; (count = ::read(file, block.data(), block.size())) > 0;) {
-      text.append(block.data(), static_cast<std::size_t>(count));
-    }
-    ::close(file);
-    return text;
-  }();
+  static const auto all = contents_of(Descriptor{::open("/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC)}, "status");
   const auto line = all.find(std::string{"\n"} + name + ":\t");
   if (line == std::string::npos) {
     return {};

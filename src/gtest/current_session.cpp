@@ -307,11 +307,11 @@ bool CurrentSession::can_run_any(const ::testing::TestSuite& suite) {
 
 void CurrentSession::end_suite(const ::testing::TestSuite& suite) {
   allow_set_up();
-  if (!suite_request_ && !has_set_up(suite) && !has_tear_down(suite)) {
-    return;
-  }
-  if (!suite_request_) { // what the set-up took may be free again
-    count_unleased(std::string{suite.name()} + "::TearDownTestSuite()");
+  if (!suite_request_) {
+    if (!has_set_up(suite) && !has_tear_down(suite)) {
+      return;
+    }
+    count_unleased(std::string{suite.name()} + "::TearDownTestSuite()"); // what the set-up took may be free again
   }
   suite_request_.reset();
   if (session_) {

@@ -187,7 +187,12 @@ std::unordered_map<std::string, std::size_t> count_tests(const ::testing::UnitTe
   return counts;
 }
 
-bool is_the_users(Function function, Function default_one) { return function != nullptr && function != default_one; }
+/// Whether a function of a suite is neither GoogleTest's nor that of one of gputest's fixtures.
+bool is_the_users(Function function, Function googletests, Function Own::*of_fixture) {
+  const auto& own = own_fixtures();
+  return function != nullptr && function != googletests &&
+         std::none_of(own.begin(), own.end(), [&](const Own& fixture) { return fixture.*of_fixture == function; });
+}
 
 } // namespace
 
@@ -268,9 +273,7 @@ SuiteFixture fixture_of(const TestSuite& suite) {
     }
   }
   // One of gputest's fixtures shows in one of the two, unless the user's fixture hides both.
-  return {std::nullopt, false, false,
-          !(is_the_users(set_up, &::testing::Test::SetUpTestSuite) &&
-            is_the_users(tear_down, &::testing::Test::TearDownTestSuite))};
+  return {std::nullopt, false, false, !(has_set_up(suite) && has_tear_down(suite))};
 }
 
 Request known_request(const TestSuite& suite, const TestInfo& test, const Request& entry) {
@@ -309,17 +312,11 @@ std::string why_alone(const TestSuite& suite, const TestInfo& test, const Reques
 void remember_fixture(const TestSuite& suite, const SuiteFixture& fixture) { built_fixtures()[suite.name()] = fixture; }
 
 bool has_set_up(const TestSuite& suite) {
-  const Function set_up = set_up_of(suite);
-  const auto& own = own_fixtures();
-  return is_the_users(set_up, &::testing::Test::SetUpTestSuite) &&
-         std::none_of(own.begin(), own.end(), [&](const Own& fixture) { return fixture.set_up == set_up; });
+  return is_the_users(set_up_of(suite), &::testing::Test::SetUpTestSuite, &Own::set_up);
 }
 
 bool has_tear_down(const TestSuite& suite) {
-  const Function tear_down = tear_down_of(suite);
-  const auto& own = own_fixtures();
-  return is_the_users(tear_down, &::testing::Test::TearDownTestSuite) &&
-         std::none_of(own.begin(), own.end(), [&](const Own& fixture) { return fixture.tear_down == tear_down; });
+  return is_the_users(tear_down_of(suite), &::testing::Test::TearDownTestSuite, &Own::tear_down);
 }
 
 void forbid_set_up(const TestSuite& suite) {

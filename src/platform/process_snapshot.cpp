@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "platform/process_snapshot.hpp"
 
+#include "platform/process.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
@@ -9,7 +11,6 @@
 #include <string_view>
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -39,19 +40,7 @@ std::map<int, std::string> open_descriptors() {
   return open;
 }
 
-/// All of /proc/self/status, which is long for a user of many groups.
-std::string status_of_process() {
-  std::string status;
-  std::array<char, 4096> block{};
-  const int file = ::open("/proc/self/status", O_RDONLY | O_CLOEXEC);
-  for (ssize_t size = 0; (size = ::read(file, block.data(), block.size())) > 0;) {
-    status.append(block.data(), static_cast<std::size_t>(size));
-  }
-  ::close(file);
-  return status;
-}
-
-/// A field of it.
+/// A field of /proc/self/status.
 long field_of(const std::string& status, const char* name, int base) {
   const auto at = status.find(std::string{"\n"} + name + ":\t");
   return at == std::string::npos ? 0 : std::strtol(status.c_str() + at + std::strlen(name) + 3, nullptr, base);
@@ -122,7 +111,7 @@ std::string change_of_signals(const ProcessSnapshot& before, const ProcessSnapsh
 ProcessSnapshot take_snapshot() {
   ProcessSnapshot state;
   state.descriptors = open_descriptors();
-  const auto status = status_of_process();
+  const auto status = contents_of("/proc/self/status").value_or("");
   state.threads = static_cast<int>(field_of(status, "Threads", 10));
   state.umask = static_cast<unsigned>(field_of(status, "Umask", 8));
   state.has_children = has_unreaped_children();

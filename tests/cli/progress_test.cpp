@@ -30,6 +30,18 @@ protected:
     return tool_.start_program({"/usr/bin/script", "-qec", "exec " + Tool::path() + " " + arguments, "/dev/null"});
   }
 
+  /// What `status --watch` writes behind the first `\x1b[H` on a terminal for which stty says `size`, while a process
+  /// of that name holds memory.
+  [[nodiscard]] std::string screens_of_status(const std::string& size, const std::string& name) const {
+    auto holder = tool_.start_holder({"--memory", "10GiB", "--name", name});
+    auto watching = tool_.start_program(
+        {"/usr/bin/script", "-qec", "stty " + size + "; exec " + Tool::path() + " status --watch", "/dev/null"});
+    watching.wait_for_out("\x1b[J");
+    watching.say("\x03");
+    const auto out = watching.finish().out;
+    return out.substr(out.find("\x1b[H") + 3);
+  }
+
   Tool tool_;
 };
 
@@ -87,27 +99,15 @@ TEST_F(Progress, of_the_status_is_a_screen_of_its_own_that_ends_with_a_signal) {
 }
 
 TEST_F(Progress, of_the_status_leaves_the_last_column_and_what_is_below_the_last_line_alone) {
-  auto holder = tool_.start_holder({"--memory", "10GiB", "--name", "solver"});
-  auto watching = tool_.start_program(
-      {"/usr/bin/script", "-qec", "stty rows 2 cols 20; exec " + Tool::path() + " status --watch", "/dev/null"});
-  watching.wait_for_out("\x1b[J");
-  watching.say("\x03");
-  const auto out = watching.finish().out;
-  const auto begin = out.find("\x1b[H") + 3;
-  const auto screen = out.substr(begin, out.find("\x1b[J") - begin);
+  const auto screens = screens_of_status("rows 2 cols 20", "solver");
+  const auto screen = screens.substr(0, screens.find("\x1b[J"));
   EXPECT_EQ(screen.find("\x1b[K"), 19U) << screen;
   EXPECT_EQ(tests::count(screen, "\x1b[K"), 2U) << screen;
 }
 
 TEST_F(Progress, of_the_status_is_as_wide_as_an_old_terminal_where_the_terminal_does_not_say) {
-  auto holder = tool_.start_holder({"--memory", "10GiB", "--name", std::string(100, 'n')});
-  auto watching = tool_.start_program(
-      {"/usr/bin/script", "-qec", "stty rows 24 cols 0; exec " + Tool::path() + " status --watch", "/dev/null"});
-  watching.wait_for_out("\x1b[J");
-  watching.say("\x03");
-  const auto out = watching.finish().out;
-  const auto begin = out.find("\x1b[H") + 3;
-  EXPECT_EQ(out.find("\x1b[K", begin) - begin, 79U) << out;
+  const auto screens = screens_of_status("rows 24 cols 0", std::string(100, 'n'));
+  EXPECT_EQ(screens.find("\x1b[K"), 79U) << screens;
 }
 
 TEST_F(Progress, of_a_command_passes_no_signal_on_that_its_terminal_sends_to_both) {
