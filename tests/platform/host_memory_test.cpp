@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "platform/host_memory.hpp"
 
+#include "support/in_child.hpp"
+
 #include <gtest/gtest.h>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
 
 namespace gputest::platform {
 namespace {
@@ -21,6 +30,28 @@ TEST(HostMemory, of_this_machine_is_not_all_taken) {
   ASSERT_TRUE(memory);
   EXPECT_GT(memory->available_bytes, 0U);
   EXPECT_LE(memory->available_bytes, memory->total_bytes);
+}
+
+TEST(HostMemory, is_not_used_by_addresses_that_are_reserved_and_end_who_uses_them) {
+  const auto bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  void* const first = reserve_addresses(bytes);
+  ASSERT_NE(first, nullptr);
+  for (const bool writes : {false, true}) {
+    EXPECT_EQ(tests::in_child([&] {
+                ::signal(SIGSEGV, SIG_DFL);
+                volatile char* const byte = static_cast<char*>(first);
+                if (writes) {
+                  *byte = 1;
+                }
+                return static_cast<int>(*byte);
+              }),
+              -SIGSEGV);
+  }
+  EXPECT_EQ(::msync(first, bytes, MS_ASYNC), 0) << "they are this process's";
+  release_addresses(first, bytes);
+  EXPECT_NE(::msync(first, bytes, MS_ASYNC), 0) << "nobody's any more";
+  EXPECT_EQ(reserve_addresses(SIZE_MAX / 2), nullptr);
+  EXPECT_EQ(errno, ENOMEM);
 }
 
 } // namespace
