@@ -81,6 +81,13 @@ TEST_F(CtestPreset, reads_the_users_presets_and_what_both_include) {
   EXPECT_EQ(read("ci"), with_jobs("5"));
 }
 
+TEST_F(CtestPreset, reads_the_users_presets_alone_and_included_files_by_their_whole_paths) {
+  write("far/shared.json", R"({"version": 6, "testPresets": [{"name": "shared", "execution": {"jobs": 5}}]})");
+  write("CMakeUserPresets.json", R"({"version": 6, "include": [")" + folder() +
+                                     R"(/far/shared.json"], "testPresets": [{"name": "mine", "inherits": "shared"}]})");
+  EXPECT_EQ(read("mine"), with_jobs("5"));
+}
+
 TEST_F(CtestPreset, reads_a_single_file) {
   write_presets(R"({"name": "ci", "execution": {"jobs": 1}})");
   write("more.json", R"({"version": 6, "testPresets": [{"name": "ci", "execution": {"jobs": 2}}]})");
@@ -94,7 +101,10 @@ TEST_F(CtestPreset, reads_the_level_that_it_sets_for_ctest) {
                    {"name": "configure", "configurePreset": "dev"},
                    {"name": "parents_configure", "inherits": "configure"},
                    {"name": "over_configure", "configurePreset": "dev", "inherits": "own"},
-                   {"name": "apart", "configurePreset": "dev", "inheritConfigureEnvironment": false})",
+                   {"name": "apart", "configurePreset": "dev", "inheritConfigureEnvironment": false},
+                   {"name": "apart_too", "inherits": "apart"},
+                   {"name": "null_over_configure", "configurePreset": "dev",
+                    "environment": {"CTEST_PARALLEL_LEVEL": null}})",
                 R"(, "configurePresets": [{"name": "dev", "inherits": "base"},
                    {"name": "base", "hidden": true, "environment": {"CTEST_PARALLEL_LEVEL": "4"}}])");
   EXPECT_EQ(read("own"), with_level("8"));
@@ -104,6 +114,8 @@ TEST_F(CtestPreset, reads_the_level_that_it_sets_for_ctest) {
   EXPECT_EQ(read("parents_configure"), with_level("4"));
   EXPECT_EQ(read("over_configure"), with_level("8"));
   EXPECT_EQ(read("apart"), TestPreset{});
+  EXPECT_EQ(read("apart_too"), TestPreset{});
+  EXPECT_EQ(read("null_over_configure"), TestPreset{});
 }
 
 TEST_F(CtestPreset, knows_whether_it_names_a_resource_spec_file) {
@@ -145,6 +157,8 @@ TEST_F(CtestPreset, is_not_known_where_two_have_its_name) {
   write_presets(one + R"(, {"name": "ci", "execution": {"jobs": 8}}, {"name": "other", "execution": {"jobs": 2}})");
   EXPECT_EQ(read("ci"), std::nullopt);
   EXPECT_EQ(read("other"), std::nullopt);
+  write_presets(one, R"(, "configurePresets": [{"name": "dev"}, {"name": "dev"}])");
+  EXPECT_EQ(read("ci"), std::nullopt);
   write_presets(one);
   EXPECT_EQ(read("ci"), with_jobs("1"));
   write("CMakeUserPresets.json", R"({"version": 6, "testPresets": [{"name": "ci", "execution": {"jobs": 8}}]})");
@@ -154,6 +168,10 @@ TEST_F(CtestPreset, is_not_known_where_two_have_its_name) {
 TEST_F(CtestPreset, is_not_known_where_a_macro_decides) {
   write_presets(R"({"name": "ci", "environment": {"CTEST_PARALLEL_LEVEL": "$penv{JOBS}"}})");
   EXPECT_EQ(read("ci"), std::nullopt);
+  write_presets(R"({"name": "ci", "configurePreset": "dev"})",
+                R"(, "configurePresets": [{"name": "dev", "environment": {"CTEST_PARALLEL_LEVEL": "$env{JOBS}"}}])");
+  EXPECT_EQ(read("ci"), std::nullopt);
+  write("$penv{FOLDER}/presets.json", "{}"); // not the one that is meant
   write_presets(R"({"name": "ci"})", R"(, "include": ["$penv{FOLDER}/presets.json"])");
   EXPECT_EQ(read("ci"), std::nullopt);
 }

@@ -4,6 +4,7 @@
 
 #include "platform/ctest_process.hpp"
 
+#include "platform/process.hpp"
 #include "support/child_process.hpp"
 #include "support/private_folder.hpp"
 
@@ -12,6 +13,8 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+
+#include <unistd.h>
 
 namespace gputest::platform {
 namespace {
@@ -114,6 +117,146 @@ TEST_F(CtestProcess, runs_where_its_log_is_while_it_is_in_the_folder_of_a_test) 
                       "cd '" + build + "'; exec 9>Testing/Temporary/LastTest.log.tmp; cd /; '" + rendezvous +
                           "' folder; exit $?"};
   EXPECT_EQ(found_by(ctest).first, build);
+}
+
+TEST_F(CtestProcess, runs_where_the_last_of_its_logs_is) {
+  const auto outer = folder() + "/outer";
+  const auto inner = folder() + "/inner";
+  for (const auto& build : {outer, inner}) {
+    std::filesystem::create_directories(build + "/Testing/Temporary");
+  }
+  // It has inherited the first one from a ctest above it.
+  const Strings ctest{shell_named("ctest"), "-c",
+                      "exec 8>'" + outer + "/Testing/Temporary/LastTest.log.tmp' 9>'" + inner +
+                          "/Testing/Temporary/LastTest.log.tmp'; '" + rendezvous + "' folder; exit $?"};
+  EXPECT_EQ(found_by(ctest).first, inner);
+}
+
+TEST_F(CtestProcess, runs_in_its_own_folder_if_it_keeps_no_log) {
+  const Strings ctest{shell_named("ctest"), "-c", "cd '" + folder() + "'; '" + rendezvous + "' folder; exit $?"};
+  EXPECT_EQ(found_by(ctest).first, folder());
+  EXPECT_EQ(found_by({rendezvous, "orphan", "folder"}).first, "none");
+}
+
+TEST_F(CtestProcess, of_a_worker_is_the_one_that_it_works_for) {
+  tests::ChildProcess ctest{
+      {shell_named("ctest"), "-c", "cd '" + folder() + "'; echo ready; read until_the_end", "ctest", "-j77"}, {}};
+  EXPECT_EQ(ctest.read_line(), "ready");
+  const std::string pid = std::to_string(ctest.pid());
+  EXPECT_EQ(found_by({rendezvous, "worker", pid, "find"}).second, "ctest -j77");
+  const auto running = found_by({rendezvous, "worker", pid, "folder"});
+  EXPECT_EQ(running.first, folder());
+  EXPECT_EQ(running.second, pid + " " + std::to_string(start_time_of(ctest.pid()).value()));
+}
+
+// Of which only the command line may be read.
+TEST_F(CtestProcess, of_another_user_is_known_by_its_command_line_and_by_the_environment_of_its_test) {
+  const std::string ctest = shell_named("ctest");
+  EXPECT_EQ(found_by(below(ctest, {"-j77"}, {rendezvous, "as-nobody", "find"})).second, "ctest -j77");
+  EXPECT_EQ(found_by(below(ctest, {}, {rendezvous, "as-nobody", "find"}), {{"CTEST_PARALLEL_LEVEL", "77"}}).second,
+            "CTEST_PARALLEL_LEVEL=77");
+  if (::geteuid() == 0) { // others cannot be two users
+    EXPECT_EQ(found_by(below(ctest, {}, {rendezvous, "as-nobody", "folder"})).first, "none");
+    EXPECT_EQ(found_by(below(ctest, {}, {rendezvous, "as-nobody", "options"})).first, "");
+  }
+}
+
+TEST_F(CtestProcess, finds_its_tests_again_with_its_folder_and_its_configuration) {
+  const std::string ctest = shell_named("ctest");
+  const auto options_with = [&](const std::string& arguments) {
+    return found_by({"/bin/sh", "-c",
+                     "'" + ctest + "' -c 'cd \"" + folder() + "\"; \"" + rendezvous + "\" options; exit $?' ctest " +
+                         arguments + "; exit $?"})
+        .first;
+  };
+  const std::string in_folder = "--test-dir " + folder() + " ";
+  EXPECT_EQ(options_with("-V"), in_folder);
+  EXPECT_EQ(options_with("-C Debug -V"), in_folder + "-C Debug ");
+  EXPECT_EQ(options_with("-V --build-config Release"), in_folder + "-C Release ");
+  EXPECT_EQ(options_with("-V -C"), in_folder) << "without its value";
+  EXPECT_EQ(found_by({rendezvous, "orphan", "options"}).first, "");
+}
+
+TEST_F(CtestProcess, tells_its_version_where_the_answer_depends_on_it) {
+  const std::string ctest = folder() + "/ctest";
+  std::filesystem::copy_file(rendezvous, ctest);
+  const auto found = found_by({ctest, "-j=8", ":", rendezvous, "find"});
+  EXPECT_EQ(found.first, "parallel");
+  EXPECT_EQ(found.second, "ctest -j=8");
+}
+
+/// A folder with presets of test presets `p`.
+class CtestProcessWithPreset : public CtestProcess {
+protected:
+  void write(const std::string& file, const std::string& execution) const {
+    const std::filesystem::path path = folder() + "/" + file;
+    std::filesystem::create_directories(path.parent_path());
+    std::ofstream{path} << R"({"version": 3, "testPresets": [{"name": "p", "execution": {)" << execution << "}}]}";
+  }
+
+  /// What is found below a ctest that has moved to a folder without traces, with its parent in one folder, and started
+  /// by a shell that says that it is in another one.
+  [[nodiscard]] std::string found_from(const std::string& parent, const std::string& pwd) const {
+    auto ctest = below(shell_named("ctest"), {"--preset", "p"}, find);
+    ctest.insert(ctest.begin(), {"/usr/bin/env", "-C", "/", "PWD=" + pwd});
+    Strings whole{"/bin/sh", "-c", "cd '" + parent + R"('; "$@"; exit $?)", "sh"};
+    whole.insert(whole.end(), ctest.begin(), ctest.end());
+    return found_by(whole).second;
+  }
+
+  const std::string unreadable_ = "test preset \"p\", which could not be read";
+};
+
+TEST_F(CtestProcessWithPreset, was_started_where_its_shell_or_its_parent_is) {
+  write("a/CMakePresets.json", R"("jobs": 3)");
+  EXPECT_EQ(found_from("/", folder() + "/a"), "test preset \"p\" with 3 jobs");
+  EXPECT_EQ(found_from(folder() + "/a", "/"), "test preset \"p\" with 3 jobs");
+  EXPECT_EQ(found_from("/", "/"), unreadable_);
+}
+
+TEST_F(CtestProcessWithPreset, is_not_known_where_these_have_different_presets_of_that_name) {
+  write("a/CMakePresets.json", R"("jobs": 3)");
+  write("b/CMakePresets.json", R"("jobs": 3)");
+  EXPECT_EQ(found_from(folder() + "/a", folder() + "/b"), "test preset \"p\" with 3 jobs");
+  write("b/CMakePresets.json", R"("jobs": 4)");
+  EXPECT_EQ(found_from(folder() + "/a", folder() + "/b"), unreadable_);
+  EXPECT_EQ(found_from(folder() + "/b", folder() + "/a"), unreadable_);
+  write("b/CMakePresets.json", R"("jobs": 3, "resourceSpecFile": "gpus.json")");
+  EXPECT_EQ(found_from(folder() + "/a", folder() + "/b"), unreadable_);
+}
+
+TEST_F(CtestProcessWithPreset, reads_the_file_that_is_named_from_version_4_4_on) {
+  write("CMakePresets.json", R"("jobs": 3)");
+  write("more/presets.json", R"("jobs": 4)");
+  const Strings named{"--preset", "p", "--presets-file", "more/presets.json"};
+  const std::string ctest = folder() + "/versioned/ctest";
+  std::filesystem::create_directory(folder() + "/versioned");
+  std::filesystem::copy_file(rendezvous, ctest);
+  const tests::ChildProcess::Environment variables{{"PWD", folder()}};
+  Strings command{ctest};
+  command.insert(command.end(), named.begin(), named.end());
+  command.insert(command.end(), {":", rendezvous, "find"});
+  EXPECT_EQ(found_by(command, variables).second, "test preset \"p\" with 4 jobs");
+  EXPECT_EQ(found_by(below(shell_named("ctest"), named, find), variables).second, "test preset \"p\" with 3 jobs")
+      << "the version is not known";
+}
+
+TEST_F(CtestProcessWithPreset, may_have_a_resource_spec_of_its_users) {
+  write("with/CMakePresets.json", R"("resourceSpecFile": "gpus.json")");
+  write("without/CMakePresets.json", R"("jobs": 2)");
+  const std::string ctest = shell_named("ctest");
+  const auto spec_with = [&](const Strings& arguments, const std::string& pwd = "with") {
+    return found_by(below(ctest, arguments, {rendezvous, "resource-spec"}), {{"PWD", folder() + "/" + pwd}}).first;
+  };
+  EXPECT_EQ(spec_with({"-j8"}), "none");
+  EXPECT_EQ(spec_with({"--resource-spec-file", "gpus.json"}), "named");
+  EXPECT_EQ(spec_with({"-j8", "--resource-spec-file=gpus.json"}), "named");
+  EXPECT_EQ(spec_with({"-S", "run.cmake"}), "possible");
+  EXPECT_EQ(spec_with({"--preset", "p"}), "named");
+  EXPECT_EQ(spec_with({"--preset", "p"}, "without"), "none");
+  EXPECT_EQ(spec_with({"--preset", "p"}, "neither"), "possible");
+  EXPECT_EQ(spec_with({"--preset", "p", "--preset", "q"}, "without"), "possible");
+  EXPECT_EQ(found_by({rendezvous, "orphan", "resource-spec"}).first, "none");
 }
 
 } // namespace

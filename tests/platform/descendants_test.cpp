@@ -7,6 +7,7 @@
 
 #include <array>
 #include <csignal>
+#include <stdexcept>
 
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -41,6 +42,55 @@ TEST(Descendants, are_ended_whatever_their_names_are) {
     return child_is_killed && grandchild_is_killed ? 0 : 1;
   };
   EXPECT_EQ(tests::in_child(end_of_both), 0);
+}
+
+/// A child with a child of its own, and both their pids.
+struct ChildAndGrandchild {
+  pid_t child = 0;
+  pid_t grandchild = 0;
+
+  ChildAndGrandchild() {
+    std::array<int, 2> pipe{};
+    if (::pipe(pipe.data()) != 0) {
+      throw std::runtime_error{"pipe"};
+    }
+    child = tests::start_keeper([&] {
+      const pid_t own = tests::start_keeper([] { return 0; });
+      return ::write(pipe[1], &own, sizeof own);
+    });
+    if (::read(pipe[0], &grandchild, sizeof grandchild) != sizeof grandchild) {
+      throw std::runtime_error{"read"};
+    }
+  }
+
+  /// How both have ended. A grandchild becomes this process's own child when its parent has ended.
+  [[nodiscard]] std::array<int, 2> ends() const { return {killed_by(child), killed_by(grandchild)}; }
+};
+
+TEST(Descendants, are_all_ended_but_those_spared_and_what_these_have_started) {
+  EXPECT_EQ(tests::in_child([] {
+              const ChildAndGrandchild first_spared;
+              const ChildAndGrandchild not_spared;
+              const ChildAndGrandchild second_spared;
+              const std::array<pid_t, 2> spared{first_spared.child, second_spared.child};
+              end_descendants(spared.data(), spared.data() + spared.size());
+              const std::array<int, 2> went_on{SIGTERM, SIGTERM};
+              EXPECT_EQ(first_spared.ends(), went_on);
+              EXPECT_EQ(not_spared.ends(), (std::array<int, 2>{SIGKILL, SIGKILL}));
+              EXPECT_EQ(second_spared.ends(), went_on);
+              return ::testing::Test::HasFailure() ? 1 : 0;
+            }),
+            0);
+}
+
+TEST(Descendants, are_not_what_the_parent_has_started) {
+  const pid_t sibling = tests::start_keeper([] { return 0; });
+  EXPECT_EQ(tests::in_child([] {
+              end_descendants();
+              return 0;
+            }),
+            0);
+  EXPECT_EQ(killed_by(sibling), SIGTERM);
 }
 
 } // namespace

@@ -2,26 +2,38 @@
 #include "platform/file_lock.hpp"
 
 #include "platform/kept_descriptor.hpp"
+#include "platform/process.hpp"
 #include "support/in_child.hpp"
 #include "support/message_of.hpp"
 #include "support/private_folder.hpp"
+#include "support/private_mount.hpp"
 
 #include <gputest/error.hpp>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <mutex>
+#include <stdexcept>
+#include <string>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -266,18 +278,75 @@ TEST_F(FileLockTest, whose_descriptor_is_another_files_now_says_so_and_leaves_th
   ::close(number);
 }
 
+/// The command of this process, and so of the children that it forks.
+std::string own_command() {
+  std::string command;
+  for (const auto& word : command_line_of(own_pid())) {
+    command += (command.empty() ? "" : " ") + word;
+  }
+  return command;
+}
+
+/// From here on no lock of a file can be taken or given back: the kernel answers with `error`.
+bool refuse_locks(unsigned error) {
+  constexpr auto number = static_cast<unsigned>(offsetof(seccomp_data, nr));
+  constexpr auto command = static_cast<unsigned>(offsetof(seccomp_data, args) + sizeof(std::uint64_t));
+  std::array<sock_filter, 6> program{
+      {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, number), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fcntl, 0, 3),
+       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, command), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, F_SETLK, 0, 1),
+       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)}};
+  const sock_fprog filter{static_cast<unsigned short>(program.size()), program.data()};
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+}
+
+TEST_F(FileLockTest, that_the_kernel_does_not_take_back_is_given_back_all_the_same) {
+  const pid_t child = tests::start_keeper([&] {
+    auto lock = std::make_unique<FileLock>(path_);
+    lock->lock();
+    const bool refused = refuse_locks(ENOLCK);
+    lock->unlock();
+    const auto said = message_of<LedgerError>([&] { lock->lock(); });
+    if (!refused || said != "cannot lock " + path_ + ": No locks available") {
+      throw std::runtime_error{said};
+    }
+    return lock;
+  });
+  EXPECT_TRUE(is_free());
+  ::kill(child, SIGKILL);
+  end_of(child);
+}
+
 TEST_F(FileLockTest, kept_by_another_process_is_an_error_within_its_bound_that_names_the_holder_and_what_to_do) {
   const pid_t holder = tests::start_keeper([&] {
     auto held = std::make_unique<FileLock>(path_);
     held->lock();
     return held;
   });
+  const std::string begin = "cannot lock " + path_ + " within 5 s, which is needed for microseconds: ";
+  const pid_t in_container = start_child([&] { // meanwhile
+    if (::unshare(CLONE_NEWPID) != 0) {
+      return tests::may_not_mount;
+    }
+    return in_child([&] {
+      const std::string said = message_of<LedgerError>([&] { FileLock{path_}.lock(); });
+      EXPECT_EQ(said, begin + "a process of another container holds it; end that one");
+      return ::testing::Test::HasFailure() ? 1 : 0;
+    });
+  });
+  const pid_t in_a_crowd = start_child([&] { // likewise: whenever it tries, another process has the lock
+    FileLock crowded{other_};
+    EXPECT_TRUE(refuse_locks(EAGAIN));
+    EXPECT_EQ(message_of<LedgerError>([&] { crowded.lock(); }),
+              "cannot lock " + other_ +
+                  " within 5 s, which is needed for microseconds: several processes, one after the other, have it");
+    return ::testing::Test::HasFailure() ? 1 : 0;
+  });
   FileLock lock{path_};
-  const std::string begin = "cannot lock " + path_ + " within 5 s, which is needed for microseconds: process " +
-                            std::to_string(holder) + " (";
-  const std::string running = message_of<LedgerError>([&] { lock.lock(); });
-  EXPECT_EQ(running.substr(0, begin.size()), begin);
-  EXPECT_NE(running.find(") holds it; end it (kill " + std::to_string(holder) + ")"), std::string::npos) << running;
+  EXPECT_EQ(message_of<LedgerError>([&] { lock.lock(); }), begin + "process " + std::to_string(holder) + " (" +
+                                                               own_command() + ") holds it; end it (kill " +
+                                                               std::to_string(holder) + ")");
+  EXPECT_EQ(end_of(in_a_crowd), 0);
+  EXPECT_THAT(end_of(in_container), ::testing::AnyOf(0, tests::may_not_mount));
   ASSERT_EQ(::kill(holder, SIGSTOP), 0);
   int status = 0;
   ASSERT_EQ(::waitpid(holder, &status, WUNTRACED), holder);

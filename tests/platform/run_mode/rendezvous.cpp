@@ -3,15 +3,23 @@
 //
 //   rendezvous <a|b> <folder>   as a test: writes found-<a|b>, and `together` if both run at once
 //   rendezvous find             writes what it found to its standard output
-//   rendezvous orphan           the same, below no process of its caller's
+//   rendezvous folder           writes the folder in which its ctest runs, the pid, and the start time
+//   rendezvous options          writes the options of its ctest
+//   rendezvous resource-spec    writes whether its ctest has a resource spec file
+//   rendezvous orphan [...]     one of these (find), below no process of its caller's
+//   rendezvous worker <pid> ... one of these, as a worker of that ctest
+//   rendezvous as-nobody ...    one of these, as another user if it may
+//   rendezvous ... : <command>  passes for a ctest of version 4.4 that runs the command
 //
 // A serial ctest starts the second test only when the first has ended, so the first must know that it need not wait. It
 // looks at ctest itself: one that is asleep, with this test for its only child, has nothing more to start.
 
 #include "platform/ctest_process.hpp"
 #include "platform/process.hpp"
+#include "platform/program_output.hpp"
 #include "policy/run_mode.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -19,7 +27,9 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <vector>
 
+#include <sys/prctl.h>
 #include <unistd.h>
 
 namespace {
@@ -93,28 +103,89 @@ int meet(const std::string& name, const fs::path& folder) {
   return 0;
 }
 
-int find_as_an_orphan() {
+using Words = std::vector<std::string>;
+
+const char* name_of(gputest::platform::UsersResourceSpec spec) {
+  switch (spec) {
+  case gputest::platform::UsersResourceSpec::none:
+    return "none";
+  case gputest::platform::UsersResourceSpec::possible:
+    return "possible";
+  case gputest::platform::UsersResourceSpec::named:
+    break;
+  }
+  return "named";
+}
+
+void write_running_ctest(std::ostream& out) {
+  if (const auto ctest = gputest::platform::find_running_ctest())
+    out << ctest->folder << '\n' << ctest->pid << ' ' << ctest->start_time << '\n';
+  else
+    out << "none\n";
+}
+
+void become_an_orphan() {
   const pid_t parent = ::getpid();
   if (::fork() != 0)
     ::_exit(0);
   while (::getppid() == parent)
     std::this_thread::yield();
-  write_finding(std::cout);
-  return 0;
+}
+
+void become_nobody() {
+  constexpr uid_t nobody = 65534;
+  if (::getuid() == 0 && (::setgid(nobody) != 0 || ::setuid(nobody) != 0))
+    throw std::runtime_error{"cannot become nobody"};
+  ::prctl(PR_SET_DUMPABLE, 1); // what a program of that user's is: it may read its own files in /proc
+}
+
+// Nothing if the words are for another purpose.
+bool write_answer(const Words& words) {
+  if (words.front() == "find") {
+    write_finding(std::cout);
+  } else if (words.front() == "folder") {
+    write_running_ctest(std::cout);
+  } else if (words.front() == "options") {
+    for (const auto& option : gputest::platform::options_of_ctest())
+      std::cout << option << ' ';
+    std::cout << '\n';
+  } else if (words.front() == "resource-spec") {
+    std::cout << name_of(gputest::platform::find_users_resource_spec()) << '\n';
+  } else if (words.front() == "orphan") {
+    become_an_orphan();
+    return write_answer(words.size() > 1 ? Words{words.begin() + 1, words.end()} : Words{"find"});
+  } else if (words.front() == "worker") {
+    gputest::platform::set_ctest_of_process(std::stoi(words.at(1)));
+    return write_answer({words.begin() + 2, words.end()});
+  } else if (words.front() == "as-nobody") {
+    become_nobody();
+    return write_answer({words.begin() + 1, words.end()});
+  } else {
+    return false;
+  }
+  return true;
+}
+
+// Whether the words are those of a ctest.
+bool act_as_ctest(const Words& words) {
+  if (words.front() == "--version") {
+    std::cout << "ctest version 4.4.0\n\nand more\n";
+    return true;
+  }
+  const auto command = std::find(words.begin(), words.end(), ":");
+  if (command == words.end())
+    return false;
+  std::cout << gputest::platform::output_of({command + 1, words.end()}).value_or("");
+  return true;
 }
 
 } // namespace
 
 int main(int argc, char** argv) {
-  const std::string first = argc > 1 ? argv[1] : "";
-  if (first == "orphan")
-    return find_as_an_orphan();
-  if (first == "find")
-    return write_finding(std::cout), 0;
-  if (first == "folder") {
-    const auto ctest = gputest::platform::find_running_ctest();
-    std::cout << (ctest ? ctest->folder : "none") << '\n';
+  const Words words{argv + 1, argv + argc};
+  if (words.empty())
+    return 64;
+  if (act_as_ctest(words) || write_answer(words))
     return 0;
-  }
-  return argc >= 3 ? meet(first, argv[2]) : 64; // a ctest may add arguments
+  return argc >= 3 ? meet(words[0], words[1]) : 64; // a ctest may add arguments
 }

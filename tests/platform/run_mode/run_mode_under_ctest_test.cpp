@@ -233,7 +233,8 @@ TEST(StartedWithPresets, of_a_file_of_its_own) {
 // Whatever PWD says: not every parent is a shell.
 TEST(StartedWithPresets, of_the_source_folder_that_the_build_tree_knows) {
   CtestRun ctest{{{"CMakePresets.json", presets(R"(, "execution": {"jobs": 2})")},
-                  {"other/CMakePresets.json", presets(R"(, "execution": {"jobs": 1})")}}};
+                  {"other/CMakePresets.json", presets(R"(, "execution": {"jobs": 1})")},
+                  {"build/CMakeCache.txt", "CMAKE_HOME:INTERNAL=/\nCMAKE_HOME_DIRECTORY:INTERNAL=@DIR@\nA:BOOL=ON\n"}}};
   const auto result = ctest.run({"--preset", "run-mode"}, {{"PWD", "@DIR@/other"}}, "@DIR@");
   ASSERT_TRUE(result.together) << result.output;
   EXPECT_EQ(result.found, "parallel");
