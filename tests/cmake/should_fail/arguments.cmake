@@ -67,6 +67,10 @@ foreach(keyword IN ITEMS LABELS CONFIGURATIONS)
   should_fail(empty_entry_of_a_list_${keyword} "gpu_add_test(NAME t COMMAND exe ${keyword} \"a\;\")"
     "gpu_add_test(NAME t): ${keyword} has an empty value; allowed: ${allowed_${keyword}}")
 endforeach()
+should_fail(empty_first_entry_of_a_list [[gpu_add_test(NAME t COMMAND exe LABELS x ";a")]]
+  "gpu_add_test(NAME t): LABELS has an empty value; allowed: ${allowed_LABELS}")
+should_fail(empty_entry_in_a_list [[gpu_add_test(NAME t COMMAND exe LABELS x "a;;b")]]
+  "gpu_add_test(NAME t): LABELS has an empty value; allowed: ${allowed_LABELS}")
 
 # ctest sets properties by name.
 set(add_below [[file(WRITE "${CMAKE_SOURCE_DIR}/below/CMakeLists.txt" "gpu_add_test(NAME t COMMAND exe)\n")

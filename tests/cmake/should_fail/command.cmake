@@ -18,12 +18,16 @@ should_fail(launcher_off_for_a_program [[gpu_add_test(NAME t COMMAND sh LAUNCHER
   "gpu_add_test(NAME t): LAUNCHER off, but COMMAND \"sh\" is not a target that could link gputest::main, so nothing would lease its memory. Leave LAUNCHER out, or write LAUNCHER on.")
 should_fail(launcher_off_for_a_path [[gpu_add_test(NAME t COMMAND ./script.py LAUNCHER off)]]
   "gpu_add_test(NAME t): LAUNCHER off, but COMMAND \"./script.py\" is not a target that could link gputest::main, so nothing would lease its memory. Leave LAUNCHER out, or write LAUNCHER on.")
+should_pass(launcher_off_for_what_is_not_known_yet [[gpu_add_test(NAME t COMMAND $<IF:1,/bin/true,/bin/false> LAUNCHER off)]])
 
 set(linked_late [[set_property(TARGET exe PROPERTY INTERFACE_LINK_LIBRARIES gputest::main)]])
 should_fail(linked_too_late_for_an_empty_argument "gpu_add_test(NAME t COMMAND exe \"\")\n${linked_late}"
   "gpu_add_test(NAME t): COMMAND \"exe\" links gputest::main only after gpu_add_test() was called, with an argument that is empty or a generator expression. Call gpu_add_test() after target_link_libraries(exe ...), or say LAUNCHER on or off.")
 should_fail(linked_too_late_for_a_generator_expression "gpu_add_test(NAME t COMMAND exe $<CONFIG>)\n${linked_late}"
   "gpu_add_test(NAME t): COMMAND \"exe\" links gputest::main only after gpu_add_test() was called, with an argument that is empty or a generator expression. Call gpu_add_test() after target_link_libraries(exe ...), or say LAUNCHER on or off.")
+should_fail(linked_too_late_for_the_last_of_two_arguments "gpu_add_test(NAME t COMMAND exe a \"\" GPUS 2)\n${linked_late}"
+  "gpu_add_test(NAME t): COMMAND \"exe\" links gputest::main only after gpu_add_test() was called, with an argument that is empty or a generator expression. Call gpu_add_test() after target_link_libraries(exe ...), or say LAUNCHER on or off.")
+should_pass(linked_late_with_expanded_lists "gpu_add_test(NAME t COMMAND exe \"\" $<CONFIG> COMMAND_EXPAND_LISTS)\n${linked_late}")
 should_pass(linked_late_with_plain_arguments "gpu_add_test(NAME t COMMAND exe a b)\n${linked_late}")
 should_pass(linked_late_with_the_launcher_asked_for "gpu_add_test(NAME t COMMAND exe \"\" LAUNCHER on)\n${linked_late}")
 

@@ -25,6 +25,28 @@ should_fail(misspelt_keyword [[gpu_discover_tests(exe EXTRA_ARGS --flag MEMROY 3
   "gpu_discover_tests(exe): unknown keyword \"MEMROY\"; did you mean MEMORY? If the word is an argument of the program, write $<1:MEMROY>.")
 should_fail(keyword_twice [[gpu_discover_tests(exe MEMORY small MEMORY large)]]
   "gpu_discover_tests(exe): MEMORY is given twice. Give it once; if the word is an argument of the program, write $<1:MEMORY>.")
+should_fail(argument_after_an_option [[gpu_discover_tests(exe NO_PRETTY_TYPES on)]]
+  "gpu_discover_tests(exe): unknown argument \"on\"; allowed: ${keywords}. Arguments of the program follow EXTRA_ARGS.")
+set(allowed_DISCOVERY_MODE "POST_BUILD or PRE_TEST; tests are listed when ctest starts in either case")
+set(allowed_EXTRA_ARGS "arguments of the executable")
+set(allowed_DISCOVERY_EXTRA_ARGS "arguments of the executable, for the listing only")
+set(allowed_TEST_PREFIX "the text that names of entries begin with")
+set(allowed_TEST_SUFFIX "the text that names of entries end with")
+set(allowed_TEST_FILTER "a filter as for --gtest_filter")
+set(allowed_TEST_LIST "the name of a variable")
+set(allowed_XML_OUTPUT_DIR "a directory")
+foreach(keyword IN ITEMS EXTRA_ARGS DISCOVERY_EXTRA_ARGS TEST_PREFIX TEST_SUFFIX TEST_FILTER TEST_LIST XML_OUTPUT_DIR DISCOVERY_MODE)
+  should_fail(no_value_of_${keyword} "gpu_discover_tests(exe ${keyword} GPUS 2)"
+    "gpu_discover_tests(exe): ${keyword} has no value; allowed: ${allowed_${keyword}}.")
+endforeach()
+should_fail(empty_value [[gpu_discover_tests(exe TEST_LIST "")]]
+  "gpu_discover_tests(exe): TEST_LIST has an empty value; allowed: the name of a variable.")
+should_fail(empty_entry_of_a_list [[gpu_discover_tests(exe LABELS "a;;b")]]
+  "gpu_discover_tests(exe): LABELS has an empty value; allowed: one or more labels, none of them empty.")
+should_fail(empty_name_of_a_property [[gpu_discover_tests(exe PROPERTIES "" x)]]
+  "gpu_discover_tests(exe): PROPERTIES has an empty name; allowed: pairs of a name and a value; several labels of one test are one value: \"a;b\".")
+should_fail(property_as_an_argument [[gpu_discover_tests(exe EXTRA_ARGS -x WILL_FAIL ON)]]
+  "gpu_discover_tests(exe): unknown keyword \"WILL_FAIL\". Write PROPERTIES WILL_FAIL <value>. If the word is an argument of the program, write $<1:WILL_FAIL>.")
 should_fail(wrong_granularity [[gpu_discover_tests(exe GRANULARITY suite)]]
   "gpu_discover_tests(exe): GRANULARITY \"suite\" is unknown; allowed: case, class or executable (default: case).")
 should_fail(wrong_isolation [[gpu_discover_tests(exe ISOLATION thread)]]
@@ -41,6 +63,12 @@ should_fail(wrong_launcher [[gpu_discover_tests(exe LAUNCHER maybe)]]
   "gpu_discover_tests(exe): LAUNCHER \"maybe\" is unknown; allowed: on or off (default: on for a command that does not link gputest::main or gputest::catch2).")
 should_fail(wrong_limit [[gpu_discover_tests(exe DISCOVERY_TIMEOUT 5s)]]
   "gpu_discover_tests(exe): DISCOVERY_TIMEOUT \"5s\" is no time limit; allowed: an integer from 1 to 99999, in seconds (default: 60).")
+foreach(limit IN ITEMS 0 00 100000)
+  should_fail(wrong_limit_${limit} "gpu_discover_tests(exe DISCOVERY_TIMEOUT ${limit})"
+    "gpu_discover_tests(exe): DISCOVERY_TIMEOUT \"${limit}\" is no time limit; allowed: an integer from 1 to 99999, in seconds (default: 60).")
+endforeach()
+should_pass(limits [[gpu_discover_tests(exe DISCOVERY_TIMEOUT 99999)
+gpu_discover_tests(exe DISCOVERY_TIMEOUT 1)]])
 should_fail(wrong_limit_of_tests [[gpu_discover_tests(exe PROPERTIES TIMEOUT soon)]]
   "gpu_discover_tests(exe): TIMEOUT \"soon\" is no time limit; allowed: a positive number of seconds such as 90 or 2.5, up to 999999999, without the time spent waiting for a GPU.")
 set(allowed_PROPERTIES "allowed: pairs of a name and a value; several labels of one test are one value: \"a;b\".")

@@ -46,13 +46,14 @@ should_fail(an_empty_component [[gpu_install_tests(DESTINATION d COMPONENT "" DA
 should_fail(a_list_of_destinations [[gpu_install_tests(DESTINATION "d;e")]]
   "gpu_install_tests: DESTINATION \"d;e\" is a list; allowed: a directory, absolute or relative to the installation prefix.")
 
-# The lines of the rules that a case has made in which the expression is found.
+# The lines of the rules that a case has made, or a folder of it, in which the expression is found.
 function(expect_rules case expression count)
-  if(NOT EXISTS "${WORK}/${case}/build/cmake_install.cmake")
+  set(rules "${WORK}/${case}/build/${ARGN}/cmake_install.cmake")
+  if(NOT EXISTS "${rules}")
     report("${case}" "there are no rules\n")
     return()
   endif()
-  file(STRINGS "${WORK}/${case}/build/cmake_install.cmake" lines REGEX "${expression}")
+  file(STRINGS "${rules}" lines REGEX "${expression}")
   list(LENGTH lines seen)
   if(NOT seen EQUAL count)
     report("${case}" "${seen} lines of the rules match ${expression}, expected: ${count}\n  ${lines}\n")
@@ -80,3 +81,41 @@ set(tested theirs)
 set(install_data theirs)]])
 expect_rules(variables_of_the_directory "/d/bin\"" 1)
 expect_rules(variables_of_the_directory "theirs" 0)
+
+# The keywords of install() are passed on, to each rule.
+expect_rules(a_whole_call "CMAKE_INSTALL_COMPONENT STREQUAL \"c\" *\\)" 5)
+expect_rules(a_whole_call "OR NOT CMAKE_INSTALL_COMPONENT" 0)
+expect_rules(twice "OR NOT CMAKE_INSTALL_COMPONENT" 6)
+expect_rules(a_whole_call "CMAKE_INSTALL_CONFIG_NAME MATCHES" 4)
+expect_rules(a_whole_call "gputest_configuration}\" MATCHES \"\\^\\(debug[|]release\\)[$]\"" 1)
+# Places of DATA: below the directory of the call, else below the top-level one, else by its name alone.
+should_pass(places [[
+file(WRITE "${CMAKE_SOURCE_DIR}/below/CMakeLists.txt" "gpu_install_tests(DESTINATION d/./x/ DATA own/a ../top/b /elsewhere/c/
+  \"\${CMAKE_CURRENT_BINARY_DIR}/made/e\" \"\${CMAKE_BINARY_DIR}/made/f\" \"\${CMAKE_CURRENT_SOURCE_DIR}\")\n")
+add_subdirectory(below)]])
+set(destination "file\\(INSTALL DESTINATION \"[$]{CMAKE_INSTALL_PREFIX}")
+expect_rules(places "${destination}/d/x/own\" .*/places/below/own/a\"" 1 below)
+expect_rules(places "${destination}/d/x/top\" .*/places/top/b\"" 1 below)
+expect_rules(places "${destination}/d/x/\" .*\"/elsewhere/c\"" 1 below)
+expect_rules(places "${destination}/d/x/made\" .*/places/build/below/made/e\"" 1 below)
+expect_rules(places "${destination}/d/x/made\" .*/places/build/made/f\"" 1 below)
+expect_rules(places "${destination}/d/x/\" .*/places/below\"" 1 below)
+should_pass(an_absolute_place [[gpu_install_tests(DESTINATION /d DATA a)]])
+expect_rules(an_absolute_place "file\\(INSTALL DESTINATION \"/d/\" .*/an_absolute_place/a\"" 1)
+# Each target once, with all programs of gputest's that there are.
+should_pass(targets [[
+add_executable(an::alias ALIAS exe)
+foreach(program IN ITEMS client injection)
+  add_executable(gputest::${program} IMPORTED)
+  set_target_properties(gputest::${program} PROPERTIES IMPORTED_LOCATION /bin/${program})
+endforeach()
+gpu_install_tests(DESTINATION d TARGETS an::alias exe)]])
+expect_rules(targets "${destination}/d/bin\"" 1)
+foreach(program IN ITEMS client injection true)
+  expect_rules(targets "${destination}/d/gputest\" .*\"/bin/${program}\"" 1)
+endforeach()
+should_fail(an_argument_after_an_option [[gpu_install_tests(DESTINATION d EXCLUDE_FROM_ALL on)]]
+  "gpu_install_tests: unknown argument \"on\"; allowed: ${keywords}.")
+should_fail(just_outside [[gpu_install_tests(DESTINATION ..)]]
+  "gpu_install_tests: DESTINATION \"..\" is outside the installation prefix; allowed: a directory, absolute or relative to the installation prefix.")
+should_pass(hidden_inside [[gpu_install_tests(DESTINATION ..d)]])

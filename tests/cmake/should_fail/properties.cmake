@@ -20,6 +20,10 @@ should_fail(name_in_the_environment [[
 gpu_add_test(NAME t COMMAND exe)
 set_tests_properties(t PROPERTIES ENVIRONMENT GPUTEST_TEST=other)]]
   "gpu_add_test(NAME t): the property ENVIRONMENT has GPUTEST_TEST=other, which has no effect: gpu_add_test() sets GPUTEST_TEST itself. It is the NAME of the test.")
+should_fail(entry_in_the_environment [[
+gpu_add_test(NAME t COMMAND exe)
+set_tests_properties(t PROPERTIES ENVIRONMENT "GPUTEST_LARGE=wait;A=1;GPUTEST_ENTRY=other")]]
+  "gpu_add_test(NAME t): the property ENVIRONMENT has GPUTEST_ENTRY=other, which has no effect: gpu_add_test() sets GPUTEST_ENTRY itself. Remove it.")
 should_pass(same_memory_in_the_environment [[
 gpu_add_test(NAME t COMMAND exe MEMORY 3GiB)
 set_tests_properties(t PROPERTIES ENVIRONMENT GPUTEST_MEMORY=3GiB)]])
@@ -48,6 +52,19 @@ set(add_below [[file(WRITE "${CMAKE_SOURCE_DIR}/below/CMakeLists.txt" "enable_te
 add_subdirectory(below)]])
 should_warn(enabled_below "${add_below}"
   "gpu_add_test(NAME t): ctest finds this test only in the build directory of ${WORK}/enabled_below/below, because enable_testing() was not called in ${WORK}/enabled_below. Call it in the top-level CMakeLists.txt, before add_subdirectory().")
+should_warn(enabled_above_of_discovered "enable_testing()\ngpu_discover_tests(exe)" "")
+should_warn(not_enabled_for_discovered "gpu_discover_tests(exe)"
+  "gpu_discover_tests(exe): this test does not exist for ctest, because enable_testing() was not called. Call it in the top-level CMakeLists.txt, before add_subdirectory() and before tests are added.")
+# Two directories below: each that does not pass it on counts.
+set(add_between [[file(WRITE "${CMAKE_SOURCE_DIR}/between/CMakeLists.txt" "${in_between}add_subdirectory(below)\n")
+file(WRITE "${CMAKE_SOURCE_DIR}/between/below/CMakeLists.txt" "enable_testing()\ngpu_add_test(NAME t COMMAND exe)\n")
+add_subdirectory(between)]])
+should_warn(enabled_but_not_between "${add_between}\nenable_testing()"
+  "gpu_add_test(NAME t): ctest finds this test only in the build directory of ${WORK}/enabled_but_not_between/between/below, because enable_testing() was not called in ${WORK}/enabled_but_not_between/between. Call it in the top-level CMakeLists.txt, before add_subdirectory().")
+should_warn(enabled_neither_there_nor_above "${add_between}"
+  "gpu_add_test(NAME t): ctest finds this test only in the build directory of ${WORK}/enabled_neither_there_nor_above/between/below, because enable_testing() was not called in ${WORK}/enabled_neither_there_nor_above/between. Call it in the top-level CMakeLists.txt, before add_subdirectory().")
+should_warn(enabled_between "set(in_between [[enable_testing()\n]])\n${add_between}"
+  "gpu_add_test(NAME t): ctest finds this test only in the build directory of ${WORK}/enabled_between/between/below, because enable_testing() was not called in ${WORK}/enabled_between. Call it in the top-level CMakeLists.txt, before add_subdirectory().")
 should_warn(enabled_above "enable_testing()\n${add_below}" "")
 should_warn(enabled_above_later "${add_below}\nenable_testing()" "")
 should_warn(switched_off_above "set(BUILD_TESTING OFF)\ninclude(CTest)\n${add_below}" "")

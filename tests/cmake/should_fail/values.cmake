@@ -94,6 +94,10 @@ foreach(timeout IN ITEMS 0 0.0 -5 soon 1e3 5s .5 5. 1000000000)
   should_fail("timeout_${timeout}" "gpu_add_test(NAME t COMMAND exe TIMEOUT ${timeout})"
     "gpu_add_test(NAME t): TIMEOUT \"${timeout}\" is no time limit; allowed: a positive number of seconds such as 90 or 2.5, up to 999999999, without the time spent waiting for a GPU.")
 endforeach()
+should_pass(timeouts [[
+gpu_add_test(NAME a COMMAND exe TIMEOUT 999999999)
+gpu_add_test(NAME b COMMAND exe TIMEOUT 0.001)
+gpu_add_test(NAME c COMMAND exe TIMEOUT 999999999.25)]])
 
 should_fail(name_taken [[
 gpu_add_test(NAME t COMMAND exe)
