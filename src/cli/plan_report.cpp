@@ -22,9 +22,11 @@ using policy::PlanBound;
 using policy::PlannedSeconds;
 
 std::string duration(PlannedSeconds time) {
-  const double seconds = time.count();
-  return seconds < 100 ? fmt::format("{:.1f} s", seconds)
-                       : fmt::format("{:.0f} min {:02.0f} s", std::floor(seconds / 60), std::fmod(seconds, 60));
+  if (time.count() < 100) {
+    return fmt::format("{:.1f} s", time.count());
+  }
+  const auto seconds = std::llround(time.count());
+  return fmt::format("{} min {:02} s", seconds / 60, seconds % 60);
 }
 
 std::string_view name_of(PlanBound::Kind kind) {

@@ -4,6 +4,7 @@
 #include "platform/host_name.hpp"
 #include "tool.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
@@ -171,6 +172,7 @@ TEST_F(ClassifyCommand, changes_nothing_without_being_told_to) {
   const auto ended = classify({});
   EXPECT_EQ(read("sort.cpp"), "GPUTEST_NEEDS(Sort, keys, 2_GiB);\n");
   EXPECT_THAT(ended.out, HasSubstr("sort.cpp:1: can be changed by --apply"));
+  EXPECT_THAT(ended.out, Not(HasSubstr("Build, and run ctest again")));
 }
 
 TEST_F(ClassifyCommand, says_what_to_write_where_it_cannot_change_it) {
@@ -565,10 +567,13 @@ TEST_F(ClassifyCommand, checks_no_run_of_a_program_that_has_changed_since) {
     std::ofstream{log} << earlier("Sort.keys", gib, 3 * gib, R"(,"program":")" + program + '"' + stamp);
     return tool_.run({"classify", "--log", log, "--check"});
   };
-  const auto modified = std::to_string(platform::stamp_of(program).value().modified);
+  const auto stamp = platform::stamp_of(program).value();
+  const auto modified = std::to_string(stamp.modified);
   EXPECT_EQ(check(R"(,"program_bytes":1,"program_modified":)" + modified).exit_code, to_int(ExitCode::check_failed));
   const auto changed = check(R"(,"program_bytes":2,"program_modified":)" + modified);
   EXPECT_EQ(changed.exit_code, to_int(ExitCode::internal_error));
+  const auto touched = check(R"(,"program_bytes":1,"program_modified":)" + std::to_string(stamp.modified + 1));
+  EXPECT_EQ(touched.exit_code, to_int(ExitCode::internal_error));
   EXPECT_THAT(changed.err, HasSubstr("left out: runs of " + program + ", which has changed since"));
   EXPECT_THAT(changed.err, HasSubstr("so nothing can be checked. Run ctest first"));
 }
@@ -657,11 +662,132 @@ TEST_F(ClassifyCommand, calls_an_exact_figure_of_a_test_that_failed_exact) {
 
 TEST_F(ClassifyCommand, writes_the_same_for_programs) {
   ran("a", "Sort.keys", 8 * gib, gib);
+  ran("a", "Sort.pairs", 0, 7 * gib, About{"entry"});
+  write("sort.cpp", "// GPUTEST_NEEDS\n\nGPUTEST_NEEDS(Sort, keys, 8_GiB);\n");
+  const auto ended = classify({"--json"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  auto json = nlohmann::json::parse(ended.out);
+  EXPECT_GT(json["planned_s"], 0);
+  EXPECT_GT(json["planned_with_edits_s"], 0);
+  json.erase("planned_s");
+  json.erase("planned_with_edits_s");
+  auto expected = nlohmann::json::parse(R"({
+    "version": 1,
+    "tests": [{"name": "a: Sort.keys", "entry": "a", "test": "Sort.keys", "verdict": "under", "class": "medium",
+               "leased_bytes": 8589934592, "declared_bytes": 8589934592, "measured_bytes": {"H200": 1073741824},
+               "exact": true, "runs": 1, "advised_bytes": 1140850688},
+              {"name": "a: Sort.pairs", "entry": "a", "test": "Sort.pairs", "verdict": "fits", "class": "medium",
+               "leased_bytes": 8589934592, "declared_bytes": null, "measured_bytes": {"H200": 7516192768},
+               "exact": true, "runs": 1, "advised_bytes": null}],
+    "edits": [{"name": "a: Sort.keys", "file": "", "line": 3, "before": "GPUTEST_NEEDS(Sort, keys, 8_GiB);",
+               "after": "GPUTEST_NEEDS(Sort, keys, 1088_MiB);", "why_not": ""}]
+  })");
+  expected["edits"][0]["file"] = source_ + "/sort.cpp";
+  EXPECT_EQ(json.dump(2), expected.dump(2));
+}
+
+TEST_F(ClassifyCommand, plans_the_newest_run_as_declared_and_as_advised) {
+  ran("a", "Sort.keys", 10 * gib, gib);
+  ran("b", "Join.keys", 10 * gib, gib);
   const auto json = nlohmann::json::parse(classify({"--json"}).out);
-  EXPECT_EQ(json.at("tests")[0].at("verdict"), "under");
-  EXPECT_EQ(json.at("tests")[0].at("measured_bytes").at("H200"), gib);
-  EXPECT_EQ(json.at("tests")[0].at("advised_bytes"), 1088U << 20U);
-  EXPECT_EQ(json.at("edits").size(), 1U);
+  EXPECT_GT(json["planned_s"], json["planned_with_edits_s"]) << "both fit beside each other";
+  EXPECT_THAT(classify({}).out,
+              HasSubstr(fmt::format("\n\nPlanned for the newest run: {:.1f} s as declared, {:.1f} s "
+                                    "as advised.\n",
+                                    json["planned_s"].get<double>(), json["planned_with_edits_s"].get<double>())));
+}
+
+TEST_F(ClassifyCommand, prints_nothing_but_a_sum_where_all_tests_fit) {
+  ran("a", "Sort.keys", 3 * gib, 3 * gib);
+  ran("a", "Sort.pairs", 3 * gib, 3 * gib);
+  EXPECT_EQ(classify({}).out, "2 of 2 tests fit what they declare.\n");
+  EXPECT_EQ(classify({"--apply"}).out, "2 of 2 tests fit what they declare.\n");
+  ran("a", "Sort.both", 8 * gib, gib, "sampled");
+  EXPECT_EQ(classify({}).out, "2 of 3 tests fit what they declare; of 1 the use is not known, or only a lower bound of "
+                              "it.\n");
+}
+
+TEST_F(ClassifyCommand, has_a_figure_for_each_model_of_device_and_counts_the_runs) {
+  const auto log = tool_.folder().path() + "/logs";
+  fs::create_directories(log);
+  const auto of_model = [&](const std::string& model, std::uint64_t used) {
+    auto text = earlier("Sort.keys", gib, used);
+    text.replace(text.find("H200"), 4, model);
+    std::ofstream{log + "/" + model + ".jsonl"} << text;
+  };
+  of_model("H200", 3 * gib);
+  of_model("A100", 2 * gib);
+  const auto out = tool_.run({"classify", "--log", log}).out;
+  EXPECT_THAT(out, HasSubstr("TEST          DECLARED                    MEASURED  RUNS         ADVISED\n"
+                             "a: Sort.keys     1 GiB  2 GiB (A100), 3 GiB (H200)     2  over  3.25 GiB\n"));
+}
+
+TEST_F(ClassifyCommand, shows_what_a_test_without_size_and_class_has_leased) {
+  auto text = earlier("Sort.keys", gib, 3 * gib);
+  const std::string declared = R"("declared_bytes":1073741824,)";
+  text.erase(text.find(declared), declared.size());
+  std::ofstream{path_} << text;
+  EXPECT_THAT(tool_.run({"classify", "--log", path_}).out,
+              testing::ContainsRegex("a: Sort.keys +1 GiB +3 GiB +1 +over"));
+}
+
+TEST_F(ClassifyCommand, knows_the_sources_from_the_build_folder_or_from_that_of_the_newest_log) {
+  ran("sort", "Sort.keys", 2 * gib, 3 * gib);
+  write("sort.cpp", "GPUTEST_NEEDS(Sort, keys, 2_GiB);\n");
+  const auto classified = [&] {
+    log_.flush();
+    return tool_.run({"classify", "--test-dir", build_, "--log", path_}).out;
+  };
+  const std::string unknown = "Where tests declare this is not known: write --source with the folder of the sources.\n";
+  EXPECT_THAT(classified(), HasSubstr(unknown));
+  std::ofstream{build_ + "/CMakeCache.txt"} << "CMAKE_HOME_DIRECTORY:INTERNAL=" << source_ << "\n";
+  EXPECT_THAT(classified(), HasSubstr("sort.cpp:1: can be changed by --apply"));
+  EXPECT_THAT(classified(), Not(HasSubstr(unknown)));
+  const auto other = tool_.folder().path() + "/other";
+  fs::create_directories(other);
+  fs::rename(build_ + "/CMakeCache.txt", other + "/CMakeCache.txt");
+  EXPECT_THAT(classified(), HasSubstr(unknown));
+  std::ofstream{path_, std::ios::app} << R"({"t":1000.0,"pid":1,"entry":"e","event":"run","version":1,"folder":")" +
+                                             other + "\"}\n";
+  EXPECT_THAT(classified(), HasSubstr("sort.cpp:1: can be changed by --apply"));
+}
+
+TEST_F(ClassifyCommand, checks_every_lease_of_a_test_in_its_newest_run) {
+  ran("a", "Sort.keys", 2 * gib, gib);
+  EXPECT_EQ(classify({"--check"}).exit_code, 0);
+  ran("a", "Sort.keys", 2 * gib, 3 * gib);
+  EXPECT_EQ(classify({"--check"}).exit_code, to_int(ExitCode::check_failed));
+}
+
+TEST_F(ClassifyCommand, checks_tests_of_one_name_in_each_entry) {
+  ran("other", "Sort.keys", 2 * gib, gib);
+  const auto logs = tool_.folder().path() + "/logs";
+  fs::create_directories(logs);
+  std::ofstream{logs + "/old.jsonl"} << earlier("Sort.keys", gib, 3 * gib); // of the entry `a`
+  log_.flush();
+  fs::copy(path_, logs + "/new.jsonl");
+  EXPECT_EQ(tool_.run({"classify", "--log", logs, "--check"}).exit_code, to_int(ExitCode::check_failed));
+}
+
+TEST_F(ClassifyCommand, checks_the_tests_of_the_programs_that_have_not_changed) {
+  const auto logs = tool_.folder().path() + "/logs";
+  fs::create_directories(logs);
+  std::ofstream{logs + "/0.jsonl"} << earlier("Sort.over", gib, 3 * gib);
+  for (const std::string name : {"2", "1"}) {
+    const auto program = tool_.folder().path() + "/program" + name;
+    std::ofstream{program} << "x";
+    const auto modified = std::to_string(platform::stamp_of(program).value().modified + 1);
+    std::ofstream{logs + "/" + name + ".jsonl"}
+        << earlier("Sort.test" + name, gib, 3 * gib,
+                   R"(,"program":")" + program + R"(","program_bytes":1,"program_modified":)" + modified);
+  }
+  const auto ended = tool_.run({"classify", "--log", logs, "--check"});
+  EXPECT_EQ(ended.exit_code, to_int(ExitCode::check_failed)) << ended.err;
+  const auto left_out = [&](const std::string& name) {
+    return "gputest: left out: runs of " + tool_.folder().path() + "/program" + name + ", which has changed since\n";
+  };
+  EXPECT_EQ(ended.err, left_out("1") + left_out("2"));
+  EXPECT_THAT(ended.out, HasSubstr("\n0 of 1 tests fit what they declare.\n"));
 }
 
 } // namespace

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <filesystem>
 
 namespace gputest::cli {
 
@@ -51,6 +52,28 @@ TEST_F(CommandPath, goes_on_behind_a_file_that_cannot_be_executed) {
   EXPECT_EQ(code_of("data", folder_.path() + ":" + in_folder("folder")), ExitCode::done);
 }
 
+TEST_F(CommandPath, takes_an_empty_folder_of_path_for_the_working_directory) {
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(folder_.path());
+  for (const char* const path : {"", ":/nowhere", "/nowhere:", "/nowhere::/nowhere"}) {
+    EXPECT_EQ(code_of("runs", path), ExitCode::done) << path;
+  }
+  EXPECT_EQ(path_of_command("runs", "/nowhere:"), "./runs");
+  std::filesystem::current_path(before);
+}
+
+TEST_F(CommandPath, is_that_of_the_first_file_that_can_be_executed) {
+  folder_.write("folder/runs", "#!/bin/sh\n", 0755);
+  folder_.write("folder/data", "#!/bin/sh\n", 0755);
+  const auto both = "/nowhere:" + folder_.path() + ":" + in_folder("folder");
+  EXPECT_EQ(path_of_command("runs", both), in_folder("runs"));
+  EXPECT_EQ(path_of_command("data", both), in_folder("folder/data"));
+  EXPECT_EQ(path_of_command("data", folder_.path()), "");
+  EXPECT_EQ(path_of_command("missing", both), "");
+  EXPECT_EQ(path_of_command(in_folder("runs"), "/nowhere"), in_folder("runs"));
+  EXPECT_EQ(path_of_command(in_folder("data"), both), "");
+}
+
 TEST_F(CommandPath, takes_the_usual_folders_where_path_is_not_set) {
   EXPECT_EQ(code_of("sh", std::nullopt), ExitCode::done);
 }
@@ -63,6 +86,8 @@ TEST_F(CommandPath, says_what_is_wrong_and_what_to_do) {
                 "': Permission denied; it has to be a file with execute permission");
   EXPECT_EQ(problem_of_exec("./script", ENOENT).text,
             "cannot find the command './script': there is no such file, or the interpreter it names is missing");
+  EXPECT_EQ(problem_of_exec("./script", E2BIG).text, "cannot execute './script': Argument list too long");
+  EXPECT_EQ(problem_of_exec("./script", E2BIG).code, ExitCode::cannot_execute);
 }
 
 } // namespace gputest::cli

@@ -100,6 +100,12 @@ TEST_F(CommandUsage, keeps_the_exit_code_of_a_command_that_has_failed) {
   EXPECT_EQ(run({takes, "300", "sh", "-c", "exit 3"}).exit_code, 3);
 }
 
+TEST_F(CommandUsage, is_a_failure_also_of_a_command_that_gputest_has_skipped) {
+  const auto ended = run({takes, "300", Tool::path(), "run", "--requires", "tcc", "--", "true"});
+  EXPECT_EQ(ended.exit_code, 1) << ended.err;
+  EXPECT_NE(ended.err.find("gputest: failed: script took 300 MiB"), std::string::npos) << ended.err;
+}
+
 TEST_F(CommandUsage, of_a_command_that_gputest_has_skipped_is_not_told_to_be_complete) {
   const auto ended = run({Tool::path(), "run", "--requires", "tcc", "--", "true"});
   EXPECT_EQ(ended.exit_code, 77) << ended.err;

@@ -8,6 +8,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include <sys/wait.h>
 
@@ -54,6 +55,38 @@ TEST(DevicesCommand, counts_what_a_running_command_holds) {
       to_int(ExitCode::wait_limit));
   EXPECT_EQ(holder.finish().exit_code, 0);
   EXPECT_EQ(devices_of(tool)["devices"][0]["ledger_processes"], 0);
+}
+
+TEST(DevicesCommand, counts_a_holder_on_its_own_device_and_a_waiting_process_without_a_lease) {
+  Tool tool;
+  tool.set("GPUTEST_DEVICES", "simulated:2x16GiB,context=1GiB");
+  tool.set("CUDA_VISIBLE_DEVICES", "SIM-2x16384MiB-1");
+  auto holder = tool.start_holder({"--memory", "12GiB"});
+  auto waiter = tool.start({"run", "--memory", "13GiB", "--", "true"});
+  waiter.wait_for_err(" waits for ");
+  const auto devices = devices_of(tool)["devices"];
+  EXPECT_EQ(devices[0]["ledger_processes"], 0);
+  EXPECT_EQ(devices[0]["ledger_context_bytes"], 0);
+  EXPECT_EQ(devices[0]["ledger_leased_bytes"], 0);
+  EXPECT_EQ(devices[0]["free_for_next_bytes"], 15 * gib);
+  EXPECT_EQ(devices[1]["ledger_processes"], 2);
+  EXPECT_EQ(devices[1]["ledger_context_bytes"], 2 * gib);
+  EXPECT_EQ(devices[1]["ledger_leased_bytes"], 12 * gib);
+  EXPECT_EQ(devices[1]["free_for_next_bytes"], 0);
+  EXPECT_EQ(holder.finish().exit_code, 0);
+  EXPECT_EQ(waiter.finish().exit_code, 0);
+}
+
+TEST(DevicesCommand, counts_nothing_of_other_devices_on_one_that_no_process_has_used_yet) {
+  Tool tool;
+  auto holder = tool.start_holder({"--memory", "12GiB"});
+  tool.set("GPUTEST_DEVICES", "simulated:2x8GiB,context=1GiB");
+  for (const auto& device : devices_of(tool)["devices"].get<std::vector<nlohmann::json>>()) {
+    EXPECT_EQ(device["ledger_processes"], 0);
+    EXPECT_EQ(device["external_bytes"], 0);
+    EXPECT_EQ(device["free_for_next_bytes"], 7 * gib);
+  }
+  EXPECT_EQ(holder.finish().exit_code, 0);
 }
 
 TEST(DevicesCommand, counts_with_the_context_that_processes_have_shown) {
@@ -141,9 +174,51 @@ TEST(DevicesCommand, names_the_lease_that_a_process_keeps_after_all_its_ancestor
   tool.set("FAKE_NVML", "gpus=1 used=1048576 compute=" + pid + ":1048576,1:1048576");
   const auto device = devices_of(tool)["devices"][0];
   ASSERT_EQ(device["users"].size(), 2U) << device;
+  EXPECT_EQ(device["used_bytes"], 1048576);
+  EXPECT_EQ(device["users"][0]["pid"], std::stoi(pid));
+  EXPECT_EQ(device["users"][0]["used_bytes"], 1048576);
   EXPECT_EQ(device["users"][0]["who"], "the_lease");
   EXPECT_EQ(device["users"][1]["who"], "") << "an external process";
   EXPECT_EQ(parent.finish().exit_code, 0);
+}
+
+TEST(DevicesCommand, names_the_lease_of_a_process_or_of_its_parent_and_no_other) {
+  Tool tool;
+  tool.set("GPUTEST_DEVICES", "all");
+  tool.set("LD_LIBRARY_PATH", GPUTEST_FAKE_DRIVER);
+  tool.set("FAKE_NVML", "gpus=1");
+  const auto start = [&](const std::string& name) {
+    return tool.start(
+        {"run", "--memory", "1GiB", "--name", name, "--", "sh", "-c", "sh -c 'echo child $$; cat >/dev/null'; exit 0"});
+  };
+  auto first = start("first");
+  first.wait_for_out("child ");
+  const std::string child_of_first = first.read_line();
+  auto second = start("second");
+  second.wait_for_out("child ");
+  const std::string child_of_second = second.read_line();
+  tool.set("FAKE_NVML", "gpus=1 used=3145728 compute=" + child_of_second + ":1048576," + std::to_string(first.pid()) +
+                            ":-," + child_of_first + ":2097152");
+  const auto users = devices_of(tool)["devices"][0]["users"];
+  ASSERT_EQ(users.size(), 3U) << users;
+  for (const auto& user : users) {
+    const bool of_second = user["pid"] == std::stoi(child_of_second);
+    EXPECT_EQ(user["who"], of_second ? "second" : "first") << user;
+    EXPECT_EQ(user["used_bytes"].is_null(), user["pid"] == first.pid()) << user;
+  }
+  EXPECT_EQ(first.finish().exit_code, 0);
+  EXPECT_EQ(second.finish().exit_code, 0);
+}
+
+TEST(DevicesCommand, says_which_gpu_is_left_out) {
+  Tool tool;
+  tool.set("GPUTEST_DEVICES", "all");
+  tool.set("LD_LIBRARY_PATH", GPUTEST_FAKE_DRIVER);
+  tool.set("FAKE_NVML", "gpus=1 slices=2 lost_slices=1");
+  const auto report = devices_of(tool);
+  EXPECT_EQ(report["devices"].size(), 1U) << report;
+  EXPECT_NE(report["left_out"], "") << report;
+  EXPECT_EQ(report["devices"][0]["mig_slice"], true);
 }
 
 TEST(DevicesCommand, is_a_table_for_people) {

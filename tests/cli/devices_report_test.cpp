@@ -99,6 +99,50 @@ TEST(DevicesReport, is_an_object_with_units_in_its_keys_for_machines) {
   EXPECT_EQ(to_json(two_devices()).dump(2), expected.dump(2));
 }
 
+TEST(DevicesReport, names_all_other_devices_whose_memory_a_device_reaches) {
+  auto report = two_devices();
+  report.devices.push_back(report.devices[0]);
+  report.devices[2].index = 2;
+  report.devices[2].device.uuid = "GPU-cccccccc-3333";
+  report.devices[0].facts.peers = {{0, 1, 2, 3}}; // the last is not in the report
+  report.devices[1].facts.peers = {{1}};
+  const auto text = to_text(report);
+  EXPECT_NE(text.find("    0  90  yes           yes      yes         no           1,2    no "), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("    1  ?   ?             ?        ?           ?            none   yes"), std::string::npos)
+      << text;
+  const auto json = to_json(report);
+  EXPECT_EQ(json["devices"][0]["peer_uuids"],
+            nlohmann::ordered_json::parse(R"(["MIG-bbbbbbbb-2222", "GPU-cccccccc-3333"])"));
+  EXPECT_EQ(json["devices"][1]["peer_uuids"], nlohmann::ordered_json::array());
+}
+
+TEST(DevicesReport, says_which_gpus_are_left_out_and_why_a_device_cannot_be_used) {
+  auto report = two_devices();
+  report.left_out = "GPU 2 has fallen off the bus";
+  report.devices[0].facts.compute_mode = policy::ComputeMode::prohibited;
+  report.devices[1].facts.compute_mode = policy::ComputeMode::prohibited;
+  const auto text = to_text(report);
+  EXPECT_NE(text.find("\n\ndriver 580.159.04\nGPU 2 has fallen off the bus\nno GPU for tests: "), std::string::npos)
+      << text;
+  const auto json = to_json(report);
+  EXPECT_EQ(json["left_out"], "GPU 2 has fallen off the bus");
+  const auto why = json["devices"][1]["why_unusable"].get<std::string>();
+  EXPECT_EQ(why.find("its compute mode is PROHIBITED"), 0U) << why;
+  ASSERT_EQ(json["devices"][1]["notes"].size(), 3U) << json["devices"][1]["notes"];
+  EXPECT_EQ(json["devices"][1]["notes"][0], "cannot be used: " + why);
+  EXPECT_NE(text.find("    1  cannot be used: " + why + "\n    1  the driver does not say"), std::string::npos) << text;
+}
+
+TEST(DevicesReport, has_what_a_device_shares_and_whether_it_is_simulated) {
+  auto report = two_devices();
+  report.devices[1].device.simulated = true;
+  report.devices[1].facts.shares_host_memory = true;
+  const auto devices = to_json(report)["devices"];
+  EXPECT_EQ(devices[1]["simulated"], true);
+  EXPECT_EQ(devices[1]["shares_host_memory"], true);
+}
+
 TEST(DevicesReport, says_why_there_is_no_gpu) {
   DevicesReport report;
   report.why_none = "there is no driver";

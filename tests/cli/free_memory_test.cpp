@@ -46,6 +46,30 @@ TEST(FreeMemory, leaves_out_what_others_hold_with_their_contexts) {
   EXPECT_EQ(free_bytes(snapshot), (10_GiB).count());
 }
 
+TEST(FreeMemory, counts_what_idle_processes_give_up_for_the_next) {
+  auto snapshot = device_of(16_GiB);
+  auto idle = holder_of(Bytes{}, 4_GiB);
+  idle.stage = Stage::idle;
+  idle.wanted = 0;
+  snapshot.claims = {idle};
+  EXPECT_EQ(free_bytes(snapshot), (15_GiB).count());
+  auto second = holder_of(4_GiB, 4_GiB);
+  second.ticket = 2;
+  snapshot.claims.push_back(second);
+  EXPECT_EQ(free_bytes(snapshot), (10_GiB).count());
+}
+
+TEST(FreeMemory, is_that_of_the_device_that_is_asked_for) {
+  auto snapshot = device_of(16_GiB);
+  snapshot.devices.push_back({(8_GiB).count(), (2_GiB).count()});
+  snapshot.claims = {holder_of(4_GiB, 4_GiB)};
+  EXPECT_EQ(free_bytes_for_next(snapshot, 0, (1_GiB).count()), (10_GiB).count());
+  EXPECT_EQ(free_bytes_for_next(snapshot, 1, (1_GiB).count()), (5_GiB).count());
+  EXPECT_EQ(free_bytes_for_next(snapshot, 1, 0), (6_GiB).count()) << "to the last byte";
+  EXPECT_EQ(free_bytes_for_next(device_of(16_GiB), 0, 0), (16_GiB).count());
+  EXPECT_EQ(free_bytes_for_next(device_of(1_GiB), 0, (2_GiB).count()), 0U);
+}
+
 TEST(FreeMemory, leaves_out_what_external_processes_hold) {
   EXPECT_EQ(free_bytes(device_of(16_GiB, 6_GiB)), (9_GiB).count());
 }

@@ -31,6 +31,13 @@ TEST(GpuUse, is_what_a_program_and_its_libraries_show) {
       {"linked_with_loader_of_cuda", GpuUse::yes},
       {"linked_with_loader", GpuUse::no}, // many libraries have plug-ins of their own
       {"linked_with_around_kernels", GpuUse::yes},
+      {"linked_with_OpenCL", GpuUse::yes},
+      {"linked_with_python3.13", GpuUse::yes}, // it reads at run time what to do
+      {"linked_with_perl", GpuUse::yes},
+      {"linked_with_jvm", GpuUse::yes},
+      {"linked_with_cuda", GpuUse::yes},
+      {"with_device_code", GpuUse::yes},
+      {"with_segment", GpuUse::yes},
 #ifdef GPUTEST_HAS_STATIC_PROGRAMS
       {"static", GpuUse::no},
       {"static_names_cuda", GpuUse::yes},
@@ -56,9 +63,34 @@ TEST(GpuUse, of_what_is_no_program_of_this_machine_is_not_known) {
   EXPECT_EQ(find_gpu_use(tool.folder().path()), GpuUse::yes);
 }
 
+TEST(GpuUse, is_taken_for_granted_of_programs_that_run_others) {
+  const Tool tool;
+  for (const char* const name : {"busybox", "cmake",   "compute-sanitizer",
+                                 "ctest",   "dash",    "env",
+                                 "gdb",     "make",    "mpiexec",
+                                 "mpirun",  "ncu",     "nice",
+                                 "ninja",   "nohup",   "nsys",
+                                 "numactl", "srun",    "stdbuf",
+                                 "taskset", "timeout", "time",
+                                 "strace",  "sh",      "valgrind",
+                                 "xargs",   "setpriv", "cuda-gdb",
+                                 "chrt"}) {
+    const auto path = tool.folder().path() + "/" + name;
+    std::filesystem::create_symlink(program("plain"), path);
+    EXPECT_EQ(find_gpu_use(path), GpuUse::yes) << name;
+  }
+  const auto other = tool.folder().path() + "/sh_test";
+  std::filesystem::create_symlink(program("plain"), other);
+  EXPECT_EQ(find_gpu_use(other), GpuUse::no);
+}
+
 TEST(GpuUse, is_not_asked_for_a_listing) {
-  for (const char* const option : {"--gtest_list_tests", "--list-tests", "--list-test-cases", "--list_content"}) {
+  for (const char* const option :
+       {"--gtest_list_tests", "-gtest_list_tests", "--gtest_list_tests=1", "--gtest_list_tests=true", "--list-tests",
+        "--list-test-names-only", "--list-tags", "--list-reporters", "--list-test-cases", "--list-test-suites",
+        "--list_content", "--list_content=HRF", "--list_content=DOT", "--list_labels"}) {
     EXPECT_TRUE(only_lists_tests({"program", "-x", option})) << option;
+    EXPECT_TRUE(only_lists_tests({"program", option, "-x"})) << option;
   }
   EXPECT_FALSE(only_lists_tests({"program", "--gtest_list_tests=0", "--list", "list-tests"}));
 }
@@ -91,6 +123,21 @@ TEST(RunIfGpu, changes_nothing_of_a_listing) {
   EXPECT_EQ(launched.out, direct.out);
   EXPECT_EQ(launched.err, direct.err);
   EXPECT_FALSE(std::filesystem::exists(tool.ledger()));
+}
+
+TEST(RunIfGpu, looks_at_the_program_that_path_names) {
+  Tool tool;
+  tool.set("PATH", std::string{"/nowhere:"} + GPUTEST_PROGRAMS + ":/usr/bin:/bin");
+  EXPECT_EQ(tool.run({"run", "--if-gpu", "plain"}).out, "has no lease\n");
+  EXPECT_EQ(tool.run({"run", "--if-gpu", "with_kernels"}).out, "has a lease\n");
+}
+
+TEST(RunIfGpu, leaves_a_program_that_leases_for_itself_and_one_that_only_lists_its_tests_without_a_lease) {
+  Tool tool;
+  EXPECT_EQ(tool.run({"run", "--if-gpu", program("with_session")}).out, "has no lease\n");
+  tool.set("GPUTEST_LIST_FILE", tool.folder().path() + "/list");
+  EXPECT_EQ(tool.run({"run", "--if-gpu", program("with_kernels")}).out, "has no lease\n");
+  EXPECT_EQ(tool.run({"run", program("with_kernels")}).out, "has a lease\n");
 }
 
 TEST(RunIfGpu, believes_the_user_more_than_the_file) {

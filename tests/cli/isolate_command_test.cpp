@@ -19,13 +19,15 @@ using testing::StartsWith;
 /// A folder in which ctest knows cases of one executable, which run in workers.
 class IsolateCommand : public ::testing::Test {
 protected:
+  /// As gpu_discover_tests() adds it, with a simpler expression for an output without the line `entry complete`.
   void add(const std::string& name, const std::string& client = GPUTEST_CLIENT, const std::string& filter = "",
            const std::string& option = "") const {
     std::ofstream{folder_ + "/CTestTestfile.cmake", std::ios::app}
         << "add_test([=[" << name << "]=] \"" << client << "\" " << option
         << " \"" GPUTEST_CASES "\" \"--gtest_filter=" << (filter.empty() ? name : filter)
         << "\")\nset_tests_properties([=[" << name
-        << "]=] PROPERTIES ENVIRONMENT \"GPUTEST_ENTRY=ctest;GPUTEST_TEST=" << name << "\" SKIP_RETURN_CODE 77)\n";
+        << "]=] PROPERTIES ENVIRONMENT \"GPUTEST_ENTRY=ctest;GPUTEST_TEST=" << name
+        << "\" SKIP_RETURN_CODE 77 FAIL_REGULAR_EXPRESSION \"^[^\x7f]*$\")\n";
   }
 
   [[nodiscard]] tests::Ended isolate(std::vector<std::string> options = {}) const {
@@ -52,7 +54,9 @@ TEST_F(IsolateCommand, is_content_with_cases_that_do_not_depend_on_one_another) 
   EXPECT_EQ(ended.exit_code, 0) << ended.err << ended.out;
   EXPECT_THAT(ended.out, HasSubstr("No result differs; 4 tests run in workers."));
   EXPECT_THAT(ended.err, HasSubstr("run 3 of 3: shuffled"));
-  for (const auto& run : json_of()["runs"]) {
+  const auto runs = json_of()["runs"];
+  ASSERT_EQ(runs.size(), 3U);
+  for (const auto& run : runs) {
     EXPECT_EQ(run["passed"], 2) << run["name"];
     EXPECT_EQ(run["failed"], 1) << run["name"];
     EXPECT_EQ(run["skipped"], 1) << run["name"];
@@ -107,7 +111,9 @@ TEST_F(IsolateCommand, takes_what_is_not_started_for_a_failure) {
   std::ofstream{folder_ + "/CTestTestfile.cmake", std::ios::app}
       << "add_test(missing /no/such/program)\nset_tests_properties(missing PROPERTIES FIXTURES_SETUP fixture)\n"
          "add_test(needs_it true)\nset_tests_properties(needs_it PROPERTIES FIXTURES_REQUIRED fixture)\n";
-  for (const auto& run : json_of()["runs"]) {
+  const auto runs = json_of()["runs"];
+  ASSERT_EQ(runs.size(), 3U);
+  for (const auto& run : runs) {
     EXPECT_EQ(run["passed"], 1) << run["name"];
     EXPECT_EQ(run["failed"], 2) << run["name"];
   }
@@ -125,7 +131,12 @@ TEST_F(IsolateCommand, finds_what_an_order_of_its_own_hides) {
   for (const auto& test : shuffled["differ"]) {
     EXPECT_THAT(test["name"].get<std::string>(), StartsWith("victim_"));
   }
-  EXPECT_EQ(shuffled["runs"].size(), 7U);
+  std::vector<std::string> names;
+  for (const auto& run : shuffled["runs"]) {
+    names.push_back(run["name"].get<std::string>());
+  }
+  EXPECT_THAT(names, testing::ElementsAre("a process each", "workers", "shuffled 1", "shuffled 2", "shuffled 3",
+                                          "shuffled 4", "shuffled 5"));
 }
 
 TEST_F(IsolateCommand, hands_options_to_ctest_and_leaves_its_last_log_alone) {
@@ -144,10 +155,35 @@ TEST_F(IsolateCommand, hands_options_to_ctest_and_leaves_its_last_log_alone) {
 
 TEST_F(IsolateCommand, does_not_count_what_runs_alone_as_tests_in_workers) {
   add("Plain.a", GPUTEST_CLIENT, "", "[[--alone=it is large]]");
+  add("Plain.a.workers_end", GPUTEST_CLIENT, "", "--end");
+  std::ofstream{folder_ + "/CTestTestfile.cmake", std::ios::app} << "add_test(no_options \"" GPUTEST_CLIENT "\")\n";
   EXPECT_THAT(isolate({"--shuffles", "0"}).err, HasSubstr("runs in a worker, so there is nothing to compare"));
   add("Plain.b");
   add("Plain.c");
   EXPECT_THAT(isolate({"--shuffles", "0"}).out, HasSubstr("No result differs; 2 tests run in workers."));
+}
+
+TEST_F(IsolateCommand, gives_what_ctest_said_if_it_could_not_run_the_suite) {
+  add("Plain.a");
+  // A ctest that lists its tests and does not run them.
+  const auto fails_with = [&](const std::string& end) {
+    tool_.folder().write("bin/ctest",
+                         "#!/bin/sh\ncase \"$*\" in\n*--show-only*) exec '" GPUTEST_CTEST
+                         "' \"$@\" ;;\nesac\necho said\necho of it >&2\n" +
+                             end + "\n",
+                         0755);
+    return isolate({"--", "-j2"});
+  };
+  tool_.folder().make_folder("bin");
+  tool_.set("PATH", folder_ + "/bin:/usr/bin:/bin");
+  const std::string again = "said\nof it\nTo see it again: GPUTEST_ISOLATION=process GPUTEST_DEPENDENCE=show "
+                            "GPUTEST_MPS=off ctest --test-dir " +
+                            folder_ + " -j2\n";
+  const auto refused = fails_with("exit 3");
+  EXPECT_EQ(refused.exit_code, 70);
+  EXPECT_THAT(refused.err, HasSubstr("gputest: ctest ended with exit code 3 and this output:\n" + again));
+  EXPECT_EQ(refused.out, "");
+  EXPECT_THAT(fails_with("kill -9 $$").err, HasSubstr("gputest: ctest ended with signal 9 and this output:\n" + again));
 }
 
 TEST_F(IsolateCommand, says_what_to_do_where_there_is_nothing_to_compare) {

@@ -109,6 +109,14 @@ TEST(LargeOption, is_refused_where_the_memory_is_not_large_as_gpu_add_test_does)
     EXPECT_EQ(ended.exit_code, to_int(ExitCode::wrong_command_line));
     EXPECT_THAT(ended.err, HasSubstr("--large wait is for large tests, but the memory is "));
   }
+  const auto message = [&](const std::string& memory) {
+    const auto err = tool.run({"run", "--memory", memory, "--large", "serial", "--", "true"}).err;
+    return err.substr(0, err.find('\n'));
+  };
+  EXPECT_EQ(message("2GiB"), "gputest: --large serial is for large tests, but the memory is 2 GiB; write --memory "
+                             "large, or leave --large out");
+  EXPECT_EQ(message("medium"), "gputest: --large serial is for large tests, but the memory is medium; write --memory "
+                               "large, or leave --large out");
   tool.set("GPUTEST_MEMORY", "large");
   EXPECT_EQ(tool.run({"run", "--large", "wait", "--", "true"}).exit_code, 0);
 }

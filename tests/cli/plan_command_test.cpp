@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/plan_report.hpp"
 #include "tool.hpp"
 
 #include <gtest/gtest.h>
@@ -10,6 +9,8 @@
 #include <iterator>
 #include <set>
 #include <sstream>
+#include <thread>
+#include <utility>
 
 namespace gputest::cli {
 namespace {
@@ -88,19 +89,57 @@ TEST_F(PlanCommand, names_what_would_not_run_and_what_bounds_the_rest) {
   EXPECT_NE(ended.out.find("GPU memory: bytes times seconds"), std::string::npos) << ended.out;
 }
 
-TEST(PlanReport, names_twenty_of_the_tests_that_would_not_run) {
-  const auto text_of = [](std::size_t tests) {
-    PlanReport report;
-    report.suite.tests.resize(tests);
-    report.plan.runs.resize(tests);
-    for (auto& run : report.plan.runs) {
-      run.why_not = "disabled";
-    }
-    return to_text(report);
+TEST_F(PlanCommand, plans_for_as_many_jobs_as_there_are_processors_and_for_a_suite_in_the_current_folder) {
+  const auto ended =
+      tool_.start_program({"/bin/sh", "-c", "cd \"$1\" && exec \"$2\" plan --json", "sh", folder_, Tool::path()})
+          .finish();
+  const auto json = nlohmann::json::parse(ended.out);
+  EXPECT_EQ(json["jobs"], std::thread::hardware_concurrency());
+  EXPECT_EQ(json["measured"], 7);
+}
+
+TEST_F(PlanCommand, takes_a_device_of_this_machine_as_it_is_now_and_no_hidden_one) {
+  tool_.set("GPUTEST_DEVICES", "simulated:2x16GiB,context=2GiB");
+  EXPECT_DOUBLE_EQ(json_of({"-j16"})["predicted_s"], 6) << "one on each device at a time";
+  tool_.set("CUDA_VISIBLE_DEVICES", "SIM-2x16384MiB-1");
+  EXPECT_DOUBLE_EQ(json_of({"-j16"})["predicted_s"], 12);
+  EXPECT_NE(plan({"-j16"}).out.find("8 tests at -j16, 1 x simulated device with 16 GiB for tests\n"),
+            std::string::npos);
+  tool_.set("GPUTEST_DEVICES", "none");
+  const auto runs = json_of({"-j16"})["runs"];
+  EXPECT_EQ(runs[0]["why_not"], "there is no GPU") << runs[0];
+  EXPECT_EQ(runs[7]["why_not"], "") << runs[7];
+}
+
+TEST_F(PlanCommand, takes_the_context_the_capabilities_and_the_start_of_cuda_of_other_devices) {
+  const auto predicted = [&](const std::string& devices) {
+    return json_of({"-j16", "--devices", devices, "--context-time", "0", "--", "-R", "solver"})["predicted_s"];
   };
-  EXPECT_NE(text_of(20).find("\n20 tests would not run (disabled):\n"), std::string::npos) << text_of(20);
-  EXPECT_EQ(text_of(20).find("more"), std::string::npos) << text_of(20);
-  EXPECT_NE(text_of(22).find("  and 2 more (--json lists all)\n"), std::string::npos) << text_of(22);
+  EXPECT_DOUBLE_EQ(predicted("1x16GiB"), 6);
+  EXPECT_DOUBLE_EQ(predicted("1x16GiB,context=2GiB"), 12);
+  std::ofstream{folder_ + "/CTestTestfile.cmake", std::ios::app}
+      << "set_tests_properties(solver.0 PROPERTIES ENVIRONMENT_MODIFICATION "
+         "\"GPUTEST_ENTRY=set:ctest;GPUTEST_REQUIRES=set:sm_80\")\n";
+  EXPECT_NE(json_of({"--devices", "1x16GiB,sm_75"})["runs"][0]["why_not"], "");
+  EXPECT_EQ(json_of({"--devices", "1x16GiB,sm_80"})["runs"][0]["why_not"], "");
+  const auto contexts = [&](const std::vector<std::string>& options) {
+    const auto json = json_of(options);
+    for (const auto& bound : json["bounds"]) {
+      if (bound["kind"] == "contexts") {
+        return bound["s"].get<double>();
+      }
+    }
+    return -1.0;
+  };
+  EXPECT_NEAR(contexts({"-j16", "--devices", "1x16GiB"}), 6 * 0.19, 1e-9);
+  EXPECT_NEAR(contexts({"-j16", "--devices", "1x16GiB", "--context-time", "60"}), 6 * 2, 1e-9)
+      << "no longer than the tests themselves";
+  EXPECT_NEAR(contexts({"-j16", "--context-time", "0.5"}), 6 * 0.5, 1e-9);
+}
+
+TEST_F(PlanCommand, has_tests_wait_in_ctests_jobs_if_ctest_does_not_know_the_memory) {
+  EXPECT_DOUBLE_EQ(json_of({"-j16"})["waiting_s"], 0);
+  EXPECT_GT(json_of({"-j16", "--ledger-alone"})["waiting_s"], 0);
 }
 
 TEST_F(PlanCommand, leaves_the_log_of_the_last_run_as_it_is) {
@@ -186,6 +225,59 @@ TEST_F(PlanCommand, tests_that_would_not_run_take_no_time_of_a_shard) {
   EXPECT_NE(text.find("would not run here"), std::string::npos) << text;
 }
 
+TEST_F(PlanCommand, tests_that_run_one_after_another_do_so_in_their_shard) {
+  std::ofstream tests{folder_ + "/CTestTestfile.cmake"};
+  std::ofstream log{log_path_};
+  for (const auto& [name, time] : std::vector<std::pair<std::string, std::string>>{
+           {"x", "2.00"}, {"long", "6.00"}, {"y", "3.00"}, {"z", "1.00"}}) {
+    tests << "add_test(" << name << " true)\n";
+    log << "1/4 Testing: " << name << "\nTest time = " << time << " sec\nTest Passed.\n";
+  }
+  tests << "set_tests_properties(z PROPERTIES DEPENDS y)\nset_tests_properties(y PROPERTIES DEPENDS x)\n";
+  tests.close();
+  log.close();
+  const auto kept = folder_ + "/kept.log";
+  std::filesystem::copy_file(log_path_, kept);
+  const std::vector<std::string> options{"-j8", "--times", kept, "--shards", "2"};
+  const auto json = json_of(options);
+  const auto& shards = json["shards"];
+  const auto chain = shards[0]["tests"].size() == 3 ? 0U : 1U;
+  EXPECT_EQ(shards[chain]["tests"], nlohmann::json::parse(R"(["x", "y", "z"])"));
+  EXPECT_DOUBLE_EQ(shards[chain]["predicted_s"], 6);
+  EXPECT_DOUBLE_EQ(shards[chain]["work_s"], 6);
+  EXPECT_EQ(shards[1 - chain]["tests"], nlohmann::json::parse(R"(["long"])"));
+  EXPECT_NE(plan(options).out.find("    2      "), std::string::npos) << plan(options).out;
+  auto of_chain = options;
+  of_chain.insert(of_chain.end(), {"--shard", std::to_string(chain + 1)});
+  EXPECT_EQ(plan(of_chain).err,
+            "gputest: shard " + std::to_string(chain + 1) + " of 2: 3 tests, 6.0 s of work; fingerprint " +
+                json["fingerprint"].get<std::string>() + ", which is the same on all machines that split alike\n");
+}
+
+TEST_F(PlanCommand, a_large_test_that_runs_alone_counts_in_its_shard) {
+  const auto not_run = [&](const std::vector<std::string>& options) {
+    int sum = 0;
+    double work = 0;
+    auto all = options;
+    all.insert(all.end(), {"--shards", "2"});
+    const auto json = json_of(all);
+    for (const auto& shard : json["shards"]) {
+      sum += shard["not_run"].get<int>();
+      work += shard["work_s"].get<double>();
+    }
+    return std::pair{sum, work};
+  };
+  const double others = 6 * 2 + 1;
+  const double mean = others / 7; // it has no time
+  EXPECT_EQ(not_run({"-j16"}).first, 1);
+  EXPECT_NEAR(not_run({"-j16"}).second, others, 1e-9);
+  EXPECT_EQ(not_run({"-j1"}).first, 0);
+  EXPECT_NEAR(not_run({"-j1"}).second, others + mean, 1e-9);
+  std::ofstream{folder_ + "/CTestTestfile.cmake", std::ios::app}
+      << "set_tests_properties(large PROPERTIES RUN_SERIAL ON)\n";
+  EXPECT_EQ(not_run({"-j16"}).first, 0);
+}
+
 TEST_F(PlanCommand, numbers_select_the_same_tests_in_ctest) {
   const auto kept = folder_ + "/kept.log"; // ctest -N empties its own
   std::filesystem::copy_file(log_path_, kept);
@@ -227,6 +319,11 @@ TEST_F(PlanCommand, wrong_arguments_are_named) {
       {{"--shard", "1"}, 64, "--shards"},
       {{"--shards", "2", "--shard", "1", "--json"}, 64, "--shard excludes --json"},
       {{"--shards", "2", "--shard", "1", "--numbers", "--", "-R", "x"}, 64, "write only -C CONFIG after '--'"},
+      {{"--shards", "2", "--shard", "1", "--numbers", "--", "-C", "Debug", "-L", "x"}, 64, "write only -C CONFIG"},
+      {{"--shards", "2", "--shard", "1", "--numbers", "--", "-C"}, 64, "write only -C CONFIG"},
+      {{"--shards", "2", "--numbers"}, 64, "--numbers requires --shard"},
+      {{"--shards", "0"}, 64, "0"},
+      {{"--shards", "2", "--shard", "0"}, 64, "0"},
       {{"--devices", "many"}, 64, "many"},
       {{"--devices", "80GiB"},
        64,
@@ -234,7 +331,9 @@ TEST_F(PlanCommand, wrong_arguments_are_named) {
        "write such as 8x80GiB\n"},
       {{"--context-time", "nan"}, 64, "--context-time is not a time from 0 to 60 seconds; write such as 0.19\n"},
       {{"--context-time", "61"}, 64, "--context-time is not a time from 0 to 60 seconds"},
+      {{"--context-time=-1"}, 64, "--context-time is not a time from 0 to 60 seconds"},
       {{"-j0"}, 64, "0"},
+      {{"--parallel", "65537"}, 64, "65537"},
       {{"--times", "/nowhere"}, 78, "/nowhere cannot be read: No such file or directory; write the path of a"},
       {{"--times", "/tmp"}, 78, "/tmp cannot be read: Is a directory"},
       {{"--times", "/dev/null"}, 78, "/dev/null: no test can be read from it"},
@@ -246,6 +345,23 @@ TEST_F(PlanCommand, wrong_arguments_are_named) {
     EXPECT_EQ(ended.exit_code, exit_code) << message << "\n" << ended.out << ended.err;
     EXPECT_NE(ended.err.find(message), std::string::npos) << ended.err;
   }
+}
+
+TEST_F(PlanCommand, numbers_may_be_those_of_a_configuration) {
+  for (const std::string option : {"-C", "--build-config"}) {
+    const auto ended = plan({"--shards", "1", "--shard", "1", "--numbers", "--", option, "Debug"});
+    EXPECT_EQ(ended.exit_code, 0) << ended.err;
+    EXPECT_EQ(ended.out, "0,0,0,1,2,3,4,5,6,7,8\n");
+  }
+}
+
+TEST_F(PlanCommand, of_a_suite_that_has_not_run_yet_takes_a_second_for_each_test) {
+  std::filesystem::remove(log_path_);
+  const auto json = json_of({"-j1"});
+  EXPECT_EQ(json["measured"], 0);
+  EXPECT_DOUBLE_EQ(json["predicted_s"], 8);
+  EXPECT_NE(plan({"-j1"}).out.find("No test has a time in " + folder_ + "/Testing/Temporary/LastTest.log; 1 s each"),
+            std::string::npos);
 }
 
 TEST_F(PlanCommand, a_folder_without_tests_is_an_error) {

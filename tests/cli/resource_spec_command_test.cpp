@@ -124,6 +124,20 @@ TEST(ResourceSpecCommand, removes_files_of_ctests_that_have_ended) {
   EXPECT_TRUE(std::filesystem::exists(folder + "/" + own));
 }
 
+TEST(ResourceSpecCommand, removes_files_of_a_process_that_had_a_pid_before) {
+  const Tool tool;
+  const std::string folder = tool.folder().path() + "/spec";
+  EXPECT_EQ(tool.run(writing_to(folder)).exit_code, 0);
+  const auto own = files_in(folder).front();
+  const auto dash = own.rfind('-');
+  const auto start_time = std::stoull(own.substr(dash + 1));
+  const auto earlier = own.substr(0, dash + 1) + std::to_string(start_time - 1) + ".json";
+  std::filesystem::copy_file(folder + "/" + own, folder + "/" + earlier);
+  write_by_a_process_that_ends(tool, folder);
+  EXPECT_FALSE(std::filesystem::exists(folder + "/" + earlier));
+  EXPECT_TRUE(std::filesystem::exists(folder + "/" + own));
+}
+
 TEST(ResourceSpecCommand, removes_files_of_other_containers_and_machines_when_they_are_old) {
   Tool tool;
   const auto& folder = tool.folder();

@@ -53,6 +53,18 @@ TEST(ResourceSpec, has_no_server_of_mps_keep_a_device_from_other_processes) {
   EXPECT_EQ(resource_facts(report, "").find("GPUTEST_MPS"), std::string::npos);
 }
 
+TEST(ResourceSpec, has_the_largest_context_and_the_smallest_device_decide_for_all) {
+  DevicesReport report;
+  report.devices = {device("SIM-1", 8_GiB), device("SIM-2", 16_GiB), device("SIM-3", 12_GiB)};
+  report.devices[0].next_context_bytes = (100_MiB).count();
+  report.devices[1].next_context_bytes = (300_MiB).count();
+  report.devices[2].next_context_bytes = (200_MiB).count();
+  const auto facts = resource_facts(report, "");
+  EXPECT_NE(facts.find("set(gputest_context_mib 300)\n"), std::string::npos) << facts;
+  EXPECT_NE(facts.find("set(gputest_medium_mib 4096)\n"), std::string::npos) << facts;
+  EXPECT_NE(facts.find("set(gputest_largest_mib 16384)\n"), std::string::npos) << facts;
+}
+
 TEST(ResourceSpec, keeps_two_medium_tests_apart_although_contexts_take_nothing) {
   DevicesReport report;
   report.devices = {device("SIM-1", 16_GiB)};
@@ -66,6 +78,10 @@ TEST(ResourceSpec, leaves_out_devices_that_tests_cannot_use) {
   report.devices[1].facts.lost = true;
   report.devices[2].external_bytes = (16_GiB).count() - 1;
   EXPECT_EQ(resource_spec(report), "");
+  EXPECT_EQ(resource_facts(report, "").find("gputest_devices)\n"), resource_facts(report, "").find("gputest_devices"));
+  report.devices[2].external_bytes = (16_GiB - 1_MiB).count();
+  EXPECT_NE(resource_spec(report).find(R"({"id": "gpu_full", "slots": 1})"), std::string::npos);
+  report.devices[2].external_bytes = (16_GiB).count() - 1;
   report.devices.push_back(device("GPU-used", 2_GiB));
   EXPECT_EQ(nlohmann::json::parse(resource_spec(report))["local"][0]["gputest_mib"].size(), 1U);
 }

@@ -51,6 +51,34 @@ TEST(RunCommand, writes_a_skip_to_the_run_log) {
   EXPECT_NE(text.find(R"("cause":"machine")"), std::string::npos) << text;
 }
 
+TEST(RunCommand, writes_to_the_run_log_how_its_command_ended_and_of_a_failure_no_skip) {
+  Tool tool;
+  tool.set("GPUTEST_ENTRY", "ctest");
+  const auto log_of = [&](const std::string& name, const Words& arguments) {
+    const auto folder = tool.folder().path() + "/" + name;
+    tool.set("GPUTEST_LOG", folder);
+    static_cast<void>(tool.run(arguments));
+    std::string text;
+    std::error_code none;
+    for (const auto& file : std::filesystem::directory_iterator{folder, none}) {
+      std::ifstream log{file.path()};
+      text.append(std::istreambuf_iterator<char>{log}, {});
+    }
+    return text;
+  };
+  const auto exited = log_of("exited", {"run", "--", "sh", "-c", "exit 3"});
+  EXPECT_NE(exited.find(R"("event":"end","exit":3})"), std::string::npos) << exited;
+  EXPECT_NE(exited.find(R"("event":"release")"), std::string::npos) << exited;
+  const auto killed = log_of("killed", {"run", "--", "sh", "-c", "kill -TERM $$"});
+  EXPECT_NE(killed.find(R"("event":"end","signal":15})"), std::string::npos) << killed;
+  EXPECT_EQ(killed.find(R"("exit":)"), std::string::npos) << killed;
+  const auto skipped = log_of("skipped", {"run", "--", "sh", "-c", "exit 77"});
+  EXPECT_NE(skipped.find(R"("event":"end","exit":1})"), std::string::npos) << "gputest has not skipped it: " << skipped;
+  tool.set("GPUTEST_FORBID_SKIP", "1");
+  const auto failed = log_of("failed", {"run", "--memory", "100GiB", "--", "true"});
+  EXPECT_EQ(failed.find(R"("event":"skip")"), std::string::npos) << failed;
+}
+
 TEST(RunCommand, dies_of_the_signal_that_its_command_dies_of) {
   const auto ended = Tool{}.run({"run", "--", "sh", "-c", "kill -TERM $$"});
   EXPECT_EQ(ended.signal, SIGTERM);
@@ -100,6 +128,15 @@ TEST(RunCommand, ends_its_command_and_all_that_this_has_started_when_the_time_of
   EXPECT_EQ(ended.err[ended.err.size() - 2], '\x7f') << "CTest looks for it";
 }
 
+TEST(RunCommand, names_the_command_of_an_entry_without_a_name_whose_time_is_over) {
+  Tool tool;
+  tool.set("GPUTEST_ENTRY", "ctest");
+  tool.set("GPUTEST_TIMEOUT", "0.05");
+  const auto ended = tool.run({"run", "--", "sleep", "100000"});
+  EXPECT_EQ(ended.signal, SIGKILL);
+  EXPECT_NE(ended.err.find("gputest: timed out: sleep has run for "), std::string::npos) << ended.err;
+}
+
 TEST(RunCommand, keeps_the_time_limit_of_an_entry_to_itself) {
   Tool tool;
   tool.set("GPUTEST_TIMEOUT", "100");
@@ -134,6 +171,44 @@ TEST(RunCommand, ends_by_a_signal_where_a_failure_is_expected_and_the_command_ca
   const auto ended = tool.run({"run", "--", "false"});
   EXPECT_EQ(ended.signal, SIGKILL);
   EXPECT_NE(ended.err.find("expected to fail (WILL_FAIL), but not for this reason"), std::string::npos) << ended.err;
+}
+
+TEST(RunCommand, ends_as_if_it_had_run_if_its_command_cannot_be_started_in_an_entry) {
+  Tool tool;
+  tool.folder().write("script", "#!/no/such/interpreter\n", 0755);
+  const Words command{"run", "--", tool.folder().path() + "/script"};
+  tool.set("GPUTEST_ENTRY", "ctest");
+  const auto ended = tool.run(command);
+  EXPECT_EQ(ended.exit_code, number(ExitCode::not_found));
+  EXPECT_NE(ended.err.find("/script': there is no such file, or the interpreter it names is missing\n"),
+            std::string::npos)
+      << ended.err;
+  EXPECT_EQ(ended.err.find("entry complete"), std::string::npos) << ended.err;
+  tool.set("GPUTEST_ENTRY", "will_fail");
+  EXPECT_EQ(tool.run(command).signal, SIGKILL);
+}
+
+TEST(RunCommand, tells_the_launcher_of_the_entry_what_it_did_not_run_whatever_a_script_makes_of_that) {
+  Tool tool;
+  tool.set("GPUTEST_ENTRY", "ctest");
+  const auto run_in_script = [&](const std::string& variables, const std::string& arguments) {
+    return tool.run({"run", "--", "sh", "-c", variables + " '" + Tool::path() + "' run " + arguments + "; true"});
+  };
+  EXPECT_EQ(run_in_script("", "-- true").exit_code, 0);
+  EXPECT_EQ(run_in_script("", "--requires tcc -- true").exit_code, 77);
+  const auto missing = run_in_script("", "-- no-such-command-here");
+  EXPECT_EQ(missing.exit_code, 1);
+  EXPECT_NE(missing.err.find("gputest: failed: gputest has failed a test, although the command ended with 0: 'gputest "
+                             "run' did not run no-such-command-here\n"),
+            std::string::npos)
+      << missing.err;
+  const auto unusable = run_in_script("GPUTEST_GPUS=two", "-- true");
+  EXPECT_EQ(unusable.exit_code, 1);
+  EXPECT_NE(unusable.err.find("although the command ended with 0: GPUTEST_GPUS 'two' is not"), std::string::npos)
+      << unusable.err;
+  EXPECT_EQ(run_in_script("", "--if-gpu -- no-such-command-here").exit_code, 1);
+  tool.set("GPUTEST_ENTRY", "will_fail");
+  EXPECT_EQ(run_in_script("", "-- no-such-command-here").signal, SIGKILL) << "this is not the failure that is expected";
 }
 
 TEST(RunCommand, hands_every_word_of_the_command_on_unchanged) {
@@ -188,6 +263,11 @@ TEST(RunCommand, refuses_a_wrong_command_line_with_64_and_says_where_help_is) {
                                  {"run", "--large", "maybe", "--", "true"},
                                  {"run", "--wait-limit", "soon", "--", "true"},
                                  {"devices", "extra"},
+                                 {"devices", "--", "true"},
+                                 {"report", "--", "true"},
+                                 {"classify", "--", "true"},
+                                 {"status", "--watch", "--json"},
+                                 {"isolate", "--shuffles=-1"},
                                  {"devices", "--unknown"},
                                  {"status", "--", "true"}};
   const Tool tool;
@@ -208,6 +288,20 @@ TEST(RunCommand, names_the_option_whose_value_is_wrong) {
   EXPECT_NE(tool.run({"run", "--large", "maybe", "--", "true"}).err.find("--large"), std::string::npos);
   EXPECT_NE(tool.run({"run", "--wait-limit", "soon", "--", "true"}).err.find("--wait-limit"), std::string::npos);
   EXPECT_NE(tool.run({"run", "--unknown", "--", "true"}).err.find("'--unknown'"), std::string::npos);
+}
+
+TEST(RunCommand, says_what_commands_there_are_and_which_of_them_take_words_after_two_dashes) {
+  const Tool tool;
+  const auto message = [&](const Words& arguments) { return tool.run(arguments).err; };
+  const std::string commands = "the commands are run, devices, status, plan, report, classify and isolate\n"
+                               "See 'gputest --help'.\n";
+  EXPECT_EQ(message({}), "gputest: the command is missing; " + commands);
+  EXPECT_EQ(message({"rum", "true"}), "gputest: 'rum' is not a command; " + commands);
+  EXPECT_EQ(message({"devices", "--", "true"}),
+            "gputest: only 'gputest run' takes a command after '--', and 'gputest plan' and 'gputest isolate' options "
+            "of ctest\nSee 'gputest devices --help'.\n");
+  EXPECT_EQ(message({"run", "--"}), "gputest: there is no command to run; write 'gputest run [OPTIONS] -- COMMAND "
+                                    "[ARGUMENT...]'\nSee 'gputest run --help'.\n");
 }
 
 TEST(RunCommand, names_the_option_that_was_probably_meant) {
@@ -253,6 +347,9 @@ TEST(RunCommand, says_that_it_does_not_count_a_time_limit_for_a_command_that_it_
             std::string::npos)
       << ended.err;
   EXPECT_EQ(Tool{}.run({"run", "--", "true"}).err.find("GPUTEST_TIMEOUT"), std::string::npos);
+  const auto counts_itself = tool.run({"run", "--", std::string{GPUTEST_PROGRAMS} + "/with_session"});
+  EXPECT_NE(counts_itself.out.find("has a lease"), std::string::npos) << counts_itself.err;
+  EXPECT_EQ(counts_itself.err.find("GPUTEST_TIMEOUT"), std::string::npos) << counts_itself.err;
 }
 
 TEST(RunCommand, refuses_an_unusable_variable_with_78_unless_an_option_overrides_it) {

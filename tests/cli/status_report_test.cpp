@@ -122,6 +122,93 @@ TEST(StatusReport, is_a_table_for_people) {
             "ledger: /folder (private to one user)\n");
 }
 
+TEST(StatusReport, of_a_process_that_waits_to_enter_has_what_it_asks_for) {
+  auto waits = entry_of(Stage::entering, 3, "third");
+  waits.claim.candidates = 3;
+  waits.claim.devices = 2;
+  waits.claim.gpus = 2;
+  waits.claim.largest_bytes = (1_GiB).count();
+  waits.claim.lease_bytes = (9_GiB).count();
+  waits.claim.medium_lock = true;
+  auto json = to_json(status_of({waits}))["processes"][0];
+  EXPECT_EQ(json["claim"], "waiting_to_enter");
+  EXPECT_EQ(json["device_uuids"].size(), 2U);
+  EXPECT_EQ(json["gpus"], 2);
+  EXPECT_EQ(json["memory_bytes"], (1_GiB).count());
+  EXPECT_EQ(json["whole_devices"], false);
+  EXPECT_EQ(json["medium_lock"], false);
+  EXPECT_NE(to_text(status_of({waits})).find("  GPU-aaaaaaaa,SIM-1  512 MiB   1 GiB  "), std::string::npos)
+      << "it needs all that it may get: " << to_text(status_of({waits}));
+  waits.claim.whole_devices = true;
+  EXPECT_EQ(to_json(status_of({waits}))["processes"][0]["whole_devices"], true);
+  EXPECT_NE(to_text(status_of({waits})).find("whole device"), std::string::npos);
+}
+
+TEST(StatusReport, of_a_lease_has_its_devices_and_how_it_has_them) {
+  auto holder = entry_of(Stage::holding, 1, "first");
+  holder.claim.devices = 3;
+  holder.claim.wanted = 2;
+  holder.claim.medium_lock = true;
+  auto json = to_json(status_of({holder}))["processes"][0];
+  EXPECT_EQ(json["claim"], "medium_lock");
+  EXPECT_EQ(json["device_uuids"], nlohmann::ordered_json::parse(R"(["SIM-1"])"));
+  EXPECT_EQ(json["gpus"], 1);
+  EXPECT_EQ(json["medium_lock"], true);
+  EXPECT_EQ(json["whole_devices"], false);
+  holder.claim.medium_lock = false;
+  holder.claim.exclusive = true;
+  json = to_json(status_of({holder}))["processes"][0];
+  EXPECT_EQ(json["claim"], "exclusive");
+  EXPECT_EQ(json["medium_lock"], false);
+  EXPECT_EQ(json["whole_devices"], true);
+}
+
+TEST(StatusReport, of_a_process_without_a_lease_has_the_devices_of_its_contexts_and_no_memory) {
+  for (const auto stage : {Stage::inside, Stage::idle}) {
+    auto entry = entry_of(stage, 1, "first");
+    entry.claim.devices = 3;
+    entry.claim.lease_bytes = (3_GiB).count(); // of its last test
+    entry.claim.exclusive = true;
+    entry.claim.medium_lock = true;
+    const auto json = to_json(status_of({entry}))["processes"][0];
+    EXPECT_EQ(json["claim"], stage == Stage::idle ? "idle_worker" : "context");
+    EXPECT_EQ(json["gpus"], 2);
+    EXPECT_EQ(json["memory_bytes"], 0);
+    EXPECT_EQ(json["whole_devices"], false);
+    EXPECT_EQ(json["medium_lock"], false);
+  }
+}
+
+TEST(StatusReport, says_why_lines_may_not_fit_together) {
+  auto view = view_of({entry_of(Stage::holding, 1, "first")});
+  view.caveat = "the mutex is held";
+  EXPECT_EQ(to_text(make_status(view, now, name_of_user)).find("read while others may write: the mutex is held\nPID  "),
+            0U);
+  EXPECT_EQ(to_json(make_status(view, now, name_of_user))["caveat"], "the mutex is held");
+  view.entries.clear();
+  EXPECT_EQ(to_text(make_status(view, now, name_of_user)),
+            "read while others may write: the mutex is held\nnobody\nledger: /folder (private to one user)\n");
+}
+
+TEST(StatusReport, shows_a_process_that_has_exited_before_it_had_a_claim) {
+  auto ended = entry_of(Stage::outside, 1, "t");
+  ended.alive = false;
+  ASSERT_EQ(status_of({ended}).processes.size(), 1U);
+  EXPECT_EQ(to_string(status_of({ended}).processes[0].kind), "ended");
+}
+
+TEST(StatusReport, shortens_the_uuid_of_a_gpu_and_no_shorter_name) {
+  auto view = view_of({entry_of(Stage::holding, 1, "first")});
+  const auto shown = [&](const std::string& uuid) {
+    view.uuids[0] = uuid;
+    const auto text = to_text(make_status(view, now, name_of_user));
+    const auto begin = text.find("lease  ", text.find('\n')) + 7;
+    return text.substr(begin, text.find(' ', begin) - begin);
+  };
+  EXPECT_EQ(shown("SIM-10x16384MiB-1234-678"), "SIM-10x16384MiB-1234-678");
+  EXPECT_EQ(shown("SIM-10x16384MiB-1234-6789"), "SIM-10x16384");
+}
+
 TEST(StatusReport, marks_stopped_processes_claims_kept_by_a_child_and_ended_processes) {
   auto stopped = entry_of(Stage::holding, 1, "first");
   stopped.pid = stopped_pid;

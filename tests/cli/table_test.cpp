@@ -17,8 +17,10 @@ TEST(Table, makes_columns_as_wide_as_their_widest_cell) {
 TEST(Table, leaves_no_blanks_at_the_end_of_a_line_and_fills_missing_cells) {
   Table table{{{"A"}, {"B"}}};
   table.add_row({"long cell"});
+  table.add_row({"x", "y", "of no column"});
   EXPECT_EQ(table.to_string(), "A          B\n"
-                               "long cell\n");
+                               "long cell\n"
+                               "x          y\n");
 }
 
 TEST(Table, counts_characters_and_not_bytes) {
@@ -30,8 +32,8 @@ TEST(Table, counts_characters_and_not_bytes) {
 
 TEST(Table, lets_no_control_character_reach_the_terminal) {
   Table table{{{"N"}}};
-  table.add_row({"a\nb\x1B[31m"});
-  EXPECT_EQ(table.to_string(), "N\na?b?[31m\n");
+  table.add_row({"a\nb\x1B[31m c\x1F\x7F~"});
+  EXPECT_EQ(table.to_string(), "N\na?b?[31m c??~\n");
 }
 
 } // namespace gputest::cli

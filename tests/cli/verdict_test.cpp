@@ -58,7 +58,10 @@ TEST(Verdict, fails_a_command_below_which_tests_have_not_ended) {
   const std::vector<Row> rows{
       {"begun 7 t\ncomplete 7 \n", 0, 0},
       {"begun 7 t\ncomplete 7 \nbegun 7 t\ncomplete 7 \n", 0, 0},
+      {"what no gputest has written\nbegun 7 t\n\ncomplete 7 \n", 0, 0},
       {"begun 7 t\n", 0, 1},
+      {"begun 7 t\nbegun 7 u\ncomplete 7 \n", 0, 1},
+      {"begun 7 t\nskipped 7 \nbegun 8 t\n", 0, 1},
       {"begun 7 t\nbegun 8 t\ncomplete 7 \n", 0, 1},
       {"begun 7 t\ncomplete 7 \nbegun 7 t\n", 0, 1},
       {"begun 7 t\nrefused 7 no test ran\nnothing_ran 7 \n", 0, 1},
@@ -72,6 +75,9 @@ TEST(Verdict, fails_a_command_below_which_tests_have_not_ended) {
     EXPECT_EQ(verdict.meant_by_the_test, row.verdict == 0) << row.report;
   }
   EXPECT_THAT(judge("begun 7 t\n", 0).problem, HasSubstr("process 7 began its tests"));
+  EXPECT_THAT(judge("begun 7 t\ncomplete 7 \nbegun 8 t\nrefused 8 why\n", 0).problem, HasSubstr("process 8 began"));
+  EXPECT_EQ(judge("begun 7 t\nrefused 7 why\nnothing_ran 7 \n", 0).problem,
+            "no test ran, although the command ended with 0");
 }
 
 TEST(Verdict, shows_a_skip_although_the_command_has_dropped_its_exit_code) {

@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #ifdef WITH_CUDA_SECTION
-__asm__(".section .nv_fatbin,\"a\"\n.ascii \"kernels\"\n.previous");
+__asm__(".section " WITH_CUDA_SECTION ",\"a\"\n.ascii \"kernels\"\n.previous");
 #endif
 
 #ifdef LOADS
