@@ -87,8 +87,11 @@ public:
     const auto pid = static_cast<std::int64_t>(event.number("pid").value_or(0) & 0x7FFFFFFFU);
     const auto entry = event.text("entry");
     const auto test = event.text("test");
-    if (kind == "enter" && !event.flag("under_a_lease")) {
-      forget(pid); // an earlier process with this number
+    if (kind == "enter") {
+      end_wait_to_enter(event, t, pid);
+      if (!event.flag("under_a_lease")) {
+        forget(pid); // an earlier process with this number
+      }
     }
     auto& last = last_sign_[pid];
     last = std::max(last, t);
@@ -175,7 +178,6 @@ private:
                                 device.number("usable_bytes").value_or(0)});
       }
     }
-    end_wait(pid, event.seconds("waited"));
     open_[pid].push_back(log_.processes.size());
     log_.processes.push_back(std::move(process));
   }
@@ -198,6 +200,15 @@ private:
     if (const auto found = waiting_.find(pid); found != waiting_.end()) {
       log_.waits[found->second].waited = waited;
       waiting_.erase(found);
+    }
+  }
+
+  /// A wait that was noticed before the process asked is of an earlier process with its number.
+  void end_wait_to_enter(const Members& event, double t, std::int64_t pid) {
+    const auto waited = event.seconds("waited");
+    if (const auto found = waiting_.find(pid);
+        found != waiting_.end() && log_.waits[found->second].noticed >= t - waited) {
+      end_wait(pid, waited);
     }
   }
 

@@ -59,6 +59,28 @@ TEST_F(AccountTest, holds_nothing_against_a_lease_that_was_there_before_it) {
   EXPECT_NE(refusal(1_B), "done");
 }
 
+TEST_F(AccountTest, has_no_more_room_and_nothing_left_for_what_was_allocated_before_the_lease) {
+  void* const first = allocate(1_GiB);
+  static_cast<void>(allocate(1_GiB, 0, MemoryKind::managed));
+  account_.use(MemoryKind::malloc);
+  account_.open({"Sort.Keys", {1_GiB}});
+  EXPECT_EQ(refusal(1_GiB), "done");
+  EXPECT_TRUE(account_.remove(first));
+  EXPECT_NE(refusal(1_B), "done") << "what it frees was not held against it";
+  const auto closing = account_.close();
+  ASSERT_EQ(closing->left.size(), 1U);
+  EXPECT_EQ(closing->left[0].bytes, 1_GiB);
+  EXPECT_EQ(closing->left[0].kind, MemoryKind::pool);
+  EXPECT_EQ(closing->kinds, (std::set<MemoryKind>{MemoryKind::pool}));
+}
+
+TEST_F(AccountTest, forgets_only_what_was_reserved_of_the_same_device) {
+  account_.open({"Sort.Keys", {1_GiB, 1_GiB}});
+  EXPECT_EQ(refusal(1_GiB, 1), "done");
+  account_.cancel({MemoryKind::pool, 0, 1_GiB});
+  EXPECT_NE(refusal(1_B, 1), "done");
+}
+
 TEST_F(AccountTest, allows_the_lease_to_its_last_byte_and_not_one_more) {
   account_.open({"Sort.Keys", {1_GiB}});
   EXPECT_EQ(refusal(1_GiB), "done");
@@ -93,7 +115,8 @@ TEST_F(AccountTest, has_room_again_for_what_was_freed_or_came_to_nothing) {
 TEST_F(AccountTest, says_at_the_end_what_was_used_and_what_is_left) {
   account_.open({"Sort.Keys", {4_GiB, 4_GiB}});
   account_.remove(allocate(1_GiB));
-  allocate(1_GiB, 1);
+  allocate(512_MiB, 1);
+  allocate(512_MiB, 1);
   allocate(2_GiB, 1, MemoryKind::managed);
   account_.use(MemoryKind::malloc);
   const auto closing = account_.close();
@@ -103,8 +126,10 @@ TEST_F(AccountTest, says_at_the_end_what_was_used_and_what_is_left) {
   ASSERT_EQ(closing->left.size(), 2U) << "of each kind";
   EXPECT_EQ(closing->left[0].device, 1);
   EXPECT_EQ(closing->left[0].bytes, 1_GiB);
-  EXPECT_EQ(closing->left[0].allocations, 1U);
+  EXPECT_EQ(closing->left[0].allocations, 2U);
   EXPECT_EQ(closing->left[0].kind, MemoryKind::pool);
+  EXPECT_EQ(closing->left[1].device, 1);
+  EXPECT_EQ(closing->left[1].allocations, 1U);
   EXPECT_EQ(closing->left[1].bytes, 2_GiB);
   EXPECT_EQ(closing->left[1].kind, MemoryKind::managed);
   EXPECT_EQ(closing->managed, 2_GiB);

@@ -73,6 +73,44 @@ TEST_F(MemoryResourceTest, is_summed_up_at_the_end_of_the_lease) {
   managed.deallocate(second, 2 * gib);
 }
 
+TEST_F(MemoryResourceTest, is_summed_up_for_each_device_with_all_kinds_of_its_memory) {
+  memory_resource pool{1, MemoryKind::pool};
+  memory_resource plain{1, MemoryKind::malloc};
+  managed_memory_resource managed{1};
+  memory_resource other{0, MemoryKind::pool};
+  void* const in_pool = pool.allocate(100);
+  void* const in_plain = plain.allocate(200);
+  void* const in_managed = managed.allocate(300);
+  void* const in_other = other.allocate(400);
+  ::testing::internal::CaptureStderr();
+  const auto summary = memory::close_lease();
+  static_cast<void>(::testing::internal::GetCapturedStderr()); // that spills cannot be seen
+  EXPECT_EQ(summary.kinds, "pool, malloc, managed");
+  ASSERT_EQ(summary.left.size(), 2U);
+  EXPECT_EQ(summary.left[0].left.size(), 1U);
+  std::vector<std::string> left;
+  for (const auto& of : summary.left[1].left) {
+    left.push_back(std::to_string(static_cast<int>(of.kind)) + " " + of.function + " " + to_string(of.bytes));
+  }
+  const auto number = [](backend::AllocationKind kind) { return std::to_string(static_cast<int>(kind)); };
+  EXPECT_EQ(left, (Calls{number(backend::AllocationKind::pool) + " memory_resource 100 B",
+                         number(backend::AllocationKind::device) + " memory_resource 200 B",
+                         number(backend::AllocationKind::managed) + " memory_resource 300 B"}));
+  const auto again = memory::close_lease();
+  EXPECT_EQ(again.kinds + again.spilled, "") << "there is no lease any more";
+  EXPECT_TRUE(again.left.empty());
+  pool.deallocate(in_pool, 100);
+  plain.deallocate(in_plain, 200);
+  managed.deallocate(in_managed, 300);
+  other.deallocate(in_other, 400);
+  EXPECT_TRUE(cuda_->allocations.empty());
+  Account::instance().open({"Sort.Keys", {4_GiB, 4_GiB}});
+  managed.deallocate(managed.allocate(1), 1);
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(memory::close_lease().spilled, "not visible");
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "") << "a process says it once";
+}
+
 TEST_F(MemoryResourceTest, takes_from_the_pool_where_the_driver_says_there_are_pools) {
   device(1).has_pools = false;
   EXPECT_EQ(memory_resource{0}.kind(), MemoryKind::pool);
@@ -214,6 +252,9 @@ TEST_F(MemoryResourceTest, refuses_managed_memory_that_the_device_has_no_room_fo
       "distribute the data over them");
   EXPECT_TRUE(cuda_->calls.empty());
   managed.deallocate(managed.allocate(gib), gib);
+  device(0).used_bytes = 0;
+  memory_resource resource{0};
+  resource.deallocate(resource.allocate(4 * gib), 4 * gib); // the lease has room for it: nothing else is held
 }
 
 TEST_F(MemoryResourceTest, refuses_managed_memory_of_a_device_without_it) {

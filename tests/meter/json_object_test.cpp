@@ -25,6 +25,15 @@ TEST(JsonObjects, keep_every_byte_that_is_a_character) {
   EXPECT_EQ(text_after(all), all);
 }
 
+TEST(JsonObjects, keep_the_first_and_the_last_character_of_each_length) {
+  const std::string all =
+      "\xc2\x80\xdf\xbf\xe0\xa0\x80\xed\x9f\xbf\xee\x80\x80\xef\xbf\xbf\xf0\x90\x80\x80\xf4\x8f\xbf\xbf";
+  EXPECT_EQ(text_after(all), all);
+  JsonObject object;
+  object.text("x", "\"\\/\x1f\x7f x");
+  EXPECT_EQ(object.to_string(), R"({"x":"\"\\/\u001f\u007f x"})");
+}
+
 TEST(JsonObjects, have_no_line_end_in_them) {
   JsonObject object;
   object.text("two\nlines", "a\nb\r\n");
@@ -36,6 +45,12 @@ TEST(JsonObjects, replace_each_byte_that_is_no_utf_8) {
   EXPECT_EQ(text_after("cut \xe2\x82"), "cut \uFFFD\uFFFD");
   EXPECT_EQ(text_after("long \xc0\x80"), "long \uFFFD\uFFFD");
   EXPECT_EQ(text_after("surrogate \xed\xa0\x80"), "surrogate \uFFFD\uFFFD\uFFFD");
+  EXPECT_EQ(text_after("long \xc1\xbf"), "long \uFFFD\uFFFD");
+  EXPECT_EQ(text_after("long \xe0\x9f\xbf"), "long \uFFFD\uFFFD\uFFFD");
+  EXPECT_EQ(text_after("long \xf0\x8f\xbf\xbf"), "long \uFFFD\uFFFD\uFFFD\uFFFD");
+  EXPECT_EQ(text_after("too far \xf5\x80\x80\x80"), "too far \uFFFD\uFFFD\uFFFD\uFFFD");
+  EXPECT_EQ(text_after("broken \xc3x\xe2\x82x\xe2x"), "broken \uFFFDx\uFFFD\uFFFDx\uFFFDx");
+  EXPECT_EQ(text_after("alone \x80\xbf"), "alone \uFFFD\uFFFD");
   EXPECT_EQ(text_after("too far \xf4\x90\x80\x80"), "too far \uFFFD\uFFFD\uFFFD\uFFFD");
 }
 
@@ -43,6 +58,9 @@ TEST(JsonObjects, write_seconds_to_the_microsecond_and_whatever_is_no_number_as_
   JsonObject object;
   object.seconds("a", 1732271234.5).seconds("b", -0.25).seconds("c", std::numeric_limits<double>::quiet_NaN());
   EXPECT_EQ(object.to_string(), R"({"a":1732271234.500000,"b":-0.250000,"c":0.000000})");
+  JsonObject extreme;
+  extreme.seconds("a", 1e300).seconds("b", -std::numeric_limits<double>::infinity()).seconds("c", 0.0000016);
+  EXPECT_EQ(extreme.to_string(), R"({"a":1000000000000.000000,"b":0.000000,"c":0.000002})");
 }
 
 TEST(JsonObjects, nest) {
@@ -52,6 +70,8 @@ TEST(JsonObjects, nest) {
   outer.flag("yes", true).object("one", inner).objects("two", {inner, JsonObject{}}).texts("three", {"a", "\""});
   JsonObject all;
   all.members(JsonObject{}).members(outer).members(inner);
+  EXPECT_EQ(JsonObject{}.flag("no", false).objects("o", {}).texts("t", {}).members({}).to_string(),
+            R"({"no":false,"o":[],"t":[]})");
   EXPECT_EQ(all.to_string(), R"({"yes":true,"one":{"n":18446744073709551615},"two":[{"n":18446744073709551615},{}],)"
                              R"("three":["a","\""],"n":18446744073709551615})");
 }

@@ -3,7 +3,9 @@
 
 #include "meter/json_object.hpp"
 #include "platform/ctest_process.hpp"
+#include "platform/host_name.hpp"
 #include "platform/line_file.hpp"
+#include "platform/process.hpp"
 #include "support/in_child.hpp"
 #include "support/suite_test.hpp"
 
@@ -113,6 +115,11 @@ TEST_F(RunLogs, say_what_became_of_each_test_of_a_process) {
     EXPECT_EQ(event.at("entry"), "entry");
   }
   EXPECT_EQ(events[0].at("version"), 1);
+  EXPECT_EQ(events[0].at("gputest"), GPUTEST_VERSION);
+  EXPECT_EQ(events[0].at("host"), platform::host_name());
+  for (const std::size_t between_tests : {0U, 1U, 7U}) {
+    EXPECT_FALSE(events[between_tests].contains("test")) << events[between_tests];
+  }
   EXPECT_EQ(events[1].at("devices")[0].at("bytes"), std::uint64_t{4} << 30U);
   EXPECT_EQ(events[2].at("cause"), "machine");
   EXPECT_EQ(events[3].at("result"), "skipped");
@@ -214,6 +221,8 @@ TEST_F(RunLogs, say_why_a_user_has_skipped_a_test_and_that_one_has_failed) {
   EXPECT_EQ(ends.at("Skipping.first").at("reason"), "of its own accord");
   EXPECT_EQ(ends.at("Failing.fails").at("result"), "failed");
   EXPECT_EQ(only(log_in(logs()), "end").at(0).at("exit"), 1);
+  EXPECT_EQ(only(log_in(logs()), "end").at(0).at("entry"), fs::path{path_of("outcomes")}.filename().string())
+      << "no entry's name";
 }
 
 TEST_F(RunLogs, name_who_made_a_test_wait) {
@@ -253,6 +262,10 @@ TEST_F(RunLogs, are_one_file_for_all_processes_of_a_ctest) {
   ASSERT_THAT(runs, SizeIs(1));
   EXPECT_EQ(runs[0].at("jobs"), 4);
   EXPECT_EQ(runs[0].at("folder").get<std::string>(), fs::canonical(folder()).string());
+  EXPECT_EQ(runs[0].at("entry"), events.front().at("entry"));
+  EXPECT_THAT(
+      files_in(folder() + "/Testing/gputest").front().filename().string(),
+      testing::EndsWith("-" + runs[0].at("ctest_start").dump() + "-" + runs[0].at("ctest_pid").dump() + ".jsonl"));
   std::set<int> pids;
   for (const auto& event : events) {
     pids.insert(event.at("pid").get<int>());
@@ -286,6 +299,38 @@ TEST_F(RunLogs, stay_one_file_for_a_worker_that_outlives_its_ctest) {
   EXPECT_EQ(events.back().at("entry"), "two");
 }
 
+TEST_F(RunLogs, are_a_file_of_its_own_for_a_process_without_ctest_and_none_in_a_folder_of_ctest_s) {
+  fs::create_directory(logs());
+  std::array<int, 2> names{};
+  ASSERT_EQ(::pipe(names.data()), 0);
+  const auto exit_code = tests::in_child([&] {
+    auto& log = RunLog::of_process();
+    platform::set_ctest_of_process(1); // which is none
+    log.configure("Testing/gputest", "one");
+    log.write("first", {});
+    if (fs::exists("Testing/gputest")) {
+      return 1;
+    }
+    log.configure(logs(), "one");
+    log.write("first", {});
+    const auto name = std::to_string(platform::start_time_of(::getpid()).value()) + "-" + std::to_string(::getpid());
+    return ::write(names[1], name.data(), name.size()) == static_cast<ssize_t>(name.size()) ? 0 : 2;
+  });
+  EXPECT_EQ(exit_code, 0);
+  std::array<char, 100> name{};
+  const auto size = ::read(names[0], name.data(), name.size());
+  ASSERT_GT(size, 0);
+  ::close(names[0]);
+  ::close(names[1]);
+  const auto files = files_in(logs());
+  ASSERT_THAT(files, SizeIs(1));
+  EXPECT_THAT(files[0].filename().string(),
+              testing::EndsWith("-" + std::string{name.data(), static_cast<std::size_t>(size)} + ".jsonl"));
+  EXPECT_THAT(files[0].filename().string(), testing::MatchesRegex("run-[0-9a-f]{8}-.*"));
+  EXPECT_THAT(kinds_of(log_in(logs())), ElementsAre("run", "first"));
+  EXPECT_FALSE(log_in(logs())[0].contains("ctest_pid"));
+}
+
 TEST_F(RunLogs, are_where_the_user_says_or_nowhere_whatever_the_entry_says) {
   make_project("annotated", {"Small.says_nothing"});
   set("GPUTEST_LOG", logs());
@@ -296,7 +341,9 @@ TEST_F(RunLogs, are_where_the_user_says_or_nowhere_whatever_the_entry_says) {
   EXPECT_THAT(files_in(logs()), SizeIs(1));
   EXPECT_FALSE(fs::exists(folder() + "/Testing/gputest"));
   set("GPUTEST_LOG", "relative/path");
-  EXPECT_NE(run_ctest({}).exit_code, 0);
+  const auto refused = run_ctest({"--output-on-failure"});
+  EXPECT_NE(refused.exit_code, 0);
+  EXPECT_EQ(tests::count(refused.out, "gputest: the run log"), 0U) << "it is said once, by whoever needs the settings";
 }
 
 TEST_F(RunLogs, that_cannot_be_written_are_mentioned_once_and_fail_nothing) {

@@ -45,6 +45,20 @@ TEST(CtestSuite, an_entry_of_gputest_has_its_request) {
   EXPECT_FALSE(suite.tests[1].request);
 }
 
+TEST(CtestSuite, only_a_gpu_test_of_a_ctest_entry_asks_for_memory) {
+  const auto gpu = property("LABELS", list({"x", "gpu"}));
+  const auto environment = property("ENVIRONMENT", list({"GPUTEST_ENTRY=ctest", "GPUTEST_MEMORY=1GiB", "ALONE"}));
+  EXPECT_TRUE(suite_of({entry("t", {gpu, environment})}).tests[0].request);
+  EXPECT_FALSE(suite_of({entry("t", {environment})}).tests[0].request) << "no label";
+  EXPECT_FALSE(suite_of({entry("t", {gpu, property("ENVIRONMENT", list({"GPUTEST_MEMORY=1GiB"}))})}).tests[0].request);
+}
+
+TEST(CtestSuite, a_property_of_one_value_may_be_a_text) {
+  const auto suite = suite_of({entry("a"), entry("b", {property("DEPENDS", "a"), property("RESOURCE_LOCK", "l")})});
+  EXPECT_EQ(suite.tests[1].after, (std::vector<std::size_t>{0}));
+  EXPECT_EQ(suite.tests[1].locks, (std::vector<std::string>{"l"}));
+}
+
 TEST(CtestSuite, what_modifies_the_environment_is_applied_after_it) {
   const auto gpu = property("LABELS", list({"gpu"}));
   const auto environment = property("ENVIRONMENT", list({"GPUTEST_ENTRY=ctest", "GPUTEST_MEMORY=1GiB"}));
@@ -70,6 +84,19 @@ TEST(CtestSuite, what_a_test_was_admitted_with_beats_what_cmake_says) {
   logged.admitted = Request{5_GiB};
   logged.is_one_test = true;
   EXPECT_EQ(suite_of({gpu_entry("t", "medium")}, {{"t", logged}}).tests[0].request->bytes, 5_GiB);
+  EXPECT_EQ(suite_of({gpu_entry("t", "9GiB")}, {{"t", logged}}).tests[0].request->bytes, 5_GiB) << "less, too";
+  EXPECT_EQ(suite_of({gpu_entry("t", "9GiB")}, {{"another", logged}}).tests[0].request->bytes, 9_GiB);
+}
+
+TEST(CtestSuite, what_a_device_must_be_able_to_do_is_what_cmake_says) {
+  auto needs = gpu_entry("t", "1GiB");
+  needs["properties"].push_back(property("ENVIRONMENT", list({"GPUTEST_REQUIRES=sm_90"})));
+  LoggedEntry logged;
+  logged.admitted = Request{5_GiB};
+  logged.is_one_test = true;
+  const auto without_log = suite_of({needs}).tests[0].request->capabilities;
+  EXPECT_EQ(suite_of({needs}, {{"t", logged}}).tests[0].request->capabilities, without_log);
+  EXPECT_NE(suite_of({gpu_entry("t", "1GiB")}).tests[0].request->capabilities, without_log);
 }
 
 TEST(CtestSuite, of_several_tests_the_log_can_only_raise_what_cmake_says) {
@@ -89,6 +116,11 @@ TEST(CtestSuite, a_test_without_a_time_has_the_mean_of_the_others) {
   EXPECT_DOUBLE_EQ(suite.tests[1].time.count(), 3);
   EXPECT_DOUBLE_EQ(suite.tests[2].time.count(), 2);
   EXPECT_DOUBLE_EQ(suite.assumed_time.count(), 2);
+  const auto skipped = suite_of({entry("a"), entry("b")}, {{"a", {}}});
+  EXPECT_EQ(skipped.measured, 0U);
+  EXPECT_DOUBLE_EQ(skipped.assumed_time.count(), 1) << "or a second";
+  EXPECT_DOUBLE_EQ(skipped.tests[0].time.count(), 1);
+  EXPECT_DOUBLE_EQ(skipped.tests[1].time.count(), 1);
 }
 
 TEST(CtestSuite, properties_of_ctest_are_kept) {
@@ -101,6 +133,27 @@ TEST(CtestSuite, properties_of_ctest_are_kept) {
   EXPECT_TRUE(test.serial);
   EXPECT_TRUE(test.disabled);
   EXPECT_EQ(test.locks, (std::vector<std::string>{"a", "b"}));
+}
+
+TEST(CtestSuite, properties_of_another_kind_or_size_are_those_of_a_plain_test) {
+  const auto suite = suite_of({entry("t", {property("COST", "much"), property("PROCESSORS", 0),
+                                           property("RUN_SERIAL", "ON"), property("DISABLED", false)}),
+                               entry("many", {property("PROCESSORS", 1e9)})});
+  EXPECT_FALSE(suite.tests[0].cost);
+  EXPECT_EQ(suite.tests[0].processors, 1U);
+  EXPECT_FALSE(suite.tests[0].serial);
+  EXPECT_FALSE(suite.tests[0].disabled);
+  EXPECT_EQ(suite.tests[1].processors, 65536U);
+}
+
+TEST(CtestSuite, no_test_comes_after_itself) {
+  const auto suite = suite_of(
+      {entry("t", {property("DEPENDS", list({"t"})), property("FIXTURES_SETUP", list({"db"})),
+                   property("FIXTURES_REQUIRED", list({"db"}))}),
+       entry("ends", {property("FIXTURES_REQUIRED", list({"x"})), property("FIXTURES_CLEANUP", list({"x"}))})});
+  EXPECT_TRUE(suite.tests[0].after.empty());
+  EXPECT_TRUE(suite.tests[1].after.empty());
+  EXPECT_TRUE(suite.tests[1].runs_with.empty());
 }
 
 TEST(CtestSuite, dependencies_and_fixtures_are_an_order) {

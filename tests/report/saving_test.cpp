@@ -60,6 +60,12 @@ TEST(Savings, are_what_a_plan_gains_by_the_advised_sizes) {
        DeclaredRun{}.ran("a", "x", 12 * gib, 2_GiB).ran("a", "y", 12 * gib).ran("b", "", 12 * gib), 30, 30},
       {"large tests have the device alone", DeclaredRun{}.ran("a", "", 0, 2_GiB, "large").ran("b", "", 2 * gib), 20,
        10},
+      {"a large test that has said a size", DeclaredRun{}.ran("a", "", 8 * gib, {}, "small").ran("b", "", 8 * gib), 10,
+       10},
+      {"the largest of an entry counts, be it the first or the last",
+       DeclaredRun{}.ran("a", "x", 2 * gib).ran("a", "y", 12 * gib).ran("b", "", 12 * gib), 30, 30},
+      {"a class takes more than a size",
+       DeclaredRun{}.ran("a", "x", 0, {}, "large").ran("a", "y", 2 * gib).ran("b", "", 2 * gib), 30, 30},
       {"medium tests take turns", DeclaredRun{}.ran("a", "", 0, 2_GiB).ran("b", "", 0, 2_GiB), 20, 10},
   };
   auto beside_contexts = DeclaredRun{}.ran("a", "", 8 * gib, 2_GiB).ran("b", "", 8 * gib, 2_GiB);
@@ -67,6 +73,19 @@ TEST(Savings, are_what_a_plan_gains_by_the_advised_sizes) {
   beside_contexts.log.processes[0].overhead_bytes = gib;
   EXPECT_NEAR(saving_of(beside_contexts.log, beside_contexts.declarations).now, 20, 1e-6);
   EXPECT_NEAR(saving_of(beside_contexts.log, beside_contexts.declarations).then, 10, 1e-6);
+  auto alone = DeclaredRun{}.ran("a", "", 4 * gib).ran("b", "", 4 * gib);
+  for (const auto jobs : {std::optional<std::uint64_t>{}, std::optional<std::uint64_t>{0}, {1}}) {
+    alone.log.jobs = jobs;
+    EXPECT_NEAR(saving_of(alone.log, {}).now, 20, 1e-6) << "one after the other";
+  }
+  auto two_devices = DeclaredRun{}.ran("a", "", 12 * gib).ran("b", "", 12 * gib, 2_GiB);
+  two_devices.log.devices.push_back({"GPU-2", "H200", 16 * gib});
+  EXPECT_NEAR(saving_of(two_devices.log, two_devices.declarations).now, 10, 1e-6) << "each on a device of its own";
+  two_devices.log.leases[1].devices = {"GPU-1", "GPU-2"};
+  EXPECT_NEAR(saving_of(two_devices.log, two_devices.declarations).now, 20, 1e-6) << "one needs both";
+  EXPECT_NEAR(saving_of(two_devices.log, two_devices.declarations).then, 10, 1e-6);
+  two_devices.declarations[1].advised = 12_GiB;
+  EXPECT_NEAR(saving_of(two_devices.log, two_devices.declarations).then, 20, 1e-6) << "with the advised size, too";
   for (const auto& [what, run, now, then] : cases) {
     const auto saving = saving_of(run.log, run.declarations);
     EXPECT_NEAR(saving.now, now, 1e-6) << what;

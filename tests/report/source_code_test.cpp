@@ -22,6 +22,14 @@ TEST(SourceCode, of_cpp_has_no_comments_and_strings) {
       {"FOR\"a\" b", "FOR... b"},
       {"\"open\nb", ".....\nb"},
       {"/* open", "       "},
+      {"/*/ b", "     "},
+      {"// a", "    "},
+      {"'\"' b", "... b"},
+      {"'\\'' \"x\"", ".... ..."},
+      {"u8R\"(//)\" b", "u8R...... b"},
+      {"LR\"(\"//)\" uR\"(\"//)\" UR\"(\"//)\" b", "LR....... uR....... UR....... b"},
+      {"R\"(open\nb", "R......\n."},
+      {"\"a\\\nb\" c", "...\n.. c"},
   };
   for (const auto& [text, code] : rows) {
     EXPECT_EQ(code_of_cpp(text), code) << text;
@@ -37,6 +45,17 @@ TEST(SourceCode, of_cpp_has_nothing_that_the_preprocessor_is_known_to_leave_out)
       {"#if 0\n#ifdef X\na\n#else\nb\n#endif\nc\n#endif\nd", "#if 0\n#ifdef X\n \n#else\n \n#endif\n \n#endif\nd"},
       {"#if X\na\n#else\nb\n#endif", "#if X\na\n#else\nb\n#endif"},
       {"#endif\na", "#endif\na"},
+      {"#else\n#elif 1\na", "#else\n#elif 1\na"},
+      {"#if false\r\na\n#endif", "#if false\r\n \n#endif"},
+      {"#\tif\ttrue\na\n#else\nb\n#endif", "#\tif\ttrue\na\n#else\n \n#endif"},
+      {"  #if 0\na", "  #if 0\n "},
+      {"x #if 0\na", "x #if 0\na"},
+      {"#if 0\na\n#elif X\nb\n#else\nc\n#endif", "#if 0\n \n#elif X\nb\n#else\nc\n#endif"},
+      {"#if X\na\n#elif 1\nb\n#else\nc\n#endif", "#if X\na\n#elif 1\nb\n#else\nc\n#endif"},
+      {"#ifdef 0\na\n#endif", "#ifdef 0\na\n#endif"},
+      {"#if 0\n#if 1\na\n#endif\nb\n#endif\nc", "#if 0\n#if 1\n \n#endif\n \n#endif\nc"},
+      {"#if 1\n#if 0\na\n#endif\nb\n#else\nc\n#endif", "#if 1\n#if 0\n \n#endif\nb\n#else\n \n#endif"},
+      {"#if 0\n#define GPUS\na\n#endif", "#if 0\n            \n \n#endif"},
   };
   for (const auto& [text, code] : rows) {
     EXPECT_EQ(code_of_cpp(text), code) << text;
@@ -51,6 +70,16 @@ TEST(SourceCode, of_cmake_has_no_comments_and_strings) {
       {"f(\"x # \\\" y\" b) # c", "f(.......... b)    "},
       {"f([=[ # ]] ]=] b)", "f(............ b)"},
       {"f(\\\" b) # c", "f(\\\" b)    "},
+      {"f(\"a\n# b\" c) # d", "f(..\n.... c)    "},
+      {"f([[ \" ]] [==[ \" ]==] c)", "f(....... ........... c)"},
+      {"f([=x[ # b", "f([=x[    "},
+      {"a[ # b\nc", "a[    \nc"},
+      {"#[x\nc", "   \nc"},
+      {"#[[ open\nc", "        \n "},
+      {"#", " "},
+      {"a [", "a ["},
+      {"a [=", "a [="},
+      {"\\# b # c", "\\# b    "},
   };
   for (const auto& [text, code] : rows) {
     EXPECT_EQ(code_of_cmake(text), code) << text;

@@ -25,6 +25,43 @@ TEST(TestLog, has_the_time_of_each_test_that_ran) {
   EXPECT_FALSE(log.at("skipped").time);
 }
 
+TEST(TestLog, has_of_an_entry_that_ran_again_what_its_last_attempt_says) {
+  const auto log = parse_test_log(entry("t",
+                                        "gputest: admitted A.a: 3 GiB on GPU 1, after waiting 5 s\n"
+                                        "[==========] Running 1 test from 1 test suite.\n",
+                                        "9.00") +
+                                  entry("t", "", "8.00") + entry("u", "", "1.00") + "2/2 Testing: u\nTest Passed.\n");
+  EXPECT_FALSE(log.at("t").admitted);
+  EXPECT_FALSE(log.at("t").is_one_test);
+  EXPECT_DOUBLE_EQ(log.at("t").time->count(), 8);
+  EXPECT_FALSE(log.at("u").time);
+}
+
+TEST(TestLog, knows_a_heading_and_a_time_by_their_whole_form) {
+  EXPECT_TRUE(parse_test_log(" Testing: a\nx Testing: b\n1/2 Test: c\n1/2: Testing: d\n").empty());
+  EXPECT_FALSE(parse_test_log(entry("t", "Test time =   1.00 min\nTest Passed.\n", "-1")).at("t").time);
+  EXPECT_DOUBLE_EQ(parse_test_log(entry("t", "", "31536000")).at("t").time->count(), 31536000);
+}
+
+TEST(TestLog, a_request_asks_for_less_by_its_gpus_its_class_its_bytes_and_its_heap) {
+  const auto with = [](Request request, int gpus, Bytes heap = {}) {
+    request.gpus = gpus;
+    request.heap = heap;
+    return request;
+  };
+  const std::vector<Request> rising{with(Request{1_GiB}, 1),
+                                    with(Request{1_GiB}, 1, 1_MiB),
+                                    with(Request{2_GiB}, 1),
+                                    with(Request{MemoryClass::medium}, 1),
+                                    with(Request{MemoryClass::large}, 1),
+                                    with(Request{1_GiB}, 2)};
+  for (std::size_t i = 0; i < rising.size(); ++i) {
+    for (std::size_t j = 0; j < rising.size(); ++j) {
+      EXPECT_EQ(asks_for_less(rising[i], rising[j]), i < j) << i << " " << j;
+    }
+  }
+}
+
 TEST(TestLog, has_no_time_that_no_test_takes) {
   for (const auto* const time : {"1e300", "31536001", "-1"}) {
     EXPECT_FALSE(parse_test_log(entry("t", "", time)).at("t").time) << time;
@@ -71,7 +108,12 @@ TEST(TestLog, waits_are_no_time_of_a_test) {
                                         "gputest: admitted A.b: 3 GiB on GPU 1, after waiting 2 min\n",
                                         "130.50") +
                                   entry("short", "gputest: admitted A.a: 3 GiB on GPU 1, after waiting 5 s\n", "4.00") +
-                                  entry("entered", "gputest: a b goes on, on GPU 1, after waiting 3 s\n", "4.50"));
+                                  entry("entered", "gputest: a b goes on, on GPU 1, after waiting 3 s\n", "4.50") +
+                                  entry("other",
+                                        "a b goes on, on GPU 1, after waiting 3 s\n"
+                                        "gputest: a b waits, after waiting 3 s\n",
+                                        "4.50"));
+  EXPECT_DOUBLE_EQ(log.at("other").time->count(), 4.5) << "no line of gputest's that says so";
   const auto hours =
       parse_test_log(entry("t", "gputest: admitted A.a: 3 GiB on GPU 1, after waiting 2 h\n", "7201.00"));
   EXPECT_DOUBLE_EQ(hours.at("t").time->count(), 1);

@@ -146,6 +146,68 @@ TEST(TestResults, are_unknown_of_an_entry_whose_launcher_was_killed) {
   EXPECT_THAT(log.results(), ElementsAre("a: S.a passed", "a unknown"));
 }
 
+TEST(TestResults, are_skipped_of_an_entry_that_never_had_a_device_and_of_no_other) {
+  RunLog log;
+  log.skips = {{"a", "S.a", "why", "run"}, {"a", "S.b", "why", "run"}, {"b", "", "why", "run"}, {"c", "S.c", "", ""}};
+  log.tests = {{"c", "S.d", "passed", 1, "", 5, 1, ""}};
+  std::vector<std::string> texts;
+  for (const auto& result : results_of(log)) {
+    texts.push_back(result.name + " " + result.result + " " + result.entry + " " + result.test);
+  }
+  EXPECT_THAT(texts, ElementsAre("c: S.d passed c S.d", "a: S.a skipped a S.a", "b skipped b "));
+}
+
+TEST(TestResults, have_the_time_of_a_whole_entry_and_none_of_what_did_not_end_by_itself) {
+  RunLog log;
+  LoggedProcess process;
+  process.entry = "a";
+  process.pid = 1;
+  process.begun = 10;
+  process.ended = 14;
+  process.open_ended = false;
+  process.exit = 77;
+  log.processes = {process};
+  LoggedLease lease;
+  lease.entry = "a";
+  lease.pid = 1;
+  lease.asked = 10.5;
+  lease.begun = 11;
+  lease.ended = 14;
+  log.leases = {lease};
+  auto other = lease; // another process waits meanwhile
+  other.pid = 2;
+  other.begun = 13;
+  log.leases.push_back(other);
+  const auto one = [&] {
+    const auto results = results_of(log);
+    EXPECT_THAT(results, testing::SizeIs(1));
+    return results.at(0);
+  };
+  EXPECT_EQ(one().result, "skipped");
+  EXPECT_DOUBLE_EQ(one().seconds, 3.5);
+  EXPECT_DOUBLE_EQ(one().ended, 14);
+  log.processes[0].open_ended = true;
+  log.processes[0].exit.reset();
+  EXPECT_EQ(one().result, "unknown");
+  EXPECT_DOUBLE_EQ(one().seconds, -1);
+  log.processes[0].exit = 1;
+  log.processes[0].under_a_lease = true;
+  EXPECT_THAT(results_of(log), IsEmpty()) << "it is a part of another one";
+}
+
+TEST(TestResults, are_no_failures_of_a_process_that_skips) {
+  Log log;
+  log.enter(1, "a").ran(1, "a", "S.a", "skipped").end(1, "a", 77);
+  EXPECT_THAT(log.results(), ElementsAre("a: S.a skipped"));
+}
+
+TEST(TestResults, have_names_of_entry_and_test) {
+  EXPECT_EQ(full_name("e", "S.a"), "e: S.a");
+  EXPECT_EQ(full_name("e", ""), "e");
+  EXPECT_EQ(full_name("", "S.a"), "S.a");
+  EXPECT_EQ(full_name("S.a", "S.a"), "S.a");
+}
+
 TEST(TestResults, are_none_of_a_run_in_which_nothing_happened) { EXPECT_THAT(Log{}.results(), IsEmpty()); }
 
 } // namespace
