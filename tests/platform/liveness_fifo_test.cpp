@@ -12,8 +12,10 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <filesystem>
@@ -146,6 +148,74 @@ TEST_F(LivenessFifoTest, goes_to_the_next_program_only_if_it_was_told_so) {
   };
   EXPECT_EQ(run(true), 0) << "kept";
   EXPECT_EQ(run(false), 1) << "closed";
+}
+
+TEST_F(LivenessFifoTest, reports_all_owners_that_have_ended_with_a_notification) {
+  const WakeFifo own{mine_};
+  std::vector<LivenessWatch> watched;
+  std::vector<pid_t> owners;
+  for (const std::string name : {"first", "second", "third"}) {
+    path_ = folder_.path() + "/" + name;
+    owners.push_back(start_owner());
+    watched.emplace_back(path_);
+  }
+  // A child has the FIFOs of those before it, so the last one ends first.
+  const auto end = [&](std::size_t which) {
+    ::kill(owners[which], SIGKILL);
+    end_of(owners[which]);
+  };
+  end(2);
+  end(0);
+  notify(mine_);
+  const Woken woken = wait(own, watched, 1h);
+  EXPECT_TRUE(woken.notified);
+  EXPECT_EQ(woken.ended, (std::vector<std::size_t>{0, 2}));
+  end(1);
+}
+
+TEST_F(LivenessFifoTest, is_not_waited_for_where_nobody_has_ever_been) {
+  const WakeFifo own{mine_};
+  std::vector<LivenessWatch> watched;
+  watched.emplace_back(FileAt::nothing());
+  EXPECT_EQ(watched.back().number(), -1);
+  EXPECT_TRUE(wait(own, watched, 0ms).ended.empty());
+}
+
+TEST_F(LivenessFifoTest, has_a_number_beyond_those_that_scripts_choose_when_the_next_program_inherits_it) {
+  const auto numbers_of_fifo = [&] {
+    std::vector<int> numbers;
+    for (int number = 0; number < 2000; ++number) {
+      std::error_code ignored;
+      if (std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(number), ignored) == path_) {
+        numbers.push_back(number);
+      }
+    }
+    return numbers;
+  };
+  const auto inherits = [&](rlim_t limit, auto is_good) {
+    return in_child([&] {
+      rlimit descriptors{};
+      ::getrlimit(RLIMIT_NOFILE, &descriptors);
+      descriptors.rlim_cur = std::min(limit, descriptors.rlim_max);
+      ::setrlimit(RLIMIT_NOFILE, &descriptors);
+      LivenessFifo fifo = LivenessFifo::take(path_);
+      fifo.inherit_across_exec();
+      fifo.require_kept();
+      const auto numbers = numbers_of_fifo();
+      return numbers.size() == 1 && is_good(numbers[0]) && ::fcntl(numbers[0], F_GETFD) == 0 ? 0 : 1;
+    });
+  };
+  EXPECT_EQ(inherits(2000, [](int number) { return number >= 700; }), 0);
+  EXPECT_EQ(inherits(500, [](int number) { return number < 500; }), 0) << "where fewer are allowed";
+}
+
+TEST_F(LivenessFifoTest, cannot_be_watched_after_something_else_has_closed_the_watch) {
+  const LivenessFifo fifo = LivenessFifo::take(path_);
+  const LivenessWatch watch{path_};
+  ::close(watch.number());
+  const std::string said = "which gputest keeps open for " + path_ + ", was closed";
+  EXPECT_NE(message_of<LedgerError>([&] { static_cast<void>(watch.owner_lives()); }).find(said), std::string::npos);
+  EXPECT_NE(message_of<LedgerError>([&] { static_cast<void>(watch.number()); }).find(said), std::string::npos);
 }
 
 TEST_F(LivenessFifoTest, that_is_not_there_has_no_owner_and_is_made_when_it_is_taken) {

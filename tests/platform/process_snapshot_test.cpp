@@ -1,10 +1,42 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "platform/process_snapshot.hpp"
 
-#include <gtest/gtest.h>
+#include "support/in_child.hpp"
+#include "support/private_folder.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <unistd.h>
 
 namespace gputest::platform {
 namespace {
+
+using testing::HasSubstr;
+
+/// What is said of a process in which `change` alone has happened.
+std::string said_after(const std::function<void(ProcessSnapshot&)>& change, const Unchecked& unchecked = {}) {
+  ProcessSnapshot after;
+  change(after);
+  return change_between({}, after, unchecked);
+}
+
+/// What is said of a process in which what `change` does has been undone.
+std::string said_without(const std::function<void(ProcessSnapshot&)>& change, const Unchecked& unchecked = {}) {
+  ProcessSnapshot before;
+  change(before);
+  return change_between(before, {}, unchecked);
+}
 
 TEST(ProcessSnapshots, differ_by_a_thread_more_and_by_one_less) {
   ProcessSnapshot two;
@@ -14,6 +46,186 @@ TEST(ProcessSnapshots, differ_by_a_thread_more_and_by_one_less) {
   EXPECT_EQ(change_between(two, two, {}), "");
   EXPECT_EQ(change_between(two, three, {}), "3 threads run, and 2 ran before it");
   EXPECT_EQ(change_between(three, two, {}), "2 threads run, and 3 ran before it");
+}
+
+TEST(ProcessSnapshots, differ_by_each_of_three_users_and_groups) {
+  for (const std::size_t which : {0U, 1U, 2U}) {
+    EXPECT_EQ(said_after([&](auto& state) { state.users.at(which) = 7; }), "it runs as another user or group");
+    EXPECT_EQ(said_after([&](auto& state) { state.groups.at(which) = 7; }), "it runs as another user or group");
+  }
+}
+
+TEST(ProcessSnapshots, differ_by_any_limit_soft_or_hard) {
+  const std::string said = "a resource limit has changed";
+  EXPECT_EQ(said_after([](auto& state) { state.limits.front().rlim_cur = 7; }), said);
+  EXPECT_EQ(said_after([](auto& state) { state.limits.back().rlim_max = 7; }), said);
+}
+
+TEST(ProcessSnapshots, differ_by_an_alarm_or_a_child_more_and_not_by_one_less) {
+  const auto alarm = [](auto& state) { state.has_alarm = true; };
+  EXPECT_EQ(said_after(alarm), "an alarm is set");
+  EXPECT_EQ(said_without(alarm), "");
+  const auto children = [](auto& state) { state.has_children = true; };
+  EXPECT_EQ(said_after(children), "a process that it has started is still there");
+  EXPECT_EQ(said_without(children), "");
+}
+
+TEST(ProcessSnapshots, differ_by_the_first_variable_that_is_not_gputests_own) {
+  const auto variables = [](auto& state) {
+    state.variables = {"CUDA_VISIBLE_DEVICES=1", "GPUTEST_MEMORY=1", "HOME=/", "LANG=C"};
+  };
+  EXPECT_EQ(said_after(variables), "the environment variable HOME has changed");
+  EXPECT_EQ(said_without(variables), "the environment variable HOME has changed");
+  EXPECT_EQ(said_after([](auto& state) { state.variables = {"CUDA_VISIBLE_DEVICES_=1"}; }),
+            "the environment variable CUDA_VISIBLE_DEVICES_ has changed");
+  EXPECT_EQ(said_after([](auto& state) { state.variables = {"CUDA_VISIBLE_DEVICES=1", "GPUTEST_MEMORY=1"}; }), "");
+}
+
+TEST(ProcessSnapshots, differ_by_the_handler_or_the_blocking_of_any_signal_but_the_time_limits) {
+  const auto blocks = [](int signal) {
+    return [signal](ProcessSnapshot& state) { ::sigaddset(&state.blocked, signal); };
+  };
+  const auto ignores = [](int signal) {
+    return
+        [signal](ProcessSnapshot& state) { state.actions.at(static_cast<std::size_t>(signal)).sa_handler = SIG_IGN; };
+  };
+  EXPECT_EQ(said_after(blocks(SIGHUP)), "the signal Hangup is blocked");
+  EXPECT_EQ(said_without(blocks(SIGHUP)), "the signal Hangup is no longer blocked");
+  EXPECT_THAT(said_after(blocks(NSIG - 1)), HasSubstr("the signal Real-time signal "));
+  EXPECT_EQ(said_after(ignores(SIGUSR1)), "the signal User defined signal 1 has another handler");
+  EXPECT_EQ(said_without(ignores(SIGHUP)), "the signal Hangup has another handler");
+  EXPECT_EQ(said_after(blocks(SIGXCPU)), "");
+  EXPECT_EQ(said_after(ignores(SIGXCPU)), "");
+}
+
+TEST(ProcessSnapshots, differ_by_a_descriptor_more_one_less_and_one_of_another_file) {
+  const auto one = [](auto& state) { state.descriptors = {{7, "/tmp/x"}}; };
+  EXPECT_EQ(said_after(one), "descriptor 7 (/tmp/x) is open");
+  EXPECT_EQ(said_without(one), "descriptor 7 (/tmp/x) is closed");
+  ProcessSnapshot before;
+  before.descriptors = {{7, "/tmp/x"}, {8, "/tmp/y"}};
+  ProcessSnapshot after;
+  after.descriptors = {{7, "/tmp/x"}, {8, "/tmp/z"}};
+  EXPECT_EQ(change_between(before, after, {}), "descriptor 8 is another file: /tmp/z in place of /tmp/y");
+}
+
+TEST(ProcessSnapshots, do_not_differ_by_a_descriptor_below_a_folder_that_is_left_out) {
+  Unchecked unchecked;
+  unchecked.folders = {"/dev/nvidia", "/run/gputest/"};
+  const auto two = [](auto& state) { state.descriptors = {{7, "/dev/nvidia0"}, {8, "/run/gputest/ledger"}}; };
+  EXPECT_EQ(said_after(two, unchecked), "");
+  EXPECT_EQ(said_without(two, unchecked), "");
+  EXPECT_EQ(said_after(
+                [](auto& state) {
+                  state.descriptors = {{7, "/dev/nvidia0"}, {8, "/x/run/gputest/"}};
+                },
+                unchecked),
+            "descriptor 8 (/x/run/gputest/) is open");
+  EXPECT_EQ(said_without(
+                [](auto& state) {
+                  state.descriptors = {{7, "/dev/nvidia0"}, {8, "/x"}};
+                },
+                unchecked),
+            "descriptor 8 (/x) is closed");
+}
+
+TEST(ProcessSnapshots, differ_neither_by_threads_nor_by_files_once_a_driver_was_loaded) {
+  Unchecked unchecked;
+  unchecked.files_and_threads = true;
+  const auto changed = [](auto& state) {
+    state.threads = 9;
+    state.descriptors = {{7, "/tmp/x"}};
+  };
+  EXPECT_EQ(said_after(changed, unchecked), "");
+  EXPECT_EQ(said_after([](auto& state) { state.has_alarm = true; }, unchecked), "an alarm is set");
+  EXPECT_EQ(said_after([](auto& state) { ::sigaddset(&state.blocked, SIGHUP); }, unchecked),
+            "the signal Hangup is blocked");
+}
+
+/// What is said of a child in which `change` has happened.
+int is_seen(const std::function<void()>& change, const std::string& said) {
+  return tests::in_child([&] {
+    const auto before = take_snapshot();
+    change();
+    const auto difference = change_between(before, take_snapshot(), {});
+    return difference == said ? 0 : (static_cast<void>(std::fprintf(stderr, "%s\n", difference.c_str())), 1);
+  });
+}
+
+TEST(ProcessSnapshots, taken_twice_of_a_process_that_has_changed_nothing_do_not_differ) {
+  EXPECT_EQ(is_seen([] {}, ""), 0);
+}
+
+TEST(ProcessSnapshots, show_a_timer_of_less_than_a_second_and_one_of_more) {
+  const auto alarm_in = [](time_t seconds, suseconds_t microseconds) {
+    return [=] {
+      const itimerval time{{0, 0}, {seconds, microseconds}};
+      ::setitimer(ITIMER_REAL, &time, nullptr);
+    };
+  };
+  EXPECT_EQ(is_seen(alarm_in(0, 999'999), "an alarm is set"), 0);
+  EXPECT_EQ(is_seen(alarm_in(3600, 0), "an alarm is set"), 0);
+}
+
+TEST(ProcessSnapshots, show_a_child_that_runs_and_one_that_nobody_has_waited_for) {
+  const std::string said = "a process that it has started is still there";
+  EXPECT_EQ(is_seen(
+                [] {
+                  static_cast<void>(tests::start_child([] {
+                    ::alarm(60);
+                    ::pause();
+                    return 0;
+                  }));
+                },
+                said),
+            0);
+  EXPECT_EQ(is_seen(
+                [] {
+                  siginfo_t info{};
+                  const auto ended = static_cast<id_t>(tests::start_child([] { return 0; }));
+                  ::waitid(P_PID, ended, &info, WEXITED | WNOWAIT);
+                },
+                said),
+            0);
+  EXPECT_EQ(is_seen([] { tests::in_child([] { return 0; }); }, ""), 0) << "nor does this look wait for one";
+}
+
+TEST(ProcessSnapshots, show_what_each_descriptor_refers_to) {
+  const tests::PrivateFolder folder;
+  folder.write("file", "", 0600);
+  const std::string path = folder.path() + "/file";
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const auto before = take_snapshot();
+  EXPECT_EQ(before.descriptors.at(file), path);
+  EXPECT_EQ(before.descriptors.count(STDERR_FILENO), 1U);
+  ::close(file);
+  EXPECT_EQ(change_between(before, take_snapshot(), {}),
+            "descriptor " + std::to_string(file) + " (" + path + ") is closed");
+}
+
+TEST(ProcessSnapshots, show_the_folder_the_variables_and_the_handler_of_the_last_signal) {
+  EXPECT_EQ(is_seen([] { static_cast<void>(::chdir("/proc") + 1); }, "the working directory is /proc"), 0);
+  EXPECT_EQ(is_seen([] { ::setenv("LEFT_BY_A_CASE", "1", 1); }, "the environment variable LEFT_BY_A_CASE has changed"),
+            0);
+  EXPECT_EQ(is_seen(
+                [] {
+                  const mode_t before = ::umask(0);
+                  ::umask(before ^ 0100U);
+                },
+                "the umask has changed"),
+            0);
+  const std::string last = ::strsignal(NSIG - 1); // NOLINT(concurrency-mt-unsafe)
+  EXPECT_EQ(is_seen([] { std::signal(NSIG - 1, SIG_IGN); }, "the signal " + last + " has another handler"), 0);
+  const auto state = take_snapshot();
+  EXPECT_TRUE(std::is_sorted(state.variables.begin(), state.variables.end()));
+  EXPECT_EQ(state.users[1], ::geteuid());
+  EXPECT_EQ(state.groups[1], ::getegid());
+}
+
+TEST(ProcessSnapshots, leave_out_what_is_a_drivers_or_the_ledgers) {
+  EXPECT_THAT(folders_of_devices(),
+              testing::ElementsAre("/dev/nvidia", "/proc/driver/nvidia",
+                                   "/tmp/gputest-" + std::to_string(::geteuid()) + "/", "/run/gputest/"));
 }
 
 } // namespace

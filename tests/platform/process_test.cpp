@@ -14,6 +14,7 @@
 #include <thread>
 
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -57,7 +58,8 @@ TEST(Process, has_the_first_of_two_variables_of_one_name_as_getenv_finds_it) {
     ::dup2(in[0], STDIN_FILENO);
     ::dup2(out[1], STDOUT_FILENO);
     std::array<char*, 2> command{const_cast<char*>("cat"), nullptr};
-    std::array<char*, 3> environment{const_cast<char*>("NAME=first"), const_cast<char*>("NAME=second"), nullptr};
+    std::array<char*, 4> environment{const_cast<char*>("no variable"), const_cast<char*>("NAME=first"),
+                                     const_cast<char*>("NAME=second"), nullptr};
     ::execve("/bin/cat", command.data(), environment.data());
     return 1;
   });
@@ -210,11 +212,50 @@ TEST(ContentsOf, is_nothing_for_what_is_no_file) {
   EXPECT_EQ(contents_of("/dev/null"), "");
 }
 
+TEST(ContentsOf, is_all_of_a_file_up_to_a_limit_and_nothing_beyond) {
+  const tests::PrivateFolder folder;
+  const std::string text(10'000, 'x');
+  folder.write("file", text, 0600);
+  EXPECT_EQ(contents_of(folder.path() + "/file"), text);
+  constexpr std::size_t limit = 16 * 1024 * 1024;
+  std::filesystem::resize_file(folder.path() + "/file", limit);
+  EXPECT_EQ(contents_of(folder.path() + "/file").value_or("").size(), limit);
+  std::filesystem::resize_file(folder.path() + "/file", limit + 1);
+  EXPECT_EQ(contents_of(folder.path() + "/file"), std::nullopt);
+}
+
+TEST(Process, has_another_number_of_children_waited_for_after_it_has_waited_for_one) {
+  const auto before = children_waited_for();
+  EXPECT_EQ(children_waited_for(), before);
+  EXPECT_EQ(tests::in_child([] { return 0; }), 0);
+  EXPECT_NE(children_waited_for(), before);
+}
+
+TEST(Process, has_the_programs_number_which_a_forked_child_has_too) {
+  EXPECT_NE(program_number(), 0U);
+  EXPECT_EQ(tests::in_child([parent = program_number()] { return program_number() == parent ? 0 : 1; }), 0);
+}
+
+TEST(Process, has_pids_that_mean_something_else_in_another_pid_namespace) {
+  const auto here = pids_identity();
+  EXPECT_NE(here, 0U);
+  EXPECT_EQ(tests::in_child([&] { return pids_identity() == here ? 0 : 1; }), 0);
+  EXPECT_EQ(tests::in_child([&] {
+              if (::unshare(CLONE_NEWPID) != 0) {
+                return 0; // it may not make one
+              }
+              return tests::in_child([&] { return pids_identity() != here ? 0 : 1; });
+            }),
+            0);
+}
+
 TEST(Process, has_a_constant_start_time_that_a_later_process_does_not_have) {
   const auto own = start_time_of(own_pid());
   ASSERT_TRUE(own);
   EXPECT_EQ(start_time_of(own_pid()), own);
   EXPECT_GT(*own, *start_time_of(1));
+  const auto cat = start_cat();
+  EXPECT_GE(*start_time_of(cat.pid()), *own);
   EXPECT_FALSE(start_time_of(999999999));
 }
 

@@ -125,6 +125,61 @@ TEST_F(SharedFileTest, larger_than_the_limit_of_this_process_is_an_error_and_no_
   EXPECT_EQ(status, 0);
 }
 
+TEST_F(SharedFileTest, as_large_as_the_limit_of_this_process_is_made_and_written) {
+  const int status = in_child([&] {
+    const rlimit limit{8192, 8192};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    const auto open = message_of<LedgerError>([&] { SharedFile{path_}.write(8191, "x", 1); });
+    const auto create = message_of<LedgerError>([&] { SharedFile::create(path_ + "2", 8192); });
+    return open == "done" && create == "done" ? 0 : 1;
+  });
+  EXPECT_EQ(status, 0);
+}
+
+TEST_F(SharedFileTest, of_another_user_is_read_and_not_written) {
+  if (::geteuid() != 0) {
+    GTEST_SKIP() << "only root can be two users";
+  }
+  SharedFile{path_}.write(0, "text", 4);
+  ASSERT_EQ(::chown(path_.c_str(), 65534, 65534), 0);
+  const auto others = [&](const std::string& path) {
+    FileAt file{path};
+    file.owner = 65534;
+    return file;
+  };
+  SharedFile file{others(path_)};
+  EXPECT_EQ(text_at(file, 0, 4), "text");
+  EXPECT_THROW(file.write(0, "else", 4), LedgerError);
+  EXPECT_EQ(text_at(file, 0, 4), "text");
+  EXPECT_EQ(message_of<LedgerError>([&] { SharedFile{others(path_ + "x")}; }),
+            "cannot read " + path_ + "x: No such file or directory");
+  const int status = in_child([&] {
+    const rlimit limit{100, 100};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    return message_of<LedgerError>([&] { SharedFile{others(path_)}; }) == "done" ? 0 : 1;
+  });
+  EXPECT_EQ(status, 0) << "what this process does not write may be as large as it is";
+}
+
+TEST_F(SharedFileTest, is_removed_once_it_has_no_name) {
+  const SharedFile file{path_};
+  EXPECT_FALSE(file.is_removed());
+  std::filesystem::rename(path_, path_ + "2");
+  EXPECT_FALSE(file.is_removed());
+  std::filesystem::remove(path_ + "2");
+  EXPECT_TRUE(file.is_removed());
+}
+
+TEST_F(SharedFileTest, is_emptied_where_a_killed_process_has_begun_one) {
+  SharedFile{path_}.write(0, "text", 4);
+  SharedFile::create(path_, 4096);
+  const SharedFile file{path_};
+  EXPECT_EQ(file.size(), 4096U);
+  EXPECT_EQ(text_at(file, 0, 4), std::string(4, '\0'));
+  SharedFile::create(path_, 0);
+  EXPECT_EQ(file.size(), 0U);
+}
+
 TEST_F(SharedFileTest, never_has_the_number_of_a_standard_stream) {
   const int status = in_child([&] {
     ::close(STDOUT_FILENO);

@@ -51,6 +51,39 @@ TEST_F(WakeFifoTest, notifies_until_it_is_drained) {
   EXPECT_FALSE(is_notified(fifo));
 }
 
+TEST_F(WakeFifoTest, says_whether_it_is_notified_until_it_is_drained) {
+  const WakeFifo fifo{path_};
+  EXPECT_FALSE(fifo.is_notified());
+  notify(path_);
+  EXPECT_TRUE(fifo.is_notified());
+  EXPECT_TRUE(fifo.is_notified()) << "looking takes nothing away";
+  fifo.drain();
+  EXPECT_FALSE(fifo.is_notified());
+  EXPECT_EQ(fifo.path(), path_);
+}
+
+TEST_F(WakeFifoTest, is_drained_of_any_number_of_notifies) {
+  const WakeFifo fifo{path_};
+  for (const int count : {1, 255, 256, 257, 512, 600}) {
+    for (int i = 0; i < count; ++i) {
+      notify(path_);
+    }
+    fifo.drain();
+    EXPECT_FALSE(fifo.is_notified()) << count;
+  }
+}
+
+TEST_F(WakeFifoTest, of_another_user_that_has_removed_or_replaced_it_wakes_nobody_and_is_no_error) {
+  const auto others = [&](const std::string& name) { return FileAt{AT_FDCWD, folder_.path(), name, 4000000, 0660}; };
+  notify(others(folder_.path() + "/none"));
+  folder_.write("file", "", 0666);
+  notify(others(folder_.path() + "/file"));
+  EXPECT_EQ(std::filesystem::file_size(folder_.path() + "/file"), 0U);
+  const WakeFifo own{path_};
+  notify(others(path_)); // this user's in the other one's place
+  EXPECT_FALSE(own.is_notified());
+}
+
 TEST_F(WakeFifoTest, nobody_is_held_up_by_notifying_it) {
   notify(path_); // nobody has it
   const WakeFifo fifo{path_};
@@ -159,6 +192,8 @@ TEST_F(WakeFifoTest, that_was_closed_or_is_another_file_now_is_an_error_and_is_n
     const std::string said = "which gputest keeps open for " + path_ + ", was closed";
     EXPECT_NE(message_of<LedgerError>([&] { fifo.require_kept(); }).find(said), std::string::npos);
     EXPECT_NE(message_of<LedgerError>([&] { fifo.drain(); }).find(said), std::string::npos);
+    EXPECT_NE(message_of<LedgerError>([&] { static_cast<void>(fifo.is_notified()); }).find(said), std::string::npos);
+    EXPECT_NE(message_of<LedgerError>([&] { wait(fifo, {}, 1h); }).find(said), std::string::npos);
     ASSERT_EQ(::dup2(others.number(), number), number);
     ASSERT_EQ(::write(others.number(), "+", 1), 1);
     EXPECT_THROW(fifo.drain(), LedgerError);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "platform/worker_message.hpp"
 
+#include "platform/kept_descriptor.hpp"
 #include "platform/worker_channel.hpp"
 #include "support/in_child.hpp"
 
@@ -9,6 +10,7 @@
 #include <array>
 #include <string>
 
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -63,6 +65,76 @@ TEST_F(WorkerMessages, are_an_end_if_not_all_descriptors_can_be_received) {
   };
   EXPECT_EQ(received_with_room_for(2), static_cast<int>(Received::message));
   EXPECT_EQ(received_with_room_for(1), static_cast<int>(Received::end));
+}
+
+TEST_F(WorkerMessages, arrive_with_all_that_they_say) {
+  WorkerMessage sent;
+  sent.kind = WorkerMessage::Kind::death;
+  sent.code = -9;
+  sent.cases_before = 3'000'000'000U;
+  sent.device = WorkerMessage::Device::has_sticky_error;
+  sent.mps_server = mps_server_of_user;
+  sent.texts = {"", "one", "", "two", ""};
+  ASSERT_TRUE(send_message(ends_[0], sent, {ends_[1], ends_[0], ends_[1], ends_[0]}));
+  WorkerMessage message;
+  message.texts = {"of the message before"};
+  message.descriptors.emplace_back(::dup(ends_[0]));
+  ASSERT_EQ(receive_message(ends_[1], message), Received::message);
+  EXPECT_EQ(message.kind, sent.kind);
+  EXPECT_EQ(message.code, sent.code);
+  EXPECT_EQ(message.cases_before, sent.cases_before);
+  EXPECT_EQ(message.device, sent.device);
+  EXPECT_EQ(message.mps_server, sent.mps_server);
+  EXPECT_EQ(message.texts, sent.texts);
+  ASSERT_EQ(message.descriptors.size(), 4U);
+  const auto is_end = [&](std::size_t which, int end) {
+    return *FileIdentity::of(message.descriptors[which].number()) == *FileIdentity::of(end);
+  };
+  EXPECT_TRUE(is_end(0, ends_[1]));
+  EXPECT_TRUE(is_end(1, ends_[0]));
+  EXPECT_TRUE(is_end(2, ends_[1]));
+  EXPECT_TRUE(is_end(3, ends_[0]));
+  for (const auto& descriptor : message.descriptors) {
+    EXPECT_EQ(::fcntl(descriptor.number(), F_GETFD), FD_CLOEXEC) << "no program that is started meanwhile has it";
+  }
+}
+
+TEST_F(WorkerMessages, carry_four_descriptors_at_most) {
+  EXPECT_FALSE(send_message(ends_[0], {}, {0, 1, 2, 0, 1}));
+  WorkerMessage message;
+  EXPECT_EQ(receive_message(ends_[1], message, false), Received::nothing);
+}
+
+TEST_F(WorkerMessages, fill_a_packet_to_its_last_byte) {
+  constexpr std::size_t head_and_end = 6 * 4 + 1 + 5; // and "last"
+  EXPECT_TRUE(send(192 * 1024 - head_and_end));
+  WorkerMessage message;
+  ASSERT_EQ(receive_message(ends_[1], message, false), Received::message);
+  EXPECT_EQ(message.texts[0].size(), 192 * 1024 - head_and_end);
+  EXPECT_EQ(message.texts[1], "last");
+  EXPECT_FALSE(send(192 * 1024 - head_and_end + 1));
+}
+
+TEST_F(WorkerMessages, are_an_end_if_the_other_side_is_gone_or_no_gputest) {
+  const auto received = [&](const std::string& packet) {
+    EXPECT_EQ(::send(ends_[0], packet.data(), packet.size(), 0), static_cast<ssize_t>(packet.size()));
+    WorkerMessage message;
+    return receive_message(ends_[1], message, false);
+  };
+  const std::string head(20, '\0');
+  const std::string two_texts("\2\0\0\0", 4);
+  EXPECT_EQ(received(head), Received::end) << "less than a head";
+  EXPECT_EQ(received(head + two_texts), Received::end);
+  EXPECT_EQ(received(head + two_texts + "one" + '\0'), Received::end);
+  EXPECT_EQ(received(head + two_texts + "one" + '\0' + "not ended"), Received::end);
+  EXPECT_EQ(received(head + two_texts + "one" + '\0' + "two" + '\0'), Received::message);
+  EXPECT_EQ(received(head + std::string(4, '\0') + std::string(192 * 1024 - 23, 'x')), Received::end)
+      << "more than a message can have";
+  WorkerMessage message;
+  EXPECT_EQ(receive_message(ends_[1], message, false), Received::nothing);
+  ::shutdown(ends_[1], SHUT_RDWR);
+  EXPECT_EQ(receive_message(ends_[1], message), Received::end);
+  EXPECT_FALSE(send(1)) << "and no SIGPIPE";
 }
 
 TEST_F(WorkerMessages, do_not_come_by_a_standard_stream) {

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "platform/loaded_libraries.hpp"
+
+#include "platform/process.hpp"
+#include "platform/shared_library.hpp"
+#include "support/private_folder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+namespace gputest::platform {
+namespace {
+
+namespace fs = std::filesystem;
+
+TEST(LoadedLibraries, are_those_with_files_and_nothing_twice) {
+  const auto files = loaded_libraries();
+  const auto has = [](const std::string& file, const char* name) { return file.find(name) != std::string::npos; };
+  EXPECT_EQ(std::count_if(files.begin(), files.end(), [&](const auto& file) { return has(file, "/libc.so"); }), 1);
+  for (const auto& file : files) {
+    EXPECT_TRUE(fs::exists(file)) << file;
+    EXPECT_NE(fs::canonical(file), *executable_of(own_pid()));
+  }
+}
+
+TEST(LoadedLibraries, belong_to_the_program_as_its_executable_does) {
+  const auto files = states_of_program();
+  EXPECT_EQ(files.size(), loaded_libraries().size() + 1);
+  EXPECT_EQ(files.count(*executable_of(own_pid())), 1U);
+  for (const auto& library : loaded_libraries()) {
+    EXPECT_EQ(files.count(library), 1U) << library;
+  }
+  EXPECT_EQ(change_of(files), "");
+}
+
+TEST(LoadedLibraries, have_changed_if_one_is_written_touched_removed_or_replaced) {
+  const tests::PrivateFolder folder;
+  const std::string path = folder.path() + "/library.so";
+  std::string why;
+  fs::copy_file(GPUTEST_LIBRARY_TO_OPEN, path);
+  const auto set_time = [&](timespec time) {
+    const std::array<timespec, 2> times{time, time};
+    EXPECT_EQ(::utimensat(AT_FDCWD, path.c_str(), times.data(), 0), 0);
+  };
+  set_time({1000, 7});
+  const auto library = SharedLibrary::open(path.c_str(), why);
+  ASSERT_TRUE(library) << why;
+  const auto files = states_of_program();
+  EXPECT_EQ(change_of(files), "");
+  set_time({1000, 8});
+  EXPECT_EQ(change_of(files), path);
+  set_time({1001, 7});
+  EXPECT_EQ(change_of(files), path);
+  set_time({1000, 7});
+  EXPECT_EQ(change_of(files), "");
+  const auto size = fs::file_size(path);
+  fs::resize_file(path, size + 1);
+  set_time({1000, 7});
+  EXPECT_EQ(change_of(files), path) << "longer";
+  fs::resize_file(path, size);
+  set_time({1000, 7});
+  EXPECT_EQ(change_of(files), "");
+  fs::rename(path, path + "-old");
+  EXPECT_EQ(change_of(files), path) << "gone";
+  fs::copy_file(path + "-old", path);
+  set_time({1000, 7});
+  EXPECT_EQ(change_of(files), path) << "another file of the same size and time";
+}
+
+TEST(SharedLibraries, are_found_if_they_are_loaded_and_never_loaded_for_that) {
+  EXPECT_FALSE(SharedLibrary::if_loaded(GPUTEST_LIBRARY_TO_OPEN));
+  EXPECT_FALSE(SharedLibrary::if_loaded(GPUTEST_LIBRARY_TO_OPEN)) << "nor by looking";
+  std::string why;
+  std::optional<SharedLibrary> library = SharedLibrary::open(GPUTEST_LIBRARY_TO_OPEN, why);
+  ASSERT_TRUE(library) << why;
+  EXPECT_TRUE(SharedLibrary::if_loaded(GPUTEST_LIBRARY_TO_OPEN));
+  int (*function)() = nullptr;
+  EXPECT_TRUE(library->bind(function, "number_of_the_library"));
+  ASSERT_NE(function, nullptr);
+  EXPECT_EQ(function(), 7);
+  EXPECT_EQ(::dlsym(RTLD_DEFAULT, "number_of_the_library"), nullptr) << "its symbols are lent to nobody";
+  EXPECT_FALSE(library->bind(function, "no_such_function"));
+  EXPECT_EQ(function, nullptr);
+  library.reset();
+  EXPECT_FALSE(SharedLibrary::if_loaded(GPUTEST_LIBRARY_TO_OPEN))
+      << "it is closed with the object, and each look at it";
+}
+
+TEST(SharedLibraries, that_cannot_be_opened_say_why) {
+  std::string why;
+  EXPECT_FALSE(SharedLibrary::open("libno_such_library.so", why));
+  EXPECT_NE(why.find("libno_such_library.so: cannot open shared object file"), std::string::npos) << why;
+}
+
+} // namespace
+} // namespace gputest::platform

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "platform/process_end.hpp"
+
+#include "support/in_child.hpp"
+#include "support/private_folder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <string>
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace gputest::platform {
+namespace {
+
+class ProcessEnd : public ::testing::Test {
+protected:
+  /// Runs `function` in a child whose standard streams are the files `out` and `err`; the child ends by exit(0) if
+  /// `function` returns. As end_of() says.
+  template <class Function>
+  int run(Function function) const {
+    return tests::in_child([&] {
+      open(path("out"), STDOUT_FILENO);
+      open(path("err"), STDERR_FILENO);
+      function();
+      std::exit(0); // NOLINT(concurrency-mt-unsafe)
+      return 0;
+    });
+  }
+
+  static void open(const std::string& path, int number) {
+    const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0600);
+    ::dup2(file, number);
+    ::close(file);
+  }
+
+  [[nodiscard]] std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
+  [[nodiscard]] std::string contents(const std::string& name) const {
+    std::ifstream file{path(name)};
+    return {std::istreambuf_iterator<char>{file}, {}};
+  }
+
+  tests::PrivateFolder folder_;
+};
+
+void print_to_all() {
+  std::cout << "of C++ ";
+  std::cout.flush();
+  std::printf("of C ");
+}
+
+TEST_F(ProcessEnd, writes_to_both_streams_behind_what_was_printed) {
+  EXPECT_EQ(run([] {
+              print_to_all();
+              write_to_both_streams("text");
+              ::_exit(3);
+            }),
+            3);
+  EXPECT_EQ(contents("out"), "of C++ of C text");
+  EXPECT_EQ(contents("err"), "text");
+}
+
+TEST_F(ProcessEnd, writes_once_if_both_streams_are_one_file) {
+  run([] {
+    ::dup2(STDOUT_FILENO, STDERR_FILENO);
+    write_to_both_streams("text");
+  });
+  EXPECT_EQ(contents("out"), "text");
+}
+
+TEST_F(ProcessEnd, writes_to_the_stream_that_is_open) {
+  run([] {
+    ::close(STDERR_FILENO);
+    write_to_both_streams("out ");
+  });
+  EXPECT_EQ(contents("out"), "out ");
+  run([] {
+    ::close(STDOUT_FILENO);
+    write_to_both_streams("err");
+  });
+  EXPECT_EQ(contents("err"), "err");
+}
+
+TEST_F(ProcessEnd, at_once_writes_what_was_printed_and_runs_no_exit_handler) {
+  EXPECT_EQ(run([] {
+              std::atexit([] { std::cerr << "exit handler"; });
+              print_to_all();
+              end_now(7);
+            }),
+            7);
+  EXPECT_EQ(contents("out"), "of C++ of C ");
+  EXPECT_EQ(contents("err"), "");
+}
+
+TEST_F(ProcessEnd, by_a_signal_writes_what_was_printed_though_the_signal_is_handled_and_blocked) {
+  EXPECT_EQ(run([] {
+              std::signal(SIGTERM, [](int) {});
+              sigset_t set{};
+              ::sigemptyset(&set);
+              ::sigaddset(&set, SIGTERM);
+              ::sigprocmask(SIG_BLOCK, &set, nullptr);
+              print_to_all();
+              end_by_signal(SIGTERM);
+            }),
+            -SIGTERM);
+  EXPECT_EQ(contents("out"), "of C++ of C ");
+  EXPECT_EQ(run([] { end_killed(); }), -SIGKILL);
+  EXPECT_EQ(run([] { end_by_signal(SIGCHLD); }), 128 + SIGCHLD) << "which ends nothing";
+}
+
+TEST_F(ProcessEnd, by_a_signal_leaves_no_core_file) {
+  const pid_t child = tests::start_child([] {
+    const rlimit all{RLIM_INFINITY, RLIM_INFINITY};
+    ::setrlimit(RLIMIT_CORE, &all);
+    end_by_signal(SIGQUIT);
+    return 0;
+  });
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFSIGNALED(status));
+  EXPECT_EQ(WTERMSIG(status), SIGQUIT);
+  EXPECT_FALSE(WCOREDUMP(status));
+}
+
+TEST_F(ProcessEnd, is_told_with_its_status_before_the_handlers_that_were_there_already) {
+  const auto told = [this](auto end) {
+    const int status = run([&] {
+      std::atexit([] { std::cerr << "earlier handler"; });
+      call_at_exit([](int exit_status) { std::cerr << exit_status << " "; });
+      end();
+    });
+    return std::to_string(status) + ": " + contents("err");
+  };
+  EXPECT_EQ(told([] { std::exit(5); }), "5: 5 earlier handler"); // NOLINT(concurrency-mt-unsafe)
+  EXPECT_EQ(told([] {}), "0: 0 earlier handler");
+  EXPECT_EQ(told([] { ::_exit(6); }), "6: ");
+}
+
+} // namespace
+} // namespace gputest::platform
