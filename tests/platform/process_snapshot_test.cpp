@@ -68,6 +68,10 @@ TEST(ProcessSnapshots, differ_by_an_alarm_or_a_child_more_and_not_by_one_less) {
   const auto children = [](auto& state) { state.has_children = true; };
   EXPECT_EQ(said_after(children), "a process that it has started is still there");
   EXPECT_EQ(said_without(children), "");
+  ProcessSnapshot both;
+  alarm(both);
+  children(both);
+  EXPECT_EQ(change_between(both, both, {}), "") << "they were there before";
 }
 
 TEST(ProcessSnapshots, differ_by_the_first_variable_that_is_not_gputests_own) {
@@ -187,7 +191,12 @@ TEST(ProcessSnapshots, show_a_child_that_runs_and_one_that_nobody_has_waited_for
                 },
                 said),
             0);
-  EXPECT_EQ(is_seen([] { tests::in_child([] { return 0; }); }, ""), 0) << "nor does this look wait for one";
+  EXPECT_EQ(is_seen([] { tests::in_child([] { return 0; }); }, ""), 0);
+  const pid_t ended = tests::start_child([] { return 7; });
+  siginfo_t info{};
+  ::waitid(P_PID, static_cast<id_t>(ended), &info, WEXITED | WNOWAIT);
+  EXPECT_TRUE(take_snapshot().has_children);
+  EXPECT_EQ(tests::end_of(ended), 7) << "the look has not waited for it";
 }
 
 TEST(ProcessSnapshots, show_what_each_descriptor_refers_to) {

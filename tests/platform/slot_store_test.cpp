@@ -31,6 +31,7 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -137,6 +138,18 @@ TEST_F(SlotStoreTest, is_made_where_the_file_system_cannot_rename_without_replac
   EXPECT_EQ(names_in(folder()), std::vector<std::string>{"store"});
   EXPECT_EQ(mode_of(path()), 0700U);
   EXPECT_EQ(open().read<StoredRecord>(3).words[0], 7U);
+}
+
+TEST_F(SlotStoreTest, that_cannot_be_renamed_into_place_is_an_error_that_leaves_nothing_behind) {
+  const auto said = [&](const std::string& expected) {
+    return in_child([&] { return refuse_flags_of_rename(EACCES) && message() == expected ? 0 : 1; });
+  };
+  EXPECT_EQ(said("cannot make the folder " + path() + ": Permission denied"), 0);
+  EXPECT_EQ(names_in(folder()), std::vector<std::string>{});
+  fs::create_directory(path());
+  fs::permissions(path(), fs::perms::owner_all);
+  EXPECT_EQ(said("cannot rename a new ledger to " + path() + "/ledger: Permission denied"), 0);
+  EXPECT_EQ(names_in(path()), std::vector<std::string>{"mutex"});
 }
 
 TEST_F(SlotStoreTest, gives_the_first_slot_that_is_free_and_whose_fifo_nobody_has) {
@@ -410,10 +423,187 @@ TEST_F(SlotStoreTest, that_is_removed_while_it_is_used_says_so) {
     EXPECT_EQ(renamed(what), "the ledger " + path() + " was renamed" +
                                  (fs::path{what}.filename() == "ledger" ? " and made anew" : "") + what_to_do);
   }
+  {
+    const SlotStore without_mutex = open();
+    fs::remove(path() + "/mutex");
+    EXPECT_EQ(message_of<LedgerError>([&] { without_mutex.require_in_place(); }),
+              "the ledger " + path() + " was removed and made anew" + what_to_do);
+  }
   fs::remove_all(folder());
   EXPECT_EQ(said(), "the ledger " + path() + " was removed" + what_to_do);
   make();
   EXPECT_EQ(said(), "the ledger " + path() + " was removed and made anew" + what_to_do);
+}
+
+/// A store in a shared folder: this process is root's, and has children of other users. They write their uid into the
+/// record of their first slot.
+class SharedSlotStore : public SlotStoreTest {
+protected:
+  void SetUp() override {
+    if (::geteuid() != 0) {
+      GTEST_SKIP() << "only root can be two users";
+    }
+    tests::make_shared_folder(shared_);
+  }
+
+  [[nodiscard]] std::string part_of(uid_t user) const { return shared_ + "/store." + std::to_string(user); }
+
+  /// Makes that user's part.
+  void join(uid_t user) const {
+    EXPECT_EQ(in_child([&] {
+                ::umask(0);
+                tests::become_member(user);
+                SlotStore own{shared_, "store", few_};
+                const std::lock_guard guard{own.mutex()};
+                const auto taken = own.take([](std::size_t) { return true; });
+                own.write(0, StoredRecord{{user}});
+                return own.owner_of(0) == user ? 0 : 1;
+              }),
+              0);
+  }
+
+  /// Sets the time at which the folder has changed last to one long ago, always the same.
+  void set_time() const {
+    const std::array<timespec, 2> times{timespec{1000, 0}, timespec{1000, 0}};
+    EXPECT_EQ(::utimensat(AT_FDCWD, shared_.c_str(), times.data(), 0), 0);
+  }
+
+  /// Slots and what is in them.
+  static std::map<std::size_t, std::uint64_t> look(SlotStore& store) {
+    const std::lock_guard guard{store.mutex()};
+    std::map<std::size_t, std::uint64_t> seen;
+    store.for_each<StoredRecord>([&](std::size_t slot, const StoredRecord& record) { seen[slot] = record.words[0]; });
+    return seen;
+  }
+
+  using Seen = std::map<std::size_t, std::uint64_t>;
+
+  static constexpr Layout few_{3, 4096, 256, 4};
+  std::string shared_ = parent_.path() + "/shared";
+};
+
+TEST_F(SharedSlotStore, numbers_the_slots_of_others_behind_its_own_and_never_anew) {
+  SlotStore store{shared_, "store", few_};
+  EXPECT_EQ(look(store), Seen{});
+  join(54321);
+  EXPECT_EQ(look(store), (Seen{{4, 54321}}));
+  join(54322);
+  EXPECT_EQ(look(store), (Seen{{4, 54321}, {8, 54322}}));
+  EXPECT_EQ(store.owner_of(4), 54321U);
+  EXPECT_EQ(store.owner_of(11), 54322U);
+  EXPECT_EQ(store.owner_of(3), 0U);
+  EXPECT_EQ(store.part_index(7), 1U);
+  EXPECT_EQ(store.part_index(8), 2U);
+  EXPECT_EQ(store.read<StoredRecord>(8).words[0], 54322U);
+  EXPECT_EQ(store.read<StoredRecord>(9).words[0], 0U);
+  fs::remove_all(part_of(54321));
+  EXPECT_EQ(look(store), (Seen{{8, 54322}}));
+  EXPECT_FALSE(store.has_part(1));
+  EXPECT_TRUE(store.has_part(2));
+  EXPECT_EQ(message_of<LedgerError>([&] { static_cast<void>(store.owner_of(4)); }),
+            "the ledger of a user in " + shared_ + " was removed just now");
+  EXPECT_EQ(store.wake_fifo(4).path, FileAt::nothing().path);
+  EXPECT_EQ(store.liveness_fifo(4).path, FileAt::nothing().path);
+  join(54321);
+  EXPECT_EQ(look(store), (Seen{{8, 54322}, {12, 54321}})) << "another part of the same user";
+}
+
+TEST_F(SharedSlotStore, has_its_own_part_once_it_takes_a_slot) {
+  SlotStore store{shared_, "store", few_};
+  const std::string not_made = "the ledger " + part_of(0) + " is not made yet";
+  EXPECT_FALSE(store.has_part(0));
+  EXPECT_EQ(message_of<LedgerError>([&] { static_cast<void>(store.read<StoredRecord>(0)); }), not_made);
+  EXPECT_EQ(message_of<LedgerError>([&] { static_cast<void>(store.read_row<StoredRecord>(0)); }), not_made);
+  EXPECT_FALSE(fs::exists(part_of(0))) << "nor does a look make it";
+  store.require_in_place();
+  store.require_intact();
+  join(54321);
+  const std::lock_guard guard{store.mutex()};
+  EXPECT_EQ(store.take([](std::size_t) { return true; }).slot, 0U);
+  EXPECT_TRUE(store.has_part(0));
+  EXPECT_EQ(store.path(), part_of(0));
+  fs::remove(part_of(0) + "/ledger");
+  EXPECT_NE(
+      message_of<LedgerError>([&] { store.require_in_place(); }).find(part_of(0) + " was removed and made anew while"),
+      std::string::npos);
+}
+
+TEST_F(SharedSlotStore, lets_members_read_a_part_and_write_to_nothing_but_wake_up_fifos) {
+  join(54321);
+  EXPECT_EQ(mode_of(part_of(54321)), 02750U);
+  EXPECT_EQ(mode_of(part_of(54321) + "/ledger"), 0640U);
+  EXPECT_EQ(mode_of(part_of(54321) + "/alive.0"), 0640U);
+  SlotStore store{shared_, "store", few_};
+  EXPECT_EQ(look(store).size(), 1U);
+  const auto wake = store.wake_fifo(6);
+  EXPECT_EQ(wake.path, part_of(54321) + "/wake.2");
+  EXPECT_EQ(wake.mode, 0660U);
+  EXPECT_EQ(wake.owner, 54321U);
+  const auto alive = store.liveness_fifo(6);
+  EXPECT_EQ(alive.path, part_of(54321) + "/alive.2");
+  EXPECT_EQ(alive.mode, 0640U);
+  EXPECT_EQ(alive.owner, 54321U);
+}
+
+TEST_F(SharedSlotStore, sees_no_part_in_what_has_not_its_name_owner_and_type) {
+  const auto put = [&](const std::string& name, uid_t owner, bool folder = true) {
+    const std::string path = shared_ + "/" + name;
+    if (folder) {
+      fs::create_directory(path);
+      fs::permissions(path, fs::perms::owner_all); // of which there is nothing in it
+    } else {
+      std::ofstream{path} << "text";
+    }
+    ASSERT_EQ(::chown(path.c_str(), owner, tests::members), 0);
+  };
+  join(54321);
+  SlotStore store{shared_, "store", few_};
+  EXPECT_EQ(look(store), (Seen{{4, 54321}}));
+  fs::rename(part_of(54321), shared_ + "/store.054321");
+  put("store.54322x", 54322);
+  put("store.", 54322);
+  put("store.-1", 54322);
+  put("other.54322", 54322);
+  put("store.54323", 54322);
+  put("store.54324", 54324, false);
+  EXPECT_EQ(look(store), Seen{});
+  fs::rename(shared_ + "/store.054321", part_of(54321));
+  EXPECT_EQ(look(store), (Seen{{8, 54321}}));
+}
+
+TEST_F(SharedSlotStore, sees_a_part_that_was_just_being_made_though_the_folder_does_not_change) {
+  join(54321);
+  fs::rename(part_of(54321) + "/ledger", part_of(54321) + "/beginning");
+  SlotStore store{shared_, "store", few_};
+  set_time();
+  EXPECT_EQ(look(store), Seen{});
+  EXPECT_FALSE(store.has_part(1));
+  fs::rename(part_of(54321) + "/beginning", part_of(54321) + "/ledger");
+  EXPECT_EQ(look(store), (Seen{{4, 54321}}));
+}
+
+TEST_F(SharedSlotStore, has_256_users_at_most) {
+  join(54321);
+  SlotStore store{shared_, "store", few_};
+  constexpr uid_t first = 60000;
+  const auto add = [&](uid_t user) {
+    fs::copy(part_of(54321), part_of(user), fs::copy_options::recursive);
+    fs::permissions(part_of(user), fs::perms{02750});
+    for (const std::string& file : {part_of(user), part_of(user) + "/ledger"}) {
+      ASSERT_EQ(::chown(file.c_str(), user, tests::members), 0);
+    }
+  };
+  fs::remove(part_of(54321) + "/alive.0");
+  for (uid_t user = first; user < first + 254; ++user) { // with 54321 and this one 256
+    add(user);
+  }
+  EXPECT_EQ(look(store).size(), 255U);
+  add(first + 254);
+  EXPECT_EQ(message_of<LedgerError>([&] { look(store); }),
+            shared_ + " has ledgers of more than 256 users; an administrator has to remove those that nobody needs, or "
+                      "use several shared folders (GPUTEST_DIR)");
+  fs::remove_all(part_of(first));
+  EXPECT_EQ(look(store).size(), 255U);
 }
 
 /// A store's place in which something is wrong that only a child can have, or that only nobody in particular sees.

@@ -3,6 +3,7 @@
 
 #include "platform/process_end.hpp"
 #include "support/in_child.hpp"
+#include "support/private_folder.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,10 +14,15 @@
 #include <csignal>
 #include <cstdio>
 #include <ctime>
+#include <fstream>
+#include <iterator>
+#include <memory>
 #include <string>
 #include <thread>
 
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace {
@@ -29,7 +35,18 @@ int arm(timer_t timer, int flags, const itimerspec* time, itimerspec* former) {
   return real(timer, flags, time, former);
 }
 
+/// What the next look at the clock sees, in a child; the clock's time if it is 0.
+std::atomic<time_t> seconds_seen_next{0};
+
 } // namespace
+
+extern "C" int clock_gettime(clockid_t clock, timespec* time) noexcept {
+  const auto result = static_cast<int>(::syscall(SYS_clock_gettime, clock, time));
+  if (clock == CLOCK_MONOTONIC && seconds_seen_next != 0) {
+    *time = {seconds_seen_next.exchange(0), 0};
+  }
+  return result;
+}
 
 extern "C" int timer_settime(timer_t timer, int flags, const itimerspec* time, itimerspec* former) noexcept {
   return (arm_in_place != nullptr ? arm_in_place : arm)(timer, flags, time, former);
@@ -40,6 +57,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using tests::end_of;
+using tests::in_child;
 using tests::start_child;
 
 constexpr const char* whole_text = "sort is over, 0 s not counted\n";
@@ -268,6 +286,53 @@ TEST(TimeLimit, writes_to_standard_output_if_standard_error_is_closed) {
   EXPECT_EQ(seen.output, whole_text);
 }
 
+TEST(TimeLimit, writes_to_both_standard_streams_if_they_are_two_files) {
+  const tests::PrivateFolder folder;
+  folder.write("err", "", 0600);
+  const auto seen = run([&] {
+    ::dup2(::open((folder.path() + "/err").c_str(), O_WRONLY | O_CLOEXEC), STDERR_FILENO);
+    start_limit(10ms);
+    block();
+  });
+  EXPECT_EQ(seen.output, whole_text);
+  std::ifstream errors{folder.path() + "/err"};
+  EXPECT_EQ((std::string{std::istreambuf_iterator<char>{errors}, {}}), whole_text);
+}
+
+TEST(TimeLimit, writes_as_much_of_a_text_as_there_is_room_for) {
+  const auto seen = run([] {
+    start_time_limit(10ms, {std::string(5000, 'b'), std::string(5000, 'a')}, 0ms);
+    block();
+  });
+  EXPECT_EQ(seen.output, std::string(2047, 'b') + "0" + std::string(1023, 'a'));
+}
+
+std::atomic<int> armed{0};
+std::atomic<time_t> armed_until{0};
+
+TEST(TimeLimit, lets_the_process_go_on_for_the_delay_after_the_text) {
+  const auto seen = run([] {
+    arm_in_place = [](timer_t timer, int flags, const itimerspec* time, itimerspec* former) {
+      armed_until = time->it_value.tv_sec;
+      ++armed;
+      return arm(timer, flags, time, former);
+    };
+    block_all_signals(); // and lets its own in where it starts
+    std::thread{[] {
+      while (armed < 4) { // two timers when it starts; the one that kills when the time is over, and behind the text
+        ::sched_yield();
+      }
+      timespec now{};
+      ::clock_gettime(CLOCK_MONOTONIC, &now);
+      ::_exit(armed_until > now.tv_sec + 3000 ? 7 : 8);
+    }}.detach();
+    start_time_limit(1ms, {"sort is over, ", " s not counted\n"}, 1h);
+    block();
+  });
+  EXPECT_EQ(seen.end, 7);
+  EXPECT_EQ(seen.output, whole_text);
+}
+
 TEST(TimeLimit, names_what_the_last_text_names) {
   const auto seen = run([] {
     start_limit(3s);
@@ -406,6 +471,36 @@ TEST(TimeLimit, has_no_timer_during_a_wait) {
   EXPECT_EQ(seen.end, 0);
 }
 
+TEST(TimeLimit, that_was_ended_leaves_no_timer_and_no_time) {
+  const auto seen = run([] {
+    arm_in_place = [](timer_t timer, auto... arguments) {
+      if (timer_count < timers.size()) {
+        timers.at(timer_count++) = timer;
+      }
+      return arm(timer, arguments...);
+    };
+    end_time_limit(); // of none
+    set_time_limit_text({"", ""});
+    bool good = !time_left();
+    start_limit(1h);
+    good = good && time_left() <= 1h && *time_left() > 50min;
+    in_child([] {
+      end_time_limit(); // of its parent
+      return 0;
+    });
+    good = good && time_left() && timer_count == timers.size();
+    end_time_limit();
+    good = good && !time_left();
+    for (const timer_t timer : timers) {
+      itimerspec left{};
+      good = good && ::timer_gettime(timer, &left) != 0;
+    }
+    end_time_limit();
+    end_now(good ? 0 : 1);
+  });
+  EXPECT_EQ(seen.end, 0);
+}
+
 TEST(TimeLimit, does_not_name_the_waits_of_one_that_was_ended) {
   const auto seen = run([] {
     start_limit(1h);
@@ -422,20 +517,22 @@ TEST(TimeLimit, does_not_name_the_waits_of_one_that_was_ended) {
   EXPECT_EQ(seen.output, "not counted: 0\n");
 }
 
-TEST(TimeLimit, counts_on_after_a_wait) {
+TEST(TimeLimit, counts_on_after_waits_whose_seconds_it_names) {
   const auto seen = run([] {
+    timespec now{};
+    ::clock_gettime(CLOCK_MONOTONIC, &now);
     start_limit(3s);
-    {
-      const NotCounted not_counted;
-      std::this_thread::sleep_for(1s);
+    for (const time_t seconds : {4300, 21}) {
+      seconds_seen_next = now.tv_sec + 1;
+      const auto wait = std::make_unique<NotCounted>();
+      seconds_seen_next = now.tv_sec + 1 + seconds;
     }
     start_limit(1ms); // a second limit has no effect
     set_time_limit_text({"not counted: ", "\n"});
     block();
   });
   EXPECT_EQ(seen.end, -SIGKILL);
-  EXPECT_EQ(seen.output.substr(0, 13), "not counted: ");
-  EXPECT_NE(seen.output, "not counted: 0\n");
+  EXPECT_EQ(seen.output, "not counted: 4321\n");
 }
 
 volatile std::sig_atomic_t handled = 0;
@@ -453,6 +550,26 @@ TEST(TimeLimit, leaves_the_same_signal_of_others_to_the_handler_before) {
     std::raise(SIGXCPU);
   });
   EXPECT_EQ(unhandled.end, -SIGXCPU);
+  const auto ignored = run([] {
+    std::signal(SIGXCPU, SIG_IGN);
+    start_limit(1h);
+    std::raise(SIGXCPU);
+  });
+  EXPECT_EQ(ignored.end, 0);
+  const auto handled_with_more = run([] {
+    struct sigaction action {};
+    action.sa_flags = SA_SIGINFO;
+    action.sa_sigaction = [](int signal, siginfo_t* info, void*) {
+      handled = signal == SIGXCPU && info->si_pid == ::getpid() ? 1 : 0;
+    };
+    ::sigaction(SIGXCPU, &action, nullptr);
+    start_limit(1h);
+    end_time_limit();
+    start_limit(1h); // whose handler is there already
+    std::raise(SIGXCPU);
+    end_now(handled == 1 ? 0 : 1);
+  });
+  EXPECT_EQ(handled_with_more.end, 0);
 }
 
 } // namespace
