@@ -220,6 +220,52 @@ TEST(TreeUsage, leaves_a_member_alone_when_its_forked_child_ends) {
   next.end();
 }
 
+TEST(TreeUsage, has_room_for_sixteen_devices_and_says_when_there_are_more) {
+  TreeUsage usage;
+  const auto member = TreeMember::join(usage.path());
+  const auto take_of = [&](int device) {
+    const auto number = std::to_string(10 + device);
+    member->allocated("GPU-000000" + number + "-2222-3333-4444-555555555555", static_cast<std::uint64_t>(1 + device));
+  };
+  for (int device = 0; device < 16; ++device) {
+    take_of(device);
+  }
+  EXPECT_EQ(usage.peaks().size(), 16U);
+  EXPECT_EQ(usage.peaks().back().bytes, Bytes{16});
+  EXPECT_EQ(usage.why_not_exact(), "");
+  take_of(16);
+  EXPECT_EQ(usage.peaks().size(), 16U);
+  EXPECT_EQ(usage.why_not_exact(), "the command uses more than 16 devices");
+}
+
+TEST(TreeUsage, cuts_a_reason_that_has_no_room) {
+  TreeUsage usage;
+  const auto member = TreeMember::join(usage.path());
+  member->cannot_be_metered(std::string(1000, 'x'));
+  EXPECT_EQ(usage.why_not_exact(), std::string(119, 'x'));
+  EXPECT_TRUE(usage.peaks().empty());
+}
+
+TEST(TreeUsage, has_no_peak_of_a_device_of_which_nothing_was_allocated) {
+  TreeUsage usage;
+  const auto member = TreeMember::join(usage.path());
+  member->allocated(uuid, 0);
+  EXPECT_TRUE(usage.peaks().empty());
+}
+
+TEST(TreeUsage, counts_what_a_process_has_now_and_not_what_it_had) {
+  TreeUsage usage;
+  OtherProcess first{usage.path(), [](TreeMember& member) {
+                       member.allocated(uuid, 100);
+                       member.allocated(uuid, 10);
+                     }};
+  OtherProcess second{usage.path(), [](TreeMember& member) { member.allocated(uuid, 95); }};
+  EXPECT_EQ(peak_of(usage), Bytes{105});
+  EXPECT_EQ(usage.members(), (std::vector<std::int64_t>{first.pid(), second.pid()}));
+  second.end();
+  first.end();
+}
+
 TEST(TreeMember, is_none_where_the_path_leads_to_something_else) {
   EXPECT_EQ(TreeMember::join("/proc/self/exe"), nullptr);
   EXPECT_EQ(TreeMember::join("/dev/null"), nullptr);

@@ -1,12 +1,31 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a meter asks of libcuda.so.1, without a driver: one device with a context, on which graphs have used what
-// FAKE_GRAPHS says.
+// What a meter asks of libcuda.so.1, without a driver: devices on which graphs have used what FAKE_GRAPHS says, as in
+// `1000,-,2000`; - for one without a context. Without FAKE_GRAPHS there is one device, with a context.
 #include "backend/cuda/cuda_driver_api.hpp"
 
 #include <cstdint>
 #include <cstdlib>
+#include <sstream>
+#include <string>
+#include <vector>
 
 namespace cuda = gputest::backend::cuda;
+
+namespace {
+
+std::vector<std::string> devices() {
+  const char* const used = std::getenv("FAKE_GRAPHS");
+  std::istringstream words{used == nullptr ? "0" : used};
+  std::vector<std::string> devices;
+  for (std::string word; std::getline(words, word, ',');) {
+    devices.push_back(word);
+  }
+  return devices;
+}
+
+std::string at(cuda::Device device) { return devices().at(static_cast<std::size_t>(device)); }
+
+} // namespace
 
 extern "C" {
 
@@ -22,26 +41,25 @@ cuda::Result cuPointerGetAttribute(void* value, int /*attribute*/, cuda::DeviceP
   return cuda::success;
 }
 
-cuda::Result cuDeviceGetUuid_v2(cuda::Uuid* uuid, cuda::Device /*device*/) {
+cuda::Result cuDeviceGetUuid_v2(cuda::Uuid* uuid, cuda::Device device) {
   *uuid = {};
-  uuid->back() = 7;
+  uuid->back() = static_cast<unsigned char>(7 + device);
   return cuda::success;
 }
 
 cuda::Result cuDeviceGetCount(int* count) {
-  *count = 1;
+  *count = static_cast<int>(devices().size());
   return cuda::success;
 }
 
-cuda::Result cuDevicePrimaryCtxGetState(cuda::Device /*device*/, unsigned* flags, int* active) {
+cuda::Result cuDevicePrimaryCtxGetState(cuda::Device device, unsigned* flags, int* active) {
   *flags = 0;
-  *active = 1;
+  *active = at(device) == "-" ? 0 : 1;
   return cuda::success;
 }
 
-cuda::Result cuDeviceGetGraphMemAttribute(cuda::Device /*device*/, int /*attribute*/, void* value) {
-  const char* const used = std::getenv("FAKE_GRAPHS");
-  *static_cast<std::uint64_t*>(value) = used == nullptr ? 0 : std::strtoull(used, nullptr, 10);
+cuda::Result cuDeviceGetGraphMemAttribute(cuda::Device device, int /*attribute*/, void* value) {
+  *static_cast<std::uint64_t*>(value) = std::stoull(at(device));
   return cuda::success;
 }
 

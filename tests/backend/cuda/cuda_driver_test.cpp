@@ -93,6 +93,10 @@ TEST_F(CudaDriverTest, shows_the_free_memory_of_devices_with_a_context_after_it_
   device(1).used_bytes = 5;
   device(1).kept_bytes = 3;
   EXPECT_EQ(synchronize_and_trim().free_bytes, std::vector<std::uint64_t>{device(1).total_bytes - 2});
+  device(0).active = true;
+  device(0).used_bytes = 7;
+  const std::vector<std::uint64_t> of_both{device(0).total_bytes - 7, device(1).total_bytes - 2};
+  EXPECT_EQ(synchronize_and_trim().free_bytes, of_both);
 }
 
 TEST_F(CudaDriverTest, does_not_know_which_devices_it_sees_where_the_driver_is_too_old_to_say) {
@@ -164,9 +168,14 @@ TEST_F(CudaDriverTest, gives_the_number_of_an_error_without_a_name) {
 TEST_F(CudaDriverTest, does_not_take_an_open_stream_capture_for_a_sticky_error) {
   device(0).active = true;
   device(0).synchronize_result = 900;
+  device(1).active = true;
+  device(1).used_bytes = 5;
   const auto settled = synchronize_and_trim();
   EXPECT_TRUE(settled.has_context);
   EXPECT_EQ(settled.error, "");
+  EXPECT_EQ(device(0).default_pool_trimmed, 0) << "its work has not ended";
+  EXPECT_EQ(device(1).default_pool_trimmed, 1);
+  EXPECT_EQ(settled.free_bytes, std::vector<std::uint64_t>{device(1).total_bytes - 5});
 }
 
 TEST_F(CudaDriverTest, leaves_the_threads_context_stack_and_the_contexts_as_they_were) {
@@ -198,6 +207,32 @@ TEST_F(CudaDriverTest, shows_the_limits_of_contexts_and_the_current_device) {
   state = cuda_state();
   EXPECT_EQ(state.current, 1);
   EXPECT_EQ(cuda_->depth, 1U);
+}
+
+TEST_F(CudaDriverTest, shows_each_device_with_a_context_and_which_of_them_is_current) {
+  cuda_->devices = 3;
+  device(0).active = true;
+  device(2).active = true;
+  device(0).limits = {{2, 10}};
+  device(2).limits = {{2, 30}};
+  cuda_->stack.at(cuda_->depth++) = 0;
+  const auto state = cuda_state();
+  EXPECT_EQ(state.current, 0);
+  ASSERT_EQ(state.limits.size(), 2U);
+  EXPECT_EQ(state.limits.at(0).at("cudaLimitMallocHeapSize"), 10U);
+  EXPECT_EQ(state.limits.at(2).at("cudaLimitMallocHeapSize"), 30U);
+  EXPECT_EQ(device(0).retained + device(2).retained, 0);
+}
+
+TEST_F(CudaDriverTest, shows_no_limits_of_a_context_that_cannot_be_entered) {
+  device(0).active = true;
+  device(0).limits = {{2, 10}};
+  device(1).active = true;
+  device(1).retain_result = 700;
+  cuda_->stack.at(cuda_->depth++) = 0;
+  const auto state = cuda_state();
+  EXPECT_EQ(state.limits.at(0).at("cudaLimitMallocHeapSize"), 10U);
+  EXPECT_TRUE(state.limits.at(1).empty()) << "what the current context says is not the device's";
 }
 
 } // namespace

@@ -21,6 +21,7 @@ class CuptiMeterTest : public ::testing::Test {
 protected:
   ~CuptiMeterTest() override {
     unsetenv("FAKE_CUPTI");
+    unsetenv("FAKE_CUPTI_ENABLE");
     unsetenv("FAKE_GRAPHS");
   }
 
@@ -32,15 +33,21 @@ protected:
     call(domain, id, data);
   }
 
-  static void allocate(cuda::DevicePointer pointer, std::size_t bytes) {
+  static void allocate(cuda::DevicePointer pointer, std::size_t bytes, int& in = context) {
     const cupti::AllocParameters parameters{&pointer, bytes};
     const cuda::Result result = cuda::success;
     cupti::CallData data{};
     data.site = cupti::entered + 1;
     data.parameters = &parameters;
     data.return_value = &result;
-    data.context = &context;
+    data.context = &in;
     call(cupti::driver_api, static_cast<cupti::CallbackId>(cupti::Call::cuMemAlloc_v2), &data);
+  }
+
+  static int subscribers() {
+    auto library = platform::SharedLibrary::if_loaded("libcupti.so.13");
+    int (*count)() = nullptr;
+    return library && library->bind(count, "fake_cupti_subscribers") ? count() : -1;
   }
 
   static int context;
@@ -92,6 +99,89 @@ TEST_F(CuptiMeterTest, counts_what_graphs_have_used_since_the_period_began_if_it
   ASSERT_EQ(usage.devices.size(), 1U);
   EXPECT_EQ(usage.devices[0].peak, Bytes{4000});
   EXPECT_EQ(usage.devices[0].at_peak.at(AllocationKind::pool), Bytes{4000});
+}
+
+TEST_F(CuptiMeterTest, keeps_a_peak_that_is_more_than_what_graphs_have_used) {
+  const auto meter = open_cupti_meter("", "", why_);
+  ASSERT_NE(meter, nullptr) << why_;
+  setenv("FAKE_GRAPHS", "1000", 1);
+  meter->begin();
+  EXPECT_TRUE(meter->so_far().devices.empty()) << "graphs have used nothing since";
+  allocate(1, 300);
+  setenv("FAKE_GRAPHS", "1299", 1);
+  const auto usage = meter->end();
+  ASSERT_EQ(usage.devices.size(), 1U);
+  EXPECT_EQ(usage.devices[0].peak, Bytes{300});
+  EXPECT_EQ(usage.devices[0].at_peak.count(AllocationKind::pool), 0U);
+}
+
+TEST_F(CuptiMeterTest, names_the_graph_as_the_largest_where_nothing_else_was_allocated) {
+  const auto meter = open_cupti_meter("", "", why_);
+  ASSERT_NE(meter, nullptr) << why_;
+  meter->begin();
+  setenv("FAKE_GRAPHS", "5000", 1);
+  const auto usage = meter->end();
+  ASSERT_EQ(usage.devices.size(), 1U);
+  EXPECT_EQ(usage.devices[0].device, 0);
+  EXPECT_EQ(usage.devices[0].peak, Bytes{5000});
+  ASSERT_EQ(usage.devices[0].largest.size(), 1U);
+  EXPECT_EQ(usage.devices[0].largest[0].function, "cudaGraphLaunch");
+  EXPECT_EQ(usage.devices[0].largest[0].bytes, Bytes{5000});
+}
+
+TEST_F(CuptiMeterTest, leaves_cupti_to_others_when_it_ends_or_cannot_be_used) {
+  const auto stays_loaded = platform::SharedLibrary::open("libcupti.so.13", why_);
+  ASSERT_TRUE(stays_loaded) << why_;
+  {
+    const auto meter = open_cupti_meter("", "", why_);
+    ASSERT_NE(meter, nullptr) << why_;
+    EXPECT_EQ(subscribers(), 1);
+  }
+  EXPECT_EQ(subscribers(), 0);
+  setenv("FAKE_CUPTI_ENABLE", "15", 1);
+  EXPECT_EQ(open_cupti_meter("", "", why_), nullptr);
+  EXPECT_NE(why_.find("libcupti.so.13 answers CUPTI_ERROR_OF_THE_FAKE (15)"), std::string::npos) << why_;
+  EXPECT_EQ(subscribers(), 0);
+}
+
+TEST_F(CuptiMeterTest, counts_the_graphs_of_each_device_with_a_context) {
+  const auto meter = open_cupti_meter("", "", why_);
+  ASSERT_NE(meter, nullptr) << why_;
+  setenv("FAKE_GRAPHS", "1000,-,2000", 1);
+  meter->begin();
+  setenv("FAKE_GRAPHS", "3000,-,7000", 1);
+  const auto usage = meter->end();
+  ASSERT_EQ(usage.devices.size(), 2U);
+  EXPECT_EQ(usage.devices[0].device, 0);
+  EXPECT_EQ(usage.devices[0].peak, Bytes{2000});
+  EXPECT_EQ(usage.devices[1].device, 2);
+  EXPECT_EQ(usage.devices[1].peak, Bytes{5000});
+}
+
+TEST_F(CuptiMeterTest, tells_the_launcher_of_each_device_by_its_uuid) {
+  TreeUsage tree;
+  const auto meter = open_cupti_meter("", tree.path(), why_);
+  ASSERT_NE(meter, nullptr) << why_;
+  int of_device_1 = 1;
+  allocate(1, 300);
+  allocate(2, 50, of_device_1);
+  allocate(3, 5, of_device_1);
+  ASSERT_EQ(tree.peaks().size(), 2U);
+  EXPECT_EQ(tree.peaks()[0].uuid, "00000000-0000-0000-0000-000000000007");
+  EXPECT_EQ(tree.peaks()[0].bytes, Bytes{300});
+  EXPECT_EQ(tree.peaks()[1].uuid, "00000000-0000-0000-0000-000000000008");
+  EXPECT_EQ(tree.peaks()[1].bytes, Bytes{55});
+}
+
+TEST_F(CuptiMeterTest, is_the_one_that_the_setting_asks_for) {
+  auto& off = cuda_process().meter(MeterSetting::off);
+  off.begin();
+  EXPECT_EQ(off.end().because, "GPUTEST_METER=off");
+  EXPECT_EQ(&off, &cuda_process().meter(MeterSetting::off));
+  auto& sampled = cuda_process().meter(MeterSetting::sampled);
+  EXPECT_FALSE(sampled.sees_allocations());
+  sampled.begin();
+  EXPECT_THAT(sampled.end().because, testing::StartsWith("GPUTEST_METER=sampled"));
 }
 
 TEST_F(CuptiMeterTest, says_that_another_tool_uses_cupti) {

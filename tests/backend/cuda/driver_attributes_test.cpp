@@ -32,12 +32,13 @@ protected:
 };
 
 TEST_F(DriverAttributesTest, are_the_drivers_own) {
-  const auto all = ask("sm=75,80 no_pools=0", {gpu(0), gpu(1)});
-  ASSERT_EQ(all.size(), 2U) << why_;
+  const auto all = ask("sm=75,80,103 no_pools=0", {gpu(0), gpu(1), gpu(2)});
+  ASSERT_EQ(all.size(), 3U) << why_;
   EXPECT_EQ(why_, "");
   EXPECT_EQ(all[0].uuid, gpu(0));
   EXPECT_EQ(all[0].sm, 75U);
   EXPECT_EQ(all[1].sm, 80U);
+  EXPECT_EQ(all[2].sm, 103U);
   EXPECT_FALSE(all[0].memory_pools);
   EXPECT_TRUE(all[1].memory_pools);
   EXPECT_TRUE(all[0].managed_memory && all[0].concurrent_managed_access);
@@ -92,6 +93,12 @@ TEST_F(DriverAttributesTest, are_asked_here_where_cuda_is_initialised_already) {
   EXPECT_EQ(why_, "the CUDA driver does not show " + gpu(0));
   EXPECT_TRUE(cuda_sees_only({gpu(1)}));
   EXPECT_FALSE(cuda_sees_only({gpu(0)}));
+  setenv("CUDA_VISIBLE_DEVICES", (gpu(1) + "," + gpu(2)).c_str(), 1);
+  unsetenv("FAKE_CUDA");
+  ASSERT_EQ(initialise(0), 0);
+  EXPECT_TRUE(cuda_sees_only({gpu(2), gpu(0), gpu(1)}));
+  EXPECT_FALSE(cuda_sees_only({gpu(1)})) << "it sees another besides";
+  EXPECT_FALSE(cuda_sees_only({gpu(2)}));
   unsetenv("CUDA_VISIBLE_DEVICES");
   *reinterpret_cast<tests::FakeCuda* (*)()>(dlsym(library, "fake_cuda"))() = {};
   dlclose(library);

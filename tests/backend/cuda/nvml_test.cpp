@@ -109,6 +109,8 @@ TEST_F(NvmlTest, says_why_it_cannot_be_initialised) {
   EXPECT_EQ(why_,
             "NVML: Driver/library version mismatch (18); the driver was replaced while its old kernel module stayed "
             "loaded: reboot, or reload the module");
+  EXPECT_FALSE(open("init=4"));
+  EXPECT_EQ(why_, "NVML: Unknown Error (4); this user needs access to /dev/nvidiactl and /dev/nvidia*");
   EXPECT_FALSE(open("init=999"));
   EXPECT_EQ(why_, "NVML: Unknown Error (999)");
 }
@@ -145,6 +147,7 @@ TEST_F(NvmlTest, knows_no_memory_of_a_gpu_that_is_lost_later) {
   EXPECT_EQ(nvml->used_bytes(0), 5U);
   EXPECT_EQ(nvml->used_bytes(1), std::nullopt);
   EXPECT_FALSE(nvml->processes(1));
+  EXPECT_TRUE(nvml->processes(0));
 }
 
 TEST_F(NvmlTest, puts_the_slices_in_the_place_of_a_gpu_in_mig_mode) {

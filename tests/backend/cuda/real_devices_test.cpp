@@ -81,6 +81,15 @@ TEST_F(RealDevicesTest, that_share_the_hosts_memory_have_what_the_host_has_avail
   EXPECT_FALSE(open("")->facts(0, AskDriver::no).shares_host_memory);
 }
 
+TEST_F(RealDevicesTest, that_are_small_have_small_contexts) {
+  const auto list = open("gpus=3 gib=80,8,12");
+  ASSERT_NE(list, nullptr) << why_none_;
+  EXPECT_EQ(list->usual_overhead_bytes(0), 768ULL << 20U);
+  EXPECT_EQ(list->usual_overhead_bytes(1), 512ULL << 20U);
+  EXPECT_EQ(list->usual_overhead_bytes(2), 768ULL << 20U);
+  EXPECT_EQ(list->devices()[1].total, Bytes{8ULL << 30U});
+}
+
 TEST_F(RealDevicesTest, say_what_is_left_out) {
   const auto list = open("gpus=2 lost=1");
   ASSERT_NE(list, nullptr);
@@ -95,10 +104,12 @@ TEST_F(RealDevicesTest, pass_on_that_processes_cannot_be_listed) {
 }
 
 TEST_F(RealDevicesTest, have_no_room_once_they_are_lost) {
-  const auto list = open("gpus=1");
+  const auto list = open("gpus=2 used=1000");
   ASSERT_NE(list, nullptr) << why_none_;
-  setenv("FAKE_NVML", "gpus=1 lost=0", 1);
-  EXPECT_EQ(list->memory(0).used_bytes, (total - reserved).count());
+  setenv("FAKE_NVML", "gpus=2 used=1000 lost=1", 1);
+  EXPECT_EQ(list->memory(1).used_bytes, (total - reserved).count());
+  EXPECT_FALSE(list->memory(1).processes);
+  EXPECT_EQ(list->memory(0).used_bytes, 1000U);
 }
 
 TEST_F(RealDevicesTest, say_why_there_are_none) {

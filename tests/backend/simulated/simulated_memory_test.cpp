@@ -107,8 +107,11 @@ TEST_F(SimulatedMemoryTest, runs_out_for_the_second_process) {
   }
   EXPECT_EQ(used(memory, 0), 700_MiB) << "nothing was taken";
   memory.allocate(0, 224_MiB);
-  EXPECT_THROW(memory.allocate(0, 1_B), OutOfMemory);
+  EXPECT_EQ(tests::message_of<OutOfMemory>([&] { memory.allocate(0, 1_B); }),
+            "out of memory: 1 B asked of simulated device 0, which has 0 B of 1 GiB left; 2 processes use the rest");
   memory.allocate(1, 924_MiB);
+  EXPECT_EQ(tests::message_of<OutOfMemory>([&] { memory.allocate(1, 2_MiB); }),
+            "out of memory: 2 MiB asked of simulated device 1, which has 0 B of 1 GiB left; 1 processes use the rest");
   kill(a);
 }
 
@@ -202,8 +205,10 @@ TEST_F(SimulatedMemoryTest, of_a_device_in_exclusive_mode_is_one_process_s) {
 TEST_F(SimulatedMemoryTest, of_a_device_that_cannot_be_used_is_nobodys) {
   setting_.facts.lost = true;
   SimulatedMemory memory = open();
-  EXPECT_THROW(memory.allocate(0, 1_MiB), Error);
-  EXPECT_EQ(used(memory, 0), 0_B);
+  EXPECT_EQ(tests::message_of<Error>([&] { memory.allocate(1, 1_MiB); }),
+            "simulated device 1 cannot be used: " + policy::why_unusable(setting_.facts));
+  EXPECT_EQ(used(memory, 1), 0_B);
+  EXPECT_EQ(memory.own(1), 0_B);
 }
 
 TEST_F(SimulatedMemoryTest, of_other_kinds_of_devices_is_other_memory) {
@@ -241,6 +246,24 @@ TEST_F(SimulatedMemoryTest, is_what_the_list_of_simulated_devices_shows) {
   memory.allocate(1, 1_MiB);
   EXPECT_EQ(list->memory(0).used_bytes, 0U);
   EXPECT_EQ(list->memory(1).used_bytes, (101_MiB).count());
+}
+
+TEST_F(SimulatedMemoryTest, of_a_size_that_is_no_number_of_mebibytes_is_named_by_its_bytes) {
+  setting_.size = 1_GiB + 1_B;
+  setting_.count = 1;
+  EXPECT_EQ(simulated_uuids(setting_), std::vector<std::string>{"SIM-1x1073741825B-0"});
+  setting_.size = 3_MiB;
+  EXPECT_EQ(simulated_uuids(setting_), std::vector<std::string>{"SIM-1x3MiB-0"});
+}
+
+TEST_F(SimulatedMemoryTest, that_is_freed_is_never_less_than_nothing) {
+  SimulatedMemory memory = open();
+  memory.allocate(0, 1_MiB);
+  memory.free(0, 500_MiB);
+  EXPECT_EQ(used(memory, 0), 0_B);
+  EXPECT_EQ(memory.own(0), 0_B);
+  memory.allocate(0, 1_MiB);
+  EXPECT_EQ(memory.own(0), 101_MiB);
 }
 
 TEST_F(SimulatedMemoryTest, is_listed_as_far_as_such_a_driver_would) {

@@ -110,6 +110,16 @@ TEST_F(SimulatedMeterTest, tells_samples_for_a_lower_bound) {
   EXPECT_EQ(usage.because, "GPUTEST_METER=sampled");
   EXPECT_EQ(usage.devices.at(0).peak, 3_MiB);
   EXPECT_TRUE(usage.devices.at(0).left.empty());
+  EXPECT_TRUE(usage.devices.at(0).at_peak.empty());
+  EXPECT_TRUE(usage.devices.at(0).largest.empty());
+  meter(MeterSetting::sampled).begin();
+  EXPECT_THROW(SimulatedBuffer{5_GiB}, OutOfMemory);
+  const auto later = meter(MeterSetting::sampled).end();
+  EXPECT_EQ(later.devices.at(0).wanted, Bytes{}) << "samples do not see what was refused";
+  EXPECT_EQ(later.devices.at(0).kept_at_begin, Bytes{});
+  EXPECT_TRUE(later.devices.at(0).kept.empty());
+  EXPECT_FALSE(meter(MeterSetting::sampled).sees_allocations());
+  EXPECT_TRUE(meter().sees_allocations());
 }
 
 TEST_F(SimulatedMeterTest, that_is_off_knows_nothing) {

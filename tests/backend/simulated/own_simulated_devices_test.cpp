@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A process has one view of its devices, so each test looks in a child of its own. These come before the tests of the
+// executable that use devices in its own process.
+#include "backend/simulated/own_simulated_devices.hpp"
+
+#include "backend/simulated/simulated_meter.hpp"
+#include "backend/simulated/simulated_process.hpp"
+#include "backend/tree_usage.hpp"
+#include "support/in_child.hpp"
+#include "support/message_of.hpp"
+#include "support/private_folder.hpp"
+
+#include <gputest/error.hpp>
+#include <gputest/simulated_buffer.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace gputest::backend {
+namespace {
+
+using namespace gputest::literals;
+
+/// Three simulated devices, of which the process sees the last and the first, in this order.
+class OwnSimulatedDevicesTest : public ::testing::Test {
+protected:
+  void in_process(const std::function<void()>& look) {
+    EXPECT_EQ(tests::in_child([&] {
+                setenv("GPUTEST_DIR", folder_.path().c_str(), 1);
+                setenv("GPUTEST_DEVICES", devices_.c_str(), 1);
+                setenv("CUDA_VISIBLE_DEVICES", "2,0", 1);
+                setenv("GPUTEST_METER_FILE", launcher_.path().c_str(), 1);
+                look();
+                return HasFailure() ? 1 : 0;
+              }),
+              0);
+  }
+
+  static OwnSimulatedDevices& devices() { return OwnSimulatedDevices::instance("a test"); }
+
+  /// Bytes in use of a device, as the machine numbers them.
+  [[nodiscard]] Bytes used(std::size_t index) const {
+    SimulatedMemory memory{policy::parse_simulated_devices(devices_.substr(devices_.find(':') + 1)), folder_.path()};
+    return Bytes{memory.use(index).used_bytes};
+  }
+
+  std::string devices_ = "simulated:3x4GiB,context=1MiB";
+  tests::PrivateFolder folder_;
+  TreeUsage launcher_;
+};
+
+using Uuids = std::vector<std::string>;
+
+TEST_F(OwnSimulatedDevicesTest, are_numbered_as_the_process_sees_them) {
+  in_process([&] {
+    EXPECT_EQ(devices().uuids(), (Uuids{"SIM-3x4096MiB-2", "SIM-3x4096MiB-0"}));
+    devices().allocate(0, 10_MiB);
+    EXPECT_EQ(used(2), 11_MiB);
+    EXPECT_EQ(used(0), 0_B);
+    devices().allocate(1, 20_MiB);
+    EXPECT_EQ(used(0), 21_MiB);
+    EXPECT_EQ(devices().free_bytes(0), 4_GiB - 11_MiB);
+    EXPECT_EQ(devices().free_bytes(1), 4_GiB - 21_MiB);
+    const std::vector<std::uint64_t> left{(4_GiB - 11_MiB).count(), (4_GiB - 21_MiB).count()};
+    EXPECT_EQ(devices().left_by_this_process(), left);
+    devices().free(0, 10_MiB);
+    EXPECT_EQ(used(2), 1_MiB) << "the context stays";
+    EXPECT_EQ(used(0), 21_MiB);
+  });
+}
+
+TEST_F(OwnSimulatedDevicesTest, are_no_more_than_the_process_sees) {
+  in_process([&] {
+    EXPECT_EQ(tests::message_of<InvalidSetting>([] { devices().allocate(2, 1_B); }),
+              "simulated device 2 was asked for, and this process sees 2; ask for more with GPUS in gpu_add_test() or "
+              "gpu_discover_tests()");
+    EXPECT_THROW(static_cast<void>(devices().free_bytes(-1)), InvalidSetting);
+    EXPECT_THROW(static_cast<void>(devices().has_memory_pools(2)), InvalidSetting);
+    EXPECT_THROW(static_cast<void>(devices().has_managed_memory(2)), InvalidSetting);
+  });
+}
+
+TEST_F(OwnSimulatedDevicesTest, are_in_use_once_somebody_asked_for_them) {
+  in_process([] {
+    EXPECT_FALSE(OwnSimulatedDevices::in_use());
+    EXPECT_FALSE(simulated_process().synchronize_and_trim().has_context);
+    EXPECT_FALSE(OwnSimulatedDevices::in_use()) << "settling begins no use";
+    static_cast<void>(devices());
+    EXPECT_TRUE(OwnSimulatedDevices::in_use());
+    EXPECT_FALSE(simulated_process().synchronize_and_trim().has_context) << "nothing was allocated";
+    devices().allocate(1, 1_MiB);
+    const auto settled = simulated_process().synchronize_and_trim();
+    EXPECT_TRUE(settled.has_context);
+    EXPECT_EQ(settled.free_bytes, std::vector<std::uint64_t>{(4_GiB - 2_MiB).count()});
+  });
+}
+
+TEST_F(OwnSimulatedDevicesTest, are_those_of_a_lease_only_if_all_of_them_are) {
+  in_process([] {
+    EXPECT_TRUE(simulated_process().sees_only({"SIM-3x4096MiB-0", "SIM-3x4096MiB-2"}));
+    EXPECT_TRUE(simulated_process().sees_only({"SIM-3x4096MiB-0", "SIM-3x4096MiB-1", "SIM-3x4096MiB-2"}));
+    EXPECT_FALSE(simulated_process().sees_only({"SIM-3x4096MiB-2"}));
+    EXPECT_FALSE(simulated_process().sees_only({"SIM-3x4096MiB-0", "SIM-3x4096MiB-1"}));
+  });
+}
+
+TEST_F(OwnSimulatedDevicesTest, are_none_where_the_devices_are_not_simulated) {
+  devices_ = "none";
+  in_process([] {
+    EXPECT_FALSE(devices_are_simulated());
+    EXPECT_EQ(tests::message_of<InvalidSetting>([] { static_cast<void>(OwnSimulatedDevices::instance("a buffer")); }),
+              "a buffer was asked for, but the devices are not simulated; set GPUTEST_DEVICES=simulated:<n>x<size>, or "
+              "allocate through CUDA");
+    EXPECT_FALSE(OwnSimulatedDevices::in_use());
+  });
+}
+
+TEST_F(OwnSimulatedDevicesTest, tell_the_launcher_what_is_allocated_of_each) {
+  in_process([] {
+    const SimulatedBuffer first{3_MiB, 0};
+    const SimulatedBuffer second{5_MiB, 1};
+  });
+  const auto peaks = launcher_.peaks();
+  ASSERT_EQ(peaks.size(), 2U);
+  EXPECT_EQ(peaks[0].uuid, "SIM-3x4096MiB-2");
+  EXPECT_EQ(peaks[0].bytes, 3_MiB);
+  EXPECT_EQ(peaks[1].uuid, "SIM-3x4096MiB-0");
+  EXPECT_EQ(peaks[1].bytes, 5_MiB);
+  EXPECT_EQ(launcher_.members().size(), 1U);
+}
+
+TEST_F(OwnSimulatedDevicesTest, know_of_which_of_them_a_buffer_was_asked_for_in_vain) {
+  in_process([] {
+    simulated_book().begin();
+    EXPECT_THROW((SimulatedBuffer{5_GiB, 1}), OutOfMemory);
+    EXPECT_THROW((SimulatedBuffer{1_MiB, 2}), InvalidSetting);
+    const auto usage = simulated_book().so_far();
+    ASSERT_EQ(usage.devices.size(), 1U);
+    EXPECT_EQ(usage.devices[0].device, 1);
+    EXPECT_EQ(usage.devices[0].wanted, 5_GiB);
+  });
+}
+
+TEST_F(OwnSimulatedDevicesTest, count_the_heap_of_each_of_them) {
+  in_process([&] {
+    EXPECT_EQ(simulated_process().set_heap(1, 8_MiB), "");
+    EXPECT_GE(used(0), 9_MiB);
+    EXPECT_EQ(used(2), 0_B);
+  });
+}
+
+} // namespace
+} // namespace gputest::backend
