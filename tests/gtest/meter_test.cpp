@@ -292,6 +292,20 @@ TEST_F(MeterSuite, says_what_a_test_had_that_ran_out_of_memory) {
   EXPECT_THAT(text, HasSubstr("It had allocated 200 MiB itself: within its lease. "));
 }
 
+TEST_F(MeterSuite, says_what_a_test_had_before_it_ran_out_of_memory_and_of_which_device_it_had_most) {
+  set("GPUTEST_DEVICES", "simulated:2x4GiB,context=0");
+  const auto all = reports("Over.runs_out_after*:Over.runs_out_without_bytes:Scoped.runs_out*");
+  EXPECT_THAT(all.at("Over.runs_out_after_it_had_more").out_of_memory,
+              HasSubstr("It had allocated 100 MiB itself, and 400 MiB before: beyond its lease. If the test needs more "
+                        "than its lease, declare it, for example twice as much: GPUTEST_NEEDS(Over, "
+                        "runs_out_after_it_had_more, 512_MiB)"));
+  EXPECT_THAT(all.at("Over.runs_out_without_bytes").out_of_memory,
+              HasSubstr("It had allocated 20 MiB itself: within its lease. "));
+  EXPECT_THAT(all.at("Scoped.runs_out_without_a_lease").out_of_memory,
+              HasSubstr("Scoped.runs_out_without_a_lease ran out of memory without a lease. No process is seen"));
+  EXPECT_THAT(all.at("Scoped.runs_out_without_a_lease").out_of_memory, Not(HasSubstr("It had allocated")));
+}
+
 TEST_F(MeterSuite, advises_what_a_test_asked_for_when_it_ran_out_of_memory) {
   const auto text = reports("Over.runs_out").at("Over.runs_out").out_of_memory;
   EXPECT_THAT(text, HasSubstr(". With what it asked for, it would have had 4.2 GiB. Declare that: "

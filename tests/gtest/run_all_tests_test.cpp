@@ -193,7 +193,8 @@ TEST_F(RunAllTests, returns_77_in_an_entry_of_which_gputest_skipped_some_tests) 
   set("GPUTEST_ENTRY", "ctest");
   const Ended some = run("classes");
   EXPECT_EQ(some.exit_code, 77);
-  EXPECT_THAT(some.err, HasSubstr("tests skipped by gputest, so the entry is skipped; no test failed\n"));
+  EXPECT_THAT(some.err,
+              HasSubstr("gputest: 2 of 9 tests skipped by gputest, so the entry is skipped; no test failed\n"));
   EXPECT_THAT(some.err, Not(HasSubstr("entry complete")));
   EXPECT_EQ(run("classes", {"--gtest_filter=-Large*"}).exit_code, 0);
   EXPECT_EQ(run("outcomes", {"--gtest_filter=Passing.first:Skipping.*"}).exit_code, 0) << "the tests skip themselves";

@@ -41,7 +41,25 @@ TEST_F(SuiteLeases, are_held_from_before_SetUpTestSuite_until_after_TearDownTest
 }
 
 TEST_F(SuiteLeases, of_as_much_as_a_small_test_may_take_are_enough_for_one) {
-  EXPECT_EQ(reports_of("suite_leases", "AsSmall.*").at("AsSmall.asks_for_small").failures, "");
+  const auto reports = reports_of("suite_leases", "AsSmall.*:LessThanSmall.*");
+  EXPECT_EQ(reports.at("AsSmall.asks_for_small").failures, "");
+  EXPECT_EQ(reports.at("AsSmall.asks_for_all_of_it").failures, "");
+  for (const std::string test : {"AsSmall.asks_for_medium", "AsSmall.asks_for_two_devices"}) {
+    EXPECT_THAT(reports.at(test).failures, HasSubstr("and its suite holds one lease of 256 MiB for all its tests"));
+  }
+  EXPECT_THAT(reports.at("LessThanSmall.asks_for_small").failures, HasSubstr("its suite holds one lease of 255 MiB"));
+}
+
+TEST_F(SuiteLeases, of_a_class_are_enough_for_that_class_and_for_the_bytes_of_a_small_test) {
+  const auto reports = reports_of("suite_leases", "AsMedium.*");
+  for (const std::string test : {"medium", "small", "few_bytes"}) {
+    EXPECT_EQ(reports.at("AsMedium.asks_for_" + test).failures, "") << test;
+  }
+  for (const std::string test : {"more_bytes", "large"}) { // how much half of a device is depends on the device
+    EXPECT_THAT(reports.at("AsMedium.asks_for_" + test).failures,
+                HasSubstr("and its suite holds one lease of medium for all its tests"))
+        << test;
+  }
 }
 
 TEST_F(SuiteLeases, are_taken_again_in_every_repeat_shuffled_or_not) {

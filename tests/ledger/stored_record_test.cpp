@@ -25,6 +25,7 @@ Record filled() {
   entry.claim.ticket = 12;
   entry.claim.candidates = 13;
   entry.claim.gpus = 2;
+  entry.claim.behind = 21;
   entry.claim.overhead_bytes = 14;
   entry.claim.largest_bytes = 15;
   entry.claim.devices = 16;
@@ -58,6 +59,7 @@ TEST(StoredRecord, keeps_all_of_an_entry) {
     EXPECT_EQ(read.identity, entry.identity);
     EXPECT_EQ(read.claim.stage, entry.claim.stage);
     EXPECT_EQ(read.claim.ticket, entry.claim.ticket);
+    EXPECT_EQ(read.claim.behind, entry.claim.behind);
     EXPECT_EQ(read.claim.candidates, entry.claim.candidates);
     EXPECT_EQ(read.claim.gpus, entry.claim.gpus);
     EXPECT_EQ(read.claim.overhead_bytes, entry.claim.overhead_bytes);

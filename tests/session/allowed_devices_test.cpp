@@ -49,12 +49,33 @@ TEST_F(AllowedDevices, are_too_few_where_ctest_puts_two_groups_on_one_device) {
                                    "on 1 device, which it may do"));
 }
 
+TEST_F(AllowedDevices, are_named_as_many_as_they_are_where_ctest_puts_three_groups_on_two) {
+  set("CTEST_RESOURCE_GROUP_COUNT", "3");
+  set("CTEST_RESOURCE_GROUP_0_GPUS", "id:2,slots:50");
+  set("CTEST_RESOURCE_GROUP_1_GPUS", "id:0,slots:50");
+  set("CTEST_RESOURCE_GROUP_2_GPUS", "id:2,slots:50");
+  set("GPUTEST_GPUS", "3");
+  EXPECT_THAT(run_one().out, HasSubstr("needs 3 GPUs and may use 2 (SIM-3x4096MiB-2, SIM-3x4096MiB-0); CTest has put "
+                                       "its 3 resource groups on 2 devices, which it may do"));
+}
+
 TEST_F(AllowedDevices, are_those_of_the_slurm_job_where_nothing_else_says) {
   set("SLURM_JOB_ID", "7");
   set("SLURM_JOB_GPUS", "1,2");
   EXPECT_THAT(run_one().out, HasSubstr("the test sees SIM-3x4096MiB-1\n"));
   set("SLURM_JOB_GPUS", "7,8");
   EXPECT_THAT(run_one().out, HasSubstr("no GPU: SLURM_JOB_GPUS='7,8' allows none of the 3 of this machine"));
+}
+
+TEST_F(AllowedDevices, begin_with_those_for_which_ctest_counts_the_memory_of_the_test) {
+  set("CTEST_RESOURCE_GROUP_COUNT", "1");
+  set("CTEST_RESOURCE_GROUP_0", "gputest_mib");
+  set("CTEST_RESOURCE_GROUP_0_GPUTEST_MIB", "id:sim_3x4096mib_1,slots:256");
+  EXPECT_THAT(run_one().out, HasSubstr("the test sees SIM-3x4096MiB-1\n")) << "though device 0 has as much free";
+  set("CUDA_VISIBLE_DEVICES", "2,1");
+  EXPECT_THAT(run_one().out, HasSubstr("the test sees SIM-3x4096MiB-1\n"));
+  set("CUDA_VISIBLE_DEVICES", "2,0");
+  EXPECT_EQ(run_one().exit_code, 0) << "that it is not visible forbids nothing";
 }
 
 TEST_F(AllowedDevices, fail_every_test_where_ctest_names_one_that_there_is_not) {

@@ -142,6 +142,8 @@ TEST_F(CapableDevicesTest, are_none_that_let_no_process_in) {
   EXPECT_THAT(outcome.reason, StartsWith("no GPU: " + gpu(0) +
                                          " (Fake GPU) cannot be used: its compute mode is PROHIBITED, so no process "
                                          "may use it"));
+  EXPECT_THAT(outcome.reason, HasSubstr("; " + gpu(1) + " (Fake GPU) cannot be used: "));
+  EXPECT_THAT(outcome.reason, HasSubstr("; " + gpu(2) + " (Fake GPU) cannot be used: "));
   require_gpu_ = true;
   EXPECT_EQ(enter("mode=2", "").kind, Outcome::Kind::fail) << "that is no GPU at all";
 }

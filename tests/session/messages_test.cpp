@@ -134,5 +134,65 @@ TEST(Describe, lists_devices_by_uuid) {
   EXPECT_EQ(describe(std::vector<Device>{{"GPU-1", "", 1_GiB}, {"GPU-2", "", 1_GiB}}), "GPU-1, GPU-2");
 }
 
+TEST(RanOutOfMemory, says_what_was_leased_and_what_to_declare) {
+  const ledger::Blocked nobody;
+  const Request request{256_MiB};
+  EXPECT_EQ(ran_out_of_memory("suite: Sort.Keys", "Sort.Keys", std::nullopt, nullptr, {}, {}, nobody),
+            "suite: Sort.Keys ran out of memory without a lease. No process is seen to have more than its lease now; "
+            "one may have had it then. Memory needs a lease before it is taken: for SetUpTestSuite() "
+            "GPUTEST_SUITE_NEEDS(<suite>, <size>, suite_lease), for an Environment or main() LAUNCHER on and MEMORY in "
+            "gpu_add_test() or gpu_discover_tests()");
+  EXPECT_THAT(ran_out_of_memory("suite: Sort.Keys", "Sort.Keys", 256_MiB, &request, {}, {}, nobody),
+              testing::AllOf(StartsWith("suite: Sort.Keys ran out of memory under its lease of 256 MiB. No process is"),
+                             HasSubstr(". If the test needs more than its lease, declare it, for example twice as "
+                                       "much: GPUTEST_NEEDS(Sort, Keys, 512_MiB)")));
+  EXPECT_THAT(
+      ran_out_of_memory("suite: Sort.Keys", "Sort.Keys", 256_MiB, &request, {"It had some", 256_MiB}, {}, nobody),
+      testing::EndsWith(". It had some. With what it asked for, it would have had 256 MiB, which its lease "
+                        "covers"));
+  EXPECT_THAT(ran_out_of_memory("suite: Sort.Keys", "Sort.Keys", 256_MiB, &request, {"", 1_GiB}, {}, nobody),
+              HasSubstr(". With what it asked for, it would have had 1 GiB. Declare that: GPUTEST_NEEDS(Sort, Keys, "));
+}
+
+TEST(RanOutOfMemory, names_external_processes_and_all_who_have_leases) {
+  ledger::Blocked beyond;
+  beyond.external = true;
+  const auto text = ran_out_of_memory("suite: Sort.Keys", "Sort.Keys", std::nullopt, nullptr, {},
+                                      {entry("a", Stage::holding), entry("b", Stage::holding)}, beyond);
+  EXPECT_THAT(text, HasSubstr("without a lease. In use beyond all leases: programs that are not on this ledger"));
+  EXPECT_THAT(text, HasSubstr(". Other leases there: a (pid 4711, 3 GiB, for 0 s), b (pid 4711, 3 GiB, for 0 s). "));
+}
+
+TEST(Describe, names_so_many_overheads_and_counts_the_others) {
+  ledger::Blocked blocked;
+  for (const std::string name : {"a", "b", "c", "d"}) {
+    blocked.blockers.push_back(entry(name, Stage::waiting));
+  }
+  EXPECT_THAT(describe_overheads(blocked), testing::EndsWith(", d (pid 4711) 512 MiB"));
+  blocked.blockers.push_back(entry("e", Stage::waiting));
+  blocked.blockers.push_back(entry("f", Stage::waiting));
+  EXPECT_THAT(describe_overheads(blocked), testing::EndsWith(", d (pid 4711) 512 MiB and 2 more"));
+}
+
+TEST(Describe, names_four_without_counting_others) {
+  ledger::Blocked blocked;
+  for (const std::string name : {"a", "b", "c", "d"}) {
+    blocked.blockers.push_back(entry(name, Stage::holding));
+  }
+  EXPECT_THAT(describe(blocked), testing::EndsWith(", d (pid 4711, 3 GiB, for 0 s)"));
+}
+
+TEST(BeyondParentLease, advises_as_many_devices_and_a_class_where_no_size_is_said) {
+  Request request{MemoryClass::medium};
+  EXPECT_THAT(beyond_parent_lease(request, entry("mpirun", Stage::holding)),
+              HasSubstr("; make that lease larger: gputest run --memory medium, or MEMORY medium in gpu_add_test()"));
+  request = Request{3_GiB};
+  request.gpus = 2;
+  EXPECT_THAT(beyond_parent_lease(request, entry("mpirun", Stage::holding)),
+              HasSubstr(": gputest run --gpus 2 --memory 3GiB, or GPUS 2 MEMORY 3GiB in gpu_add_test()"));
+  request.memory_class = MemoryClass::large;
+  EXPECT_THAT(beyond_parent_lease(request, entry("mpirun", Stage::holding)), HasSubstr("--memory large, or GPUS 2 "));
+}
+
 } // namespace
 } // namespace gputest::session

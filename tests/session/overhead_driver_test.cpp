@@ -322,6 +322,24 @@ TEST_F(AfterATest, of_a_whole_device_no_growth_is_more_than_its_lease) {
               testing::HasSubstr("Sort.Keys took at least 2 GiB, and its lease is 256 MiB"));
 }
 
+TEST_F(AfterATest, that_leaves_more_than_a_context_grows_by_that_is_said) {
+  enter();
+  const auto said_of = [&](Bytes has_now, Bytes keeps) {
+    Request request{4_GiB};
+    request.keeps = keeps;
+    EXPECT_EQ(session_->acquire(request, "Sort.Keys").kind, Outcome::Kind::granted);
+    use(has_now);
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(session_->release(), "");
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_THAT(said_of(768_MiB + 512_MiB, 0_B), testing::Not(testing::HasSubstr("ends with")));
+  EXPECT_THAT(said_of(1280_MiB + 513_MiB, 0_B),
+              testing::HasSubstr("Sort.Keys ends with at least 513 MiB more of its device in use by its process than "
+                                 "when it began, which is more than a context grows by. Free it"));
+  EXPECT_THAT(said_of(1793_MiB + 612_MiB, 100_MiB), testing::Not(testing::HasSubstr("ends with")));
+}
+
 TEST_F(AfterATest, samples_know_what_a_process_has_taken_that_the_driver_did_not_list_before) {
   show(0_B);
   cuda_->initialised = true;
@@ -333,6 +351,25 @@ TEST_F(AfterATest, samples_know_what_a_process_has_taken_that_the_driver_did_not
   ASSERT_EQ(usage.devices.size(), 1U);
   EXPECT_EQ(usage.devices[0].peak, 520_MiB);
   EXPECT_TRUE(usage.devices[0].with_context);
+}
+
+TEST_F(AfterATest, samples_are_of_the_devices_that_the_process_sees) {
+  const auto of_this_process = " compute=" + std::to_string(getpid()) + ":" + std::to_string((520_MiB).count());
+  cuda_->initialised = true;
+  setenv("CUDA_VISIBLE_DEVICES", "GPU-fake-1,GPU-fake-0", 1);
+  setenv("FAKE_NVML", "gpus=3", 1);
+  const auto meter = backend::open_nvml_meter("asked for");
+  meter->begin();
+  setenv("FAKE_NVML", ("gpus=3 lost=2" + of_this_process).c_str(), 1);
+  auto usage = meter->so_far();
+  EXPECT_EQ(usage.evidence, backend::Evidence::sampled);
+  ASSERT_EQ(usage.devices.size(), 2U);
+  EXPECT_EQ(usage.devices[1].device, 1);
+  EXPECT_EQ(usage.devices[1].peak, 520_MiB);
+  static_cast<void>(meter->end());
+  setenv("FAKE_NVML", ("gpus=3 lost=0" + of_this_process).c_str(), 1);
+  meter->begin();
+  EXPECT_EQ(meter->end().evidence, backend::Evidence::unknown) << "one of them cannot be asked";
 }
 
 TEST_F(AfterATest, a_request_for_all_that_is_left_beside_the_context_is_not_refused) {

@@ -153,6 +153,24 @@ TEST_F(Placing, does_not_enter_for_what_fits_on_too_few_of_its_devices) {
   EXPECT_EQ(session_->acquire(large, "Sort.Keys").kind, Outcome::Kind::skip);
 }
 
+TEST_F(Placing, shows_the_largest_of_its_devices_where_no_test_can_run_and_enters_for_what_can) {
+  Request request = 100_GiB;
+  ASSERT_EQ(enter("gpus=4 gib=40,80,60,80", std::vector<Request>{request}).kind, Outcome::Kind::granted);
+  EXPECT_EQ(visible(), "GPU-fake-1");
+  unsetenv("CUDA_VISIBLE_DEVICES");
+  request.gpus = 3;
+  ASSERT_EQ(enter("gpus=4 gib=40,80,60,80", std::vector<Request>{request}).kind, Outcome::Kind::granted);
+  EXPECT_EQ(visible(), "GPU-fake-1,GPU-fake-2,GPU-fake-3");
+  EXPECT_TRUE(ledger::Ledger(folder_.path(), nullptr).entries().empty());
+  EXPECT_EQ(session_->acquire(request, "Sort.Keys").kind, Outcome::Kind::skip);
+  EXPECT_TRUE(ledger::Ledger(folder_.path(), nullptr).entries().empty());
+  ASSERT_EQ(session_->acquire(MemoryClass::small, "Sort.Values").kind, Outcome::Kind::granted);
+  EXPECT_EQ(claim().stage, policy::Stage::holding);
+  session_->release();
+  ASSERT_EQ(session_->acquire(MemoryClass::small, "Sort.Values").kind, Outcome::Kind::granted) << "it enters once";
+  EXPECT_EQ(visible(), "GPU-fake-1,GPU-fake-2,GPU-fake-3");
+}
+
 TEST_F(Placing, gets_what_only_the_larger_of_its_devices_can_hold_without_waiting) {
   Request on_two = MemoryClass::small;
   on_two.gpus = 2;

@@ -15,7 +15,15 @@ using namespace gputest::literals;
 
 class Host : public gputest::HostTest {};
 TEST_F(Host, runs) { stop_at("body"); }
-TEST_F(Host, leases) { EXPECT_THROW(static_cast<void>(gputest::lease(1_GiB)), gputest::Error); }
+TEST_F(Host, leases) {
+  try {
+    static_cast<void>(gputest::lease(1_GiB));
+    ADD_FAILURE() << "it uses no GPU";
+  } catch (const gputest::Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "Host.leases asks for a lease of 1 GiB, and says that it uses no GPU (no_gpu, HostTest)");
+  }
+}
 
 GPUTEST_NEEDS(NoFixture, runs, no_gpu);
 TEST(NoFixture, runs) { stop_at("body"); }

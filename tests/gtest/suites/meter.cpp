@@ -74,6 +74,18 @@ TEST(Over, runs_out) {
   }
 }
 
+TEST(Over, runs_out_after_it_had_more) {
+  { const SimulatedBuffer a{400_MiB}; }
+  const SimulatedBuffer b{100_MiB};
+  ADD_FAILURE() << "out of memory";
+}
+GPUTEST_NEEDS(Over, runs_out_without_bytes, gpus(2));
+TEST(Over, runs_out_without_bytes) {
+  const SimulatedBuffer a{10_MiB};
+  const SimulatedBuffer b{20_MiB, 1};
+  ADD_FAILURE() << "out of memory";
+}
+
 TEST(Over, runs_out_twice) {
   for (int i = 0; i < 2; ++i) {
     try {
@@ -124,6 +136,7 @@ TEST_F(Scoped, takes_after_its_lease) {
   { GPUTEST_LEASE(gpu, 128_MiB); }
   const SimulatedBuffer a{64_MiB};
 }
+TEST_F(Scoped, runs_out_without_a_lease) { FAIL() << "out of memory"; }
 TEST_F(Scoped, takes_without_a_lease) { const SimulatedBuffer a{64_MiB}; }
 TEST_F(Scoped, keeps_within_its_lease) {
   GPUTEST_LEASE(gpu, 128_MiB);
