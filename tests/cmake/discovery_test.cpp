@@ -182,6 +182,8 @@ TEST_F(Discovery, has_each_test_run_once_by_workers_or_alone) {
   EXPECT_EQ(all.at("Large.test").command.at(1), "--alone=it is large");
   EXPECT_EQ(all.at("Medium.says_devices").command.at(1), "--alone=it needs several GPUs");
   EXPECT_THAT(all.at("tests.workers_end").command, ElementsAre(DISCOVERY_CLIENT, "--end", path("tests")));
+  EXPECT_EQ(all.at("tests.workers_end").properties.at("TIMEOUT"), 60.0);
+  EXPECT_EQ(all.at("tests.workers_end").properties.at("WORKING_DIRECTORY"), path("build"));
   const auto ran_by = [&](const std::string& isolation) {
     set("GPUTEST_ISOLATION", isolation);
     const auto ended = ctest({"-V"});
@@ -203,8 +205,12 @@ TEST_F(Discovery, has_workers_run_no_case_whose_result_is_in_its_output_and_keep
             "gpu_discover_tests(tests ISOLATION worker TEST_PREFIX a. TEST_FILTER Plain.first PROPERTIES "
             "FIXTURES_REQUIRED data)\n"
             "gpu_discover_tests(tests ISOLATION worker TEST_PREFIX b. TEST_FILTER Plain.first PROPERTIES "
-            "SKIP_REGULAR_EXPRESSION none)\n");
+            "SKIP_REGULAR_EXPRESSION none)\n"
+            "gpu_discover_tests(tests ISOLATION worker TEST_PREFIX c. TEST_FILTER Plain.first:Large.test PROPERTIES "
+            "FAIL_REGULAR_EXPRESSION none)\n");
   const auto all = entries();
+  EXPECT_EQ(all.at("c.Plain.first").command.at(1), "--alone=FAIL_REGULAR_EXPRESSION looks at its output");
+  EXPECT_EQ(all.at("c.Large.test").command.at(1), "--alone=it is large");
   EXPECT_EQ(all.at("b.Plain.first").command.at(1), "--alone=SKIP_REGULAR_EXPRESSION looks at its output");
   EXPECT_THAT(ctest({"-R", "^a.Plain.first$"}).out, AllOf(HasSubstr(": data "), HasSubstr("tests.workers_end"),
                                                           HasSubstr("100% tests passed"), HasSubstr("out of 3\n")));
@@ -374,10 +380,13 @@ TEST_F(Discovery, names_entries_after_types_and_values) {
 TEST_F(Discovery, names_entries_after_indices_if_asked_to) {
   configure("gpu_discover_tests(tests NO_PRETTY_TYPES NO_PRETTY_VALUES TEST_FILTER \"Typed*:Odd*/2:N*b*\" "
             "TEST_LIST list)\n"
-            "file(WRITE \"${CMAKE_CURRENT_BINARY_DIR}/after.cmake\" \"add_test(after \\${list})\")\n"
+            "file(WRITE \"${CMAKE_CURRENT_BINARY_DIR}/after.cmake\" \"add_test(after true \\${list})\")\n"
             "set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES \"${CMAKE_CURRENT_BINARY_DIR}/after.cmake\")\n");
   EXPECT_THAT(names(), ElementsAre("Named/Values.test/by_name", "NamedTypes.test<abc>", "Odd/Values.test/2",
                                    "Typed.test<0>", "Typed.test<1>", "after"));
+  EXPECT_THAT(entries().at("after").command,
+              ElementsAre(HasSubstr("true"), "Typed.test<0>", "Typed.test<1>", "NamedTypes.test<abc>",
+                          "Odd/Values.test/2", "Named/Values.test/by_name"));
 }
 
 TEST_F(Discovery, labels_entries_and_gives_them_the_settings_of_what_their_tests_need) {
@@ -419,10 +428,12 @@ TEST_F(Discovery, passes_on_what_gtest_discover_tests_takes) {
   configure("gpu_discover_tests(tests TEST_FILTER Plain.first EXTRA_ARGS \"a;b\" \"\" -x XML_OUTPUT_DIR out "
             "WORKING_DIRECTORY / DISCOVERY_MODE PRE_TEST DISCOVERY_EXTRA_ARGS --gtest_color=no TIMEOUT 7\n"
             "  PROPERTIES LABELS \"a;b\" RESOURCE_LOCK \"x;y\" ENVIRONMENT_MODIFICATION "
-            "\"A=set:1;GPUTEST_MEMORY=set:1GiB\" COST 3)\n"
-            "gpu_discover_tests(tests TEST_FILTER Small.test PROPERTIES TIMEOUT 30 WORKING_DIRECTORY /tmp LABELS x)\n");
+            "\"A=set:1;GPUTEST_MEMORY=set:1GiB\" COST 3 TIMEOUT 90)\n"
+            "gpu_discover_tests(tests TEST_FILTER Small.test PROPERTIES TIMEOUT 30 WORKING_DIRECTORY /tmp LABELS x)\n"
+            "gpu_discover_tests(tests TEST_FILTER Large.test:Medium.says_no_size HEAP 1MiB KEEPS 2MiB LARGE serial "
+            "WAIT_LIMIT 90s GPUS 2)\n");
   const auto all = entries();
-  ASSERT_EQ(all.size(), 2U);
+  ASSERT_EQ(all.size(), 4U);
   const auto& first = all.at("Plain.first");
   EXPECT_THAT(first.command, ElementsAre(path("tests"), "--gtest_filter=Plain.first", "--gtest_also_run_disabled_tests",
                                          "--gtest_output=xml:out/Plain.first.xml", "a;b", "", "-x"));
@@ -439,6 +450,67 @@ TEST_F(Discovery, passes_on_what_gtest_discover_tests_takes) {
   EXPECT_EQ(second.properties.at("TIMEOUT_AFTER_MATCH").at("timeout"), 0.1);
   EXPECT_EQ(second.properties.at("WORKING_DIRECTORY"), "/tmp");
   EXPECT_EQ(second.properties.at("LABELS").dump(), R"(["gpu","gpu_small","x"])");
+  EXPECT_EQ(all.at("Large.test").properties.at("RUN_SERIAL"), true);
+  EXPECT_EQ(all.at("Medium.says_no_size").properties.count("RUN_SERIAL"), 0U);
+  EXPECT_THAT(
+      all.at("Large.test").properties.at("ENVIRONMENT_MODIFICATION").dump(),
+      HasSubstr(
+          R"("GPUTEST_GPUS=set:2","GPUTEST_LARGE=set:serial","GPUTEST_HEAP=set:1MiB","GPUTEST_KEEPS=set:2MiB","GPUTEST_WAIT_LIMIT=set:90s","GPUTEST_TIMEOUT=set:1500")"));
+}
+
+TEST_F(Discovery, puts_an_emulator_before_the_executable_when_it_lists_it_and_in_entries) {
+  write("emulator", "#!/bin/sh\necho \"$*\" >> " + path("emulated") + "\nshift\nexec \"$@\"\n");
+  configure("set_target_properties(tests PROPERTIES CROSSCOMPILING_EMULATOR \"" + path("emulator") +
+            ";a,b c\")\n"
+            "gpu_discover_tests(tests TEST_FILTER Small.test ISOLATION worker)\n"
+            "gpu_discover_tests(tests TEST_FILTER NoSuch.test)\n");
+  const auto all = entries();
+  ASSERT_EQ(all.size(), 2U) << "there is no end of workers";
+  EXPECT_THAT(all.at("Small.test").command,
+              ElementsAre(path("emulator"), "a,b c", path("tests"), "--gtest_filter=Small.test",
+                          "--gtest_also_run_disabled_tests"));
+  std::ifstream file{path("emulated")};
+  std::string line;
+  ASSERT_TRUE(std::getline(file, line));
+  EXPECT_EQ(line, "a,b c " + path("tests") + " --gtest_list_tests --gtest_filter=Small.test");
+  EXPECT_THAT(ctest({"-V"}).out,
+              HasSubstr("GPUTEST_LIST_FILE=/dev/stdout " + path("emulator") + " 'a,b c' " + path("tests")));
+}
+
+TEST_F(Discovery, lists_where_entries_run_with_the_arguments_of_the_listing_and_no_setting_of_tests) {
+  std::filesystem::create_directory(path("there"));
+  write("tests",
+        "#!/bin/sh\nenv > " + path("environment") + "\n{ pwd; readlink /proc/self/fd/0; printf '%s\\n' \"$@\"; } > " +
+            path("started") +
+            "\ncat > \"$GPUTEST_LIST_FILE\" <<'END'\n"
+            "gputest_listed_test([[S.t/0]] [[S]] [[]] [[]] [[t]] [[0]] [[2]] [[file.cpp:7]] ENABLED small any 1 [[]])\n"
+            "gputest_listed_test([[S.t/1]] [[S]] [[]] [[]] [[t]] [[1]] [[2']] [[]] ENABLED small any 1 [[]])\n"
+            "gputest_listed_test([[S.t/2]] [[S]] [[]] [[]] [[t]] [[2]] [[2]] [[]] ENABLED small any 1 [[]])\n"
+            "gputest_listed_test([[S.t/3]] [[S]] [[]] [[]] [[t]] [[3]] [[x]] [[]] ENABLED small any 1 [[]])\n"
+            "gputest_listed_all(4)\nEND\n");
+  configure("gpu_discover_tests(tests MEMORY 3GiB GPUS 2 TEST_FILTER S.* WORKING_DIRECTORY \"" + path("there") +
+            "\" EXTRA_ARGS -x DISCOVERY_EXTRA_ARGS \"a;b\" \"\" c)\n");
+  const std::vector<std::string> cleared{
+      "GTEST_FILTER",       "GTEST_TOTAL_SHARDS", "GTEST_SHARD_INDEX",    "GTEST_SHARD_STATUS_FILE",
+      "GTEST_OUTPUT",       "GTEST_FLAGFILE",     "TESTBRIDGE_TEST_ONLY", "GPUTEST_ENTRY",
+      "GPUTEST_HEAP",       "GPUTEST_KEEPS",      "GPUTEST_REQUIRES",     "GPUTEST_LARGE",
+      "GPUTEST_WAIT_LIMIT", "GPUTEST_TIMEOUT"};
+  for (const auto& name : cleared) {
+    set(name, "theirs");
+  }
+  EXPECT_THAT(names(), ElementsAre("S.t/2", "S.t/2'", "S.t/2''", "S.t/x")) << "each has a name of its own";
+  const auto text_of = [&](const std::string& file) {
+    std::stringstream text;
+    text << std::ifstream{path(file)}.rdbuf();
+    return text.str();
+  };
+  EXPECT_EQ(text_of("started"), path("there") + "\n/dev/null\n--gtest_list_tests\n--gtest_filter=S.*\na;b\n\nc\n");
+  const auto environment = "\n" + text_of("environment");
+  for (const auto& name : cleared) {
+    EXPECT_THAT(environment, Not(HasSubstr("\n" + name + "=")));
+  }
+  EXPECT_THAT(environment, AllOf(HasSubstr("\nGPUTEST_MEMORY=3GiB\n"), HasSubstr("\nGPUTEST_GPUS=2\n")));
+  EXPECT_THAT(text_of("build/gputest/tests-1-entries.cmake"), HasSubstr("DEF_SOURCE_LINE [=====[file.cpp:7]=====]"));
 }
 
 TEST_F(Discovery, takes_no_argument_from_the_function_that_calls_it) {
@@ -521,12 +593,26 @@ TEST_F(Discovery, starts_the_executable_again_only_after_something_has_changed) 
     EXPECT_EQ(names(), all);
     EXPECT_EQ(starts(), before + 1) << file;
   }
+  // Another content with the old time.
+  const auto time = std::filesystem::last_write_time(path("tests"));
+  std::ofstream{path("tests"), std::ios::app} << '\n';
+  std::filesystem::last_write_time(path("tests"), time);
+  EXPECT_EQ(names(), all);
+  EXPECT_EQ(starts(), 4U);
+  // Another version of gputest.
+  std::stringstream text;
+  text << std::ifstream{path("build/gputest/tests-1-entries.cmake")}.rdbuf();
+  const auto inputs = text.str().substr(0, text.str().find("if(NOT gputest_entries_hold)"));
+  for (const std::string file : {"discover", "entry_properties", "sentinel", "resource_groups"}) {
+    EXPECT_THAT(inputs, HasSubstr("/detail/" + file + ".cmake"));
+  }
+
   configure("gpu_discover_tests(tests TEST_FILTER Small.*)\n");
   EXPECT_THAT(names(), ElementsAre("Small.test"));
-  EXPECT_EQ(starts(), 4U);
+  EXPECT_EQ(starts(), 5U);
   configure("gpu_discover_tests(tests TEST_FILTER Small.*)\n");
   EXPECT_THAT(names(), ElementsAre("Small.test"));
-  EXPECT_EQ(starts(), 4U);
+  EXPECT_EQ(starts(), 5U);
 }
 
 TEST_F(Discovery, puts_the_launcher_before_entries_that_use_a_gpu) {
@@ -683,6 +769,52 @@ TEST_F(Discovery, leaves_nothing_behind_if_it_cannot_write_to_the_build_tree) {
   EXPECT_THAT(ended.out, HasSubstr("67% tests passed, 1 tests failed out of 3"));
   EXPECT_THAT(ended.out, HasSubstr("the tests of /no/such/program cannot be listed: it does not exist. Build it"));
   EXPECT_THAT(left(), IsEmpty());
+  const std::vector<std::string> expected{"missing_NOT_LISTED", "p.Plain.first", "p.Plain.second", "tests.small"};
+  set("TMPDIR", path("nowhere"));
+  EXPECT_EQ(names(), expected) << "in /tmp";
+  // A cache is used where there is one, by a path that is the same wherever ctest runs.
+  set("XDG_CACHE_HOME", "relative");
+  EXPECT_EQ(names(), expected);
+  const auto before = starts();
+  set("HOME", path("home"));
+  set("XDG_CACHE_HOME", path("cache"));
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(names(), expected);
+    EXPECT_EQ(starts(), before + 2);
+  }
+  EXPECT_FALSE(std::filesystem::exists(path("home")));
+  // Nothing can be written at all.
+  set("HOME", "");
+  set("XDG_CACHE_HOME", "");
+  write("bin/mktemp", "#!/bin/sh\nexit 1\n");
+  EXPECT_THAT(names(), ElementsAre("missing_NOT_LISTED", "p.tests_NOT_LISTED", "tests_NOT_LISTED"));
+  EXPECT_THAT(ctest({"-V"}).out, HasSubstr("cannot be listed: neither " + path("build/gputest/tests-1.cmake") +
+                                           "'s folder nor TMPDIR nor /tmp can be written"));
+}
+
+TEST_F(Discovery, keeps_the_filter_of_a_class_in_a_file_if_it_is_longer_than_a_command_line_may_be) {
+  std::filesystem::create_directories(path("tmp"));
+  std::filesystem::create_directories(path("bin"));
+  write("bin/test", "#!/bin/sh\nexit 1\n");
+  set("PATH", path("bin") + ":" + std::getenv("PATH"));
+  set("TMPDIR", path("tmp"));
+  const std::string suite(1000, 'S');
+  write("tests", "#!/bin/sh\n{\nfor i in $(seq 100); do\n"
+                 "echo \"gputest_listed_test([[" +
+                     suite + ".t$i]] [[" + suite +
+                     "]] [[]] [[]] [[t$i]] [[]] [[]] [[]] ENABLED small any 1 [[]])\"\ndone\n"
+                     "echo 'gputest_listed_all(100)'\n} > \"$GPUTEST_LIST_FILE\"\n");
+  configure("gpu_discover_tests(tests GRANULARITY class)\n");
+  const auto all = entries();
+  ASSERT_EQ(all.size(), 1U);
+  const auto option = all.at("tests.small").command.at(1);
+  const std::string begin = "--gtest_flagfile=" + path("tmp");
+  ASSERT_EQ(option.substr(0, begin.size()), begin);
+  std::ifstream file{option.substr(option.find('=') + 1)};
+  std::string line;
+  ASSERT_TRUE(std::getline(file, line));
+  EXPECT_EQ(line.substr(0, 20), "--gtest_filter=SSSSS");
+  EXPECT_EQ(line.substr(line.size() - 6), ".t100:");
 }
 
 TEST_F(Discovery, makes_one_failing_entry_of_what_cannot_be_listed) {
@@ -701,6 +833,7 @@ TEST_F(Discovery, makes_one_failing_entry_of_what_cannot_be_listed) {
       {"hanging_with_a_child", shell + "sleep 1000 &\nsleep 1000\n", "",
        "it did not end within 1 s (DISCOVERY_TIMEOUT)"},
       {"writing garbage", shell + "head -c 100000 /dev/urandom\n", "", "it wrote no list. Link gputest::main"},
+      {"printing much", shell + "for i in $(seq 10000); do echo printed; done\n", "", "it wrote no list."},
       {"half a list", shell + "echo > \"$GPUTEST_LIST_FILE\"\n", "", "its list has no end"},
       {"without gputest", "", "foreign", "it wrote no list. Link gputest::main"},
       {"empty", "", "empty", "it has no tests"},
@@ -730,6 +863,11 @@ TEST_F(Discovery, makes_one_failing_entry_of_what_cannot_be_listed) {
     EXPECT_THAT(ended.out, HasSubstr("the tests of " + path("tests") + " cannot be listed: " + row.reason));
     EXPECT_THAT(ended.out, HasSubstr("To repeat it: cd " + path("build") + " && GPUTEST_LIST_FILE=/dev/stdout " +
                                      path("tests") + " --gtest_list_tests"));
+    EXPECT_EQ(ended.out.find("It printed:\n1: (nothing)") != std::string::npos,
+              row.what == "missing" || row.what == "empty");
+    if (row.what != "writing garbage") {
+      EXPECT_EQ(ended.out.find("(more was printed)") != std::string::npos, row.what == "printing much");
+    }
     if (!row.script.empty()) {
       EXPECT_THAT(ended.out, HasSubstr("printed;["));
       EXPECT_EQ(starts(), 2U) << "only what was listed is kept";
@@ -737,9 +875,17 @@ TEST_F(Discovery, makes_one_failing_entry_of_what_cannot_be_listed) {
   }
   use_executable("listed");
   EXPECT_EQ(names().size(), 49U);
-  configure("gpu_discover_tests(tests TEST_FILTER NoSuch.*)\n");
-  EXPECT_THAT(names(), ElementsAre("tests_NOT_LISTED"));
-  EXPECT_THAT(ctest({"-V"}).out, HasSubstr("it has no tests that TEST_FILTER selects: NoSuch.*"));
+  std::filesystem::create_directory(path("a b"));
+  configure(
+      "gpu_discover_tests(tests TEST_FILTER NoSuch.* TEST_SUFFIX .s DISCOVERY_EXTRA_ARGS it's WORKING_DIRECTORY \"" +
+      path("a b") + "\" PROPERTIES LABELS theirs)\n");
+  EXPECT_THAT(names(), ElementsAre("tests_NOT_LISTED.s"));
+  EXPECT_EQ(entries().at("tests_NOT_LISTED.s").properties.at("LABELS").dump(),
+            R"(["gpu","gpu_medium","gpu_small","theirs"])");
+  EXPECT_THAT(ctest({"-V"}).out,
+              AllOf(HasSubstr("it has no tests that TEST_FILTER selects: NoSuch.*"),
+                    HasSubstr("To repeat it: cd '" + path("a b") + "' && GPUTEST_LIST_FILE=/dev/stdout " +
+                              path("tests") + " --gtest_list_tests '--gtest_filter=NoSuch.*' 'it'\\''s'")));
 }
 
 TEST_F(Discovery, makes_entries_that_pass_if_their_tests_do) {
@@ -779,7 +925,10 @@ TEST_F(Discovery, makes_entries_that_fail_by_name_if_their_tests_do_not_end_or_d
 }
 
 TEST_F(Discovery, makes_one_entry_of_each_class_or_of_the_executable) {
-  configure("gpu_discover_tests(tests GRANULARITY class TEST_PREFIX p. TEST_SUFFIX .s)\n"
+  configure("add_executable(an::alias ALIAS tests)\n"
+            "gpu_discover_tests(an::alias GRANULARITY class TEST_PREFIX p. TEST_SUFFIX .s XML_OUTPUT_DIR \"" +
+            path("out") +
+            "\")\n"
             "gpu_discover_tests(tests GRANULARITY executable)\n"
             "gpu_discover_tests(tests GRANULARITY executable TEST_PREFIX small. TEST_FILTER Small.*:Host.*)\n"
             "gpu_discover_tests(tests GRANULARITY executable TEST_PREFIX off. TEST_FILTER Plain.DISABLED_second)\n");
@@ -793,6 +942,9 @@ TEST_F(Discovery, makes_one_entry_of_each_class_or_of_the_executable) {
   EXPECT_EQ(labels("tests"), R"(["gpu","gpu_large","gpu_medium","gpu_small"])");
   EXPECT_EQ(labels("small.tests"), R"(["gpu","gpu_small"])");
   EXPECT_EQ(all.at("off.tests").properties.at("DISABLED"), true);
+  EXPECT_EQ(all.at("small.tests").properties.count("DISABLED"), 0U);
+  EXPECT_THAT(all.at("p.tests.large.s").command, Contains("--gtest_output=xml:" + path("out/p.tests.large.s.xml")));
+  EXPECT_THAT(all.at("tests").command, ElementsAre(path("tests"), "--gtest_filter=*"));
   const auto ran = [&](const std::string& name) { return tests_run_by(all.at(name).command); };
   EXPECT_THAT(ran("p.tests.large.s"), UnorderedElementsAre("Large.test", "Large.says_a_size"));
   EXPECT_THAT(ran("p.tests.host.s"), UnorderedElementsAre("Host.test"));

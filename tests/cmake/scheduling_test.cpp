@@ -80,7 +80,7 @@ protected:
   void write(const std::string& name, const std::string& text) const { folder_.write(name, text, 0644); }
 
   /// Configures a project with this text, in which `tests` is an executable that lists its tests.
-  void configure(const std::string& text) const {
+  void configure(const std::string& text, const std::vector<std::string>& options = {}) const {
     write("CMakeLists.txt",
           "cmake_minimum_required(VERSION 3.25)\nproject(scheduling LANGUAGES NONE)\nenable_testing()\n"
           "include(\"" DISCOVERY_MODULES "/gputest.cmake\")\n"
@@ -88,7 +88,9 @@ protected:
           "set_target_properties(gputest::cli PROPERTIES IMPORTED_LOCATION \"" DISCOVERY_TOOL "\")\n"
           "set_target_properties(tests PROPERTIES IMPORTED_LOCATION \"" DISCOVERY_EXECUTABLES "/listed\")\n" +
               text);
-    const auto ended = run({program("cmake"), "-S", folder_.path(), "-B", path("build")});
+    std::vector<std::string> command{program("cmake"), "-S", folder_.path(), "-B", path("build")};
+    command.insert(command.end(), options.begin(), options.end());
+    const auto ended = run(command);
     ASSERT_EQ(ended.exit_code, 0) << ended.out << ended.err;
   }
 
@@ -104,9 +106,11 @@ protected:
   }
 
   /// The properties of each entry as ctest knows them when it schedules.
-  [[nodiscard]] std::map<std::string, std::map<std::string, nlohmann::json>> entries() {
+  [[nodiscard]] std::map<std::string, std::map<std::string, nlohmann::json>>
+  entries(std::vector<std::string> arguments = {}) {
+    arguments.insert(arguments.begin(), "--show-only=json-v1");
     set("GPUTEST_SCHEDULING", "ctest");
-    const auto ended = ctest({"--show-only=json-v1"});
+    const auto ended = ctest(arguments);
     set("GPUTEST_SCHEDULING", "");
     EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
     EXPECT_EQ(ended.err, "");
@@ -225,8 +229,15 @@ TEST_F(Scheduling, leaves_properties_of_the_users_as_they_are) {
   configure("gpu_add_test(NAME costly COMMAND true MEMORY 9GiB)\n"
             "set_tests_properties(costly PROPERTIES COST 5 RUN_SERIAL ON RESOURCE_LOCK lock)\n"
             "gpu_add_test(NAME own COMMAND true MEMORY 9GiB)\n"
-            "set_tests_properties(own PROPERTIES RESOURCE_GROUPS 1,gputest_mib:7)\n");
+            "set_tests_properties(own PROPERTIES RESOURCE_GROUPS 1,gputest_mib:7)\n"
+            "gpu_discover_tests(tests TEST_FILTER Medium.says_no_size PROPERTIES COST 5 RESOURCE_GROUPS "
+            "1,gputest_mib:7)\n"
+            "gpu_discover_tests(tests TEST_FILTER Medium.says_a_size HEAP 62MiB PROPERTIES COST 5)\n");
   auto all = entries();
+  EXPECT_EQ(all["Medium.says_no_size"]["COST"], 5);
+  EXPECT_EQ(all["Medium.says_no_size"]["RESOURCE_GROUPS"], groups(1, 7));
+  EXPECT_EQ(all["Medium.says_a_size"]["COST"], 5);
+  EXPECT_EQ(all["Medium.says_a_size"]["RESOURCE_GROUPS"], groups(1, 1536 + 1024 + 64));
   EXPECT_EQ(all["costly"]["COST"], 5);
   EXPECT_EQ(all["costly"]["RUN_SERIAL"], true);
   EXPECT_EQ(all["costly"]["RESOURCE_LOCK"], nlohmann::json{"lock"});
@@ -244,6 +255,31 @@ TEST_F(Scheduling, starts_a_test_only_when_its_memory_is_there) {
   EXPECT_EQ(by_ledger.exit_code, 0) << by_ledger.out;
   EXPECT_EQ(most_at_once(events_in(by_ledger.out), "half"), 2) << by_ledger.out;
 }
+
+TEST_F(Scheduling, leaves_entries_as_they_are_if_the_tool_cannot_say_what_the_devices_are) {
+  configure(two_halves);
+  set("GPUTEST_DEVICES", "nonsense");
+  EXPECT_EQ(entries()["half_a"].count("RESOURCE_GROUPS"), 0U);
+  set("GPUTEST_DEVICES", "none");
+  EXPECT_EQ(entries()["half_a"].count("RESOURCE_GROUPS"), 0U);
+  set("GPUTEST_DEVICES", "simulated:1x16GiB,context=1GiB");
+  EXPECT_EQ(entries()["half_a"]["RESOURCE_GROUPS"], groups(1, 10240));
+  configure("set_target_properties(gputest::cli PROPERTIES IMPORTED_LOCATION /no/such/tool)\n"
+            "gpu_discover_tests(tests TEST_FILTER Medium.says_a_size)\n");
+  EXPECT_EQ(entries()["Medium.says_a_size"].count("RESOURCE_GROUPS"), 0U);
+}
+
+#ifdef DISCOVERY_NINJA
+TEST_F(Scheduling, works_in_each_configuration_of_a_multi_configuration_generator) {
+  configure(two_halves, {"-G", "Ninja Multi-Config", "-DCMAKE_MAKE_PROGRAM=" DISCOVERY_NINJA});
+  for (const auto* configuration : {"Debug", "Release"}) {
+    EXPECT_EQ(entries({"-C", configuration})["half_a"]["RESOURCE_GROUPS"], groups(1, 10240)) << configuration;
+  }
+  const auto unknown = ctest({"-C", "Unknown", "-N"});
+  EXPECT_EQ(unknown.exit_code, 0);
+  EXPECT_EQ(unknown.err, "");
+}
+#endif
 
 TEST_F(Scheduling, works_in_a_folder_below_and_in_one_between) {
   std::filesystem::create_directories(path("between/below"));
@@ -301,9 +337,13 @@ TEST_F(Scheduling, leaves_a_ctest_alone_that_has_a_resource_spec_file_of_the_use
   EXPECT_EQ(by_preset.exit_code, 0) << by_preset.out << by_preset.err;
   EXPECT_THAT(events_in(by_preset.out), Contains(end_of("half_b"))) << by_preset.out;
   // Where a dashboard would read it.
-  write("build/DartConfiguration.tcl", "BuildDirectory: x\nResourceSpecFile: " + path("spec.json") + "\n");
-  EXPECT_EQ(ctest({"-j4"}).exit_code, 0);
+  const std::string folder = "BuildDirectory: " + path("build") + "\nResourceSpecFile: ";
+  write("build/DartConfiguration.tcl", folder + path("spec.json") + "\n");
+  EXPECT_THAT(events_in(ctest({"-j4"}).out), Contains(end_of("half_b")));
   EXPECT_THAT(spec_files(), IsEmpty());
+  EXPECT_EQ(entries()["half_a"]["RESOURCE_GROUPS"], groups(1, 10240)) << "GPUTEST_SCHEDULING=ctest knows better";
+  write("build/DartConfiguration.tcl", folder + "\n");
+  EXPECT_EQ(most_at_once(events_in(ctest({"-j4"}).out), "half"), 1) << "no file is named";
 }
 
 TEST_F(Scheduling, leaves_a_ctest_alone_whose_scripts_set_a_resource_spec_file) {

@@ -33,6 +33,9 @@ function(configure case code exit_code error)
   execute_process(
     COMMAND "${CMAKE_COMMAND}" -S "${WORK}/${case}" -B "${WORK}/${case}/build"
     RESULT_VARIABLE result OUTPUT_QUIET ERROR_VARIABLE output)
+  string(REGEX MATCHALL "CMake Warning" warnings "${output}")
+  list(LENGTH warnings warnings)
+  set(warning_count ${warnings} PARENT_SCOPE)
   # CMake breaks and indents the lines of a message, and writes a call stack under it.
   string(REGEX REPLACE "^.*CMake Error[^\n]*:\n" "" output "${output}")
   string(REGEX REPLACE "Call Stack \\(most recent.*$" "" output "${output}")
@@ -74,6 +77,8 @@ function(should_warn case code message)
   string(REGEX REPLACE "^CMake Warning[^:]*:[0-9]+ \\(message\\): " "" warning "${error}")
   if(NOT exit_code EQUAL 0)
     report("${case}" "was refused\n  ${error}\n")
+  elseif(warning_count GREATER 1)
+    report("${case}" "${warning_count} warnings\n")
   elseif(NOT "${warning}" STREQUAL "${message}")
     report("${case}" "other warning\n  expected: ${message}\n  seen:     ${warning}\n")
   endif()
