@@ -70,7 +70,7 @@ endforeach()
 
 # The same entries: names, commands and all properties, but for the places of files.
 entries_of("${moved}" installed)
-foreach(pair IN ITEMS "build/out/below|bin/below" "build/cases|bin/cases" "source/below/data|below/data" "build|")
+foreach(pair IN ITEMS "build/out/below|bin/below" "build/cases|bin/cases" "build/below/only_below|bin/only_below" "source/below/data|below/data" "build|")
   string(REGEX MATCH "^(.*)[|](.*)$" _ "${pair}")
   set(place "${moved}")
   if(NOT "${CMAKE_MATCH_2}" STREQUAL "")
@@ -127,6 +127,7 @@ foreach(machine IN ITEMS "1x4GiB Skipped Skipped" "2x16GiB Passed Passed")
   require([["${seen}" STREQUAL "${expected}"]] "seen:\n${seen}\nexpected:\n${expected}")
 endforeach()
 require([[EXISTS "${moved}/written"]])
+require([[EXISTS "${moved}/bin/only_below"]] "a target of a test below is not installed")
 
 # The list of tests is kept. It is not believed where all of it was copied to, although what it names is still there.
 file(TIMESTAMP "${moved}/gputest/cases-1-entries.cmake" before "%s.%f" UTC)

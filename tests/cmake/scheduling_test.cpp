@@ -213,6 +213,8 @@ TEST_F(Scheduling, gives_discovered_entries_the_groups_of_their_cases) {
   auto all = entries();
   EXPECT_EQ(all["Small.test"]["RESOURCE_GROUPS"], groups(1, 1280));
   EXPECT_EQ(all["Medium.says_no_size"]["RESOURCE_GROUPS"], groups(1, 9216));
+  EXPECT_EQ(all["Typed.test<int>"]["RESOURCE_GROUPS"], groups(1, 1280)) << "after cases of other sizes";
+  EXPECT_EQ(all["Shared.first"]["RESOURCE_GROUPS"], groups(1, 1536));
   EXPECT_EQ(all["Host.test"].count("RESOURCE_GROUPS"), 0U);
   EXPECT_EQ(all["Large.test"].count("RESOURCE_GROUPS"), 0U);
   EXPECT_EQ(all["by/tests.small"]["RESOURCE_GROUPS"], groups(1, 1280));
@@ -351,11 +353,15 @@ TEST_F(Scheduling, leaves_a_ctest_alone_whose_scripts_set_a_resource_spec_file) 
   write("script.cmake", "set(CTEST_RESOURCE_SPEC_FILE \"" + path("spec.json") + "\")\n");
   const std::string script =
       "set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES \"" + path("script.cmake") + "\")\n";
+  write("outer.cmake", "include(\"" + path("script.cmake") + "\")\n");
+  const std::string outer_script =
+      "set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES \"" + path("outer.cmake") + "\")\n";
   std::filesystem::create_directory(path("below"));
   write("below/CMakeLists.txt", script);
   const std::string discovered = "gpu_discover_tests(tests TEST_FILTER Small.test)\n";
-  for (const auto& text : {script + two_halves + discovered, discovered + two_halves + script,
-                           discovered + two_halves + "add_subdirectory(below)\n"}) {
+  for (const auto& text :
+       {script + two_halves + discovered, discovered + two_halves + script,
+        discovered + two_halves + "add_subdirectory(below)\n", outer_script + two_halves + discovered}) {
     configure(text);
     const auto ended = ctest({"-j4"});
     EXPECT_EQ(ended.exit_code, 0) << ended.out;
