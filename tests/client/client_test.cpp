@@ -19,6 +19,7 @@
 
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace gputest::tests {
@@ -76,14 +77,146 @@ TEST_F(Client, removes_what_a_run_has_left_that_this_machine_has_not_outlived_an
   const auto of_another_container = run_of(space.st_ino + 1);
   add("Plain.a");
   ASSERT_EQ(run().at("Plain.a").word, "Passed"); // makes the folders above, for nobody else
-  for (const auto& folder : {left, of_another_container}) {
-    fs::create_directories(folder + "/identity");
-    std::ofstream{folder + "/identity/job-1"} << "left";
+  const auto name_of = [&](pid_t pid, const std::string& start) {
+    return workers_folder() + "/" + std::to_string(pid) + "-" + start + "-" + std::to_string(space.st_ino);
+  };
+  const auto start_of_this = [] {
+    std::ifstream file{"/proc/self/stat"};
+    const std::string text{std::istreambuf_iterator<char>{file}, {}};
+    std::istringstream fields{text.substr(text.rfind(')') + 1)};
+    std::string field;
+    for (int number = 3; number <= 22; ++number) { // proc(5)
+      fields >> field;
+    }
+    return field;
+  };
+  const pid_t gone = ::fork();
+  if (gone == 0) {
+    ::_exit(0);
+  }
+  ::waitpid(gone, nullptr, 0);
+  const auto of_nobody = name_of(gone, "1");
+  const auto of_this = name_of(::getpid(), start_of_this());
+  const auto of_a_namesake = name_of(::getpid(), start_of_this() + "0");
+  const auto of_no_number = name_of(0, "1");
+  for (const auto& folder : {left, of_another_container, of_nobody, of_this, of_a_namesake, of_no_number}) {
+    const auto made =
+        workers_folder() + "/made-by-" + std::to_string(::getpid()); // another run may remove what it knows
+    fs::create_directories(made + "/identity");
+    std::ofstream{made + "/identity/job-1"} << "left";
+    fs::rename(made, folder);
   }
   EXPECT_EQ(run().at("Plain.a").word, "Passed");
-  EXPECT_FALSE(fs::exists(left));
-  EXPECT_TRUE(fs::exists(of_another_container));
-  fs::remove_all(of_another_container);
+  for (const auto& folder : {left, of_nobody, of_a_namesake}) {
+    EXPECT_FALSE(fs::exists(folder)) << folder;
+  }
+  for (const auto& folder : {of_another_container, of_this, of_no_number}) {
+    EXPECT_TRUE(fs::exists(folder)) << folder;
+    fs::remove_all(folder);
+  }
+}
+
+TEST_F(Client, finds_its_ctest_whatever_the_processes_between_are_called) {
+  fs::copy_file("/bin/sh", path("sh) S 1 1"));
+  fs::copy_file("/bin/sh", path("ctest3"));
+  const std::string runs = CLIENT " " CASES " --gtest_filter=Plain.a";
+  const std::string properties = "ENVIRONMENT \"GPUTEST_ENTRY=ctest;GPUTEST_TEST=between\"";
+  add_command("between", {path("sh) S 1 1"), "-c", runs + "; true"}, properties);
+  add_command("its_own", {path("ctest3"), "-c", runs + "; ls -d " + workers_folder() + "/$$-* >/dev/null && echo @its"},
+              properties);
+  const auto results = run();
+  EXPECT_THAT(results.at("between").output,
+              testing::AllOf(HasSubstr("[       OK ] Plain.a"), Not(HasSubstr("in a process of its own"))));
+  EXPECT_THAT(results.at("its_own").output, testing::AllOf(HasSubstr("[       OK ] Plain.a"), HasSubstr("@its\n")));
+}
+
+TEST_F(Client, runs_what_waits_longest_first) {
+  folder_write("waits", R"(
+of() { GPUTEST_ENTRY=ctest GPUTEST_TEST=$1 "$client" "$cases" --gtest_filter=Plain.$1; }
+client=$1; cases=$2; first=$3
+of a >"$first" & wait # as the others: what runs in the background ignores some signals
+keeper=$(sed -n 's/@process [0-9]* //p' "$first")
+folder=$(echo "$4"/$PPID-*/*)
+exec 9<>"$folder/start"; flock 9 # so nobody starts another worker
+trap "kill -CONT $keeper" EXIT
+kill -STOP $keeper
+count=0
+for name in d c b a; do
+  of $name 9<&- &
+  count=$((count + 1))
+  until [ $(ls "$folder" | grep -c ^job-) = $count ]; do :; done
+done
+kill -CONT $keeper
+wait
+)");
+  add_command("waits", {"/bin/sh", path("waits"), CLIENT, CASES, path("first"), workers_folder()});
+  const auto output = run().at("waits").output;
+  std::string order;
+  for (auto at = output.find("[ RUN "); at != std::string::npos; at = output.find("[ RUN ", at + 1)) {
+    order += output.at(output.find("Plain.", at) + 6);
+  }
+  EXPECT_EQ(order, "dcba") << output;
+}
+
+TEST_F(Client, shows_what_its_worker_wrote_before_its_tests_with_the_first_case_alone) {
+  set("WRITE_BEFORE_TESTS", "@written before");
+  add("Plain.a");
+  add("Crash.at_an_idle_end");
+  add_command("workers_end", {CLIENT, "--end", CASES});
+  const auto results = run();
+  const auto& first = results.at("Plain.a").output;
+  ASSERT_NE(first.find("@written before\n"), std::string::npos) << first;
+  EXPECT_LT(first.find("@written before\n"), first.find("@process "));
+  EXPECT_EQ(first.find("@written before", first.find("@written before") + 1), std::string::npos);
+  for (const std::string name : {"Crash.at_an_idle_end", "workers_end"}) {
+    EXPECT_THAT(results.at(name).output, Not(HasSubstr("@written before"))) << name;
+  }
+  EXPECT_THAT(
+      results.at("workers_end").output,
+      testing::AllOf(HasSubstr("@at the end\n"), HasSubstr("that had run 2 cases, Crash.at_an_idle_end last,")));
+}
+
+TEST_F(Client, runs_a_case_alone_whose_settings_its_worker_cannot_read_and_keeps_the_worker) {
+  add("Plain.a");
+  add("Plain.b", "wrong", {}, "GPUTEST_MEMORY=much");
+  add("Plain.c");
+  const auto results = run();
+  const auto& wrong = results.at("wrong");
+  EXPECT_EQ(wrong.word, "Failed");
+  EXPECT_THAT(wrong.output, HasSubstr("gputest: wrong runs in a process of its own: GPUTEST_MEMORY"));
+  EXPECT_EQ(wrong.processes.size(), 0U) << wrong.output;
+  EXPECT_EQ(results.at("Plain.c").processes, results.at("Plain.a").processes);
+}
+
+TEST_F(Client, runs_a_case_alone_if_a_library_of_its_worker_was_built_anew) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer's library has to be the first that is loaded";
+#endif
+  fs::copy_file(FAKE_DRIVER "/libcuda.so.1", path("library.so"));
+  const std::string environment = "LD_PRELOAD=" + path("library.so");
+  add("Plain.a", "before", {}, environment);
+  add_command("rebuild", {"cp", "--remove-destination", FAKE_DRIVER "/libcuda.so.1", path("library.so")});
+  add("Plain.b", "after", {}, environment);
+  const auto results = run();
+  EXPECT_EQ(results.at("after").word, "Passed");
+  EXPECT_THAT(results.at("after").output,
+              HasSubstr("after runs in a process of its own: " + path("library.so") + " has been built anew"));
+}
+
+TEST_F(Client, tells_of_an_executable_that_cannot_be_run) {
+  folder_write("script", "#!/nowhere/interpreter\n");
+  folder_write("text", "");
+  fs::permissions(path("text"), fs::perms::owner_read);
+  folder_write("tries", "for one in missing text; do GPUTEST_ENTRY=ctest GPUTEST_TEST=$one '" CLIENT "' '" + folder() +
+                            "/'$one --gtest_filter=A.b; echo \"@code $?\"; done");
+  add_command("tries", {"/bin/sh", path("tries")});
+  const auto output = run().at("tries").output;
+  EXPECT_THAT(output, HasSubstr("gputest: missing runs in a process of its own: its executable cannot be read\n"
+                                "gputest: cannot execute " +
+                                path("missing") + ": No such file or directory\n@code 127\n"));
+  EXPECT_THAT(output, HasSubstr("gputest: text runs in a process of its own: its executable ended with the exit code "
+                                "127 before it came to gputest::run_all_tests()\ngputest: cannot execute " +
+                                path("text") + ": Permission denied\n@code 126\n"));
 }
 
 TEST_F(Client, sets_environments_up_for_each_case) {
@@ -136,6 +269,33 @@ TEST_F(Client, gives_each_case_its_own_entry_streams_and_report) {
   }
 }
 
+TEST_F(Client, writes_reports_of_both_formats_and_says_of_each_that_cannot_be_written) {
+  folder_write("file", "");
+  add("Plain.a", "xml", {"--gtest_output=xml:" + path("new/case.xml")});
+  add("Plain.a", "json", {"--gtest_output=json:" + path("new/case.json")});
+  add("Plain.a", "nowhere", {"--gtest_output=xml:" + path("file/case.xml")});
+  add("Changes.size_of_files", "cut_off", {"--gtest_output=xml:" + path("cut_off.xml")});
+  const auto results = run();
+  const auto contents = [&](const std::string& name) {
+    std::ifstream report{path(name)};
+    return std::string{std::istreambuf_iterator<char>{report}, {}};
+  };
+  EXPECT_THAT(contents("new/case.xml"), HasSubstr("<testsuites tests=\"1\""));
+  EXPECT_THAT(contents("new/case.json"), HasSubstr("\"tests\": 1,"));
+  EXPECT_NE(results.at("json").processes, results.at("xml").processes);
+  EXPECT_EQ(results.at("nowhere").processes, results.at("xml").processes);
+  for (const std::string name : {"xml", "json"}) {
+    EXPECT_EQ(results.at(name).word, "Passed");
+    EXPECT_THAT(results.at(name).output, Not(HasSubstr("gputest: the report"))) << name;
+  }
+  EXPECT_THAT(results.at("nowhere").output,
+              HasSubstr("gputest: the report cannot be written to " + path("file/case.xml") + ": Not a directory\n"));
+  EXPECT_THAT(results.at("cut_off").output,
+              testing::AllOf(HasSubstr("gputest: the report " + path("cut_off.xml") +
+                                       " is not whole, because GoogleTest could not write /tmp/gputest-"),
+                             HasSubstr(". Make room there\n")));
+}
+
 TEST_F(Client, gives_ctest_the_peak_of_each_case) {
   add("Plain.takes_some");
   add("Plain.a");
@@ -151,6 +311,46 @@ TEST_F(Client, shows_a_dependence_on_a_case_whose_filter_has_what_separates_case
   const auto output = run().at("Plain.fails_if_poisoned").output;
   EXPECT_THAT(output, HasSubstr("gputest: dependence: "));
   EXPECT_THAT(output, HasSubstr("GPUTEST_CASES='Plain.poisons:None?None;Plain.fails_if_poisoned'"));
+}
+
+TEST_F(Client, searches_with_the_arguments_of_the_case_and_shows_nothing_of_the_search) {
+  add("Plain.DISABLED_poisons:" + std::string(5000, 'x'), "poisons"); // a long line among those of the cases before
+  add("Plain.a");
+  add("Plain.fails_if_poisoned");
+  const auto result = run().at("Plain.fails_if_poisoned");
+  EXPECT_THAT(result.output, HasSubstr("gputest: dependence: Plain.fails_if_poisoned passed alone, and failed after 2 "
+                                       "cases in one process."));
+  EXPECT_THAT(result.output, HasSubstr(std::string(5000, 'x') + ";Plain.fails_if_poisoned' " CASES
+                                                                " --gtest_also_run_disabled_tests\n"));
+  EXPECT_EQ(result.processes.size(), 2U) << "in the worker, and alone";
+}
+
+TEST_F(Client, names_all_cases_before_if_no_half_of_them_is_enough) {
+  for (const char* const name : {"Plain.poisons", "Plain.a", "Plain.b", "Plain.poisons_again"}) {
+    add(name);
+  }
+  add("Plain.fails_if_poisoned_twice");
+  EXPECT_THAT(run().at("Plain.fails_if_poisoned_twice").output,
+              testing::AllOf(HasSubstr("gputest: dependence: "),
+                             HasSubstr("GPUTEST_CASES='Plain.poisons;Plain.a;Plain.b;Plain.poisons_again;"
+                                       "Plain.fails_if_poisoned_twice' ")));
+}
+
+TEST_F(Client, takes_no_skip_for_the_failure_that_it_searches_for) {
+  set("FAIL_ONCE", path("has_failed"));
+  add("Plain.poisons");
+  add("Plain.skips_if_poisoned_or_fails_once", "sometimes");
+  const auto result = run().at("sometimes");
+  EXPECT_EQ(result.word, "Passed");
+  EXPECT_THAT(result.output, HasSubstr("gputest: unstable: sometimes passed alone, and failed after 1 case"));
+}
+
+TEST_F(Client, skips_a_case_that_fails_in_a_used_process_and_skips_alone) {
+  add("Plain.a");
+  add("Plain.fails_in_a_used_process_and_skips_alone", "skips");
+  const auto result = run().at("skips");
+  EXPECT_EQ(result.word, "Skipped") << result.output;
+  EXPECT_THAT(result.output, Not(HasSubstr("passed alone")));
 }
 
 TEST_F(Client, gives_a_case_no_setting_of_the_one_before) {
@@ -335,6 +535,7 @@ TEST_F(Client, finds_a_case_that_passes_only_after_another_if_all_run_alone) {
   const auto results = run();
   EXPECT_EQ(results.at("Plain.needs_an_earlier_case").word, "Failed");
   EXPECT_NE(results.at("Plain.a").processes, results.at("Plain.needs_an_earlier_case").processes);
+  EXPECT_THAT(results.at("Plain.a").output, Not(HasSubstr("in a process of its own"))) << "who set it knows";
 }
 
 TEST_F(Client, ends_by_the_signal_that_ended_its_case_and_no_other_case_fails) {
@@ -344,6 +545,11 @@ TEST_F(Client, ends_by_the_signal_that_ended_its_case_and_no_other_case_fails) {
   const auto results = run();
   EXPECT_THAT(results.at("Crash.by_segv").word, HasSubstr("Exception: SegFault"));
   EXPECT_EQ(results.at("Crash.by_segv").processes.size(), 1U); // it was its process's first
+  EXPECT_THAT(results.at("Crash.by_segv").output,
+              HasSubstr("gputest: failed: Crash.by_segv ended its process by the signal Segmentation fault\n"));
+  EXPECT_THAT(results.at("Crash.by_abort").output,
+              HasSubstr("gputest: Crash.by_abort ended its process by the signal Aborted\n"
+                        "gputest: Crash.by_abort failed in a process that had run 1 case before it."));
   EXPECT_THAT(results.at("Crash.by_abort").word, HasSubstr("Subprocess aborted"));
   EXPECT_EQ(results.at("Crash.by_abort").processes.size(), 2U); // it was not, and crashes alone too
   EXPECT_EQ(results.at("Plain.a").word, "Passed");
@@ -356,6 +562,7 @@ TEST_F(Client, does_not_blame_a_case_for_a_crash_that_it_does_not_have_alone) {
   const auto result = run().at("Plain.crashes_if_poisoned");
   EXPECT_EQ(result.word, "Passed");
   EXPECT_THAT(result.output, HasSubstr("GPUTEST_CASES='Plain.poisons;Plain.crashes_if_poisoned'"));
+  EXPECT_THAT(result.output, Not(HasSubstr("gputest: failed: ")));
 }
 
 TEST_F(Client, lets_no_executable_outlive_ctest_that_closes_all_files_before_its_tests) {
@@ -378,6 +585,7 @@ TEST_F(Client, fails_a_case_that_ends_its_process) {
   EXPECT_EQ(results.at("Crash.by_quick_exit_77").word, "Failed") << results.at("Crash.by_quick_exit_77").output;
   EXPECT_EQ(results.at("Crash.by_exit_0").word, "Failed");
   EXPECT_EQ(results.at("Crash.by_quick_exit_3").word, "Failed");
+  EXPECT_THAT(results.at("Crash.by_quick_exit_3").output, HasSubstr("ended its process with the exit code 3\n"));
   EXPECT_EQ(results.at("Plain.a").word, "Passed");
 }
 
@@ -452,6 +660,32 @@ TEST_F(Client, fails_the_entry_that_ends_workers_for_what_fails_at_their_end) {
   EXPECT_EQ(results.at("workers_end").word, "Passed") << results.at("workers_end").output;
   set("GPUTEST_ISOLATION", "process");
   EXPECT_EQ(run({"-R", "Plain.a"}).at("workers_end").word, "Passed") << "there were no workers";
+}
+
+TEST_F(Client, tells_of_all_processes_of_an_executable_that_did_not_end_as_they_should) {
+  for (const std::string name : {"one", "two", "three"}) { // identities
+    add("Crash.at_an_idle_end", name, {}, "OTHER=" + name, "FIXTURES_REQUIRED workers");
+  }
+  add("Plain.a", "", {}, "", "FIXTURES_REQUIRED workers");
+  // As if there had been no room to write down how one has ended.
+  add_command(
+      "marks",
+      {"sh", "-c",
+       "for one in " + workers_folder() + "/$PPID-*/*/executable; do echo > ${one%executable}untold; break; done"},
+      "DEPENDS \"one;two;three\" FIXTURES_REQUIRED workers");
+  add_command("workers_end", {CLIENT, "--end", CASES}, "FIXTURES_CLEANUP workers");
+  const auto end = run().at("workers_end");
+  EXPECT_EQ(end.word, "Failed");
+  std::size_t count = 0;
+  for (auto at = end.output.find("ended by the signal"); at != std::string::npos;
+       at = end.output.find("ended by the signal", at + 1)) {
+    ++count;
+  }
+  EXPECT_EQ(count, 3U) << end.output;
+  EXPECT_THAT(end.output, HasSubstr("gputest: failed: a process of " CASES
+                                    " did not end as it should, and there was no room to write down how in "
+                                    "/tmp/gputest-" +
+                                    std::to_string(::geteuid()) + "/workers. Make room there"));
 }
 
 TEST_F(Client, fails_the_entry_that_ends_workers_for_what_an_earlier_case_has_left_to_the_end_of_a_last_one) {
@@ -620,6 +854,19 @@ TEST_F(Client, ends_a_worker_after_a_case_that_changed_its_devices_and_says_what
               HasSubstr("because it changed its process: device 1 is the current one, in place of 0"));
 }
 
+TEST_F(Client, takes_what_a_driver_opens_and_starts_when_it_begins_for_no_change_by_the_case) {
+  set("GPUTEST_DEVICES", "all");
+  set("LD_LIBRARY_PATH", FAKE_DRIVER);
+  set("FAKE_CUDA_WAS_LOADED", "1");
+  set("FAKE_NVML", "gpus=1");
+  add("Plain.a");
+  add("OnDriver.begins_with_a_file_and_a_thread", "begins");
+  add("Plain.b");
+  const auto results = run();
+  EXPECT_EQ(results.at("begins").processes, results.at("Plain.a").processes);
+  EXPECT_EQ(results.at("Plain.b").processes, results.at("begins").processes) << results.at("begins").output;
+}
+
 TEST_F(Client, names_processes_that_a_case_has_left_behind_once) {
   add("Plain.a");
   add("Plain.leaves_a_process_without_a_parent", "leaves");
@@ -634,6 +881,21 @@ TEST_F(Client, names_processes_that_a_case_has_left_behind_once) {
   EXPECT_EQ(results.at("Plain.b").processes, results.at("Plain.a").processes);
   EXPECT_THAT(results.at("Plain.b").output, Not(HasSubstr("has left processes")));
   EXPECT_EQ(::kill(std::stoi(orphan), SIGKILL), 0); // it runs
+}
+
+TEST_F(Client, names_each_of_the_processes_that_a_case_has_left_behind) {
+  add("Plain.leaves_two_processes_without_parents", "leaves");
+  const auto output = run().at("leaves").output;
+  std::set<int> left;
+  for (auto at = output.find("@orphan "); at != std::string::npos; at = output.find("@orphan ", at + 1)) {
+    left.insert(std::stoi(output.substr(at + 8)));
+  }
+  ASSERT_EQ(left.size(), 2U) << output;
+  EXPECT_THAT(output, HasSubstr("nothing ends: " + std::to_string(*left.begin()) + " (worker_cases_su), " +
+                                std::to_string(*left.rbegin()) + " (worker_cases_su)\n"));
+  for (const int pid : left) {
+    EXPECT_EQ(::kill(pid, SIGKILL), 0);
+  }
 }
 
 TEST_F(Client, leaves_to_run_what_earlier_cases_have_left_when_a_case_and_its_processes_are_killed) {
@@ -731,6 +993,14 @@ TEST_F(Client, runs_the_case_alone_if_ctest_has_not_started_it) {
   EXPECT_THAT(ended.out, HasSubstr("[       OK ] Plain.a"));
 }
 
+TEST_F(Client, has_no_worker_run_a_test_that_is_of_another_version) {
+  set("GPUTEST_WORKER", "2:5:1");
+  const auto ended = ChildProcess{{CASES, "--gtest_filter=Plain.a"}, environment()}.finish();
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("gputest: GPUTEST_WORKER=2:5:1 is of another version of gputest. No test runs\n"));
+  EXPECT_THAT(ended.out, Not(HasSubstr("Plain.a")));
+}
+
 TEST_F(Client, says_what_it_is_if_it_is_started_by_hand) {
   const auto ended = ChildProcess{{CLIENT}, environment()}.finish();
   EXPECT_EQ(ended.exit_code, 64);
@@ -797,7 +1067,7 @@ protected:
   /// Starts ctest, and waits until a case blocks.
   void begin(const std::vector<std::string>& arguments = {}) {
     add("Plain.a");
-    add("Plain.blocks", "", {}, "", "DEPENDS Plain.a " + properties_);
+    add("Plain.blocks", "", {}, environment_of_blocks_, "DEPENDS Plain.a " + properties_);
     add("Plain.b", "", {}, "", "DEPENDS Plain.blocks");
     ctest_.emplace(start_ctest(arguments));
     ctest_->wait_for_out("Start 2");
@@ -827,6 +1097,7 @@ protected:
   }
 
   std::string properties_;
+  std::string environment_of_blocks_;
   std::optional<ChildProcess> ctest_;
   pid_t worker_ = 0;
   pid_t keeper_ = 0;
@@ -851,7 +1122,20 @@ TEST_F(Killed, case_whose_time_is_over_for_ctest_is_gone) {
   EXPECT_EQ(results.at("Plain.b").word, "Passed");
 }
 
+TEST_F(Killed, client_takes_with_it_what_it_runs_once_more) {
+  begin();
+  ASSERT_EQ(::kill(worker_, SIGKILL), 0);
+  ctest_->wait_for_out("runs once more");
+  const pid_t alone = number_after(*ctest_, "@process ");
+  const pid_t orphan = number_after(*ctest_, "@blocks ");
+  ASSERT_EQ(::kill(client(), SIGKILL), 0);
+  wait_for_end_of(alone);
+  ::kill(orphan, SIGKILL); // as without gputest, ctest would wait for it
+  EXPECT_EQ(results_of(ctest_->finish().out).at("Plain.b").word, "Passed");
+}
+
 TEST_F(Killed, worker_is_blamed_on_the_case_that_ran) {
+  environment_of_blocks_ = "GPUTEST_TIMEOUT=3600"; // it is not over
   begin();
   ASSERT_EQ(::kill(worker_, SIGKILL), 0);
   wait_for_end_of(orphan_);

@@ -82,6 +82,7 @@ protected:
 TEST_F(Mps, gives_all_workers_of_a_run_one_server_which_ends_with_the_run) {
   add("OnServer.passes");
   add("OnServer.passes", "of_another_worker", {}, "OF_ALL=no");
+  add_command("workers_end", {CLIENT, "--end", CASES}, "DEPENDS \"OnServer.passes;of_another_worker\"");
   auto ctest = start_ctest();
   const auto pid = ctest.pid();
   const auto results = results_of(ctest.finish().out);
@@ -90,6 +91,7 @@ TEST_F(Mps, gives_all_workers_of_a_run_one_server_which_ends_with_the_run) {
   EXPECT_EQ(last(server), "mps-0");
   EXPECT_EQ(server_in(results.at("of_another_worker").output), server);
   EXPECT_NE(results.at("of_another_worker").processes, results.at("OnServer.passes").processes);
+  EXPECT_THAT(results.at("workers_end").output, HasSubstr("gputest: workers of this run shared GPUs by MPS\n"));
   ASSERT_EQ(daemons().size(), 1U);
   wait_for_end_of(daemons()[0].first);
   wait_for_end_of(daemons()[0].second);
@@ -117,7 +119,10 @@ TEST_F(Mps, has_no_case_fail_for_an_error_of_another_one) {
 TEST_F(Mps, says_nothing_of_shared_errors_where_a_case_depends_on_another) {
   add("Plain.poisons");
   add("Plain.fails_if_poisoned");
-  EXPECT_THAT(run().at("Plain.fails_if_poisoned").output, AllOf(HasSubstr("dependence: "), Not(HasSubstr("shared"))));
+  add("OnServer.passes");
+  const auto results = run();
+  EXPECT_THAT(results.at("Plain.fails_if_poisoned").output, AllOf(HasSubstr("dependence: "), Not(HasSubstr("shared"))));
+  EXPECT_EQ(last(server_in(results.at("OnServer.passes").output)), "mps-0") << "the server is not to blame";
 }
 
 TEST_F(Mps, says_that_a_case_has_run_to_its_end_by_the_process_whose_result_counts) {
@@ -134,7 +139,10 @@ TEST_F(Mps, gives_workers_another_server_after_an_error_and_none_after_three) {
     add("OnServer.faults", std::string{"error_"} + number);
     add("OnServer.passes", std::string{"after_"} + number);
   }
+  add_command("workers_end", {CLIENT, "--end", CASES}, "DEPENDS after_2");
   const auto results = run();
+  EXPECT_THAT(results.at("workers_end").output,
+              HasSubstr("gputest: workers of this run shared GPUs by MPS; its server was replaced 3 times, because"));
   EXPECT_EQ(last(server_in(results.at("error_0").output)), "mps-0");
   EXPECT_EQ(last(server_in(results.at("after_0").output)), "mps-1");
   EXPECT_EQ(last(server_in(results.at("after_1").output)), "mps-2");
@@ -148,6 +156,23 @@ TEST_F(Mps, gives_workers_another_server_after_an_error_and_none_after_three) {
   EXPECT_EQ(daemons().size(), 3U);
 }
 
+TEST_F(Mps, gives_workers_another_server_after_a_process_of_it_was_killed) {
+  add("Plain.blocks", "killed_with_its_client");
+  add("OnServer.passes", "after_one", {}, "", "DEPENDS killed_with_its_client");
+  add("Crash.by_abort", "", {}, "", "DEPENDS after_one"); // also alone
+  add("OnServer.passes", "after_two", {}, "", "DEPENDS Crash.by_abort");
+  auto ctest = start_ctest();
+  ctest.wait_for_out("@blocks ");
+  pid_t client = 0;
+  std::ifstream{"/proc/" + std::to_string(ctest.pid()) + "/task/" + std::to_string(ctest.pid()) + "/children"} >>
+      client;
+  ASSERT_GT(client, 0);
+  ASSERT_EQ(::kill(client, SIGKILL), 0);
+  const auto results = results_of(ctest.finish().out);
+  EXPECT_EQ(last(server_in(results.at("after_one").output)), "mps-1");
+  EXPECT_EQ(last(server_in(results.at("after_two").output)), "mps-2");
+}
+
 TEST_F(Mps, ends_workers_whose_server_was_replaced) {
   add("OnServer.passes", "first", {}, "OF_ALL=no");
   add("OnServer.faults");
@@ -158,8 +183,25 @@ TEST_F(Mps, ends_workers_whose_server_was_replaced) {
 }
 
 TEST_F(Mps, gives_its_control_daemon_no_restriction_of_a_case) {
-  add("OnServer.passes", "", {}, "CUDA_VISIBLE_DEVICES=0");
-  EXPECT_EQ(last(server_in(run().at("OnServer.passes").output)), "mps-0");
+  set("FAKE_MPS_KEEPS", "its variable");
+  add_command("restricted", {"/bin/sh", path("restricted")},
+              "ENVIRONMENT \"GPUTEST_ENTRY=ctest;GPUTEST_TEST=restricted;CUDA_VISIBLE_DEVICES=0\"");
+  folder_write("restricted", "cpu=$(sed -n 's/Cpus_allowed_list:[^0-9]*\\([0-9]*\\).*/\\1/p' /proc/self/status)\n"
+                             "taskset -c $cpu '" CLIENT "' '" CASES "' --gtest_filter=OnServer.passes\n"
+                             "read daemon owner < '" +
+                                 path("daemons") +
+                                 "'\n"
+                                 "{ taskset -c 0-1023 cat /proc/self/status; cat /proc/$daemon/status; } | grep "
+                                 "Cpus_allowed_list | sort -u | wc -l | sed 's/^/@masks /'\n"
+                                 "tr '\\0' '\\n' < /proc/$daemon/environ | sed 's/^/@has /'\n");
+  const auto output = run().at("restricted").output;
+  EXPECT_EQ(last(server_in(output)), "mps-0");
+  EXPECT_THAT(output, HasSubstr("@masks 1\n")) << "it may run on all processors, as a process of its user may";
+  EXPECT_THAT(output, HasSubstr("@has FAKE_MPS_KEEPS=its variable\n"));
+  EXPECT_THAT(output, HasSubstr("@has CUDA_MPS_LOG_DIRECTORY=" + server_in(output) + "\n"));
+  for (const char* const name : {"GPUTEST_", "LD_", "CUDA_VISIBLE"}) {
+    EXPECT_THAT(output, Not(HasSubstr(std::string{"@has "} + name)));
+  }
 }
 
 TEST_F(Mps, ends_a_control_daemon_that_was_replaced_when_nobody_uses_it) {
@@ -222,6 +264,7 @@ TEST_F(Mps, ends_its_control_daemon_after_the_workers) {
 }
 
 TEST_F(Mps, is_the_users_own_if_there_is_one) {
+  set("GPUTEST_MPS", "off"); // which is about servers of the run's own
   auto daemon = start_daemon_of_user();
   add("OnServer.passes");
   add("OnServer.is_aborted_in_workers");
@@ -229,7 +272,8 @@ TEST_F(Mps, is_the_users_own_if_there_is_one) {
   daemon.kill(SIGKILL);
   EXPECT_EQ(server_in(results.at("OnServer.passes").output), folder());
   EXPECT_EQ(daemons().size(), 1U);
-  EXPECT_THAT(results.at("OnServer.is_aborted_in_workers").output, HasSubstr("shares errors of CUDA"));
+  EXPECT_THAT(results.at("OnServer.is_aborted_in_workers").output,
+              HasSubstr("failed in a process that shares errors of"));
 }
 
 TEST_F(Mps, is_not_a_daemon_of_another_user) {
@@ -286,6 +330,8 @@ TEST_F(Mps, is_no_reason_to_skip) {
   add("OnDriver.skips_in_workers_that_have_a_server");
   const auto results = run();
   EXPECT_EQ(results.at("OnDriver.skips_in_workers_that_have_a_server").word, "Failed");
+  EXPECT_THAT(results.at("OnDriver.skips_in_workers_that_have_a_server").output,
+              HasSubstr("was skipped in a process that shares errors of CUDA with other workers (MPS). It runs once"));
   EXPECT_EQ(results.at("Plain.skips").processes.size(), 1U) << "it has not tried to use a device";
 }
 
@@ -304,6 +350,7 @@ TEST_F(Mps, has_no_end_of_a_worker_fail_for_an_error_of_another) {
   const auto end = run().at("workers_end");
   EXPECT_EQ(end.word, "Passed");
   EXPECT_THAT(end.output, HasSubstr("gputest: shared error: a process of "));
+  EXPECT_THAT(end.output, HasSubstr("; its server was replaced 1 time, because"));
 }
 
 TEST_F(Mps, is_not_used_if_it_is_off_or_if_one_case_runs_at_a_time) {
@@ -313,6 +360,19 @@ TEST_F(Mps, is_not_used_if_it_is_off_or_if_one_case_runs_at_a_time) {
     EXPECT_EQ(server_in(run().at("OnServer.passes").output), "none") << setting;
   }
   EXPECT_EQ(daemons().size(), 0U);
+}
+
+TEST_F(Mps, is_used_with_chosen_devices_only_if_it_was_asked_for) {
+  set("MEET_AT", path("meet"));
+  ASSERT_EQ(::mkfifo(path("meet").c_str(), 0600), 0);
+  set("GPUTEST_DEVICES", "simulated:1x4GiB,context=0");
+  add("Plain.meets_the_other");
+  add("Plain.meets_the_first");
+  add("Plain.shows_its_server", "", {}, "OF_ALL=no", "DEPENDS \"Plain.meets_the_other;Plain.meets_the_first\"");
+  for (const auto& [setting, server] : {std::pair{"auto", "none"}, std::pair{"on", "mps-0"}}) {
+    set("GPUTEST_MPS", setting);
+    EXPECT_EQ(last(server_in(run({"-j2"}).at("Plain.shows_its_server").output)), server);
+  }
 }
 
 TEST_F(Mps, leaves_workers_alone_that_are_to_have_none) {
@@ -327,7 +387,14 @@ TEST_F(Mps, leaves_workers_alone_that_are_to_have_none) {
 TEST_F(Mps, says_why_there_is_none_if_it_was_asked_for) {
   set("PATH", "/nowhere");
   add("Plain.a");
-  const auto result = run().at("Plain.a");
+  add("Plain.b");
+  add("Plain.c", "slices", {}, "CUDA_VISIBLE_DEVICES=MIG-1,MIG-2");
+  const auto results = run();
+  const auto& result = results.at("Plain.a");
+  EXPECT_EQ(results.at("Plain.b").processes, result.processes);
+  EXPECT_THAT(results.at("Plain.b").output, Not(HasSubstr("GPUTEST_MPS=on"))) << "it was said";
+  EXPECT_THAT(results.at("slices").output, HasSubstr("gputest: GPUTEST_MPS=on, but workers use no MPS here: "
+                                                     "CUDA_VISIBLE_DEVICES has slices of a device (MIG)\n"));
   EXPECT_EQ(result.word, "Passed");
   if (!std::filesystem::exists("/usr/bin/nvidia-cuda-mps-control") &&
       !std::filesystem::exists("/usr/local/nvidia/bin/nvidia-cuda-mps-control")) {
@@ -337,15 +404,21 @@ TEST_F(Mps, says_why_there_is_none_if_it_was_asked_for) {
 }
 
 TEST_F(Mps, is_given_up_if_its_control_daemon_does_not_start) {
-  folder_write("nvidia-cuda-mps-control", "#!/bin/sh\necho no device\nexit 1\n");
+  folder_write("nvidia-cuda-mps-control", "#!/bin/sh\necho it starts\necho no device\nexit 1\n");
   set("PATH", folder() + ":/usr/bin:/bin");
   add("OnServer.passes");
   add("OnServer.passes", "next", {}, "OF_ALL=no");
+  add_command("workers_end", {CLIENT, "--end", CASES}, "DEPENDS next");
   const auto results = run();
   EXPECT_EQ(server_in(results.at("OnServer.passes").output), "none");
   EXPECT_THAT(results.at("OnServer.passes").output,
-              HasSubstr("gputest: workers use no MPS: nvidia-cuda-mps-control did not start: no device"));
-  EXPECT_THAT(results.at("next").output, HasSubstr("workers use no MPS any more"));
+              HasSubstr("gputest: workers use no MPS: nvidia-cuda-mps-control did not start: no device\n"));
+  EXPECT_THAT(results.at("next").output,
+              HasSubstr("gputest: workers use no MPS any more: nvidia-cuda-mps-control did not start: no device\n"));
+  EXPECT_THAT(results.at("workers_end").output, Not(HasSubstr("shared GPUs")));
+  folder_write("nvidia-cuda-mps-control", "#!/bin/sh\nexit 1\n");
+  EXPECT_THAT(run().at("OnServer.passes").output,
+              HasSubstr("gputest: workers use no MPS: nvidia-cuda-mps-control did not start\n"));
 }
 
 } // namespace

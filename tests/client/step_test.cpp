@@ -168,6 +168,7 @@ TEST_F(Steps, of_a_user_without_another_process_run_cases_alone_and_say_why) {
   add("Plain.a");
   add("Plain.b");
   for (const auto& [without, why] : {std::pair{Role::client, "no worker could be started: "},
+                                     std::pair{Role::helper, "no worker could be started: "},
                                      std::pair{Role::keeper, "no worker could be started: fork: "}}) {
     const auto outcome = run_watched({}, [&](auto& processes, const auto& step, pid_t, Role role) {
       if (role == without && forks(step)) {
@@ -179,6 +180,53 @@ TEST_F(Steps, of_a_user_without_another_process_run_cases_alone_and_say_why) {
     for (const auto& [name, result] : outcome.results) {
       EXPECT_THAT(result.output, HasSubstr(name + " runs in a process of its own: " + why + std::strerror(EAGAIN)));
     }
+  }
+}
+
+TEST_F(Steps, that_fail_have_cases_run_alone_and_say_which) {
+  add("Plain.a");
+  add("Plain.b");
+  struct Refusal {
+    Role role;
+    long call;
+    std::string why;
+  };
+  const std::string of_run = workers_folder() + "/";
+  for (const auto& [role, call, why] :
+       {Refusal{Role::client, SYS_bind, "its folder cannot be used: " + of_run},
+        Refusal{Role::client, SYS_listen, "its folder cannot be used: " + of_run},
+        Refusal{Role::client, SYS_pidfd_open, "the end of ctest could not be seen here"},
+        Refusal{Role::keeper, SYS_socketpair, "no worker could be started: socketpair: No space left on device"},
+        Refusal{Role::keeper, SYS_pidfd_open, "no worker could be started: pidfd_open: No space left on device"}}) {
+    const auto outcome =
+        run_watched({}, [&, role = role, call = call](auto& processes, const auto& step, pid_t, Role of) {
+          if (of == role && step.call == call) {
+            processes.refuse(step, ENOSPC);
+          }
+        });
+    expect_each_once(outcome);
+    EXPECT_THAT(outcome.failed, IsEmpty()) << outcome.out;
+    for (const auto& [name, result] : outcome.results) {
+      EXPECT_THAT(result.output, HasSubstr("gputest: " + name + " runs in a process of its own: " + why));
+    }
+  }
+}
+
+TEST_F(Steps, of_a_user_without_room_for_the_first_file_have_cases_run_alone) {
+  add("Plain.a");
+  add("Plain.b");
+  std::set<pid_t> wrote;
+  const auto outcome = run_watched({}, [&](auto& processes, const auto& step, pid_t process, Role role) {
+    if (role == Role::keeper && step.call == SYS_write && wrote.insert(process).second) { // the executable's name
+      processes.refuse(step, ENOSPC);
+    }
+  });
+  expect_each_once(outcome);
+  EXPECT_THAT(outcome.failed, IsEmpty()) << outcome.out;
+  for (const auto& [name, result] : outcome.results) {
+    EXPECT_THAT(result.output, HasSubstr(name + " runs in a process of its own: no worker could be started: " +
+                                         workers_folder() + "/"));
+    EXPECT_THAT(result.output, HasSubstr(": No space left on device\n"));
   }
 }
 

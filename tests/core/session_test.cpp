@@ -16,6 +16,7 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <memory>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -230,6 +231,71 @@ TEST_F(CoreSession, in_place_of_its_parent_gives_back_and_refuses_as_otherwise) 
   EXPECT_FALSE(lease);
   EXPECT_THROW(static_cast<void>(resource.allocate(1)), LeaseExceeded);
   EXPECT_TRUE(session_->lease(1_GiB, "Sort.Pairs"));
+}
+
+TEST_F(CoreSession, in_place_of_its_parent_finds_nothing_that_is_its_parents) {
+  session_.emplace(settings_, entry_);
+  ASSERT_EQ(session_->enter_in_place_of_parent({}).kind, Kind::granted);
+  EXPECT_EQ(session_->check(100_GiB, "Sort.Keys").kind, Kind::granted);
+  EXPECT_EQ(session_->foresee(100_GiB, "Sort.Keys").kind, Kind::granted);
+  EXPECT_TRUE(session_->lease(100_GiB, "Sort.Keys"));
+  session_->release();
+  const SimulatedBuffer buffer{1_GiB};
+  session_->count_unleased("Sort");
+  session_->watch_unleased("Sort.Keys");
+  EXPECT_EQ(session_->explain_out_of_memory("Sort.Keys"), "");
+  EXPECT_TRUE(session_->examine("Sort.Keys").problems.empty());
+  EXPECT_EQ(own().overhead, 0_B);
+}
+
+TEST_F(CoreSession, says_of_a_second_lease_which_two_there_are) {
+  Request two = 1_GiB;
+  two.gpus = 2;
+  two.capabilities = {capabilities::sm(80)};
+  auto& session = enter({3_GiB});
+  const auto lease = session.lease(3_GiB, "Sort.Keys");
+  EXPECT_EQ(
+      tests::message_of<NestedLease>([&] { static_cast<void>(session.lease(1_GiB, "Sort.Keys")); }),
+      "Sort.Keys asked for a lease of 1 GiB while it has one of 3 GiB; waiting for a second one could deadlock. Give "
+      "the first back before");
+  EXPECT_EQ(tests::message_of<NestedLease>([&] { static_cast<void>(session.lease(two, "Sort.Pairs")); }),
+            "Sort.Pairs asked for a lease of 1 GiB on each of 2 GPUs while Sort.Keys has one of 3 GiB; waiting for a "
+            "second one could deadlock. Give the first back before");
+}
+
+TEST_F(CoreSession, takes_the_next_entry_as_it_took_the_first) {
+  auto& session = enter();
+  Entry next;
+  next.name = "next";
+  next.request = 1_GiB;
+  session.set_entry(next);
+  EXPECT_EQ(session.entry().name, "next");
+  EXPECT_EQ(session.entry().request.bytes, 1_GiB);
+  next.request.gpus = 17;
+  EXPECT_EQ(tests::message_of<InvalidSetting>([&] { session.set_entry(next); }),
+            "the CTest entry asks for 17 GPUs (Request::gpus); allowed are 1 to 16");
+  EXPECT_EQ(session.entry().request.gpus, 1);
+}
+
+TEST_F(CoreSession, finds_the_most_of_any_lease_and_all_that_they_have_left) {
+  auto& session = enter();
+  std::vector<std::unique_ptr<SimulatedBuffer>> left;
+  for (const auto& [taken, kept] : {std::pair{1_GiB, 100_MiB}, {2_GiB, 50_MiB}, {512_MiB, 0_B}}) {
+    const auto lease = session.lease(3_GiB, "Sort.Keys");
+    const SimulatedBuffer buffer{taken};
+    if (kept != 0_B) {
+      left.push_back(std::make_unique<SimulatedBuffer>(kept));
+    }
+  }
+  const auto findings = session.examine("Sort.Keys");
+  EXPECT_EQ(findings.evidence, "exact");
+  ASSERT_TRUE(findings.peak);
+  EXPECT_EQ(*findings.peak, 2_GiB + 50_MiB);
+  ASSERT_TRUE(findings.left);
+  EXPECT_EQ(*findings.left, 150_MiB);
+  EXPECT_EQ(findings.overuse, "");
+  const auto next = session.examine("Sort.Pairs");
+  EXPECT_FALSE(next.peak || next.left) << "each is said of one test";
 }
 
 TEST(CoreLease, that_holds_nothing_does_not_say_granted) {

@@ -77,6 +77,9 @@ TEST_F(Status, has_what_a_process_may_ask_for_that_waits_for_its_devices) {
   EXPECT_EQ(all[1].pid, child);
   EXPECT_EQ(all[1].lease, 3_GiB);
   EXPECT_FALSE(all[1].whole_devices);
+  EXPECT_THAT(all[1].devices, ElementsAre(session_->devices().front().uuid));
+  EXPECT_EQ(all[0].pid, getpid());
+  EXPECT_EQ(all[0].stage, Stage::inside);
   ::kill(child, SIGKILL);
   EXPECT_EQ(tests::end_of(child), -SIGKILL);
 }

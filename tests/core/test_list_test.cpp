@@ -10,6 +10,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace gputest {
@@ -58,6 +59,69 @@ TEST_F(TestList, has_names_that_can_be_printed) {
                             "d",
                             std::nullopt)}),
               HasSubstr("[[a\\nb\\x09c\\x7Fd]]"));
+}
+
+TEST_F(TestList, keeps_characters_of_utf_8_and_shows_all_other_bytes_by_their_numbers) {
+  const auto printed = [&](const std::string& bytes) {
+    const auto list = written({test("<" + bytes + ">", std::nullopt)});
+    const auto at = list.find("[[<") + 3;
+    return list.substr(at, list.find(">]]", at) - at);
+  };
+  for (const std::string character : {" ", "~", "\xC2\x80", "\xDF\xBF", "\xE0\xA0\x80", "\xED\x9F\xBF", "\xEF\xBF\xBD",
+                                      "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF"}) {
+    EXPECT_EQ(printed(character + "a"), character + "a");
+  }
+  const std::vector<std::pair<std::string, std::string>> others{
+      {"\x1F", "\\x1F"},
+      {"\x7F", "\\x7F"},
+      {"\x80", "\\x80"},
+      {"\xC1\xBF", "\\xC1\\xBF"},                   // too long
+      {"\xE0\x9F\xBF", "\\xE0\\x9F\\xBF"},          // too long
+      {"\xED\xA0\x80", "\\xED\\xA0\\x80"},          // a surrogate
+      {"\xF0\x8F\xBF\xBF", "\\xF0\\x8F\\xBF\\xBF"}, // too long
+      {"\xF4\x90\x80\x80", "\\xF4\\x90\\x80\\x80"}, // beyond Unicode
+      {"\xF5\x80\x80\x80", "\\xF5\\x80\\x80\\x80"}, // beyond Unicode
+      {"\xC3\xC3\xBC", "\\xC3\xC3\xBC"},            // the second is whole
+      {"\xE2\x82"
+       "a",
+       "\\xE2\\x82"
+       "a"},
+      {"\xF0\x90\x80"
+       "a",
+       "\\xF0\\x90\\x80"
+       "a"},
+      {"]=====", "]====\\x3D"},
+      {"]====", "]===="},
+  };
+  for (const auto& [bytes, text] : others) {
+    EXPECT_EQ(printed(bytes), text);
+  }
+  EXPECT_THAT(written({test("\xC3", std::nullopt)}), HasSubstr("[[\\xC3]]")) << "which ends before its character does";
+}
+
+TEST_F(TestList, has_sizes_in_the_largest_unit_that_is_exact) {
+  for (const auto& [size, text] : {std::pair{0_B, "0B"}, std::pair{1_B, "1B"}, std::pair{1023_B, "1023B"},
+                                   std::pair{1_KiB, "1KiB"}, std::pair{1025_KiB, "1025KiB"}, std::pair{3_MiB, "3MiB"},
+                                   std::pair{2048_GiB, "2TiB"}, std::pair{1024_TiB, "1024TiB"}}) {
+    EXPECT_THAT(written({test("a", request(size, 3))}), HasSubstr(std::string{" "} + text + " 3 [[]])\n"));
+  }
+}
+
+TEST_F(TestList, has_all_that_is_known_of_each_test_in_its_place) {
+  ListedTest all{"filter", "suite", "type_name", "type", "test", "index", "value", "file", 17, false, {}, "alone"};
+  auto other = all;
+  other.filter = "]] ]=]";
+  other.file = "";
+  other.alone = "\n";
+  const auto list = written({all, other});
+  EXPECT_THAT(list, HasSubstr("gputest_listed_test([[filter]] [[suite]] [[type_name]] [[type]] [[test]] [[index]] "
+                              "[[value]] [[file:17]] ENABLED host any 1 [[alone]])\n"));
+  EXPECT_THAT(list, HasSubstr("gputest_listed_test([==[]] ]=]]==] [[suite]] [[type_name]] [[type]] [[test]] [[index]] "
+                              "[[value]] [[]] ENABLED host any 1 [[\n\n]])\ngputest_listed_all(2)\n"));
+  other.filter = all.filter; // the reason of the first that has one
+  EXPECT_THAT(written({all, other}), HasSubstr("[[alone]])\ngputest_listed_all(1)\n"));
+  all.alone = "";
+  EXPECT_THAT(written({all, other}), HasSubstr("[[\n\n]])\ngputest_listed_all(1)\n"));
 }
 
 TEST_F(TestList, takes_a_class_for_more_than_a_size_of_that_class) {

@@ -40,9 +40,15 @@ const bool waits_before_its_tests = [] {
   return fifo != nullptr;
 }();
 
+const bool writes_before_its_tests = [] {
+  const char* const text = std::getenv("WRITE_BEFORE_TESTS");
+  return text != nullptr && std::puts(text) >= 0;
+}();
+
 // NOLINTBEGIN: what the cases leave to each other is what is tested
 int cases_begun = 0;
 bool is_poisoned = false;
+bool is_poisoned_again = false;
 int set_ups = 0;
 
 void begin() {
@@ -73,6 +79,10 @@ TEST_F(Plain, takes_some) { const gputest::SimulatedBuffer buffer{gputest::Bytes
 TEST_F(Plain, shows_its_memory) {
   const char* const memory = std::getenv("GPUTEST_MEMORY");
   std::printf("@memory %s\n", memory == nullptr ? "none" : memory);
+}
+TEST_F(Plain, shows_its_server) {
+  const char* const server = std::getenv("CUDA_MPS_PIPE_DIRECTORY");
+  std::printf("@server %s\n", server == nullptr ? "none" : server);
 }
 TEST_F(Plain, shows_what_it_has) {
   std::string input;
@@ -123,6 +133,25 @@ TEST_F(Host, closes_all_files) {
 
 TEST_F(Plain, poisons) { is_poisoned = true; }
 TEST_F(Plain, fails_if_poisoned) { EXPECT_FALSE(is_poisoned); }
+TEST_F(Plain, DISABLED_poisons) { is_poisoned = true; }
+TEST_F(Plain, poisons_again) { is_poisoned_again = true; }
+TEST_F(Plain, fails_if_poisoned_twice) { EXPECT_FALSE(is_poisoned && is_poisoned_again); }
+TEST_F(Plain, skips_if_poisoned_or_fails_once) {
+  if (const int file = is_poisoned ? ::open(std::getenv("FAIL_ONCE"), O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
+      file >= 0) {
+    ::close(file);
+    FAIL();
+  }
+  if (is_poisoned) {
+    GTEST_SKIP();
+  }
+}
+TEST_F(Plain, fails_in_a_used_process_and_skips_alone) {
+  if (cases_begun > 1) {
+    FAIL();
+  }
+  GTEST_SKIP();
+}
 TEST_F(Plain, crashes_if_poisoned) {
   if (is_poisoned) {
     std::abort();
@@ -223,6 +252,13 @@ TEST_F(Changes, limit) {
   --limit.rlim_cur;
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
+TEST_F(Changes, size_of_files) { // its report becomes longer
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit limit;
+  ::getrlimit(RLIMIT_FSIZE, &limit);
+  limit.rlim_cur = 100;
+  ::setrlimit(RLIMIT_FSIZE, &limit);
+}
 TEST_F(Changes, group) { ::setresgid(-1, -1, 65534); }
 TEST_F(Changes, processors) {
   cpu_set_t processors;
@@ -273,6 +309,10 @@ void leave_a_process_without_a_parent() {
   std::fflush(stdout);
 }
 TEST_F(Plain, leaves_a_process_without_a_parent) { leave_a_process_without_a_parent(); }
+TEST_F(Plain, leaves_two_processes_without_parents) {
+  leave_a_process_without_a_parent();
+  leave_a_process_without_a_parent();
+}
 TEST_F(Crash, by_abort_beside_a_process_without_a_parent) {
   leave_a_process_without_a_parent();
   std::abort();
@@ -292,6 +332,15 @@ TEST_F(OnDriver, begins) {
     device->active = true;
   }
   cuda().depth = 1;
+}
+/// As a driver does, with its own names.
+TEST_F(OnDriver, begins_with_a_file_and_a_thread) {
+  cuda().initialised = true;
+  cuda().devices = 1;
+  cuda().device[0].active = true;
+  cuda().depth = 1;
+  ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  std::thread{[] { ::pause(); }}.detach();
 }
 /// On a device that the process uses, maybe through a server of MPS.
 struct OnServer : OnDriver {
