@@ -259,7 +259,7 @@ TEST_F(CoreSession, says_of_a_second_lease_which_two_there_are) {
       "Sort.Keys asked for a lease of 1 GiB while it has one of 3 GiB; waiting for a second one could deadlock. Give "
       "the first back before");
   EXPECT_EQ(tests::message_of<NestedLease>([&] { static_cast<void>(session.lease(two, "Sort.Pairs")); }),
-            "Sort.Pairs asked for a lease of 1 GiB on each of 2 GPUs while Sort.Keys has one of 3 GiB; waiting for a "
+            "Sort.Pairs asked for a lease of 2 x 1 GiB while Sort.Keys has one of 3 GiB; waiting for a "
             "second one could deadlock. Give the first back before");
 }
 
