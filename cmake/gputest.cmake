@@ -7,7 +7,8 @@
 #
 # find_package(gputest), add_subdirectory() and FetchContent include it.
 
-# The functions keep the policies of the place where they are defined, so the caller's policies do not affect them.
+# The functions keep the policies of the place where they are defined, so the caller's policies do not affect them. One is
+# CMake's to apply when it writes for ctest: a name with a space needs CMP0110 in the caller's directory, as with add_test().
 cmake_policy(VERSION 3.25)
 
 include("${CMAKE_CURRENT_LIST_DIR}/detail/messages.cmake")
