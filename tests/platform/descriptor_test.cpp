@@ -27,7 +27,6 @@ TEST(Descriptor, is_closed_at_its_end_and_once) {
     const Descriptor moved{std::move(file)};
     EXPECT_FALSE(file); // NOLINT(bugprone-use-after-move): what is left is none
     EXPECT_EQ(moved.number(), number);
-    { const Descriptor ended{std::move(file)}; } // NOLINT(bugprone-use-after-move)
     EXPECT_TRUE(is_open(number));
   }
   EXPECT_FALSE(is_open(number));

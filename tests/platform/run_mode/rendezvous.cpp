@@ -21,6 +21,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -181,11 +183,14 @@ bool act_as_ctest(const Words& words) {
 
 } // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   const Words words{argv + 1, argv + argc};
   if (words.empty())
     return 64;
   if (act_as_ctest(words) || write_answer(words))
     return 0;
   return argc >= 3 ? meet(words[0], words[1]) : 64; // a ctest may add arguments
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "rendezvous: %s\n", error.what());
+  return 70;
 }
