@@ -2,13 +2,17 @@
 #include "platform/descendants.hpp"
 
 #include "support/in_child.hpp"
+#include "support/private_mount.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <csignal>
+#include <fstream>
 #include <stdexcept>
 
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -73,7 +77,10 @@ TEST(Descendants, are_all_ended_but_those_spared_and_what_these_have_started) {
               const ChildAndGrandchild not_spared;
               const ChildAndGrandchild second_spared;
               const std::array<pid_t, 2> spared{first_spared.child, second_spared.child};
+              const int next = ::dup(STDERR_FILENO);
+              ::close(next);
               end_descendants(spared.data(), spared.data() + spared.size());
+              EXPECT_EQ(::dup(STDERR_FILENO), next) << "it has closed what it has opened";
               const std::array<int, 2> went_on{SIGTERM, SIGTERM};
               EXPECT_EQ(first_spared.ends(), went_on);
               EXPECT_EQ(not_spared.ends(), (std::array<int, 2>{SIGKILL, SIGKILL}));
@@ -81,6 +88,47 @@ TEST(Descendants, are_all_ended_but_those_spared_and_what_these_have_started) {
               return ::testing::Test::HasFailure() ? 1 : 0;
             }),
             0);
+}
+
+/// Whether the next process of this pid namespace gets the pid.
+bool set_next_pid(pid_t pid) {
+  std::ofstream file{"/proc/sys/kernel/ns_last_pid"};
+  file << pid - 1 << std::flush;
+  return file.good();
+}
+
+// As one that was started while the others were looked for: what has the smaller pid is looked at before its parent.
+TEST(Descendants, are_ended_in_whatever_order_they_are_found) {
+  const int status = tests::in_child([] {
+    if (::unshare(CLONE_NEWPID | CLONE_NEWNS) != 0) {
+      return tests::may_not_mount;
+    }
+    return tests::in_child([] { // the first process of that namespace
+      if (::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+          ::mount("proc", "/proc", "proc", 0, nullptr) != 0 || !set_next_pid(200)) {
+        return tests::may_not_mount;
+      }
+      std::array<int, 2> pipe{};
+      if (::pipe(pipe.data()) != 0) {
+        return 2;
+      }
+      const pid_t child = tests::start_keeper([&] {
+        const bool is_set = set_next_pid(100);
+        const pid_t grandchild = tests::start_keeper([] { return 0; });
+        return ::write(pipe[1], &grandchild, is_set ? sizeof grandchild : 0);
+      });
+      pid_t grandchild = 0;
+      if (::read(pipe[0], &grandchild, sizeof grandchild) != sizeof grandchild || child != 200 || grandchild != 100) {
+        return 3;
+      }
+      end_descendants();
+      return killed_by(child) == SIGKILL && killed_by(grandchild) == SIGKILL ? 0 : 1;
+    });
+  });
+  if (status == tests::may_not_mount) {
+    GTEST_SKIP() << "this user may not mount a file system";
+  }
+  EXPECT_EQ(status, 0);
 }
 
 TEST(Descendants, are_not_what_the_parent_has_started) {
