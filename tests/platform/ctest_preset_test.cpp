@@ -83,9 +83,11 @@ TEST_F(CtestPreset, reads_the_users_presets_and_what_both_include) {
 
 TEST_F(CtestPreset, reads_the_users_presets_alone_and_included_files_by_their_whole_paths) {
   write("far/shared.json", R"({"version": 6, "testPresets": [{"name": "shared", "execution": {"jobs": 5}}]})");
-  write("CMakeUserPresets.json", R"({"version": 6, "include": [")" + folder() +
+  write("near.json", R"({"version": 6, "include": [], "testPresets": [{"name": "near", "inherits": []}]})");
+  write("CMakeUserPresets.json", R"({"version": 6, "include": ["near.json", ")" + folder() +
                                      R"(/far/shared.json"], "testPresets": [{"name": "mine", "inherits": "shared"}]})");
   EXPECT_EQ(read("mine"), with_jobs("5"));
+  EXPECT_EQ(read("near"), TestPreset{});
 }
 
 TEST_F(CtestPreset, reads_a_single_file) {
