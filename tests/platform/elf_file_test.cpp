@@ -121,6 +121,8 @@ TEST_F(ElfFileOfSections, of_another_kind_of_machine_or_without_sections_is_none
   EXPECT_FALSE(is_read_after([](auto& header) { header.e_shstrndx = header.e_shnum; }));
   EXPECT_FALSE(is_read_after([](auto& header) { header.e_shoff = 1'000'000; }));
   EXPECT_FALSE(ElfFile::open(folder_.path() + "/none"));
+  folder_.write("file", "", 0644);
+  EXPECT_FALSE(ElfFile::open(folder_.path() + "/file")) << "empty";
 }
 
 TEST_F(ElfFileOfSections, has_those_with_exactly_their_names) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "platform/file_at.hpp"
 
+#include "platform/user_name.hpp"
 #include "support/in_child.hpp"
 #include "support/message_of.hpp"
 #include "support/private_folder.hpp"
@@ -181,6 +182,36 @@ TEST_F(FileAtTest, that_another_user_must_have_is_refused_and_no_fifo_is_made_fo
   EXPECT_FALSE(std::filesystem::exists(path("fifo")));
   EXPECT_TRUE(FileAt{path("fifo")}.open_or_make_fifo(O_RDWR));
   EXPECT_TRUE(std::filesystem::is_fifo(path("fifo")));
+}
+
+TEST_F(FileAtTest, that_another_user_has_is_named_even_if_it_may_not_be_opened_and_is_left_as_it_is) {
+  EXPECT_EQ(repair_of(::geteuid()), own_repair);
+  EXPECT_EQ(repair_of(4000000),
+            "; " + user_name(4000000) + " or an administrator has to remove it, or set GPUTEST_DIR to another folder");
+  if (::geteuid() != 0) {
+    return; // others cannot be two users
+  }
+  constexpr uid_t nobody = 65534;
+  folder_.write("nobodys", "", 0640);
+  ASSERT_EQ(::chown(path("nobodys").c_str(), nobody, nobody), 0);
+  FileAt others{path("nobodys")};
+  others.owner = nobody;
+  EXPECT_TRUE(others.open(O_RDWR | O_CREAT, S_IFREG));
+  EXPECT_EQ(mode_of("nobodys"), 0640U);
+  folder_.write("roots", "", 0600);
+  std::filesystem::create_symlink("roots", path("link"));
+  ASSERT_EQ(::chmod(folder_.path().c_str(), 0755), 0);
+  EXPECT_EQ(in_child([&] {
+              tests::become_nobody();
+              for (const char* const name : {"roots", "link"}) {
+                EXPECT_EQ(
+                    message_of<LedgerError>([&] { static_cast<void>(FileAt{path(name)}.open(O_RDONLY, S_IFREG)); }),
+                    path(name) + " belongs to root (uid 0), and must belong to nobody (uid 65534): it is not used; "
+                                 "root or an administrator has to remove it, or set GPUTEST_DIR to another folder");
+              }
+              return ::testing::Test::HasFailure() ? 1 : 0;
+            }),
+            0);
 }
 
 TEST_F(FileAtTest, is_described_for_people) {
