@@ -32,6 +32,14 @@ protected:
 
   [[nodiscard]] const std::string& folder() const { return folder_.path(); }
 
+  // What makes a shell keep a log in a folder, as a ctest that runs there does. It has a higher number than that of the
+  // ctest that has started this test, which the shell inherits.
+  [[nodiscard]] static std::string log_in(const std::string& build, int number = 9) {
+    const std::string logs = build + "/Testing/Temporary";
+    std::filesystem::create_directories(logs);
+    return "exec " + std::to_string(number) + ">'" + logs + "/LastTest.log.tmp'; ";
+  }
+
 private:
   tests::PrivateFolder folder_;
 };
@@ -112,35 +120,28 @@ TEST_F(CtestProcess, may_name_a_preset_that_nobody_can_read) {
 
 TEST_F(CtestProcess, runs_where_its_log_is_while_it_is_in_the_folder_of_a_test) {
   const auto build = folder() + "/build";
-  std::filesystem::create_directories(build + "/Testing/Temporary");
-  const Strings ctest{shell_named("ctest"), "-c",
-                      "cd '" + build + "'; exec 9>Testing/Temporary/LastTest.log.tmp; cd /; '" + rendezvous +
-                          "' folder; exit $?"};
+  const Strings ctest{shell_named("ctest"), "-c", log_in(build) + "cd /; '" + rendezvous + "' folder; exit $?"};
   EXPECT_EQ(found_by(ctest).first, build);
 }
 
 TEST_F(CtestProcess, runs_where_the_last_of_its_logs_is) {
-  const auto outer = folder() + "/outer";
   const auto inner = folder() + "/inner";
-  for (const auto& build : {outer, inner}) {
-    std::filesystem::create_directories(build + "/Testing/Temporary");
-  }
   // It has inherited the first one from a ctest above it.
   const Strings ctest{shell_named("ctest"), "-c",
-                      "exec 8>'" + outer + "/Testing/Temporary/LastTest.log.tmp' 9>'" + inner +
-                          "/Testing/Temporary/LastTest.log.tmp'; '" + rendezvous + "' folder; exit $?"};
+                      log_in(folder() + "/outer", 8) + log_in(inner) + "'" + rendezvous + "' folder; exit $?"};
   EXPECT_EQ(found_by(ctest).first, inner);
 }
 
 TEST_F(CtestProcess, runs_in_its_own_folder_if_it_keeps_no_log) {
-  const Strings ctest{shell_named("ctest"), "-c", "cd '" + folder() + "'; '" + rendezvous + "' folder; exit $?"};
-  EXPECT_EQ(found_by(ctest).first, folder());
+  const std::string ctest = folder() + "/ctest";
+  std::filesystem::copy_file(rendezvous, ctest);
+  EXPECT_EQ(found_by({"/usr/bin/env", "-C", folder(), ctest, ":", rendezvous, "folder"}).first, folder());
   EXPECT_EQ(found_by({rendezvous, "orphan", "folder"}).first, "none");
 }
 
 TEST_F(CtestProcess, of_a_worker_is_the_one_that_it_works_for) {
   tests::ChildProcess ctest{
-      {shell_named("ctest"), "-c", "cd '" + folder() + "'; echo ready; read until_the_end", "ctest", "-j77"}, {}};
+      {shell_named("ctest"), "-c", log_in(folder()) + "echo ready; read until_the_end", "ctest", "-j77"}, {}};
   EXPECT_EQ(ctest.read_line(), "ready");
   const std::string pid = std::to_string(ctest.pid());
   EXPECT_EQ(found_by({rendezvous, "worker", pid, "find"}).second, "ctest -j77");
@@ -163,17 +164,16 @@ TEST_F(CtestProcess, of_another_user_is_known_by_its_command_line_and_by_the_env
 
 TEST_F(CtestProcess, finds_its_tests_again_with_its_folder_and_its_configuration) {
   const std::string ctest = shell_named("ctest");
-  const auto options_with = [&](const std::string& arguments) {
-    return found_by({"/bin/sh", "-c",
-                     "'" + ctest + "' -c 'cd \"" + folder() + "\"; \"" + rendezvous + "\" options; exit $?' ctest " +
-                         arguments + "; exit $?"})
-        .first;
+  const auto options_with = [&](const Strings& arguments) {
+    Strings whole{ctest, "-c", log_in(folder()) + "'" + rendezvous + "' options; exit $?", "ctest"};
+    whole.insert(whole.end(), arguments.begin(), arguments.end());
+    return found_by(whole).first;
   };
   const std::string in_folder = "--test-dir " + folder() + " ";
-  EXPECT_EQ(options_with("-V"), in_folder);
-  EXPECT_EQ(options_with("-C Debug -V"), in_folder + "-C Debug ");
-  EXPECT_EQ(options_with("-V --build-config Release"), in_folder + "-C Release ");
-  EXPECT_EQ(options_with("-V -C"), in_folder) << "without its value";
+  EXPECT_EQ(options_with({"-V"}), in_folder);
+  EXPECT_EQ(options_with({"-C", "Debug", "-V"}), in_folder + "-C Debug ");
+  EXPECT_EQ(options_with({"-V", "--build-config", "Release"}), in_folder + "-C Release ");
+  EXPECT_EQ(options_with({"-V", "-C"}), in_folder) << "without its value";
   EXPECT_EQ(found_by({rendezvous, "orphan", "options"}).first, "");
 }
 

@@ -9,7 +9,7 @@
 //   rendezvous orphan [...]     one of these (find), below no process of its caller's
 //   rendezvous worker <pid> ... one of these, as a worker of that ctest
 //   rendezvous as-nobody ...    one of these, as another user if it may
-//   rendezvous ... : <command>  passes for a ctest of version 4.4 that runs the command
+//   rendezvous ... : <command>  passes for a ctest of version 4.4 that keeps no log and runs the command
 //
 // A serial ctest starts the second test only when the first has ended, so the first must know that it need not wait. It
 // looks at ctest itself: one that is asleep, with this test for its only child, has nothing more to start.
@@ -177,6 +177,8 @@ bool act_as_ctest(const Words& words) {
   const auto command = std::find(words.begin(), words.end(), ":");
   if (command == words.end())
     return false;
+  for (int inherited = STDERR_FILENO + 1; inherited < 1024; ++inherited)
+    ::close(inherited); // the log of a ctest above it
   std::cout << gputest::platform::output_of({command + 1, words.end()}).value_or("");
   return true;
 }
