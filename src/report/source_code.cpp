@@ -87,8 +87,7 @@ enum class Branch { taken, left_out, unknown };
 struct If {
   Branch branch = Branch::unknown;
   bool outer_is_out = false;
-  bool one_is_taken = false;   ///< a branch so far is known to be
-  bool one_is_unknown = false; ///< a branch so far is not known
+  bool one_is_taken = false; ///< a branch so far is known to be
 
   explicit If(const std::string& word, const std::string& condition, bool is_out) : outer_is_out{is_out} {
     if (word == "if" && (condition == "0" || condition == "false")) {
@@ -96,19 +95,10 @@ struct If {
     } else if (word == "if" && (condition == "1" || condition == "true")) {
       branch = Branch::taken;
     }
-    note();
+    one_is_taken = branch == Branch::taken;
   }
 
-  void next(bool is_else) {
-    branch = one_is_taken ? Branch::left_out : is_else && !one_is_unknown ? Branch::taken : Branch::unknown;
-    note();
-  }
-
-private:
-  void note() {
-    one_is_taken = one_is_taken || branch == Branch::taken;
-    one_is_unknown = one_is_unknown || branch == Branch::unknown;
-  }
+  void next() { branch = one_is_taken ? Branch::left_out : Branch::unknown; }
 };
 
 /// Blanks what the preprocessor is known to leave out. `code` has no comments and strings.
@@ -134,7 +124,7 @@ void leave_out(const std::string& code, Mask& mask) {
     if (word.compare(0, 2, "if") == 0) {
       ifs.emplace_back(word, rest, is_out());
     } else if (!ifs.empty() && (word == "else" || word.compare(0, 4, "elif") == 0)) {
-      ifs.back().next(word == "else");
+      ifs.back().next();
     } else if (!ifs.empty() && word == "endif") {
       ifs.pop_back();
     } else if (is_out()) {

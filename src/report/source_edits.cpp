@@ -178,8 +178,7 @@ std::size_t line_number(const Place& place) {
 }
 
 std::string line_at(const std::string& text, std::size_t position) {
-  const auto begin =
-      text.rfind('\n', position) == std::string::npos || position == 0 ? 0 : text.rfind('\n', position - 1) + 1;
+  const auto begin = text.rfind('\n', position) + 1; // of the first line: npos + 1 is 0
   return text.substr(begin, std::min(text.find('\n', position), text.size()) - begin);
 }
 

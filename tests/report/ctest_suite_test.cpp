@@ -86,6 +86,8 @@ TEST(CtestSuite, what_a_test_was_admitted_with_beats_what_cmake_says) {
   EXPECT_EQ(suite_of({gpu_entry("t", "medium")}, {{"t", logged}}).tests[0].request->bytes, 5_GiB);
   EXPECT_EQ(suite_of({gpu_entry("t", "9GiB")}, {{"t", logged}}).tests[0].request->bytes, 5_GiB) << "less, too";
   EXPECT_EQ(suite_of({gpu_entry("t", "9GiB")}, {{"another", logged}}).tests[0].request->bytes, 9_GiB);
+  logged.admitted.reset();
+  EXPECT_EQ(suite_of({gpu_entry("t", "9GiB")}, {{"t", logged}}).tests[0].request->bytes, 9_GiB) << "it was skipped";
 }
 
 TEST(CtestSuite, what_a_device_must_be_able_to_do_is_what_cmake_says) {
@@ -165,6 +167,15 @@ TEST(CtestSuite, dependencies_and_fixtures_are_an_order) {
   EXPECT_EQ(suite.tests[1].after, (std::vector<std::size_t>{2}));
   EXPECT_TRUE(suite.tests[2].after.empty());
   EXPECT_EQ(suite.tests[3].after, (std::vector<std::size_t>{1}));
+}
+
+TEST(CtestSuite, each_of_several_fixtures_and_tests_that_set_one_up_is_in_the_order) {
+  const auto suite = suite_of({entry("both", {property("FIXTURES_SETUP", list({"a", "b"}))}),
+                               entry("also", {property("FIXTURES_SETUP", list({"b"}))}),
+                               entry("uses", {property("FIXTURES_REQUIRED", list({"x", "b"}))}),
+                               entry("clean", {property("FIXTURES_CLEANUP", list({"a", "b"}))})});
+  EXPECT_EQ(suite.tests[2].after, (std::vector<std::size_t>{0, 1}));
+  EXPECT_EQ(suite.tests[3].after, (std::vector<std::size_t>{0, 1, 2}));
 }
 
 TEST(CtestSuite, a_clean_up_of_what_nothing_sets_up_runs_with_the_tests_of_its_fixture) {

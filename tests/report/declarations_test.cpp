@@ -171,9 +171,10 @@ TEST(Declarations, have_the_most_of_each_device_model) {
   runs.log.devices.push_back({"GPU-3", "H200", 64 * gib, 0});
   auto& lease = runs.log.leases[0];
   lease.devices = {"GPU-1", "GPU-2"};
-  lease.uses = {{"GPU-1", gib, 0}, {"GPU-2", 3 * gib, 0}, {"GPU-3", 2 * gib, 0}};
+  lease.uses = {{"GPU-1", gib, 0}, {"GPU-2", 3 * gib, 0}, {"GPU-3", 4 * gib, 0}};
   const auto of = runs.first();
-  EXPECT_THAT(of.measured, ElementsAre(testing::Pair("A2", 3 * gib), testing::Pair("H200", 2 * gib)));
+  EXPECT_THAT(of.measured, ElementsAre(testing::Pair("A2", 3 * gib), testing::Pair("H200", 4 * gib)));
+  EXPECT_EQ(of.most(), 4 * gib);
   EXPECT_EQ(of.most_there, 15 * gib) << "of a device that it had, the largest";
   lease.devices = {"GPU-2"};
   EXPECT_EQ(runs.first().most_there, 2 * gib) << "what is usable, if the log says it";
@@ -188,6 +189,9 @@ TEST(Declarations, advise_no_more_than_a_device_has_unless_more_was_used) {
   Runs odd{{Ran{"S.a", gib, 15 * gib - mib}}};
   odd.log.leases[0].overhead_bytes = gib + 1;
   EXPECT_EQ(odd.first().advised, Bytes{15 * gib - mib}) << "in whole MiB";
+  Runs full{{Ran{"S.a", 8 * gib, 0}}};
+  full.log.leases[0].overhead_bytes = 16 * gib;
+  EXPECT_EQ(full.first().advised, 64_MiB) << "nobody knows what such a device has for a test";
 }
 
 TEST(Declarations, of_a_whole_device_are_compared_with_the_device) {
@@ -201,14 +205,15 @@ TEST(Declarations, of_a_whole_device_are_compared_with_the_device) {
 }
 
 TEST(Declarations, come_with_those_first_that_are_the_furthest_off) {
-  const Runs runs{{Ran{"S.fits", gib, gib}, Ran{"S.not_known", 8 * gib, gib, "e", "sampled"},
-                   Ran{"S.under", 4 * gib, gib}, Ran{"S.far_under", 8 * gib, gib}, Ran{"S.over", gib, 2 * gib},
-                   Ran{"S.far_over", gib, 3 * gib}}};
+  const Runs runs{{Ran{"S.fits", 4 * gib, 3 * gib}, Ran{"S.not_known", 2 * gib, 2 * gib, "e", "sampled"},
+                   Ran{"S.a_bit_under", 8 * gib, 3 * gib}, Ran{"S.under", 8 * gib, 2 * gib},
+                   Ran{"S.a_bit_over", gib, 2 * gib}, Ran{"S.over", gib, 3 * gib}}};
   std::vector<std::string> tests;
   for (const auto& of : declarations_of({&runs.log})) {
     tests.push_back(of.test);
+    EXPECT_EQ(of.runs, 1U) << of.test;
   }
-  EXPECT_THAT(tests, ElementsAre("S.far_over", "S.over", "S.far_under", "S.under", "S.not_known", "S.fits"));
+  EXPECT_THAT(tests, ElementsAre("S.over", "S.a_bit_over", "S.under", "S.a_bit_under", "S.not_known", "S.fits"));
 }
 
 TEST(Declarations, count_in_the_newest_run_and_the_use_in_all) {
@@ -265,6 +270,43 @@ TEST(Declarations, know_no_use_of_an_executable_that_has_changed_since) {
   EXPECT_EQ(twice.first().known.size(), 1U) << "the last lease of a run has the newest";
 }
 
+TEST(Declarations, are_not_exact_if_one_figure_is_sampled) {
+  for (const bool first : {true, false}) {
+    Runs runs{{Ran{}, Ran{}}};
+    runs.log.leases[first ? 0 : 1].evidence = "sampled";
+    EXPECT_FALSE(runs.first().exact);
+    EXPECT_TRUE(runs.first().sampled);
+    EXPECT_EQ(runs.first().verdict, Verdict::unknown) << "though the use of the other is known";
+  }
+}
+
+TEST(Declarations, are_each_of_its_own_test_and_entry) {
+  Runs runs{{Ran{}, Ran{"S.b"}, Ran{"S.a", gib, gib, "other"}}};
+  runs.log.tests[1].declared_in = "second.cpp";
+  runs.log.tests[2].result = "failed";
+  for (const auto& of : declarations_of({&runs.log})) {
+    EXPECT_EQ(of.declared_in, of.test == "S.b" ? "second.cpp" : "s.cpp");
+    EXPECT_EQ(of.known.size(), of.entry == "e" ? 1U : 0U);
+    EXPECT_EQ(of.is_entry_known, of.entry == "e");
+  }
+  runs.log.tests[2].result = "passed";
+  runs.log.skips = {{"e", "S.c", "no GPU", "no_gpu"}, {"other", "S.c", "no GPU", "no_gpu"}};
+  for (const auto& of : declarations_of({&runs.log})) {
+    EXPECT_EQ(of.known.size(), 1U) << of.program << " is as it was";
+    EXPECT_FALSE(of.is_entry_known);
+  }
+  runs.log.skips.clear();
+  runs.log.leases[2].declared_by = "entry";
+  runs.log.leases[2].evidence = "sampled";
+  for (const auto& of : declarations_of({&runs.log})) {
+    EXPECT_EQ(of.is_entry_known, of.entry == "e");
+  }
+}
+
+TEST(Declarations, of_a_test_whose_name_has_no_point_are_not_of_a_suite) {
+  EXPECT_FALSE((Runs{{Ran{"sorts keys"}}}.first().of_suite));
+}
+
 TEST(Declarations, take_a_figure_beside_kept_memory_for_a_lower_bound) {
   Runs runs{{Ran{}}};
   runs.log.leases[0].uses[0].kept_bytes = 1;
@@ -295,6 +337,11 @@ TEST(Declarations, of_a_test_that_the_log_has_no_result_of_are_not_exact_unless_
   EXPECT_TRUE(without_tests.first().exact);
   without_tests.log.processes[0].exit = 1;
   EXPECT_FALSE(without_tests.first().exact);
+  Runs launcher{{Ran{"", 8 * gib, gib, "e", "exact", ""}}};
+  launcher.log.tests.push_back({"e", "S.a", "passed", 1, "", 3, 1, "s.cpp", 1});
+  EXPECT_TRUE(launcher.first().exact) << "the lease of the entry is for all of its tests";
+  launcher.log.tests.push_back({"e", "S.b", "failed", 1, "", 3, 1, "s.cpp", 1});
+  EXPECT_FALSE(launcher.first().exact);
   Runs named{{Ran{"section", 8 * gib, gib, "e", "exact", ""}}};
   EXPECT_TRUE(named.first().exact);
   named.log.tests.push_back({"e", "S.other", "passed", 1, "", 3, 1, "s.cpp", 1});

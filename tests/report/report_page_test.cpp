@@ -151,9 +151,10 @@ TEST(RunSummaries, count_a_lease_on_each_of_its_devices_and_all_waits) {
   run.leases[0].devices.emplace_back("GPU-2");
   run.leases[0].uses.push_back({"GPU-2", 500, 0});
   run.processes[0].begun = 1000.75;
+  run.processes[1].begun = 1000.625;
   run.leases[1].ended = run.leases[1].begun - 1; // a clock that was set
   const auto sums = summarise(run);
-  EXPECT_DOUBLE_EQ(sums.waited, 4.25);
+  EXPECT_DOUBLE_EQ(sums.waited, 4.375);
   EXPECT_DOUBLE_EQ(sums.leased, 0.4);
   EXPECT_DOUBLE_EQ(sums.used, 0.3);
 }
@@ -233,7 +234,7 @@ TEST(RunSummaries, name_waits_that_took_more_than_a_twentieth_of_the_run) {
   EXPECT_THAT(what_held_it_back(run), ElementsAre("Tests waited for 51.0 s in all.")) << "it has no end";
   run.waits[0].waited = 40;
   wait.blockers = {"fft"};
-  wait.waited = 120;
+  wait.waited = 100;
   run.waits.push_back(wait);
   EXPECT_THAT(what_held_it_back(run), ElementsAre("Tests waited for 51.0 s in all. The most because of fft: 2 min."));
 }
@@ -311,6 +312,18 @@ TEST(RunSummaries, count_contexts_and_what_is_usable_where_memory_kept_ctest_fro
       ElementsAre("ctest started tests only when their memory was there: 1.0 of its 2 jobs were busy with GPU "
                   "tests on average, and 75 % of the memory was leased or taken by contexts. Tests that declare "
                   "less would run beside more others."));
+  auto busy = run;
+  busy.jobs = 1;
+  EXPECT_THAT(what_held_it_back(busy), ElementsAre("Nothing stands out."));
+  auto of_two = run; // 1100 of 1600 bytes
+  of_two.devices.push_back({"GPU-2", "H200", 800, 0});
+  of_two.processes[0].devices.emplace_back("GPU-2");
+  of_two.processes.push_back(of_two.processes[0]);
+  of_two.processes[1].entry = "other";
+  of_two.leases[0].bytes = 700;
+  of_two.leases[0].devices = {"GPU-1"};
+  of_two.jobs = 4;
+  EXPECT_THAT(what_held_it_back(of_two), ElementsAre(HasSubstr("took 17 min"), HasSubstr("and 69 % of the memory")));
   run.processes.push_back(run.processes[0]);
   run.processes[1].under_a_lease = true;
   EXPECT_THAT(what_held_it_back(run), ElementsAre(HasSubstr("and 75 % of the memory")))
@@ -400,8 +413,11 @@ TEST(ReportPages, hold_all_that_they_show) {
   run.unreadable_lines = 3;
   run.devices.push_back({"GPU-2", "A2", 500, 0});
   run.processes[0].overhead_bytes = 50;
-  run.processes[0].devices = {"GPU-2"};
+  run.processes[0].devices = {"GPU-2", "GPU-1"};
   run.processes[0].asked = 1000.2;
+  run.processes.push_back(run.processes[0]);
+  run.processes[2].devices = {"GPU-1"};
+  run.processes[2].begun = 1001;
   run.processes[1].under_a_lease = true;
   run.leases[0].devices = {"GPU-0", "GPU-2"};
   run.leases[0].uses = {{"GPU-2", 250, 0}};
@@ -410,7 +426,8 @@ TEST(ReportPages, hold_all_that_they_show) {
   run.leases[1].begun = 1005.00001;
   run.tests.push_back({"join", "Join.small", "failed", 0.5, "", 1005, 0, ""});
   run.tests.push_back({"join", "Join.odd", "skipped", 0.5, "later", 1005, 0, ""});
-  run.problems = {{"join", "Join.small", "leak", "1 B"}};
+  run.skips = {{"fft", "", "no GPU", "no_gpu"}};
+  run.problems = {{"join", "Join.small", "leak", "1 B"}, {"sort", "", "error", "CUDA_ERROR_X"}};
   run.waits[0].external = true;
   auto old = run_of_one();
   old.jobs.reset();
@@ -435,13 +452,16 @@ TEST(ReportPages, hold_all_that_they_show) {
     "leases": [
       {"d": 1, "n": "join: Join.big", "t": 1.0, "e": 5.0, "b": 500, "p": 250, "v": "exact", "o": false, "w": 0.0},
       {"d": 0, "n": "sort", "t": 5.0, "e": 9.0, "b": 500, "p": -1, "v": "unknown", "o": true, "w": 4.0}],
-    "contexts": [{"d": 1, "t": 0.5, "e": 5.0, "b": 50}],
-    "waits": [{"d": 1, "t": 0.2, "e": 0.5}, {"d": 0, "t": 1.0, "e": 5.0}]
+    "contexts": [{"d": 1, "t": 0.5, "e": 5.0, "b": 50}, {"d": 0, "t": 0.5, "e": 5.0, "b": 50},
+                 {"d": 0, "t": 1.0, "e": 5.0, "b": 50}],
+    "waits": [{"d": 1, "t": 0.2, "e": 0.5}, {"d": 0, "t": 0.2, "e": 0.5}, {"d": 0, "t": 0.2, "e": 1.0},
+              {"d": 0, "t": 1.0, "e": 5.0}]
   })"));
   EXPECT_EQ(parts({"failed", "problems", "skips", "slowest", "causes", "measured"}), json::parse(R"({
     "failed": [{"n": "join: Join.small", "s": 0.5}, {"n": "sort", "s": -1.0}],
-    "problems": [{"n": "join: Join.small", "k": "leak", "x": "1 B"}],
-    "skips": [{"c": 1, "r": "later", "n": ["join: Join.odd"]}],
+    "problems": [{"n": "join: Join.small", "k": "leak", "x": "1 B"},
+                 {"n": "sort", "k": "error", "x": "CUDA_ERROR_X"}],
+    "skips": [{"c": 1, "r": "later", "n": ["join: Join.odd"]}, {"c": 1, "r": "no GPU", "n": ["fft"]}],
     "slowest": [{"n": "sort", "a": "500 B", "w": 4.0,
                  "b": ["join: Join.big", "programs that are not on the ledger"]}],
     "causes": [{"n": "join: Join.big", "w": 2.0, "c": 1},
@@ -450,6 +470,16 @@ TEST(ReportPages, hold_all_that_they_show) {
                  {"n": "sort", "l": 500, "p": 250, "v": "unknown"}]
   })"));
   EXPECT_FALSE(data.at("held_back").empty());
+}
+
+TEST(ReportPages, have_an_empty_list_of_what_there_was_not) {
+  const auto data = data_of(report_page(RunLog{}, {}));
+  for (const auto* const list : {"devices", "leases", "contexts", "waits", "history", "failed", "problems", "skips",
+                                 "slowest", "causes", "measured", "held_back"}) {
+    EXPECT_EQ(data.at(list), json::array()) << list;
+  }
+  EXPECT_EQ(data.at("sums"), json::parse(R"({"tests":0,"passed":0,"failed":0,"skipped":0,"unknown":0,"wall":0.0,)"
+                                         R"("waited":0.0,"leased":-1.0,"used":-1.0})"));
 }
 
 TEST(ReportPages, show_the_most_that_each_test_used_and_those_first_that_used_more_than_they_leased) {
@@ -530,6 +560,10 @@ TEST(ReportPages, let_no_name_break_out_of_the_data) {
   EXPECT_EQ(data_of(page).at("leases")[0].at("n"), "join: Sort</script><script>alert(1)</script><!--&amp;\"'\uFFFD");
 }
 
+TEST(ReportPages, have_no_character_in_the_data_that_html_knows) {
+  EXPECT_EQ(for_script_element(R"(["<a>&amp;"])"), R"(["\u003ca\u003e\u0026amp;"])");
+}
+
 TEST(ReportPages, ask_nothing_of_a_network) {
   const auto run = run_of_two();
   const auto page = report_page(run, {&run});
@@ -558,11 +592,34 @@ TEST(Traces, show_each_test_in_a_slot_and_the_memory_as_a_counter) {
   auto inner = later;
   inner.under_a_lease = true;
   inner.pid = 10;
-  run.processes.insert(run.processes.begin(), {later, inner});
+  auto beside = later; // while both slots are taken
+  beside.entry = "scan";
+  beside.pid = 11;
+  beside.asked = beside.begun = 1005.5;
+  beside.ended = 1012;
+  beside.begun = 1005.5;
+  auto last = later;
+  last.entry = "last";
+  last.pid = 12;
+  last.asked = last.begun = 1009;
+  last.ended = 1010;
+  auto beside_last = last; // in the second slot
+  beside_last.entry = "beside last";
+  beside_last.pid = 13;
+  beside_last.asked = beside_last.begun = 1009.5;
+  run.processes.insert(run.processes.begin(), {beside_last, last, beside, later, inner});
+  run.devices.push_back({"GPU-3", "H200", 1000, 0});
   auto foreign = run.leases[0];
   foreign.pid = 10;
   foreign.devices = {"GPU-2"};
   run.leases.push_back(foreign);
+  auto of_two = run.leases[0];
+  of_two.pid = 99;
+  of_two.devices = {"GPU-1", "GPU-3"};
+  of_two.uses = {{"GPU-1", 10 * mib, 0}, {"GPU-3", 20 * mib, 0}};
+  of_two.begun = 1000.5;
+  of_two.ended = 1002;
+  run.leases.push_back(of_two);
   const auto trace = json::parse(trace_events(run));
   EXPECT_EQ(trace.at("displayTimeUnit"), "ms");
   std::vector<std::string> slices;
@@ -578,21 +635,28 @@ TEST(Traces, show_each_test_in_a_slot_and_the_memory_as_a_counter) {
                        event.value("ts", json{}).dump() + " " + event.at("args").dump());
     }
   }
-  EXPECT_THAT(slices, ElementsAre(R"(entry join 1 500000.0 4500000.0 {"pid":7})",
-                                  "wait waits for a device 1 500000.0 250000.0 {}",
-                                  R"(entry sort 2 500000.0 8500000.0 {"pid":8})",
-                                  R"(entry fft 1 5000000.0 1000000.0 {"pid":9})",
-                                  R"(lease Join.big 1 1000000.0 4000000.0 )"
-                                  R"({"bytes":524288000,"evidence":"exact","request":"500 MiB"})",
-                                  "wait waits for half 2 1000000.0 4000000.0 {}",
-                                  R"(lease half 2 5000000.0 4000000.0 )"
-                                  R"({"bytes":524288000,"evidence":"exact","request":"half"})"));
-  EXPECT_THAT(others, ElementsAre(R"(process_name null null {"name":"ctest"})",
-                                  R"(thread_name 1 null {"name":"slot 1"})", R"(thread_name 2 null {"name":"slot 2"})",
-                                  R"(MiB of GPU-1 null 1000000.0 {"leased":500.0,"used at the peaks":250.0})",
-                                  R"(MiB of GPU-1 null 5000000.0 {"leased":0.0,"used at the peaks":0.0})",
-                                  R"(MiB of GPU-1 null 5000000.0 {"leased":500.0,"used at the peaks":250.0})",
-                                  R"(MiB of GPU-1 null 9000000.0 {"leased":0.0,"used at the peaks":0.0})"));
+  EXPECT_THAT(
+      slices,
+      ElementsAre(R"(entry join 1 500000.0 4500000.0 {"pid":7})", "wait waits for a device 1 500000.0 250000.0 {}",
+                  R"(entry sort 2 500000.0 8500000.0 {"pid":8})", R"(entry fft 1 5000000.0 1000000.0 {"pid":9})",
+                  R"(entry scan 3 5500000.0 6500000.0 {"pid":11})", R"(entry last 1 9000000.0 1000000.0 {"pid":12})",
+                  R"(entry beside last 2 9500000.0 500000.0 {"pid":13})",
+                  R"(lease Join.big 1 1000000.0 4000000.0 )"
+                  R"({"bytes":524288000,"evidence":"exact","request":"500 MiB"})",
+                  "wait waits for half 2 1000000.0 4000000.0 {}",
+                  R"(lease half 2 5000000.0 4000000.0 )"
+                  R"({"bytes":524288000,"evidence":"exact","request":"half"})"));
+  EXPECT_THAT(others,
+              ElementsAre(R"(process_name null null {"name":"ctest"})", R"(thread_name 1 null {"name":"slot 1"})",
+                          R"(thread_name 2 null {"name":"slot 2"})", R"(thread_name 3 null {"name":"slot 3"})",
+                          R"(MiB of GPU-1 null 500000.0 {"leased":500.0,"used at the peaks":10.0})",
+                          R"(MiB of GPU-1 null 1000000.0 {"leased":1000.0,"used at the peaks":260.0})",
+                          R"(MiB of GPU-1 null 2000000.0 {"leased":500.0,"used at the peaks":250.0})",
+                          R"(MiB of GPU-1 null 5000000.0 {"leased":0.0,"used at the peaks":0.0})",
+                          R"(MiB of GPU-1 null 5000000.0 {"leased":500.0,"used at the peaks":250.0})",
+                          R"(MiB of GPU-1 null 9000000.0 {"leased":0.0,"used at the peaks":0.0})",
+                          R"(MiB of GPU-3 null 500000.0 {"leased":500.0,"used at the peaks":20.0})",
+                          R"(MiB of GPU-3 null 2000000.0 {"leased":0.0,"used at the peaks":0.0})"));
 }
 
 } // namespace

@@ -88,6 +88,8 @@ TEST_F(RunLogFiles, that_are_not_there_are_an_error) {
                                          " is no run log: no line of it is one of gputest's. Run the tests with ctest "
                                          "first");
   EXPECT_EQ(refusal(other), other + " is no run log: no line of it is one of gputest's");
+  write_text(other, R"({"t":1,"pid":1,"entry":"e","event":"run","version":9})");
+  EXPECT_EQ(refusal(other).find(other + ": this log has version 9, and version 1 is read."), 0U);
 }
 
 } // namespace

@@ -206,6 +206,13 @@ TEST(RunLogs, tell_processes_with_one_number_apart) {
   EXPECT_EQ(log.processes.at(1).exit, 1);
 }
 
+TEST(RunLogs, end_all_that_a_killed_process_had_begun_with_its_last_line) {
+  const auto inner = line("102.0", 7, R"("event":"enter","devices":[],"under_a_lease":true)");
+  const auto log = parse_run_log(run + enter + inner + lease);
+  EXPECT_EQ(log.processes.at(0).ended, 103);
+  EXPECT_EQ(log.processes.at(1).ended, 103);
+}
+
 TEST(RunLogs, know_how_long_a_wait_was_by_the_lease_after_it) {
   const auto wait = line(
       "102.5", 7,
@@ -224,7 +231,8 @@ TEST(RunLogs, know_how_long_a_process_waited_to_enter_and_not_how_long_an_earlie
                     R"(","blockers":[{"who":"join"}],"excesses":[{"who":"leaks"},{"who":"join"}])");
   };
   const auto log = parse_run_log(run + waits("100.6", 7, "to enter") + enter + waits("100.7", 8, "3 GiB") +
-                                 line("101.0", 8, R"("event":"enter","devices":[],"waited":0.25)"));
+                                 line("101.0", 8, R"("event":"enter","devices":[],"waited":0.25)") +
+                                 line("108.0", 8, R"("event":"lease","bytes":1,"devices":[],"waited":5)"));
   ASSERT_THAT(log.waits, SizeIs(2));
   EXPECT_THAT(std::tie(log.waits[0].entry, log.waits[0].test, log.waits[0].pid, log.waits[0].what),
               FieldsAre("sort", "", 7, "to enter"));
@@ -253,9 +261,15 @@ TEST(RunLogs, have_no_time_that_no_run_takes) {
 }
 
 TEST(RunLogs, leave_out_what_they_do_not_know) {
-  const auto log =
-      parse_run_log(run + line("101.0", 7, R"("event":"new","x":[{}])") +
-                    line("102.0", 7, R"("event":"lease","bytes":"many","devices":3,"waited":null)") + enter);
+  const auto log = parse_run_log(
+      run + line("101.0", 7, R"("event":"new","x":[{}])") +
+      line("102.0", 7, R"("event":"lease","bytes":"many","devices":3,"waited":null,"class":3,"whole_devices":1)") +
+      line("103.0", 7, R"("event":"release","devices":[3,{"uuid":"GPU-1"}])") + enter);
+  EXPECT_TRUE(log.problems.empty()) << "a new event is none";
+  EXPECT_EQ(log.leases.at(0).memory_class, "");
+  EXPECT_FALSE(log.leases.at(0).whole_devices);
+  EXPECT_EQ(log.leases.at(0).evidence, "unknown");
+  EXPECT_TRUE(log.leases.at(0).uses.empty());
   EXPECT_EQ(log.unreadable_lines, 0U);
   EXPECT_EQ(log.leases.at(0).bytes, 0U);
   EXPECT_THAT(log.processes, SizeIs(1));

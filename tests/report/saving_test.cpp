@@ -30,7 +30,7 @@ struct DeclaredRun {
     lease.test = test;
     lease.memory_class = memory_class;
     lease.whole_devices = memory_class == "large";
-    lease.bytes = bytes == 0 ? 16 * gib : bytes;
+    lease.bytes = bytes != 0 ? bytes : lease.whole_devices ? 0 : 8 * gib;
     lease.declared_bytes = bytes == 0 ? std::nullopt : std::optional{bytes};
     lease.devices = {"GPU-1"};
     lease.ended = 10;
@@ -64,13 +64,17 @@ TEST(Savings, are_what_a_plan_gains_by_the_advised_sizes) {
        10},
       {"the largest of an entry counts, be it the first or the last",
        DeclaredRun{}.ran("a", "x", 2 * gib).ran("a", "y", 12 * gib).ran("b", "", 12 * gib), 30, 30},
+      {"a large test takes more than a medium one",
+       DeclaredRun{}.ran("a", "x", 0).ran("a", "y", 0, {}, "large").ran("b", "", 2 * gib), 30, 30},
+      {"a large test takes more than a medium one, in whatever order they ran",
+       DeclaredRun{}.ran("a", "x", 0, {}, "large").ran("a", "y", 0).ran("b", "", 2 * gib), 30, 30},
       {"a class takes more than a size",
        DeclaredRun{}.ran("a", "x", 0, {}, "large").ran("a", "y", 2 * gib).ran("b", "", 2 * gib), 30, 30},
       {"medium tests take turns", DeclaredRun{}.ran("a", "", 0, 2_GiB).ran("b", "", 0, 2_GiB), 20, 10},
   };
   auto beside_contexts = DeclaredRun{}.ran("a", "", 8 * gib, 2_GiB).ran("b", "", 8 * gib, 2_GiB);
   beside_contexts.log.processes.resize(2);
-  beside_contexts.log.processes[0].overhead_bytes = gib;
+  beside_contexts.log.processes[1].overhead_bytes = gib;
   EXPECT_NEAR(saving_of(beside_contexts.log, beside_contexts.declarations).now, 20, 1e-6);
   EXPECT_NEAR(saving_of(beside_contexts.log, beside_contexts.declarations).then, 10, 1e-6);
   auto alone = DeclaredRun{}.ran("a", "", 4 * gib).ran("b", "", 4 * gib);

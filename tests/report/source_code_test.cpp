@@ -23,16 +23,35 @@ TEST(SourceCode, of_cpp_has_no_comments_and_strings) {
       {"\"open\nb", ".....\nb"},
       {"/* open", "       "},
       {"/*/ b", "     "},
+      {"a, /*/ b */ c", "a,          c"},
+      {"/**/ b", "     b"},
+      {"// a \\", "      "},
+      {"// a \\\n\nb", "      \n\nb"},
+      {"'a' b", "... b"},
+      {"('a') b", "(...) b"},
       {"// a", "    "},
       {"'\"' b", "... b"},
       {"'\\'' \"x\"", ".... ..."},
-      {"u8R\"(//)\" b", "u8R...... b"},
+      {"u8R\"(\"//)\" b", "u8R....... b"},
       {"LR\"(\"//)\" uR\"(\"//)\" UR\"(\"//)\" b", "LR....... uR....... UR....... b"},
       {"R\"(open\nb", "R......\n."},
       {"\"a\\\nb\" c", "...\n.. c"},
   };
   for (const auto& [text, code] : rows) {
     EXPECT_EQ(code_of_cpp(text), code) << text;
+  }
+}
+
+TEST(SourceCode, of_cpp_knows_words_by_their_letters_digits_and_underscores) {
+  for (const char c : std::string{"azAZ09_"}) {
+    const std::string word(1, c);
+    EXPECT_EQ(code_of_cpp(word + "R\"(\" b"), word + "R... b") << "no raw string";
+    EXPECT_EQ(code_of_cpp(word + "'0' b"), word + "'0' b") << "no character";
+  }
+  for (const char c : std::string{"`{@[/:+"}) {
+    const std::string other(1, c);
+    EXPECT_EQ(code_of_cpp(other + "R\"(\" b)\""), other + "R.......") << "a raw string";
+    EXPECT_EQ(code_of_cpp(other + "'\"' b"), other + "... b") << "a character";
   }
 }
 
@@ -50,6 +69,8 @@ TEST(SourceCode, of_cpp_has_nothing_that_the_preprocessor_is_known_to_leave_out)
       {"#\tif\ttrue\na\n#else\nb\n#endif", "#\tif\ttrue\na\n#else\n \n#endif"},
       {"  #if 0\na", "  #if 0\n "},
       {"x #if 0\na", "x #if 0\na"},
+      {"xif 0\na", "xif 0\na"},
+      {"#ifndef true\na\n#else\nb\n#endif", "#ifndef true\na\n#else\nb\n#endif"},
       {"#if 0\na\n#elif X\nb\n#else\nc\n#endif", "#if 0\n \n#elif X\nb\n#else\nc\n#endif"},
       {"#if X\na\n#elif 1\nb\n#else\nc\n#endif", "#if X\na\n#elif 1\nb\n#else\nc\n#endif"},
       {"#ifdef 0\na\n#endif", "#ifdef 0\na\n#endif"},

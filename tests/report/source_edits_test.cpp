@@ -94,6 +94,9 @@ TEST(SourceEdits, find_a_call_however_it_is_laid_out) {
        "GPUTEST_NEEDS (\n\tS,\r\n  a ,gpus(2, 3)\t,\n 4_GiB\n);"},
       {"GPUTEST_NEEDS(S,a,2_GiB)", "GPUTEST_NEEDS(S,a,4_GiB)"},
       {"GPUTEST_NEEDS(S, a, sm(f(80), 1), 2048_MiB);", "GPUTEST_NEEDS(S, a, sm(f(80), 1), 4_GiB);"},
+      {"GPUTEST_NEEDS(S, a, f(x, 1_GiB, y), 2_GiB);", "GPUTEST_NEEDS(S, a, f(x, 1_GiB, y), 4_GiB);"},
+      {"// GPUTEST_NEEDS(S, a, 2_GiB);\nGPUTEST_NEEDS(S, a, 2_GiB);",
+       "// GPUTEST_NEEDS(S, a, 2_GiB);\nGPUTEST_NEEDS(S, a, 4_GiB);"},
       {"GPUTEST_NEEDS; GPUTEST_NEEDS(S, a, 2_GiB);", "GPUTEST_NEEDS; GPUTEST_NEEDS(S, a, 4_GiB);"},
   };
   for (const auto& [text, expected] : rows) {
@@ -105,7 +108,8 @@ TEST(SourceEdits, take_nothing_else_for_a_declaration_of_a_test) {
   for (const std::string text :
        {"GPUTEST_NEEDS(S, b, 2_GiB);", "GPUTEST_NEEDS(T, a, 2_GiB);", "GPUTEST_NEEDS(S, a, 2_GiB", "GPUTEST_NEEDS",
         "XGPUTEST_NEEDS(S, a, 2_GiB);", "GPUTEST_NEEDS[S, a, 2_GiB];", "GPUTEST_SUITE_NEEDS(S, a, 2_GiB);",
-        "GPUTEST_NEEDS(S);", "gpu_add_test(NAME S.a MEMORY 2GiB)"}) {
+        "GPUTEST_NEEDS(S);", "GPUTEST_NEEDS[S, a, 2_GiB);", "GPUTEST_NEEDS x S, a, 2_GiB);",
+        "gpu_add_test(NAME S.a MEMORY 2GiB)"}) {
     const auto edit = edit_of(over("S.a"), text);
     EXPECT_EQ(edit.why_not, "no GPUTEST_NEEDS of this test was found") << text;
     EXPECT_EQ(edit.path, "") << text;
@@ -115,8 +119,19 @@ TEST(SourceEdits, take_nothing_else_for_a_declaration_of_a_test) {
   }
 }
 
+TEST(SourceEdits, take_no_call_of_a_longer_name_for_a_declaration) {
+  const std::string call = "GPUTEST_NEEDS(S, a, 2_GiB);";
+  for (const char c : std::string{"azAZ09_"}) {
+    EXPECT_EQ(changed({over("S.a")}, source(c + call)), c + call);
+  }
+  for (const char c : std::string{"`{@[/:;"}) {
+    EXPECT_NE(changed({over("S.a")}, source(c + call)), c + call);
+  }
+}
+
 TEST(SourceEdits, take_nothing_else_for_one_literal_size) {
-  for (const std::string size : {"2", "_GiB", "2_GB", "2GiB", "2_GiB + 1_B", "kSize", "2_GiB, 2_GiB", "two_GiB"}) {
+  for (const std::string size :
+       {"2", "_GiB", "2_GB", "2GiB", "2xGiB", "2_GiB + 1_B", "kSize", "2_GiB, 2_GiB", "two_GiB"}) {
     const auto edit = edit_of(over("S.a"), "GPUTEST_NEEDS(S, a, " + size + ");");
     EXPECT_EQ(edit.why_not, "it does not declare one literal size") << size;
     EXPECT_EQ(edit.path, "s.cpp") << size;
@@ -139,6 +154,9 @@ TEST(SourceEdits, find_the_memory_of_an_entry_in_cmake_files_alone) {
     EXPECT_EQ(changed({of}, source(call, path)), expected) << path;
   }
   EXPECT_EQ(changed({of}, source(call, "CMakeLists.cpp")), call);
+  EXPECT_EQ(
+      changed({of}, source("# gpu_add_test(NAME e MEMORY 2GiB)\ngpu_add_test(NAME  \"e\"  MEMORY  2GiB )", "x.cmake")),
+      "# gpu_add_test(NAME e MEMORY 2GiB)\ngpu_add_test(NAME  \"e\"  MEMORY  4GiB )");
   EXPECT_EQ(changed({over("S.a")}, source("GPUTEST_NEEDS(S, a, 2_GiB);", "s.cmake")), "GPUTEST_NEEDS(S, a, 2_GiB);");
   const auto other = edit_of(of, "gpu_add_test(NAME other COMMAND a MEMORY 2GiB)", "CMakeLists.txt");
   EXPECT_EQ(other.why_not, "no gpu_add_test() of this name was found; a fixture or gpu_discover_tests() may say it");
@@ -158,6 +176,7 @@ TEST(SourceEdits, find_the_annotation_of_each_kind_of_instance) {
   }
   EXPECT_EQ(changed({over("S/x.a")}, source(text)), text) << "the instance S of the suite x";
   EXPECT_EQ(changed({over("S")}, source(text)), text) << "no test";
+  EXPECT_EQ(edit_of(over("S"), "").after, "MEMORY 4GiB");
 }
 
 TEST(SourceEdits, say_who_declares_it_if_no_annotation_of_the_test_does) {
@@ -177,6 +196,12 @@ TEST(SourceEdits, name_the_place_where_a_size_could_be_written) {
   const auto words = edit_of(over("S.a", "fixture"), "\nGPUTEST_NEEDS(S, a, small, gpus(2), ::gputest::sm(80), 1);");
   EXPECT_EQ(words.line, 2U);
   EXPECT_EQ(words.after, "GPUTEST_NEEDS(S, a, 4_GiB, gpus(2), ::gputest::sm(80));");
+  EXPECT_EQ(edit_of(over("S.large", "fixture"), "GPUTEST_NEEDS(S, large, medium, gpus(2));").after,
+            "GPUTEST_NEEDS(S, large, 4_GiB, gpus(2));");
+  EXPECT_EQ(edit_of(over("S.large"), "GPUTEST_NEEDS(S, large, medium, gpus(2));").after,
+            "GPUTEST_NEEDS(S, large, 4_GiB, gpus(2));");
+  EXPECT_EQ(edit_of(over("S.a", "entry"), "gpu_add_test(NAME e COMMAND large MEMORY x)", "CMakeLists.txt").after,
+            "GPUTEST_NEEDS(S, a, 4_GiB);");
   const auto sized = edit_of(over("S.a", "fixture"), "GPUTEST_NEEDS(S, a, 1_GiB, gpus(2));");
   EXPECT_EQ(sized.path, "") << "it says a size, and another one counts";
   EXPECT_EQ(sized.after, "GPUTEST_NEEDS(S, a, 4_GiB);");
@@ -192,8 +217,18 @@ TEST(SourceEdits, change_the_lease_of_a_suite) {
   EXPECT_EQ(changed({of}, source("GPUTEST_SUITE_NEEDS(S, 2_GiB, suite_lease);")),
             "GPUTEST_SUITE_NEEDS(S, 4_GiB, suite_lease);");
   EXPECT_EQ(edit_of(of, "GPUTEST_SUITE_NEEDS(T, 2_GiB);").why_not, "no GPUTEST_SUITE_NEEDS of this suite was found");
-  EXPECT_EQ(edit_of(of, "GPUTEST_SUITE_NEEDS(S, f(), suite_lease, gpus(2));").after,
+  EXPECT_EQ(edit_of(of, "GPUTEST_SUITE_NEEDS(S, suite_lease, gpus(2));").after,
             "GPUTEST_SUITE_NEEDS(S, 4_GiB, suite_lease, gpus(2));");
+  EXPECT_EQ(changed({of}, source("gpu_add_test(S, 2_GiB);")), "gpu_add_test(S, 2_GiB);");
+  auto elsewhere = of;
+  elsewhere.declared_in = "another.cpp";
+  const auto beside = edit_of(elsewhere, "GPUTEST_SUITE_NEEDS(S, suite_lease, gpus(2));");
+  EXPECT_EQ(beside.line, 1U);
+  EXPECT_EQ(beside.after, "GPUTEST_SUITE_NEEDS(S, 4_GiB, suite_lease, gpus(2));");
+  auto of_fixture = of;
+  of_fixture.said_by = "fixture";
+  EXPECT_EQ(edit_of(of_fixture, "GPUTEST_SUITE_NEEDS(S, 2_GiB, suite_lease);").why_not,
+            "its fixture declares it, for other tests, too");
   EXPECT_EQ(edit_of(of, "").after, "GPUTEST_SUITE_NEEDS(S, 4_GiB, suite_lease);");
 }
 
@@ -249,6 +284,9 @@ TEST(SourceEdits, lower_a_size_only_if_all_that_it_is_for_was_measured) {
   for (const std::string header : {"s.h", "s.hh", "s.hpp", "s.hxx", "s.cuh", "s.inl"}) {
     EXPECT_EQ(why_not([](Declaration&) {}, header), "it is in a header, which other executables may use, too");
   }
+  auto raised = over("S.a");
+  raised.declared_in = "s.hpp";
+  EXPECT_EQ(edit_of(raised, "GPUTEST_NEEDS(S, a, 2_GiB);", "s.hpp").why_not, "") << "a size may be raised anywhere";
   for (const std::string other : {"s.cu", "s", "s.h.cpp"}) {
     EXPECT_EQ(why_not([](Declaration&) {}, other), "");
   }
@@ -274,6 +312,8 @@ TEST(SourceEdits, count_the_tests_of_each_executable_apart) {
   EXPECT_EQ(changed({first, second}, file), file.text);
   first.declared_for = second.declared_for = 1;
   EXPECT_EQ(changed({first, second}, file), "GPUTEST_NEEDS(S, a, 2_GiB);");
+  second.declared_for = 2;
+  EXPECT_EQ(changed({first, second}, file), file.text);
 }
 
 TEST(SourceEdits, give_all_tests_of_a_declaration_what_the_one_needs_that_uses_most) {
@@ -292,6 +332,12 @@ TEST(SourceEdits, give_all_tests_of_a_declaration_what_the_one_needs_that_uses_m
   second.measured = {{"H200", 8 * gib}};
   second.verdict = Verdict::fits;
   EXPECT_THAT(find_edits({first, second}, {file}, {}), IsEmpty()) << "another of them needs what is declared";
+  first.measured = {{"H200", 9 * gib}};
+  first.verdict = Verdict::over;
+  first.advised = 10_GiB;
+  for (const auto& both : {std::vector{first, second}, std::vector{second, first}}) {
+    EXPECT_EQ(changed(both, file), "GPUTEST_NEEDS(S, a, 10_GiB);");
+  }
 }
 
 TEST(SourceEdits, lower_nothing_that_a_test_without_a_log_may_need) {
@@ -299,6 +345,9 @@ TEST(SourceEdits, lower_nothing_that_a_test_without_a_log_may_need) {
   const std::string lowered = "GPUTEST_NEEDS(S, a, 2_GiB);";
   EXPECT_EQ(changed({under("S.a")}, file, {{"other", "T.a"}, {"e", "S.a"}, {"third", "S.b"}}), lowered);
   EXPECT_EQ(changed({under("S.a")}, file, {{"other", "T.a"}, {"third", "A/S.a/3"}}), file.text);
+  auto of_other = under("T.a");
+  of_other.entry = "other";
+  EXPECT_EQ(changed({under("S.a"), of_other}, file, {{"other", "S.a"}}), lowered) << "that is in a log";
   const auto edits = find_edits({under("S.a")}, {file}, {{"other", "S.a"}});
   ASSERT_THAT(edits, SizeIs(1));
   EXPECT_EQ(edits[0].why_not, "the entry other has a test of this name, and is in no log. Run it first");

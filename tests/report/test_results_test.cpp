@@ -140,6 +140,70 @@ TEST(TestResults, are_those_of_the_tests_once_a_suite_has_its_lease_again) {
   EXPECT_THAT(log.results(), ElementsAre("a: S.a passed"));
 }
 
+TEST(TestResults, are_the_same_if_a_later_process_has_the_number_of_an_earlier_one) {
+  for (const int later : {2, 1}) {
+    SCOPED_TRACE(later);
+    Log again;
+    again.enter(1, "a").ran(1, "a", "S.a").ran(1, "b", "S.b", "failed").end(1, "b", 0);
+    again.enter(later, "b").ran(later, "b", "S.b").end(later, "b", 0);
+    EXPECT_THAT(again.results(), ElementsAre("a: S.a passed", "b: S.b passed"));
+    Log both_fail;
+    both_fail.enter(1, "p").ran(1, "p", "S.a").end(1, "p", 1);
+    both_fail.enter(later, "p").ran(later, "p", "S.b", "failed").end(later, "p", 1);
+    EXPECT_THAT(both_fail.results(), ElementsAre("p: S.a passed", "p: S.b failed", "p, after its tests failed"));
+    Log second_fails;
+    second_fails.enter(1, "p").ran(1, "p", "S.b", "failed").end(1, "p", 1);
+    second_fails.enter(later, "p").ran(later, "p", "S.a").end(later, "p", 1);
+    EXPECT_THAT(second_fails.results(), ElementsAre("p: S.b failed", "p: S.a passed", "p, after its tests failed"));
+    Log launchers;
+    launchers.enter(1, "a").enter(5, "a", true).ended(5, "a", "S.a", "failed").end(5, "a", 1).end(1, "a", 1);
+    launchers.enter(later, "a").enter(5, "a", true).ended(5, "a", "S.a").end(5, "a", 0).end(later, "a", 0);
+    EXPECT_THAT(launchers.results(), ElementsAre("a: S.a passed"));
+  }
+}
+
+TEST(TestResults, are_of_one_attempt_whatever_a_launcher_starts) {
+  Log one_after_another;
+  one_after_another.enter(1, "a").enter(2, "a", true).ended(2, "a", "S.a", "failed").end(2, "a", 1);
+  one_after_another.enter(3, "a", true).ended(3, "a", "S.a").end(3, "a", 0).end(1, "a", 1);
+  EXPECT_THAT(one_after_another.results(), ElementsAre("a: S.a failed"));
+  Log without_devices; // processes that have not entered the ledger
+  without_devices.enter(1, "a").ended(8, "a", "S.a", "failed").ended(9, "a", "S.a").end(1, "a", 1);
+  EXPECT_THAT(without_devices.results(), ElementsAre("a: S.a failed"));
+  Log tolerated;
+  tolerated.enter(1, "a").enter(2, "a", true).ended(2, "a", "S.a").end(2, "a", 1).end(1, "a", 0);
+  EXPECT_THAT(tolerated.results(), ElementsAre("a: S.a passed")) << "the launcher decides";
+  Log killed;
+  killed.enter(1, "a").lease(1, "a", "S.a").enter(2, "a", true).ended(2, "a", "S.a");
+  EXPECT_THAT(killed.results(), ElementsAre("a: S.a unknown"));
+  killed.ended(2, "a", "S.a", "failed");
+  EXPECT_THAT(killed.results(), ElementsAre("a: S.a failed"));
+}
+
+TEST(TestResults, are_of_attempts_of_their_own_if_no_process_of_the_entry_holds_them_together) {
+  Log after;
+  after.enter(1, "a").ran(1, "a", "S.a", "failed").end(1, "a", 1).ended(9, "a", "S.a");
+  EXPECT_THAT(after.results(), ElementsAre("a: S.a passed"));
+  Log before;
+  before.ended(9, "a", "S.a", "failed").enter(1, "a").ran(1, "a", "S.a").end(1, "a", 0);
+  EXPECT_THAT(before.results(), ElementsAre("a: S.a passed"));
+  Log without_any;
+  without_any.ended(8, "a", "S.a", "failed").ended(9, "a", "S.a");
+  EXPECT_THAT(without_any.results(), ElementsAre("a: S.a passed"));
+  Log worker; // ctest runs the case once more
+  worker.enter(1, "a").ran(1, "a", "S.a").ran(1, "b", "S.b", "failed").ran(1, "b", "S.b").end(1, "b", 0);
+  EXPECT_THAT(worker.results(), ElementsAre("a: S.a passed", "b: S.b passed"));
+}
+
+TEST(TestResults, name_each_process_that_fails) {
+  Log log;
+  log.enter(1, "a").ran(1, "a", "S.a").end(1, "a", 0);
+  log.enter(2, "b").ran(2, "b", "S.b").end(2, "b", 1);
+  log.enter(3, "c").ran(3, "c", "S.c").end(3, "c", 1, "S.c");
+  EXPECT_THAT(log.results(),
+              ElementsAre("a: S.a passed", "b: S.b passed", "c: S.c failed", "b, after its tests failed"));
+}
+
 TEST(TestResults, are_unknown_of_an_entry_whose_launcher_was_killed) {
   Log log;
   log.enter(1, "a").lease(1, "a", "").enter(2, "a", true).ended(2, "a", "S.a");
@@ -174,6 +238,10 @@ TEST(TestResults, have_the_time_of_a_whole_entry_and_none_of_what_did_not_end_by
   lease.begun = 11;
   lease.ended = 14;
   log.leases = {lease};
+  auto second = lease;
+  second.asked = 12;
+  second.begun = 12.25;
+  log.leases.push_back(second);
   auto other = lease; // another process waits meanwhile
   other.pid = 2;
   other.begun = 13;
@@ -184,7 +252,7 @@ TEST(TestResults, have_the_time_of_a_whole_entry_and_none_of_what_did_not_end_by
     return results.at(0);
   };
   EXPECT_EQ(one().result, "skipped");
-  EXPECT_DOUBLE_EQ(one().seconds, 3.5);
+  EXPECT_DOUBLE_EQ(one().seconds, 3.25);
   EXPECT_DOUBLE_EQ(one().ended, 14);
   log.processes[0].open_ended = true;
   log.processes[0].exit.reset();
