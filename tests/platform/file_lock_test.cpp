@@ -408,6 +408,16 @@ TEST_F(FileLockTest, of_a_forked_child_knows_its_own_descriptor_from_its_parents
             0);
 }
 
+TEST_F(FileLockTest, whose_file_was_removed_or_replaced_says_so) {
+  const FileLock lock{path_};
+  EXPECT_FALSE(lock.is_removed());
+  std::filesystem::remove(path_);
+  EXPECT_TRUE(lock.is_removed());
+  const FileLock next{path_, FileLock::IfMissing::make};
+  EXPECT_TRUE(lock.is_removed());
+  EXPECT_FALSE(next.is_removed());
+}
+
 TEST_F(FileLockTest, is_not_inherited_by_a_program_that_is_started) {
   const FileLock lock{path_};
   EXPECT_EQ(::fcntl(descriptor_of(path_), F_GETFD), FD_CLOEXEC);
