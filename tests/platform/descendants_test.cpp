@@ -71,16 +71,23 @@ struct ChildAndGrandchild {
   [[nodiscard]] std::array<int, 2> ends() const { return {killed_by(child), killed_by(grandchild)}; }
 };
 
+/// The next two that a file would get.
+std::array<int, 2> free_descriptors() {
+  const std::array<int, 2> next{::dup(STDERR_FILENO), ::dup(STDERR_FILENO)};
+  ::close(next[0]);
+  ::close(next[1]);
+  return next;
+}
+
 TEST(Descendants, are_all_ended_but_those_spared_and_what_these_have_started) {
   EXPECT_EQ(tests::in_child([] {
               const ChildAndGrandchild first_spared;
               const ChildAndGrandchild not_spared;
               const ChildAndGrandchild second_spared;
               const std::array<pid_t, 2> spared{first_spared.child, second_spared.child};
-              const int next = ::dup(STDERR_FILENO);
-              ::close(next);
+              const auto free_ones = free_descriptors();
               end_descendants(spared.data(), spared.data() + spared.size());
-              EXPECT_EQ(::dup(STDERR_FILENO), next) << "it has closed what it has opened";
+              EXPECT_EQ(free_descriptors(), free_ones) << "it has closed what it has opened";
               const std::array<int, 2> went_on{SIGTERM, SIGTERM};
               EXPECT_EQ(first_spared.ends(), went_on);
               EXPECT_EQ(not_spared.ends(), (std::array<int, 2>{SIGKILL, SIGKILL}));
