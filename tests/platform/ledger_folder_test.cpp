@@ -158,6 +158,18 @@ TEST_F(LedgerFolderTest, of_another_user_is_not_used_and_said_to_be_the_other_on
             0);
 }
 
+TEST_F(LedgerFolderTest, of_a_user_but_root_is_never_a_shared_one) {
+  fs::permissions(parent_.path(), fs::perms{0755});
+  fs::create_directories(path_);
+  EXPECT_TRUE(::geteuid() != 0 || ::chown(path_.c_str(), 65534, 65534) == 0);
+  EXPECT_EQ(::chmod(path_.c_str(), 03700), 0);
+  EXPECT_EQ(in_child([&] {
+              tests::become_nobody();
+              return LedgerFolder{path_}.is_shared() ? 1 : 0;
+            }),
+            0);
+}
+
 TEST_F(LedgerFolderTest, that_is_shared_must_have_the_mode_of_one_and_is_not_locked) {
   if (::geteuid() != 0) {
     GTEST_SKIP() << "only root can be two users";

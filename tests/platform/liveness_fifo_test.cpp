@@ -5,6 +5,7 @@
 #include "support/in_child.hpp"
 #include "support/message_of.hpp"
 #include "support/private_folder.hpp"
+#include "support/use_up_descriptors.hpp"
 
 #include <gputest/error.hpp>
 
@@ -209,6 +210,17 @@ TEST_F(LivenessFifoTest, has_a_number_beyond_those_that_scripts_choose_when_the_
   EXPECT_EQ(inherits(500, [](int number) { return number < 500; }), 0) << "where fewer are allowed";
 }
 
+TEST_F(LivenessFifoTest, of_another_user_that_cannot_be_watched_is_an_error_and_not_one_without_an_owner) {
+  FileAt others{path_};
+  others.owner = 4000000;
+  EXPECT_EQ(in_child([&] {
+              tests::use_up_descriptors();
+              const auto said = message_of<LedgerError>([&] { LivenessWatch{others}; });
+              return said.find("cannot watch " + path_ + ": Too many open files") == 0 ? 0 : 1;
+            }),
+            0);
+}
+
 TEST_F(LivenessFifoTest, cannot_be_watched_after_something_else_has_closed_the_watch) {
   const LivenessFifo fifo = LivenessFifo::take(path_);
   const LivenessWatch watch{path_};
@@ -278,6 +290,9 @@ TEST_F(LivenessFifoTest, that_was_closed_by_something_else_is_an_error) {
   const std::string said = "which gputest keeps open for " + path_ + ", was closed";
   EXPECT_NE(message_of<LedgerError>([&] { fifo.require_kept(); }).find(said), std::string::npos);
   EXPECT_NE(message_of<LedgerError>([&] { fifo.inherit_across_exec(); }).find(said), std::string::npos);
+  std::filesystem::remove(path_);
+  EXPECT_NE(message_of<LedgerError>([&] { fifo.require_in_place(path_); }).find(said), std::string::npos)
+      << "rather than that it was removed, of which nobody needs to know any more";
 }
 
 TEST_F(LivenessFifoTest, that_is_something_else_is_refused) {

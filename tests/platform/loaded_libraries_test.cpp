@@ -44,16 +44,19 @@ TEST(LoadedLibraries, belong_to_the_program_as_its_executable_does) {
 
 TEST(LoadedLibraries, have_changed_if_one_is_written_touched_removed_or_replaced) {
   const tests::PrivateFolder folder;
-  const std::string path = folder.path() + "/library.so";
+  const std::string before = folder.path() + "/a.so"; // which is looked at first
+  const std::string path = folder.path() + "/b.so";
   std::string why;
+  fs::copy_file(GPUTEST_LIBRARY_TO_OPEN, before);
   fs::copy_file(GPUTEST_LIBRARY_TO_OPEN, path);
   const auto set_time = [&](timespec time) {
     const std::array<timespec, 2> times{time, time};
     EXPECT_EQ(::utimensat(AT_FDCWD, path.c_str(), times.data(), 0), 0);
   };
   set_time({1000, 7});
+  const auto first = SharedLibrary::open(before.c_str(), why);
   const auto library = SharedLibrary::open(path.c_str(), why);
-  ASSERT_TRUE(library) << why;
+  ASSERT_TRUE(first && library) << why;
   const auto files = states_of_program();
   EXPECT_EQ(change_of(files), "");
   set_time({1000, 8});

@@ -53,8 +53,8 @@ protected:
 };
 
 void print_to_all() {
+  std::ios::sync_with_stdio(false); // each has a buffer of its own
   std::cout << "of C++ ";
-  std::cout.flush();
   std::printf("of C ");
 }
 

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <thread>
 
 #include <fcntl.h>
 #include <sched.h>
@@ -225,10 +226,56 @@ TEST(ProcessSnapshots, show_the_folder_the_variables_and_the_handler_of_the_last
             0);
   const std::string last = ::strsignal(NSIG - 1); // NOLINT(concurrency-mt-unsafe)
   EXPECT_EQ(is_seen([] { std::signal(NSIG - 1, SIG_IGN); }, "the signal " + last + " has another handler"), 0);
+  EXPECT_EQ(is_seen(
+                [] {
+                  sigset_t set{};
+                  ::sigemptyset(&set);
+                  ::sigaddset(&set, SIGUSR1);
+                  ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
+                },
+                "the signal User defined signal 1 is blocked"),
+            0);
   const auto state = take_snapshot();
   EXPECT_TRUE(std::is_sorted(state.variables.begin(), state.variables.end()));
   EXPECT_EQ(state.users[1], ::geteuid());
   EXPECT_EQ(state.groups[1], ::getegid());
+}
+
+TEST(ProcessSnapshots, show_the_threads_the_limits_the_processors_and_the_user) {
+  EXPECT_EQ(is_seen(
+                [] {
+                  std::thread{[] {
+                    for (;;) {
+                      ::pause();
+                    }
+                  }}.detach();
+                },
+                "2 threads run, and 1 ran before it"),
+            0);
+  for (const auto resource : {RLIMIT_CORE, RLIMIT_RTTIME}) {
+    EXPECT_EQ(is_seen(
+                  [&] {
+                    rlimit limit{};
+                    ::getrlimit(resource, &limit);
+                    limit.rlim_cur = limit.rlim_cur == 0 ? limit.rlim_max : 0;
+                    ::setrlimit(resource, &limit);
+                  },
+                  "a resource limit has changed"),
+              0);
+  }
+  cpu_set_t all{};
+  ASSERT_EQ(::sched_getaffinity(0, sizeof all, &all), 0);
+  const auto is_one_left_out = [&] { // where there are several
+    std::size_t first = 0;
+    while (!CPU_ISSET(first, &all)) {
+      ++first;
+    }
+    cpu_set_t others = all;
+    CPU_CLR(first, &others);
+    ::sched_setaffinity(0, sizeof others, &others);
+  };
+  EXPECT_EQ(is_seen(is_one_left_out, CPU_COUNT(&all) > 1 ? "the processors on which it may run have changed" : ""), 0);
+  EXPECT_EQ(is_seen(tests::become_nobody, ::geteuid() == 0 ? "it runs as another user or group" : ""), 0);
 }
 
 TEST(ProcessSnapshots, leave_out_what_is_a_drivers_or_the_ledgers) {

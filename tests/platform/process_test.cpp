@@ -9,7 +9,9 @@
 
 #include <array>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <thread>
 
@@ -254,8 +256,17 @@ TEST(Process, has_a_constant_start_time_that_a_later_process_does_not_have) {
   ASSERT_TRUE(own);
   EXPECT_EQ(start_time_of(own_pid()), own);
   EXPECT_GT(*own, *start_time_of(1));
+  const auto ticks_now = [] {
+    timespec now{};
+    ::clock_gettime(CLOCK_BOOTTIME, &now);
+    const auto ticks_a_second = static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK));
+    return static_cast<std::uint64_t>(now.tv_sec) * ticks_a_second +
+           static_cast<std::uint64_t>(now.tv_nsec) * ticks_a_second / 1'000'000'000U;
+  };
+  const auto before = ticks_now();
   const auto cat = start_cat();
-  EXPECT_GE(*start_time_of(cat.pid()), *own);
+  EXPECT_GE(*start_time_of(cat.pid()) + 1, before);
+  EXPECT_LE(*start_time_of(cat.pid()), ticks_now() + 1);
   EXPECT_FALSE(start_time_of(999999999));
 }
 

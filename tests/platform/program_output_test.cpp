@@ -75,6 +75,27 @@ TEST(ProgramOutput, is_none_of_a_program_that_no_process_can_be_made_for) {
             0);
 }
 
+/// Signals come while `function` waits; they are handled, and interrupt a system call that waits.
+template <class Function>
+int with_handled_signals(Function function) {
+  return tests::in_child([&] {
+    struct sigaction action {};
+    action.sa_handler = [](int) {};
+    ::sigaction(SIGUSR1, &action, nullptr);
+    return function() ? 0 : 1;
+  });
+}
+
+TEST(ProgramOutput, is_all_though_signals_come_while_it_is_waited_for) {
+  EXPECT_EQ(with_handled_signals([] {
+              return output_of(
+                         {"/bin/sh", "-c",
+                          "n=0; while [ $n -lt 300 ]; do kill -USR1 $PPID; n=$((n+1)); done; echo text; exec >&-; "
+                          "while [ $n -lt 600 ]; do kill -USR1 $PPID; n=$((n+1)); done"}) == "text\n";
+            }),
+            0);
+}
+
 TEST(Become, is_the_program_that_path_names_behind_what_was_printed) {
   const auto output = [](const std::vector<std::string>& command) {
     std::array<int, 2> pipe{};
@@ -146,6 +167,21 @@ TEST(AnswerOfAChild, that_comes_too_late_is_not_waited_for) {
       std::chrono::milliseconds{50});
   EXPECT_EQ(answer.kind, Kind::late);
   EXPECT_FALSE(has_child()) << "it has ended and was waited for";
+}
+
+TEST(AnswerOfAChild, is_all_though_signals_come_while_it_is_waited_for) {
+  EXPECT_EQ(with_handled_signals([] {
+              return ask_in_child(
+                         [] {
+                           for (int i = 0; i < 300; ++i) {
+                             ::kill(::getppid(), SIGUSR1);
+                           }
+                           return std::string(300000, 'x');
+                         },
+                         longest)
+                         .text.size() == 300000;
+            }),
+            0);
 }
 
 TEST(AnswerOfAChild, may_be_empty) {

@@ -166,6 +166,15 @@ TEST_F(SlotStoreTest, gives_the_first_slot_that_is_free_and_whose_fifo_nobody_ha
             "all 32 places of " + path() + " are taken by running processes; run fewer GPU tests at once (ctest -j)");
 }
 
+TEST_F(SlotStoreTest, in_a_private_folder_has_no_parts_of_other_users) {
+  SlotStore store = open();
+  fs::create_directory(folder() + "/store.54321");
+  EXPECT_TRUE(::geteuid() != 0 || ::chown((folder() + "/store.54321").c_str(), 54321, 54321) == 0);
+  std::size_t seen = 0;
+  store.for_each<StoredRecord>([&](std::size_t, const StoredRecord&) { ++seen; });
+  EXPECT_EQ(seen, 0U);
+}
+
 TEST_F(SlotStoreTest, shows_all_slots_that_have_had_an_owner_when_an_earlier_one_is_taken_again) {
   SlotStore store = open();
   const auto any = [](std::size_t) { return true; };
@@ -506,6 +515,9 @@ TEST_F(SharedSlotStore, numbers_the_slots_of_others_behind_its_own_and_never_ane
   EXPECT_EQ(store.liveness_fifo(4).path, FileAt::nothing().path);
   join(54321);
   EXPECT_EQ(look(store), (Seen{{8, 54322}, {12, 54321}})) << "another part of the same user";
+  fs::rename(part_of(54321), shared_ + "/other");
+  join(54321);
+  EXPECT_EQ(look(store), (Seen{{8, 54322}, {16, 54321}})) << "though nobody has seen that it was gone";
 }
 
 TEST_F(SharedSlotStore, has_its_own_part_once_it_takes_a_slot) {
@@ -522,6 +534,9 @@ TEST_F(SharedSlotStore, has_its_own_part_once_it_takes_a_slot) {
   EXPECT_EQ(store.take([](std::size_t) { return true; }).slot, 0U);
   EXPECT_TRUE(store.has_part(0));
   EXPECT_EQ(store.path(), part_of(0));
+  store.mutex().unlock();
+  EXPECT_EQ(look(store), (Seen{{0, 0}, {4, 54321}})) << "and is not another one's, too";
+  store.mutex().lock();
   fs::remove(part_of(0) + "/ledger");
   EXPECT_NE(
       message_of<LedgerError>([&] { store.require_in_place(); }).find(part_of(0) + " was removed and made anew while"),
@@ -580,6 +595,37 @@ TEST_F(SharedSlotStore, sees_a_part_that_was_just_being_made_though_the_folder_d
   EXPECT_FALSE(store.has_part(1));
   fs::rename(part_of(54321) + "/beginning", part_of(54321) + "/ledger");
   EXPECT_EQ(look(store), (Seen{{4, 54321}}));
+}
+
+TEST_F(SharedSlotStore, looks_through_its_folder_again_when_that_has_another_time_of_change) {
+  SlotStore store{shared_, "store", few_};
+  set_time();
+  EXPECT_EQ(look(store), Seen{});
+  join(54321);
+  set_time();
+  EXPECT_EQ(look(store), Seen{}) << "it has the same one, of long ago";
+  const std::array<timespec, 2> next{timespec{1000, 1}, timespec{1000, 1}};
+  EXPECT_EQ(::utimensat(AT_FDCWD, shared_.c_str(), next.data(), 0), 0);
+  EXPECT_EQ(look(store), (Seen{{4, 54321}}));
+}
+
+TEST_F(SharedSlotStore, looks_at_4096_entries_of_its_folder_and_says_who_has_most_of_more) {
+  join(54322);
+  SlotStore store{shared_, "store", few_};
+  // With the mutex, the part and the two of each folder 4096. Those of the first user are 2000, of the second 2092.
+  for (int i = 0; i < 4092; ++i) {
+    const std::string file = shared_ + "/" + std::to_string(i);
+    std::ofstream{file}.close();
+    ASSERT_EQ(::chown(file.c_str(), i < 2000 ? 54321 : 54322, tests::members), 0);
+  }
+  EXPECT_EQ(look(store), (Seen{{4, 54322}}));
+  fs::create_directory(shared_ + "/one_more");
+  EXPECT_EQ(message_of<LedgerError>([&] { look(store); }),
+            shared_ +
+                " has more than 4096 entries, and a shared ledger needs one a user, called store.<uid>. Of those "
+                "that are no ledger, 2092 belong to 54322 (uid 54322). 54322 or an administrator can remove "
+                "them: find " +
+                shared_ + " -mindepth 1 -maxdepth 1 -uid 54322 ! -name store.54322 -exec rm -r {} +");
 }
 
 TEST_F(SharedSlotStore, has_256_users_at_most) {
