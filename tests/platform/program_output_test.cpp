@@ -102,6 +102,7 @@ TEST(Become, is_the_program_that_path_names_behind_what_was_printed) {
     EXPECT_EQ(::pipe2(pipe.data(), O_CLOEXEC), 0);
     const pid_t child = tests::start_child([&] {
       ::dup2(pipe[1], STDOUT_FILENO);
+      ::setenv("PATH", "/usr/bin:/bin", 1);
       std::fputs("printed ", stdout);
       const int error = become(command);
       std::printf("%d", error);

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 #include <string>
 
@@ -98,6 +99,10 @@ TEST_F(SharedFileTest, whose_descriptor_is_another_files_now_writes_nothing_ther
     SharedFile file{path_};
     ASSERT_GE(::dup2(Descriptor{::open(other.c_str(), O_RDWR)}.number(), descriptor_of(path_)), 0);
     EXPECT_THROW(file.write(0, "after", 5), LedgerError);
+    std::filesystem::resize_file(other, 5);
+    EXPECT_NE(message_of<LedgerError>([&] { text_at(file, 0, 8192); }).find("which gputest keeps open for " + path_),
+              std::string::npos)
+        << "rather than that it is damaged";
   }
   EXPECT_EQ(text_at(SharedFile{other}, 0, 5), std::string(5, '\0'));
   ::close(descriptor_of(other)); // still open: it was not closed with the shared file
@@ -121,6 +126,19 @@ TEST_F(SharedFileTest, larger_than_the_limit_of_this_process_is_an_error_and_no_
     const auto create = message_of<LedgerError>([&] { SharedFile::create(path_ + "2", 8192); });
     const std::string expected = " needs 8192 bytes, and this process may write files of 100 bytes only (ulimit -f)";
     return open.find(path_ + expected) == 0 && create.find(path_ + "2" + expected) == 0 ? 0 : 1;
+  });
+  EXPECT_EQ(status, 0);
+}
+
+TEST_F(SharedFileTest, that_cannot_take_a_whole_write_is_an_error_that_names_it) {
+  const int status = in_child([&] {
+    std::signal(SIGXFSZ, SIG_IGN);
+    SharedFile file{path_};
+    const rlimit limit{100, 100};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    const auto said = message_of<LedgerError>([&] { file.write(96, "12345678", 8); });
+    return said == "cannot write " + path_ + ": File too large" && text_at(file, 96, 5) == std::string("1234\0", 5) ? 0
+                                                                                                                    : 1;
   });
   EXPECT_EQ(status, 0);
 }

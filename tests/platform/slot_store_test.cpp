@@ -164,6 +164,9 @@ TEST_F(SlotStoreTest, gives_the_first_slot_that_is_free_and_whose_fifo_nobody_ha
   }
   EXPECT_EQ(message_of<LedgerError>([&] { static_cast<void>(store.take(any)); }),
             "all 32 places of " + path() + " are taken by running processes; run fewer GPU tests at once (ctest -j)");
+  std::size_t seen = 0;
+  store.for_each<StoredRecord>([&](std::size_t, const StoredRecord&) { ++seen; });
+  EXPECT_EQ(seen, 32U);
 }
 
 TEST_F(SlotStoreTest, in_a_private_folder_has_no_parts_of_other_users) {
@@ -251,6 +254,10 @@ TEST_F(SlotStoreTest, whose_record_row_or_count_is_not_what_a_gputest_wrote_is_a
   }
   EXPECT_EQ(with_word(used, 1, look), begin + "it says that 1 slots are used" + repair);
   EXPECT_EQ(with_word(used, UINT32_MAX, look), begin + "it says that 4294967295 slots are used" + repair);
+  const auto with_count = [&](std::uint32_t count) {
+    return with_word(used, count, [&] { return with_word(used + 4, ~count, look); });
+  };
+  EXPECT_EQ(with_count(33), begin + "it says that 33 slots are used" + repair);
   const auto row = [&] { return message_of<LedgerError>([&] { static_cast<void>(store.read_row<StoredRecord>(3)); }); };
   EXPECT_EQ(with_word(4096 + 3 * 256, 8, row),
             begin + "what is at byte 4864 has not been written by any gputest" + repair);
@@ -275,6 +282,7 @@ TEST_F(SlotStoreTest, belongs_to_this_user_alone_with_any_umask) {
   EXPECT_EQ(mode_of(path() + "/mutex"), 0600U);
   EXPECT_EQ(mode_of(path() + "/ledger"), 0600U);
   EXPECT_EQ(mode_of(path() + "/alive.0"), 0600U);
+  EXPECT_EQ(open().wake_fifo(0).mode, 0600U);
 }
 
 TEST_F(SlotStoreTest, made_by_many_at_once_is_one) {
@@ -310,6 +318,9 @@ TEST_F(SlotStoreTest, made_by_many_at_once_is_one) {
 TEST_F(SlotStoreTest, is_made_where_a_builder_was_killed_and_leaves_nothing_of_it) {
   fs::create_directories(path());
   fs::permissions(folder(), fs::perms{0700});
+  fs::create_directory(folder() + "/beginning.other");
+  static_cast<void>(SlotStore{folder(), "other", layout});
+  EXPECT_FALSE(fs::exists(folder() + "/beginning.other"));
   std::ofstream{path() + "/beginning"} << "of a builder that was killed, and longer than a whole ledger is"
                                        << std::string(100000, '.');
   static_cast<void>(open().take([](std::size_t) { return true; }));

@@ -8,9 +8,11 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -37,6 +39,7 @@ TEST(SupervisedCommand, ends_with_its_status_if_the_parent_of_the_launcher_ignor
 /// How a command ended that a child of this test has run.
 int end_in_child(std::vector<std::string> command, const CommandEnd& expected) {
   return tests::in_child([&] {
+    ::setenv("PATH", "/usr/bin:/bin", 1);
     const CommandEnd end = run_supervised(std::move(command));
     return end.error == expected.error && end.status == expected.status && end.signal == expected.signal ? 0 : 1;
   });
@@ -140,15 +143,19 @@ TEST(SupervisedCommand, writes_behind_what_its_launcher_has_printed) {
 
 TEST(SupervisedCommand, has_no_descriptor_of_its_launchers) {
   EXPECT_EQ(tests::in_child([] {
-              const int next = ::dup(STDERR_FILENO);
-              ::close(next);
-              const auto is_closed = "test ! -e /proc/self/fd/" + std::to_string(next) +
-                                     " && test ! -e /proc/self/fd/" + std::to_string(next + 1);
+              const auto next_two = [] {
+                const std::array<int, 2> next{::dup(STDERR_FILENO), ::dup(STDERR_FILENO)};
+                ::close(next[0]);
+                ::close(next[1]);
+                return next;
+              };
+              const auto next = next_two();
+              const auto is_closed = "test ! -e /proc/self/fd/" + std::to_string(next[0]) +
+                                     " && test ! -e /proc/self/fd/" + std::to_string(next[1]);
               if (run_supervised({"sh", "-c", is_closed}).status != 0) {
                 return 1;
               }
-              const int next_after = ::dup(STDERR_FILENO);
-              return next_after == next ? 0 : 2;
+              return next_two() == next ? 0 : 2;
             }),
             0);
 }

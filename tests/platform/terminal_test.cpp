@@ -115,6 +115,14 @@ TEST_F(Terminal, shows_as_much_of_a_text_as_has_room) {
   EXPECT_EQ(shown(std::string(19, 'x') + "\n" + std::string(20, 'y')),
             "\x1b[H" + std::string(19, 'x') + "\x1b[K\r\n" + std::string(19, 'y') + "\x1b[K\x1b[J");
   EXPECT_EQ(shown(""), "\x1b[H\x1b[J");
+  set_size(0, 0);
+  std::string lines;
+  std::string first_lines;
+  for (int line = 0; line < 30; ++line) {
+    lines += std::string(100, 'x') + "\n";
+    first_lines += line < 24 ? (line == 0 ? "" : "\r\n") + std::string(79, 'x') + "\x1b[K" : "";
+  }
+  EXPECT_EQ(shown(lines), "\x1b[H" + first_lines + "\x1b[J") << "as on an old terminal, if it does not say";
 }
 
 TEST_F(Terminal, is_left_at_each_signal_that_ends_a_process) {

@@ -2,6 +2,7 @@
 #include "platform/worker_message.hpp"
 
 #include "platform/kept_descriptor.hpp"
+#include "platform/process.hpp"
 #include "platform/worker_channel.hpp"
 #include "support/in_child.hpp"
 
@@ -11,6 +12,7 @@
 #include <string>
 
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -99,6 +101,19 @@ TEST_F(WorkerMessages, arrive_with_all_that_they_say) {
   }
 }
 
+TEST_F(WorkerMessages, are_waited_for) {
+  const auto receiver_stat = "/proc/" + std::to_string(::getpid()) + "/stat";
+  const pid_t sender = tests::start_child([&] {
+    while (contents_of(receiver_stat).value_or(") S").find(") S") == std::string::npos) { // until it sleeps
+      ::sched_yield();
+    }
+    return send(1) ? 0 : 1;
+  });
+  WorkerMessage message;
+  EXPECT_EQ(receive_message(ends_[1], message), Received::message);
+  EXPECT_EQ(tests::end_of(sender), 0);
+}
+
 TEST_F(WorkerMessages, carry_four_descriptors_at_most) {
   EXPECT_FALSE(send_message(ends_[0], {}, {0, 1, 2, 0, 1}));
   WorkerMessage message;
@@ -135,6 +150,7 @@ TEST_F(WorkerMessages, are_an_end_if_the_other_side_is_gone_or_no_gputest) {
   ::shutdown(ends_[1], SHUT_RDWR);
   EXPECT_EQ(receive_message(ends_[1], message), Received::end);
   EXPECT_FALSE(send(1)) << "and no SIGPIPE";
+  EXPECT_EQ(receive_message(-1, message, false), Received::end);
 }
 
 TEST_F(WorkerMessages, do_not_come_by_a_standard_stream) {
@@ -146,6 +162,7 @@ TEST_F(WorkerMessages, do_not_come_by_a_standard_stream) {
     });
   };
   EXPECT_EQ(opens(STDIN_FILENO), 0);
+  EXPECT_EQ(opens(STDERR_FILENO), 0);
   EXPECT_EQ(opens(100), 1);
 }
 
