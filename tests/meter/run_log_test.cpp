@@ -307,6 +307,9 @@ TEST_F(RunLogs, are_a_file_of_its_own_for_a_process_without_ctest_and_none_in_a_
     auto& log = RunLog::of_process();
     platform::set_ctest_of_process(1); // which is none
     log.configure("Testing/gputest", "one");
+    if (::chdir(folder().c_str()) != 0) {
+      return 3;
+    }
     log.write("first", {});
     if (fs::exists("Testing/gputest")) {
       return 1;

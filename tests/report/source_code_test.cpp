@@ -21,6 +21,7 @@ TEST(SourceCode, of_cpp_has_no_comments_and_strings) {
       {"R\"x(a \" )\" \n)x\" b", "R..........\n... b"},
       {"FOR\"a\" b", "FOR... b"},
       {"\"open\nb", ".....\nb"},
+      {"'open\nb", ".....\nb"},
       {"/* open", "       "},
       {"/*/ b", "     "},
       {"a, /*/ b */ c", "a,          c"},

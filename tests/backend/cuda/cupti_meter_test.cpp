@@ -7,12 +7,15 @@
 #include "backend/tree_usage.hpp"
 #include "platform/shared_library.hpp"
 #include "settings/settings.hpp"
+#include "support/in_child.hpp"
 
 #include <gmock/gmock.h>
 
 #include <cstdlib>
 #include <memory>
 #include <string>
+
+#include <unistd.h>
 
 namespace gputest::backend {
 namespace {
@@ -172,6 +175,31 @@ TEST_F(CuptiMeterTest, tells_the_launcher_of_each_device_by_its_uuid) {
   EXPECT_EQ(tree.peaks()[1].uuid, "00000000-0000-0000-0000-000000000008");
   EXPECT_EQ(tree.peaks()[1].bytes, Bytes{55});
 }
+
+#ifdef GPUTEST_INJECTION
+TEST_F(CuptiMeterTest, tells_the_launcher_what_a_process_allocates_into_which_the_driver_loads_the_injection) {
+  TreeUsage tree;
+  const auto injected = [this](const std::string& file, bool allocates) {
+    const auto stays_loaded = platform::SharedLibrary::open("libcupti.so.13", why_);
+    auto injection = platform::SharedLibrary::open(GPUTEST_INJECTION, why_);
+    int (*initialize)() = nullptr;
+    if (!injection || !injection->bind(initialize, "InitializeInjection")) {
+      return -1;
+    }
+    setenv("GPUTEST_METER_FILE", file.c_str(), 1);
+    const int result = initialize();
+    if (allocates) {
+      allocate(1, 300);
+    }
+    ::_exit(result == 1 ? 10 + subscribers() : -2); // no destructor may unload the libraries
+  };
+  EXPECT_EQ(tests::in_child([&] { return injected("", false); }), 10) << "no launcher measures";
+  EXPECT_EQ(tests::in_child([&] { return injected(tree.path(), true); }), 11);
+  ASSERT_EQ(tree.peaks().size(), 1U);
+  EXPECT_EQ(tree.peaks()[0].uuid, "00000000-0000-0000-0000-000000000007");
+  EXPECT_EQ(tree.peaks()[0].bytes, Bytes{300});
+}
+#endif
 
 TEST_F(CuptiMeterTest, is_the_one_that_the_setting_asks_for) {
   auto& off = cuda_process().meter(MeterSetting::off);
