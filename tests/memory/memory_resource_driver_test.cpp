@@ -111,6 +111,14 @@ TEST_F(MemoryResourceTest, is_summed_up_for_each_device_with_all_kinds_of_its_me
   EXPECT_EQ(::testing::internal::GetCapturedStderr(), "") << "a process says it once";
 }
 
+TEST_F(MemoryResourceTest, is_summed_up_though_nothing_was_allocated_of_it) {
+  static_cast<void>(memory_resource{0, MemoryKind::malloc});
+  static_cast<void>(managed_memory_resource{0});
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(memory::close_lease().kinds, "malloc, managed");
+  static_cast<void>(::testing::internal::GetCapturedStderr());
+}
+
 TEST_F(MemoryResourceTest, takes_from_the_pool_where_the_driver_says_there_are_pools) {
   device(1).has_pools = false;
   EXPECT_EQ(memory_resource{0}.kind(), MemoryKind::pool);
@@ -179,7 +187,9 @@ TEST_F(MemoryResourceTest, gives_back_to_the_pool_what_it_could_not_wait_for) {
 TEST_F(MemoryResourceTest, gives_null_for_nothing_and_takes_it_back) {
   memory_resource resource{0};
   EXPECT_EQ(resource.allocate(0), nullptr);
+  ::testing::internal::CaptureStderr();
   resource.deallocate(nullptr, 0);
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
   EXPECT_TRUE(cuda_->calls.empty());
 }
 

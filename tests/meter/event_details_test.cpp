@@ -63,13 +63,15 @@ TEST(EventDetails, of_a_process_that_enters_say_its_devices_and_itself) {
 TEST(EventDetails, of_a_wait_name_who_stands_in_the_way_and_by_what) {
   ledger::Blocked blocked;
   blocked.blockers = {record(policy::Stage::holding), record(policy::Stage::idle)};
-  blocked.excesses = {{record(policy::Stage::inside), 7}};
+  blocked.excesses = {{record(policy::Stage::inside), 7}, {record(policy::Stage::waiting), 8}};
   EXPECT_EQ(parsed(wait_details("3 GiB", blocked)), json::parse(R"({
     "what": "3 GiB",
     "blockers": [{"who": "join", "pid": 17, "stage": "holding", "lease_bytes": 300, "overhead_bytes": 50},
                  {"who": "join", "pid": 17, "stage": "idle", "lease_bytes": 300, "overhead_bytes": 50}],
     "excesses": [{"who": "join", "pid": 17, "stage": "inside", "lease_bytes": 300, "overhead_bytes": 50,
-                  "beyond_bytes": 7}],
+                  "beyond_bytes": 7},
+                 {"who": "join", "pid": 17, "stage": "waiting", "lease_bytes": 300, "overhead_bytes": 50,
+                  "beyond_bytes": 8}],
     "external": false
   })"));
   blocked.external = true;

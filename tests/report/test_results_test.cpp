@@ -130,6 +130,11 @@ TEST(TestResults, are_not_those_of_other_processes_of_the_entry) {
   failed.enter(2, "program").ran(2, "program", "S.b").end(2, "program", 0);
   EXPECT_THAT(failed.results(),
               UnorderedElementsAre("program: S.a passed", "program: S.b passed", "program, after its tests failed"));
+  Log at_once;
+  at_once.enter(1, "program").enter(2, "program").ran(1, "program", "S.a").ran(2, "program", "S.b", "failed");
+  at_once.end(2, "program", 1).end(1, "program", 1);
+  EXPECT_THAT(at_once.results(),
+              ElementsAre("program: S.a passed", "program: S.b failed", "program, after its tests failed"));
 }
 
 TEST(TestResults, are_those_of_the_tests_once_a_suite_has_its_lease_again) {
@@ -147,6 +152,10 @@ TEST(TestResults, are_the_same_if_a_later_process_has_the_number_of_an_earlier_o
     again.enter(1, "a").ran(1, "a", "S.a").ran(1, "b", "S.b", "failed").end(1, "b", 0);
     again.enter(later, "b").ran(later, "b", "S.b").end(later, "b", 0);
     EXPECT_THAT(again.results(), ElementsAre("a: S.a passed", "b: S.b passed"));
+    Log in_a_worker;
+    in_a_worker.enter(later, "b").ran(later, "b", "S.b", "failed").end(later, "b", 1);
+    in_a_worker.enter(1, "a").ran(1, "a", "S.a").ran(1, "b", "S.b").end(1, "b", 0);
+    EXPECT_THAT(in_a_worker.results(), ElementsAre("b: S.b passed", "a: S.a passed"));
     Log both_fail;
     both_fail.enter(1, "p").ran(1, "p", "S.a").end(1, "p", 1);
     both_fail.enter(later, "p").ran(later, "p", "S.b", "failed").end(later, "p", 1);
@@ -193,6 +202,12 @@ TEST(TestResults, are_of_attempts_of_their_own_if_no_process_of_the_entry_holds_
   Log worker; // ctest runs the case once more
   worker.enter(1, "a").ran(1, "a", "S.a").ran(1, "b", "S.b", "failed").ran(1, "b", "S.b").end(1, "b", 0);
   EXPECT_THAT(worker.results(), ElementsAre("a: S.a passed", "b: S.b passed"));
+}
+
+TEST(TestResults, say_once_that_a_test_has_failed) {
+  Log log;
+  log.enter(1, "a").ran(1, "a", "S.a").ran(1, "a", "S.b", "failed").ran(1, "a", "S.c").end(1, "a", 1);
+  EXPECT_THAT(log.results(), ElementsAre("a: S.a passed", "a: S.b failed", "a: S.c passed"));
 }
 
 TEST(TestResults, name_each_process_that_fails) {
