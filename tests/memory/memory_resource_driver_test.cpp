@@ -262,8 +262,11 @@ TEST_F(MemoryResourceTest, refuses_managed_memory_that_the_device_has_no_room_fo
       "distribute the data over them");
   EXPECT_TRUE(cuda_->calls.empty());
   managed.deallocate(managed.allocate(gib), gib);
-  device(0).used_bytes = 0;
   memory_resource resource{0};
+  EXPECT_EQ(tests::message_of<OutOfMemory>([&] { static_cast<void>(resource.allocate(2 * gib)); }),
+            "out of memory: 2 GiB asked of device 0, which has 1 GiB free")
+      << "the driver's answer";
+  device(0).used_bytes = 0;
   resource.deallocate(resource.allocate(4 * gib), 4 * gib); // the lease has room for it: nothing else is held
 }
 
