@@ -106,6 +106,10 @@ TEST(ResourceSpecCommand, leaves_the_devices_to_a_preset_that_may_name_a_resourc
   EXPECT_EQ(written_with({"--preset", "a"}), 1U);
   EXPECT_EQ(written_with({"--preset", "b"}), 0U);
   EXPECT_EQ(written_with({"--preset", "a", "--preset", "b"}), 0U) << "whichever of them this ctest runs";
+  EXPECT_EQ(written_with({"--preset", "unknown"}), 0U) << "it may name one";
+  tool.set("GPUTEST_SCHEDULING", "ctest");
+  EXPECT_EQ(written_with({"--preset", "unknown"}), 1U);
+  EXPECT_EQ(written_with({"--preset", "b"}), 0U);
 }
 
 TEST(ResourceSpecCommand, removes_files_of_ctests_that_have_ended) {

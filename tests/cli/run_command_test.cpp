@@ -282,6 +282,16 @@ TEST(RunCommand, refuses_a_wrong_command_line_with_64_and_says_where_help_is) {
   EXPECT_FALSE(std::filesystem::exists(tool.ledger()));
 }
 
+TEST(RunCommand, takes_the_largest_numbers_that_options_may_have) {
+  const Tool tool;
+  EXPECT_EQ(tool.run({"run", "--gpus", "16", "--", "true"}).exit_code, number(ExitCode::skipped));
+  const auto& folder = tool.folder().path();
+  EXPECT_EQ(tool.run({"isolate", "--shuffles", "1000", "--test-dir", folder}).exit_code,
+            number(ExitCode::internal_error));
+  EXPECT_EQ(tool.run({"plan", "-j65536", "--shards", "10000", "--shard", "10000", "--test-dir", folder}).exit_code,
+            number(ExitCode::internal_error));
+}
+
 TEST(RunCommand, names_the_option_whose_value_is_wrong) {
   const Tool tool;
   EXPECT_NE(tool.run({"run", "--memory", "3GB", "--", "true"}).err.find("--memory"), std::string::npos);

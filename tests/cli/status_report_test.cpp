@@ -101,6 +101,12 @@ TEST(StatusReport, calls_a_worker_without_work_idle) {
 }
 
 TEST(StatusReport, leaves_out_processes_that_only_have_a_slot) {
+  auto stopped = entry_of(Stage::holding, 2, "second");
+  stopped.pid = stopped_pid;
+  const auto report = status_of({entry_of(Stage::outside, 1, "t"), stopped, entry_of(Stage::outside, 3, "t")});
+  ASSERT_EQ(report.processes.size(), 1U);
+  EXPECT_EQ(report.processes[0].who, "second");
+  EXPECT_EQ(to_string(report.processes[0].owner), "stopped") << "the state of this one";
   EXPECT_TRUE(status_of({entry_of(Stage::outside, 1, "t")}).processes.empty());
 }
 
