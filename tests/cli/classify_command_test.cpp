@@ -580,14 +580,14 @@ TEST_F(ClassifyCommand, checks_no_run_of_a_program_that_has_changed_since) {
 
 TEST_F(ClassifyCommand, checks_no_run_here_of_a_program_that_is_gone) {
   const auto log = tool_.folder().path() + "/one.jsonl";
-  const auto check = [&](const std::string& host) {
+  const auto check = [&](const std::string& host, const std::string& program = R"(,"program":"/no/such/program")") {
     std::ofstream{log} << R"({"t":400.0,"pid":1,"entry":"a","event":"run","version":1,"host":")" + host + "\"}\n" +
-                              earlier("Sort.keys", gib, 3 * gib, R"(,"program":"/no/such/program")")
-                                  .substr(earlier("", 0, 0).find('\n') + 1);
+                              earlier("Sort.keys", gib, 3 * gib, program).substr(earlier("", 0, 0).find('\n') + 1);
     return tool_.run({"classify", "--log", log, "--check"}).exit_code;
   };
   EXPECT_EQ(check(platform::host_name()), to_int(ExitCode::internal_error));
   EXPECT_EQ(check("another-machine"), to_int(ExitCode::check_failed));
+  EXPECT_EQ(check(platform::host_name(), ""), to_int(ExitCode::check_failed)) << "nobody knows";
 }
 
 TEST_F(ClassifyCommand, takes_no_other_size_of_an_entry_for_its_memory) {
@@ -702,6 +702,8 @@ TEST_F(ClassifyCommand, prints_nothing_but_a_sum_where_all_tests_fit) {
   ran("a", "Sort.pairs", 3 * gib, 3 * gib);
   EXPECT_EQ(classify({}).out, "2 of 2 tests fit what they declare.\n");
   EXPECT_EQ(classify({"--apply"}).out, "2 of 2 tests fit what they declare.\n");
+  EXPECT_EQ(tool_.run({"classify", "--test-dir", build_, "--log", path_}).out, "2 of 2 tests fit what they declare.\n")
+      << "no source is needed";
   ran("a", "Sort.both", 8 * gib, gib, "sampled");
   EXPECT_EQ(classify({}).out, "2 of 3 tests fit what they declare; of 1 the use is not known, or only a lower bound of "
                               "it.\n");
@@ -720,6 +722,12 @@ TEST_F(ClassifyCommand, has_a_figure_for_each_model_of_device_and_counts_the_run
   const auto out = tool_.run({"classify", "--log", log}).out;
   EXPECT_THAT(out, HasSubstr("TEST          DECLARED                    MEASURED  RUNS         ADVISED\n"
                              "a: Sort.keys     1 GiB  2 GiB (A100), 3 GiB (H200)     2  over  3.25 GiB\n"));
+  EXPECT_THAT(out, Not(HasSubstr("Planned for the newest run"))) << "it has no times";
+}
+
+TEST_F(ClassifyCommand, shows_the_class_of_a_test_without_a_size) {
+  ran("a", "Sort.keys", 0, 12 * gib);
+  EXPECT_THAT(classify({}).out, testing::ContainsRegex("a: Sort.keys +medium +12 GiB +1 +over"));
 }
 
 TEST_F(ClassifyCommand, shows_what_a_test_without_size_and_class_has_leased) {

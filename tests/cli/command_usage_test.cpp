@@ -76,6 +76,7 @@ TEST_F(CommandUsage, is_sampled_where_a_setting_says_so) {
   const auto ended = run({"sh", "-c", takes + " 2000 sleep 1"});
   EXPECT_EQ(ended.exit_code, 1) << ended.err;
   EXPECT_NE(ended.err.find("script took at least "), std::string::npos) << ended.err;
+  EXPECT_NE(ended.out.find("gputest_peak_mib"), std::string::npos) << ended.out;
 }
 
 TEST_F(CommandUsage, that_is_sampled_has_room_for_what_each_further_context_grows_by) {
@@ -116,6 +117,12 @@ TEST_F(CommandUsage, is_not_exact_if_a_process_that_has_ended_was_not_metered) {
   const auto ended = run({"sh", "-c", takes + " 50; env -u GPUTEST_METER_FILE " + takes + " 100 sleep 1"});
   EXPECT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_EQ(ended.out.find(measurement("50.000")), std::string::npos) << ended.out;
+}
+
+TEST_F(CommandUsage, of_nothing_is_a_measurement_if_it_is_exact) {
+  const auto ended = run({takes, "0"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_NE(ended.out.find(measurement("0.000")), std::string::npos) << ended.out << ended.err;
 }
 
 TEST_F(CommandUsage, that_is_not_known_is_no_measurement) {

@@ -187,11 +187,11 @@ TEST(DevicesCommand, names_the_lease_of_a_process_or_of_its_parent_and_no_other)
   tool.set("GPUTEST_DEVICES", "all");
   tool.set("LD_LIBRARY_PATH", GPUTEST_FAKE_DRIVER);
   tool.set("FAKE_NVML", "gpus=1");
-  const auto start = [&](const std::string& name) {
-    return tool.start(
-        {"run", "--memory", "1GiB", "--name", name, "--", "sh", "-c", "sh -c 'echo child $$; cat >/dev/null'; exit 0"});
+  const auto start = [&](const std::string& name, const std::string& before = "") {
+    return tool.start({"run", "--memory", "1GiB", "--name", name, "--", "sh", "-c",
+                       before + "sh -c 'echo child $$; cat >/dev/null'; exit 0"});
   };
-  auto first = start("first");
+  auto first = start("first", "unset GPUTEST_LEASE_OF; "); // only its parent tells
   first.wait_for_out("child ");
   const std::string child_of_first = first.read_line();
   auto second = start("second");
@@ -208,6 +208,21 @@ TEST(DevicesCommand, names_the_lease_of_a_process_or_of_its_parent_and_no_other)
   }
   EXPECT_EQ(first.finish().exit_code, 0);
   EXPECT_EQ(second.finish().exit_code, 0);
+}
+
+TEST(DevicesCommand, counts_what_the_driver_keeps_and_what_external_processes_use) {
+  Tool tool;
+  tool.set("GPUTEST_DEVICES", "all");
+  tool.set("LD_LIBRARY_PATH", GPUTEST_FAKE_DRIVER);
+  tool.set("FAKE_NVML", "gpus=2 used=1073741824 compute=1:1073741824");
+  const auto devices = devices_of(tool)["devices"];
+  ASSERT_EQ(devices.size(), 2U) << devices;
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(devices[i]["index"], i);
+    EXPECT_EQ(devices[i]["reserved_bytes"], gib / 2);
+    EXPECT_EQ(devices[i]["used_bytes"], gib);
+    EXPECT_EQ(devices[i]["external_bytes"], gib);
+  }
 }
 
 TEST(DevicesCommand, says_which_gpu_is_left_out) {

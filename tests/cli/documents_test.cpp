@@ -47,7 +47,8 @@ ToolDescription small_tool() {
        {{{"--size"}, "small|SIZE|large", {"small", "large"}, "it's a size [of: 1]"},
         {{"-n", "--number"}, "N", {}, "how many"}},
        true},
-      {"stop", "tool stop", "Stops: at once", "Ends it.\n" + end, {{{"--now"}, "", {}, "at once"}}, false}};
+      {"stop", "tool stop", "Stops: at once", "Ends it.\n" + end, {{{"--now"}, "", {}, "at once"}}, false},
+      {"wait", "tool wait", "Waits", end, {}, false}};
   return description;
 }
 
@@ -67,9 +68,10 @@ std::vector<std::string> options_of_the_application() {
 }
 
 /// What bash completes at the end of these words, with nothing but the generated file, and what comes before it.
-std::string completed_by_bash(const std::string& words, int number_of_words, const std::string& before = "") {
+std::string completed_by_bash(const std::string& words, int number_of_words, const std::string& before = "",
+                              const ToolDescription& description = tool_description()) {
   const Tool tool;
-  tool.folder().write("gputest.bash", bash_completion(tool_description()), 0644);
+  tool.folder().write("gputest.bash", bash_completion(description), 0644);
   const std::string script = before + "source '" + tool.folder().path() + "/gputest.bash'; COMP_WORDS=(" + words +
                              "); COMP_CWORD=" + std::to_string(number_of_words - 1) +
                              "; _gputest; echo \"${COMPREPLY[*]}\"";
@@ -162,6 +164,7 @@ tool \- Does it\-all.
 tool [OPTIONS]
 tool go [\-\-] COMMAND
 tool stop
+tool wait
 .fi
 .SH OPTIONS
 .TP
@@ -194,6 +197,12 @@ at once
 .nf
 Ends it.
 .fi
+.SH COMMAND WAIT
+Waits.
+.PP
+.nf
+
+.fi
 .nf
 .fi
 .SH EXAMPLES
@@ -216,6 +225,7 @@ typeset -A opt_args
 local -a commands=(
   'go:Goes'
   'stop:Stops\: at once'
+  'wait:Waits'
 )
 _arguments -C \
   '-h[print this]' \
@@ -237,6 +247,9 @@ case $state in
         _arguments -S \
           '--now[at once]' \
           && return ;;
+      wait)
+        _arguments -S \
+          && return ;;
     esac ;;
 esac
 )zsh");
@@ -253,6 +266,7 @@ complete -c tool -n '__fish_seen_subcommand_from go' -s n -l number -x -d 'how m
 complete -c tool -n '__fish_seen_subcommand_from go' -x -a '(__fish_complete_subcommand --fcs-skip=2)'
 complete -c tool -n __fish_use_subcommand -a stop -d 'Stops: at once'
 complete -c tool -n '__fish_seen_subcommand_from stop' -l now -d 'at once'
+complete -c tool -n __fish_use_subcommand -a wait -d 'Waits'
 )fish");
 }
 
@@ -302,6 +316,13 @@ TEST(BashCompletion, leaves_the_command_that_is_run_to_others) {
   const std::string offset = "_command_offset() { COMPREPLY=(\"from $1\"); }; ";
   EXPECT_EQ(completed_by_bash("gputest run --gpus 2 ls -", 6, offset), "from 4\n");
   EXPECT_EQ(completed_by_bash("gputest run -- ls", 4, offset), "from 3\n");
+}
+
+TEST(BashCompletion, is_that_of_a_tool_whose_command_has_no_option_with_a_value) {
+  auto description = small_tool();
+  description.commands[0].options = {{{"--now"}, "", {}, "at once"}};
+  EXPECT_EQ(completed_by_bash("tool go -", 3, "", description), "--now\n");
+  EXPECT_EQ(completed_by_bash("tool go --now ls /bi", 5, "", description), "/bin\n");
 }
 
 #ifdef GPUTEST_WRITE_DOCUMENTS

@@ -31,6 +31,7 @@ TEST(GpuUse, is_what_a_program_and_its_libraries_show) {
       {"linked_with_loader_of_cuda", GpuUse::yes},
       {"linked_with_loader", GpuUse::no}, // many libraries have plug-ins of their own
       {"linked_with_around_kernels", GpuUse::yes},
+      {"with_linker_that_lists_nothing", GpuUse::yes},
       {"linked_with_OpenCL", GpuUse::yes},
       {"linked_with_python3.13", GpuUse::yes}, // it reads at run time what to do
       {"linked_with_perl", GpuUse::yes},
@@ -138,6 +139,14 @@ TEST(RunIfGpu, leaves_a_program_that_leases_for_itself_and_one_that_only_lists_i
   tool.set("GPUTEST_LIST_FILE", tool.folder().path() + "/list");
   EXPECT_EQ(tool.run({"run", "--if-gpu", program("with_kernels")}).out, "has no lease\n");
   EXPECT_EQ(tool.run({"run", program("with_kernels")}).out, "has a lease\n");
+}
+
+TEST(RunIfGpu, starts_a_program_that_uses_no_gpu_at_once_in_an_entry_that_is_to_fail) {
+  Tool tool;
+  tool.set("GPUTEST_ENTRY", "will_fail");
+  const auto ended = tool.run({"run", "--if-gpu", program("plain")});
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_EQ(ended.out, "has no lease\n");
 }
 
 TEST(RunIfGpu, believes_the_user_more_than_the_file) {

@@ -81,6 +81,9 @@ TEST(Help, has_the_usage_of_each_command_and_texts_with_their_own_lines) {
   EXPECT_NE(help("plan").find("Usage: gputest plan [OPTIONS] [-- CTEST_OPTION...]\n"), std::string::npos);
   EXPECT_NE(help("isolate").find("Usage: gputest isolate [OPTIONS] [-- CTEST_OPTION...]\n"), std::string::npos);
   EXPECT_NE(help("status").find("\n  lease               holds memory for a test\n"), std::string::npos);
+  for (const char* const command : {"run", "devices", "plan"}) {
+    EXPECT_EQ(help(command).find("\n\n\n"), std::string::npos) << "two empty lines: " << help(command);
+  }
   const auto end = help("devices");
   EXPECT_EQ(end.substr(end.size() - 3, 2), "d\n") << "one end of line, and no empty one: " << end;
 }

@@ -117,6 +117,7 @@ TEST_F(PlanCommand, takes_the_context_the_capabilities_and_the_start_of_cuda_of_
   };
   EXPECT_DOUBLE_EQ(predicted("1x16GiB"), 6);
   EXPECT_DOUBLE_EQ(predicted("1x16GiB,context=2GiB"), 12);
+  EXPECT_DOUBLE_EQ(predicted("3x16GiB"), 2);
   std::ofstream{folder_ + "/CTestTestfile.cmake", std::ios::app}
       << "set_tests_properties(solver.0 PROPERTIES ENVIRONMENT_MODIFICATION "
          "\"GPUTEST_ENTRY=set:ctest;GPUTEST_REQUIRES=set:sm_80\")\n";
@@ -252,6 +253,26 @@ TEST_F(PlanCommand, tests_that_run_one_after_another_do_so_in_their_shard) {
   EXPECT_EQ(plan(of_chain).err,
             "gputest: shard " + std::to_string(chain + 1) + " of 2: 3 tests, 6.0 s of work; fingerprint " +
                 json["fingerprint"].get<std::string>() + ", which is the same on all machines that split alike\n");
+}
+
+TEST_F(PlanCommand, shards_have_equal_time_and_a_large_test_counts_only_if_it_runs) {
+  const auto kept = folder_ + "/kept.log";
+  const auto works_of = [&](const std::string& memory, const std::string& property, const std::string& jobs) {
+    std::ofstream{folder_ + "/CTestTestfile.cmake"}
+        << "add_test(first true)\nset_tests_properties(first PROPERTIES LABELS gpu " << property
+        << " ENVIRONMENT_MODIFICATION \"GPUTEST_ENTRY=set:ctest;GPUTEST_MEMORY=set:" << memory
+        << "\")\nadd_test(second true)\nadd_test(third true)\n";
+    std::ofstream{kept} << "1/3 Testing: first\nTest time = 6.00 sec\nTest Passed.\n"
+                           "2/3 Testing: second\nTest time = 3.00 sec\nTest Passed.\n"
+                           "3/3 Testing: third\nTest time = 3.00 sec\nTest Passed.\n";
+    const auto json = json_of({jobs, "--times", kept, "--shards", "2"});
+    return std::multiset<double>{json["shards"][0]["work_s"].get<double>(), json["shards"][1]["work_s"].get<double>()};
+  };
+  using Works = std::multiset<double>;
+  EXPECT_EQ(works_of("3GiB", "", "-j16"), (Works{6, 6}));
+  EXPECT_EQ(works_of("large", "", "-j1"), (Works{6, 6}));
+  EXPECT_EQ(works_of("large", "RUN_SERIAL ON", "-j16"), (Works{6, 6}));
+  EXPECT_EQ(works_of("large", "", "-j16"), (Works{3, 3}));
 }
 
 TEST_F(PlanCommand, a_large_test_that_runs_alone_counts_in_its_shard) {

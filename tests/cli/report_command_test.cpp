@@ -194,6 +194,10 @@ TEST_F(ReportCommand, reads_the_logs_that_the_shell_says_tests_write) {
   fs::rename(folder_ + "/Testing/gputest", logs);
   std::ofstream{logs + "/other.jsonl"}
       << R"({"t":9000000000.0,"pid":1,"entry":"x","event":"run","version":1,"folder":"/another/build"})"
+      << "\n"
+      << R"({"t":9000000001.0,"pid":2,"entry":"y","event":"enter","devices":[]})"
+      << "\n"
+      << R"({"t":9000000002.0,"pid":2,"entry":"y","event":"end","exit":3})"
       << "\n";
   EXPECT_NE(report({"--output", page_}).exit_code, 0);
   tool_.set("GPUTEST_LOG", logs);
@@ -207,7 +211,8 @@ TEST_F(ReportCommand, reads_the_logs_that_the_shell_says_tests_write) {
   fs::create_directory(folder_ + "/others");
   fs::rename(logs + "/other.jsonl", folder_ + "/others/other.jsonl");
   tool_.set("GPUTEST_LOG", folder_ + "/others");
-  EXPECT_THAT(report({"--output", page_}).out, HasSubstr("0 tests: ")) << "there is none of this build tree";
+  EXPECT_THAT(report({"--output", page_}).out, HasSubstr("1 tests: 0 passed, 1 failed"))
+      << "there is none of this build tree";
 }
 
 TEST_F(ReportCommand, says_where_it_has_looked_for_a_log) {

@@ -69,15 +69,14 @@ TEST(ResourceSpecCommand, refuses_an_option_that_has_no_effect) {
 }
 
 TEST(ResourceSpecCommand, does_nothing_where_there_is_nothing_to_schedule) {
-  Tool tool;
-  const std::string folder = tool.folder().path() + "/spec";
   for (const auto& [name, value] : {std::pair{"GPUTEST_DEVICES", "none"}, std::pair{"GPUTEST_SCHEDULING", "ledger"}}) {
+    Tool tool;
+    const std::string folder = tool.folder().path() + "/spec";
     tool.set(name, value);
     const auto ended = tool.run(writing_to(folder));
     EXPECT_EQ(ended.exit_code, 0) << ended.err;
     EXPECT_EQ(ended.out, "") << name;
     EXPECT_FALSE(std::filesystem::exists(folder));
-    tool.set(name, "");
   }
 }
 
@@ -137,7 +136,18 @@ TEST(ResourceSpecCommand, removes_files_of_a_process_that_had_a_pid_before) {
   const auto start_time = std::stoull(own.substr(dash + 1));
   const auto earlier = own.substr(0, dash + 1) + std::to_string(start_time - 1) + ".json";
   std::filesystem::copy_file(folder + "/" + own, folder + "/" + earlier);
+  // Names that no gputest has given are nobody's, and these files are young.
+  const auto of_pid = own.substr(0, dash);
+  const auto of_identity = of_pid.substr(0, of_pid.rfind('-'));
+  const auto pid = of_pid.substr(of_pid.rfind('-') + 1);
+  const std::vector<std::string> foreign{of_pid + ".json", of_pid + "+1.json", of_identity + "+" + pid + "-1.json"};
+  for (const auto& name : foreign) {
+    std::filesystem::copy_file(folder + "/" + own, folder + "/" + name);
+  }
   write_by_a_process_that_ends(tool, folder);
+  for (const auto& name : foreign) {
+    EXPECT_TRUE(std::filesystem::exists(folder + "/" + name)) << name;
+  }
   EXPECT_FALSE(std::filesystem::exists(folder + "/" + earlier));
   EXPECT_TRUE(std::filesystem::exists(folder + "/" + own));
 }

@@ -156,6 +156,7 @@ TEST(RunCommand, believes_no_77_and_says_complete_in_an_entry) {
   EXPECT_EQ(done.exit_code, 0);
   EXPECT_EQ(done.out.find("/proc/"), 0U) << done.out;
   EXPECT_NE(done.err.find("gputest: entry complete: entry\x7f\t\n"), std::string::npos) << done.err;
+  EXPECT_EQ(done.err.find("failed"), std::string::npos) << done.err;
   const auto ended = tool.run({"run", "--", "sh", "-c", "exit 77"});
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_NE(ended.err.find("gputest: failed: the command ended with 77"), std::string::npos) << ended.err;
@@ -171,6 +172,7 @@ TEST(RunCommand, ends_by_a_signal_where_a_failure_is_expected_and_the_command_ca
   const auto ended = tool.run({"run", "--", "false"});
   EXPECT_EQ(ended.signal, SIGKILL);
   EXPECT_NE(ended.err.find("expected to fail (WILL_FAIL), but not for this reason"), std::string::npos) << ended.err;
+  EXPECT_EQ(ended.err.find("gputest: GPUTEST_MEMORY"), 0U) << ended.err;
 }
 
 TEST(RunCommand, ends_as_if_it_had_run_if_its_command_cannot_be_started_in_an_entry) {

@@ -52,6 +52,7 @@ TEST(Verdict, believes_77_only_of_processes_that_gputest_skipped) {
     EXPECT_EQ(verdict.problem.empty(), row.verdict == 77) << row.report;
   }
   EXPECT_THAT(judge("", 77).problem, HasSubstr("set SKIP_REGULAR_EXPRESSION"));
+  EXPECT_TRUE(judge("begun 7 t\nskipped 7 \n", 77).meant_by_the_test);
 }
 
 TEST(Verdict, fails_a_command_below_which_tests_have_not_ended) {
@@ -65,6 +66,7 @@ TEST(Verdict, fails_a_command_below_which_tests_have_not_ended) {
       {"begun 7 t\nbegun 8 t\ncomplete 7 \n", 0, 1},
       {"begun 7 t\ncomplete 7 \nbegun 7 t\n", 0, 1},
       {"begun 7 t\nrefused 7 no test ran\nnothing_ran 7 \n", 0, 1},
+      {"begun 7 t\nnothing_ran 7 \nbegun 8 t\ncomplete 8 \n", 0, 1},
       {"begun 7 t\nrefused 7 no such folder\ncomplete 7 \n", 0, 1},
       {"begun 7 t\nrefused 7 no such folder\ncomplete 7 \nbegun 8 t\nskipped 8 \n", 0, 1},
   };
