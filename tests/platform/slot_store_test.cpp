@@ -34,6 +34,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -552,6 +553,40 @@ TEST_F(SharedSlotStore, has_its_own_part_once_it_takes_a_slot) {
   EXPECT_NE(
       message_of<LedgerError>([&] { store.require_in_place(); }).find(part_of(0) + " was removed and made anew while"),
       std::string::npos);
+}
+
+TEST_F(SharedSlotStore, is_made_in_a_folder_that_is_as_the_installed_configuration_makes_it) {
+  fs::remove_all(shared_);
+  const std::string prefix = "/run/gputest";
+  std::ifstream configuration{GPUTEST_TMPFILES};
+  std::string line;
+  while (std::getline(configuration, line)) {
+    std::istringstream fields{line};
+    std::string kind;
+    std::string path;
+    std::string mode;
+    std::string user;
+    std::string group;
+    fields >> kind >> path >> mode >> user >> group;
+    if (kind == "#") {
+      continue;
+    }
+    ASSERT_EQ(path.substr(0, prefix.size()), prefix);
+    EXPECT_EQ(user, "root");
+    EXPECT_EQ(group, "gputest");
+    const std::string made = shared_ + path.substr(prefix.size());
+    if (kind == "d") {
+      fs::create_directory(made);
+    } else {
+      std::ofstream{made}.close();
+    }
+    ASSERT_EQ(::chown(made.c_str(), 0, tests::members), 0);
+    ASSERT_EQ(::chmod(made.c_str(), static_cast<mode_t>(std::stoul(mode, nullptr, 8))), 0);
+  }
+  join(54321);
+  join(54322);
+  SlotStore store{shared_, "store", few_};
+  EXPECT_EQ(look(store).size(), 2U);
 }
 
 TEST_F(SharedSlotStore, lets_members_read_a_part_and_write_to_nothing_but_wake_up_fifos) {

@@ -3,7 +3,10 @@
 
 #include "platform/process_end.hpp"
 #include "support/in_child.hpp"
+#include "support/message_of.hpp"
 #include "support/private_folder.hpp"
+
+#include <gputest/error.hpp>
 
 #include <gtest/gtest.h>
 
@@ -22,6 +25,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -471,6 +475,18 @@ TEST(TimeLimit, has_no_timer_during_a_wait) {
   EXPECT_EQ(seen.end, 0);
 }
 
+TEST(TimeLimit, that_no_timer_can_be_made_for_is_an_error) {
+  const auto seen = run([] {
+    tests::become_nobody();
+    const rlimit none{0, 0};
+    ::setrlimit(RLIMIT_SIGPENDING, &none);
+    const auto said = tests::message_of<Error>([] { start_limit(1h); });
+    end_now(said == "no timer can be made for the time limit: Resource temporarily unavailable" && !time_left() ? 0
+                                                                                                                : 1);
+  });
+  EXPECT_EQ(seen.end, 0);
+}
+
 TEST(TimeLimit, that_was_ended_leaves_no_timer_and_no_time) {
   const auto seen = run([] {
     arm_in_place = [](timer_t timer, auto... arguments) {
@@ -570,6 +586,27 @@ TEST(TimeLimit, leaves_the_same_signal_of_others_to_the_handler_before) {
     end_now(handled == 1 ? 0 : 1);
   });
   EXPECT_EQ(handled_with_more.end, 0);
+  const auto of_another_timer = run([] {
+    std::signal(SIGXCPU, [](int) { handled = 1; });
+    start_limit(1h);
+    block_all_signals();
+    sigevent event{};
+    event.sigev_notify = SIGEV_SIGNAL;
+    event.sigev_signo = SIGXCPU;
+    timer_t timer{};
+    const itimerspec at_once{{0, 0}, {0, 1}};
+    if (::timer_create(CLOCK_MONOTONIC, &event, &timer) != 0 || arm(timer, 0, &at_once, nullptr) != 0) {
+      end_now(2);
+    }
+    sigset_t pending{};
+    do {
+      ::sigpending(&pending);
+    } while (::sigismember(&pending, SIGXCPU) == 0);
+    ::sigemptyset(&pending);
+    ::sigprocmask(SIG_SETMASK, &pending, nullptr);
+    end_now(handled == 1 ? 0 : 1);
+  });
+  EXPECT_EQ(of_another_timer.end, 0);
 }
 
 } // namespace
