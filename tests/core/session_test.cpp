@@ -16,7 +16,10 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <memory>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -47,7 +50,10 @@ protected:
 };
 
 TEST_F(CoreSession, goes_by_its_structs_and_not_by_the_environment) {
+  testing::internal::CaptureStderr();
   auto& session = enter();
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              HasSubstr("gputest: the devices are simulated: memory only, no kernels (GPUTEST_DEVICES)\n"));
   ASSERT_EQ(session.devices().size(), 1U);
   EXPECT_EQ(session.devices().front().uuid, "SIM-2x4096MiB-0");
   EXPECT_EQ(current_devices().front().uuid, "SIM-2x4096MiB-0");
@@ -235,7 +241,9 @@ TEST_F(CoreSession, in_place_of_its_parent_gives_back_and_refuses_as_otherwise) 
 
 TEST_F(CoreSession, in_place_of_its_parent_finds_nothing_that_is_its_parents) {
   session_.emplace(settings_, entry_);
+  testing::internal::CaptureStderr();
   ASSERT_EQ(session_->enter_in_place_of_parent({}).kind, Kind::granted);
+  EXPECT_EQ(testing::internal::GetCapturedStderr().find("simulated"), std::string::npos) << "its parent has said it";
   EXPECT_EQ(session_->check(100_GiB, "Sort.Keys").kind, Kind::granted);
   EXPECT_EQ(session_->foresee(100_GiB, "Sort.Keys").kind, Kind::granted);
   EXPECT_TRUE(session_->lease(100_GiB, "Sort.Keys"));
@@ -261,6 +269,37 @@ TEST_F(CoreSession, says_of_a_second_lease_which_two_there_are) {
   EXPECT_EQ(tests::message_of<NestedLease>([&] { static_cast<void>(session.lease(two, "Sort.Pairs")); }),
             "Sort.Pairs asked for a lease of 2 x 1 GiB while Sort.Keys has one of 3 GiB; waiting for a "
             "second one could deadlock. Give the first back before");
+}
+
+TEST_F(CoreSession, writes_each_skip_of_a_lease_and_of_a_check_into_the_log) {
+  settings_.log = folder_.path() + "/log";
+  auto& session = enter({3_GiB});
+  static_cast<void>(session.check(1_GiB, "Sort.Keys"));
+  EXPECT_TRUE(session.lease(1_GiB, "Sort.Keys"));
+  Request several = 1_GiB;
+  several.gpus = 3;
+  static_cast<void>(session.check(several, "Sort.Pairs"));
+  static_cast<void>(session.lease(200_GiB, "Sort.Big"));
+  std::vector<std::string> skips;
+  for (const auto& file : std::filesystem::directory_iterator{settings_.log}) {
+    std::ifstream log{file.path()};
+    for (std::string line; std::getline(log, line);) {
+      if (line.find("\"event\":\"skip\"") != std::string::npos) {
+        skips.push_back(line);
+      }
+    }
+  }
+  EXPECT_THAT(skips, ElementsAre(HasSubstr("Sort.Pairs needs 3 GPUs"), HasSubstr("Sort.Big needs 200 GiB")));
+}
+
+TEST_F(CoreSession, counts_nothing_as_unleased_while_a_lease_is_held) {
+  auto& session = enter();
+  const auto lease = session.lease(3_GiB, "Sort.Keys");
+  const SimulatedBuffer buffer{1_GiB};
+  session.count_unleased("Sort");
+  session.watch_unleased("Sort.Keys");
+  EXPECT_EQ(own().overhead, 0_B);
+  EXPECT_TRUE(session.examine("Sort.Keys").problems.empty());
 }
 
 TEST_F(CoreSession, takes_the_next_entry_as_it_took_the_first) {
@@ -437,6 +476,7 @@ TEST_F(CoreSession, lets_an_old_lease_give_nothing_of_a_new_one_back) {
   EXPECT_FALSE(old);
   EXPECT_THAT(old.reason(), HasSubstr("given back"));
   const auto lease = session.lease(1_GiB, "Sort.Pairs");
+  EXPECT_FALSE(old) << "the lease that is held is another one";
   old.release();
   EXPECT_TRUE(lease);
   EXPECT_EQ(own().stage, Stage::holding);

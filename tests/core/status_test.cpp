@@ -10,6 +10,7 @@
 
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <vector>
@@ -48,10 +49,12 @@ TEST_F(Status, has_what_a_process_holds_and_where) {
   EXPECT_EQ(all[0].lease, 0_B);
   EXPECT_EQ(all[0].overhead, 512_MiB);
   EXPECT_THAT(all[0].devices, ElementsAre(session.devices().front().uuid));
+  const auto before = std::chrono::system_clock::now();
   const auto lease = session.lease(3_GiB, "Sort.Keys");
   all = status(settings_);
   ASSERT_EQ(all.size(), 1U);
   EXPECT_EQ(all[0].who, "entry: Sort.Keys");
+  EXPECT_GE(all[0].since, before - std::chrono::seconds{1}); // as exactly as it is kept
   EXPECT_EQ(all[0].pid, getpid());
   EXPECT_EQ(all[0].stage, Stage::holding);
   EXPECT_EQ(all[0].lease, 3_GiB);
@@ -82,6 +85,59 @@ TEST_F(Status, has_what_a_process_may_ask_for_that_waits_for_its_devices) {
   EXPECT_EQ(all[0].stage, Stage::inside);
   ::kill(child, SIGKILL);
   EXPECT_EQ(tests::end_of(child), -SIGKILL);
+}
+
+TEST_F(Status, has_whole_devices_that_a_process_may_ask_for_that_waits_for_its_devices) {
+  settings_.visible_devices = DeviceRestriction{"CUDA_VISIBLE_DEVICES", "0"};
+  entry_.large = LargePolicy::wait;
+  enter({MemoryClass::large});
+  const pid_t child = tests::start_child([&] {
+    Session session{settings_, entry_};
+    Plan plan;
+    plan.requests = {MemoryClass::large};
+    return session.enter(plan).kind == Kind::granted ? 0 : 1;
+  });
+  std::vector<Claimant> all;
+  while (all.size() < 2 || all[1].stage != Stage::entering) { // CTest's limit ends a test that waits in vain
+    all = status(settings_);
+  }
+  EXPECT_TRUE(all[1].whole_devices);
+  ::kill(child, SIGKILL);
+  EXPECT_EQ(tests::end_of(child), -SIGKILL);
+}
+
+TEST_F(Status, has_the_lease_for_which_a_process_waits) {
+  settings_.visible_devices = DeviceRestriction{"CUDA_VISIBLE_DEVICES", "0"};
+  auto& session = enter({1_GiB});
+  const auto lease = session.lease(1_GiB, "Sort.Keys");
+  const pid_t child = tests::start_child([&] {
+    Session other{settings_, entry_};
+    Plan plan;
+    plan.requests = {2_GiB + 512_MiB};
+    return other.enter(plan).kind == Kind::granted && other.lease(2_GiB + 512_MiB, "Sort.Pairs") ? 0 : 1;
+  });
+  std::vector<Claimant> all;
+  while (all.size() < 2 || all[1].stage != Stage::waiting) { // CTest's limit ends a test that waits in vain
+    all = status(settings_);
+  }
+  EXPECT_EQ(all[0].stage, Stage::holding);
+  EXPECT_EQ(all[0].lease, 1_GiB);
+  EXPECT_EQ(all[1].pid, child);
+  EXPECT_EQ(all[1].who, "entry: Sort.Pairs");
+  EXPECT_EQ(all[1].lease, 2_GiB + 512_MiB);
+  EXPECT_THAT(all[1].devices, ElementsAre(session.devices().front().uuid));
+  ::kill(child, SIGKILL);
+  EXPECT_EQ(tests::end_of(child), -SIGKILL);
+}
+
+TEST_F(Status, has_the_devices_of_a_lease_and_not_all_of_its_process) {
+  Request two = 1_GiB;
+  two.gpus = 2;
+  auto& session = enter({two});
+  ASSERT_EQ(session.devices().size(), 2U);
+  EXPECT_EQ(status(settings_).at(0).devices.size(), 2U);
+  const auto lease = session.lease(1_GiB, "Sort.Keys");
+  EXPECT_THAT(status(settings_).at(0).devices, ElementsAre(session.devices().front().uuid));
 }
 
 TEST_F(Status, shows_whole_devices) {
