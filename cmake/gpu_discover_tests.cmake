@@ -54,7 +54,7 @@
 #                    WILL_FAIL of one would apply to the other.
 # TEST_FILTER        A --gtest_filter: only tests that it selects become entries.
 # TEST_LIST          A variable of later scripts in TEST_INCLUDE_FILES: the names of the entries, except those with square
-#                    brackets, which a list cannot hold. Default: <target>_TESTS.
+#                    brackets or a backslash at the end, which a list cannot hold. Default: <target>_TESTS.
 # NO_PRETTY_TYPES, NO_PRETTY_VALUES
 #                    Entries are named after the index of a type or value instead of the type or value itself. If two
 #                    tests would get one name, the later one is named after its index in any case.

@@ -230,7 +230,7 @@ function(gputest_listed_test filter suite type_name type test value_index value 
   endif()
   string(APPEND pending "add_test([=====[${name}]=====]${launcher}${command} [=====[--gtest_filter=${filter}]=====] --gtest_also_run_disabled_tests${xml}${gputest_code_of_EXTRA_ARGS})
 ${call_of_${kind}}[=====[${name}]=====] PROPERTIES${common_properties}${properties}${gputest_code_of_PROPERTIES}${fixture})\n")
-  if(NOT name MATCHES "[][]") # a list could not hold it
+  if(NOT name MATCHES "[][]|\\\\$") # a list could not hold it
     string(APPEND names " [=====[${escaped_name}]=====]")
   endif()
   _gputest_add_name()

@@ -7,6 +7,8 @@
 
 #include <csignal>
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 
 namespace gputest::tests {
 namespace {
@@ -22,7 +24,24 @@ protected:
     more.insert(more.begin(), {GPUTEST_CATCH2_SUITE, spec});
     return start_program(std::move(more));
   }
-  [[nodiscard]] Ended run_case(const std::string& spec) const { return start_case(spec).finish(); }
+  /// Its output's lines are not broken.
+  [[nodiscard]] Ended run_case(const std::string& spec) const {
+    return start_case(spec, {"--reporter=compact"}).finish();
+  }
+
+  /// The lines of the run log about test cases.
+  [[nodiscard]] std::vector<std::string> test_cases_logged() const {
+    std::vector<std::string> lines;
+    for (const auto& file : std::filesystem::directory_iterator{folder() + "/logs"}) {
+      std::ifstream log{file.path()};
+      for (std::string line; std::getline(log, line);) {
+        if (line.find(R"("suite":"")") != std::string::npos) {
+          lines.push_back(line);
+        }
+      }
+    }
+    return lines;
+  }
 };
 
 TEST_F(Catch2, holds_what_the_tags_say) {
@@ -115,7 +134,9 @@ TEST_F(Catch2, shows_a_skip_beside_a_test_case_that_passes_in_an_entry) {
 TEST_F(Catch2, fails_what_cannot_run_although_its_tags_expect_a_failure) {
   EXPECT_EQ(run_case("may fail").exit_code, 0);
   set("GPUTEST_DIR", "/proc/no/such/folder");
-  EXPECT_NE(run_case("may fail").exit_code, 0);
+  const Ended ended = run_case("may fail");
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.err, Not(HasSubstr("the process ended with 0"))) << "main() returns it";
 }
 
 TEST_F(Catch2, fails_if_main_drops_the_result_of_test_cases_that_failed) {
@@ -124,6 +145,117 @@ TEST_F(Catch2, fails_if_main_drops_the_result_of_test_cases_that_failed) {
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_THAT(ended.err, HasSubstr("gputest: failed: tests have failed, but the process ended with 0. End main() with "
                                    "`return gputest::run_catch2_tests(argc, argv);`"));
+}
+
+TEST_F(Catch2, fails_a_test_case_that_takes_more_than_its_lease) {
+  EXPECT_EQ(run_case("takes too much").exit_code, 0) << "where no entry runs, that is a warning";
+  set("GPUTEST_TEST", "entry");
+  for (const std::string name : {"takes too much", "takes too much and throws"}) {
+    const Ended ended = run_case(name + ",untagged");
+    EXPECT_NE(ended.exit_code, 0) << name;
+    EXPECT_THAT(ended.out, HasSubstr("entry: " + name + " took 1 GiB, and its lease is 256 MiB")) << name;
+    EXPECT_EQ(ended.out.find("of its own") != std::string::npos, name != "takes too much") << "its own failure too";
+    EXPECT_THAT(ended.out, Not(HasSubstr("entry: untagged took")));
+  }
+  const Ended without = run_case("takes without a lease,small");
+  EXPECT_NE(without.exit_code, 0);
+  EXPECT_THAT(without.out, HasSubstr("entry: takes without a lease took 64 MiB without a lease"));
+}
+
+TEST_F(Catch2, fails_a_run_in_which_a_test_case_leaves_memory) {
+  set("GPUTEST_TEST", "entry");
+  const Ended ended = run_case("leaves memory,small");
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.err,
+              HasSubstr("gputest: failed: entry: leaves memory ends with 64 MiB of device 0 still allocated"));
+  EXPECT_THAT(ended.err, Not(HasSubstr("entry: small ends with")));
+  EXPECT_THAT(ended.err, Not(HasSubstr("the process ended with 0"))) << "main() returns it";
+  set("GPUTEST_ENTRY", "ctest");
+  EXPECT_EQ(run_case("leaves memory,too much").exit_code, 1) << "a failure beside a skip is a failure";
+  const int of_a_skip = run_case("leaves memory and skips").exit_code;
+  EXPECT_NE(of_a_skip, 0);
+  EXPECT_NE(of_a_skip, 77) << "a failure of a test case that skips itself is a failure";
+  set("GPUTEST_ENTRY", "will_fail");
+  EXPECT_EQ(run_case("leaves memory").signal, SIGKILL) << "that is no failure which WILL_FAIL expects";
+}
+
+TEST_F(Catch2, says_which_test_case_ends_the_process_in_an_entry_or_not) {
+  const Ended ended = run_case("small,exits");
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("gputest: failed: exits called exit(0)"));
+}
+
+TEST_F(Catch2, takes_no_number_of_failures_for_a_skip) {
+  const Ended ended = run_case("fails 77 times");
+  EXPECT_NE(ended.exit_code, 0);
+  EXPECT_NE(ended.exit_code, 77);
+}
+
+TEST_F(Catch2, writes_what_became_of_each_test_case_to_the_run_log) {
+  set("GPUTEST_LOG", folder() + "/logs");
+  EXPECT_NE(run_case("untagged,too much,fails,host").exit_code, 0);
+  const auto lines = test_cases_logged();
+  ASSERT_EQ(lines.size(), 4U);
+  const std::vector<std::pair<std::string, std::string>> expected{
+      {"untagged", "passed"}, {"fails", "failed"}, {"too much", "skipped"}, {"host", "passed"}};
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_THAT(lines[i], HasSubstr(R"("name":")" + expected[i].first + R"(","result":")" + expected[i].second + '"'));
+    EXPECT_EQ(lines[i].find(R"("reason":"tags: too much needs 100 GiB)") != std::string::npos, i == 2U) << lines[i];
+    const auto seconds = lines[i].find(R"("seconds":)");
+    ASSERT_NE(seconds, std::string::npos);
+    EXPECT_LT(std::stod(lines[i].substr(seconds + 10)), 100) << "the time of this test case";
+  }
+}
+
+TEST_F(Catch2, plans_what_can_be_used_and_runs_it) {
+  const Ended ended = run_case("bad size,small");
+  EXPECT_NE(ended.exit_code, 0);
+  EXPECT_THAT(ended.out, HasSubstr("@body"));
+  EXPECT_THAT(ended.out, HasSubstr("bad size: the size in the tag [gpu:3GB] '3GB' has an unknown unit 'GB'"));
+  set("GPUTEST_MEMORY", "2GiB");
+  auto process = start_case("small,host,bad size");
+  process.wait_for_out("@body");
+  EXPECT_EQ(claim_of(process).largest_bytes, (256_MiB).count())
+      << "a test case without a GPU needs none of the entry's";
+  EXPECT_NE(process.finish().exit_code, 0);
+  set("GPUTEST_ENTRY", "will_fail");
+  EXPECT_EQ(run_case("bad size").signal, SIGKILL) << "that is no failure which WILL_FAIL expects";
+}
+
+TEST_F(Catch2, fails_each_test_case_that_needs_a_gpu_with_what_keeps_it_from_the_ledger) {
+  set("GPUTEST_DEVICES", "nonsense");
+  const Ended ended = run_case("small,host,medium");
+  EXPECT_NE(ended.exit_code, 0);
+  EXPECT_EQ(count(ended.out, "GPUTEST_DEVICES"), 2U) << ended.out;
+  EXPECT_EQ(count(ended.out, "@body"), 1U) << "the one without a GPU";
+}
+
+TEST_F(Catch2, counts_no_hidden_test_case_unless_it_is_selected) {
+  EXPECT_EQ(start_program({GPUTEST_CATCH2_OWN_MAIN}).finish().exit_code, 1);
+  EXPECT_FALSE(std::filesystem::exists(ledger())) << "only test cases without a GPU ran";
+}
+
+TEST_F(Catch2, says_in_an_entry_that_the_test_cases_have_ended) {
+  const std::string complete = "gputest: entry complete: e";
+  EXPECT_THAT(run_case("host").out, Not(HasSubstr(complete)));
+  set("GPUTEST_ENTRY", "ctest");
+  set("GPUTEST_TEST", "e");
+  for (const std::string spec : {"host", "small", "fails", "host,medium"}) {
+    const Ended ended = run_case(spec);
+    EXPECT_THAT(ended.out + ended.err, HasSubstr(complete)) << spec;
+  }
+  EXPECT_THAT(run_case("too much").err, Not(HasSubstr("test cases skipped"))) << "none ran";
+  EXPECT_THAT(run_case("too much,host,large,small").err, HasSubstr("gputest: 1 of 4 test cases skipped"));
+}
+
+TEST_F(Catch2, ends_with_catch2s_code_where_no_test_case_runs) {
+  for (const std::string entry : {"", "ctest"}) {
+    set("GPUTEST_ENTRY", entry);
+    EXPECT_EQ(run_case("--list-tests").exit_code, entry.empty() ? 0 : 1);
+    const Ended none = run_case("no such test case");
+    EXPECT_EQ(none.exit_code, 2);
+    EXPECT_EQ(none.err.find("no test case ran") != std::string::npos, !entry.empty());
+  }
 }
 
 TEST_F(Catch2, fails_in_an_entry_that_is_started_without_running_test_cases) {

@@ -580,8 +580,13 @@ TEST_F(Discovery, sets_no_variable_of_other_scripts_but_the_list_of_tests) {
 }
 
 TEST_F(Discovery, starts_the_executable_again_only_after_something_has_changed) {
-  configure("gpu_discover_tests(tests)\n");
+  write("count.cmake", "list(LENGTH tests_TESTS count)\nlist(FIND tests_TESTS [[Odd/Values.test/\\;]] place)\n"
+                       "if(NOT place EQUAL -1)\n  add_test(\"${count} in the list\" true)\nendif()\n");
+  configure("gpu_discover_tests(tests)\n"
+            "set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES \"" +
+            path("count.cmake") + "\")\n");
   const auto all = names();
+  EXPECT_THAT(all, Contains("40 in the list")) << "all but 7 with brackets and one that ends with a backslash";
   EXPECT_EQ(starts(), 1U);
   EXPECT_EQ(names(), all);
   EXPECT_EQ(starts(), 1U);
@@ -740,8 +745,20 @@ TEST_F(Discovery, gives_entries_names_of_their_own_if_other_calls_have_the_same)
 
   write("below/CMakeLists.txt", "");
   configure(two_calls + "gpu_discover_tests(others TEST_PREFIX tests-2. TEST_FILTER Plain.first)\n"
-                        "gpu_discover_tests(tests TEST_FILTER Plain.first)\n");
-  EXPECT_THAT(names(), Contains("tests-2.tests_NOT_LISTED"));
+                        "gpu_discover_tests(tests TEST_FILTER Plain.first)\n"
+                        "gpu_discover_tests(tests TEST_FILTER Small.test)\n");
+  EXPECT_THAT(names(), testing::AllOf(Contains("tests-2.tests_NOT_LISTED"), Contains("Small.test")));
+}
+
+TEST_F(Discovery, knows_the_names_of_other_calls_whatever_characters_are_beside_them) {
+  const auto call = [](const std::string& filter) { return "gpu_discover_tests(tests TEST_FILTER " + filter + ")\n"; };
+  const std::string odd = "Odd/Values.test/";
+  configure(call(odd + "4:" + odd + "20") + call(odd + "20") + call(odd + "10:" + odd + "21") + call(odd + "21"));
+  for (const char* const listing : {"new", "kept"}) {
+    SCOPED_TRACE(listing);
+    EXPECT_THAT(names(), UnorderedElementsAre(odd + "[", odd + " a ", "tests-2." + odd + " a ", odd + "\\",
+                                              odd + "(^|*?:-.)", "tests-4." + odd + "(^|*?:-.)"));
+  }
 }
 
 TEST_F(Discovery, leaves_nothing_behind_if_it_cannot_write_to_the_build_tree) {
@@ -931,10 +948,11 @@ TEST_F(Discovery, makes_one_entry_of_each_class_or_of_the_executable) {
             "\")\n"
             "gpu_discover_tests(tests GRANULARITY executable)\n"
             "gpu_discover_tests(tests GRANULARITY executable TEST_PREFIX small. TEST_FILTER Small.*:Host.*)\n"
-            "gpu_discover_tests(tests GRANULARITY executable TEST_PREFIX off. TEST_FILTER Plain.DISABLED_second)\n");
+            "gpu_discover_tests(tests GRANULARITY executable TEST_PREFIX off. TEST_FILTER Plain.DISABLED_second)\n"
+            "gpu_discover_tests(tests GRANULARITY class TEST_PREFIX none. TEST_FILTER Plain.DISABLED_second)\n");
   const auto all = entries();
   const auto labels = [&](const std::string& name) { return all.at(name).properties.at("LABELS").dump(); };
-  ASSERT_EQ(all.size(), 7U);
+  ASSERT_EQ(all.size(), 8U);
   EXPECT_EQ(labels("p.tests.small.s"), R"(["gpu","gpu_small"])");
   EXPECT_EQ(labels("p.tests.medium.s"), R"(["gpu","gpu_medium"])");
   EXPECT_EQ(labels("p.tests.large.s"), R"(["gpu","gpu_large"])");
@@ -942,6 +960,7 @@ TEST_F(Discovery, makes_one_entry_of_each_class_or_of_the_executable) {
   EXPECT_EQ(labels("tests"), R"(["gpu","gpu_large","gpu_medium","gpu_small"])");
   EXPECT_EQ(labels("small.tests"), R"(["gpu","gpu_small"])");
   EXPECT_EQ(all.at("off.tests").properties.at("DISABLED"), true);
+  EXPECT_EQ(all.at("none.tests").properties.at("DISABLED"), true);
   EXPECT_EQ(all.at("small.tests").properties.count("DISABLED"), 0U);
   EXPECT_THAT(all.at("p.tests.large.s").command, Contains("--gtest_output=xml:" + path("out/p.tests.large.s.xml")));
   EXPECT_THAT(all.at("tests").command, ElementsAre(path("tests"), "--gtest_filter=*"));

@@ -7,6 +7,7 @@
 
 TEST_CASE("passes", "[no_gpu]") {}
 TEST_CASE("fails", "[no_gpu]") { CHECK(false); }
+TEST_CASE("hidden", "[.][gpu_large]") {}
 
 int main(int argc, char** argv) {
   static_cast<void>(gputest::run_catch2_tests(argc, argv));

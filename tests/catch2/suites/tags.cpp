@@ -8,7 +8,9 @@
 
 #include <catch2/catch_test_macros.hpp>
 
+#include <cstdlib>
 #include <iostream>
+#include <stdexcept>
 
 using namespace gputest::literals;
 
@@ -39,3 +41,20 @@ TEST_CASE("host", "[no_gpu]") { stop_at("body"); }
 TEST_CASE("host with a size", "[no_gpu][gpu:3GiB]") { std::cout << "@never" << std::endl; }
 TEST_CASE("tag of another", "[gpu][gpuarray]") { stop_at("body"); }
 TEST_CASE("hidden", "[.][gpu_large]") {}
+TEST_CASE("takes too much", "[gpu_small]") { const gputest::SimulatedBuffer buffer{1_GiB}; }
+TEST_CASE("takes too much and throws", "[gpu_small]") {
+  const gputest::SimulatedBuffer buffer{1_GiB};
+  throw std::runtime_error{"of its own"};
+}
+TEST_CASE("takes without a lease", "[no_gpu]") { const gputest::SimulatedBuffer buffer{64_MiB}; }
+TEST_CASE("leaves memory", "[gpu_small]") { static const gputest::SimulatedBuffer buffer{64_MiB}; }
+TEST_CASE("leaves memory and skips", "[gpu_small]") {
+  static const gputest::SimulatedBuffer buffer{64_MiB};
+  SKIP("of its own accord");
+}
+TEST_CASE("exits", "[gpu_small]") { std::exit(0); } // NOLINT(concurrency-mt-unsafe)
+TEST_CASE("fails 77 times", "[no_gpu]") {
+  for (int i = 0; i < 77; ++i) {
+    CHECK(i < 0);
+  }
+}

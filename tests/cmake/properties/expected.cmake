@@ -83,7 +83,8 @@ endforeach()
 expect_command(names_circle [=[["<gputest_cli>", "run", "--", "<imported>", ""]]=])
 expect_mentions(own_main 1)
 expect_mentions(foreign 0)
-expect_mentions("[a-z_]+" 1)
+expect_mentions(imported_helped 1)
+expect_mentions("[a-z_]+" 2)
 expect_command(via_private [=[["<via_private>"]]=])
 expect_command(alias [=[["<linked>"]]=])
 expect_command(file_of_linked [=[["<linked>", "x"]]=])
@@ -104,6 +105,7 @@ expect_command(emulated_launcher_on [=[["<gputest_cli>", "run", "--", "<linked>"
 expect_command(emulated_launcher_off [=[["<linked>", "--cpu=a,b", "<emulated>", "x"]]=])
 expect_command(linked_later [=[["<linked_later>", "a;b"]]=])
 expect_command(linked_later_via_private [=[["<linked_later_via_private>"]]=])
+expect_command(alias_linked_later [=[["<linked_later_via_private>"]]=])
 expect_command(linked_by_condition [=[["<linked_by_condition>"]]=])
 
 # Properties set afterwards hold, and gputest's own stay.

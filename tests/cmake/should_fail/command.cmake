@@ -18,6 +18,12 @@ should_fail(launcher_off_for_a_program [[gpu_add_test(NAME t COMMAND sh LAUNCHER
   "gpu_add_test(NAME t): LAUNCHER off, but COMMAND \"sh\" is not a target that could link gputest::main, so nothing would lease its memory. Leave LAUNCHER out, or write LAUNCHER on.")
 should_fail(launcher_off_for_a_path [[gpu_add_test(NAME t COMMAND ./script.py LAUNCHER off)]]
   "gpu_add_test(NAME t): LAUNCHER off, but COMMAND \"./script.py\" is not a target that could link gputest::main, so nothing would lease its memory. Leave LAUNCHER out, or write LAUNCHER on.")
+should_fail(launcher_off_in_upper_case [[gpu_add_test(NAME t COMMAND sh LAUNCHER OFF)]]
+  "gpu_add_test(NAME t): LAUNCHER off, but COMMAND \"sh\" is not a target that could link gputest::main, so nothing would lease its memory. Leave LAUNCHER out, or write LAUNCHER on.")
+should_pass(paths_of_what_does_not_exist_yet [[
+gpu_add_test(NAME t COMMAND /no/such/program)
+gpu_add_test(NAME u COMMAND script.sh)
+gpu_add_test(NAME v COMMAND $<TARGET_FILE:exe>)]])
 should_pass(launcher_off_for_what_is_not_known_yet [[gpu_add_test(NAME t COMMAND $<IF:1,/bin/true,/bin/false> LAUNCHER off)]])
 
 set(linked_late [[set_property(TARGET exe PROPERTY INTERFACE_LINK_LIBRARIES gputest::main)]])
