@@ -435,6 +435,18 @@ TEST(TimeLimit, does_not_count_what_is_not_to_be_counted) {
   EXPECT_EQ(seen.end, 0);
 }
 
+TEST(TimeLimit, is_not_counted_in_a_wait_after_one_that_began_before_the_limit) {
+  const auto seen = run([] {
+    auto before = std::make_unique<NotCounted>();
+    start_limit(1h);
+    before.reset();
+    const NotCounted not_counted;
+    const auto left = time_left();
+    end_now(time_left() == left ? 0 : 1);
+  });
+  EXPECT_EQ(seen.end, 0);
+}
+
 TEST(TimeLimit, is_not_over_in_a_wait_in_which_a_shorter_one_has_ended) {
   const auto seen = run([] {
     start_limit(1s);
@@ -499,6 +511,7 @@ TEST(TimeLimit, that_was_ended_leaves_no_timer_and_no_time) {
     set_time_limit_text({"", ""});
     bool good = !time_left();
     start_limit(1h);
+    start_limit(1min); // a second limit has no effect
     good = good && time_left() <= 1h && *time_left() > 50min;
     in_child([] {
       end_time_limit(); // of its parent
