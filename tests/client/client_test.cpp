@@ -795,6 +795,7 @@ TEST_F(Client, ends_a_worker_after_a_case_that_changed_its_process) {
       {"alarm", "an alarm is set"},
       {"limit", "a resource limit has changed"},
       {"environments", "an Environment has skipped its tests"},
+      {"properties", "a property was recorded outside of its test"},
       {"folder", "the working directory is /"},
       {"descriptors", " (/dev/null) is open"},
       {"files", " is another file: /dev/null in place of /dev/zero"},

@@ -202,6 +202,19 @@ TEST_F(RunAllTests, returns_77_in_an_entry_of_which_gputest_skipped_some_tests) 
   EXPECT_EQ(run("classes").exit_code, 1) << "a failure counts for more than a skip";
 }
 
+TEST_F(RunAllTests, returns_for_each_case_of_a_process_what_came_out_of_that_case) {
+  const std::vector<std::pair<std::string, int>> rows{
+      // the process ends with what came out of the last case
+      {"Skipping.first;Passing.first", 0},  {"Passing.first;Skipping.first", 77}, {"Failing.fails;Passing.first", 0},
+      {"Failing.fails;Skipping.first", 77}, {"NoSuchSuite.a;Passing.first", 0},
+  };
+  set("GPUTEST_ENTRY", "ctest");
+  for (const auto& [cases, exit_code] : rows) {
+    set("GPUTEST_CASES", cases);
+    EXPECT_EQ(run("outcomes").exit_code, exit_code) << cases;
+  }
+}
+
 TEST_F(RunAllTests, runs_the_tests_of_a_shard) {
   set("GTEST_TOTAL_SHARDS", "3");
   std::multiset<std::string> all;

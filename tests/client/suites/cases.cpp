@@ -226,10 +226,14 @@ TEST_F(Changes, blocked_signals) {
 }
 TEST_F(Changes, variables) { ::setenv("SET_BY_A_CASE", "1", 1); }
 TEST_F(Changes, environments) {}
+TEST_F(Changes, properties) {}
 struct SkippingEnvironment : testing::Environment {
   void SetUp() override {
     if (testing::GTEST_FLAG(filter) == "Changes.environments") {
       GTEST_SKIP() << "as it was told";
+    }
+    if (testing::GTEST_FLAG(filter) == "Changes.properties") {
+      testing::Test::RecordProperty("told", "to record it");
     }
   }
 };
