@@ -128,6 +128,13 @@ TEST_F(MeterSuite, allows_what_a_test_or_its_entry_says_that_it_keeps) {
   EXPECT_EQ(reports("Leak.some").at("Leak.some").failures, "");
 }
 
+TEST_F(MeterSuite, adds_up_what_a_test_has_left_of_each_of_its_devices) {
+  set("GPUTEST_DEVICES", "simulated:2x4GiB,context=0");
+  const auto report = reports("Leak.on_two_devices").at("Leak.on_two_devices");
+  EXPECT_EQ(report.failures, "") << "each may keep so much";
+  EXPECT_EQ(report.left, std::to_string((24_MiB).count()));
+}
+
 TEST_F(MeterSuite, allows_a_lease_in_the_middle_of_a_test_to_leave_what_the_test_says) {
   const auto report = reports("Scoped.leaves_what_it_may_keep").at("Scoped.leaves_what_it_may_keep");
   EXPECT_EQ(report.failures, "");
@@ -150,6 +157,7 @@ TEST_F(MeterSuite, allows_in_sum_what_may_be_kept) {
   set("GPUTEST_KEEPS", "32MiB");
   EXPECT_EQ(run("meter", {"--gtest_filter=Leak.some"}).exit_code, 0);
   EXPECT_EQ(run("meter", {"--gtest_filter=Leak.some", "--gtest_repeat=2"}).exit_code, 1);
+  EXPECT_EQ(run("meter", {"--gtest_filter=Leak.some:Leak.of_a_resource"}).exit_code, 1) << "all of the entry together";
 }
 
 TEST_F(MeterSuite, satisfies_no_expectation_of_a_failure_or_of_an_output) {
@@ -290,6 +298,7 @@ TEST_F(MeterSuite, looks_for_leaks_of_a_suite_lease_when_it_ends) {
 TEST_F(MeterSuite, says_what_a_test_had_that_ran_out_of_memory) {
   const auto text = reports("Over.runs_out").at("Over.runs_out").out_of_memory;
   EXPECT_THAT(text, HasSubstr("It had allocated 200 MiB itself: within its lease. "));
+  EXPECT_THAT(text, Not(HasSubstr("Other leases there")));
 }
 
 TEST_F(MeterSuite, says_what_a_test_had_before_it_ran_out_of_memory_and_of_which_device_it_had_most) {
@@ -320,9 +329,12 @@ TEST_F(MeterSuite, advises_an_annotated_test_no_argument_that_has_no_effect) {
 
 TEST_F(MeterSuite, names_who_had_leases_when_a_test_runs_out_of_memory) {
   auto holder = start_holder();
+  auto waiter = start("annotated", {"--gtest_filter=Medium.with_bytes"});
+  wait_for(waiter, policy::Stage::waiting);
   const auto text = reports("Over.runs_out").at("Over.runs_out").out_of_memory;
   EXPECT_THAT(text, HasSubstr("Other leases there: entry: Medium.with_bytes (pid " + std::to_string(holder.pid()) +
                               ", 3 GiB, for "));
+  EXPECT_THAT(text, Not(HasSubstr("(pid " + std::to_string(waiter.pid()))));
   static_cast<void>(holder.finish());
 }
 

@@ -180,6 +180,7 @@ TEST_F(Overuse, is_what_a_test_that_runs_out_of_memory_names) {
       std::to_string(holder.pid()) + ", 256 MiB, for ";
   EXPECT_THAT(ended.err, HasSubstr("gputest: " + named));
   EXPECT_THAT(ended.err, HasSubstr("; it holds 3.62 GiB beyond its lease)"));
+  EXPECT_THAT(ended.err, Not(HasSubstr("Other leases there"))) << "it is named once";
   EXPECT_THAT(ended.err, HasSubstr(". With what it asked for, it would have had 256 MiB, which its lease covers"));
   EXPECT_THAT(read_reports(report).at("Plain.takes_late").out_of_memory, HasSubstr(named));
   EXPECT_EQ(holder.finish().exit_code, 0);

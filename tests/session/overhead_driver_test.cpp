@@ -287,6 +287,19 @@ TEST_F(AfterATest, beside_memory_that_was_taken_without_a_lease_nothing_is_learn
   EXPECT_EQ(learnt(), 0_B);
 }
 
+TEST_F(AfterATest, memory_that_was_taken_without_a_lease_is_looked_for_until_it_is_free) {
+  enter();
+  use(2_GiB);
+  testing::internal::CaptureStderr();
+  session_->count_unleased("Sort::SetUpTestSuite()");
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              testing::StartsWith("gputest: Sort::SetUpTestSuite() took 1.25 GiB without a lease: "));
+  EXPECT_EQ(counted(), 2_GiB);
+  use(520_MiB); // of which the free memory of the device alone tells nothing
+  session_->count_unleased("Sort::TearDownTestSuite()");
+  EXPECT_EQ(counted(), 520_MiB);
+}
+
 TEST_F(AfterATest, beside_memory_that_a_test_has_left_nothing_is_learnt) {
   enter();
   use(600_MiB);
@@ -296,6 +309,10 @@ TEST_F(AfterATest, beside_memory_that_a_test_has_left_nothing_is_learnt) {
   EXPECT_EQ(session_->release({}, {left}), "");
   EXPECT_EQ(counted(), 600_MiB);
   EXPECT_EQ(learnt(), 0_B);
+  use(604_MiB);
+  run_test();
+  EXPECT_EQ(counted(), 604_MiB);
+  EXPECT_EQ(learnt(), 0_B) << "it may still be there after a test that leaves nothing";
 }
 
 TEST_F(AfterATest, with_managed_memory_left_nothing_is_learnt) {

@@ -40,6 +40,7 @@ protected:
     Entry entry;
     settings.folder = folder_.path();
     entry.request = requests.front();
+    entry.large = large_;
     session_.emplace(settings, entry, "suite");
     Plan plan;
     plan.requests = requests;
@@ -66,6 +67,7 @@ protected:
 
   tests::PrivateFolder folder_;
   std::optional<Session> session_;
+  LargePolicy large_ = Entry{}.large;
 };
 
 TEST_F(Placing, is_on_one_mig_slice_by_its_uuid) {
@@ -82,6 +84,7 @@ TEST_F(Placing, keeps_to_the_slices_that_the_user_allows) {
 TEST_F(Placing, has_no_two_mig_slices_and_says_why) {
   EXPECT_EQ(enter("gpus=1 slices=3", 2).kind, Outcome::Kind::granted);
   EXPECT_EQ(visible(), "MIG-fake-0");
+  EXPECT_TRUE(ledger::Ledger(folder_.path(), nullptr).entries().empty()) << "no test can run";
   const auto outcome = acquire(2);
   EXPECT_EQ(outcome.kind, Outcome::Kind::skip);
   EXPECT_EQ(outcome.reason, "suite: Sort.Keys needs 2 GPUs and may use 1 (MIG-fake-0); of the devices that it may use "
@@ -132,6 +135,23 @@ TEST_F(Placing, announces_the_largest_request_that_fits_beside_its_context_and_n
   EXPECT_EQ(Bytes{claim().largest_bytes}, 256_MiB);
   EXPECT_EQ(session_->foresee(more, "Sort.Keys").kind, Outcome::Kind::skip);
   EXPECT_EQ(session_->acquire(MemoryClass::small, "Sort.Keys").kind, Outcome::Kind::granted) << "that one can run";
+}
+
+TEST_F(Placing, announces_whole_devices_if_any_of_its_tests_may_wait_for_one) {
+  large_ = LargePolicy::wait;
+  ASSERT_EQ(enter("gpus=1", std::vector<Request>{MemoryClass::large, MemoryClass::small}).kind, Outcome::Kind::granted);
+  EXPECT_TRUE(claim().whole_devices);
+  session_.reset();
+  unsetenv("GPUTEST_LEASE_OF");
+  large_ = LargePolicy::exclude;
+  ASSERT_EQ(enter("gpus=1", std::vector<Request>{MemoryClass::large, MemoryClass::small}).kind, Outcome::Kind::granted);
+  EXPECT_FALSE(claim().whole_devices);
+  EXPECT_EQ(Bytes{claim().largest_bytes}, 256_MiB);
+}
+
+TEST_F(Placing, counts_with_the_largest_context_that_any_of_its_devices_may_have) {
+  ASSERT_EQ(enter("gpus=3 gib=8,80,8", 1).kind, Outcome::Kind::granted);
+  EXPECT_EQ(Bytes{claim().overhead_bytes}, 768_MiB);
 }
 
 TEST_F(Placing, announces_nothing_that_fits_on_too_few_of_its_devices) {
@@ -208,11 +228,39 @@ TEST_F(Placing, keeps_what_cuda_has_if_that_was_initialised_before) {
   EXPECT_EQ(session_->devices().size(), 1U);
 }
 
+TEST_F(Placing, has_half_of_the_smallest_device_that_it_uses_though_it_sees_a_smaller_one) {
+  cuda_->initialised = true;
+  ASSERT_EQ(enter("gpus=2 gib=80,40", std::vector<Request>{MemoryClass::medium}).kind, Outcome::Kind::granted);
+  EXPECT_EQ(session_->devices().size(), 1U);
+  ASSERT_EQ(session_->acquire(MemoryClass::medium, "Sort.Keys").kind, Outcome::Kind::granted);
+  EXPECT_EQ(Bytes{claim().lease_bytes}, 40_GiB);
+}
+
+TEST_F(Placing, has_all_of_each_device_where_it_leases_whole_ones) {
+  setenv("GPUTEST_RUN_MODE", "serial", 1);
+  Request large = MemoryClass::large;
+  large.gpus = 2;
+  ASSERT_EQ(enter("gpus=3 gib=80,60,40", std::vector<Request>{large}).kind, Outcome::Kind::granted);
+  unsetenv("GPUTEST_RUN_MODE");
+  EXPECT_THAT(session_->bytes_of(large), ElementsAre(80_GiB, 60_GiB));
+  large.gpus = 1;
+  EXPECT_THAT(session_->bytes_of(large), ElementsAre(80_GiB));
+}
+
 TEST_F(Placing, claims_every_device_with_a_context_of_this_process) {
   cuda_->initialised = true;
   EXPECT_EQ(enter("gpus=2" + listed(528)).kind, Outcome::Kind::granted);
   EXPECT_EQ(session_->devices().size(), 2U);
   EXPECT_THAT(session_->stray_contexts("Sort.Keys"), IsEmpty());
+}
+
+TEST_F(Placing, claims_a_device_with_a_context_that_is_not_visible_any_more) {
+  cuda_->initialised = true;
+  setenv("CUDA_VISIBLE_DEVICES", "1", 1);
+  EXPECT_EQ(enter("gpus=2" + listed(528)).kind, Outcome::Kind::granted);
+  ASSERT_EQ(session_->devices().size(), 2U);
+  EXPECT_EQ(session_->devices()[0].uuid, "GPU-fake-1");
+  EXPECT_EQ(session_->devices()[1].uuid, "GPU-fake-0");
 }
 
 TEST_F(Placing, finds_a_stray_context_once) {

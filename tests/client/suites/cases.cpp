@@ -66,6 +66,8 @@ TEST_F(Plain, b) {}
 TEST_F(Plain, c) {}
 TEST_F(Plain, d) {}
 TEST_F(Plain, skips) { GTEST_SKIP(); }
+TEST_F(Plain, needs_a_slice) {}
+GPUTEST_NEEDS(Plain, needs_a_slice, mig);
 TEST_F(Plain, fails) { FAIL(); }
 TEST_F(Plain, has_the_usual_signals) {
   for (const int signal : {SIGPIPE, SIGCHLD}) {

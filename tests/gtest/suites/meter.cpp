@@ -105,6 +105,11 @@ TEST(Leak, some) {
   kept().emplace_back(16_MiB);
   kept().emplace_back(16_MiB);
 }
+GPUTEST_NEEDS(Leak, on_two_devices, gpus(2), keeps(16_MiB));
+TEST(Leak, on_two_devices) {
+  kept().emplace_back(16_MiB);
+  kept().emplace_back(8_MiB, 1);
+}
 TEST(Leak, after_it) {}
 TEST(Leak, frees_what_another_left) { kept().clear(); }
 GPUTEST_NEEDS(Leak, allowed, keeps(32_MiB));
