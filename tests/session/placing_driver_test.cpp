@@ -139,12 +139,12 @@ TEST_F(Placing, announces_the_largest_request_that_fits_beside_its_context_and_n
 
 TEST_F(Placing, announces_whole_devices_if_any_of_its_tests_may_wait_for_one) {
   large_ = LargePolicy::wait;
-  ASSERT_EQ(enter("gpus=1", std::vector<Request>{MemoryClass::large, MemoryClass::small}).kind, Outcome::Kind::granted);
+  ASSERT_EQ(enter("gpus=1", std::vector<Request>{MemoryClass::small, MemoryClass::large}).kind, Outcome::Kind::granted);
   EXPECT_TRUE(claim().whole_devices);
   session_.reset();
   unsetenv("GPUTEST_LEASE_OF");
   large_ = LargePolicy::exclude;
-  ASSERT_EQ(enter("gpus=1", std::vector<Request>{MemoryClass::large, MemoryClass::small}).kind, Outcome::Kind::granted);
+  ASSERT_EQ(enter("gpus=1", std::vector<Request>{MemoryClass::small, MemoryClass::large}).kind, Outcome::Kind::granted);
   EXPECT_FALSE(claim().whole_devices);
   EXPECT_EQ(Bytes{claim().largest_bytes}, 256_MiB);
 }
