@@ -601,6 +601,22 @@ TEST_F(Client, takes_the_result_of_a_case_from_the_process_that_was_given_it) {
   EXPECT_EQ(results.at("Plain.b").word, "Passed") << results.at("Plain.b").output;
 }
 
+TEST_F(Client, lets_a_process_that_a_case_forked_end_with_its_own_result) {
+  add("Plain.a");
+  add("Plain.sees_a_process_that_it_forked_return_with_a_failure", "forks");
+  const auto result = run().at("forks");
+  EXPECT_EQ(result.word, "Passed") << result.output;
+}
+
+TEST_F(Client, prints_what_a_case_left_in_a_buffer_with_that_case) {
+  add("Plain.leaves_what_it_prints_in_a_buffer", "prints");
+  add("Plain.a");
+  const auto results = run();
+  EXPECT_THAT(results.at("prints").output, HasSubstr("@in a buffer"));
+  EXPECT_EQ(results.at("Plain.a").processes, results.at("prints").processes) << results.at("Plain.a").output;
+  EXPECT_THAT(results.at("Plain.a").output, Not(HasSubstr("@in a buffer")));
+}
+
 TEST_F(Client, says_that_a_case_has_run_to_its_end_by_the_process_whose_result_counts) {
   add("Plain.a");
   add("Crash.by_quick_exit_0_if_it_is_alone", "exits");

@@ -120,7 +120,9 @@ TEST_F(SharedFileTest, that_cannot_be_made_or_opened_is_an_error_that_names_it) 
 
 TEST_F(SharedFileTest, larger_than_the_limit_of_this_process_is_an_error_and_no_signal) {
   const int status = in_child([&] {
-    const rlimit limit{100, 100};
+    rlimit limit{};
+    ::getrlimit(RLIMIT_FSIZE, &limit);
+    limit.rlim_cur = 100; // the process could raise it
     ::setrlimit(RLIMIT_FSIZE, &limit);
     const auto open = message_of<LedgerError>([&] { SharedFile{path_}; });
     const auto create = message_of<LedgerError>([&] { SharedFile::create(path_ + "2", 8192); });

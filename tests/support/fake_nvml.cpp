@@ -235,7 +235,7 @@ nvml::Result nvmlDeviceGetComputeMode(nvml::Handle handle, int* mode) {
 
 nvml::Result nvmlDeviceGetMigMode(nvml::Handle handle, unsigned* now, unsigned* after_reset) {
   *now = device_of(handle).index == 0 && !word("slices").empty() ? nvml::mig_enabled : 0;
-  *after_reset = *now;
+  *after_reset = static_cast<unsigned>(number("mig_after_reset", *now));
   return nvml::success;
 }
 
@@ -259,6 +259,12 @@ nvml::Result nvmlDeviceGetComputeRunningProcesses_v2(nvml::Handle handle, unsign
 
 nvml::Result nvmlDeviceGetGraphicsRunningProcesses_v2(nvml::Handle handle, unsigned* count, nvml::ProcessInfo* infos) {
   return list("graphics", handle, count, infos);
+}
+
+// Drivers 535.43 to 535.86 fill a longer struct through this name, so nothing may call it where there is `_v2`.
+nvml::Result nvmlDeviceGetComputeRunningProcesses_v3(nvml::Handle /*handle*/, unsigned* /*count*/,
+                                                     nvml::ProcessInfo* /*infos*/) {
+  return not_supported;
 }
 
 // Only as `_v3`, so that a test sees the one name stand in for the other.

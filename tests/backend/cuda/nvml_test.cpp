@@ -182,6 +182,15 @@ TEST_F(NvmlTest, names_each_slice_that_cannot_be_used_and_uses_the_others) {
   EXPECT_EQ(why_, "MIG slice 1 of GPU 0 cannot be used: GPU is lost (15)");
 }
 
+TEST_F(NvmlTest, goes_by_the_mode_that_a_gpu_is_in_not_by_that_after_its_next_reset) {
+  auto nvml = open("slices=3 mig_after_reset=0");
+  ASSERT_EQ(nvml->devices().size(), 3U);
+  EXPECT_TRUE(nvml->devices()[0].mig_slice);
+  nvml = open("mig_after_reset=1");
+  ASSERT_EQ(nvml->devices().size(), 1U);
+  EXPECT_FALSE(nvml->devices()[0].mig_slice);
+}
+
 TEST_F(NvmlTest, does_not_use_a_gpu_in_mig_mode_without_slices) {
   const auto nvml = open("slices=0");
   ASSERT_TRUE(nvml);

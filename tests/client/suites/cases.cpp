@@ -179,6 +179,19 @@ TEST_F(Plain, fails_after_a_process_that_it_forked_has_returned) {
   ::waitpid(child, nullptr, 0);
   FAIL();
 }
+TEST_F(Plain, sees_a_process_that_it_forked_return_with_a_failure) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    FAIL();
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == EXIT_FAILURE) << status;
+}
+TEST_F(Plain, leaves_what_it_prints_in_a_buffer) {
+  std::ios::sync_with_stdio(false);
+  std::cout << "@in a buffer";
+}
 TEST_F(Plain, fails_once) {
   if (const int file = ::open(std::getenv("FAIL_ONCE"), O_CREAT | O_EXCL | O_CLOEXEC, 0600); file >= 0) {
     ::close(file);

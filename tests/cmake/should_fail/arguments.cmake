@@ -78,3 +78,10 @@ add_subdirectory(below)]])
 should_fail(one_name_in_two_directories "gpu_add_test(NAME t COMMAND exe)\n${add_below}"
   "gpu_add_test(NAME t): a test in ${WORK}/one_name_in_two_directories/build has this name, and ctest would give both tests the properties of both, such as their memory and WILL_FAIL. Give one of them another name.")
 should_pass(two_names_in_two_directories "gpu_add_test(NAME u COMMAND exe)\n${add_below}")
+
+# The caller's policies are not those of the functions. (CMake 4 has no policies as old as these.)
+should_pass(old_policies_of_the_caller "if(CMAKE_VERSION VERSION_LESS 4)
+  cmake_policy(VERSION 3.2)
+endif()
+include(\"${MODULES}/gputest.cmake\")
+gpu_add_test(NAME t COMMAND exe MEMORY 3GiB LABELS a TIMEOUT 60 REQUIRES mig)")
