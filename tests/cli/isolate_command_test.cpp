@@ -102,7 +102,8 @@ TEST_F(IsolateCommand, finds_what_fails_only_after_others_and_the_command_that_s
   add("Plain.fails_if_poisoned");
   const auto ended = isolate({"--shuffles", "0"});
   EXPECT_EQ(ended.exit_code, 1);
-  EXPECT_THAT(ended.out, HasSubstr("Plain.fails_if_poisoned fails after other cases in one process"));
+  EXPECT_THAT(ended.out,
+              HasSubstr("Plain.fails_if_poisoned fails after other cases in one process. To see it:\n  cd "));
   EXPECT_THAT(ended.out, HasSubstr("GPUTEST_CASES='Plain.poisons;Plain.fails_if_poisoned'"));
 }
 

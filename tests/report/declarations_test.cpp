@@ -95,6 +95,7 @@ TEST(AdvisedBytes, are_a_twentieth_more_rounded_up_in_steps_that_grow_with_the_s
 
 TEST(AdvisedBytes, are_written_in_gib_if_they_are_whole_ones) {
   EXPECT_EQ(size_literal(1088_MiB, "_"), "1088_MiB");
+  EXPECT_EQ(size_literal(1536_MiB, "_"), "1536_MiB");
   EXPECT_EQ(size_literal(3_GiB, "_"), "3_GiB");
   EXPECT_EQ(size_literal(3_GiB, ""), "3GiB");
 }

@@ -93,6 +93,7 @@ TEST(TestLog, reads_every_form_of_a_request) {
     EXPECT_EQ(request_of(to_string(request)), request) << to_string(request);
   }
   EXPECT_EQ(request_of("2 x 3 GiB and a heap of 64 MiB, requiring sm_80")->heap, 64_MiB);
+  EXPECT_EQ(request_of("2 x medium with 3 GiB and a heap of 64 MiB, requiring concurrent_managed_access")->gpus, 2);
   EXPECT_FALSE(request_of("3 apples"));
   EXPECT_FALSE(request_of("3 PiB"));
   EXPECT_FALSE(parse_test_log(entry("t", "gputest: admitted x: 3 GiB\n", "1.00")).at("t").admitted) << "cut off";

@@ -100,5 +100,13 @@ TEST_F(DeviceHeapTest, of_a_size_that_another_test_has_set_is_none_for_tests_tha
       << "the first that set it";
 }
 
+TEST_F(DeviceHeapTest, of_less_than_what_is_set_is_refused_as_one_of_more_is) {
+  heap_.expect({64_MiB, 256_MiB});
+  EXPECT_EQ(heap_.prepare(256_MiB, devices_, 1, "First.asks"), "");
+  EXPECT_THAT(heap_.prepare(64_MiB, devices_, 1, "Second.asks"),
+              testing::HasSubstr("Second.asks asks for a device heap of 64 MiB, and in this process First.asks has set "
+                                 "one of 256 MiB, which cannot change any more"));
+}
+
 } // namespace
 } // namespace gputest::session
