@@ -81,32 +81,23 @@ bool begins_raw_string(const Mask& text, std::size_t at) {
   return prefix == "R" || prefix == "LR" || prefix == "uR" || prefix == "UR" || prefix == "u8R";
 }
 
-/// What is known of the running branch of an `#if`.
-enum class Branch { taken, left_out, unknown };
-
+/// What is known of an `#if` and its running branch.
 struct If {
-  Branch branch = Branch::unknown;
-  bool outer_is_out = false;
-  bool one_is_taken = false; ///< a branch so far is known to be
+  bool outer_is_out;
+  bool first_is_taken;
+  bool is_out; ///< the running branch is known to be left out
 
-  explicit If(const std::string& word, const std::string& condition, bool is_out) : outer_is_out{is_out} {
-    if (word == "if" && (condition == "0" || condition == "false")) {
-      branch = Branch::left_out;
-    } else if (word == "if" && (condition == "1" || condition == "true")) {
-      branch = Branch::taken;
-    }
-    one_is_taken = branch == Branch::taken;
-  }
+  If(const std::string& word, const std::string& condition, bool outer)
+      : outer_is_out{outer}, first_is_taken{word == "if" && (condition == "1" || condition == "true")},
+        is_out{word == "if" && (condition == "0" || condition == "false")} {}
 
-  void next() { branch = one_is_taken ? Branch::left_out : Branch::unknown; }
+  void next() { is_out = first_is_taken; }
 };
 
 /// Blanks what the preprocessor is known to leave out. `code` has no comments and strings.
 void leave_out(const std::string& code, Mask& mask) {
   std::vector<If> ifs;
-  const auto is_out = [&] {
-    return !ifs.empty() && (ifs.back().outer_is_out || ifs.back().branch == Branch::left_out);
-  };
+  const auto is_out = [&] { return !ifs.empty() && (ifs.back().outer_is_out || ifs.back().is_out); };
   for (std::size_t begin = 0; begin < code.size();) {
     const auto end = std::min(code.find('\n', begin), code.size());
     const auto first = code.find_first_not_of(" \t", begin);

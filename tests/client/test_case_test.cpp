@@ -3,6 +3,7 @@
 
 #include "child_text.hpp"
 
+#include "support/leave_a_processor.hpp"
 #include "support/private_folder.hpp"
 
 #include <gtest/gtest.h>
@@ -235,19 +236,6 @@ TEST_F(Identity, tells_executables_and_folders_apart) {
   EXPECT_EQ(with(Variables{}), "") << "nobody can know what is not there";
 }
 
-/// Gives one processor up.
-bool leave_a_processor() {
-  cpu_set_t processors;
-  ::sched_getaffinity(0, sizeof processors, &processors);
-  for (int number = 0; number < CPU_SETSIZE; ++number) {
-    if (CPU_ISSET(number, &processors)) {
-      CPU_CLR(number, &processors);
-      break;
-    }
-  }
-  return CPU_COUNT(&processors) > 0 && ::sched_setaffinity(0, sizeof processors, &processors) == 0;
-}
-
 bool lower_limit(int resource, bool also_the_highest) {
   rlimit limit{};
   const auto number = static_cast<__rlimit_resource>(resource);
@@ -277,7 +265,7 @@ TEST_F(Identity, tells_apart_what_processes_inherit) {
          return ::sched_getscheduler(0) == SCHED_OTHER && ::sched_setscheduler(0, SCHED_BATCH, &none) == 0;
        }},
       {"personality", [] { return ::personality(ADDR_NO_RANDOMIZE | ADDR_COMPAT_LAYOUT) != -1; }},
-      {"processors", leave_a_processor},
+      {"processors", tests::leave_a_processor},
       {"limit", [] { return lower_limit(RLIMIT_NOFILE, false); }},
       {"highest limit", [] { return lower_limit(RLIMIT_NOFILE, true); }},
       {"last limit", [] { return lower_limit(RLIM_NLIMITS - 1, false); }},

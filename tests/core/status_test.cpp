@@ -28,6 +28,25 @@ using Stage = Claimant::Stage;
 class Status : public tests::CoreTest {
 protected:
   Status() : CoreTest{"512MiB"} { entry_.name = "entry"; }
+
+  /// A process that enters the ledger for a request, and ends.
+  [[nodiscard]] pid_t start_to_enter(const Request& request) const {
+    return tests::start_child([&] {
+      Session session{settings_, entry_};
+      Plan plan;
+      plan.requests = {request};
+      return session.enter(plan).kind == Kind::granted ? 0 : 1;
+    });
+  }
+
+  /// All processes, as soon as the second of them is at this stage.
+  [[nodiscard]] std::vector<Claimant> once_the_second_is(Stage stage) const {
+    std::vector<Claimant> all;
+    while (all.size() < 2 || all[1].stage != stage) { // CTest's limit ends a test that waits in vain
+      all = status(settings_);
+    }
+    return all;
+  }
 };
 
 TEST_F(Status, is_empty_and_makes_nothing_where_there_is_no_ledger) {
@@ -67,16 +86,8 @@ TEST_F(Status, has_what_a_process_may_ask_for_that_waits_for_its_devices) {
   settings_.visible_devices = DeviceRestriction{"CUDA_VISIBLE_DEVICES", "0"};
   entry_.large = LargePolicy::wait;
   enter({MemoryClass::large});
-  const pid_t child = tests::start_child([&] {
-    Session session{settings_, entry_};
-    Plan plan;
-    plan.requests = {3_GiB};
-    return session.enter(plan).kind == Kind::granted ? 0 : 1;
-  });
-  std::vector<Claimant> all;
-  while (all.size() < 2 || all[1].stage != Stage::entering) { // CTest's limit ends a test that waits in vain
-    all = status(settings_);
-  }
+  const pid_t child = start_to_enter(3_GiB);
+  const auto all = once_the_second_is(Stage::entering);
   EXPECT_EQ(all[1].pid, child);
   EXPECT_EQ(all[1].lease, 3_GiB);
   EXPECT_FALSE(all[1].whole_devices);
@@ -91,16 +102,8 @@ TEST_F(Status, has_whole_devices_that_a_process_may_ask_for_that_waits_for_its_d
   settings_.visible_devices = DeviceRestriction{"CUDA_VISIBLE_DEVICES", "0"};
   entry_.large = LargePolicy::wait;
   enter({MemoryClass::large});
-  const pid_t child = tests::start_child([&] {
-    Session session{settings_, entry_};
-    Plan plan;
-    plan.requests = {MemoryClass::large};
-    return session.enter(plan).kind == Kind::granted ? 0 : 1;
-  });
-  std::vector<Claimant> all;
-  while (all.size() < 2 || all[1].stage != Stage::entering) { // CTest's limit ends a test that waits in vain
-    all = status(settings_);
-  }
+  const pid_t child = start_to_enter(MemoryClass::large);
+  const auto all = once_the_second_is(Stage::entering);
   EXPECT_TRUE(all[1].whole_devices);
   ::kill(child, SIGKILL);
   EXPECT_EQ(tests::end_of(child), -SIGKILL);
@@ -116,10 +119,7 @@ TEST_F(Status, has_the_lease_for_which_a_process_waits) {
     plan.requests = {2_GiB + 512_MiB};
     return other.enter(plan).kind == Kind::granted && other.lease(2_GiB + 512_MiB, "Sort.Pairs") ? 0 : 1;
   });
-  std::vector<Claimant> all;
-  while (all.size() < 2 || all[1].stage != Stage::waiting) { // CTest's limit ends a test that waits in vain
-    all = status(settings_);
-  }
+  const auto all = once_the_second_is(Stage::waiting);
   EXPECT_EQ(all[0].stage, Stage::holding);
   EXPECT_EQ(all[0].lease, 1_GiB);
   EXPECT_EQ(all[1].pid, child);

@@ -2,6 +2,7 @@
 // What client_test.cpp has run by workers. Each case writes `@process <pid> <parent's pid>`.
 
 #include "support/fake_cuda.hpp"
+#include "support/leave_a_processor.hpp"
 
 #include <gputest/gputest.hpp>
 #include <gputest/simulated_buffer.hpp>
@@ -20,7 +21,6 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -279,17 +279,7 @@ TEST_F(Changes, size_of_files) { // its report becomes longer
   ::setrlimit(RLIMIT_FSIZE, &limit);
 }
 TEST_F(Changes, group) { ::setresgid(-1, -1, 65534); }
-TEST_F(Changes, processors) {
-  cpu_set_t processors;
-  ::sched_getaffinity(0, sizeof processors, &processors);
-  for (int number = 0; number < CPU_SETSIZE; ++number) {
-    if (CPU_ISSET(number, &processors)) {
-      CPU_CLR(number, &processors);
-      break;
-    }
-  }
-  ::sched_setaffinity(0, sizeof processors, &processors);
-}
+TEST_F(Changes, processors) { gputest::tests::leave_a_processor(); }
 TEST_F(Changes, threads) {
   std::thread{[] { ::pause(); }}.detach();
 }
