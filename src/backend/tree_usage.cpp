@@ -21,19 +21,6 @@ constexpr std::size_t max_reason = 120;
 
 using Uuid = std::array<char, 48>;
 
-struct Device {
-  std::atomic<std::uint32_t> state; ///< 0: free, 1: being named, 2: named
-  Uuid uuid;
-  std::atomic<std::uint64_t> peak;
-};
-
-struct Member {
-  std::atomic<std::int64_t> pid; ///< 0: nobody; of a process that has left: negative
-  std::atomic<std::uint64_t> start_time;
-  std::atomic<std::uint64_t> program; ///< another one after an exec()
-  std::array<std::atomic<std::uint64_t>, max_devices> bytes;
-};
-
 void raise(std::atomic<std::uint64_t>& most, std::uint64_t value) {
   auto seen = most.load();
   while (seen < value && !most.compare_exchange_weak(seen, value)) {
@@ -44,6 +31,19 @@ void raise(std::atomic<std::uint64_t>& most, std::uint64_t value) {
 
 /// Zero pages are a valid one. Written by several processes at once, so it has only what needs no lock.
 struct SharedTree {
+  struct Device {
+    std::atomic<std::uint32_t> state; ///< 0: free, 1: being named, 2: named
+    Uuid uuid;
+    std::atomic<std::uint64_t> peak;
+  };
+
+  struct Member {
+    std::atomic<std::int64_t> pid; ///< 0: nobody; of a process that has left: negative
+    std::atomic<std::uint64_t> start_time;
+    std::atomic<std::uint64_t> program; ///< another one after an exec()
+    std::array<std::atomic<std::uint64_t>, max_devices> bytes;
+  };
+
   std::array<Device, max_devices> devices;
   std::atomic<std::uint64_t> used_members; ///< those from here on are free
   std::array<Member, max_members> members;
@@ -98,7 +98,7 @@ void set_reason(SharedTree& tree, const std::string& why) {
   }
 }
 
-bool is_own(const Member& member) {
+bool is_own(const SharedTree::Member& member) {
   return member.pid == platform::own_pid() && member.program == platform::program_number();
 }
 
@@ -110,14 +110,14 @@ std::uint64_t sum_of(const SharedTree& tree, std::size_t row) {
   return sum;
 }
 
-void clear(Member& member) {
+void clear(SharedTree::Member& member) {
   for (auto& bytes : member.bytes) {
     bytes = 0;
   }
 }
 
 /// Whether the process has ended, or has become another program. One that nobody has waited for has ended, too.
-bool is_gone(const Member& member, std::int64_t pid) {
+bool is_gone(const SharedTree::Member& member, std::int64_t pid) {
   const auto number = static_cast<pid_t>(pid);
   if (number == platform::own_pid()) {
     return member.program != platform::program_number();

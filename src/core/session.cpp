@@ -52,6 +52,8 @@ void check_request(const Request& request, const std::string& who) {
   }
 }
 
+} // namespace
+
 /// Refuses a second session in one process. A process forked from one that has a session may make its own.
 class OnlySession {
 public:
@@ -78,8 +80,6 @@ private:
 
   pid_t pid_ = platform::own_pid();
 };
-
-} // namespace
 
 /// A session, and the one lease that its process may hold.
 class Leasing {

@@ -17,8 +17,6 @@ namespace gputest::platform {
 
 namespace {
 
-constexpr mode_t permission_bits = 07777;
-
 const char* type_in_words(mode_t type) {
   switch (type & S_IFMT) {
   case S_IFDIR:

@@ -9,6 +9,9 @@
 
 namespace gputest::platform {
 
+/// What chmod() sets of a file's mode.
+constexpr mode_t permission_bits = 07777;
+
 /// A file by its name in an open folder, and what it has to be before anything is done with it.
 ///
 /// The folder is a descriptor, so that nobody can swap a folder on the way to the file; a symbolic link in its place is

@@ -26,7 +26,6 @@ namespace {
 constexpr const char* shared_path = "/run/gputest";
 constexpr mode_t private_mode = 0700;
 constexpr mode_t shared_mode = 03770; // members add files; setgid: of the group; sticky: nobody removes another's
-constexpr mode_t permission_bits = 07777;
 
 std::string private_path() { return "/tmp/gputest-" + std::to_string(::geteuid()); }
 

@@ -14,7 +14,7 @@ namespace gputest::platform {
 
 namespace {
 
-constexpr mode_t own_file = 0600;
+constexpr mode_t mutex_mode = 0600;
 
 void refuse_network(const LedgerFolder& folder) {
   const auto name = policy::network_file_system(file_system_type(folder.number()));
@@ -28,7 +28,7 @@ void refuse_network(const LedgerFolder& folder) {
 std::unique_ptr<FileLock> open_shared_mutex(const LedgerFolder& folder) {
   constexpr uid_t root = 0;
   try {
-    return std::make_unique<FileLock>(folder.at("mutex", root, own_file));
+    return std::make_unique<FileLock>(folder.at("mutex", root, mutex_mode));
   } catch (const LedgerError& error) {
     throw LedgerError{std::string{error.what()} +
                       "; in a shared folder it is a regular file of root's with the mode 0660, in the folder's group: "
@@ -49,7 +49,7 @@ SlotStore::SlotStore(const std::string& folder, const std::string& name, const L
     return;
   }
   const Descriptor opened = StorePart::open_or_make_folder(place);
-  mutex_ = std::make_unique<FileLock>(FileAt{opened.number(), place.path, "mutex", place.owner, own_file},
+  mutex_ = std::make_unique<FileLock>(FileAt{opened.number(), place.path, "mutex", place.owner, mutex_mode},
                                       FileLock::IfMissing::make);
   own_ = StorePart::open(place, layout_);
   if (!own_) {

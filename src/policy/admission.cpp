@@ -12,13 +12,9 @@ namespace {
 
 constexpr DeviceMask bit(std::size_t device) { return DeviceMask{1} << device; }
 
-bool is_on(const Claim& claim, std::size_t device) { return is_inside(claim) && (claim.devices & bit(device)) != 0; }
-
 bool holds_on(const Claim& claim, std::size_t device) {
   return claim.stage == Stage::holding && (claim.wanted & bit(device)) != 0;
 }
-
-std::uint64_t sum(std::uint64_t a, std::uint64_t b) { return b > UINT64_MAX - a ? UINT64_MAX : a + b; }
 
 /// The claims of everybody else on one device, added up.
 struct Load {

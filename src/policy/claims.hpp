@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 namespace gputest::policy {
+
+/// Bytes added up. What claims say may be anything, so the sum stops at the largest number.
+[[nodiscard]] constexpr std::uint64_t sum(std::uint64_t a, std::uint64_t b) {
+  return b > UINT64_MAX - a ? UINT64_MAX : a + b;
+}
 
 /// A set of devices by their index in the ledger's device table: bit i is device i.
 using DeviceMask = std::uint64_t;
@@ -48,6 +54,11 @@ struct Claim {
 /// Whether its context is counted.
 [[nodiscard]] constexpr bool is_inside(const Claim& claim) {
   return claim.stage >= Stage::inside && claim.stage <= Stage::idle;
+}
+
+/// Whether it is inside on `device`.
+[[nodiscard]] constexpr bool is_on(const Claim& claim, std::size_t device) {
+  return is_inside(claim) && (claim.devices >> device & 1U) != 0;
 }
 
 /// Whether its process ends as soon as it is notified.

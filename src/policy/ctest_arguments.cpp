@@ -2,6 +2,7 @@
 #include "policy/ctest_arguments.hpp"
 
 #include "policy/run_mode.hpp"
+#include "policy/starts_with.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,8 +16,6 @@ namespace gputest::policy {
 namespace {
 
 using Arguments = std::vector<std::string>;
-
-bool starts_with(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
 
 // The word after one of these options is its value, even if it looks like an option: `-R -j4` sets no level.
 constexpr std::array<std::string_view, 52> options_with_value{"-A",

@@ -7,8 +7,8 @@ namespace gputest::policy {
 
 namespace {
 
-bool contains(const std::vector<std::size_t>& indices, std::size_t index) {
-  return std::find(indices.begin(), indices.end(), index) != indices.end();
+bool is_slice(const DeviceKinds& devices, std::size_t index) {
+  return std::find(devices.slices.begin(), devices.slices.end(), index) != devices.slices.end();
 }
 
 } // namespace
@@ -23,12 +23,12 @@ std::vector<std::size_t> candidates_for(const DeviceKinds& devices, const std::v
 }
 
 std::vector<std::size_t> shown_by_cuda(const DeviceKinds& devices, std::vector<std::size_t> visible) {
-  if (!visible.empty() && contains(devices.slices, visible.front())) {
+  if (!visible.empty() && is_slice(devices, visible.front())) {
     return {visible.front()};
   }
-  visible.erase(std::remove_if(visible.begin(), visible.end(),
-                               [&](std::size_t index) { return contains(devices.slices, index); }),
-                visible.end());
+  visible.erase(
+      std::remove_if(visible.begin(), visible.end(), [&](std::size_t index) { return is_slice(devices, index); }),
+      visible.end());
   return visible;
 }
 

@@ -8,11 +8,7 @@ namespace gputest::policy {
 
 namespace {
 
-std::uint64_t sum(std::uint64_t a, std::uint64_t b) { return b > UINT64_MAX - a ? UINT64_MAX : a + b; }
-
 bool has(DeviceMask devices, std::size_t device) { return (devices >> device & 1U) != 0; }
-
-bool is_on(const Claim& claim, std::size_t device) { return is_inside(claim) && has(claim.devices, device); }
 
 /// The sums of bytes that some of a set of processes can have, as far as they are within `most`.
 class Sums {

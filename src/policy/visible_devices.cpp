@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "policy/visible_devices.hpp"
 
+#include "policy/starts_with.hpp"
+
 #include <gputest/error.hpp>
 
 #include <algorithm>
@@ -43,8 +45,6 @@ std::optional<std::size_t> read_index(std::string_view text, std::size_t count) 
     return std::nullopt;
   return index;
 }
-
-bool starts_with(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
 
 // A UUID, or as much of one as no other device shares.
 std::optional<std::size_t> find_uuid(std::string_view text, const std::vector<std::string>& uuids) {

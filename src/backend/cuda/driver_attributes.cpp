@@ -17,7 +17,7 @@ namespace gputest::backend {
 
 namespace {
 
-constexpr const char* library_name = "libcuda.so.1";
+constexpr const char* driver_library = "libcuda.so.1";
 
 /// Longer than the driver takes for the 16 GPUs of the largest machine; what has not answered by then is stuck.
 constexpr std::chrono::seconds longest_answer{30};
@@ -95,13 +95,13 @@ Text answer_of_child(const std::vector<std::string>& uuids) {
   }
   platform::set_variable("CUDA_VISIBLE_DEVICES", visible);
   std::string why;
-  const auto library = platform::SharedLibrary::open(library_name, why);
+  const auto library = platform::SharedLibrary::open(driver_library, why);
   if (!library) {
-    return "why " + std::string{library_name} + " cannot be opened (" + why + ")";
+    return "why " + std::string{driver_library} + " cannot be opened (" + why + ")";
   }
   cuda::AttributeFunctions functions;
   if (!functions.bind(*library)) {
-    return "why " + std::string{library_name} + " is too old to be asked";
+    return "why " + std::string{driver_library} + " is too old to be asked";
   }
   return Driver{functions}.initialise_and_answer(uuids);
 }
@@ -134,10 +134,10 @@ Text ask(const std::vector<std::string>& uuids) {
   if (!cuda_is_initialised()) {
     return ask_in_child(uuids);
   }
-  const auto library = platform::SharedLibrary::if_loaded(library_name);
+  const auto library = platform::SharedLibrary::if_loaded(driver_library);
   cuda::AttributeFunctions functions;
   if (!library || !functions.bind(*library)) {
-    return "why " + std::string{library_name} + " is too old to be asked";
+    return "why " + std::string{driver_library} + " is too old to be asked";
   }
   return Driver{functions}.answer(uuids);
 }

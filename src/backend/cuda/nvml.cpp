@@ -12,7 +12,7 @@ namespace gputest::backend {
 
 namespace {
 
-constexpr const char* library_name = "libnvidia-ml.so.1";
+constexpr const char* nvml_library = "libnvidia-ml.so.1";
 
 std::string cannot_be_used(const std::string& what, const std::string& matter) {
   return matter.empty() ? "" : what + " cannot be used: " + matter;
@@ -159,14 +159,14 @@ std::string Nvml::Library::text_of(nvml::Result result) const {
 
 std::optional<Nvml> Nvml::open(std::string& why) {
   std::string reason;
-  auto file = platform::SharedLibrary::open(library_name, reason);
+  auto file = platform::SharedLibrary::open(nvml_library, reason);
   if (!file) {
-    why = std::string{"no NVIDIA driver: "} + library_name + " cannot be opened (" + reason + ")";
+    why = std::string{"no NVIDIA driver: "} + nvml_library + " cannot be opened (" + reason + ")";
     return std::nullopt;
   }
   nvml::Functions functions;
   if (!functions.bind(*file, reason)) {
-    why = std::string{"the NVIDIA driver is too old: its "} + library_name + " has no " + reason;
+    why = std::string{"the NVIDIA driver is too old: its "} + nvml_library + " has no " + reason;
     return std::nullopt;
   }
   if (const auto result = functions.initialise(); result != nvml::success) {

@@ -37,7 +37,7 @@ public:
 };
 
 /// Its samples are so dense that they miss nothing.
-class SampledMeter final : public SimulatedMeter {
+class SimulatedSampler final : public SimulatedMeter {
 public:
   [[nodiscard]] bool sees_allocations() const noexcept override { return false; }
   [[nodiscard]] Usage so_far() noexcept override { return as_sampled(SimulatedMeter::so_far()); }
@@ -74,7 +74,7 @@ AllocationBook& simulated_book() {
 Meter& simulated_meter(MeterSetting setting) {
   // Never destroyed: a lease may end when the process does.
   static auto& exact = *new SimulatedMeter;             // NOLINT(cppcoreguidelines-owning-memory)
-  static auto& sampled = *new SampledMeter;             // NOLINT(cppcoreguidelines-owning-memory)
+  static auto& sampled = *new SimulatedSampler;         // NOLINT(cppcoreguidelines-owning-memory)
   static auto& off = *new NoMeter{"GPUTEST_METER=off"}; // NOLINT(cppcoreguidelines-owning-memory)
   switch (setting) {
   case MeterSetting::automatic:
