@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "platform/loaded_libraries.hpp"
 #include "policy/nearest_name.hpp"
+#include "policy/utf8.hpp"
 #include "settings/settings.hpp"
 
 #include <gputest/error.hpp>
@@ -25,31 +26,6 @@ std::string quoted(const std::string& text) {
   return "[" + equals + "[" + (!text.empty() && text.front() == '\n' ? "\n" : "") + text + "]" + equals + "]";
 }
 
-/// The length of the UTF-8 character that begins there; 0 if there is none.
-std::size_t length_of_character(const std::string& text, std::size_t begin) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned first = byte(begin);
-  const std::size_t length = first < 0x80   ? 1
-                             : first < 0xC2 ? 0
-                             : first < 0xE0 ? 2
-                             : first < 0xF0 ? 3
-                             : first < 0xF5 ? 4
-                                            : 0;
-  if (length == 0 || begin + length > text.size()) {
-    return 0;
-  }
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(begin + i) & 0xC0U) != 0x80) {
-      return 0;
-    }
-  }
-  // Forms that are too long, surrogates, and what is beyond Unicode.
-  const unsigned second = length > 1 ? byte(begin + 1) : 0;
-  const bool wrong = (first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F) ||
-                     (first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F);
-  return wrong ? 0 : length;
-}
-
 /// A text for names of CTest entries, which appear in reports in JSON and XML: on one line, in UTF-8, and without the
 /// beginning of the bracket that closes them in discover.cmake.
 std::string printable(const std::string& text) {
@@ -57,7 +33,7 @@ std::string printable(const std::string& text) {
   constexpr std::string_view digits = "0123456789ABCDEF";
   std::string result;
   for (std::size_t i = 0; i < text.size();) {
-    const auto length = length_of_character(text, i);
+    const auto length = policy::length_of_character(std::string_view{text}.substr(i));
     const auto byte = static_cast<unsigned char>(text[i]);
     const bool closes =
         byte == '=' && i + 1 >= closing.size() && text.compare(i + 1 - closing.size(), closing.size(), closing) == 0;

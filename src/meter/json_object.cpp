@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "meter/json_object.hpp"
 
+#include "policy/utf8.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -10,35 +12,10 @@ namespace gputest::meter {
 
 namespace {
 
-/// How many bytes at the beginning of `text` are one character of UTF-8; 0 if none are.
-std::size_t length_of_character(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const auto first = byte(0);
-  if (first < 0x80) {
-    return 1;
-  }
-  const std::size_t length = first >= 0xC2 && first < 0xE0   ? 2
-                             : first >= 0xE0 && first < 0xF0 ? 3
-                             : first >= 0xF0 && first < 0xF5 ? 4
-                                                             : 0;
-  if (length == 0 || text.size() < length) {
-    return 0;
-  }
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0U) != 0x80U) {
-      return 0;
-    }
-  }
-  const auto second = byte(1);
-  const bool is_too_long = (first == 0xE0 && second < 0xA0) || (first == 0xF0 && second < 0x90);
-  const bool is_no_character = (first == 0xED && second >= 0xA0) || (first == 0xF4 && second >= 0x90);
-  return is_too_long || is_no_character ? 0 : length;
-}
-
 void append_string(std::string& to, std::string_view text) {
   to += '"';
   while (!text.empty()) {
-    const auto length = length_of_character(text);
+    const auto length = policy::length_of_character(text);
     const char c = text.front();
     if (length == 0) {
       to += "\\ufffd";

@@ -7,8 +7,7 @@
 
 #include <gputest/error.hpp>
 
-#include <boost/interprocess/exceptions.hpp>
-#include <boost/interprocess/sync/file_lock.hpp>
+#include <boost/interprocess/detail/os_file_functions.hpp>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -23,19 +22,12 @@
 
 namespace gputest::platform {
 
-namespace ipc = boost::interprocess;
+// What Boost's file_lock calls. The class itself opens a path, without O_CLOEXEC, and does not show the descriptor:
+// nothing could tell whether a test has closed it.
+namespace ipc = boost::interprocess::ipcdetail;
 using std::chrono::steady_clock;
 
 namespace {
-
-/// Boost's lock neither shows nor accepts a descriptor. An explicit instantiation may name the private member.
-using Handle = ipc::file_handle_t;
-template <Handle ipc::file_lock::*member>
-struct Access {
-  friend Handle& handle_of(ipc::file_lock& lock) { return lock.*member; }
-};
-Handle& handle_of(ipc::file_lock& lock);
-template struct Access<&ipc::file_lock::m_file_hnd>;
 
 /// The process that keeps others out, for people.
 std::string holder_of(int file, const std::string& path) {
@@ -69,12 +61,19 @@ std::string holder_of(int file, const std::string& path) {
 struct FileLock::Kernel {
   std::mutex threads;
   KeptDescriptor file;
-  ipc::file_lock lock; ///< of `file`, which closes it
 
-  explicit Kernel(KeptDescriptor opened) : file{std::move(opened)} { handle_of(lock) = file.unchecked_number(); }
-  Kernel(const Kernel&) = delete;
-  Kernel& operator=(const Kernel&) = delete;
-  ~Kernel() { handle_of(lock) = ipc::ipcdetail::invalid_file(); }
+  explicit Kernel(KeptDescriptor opened) : file{std::move(opened)} {}
+
+  /// Throws LedgerError if the kernel refuses, or if the file was closed by something else.
+  bool try_lock() {
+    bool acquired = false;
+    if (!ipc::try_acquire_file_lock(file.unchecked_number(), acquired)) {
+      const int error = errno;
+      static_cast<void>(file.number());
+      throw LedgerError{"cannot lock " + file.path() + ": " + reason(error)};
+    }
+    return acquired;
+  }
 };
 
 FileLock::FileLock(const FileAt& file, IfMissing if_missing) {
@@ -109,27 +108,20 @@ void FileLock::lock() {
   // A holder is done after some microseconds. A process that retries too often takes the processor from it.
   constexpr std::chrono::microseconds first_pause{20};
   constexpr std::chrono::microseconds longest_pause{500};
-  try {
-    for (auto pause = first_pause; !kernel_->lock.try_lock(); pause = std::min(pause * 2, longest_pause)) {
-      if (steady_clock::now() >= until) {
-        require_kept();
-        throw LedgerError{"cannot lock " + kernel_->file.path() + " within " + std::to_string(longest_wait.count()) +
-                          " s, which is needed for microseconds: " +
-                          holder_of(kernel_->file.unchecked_number(), kernel_->file.path())};
-      }
-      std::this_thread::sleep_for(pause);
+  for (auto pause = first_pause; !kernel_->try_lock(); pause = std::min(pause * 2, longest_pause)) {
+    if (steady_clock::now() >= until) {
+      require_kept();
+      throw LedgerError{
+          "cannot lock " + kernel_->file.path() + " within " + std::to_string(longest_wait.count()) +
+          " s, which is needed for microseconds: " + holder_of(kernel_->file.unchecked_number(), kernel_->file.path())};
     }
-  } catch (const ipc::interprocess_exception& error) {
-    require_kept();
-    throw LedgerError{"cannot lock " + kernel_->file.path() + ": " + reason(error.get_native_error())};
+    std::this_thread::sleep_for(pause);
   }
   static_cast<void>(threads.release());
 }
 
 void FileLock::unlock() noexcept {
-  try {
-    kernel_->lock.unlock();
-  } catch (const ipc::interprocess_exception&) {
+  if (!ipc::release_file_lock(kernel_->file.unchecked_number())) {
     // The kernel lets go of all of a process's locks on a file with any descriptor of it that is closed. As long as
     // this process kept the lock, nobody else could go on.
     const Descriptor closed{
