@@ -17,7 +17,8 @@ function(_gputest_add_gtest_part sources directory)
     "${sources}/known_needs.cpp"
     "${sources}/listing.cpp"
     "${sources}/no_test_ran.cpp"
-    "${sources}/run_all_tests.cpp")
+    "${sources}/run_all_tests.cpp"
+    "${sources}/test_part.cpp")
   add_library(gputest::gputest ALIAS gputest)
   target_compile_features(gputest PUBLIC cxx_std_17)
   target_link_libraries(gputest PUBLIC gputest::core)

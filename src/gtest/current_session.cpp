@@ -2,6 +2,7 @@
 #include "current_session.hpp"
 
 #include "no_test_ran.hpp"
+#include "test_part.hpp"
 
 #include <gputest/device.hpp>
 #include <gputest/error.hpp>
@@ -38,10 +39,10 @@ bool skips_are_forbidden() {
 void apply(const Outcome& outcome, const ::testing::TestInfo& test) noexcept {
   if (outcome.kind == Outcome::Kind::skip) {
     CurrentSession::instance().count_skip();
-    record(::testing::TestPartResult::kSkip, test, outcome.reason);
+    record_part(::testing::TestPartResult::kSkip, test.file(), test.line(), outcome.reason);
   } else if (outcome.kind == Outcome::Kind::fail) {
     TestRun::of_process().refused(outcome.reason);
-    record(::testing::TestPartResult::kFatalFailure, test, outcome.reason);
+    record_part(::testing::TestPartResult::kFatalFailure, test.file(), test.line(), outcome.reason);
   }
 }
 
@@ -146,14 +147,6 @@ bool is_death_test_child() {
   return is_child;
 }
 
-void record(::testing::TestPartResult::Type type, const ::testing::TestInfo& test, const std::string& reason) noexcept {
-  try {
-    const char* const what = type == ::testing::TestPartResult::kSkip ? "" : "Failed"; // as GTEST_SKIP() and FAIL() say
-    GTEST_MESSAGE_AT_(test.file(), test.line(), what, type) << reason;
-  } catch (...) { // NOLINT(bugprone-empty-catch): GoogleTest has recorded it, and a listener threw
-  }
-}
-
 CurrentSession& CurrentSession::instance() {
   static CurrentSession current;
   return current;
@@ -178,6 +171,7 @@ void CurrentSession::begin_case() {
 }
 
 void CurrentSession::begin_program() {
+  static_cast<void>(reporter_is_replaced()); // notes those that are GoogleTest's own
   failed_ = false;
   end_.reset();
   if (!is_death_test_child()) {
@@ -351,10 +345,11 @@ void CurrentSession::correct(const SuiteFixture& fixture, const ::testing::TestI
     return;
   }
   if (fixture.host) { // it was not known in time: without a GPU it has been skipped by now
-    record(::testing::TestPartResult::kFatalFailure, test,
-           "the fixture of " + name_of(test) +
-               " is a HostTest that has both SetUpTestSuite() and TearDownTestSuite() "
-               "of its own, so gputest cannot see that it uses no GPU. Write GPUTEST_SUITE_NEEDS(<suite>, no_gpu)");
+    record_part(
+        ::testing::TestPartResult::kFatalFailure, test.file(), test.line(),
+        "the fixture of " + name_of(test) +
+            " is a HostTest that has both SetUpTestSuite() and TearDownTestSuite() "
+            "of its own, so gputest cannot see that it uses no GPU. Write GPUTEST_SUITE_NEEDS(<suite>, no_gpu)");
     return;
   }
   remember_fixture(suite, fixture);
@@ -390,8 +385,7 @@ Outcome CurrentSession::outcome_under_suite_lease(const ::testing::TestInfo& tes
                                      " for all its tests. Give the suite as much in GPUTEST_SUITE_NEEDS, or leave it "
                                      "out of GPUTEST_NEEDS"};
   }
-  ::testing::Test::RecordProperty("gputest_memory", memory_text(*suite_request_));
-  ::testing::Test::RecordProperty("gputest_devices", describe(current_devices()));
+  leased_ = memory_text(*suite_request_);
   return session_->check(request, name_of(test));
 }
 
@@ -407,8 +401,7 @@ Outcome CurrentSession::take(const Request& request, const std::string& who) {
     lease_ = session_->lease(request, who);
     held_ = request;
     if (lease_ && ::testing::UnitTest::GetInstance()->current_test_info() != nullptr) {
-      ::testing::Test::RecordProperty("gputest_memory", memory_text(request));
-      ::testing::Test::RecordProperty("gputest_devices", describe(current_devices()));
+      leased_ = memory_text(request);
     }
     return lease_.outcome();
   } catch (const Error& error) {
@@ -481,6 +474,10 @@ void CurrentSession::examine_after(const ::testing::TestInfo& test) {
     session_->release(); // a lease of the test's own that outlives it, too
   }
   const auto findings = session_->examine(name_of(test));
+  if (const auto memory = std::exchange(leased_, {}); !memory.empty()) {
+    ::testing::Test::RecordProperty("gputest_memory", memory);
+    ::testing::Test::RecordProperty("gputest_devices", describe(current_devices()));
+  }
   if (!findings.memory_resource.empty()) {
     ::testing::Test::RecordProperty("gputest_memory_resource", findings.memory_resource);
   }
@@ -571,10 +568,7 @@ int CurrentSession::fail_without_tests(const std::string& why) {
 void CurrentSession::report(const Findings& findings, const char* file, int line) {
   reporting_ = true;
   for (const auto& problem : findings.problems) {
-    try {
-      ADD_FAILURE_AT(file, line) << problem;
-    } catch (...) { // NOLINT(bugprone-empty-catch): GoogleTest has recorded it, and a listener threw
-    }
+    record_part(::testing::TestPartResult::kNonFatalFailure, file, line, problem);
   }
   reporting_ = false;
 }

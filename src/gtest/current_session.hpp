@@ -21,9 +21,6 @@ inline constexpr const char* misnamed_suite = "GputestNeeds";
 /// the parent holds what it needs.
 [[nodiscard]] bool is_death_test_child();
 
-/// Records a skip or a failure of the running test, at its own place in the source. Does not throw.
-void record(::testing::TestPartResult::Type type, const ::testing::TestInfo& test, const std::string& reason) noexcept;
-
 /// The session of this test executable. The environment or the listener begins it, whichever runs first.
 ///
 /// Reporting a failure never throws out of it, even if another listener throws.
@@ -115,6 +112,7 @@ private:
   std::string set_up_of_suite_; ///< the SetUpTestSuite() that has run since anything was counted
   std::string running_;         ///< the test or, before its first test, the suite
   std::string out_of_memory_;   ///< what was found when the running test ran out of memory
+  std::string leased_;          ///< for the running test: recorded at its end, since a test may look at its properties
   Request held_;                ///< what lease_ is of
   Lease lease_;                 ///< of the running test or suite
 };

@@ -2,6 +2,7 @@
 #include <gputest/gtest/fixtures.hpp>
 
 #include "current_session.hpp"
+#include "test_part.hpp"
 
 #include <gputest/error.hpp>
 
@@ -12,9 +13,10 @@ using detail::CurrentSession;
 namespace {
 
 void fail_unprotected() {
-  detail::record(::testing::TestPartResult::kFatalFailure, *::testing::UnitTest::GetInstance()->current_test_info(),
-                 "this test's fixture is gputest's, but gputest is not running: link gputest::main in place of "
-                 "gtest_main, or end your main() with `return gputest::run_all_tests();`");
+  const auto& test = *::testing::UnitTest::GetInstance()->current_test_info();
+  detail::record_part(::testing::TestPartResult::kFatalFailure, test.file(), test.line(),
+                      "this test's fixture is gputest's, but gputest is not running: link gputest::main in place of "
+                      "gtest_main, or end your main() with `return gputest::run_all_tests();`");
 }
 
 void correct(const detail::SuiteFixture& fixture) {

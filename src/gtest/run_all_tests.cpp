@@ -4,6 +4,7 @@
 #include "current_session.hpp"
 #include "kept_environments.hpp"
 #include "listing.hpp"
+#include "test_part.hpp"
 
 #include <gputest/error.hpp>
 #include <gputest/test_list.hpp>
@@ -42,7 +43,8 @@ void register_misnamed_annotations() {
 /// later run in this process.
 std::string what_environments_left() {
   const auto& result = ::testing::UnitTest::GetInstance()->ad_hoc_test_result();
-  return result.Skipped()                    ? "an Environment has skipped its tests"
+  return detail::reporter_is_replaced()      ? "a ScopedFakeTestPartResultReporter is left, which hides failures"
+         : result.Skipped()                  ? "an Environment has skipped its tests"
          : result.test_property_count() != 0 ? "a property was recorded outside of its test"
                                              : "";
 }
@@ -91,7 +93,8 @@ void Listener::OnTestProgramStart(const ::testing::UnitTest& unit_test) {
   if (!misnamed_are_tests) {
     for (const auto& annotation : detail::misnamed_annotations(unit_test)) {
       if (detail::concerns_this_run(annotation, unit_test)) {
-        ADD_FAILURE_AT(annotation.file, annotation.line) << annotation.text;
+        detail::record_part(::testing::TestPartResult::kNonFatalFailure, annotation.file, annotation.line,
+                            annotation.text);
       }
     }
   }

@@ -811,6 +811,7 @@ TEST_F(Client, ends_workers_before_the_entry_that_ends_them_has_ended) {
 TEST_F(Client, ends_a_worker_after_a_case_that_changed_its_process) {
   std::map<std::string, std::string> rows{
       {"alarm", "an alarm is set"},
+      {"reporter", "a ScopedFakeTestPartResultReporter is left, which hides failures"},
       {"limit", "a resource limit has changed"},
       {"environments", "an Environment has skipped its tests"},
       {"properties", "a property was recorded outside of its test"},

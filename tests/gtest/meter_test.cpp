@@ -57,6 +57,14 @@ TEST_F(MeterSuite, does_not_call_a_figure_exact_if_the_test_has_started_processe
   EXPECT_EQ(reports("Processes.of_a_test").at("Processes.of_a_test").evidence, "sampled");
 }
 
+TEST_F(MeterSuite, fails_and_skips_tests_whose_other_failures_are_hidden) {
+  const auto all = reports("HidesAll.*");
+  EXPECT_THAT(all.at("HidesAll.then_leaks").failures, HasSubstr("ends with 32 MiB of device 0 still allocated"));
+  EXPECT_TRUE(all.at("HidesAll.then_too_much").skipped);
+  EXPECT_THAT(reports("HidesOwn.*").at("HidesOwn.then_leaks").failures, HasSubstr("still allocated"));
+  EXPECT_EQ(run_some("HidesOwn.*").exit_code, 1);
+}
+
 TEST_F(MeterSuite, does_not_take_its_own_failure_for_an_out_of_memory) {
   EXPECT_THAT(run_some("Over.by_more").err, Not(HasSubstr("ran out of memory")));
 }

@@ -7,6 +7,7 @@
 #include <gputest/gputest.hpp>
 #include <gputest/simulated_buffer.hpp>
 
+#include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -264,6 +265,11 @@ const auto* const counted_environment = testing::AddGlobalTestEnvironment(new Co
 struct Environments : Plain {};
 TEST_F(Environments, are_set_up) { EXPECT_TRUE(environment_is_set_up); }
 
+TEST_F(Changes, reporter) { // never deleted
+  static auto& hidden = *new testing::TestPartResultArray;
+  static_cast<void>(new testing::ScopedFakeTestPartResultReporter{
+      testing::ScopedFakeTestPartResultReporter::INTERCEPT_ALL_THREADS, &hidden});
+}
 TEST_F(Changes, alarm) { ::alarm(3600); }
 TEST_F(Changes, limit) {
   rlimit limit;

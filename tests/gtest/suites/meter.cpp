@@ -4,6 +4,7 @@
 #include <gputest/gputest.hpp>
 #include <gputest/memory_resource.hpp>
 
+#include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -119,6 +120,29 @@ TEST(Leak, replaced) {
   kept().clear();
   kept().emplace_back(32_MiB);
 }
+// What they leave hides every later failure that is reported as usual.
+void hide_failures(testing::ScopedFakeTestPartResultReporter::InterceptMode threads) {
+  static auto& hidden = *new testing::TestPartResultArray;
+  static auto* const fake = new testing::ScopedFakeTestPartResultReporter{threads, &hidden}; // never deleted
+  static_cast<void>(fake);
+}
+GPUTEST_NEEDS(HidesAll, then_leaks, small);
+TEST(HidesAll, then_leaks) {
+  hide_failures(testing::ScopedFakeTestPartResultReporter::INTERCEPT_ALL_THREADS);
+  kept().emplace_back(32_MiB);
+}
+GPUTEST_NEEDS(HidesAll, then_too_much, 1_TiB);
+TEST(HidesAll, then_too_much) { const SimulatedBuffer a{64_MiB}; }
+TEST(HidesOwn, then_leaks) {
+  hide_failures(testing::ScopedFakeTestPartResultReporter::INTERCEPT_ONLY_CURRENT_THREAD);
+  kept().emplace_back(32_MiB);
+}
+
+TEST(Peak, sees_no_property_before_its_own) {
+  const auto& test = *testing::UnitTest::GetInstance()->current_test_info();
+  EXPECT_EQ(test.result()->test_property_count(), 0);
+}
+
 class LeakTogether : public testing::Test {};
 GPUTEST_SUITE_NEEDS(LeakTogether, keeps(32_MiB));
 TEST_F(LeakTogether, first) { kept().emplace_back(32_MiB); }
