@@ -98,7 +98,7 @@ foreach(gputest_code RANGE 2 5)
   string(ASCII ${gputest_code} gputest_control_${gputest_code})
 endforeach()
 
-# The lines of a list are calls of these three functions. They read and set variables of _gputest_list_tests().
+# The lines of a list are calls of these four functions. They read and set variables of _gputest_list_tests().
 function(gputest_listed_library file)
   _gputest_state_of("${file}" state)
   _gputest_quote("${file}" quoted)
@@ -107,6 +107,18 @@ endfunction()
 
 function(gputest_listed_all count)
   set(listed ${count} PARENT_SCOPE)
+endfunction()
+
+# A test of which only its name and a problem are known: an entry that fails.
+function(gputest_listed_problem name problem)
+  set(text "gputest: ${name} cannot be listed: ${problem}. Run it by its name: --gtest_filter=${name}")
+  set(name "${gputest_TEST_PREFIX}${name}_NOT_LISTED${gputest_TEST_SUFFIX}")
+  set(labels gpu gpu_small gpu_medium ${gputest_LABELS} ${gputest_property_LABELS})
+  string(APPEND pending "add_test([=====[${name}]=====] sh -c [[echo \"$1\"; exit 1]] sh [=====[${text}]=====])
+set_tests_properties([=====[${name}]=====] PROPERTIES LABELS [=====[${labels}]=====])\n")
+  _gputest_add_name()
+  set(pending "${pending}" PARENT_SCOPE)
+  set(keys "${keys}" PARENT_SCOPE)
 endfunction()
 
 # The labels of a class; tests that use no GPU have none.
@@ -341,6 +353,9 @@ function(_gputest_list_tests)
   if(NOT EXISTS "${gputest_executable}")
     set(gputest_problem "it does not exist. Build it" PARENT_SCOPE)
     return()
+  elseif(NOT gputest_unusable STREQUAL "")
+    set(gputest_problem "${gputest_unusable}" PARENT_SCOPE)
+    return()
   elseif(gputest_kept STREQUAL "")
     set(gputest_problem "neither ${gputest_script}'s folder nor TMPDIR nor /tmp can be written" PARENT_SCOPE)
     return()
@@ -463,16 +478,28 @@ ${output}
   set_tests_properties("${name}" PROPERTIES LABELS "${labels}")
 endfunction()
 
-# Sets gputest_folder to where entries are kept if it cannot be beside the script: in the user's cache. The user has to own
-# the folder, because what is in it is run. Empty if there is none.
+# Sets gputest_folder to where entries are kept if it cannot be beside the script: in the user's cache. Empty if there is
+# none. What is in it is run, so only the user may have written it: else gputest_unusable says who may write what.
 function(_gputest_find_cache)
   string(SHA256 hash "${gputest_script}")
   execute_process(COMMAND sh -c [[
 cache=${XDG_CACHE_HOME:-${HOME:+$HOME/.cache}}
-case $cache in
-/*) mkdir -p "$cache/gputest/$1" && test -O "$cache/gputest/$1" && test -w "$cache/gputest/$1" && echo "$cache/gputest/$1" ;;
-esac]] sh "${hash}"
+case $cache in /*) ;; *) exit ;; esac
+folder=$cache/gputest/$1
+umask 077
+mkdir -p "$folder" && test -w "$folder" || exit
+user=$(id -u)
+odd=$(find "$cache/gputest/." -maxdepth 0 \( ! -user "$user" -o -perm /022 \) &&
+  find "$folder" ! -user "$user" -o -type l -o -type d -perm /022) || odd=$folder
+if test -z "$odd"; then echo "$folder"; else echo "!$cache/gputest"; ls -ld $odd; fi]] sh "${hash}"
     OUTPUT_VARIABLE folder OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  set(gputest_unusable "" PARENT_SCOPE)
+  if(folder MATCHES "^!([^\n]*)\n?(.*)$")
+    set(gputest_unusable "its list would be kept in ${CMAKE_MATCH_1}, and ctest runs what is in there, but others than you \
+can write to it or have done so. It has to be your own, with mode 0700. Look at it, and remove it: rm -r ${CMAKE_MATCH_1}\n\
+${CMAKE_MATCH_2}" PARENT_SCOPE)
+    set(folder "")
+  endif()
   set(gputest_folder "${folder}" PARENT_SCOPE)
 endfunction()
 
@@ -506,6 +533,7 @@ foreach(gputest_pass IN ITEMS "" -prefixed)
   set(gputest_names_are_taken FALSE)
   set(gputest_is_writable TRUE)
   set(gputest_temporary_folder "")
+  set(gputest_unusable "")
   include("${gputest_kept}-entries.cmake" OPTIONAL)
   if(NOT gputest_entries_hold)
     get_filename_component(gputest_folder "${gputest_kept}" DIRECTORY)
@@ -515,6 +543,8 @@ foreach(gputest_pass IN ITEMS "" -prefixed)
       if(NOT gputest_folder STREQUAL "")
         set(gputest_kept "${gputest_folder}/list${gputest_pass}")
         include("${gputest_kept}-entries.cmake" OPTIONAL)
+      elseif(NOT gputest_unusable STREQUAL "")
+        set(gputest_is_writable FALSE)
       else()
         # In TMPDIR, or in /tmp if that cannot be used.
         set(gputest_is_writable FALSE)

@@ -8,8 +8,10 @@
 #include <gputest/test_list.hpp>
 
 #include <algorithm>
+#include <exception>
 #include <iostream>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace gputest::detail {
@@ -66,10 +68,11 @@ ListedTest describe(const TestSuite& suite, const TestInfo& test, const std::vec
   listed.filter = filter_of(full_name(suite, test), all_names);
   listed.suite = suite.name();
   if (const char* const type = suite.type_param()) {
-    const auto slash = listed.suite.rfind('/');
-    listed.type_name = listed.suite.substr(slash + 1);
-    listed.suite.erase(slash);
     listed.type = shortened(type);
+    if (const auto slash = listed.suite.rfind('/'); slash != std::string::npos) { // RegisterTest() takes any name
+      listed.type_name = listed.suite.substr(slash + 1);
+      listed.suite.erase(slash);
+    }
   }
   listed.test = test.name();
   if (const char* const value = test.value_param()) {
@@ -111,8 +114,19 @@ int list_tests(::testing::UnitTest& unit_test, const std::string& file) try {
   for (int s = 0; s < unit_test.total_test_suite_count(); ++s) {
     const auto& suite = *unit_test.GetTestSuite(s);
     for (int t = 0; t < suite.total_test_count(); ++t) {
-      if (const auto& test = *suite.GetTestInfo(t); test.should_run()) {
+      const auto& test = *suite.GetTestInfo(t);
+      if (!test.should_run()) {
+        continue;
+      }
+      try {
         tests.push_back(describe(suite, test, names, entry));
+      } catch (const std::exception& error) { // one odd test is no reason to lose the others
+        ListedTest odd;
+        odd.filter = full_name(suite, test);
+        odd.suite = suite.name();
+        odd.test = test.name();
+        odd.problem = error.what();
+        tests.push_back(std::move(odd));
       }
     }
   }

@@ -20,6 +20,8 @@
 #include <string>
 #include <vector>
 
+#include <sys/stat.h>
+
 namespace gputest::tests {
 namespace {
 
@@ -365,6 +367,7 @@ TEST_F(Discovery, names_entries_after_types_and_values) {
       "Some/DISABLED_Numbers.test/7",
       "NamedTypes.test<int>",
       "NamedTypes.test<bool>",
+      "Files.load<int>",
       "Registered.odd;name [ $\"x\" \\",
       "Registered.twice",
       "Registered.new\\nline",
@@ -375,6 +378,18 @@ TEST_F(Discovery, names_entries_after_types_and_values) {
   }
   std::sort(expected.begin(), expected.end());
   EXPECT_EQ(names(), expected);
+}
+
+TEST_F(Discovery, fails_the_entry_of_a_test_that_cannot_be_listed_and_runs_the_others) {
+  write("tests", "#!/bin/sh\necho 'gputest_listed_problem([[Odd.test]] [[its value is odd]])\n"
+                 "gputest_listed_test([[A.a]] [[A]] [[]] [[]] [[a]] [[]] [[]] [[]] ENABLED host any 1 [[]])\n"
+                 "gputest_listed_all(2)' > \"${GPUTEST_LIST_FILE:-/dev/null}\"\necho gputest: entry complete: A.a\n");
+  configure("gpu_discover_tests(tests)\n");
+  EXPECT_THAT(names(), ElementsAre("A.a", "Odd.test_NOT_LISTED"));
+  const auto ended = ctest({"-V"});
+  EXPECT_THAT(ended.out, HasSubstr("gputest: Odd.test cannot be listed: its value is odd. Run it by its name: "
+                                   "--gtest_filter=Odd.test\n"));
+  EXPECT_THAT(ended.out, HasSubstr("Odd.test_NOT_LISTED (Failed)"));
 }
 
 TEST_F(Discovery, names_entries_after_indices_if_asked_to) {
@@ -807,6 +822,30 @@ TEST_F(Discovery, leaves_nothing_behind_if_it_cannot_write_to_the_build_tree) {
   EXPECT_THAT(names(), ElementsAre("missing_NOT_LISTED", "p.tests_NOT_LISTED", "tests_NOT_LISTED"));
   EXPECT_THAT(ctest({"-V"}).out, HasSubstr("cannot be listed: neither " + path("build/gputest/tests-1.cmake") +
                                            "'s folder nor TMPDIR nor /tmp can be written"));
+}
+
+TEST_F(Discovery, runs_nothing_of_a_cache_that_others_can_write) {
+  std::filesystem::create_directories(path("bin"));
+  write("bin/test", "#!/bin/sh\nexit 1\n"); // the build tree cannot be written
+  set("PATH", path("bin") + ":" + std::getenv("PATH"));
+  set("XDG_CACHE_HOME", path("cache"));
+  configure("gpu_discover_tests(tests TEST_FILTER Plain.first)\n");
+  const auto umask_before = ::umask(0002); // as users have it whose group is their own
+  EXPECT_THAT(names(), ElementsAre("Plain.first"));
+  ::umask(umask_before);
+  namespace fs = std::filesystem;
+  const fs::path cache = path("cache/gputest");
+  const fs::path folder = fs::directory_iterator { cache } -> path();
+  EXPECT_EQ(fs::status(cache).permissions(), fs::perms::owner_all);
+  EXPECT_EQ(fs::status(folder).permissions(), fs::perms::owner_all);
+  std::ofstream{folder / "list-entries.cmake"} << "file(WRITE \"" << path("was_run") << "\" x)\n";
+  for (const auto& writable : {folder, cache}) {
+    fs::permissions(writable, fs::perms::group_write, fs::perm_options::add);
+    EXPECT_THAT(ctest({"-V"}).out, HasSubstr("remove it: rm -r " + cache.string() + "\n"));
+    EXPECT_THAT(names(), ElementsAre("tests_NOT_LISTED"));
+    EXPECT_FALSE(fs::exists(path("was_run")));
+    fs::permissions(writable, fs::perms::group_write, fs::perm_options::remove);
+  }
 }
 
 TEST_F(Discovery, keeps_the_filter_of_a_class_in_a_file_if_it_is_longer_than_a_command_line_may_be) {

@@ -126,6 +126,8 @@ int main(int argc, char** argv) {
     testing::RegisterTest("Registered", name, nullptr, nullptr, __FILE__, __LINE__,
                           []() -> Registered* { return new Registered; });
   }
+  testing::RegisterTest("Files", "load", "int", nullptr, __FILE__, __LINE__,
+                        []() -> Registered* { return new Registered; });
   testing::InitGoogleTest(&argc, argv);
   return gputest::run_all_tests();
 }
