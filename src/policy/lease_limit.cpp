@@ -100,6 +100,12 @@ std::string beyond_lease(const BeyondLease& request) {
          " in gpu_add_test() or gpu_discover_tests()";
 }
 
+/// Whether a MEMORY of the entry would hold: a SmallTest is small whatever that says.
+static bool takes_the_entrys_size(const Request& request) {
+  return request.memory_by == SaidBy::entry ||
+         (request.memory_by == SaidBy::fixture && request.memory_class != MemoryClass::small);
+}
+
 std::string declare(const std::string& test, Bytes needed, const Request& request, Named named) {
   const Advised need = advised(needed);
   const auto size = need.number + "_" + need.unit;
@@ -112,7 +118,7 @@ std::string declare(const std::string& test, Bytes needed, const Request& reques
   const bool large = request.bytes && request.memory_class == MemoryClass::large;
   return annotation_of(test, named) + size + (large ? ", large" : "") + other_words(request) +
          (request.keeps > Bytes{} ? ", keeps(" + as_word(request.keeps) + ")" : "") + end_of(named) +
-         (request.memory_by == SaidBy::entry
+         (takes_the_entrys_size(request)
               ? " or MEMORY " + need.number + need.unit + " in gpu_add_test() or gpu_discover_tests()"
               : "");
 }

@@ -16,8 +16,8 @@ Request resolve(const Needs& test, const Needs& suite, std::optional<MemoryClass
     }
   } else if (fixture) {
     request.memory_class = *fixture;
-    request.memory_by = *fixture == MemoryClass::small ? SaidBy::fixture : SaidBy::entry;
     request.bytes = *fixture == MemoryClass::small ? std::nullopt : entry.bytes;
+    request.memory_by = request.bytes ? SaidBy::entry : SaidBy::fixture;
   }
   request.gpus = test.gpus.value_or(suite.gpus.value_or(entry.gpus));
   request.heap = test.heap.value_or(suite.heap.value_or(entry.heap));

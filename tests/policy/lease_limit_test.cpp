@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "policy/lease_limit.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <string>
 #include <utility>
@@ -78,6 +78,10 @@ TEST(LeaseLimit, advises_all_words_of_an_annotation_and_nothing_that_it_override
   Request small;
   small.memory_by = SaidBy::fixture;
   EXPECT_EQ(declare("Sort.keys", 3_GiB, small), "GPUTEST_NEEDS(Sort, keys, 3_GiB)");
+  auto medium = small;
+  medium.memory_class = MemoryClass::medium;
+  EXPECT_THAT(declare("Sort.keys", 3_GiB, medium),
+              testing::EndsWith(" or MEMORY 3GiB in gpu_add_test() or gpu_discover_tests()"));
   small.memory_by = SaidBy::section;
   EXPECT_EQ(declare("Sort.keys", 3_GiB, small), "GPUTEST_LEASE(<name>, 3_GiB)");
 }

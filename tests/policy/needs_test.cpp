@@ -163,7 +163,10 @@ TEST(Needs, know_where_the_memory_was_said) {
   EXPECT_EQ(resolve({}, says, MemoryClass::small, {}).memory_by, SaidBy::suite);
   EXPECT_EQ(resolve({}, says, MemoryClass::small, {}).keeps_by, SaidBy::suite);
   EXPECT_EQ(resolve({}, {}, MemoryClass::small, {}).memory_by, SaidBy::fixture);
-  EXPECT_EQ(resolve({}, {}, MemoryClass::medium, {}).memory_by, SaidBy::entry) << "its MEMORY holds for it";
+  EXPECT_EQ(resolve({}, {}, MemoryClass::large, {}).memory_by, SaidBy::fixture);
+  Request entry;
+  entry.bytes = 3_GiB;
+  EXPECT_EQ(resolve({}, {}, MemoryClass::large, entry).memory_by, SaidBy::entry) << "its MEMORY holds for it";
   EXPECT_EQ(resolve({}, {}, std::nullopt, {}).memory_by, SaidBy::entry);
   EXPECT_EQ(resolve({}, {}, std::nullopt, {}).keeps_by, SaidBy::entry);
 }
