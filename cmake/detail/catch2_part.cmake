@@ -21,7 +21,7 @@ function(_gputest_add_catch2_part sources directory)
     POSITION_INDEPENDENT_CODE ON
     INTERFACE_GPUTEST_MAIN_LINKED ON
     COMPATIBLE_INTERFACE_BOOL GPUTEST_MAIN_LINKED)
-  _gputest_spare_from_checks(gputest_catch2)
+  _gputest_use_own_flags(gputest_catch2)
   if(TARGET Catch2::Catch2)
     _gputest_link_catch2()
   else()
@@ -35,5 +35,8 @@ function(_gputest_link_catch2)
   endif()
   if(TARGET Catch2::Catch2)
     target_link_libraries(gputest_catch2 PUBLIC Catch2::Catch2)
+  else()
+    _gputest_refuse_users_of("gputest::catch2"
+      "Catch2 3.3 or newer: install it, or add it to the project (Debian 12 has 2.13)" "${CMAKE_CURRENT_SOURCE_DIR}")
   endif()
 endfunction()

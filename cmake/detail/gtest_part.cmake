@@ -33,7 +33,7 @@ function(_gputest_add_gtest_part sources directory)
     COMPATIBLE_INTERFACE_BOOL GPUTEST_MAIN_LINKED)
   target_link_libraries(gputest_main PUBLIC gputest)
 
-  _gputest_spare_from_checks(gputest gputest_main)
+  _gputest_use_own_flags(gputest gputest_main)
 
   if(TARGET GTest::gtest OR TARGET gtest)
     _gputest_link_googletest()
@@ -43,19 +43,37 @@ function(_gputest_add_gtest_part sources directory)
   endif()
 endfunction()
 
-# A project's warnings and checks apply to its own code only.
-function(_gputest_spare_from_checks)
-  if(NOT GPUTEST_DEVELOPER_MODE)
-    foreach(part IN LISTS ARGN)
+# A project's warnings, checks and -fno-exceptions apply to its own code only. Its -fno-rtti holds here, too: a GoogleTest
+# that was built so lacks what code with RTTI links.
+function(_gputest_use_own_flags)
+  foreach(part IN LISTS ARGN)
+    target_compile_options(${part} PRIVATE $<$<CXX_COMPILER_ID:GNU,Clang,AppleClang>:-fexceptions>)
+    if(NOT GPUTEST_DEVELOPER_MODE)
       target_compile_options(${part} PRIVATE $<$<CXX_COMPILER_ID:GNU,Clang,AppleClang>:-w>)
       set_target_properties(${part} PROPERTIES CXX_CLANG_TIDY "" CXX_CPPCHECK "" CXX_CPPLINT "" CXX_INCLUDE_WHAT_YOU_USE "")
-    endforeach()
-  endif()
+    endif()
+  endforeach()
 endfunction()
 
-# Links gputest with the GoogleTest target that exists now, else with the one that find_package() finds. If there is
-# none, gputest::gputest does not compile, and the error says why. Projects that use only other targets need no
-# GoogleTest.
+# Stops the configuration if a target of this directory, or of one below it, links one of `parts`, a regular expression:
+# there is no `framework` (a text). Projects that use only other targets need none.
+function(_gputest_refuse_users_of parts framework directory)
+  get_property(targets DIRECTORY "${directory}" PROPERTY BUILDSYSTEM_TARGETS)
+  list(REMOVE_ITEM targets gputest gputest_main)
+  foreach(target IN LISTS targets)
+    _gputest_links("${target}" "${parts}" links)
+    if(links)
+      message(FATAL_ERROR "gputest: the target ${target} links one of ${parts}, and there is no ${framework}, by \
+find_package(), FetchContent or add_subdirectory()")
+    endif()
+  endforeach()
+  get_property(directories DIRECTORY "${directory}" PROPERTY SUBDIRECTORIES)
+  foreach(below IN LISTS directories)
+    _gputest_refuse_users_of("${parts}" "${framework}" "${below}")
+  endforeach()
+endfunction()
+
+# Links gputest with the GoogleTest target that exists now, else with the one that find_package() finds.
 function(_gputest_link_googletest)
   if(NOT TARGET GTest::gtest AND NOT TARGET gtest)
     find_package(GTest QUIET)
@@ -64,5 +82,8 @@ function(_gputest_link_googletest)
     target_link_libraries(gputest PUBLIC GTest::gtest)
   elseif(TARGET gtest)
     target_link_libraries(gputest PUBLIC gtest)
+  else()
+    _gputest_refuse_users_of("gputest::main|gputest::gputest"
+      "GoogleTest: install it (Debian: libgtest-dev), or add it to the project, 1.12 or newer" "${CMAKE_CURRENT_SOURCE_DIR}")
   endif()
 endfunction()

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What CMake says of a library that is missing, when it configures a project that needs it.
+#
+#   cmake -DSOURCES=<this project> -DPACKAGE=<folder with gputest-config.cmake> -DWORK=<scratch folder> -P missing.cmake
+cmake_minimum_required(VERSION 3.25)
+
+set(failures 0)
+
+# expect(<library> <what the project does with gputest> <its target links> <regular expression of the result>)
+function(expect library get_gputest links expression)
+  file(REMOVE_RECURSE "${WORK}/${library}")
+  file(WRITE "${WORK}/${library}/main.cpp" "")
+  file(WRITE "${WORK}/${library}/CMakeLists.txt" "cmake_minimum_required(VERSION 3.25)
+project(missing LANGUAGES CXX)
+set(CMAKE_DISABLE_FIND_PACKAGE_${library} ON)
+${get_gputest}
+add_subdirectory(tests)\n")
+  file(WRITE "${WORK}/${library}/tests/CMakeLists.txt" "add_library(helper STATIC ../main.cpp)
+target_link_libraries(helper PUBLIC ${links})
+add_executable(tests ../main.cpp)
+target_link_libraries(tests PRIVATE helper)\n")
+  execute_process(COMMAND "${CMAKE_COMMAND}" -S "${WORK}/${library}" -B "${WORK}/${library}/build"
+    RESULT_VARIABLE result OUTPUT_QUIET ERROR_VARIABLE output)
+  string(REGEX REPLACE "[ \n]+" " " output "${result}: ${output}")
+  if(NOT output MATCHES "${expression}")
+    message(NOTICE "FAILED ${library}, expected ${expression}: ${output}")
+    math(EXPR failures "${failures} + 1")
+    set(failures ${failures} PARENT_SCOPE)
+  endif()
+endfunction()
+
+set(package "find_package(gputest REQUIRED CONFIG PATHS \"${PACKAGE}\" NO_DEFAULT_PATH)")
+expect(GTest "${package}" gputest::core "^0: $")
+expect(GTest "${package}" gputest::main "^1: .*gputest: the target helper links one of gputest::main.gputest::gputest, and there \
+is no GoogleTest: install it \\(Debian: libgtest-dev\\)")
+expect(Catch2 "${package}" gputest::catch2 "^1: .*gputest: the target helper links one of gputest::catch2, and there is no Catch2 3.3")
+expect(CLI11 "add_subdirectory(\"${SOURCES}\" gputest)" gputest::core
+  "^1: .*gputest: its tool needs CLI11, which CMake does not find. Install it \\(Debian: apt install libcli11-dev .*without the \
+tool: -DGPUTEST_BUILD_CLI=OFF")
+if(failures GREATER 0)
+  message(FATAL_ERROR "${failures} failed")
+endif()
