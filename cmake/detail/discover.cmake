@@ -78,7 +78,7 @@ function(gputest_add_end_of_workers)
     set_property(GLOBAL PROPERTY "gputest entry ${name}" "${gputest_workers}")
     set_property(GLOBAL PROPERTY "gputest end of ${gputest_workers}" "${name}")
     cmake_language(EVAL CODE "add_test(\"\${name}\" ${gputest_code_of_CLIENT} --end \"\${gputest_executable}\")")
-    set_tests_properties("${name}" PROPERTIES WORKING_DIRECTORY "${gputest_WORKING_DIRECTORY}" LABELS gpu TIMEOUT 60
+    set_tests_properties("${name}" PROPERTIES WORKING_DIRECTORY "${gputest_WORKING_DIRECTORY}" LABELS gpu
       SKIP_RETURN_CODE 77 FIXTURES_CLEANUP ${gputest_workers} FIXTURES_REQUIRED "${gputest_fixtures_of_all}")
   endif()
   if(NOT gputest_property_RESOURCE_LOCK STREQUAL "") # CTest adds it to those of other calls

@@ -13,7 +13,6 @@ function(_gputest_add_gtest_part sources directory)
   add_library(gputest STATIC EXCLUDE_FROM_ALL
     "${sources}/current_session.cpp"
     "${sources}/fixtures.cpp"
-    "${sources}/kept_environments.cpp"
     "${sources}/known_needs.cpp"
     "${sources}/listing.cpp"
     "${sources}/no_test_ran.cpp"

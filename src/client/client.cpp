@@ -17,6 +17,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <optional>
 
 #include <fcntl.h>
@@ -181,8 +182,6 @@ std::vector<std::string> lines_of(const Descriptor& file) {
   return lines;
 }
 
-bool does_not_fail(int exit_code) { return exit_code == EXIT_SUCCESS || exit_code == skipped_exit_code; }
-
 int end_of(const RunFolder& run, const TestCase& test, const platform::WorkerMessage& answer, double seconds) {
   if (answer.kind == Kind::refusal) {
     return become(test, answer.texts.empty() ? "its worker did not take it" : answer.texts.front());
@@ -203,8 +202,8 @@ int end_of(const RunFolder& run, const TestCase& test, const platform::WorkerMes
   }
   // A worker whose time is over is killed after its message: that is the result of this case, whatever ran before; but
   // a kernel of another client may have kept a device from it.
-  const bool had_passed = died && answer.texts != std::vector<std::string>{""}; // it died at its end
-  const bool timed_out = died && !had_passed && !shares_errors && WIFSIGNALED(answer.code) &&
+  const bool at_its_end = died && answer.texts != std::vector<std::string>{""}; // after the verdict
+  const bool timed_out = died && !at_its_end && !shares_errors && WIFSIGNALED(answer.code) &&
                          WTERMSIG(answer.code) == SIGKILL && test.time_limit > 0 && seconds >= test.time_limit;
   Circumstances circumstances;
   if (answer.cases_before > 0 && !answer.descriptors.empty()) {
@@ -217,14 +216,14 @@ int end_of(const RunFolder& run, const TestCase& test, const platform::WorkerMes
     if (died) {
       say(test.name + " ended its process " + how);
     }
+    if (at_its_end) { // whatever comes of the case alone: an earlier one may be the cause
+      note_end(run.folder, shares_errors, "",
+               "ended " + how + ", after " + test.name + ". The output of " + test.name +
+                   " has what it wrote, and how " + test.name + " ended alone");
+    }
     const auto alone = run_again_alone(test, circumstances);
     if (alone.passed && shares_errors && !alone.depends) {
       replace_mps_server(run, answer.mps_server); // also one that CUDA cannot begin with
-    }
-    if (alone.passed && had_passed) {
-      note_end(run.folder, shares_errors, "",
-               "ended " + how + ", after " + test.name + ", which passed alone. The output of " + test.name +
-                   " has what it wrote");
     }
     return alone.exit_code;
   }
@@ -236,7 +235,7 @@ int end_of(const RunFolder& run, const TestCase& test, const platform::WorkerMes
   return claims_no_failure ? EXIT_FAILURE : end_as(answer.code);
 }
 
-/// Has a worker run the case. nullopt if that ended without beginning it.
+/// Has a worker run the case. nullopt if that had to leave before it began it.
 std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
   auto given = find_keeper(run, test);
   if (given.exit_code) {
@@ -261,7 +260,7 @@ std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
   }
   given.keeper = Descriptor{};
   if (answer.kind == Kind::not_begun) {
-    return std::nullopt;
+    return answer.texts.empty() ? std::nullopt : std::optional{become(test, answer.texts.front())};
   }
   return end_of(run, test, answer, std::chrono::duration<double>(Clock::now() - begun).count());
 }
@@ -281,16 +280,38 @@ int run_case(const TestCase& test) {
     return become(test, run.problem);
   }
   const Marked case_to_run{run.folder, "cases"};
-  for (;;) {
+  constexpr int most_workers = 3;
+  for (int workers = 0; workers < most_workers; ++workers) {
     if (const auto exit_code = run_by_worker(run, test)) {
       return *exit_code;
     }
   }
+  return become(test, std::to_string(most_workers) + " workers had to leave before they began it");
 }
+
+namespace {
+
+/// Says how many workers of an executable have run, and why they ended: where there are many, cases pay for starts.
+void tell_of_workers(const std::string& executable, const std::map<std::string, std::size_t>& ends, std::size_t cases) {
+  std::size_t workers = 0;
+  std::string why;
+  for (const auto& [end, count] : ends) {
+    workers += count;
+    why += (why.empty() ? ": " : ", ") + std::to_string(count) + " ended " + end;
+  }
+  if (workers > 0) {
+    say(std::to_string(cases) + (cases == 1 ? " case" : " cases") + " of " + executable + " had " +
+        std::to_string(workers) + (workers == 1 ? " worker" : " workers") + why);
+  }
+}
+
+} // namespace
 
 int end_workers(const std::string& executable) {
   const auto run = open_run_folder({});
   std::string failures;
+  std::map<std::string, std::size_t> ends; // of workers, by reasons
+  std::size_t cases = 0;
   bool any = false;
   for (const auto& identity : run.run ? names_in(run.run) : std::vector<std::string>{}) {
     const auto folder = open_own_folder(run.run.number(), identity.c_str());
@@ -299,6 +320,9 @@ int end_workers(const std::string& executable) {
     }
     any = true;
     mark_file(folder, "end");
+    if (const auto processes = count_marked(folder, "processes"); processes > 0) {
+      say("waits until " + std::to_string(processes) + (processes == 1 ? " worker ends" : " workers end"));
+    }
     wait_until_none_is_marked(open_lock_file(folder, "processes"));
     const auto notes = contents_of(folder, "notes");
     static_cast<void>(::write(STDERR_FILENO, notes.data(), notes.size()) < 0);
@@ -309,9 +333,13 @@ int end_workers(const std::string& executable) {
               std::to_string(::geteuid()) + "/workers. Make room there, and run the cases again\n";
     }
     failures += text;
+    for (const auto& [count, why] : workers_of(folder)) {
+      ++ends[why];
+      cases += count;
+    }
     ::unlinkat(folder.number(), "end", 0);  // a ctest -S may run the cases again
     if (write_file(folder, "told", text)) { // for a further attempt (--repeat)
-      for (const char* const name : {"failures", "untold", "notes"}) {
+      for (const char* const name : {"failures", "untold", "notes", "workers"}) {
         ::unlinkat(folder.number(), name, 0);
       }
     }
@@ -320,6 +348,7 @@ int end_workers(const std::string& executable) {
     say("skipped: no worker of " + executable + " has run, so there is no end of one to check");
     return skipped_exit_code;
   }
+  tell_of_workers(executable, ends, cases);
   if (const auto replaced = run.run ? count_replaced_mps_servers(run.run) : std::nullopt) {
     say("workers of this run shared GPUs by MPS" +
         (*replaced == 0

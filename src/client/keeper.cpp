@@ -36,9 +36,15 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr milliseconds longest_idle{10'000}; ///< it holds a context, and has had nothing to do for a while
-constexpr milliseconds longest_end{30'000};
+constexpr double usual_time_limit = 1500;    ///< seconds, of CTest for a test without a TIMEOUT
+constexpr double least_time_limit = 30;
 constexpr milliseconds longest_end_after_ctest{10'000};
 constexpr milliseconds without_watch{20}; ///< after which it looks for jobs again
+
+/// Why workers end.
+constexpr const char* at_the_end = "when there were no more cases";
+constexpr const char* for_others = "because others needed their devices";
+constexpr const char* after_a_change = "after a case that changed its process";
 
 milliseconds since(Clock::time_point start) { return std::chrono::duration_cast<milliseconds>(Clock::now() - start); }
 
@@ -49,13 +55,18 @@ public:
         server_{std::move(server)}, worker_{run, test, server_} {}
 
   void run() {
-    if (!start_worker()) {
-      return;
+    if (start_worker()) {
+      run_jobs();
+      note_worker();
     }
+  }
+
+private:
+  void run_jobs() {
     auto idle_since = Clock::now();
     for (;;) {
       if (server_.is_replaced(run_)) {
-        end_worker();
+        end_worker("after an error that it may share (MPS)");
         return;
       }
       forget_what_happened(); // before the look
@@ -67,7 +78,7 @@ public:
         continue;
       }
       if (is_there(run_.folder, "end")) {
-        end_worker();
+        end_worker(at_the_end);
         return;
       }
       Events events;
@@ -80,7 +91,7 @@ public:
         // Who looks for a keeper does so after its job is there: one of both sees the other.
         takes_cases_.set(false);
         if (!take_oldest_job()) {
-          end_worker();
+          end_worker("after 10 s without a case");
           return;
         }
         takes_cases_.set(true);
@@ -89,13 +100,13 @@ public:
         }
         idle_since = Clock::now();
       } else if (events.is_ready(0) || events.is_ready(1) || events.is_ready(2)) {
-        end_worker(); // ctest has ended; or the worker has, or is about to: others need its devices
+        // ctest has ended; or the worker has, or is about to: others need its devices.
+        end_worker(events.is_ready(0) ? at_the_end : for_others);
         return;
       }
     }
   }
 
-private:
   /// False if there will be no worker; whoever waits is told to run without.
   bool start_worker() {
     started_ = Clock::now();
@@ -202,6 +213,7 @@ private:
       if (events.is_ready(0) || events.is_ready(1)) {
         worker_.kill_all();
         replace_mps_server(run_, server_.number());
+        why_ended_ = "with a case that was killed";
         return false;
       }
       if (events.is_ready(3)) {
@@ -225,6 +237,7 @@ private:
             verdict.texts = {worker_.left_behind()};
             reply(verdict);
             history_.push_back(filter);
+            ++cases_;
             return true;
           }
           worker_.hang_up();
@@ -251,6 +264,10 @@ private:
   void reply_after_end(platform::WorkerMessage verdict, bool has_verdict) {
     const int status = worker_.wait_for_status();
     takes_cases_ = {}; // the next client need not wait for this one
+    ++cases_;
+    why_ended_ = !has_verdict || status != 0   ? "by a death"
+                 : does_not_fail(verdict.code) ? after_a_change
+                                               : "after a case that failed";
     if (has_verdict && status == 0) {
       verdict.texts = {worker_.left_behind()};
       reply(verdict);
@@ -273,9 +290,21 @@ private:
     takes_cases_ = {}; // the client looks for another one
     platform::WorkerMessage message;
     message.kind = Kind::not_begun;
+    if (history_.empty()) { // nor would another one begin it, unless this one had to leave
+      if (const auto how = end_worker(for_others); !how.empty()) {
+        const auto why = "its worker ended " + how + " before it began its first case";
+        write_file(run_.folder, "alone", why);
+        constexpr std::size_t most = 64 * 1024; // of what fits into a message
+        const auto wrote = worker_.take_output();
+        message.texts = {
+            why + (wrote.empty() ? "" : ". It wrote:\n" + wrote.substr(wrote.size() - std::min(wrote.size(), most)))};
+      }
+    }
     static_cast<void>(platform::send_message(client_.number(), message));
     client_ = Descriptor{};
-    end_worker();
+    if (!history_.empty()) {
+      end_worker(for_others);
+    }
     return false;
   }
 
@@ -308,11 +337,17 @@ private:
     client_ = Descriptor{};
   }
 
-  /// Lets a worker without a case end as a program does.
-  void end_worker() {
+  /// Lets a worker without a case end as a program does, for as long as a case may take. Returns how it ended if that
+  /// is not as it should, and notes it.
+  std::string end_worker(const char* why) {
+    why_ended_ = why;
     takes_cases_ = {};
     worker_.hang_up();
-    Events{}.add(worker_.end()).add(run_.ctest).wait(longest_end);
+    const auto limit = test_.time_limit > 0 ? std::max(test_.time_limit, least_time_limit) : usual_time_limit;
+    Events{}
+        .add(worker_.end())
+        .add(run_.ctest)
+        .wait(std::chrono::duration_cast<milliseconds>(std::chrono::duration<double>{limit}));
     const bool ended =
         is_ready(worker_.end()) ||
         Events{}.add(worker_.end()).wait(is_ready(run_.ctest) ? longest_end_after_ctest : milliseconds{0});
@@ -320,16 +355,39 @@ private:
     if (!ended) {
       worker_.kill_all();
     }
+    if (ended && status == 0) {
+      return {};
+    }
+    why_ended_ = "by a death";
+    const auto how = ended ? describe_end(status) : "only by SIGKILL, long after it was told to,";
     // A program's own exit code is hardly another client's error.
     const bool may_be_anothers = server_.number() >= 0 && server_.is_replaced(run_) && (!ended || WIFSIGNALED(status));
-    // No process of a case would have ended like one that has run none.
-    if ((!ended || status != 0) && !history_.empty()) {
+    if (!history_.empty()) { // no process of a case would have ended like one that has run none
       const auto cases = std::to_string(history_.size()) + (history_.size() == 1 ? " case" : " cases") + ", " +
                          history_.back() + " last,";
       note_end(run_.folder, may_be_anothers, worker_.take_output(),
-               "that had run " + cases + " ended " +
-                   (ended ? describe_end(status) : "only by SIGKILL, long after it was told to,") +
-                   " when it had none to run");
+               "that had run " + cases + " ended " + how + " when it had none to run");
+    }
+    return how;
+  }
+
+  /// Adds this worker to those of its identity. Where each case changes its process, a worker costs more than a process
+  /// of the case's own.
+  void note_worker() {
+    add_to_file(run_.folder, "workers", std::to_string(cases_) + " " + why_ended_ + "\n");
+    constexpr std::size_t enough = 10;
+    std::size_t workers = 0;
+    std::size_t changed = 0;
+    std::size_t cases = 0;
+    for (const auto& [count, why] : workers_of(run_.folder)) {
+      ++workers;
+      changed += why == after_a_change ? 1 : 0;
+      cases += count;
+    }
+    if (changed >= enough && cases < 2 * workers) {
+      write_file(run_.folder, "alone",
+                 std::to_string(workers) + " workers have run only " + std::to_string(cases) +
+                     " cases, because cases change their process. Their output says what");
     }
   }
 
@@ -344,6 +402,8 @@ private:
   Descriptor client_;
   platform::WorkerMessage job_;
   std::vector<std::string> history_; ///< the filters of the cases that have run
+  std::size_t cases_ = 0;            ///< that have ended, the last one included
+  const char* why_ended_ = "";
   Clock::time_point started_;
   milliseconds started_in_{0};
 };

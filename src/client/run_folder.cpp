@@ -4,6 +4,7 @@
 #include "client/events.hpp"
 #include "client/orphan.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -206,12 +207,29 @@ bool write_file(const Descriptor& folder, const std::string& name, const std::st
          ::renameat(folder.number(), temporary.c_str(), folder.number(), name.c_str()) == 0;
 }
 
+bool add_to_file(const Descriptor& folder, const char* name, const std::string& text) {
+  const Descriptor file{::openat(folder.number(), name, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600)};
+  return ::write(file.number(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
+}
+
+std::vector<std::pair<std::size_t, std::string>> workers_of(const Descriptor& folder) {
+  std::vector<std::pair<std::size_t, std::string>> workers;
+  const auto text = contents_of(folder, "workers");
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = std::min(text.find('\n', at), text.size());
+    char* rest = nullptr;
+    const auto cases = std::strtoul(text.c_str() + at, &rest, 10);
+    const auto begin = static_cast<std::size_t>(rest - text.c_str()) + 1;
+    workers.emplace_back(cases, text.substr(begin, end - begin));
+    at = end + 1;
+  }
+  return workers;
+}
+
 void note_end(const Descriptor& folder, bool may_be_anothers_error, const std::string& output, const std::string& how) {
   const auto text = output + "gputest: " + (may_be_anothers_error ? "shared error" : "failed") + ": a process of " +
                     contents_of(folder, "executable") + " " + how + "\n";
-  const Descriptor file{::openat(folder.number(), may_be_anothers_error ? "notes" : "failures",
-                                 O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600)};
-  if (::write(file.number(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
+  if (!add_to_file(folder, may_be_anothers_error ? "notes" : "failures", text)) {
     mark_file(folder, "untold");
   }
 }

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <sys/un.h>
@@ -64,6 +65,12 @@ struct RunFolder {
 
 /// Replaces a file in a folder as a whole. False, and errno, if there is no room for it.
 bool write_file(const Descriptor& folder, const std::string& name, const std::string& text);
+
+/// Adds to the end of a file in a folder. False if there is no room for it.
+bool add_to_file(const Descriptor& folder, const char* name, const std::string& text);
+
+/// How many cases each worker of an identity has run that has ended, and why it has.
+[[nodiscard]] std::vector<std::pair<std::size_t, std::string>> workers_of(const Descriptor& folder);
 
 /// Writes down that a process of the executable did not end as it should, for the entry that ends workers: what it has
 /// written, and how it ended. If there is no room for that, `untold` is there.

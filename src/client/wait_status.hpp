@@ -11,4 +11,7 @@ namespace gputest::client {
 /// Ends this process in the same way: by the same signal, without a core file, or with the exit code that it returns.
 [[nodiscard]] int end_as(int status);
 
+/// Whether a case with this exit code has passed, or was skipped.
+[[nodiscard]] bool does_not_fail(int exit_code);
+
 } // namespace gputest::client

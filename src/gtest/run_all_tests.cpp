@@ -2,7 +2,6 @@
 #include <gputest/gtest/run_all_tests.hpp>
 
 #include "current_session.hpp"
-#include "kept_environments.hpp"
 #include "listing.hpp"
 #include "test_part.hpp"
 
@@ -10,9 +9,19 @@
 #include <gputest/test_list.hpp>
 #include <gputest/worker.hpp>
 
+#include <cstdlib>
+#include <string>
+#include <utility>
+
 namespace gputest {
 
 using detail::CurrentSession;
+
+/// The constructor of what testing::AssertionException is derived from. A GoogleTest that was compiled without
+/// exceptions has none, and catches none either.
+extern const char
+    assertion_exception __asm__("_ZN7testing8internal26GoogleTestFailureExceptionC2ERKNS_14TestPartResultE")
+        __attribute__((weak));
 
 namespace {
 
@@ -49,10 +58,72 @@ std::string what_environments_left() {
                                              : "";
 }
 
+// The member is private, and has this name in GoogleTest 1.12 to 1.18. An explicit instantiation may name it.
+using RepeaterMember = ::testing::TestEventListener* (::testing::TestEventListeners::*)();
+struct Repeater {
+  friend RepeaterMember member_of(Repeater /*tag*/);
+};
+template <class Tag, RepeaterMember Member>
+struct Access {
+  friend RepeaterMember member_of(Tag /*tag*/) { return Member; }
+};
+template struct Access<Repeater, &::testing::TestEventListeners::repeater>;
+
+/// Leaves RUN_ALL_TESTS() by the exception that GoogleTest lets listeners throw, after all listeners have heard of the
+/// end. Since 1.15 GoogleTest would delete the environments then, and the next case needs them. In any case it deletes
+/// them when the process ends.
+class EndOfCase : public ::testing::EmptyTestEventListener {
+public:
+  [[nodiscard]] int run_all_tests() {
+    auto& listeners = ::testing::UnitTest::GetInstance()->listeners();
+    listeners.Release(this);
+    listeners.Append(this); // the last one hears of an end first
+    has_passed_ = true;
+    stage_ = Stage::running;
+    try {
+      const int result = RUN_ALL_TESTS();
+      if (stage_ != Stage::left) {
+        return result;
+      }
+    } catch (...) { // with --gtest_catch_exceptions=0, or where GoogleTest catches none
+      if (stage_ != Stage::left) {
+        throw;
+      }
+    }
+    return has_passed_ ? EXIT_SUCCESS : EXIT_FAILURE;
+  }
+
+  void OnTestIterationEnd(const ::testing::UnitTest& unit_test, int /*iteration*/) override {
+    has_passed_ = has_passed_ && unit_test.Passed();
+  }
+
+  void OnTestProgramEnd(const ::testing::UnitTest& unit_test) override {
+    if (stage_ != Stage::running) {
+      return;
+    }
+    has_passed_ = has_passed_ && unit_test.Passed(); // other listeners may have failed the iteration
+    stage_ = Stage::telling;
+    (::testing::UnitTest::GetInstance()->listeners().*member_of(Repeater{}))()->OnTestProgramEnd(unit_test);
+    stage_ = Stage::left;
+    if (&assertion_exception == nullptr) {
+      throw stage_;
+    }
+    throw ::testing::AssertionException{
+        ::testing::TestPartResult{::testing::TestPartResult::kSuccess, "", -1, "the end of a case"}};
+  }
+
+private:
+  enum class Stage { running, telling, left };
+
+  bool has_passed_ = true;
+  Stage stage_ = Stage::running;
+};
+
 /// Runs each case as a process of its own would: with its environments, and its suite's SetUpTestSuite().
 int run_cases(detail::Worker& worker) {
   auto& current = CurrentSession::instance();
-  auto& environments = detail::KeptEnvironments::append();
+  auto* const end_of_case = new EndOfCase; // NOLINT(cppcoreguidelines-owning-memory): GoogleTest owns it
+  ::testing::UnitTest::GetInstance()->listeners().Append(end_of_case);
   while (const auto filter = worker.next_case()) {
     try {
       current.begin_case();
@@ -62,14 +133,11 @@ int run_cases(detail::Worker& worker) {
     }
     GTEST_FLAG_SET(filter, *filter);
     current.begin_program();
-    const int exit_code = current.exit_code(RUN_ALL_TESTS());
-    const std::string changed =
-        environments.put_back() ? what_environments_left() : "GoogleTest may have deleted its environments";
-    if (!worker.end_case(exit_code, changed)) {
+    const int exit_code = current.exit_code(end_of_case->run_all_tests());
+    if (!worker.end_case(exit_code, what_environments_left())) {
       break;
     }
   }
-  environments.end();
   return worker.exit_code();
 }
 

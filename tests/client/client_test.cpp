@@ -5,7 +5,9 @@
 
 #include <gmock/gmock.h>
 
+#include <array>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -706,17 +708,69 @@ TEST_F(Client, tells_of_all_processes_of_an_executable_that_did_not_end_as_they_
                                     std::to_string(::geteuid()) + "/workers. Make room there"));
 }
 
-TEST_F(Client, fails_the_entry_that_ends_workers_for_what_an_earlier_case_has_left_to_the_end_of_a_last_one) {
-  add("Crash.at_an_idle_end");
-  add("Changes.folder");
-  add_command("workers_end", {CLIENT, "--end", CASES});
+TEST_F(Client, fails_the_entry_that_ends_workers_for_what_an_earlier_case_has_left_whatever_comes_of_the_last_one) {
+  const std::string abort = "Crash.at_an_idle_end";
+  const std::string code = "Crash.by_code_66_at_an_idle_end";
+  for (const auto& [earlier, last, word] :
+       std::vector<std::array<std::string, 3>>{{abort, "Changes.folder", "Passed"},
+                                               {abort, "Plain.fails", "Failed"},
+                                               {abort, "Changes.environments", "Skipped"},
+                                               {code, "Changes.environments", "Skipped"}}) {
+    CTestRun one;
+    one.add(earlier);
+    one.add(last);
+    one.add_command("workers_end", {CLIENT, "--end", CASES});
+    const auto results = one.run();
+    EXPECT_EQ(results.at(earlier).word, "Passed");
+    EXPECT_EQ(results.at(last).word, word);
+    EXPECT_EQ(results.at("workers_end").word, "Failed") << earlier << " " << last;
+    EXPECT_THAT(results.at("workers_end").output,
+                HasSubstr((earlier == abort ? "by the signal Aborted" : "with the exit code 66") +
+                          (" at its end, after " + last + ". The output of " + last + " has what it wrote")));
+  }
+}
+
+TEST_F(Client, starts_no_second_worker_where_one_ended_before_its_first_case_and_shows_what_it_wrote) {
+  set("END_BEFORE_FIRST_CASE", "yes");
+  add("Plain.a");
+  add("Plain.b");
   const auto results = run();
-  EXPECT_EQ(results.at("Crash.at_an_idle_end").word, "Passed");
-  EXPECT_EQ(results.at("Changes.folder").word, "Passed");
-  EXPECT_THAT(results.at("Changes.folder").output, HasSubstr("@at the end\n"));
-  EXPECT_EQ(results.at("workers_end").word, "Failed");
-  EXPECT_THAT(results.at("workers_end").output,
-              HasSubstr("by the signal Aborted at its end, after Changes.folder, which passed alone"));
+  EXPECT_EQ(results.at("Plain.a").word, "Passed");
+  EXPECT_THAT(
+      results.at("Plain.a").output,
+      HasSubstr("gputest: Plain.a runs in a process of its own: its worker ended with the exit code 66 before it "
+                "began its first case. It wrote:\n@ended too soon\n"));
+  EXPECT_THAT(results.at("Plain.b").output, Not(HasSubstr("@ended too soon")));
+  EXPECT_THAT(results.at("Plain.b").output,
+              HasSubstr("gputest: Plain.b runs in a process of its own: its worker ended"));
+}
+
+TEST_F(Client, uses_no_workers_any_more_if_each_case_changes_its_process_and_counts_them_at_the_end) {
+  for (int i = 0; i < 10; ++i) {
+    add("Changes.variables", "changes_" + std::to_string(i));
+  }
+  add_command("workers_end", {CLIENT, "--end", CASES});
+  add("Plain.a", "", {}, "", "DEPENDS workers_end");
+  const auto results = run();
+  EXPECT_THAT(
+      results.at("workers_end").output,
+      HasSubstr("gputest: 10 cases of " CASES " had 10 workers: 10 ended after a case that changed its process\n"));
+  EXPECT_THAT(results.at("Plain.a").output,
+              HasSubstr("gputest: Plain.a runs in a process of its own: 10 workers have run only 10 cases, because"));
+}
+
+/// Takes half a minute: CLIENT_LONG_END has to be set.
+TEST_F(Client, waits_for_the_end_of_a_worker_as_long_as_for_that_of_a_case) {
+  if (std::getenv("CLIENT_LONG_END") == nullptr) {
+    GTEST_SKIP();
+  }
+  ASSERT_EQ(::mkfifo(path("end").c_str(), 0600), 0);
+  set("END_AT", path("end"));
+  add("Plain.a");
+  add_command("workers_end", {CLIENT, "--end", CASES}, "DEPENDS Plain.a");
+  add_command("opens", {"/bin/sh", "-c", "sleep 32; cat " + path("end")});
+  const auto results = run({"-j2"});
+  EXPECT_EQ(results.at("workers_end").word, "Passed") << results.at("workers_end").output;
 }
 
 TEST_F(Client, fails_the_entry_that_ends_workers_if_main_runs_the_tests_twice) {

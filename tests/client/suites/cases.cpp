@@ -13,6 +13,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -39,6 +40,21 @@ const bool waits_before_its_tests = [] {
     ::pause();
   }
   return fifo != nullptr;
+}();
+
+/// A worker ends when it is given its first case, before it begins it.
+const bool ends_before_its_first_case = [] {
+  const char* const worker = std::getenv("END_BEFORE_FIRST_CASE") == nullptr ? nullptr : std::getenv("GPUTEST_WORKER");
+  if (worker != nullptr) {
+    std::signal(SIGIO, [](int) {
+      static_cast<void>(::write(STDERR_FILENO, "@ended too soon\n", 16));
+      ::_exit(66);
+    });
+    const int socket = std::atoi(std::strchr(worker, ':') + 1);
+    ::fcntl(socket, F_SETOWN, ::getpid());
+    ::fcntl(socket, F_SETFL, O_ASYNC);
+  }
+  return worker != nullptr;
 }();
 
 const bool writes_before_its_tests = [] {
@@ -222,6 +238,9 @@ TEST_F(Crash, at_an_idle_end) {
     static_cast<void>(::write(STDERR_FILENO, "@at the end\n", 12));
     std::abort();
   });
+}
+TEST_F(Crash, by_code_66_at_an_idle_end) { // as a sanitizer's
+  std::atexit([] { ::_exit(66); });
 }
 
 struct Changes : Plain {};
