@@ -43,13 +43,13 @@ function(_gputest_add_gtest_part sources directory)
 endfunction()
 
 # A project's warnings, checks and -fno-exceptions apply to its own code only. Its -fno-rtti holds here, too: a GoogleTest
-# that was built so lacks what code with RTTI links.
+# that was built so lacks what code with RTTI links. One translation unit of all sources takes a third of the time.
 function(_gputest_use_own_flags)
   foreach(part IN LISTS ARGN)
     target_compile_options(${part} PRIVATE $<$<CXX_COMPILER_ID:GNU,Clang,AppleClang>:-fexceptions>)
     if(NOT GPUTEST_DEVELOPER_MODE)
       target_compile_options(${part} PRIVATE $<$<CXX_COMPILER_ID:GNU,Clang,AppleClang>:-w>)
-      set_target_properties(${part} PROPERTIES CXX_CLANG_TIDY "" CXX_CPPCHECK "" CXX_CPPLINT "" CXX_INCLUDE_WHAT_YOU_USE "")
+      set_target_properties(${part} PROPERTIES CXX_CLANG_TIDY "" CXX_CPPCHECK "" CXX_CPPLINT "" CXX_INCLUDE_WHAT_YOU_USE "" UNITY_BUILD ON)
     endif()
   endforeach()
 endfunction()

@@ -14,6 +14,9 @@ if(GPUTEST_BUILD_CLI)
   install(TARGETS gputest_cli gputest_injection EXPORT gputest-targets
     RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}"
     LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/gputest")
+  if(GPUTEST_BUILD_INSIGHTS)
+    install(TARGETS gputest_insights EXPORT gputest-targets RUNTIME DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}")
+  endif()
   if(TARGET gputest_documents)
     set(documents_dir "${PROJECT_BINARY_DIR}/src/cli/documents")
     install(FILES "${documents_dir}/gputest.1" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/application.hpp"
 
-#include "cli/classify_command.hpp"
 #include "cli/command_line.hpp"
 #include "cli/devices_command.hpp"
 #include "cli/exit_codes.hpp"
-#include "cli/isolate_command.hpp"
-#include "cli/plan_command.hpp"
-#include "cli/report_command.hpp"
 #include "cli/resource_spec_command.hpp"
 #include "cli/run_command.hpp"
 #include "cli/status_command.hpp"
 #include "platform/environment.hpp"
+#include "platform/process.hpp"
+#include "platform/program_output.hpp"
+#include "platform/reason.hpp"
 #include "policy/nearest_name.hpp"
 
 #include <gputest/error.hpp>
@@ -22,6 +21,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <optional>
 #include <set>
 #include <utility>
@@ -106,7 +106,32 @@ int refuse(const CLI::App& app, const std::string& why) {
   return to_int(ExitCode::wrong_command_line);
 }
 
-int interpret(const std::vector<std::string>& arguments) {
+bool is_insight(const std::string& command) {
+  return command == "plan" || command == "report" || command == "classify" || command == "isolate";
+}
+
+/// Becomes gputest-insights, which is beside this tool where it was built, or where programs for programs are
+/// installed. Returns only if that fails.
+int start_insights(std::vector<std::string> arguments) {
+  const auto tool = std::filesystem::path{platform::executable_of(platform::own_pid()).value_or("")}.parent_path();
+  const auto command = arguments.front();
+  auto program = tool / "gputest-insights";
+  if (const auto installed = tool / GPUTEST_PROGRAMS_FROM_TOOL / "gputest-insights";
+      platform::why_not_executable(program.string()) != 0) {
+    program = installed;
+  }
+  arguments.insert(arguments.begin(), program.string());
+  const int error = platform::become(std::move(arguments));
+  fmt::print(
+      stderr,
+      "gputest: 'gputest {}' is done by the program gputest-insights, which cannot be started: {} ({}). It belongs to "
+      "an installed gputest; where gputest is a part of another project, configure that with "
+      "-DGPUTEST_BUILD_INSIGHTS=ON and build the target gputest_insights\n",
+      command, program.lexically_normal().string(), platform::reason(error));
+  return to_int(ExitCode::not_found);
+}
+
+int interpret(const std::vector<std::string>& arguments, const Insights* insights) {
   CommandLine line;
   auto& run = line.run;
   const auto app = describe_command_line(line);
@@ -162,16 +187,16 @@ int interpret(const std::vector<std::string>& arguments) {
     return to_int(run_command(run));
   }
   if (plan_app->parsed()) {
-    return to_int(plan_command(line.plan));
+    return to_int(insights->plan(line.plan));
   }
   if (classify_app->parsed()) {
-    return to_int(classify_command(line.classify));
+    return to_int(insights->classify(line.classify));
   }
   if (isolate_app->parsed()) {
-    return to_int(isolate_command(line.isolate));
+    return to_int(insights->isolate(line.isolate));
   }
   if (report_app->parsed()) {
-    return to_int(report_command(line.report));
+    return to_int(insights->report(line.report));
   }
   if (!line.resource_spec_folder.empty()) {
     return to_int(resource_spec_command(line.resource_spec_folder));
@@ -188,9 +213,12 @@ int fail(ExitCode code, const std::exception& error) {
 
 } // namespace
 
-int run_application(const std::vector<std::string>& arguments) {
+int run_application(const std::vector<std::string>& arguments, const Insights* insights) {
   try {
-    return interpret(arguments);
+    if (insights == nullptr && !arguments.empty() && is_insight(arguments.front())) {
+      return start_insights(arguments);
+    }
+    return interpret(arguments, insights);
   } catch (const InvalidSetting& error) {
     return fail(ExitCode::unusable_setting, error);
   } catch (const std::exception& error) {

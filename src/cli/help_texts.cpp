@@ -87,7 +87,7 @@ Examples:
   gputest run --memory 2GiB --gpus 2 --name halo -- mpirun -n 2 ./halo
 )";
 
-constexpr auto devices_text =
+constexpr auto devices_footer =
     R"(Reads the devices from the driver's management library, and asks the driver itself what each GPU can do (about 100
 ms per GPU). It creates no CUDA context and takes no device memory.
 
@@ -293,7 +293,7 @@ std::string main_help() { return std::string{main_examples} + settings_table + e
 
 std::string run_help() { return std::string{run_text} + settings_table + exit_codes(Codes::of_run); }
 
-std::string devices_help() { return devices_text + exit_codes(Codes::with_gpu); }
+std::string devices_help() { return devices_footer + exit_codes(Codes::with_gpu); }
 
 std::string status_help() { return status_text + exit_codes(Codes::common); }
 

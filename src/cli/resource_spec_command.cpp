@@ -29,37 +29,37 @@ namespace fs = std::filesystem;
 constexpr std::string_view prefix = "resource-spec-";
 
 /// Which ctest a file is for. Several machines and containers may share a build tree, and so pids.
-struct Owner {
+struct CtestProcess {
   std::uint64_t pids = 0; ///< platform::pids_identity()
   pid_t pid = 0;
   std::uint64_t start_time = 0;
 };
 
-Owner parent() {
+CtestProcess parent() {
   const auto pid = platform::parent_of(platform::own_pid()).value_or(0);
   return {platform::pids_identity(), pid, platform::start_time_of(pid).value_or(0)};
 }
 
-std::string file_of(const Owner& owner) {
-  return fmt::format("{}{:x}-{}-{}.json", prefix, owner.pids, owner.pid, owner.start_time);
+std::string file_of(const CtestProcess& ctest) {
+  return fmt::format("{}{:x}-{}-{}.json", prefix, ctest.pids, ctest.pid, ctest.start_time);
 }
 
 /// nullopt for a name that file_of() has not made.
-std::optional<Owner> owner_of(const std::string& file) {
-  Owner owner;
+std::optional<CtestProcess> ctest_of(const std::string& file) {
+  CtestProcess ctest;
   std::istringstream text{file.substr(prefix.size())};
   char first = 0;
   char second = 0;
-  text >> std::hex >> owner.pids >> first >> std::dec >> owner.pid >> second >> owner.start_time;
-  return text && first == '-' && second == '-' ? std::optional{owner} : std::nullopt;
+  text >> std::hex >> ctest.pids >> first >> std::dec >> ctest.pid >> second >> ctest.start_time;
+  return text && first == '-' && second == '-' ? std::optional{ctest} : std::nullopt;
 }
 
 /// Whether nobody reads the file any more. Whether a ctest elsewhere has ended cannot be known, but ctest reads its
 /// file within seconds.
 bool is_left_over(const fs::directory_entry& file) {
-  const auto owner = owner_of(file.path().filename().string());
-  if (owner && owner->pids != 0 && owner->pids == platform::pids_identity()) {
-    return platform::start_time_of(owner->pid) != owner->start_time;
+  const auto ctest = ctest_of(file.path().filename().string());
+  if (ctest && ctest->pids != 0 && ctest->pids == platform::pids_identity()) {
+    return platform::start_time_of(ctest->pid) != ctest->start_time;
   }
   std::error_code ignored;
   return fs::file_time_type::clock::now() - file.last_write_time(ignored) > std::chrono::minutes{10};

@@ -33,7 +33,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr milliseconds longest_start{2'000};
+constexpr milliseconds server_start_limit{2'000};
 constexpr milliseconds between_looks{5};
 constexpr milliseconds between_looks_of_owner{1'000};
 constexpr const char* program = "nvidia-cuda-mps-control";
@@ -156,7 +156,7 @@ bool has_mps_daemon(const Descriptor& folder) {
 }
 
 std::string start_mps_daemon(const RunFolder& run, const MpsDaemon& daemon) {
-  const auto until = Clock::now() + longest_start;
+  const auto until = Clock::now() + server_start_limit;
   const auto lock = open_lock_file(daemon.folder, "start");
   bool is_starter = false;
   while (!has_mps_daemon(daemon.folder)) {

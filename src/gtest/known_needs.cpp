@@ -27,11 +27,11 @@ struct TearDownMember {
   friend Function& member_of(TestSuite& suite, TearDownMember /*member*/);
 };
 template <class Tag, Function TestSuite::*Member>
-struct Access {
+struct AccessSuite {
   friend Function& member_of(TestSuite& suite, Tag /*member*/) { return suite.*Member; }
 };
-template struct Access<SetUpMember, &TestSuite::set_up_tc_>;
-template struct Access<TearDownMember, &TestSuite::tear_down_tc_>;
+template struct AccessSuite<SetUpMember, &TestSuite::set_up_tc_>;
+template struct AccessSuite<TearDownMember, &TestSuite::tear_down_tc_>;
 
 /// GoogleTest shows its suites as constants, but makes none.
 TestSuite& mutable_suite(const TestSuite& suite) { return const_cast<TestSuite&>(suite); } // NOLINT

@@ -20,10 +20,10 @@ struct FilterMember {
   friend bool member_of(const ::testing::TestInfo& test, FilterMember);
 };
 template <class Tag, bool ::testing::TestInfo::*Member>
-struct Access {
+struct AccessTest {
   friend bool member_of(const ::testing::TestInfo& test, Tag /*member*/) { return test.*Member; }
 };
-template struct Access<FilterMember, &::testing::TestInfo::matches_filter_>;
+template struct AccessTest<FilterMember, &::testing::TestInfo::matches_filter_>;
 
 struct Known {
   std::string name;
