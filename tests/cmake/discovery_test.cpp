@@ -18,6 +18,8 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include <sys/stat.h>
@@ -184,7 +186,7 @@ TEST_F(Discovery, has_each_test_run_once_by_workers_or_alone) {
   EXPECT_EQ(all.at("Large.test").command.at(1), "--alone=it is large");
   EXPECT_EQ(all.at("Medium.says_devices").command.at(1), "--alone=it needs several GPUs");
   EXPECT_THAT(all.at("tests.workers_end").command, ElementsAre(DISCOVERY_CLIENT, "--end", path("tests")));
-  EXPECT_EQ(all.at("tests.workers_end").properties.at("TIMEOUT"), 60.0);
+  EXPECT_EQ(all.at("tests.workers_end").properties.count("TIMEOUT"), 0U) << "that of ctest holds";
   EXPECT_EQ(all.at("tests.workers_end").properties.at("WORKING_DIRECTORY"), path("build"));
   const auto ran_by = [&](const std::string& isolation) {
     set("GPUTEST_ISOLATION", isolation);
@@ -197,6 +199,39 @@ TEST_F(Discovery, has_each_test_run_once_by_workers_or_alone) {
   const auto one = ctest({"-R", "^Plain.first$"}).out;
   EXPECT_THAT(one, HasSubstr("tests.workers_end")) << "with whatever case of a worker is selected";
   EXPECT_THAT(one, AllOf(HasSubstr("100% tests passed"), HasSubstr("out of 2\n")));
+}
+
+TEST_F(Discovery, runs_each_case_alone_if_ctest_is_told_to_leave_out_the_end_of_workers) {
+  configure("add_executable(gputest::client IMPORTED)\n"
+            "set_target_properties(gputest::client PROPERTIES IMPORTED_LOCATION \"" DISCOVERY_CLIENT "\")\n"
+            "gpu_discover_tests(tests ISOLATION worker TEST_FILTER Plain.first)\n");
+  for (const auto& [option, value, leaves_out] :
+       {std::tuple{"-E", "workers_end", true}, std::tuple{"--exclude-regex", "^tests.w", true},
+        std::tuple{"-FC", ".*", true}, std::tuple{"--fixture-exclude-any", "gputest_workers", true},
+        std::tuple{"-E", "^workers_end", false}, std::tuple{"-FC", "^other", false}, std::tuple{"-FS", ".*", false}}) {
+    const auto ended = ctest({"-V", "-R", "Plain", option, value});
+    const auto why =
+        std::string{"runs in a process of its own: ctest's option "} + option + " may leave out tests.workers_end";
+    EXPECT_EQ(ended.out.find(why) != std::string::npos, leaves_out) << option << " " << value << ended.out;
+    EXPECT_EQ(ended.exit_code, 0);
+  }
+}
+
+TEST_F(Discovery, keeps_the_cases_of_workers_together_but_for_long_ones) {
+  configure("add_executable(gputest::client IMPORTED)\n"
+            "set_target_properties(gputest::client PROPERTIES IMPORTED_LOCATION \"" DISCOVERY_CLIENT "\")\n"
+            "gpu_discover_tests(tests ISOLATION worker)\n"
+            "gpu_discover_tests(tests ISOLATION worker TEST_PREFIX own. TEST_FILTER Plain.first PROPERTIES COST 7)\n");
+  std::filesystem::create_directories(path("build/Testing/Temporary"));
+  for (const auto& [time, is_long] : {std::pair{"4.99", false}, std::pair{"5.01", true}, std::pair{"60", true},
+                                      std::pair{"9e-05", false}, std::pair{"0.6", false}}) {
+    write("build/Testing/Temporary/CTestCostData.txt", std::string{"Plain.first 2 "} + time + "\nother 1 9\n---\n");
+    const auto all = entries();
+    EXPECT_EQ(all.at("Plain.first").properties.count("COST"), is_long ? 0U : 1U) << time;
+    EXPECT_EQ(all.at("Small.test").properties.at("COST"), 5.0);
+    EXPECT_EQ(all.at("own.Plain.first").properties.at("COST"), 7.0);
+    EXPECT_EQ(all.at("Large.test").properties.count("COST"), 0U) << "it has no worker";
+  }
 }
 
 TEST_F(Discovery, has_workers_run_no_case_whose_result_is_in_its_output_and_keeps_fixtures) {
