@@ -329,8 +329,8 @@ int end_workers(const std::string& executable) {
     auto text = contents_of(folder, "told") + contents_of(folder, "failures");
     if (is_there(folder, "untold")) {
       text += "gputest: failed: a process of " + executable +
-              " did not end as it should, and there was no room to write down how in /tmp/gputest-" +
-              std::to_string(::geteuid()) + "/workers. Make room there, and run the cases again\n";
+              " did not end as it should, and there was no room to write down how in " + run.path +
+              ". Make room there, and run the cases again\n";
     }
     failures += text;
     for (const auto& [count, why] : workers_of(folder)) {

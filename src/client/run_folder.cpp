@@ -3,6 +3,7 @@
 
 #include "client/events.hpp"
 #include "client/orphan.hpp"
+#include "client/test_case.hpp"
 
 #include <algorithm>
 #include <array>
@@ -138,14 +139,24 @@ RunFolder open_run_folder(const std::string& identity) {
   }
   found.identity = identity;
   found.run_name = std::to_string(ctest) + "-" + start + name_of_namespace();
-  const auto home = "/tmp/gputest-" + std::to_string(::geteuid());
+  // Somebody else may have taken the usual name: then the folder is below the ledger's.
+  std::string home;
+  for (const auto& above : {std::string{"/tmp"}, variable("GPUTEST_DIR")}) {
+    if (!found.home && !above.empty()) {
+      home = above + "/gputest-" + std::to_string(::geteuid());
+      if (!identity.empty()) {
+        ::mkdir(above.c_str(), 0700);
+        ::mkdir(home.c_str(), 0700);
+      }
+      found.home = open_own_folder(AT_FDCWD, home.c_str());
+    }
+  }
+  found.path = home + "/workers";
   if (identity.empty()) {
-    found.home = open_own_folder(AT_FDCWD, home.c_str());
     found.workers = open_own_folder(found.home.number(), "workers");
     found.run = open_own_folder(found.workers.number(), found.run_name.c_str());
     return found;
   }
-  found.home = make_own_folder(AT_FDCWD, home.c_str());
   if (found.home) {
     found.workers = make_own_folder(found.home.number(), "workers");
   }
@@ -160,9 +171,11 @@ RunFolder open_run_folder(const std::string& identity) {
   if (found.run) {
     found.folder = make_own_folder(found.run.number(), identity.c_str());
   }
-  found.path = home + "/workers/" + found.run_name + "/" + identity;
+  found.path += "/" + found.run_name + "/" + identity;
   if (!found.folder) {
-    found.problem = found.path + " cannot be used: it has to be this user's own, and closed to others (0700)";
+    found.problem = found.path +
+                    " cannot be used: it has to be this user's own, and closed to others (0700). Remove it, or set "
+                    "GPUTEST_DIR to a folder of your own";
   }
   return found;
 }

@@ -375,6 +375,22 @@ TEST_F(Client, uses_no_folder_of_its_run_that_others_may_look_into) {
   EXPECT_THAT(output, HasSubstr("cannot be used: it has to be this user's own, and closed to others (0700)"));
 }
 
+TEST_F(Client, uses_a_folder_below_the_ledgers_if_somebody_else_has_the_usual_one) {
+  folder_write("run", "mount -t tmpfs none /tmp || exit 253; mkdir -m 755 /tmp/gputest-$(id -u); exec \"$@\"");
+  add("Crash.at_an_idle_end");
+  add("Plain.a");
+  add_command("workers_end", {CLIENT, "--end", CASES});
+  auto command = command_of_ctest();
+  command.insert(command.begin(), {"/usr/bin/env", "unshare", "-m", "/bin/sh", path("run")});
+  const auto ended = ChildProcess{command, environment()}.finish();
+  if (ended.exit_code == 253 || ended.exit_code == 1) { // of unshare
+    GTEST_SKIP() << "may not mount";
+  }
+  const auto results = results_of(ended.out);
+  EXPECT_EQ(results.at("Plain.a").processes, results.at("Crash.at_an_idle_end").processes) << ended.out;
+  EXPECT_EQ(results.at("workers_end").word, "Failed") << "it looks in the same folder";
+}
+
 TEST_F(Client, writes_the_log_of_its_ctest_with_the_entry_of_each_case) {
   set("GPUTEST_LOG", path("log"));
   add("Plain.a", "first");
