@@ -24,6 +24,20 @@ quietly() {
   fi
 }
 
+# build_loudly <log> <folder>: builds what is configured there, and shows how far it is.
+build_loudly() {
+  local log=$1 folder=$2
+  if ! cmake --build "$folder" --parallel "$(nproc)" 2>&1 | tee -a "$log" | awk '
+    /^\[ *[0-9]+%\]/ { percent = $0; sub(/^\[ */, "", percent); percent += 0 }
+    /^\[[0-9]+\/[0-9]+\]/ { split(substr($1, 2), of, "/"); percent = int(100 * of[1] / of[2]) }
+    percent >= next_one { printf "%d%% ", percent; fflush(); next_one = percent - percent % 5 + 5 }
+    END { print "" }'; then
+    tail -n 40 "$log" >&2
+    echo "failed: cmake --build $folder; the whole log: $log" >&2
+    return 1
+  fi
+}
+
 # build_gputest <folder> <log> [<cmake argument>...]: builds gputest, optimised, in <folder>. Where PREBUILT_GPUTEST names a
 # folder in which that was done already, <folder> is a link to it.
 build_gputest() {
@@ -38,7 +52,7 @@ build_gputest() {
     rm "$folder"
   fi
   quietly "$log" cmake -S "$common_folder/.." -B "$folder" -DCMAKE_BUILD_TYPE=Release "$@"
-  quietly "$log" cmake --build "$folder" --parallel "$(nproc)"
+  build_loudly "$log" "$folder"
 }
 
 # smallest_gpu_mib: the memory of the smallest GPU in MiB; nothing where there is no GPU.

@@ -25,11 +25,11 @@ const std::set<std::string>& other_names() {
                                            "GPUTEST_GOOGLETEST_SOURCE",
                                            "GPUTEST_INSTALL",
                                            "GPUTEST_LIST_FILE",
-                                           "GPUTEST_LONG_TESTS",
                                            "GPUTEST_ROOT",
                                            "GPUTEST_NINJA",
                                            "GPUTEST_NVIDIA_HEADERS",
-                                           "GPUTEST_SANITIZE"};
+                                           "GPUTEST_SANITIZE",
+                                           "GPUTEST_TEST_SET"};
   return names;
 }
 

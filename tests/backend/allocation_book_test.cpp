@@ -121,18 +121,6 @@ TEST_F(AllocationBookTest, keeps_devices_and_the_hosts_memory_apart) {
   EXPECT_EQ(usage.pinned_left[0].function, "cuMemHostAlloc");
 }
 
-TEST_F(AllocationBookTest, begins_the_peak_of_pinned_memory_anew_with_each_period) {
-  book_.begin();
-  add(1, 1_MiB, AllocationKind::pinned);
-  add(2, 8_MiB, AllocationKind::pinned);
-  book_.remove(2);
-  EXPECT_EQ(book_.so_far().pinned_peak, 9_MiB);
-  book_.begin();
-  EXPECT_EQ(book_.so_far().pinned_peak, Bytes{}); // what was allocated before is not the period's
-  add(3, 2_MiB, AllocationKind::pinned);
-  EXPECT_EQ(book_.so_far().pinned_peak, 2_MiB);
-}
-
 TEST_F(AllocationBookTest, forgets_what_an_owner_frees_when_it_ends) {
   constexpr std::uint64_t context = 7;
   book_.begin();
@@ -207,93 +195,6 @@ TEST_F(AllocationBookTest, knows_what_was_left_when_a_period_began_though_it_was
   EXPECT_EQ(book_.so_far().devices.at(0).peak, Bytes{});
   book_.begin();
   EXPECT_TRUE(book_.so_far().devices.empty());
-}
-
-TEST_F(AllocationBookTest, counts_an_address_that_is_given_out_again_in_the_period_that_has_it_now) {
-  book_.begin();
-  add(1, 1_MiB);
-  book_.begin();
-  add(1, 2_MiB);
-  const auto usage = book_.so_far();
-  ASSERT_EQ(usage.devices.size(), 1U);
-  ASSERT_EQ(usage.devices[0].left.size(), 1U);
-  EXPECT_EQ(usage.devices[0].left[0].bytes, 2_MiB);
-  EXPECT_TRUE(usage.devices[0].kept.empty());
-}
-
-TEST_F(AllocationBookTest, names_the_largest_of_each_period_that_the_device_had_at_its_own_peak) {
-  book_.begin();
-  add(1, 300_MiB);
-  add(2, 200_MiB);
-  book_.remove(1);
-  book_.begin();
-  add(3, 20_MiB, device_memory, 0, "cuMemAlloc");
-  add(4, 90_MiB, device_memory, 1, "cuMemCreate");
-  add(5, 80_MiB, AllocationKind::pinned, 0, "cuMemHostAlloc");
-  book_.remove(3);
-  const auto usage = book_.so_far();
-  ASSERT_EQ(usage.devices.size(), 2U);
-  const auto& largest = usage.devices[0].largest;
-  ASSERT_EQ(largest.size(), 1U) << "neither what an earlier period has left, nor another device's, nor the host's";
-  EXPECT_EQ(largest[0].function, "cuMemAlloc");
-  EXPECT_EQ(largest[0].bytes, 20_MiB);
-  EXPECT_EQ(largest[0].count, 1U);
-  ASSERT_EQ(usage.devices[1].largest.size(), 1U);
-  EXPECT_EQ(usage.devices[1].largest[0].bytes, 90_MiB);
-}
-
-TEST_F(AllocationBookTest, names_no_more_than_three_of_the_largest) {
-  book_.begin();
-  for (std::uint64_t i = 1; i <= 5; ++i) {
-    add(i, Bytes{i});
-  }
-  const auto usage = book_.so_far();
-  ASSERT_EQ(usage.devices.at(0).largest.size(), 3U);
-  EXPECT_EQ(usage.devices[0].largest[0].bytes, Bytes{5});
-  EXPECT_EQ(usage.devices[0].largest[2].bytes, Bytes{3});
-}
-
-TEST_F(AllocationBookTest, makes_no_part_of_the_peak_of_a_kind_that_has_less_than_before) {
-  add(1, 300_MiB);
-  book_.begin();
-  book_.remove(1);
-  add(2, 400_MiB, AllocationKind::pool);
-  const auto usage = book_.so_far();
-  ASSERT_EQ(usage.devices.size(), 1U);
-  EXPECT_EQ(usage.devices[0].peak, 100_MiB);
-  EXPECT_EQ(usage.devices[0].at_peak, (std::map<AllocationKind, Bytes>{{AllocationKind::pool, 400_MiB}}));
-}
-
-TEST_F(AllocationBookTest, keeps_apart_what_earlier_periods_have_left_on_each_device) {
-  book_.begin();
-  add(1, 1_MiB, device_memory, 0);
-  add(2, 2_MiB, device_memory, 1);
-  const auto first = book_.so_far().period;
-  book_.begin();
-  add(3, 4_MiB, AllocationKind::pool, 1);
-  const auto second = book_.so_far().period;
-  book_.begin();
-  const auto usage = book_.so_far();
-  ASSERT_EQ(usage.devices.size(), 2U);
-  EXPECT_EQ(usage.devices[0].kept, (std::map<std::uint64_t, Bytes>{{first, 1_MiB}}));
-  EXPECT_EQ(usage.devices[0].kept_at_begin, 1_MiB);
-  EXPECT_EQ(usage.devices[1].kept, (std::map<std::uint64_t, Bytes>{{first, 2_MiB}, {second, 4_MiB}}));
-  EXPECT_EQ(usage.devices[1].kept_at_begin, 6_MiB);
-}
-
-TEST_F(AllocationBookTest, tells_of_pinned_memory_that_is_left_the_largest_first) {
-  book_.begin();
-  add(1, 1_MiB, AllocationKind::pinned, 0, "cuMemAllocHost");
-  add(2, 2_MiB, AllocationKind::pinned, 1, "cuMemHostAlloc");
-  add(3, 2_MiB, AllocationKind::pinned, 0, "cuMemHostAlloc");
-  book_.begin();
-  EXPECT_TRUE(book_.so_far().pinned_left.empty()) << "an earlier period has left it";
-  add(1, 1_MiB, AllocationKind::pinned, 0, "cuMemAllocHost");
-  add(2, 2_MiB, AllocationKind::pinned, 1, "cuMemHostAlloc");
-  const auto left = book_.so_far().pinned_left;
-  ASSERT_EQ(left.size(), 2U);
-  EXPECT_EQ(left[0].function, "cuMemHostAlloc");
-  EXPECT_EQ(left[1].function, "cuMemAllocHost");
 }
 
 TEST_F(AllocationBookTest, tells_a_watcher_what_is_allocated_after_each_change) {

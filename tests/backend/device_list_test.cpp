@@ -71,34 +71,6 @@ TEST_F(DeviceListTest, makes_every_decision_as_on_smaller_devices_where_that_is_
   EXPECT_EQ(open_devices(settings_, why_none_)->set_aside_bytes(0), 0U);
 }
 
-TEST_F(DeviceListTest, numbers_the_peers_of_a_leases_devices_as_the_lease_does) {
-  setenv("FAKE_NVML", "gpus=3 long_uuids=1", 1);
-  const std::string uuid = "GPU-00000000-0000-0000-0000-00000000000";
-  settings_.devices = "all";
-  settings_.visible_devices = DeviceRestriction{"CUDA_VISIBLE_DEVICES", uuid + "2," + uuid + "1"};
-  const auto list = open_leased(settings_, {{uuid + "2", "Fake GPU", Bytes{80ULL << 30U}, false},
-                                            {uuid + "1", "Fake GPU", Bytes{80ULL << 30U}, false}});
-  ASSERT_NE(list, nullptr);
-  EXPECT_FALSE(list->is_open());
-  using Peers = std::optional<std::vector<std::size_t>>;
-  EXPECT_EQ(list->facts(0, AskDriver::yes).peers, Peers{{1}});
-  EXPECT_EQ(list->facts(1, AskDriver::yes).peers, Peers{{0}}) << "the machine's device 2";
-  EXPECT_TRUE(list->is_open());
-}
-
-TEST_F(DeviceListTest, says_why_nothing_more_is_known_of_a_leases_devices) {
-  settings_.devices = "all";
-  settings_.visible_devices = DeviceRestriction{"CUDA_VISIBLE_DEVICES", "GPU-lost"};
-  const auto why_unknown = [&](const char* nvml) {
-    setenv("FAKE_NVML", nvml, 1);
-    return open_leased(settings_, {{"GPU-lost", "Fake GPU", Bytes{80ULL << 30U}, false}})
-        ->facts(0, AskDriver::yes)
-        .why_unknown;
-  };
-  EXPECT_EQ(why_unknown("gpus=1"), "NVML does not show the device any more");
-  EXPECT_EQ(why_unknown("init=9"), "NVML: Driver Not Loaded (9); load the NVIDIA kernel module");
-}
-
 TEST_F(DeviceListTest, is_of_a_lease_only_where_nothing_but_its_devices_is_visible) {
   setenv("FAKE_NVML", "gpus=3", 1);
   const std::vector<Device> described{{"GPU-fake-2", "Fake GPU", Bytes{80ULL << 30U}, false},
@@ -145,31 +117,6 @@ TEST_F(DeviceListTest, asks_nvml_for_each_device_of_a_lease_itself) {
   ASSERT_TRUE(use.processes);
   EXPECT_EQ(use.processes->at(0).pid, 7);
   EXPECT_FALSE(list->memory(1).processes) << "that one is lost";
-}
-
-TEST_F(DeviceListTest, has_no_room_on_a_leases_devices_where_nvml_cannot_be_asked) {
-  setenv("FAKE_NVML", "init=9", 1);
-  settings_.devices = "all";
-  settings_.visible_devices = DeviceRestriction{"CUDA_VISIBLE_DEVICES", "GPU-fake-0"};
-  const auto list = open_leased(settings_, {{"GPU-fake-0", "Fake GPU", Bytes{80ULL << 30U}, false}});
-  ASSERT_NE(list, nullptr);
-  EXPECT_EQ(list->memory(0).used_bytes, 80ULL << 30U);
-  EXPECT_FALSE(list->memory(0).processes);
-  EXPECT_EQ(list->reserved_bytes(0), 0U);
-  EXPECT_EQ(list->usual_overhead_bytes(0), 0U);
-  EXPECT_EQ(list->origin(), "NVML: Driver Not Loaded (9); load the NVIDIA kernel module");
-}
-
-TEST_F(DeviceListTest, makes_the_devices_of_a_lease_smaller_as_well) {
-  setenv("FAKE_NVML", "gpus=1", 1);
-  settings_.devices = "all";
-  settings_.device_memory = Bytes{8ULL << 30U};
-  settings_.visible_devices = DeviceRestriction{"CUDA_VISIBLE_DEVICES", "GPU-fake-0"};
-  const auto list = open_leased(settings_, {{"GPU-fake-0", "Fake GPU", Bytes{80ULL << 30U}, false}});
-  ASSERT_NE(list, nullptr);
-  EXPECT_EQ(list->devices().at(0).total, Bytes{8ULL << 30U});
-  EXPECT_EQ(list->set_aside_bytes(0), 72ULL << 30U);
-  EXPECT_FALSE(list->is_open()) << "NVML is not opened for that";
 }
 
 TEST_F(DeviceListTest, says_of_smaller_devices_too_what_is_left_out) {

@@ -13,11 +13,6 @@ TEST(DeviceState, names_the_first_difference) {
   EXPECT_EQ(change_between(before, {0, {{0, {{"a", 1}, {"b", 3}}}}}), "b of device 0 is 3, in place of 2");
 }
 
-TEST(DeviceState, compares_each_device_that_has_a_context_before_and_after) {
-  const DeviceState before{{}, {{0, {{"a", 1}}}, {1, {{"a", 1}}}}};
-  EXPECT_EQ(change_between(before, {{}, {{1, {{"a", 2}}}}}), "a of device 1 is 2, in place of 1");
-}
-
 TEST(DeviceState, takes_what_begins_or_ends_for_no_difference) {
   const DeviceState nothing;
   const DeviceState state{1, {{1, {{"a", 1}}}}};

@@ -109,27 +109,6 @@ TEST(TreeUsage, does_not_count_a_killed_process_beside_the_next) {
   next.end();
 }
 
-TEST(TreeUsage, has_room_for_so_many_processes_and_says_when_there_are_more) {
-  TreeUsage usage;
-  for (int i = 0; i < 1024; ++i) {
-    EXPECT_TRUE(TreeMember::join(usage.path())); // leaves again
-  }
-  EXPECT_EQ(usage.why_not_exact(), "");
-  EXPECT_FALSE(TreeMember::join(usage.path()));
-  EXPECT_EQ(usage.why_not_exact(), "the command has more than 1024 processes");
-}
-
-TEST(TreeUsage, skips_what_a_process_was_naming_when_it_was_killed) {
-  TreeUsage usage;
-  const std::uint32_t being_named = 1;
-  const int pages = open(usage.path().c_str(), O_RDWR | O_CLOEXEC);
-  EXPECT_EQ(pwrite(pages, &being_named, sizeof being_named, 0), static_cast<ssize_t>(sizeof being_named));
-  close(pages);
-  const auto member = TreeMember::join(usage.path());
-  member->allocated(uuid, 10);
-  EXPECT_EQ(peak_of(usage), Bytes{10});
-}
-
 TEST(TreeUsage, forgets_a_killed_process_when_it_is_told_to) {
   TreeUsage usage;
   OtherProcess living{usage.path(), [](TreeMember& /*member*/) {}};
@@ -218,52 +197,6 @@ TEST(TreeUsage, leaves_a_member_alone_when_its_forked_child_ends) {
   EXPECT_EQ(peak_of(usage), Bytes{18});
   process.end();
   next.end();
-}
-
-TEST(TreeUsage, has_room_for_sixteen_devices_and_says_when_there_are_more) {
-  TreeUsage usage;
-  const auto member = TreeMember::join(usage.path());
-  const auto take_of = [&](int device) {
-    const auto number = std::to_string(10 + device);
-    member->allocated("GPU-000000" + number + "-2222-3333-4444-555555555555", static_cast<std::uint64_t>(1 + device));
-  };
-  for (int device = 0; device < 16; ++device) {
-    take_of(device);
-  }
-  EXPECT_EQ(usage.peaks().size(), 16U);
-  EXPECT_EQ(usage.peaks().back().bytes, Bytes{16});
-  EXPECT_EQ(usage.why_not_exact(), "");
-  take_of(16);
-  EXPECT_EQ(usage.peaks().size(), 16U);
-  EXPECT_EQ(usage.why_not_exact(), "the command uses more than 16 devices");
-}
-
-TEST(TreeUsage, cuts_a_reason_that_has_no_room) {
-  TreeUsage usage;
-  const auto member = TreeMember::join(usage.path());
-  member->cannot_be_metered(std::string(1000, 'x'));
-  EXPECT_EQ(usage.why_not_exact(), std::string(119, 'x'));
-  EXPECT_TRUE(usage.peaks().empty());
-}
-
-TEST(TreeUsage, has_no_peak_of_a_device_of_which_nothing_was_allocated) {
-  TreeUsage usage;
-  const auto member = TreeMember::join(usage.path());
-  member->allocated(uuid, 0);
-  EXPECT_TRUE(usage.peaks().empty());
-}
-
-TEST(TreeUsage, counts_what_a_process_has_now_and_not_what_it_had) {
-  TreeUsage usage;
-  OtherProcess first{usage.path(), [](TreeMember& member) {
-                       member.allocated(uuid, 100);
-                       member.allocated(uuid, 10);
-                     }};
-  OtherProcess second{usage.path(), [](TreeMember& member) { member.allocated(uuid, 95); }};
-  EXPECT_EQ(peak_of(usage), Bytes{105});
-  EXPECT_EQ(usage.members(), (std::vector<std::int64_t>{first.pid(), second.pid()}));
-  second.end();
-  first.end();
 }
 
 TEST(TreeMember, is_none_where_the_path_leads_to_something_else) {

@@ -52,35 +52,6 @@ TEST_F(AccountTest, refuses_everything_outside_of_a_lease_where_gputest_runs_the
   EXPECT_NE(refusal(1_MiB), "done");
 }
 
-TEST_F(AccountTest, holds_nothing_against_a_lease_that_was_there_before_it) {
-  allocate(1_GiB);
-  account_.open({"Sort.Keys", {1_GiB}});
-  EXPECT_EQ(refusal(1_GiB), "done");
-  EXPECT_NE(refusal(1_B), "done");
-}
-
-TEST_F(AccountTest, has_no_more_room_and_nothing_left_for_what_was_allocated_before_the_lease) {
-  void* const first = allocate(1_GiB);
-  static_cast<void>(allocate(1_GiB, 0, MemoryKind::managed));
-  account_.use(MemoryKind::malloc);
-  account_.open({"Sort.Keys", {1_GiB}});
-  EXPECT_EQ(refusal(1_GiB), "done");
-  EXPECT_TRUE(account_.remove(first));
-  EXPECT_NE(refusal(1_B), "done") << "what it frees was not held against it";
-  const auto closing = account_.close();
-  ASSERT_EQ(closing->left.size(), 1U);
-  EXPECT_EQ(closing->left[0].bytes, 1_GiB);
-  EXPECT_EQ(closing->left[0].kind, MemoryKind::pool);
-  EXPECT_EQ(closing->kinds, (std::set<MemoryKind>{MemoryKind::pool}));
-}
-
-TEST_F(AccountTest, forgets_only_what_was_reserved_of_the_same_device) {
-  account_.open({"Sort.Keys", {1_GiB, 1_GiB}});
-  EXPECT_EQ(refusal(1_GiB, 1), "done");
-  account_.cancel({MemoryKind::pool, 0, 1_GiB});
-  EXPECT_NE(refusal(1_B, 1), "done");
-}
-
 TEST_F(AccountTest, allows_the_lease_to_its_last_byte_and_not_one_more) {
   account_.open({"Sort.Keys", {1_GiB}});
   EXPECT_EQ(refusal(1_GiB), "done");

@@ -111,14 +111,6 @@ TEST_F(MemoryResourceTest, is_summed_up_for_each_device_with_all_kinds_of_its_me
   EXPECT_EQ(::testing::internal::GetCapturedStderr(), "") << "a process says it once";
 }
 
-TEST_F(MemoryResourceTest, is_summed_up_though_nothing_was_allocated_of_it) {
-  static_cast<void>(memory_resource{0, MemoryKind::malloc});
-  static_cast<void>(managed_memory_resource{0});
-  ::testing::internal::CaptureStderr();
-  EXPECT_EQ(memory::close_lease().kinds, "malloc, managed");
-  static_cast<void>(::testing::internal::GetCapturedStderr());
-}
-
 TEST_F(MemoryResourceTest, takes_from_the_pool_where_the_driver_says_there_are_pools) {
   device(1).has_pools = false;
   EXPECT_EQ(memory_resource{0}.kind(), MemoryKind::pool);

@@ -262,7 +262,6 @@ TEST_F(RunLogs, are_one_file_for_all_processes_of_a_ctest) {
   ASSERT_THAT(runs, SizeIs(1));
   EXPECT_EQ(runs[0].at("jobs"), 4);
   EXPECT_EQ(runs[0].at("folder").get<std::string>(), fs::canonical(folder()).string());
-  EXPECT_EQ(runs[0].at("entry"), events.front().at("entry"));
   EXPECT_THAT(
       files_in(folder() + "/Testing/gputest").front().filename().string(),
       testing::EndsWith("-" + runs[0].at("ctest_start").dump() + "-" + runs[0].at("ctest_pid").dump() + ".jsonl"));

@@ -46,21 +46,5 @@ TEST(BackgroundThread, gets_no_signal_and_leaves_its_creators_as_they_were) {
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-TEST(BackgroundThread, that_cannot_be_started_leaves_its_creators_signals_as_they_were) {
-  EXPECT_EQ(tests::in_child([] {
-              tests::become_nobody(); // no limit holds root back
-              const rlimit no_more{0, 0};
-              ::setrlimit(RLIMIT_NPROC, &no_more);
-              block_one_signal();
-              try {
-                start_background_thread([] {}).join();
-                return 2;
-              } catch (const std::system_error&) {
-                return blocks_that_one_only() ? 0 : 1;
-              }
-            }),
-            0);
-}
-
 } // namespace
 } // namespace gputest::platform

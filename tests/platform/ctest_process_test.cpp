@@ -106,18 +106,6 @@ TEST_F(CtestProcess, has_an_environment_of_its_own) {
             "CTEST_PARALLEL_LEVEL=8");
 }
 
-TEST_F(CtestProcess, may_not_tell_its_version) {
-  const auto found = found_by(below(shell_named("ctest"), {"-j=8"}, find));
-  EXPECT_EQ(found.first, "unknown");
-  EXPECT_EQ(found.second, "ctest -j=8, by a ctest of unknown version");
-}
-
-TEST_F(CtestProcess, may_name_a_preset_that_nobody_can_read) {
-  const auto found = found_by(below(shell_named("ctest"), {"--preset", "no-such-preset"}, find));
-  EXPECT_EQ(found.first, "unknown");
-  EXPECT_EQ(found.second, "test preset \"no-such-preset\", which could not be read");
-}
-
 TEST_F(CtestProcess, runs_where_its_log_is_while_it_is_in_the_folder_of_a_test) {
   const auto build = folder() + "/build";
   const Strings ctest{shell_named("ctest"), "-c", log_in(build) + "cd /; '" + rendezvous + "' folder; exit $?"};
@@ -175,14 +163,6 @@ TEST_F(CtestProcess, finds_its_tests_again_with_its_folder_and_its_configuration
   EXPECT_EQ(options_with({"-V", "--build-config", "Release"}), in_folder + "-C Release ");
   EXPECT_EQ(options_with({"-V", "-C"}), in_folder) << "without its value";
   EXPECT_EQ(found_by({rendezvous, "orphan", "options"}).first, "");
-}
-
-TEST_F(CtestProcess, tells_its_version_where_the_answer_depends_on_it) {
-  const std::string ctest = folder() + "/ctest";
-  std::filesystem::copy_file(rendezvous, ctest);
-  const auto found = found_by({ctest, "-j=8", ":", rendezvous, "find"});
-  EXPECT_EQ(found.first, "parallel");
-  EXPECT_EQ(found.second, "ctest -j=8");
 }
 
 /// A folder with presets of test presets `p`.

@@ -97,59 +97,5 @@ TEST(Descendants, are_all_ended_but_those_spared_and_what_these_have_started) {
             0);
 }
 
-/// Whether the next process of this pid namespace gets the pid.
-bool set_next_pid(pid_t pid) {
-  std::ofstream file{"/proc/sys/kernel/ns_last_pid"};
-  file << pid - 1 << std::flush;
-  return file.good();
-}
-
-// As one that was started while the others were looked for: what has the smaller pid is looked at before its parent.
-TEST(Descendants, are_ended_in_whatever_order_they_are_found) {
-  const int status = tests::in_child([] {
-    if (::unshare(CLONE_NEWPID | CLONE_NEWNS) != 0) {
-      return tests::may_not_mount;
-    }
-    return tests::in_child([] { // the first process of that namespace
-      if (::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
-          ::mount("proc", "/proc", "proc", 0, nullptr) != 0 || !set_next_pid(200)) {
-        return tests::may_not_mount;
-      }
-      std::array<int, 2> pipe{};
-      if (::pipe(pipe.data()) != 0) {
-        return 2;
-      }
-      const pid_t child = tests::start_keeper([&] {
-        const bool is_set = set_next_pid(100);
-        const pid_t grandchild = tests::start_keeper([] { return 0; });
-        return ::write(pipe[1], &grandchild, is_set ? sizeof grandchild : 0);
-      });
-      pid_t grandchild = 0;
-      if (::read(pipe[0], &grandchild, sizeof grandchild) != sizeof grandchild || child != 200 || grandchild != 100) {
-        return 3;
-      }
-      end_descendants();
-      return killed_by(child) == SIGKILL && killed_by(grandchild) == SIGKILL ? 0 : 1;
-    });
-  });
-  if (status == tests::may_not_mount) {
-    GTEST_SKIP() << "this user may not mount a file system";
-  }
-  EXPECT_EQ(status, 0);
-}
-
-TEST(Descendants, are_not_what_the_parent_has_started_even_if_that_has_ended_its_own_before) {
-  EXPECT_EQ(tests::in_child([] {
-              end_descendants();
-              const pid_t sibling = tests::start_keeper([] { return 0; });
-              const int status = tests::in_child([] {
-                end_descendants();
-                return 0;
-              });
-              return killed_by(sibling) == SIGTERM ? status : 1;
-            }),
-            0);
-}
-
 } // namespace
 } // namespace gputest::platform

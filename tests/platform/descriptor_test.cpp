@@ -34,30 +34,6 @@ TEST(Descriptor, is_closed_at_its_end_and_once) {
   EXPECT_EQ(Descriptor{}.number(), -1);
 }
 
-TEST(Descriptor, that_is_assigned_to_another_leaves_neither_open_too_long) {
-  const int first = open_null();
-  const int second = open_null();
-  {
-    Descriptor file{first};
-    file = Descriptor{second};
-    EXPECT_EQ(file.number(), second);
-    EXPECT_FALSE(is_open(first));
-    EXPECT_TRUE(is_open(second));
-  }
-  EXPECT_FALSE(is_open(second));
-}
-
-TEST(Descriptor, that_is_released_stays_open) {
-  const int number = open_null();
-  {
-    Descriptor file{number};
-    EXPECT_EQ(file.release(), number);
-    EXPECT_FALSE(file);
-  }
-  EXPECT_TRUE(is_open(number));
-  ::close(number);
-}
-
 TEST(Descriptor, never_has_the_number_of_a_standard_stream) {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     EXPECT_EQ(in_child([&] {

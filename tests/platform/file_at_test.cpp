@@ -104,18 +104,6 @@ TEST_F(FileAtTest, with_several_names_is_refused_unless_it_is_a_folder) {
   EXPECT_TRUE(FileAt{path("folder")}.open(O_RDONLY | O_DIRECTORY, S_IFDIR));
 }
 
-TEST_F(FileAtTest, that_the_kernel_refuses_is_none_and_leaves_the_reason) {
-  errno = 0;
-  EXPECT_FALSE(FileAt{path("none")}.open(O_RDONLY, S_IFREG));
-  EXPECT_EQ(errno, ENOENT);
-  errno = 0;
-  EXPECT_FALSE(FileAt::nothing().open(O_RDONLY, S_IFREG));
-  EXPECT_EQ(errno, ENOENT);
-  errno = 0;
-  EXPECT_FALSE(FileAt{path("none/fifo")}.open_or_make_fifo(O_RDWR));
-  EXPECT_EQ(errno, ENOENT);
-}
-
 TEST_F(FileAtTest, that_its_owner_may_not_open_gets_its_mode_back_and_no_more_than_that) {
   ASSERT_EQ(::chmod(folder_.path().c_str(), 0777), 0);
   EXPECT_EQ(in_child([&] {
@@ -212,14 +200,6 @@ TEST_F(FileAtTest, that_another_user_has_is_named_even_if_it_may_not_be_opened_a
               return ::testing::Test::HasFailure() ? 1 : 0;
             }),
             0);
-}
-
-TEST_F(FileAtTest, is_described_for_people) {
-  EXPECT_EQ(FileAt{path("none")}.in_words(ENOENT), "missing");
-  EXPECT_EQ(FileAt{path("none")}.in_words(EACCES), "out of reach (Permission denied)");
-  EXPECT_EQ(FileAt{folder_.path()}.in_words(EACCES), "a folder");
-  std::filesystem::create_symlink("nowhere", path("link"));
-  EXPECT_EQ(FileAt{path("link")}.in_words(ELOOP), "a symbolic link to nowhere");
 }
 
 } // namespace

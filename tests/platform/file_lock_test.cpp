@@ -299,23 +299,6 @@ bool refuse_locks(unsigned error) {
   return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
 }
 
-TEST_F(FileLockTest, that_the_kernel_does_not_take_back_is_given_back_all_the_same) {
-  const pid_t child = tests::start_keeper([&] {
-    auto lock = std::make_unique<FileLock>(path_);
-    lock->lock();
-    const bool refused = refuse_locks(ENOLCK);
-    lock->unlock();
-    const auto said = message_of<LedgerError>([&] { lock->lock(); });
-    if (!refused || said != "cannot lock " + path_ + ": No locks available") {
-      throw std::runtime_error{said};
-    }
-    return lock;
-  });
-  EXPECT_TRUE(is_free());
-  ::kill(child, SIGKILL);
-  end_of(child);
-}
-
 TEST_F(FileLockTest, kept_by_another_process_is_an_error_within_its_bound_that_names_the_holder_and_what_to_do) {
   const pid_t holder = tests::start_keeper([&] {
     auto held = std::make_unique<FileLock>(path_);

@@ -76,21 +76,6 @@ TEST_F(KeptDescriptorTest, whose_number_is_another_files_is_not_used_and_not_clo
   ::close(number);
 }
 
-TEST_F(KeptDescriptorTest, that_gets_another_file_closes_its_own_and_is_of_that_one_from_then_on) {
-  KeptDescriptor kept = keep();
-  const int former = kept.number();
-  KeptDescriptor others{open(other_), other_};
-  const int number = others.number();
-  kept = std::move(others);
-  others = KeptDescriptor{};
-  EXPECT_FALSE(is_open(former));
-  EXPECT_EQ(kept.number(), number);
-  EXPECT_EQ(kept.path(), other_);
-  EXPECT_TRUE(*FileIdentity::at(other_) == kept.identity());
-  EXPECT_FALSE(others);
-  EXPECT_EQ(others.unchecked_number(), -1);
-}
-
 TEST_F(KeptDescriptorTest, whose_file_was_removed_says_so) {
   const KeptDescriptor kept = keep();
   EXPECT_FALSE(kept.is_removed());
@@ -125,17 +110,6 @@ TEST_F(KeptDescriptorTest, of_a_folder_lacks_what_was_removed_renamed_or_replace
   replace(kept.unchecked_number());
   EXPECT_FALSE(lacks()) << "the folder itself is lost";
   ::close(kept.unchecked_number());
-}
-
-TEST_F(KeptDescriptorTest, is_of_one_file_with_another_if_both_are_open) {
-  const Descriptor first = open(path_);
-  const Descriptor second = open(path_);
-  const Descriptor others = open(other_);
-  EXPECT_TRUE(is_one_file(first.number(), second.number()));
-  EXPECT_FALSE(is_one_file(first.number(), others.number()));
-  EXPECT_FALSE(is_one_file(first.number(), -1));
-  EXPECT_FALSE(is_one_file(-1, first.number()));
-  EXPECT_FALSE(is_one_file(-1, -1));
 }
 
 } // namespace

@@ -106,26 +106,6 @@ TEST_F(LineFiles, that_cannot_be_made_are_an_error_that_names_what_is_in_the_way
   EXPECT_EQ(in_no_folder.path(), folder + "/none/file");
 }
 
-TEST_F(LineFiles, without_room_for_a_line_are_an_error) {
-  EXPECT_TRUE(file_.create());
-  const auto append_with_limit = [&](rlim_t bytes) {
-    return tests::in_child([&] {
-      std::signal(SIGXFSZ, SIG_IGN);
-      const rlimit limit{bytes, bytes};
-      ::setrlimit(RLIMIT_FSIZE, &limit);
-      const auto said = tests::message_of<Error>([&] { file_.append("12345678"); });
-      return said == "cannot be written to " + path() + ": there is no room for a whole line" ? 1
-             : said == "cannot be written to " + path() + ": File too large"                  ? 2
-             : said == "done"                                                                 ? 0
-                                                                                              : 3;
-    });
-  };
-  EXPECT_EQ(append_with_limit(9), 1);
-  EXPECT_EQ(contents(), "\n12345678");
-  EXPECT_EQ(append_with_limit(9), 2);
-  EXPECT_EQ(append_with_limit(19), 0);
-}
-
 /// Files of a folder of which the older ones are removed; each is older than the one before.
 class OldLineFiles : public LineFiles {
 protected:
@@ -159,14 +139,6 @@ TEST_F(OldLineFiles, are_removed_but_for_the_newest_of_which_this_one_is_one) {
   own.remove_older("log-", ".txt", 3);
   EXPECT_EQ(names(), (Names{"log-b.txt", "log-d.txt", "log-own.txt"}));
   own.remove_older("log-", ".txt", 1);
-  EXPECT_EQ(names(), Names{"log-own.txt"});
-}
-
-TEST_F(OldLineFiles, are_all_removed_but_this_one_if_none_is_to_be_kept) {
-  for (const std::string name : {"log-own.txt", "log-a.txt", "log-b.txt"}) {
-    make(name);
-  }
-  LineFile{folder_.path() + "/logs", "log-own.txt"}.remove_older("log-", ".txt", 0);
   EXPECT_EQ(names(), Names{"log-own.txt"});
 }
 

@@ -182,34 +182,6 @@ TEST_F(LivenessFifoTest, is_not_waited_for_where_nobody_has_ever_been) {
   EXPECT_TRUE(wait(own, watched, 0ms).ended.empty());
 }
 
-TEST_F(LivenessFifoTest, has_a_number_beyond_those_that_scripts_choose_when_the_next_program_inherits_it) {
-  const auto numbers_of_fifo = [&] {
-    std::vector<int> numbers;
-    for (int number = 0; number < 2000; ++number) {
-      std::error_code ignored;
-      if (std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(number), ignored) == path_) {
-        numbers.push_back(number);
-      }
-    }
-    return numbers;
-  };
-  const auto inherits = [&](rlim_t limit, auto is_good) {
-    return in_child([&] {
-      rlimit descriptors{};
-      ::getrlimit(RLIMIT_NOFILE, &descriptors);
-      descriptors.rlim_cur = std::min(limit, descriptors.rlim_max);
-      ::setrlimit(RLIMIT_NOFILE, &descriptors);
-      LivenessFifo fifo = LivenessFifo::take(path_);
-      fifo.inherit_across_exec();
-      fifo.require_kept();
-      const auto numbers = numbers_of_fifo();
-      return numbers.size() == 1 && is_good(numbers[0]) && ::fcntl(numbers[0], F_GETFD) == 0 ? 0 : 1;
-    });
-  };
-  EXPECT_EQ(inherits(2000, [](int number) { return number >= 700; }), 0);
-  EXPECT_EQ(inherits(500, [](int number) { return number < 500; }), 0) << "where fewer are allowed";
-}
-
 TEST_F(LivenessFifoTest, of_another_user_that_cannot_be_watched_is_an_error_and_not_one_without_an_owner) {
   FileAt others{path_};
   others.owner = 4000000;
@@ -219,15 +191,6 @@ TEST_F(LivenessFifoTest, of_another_user_that_cannot_be_watched_is_an_error_and_
               return said.find("cannot watch " + path_ + ": Too many open files") == 0 ? 0 : 1;
             }),
             0);
-}
-
-TEST_F(LivenessFifoTest, cannot_be_watched_after_something_else_has_closed_the_watch) {
-  const LivenessFifo fifo = LivenessFifo::take(path_);
-  const LivenessWatch watch{path_};
-  ::close(watch.number());
-  const std::string said = "which gputest keeps open for " + path_ + ", was closed";
-  EXPECT_NE(message_of<LedgerError>([&] { static_cast<void>(watch.owner_lives()); }).find(said), std::string::npos);
-  EXPECT_NE(message_of<LedgerError>([&] { static_cast<void>(watch.number()); }).find(said), std::string::npos);
 }
 
 TEST_F(LivenessFifoTest, that_is_not_there_has_no_owner_and_is_made_when_it_is_taken) {

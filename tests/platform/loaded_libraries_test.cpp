@@ -22,26 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-TEST(LoadedLibraries, are_those_with_files_and_nothing_twice) {
-  const auto files = loaded_libraries();
-  const auto has = [](const std::string& file, const char* name) { return file.find(name) != std::string::npos; };
-  EXPECT_EQ(std::count_if(files.begin(), files.end(), [&](const auto& file) { return has(file, "/libc.so"); }), 1);
-  for (const auto& file : files) {
-    EXPECT_TRUE(fs::exists(file)) << file;
-    EXPECT_NE(fs::canonical(file), *executable_of(own_pid()));
-  }
-}
-
-TEST(LoadedLibraries, belong_to_the_program_as_its_executable_does) {
-  const auto files = states_of_program();
-  EXPECT_EQ(files.size(), loaded_libraries().size() + 1);
-  EXPECT_EQ(files.count(*executable_of(own_pid())), 1U);
-  for (const auto& library : loaded_libraries()) {
-    EXPECT_EQ(files.count(library), 1U) << library;
-  }
-  EXPECT_EQ(change_of(files), "");
-}
-
 TEST(LoadedLibraries, have_changed_if_one_is_written_touched_removed_or_replaced) {
   const tests::PrivateFolder folder;
   const std::string before = folder.path() + "/a.so"; // which is looked at first
@@ -96,12 +76,6 @@ TEST(SharedLibraries, are_found_if_they_are_loaded_and_never_loaded_for_that) {
   library.reset();
   EXPECT_FALSE(SharedLibrary::if_loaded(GPUTEST_LIBRARY_TO_OPEN))
       << "it is closed with the object, and each look at it";
-}
-
-TEST(SharedLibraries, that_cannot_be_opened_say_why) {
-  std::string why;
-  EXPECT_FALSE(SharedLibrary::open("libno_such_library.so", why));
-  EXPECT_NE(why.find("libno_such_library.so: cannot open shared object file"), std::string::npos) << why;
 }
 
 } // namespace

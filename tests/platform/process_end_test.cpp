@@ -69,27 +69,6 @@ TEST_F(ProcessEnd, writes_to_both_streams_behind_what_was_printed) {
   EXPECT_EQ(contents("err"), "text");
 }
 
-TEST_F(ProcessEnd, writes_once_if_both_streams_are_one_file) {
-  run([] {
-    ::dup2(STDOUT_FILENO, STDERR_FILENO);
-    write_to_both_streams("text");
-  });
-  EXPECT_EQ(contents("out"), "text");
-}
-
-TEST_F(ProcessEnd, writes_to_the_stream_that_is_open) {
-  run([] {
-    ::close(STDERR_FILENO);
-    write_to_both_streams("out ");
-  });
-  EXPECT_EQ(contents("out"), "out ");
-  run([] {
-    ::close(STDOUT_FILENO);
-    write_to_both_streams("err");
-  });
-  EXPECT_EQ(contents("err"), "err");
-}
-
 TEST_F(ProcessEnd, at_once_writes_what_was_printed_and_runs_no_exit_handler) {
   EXPECT_EQ(run([] {
               std::atexit([] { std::cerr << "exit handler"; });
@@ -115,34 +94,6 @@ TEST_F(ProcessEnd, by_a_signal_writes_what_was_printed_though_the_signal_is_hand
   EXPECT_EQ(contents("out"), "of C++ of C ");
   EXPECT_EQ(run([] { end_killed(); }), -SIGKILL);
   EXPECT_EQ(run([] { end_by_signal(SIGCHLD); }), 128 + SIGCHLD) << "which ends nothing";
-}
-
-TEST_F(ProcessEnd, by_a_signal_leaves_no_core_file) {
-  const pid_t child = tests::start_child([] {
-    const rlimit all{RLIM_INFINITY, RLIM_INFINITY};
-    ::setrlimit(RLIMIT_CORE, &all);
-    end_by_signal(SIGQUIT);
-    return 0;
-  });
-  int status = 0;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  EXPECT_TRUE(WIFSIGNALED(status));
-  EXPECT_EQ(WTERMSIG(status), SIGQUIT);
-  EXPECT_FALSE(WCOREDUMP(status));
-}
-
-TEST_F(ProcessEnd, is_told_with_its_status_before_the_handlers_that_were_there_already) {
-  const auto told = [this](auto end) {
-    const int status = run([&] {
-      std::atexit([] { std::cerr << "earlier handler"; });
-      call_at_exit([](int exit_status) { std::cerr << exit_status << " "; });
-      end();
-    });
-    return std::to_string(status) + ": " + contents("err");
-  };
-  EXPECT_EQ(told([] { std::exit(5); }), "5: 5 earlier handler"); // NOLINT(concurrency-mt-unsafe)
-  EXPECT_EQ(told([] {}), "0: 0 earlier handler");
-  EXPECT_EQ(told([] { ::_exit(6); }), "6: ");
 }
 
 } // namespace

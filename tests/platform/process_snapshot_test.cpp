@@ -25,128 +25,6 @@ namespace {
 
 using testing::HasSubstr;
 
-/// What is said of a process in which `change` alone has happened.
-std::string said_after(const std::function<void(ProcessSnapshot&)>& change, const Unchecked& unchecked = {}) {
-  ProcessSnapshot after;
-  change(after);
-  return change_between({}, after, unchecked);
-}
-
-/// What is said of a process in which what `change` does has been undone.
-std::string said_without(const std::function<void(ProcessSnapshot&)>& change, const Unchecked& unchecked = {}) {
-  ProcessSnapshot before;
-  change(before);
-  return change_between(before, {}, unchecked);
-}
-
-TEST(ProcessSnapshots, differ_by_a_thread_more_and_by_one_less) {
-  ProcessSnapshot two;
-  two.threads = 2;
-  ProcessSnapshot three;
-  three.threads = 3;
-  EXPECT_EQ(change_between(two, two, {}), "");
-  EXPECT_EQ(change_between(two, three, {}), "3 threads run, and 2 ran before it");
-  EXPECT_EQ(change_between(three, two, {}), "2 threads run, and 3 ran before it");
-}
-
-TEST(ProcessSnapshots, differ_by_each_of_three_users_and_groups) {
-  for (const std::size_t which : {0U, 1U, 2U}) {
-    EXPECT_EQ(said_after([&](auto& state) { state.users.at(which) = 7; }), "it runs as another user or group");
-    EXPECT_EQ(said_after([&](auto& state) { state.groups.at(which) = 7; }), "it runs as another user or group");
-  }
-}
-
-TEST(ProcessSnapshots, differ_by_any_limit_soft_or_hard) {
-  const std::string said = "a resource limit has changed";
-  EXPECT_EQ(said_after([](auto& state) { state.limits.front().rlim_cur = 7; }), said);
-  EXPECT_EQ(said_after([](auto& state) { state.limits.back().rlim_max = 7; }), said);
-}
-
-TEST(ProcessSnapshots, differ_by_an_alarm_or_a_child_more_and_not_by_one_less) {
-  const auto alarm = [](auto& state) { state.has_alarm = true; };
-  EXPECT_EQ(said_after(alarm), "an alarm is set");
-  EXPECT_EQ(said_without(alarm), "");
-  const auto children = [](auto& state) { state.has_children = true; };
-  EXPECT_EQ(said_after(children), "a process that it has started is still there");
-  EXPECT_EQ(said_without(children), "");
-  ProcessSnapshot both;
-  alarm(both);
-  children(both);
-  EXPECT_EQ(change_between(both, both, {}), "") << "they were there before";
-}
-
-TEST(ProcessSnapshots, differ_by_the_first_variable_that_is_not_gputests_own) {
-  const auto variables = [](auto& state) {
-    state.variables = {"CUDA_VISIBLE_DEVICES=1", "GPUTEST_MEMORY=1", "HOME=/", "LANG=C"};
-  };
-  EXPECT_EQ(said_after(variables), "the environment variable HOME has changed");
-  EXPECT_EQ(said_without(variables), "the environment variable HOME has changed");
-  EXPECT_EQ(said_after([](auto& state) { state.variables = {"CUDA_VISIBLE_DEVICES_=1"}; }),
-            "the environment variable CUDA_VISIBLE_DEVICES_ has changed");
-  EXPECT_EQ(said_after([](auto& state) { state.variables = {"CUDA_VISIBLE_DEVICES=1", "GPUTEST_MEMORY=1"}; }), "");
-}
-
-TEST(ProcessSnapshots, differ_by_the_handler_or_the_blocking_of_any_signal_but_the_time_limits) {
-  const auto blocks = [](int signal) {
-    return [signal](ProcessSnapshot& state) { ::sigaddset(&state.blocked, signal); };
-  };
-  const auto ignores = [](int signal) {
-    return
-        [signal](ProcessSnapshot& state) { state.actions.at(static_cast<std::size_t>(signal)).sa_handler = SIG_IGN; };
-  };
-  EXPECT_EQ(said_after(blocks(SIGHUP)), "the signal Hangup is blocked");
-  EXPECT_EQ(said_without(blocks(SIGHUP)), "the signal Hangup is no longer blocked");
-  EXPECT_THAT(said_after(blocks(NSIG - 1)), HasSubstr("the signal Real-time signal "));
-  EXPECT_EQ(said_after(ignores(SIGUSR1)), "the signal User defined signal 1 has another handler");
-  EXPECT_EQ(said_without(ignores(SIGHUP)), "the signal Hangup has another handler");
-  EXPECT_EQ(said_after(blocks(SIGXCPU)), "");
-  EXPECT_EQ(said_after(ignores(SIGXCPU)), "");
-}
-
-TEST(ProcessSnapshots, differ_by_a_descriptor_more_one_less_and_one_of_another_file) {
-  const auto one = [](auto& state) { state.descriptors = {{7, "/tmp/x"}}; };
-  EXPECT_EQ(said_after(one), "descriptor 7 (/tmp/x) is open");
-  EXPECT_EQ(said_without(one), "descriptor 7 (/tmp/x) is closed");
-  ProcessSnapshot before;
-  before.descriptors = {{7, "/tmp/x"}, {8, "/tmp/y"}};
-  ProcessSnapshot after;
-  after.descriptors = {{7, "/tmp/x"}, {8, "/tmp/z"}};
-  EXPECT_EQ(change_between(before, after, {}), "descriptor 8 is another file: /tmp/z in place of /tmp/y");
-}
-
-TEST(ProcessSnapshots, do_not_differ_by_a_descriptor_below_a_folder_that_is_left_out) {
-  Unchecked unchecked;
-  unchecked.folders = {"/dev/nvidia", "/run/gputest/"};
-  const auto two = [](auto& state) { state.descriptors = {{7, "/dev/nvidia0"}, {8, "/run/gputest/ledger"}}; };
-  EXPECT_EQ(said_after(two, unchecked), "");
-  EXPECT_EQ(said_without(two, unchecked), "");
-  EXPECT_EQ(said_after(
-                [](auto& state) {
-                  state.descriptors = {{7, "/dev/nvidia0"}, {8, "/x/run/gputest/"}};
-                },
-                unchecked),
-            "descriptor 8 (/x/run/gputest/) is open");
-  EXPECT_EQ(said_without(
-                [](auto& state) {
-                  state.descriptors = {{7, "/dev/nvidia0"}, {8, "/x"}};
-                },
-                unchecked),
-            "descriptor 8 (/x) is closed");
-}
-
-TEST(ProcessSnapshots, differ_neither_by_threads_nor_by_files_once_a_driver_was_loaded) {
-  Unchecked unchecked;
-  unchecked.files_and_threads = true;
-  const auto changed = [](auto& state) {
-    state.threads = 9;
-    state.descriptors = {{7, "/tmp/x"}};
-  };
-  EXPECT_EQ(said_after(changed, unchecked), "");
-  EXPECT_EQ(said_after([](auto& state) { state.has_alarm = true; }, unchecked), "an alarm is set");
-  EXPECT_EQ(said_after([](auto& state) { ::sigaddset(&state.blocked, SIGHUP); }, unchecked),
-            "the signal Hangup is blocked");
-}
-
 /// What is said of a child in which `change` has happened.
 int is_seen(const std::function<void()>& change, const std::string& said) {
   return tests::in_child([&] {
@@ -155,10 +33,6 @@ int is_seen(const std::function<void()>& change, const std::string& said) {
     const auto difference = change_between(before, take_snapshot(), {});
     return difference == said ? 0 : (static_cast<void>(std::fprintf(stderr, "%s\n", difference.c_str())), 1);
   });
-}
-
-TEST(ProcessSnapshots, taken_twice_of_a_process_that_has_changed_nothing_do_not_differ) {
-  EXPECT_EQ(is_seen([] {}, ""), 0);
 }
 
 TEST(ProcessSnapshots, show_a_timer_of_less_than_a_second_and_one_of_more) {

@@ -140,17 +140,6 @@ TEST(Process, finds_the_parent_behind_any_name) {
   EXPECT_EQ(parent_of(cat.pid()), own_pid());
 }
 
-TEST(Process, names_the_program_that_was_replaced) {
-  const tests::PrivateFolder folder;
-  const std::string program = folder.path() + "/program";
-  std::filesystem::copy_file("/bin/cat", program);
-  tests::ChildProcess cat{{program}, {}};
-  cat.say("ready");
-  cat.wait_for_out("ready");
-  std::filesystem::remove(program);
-  EXPECT_EQ(executable_of(cat.pid()), std::filesystem::canonical(folder.path()).string() + "/program");
-}
-
 TEST(Process, exists_until_it_is_reaped) {
   const pid_t pid = ::fork();
   if (pid == 0)
@@ -224,18 +213,6 @@ TEST(ContentsOf, is_all_of_a_file_up_to_a_limit_and_nothing_beyond) {
   EXPECT_EQ(contents_of(folder.path() + "/file").value_or("").size(), limit);
   std::filesystem::resize_file(folder.path() + "/file", limit + 1);
   EXPECT_EQ(contents_of(folder.path() + "/file"), std::nullopt);
-}
-
-TEST(Process, has_another_number_of_children_waited_for_after_it_has_waited_for_one) {
-  const auto before = children_waited_for();
-  EXPECT_EQ(children_waited_for(), before);
-  EXPECT_EQ(tests::in_child([] { return 0; }), 0);
-  EXPECT_NE(children_waited_for(), before);
-}
-
-TEST(Process, has_the_programs_number_which_a_forked_child_has_too) {
-  EXPECT_NE(program_number(), 0U);
-  EXPECT_EQ(tests::in_child([parent = program_number()] { return program_number() == parent ? 0 : 1; }), 0);
 }
 
 TEST(Process, has_pids_that_mean_something_else_in_another_pid_namespace) {

@@ -30,8 +30,6 @@ TEST(ProgramOutput, is_all_that_the_program_writes) {
   EXPECT_EQ(output_of({"/bin/sh", "-c", "head -c 300000 /dev/zero; echo error >&2"})->size(), 300000U);
 }
 
-TEST(ProgramOutput, gives_the_program_nothing_to_read) { EXPECT_EQ(output_of({"/bin/cat"}), ""); }
-
 TEST(ProgramOutput, is_none_of_a_program_that_fails_or_is_not_there) {
   EXPECT_EQ(output_of({"/bin/sh", "-c", "echo text; exit 3"}), std::nullopt);
   EXPECT_EQ(output_of({"/bin/sh", "-c", "kill -9 $$"}), std::nullopt);
@@ -55,45 +53,6 @@ TEST(ProgramOutput, leaves_neither_a_descriptor_nor_a_process) {
   EXPECT_EQ(output_of({"/no/such/program"}), std::nullopt);
   EXPECT_EQ(next_descriptor(), next);
   EXPECT_FALSE(has_child());
-}
-
-TEST(ProgramOutput, is_none_without_a_descriptor_left) {
-  EXPECT_EQ(tests::in_child([] {
-              tests::use_up_descriptors(1); // a pipe has two
-              return output_of({"/bin/echo", "text"}) ? 1 : 0;
-            }),
-            0);
-}
-
-TEST(ProgramOutput, is_none_of_a_program_that_no_process_can_be_made_for) {
-  EXPECT_EQ(tests::in_child([] {
-              tests::become_nobody();
-              const rlimit none{0, 0};
-              ::setrlimit(RLIMIT_NPROC, &none);
-              return output_of({"/bin/echo", "text"}) ? 1 : 0;
-            }),
-            0);
-}
-
-/// Signals come while `function` waits; they are handled, and interrupt a system call that waits.
-template <class Function>
-int with_handled_signals(Function function) {
-  return tests::in_child([&] {
-    struct sigaction action {};
-    action.sa_handler = [](int) {};
-    ::sigaction(SIGUSR1, &action, nullptr);
-    return function() ? 0 : 1;
-  });
-}
-
-TEST(ProgramOutput, is_all_though_signals_come_while_it_is_waited_for) {
-  EXPECT_EQ(with_handled_signals([] {
-              return output_of(
-                         {"/bin/sh", "-c",
-                          "n=0; while [ $n -lt 300 ]; do kill -USR1 $PPID; n=$((n+1)); done; echo text; exec >&-; "
-                          "while [ $n -lt 600 ]; do kill -USR1 $PPID; n=$((n+1)); done"}) == "text\n";
-            }),
-            0);
 }
 
 TEST(Become, is_the_program_that_path_names_behind_what_was_printed) {
@@ -170,42 +129,6 @@ TEST(AnswerOfAChild, that_comes_too_late_is_not_waited_for) {
   EXPECT_FALSE(has_child()) << "it has ended and was waited for";
 }
 
-TEST(AnswerOfAChild, is_all_though_signals_come_while_it_is_waited_for) {
-  EXPECT_EQ(with_handled_signals([] {
-              return ask_in_child(
-                         [] {
-                           for (int i = 0; i < 300; ++i) {
-                             ::kill(::getppid(), SIGUSR1);
-                           }
-                           return std::string(300000, 'x');
-                         },
-                         longest)
-                         .text.size() == 300000;
-            }),
-            0);
-}
-
-TEST(AnswerOfAChild, may_be_empty) {
-  const auto answer = ask_in_child([] { return std::string{}; }, longest);
-  EXPECT_EQ(answer.kind, Kind::answered);
-  EXPECT_EQ(answer.text, "");
-}
-
-TEST(AnswerOfAChild, is_given_without_what_the_parent_has_left_for_its_own_end) {
-  std::array<int, 2> pipe{};
-  ASSERT_EQ(::pipe2(pipe.data(), O_CLOEXEC), 0);
-  EXPECT_EQ(tests::in_child([&] {
-              static const int out = pipe[1];
-              std::atexit([] { static_cast<void>(::write(out, "+", 1) + 1); });
-              return ask_in_child([] { return std::string{"text"}; }, longest).text == "text" ? 0 : 1;
-            }),
-            0);
-  ::close(pipe[1]);
-  char said = 0;
-  EXPECT_EQ(::read(pipe[0], &said, 1), 0);
-  ::close(pipe[0]);
-}
-
 TEST(AnswerOfAChild, is_waited_for_by_nobody_when_the_one_who_asks_has_been_killed) {
   std::array<int, 2> pipe{};
   ASSERT_EQ(::pipe2(pipe.data(), O_CLOEXEC), 0);
@@ -227,30 +150,6 @@ TEST(AnswerOfAChild, is_waited_for_by_nobody_when_the_one_who_asks_has_been_kill
   EXPECT_EQ(::read(pipe[0], &said, 1), 0) << "nobody has the pipe any more";
   EXPECT_EQ(tests::end_of(asking), -SIGKILL);
   ::close(pipe[0]);
-}
-
-TEST(AnswerOfAChild, leaves_neither_a_descriptor_nor_a_process) {
-  const int next = next_descriptor();
-  EXPECT_EQ(ask_in_child([] { return std::string{"text"}; }, longest).text, "text");
-  EXPECT_EQ(next_descriptor(), next);
-  EXPECT_FALSE(has_child());
-}
-
-TEST(AnswerOfAChild, is_none_where_there_can_be_no_child) {
-  EXPECT_EQ(tests::in_child([] {
-              tests::use_up_descriptors(1);
-              const auto answer = ask_in_child([] { return std::string{"text"}; }, longest);
-              return answer.kind == Kind::no_child && answer.text == "no pipe can be made" ? 0 : 1;
-            }),
-            0);
-  EXPECT_EQ(tests::in_child([] {
-              tests::become_nobody();
-              const rlimit none{0, 0};
-              ::setrlimit(RLIMIT_NPROC, &none);
-              const auto answer = ask_in_child([] { return std::string{"text"}; }, longest);
-              return answer.kind == Kind::no_child && answer.text == "no process can be forked" ? 0 : 1;
-            }),
-            0);
 }
 
 } // namespace

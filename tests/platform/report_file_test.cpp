@@ -40,30 +40,6 @@ TEST(ReportFile, has_what_other_processes_append_however_long_it_is) {
   EXPECT_EQ(file.contents().size(), 10002U) << "reading takes nothing away";
 }
 
-TEST(ReportFile, is_open_in_no_program_that_is_started) {
-  const ReportFile file;
-  const auto path = file.path();
-  EXPECT_EQ(::fcntl(std::stoi(path.substr(path.rfind('/') + 1)), F_GETFD), FD_CLOEXEC);
-}
-
-TEST(ReportFile, that_is_gone_is_not_made_and_one_that_nobody_reads_keeps_nobody) {
-  const tests::PrivateFolder folder;
-  append_line(folder.path() + "/none", "line");
-  EXPECT_NE(::access((folder.path() + "/none").c_str(), F_OK), 0);
-  ASSERT_EQ(::mkfifo((folder.path() + "/fifo").c_str(), 0600), 0);
-  append_line(folder.path() + "/fifo", "line"); // does not block
-}
-
-TEST(ReportFile, leaves_no_descriptor_open_with_a_line) {
-  const ReportFile file;
-  const int next = ::dup(STDERR_FILENO);
-  ::close(next);
-  append_line(file.path(), "line");
-  const int next_after = ::dup(STDERR_FILENO);
-  ::close(next_after);
-  EXPECT_EQ(next_after, next);
-}
-
 TEST(ReportFile, that_cannot_be_made_is_an_error_that_says_why) {
   EXPECT_EQ(tests::in_child([] {
               tests::use_up_descriptors();

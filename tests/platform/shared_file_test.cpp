@@ -145,17 +145,6 @@ TEST_F(SharedFileTest, that_cannot_take_a_whole_write_is_an_error_that_names_it)
   EXPECT_EQ(status, 0);
 }
 
-TEST_F(SharedFileTest, as_large_as_the_limit_of_this_process_is_made_and_written) {
-  const int status = in_child([&] {
-    const rlimit limit{8192, 8192};
-    ::setrlimit(RLIMIT_FSIZE, &limit);
-    const auto open = message_of<LedgerError>([&] { SharedFile{path_}.write(8191, "x", 1); });
-    const auto create = message_of<LedgerError>([&] { SharedFile::create(path_ + "2", 8192); });
-    return open == "done" && create == "done" ? 0 : 1;
-  });
-  EXPECT_EQ(status, 0);
-}
-
 TEST_F(SharedFileTest, of_another_user_is_read_and_not_written) {
   if (::geteuid() != 0) {
     GTEST_SKIP() << "only root can be two users";

@@ -26,8 +26,6 @@ constexpr std::size_t size = 8192;
 
 char& last_byte(const SharedPages& pages) { return static_cast<char*>(pages.data())[size - 1]; }
 
-bool is_mapped(void* data) { return ::msync(data, size, MS_ASYNC) == 0; }
-
 TEST(SharedPagesTest, are_zero_at_first_and_what_another_process_writes_then) {
   const SharedPages pages{size};
   EXPECT_EQ(last_byte(pages), 0);
@@ -68,45 +66,6 @@ TEST(SharedPagesTest, are_none_where_something_else_is_that_may_shrink) {
   EXPECT_FALSE(SharedPages::open(path, size));
   ASSERT_EQ(::fcntl(unsealed.number(), F_ADD_SEALS, F_SEAL_SHRINK), 0);
   EXPECT_TRUE(SharedPages::open(path, size));
-}
-
-TEST(SharedPagesTest, are_unmapped_and_closed_once) {
-  void* data = nullptr;
-  std::string path;
-  {
-    SharedPages first{size};
-    path = first.path();
-    data = first.data();
-    EXPECT_NE(::fcntl(std::stoi(path.substr(path.rfind('/') + 1)), F_GETFD) & FD_CLOEXEC, 0);
-    {
-      const SharedPages second{std::move(first)};
-      EXPECT_EQ(second.data(), data);
-      EXPECT_EQ(second.path(), path);
-      EXPECT_TRUE(is_mapped(data));
-    }
-    EXPECT_FALSE(is_mapped(data));
-    EXPECT_NE(::access(path.c_str(), F_OK), 0);
-  }
-  const int next_before = ::dup(STDERR_FILENO);
-  EXPECT_FALSE(SharedPages::open("/dev/null", size));
-  ::close(next_before);
-  const int next = ::dup(STDERR_FILENO);
-  EXPECT_EQ(next, next_before) << "what is no such memory is closed again";
-  ::close(next);
-}
-
-TEST(SharedPagesTest, that_cannot_be_made_are_an_error_that_says_why) {
-  EXPECT_EQ(tests::in_child([] {
-              tests::use_up_descriptors();
-              const auto said = tests::message_of<Error>([] { const SharedPages pages{size}; });
-              return said.find("no memory can be made that the processes of the command share: Too many open files") ==
-                             0
-                         ? 0
-                         : 1;
-            }),
-            0);
-  EXPECT_EQ(tests::message_of<Error>([] { const SharedPages none{0}; }),
-            "memory that the processes of the command share cannot be mapped: Invalid argument");
 }
 
 } // namespace

@@ -53,21 +53,6 @@ TEST(SupervisedCommand, tells_how_the_command_has_ended_or_why_it_was_not_starte
   EXPECT_EQ(end_in_child({"/dev/null"}, {EACCES, 127, 0}), 0);
 }
 
-TEST(SupervisedCommand, cannot_be_started_without_a_descriptor_or_a_process_left) {
-  EXPECT_EQ(tests::in_child([] {
-              tests::use_up_descriptors(1);
-              return run_supervised({"true"}).error;
-            }),
-            EMFILE);
-  EXPECT_EQ(tests::in_child([] {
-              tests::become_nobody();
-              const rlimit none{0, 0};
-              ::setrlimit(RLIMIT_NPROC, &none);
-              return run_supervised({"true"}).error;
-            }),
-            EAGAIN);
-}
-
 TEST(SupervisedCommand, gets_each_signal_that_its_launcher_is_sent) {
   for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) {
     // What the command itself does not block or ignore ends it.
@@ -108,56 +93,6 @@ TEST(SupervisedCommand, leaves_its_launcher_the_signals_that_end_it_until_they_a
               }),
               -signal);
   }
-}
-
-TEST(SupervisedCommand, is_looked_at_while_it_runs) {
-  const tests::PrivateFolder folder;
-  ASSERT_EQ(::mkfifo((folder.path() + "/fifo").c_str(), 0600), 0);
-  EXPECT_EQ(
-      tests::in_child([&] {
-        const Descriptor fifo{::open((folder.path() + "/fifo").c_str(), O_RDWR | O_CLOEXEC)};
-        int looks = 0;
-        const auto look = [&] {
-          if (++looks == 2) { // it goes on when it has been looked at twice
-            static_cast<void>(::write(fifo.number(), "4\n", 2) + 1);
-          }
-        };
-        return run_supervised({"sh", "-c", "read status < " + folder.path() + "/fifo; exit $status"}, look).status;
-      }),
-      4);
-}
-
-TEST(SupervisedCommand, writes_behind_what_its_launcher_has_printed) {
-  const tests::PrivateFolder folder;
-  const std::string path = folder.path() + "/out";
-  EXPECT_EQ(tests::in_child([&] {
-              const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
-              ::dup2(file, STDOUT_FILENO);
-              std::fputs("printed ", stdout);
-              return run_supervised({"echo", "text"}).status;
-            }),
-            0);
-  std::ifstream file{path};
-  EXPECT_EQ((std::string{std::istreambuf_iterator<char>{file}, {}}), "printed text\n");
-}
-
-TEST(SupervisedCommand, has_no_descriptor_of_its_launchers) {
-  EXPECT_EQ(tests::in_child([] {
-              const auto next_two = [] {
-                const std::array<int, 2> next{::dup(STDERR_FILENO), ::dup(STDERR_FILENO)};
-                ::close(next[0]);
-                ::close(next[1]);
-                return next;
-              };
-              const auto next = next_two();
-              const auto is_closed = "test ! -e /proc/self/fd/" + std::to_string(next[0]) +
-                                     " && test ! -e /proc/self/fd/" + std::to_string(next[1]);
-              if (run_supervised({"sh", "-c", is_closed}).status != 0) {
-                return 1;
-              }
-              return next_two() == next ? 0 : 2;
-            }),
-            0);
 }
 
 } // namespace

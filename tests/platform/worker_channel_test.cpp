@@ -98,11 +98,6 @@ TEST_F(WorkerChannels, are_none_for_another_version_or_what_is_no_socket_of_pack
   ::close(stream[1]);
 }
 
-TEST_F(WorkerChannels, say_that_they_are_ready) {
-  channel_->tell_ready();
-  EXPECT_EQ(said().kind, Kind::ready);
-}
-
 TEST_F(WorkerChannels, receive_a_case_with_its_variables_and_streams) {
   send_job({"Suite.case", "report.xml", "A=1", "B="});
   const auto job = channel_->receive(std::nullopt);
@@ -178,20 +173,6 @@ TEST_F(WorkerChannels, tell_a_verdict_with_why_it_was_the_last_if_it_was) {
   message = said();
   EXPECT_EQ(message.kind, Kind::refusal);
   EXPECT_EQ(message.texts, Strings{"it has no process of its own"});
-}
-
-TEST_F(WorkerChannels, tell_no_verdict_into_another_file_or_after_they_have_hung_up) {
-  EXPECT_EQ(tests::in_child([&] {
-              std::array<int, 2> stream{};
-              ::socketpair(AF_UNIX, SOCK_STREAM, 0, stream.data());
-              ::dup2(stream[0], workers_); // as a case may do that closes what is not its own
-              return channel_->tell_verdict(0, "", WorkerMessage::Device::works) ? 1 : 0;
-            }),
-            0);
-  channel_->hang_up();
-  EXPECT_FALSE(channel_->tell_verdict(0, "", WorkerMessage::Device::works));
-  WorkerMessage message;
-  EXPECT_EQ(receive_message(keeper_.number(), message, false), Received::end);
 }
 
 } // namespace

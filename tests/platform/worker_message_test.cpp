@@ -49,26 +49,6 @@ TEST_F(WorkerMessages, arrive_as_a_whole_or_are_not_sent) {
   EXPECT_EQ(receive_message(ends_[1], message, false), Received::nothing);
 }
 
-TEST_F(WorkerMessages, are_an_end_if_not_all_descriptors_can_be_received) {
-  const auto received_with_room_for = [&](int descriptors) {
-    WorkerMessage sent;
-    sent.texts = {"text"};
-    EXPECT_TRUE(send_message(ends_[0], sent, {ends_[0], ends_[1]}));
-    return tests::in_child([&] {
-      const int first_free = ::dup(ends_[0]);
-      ::close(first_free);
-      rlimit limit{};
-      ::getrlimit(RLIMIT_NOFILE, &limit);
-      limit.rlim_cur = static_cast<rlim_t>(first_free + descriptors);
-      ::setrlimit(RLIMIT_NOFILE, &limit);
-      WorkerMessage message;
-      return static_cast<int>(receive_message(ends_[1], message, false));
-    });
-  };
-  EXPECT_EQ(received_with_room_for(2), static_cast<int>(Received::message));
-  EXPECT_EQ(received_with_room_for(1), static_cast<int>(Received::end));
-}
-
 TEST_F(WorkerMessages, arrive_with_all_that_they_say) {
   WorkerMessage sent;
   sent.kind = WorkerMessage::Kind::death;
@@ -101,35 +81,6 @@ TEST_F(WorkerMessages, arrive_with_all_that_they_say) {
   }
 }
 
-TEST_F(WorkerMessages, are_waited_for) {
-  const auto receiver_stat = "/proc/" + std::to_string(::getpid()) + "/stat";
-  const pid_t sender = tests::start_child([&] {
-    while (contents_of(receiver_stat).value_or(") S").find(") S") == std::string::npos) { // until it sleeps
-      ::sched_yield();
-    }
-    return send(1) ? 0 : 1;
-  });
-  WorkerMessage message;
-  EXPECT_EQ(receive_message(ends_[1], message), Received::message);
-  EXPECT_EQ(tests::end_of(sender), 0);
-}
-
-TEST_F(WorkerMessages, carry_four_descriptors_at_most) {
-  EXPECT_FALSE(send_message(ends_[0], {}, {0, 1, 2, 0, 1}));
-  WorkerMessage message;
-  EXPECT_EQ(receive_message(ends_[1], message, false), Received::nothing);
-}
-
-TEST_F(WorkerMessages, fill_a_packet_to_its_last_byte) {
-  constexpr std::size_t head_and_end = 6 * 4 + 1 + 5; // and "last"
-  EXPECT_TRUE(send(192 * 1024 - head_and_end));
-  WorkerMessage message;
-  ASSERT_EQ(receive_message(ends_[1], message, false), Received::message);
-  EXPECT_EQ(message.texts[0].size(), 192 * 1024 - head_and_end);
-  EXPECT_EQ(message.texts[1], "last");
-  EXPECT_FALSE(send(192 * 1024 - head_and_end + 1));
-}
-
 TEST_F(WorkerMessages, are_an_end_if_the_other_side_is_gone_or_no_gputest) {
   const auto received = [&](const std::string& packet) {
     EXPECT_EQ(::send(ends_[0], packet.data(), packet.size(), 0), static_cast<ssize_t>(packet.size()));
@@ -151,19 +102,6 @@ TEST_F(WorkerMessages, are_an_end_if_the_other_side_is_gone_or_no_gputest) {
   EXPECT_EQ(receive_message(ends_[1], message), Received::end);
   EXPECT_FALSE(send(1)) << "and no SIGPIPE";
   EXPECT_EQ(receive_message(-1, message, false), Received::end);
-}
-
-TEST_F(WorkerMessages, do_not_come_by_a_standard_stream) {
-  const auto opens = [&](int number) {
-    return tests::in_child([&] {
-      ::dup2(ends_[0], number);
-      const auto text = std::to_string(worker_protocol) + ":" + std::to_string(number) + ":1";
-      return WorkerChannel::open(text) ? 1 : 0;
-    });
-  };
-  EXPECT_EQ(opens(STDIN_FILENO), 0);
-  EXPECT_EQ(opens(STDERR_FILENO), 0);
-  EXPECT_EQ(opens(100), 1);
 }
 
 } // namespace

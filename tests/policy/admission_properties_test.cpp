@@ -116,7 +116,7 @@ std::string named(unsigned seed, std::size_t position) {
   return "seed " + std::to_string(seed) + ", claim " + std::to_string(position);
 }
 
-constexpr unsigned rounds = 20000;
+constexpr unsigned rounds = 5000;
 
 /// Calls `check(snapshot, position, decision, name)` for every claim that asks for something in many random ledgers.
 template <class Check>

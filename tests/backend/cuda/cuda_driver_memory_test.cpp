@@ -132,53 +132,5 @@ TEST_F(CudaMemoryTest, sets_the_heap_of_a_context_that_it_makes) {
   EXPECT_EQ(memory_->set_heap(1, 8192), "CUDA_ERROR_INVALID_VALUE (1)");
 }
 
-TEST_F(CudaMemoryTest, says_what_the_driver_answers_where_there_can_be_no_context) {
-  void* const pointer = memory_->allocate(CudaAllocator::malloc, 1, 1024, nullptr, true);
-  for (const bool retained : {false, true}) {
-    device(1).retain_result = retained ? 0 : 719;
-    device(1).push_result = retained ? 719 : 0;
-    const std::string answer = "CUDA_ERROR_LAUNCH_FAILED (719)";
-    for (const auto allocator : {CudaAllocator::malloc, CudaAllocator::managed, CudaAllocator::pool}) {
-      EXPECT_EQ(
-          tests::message_of<Error>([&] { static_cast<void>(memory_->allocate(allocator, 1, 1024, nullptr, true)); }),
-          "1 KiB asked of device 1, and the CUDA driver answers " + answer);
-      EXPECT_EQ(memory_->free(allocator, 1, pointer, nullptr), answer);
-    }
-    EXPECT_EQ(tests::message_of<Error>([&] { static_cast<void>(memory_->free_bytes(1)); }),
-              "cuMemGetInfo() of device 1 answers " + answer);
-    EXPECT_EQ(memory_->set_heap(1, 4096), answer);
-  }
-  EXPECT_EQ(cuda_->calls, Calls{"cuMemAlloc"}) << "nothing is asked of whatever context is current";
-  EXPECT_EQ(device(1).used_bytes, 1024U);
-}
-
-TEST_F(CudaMemoryTest, keeps_nothing_of_a_pool_where_the_stream_fails_that_it_waits_for) {
-  cuda_->synchronize_stream_result = 700;
-  EXPECT_EQ(tests::message_of<Error>(
-                [&] { static_cast<void>(memory_->allocate(CudaAllocator::pool, 0, 1024, nullptr, true)); }),
-            "1 KiB asked of device 0, and the CUDA driver answers CUDA_ERROR_ILLEGAL_ADDRESS (700)");
-  EXPECT_EQ(cuda_->calls, (Calls{"cuMemAllocFromPoolAsync", "cuStreamSynchronize", "cuMemFreeAsync"}));
-  EXPECT_EQ(device(0).used_bytes, 0U);
-}
-
-TEST_F(CudaMemoryTest, frees_though_the_stream_has_failed_and_says_that_it_has) {
-  void* const pointer = memory_->allocate(CudaAllocator::malloc, 0, 1024, nullptr, true);
-  cuda_->synchronize_stream_result = 700;
-  EXPECT_EQ(memory_->free(CudaAllocator::malloc, 0, pointer, nullptr), "CUDA_ERROR_ILLEGAL_ADDRESS (700)");
-  EXPECT_EQ(device(0).used_bytes, 0U);
-  cuda_->synchronize_stream_result = 0;
-  EXPECT_EQ(memory_->free(CudaAllocator::malloc, 0, pointer, nullptr), "CUDA_ERROR_INVALID_VALUE (1)");
-  EXPECT_THAT(memory_->free(CudaAllocator::malloc, 5, pointer, nullptr),
-              testing::StartsWith("device 5 was asked for, and the CUDA driver answers"));
-}
-
-TEST_F(CudaMemoryTest, has_free_what_each_device_has) {
-  device(0).used_bytes = 5;
-  device(1).used_bytes = 7;
-  EXPECT_EQ(memory_->free_bytes(0), device(0).total_bytes - 5);
-  EXPECT_EQ(memory_->free_bytes(1), device(1).total_bytes - 7);
-  EXPECT_EQ(device(1).retained, 1) << "the context is kept, as that of an allocation";
-}
-
 } // namespace
 } // namespace gputest::backend

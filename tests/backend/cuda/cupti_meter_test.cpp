@@ -104,34 +104,6 @@ TEST_F(CuptiMeterTest, counts_what_graphs_have_used_since_the_period_began_if_it
   EXPECT_EQ(usage.devices[0].at_peak.at(AllocationKind::pool), Bytes{4000});
 }
 
-TEST_F(CuptiMeterTest, keeps_a_peak_that_is_more_than_what_graphs_have_used) {
-  const auto meter = open_cupti_meter("", "", why_);
-  ASSERT_NE(meter, nullptr) << why_;
-  setenv("FAKE_GRAPHS", "1000", 1);
-  meter->begin();
-  EXPECT_TRUE(meter->so_far().devices.empty()) << "graphs have used nothing since";
-  allocate(1, 300);
-  setenv("FAKE_GRAPHS", "1299", 1);
-  const auto usage = meter->end();
-  ASSERT_EQ(usage.devices.size(), 1U);
-  EXPECT_EQ(usage.devices[0].peak, Bytes{300});
-  EXPECT_EQ(usage.devices[0].at_peak.count(AllocationKind::pool), 0U);
-}
-
-TEST_F(CuptiMeterTest, names_the_graph_as_the_largest_where_nothing_else_was_allocated) {
-  const auto meter = open_cupti_meter("", "", why_);
-  ASSERT_NE(meter, nullptr) << why_;
-  meter->begin();
-  setenv("FAKE_GRAPHS", "5000", 1);
-  const auto usage = meter->end();
-  ASSERT_EQ(usage.devices.size(), 1U);
-  EXPECT_EQ(usage.devices[0].device, 0);
-  EXPECT_EQ(usage.devices[0].peak, Bytes{5000});
-  ASSERT_EQ(usage.devices[0].largest.size(), 1U);
-  EXPECT_EQ(usage.devices[0].largest[0].function, "cudaGraphLaunch");
-  EXPECT_EQ(usage.devices[0].largest[0].bytes, Bytes{5000});
-}
-
 TEST_F(CuptiMeterTest, leaves_cupti_to_others_when_it_ends_or_cannot_be_used) {
   const auto stays_loaded = platform::SharedLibrary::open("libcupti.so.13", why_);
   ASSERT_TRUE(stays_loaded) << why_;
@@ -145,20 +117,6 @@ TEST_F(CuptiMeterTest, leaves_cupti_to_others_when_it_ends_or_cannot_be_used) {
   EXPECT_EQ(open_cupti_meter("", "", why_), nullptr);
   EXPECT_NE(why_.find("libcupti.so.13 answers CUPTI_ERROR_OF_THE_FAKE (15)"), std::string::npos) << why_;
   EXPECT_EQ(subscribers(), 0);
-}
-
-TEST_F(CuptiMeterTest, counts_the_graphs_of_each_device_with_a_context) {
-  const auto meter = open_cupti_meter("", "", why_);
-  ASSERT_NE(meter, nullptr) << why_;
-  setenv("FAKE_GRAPHS", "1000,-,2000", 1);
-  meter->begin();
-  setenv("FAKE_GRAPHS", "3000,-,7000", 1);
-  const auto usage = meter->end();
-  ASSERT_EQ(usage.devices.size(), 2U);
-  EXPECT_EQ(usage.devices[0].device, 0);
-  EXPECT_EQ(usage.devices[0].peak, Bytes{2000});
-  EXPECT_EQ(usage.devices[1].device, 2);
-  EXPECT_EQ(usage.devices[1].peak, Bytes{5000});
 }
 
 TEST_F(CuptiMeterTest, tells_the_launcher_of_each_device_by_its_uuid) {

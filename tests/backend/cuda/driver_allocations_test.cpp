@@ -201,25 +201,6 @@ TEST_F(DriverAllocationsTest, keeps_what_a_capture_will_free_when_its_graph_runs
   EXPECT_FALSE(nothing_is_left());
 }
 
-TEST_F(DriverAllocationsTest, asks_of_a_threads_own_stream_whether_that_one_captures) {
-  cuda::DevicePointer first = 1;
-  cuda::DevicePointer second = 2;
-  capturing = 1;
-  call(Call::cuMemAllocAsync_ptsz, cupti::AllocAsyncParameters{&first, 10, nullptr});
-  call(Call::cuMemAllocFromPoolAsync_ptsz, cupti::AllocFromPoolParameters{&second, 20, nullptr, nullptr});
-  EXPECT_EQ(peak(), Bytes{30});
-  capturing = 0;
-  capturing_of_thread = 1;
-  cuda::DevicePointer captured = 3;
-  call(Call::cuMemAllocAsync_ptsz, cupti::AllocAsyncParameters{&captured, 10, nullptr});
-  call(Call::cuMemAllocFromPoolAsync_ptsz, cupti::AllocFromPoolParameters{&captured, 20, nullptr, nullptr});
-  EXPECT_EQ(peak(), Bytes{30});
-  call(Call::cuMemFreeAsync_ptsz, cupti::FreeAsyncParameters{1, nullptr});
-  EXPECT_EQ(usage_of(0).left.at(0).count, 2U);
-  call(Call::cuMemFreeAsync, cupti::FreeAsyncParameters{1, nullptr});
-  EXPECT_EQ(usage_of(0).left.at(0).count, 1U);
-}
-
 TEST_F(DriverAllocationsTest, counts_a_pool_of_the_host_as_pinned) {
   pools_type = cupti::host_memory;
   cuda::DevicePointer pointer = 1;
@@ -275,93 +256,6 @@ TEST_F(DriverAllocationsTest, knows_the_bytes_of_each_format_of_an_array) {
   call(Call::cuArray3DCreate_v2, cupti::Array3dCreateParameters{&array, &deferred});
   EXPECT_EQ(peak(), Bytes{});
   EXPECT_TRUE(nothing_is_left());
-}
-
-TEST_F(DriverAllocationsTest, halves_each_side_of_an_array_from_level_to_level_down_to_one) {
-  void* array = &array;
-  const cupti::Array3dDescriptor levels{4, 2, 8, 0x01, 1, 0};
-  call(Call::cuMipmappedArrayCreate, cupti::MipmappedArrayCreateParameters{&array, &levels, 4});
-  EXPECT_EQ(peak(), Bytes{4 * 2 * 8 + 2 * 1 * 4 + 1 * 1 * 2 + 1 * 1 * 1});
-}
-
-TEST_F(DriverAllocationsTest, knows_the_hosts_memory_whichever_function_allocates_it) {
-  int first = 0;
-  int second = 0;
-  int third = 0;
-  void* pinned = &first;
-  call(Call::cuMemAllocHost_v2, cupti::AllocHostParameters{&pinned, 10});
-  pinned = &second;
-  call(Call::cuMemHostAlloc_v2, cupti::AllocHostParameters{&pinned, 20});
-  pinned = &third;
-  call(Call::cuMemHostAlloc, cupti::AllocHostParameters{&pinned, 40});
-  EXPECT_EQ(book_.so_far().pinned_peak, Bytes{70});
-  EXPECT_EQ(book_.so_far().pinned_left.at(0).function, "cudaMallocHost");
-  call(Call::cuMemFreeHost, cupti::FreeHostParameters{&first});
-  call(Call::cuMemFreeHost, cupti::FreeHostParameters{&second});
-  call(Call::cuMemFreeHost, cupti::FreeHostParameters{&third});
-  EXPECT_TRUE(nothing_is_left());
-}
-
-TEST_F(DriverAllocationsTest, names_the_function_of_the_runtime) {
-  cuda::DevicePointer pointer = 1;
-  allocate(1, 10);
-  EXPECT_EQ(usage_of(0).left.at(0).function, "cudaMalloc");
-  pointer = 2;
-  std::size_t pitch = 32;
-  call(Call::cuMemAllocPitch_v2, cupti::AllocPitchParameters{&pointer, &pitch, 20, 2, 4});
-  EXPECT_EQ(usage_of(0).left.at(0).function, "cudaMallocPitch");
-  pointer = 3;
-  call(Call::cuMemAllocManaged, cupti::AllocManagedParameters{&pointer, 100, 1});
-  EXPECT_EQ(usage_of(0).left.at(0).function, "cudaMallocManaged");
-  pointer = 4;
-  call(Call::cuMemAllocAsync, cupti::AllocAsyncParameters{&pointer, 200, nullptr});
-  EXPECT_EQ(usage_of(0).left.at(0).function, "cudaMallocAsync");
-  pointer = 5;
-  call(Call::cuMemAllocFromPoolAsync, cupti::AllocFromPoolParameters{&pointer, 1, nullptr, nullptr});
-  EXPECT_EQ(usage_of(0).left.at(0).count, 2U) << "one function of the runtime";
-}
-
-TEST_F(DriverAllocationsTest, takes_the_first_device_where_the_context_has_none) {
-  cuda::DevicePointer pointer = 1;
-  call(Call::cuMemAlloc_v2, cupti::AllocParameters{&pointer, 300}, cuda::success, nullptr);
-  EXPECT_EQ(peak(0), Bytes{300});
-  allocations_.note_end(nullptr);
-  EXPECT_FALSE(nothing_is_left()) << "no context has ended";
-}
-
-TEST_F(DriverAllocationsTest, keeps_virtual_memory_as_long_as_a_mapping_gives_its_handle_again) {
-  cupti::VirtualMemory handle = 7;
-  const cupti::VirtualMemoryProperties on_device{1, 0, {cuda::location_device, 0}};
-  call(Call::cuMemCreate, cupti::CreateParameters{&handle, 4096, &on_device, 0});
-  call(Call::cuMemRetainAllocationHandle, cupti::RetainParameters{&handle, nullptr});
-  call(Call::cuMemRelease, cupti::ReleaseParameters{handle});
-  EXPECT_FALSE(nothing_is_left());
-  call(Call::cuMemRelease, cupti::ReleaseParameters{handle});
-  EXPECT_TRUE(nothing_is_left());
-}
-
-TEST_F(DriverAllocationsTest, frees_all_that_is_mapped_into_a_range_that_is_unmapped) {
-  const cupti::VirtualMemoryProperties on_device{1, 0, {cuda::location_device, 0}};
-  for (cupti::VirtualMemory handle : {7, 8}) {
-    call(Call::cuMemCreate, cupti::CreateParameters{&handle, 4096, &on_device, 0});
-    call(Call::cuMemMap, cupti::MapParameters{0x1000 * handle, 4096, 0, handle, 0});
-    call(Call::cuMemRelease, cupti::ReleaseParameters{handle});
-  }
-  EXPECT_EQ(usage_of(0).left.at(0).count, 2U);
-  call(Call::cuMemUnmap, cupti::UnmapParameters{0x7000, 0x2000});
-  EXPECT_TRUE(nothing_is_left());
-}
-
-TEST_F(DriverAllocationsTest, knows_of_which_device_memory_was_asked_for_in_vain) {
-  cuda::DevicePointer pointer = 0;
-  call(Call::cuMemAllocAsync_ptsz, cupti::AllocAsyncParameters{&pointer, 20, nullptr}, cuda::out_of_memory, &context_1);
-  EXPECT_EQ(usage_of(1).wanted, Bytes{20});
-  call(Call::cuMemAllocFromPoolAsync, cupti::AllocFromPoolParameters{&pointer, 40, nullptr, nullptr},
-       cuda::out_of_memory, &context_1);
-  EXPECT_EQ(usage_of(1).wanted, Bytes{40});
-  call(Call::cuMemAllocManaged, cupti::AllocManagedParameters{&pointer, 100, 1}, cuda::out_of_memory, &context_1);
-  EXPECT_EQ(usage_of(1).wanted, Bytes{40}) << "managed memory may be on the host";
-  EXPECT_EQ(usage_of(0).wanted, Bytes{});
 }
 
 TEST_F(DriverAllocationsTest, counts_virtual_memory_until_it_is_neither_held_nor_mapped) {

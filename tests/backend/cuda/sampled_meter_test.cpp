@@ -105,30 +105,6 @@ TEST_F(SampledMeterTest, knows_nothing_where_the_device_does_not_list_the_proces
   EXPECT_EQ(meter_->end().evidence, Evidence::unknown) << "WDDM";
 }
 
-TEST_F(SampledMeterTest, keeps_devices_apart) {
-  show({100_MiB, 200_MiB, 300_MiB});
-  meter_->begin();
-  let_the_thread_see({100_MiB, 205_MiB, 301_MiB});
-  show({100_MiB, 200_MiB, 304_MiB});
-  const auto usage = meter_->end();
-  ASSERT_EQ(usage.devices.size(), 2U);
-  EXPECT_EQ(usage.devices[0].device, 1);
-  EXPECT_EQ(usage.devices[0].peak, 5_MiB);
-  EXPECT_EQ(usage.devices[1].device, 2);
-  EXPECT_EQ(usage.devices[1].peak, 4_MiB);
-}
-
-TEST_F(SampledMeterTest, counts_devices_that_were_not_used_when_the_period_began_from_nothing) {
-  show({}); // as long as the process has not begun to use devices
-  meter_->begin();
-  show({3_MiB, 4_MiB});
-  const auto usage = meter_->end();
-  EXPECT_EQ(usage.evidence, Evidence::sampled);
-  ASSERT_EQ(usage.devices.size(), 2U);
-  EXPECT_EQ(usage.devices[1].peak, 4_MiB);
-  EXPECT_TRUE(usage.devices[1].with_context);
-}
-
 TEST_F(SampledMeterTest, knows_nothing_where_one_of_the_devices_gives_no_figure) {
   show({3_MiB, std::nullopt});
   meter_->begin();

@@ -73,17 +73,6 @@ TEST_F(OwnSimulatedDevicesTest, are_numbered_as_the_process_sees_them) {
   });
 }
 
-TEST_F(OwnSimulatedDevicesTest, are_no_more_than_the_process_sees) {
-  in_process([&] {
-    EXPECT_EQ(tests::message_of<InvalidSetting>([] { devices().allocate(2, 1_B); }),
-              "simulated device 2 was asked for, and this process sees 2; ask for more with GPUS in gpu_add_test() or "
-              "gpu_discover_tests()");
-    EXPECT_THROW(static_cast<void>(devices().free_bytes(-1)), InvalidSetting);
-    EXPECT_THROW(static_cast<void>(devices().has_memory_pools(2)), InvalidSetting);
-    EXPECT_THROW(static_cast<void>(devices().has_managed_memory(2)), InvalidSetting);
-  });
-}
-
 TEST_F(OwnSimulatedDevicesTest, are_in_use_once_somebody_asked_for_them) {
   in_process([] {
     EXPECT_FALSE(OwnSimulatedDevices::in_use());
@@ -99,26 +88,6 @@ TEST_F(OwnSimulatedDevicesTest, are_in_use_once_somebody_asked_for_them) {
   });
 }
 
-TEST_F(OwnSimulatedDevicesTest, are_those_of_a_lease_only_if_all_of_them_are) {
-  in_process([] {
-    EXPECT_TRUE(simulated_process().sees_only({"SIM-3x4096MiB-0", "SIM-3x4096MiB-2"}));
-    EXPECT_TRUE(simulated_process().sees_only({"SIM-3x4096MiB-0", "SIM-3x4096MiB-1", "SIM-3x4096MiB-2"}));
-    EXPECT_FALSE(simulated_process().sees_only({"SIM-3x4096MiB-2"}));
-    EXPECT_FALSE(simulated_process().sees_only({"SIM-3x4096MiB-0", "SIM-3x4096MiB-1"}));
-  });
-}
-
-TEST_F(OwnSimulatedDevicesTest, are_none_where_the_devices_are_not_simulated) {
-  devices_ = "none";
-  in_process([] {
-    EXPECT_FALSE(devices_are_simulated());
-    EXPECT_EQ(tests::message_of<InvalidSetting>([] { static_cast<void>(OwnSimulatedDevices::instance("a buffer")); }),
-              "a buffer was asked for, but the devices are not simulated; set GPUTEST_DEVICES=simulated:<n>x<size>, or "
-              "allocate through CUDA");
-    EXPECT_FALSE(OwnSimulatedDevices::in_use());
-  });
-}
-
 TEST_F(OwnSimulatedDevicesTest, tell_the_launcher_what_is_allocated_of_each) {
   in_process([] {
     const SimulatedBuffer first{3_MiB, 0};
@@ -131,26 +100,6 @@ TEST_F(OwnSimulatedDevicesTest, tell_the_launcher_what_is_allocated_of_each) {
   EXPECT_EQ(peaks[1].uuid, "SIM-3x4096MiB-0");
   EXPECT_EQ(peaks[1].bytes, 5_MiB);
   EXPECT_EQ(launcher_.members().size(), 1U);
-}
-
-TEST_F(OwnSimulatedDevicesTest, know_of_which_of_them_a_buffer_was_asked_for_in_vain) {
-  in_process([] {
-    simulated_book().begin();
-    EXPECT_THROW((SimulatedBuffer{5_GiB, 1}), OutOfMemory);
-    EXPECT_THROW((SimulatedBuffer{1_MiB, 2}), InvalidSetting);
-    const auto usage = simulated_book().so_far();
-    ASSERT_EQ(usage.devices.size(), 1U);
-    EXPECT_EQ(usage.devices[0].device, 1);
-    EXPECT_EQ(usage.devices[0].wanted, 5_GiB);
-  });
-}
-
-TEST_F(OwnSimulatedDevicesTest, count_the_heap_of_each_of_them) {
-  in_process([&] {
-    EXPECT_EQ(simulated_process().set_heap(1, 8_MiB), "");
-    EXPECT_GE(used(0), 9_MiB);
-    EXPECT_EQ(used(2), 0_B);
-  });
 }
 
 } // namespace

@@ -248,24 +248,6 @@ TEST_F(SimulatedMemoryTest, is_what_the_list_of_simulated_devices_shows) {
   EXPECT_EQ(list->memory(1).used_bytes, (101_MiB).count());
 }
 
-TEST_F(SimulatedMemoryTest, of_a_size_that_is_no_number_of_mebibytes_is_named_by_its_bytes) {
-  setting_.size = 1_GiB + 1_B;
-  setting_.count = 1;
-  EXPECT_EQ(simulated_uuids(setting_), std::vector<std::string>{"SIM-1x1073741825B-0"});
-  setting_.size = 3_MiB;
-  EXPECT_EQ(simulated_uuids(setting_), std::vector<std::string>{"SIM-1x3MiB-0"});
-}
-
-TEST_F(SimulatedMemoryTest, that_is_freed_is_never_less_than_nothing) {
-  SimulatedMemory memory = open();
-  memory.allocate(0, 1_MiB);
-  memory.free(0, 500_MiB);
-  EXPECT_EQ(used(memory, 0), 0_B);
-  EXPECT_EQ(memory.own(0), 0_B);
-  memory.allocate(0, 1_MiB);
-  EXPECT_EQ(memory.own(0), 101_MiB);
-}
-
 TEST_F(SimulatedMemoryTest, is_listed_as_far_as_such_a_driver_would) {
   setting_.facts.lists_processes = false;
   SimulatedMemory memory = open();

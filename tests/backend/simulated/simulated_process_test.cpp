@@ -127,15 +127,6 @@ TEST_F(SimulatedSourceTest, drives_no_managed_memory_of_another_device_to_the_ho
   free(MemoryKind::pool, fixed, 2_GiB);
 }
 
-TEST_F(SimulatedSourceTest, drives_all_managed_memory_to_the_host_where_that_is_just_enough) {
-  void* const managed = allocate(MemoryKind::managed, 3_GiB);
-  void* const fixed = allocate(MemoryKind::pool, 4_GiB);
-  EXPECT_EQ(source_->take_spills(), (Spills{{{0, 3_GiB}}}));
-  free(MemoryKind::managed, managed, 3_GiB);
-  EXPECT_EQ(source_->free_bytes(0), 0_B);
-  free(MemoryKind::pool, fixed, 4_GiB);
-}
-
 TEST_F(SimulatedSourceTest, spills_managed_memory_that_has_no_room_from_the_beginning) {
   void* const managed = allocate(MemoryKind::managed, 5_GiB);
   EXPECT_EQ(source_->free_bytes(0), 0_B);
