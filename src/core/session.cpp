@@ -288,7 +288,8 @@ private:
   void add(const session::Measured& measured) {
     add_problems(measured);
     findings_.evidence = backend::to_string(measured.usage.evidence);
-    if (measured.usage.evidence != backend::Evidence::unknown) {
+    // A lower bound of 0 says nothing.
+    if (measured.usage.evidence == backend::Evidence::exact || measured.peak > Bytes{}) {
       findings_.peak = std::max(findings_.peak.value_or(Bytes{}), measured.peak);
       TestRun::of_process().note_peak(measured.peak);
     } else {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -15,9 +16,11 @@
 #include <string_view>
 #include <system_error>
 
+#include <pthread.h>
 #include <sys/auxv.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace gputest::platform {
@@ -85,10 +88,18 @@ std::uint64_t program_number() {
   return number;
 }
 
-std::uint64_t children_waited_for() {
+std::uint64_t children_seen() {
+  static std::atomic<std::uint64_t> seen{0};
+  static const int watches_forks = ::pthread_atfork(
+      nullptr, [] { ++seen; }, nullptr); // not what posix_spawn() starts
+  static_cast<void>(watches_forks);
+  siginfo_t unused{};
+  if (::waitid(P_ALL, 0, &unused, WEXITED | WNOHANG | WNOWAIT) == 0) { // there are children
+    ++seen;
+  }
   rusage usage{};
   ::getrusage(RUSAGE_CHILDREN, &usage);
-  return static_cast<std::uint64_t>(usage.ru_minflt); // a process cannot run without
+  return seen + static_cast<std::uint64_t>(usage.ru_minflt); // a process cannot run without
 }
 
 bool exists(pid_t pid) { return pid > 0 && (::kill(pid, 0) == 0 || errno == EPERM); }

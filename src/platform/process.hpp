@@ -20,8 +20,8 @@ namespace gputest::platform {
 /// A number of the program that this process runs now: another one after an exec(), the same one in a forked child.
 [[nodiscard]] std::uint64_t program_number();
 
-/// A number that is another one after this process has waited for a child: whether it had any in the meantime.
-[[nodiscard]] std::uint64_t children_waited_for();
+/// A number that is another one if this process has had a child since the last call, whoever waits for it, or has one.
+[[nodiscard]] std::uint64_t children_seen();
 
 /// Whether there is such a process; one that has ended and is not reaped yet still counts.
 [[nodiscard]] bool exists(pid_t pid);

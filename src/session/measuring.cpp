@@ -32,7 +32,7 @@ void Session::begin_measuring(const Request& request, const std::string& test) {
   overhead_before_ = overhead_.bytes();
   overuse_told_ = false;
   measured_.reset();
-  children_before_ = platform::children_waited_for();
+  children_before_ = platform::children_seen();
   meter_->begin();
   measures_ = true;
 }
@@ -127,7 +127,7 @@ void Session::judge(backend::Usage usage, const std::vector<backend::DeviceUsage
     judge_overuse(measured);
     judge_leaks(measured, left);
     judge_growth(measured);
-    if (measured.usage.evidence == Evidence::exact && platform::children_waited_for() != children_before_) {
+    if (measured.usage.evidence == Evidence::exact && platform::children_seen() != children_before_) {
       measured.usage.evidence = Evidence::sampled; // at least: what other processes allocate is not in it
       measured.usage.because = "the test has started processes";
     }

@@ -14,6 +14,7 @@
 #include <ctime>
 #include <filesystem>
 #include <thread>
+#include <utility>
 
 #include <fcntl.h>
 #include <sched.h>
@@ -213,6 +214,21 @@ TEST(ContentsOf, is_all_of_a_file_up_to_a_limit_and_nothing_beyond) {
   EXPECT_EQ(contents_of(folder.path() + "/file").value_or("").size(), limit);
   std::filesystem::resize_file(folder.path() + "/file", limit + 1);
   EXPECT_EQ(contents_of(folder.path() + "/file"), std::nullopt);
+}
+
+TEST(Process, sees_a_child_that_was_waited_for_that_nobody_waits_for_and_that_is_still_there) {
+  auto before = children_seen();
+  EXPECT_EQ(children_seen(), before);
+  EXPECT_EQ(std::system("true"), 0); // NOLINT(cert-env33-c,concurrency-mt-unsafe): no fork()
+  EXPECT_NE(children_seen(), std::exchange(before, children_seen()));
+  const auto handler = std::signal(SIGCHLD, SIG_IGN);
+  EXPECT_EQ(tests::in_child([] { return 0; }), -1000) << "the kernel has waited for it";
+  std::signal(SIGCHLD, handler);
+  EXPECT_NE(children_seen(), std::exchange(before, children_seen()));
+  EXPECT_EQ(children_seen(), before);
+  tests::ChildProcess child{{"cat"}, {}};
+  before = children_seen();
+  EXPECT_NE(children_seen(), before);
 }
 
 TEST(Process, has_pids_that_mean_something_else_in_another_pid_namespace) {

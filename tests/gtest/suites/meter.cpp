@@ -7,10 +7,14 @@
 #include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <memory>
 #include <optional>
 #include <vector>
+
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace {
 
@@ -41,6 +45,15 @@ TEST(Peak, several) {
 }
 TEST(Peak, none) {}
 TEST(Fails, by_itself) { FAIL() << "as it is meant to"; }
+TEST(Processes, that_the_kernel_waits_for) {
+  const auto handler = std::signal(SIGCHLD, SIG_IGN);
+  if (::fork() == 0) {
+    const SimulatedBuffer a{2_GiB};
+    ::_exit(0);
+  }
+  ::wait(nullptr);
+  std::signal(SIGCHLD, handler);
+}
 TEST(Processes, of_a_test) { EXPECT_EQ(std::system("true"), 0); } // NOLINT(cert-env33-c,concurrency-mt-unsafe)
 GPUTEST_NEEDS(Peak, by_a_resource, 512_MiB);
 TEST(Peak, by_a_resource) {
