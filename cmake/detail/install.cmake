@@ -11,9 +11,7 @@ install(TARGETS gputest_core
   FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(TARGETS gputest_client EXPORT gputest-targets RUNTIME DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}")
 if(GPUTEST_BUILD_CLI)
-  install(TARGETS gputest_cli gputest_injection EXPORT gputest-targets
-    RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}"
-    LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/gputest")
+  install(TARGETS gputest_cli EXPORT gputest-targets RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
   if(GPUTEST_BUILD_INSIGHTS)
     install(TARGETS gputest_insights EXPORT gputest-targets RUNTIME DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}")
   endif()

@@ -159,7 +159,7 @@ function(_gputest_install_tests destination component configurations exclude_fro
     string(APPEND text "installed_as([=[$<TARGET_FILE:${target}>]=] [=[bin/$<TARGET_FILE_NAME:${target}>]=])\n")
   endforeach()
 
-  foreach(program IN ITEMS gputest::cli gputest::injection gputest::client)
+  foreach(program IN ITEMS gputest::cli gputest::client)
     if(NOT TARGET ${program})
       continue()
     endif()

@@ -73,13 +73,12 @@ struct Settings {
   std::optional<MpiRank> rank; ///< nullopt if the process is not a rank
   std::string lease_of;        ///< names the holder of the parent lease, from GPUTEST_LEASE_OF
   MeterSetting meter = MeterSetting::automatic;
-  std::string meter_file;  ///< where the launcher above reads what this process allocates; empty: there is none
   std::string cuda_folder; ///< of the CUDA Toolkit, searched for CUPTI: CUDA_HOME, or CUDA_PATH; may be empty
   Consequence overuse = Consequence::automatic;
   Consequence leaks = Consequence::automatic;
   /// Folder of the run logs; empty: none. A relative one is in the folder where the ctest above this process runs.
   std::string log;
-  std::string profiler; ///< CUDA_INJECTION64_PATH, if it is not gputest's own library: another tool that may need CUPTI
+  std::string profiler; ///< CUDA_INJECTION64_PATH: another tool that may need CUPTI
 };
 
 /// What gpu_add_test() says of one CTest entry.

@@ -59,24 +59,12 @@ void AllocationBook::add(std::uint64_t address, const Allocation& allocation) {
     of_device.peak = now;
     of_device.at_peak = of_device.now;
   }
-  tell(allocation.device, of_device);
 }
 
 void AllocationBook::refuse(int device, std::uint64_t bytes) {
   const std::lock_guard guard{mutex_};
   auto& of_device = devices_[device];
   of_device.wanted = std::max(of_device.wanted, total(of_device.now) + bytes);
-}
-
-void AllocationBook::watch(Watcher watcher) {
-  const std::lock_guard guard{mutex_};
-  watcher_ = std::move(watcher);
-}
-
-void AllocationBook::tell(int device, const OfDevice& of_device) const {
-  if (watcher_) {
-    watcher_(device, total(of_device.now));
-  }
 }
 
 void AllocationBook::remove(std::uint64_t address) {
@@ -120,7 +108,6 @@ void AllocationBook::take_off(const Entry& entry) {
   note_largest(allocation.device, of_device);
   of_device.now.at(index_of(allocation.kind)) -= allocation.bytes;
   of_device.before_periods -= entry.period == 0 ? allocation.bytes : 0;
-  tell(allocation.device, of_device);
 }
 
 /// Those of the period that take the most, as groups of one function and size.

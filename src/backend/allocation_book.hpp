@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <mutex>
 #include <unordered_map>
@@ -38,12 +37,6 @@ public:
   /// Notes that an owner has ended, and has freed all that it owned.
   void remove_owner(std::uint64_t owner);
 
-  /// Called with what is allocated of a device, pinned memory not counted, after each change. One caller at a time.
-  using Watcher = std::function<void(int device, std::uint64_t bytes)>;
-
-  /// From now on tells `watcher`, which must not throw, and not use the book.
-  void watch(Watcher watcher);
-
   /// Begins a period. What is allocated now is not the period's.
   void begin();
 
@@ -75,10 +68,8 @@ private:
   [[nodiscard]] std::vector<Allocations> largest_of(int device) const;
   void note_largest(int device, OfDevice& of_device) const;
   void take_off(const Entry& entry);
-  void tell(int device, const OfDevice& of_device) const;
 
   std::mutex mutex_;
-  Watcher watcher_;
   std::unordered_map<std::uint64_t, Entry> entries_; ///< by address
   std::map<int, OfDevice> devices_;
   std::uint64_t pinned_ = 0;

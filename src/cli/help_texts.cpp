@@ -58,7 +58,6 @@ exclusive_process, prohibited, lost, integrated, no_process_list.
 A variable that begins with GPUTEST_ and is none of these is an error.
 gputest uses only GPUs that CUDA_VISIBLE_DEVICES allows. It sets CUDA_VISIBLE_DEVICES (to UUIDs) and GPUTEST_LEASE_OF
 (the parent lease) for the commands that it starts, and GPUTEST_ENTRY, as gpu_add_test() does, to know how tests ended.
-In an entry it also sets GPUTEST_METER_FILE and CUDA_INJECTION64_PATH, to know what the command's processes allocate.
 gpu_add_test() also sets GPUTEST_DEFAULT_LOG, which GPUTEST_LOG overrides.
 Workers have GPUTEST_WORKER.
 )";

@@ -44,19 +44,6 @@ ExitCode report(const Outcome& outcome) {
 
 constexpr const char* entry_variable = "GPUTEST_ENTRY";
 
-/// The library that tells what a process allocates: beside this tool, or where it is installed. Empty: there is none.
-std::string path_of_injection() {
-  const auto tool = std::filesystem::path{platform::executable_of(platform::own_pid()).value_or("")}.parent_path();
-  for (const auto& folder : {tool, tool / GPUTEST_LIBRARIES_FROM_TOOL}) {
-    const auto file = folder / "libgputest_injection.so";
-    std::error_code none;
-    if (std::filesystem::exists(file, none)) {
-      return file.string();
-    }
-  }
-  return {};
-}
-
 /// Runs the command for an entry of gpu_add_test(), as a child of this process, and ends as CTest is to see it.
 ///
 /// The session is not given back: processes that the command has left behind may still use the device.
@@ -68,7 +55,7 @@ std::string path_of_injection() {
   }
   const platform::ReportFile report_file;
   platform::set_variable(entry_variable, report_file.path());
-  const auto usage = session.measure_command(path_of_injection());
+  const auto usage = session.measure_command();
   const auto end = usage ? platform::run_supervised(arguments.command, [&] { usage->look(); })
                          : platform::run_supervised(arguments.command);
   if (end.error != 0) {
@@ -94,7 +81,7 @@ std::string path_of_injection() {
       verdict = {verdict.exit_code == 0 || verdict.exit_code == skipped_exit_code ? EXIT_FAILURE : verdict.exit_code,
                  problem, false};
     }
-    if (used.evidence == backend::Evidence::exact || measured.peak > Bytes{}) {
+    if (measured.peak > Bytes{}) {
       core::tell_peak(measured.peak);
     } else { // a lower bound of 0 says nothing
       fmt::print(stderr, "gputest: how much memory the command used is not known: {}\n", used.because);

@@ -79,15 +79,6 @@ std::optional<std::string> target_of_link(const std::string& path) {
 
 pid_t own_pid() { return ::getpid(); }
 
-std::uint64_t program_number() {
-  std::uint64_t number = 0; // the kernel gives each program 16 random bytes
-  if (const void* const random =
-          reinterpret_cast<const void*>(::getauxval(AT_RANDOM))) { // NOLINT(performance-no-int-to-ptr)
-    std::memcpy(&number, random, sizeof number);
-  }
-  return number;
-}
-
 std::uint64_t children_seen() {
   static std::atomic<std::uint64_t> seen{0};
   static const int watches_forks = ::pthread_atfork(

@@ -17,9 +17,6 @@ namespace gputest::platform {
 /// This process's pid.
 [[nodiscard]] pid_t own_pid();
 
-/// A number of the program that this process runs now: another one after an exec(), the same one in a forked child.
-[[nodiscard]] std::uint64_t program_number();
-
 /// A number that is another one if this process has had a child since the last call, whoever waits for it, or has one.
 [[nodiscard]] std::uint64_t children_seen();
 

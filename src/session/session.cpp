@@ -155,11 +155,11 @@ std::string Session::loss() const {
   }
 }
 
-std::unique_ptr<CommandUsage> Session::measure_command(const std::string& injection) const {
+std::unique_ptr<CommandUsage> Session::measure_command() const {
   if (settings_.meter == MeterSetting::off) {
     return nullptr;
   }
-  return std::make_unique<CommandUsage>(machine_, indices_, injection, settings_);
+  return std::make_unique<CommandUsage>(machine_, indices_);
 }
 
 void Session::log_end_of_command(const backend::Usage& usage) const noexcept {

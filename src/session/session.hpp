@@ -89,9 +89,9 @@ public:
   /// becomes another program.
   void measure() { meter_ = &process_->meter(settings_.meter); }
 
-  /// Begins to measure the command that this process is about to start as a child, on the devices of its lease. Sets
-  /// variables that the command inherits. Null if GPUTEST_METER says so. `injection`: see CommandUsage. Throws Error.
-  [[nodiscard]] std::unique_ptr<CommandUsage> measure_command(const std::string& injection) const;
+  /// Begins to measure the command that this process is about to start as a child, on the devices of its lease. Null if
+  /// GPUTEST_METER says so.
+  [[nodiscard]] std::unique_ptr<CommandUsage> measure_command() const;
 
   /// Writes to the run log that the command has ended, and the lease with it.
   void log_end_of_command(const backend::Usage& usage) const noexcept;

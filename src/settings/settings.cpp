@@ -213,26 +213,13 @@ Settings parse_settings(const ReadVariable& read) {
   settings.meter = parse_word<MeterSetting>(
       text_of(read, meter, "auto"), meter,
       {{"auto", MeterSetting::automatic}, {"sampled", MeterSetting::sampled}, {"off", MeterSetting::off}});
-  const auto meter_of_launcher = parse_meter_of_launcher(read);
-  settings.meter_file = meter_of_launcher.file;
-  settings.cuda_folder = meter_of_launcher.cuda_folder;
-  settings.profiler = meter_of_launcher.other_tool;
+  settings.cuda_folder = text_of(read, "CUDA_HOME", text_of(read, "CUDA_PATH", "").c_str());
+  settings.profiler = text_of(read, "CUDA_INJECTION64_PATH", "");
   settings.overuse = parse_consequence(text_of(read, "GPUTEST_OVERUSE", "auto"), "GPUTEST_OVERUSE");
   settings.leaks = parse_consequence(text_of(read, "GPUTEST_LEAKS", "auto"), "GPUTEST_LEAKS");
   settings.log = log_folder(read);
   return settings;
 }
-
-MeterOfLauncher parse_meter_of_launcher(const ReadVariable& read) {
-  auto injected = text_of(read, "CUDA_INJECTION64_PATH", "");
-  if (injected.find("/libgputest_injection.so") != std::string::npos) {
-    injected.clear();
-  }
-  return {text_of(read, "GPUTEST_METER_FILE", ""), text_of(read, "CUDA_HOME", text_of(read, "CUDA_PATH", "").c_str()),
-          injected};
-}
-
-MeterOfLauncher meter_of_launcher() { return parse_meter_of_launcher(platform::read_variable); }
 
 Scheduling parse_scheduling(const ReadVariable& read) {
   const char* const name = "GPUTEST_SCHEDULING";

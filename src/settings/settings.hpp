@@ -71,17 +71,6 @@ struct TimeLimit {
 /// is not set or empty. Throws InvalidSetting.
 [[nodiscard]] std::optional<TimeLimit> parse_time_limit(const ReadVariable& read);
 
-/// Who wants to know what this process allocates, and what is needed to find out.
-struct MeterOfLauncher {
-  std::string file;        ///< GPUTEST_METER_FILE, which the launcher above sets; empty: there is none
-  std::string cuda_folder; ///< CUDA_HOME, or CUDA_PATH; may be empty
-  std::string other_tool;  ///< CUDA_INJECTION64_PATH, if it is not gputest's own library: a profiler's
-};
-
-/// Reads only these variables. Throws nothing but std::bad_alloc.
-[[nodiscard]] MeterOfLauncher parse_meter_of_launcher(const ReadVariable& read);
-[[nodiscard]] MeterOfLauncher meter_of_launcher();
-
 /// What settings_from_environment() does, with an environment of the caller's.
 [[nodiscard]] Settings parse_settings(const ReadVariable& read);
 
@@ -90,7 +79,7 @@ struct MeterOfLauncher {
 
 /// What makes a process run one case after another.
 struct WorkerRequest {
-  std::string channel;            ///< GPUTEST_WORKER: the keeper's socket, `<version>:<descriptor>:<ctest's pid>[:shared]`
+  std::string channel; ///< GPUTEST_WORKER: the keeper's socket, `<version>:<descriptor>:<ctest's pid>[:shared]`
   std::vector<std::string> cases; ///< GPUTEST_CASES: filters, one after another
 };
 

@@ -197,18 +197,6 @@ TEST_F(AllocationBookTest, knows_what_was_left_when_a_period_began_though_it_was
   EXPECT_TRUE(book_.so_far().devices.empty());
 }
 
-TEST_F(AllocationBookTest, tells_a_watcher_what_is_allocated_after_each_change) {
-  std::vector<std::uint64_t> seen;
-  book_.watch(
-      [&](int device, std::uint64_t bytes) { seen.push_back(static_cast<std::uint64_t>(device) * 1000 + bytes); });
-  add(1, Bytes{10});
-  add(2, Bytes{20}, AllocationKind::pool, 1);
-  add(3, Bytes{40}, AllocationKind::pinned);
-  add(1, Bytes{5});
-  book_.remove(2);
-  EXPECT_EQ(seen, (std::vector<std::uint64_t>{10, 1020, 0, 5, 1000}));
-}
-
 TEST_F(AllocationBookTest, counts_what_threads_allocate_at_the_same_time) {
   constexpr std::uint64_t each = 2000;
   book_.begin();

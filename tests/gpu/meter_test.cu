@@ -35,7 +35,7 @@ __global__ void use_heap() {
 
 std::unique_ptr<Meter> open_meter() {
   std::string why;
-  auto meter = backend::open_cupti_meter("", "", why);
+  auto meter = backend::open_cupti_meter("", why);
   require(meter != nullptr, why);
   return meter;
 }
@@ -244,7 +244,7 @@ TEST_F(MeterDeathTest, a_second_subscriber_is_told_why_it_has_none) {
   EXPECT_EXIT(run([] {
                 const auto meter = open_meter();
                 std::string why;
-                require(backend::open_cupti_meter("", "", why) == nullptr, "a process has one");
+                require(backend::open_cupti_meter("", why) == nullptr, "a process has one");
                 require(why.find("another tool uses CUPTI") != std::string::npos, why);
               }),
               ::testing::ExitedWithCode(0), "");

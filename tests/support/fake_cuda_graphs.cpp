@@ -41,12 +41,6 @@ cuda::Result cuPointerGetAttribute(void* value, int /*attribute*/, cuda::DeviceP
   return cuda::success;
 }
 
-cuda::Result cuDeviceGetUuid_v2(cuda::Uuid* uuid, cuda::Device device) {
-  *uuid = {};
-  uuid->back() = static_cast<unsigned char>(7 + device);
-  return cuda::success;
-}
-
 cuda::Result cuDeviceGetCount(int* count) {
   *count = static_cast<int>(devices().size());
   return cuda::success;

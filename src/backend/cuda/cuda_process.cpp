@@ -61,7 +61,7 @@ std::unique_ptr<Meter> open_meter(MeterSetting setting) {
     return open_nvml_meter("another tool may need CUPTI (CUDA_INJECTION64_PATH=" + settings.profiler + ")");
   }
   std::string why;
-  auto meter = open_cupti_meter(settings.cuda_folder, settings.meter_file, why);
+  auto meter = open_cupti_meter(settings.cuda_folder, why);
   return meter ? std::move(meter) : open_nvml_meter(why);
 }
 

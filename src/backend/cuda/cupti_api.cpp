@@ -10,7 +10,6 @@ bool Functions::bind(const platform::SharedLibrary& library) {
 }
 
 bool DriverFunctions::bind(const platform::SharedLibrary& library) {
-  library.bind(uuid, "cuDeviceGetUuid_v2");
   library.bind(graph_memory, "cuDeviceGetGraphMemAttribute");
   library.bind(set_graph_memory, "cuDeviceSetGraphMemAttribute");
   return library.bind(device_count, "cuDeviceGetCount") && library.bind(primary_state, "cuDevicePrimaryCtxGetState") &&

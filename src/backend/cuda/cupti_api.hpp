@@ -62,8 +62,6 @@ enum class Call : CallbackId {
   cuMipmappedArrayCreate = 347,
   cuMipmappedArrayDestroy = 349,
   cuMemAllocManaged = 371,
-  cuGraphLaunch = 514,
-  cuGraphLaunch_ptsz = 515,
   cuMemCreate = 549,
   cuMemRelease = 550,
   cuMemMap = 551,
@@ -236,7 +234,6 @@ struct DriverFunctions {
   cuda::Result (*pointer_attribute)(void* value, int attribute, cuda::DevicePointer) = nullptr;
   cuda::Result (*device_count)(int*) = nullptr;
   cuda::Result (*primary_state)(cuda::Device, unsigned* flags, int* active) = nullptr;
-  cuda::Result (*uuid)(cuda::Uuid*, cuda::Device) = nullptr;                            ///< optional: CUDA 11.4
   cuda::Result (*graph_memory)(cuda::Device, int attribute, void* value) = nullptr;     ///< optional: CUDA 11.4
   cuda::Result (*set_graph_memory)(cuda::Device, int attribute, void* value) = nullptr; ///< optional: CUDA 11.4
 

@@ -5,7 +5,6 @@
 #include "backend/cuda/cuda_driver_library.hpp"
 #include "backend/cuda/cupti_api.hpp"
 #include "backend/cuda/driver_allocations.hpp"
-#include "backend/tree_usage.hpp"
 #include "platform/shared_library.hpp"
 
 #include <algorithm>
@@ -59,28 +58,6 @@ public:
       }
     }
     return why.empty() ? "libcupti.so is neither in the linker's path nor in CUDA_HOME nor in /usr/local/cuda" : why;
-  }
-
-  /// Tells the launcher's tree from now on; `why`, if it is not empty, is why there is nothing to tell.
-  void report_to(std::unique_ptr<TreeMember> member, const std::string& why) {
-    member_ = std::move(member);
-    if (!why.empty()) {
-      member_->cannot_be_metered(why);
-      return;
-    }
-    for (const auto launch : {cupti::Call::cuGraphLaunch, cupti::Call::cuGraphLaunch_ptsz}) {
-      cupti_.enable_callback(1, subscriber_, cupti::driver_api, static_cast<cupti::CallbackId>(launch));
-    }
-    book_.watch([this, uuids = std::map<int, std::string>{}](int device, std::uint64_t bytes) mutable {
-      auto& uuid = uuids[device];
-      if (cuda::Uuid digits{};
-          uuid.empty() && driver_.uuid != nullptr && driver_.uuid(&digits, device) == cuda::success) {
-        uuid = cuda::to_string(digits);
-      }
-      if (!uuid.empty()) {
-        member_->allocated(uuid, bytes);
-      }
-    });
   }
 
   void begin() noexcept override {
@@ -155,12 +132,7 @@ private:
         self.allocations_.note_end(static_cast<const cupti::ResourceData*>(data)->context);
         return;
       }
-      const auto call = static_cast<cupti::Call>(id);
-      if (call == cupti::Call::cuGraphLaunch || call == cupti::Call::cuGraphLaunch_ptsz) {
-        self.note_graph();
-      } else {
-        self.allocations_.note(call, *static_cast<const cupti::CallData*>(data));
-      }
+      self.allocations_.note(static_cast<cupti::Call>(id), *static_cast<const cupti::CallData*>(data));
     });
   }
 
@@ -203,13 +175,6 @@ private:
     return used;
   }
 
-  /// What graphs allocate nobody can add to what other processes have at that moment.
-  void note_graph() {
-    if (member_ && !graph_memory().empty()) {
-      member_->cannot_be_metered("a CUDA graph of the command has allocated memory");
-    }
-  }
-
   /// Graphs allocate when they run, without a call. The driver does not say when they had most. It counts alone,
   /// because the rest may have been freed then: the peak is at least the larger of both.
   void add_graphs(Usage& usage) {
@@ -238,7 +203,6 @@ private:
   cupti::DriverFunctions driver_;
   cupti::Functions cupti_;
   cupti::Subscriber subscriber_ = nullptr;
-  std::unique_ptr<TreeMember> member_; ///< null if no launcher wants to know
   AllocationBook book_;
   DriverAllocations allocations_{book_, driver_, cupti_};
   std::map<cuda::Device, std::uint64_t> graphs_before_;
@@ -247,19 +211,9 @@ private:
 
 } // namespace
 
-std::unique_ptr<Meter> open_cupti_meter(const std::string& cuda_folder, const std::string& tree_file,
-                                        std::string& why) {
-  if (!tree_file.empty() && TreeMember::has_joined(tree_file)) {
-    why = "gputest measures this process already";
-    return nullptr;
-  }
+std::unique_ptr<Meter> open_cupti_meter(const std::string& cuda_folder, std::string& why) {
   auto meter = std::make_unique<CuptiMeter>();
   why = meter->open(cuda_folder);
-  if (!tree_file.empty()) {
-    if (auto member = TreeMember::join(tree_file)) {
-      meter->report_to(std::move(member), why);
-    }
-  }
   return why.empty() ? std::move(meter) : nullptr;
 }
 

@@ -18,10 +18,6 @@ namespace gputest::backend {
 /// Null, with the reason, where there is no CUPTI, or another tool has subscribed to it (CUPTI up to 13.2 lets one
 /// subscribe: a profiler, compute-sanitizer). Call it before the process's first CUDA call, after devices were chosen:
 /// what was allocated earlier is not known. Takes about 4 ms (H200). `cuda_folder` is searched first; empty: none.
-///
-/// `tree_file` is the TreeUsage of the launcher above; empty: there is none. It hears of all that is allocated, or why
-/// that is not known.
-[[nodiscard]] std::unique_ptr<Meter> open_cupti_meter(const std::string& cuda_folder, const std::string& tree_file,
-                                                      std::string& why);
+[[nodiscard]] std::unique_ptr<Meter> open_cupti_meter(const std::string& cuda_folder, std::string& why);
 
 } // namespace gputest::backend

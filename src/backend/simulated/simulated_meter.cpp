@@ -1,33 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "backend/simulated/simulated_meter.hpp"
 
-#include "backend/simulated/own_simulated_devices.hpp"
-#include "backend/tree_usage.hpp"
-#include "settings/settings.hpp"
-
-#include <memory>
-#include <string>
-#include <vector>
-
 namespace gputest::backend {
 
 namespace {
-
-/// Tells the launcher above, if there is one, what is allocated.
-void report_to_launcher(AllocationBook& book) {
-  const auto file = settings::of_process().meter_file;
-  if (file.empty()) {
-    return;
-  }
-  if (std::shared_ptr<TreeMember> member = TreeMember::join(file)) {
-    book.watch([member, uuids = std::vector<std::string>{}](int device, std::uint64_t bytes) mutable {
-      if (uuids.empty()) { // not before: they are chosen with the first allocation
-        uuids = OwnSimulatedDevices::instance("what this process has allocated").uuids();
-      }
-      member->allocated(uuids.at(static_cast<std::size_t>(device)), bytes);
-    });
-  }
-}
 
 class SimulatedMeter : public Meter {
 public:
@@ -63,11 +39,7 @@ private:
 } // namespace
 
 AllocationBook& simulated_book() {
-  static AllocationBook& book = *[] {
-    auto* const made = new AllocationBook; // NOLINT(cppcoreguidelines-owning-memory)
-    report_to_launcher(*made);
-    return made;
-  }();
+  static AllocationBook& book = *new AllocationBook; // NOLINT(cppcoreguidelines-owning-memory)
   return book;
 }
 

@@ -35,8 +35,6 @@ static_assert(offsetof(ResourceData, context) == offsetof(CUpti_ResourceData, co
 static_assert(pointer_memory_type == CU_POINTER_ATTRIBUTE_MEMORY_TYPE && host_memory == CU_MEMORYTYPE_HOST);
 static_assert(sparse_array == CUDA_ARRAY3D_SPARSE && deferred_array == CUDA_ARRAY3D_DEFERRED_MAPPING);
 
-GPUTEST_SAME_CALL(cuGraphLaunch);
-GPUTEST_SAME_CALL(cuGraphLaunch_ptsz);
 GPUTEST_SAME_CALL(cuMemFreeHost);
 GPUTEST_SAME_CALL(cuMemHostAlloc);
 GPUTEST_SAME_CALL(cuArrayDestroy);

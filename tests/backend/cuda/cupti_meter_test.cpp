@@ -4,10 +4,8 @@
 
 #include "backend/cuda/cuda_process.hpp"
 #include "backend/cuda/cupti_api.hpp"
-#include "backend/tree_usage.hpp"
 #include "platform/shared_library.hpp"
 #include "settings/settings.hpp"
-#include "support/in_child.hpp"
 
 #include <gmock/gmock.h>
 
@@ -60,7 +58,7 @@ protected:
 int CuptiMeterTest::context = 0;
 
 TEST_F(CuptiMeterTest, is_exact) {
-  const auto meter = open_cupti_meter("", "", why_);
+  const auto meter = open_cupti_meter("", why_);
   ASSERT_NE(meter, nullptr) << why_;
   meter->begin();
   allocate(1, 300);
@@ -71,7 +69,7 @@ TEST_F(CuptiMeterTest, is_exact) {
 }
 
 TEST_F(CuptiMeterTest, counts_nothing_as_nothing) {
-  const auto meter = open_cupti_meter("", "", why_);
+  const auto meter = open_cupti_meter("", why_);
   ASSERT_NE(meter, nullptr) << why_;
   meter->begin();
   const auto usage = meter->end();
@@ -80,7 +78,7 @@ TEST_F(CuptiMeterTest, counts_nothing_as_nothing) {
 }
 
 TEST_F(CuptiMeterTest, forgets_what_a_context_takes_with_it) {
-  const auto meter = open_cupti_meter("", "", why_);
+  const auto meter = open_cupti_meter("", why_);
   ASSERT_NE(meter, nullptr) << why_;
   meter->begin();
   allocate(1, 300);
@@ -92,7 +90,7 @@ TEST_F(CuptiMeterTest, forgets_what_a_context_takes_with_it) {
 }
 
 TEST_F(CuptiMeterTest, counts_what_graphs_have_used_since_the_period_began_if_it_is_more_than_the_rest) {
-  const auto meter = open_cupti_meter("", "", why_);
+  const auto meter = open_cupti_meter("", why_);
   ASSERT_NE(meter, nullptr) << why_;
   setenv("FAKE_GRAPHS", "1000", 1);
   meter->begin();
@@ -108,56 +106,16 @@ TEST_F(CuptiMeterTest, leaves_cupti_to_others_when_it_ends_or_cannot_be_used) {
   const auto stays_loaded = platform::SharedLibrary::open("libcupti.so.13", why_);
   ASSERT_TRUE(stays_loaded) << why_;
   {
-    const auto meter = open_cupti_meter("", "", why_);
+    const auto meter = open_cupti_meter("", why_);
     ASSERT_NE(meter, nullptr) << why_;
     EXPECT_EQ(subscribers(), 1);
   }
   EXPECT_EQ(subscribers(), 0);
   setenv("FAKE_CUPTI_ENABLE", "15", 1);
-  EXPECT_EQ(open_cupti_meter("", "", why_), nullptr);
+  EXPECT_EQ(open_cupti_meter("", why_), nullptr);
   EXPECT_NE(why_.find("libcupti.so.13 answers CUPTI_ERROR_OF_THE_FAKE (15)"), std::string::npos) << why_;
   EXPECT_EQ(subscribers(), 0);
 }
-
-TEST_F(CuptiMeterTest, tells_the_launcher_of_each_device_by_its_uuid) {
-  TreeUsage tree;
-  const auto meter = open_cupti_meter("", tree.path(), why_);
-  ASSERT_NE(meter, nullptr) << why_;
-  int of_device_1 = 1;
-  allocate(1, 300);
-  allocate(2, 50, of_device_1);
-  allocate(3, 5, of_device_1);
-  ASSERT_EQ(tree.peaks().size(), 2U);
-  EXPECT_EQ(tree.peaks()[0].uuid, "00000000-0000-0000-0000-000000000007");
-  EXPECT_EQ(tree.peaks()[0].bytes, Bytes{300});
-  EXPECT_EQ(tree.peaks()[1].uuid, "00000000-0000-0000-0000-000000000008");
-  EXPECT_EQ(tree.peaks()[1].bytes, Bytes{55});
-}
-
-#ifdef GPUTEST_INJECTION
-TEST_F(CuptiMeterTest, tells_the_launcher_what_a_process_allocates_into_which_the_driver_loads_the_injection) {
-  TreeUsage tree;
-  const auto injected = [this](const std::string& file, bool allocates) {
-    const auto stays_loaded = platform::SharedLibrary::open("libcupti.so.13", why_);
-    auto injection = platform::SharedLibrary::open(GPUTEST_INJECTION, why_);
-    int (*initialize)() = nullptr;
-    if (!injection || !injection->bind(initialize, "InitializeInjection")) {
-      return -1;
-    }
-    setenv("GPUTEST_METER_FILE", file.c_str(), 1);
-    const int result = initialize();
-    if (allocates) {
-      allocate(1, 300);
-    }
-    ::_exit(result == 1 ? 10 + subscribers() : -2); // no destructor may unload the libraries
-  };
-  EXPECT_EQ(tests::in_child([&] { return injected("", false); }), 10) << "no launcher measures";
-  EXPECT_EQ(tests::in_child([&] { return injected(tree.path(), true); }), 11);
-  ASSERT_EQ(tree.peaks().size(), 1U);
-  EXPECT_EQ(tree.peaks()[0].uuid, "00000000-0000-0000-0000-000000000007");
-  EXPECT_EQ(tree.peaks()[0].bytes, Bytes{300});
-}
-#endif
 
 TEST_F(CuptiMeterTest, is_the_one_that_the_setting_asks_for) {
   auto& off = cuda_process().meter(MeterSetting::off);
@@ -172,49 +130,14 @@ TEST_F(CuptiMeterTest, is_the_one_that_the_setting_asks_for) {
 
 TEST_F(CuptiMeterTest, says_that_another_tool_uses_cupti) {
   setenv("FAKE_CUPTI", "39", 1);
-  EXPECT_EQ(open_cupti_meter("", "", why_), nullptr);
+  EXPECT_EQ(open_cupti_meter("", why_), nullptr);
   EXPECT_EQ(why_, "another tool uses CUPTI: a profiler, compute-sanitizer, or the program itself");
 }
 
 TEST_F(CuptiMeterTest, says_what_cupti_answers) {
   setenv("FAKE_CUPTI", "15", 1);
-  EXPECT_EQ(open_cupti_meter("", "", why_), nullptr);
+  EXPECT_EQ(open_cupti_meter("", why_), nullptr);
   EXPECT_NE(why_.find("answers CUPTI_ERROR_OF_THE_FAKE (15)"), std::string::npos) << why_;
-}
-
-TEST_F(CuptiMeterTest, tells_the_launcher_what_is_allocated) {
-  TreeUsage tree;
-  const auto meter = open_cupti_meter("", tree.path(), why_);
-  ASSERT_NE(meter, nullptr) << why_;
-  allocate(1, 300);
-  allocate(2, 50);
-  ASSERT_EQ(tree.peaks().size(), 1U);
-  EXPECT_EQ(tree.peaks()[0].uuid, "00000000-0000-0000-0000-000000000007");
-  EXPECT_EQ(tree.peaks()[0].bytes, Bytes{350});
-  EXPECT_EQ(tree.why_not_exact(), "");
-}
-
-TEST_F(CuptiMeterTest, is_no_second_one_of_a_process) {
-  TreeUsage tree;
-  const auto meter = open_cupti_meter("", tree.path(), why_);
-  ASSERT_NE(meter, nullptr) << why_;
-  EXPECT_EQ(open_cupti_meter("", tree.path(), why_), nullptr);
-  EXPECT_EQ(why_, "gputest measures this process already");
-  EXPECT_EQ(tree.members().size(), 1U);
-  EXPECT_EQ(tree.why_not_exact(), "");
-}
-
-TEST_F(CuptiMeterTest, is_not_exact_for_the_launcher_once_a_graph_has_allocated) {
-  TreeUsage tree;
-  const auto meter = open_cupti_meter("", tree.path(), why_);
-  ASSERT_NE(meter, nullptr) << why_;
-  cupti::CallData data{};
-  data.site = cupti::entered + 1;
-  call(cupti::driver_api, static_cast<cupti::CallbackId>(cupti::Call::cuGraphLaunch), &data);
-  EXPECT_EQ(tree.why_not_exact(), "");
-  setenv("FAKE_GRAPHS", "5000", 1);
-  call(cupti::driver_api, static_cast<cupti::CallbackId>(cupti::Call::cuGraphLaunch), &data);
-  EXPECT_EQ(tree.why_not_exact(), "a CUDA graph of the command has allocated memory");
 }
 
 TEST_F(CuptiMeterTest, leaves_cupti_to_a_tool_that_is_attached) {
@@ -225,14 +148,6 @@ TEST_F(CuptiMeterTest, leaves_cupti_to_a_tool_that_is_attached) {
   EXPECT_FALSE(meter.sees_allocations());
   meter.begin();
   EXPECT_THAT(meter.end().because, testing::StartsWith("another tool may need CUPTI (CUDA_INJECTION64_PATH=/opt/"));
-}
-
-TEST_F(CuptiMeterTest, tells_the_launcher_why_nothing_is_known) {
-  setenv("FAKE_CUPTI", "39", 1);
-  TreeUsage tree;
-  EXPECT_EQ(open_cupti_meter("", tree.path(), why_), nullptr);
-  EXPECT_EQ(tree.why_not_exact(), why_);
-  EXPECT_EQ(tree.members().size(), 1U);
 }
 
 } // namespace

@@ -5,7 +5,6 @@
 
 #include "backend/simulated/simulated_meter.hpp"
 #include "backend/simulated/simulated_process.hpp"
-#include "backend/tree_usage.hpp"
 #include "support/in_child.hpp"
 #include "support/message_of.hpp"
 #include "support/private_folder.hpp"
@@ -33,7 +32,6 @@ protected:
                 setenv("GPUTEST_DIR", folder_.path().c_str(), 1);
                 setenv("GPUTEST_DEVICES", devices_.c_str(), 1);
                 setenv("CUDA_VISIBLE_DEVICES", "2,0", 1);
-                setenv("GPUTEST_METER_FILE", launcher_.path().c_str(), 1);
                 look();
                 return HasFailure() ? 1 : 0;
               }),
@@ -50,7 +48,6 @@ protected:
 
   std::string devices_ = "simulated:3x4GiB,context=1MiB";
   tests::PrivateFolder folder_;
-  TreeUsage launcher_;
 };
 
 using Uuids = std::vector<std::string>;
@@ -86,20 +83,6 @@ TEST_F(OwnSimulatedDevicesTest, are_in_use_once_somebody_asked_for_them) {
     EXPECT_TRUE(settled.has_context);
     EXPECT_EQ(settled.free_bytes, std::vector<std::uint64_t>{(4_GiB - 2_MiB).count()});
   });
-}
-
-TEST_F(OwnSimulatedDevicesTest, tell_the_launcher_what_is_allocated_of_each) {
-  in_process([] {
-    const SimulatedBuffer first{3_MiB, 0};
-    const SimulatedBuffer second{5_MiB, 1};
-  });
-  const auto peaks = launcher_.peaks();
-  ASSERT_EQ(peaks.size(), 2U);
-  EXPECT_EQ(peaks[0].uuid, "SIM-3x4096MiB-2");
-  EXPECT_EQ(peaks[0].bytes, 3_MiB);
-  EXPECT_EQ(peaks[1].uuid, "SIM-3x4096MiB-0");
-  EXPECT_EQ(peaks[1].bytes, 5_MiB);
-  EXPECT_EQ(launcher_.members().size(), 1U);
 }
 
 } // namespace

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// takes_memory <MiB> [exec] [<command>...]: takes memory of a simulated device, and keeps it while the command runs, or
-// becomes the command.
+// takes_memory <MiB> [<command>...]: takes memory of a simulated device, and keeps it while the command runs.
 #include <gputest/simulated_buffer.hpp>
 
 #include <cstdlib>
-#include <string>
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,10 +14,6 @@ int main(int argc, char** argv) {
   const gputest::SimulatedBuffer buffer{gputest::Bytes{std::strtoull(argv[1], nullptr, 10) << 20U}};
   if (argc == 2) {
     return 0;
-  }
-  if (std::string{argv[2]} == "exec") {
-    execvp(argv[3], argv + 3);
-    return 127;
   }
   const pid_t child = fork();
   if (child == 0) {

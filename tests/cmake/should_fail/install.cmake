@@ -105,13 +105,13 @@ expect_rules(an_absolute_place "file\\(INSTALL DESTINATION \"/d/\" .*/an_absolut
 # Each target once, with all programs of gputest's that there are.
 should_pass(targets [[
 add_executable(an::alias ALIAS exe)
-foreach(program IN ITEMS client injection)
+foreach(program IN ITEMS client)
   add_executable(gputest::${program} IMPORTED)
   set_target_properties(gputest::${program} PROPERTIES IMPORTED_LOCATION /bin/${program})
 endforeach()
 gpu_install_tests(DESTINATION d TARGETS an::alias exe)]])
 expect_rules(targets "${destination}/d/bin\"" 1)
-foreach(program IN ITEMS client injection true)
+foreach(program IN ITEMS client true)
   expect_rules(targets "${destination}/d/gputest\" .*\"/bin/${program}\"" 1)
 endforeach()
 should_fail(an_argument_after_an_option [[gpu_install_tests(DESTINATION d EXCLUDE_FROM_ALL on)]]
