@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <gputest/gtest/run_all_tests.hpp>
 
-#include <gtest/gtest.h>
+// Declared here: GoogleTest's headers would be a second of each consumer's build for these two functions.
+namespace testing {
+void InitGoogleTest(int* argc, char** argv);
+} // namespace testing
+namespace gputest {
+int run_all_tests();
+} // namespace gputest
 
 int main(int argc, char** argv) {
   ::testing::InitGoogleTest(&argc, argv);

@@ -18,6 +18,7 @@ constexpr const char* own_prefix = "GPUTEST_";
 const std::set<std::string>& other_names() {
   static const std::set<std::string> names{"GPUTEST_BENCHMARKS",
                                            "GPUTEST_BUILD_CLI",
+                                           "GPUTEST_BUILD_INSIGHTS",
                                            "GPUTEST_CLANG_FORMAT",
                                            "GPUTEST_CLI",
                                            "GPUTEST_DEVELOPER_MODE",
