@@ -60,14 +60,12 @@ std::string what_environments_left() {
 
 // The member is private, and has this name in GoogleTest 1.12 to 1.18. An explicit instantiation may name it.
 using RepeaterMember = ::testing::TestEventListener* (::testing::TestEventListeners::*)();
-struct Repeater {
-  friend RepeaterMember member_of(Repeater /*tag*/);
+RepeaterMember repeater_member();
+template <RepeaterMember Member>
+struct RepeaterAccess {
+  friend RepeaterMember repeater_member() { return Member; }
 };
-template <class Tag, RepeaterMember Member>
-struct Access {
-  friend RepeaterMember member_of(Tag /*tag*/) { return Member; }
-};
-template struct Access<Repeater, &::testing::TestEventListeners::repeater>;
+template struct RepeaterAccess<&::testing::TestEventListeners::repeater>;
 
 /// Leaves RUN_ALL_TESTS() by the exception that GoogleTest lets listeners throw, after all listeners have heard of the
 /// end. Since 1.15 GoogleTest would delete the environments then, and the next case needs them. In any case it deletes
@@ -103,7 +101,7 @@ public:
     }
     has_passed_ = has_passed_ && unit_test.Passed(); // other listeners may have failed the iteration
     stage_ = Stage::telling;
-    (::testing::UnitTest::GetInstance()->listeners().*member_of(Repeater{}))()->OnTestProgramEnd(unit_test);
+    (::testing::UnitTest::GetInstance()->listeners().*repeater_member())()->OnTestProgramEnd(unit_test);
     stage_ = Stage::left;
     if (&assertion_exception == nullptr) {
       throw stage_;

@@ -246,6 +246,31 @@ TEST_F(Client, deletes_environments_once_after_the_last_case) {
   EXPECT_EQ(ended.out.find("@environment ends", at + 1), std::string::npos) << ended.out;
 }
 
+TEST_F(Client, runs_cases_that_sanitizers_check_and_shows_what_they_find_at_the_end) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the client is checked, too";
+#endif
+  const std::vector<std::string> cases{"Sanitized.a", "Sanitized.takes_memory", "Sanitized.skips", "Sanitized.leaks",
+                                       "Sanitized.has_a_thread"}; // with which that of threads starts its own
+  for (const std::string sanitizer : {"address", "undefined", "thread"}) {
+    SCOPED_TRACE(sanitizer);
+    const auto executable = SANITIZED "/" + sanitizer + "_suite";
+    CTestRun one;
+    for (const auto& name : cases) {
+      one.add(name, "", {}, "", "", executable);
+    }
+    one.add_command("workers_end", {CLIENT, "--end", executable});
+    const auto results = one.run();
+    for (const auto& name : cases) {
+      EXPECT_EQ(results.at(name).word, name == "Sanitized.skips" ? "Skipped" : "Passed") << results.at(name).output;
+      EXPECT_EQ(results.at(name).processes, results.at("Sanitized.a").processes) << results.at(name).output;
+    }
+    const auto& end = results.at("workers_end");
+    EXPECT_EQ(end.word, sanitizer == "address" ? "Failed" : "Passed") << end.output;
+    EXPECT_EQ(end.output.find("LeakSanitizer: detected memory leaks") != std::string::npos, sanitizer == "address");
+  }
+}
+
 TEST_F(Client, runs_cases_at_the_same_time_in_as_many_workers) {
   ASSERT_EQ(::mkfifo(path("meeting").c_str(), 0600), 0);
   set("MEET_AT", path("meeting"));
