@@ -250,8 +250,8 @@ TEST_F(Client, runs_cases_that_sanitizers_check_and_shows_what_they_find_at_the_
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "the client is checked, too";
 #endif
-  const std::vector<std::string> cases{"Sanitized.a", "Sanitized.takes_memory", "Sanitized.skips", "Sanitized.leaks",
-                                       "Sanitized.has_a_thread"}; // with which that of threads starts its own
+  const std::vector<std::string> cases{"Sanitized.a", "Sanitized.takes_memory", "Sanitized.has_a_thread",
+                                       "Sanitized.skips", "Sanitized.leaks"};
   for (const std::string sanitizer : {"address", "undefined", "thread"}) {
     SCOPED_TRACE(sanitizer);
     const auto executable = SANITIZED "/" + sanitizer + "_suite";
