@@ -11,6 +11,9 @@ namespace gputest::policy {
 
 namespace {
 
+/// COST of cases that workers may run, in place of which scheduling gives its own (discover.cmake).
+constexpr double cost_of_workers_cases = 5;
+
 /// What the devices have for tests.
 struct Sizes {
   Bytes smallest;
@@ -75,7 +78,8 @@ PlannedDemand demand_of(const PlannedTest& test, const PlannedMachine& machine, 
   // Where CTest schedules, gputest gives tests a COST that need more than an eighth of a device
   // (resource_groups.cmake).
   const auto bytes = demand.memory.exclusive ? sizes.largest : demand.memory.bytes + demand.overhead;
-  if (!test.cost && machine.scheduled && planned.why_not.empty() && bytes.count() > sizes.largest.count() / 8) {
+  const bool has_own_cost = test.cost && *test.cost != cost_of_workers_cases;
+  if (!has_own_cost && machine.scheduled && planned.why_not.empty() && bytes.count() > sizes.largest.count() / 8) {
     planned.cost = static_cast<double>(bytes.count() >> 20U);
   }
   return planned;

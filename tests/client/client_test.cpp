@@ -236,14 +236,24 @@ TEST_F(Client, sets_environments_up_for_each_case_and_forgets_that_one_was_skipp
   }
 }
 
-TEST_F(Client, deletes_environments_once_after_the_last_case) {
-  set("GPUTEST_CASES", "Plain.a;Environments.are_set_up;Environments.are_set_up");
-  const auto ended = ChildProcess{{CASES}, environment()}.finish();
-  EXPECT_EQ(ended.exit_code, 0) << ended.out;
-  const auto at = ended.out.find("@environment ends");
-  ASSERT_NE(at, std::string::npos) << ended.out;
-  EXPECT_GT(at, ended.out.rfind("1 test from 1 test suite ran.")) << ended.out;
-  EXPECT_EQ(ended.out.find("@environment ends", at + 1), std::string::npos) << ended.out;
+TEST_F(Client, deletes_environments_once_after_the_last_case_and_tells_listeners_of_each_end) {
+  for (const auto& [last, exit_code] : {std::pair{"Environments.are_set_up", 0}, std::pair{"Plain.fails", 1}}) {
+    for (const std::string option : {"--gtest_catch_exceptions=1", "--gtest_catch_exceptions=0", "--gtest_repeat=2"}) {
+      set("GPUTEST_CASES", std::string{"Plain.a;Environments.are_set_up;"} + last);
+      const auto ended = ChildProcess{{CASES, option}, environment()}.finish();
+      EXPECT_EQ(ended.exit_code, exit_code) << option << ended.out;
+      const auto count = [&, out = ended.out](const std::string& text) {
+        int found = 0;
+        for (auto at = out.find(text); at != std::string::npos; at = out.find(text, at + 1)) {
+          ++found;
+        }
+        return found;
+      };
+      EXPECT_EQ(count("@told of the end"), 3) << option << ended.out;
+      EXPECT_EQ(count("@environment ends"), 1) << option << ended.out;
+      EXPECT_GT(ended.out.find("@environment ends"), ended.out.rfind("1 test from 1 test suite ran.")) << ended.out;
+    }
+  }
 }
 
 TEST_F(Client, runs_cases_that_sanitizers_check_and_shows_what_they_find_at_the_end) {

@@ -281,6 +281,13 @@ struct CountedEnvironment : testing::Environment {
   void TearDown() override { environment_is_set_up = false; }
 };
 const auto* const counted_environment = testing::AddGlobalTestEnvironment(new CountedEnvironment);
+struct Told : testing::EmptyTestEventListener {
+  void OnTestProgramEnd(const testing::UnitTest&) override { std::printf("@told of the end\n"); }
+};
+const bool tells = [] {
+  testing::UnitTest::GetInstance()->listeners().Append(new Told);
+  return true;
+}();
 struct Environments : Plain {};
 TEST_F(Environments, are_set_up) { EXPECT_TRUE(environment_is_set_up); }
 
