@@ -108,7 +108,7 @@ TEST_F(TestList, has_sizes_in_the_largest_unit_that_is_exact) {
 }
 
 TEST_F(TestList, has_all_that_is_known_of_each_test_in_its_place) {
-  ListedTest all{"filter", "suite", "type_name", "type", "test", "index", "value", "file", 17, false, {}, "alone"};
+  ListedTest all{"filter", "suite", "type_name", "type", "test", "index", "value", "file", 17, false, {}, "", "alone"};
   auto other = all;
   other.filter = "]] ]=]";
   other.file = "";
