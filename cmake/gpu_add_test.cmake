@@ -51,7 +51,7 @@
 #                    report_end(). Default: by what the target links, up to the end of the directory.
 # TIMEOUT            Seconds that the test may run, up to 999999999, in each attempt (ctest --repeat). Time spent waiting for
 #                    a GPU does not count. Then gputest writes which test ran, and the process is killed with all that it
-#                    has started. Default: none of gputest's own; CTest's default counts the time spent waiting. With
+#                    has started. Processes that a test leaves behind and that hold its output count, too. Default: none of gputest's own; CTest's default counts the time spent waiting. With
 #                    WAIT_LIMIT: 1500, as include(CTest) says.
 # WAIT_LIMIT         The longest wait, as 90s, 20min or 1h, up to 24h. After it the test fails and names what held the
 #                    memory. Without TIMEOUT and WAIT_LIMIT, CTest's own limit counts the wait: 1500 seconds with
@@ -66,15 +66,14 @@
 #                             WAIT_LIMIT is given, GPUTEST_TIMEOUT if TIMEOUT or WAIT_LIMIT is given
 #   LABELS                    gpu, gpu_<class>, and LABELS
 #   SKIP_RETURN_CODE          77
-#   FAIL_REGULAR_EXPRESSION   matches an output in which gputest does not say that the tests ran to their end
-#   TIMEOUT_AFTER_MATCH       0.1 s from the line "gputest: timed out", if TIMEOUT or WAIT_LIMIT is given
+#   FAIL_REGULAR_EXPRESSION   the line "gputest: timed out", if TIMEOUT or WAIT_LIMIT is given: CTest prints it as the reason
 #   TIMEOUT                   <seconds> plus ten times the longest wait plus a minute, if TIMEOUT or WAIT_LIMIT is given:
 #                             CTest's own limit for what gputest cannot end
 #   RUN_SERIAL                ON for LARGE serial
 #   GPUTEST_REQUEST           what the entry needs. When ctest starts, it becomes RESOURCE_GROUPS, and COST if it is much, unless
 #                             the user has set these (cmake/detail/schedule.cmake)
-# At the end of the directory it adds again what set_tests_properties() has removed of ENVIRONMENT_MODIFICATION,
-# FAIL_REGULAR_EXPRESSION and gputest's own labels. It refuses another SKIP_RETURN_CODE, and a variable of gputest's in
+# At the end of the directory it adds again what set_tests_properties() has removed of ENVIRONMENT_MODIFICATION and
+# gputest's own labels. It refuses another SKIP_RETURN_CODE, and a variable of gputest's in
 # ENVIRONMENT that has no effect there.
 #
 # A wrong argument is an error that names the test, the value and what is allowed.

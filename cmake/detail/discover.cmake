@@ -12,7 +12,6 @@
 cmake_policy(VERSION 3.25)
 include("${CMAKE_CURRENT_LIST_DIR}/quote.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/check_values.cmake") # for durations
-include("${CMAKE_CURRENT_LIST_DIR}/sentinel.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/entry_properties.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/resource_groups.cmake")
 
@@ -298,7 +297,7 @@ function(gputest_listed_test filter suite type_name type test value_index value 
   endif()
   set(launcher "${gputest_code_of_RUN}")
   if(class STREQUAL "host")
-    set(launcher "")
+    set(launcher "${gputest_code_of_WATCH}")
   endif()
   set(fixture "")
   set(cost "") # the first property: one of schedule.cmake's or of the user's replaces it
@@ -372,7 +371,7 @@ function(_gputest_add_common_entry name filter requests)
   endif()
   set(launcher "${gputest_code_of_RUN}")
   if(own_labels STREQUAL "") # no test in it uses a GPU
-    set(launcher "")
+    set(launcher "${gputest_code_of_WATCH}")
   endif()
   string(APPEND pending "add_test([=====[${name}]=====]${launcher}${command}${filter}${xml}${gputest_code_of_EXTRA_ARGS})
 set_tests_properties([=====[${name}]=====] PROPERTIES${common_properties}${properties}${gputest_code_of_PROPERTIES})\n")
@@ -443,8 +442,7 @@ function(_gputest_list_tests)
   # The states before the listing: what changes meanwhile is listed again the next time.
   set(inputs "")
   foreach(file IN ITEMS "${gputest_executable}" "${gputest_script}" "${gputest_directory}/discover.cmake"
-          "${gputest_directory}/entry_properties.cmake" "${gputest_directory}/sentinel.cmake"
-          "${gputest_directory}/resource_groups.cmake")
+          "${gputest_directory}/entry_properties.cmake" "${gputest_directory}/resource_groups.cmake")
     gputest_listed_library("${file}")
   endforeach()
 

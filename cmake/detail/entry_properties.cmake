@@ -10,7 +10,7 @@
 #   _gputest_watcher(<WILL_FAIL> <PASS_REGULAR_EXPRESSION> <result>)
 #
 # GPUTEST_ENTRY for an entry with these properties. With the first, CTest inverts exit codes, and with the second it does
-# not look at them. The process then ends by a signal if what fails is not the test.
+# not look at them. Who watches the entry then ends by a signal if what fails is not the test.
 function(_gputest_watcher will_fail by_output result)
   set(watcher ctest)
   if(will_fail)
@@ -46,15 +46,10 @@ function(_gputest_entry_properties name watcher settings_result result)
   _gputest_quote("${settings}" quoted_settings ====) # five: discover.cmake puts names into it
   _gputest_quote("${labels}" quoted_labels)
   set(properties " ENVIRONMENT_MODIFICATION ${quoted_settings} LABELS ${quoted_labels} SKIP_RETURN_CODE 77")
-  if(NOT watcher STREQUAL "will_fail") # see sentinel.cmake
-    get_property(sentinel GLOBAL PROPERTY GPUTEST_SENTINEL)
-    _gputest_quote("${sentinel}" quoted_sentinel)
-    string(APPEND properties " FAIL_REGULAR_EXPRESSION ${quoted_sentinel}")
-  endif()
   if(NOT "${ARG_TIMEOUT}" STREQUAL "")
-    # gputest ends the test itself. CTest's own limit, which counts the time spent waiting, ends what gputest cannot: a
-    # program that never comes to its main(), or processes that outlive a killed launcher. A process may wait several
-    # times, and each time for as long as WAIT_LIMIT says, or for 20 minutes (the default of GPUTEST_WAIT_LIMIT).
+    # gputest ends the test itself. CTest's own limit, which counts the time spent waiting, ends what gputest cannot:
+    # processes that outlive a killed watcher. A process may wait several times, and each time for as long as WAIT_LIMIT
+    # says, or for 20 minutes (the default of GPUTEST_WAIT_LIMIT).
     set(longest_wait_seconds 1200)
     if(NOT "${ARG_WAIT_LIMIT}" STREQUAL "")
       _gputest_seconds("${ARG_WAIT_LIMIT}" longest_wait_seconds)
@@ -62,10 +57,10 @@ function(_gputest_entry_properties name watcher settings_result result)
     string(REGEX MATCH "^([0-9]+)(.*)$" _ "${ARG_TIMEOUT}")
     math(EXPR whole_seconds "${CMAKE_MATCH_1} + 10 * ${longest_wait_seconds} + 60")
     string(APPEND properties " TIMEOUT ${whole_seconds}${CMAKE_MATCH_2}")
-    # So CTest knows a test whose time is over from others that fail, in its summary and for --repeat after-timeout. It
-    # searches for the line in the first attempt only; after that, the process is seen to be killed.
-    string(ASCII 127 del)
-    string(APPEND properties " TIMEOUT_AFTER_MATCH [[0.1;gputest: timed out: [^${del}\n]*${del}]]")
+    # The watcher fails the test by itself. CTest prints the expression as the reason. It would invert a match (WILL_FAIL).
+    if(NOT watcher STREQUAL "will_fail")
+      string(APPEND properties " FAIL_REGULAR_EXPRESSION [[gputest: timed out:]]")
+    endif()
   endif()
   if("${ARG_LARGE}" STREQUAL "serial" AND "gpu_large" IN_LIST own_labels)
     string(APPEND properties " RUN_SERIAL ON")

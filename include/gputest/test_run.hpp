@@ -28,33 +28,16 @@ namespace detail {
 /// Nothing here throws.
 class TestRun {
 public:
-  /// Reads GPUTEST_ENTRY and GPUTEST_TIMEOUT the first time, and removes them: processes that a test starts are no
-  /// entry. Not while other threads read the environment.
+  /// Reads GPUTEST_ENTRY the first time, and removes it: processes that a test starts are no entry. Not while other
+  /// threads read the environment.
   static TestRun& of_process();
 
   /// Whether this process runs for an entry of gpu_add_test().
   [[nodiscard]] bool in_entry() const;
 
-  /// The time that GPUTEST_TIMEOUT gives this process counts from now on; what it waits for devices does not count. At
-  /// its end the process writes what runs, and is killed. Does nothing the second time. begin() does this.
-  void start_time_limit() noexcept;
-
-  /// What becomes of a failure.
-  enum class Failure {
-    counts,
-    is_tried_again,                      ///< in a process of its own, whose own end the entry needs
-    is_tried_again_even_after_its_limit, ///< CTest must not hear of the limit
-  };
-
-  /// The next run of tests is of another entry: reads GPUTEST_ENTRY, GPUTEST_TEST and GPUTEST_TIMEOUT again, and
-  /// forgets the run before it.
-  void begin_next_case(Failure failure = Failure::counts) noexcept;
-
-  /// The time that GPUTEST_TIMEOUT gives is no longer counted.
-  void end_time_limit() noexcept;
-
-  /// The test has run to its end. If its failure is tried again, so is one that the limit ends from now on.
-  void end_of_test_is_known() noexcept;
+  /// The next run of tests is of another entry: reads GPUTEST_ENTRY and GPUTEST_TEST again, and forgets the run before
+  /// it.
+  void begin_next_case() noexcept;
 
   /// The tests begin. If they fail and the exit code is 0, `result` is what main() should have returned, as a message
   /// quotes it: `gputest::run_all_tests()`. The last run of a process counts; while one runs, no other begins.
@@ -88,8 +71,7 @@ public:
   /// tests, or of some that gputest skipped.
   enum class End { passed, failed, all_skipped, nothing_ran };
 
-  /// The tests have ended. Ends the process by SIGKILL if a test was refused or nothing ran, and CTest would not see
-  /// that in the exit code: the entry is expected to fail, or passes by its output.
+  /// The tests have ended.
   void end(End how) noexcept;
 
 private:

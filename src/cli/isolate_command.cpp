@@ -47,6 +47,7 @@ std::size_t tests_in_workers(const report::CtestSuite& suite) {
   const auto runs_in_worker = [](const std::vector<std::string>& command) {
     return command.size() > 1 && std::filesystem::path{command.front()}.filename() == "gputest-client" &&
            command[1] != "--end" &&              // which ends the workers
+           command[1] != "--watch" &&            // with which no worker has part in it
            command[1].rfind("--alone=", 0) != 0; // with which it runs in a process of its own
   };
   return static_cast<std::size_t>(std::count_if(suite.commands.begin(), suite.commands.end(), runs_in_worker));
@@ -122,7 +123,8 @@ SuiteRun run_suite(const IsolateArguments& arguments, std::string name, std::str
 
   const auto begin = std::chrono::steady_clock::now();
   SuiteProgress progress{std::move(title), output};
-  const auto end = session::shows_progress() ? platform::run_supervised(std::move(command), [&] { progress.look(); })
+  const platform::Watch watch{{}, nullptr, [&] { progress.look(); }};
+  const auto end = session::shows_progress() ? platform::run_supervised(std::move(command), watch)
                                              : platform::run_supervised(std::move(command));
   session::end_progress();
   platform::unblock_signals(); // what ended ctest may be meant for this process, too

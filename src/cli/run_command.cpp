@@ -3,21 +3,22 @@
 
 #include "cli/command_path.hpp"
 #include "cli/gpu_use.hpp"
-#include "cli/verdict.hpp"
-#include "core/completion.hpp"
-#include "core/time_limit.hpp"
+#include "core/ctest_measurement.hpp"
 #include "meter/event_details.hpp"
 #include "meter/run_log.hpp"
+#include "platform/entry_page.hpp"
 #include "platform/environment.hpp"
 #include "platform/process.hpp"
 #include "platform/process_end.hpp"
 #include "platform/program_output.hpp"
-#include "platform/report_file.hpp"
 #include "platform/supervised_command.hpp"
+#include "policy/verdict.hpp"
 #include "settings/variable_names.hpp"
 
 #include <fmt/format.h>
 
+#include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -42,35 +43,47 @@ ExitCode report(const Outcome& outcome) {
   return exit_code_of(outcome);
 }
 
-constexpr const char* entry_variable = "GPUTEST_ENTRY";
+/// Ends this process as CTest sees a failure although it inverts exit codes, or does not look at them.
+[[noreturn]] void fail_without_exit_code(const settings::EntryWatcher& watcher, const std::string& entry) {
+  fmt::print(stderr, "gputest: {}\n", policy::text_of_unseen_failure(entry, watcher.will_fail));
+  platform::end_killed();
+}
 
 /// Runs the command for an entry of gpu_add_test(), as a child of this process, and ends as CTest is to see it.
 ///
 /// The session is not given back: processes that the command has left behind may still use the device.
 [[noreturn]] void supervise(session::Session& session, const RunArguments& arguments,
                             const settings::EntryWatcher& watcher) {
-  const auto& entry = session.entry().name;
-  if (auto limit = core::TimeLimit::take()) {
-    limit->start(entry.empty() ? arguments.command.front() : entry, true);
-  }
-  const platform::ReportFile report_file;
-  platform::set_variable(entry_variable, report_file.path());
+  const auto entry = session.entry().name.empty() ? arguments.command.front() : session.entry().name;
+  const auto limit = settings::parse_time_limit(platform::read_variable);
+  platform::remove_variable("GPUTEST_TIMEOUT");
+  const platform::EntryPage page;
+  page.set_measured();
+  platform::set_variable("GPUTEST_ENTRY", page.path());
   const auto usage = session.measure_command();
-  const auto end = usage ? platform::run_supervised(arguments.command, [&] { usage->look(); })
-                         : platform::run_supervised(arguments.command);
+  platform::Watch watch{limit ? limit->duration : std::chrono::nanoseconds{0}, &page, {}};
+  if (usage) {
+    watch.look = [&] { usage->look(); };
+  }
+  const auto end = platform::run_supervised(arguments.command, watch);
   if (end.error != 0) {
     const auto code = report(problem_of_exec(arguments.command.front(), end.error));
-    watcher.believes_exit_code() ? platform::end_now(to_int(code))
-                                 : core::fail_without_exit_code(watcher, "the entry", "");
+    watcher.believes_exit_code() ? platform::end_now(to_int(code)) : fail_without_exit_code(watcher, entry);
   }
   auto& log = meter::RunLog::of_process();
   const auto used = usage ? usage->end() : backend::Usage{};
   session.log_end_of_command(used);
+  if (end.timed_out) {
+    log.write("end", meter::JsonObject{}.number("signal", static_cast<unsigned>(SIGKILL)));
+    fmt::print(stderr, "gputest: {}\n",
+               policy::text_of_time_out({entry, page.report().running, page.waited(), end.left_behind}, *limit));
+    watcher.believes_exit_code() ? platform::end_now(EXIT_FAILURE) : platform::end_killed();
+  }
   if (end.signal != 0) {
     log.write("end", meter::JsonObject{}.number("signal", static_cast<unsigned>(end.signal)));
     platform::end_by_signal(end.signal);
   }
-  auto verdict = judge(report_file.contents(), end.status);
+  auto verdict = policy::judge(page.report(), end.status, policy::EntryCommand::any);
   if (!verdict.problem.empty()) {
     fmt::print(stderr, "gputest: failed: {}\n", verdict.problem);
   }
@@ -89,10 +102,7 @@ constexpr const char* entry_variable = "GPUTEST_ENTRY";
   }
   log.write("end", meter::JsonObject{}.number("exit", static_cast<unsigned>(verdict.exit_code)));
   if (!watcher.believes_exit_code() && !verdict.meant_by_the_test) {
-    core::fail_without_exit_code(watcher, "the entry", "");
-  }
-  if (verdict.exit_code != skipped_exit_code) {
-    core::tell_completion(entry);
+    fail_without_exit_code(watcher, entry);
   }
   platform::end_now(verdict.exit_code);
 }
@@ -115,15 +125,14 @@ bool needs_no_lease(const RunArguments& arguments) {
   return !path.empty() && find_gpu_use(path) != GpuUse::yes;
 }
 
-/// Says that nothing counts GPUTEST_TIMEOUT for a command that this process becomes, unless that uses gputest itself.
+/// Says that nothing counts GPUTEST_TIMEOUT for a command that this process becomes.
 void mention_time_limit(const RunArguments& arguments) {
-  const auto value = platform::read_variable("GPUTEST_TIMEOUT");
   const auto& command = arguments.command.front();
-  if (settings::parse_time_limit(platform::read_variable) &&
-      find_gpu_use(path_of_command(command, platform::read_variable("PATH"))) != GpuUse::leases_itself) {
+  if (const auto value = platform::read_variable("GPUTEST_TIMEOUT");
+      settings::parse_time_limit(platform::read_variable)) {
     fmt::print(stderr,
-               "gputest: GPUTEST_TIMEOUT={} is not a limit for {}: outside of CTest's entries only programs that use "
-               "gputest themselves count it. For any command: gputest run -- timeout {} {}\n",
+               "gputest: GPUTEST_TIMEOUT={} is not a limit for {}: it counts in CTest's entries only. Elsewhere: "
+               "gputest run -- timeout {} {}\n",
                *value, command, *value, command);
   }
 }
@@ -160,10 +169,15 @@ ExitCode run_leased(const RunArguments& arguments, const settings::EntryWatcher&
   return run_without_a_lease(arguments);
 }
 
-/// Tells the launcher above, if there is one, why this one's command did not run: a script may drop the exit code.
-void report_to(const std::string& file, core::ReportWord word, const std::string& why) {
-  if (!file.empty()) {
-    platform::append_line(file, core::report_line(word, platform::own_pid(), why));
+/// Tells the launcher above, if there is one, that this one's command was skipped, or else why it did not run: a script
+/// may drop the exit code.
+void report_to(const settings::EntryWatcher& watcher, bool skipped, const std::string& why) {
+  const auto page = watcher.page.empty() ? nullptr : platform::EntryPage::open(watcher.page);
+  if (page && skipped) {
+    page->begin();
+    page->end(platform::EntryPage::End::skipped);
+  } else if (page) {
+    page->refuse(why);
   }
 }
 
@@ -179,12 +193,10 @@ ExitCode run(const RunArguments& arguments, const settings::EntryWatcher& watche
     } catch (const std::exception& error) {
       fmt::print(stderr, "gputest: {}\n", error.what());
     }
-    core::fail_without_exit_code(watcher, "the entry", "");
+    fail_without_exit_code(watcher, "the entry");
   }
   const auto code = at_once ? run_without_a_lease(arguments) : run_leased(arguments, watcher);
-  code == ExitCode::skipped ? report_to(watcher.report, core::ReportWord::skipped, "")
-                            : report_to(watcher.report, core::ReportWord::refused,
-                                        fmt::format("'gputest run' did not run {}", arguments.command.front()));
+  report_to(watcher, code == ExitCode::skipped, fmt::format("'gputest run' did not run {}", arguments.command.front()));
   return code;
 }
 
@@ -208,7 +220,7 @@ ExitCode run_command(const RunArguments& arguments) {
   try {
     return run(arguments, watcher);
   } catch (const std::exception& error) {
-    report_to(watcher.report, core::ReportWord::refused, error.what());
+    report_to(watcher, false, error.what());
     throw;
   }
 }

@@ -3,6 +3,7 @@
 
 #include "client/events.hpp"
 #include "client/wait_status.hpp"
+#include "client/watch.hpp"
 #include "platform/descendants.hpp"
 #include "policy/shell_words.hpp"
 
@@ -31,12 +32,6 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds for_search{10};
 constexpr std::size_t longest_list = 100'000; ///< of filters: the kernel takes 128 KiB for a variable
 
-int failure_of_exec(const std::string& program) {
-  const int error = errno;
-  say("cannot execute " + program + ": " + ::strerror(error)); // NOLINT(concurrency-mt-unsafe): there is one thread
-  return error == ENOENT ? 127 : 126;
-}
-
 std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   std::vector<char*> pointers;
   for (auto& text : texts) {
@@ -44,11 +39,6 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   }
   pointers.push_back(nullptr);
   return pointers;
-}
-
-int execute(std::vector<std::string> command) {
-  ::execvp(command.front().c_str(), pointers_to(command).data());
-  return failure_of_exec(command.front());
 }
 
 /// Starts a process that does not outlive this one.
@@ -102,7 +92,7 @@ bool fails_after(const TestCase& test, const std::vector<std::string>& before, C
   const bool in_time = end && left.count() > 0 && Events{}.add(end).wait(left);
   if (child > 0 && !in_time) {
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-    platform::end_descendants(nullptr, nullptr); // and what it has started
+    platform::end_descendants(); // and what it has started
   }
   int status = 0;
   return child > 0 && ::waitpid(child, &status, 0) == child && in_time && status != 0 &&
@@ -162,7 +152,7 @@ int become(const TestCase& test, const std::string& why) {
   if (!why.empty()) {
     say(test.name + " runs in a process of its own: " + why);
   }
-  return execute(test.command);
+  return watch(test.command);
 }
 
 Alone run_again_alone(const TestCase& test, const Circumstances& circumstances) {
@@ -172,14 +162,8 @@ Alone run_again_alone(const TestCase& test, const Circumstances& circumstances) 
       (circumstances.shares_errors ? "shares errors of CUDA with other workers (MPS)"
                                    : "had run " + cases + " before it") +
       ". It runs once more, in a process of its own; the result of that counts");
-  const pid_t child = start([&] { return execute(test.command); });
-  int status = 0;
-  if (child < 0 || ::waitpid(child, &status, 0) != child) {
-    say("failed: it could not be started");
-    return {EXIT_FAILURE};
-  }
-  if (status != 0) {
-    return {end_as(status)};
+  if (const int exit_code = watch(test.command); exit_code != EXIT_SUCCESS) {
+    return {exit_code};
   }
   const bool depends = test.dependence_fails && circumstances.has_shared_one && !before.empty() &&
                        fails_after(test, before, Clock::now() + for_search);

@@ -11,7 +11,7 @@ namespace gputest::client {
 /// Writes one line, `gputest: <text>`, to stderr.
 void say(const std::string& text);
 
-/// Becomes the case's own process. Says why, unless `why` is empty. Returns an exit code if it cannot be started.
+/// Runs the case in a process of its own, and ends as watch() says. Says why, unless `why` is empty.
 [[nodiscard]] int become(const TestCase& test, const std::string& why);
 
 /// What may be why a case has failed in a worker, or was skipped there, if not the case itself.

@@ -7,7 +7,9 @@
 #include "client/mps_server.hpp"
 #include "client/run_folder.hpp"
 #include "client/wait_status.hpp"
+#include "platform/entry_page.hpp"
 #include "platform/worker_message.hpp"
+#include "policy/time_limit.hpp"
 
 #include <gputest/outcome.hpp>
 
@@ -182,7 +184,9 @@ std::vector<std::string> lines_of(const Descriptor& file) {
   return lines;
 }
 
-int end_of(const RunFolder& run, const TestCase& test, const platform::WorkerMessage& answer, double seconds) {
+/// `time_out` is what is to be said if the limit has ended it; empty: it has not.
+int end_of(const RunFolder& run, const TestCase& test, const platform::WorkerMessage& answer,
+           const std::string& time_out) {
   if (answer.kind == Kind::refusal) {
     return become(test, answer.texts.empty() ? "its worker did not take it" : answer.texts.front());
   }
@@ -200,11 +204,10 @@ int end_of(const RunFolder& run, const TestCase& test, const platform::WorkerMes
   if (!failed && !skips_without_device) {
     return answer.code;
   }
-  // A worker whose time is over is killed after its message: that is the result of this case, whatever ran before; but
-  // a kernel of another client may have kept a device from it.
+  // A worker whose time is over is killed: that is the result of this case, whatever ran before; but a kernel of
+  // another client may have kept a device from it.
   const bool at_its_end = died && answer.texts != std::vector<std::string>{""}; // after the verdict
-  const bool timed_out = died && !at_its_end && !shares_errors && WIFSIGNALED(answer.code) &&
-                         WTERMSIG(answer.code) == SIGKILL && test.time_limit > 0 && seconds >= test.time_limit;
+  const bool timed_out = died && !at_its_end && !shares_errors && !time_out.empty();
   Circumstances circumstances;
   if (answer.cases_before > 0 && !answer.descriptors.empty()) {
     circumstances.before = lines_of(answer.descriptors.front());
@@ -214,7 +217,7 @@ int end_of(const RunFolder& run, const TestCase& test, const platform::WorkerMes
   circumstances.skipped = !failed;
   if (!timed_out && (shares_errors || !circumstances.before.empty())) {
     if (died) {
-      say(test.name + " ended its process " + how);
+      say(test.name + (time_out.empty() ? " ended its process " + how : " was ended by its time limit"));
     }
     if (at_its_end) { // whatever comes of the case alone: an earlier one may be the cause
       note_end(run.folder, shares_errors, "",
@@ -230,6 +233,10 @@ int end_of(const RunFolder& run, const TestCase& test, const platform::WorkerMes
   if (!died) {
     return answer.code;
   }
+  if (timed_out) {
+    say(time_out);
+    return EXIT_FAILURE;
+  }
   say("failed: " + test.name + " ended its process " + how);
   const bool claims_no_failure = WIFEXITED(answer.code) && does_not_fail(WEXITSTATUS(answer.code));
   return claims_no_failure ? EXIT_FAILURE : end_as(answer.code);
@@ -244,25 +251,47 @@ std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
   platform::WorkerMessage job;
   job.kind = Kind::job;
   job.texts = {test.filter, test.report};
-  job.texts.insert(job.texts.end(), test.variables.begin(), test.variables.end());
+  const platform::EntryPage page;
+  const auto limit = policy::parse_time_limit(variable("GPUTEST_TIMEOUT")); // which is counted here
+  for (const auto& assignment : test.variables) {
+    if (assignment.rfind("GPUTEST_ENTRY=", 0) != 0 && !(limit && assignment.rfind("GPUTEST_TIMEOUT=", 0) == 0)) {
+      job.texts.push_back(assignment);
+    }
+  }
+  job.texts.push_back("GPUTEST_ENTRY=" + page.path());
   const auto begun = Clock::now();
   if (!platform::send_message(given.keeper.number(), job, {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})) {
     return become(test, "it could not be handed over");
   }
   platform::WorkerMessage answer;
-  Events events;
-  events.add(given.keeper).add(run.ctest).wait(for_ever);
-  if (!events.is_ready(0)) { // ctest has ended
-    return EXIT_FAILURE;
+  std::string time_out;
+  for (bool any = false; !any;) {
+    const auto left = limit && time_out.empty()
+                          ? std::chrono::ceil<milliseconds>(begun + limit->duration + page.waited() - Clock::now())
+                          : for_ever;
+    if (left != for_ever && left.count() <= 0) {
+      time_out = policy::text_of_time_out({test.name, page.report().running, page.waited(), ""}, *limit);
+      ::shutdown(given.keeper.number(), SHUT_WR); // the keeper kills the worker, and says so
+      continue;
+    }
+    Events events;
+    any = events.add(given.keeper).add(run.ctest).wait(left);
+    if (any && !events.is_ready(0)) { // ctest has ended
+      return EXIT_FAILURE;
+    }
   }
   if (platform::receive_message(given.keeper.number(), answer) != platform::Received::message) {
+    if (!time_out.empty()) {
+      say(time_out);
+      return EXIT_FAILURE;
+    }
     return is_ready(run.ctest) ? EXIT_FAILURE : become(test, "the gputest-keeper of its worker was killed");
   }
   given.keeper = Descriptor{};
   if (answer.kind == Kind::not_begun) {
     return answer.texts.empty() ? std::nullopt : std::optional{become(test, answer.texts.front())};
   }
-  return end_of(run, test, answer, std::chrono::duration<double>(Clock::now() - begun).count());
+  return end_of(run, test, answer, time_out);
 }
 
 } // namespace

@@ -214,6 +214,7 @@ private:
         worker_.kill_all();
         replace_mps_server(run_, server_.number());
         why_ended_ = "with a case that was killed";
+        reply_death(SIGKILL, has_verdict); // to a client that waits no longer because the time of its case is over
         return false;
       }
       if (events.is_ready(3)) {
@@ -277,12 +278,16 @@ private:
     } else {
       worker_.kill_all(); // ctest waits for all that have the case's output open
       replace_mps_server(run_, server_.number());
-      platform::WorkerMessage death;
-      death.kind = Kind::death;
-      death.code = status;
-      death.texts.push_back(has_verdict ? " at its end" : "");
-      reply(death);
+      reply_death(status, has_verdict);
     }
+  }
+
+  void reply_death(int status, bool has_verdict) {
+    platform::WorkerMessage death;
+    death.kind = Kind::death;
+    death.code = status;
+    death.texts.push_back(has_verdict ? " at its end" : "");
+    reply(death);
   }
 
   /// The worker has ended, or is about to, before it began the case. False.

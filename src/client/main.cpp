@@ -1,16 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // gputest-client [--alone=<why>] <executable> <argument>...
 // gputest-client --end <executable>
+// gputest-client --watch <executable> <argument>...
 //
 // CTest starts it for each case of gpu_discover_tests(ISOLATION worker). It has the case run by a worker: the
 // executable itself, which stays and runs one case after another. When all cases have ended, CTest starts the second
-// form, whose entry fails if a worker does not end as it should.
+// form, whose entry fails if a worker does not end as it should. The third form runs any other entry's executable.
 #include "client/alone.hpp"
 #include "client/client.hpp"
+#include "client/watch.hpp"
 
+#include <gputest/error.hpp>
+
+#include <cstdlib>
 #include <string>
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
+  if (argc > 2 && std::string{argv[1]} == "--watch") {
+    return gputest::client::watch({argv + 2, argv + argc});
+  }
   if (argc == 3 && std::string{argv[1]} == "--end") {
     return gputest::client::end_workers(argv[2]);
   }
@@ -20,4 +28,7 @@ int main(int argc, char** argv) {
     return 64;
   }
   return gputest::client::run_case(test);
+} catch (const gputest::Error& error) {
+  gputest::client::say(std::string{"failed: "} + error.what());
+  return EXIT_FAILURE;
 }

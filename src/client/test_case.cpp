@@ -40,12 +40,6 @@ std::string status_of_process(const char* name) {
   return all.substr(value, all.find('\n', value) - value);
 }
 
-/// Whether a debugger, or another tracer, holds this process.
-bool is_traced() {
-  const auto tracer = status_of_process("TracerPid");
-  return !tracer.empty() && tracer != "0";
-}
-
 /// A reason that the environment gives, of this run or of the entry.
 std::string why_alone_by_environment() {
   if (variable("GPUTEST_ENTRY") != "ctest") {
@@ -158,6 +152,11 @@ void add_inherited(Hash& hash) {
 }
 
 } // namespace
+
+bool is_traced() {
+  const auto tracer = status_of_process("TracerPid");
+  return !tracer.empty() && tracer != "0";
+}
 
 std::string variable(const char* name) {
   const auto length = std::strlen(name);

@@ -29,6 +29,9 @@ struct TestCase {
 /// arguments, the environment, and what else a process inherits. Empty if it cannot be told.
 [[nodiscard]] std::string identity_of(const TestCase& test);
 
+/// Whether a debugger, or another tracer, holds this process.
+[[nodiscard]] bool is_traced();
+
 /// The value of an environment variable, or an empty text.
 [[nodiscard]] std::string variable(const char* name);
 

@@ -171,7 +171,7 @@ void WorkerProcess::kill_all() {
     ::kill(pid_, SIGKILL); // also where no descriptor is left to look for the others
   }
   const std::vector<pid_t> spared{left_.begin(), left_.end()};
-  platform::end_descendants(spared.data(), spared.data() + spared.size());
+  platform::end_descendants(spared);
   pid_ = 0;
   // Those whose parents were killed with them become this process's own.
   if (spared.empty()) {

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gputest/test_run.hpp>
 
-#include "core/completion.hpp"
-#include "core/time_limit.hpp"
+#include "core/ctest_measurement.hpp"
 #include "meter/run_log.hpp"
+#include "platform/entry_page.hpp"
 #include "platform/environment.hpp"
 #include "platform/process.hpp"
 #include "platform/process_end.hpp"
-#include "platform/report_file.hpp"
-#include "platform/time_limit.hpp"
 #include "session/messages.hpp"
 #include "settings/settings.hpp"
 
@@ -24,12 +22,12 @@ namespace gputest {
 
 namespace detail {
 
-using Word = core::ReportWord;
+using platform::EntryPage;
 
 struct TestRun::State {
-  settings::EntryWatcher watcher;
+  bool in_entry = false;
+  std::shared_ptr<EntryPage> page; ///< null: nobody watches
   std::string name;
-  std::optional<core::TimeLimit> limit;
   std::mutex mutex; ///< of what follows: any thread may exit
   bool running = false;
   std::optional<End> last_end;
@@ -40,28 +38,22 @@ struct TestRun::State {
   bool watches_exit = false;
   bool any_began = false;    ///< of the tests
   std::optional<Bytes> peak; ///< the most that a test has allocated of a device; nullopt: no test had a lease
-  Failure failure = Failure::counts;
-  bool knows_peak = true; ///< whether it is known of all tests
+  bool knows_peak = true;    ///< whether it is known of all tests
 
   void read_entry() {
-    watcher = settings::parse_entry_watcher(platform::read_variable);
+    const auto watcher = settings::parse_entry_watcher(platform::read_variable);
+    in_entry = watcher.any();
     name = settings::parse_entry_name(platform::read_variable);
-    limit = core::TimeLimit::take();
-    if (watcher.any()) {
+    page = watcher.page.empty() ? nullptr : EntryPage::open(watcher.page);
+    platform::set_entry_page_of_process(page);
+    if (in_entry) {
       platform::remove_variable("GPUTEST_ENTRY");
     }
   }
 
-  void report(core::ReportWord word, const std::string& text = "") const {
-    if (!watcher.report.empty()) {
-      platform::append_line(watcher.report, core::report_line(word, platform::own_pid(), text));
-    }
-  }
-
-  /// Fails at once if CTest would not see a failure in the exit code.
-  void fail_if_unseen(const std::string& why) const {
-    if (!watcher.believes_exit_code()) {
-      core::fail_without_exit_code(watcher, name, why);
+  void refuse(const std::string& why) const {
+    if (page) {
+      page->refuse(why);
     }
   }
 
@@ -79,7 +71,7 @@ struct TestRun::State {
     if (!lock || pid != platform::own_pid()) {
       return;
     }
-    if (last_end == End::all_skipped && status == 0 && watcher.any()) {
+    if (last_end == End::all_skipped && status == 0 && in_entry) {
       end_now(skipped_exit_code);
     }
     check_exit(status);
@@ -89,9 +81,9 @@ struct TestRun::State {
   void check_exit(int status) {
     if (status != 0 && status != skipped_exit_code) {
       if (running && !any_began) { // such as GoogleTest's exit(1) for GTEST_TOTAL_SHARDS alone
-        const auto why = "exit(" + std::to_string(status) + ") was called before the first test";
-        report(Word::refused, why);
-        fail_if_unseen(why);
+        refuse("exit(" + std::to_string(status) + ") was called before the first test");
+      } else if (running && page) {
+        page->end(EntryPage::End::complete); // that is how the test fails
       }
       return;
     }
@@ -105,7 +97,7 @@ struct TestRun::State {
       session::tell("failed: tests have failed, but " + ended + ". End main() with `return " + result + ";`");
       end_now(EXIT_FAILURE);
     }
-    if (status == skipped_exit_code && last_end != End::all_skipped && watcher.any()) {
+    if (status == skipped_exit_code && last_end != End::all_skipped && in_entry) {
       fail_at_exit(ended + ", with which CTest reports a skip, but gputest has skipped nothing",
                    "End main() with `return " + result + ";`");
     }
@@ -113,8 +105,7 @@ struct TestRun::State {
 
   [[noreturn]] void fail_at_exit(const std::string& why, const std::string& remedy) const {
     session::tell("failed: " + why + ". " + remedy);
-    report(Word::refused, why);
-    fail_if_unseen(why);
+    refuse(why);
     end_now(EXIT_FAILURE);
   }
 };
@@ -126,19 +117,9 @@ TestRun& TestRun::of_process() {
   return run;
 }
 
-bool TestRun::in_entry() const { return state_->watcher.any(); }
+bool TestRun::in_entry() const { return state_->in_entry; }
 
-void TestRun::start_time_limit() noexcept try {
-  const std::lock_guard guard{state_->mutex};
-  if (state_->limit) {
-    const bool is_final = state_->failure != Failure::is_tried_again_even_after_its_limit;
-    state_->limit->start(state_->name, state_->watcher.ctest && is_final);
-  }
-} catch (const std::exception& error) {
-  session::tell(error.what());
-}
-
-void TestRun::begin_next_case(Failure failure) noexcept try {
+void TestRun::begin_next_case() noexcept try {
   const std::lock_guard guard{state_->mutex};
   state_->running = false;
   state_->last_end.reset();
@@ -147,47 +128,29 @@ void TestRun::begin_next_case(Failure failure) noexcept try {
   state_->any_began = false;
   state_->peak.reset();
   state_->knows_peak = true;
-  state_->failure = failure;
   state_->read_entry();
   meter::RunLog::of_process().configure(settings::of_process().log, state_->name);
 } catch (const std::exception& error) {
   session::tell(error.what());
 }
 
-void TestRun::end_time_limit() noexcept try {
-  const std::lock_guard guard{state_->mutex};
-  platform::end_time_limit();
-} catch (const std::exception& error) {
-  session::tell(error.what());
-}
-
-void TestRun::end_of_test_is_known() noexcept try {
-  const std::lock_guard guard{state_->mutex};
-  if (state_->limit && state_->failure != Failure::counts) {
-    state_->limit->hide_from_ctest(state_->name);
-  }
-} catch (const std::exception& error) {
-  session::tell(error.what());
-}
-
 void TestRun::begin(const std::string& result) noexcept try {
-  start_time_limit();
-  {
-    const std::lock_guard guard{state_->mutex};
-    state_->result = result;
-    if (state_->running && state_->pid == platform::own_pid()) {
-      return;
-    }
-    state_->running = true;
-    state_->last_end.reset();
-    state_->pid = platform::own_pid();
-    state_->test.clear();
-    state_->any_began = false;
-    if (!std::exchange(state_->watches_exit, true)) {
-      platform::call_at_exit([](int status) { of_process().state_->at_exit(status); });
-    }
+  const std::lock_guard guard{state_->mutex};
+  state_->result = result;
+  if (state_->running && state_->pid == platform::own_pid()) {
+    return;
   }
-  state_->report(Word::begun, state_->name);
+  state_->running = true;
+  state_->last_end.reset();
+  state_->pid = platform::own_pid();
+  state_->test.clear();
+  state_->any_began = false;
+  if (!std::exchange(state_->watches_exit, true)) {
+    platform::call_at_exit([](int status) { of_process().state_->at_exit(status); });
+  }
+  if (state_->page) {
+    state_->page->begin();
+  }
 } catch (const std::exception& error) {
   session::tell(error.what());
 }
@@ -197,9 +160,8 @@ void TestRun::running(const std::string& test) noexcept try {
   const std::lock_guard guard{state_->mutex};
   state_->test = test;
   state_->any_began = state_->any_began || !test.empty();
-  if (state_->limit) {
-    const bool both = !test.empty() && !state_->name.empty() && test != state_->name;
-    state_->limit->running(both ? state_->name + ": " + test : test.empty() ? state_->name : test);
+  if (state_->page) {
+    state_->page->set_running(test);
   }
 } catch (const std::exception& error) {
   session::tell(error.what());
@@ -250,19 +212,16 @@ void TestRun::end(End how) noexcept try {
     state_->refused = "no test ran";
   }
   if (!state_->refused.empty()) {
-    state_->report(Word::refused, state_->refused);
-    state_->fail_if_unseen(state_->refused);
+    state_->refuse(state_->refused);
   }
-  if (how == End::passed || how == End::failed) {
-    state_->report(Word::complete);
-    if (state_->watcher.ctest && state_->peak && state_->knows_peak) {
-      core::tell_peak(*state_->peak);
-    }
-    if (state_->watcher.ctest && (how == End::passed || state_->failure == Failure::counts)) {
-      core::tell_completion(state_->name);
-    }
-  } else {
-    state_->report(how == End::all_skipped ? Word::skipped : Word::nothing_ran);
+  const bool ran = how == End::passed || how == End::failed;
+  if (ran && state_->in_entry && state_->peak && state_->knows_peak && !(state_->page && state_->page->is_measured())) {
+    core::tell_peak(*state_->peak);
+  }
+  if (state_->page) {
+    state_->page->end(ran                       ? EntryPage::End::complete
+                      : how == End::all_skipped ? EntryPage::End::skipped
+                                                : EntryPage::End::nothing_ran);
   }
 } catch (const std::exception& error) {
   session::tell(error.what());

@@ -153,7 +153,6 @@ struct Worker::State {
   backend::DeviceState devices_before;
   int steps_before = 0;
   const int pid = platform::own_pid();
-  bool has_run_cases = false;
   int exit_code = EXIT_SUCCESS;
   bool has_ended = false;
   bool has_returned = false; ///< to main(), because there are no more cases
@@ -269,11 +268,7 @@ std::optional<std::string> Worker::next_case() {
     filter = state.list.front();
     state.list.pop_front();
   }
-  const bool is_first = !std::exchange(state.has_run_cases, true);
-  const bool shares_errors = state.channel && state.channel->shares_errors();
-  TestRun::of_process().begin_next_case(shares_errors ? TestRun::Failure::is_tried_again_even_after_its_limit
-                                        : is_first    ? TestRun::Failure::counts
-                                                      : TestRun::Failure::is_tried_again);
+  TestRun::of_process().begin_next_case();
   state.before = platform::take_snapshot();
   state.devices_before = device_state();
   state.steps_before = steps_to_devices();
@@ -296,18 +291,15 @@ bool Worker::end_case(int exit_code, const std::string& changed) noexcept try {
   state.exit_code = exit_code;
   write_what_was_printed();
   if (!state.channel) {
-    TestRun::of_process().end_time_limit();
     return true;
   }
   move_report(state.report, state.wanted_report);
-  TestRun::of_process().end_of_test_is_known();
   const auto why = state.why_last(changed);
   state.has_ended = !why.empty();
   if (!why.empty() && (exit_code == EXIT_SUCCESS || exit_code == skipped_exit_code)) {
     session::tell("the next case runs in another process than this one, because " + why);
   }
-  if (!state.has_ended) { // else the limit counts until the process has ended, as for a process of the case's own
-    TestRun::of_process().end_time_limit();
+  if (!state.has_ended) { // else what it writes at its end is the case's, as of a process of the case's own
     state.channel->drop_streams();
   }
   const auto device = exit_code != EXIT_SUCCESS && state.channel->shares_errors()

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ledger/client.hpp"
 
+#include "platform/entry_page.hpp"
 #include "platform/process.hpp"
-#include "platform/time_limit.hpp"
 #include "policy/leaving.hpp"
 
 #include <gputest/error.hpp>

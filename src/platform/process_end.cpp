@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "platform/process_end.hpp"
 
-#include "platform/kept_descriptor.hpp"
-
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -22,15 +20,6 @@ void write_what_was_printed() {
 }
 
 } // namespace
-
-void write_to_both_streams(const std::string& text) noexcept {
-  write_what_was_printed();
-  const auto write_to = [&](int stream) { static_cast<void>(::write(stream, text.data(), text.size()) < 0); };
-  write_to(STDERR_FILENO);
-  if (!is_one_file(STDERR_FILENO, STDOUT_FILENO)) {
-    write_to(STDOUT_FILENO);
-  }
-}
 
 void call_at_exit(void (*handler)(int status)) {
   // Unlike atexit(), on_exit() tells the status. An exit(1) in the middle of a test is a failure already.

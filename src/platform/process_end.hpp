@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <string>
-
 namespace gputest::platform {
 
 /// Calls `handler` with the exit status when exit() is called or main() returns, before the handlers and destructors
 /// that exist already. Not for _exit(), quick_exit() or a signal. A forked process calls it, too.
 void call_at_exit(void (*handler)(int status));
-
-/// Writes a text to standard error and to standard output, or once if they are the same file: a program may have closed
-/// or redirected one of them. What was printed before is written first. Does not throw.
-void write_to_both_streams(const std::string& text) noexcept;
 
 /// Ends the process at once with this status, after what was printed has been written. No destructor or exit handler
 /// runs.

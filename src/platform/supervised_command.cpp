@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "platform/supervised_command.hpp"
 
+#include "platform/descendants.hpp"
 #include "platform/descriptor.hpp"
+#include "platform/entry_page.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <ctime>
+#include <optional>
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,7 +24,11 @@ namespace gputest::platform {
 
 namespace {
 
+using std::chrono::nanoseconds;
+using Clock = std::chrono::steady_clock;
+
 constexpr std::array passed_on{SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+constexpr std::chrono::milliseconds between_looks{100};
 
 sigset_t waited_for() {
   sigset_t waited{};
@@ -30,73 +40,155 @@ sigset_t waited_for() {
   return waited;
 }
 
-[[noreturn]] void become_the_command(std::vector<std::string>& command, int errors, const sigset_t& mask,
-                                     pid_t launcher) {
-  std::vector<char*> arguments;
-  arguments.reserve(command.size() + 1);
-  for (auto& argument : command) {
-    arguments.push_back(argument.data());
+/// What is left of the limit; nullopt: there is none.
+std::optional<nanoseconds> time_left(const Watch& watch, Clock::time_point begun) {
+  if (watch.limit.count() == 0) {
+    return std::nullopt;
   }
-  arguments.push_back(nullptr);
-  // If the launcher is killed, the command must end too, as if it had replaced the launcher.
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != launcher) {
-    ::_exit(127);
-  }
-  ::sigprocmask(SIG_SETMASK, &mask, nullptr);
-  ::execvp(arguments.front(), arguments.data());
-  const int error = errno;
-  static_cast<void>(::write(errors, &error, sizeof error) < 0);
-  ::_exit(127);
+  return watch.limit + (watch.page == nullptr ? nanoseconds{0} : watch.page->waited()) - (Clock::now() - begun);
 }
 
-/// errno's value of an exec that failed; 0 once it has succeeded.
-int error_of_exec(int errors) {
-  int error = 0;
-  ssize_t count = 0;
-  do {
-    count = ::read(errors, &error, sizeof error);
-  } while (count < 0 && errno == EINTR);
-  return count == static_cast<ssize_t>(sizeof error) ? error : 0;
+/// The next signal; 0 if none comes within the time.
+int next_signal(siginfo_t& info, std::optional<nanoseconds> limit) {
+  const sigset_t waited = waited_for();
+  const auto time = std::max(limit.value_or(nanoseconds{0}), nanoseconds{0}).count();
+  const timespec until{static_cast<time_t>(time / 1'000'000'000), static_cast<long>(time % 1'000'000'000)};
+  return std::max(::sigtimedwait(&waited, &info, limit ? &until : nullptr), 0);
+}
+
+/// This process's output as far as somebody reads it to its end: until nobody can write to it any more.
+std::vector<struct stat> streams_read_to_their_end() {
+  std::vector<struct stat> streams;
+  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
+    struct stat status {};
+    if (::fstat(stream, &status) == 0 && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode))) {
+      streams.push_back(status);
+    }
+  }
+  return streams;
+}
+
+bool has_open(pid_t pid, const std::vector<struct stat>& streams) {
+  const auto folder = "/proc/" + std::to_string(pid) + "/fd";
+  DIR* const open_files = ::opendir(folder.c_str());
+  bool found = false;
+  while (const auto* const entry = open_files == nullptr || found ? nullptr : ::readdir(open_files)) { // NOLINT
+    struct stat status {};
+    found = ::fstatat(::dirfd(open_files), entry->d_name, &status, 0) == 0 &&
+            std::any_of(streams.begin(), streams.end(), [&](const struct stat& stream) {
+              return stream.st_dev == status.st_dev && stream.st_ino == status.st_ino;
+            });
+  }
+  if (open_files != nullptr) {
+    ::closedir(open_files);
+  }
+  return found;
+}
+
+/// `<pid> (<name>)`
+std::string name_of(pid_t pid) {
+  const auto number = std::to_string(pid);
+  const Descriptor file{::open(("/proc/" + number + "/comm").c_str(), O_RDONLY | O_CLOEXEC)};
+  std::array<char, 64> name{};
+  const auto size = ::read(file.number(), name.data(), name.size());
+  return number + " (" + std::string{name.data(), static_cast<std::size_t>(std::max<ssize_t>(size - 1, 0))} + ")";
+}
+
+/// Waits, as CTest does, for those that the command has left behind and that have its output open. Their names, if the
+/// time is over before; then they are ended.
+std::string wait_for_output(const Watch& watch, Clock::time_point begun) {
+  const auto streams = streams_read_to_their_end();
+  for (;;) {
+    while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+    }
+    std::vector<pid_t> holders;
+    for (const pid_t pid : descendants()) {
+      if (has_open(pid, streams)) {
+        holders.push_back(pid);
+      }
+    }
+    if (holders.empty()) {
+      return {};
+    }
+    const auto left = time_left(watch, begun);
+    if (left <= nanoseconds{0}) {
+      std::string names;
+      for (const pid_t pid : holders) {
+        names += (names.empty() ? "" : ", ") + name_of(pid);
+        ::kill(pid, SIGKILL);
+      }
+      return names;
+    }
+    siginfo_t info{};
+    const int signal = next_signal(info, std::min(*left, nanoseconds{between_looks}));
+    if (signal > 0 && signal != SIGCHLD) {
+      unblock_signals();
+      ::raise(signal);
+    }
+  }
 }
 
 } // namespace
 
-CommandEnd run_supervised(std::vector<std::string> command, const std::function<void()>& look) {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-    return {errno};
+CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch) {
+  std::vector<char*> arguments;
+  for (auto& argument : command) {
+    arguments.push_back(argument.data());
   }
-  const Descriptor in{ends[0]};
-  Descriptor out{ends[1]};
-
+  arguments.push_back(nullptr);
   std::signal(SIGCHLD, SIG_DFL); // NOLINT(cert-err33-c): if it was ignored, there would be no status to wait for
+  if (watch.page != nullptr) {
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  }
   const sigset_t waited = waited_for();
   sigset_t before{};
   ::sigprocmask(SIG_BLOCK, &waited, &before);
 
-  static_cast<void>(std::fflush(nullptr)); // the child would write it again
-  const pid_t launcher = ::getpid();
-  const pid_t child = ::fork();
+  static_cast<void>(std::fflush(nullptr)); // the command writes behind it
+  const auto begun = Clock::now();
+  const pid_t watcher = ::getpid();
+  volatile int error = 0;
+  const pid_t child = ::vfork(); // NOLINT: copies no memory; until exec the child makes system calls only
   if (child < 0) {
     return {errno};
   }
   if (child == 0) {
-    become_the_command(command, out.number(), before, launcher);
+    // If the watcher is killed, the command must end too, as if it had replaced the watcher.
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != watcher) {
+      ::_exit(127);
+    }
+    ::sigprocmask(SIG_SETMASK, &before, nullptr);
+    ::execvp(arguments.front(), arguments.data());
+    error = errno; // in the watcher's memory
+    ::_exit(127);
   }
-  out = Descriptor{};
-  const int error = error_of_exec(in.number());
   for (;;) {
     int status = 0;
-    const pid_t ended = ::waitpid(child, &status, WNOHANG);
+    pid_t ended = 0;
+    do { // also what the command has left behind
+      ended = ::waitpid(-1, &status, WNOHANG);
+    } while (ended > 0 && ended != child);
     if (ended == child) {
-      return {error, WIFEXITED(status) ? WEXITSTATUS(status) : 0, WIFSIGNALED(status) ? WTERMSIG(status) : 0};
+      CommandEnd end{error, WIFEXITED(status) ? WEXITSTATUS(status) : 0, WIFSIGNALED(status) ? WTERMSIG(status) : 0};
+      if (watch.limit.count() > 0 && (::waitpid(-1, nullptr, WNOHANG) >= 0 || errno != ECHILD)) {
+        end.left_behind = wait_for_output(watch, begun);
+        end.timed_out = !end.left_behind.empty();
+      }
+      return end;
+    }
+    auto left = time_left(watch, begun);
+    if (left && *left <= nanoseconds{0}) {
+      end_descendants();
+      return {0, 0, SIGKILL, true};
+    }
+    if (watch.look) {
+      left = std::min(left.value_or(between_looks), nanoseconds{between_looks});
     }
     siginfo_t info{};
-    constexpr timespec between_looks{0, 100'000'000};
-    const int signal = look ? ::sigtimedwait(&waited, &info, &between_looks) : ::sigwaitinfo(&waited, &info);
-    if (look) {
-      look();
+    const int signal = next_signal(info, left);
+    if (watch.look) {
+      watch.look();
     }
     if (signal > 0 && signal != SIGCHLD && info.si_code != SI_KERNEL) {
       ::kill(child, signal);

@@ -1,27 +1,41 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <string>
 #include <vector>
 
 namespace gputest::platform {
 
+class EntryPage;
+
+/// What is watched of a command while it runs.
+struct Watch {
+  std::chrono::nanoseconds limit{0}; ///< for which it may run; 0: for ever
+  const EntryPage* page = nullptr;   ///< of an entry: its processes' waits do not count; may be null
+  std::function<void()> look;        ///< is called about ten times a second; may be empty
+};
+
 /// How a command ended.
 struct CommandEnd {
   int error = 0;  ///< errno's value if it was not started
   int status = 0; ///< its exit status, if no signal ended it
   int signal = 0; ///< what ended it; 0 if it exited
+  bool timed_out = false;
+  std::string left_behind = {}; ///< if it had ended before: the processes, with names, that kept its output open
 };
 
 /// Runs a command, whose name is looked for in PATH, as a child, and blocks until it has ended.
 ///
-/// Calls `look`, if it is given, about ten times a second while the command runs.
+/// When its limit is over, all processes below this one are killed. With a limit it also blocks as long as a process
+/// that the command has left behind keeps this process's output open, if that is a pipe: CTest waits for that. When the
+/// limit is over then, only these processes are killed. What has an output of its own is left alone.
 ///
 /// The child is killed if this process dies. Signals that are sent to this process are passed on to it; those that a
-/// terminal sends reach it by themselves. From a process with one thread, in which these signals stay blocked: how the
-/// command ended is to be told, whatever was sent to both.
-[[nodiscard]] CommandEnd run_supervised(std::vector<std::string> command, const std::function<void()>& look = {});
+/// terminal sends reach it by themselves. From a process with one thread, which becomes a subreaper if there is a page,
+/// and in which these signals stay blocked: how the command ended is to be told, whatever was sent to both.
+[[nodiscard]] CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch = {});
 
 /// Lets the signals that run_supervised() has blocked end this process again, also those that came meanwhile.
 void unblock_signals();

@@ -259,25 +259,14 @@ std::string parse_entry_name(const ReadVariable& read) { return text_of(read, "G
 
 std::string entry_name_of_process() { return parse_entry_name(platform::read_variable); }
 
-std::optional<TimeLimit> parse_time_limit(const ReadVariable& read) {
+std::optional<policy::TimeLimit> parse_time_limit(const ReadVariable& read) {
   const auto text = text_of(read, "GPUTEST_TIMEOUT", "");
-  if (text.empty()) {
-    return std::nullopt;
-  }
-  const auto digits = [](const std::string& part) {
-    return !part.empty() && part.find_first_not_of("0123456789") == std::string::npos;
-  };
-  const auto point = text.find('.');
-  const auto whole = text.substr(0, point);
-  auto decimals = point == std::string::npos ? "0" : text.substr(point + 1);
-  const bool is_number = digits(whole) && digits(decimals);
-  if (!is_number || whole.size() > 9 || text.find_first_of("123456789") == std::string::npos) {
+  auto limit = policy::parse_time_limit(text);
+  if (!limit && !text.empty()) {
     throw InvalidSetting{"GPUTEST_TIMEOUT='" + text +
                          "' is no time limit; it is a positive number of seconds such as 90 or 2.5, up to 999999999"};
   }
-  decimals = (decimals + "000").substr(0, 3);
-  const std::chrono::milliseconds duration{std::stoll(whole) * 1000 + std::stoll(decimals)};
-  return TimeLimit{std::max(duration, std::chrono::milliseconds{1}), text + " s"};
+  return limit;
 }
 
 Entry parse_entry(const ReadVariable& read) {
@@ -296,7 +285,7 @@ Entry parse_entry(const ReadVariable& read) {
   if (const auto limit = text_of(read, "GPUTEST_WAIT_LIMIT", ""); !limit.empty()) {
     entry.wait_limit = parse_duration(limit, "GPUTEST_WAIT_LIMIT");
   }
-  static_cast<void>(parse_time_limit(read)); // one that cannot be used is an error; core/time_limit uses it
+  static_cast<void>(parse_time_limit(read)); // one that cannot be used is an error; the watcher uses it
   return entry;
 }
 

@@ -3,6 +3,7 @@
 
 #include "policy/mpi_rank.hpp"
 #include "policy/simulated_devices.hpp"
+#include "policy/time_limit.hpp"
 
 #include <gputest/settings.hpp>
 
@@ -37,18 +38,18 @@ enum class Scheduling {
 
 /// Who wants to know how the tests of this process ended, from GPUTEST_ENTRY.
 struct EntryWatcher {
-  bool ctest = false;     ///< CTest started this process for an entry of gpu_add_test()
+  bool ctest = false;     ///< CTest asks: this process is to watch, or a debugger has it run by itself
   bool will_fail = false; ///< and the entry has the property WILL_FAIL
   bool by_output = false; ///< or the property PASS_REGULAR_EXPRESSION
-  std::string report;     ///< the file that the launcher reads, if it watches for CTest
+  std::string page;       ///< of the process that watches (platform/entry_page)
 
-  [[nodiscard]] bool any() const { return ctest || !report.empty(); }
+  [[nodiscard]] bool any() const { return ctest || !page.empty(); }
 
   /// Whether CTest reports a failure for each exit code but 0 and 77.
   [[nodiscard]] bool believes_exit_code() const { return !will_fail && !by_output; }
 };
 
-/// Reads `ctest`, `will_fail`, `by_output` or the path of a file. Never throws: whatever else is there means `ctest`.
+/// Reads `ctest`, `will_fail`, `by_output` or the path of a page. Never throws: whatever else is there means `ctest`.
 [[nodiscard]] EntryWatcher parse_entry_watcher(const ReadVariable& read);
 
 /// The name of the entry, also if other settings cannot be used.
@@ -61,15 +62,8 @@ enum class UsesGpu { automatic, yes, no };
 /// Reads `auto`, `yes` or `no`. Throws InvalidSetting.
 [[nodiscard]] UsesGpu parse_uses_gpu(const ReadVariable& read);
 
-/// How long a test may run.
-struct TimeLimit {
-  std::chrono::milliseconds duration{};
-  std::string text; ///< `2.5 s`, as it was written
-};
-
-/// Reads GPUTEST_TIMEOUT, as gpu_add_test() takes TIMEOUT: seconds, such as 90 or 2.5, up to 999999999. nullopt if it
-/// is not set or empty. Throws InvalidSetting.
-[[nodiscard]] std::optional<TimeLimit> parse_time_limit(const ReadVariable& read);
+/// Reads GPUTEST_TIMEOUT. nullopt if it is not set or empty. Throws InvalidSetting.
+[[nodiscard]] std::optional<policy::TimeLimit> parse_time_limit(const ReadVariable& read);
 
 /// What settings_from_environment() does, with an environment of the caller's.
 [[nodiscard]] Settings parse_settings(const ReadVariable& read);

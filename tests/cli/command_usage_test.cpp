@@ -75,12 +75,6 @@ TEST_F(CommandUsage, is_a_failure_also_of_a_command_that_gputest_has_skipped) {
   EXPECT_NE(ended.err.find("gputest: failed: script took at least "), std::string::npos) << ended.err;
 }
 
-TEST_F(CommandUsage, of_a_command_that_gputest_has_skipped_is_not_told_to_be_complete) {
-  const auto ended = run({Tool::path(), "run", "--requires", "tcc", "--", "true"});
-  EXPECT_EQ(ended.exit_code, 77) << ended.err;
-  EXPECT_EQ((ended.out + ended.err).find("gputest: entry complete"), std::string::npos) << ended.err;
-}
-
 TEST_F(CommandUsage, that_no_look_has_shown_is_no_measurement) {
   const auto ended = run({"true"});
   EXPECT_EQ(ended.exit_code, 0);

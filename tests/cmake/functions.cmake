@@ -3,7 +3,7 @@
 #
 #   cmake -DMODULES=<gputest's cmake folder> -P functions.cmake
 cmake_minimum_required(VERSION 3.25)
-foreach(name IN ITEMS bytes check_arguments check_values entry_properties memory_class quote resource_groups sentinel)
+foreach(name IN ITEMS bytes check_arguments check_values entry_properties memory_class quote resource_groups)
   include("${MODULES}/detail/${name}.cmake")
 endforeach()
 set_property(GLOBAL PROPERTY failures 0)

@@ -2,7 +2,7 @@
 // What a process says of its tests, and how it ends. Each program here is a process of its own.
 #include <gputest/test_run.hpp>
 
-#include "core/completion.hpp"
+#include "platform/entry_page.hpp"
 #include "support/in_child.hpp"
 #include "support/private_folder.hpp"
 
@@ -11,7 +11,6 @@
 #include <gmock/gmock.h>
 
 #include <array>
-#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -28,9 +27,7 @@ namespace {
 
 using namespace literals;
 using detail::TestRun;
-using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 using testing::Not;
 using End = TestRun::End;
 
@@ -39,16 +36,16 @@ protected:
   struct Ended {
     int status = 0; ///< or minus the signal
     std::string output;
-    std::vector<std::string> reports; ///< without pids
+    std::string told; ///< to who watches
     std::string log;
   };
 
   using Program = std::function<void(TestRun& run)>;
 
-  /// Of a process with this GPUTEST_ENTRY, that exits with `status` behind `program`.
+  /// Of a process with this GPUTEST_ENTRY, or with the page of who watches, that exits with `status` behind `program`.
   [[nodiscard]] Ended ended(const std::string& entry, int status, const Program& program) const {
     const tests::PrivateFolder folder;
-    folder.write("report", "", 0600); // as whoever asks for reports makes it
+    const platform::EntryPage page;
     std::array<int, 2> ends{};
     EXPECT_EQ(::pipe(ends.data()), 0);
     const pid_t child = tests::start_child([&]() -> int {
@@ -58,7 +55,7 @@ protected:
       ::close(ends[1]);
       ::setenv("GPUTEST_LOG", (folder.path() + "/log").c_str(), 1);
       ::setenv("GPUTEST_TEST", "sort", 1);
-      ::setenv("GPUTEST_ENTRY", entry == "report" ? (folder.path() + "/report").c_str() : entry.c_str(), 1);
+      ::setenv("GPUTEST_ENTRY", entry == "watched" ? page.path().c_str() : entry.c_str(), 1);
       program(TestRun::of_process());
       std::exit(status); // NOLINT(concurrency-mt-unsafe)
     });
@@ -70,12 +67,10 @@ protected:
     }
     ::close(ends[0]);
     ended.status = tests::end_of(child);
-    std::ifstream reports{folder.path() + "/report"};
-    for (std::string line; std::getline(reports, line);) {
-      const auto report = core::read_report_line(line);
-      EXPECT_TRUE(report && report->pid == std::to_string(child)) << line;
-      ended.reports.push_back(line.substr(0, line.find(' ')) + ": " + (report ? report->text : ""));
-    }
+    const auto report = page.report();
+    ended.told = std::to_string(report.begun) + " begun, " + std::to_string(report.ended) + " ended" +
+                 (report.skipped > 0 ? ", skipped" : "") + (report.nothing_ran > 0 ? ", nothing ran" : "") +
+                 (report.refused.empty() ? "" : ", refused: " + report.refused);
     if (std::filesystem::exists(folder.path() + "/log")) {
       for (const auto& file : std::filesystem::directory_iterator{folder.path() + "/log"}) {
         std::ifstream log{file.path()};
@@ -99,13 +94,10 @@ std::function<void(TestRun& run)> ends(End how) {
 }
 
 TEST_F(CoreTestRun, that_exits_before_its_first_test_is_refused_whatever_its_exit_code_is) {
-  const auto seen = ended("report", 3, begins);
+  const auto seen = ended("watched", 3, begins);
   EXPECT_EQ(seen.status, 3);
-  EXPECT_THAT(seen.reports, ElementsAre("begun: sort", "refused: exit(3) was called before the first test"));
+  EXPECT_EQ(seen.told, "1 begun, 0 ended, refused: exit(3) was called before the first test");
   EXPECT_EQ(ended("ctest", 3, begins).status, 3);
-  for (const std::string unseen : {"will_fail", "by_output"}) {
-    EXPECT_EQ(ended(unseen, 3, begins).status, -SIGKILL) << unseen;
-  }
   const auto runs_a_test = [](TestRun& run) {
     begins(run);
     run.running("Sort.Keys");
@@ -114,10 +106,9 @@ TEST_F(CoreTestRun, that_exits_before_its_first_test_is_refused_whatever_its_exi
     ends(End::passed)(run);
     begins(run);
   };
-  EXPECT_THAT(ended("report", 3, begins_again).reports,
-              ElementsAre("begun: sort", "complete: ", "begun: sort", HasSubstr("was called before the first test")));
-  EXPECT_EQ(ended("will_fail", 3, runs_a_test).status, 3);
-  EXPECT_THAT(ended("report", 3, runs_a_test).reports, ElementsAre("begun: sort"));
+  EXPECT_EQ(ended("watched", 3, begins_again).told,
+            "2 begun, 1 ended, refused: exit(3) was called before the first test");
+  EXPECT_EQ(ended("watched", 3, runs_a_test).told, "1 begun, 1 ended") << "that is how the test fails";
 }
 
 TEST_F(CoreTestRun, that_a_test_ends_with_a_success_fails_and_names_the_test) {
@@ -129,14 +120,13 @@ TEST_F(CoreTestRun, that_a_test_ends_with_a_success_fails_and_names_the_test) {
   };
   for (const int status : {0, skipped_exit_code}) {
     const auto call = "exit(" + std::to_string(status) + ")";
-    const auto seen = ended("report", status, runs("Sort.Keys"));
+    const auto seen = ended("watched", status, runs("Sort.Keys"));
     EXPECT_EQ(seen.status, EXIT_FAILURE);
     EXPECT_THAT(seen.output,
                 HasSubstr("gputest: failed: Sort.Keys called " + call + ". What comes after it did not run."));
-    EXPECT_THAT(seen.reports, ElementsAre("begun: sort", "refused: Sort.Keys called " + call));
+    EXPECT_EQ(seen.told, "1 begun, 0 ended, refused: Sort.Keys called " + call);
     EXPECT_THAT(ended("", status, runs("")).output,
                 HasSubstr("gputest: failed: " + call + " was called between the tests. What"));
-    EXPECT_EQ(ended("by_output", status, runs("Sort.Keys")).status, -SIGKILL);
   }
 }
 
@@ -159,24 +149,21 @@ TEST_F(CoreTestRun, has_the_exit_code_that_tells_what_became_of_its_tests) {
   EXPECT_EQ(ended("", skipped_exit_code, ends(End::passed)).status, skipped_exit_code);
 }
 
-TEST_F(CoreTestRun, reports_its_end_to_who_has_started_it) {
-  EXPECT_THAT(ended("report", 0, ends(End::passed)).reports, ElementsAre("begun: sort", "complete: "));
-  EXPECT_THAT(ended("report", 1, ends(End::failed)).reports, ElementsAre("begun: sort", "complete: "));
-  EXPECT_THAT(ended("report", 77, ends(End::all_skipped)).reports, ElementsAre("begun: sort", "skipped: "));
-  EXPECT_THAT(ended("report", 0, ends(End::nothing_ran)).reports,
-              ElementsAre("begun: sort", "refused: no test ran", "nothing_ran: "));
-  EXPECT_EQ(ended("will_fail", 1, ends(End::nothing_ran)).status, -SIGKILL);
+TEST_F(CoreTestRun, tells_its_end_to_who_watches) {
+  EXPECT_EQ(ended("watched", 0, ends(End::passed)).told, "1 begun, 1 ended");
+  EXPECT_EQ(ended("watched", 1, ends(End::failed)).told, "1 begun, 1 ended");
+  EXPECT_EQ(ended("watched", 77, ends(End::all_skipped)).told, "1 begun, 1 ended, skipped");
+  EXPECT_EQ(ended("watched", 0, ends(End::nothing_ran)).told, "1 begun, 1 ended, nothing ran, refused: no test ran");
   const auto refuses = [](TestRun& run) {
     begins(run);
     run.refused("the first reason");
     run.refused("the second reason");
     run.end(End::nothing_ran);
   };
-  EXPECT_THAT(ended("report", 1, refuses).reports,
-              ElementsAre("begun: sort", "refused: the first reason", "nothing_ran: "));
+  EXPECT_EQ(ended("watched", 1, refuses).told, "1 begun, 1 ended, nothing ran, refused: the first reason");
   const auto by_hand = [](int code) { return [code](TestRun&) { static_cast<void>(report_end(code)); }; };
-  EXPECT_THAT(ended("report", 0, by_hand(0)).reports, ElementsAre("begun: sort", "complete: "));
-  EXPECT_THAT(ended("report", 77, by_hand(77)).reports, ElementsAre("begun: sort", "skipped: "));
+  EXPECT_EQ(ended("watched", 0, by_hand(0)).told, "1 begun, 1 ended");
+  EXPECT_EQ(ended("watched", 77, by_hand(77)).told, "1 begun, 1 ended, skipped");
   EXPECT_THAT(ended("", 0, by_hand(2)).output, HasSubstr("End main() with `return gputest::report_end(exit_code);`"));
 }
 
@@ -196,25 +183,6 @@ TEST_F(CoreTestRun, tells_ctest_the_most_that_any_test_took_if_that_is_known_of_
   EXPECT_THAT(ended("ctest", 0, takes({1_MiB, std::nullopt})).output, Not(HasSubstr(name)));
   EXPECT_THAT(ended("ctest", 0, takes({std::nullopt, 1_MiB})).output, Not(HasSubstr(name)));
   EXPECT_THAT(ended("", 0, takes({1_MiB})).output, Not(HasSubstr(name)));
-}
-
-TEST_F(CoreTestRun, tells_ctest_that_it_has_run_to_its_end_unless_it_is_tried_again) {
-  const std::string complete = "gputest: entry complete: sort\x7f";
-  EXPECT_THAT(ended("ctest", 0, ends(End::passed)).output, HasSubstr(complete));
-  EXPECT_THAT(ended("ctest", 1, ends(End::failed)).output, HasSubstr(complete));
-  EXPECT_THAT(ended("ctest", 77, ends(End::all_skipped)).output, Not(HasSubstr(complete)));
-  for (const std::string other : {"", "report"}) {
-    EXPECT_THAT(ended(other, 0, ends(End::passed)).output, Not(HasSubstr(complete))) << other;
-  }
-  const auto again = [](End how) {
-    return [how](TestRun& run) {
-      ::setenv("GPUTEST_ENTRY", "ctest", 1);
-      run.begin_next_case(TestRun::Failure::is_tried_again);
-      ends(how)(run);
-    };
-  };
-  EXPECT_THAT(ended("", 0, again(End::passed)).output, HasSubstr(complete));
-  EXPECT_THAT(ended("", 1, again(End::failed)).output, Not(HasSubstr(complete)));
 }
 
 TEST_F(CoreTestRun, of_the_next_case_knows_nothing_of_the_one_before) {
@@ -239,9 +207,7 @@ TEST_F(CoreTestRun, of_the_next_case_knows_nothing_of_the_one_before) {
   };
   const auto passed = ended("ctest", 0, next("ctest", End::passed));
   EXPECT_EQ(passed.status, 0) << "those that failed were of another case";
-  EXPECT_THAT(passed.output, HasSubstr("gputest: entry complete: merge\x7f"));
   EXPECT_THAT(passed.output, HasSubstr(">2.000<"));
-  EXPECT_EQ(ended("ctest", 1, next("will_fail", End::failed)).status, 1) << "nothing was refused in this case";
   EXPECT_EQ(ended("ctest", 0, next("ctest", End::nothing_ran)).status, 0);
 }
 
@@ -266,9 +232,9 @@ TEST_F(CoreTestRun, is_not_that_of_a_process_that_a_test_forks) {
     ::waitpid(child, &status, 0);
     run.end(status == 0 ? End::failed : End::nothing_ran);
   };
-  const auto seen = ended("report", 1, forks);
+  const auto seen = ended("watched", 1, forks);
   EXPECT_EQ(seen.status, 1);
-  EXPECT_THAT(seen.reports, ElementsAre("begun: sort", "complete: "));
+  EXPECT_EQ(seen.told, "1 begun, 1 ended");
 }
 
 TEST_F(CoreTestRun, has_one_of_its_own_in_a_process_that_a_test_forks_and_that_begins_one) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "platform/entry_page.hpp"
 #include "support/suite_test.hpp"
 
 #include <gmock/gmock.h>
 
-#include <csignal>
 #include <string>
 #include <vector>
 
@@ -14,7 +14,10 @@ using testing::HasSubstr;
 
 class TimeLimit : public SuiteTest {
 protected:
-  TimeLimit() { set("GPUTEST_TEST", "sort_keys"); }
+  TimeLimit() {
+    set("GPUTEST_TEST", "sort_keys");
+    set("GPUTEST_ENTRY", "ctest");
+  }
 
   /// Runs these tests, of which one hangs, with a limit that is long enough for that one to begin on this machine.
   Ended run_limited(const std::vector<std::string>& arguments) {
@@ -38,23 +41,17 @@ private:
 
 TEST_F(TimeLimit, ends_a_test_and_names_it) {
   const Ended ended = run_limited({"--gtest_filter=Hangs.first_leases:Hangs.in_the_second"});
-  EXPECT_EQ(ended.signal, SIGKILL) << ended.out << ended.err;
-  EXPECT_THAT(ended.err,
-              HasSubstr("gputest: timed out: sort_keys: Hangs.in_the_second has run for " + limit() +
-                        " s, the limit (TIMEOUT), not counting 0 s in which it waited for a GPU. It ends here, and so "
-                        "do the processes that it started. If it needs longer, raise TIMEOUT in gpu_add_test() "
-                        "or gpu_discover_tests()\n"));
+  EXPECT_EQ(ended.exit_code, 1) << ended.out << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("gputest: timed out: sort_keys: Hangs.in_the_second has run for " + limit() +
+                                   " s, the limit (TIMEOUT), not counting 0 s in which it waited for a GPU. "));
+  EXPECT_TRUE(entries().empty()) << "its lease is given back";
 }
 
-TEST_F(TimeLimit, ends_a_test_that_uses_no_gpu) {
-  const Ended ended = run_limited({"--gtest_filter=Hangs.without_a_gpu"});
+TEST_F(TimeLimit, ends_a_test_that_blocks_all_signals_also_where_a_failure_is_expected) {
+  set("GPUTEST_ENTRY", "will_fail");
+  const Ended ended = run_limited({"--gtest_filter=Hangs.deaf"});
   EXPECT_EQ(ended.signal, SIGKILL) << ended.out << ended.err;
-  EXPECT_THAT(ended.err, HasSubstr("gputest: timed out: sort_keys: Hangs.without_a_gpu "));
-}
-
-TEST_F(TimeLimit, gives_the_lease_back) {
-  EXPECT_EQ(run_limited({"--gtest_filter=Hangs.for_ever"}).signal, SIGKILL);
-  EXPECT_TRUE(entries().empty());
+  EXPECT_THAT(ended.err, HasSubstr("gputest: timed out: sort_keys: Hangs.deaf "));
 }
 
 TEST_F(TimeLimit, that_cannot_be_used_fails_the_tests) {
@@ -64,30 +61,31 @@ TEST_F(TimeLimit, that_cannot_be_used_fails_the_tests) {
   EXPECT_THAT(ended.out, HasSubstr("GPUTEST_TIMEOUT='soon' is no time limit; it is a positive number of seconds"));
 }
 
-// The test compares what passed with what was counted.
 TEST_F(TimeLimit, does_not_count_waiting) {
+  const platform::EntryPage page; // as of who watches
   auto holder = start_holder();
-  set("GPUTEST_TIMEOUT", "3600");
+  set("GPUTEST_ENTRY", page.path());
   auto waiter = start("limits", {"--gtest_filter=Waits.*"});
   waiter.wait_for_err(" waits for "); // it says so after a second
+  const auto so_far = page.waited();
+  EXPECT_GT(so_far.count(), 0);
+  EXPECT_EQ(page.report().running, "Waits.for_most_of_the_device");
   EXPECT_EQ(holder.finish().exit_code, 0);
   const Ended ended = waiter.finish();
   EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
+  EXPECT_GT(page.waited(), so_far);
+  const auto whole = page.waited();
+  EXPECT_EQ(page.waited(), whole) << "nobody waits any more";
 }
 
-class TimeLimitOfDeathTest : public TimeLimit, public testing::WithParamInterface<std::string> {};
-
-TEST_P(TimeLimitOfDeathTest, ends_parent_and_child) {
-  // It returns when nobody has the output any more.
-  const Ended ended = run_limited({"--gtest_filter=Hangs.in_a_death_test", "--gtest_death_test_style=" + GetParam()});
-  EXPECT_EQ(ended.signal, SIGKILL) << ended.out << ended.err;
-  EXPECT_THAT(ended.out, HasSubstr("gputest: timed out: sort_keys: Hangs.in_a_death_test "))
-      << "its standard error belongs to GoogleTest";
-  EXPECT_EQ(count(ended.out, "gputest: timed out: "), 1U) << ended.out;
+TEST_F(TimeLimit, ends_parent_and_child_of_a_death_test) {
+  for (const std::string style : {"fast", "threadsafe"}) {
+    // It returns when nobody has the output any more.
+    const Ended ended = run_limited({"--gtest_filter=Hangs.in_a_death_test", "--gtest_death_test_style=" + style});
+    EXPECT_EQ(ended.exit_code, 1) << ended.out << ended.err;
+    EXPECT_EQ(count(ended.err, "gputest: timed out: sort_keys: Hangs.in_a_death_test "), 1U) << ended.err;
+  }
 }
-
-INSTANTIATE_TEST_SUITE_P(Styles, TimeLimitOfDeathTest, testing::Values("fast", "threadsafe"),
-                         [](const auto& test) { return test.param; });
 
 } // namespace
 } // namespace gputest::tests

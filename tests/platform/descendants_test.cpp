@@ -86,7 +86,7 @@ TEST(Descendants, are_all_ended_but_those_spared_and_what_these_have_started) {
               const ChildAndGrandchild second_spared;
               const std::array<pid_t, 2> spared{first_spared.child, second_spared.child};
               const auto free_ones = free_descriptors();
-              end_descendants(spared.data(), spared.data() + spared.size());
+              end_descendants({spared.begin(), spared.end()});
               EXPECT_EQ(free_descriptors(), free_ones) << "it has closed what it has opened";
               const std::array<int, 2> went_on{SIGTERM, SIGTERM};
               EXPECT_EQ(first_spared.ends(), went_on);

@@ -58,17 +58,6 @@ void print_to_all() {
   std::printf("of C ");
 }
 
-TEST_F(ProcessEnd, writes_to_both_streams_behind_what_was_printed) {
-  EXPECT_EQ(run([] {
-              print_to_all();
-              write_to_both_streams("text");
-              ::_exit(3);
-            }),
-            3);
-  EXPECT_EQ(contents("out"), "of C++ of C text");
-  EXPECT_EQ(contents("err"), "text");
-}
-
 TEST_F(ProcessEnd, at_once_writes_what_was_printed_and_runs_no_exit_handler) {
   EXPECT_EQ(run([] {
               std::atexit([] { std::cerr << "exit handler"; });

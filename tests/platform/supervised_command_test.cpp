@@ -2,9 +2,9 @@
 #include "platform/supervised_command.hpp"
 
 #include "platform/descriptor.hpp"
+#include "platform/entry_page.hpp"
 #include "support/in_child.hpp"
 #include "support/private_folder.hpp"
-#include "support/use_up_descriptors.hpp"
 
 #include <gtest/gtest.h>
 
@@ -93,6 +93,65 @@ TEST(SupervisedCommand, leaves_its_launcher_the_signals_that_end_it_until_they_a
               }),
               -signal);
   }
+}
+
+TEST(SupervisedCommand, is_ended_with_all_that_it_has_started_when_its_limit_is_over) {
+  const tests::PrivateFolder folder;
+  ASSERT_EQ(::mkfifo((folder.path() + "/fifo").c_str(), 0600), 0);
+  const Descriptor fifo{::open((folder.path() + "/fifo").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
+  EXPECT_EQ(tests::in_child([&] {
+              const EntryPage page;
+              const auto end = run_supervised(
+                  {"sh", "-c", "exec > " + folder.path() + "/fifo; setsid sleep 1000 & trap '' TERM INT; sleep 1000"},
+                  {std::chrono::milliseconds{100}, &page, {}});
+              return end.timed_out && end.left_behind.empty() && end.signal == SIGKILL ? 0 : 1;
+            }),
+            0);
+  char byte = 0;
+  EXPECT_EQ(::fcntl(fifo.number(), F_SETFL, 0), 0);
+  EXPECT_EQ(::read(fifo.number(), &byte, 1), 0) << "nobody has it open any more";
+}
+
+TEST(SupervisedCommand, is_not_ended_while_it_waits_for_a_device) {
+  EXPECT_EQ(tests::in_child([] {
+              const EntryPage page;
+              set_entry_page_of_process(EntryPage::open(page.path()));
+              const NotCounted waits; // as if the command did
+              const auto end = run_supervised({"sleep", "0.2"}, {std::chrono::milliseconds{100}, &page, {}});
+              return end.timed_out ? 1 : 0;
+            }),
+            0);
+}
+
+/// What a watcher says of a command that leaves a process behind.
+int end_of_one_that_leaves_a_process(const std::string& redirection) {
+  const tests::PrivateFolder folder;
+  const auto pid = folder.path() + "/pid";
+  std::array<int, 2> output{};
+  EXPECT_EQ(::pipe2(output.data(), O_CLOEXEC), 0);
+  const int status = tests::in_child([&] {
+    ::dup2(output[1], STDOUT_FILENO);
+    ::dup2(output[1], STDERR_FILENO);
+    const EntryPage page;
+    const auto end = run_supervised({"sh", "-c", "setsid sleep 1000 " + redirection + " & echo $! > " + pid},
+                                    {std::chrono::milliseconds{200}, &page, {}});
+    const bool names_it = end.left_behind.find("(sleep)") != std::string::npos;
+    return end.status != 0 ? 1 : !end.timed_out ? 2 : names_it ? 3 : 4;
+  });
+  ::close(output[1]);
+  char byte = 0;
+  EXPECT_EQ(::read(output[0], &byte, 1), 0) << "nobody has it open any more";
+  ::close(output[0]);
+  pid_t process = 0;
+  std::ifstream{pid} >> process;
+  EXPECT_GT(process, 0);
+  ::kill(process, SIGKILL);
+  return status;
+}
+
+TEST(SupervisedCommand, ends_what_it_has_left_behind_with_its_output_when_the_limit_is_over) {
+  EXPECT_EQ(end_of_one_that_leaves_a_process(""), 3);
+  EXPECT_EQ(end_of_one_that_leaves_a_process("> /dev/null 2>&1"), 2) << "such as a server that a fixture starts";
 }
 
 } // namespace

@@ -23,7 +23,9 @@ ChildProcess SuiteTest::start(const std::string& suite, std::vector<std::string>
   return {std::move(arguments), environment_};
 }
 
-std::string SuiteTest::path_of(const std::string& suite) { return std::string{GPUTEST_SUITES} + "/" + suite; }
+std::string SuiteTest::path_of(const std::string& suite) {
+  return suite.front() == '/' ? suite : std::string{GPUTEST_SUITES} + "/" + suite;
+}
 
 ChildProcess SuiteTest::start_holder() const {
   auto holder = start("annotated", {"--gtest_filter=Medium.with_bytes"});
@@ -32,7 +34,11 @@ ChildProcess SuiteTest::start_holder() const {
 }
 
 Ended SuiteTest::run(const std::string& suite, std::vector<std::string> arguments) const {
-  return start(suite, std::move(arguments)).finish();
+  arguments.insert(arguments.begin(), path_of(suite));
+  if (const auto entry = environment_.find("GPUTEST_ENTRY"); entry != environment_.end() && !entry->second.empty()) {
+    arguments.insert(arguments.begin(), {GPUTEST_CLIENT, "--watch"});
+  }
+  return start_program(std::move(arguments)).finish();
 }
 
 std::map<std::string, Report> SuiteTest::reports_of(const std::string& suite, const std::string& filter) const {

@@ -50,7 +50,7 @@ protected:
     return {std::move(command), environment_};
   }
 
-  /// Where a suite's executable is.
+  /// Where a suite's executable is. A path stays.
   [[nodiscard]] static std::string path_of(const std::string& suite);
 
   /// Starts the test `Medium.with_bytes` of the suite `annotated`, which holds 3 GiB when this returns.
@@ -58,7 +58,7 @@ protected:
   /// Holds until it is told to go on, or is finished.
   [[nodiscard]] ChildProcess start_holder() const;
 
-  /// Runs a suite that stops nowhere, to its end.
+  /// Runs a suite that stops nowhere, to its end. If GPUTEST_ENTRY is set, as CTest runs an entry.
   [[nodiscard]] Ended run(const std::string& suite, std::vector<std::string> arguments = {}) const;
 
   /// Runs a suite, and reads what GoogleTest reports of those of its tests that ran.

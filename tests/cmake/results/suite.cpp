@@ -18,6 +18,12 @@ TEST(Passes, one) {}
 TEST(Passes, two) {}
 TEST(Fails, one) { FAIL() << "as it is meant to"; }
 TEST(Skips, one) { GTEST_SKIP() << "of its own accord"; }
+TEST(Bytes, all) {
+  for (int byte = 0; byte < 9 * 256; ++byte) {
+    std::putchar(byte % 256);
+  }
+  std::fflush(stdout);
+}
 TEST(Exits, zero) { std::exit(0); }
 TEST(Exits, one) { std::exit(1); }
 TEST(Exits, skipped) { std::exit(77); }
@@ -40,6 +46,11 @@ TEST(Prints, a_program) {
             "ELF \x7f\x7f \x7f");
   std::fflush(stdout);
   _exit(0);
+}
+TEST(Forks, and_leaves_a_child) {
+  if (fork() == 0) {
+    execl("/bin/sleep", "sleep", "100000", nullptr);
+  }
 }
 TEST(Takes, more_than_its_lease) { const gputest::SimulatedBuffer data{gputest::parse_bytes("1GiB")}; }
 TEST(Closes, standard_error) { ASSERT_NE(std::freopen("/dev/null", "w", stderr), nullptr); }

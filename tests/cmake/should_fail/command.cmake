@@ -38,7 +38,7 @@ should_pass(linked_late_with_plain_arguments "gpu_add_test(NAME t COMMAND exe a 
 should_pass(linked_late_with_the_launcher_asked_for "gpu_add_test(NAME t COMMAND exe \"\" LAUNCHER on)\n${linked_late}")
 
 # From here on as in a build without the tool.
-string(REGEX REPLACE "[^\n]*gputest::cli[^\n]*\n" "" preamble "${preamble}")
+string(REGEX REPLACE "[^\n]*gputest::cli [^\n]*\n" "" preamble "${preamble}")
 should_fail(no_tool_for_a_program [[gpu_add_test(NAME t COMMAND sh)]]
   "gpu_add_test(NAME t): COMMAND \"sh\" ${no_launcher}")
 should_fail(no_tool_for_launcher_on [[gpu_add_test(NAME t COMMAND exe LAUNCHER on)]]

@@ -55,8 +55,6 @@ should_fail(worker_of_several_cases [[gpu_discover_tests(exe GRANULARITY class I
   "gpu_discover_tests(exe): ISOLATION worker is for entries of one case, and GRANULARITY is class; write GRANULARITY case, or leave one of the two out; allowed: worker or process (default: process).")
 should_fail(worker_with_launcher [[gpu_discover_tests(exe LAUNCHER on ISOLATION worker)]]
   "gpu_discover_tests(exe): ISOLATION worker is for executables that take their memory themselves, and LAUNCHER is on; allowed: worker or process (default: process).")
-should_fail(worker_without_client [[gpu_discover_tests(exe ISOLATION worker)]]
-  "gpu_discover_tests(exe): ISOLATION worker, but there is no target gputest::client here. Call find_package(gputest) in this directory or above, or leave ISOLATION out.")
 should_fail(wrong_memory [[gpu_discover_tests(exe MEMORY 3)]]
   "gpu_discover_tests(exe): MEMORY \"3\" is neither a class nor a size; allowed: small, medium, large, or a size from 1B to 1024TiB such as 3GiB or 1.5GiB, with at most 3 decimals and one of the units B, KiB, MiB, GiB, TiB (default: small).")
 should_fail(wrong_launcher [[gpu_discover_tests(exe LAUNCHER maybe)]]
@@ -80,7 +78,12 @@ should_fail(another_skip_code [[gpu_discover_tests(exe PROPERTIES SKIP_RETURN_CO
   "gpu_discover_tests(exe): PROPERTIES sets SKIP_RETURN_CODE to 4, but gputest says 77 when it skips a test, and CTest knows only one code; ${allowed_PROPERTIES}")
 
 # As in a build without the tool.
-string(REGEX REPLACE "[^\n]*gputest::cli[^\n]*\n" "" preamble "${preamble}")
+string(REGEX REPLACE "[^\n]*gputest::cli [^\n]*\n" "" preamble "${preamble}")
 should_pass(no_tool_and_no_launcher [[gpu_discover_tests(exe LAUNCHER off)]])
 should_fail(no_tool_for_launcher_on [[gpu_discover_tests(exe LAUNCHER on)]]
   "gpu_discover_tests(exe): LAUNCHER on, but there is no target gputest::cli here. Build gputest with GPUTEST_BUILD_CLI=ON, call find_package(gputest) in this directory or above, or leave LAUNCHER out.")
+
+# As where gputest is not found.
+string(REGEX REPLACE "[^\n]*gputest::client [^\n]*\n" "" preamble "${preamble}")
+should_fail(without_client [[gpu_discover_tests(exe)]]
+  "gpu_discover_tests(exe): there is no target gputest::client here, which runs the tests. Call find_package(gputest) in this directory or above.")

@@ -83,10 +83,10 @@ expect_rules(variables_of_the_directory "/d/bin\"" 1)
 expect_rules(variables_of_the_directory "theirs" 0)
 
 # The keywords of install() are passed on, to each rule.
-expect_rules(a_whole_call "CMAKE_INSTALL_COMPONENT STREQUAL \"c\" *\\)" 5)
+expect_rules(a_whole_call "CMAKE_INSTALL_COMPONENT STREQUAL \"c\" *\\)" 6)
 expect_rules(a_whole_call "OR NOT CMAKE_INSTALL_COMPONENT" 0)
-expect_rules(twice "OR NOT CMAKE_INSTALL_COMPONENT" 6)
-expect_rules(a_whole_call "CMAKE_INSTALL_CONFIG_NAME MATCHES" 4)
+expect_rules(twice "OR NOT CMAKE_INSTALL_COMPONENT" 8)
+expect_rules(a_whole_call "CMAKE_INSTALL_CONFIG_NAME MATCHES" 5)
 expect_rules(a_whole_call "gputest_configuration}\" MATCHES \"\\^\\(debug[|]release\\)[$]\"" 1)
 # Places of DATA: below the directory of the call, else below the top-level one, else by its name alone.
 should_pass(places [[
@@ -105,10 +105,6 @@ expect_rules(an_absolute_place "file\\(INSTALL DESTINATION \"/d/\" .*/an_absolut
 # Each target once, with all programs of gputest's that there are.
 should_pass(targets [[
 add_executable(an::alias ALIAS exe)
-foreach(program IN ITEMS client)
-  add_executable(gputest::${program} IMPORTED)
-  set_target_properties(gputest::${program} PROPERTIES IMPORTED_LOCATION /bin/${program})
-endforeach()
 gpu_install_tests(DESTINATION d TARGETS an::alias exe)]])
 expect_rules(targets "${destination}/d/bin\"" 1)
 foreach(program IN ITEMS client true)

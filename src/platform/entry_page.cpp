@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "platform/entry_page.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <mutex>
+#include <utility>
+
+#include <time.h>
+
+namespace gputest::platform {
+
+namespace {
+
+using std::chrono::nanoseconds;
+
+/// Zero at first. The tests of an entry may have been linked with another version of gputest than its watcher: its size
+/// tells (SharedPages), so whatever changes the layout changes the size.
+struct Words {
+  std::atomic<std::uint32_t> begun;
+  std::atomic<std::uint32_t> ended;
+  std::atomic<std::uint32_t> skipped;
+  std::atomic<std::uint32_t> nothing_ran;
+  std::atomic<std::uint32_t> refusals;
+  std::atomic<std::uint32_t> measured;
+  std::atomic<std::uint32_t> waiting;       ///< how many wait now
+  std::atomic<std::uint32_t> running_index; ///< of `running`: one is read while the other is written
+  std::atomic<std::int64_t> waiting_since;  ///< on the clock since the machine's start
+  std::atomic<std::int64_t> waited;         ///< up to `waiting_since`
+  std::array<char, 2000> refused;
+  std::array<std::array<char, 1016>, 2> running;
+};
+static_assert(std::atomic<std::uint32_t>::is_always_lock_free && std::atomic<std::int64_t>::is_always_lock_free,
+              "processes share them");
+
+Words& words_in(const SharedPages& pages) { return *static_cast<Words*>(pages.data()); }
+
+std::int64_t now() {
+  timespec time{};
+  ::clock_gettime(CLOCK_MONOTONIC, &time);
+  return nanoseconds{std::chrono::seconds{time.tv_sec}}.count() + time.tv_nsec;
+}
+
+template <std::size_t size>
+void copy(std::array<char, size>& to, const std::string& from) {
+  const auto count = std::min(from.size(), size - 1);
+  std::memcpy(to.data(), from.data(), count);
+  to[count] = '\0';
+}
+
+template <std::size_t size>
+std::string text_in(const std::array<char, size>& text) {
+  return {text.data(), ::strnlen(text.data(), size)};
+}
+
+struct OfProcess {
+  std::mutex mutex;
+  std::shared_ptr<EntryPage> page;
+};
+OfProcess& of_process() {
+  static auto& of_process = *new OfProcess; // NOLINT(cppcoreguidelines-owning-memory): used until the process ends
+  return of_process;
+}
+
+} // namespace
+
+EntryPage::EntryPage() : pages_{sizeof(Words)} {}
+
+EntryPage::EntryPage(SharedPages pages) : pages_{std::move(pages)} {}
+
+std::shared_ptr<EntryPage> EntryPage::open(const std::string& path) noexcept try {
+  auto pages = SharedPages::open(path, sizeof(Words));
+  return pages ? std::shared_ptr<EntryPage>{new EntryPage{std::move(*pages)}} : nullptr;
+} catch (const std::exception&) { // no memory: the watcher misses its words, and says so
+  return nullptr;
+}
+
+void EntryPage::begin() const noexcept { ++words_in(pages_).begun; }
+
+void EntryPage::end(End how) const noexcept {
+  auto& words = words_in(pages_);
+  words.skipped += how == End::skipped ? 1 : 0;
+  words.nothing_ran += how == End::nothing_ran ? 1 : 0;
+  ++words.ended;
+}
+
+void EntryPage::refuse(const std::string& why) const noexcept {
+  auto& words = words_in(pages_);
+  if (words.refusals++ == 0) {
+    copy(words.refused, why.empty() ? "it did not say why" : why);
+  }
+}
+
+void EntryPage::set_running(const std::string& test) const noexcept {
+  auto& words = words_in(pages_);
+  const auto other = 1U - (words.running_index & 1U);
+  copy(words.running[other], test);
+  words.running_index = other;
+}
+
+policy::EntryReport EntryPage::report() const {
+  const auto& words = words_in(pages_);
+  return {words.begun,
+          words.ended,
+          words.skipped,
+          words.nothing_ran,
+          text_in(words.refused),
+          text_in(words.running[words.running_index & 1U])};
+}
+
+nanoseconds EntryPage::waited() const noexcept {
+  const auto& words = words_in(pages_);
+  const bool waits = words.waiting > 0; // before the sum, to which who stops to wait adds first: never too little
+  const auto since = words.waiting_since.load();
+  return nanoseconds{words.waited + (waits ? now() - since : 0)};
+}
+
+void EntryPage::set_measured() const noexcept { words_in(pages_).measured = 1; }
+bool EntryPage::is_measured() const noexcept { return words_in(pages_).measured != 0; }
+
+void set_entry_page_of_process(std::shared_ptr<EntryPage> page) {
+  const std::lock_guard guard{of_process().mutex};
+  of_process().page = std::move(page);
+}
+
+NotCounted::NotCounted() {
+  {
+    const std::lock_guard guard{of_process().mutex};
+    page_ = of_process().page;
+  }
+  if (page_) {
+    auto& words = words_in(page_->pages_);
+    if (words.waiting == 0) {
+      words.waiting_since = now();
+    }
+    ++words.waiting; // after the time, which the watcher reads if somebody waits
+  }
+}
+
+NotCounted::~NotCounted() {
+  if (page_) {
+    auto& words = words_in(page_->pages_);
+    if (words.waiting == 1) {
+      words.waited += now() - words.waiting_since;
+    }
+    --words.waiting;
+  }
+}
+
+} // namespace gputest::platform
