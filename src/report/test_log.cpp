@@ -109,12 +109,14 @@ bool asks_for_less(const Request& a, const Request& b) {
 TestLog parse_test_log(const std::string& text) {
   const std::string program = "gputest: ";
   const std::string admitted = "gputest: admitted ";
+  const std::string skips = "gputest: skipped: ";
   const std::string goes_on = " goes on, on ";
   TestLog log;
   LoggedEntry* test = nullptr;
   policy::PlannedSeconds waited{};
   constexpr policy::PlannedSeconds unknown{-1};
   auto seconds = unknown; // of a test whose result has not been read yet
+  bool is_skip = false; // CTest's log says that it has passed
   std::istringstream lines{text};
   for (std::string line; std::getline(lines, line);) {
     if (auto name = name_in_heading(line)) {
@@ -122,6 +124,7 @@ TestLog parse_test_log(const std::string& text) {
       *test = {};
       waited = {};
       seconds = unknown;
+      is_skip = false;
     } else if (test == nullptr) {
       continue;
     } else if (line.compare(0, admitted.size(), admitted) == 0) {
@@ -134,8 +137,9 @@ TestLog parse_test_log(const std::string& text) {
       waited += wait_in(line); // to enter
     } else if (line == "[==========] Running 1 test from 1 test suite.") {
       test->is_one_test = true;
-    } else if (seconds != unknown &&
-               (line == "Test Passed." || line == "Test Failed.")) { // a skipped test has another line here
+    } else if (line == "[  PASSED  ] 0 tests." || line.compare(0, skips.size(), skips) == 0) {
+      is_skip = true;
+    } else if (seconds != unknown && (line == "Test Failed." || (line == "Test Passed." && !is_skip))) {
       test->time = std::max(seconds - waited, policy::PlannedSeconds{});
     } else if (const auto time = time_in(line)) {
       seconds = *time;

@@ -1055,7 +1055,8 @@ TEST_F(Client, runs_alone_what_cannot_share_a_process_and_says_why) {
     EXPECT_EQ(results.at(name).processes.size(), 1U) << name;
   }
   EXPECT_THAT(results.at("breaks").output, HasSubstr("of its argument --gtest_break_on_failure"));
-  EXPECT_EQ(results.at("without_gputest").word, "Passed");
+  EXPECT_EQ(results.at("without_gputest").word, "Failed");
+  EXPECT_THAT(results.at("without_gputest").output, HasSubstr("the command ended with 0, and gputest did not run its"));
   EXPECT_THAT(results.at("without_gputest").output,
               HasSubstr("its executable ended with the exit code 0 before it came to gputest::run_all_tests()"));
 }
