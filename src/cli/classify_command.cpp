@@ -10,9 +10,9 @@
 #include "platform/host_name.hpp"
 #include "report/ctest_suite.hpp"
 #include "report/declarations.hpp"
+#include "report/entry_results.hpp"
 #include "report/saving.hpp"
 #include "report/source_edits.hpp"
-#include "report/test_results.hpp"
 
 #include <gputest/error.hpp>
 
@@ -192,7 +192,7 @@ std::vector<report::ListedTest> listed_tests(const std::string& folder, const st
     return {};
   }
   try {
-    return report::listed_tests_of(report::parse_ctest_suite(CtestApart{folder, {}}.list(), {}));
+    return report::listed_tests_of(report::parse_ctest_suite(CtestApart{folder, {}}.list()));
   } catch (const Error&) {
     return {};
   }

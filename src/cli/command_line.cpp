@@ -92,7 +92,8 @@ void add_plan(CLI::App& app, PlanArguments& plan) {
   command->formatter(std::make_shared<UsageFormatter>("gputest plan [OPTIONS] [-- CTEST_OPTION...]"));
   command->footer(plan_help());
   add_test_dir(*command, plan.folder, "where ctest is started");
-  command->add_option("--times", plan.times, "a LastTest.log (default: the one in DIR)")->type_name("FILE");
+  command->add_option("--times", plan.times, "a run log (default: those in DIR; with --shards: none)")
+      ->type_name("FILE");
   command
       ->add_option_function<std::string>(
           "--devices", [&plan](const std::string& value) { plan.devices = parse_devices(value); },
@@ -116,6 +117,9 @@ void add_plan(CLI::App& app, PlanArguments& plan) {
                     ->needs(shards);
   command->add_flag("--numbers", plan.numbers, "print their numbers for ctest -I, in place of their names")
       ->needs(shard);
+  command->add_option("--fingerprint", plan.fingerprint, "refuse another split than the one with this fingerprint")
+      ->type_name("HEX")
+      ->needs(shards);
   command->add_flag("--json", plan.json, "print JSON, for programs")->excludes(shard);
 }
 

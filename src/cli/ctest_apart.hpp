@@ -8,8 +8,8 @@
 
 namespace gputest::cli {
 
-/// ctest with the tests of a folder, started in a scratch folder: in its own folder even a listing would replace the
-/// log of the last run, and what --rerun-failed knows.
+/// ctest with the tests of a folder, started in a scratch folder: in its own folder even a listing would empty
+/// LastTest.log, in which people read what the tests of the last run wrote.
 class CtestApart {
 public:
   /// `folder` is where ctest would be started. Throws Error if there can be no scratch folder.

@@ -155,36 +155,38 @@ ledger's folder. A private ledger has the processes of one user, a shared one th
 )";
 
 constexpr auto plan_text =
-    R"text(Asks ctest for its tests, and reads from Testing/Temporary/LastTest.log what the last run of ctest measured. Each run replaces that
-file, also ctest -N: keep a copy of a whole run for --times. Then it plays the suite: ctest's order of tests, its -j, RUN_SERIAL, RESOURCE_LOCK, PROCESSORS,
+    R"text(Asks ctest for its tests, and takes their times from the run logs (Testing/gputest) and from ctest's CTestCostData.txt.
+Then it plays the suite: ctest's order of tests, its -j, RUN_SERIAL, RESOURCE_LOCK, PROCESSORS,
 DEPENDS and fixtures, and the ledger's own decisions on memory. No test is started. The GPUs are those of this machine, with what
 is free of them now, or those of --devices, which takes the same options as GPUTEST_DEVICES (8x80GiB,context=600MiB).
 
-An entry asks for what CMake says of it; an entry of one test, for what that was admitted with in the last run. Times are as ctest has
-measured them, on the machine and with the -j of that run. Starting CUDA is slower beside others that start it: times of a run at
--j1 serve any other -j. --ledger-alone is for a suite that ctest does not schedule by memory: a test waits as one of ctest's jobs.
+An entry asks for what its tests were granted in the last run, else for what CMake says. Its time is that of the last run that has it,
+without waits: starting CUDA is slower beside others that start it, so times of a run at -j1 serve any other -j. --times takes one run log alone.
+--ledger-alone is for a suite that ctest does not schedule by memory: a test waits as one of ctest's jobs.
 
 Splitting: each test is in exactly one shard. Tests that come after one another (DEPENDS, fixtures) stay together. A clean-up of a
 fixture that no test sets up is in each shard that has a test of that fixture, because ctest runs it there in any case.
-Machines split alike if they have the same tests and the same file of times: keep one for all (--times), and compare the fingerprint.
+A split depends on the tests, --shards and --times alone, and on nothing that a run leaves: all shards need the same log, or none, with
+which all tests count alike. They print the fingerprint of the split; --fingerprint refuses another one.
 
 Examples:
   gputest plan --test-dir build -j16
   gputest plan --test-dir build -j64 --devices 8x80GiB -- -L gpu
   gputest plan --test-dir build --shards 4
-  gputest plan --shards "$CI_NODE_TOTAL" --shard "$CI_NODE_INDEX" > tests.txt && ctest --tests-from-file tests.txt   (CMake 3.29)
-  ctest -I "$(gputest plan --shards 4 --shard 2 --numbers)"                                                       (any CMake)
+  gputest plan --times kept.jsonl --shards "$CI_NODE_TOTAL" --shard "$CI_NODE_INDEX" > tests.txt && ctest --tests-from-file tests.txt   (CMake 3.29)
+  ctest -I "$(gputest plan --shards 4 --shard 2 --numbers)"   (any CMake)
 
 --json prints one object:
   version      1; goes up when a key is removed or changes its meaning
-  fingerprint  the same for the same tests with the same times
   with --shards:
-    shards     list of objects: shard (from 1), work_s (sum of the times of those that run), predicted_s, not_run
+    fingerprint  the same for the same split
+    shards       list of objects: shard (from 1), work_s (sum of the times of those that run), predicted_s, not_run
                (how many would not run here), tests (names)
   else:
     jobs, tests, measured (how many of them have a time)
     predicted_s, waiting_s (sum of the time in which ctest's jobs wait for memory)
-    bounds     list of objects, largest first: kind (longest_test, jobs, memory, contexts), s, test (of longest_test)
+    bounds     list of objects, largest first: kind (longest_test, jobs, memory, contexts), s, test (of longest_test:
+               the longest of those that run one after another)
     runs       list of objects: name, why_not (why it would not run, else empty), start_s, admitted_s (it has its memory),
                end_s, devices (their indices)
 )text";

@@ -8,8 +8,10 @@
 #include "platform/supervised_command.hpp"
 #include "policy/exact_regex.hpp"
 #include "policy/shell_words.hpp"
+#include "report/ctest_cost_data.hpp"
 #include "report/ctest_suite.hpp"
-#include "report/test_log.hpp"
+#include "report/entry_runs.hpp"
+#include "report/run_log_files.hpp"
 #include "report/text_file.hpp"
 #include "session/progress.hpp"
 
@@ -41,27 +43,6 @@ constexpr int some_tests_failed = 8; // ctest's exit code
 using RunSettings = std::array<const char*, 3>;
 constexpr RunSettings in_processes{"GPUTEST_ISOLATION=process", "GPUTEST_DEPENDENCE=show", "GPUTEST_MPS=off"};
 constexpr RunSettings in_workers{"GPUTEST_ISOLATION=worker", "GPUTEST_DEPENDENCE=fail", "GPUTEST_MPS=off"};
-
-/// How many tests run in workers.
-std::size_t tests_in_workers(const report::CtestSuite& suite) {
-  const auto runs_in_worker = [](const std::vector<std::string>& command) {
-    return command.size() > 1 && std::filesystem::path{command.front()}.filename() == "gputest-client" &&
-           command[1] != "--end" &&              // which ends the workers
-           command[1] != "--watch" &&            // with which no worker has part in it
-           command[1].rfind("--alone=", 0) != 0; // with which it runs in a process of its own
-  };
-  return static_cast<std::size_t>(std::count_if(suite.commands.begin(), suite.commands.end(), runs_in_worker));
-}
-
-/// Of ctest's lines `<number>:<name>`.
-std::set<std::string> failed_tests(const std::string& logs) {
-  std::set<std::string> names;
-  std::ifstream file{logs + "/LastTestsFailed.log"};
-  for (std::string line; std::getline(file, line);) {
-    names.insert(line.substr(line.find(':') + 1));
-  }
-  return names;
-}
 
 /// Of the lines with which a case says that it depends on others, the commands that show it.
 void find_commands(const std::string& log, std::map<std::string, std::string>& commands) {
@@ -111,13 +92,31 @@ private:
   std::streamoff read_ = 0;
 };
 
-SuiteRun run_suite(const IsolateArguments& arguments, std::string name, std::string title, const RunSettings& settings,
-                   const std::vector<std::string>& options, std::map<std::string, std::string>& commands) {
+/// The entries that gputest, or their tests, have skipped, by the run logs in the folder.
+std::set<std::string> skipped_entries(const std::string& folder) {
+  std::set<std::string> names;
+  std::vector<std::string> problems;
+  if (std::filesystem::exists(folder)) {
+    for (const auto& file : report::read_run_logs(folder, problems)) {
+      for (const auto& [name, run] : report::entry_runs(file.log)) {
+        if (run.skipped()) {
+          names.insert(name);
+        }
+      }
+    }
+  }
+  return names;
+}
+
+SuiteRun run_suite(const IsolateArguments& arguments, const report::CtestSuite& suite, std::string name,
+                   std::string title, const RunSettings& settings, const std::vector<std::string>& options,
+                   std::map<std::string, std::string>& commands) {
   const CtestApart ctest{arguments.folder, arguments.ctest_options};
   const auto output = ctest.path() + "/output";
   std::vector<std::string> command{"/usr/bin/env"};
   command.insert(command.end(), settings.begin(), settings.end());
-  command.insert(command.end(), {"sh", "-c", R"(exec "$@" >"$0" 2>&1 </dev/null)", output});
+  const auto run_logs = ctest.path() + "/run_logs";
+  command.insert(command.end(), {"GPUTEST_LOG=" + run_logs, "sh", "-c", R"(exec "$@" >"$0" 2>&1 </dev/null)", output});
   const auto words = ctest.command(options);
   command.insert(command.end(), words.begin(), words.end());
 
@@ -139,12 +138,14 @@ SuiteRun run_suite(const IsolateArguments& arguments, std::string name, std::str
                             command_line(ctest, {settings.begin(), settings.end()}, options))};
   }
   const auto log = report::read_text(ctest.logs() + "/LastTest.log");
-  const auto failed = failed_tests(ctest.logs());
-  for (const auto& [test, logged] : report::parse_test_log(log)) {
-    run.results[test] = failed.count(test) != 0 ? "failed" : logged.time ? "passed" : "skipped";
-  }
-  for (const auto& test : failed) { // of what could not be started, the log says nothing
-    run.results[test] = "failed";
+  const auto failed = report::parse_cost_data(report::read_text(ctest.logs() + "/CTestCostData.txt")).failed;
+  const auto skipped = skipped_entries(run_logs);
+  for (const auto& test : suite.tests) {
+    if (!test.disabled) {
+      run.results[test.name] = failed.count(test.name) != 0    ? "failed"
+                               : skipped.count(test.name) != 0 ? "skipped"
+                                                               : "passed";
+    }
   }
   find_commands(log, commands);
   return run;
@@ -174,7 +175,9 @@ std::map<std::string, std::string> commands_alone(const Comparison& compared, co
 
 ExitCode isolate_command(const IsolateArguments& arguments) {
   const CtestApart ctest{arguments.folder, arguments.ctest_options};
-  const auto count_in_workers = tests_in_workers(report::parse_ctest_suite(ctest.list(), {}));
+  const auto suite = report::parse_ctest_suite(ctest.list());
+  const auto count_in_workers = static_cast<std::size_t>(
+      std::count_if(suite.tests.begin(), suite.tests.end(), [](const auto& test) { return test.in_worker; }));
   if (count_in_workers == 0) {
     throw Error{"no test in " + arguments.folder +
                 " runs in a worker, so there is nothing to compare. Write --test-dir with the folder in which you "
@@ -185,7 +188,7 @@ ExitCode isolate_command(const IsolateArguments& arguments) {
     auto title = fmt::format("run {} of {}: {}", compared.runs.size() + 1, arguments.shuffles + 2, name);
     fmt::print(stderr, "gputest: {}\n", title);
     compared.runs.push_back(
-        run_suite(arguments, std::move(name), std::move(title), settings, options, compared.spoiled));
+        run_suite(arguments, suite, std::move(name), std::move(title), settings, options, compared.spoiled));
   };
   run("a process each", in_processes, {});
   run("workers", in_workers, {});

@@ -5,8 +5,10 @@
 #include "cli/devices_command.hpp"
 #include "cli/json_text.hpp"
 #include "cli/plan_report.hpp"
+#include "cli/run_logs.hpp"
 #include "policy/large_policy.hpp"
 #include "policy/shards.hpp"
+#include "report/run_log_files.hpp"
 #include "report/text_file.hpp"
 
 #include <gputest/error.hpp>
@@ -29,29 +31,53 @@ namespace {
 /// H200 (188 ms, by how many of 702 processes were done in a second).
 constexpr policy::PlannedSeconds usual_context_time{0.19};
 
-/// Of a suite that has not run yet, none.
-report::TestLog times_of(const PlanArguments& arguments, const std::string& path) {
-  if (arguments.times.empty()) {
-    return std::filesystem::exists(path) ? report::parse_test_log(report::read_text(path)) : report::TestLog{};
+/// The times of one run log.
+report::MeasuredEntries times_in(const std::string& path) try {
+  if (std::filesystem::is_directory(path)) {
+    throw Error{path + " is a folder"};
   }
-  const std::string remedy = "; write the path of a LastTest.log, which ctest writes into Testing/Temporary";
-  std::string text;
-  try {
-    text = report::read_text(path);
-  } catch (const Error& error) {
-    throw InvalidSetting{std::string{"--times: "} + error.what() + remedy};
+  std::vector<std::string> problems;
+  auto measured = report::measured_entries(report::read_run_logs(path, problems).front().log);
+  if (measured.empty()) {
+    throw Error{path + " has no entry of ctest"};
   }
-  auto log = report::parse_test_log(text);
-  if (log.empty()) {
-    throw InvalidSetting{"--times " + path + ": no test can be read from it" + remedy};
-  }
-  return log;
+  return measured;
+} catch (const Error& error) {
+  throw InvalidSetting{std::string{"--times: "} + error.what() +
+                       "; write the path of a run log, as Testing/gputest/run-*.jsonl of a run of the whole suite"};
 }
 
+/// Of each entry, those of the newest run that has it. Of a suite that has not run yet, none.
+report::MeasuredEntries times_of_runs(const std::string& folder) try {
+  report::MeasuredEntries measured;
+  for (const auto& file : logs_of(folder, "")) {
+    for (auto& [name, entry] : report::measured_entries(file.log)) {
+      if (auto& newest = measured[name]; !newest.time) {
+        newest = std::move(entry);
+      }
+    }
+  }
+  return measured;
+} catch (const InvalidSetting&) {
+  throw;
+} catch (const Error&) {
+  return {};
+}
+
+/// A split must not depend on what the run of one shard leaves for the next, so only --times has times for it.
 report::CtestSuite suite_of(const PlanArguments& arguments, PlanReport& report) {
-  report.times = arguments.times.empty() ? arguments.folder + "/Testing/Temporary/LastTest.log" : arguments.times;
-  const auto log = times_of(arguments, report.times);
-  return report::parse_ctest_suite(CtestApart{arguments.folder, arguments.ctest_options}.list(), log);
+  report::MeasuredEntries measured;
+  report::CtestCostData costs;
+  if (!arguments.times.empty()) {
+    measured = times_in(arguments.times);
+    report.times = arguments.times;
+  } else if (arguments.shards == 0) {
+    measured = times_of_runs(arguments.folder);
+    const auto path = arguments.folder + "/Testing/Temporary/CTestCostData.txt";
+    costs = std::filesystem::exists(path) ? report::parse_cost_data(report::read_text(path)) : costs;
+    report.times = "the run logs and CTestCostData.txt of " + arguments.folder;
+  }
+  return report::parse_ctest_suite(CtestApart{arguments.folder, arguments.ctest_options}.list(), measured, costs);
 }
 
 policy::PlannedMachine machine_of(const PlanArguments& arguments) {
@@ -81,9 +107,9 @@ policy::PlannedMachine machine_of(const PlanArguments& arguments) {
 }
 
 /// Whether it runs on no machine, so that its time, which would be that of other tests, counts nowhere. What depends on
-/// the machine does not count here: machines with other devices would split the suite otherwise.
-bool runs_nowhere(const policy::PlannedTest& test, bool one_at_a_time) {
-  const auto mode = one_at_a_time || test.serial ? policy::RunMode::serial : policy::RunMode::parallel;
+/// the machine, or on -j, does not count here: machines would split the suite otherwise.
+bool runs_nowhere(const policy::PlannedTest& test) {
+  const auto mode = test.serial ? policy::RunMode::serial : policy::RunMode::parallel;
   return test.disabled || (test.request && test.request->memory_class == MemoryClass::large &&
                            policy::decide_large(test.large, mode) == policy::LargeDecision::exclude);
 }
@@ -92,7 +118,7 @@ std::vector<ShardReport> split(const PlanReport& report, const PlanArguments& ar
   const auto& tests = report.suite.tests;
   auto counted = tests;
   for (auto& test : counted) {
-    test.time = runs_nowhere(test, arguments.jobs == 1U) ? policy::PlannedSeconds{} : test.time;
+    test.time = runs_nowhere(test) ? policy::PlannedSeconds{} : test.time;
   }
   std::vector<ShardReport> shards;
   for (auto& tests_of_shard : policy::assign_shards(counted, arguments.shards)) {
@@ -154,16 +180,22 @@ ExitCode plan_command(const PlanArguments& arguments) {
     return ExitCode::done;
   }
   const auto shards = split(report, arguments);
+  const auto print = fingerprint(report.suite, shards);
+  if (!arguments.fingerprint.empty() && arguments.fingerprint != print) {
+    throw Error{
+        fmt::format("this is another split: its fingerprint is {}, and --fingerprint asks for {}. Tests would be "
+                    "lost, or run twice. Split the same tests, with the same --shards and the same --times",
+                    print, arguments.fingerprint)};
+  }
   if (arguments.shard != 0) {
     const auto& shard = shards[arguments.shard - 1];
     fmt::print("{}", tests_of(report, shard, arguments.numbers));
     fmt::print(
         stderr,
-        "gputest: shard {} of {}: {} tests{}, {:.1f} s of work; fingerprint {}, which is the same on all machines "
-        "that split alike\n",
+        "gputest: shard {} of {}: {} tests{}, {:.1f} s of work; fingerprint {}, which all shards of one split have\n",
         arguments.shard, arguments.shards, shard.tests.size(),
         shard.not_run == 0 ? "" : fmt::format(", of which {} would not run here", shard.not_run), shard.work.count(),
-        fingerprint(report.suite));
+        print);
     return ExitCode::done;
   }
   fmt::print("{}", arguments.json ? json_text(to_json(report, shards)) : to_text(report, shards));

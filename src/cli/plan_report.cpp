@@ -46,7 +46,9 @@ std::string_view name_of(PlanBound::Kind kind) {
 std::string for_people(const PlanBound& bound, unsigned jobs) {
   switch (bound.kind) {
   case PlanBound::Kind::longest:
-    return "the longest test, or tests that run one after another: " + bound.test;
+    return bound.tests > 1
+               ? fmt::format("{} tests that run one after another, the longest of which is {}", bound.tests, bound.test)
+               : "the longest test: " + bound.test;
   case PlanBound::Kind::jobs:
     return fmt::format("the work, on {} of ctest's jobs", jobs);
   case PlanBound::Kind::memory:
@@ -70,11 +72,15 @@ std::string devices_text(const policy::PlannedMachine& machine) {
   return text.empty() ? "no GPU" : text;
 }
 
-std::string heading(const PlanReport& report) {
+std::string heading(const PlanReport& report, bool of_shards) {
   const auto& suite = report.suite;
   auto text =
       fmt::format("{} tests at -j{}, {}\n", suite.tests.size(), report.machine.jobs, devices_text(report.machine));
-  if (suite.measured == 0) {
+  if (of_shards && report.times.empty()) {
+    text +=
+        "All tests count alike. For shards of equal time write --times with a run log, as Testing/gputest/run-*.jsonl "
+        "of a run of the whole suite.\n";
+  } else if (suite.measured == 0) {
     text +=
         fmt::format("No test has a time in {}; 1 s each is assumed. Run the suite once with ctest.\n", report.times);
   } else if (suite.measured < suite.tests.size()) {
@@ -90,12 +96,19 @@ std::string heading(const PlanReport& report) {
 
 std::string to_text(const PlanReport& report) {
   const auto& plan = report.plan;
-  auto text = heading(report);
+  auto text = heading(report, false);
   text += fmt::format("\nIt would take {}", duration(plan.time));
   if (plan.waiting.count() > 0.05) {
     text += fmt::format(", and tests would wait for memory in ctest's jobs for {} in all", duration(plan.waiting));
   }
-  text += ".\nNo order of the tests makes it shorter than each of these:\n";
+  text += ".\n";
+  constexpr double nearly = 1.01;
+  const auto least = plan.bounds.empty() ? PlannedSeconds{} : plan.bounds.front().time;
+  if (report.suite.measured == report.suite.tests.size() && plan.time <= nearly * least) {
+    text += "No order of the tests makes it shorter, if they take as long as they did:\n";
+  } else {
+    text += "Another order of the tests may make it shorter, but not shorter than these, if they take so long:\n";
+  }
   Table bounds{{{"", Align::right}, {""}}};
   for (const auto& bound : plan.bounds) {
     bounds.add_row({"  " + duration(bound.time), for_people(bound, report.machine.jobs)});
@@ -125,7 +138,6 @@ std::string to_text(const PlanReport& report) {
 
 nlohmann::ordered_json to_json(const PlanReport& report) {
   nlohmann::ordered_json json{{"version", json_version},
-                              {"fingerprint", fingerprint(report.suite)},
                               {"jobs", report.machine.jobs},
                               {"tests", report.suite.tests.size()},
                               {"measured", report.suite.measured},
@@ -155,7 +167,7 @@ nlohmann::ordered_json to_json(const PlanReport& report) {
 }
 
 std::string to_text(const PlanReport& report, const std::vector<ShardReport>& shards) {
-  auto text = heading(report) + "\n";
+  auto text = heading(report, true) + "\n";
   Table table{{{"SHARD", Align::right},
                {"TESTS", Align::right},
                {"WOULD NOT RUN", Align::right},
@@ -165,12 +177,12 @@ std::string to_text(const PlanReport& report, const std::vector<ShardReport>& sh
     table.add_row({std::to_string(i + 1), std::to_string(shards[i].tests.size()), std::to_string(shards[i].not_run),
                    duration(shards[i].work), duration(shards[i].time)});
   }
-  return text + table.to_string() + "\nfingerprint of the tests and times: " + fingerprint(report.suite) + "\n";
+  return text + table.to_string() + "\nfingerprint of the split: " + fingerprint(report.suite, shards) + "\n";
 }
 
 nlohmann::ordered_json to_json(const PlanReport& report, const std::vector<ShardReport>& shards) {
   nlohmann::ordered_json json{{"version", json_version},
-                              {"fingerprint", fingerprint(report.suite)},
+                              {"fingerprint", fingerprint(report.suite, shards)},
                               {"shards", nlohmann::ordered_json::array()}};
   for (std::size_t i = 0; i < shards.size(); ++i) {
     auto names = nlohmann::ordered_json::array();
@@ -186,11 +198,15 @@ nlohmann::ordered_json to_json(const PlanReport& report, const std::vector<Shard
   return json;
 }
 
-std::string fingerprint(const report::CtestSuite& suite) {
+std::string fingerprint(const report::CtestSuite& suite, const std::vector<ShardReport>& shards) {
   // FNV-1a, 64 bit: equal on all machines, which std::hash need not be.
   std::uint64_t hash = 14695981039346656037ULL;
-  for (const auto& test : suite.tests) {
-    for (const unsigned char byte : fmt::format("{}\n{:.6f}\n", test.name, test.time.count())) {
+  for (const auto& shard : shards) {
+    std::string text = "shard\n";
+    for (const auto test : shard.tests) {
+      text += fmt::format("{} {}\n", test, suite.tests[test].name);
+    }
+    for (const unsigned char byte : text) {
       hash = (hash ^ byte) * 1099511628211ULL;
     }
   }

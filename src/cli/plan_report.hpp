@@ -16,7 +16,7 @@ namespace gputest::cli {
 struct PlanReport {
   report::CtestSuite suite;
   policy::PlannedMachine machine;
-  std::string times; ///< the file with the times
+  std::string times; ///< where they come from; empty: of a split, from nowhere
   policy::SuitePlan plan;
 };
 
@@ -39,7 +39,7 @@ struct ShardReport {
 
 [[nodiscard]] nlohmann::ordered_json to_json(const PlanReport& report, const std::vector<ShardReport>& shards);
 
-/// The same for the same tests with the same times, so that machines can be seen to split one suite alike.
-[[nodiscard]] std::string fingerprint(const report::CtestSuite& suite);
+/// The same for splits in which each shard has the same tests.
+[[nodiscard]] std::string fingerprint(const report::CtestSuite& suite, const std::vector<ShardReport>& shards);
 
 } // namespace gputest::cli

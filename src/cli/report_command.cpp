@@ -2,6 +2,8 @@
 #include "cli/report_command.hpp"
 
 #include "cli/run_logs.hpp"
+#include "report/ctest_cost_data.hpp"
+#include "report/entry_results.hpp"
 #include "report/report_page.hpp"
 #include "report/run_summary.hpp"
 #include "report/text_file.hpp"
@@ -25,8 +27,9 @@ void write(const std::string& path, const std::string& text) try {
 } // namespace
 
 ExitCode report_command(const ReportArguments& arguments) {
-  const auto logs = logs_of(arguments.folder, arguments.log);
-  const auto& run = logs.front().log;
+  auto logs = logs_of(arguments.folder, arguments.log);
+  auto& run = logs.front().log;
+  run.failed = report::failed_by_ctest(run);
   std::vector<const report::RunLog*> history;
   for (const auto& file : logs) {
     history.push_back(&file.log);
@@ -41,9 +44,12 @@ ExitCode report_command(const ReportArguments& arguments) {
   }
   const auto sums = report::summarise(run);
   fmt::print("{} tests: {} passed, {} failed, {} skipped{} in {:.1f} s; {:.1f} s of waiting\n{}{}{}\n", sums.tests,
-             sums.passed, sums.failed, sums.skipped,
-             sums.unknown == 0 ? "" : fmt::format(", {} ended without a word", sums.unknown), sums.wall, sums.waited,
-             trace_alone ? "" : output, trace_alone || arguments.trace.empty() ? "" : "\n", arguments.trace);
+             sums.passed, sums.failed, sums.skipped, sums.unknown == 0 ? "" : fmt::format(", {} killed", sums.unknown),
+             sums.wall, sums.waited, trace_alone ? "" : output, trace_alone || arguments.trace.empty() ? "" : "\n",
+             arguments.trace);
+  if (const auto remark = report::remark_on_results(run); !remark.empty()) {
+    fmt::print(stderr, "gputest: {}\n", remark);
+  }
   return ExitCode::done;
 }
 

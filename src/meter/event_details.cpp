@@ -161,7 +161,9 @@ JsonObject enter_details(const Entered& entered) {
         .number("program_bytes", stamp->bytes)
         .number("program_modified", stamp->modified);
   }
-  return details.flag("scheduled", entered.scheduled).flag("all_tests", entered.all_tests);
+  return details.flag("scheduled", entered.scheduled)
+      .flag("worker", entered.worker)
+      .flag("all_tests", entered.all_tests);
 }
 
 JsonObject wait_details(const std::string& what, const ledger::Blocked& blocked) {

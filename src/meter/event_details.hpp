@@ -26,6 +26,7 @@ struct Entered {
   double waited = 0;
   bool under_a_lease = false;
   bool scheduled = false; ///< ctest has started it when its memory was there
+  bool worker = false;    ///< it runs cases of several entries
   bool all_tests = false; ///< it runs for an entry, and no variable leaves out tests that the entry is for
 };
 

@@ -60,6 +60,7 @@ JsonObject run_details(const std::optional<platform::RunningCtest>& ctest) {
     details.number("ctest_pid", static_cast<std::uint64_t>(ctest->pid))
         .number("ctest_start", ctest->start_time)
         .text("folder", ctest->folder)
+        .number("ctest_log", ctest->log)
         .text("run_mode", finding.because);
     if (finding.jobs) {
       details.number("jobs", *finding.jobs);

@@ -2,6 +2,7 @@
 #include "platform/ctest_process.hpp"
 
 #include "platform/ctest_preset.hpp"
+#include "platform/file_stamp.hpp"
 #include "platform/process.hpp"
 #include "platform/program_output.hpp"
 #include "policy/ctest_arguments.hpp"
@@ -55,11 +56,17 @@ std::optional<Ctest> nearest_ctest(pid_t child) {
   return std::nullopt;
 }
 
-/// Where it runs. It moves into a test's working directory while it starts that test, so its own is right only mostly:
-/// the log that it keeps open says it. It may have inherited that of a ctest above it, which has a lower number.
-std::optional<std::string> folder_of(pid_t ctest) {
+/// Where a ctest runs, and its own log.
+struct CtestPlace {
+  std::string folder;
+  std::uint64_t log = 0; ///< FileStamp::id
+};
+
+/// It moves into a test's working directory while it starts that test, so its own is right only mostly: the log that it
+/// keeps open says it. It may have inherited that of a ctest above it, which has a lower number.
+std::optional<CtestPlace> place_of(pid_t ctest) {
   const std::string log = "/Testing/Temporary/LastTest";
-  std::optional<std::string> folder;
+  std::optional<CtestPlace> place;
   int highest = -1;
   std::error_code error;
   for (fs::directory_iterator file{"/proc/" + std::to_string(ctest) + "/fd", error}, end; !error && file != end;
@@ -70,10 +77,14 @@ std::optional<std::string> folder_of(pid_t ctest) {
     const int number = std::stoi(file->path().filename().string());
     if (!closed && at != std::string::npos && at > 0 && number > highest) {
       highest = number;
-      folder = path.substr(0, at);
+      const auto stamp = stamp_of(file->path().string());
+      place = CtestPlace{path.substr(0, at), stamp ? stamp->id : 0};
     }
   }
-  return folder ? folder : working_directory_of(ctest);
+  if (const auto folder = place ? std::nullopt : working_directory_of(ctest)) {
+    place = CtestPlace{*folder};
+  }
+  return place;
 }
 
 // The source folder that a build tree was configured for.
@@ -178,6 +189,8 @@ policy::CtestSighting look_for_ctest_above(pid_t child) {
 
 void set_ctest_of_process(pid_t ctest) { ctest_of_worker() = ctest; }
 
+bool is_worker() { return ctest_of_worker() > 0; }
+
 policy::CtestSighting look_for_ctest() {
   try {
     return look_for_ctest_above(own_pid());
@@ -212,8 +225,8 @@ std::optional<RunningCtest> find_running_ctest() {
   try {
     const auto ctest = nearest_ctest(own_pid());
     const auto start = ctest ? start_time_of(ctest->pid) : std::nullopt;
-    const auto folder = ctest ? folder_of(ctest->pid) : std::nullopt;
-    return start && folder ? std::optional{RunningCtest{ctest->pid, *start, *folder}} : std::nullopt;
+    const auto place = ctest ? place_of(ctest->pid) : std::nullopt;
+    return start && place ? std::optional{RunningCtest{ctest->pid, *start, place->folder, place->log}} : std::nullopt;
   } catch (const std::exception&) {
     return std::nullopt;
   }
@@ -222,10 +235,10 @@ std::optional<RunningCtest> find_running_ctest() {
 std::vector<std::string> options_of_ctest() {
   try {
     const auto ctest = nearest_ctest(own_pid());
-    const auto folder = ctest ? folder_of(ctest->pid) : std::nullopt;
-    if (!folder)
+    const auto place = ctest ? place_of(ctest->pid) : std::nullopt;
+    if (!place)
       return {};
-    std::vector<std::string> options{"--test-dir", *folder};
+    std::vector<std::string> options{"--test-dir", place->folder};
     for (std::size_t i = 0; i + 1 < ctest->arguments.size(); ++i)
       if (ctest->arguments[i] == "-C" || ctest->arguments[i] == "--build-config")
         options.insert(options.end(), {"-C", ctest->arguments[i + 1]});

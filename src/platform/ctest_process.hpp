@@ -21,6 +21,9 @@ namespace gputest::platform {
 /// This process works for that ctest, which has not started it: a worker. Not while other threads look for a ctest.
 void set_ctest_of_process(pid_t ctest);
 
+/// Whether this process is a worker.
+[[nodiscard]] bool is_worker();
+
 /// Whether the ctest that started a process has a resource spec file of its user's.
 enum class UsersResourceSpec {
   none,     ///< or no ctest has started it
@@ -36,6 +39,7 @@ struct RunningCtest {
   pid_t pid = 0;
   std::uint64_t start_time = 0; ///< platform::start_time_of()
   std::string folder;           ///< where it runs
+  std::uint64_t log = 0;        ///< FileStamp::id of its own log, which is LastTest.log when it has ended; 0: not known
 };
 
 /// The nearest ctest above this process that runs tests. nullopt if there is none, or if it may not be read. Never

@@ -7,10 +7,11 @@
 
 namespace gputest::platform {
 
-/// What tells a file from one that was written in its place.
+/// What tells a file from one that was written in its place. A copy may be equal, but has another `id`.
 struct FileStamp {
   std::uint64_t bytes = 0;
   std::uint64_t modified = 0; ///< in nanoseconds since 1970
+  std::uint64_t id = 0;       ///< of its inode and its birth, if the file system knows that: no later file has it
 
   friend bool operator==(const FileStamp& a, const FileStamp& b) {
     return a.bytes == b.bytes && a.modified == b.modified;

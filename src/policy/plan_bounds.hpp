@@ -11,6 +11,9 @@ namespace gputest::policy {
 /// How many of ctest's jobs a test takes.
 [[nodiscard]] unsigned jobs_of(const PlannedTest& test, const PlannedMachine& machine);
 
+/// For how long the driver starts CUDA for a test, while it does so for no other one.
+[[nodiscard]] PlannedSeconds context_time_of(const PlannedTest& test, const PlannedMachine& machine);
+
 /// What no order of the tests can make shorter, the largest first, of a plan whose runs are known. Pure.
 [[nodiscard]] std::vector<PlanBound> bounds_of(const std::vector<PlannedTest>& tests, const PlannedMachine& machine,
                                                const std::vector<PlannedDemand>& demands,

@@ -185,9 +185,9 @@ private:
     run.devices = snapshot_.claims[position].devices;
     plan_.waiting += (now_ - run.start) * jobs_of(tests_[active.test], machine_);
     auto from = now_;
-    if (demands_[active.test].demand) {
+    if (demands_[active.test].demand && !tests_[active.test].in_worker) {
       from = std::max(now_, contexts_free_at_);
-      contexts_free_at_ = from + std::min(machine_.context_time, tests_[active.test].time);
+      contexts_free_at_ = from + context_time_of(tests_[active.test], machine_);
     }
     active.end = from + tests_[active.test].time;
   }

@@ -28,6 +28,7 @@ struct PlannedTest {
   std::vector<std::string> locks; ///< RESOURCE_LOCK: two tests with a lock in common do not run together
   std::vector<std::size_t> after; ///< positions of the tests that have to end before it starts
   std::optional<Request> request; ///< nullopt: it uses no GPU
+  bool in_worker = false;         ///< in a process that has begun CUDA already
   LargePolicy large = LargePolicy::exclude;
   /// Those of `after` with each of which CTest runs it: it cleans up a fixture of theirs that no test sets up.
   std::vector<std::size_t> runs_with;
@@ -58,7 +59,9 @@ struct PlanBound {
   enum class Kind { longest, jobs, memory, contexts };
   Kind kind = Kind::longest;
   PlannedSeconds time{};
-  std::string test; ///< longest: the last of the tests that run one after another
+  /// longest: the longest of the tests that run one after another, but no clean-up that CTest adds (runs_with)
+  std::string test;
+  std::size_t tests = 0; ///< longest: how many these are
 };
 
 /// How a suite would run.

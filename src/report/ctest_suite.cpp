@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <set>
@@ -70,7 +71,7 @@ std::map<std::string, std::string> environment_of(const Properties& properties) 
   return variables;
 }
 
-void read_request(policy::PlannedTest& test, const Properties& properties, const TestLog& log) try {
+void read_request(policy::PlannedTest& test, const Properties& properties, const MeasuredEntries& measured) try {
   const auto variables = environment_of(properties);
   const auto labels = properties.list("LABELS");
   if (variables.count("GPUTEST_ENTRY") == 0 || std::find(labels.begin(), labels.end(), "gpu") == labels.end()) {
@@ -82,17 +83,25 @@ void read_request(policy::PlannedTest& test, const Properties& properties, const
   });
   test.request = entry.request;
   test.large = entry.large;
-  const auto logged = log.find(test.name);
-  if (logged == log.end() || !logged->second.admitted) {
+  const auto found = measured.find(test.name);
+  if (found == measured.end() || !found->second.request) {
     return;
   }
-  // Of several tests in a process only the first lease, and those that waited, are in the log.
-  if (logged->second.is_one_test || asks_for_less(*test.request, *logged->second.admitted)) {
-    test.request = logged->second.admitted;
+  if (found->second.is_whole || asks_for_less(*test.request, *found->second.request)) {
+    test.request = found->second.request;
     test.request->capabilities = entry.request.capabilities;
+    test.request->heap = entry.request.heap;
   }
 } catch (const InvalidSetting& error) {
   throw InvalidSetting{"the test " + test.name + ": " + error.what()};
+}
+
+/// Whether gputest-client gives it to a worker.
+bool runs_in_worker(const std::vector<std::string>& command) {
+  return command.size() > 1 && std::filesystem::path{command.front()}.filename() == "gputest-client" &&
+         command[1] != "--end" &&              // which ends the workers
+         command[1] != "--watch" &&            // with which no worker has part in it
+         command[1].rfind("--alone=", 0) != 0; // with which it runs in a process of its own
 }
 
 /// Tests that each test comes after, by DEPENDS and by fixtures. ctest's list says of fixtures in DEPENDS, too.
@@ -135,12 +144,12 @@ void read_order(std::vector<policy::PlannedTest>& tests, const std::vector<Prope
 
 } // namespace
 
-CtestSuite parse_ctest_suite(const std::string& text, const TestLog& log) try {
+CtestSuite parse_ctest_suite(const std::string& text, const MeasuredEntries& measured, const CtestCostData& costs) try {
   CtestSuite suite;
   const auto document = json::parse(text);
   std::vector<Properties> properties;
   policy::PlannedSeconds sum{};
-  std::vector<bool> measured;
+  std::vector<std::size_t> unknown;
   for (const auto& entry : document.at("tests")) {
     policy::PlannedTest test;
     test.name = entry.at("name").get<std::string>();
@@ -151,27 +160,28 @@ CtestSuite parse_ctest_suite(const std::string& text, const TestLog& log) try {
     test.disabled = own.flag("DISABLED");
     const auto locks = own.list("RESOURCE_LOCK");
     test.locks.assign(locks.begin(), locks.end());
-    read_request(test, own, log);
-    measured.push_back(true);
-    if (const auto logged = log.find(test.name); logged != log.end() && logged->second.time) {
-      test.time = *logged->second.time;
-    } else {
-      measured.back() = false;
-    }
-    if (measured.back()) {
-      sum += test.time;
+    read_request(test, own, measured);
+    const auto in_log = measured.find(test.name);
+    const auto in_costs = costs.seconds.find(test.name);
+    if (in_log != measured.end() && in_log->second.time) {
+      test.time = *in_log->second.time;
       ++suite.measured;
+    } else if (in_log == measured.end() && !test.cost && in_costs != costs.seconds.end()) {
+      test.time = policy::PlannedSeconds{in_costs->second};
+      ++suite.measured;
+    } else {
+      unknown.push_back(suite.tests.size());
     }
-    suite.tests.push_back(std::move(test));
+    sum += test.time;
     suite.commands.push_back(entry.value("command", std::vector<std::string>{}));
+    test.in_worker = runs_in_worker(suite.commands.back());
+    suite.tests.push_back(std::move(test));
     properties.push_back(own);
   }
   read_order(suite.tests, properties);
   suite.assumed_time = suite.measured == 0 ? policy::PlannedSeconds{1} : sum / static_cast<double>(suite.measured);
-  for (std::size_t i = 0; i < suite.tests.size(); ++i) {
-    if (!measured[i]) {
-      suite.tests[i].time = suite.assumed_time;
-    }
+  for (const auto position : unknown) {
+    suite.tests[position].time = suite.assumed_time;
   }
   return suite;
 } catch (const json::exception& error) {

@@ -2,7 +2,8 @@
 #pragma once
 
 #include "policy/suite_plan.hpp"
-#include "report/test_log.hpp"
+#include "report/ctest_cost_data.hpp"
+#include "report/entry_runs.hpp"
 
 #include <cstddef>
 #include <string>
@@ -18,12 +19,13 @@ struct CtestSuite {
   std::vector<std::vector<std::string>> commands; ///< by position of the test; empty: there is no such program
 };
 
-/// Reads what `ctest --show-only=json-v1` prints. Times are those of the log. What an entry asks of the
-/// GPUs is what the variables say that gpu_add_test() and gpu_discover_tests() give it. An entry of one test asks for
-/// what it was admitted with, because a test may say more than CMake knows. Entries without such variables use no GPU.
-/// Throws Error if the text is not such a document, and InvalidSetting, naming the test, for a variable that gputest
-/// would refuse.
-[[nodiscard]] CtestSuite parse_ctest_suite(const std::string& json, const TestLog& log);
+/// Reads what `ctest --show-only=json-v1` prints. Times are those of the run logs (`measured`); of an entry that is in
+/// none, ctest's (`costs`). What an entry asks of the GPUs is what the variables say that gpu_add_test() and
+/// gpu_discover_tests() give it, and what its tests were granted, because they may say more, or less, than CMake knows.
+/// Entries without such variables use no GPU. Throws Error if the text is not such a document, and InvalidSetting,
+/// naming the test, for a variable that gputest would refuse.
+[[nodiscard]] CtestSuite parse_ctest_suite(const std::string& json, const MeasuredEntries& measured = {},
+                                           const CtestCostData& costs = {});
 
 /// A test of GoogleTest that an entry of CTest runs.
 struct ListedTest {

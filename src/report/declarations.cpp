@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "report/declarations.hpp"
 
-#include "report/test_results.hpp"
-
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -37,16 +35,28 @@ Verdict verdict_on(const Declaration& of) {
   return matters && advised.count() * 2 <= held ? Verdict::under : Verdict::fits;
 }
 
-/// What a run says of its tests, and of its entries as a whole.
+/// What a run says of its tests, and of its entries as a whole. Each attempt has to pass.
 class RunResults {
 public:
   explicit RunResults(const RunLog& log) : log_{log} {
-    for (const auto& result : results_of(log)) {
-      const bool passed = result.result == "passed";
-      const auto [found, is_new] = passed_.emplace(std::pair{result.entry, result.test}, passed);
-      found->second = found->second && passed;
-      auto& all = all_passed_.emplace(result.entry, true).first->second;
+    const auto note = [&](const std::string& entry, const std::string& test, bool passed) {
+      auto& all_of_test = passed_.emplace(std::pair{entry, test}, true).first->second;
+      all_of_test = all_of_test && passed;
+      auto& all = all_passed_.emplace(entry, true).first->second;
       all = all && passed;
+    };
+    for (const auto& test : log.tests) {
+      note(test.entry, test.test, test.result == "passed");
+    }
+    for (const auto& lease : log.leases) {
+      if (lease.open_ended) {
+        note(lease.entry, lease.test, false);
+      }
+    }
+    for (const auto& process : log.processes) {
+      if (!process.under_a_lease && (process.exit != 0 || all_passed_.count(process.entry) == 0)) {
+        note(process.end_entry.empty() ? process.entry : process.end_entry, process.end_test, process.exit == 0);
+      }
     }
     for (const auto& test : log.tests) {
       has_tests_.insert(test.entry);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "report/report_page.hpp"
 
+#include "report/entry_results.hpp"
 #include "report/report_page_html.hpp"
 #include "report/run_summary.hpp"
-#include "report/test_results.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -37,6 +37,7 @@ public:
               {"gputest", run_.gputest},
               {"folder", run_.folder},
               {"run_mode", run_.run_mode},
+              {"remark", remark_on_results(run_)},
               {"unreadable", run_.unreadable_lines}};
     data["sums"] = sums(run_);
     data["held_back"] = what_held_it_back(run_);
@@ -134,7 +135,7 @@ private:
     data["failed"] = json::array();
     for (const auto& result : results_of(run_)) {
       if (result.result == "failed" || result.result == "unknown") {
-        data["failed"].push_back({{"n", result.name}, {"s", result.seconds}});
+        data["failed"].push_back({{"n", result.entry}, {"w", result.why}, {"s", result.seconds}});
       }
     }
     data["problems"] = json::array();

@@ -154,6 +154,7 @@ private:
     log_.gputest = event.text("gputest");
     log_.run_mode = event.text("run_mode");
     log_.folder = event.text("folder");
+    log_.ctest_log = event.number("ctest_log").value_or(0);
     log_.jobs = event.number("jobs");
   }
 
@@ -165,6 +166,7 @@ private:
     process.asked = t - event.seconds("waited");
     process.begun = t;
     process.under_a_lease = event.flag("under_a_lease");
+    process.worker = event.flag("worker");
     process.program = {event.text("program"), event.number("program_bytes").value_or(0),
                        event.number("program_modified").value_or(0)};
     process.all_tests = event.flag("all_tests");
@@ -233,6 +235,12 @@ private:
       lease.program = process.program;
       lease.overhead_bytes = process.overhead_bytes;
     }
+    for (const auto& device : log_.devices) {
+      if (lease.whole_devices && std::count(lease.devices.begin(), lease.devices.end(), device.uuid) != 0) {
+        const auto usable = device.usable_bytes > 0 ? device.usable_bytes : device.bytes;
+        lease.bytes = std::max(lease.bytes, usable - std::min(usable, lease.overhead_bytes));
+      }
+    }
     held_[pid] = log_.leases.size();
     log_.leases.push_back(std::move(lease));
   }
@@ -271,8 +279,8 @@ private:
       process.open_ended = false;
       process.end_entry = entry;
       process.end_test = test;
-      process.exit =
-          static_cast<int>(event.number("exit").value_or(128 + (event.number("signal").value_or(0) & 0x7FU)) & 0xFFFFU);
+      process.signal = static_cast<int>(event.number("signal").value_or(0) & 0x7FU);
+      process.exit = static_cast<int>(event.number("exit").value_or(128 + process.signal) & 0xFFFFU);
     }
   }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -37,8 +38,8 @@ struct LoggedLease {
   std::string entry;
   std::string test; ///< within the entry; empty: all of it
   std::int64_t pid = 0;
-  std::string request; ///< in words
-  std::uint64_t bytes = 0;
+  std::string request;     ///< in words
+  std::uint64_t bytes = 0; ///< of each device; if it is of whole devices, all that its process may have of the largest
   std::optional<std::uint64_t> declared_bytes;
   bool whole_devices = false;
   std::string memory_class;
@@ -65,7 +66,9 @@ struct LoggedProcess {
   double ended = 0;
   bool open_ended = true;
   bool under_a_lease = false;
+  bool worker = false; ///< it ran cases of several entries
   std::optional<int> exit;
+  int signal = 0; ///< that ended the launcher's command; 0: none
   LoggedProgram program;
   std::string end_entry;  ///< of a worker: that of its last case; empty: it did not end
   std::string end_test;   ///< in which it ended; empty: between tests
@@ -118,7 +121,9 @@ struct RunLog {
   std::string host;
   std::string gputest;
   std::string run_mode;
-  std::string folder; ///< where ctest ran
+  std::string folder;                          ///< where ctest ran
+  std::uint64_t ctest_log = 0;                 ///< FileStamp::id of ctest's own log; 0: not known
+  std::optional<std::set<std::string>> failed; ///< entries, as ctest says; nullopt: not known. No log says it
   std::optional<std::uint64_t> jobs;
   std::vector<LoggedDevice> devices; ///< each once
   std::vector<LoggedProcess> processes;

@@ -2,7 +2,7 @@
 #include "report/run_summary.hpp"
 
 #include "policy/exact_regex.hpp"
-#include "report/test_results.hpp"
+#include "report/entry_results.hpp"
 
 #include <fmt/format.h>
 
@@ -160,10 +160,10 @@ std::vector<std::string> what_held_it_back(const RunLog& log) {
     found.emplace_back(sums.waited / sums.wall, text);
   }
   const auto results = results_of(log);
-  const auto longest = std::max_element(results.begin(), results.end(),
-                                        [](const TestResult& a, const TestResult& b) { return a.seconds < b.seconds; });
-  if (longest != results.end() && longest->seconds > 0.3 * sums.wall) {
-    found.emplace_back(longest->seconds / sums.wall, fmt::format("The longest test, {}, took {} of {}.", longest->name,
+  const auto longest = std::max_element(
+      results.begin(), results.end(), [](const EntryResult& a, const EntryResult& b) { return a.seconds < b.seconds; });
+  if (results.size() > 1 && longest->seconds > 0.3 * sums.wall) {
+    found.emplace_back(longest->seconds / sums.wall, fmt::format("The longest test, {}, took {} of {}.", longest->entry,
                                                                  in_words(longest->seconds), in_words(sums.wall)));
   }
   double running = 0;

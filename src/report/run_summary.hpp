@@ -9,7 +9,7 @@
 
 namespace gputest::report {
 
-/// The sums of a run.
+/// The sums of a run. Its tests are CTest's entries.
 struct RunSummary {
   std::size_t tests = 0;
   std::size_t passed = 0;

@@ -2,6 +2,7 @@
 #include "report/saving.hpp"
 
 #include "policy/suite_plan.hpp"
+#include "report/entry_runs.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -12,27 +13,6 @@
 namespace gputest::report {
 
 namespace {
-
-/// What the lease's test asked for.
-Request request_of(const LoggedLease& lease) {
-  Request request{Bytes{lease.bytes}};
-  if (lease.memory_class == "large" && lease.whole_devices) {
-    request = Request{MemoryClass::large};
-  } else if (lease.memory_class == "medium" && !lease.declared_bytes) {
-    request = Request{MemoryClass::medium};
-  }
-  request.gpus = static_cast<int>(std::clamp<std::size_t>(lease.devices.size(), 1, max_gpus));
-  return request;
-}
-
-const Request& larger(const Request& a, const Request& b) {
-  const auto weight = [](const Request& request) {
-    return request.bytes                                ? request.bytes->count()
-           : request.memory_class == MemoryClass::large ? UINT64_MAX
-                                                        : UINT64_MAX / 2;
-  };
-  return weight(b) > weight(a) ? b : a;
-}
 
 /// An entry, which asks for the most that its tests ask for.
 struct Entry {
@@ -56,8 +36,8 @@ std::map<std::string, Entry> entries_of(const RunLog& run, const std::vector<Dec
       then = Request{found->second};
       then.gpus = now.gpus;
     }
-    entry.now = larger(entry.now, now);
-    entry.then = larger(entry.then, then);
+    entry.now = asks_for_less(entry.now, now) ? now : entry.now;
+    entry.then = asks_for_less(entry.then, then) ? then : entry.then;
   }
   return entries;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "report/source_edits.hpp"
 
+#include "report/entry_results.hpp"
 #include "report/source_code.hpp"
-#include "report/test_results.hpp"
 
 #include <gputest/error.hpp>
 

@@ -5,6 +5,7 @@
 #include "ledger/backend_probe.hpp"
 #include "meter/event_details.hpp"
 #include "meter/run_log.hpp"
+#include "platform/ctest_process.hpp"
 #include "platform/environment.hpp"
 #include "platform/ledger_folder.hpp"
 #include "policy/memory_request.hpp"
@@ -126,7 +127,7 @@ void Session::log_enter(double waited) const {
   meter::RunLog::of_process().write(
       "enter",
       meter::enter_details({devices_, std::move(usable), overhead_.bytes(), waited, parent_lease_.has_value(),
-                            !settings_.scheduled_groups.empty(),
+                            !settings_.scheduled_groups.empty(), platform::is_worker(),
                             !entry_.name.empty() && !settings::some_tests_are_left_out(platform::read_variable)}));
 }
 

@@ -15,25 +15,46 @@
 namespace gputest::cli {
 namespace {
 
-/// A folder in which ctest knows some entries, and the log of a run of them.
+using Times = std::vector<std::pair<std::string, double>>;
+
+/// The log of a run at -j1 in which each entry ran for so many seconds.
+void write_log(const std::string& path, const Times& times) {
+  std::filesystem::create_directories(std::filesystem::path{path}.parent_path());
+  std::ofstream log{path};
+  int pid = 0;
+  double t = 1000;
+  for (const auto& [entry, seconds] : times) {
+    const auto line = [&, name = entry](const std::string& rest) {
+      log << R"({"t":)" << std::to_string(t) << R"(,"pid":)" << pid << R"(,"entry":")" << name << "\"," << rest
+          << "}\n";
+    };
+    ++pid;
+    line(R"("event":"enter","devices":[],"waited":0)");
+    t += seconds;
+    line(R"("event":"end","exit":0)");
+  }
+}
+
+/// A folder in which ctest knows some entries, and what a run of them left.
 class PlanCommand : public ::testing::Test {
 protected:
   PlanCommand() {
     std::ofstream tests{folder_ + "/CTestTestfile.cmake"};
-    std::filesystem::create_directories(folder_ + "/Testing/Temporary");
-    std::ofstream log{log_path_};
+    Times times;
     for (int i = 0; i < 6; ++i) {
       const auto name = "solver." + std::to_string(i);
       tests << "add_test(" << name << " false)\n"
             << "set_tests_properties(" << name << " PROPERTIES LABELS gpu ENVIRONMENT_MODIFICATION "
             << "\"GPUTEST_ENTRY=set:ctest;GPUTEST_MEMORY=set:7GiB\")\n";
-      log << i + 1 << "/8 Testing: " << name << "\nTest time =   2.00 sec\nTest Passed.\n";
+      times.emplace_back(name, 2);
     }
     tests << "add_test(large false)\n"
           << "set_tests_properties(large PROPERTIES LABELS gpu ENVIRONMENT_MODIFICATION "
           << "\"GPUTEST_ENTRY=set:ctest;GPUTEST_MEMORY=set:large\")\n"
           << "add_test(host false)\n";
-    log << "7/8 Testing: host\nTest time =   1.00 sec\nTest Passed.\n";
+    write_log(log_path_, times);
+    std::filesystem::create_directories(folder_ + "/Testing/Temporary");
+    std::ofstream{folder_ + "/Testing/Temporary/CTestCostData.txt"} << "host 1 1\nsolver.0 1 9\n---\n";
   }
 
   [[nodiscard]] tests::Ended plan(std::vector<std::string> options) const {
@@ -49,14 +70,9 @@ protected:
     return nlohmann::json::parse(ended.out);
   }
 
-  [[nodiscard]] std::string log() const {
-    std::ifstream file{log_path_};
-    return {std::istreambuf_iterator<char>{file}, {}};
-  }
-
   Tool tool_;
   std::string folder_ = tool_.folder().path();
-  std::string log_path_ = folder_ + "/Testing/Temporary/LastTest.log";
+  std::string log_path_ = folder_ + "/Testing/gputest/run-1.jsonl";
 };
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -143,10 +159,49 @@ TEST_F(PlanCommand, has_tests_wait_in_ctests_jobs_if_ctest_does_not_know_the_mem
   EXPECT_GT(json_of({"-j16", "--ledger-alone"})["waiting_s"], 0);
 }
 
-TEST_F(PlanCommand, leaves_the_log_of_the_last_run_as_it_is) {
-  const auto before = log();
+TEST_F(PlanCommand, leaves_ctests_log_of_the_last_run_as_it_is) {
+  const auto path = folder_ + "/Testing/Temporary/LastTest.log";
+  std::ofstream{path} << "what the tests wrote";
   EXPECT_EQ(plan({}).exit_code, 0);
-  EXPECT_EQ(log(), before);
+  std::ifstream file{path};
+  EXPECT_EQ((std::string{std::istreambuf_iterator<char>{file}, {}}), "what the tests wrote");
+}
+
+TEST_F(PlanCommand, takes_no_wait_for_work) {
+  std::ofstream{log_path_} << R"({"t":1005,"pid":1,"entry":"solver.0","event":"enter","devices":[],"waited":4})"
+                           << "\n"
+                           << R"({"t":1006,"pid":1,"entry":"solver.0","event":"lease","devices":[],"waited":0.5})"
+                           << "\n"
+                           << R"({"t":1007,"pid":1,"entry":"solver.0","event":"end","exit":0})"
+                           << "\n";
+  EXPECT_DOUBLE_EQ(json_of({"-j1", "--", "-R", "solver.0"})["predicted_s"], 1.5);
+}
+
+TEST_F(PlanCommand, splits_alike_before_and_after_the_run_of_a_shard) {
+  std::filesystem::remove_all(folder_ + "/Testing");
+  std::multiset<std::string> names;
+  for (const std::string shard : {"1", "2", "3"}) {
+    const auto of_shard = lines_of(plan({"--shards", "3", "--shard", shard}).out);
+    names.insert(of_shard.begin(), of_shard.end());
+    Times times; // that its run leaves
+    for (const auto& name : of_shard) {
+      times.emplace_back(name, 10 * std::stoi(shard));
+    }
+    write_log(folder_ + "/Testing/gputest/run-" + shard + ".jsonl", times);
+  }
+  EXPECT_EQ(names.size(), 8U);
+  EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), 8U);
+}
+
+TEST_F(PlanCommand, refuses_another_split_than_the_one_it_is_asked_for) {
+  const auto print = json_of({"--shards", "2"})["fingerprint"].get<std::string>();
+  const std::vector<std::string> options{"--shards", "2", "--shard", "1", "--fingerprint", print};
+  EXPECT_EQ(plan(options).exit_code, 0);
+  std::ofstream{folder_ + "/CTestTestfile.cmake", std::ios::app} << "add_test(new true)\n";
+  const auto ended = plan(options);
+  EXPECT_EQ(ended.exit_code, 70);
+  EXPECT_EQ(ended.out, "");
+  EXPECT_NE(ended.err.find("this is another split: its fingerprint is "), std::string::npos) << ended.err;
 }
 
 TEST_F(PlanCommand, every_test_is_in_exactly_one_shard) {
@@ -167,18 +222,17 @@ TEST_F(PlanCommand, every_test_is_in_exactly_one_shard) {
 
 TEST_F(PlanCommand, a_clean_up_that_nothing_sets_up_for_ties_no_tests_and_is_in_the_shard_of_each) {
   std::ofstream tests{folder_ + "/CTestTestfile.cmake"};
-  std::ofstream log{log_path_};
+  Times times;
   for (const auto* name : {"a", "b", "c", "d"}) {
     tests << "add_test(" << name << " true)\nset_tests_properties(" << name
           << " PROPERTIES FIXTURES_REQUIRED workers)\n";
-    log << "1/5 Testing: " << name << "\nTest time = 1.00 sec\nTest Passed.\n";
+    times.emplace_back(name, 1);
   }
   tests << "add_test(ends true)\nset_tests_properties(ends PROPERTIES FIXTURES_CLEANUP workers)\n";
-  log << "5/5 Testing: ends\nTest time = 0.00 sec\nTest Passed.\n";
+  times.emplace_back("ends", 0);
   tests.close();
-  log.close();
-  const auto kept = folder_ + "/kept.log"; // ctest empties its own
-  std::filesystem::copy_file(log_path_, kept);
+  const auto kept = folder_ + "/kept.jsonl";
+  write_log(kept, times);
   std::multiset<std::string> names;
   for (const std::string shard : {"1", "2", "3", "4"}) {
     const std::vector<std::string> options{"-j8", "--times", kept, "--shards", "4", "--shard", shard};
@@ -199,28 +253,26 @@ TEST_F(PlanCommand, a_clean_up_that_nothing_sets_up_for_ties_no_tests_and_is_in_
 
 TEST_F(PlanCommand, tests_that_would_not_run_take_no_time_of_a_shard) {
   std::ofstream tests{folder_ + "/CTestTestfile.cmake"};
-  std::ofstream log{log_path_};
-  const auto add = [&](const std::string& name, const std::string& properties, const std::string& time) {
+  const auto kept = folder_ + "/kept.jsonl";
+  write_log(kept, {{"long", 3}, {"a", 1}, {"b", 1}, {"c", 1}});
+  const auto add = [&](const std::string& name, const std::string& properties) {
     tests << "add_test(" << name << " false)\nset_tests_properties(" << name << " PROPERTIES LABELS gpu " << properties
           << ")\n";
-    if (!time.empty()) {
-      log << "1/1 Testing: " << name << "\nTest time = " << time << " sec\nTest Passed.\n";
-    }
   };
-  add("long", "COST 0", "3.00");
-  add("large", "ENVIRONMENT_MODIFICATION \"GPUTEST_ENTRY=set:ctest;GPUTEST_MEMORY=set:large\"", "");
-  add("disabled", "DISABLED ON", "");
+  add("long", "COST 0");
+  add("large", "ENVIRONMENT_MODIFICATION \"GPUTEST_ENTRY=set:ctest;GPUTEST_MEMORY=set:large\"");
+  add("disabled", "DISABLED ON");
   for (const auto* name : {"a", "b", "c"}) {
-    add(name, "COST 0", "1.00");
+    add(name, "COST 0");
   }
   tests.close();
-  log.close();
-  const auto shards = json_of({"-j16", "--shards", "2"})["shards"];
+  const auto shards = json_of({"-j16", "--times", kept, "--shards", "2"})["shards"];
   EXPECT_DOUBLE_EQ(shards[0]["work_s"], 3);
   EXPECT_DOUBLE_EQ(shards[1]["work_s"], 3);
   EXPECT_EQ(shards[0]["not_run"].get<int>() + shards[1]["not_run"].get<int>(), 2);
   // What this machine lacks must not change the split: other machines would split the suite otherwise.
-  EXPECT_EQ(json_of({"-j16", "--shards", "2", "--devices", "1x1GiB"})["shards"][0]["tests"], shards[0]["tests"]);
+  EXPECT_EQ(json_of({"-j16", "--times", kept, "--shards", "2", "--devices", "1x1GiB"})["shards"][0]["tests"],
+            shards[0]["tests"]);
   std::string text = plan({"-j16", "--shards", "2", "--shard", "1"}).err;
   text += plan({"-j16", "--shards", "2", "--shard", "2"}).err;
   EXPECT_NE(text.find("would not run here"), std::string::npos) << text;
@@ -228,17 +280,14 @@ TEST_F(PlanCommand, tests_that_would_not_run_take_no_time_of_a_shard) {
 
 TEST_F(PlanCommand, tests_that_run_one_after_another_do_so_in_their_shard) {
   std::ofstream tests{folder_ + "/CTestTestfile.cmake"};
-  std::ofstream log{log_path_};
-  for (const auto& [name, time] : std::vector<std::pair<std::string, std::string>>{
-           {"x", "2.00"}, {"long", "6.00"}, {"y", "3.00"}, {"z", "1.00"}}) {
+  const auto kept = folder_ + "/kept.jsonl";
+  const Times times{{"x", 2}, {"long", 6}, {"y", 3}, {"z", 1}};
+  write_log(kept, times);
+  for (const auto& [name, time] : times) {
     tests << "add_test(" << name << " true)\n";
-    log << "1/4 Testing: " << name << "\nTest time = " << time << " sec\nTest Passed.\n";
   }
   tests << "set_tests_properties(z PROPERTIES DEPENDS y)\nset_tests_properties(y PROPERTIES DEPENDS x)\n";
   tests.close();
-  log.close();
-  const auto kept = folder_ + "/kept.log";
-  std::filesystem::copy_file(log_path_, kept);
   const std::vector<std::string> options{"-j8", "--times", kept, "--shards", "2"};
   const auto json = json_of(options);
   const auto& shards = json["shards"];
@@ -250,27 +299,24 @@ TEST_F(PlanCommand, tests_that_run_one_after_another_do_so_in_their_shard) {
   EXPECT_NE(plan(options).out.find("    2      "), std::string::npos) << plan(options).out;
   auto of_chain = options;
   of_chain.insert(of_chain.end(), {"--shard", std::to_string(chain + 1)});
-  EXPECT_EQ(plan(of_chain).err,
-            "gputest: shard " + std::to_string(chain + 1) + " of 2: 3 tests, 6.0 s of work; fingerprint " +
-                json["fingerprint"].get<std::string>() + ", which is the same on all machines that split alike\n");
+  EXPECT_EQ(plan(of_chain).err, "gputest: shard " + std::to_string(chain + 1) +
+                                    " of 2: 3 tests, 6.0 s of work; fingerprint " +
+                                    json["fingerprint"].get<std::string>() + ", which all shards of one split have\n");
 }
 
 TEST_F(PlanCommand, shards_have_equal_time_and_a_large_test_counts_only_if_it_runs) {
-  const auto kept = folder_ + "/kept.log";
+  const auto kept = folder_ + "/kept.jsonl";
   const auto works_of = [&](const std::string& memory, const std::string& property, const std::string& jobs) {
     std::ofstream{folder_ + "/CTestTestfile.cmake"}
         << "add_test(first true)\nset_tests_properties(first PROPERTIES LABELS gpu " << property
         << " ENVIRONMENT_MODIFICATION \"GPUTEST_ENTRY=set:ctest;GPUTEST_MEMORY=set:" << memory
         << "\")\nadd_test(second true)\nadd_test(third true)\n";
-    std::ofstream{kept} << "1/3 Testing: first\nTest time = 6.00 sec\nTest Passed.\n"
-                           "2/3 Testing: second\nTest time = 3.00 sec\nTest Passed.\n"
-                           "3/3 Testing: third\nTest time = 3.00 sec\nTest Passed.\n";
+    write_log(kept, {{"first", 6}, {"second", 3}, {"third", 3}});
     const auto json = json_of({jobs, "--times", kept, "--shards", "2"});
     return std::multiset<double>{json["shards"][0]["work_s"].get<double>(), json["shards"][1]["work_s"].get<double>()};
   };
   using Works = std::multiset<double>;
   EXPECT_EQ(works_of("3GiB", "", "-j16"), (Works{6, 6}));
-  EXPECT_EQ(works_of("large", "", "-j1"), (Works{6, 6}));
   EXPECT_EQ(works_of("large", "RUN_SERIAL ON", "-j16"), (Works{6, 6}));
   EXPECT_EQ(works_of("large", "", "-j16"), (Works{3, 3}));
 }
@@ -280,7 +326,7 @@ TEST_F(PlanCommand, a_large_test_that_runs_alone_counts_in_its_shard) {
     int sum = 0;
     double work = 0;
     auto all = options;
-    all.insert(all.end(), {"--shards", "2"});
+    all.insert(all.end(), {"--times", log_path_, "--shards", "2"});
     const auto json = json_of(all);
     for (const auto& shard : json["shards"]) {
       sum += shard["not_run"].get<int>();
@@ -288,8 +334,8 @@ TEST_F(PlanCommand, a_large_test_that_runs_alone_counts_in_its_shard) {
     }
     return std::pair{sum, work};
   };
-  const double others = 6 * 2 + 1;
-  const double mean = others / 7; // it has no time
+  const double mean = 2; // of the others in the log, for those that are not in it
+  const double others = 6 * 2 + mean;
   EXPECT_EQ(not_run({"-j16"}).first, 1);
   EXPECT_NEAR(not_run({"-j16"}).second, others, 1e-9);
   EXPECT_EQ(not_run({"-j1"}).first, 0);
@@ -300,8 +346,7 @@ TEST_F(PlanCommand, a_large_test_that_runs_alone_counts_in_its_shard) {
 }
 
 TEST_F(PlanCommand, numbers_select_the_same_tests_in_ctest) {
-  const auto kept = folder_ + "/kept.log"; // ctest -N empties its own
-  std::filesystem::copy_file(log_path_, kept);
+  const auto& kept = log_path_;
   for (const std::string shard : {"1", "2", "11"}) { // the last has no test
     const std::vector<std::string> options{"--times", kept, "--shards", "11", "--shard", shard};
     const auto names = lines_of(plan(options).out);
@@ -318,15 +363,6 @@ TEST_F(PlanCommand, numbers_select_the_same_tests_in_ctest) {
     }
     EXPECT_EQ(selected, std::set<std::string>(names.begin(), names.end()));
   }
-}
-
-TEST_F(PlanCommand, a_kept_log_splits_alike_everywhere) {
-  const auto kept = folder_ + "/kept.log";
-  std::filesystem::copy_file(log_path_, kept);
-  const auto before = json_of({"--shards", "2", "--times", kept})["fingerprint"];
-  std::ofstream{log_path_} << "";
-  EXPECT_EQ(json_of({"--shards", "2", "--times", kept})["fingerprint"], before);
-  EXPECT_NE(json_of({"--shards", "2"})["fingerprint"], before);
 }
 
 TEST_F(PlanCommand, wrong_arguments_are_named) {
@@ -355,9 +391,9 @@ TEST_F(PlanCommand, wrong_arguments_are_named) {
       {{"--context-time=-1"}, 64, "--context-time is not a time from 0 to 60 seconds"},
       {{"-j0"}, 64, "0"},
       {{"--parallel", "65537"}, 64, "65537"},
-      {{"--times", "/nowhere"}, 78, "/nowhere cannot be read: No such file or directory; write the path of a"},
-      {{"--times", "/tmp"}, 78, "/tmp cannot be read: Is a directory"},
-      {{"--times", "/dev/null"}, 78, "/dev/null: no test can be read from it"},
+      {{"--times", "/nowhere"}, 78, "; write the path of a run log"},
+      {{"--times", "/usr"}, 78, "/usr is a folder; write the path"},
+      {{"--times", "/dev/null"}, 78, "/dev/null is no run log"},
       {{"--", "-R", "nothing_matches"}, 70, "ctest lists no test"},
       {{"--", "--preset", "of_no_project"}, 70, "To see why: ctest --test-dir"},
   };
@@ -377,12 +413,13 @@ TEST_F(PlanCommand, numbers_may_be_those_of_a_configuration) {
 }
 
 TEST_F(PlanCommand, of_a_suite_that_has_not_run_yet_takes_a_second_for_each_test) {
-  std::filesystem::remove(log_path_);
+  std::filesystem::remove_all(folder_ + "/Testing");
   const auto json = json_of({"-j1"});
   EXPECT_EQ(json["measured"], 0);
   EXPECT_DOUBLE_EQ(json["predicted_s"], 8);
-  EXPECT_NE(plan({"-j1"}).out.find("No test has a time in " + folder_ + "/Testing/Temporary/LastTest.log; 1 s each"),
-            std::string::npos);
+  EXPECT_NE(
+      plan({"-j1"}).out.find("No test has a time in the run logs and CTestCostData.txt of " + folder_ + "; 1 s each"),
+      std::string::npos);
 }
 
 TEST_F(PlanCommand, a_folder_without_tests_is_an_error) {

@@ -94,7 +94,7 @@ TEST_F(ReportCommand, says_what_to_do_where_a_file_cannot_be_written) {
   }
 }
 
-TEST_F(ReportCommand, counts_what_ended_without_a_word) {
+TEST_F(ReportCommand, counts_what_was_killed) {
   std::ofstream log{folder_ + "/ended.jsonl"};
   const auto line = [&](int pid, const std::string& t, const std::string& event) {
     log << R"({"t":)" << t << R"(,"pid":)" << pid << R"(,"entry":"e)" << pid << R"(","event":")" << event << "}\n";
@@ -107,8 +107,7 @@ TEST_F(ReportCommand, counts_what_ended_without_a_word) {
   line(4, "1003.0", R"(end","exit":77)");
   log.close();
   EXPECT_EQ(report({"--log", folder_ + "/ended.jsonl", "--output", page_}).out,
-            "3 tests: 0 passed, 1 failed, 1 skipped, 1 ended without a word in 3.0 s; 3.2 s of waiting\n" + page_ +
-                "\n");
+            "3 tests: 0 passed, 1 failed, 1 skipped, 1 killed in 3.0 s; 3.2 s of waiting\n" + page_ + "\n");
 }
 
 TEST_F(ReportCommand, is_what_cmake_can_call_after_ctest) {
@@ -157,22 +156,47 @@ TEST_F(ReportCommand, has_all_tests_of_a_run_though_ctest_moves_to_start_each) {
   }
 }
 
-TEST_F(ReportCommand, counts_each_case_of_a_worker_once_as_ctest_does) {
-  const auto workers = folder_ + "/workers";
-  fs::create_directories(workers);
-  std::ofstream list{workers + "/CTestTestfile.cmake"};
-  for (const std::string name : {"Plain.poisons", "Plain.b", "Plain.fails_if_poisoned", "Crash.by_exit_0", "Plain.c"}) {
-    list << "add_test(" << name << " \"" GPUTEST_CLIENT "\" \"" GPUTEST_CASES "\" \"--gtest_filter=" << name
-         << "\")\nset_tests_properties(" << name << " PROPERTIES ENVIRONMENT \"GPUTEST_TEST=" << name
+TEST_F(ReportCommand, has_ctests_verdict_on_cases_in_workers_and_in_processes_until_ctest_runs_again) {
+  const auto cases = folder_ + "/cases";
+  fs::create_directories(cases);
+  std::ofstream list{cases + "/CTestTestfile.cmake"};
+  const auto add = [&](const std::string& name, const std::string& command, const std::string& properties = "") {
+    list << "add_test(" << name << ' ' << command << ")\nset_tests_properties(" << name
+         << " PROPERTIES SKIP_RETURN_CODE 77 " << properties << " ENVIRONMENT \"GPUTEST_TEST=" << name
          << ";GPUTEST_ENTRY=ctest;GPUTEST_DEFAULT_LOG=Testing/gputest\")\n";
+  };
+  for (const std::string name : {"Plain.poisons", "Plain.fails_if_poisoned", "Crash.by_exit_0", "Plain.c"}) {
+    add(name, GPUTEST_CLIENT " " GPUTEST_CASES " --gtest_filter=" + name);
   }
+  for (const std::string name : {"Crash.at_the_end", "Crash.by_segv", "Plain.skips", "Plain.a"}) {
+    add("p." + name, GPUTEST_CASES " --gtest_filter=" + name);
+  }
+  add("p.fails", GPUTEST_CASES " --gtest_filter=Plain.fails", "WILL_FAIL ON");
+  add("missing", "/nowhere/program");
+  list << "add_test(host true)\n";
   list.close();
-  const auto out = tool_.start_program({GPUTEST_CTEST, "--test-dir", workers, "-j1", "-V"}).finish().out;
-  EXPECT_THAT(out, HasSubstr("80% tests passed, 1 tests failed out of 5"));
-  EXPECT_THAT(out, HasSubstr("dependence: Plain.fails_if_poisoned passed alone"));
-  const auto ended = tool_.run({"report", "--test-dir", workers, "--output", page_});
-  EXPECT_THAT(ended.out, HasSubstr("5 tests: 4 passed, 1 failed, 0 skipped in ")) << ended.err;
-  EXPECT_NE(contents_of(page_).find(R"("failed":[{"n":"Crash.by_exit_0",)"), std::string::npos);
+  const auto ctest = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), {GPUTEST_CTEST, "--test-dir", cases, "-j1"});
+    return tool_.start_program(options).finish().out;
+  };
+  const auto report_of_cases = [&] { return tool_.run({"report", "--test-dir", cases, "--output", page_}); };
+  EXPECT_THAT(ctest({"-V"}), HasSubstr("64% tests passed, 4 tests failed out of 11"));
+  const std::string results = "10 tests: 5 passed, 4 failed, 1 skipped in "; // "host" is not in the run log
+  EXPECT_THAT(report_of_cases().out, HasSubstr(results));
+  const auto page = contents_of(page_);
+  for (const auto* const failed : {R"({"n":"Crash.by_exit_0",)", R"({"n":"p.Crash.at_the_end",)",
+                                   R"({"n":"p.Crash.by_segv","w":["killed by a signal)",
+                                   R"({"n":"missing","w":["nothing of it is in the run log"])"}) {
+    EXPECT_THAT(page, HasSubstr(failed));
+  }
+  ctest({"-R", "host"});
+  ctest({"-N"});
+  EXPECT_THAT(report_of_cases().err, HasSubstr("ctest's own results of this run are not in " + cases));
+  ctest({"-R", "p.Plain.a"});
+  ctest({"-N"});
+  EXPECT_EQ(report_of_cases().err, "");
+  ctest({"-R", "host"});
+  EXPECT_THAT(report_of_cases().err, HasSubstr("ctest's own results of this run are not in " + cases));
 }
 
 TEST_F(ReportCommand, leaves_out_what_is_no_run_log_and_says_so) {

@@ -32,7 +32,7 @@ policy::PlannedMachine machine() {
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   report::CtestSuite suite;
   try {
-    suite = report::parse_ctest_suite({reinterpret_cast<const char*>(data), size}, {});
+    suite = report::parse_ctest_suite({reinterpret_cast<const char*>(data), size});
   } catch (const Error&) {
     return 0; // InvalidSetting is one
   }

@@ -3,9 +3,9 @@
 
 #include "report/run_log.hpp"
 #include "fuzz/fuzzer.hpp"
+#include "report/entry_results.hpp"
 #include "report/report_page.hpp"
 #include "report/run_summary.hpp"
-#include "report/test_results.hpp"
 
 #include <gputest/error.hpp>
 

@@ -149,6 +149,35 @@ TEST(SuitePlan, a_test_starts_after_those_it_depends_on) {
   EXPECT_DOUBLE_EQ(plan.runs[0].start.count(), 1);
   EXPECT_DOUBLE_EQ(bound(plan, PlanBound::Kind::longest), 6);
   EXPECT_EQ(plan.bounds.front().test, "last");
+  EXPECT_EQ(plan.bounds.front().tests, 2U);
+}
+
+TEST(SuitePlan, the_longest_of_tests_that_run_one_after_another_is_no_clean_up_that_ctest_adds) {
+  std::vector tests{host_test("a", 0.003), host_test("b", 0.002), host_test("workers_end", 0.01)};
+  tests[2].after = tests[2].runs_with = {0, 1};
+  const auto plan = plan_suite(tests, machine(0, 4));
+  EXPECT_DOUBLE_EQ(bound(plan, PlanBound::Kind::longest), 0.013);
+  EXPECT_EQ(plan.bounds.front().test, "a");
+}
+
+TEST(SuitePlan, the_bound_of_memory_is_true_wherever_a_whole_device_is_leased) {
+  std::vector tests{gpu_test("whole", 4, MemoryClass::large), gpu_test("a", 1, 16_GiB), gpu_test("b", 1, 16_GiB)};
+  tests[0].large = LargePolicy::wait;
+  auto planned = machine(2, 4);
+  planned.context = {};
+  planned.devices[0].free = 160_GiB; // the plan may lease this one
+  EXPECT_NEAR(bound(plan_suite(tests, planned), PlanBound::Kind::memory), 6.0 * 16 / 176, 1e-9);
+}
+
+TEST(SuitePlan, cuda_does_not_start_again_in_a_worker) {
+  std::vector<PlannedTest> tests;
+  for (int i = 0; i < 10; ++i) {
+    tests.push_back(gpu_test(std::to_string(i), 0.5, MemoryClass::small));
+    tests.back().in_worker = true;
+  }
+  auto planned = machine(1, 10);
+  planned.context_time = PlannedSeconds{0.25};
+  EXPECT_DOUBLE_EQ(plan_suite(tests, planned).time.count(), 0.5);
 }
 
 TEST(SuitePlan, a_circle_of_tests_ends) {

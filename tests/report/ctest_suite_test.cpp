@@ -30,8 +30,9 @@ json gpu_entry(const std::string& name, const std::string& memory) {
                                "GPUTEST_MEMORY=set:" + memory, "GPUTEST_GPUS=set:2", "GPUTEST_LARGE=set:wait"}))});
 }
 
-CtestSuite suite_of(const std::vector<json>& entries, const TestLog& log = {}) {
-  return parse_ctest_suite(json{{"kind", "ctestInfo"}, {"tests", entries}}.dump(), log);
+CtestSuite suite_of(const std::vector<json>& entries, const MeasuredEntries& measured = {},
+                    const CtestCostData& costs = {}) {
+  return parse_ctest_suite(json{{"kind", "ctestInfo"}, {"tests", entries}}.dump(), measured, costs);
 }
 
 policy::PlannedSeconds seconds(double value) { return policy::PlannedSeconds{value}; }
@@ -80,40 +81,64 @@ TEST(CtestSuite, a_test_has_its_command_if_there_is_such_a_program) {
 }
 
 TEST(CtestSuite, what_a_test_was_admitted_with_beats_what_cmake_says) {
-  LoggedEntry logged;
-  logged.admitted = Request{5_GiB};
-  logged.is_one_test = true;
+  MeasuredEntry logged;
+  logged.request = Request{5_GiB};
+  logged.is_whole = true;
   EXPECT_EQ(suite_of({gpu_entry("t", "medium")}, {{"t", logged}}).tests[0].request->bytes, 5_GiB);
   EXPECT_EQ(suite_of({gpu_entry("t", "9GiB")}, {{"t", logged}}).tests[0].request->bytes, 5_GiB) << "less, too";
   EXPECT_EQ(suite_of({gpu_entry("t", "9GiB")}, {{"another", logged}}).tests[0].request->bytes, 9_GiB);
-  logged.admitted.reset();
+  logged.request.reset();
   EXPECT_EQ(suite_of({gpu_entry("t", "9GiB")}, {{"t", logged}}).tests[0].request->bytes, 9_GiB) << "it was skipped";
 }
 
 TEST(CtestSuite, what_a_device_must_be_able_to_do_is_what_cmake_says) {
   auto needs = gpu_entry("t", "1GiB");
   needs["properties"].push_back(property("ENVIRONMENT", list({"GPUTEST_REQUIRES=sm_90"})));
-  LoggedEntry logged;
-  logged.admitted = Request{5_GiB};
-  logged.is_one_test = true;
+  MeasuredEntry logged;
+  logged.request = Request{5_GiB};
+  logged.is_whole = true;
   const auto without_log = suite_of({needs}).tests[0].request->capabilities;
   EXPECT_EQ(suite_of({needs}, {{"t", logged}}).tests[0].request->capabilities, without_log);
   EXPECT_NE(suite_of({gpu_entry("t", "1GiB")}).tests[0].request->capabilities, without_log);
 }
 
-TEST(CtestSuite, of_several_tests_the_log_can_only_raise_what_cmake_says) {
-  LoggedEntry logged;
-  logged.admitted = Request{MemoryClass::small};
-  logged.admitted->gpus = 2;
+TEST(CtestSuite, of_a_run_that_is_not_whole_the_log_can_only_raise_what_cmake_says) {
+  MeasuredEntry logged;
+  logged.request = Request{MemoryClass::small};
+  logged.request->gpus = 2;
   EXPECT_EQ(suite_of({gpu_entry("t", "9GiB")}, {{"t", logged}}).tests[0].request->bytes, 9_GiB);
-  logged.admitted = Request{12_GiB};
-  logged.admitted->gpus = 2;
+  logged.request = Request{12_GiB};
+  logged.request->gpus = 2;
   EXPECT_EQ(suite_of({gpu_entry("t", "9GiB")}, {{"t", logged}}).tests[0].request->bytes, 12_GiB);
+}
+
+TEST(CtestSuite, ctests_own_time_is_for_what_is_in_no_log_and_has_no_cost) {
+  const auto suite =
+      suite_of({entry("logged"), entry("skipped"), entry("host"), entry("with_cost", {property("COST", 50)})},
+               {{"logged", MeasuredEntry{seconds(1)}}, {"skipped", {}}},
+               {{{"logged", 7}, {"skipped", 7}, {"host", 3}, {"with_cost", 50}}, {}});
+  EXPECT_EQ(suite.measured, 2U);
+  EXPECT_DOUBLE_EQ(suite.tests[0].time.count(), 1);
+  EXPECT_DOUBLE_EQ(suite.tests[1].time.count(), 2) << "the mean";
+  EXPECT_DOUBLE_EQ(suite.tests[2].time.count(), 3);
+  EXPECT_DOUBLE_EQ(suite.tests[3].time.count(), 2) << "the mean";
+}
+
+TEST(CtestSuite, knows_what_runs_in_a_worker) {
+  const auto with = [](const std::vector<std::string>& command) {
+    auto test = entry("t");
+    test["command"] = command;
+    return suite_of({test}).tests[0].in_worker;
+  };
+  EXPECT_TRUE(with({"/bin/gputest-client", "suite", "--gtest_filter=A.a"}));
+  EXPECT_FALSE(with({"/bin/gputest-client", "--end", "suite"}));
+  EXPECT_FALSE(with({"/bin/gputest-client", "--alone=why", "suite"}));
+  EXPECT_FALSE(with({"/bin/suite", "--gtest_filter=A.a"}));
 }
 
 TEST(CtestSuite, a_test_without_a_time_has_the_mean_of_the_others) {
   const auto suite = suite_of({entry("a"), entry("b"), entry("new")},
-                              {{"a", LoggedEntry{seconds(1)}}, {"b", LoggedEntry{seconds(3)}}, {"x", {}}});
+                              {{"a", MeasuredEntry{seconds(1)}}, {"b", MeasuredEntry{seconds(3)}}, {"x", {}}});
   EXPECT_EQ(suite.measured, 2U);
   EXPECT_DOUBLE_EQ(suite.tests[1].time.count(), 3);
   EXPECT_DOUBLE_EQ(suite.tests[2].time.count(), 2);
@@ -214,7 +239,7 @@ TEST(CtestSuite, a_wrong_variable_names_its_test) {
 
 TEST(CtestSuite, another_text_is_an_error) {
   for (const std::string text : {"", "{}", "[]", "{\"tests\": 3}", "{\"tests\": [{}]}", "{\"tests\": [3]}"}) {
-    EXPECT_THROW(static_cast<void>(parse_ctest_suite(text, {})), Error) << text;
+    EXPECT_THROW(static_cast<void>(parse_ctest_suite(text)), Error) << text;
   }
 }
 
