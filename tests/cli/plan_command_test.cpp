@@ -179,18 +179,23 @@ TEST_F(PlanCommand, takes_no_wait_for_work) {
 
 TEST_F(PlanCommand, splits_alike_before_and_after_the_run_of_a_shard) {
   std::filesystem::remove_all(folder_ + "/Testing");
+  std::ofstream{folder_ + "/CTestTestfile.cmake", std::ios::app} << "add_test(long sleep 0.3)\n";
   std::multiset<std::string> names;
   for (const std::string shard : {"1", "2", "3"}) {
-    const auto of_shard = lines_of(plan({"--shards", "3", "--shard", shard}).out);
+    const std::vector<std::string> options{"--shards", "3", "--shard", shard};
+    const auto of_shard = lines_of(plan(options).out);
     names.insert(of_shard.begin(), of_shard.end());
-    Times times; // that its run leaves
+    auto with_numbers = options;
+    with_numbers.emplace_back("--numbers");
+    tool_.start_program({GPUTEST_CTEST, "--test-dir", folder_, "-I", lines_of(plan(with_numbers).out).at(0)}).finish();
+    Times times; // that tests under gputest leave
     for (const auto& name : of_shard) {
       times.emplace_back(name, 10 * std::stoi(shard));
     }
     write_log(folder_ + "/Testing/gputest/run-" + shard + ".jsonl", times);
   }
-  EXPECT_EQ(names.size(), 8U);
-  EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), 8U);
+  EXPECT_EQ(names.size(), 9U);
+  EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), 9U);
 }
 
 TEST_F(PlanCommand, refuses_another_split_than_the_one_it_is_asked_for) {
