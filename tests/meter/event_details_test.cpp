@@ -33,7 +33,7 @@ ledger::Record record(policy::Stage stage) {
 
 TEST(EventDetails, of_a_process_that_enters_say_its_devices_and_itself) {
   const auto devices = two_devices();
-  Entered entered{devices, {1000, 500}, 64_MiB, 1.5, true, false, true};
+  Entered entered{devices, {1000, 500}, 64_MiB, 1.5, true, false, false, true};
   auto details = parsed(enter_details(entered));
   const auto stamp = platform::stamp_of("/proc/self/exe").value();
   EXPECT_EQ(details.at("program"), platform::executable_of(platform::own_pid()).value());
@@ -46,7 +46,8 @@ TEST(EventDetails, of_a_process_that_enters_say_its_devices_and_itself) {
     "devices": [
       {"uuid": "GPU-1", "name": "H200", "bytes": 4294967296, "usable_bytes": 1000, "simulated": false},
       {"uuid": "SIM-2", "name": "simulated", "bytes": 2147483648, "usable_bytes": 500, "simulated": true}],
-    "overhead_bytes": 67108864, "waited": 1.5, "under_a_lease": true, "scheduled": false, "all_tests": true
+    "overhead_bytes": 67108864, "waited": 1.5, "under_a_lease": true, "scheduled": false,
+    "worker": false, "all_tests": true
   })"));
   entered.usable_bytes = {1000};
   entered.under_a_lease = false;
