@@ -211,6 +211,9 @@ int fail(ExitCode code, const std::exception& error) {
   return to_int(code);
 }
 
+/// Whether all of a command's output was written. A part of a list of tests must not be taken for all of it.
+bool is_output_written() { return std::fflush(stdout) == 0 && std::ferror(stdout) == 0; }
+
 } // namespace
 
 int run_application(const std::vector<std::string>& arguments, const Insights* insights) {
@@ -218,12 +221,20 @@ int run_application(const std::vector<std::string>& arguments, const Insights* i
     if (insights == nullptr && !arguments.empty() && is_insight(arguments.front())) {
       return start_insights(arguments);
     }
-    return interpret(arguments, insights);
+    const int code = interpret(arguments, insights);
+    if (is_output_written()) {
+      return code;
+    }
   } catch (const InvalidSetting& error) {
     return fail(ExitCode::unusable_setting, error);
   } catch (const std::exception& error) {
-    return fail(ExitCode::internal_error, error);
+    if (is_output_written()) { // else fmt cannot say what was lost
+      return fail(ExitCode::internal_error, error);
+    }
   }
+  return fail(ExitCode::internal_error,
+              Error{"the result could not be written to standard output (a full disk, or a closed descriptor), so what "
+                    "was written is incomplete: do not use it, and write it elsewhere"});
 }
 
 } // namespace gputest::cli

@@ -24,7 +24,8 @@ struct Insights {
 /// The whole tool: reads the command line (without the program's name), does it, and returns what main() returns.
 /// Without `insights`, which the program gputest has not, it becomes gputest-insights for one of those commands.
 ///
-/// Results go to stdout, messages to stderr. Does not throw; does not return if `run` becomes its command.
+/// Results go to stdout, messages to stderr. A result that could not be written is a failure. Does not throw; does not
+/// return if `run` becomes its command.
 [[nodiscard]] int run_application(const std::vector<std::string>& arguments, const Insights* insights = nullptr);
 
 } // namespace gputest::cli

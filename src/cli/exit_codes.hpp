@@ -13,7 +13,7 @@ enum class ExitCode {
   check_failed = 1, ///< `classify --check`: a test uses more than it declares; `isolate`: results differ
   wrong_command_line = 64,
   no_gpu = 69,         ///< no usable GPU, or another skip, although a setting forbids it, or more than the parent lease
-  internal_error = 70, ///< or a ledger that cannot be used
+  internal_error = 70, ///< or output that cannot be written, or a ledger that cannot be used
   wait_limit = 75,     ///< the memory did not become free in time
   skipped = skipped_exit_code,
   unusable_setting = 78, ///< an environment variable cannot be used

@@ -272,7 +272,7 @@ std::string exit_codes(Codes codes) {
                                          "       or more than the lease under which it runs"
                                        : "no usable GPU although GPUTEST_REQUIRE_GPU=1 demands one");
   }
-  text += line(ExitCode::internal_error, "internal error, or the ledger cannot be used");
+  text += line(ExitCode::internal_error, "internal error, output that cannot be written, or the ledger cannot be used");
   if (run) {
     text += line(ExitCode::wait_limit, "the memory did not become free within the wait limit") +
             line(ExitCode::skipped, "skipped: no GPU, too large for any, or a large test while others run");
