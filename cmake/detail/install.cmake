@@ -16,12 +16,7 @@ if(GPUTEST_BUILD_CLI)
     install(TARGETS gputest_insights EXPORT gputest-targets RUNTIME DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}")
   endif()
   if(TARGET gputest_documents)
-    set(documents_dir "${PROJECT_BINARY_DIR}/src/cli/documents")
-    install(FILES "${documents_dir}/gputest.1" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
-    install(FILES "${documents_dir}/gputest.bash" DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions"
-      RENAME gputest)
-    install(FILES "${documents_dir}/_gputest" DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions")
-    install(FILES "${documents_dir}/gputest.fish" DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d")
+    install(FILES "${PROJECT_BINARY_DIR}/src/cli/documents/gputest.1" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
   endif()
 endif()
 # The parts for test frameworks are installed as sources: the project that uses them builds them.

@@ -201,9 +201,7 @@ int interpret(const std::vector<std::string>& arguments, const Insights* insight
   if (!line.resource_spec_folder.empty()) {
     return to_int(resource_spec_command(line.resource_spec_folder));
   }
-  return to_int(devices_app->parsed() ? devices_command(line.json)
-                : line.watch          ? watch_status()
-                                      : status_command(line.json));
+  return to_int(devices_app->parsed() ? devices_command(line.json) : status_command(line.json));
 }
 
 int fail(ExitCode code, const std::exception& error) {

@@ -177,10 +177,7 @@ std::unique_ptr<CLI::App> describe_command_line(CommandLine& into) {
                   "write a resource spec file for the ctest that runs this; used by gputest's CMake code")
       ->type_name("FOLDER")
       ->excludes("--json");
-  auto& status = add_report(*app, "status", "Show which processes hold GPU memory, and which wait for it",
-                            status_help(), into.json);
-  status.add_flag("--watch", into.watch, "show it on the terminal again each second, until Ctrl-C")
-      ->excludes(status.get_option("--json"));
+  add_report(*app, "status", "Show which processes hold GPU memory, and which wait for it", status_help(), into.json);
   add_plan(*app, into.plan);
   add_report_of_run(*app, into.report);
   add_classify(*app, into.classify);

@@ -23,12 +23,11 @@ struct CommandLine {
   ClassifyArguments classify;
   IsolateArguments isolate;
   bool json = false;
-  bool watch = false;               ///< `gputest status --watch`
   std::string resource_spec_folder; ///< of `gputest devices --resource-spec`; empty: not asked for
 };
 
-/// The commands and options of the tool, described once: CLI11 parses by it, and the manual page and the completions
-/// are made of it. Parsing fills `into`, which has to live as long.
+/// The commands and options of the tool, described once: CLI11 parses by it, and the manual page is made of
+/// it. Parsing fills `into`, which has to live as long.
 [[nodiscard]] std::unique_ptr<CLI::App> describe_command_line(CommandLine& into);
 
 } // namespace gputest::cli

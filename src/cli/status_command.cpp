@@ -4,7 +4,6 @@
 #include "cli/json_text.hpp"
 #include "cli/status_report.hpp"
 #include "ledger/ledger_view.hpp"
-#include "platform/terminal.hpp"
 #include "platform/user_name.hpp"
 
 #include <gputest/settings.hpp>
@@ -20,17 +19,6 @@ ExitCode status_command(bool json) {
   const auto view = ledger::look_at_ledger(settings_from_environment());
   const auto report = make_status(view, std::chrono::system_clock::now(), platform::user_name);
   fmt::print("{}", json ? json_text(to_json(report)) : to_text(report));
-  return ExitCode::done;
-}
-
-ExitCode watch_status() {
-  const auto settings = settings_from_environment();
-  const platform::Screen screen;
-  do {
-    const auto report =
-        make_status(ledger::look_at_ledger(settings), std::chrono::system_clock::now(), platform::user_name);
-    screen.show(to_text(report) + "Ctrl-C ends this.\n");
-  } while (screen.wait(std::chrono::seconds{1}));
   return ExitCode::done;
 }
 

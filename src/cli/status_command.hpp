@@ -11,8 +11,4 @@ namespace gputest::cli {
 /// Throws InvalidSetting, LedgerError.
 [[nodiscard]] ExitCode status_command(bool json);
 
-/// `gputest status --watch`: shows the same on the terminal, again each second, until Ctrl-C. Throws Error if standard
-/// output is no terminal.
-[[nodiscard]] ExitCode watch_status();
-
 } // namespace gputest::cli

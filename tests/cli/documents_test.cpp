@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The manual page and the completions, against the description of the command line that the tool itself parses by.
+// The manual page, against the description of the command line that the tool itself parses by.
 
 #include "cli/documents/documents.hpp"
 
@@ -33,22 +33,16 @@ ToolDescription small_tool() {
   ToolDescription description;
   description.version = "tool 3";
   const std::string end = "\nExit codes:\n  0  done\n";
-  description.tool = {"tool",
-                      "tool [OPTIONS]",
-                      "Does it-all.",
-                      "Examples:\n  tool go\n" + end,
-                      {{{"-h", "--help"}, "", {}, "print this"}},
-                      false};
+  description.tool = {
+      "tool", "tool [OPTIONS]", "Does it-all.", "Examples:\n  tool go\n" + end, {{{"-h", "--help"}, "", "print this"}}};
   description.commands = {
       {"go",
        "tool go [--] COMMAND",
        "Goes",
        "help of go:\n.dots and \\ stay.\n'quotes' do, too\nSettings (of the shell):\nown line\n" + end,
-       {{{"--size"}, "small|SIZE|large", {"small", "large"}, "it's a size [of: 1]"},
-        {{"-n", "--number"}, "N", {}, "how many"}},
-       true},
-      {"stop", "tool stop", "Stops: at once", "Ends it.\n" + end, {{{"--now"}, "", {}, "at once"}}, false},
-      {"wait", "tool wait", "Waits", end, {}, false}};
+       {{{"--size"}, "small|SIZE|large", "it's a size [of: 1]"}, {{"-n", "--number"}, "N", "how many"}}},
+      {"stop", "tool stop", "Stops: at once", "Ends it.\n" + end, {{{"--now"}, "", "at once"}}},
+      {"wait", "tool wait", "Waits", end, {}}};
   return description;
 }
 
@@ -65,19 +59,6 @@ std::vector<std::string> options_of_the_application() {
     }
   }
   return options;
-}
-
-/// What bash completes at the end of these words, with nothing but the generated file, and what comes before it.
-std::string completed_by_bash(const std::string& words, int number_of_words, const std::string& before = "",
-                              const ToolDescription& description = tool_description()) {
-  const Tool tool;
-  tool.folder().write("gputest.bash", bash_completion(description), 0644);
-  const std::string script = before + "source '" + tool.folder().path() + "/gputest.bash'; COMP_WORDS=(" + words +
-                             "); COMP_CWORD=" + std::to_string(number_of_words - 1) +
-                             "; _gputest; echo \"${COMPREPLY[*]}\"";
-  const auto ended = tool.start_program({"/bin/bash", "--norc", "-c", script}).finish();
-  EXPECT_EQ(ended.err, "");
-  return ended.out;
 }
 
 } // namespace
@@ -100,16 +81,7 @@ TEST(Documents, have_every_option_of_the_application) {
   for (const auto& option : options) {
     const std::string name = option.substr(option.find("--"));
     EXPECT_THAT(man, HasSubstr("fB" + name + "fR"));
-    EXPECT_THAT(bash_completion(description), HasSubstr(" " + name));
-    EXPECT_THAT(zsh_completion(description), HasSubstr("'" + name));
-    EXPECT_THAT(fish_completion(description), HasSubstr(" -l " + name.substr(2) + " "));
   }
-}
-
-TEST(Documents, have_the_values_that_can_be_written_as_they_are) {
-  const auto description = tool_description();
-  EXPECT_THAT(zsh_completion(description), HasSubstr(":(small medium large)'"));
-  EXPECT_THAT(fish_completion(description), HasSubstr("-l large -x -a 'exclude serial wait'"));
 }
 
 TEST(Documents, describe_options_as_people_write_them) {
@@ -118,7 +90,6 @@ TEST(Documents, describe_options_as_people_write_them) {
   app.footer("Help of the tool.");
   auto* command = app.add_subcommand("go", "Goes");
   command->footer("Help of go.");
-  command->prefix_command();
   std::string size;
   std::size_t number = 0;
   bool flag = false;
@@ -133,25 +104,20 @@ TEST(Documents, describe_options_as_people_write_them) {
   EXPECT_EQ(tool.tool.text, "Does something.");
   EXPECT_EQ(tool.tool.help, "Help of the tool.");
   EXPECT_EQ(tool.tool.usage.find("tool [OPTIONS]"), 0U) << tool.tool.usage;
-  EXPECT_FALSE(tool.tool.takes_command);
   ASSERT_EQ(tool.commands.size(), 2U);
   const auto& go = tool.commands[0];
   EXPECT_EQ(go.name, "go");
   EXPECT_EQ(go.text, "Goes");
   EXPECT_EQ(go.help, "Help of go.");
   EXPECT_EQ(go.usage.find("tool go [OPTIONS]"), 0U) << go.usage;
-  EXPECT_TRUE(go.takes_command);
   ASSERT_EQ(go.options.size(), 4U); // with --help
   EXPECT_EQ(go.options[1].names, std::vector<std::string>{"--size"});
   EXPECT_EQ(go.options[1].value, "small|SIZE|large");
-  EXPECT_EQ(go.options[1].choices, (std::vector<std::string>{"small", "large"}));
   EXPECT_EQ(go.options[1].text, "a size");
   EXPECT_EQ(go.options[2].names, (std::vector<std::string>{"-n", "--number"}));
   EXPECT_EQ(go.options[2].value, "N");
-  EXPECT_TRUE(go.options[2].choices.empty());
   EXPECT_EQ(go.options[3].value, "");
   EXPECT_EQ(tool.commands[1].name, "stop");
-  EXPECT_FALSE(tool.commands[1].takes_command);
 }
 
 TEST(ManPage, is_text_as_roff_takes_it) {
@@ -217,59 +183,6 @@ Waits.
 )man");
 }
 
-TEST(ZshCompletion, has_the_commands_and_the_options_of_each) {
-  EXPECT_EQ(zsh_completion(small_tool()), R"zsh(#compdef tool
-# Made from the description of the command line.
-local curcontext=$curcontext state line
-typeset -A opt_args
-local -a commands=(
-  'go:Goes'
-  'stop:Stops\: at once'
-  'wait:Waits'
-)
-_arguments -C \
-  '-h[print this]' \
-  '--help[print this]' \
-  '1: :->command' \
-  '*:: :->arguments'
-case $state in
-  command) _describe command commands ;;
-  arguments)
-    case $line[1] in
-      go)
-        _arguments -S \
-          '--size=[it'\''s a size \[of\: 1\]]:small|SIZE|large:(small large)' \
-          '-n[how many]:N: ' \
-          '--number=[how many]:N: ' \
-          '(-)1: :_command_names -e' \
-          '*:: :_normal' ;;
-      stop)
-        _arguments -S \
-          '--now[at once]' \
-          && return ;;
-      wait)
-        _arguments -S \
-          && return ;;
-    esac ;;
-esac
-)zsh");
-}
-
-TEST(FishCompletion, has_the_commands_and_the_options_of_each) {
-  EXPECT_EQ(fish_completion(small_tool()),
-            R"fish(# Completion of tool for fish, made from the description of its command line.
-complete -c tool -f
-complete -c tool -n '__fish_use_subcommand' -s h -l help -d 'print this'
-complete -c tool -n __fish_use_subcommand -a go -d 'Goes'
-complete -c tool -n '__fish_seen_subcommand_from go' -l size -x -a 'small large' -d 'it'\''s a size [of: 1]'
-complete -c tool -n '__fish_seen_subcommand_from go' -s n -l number -x -d 'how many'
-complete -c tool -n '__fish_seen_subcommand_from go' -x -a '(__fish_complete_subcommand --fcs-skip=2)'
-complete -c tool -n __fish_use_subcommand -a stop -d 'Stops: at once'
-complete -c tool -n '__fish_seen_subcommand_from stop' -l now -d 'at once'
-complete -c tool -n __fish_use_subcommand -a wait -d 'Waits'
-)fish");
-}
-
 TEST(ManPage, has_what_help_says_and_repeats_none_of_it) {
   const auto page = man_page(tool_description());
   const auto count = [&](const std::string& text) {
@@ -288,43 +201,6 @@ TEST(ManPage, has_what_help_says_and_repeats_none_of_it) {
   EXPECT_THAT(page, Not(HasSubstr("\n'"))) << "roff would take the line for a request";
 }
 
-TEST(BashCompletion, knows_commands_options_and_values) {
-  EXPECT_EQ(completed_by_bash("gputest ''", 2),
-            "run devices status plan report classify isolate -h --help --version\n");
-  EXPECT_EQ(completed_by_bash("gputest st", 2), "status\n");
-  EXPECT_EQ(completed_by_bash("gputest run --me", 3), "--memory\n");
-  EXPECT_EQ(completed_by_bash("gputest run --memory ''", 4), "small medium large\n");
-  EXPECT_EQ(completed_by_bash("gputest run --memory = l", 5), "large\n");
-  EXPECT_EQ(completed_by_bash("gputest run --memory large --large =", 6), "exclude serial wait\n");
-  EXPECT_EQ(completed_by_bash("gputest status --j", 3), "--json\n");
-  EXPECT_EQ(completed_by_bash("gputest run --memory= --gpus -", 5), "\n") << "a number";
-  EXPECT_EQ(completed_by_bash("gputest run --memory small -", 5),
-            "-h --help --memory --gpus --requires --large --name --wait-limit --require-gpu --if-gpu\n");
-  EXPECT_EQ(completed_by_bash("gputest plan -j ''", 4), "\n") << "a number";
-  EXPECT_EQ(completed_by_bash("gputest plan --json --sh", 4), "--shards --shard\n");
-  EXPECT_EQ(completed_by_bash("gputest --", 2), "--help --version\n");
-}
-
-TEST(BashCompletion, leaves_the_command_that_is_run_to_others) {
-  EXPECT_THAT(completed_by_bash("gputest run -- mkdi", 4), HasSubstr("mkdir\n"));
-  EXPECT_THAT(completed_by_bash("gputest run --memory small mkdi", 5), HasSubstr("mkdir\n"));
-  EXPECT_EQ(completed_by_bash("gputest run -- ls --memory /bi", 6), "/bin\n") << "a file, and no value of --memory";
-  EXPECT_EQ(completed_by_bash("gputest run --require-gpu ls /bi", 5), "/bin\n");
-  EXPECT_THAT(completed_by_bash("gputest run --memory = small mkdi", 6), HasSubstr("mkdir\n"));
-  EXPECT_EQ(completed_by_bash("gputest status -- /bi", 4), "\n") << "only run has a command";
-  // Where the package bash-completion is, its function completes the command that begins at this word.
-  const std::string offset = "_command_offset() { COMPREPLY=(\"from $1\"); }; ";
-  EXPECT_EQ(completed_by_bash("gputest run --gpus 2 ls -", 6, offset), "from 4\n");
-  EXPECT_EQ(completed_by_bash("gputest run -- ls", 4, offset), "from 3\n");
-}
-
-TEST(BashCompletion, is_that_of_a_tool_whose_command_has_no_option_with_a_value) {
-  auto description = small_tool();
-  description.commands[0].options = {{{"--now"}, "", {}, "at once"}};
-  EXPECT_EQ(completed_by_bash("tool go -", 3, "", description), "--now\n");
-  EXPECT_EQ(completed_by_bash("tool go --now ls /bi", 5, "", description), "/bin\n");
-}
-
 #ifdef GPUTEST_WRITE_DOCUMENTS
 namespace {
 
@@ -335,7 +211,7 @@ std::string contents_of(const Tool& tool, const std::string& name) {
 
 } // namespace
 
-TEST(WriteDocuments, writes_all_and_fails_where_one_cannot_be_written) {
+TEST(WriteDocuments, writes_the_page_and_fails_where_it_cannot_be_written) {
   const Tool tool;
   const auto write_into = [&](const std::string& folder) {
     return tool.start_program({GPUTEST_WRITE_DOCUMENTS, folder}).finish();
@@ -343,14 +219,11 @@ TEST(WriteDocuments, writes_all_and_fails_where_one_cannot_be_written) {
   EXPECT_EQ(write_into(tool.folder().path()).exit_code, 0);
   const auto description = tool_description();
   EXPECT_EQ(contents_of(tool, "gputest.1"), man_page(description));
-  EXPECT_EQ(contents_of(tool, "gputest.bash"), bash_completion(description));
-  EXPECT_EQ(contents_of(tool, "_gputest"), zsh_completion(description));
-  EXPECT_EQ(contents_of(tool, "gputest.fish"), fish_completion(description));
   const auto missing = write_into(tool.folder().path() + "/missing");
   EXPECT_EQ(missing.exit_code, 1);
   EXPECT_THAT(missing.err, HasSubstr("write_documents: "));
-  std::filesystem::remove(tool.folder().path() + "/_gputest");
-  std::filesystem::create_symlink("/dev/full", tool.folder().path() + "/_gputest");
+  std::filesystem::remove(tool.folder().path() + "/gputest.1");
+  std::filesystem::create_symlink("/dev/full", tool.folder().path() + "/gputest.1");
   EXPECT_EQ(write_into(tool.folder().path()).exit_code, 1) << "the disk is full";
   const auto without_folder = tool.start_program({GPUTEST_WRITE_DOCUMENTS}).finish();
   EXPECT_EQ(without_folder.exit_code, 1);

@@ -30,18 +30,6 @@ protected:
     return tool_.start_program({"/usr/bin/script", "-qec", "exec " + Tool::path() + " " + arguments, "/dev/null"});
   }
 
-  /// What `status --watch` writes behind the first `\x1b[H` on a terminal for which stty says `size`, while a process
-  /// of that name holds memory.
-  [[nodiscard]] std::string screens_of_status(const std::string& size, const std::string& name) const {
-    auto holder = tool_.start_holder({"--memory", "10GiB", "--name", name});
-    auto watching = tool_.start_program(
-        {"/usr/bin/script", "-qec", "stty " + size + "; exec " + Tool::path() + " status --watch", "/dev/null"});
-    watching.wait_for_out("\x1b[J");
-    watching.say("\x03");
-    const auto out = watching.finish().out;
-    return out.substr(out.find("\x1b[H") + 3);
-  }
-
   Tool tool_;
 };
 
@@ -86,30 +74,6 @@ TEST_F(Progress, of_a_comparison_of_runs_is_how_many_tests_have_ended) {
   EXPECT_THAT(ended.out, HasSubstr("No result differs"));
 }
 
-TEST_F(Progress, of_the_status_is_a_screen_of_its_own_that_ends_with_a_signal) {
-  auto holder = tool_.start_holder({"--memory", "10GiB", "--name", "solver"});
-  auto watching = start_on_terminal("status --watch");
-  watching.wait_for_out("\x1b[?1049h");
-  watching.wait_for_out("solver");
-  watching.wait_for_out("\x1b[H"); // the second time
-  watching.say("\x03");            // Ctrl-C
-  const auto ended = watching.finish();
-  EXPECT_EQ(ended.exit_code, 0);
-  EXPECT_THAT(ended.out, HasSubstr("\x1b[?25h\x1b[?1049l"));
-}
-
-TEST_F(Progress, of_the_status_leaves_the_last_column_and_what_is_below_the_last_line_alone) {
-  const auto screens = screens_of_status("rows 2 cols 20", "solver");
-  const auto screen = screens.substr(0, screens.find("\x1b[J"));
-  EXPECT_EQ(screen.find("\x1b[K"), 19U) << screen;
-  EXPECT_EQ(tests::count(screen, "\x1b[K"), 2U) << screen;
-}
-
-TEST_F(Progress, of_the_status_is_as_wide_as_an_old_terminal_where_the_terminal_does_not_say) {
-  const auto screens = screens_of_status("rows 24 cols 0", std::string(100, 'n'));
-  EXPECT_EQ(screens.find("\x1b[K"), 79U) << screens;
-}
-
 TEST_F(Progress, of_a_command_passes_no_signal_on_that_its_terminal_sends_to_both) {
   tool_.set("GPUTEST_ENTRY", "ctest");
   auto launcher = start_on_terminal(
@@ -121,12 +85,6 @@ TEST_F(Progress, of_a_command_passes_no_signal_on_that_its_terminal_sends_to_bot
   launcher.wait_for_out("once");
   ::kill(pid, SIGUSR1); // the launcher passes it on, after what the terminal has sent
   EXPECT_EQ(launcher.finish().exit_code, 1) << "the signals that the command has had";
-}
-
-TEST_F(Progress, of_the_status_needs_a_terminal) {
-  const auto ended = tool_.run({"status", "--watch"});
-  EXPECT_NE(ended.exit_code, 0);
-  EXPECT_EQ(ended.err, "gputest: standard output is no terminal that can be written anew\n");
 }
 
 } // namespace

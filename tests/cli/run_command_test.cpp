@@ -263,7 +263,7 @@ TEST(RunCommand, refuses_a_wrong_command_line_with_64_and_says_where_help_is) {
                                  {"devices", "--", "true"},
                                  {"report", "--", "true"},
                                  {"classify", "--", "true"},
-                                 {"status", "--watch", "--json"},
+                                 {"status", "--watch"},
                                  {"isolate", "--shuffles=-1"},
                                  {"devices", "--unknown"},
                                  {"status", "--", "true"}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes the manual page and the completions of the tool into a folder: write_documents <folder>.
+// Writes the manual page of the tool into a folder: write_documents <folder>.
 
 #include "cli/command_line.hpp"
 #include "cli/documents/documents.hpp"
@@ -20,16 +20,10 @@ int main(int argc, char** argv) try {
   CommandLine unused;
   const auto description = describe(*describe_command_line(unused));
   const std::string folder = argv[1];
-  const auto write = [&](const std::string& name, const std::string& text) {
-    std::ofstream file;
-    file.exceptions(std::ios::failbit | std::ios::badbit);
-    file.open(folder + "/" + name);
-    file << text << std::flush;
-  };
-  write("gputest.1", man_page(description));
-  write("gputest.bash", bash_completion(description));
-  write("_gputest", zsh_completion(description));
-  write("gputest.fish", fish_completion(description));
+  std::ofstream file;
+  file.exceptions(std::ios::failbit | std::ios::badbit);
+  file.open(folder + "/gputest.1");
+  file << man_page(description) << std::flush;
   return 0;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "write_documents: %s\n", error.what());

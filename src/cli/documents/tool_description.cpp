@@ -3,9 +3,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
-#include <cctype>
-
 namespace gputest::cli {
 
 namespace {
@@ -15,19 +12,6 @@ std::string usage_in(const std::string& help) {
   const std::string word = "Usage: ";
   const auto begin = help.find(word) + word.size();
   return help.substr(begin, help.find('\n', begin) - begin);
-}
-
-/// Of `small|medium|large|SIZE` the words in lower case: a word in capitals stands for a value.
-std::vector<std::string> choices_of(const std::string& value) {
-  std::vector<std::string> choices;
-  for (std::size_t begin = 0; begin < value.size();) {
-    const auto end = std::min(value.find('|', begin), value.size());
-    if (std::islower(static_cast<unsigned char>(value[begin])) != 0) {
-      choices.push_back(value.substr(begin, end - begin));
-    }
-    begin = end + 1;
-  }
-  return choices;
 }
 
 OptionDescription describe(const CLI::Option& option) {
@@ -41,7 +25,6 @@ OptionDescription describe(const CLI::Option& option) {
   if (option.get_items_expected_max() > 0) {
     const auto type = option.get_type_name();
     description.value = type.substr(0, type.find(':')); // without what CLI11 says of the range
-    description.choices = choices_of(description.value);
   }
   description.text = option.get_description();
   return description;
@@ -58,7 +41,6 @@ CommandDescription describe(const CLI::App& app, const std::string& before) {
       description.options.push_back(describe(*option));
     }
   }
-  description.takes_command = app.get_prefix_command();
   return description;
 }
 

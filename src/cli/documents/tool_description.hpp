@@ -13,9 +13,8 @@ namespace gputest::cli {
 
 /// An option as people write it.
 struct OptionDescription {
-  std::vector<std::string> names;   ///< `-h`, `--help`
-  std::string value;                ///< what follows it: `small|medium|large|SIZE`; empty: nothing does
-  std::vector<std::string> choices; ///< the values that can be written as they are: `small`
+  std::vector<std::string> names; ///< `-h`, `--help`
+  std::string value;              ///< what follows it: `small|medium|large|SIZE`; empty: nothing does
   std::string text;
 };
 
@@ -26,7 +25,6 @@ struct CommandDescription {
   std::string text;  ///< one line
   std::string help;  ///< what stands below the options
   std::vector<OptionDescription> options;
-  bool takes_command = false; ///< another program's command line follows the options
 };
 
 struct ToolDescription {
@@ -35,7 +33,7 @@ struct ToolDescription {
   std::string version;
 };
 
-/// All that the manual page and the completions need of a command line.
+/// All that the manual page needs of a command line.
 [[nodiscard]] ToolDescription describe(const CLI::App& app);
 
 } // namespace gputest::cli
