@@ -134,15 +134,15 @@ constexpr auto status_text = R"(Claims:
 those behind it pass it if it waits.
 'ending': the process is exiting; it gives up its claim in a moment. 'kept by a child': the process has exited before a
 child that it forked, or it runs in another container. MEMORY is '-' for a process that has no lease and asks for none.
-FOR is the time since the claim began. Waiting processes are listed in the order of arrival. The last line names the
-ledger's folder. A private ledger has the processes of one user, a shared one those of a group.
+FOR is the time since the claim began. Waiting processes are listed in the order of arrival. The ledger is read without its
+mutex, so lines may be of different moments. The last line names the ledger's folder. A private ledger has the processes of one user, a shared one those of a group.
 
 --json prints one object:
   version      1; goes up when a key is removed or changes its meaning
   folder       of the ledger
   shared       true: a ledger of a group of users; false: of one user
   exists       false: no process has used it yet
-  caveat       why it was read without the ledger's mutex, so that lines may not fit together; else empty
+  caveat       which process keeps the ledger's mutex locked, so that nothing changes; empty if none does
   now_unix_ms  when this was true
   processes    list of objects, holders first:
     pid, uid, user, who (the test, or the command)

@@ -206,8 +206,7 @@ std::string to_text(const StatusReport& report) {
   }
   const std::string ledger = fmt::format("ledger: {} ({})\n", report.folder,
                                          report.shared ? "shared by a group of users" : "private to one user");
-  const std::string caveat =
-      report.caveat.empty() ? "" : fmt::format("read while others may write: {}\n", report.caveat);
+  const std::string caveat = report.caveat.empty() ? "" : report.caveat + "\n";
   if (report.processes.empty()) {
     return caveat + "nobody\n" + ledger;
   }

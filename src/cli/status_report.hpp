@@ -59,7 +59,7 @@ struct StatusReport {
   std::string folder;  ///< of the ledger
   bool shared = false; ///< whether it is the ledger of a group of users, and not of one user
   bool exists = false; ///< whether a process has used this ledger yet
-  std::string caveat;  ///< why the ledger was read without its mutex; empty: it was not
+  std::string caveat;  ///< who keeps the ledger's mutex; empty: nobody
   std::chrono::system_clock::time_point now;
   std::vector<ProcessReport> processes; ///< holders first, then waiting processes, by ticket
 };

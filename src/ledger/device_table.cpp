@@ -19,19 +19,7 @@ using policy::DeviceMask;
 
 DeviceTable::DeviceTable(platform::SlotStore& store) : store_{&store} {
   static_assert(most == max_devices);
-  // Without the mutex: who only looks shall see something even where somebody keeps it. A row is written once, at once;
-  // one that is read while it is written is read again.
-  constexpr int tries = 3;
-  for (int attempt = 1;; ++attempt) {
-    try {
-      load(0);
-      return;
-    } catch (const LedgerError&) {
-      if (attempt == tries) {
-        throw;
-      }
-    }
-  }
+  platform::read_without_mutex([&] { load(0); });
 }
 
 /// Reads the rows of a part that were not there the last time.
@@ -107,7 +95,7 @@ DeviceMask DeviceTable::from_part(std::size_t part, DeviceMask stored) {
 /// The row of the device with this bit in this user's part, or `most` if it has none there.
 std::size_t DeviceTable::own_row(std::size_t bit) const {
   const auto rows = rows_.find(0);
-  const auto end = rows == rows_.end() ? most : rows->second.size();
+  const std::size_t end = rows == rows_.end() ? 0 : rows->second.size(); // 0: this user's part is not made yet
   for (std::size_t row = 0; row < end; ++row) {
     if (rows->second[row] == bit) {
       return row;

@@ -231,20 +231,21 @@ std::vector<Record> Ledger::entries() {
 }
 
 Ledger::Contents Ledger::contents() {
-  Contents contents;
-  std::unique_lock guard{store_.mutex(), std::defer_lock};
-  try {
-    guard.lock();
-  } catch (const LedgerError& error) {
-    contents.caveat = error.what();
-  }
-  contents.entries = records_.read_named();
-  for (auto& entry : contents.entries) {
-    entry.alive = records_.lives(entry.slot);
-  }
-  for (std::size_t i = 0; i < max_devices && !devices_.uuid(i).empty(); ++i) {
-    contents.uuids.push_back(devices_.uuid(i));
-    contents.overhead_bytes.push_back(devices_.measured_overhead(i));
+  auto contents = platform::read_without_mutex([&] {
+    Contents read;
+    read.entries = records_.read_named();
+    for (auto& entry : read.entries) {
+      entry.alive = records_.lives(entry.slot);
+    }
+    for (std::size_t i = 0; i < max_devices && !devices_.uuid(i).empty(); ++i) {
+      read.uuids.push_back(devices_.uuid(i));
+      read.overhead_bytes.push_back(devices_.measured_overhead(i));
+    }
+    return read;
+  });
+  if (const auto keeper = store_.mutex().keeper(); !keeper.empty()) {
+    contents.caveat =
+        "the ledger's mutex is locked all the time, so that no test gets memory or gives it back: " + keeper;
   }
   return contents;
 }

@@ -100,10 +100,10 @@ public:
     std::vector<std::string> uuids;            ///< of the devices: bit i of a mask is uuids[i]
     std::vector<std::uint64_t> overhead_bytes; ///< of a process on each, as last measured; 0: by nobody
     std::vector<Record> entries;
-    std::string caveat; ///< why it was read without the mutex, so that lines may not fit together; else empty
+    std::string caveat; ///< who keeps the mutex, so that nothing changes; empty: nobody
   };
 
-  /// Looks, with the mutex if it can be had. Throws LedgerError for damage.
+  /// Looks, without the mutex: records may be of different moments. Throws LedgerError for damage.
   [[nodiscard]] Contents contents();
 
   /// What names this process to those that run under its lease, credential_of(); empty outside.

@@ -20,7 +20,7 @@ struct LedgerView {
   std::vector<std::string> uuids; ///< of the ledger's devices: bit i of a mask is uuids[i]
   std::vector<std::uint64_t>
       overhead_bytes;          ///< likewise: what one process's context takes, 0 if no process has measured it
-  std::string caveat;          ///< why it was read without the ledger's mutex; empty: it was not
+  std::string caveat;          ///< who keeps the ledger's mutex; empty: nobody
   std::vector<Record> entries; ///< of live processes, and of exited ones whose memory is not free yet
   std::vector<platform::ProcessState> states; ///< of the processes of `entries`
 };

@@ -29,12 +29,21 @@ using std::chrono::steady_clock;
 
 namespace {
 
-/// The process that keeps others out, for people.
-std::string holder_of(int file, const std::string& path) {
+/// The lock that keeps this process out; of the type F_UNLCK if none does.
+struct flock lock_of_another(int file) {
   struct flock lock {};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
-  if (::fcntl(file, F_GETLK, &lock) != 0 || lock.l_type == F_UNLCK) {
+  if (::fcntl(file, F_GETLK, &lock) != 0) {
+    lock.l_type = F_UNLCK;
+  }
+  return lock;
+}
+
+/// The process that keeps others out, for people.
+std::string holder_of(int file, const std::string& path) {
+  const auto lock = lock_of_another(file);
+  if (lock.l_type == F_UNLCK) {
     return "several processes, one after the other, have it";
   }
   if (lock.l_pid == -1) {
@@ -128,6 +137,20 @@ void FileLock::unlock() noexcept {
         ::open(("/proc/self/fd/" + std::to_string(kernel_->file.unchecked_number())).c_str(), O_RDONLY | O_CLOEXEC)};
   }
   kernel_->threads.unlock();
+}
+
+std::string FileLock::keeper() const {
+  constexpr int looks = 10; // a holder is done after some microseconds
+  constexpr std::chrono::milliseconds pause{10};
+  const int file = kernel_->file.unchecked_number();
+  const auto first = lock_of_another(file);
+  for (int look = 1; look < looks && first.l_type != F_UNLCK; ++look) {
+    std::this_thread::sleep_for(pause);
+    if (const auto now = lock_of_another(file); now.l_type == F_UNLCK || now.l_pid != first.l_pid) {
+      return "";
+    }
+  }
+  return first.l_type == F_UNLCK ? "" : holder_of(file, kernel_->file.path());
 }
 
 void FileLock::require_kept() const { static_cast<void>(kernel_->file.number()); }

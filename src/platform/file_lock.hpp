@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <memory>
+#include <string>
 
 namespace gputest::platform {
 
@@ -30,6 +31,10 @@ public:
   /// keeps it longer, naming the process, if the kernel refuses, or if the file was closed by something else here.
   void lock();
   void unlock() noexcept;
+
+  /// Which other process keeps it locked, and what to do about it, in words; empty if none does, or if it goes from
+  /// hand to hand. Needs no lock: a tenth of a second at most, and no time where nobody has it.
+  [[nodiscard]] std::string keeper() const;
 
   /// Throws LedgerError if something else in this process has closed the file, so that it cannot be locked any more.
   void require_kept() const;

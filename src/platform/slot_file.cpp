@@ -101,19 +101,13 @@ std::size_t SlotFile::used_slots(const std::byte* block) const {
 
 SlotFile::Records SlotFile::read_records() const {
   const std::size_t size = layout_.record_bytes;
+  std::array<std::byte, sizeof(Used)> used{};
+  file_.read(used_offset(), used.data(), used.size());
   Records records;
   records.record_bytes_ = size;
-  for (;;) {
-    records.bytes_.reset(new std::byte[(1 + used_) * size]); // NOLINT(*-owning-memory): reset() takes it
-    file_.read(used_offset(), records.bytes_.get(), (1 + used_) * size);
-    records.count_ = used_slots(records.bytes_.get());
-    if (records.count_ <= used_) {
-      break;
-    }
-    used_ = records.count_;
-  }
-  // The first block is not a record.
-  std::memmove(records.bytes_.get(), records.bytes_.get() + size, records.count_ * size);
+  records.count_ = used_slots(used.data());
+  records.bytes_.reset(new std::byte[records.count_ * size]); // NOLINT(*-owning-memory): reset() takes it
+  file_.read(record_offset(0), records.bytes_.get(), records.count_ * size);
   for (std::size_t slot = 0; slot < records.count_; ++slot) {
     if (!is_sound(records.bytes_.get() + slot * size, size)) {
       throw damaged("record " + std::to_string(slot) + " has not been written by any gputest");

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <thread>
 
 #include <sys/types.h>
 
@@ -23,10 +24,28 @@ struct Layout {
   std::uint32_t slots = 0;        ///< of each user
 };
 
+/// What `read` returns, which reads from a store whose mutex this process does not have: who only looks needs none.
+///
+/// A record or row is written at once, so that one read while it is written looks damaged, and is read again. Records
+/// may be of different moments. Throws what `read` throws of damage that stays.
+template <class Read>
+auto read_without_mutex(Read read) {
+  for (int tries_left = 10;; --tries_left) {
+    try {
+      return read();
+    } catch (const LedgerError&) {
+      if (tries_left == 1) {
+        throw;
+      }
+      std::this_thread::yield();
+    }
+  }
+}
+
 /// The file of one user's part of a slot store: a header, a table of rows, and records of fixed size, one a slot.
 ///
 /// Every record and every row ends with a checksum, which is written and checked here: what no gputest has written is
-/// an error and nothing else. All but create() under the store's mutex.
+/// an error and nothing else. All but create() under the store's mutex, or in read_without_mutex().
 class SlotFile {
 public:
   /// Of a record or row, at its end.
@@ -55,7 +74,8 @@ public:
     std::unique_ptr<std::byte[]> bytes_; // NOLINT(cppcoreguidelines-avoid-c-arrays): without being zeroed first
   };
 
-  /// Reads them all, at once as long as there are no more than the last time. Throws LedgerError for damage.
+  /// Reads them all. Throws LedgerError for damage. Without the mutex each record is one that was written, or damage
+  /// that the next try does not see: read_without_mutex().
   [[nodiscard]] Records read_records() const;
 
   template <class StoredRecord>
@@ -122,7 +142,6 @@ private:
   Layout layout_;
   uid_t owner_;
   SharedFile file_;
-  mutable std::size_t used_ = 0; ///< slots, as last seen: how much to read at once
 };
 
 } // namespace gputest::platform

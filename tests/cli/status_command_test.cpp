@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/exit_codes.hpp"
+#include "support/in_child.hpp"
 #include "tool.hpp"
 
 #include <gtest/gtest.h>
@@ -8,6 +9,7 @@
 #include <csignal>
 #include <filesystem>
 
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -98,6 +100,44 @@ TEST(StatusCommand, shows_stopped_processes_and_claims_kept_by_a_child) {
   EXPECT_EQ(status_of(tool)["processes"][0]["owner"], "children");
   EXPECT_EQ(status_of(tool)["processes"][0]["claim"], "lease");
   EXPECT_EQ(parent.finish().exit_code, 0);
+}
+
+TEST(StatusCommand, needs_no_mutex_and_names_the_process_that_keeps_it) {
+  const Tool tool;
+  auto holder = tool.start_holder({"--memory", "12GiB", "--name", "first"});
+  // Of the ledger, and of the simulated devices: a child that has locked each file that is called mutex.
+  const pid_t keeper = tests::start_child([&] {
+    for (const auto& file : std::filesystem::recursive_directory_iterator{tool.ledger()}) {
+      struct flock whole {};
+      whole.l_type = F_WRLCK;
+      if (file.path().filename() == "mutex" &&
+          ::fcntl(::open(file.path().c_str(), O_RDWR | O_CLOEXEC), F_SETLK, &whole) != 0) {
+        return 1;
+      }
+    }
+    ::raise(SIGSTOP);
+    return 0;
+  });
+  int status = 0;
+  ASSERT_EQ(::waitpid(keeper, &status, WUNTRACED), keeper);
+  const auto ended = tool.run({"status", "--json"});
+  const auto devices = tool.run({"devices", "--json"});
+  ::kill(keeper, SIGKILL);
+  EXPECT_EQ(tests::end_of(keeper), -SIGKILL);
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  const auto seen = nlohmann::json::parse(ended.out);
+  ASSERT_EQ(seen["processes"].size(), 1U) << seen;
+  EXPECT_EQ(seen["processes"][0]["who"], "first");
+  const auto caveat = seen["caveat"].get<std::string>();
+  EXPECT_EQ(caveat.find("the ledger's mutex is locked all the time, so that no test gets memory or gives it back: "
+                        "process " +
+                        std::to_string(keeper) + " ("),
+            0U)
+      << caveat;
+  EXPECT_NE(caveat.find("kill -CONT " + std::to_string(keeper)), std::string::npos) << caveat;
+  ASSERT_EQ(devices.exit_code, 0) << devices.err;
+  EXPECT_EQ(nlohmann::json::parse(devices.out)["devices"][0]["ledger_processes"], 1);
+  EXPECT_EQ(status_of(tool)["caveat"], "");
 }
 
 TEST(StatusCommand, names_no_process_that_has_exited_for_a_device_that_is_not_visible) {

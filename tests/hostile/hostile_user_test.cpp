@@ -13,7 +13,7 @@
 // | own part removed and made anew, again and again | nothing; each time its claims are new ones |
 // | claims forged in its own part | others wait for it, by name, until their wait limit |
 // | another's part made first, or anything put beside | an error for its user that names the attacker; for others nothing |
-// | the mutex held | an error within 5 s that names the holder; `gputest status` answers all the same |
+// | the mutex held | an error within 5 s that names the holder; `gputest status` names it at once |
 // | the mutex, or another's part, removed, replaced or truncated | refused by the kernel |
 // | another's FIFOs locked or kept open in any way | nothing: ends are seen, slots are taken |
 // | another's wake-up FIFO emptied | the victim may wait until its wait limit |
@@ -432,6 +432,16 @@ TEST_F(HostileUser, that_empties_anothers_fifo_can_make_it_wait_no_longer_than_i
   EXPECT_EQ(b.answer(), "timed out for a");
 }
 
+TEST_F(HostileUser, is_seen_by_a_member_who_has_no_part_of_the_ledger_yet) {
+  auto holder = start_inside("holder");
+  holder.ask("lease holder 1 60");
+  EXPECT_TRUE(attack([&] {
+    const auto contents = ledger::Ledger{folder(), std::make_shared<SharedProbe>(probe_file())}.contents();
+    return contents.entries.size() == 1 && contents.entries[0].who == "holder";
+  }));
+  EXPECT_FALSE(fs::exists(part_of(nobody))) << "who only looks makes nothing";
+}
+
 TEST_F(HostileUser, that_keeps_the_mutex_is_named_in_an_error_within_its_bound) {
   auto victim = start_inside("victim");
   victim.ask("lease victim 1 60");
@@ -451,12 +461,15 @@ TEST_F(HostileUser, that_keeps_the_mutex_is_named_in_an_error_within_its_bound) 
   victim.say("release");
   EXPECT_EQ(victim.answer(), "released");
   const auto contents = look().contents();
-  EXPECT_THAT(contents.caveat, StartsWith(said));
+  const std::string caveat = "the ledger's mutex is locked all the time, so that no test gets memory or gives it back: "
+                             "process " +
+                             std::to_string(attacker) + " (";
+  EXPECT_THAT(contents.caveat, StartsWith(caveat));
   ASSERT_EQ(contents.entries.size(), 1U);
   EXPECT_EQ(contents.entries[0].who, "victim");
 #ifdef GPUTEST_CLI
   ChildProcess status{{GPUTEST_CLI, "status"}, {{"GPUTEST_DIR", folder()}, {"GPUTEST_DEVICES", "none"}}};
-  status.wait_for_out("read while others may write: " + said);
+  status.wait_for_out(caveat);
   EXPECT_EQ(status.finish().exit_code, 0);
   ChildProcess run{{GPUTEST_CLI, "run", "--", "true"},
                    {{"GPUTEST_DIR", folder()}, {"GPUTEST_DEVICES", "simulated:1x1GiB"}}};
