@@ -242,7 +242,8 @@ Examples:
 constexpr auto isolate_text =
     R"text(Runs the tests that ctest selects three times: each in a process of its own (GPUTEST_ISOLATION=process), in workers in ctest's order,
 and in workers in a random order. Prints each test whose result is not the same in all of them and, where it knows one, a command that
-shows why: of a test that fails after others, and of one that passes only after others. ctest runs apart from DIR, so its last log stays as it is.
+shows why: of a test that fails after others, and of one that passes only after others. It says "depends on" only of what it has
+repeated: a test that failed in a process of its own runs there twice more, one at a time. ctest runs apart from DIR, so its last log stays as it is.
 
 Only cases of gpu_discover_tests(... ISOLATION worker) run in workers. What other tests do shows whether they are stable.
 
@@ -253,6 +254,7 @@ Examples:
 --json prints one object:
   version      1; goes up when a key is removed or changes its meaning
   runs         list of objects: name, passed, failed, skipped, s
+  compared     how many tests in workers passed or failed in a run
   differ       list of objects: name, results (passed, failed, skipped, not run; in the order of the runs), command (what shows
                the dependence; empty: none was found)
 )text";
@@ -305,7 +307,8 @@ std::string classify_help() {
 
 std::string isolate_help() {
   return isolate_text + exit_codes(Codes::common) +
-         line(ExitCode::check_failed, "the result of a test is not the same in all runs");
+         line(ExitCode::check_failed,
+              "the result of a test is not the same in all runs, or all tests in workers were skipped");
 }
 
 std::string report_help() { return report_text + exit_codes(Codes::common); }

@@ -18,8 +18,8 @@ struct IsolateArguments {
 };
 
 /// `gputest isolate`: runs the suite with a process for each case, then in workers, in order and shuffled, and prints
-/// the tests whose results differ. Blocks for as long as these runs take. Returns check_failed if any differs. Throws
-/// Error if ctest cannot run the suite, or if no test of it runs in workers.
+/// the tests whose results differ. Blocks for as long as these runs take. Returns check_failed if any differs, or if
+/// all were skipped. Throws Error if ctest cannot run the suite, or if no test of it runs in workers.
 [[nodiscard]] ExitCode isolate_command(const IsolateArguments& arguments);
 
 } // namespace gputest::cli

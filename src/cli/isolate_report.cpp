@@ -51,7 +51,17 @@ std::vector<std::string> tests_that_differ(const std::vector<SuiteRun>& runs) {
   return {names.begin(), names.end()};
 }
 
-std::string to_text(const Comparison& compared, std::size_t count_in_workers) {
+std::size_t count_compared(const Comparison& compared) {
+  const auto has_run = [&](const std::string& test) {
+    return std::any_of(compared.runs.begin(), compared.runs.end(), [&](const SuiteRun& run) {
+      const auto result = result_in(run, test);
+      return result == "passed" || result == "failed";
+    });
+  };
+  return static_cast<std::size_t>(std::count_if(compared.in_workers.begin(), compared.in_workers.end(), has_run));
+}
+
+std::string to_text(const Comparison& compared) {
   Table runs{{{"RUN"},
               {"PASSED", Align::right},
               {"FAILED", Align::right},
@@ -63,7 +73,17 @@ std::string to_text(const Comparison& compared, std::size_t count_in_workers) {
   }
   auto text = runs.to_string() + "\n";
   if (compared.differ.empty()) {
-    return text + fmt::format("No result differs; {} tests run in workers.\n", count_in_workers);
+    const auto all = compared.in_workers.size();
+    const auto skipped = all - count_compared(compared);
+    return text +
+           (skipped == all
+                ? fmt::format("Nothing was compared: all {} tests that run in workers were skipped in every run. "
+                              "'ctest -V' shows why\n",
+                              all)
+                : fmt::format("No result differs; {} tests run in workers{}.\n", all,
+                              skipped == 0
+                                  ? ""
+                                  : fmt::format(", of which {} were skipped in every run and not compared", skipped)));
   }
   std::vector<Table::Column> columns{{"RESULTS DIFFER"}};
   for (const auto& run : compared.runs) {
@@ -82,9 +102,16 @@ std::string to_text(const Comparison& compared, std::size_t count_in_workers) {
     text += fmt::format("\n{} fails after other cases in one process. To see it:\n  {}\n", test, command);
   }
   for (const auto& [test, command] : compared.dependent) {
-    text += fmt::format("\n{} fails in a process of its own, and passes after other cases: it needs what they leave. "
-                        "To see it:\n  {}\n",
+    text += fmt::format("\n{} depends on other cases: it fails in a process of its own, also when repeated, and passes "
+                        "after them. To see it:\n  {}\n",
                         test, command);
+  }
+  for (const auto& test : compared.unstable) {
+    text +=
+        fmt::format("\n{} failed in a process of its own beside other tests, and passed there when it was repeated by "
+                    "itself: its result does not depend on earlier cases. It may share something (a file, a port) with "
+                    "tests that run at the same time, or be flaky.\n",
+                    test);
   }
   return text;
 }
@@ -100,6 +127,7 @@ nlohmann::ordered_json to_json(const Comparison& compared) {
                                 {"skipped", count(run, "skipped")},
                                 {"s", run.seconds}});
   }
+  document["compared"] = count_compared(compared);
   document["differ"] = nlohmann::ordered_json::array();
   for (const auto& test : compared.differ) {
     nlohmann::ordered_json results;

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,9 +21,11 @@ struct SuiteRun {
 /// What the runs of `gputest isolate` show together. The first had a process for each case.
 struct Comparison {
   std::vector<SuiteRun> runs;
+  std::set<std::string> in_workers;             ///< tests that run in workers
   std::vector<std::string> differ;              ///< tests
   std::map<std::string, std::string> spoiled;   ///< by tests that fail after others: the command that shows it
   std::map<std::string, std::string> dependent; ///< by tests that pass only after others: likewise
+  std::set<std::string> unstable; ///< that failed in a process of their own, and passed there when repeated one by one
 };
 
 /// `not run` if the run has none.
@@ -31,7 +34,10 @@ struct Comparison {
 /// The tests whose results are not the same in all runs, by name.
 [[nodiscard]] std::vector<std::string> tests_that_differ(const std::vector<SuiteRun>& runs);
 
-[[nodiscard]] std::string to_text(const Comparison& compared, std::size_t count_in_workers);
+/// How many tests that run in workers have passed or failed in any run. A comparison of none says nothing.
+[[nodiscard]] std::size_t count_compared(const Comparison& compared);
+
+[[nodiscard]] std::string to_text(const Comparison& compared);
 [[nodiscard]] nlohmann::ordered_json to_json(const Comparison& compared);
 
 } // namespace gputest::cli

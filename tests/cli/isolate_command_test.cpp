@@ -67,12 +67,34 @@ TEST_F(IsolateCommand, finds_what_passes_only_after_others) {
   add("Plain.needs_an_earlier_case");
   const auto ended = isolate({"--shuffles", "0"});
   EXPECT_EQ(ended.exit_code, 1);
-  EXPECT_THAT(ended.out, HasSubstr("Plain.needs_an_earlier_case fails in a process of its own, and passes after"));
-  EXPECT_THAT(ended.out, Not(HasSubstr("Plain.a fails")));
+  EXPECT_THAT(ended.out,
+              HasSubstr("Plain.needs_an_earlier_case depends on other cases: it fails in a process of its own"));
+  EXPECT_THAT(ended.out, Not(HasSubstr("Plain.a depends")));
   const auto differ = json_of({"--shuffles", "0"})["differ"];
   ASSERT_EQ(differ.size(), 1U);
   EXPECT_EQ(differ[0]["name"], "Plain.needs_an_earlier_case");
   EXPECT_EQ(differ[0]["results"], nlohmann::json::parse(R"(["failed", "passed"])"));
+}
+
+TEST_F(IsolateCommand, says_that_a_test_depends_on_others_only_if_it_fails_again_by_itself) {
+  tool_.folder().make_folder("racy");
+  // Fails the first time, as if another test had been in its way.
+  tool_.folder().write("racy/gputest-client", "#!/bin/sh\n! mkdir '" + folder_ + "/racy/once' 2>/dev/null\n", 0755);
+  std::ofstream{folder_ + "/CTestTestfile.cmake"} << "add_test(racy \"" << folder_ << "/racy/gputest-client\" x)\n";
+  const auto ended = isolate({"--shuffles", "0", "--", "-j3"});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.out,
+              HasSubstr("racy failed in a process of its own beside other tests, and passed there when it was "
+                        "repeated by itself"));
+  EXPECT_THAT(ended.out, Not(HasSubstr("depends on other")));
+}
+
+TEST_F(IsolateCommand, fails_where_all_was_skipped_so_that_nothing_was_compared) {
+  add("Plain.skips");
+  const auto ended = isolate({"--shuffles", "0"});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.out, HasSubstr("Nothing was compared: all 1 tests that run in workers were skipped in every run"));
+  EXPECT_EQ(json_of({"--shuffles", "0"})["compared"], 0);
 }
 
 TEST_F(IsolateCommand, compares_processes_with_workers_whatever_the_shell_says) {
