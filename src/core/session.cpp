@@ -178,7 +178,7 @@ public:
     }
     held_ = request;
     holder_ = who;
-    memory::Account::instance().open({who, session_.bytes_of(request)});
+    memory::Account::instance().open({who, session_.bytes_of(request), session_.largest_for_a_test()});
     number = ++last_;
     return {};
   }

@@ -73,8 +73,8 @@ void Account::reserve(const Allocation& allocation) {
     const auto index = static_cast<std::size_t>(allocation.device);
     const Bytes leased = index < grant_->leased.size() ? grant_->leased[index] : Bytes{};
     if (held + allocation.bytes > leased) {
-      throw LeaseExceeded{policy::beyond_lease(
-          {grant_->test, allocation.device, allocation.bytes, held, leased, static_cast<int>(grant_->leased.size())})};
+      throw LeaseExceeded{policy::beyond_lease({grant_->test, allocation.device, allocation.bytes, held, leased,
+                                                static_cast<int>(grant_->leased.size()), grant_->largest})};
     }
   } else if (guarded_) {
     throw LeaseExceeded{policy::without_lease(allocation.device, allocation.bytes)};

@@ -17,6 +17,7 @@ namespace gputest::memory {
 struct Grant {
   std::string test;
   std::vector<Bytes> leased;
+  Bytes largest{}; ///< that a test can have of any device here; 0: not known
 };
 
 /// One allocation as it was made.

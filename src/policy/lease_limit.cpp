@@ -19,22 +19,6 @@ Advised advised(Bytes bytes) {
                                               : Advised{std::to_string(whole), "MiB"};
 }
 
-/// `Sort, keys` for a test that GoogleTest calls `Instance/Sort/0.keys/1`: the names as they stand in TEST().
-std::string names_in_source(const std::string& test) {
-  const auto dot = test.find('.');
-  if (dot == std::string::npos || test.find_first_of(" :") != std::string::npos) {
-    return "<suite>, <test>";
-  }
-  std::string suite = test.substr(0, dot);
-  if (const auto slash = suite.rfind('/');
-      slash != std::string::npos && suite.find_first_not_of("0123456789", slash + 1) == std::string::npos) {
-    suite.erase(slash); // the index of a type
-  }
-  const std::string name = test.substr(dot + 1);
-  return suite.substr(suite.find('/') == std::string::npos ? 0 : suite.find('/') + 1) + ", " +
-         name.substr(0, name.find('/'));
-}
-
 /// `Sort` for a suite that GoogleTest calls `Instance/Sort/0`.
 std::string suite_in_source(const std::string& suite) {
   const auto names = names_in_source(suite + ".test");
@@ -85,6 +69,26 @@ std::string asked_of(int device, Bytes asked) {
 
 } // namespace
 
+std::string names_in_source(const std::string& test) {
+  const auto dot = test.find('.');
+  if (dot == std::string::npos || test.find_first_of(" :") != std::string::npos) {
+    return "<suite>, <test>";
+  }
+  std::string suite = test.substr(0, dot);
+  if (const auto slash = suite.rfind('/');
+      slash != std::string::npos && suite.find_first_not_of("0123456789", slash + 1) == std::string::npos) {
+    suite.erase(slash); // the index of a type
+  }
+  const std::string name = test.substr(dot + 1);
+  return suite.substr(suite.find('/') == std::string::npos ? 0 : suite.find('/') + 1) + ", " +
+         name.substr(0, name.find('/'));
+}
+
+std::string beyond_all_devices(Bytes largest) {
+  return "No device here has more than " + to_string(largest) +
+         " for a test: free some before, make the test smaller, or run it where there is more";
+}
+
 std::string beyond_lease(const BeyondLease& request) {
   if (request.device >= request.devices) {
     return asked_of(request.device, request.asked) + ", and " + request.test + " has leased the first " +
@@ -93,11 +97,12 @@ std::string beyond_lease(const BeyondLease& request) {
   }
   const Advised need = advised(request.held + request.asked);
   return asked_of(request.device, request.asked) + ", beyond the lease of " + request.test + ": it has leased " +
-         to_string(request.leased) + " there and holds " + to_string(request.held) +
-         " of them already. Free some before, or declare what it needs: GPUTEST_NEEDS(" +
-         names_in_source(request.test) + ", " + need.number + "_" + need.unit + "), GPUTEST_LEASE(<name>, " +
-         need.number + "_" + need.unit + ") or MEMORY " + need.number + need.unit +
-         " in gpu_add_test() or gpu_discover_tests()";
+         to_string(request.leased) + " there and holds " + to_string(request.held) + " of them already. " +
+         (request.largest > Bytes{} && request.held + request.asked > request.largest
+              ? beyond_all_devices(request.largest)
+              : "Free some before, or declare what it needs: GPUTEST_NEEDS(" + names_in_source(request.test) + ", " +
+                    need.number + "_" + need.unit + "), GPUTEST_LEASE(<name>, " + need.number + "_" + need.unit +
+                    ") or MEMORY " + need.number + need.unit + " in gpu_add_test() or gpu_discover_tests()");
 }
 
 /// Whether a MEMORY of the entry would hold: a SmallTest is small whatever that says.

@@ -16,10 +16,17 @@ struct BeyondLease {
   Bytes held;      ///< by this test already
   Bytes leased;    ///< on that device
   int devices = 1; ///< how many the test has leased
+  Bytes largest{}; ///< that a test can have of any device here; 0: not known
 };
 
 /// What was asked, held and leased, and what to write so that it fits. Pure.
 [[nodiscard]] std::string beyond_lease(const BeyondLease& request);
+
+/// `Sort, keys` for a test that GoogleTest calls `Instance/Sort/0.keys/1`: the names as they stand in TEST(). Pure.
+[[nodiscard]] std::string names_in_source(const std::string& test);
+
+/// For a test that needs more than any device here has for a test: what to do, as declaring it would not help. Pure.
+[[nodiscard]] std::string beyond_all_devices(Bytes largest);
 
 /// What holds a lease: a test, or a suite with one lease for all its tests.
 enum class Named { test, suite };

@@ -200,4 +200,13 @@ std::vector<Bytes> Session::bytes_of(const Request& request) const {
   return bytes;
 }
 
+Bytes Session::largest_for_a_test() const {
+  Bytes largest;
+  for (std::size_t index = 0; machine_ && index < machine_->devices().size(); ++index) {
+    largest = std::max(largest, machine_->usable_bytes(index) - overhead_.bytes());
+  }
+  constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20U;
+  return Bytes{largest.count() / mebibyte * mebibyte};
+}
+
 } // namespace gputest::session

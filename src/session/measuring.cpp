@@ -213,7 +213,7 @@ void Session::conclude(Consequence consequence, const std::string& text, Measure
 OwnUse Session::own_use() const {
   const auto usage = measures_ ? meter_->so_far() : backend::Usage{};
   if (usage.evidence != Evidence::exact) {
-    return {};
+    return {"", {}, largest_for_a_test()};
   }
   Bytes now;
   Bytes wanted;
@@ -226,7 +226,7 @@ OwnUse Session::own_use() const {
   return {"It had allocated " + to_string(now) + " itself" +
               (peak > now ? ", and " + to_string(peak) + " before" : "") + ": " + (within ? "within" : "beyond") +
               " its lease",
-          wanted};
+          wanted, largest_for_a_test()};
 }
 
 std::string Session::explain_out_of_memory(const std::string& who, const Request* held) {

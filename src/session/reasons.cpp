@@ -4,6 +4,8 @@
 #include "policy/lease_limit.hpp"
 #include "session/messages.hpp"
 
+#include <algorithm>
+
 namespace gputest::session {
 
 namespace {
@@ -121,8 +123,13 @@ std::string ran_out_of_memory(const std::string& who, const std::string& test, c
   std::string to_do = remedy;
   if (leased && request != nullptr) {
     const auto asked = "With what it asked for, it would have had " + to_string(own.wanted);
-    to_do = own.wanted == Bytes{} ? "If the test needs more than its lease, declare it, for example twice as much: " +
-                                        policy::declare(test, Bytes{leased->count() * 2}, *request)
+    const bool is_known = own.largest > Bytes{};
+    const Bytes twice{leased->count() * 2};
+    to_do = is_known && (own.wanted > own.largest || (own.wanted == Bytes{} && *leased >= own.largest))
+                ? (own.wanted == Bytes{} ? "" : asked + ". ") + policy::beyond_all_devices(own.largest)
+            : own.wanted == Bytes{}
+                ? "If the test needs more than its lease, declare it, for example twice as much: " +
+                      policy::declare(test, is_known ? std::min(twice, own.largest) : twice, *request)
             : own.wanted <= *leased ? asked + ", which its lease covers"
                                     : asked + ". Declare that: " + policy::declare(test, own.wanted, *request);
   }

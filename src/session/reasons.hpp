@@ -62,6 +62,7 @@ namespace gputest::session {
 struct OwnUse {
   std::string text; ///< in a sentence; empty if it is not known
   Bytes wanted;     ///< what it would have had of a device, with what it asked for in vain; 0: not known
+  Bytes largest{};  ///< that a test can have of any device here; 0: not known
 };
 
 /// A test ran out of memory under a lease of `leased` for `request` (nullopt, null: it had none), while `beyond` had

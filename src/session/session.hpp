@@ -103,6 +103,9 @@ public:
   /// The bytes of a lease of `request` on each of the first `gpus` devices.
   [[nodiscard]] std::vector<Bytes> bytes_of(const Request& request) const;
 
+  /// The most that a test of this process can have of any device of this machine, in whole MiB; 0: not known.
+  [[nodiscard]] Bytes largest_for_a_test() const;
+
   /// Counts what this process has taken of its devices without a lease, since they were measured last, as its own. Says
   /// so on stderr, and what to do, if `where` took more than a small test may. Returns the sticky error of CUDA, if
   /// there is one, else an empty text.

@@ -23,9 +23,12 @@ TEST(LeaseLimit, advises_a_size_that_is_enough_and_no_mebibyte_more) {
       {1_GiB, 1_B, "1025_MiB"}, {512_MiB, 512_MiB, "1_GiB"}, {1536_MiB, 0_B, "1536_MiB"},
   };
   for (const auto& row : rows) {
-    const auto text = beyond_lease({"Sort.Keys", 0, row.asked, row.held, 0_B, 1});
+    const auto text = beyond_lease({"Sort.Keys", 0, row.asked, row.held, 0_B, 1, row.asked + row.held});
     EXPECT_NE(text.find("GPUTEST_NEEDS(Sort, Keys, " + row.advice + ")"), std::string::npos) << text;
   }
+  const auto text = beyond_lease({"Sort.Keys", 0, 1_GiB, 15_GiB, 15_GiB, 1, 15_GiB});
+  EXPECT_EQ(text.find("GPUTEST_NEEDS"), std::string::npos) << text;
+  EXPECT_NE(text.find("No device here has more than 15 GiB"), std::string::npos) << text;
 }
 
 TEST(LeaseLimit, advises_an_annotation_with_the_names_that_stand_in_the_source) {

@@ -154,6 +154,21 @@ TEST(RanOutOfMemory, says_what_was_leased_and_what_to_declare) {
               HasSubstr(". With what it asked for, it would have had 1 GiB. Declare that: GPUTEST_NEEDS(Sort, Keys, "));
 }
 
+TEST(RanOutOfMemory, tells_nobody_to_declare_more_than_any_device_has) {
+  const ledger::Blocked nobody;
+  const Request large{MemoryClass::large};
+  const auto advice = [&](const std::optional<Bytes>& leased, Bytes wanted) {
+    const auto text = ran_out_of_memory("Sort.Keys", "Sort.Keys", leased, &large, {"", wanted, 15_GiB}, {}, nobody);
+    return text.substr(text.find(". ", text.find("then")) + 2);
+  };
+  const std::string none =
+      "No device here has more than 15 GiB for a test: free some before, make the test smaller, or "
+      "run it where there is more";
+  EXPECT_EQ(advice(16_GiB, 20_GiB), "With what it asked for, it would have had 20 GiB. " + none);
+  EXPECT_EQ(advice(16_GiB, {}), none);
+  EXPECT_THAT(advice(8_GiB, {}), HasSubstr("GPUTEST_NEEDS(Sort, Keys, 15_GiB)"));
+}
+
 TEST(RanOutOfMemory, names_external_processes_and_all_who_have_leases) {
   ledger::Blocked beyond;
   beyond.external = true;
