@@ -51,7 +51,7 @@ TEST_F(IsolateCommand, is_content_with_cases_that_do_not_depend_on_one_another) 
   }
   const auto ended = isolate();
   EXPECT_EQ(ended.exit_code, 0) << ended.err << ended.out;
-  EXPECT_THAT(ended.out, HasSubstr("No result differs; 4 tests run in workers."));
+  EXPECT_THAT(ended.out, HasSubstr("No result differs; 4 tests run in workers, of which 1 "));
   EXPECT_THAT(ended.err, HasSubstr("run 3 of 3: shuffled"));
   const auto runs = json_of()["runs"];
   ASSERT_EQ(runs.size(), 3U);

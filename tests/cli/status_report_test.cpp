@@ -185,15 +185,15 @@ TEST(StatusReport, of_a_process_without_a_lease_has_the_devices_of_its_contexts_
   }
 }
 
-TEST(StatusReport, says_why_lines_may_not_fit_together) {
+TEST(StatusReport, says_first_who_keeps_the_mutex) {
   auto view = view_of({entry_of(Stage::holding, 1, "first")});
   view.caveat = "the mutex is held";
-  EXPECT_EQ(to_text(make_status(view, now, name_of_user)).find("read while others may write: the mutex is held\nPID  "),
+  EXPECT_EQ(to_text(make_status(view, now, name_of_user)).find("the mutex is held\nPID  "),
             0U);
   EXPECT_EQ(to_json(make_status(view, now, name_of_user))["caveat"], "the mutex is held");
   view.entries.clear();
   EXPECT_EQ(to_text(make_status(view, now, name_of_user)),
-            "read while others may write: the mutex is held\nnobody\nledger: /folder (private to one user)\n");
+            "the mutex is held\nnobody\nledger: /folder (private to one user)\n");
 }
 
 TEST(StatusReport, shows_a_process_that_has_exited_before_it_had_a_claim) {
