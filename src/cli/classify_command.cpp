@@ -12,7 +12,7 @@
 #include "report/declarations.hpp"
 #include "report/entry_results.hpp"
 #include "report/saving.hpp"
-#include "report/source_edits.hpp"
+#include "report/source_patch.hpp"
 
 #include <gputest/error.hpp>
 
@@ -21,9 +21,11 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 namespace gputest::cli {
@@ -66,23 +68,71 @@ std::string measured_text(const Declaration& of) {
   return (of.sampled ? "at least " : "") + text;
 }
 
-void print_edits(const std::vector<report::SourceEdit>& edits, bool applied) {
+std::string place_of(const report::SourceEdit& edit) {
+  return edit.file == nullptr ? "" : fmt::format("{}:{}: ", edit.file->path, edit.line);
+}
+
+void print_edits(const std::vector<report::SourceEdit>& edits) {
   for (const auto& edit : edits) {
-    const auto where = edit.path.empty() ? std::string{} : fmt::format("{}:{}: ", edit.path, edit.line);
-    if (edit.why_not.empty()) {
-      fmt::print("\n{}{}\n- {}\n+ {}\n", where, applied ? "changed" : "can be changed by --apply", edit.before,
-                 edit.after);
-    } else if (edit.after.empty()) {
-      fmt::print("\n{}not lowered: {}\n- {}\n", where, edit.why_not, edit.before);
-    } else if (edit.after == edit.before) {
-      fmt::print("\n{}{}: {} ({})\n", where, edit.name, edit.after, edit.why_not);
-    } else {
-      fmt::print("\n{}{}: write {} in place of {} ({})\n", where, edit.name, edit.after, edit.before, edit.why_not);
+    auto lines = edit.after.empty() ? edit.why_not : edit.why_not.empty() ? "" : "write it yourself: " + edit.why_not;
+    fmt::print("\n{}\n",
+               printable(fmt::format("{}{}{}{}", place_of(edit), edit.name, lines.empty() ? "" : ": ", lines)));
+    if (!edit.before.empty()) {
+      fmt::print("- {}\n", printable(edit.before));
+    }
+    if (!edit.after.empty()) {
+      fmt::print("+ {}\n", printable(edit.after));
     }
   }
-  if (applied && std::any_of(edits.begin(), edits.end(), [](const auto& edit) { return edit.why_not.empty(); })) {
-    fmt::print("\nBuild, and run ctest again, to see what these tests use now.\n");
+}
+
+std::size_t count_in_patch(const std::vector<report::SourceEdit>& edits) {
+  return static_cast<std::size_t>(
+      std::count_if(edits.begin(), edits.end(), [](const report::SourceEdit& edit) { return edit.why_not.empty(); }));
+}
+
+std::string number_of(std::size_t count, const char* what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+/// Takes those edits out that `git apply` would leave out, because their files are not below the current folder. Throws
+/// Error if that is for the wrong current folder.
+void keep_what_git_applies(std::vector<report::SourceEdit>& edits, const std::string& source,
+                           const std::string& build) {
+  std::error_code none;
+  const auto sources = source.empty() ? "" : std::filesystem::weakly_canonical(source, none).string() + "/";
+  for (auto& edit : edits) {
+    if (!edit.why_not.empty() || (edit.file->path.front() != '/' && edit.file->path == printable(edit.file->path))) {
+      continue;
+    }
+    if (!sources.empty() && edit.file->path.rfind(sources, 0) == 0) {
+      throw Error{fmt::format("{} is not below the current folder, and 'git apply' changes only what is. Go to the "
+                              "source folder: cd {} && gputest classify --test-dir {} --patch | git apply",
+                              printable(edit.file->path), source, std::filesystem::absolute(build).string())};
+    }
+    edit.why_not = "it is not below the current folder";
   }
+}
+
+/// The diff on stdout, and on stderr what it has and what not.
+void print_patch(const std::vector<report::SourceEdit>& edits) {
+  std::set<std::string> files;
+  for (const auto& edit : edits) {
+    if (edit.why_not.empty()) {
+      files.insert(edit.file->path);
+    } else {
+      fmt::print(
+          stderr, "gputest: not in the patch: {}\n",
+          printable(fmt::format("{}{}: {}{}", place_of(edit), edit.name,
+                                edit.after.empty() ? "" : fmt::format("write '{}': ", edit.after), edit.why_not)));
+    }
+  }
+  fmt::print("{}", report::unified_diff(edits));
+  const auto count = count_in_patch(edits);
+  fmt::print(stderr, "gputest: {}\n",
+             count == 0 ? "no changes"
+                        : fmt::format("{} in {}. After 'git apply', build and run ctest again",
+                                      number_of(count, "change"), number_of(files.size(), "file")));
 }
 
 nlohmann::ordered_json to_json(const std::vector<Declaration>& declarations,
@@ -109,7 +159,7 @@ nlohmann::ordered_json to_json(const std::vector<Declaration>& declarations,
   }
   for (const auto& edit : edits) {
     json["edits"].push_back({{"name", edit.name},
-                             {"file", edit.path},
+                             {"file", edit.file == nullptr ? "" : edit.file->path},
                              {"line", edit.line},
                              {"before", edit.before},
                              {"after", edit.after},
@@ -132,7 +182,8 @@ void print_table(const std::vector<Declaration>& declarations) {
     unknown += of.verdict == Verdict::unknown ? 1 : 0;
     if (of.verdict == Verdict::over || of.verdict == Verdict::under) {
       table.add_row({report::full_name(of.entry, of.test), declared_text(of), measured_text(of),
-                     std::to_string(of.runs), std::string{name_of(of.verdict)}, to_string(of.advised)});
+                     std::to_string(of.runs), std::string{name_of(of.verdict)},
+                     of.advised > Bytes{} ? to_string(of.advised) : "-"});
     }
   }
   if (fitting + unknown < declarations.size()) {
@@ -177,25 +228,25 @@ void keep_what_is_true_now(std::vector<report::RunLogFile>& logs) {
     seen.insert(of_run.begin(), of_run.end());
   }
   for (const auto& program : changed) {
-    fmt::print(stderr, "gputest: left out: runs of {}, which has changed since\n", program);
+    fmt::print(stderr, "gputest: left out: runs of {}, which has changed since\n", printable(program));
   }
   if (!any && !changed.empty()) {
     throw Error{"all programs of these tests have changed since they ran, so nothing can be checked. Run ctest first"};
   }
 }
 
-/// The tests for which ctest has an entry, if a size may be lowered. None if they cannot be listed: the logs may be of
-/// another machine.
-std::vector<report::ListedTest> listed_tests(const std::string& folder, const std::vector<Declaration>& declarations) {
-  if (std::none_of(declarations.begin(), declarations.end(),
-                   [](const Declaration& of) { return of.verdict == Verdict::under; })) {
-    return {};
-  }
+/// What ctest knows of the suite. Nothing if it cannot list its tests: the logs may be of another machine.
+report::Suite suite_in(const std::string& folder, SourceFiles& files) {
+  report::Suite suite;
+  suite.source = [&files](const std::string& name) { return files.find(name); };
   try {
-    return report::listed_tests_of(report::parse_ctest_suite(CtestApart{folder, {}}.list()));
-  } catch (const Error&) {
-    return {};
+    const auto list = CtestApart{folder, {}}.list();
+    suite.entries = report::places_of_entries(list);
+    suite.tests = report::listed_tests_of(report::parse_ctest_suite(list));
+    suite.is_listed = true;
+  } catch (const Error&) { // NOLINT(bugprone-empty-catch): then less is known
   }
+  return suite;
 }
 
 } // namespace
@@ -218,29 +269,27 @@ ExitCode classify_command(const ClassifyArguments& arguments) {
   const auto source = !arguments.source.empty()             ? arguments.source
                       : source_of(arguments.folder).empty() ? source_of(logs.front().log.folder)
                                                             : source_of(arguments.folder);
-  auto files = sources_in(source);
-  std::set<std::string> compiled;
-  for (const auto& of : declarations) {
-    compiled.insert(of.declared_in);
-  }
-  compiled.erase("");
-  note_compiled_paths(files, source, arguments.folder, compiled);
-  const auto edits = report::find_edits(declarations, files, listed_tests(arguments.folder, declarations));
+  const bool changes = std::any_of(declarations.begin(), declarations.end(), [](const Declaration& of) {
+    return of.verdict == Verdict::over || of.verdict == Verdict::under;
+  });
+  SourceFiles files{source, arguments.folder};
+  auto edits =
+      changes ? report::find_edits(declarations, suite_in(arguments.folder, files)) : std::vector<report::SourceEdit>{};
   const auto saving = report::saving_of(logs.front().log, declarations);
-  if (arguments.apply) {
-    change_sources(files, edits);
-  }
-  if (arguments.json) {
+  if (arguments.patch) {
+    keep_what_git_applies(edits, source, arguments.folder);
+    print_patch(edits);
+  } else if (arguments.json) {
     fmt::print("{}", json_text(to_json(declarations, edits, saving)));
   } else {
     print_table(declarations);
-    print_edits(edits, arguments.apply);
+    print_edits(edits);
     if (!edits.empty() && saving.now > 0) {
       fmt::print("\nPlanned for the newest run: {:.1f} s as declared, {:.1f} s as advised.\n", saving.now, saving.then);
     }
-    if (!edits.empty() && source.empty()) {
-      fmt::print("Where tests declare this is not known: write --source with the folder of the sources.\n");
-    }
+    fmt::print("{}", edits.empty() ? "Nothing is to be changed.\n"
+                                   : fmt::format("'gputest classify --patch' makes {} of these {} as a patch.\n",
+                                                 count_in_patch(edits), number_of(edits.size(), "change")));
   }
   const bool over = std::any_of(declarations.begin(), declarations.end(),
                                 [](const Declaration& of) { return of.verdict == Verdict::over; });

@@ -13,12 +13,12 @@ struct ClassifyArguments {
   std::string log;    ///< --log: a file or a folder; empty: what GPUTEST_LOG names, or Testing/gputest in `folder`
   std::string source; ///< --source; empty: the source folder of the build tree `folder`
   bool check = false;
-  bool apply = false;
+  bool patch = false;
   bool json = false;
 };
 
-/// `gputest classify`: prints what tests declare beside what was measured of them, and what to write instead. Throws
-/// Error if there is no log, or if a source cannot be written.
+/// `gputest classify`: prints what tests declare beside what was measured of them, and what to write instead,
+/// or that as a patch. Writes no file. Throws Error if there is no log.
 [[nodiscard]] ExitCode classify_command(const ClassifyArguments& arguments);
 
 } // namespace gputest::cli

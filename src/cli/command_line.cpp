@@ -141,8 +141,8 @@ void add_classify(CLI::App& app, ClassifyArguments& classify) {
   command->add_option("--source", classify.source, "folder of the tests' sources (default: that of the build tree)")
       ->type_name("DIR");
   command->add_flag("--check", classify.check, "end with 1 if a test uses more than it declares");
-  command->add_flag("--apply", classify.apply, "change the sources where that is safe");
-  command->add_flag("--json", classify.json, "print JSON, for programs");
+  auto* patch = command->add_flag("--patch", classify.patch, "print the changes as a diff for 'git apply'");
+  command->add_flag("--json", classify.json, "print JSON, for programs")->excludes(patch);
 }
 
 void add_isolate(CLI::App& app, IsolateArguments& isolate) {

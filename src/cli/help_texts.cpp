@@ -213,30 +213,30 @@ constexpr auto classify_text =
   under    it used at most half of what it declares, rounded up. Less lets more tests run at once
   unknown  nothing was measured, or only lower bounds (samples, what was measured beside memory that an earlier test of the
            process had left, tests that did not pass, other builds of the executable): never a reason to declare less
-The advised size is a twentieth more than the most that was measured on any device, rounded up to 64 MiB, from 2 GiB on to 256 MiB,
-and from 16 GiB on to 1 GiB, but no more than a test can have there. What tests declare is that of their newest run.
+A size that is too small becomes the most that was measured on any device, in whole MiB, as the failing test's own message says.
+One that is far too large becomes a twentieth more than that, rounded up to 64 MiB, from 2 GiB on to 256 MiB, and from 16 GiB on to
+1 GiB. What tests declare is that of their newest run.
 --check takes only that newest run, and only of executables that have not been built anew since.
 
-Below the table are the changes to make, with file and line if they are known. --apply makes those that are safe: where a literal size
-stands in a GPUTEST_NEEDS(Suite, Test, ...), in the GPUTEST_SUITE_NEEDS of a suite lease, or behind MEMORY in a gpu_add_test(NAME ...)
-of that entry, whichever the test's size came from, which is there once, and is that size; an annotation also has to be in the
-source that was compiled. Instances of one parameterised test share the largest advised size. A size is lowered only if all tests of the
-executable that it is for were measured, and every entry of ctest that names a test of this name; that of an entry only if
-in its newest run no test failed, was skipped, or was left out by a variable such as GTEST_FILTER; in a header it never is. It says why
-it does not make the others.
+Below the table are the changes, with file and line. --patch prints them as a diff for 'git apply', and writes no file; run it in the
+folder of the sources. On stderr it says how many changes the diff has, and which are not in it, and why. It changes the one literal size
+of the GPUTEST_NEEDS (or GPUTEST_SUITE_NEEDS with suite_lease), or behind the MEMORY of the gpu_add_test(), that the size came from. A
+test without an annotation of its memory gets a line GPUTEST_NEEDS(Suite, Test, size) above it, once for all its instances. A size is
+lowered only if all tests that it is for were measured exactly, and passed; in a header it never is.
 
 Examples:
   gputest classify --test-dir build
-  gputest classify --test-dir build --check              in continuous integration, after ctest
-  gputest classify --test-dir build --apply && git diff
+  gputest classify --test-dir build --check                   in continuous integration, after ctest
+  gputest classify --test-dir build --patch | git apply       then build, and run ctest again
 
 --json prints one object:
   version      1; goes up when a key is removed or changes its meaning
   planned_s, planned_with_edits_s   how long the newest run's GPU tests would take, see 'gputest plan --help'
   tests        list of objects: name, entry, test, verdict, class, declared_bytes (null: it declares a class), leased_bytes,
-               measured_bytes (by device model), exact, runs (in which it was measured), advised_bytes (null: nothing to change)
-  edits        list of objects: name, file, line, before, after (empty: it is not lowered), why_not (why --apply does not make it;
-               empty: it does)
+               measured_bytes (by device model), exact, runs (in which it was measured), advised_bytes (null: nothing to change, or
+               more than any device has)
+  edits        list of objects: name, file, line, before (empty: `after` is a new line above it), after (empty: it is not
+               changed), why_not (why it is not in the patch; empty: it is)
 )text";
 
 constexpr auto isolate_text =

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/run_logs.hpp"
 
+#include "cli/table.hpp"
 #include "settings/log_folder.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +19,7 @@ std::vector<report::RunLogFile> logs_of(const std::string& folder, const std::st
   std::vector<std::string> problems;
   auto logs = report::read_run_logs(chosen ? *chosen : log.empty() ? folder + "/Testing/gputest" : log, problems);
   for (const auto& problem : problems) {
-    fmt::print(stderr, "gputest: left out: {}\n", problem);
+    fmt::print(stderr, "gputest: left out: {}\n", printable(problem));
   }
   if (chosen) {
     std::error_code none;

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "report/source_edits.hpp"
+#include "report/source_patch.hpp"
 
-#include <set>
+#include <map>
+#include <optional>
 #include <string>
-#include <vector>
 
 namespace gputest::cli {
 
 /// The source folder for which CMake has configured `build`; empty if it has not.
 [[nodiscard]] std::string source_of(const std::string& build);
 
-/// The sources in which tests can say what they need, by path. Build trees and hidden folders are left out; of what
-/// cannot be read it says so on stderr. None of an empty `folder`.
-[[nodiscard]] std::vector<report::SourceFile> sources_in(const std::string& folder);
+/// The sources that logs name, as they are now.
+class SourceFiles {
+public:
+  /// `source` is empty if nobody knows it.
+  SourceFiles(std::string source, std::string build) : source_{std::move(source)}, build_{std::move(build)} {}
 
-/// Notes with each of the files of `folder` by which of these paths compilers have got it.
-///
-/// A path below `folder` is that file, and so is a relative one that names a file there from `build`, where ninja
-/// compiles. Any other is from another machine: it is the file whose place in `folder` it ends with.
-void note_compiled_paths(std::vector<report::SourceFile>& files, const std::string& folder, const std::string& build,
-                         const std::set<std::string>& paths);
+  /// The file that a compiler, or CMake, got by this name: there, or from `build`, where ninja compiles. A name from
+  /// another machine is the file in `source` with the most of its last parts. Null if there is none.
+  [[nodiscard]] const report::SourceFile* find(const std::string& name);
 
-/// Makes those of the edits that are safe.
-///
-/// All files are checked before the first is written. Each is written in place, so links, owner, mode and access list
-/// stay, which a new file under the old name would not have; until it is written, its old text is in a copy beside it
-/// (`.before-gputest`), also after a kill. Throws Error, with the files that have been changed already.
-void change_sources(const std::vector<report::SourceFile>& files, const std::vector<report::SourceEdit>& edits);
+private:
+  [[nodiscard]] std::string path_of(const std::string& name) const;
+
+  std::string source_;
+  std::string build_;
+  std::map<std::string, std::optional<report::SourceFile>> files_; ///< by path
+};
 
 } // namespace gputest::cli

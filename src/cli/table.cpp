@@ -15,15 +15,14 @@ std::size_t width(const std::string& text) {
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
 }
 
-/// Names come from other processes: a newline or an escape sequence must not reach the terminal.
+} // namespace
+
 std::string printable(std::string text) {
   std::replace_if(
       text.begin(), text.end(),
       [](char c) { return static_cast<unsigned char>(c) < 0x20U || static_cast<unsigned char>(c) == 0x7FU; }, '?');
   return text;
 }
-
-} // namespace
 
 Table::Table(std::vector<Column> columns) : columns_{std::move(columns)} {}
 

@@ -6,6 +6,10 @@
 
 namespace gputest::cli {
 
+/// The text with `?` for control characters: a newline or an escape sequence in a name of another process, or in a log,
+/// must not reach the terminal.
+[[nodiscard]] std::string printable(std::string text);
+
 enum class Align { left, right };
 
 /// A table for people: a line of titles, then the rows, columns as wide as their widest cell and two blanks apart.

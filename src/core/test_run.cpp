@@ -185,7 +185,12 @@ void TestRun::ended(const TestEnd& test) noexcept try {
     details.text("reason", test.reason);
   }
   if (test.declared_for > 0) {
-    details.text("declared_in", test.declared_in).number("declared_for", test.declared_for);
+    details.text("declared_in", test.declared_in)
+        .number("declared_line", static_cast<unsigned>(test.declared_line))
+        .number("declared_for", test.declared_for);
+  }
+  if (!test.file.empty()) {
+    details.text("file", test.file).number("line", static_cast<unsigned>(test.line));
   }
   meter::RunLog::of_process().write("test", details, test.suite.empty() ? test.name : test.suite + "." + test.name);
 } catch (const std::exception& error) {

@@ -461,7 +461,8 @@ void CurrentSession::end_test(const ::testing::TestInfo& test) {
   const char* const what = result.Failed() ? "failed" : result.Skipped() ? "skipped" : "passed";
   TestRun::of_process().ended({test.test_suite_name(), test.name(), what,
                                static_cast<double>(result.elapsed_time()) / 1000,
-                               result.Skipped() ? reason_of_skip(result) : "", annotation.file, annotation.tests});
+                               result.Skipped() ? reason_of_skip(result) : "", annotation.file, annotation.line,
+                               annotation.tests, test.file() != nullptr ? test.file() : "", test.line()});
 }
 
 void CurrentSession::examine_after(const ::testing::TestInfo& test) {

@@ -292,7 +292,7 @@ AnnotationOfMemory annotation_of_memory(const TestSuite& suite, const TestInfo& 
   static const auto counts = count_tests(*::testing::UnitTest::GetInstance());
   const auto found =
       counts.find(std::string{annotation->suite} + "." + (annotation->test != nullptr ? annotation->test : ""));
-  return {annotation->file, found == counts.end() ? 0 : found->second};
+  return {annotation->file, annotation->line, found == counts.end() ? 0 : found->second};
 }
 
 std::string why_alone(const TestSuite& suite, const TestInfo& test, const Request& entry) {

@@ -53,6 +53,7 @@ struct SuiteFixture {
 /// An annotation that says memory.
 struct AnnotationOfMemory {
   const char* file = "";
+  int line = 0;
   std::size_t tests = 0; ///< of this executable, for which it is, disabled ones too; 0: there is none
 };
 

@@ -6,6 +6,7 @@
 #include "report/entry_runs.hpp"
 
 #include <cstddef>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,16 @@ struct ListedTest {
   std::string entry;
   std::string test;
 };
+
+/// A line of a source.
+struct SourceLine {
+  std::string file;
+  std::size_t line = 0; ///< from 1; 0: not known
+};
+
+/// Where gpu_add_test() was called for each entry that it has made, as `ctest --show-only=json-v1` says. Throws Error
+/// if the text is not such a document.
+[[nodiscard]] std::map<std::string, SourceLine> places_of_entries(const std::string& json);
 
 /// The tests that the entries name, one by one, in their `--gtest_filter`.
 [[nodiscard]] std::vector<ListedTest> listed_tests_of(const CtestSuite& suite);

@@ -183,6 +183,11 @@ std::uint64_t Declaration::most() const {
   return most;
 }
 
+Bytes Declaration::needed() const {
+  constexpr std::uint64_t mib = (1_MiB).count();
+  return Bytes{(most() + mib - 1) / mib * mib};
+}
+
 Bytes advised_bytes(std::uint64_t used) {
   const std::uint64_t wanted = used + used / 20;
   const auto step = (wanted < (2_GiB).count() ? 64_MiB : wanted < (16_GiB).count() ? 256_MiB : 1_GiB).count();
@@ -230,6 +235,9 @@ std::vector<Declaration> declarations_of(const std::vector<const RunLog*>& runs)
         if (const auto test = tests.find(key); test != tests.end()) {
           of.declared_for = test->second->declared_for;
           of.declared_in = test->second->declared_in;
+          of.declared_line = test->second->declared_line;
+          of.file = test->second->file;
+          of.line = test->second->line;
         }
       }
       for (const auto& use : lease.uses) {
@@ -259,12 +267,10 @@ std::vector<Declaration> declarations_of(const std::vector<const RunLog*>& runs)
     of.exact = of.exact && !of.measured.empty();
     of.is_entry_known = entries.at(of.entry);
     of.verdict = verdict_on(of);
-    if (of.verdict == Verdict::over || of.verdict == Verdict::under) {
+    if (of.verdict == Verdict::over && (of.most_there == 0 || of.needed().count() <= of.most_there)) {
+      of.advised = of.needed();
+    } else if (of.verdict == Verdict::under) {
       of.advised = advised_bytes(of.most());
-      constexpr std::uint64_t mib = (1_MiB).count();
-      if (const auto there = of.most_there / mib * mib; there >= of.most() && there > 0) {
-        of.advised = std::min(of.advised, Bytes{there});
-      }
     }
     declarations.push_back(std::move(of));
   }

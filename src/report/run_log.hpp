@@ -97,6 +97,9 @@ struct LoggedTest {
   std::int64_t pid = 0;
   std::string declared_in;        ///< the source with the annotation of its memory; empty: not known
   std::uint64_t declared_for = 0; ///< how many tests of its executable that is for; 0: not known
+  std::string file{};             ///< the source of a GoogleTest test; empty: not known
+  std::uint64_t line = 0;
+  std::uint64_t declared_line = 0; ///< in declared_in
 };
 
 struct LoggedSkip {

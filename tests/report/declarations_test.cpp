@@ -183,16 +183,10 @@ TEST(Declarations, have_the_most_of_each_device_model) {
   EXPECT_EQ(runs.first().most_there, 0U);
 }
 
-TEST(Declarations, advise_no_more_than_a_device_has_unless_more_was_used) {
-  EXPECT_EQ((Runs{{Ran{"S.a", gib, 14 * gib + 512 * mib}}}.first().advised), 15_GiB);
-  EXPECT_EQ((Runs{{Ran{"S.a", gib, 15 * gib}}}.first().advised), 15_GiB);
-  EXPECT_EQ((Runs{{Ran{"S.a", gib, 15 * gib + mib}}}.first().advised), 16_GiB);
-  Runs odd{{Ran{"S.a", gib, 15 * gib - mib}}};
-  odd.log.leases[0].overhead_bytes = gib + 1;
-  EXPECT_EQ(odd.first().advised, Bytes{15 * gib - mib}) << "in whole MiB";
-  Runs full{{Ran{"S.a", 8 * gib, 0}}};
-  full.log.leases[0].overhead_bytes = 16 * gib;
-  EXPECT_EQ(full.first().advised, 64_MiB) << "nobody knows what such a device has for a test";
+TEST(Declarations, advise_what_was_measured_in_whole_mib_as_the_failing_test_does_unless_no_device_has_it) {
+  EXPECT_EQ((Runs{{Ran{"S.a", gib, 2 * gib + 1}}}.first().advised), 2049_MiB);
+  EXPECT_EQ((Runs{{Ran{"S.a", gib, 15 * gib}}}.first().advised), 15_GiB) << "beside its context of 1 GiB";
+  EXPECT_EQ((Runs{{Ran{"S.a", gib, 15 * gib + 1}}}.first().advised), 0_B);
 }
 
 TEST(Declarations, of_a_whole_device_are_compared_with_the_device) {
