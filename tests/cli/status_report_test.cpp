@@ -188,8 +188,7 @@ TEST(StatusReport, of_a_process_without_a_lease_has_the_devices_of_its_contexts_
 TEST(StatusReport, says_first_who_keeps_the_mutex) {
   auto view = view_of({entry_of(Stage::holding, 1, "first")});
   view.caveat = "the mutex is held";
-  EXPECT_EQ(to_text(make_status(view, now, name_of_user)).find("the mutex is held\nPID  "),
-            0U);
+  EXPECT_EQ(to_text(make_status(view, now, name_of_user)).find("the mutex is held\nPID  "), 0U);
   EXPECT_EQ(to_json(make_status(view, now, name_of_user))["caveat"], "the mutex is held");
   view.entries.clear();
   EXPECT_EQ(to_text(make_status(view, now, name_of_user)),
