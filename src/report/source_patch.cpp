@@ -2,7 +2,7 @@
 #include "report/source_patch.hpp"
 
 #include "policy/lease_limit.hpp"
-#include "report/test_results.hpp"
+#include "report/entry_results.hpp"
 
 #include <gputest/error.hpp>
 
