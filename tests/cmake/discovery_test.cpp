@@ -202,9 +202,7 @@ TEST_F(Discovery, has_each_test_run_once_by_workers_or_alone) {
 }
 
 TEST_F(Discovery, runs_each_case_alone_if_ctest_is_told_to_leave_out_the_end_of_workers) {
-  configure("add_executable(gputest::client IMPORTED)\n"
-            "set_target_properties(gputest::client PROPERTIES IMPORTED_LOCATION \"" DISCOVERY_CLIENT "\")\n"
-            "gpu_discover_tests(tests ISOLATION worker TEST_FILTER Plain.first)\n");
+  configure("gpu_discover_tests(tests ISOLATION worker TEST_FILTER Plain.first)\n");
   for (const auto& [option, value, leaves_out] :
        {std::tuple{"-E", "workers_end", true}, std::tuple{"--exclude-regex", "^tests.w", true},
         std::tuple{"-FC", ".*", true}, std::tuple{"--fixture-exclude-any", "gputest_workers", true},
@@ -218,9 +216,7 @@ TEST_F(Discovery, runs_each_case_alone_if_ctest_is_told_to_leave_out_the_end_of_
 }
 
 TEST_F(Discovery, keeps_the_cases_of_workers_together_but_for_long_ones) {
-  configure("add_executable(gputest::client IMPORTED)\n"
-            "set_target_properties(gputest::client PROPERTIES IMPORTED_LOCATION \"" DISCOVERY_CLIENT "\")\n"
-            "gpu_discover_tests(tests ISOLATION worker)\n"
+  configure("gpu_discover_tests(tests ISOLATION worker)\n"
             "gpu_discover_tests(tests ISOLATION worker TEST_PREFIX own. TEST_FILTER Plain.first PROPERTIES COST 7)\n");
   std::filesystem::create_directories(path("build/Testing/Temporary"));
   for (const auto& [time, is_long] : {std::pair{"4.99", false}, std::pair{"5.01", true}, std::pair{"60", true},
@@ -275,10 +271,7 @@ TEST_F(Discovery, has_one_end_of_workers_for_all_calls_for_a_target_and_keeps_th
 }
 
 TEST_F(Discovery, gives_the_end_of_workers_a_name_that_no_other_entry_has) {
-  const std::string client = "add_executable(gputest::client IMPORTED)\n"
-                             "set_target_properties(gputest::client PROPERTIES IMPORTED_LOCATION \"" DISCOVERY_CLIENT
-                             "\")\n"
-                             "add_executable(tests.workers_end IMPORTED)\n"
+  const std::string client = "add_executable(tests.workers_end IMPORTED)\n"
                              "set_target_properties(tests.workers_end PROPERTIES IMPORTED_LOCATION \"" +
                              path("tests") + "\")\n";
   const std::string other = "gpu_discover_tests(tests.workers_end GRANULARITY executable)\n";
@@ -719,7 +712,7 @@ TEST_F(Discovery, lists_and_installs_the_executable_of_the_configuration) {
   EXPECT_EQ(installed.at("Release.Small.test").command.at(2), path("prefix Release/installed/bin/released"));
   EXPECT_FALSE(std::filesystem::exists(path("prefix Release/debug")));
   install("Debug");
-  EXPECT_EQ(entries_in(path("prefix Debug/debug"), {}).at("Debug.Small.test").command.at(0),
+  EXPECT_EQ(entries_in(path("prefix Debug/debug"), {}).at("Debug.Small.test").command.at(2),
             path("prefix Debug/debug/bin/tests"));
 }
 #endif
