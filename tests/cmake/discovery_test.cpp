@@ -881,7 +881,7 @@ TEST_F(Discovery, keeps_the_filter_of_a_class_in_a_file_if_it_is_longer_than_a_c
   configure("gpu_discover_tests(tests GRANULARITY class)\n");
   const auto all = entries();
   ASSERT_EQ(all.size(), 1U);
-  const auto option = all.at("tests.small").command.at(1);
+  const auto option = all.at("tests.small").command.at(3);
   const std::string begin = "--gtest_flagfile=" + path("tmp");
   ASSERT_EQ(option.substr(0, begin.size()), begin);
   std::ifstream file{option.substr(option.find('=') + 1)};
@@ -1020,7 +1020,7 @@ TEST_F(Discovery, makes_one_entry_of_each_class_or_of_the_executable) {
   EXPECT_EQ(all.at("none.tests").properties.at("DISABLED"), true);
   EXPECT_EQ(all.at("small.tests").properties.count("DISABLED"), 0U);
   EXPECT_THAT(all.at("p.tests.large.s").command, Contains("--gtest_output=xml:" + path("out/p.tests.large.s.xml")));
-  EXPECT_THAT(all.at("tests").command, ElementsAre(path("tests"), "--gtest_filter=*"));
+  EXPECT_THAT(all.at("tests").command, ElementsAre(DISCOVERY_CLIENT, "--watch", path("tests"), "--gtest_filter=*"));
   const auto ran = [&](const std::string& name) { return tests_run_by(all.at(name).command); };
   EXPECT_THAT(ran("p.tests.large.s"), UnorderedElementsAre("Large.test", "Large.says_a_size"));
   EXPECT_THAT(ran("p.tests.host.s"), UnorderedElementsAre("Host.test"));
