@@ -266,10 +266,12 @@ std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
   platform::WorkerMessage answer;
   std::string time_out;
   for (bool any = false; !any;) {
-    const auto left = limit && time_out.empty()
-                          ? std::chrono::ceil<milliseconds>(begun + limit->duration + page.waited() - Clock::now())
-                          : for_ever;
-    if (left != for_ever && left.count() <= 0) {
+    auto left = for_ever; // a negative time
+    if (limit && time_out.empty()) {
+      const auto exact = begun + limit->duration + page.waited() - Clock::now();
+      left = std::max(std::chrono::ceil<milliseconds>(exact), milliseconds{0});
+    }
+    if (left == milliseconds{0}) {
       time_out = policy::text_of_time_out({test.name, page.report().running, page.waited(), ""}, *limit);
       ::shutdown(given.keeper.number(), SHUT_WR); // the keeper kills the worker, and says so
       continue;

@@ -81,6 +81,11 @@ int watch(std::vector<std::string> command) {
       platform::unblock_signals();
       return end_as(end.signal);
     }
+    if (platform::has_valgrind() && !page.tests_have_valgrind()) {
+      say("failed: valgrind checks gputest-client only, not the tests that it starts. Set "
+          "VALGRIND_OPTS=--trace-children=yes");
+      return is_seen ? EXIT_FAILURE : end_as(SIGKILL);
+    }
     const auto verdict = policy::judge(report, end.status, policy::EntryCommand::tests);
     if (!verdict.problem.empty()) {
       say("failed: " + verdict.problem);

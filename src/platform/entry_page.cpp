@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "platform/entry_page.hpp"
 
+#include "platform/environment.hpp"
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -27,6 +29,7 @@ struct Words {
   std::atomic<std::uint32_t> nothing_ran;
   std::atomic<std::uint32_t> refusals;
   std::atomic<std::uint32_t> measured;
+  std::atomic<std::uint32_t> has_valgrind;
   std::atomic<std::uint32_t> waiting;       ///< how many wait now
   std::atomic<std::uint32_t> running_index; ///< of `running`: one is read while the other is written
   std::atomic<std::int64_t> waiting_since;  ///< on the clock since the machine's start
@@ -68,6 +71,8 @@ OfProcess& of_process() {
 
 } // namespace
 
+bool has_valgrind() { return read_variable("LD_PRELOAD").value_or("").find("vgpreload") != std::string::npos; }
+
 EntryPage::EntryPage() : pages_{sizeof(Words)} {}
 
 EntryPage::EntryPage(SharedPages pages) : pages_{std::move(pages)} {}
@@ -79,7 +84,10 @@ std::shared_ptr<EntryPage> EntryPage::open(const std::string& path) noexcept try
   return nullptr;
 }
 
-void EntryPage::begin() const noexcept { ++words_in(pages_).begun; }
+void EntryPage::begin() const noexcept {
+  words_in(pages_).has_valgrind = has_valgrind() ? 1 : 0;
+  ++words_in(pages_).begun;
+}
 
 void EntryPage::end(End how) const noexcept {
   auto& words = words_in(pages_);
@@ -118,6 +126,8 @@ nanoseconds EntryPage::waited() const noexcept {
   const auto since = words.waiting_since.load();
   return nanoseconds{words.waited + (waits ? now() - since : 0)};
 }
+
+bool EntryPage::tests_have_valgrind() const noexcept { return words_in(pages_).has_valgrind != 0; }
 
 void EntryPage::set_measured() const noexcept { words_in(pages_).measured = 1; }
 bool EntryPage::is_measured() const noexcept { return words_in(pages_).measured != 0; }

@@ -10,6 +10,9 @@
 
 namespace gputest::platform {
 
+/// Whether valgrind runs this process.
+[[nodiscard]] bool has_valgrind();
+
 /// What the processes of an entry tell the process that watches it, in memory that they share: so neither their output
 /// nor the descriptors that a test closes have a part in it. A word that was told stays, however its process ends.
 class EntryPage {
@@ -37,6 +40,9 @@ public:
 
   /// For how long its processes have waited for devices, up to now: while any of them waits.
   [[nodiscard]] std::chrono::nanoseconds waited() const noexcept;
+
+  /// Whether valgrind runs the tests that have begun.
+  [[nodiscard]] bool tests_have_valgrind() const noexcept;
 
   /// The watcher measures what its processes allocate, and tells CTest: they do not.
   void set_measured() const noexcept;

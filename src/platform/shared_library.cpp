@@ -12,6 +12,7 @@ namespace {
 
 /// Whether this process has a file of that library, in whatever version.
 bool has_file_of(std::string_view name) {
+  name.remove_prefix(name.rfind('/') + 1);
   auto stem = name.substr(0, name.find(".so") + 3);
   const auto begins_so = [](dl_phdr_info* info, std::size_t /*size*/, void* wanted) {
     std::string_view file{info->dlpi_name};

@@ -84,8 +84,10 @@ protected:
     write("CMakeLists.txt",
           "cmake_minimum_required(VERSION 3.25)\nproject(scheduling LANGUAGES NONE)\nenable_testing()\n"
           "include(\"" DISCOVERY_MODULES "/gputest.cmake\")\n"
-          "foreach(name IN ITEMS gputest::cli tests)\n  add_executable(${name} IMPORTED GLOBAL)\nendforeach()\n"
+          "foreach(name IN ITEMS gputest::cli gputest::client tests)\n  add_executable(${name} IMPORTED "
+          "GLOBAL)\nendforeach()\n"
           "set_target_properties(gputest::cli PROPERTIES IMPORTED_LOCATION \"" DISCOVERY_TOOL "\")\n"
+          "set_target_properties(gputest::client PROPERTIES IMPORTED_LOCATION \"" DISCOVERY_CLIENT "\")\n"
           "set_target_properties(tests PROPERTIES IMPORTED_LOCATION \"" DISCOVERY_EXECUTABLES "/listed\")\n" +
               text);
     std::vector<std::string> command{program("cmake"), "-S", folder_.path(), "-B", path("build")};

@@ -3,6 +3,7 @@
 
 #include "core/idle_session.hpp"
 #include "core_test.hpp"
+#include "platform/entry_page.hpp"
 #include "support/in_child.hpp"
 #include "support/message_of.hpp"
 
@@ -128,25 +129,30 @@ TEST_F(CoreSession, fails_what_it_must_not_skip) {
   EXPECT_TRUE(lease.must_fail());
 }
 
-TEST_F(CoreSession, whose_refusal_is_not_the_failure_that_an_entry_expects) {
-  setenv("GPUTEST_ENTRY", "will_fail", 1);
+TEST_F(CoreSession, tells_the_watcher_of_its_entry_what_gputest_has_refused) {
   settings_.forbid_skip = ForbidSkip::all;
-  const auto end_of = [&](auto ask) {
-    return tests::in_child([&] {
-      Session session{settings_, entry_};
-      ask(session);
-      return report_end(1);
-    });
+  const auto refusal_of = [&](auto ask) {
+    const platform::EntryPage page;
+    setenv("GPUTEST_ENTRY", page.path().c_str(), 1);
+    EXPECT_EQ(tests::in_child([&] {
+                Session session{settings_, entry_};
+                ask(session);
+                return report_end(1);
+              }),
+              1);
+    unsetenv("GPUTEST_ENTRY");
+    EXPECT_EQ(page.report().ended, 1U);
+    return page.report().refused;
   };
-  const auto fail = [](Session& session) { EXPECT_EQ(session.enter({}).kind, Kind::granted); };
-  EXPECT_EQ(end_of(fail), 1) << "the program's own";
+  const auto enter = [](Session& session) { EXPECT_EQ(session.enter({}).kind, Kind::granted); };
+  EXPECT_EQ(refusal_of(enter), "") << "the failure is the program's own";
   const auto ask_for_too_much = [&](Session& session) {
-    fail(session);
+    enter(session);
     static_cast<void>(session.lease(100_GiB, "Sort.Keys"));
   };
-  EXPECT_EQ(end_of(ask_for_too_much), -SIGKILL);
+  EXPECT_NE(refusal_of(ask_for_too_much), "");
   settings_.devices = "none";
-  EXPECT_EQ(end_of([](Session& session) { static_cast<void>(session.enter({})); }), -SIGKILL);
+  EXPECT_NE(refusal_of([](Session& session) { static_cast<void>(session.enter({})); }), "");
 }
 
 TEST_F(CoreSession, is_skipped_where_there_are_no_devices) {
