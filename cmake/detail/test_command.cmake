@@ -31,8 +31,11 @@ function(_gputest_test_command program target program_index command_end result h
     list(APPEND words "$<TARGET_FILE:${target}>")
     _gputest_code_of_words("${words}" command)
   endif()
-  _gputest_watch_words(watch)
-  _gputest_code_of_words("${watch}" watch_code)
+  set(watch_code "")
+  if(NOT target STREQUAL "" OR "${ARG_LAUNCHER}" MATCHES "^(off|OFF)$") # else the launcher watches
+    _gputest_watch_words(watch)
+    _gputest_code_of_words("${watch}" watch_code)
+  endif()
   if("${ARG_LAUNCHER}" MATCHES "^(off|OFF)$" OR (linked AND NOT DEFINED ARG_LAUNCHER))
     set(${result} "${watch_code}${command}${arguments}${expand}" PARENT_SCOPE)
     set(${how} final PARENT_SCOPE)
