@@ -4,6 +4,7 @@
 #include "cli/ctest_apart.hpp"
 #include "cli/isolate_report.hpp"
 #include "cli/json_text.hpp"
+#include "platform/process_end.hpp"
 #include "platform/reason.hpp"
 #include "platform/supervised_command.hpp"
 #include "policy/exact_regex.hpp"
@@ -23,6 +24,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -126,7 +128,10 @@ SuiteRun run_suite(const IsolateArguments& arguments, const report::CtestSuite& 
   const auto end = session::shows_progress() ? platform::run_supervised(std::move(command), watch)
                                              : platform::run_supervised(std::move(command));
   session::end_progress();
-  platform::unblock_signals(); // what ended ctest may be meant for this process, too
+  if (end.signal == SIGINT || end.signal == SIGTERM || end.signal == SIGHUP || end.signal == SIGQUIT) {
+    platform::end_by_signal(end.signal); // it was meant for this process, too
+  }
+  platform::unblock_signals();
   SuiteRun run{std::move(name), {}, std::chrono::duration<double>{std::chrono::steady_clock::now() - begin}.count()};
   if (end.error != 0) {
     throw Error{"ctest cannot be started: " + platform::reason(end.error)};

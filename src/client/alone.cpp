@@ -70,7 +70,7 @@ bool fails_after(const TestCase& test, const std::vector<std::string>& before, C
   auto cases = before;
   cases.push_back(test.filter);
   const pid_t child = start([&] {
-    const int null = ::open("/dev/null", O_RDWR);
+    const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
     for (int stream = 0; stream <= STDERR_FILENO; ++stream) {
       ::dup2(null, stream);
     }

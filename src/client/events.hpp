@@ -3,9 +3,11 @@
 
 #include "platform/descriptor.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
+#include <limits>
 #include <vector>
 
 #include <poll.h>
@@ -24,7 +26,8 @@ public:
   bool wait(std::chrono::milliseconds limit) {
     int ready = 0;
     do {
-      ready = ::poll(polled_.data(), polled_.size(), static_cast<int>(limit.count()));
+      constexpr std::chrono::milliseconds::rep most = std::numeric_limits<int>::max();
+      ready = ::poll(polled_.data(), polled_.size(), static_cast<int>(std::min(limit.count(), most)));
     } while (ready < 0 && errno == EINTR);
     return ready > 0;
   }

@@ -5,7 +5,8 @@
 //
 // CTest starts it for each case of gpu_discover_tests(ISOLATION worker). It has the case run by a worker: the
 // executable itself, which stays and runs one case after another. When all cases have ended, CTest starts the second
-// form, whose entry fails if a worker does not end as it should. The third form runs any other entry's executable.
+// form, whose entry fails if a worker does not end as it should. The third form runs and watches any other executable
+// whose tests gputest runs.
 #include "client/alone.hpp"
 #include "client/client.hpp"
 #include "client/watch.hpp"

@@ -78,7 +78,6 @@ int watch(std::vector<std::string> command) {
       return is_seen ? EXIT_FAILURE : end_as(SIGKILL);
     }
     if (end.signal != 0) {
-      platform::unblock_signals();
       return end_as(end.signal);
     }
     if (platform::has_valgrind() && !page.tests_have_valgrind()) {

@@ -20,6 +20,7 @@
 #include <gputest/test_run.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -30,6 +31,7 @@
 #include <iostream>
 #include <iterator>
 #include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -133,6 +135,16 @@ platform::WorkerMessage::Device device_of_process() {
   }
 }
 
+/// What the process is like after a case. The kernel lists a thread for a moment after it was joined.
+platform::ProcessSnapshot snapshot_after(const platform::ProcessSnapshot& before) {
+  auto after = platform::take_snapshot();
+  for (int looks_left = 20; after.threads > before.threads && looks_left > 0; --looks_left) {
+    std::this_thread::sleep_for(std::chrono::microseconds{100});
+    after = platform::take_snapshot();
+  }
+  return after;
+}
+
 void write_what_was_printed() {
   std::cout.flush();
   std::cerr.flush();
@@ -168,7 +180,7 @@ struct Worker::State {
       folders.push_back(folder);
     }
     if (change.empty()) {
-      change = platform::change_between(before, platform::take_snapshot(),
+      change = platform::change_between(before, snapshot_after(before),
                                         {steps_before != steps_to_devices(), std::move(folders)});
     }
     if (change.empty()) {

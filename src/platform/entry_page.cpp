@@ -6,13 +6,14 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <exception>
 #include <mutex>
 #include <utility>
 
-#include <time.h>
+#include <fcntl.h>
 
 namespace gputest::platform {
 
@@ -42,10 +43,28 @@ static_assert(std::atomic<std::uint32_t>::is_always_lock_free && std::atomic<std
 
 Words& words_in(const SharedPages& pages) { return *static_cast<Words*>(pages.data()); }
 
-std::int64_t now() {
-  timespec time{};
-  ::clock_gettime(CLOCK_MONOTONIC, &time);
-  return nanoseconds{std::chrono::seconds{time.tv_sec}}.count() + time.tv_nsec;
+std::int64_t now() { return nanoseconds{std::chrono::steady_clock::now().time_since_epoch()}.count(); }
+
+/// One begins to wait. The time comes first: the watcher reads it if somebody waits.
+void begin_wait(Words& words) {
+  auto waiting = words.waiting.load();
+  do {
+    if (waiting == 0) {
+      words.waiting_since = now();
+    }
+  } while (!words.waiting.compare_exchange_weak(waiting, waiting + 1));
+}
+
+/// `count` of those that wait do not any more.
+void end_wait(Words& words, std::uint32_t count) {
+  auto waiting = words.waiting.load();
+  auto since = words.waiting_since.load();
+  while (!words.waiting.compare_exchange_weak(waiting, waiting - std::min(waiting, count))) {
+    since = words.waiting_since;
+  }
+  if (waiting > 0 && waiting <= count) {
+    words.waited += now() - since;
+  }
 }
 
 template <std::size_t size>
@@ -75,11 +94,11 @@ bool has_valgrind() { return read_variable("LD_PRELOAD").value_or("").find("vgpr
 
 EntryPage::EntryPage() : pages_{sizeof(Words)} {}
 
-EntryPage::EntryPage(SharedPages pages) : pages_{std::move(pages)} {}
+EntryPage::EntryPage(SharedPages pages, std::string path) : pages_{std::move(pages)}, path_{std::move(path)} {}
 
 std::shared_ptr<EntryPage> EntryPage::open(const std::string& path) noexcept try {
   auto pages = SharedPages::open(path, sizeof(Words));
-  return pages ? std::shared_ptr<EntryPage>{new EntryPage{std::move(*pages)}} : nullptr;
+  return pages ? std::shared_ptr<EntryPage>{new EntryPage{std::move(*pages), path}} : nullptr;
 } catch (const std::exception&) { // no memory: the watcher misses its words, and says so
   return nullptr;
 }
@@ -121,10 +140,12 @@ policy::EntryReport EntryPage::report() const {
 }
 
 nanoseconds EntryPage::waited() const noexcept {
-  const auto& words = words_in(pages_);
-  const bool waits = words.waiting > 0; // before the sum, to which who stops to wait adds first: never too little
+  auto& words = words_in(pages_);
+  if (const auto waiting = words.waiting.load(); waiting > 0 && !pages_.is_locked()) {
+    end_wait(words, waiting); // they were killed
+  }
   const auto since = words.waiting_since.load();
-  return nanoseconds{words.waited + (waits ? now() - since : 0)};
+  return nanoseconds{words.waited + (words.waiting > 0 ? now() - since : 0)};
 }
 
 bool EntryPage::tests_have_valgrind() const noexcept { return words_in(pages_).has_valgrind != 0; }
@@ -143,21 +164,20 @@ NotCounted::NotCounted() {
     page_ = of_process().page;
   }
   if (page_) {
-    auto& words = words_in(page_->pages_);
-    if (words.waiting == 0) {
-      words.waiting_since = now();
-    }
-    ++words.waiting; // after the time, which the watcher reads if somebody waits
+    // A lock before the count, and until after it, so that a count without a lock is that of a process that was killed.
+    lock_ =
+        Descriptor{::open(page_->path_.empty() ? page_->path().c_str() : page_->path_.c_str(), O_RDONLY | O_CLOEXEC)};
+    struct flock lock {};
+    lock.l_type = F_RDLCK;
+    lock.l_whence = SEEK_SET;
+    static_cast<void>(::fcntl(lock_.number(), F_OFD_SETLK, &lock));
+    begin_wait(words_in(page_->pages_));
   }
 }
 
 NotCounted::~NotCounted() {
   if (page_) {
-    auto& words = words_in(page_->pages_);
-    if (words.waiting == 1) {
-      words.waited += now() - words.waiting_since;
-    }
-    --words.waiting;
+    end_wait(words_in(page_->pages_), 1);
   }
 }
 

@@ -38,7 +38,8 @@ public:
 
   [[nodiscard]] policy::EntryReport report() const;
 
-  /// For how long its processes have waited for devices, up to now: while any of them waits.
+  /// For how long its processes have waited for devices, up to now: while any of them waits. A process that was killed
+  /// while it waited has waited until this is asked. Only for the watcher.
   [[nodiscard]] std::chrono::nanoseconds waited() const noexcept;
 
   /// Whether valgrind runs the tests that have begun.
@@ -49,10 +50,11 @@ public:
   [[nodiscard]] bool is_measured() const noexcept;
 
 private:
-  explicit EntryPage(SharedPages pages);
+  explicit EntryPage(SharedPages pages, std::string path);
   friend class NotCounted;
 
   SharedPages pages_;
+  std::string path_; ///< of the watcher's file; empty in the watcher
 };
 
 /// The page of the entry for which this process runs tests; null: there is none.
@@ -68,6 +70,7 @@ public:
 
 private:
   std::shared_ptr<EntryPage> page_;
+  Descriptor lock_; ///< of the page's file, by which the watcher sees that this process lives
 };
 
 } // namespace gputest::platform

@@ -41,8 +41,7 @@ struct flock lock_of_another(int file) {
 }
 
 /// The process that keeps others out, for people.
-std::string holder_of(int file, const std::string& path) {
-  const auto lock = lock_of_another(file);
+std::string holder_of(const struct flock& lock, const std::string& path) {
   if (lock.l_type == F_UNLCK) {
     return "several processes, one after the other, have it";
   }
@@ -52,7 +51,7 @@ std::string holder_of(int file, const std::string& path) {
            "gputest's locks are not; fuser " +
            path + " names all that have the file open; end that one";
   }
-  if (lock.l_pid <= 0 || !exists(lock.l_pid)) {
+  if (lock.l_pid <= 0 || !exists(lock.l_pid)) { // 0: of another pid namespace
     return "a process of another container holds it; end that one";
   }
   std::string command;
@@ -120,9 +119,9 @@ void FileLock::lock() {
   for (auto pause = first_pause; !kernel_->try_lock(); pause = std::min(pause * 2, longest_pause)) {
     if (steady_clock::now() >= until) {
       require_kept();
-      throw LedgerError{
-          "cannot lock " + kernel_->file.path() + " within " + std::to_string(longest_wait.count()) +
-          " s, which is needed for microseconds: " + holder_of(kernel_->file.unchecked_number(), kernel_->file.path())};
+      throw LedgerError{"cannot lock " + kernel_->file.path() + " within " + std::to_string(longest_wait.count()) +
+                        " s, which is needed for microseconds: " +
+                        holder_of(lock_of_another(kernel_->file.unchecked_number()), kernel_->file.path())};
     }
     std::this_thread::sleep_for(pause);
   }
@@ -146,11 +145,12 @@ std::string FileLock::keeper() const {
   const auto first = lock_of_another(file);
   for (int look = 1; look < looks && first.l_type != F_UNLCK; ++look) {
     std::this_thread::sleep_for(pause);
-    if (const auto now = lock_of_another(file); now.l_type == F_UNLCK || now.l_pid != first.l_pid) {
+    // All processes of another pid namespace have the number 0: that may be one after the other.
+    if (const auto now = lock_of_another(file); now.l_type == F_UNLCK || now.l_pid != first.l_pid || now.l_pid == 0) {
       return "";
     }
   }
-  return first.l_type == F_UNLCK ? "" : holder_of(file, kernel_->file.path());
+  return first.l_type == F_UNLCK ? "" : holder_of(first, kernel_->file.path());
 }
 
 void FileLock::require_kept() const { static_cast<void>(kernel_->file.number()); }

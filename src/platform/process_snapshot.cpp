@@ -91,9 +91,6 @@ std::string change_of_descriptors(const ProcessSnapshot& before, const ProcessSn
 
 std::string change_of_signals(const ProcessSnapshot& before, const ProcessSnapshot& after) {
   for (int signal = 1; signal < NSIG; ++signal) {
-    if (signal == SIGXCPU) {
-      continue;
-    }
     const auto name = [&] { return std::string{"the signal "} + ::strsignal(signal); }; // NOLINT(concurrency-mt-unsafe)
     if (::sigismember(&before.blocked, signal) != ::sigismember(&after.blocked, signal)) {
       return name() + (::sigismember(&after.blocked, signal) == 1 ? " is blocked" : " is no longer blocked");

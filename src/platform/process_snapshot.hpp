@@ -44,7 +44,7 @@ struct Unchecked {
 [[nodiscard]] std::vector<std::string> folders_of_devices();
 
 /// The first difference, in words: `descriptor 7 (/tmp/x) is open`; empty if there is none. What gputest itself changes
-/// is none: its variables, CUDA_VISIBLE_DEVICES, and SIGXCPU, by which it ends a test whose time is over. Pure.
+/// is none: its variables and CUDA_VISIBLE_DEVICES. Pure.
 [[nodiscard]] std::string change_between(const ProcessSnapshot& before, const ProcessSnapshot& after,
                                          const Unchecked& unchecked);
 

@@ -64,6 +64,13 @@ SharedPages::~SharedPages() {
   }
 }
 
+bool SharedPages::is_locked() const {
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  return ::fcntl(file_.number(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
 std::string SharedPages::path() const {
   return "/proc/" + std::to_string(::getpid()) + "/fd/" + std::to_string(file_.number());
 }

@@ -29,6 +29,9 @@ public:
 
   [[nodiscard]] void* data() const { return data_; }
 
+  /// Whether a process has locked the file under path() (F_OFD_SETLK): it lives. Only for the maker.
+  [[nodiscard]] bool is_locked() const;
+
   /// Under which descendants of the maker, and processes of its user, can open it as long as the maker is alive.
   [[nodiscard]] std::string path() const;
 

@@ -37,7 +37,7 @@ auto read_without_mutex(Read read) {
       if (tries_left == 1) {
         throw;
       }
-      std::this_thread::yield();
+      std::this_thread::sleep_for(std::chrono::milliseconds{1}); // whoever writes may not have a processor
     }
   }
 }

@@ -8,10 +8,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <ctime>
 #include <optional>
+#include <thread>
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -98,6 +100,7 @@ std::string name_of(pid_t pid) {
 /// time is over before; then they are ended.
 std::string wait_for_output(const Watch& watch, Clock::time_point begun) {
   const auto streams = streams_read_to_their_end();
+  std::string names;
   for (;;) {
     while (::waitpid(-1, nullptr, WNOHANG) > 0) {
     }
@@ -108,16 +111,16 @@ std::string wait_for_output(const Watch& watch, Clock::time_point begun) {
       }
     }
     if (holders.empty()) {
-      return {};
+      return names;
     }
     const auto left = time_left(watch, begun);
-    if (left <= nanoseconds{0}) {
-      std::string names;
+    if (left <= nanoseconds{0}) { // again and again, because one may have started another meanwhile
       for (const pid_t pid : holders) {
         names += (names.empty() ? "" : ", ") + name_of(pid);
         ::kill(pid, SIGKILL);
       }
-      return names;
+      std::this_thread::sleep_for(std::chrono::milliseconds{1});
+      continue;
     }
     siginfo_t info{};
     const int signal = next_signal(info, std::min(*left, nanoseconds{between_looks}));

@@ -13,7 +13,7 @@ Verdict judge(const EntryReport& report, int exit_code, EntryCommand command) {
   const bool is_missing = only_tests && report.begun == 0;
   const bool refused = !report.refused.empty() || report.nothing_ran > 0;
   if (exit_code == skipped_exit_code) {
-    if (report.skipped > 0 && !refused) {
+    if (report.skipped > 0 && !refused && !unfinished) {
       return {exit_code, "", true};
     }
     return {EXIT_FAILURE,

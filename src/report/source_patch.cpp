@@ -4,6 +4,7 @@
 #include "policy/lease_limit.hpp"
 #include "report/entry_results.hpp"
 
+#include <gputest/bytes.hpp>
 #include <gputest/error.hpp>
 
 #include <algorithm>
@@ -313,18 +314,37 @@ std::vector<SourceEdit> find_edits(const std::vector<Declaration>& declarations,
 
 namespace {
 
-/// A source and its changes, by line.
+/// The size in an annotation or a literal: of `GPUTEST_NEEDS(Sort, keys, 3_GiB);`, 3 GiB. 0 if there is none.
+Bytes size_in(const std::string& text) {
+  static const std::regex size{"\\b([0-9]+)_?((?:[KMGT]i)?B)\\b"};
+  std::smatch found;
+  return std::regex_search(text, found, size) ? parse_bytes(found[1].str() + found[2].str()) : Bytes{};
+}
+
+/// What an annotation is for: all before the size.
+std::string subject_of(const std::string& annotation) { return annotation.substr(0, annotation.rfind(',')); }
+
+/// A source and its changes, by line. Of two sizes for one place, from executables that build one file, the larger.
 class Changes {
 public:
   explicit Changes(const SourceFile& file) : file_{&file} {}
 
   void add(const SourceEdit& edit) {
     if (edit.before.empty()) {
+      for (auto& other : inserted_[edit.line]) {
+        if (subject_of(other) == subject_of(edit.after)) {
+          other = size_in(other) < size_in(edit.after) ? edit.after : other;
+          return;
+        }
+      }
       insert(edit.line, edit.after);
       return;
     }
     auto& replaced = replaced_[edit.line];
-    replaced[edit.column] = {edit.size, edit.literal};
+    const auto other = replaced.find(edit.column);
+    if (other == replaced.end() || size_in(other->second.second) < size_in(edit.literal)) {
+      replaced[edit.column] = {edit.size, edit.literal};
+    }
   }
 
   /// Where an annotation is to be and nothing of gputest is included, the header.

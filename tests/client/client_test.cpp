@@ -733,7 +733,7 @@ TEST_F(Client, tells_of_all_processes_of_an_executable_that_did_not_end_as_they_
   add_command(
       "marks",
       {"sh", "-c",
-       "for one in " + workers_folder() + "/$PPID-*/*/executable; do echo > ${one%executable}untold; break; done"},
+       "for one in " + workers_folder() + "/$PPID-*/*/executable; do touch `dirname $one`/untold; break; done"},
       "DEPENDS \"one;two;three\" FIXTURES_REQUIRED workers");
   add_command("workers_end", {CLIENT, "--end", CASES}, "FIXTURES_CLEANUP workers");
   const auto end = run().at("workers_end");

@@ -6,8 +6,11 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <csignal>
 #include <optional>
 #include <string>
+
+#include <unistd.h>
 
 namespace gputest::platform {
 namespace {
@@ -64,6 +67,27 @@ TEST(EntryPages, count_the_time_in_which_anybody_waits) {
   EXPECT_EQ(page.waited(), nobody_waits);
   const NotCounted of_no_entry;
   EXPECT_EQ(page.waited(), nobody_waits);
+}
+
+TEST(EntryPages, do_not_count_the_time_since_a_waiting_process_was_killed) {
+  const EntryPage page;
+  const auto wait_and_be_killed = [&] {
+    set_entry_page_of_process(EntryPage::open(page.path()));
+    const NotCounted waits;
+    ::raise(SIGKILL);
+    return 0;
+  };
+  EXPECT_EQ(tests::in_child(wait_and_be_killed), -SIGKILL);
+  EXPECT_EQ(tests::in_child(wait_and_be_killed), -SIGKILL);
+  const auto seen = page.waited();
+  EXPECT_GT(seen.count(), 0);
+  EXPECT_EQ(page.waited(), seen) << "nobody waits";
+  set_entry_page_of_process(EntryPage::open(page.path()));
+  {
+    const NotCounted waits;
+    EXPECT_GT(page.waited(), seen) << "a later process";
+  }
+  set_entry_page_of_process(nullptr);
 }
 
 } // namespace

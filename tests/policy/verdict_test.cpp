@@ -52,6 +52,7 @@ TEST(Verdict, of_tests_needs_their_own_word) {
           {told(2, 1), 0, 1, false, in_the_middle},
           {told(1, 1, 1), 77, 77, true, ""},
           {told(1, 1, 1), 0, 77, true, ""},
+          {told(2, 1, 1), 77, 1, false, of_77}, // the second run ended by _exit(77)
           {told(1, 1), 77, 1, true, of_77},
           {told(1, 1, 0, 1), 1, 1, false, ""},
           {told(1, 1, 0, 0, "no GPU"), 1, 1, false, ""},

@@ -254,5 +254,32 @@ TEST(SourcePatch, is_a_diff_with_three_lines_around_each_change) {
   EXPECT_EQ(unified_diff({}), "");
 }
 
+TEST(UnifiedDiff, has_one_change_of_each_place_and_the_larger_size) {
+  SourceFile file;
+  file.path = "s.cpp";
+  file.ends_with_newline = true;
+  file.lines = {"#include <gputest/gputest.hpp>", "GPUTEST_NEEDS(A, a, 1_GiB);", "TEST(B, b) {}"};
+  const auto insertion = [&](const std::string& size) {
+    SourceEdit edit;
+    edit.file = &file;
+    edit.line = 3;
+    edit.after = "GPUTEST_NEEDS(B, b, " + size + ");";
+    return edit;
+  };
+  const auto replacement = [&](const std::string& size) {
+    auto edit = insertion(size);
+    edit.line = 2;
+    edit.before = file.lines[1];
+    edit.column = 20;
+    edit.size = 5;
+    edit.literal = size;
+    return edit;
+  };
+  const auto diff = unified_diff(
+      {insertion("2_GiB"), insertion("3_GiB"), insertion("900_MiB"), replacement("5_GiB"), replacement("4_GiB")});
+  EXPECT_THAT(diff, HasSubstr("\n-GPUTEST_NEEDS(A, a, 1_GiB);\n+GPUTEST_NEEDS(A, a, 5_GiB);\n"
+                              "+GPUTEST_NEEDS(B, b, 3_GiB);\n TEST(B, b) {}\n"));
+}
+
 } // namespace
 } // namespace gputest::report
