@@ -83,7 +83,7 @@ struct TestRun::State {
       if (running && !any_began) { // such as GoogleTest's exit(1) for GTEST_TOTAL_SHARDS alone
         refuse("exit(" + std::to_string(status) + ") was called before the first test");
       } else if (running && page) {
-        page->end(EntryPage::End::complete); // that is how the test fails
+        page->end(EntryPage::End::failed);
       }
       return;
     }
@@ -224,7 +224,8 @@ void TestRun::end(End how) noexcept try {
     core::tell_peak(*state_->peak);
   }
   if (state_->page) {
-    state_->page->end(ran                       ? EntryPage::End::complete
+    state_->page->end(how == End::passed        ? EntryPage::End::passed
+                      : how == End::failed      ? EntryPage::End::failed
                       : how == End::all_skipped ? EntryPage::End::skipped
                                                 : EntryPage::End::nothing_ran);
   }

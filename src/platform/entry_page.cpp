@@ -28,6 +28,7 @@ struct Words {
   std::atomic<std::uint32_t> ended;
   std::atomic<std::uint32_t> skipped;
   std::atomic<std::uint32_t> nothing_ran;
+  std::atomic<std::uint32_t> failed; ///< the run that ended last
   std::atomic<std::uint32_t> refusals;
   std::atomic<std::uint32_t> measured;
   std::atomic<std::uint32_t> has_valgrind;
@@ -110,6 +111,7 @@ void EntryPage::begin() const noexcept {
 
 void EntryPage::end(End how) const noexcept {
   auto& words = words_in(pages_);
+  words.failed = how == End::failed ? 1 : 0;
   words.skipped += how == End::skipped ? 1 : 0;
   words.nothing_ran += how == End::nothing_ran ? 1 : 0;
   ++words.ended;
@@ -136,7 +138,8 @@ policy::EntryReport EntryPage::report() const {
           words.skipped,
           words.nothing_ran,
           text_in(words.refused),
-          text_in(words.running[words.running_index & 1U])};
+          text_in(words.running[words.running_index & 1U]),
+          words.failed != 0};
 }
 
 nanoseconds EntryPage::waited() const noexcept {

@@ -27,7 +27,7 @@ public:
   [[nodiscard]] std::string path() const { return pages_.path(); }
 
   /// How a run of tests has ended.
-  enum class End { complete, skipped, nothing_ran };
+  enum class End { passed, failed, skipped, nothing_ran };
 
   void begin() const noexcept;
   void end(End how) const noexcept;

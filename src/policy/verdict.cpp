@@ -13,7 +13,7 @@ Verdict judge(const EntryReport& report, int exit_code, EntryCommand command) {
   const bool is_missing = only_tests && report.begun == 0;
   const bool refused = !report.refused.empty() || report.nothing_ran > 0;
   if (exit_code == skipped_exit_code) {
-    if (report.skipped > 0 && !refused && !unfinished) {
+    if (report.skipped > 0 && !refused && !unfinished && !(only_tests && report.failed)) {
       return {exit_code, "", true};
     }
     return {EXIT_FAILURE,
@@ -32,6 +32,12 @@ Verdict judge(const EntryReport& report, int exit_code, EntryCommand command) {
                 "or skip it with its framework's own macro",
             false};
   }
+  if (only_tests && report.failed) {
+    return {EXIT_FAILURE,
+            "tests have failed, but the command ended with 0. End its main() with the result of run_all_tests(), and "
+            "let nothing end the process after it: a handler of atexit(), a destructor",
+            !refused};
+  }
   if (report.nothing_ran > 0) {
     return {EXIT_FAILURE, "no test ran, although the command ended with 0", false};
   }
@@ -39,11 +45,12 @@ Verdict judge(const EntryReport& report, int exit_code, EntryCommand command) {
     return {EXIT_FAILURE, "gputest has failed a test, although the command ended with 0: " + report.refused, false};
   }
   if (is_missing) {
-    return {EXIT_FAILURE,
-            "the command ended with 0, and gputest did not run its tests. End its main() with `return "
-            "gputest::run_all_tests();` or gputest::report_end(), or write LAUNCHER on in gpu_add_test() for a program "
-            "that does not use gputest",
-            false};
+    return {
+        EXIT_FAILURE,
+        "the command ended with 0, and gputest did not run its tests. End its main() with `return "
+        "gputest::run_all_tests();` or gputest::report_end(), or write LAUNCHER on in gpu_add_test() for a program "
+        "that does not use gputest. Or they cannot open /proc/<pid>/fd of gputest-client, as in another pid namespace",
+        false};
   }
   // The command may have dropped the exit code; CTest's summary shows a skip all the same.
   return {report.skipped > 0 ? skipped_exit_code : 0, "", true};

@@ -13,6 +13,7 @@ struct EntryReport {
   unsigned nothing_ran = 0; ///< of these: no test was selected
   std::string refused;      ///< why gputest has failed a test; empty: it has not
   std::string running;      ///< the test that ran last; empty: none, or it had ended
+  bool failed = false;      ///< tests failed in the run that ended last
 };
 
 /// What runs in an entry.

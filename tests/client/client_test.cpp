@@ -270,7 +270,9 @@ TEST_F(Client, runs_cases_that_sanitizers_check_and_shows_what_they_find_at_the_
     const auto results = one.run();
     for (const auto& name : cases) {
       EXPECT_EQ(results.at(name).word, name == "Sanitized.skips" ? "Skipped" : "Passed") << results.at(name).output;
-      EXPECT_EQ(results.at(name).processes, results.at("Sanitized.a").processes) << results.at(name).output;
+      if (sanitizer != "thread") { // newer ones keep threads of their own, for which a worker may be replaced
+        EXPECT_EQ(results.at(name).processes, results.at("Sanitized.a").processes) << results.at(name).output;
+      }
     }
     const auto& end = results.at("workers_end");
     EXPECT_EQ(end.word, sanitizer == "address" ? "Failed" : "Passed") << end.output;
@@ -730,11 +732,10 @@ TEST_F(Client, tells_of_all_processes_of_an_executable_that_did_not_end_as_they_
   }
   add("Plain.a", "", {}, "", "FIXTURES_REQUIRED workers");
   // As if there had been no room to write down how one has ended.
-  add_command(
-      "marks",
-      {"sh", "-c",
-       "for one in " + workers_folder() + "/$PPID-*/*/executable; do touch `dirname $one`/untold; break; done"},
-      "DEPENDS \"one;two;three\" FIXTURES_REQUIRED workers");
+  add_command("marks",
+              {"sh", "-c",
+               "for one in " + workers_folder() + "/$PPID-*/*/executable; do touch `dirname $one`/untold; break; done"},
+              "DEPENDS \"one;two;three\" FIXTURES_REQUIRED workers");
   add_command("workers_end", {CLIENT, "--end", CASES}, "FIXTURES_CLEANUP workers");
   const auto end = run().at("workers_end");
   EXPECT_EQ(end.word, "Failed");

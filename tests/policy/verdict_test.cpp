@@ -22,6 +22,11 @@ EntryReport told(unsigned begun, unsigned ended, unsigned skipped = 0, unsigned 
   return {begun, ended, skipped, nothing_ran, refused, "Sort.Keys"};
 }
 
+EntryReport failed(EntryReport report) {
+  report.failed = true;
+  return report;
+}
+
 void expect(const std::vector<Row>& rows, EntryCommand command) {
   for (const auto& [report, exit_code, verdict, meant, problem] : rows) {
     const auto of = std::to_string(report.begun) + " begun, " + std::to_string(report.ended) + " ended, exit code " +
@@ -53,6 +58,9 @@ TEST(Verdict, of_tests_needs_their_own_word) {
           {told(1, 1, 1), 77, 77, true, ""},
           {told(1, 1, 1), 0, 77, true, ""},
           {told(2, 1, 1), 77, 1, false, of_77}, // the second run ended by _exit(77)
+          {failed(told(1, 1)), 1, 1, true, ""},
+          {failed(told(1, 1)), 0, 1, true, "tests have failed, but the command ended with 0"},
+          {failed(told(2, 2, 1)), 77, 1, true, of_77},
           {told(1, 1), 77, 1, true, of_77},
           {told(1, 1, 0, 1), 1, 1, false, ""},
           {told(1, 1, 0, 0, "no GPU"), 1, 1, false, ""},

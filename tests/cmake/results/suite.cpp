@@ -27,6 +27,10 @@ TEST(Bytes, all) {
 TEST(Exits, zero) { std::exit(0); }
 TEST(Exits, one) { std::exit(1); }
 TEST(Exits, skipped) { std::exit(77); }
+TEST(Exits, fails_before_a_handler) {
+  std::atexit([] { _exit(0); });
+  FAIL();
+}
 TEST(Exits, without_handlers) { _exit(0); }
 TEST(Exits, in_a_child) {
   EXPECT_EXIT(std::exit(0), testing::ExitedWithCode(0), "");
