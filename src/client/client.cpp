@@ -8,6 +8,7 @@
 #include "client/run_folder.hpp"
 #include "client/wait_status.hpp"
 #include "platform/entry_page.hpp"
+#include "platform/supervised_command.hpp"
 #include "platform/worker_message.hpp"
 #include "policy/time_limit.hpp"
 
@@ -45,6 +46,9 @@ constexpr const char* waited = "waited";
 
 /// For how long if there is a keeper to spare.
 constexpr milliseconds longest_trust{5'000};
+
+/// For how long a keeper may take to kill its worker.
+constexpr milliseconds longest_answer{10'000};
 
 /// A case that waits for a keeper, seen by keepers as a name in the folder as long as it listens.
 class Job {
@@ -266,7 +270,7 @@ std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
   platform::WorkerMessage answer;
   std::string time_out;
   for (bool any = false; !any;) {
-    auto left = for_ever; // a negative time
+    auto left = time_out.empty() ? for_ever : milliseconds{longest_answer}; // the first is a negative time
     if (limit && time_out.empty()) {
       const auto exact = begun + limit->duration + page.waited() - Clock::now();
       left = std::max(std::chrono::ceil<milliseconds>(exact), milliseconds{0});
@@ -281,6 +285,10 @@ std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
     if (any && !events.is_ready(0)) { // ctest has ended
       return EXIT_FAILURE;
     }
+    if (!any && !time_out.empty()) { // the case may have stopped the keeper
+      say(time_out);
+      return EXIT_FAILURE;
+    }
   }
   if (platform::receive_message(given.keeper.number(), answer) != platform::Received::message) {
     if (!time_out.empty()) {
@@ -293,7 +301,14 @@ std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
   if (answer.kind == Kind::not_begun) {
     return answer.texts.empty() ? std::nullopt : std::optional{become(test, answer.texts.front())};
   }
-  return end_of(run, test, answer, time_out);
+  const auto result = end_of(run, test, answer, time_out);
+  if (limit && answer.kind == Kind::verdict && !answer.texts.empty() && !answer.texts.front().empty()) {
+    if (const auto writers = platform::wait_for_writers({limit->duration, &page, {}}, begun); !writers.empty()) {
+      say(policy::text_of_time_out({test.name, "", page.waited(), writers}, *limit));
+      return EXIT_FAILURE;
+    }
+  }
+  return result;
 }
 
 } // namespace

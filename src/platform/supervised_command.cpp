@@ -11,6 +11,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <optional>
 #include <thread>
@@ -76,7 +77,9 @@ bool has_open(pid_t pid, const std::vector<struct stat>& streams) {
   bool found = false;
   while (const auto* const entry = open_files == nullptr || found ? nullptr : ::readdir(open_files)) { // NOLINT
     struct stat status {};
-    found = ::fstatat(::dirfd(open_files), entry->d_name, &status, 0) == 0 &&
+    struct stat link {}; // its mode says how the file is open
+    found = ::fstatat(::dirfd(open_files), entry->d_name, &link, AT_SYMLINK_NOFOLLOW) == 0 &&
+            (link.st_mode & S_IWUSR) != 0 && ::fstatat(::dirfd(open_files), entry->d_name, &status, 0) == 0 &&
             std::any_of(streams.begin(), streams.end(), [&](const struct stat& stream) {
               return stream.st_dev == status.st_dev && stream.st_ino == status.st_ino;
             });
@@ -98,14 +101,14 @@ std::string name_of(pid_t pid) {
 
 /// Waits, as CTest does, for those that the command has left behind and that have its output open. Their names, if the
 /// time is over before; then they are ended.
-std::string wait_for_output(const Watch& watch, Clock::time_point begun) {
+std::string wait_for_output(const Watch& watch, Clock::time_point begun, std::vector<pid_t> (*candidates)()) {
   const auto streams = streams_read_to_their_end();
   std::string names;
   for (;;) {
     while (::waitpid(-1, nullptr, WNOHANG) > 0) {
     }
     std::vector<pid_t> holders;
-    for (const pid_t pid : descendants()) {
+    for (const pid_t pid : candidates()) {
       if (has_open(pid, streams)) {
         holders.push_back(pid);
       }
@@ -131,7 +134,26 @@ std::string wait_for_output(const Watch& watch, Clock::time_point begun) {
   }
 }
 
+std::vector<pid_t> all_other_processes() {
+  std::vector<pid_t> found;
+  DIR* const processes = ::opendir("/proc");
+  while (const auto* const entry = processes == nullptr ? nullptr : ::readdir(processes)) { // NOLINT: one thread
+    const auto pid = static_cast<pid_t>(std::strtol(entry->d_name, nullptr, 10));
+    if (pid > 0 && pid != ::getpid()) {
+      found.push_back(pid);
+    }
+  }
+  if (processes != nullptr) {
+    ::closedir(processes);
+  }
+  return found;
+}
+
 } // namespace
+
+std::string wait_for_writers(const Watch& watch, Clock::time_point begun) {
+  return wait_for_output(watch, begun, all_other_processes);
+}
 
 CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch) {
   std::vector<char*> arguments;
@@ -175,7 +197,7 @@ CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch) 
     if (ended == child) {
       CommandEnd end{error, WIFEXITED(status) ? WEXITSTATUS(status) : 0, WIFSIGNALED(status) ? WTERMSIG(status) : 0};
       if (watch.limit.count() > 0 && (::waitpid(-1, nullptr, WNOHANG) >= 0 || errno != ECHILD)) {
-        end.left_behind = wait_for_output(watch, begun);
+        end.left_behind = wait_for_output(watch, begun, [] { return descendants(); });
         end.timed_out = !end.left_behind.empty();
       }
       return end;

@@ -37,6 +37,10 @@ struct CommandEnd {
 /// and in which these signals stay blocked: how the command ended is to be told, whatever was sent to both.
 [[nodiscard]] CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch = {});
 
+/// Blocks as long as another process of this user can write to this process's output, if that is a pipe, and at most
+/// until the limit is over, which began at `begun`. Then these processes are killed: their names, or nothing.
+[[nodiscard]] std::string wait_for_writers(const Watch& watch, std::chrono::steady_clock::time_point begun);
+
 /// Lets the signals that run_supervised() has blocked end this process again, also those that came meanwhile.
 void unblock_signals();
 

@@ -409,7 +409,9 @@ TEST_F(Client, uses_no_folder_of_its_run_that_others_may_look_into) {
 }
 
 TEST_F(Client, uses_a_folder_below_the_ledgers_if_somebody_else_has_the_usual_one) {
-  folder_write("run", "mount -t tmpfs none /tmp || exit 253; mkdir -m 755 /tmp/gputest-$(id -u); exec \"$@\"");
+  folder_write("run",
+               "usual=/tmp/gputest-$(id -u); mkdir -p -m 700 $usual && mount -t tmpfs -o mode=755 none $usual || "
+               "exit 253; exec \"$@\"");
   add("Crash.at_an_idle_end");
   add("Plain.a");
   add_command("workers_end", {CLIENT, "--end", CASES});
@@ -805,7 +807,7 @@ TEST_F(Client, uses_no_workers_any_more_if_each_case_changes_its_process_and_cou
 /// Takes half a minute: CLIENT_LONG_END has to be set.
 TEST_F(Client, waits_for_the_end_of_a_worker_as_long_as_for_that_of_a_case) {
   if (std::getenv("CLIENT_LONG_END") == nullptr) {
-    GTEST_SKIP();
+    GTEST_SKIP() << "it takes half a minute, and CLIENT_LONG_END is not set";
   }
   ASSERT_EQ(::mkfifo(path("end").c_str(), 0600), 0);
   set("END_AT", path("end"));
@@ -982,6 +984,18 @@ TEST_F(Client, takes_what_a_driver_opens_and_starts_when_it_begins_for_no_change
   const auto results = run();
   EXPECT_EQ(results.at("begins").processes, results.at("Plain.a").processes);
   EXPECT_EQ(results.at("Plain.b").processes, results.at("begins").processes) << results.at("begins").output;
+}
+
+TEST_F(Client, ends_processes_that_keep_the_output_of_a_case_when_its_limit_is_over) {
+  add("Plain.a");
+  add("Plain.leaves_a_process_with_its_output", "leaves", {}, "GPUTEST_TIMEOUT=1");
+  add("Plain.b");
+  const auto results = run();
+  EXPECT_EQ(results.at("leaves").word, "Failed");
+  EXPECT_THAT(results.at("leaves").output,
+              HasSubstr("gputest: timed out: leaves has ended and left processes behind that hold its output"));
+  EXPECT_EQ(results.at("Plain.b").processes, results.at("Plain.a").processes)
+      << "their worker has nothing to do with it";
 }
 
 TEST_F(Client, names_processes_that_a_case_has_left_behind_once) {

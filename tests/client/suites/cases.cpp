@@ -325,14 +325,14 @@ TEST_F(Changes, processes) {
   }
 }
 
-void leave_a_process_without_a_parent() {
+void leave_a_process_without_a_parent(int first_closed = 0) {
   int ends[2];
   static_cast<void>(::pipe(ends));
   const pid_t child = ::fork();
   if (child == 0) {
     const pid_t orphan = ::fork();
     if (orphan == 0) {
-      for (int number = 0; number < 1024; ++number) {
+      for (int number = first_closed; number < 1024; ++number) {
         ::close(number);
       }
       ::alarm(60);
@@ -350,6 +350,7 @@ void leave_a_process_without_a_parent() {
   std::fflush(stdout);
 }
 TEST_F(Plain, leaves_a_process_without_a_parent) { leave_a_process_without_a_parent(); }
+TEST_F(Plain, leaves_a_process_with_its_output) { leave_a_process_without_a_parent(3); }
 TEST_F(Plain, leaves_two_processes_without_parents) {
   leave_a_process_without_a_parent();
   leave_a_process_without_a_parent();
