@@ -20,7 +20,7 @@ int main(int argc, char** argv) try {
   if (argc > 2 && std::string{argv[1]} == "--watch") {
     return gputest::client::watch({argv + 2, argv + argc});
   }
-  if (argc == 3 && std::string{argv[1]} == "--end") {
+  if (argc > 2 && std::string{argv[1]} == "--end") { // what `ctest -- ARGS` adds to every command is for the tests
     return gputest::client::end_workers(argv[2]);
   }
   const auto test = gputest::client::read_test_case({argv + 1, argv + argc});
