@@ -197,6 +197,19 @@ std::vector<std::string> what_held_it_back(const RunLog& log) {
                     "that ask for too much.",
                     sums.leased * 100, sums.used * 100));
   }
+  std::size_t workers = 0;
+  std::set<std::string> of_workers;
+  for (const auto& process : log.processes) {
+    if (process.worker) {
+      ++workers;
+      of_workers.insert(process.program.path);
+    }
+  }
+  if (workers > of_workers.size() * log.jobs.value_or(1)) {
+    found.emplace_back(0.1, fmt::format("{} workers were started for {} executables, and each starts CUDA anew. The "
+                                        "entries \"….workers_end\" say why workers ended (ctest -V).",
+                                        workers, of_workers.size()));
+  }
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<std::string> texts;
   for (auto& [share, text] : found) {

@@ -193,6 +193,15 @@ TEST(RunSummaries, say_nothing_of_a_run_that_nothing_held_back) {
   EXPECT_THAT(what_held_it_back(run), testing::IsEmpty());
 }
 
+TEST(RunSummaries, tell_of_workers_that_came_and_went) {
+  auto run = run_of_one();
+  run.processes[0].worker = true;
+  run.jobs = 1;
+  EXPECT_THAT(what_held_it_back(run), Not(testing::Contains(HasSubstr("workers were started"))));
+  run.processes.push_back(run.processes[0]);
+  EXPECT_THAT(what_held_it_back(run), testing::Contains(HasSubstr("2 workers were started for 1 executables")));
+}
+
 TEST(RunSummaries, name_waits_that_took_more_than_a_twentieth_of_the_run) {
   auto run = run_of_one();
   run.leases[0].asked = 950;
