@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <optional>
+#include <set>
 #include <thread>
 
 #include <dirent.h>
@@ -104,6 +105,8 @@ std::string name_of(pid_t pid) {
 std::string wait_for_output(const Watch& watch, Clock::time_point begun, std::vector<pid_t> (*candidates)()) {
   const auto streams = streams_read_to_their_end();
   std::string names;
+  std::set<pid_t> killed;
+  int looks_left = 1000;
   for (;;) {
     while (::waitpid(-1, nullptr, WNOHANG) > 0) {
     }
@@ -119,8 +122,13 @@ std::string wait_for_output(const Watch& watch, Clock::time_point begun, std::ve
     const auto left = time_left(watch, begun);
     if (left <= nanoseconds{0}) { // again and again, because one may have started another meanwhile
       for (const pid_t pid : holders) {
-        names += (names.empty() ? "" : ", ") + name_of(pid);
+        if (killed.insert(pid).second) {
+          names += (names.empty() ? "" : ", ") + name_of(pid);
+        }
         ::kill(pid, SIGKILL);
+      }
+      if (--looks_left == 0) { // one cannot be killed, such as in a driver's call
+        return names;
       }
       std::this_thread::sleep_for(std::chrono::milliseconds{1});
       continue;
