@@ -2,6 +2,7 @@
 #include "report/entry_runs.hpp"
 
 #include <gputest/error.hpp>
+#include <gputest/outcome.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -12,8 +13,6 @@
 namespace gputest::report {
 
 namespace {
-
-constexpr int skipped_exit = 77;
 
 double begin_of(const LoggedTest& test) { return test.ended - test.seconds; }
 
@@ -93,7 +92,7 @@ MemoryClass class_in(const LoggedLease& lease) try {
 
 bool EntryRun::skipped() const {
   if (process != nullptr) {
-    return process->exit == skipped_exit;
+    return process->exit == skipped_exit_code;
   }
   return tests.empty()
              ? has_skip && leases.empty()
