@@ -16,7 +16,7 @@ if(GPUTEST_BUILD_CLI)
     install(TARGETS gputest_insights EXPORT gputest-targets RUNTIME DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}")
   endif()
   if(TARGET gputest_documents)
-    install(FILES "${PROJECT_BINARY_DIR}/src/cli/documents/gputest.1" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
+    install(FILES "${PROJECT_BINARY_DIR}/src/tool/documents/gputest.1" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
   endif()
 endif()
 # The parts for test frameworks are installed as sources: the project that uses them builds them.
@@ -26,7 +26,7 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/gputest/gtest" "${PROJECT_SOURC
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/src/gtest" "${PROJECT_SOURCE_DIR}/src/catch2" DESTINATION "${CMAKE_INSTALL_DATADIR}/gputest")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 # Creates the shared ledger of a machine; the README has the command.
-install(FILES "${PROJECT_SOURCE_DIR}/src/platform/tmpfiles.conf" DESTINATION "${CMAKE_INSTALL_DATADIR}/gputest/tmpfiles.d"
+install(FILES "${PROJECT_SOURCE_DIR}/src/core/os/tmpfiles.conf" DESTINATION "${CMAKE_INSTALL_DATADIR}/gputest/tmpfiles.d"
   RENAME gputest.conf)
 install(EXPORT gputest-targets NAMESPACE gputest:: DESTINATION "${package_dir}")
 export(EXPORT gputest-targets NAMESPACE gputest:: FILE "${PROJECT_BINARY_DIR}/gputest-targets.cmake")

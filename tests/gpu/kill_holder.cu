@@ -4,10 +4,10 @@
 // free, no allocation may fail. With --blind that rule is off, and some must, or this test proves nothing.
 //
 //   kill_holder [--blind] [--rounds <n>] [--percent <of the device's free memory>]
-#include "backend/device_list.hpp"
-#include "ledger/backend_probe.hpp"
-#include "ledger/ledger.hpp"
-#include "platform/environment.hpp"
+#include "core/devices/device_list.hpp"
+#include "core/ledger/backend_probe.hpp"
+#include "core/ledger/ledger.hpp"
+#include "core/os/environment.hpp"
 
 #include <cuda_runtime.h>
 
@@ -64,7 +64,7 @@ public:
   explicit Client(const Options& options) {
     const auto settings = settings_from_environment();
     std::string why;
-    const std::shared_ptr<const backend::DeviceList> list = backend::open_devices(settings, why);
+    const std::shared_ptr<const devices::DeviceList> list = devices::open_devices(settings, why);
     if (list->devices().empty()) {
       throw std::runtime_error{"no GPU: " + why};
     }
@@ -72,11 +72,11 @@ public:
     bytes_ = total / 100 * static_cast<std::uint64_t>(options.percent);
     std::shared_ptr<const ledger::DeviceProbe> probe = std::make_shared<Blind>(total);
     if (!options.blind) {
-      probe = backend::make_probe(list);
+      probe = devices::make_probe(list);
     }
     ledger_ = std::make_unique<ledger::Ledger>(settings.folder + (options.blind ? "-blind" : "-kills"), probe);
     device_ = ledger_->devices().bit_of(list->devices().front().uuid);
-    platform::set_variable("CUDA_VISIBLE_DEVICES", list->devices().front().uuid);
+    os::set_variable("CUDA_VISIBLE_DEVICES", list->devices().front().uuid);
     ledger::Ledger::EnterRequest request;
     request.who = "kill_holder";
     request.candidates = device_;

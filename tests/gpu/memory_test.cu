@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Memory resources, the trim and the device heap on a real GPU. Every claim runs in a process of its own, since a heap
 // and a context are for the life of a process. Prints what a heap costs as a table.
-#include "backend/cuda/cuda_driver.hpp"
-#include "backend/cuda/cuda_driver_memory.hpp"
-#include "memory/lease_scope.hpp"
-#include "policy/heap_cost.hpp"
+#include "core/devices/cuda/cuda_driver.hpp"
+#include "core/devices/cuda/cuda_driver_memory.hpp"
+#include "core/policy/heap_cost.hpp"
+#include "core/session/lease_scope.hpp"
 #include "real_device.hpp"
 
 #include <gputest/error.hpp>
@@ -52,13 +52,13 @@ void write_and_wait(void* memory, std::size_t count) {
 void use(MemoryKind kind) {
   View view;
   view.use_device_0();
-  memory::Account::instance().open({"a claim", {2_GiB}});
+  session::Account::instance().open({"a claim", {2_GiB}});
   memory_resource resource{0, kind};
   // The first kernels take something for themselves, which stays with the context.
   void* const first = resource.allocate(mib);
   write_and_wait(first, mib);
   resource.deallocate(first, mib);
-  require(backend::synchronize_and_trim().error.empty(), "settled"); // a pool keeps more than was asked of it
+  require(devices::synchronize_and_trim().error.empty(), "settled"); // a pool keeps more than was asked of it
   const auto before = view.used();
   void* const memory = resource.allocate(gib);
   write_and_wait(memory, gib);
@@ -70,8 +70,8 @@ void use(MemoryKind kind) {
   write_bytes<<<512, 256, 0, stream>>>(static_cast<unsigned char*>(ordered), gib);
   resource.deallocate_async(ordered, gib, 256, stream);
   resource.deallocate(memory, gib);
-  require(memory::close_lease().kinds == to_string(kind), "the kind is recorded");
-  require(backend::synchronize_and_trim().error.empty(), "settled");
+  require(session::close_lease().kinds == to_string(kind), "the kind is recorded");
+  require(devices::synchronize_and_trim().error.empty(), "settled");
   const auto after = view.used();
   std::printf("%s: %llu MiB before, %llu MiB after\n", std::string{to_string(kind)}.c_str(),
               static_cast<unsigned long long>(before / mib), static_cast<unsigned long long>(after / mib));
@@ -90,7 +90,7 @@ void the_kind_is_what_the_driver_says() {
 void more_than_the_lease_is_refused() {
   View view;
   view.use_device_0();
-  memory::Account::instance().open({"a claim", {1_GiB}});
+  session::Account::instance().open({"a claim", {1_GiB}});
   memory_resource resource{0};
   void* const held = resource.allocate(512 * mib);
   const auto before = view.used();
@@ -119,7 +119,7 @@ void the_trim_gives_back_what_a_raised_threshold_keeps() {
   check(cudaDeviceSynchronize());
   const auto kept = view.used();
   require(kept >= before + 4 * gib - tests::slack_bytes, "the pool keeps 4 GiB");
-  require(backend::synchronize_and_trim().error.empty(), "settled");
+  require(devices::synchronize_and_trim().error.empty(), "settled");
   const auto after = view.used();
   std::printf("raised threshold: %llu MiB before, %llu MiB kept, %llu MiB after the trim\n",
               static_cast<unsigned long long>(before / mib), static_cast<unsigned long long>(kept / mib),
@@ -149,7 +149,7 @@ void the_trim_gives_back_what_can_be_had_of_the_managed_pool() {
   check(cudaFreeAsync(memory, nullptr));
   check(cudaDeviceSynchronize());
   const auto kept = view.used();
-  require(backend::synchronize_and_trim().error.empty(), "settled");
+  require(devices::synchronize_and_trim().error.empty(), "settled");
   const auto after = view.used();
   std::printf("managed pool: %llu MiB before, %llu MiB kept, %llu MiB after the trim\n",
               static_cast<unsigned long long>(before / mib), static_cast<unsigned long long>(kept / mib),
@@ -165,7 +165,7 @@ void managed_memory_counts_against_one_device() {
   View view;
   view.use_device_0();
   const auto before = view.used();
-  memory::Account::instance().open({"a claim", {2_GiB}});
+  session::Account::instance().open({"a claim", {2_GiB}});
   managed_memory_resource managed{0};
   memory_resource resource{0};
   void* const pages = managed.allocate(gib + gib / 2);
@@ -182,7 +182,7 @@ void managed_memory_counts_against_one_device() {
               static_cast<unsigned long long>((touched - before) / mib));
   require(touched >= before + gib + gib / 2 - tests::slack_bytes, "touched on the device they are there");
   managed.deallocate(pages, gib + gib / 2);
-  require(memory::close_lease().spilled == "not visible", "a spill cannot be seen");
+  require(session::close_lease().spilled == "not visible", "a spill cannot be seen");
 }
 
 void managed_memory_beyond_what_is_free_is_refused() {
@@ -209,7 +209,7 @@ void heap_costs(std::uint64_t heap) {
   write_and_wait(got, sizeof(int)); // loads the module
   const auto before = view.used();
   if (heap != 0) {
-    require(backend::CudaMemory::instance().set_heap(0, heap).empty(), "the limit can be set");
+    require(devices::CudaMemory::instance().set_heap(0, heap).empty(), "the limit can be set");
     std::size_t limit = 0;
     check(cudaDeviceGetLimit(&limit, cudaLimitMallocHeapSize));
     require(limit >= heap, "and it is what was asked");
@@ -223,7 +223,7 @@ void heap_costs(std::uint64_t heap) {
               static_cast<unsigned long long>(heap / mib), static_cast<unsigned long long>((set - before) / mib),
               static_cast<unsigned long long>(cost / mib), static_cast<unsigned long long>(rule / mib));
   require(heap == 0 || cost <= rule, "the rule covers the cost");
-  require(heap == 0 || !backend::CudaMemory::instance().set_heap(0, 2 * heap).empty(),
+  require(heap == 0 || !devices::CudaMemory::instance().set_heap(0, 2 * heap).empty(),
           "it cannot be changed after its first use");
 }
 

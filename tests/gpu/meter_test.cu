@@ -2,8 +2,8 @@
 // The meter against known allocations on a real GPU, to the byte, and what NVML shows of the same.
 #include "real_device.hpp"
 
-#include "backend/cuda/cupti_meter.hpp"
-#include "platform/shared_library.hpp"
+#include "core/os/shared_library.hpp"
+#include "metering/cupti_meter.hpp"
 
 #include <cuda.h>
 #include <cuda_runtime.h>
@@ -19,10 +19,10 @@
 namespace gputest::tests {
 namespace {
 
-using backend::AllocationKind;
-using backend::Evidence;
-using backend::Meter;
-using backend::Usage;
+using devices::AllocationKind;
+using devices::Evidence;
+using devices::Meter;
+using devices::Usage;
 
 void check_driver(CUresult result) {
   require(result == CUDA_SUCCESS, "a driver call answers " + std::to_string(result));
@@ -35,7 +35,7 @@ __global__ void use_heap() {
 
 std::unique_ptr<Meter> open_meter() {
   std::string why;
-  auto meter = backend::open_cupti_meter("", why);
+  auto meter = metering::open_cupti_meter("", why);
   require(meter != nullptr, why);
   return meter;
 }
@@ -185,7 +185,7 @@ GPUTEST_METER_CLAIM(mipmapped_array, 4 * mib + mib + mib / 4, 0, [] {
 template <class Function>
 Function* driver(const char* name) {
   std::string why;
-  const auto library = platform::SharedLibrary::open("libcuda.so.1", why);
+  const auto library = os::SharedLibrary::open("libcuda.so.1", why);
   Function* function = nullptr;
   require(library && library->bind(function, name), std::string{"libcuda.so.1 has "} + name);
   return function;
@@ -244,7 +244,7 @@ TEST_F(MeterDeathTest, a_second_subscriber_is_told_why_it_has_none) {
   EXPECT_EXIT(run([] {
                 const auto meter = open_meter();
                 std::string why;
-                require(backend::open_cupti_meter("", why) == nullptr, "a process has one");
+                require(metering::open_cupti_meter("", why) == nullptr, "a process has one");
                 require(why.find("another tool uses CUPTI") != std::string::npos, why);
               }),
               ::testing::ExitedWithCode(0), "");

@@ -3,7 +3,7 @@
 
 // What the tests of a real GPU share: claims that run in a process of their own, and NVML's view of what they do.
 
-#include "backend/cuda/nvml.hpp"
+#include "core/devices/cuda/nvml.hpp"
 
 #include <cuda_runtime.h>
 
@@ -37,9 +37,9 @@ inline void check(cudaError_t error) {
   require(error == cudaSuccess, std::string{"a CUDA call answered "} + cudaGetErrorName(error));
 }
 
-inline backend::Nvml open_nvml() {
+inline devices::Nvml open_nvml() {
   std::string why;
-  auto nvml = backend::Nvml::open(why);
+  auto nvml = devices::Nvml::open(why);
   require(nvml.has_value(), why);
   return std::move(*nvml);
 }
@@ -59,7 +59,7 @@ inline std::string uuid_of_device(int ordinal) {
 
 inline std::string uuid_of_device_0() { return uuid_of_device(0); }
 
-inline std::size_t index_of(const backend::Nvml& nvml, const std::string& uuid) {
+inline std::size_t index_of(const devices::Nvml& nvml, const std::string& uuid) {
   for (std::size_t i = 0; i < nvml.devices().size(); ++i) {
     if (nvml.devices()[i].uuid == uuid) {
       return i;
@@ -79,7 +79,7 @@ public:
     index_ = index_of(nvml_, uuid_of_device_0());
   }
 
-  [[nodiscard]] const backend::NvmlDevice& device() const { return nvml_.devices().at(index_); }
+  [[nodiscard]] const devices::NvmlDevice& device() const { return nvml_.devices().at(index_); }
 
   [[nodiscard]] std::uint64_t used() const {
     const auto used = nvml_.used_bytes(index_);
@@ -104,7 +104,7 @@ public:
   }
 
 private:
-  backend::Nvml nvml_;
+  devices::Nvml nvml_;
   std::size_t index_ = 0;
 };
 
@@ -127,7 +127,7 @@ protected:
   void SetUp() override {
     GTEST_FLAG_SET(death_test_style, "threadsafe"); // a new process, in which CUDA was never used
     std::string why;
-    const auto nvml = backend::Nvml::open(why);
+    const auto nvml = devices::Nvml::open(why);
     if (nvml && !nvml->devices().empty()) {
       return;
     }

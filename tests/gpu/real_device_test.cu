@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What gputest believes of NVIDIA's driver, checked on a real GPU. Every claim runs in a process of its own: a context,
 // a sticky error and CUDA_VISIBLE_DEVICES are for the life of a process.
-#include "backend/cuda/cuda_driver.hpp"
-#include "backend/cuda/nvml.hpp"
+#include "core/devices/cuda/cuda_driver.hpp"
+#include "core/devices/cuda/nvml.hpp"
 #include "real_device.hpp"
 
 #include <cuda_runtime.h>
@@ -20,7 +20,7 @@
 #include <string>
 #include <thread>
 
-namespace gputest::backend {
+namespace gputest::devices {
 namespace {
 
 using namespace tests; // NOLINT(google-build-using-namespace): what all of these tests share
@@ -251,4 +251,4 @@ CLAIM(RealDeviceDeathTest, sees_no_device_when_pinned_to_one_that_is_not_there)
 CLAIM(RealDeviceDeathTest, synchronizes_nothing_in_a_forked_child)
 
 } // namespace
-} // namespace gputest::backend
+} // namespace gputest::devices

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "platform/entry_page.hpp"
+#include "core/os/entry_page.hpp"
 #include "support/suite_test.hpp"
 
 #include <gmock/gmock.h>
@@ -62,7 +62,7 @@ TEST_F(TimeLimit, that_cannot_be_used_fails_the_tests) {
 }
 
 TEST_F(TimeLimit, does_not_count_waiting) {
-  const platform::EntryPage page; // as of who watches
+  const os::EntryPage page; // as of who watches
   auto holder = start_holder();
   set("GPUTEST_ENTRY", page.path());
   auto waiter = start("limits", {"--gtest_filter=Waits.*"});

@@ -3,7 +3,7 @@
 // FakeCuda says and counts.
 #include "support/fake_cuda.hpp"
 
-#include "backend/cuda/cuda_driver_api.hpp"
+#include "core/devices/cuda/cuda_driver_api.hpp"
 
 #include <array>
 #include <cstdlib>
@@ -13,7 +13,7 @@
 
 namespace {
 
-namespace cuda = gputest::backend::cuda;
+namespace cuda = gputest::devices::cuda;
 using gputest::tests::FakeCuda;
 
 constexpr cuda::Result invalid_value = 1;     // CUDA_ERROR_INVALID_VALUE

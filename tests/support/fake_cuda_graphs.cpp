@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a meter asks of libcuda.so.1, without a driver: devices on which graphs have used what FAKE_GRAPHS says, as in
 // `1000,-,2000`; - for one without a context. Without FAKE_GRAPHS there is one device, with a context.
-#include "backend/cuda/cuda_driver_api.hpp"
+#include "core/devices/cuda/cuda_driver_api.hpp"
 
 #include <cstdint>
 #include <cstdlib>
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace cuda = gputest::backend::cuda;
+namespace cuda = gputest::devices::cuda;
 
 namespace {
 

@@ -2,7 +2,7 @@
 // A libcupti without a driver. FAKE_CUPTI is the number that cuptiSubscribe() answers with, and FAKE_CUPTI_ENABLE that
 // of cuptiEnableCallback(); the test itself calls the callback, as the driver would. A callback that is not enabled is
 // not called. A context is a pointer to the number of its device.
-#include "backend/cuda/cupti_api.hpp"
+#include "metering/cupti_api.hpp"
 
 #include <cstdlib>
 #include <set>
@@ -10,13 +10,13 @@
 
 namespace {
 
-namespace cupti = gputest::backend::cupti;
+namespace cupti = gputest::metering::cupti;
 
 cupti::Callback callback = nullptr;
 void* callback_data = nullptr;
 int subscriber = 0;
 int subscribers = 0;
-std::set<std::pair<cupti::Domain, cupti::CallbackId>> enabled;
+std::set<std::pair<gputest::metering::cupti::Domain, gputest::metering::cupti::CallbackId>> enabled;
 
 } // namespace
 
@@ -52,7 +52,7 @@ cupti::Result cuptiEnableCallback(std::uint32_t enable, cupti::Subscriber handle
   return cupti::success;
 }
 
-cupti::Result cuptiGetDeviceId(gputest::backend::cuda::Context context, std::uint32_t* device) {
+cupti::Result cuptiGetDeviceId(gputest::devices::cuda::Context context, std::uint32_t* device) {
   *device = static_cast<std::uint32_t>(*static_cast<const int*>(context));
   return cupti::success;
 }

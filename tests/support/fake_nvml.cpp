@@ -14,7 +14,7 @@
 //   log=/a/file      a line is added to this file at each nvmlInit_v2()
 //   newcomers=3       at so many of the coming calls more processes have come than there is room for
 // Built with FAKE_NVML_OLD_DRIVER it lacks the functions of newer drivers.
-#include "backend/cuda/nvml_api.hpp"
+#include "core/devices/cuda/nvml_api.hpp"
 
 #include <array>
 #include <cstdlib>
@@ -26,7 +26,7 @@
 
 namespace {
 
-namespace nvml = gputest::backend::nvml;
+namespace nvml = gputest::devices::nvml;
 
 constexpr nvml::Result not_supported = nvml::not_supported;
 using nvml::not_found;

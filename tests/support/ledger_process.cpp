@@ -15,7 +15,7 @@
 // leaving-briefly (idle processes may take a millisecond to leave),
 // looks-often (what it has observed counts for a millisecond only).
 
-#include "ledger/ledger.hpp"
+#include "core/ledger/ledger.hpp"
 #include "support/hostile_acts.hpp"
 #include "support/shared_probe.hpp"
 

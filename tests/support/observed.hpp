@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "ledger/record.hpp"
+#include "core/ledger/record.hpp"
 
 #include <functional>
 #include <memory>

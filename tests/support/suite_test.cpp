@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "support/suite_test.hpp"
 
-#include "ledger/ledger.hpp"
+#include "core/ledger/ledger.hpp"
 
 #include <nlohmann/json.hpp>
 

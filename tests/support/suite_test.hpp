@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "ledger/record.hpp"
+#include "core/ledger/record.hpp"
 #include "support/bare_environment.hpp"
 #include "support/child_process.hpp"
 #include "support/private_folder.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "child.hpp"
 
+#include "core/os/descriptor.hpp"
 #include "failure.hpp"
-#include "platform/descriptor.hpp"
 
 #include <poll.h>
 #include <sys/prctl.h>
@@ -70,7 +70,7 @@ void Child::wait_until_asleep() const {
 
 bool Child::ended_within(std::chrono::milliseconds limit) {
   // By number: the C library has no function of this name before glibc 2.36.
-  const platform::Descriptor process{static_cast<int>(must(::syscall(SYS_pidfd_open, pid_, 0), "watch a process"))};
+  const os::Descriptor process{static_cast<int>(must(::syscall(SYS_pidfd_open, pid_, 0), "watch a process"))};
   pollfd file{process.number(), POLLIN, 0};
   if (::poll(&file, 1, static_cast<int>(limit.count())) != 1) {
     return false;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "devices.hpp"
 
-#include "backend/cuda/cuda_driver_memory.hpp"
-#include "backend/simulated/simulated_memory.hpp"
 #include "child.hpp"
-#include "ledger/backend_probe.hpp"
-#include "platform/environment.hpp"
+#include "core/devices/cuda/cuda_driver_memory.hpp"
+#include "core/devices/simulated/simulated_memory.hpp"
+#include "core/ledger/backend_probe.hpp"
+#include "core/os/environment.hpp"
+#include "core/settings/settings.hpp"
 #include "recording.hpp"
-#include "settings/settings.hpp"
 #include "shared.hpp"
 
 #include <array>
@@ -31,9 +31,9 @@ constexpr std::chrono::milliseconds simulated_context{200};
 constexpr std::uint64_t calls_for_figure = 1;
 constexpr std::uint64_t calls_for_look = 4;
 
-class RecordedDevices : public backend::DeviceList {
+class RecordedDevices : public devices::DeviceList {
 public:
-  RecordedDevices(std::unique_ptr<backend::DeviceList> inner, bool simulated)
+  RecordedDevices(std::unique_ptr<devices::DeviceList> inner, bool simulated)
       : inner_{std::move(inner)}, simulated_{simulated} {}
 
   [[nodiscard]] const std::vector<Device>& devices() const override { return inner_->devices(); }
@@ -41,7 +41,7 @@ public:
   [[nodiscard]] std::uint64_t usual_overhead_bytes(std::size_t index) const override {
     return inner_->usual_overhead_bytes(index);
   }
-  [[nodiscard]] backend::MemoryUse memory(std::size_t index) const override {
+  [[nodiscard]] devices::MemoryUse memory(std::size_t index) const override {
     const Look look;
     imitate_driver(calls_for_look);
     return inner_->memory(index);
@@ -51,7 +51,7 @@ public:
     imitate_driver(calls_for_figure);
     return inner_->used_bytes(index);
   }
-  [[nodiscard]] policy::DeviceFacts facts(std::size_t index, backend::AskDriver ask) const override {
+  [[nodiscard]] policy::DeviceFacts facts(std::size_t index, devices::AskDriver ask) const override {
     return inner_->facts(index, ask);
   }
   [[nodiscard]] std::uint64_t set_aside_bytes(std::size_t index) const override {
@@ -69,7 +69,7 @@ private:
     }
   }
 
-  std::unique_ptr<backend::DeviceList> inner_;
+  std::unique_ptr<devices::DeviceList> inner_;
   bool simulated_;
 };
 
@@ -81,7 +81,7 @@ Devices::Devices(std::string folder) : settings_{settings_from_environment()} {
     const Shared<Name> name;
     Child looker{[&] {
       std::string why;
-      const auto list = backend::open_devices(settings_, why);
+      const auto list = devices::open_devices(settings_, why);
       if (!list->devices().empty()) {
         (list->devices().front().name + ", " + list->origin()).copy(name->data(), name->size() - 1);
       }
@@ -101,33 +101,33 @@ Devices::Devices(std::string folder) : settings_{settings_from_environment()} {
   }
 }
 
-std::shared_ptr<const backend::DeviceList> Devices::open() const {
+std::shared_ptr<const devices::DeviceList> Devices::open() const {
   const OtherMutex of_simulated_devices;
   std::string why;
-  auto list = backend::open_devices(settings_, why);
+  auto list = devices::open_devices(settings_, why);
   if (list->devices().empty()) {
     throw std::runtime_error{"there is no device: " + why};
   }
   return std::make_shared<RecordedDevices>(std::move(list), simulated_);
 }
 
-LedgerUse Devices::half(const std::shared_ptr<const backend::DeviceList>& list) {
+LedgerUse Devices::half(const std::shared_ptr<const devices::DeviceList>& list) {
   const Device& device = list->devices().front();
-  return {backend::make_probe(list), device.uuid, (device.total.count() - list->reserved_bytes(0)) / 100 * 51, 0, {}};
+  return {devices::make_probe(list), device.uuid, (device.total.count() - list->reserved_bytes(0)) / 100 * 51, 0, {}};
 }
 
-void Devices::make_context(const backend::DeviceList& list) const {
+void Devices::make_context(const devices::DeviceList& list) const {
   if (simulated_) {
     const OtherMutex of_simulated_devices;
     const auto setting = std::get<policy::SimulatedDevices>(settings::parse_devices(settings_.devices));
     // Its memory is given back when the process ends.
-    static backend::SimulatedMemory memory{setting, settings_.folder};
+    static devices::SimulatedMemory memory{setting, settings_.folder};
     memory.allocate(0, Bytes{std::uint64_t{64} << 20U});
     std::this_thread::sleep_for(simulated_context);
     return;
   }
-  platform::set_variable("CUDA_VISIBLE_DEVICES", list.devices().front().uuid);
-  static_cast<void>(backend::CudaMemory::instance().free_bytes(0));
+  os::set_variable("CUDA_VISIBLE_DEVICES", list.devices().front().uuid);
+  static_cast<void>(devices::CudaMemory::instance().free_bytes(0));
 }
 
 } // namespace gputest::benchmarks

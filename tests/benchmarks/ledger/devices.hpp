@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "backend/device_list.hpp"
+#include "core/devices/device_list.hpp"
 #include "ledger_lock.hpp"
 
 #include <memory>
@@ -21,15 +21,15 @@ public:
 
   /// In a process of its own: opens the driver. Its looks and calls are recorded. Throws std::runtime_error if there is
   /// no device now.
-  [[nodiscard]] std::shared_ptr<const backend::DeviceList> open() const;
+  [[nodiscard]] std::shared_ptr<const devices::DeviceList> open() const;
 
   /// Of the first device: leases of more than half of it, so that two exclude each other, by a process without a
   /// context.
-  [[nodiscard]] static LedgerUse half(const std::shared_ptr<const backend::DeviceList>& list);
+  [[nodiscard]] static LedgerUse half(const std::shared_ptr<const devices::DeviceList>& list);
 
   /// Makes a context on the first device, and keeps it until this process ends. About 0.1 s on a real GPU, 2 s if 16
   /// processes do it at once (H200).
-  void make_context(const backend::DeviceList& list) const;
+  void make_context(const devices::DeviceList& list) const;
 
 private:
   Settings settings_;

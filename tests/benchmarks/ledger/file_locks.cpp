@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "file_locks.hpp"
 
+#include "core/os/descriptor.hpp"
 #include "failure.hpp"
-#include "platform/descriptor.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::chrono::milliseconds poll_interval{50}; // filelock's default
 
-platform::Descriptor open_file(const std::string& place, int flags = 0) {
-  return platform::Descriptor{must(::open(place.c_str(), O_RDWR | O_CLOEXEC | flags, 0600), "open " + place)};
+os::Descriptor open_file(const std::string& place, int flags = 0) {
+  return os::Descriptor{must(::open(place.c_str(), O_RDWR | O_CLOEXEC | flags, 0600), "open " + place)};
 }
 
 class Flock : public Lock {
@@ -27,7 +27,7 @@ public:
   void release() override { must(::flock(file_.number(), LOCK_UN), "unlock a file"); }
 
 private:
-  platform::Descriptor file_;
+  os::Descriptor file_;
 };
 
 class PolledFlock : public Lock {
@@ -36,7 +36,7 @@ public:
 
   void acquire() override {
     for (;;) {
-      platform::Descriptor file = open_file(client_);
+      os::Descriptor file = open_file(client_);
       if (::flock(file.number(), LOCK_EX | LOCK_NB) == 0) {
         file_ = std::move(file);
         return;
@@ -44,18 +44,18 @@ public:
       if (errno != EWOULDBLOCK) {
         throw failure("lock " + client_);
       }
-      file = platform::Descriptor{};
+      file = os::Descriptor{};
       std::this_thread::sleep_for(poll_interval);
     }
   }
   void release() override {
     must(::flock(file_.number(), LOCK_UN), "unlock a file");
-    file_ = platform::Descriptor{};
+    file_ = os::Descriptor{};
   }
 
 private:
   std::string client_;
-  platform::Descriptor file_;
+  os::Descriptor file_;
 };
 
 } // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ledger_lock.hpp"
 
-#include "ledger/ledger.hpp"
+#include "core/ledger/ledger.hpp"
 
 #include <stdexcept>
 #include <thread>

@@ -3,7 +3,7 @@
 
 #include "contestant.hpp"
 
-#include "ledger/record.hpp"
+#include "core/ledger/record.hpp"
 
 #include <chrono>
 #include <cstdint>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "pthread_lock.hpp"
 
+#include "core/os/descriptor.hpp"
 #include "failure.hpp"
-#include "platform/descriptor.hpp"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -14,7 +14,7 @@ namespace gputest::benchmarks {
 namespace {
 
 pthread_mutex_t* map_mutex(const std::string& place) {
-  const platform::Descriptor file{must(::open(place.c_str(), O_RDWR | O_CLOEXEC), "open " + place)};
+  const os::Descriptor file{must(::open(place.c_str(), O_RDWR | O_CLOEXEC), "open " + place)};
   void* const memory = ::mmap(nullptr, sizeof(pthread_mutex_t), PROT_READ | PROT_WRITE, MAP_SHARED, file.number(), 0);
   if (memory == MAP_FAILED) {
     throw failure("map " + place);
@@ -46,7 +46,7 @@ private:
 
 void make_pthread_mutex(const std::string& place, Robustness robustness) {
   {
-    const platform::Descriptor file{
+    const os::Descriptor file{
         must(::open(place.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600), "create " + place)};
     must(::ftruncate(file.number(), sizeof(pthread_mutex_t)), "resize " + place);
   }

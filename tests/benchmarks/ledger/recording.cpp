@@ -3,9 +3,9 @@
 // the library's (CMakeLists.txt). The library itself counts and measures nothing.
 #include "recording.hpp"
 
-#include "backend/cuda/nvml_queries.hpp"
 #include "clock.hpp"
-#include "platform/file_lock.hpp"
+#include "core/devices/cuda/nvml_queries.hpp"
+#include "core/os/file_lock.hpp"
 
 #include <algorithm>
 #include <ctime>
@@ -16,8 +16,8 @@ namespace gputest::benchmarks {
 
 namespace {
 
-using platform::FileLock;
-namespace nvml = backend::nvml;
+using os::FileLock;
+namespace nvml = devices::nvml;
 
 // Of this process. The benchmark's processes have one thread.
 Recording* recording = nullptr;
@@ -75,7 +75,7 @@ void library_unlock(FileLock* lock) noexcept __asm__("__real__ZN7gputest8platfor
 nvml::Result
 library_read_memory(const nvml::Functions& functions, nvml::Handle device, nvml::MemoryFigures& figures) __asm__(
     "__real__ZN7gputest7backend4nvml11read_memoryERKNS1_9FunctionsEPvRNS1_13MemoryFiguresE");
-std::optional<std::vector<backend::NvmlProcess>> library_list_processes(
+std::optional<std::vector<devices::NvmlProcess>> library_list_processes(
     const nvml::Functions& functions,
     nvml::Handle device) __asm__("__real__ZN7gputest7backend4nvml14list_processesERKNS1_9FunctionsEPv");
 
@@ -84,7 +84,7 @@ void measured_unlock(FileLock* lock) noexcept __asm__("__wrap__ZN7gputest8platfo
 nvml::Result
 counted_read_memory(const nvml::Functions& functions, nvml::Handle device, nvml::MemoryFigures& figures) __asm__(
     "__wrap__ZN7gputest7backend4nvml11read_memoryERKNS1_9FunctionsEPvRNS1_13MemoryFiguresE");
-std::optional<std::vector<backend::NvmlProcess>> counted_list_processes(
+std::optional<std::vector<devices::NvmlProcess>> counted_list_processes(
     const nvml::Functions& functions,
     nvml::Handle device) __asm__("__wrap__ZN7gputest7backend4nvml14list_processesERKNS1_9FunctionsEPv");
 
@@ -114,7 +114,7 @@ nvml::Result counted_read_memory(const nvml::Functions& functions, nvml::Handle 
   return library_read_memory(counting(functions), device, figures);
 }
 
-std::optional<std::vector<backend::NvmlProcess>> counted_list_processes(const nvml::Functions& functions,
+std::optional<std::vector<devices::NvmlProcess>> counted_list_processes(const nvml::Functions& functions,
                                                                         nvml::Handle device) {
   return library_list_processes(counting(functions), device);
 }

@@ -3,7 +3,7 @@
 // meter costs, so the meter's own opening is a row of its own.
 //
 //   meter_benchmark [<processes of each kind>]
-#include "backend/cuda/cupti_meter.hpp"
+#include "metering/cupti_meter.hpp"
 
 #include <cuda_runtime.h>
 
@@ -66,11 +66,11 @@ Figures measure(bool metered) {
   constexpr int asyncs = 20000;
   constexpr int periods = 2000;
   Figures figures;
-  std::unique_ptr<gputest::backend::Meter> meter;
+  std::unique_ptr<gputest::devices::Meter> meter;
   auto begin = Clock::now();
   if (metered) {
     std::string why;
-    meter = gputest::backend::open_cupti_meter("", why);
+    meter = gputest::devices::open_cupti_meter("", why);
     if (!meter) {
       std::fprintf(stderr, "meter_benchmark: %s\n", why.c_str());
       std::exit(1);

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/devices/cuda/cuda_driver_memory.hpp"
+
+#include <gputest/bytes.hpp>
+#include <gputest/error.hpp>
+
+#include <utility>
+
+namespace gputest::devices {
+
+CudaMemory& CudaMemory::instance() {
+  // Never destroyed: memory may be freed by a global variable's destructor.
+  static CudaMemory& memory = *[] {
+    std::string why;
+    auto library = cuda::Library::initialised(why);
+    if (!library) {
+      throw Error{"memory of a GPU was asked for, and the CUDA driver cannot be used: " + why};
+    }
+    return new CudaMemory{std::move(*library)}; // NOLINT(cppcoreguidelines-owning-memory)
+  }();
+  return memory;
+}
+
+cuda::Device CudaMemory::device(int ordinal) const {
+  cuda::Device device = 0;
+  if (const auto result = library_.functions().device(&device, ordinal); result != cuda::success) {
+    throw Error{"device " + std::to_string(ordinal) + " was asked for, and the CUDA driver answers " +
+                library_.describe(result) + "; this process sees " + std::to_string(library_.device_count()) +
+                " devices. Ask for more with GPUS in gpu_add_test() or gpu_discover_tests()"};
+  }
+  return device;
+}
+
+bool CudaMemory::attribute(int ordinal, int attribute) const {
+  int value = 0;
+  const auto result = library_.functions().attribute(&value, attribute, device(ordinal));
+  return result == cuda::success && value != 0;
+}
+
+bool CudaMemory::has_pools(int ordinal) const {
+  const auto& functions = library_.functions();
+  return functions.allocate_from_pool != nullptr && functions.free_to_pool != nullptr &&
+         functions.current_pool != nullptr && attribute(ordinal, cuda::has_memory_pools);
+}
+
+bool CudaMemory::has_managed_memory(int ordinal) const { return attribute(ordinal, cuda::has_managed_memory); }
+
+void CudaMemory::keep_context(cuda::Device device) {
+  const std::lock_guard guard{mutex_};
+  // Without this the context, and all memory with it, would end with the last cuDevicePrimaryCtxRelease(). After a
+  // cudaDeviceReset() there is a new one to keep.
+  if (kept_.count(device) == 0 || !library_.has_primary_context(device)) {
+    cuda::Context context = nullptr;
+    if (library_.functions().primary_retain(&context, device) == cuda::success) {
+      kept_.insert(device);
+    }
+  }
+}
+
+std::uint64_t CudaMemory::free_bytes(int ordinal) {
+  const auto device = this->device(ordinal);
+  keep_context(device);
+  const cuda::PrimaryContext context{library_.functions(), device};
+  std::size_t free_bytes = 0;
+  std::size_t total_bytes = 0;
+  auto result = context.result();
+  if (result == cuda::success) {
+    result = library_.functions().memory_info(&free_bytes, &total_bytes);
+  }
+  if (result != cuda::success) {
+    throw Error{"cuMemGetInfo() of device " + std::to_string(ordinal) + " answers " + library_.describe(result)};
+  }
+  return free_bytes;
+}
+
+void* CudaMemory::allocate(CudaAllocator allocator, int ordinal, std::size_t bytes, cuda::Stream stream, bool wait) {
+  const auto device = this->device(ordinal);
+  keep_context(device);
+  cuda::DevicePointer pointer = 0;
+  const auto result = allocate_in_context(allocator, device, bytes, stream, wait, pointer);
+  if (result == cuda::success) {
+    return reinterpret_cast<void*>(pointer); // NOLINT(performance-no-int-to-ptr): the driver's own type
+  }
+  const std::string asked = to_string(Bytes{bytes}) + " asked of device " + std::to_string(ordinal);
+  if (result == cuda::out_of_memory) {
+    throw OutOfMemory{"out of memory: " + asked + ", which has " + to_string(Bytes{free_bytes(ordinal)}) + " free"};
+  }
+  throw Error{asked + ", and the CUDA driver answers " + library_.describe(result)};
+}
+
+cuda::Result CudaMemory::allocate_in_context(CudaAllocator allocator, cuda::Device device, std::size_t bytes,
+                                             cuda::Stream stream, bool wait, cuda::DevicePointer& pointer) const {
+  const auto& functions = library_.functions();
+  const cuda::PrimaryContext context{functions, device};
+  if (context.result() != cuda::success) {
+    return context.result();
+  }
+  if (allocator == CudaAllocator::malloc) {
+    return functions.allocate(&pointer, bytes);
+  }
+  if (allocator == CudaAllocator::managed) {
+    return functions.allocate_managed(&pointer, bytes, cuda::attach_global);
+  }
+  if (functions.allocate_from_pool == nullptr || functions.current_pool == nullptr) {
+    return cuda::not_supported;
+  }
+  cuda::MemoryPool pool = nullptr;
+  auto result = functions.current_pool(&pool, device);
+  if (result == cuda::success) {
+    result = functions.allocate_from_pool(&pointer, bytes, pool, stream);
+  }
+  if (result == cuda::success && wait) {
+    result = functions.synchronize_stream(stream);
+    if (result != cuda::success) {
+      functions.free_to_pool(pointer, stream);
+    }
+  }
+  return result;
+}
+
+std::string CudaMemory::free(CudaAllocator allocator, int ordinal, void* pointer, cuda::Stream stream) noexcept {
+  try {
+    const auto& functions = library_.functions();
+    const cuda::PrimaryContext context{functions, device(ordinal)};
+    auto result = context.result();
+    const auto address = reinterpret_cast<cuda::DevicePointer>(pointer);
+    if (result == cuda::success && allocator == CudaAllocator::pool) {
+      result = functions.free_to_pool(address, stream);
+    } else if (result == cuda::success) {
+      result = functions.synchronize_stream(stream);
+      const auto freed = functions.free(address);
+      result = result == cuda::success ? freed : result;
+    }
+    return result == cuda::success ? "" : library_.describe(result);
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+}
+
+std::string CudaMemory::set_heap(int ordinal, std::size_t bytes) {
+  const auto device = this->device(ordinal);
+  keep_context(device);
+  const cuda::PrimaryContext context{library_.functions(), device};
+  auto result = context.result();
+  if (result == cuda::success) {
+    result = library_.functions().set_limit(cuda::malloc_heap_size, bytes);
+  }
+  return result == cuda::success ? "" : library_.describe(result);
+}
+
+} // namespace gputest::devices

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "core/policy/device_facts.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gputest::devices {
+
+/// One GPU or MIG slice as NVML describes it.
+struct NvmlDevice {
+  std::string uuid;
+  std::string name;
+  std::uint64_t total_bytes = 0;    ///< all of it; 0 if NVML does not say, as of one that shares the host's memory
+  std::uint64_t reserved_bytes = 0; ///< what the driver keeps for itself; 0 if NVML does not say
+  bool mig_slice = false;
+  std::optional<unsigned> sm; ///< compute capability, 90 for 9.0; of a slice, its GPU's
+  policy::DriverModel driver_model = policy::DriverModel::none;
+  policy::ComputeMode compute_mode = policy::ComputeMode::usual; ///< of a slice, its GPU's
+};
+
+/// A process that holds memory of a device.
+struct NvmlProcess {
+  std::int64_t pid = 0;
+  std::optional<std::uint64_t> used_bytes; ///< empty if NVML does not say (WDDM, some containers)
+};
+
+/// NVML, opened at run time: the GPUs of the machine and their memory, without a CUDA context. Costs 8 ms to open
+/// (H200).
+///
+/// Not thread-safe to open; queries are. Nothing here blocks.
+class Nvml {
+public:
+  /// Opens libnvidia-ml.so.1 and initialises it, or says why there is none in `why`.
+  ///
+  /// On success `why` is empty, or names the GPUs that devices() leaves out and what is the matter with each.
+  [[nodiscard]] static std::optional<Nvml> open(std::string& why);
+
+  Nvml(Nvml&& other) noexcept;
+  Nvml& operator=(Nvml&& other) noexcept;
+  Nvml(const Nvml&) = delete;
+  Nvml& operator=(const Nvml&) = delete;
+  ~Nvml();
+
+  /// The GPUs in NVML's (PCI) order; a GPU in MIG mode is replaced by its slices. One that is lost is left out.
+  [[nodiscard]] const std::vector<NvmlDevice>& devices() const;
+
+  /// Memory in use of device `index` by anybody, what the driver reserves not counted; nullopt if NVML does not say.
+  [[nodiscard]] std::optional<std::uint64_t> used_bytes(std::size_t index) const;
+
+  /// Processes on device `index` (compute, graphics, MPS clients), each once; nullopt if NVML cannot list them.
+  [[nodiscard]] std::optional<std::vector<NvmlProcess>> processes(std::size_t index) const;
+
+  /// Driver version, such as `580.159.04`; empty if unknown.
+  [[nodiscard]] const std::string& driver_version() const;
+
+private:
+  class Library;
+  explicit Nvml(std::unique_ptr<Library> library);
+  std::unique_ptr<Library> library_;
+};
+
+} // namespace gputest::devices

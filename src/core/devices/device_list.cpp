@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/devices/device_list.hpp"
+
+#include "core/devices/cuda/real_devices.hpp"
+#include "core/devices/leased_devices.hpp"
+#include "core/devices/limited_devices.hpp"
+#include "core/devices/simulated/simulated.hpp"
+#include "core/settings/settings.hpp"
+
+#include <algorithm>
+#include <sstream>
+#include <stdexcept>
+#include <utility>
+#include <variant>
+
+namespace gputest::devices {
+
+namespace {
+
+/// A machine without a device: there is no index that could be asked for.
+class EmptyList final : public DeviceList {
+public:
+  [[nodiscard]] const std::vector<Device>& devices() const override { return devices_; }
+  [[nodiscard]] std::uint64_t reserved_bytes(std::size_t /*index*/) const override { refuse(); }
+  [[nodiscard]] std::uint64_t usual_overhead_bytes(std::size_t /*index*/) const override { refuse(); }
+  [[nodiscard]] MemoryUse memory(std::size_t /*index*/) const override { refuse(); }
+  [[nodiscard]] policy::DeviceFacts facts(std::size_t /*index*/, AskDriver /*ask*/) const override { refuse(); }
+  [[nodiscard]] std::string origin() const override { return "no devices"; }
+
+private:
+  [[noreturn]] static void refuse() { throw std::out_of_range{"a device was asked for, but there is none"}; }
+
+  std::vector<Device> devices_;
+};
+
+struct Opener {
+  const Settings& settings;
+  std::string& why_none;
+
+  std::unique_ptr<DeviceList> operator()(const settings::AllDevices& /*all*/) const { return open_real(why_none); }
+
+  std::unique_ptr<DeviceList> operator()(const settings::NoDevices& /*none*/) const {
+    why_none = "GPUTEST_DEVICES=none asks for none";
+    return nullptr;
+  }
+
+  std::unique_ptr<DeviceList> operator()(const policy::SimulatedDevices& simulated) const {
+    return open_simulated(simulated, settings.folder);
+  }
+};
+
+} // namespace
+
+std::unique_ptr<DeviceList> open_leased(const Settings& settings, std::vector<Device> devices) {
+  if (!std::holds_alternative<settings::AllDevices>(settings::parse_devices(settings.devices)) ||
+      !settings.visible_devices || devices.empty()) {
+    return nullptr;
+  }
+  // Ordinals, and beginnings of UUIDs, mean something only among all devices of the machine.
+  std::istringstream visible{settings.visible_devices->value};
+  for (std::string uuid; std::getline(visible, uuid, ',');) {
+    if (std::none_of(devices.begin(), devices.end(), [&](const Device& device) { return device.uuid == uuid; })) {
+      return nullptr;
+    }
+  }
+  auto list = leased_devices(std::move(devices));
+  return settings.device_memory ? limit_devices(std::move(list), *settings.device_memory) : std::move(list);
+}
+
+std::unique_ptr<DeviceList> open_devices(const Settings& settings, std::string& why_none) {
+  why_none.clear();
+  auto list = std::visit(Opener{settings, why_none}, settings::parse_devices(settings.devices));
+  if (!list) {
+    return std::make_unique<EmptyList>();
+  }
+  return settings.device_memory ? limit_devices(std::move(list), *settings.device_memory) : std::move(list);
+}
+
+} // namespace gputest::devices

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <gputest/bytes.hpp>
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gputest::devices {
+
+/// How a figure came about.
+enum class Evidence {
+  exact,   ///< every allocation was seen
+  sampled, ///< the device was asked from time to time: a lower bound
+  unknown, ///< nothing was seen
+};
+
+/// For people and programs: `exact`, `sampled` or `unknown`.
+[[nodiscard]] constexpr const char* to_string(Evidence evidence) {
+  return evidence == Evidence::exact ? "exact" : evidence == Evidence::sampled ? "sampled" : "unknown";
+}
+
+/// What memory was allocated as.
+enum class AllocationKind {
+  device,  ///< by a plain call, mapped by hand, or as arrays
+  pool,    ///< in the order of a stream, from a memory pool; and by graphs
+  managed, ///< counted in full, wherever its pages are
+  pinned,  ///< memory of the host, in no sum of a device's
+};
+
+/// Some allocations of one kind by one function.
+struct Allocations {
+  AllocationKind kind = AllocationKind::device;
+  std::string function; ///< that the program called, or the driver's name of it
+  Bytes bytes;          ///< of all of them
+  std::size_t count = 0;
+};
+
+/// What a process has allocated of one device in a period, the context not counted.
+struct DeviceUsage {
+  int device = 0;                          ///< as the back end numbers this process's devices
+  Bytes peak;                              ///< the most at one time, beyond what was allocated when the period began
+  std::map<AllocationKind, Bytes> at_peak; ///< what the peak is made of; empty if that is not known
+  std::vector<Allocations> largest;        ///< near the peak, of one size each, the most bytes first; at most 3
+  std::vector<Allocations> left;           ///< allocated in the period and not freed; empty if that is not known
+  bool with_context = false;               ///< sampled: a context was made in the period, and is in the peak
+  Bytes wanted; ///< the most that it would have had, if the device had not been out of memory; 0: it never was
+  std::map<std::uint64_t, Bytes> kept; ///< what earlier periods have left, by their numbers
+  Bytes kept_at_begin;                 ///< what they had left when the period began, though it may be free by now
+};
+
+/// What a process has allocated in a period.
+struct Usage {
+  Evidence evidence = Evidence::unknown;
+  std::string because;              ///< if it is not exact: why
+  std::vector<DeviceUsage> devices; ///< those of which anything was asked for, or was left by earlier periods
+  Bytes pinned_peak;                ///< memory of the host; 0 if it is not known
+  std::vector<Allocations> pinned_left;
+  std::uint64_t period = 0; ///< its number; 0: periods have none
+};
+
+/// Measures what this process allocates, one period at a time.
+///
+/// Thread-safe. Does not throw, and never begins to use devices.
+class Meter {
+public:
+  virtual ~Meter() = default;
+
+  /// Begins a period. The first call should come before the process's first use of devices.
+  virtual void begin() noexcept = 0;
+
+  /// What the period shows up to now.
+  [[nodiscard]] virtual Usage so_far() noexcept = 0;
+
+  /// Ends it. Call it after the devices' work was synchronised.
+  [[nodiscard]] virtual Usage end() noexcept { return so_far(); }
+
+  /// Whether it is told of each allocation, so that a period costs nothing but these.
+  [[nodiscard]] virtual bool sees_allocations() const noexcept { return false; }
+};
+
+/// Measures nothing, and says why.
+class NoMeter final : public Meter {
+public:
+  explicit NoMeter(std::string because) : because_{std::move(because)} {}
+
+  void begin() noexcept override {}
+  [[nodiscard]] Usage so_far() noexcept override {
+    Usage usage;
+    usage.because = because_;
+    return usage;
+  }
+
+private:
+  std::string because_;
+};
+
+} // namespace gputest::devices

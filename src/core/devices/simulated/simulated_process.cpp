@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/devices/simulated/simulated_process.hpp"
+
+#include "core/devices/metering.hpp"
+#include "core/devices/simulated/own_simulated_devices.hpp"
+#include "core/os/host_memory.hpp"
+#include "core/policy/heap_cost.hpp"
+
+#include <gputest/error.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <system_error>
+#include <utility>
+
+namespace gputest::devices {
+
+namespace {
+
+void* reserve(Bytes bytes) {
+  void* const address = os::reserve_addresses(bytes.count());
+  if (address == nullptr) {
+    throw OutOfMemory{to_string(bytes) +
+                      " of a simulated device were asked for, and there are no addresses for them: " +
+                      std::generic_category().message(errno)};
+  }
+  return address;
+}
+
+std::uint64_t id_of(void* address) { return reinterpret_cast<std::uintptr_t>(address); } // NOLINT
+
+AllocationKind as_counted(MemoryKind kind) {
+  switch (kind) {
+  case MemoryKind::pool:
+    return AllocationKind::pool;
+  case MemoryKind::malloc:
+    return AllocationKind::device;
+  case MemoryKind::managed:
+    break;
+  }
+  return AllocationKind::managed;
+}
+
+class SimulatedSource final : public MemorySource {
+public:
+  [[nodiscard]] bool has_pools(int device) override { return devices_.has_memory_pools(device); }
+  [[nodiscard]] bool has_managed_memory(int device) override { return devices_.has_managed_memory(device); }
+  [[nodiscard]] Bytes free_bytes(int device) override { return devices_.free_bytes(device); }
+
+  [[nodiscard]] void* allocate(MemoryKind kind, int device, Bytes bytes, StreamHandle /*stream*/,
+                               bool /*wait*/) override {
+    const std::lock_guard guard{mutex_};
+    void* const address = reserve(bytes);
+    try {
+      if (kind == MemoryKind::managed) {
+        managed_.emplace(address, take_managed(device, bytes));
+      } else {
+        take(device, bytes);
+      }
+    } catch (const OutOfMemory&) {
+      os::release_addresses(address, bytes.count());
+      note_simulated_refusal(device, bytes);
+      throw;
+    } catch (...) {
+      os::release_addresses(address, bytes.count());
+      throw;
+    }
+    note_simulated_allocation(id_of(address), as_counted(kind), device, "memory_resource", bytes);
+    return address;
+  }
+
+  std::string free(MemoryKind kind, int device, void* pointer, Bytes bytes, StreamHandle /*stream*/) noexcept override {
+    const std::lock_guard guard{mutex_};
+    note_simulated_free(id_of(pointer));
+    const auto managed = managed_.find(pointer);
+    if (kind == MemoryKind::managed && managed != managed_.end()) {
+      devices_.free(device, managed->second.resident);
+      managed_.erase(managed);
+    } else {
+      devices_.free(device, bytes);
+    }
+    os::release_addresses(pointer, bytes.count());
+    return {};
+  }
+
+  [[nodiscard]] std::optional<std::map<int, Bytes>> take_spills() override {
+    const std::lock_guard guard{mutex_};
+    return std::exchange(spilled_, {});
+  }
+
+private:
+  struct Managed {
+    int device;
+    Bytes resident; ///< of it on the device; the rest is on the host
+  };
+
+  /// Memory that cannot move drives managed memory of this process to the host, as on a GPU.
+  void take(int device, Bytes bytes) {
+    try {
+      devices_.allocate(device, bytes);
+    } catch (const OutOfMemory&) {
+      if (!spill(device, bytes - devices_.free_bytes(device))) {
+        throw;
+      }
+      devices_.allocate(device, bytes);
+    }
+  }
+
+  /// Managed memory is used on the device as soon as it exists; what has no room there is on the host from the
+  /// beginning.
+  Managed take_managed(int device, Bytes bytes) {
+    const Bytes resident = std::min(bytes, devices_.free_bytes(device));
+    devices_.allocate(device, resident);
+    if (resident < bytes) {
+      spilled_[device] += bytes - resident;
+    }
+    return {device, resident};
+  }
+
+  /// Sends managed memory of the device to the host; none if that would not be enough.
+  bool spill(int device, Bytes wanted) {
+    Bytes resident;
+    for (const auto& [address, managed] : managed_) {
+      resident += managed.device == device ? managed.resident : Bytes{};
+    }
+    if (resident < wanted) {
+      return false;
+    }
+    spilled_[device] += wanted;
+    for (auto& [address, managed] : managed_) {
+      const Bytes moved = managed.device == device ? std::min(wanted, managed.resident) : Bytes{};
+      devices_.free(device, moved);
+      managed.resident -= moved;
+      wanted -= moved;
+    }
+    return true;
+  }
+
+  OwnSimulatedDevices& devices_ = OwnSimulatedDevices::instance("memory of a simulated device");
+  std::mutex mutex_;
+  std::map<void*, Managed> managed_;
+  std::map<int, Bytes> spilled_;
+};
+
+class SimulatedProcess final : public ThisProcess {
+public:
+  [[nodiscard]] bool in_use() const override { return OwnSimulatedDevices::in_use(); }
+
+  [[nodiscard]] Settled synchronize_and_trim() override {
+    Settled settled;
+    try {
+      if (in_use()) {
+        settled.free_bytes = OwnSimulatedDevices::instance("what this process uses").left_by_this_process();
+      }
+    } catch (const LedgerError&) { // NOLINT(bugprone-empty-catch)
+      // A test has closed the devices' files. The next allocation says so.
+    }
+    settled.has_context = !settled.free_bytes.empty();
+    return settled;
+  }
+
+  /// Simulated devices have memory alone.
+  [[nodiscard]] DeviceState state() const override { return {}; }
+
+  [[nodiscard]] Meter& meter(MeterSetting setting) override { return simulated_meter(setting); }
+
+  [[nodiscard]] bool sees_only(const std::vector<std::string>& uuids) const override {
+    const auto seen = OwnSimulatedDevices::instance("what this process sees").uuids();
+    return std::all_of(seen.begin(), seen.end(), [&](const std::string& uuid) {
+      return std::find(uuids.begin(), uuids.end(), uuid) != uuids.end();
+    });
+  }
+
+  /// Only counts what it takes.
+  [[nodiscard]] std::string set_heap(int device, Bytes heap) override {
+    OwnSimulatedDevices::instance("a device heap").allocate(device, policy::heap_cost(heap));
+    return {};
+  }
+
+  [[nodiscard]] bool lists_managed_memory() const override { return true; }
+
+  [[nodiscard]] MemorySource& memory() override {
+    // Never destroyed: memory may be freed by a global variable's destructor.
+    static MemorySource& source = *new SimulatedSource; // NOLINT(cppcoreguidelines-owning-memory)
+    return source;
+  }
+};
+
+} // namespace
+
+ThisProcess& simulated_process() {
+  static ThisProcess& process = *new SimulatedProcess; // NOLINT(cppcoreguidelines-owning-memory): as its memory
+  return process;
+}
+
+} // namespace gputest::devices

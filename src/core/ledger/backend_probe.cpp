@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/ledger/backend_probe.hpp"
+
+#include "core/os/process.hpp"
+#include "core/policy/external_processes.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gputest::devices {
+
+using ledger::Record;
+using policy::DeviceMask;
+
+namespace {
+
+bool is_on(const Record& entry, DeviceMask device) { return (entry.claim.devices & device) != 0; }
+
+std::uint64_t claimed_bytes(const Record& entry, DeviceMask device) {
+  const bool holds = entry.claim.stage == policy::Stage::holding && (entry.claim.wanted & device) != 0;
+  return entry.claim.overhead_bytes + (holds ? entry.claim.lease_bytes : 0);
+}
+
+/// A process in the driver's list, with what says whose it is.
+struct SeenProcess {
+  std::vector<std::int64_t> family; ///< its pid, its parent's, and so on
+  std::string parent_lease;         ///< its GPUTEST_LEASE_OF; empty if it has none, or belongs to another user
+  std::optional<std::uint64_t> start_time;
+  std::optional<std::uint64_t> used_bytes;
+  bool known_here = false; ///< whether that pid means anything in this process's pid namespace
+};
+
+SeenProcess look_at(const ProcessMemory& listed) {
+  SeenProcess seen;
+  seen.used_bytes = listed.used_bytes;
+  seen.known_here = os::exists(static_cast<pid_t>(listed.pid));
+  seen.start_time = os::start_time_of(static_cast<pid_t>(listed.pid));
+  seen.family.push_back(listed.pid);
+  for (auto ancestor = os::parent_of(static_cast<pid_t>(listed.pid)); ancestor && *ancestor > 1;
+       ancestor = os::parent_of(*ancestor)) {
+    seen.family.push_back(*ancestor);
+  }
+  if (const auto environment = os::environment_of(static_cast<pid_t>(listed.pid))) {
+    const auto lease = environment->find("GPUTEST_LEASE_OF");
+    seen.parent_lease = lease == environment->end() ? "" : lease->second;
+  }
+  return seen;
+}
+
+/// The process on the ledger that one in the driver's list belongs to: itself, an ancestor, or the one under whose
+/// lease it was started by somebody else, as an MPI rank is by Slurm's daemon. Its own pid if there is none.
+std::int64_t owner_of(const SeenProcess& process, const std::vector<Record>& entries) {
+  const auto find = [&](auto is_it) {
+    const auto found = std::find_if(entries.begin(), entries.end(), is_it);
+    return found == entries.end() ? std::nullopt : std::optional{found->pid};
+  };
+  for (const std::int64_t pid : process.family) {
+    if (const auto owner = find([&](const Record& entry) { return entry.pid == pid; })) {
+      return *owner;
+    }
+  }
+  const std::int64_t own = process.family.front();
+  return process.parent_lease.empty() ? own : find([&](const Record& entry) {
+                                                return ledger::credential_of(entry) == process.parent_lease;
+                                              }).value_or(own);
+}
+
+/// A driver may show so much in use on a device that nobody uses; no context is as small.
+constexpr std::uint64_t idle_bytes = std::uint64_t{32} << 20U;
+
+/// Whether a process that the driver lists is the ended one: another process may have got its pid.
+bool is_the_same(const SeenProcess& listed, const Record& ended) {
+  return listed.family.front() == ended.pid &&
+         (ended.start_time == 0 || !listed.start_time || *listed.start_time == ended.start_time);
+}
+
+using steady_clock = std::chrono::steady_clock;
+
+/// When the ends of processes were seen first, by their identities.
+using EndsSeen = std::map<std::uint64_t, steady_clock::time_point>;
+
+class BackendObservation : public ledger::Observation {
+public:
+  /// A device that is not in the list.
+  explicit BackendObservation(const std::string& uuid) : simulated_{uuid.compare(0, 4, "SIM-") == 0} {}
+
+  BackendObservation(const DeviceList& devices, std::size_t index, policy::DeviceFacts facts,
+                     std::shared_ptr<EndsSeen> ends_seen, std::chrono::milliseconds long_ago)
+      : in_list_{true}, total_bytes_{devices.devices()[index].total.count()},
+        reserved_bytes_{std::min(total_bytes_, devices.reserved_bytes(index))},
+        set_aside_bytes_{devices.set_aside_bytes(index)}, facts_{std::move(facts)},
+        ends_seen_{std::move(ends_seen)}, long_ago_{long_ago} {
+    const MemoryUse use = devices.memory(index);
+    used_bytes_ = use.used_bytes;
+    if (use.processes) {
+      processes_.emplace();
+      std::transform(use.processes->begin(), use.processes->end(), std::back_inserter(*processes_), look_at);
+    }
+  }
+
+  [[nodiscard]] policy::Capacity capacity(const std::vector<Record>& entries, DeviceMask device) const override {
+    if (!in_list_ || !policy::why_unusable(facts_).empty()) {
+      return {};
+    }
+    // External processes take what no decision counts on first.
+    const std::uint64_t external = this->external(entries, device);
+    return {total_bytes_ - reserved_bytes_, external - std::min(external, set_aside_bytes_),
+            facts_.compute_mode == policy::ComputeMode::exclusive_process};
+  }
+
+  [[nodiscard]] bool is_back(const Record& ended) const override {
+    if (!in_list_) {
+      return simulated_; // another process, which sees the device, will tell; a simulated one's ends with its process
+    }
+    // The driver's pids mean something here if they are of this process's pid namespace. One of a process that has just
+    // ended proves nothing.
+    if (processes_ && std::any_of(processes_->begin(), processes_->end(),
+                                  [](const SeenProcess& process) { return process.known_here; })) {
+      return std::none_of(processes_->begin(), processes_->end(),
+                          [&](const SeenProcess& process) { return is_the_same(process, ended); });
+    }
+    // No list, an empty one, or one of another pid namespace. What is in use may be the dead's as well as that of the
+    // living, who need not have allocated what they claim.
+    const auto first_seen = ends_seen_->try_emplace(ended.identity, observed_at_).first->second;
+    return used_bytes_ <= idle_bytes || observed_at_ - first_seen >= long_ago_;
+  }
+
+  [[nodiscard]] std::vector<std::uint64_t> beyond_claims(const std::vector<Record>& entries,
+                                                         DeviceMask device) const override {
+    const auto beyond = policy::beyond_claims(listed(entries), claims(entries, device));
+    std::vector<std::uint64_t> by_entry;
+    auto next = beyond.begin();
+    for (const auto& entry : entries) { // claims() leaves out those that are not on the device
+      by_entry.push_back(is_on(entry, device) && next != beyond.end() ? *next++ : 0);
+    }
+    return by_entry;
+  }
+
+private:
+  [[nodiscard]] std::uint64_t external(const std::vector<Record>& entries, DeviceMask device) const {
+    const auto unlisted = facts_.shares_host_memory ? policy::Unlisted::others : policy::Unlisted::may_be_ours;
+    return policy::external_bytes(used_bytes_, listed(entries), claims(entries, device), unlisted);
+  }
+
+  [[nodiscard]] std::optional<std::vector<policy::ListedProcess>> listed(const std::vector<Record>& entries) const {
+    if (!processes_) {
+      return std::nullopt;
+    }
+    std::vector<policy::ListedProcess> listed;
+    for (const SeenProcess& process : *processes_) {
+      listed.push_back({owner_of(process, entries), process.used_bytes, process.known_here});
+    }
+    return listed;
+  }
+
+  [[nodiscard]] static std::vector<policy::ClaimedMemory> claims(const std::vector<Record>& entries,
+                                                                 DeviceMask device) {
+    std::vector<policy::ClaimedMemory> claims;
+    for (const auto& entry : entries) {
+      if (is_on(entry, device)) {
+        claims.push_back({entry.pid, claimed_bytes(entry, device)});
+      }
+    }
+    return claims;
+  }
+
+  bool in_list_ = false;
+  bool simulated_ = false; ///< a device that is not in the list
+  std::uint64_t total_bytes_ = 0;
+  std::uint64_t reserved_bytes_ = 0;
+  std::uint64_t set_aside_bytes_ = 0;
+  policy::DeviceFacts facts_;
+  std::shared_ptr<EndsSeen> ends_seen_;
+  std::chrono::milliseconds long_ago_{};
+  steady_clock::time_point observed_at_ = steady_clock::now();
+  std::uint64_t used_bytes_ = 0;
+  std::optional<std::vector<SeenProcess>> processes_;
+};
+
+class BackendProbe : public ledger::DeviceProbe {
+public:
+  BackendProbe(std::shared_ptr<const DeviceList> devices, std::chrono::milliseconds long_ago)
+      : devices_{std::move(devices)}, long_ago_{long_ago} {
+    for (std::size_t i = 0; i < devices_->devices().size(); ++i) {
+      facts_.push_back(devices_->facts(i, AskDriver::no));
+    }
+  }
+
+  [[nodiscard]] std::shared_ptr<const ledger::Observation> observe(const std::string& uuid) const override {
+    const auto& all = devices_->devices();
+    const auto found = std::find_if(all.begin(), all.end(), [&](const Device& device) { return device.uuid == uuid; });
+    if (found == all.end()) {
+      return std::make_shared<BackendObservation>(uuid);
+    }
+    const auto index = static_cast<std::size_t>(found - all.begin());
+    return std::make_shared<BackendObservation>(*devices_, index, facts_[index], ends_seen_, long_ago_);
+  }
+
+  [[nodiscard]] std::optional<policy::Capacity> least_capacity(const std::string& uuid) const override {
+    const auto& all = devices_->devices();
+    const auto found = std::find_if(all.begin(), all.end(), [&](const Device& device) { return device.uuid == uuid; });
+    if (found == all.end()) {
+      return std::nullopt;
+    }
+    const auto index = static_cast<std::size_t>(found - all.begin());
+    if (!policy::why_unusable(facts_[index]).empty()) {
+      return std::nullopt;
+    }
+    const std::uint64_t total = found->total.count();
+    const std::uint64_t used = devices_->used_bytes(index);
+    return policy::Capacity{total - std::min(total, devices_->reserved_bytes(index)),
+                            used - std::min(used, devices_->set_aside_bytes(index)),
+                            facts_[index].compute_mode == policy::ComputeMode::exclusive_process};
+  }
+
+private:
+  std::shared_ptr<const DeviceList> devices_;
+  std::vector<policy::DeviceFacts> facts_; ///< of the devices, by the same index
+  std::chrono::milliseconds long_ago_;
+  std::shared_ptr<EndsSeen> ends_seen_ = std::make_shared<EndsSeen>(); ///< used under the ledger's mutex
+};
+
+} // namespace
+
+std::shared_ptr<const ledger::DeviceProbe> make_probe(std::shared_ptr<const DeviceList> devices,
+                                                      std::chrono::milliseconds long_ago) {
+  return std::make_shared<BackendProbe>(std::move(devices), long_ago);
+}
+
+} // namespace gputest::devices

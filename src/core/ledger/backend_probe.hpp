@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "core/devices/device_list.hpp"
+#include "core/ledger/record.hpp"
+
+#include <chrono>
+#include <memory>
+
+namespace gputest::devices {
+
+/// What the devices show, in the ledger's terms: capacity, external processes' memory, and whether an ended process's
+/// is back.
+///
+/// A device that is not in the list (another setting, another container) has no capacity, and only who sees it can tell
+/// what is back; memory of a simulated one ends with its process.
+///
+/// Where the driver lists no processes, or lists pids of another namespace, memory in use that may be a dead process's
+/// is taken for somebody else's when its end has been known for `long_ago`: a device has all of it back 0.12 s after a
+/// kill (H200).
+[[nodiscard]] std::shared_ptr<const ledger::DeviceProbe>
+make_probe(std::shared_ptr<const DeviceList> devices, std::chrono::milliseconds long_ago = std::chrono::seconds{1});
+
+} // namespace gputest::devices

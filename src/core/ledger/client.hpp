@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "core/ledger/liveness_watches.hpp"
+#include "core/ledger/record.hpp"
+#include "core/ledger/records.hpp"
+#include "core/ledger/result.hpp"
+#include "core/os/slot_store.hpp"
+#include "core/os/wake_fifo.hpp"
+
+#include <chrono>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace gputest::ledger {
+
+/// This process's own place on the ledger: its slot and FIFOs, its record, and waiting in it. Under the store's
+/// mutex.
+class Client {
+public:
+  Client(os::SlotStore& store, Records& records);
+
+  /// Takes the first slot that nobody has and whose last owner's memory is back. Does nothing the second time. Throws
+  /// LedgerError if there is none. Lets the mutex go for a while. Returns what `devices` showed meanwhile.
+  [[nodiscard]] Observations take(std::unique_lock<os::FileLock>& guard, policy::DeviceMask devices);
+
+  /// Whether a slot was taken, by this process or by the one that forked it.
+  [[nodiscard]] bool taken() const { return static_cast<bool>(liveness_); }
+
+  /// Whether this process is a fork of the one that took the slot, and has none of its own.
+  [[nodiscard]] bool forked() const;
+
+  /// Throws LedgerError if the place is not this process's any more: something in it has closed one of its FIFOs, or it
+  /// had to give up its slot.
+  void require_kept() const;
+
+  /// Gives up both FIFOs, as if this process had ended, because it could not notify a process that has to look.
+  ///
+  /// The processes that have counted its claim watch the liveness FIFO. Its memory stays counted, like that of an ended
+  /// process.
+  void give_up_slot(const std::string& why);
+
+  /// What the record says, or is about to say.
+  [[nodiscard]] Record& own() { return own_; }
+  [[nodiscard]] const Record& own() const { return own_; }
+
+  /// Makes the record say what own() says, from now on. Throws as require_kept() does: the slot may be somebody else's.
+  void write();
+
+  /// The same of a change after which what it holds, or waits for, is what it was before.
+  void correct();
+
+  /// Brings the claim in own(), which asks for something, to a result; blocks as `patience` allows, without the mutex.
+  /// `seen` is what the devices that it asks for showed just now.
+  [[nodiscard]] Result wait_for_grant(std::unique_lock<os::FileLock>& guard, const Patience& patience,
+                                      Observations seen);
+
+  /// Turns own() from asking or holding back to what it was before.
+  void stop_wanting();
+
+  /// From own() being inside to being idle, and back. What notified this process before is forgotten.
+  void become_idle();
+  void resume();
+
+  /// Whether this process was notified since become_idle(), and so has to leave. Throws as require_kept() does.
+  [[nodiscard]] bool has_to_leave() const { return fifo_.is_notified(); }
+
+  /// For poll(): readable when this process has to leave. Throws as require_kept() does.
+  [[nodiscard]] int leave_descriptor() const { return fifo_.number(); }
+
+  /// The devices of those that wait for what this process has a part of, and are behind nobody; mostly none.
+  [[nodiscard]] policy::DeviceMask asked_of_own_devices() const;
+
+  /// Whether this process, which is idle, alone keeps out one that waits, as `seen` shows.
+  [[nodiscard]] bool is_in_the_way(const Observations& seen) const;
+
+  /// Puts own() among all, in place of what its record says; returns its position.
+  [[nodiscard]] std::size_t with_own(std::vector<Record>& all) const;
+
+  /// The processes that have memory of these devices beyond their claims, as `seen` shows; `external` if programs that
+  /// are not on the ledger have some.
+  [[nodiscard]] Blocked beyond_claims(policy::DeviceMask devices, const Observations& seen) const;
+
+  /// Everybody else on these devices.
+  [[nodiscard]] Blocked others_on(policy::DeviceMask devices) const;
+
+  /// Lets the program that this process will exec() keep the place.
+  void inherit_across_exec();
+
+private:
+  struct Look;
+
+  [[nodiscard]] Look look(std::vector<Record> all, const std::vector<Record>& ended, const std::vector<Record>& stopped,
+                          const Observations& seen, bool queued) const;
+  [[nodiscard]] std::vector<Record> ahead_among(const std::vector<Record>& blockers) const;
+  void require_in_place() const;
+  void change_stage(policy::Stage stage);
+  [[nodiscard]] Blocked for_people(Blocked blocked) const;
+  void mark_ended(Blocked& blocked) const;
+  [[nodiscard]] os::Woken sleep(const Look& seen, LivenessWatches& watches,
+                                std::chrono::steady_clock::time_point until) const;
+
+  os::SlotStore* store_;
+  Records* records_;
+  os::LivenessFifo liveness_; ///< from take() on
+  os::WakeFifo fifo_;
+  std::string why_given_up_; ///< empty before give_up_slot()
+  Record own_;
+};
+
+} // namespace gputest::ledger

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/ledger/ledger.hpp"
+
+#include "core/ledger/stored_record.hpp"
+#include "core/policy/leaving.hpp"
+
+#include <gputest/error.hpp>
+
+#include <mutex>
+#include <utility>
+
+namespace gputest::ledger {
+
+using policy::Stage;
+
+Ledger::Ledger(const std::string& folder, std::shared_ptr<const DeviceProbe> probe)
+    : store_{folder, ledger_name, ledger_layout}, devices_{store_}, records_{store_, devices_, std::move(probe)},
+      client_{store_, records_} {}
+
+/// Calls what changes the ledger. If that cannot notify a process, this one must look dead to it; and if the
+/// ledger's folder has been removed, that is what has to be said.
+template <class Function>
+auto Ledger::or_lose_place(Function function) {
+  try {
+    return function();
+  } catch (const os::CannotNotify& error) {
+    client_.give_up_slot(error.what());
+    store_.require_in_place();
+    throw;
+  } catch (const LedgerError&) {
+    store_.require_in_place();
+    throw;
+  }
+}
+
+Result Ledger::enter(const EnterRequest& request, const Patience& patience) {
+  std::unique_lock guard{store_.mutex()};
+  if (client_.forked()) {
+    throw LedgerError{request.who +
+                      " cannot enter the ledger: it was forked by a process that has, and runs under that "
+                      "one's claim; start it as a program of its own"};
+  }
+  return or_lose_place([&] {
+    auto seen = client_.take(guard, request.candidates);
+    client_.own().who = request.who;
+    auto& claim = client_.own().claim = {};
+    claim.stage = Stage::entering;
+    claim.candidates = request.candidates;
+    claim.preferred = request.preferred;
+    claim.gpus = request.gpus;
+    claim.overhead_bytes = request.overhead_bytes;
+    claim.largest_bytes = request.largest_bytes;
+    claim.whole_devices = request.whole_devices;
+    if (!request.present) {
+      return client_.wait_for_grant(guard, patience, std::move(seen));
+    }
+    auto at_once = patience;
+    at_once.may_wait = false;
+    at_once.leaving_lasts = std::chrono::milliseconds{0}; // for a larger lease they are notified then
+    const auto result = client_.wait_for_grant(guard, at_once, std::move(seen));
+    if (result.kind == Result::Kind::granted) {
+      return result;
+    }
+    if (!guard.owns_lock()) {
+      guard.lock();
+    }
+    return enter_without_room(request);
+  });
+}
+
+/// What the process uses is in use, whether it may or not; what it has not taken yet it must not count on.
+Result Ledger::enter_without_room(const EnterRequest& request) {
+  auto& claim = client_.own().claim;
+  claim.stage = Stage::inside;
+  claim.devices = request.candidates;
+  claim.largest_bytes = 0;
+  claim.whole_devices = false;
+  client_.write();
+  records_.notify_concerned();
+  return {Result::Kind::granted, request.candidates, {}, {}};
+}
+
+Result Ledger::lease(const LeaseRequest& request, const Patience& patience) {
+  auto seen = records_.glance(request.devices); // before the mutex is taken: it may take milliseconds
+  std::unique_lock guard{store_.mutex()};
+  release_late();
+  require_may_lease(request);
+  Record& own = client_.own();
+  if (patience.may_wait && !announce(request, seen)) {
+    // Of all devices of the process, and once more: what somebody gave back meanwhile looked like an external
+    // process's.
+    const policy::DeviceMask devices = own.claim.devices;
+    guard.unlock();
+    seen = records_.observe(devices);
+    guard.lock();
+    require_may_lease(request);
+    if (!announce(request, seen)) {
+      return Result{Result::Kind::unannounced, 0, {}, client_.others_on(request.devices)};
+    }
+  }
+  own.who = request.who;
+  own.claim.stage = Stage::waiting;
+  own.claim.wanted = request.devices;
+  own.claim.lease_bytes = request.bytes;
+  own.claim.exclusive = request.exclusive;
+  own.claim.medium_lock = request.medium_lock;
+  return or_lose_place([&] { return client_.wait_for_grant(guard, patience, std::move(seen)); });
+}
+
+void Ledger::require_may_lease(const LeaseRequest& request) const {
+  const Record& own = client_.own();
+  if (own.claim.stage == Stage::waiting || own.claim.stage == Stage::holding) {
+    throw NestedLease{"this process asked for a lease for " + request.who + " while it has one for " + own.who +
+                      "; waiting for a second one could deadlock. Give the first back before, or, to lease only around "
+                      "the GPU sections of a test, derive its fixture from gputest::ScopedTest"};
+  }
+  if (own.claim.stage == Stage::idle) {
+    throw LedgerError{"a lease for " + request.who + " was asked for by a process that is idle on the ledger"};
+  }
+  if (own.claim.stage != Stage::inside || client_.forked()) {
+    throw LedgerError{"a lease for " + request.who + " was asked for by a process that has not entered the ledger"};
+  }
+}
+
+void Ledger::release() noexcept {
+  if (client_.forked()) {
+    return;
+  }
+  try {
+    const std::lock_guard guard{store_.mutex()};
+    if (client_.own().claim.stage == Stage::holding) {
+      client_.stop_wanting();
+      or_lose_place([&] {
+        client_.write();
+        records_.notify_concerned();
+      });
+    }
+  } catch (const LedgerError&) {
+    // Either the claim stays until the mutex can be had, or the process ends, which harms nobody but those who wait for
+    // it; or the place is lost. require_intact() and the next lease tell of it.
+    release_is_late_ = client_.own().claim.stage == Stage::holding;
+  }
+}
+
+/// Does what release() could not do. Under the mutex.
+void Ledger::release_late() {
+  if (std::exchange(release_is_late_, false) && client_.own().claim.stage == Stage::holding) {
+    client_.stop_wanting();
+    or_lose_place([&] {
+      client_.write();
+      records_.notify_concerned();
+    });
+  }
+}
+
+void Ledger::require_stage(Stage stage, const char* what) const {
+  if (client_.own().claim.stage != Stage::outside) {
+    client_.require_kept();
+  }
+  if (client_.own().claim.stage != stage || client_.forked()) {
+    const std::string& who = client_.own().who;
+    throw LedgerError{(who.empty() ? "this process" : who) + " cannot " + what};
+  }
+}
+
+void Ledger::set_idle() {
+  const std::lock_guard guard{store_.mutex()};
+  release_late();
+  require_stage(Stage::inside, "be idle on the ledger: it has not entered, has a lease, or is idle");
+  or_lose_place([&] {
+    client_.become_idle();
+    records_.notify_concerned(); // whoever it keeps waiting may notify it from now on
+  });
+}
+
+bool Ledger::resume() {
+  std::unique_lock guard{store_.mutex()};
+  require_stage(Stage::idle, "take work again: it is not idle on the ledger");
+  if (const auto asked = client_.asked_of_own_devices(); asked != 0 && !client_.has_to_leave()) {
+    guard.unlock();
+    const auto seen = records_.observe(asked);
+    guard.lock();
+    if (client_.is_in_the_way(seen)) {
+      return false;
+    }
+  }
+  if (client_.has_to_leave()) {
+    return false;
+  }
+  or_lose_place([&] { client_.resume(); });
+  return true;
+}
+
+bool Ledger::has_to_leave() const { return client_.has_to_leave(); }
+
+int Ledger::leave_descriptor() const { return client_.leave_descriptor(); }
+
+void Ledger::set_overhead(std::uint64_t bytes) {
+  const std::lock_guard guard{store_.mutex()};
+  Record& own = client_.own();
+  if (client_.forked() || own.claim.stage == Stage::outside || bytes == own.claim.overhead_bytes) {
+    return;
+  }
+  own.claim.overhead_bytes = bytes;
+  or_lose_place([&] {
+    client_.correct();
+    records_.notify_concerned();
+  });
+}
+
+void Ledger::require_intact() const {
+  if (client_.own().claim.stage != Stage::outside && !client_.forked()) {
+    client_.require_kept();
+    store_.require_intact();
+  }
+}
+
+Blocked Ledger::beyond_claims(policy::DeviceMask devices) {
+  const auto seen = records_.observe(devices);
+  const std::lock_guard guard{store_.mutex()};
+  return client_.beyond_claims(devices, seen);
+}
+
+std::vector<Record> Ledger::entries() {
+  const std::lock_guard guard{store_.mutex()};
+  auto all = records_.read_named();
+  for (auto& entry : all) {
+    entry.alive = records_.lives(entry.slot);
+  }
+  return all;
+}
+
+Ledger::Contents Ledger::contents() {
+  auto contents = os::read_without_mutex([&] {
+    Contents read;
+    read.entries = records_.read_named();
+    for (auto& entry : read.entries) {
+      entry.alive = records_.lives(entry.slot);
+    }
+    for (std::size_t i = 0; i < max_devices && !devices_.uuid(i).empty(); ++i) {
+      read.uuids.push_back(devices_.uuid(i));
+      read.overhead_bytes.push_back(devices_.measured_overhead(i));
+    }
+    return read;
+  });
+  if (const auto keeper = store_.mutex().keeper(); !keeper.empty()) {
+    contents.caveat =
+        "the ledger's mutex is locked all the time, so that no test gets memory or gives it back: " + keeper;
+  }
+  return contents;
+}
+
+std::string Ledger::credential() const { return client_.taken() ? credential_of(client_.own()) : std::string{}; }
+
+std::optional<Record> Ledger::holder_of(const std::string& credential) {
+  if (credential.empty()) {
+    return std::nullopt;
+  }
+  const std::lock_guard guard{store_.mutex()};
+  for (const auto& entry : records_.read_named()) {
+    if (credential_of(entry) == credential && records_.lives(entry.slot)) {
+      return entry;
+    }
+  }
+  return std::nullopt;
+}
+
+void Ledger::inherit_across_exec() { client_.inherit_across_exec(); }
+
+/// Whether the process may wait for this lease: it announced it when it entered, or could have done so, by what its
+/// devices showed. A device that was not observed counts as one that has no room.
+bool Ledger::announce(const LeaseRequest& request, const Observations& seen) {
+  auto& claim = client_.own().claim;
+  if (request.exclusive) {
+    return claim.whole_devices;
+  }
+  if (request.bytes > claim.largest_bytes) {
+    auto all = records_.read();
+    const std::size_t position = client_.with_own(all);
+    const auto snapshot = records_.snapshot(all, claim.devices, seen);
+    const auto to_leave = policy::who_has_to_leave_for(snapshot, position, request.bytes);
+    if (!to_leave) {
+      return false;
+    }
+    std::vector<Record> idle;
+    for (const std::size_t leaving : *to_leave) {
+      idle.push_back(all[leaving]);
+    }
+    or_lose_place([&] { records_.notify(idle); });
+    // In the record before the mutex is unlocked: others enter by what it says.
+    const std::uint64_t announced = std::exchange(claim.largest_bytes, request.bytes);
+    try {
+      client_.correct();
+    } catch (...) {
+      claim.largest_bytes = announced;
+      throw;
+    }
+  }
+  return true;
+}
+
+} // namespace gputest::ledger

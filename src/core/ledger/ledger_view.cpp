@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/ledger/ledger_view.hpp"
+
+#include "core/devices/device_list.hpp"
+#include "core/ledger/backend_probe.hpp"
+#include "core/ledger/stored_record.hpp"
+#include "core/os/ledger_folder.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace gputest::ledger {
+
+namespace {
+
+/// Whether a process is alive, or has exited and the device still shows its memory. The ledger itself asks only when a
+/// process needs the bytes. For a device that is not visible here (another GPUTEST_DEVICES, another container) this is
+/// not known, and no process here needs them.
+bool still_counts(const Record& entry, const std::vector<Record>& entries, const std::vector<std::string>& uuids,
+                  const DeviceProbe& probe) {
+  if (entry.alive) {
+    return true;
+  }
+  for (std::size_t i = 0; i < uuids.size(); ++i) {
+    const auto device = policy::DeviceMask{1} << i;
+    if ((entry.claim.devices & device) != 0 && probe.capacity(uuids[i], entries, device).total_bytes != 0 &&
+        !probe.is_back(uuids[i], entry)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+} // namespace
+
+bool ledger_exists(const std::string& folder) { return os::has_store(folder, ledger_name); }
+
+LedgerView look_at_ledger(const std::string& folder, const std::shared_ptr<const DeviceProbe>& probe) {
+  LedgerView view;
+  view.folder = folder;
+  view.exists = ledger_exists(folder);
+  if (!view.exists) {
+    return view;
+  }
+  view.shared = os::LedgerFolder{folder}.is_shared();
+  Ledger ledger{folder, probe};
+  auto [uuids, overhead_bytes, all, caveat] = ledger.contents();
+  view.uuids = std::move(uuids);
+  view.overhead_bytes = std::move(overhead_bytes);
+  view.caveat = std::move(caveat);
+  std::vector<os::ProcessState> states;
+  for (const auto& entry : all) {
+    states.push_back(os::state_of(static_cast<pid_t>(entry.pid)));
+  }
+  // A process closes its files before it becomes a zombie. If its claim is still held then, a child holds it, or the
+  // process exited between the two reads.
+  if (std::count(states.begin(), states.end(), os::ProcessState::ended) != 0) {
+    const auto again = ledger.contents().entries;
+    for (auto& entry : all) {
+      entry.alive = entry.alive && std::any_of(again.begin(), again.end(), [&](const Record& later) {
+                      return later.slot == entry.slot && later.identity == entry.identity && later.alive;
+                    });
+    }
+  }
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (still_counts(all[i], all, view.uuids, *probe)) {
+      view.entries.push_back(all[i]);
+      view.states.push_back(states[i]);
+    }
+  }
+  return view;
+}
+
+LedgerView look_at_ledger(const Settings& settings) {
+  const std::string folder = os::ledger_folder(settings.folder, settings.devices);
+  if (!ledger_exists(folder)) { // opening simulated devices would create the folder
+    LedgerView view;
+    view.folder = folder;
+    return view;
+  }
+  // The devices show whether the memory of exited processes is free.
+  std::string why_none;
+  const std::shared_ptr<const devices::DeviceList> list = devices::open_devices(settings, why_none);
+  return look_at_ledger(folder, devices::make_probe(list));
+}
+
+std::vector<std::string> uuids_in(const LedgerView& view, policy::DeviceMask devices) {
+  std::vector<std::string> uuids;
+  for (std::size_t i = 0; i < view.uuids.size(); ++i) {
+    if ((devices & (policy::DeviceMask{1} << i)) != 0) {
+      uuids.push_back(view.uuids[i]);
+    }
+  }
+  return uuids;
+}
+
+} // namespace gputest::ledger

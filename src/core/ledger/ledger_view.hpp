@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "core/ledger/ledger.hpp"
+#include "core/os/process.hpp"
+
+#include <gputest/settings.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gputest::ledger {
+
+/// What the ledger contains, for reports.
+struct LedgerView {
+  std::string folder;             ///< of the ledger
+  bool shared = false;            ///< whether it is the ledger of a group of users, and not of one user
+  bool exists = false;            ///< false: no process has used this folder yet
+  std::vector<std::string> uuids; ///< of the ledger's devices: bit i of a mask is uuids[i]
+  std::vector<std::uint64_t>
+      overhead_bytes;                   ///< likewise: what one process's context takes, 0 if no process has measured it
+  std::string caveat;                   ///< who keeps the ledger's mutex; empty: nobody
+  std::vector<Record> entries;          ///< of live processes, and of exited ones whose memory is not free yet
+  std::vector<os::ProcessState> states; ///< of the processes of `entries`
+};
+
+/// Whether a process has used the ledger in `folder`. Creates nothing. Throws LedgerError if that cannot be found out.
+[[nodiscard]] bool ledger_exists(const std::string& folder);
+
+/// Reads the ledger in `folder`; does not create one. Throws LedgerError.
+[[nodiscard]] LedgerView look_at_ledger(const std::string& folder, const std::shared_ptr<const DeviceProbe>& probe);
+
+/// The same for the ledger that the settings name, with the devices that they name. Opens devices only if there is a
+/// ledger.
+[[nodiscard]] LedgerView look_at_ledger(const Settings& settings);
+
+/// UUIDs of the devices in a mask, in the ledger's order.
+[[nodiscard]] std::vector<std::string> uuids_in(const LedgerView& view, policy::DeviceMask devices);
+
+} // namespace gputest::ledger

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "core/policy/admission.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gputest::ledger {
+
+/// One process on the ledger.
+struct Record {
+  std::size_t slot = 0;
+  std::uint64_t identity = 0; ///< differs between two processes that had the same slot
+  policy::Claim claim;
+  std::int64_t pid = 0;
+  std::uint64_t start_time = 0; ///< of the process, os::start_time_of(); 0: not known
+  std::uint32_t uid = 0;
+  std::string who;                             ///< the test, or the command
+  std::chrono::system_clock::time_point since; ///< when it took, or began to wait for, what `claim` says
+  bool alive = true; ///< false: its process has ended, and its bytes come back as soon as the device shows them free
+};
+
+/// Whether both are of one process; a slot is another process's after its owner has ended.
+[[nodiscard]] inline bool is_same(const Record& a, const Record& b) {
+  return a.slot == b.slot && a.identity == b.identity;
+}
+
+/// The slots of each user. All slots are counted as this process sees them: its own user's first.
+constexpr std::size_t slots_of_a_user = 1024;
+
+/// How a process is named to those that run under its lease: `<uid>:<slot of that user>:<identity>`, in
+/// GPUTEST_LEASE_OF.
+[[nodiscard]] inline std::string credential_of(const Record& entry) {
+  return std::to_string(entry.uid) + ":" + std::to_string(entry.slot % slots_of_a_user) + ":" +
+         std::to_string(entry.identity);
+}
+
+/// What one device showed when it was observed. Asks neither a driver nor the operating system any more, so that a
+/// decision under the ledger's mutex may use it.
+class Observation {
+public:
+  virtual ~Observation() = default;
+
+  /// What the device could ever give, and what external processes held of it, given everybody on the ledger.
+  [[nodiscard]] virtual policy::Capacity capacity(const std::vector<Record>& entries,
+                                                  policy::DeviceMask device) const = 0;
+
+  /// What the process of each entry had of the device beyond its claim, by the entry's position; empty if it did not
+  /// show. The capacity counts it as external.
+  [[nodiscard]] virtual std::vector<std::uint64_t> beyond_claims(const std::vector<Record>& /*entries*/,
+                                                                 policy::DeviceMask /*device*/) const {
+    return {};
+  }
+
+  /// Whether the device showed that the memory of this ended process is back. True only of a process whose end was seen
+  /// before the observation began: one that lived then may not have allocated yet.
+  [[nodiscard]] virtual bool is_back(const Record& ended) const = 0;
+};
+
+/// What the ledger has to know of devices; backend/ has what it is made of, tests imitate it.
+class DeviceProbe {
+public:
+  virtual ~DeviceProbe() = default;
+
+  /// Looks at a device. May take milliseconds, and is never called under the ledger's mutex.
+  [[nodiscard]] virtual std::shared_ptr<const Observation> observe(const std::string& uuid) const = 0;
+
+  /// What the device could ever give, with all that is in use taken for external, whosever it is, where that is quicker
+  /// to see than whose it is: a lease for which there is room even so can be granted. nullopt where it is not quicker.
+  [[nodiscard]] virtual std::optional<policy::Capacity> least_capacity(const std::string& /*uuid*/) const {
+    return std::nullopt;
+  }
+
+  /// The same as of an observation of this moment.
+  [[nodiscard]] policy::Capacity capacity(const std::string& uuid, const std::vector<Record>& entries,
+                                          policy::DeviceMask device) const {
+    return observe(uuid)->capacity(entries, device);
+  }
+  [[nodiscard]] bool is_back(const std::string& uuid, const Record& ended) const {
+    return observe(uuid)->is_back(ended);
+  }
+};
+
+} // namespace gputest::ledger

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/ledger/records.hpp"
+
+#include "core/os/wake_fifo.hpp"
+#include "core/policy/queues.hpp"
+
+#include <gputest/error.hpp>
+
+#include <algorithm>
+#include <optional>
+
+namespace gputest::ledger {
+
+using policy::DeviceMask;
+using policy::Stage;
+
+namespace {
+
+bool is_there(Stage stage) { return stage != Stage::outside; }
+bool is_queued(Stage stage) { return stage == Stage::entering || stage == Stage::waiting; }
+
+/// Notifies all that can be notified before it throws for one that cannot.
+void notify_those(const os::SlotStore& store, const std::vector<Record>& entries) {
+  std::optional<os::CannotNotify> not_notified;
+  for (const auto& entry : entries) {
+    try {
+      os::notify(store.wake_fifo(entry.slot));
+    } catch (const os::CannotNotify& error) {
+      not_notified = error;
+    } catch (const LedgerError& error) { // the store's folder is closed
+      not_notified = os::CannotNotify{error.what()};
+    }
+  }
+  if (not_notified) {
+    throw os::CannotNotify{*not_notified};
+  }
+}
+
+} // namespace
+
+/// The entries in the stages that are wanted, as `make` makes them of records.
+std::vector<Record> Records::read_where(bool (*wanted)(Stage), Record (*make)(std::size_t, const StoredRecord&)) const {
+  std::vector<Record> entries;
+  store_->for_each<StoredRecord>([&](std::size_t slot, const StoredRecord& stored) {
+    if (stored.stage == 0 || taken_off_.count({slot, stored.identity}) != 0) {
+      return;
+    }
+    Record entry = make(slot, stored);
+    if (!wanted(entry.claim.stage)) {
+      return;
+    }
+    const std::size_t part = store_->part_index(slot);
+    for (DeviceMask* const devices : {&entry.claim.candidates, &entry.claim.devices, &entry.claim.wanted}) {
+      *devices = devices_->from_part(part, *devices);
+    }
+    entry.uid = store_->owner_of(slot); // whatever the record says
+    entries.push_back(std::move(entry));
+  });
+  return entries;
+}
+
+std::vector<Record> Records::read() const { return read_where(is_there, to_unnamed_entry); }
+
+std::vector<Record> Records::read_named() const { return read_where(is_there, to_entry); }
+
+std::string Records::name_of(std::size_t slot) const { return text(store_->read<StoredRecord>(slot).who); }
+
+void Records::write(const Record& entry) {
+  StoredRecord stored = to_record(entry);
+  stored.candidates = devices_->to_own_part(stored.candidates);
+  stored.devices = devices_->to_own_part(stored.devices);
+  stored.wanted = devices_->to_own_part(stored.wanted);
+  store_->write(entry.slot, stored);
+}
+
+bool Records::lives(std::size_t slot) const { return os::LivenessWatch{store_->liveness_fifo(slot)}.owner_lives(); }
+
+Observations Records::observe(DeviceMask devices) const {
+  Observations seen;
+  seen.began = std::chrono::steady_clock::now();
+  for_each_device(devices, [&](std::size_t index) {
+    if (const std::string uuid = devices_->uuid(index); !uuid.empty()) {
+      seen.devices[index] = probe_->observe(uuid);
+    }
+  });
+  return seen;
+}
+
+Observations Records::glance(DeviceMask devices) const {
+  class Glance : public Observation {
+  public:
+    explicit Glance(policy::Capacity capacity) : capacity_{capacity} {}
+    [[nodiscard]] policy::Capacity capacity(const std::vector<Record>& /*entries*/,
+                                            DeviceMask /*device*/) const override {
+      return capacity_;
+    }
+    [[nodiscard]] bool is_back(const Record& /*ended*/) const override { return false; }
+
+  private:
+    policy::Capacity capacity_;
+  };
+  Observations seen;
+  seen.began = std::chrono::steady_clock::now();
+  seen.complete = false;
+  bool quicker = true;
+  for_each_device(devices, [&](std::size_t index) {
+    const auto capacity = quicker ? probe_->least_capacity(devices_->uuid(index)) : std::nullopt;
+    quicker = capacity.has_value();
+    if (quicker) {
+      seen.devices[index] = std::make_shared<Glance>(*capacity);
+    }
+  });
+  return quicker ? seen : observe(devices);
+}
+
+void Records::reap(std::vector<Record>& all, const std::vector<Record>& ended, const Observations& seen) {
+  for (const Record& known : ended) {
+    const auto entry = std::find_if(all.begin(), all.end(), [&](const Record& e) { return is_same(e, known); });
+    if (entry == all.end()) {
+      continue;
+    }
+    entry->who = name_of(entry->slot); // for the device probe, and to stay in the record
+    bool back = true;
+    for_each_device(entry->claim.devices, [&](std::size_t index) {
+      const auto observation = seen.devices.find(index);
+      const bool is_device = observation != seen.devices.end() || !devices_->uuid(index).empty();
+      // Where there is no device there is nothing that could be out.
+      back = back && (!is_device || (observation != seen.devices.end() && observation->second->is_back(*entry)));
+    });
+    if (back) {
+      if (store_->is_own(entry->slot)) {
+        store_->write(entry->slot, StoredRecord{});
+      } else {
+        taken_off_.insert({entry->slot, entry->identity});
+      }
+      all.erase(entry);
+      continue;
+    }
+    entry->alive = false;
+    if (entry->claim.stage == Stage::waiting || entry->claim.stage == Stage::idle) {
+      entry->claim.stage = Stage::inside;
+      if (store_->is_own(entry->slot)) {
+        write(*entry);
+      }
+    }
+  }
+}
+
+policy::Snapshot Records::snapshot(const std::vector<Record>& all, DeviceMask of_interest,
+                                   const Observations& seen) const {
+  policy::Snapshot snapshot;
+  for_each_device(of_interest, [&](std::size_t index) {
+    snapshot.devices.resize(index + 1);
+    if (const auto observation = seen.devices.find(index); observation != seen.devices.end()) {
+      snapshot.devices[index] = observation->second->capacity(all, DeviceMask{1} << index);
+    }
+  });
+  for (const auto& entry : all) {
+    snapshot.claims.push_back(entry.claim);
+  }
+  return snapshot;
+}
+
+/// A process that cannot see who waits cannot wake them either.
+std::vector<Record> Records::read_queued() const {
+  try {
+    return read_where(is_queued, to_unnamed_entry);
+  } catch (const LedgerError& error) {
+    throw os::CannotNotify{error.what()};
+  }
+}
+
+void Records::notify_concerned(std::uint64_t granted) const {
+  const auto queued = read_queued();
+  std::vector<policy::Claim> claims;
+  for (const auto& entry : queued) {
+    claims.push_back(entry.claim);
+  }
+  std::vector<Record> concerned;
+  for (const std::size_t position : policy::concerned(claims, granted)) {
+    concerned.push_back(queued[position]);
+  }
+  notify_those(*store_, concerned);
+}
+
+void Records::notify(const std::vector<Record>& idle) const { notify_those(*store_, idle); }
+
+void Records::notify_all_queued() const { notify_those(*store_, read_queued()); }
+
+} // namespace gputest::ledger

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "core/ledger/device_table.hpp"
+#include "core/ledger/record.hpp"
+#include "core/ledger/stored_record.hpp"
+#include "core/os/slot_store.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gputest::ledger {
+
+/// What some devices showed. Made without the mutex, used under it.
+struct Observations {
+  std::map<std::size_t, std::shared_ptr<const Observation>> devices; ///< by their index in the device table
+  std::chrono::steady_clock::time_point began;                       ///< before the first of the devices was asked
+  /// Whether it was asked whose the memory is that is in use. Else all of it counts as external processes': enough for
+  /// a lease that has room even so.
+  bool complete = true;
+};
+
+/// The records of all processes on the ledger: which there are, which have ended, and which have to be notified. Under
+/// the store's mutex.
+class Records {
+public:
+  Records(os::SlotStore& store, DeviceTable& devices, std::shared_ptr<const DeviceProbe> probe)
+      : store_{&store}, devices_{&devices}, probe_{std::move(probe)} {}
+
+  /// Everybody, as the records say; whether they live is not asked. Without their names, which decisions do not need.
+  [[nodiscard]] std::vector<Record> read() const;
+
+  /// The same with their names, for people.
+  [[nodiscard]] std::vector<Record> read_named() const;
+
+  /// The name in the record of a slot.
+  [[nodiscard]] std::string name_of(std::size_t slot) const;
+
+  /// Replaces a record of this user's.
+  void write(const Record& entry);
+
+  /// Whether the process that has this slot, or a child it forked, is alive.
+  [[nodiscard]] bool lives(std::size_t slot) const;
+
+  /// Looks at devices. Not under the mutex: it may take milliseconds.
+  [[nodiscard]] Observations observe(policy::DeviceMask devices) const;
+
+  /// The same without asking whose the memory is that is in use, where that is quicker.
+  [[nodiscard]] Observations glance(policy::DeviceMask devices) const;
+
+  /// Of the processes in `ended`, whose ends were seen before `seen` was observed: takes those whose memory is back off
+  /// the ledger and out of `all`; the others lose their places in the queue, and are marked in `all`. A process
+  /// that has taken the slot of one of them meanwhile is another one, of which nothing was seen.
+  ///
+  /// Notifies nobody: interested processes watch the liveness FIFO, and detect the exit themselves.
+  void reap(std::vector<Record>& all, const std::vector<Record>& ended, const Observations& seen);
+
+  /// What decisions need: all claims, and the capacity of the devices of interest, all of which `seen` must have.
+  [[nodiscard]] policy::Snapshot snapshot(const std::vector<Record>& all, policy::DeviceMask of_interest,
+                                          const Observations& seen) const;
+
+  /// Wakes those that have to look again: the process that changed what is claimed calls it. `granted` is the ticket of
+  /// its own lease if that was granted just now; 0: it was not.
+  ///
+  /// If it is killed before it can, its liveness FIFO hangs up, and that is what those who had counted its claim watch.
+  /// Throws CannotNotify if one of them could not be woken: then its liveness FIFO has to hang up, too.
+  void notify_concerned(std::uint64_t granted = 0) const;
+
+  /// Wakes these: processes that are idle, and leave then.
+  void notify(const std::vector<Record>& idle) const;
+
+  /// Wakes all who wait: whoever leaves a queue, or takes a slot, calls it, since those behind watched it, or the
+  /// slot's last owner, and nobody else.
+  void notify_all_queued() const;
+
+private:
+  [[nodiscard]] std::vector<Record> read_where(bool (*wanted)(policy::Stage),
+                                               Record (*make)(std::size_t, const StoredRecord&)) const;
+  [[nodiscard]] std::vector<Record> read_queued() const;
+
+  os::SlotStore* store_;
+  DeviceTable* devices_;
+  std::shared_ptr<const DeviceProbe> probe_;
+  /// Of ended processes of other users, whose records only those can clear: the memory of these is back.
+  std::set<std::pair<std::size_t, std::uint64_t>> taken_off_;
+};
+
+} // namespace gputest::ledger

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/os/descendants.hpp"
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <set>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+namespace gputest::os {
+
+namespace {
+
+/// From /proc/<pid>/stat: `<pid> (<name>) <state> <parent> …`, where the name may hold anything. -1 if it is gone.
+pid_t parent_of(int proc, const char* pid) {
+  std::array<char, 32> path{};
+  if (std::strlen(pid) > path.size() - 6) {
+    return -1;
+  }
+  std::strcat(std::strcpy(path.data(), pid), "/stat"); // NOLINT: it has the room
+  const int file = ::openat(proc, path.data(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) {
+    return -1;
+  }
+  std::array<char, 512> text{};
+  const auto count = ::read(file, text.data(), text.size() - 1);
+  ::close(file);
+  const char* const name_end = count > 0 ? std::strrchr(text.data(), ')') : nullptr;
+  return name_end == nullptr || std::strlen(name_end) < 5 ? -1
+                                                          : static_cast<pid_t>(std::strtol(name_end + 4, nullptr, 10));
+}
+
+} // namespace
+
+std::vector<pid_t> descendants(const std::vector<pid_t>& spared) {
+  std::multimap<pid_t, pid_t> children;
+  DIR* const proc = ::opendir("/proc");
+  if (proc == nullptr) {
+    return {};
+  }
+  while (const auto* const entry = ::readdir(proc)) { // NOLINT(concurrency-mt-unsafe): a stream of this function's own
+    if (const pid_t pid = static_cast<pid_t>(std::strtol(entry->d_name, nullptr, 10)); pid > 0) {
+      children.emplace(parent_of(::dirfd(proc), entry->d_name), pid);
+    }
+  }
+  ::closedir(proc);
+  std::vector<pid_t> found;
+  pid_t parent = ::getpid();
+  for (std::size_t next = 0;; parent = found[next++]) {
+    const auto [first, last] = children.equal_range(parent);
+    for (auto child = first; child != last; ++child) {
+      if (std::find(spared.begin(), spared.end(), child->second) == spared.end()) {
+        found.push_back(child->second);
+      }
+    }
+    if (next == found.size()) {
+      return found;
+    }
+  }
+}
+
+void end_descendants(const std::vector<pid_t>& spared) {
+  // A fork that is under way when SIGKILL arrives either fails, or its child is there already: the next search finds
+  // it. Its parent may have gone by then, so such children become this process's own. (SIGSTOP does not keep a fork
+  // from being completed later.)
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  std::set<pid_t> killed;
+  for (bool any = true; any;) {
+    any = false;
+    for (const pid_t pid : descendants(spared)) {
+      if (killed.insert(pid).second) {
+        ::kill(pid, SIGKILL);
+        any = true;
+      }
+    }
+  }
+}
+
+} // namespace gputest::os

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <vector>
+
+#include <sys/types.h>
+
+namespace gputest::os {
+
+/// The processes that this process has started and those that they have started, without the children `spared` and what
+/// these have started. A process whose parent has ended is found if this process is a subreaper.
+[[nodiscard]] std::vector<pid_t> descendants(const std::vector<pid_t>& spared = {});
+
+/// Ends all descendants() by SIGKILL, as ctest does when a test's time is over, also those that they start meanwhile.
+/// Makes this process a subreaper. Does not wait for their ends.
+void end_descendants(const std::vector<pid_t>& spared = {});
+
+} // namespace gputest::os

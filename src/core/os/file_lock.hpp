@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "core/os/file_at.hpp"
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+namespace gputest::os {
+
+/// A mutex between processes that the kernel releases when its holder ends, however it ends: Boost's file_lock.
+///
+/// Excludes the threads of this process too, also those that use another object for the same file. Meets BasicLockable.
+/// Nothing else in the process may open and close the file: a POSIX record lock goes with any descriptor of it.
+class FileLock {
+public:
+  /// A process that is neither stopped nor hostile has the lock for microseconds. With 64 of them in line, on two
+  /// cores, each comes to it within a fraction of a second.
+  static constexpr std::chrono::seconds longest_wait{5};
+
+  enum class IfMissing { fail, make };
+
+  /// Throws LedgerError.
+  explicit FileLock(const FileAt& file, IfMissing if_missing = IfMissing::fail);
+  ~FileLock();
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+
+  /// Blocks until it has the lock, for `longest_wait` at most; goes on after signals. Throws LedgerError if somebody
+  /// keeps it longer, naming the process, if the kernel refuses, or if the file was closed by something else here.
+  void lock();
+  void unlock() noexcept;
+
+  /// Which other process keeps it locked, and what to do about it, in words; empty if none does, or if it goes from
+  /// hand to hand. Needs no lock: a tenth of a second at most, and no time where nobody has it.
+  [[nodiscard]] std::string keeper() const;
+
+  /// Throws LedgerError if something else in this process has closed the file, so that it cannot be locked any more.
+  void require_kept() const;
+
+  /// Whether the file was removed since it was opened: others lock another one.
+  [[nodiscard]] bool is_removed() const;
+
+private:
+  struct Kernel;
+  std::shared_ptr<Kernel> kernel_; ///< of all objects of this process for that file
+};
+
+} // namespace gputest::os

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/os/file_stamp.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+namespace gputest::os {
+
+std::optional<FileStamp> stamp_of(const std::string& path) {
+  struct statx file {};
+  if (::statx(AT_FDCWD, path.c_str(), 0, STATX_BASIC_STATS | STATX_BTIME, &file) != 0) {
+    return std::nullopt;
+  }
+  const auto nanoseconds = [](const statx_timestamp& time) {
+    return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
+  };
+  const auto birth = (file.stx_mask & STATX_BTIME) != 0 ? nanoseconds(file.stx_btime) : 0;
+  return FileStamp{file.stx_size, nanoseconds(file.stx_mtime), file.stx_ino ^ (birth << 8U)};
+}
+
+} // namespace gputest::os

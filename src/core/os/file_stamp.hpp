@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace gputest::os {
+
+/// What tells a file from one that was written in its place. A copy may be equal, but has another `id`.
+struct FileStamp {
+  std::uint64_t bytes = 0;
+  std::uint64_t modified = 0; ///< in nanoseconds since 1970
+  std::uint64_t id = 0;       ///< of its inode and its birth, if the file system knows that: no later file has it
+
+  friend bool operator==(const FileStamp& a, const FileStamp& b) {
+    return a.bytes == b.bytes && a.modified == b.modified;
+  }
+};
+
+/// nullopt if there is no such file.
+[[nodiscard]] std::optional<FileStamp> stamp_of(const std::string& path);
+
+} // namespace gputest::os

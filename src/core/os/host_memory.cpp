@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/os/host_memory.hpp"
+
+#include "core/os/process.hpp"
+
+#include <sys/mman.h>
+
+#include <cstdlib>
+#include <sstream>
+
+namespace gputest::os {
+
+namespace {
+
+/// The bytes of a line such as `MemTotal:       16318412 kB`.
+std::optional<std::uint64_t> bytes_of(const std::string& meminfo, const std::string& name) {
+  std::istringstream lines{meminfo};
+  for (std::string line; std::getline(lines, line);) {
+    if (line.compare(0, name.size() + 1, name + ":") != 0) {
+      continue;
+    }
+    constexpr std::uint64_t bytes_per_kib = 1024;
+    return std::strtoull(line.c_str() + name.size() + 1, nullptr, 10) * bytes_per_kib;
+  }
+  return std::nullopt;
+}
+
+} // namespace
+
+std::optional<HostMemory> parse_host_memory(const std::string& meminfo) {
+  const auto total = bytes_of(meminfo, "MemTotal");
+  const auto available = bytes_of(meminfo, "MemAvailable");
+  if (!total || !available) {
+    return std::nullopt;
+  }
+  return HostMemory{*total, *available};
+}
+
+std::optional<HostMemory> read_host_memory() { return parse_host_memory(contents_of("/proc/meminfo").value_or("")); }
+
+void* reserve_addresses(std::size_t bytes) {
+  void* const first = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  // NOLINTNEXTLINE(performance-no-int-to-ptr, cppcoreguidelines-pro-type-cstyle-cast)
+  return first == MAP_FAILED ? nullptr : first;
+}
+
+void release_addresses(void* first, std::size_t bytes) { ::munmap(first, bytes); }
+
+} // namespace gputest::os

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace gputest::os {
+
+/// The memory of this machine, which an integrated GPU shares.
+struct HostMemory {
+  std::uint64_t total_bytes = 0;
+  std::uint64_t available_bytes = 0; ///< what programs could still take without swapping
+};
+
+/// Reads /proc/meminfo; nullopt if it cannot be read.
+[[nodiscard]] std::optional<HostMemory> read_host_memory();
+
+/// Reads the text of /proc/meminfo; nullopt if one of the two lines is missing.
+[[nodiscard]] std::optional<HostMemory> parse_host_memory(const std::string& meminfo);
+
+/// Addresses that are nobody else's, and that end the process when they are used. Null if there are none: errno says
+/// why.
+[[nodiscard]] void* reserve_addresses(std::size_t bytes);
+void release_addresses(void* first, std::size_t bytes);
+
+} // namespace gputest::os

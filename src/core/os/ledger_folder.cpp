@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/os/ledger_folder.hpp"
+
+#include "core/os/reason.hpp"
+#include "core/os/user_name.hpp"
+
+#include <gputest/error.hpp>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+namespace gputest::os {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* shared_path = "/run/gputest";
+constexpr mode_t private_mode = 0700;
+constexpr mode_t shared_mode = 03770; // members add files; setgid: of the group; sticky: nobody removes another's
+
+std::string private_path() { return "/tmp/gputest-" + std::to_string(::geteuid()); }
+
+std::string octal(mode_t mode) {
+  std::array<char, 8> text{};
+  std::snprintf(text.data(), text.size(), "%04o", static_cast<unsigned>(mode & permission_bits));
+  return text.data();
+}
+
+bool looks_shared(const struct stat& status) {
+  constexpr mode_t marks = S_ISVTX | S_ISGID;
+  return status.st_uid == 0 && (status.st_mode & marks) != 0;
+}
+
+/// What is wrong with a folder; empty if it can be used.
+std::string problem(const struct stat& status, bool is_default_private) {
+  if (looks_shared(status)) {
+    return (status.st_mode & permission_bits) == shared_mode
+               ? ""
+               : "has the mode " + octal(status.st_mode) + ", and a shared one must have " + octal(shared_mode) +
+                     ", as an administrator sets it up with the command in the README (Trust): it is not used. "
+                     "For a ledger of your own, set GPUTEST_DIR to a folder that you own";
+  }
+  if (status.st_uid != ::geteuid()) {
+    return "belongs to " + user_name(status.st_uid) + " (uid " + std::to_string(status.st_uid) + "), and not to " +
+           user_name(::geteuid()) + " (uid " + std::to_string(::geteuid()) +
+           "): it is not used. An administrator can remove it; or set GPUTEST_DIR to a folder of your own";
+  }
+  const mode_t nobodys = is_default_private ? S_IRWXG | S_IRWXO : S_IWGRP | S_IWOTH;
+  if ((status.st_mode & nobodys) != 0) {
+    return "has the mode " + octal(status.st_mode) + ", with which others can " +
+           (is_default_private ? "reach" : "change") +
+           " what is in it: it is not used. Look what others have put there, "
+           "and chmod it to 0700; or set GPUTEST_DIR to another folder";
+  }
+  return "";
+}
+
+LedgerError failure_here(const std::string& to_do, const std::string& path, int error) {
+  const bool has_advice = error == EMFILE || error == ENFILE;
+  return LedgerError{failure(to_do, path, error).what() +
+                     std::string{has_advice ? "" : "; set GPUTEST_DIR to a folder of your own on a local file system"}};
+}
+
+/// The folder that `path` is in, made if it is not there, and its name there.
+std::pair<Descriptor, std::string> parent_of(fs::path path) {
+  if (path.filename().empty()) { // ends with a slash
+    path = path.parent_path();
+  }
+  const fs::path parent = path.has_parent_path() ? path.parent_path() : fs::path{"."};
+  std::error_code error;
+  fs::create_directories(parent, error);
+  if (error) {
+    throw failure_here("make the folder", parent, error.value());
+  }
+  Descriptor opened{::open(parent.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)};
+  if (!opened) {
+    throw failure_here("open the folder", parent, errno);
+  }
+  return {std::move(opened), path.filename()};
+}
+
+} // namespace
+
+LedgerFolder::LedgerFolder(const std::string& path) {
+  auto [parent, name] = parent_of(path);
+  const FileAt place{parent.number(), fs::path{path}.parent_path(), name, ::geteuid(), private_mode};
+  const auto open = [&, &at = parent, &named = name] { // not FileAt::open(): it may be root's
+    return Descriptor{::openat(at.number(), named.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
+  };
+  Descriptor folder = open();
+  if (!folder && errno == ENOENT) {
+    if (::mkdirat(parent.number(), name.c_str(), private_mode) != 0 && errno != EEXIST) {
+      throw failure_here("make the folder", path, errno);
+    }
+    folder = open();
+  }
+  if ((folder || errno == EACCES) && place.restore_mode(S_IFDIR)) {
+    folder = open();
+  }
+  struct stat status {};
+  if (!folder) {
+    const int error = errno;
+    if (error == ELOOP || error == ENOTDIR) {
+      throw LedgerError{path + " is not a folder, but " + place.in_words(error) +
+                        ": it is not used; remove it, or set GPUTEST_DIR to a folder of your own"};
+    }
+    // Of another user's there is more to say than that it is closed.
+    const bool seen = ::fstatat(parent.number(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
+    const auto why = seen ? problem(status, path == private_path()) : "";
+    throw why.empty() ? failure_here("open the folder", path, error) : LedgerError{path + " " + why};
+  }
+  if (::fstat(folder.number(), &status) != 0) {
+    throw failure_here("look at the folder", path, errno);
+  }
+  if (const auto why = problem(status, path == private_path()); !why.empty()) {
+    throw LedgerError{path + " " + why};
+  }
+  shared_ = looks_shared(status);
+  // What removes old files from /tmp leaves out a folder that somebody has locked. In a shared one another member could
+  // keep the lock, and nothing is removed there.
+  while (!shared_ && ::flock(folder.number(), LOCK_SH) != 0) {
+    if (errno != EINTR) {
+      throw failure_here("lock the folder", path, errno);
+    }
+  }
+  folder_ = KeptDescriptor{std::move(folder), path};
+  parent_ = KeptDescriptor{std::move(parent), fs::path{path}.parent_path()};
+  name_ = name;
+}
+
+FileAt LedgerFolder::at(const std::string& name, uid_t owner, mode_t mode) const {
+  return {folder_.number(), path(), name, owner, mode};
+}
+
+std::string ledger_folder(const std::string& setting, const std::string& devices) {
+  if (!setting.empty()) {
+    return setting;
+  }
+  if (devices.compare(0, 10, "simulated:") == 0) {
+    return private_path();
+  }
+  struct stat status {};
+  if (::lstat(shared_path, &status) != 0) {
+    return private_path();
+  }
+  const auto why = !S_ISDIR(status.st_mode) ? "is not a folder, and a shared one must be one"
+                   : !looks_shared(status)
+                       ? "must belong to root and have the mode " + octal(shared_mode) + " (it has " +
+                             octal(status.st_mode) + ", and belongs to " + user_name(status.st_uid) + ")"
+                       : problem(status, false);
+  if (!why.empty()) {
+    throw LedgerError{std::string{shared_path} + ", where this machine's shared ledger is, " + why +
+                      "; an administrator has to make it anew as the README says, or set GPUTEST_DIR to a folder of "
+                      "your own"};
+  }
+  return ::faccessat(AT_FDCWD, shared_path, R_OK | W_OK | X_OK, AT_EACCESS) == 0 ? shared_path : private_path();
+}
+
+std::string private_folder(const std::string& setting) {
+  struct stat status {};
+  const bool usable = !setting.empty() && (::stat(setting.c_str(), &status) != 0 || !looks_shared(status));
+  return usable ? setting : private_path();
+}
+
+bool has_store(const std::string& folder, const std::string& name) {
+  struct stat status {};
+  if (::lstat(folder.c_str(), &status) != 0) {
+    if (errno == ENOENT) {
+      return false;
+    }
+    throw LedgerError{"cannot look into the ledger's folder '" + folder + "': " + reason(errno) +
+                      "; it has to be readable for this user, or give another one in GPUTEST_DIR"};
+  }
+  const LedgerFolder opened{folder};
+  return opened.is_shared() || ::fstatat(opened.number(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+} // namespace gputest::os

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "core/os/file_at.hpp"
+#include "core/os/kept_descriptor.hpp"
+
+#include <string>
+
+namespace gputest::os {
+
+/// The FIFO that shows whether the owner of a slot lives: the owner, and each child that it forked, has it open for
+/// writing until it ends.
+///
+/// Only the owner's user may open it for writing (mode 0640 at most). So no other user can keep it from hanging up, nor
+/// make a slot look taken, whatever that user opens or locks. Nothing is ever written to it.
+class LivenessFifo {
+public:
+  /// Takes the FIFO as this process's own, and makes it if it is not there. Returns an empty one if somebody alive has
+  /// it. Not by two processes at once: under the store's mutex. Throws LedgerError.
+  [[nodiscard]] static LivenessFifo take(const FileAt& fifo);
+
+  LivenessFifo() = default;
+  explicit operator bool() const { return static_cast<bool>(file_); }
+
+  /// Throws LedgerError if something else in this process has closed it: others take its owner for dead then.
+  void require_kept() const { static_cast<void>(file_.number()); }
+
+  /// Throws LedgerError if it was removed or renamed: others do not find it, and take its owner for dead.
+  void require_in_place(const FileAt& fifo) const;
+
+  /// Lets the program that this process will exec() keep it. Throws as require_kept() does.
+  void inherit_across_exec();
+
+private:
+  explicit LivenessFifo(KeptDescriptor file) : file_{std::move(file)} {}
+  KeptDescriptor file_;
+};
+
+/// Somebody else's liveness FIFO, opened to see its owner end.
+class LivenessWatch {
+public:
+  /// A FIFO that is not there has no owner: this user's is made again, since what looks after temporary files may
+  /// remove one that nobody has used for days. Throws LedgerError if it cannot be opened (no descriptors left, or its
+  /// folder was removed).
+  explicit LivenessWatch(const FileAt& fifo);
+
+  /// Whether its owner lives. Changes nothing. Throws LedgerError.
+  [[nodiscard]] bool owner_lives() const;
+
+  /// For poll(): hangs up when the owner has ended, if it lived when the watch was opened. -1 if the FIFO is not there.
+  /// Throws LedgerError if something else in this process has closed it.
+  [[nodiscard]] int number() const { return file_ ? file_.number() : -1; }
+
+private:
+  KeptDescriptor file_;
+};
+
+} // namespace gputest::os

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+namespace gputest::os {
+
+// What Linux's /proc tells of a process. Nothing here throws for a process that is gone or belongs to another user:
+// what cannot be read is empty. A pid is reused after its process has ended, so hold no decision about memory on one.
+
+/// This process's pid.
+[[nodiscard]] pid_t own_pid();
+
+/// A number that is another one if this process has had a child since the last call, whoever waits for it, or has one.
+[[nodiscard]] std::uint64_t children_seen();
+
+/// Whether there is such a process; one that has ended and is not reaped yet still counts.
+[[nodiscard]] bool exists(pid_t pid);
+
+/// What becomes of a process; for messages only.
+enum class ProcessState {
+  running, ///< or held by a debugger, which lets it go on
+  stopped, ///< by SIGSTOP or Ctrl-Z: it goes on when it is told to
+  ending,  ///< its first thread has ended and others have not: the driver's, for a while, when a process ends
+  ended    ///< there is no such process, or only its exit status is left
+};
+
+/// In which state it is; another process's, of another pid namespace, cannot be told from one that has ended.
+[[nodiscard]] ProcessState state_of(pid_t pid);
+
+/// Whether a signal has stopped the process with this pid that started at `start_time`: SIGSTOP, or Ctrl-Z. False if it
+/// cannot be read, and for a process that a debugger holds.
+[[nodiscard]] bool is_stopped(pid_t pid, std::uint64_t start_time);
+
+/// When it started, in the kernel's ticks since the machine's start; nullopt if it is gone. With the pid it tells a
+/// process from a later one that has got the same pid.
+[[nodiscard]] std::optional<std::uint64_t> start_time_of(pid_t pid);
+
+/// A number for what pids and start times mean here: another one in another pid namespace, on another machine, and
+/// after its next start. 0 if it cannot be read.
+[[nodiscard]] std::uint64_t pids_identity();
+
+/// The pid of its parent; nullopt for a process that has none or that is gone.
+[[nodiscard]] std::optional<pid_t> parent_of(pid_t pid);
+
+/// Its arguments, the program's name first.
+[[nodiscard]] std::vector<std::string> command_line_of(pid_t pid);
+
+/// The environment it was started with; nullopt if it may not be read.
+[[nodiscard]] std::optional<std::map<std::string, std::string>> environment_of(pid_t pid);
+
+/// Path of the program it runs, without the ` (deleted)` of one that was replaced; nullopt if it may not be read.
+[[nodiscard]] std::optional<std::string> executable_of(pid_t pid);
+
+/// A number for the program that this process runs, another one after it was built anew; never 0. nullopt where it
+/// cannot be told.
+[[nodiscard]] std::optional<std::uint64_t> executable_identity();
+
+/// Its current working directory; nullopt if it may not be read.
+[[nodiscard]] std::optional<std::string> working_directory_of(pid_t pid);
+
+/// All of a file, up to 16 MiB; nullopt if it cannot be read. For small files such as those of /proc.
+[[nodiscard]] std::optional<std::string> contents_of(const std::string& path);
+
+} // namespace gputest::os

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/os/process_end.hpp"
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+namespace gputest::os {
+
+namespace {
+
+/// Not all streams: another thread may keep the lock of one that it reads, as long as it blocks there.
+void write_what_was_printed() {
+  std::cout.flush();
+  std::fflush(stdout); // NOLINT(cert-err33-c): nothing else can be done
+}
+
+} // namespace
+
+void call_at_exit(void (*handler)(int status)) {
+  // Unlike atexit(), on_exit() tells the status. An exit(1) in the middle of a test is a failure already.
+  static_cast<void>(
+      ::on_exit([](int status, void* argument) { reinterpret_cast<void (*)(int)>(argument)(status); }, // NOLINT
+                reinterpret_cast<void*>(handler)));                                                    // NOLINT
+}
+
+void end_now(int status) {
+  write_what_was_printed();
+  std::_Exit(status);
+}
+
+void end_by_signal(int signal) {
+  write_what_was_printed();
+  const rlimit no_core{0, 0};
+  ::setrlimit(RLIMIT_CORE, &no_core);
+  std::signal(signal, SIG_DFL); // NOLINT(cert-err33-c)
+  sigset_t set{};
+  ::sigemptyset(&set);
+  ::sigaddset(&set, signal);
+  ::kill(::getpid(), signal);
+  ::pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+  std::_Exit(128 + signal); // a signal whose default is not to end a process
+}
+
+void end_killed() { end_by_signal(SIGKILL); }
+
+} // namespace gputest::os

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+namespace gputest::os {
+
+/// Calls `handler` with the exit status when exit() is called or main() returns, before the handlers and destructors
+/// that exist already. Not for _exit(), quick_exit() or a signal. A forked process calls it, too.
+void call_at_exit(void (*handler)(int status));
+
+/// Ends the process at once with this status, after what was printed has been written. No destructor or exit handler
+/// runs.
+[[noreturn]] void end_now(int status);
+
+/// Ends the process by this signal, even if it is handled or blocked, after what was printed has been written. Leaves
+/// no core file.
+[[noreturn]] void end_by_signal(int signal);
+
+/// Ends the process in a way that CTest reports as a failure even under WILL_FAIL: by SIGKILL.
+[[noreturn]] void end_killed();
+
+} // namespace gputest::os

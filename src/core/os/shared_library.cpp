@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/os/shared_library.hpp"
+
+#include <string_view>
+
+#include <dlfcn.h>
+#include <link.h>
+
+namespace gputest::os {
+
+namespace {
+
+/// Whether this process has a file of that library, in whatever version.
+bool has_file_of(std::string_view name) {
+  name.remove_prefix(name.rfind('/') + 1);
+  auto stem = name.substr(0, name.find(".so") + 3);
+  const auto begins_so = [](dl_phdr_info* info, std::size_t /*size*/, void* wanted) {
+    std::string_view file{info->dlpi_name};
+    file.remove_prefix(file.rfind('/') + 1);
+    const auto& begin = *static_cast<std::string_view*>(wanted);
+    return file.substr(0, begin.size()) == begin ? 1 : 0;
+  };
+  return dl_iterate_phdr(begins_so, &stem) != 0;
+}
+
+} // namespace
+
+std::optional<SharedLibrary> SharedLibrary::open(const char* name, std::string& why) {
+  // Local: a library opened for its own use must not lend its symbols to the tests.
+  if (void* handle = dlopen(name, RTLD_NOW | RTLD_LOCAL)) {
+    return SharedLibrary{handle};
+  }
+  const char* message = dlerror(); // NOLINT(concurrency-mt-unsafe): glibc keeps it per thread
+  why = message != nullptr ? message : "the dynamic linker gives no reason";
+  return std::nullopt;
+}
+
+std::optional<SharedLibrary> SharedLibrary::if_loaded(const char* name) {
+  // dlopen() searches all folders for a library that is not loaded: a tenth of what a test without CUDA takes.
+  if (!has_file_of(name)) {
+    return std::nullopt;
+  }
+  if (void* handle = dlopen(name, RTLD_NOW | RTLD_NOLOAD)) {
+    return SharedLibrary{handle};
+  }
+  return std::nullopt;
+}
+
+void SharedLibrary::Closer::operator()(void* handle) const noexcept { dlclose(handle); }
+
+void* SharedLibrary::address_of(const char* symbol) const { return dlsym(handle_.get(), symbol); }
+
+} // namespace gputest::os

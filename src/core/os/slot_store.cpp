@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/os/slot_store.hpp"
+
+#include "core/os/file_system.hpp"
+#include "core/policy/file_systems.hpp"
+
+#include <gputest/error.hpp>
+
+#include <unistd.h>
+
+#include <mutex>
+
+namespace gputest::os {
+
+namespace {
+
+constexpr mode_t mutex_mode = 0600;
+
+void refuse_network(const LedgerFolder& folder) {
+  const auto name = policy::network_file_system(file_system_type(folder.number()));
+  if (!name.empty()) {
+    throw LedgerError{"a ledger cannot be in " + folder.path() + ", which is on " + std::string{name} +
+                      ": locks and FIFOs there need not hold between machines; set GPUTEST_DIR to a folder of your own "
+                      "on a local file system"};
+  }
+}
+
+std::unique_ptr<FileLock> open_shared_mutex(const LedgerFolder& folder) {
+  constexpr uid_t root = 0;
+  try {
+    return std::make_unique<FileLock>(folder.at("mutex", root, mutex_mode));
+  } catch (const LedgerError& error) {
+    throw LedgerError{std::string{error.what()} +
+                      "; in a shared folder it is a regular file of root's with the mode 0660, in the folder's group: "
+                      "an administrator has to make it anew as the README says"};
+  }
+}
+
+} // namespace
+
+SlotStore::SlotStore(const std::string& folder, const std::string& name, const Layout& layout)
+    : layout_{layout}, name_{name}, owner_{::geteuid()}, folder_{folder}, path_{own_place().path},
+      ledger_file_{own_place().name + "/ledger"}, others_{name, layout} {
+  refuse_network(folder_);
+  const FileAt place = own_place();
+  if (folder_.is_shared()) {
+    mutex_ = open_shared_mutex(folder_);
+    own_ = StorePart::open(place, layout_); // the first of this user's processes to take a slot makes it
+    return;
+  }
+  const Descriptor opened = StorePart::open_or_make_folder(place);
+  mutex_ = std::make_unique<FileLock>(FileAt{opened.number(), place.path, "mutex", place.owner, mutex_mode},
+                                      FileLock::IfMissing::make);
+  own_ = StorePart::open(place, layout_);
+  if (!own_) {
+    const std::lock_guard guard{*mutex_};
+    make_own();
+  }
+}
+
+/// Makes this user's part, unless it is there. Under the mutex.
+void SlotStore::make_own() {
+  if (!own_) {
+    own_ = StorePart::open(own_place(), layout_);
+  }
+  if (!own_) {
+    own_.emplace(StorePart::make(own_place(), layout_));
+  }
+}
+
+StorePart& SlotStore::own_to_write() {
+  mutex_->require_kept();
+  make_own();
+  return *own_;
+}
+
+/// Null if it is not made yet, or gone.
+const StorePart* SlotStore::find(std::size_t index) const {
+  if (index == 0) {
+    return own_ ? &*own_ : nullptr;
+  }
+  const auto found = others_.all().find(index);
+  return found == others_.all().end() ? nullptr : &found->second;
+}
+
+const StorePart& SlotStore::part(std::size_t index) const {
+  if (const auto* const found = find(index)) {
+    return *found;
+  }
+  throw LedgerError{index == 0 ? "the ledger " + path_ + " is not made yet"
+                               : "the ledger of a user in " + folder_.path() + " was removed just now"};
+}
+
+void SlotStore::require_in_place() const {
+  const bool is_replaced = own_ && folder_.lacks(ledger_file_, own_->file().identity());
+  if (!is_replaced && !folder_.is_gone() && !mutex_->is_removed()) {
+    return;
+  }
+  const bool is_removed = mutex_->is_removed() || (own_ && own_->file().is_removed());
+  const bool again = FileIdentity::at(path()).has_value(); // the folder may be another one, too
+  throw LedgerError{"the ledger " + path() + " was " + (is_removed ? "removed" : "renamed") +
+                    (again ? " and made anew" : "") +
+                    " while this process used it, so that nobody knows of everybody; let all GPU tests end, and start "
+                    "them again. A ledger needs no cleaning up: what is in it of dead processes is not counted"};
+}
+
+void SlotStore::require_intact() const {
+  mutex_->require_kept();
+  if (own_) {
+    own_->file().require_kept();
+  }
+}
+
+SlotStore::Taken SlotStore::take(const std::function<bool(std::size_t)>& is_free) {
+  make_own();
+  for (std::size_t slot = 0; slot < slots(); ++slot) {
+    if (!is_free(slot)) {
+      continue;
+    }
+    if (auto taken = LivenessFifo::take(liveness_fifo(slot))) {
+      own_->file().note_use(slot);
+      return {slot, std::move(taken)};
+    }
+  }
+  throw LedgerError{"all " + std::to_string(slots()) + " places of " + path() +
+                    " are taken by running processes; run fewer GPU tests at once (ctest -j)"};
+}
+
+FileAt SlotStore::wake_fifo(std::size_t slot) const {
+  const StorePart* const part = find(part_index(slot));
+  return part != nullptr ? part->wake_fifo(slot % layout_.slots) : FileAt::nothing();
+}
+
+FileAt SlotStore::liveness_fifo(std::size_t slot) const {
+  const StorePart* const part = find(part_index(slot));
+  return part != nullptr ? part->liveness_fifo(slot % layout_.slots) : FileAt::nothing();
+}
+
+} // namespace gputest::os

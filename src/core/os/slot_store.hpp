@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "core/os/file_lock.hpp"
+#include "core/os/ledger_folder.hpp"
+#include "core/os/liveness_fifo.hpp"
+#include "core/os/other_parts.hpp"
+#include "core/os/slot_file.hpp"
+#include "core/os/store_part.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace gputest::os {
+
+/// Records of fixed size, one a slot, each with two FIFOs: one shows whether its owner lives, one wakes the owner.
+///
+/// Each user writes a part of the store, which belongs to that user and to which nobody else can write. In a private
+/// folder there is one part; in a shared one all read the parts of all, and the slots of the others come after this
+/// user's, in an order that is this process's own. A slot's number never comes to mean another slot.
+///
+/// What no gputest has written is an error and nothing else. A damaged part of another user's is an error too, since
+/// what it said of memory in use is not known any more.
+class SlotStore {
+public:
+  using Checksum = SlotFile::Checksum;
+
+  /// Opens the store `name` in `folder`, and makes both if they do not exist. Throws LedgerError, also for a folder on
+  /// a network file system.
+  SlotStore(const std::string& folder, const std::string& name, const Layout& layout);
+
+  /// Throws LedgerError if the store was removed, renamed or replaced since it was opened, so that others use another
+  /// one.
+  void require_in_place() const;
+
+  /// Throws LedgerError if something else in this process has closed one of the store's files.
+  void require_intact() const;
+
+  /// Guards one read-modify-write of the records: microseconds, never a test's duration.
+  [[nodiscard]] FileLock& mutex() { return *mutex_; }
+
+  /// This user's slots: 0 to slots() - 1.
+  [[nodiscard]] std::size_t slots() const { return layout_.slots; }
+  [[nodiscard]] bool is_own(std::size_t slot) const { return slot < layout_.slots; }
+
+  /// Whose a slot is. Throws LedgerError if its part is gone.
+  [[nodiscard]] uid_t owner_of(std::size_t slot) const {
+    return is_own(slot) ? owner_ : part(part_index(slot)).owner();
+  }
+
+  /// A slot, and its liveness FIFO, which makes it its owner's.
+  struct Taken {
+    std::size_t slot = 0;
+    LivenessFifo liveness;
+  };
+
+  /// Takes this user's first slot that `is_free` accepts and whose liveness FIFO nobody has. Throws LedgerError if
+  /// there is none. Under the mutex.
+  [[nodiscard]] Taken take(const std::function<bool(std::size_t)>& is_free);
+
+  /// Calls `visit(slot, record)` for every slot that has ever had an owner, of any user. Throws LedgerError for damage.
+  /// Under the mutex.
+  template <class StoredRecord, class Visit>
+  void for_each(Visit visit) {
+    others_.refresh(folder_);
+    const auto visit_part = [&](std::size_t index, const StorePart& part) {
+      const auto records = part.file().read_records();
+      for (std::size_t slot = 0; slot < records.count(); ++slot) {
+        visit(index * layout_.slots + slot, records.template read<StoredRecord>(slot));
+      }
+    };
+    if (own_) {
+      visit_part(0, *own_);
+    }
+    for (const auto& [index, part] : others_.all()) {
+      visit_part(index, part);
+    }
+  }
+
+  /// Copies a record of any user. Under the mutex. Throws LedgerError, also if its part is gone.
+  template <class StoredRecord>
+  [[nodiscard]] StoredRecord read(std::size_t slot) const {
+    return part(part_index(slot)).file().template read_record<StoredRecord>(slot % layout_.slots);
+  }
+
+  /// Replaces a record of this user's. Under the mutex.
+  template <class StoredRecord>
+  void write(std::size_t slot, const StoredRecord& record) {
+    own_to_write().file().write_record(slot, record);
+  }
+
+  /// The parts of the users, by number: this one's has 0. One may not be made yet, or be gone; no number is used twice.
+  [[nodiscard]] bool has_part(std::size_t index) const { return find(index) != nullptr; }
+  [[nodiscard]] std::size_t part_index(std::size_t slot) const { return slot / layout_.slots; }
+
+  /// Copies a row of a part's table. Under the mutex.
+  template <class Row>
+  [[nodiscard]] Row read_row(std::size_t row, std::size_t part_number = 0) const {
+    return part(part_number).file().template read_row<Row>(row);
+  }
+
+  /// Replaces a row of this user's table. Under the mutex.
+  template <class Row>
+  void write_row(std::size_t row, const Row& contents) {
+    own_to_write().file().write_row(row, contents);
+  }
+
+  /// A slot's wake-up FIFO, and its liveness FIFO. Of a part that is gone, nothing is there.
+  [[nodiscard]] FileAt wake_fifo(std::size_t slot) const;
+  [[nodiscard]] FileAt liveness_fifo(std::size_t slot) const;
+
+  /// Of this user's part.
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+private:
+  [[nodiscard]] FileAt own_place() const { return StorePart::place(folder_, name_, owner_); }
+  [[nodiscard]] const StorePart* find(std::size_t index) const;
+  [[nodiscard]] const StorePart& part(std::size_t index) const;
+  void make_own();
+  [[nodiscard]] StorePart& own_to_write();
+
+  Layout layout_;
+  std::string name_;
+  uid_t owner_;
+  LedgerFolder folder_;
+  std::string path_;        ///< of this user's part
+  std::string ledger_file_; ///< of this user's part, relative to folder_
+  std::unique_ptr<FileLock> mutex_;
+  std::optional<StorePart> own_;
+  OtherParts others_;
+};
+
+} // namespace gputest::os

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/os/wake_fifo.hpp"
+
+#include "core/os/reason.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+
+#include <array>
+#include <cerrno>
+#include <limits>
+#include <mutex>
+
+namespace gputest::os {
+
+namespace {
+
+/// The descriptor that is kept back for notify(), of a folder that there is always.
+struct Spare {
+  std::mutex threads;
+  bool wanted = false; ///< since this process has a wake-up FIFO
+  KeptDescriptor file;
+
+  void make() {
+    if (wanted && !file) {
+      if (Descriptor opened{::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC)}) {
+        file = KeptDescriptor{std::move(opened), "the next one that it has to wake"};
+      }
+    }
+  }
+};
+
+Spare& spare() {
+  static Spare& spare =
+      *new Spare; // NOLINT(cppcoreguidelines-owning-memory): globals may notify when they are destroyed
+  return spare;
+}
+
+Descriptor open_to_notify(const FileAt& fifo) {
+  // For both directions: if only for writing, SIGPIPE would end this process where the owner is killed before the
+  // write.
+  Descriptor file = fifo.open(O_RDWR, S_IFIFO);
+  if (!file && (errno == EMFILE || errno == ENFILE) && spare().file) {
+    spare().file = KeptDescriptor{};
+    file = fifo.open(O_RDWR, S_IFIFO);
+  }
+  return file;
+}
+
+} // namespace
+
+WakeFifo::WakeFifo(const FileAt& fifo) {
+  Descriptor file =
+      fifo.open_or_make_fifo(O_RDWR); // for both directions: a reader alone would see every notifier hang up
+  if (!file) {
+    throw failure("open", fifo.path, errno);
+  }
+  file_ = KeptDescriptor{std::move(file), fifo.path};
+  // Not lock(): in a forked child it may be locked for ever, by a thread that only the parent has.
+  if (const std::unique_lock guard{spare().threads, std::try_to_lock}) {
+    spare().wanted = true;
+    spare().make();
+  }
+}
+
+void WakeFifo::drain() const {
+  const int file = file_.number();
+  std::array<char, 256> rings{};
+  while (::read(file, rings.data(), rings.size()) == static_cast<ssize_t>(rings.size())) {
+  }
+}
+
+bool WakeFifo::is_notified() const {
+  int bytes = 0;
+  if (::ioctl(number(), FIONREAD, &bytes) != 0) {
+    throw failure("look at", path(), errno);
+  }
+  return bytes > 0;
+}
+
+void notify(const FileAt& fifo) {
+  const std::lock_guard guard{spare().threads};
+  try {
+    const Descriptor file = open_to_notify(fifo);
+    if (!file && errno == ENOENT && !fifo.is_own()) {
+      return; // another user has removed its own: that is no reason to give up a place
+    }
+    const char one = 1;
+    if (!file || (::write(file.number(), &one, 1) < 0 && errno != EAGAIN)) {
+      throw CannotNotify{"cannot wake the owner of " + fifo.path + ": " + reason(errno)};
+    }
+  } catch (const CannotNotify&) {
+    throw;
+  } catch (const LedgerError& error) { // it is no FIFO, or another user's
+    if (!fifo.is_own()) {
+      return;
+    }
+    throw CannotNotify{"cannot wake the owner of " + fifo.path + ": " + error.what()};
+  }
+  spare().make();
+}
+
+Woken wait(const WakeFifo& own, const std::vector<LivenessWatch>& watched, std::chrono::milliseconds at_most) {
+  std::vector<pollfd> files;
+  files.reserve(1 + watched.size());
+  files.push_back({own.number(), POLLIN, 0});
+  for (const auto& watch : watched) {
+    files.push_back({watch.number(), 0, 0}); // no events: only the hang-up is reported
+  }
+  const auto longest = std::chrono::milliseconds{std::numeric_limits<int>::max()};
+  const int ready =
+      ::poll(files.data(), static_cast<nfds_t>(files.size()), static_cast<int>(std::min(at_most, longest).count()));
+  if (ready < 0 && errno != EINTR) {
+    throw failure("wait at", own.path(), errno); // not looked again at once, without end
+  }
+  Woken woken;
+  if (ready > 0) {
+    woken.notified = files.front().revents != 0;
+    for (std::size_t i = 0; i < watched.size(); ++i) {
+      if (files[1 + i].revents != 0) {
+        woken.ended.push_back(i);
+      }
+    }
+  }
+  return woken;
+}
+
+} // namespace gputest::os

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/policy/lease_limit.hpp"
+
+namespace gputest::policy {
+
+namespace {
+
+/// A size as whole MiB or GiB, rounded up, so that what is advised is enough.
+struct Advised {
+  std::string number;
+  std::string unit;
+};
+
+Advised advised(Bytes bytes) {
+  constexpr std::uint64_t mebibyte = 1ULL << 20U;
+  constexpr std::uint64_t mebibytes_in_a_gibibyte = 1024;
+  const std::uint64_t whole = bytes.count() / mebibyte + (bytes.count() % mebibyte == 0 ? 0 : 1);
+  return whole % mebibytes_in_a_gibibyte == 0 ? Advised{std::to_string(whole / mebibytes_in_a_gibibyte), "GiB"}
+                                              : Advised{std::to_string(whole), "MiB"};
+}
+
+/// `Sort` for a suite that GoogleTest calls `Instance/Sort/0`.
+std::string suite_in_source(const std::string& suite) {
+  const auto names = names_in_source(suite + ".test");
+  return names.substr(0, names.find(','));
+}
+
+/// An annotation up to the words: `GPUTEST_NEEDS(Sort, keys, `.
+std::string annotation_of(const std::string& name, Named named) {
+  return named == Named::suite ? "GPUTEST_SUITE_NEEDS(" + suite_in_source(name) + ", "
+                               : "GPUTEST_NEEDS(" + names_in_source(name) + ", ";
+}
+
+std::string end_of(Named named) { return named == Named::suite ? ", suite_lease)" : ")"; }
+
+/// `3_GiB`, and a size that is no whole number of MiB as bytes.
+std::string as_word(Bytes bytes) {
+  constexpr std::uint64_t mebibyte = 1ULL << 20U;
+  const Advised size = advised(bytes);
+  return bytes.count() % mebibyte == 0 ? size.number + "_" + size.unit : std::to_string(bytes.count()) + "_B";
+}
+
+/// What a request says beside its memory, as an annotation does: `, gpus(2), sm(80)`.
+std::string other_words(const Request& request) {
+  using Kind = Capability::Kind;
+  std::string words;
+  if (request.gpus != 1) {
+    words += ", gpus(" + std::to_string(request.gpus) + ")";
+  }
+  if (request.heap > Bytes{}) {
+    words += ", heap(" + as_word(request.heap) + ")";
+  }
+  for (std::size_t i = 0; i < Capability::kinds; ++i) {
+    const auto kind = static_cast<Kind>(i);
+    const auto least = request.capabilities.least(kind);
+    if (least != 0) {
+      words += ", " + std::string{to_string(kind)} +
+               (kind == Kind::sm                                          ? "(" + std::to_string(least) + ")"
+                : kind == Kind::total_memory || kind == Kind::free_memory ? "(" + as_word(Bytes{least}) + ")"
+                                                                          : "");
+    }
+  }
+  return words;
+}
+
+std::string asked_of(int device, Bytes asked) {
+  return to_string(asked) + " were asked of device " + std::to_string(device);
+}
+
+} // namespace
+
+std::string names_in_source(const std::string& test) {
+  const auto dot = test.find('.');
+  if (dot == std::string::npos || test.find_first_of(" :") != std::string::npos) {
+    return "<suite>, <test>";
+  }
+  std::string suite = test.substr(0, dot);
+  if (const auto slash = suite.rfind('/');
+      slash != std::string::npos && suite.find_first_not_of("0123456789", slash + 1) == std::string::npos) {
+    suite.erase(slash); // the index of a type
+  }
+  const std::string name = test.substr(dot + 1);
+  return suite.substr(suite.find('/') == std::string::npos ? 0 : suite.find('/') + 1) + ", " +
+         name.substr(0, name.find('/'));
+}
+
+std::string beyond_all_devices(Bytes largest) {
+  return "No device here has more than " + to_string(largest) +
+         " for a test: free some before, make the test smaller, or run it where there is more";
+}
+
+std::string beyond_lease(const BeyondLease& request) {
+  if (request.device >= request.devices) {
+    return asked_of(request.device, request.asked) + ", and " + request.test + " has leased the first " +
+           std::to_string(request.devices) + " only; ask for " + std::to_string(request.device + 1) +
+           " with GPUS in gpu_add_test() or gpu_discover_tests()";
+  }
+  const Advised need = advised(request.held + request.asked);
+  return asked_of(request.device, request.asked) + ", beyond the lease of " + request.test + ": it has leased " +
+         to_string(request.leased) + " there and holds " + to_string(request.held) + " of them already. " +
+         (request.largest > Bytes{} && request.held + request.asked > request.largest
+              ? beyond_all_devices(request.largest)
+              : "Free some before, or declare what it needs: GPUTEST_NEEDS(" + names_in_source(request.test) + ", " +
+                    need.number + "_" + need.unit + "), GPUTEST_LEASE(<name>, " + need.number + "_" + need.unit +
+                    ") or MEMORY " + need.number + need.unit + " in gpu_add_test() or gpu_discover_tests()");
+}
+
+/// Whether a MEMORY of the entry would hold: a SmallTest is small whatever that says.
+static bool takes_the_entrys_size(const Request& request) {
+  return request.memory_by == SaidBy::entry ||
+         (request.memory_by == SaidBy::fixture && request.memory_class != MemoryClass::small);
+}
+
+std::string declare(const std::string& test, Bytes needed, const Request& request, Named named) {
+  const Advised need = advised(needed);
+  const auto size = need.number + "_" + need.unit;
+  if (test.empty()) { // a command
+    return "MEMORY " + need.number + need.unit + " in gpu_add_test()";
+  }
+  if (request.memory_by == SaidBy::section) {
+    return "GPUTEST_LEASE(<name>, " + size + ")";
+  }
+  const bool large = request.bytes && request.memory_class == MemoryClass::large;
+  return annotation_of(test, named) + size + (large ? ", large" : "") + other_words(request) +
+         (request.keeps > Bytes{} ? ", keeps(" + as_word(request.keeps) + ")" : "") + end_of(named) +
+         (takes_the_entrys_size(request)
+              ? " or MEMORY " + need.number + need.unit + " in gpu_add_test() or gpu_discover_tests()"
+              : "");
+}
+
+std::string lease_for(const std::string& test, Bytes needed) {
+  const Advised need = advised(needed);
+  const auto size = need.number + "_" + need.unit;
+  return "Take it under a lease: GPUTEST_LEASE(<name>, " + size +
+         ") in a ScopedTest. A test that says it uses no GPU (HostTest, no_gpu) has to say in place of that what it "
+         "needs: " +
+         annotation_of(test, Named::test) + size + ")";
+}
+
+std::string allow_to_keep(const std::string& test, Bytes bytes, const Request& request, Named named) {
+  const Advised kept = advised(bytes);
+  const auto said_by = named == Named::suite ? SaidBy::suite : SaidBy::test;
+  std::string memory;
+  if (request.memory_by == said_by) {
+    const bool large = request.memory_class == MemoryClass::large;
+    memory = request.bytes ? as_word(*request.bytes) + ", " + (large ? "large, " : "")
+                           : std::string{to_string(request.memory_class)} + ", ";
+  }
+  return annotation_of(test, named) + memory + "keeps(" + kept.number + "_" + kept.unit + ")" + other_words(request) +
+         end_of(named) +
+         (request.keeps_by == SaidBy::entry
+              ? " or KEEPS " + kept.number + kept.unit + " in gpu_add_test() or gpu_discover_tests()"
+              : "");
+}
+
+std::string without_lease(int device, Bytes asked) {
+  return asked_of(device, asked) +
+         " while this process has leased nothing; allocate in SetUp() or in the body of a test and not in "
+         "SetUpTestSuite() or an environment, and under a ScopedTest within a GPUTEST_LEASE";
+}
+
+} // namespace gputest::policy

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/policy/memory_kind.hpp"
+
+#include <gputest/error.hpp>
+
+namespace gputest {
+
+std::string_view to_string(MemoryKind kind) {
+  switch (kind) {
+  case MemoryKind::pool:
+    return "pool";
+  case MemoryKind::malloc:
+    return "malloc";
+  case MemoryKind::managed:
+    break;
+  }
+  return "managed";
+}
+
+namespace policy {
+
+std::optional<MemoryKind> parse_memory_kind(std::string_view text) {
+  if (text == "auto") {
+    return std::nullopt;
+  }
+  if (text == "pool") {
+    return MemoryKind::pool;
+  }
+  if (text == "malloc") {
+    return MemoryKind::malloc;
+  }
+  throw InvalidSetting{"GPUTEST_MEMORY_RESOURCE='" + std::string{text} +
+                       "' is unknown; it is one of auto, pool, malloc"};
+}
+
+MemoryKindChoice choose_memory_kind(std::optional<MemoryKind> of_test, std::optional<MemoryKind> of_setting,
+                                    bool has_pools, int device) {
+  const std::string name = "device " + std::to_string(device);
+  const auto wish = of_test ? of_test : of_setting;
+  if (!wish) {
+    return has_pools ? MemoryKindChoice{MemoryKind::pool, name + " has memory pools"}
+                     : MemoryKindChoice{MemoryKind::malloc, name + " has no memory pools"};
+  }
+  const std::string kind{to_string(*wish)};
+  const std::string demand = of_test ? "the test demands it" : "GPUTEST_MEMORY_RESOURCE=" + kind + " demands it";
+  if (*wish == MemoryKind::managed) {
+    throw InvalidSetting{"a memory_resource of kind managed was asked for; write gputest::managed_memory_resource"};
+  }
+  if (*wish == MemoryKind::pool && !has_pools) {
+    throw InvalidSetting{"a memory_resource of kind pool was asked for (" + demand + "), and " + name +
+                         " has no memory pools (CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED is 0); ask for malloc, or "
+                         "leave the choice to gputest with auto"};
+  }
+  return {*wish, demand};
+}
+
+} // namespace policy
+} // namespace gputest

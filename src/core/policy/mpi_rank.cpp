@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/policy/mpi_rank.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstddef>
+
+namespace gputest::policy {
+
+namespace {
+
+/// What a launcher of MPI programs sets; null if it sets nothing of the kind.
+struct Launcher {
+  const char* local_rank;
+  const char* local_size;
+  const char* world_size;
+};
+
+// Slurm comes last: it may have started the launcher of another MPI, and then each rank inherits the launcher's own
+// number. What srun sets only for a job step goes in, since a batch script has SLURM_LOCALID as well.
+constexpr std::array<Launcher, 6> launchers{{
+    {"OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE", "OMPI_COMM_WORLD_SIZE"},
+    {"MPI_LOCALRANKID", "MPI_LOCALNRANKS", "PMI_SIZE"},
+    {"MV2_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_SIZE", "MV2_COMM_WORLD_SIZE"},
+    {"PALS_LOCAL_RANKID", "PALS_LOCAL_SIZE", "PMI_SIZE"},
+    {"FLUX_TASK_LOCAL_ID", nullptr, "FLUX_JOB_SIZE"},
+    {"SLURM_LOCALID", nullptr, "SLURM_STEP_NUM_TASKS"},
+}};
+
+constexpr int max_ranks = 1'000'000;
+
+std::optional<int> read_number(const char*& at, const char* end) {
+  int number = 0;
+  const auto [behind, error] = std::from_chars(at, end, number);
+  if (error != std::errc{} || number < 0 || number > max_ranks) {
+    return std::nullopt;
+  }
+  at = behind;
+  return number;
+}
+
+std::optional<int> number_in(const ReadVariable& read, const char* name) {
+  const auto text = name == nullptr ? std::nullopt : read(name);
+  if (!text) {
+    return std::nullopt;
+  }
+  const char* at = text->data();
+  const auto number = read_number(at, text->data() + text->size());
+  return at == text->data() + text->size() ? number : std::nullopt;
+}
+
+/// Tasks on this node, from Slurm's list of all nodes: `4(x2),3` is 4, 4, 3.
+std::optional<int> slurm_local_size(const ReadVariable& read) {
+  const auto list = read("SLURM_STEP_TASKS_PER_NODE");
+  auto nodes_before = number_in(read, "SLURM_NODEID");
+  if (!list || !nodes_before) {
+    return std::nullopt;
+  }
+  const char* at = list->data();
+  const char* const end = at + list->size();
+  while (at != end) {
+    const auto tasks = read_number(at, end);
+    int nodes = 1;
+    if (tasks && end - at > 2 && at[0] == '(' && at[1] == 'x') {
+      at += 2;
+      nodes = read_number(at, end).value_or(0);
+      at += at != end && *at == ')' ? 1 : 0;
+    }
+    if (!tasks || nodes == 0 || (at != end && *at != ',')) {
+      return std::nullopt;
+    }
+    if (*nodes_before < nodes) {
+      return tasks;
+    }
+    *nodes_before -= nodes;
+    at += at != end ? 1 : 0;
+  }
+  return std::nullopt;
+}
+
+} // namespace
+
+std::optional<MpiRank> find_mpi_rank(const ReadVariable& read) {
+  for (const auto& launcher : launchers) {
+    const auto local_rank = number_in(read, launcher.local_rank);
+    if (!local_rank) {
+      continue;
+    }
+    const bool slurm = &launcher == &launchers.back();
+    const auto local_size = slurm ? slurm_local_size(read) : number_in(read, launcher.local_size);
+    const auto world_size = number_in(read, launcher.world_size);
+    if (std::max(local_size.value_or(1), world_size.value_or(1)) < 2) {
+      if (slurm || world_size || local_size) {
+        return std::nullopt;
+      }
+      continue;
+    }
+    const int ranks = local_size.value_or(world_size.value_or(1));
+    return MpiRank{*local_rank, std::max(ranks, *local_rank + 1),
+                   std::string{launcher.local_rank} + "=" + std::to_string(*local_rank)};
+  }
+  return std::nullopt;
+}
+
+int ranks_on_a_device(const MpiRank& rank, std::size_t devices) {
+  const int count = static_cast<int>(devices);
+  return (rank.local_size + count - 1) / count;
+}
+
+Bytes share_of(Bytes lease, Bytes context, int ranks) {
+  for (int other = 1; other < ranks; ++other) {
+    lease = lease - context;
+  }
+  return Bytes{lease.count() / static_cast<std::uint64_t>(ranks)};
+}
+
+Bytes lease_for(Bytes each, Bytes context, int ranks) {
+  Bytes lease = each;
+  for (int other = 1; other < ranks; ++other) {
+    lease += each + context;
+  }
+  return lease;
+}
+
+} // namespace gputest::policy

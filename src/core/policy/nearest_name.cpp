@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/policy/nearest_name.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace gputest::policy {
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  // Row i has the distances of the first i characters of `a` from each beginning of `b`.
+  std::vector<std::vector<std::size_t>> rows(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) {
+    for (std::size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        rows[i][j] = i + j;
+        continue;
+      }
+      const std::size_t replaced = rows[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      rows[i][j] = std::min({replaced, rows[i - 1][j] + 1, rows[i][j - 1] + 1});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        rows[i][j] = std::min(rows[i][j], rows[i - 2][j - 2] + 1);
+      }
+    }
+  }
+  return rows[a.size()][b.size()];
+}
+
+std::string nearest_name(std::string_view mistyped, const std::set<std::string>& names) {
+  const auto nearest = std::min_element(names.begin(), names.end(), [&](const auto& a, const auto& b) {
+    return edit_distance(mistyped, a) < edit_distance(mistyped, b);
+  });
+  return nearest == names.end() ? "" : *nearest;
+}
+
+} // namespace gputest::policy

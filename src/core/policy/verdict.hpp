@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+
+namespace gputest::policy {
+
+/// What the processes of an entry have told of their tests (core/os/entry_page).
+struct EntryReport {
+  unsigned begun = 0;       ///< runs of tests
+  unsigned ended = 0;       ///< of these
+  unsigned skipped = 0;     ///< of these: no test ran, or gputest skipped one
+  unsigned nothing_ran = 0; ///< of these: no test was selected
+  std::string refused;      ///< why gputest has failed a test; empty: it has not
+  std::string running;      ///< the test that ran last; empty: none, or it had ended
+  bool failed = false;      ///< tests failed in the run that ended last
+};
+
+/// What runs in an entry.
+enum class EntryCommand {
+  tests, ///< an executable that runs its tests by gputest
+  any,   ///< whatever the launcher runs: it need not use gputest
+};
+
+/// What the process that watches an entry makes of the end of its command.
+struct Verdict {
+  int exit_code = 0;
+  std::string problem;           ///< why the exit code is not the command's; empty if it is
+  bool meant_by_the_test = true; ///< whether this failure may be the one that WILL_FAIL expects
+};
+
+/// Judges by the command's exit code and by what its processes have told. Pure.
+///
+/// The exit code is the command's, with two exceptions. 77 is a skip only if gputest said so, because other programs
+/// use the number for something else. 0 is no success if tests have begun and not ended, if none ran, or if gputest has
+/// refused one. Below the launcher a script may have dropped an exit code, and may expect that tests fail, so 0 is a
+/// success if they only did that.
+[[nodiscard]] Verdict judge(const EntryReport& report, int exit_code, EntryCommand command);
+
+/// What is said when the watcher ends by SIGKILL because CTest would not see a failure in an exit code. `will_fail`: it
+/// inverts them; else it does not look at them (PASS_REGULAR_EXPRESSION).
+[[nodiscard]] std::string text_of_unseen_failure(const std::string& entry, bool will_fail);
+
+} // namespace gputest::policy

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "core/devices/meter.hpp"
+#include "core/ledger/result.hpp"
+#include "core/runlog/json_object.hpp"
+
+#include <gputest/bytes.hpp>
+#include <gputest/device.hpp>
+#include <gputest/outcome.hpp>
+#include <gputest/request.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace gputest::runlog {
+
+// What the lines of the run log say (src/DESIGN.md, The run log). Bytes are per device.
+
+/// What a process that has its devices says of them and of itself.
+struct Entered {
+  const std::vector<Device>& devices;
+  std::vector<std::uint64_t> usable_bytes; ///< of each device, what a process may have of it; or empty
+  Bytes overhead;
+  double waited = 0;
+  bool under_a_lease = false;
+  bool scheduled = false; ///< ctest has started it when its memory was there
+  bool worker = false;    ///< it runs cases of several entries
+  bool all_tests = false; ///< it runs for an entry, and no variable leaves out tests that the entry is for
+};
+
+/// `enter`: the process has its devices.
+[[nodiscard]] JsonObject enter_details(const Entered& entered);
+
+/// `wait`: the request has waited for a second, for these.
+[[nodiscard]] JsonObject wait_details(const std::string& what, const ledger::Blocked& blocked);
+
+/// `lease`: the request is granted, with so many bytes on each of these devices.
+[[nodiscard]] JsonObject lease_details(const Request& request, Bytes bytes, bool whole_devices,
+                                       const std::vector<Device>& devices, double waited);
+
+/// `release`: the lease of the first `gpus` devices is given back, and this was measured under it. An exact figure of 0
+/// is there too.
+[[nodiscard]] JsonObject release_details(double held, const devices::Usage& usage, const std::vector<Device>& devices,
+                                         std::size_t gpus);
+
+/// `skip`: gputest has skipped a test.
+[[nodiscard]] JsonObject skip_details(const Outcome& outcome);
+
+/// `out_of_memory`: who had memory beyond what it has leased.
+[[nodiscard]] JsonObject out_of_memory_details(const std::string& text, const std::vector<ledger::Excess>& beyond);
+
+} // namespace gputest::runlog

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/runlog/run_log.hpp"
+
+#include "core/os/ctest_process.hpp"
+#include "core/os/host_name.hpp"
+#include "core/os/line_file.hpp"
+#include "core/os/process.hpp"
+#include "core/policy/run_mode.hpp"
+#include "core/settings/settings.hpp"
+
+#include <gputest/error.hpp>
+
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+namespace gputest::runlog {
+
+namespace {
+
+constexpr std::size_t kept_logs = 20;
+constexpr const char* prefix = "run-";
+constexpr const char* suffix = ".jsonl";
+
+double now() { return std::chrono::duration<double>{std::chrono::system_clock::now().time_since_epoch()}.count(); }
+
+/// Tells two starts of the machine apart, after which pids and ticks come again.
+std::string boot() {
+  const auto id = os::contents_of("/proc/sys/kernel/random/boot_id").value_or("");
+  return id.substr(0, id.find_first_not_of("0123456789abcdef"));
+}
+
+std::string name_for(std::uint64_t start_time, pid_t pid) {
+  return prefix + boot() + "-" + std::to_string(start_time) + "-" + std::to_string(pid) + suffix;
+}
+
+std::string program_name() {
+  return std::filesystem::path{os::executable_of(os::own_pid()).value_or("")}.filename().string();
+}
+
+JsonObject line(const char* event, const std::string& entry, const std::string& test) {
+  JsonObject object;
+  object.seconds("t", now()).number("pid", static_cast<std::uint64_t>(os::own_pid())).text("entry", entry);
+  if (!test.empty()) {
+    object.text("test", test);
+  }
+  object.text("event", event);
+  return object;
+}
+
+JsonObject run_details(const std::optional<os::RunningCtest>& ctest) {
+  JsonObject details;
+  details.number("version", run_log_version).text("gputest", GPUTEST_VERSION).text("host", os::host_name());
+  if (ctest) {
+    const auto finding = policy::find_run_mode(os::look_for_ctest());
+    details.number("ctest_pid", static_cast<std::uint64_t>(ctest->pid))
+        .number("ctest_start", ctest->start_time)
+        .text("folder", ctest->folder)
+        .number("ctest_log", ctest->log)
+        .text("run_mode", finding.because);
+    if (finding.jobs) {
+      details.number("jobs", *finding.jobs);
+    }
+  }
+  return details;
+}
+
+} // namespace
+
+struct RunLog::State {
+  std::mutex mutex;
+  bool configured = false;
+  bool opened = false;
+  bool failed = false;
+  std::string folder;
+  std::string entry;
+  std::string test;
+  std::optional<os::LineFile> file;
+
+  [[nodiscard]] std::string name_of_entry() const { return entry.empty() ? program_name() : entry; }
+
+  /// Finds the file, and makes it if it is not there.
+  void open() {
+    if (std::exchange(opened, true)) {
+      return;
+    }
+    if (!configured) {
+      folder = settings::of_process().log;
+      entry = settings::entry_name_of_process();
+    }
+    if (folder.empty()) {
+      return;
+    }
+    const auto ctest = os::find_running_ctest();
+    const bool absolute = folder.front() == '/';
+    if (!absolute && !ctest) {
+      return; // the folder is ctest's
+    }
+    const auto own = os::own_pid();
+    file.emplace(absolute ? folder : ctest->folder + "/" + folder,
+                 ctest ? name_for(ctest->start_time, ctest->pid) : name_for(os::start_time_of(own).value_or(0), own));
+    if (file->create()) {
+      file->append(line("run", name_of_entry(), "").members(run_details(ctest)).to_string());
+      file->remove_older(prefix, suffix, kept_logs);
+    }
+  }
+};
+
+RunLog::RunLog() : state_{std::make_shared<State>()} {}
+
+RunLog& RunLog::of_process() {
+  static auto& log = *new RunLog; // NOLINT(cppcoreguidelines-owning-memory): used at exit, so never destroyed
+  return log;
+}
+
+void RunLog::configure(const std::string& folder, const std::string& entry) noexcept try {
+  const std::lock_guard guard{state_->mutex};
+  if (!state_->configured || state_->folder != folder) {
+    state_->opened = false;
+    state_->file.reset();
+  }
+  state_->configured = true;
+  state_->folder = folder;
+  state_->entry = entry;
+} catch (const std::exception&) { // NOLINT(bugprone-empty-catch): no memory
+}
+
+void RunLog::running(const std::string& test) noexcept try {
+  const std::lock_guard guard{state_->mutex};
+  state_->test = test;
+} catch (const std::exception&) { // NOLINT(bugprone-empty-catch): no memory
+}
+
+void RunLog::write(const char* event, const JsonObject& details) noexcept try {
+  std::string test;
+  {
+    const std::lock_guard guard{state_->mutex};
+    test = state_->test;
+  }
+  write(event, details, test);
+} catch (const std::exception&) { // NOLINT(bugprone-empty-catch): no memory
+}
+
+void RunLog::write(const char* event, const JsonObject& details, const std::string& test) noexcept try {
+  const std::lock_guard guard{state_->mutex};
+  if (state_->failed) {
+    return;
+  }
+  try {
+    state_->open();
+    if (state_->file) {
+      state_->file->append(line(event, state_->name_of_entry(), test).members(details).to_string());
+    }
+  } catch (const InvalidSetting&) {
+    state_->failed = true; // whoever needs the settings says it
+  } catch (const std::exception& error) {
+    state_->failed = true;
+    const auto text = std::string{"gputest: the run log "} + error.what() +
+                      ". Set GPUTEST_LOG to a folder that can be written to, or to off\n";
+    std::fputs(text.c_str(), stderr);
+  }
+} catch (const std::exception&) { // NOLINT(bugprone-empty-catch): no memory
+}
+
+} // namespace gputest::runlog

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/session/account.hpp"
+
+#include "core/policy/lease_limit.hpp"
+
+#include <gputest/error.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace gputest::session {
+
+Account& Account::instance() {
+  static Account& account = *new Account; // NOLINT(cppcoreguidelines-owning-memory)
+  return account;
+}
+
+void Account::guard() {
+  const std::lock_guard guard{mutex_};
+  guarded_ = true;
+}
+
+void Account::open(Grant grant) {
+  const std::lock_guard guard{mutex_};
+  grant_ = std::move(grant);
+  ++lease_;
+  held_.clear();
+  kinds_.clear();
+}
+
+std::optional<Closing> Account::close() {
+  const std::lock_guard guard{mutex_};
+  if (!grant_) {
+    return std::nullopt;
+  }
+  std::map<std::pair<int, MemoryKind>, Left> left;
+  std::map<int, Bytes> managed;
+  for (const auto& [pointer, held] : places_) {
+    if (held.allocation.kind == MemoryKind::managed) {
+      managed[held.allocation.device] += held.allocation.bytes;
+    }
+    if (held.lease == lease_) {
+      Left& of_device = left[{held.allocation.device, held.allocation.kind}];
+      of_device.kind = held.allocation.kind;
+      of_device.device = held.allocation.device;
+      of_device.bytes += held.allocation.bytes;
+      ++of_device.allocations;
+    }
+  }
+  Closing closing{grant_->test, kinds_, {}, {}};
+  for (const auto& [device, of_device] : left) {
+    closing.left.push_back(of_device);
+  }
+  for (const auto& [device, bytes] : managed) {
+    closing.managed = std::max(closing.managed, bytes);
+  }
+  grant_.reset();
+  ++lease_;
+  held_.clear();
+  kinds_.clear();
+  return closing;
+}
+
+void Account::use(MemoryKind kind) {
+  const std::lock_guard guard{mutex_};
+  kinds_.insert(kind);
+}
+
+void Account::reserve(const Allocation& allocation) {
+  const std::lock_guard guard{mutex_};
+  Bytes& held = held_[allocation.device];
+  if (grant_) {
+    const auto index = static_cast<std::size_t>(allocation.device);
+    const Bytes leased = index < grant_->leased.size() ? grant_->leased[index] : Bytes{};
+    if (held + allocation.bytes > leased) {
+      throw LeaseExceeded{policy::beyond_lease({grant_->test, allocation.device, allocation.bytes, held, leased,
+                                                static_cast<int>(grant_->leased.size()), grant_->largest})};
+    }
+  } else if (guarded_) {
+    throw LeaseExceeded{policy::without_lease(allocation.device, allocation.bytes)};
+  }
+  held += allocation.bytes;
+  kinds_.insert(allocation.kind);
+}
+
+void Account::cancel(const Allocation& allocation) noexcept {
+  const std::lock_guard guard{mutex_};
+  if (const auto held = held_.find(allocation.device); held != held_.end()) {
+    held->second -= allocation.bytes;
+  }
+}
+
+void Account::add(void* pointer, const Allocation& allocation) {
+  const std::lock_guard guard{mutex_};
+  places_[pointer] = {allocation, lease_};
+}
+
+std::optional<Allocation> Account::remove(void* pointer) noexcept {
+  const std::lock_guard guard{mutex_};
+  const auto place = places_.find(pointer);
+  if (place == places_.end()) {
+    return std::nullopt;
+  }
+  const Held held = place->second;
+  places_.erase(place);
+  const auto of_device = held_.find(held.allocation.device);
+  if (held.lease == lease_ && of_device != held_.end()) {
+    of_device->second -= held.allocation.bytes;
+  }
+  return held.allocation;
+}
+
+} // namespace gputest::session

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/session/answers.hpp"
+
+#include "core/os/ctest_process.hpp"
+#include "core/os/process.hpp"
+#include "core/policy/large_policy.hpp"
+#include "core/runlog/event_details.hpp"
+#include "core/runlog/run_log.hpp"
+#include "core/session/messages.hpp"
+#include "core/session/progress.hpp"
+#include "core/session/reasons.hpp"
+
+#include <chrono>
+#include <utility>
+
+namespace gputest::session {
+
+using Kind = ledger::Result::Kind;
+
+std::string Answers::full_name(const std::string& test) const {
+  const std::string entry = entry_.name.empty() ? program_ : entry_.name;
+  return test.empty() || test == entry ? entry : entry + ": " + test;
+}
+
+std::string Answers::command_for(const std::string& test) const {
+  const bool known_to_ctest = !entry_.name.empty();
+  policy::OneTest one;
+  one.ctest_name = entry_.name;
+  one.ctest_options = known_to_ctest ? os::options_of_ctest() : std::vector<std::string>{};
+  one.command = os::command_line_of(os::own_pid());
+  one.filter = test.empty() || filter_option_.empty() ? "" : filter_option_ + test;
+  return policy::command_for_large(one);
+}
+
+Outcome Answers::skip(const std::string& reason, SkipCause cause) const {
+  const auto forbidden = settings_.forbid_skip;
+  const char* demand = nullptr;
+  if (forbidden == ForbidSkip::all) {
+    demand = "GPUTEST_FORBID_SKIP=1";
+  } else if (forbidden == ForbidSkip::machine && cause != SkipCause::run) {
+    demand = "GPUTEST_FORBID_SKIP=machine";
+  } else if (settings_.require_gpu && cause == SkipCause::no_gpu) {
+    demand = "GPUTEST_REQUIRE_GPU=1";
+  }
+  if (demand != nullptr) {
+    return {Outcome::Kind::fail, reason + " (" + demand + " makes this skip a failure)"};
+  }
+  return {Outcome::Kind::skip, reason, false, cause};
+}
+
+Outcome Answers::never_fits(const std::string& who, const policy::Refusal& refusal) const {
+  return skip(session::never_fits(who, refusal) + (settings_.device_memory ? " (GPUTEST_DEVICE_MEMORY limits it)" : ""),
+              SkipCause::machine);
+}
+
+ledger::Patience Answers::patience(const std::string& test, const std::string& what, bool* told) const {
+  ledger::Patience patience;
+  patience.may_wait = !rank_;
+  patience.until = std::chrono::steady_clock::now() + entry_.wait_limit;
+  if (shows_progress()) {
+    patience.notice_every = std::chrono::seconds{1};
+  }
+  const auto since = std::chrono::steady_clock::now();
+  patience.on_wait = [who = full_name(test), test, what, told, since](const ledger::Blocked& blocked) {
+    if (!std::exchange(*told, true)) {
+      tell(who + " waits for " + what + ": " + describe(blocked));
+      runlog::RunLog::of_process().write("wait", runlog::wait_details(what, blocked), test);
+    } else {
+      const auto waited = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - since);
+      show_progress(short_duration(waited) + ": " + who + " waits for " + what + ": " + describe(blocked));
+    }
+  };
+  return patience;
+}
+
+Outcome Answers::outcome_of(const ledger::Result& result, const std::string& what, const std::string& test) const {
+  const std::string who = full_name(test);
+  switch (result.kind) {
+  case Kind::granted:
+    break;
+  case Kind::refused:
+    return never_fits(who, result.refusal);
+  case Kind::would_wait:
+    return rank_ ? Outcome{Outcome::Kind::fail, rank_would_wait(who, what, *rank_, result.blocked), true}
+                 : skip(excluded_by_others(who, result.blocked, command_for(test)), SkipCause::run);
+  case Kind::timed_out:
+    return {Outcome::Kind::fail, waited_too_long(who, what, entry_.wait_limit, result.blocked), true};
+  case Kind::stuck:
+    return {Outcome::Kind::fail, no_room_beside_overheads(who, what, result.blocked, ""), true};
+  case Kind::unannounced:
+    return {Outcome::Kind::fail, not_announced(who, what, result.blocked)};
+  }
+  return {};
+}
+
+} // namespace gputest::session

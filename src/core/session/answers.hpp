@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "core/ledger/ledger.hpp"
+
+#include <gputest/session.hpp>
+#include <gputest/settings.hpp>
+
+#include <optional>
+#include <string>
+
+namespace gputest::session {
+
+/// What a process reports about its tests: their names, its waits, and the outcome of a result for a test.
+class Answers {
+public:
+  /// `program` names the process if CTest has given it no name. `settings` and `entry` must live longer.
+  Answers(const Settings& settings, const Entry& entry, std::string program)
+      : settings_{settings}, entry_{entry}, program_{std::move(program)} {}
+
+  /// From now on this is a rank that leases for itself. It does not wait, because ranks wait for one another.
+  void set_rank(std::optional<MpiRank> rank) { rank_ = std::move(rank); }
+
+  /// A test as CTest and GoogleTest know it: `sort_keys: Sort.Keys`, or with the program's name.
+  [[nodiscard]] std::string full_name(const std::string& test) const;
+
+  /// From now on a test's name after `option` makes this executable run that test alone; empty: no option does.
+  void set_filter_option(std::string option) { filter_option_ = std::move(option); }
+
+  /// The command that runs a large test alone, for a shell.
+  [[nodiscard]] std::string command_for(const std::string& test) const;
+
+  /// A skip; or a failure if the settings forbid this kind of skip.
+  [[nodiscard]] Outcome skip(const std::string& reason, SkipCause cause) const;
+
+  /// A request that no device can ever hold.
+  [[nodiscard]] Outcome never_fits(const std::string& who, const policy::Refusal& refusal) const;
+
+  /// How long `test` may wait. Waiting prints the blockers on stderr, writes them to the run log, and sets `told`.
+  [[nodiscard]] ledger::Patience patience(const std::string& test, const std::string& what, bool* told) const;
+
+  /// The test's outcome for the ledger's answer to a request for `what`.
+  [[nodiscard]] Outcome outcome_of(const ledger::Result& result, const std::string& what,
+                                   const std::string& test) const;
+
+private:
+  const Settings& settings_;
+  const Entry& entry_;
+  std::string program_;
+  std::string filter_option_;
+  std::optional<MpiRank> rank_;
+};
+
+} // namespace gputest::session

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "core/policy/mig_slices.hpp"
+#include "core/session/allowed_devices.hpp"
+#include "core/session/capable_devices.hpp"
+#include "core/session/own_contexts.hpp"
+
+#include <gputest/capability.hpp>
+#include <gputest/session.hpp>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace gputest::session {
+
+/// The devices among which the ledger chooses for a process, and how many it needs. Devices are positions in the list.
+struct Choice {
+  std::vector<std::size_t> candidates; ///< in the order in which CUDA will number those that it gets
+  std::size_t gpus = 0;
+  bool present = false;   ///< the process uses them already: it gets all of them, with room or without
+  bool first_seen = true; ///< they are the first in CUDA's numbering
+};
+
+/// Whole GPUs and MIG slices among some devices of the machine.
+[[nodiscard]] policy::DeviceKinds kinds_of(const devices::DeviceList& machine, const std::vector<std::size_t>& indices);
+
+/// For a process that has not used a device yet: the devices that have all that its tests require. If there are none,
+/// all that it may use; each test is then checked by itself.
+///
+/// A test that needs more devices than one process can have is skipped; the others run.
+[[nodiscard]] Choice choose(const std::vector<std::size_t>& allowed, const policy::DeviceKinds& kinds, std::size_t gpus,
+                            const Capabilities& required, const CapableDevices& capable, ledger::Ledger& ledger);
+
+/// For a process that has used devices: those on which it has a context and, if its tests want more, those that are
+/// first in its view.
+[[nodiscard]] Choice already_chosen(const std::vector<std::size_t>& seen, const OwnContexts& contexts,
+                                    std::size_t gpus);
+
+/// As many of the candidates as the process needs, those with the most memory, in the candidates' order.
+[[nodiscard]] std::vector<std::size_t> largest_of(const Choice& choice, const devices::DeviceList& machine);
+
+/// The largest number of devices that any test of the plan wants.
+[[nodiscard]] std::size_t gpus_of(const Plan& plan);
+
+/// Why a process gets fewer devices than it may use; empty if it does not.
+[[nodiscard]] std::string why_fewer(const policy::DeviceKinds& kinds, std::size_t wanted);
+
+} // namespace gputest::session

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The start of a session: it chooses and pins devices, and enters the ledger.
+#include "core/session/session.hpp"
+
+#include "core/ledger/backend_probe.hpp"
+#include "core/os/ctest_process.hpp"
+#include "core/os/environment.hpp"
+#include "core/os/ledger_folder.hpp"
+#include "core/policy/memory_request.hpp"
+#include "core/runlog/event_details.hpp"
+#include "core/runlog/run_log.hpp"
+#include "core/session/enter_request.hpp"
+#include "core/session/messages.hpp"
+#include "core/session/progress.hpp"
+#include "core/session/reasons.hpp"
+#include "core/settings/settings.hpp"
+
+#include <gputest/error.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <numeric>
+
+namespace gputest::session {
+
+namespace {
+
+void add(std::string& texts, const std::string& text) { texts += (texts.empty() || text.empty() ? "" : "; ") + text; }
+
+} // namespace
+
+Outcome Session::no_gpu(const std::string& why) {
+  has_no_gpu_ = true;
+  entered_ = answers_.skip("no GPU: " + why, SkipCause::no_gpu);
+  if (entered_.kind == Outcome::Kind::skip) {
+    entered_.reason +=
+        ". Simulated devices, which have memory and run no kernels: GPUTEST_DEVICES=simulated:1x16GiB. On "
+        "a machine that is meant to run its tests, GPUTEST_FORBID_SKIP=machine makes this skip a failure";
+  }
+  return entered_;
+}
+
+Outcome Session::enter(const Plan& plan) {
+  std::vector<Bytes> heaps;
+  for (const auto& request : plan.requests) {
+    heaps.push_back(request.heap);
+  }
+  heap_.expect(heaps);
+  answers_.set_filter_option(plan.filter_option);
+  std::string why_none;
+  machine_ = devices_of_parent_lease();
+  if (!machine_) {
+    machine_ = devices::open_devices(settings_, why_none);
+  }
+  if (machine_->devices().empty()) {
+    return no_gpu(why_none);
+  }
+  auto allowed = allowed_devices(*machine_, settings_);
+  if (allowed.indices.empty()) {
+    return no_gpu(allowed.restriction + " allows none of the " + std::to_string(machine_->devices().size()) +
+                  " of this machine");
+  }
+  contexts_.emplace(machine_, *process_);
+  capable_.emplace(machine_);
+  why_no_more_ = machine_->left_out();
+  add(why_no_more_, allowed.note);
+  if (!machine_->is_open()) { // the lease's holder has checked that they can be used
+    ledger_.emplace(ledger_folder(), nullptr);
+    parent_lease_ = ParentLease::find(settings_, *ledger_, *machine_);
+    if (!parent_lease_) { // its holder has exited meanwhile
+      ledger_.reset();
+      settings_.lease_of.clear();
+      return enter(plan);
+    }
+    return entered_ = run_under(*parent_lease_, allowed);
+  }
+  std::string unusable;
+  allowed.indices = capable_->usable(allowed.indices, unusable);
+  add(why_no_more_, unusable);
+  if (allowed.indices.empty()) {
+    return no_gpu(why_no_more_);
+  }
+  ledger_.emplace(ledger_folder(), devices::make_probe(machine_));
+  parent_lease_ = ParentLease::find(settings_, *ledger_, *machine_);
+  return entered_ = parent_lease_ ? run_under(*parent_lease_, allowed) : enter_ledger(plan, allowed);
+}
+
+std::string Session::ledger_folder() const { return os::ledger_folder(settings_.folder, settings_.devices); }
+
+/// The devices of the parent lease, as the ledger describes them, so that the driver need not be opened; null if there
+/// is no parent lease, or if it does not describe them.
+std::unique_ptr<devices::DeviceList> Session::devices_of_parent_lease() const {
+  if (settings_.lease_of.empty()) {
+    return nullptr;
+  }
+  try {
+    ledger::Ledger ledger{ledger_folder(), nullptr};
+    return devices::open_leased(settings_, described_devices(settings_, ledger));
+  } catch (const LedgerError&) { // opening it for use reports the error
+    return nullptr;
+  }
+}
+
+Outcome Session::run_under(const ParentLease& parent_lease, const AllowedDevices& allowed) {
+  const auto own = parent_lease.devices_among(allowed.indices);
+  if (own.empty()) {
+    return parent_lease.nothing_left(allowed.restriction);
+  }
+  entry_.request = parent_lease.share_of(entry_.request);
+  limit_to_smallest_of(own);
+  for (const std::size_t index : own) {
+    take(index);
+  }
+  pin();
+  log_enter(0);
+  return {};
+}
+
+void Session::log_enter(double waited) const {
+  std::vector<std::uint64_t> usable;
+  if (!parent_lease_) { // under which no driver is opened
+    for (const std::size_t index : indices_) {
+      usable.push_back(machine_->usable_bytes(index).count());
+    }
+  }
+  runlog::RunLog::of_process().write(
+      "enter", runlog::enter_details({devices_, std::move(usable), overhead_.bytes(), waited, parent_lease_.has_value(),
+                                      !settings_.scheduled_groups.empty(), os::is_worker(),
+                                      !entry_.name.empty() && !settings::some_tests_are_left_out(os::read_variable)}));
+}
+
+Outcome Session::enter_ledger(const Plan& plan, const AllowedDevices& allowed) {
+  answers_.set_rank(settings_.rank);
+  const std::string who = answers_.full_name("");
+  if (settings_.device_memory) {
+    tell("every decision is as on devices of at most " + to_string(*settings_.device_memory) +
+         " (GPUTEST_DEVICE_MEMORY)");
+  }
+  const auto& of_all = entry_.request.capabilities;
+  Choice choice;
+  if (contexts_->begun_before()) {
+    const auto kinds = kinds_of(*machine_, allowed.visible);
+    choice = already_chosen(policy::shown_by_cuda(kinds, allowed.visible), *contexts_, gpus_of(plan));
+    numbered_as_in_cuda_ = choice.first_seen;
+  } else {
+    const auto kinds = kinds_of(*machine_, allowed.indices);
+    choice = choose(allowed.indices, kinds, gpus_of(plan), of_all | plan.capabilities, *capable_, *ledger_);
+    add(why_no_more_, why_fewer(kinds, gpus_of(plan)));
+  }
+  const auto& possible = contexts_->begun_before() ? choice.candidates : allowed.indices;
+  if (capable_->capable(of_all, possible, *ledger_).empty()) {
+    return answers_.skip(not_capable(who, capable_->why_not(of_all, possible, *ledger_)), SkipCause::machine);
+  }
+  limit_to_smallest_of(possible);
+  // Once it is used, the heap exists as long as the context does, so it counts as overhead.
+  overhead_.expect(usual_context(choice, *machine_, ledger_->devices()),
+                   learnt_context(choice, *machine_, ledger_->devices()), heap_.cost());
+  Bytes overhead = overhead_.bytes();
+  if (choice.present) {
+    for (const std::size_t index : choice.candidates) {
+      overhead = std::max(overhead, contexts_->used(index));
+    }
+  }
+  auto request = enter_request(choice, plan, overhead, smallest_, entry_.large, *machine_, ledger_->devices());
+  request.who = who;
+  for (const std::size_t index : allowed.preferred) {
+    request.preferred |= ledger_->devices().bit_of(machine_->devices()[index].uuid) & request.candidates;
+  }
+
+  if (!choice.present && none_can_run(plan, choice)) {
+    for (const std::size_t index : largest_of(choice, *machine_)) {
+      take(index);
+    }
+    pin();
+    request.candidates = std::accumulate(bits_.begin(), bits_.end(), policy::DeviceMask{0}, std::bit_or<>{});
+    request.preferred = 0;
+    late_ = std::move(request);
+    return {};
+  }
+  auto outcome = take_place(request, choice.candidates);
+  if (outcome.kind == Outcome::Kind::granted && contexts_->begun_before()) {
+    tell(began_too_early(devices_));
+  }
+  return outcome;
+}
+
+/// Whether each test of the plan is going to be skipped, whatever others hold: then there is nothing to wait for.
+bool Session::none_can_run(const Plan& plan, const Choice& choice) {
+  const auto cannot_run = [&](const Request& asked) {
+    const auto gpus = static_cast<std::size_t>(asked.gpus);
+    if (gpus > choice.gpus || decide_large(asked) == policy::LargeDecision::exclude) {
+      return true;
+    }
+    std::vector<Bytes> usable;
+    for (const std::size_t index : capable_->capable(asked.capabilities, choice.candidates, *ledger_)) {
+      usable.push_back(machine_->usable_bytes(index));
+    }
+    std::sort(usable.begin(), usable.end(), std::greater<>{});
+    return usable.size() < gpus ||
+           policy::to_memory_request(asked, smallest_).bytes + overhead_.bytes() > usable[gpus - 1];
+  };
+  return !plan.open_ended && !plan.requests.empty() &&
+         std::all_of(plan.requests.begin(), plan.requests.end(), cannot_run);
+}
+
+/// Enters the ledger. Blocks until there is room on the devices that the process has, or on some that it may choose.
+Outcome Session::take_place(const ledger::Ledger::EnterRequest& request, const std::vector<std::size_t>& candidates) {
+  bool told = false;
+  const auto begin = std::chrono::steady_clock::now();
+  const auto result = ledger_->enter(request, answers_.patience("", "a place on a GPU", &told));
+  end_progress();
+  if (result.kind != ledger::Result::Kind::granted) {
+    return answers_.outcome_of(result, "a place on a GPU", "");
+  }
+  if (devices_.empty()) {
+    for (const std::size_t index : candidates) {
+      if ((result.devices & ledger_->devices().bit_of(machine_->devices()[index].uuid)) != 0) {
+        take(index);
+      }
+    }
+    pin();
+  }
+  for (const std::size_t index : indices_) { // for processes that will run under this process's lease
+    Device described = machine_->devices()[index];
+    described.total += Bytes{machine_->set_aside_bytes(index)};
+    ledger_->devices().describe(described);
+  }
+  os::set_variable("GPUTEST_LEASE_OF", ledger_->credential());
+  const auto waited = std::chrono::steady_clock::now() - begin;
+  log_enter(std::chrono::duration<double>{waited}.count());
+  if (told) {
+    tell(request.who + " goes on, on " + describe(devices_) + ", after waiting " +
+         short_duration(std::chrono::duration_cast<std::chrono::seconds>(waited)));
+  }
+  return {};
+}
+
+/// Makes it one of this process's devices.
+void Session::take(std::size_t index) {
+  const Device& device = machine_->devices()[index];
+  devices_.push_back(device);
+  indices_.push_back(index);
+  bits_.push_back(ledger_->devices().bit_of(device.uuid));
+}
+
+/// Makes only this process's devices visible to CUDA, if CUDA has not started yet, and to the processes that it starts.
+void Session::pin() const {
+  std::string visible;
+  for (const auto& device : devices_) {
+    visible += (visible.empty() ? "" : ",") + device.uuid;
+  }
+  os::set_variable("CUDA_VISIBLE_DEVICES", visible);
+}
+
+void Session::limit_to_smallest_of(const std::vector<std::size_t>& indices) {
+  smallest_ = machine_->devices()[indices.front()].total;
+  for (const std::size_t index : indices) {
+    smallest_ = std::min(smallest_, machine_->devices()[index].total);
+  }
+}
+
+} // namespace gputest::session

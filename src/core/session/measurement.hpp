@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "core/devices/meter.hpp"
+
+#include <gputest/bytes.hpp>
+#include <gputest/request.hpp>
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace gputest::session {
+
+/// What a test, or a suite with one lease for its tests, may allocate.
+struct Allowance {
+  std::string who;           ///< with the entry, for messages
+  std::string test;          ///< its own name
+  bool of_suite = false;     ///< `test` is a suite
+  std::vector<Bytes> leased; ///< of each device, as the back end numbers them; of others nothing
+  bool whole_devices = false;
+  Bytes keeps;   ///< may be left of each device
+  Bytes context; ///< what a context takes that may be in a sampled peak
+  Request request;
+  std::set<std::uint64_t> periods; ///< earlier ones in which the same may be kept
+};
+
+/// A use beyond what is allowed.
+struct Overuse {
+  std::string short_text; ///< `1 GiB of 256 MiB`
+  std::string text;       ///< what was taken and leased, what the peak was made of, and what to write
+};
+
+/// The most of one device that was taken, as far as it is known. Pure.
+[[nodiscard]] Bytes peak_in(const devices::Usage& usage, const Allowance& allowance);
+
+/// What was taken beyond the lease, on the device where it was most; an empty text: nothing is known of it. Drivers
+/// hand memory out in pieces of 2 MiB, which is tolerated. A sample may contain what a context has grown by: 512 MiB
+/// are tolerated. Pure.
+[[nodiscard]] Overuse overuse_in(const devices::Usage& usage, const Allowance& allowance);
+
+/// What `who` took while it held no lease; an empty text: nothing is known of it. Only exact figures count, beyond 2
+/// MiB. Pure.
+[[nodiscard]] Overuse unleased_use_in(const devices::Usage& usage, const std::string& who, const std::string& test);
+
+/// What is left allocated beyond what may be, with what is still there of earlier periods; empty if nothing is known,
+/// or nothing is left of this one. Pure.
+[[nodiscard]] std::string leak_in(const std::vector<devices::DeviceUsage>& devices, const Allowance& allowance);
+
+/// What is left of one device, of all kinds. Pure.
+[[nodiscard]] Bytes left_of(const devices::DeviceUsage& usage);
+
+/// What a context may grow by while a test runs, as CUDA loads modules and their local memory.
+inline constexpr Bytes growth_of_a_context{std::uint64_t{512} << 20U};
+
+} // namespace gputest::session

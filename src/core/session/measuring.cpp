@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How a session measures what its tests allocate, and judges it.
+#include "core/session/session.hpp"
+
+#include "core/os/process.hpp"
+#include "core/policy/memory_request.hpp"
+#include "core/runlog/event_details.hpp"
+#include "core/runlog/run_log.hpp"
+#include "core/session/messages.hpp"
+#include "core/session/reasons.hpp"
+
+#include <gputest/error.hpp>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace gputest::session {
+
+using devices::Evidence;
+
+void Session::begin_measuring(const Request& request, const std::string& test) {
+  end_unleased_period();
+  const auto memory = policy::to_memory_request(request, smallest_);
+  std::optional<Bytes> leased = memory.exclusive ? std::nullopt : std::optional{memory.bytes};
+  if (parent_lease_ && !request.bytes) {
+    leased = parent_lease_->bytes(); // what the test does not say, its parent has said
+  }
+  allowance_ = {answers_.full_name(test), test, false, {}, !leased, request.keeps, overhead_.bytes(), request, {}};
+  allowance_.leased.assign(numbered_as_in_cuda_ ? static_cast<std::size_t>(request.gpus) : devices_.size() + max_gpus,
+                           leased.value_or(Bytes{}));
+  overhead_before_ = overhead_.bytes();
+  overuse_told_ = false;
+  measured_.reset();
+  children_before_ = os::children_seen();
+  meter_->begin();
+  measures_ = true;
+}
+
+void Session::watch_unleased(const std::string& who) {
+  if (!parent_lease_) { // its holder's lease is for all that this process takes
+    watched_ = who;
+    unleased_use_ = {};
+    begin_unleased_period();
+  }
+}
+
+/// Samples would cost a thread in tests that use no GPU.
+void Session::begin_unleased_period() {
+  if (!watched_.empty() && meter_->sees_allocations()) {
+    meter_->begin();
+    watches_unleased_ = true;
+  }
+}
+
+void Session::end_unleased_period() noexcept {
+  if (std::exchange(watches_unleased_, false)) {
+    judge_unleased(meter_->end());
+  }
+}
+
+void Session::judge_unleased(const devices::Usage& usage) try {
+  if (!unleased_use_.overuse.empty() || settings_.overuse == Consequence::off) {
+    return;
+  }
+  const auto use = unleased_use_in(usage, answers_.full_name(watched_), watched_);
+  if (!use.text.empty()) {
+    unleased_use_.overuse = use.short_text;
+    runlog::RunLog::of_process().write("overuse", runlog::JsonObject{}.text("text", use.text), watched_);
+    conclude(settings_.overuse, use.text, unleased_use_);
+  }
+} catch (const std::exception&) { // NOLINT(bugprone-empty-catch): no memory for a remark
+}
+
+Measured Session::end_unleased() noexcept {
+  end_unleased_period();
+  watched_.clear();
+  return std::exchange(unleased_use_, {});
+}
+
+Measured Session::look_for_use(const std::string& who) noexcept try {
+  Measured measured;
+  if (settings_.overuse == Consequence::off || has_used_unasked_ || !process_->in_use() ||
+      !process_->synchronize_and_trim().has_context) {
+    return measured;
+  }
+  has_used_unasked_ = true;
+  const auto text = used_unasked(answers_.full_name(who));
+  runlog::RunLog::of_process().write("overuse", runlog::JsonObject{}.text("text", text), who);
+  conclude(settings_.overuse, text, measured);
+  return measured;
+} catch (const std::exception&) { // no memory for a remark
+  return {};
+}
+
+Measured Session::look() noexcept {
+  Measured measured;
+  if (!measures_) {
+    return measured;
+  }
+  try {
+    measured.usage = meter_->so_far();
+    allow_for_context(measured.usage);
+    judge_overuse(measured);
+  } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): the end of the lease says it
+  }
+  return measured;
+}
+
+/// Under a parent lease the holder has announced the context, which is in samples. Asking what it takes opens NVML, as
+/// the samples have done.
+void Session::allow_for_context(const devices::Usage& usage) {
+  const bool has_context = std::any_of(usage.devices.begin(), usage.devices.end(),
+                                       [](const devices::DeviceUsage& device) { return device.with_context; });
+  if (has_context && parent_lease_ && !indices_.empty()) {
+    allowance_.context = std::max(allowance_.context, Bytes{machine_->usual_overhead_bytes(indices_.front())});
+  }
+}
+
+/// At the end of the lease.
+void Session::judge(devices::Usage usage, const std::vector<devices::DeviceUsage>& left) {
+  try {
+    Measured measured;
+    measured.usage = std::move(usage);
+    allow_for_context(measured.usage);
+    measured.peak = peak_in(measured.usage, allowance_);
+    judge_overuse(measured);
+    judge_leaks(measured, left);
+    judge_growth(measured);
+    if (measured.usage.evidence == Evidence::exact && os::children_seen() != children_before_) {
+      measured.usage.evidence = Evidence::sampled; // at least: what other processes allocate is not in it
+      measured.usage.because = "the test has started processes";
+    }
+    measured_ = std::move(measured);
+  } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): a remark that cannot be made
+  }
+}
+
+Measured Session::judge_command(devices::Usage usage) {
+  Measured measured;
+  measured.usage = std::move(usage);
+  measured.peak = peak_in(measured.usage, allowance_);
+  judge_overuse(measured);
+  return measured;
+}
+
+void Session::judge_overuse(Measured& measured) {
+  const auto overuse = overuse_in(measured.usage, allowance_);
+  if (overuse.text.empty() || overuse_told_ || settings_.overuse == Consequence::off) {
+    return;
+  }
+  overuse_told_ = true;
+  measured.overuse = overuse.short_text;
+  runlog::RunLog::of_process().write("overuse", runlog::JsonObject{}.text("text", overuse.text), allowance_.test);
+  conclude(settings_.overuse, overuse.text, measured);
+}
+
+/// For which tests together the test says what it may keep: for itself, again and again; its suite; or its entry.
+std::string Session::who_may_keep() const {
+  const auto suite = allowance_.test.substr(0, allowance_.test.find('.'));
+  return allowance_.request.keeps_by == SaidBy::entry   ? ""
+         : allowance_.request.keeps_by == SaidBy::suite ? suite
+                                                        : suite + "." + allowance_.test;
+}
+
+void Session::judge_leaks(Measured& measured, const std::vector<devices::DeviceUsage>& left) {
+  if (allowance_.keeps > Bytes{} && measured.usage.period != 0) {
+    auto& periods = keeping_periods_[who_may_keep()];
+    allowance_.periods = periods;
+    periods.insert(measured.usage.period);
+  }
+  const bool exact = measured.usage.evidence == Evidence::exact;
+  const auto& devices = exact ? measured.usage.devices : left;
+  if (exact || !left.empty()) {
+    measured.left = std::accumulate(devices.begin(), devices.end(), Bytes{},
+                                    [](Bytes sum, const devices::DeviceUsage& one) { return sum + left_of(one); });
+  }
+  if (const auto leak = leak_in(devices, allowance_); !leak.empty()) {
+    runlog::RunLog::of_process().write("leak", runlog::JsonObject{}.text("text", leak), allowance_.test);
+    conclude(settings_.leaks, leak, measured);
+  }
+}
+
+/// What the device's own figure for this process shows where no meter sees allocations. It has modules and the like in
+/// it, so nothing fails.
+void Session::judge_growth(Measured& measured) const {
+  const Bytes grown = overhead_.bytes() - overhead_before_;
+  if (measured.usage.evidence == Evidence::exact || parent_lease_) {
+    return;
+  }
+  const Bytes leased = allowance_.leased.empty() ? Bytes{} : allowance_.leased.front();
+  if (measured.overuse.empty() && !allowance_.whole_devices && grown > leased &&
+      settings_.overuse != Consequence::off) {
+    measured.overuse = to_string(grown) + " of " + to_string(leased);
+    tell(took_beyond_lease(allowance_.who, allowance_.test, allowance_.request, grown, leased));
+  } else if (!measured.left && grown > allowance_.keeps + growth_of_a_context && settings_.leaks != Consequence::off) {
+    tell(keeps_more(allowance_.who, grown));
+  }
+}
+
+void Session::conclude(Consequence consequence, const std::string& text, Measured& measured) const {
+  if (consequence == Consequence::automatic) {
+    consequence = entry_.name.empty() ? Consequence::warn : Consequence::fail;
+  }
+  if (consequence == Consequence::fail) {
+    measured.problems.push_back(text);
+  } else if (consequence == Consequence::warn) {
+    tell(text);
+  }
+}
+
+/// What the lease's holder has allocated by now, and has asked for in vain, if that is known.
+OwnUse Session::own_use() const {
+  const auto usage = measures_ ? meter_->so_far() : devices::Usage{};
+  if (usage.evidence != Evidence::exact) {
+    return {"", {}, largest_for_a_test()};
+  }
+  Bytes now;
+  Bytes wanted;
+  for (const auto& device : usage.devices) {
+    now = std::max(now, left_of(device));
+    wanted = std::max(wanted, device.wanted);
+  }
+  const Bytes peak = peak_in(usage, allowance_);
+  const bool within = overuse_in(usage, allowance_).text.empty();
+  return {"It had allocated " + to_string(now) + " itself" +
+              (peak > now ? ", and " + to_string(peak) + " before" : "") + ": " + (within ? "within" : "beyond") +
+              " its lease",
+          wanted, largest_for_a_test()};
+}
+
+std::string Session::explain_out_of_memory(const std::string& who, const Request* held) {
+  if (entered_.kind != Outcome::Kind::granted || !ledger_) {
+    return {};
+  }
+  const auto devices = std::accumulate(bits_.begin(), bits_.end(), policy::DeviceMask{0}, std::bit_or<>{});
+  const auto leased = held != nullptr ? std::optional{bytes_of(*held).front()} : std::nullopt;
+  const auto beyond = ledger_->beyond_claims(devices);
+  std::vector<ledger::Record> holders;
+  for (auto& entry : ledger_->entries()) {
+    const auto is_same_process = [&](const ledger::Excess& excess) { return is_same(excess.holder, entry); };
+    if (entry.alive && entry.pid != os::own_pid() && entry.claim.stage == policy::Stage::holding &&
+        (entry.claim.wanted & devices) != 0 &&
+        std::none_of(beyond.excesses.begin(), beyond.excesses.end(), is_same_process)) {
+      holders.push_back(std::move(entry));
+    }
+  }
+  auto text = ran_out_of_memory(answers_.full_name(who), who, leased, held, held != nullptr ? own_use() : OwnUse{},
+                                holders, beyond);
+  runlog::RunLog::of_process().write("out_of_memory", runlog::out_of_memory_details(text, beyond.excesses), who);
+  tell(text);
+  return text;
+}
+
+} // namespace gputest::session

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "core/devices/device_list.hpp"
+#include "core/ledger/ledger.hpp"
+
+#include <gputest/request.hpp>
+#include <gputest/session.hpp>
+#include <gputest/settings.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gputest::session {
+
+/// The lease of another process, under which this one runs. A launcher holds it, or a test that has started this
+/// process.
+///
+/// Such a process takes no lease of its own. It must not use other devices, or more memory, than the parent lease
+/// holds. The ranks of an MPI program under a launcher share its lease: each has one of the devices, and a part of its
+/// memory.
+class ParentLease {
+public:
+  /// The lease that `settings.lease_of` names, if its holder is alive and holds any of these devices.
+  [[nodiscard]] static std::optional<ParentLease> find(const Settings& settings, ledger::Ledger& ledger,
+                                                       const devices::DeviceList& machine);
+
+  /// Those of the `allowed` devices that this process may use; none if the lease holds none of them.
+  [[nodiscard]] std::vector<std::size_t> devices_among(const std::vector<std::size_t>& allowed) const;
+
+  /// What a test that says nothing itself may use if the entry, which speaks for all ranks, says `entry`.
+  [[nodiscard]] Request share_of(Request entry) const;
+
+  /// Whether the lease has room for `request`, multiplied if several ranks ask for it; else the failure that says both
+  /// figures and what to write.
+  [[nodiscard]] Outcome check(const Request& request) const;
+
+  /// What it has of each device; nullopt: whole devices.
+  [[nodiscard]] std::optional<Bytes> bytes() const {
+    return holder_.claim.exclusive ? std::nullopt : std::optional{Bytes{holder_.claim.lease_bytes}};
+  }
+
+  /// The failure of a request for more devices than the lease has.
+  [[nodiscard]] Outcome too_few_devices(const Request& request) const;
+
+  /// Why this process may use no device: `restriction` excludes all devices of the lease.
+  [[nodiscard]] Outcome nothing_left(const std::string& restriction) const;
+
+private:
+  ParentLease(ledger::Record holder, std::vector<Device> devices, std::vector<std::size_t> indices,
+              const std::optional<MpiRank>& rank);
+  [[nodiscard]] Bytes smallest() const;
+  [[nodiscard]] Bytes leased() const;
+
+  ledger::Record holder_;
+  std::vector<Device> devices_;
+  std::vector<std::size_t> indices_; ///< of devices_ in the machine's list
+  std::optional<MpiRank> rank_;
+  int ranks_ = 1; ///< on a device
+};
+
+/// The devices of the lease that `settings.lease_of` names, as its holder has described them; empty if it is not alive,
+/// or has not described all of them.
+[[nodiscard]] std::vector<Device> described_devices(const Settings& settings, ledger::Ledger& ledger);
+
+} // namespace gputest::session

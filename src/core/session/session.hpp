@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "core/devices/device_list.hpp"
+#include "core/devices/this_process.hpp"
+#include "core/ledger/ledger.hpp"
+#include "core/policy/large_policy.hpp"
+#include "core/policy/memory_request.hpp"
+#include "core/policy/run_mode.hpp"
+#include "core/session/answers.hpp"
+#include "core/session/capable_devices.hpp"
+#include "core/session/choice.hpp"
+#include "core/session/command_usage.hpp"
+#include "core/session/device_heap.hpp"
+#include "core/session/measurement.hpp"
+#include "core/session/overhead.hpp"
+#include "core/session/own_contexts.hpp"
+#include "core/session/parent_lease.hpp"
+#include "core/session/reasons.hpp"
+#include "core/session/stray_contexts.hpp"
+
+#include <gputest/device.hpp>
+#include <gputest/session.hpp>
+#include <gputest/settings.hpp>
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gputest::session {
+
+/// What was found out about the memory that a test, or a suite with one lease, allocated.
+struct Measured {
+  devices::Usage usage;
+  Bytes peak;
+  std::optional<Bytes> left;
+  std::string overuse;               ///< `1 GiB of 256 MiB`
+  std::vector<std::string> problems; ///< that fail the test
+};
+
+/// One process's use of the GPUs: it chooses and pins devices, enters the ledger, leases memory, and gives it back.
+///
+/// Not thread-safe. A process has one object, because the ledger has one claim per process.
+class Session {
+public:
+  /// `program` stands for the process in messages where CTest has given it no name.
+  /// `now` is the clock by which a measurement grows old.
+  Session(Settings settings, Entry entry, std::string program, Overhead::Now now = Overhead::Clock::now);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  /// Chooses devices, makes them visible in CUDA_VISIBLE_DEVICES, enters the ledger. Blocks until there is room.
+  ///
+  /// If it gets no devices, returns the reason; every acquire() returns the same. Throws LedgerError, InvalidSetting.
+  Outcome enter(const Plan& plan);
+
+  /// The result of enter(); a failure before it.
+  [[nodiscard]] const Outcome& entered() const { return entered_; }
+
+  /// Whether enter() found no device at all that this process could use.
+  [[nodiscard]] bool has_no_gpu() const { return has_no_gpu_; }
+
+  /// The chosen devices in the order in which CUDA numbers them; empty before enter() and without a GPU.
+  ///
+  /// That order is the machine's (PCI), or that of the list that restricts this process. Only in a process that used
+  /// CUDA before enter() can the first of them be another one than CUDA's device 0.
+  [[nodiscard]] const std::vector<Device>& devices() const { return devices_; }
+
+  /// Whether the chosen devices are enough, and have what `request` says; else the skip that says what they lack.
+  [[nodiscard]] Outcome check_devices(const Request& request, const std::string& who);
+
+  /// The skip or failure that acquire() will return whatever other processes do; granted if that is not known.
+  [[nodiscard]] Outcome foresee(const Request& request, const std::string& who);
+
+  /// Leases what `request` says on the first `gpus` devices, for the test `who`. Blocks; prints on stderr what it waits
+  /// for. Throws NestedLease, LedgerError.
+  Outcome acquire(const Request& request, const std::string& who);
+
+  /// A skip; or a failure if the settings forbid this kind of skip.
+  [[nodiscard]] Outcome skip(const std::string& reason, SkipCause cause) const { return answers_.skip(reason, cause); }
+
+  /// From now on each lease is measured. Call it after enter(), before the first use of devices. Not for a process that
+  /// becomes another program.
+  void measure() { meter_ = &process_->meter(settings_.meter); }
+
+  /// Begins to measure the command that this process is about to start as a child, on the devices of its lease. Null if
+  /// GPUTEST_METER says so.
+  [[nodiscard]] std::unique_ptr<CommandUsage> measure_command() const;
+
+  /// Writes to the run log that the command has ended, and the lease with it.
+  void log_end_of_command(const devices::Usage& usage) const noexcept;
+
+  /// Sets the heap of the devices that acquire() has leased for the test `who`, before its first kernel. Gives the
+  /// lease back if that fails. Not for a process that becomes another program.
+  Outcome prepare_heap(const Request& request, const std::string& who);
+
+  /// The bytes of a lease of `request` on each of the first `gpus` devices.
+  [[nodiscard]] std::vector<Bytes> bytes_of(const Request& request) const;
+
+  /// The most that a test of this process can have of any device of this machine, in whole MiB; 0: not known.
+  [[nodiscard]] Bytes largest_for_a_test() const;
+
+  /// Counts what this process has taken of its devices without a lease, since they were measured last, as its own. Says
+  /// so on stderr, and what to do, if `where` took more than a small test may. Returns the sticky error of CUDA, if
+  /// there is one, else an empty text.
+  std::string count_unleased(const std::string& where);
+
+  /// From now on the test `who` runs, which holds no lease but those that it takes itself. What it takes of the devices
+  /// while it holds none is judged.
+  void watch_unleased(const std::string& who);
+
+  /// The test has ended: what it took without a lease.
+  [[nodiscard]] Measured end_unleased() noexcept;
+
+  /// Judges the test `who` of a process that has not entered, because none of its tests uses a GPU: whether it used one
+  /// all the same. Once.
+  [[nodiscard]] Measured look_for_use(const std::string& who) noexcept;
+
+  /// From now on several tests share the lease: what is said of it is said of its holder as a suite.
+  void share() { allowance_.of_suite = true; }
+
+  /// Whether the lease's holder has taken more than it leased, up to now. Each lease says so once.
+  [[nodiscard]] Measured look() noexcept;
+
+  /// Judges what a command of this process has allocated under the lease, as a test is judged; leaks are none, because
+  /// it has ended.
+  [[nodiscard]] Measured judge_command(devices::Usage usage);
+
+  /// What the lease that was given back last had come to. Once; nullopt if there was none since.
+  [[nodiscard]] std::optional<Measured> take_measured() { return std::exchange(measured_, std::nullopt); }
+
+  /// After the test `who` ran out of memory under a lease of `held` (null: without one): says on stderr, and returns,
+  /// who has memory of this process's devices beyond what it has leased, and what to do. Throws LedgerError.
+  [[nodiscard]] std::string explain_out_of_memory(const std::string& who, const Request* held);
+
+  /// Synchronises, trims pools, gives back the lease. `managed` is managed memory that the process still has; a GPU's
+  /// list of processes does not include it. `left` is known to be left of the devices by other means than a meter.
+  /// Returns the sticky CUDA error that the test left behind, or nothing.
+  std::string release(Bytes managed = {}, const std::vector<devices::DeviceUsage>& left = {}) noexcept;
+
+  /// Synchronises the devices and trims pools, and keeps the lease. Returns the sticky CUDA error, or nothing.
+  std::string synchronize() noexcept;
+
+  /// Failures of the test `who` for contexts of this process on devices that were not given to it, each reported once.
+  [[nodiscard]] std::vector<std::string> stray_contexts(const std::string& who);
+
+  /// The files of gputest that the process has lost, by closing files that are not its own; empty if none.
+  [[nodiscard]] std::string loss() const;
+
+  /// Lets the program that this process is about to exec() keep the devices, the slot and the lease.
+  void hand_over();
+
+  /// Says in the ledger that this process has no work until resume(): whoever its context keeps waiting notifies it,
+  /// and then it has to end. Does nothing in a process that has no place of its own in the ledger, or is idle. Throws
+  /// LedgerError while it holds a lease.
+  void set_idle();
+
+  /// There is work again. False if this process has to end instead, because it keeps others waiting. Throws
+  /// LedgerError.
+  [[nodiscard]] bool resume();
+
+  /// For poll(): readable when this process, which is idle, has to end. nullopt in one that is not idle. Throws
+  /// LedgerError.
+  [[nodiscard]] std::optional<int> leave_descriptor() const;
+
+  /// The CTest entry. If several processes share a lease, its request is this process's part of it.
+  [[nodiscard]] const Entry& entry() const { return entry_; }
+
+  /// That of the tests from now on. Not for a process that shares a lease.
+  void set_entry(Entry entry);
+
+private:
+  [[nodiscard]] std::string ledger_folder() const;
+  Outcome no_gpu(const std::string& why);
+  [[nodiscard]] std::unique_ptr<devices::DeviceList> devices_of_parent_lease() const;
+  [[nodiscard]] Outcome enter_ledger(const Plan& plan, const AllowedDevices& allowed);
+  [[nodiscard]] bool none_can_run(const Plan& plan, const Choice& choice);
+  [[nodiscard]] Outcome take_place(const ledger::Ledger::EnterRequest& request,
+                                   const std::vector<std::size_t>& candidates);
+  [[nodiscard]] Outcome run_under(const ParentLease& parent_lease, const AllowedDevices& allowed);
+  void log_enter(double waited) const;
+  void take(std::size_t index);
+  void pin() const;
+  void limit_to_smallest_of(const std::vector<std::size_t>& indices);
+  [[nodiscard]] policy::LargeDecision decide_large(const Request& request);
+  [[nodiscard]] Outcome lease(const Request& request, const policy::MemoryRequest& memory, const std::string& test,
+                              bool may_wait);
+  [[nodiscard]] bool is_still_stuck();
+  void begin_measuring(const Request& request, const std::string& test);
+  void allow_for_context(const devices::Usage& usage);
+  void judge(devices::Usage usage, const std::vector<devices::DeviceUsage>& left);
+  void judge_overuse(Measured& measured);
+  void begin_unleased_period();
+  void end_unleased_period() noexcept;
+  void judge_unleased(const devices::Usage& usage);
+  void judge_leaks(Measured& measured, const std::vector<devices::DeviceUsage>& left);
+  [[nodiscard]] std::string who_may_keep() const;
+  void judge_growth(Measured& measured) const;
+  void conclude(Consequence consequence, const std::string& text, Measured& measured) const;
+  [[nodiscard]] OwnUse own_use() const;
+  void log_release(const devices::Usage& usage) const noexcept;
+  enum class Learn { context, nothing }; ///< whether the figure is what a context of this executable takes
+  void measure_overhead(const devices::Settled& settled, Bytes managed, Learn learn = Learn::context);
+
+  Settings settings_;
+  Entry entry_;
+  Answers answers_;
+  devices::ThisProcess* process_;
+  devices::NoMeter no_meter_{"nothing was measured"};
+  devices::Meter* meter_ = &no_meter_;
+  std::shared_ptr<const devices::DeviceList> machine_;
+  std::optional<OwnContexts> contexts_;
+  StrayContexts strays_;
+  bool sees_only_its_own_ = false; ///< whether no device but devices_ can have a context of this process any more
+  std::optional<CapableDevices> capable_;
+  std::optional<ledger::Ledger> ledger_;
+  std::optional<ParentLease> parent_lease_; ///< the lease under which this process runs
+  std::optional<policy::RunModeFinding> run_mode_;
+  std::vector<Device> devices_;
+  std::vector<std::size_t> indices_;     ///< of devices_ in the machine's list
+  std::vector<policy::DeviceMask> bits_; ///< of devices_ on the ledger
+  std::string why_no_more_;              ///< what keeps this process from more devices than it has
+  Bytes smallest_;                       ///< of the devices this process may use
+  Overhead::Now now_;
+  Overhead overhead_; ///< what this process takes by itself
+  DeviceHeap heap_;
+  Outcome entered_{Outcome::Kind::fail, "the process has not entered the ledger", false};
+  std::optional<ledger::Ledger::EnterRequest> late_; ///< to enter by, if a test can run after all
+  bool has_no_gpu_ = false;
+  bool is_idle_ = false;
+  bool numbered_as_in_cuda_ = true; ///< whether devices_ are CUDA's devices 0, 1, ...
+  bool holds_ = false;
+  std::uint64_t children_before_ = 0; ///< when the lease began
+  bool has_left_ = false; ///< a test has left memory allocated: what the process has is not its context alone
+  bool measures_ = false; ///< a period of the meter's has begun
+  Allowance allowance_;   ///< of the lease
+  std::map<std::string, std::set<std::uint64_t>> keeping_periods_; ///< in which memory could be kept, by who_may_keep()
+  bool overuse_told_ = false;
+  std::optional<Measured> measured_;
+  std::string watched_;           ///< the test that runs without a lease of gputest's; empty: none
+  bool watches_unleased_ = false; ///< a period of the meter's without a lease has begun
+  Measured unleased_use_;         ///< what was found of it
+  bool has_used_unasked_ = false; ///< although no test of the process says that it uses a GPU
+  Bytes overhead_before_;         ///< when the lease began
+  std::chrono::steady_clock::time_point leased_at_;
+  std::size_t leased_gpus_ = 0;   ///< of the last lease
+  std::string leased_test_;       ///< that the last lease is for
+  std::string unleased_;          ///< what took memory without a lease, and how much; empty if nothing is known
+  std::optional<Bytes> stuck_at_; ///< the overhead with which a lease could not be had although everybody waited
+  bool admitted_ = false;         ///< whether `gputest: admitted` was written, which the first lease does in any case
+};
+
+} // namespace gputest::session

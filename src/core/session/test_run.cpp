@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <gputest/test_run.hpp>
+
+#include "core/os/entry_page.hpp"
+#include "core/os/environment.hpp"
+#include "core/os/process.hpp"
+#include "core/os/process_end.hpp"
+#include "core/runlog/run_log.hpp"
+#include "core/session/ctest_measurement.hpp"
+#include "core/session/messages.hpp"
+#include "core/settings/settings.hpp"
+
+#include <gputest/outcome.hpp>
+
+#include <cstdlib>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+namespace gputest {
+
+namespace detail {
+
+using os::EntryPage;
+
+struct TestRun::State {
+  bool in_entry = false;
+  std::shared_ptr<EntryPage> page; ///< null: nobody watches
+  std::string name;
+  std::mutex mutex; ///< of what follows: any thread may exit
+  bool running = false;
+  std::optional<End> last_end;
+  pid_t pid = 0; ///< that has begun, since a forked process has a copy of all this
+  std::string test;
+  std::string result; ///< what main() has to return
+  std::string refused;
+  bool watches_exit = false;
+  bool any_began = false;    ///< of the tests
+  std::optional<Bytes> peak; ///< the most that a test has allocated of a device; nullopt: no test had a lease
+  bool knows_peak = true;    ///< whether it is known of all tests
+
+  void read_entry() {
+    const auto watcher = settings::parse_entry_watcher(os::read_variable);
+    in_entry = watcher.any();
+    name = settings::parse_entry_name(os::read_variable);
+    page = watcher.page.empty() ? nullptr : EntryPage::open(watcher.page);
+    os::set_entry_page_of_process(page);
+    if (in_entry) {
+      os::remove_variable("GPUTEST_ENTRY");
+    }
+  }
+
+  void refuse(const std::string& why) const {
+    if (page) {
+      page->refuse(why);
+    }
+  }
+
+  static void log_end(int status) {
+    runlog::RunLog::of_process().write("end", runlog::JsonObject{}.number("exit", static_cast<unsigned>(status)));
+  }
+
+  [[noreturn]] static void end_now(int status) {
+    log_end(status);
+    os::end_now(status);
+  }
+
+  void at_exit(int status) {
+    const std::unique_lock lock{mutex, std::try_to_lock}; // not held: exit() was called out of one of these functions
+    if (!lock || pid != os::own_pid()) {
+      return;
+    }
+    if (last_end == End::all_skipped && status == 0 && in_entry) {
+      end_now(skipped_exit_code);
+    }
+    check_exit(status);
+    log_end(status);
+  }
+
+  void check_exit(int status) {
+    if (status != 0 && status != skipped_exit_code) {
+      if (running && !any_began) { // such as GoogleTest's exit(1) for GTEST_TOTAL_SHARDS alone
+        refuse("exit(" + std::to_string(status) + ") was called before the first test");
+      } else if (running && page) {
+        page->end(EntryPage::End::failed);
+      }
+      return;
+    }
+    if (running) {
+      const auto call = "exit(" + std::to_string(status) + ")";
+      fail_at_exit(test.empty() ? call + " was called between the tests" : test + " called " + call,
+                   "What comes after it did not run. Let a test return, or skip it with its framework's own macro");
+    }
+    const auto ended = "the process ended with " + std::to_string(status);
+    if (last_end == End::failed) {
+      session::tell("failed: tests have failed, but " + ended + ". End main() with `return " + result + ";`");
+      end_now(EXIT_FAILURE);
+    }
+    if (status == skipped_exit_code && last_end != End::all_skipped && in_entry) {
+      fail_at_exit(ended + ", with which CTest reports a skip, but gputest has skipped nothing",
+                   "End main() with `return " + result + ";`");
+    }
+  }
+
+  [[noreturn]] void fail_at_exit(const std::string& why, const std::string& remedy) const {
+    session::tell("failed: " + why + ". " + remedy);
+    refuse(why);
+    end_now(EXIT_FAILURE);
+  }
+};
+
+TestRun::TestRun() : state_{std::make_shared<State>()} { state_->read_entry(); }
+
+TestRun& TestRun::of_process() {
+  static auto& run = *new TestRun; // NOLINT(cppcoreguidelines-owning-memory): used at exit, so never destroyed
+  return run;
+}
+
+bool TestRun::in_entry() const { return state_->in_entry; }
+
+void TestRun::begin_next_case() noexcept try {
+  const std::lock_guard guard{state_->mutex};
+  state_->running = false;
+  state_->last_end.reset();
+  state_->test.clear();
+  state_->refused.clear();
+  state_->any_began = false;
+  state_->peak.reset();
+  state_->knows_peak = true;
+  state_->read_entry();
+  runlog::RunLog::of_process().configure(settings::of_process().log, state_->name);
+} catch (const std::exception& error) {
+  session::tell(error.what());
+}
+
+void TestRun::begin(const std::string& result) noexcept try {
+  const std::lock_guard guard{state_->mutex};
+  state_->result = result;
+  if (state_->running && state_->pid == os::own_pid()) {
+    return;
+  }
+  state_->running = true;
+  state_->last_end.reset();
+  state_->pid = os::own_pid();
+  state_->test.clear();
+  state_->any_began = false;
+  if (!std::exchange(state_->watches_exit, true)) {
+    os::call_at_exit([](int status) { of_process().state_->at_exit(status); });
+  }
+  if (state_->page) {
+    state_->page->begin();
+  }
+} catch (const std::exception& error) {
+  session::tell(error.what());
+}
+
+void TestRun::running(const std::string& test) noexcept try {
+  runlog::RunLog::of_process().running(test);
+  const std::lock_guard guard{state_->mutex};
+  state_->test = test;
+  state_->any_began = state_->any_began || !test.empty();
+  if (state_->page) {
+    state_->page->set_running(test);
+  }
+} catch (const std::exception& error) {
+  session::tell(error.what());
+}
+
+void TestRun::note_peak(std::optional<Bytes> peak) noexcept try {
+  const std::lock_guard guard{state_->mutex};
+  state_->knows_peak = state_->knows_peak && peak;
+  state_->peak = std::max(state_->peak.value_or(Bytes{}), peak.value_or(Bytes{}));
+} catch (const std::exception& error) {
+  session::tell(error.what());
+}
+
+void TestRun::ended(const TestEnd& test) noexcept try {
+  runlog::JsonObject details;
+  details.text("suite", test.suite)
+      .text("name", test.name)
+      .text("result", test.result)
+      .seconds("seconds", test.seconds);
+  if (!test.reason.empty()) {
+    details.text("reason", test.reason);
+  }
+  if (test.declared_for > 0) {
+    details.text("declared_in", test.declared_in)
+        .number("declared_line", static_cast<unsigned>(test.declared_line))
+        .number("declared_for", test.declared_for);
+  }
+  if (!test.file.empty()) {
+    details.text("file", test.file).number("line", static_cast<unsigned>(test.line));
+  }
+  runlog::RunLog::of_process().write("test", details, test.suite.empty() ? test.name : test.suite + "." + test.name);
+} catch (const std::exception& error) {
+  session::tell(error.what());
+}
+
+void TestRun::refused(const std::string& why) noexcept try {
+  const std::lock_guard guard{state_->mutex};
+  if (state_->refused.empty()) {
+    state_->refused = why;
+  }
+} catch (const std::exception& error) {
+  session::tell(error.what());
+}
+
+void TestRun::end(End how) noexcept try {
+  const std::lock_guard guard{state_->mutex};
+  if (!state_->running || state_->pid != os::own_pid()) {
+    return; // a forked process that goes on by itself
+  }
+  state_->running = false;
+  state_->last_end = how;
+  if (how == End::nothing_ran && state_->refused.empty()) {
+    state_->refused = "no test ran";
+  }
+  if (!state_->refused.empty()) {
+    state_->refuse(state_->refused);
+  }
+  const bool ran = how == End::passed || how == End::failed;
+  if (ran && state_->in_entry && state_->peak && state_->knows_peak && !(state_->page && state_->page->is_measured())) {
+    core::tell_peak(*state_->peak);
+  }
+  if (state_->page) {
+    state_->page->end(how == End::passed        ? EntryPage::End::passed
+                      : how == End::failed      ? EntryPage::End::failed
+                      : how == End::all_skipped ? EntryPage::End::skipped
+                                                : EntryPage::End::nothing_ran);
+  }
+} catch (const std::exception& error) {
+  session::tell(error.what());
+}
+
+} // namespace detail
+
+int report_end(int exit_code) noexcept {
+  auto& run = detail::TestRun::of_process();
+  using End = detail::TestRun::End;
+  run.begin("gputest::report_end(exit_code)");
+  run.end(exit_code == skipped_exit_code ? End::all_skipped : exit_code == 0 ? End::passed : End::failed);
+  return exit_code;
+}
+
+} // namespace gputest

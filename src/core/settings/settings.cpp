@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/settings/settings.hpp"
+
+#include "core/os/environment.hpp"
+#include "core/policy/memory_kind.hpp"
+#include "core/settings/log_folder.hpp"
+#include "core/settings/variable_names.hpp"
+
+#include <gputest/error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <initializer_list>
+#include <mutex>
+#include <sstream>
+#include <string_view>
+#include <utility>
+
+namespace gputest::settings {
+
+namespace {
+
+bool parse_switch(const ReadVariable& read, const char* name) {
+  const auto value = read(name);
+  if (!value || value->empty() || *value == "0") {
+    return false;
+  }
+  if (*value == "1") {
+    return true;
+  }
+  throw InvalidSetting{std::string{name} + "='" + *value + "' is neither 0 nor 1"};
+}
+
+/// The value of the word that `text` is. Throws InvalidSetting.
+template <class Value>
+Value parse_word(const std::string& text, const char* name,
+                 std::initializer_list<std::pair<const char*, Value>> words) {
+  std::string known;
+  for (const auto& [word, value] : words) {
+    if (text == word) {
+      return value;
+    }
+    known += (known.empty() ? "" : ", ") + std::string{word};
+  }
+  throw InvalidSetting{std::string{name} + "='" + text + "' is unknown; it is one of " + known};
+}
+
+Consequence parse_consequence(const std::string& text, const char* name) {
+  return parse_word<Consequence>(text, name,
+                                 {{"auto", Consequence::automatic},
+                                  {"fail", Consequence::fail},
+                                  {"warn", Consequence::warn},
+                                  {"off", Consequence::off}});
+}
+
+ForbidSkip parse_forbid_skip(const std::string& text) {
+  if (text == "0") {
+    return ForbidSkip::no;
+  }
+  if (text == "machine") {
+    return ForbidSkip::machine;
+  }
+  if (text == "1") {
+    return ForbidSkip::all;
+  }
+  throw InvalidSetting{"GPUTEST_FORBID_SKIP='" + text +
+                       "' is unknown; it is one of 0, machine (what this machine cannot run), 1 (every skip)"};
+}
+
+std::string text_of(const ReadVariable& read, const char* name, const char* fallback) {
+  const auto value = read(name);
+  return value && !value->empty() ? *value : std::string{fallback};
+}
+
+/// What ctest has given the test of a resource type, by groups.
+std::vector<std::string> groups_of_type(const ReadVariable& read, const std::string& type) {
+  std::vector<std::string> groups;
+  while (const auto group = read(("CTEST_RESOURCE_GROUP_" + std::to_string(groups.size()) + "_" + type).c_str())) {
+    groups.push_back(*group);
+  }
+  return groups;
+}
+
+/// Slurm's own list of the job's devices: it counts if CUDA_VISIBLE_DEVICES was removed from the environment.
+std::optional<DeviceRestriction> job_devices(const ReadVariable& read) {
+  if (!read("SLURM_JOB_ID")) {
+    return std::nullopt; // left over, or another tool's setting for other GPUs
+  }
+  for (const char* const name : {"GPU_DEVICE_ORDINAL", "SLURM_STEP_GPUS", "SLURM_JOB_GPUS"}) {
+    if (const auto value = read(name); value && !value->empty()) {
+      return DeviceRestriction{name, *value};
+    }
+  }
+  return std::nullopt;
+}
+
+/// What the user says takes precedence over what gpu_add_test() says.
+std::string log_folder(const ReadVariable& read) {
+  const auto chosen = text_of(read, "GPUTEST_LOG", "");
+  const auto usual = text_of(read, "GPUTEST_DEFAULT_LOG", "");
+  if (chosen == "off") {
+    return "";
+  }
+  if (!chosen.empty() && chosen.front() != '/') {
+    throw InvalidSetting{"GPUTEST_LOG='" + chosen +
+                         "' is neither off nor an absolute path, and must be one: tests run in different folders. "
+                         "Write the whole path of a folder"};
+  }
+  return chosen.empty() ? usual : chosen;
+}
+
+struct OfProcess {
+  std::mutex mutex;
+  std::optional<Settings> settings;
+};
+
+/// Never destroyed: memory may be freed by a global variable's destructor.
+OfProcess& process() {
+  static auto& process = *new OfProcess; // NOLINT(cppcoreguidelines-owning-memory)
+  return process;
+}
+
+/// Checks what gputest-client reads, which links nothing of this: a wrong value is an error of the test's.
+void check_settings_of_client(const ReadVariable& read) {
+  const auto check = [&](const char* name, std::initializer_list<std::pair<const char*, int>> words) {
+    static_cast<void>(parse_word<int>(text_of(read, name, words.begin()->first), name, words));
+  };
+  check("GPUTEST_ISOLATION", {{"worker", 0}, {"process", 1}});
+  check("GPUTEST_DEPENDENCE", {{"show", 0}, {"fail", 1}});
+  check("GPUTEST_MPS", {{"auto", 0}, {"on", 1}, {"off", 2}});
+}
+
+} // namespace
+
+DevicesSetting parse_devices(const std::string& text) {
+  constexpr std::string_view simulated = "simulated:";
+  if (text == "all") {
+    return AllDevices{};
+  }
+  if (text == "none") {
+    return NoDevices{};
+  }
+  const auto refuse = [&](const std::string& why) {
+    return InvalidSetting{"GPUTEST_DEVICES='" + text + "' " + why +
+                          "; it is all, none, or simulated:<n>x<size>[,<option>...], such as simulated:2x16GiB"};
+  };
+  if (text.compare(0, simulated.size(), simulated) != 0) {
+    throw refuse("is unknown");
+  }
+  try {
+    return policy::parse_simulated_devices(text.substr(simulated.size()));
+  } catch (const InvalidSetting& error) {
+    throw refuse("cannot be used: " + std::string{error.what()});
+  }
+}
+
+void check_folder(const std::string& folder, const std::string& what) {
+  if (!folder.empty() && folder.front() != '/') {
+    throw InvalidSetting{what + "='" + folder +
+                         "' is not an absolute path, and must be one: tests that run in different folders share a "
+                         "ledger"};
+  }
+}
+
+std::chrono::seconds parse_duration(const std::string& text, const std::string& what) {
+  constexpr int max_seconds = 24 * 60 * 60;
+  const auto digits = text.find_first_not_of("0123456789");
+  const std::string unit = digits == std::string::npos ? "" : text.substr(digits);
+  const int seconds_per_unit = unit == "s" ? 1 : unit == "min" ? 60 : unit == "h" ? 3600 : 0;
+  if (seconds_per_unit == 0 || digits == 0) {
+    throw InvalidSetting{what + "='" + text + "' is not a duration; write 90s, 20min or 1h"};
+  }
+  int count = 0;
+  const auto result = std::from_chars(text.data(), text.data() + digits, count);
+  if (result.ec != std::errc{} || count > max_seconds / seconds_per_unit) {
+    throw InvalidSetting{what + "='" + text + "' is more than 24h, the longest that is accepted"};
+  }
+  return std::chrono::seconds{count * seconds_per_unit};
+}
+
+Settings parse_settings(const ReadVariable& read) {
+  Settings settings;
+  settings.devices = text_of(read, "GPUTEST_DEVICES", "all");
+  static_cast<void>(parse_devices(settings.devices));
+  if (const auto size = text_of(read, "GPUTEST_DEVICE_MEMORY", ""); !size.empty()) {
+    settings.device_memory = parse_bytes(size, "GPUTEST_DEVICE_MEMORY");
+  }
+  settings.folder = text_of(read, "GPUTEST_DIR", "");
+  check_folder(settings.folder, "GPUTEST_DIR");
+  settings.memory_resource = policy::parse_memory_kind(text_of(read, "GPUTEST_MEMORY_RESOURCE", "auto"));
+  const char* const run_mode = "GPUTEST_RUN_MODE";
+  settings.run_mode = parse_word<RunModeSetting>(text_of(read, run_mode, "auto"), run_mode,
+                                                 {{"auto", RunModeSetting::automatic},
+                                                  {"serial", RunModeSetting::serial},
+                                                  {"parallel", RunModeSetting::parallel}});
+  static_cast<void>(parse_scheduling(read)); // a wrong one is an error in tests too
+  static_cast<void>(parse_worker(read));
+  check_settings_of_client(read);
+  settings.forbid_skip = parse_forbid_skip(text_of(read, "GPUTEST_FORBID_SKIP", "0"));
+  settings.require_gpu = parse_switch(read, "GPUTEST_REQUIRE_GPU") || settings.forbid_skip != ForbidSkip::no;
+  const char* const visible = "CUDA_VISIBLE_DEVICES";
+  if (const auto value = read(visible)) { // empty is not the same as not set: it allows none
+    settings.visible_devices = DeviceRestriction{visible, *value};
+  }
+  settings.job_devices = job_devices(read);
+  settings.resource_group_count = read("CTEST_RESOURCE_GROUP_COUNT");
+  settings.resource_groups = groups_of_type(read, "GPUS");
+  settings.scheduled_groups = groups_of_type(read, "GPUTEST_MIB");
+  settings.rank = policy::find_mpi_rank(read);
+  settings.lease_of = text_of(read, "GPUTEST_LEASE_OF", "");
+  const char* const meter = "GPUTEST_METER";
+  settings.meter = parse_word<MeterSetting>(
+      text_of(read, meter, "auto"), meter,
+      {{"auto", MeterSetting::automatic}, {"sampled", MeterSetting::sampled}, {"off", MeterSetting::off}});
+  settings.cuda_folder = text_of(read, "CUDA_HOME", text_of(read, "CUDA_PATH", "").c_str());
+  settings.profiler = text_of(read, "CUDA_INJECTION64_PATH", "");
+  settings.overuse = parse_consequence(text_of(read, "GPUTEST_OVERUSE", "auto"), "GPUTEST_OVERUSE");
+  settings.leaks = parse_consequence(text_of(read, "GPUTEST_LEAKS", "auto"), "GPUTEST_LEAKS");
+  settings.log = log_folder(read);
+  return settings;
+}
+
+Scheduling parse_scheduling(const ReadVariable& read) {
+  const char* const name = "GPUTEST_SCHEDULING";
+  return parse_word<Scheduling>(
+      text_of(read, name, "auto"), name,
+      {{"auto", Scheduling::automatic}, {"ctest", Scheduling::ctest}, {"ledger", Scheduling::ledger}});
+}
+
+WorkerRequest parse_worker(const ReadVariable& read) {
+  WorkerRequest request;
+  request.channel = text_of(read, "GPUTEST_WORKER", "");
+  std::istringstream list{text_of(read, "GPUTEST_CASES", "")};
+  for (std::string filter; std::getline(list, filter, ';');) {
+    if (!filter.empty()) {
+      request.cases.push_back(filter);
+    }
+  }
+  return request;
+}
+
+EntryWatcher parse_entry_watcher(const ReadVariable& read) {
+  const auto value = text_of(read, "GPUTEST_ENTRY", "");
+  if (value.empty()) {
+    return {};
+  }
+  return value.front() == '/' ? EntryWatcher{false, false, false, value}
+                              : EntryWatcher{true, value == "will_fail", value == "by_output", ""};
+}
+
+UsesGpu parse_uses_gpu(const ReadVariable& read) {
+  const char* const name = "GPUTEST_USES_GPU";
+  return parse_word<UsesGpu>(text_of(read, name, "auto"), name,
+                             {{"auto", UsesGpu::automatic}, {"yes", UsesGpu::yes}, {"no", UsesGpu::no}});
+}
+
+std::string parse_entry_name(const ReadVariable& read) { return text_of(read, "GPUTEST_TEST", ""); }
+
+std::string entry_name_of_process() { return parse_entry_name(os::read_variable); }
+
+std::optional<policy::TimeLimit> parse_time_limit(const ReadVariable& read) {
+  const auto text = text_of(read, "GPUTEST_TIMEOUT", "");
+  auto limit = policy::parse_time_limit(text);
+  if (!limit && !text.empty()) {
+    throw InvalidSetting{"GPUTEST_TIMEOUT='" + text +
+                         "' is no time limit; it is a positive number of seconds such as 90 or 2.5, up to 999999999"};
+  }
+  return limit;
+}
+
+Entry parse_entry(const ReadVariable& read) {
+  Entry entry;
+  entry.name = parse_entry_name(read);
+  entry.request = parse_request(text_of(read, "GPUTEST_MEMORY", "small"), "GPUTEST_MEMORY");
+  entry.request.gpus = policy::parse_int(text_of(read, "GPUTEST_GPUS", "1"), 1, max_gpus, "GPUTEST_GPUS");
+  if (const auto heap = text_of(read, "GPUTEST_HEAP", ""); !heap.empty()) {
+    entry.request.heap = parse_bytes(heap, "GPUTEST_HEAP");
+  }
+  if (const auto keeps = text_of(read, "GPUTEST_KEEPS", ""); !keeps.empty()) {
+    entry.request.keeps = parse_bytes(keeps, "GPUTEST_KEEPS");
+  }
+  entry.request.capabilities = parse_capabilities(text_of(read, "GPUTEST_REQUIRES", ""), "GPUTEST_REQUIRES");
+  entry.large = parse_large_policy(text_of(read, "GPUTEST_LARGE", "exclude"), "GPUTEST_LARGE");
+  if (const auto limit = text_of(read, "GPUTEST_WAIT_LIMIT", ""); !limit.empty()) {
+    entry.wait_limit = parse_duration(limit, "GPUTEST_WAIT_LIMIT");
+  }
+  static_cast<void>(parse_time_limit(read)); // one that cannot be used is an error; the watcher uses it
+  return entry;
+}
+
+std::optional<DeviceRestriction> restriction_of(const Settings& settings, std::size_t devices) {
+  if (settings.visible_devices || !settings.job_devices) {
+    return settings.visible_devices;
+  }
+  const auto& list = settings.job_devices->value;
+  const auto named = static_cast<std::size_t>(std::count(list.begin(), list.end(), ',')) + 1;
+  return named < devices ? settings.job_devices : std::nullopt;
+}
+
+std::optional<std::string> chosen_log_folder() {
+  const auto folder = log_folder([](const char* name) {
+    return std::string_view{name} == "GPUTEST_LOG" ? os::read_variable(name) : std::nullopt;
+  });
+  return folder.empty() ? std::nullopt : std::optional{folder};
+}
+
+std::optional<std::string> test_list_file() {
+  const auto file = text_of(os::read_variable, "GPUTEST_LIST_FILE", "");
+  return file.empty() ? std::nullopt : std::optional{file};
+}
+
+bool some_tests_are_left_out(const ReadVariable& read) {
+  const auto names = {"GTEST_FILTER", "GTEST_FLAGFILE", "GTEST_TOTAL_SHARDS", "TESTBRIDGE_TEST_ONLY",
+                      "TEST_TOTAL_SHARDS"};
+  return std::any_of(names.begin(), names.end(), [&](const char* name) { return !text_of(read, name, "").empty(); });
+}
+
+Settings of_process() {
+  {
+    const std::lock_guard guard{process().mutex};
+    if (process().settings) {
+      return *process().settings;
+    }
+  }
+  return settings_from_environment();
+}
+
+void set_for_process(const Settings& settings) {
+  const std::lock_guard guard{process().mutex};
+  process().settings = settings;
+}
+
+} // namespace gputest::settings
+
+namespace gputest {
+
+Settings settings_from_environment() {
+  settings::refuse_unknown_variables();
+  return settings::parse_settings(os::read_variable);
+}
+
+Entry entry_from_environment() { return settings::parse_entry(os::read_variable); }
+
+} // namespace gputest

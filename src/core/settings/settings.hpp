@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "core/policy/mpi_rank.hpp"
+#include "core/policy/simulated_devices.hpp"
+#include "core/policy/time_limit.hpp"
+
+#include <gputest/settings.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace gputest::settings {
+
+/// All GPUs that CUDA_VISIBLE_DEVICES allows.
+struct AllDevices {};
+
+/// No GPU, as on a machine without one.
+struct NoDevices {};
+
+using DevicesSetting = std::variant<AllDevices, NoDevices, policy::SimulatedDevices>;
+
+using policy::ReadVariable;
+
+/// Whether ctest schedules tests by their memory (GPUTEST_SCHEDULING). The ledger decides in any case.
+enum class Scheduling {
+  automatic, ///< if the user has no resource spec file of their own
+  ctest,     ///< also if it cannot be known whether they have one
+  ledger,    ///< never
+};
+
+/// Reads `auto`, `ctest` or `ledger`. Tests do not use it. Throws InvalidSetting.
+[[nodiscard]] Scheduling parse_scheduling(const policy::ReadVariable& read);
+
+/// Who wants to know how the tests of this process ended, from GPUTEST_ENTRY.
+struct EntryWatcher {
+  bool ctest = false;     ///< CTest asks: this process is to watch, or a debugger has it run by itself
+  bool will_fail = false; ///< and the entry has the property WILL_FAIL
+  bool by_output = false; ///< or the property PASS_REGULAR_EXPRESSION
+  std::string page;       ///< of the process that watches (core/os/entry_page)
+
+  [[nodiscard]] bool any() const { return ctest || !page.empty(); }
+
+  /// Whether CTest reports a failure for each exit code but 0 and 77.
+  [[nodiscard]] bool believes_exit_code() const { return !will_fail && !by_output; }
+};
+
+/// Reads `ctest`, `will_fail`, `by_output` or the path of a page. Never throws: whatever else is there means `ctest`.
+[[nodiscard]] EntryWatcher parse_entry_watcher(const ReadVariable& read);
+
+/// The name of the entry, also if other settings cannot be used.
+[[nodiscard]] std::string parse_entry_name(const ReadVariable& read);
+[[nodiscard]] std::string entry_name_of_process();
+
+/// Whether the command of `gputest run --if-gpu` uses a GPU, from GPUTEST_USES_GPU.
+enum class UsesGpu { automatic, yes, no };
+
+/// Reads `auto`, `yes` or `no`. Throws InvalidSetting.
+[[nodiscard]] UsesGpu parse_uses_gpu(const ReadVariable& read);
+
+/// Reads GPUTEST_TIMEOUT. nullopt if it is not set or empty. Throws InvalidSetting.
+[[nodiscard]] std::optional<policy::TimeLimit> parse_time_limit(const ReadVariable& read);
+
+/// What settings_from_environment() does, with an environment of the caller's.
+[[nodiscard]] Settings parse_settings(const ReadVariable& read);
+
+/// What entry_from_environment() does, with an environment of the caller's.
+[[nodiscard]] Entry parse_entry(const ReadVariable& read);
+
+/// What makes a process run one case after another.
+struct WorkerRequest {
+  std::string channel; ///< GPUTEST_WORKER: the keeper's socket, `<version>:<descriptor>:<ctest's pid>[:shared]`
+  std::vector<std::string> cases; ///< GPUTEST_CASES: filters, one after another
+};
+
+/// Reads GPUTEST_WORKER and GPUTEST_CASES, `Suite.first;Suite.second`.
+[[nodiscard]] WorkerRequest parse_worker(const ReadVariable& read);
+
+/// The value of GPUTEST_LIST_FILE; nullopt if it is not set or empty.
+[[nodiscard]] std::optional<std::string> test_list_file();
+
+/// Whether a variable of a test framework's makes it leave out tests that its arguments select: a filter, a file of
+/// arguments, or shards.
+[[nodiscard]] bool some_tests_are_left_out(const ReadVariable& read);
+
+/// Reads `all`, `none` or `simulated:<n>x<size>[,<option>...]`, with 1 to 16 devices. Throws InvalidSetting.
+[[nodiscard]] DevicesSetting parse_devices(const std::string& text);
+
+/// The ledger's folder: empty, or an absolute path. Throws InvalidSetting naming `what`.
+void check_folder(const std::string& folder, const std::string& what);
+
+/// Reads `90s`, `20min` or `1h`, at most 24 h. Throws InvalidSetting naming `what`.
+[[nodiscard]] std::chrono::seconds parse_duration(const std::string& text, const std::string& what);
+
+/// What restricts this process to some of the machine's `devices`: CUDA_VISIBLE_DEVICES, by the user or a batch system,
+/// or else what Slurm says of the job. nullopt if nothing does. Pure.
+///
+/// Slurm's lists number the whole machine, which is useful only if more devices are visible than they name; fewer are
+/// visible if Slurm hides the others.
+[[nodiscard]] std::optional<DeviceRestriction> restriction_of(const Settings& settings, std::size_t devices);
+
+/// The settings of this process: those of its Session, else those of its environment as it is now. Thread-safe. Throws
+/// InvalidSetting.
+[[nodiscard]] Settings of_process();
+
+/// Makes these the settings of this process, for what works with and without a Session: simulated and resource memory.
+void set_for_process(const Settings& settings);
+
+} // namespace gputest::settings

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "insights/ctest_cost_data.hpp"
+
+#include "core/os/file_stamp.hpp"
+#include "insights/entry_results.hpp"
+#include "insights/text_file.hpp"
+
+#include <gputest/error.hpp>
+
+#include <filesystem>
+#include <sstream>
+
+namespace gputest::insights {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The newest log of ctest's in the folder.
+std::optional<os::FileStamp> last_log_in(const fs::path& folder) {
+  std::optional<os::FileStamp> newest;
+  std::error_code error;
+  for (fs::directory_iterator file{folder, error}, end; !error && file != end; file.increment(error)) {
+    const auto name = file->path().filename().string();
+    if (name != "LastTest.log" && (name.rfind("LastTest_", 0) != 0 || file->path().extension() != ".log")) {
+      continue;
+    }
+    const auto stamp = os::stamp_of(file->path().string());
+    if (stamp && (!newest || stamp->modified > newest->modified)) {
+      newest = stamp;
+    }
+  }
+  return newest;
+}
+
+} // namespace
+
+CtestCostData parse_cost_data(const std::string& text) {
+  CtestCostData data;
+  std::istringstream lines{text};
+  std::string line;
+  while (std::getline(lines, line) && line != "---") { // `<name> <runs> <seconds>`, and a name may have blanks
+    const auto before_seconds = line.rfind(' ');
+    const auto before_runs = before_seconds == 0 || before_seconds == std::string::npos
+                                 ? std::string::npos
+                                 : line.rfind(' ', before_seconds - 1);
+    if (before_runs == std::string::npos) {
+      continue;
+    }
+    unsigned long runs = 0;
+    double seconds = -1;
+    constexpr double longest_seconds = 365.0 * 24 * 3600;
+    std::istringstream numbers{line.substr(before_runs)};
+    if (numbers >> runs >> seconds && runs > 0 && seconds >= 0 && seconds <= longest_seconds) {
+      data.seconds[line.substr(0, before_runs)] = seconds;
+    }
+  }
+  while (std::getline(lines, line)) {
+    data.failed.insert(line);
+  }
+  return data;
+}
+
+std::optional<std::set<std::string>> failed_by_ctest(const RunLog& run) try {
+  const auto folder = run.folder + "/Testing/Temporary";
+  const auto log = last_log_in(folder);
+  constexpr std::uint64_t bytes_of_listing = 250; // at most; with a test it has more
+  const bool is_its = log && log->id == run.ctest_log;
+  if (!log || run.ctest_log == 0 || (!is_its && log->bytes > bytes_of_listing)) {
+    return std::nullopt;
+  }
+  const auto failed = parse_cost_data(read_text(folder + "/CTestCostData.txt")).failed;
+  if (!is_its) { // ctest has only listed since, or run and listed
+    for (const auto& result : results_of(run)) {
+      if ((result.result == "failed" || result.result == "unknown") && failed.count(result.entry) == 0) {
+        return std::nullopt;
+      }
+    }
+  }
+  return failed;
+} catch (const Error&) {
+  return std::nullopt;
+}
+
+} // namespace gputest::insights

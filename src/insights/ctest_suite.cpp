@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "insights/ctest_suite.hpp"
+
+#include "core/settings/settings.hpp"
+
+#include <gputest/error.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <utility>
+
+namespace gputest::insights {
+
+namespace {
+
+using nlohmann::json;
+
+/// Properties of one entry. Those that it does not have read as empty.
+class Properties {
+public:
+  explicit Properties(const json& test) {
+    for (const auto& property : test.value("properties", json::array())) {
+      values_[property.at("name").get<std::string>()] = property.at("value");
+    }
+  }
+
+  [[nodiscard]] std::vector<std::string> list(const std::string& name) const {
+    const auto found = values_.find(name);
+    if (found == values_.end()) {
+      return {};
+    }
+    return found->second.is_array() ? found->second.get<std::vector<std::string>>()
+                                    : std::vector{found->second.get<std::string>()};
+  }
+
+  [[nodiscard]] bool flag(const std::string& name) const {
+    const auto found = values_.find(name);
+    return found != values_.end() && found->second.is_boolean() && found->second.get<bool>();
+  }
+
+  [[nodiscard]] std::optional<double> number(const std::string& name) const {
+    const auto found = values_.find(name);
+    return found != values_.end() && found->second.is_number() ? std::optional{found->second.get<double>()}
+                                                               : std::nullopt;
+  }
+
+private:
+  std::map<std::string, json> values_;
+};
+
+/// The variables that ctest sets for an entry. `NAME=set:value` of ENVIRONMENT_MODIFICATION is applied after
+/// ENVIRONMENT.
+std::map<std::string, std::string> environment_of(const Properties& properties) {
+  std::map<std::string, std::string> variables;
+  for (const auto& text : properties.list("ENVIRONMENT")) {
+    const auto end = text.find('=');
+    variables[text.substr(0, end)] = end == std::string::npos ? "" : text.substr(end + 1);
+  }
+  const std::string set = "=set:";
+  for (const auto& text : properties.list("ENVIRONMENT_MODIFICATION")) {
+    if (const auto end = text.find(set); end != std::string::npos && text.find('=') == end) {
+      variables[text.substr(0, end)] = text.substr(end + set.size());
+    }
+  }
+  return variables;
+}
+
+void read_request(PlannedTest& test, const Properties& properties, const MeasuredEntries& measured) try {
+  const auto variables = environment_of(properties);
+  const auto labels = properties.list("LABELS");
+  if (variables.count("GPUTEST_ENTRY") == 0 || std::find(labels.begin(), labels.end(), "gpu") == labels.end()) {
+    return;
+  }
+  const auto entry = settings::parse_entry([&](const char* name) -> std::optional<std::string> {
+    const auto found = variables.find(name);
+    return found == variables.end() ? std::nullopt : std::optional{found->second};
+  });
+  test.request = entry.request;
+  test.large = entry.large;
+  const auto found = measured.find(test.name);
+  if (found == measured.end() || !found->second.request) {
+    return;
+  }
+  if (found->second.is_whole || asks_for_less(*test.request, *found->second.request)) {
+    test.request = found->second.request;
+    test.request->capabilities = entry.request.capabilities;
+    test.request->heap = entry.request.heap;
+  }
+} catch (const InvalidSetting& error) {
+  throw InvalidSetting{"the test " + test.name + ": " + error.what()};
+}
+
+/// Whether gputest-client gives it to a worker.
+bool runs_in_worker(const std::vector<std::string>& command) {
+  return command.size() > 1 && std::filesystem::path{command.front()}.filename() == "gputest-client" &&
+         command[1] != "--end" &&              // which ends the workers
+         command[1] != "--watch" &&            // with which no worker has part in it
+         command[1].rfind("--alone=", 0) != 0; // with which it runs in a process of its own
+}
+
+/// Tests that each test comes after, by DEPENDS and by fixtures. ctest's list says of fixtures in DEPENDS, too.
+void read_order(std::vector<PlannedTest>& tests, const std::vector<Properties>& properties) {
+  std::multimap<std::string, std::size_t> named;
+  std::multimap<std::string, std::size_t> set_up;
+  std::multimap<std::string, std::size_t> required;
+  for (std::size_t i = 0; i < tests.size(); ++i) {
+    named.emplace(tests[i].name, i);
+    for (const auto& fixture : properties[i].list("FIXTURES_SETUP")) {
+      set_up.emplace(fixture, i);
+    }
+    for (const auto& fixture : properties[i].list("FIXTURES_REQUIRED")) {
+      required.emplace(fixture, i);
+    }
+  }
+  for (std::size_t i = 0; i < tests.size(); ++i) {
+    const auto add = [i](std::vector<std::size_t>& positions, const auto& map, const std::vector<std::string>& keys) {
+      for (const auto& key : keys) {
+        const auto [begin, end] = map.equal_range(key);
+        for (auto found = begin; found != end; ++found) {
+          if (found->second != i) {
+            positions.push_back(found->second);
+          }
+        }
+      }
+      std::sort(positions.begin(), positions.end());
+      positions.erase(std::unique(positions.begin(), positions.end()), positions.end());
+    };
+    auto cleaned = properties[i].list("FIXTURES_CLEANUP");
+    add(tests[i].after, named, properties[i].list("DEPENDS"));
+    add(tests[i].after, set_up, properties[i].list("FIXTURES_REQUIRED"));
+    add(tests[i].after, required, cleaned);
+    add(tests[i].after, set_up, cleaned);
+    const auto is_set_up = [&](const std::string& fixture) { return set_up.count(fixture) != 0; };
+    cleaned.erase(std::remove_if(cleaned.begin(), cleaned.end(), is_set_up), cleaned.end());
+    add(tests[i].runs_with, required, cleaned);
+  }
+}
+
+} // namespace
+
+CtestSuite parse_ctest_suite(const std::string& text, const MeasuredEntries& measured, const CtestCostData& costs) try {
+  CtestSuite suite;
+  const auto document = json::parse(text);
+  std::vector<Properties> properties;
+  PlannedSeconds sum{};
+  std::vector<std::size_t> unknown;
+  for (const auto& entry : document.at("tests")) {
+    PlannedTest test;
+    test.name = entry.at("name").get<std::string>();
+    const Properties own{entry};
+    test.cost = own.number("COST");
+    test.processors = static_cast<unsigned>(std::clamp(own.number("PROCESSORS").value_or(1), 1.0, 65536.0));
+    test.serial = own.flag("RUN_SERIAL");
+    test.disabled = own.flag("DISABLED");
+    const auto locks = own.list("RESOURCE_LOCK");
+    test.locks.assign(locks.begin(), locks.end());
+    read_request(test, own, measured);
+    const auto in_log = measured.find(test.name);
+    const auto in_costs = costs.seconds.find(test.name);
+    if (in_log != measured.end() && in_log->second.time) {
+      test.time = *in_log->second.time;
+      ++suite.measured;
+    } else if (in_log == measured.end() && !test.cost && in_costs != costs.seconds.end()) {
+      test.time = PlannedSeconds{in_costs->second};
+      ++suite.measured;
+    } else {
+      unknown.push_back(suite.tests.size());
+    }
+    sum += test.time;
+    suite.commands.push_back(entry.value("command", std::vector<std::string>{}));
+    test.in_worker = runs_in_worker(suite.commands.back());
+    suite.tests.push_back(std::move(test));
+    properties.push_back(own);
+  }
+  read_order(suite.tests, properties);
+  suite.assumed_time = suite.measured == 0 ? PlannedSeconds{1} : sum / static_cast<double>(suite.measured);
+  for (const auto position : unknown) {
+    suite.tests[position].time = suite.assumed_time;
+  }
+  return suite;
+} catch (const json::exception& error) {
+  throw Error{std::string{"the list of tests that ctest prints cannot be read: "} + error.what()};
+}
+
+std::map<std::string, SourceLine> places_of_entries(const std::string& text) try {
+  const auto document = json::parse(text);
+  const auto& graph = document.at("backtraceGraph");
+  const auto& nodes = graph.at("nodes");
+  std::map<std::string, SourceLine> places;
+  for (const auto& test : document.at("tests")) {
+    const json* node = test.contains("backtrace") ? &nodes.at(test["backtrace"].get<std::size_t>()) : nullptr;
+    while (node != nullptr) {
+      if (node->contains("command") &&
+          graph.at("commands").at((*node)["command"].get<std::size_t>()) == "gpu_add_test") {
+        places[test.at("name").get<std::string>()] = {
+            graph.at("files").at(node->at("file").get<std::size_t>()).get<std::string>(),
+            node->at("line").get<std::size_t>()};
+        break;
+      }
+      const auto parent = node->find("parent");
+      node = parent == node->end() ? nullptr : &nodes.at(parent->get<std::size_t>());
+    }
+  }
+  return places;
+} catch (const json::exception& error) {
+  throw Error{std::string{"the list of tests that ctest prints cannot be read: "} + error.what()};
+}
+
+std::vector<ListedTest> listed_tests_of(const CtestSuite& suite) {
+  const std::string option = "--gtest_filter=";
+  std::vector<ListedTest> listed;
+  for (std::size_t i = 0; i < suite.tests.size(); ++i) {
+    for (const auto& word : suite.commands[i]) {
+      if (word.compare(0, option.size(), option) != 0) {
+        continue;
+      }
+      std::istringstream patterns{word.substr(option.size(), word.find('-', option.size()) - option.size())};
+      for (std::string test; std::getline(patterns, test, ':');) {
+        if (test.find('*') == std::string::npos) {
+          listed.push_back({suite.tests[i].name, test});
+        }
+      }
+    }
+  }
+  return listed;
+}
+
+} // namespace gputest::insights

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "insights/entry_runs.hpp"
+
+#include <gputest/error.hpp>
+#include <gputest/outcome.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace gputest::insights {
+
+namespace {
+
+double begin_of(const LoggedTest& test) { return test.ended - test.seconds; }
+
+/// The last process that ran only this entry. In a worker, other cases came before and after.
+void find_processes(const RunLog& log, EntryRuns& runs) {
+  std::set<std::int64_t> workers;
+  for (const auto& process : log.processes) {
+    if (process.worker) {
+      workers.insert(process.pid);
+    } else if (auto& run = runs[process.entry];
+               !process.under_a_lease && (run.process == nullptr || run.process->begun <= process.begun)) {
+      run.process = &process;
+    }
+  }
+  for (const auto& test : log.tests) {
+    auto& run = runs[test.entry];
+    if (run.process != nullptr && workers.count(test.pid) != 0 && test.ended > run.process->ended) {
+      run.process = nullptr; // a later attempt
+    }
+  }
+}
+
+/// Of the last attempt, `all` of the entry being in their order.
+void choose_tests(EntryRun& run, const std::vector<const LoggedTest*>& all) {
+  std::set<std::string> seen;
+  for (auto test = all.rbegin(); test != all.rend(); ++test) {
+    if (run.process != nullptr ? (*test)->ended >= run.process->begun
+                               : (*test)->pid == all.back()->pid && seen.insert((*test)->test).second) {
+      run.tests.insert(run.tests.begin(), *test);
+    }
+  }
+}
+
+/// Of the last attempt, whose process or tests are known.
+void choose_leases(EntryRun& run, const std::vector<const LoggedLease*>& all) {
+  for (const auto* const lease : all) {
+    const auto is_its = [&] {
+      if (run.process != nullptr) {
+        return lease->pid == run.process->pid && lease->ended >= run.process->begun;
+      }
+      return run.tests.empty() ? lease == all.back()
+                               : lease->pid == run.tests.front()->pid && lease->ended >= begin_of(*run.tests.front());
+    };
+    if (is_its()) {
+      run.leases.push_back(lease);
+    }
+  }
+}
+
+void find_times(EntryRun& run) {
+  bool is_first = true;
+  const auto cover = [&](double begun, double ended) {
+    run.begun = is_first ? begun : std::min(run.begun, begun);
+    run.ended = is_first ? ended : std::max(run.ended, ended);
+    is_first = false;
+  };
+  if (run.process != nullptr) {
+    cover(run.process->asked, run.process->ended);
+    run.waited += run.process->begun - run.process->asked;
+  }
+  for (const auto* const lease : run.leases) {
+    cover(lease->asked, lease->ended);
+    run.waited += lease->begun - lease->asked;
+  }
+  for (const auto* const test : run.tests) {
+    cover(begin_of(*test), test->ended);
+  }
+}
+
+MemoryClass class_in(const LoggedLease& lease) try {
+  return parse_memory_class(lease.memory_class);
+} catch (const InvalidSetting&) {
+  return MemoryClass::small;
+}
+
+} // namespace
+
+bool EntryRun::skipped() const {
+  if (process != nullptr) {
+    return process->exit == skipped_exit_code;
+  }
+  return tests.empty()
+             ? has_skip && leases.empty()
+             : std::all_of(tests.begin(), tests.end(), [](const auto* test) { return test->result == "skipped"; });
+}
+
+EntryRuns entry_runs(const RunLog& log) {
+  EntryRuns runs;
+  find_processes(log, runs);
+  std::map<std::string, std::vector<const LoggedTest*>> tests;
+  for (const auto& test : log.tests) {
+    tests[test.entry].push_back(&test);
+  }
+  std::map<std::string, std::vector<const LoggedLease*>> leases;
+  for (const auto& lease : log.leases) {
+    leases[lease.entry].push_back(&lease);
+    runs[lease.entry];
+  }
+  for (const auto& skip : log.skips) {
+    runs[skip.entry].has_skip = true;
+  }
+  for (auto& [name, run] : runs) {
+    choose_tests(run, tests[name]);
+    choose_leases(run, leases[name]);
+    find_times(run);
+  }
+  return runs;
+}
+
+double seconds_between(const EntryRuns& runs) {
+  std::vector<double> begins;
+  std::vector<double> ends;
+  for (const auto& [name, run] : runs) {
+    if (run.ended > 0) {
+      begins.push_back(run.begun);
+      ends.push_back(run.ended);
+    }
+  }
+  std::sort(begins.begin(), begins.end());
+  std::sort(ends.begin(), ends.end());
+  std::vector<double> gaps;
+  for (const double begin : begins) { // in the job of ctest's that has been free for longest, if there is one
+    if (const double end = ends[gaps.size()]; end <= begin) {
+      gaps.push_back(begin - end);
+    }
+  }
+  if (gaps.empty()) {
+    return 0;
+  }
+  const auto middle = gaps.begin() + static_cast<std::ptrdiff_t>((gaps.size() - 1) / 2);
+  std::nth_element(gaps.begin(), middle, gaps.end());
+  return *middle;
+}
+
+Request request_of(const LoggedLease& lease) {
+  Request request{class_in(lease)};
+  if (lease.declared_bytes) {
+    request.bytes = Bytes{*lease.declared_bytes};
+  }
+  request.gpus = static_cast<int>(std::clamp<std::size_t>(lease.devices.size(), 1, max_gpus));
+  return request;
+}
+
+bool asks_for_less(const Request& a, const Request& b) {
+  const auto key = [](const Request& r) {
+    return std::tuple{r.gpus, r.bytes ? 0 : static_cast<int>(r.memory_class), r.bytes.value_or(Bytes{}).count()};
+  };
+  return key(a) < key(b);
+}
+
+MeasuredEntries measured_entries(const RunLog& log) {
+  const auto runs = entry_runs(log);
+  const double between = seconds_between(runs);
+  MeasuredEntries entries;
+  for (const auto& [name, run] : runs) {
+    auto& entry = entries[name];
+    if (!run.skipped() && run.ended > 0) {
+      entry.time = PlannedSeconds{run.seconds() + between};
+    }
+    for (const auto* const lease : run.leases) {
+      if (const auto request = request_of(*lease); !entry.request || asks_for_less(*entry.request, request)) {
+        entry.request = request;
+      }
+    }
+    entry.is_whole = run.process != nullptr ? run.process->all_tests && run.process->exit == 0
+                                            : std::all_of(run.tests.begin(), run.tests.end(),
+                                                          [](const auto* test) { return test->result == "passed"; });
+  }
+  return entries;
+}
+
+} // namespace gputest::insights

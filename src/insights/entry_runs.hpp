@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "insights/run_log.hpp"
+#include "insights/suite_plan.hpp"
+
+#include <gputest/request.hpp>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gputest::insights {
+
+/// The last attempt of a run at one entry.
+struct EntryRun {
+  double begun = 0;
+  double ended = 0;
+  double waited = 0;                      ///< in between: to enter, and for leases
+  const LoggedProcess* process = nullptr; ///< it ran only this entry; nullptr: a worker did, or it never entered
+  std::vector<const LoggedTest*> tests;
+  std::vector<const LoggedLease*> leases;
+  bool has_skip = false; ///< gputest has skipped something of it
+
+  [[nodiscard]] double seconds() const { return ended > begun + waited ? ended - begun - waited : 0; }
+
+  /// By gputest's own word.
+  [[nodiscard]] bool skipped() const;
+};
+using EntryRuns = std::map<std::string, EntryRun>;
+
+/// By the names of the entries that have a line in the log. They point into `log`.
+[[nodiscard]] EntryRuns entry_runs(const RunLog& log);
+
+/// What starting an entry takes beyond what the log shows of it: ctest's own work, and the process's begin and end. The
+/// median of the times between the end of one entry and the begin of the next; 0 if no entry came after another.
+[[nodiscard]] double seconds_between(const EntryRuns& runs);
+
+/// What the lease's test asked for.
+[[nodiscard]] Request request_of(const LoggedLease& lease);
+
+/// Whether one request takes less of a device than another; a class without a size takes more than any size.
+[[nodiscard]] bool asks_for_less(const Request& a, const Request& b);
+
+/// What a run says of an entry, for a plan.
+struct MeasuredEntry {
+  std::optional<PlannedSeconds> time{}; ///< without waits, with seconds_between(); nullopt: it was skipped
+  std::optional<Request> request{};     ///< its largest
+  bool is_whole = false;                ///< all of its tests ran, to their ends
+};
+using MeasuredEntries = std::map<std::string, MeasuredEntry>;
+
+[[nodiscard]] MeasuredEntries measured_entries(const RunLog& log);
+
+} // namespace gputest::insights

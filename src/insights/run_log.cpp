@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "insights/run_log.hpp"
+
+#include "core/runlog/run_log.hpp"
+
+#include <gputest/error.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace gputest::insights {
+
+namespace {
+
+using nlohmann::json;
+
+/// Members of an object, with defaults for those that are missing or of another type.
+class Members {
+public:
+  explicit Members(const json& object) : object_{object} {}
+
+  [[nodiscard]] std::string text(const char* name) const {
+    const auto* value = find(name);
+    return value != nullptr && value->is_string() ? value->get<std::string>() : "";
+  }
+  [[nodiscard]] double seconds(const char* name) const {
+    const auto* value = find(name);
+    const double seconds = value != nullptr && value->is_number() ? value->get<double>() : 0;
+    return std::isfinite(seconds) && std::abs(seconds) < 1e11 ? seconds : 0;
+  }
+  [[nodiscard]] std::optional<std::uint64_t> number(const char* name) const {
+    const auto* value = find(name);
+    return value != nullptr && value->is_number_unsigned() ? std::optional{value->get<std::uint64_t>()} : std::nullopt;
+  }
+  [[nodiscard]] bool flag(const char* name) const {
+    const auto* value = find(name);
+    return value != nullptr && value->is_boolean() && value->get<bool>();
+  }
+  [[nodiscard]] std::vector<std::string> texts(const char* name) const {
+    std::vector<std::string> values;
+    for (const auto& value : list(name)) {
+      if (value.is_string()) {
+        values.push_back(value.get<std::string>());
+      }
+    }
+    return values;
+  }
+  [[nodiscard]] std::vector<json> objects(const char* name) const {
+    std::vector<json> values;
+    for (const auto& value : list(name)) {
+      if (value.is_object()) {
+        values.push_back(value);
+      }
+    }
+    return values;
+  }
+
+private:
+  [[nodiscard]] const json* find(const char* name) const {
+    const auto found = object_.find(name);
+    return found == object_.end() ? nullptr : &*found;
+  }
+  [[nodiscard]] std::vector<json> list(const char* name) const {
+    const auto* value = find(name);
+    return value != nullptr && value->is_array() ? value->get<std::vector<json>>() : std::vector<json>{};
+  }
+
+  const json& object_;
+};
+
+class Reader {
+public:
+  void read(const json& object) {
+    const Members event{object};
+    const auto kind = event.text("event");
+    const double t = event.seconds("t");
+    if (kind.empty() || t <= 0) {
+      ++log_.unreadable_lines;
+      return;
+    }
+    ++log_.events;
+    log_.begun = log_.events == 1 ? t : std::min(log_.begun, t);
+    log_.ended = std::max(log_.ended, t);
+    const auto pid = static_cast<std::int64_t>(event.number("pid").value_or(0) & 0x7FFFFFFFU);
+    const auto entry = event.text("entry");
+    const auto test = event.text("test");
+    if (kind == "enter") {
+      end_wait_to_enter(event, t, pid);
+      if (!event.flag("under_a_lease")) {
+        forget(pid); // an earlier process with this number
+      }
+    }
+    auto& last = last_sign_[pid];
+    last = std::max(last, t);
+    if (kind == "run") {
+      read_run(event);
+    } else if (kind == "enter") {
+      read_enter(event, t, pid, entry);
+    } else if (kind == "wait") {
+      read_wait(event, t, pid, entry, test);
+    } else if (kind == "lease") {
+      read_lease(event, t, pid, entry, test);
+    } else if (kind == "release") {
+      read_release(event, t, pid);
+    } else if (kind == "test") {
+      log_.tests.push_back({entry, test, event.text("result"), event.seconds("seconds"), event.text("reason"), t, pid,
+                            event.text("declared_in"), event.number("declared_for").value_or(0), event.text("file"),
+                            event.number("line").value_or(0), event.number("declared_line").value_or(0)});
+    } else if (kind == "skip") {
+      log_.skips.push_back({entry, test, event.text("reason"), event.text("cause")});
+    } else if (kind == "end") {
+      read_end(event, t, pid, entry, test);
+    } else if (kind == "error" || kind == "out_of_memory" || kind == "leak" || kind == "overuse") {
+      log_.problems.push_back({entry, test, kind, event.text(kind == "error" ? "error" : "text")});
+    }
+  }
+
+  RunLog finish(std::size_t unreadable) {
+    log_.unreadable_lines += unreadable;
+    while (!last_sign_.empty()) {
+      forget(last_sign_.begin()->first);
+    }
+    return std::move(log_);
+  }
+
+private:
+  /// What the process has not ended itself, its last line ends.
+  void forget(std::int64_t pid) {
+    const double last = last_sign_[pid];
+    if (const auto held = held_.find(pid); held != held_.end()) {
+      auto& lease = log_.leases[held->second];
+      lease.ended = std::max(lease.begun, last);
+      held_.erase(held);
+    }
+    for (const auto position : open_[pid]) {
+      auto& process = log_.processes[position];
+      process.ended = std::max(process.begun, last);
+    }
+    open_.erase(pid);
+    waiting_.erase(pid);
+    last_sign_.erase(pid);
+  }
+
+  void read_run(const Members& event) {
+    const auto version = event.number("version");
+    if (version != runlog::run_log_version) {
+      throw Error{"this log has version " + (version ? std::to_string(*version) : "none") + ", and version " +
+                  std::to_string(runlog::run_log_version) +
+                  " is read. Use the gputest that wrote it, or run the tests again"};
+    }
+    log_.host = event.text("host");
+    log_.gputest = event.text("gputest");
+    log_.run_mode = event.text("run_mode");
+    log_.folder = event.text("folder");
+    log_.ctest_log = event.number("ctest_log").value_or(0);
+    log_.jobs = event.number("jobs");
+  }
+
+  void read_enter(const Members& event, double t, std::int64_t pid, const std::string& entry) {
+    LoggedProcess process;
+    process.entry = entry;
+    process.pid = pid;
+    process.overhead_bytes = event.number("overhead_bytes").value_or(0);
+    process.asked = t - event.seconds("waited");
+    process.begun = t;
+    process.under_a_lease = event.flag("under_a_lease");
+    process.worker = event.flag("worker");
+    process.program = {event.text("program"), event.number("program_bytes").value_or(0),
+                       event.number("program_modified").value_or(0)};
+    process.all_tests = event.flag("all_tests");
+    log_.scheduled = log_.scheduled || event.flag("scheduled");
+    for (const auto& object : event.objects("devices")) {
+      const Members device{object};
+      process.devices.push_back(device.text("uuid"));
+      if (std::none_of(log_.devices.begin(), log_.devices.end(),
+                       [&](const LoggedDevice& known) { return known.uuid == process.devices.back(); })) {
+        log_.devices.push_back({device.text("uuid"), device.text("name"), device.number("bytes").value_or(0),
+                                device.number("usable_bytes").value_or(0)});
+      }
+    }
+    open_[pid].push_back(log_.processes.size());
+    log_.processes.push_back(std::move(process));
+  }
+
+  void read_wait(const Members& event, double t, std::int64_t pid, const std::string& entry, const std::string& test) {
+    LoggedWait wait{entry, test, pid, event.text("what"), t, 0, {}, event.flag("external")};
+    for (const char* const list : {"excesses", "blockers"}) {
+      for (const auto& blocker : event.objects(list)) {
+        const auto who = Members{blocker}.text("who");
+        if (std::find(wait.blockers.begin(), wait.blockers.end(), who) == wait.blockers.end()) {
+          wait.blockers.push_back(who);
+        }
+      }
+    }
+    waiting_[pid] = log_.waits.size();
+    log_.waits.push_back(std::move(wait));
+  }
+
+  void end_wait(std::int64_t pid, double waited) {
+    if (const auto found = waiting_.find(pid); found != waiting_.end()) {
+      log_.waits[found->second].waited = waited;
+      waiting_.erase(found);
+    }
+  }
+
+  /// A wait that was noticed before the process asked is of an earlier process with its number.
+  void end_wait_to_enter(const Members& event, double t, std::int64_t pid) {
+    const auto waited = event.seconds("waited");
+    if (const auto found = waiting_.find(pid);
+        found != waiting_.end() && log_.waits[found->second].noticed >= t - waited) {
+      end_wait(pid, waited);
+    }
+  }
+
+  void read_lease(const Members& event, double t, std::int64_t pid, const std::string& entry, const std::string& test) {
+    LoggedLease lease;
+    lease.entry = entry;
+    lease.test = test;
+    lease.pid = pid;
+    lease.request = event.text("request");
+    lease.memory_class = event.text("class");
+    lease.bytes = event.number("bytes").value_or(0);
+    lease.declared_bytes = event.number("declared_bytes");
+    lease.declared_by = event.text("declared_by");
+    lease.whole_devices = event.flag("whole_devices");
+    lease.devices = event.texts("devices");
+    lease.asked = t - event.seconds("waited");
+    lease.begun = t;
+    lease.open_ended = true;
+    end_wait(pid, event.seconds("waited"));
+    if (const auto open = open_.find(pid); open != open_.end() && !open->second.empty()) {
+      const auto& process = log_.processes[open->second.front()]; // that leases, and no program that it became
+      lease.program = process.program;
+      lease.overhead_bytes = process.overhead_bytes;
+    }
+    for (const auto& device : log_.devices) {
+      if (lease.whole_devices && std::count(lease.devices.begin(), lease.devices.end(), device.uuid) != 0) {
+        const auto usable = device.usable_bytes > 0 ? device.usable_bytes : device.bytes;
+        lease.bytes = std::max(lease.bytes, usable - std::min(usable, lease.overhead_bytes));
+      }
+    }
+    held_[pid] = log_.leases.size();
+    log_.leases.push_back(std::move(lease));
+  }
+
+  void read_release(const Members& event, double t, std::int64_t pid) {
+    const auto found = held_.find(pid);
+    if (found == held_.end()) {
+      return;
+    }
+    auto& lease = log_.leases[found->second];
+    lease.ended = t;
+    lease.open_ended = false;
+    if (const auto evidence = event.text("evidence"); !evidence.empty()) {
+      lease.evidence = evidence;
+    }
+    for (const auto& object : event.objects("devices")) {
+      const Members device{object};
+      if (const auto peak = device.number("peak_bytes"); peak && lease.evidence != "unknown") {
+        const auto context = device.flag("with_context") ? lease.overhead_bytes : 0; // as the test's own message counts
+        lease.uses.push_back({device.text("uuid"), *peak - std::min(*peak, context), device.number("kept_bytes")});
+      }
+    }
+    held_.erase(found);
+  }
+
+  void read_end(const Members& event, double t, std::int64_t pid, const std::string& entry, const std::string& test) {
+    if (const auto found = held_.find(pid); found != held_.end()) {
+      log_.leases[found->second].ended = t;
+      log_.leases[found->second].open_ended = false;
+      held_.erase(found);
+    }
+    auto& open = open_[pid];
+    if (!open.empty()) {
+      auto& process = log_.processes[open.back()];
+      open.pop_back();
+      process.ended = t;
+      process.open_ended = false;
+      process.end_entry = entry;
+      process.end_test = test;
+      process.signal = static_cast<int>(event.number("signal").value_or(0) & 0x7FU);
+      process.exit = static_cast<int>(event.number("exit").value_or(128 + process.signal) & 0xFFFFU);
+    }
+  }
+
+  RunLog log_;
+  std::map<std::int64_t, double> last_sign_;
+  std::map<std::int64_t, std::vector<std::size_t>> open_; ///< what has entered and not ended, by pid
+  std::map<std::int64_t, std::size_t> held_;              ///< the lease of a process
+  std::map<std::int64_t, std::size_t> waiting_;           ///< its wait
+};
+
+} // namespace
+
+RunLog parse_run_log(const std::string& text) {
+  Reader reader;
+  std::size_t unreadable = 0;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const auto end = std::min(text.find('\n', begin), text.size());
+    if (end > begin) {
+      const auto object = json::parse(text.begin() + static_cast<std::ptrdiff_t>(begin),
+                                      text.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false);
+      if (object.is_object()) {
+        reader.read(object);
+      } else {
+        ++unreadable;
+      }
+    }
+    begin = end + 1;
+  }
+  return reader.finish(unreadable);
+}
+
+} // namespace gputest::insights

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace gputest::insights {
+
+/// A device of a run.
+struct LoggedDevice {
+  std::string uuid;
+  std::string name;
+  std::uint64_t bytes = 0;
+  std::uint64_t usable_bytes = 0; ///< what a process may have of it, with its context; 0: not known
+};
+
+/// A program's file, as it was.
+struct LoggedProgram {
+  std::string path;           ///< empty: not known
+  std::uint64_t bytes = 0;    ///< its size
+  std::uint64_t modified = 0; ///< in nanoseconds since 1970
+};
+
+/// What was measured of a lease on one device.
+struct LoggedUse {
+  std::string device; ///< UUID
+  std::uint64_t peak_bytes = 0;
+  std::optional<std::uint64_t> kept_bytes; ///< what earlier tests of the process had left; nullopt: not known
+};
+
+/// A lease, from its request to its end. Times are Unix seconds.
+struct LoggedLease {
+  std::string entry;
+  std::string test; ///< within the entry; empty: all of it
+  std::int64_t pid = 0;
+  std::string request;     ///< in words
+  std::uint64_t bytes = 0; ///< of each device; if it is of whole devices, all that its process may have of the largest
+  std::optional<std::uint64_t> declared_bytes;
+  bool whole_devices = false;
+  std::string memory_class;
+  std::vector<std::string> devices; ///< UUIDs
+  double asked = 0;
+  double begun = 0;
+  double ended = 0;
+  bool open_ended = false; ///< its process was killed, or became another program: `ended` is its last sign
+  std::string evidence = "unknown";
+  std::vector<LoggedUse> uses;
+  LoggedProgram program;            ///< of its process
+  std::uint64_t overhead_bytes = 0; ///< of its process
+  std::string declared_by; ///< who said its memory: `entry`, `fixture`, `suite`, `test`, `section`; empty: not known
+};
+
+/// A process's time on its devices.
+struct LoggedProcess {
+  std::string entry;
+  std::int64_t pid = 0;
+  std::vector<std::string> devices;
+  std::uint64_t overhead_bytes = 0;
+  double asked = 0;
+  double begun = 0;
+  double ended = 0;
+  bool open_ended = true;
+  bool under_a_lease = false;
+  bool worker = false; ///< it ran cases of several entries
+  std::optional<int> exit;
+  int signal = 0; ///< that ended the launcher's command; 0: none
+  LoggedProgram program;
+  std::string end_entry;  ///< of a worker: that of its last case; empty: it did not end
+  std::string end_test;   ///< in which it ended; empty: between tests
+  bool all_tests = false; ///< it ran for an entry, and no variable left out tests of it; false: or not known
+};
+
+/// A wait of more than a second.
+struct LoggedWait {
+  std::string entry;
+  std::string test;
+  std::int64_t pid = 0;
+  std::string what;
+  double noticed = 0;                ///< a second after it began
+  double waited = 0;                 ///< in all; 0: it did not end
+  std::vector<std::string> blockers; ///< tests or commands
+  bool external = false;
+};
+
+struct LoggedTest {
+  std::string entry;
+  std::string test;
+  std::string result; ///< `passed`, `failed`, `skipped`
+  double seconds = 0;
+  std::string reason; ///< of a skip
+  double ended = 0;
+  std::int64_t pid = 0;
+  std::string declared_in;        ///< the source with the annotation of its memory; empty: not known
+  std::uint64_t declared_for = 0; ///< how many tests of its executable that is for; 0: not known
+  std::string file{};             ///< the source of a GoogleTest test; empty: not known
+  std::uint64_t line = 0;
+  std::uint64_t declared_line = 0; ///< in declared_in
+};
+
+struct LoggedSkip {
+  std::string entry;
+  std::string test;
+  std::string reason;
+  std::string cause; ///< `no_gpu`, `machine`, `run`
+};
+
+/// Something that a test did wrong: an overuse, a leak, an error of CUDA, running out of memory.
+struct LoggedProblem {
+  std::string entry;
+  std::string test;
+  std::string kind; ///< the event
+  std::string text;
+};
+
+/// What the log of one run says.
+struct RunLog {
+  double begun = 0; ///< first and last line
+  double ended = 0;
+  std::string host;
+  std::string gputest;
+  std::string run_mode;
+  std::string folder;                          ///< where ctest ran
+  std::uint64_t ctest_log = 0;                 ///< FileStamp::id of ctest's own log; 0: not known
+  std::optional<std::set<std::string>> failed; ///< entries, as ctest says; nullopt: not known. No log says it
+  std::optional<std::uint64_t> jobs;
+  std::vector<LoggedDevice> devices; ///< each once
+  std::vector<LoggedProcess> processes;
+  std::vector<LoggedLease> leases;
+  std::vector<LoggedWait> waits;
+  std::vector<LoggedTest> tests;
+  std::vector<LoggedSkip> skips;
+  std::vector<LoggedProblem> problems;
+  std::size_t events = 0;
+  std::size_t unreadable_lines = 0; ///< cut by a kill, or damaged
+  bool scheduled = false;           ///< ctest started tests when their memory was there
+};
+
+/// Reads a log. Events and keys that are not known are left out, and lines that are no JSON objects are counted. A
+/// value of another type than the log has reads as missing. Throws Error for another version than this reader's.
+[[nodiscard]] RunLog parse_run_log(const std::string& text);
+
+} // namespace gputest::insights

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "insights/run_summary.hpp"
+
+#include "core/policy/exact_regex.hpp"
+#include "insights/entry_results.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace gputest::insights {
+
+namespace {
+
+std::string replaced(std::string text, const std::string& what, const std::string& by) {
+  for (auto at = what.empty() ? std::string::npos : text.find(what); at != std::string::npos;
+       at = text.find(what, at + by.size())) {
+    text.replace(at, what.size(), by);
+  }
+  return text;
+}
+
+double held(const LoggedLease& lease) { return std::max(0.0, lease.ended - lease.begun); }
+
+/// The share of all memory that was leased or taken by contexts while processes ran, on average.
+double promised(const RunLog& log) {
+  double begun = log.ended;
+  double ended = log.begun;
+  double taken = 0;
+  for (const auto& process : log.processes) {
+    if (!process.under_a_lease) {
+      begun = std::min(begun, process.begun);
+      ended = std::max(ended, process.ended);
+      taken += static_cast<double>(process.overhead_bytes) * static_cast<double>(process.devices.size()) *
+               std::max(0.0, process.ended - process.begun);
+    }
+  }
+  for (const auto& lease : log.leases) {
+    taken += static_cast<double>(lease.bytes) * static_cast<double>(lease.devices.size()) * held(lease);
+  }
+  double capacity = 0;
+  for (const auto& device : log.devices) {
+    capacity += static_cast<double>(device.usable_bytes > 0 ? device.usable_bytes : device.bytes);
+  }
+  return ended > begun && capacity > 0 ? taken / (capacity * (ended - begun)) : 0;
+}
+
+std::string in_words(double seconds) {
+  return seconds < 100 ? fmt::format("{:.1f} s", seconds) : fmt::format("{:.0f} min", seconds / 60);
+}
+
+} // namespace
+
+RunSummary summarise(const RunLog& log) {
+  RunSummary sums;
+  for (const auto& result : results_of(log)) {
+    ++sums.tests;
+    ++(result.result == "passed"    ? sums.passed
+       : result.result == "failed"  ? sums.failed
+       : result.result == "skipped" ? sums.skipped
+                                    : sums.unknown);
+  }
+  sums.wall = log.ended - log.begun;
+  for (const auto& process : log.processes) {
+    sums.waited += process.begun - process.asked;
+  }
+  double leased = 0;
+  double used = 0;
+  bool measured = false;
+  for (const auto& lease : log.leases) {
+    sums.waited += lease.begun - lease.asked;
+    leased += static_cast<double>(lease.bytes) * static_cast<double>(lease.devices.size()) * held(lease);
+    for (const auto& use : lease.uses) {
+      measured = true;
+      used += static_cast<double>(use.peak_bytes) * held(lease);
+    }
+  }
+  double capacity = 0;
+  for (const auto& device : log.devices) {
+    capacity += static_cast<double>(device.bytes) * sums.wall;
+  }
+  if (capacity > 0) {
+    sums.leased = leased / capacity;
+    sums.used = measured ? used / capacity : -1;
+  }
+  return sums;
+}
+
+std::vector<WaitCause> causes_of_waits(const RunLog& log) {
+  std::map<std::string, WaitCause> by_name;
+  for (const auto& wait : log.waits) {
+    auto blockers = wait.blockers;
+    if (wait.external) {
+      blockers.emplace_back("programs that are not on the ledger");
+    }
+    for (const auto& blocker : blockers) {
+      auto& cause = by_name[blocker];
+      cause.name = blocker;
+      cause.seconds += wait.waited / static_cast<double>(blockers.size());
+      ++cause.waits;
+    }
+  }
+  std::vector<WaitCause> causes;
+  for (auto& [name, cause] : by_name) {
+    causes.push_back(std::move(cause));
+  }
+  std::stable_sort(causes.begin(), causes.end(),
+                   [](const WaitCause& a, const WaitCause& b) { return a.seconds > b.seconds; });
+  return causes;
+}
+
+std::vector<SkipGroup> skips_of(const RunLog& log) {
+  std::map<std::string, SkipGroup> by_reason;
+  std::set<std::pair<std::string, std::string>> seen;
+  const auto note = [&](const std::string& entry, const std::string& test, const std::string& reason) {
+    if (!seen.insert({entry, test}).second) {
+      return;
+    }
+    const auto name = full_name(entry, test);
+    auto general = reason;
+    if (const auto regex = policy::exact_regex(entry); regex.size() > 2) { // in a command that can be pasted
+      general = replaced(general, regex, "^…$");
+    }
+    general = replaced(replaced(general, name, "…"), test, "…");
+    auto& group = by_reason[general];
+    group.reason = general;
+    group.tests.push_back(name);
+  };
+  for (const auto& skip : log.skips) {
+    note(skip.entry, skip.test, skip.reason);
+  }
+  for (const auto& test : log.tests) {
+    if (test.result == "skipped") {
+      note(test.entry, test.test, test.reason.empty() ? "no reason given" : test.reason);
+    }
+  }
+  std::vector<SkipGroup> groups;
+  for (auto& [reason, group] : by_reason) {
+    groups.push_back(std::move(group));
+  }
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](const SkipGroup& a, const SkipGroup& b) { return a.tests.size() > b.tests.size(); });
+  return groups;
+}
+
+std::vector<std::string> what_held_it_back(const RunLog& log) {
+  const auto sums = summarise(log);
+  std::vector<std::pair<double, std::string>> found; // by the share of the run
+  if (sums.wall <= 0) {
+    return {};
+  }
+  if (sums.waited > 0.05 * sums.wall) {
+    auto text = fmt::format("Tests waited for {} in all.", in_words(sums.waited));
+    if (const auto causes = causes_of_waits(log); !causes.empty() && causes.front().seconds > 0) {
+      text += fmt::format(" The most because of {}: {}.", causes.front().name, in_words(causes.front().seconds));
+    }
+    found.emplace_back(sums.waited / sums.wall, text);
+  }
+  const auto results = results_of(log);
+  const auto longest = std::max_element(
+      results.begin(), results.end(), [](const EntryResult& a, const EntryResult& b) { return a.seconds < b.seconds; });
+  if (results.size() > 1 && longest->seconds > 0.3 * sums.wall) {
+    found.emplace_back(longest->seconds / sums.wall, fmt::format("The longest test, {}, took {} of {}.", longest->entry,
+                                                                 in_words(longest->seconds), in_words(sums.wall)));
+  }
+  double running = 0;
+  for (const auto& process : log.processes) {
+    running += process.under_a_lease ? 0 : std::max(0.0, process.ended - process.asked);
+  }
+  running /= sums.wall;
+  constexpr double full = 0.6; // on average; at such a time the next test rarely fits
+  if (const double share = promised(log);
+      log.jobs && running < 0.8 * static_cast<double>(*log.jobs) && log.scheduled && share > full) {
+    found.emplace_back(
+        1 - running / static_cast<double>(*log.jobs),
+        fmt::format("ctest started tests only when their memory was there: {:.1f} of its {} jobs were busy with GPU "
+                    "tests on average, and {:.0f} % of the memory was leased or taken by contexts. Tests that declare "
+                    "less would run beside more others.",
+                    running, *log.jobs, share * 100));
+  } else if (log.jobs && running < 0.8 * static_cast<double>(*log.jobs)) {
+    found.emplace_back(
+        1 - running / static_cast<double>(*log.jobs),
+        fmt::format("Of ctest's {} jobs {:.1f} were busy with GPU tests on average.", *log.jobs, running));
+  } else if (log.jobs && sums.leased >= 0 && sums.leased < 0.5 && sums.waited < 0.05 * sums.wall) {
+    found.emplace_back(
+        0.5, fmt::format("All {} of ctest's jobs were busy, and {:.0f} % of the memory was leased: a larger -j "
+                         "would help, if there are processors for it.",
+                         *log.jobs, sums.leased * 100));
+  }
+  if (sums.used >= 0 && sums.leased > 0.3 && sums.used < 0.5 * sums.leased) {
+    found.emplace_back(
+        sums.leased - sums.used,
+        fmt::format("Tests leased {:.0f} % of the memory and used {:.0f} %. \"gputest classify\" names those "
+                    "that ask for too much.",
+                    sums.leased * 100, sums.used * 100));
+  }
+  std::size_t workers = 0;
+  std::set<std::string> of_workers;
+  for (const auto& process : log.processes) {
+    if (process.worker) {
+      ++workers;
+      of_workers.insert(process.program.path);
+    }
+  }
+  if (workers > of_workers.size() * log.jobs.value_or(1)) {
+    found.emplace_back(0.1, fmt::format("{} workers were started for {} executables, and each starts CUDA anew. The "
+                                        "entries \"….workers_end\" say why workers ended (ctest -V).",
+                                        workers, of_workers.size()));
+  }
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<std::string> texts;
+  for (auto& [share, text] : found) {
+    texts.push_back(std::move(text));
+  }
+  if (texts.empty()) {
+    texts.emplace_back("Nothing stands out.");
+  }
+  return texts;
+}
+
+} // namespace gputest::insights

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "insights/ctest_suite.hpp"
+#include "insights/declarations.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace gputest::insights {
+
+/// A source file.
+struct SourceFile {
+  std::string path;               ///< as people and patches name it
+  std::vector<std::string> lines; ///< without their newlines
+  bool ends_with_newline = true;
+};
+
+/// Where the size of some tests is declared, and what to write there.
+struct SourceEdit {
+  std::string name;                 ///< of the test that needs most
+  const SourceFile* file = nullptr; ///< null: nobody knows
+  std::size_t line = 0;
+  std::string before;               ///< the line; empty: `after` is inserted above it
+  std::string after;                ///< the line as it should be, or in words what to write; empty: to leave it
+  std::string why_not;              ///< why it is in no patch; empty: it is in
+  std::size_t column = 0, size = 0; ///< of the literal that is replaced, in the line
+  std::string literal;              ///< that takes its place
+};
+
+/// What the sources of some tests are, and what ctest knows of them.
+struct Suite {
+  /// The source that a log, or ctest, calls so; null: it is not found.
+  std::function<const SourceFile*(const std::string& name)> source;
+  bool is_listed = false;                    ///< whether ctest has listed its tests
+  std::vector<ListedTest> tests;             ///< that ctest's entries name
+  std::map<std::string, SourceLine> entries; ///< where gpu_add_test() is called, by entry
+};
+
+/// What to write for each declaration whose verdict is `over` or `under`.
+///
+/// At the line of the annotation that the log names, or of the gpu_add_test() that ctest names, the one literal size
+/// that was declared in the run is replaced. A test without an annotation of its memory gets one: a line above the
+/// test, at the line that GoogleTest names, once for all instances of a parameterised test. All declarations of one
+/// place get what the one needs that uses most. A size is lowered only if all that it is for is known to use less. Pure
+/// but for `suite.source`.
+[[nodiscard]] std::vector<SourceEdit> find_edits(const std::vector<Declaration>& declarations, const Suite& suite);
+
+/// The edits that can be made, as a unified diff for `git apply`; empty if there are none. A source that gets its first
+/// annotation also gets the `#include` for it. Pure.
+[[nodiscard]] std::string unified_diff(const std::vector<SourceEdit>& edits);
+
+} // namespace gputest::insights

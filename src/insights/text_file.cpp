@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "insights/text_file.hpp"
+
+#include "core/os/reason.hpp"
+
+#include <gputest/error.hpp>
+
+#include <array>
+#include <cerrno>
+#include <fstream>
+
+namespace gputest::insights {
+
+std::string read_text(const std::string& path) {
+  errno = 0;
+  std::ifstream file{path, std::ios::binary};
+  std::string text;
+  std::array<char, 65536> part{};
+  while (file.read(part.data(), part.size()) || file.gcount() > 0) {
+    text.append(part.data(), static_cast<std::size_t>(file.gcount()));
+  }
+  if (!file.eof()) { // it could not be opened, or not be read to its end
+    throw Error{path + " cannot be read: " + os::reason(errno)};
+  }
+  return text;
+}
+
+void write_text(const std::string& path, const std::string& text) {
+  errno = 0;
+  std::ofstream file{path, std::ios::binary | std::ios::trunc};
+  file << text;
+  file.close();
+  if (!file) {
+    throw Error{path + " cannot be written: " + os::reason(errno)};
+  }
+}
+
+} // namespace gputest::insights

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+
+namespace gputest::insights {
+
+/// The whole text of a file. Throws Error, `<path> cannot be read: <reason>`.
+[[nodiscard]] std::string read_text(const std::string& path);
+
+/// Writes a file, in place of what it has. Throws Error, `<path> cannot be written: <reason>`; the file may have a part
+/// of the text then.
+void write_text(const std::string& path, const std::string& text);
+
+} // namespace gputest::insights

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "metering/allocation_book.hpp"
+
+#include <algorithm>
+#include <string>
+#include <tuple>
+#include <utility>
+
+namespace gputest::metering {
+
+namespace {
+
+constexpr std::size_t max_largest = 3;
+
+constexpr std::size_t index_of(devices::AllocationKind kind) { return static_cast<std::size_t>(kind); }
+
+/// The groups, the most bytes first.
+template <class Groups>
+std::vector<devices::Allocations> sorted(const Groups& groups) {
+  std::vector<devices::Allocations> all;
+  for (const auto& [key, allocations] : groups) {
+    all.push_back(allocations);
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const devices::Allocations& a, const devices::Allocations& b) { return a.bytes > b.bytes; });
+  return all;
+}
+
+void add_to(devices::Allocations& group, const AllocationBook::Allocation& allocation) {
+  group.kind = allocation.kind;
+  group.function = allocation.function;
+  group.bytes += Bytes{allocation.bytes};
+  ++group.count;
+}
+
+} // namespace
+
+std::uint64_t AllocationBook::total(const Sums& sums) {
+  return sums[index_of(devices::AllocationKind::device)] + sums[index_of(devices::AllocationKind::pool)] +
+         sums[index_of(devices::AllocationKind::managed)];
+}
+
+void AllocationBook::add(std::uint64_t address, const Allocation& allocation) {
+  const std::lock_guard guard{mutex_};
+  const auto [place, is_new] = entries_.try_emplace(address, Entry{allocation, period_});
+  if (!is_new) {
+    take_off(place->second);
+    place->second = {allocation, period_};
+  }
+  if (allocation.kind == devices::AllocationKind::pinned) {
+    pinned_ += allocation.bytes;
+    pinned_peak_ = std::max(pinned_peak_, pinned_);
+    return;
+  }
+  auto& of_device = devices_[allocation.device];
+  of_device.now.at(index_of(allocation.kind)) += allocation.bytes;
+  of_device.before_periods += period_ == 0 ? allocation.bytes : 0;
+  if (const auto now = total(of_device.now); now > of_device.peak) {
+    of_device.peak = now;
+    of_device.at_peak = of_device.now;
+  }
+}
+
+void AllocationBook::refuse(int device, std::uint64_t bytes) {
+  const std::lock_guard guard{mutex_};
+  auto& of_device = devices_[device];
+  of_device.wanted = std::max(of_device.wanted, total(of_device.now) + bytes);
+}
+
+void AllocationBook::remove(std::uint64_t address) {
+  const std::lock_guard guard{mutex_};
+  const auto place = entries_.find(address);
+  if (place != entries_.end()) {
+    take_off(place->second);
+    entries_.erase(place);
+  }
+}
+
+void AllocationBook::remove_owner(std::uint64_t owner) {
+  const std::lock_guard guard{mutex_};
+  for (auto place = entries_.begin(); place != entries_.end();) {
+    if (owner != 0 && place->second.allocation.owner == owner) {
+      take_off(place->second);
+      place = entries_.erase(place);
+    } else {
+      ++place;
+    }
+  }
+}
+
+/// Before an allocation is taken off the sums: while a device is at its peak, finds what is allocated there.
+void AllocationBook::note_largest(int device, OfDevice& of_device) const {
+  // Not at each of many small steps upwards: a look reads every entry.
+  const auto peak = of_device.peak - total(of_device.at_begin);
+  if (peak > of_device.looked_at + of_device.looked_at / 16 && total(of_device.now) == of_device.peak) {
+    of_device.largest = largest_of(device);
+    of_device.looked_at = peak;
+  }
+}
+
+void AllocationBook::take_off(const Entry& entry) {
+  const auto& allocation = entry.allocation;
+  if (allocation.kind == devices::AllocationKind::pinned) {
+    pinned_ -= allocation.bytes;
+    return;
+  }
+  auto& of_device = devices_[allocation.device];
+  note_largest(allocation.device, of_device);
+  of_device.now.at(index_of(allocation.kind)) -= allocation.bytes;
+  of_device.before_periods -= entry.period == 0 ? allocation.bytes : 0;
+}
+
+/// Those of the period that take the most, as groups of one function and size.
+std::vector<devices::Allocations> AllocationBook::largest_of(int device) const {
+  std::map<std::tuple<devices::AllocationKind, std::string, std::uint64_t>, devices::Allocations> groups;
+  for (const auto& [address, entry] : entries_) {
+    const auto& allocation = entry.allocation;
+    if (entry.period == period_ && allocation.device == device && allocation.kind != devices::AllocationKind::pinned) {
+      add_to(groups[{allocation.kind, allocation.function, allocation.bytes}], allocation);
+    }
+  }
+  auto all = sorted(groups);
+  all.resize(std::min(all.size(), max_largest));
+  return all;
+}
+
+void AllocationBook::begin() {
+  const std::lock_guard guard{mutex_};
+  ++period_;
+  pinned_at_begin_ = pinned_peak_ = pinned_;
+  for (auto& [device, of_device] : devices_) {
+    of_device.at_begin = of_device.at_peak = of_device.now;
+    of_device.peak = total(of_device.now);
+    of_device.kept_at_begin = of_device.peak - of_device.before_periods;
+    of_device.looked_at = 0;
+    of_device.wanted = 0;
+    of_device.largest.clear();
+  }
+}
+
+devices::Usage AllocationBook::so_far() {
+  const std::lock_guard guard{mutex_};
+  devices::Usage usage;
+  usage.evidence = devices::Evidence::exact;
+  usage.pinned_peak = Bytes{pinned_peak_ - pinned_at_begin_};
+  using Group = std::pair<devices::AllocationKind, std::string>;
+  std::map<int, std::map<Group, devices::Allocations>> left;
+  std::map<Group, devices::Allocations> pinned_left;
+  std::map<int, std::map<std::uint64_t, Bytes>> kept;
+  for (const auto& [address, entry] : entries_) {
+    const auto& allocation = entry.allocation;
+    if (entry.period == period_) {
+      auto& groups = allocation.kind == devices::AllocationKind::pinned ? pinned_left : left[allocation.device];
+      add_to(groups[{allocation.kind, allocation.function}], allocation);
+    } else if (entry.period != 0 && allocation.kind != devices::AllocationKind::pinned) {
+      kept[allocation.device][entry.period] += Bytes{allocation.bytes};
+    }
+  }
+  usage.period = period_;
+  usage.pinned_left = sorted(pinned_left);
+  for (auto& [device, of_device] : devices_) {
+    note_largest(device, of_device);
+    devices::DeviceUsage of;
+    of.device = device;
+    of.peak = Bytes{of_device.peak - total(of_device.at_begin)};
+    for (const auto kind :
+         {devices::AllocationKind::device, devices::AllocationKind::pool, devices::AllocationKind::managed}) {
+      const auto index = index_of(kind);
+      if (of_device.at_peak.at(index) > of_device.at_begin.at(index)) {
+        of.at_peak[kind] = Bytes{of_device.at_peak.at(index) - of_device.at_begin.at(index)};
+      }
+    }
+    of.largest = of_device.largest;
+    of.left = sorted(left[device]);
+    of.kept = std::move(kept[device]);
+    of.kept_at_begin = Bytes{of_device.kept_at_begin};
+    of.wanted = Bytes{of_device.wanted} - Bytes{total(of_device.at_begin)};
+    if (of.peak > Bytes{} || !of.left.empty() || of.wanted > Bytes{} || of.kept_at_begin > Bytes{}) {
+      usage.devices.push_back(std::move(of));
+    }
+  }
+  return usage;
+}
+
+} // namespace gputest::metering

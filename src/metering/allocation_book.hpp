@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "core/devices/meter.hpp"
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+namespace gputest::metering {
+
+/// All allocations of this process, as a back end sees them made and freed, and what they came to in a period.
+///
+/// Thread-safe. A call takes about 0.1 µs.
+class AllocationBook {
+public:
+  struct Allocation {
+    devices::AllocationKind kind = devices::AllocationKind::device;
+    int device = 0;            ///< of pinned memory: any
+    const char* function = ""; ///< a constant
+    std::uint64_t bytes = 0;
+    std::uint64_t owner = 0; ///< frees it when it ends: a context; 0: none does
+  };
+
+  /// Notes an allocation. `address` is its identity; one that is still noted there was freed unseen, and is replaced.
+  void add(std::uint64_t address, const Allocation& allocation);
+
+  /// Notes that it was freed. Does nothing if there is none.
+  void remove(std::uint64_t address);
+
+  /// Notes that the device had not so much memory left.
+  void refuse(int device, std::uint64_t bytes);
+
+  /// Notes that an owner has ended, and has freed all that it owned.
+  void remove_owner(std::uint64_t owner);
+
+  /// Begins a period. What is allocated now is not the period's.
+  void begin();
+
+  /// What was allocated in the period up to now. The caller says how complete the book is.
+  [[nodiscard]] devices::Usage so_far();
+
+private:
+  static constexpr std::size_t kinds = 4;
+  using Sums = std::array<std::uint64_t, kinds>;
+
+  struct Entry {
+    Allocation allocation;
+    std::uint64_t period = 0;
+  };
+
+  struct OfDevice {
+    Sums now{};
+    Sums at_begin{};
+    Sums at_peak{};
+    std::uint64_t peak = 0;      ///< of the sum of `now` less pinned memory
+    std::uint64_t looked_at = 0; ///< the peak, less what was there at the beginning, for which `largest` was found
+    std::vector<devices::Allocations> largest;
+    std::uint64_t wanted = 0;         ///< `now` and what was refused, together
+    std::uint64_t before_periods = 0; ///< of `now`: what was allocated before the first period
+    std::uint64_t kept_at_begin = 0;
+  };
+
+  static std::uint64_t total(const Sums& sums);
+  [[nodiscard]] std::vector<devices::Allocations> largest_of(int device) const;
+  void note_largest(int device, OfDevice& of_device) const;
+  void take_off(const Entry& entry);
+
+  std::mutex mutex_;
+  std::unordered_map<std::uint64_t, Entry> entries_; ///< by address
+  std::map<int, OfDevice> devices_;
+  std::uint64_t pinned_ = 0;
+  std::uint64_t pinned_at_begin_ = 0;
+  std::uint64_t pinned_peak_ = 0;
+  std::uint64_t period_ = 0;
+};
+
+} // namespace gputest::metering

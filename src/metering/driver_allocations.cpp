@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "metering/driver_allocations.hpp"
+
+#include <algorithm>
+
+namespace gputest::metering {
+
+namespace {
+
+using cupti::Call;
+
+/// Bytes of an element of a CUarray_format; 0 for compressed and planar ones, whose sizes are not a product.
+std::uint64_t element_bytes(unsigned format) {
+  switch (format) {
+  case 0x01: // CU_AD_FORMAT_UNSIGNED_INT8
+  case 0x08: // CU_AD_FORMAT_SIGNED_INT8
+    return 1;
+  case 0x02: // CU_AD_FORMAT_UNSIGNED_INT16
+  case 0x09: // CU_AD_FORMAT_SIGNED_INT16
+  case 0x10: // CU_AD_FORMAT_HALF
+    return 2;
+  case 0x03: // CU_AD_FORMAT_UNSIGNED_INT32
+  case 0x0a: // CU_AD_FORMAT_SIGNED_INT32
+  case 0x20: // CU_AD_FORMAT_FLOAT
+    return 4;
+  default:
+    return 0;
+  }
+}
+
+std::uint64_t bytes_of(const cupti::Array3dDescriptor& array, unsigned levels = 1) {
+  if ((array.flags & (cupti::sparse_array | cupti::deferred_array)) != 0) {
+    return 0; // memory is mapped to it later
+  }
+  std::uint64_t bytes = 0;
+  auto width = array.width;
+  auto height = std::max<std::uint64_t>(array.height, 1);
+  auto depth = std::max<std::uint64_t>(array.depth, 1);
+  for (unsigned level = 0; level < levels; ++level) {
+    bytes += width * height * depth * array.channels * element_bytes(array.format);
+    width = std::max<std::uint64_t>(width / 2, 1);
+    height = std::max<std::uint64_t>(height / 2, 1);
+    depth = std::max<std::uint64_t>(depth / 2, 1);
+  }
+  return bytes;
+}
+
+/// Handles of virtual memory are small numbers or addresses of the host, and could be those of device memory, too.
+constexpr std::uint64_t key_of_handle(std::uint64_t handle) { return handle ^ (1ULL << 63U); }
+
+constexpr const char* array_function = "cudaMallocArray";
+
+template <class Parameters>
+const Parameters& parameters_of(const cupti::CallData& data) {
+  return *static_cast<const Parameters*>(data.parameters);
+}
+
+std::uint64_t to_key(const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
+
+} // namespace
+
+void DriverAllocations::note(Call call, const cupti::CallData& data) {
+  // Before it is freed: another thread may get the same address the moment it is free.
+  if (data.site == cupti::entered) {
+    note_free(call, data);
+  } else if (const auto result = *static_cast<const devices::cuda::Result*>(data.return_value);
+             result == devices::cuda::success) {
+    note_made(call, data);
+  } else if (result == devices::cuda::out_of_memory) {
+    note_refused(call, data);
+  }
+}
+
+void DriverAllocations::note_refused(Call call, const cupti::CallData& data) {
+  switch (call) {
+  case Call::cuMemAlloc_v2:
+    return book_.refuse(device_of(data.context), parameters_of<cupti::AllocParameters>(data).bytes);
+  case Call::cuMemAllocAsync:
+  case Call::cuMemAllocAsync_ptsz:
+    return book_.refuse(device_of(data.context), parameters_of<cupti::AllocAsyncParameters>(data).bytes);
+  case Call::cuMemAllocFromPoolAsync:
+  case Call::cuMemAllocFromPoolAsync_ptsz:
+    return book_.refuse(device_of(data.context), parameters_of<cupti::AllocFromPoolParameters>(data).bytes);
+  default:
+    return;
+  }
+}
+
+void DriverAllocations::note_free(Call call, const cupti::CallData& data) {
+  switch (call) {
+  case Call::cuMemFree_v2:
+    return book_.remove(parameters_of<cupti::FreeParameters>(data).pointer);
+  case Call::cuMemFreeAsync:
+  case Call::cuMemFreeAsync_ptsz: {
+    const auto& freed = parameters_of<cupti::FreeAsyncParameters>(data);
+    if (!is_captured(freed.stream, call == Call::cuMemFreeAsync_ptsz)) { // else its graph frees it when it runs
+      book_.remove(freed.pointer);
+    }
+    return;
+  }
+  case Call::cuMemFreeHost:
+    return book_.remove(to_key(parameters_of<cupti::FreeHostParameters>(data).pointer));
+  case Call::cuArrayDestroy:
+  case Call::cuMipmappedArrayDestroy:
+    return book_.remove(to_key(parameters_of<cupti::ArrayDestroyParameters>(data).array));
+  case Call::cuMemRelease: {
+    const auto handle = parameters_of<cupti::ReleaseParameters>(data).handle;
+    const std::lock_guard guard{mutex_};
+    if (virtual_memory_.released(handle)) {
+      book_.remove(key_of_handle(handle));
+    }
+    return;
+  }
+  case Call::cuMemUnmap: {
+    const auto& parameters = parameters_of<cupti::UnmapParameters>(data);
+    const std::lock_guard guard{mutex_};
+    for (const auto handle : virtual_memory_.unmapped(parameters.pointer, parameters.bytes)) {
+      book_.remove(key_of_handle(handle));
+    }
+    return;
+  }
+  default:
+    return;
+  }
+}
+
+void DriverAllocations::note_made(Call call, const cupti::CallData& data) {
+  switch (call) {
+  case Call::cuMemAlloc_v2: {
+    const auto& made = parameters_of<cupti::AllocParameters>(data);
+    return add_in_context(data, *made.pointer, devices::AllocationKind::device, "cudaMalloc", made.bytes);
+  }
+  case Call::cuMemAllocPitch_v2: {
+    const auto& made = parameters_of<cupti::AllocPitchParameters>(data);
+    return add_in_context(data, *made.pointer, devices::AllocationKind::device, "cudaMallocPitch",
+                          *made.pitch * made.height);
+  }
+  case Call::cuMemAllocManaged: {
+    const auto& made = parameters_of<cupti::AllocManagedParameters>(data);
+    return add_in_context(data, *made.pointer, devices::AllocationKind::managed, "cudaMallocManaged", made.bytes);
+  }
+  case Call::cuMemAllocAsync:
+  case Call::cuMemAllocAsync_ptsz: {
+    const auto& made = parameters_of<cupti::AllocAsyncParameters>(data);
+    return add_from_pool(data, made, call == Call::cuMemAllocAsync_ptsz);
+  }
+  case Call::cuMemAllocFromPoolAsync:
+  case Call::cuMemAllocFromPoolAsync_ptsz: {
+    const auto& made = parameters_of<cupti::AllocFromPoolParameters>(data);
+    return add_from_pool(data, {made.pointer, made.bytes, made.stream}, call == Call::cuMemAllocFromPoolAsync_ptsz);
+  }
+  case Call::cuMemAllocHost_v2:
+  case Call::cuMemHostAlloc:
+  case Call::cuMemHostAlloc_v2: {
+    const auto& made = parameters_of<cupti::AllocHostParameters>(data);
+    return add_in_context(data, to_key(*made.pointer), devices::AllocationKind::pinned, "cudaMallocHost", made.bytes);
+  }
+  case Call::cuArrayCreate_v2: {
+    const auto& made = parameters_of<cupti::ArrayCreateParameters>(data);
+    const auto& array = *made.descriptor;
+    return add_in_context(data, to_key(*made.array), devices::AllocationKind::device, array_function,
+                          bytes_of({array.width, array.height, 0, array.format, array.channels, 0}));
+  }
+  case Call::cuArray3DCreate_v2: {
+    const auto& made = parameters_of<cupti::Array3dCreateParameters>(data);
+    return add_in_context(data, to_key(*made.array), devices::AllocationKind::device, array_function,
+                          bytes_of(*made.descriptor));
+  }
+  case Call::cuMipmappedArrayCreate: {
+    const auto& made = parameters_of<cupti::MipmappedArrayCreateParameters>(data);
+    return add_in_context(data, to_key(*made.array), devices::AllocationKind::device, array_function,
+                          bytes_of(*made.descriptor, made.levels));
+  }
+  case Call::cuMemCreate:
+  case Call::cuMemMap:
+  case Call::cuMemRetainAllocationHandle:
+    return note_virtual(call, data);
+  default:
+    return;
+  }
+}
+
+void DriverAllocations::note_virtual(Call call, const cupti::CallData& data) {
+  const std::lock_guard guard{mutex_};
+  if (call == Call::cuMemCreate) {
+    const auto& made = parameters_of<cupti::CreateParameters>(data);
+    const auto& location = made.properties->location;
+    const bool on_device = location.type == devices::cuda::location_device;
+    virtual_memory_.created(*made.handle);
+    add(key_of_handle(*made.handle), {on_device ? devices::AllocationKind::device : devices::AllocationKind::pinned,
+                                      on_device ? location.id : 0, "cuMemCreate", made.bytes});
+  } else if (call == Call::cuMemMap) {
+    const auto& mapping = parameters_of<cupti::MapParameters>(data);
+    virtual_memory_.mapped(mapping.pointer, mapping.handle);
+  } else {
+    virtual_memory_.retained(*parameters_of<cupti::RetainParameters>(data).handle);
+  }
+}
+
+void DriverAllocations::add(std::uint64_t address, const AllocationBook::Allocation& allocation) {
+  if (allocation.bytes > 0) {
+    book_.add(address, allocation);
+  }
+}
+
+void DriverAllocations::add_in_context(const cupti::CallData& data, std::uint64_t address, devices::AllocationKind kind,
+                                       const char* function, std::uint64_t bytes) {
+  add(address, {kind, device_of(data.context), function, bytes, to_key(data.context)});
+}
+
+void DriverAllocations::add_from_pool(const cupti::CallData& data, const cupti::AllocAsyncParameters& made,
+                                      bool of_thread) {
+  if (is_captured(made.stream, of_thread)) {
+    return; // it becomes a node of a graph, and memory only when the graph runs
+  }
+  int device = 0; // the pool may be another device's than the context, or the host's
+  unsigned type = 0;
+  driver_.pointer_attribute(&device, cupti::pointer_device, *made.pointer);
+  driver_.pointer_attribute(&type, cupti::pointer_memory_type, *made.pointer);
+  add(*made.pointer, {type == cupti::host_memory ? devices::AllocationKind::pinned : devices::AllocationKind::pool,
+                      device, "cudaMallocAsync", made.bytes, to_key(data.context)});
+}
+
+bool DriverAllocations::is_captured(devices::cuda::Stream stream, bool of_thread) const {
+  int status = 0;
+  (of_thread ? driver_.is_capturing_ptsz : driver_.is_capturing)(stream, &status);
+  return status != 0;
+}
+
+int DriverAllocations::device_of(devices::cuda::Context context) const {
+  std::uint32_t device = 0;
+  const bool known = context != nullptr && cupti_.device_of_context(context, &device) == cupti::success;
+  return known ? static_cast<int>(device) : 0;
+}
+
+void DriverAllocations::note_end(devices::cuda::Context context) { book_.remove_owner(to_key(context)); }
+
+} // namespace gputest::metering

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "metering/allocation_book.hpp"
+#include "metering/cupti_api.hpp"
+#include "metering/virtual_memory.hpp"
+
+#include <mutex>
+
+namespace gputest::metering {
+
+/// Keeps an AllocationBook by the calls of the CUDA driver that allocate and free memory.
+///
+/// Sizes are those that were asked for; of pitched memory with its padding, of an array without any. Thread-safe.
+class DriverAllocations {
+public:
+  /// `driver` and `cupti` are bound before the first call, and live as long as this.
+  DriverAllocations(AllocationBook& book, const cupti::DriverFunctions& driver, const cupti::Functions& cupti)
+      : book_{book}, driver_{driver}, cupti_{cupti} {}
+
+  /// Notes a call when it is entered and when it is left.
+  void note(cupti::Call call, const cupti::CallData& data);
+
+  /// A context ends, and everything in it.
+  void note_end(devices::cuda::Context context);
+
+private:
+  void note_free(cupti::Call call, const cupti::CallData& data);
+  void note_made(cupti::Call call, const cupti::CallData& data);
+  void note_refused(cupti::Call call, const cupti::CallData& data);
+  void note_virtual(cupti::Call call, const cupti::CallData& data);
+  void add(std::uint64_t address, const AllocationBook::Allocation& allocation);
+  void add_in_context(const cupti::CallData& data, std::uint64_t address, devices::AllocationKind kind,
+                      const char* function, std::uint64_t bytes);
+  void add_from_pool(const cupti::CallData& data, const cupti::AllocAsyncParameters& made, bool of_thread);
+  [[nodiscard]] bool is_captured(devices::cuda::Stream stream, bool of_thread) const;
+  [[nodiscard]] int device_of(devices::cuda::Context context) const;
+
+  AllocationBook& book_;
+  const cupti::DriverFunctions& driver_;
+  const cupti::Functions& cupti_;
+  std::mutex mutex_; ///< of virtual_memory_
+  VirtualMemory virtual_memory_;
+};
+
+} // namespace gputest::metering

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/devices/metering.hpp"
+#include "metering/allocation_book.hpp"
+
+namespace gputest::metering {
+
+namespace {
+
+/// What this process has allocated of simulated devices.
+AllocationBook& simulated_book() {
+  static AllocationBook& book = *new AllocationBook; // NOLINT(cppcoreguidelines-owning-memory)
+  return book;
+}
+
+class SimulatedMeter : public devices::Meter {
+public:
+  [[nodiscard]] bool sees_allocations() const noexcept override { return true; }
+  void begin() noexcept override { simulated_book().begin(); }
+  [[nodiscard]] devices::Usage so_far() noexcept override { return simulated_book().so_far(); }
+};
+
+/// Its samples are so dense that they miss nothing.
+class SimulatedSampler final : public SimulatedMeter {
+public:
+  [[nodiscard]] bool sees_allocations() const noexcept override { return false; }
+  [[nodiscard]] devices::Usage so_far() noexcept override { return as_sampled(SimulatedMeter::so_far()); }
+
+private:
+  static devices::Usage as_sampled(devices::Usage usage) {
+    if (usage.evidence == devices::Evidence::exact) {
+      usage.evidence = devices::Evidence::sampled;
+      usage.because = "GPUTEST_METER=sampled";
+    }
+    for (auto& device : usage.devices) {
+      device.at_peak.clear();
+      device.largest.clear();
+      device.left.clear();
+      device.kept.clear();
+      device.kept_at_begin = Bytes{};
+      device.wanted = Bytes{};
+    }
+    return usage;
+  }
+};
+
+} // namespace
+
+} // namespace gputest::metering
+
+namespace gputest::devices {
+
+Meter& simulated_meter(MeterSetting setting) {
+  static auto& exact = *new metering::SimulatedMeter;     // NOLINT(cppcoreguidelines-owning-memory)
+  static auto& sampled = *new metering::SimulatedSampler; // NOLINT(cppcoreguidelines-owning-memory)
+  static auto& off = *new NoMeter{"GPUTEST_METER=off"};   // NOLINT(cppcoreguidelines-owning-memory)
+  switch (setting) {
+  case MeterSetting::automatic:
+    return exact;
+  case MeterSetting::sampled:
+    return sampled;
+  case MeterSetting::off:
+    break;
+  }
+  return off;
+}
+
+void note_simulated_allocation(std::uint64_t id, AllocationKind kind, int device, const char* function, Bytes bytes) {
+  metering::simulated_book().add(id, {kind, device, function, bytes.count()});
+}
+
+void note_simulated_free(std::uint64_t id) { metering::simulated_book().remove(id); }
+
+void note_simulated_refusal(int device, Bytes bytes) { metering::simulated_book().refuse(device, bytes.count()); }
+
+} // namespace gputest::devices

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tool/command_path.hpp"
+
+#include "core/os/program_output.hpp"
+
+#include <cerrno>
+#include <system_error>
+#include <vector>
+
+namespace gputest::tool {
+
+namespace {
+
+/// The folders of a PATH. An empty one is the working directory, as for the shell.
+std::vector<std::string> folders_of(const std::string& path) {
+  std::vector<std::string> folders;
+  std::size_t begin = 0;
+  while (true) {
+    const auto end = path.find(':', begin);
+    const std::string folder = path.substr(begin, end == std::string::npos ? end : end - begin);
+    folders.push_back(folder.empty() ? "." : folder);
+    if (end == std::string::npos) {
+      return folders;
+    }
+    begin = end + 1;
+  }
+}
+
+struct Found {
+  int error = 0;    ///< why exec() would fail; 0 if it probably would not
+  std::string file; ///< empty after an error
+};
+
+Found find(const std::string& command, const std::optional<std::string>& path) {
+  if (command.find('/') != std::string::npos) {
+    const int error = os::why_not_executable(command);
+    return {error, error == 0 ? command : ""};
+  }
+  int worst = ENOENT;
+  // execvp() uses these two folders if PATH is not set.
+  for (const auto& folder : folders_of(path.value_or("/bin:/usr/bin"))) {
+    std::string file = folder;
+    file.append("/").append(command);
+    const int error = command.empty() ? ENOENT : os::why_not_executable(file);
+    if (error == 0) {
+      return {0, file};
+    }
+    worst = error == EACCES ? EACCES : worst;
+  }
+  return {worst, ""};
+}
+
+} // namespace
+
+CommandProblem problem_of_exec(const std::string& command, int error) {
+  if (error == ENOENT || error == ENOTDIR) {
+    const bool is_path = command.find('/') != std::string::npos;
+    return {ExitCode::not_found, "cannot find the command '" + command + "'" +
+                                     (is_path ? ": there is no such file, or the interpreter it names is missing"
+                                              : " in any folder of PATH; give its path if it is elsewhere")};
+  }
+  return {ExitCode::cannot_execute, "cannot execute '" + command + "': " + std::generic_category().message(error) +
+                                        (error == EACCES ? "; it has to be a file with execute permission" : "")};
+}
+
+std::optional<CommandProblem> problem_with_command(const std::string& command, const std::optional<std::string>& path) {
+  const auto found = find(command, path);
+  return found.error == 0 ? std::nullopt : std::optional{problem_of_exec(command, found.error)};
+}
+
+std::string path_of_command(const std::string& command, const std::optional<std::string>& path) {
+  return find(command, path).file;
+}
+
+} // namespace gputest::tool

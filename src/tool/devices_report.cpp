@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tool/devices_report.hpp"
+
+#include "tool/json_text.hpp"
+#include "tool/table.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace gputest::tool {
+
+namespace {
+
+std::string size_text(std::uint64_t bytes) { return to_string(Bytes{bytes}); }
+
+std::string ledger_text(const DeviceReport& device) {
+  return fmt::format("{} by {}", size_text(device.context_bytes + device.leased_bytes), device.processes);
+}
+
+Bytes whole_memory(const DeviceReport& device) { return device.device.total + Bytes{device.set_aside_bytes}; }
+
+std::string memory_text(const DeviceReport& device) {
+  const std::string total = to_string(device.device.total);
+  return device.set_aside_bytes == 0 ? total : total + " of " + to_string(whole_memory(device));
+}
+
+using Json = nlohmann::ordered_json;
+
+const char* answer(const std::optional<bool>& has) {
+  if (!has) {
+    return "?";
+  }
+  return *has ? "yes" : "no";
+}
+
+/// Positions in the report of the devices whose memory this one can reach.
+std::vector<std::size_t> other_peers(const DevicesReport& report, const DeviceReport& device) {
+  std::vector<std::size_t> others;
+  for (const std::size_t peer : device.facts.peers.value_or(std::vector<std::size_t>{})) {
+    if (peer != device.index && peer < report.devices.size()) {
+      others.push_back(peer);
+    }
+  }
+  return others;
+}
+
+std::string peers_text(const DevicesReport& report, const DeviceReport& device) {
+  if (!device.facts.peers) {
+    return "?";
+  }
+  const auto others = other_peers(report, device);
+  return others.empty() ? "none" : fmt::format("{}", fmt::join(others, ","));
+}
+
+std::string abilities(const DevicesReport& report) {
+  Table table{{{"INDEX", Align::right},
+               {"SM"},
+               {"MEMORY POOLS"},
+               {"MANAGED"},
+               {"CONCURRENT"},
+               {"COOPERATIVE"},
+               {"PEERS"},
+               {"MIG"},
+               {"DRIVER MODEL"},
+               {"COMPUTE MODE"}}};
+  for (const auto& device : report.devices) {
+    const auto& facts = device.facts;
+    table.add_row({std::to_string(device.index), facts.sm ? std::to_string(*facts.sm) : "?", answer(facts.memory_pools),
+                   answer(facts.managed_memory), answer(facts.concurrent_managed_access),
+                   answer(facts.cooperative_launch), peers_text(report, device), answer(facts.mig),
+                   to_string(facts.driver_model), to_string(facts.compute_mode)});
+  }
+  return table.to_string();
+}
+
+std::vector<std::string> notes_of(const DeviceReport& device) {
+  auto notes = policy::oddities(device.facts);
+  if (const auto why = policy::why_unusable(device.facts); !why.empty()) {
+    notes.insert(notes.begin(), "cannot be used: " + why);
+  }
+  if (device.set_aside_bytes != 0) {
+    notes.push_back("GPUTEST_DEVICE_MEMORY: gputest decides as on a device of " + to_string(device.device.total));
+  }
+  return notes;
+}
+
+Json users_json(const DeviceReport& device) {
+  if (!device.users) {
+    return nullptr;
+  }
+  auto users = Json::array();
+  for (const auto& user : *device.users) {
+    const Json bytes = user.used_bytes ? Json(*user.used_bytes) : Json(nullptr);
+    users.push_back(Json{{"pid", user.pid}, {"used_bytes", bytes}, {"who", user.who}});
+  }
+  return users;
+}
+
+Json peers_json(const DevicesReport& report, const DeviceReport& device) {
+  if (!device.facts.peers) {
+    return nullptr;
+  }
+  auto uuids = Json::array();
+  for (const std::size_t peer : other_peers(report, device)) {
+    uuids.push_back(report.devices[peer].device.uuid);
+  }
+  return uuids;
+}
+
+template <class Value>
+Json or_null(const std::optional<Value>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+std::string details_text(const DevicesReport& report) {
+  std::string remarks;
+  for (const auto& device : report.devices) {
+    for (const auto& user : device.users.value_or(std::vector<DeviceUser>{})) {
+      remarks += fmt::format("{:>5}  used by {} (pid {}, {})\n", device.index,
+                             user.who.empty() ? "an external process" : user.who, user.pid,
+                             user.used_bytes ? to_string(Bytes{*user.used_bytes}) : "unknown bytes");
+    }
+    for (const auto& note : notes_of(device)) {
+      remarks += fmt::format("{:>5}  {}\n", device.index, note);
+    }
+  }
+  return abilities(report) + (remarks.empty() ? "" : "\n" + remarks);
+}
+
+Json details_json(const DevicesReport& report, const DeviceReport& device) {
+  const auto& facts = device.facts;
+  return Json{{"sm", or_null(facts.sm)},
+              {"memory_pools", or_null(facts.memory_pools)},
+              {"managed_memory", or_null(facts.managed_memory)},
+              {"concurrent_managed_access", or_null(facts.concurrent_managed_access)},
+              {"cooperative_launch", or_null(facts.cooperative_launch)},
+              {"peer_uuids", peers_json(report, device)},
+              {"driver_model", to_string(facts.driver_model)},
+              {"compute_mode", to_string(facts.compute_mode)},
+              {"shares_host_memory", facts.shares_host_memory},
+              {"lists_processes", facts.lists_processes},
+              {"users", users_json(device)},
+              {"notes", notes_of(device)}};
+}
+
+/// Why tests have no device, although the machine has some.
+std::string why_no_device(const DevicesReport& report) {
+  const auto& devices = report.devices;
+  const auto usable = [](const DeviceReport& device) { return policy::why_unusable(device.facts).empty(); };
+  if (std::any_of(devices.begin(), devices.end(), usable)) {
+    return report.restriction + " hides all that can be used";
+  }
+  const bool hides = std::any_of(devices.begin(), devices.end(), [](const DeviceReport& d) { return !d.visible; });
+  return std::string{devices.size() == 1 ? "it" : "none of them"} +
+         (devices.size() == 1 ? " cannot be used, for the reason above" : " can be used, for the reasons above") +
+         (hides ? "; and " + report.restriction + " hides some" : "");
+}
+
+} // namespace
+
+std::optional<Bytes> bytes_for_tests(const DeviceReport& device) {
+  if (!device.visible || !policy::why_unusable(device.facts).empty()) {
+    return std::nullopt;
+  }
+  return device.device.total - Bytes{device.reserved_bytes} - Bytes{device.external_bytes};
+}
+
+bool has_usable_device(const DevicesReport& report) {
+  return std::any_of(report.devices.begin(), report.devices.end(),
+                     [](const DeviceReport& device) { return bytes_for_tests(device).has_value(); });
+}
+
+std::string to_text(const DevicesReport& report) {
+  if (report.devices.empty()) {
+    return "no GPU: " + report.why_none + "\n";
+  }
+  Table table{{{"INDEX", Align::right},
+               {"UUID"},
+               {"NAME"},
+               {"MEMORY", Align::right},
+               {"IN USE", Align::right},
+               {"ON LEDGER", Align::right},
+               {"EXTERNAL", Align::right},
+               {"FREE FOR NEXT", Align::right},
+               {"VISIBLE"}}};
+  for (const auto& device : report.devices) {
+    table.add_row({std::to_string(device.index), device.device.uuid, device.device.name, memory_text(device),
+                   size_text(device.used_bytes), ledger_text(device), size_text(device.external_bytes),
+                   size_text(device.free_bytes), device.visible ? "yes" : "no"});
+  }
+  std::string text = table.to_string() + "\n" + details_text(report) + "\n" + report.origin + "\n";
+  text += report.left_out.empty() ? "" : report.left_out + "\n";
+  if (!has_usable_device(report)) {
+    text += "no GPU for tests: " + why_no_device(report) + "\n";
+  }
+  return text;
+}
+
+nlohmann::ordered_json to_json(const DevicesReport& report) {
+  nlohmann::ordered_json devices = nlohmann::ordered_json::array();
+  for (const auto& device : report.devices) {
+    devices.push_back({{"index", device.index},
+                       {"uuid", device.device.uuid},
+                       {"name", device.device.name},
+                       {"simulated", device.device.simulated},
+                       {"mig_slice", device.facts.mig},
+                       {"visible", device.visible},
+                       {"why_unusable", policy::why_unusable(device.facts)},
+                       {"total_bytes", whole_memory(device).count()},
+                       {"reserved_bytes", device.reserved_bytes},
+                       {"used_bytes", device.used_bytes},
+                       {"ledger_processes", device.processes},
+                       {"ledger_context_bytes", device.context_bytes},
+                       {"ledger_leased_bytes", device.leased_bytes},
+                       {"external_bytes", device.external_bytes},
+                       {"free_for_next_bytes", device.free_bytes},
+                       {"limit_bytes", device.device.total.count()}});
+    devices.back().update(details_json(report, device));
+  }
+  return {{"version", json_version},     {"origin", report.origin},           {"why_none", report.why_none},
+          {"left_out", report.left_out}, {"restriction", report.restriction}, {"devices", devices}};
+}
+
+ExitCode exit_code_of(const DevicesReport& report) {
+  return report.gpu_required && !has_usable_device(report) ? ExitCode::no_gpu : ExitCode::done;
+}
+
+} // namespace gputest::tool

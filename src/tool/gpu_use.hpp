@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace gputest::tool {
+
+/// Whether a program uses a GPU, as far as its files tell.
+enum class GpuUse {
+  no,            ///< neither it nor a library that it is linked with knows CUDA or OpenCL
+  leases_itself, ///< it is linked with gputest, and asks for memory itself
+  yes,           ///< it does, or it cannot be known: a script, an interpreter, a program that starts or loads others
+};
+
+/// Looks at the program in the file `path`: its sections, the libraries that its dynamic linker would load for it, and
+/// the names of CUDA's libraries in the data of those that load libraries at run time.
+///
+/// Nothing of the program runs; its dynamic linker is asked for the libraries (`--list`), as `ldd` does, which takes
+/// about a millisecond. What a library that the program opens at run time does, and what a program does that it
+/// starts, is not seen. Blocks for as long as reading takes. Does not throw.
+[[nodiscard]] GpuUse find_gpu_use(const std::string& path);
+
+/// Whether a program with these arguments only lists its tests: options of GoogleTest, Catch2, doctest and Boost.Test.
+/// Pure.
+[[nodiscard]] bool only_lists_tests(const std::vector<std::string>& arguments);
+
+} // namespace gputest::tool

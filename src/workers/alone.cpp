@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "workers/alone.hpp"
+
+#include "core/os/descendants.hpp"
+#include "core/policy/shell_words.hpp"
+#include "workers/events.hpp"
+#include "workers/wait_status.hpp"
+#include "workers/watch.hpp"
+
+#include <gputest/outcome.hpp>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <iterator>
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace gputest::workers {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds for_search{10};
+constexpr std::size_t longest_list = 100'000; ///< of filters: the kernel takes 128 KiB for a variable
+
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (auto& text : texts) {
+    pointers.push_back(text.data());
+  }
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+/// Starts a process that does not outlive this one.
+template <class Function>
+pid_t start(Function function) {
+  const pid_t parent = ::getpid();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    std::_Exit(::getppid() == parent ? function() : EXIT_FAILURE);
+  }
+  return child;
+}
+
+/// What GPUTEST_CASES says: these cases one after another, in one process.
+std::string list_of(const std::vector<std::string>& filters) {
+  std::string list;
+  for (auto filter : filters) {
+    for (auto& character : filter) {
+      character = character == ';' ? '?' : character;
+    }
+    list += (list.empty() ? "" : ";") + filter;
+  }
+  return list;
+}
+
+/// Whether the case fails after these, in one process. False also if that is not known by `until`.
+bool fails_after(const TestCase& test, const std::vector<std::string>& before, Clock::time_point until) {
+  auto cases = before;
+  cases.push_back(test.filter);
+  const pid_t child = start([&] {
+    const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (int stream = 0; stream <= STDERR_FILENO; ++stream) {
+      ::dup2(null, stream);
+    }
+    std::vector<std::string> command{test.command.front()};
+    command.insert(command.end(), test.arguments.begin(), test.arguments.end());
+    // It is no entry, and what it does is no part of the run's log.
+    std::vector<std::string> variables{"GPUTEST_CASES=" + list_of(cases), "GPUTEST_LOG=off"};
+    for (char** entry = environ; *entry != nullptr; ++entry) {
+      const std::string assignment{*entry};
+      if (assignment.compare(0, 14, "GPUTEST_ENTRY=") != 0 && assignment.compare(0, 12, "GPUTEST_LOG=") != 0) {
+        variables.push_back(assignment);
+      }
+    }
+    ::execve(command.front().c_str(), pointers_to(command).data(), pointers_to(variables).data());
+    return EXIT_SUCCESS;
+  });
+  const os::Descriptor end{child < 0 ? -1 : static_cast<int>(::syscall(SYS_pidfd_open, child, 0))};
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
+  const bool in_time = end && left.count() > 0 && Events{}.add(end).wait(left);
+  if (child > 0 && !in_time) {
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+    os::end_descendants(); // and what it has started
+  }
+  int status = 0;
+  return child > 0 && ::waitpid(child, &status, 0) == child && in_time && status != 0 &&
+         !(WIFEXITED(status) && WEXITSTATUS(status) == skipped_exit_code);
+}
+
+/// Cases after which the case fails.
+struct Culprits {
+  std::vector<std::string> filters;
+  bool seen_again = false; ///< whether it has failed after them in the search
+};
+
+/// The fewest of the cases `before` that are found by halving. All of them, if the case does not fail after a half.
+Culprits find_culprits(const TestCase& test, std::vector<std::string> before) {
+  const auto until = Clock::now() + for_search;
+  std::size_t length = 0;
+  auto first = before.end();
+  while (first != before.begin() && (length += std::prev(first)->size() + 1) < longest_list) {
+    --first;
+  }
+  before.erase(before.begin(), first);
+  Culprits found{std::move(before), false};
+  while (found.filters.size() > 1) {
+    const auto middle = found.filters.begin() + static_cast<std::ptrdiff_t>(found.filters.size() / 2);
+    std::vector<std::string> later{middle, found.filters.end()};
+    std::vector<std::string> earlier{found.filters.begin(), middle};
+    if (fails_after(test, later, until)) {
+      found = {std::move(later), true};
+    } else if (fails_after(test, earlier, until)) {
+      found = {std::move(earlier), true};
+    } else {
+      break;
+    }
+  }
+  found.seen_again = found.seen_again || (!found.filters.empty() && fails_after(test, found.filters, until));
+  return found;
+}
+
+std::string command_after(const TestCase& test, std::vector<std::string> before) {
+  std::array<char, 4096> folder{};
+  before.push_back(test.filter);
+  std::vector<std::string> command{test.command.front()};
+  command.insert(command.end(), test.arguments.begin(), test.arguments.end());
+  const auto* const here = ::getcwd(folder.data(), folder.size());
+  return policy::shell_words({"cd", here == nullptr ? "." : here}) +
+         " && GPUTEST_CASES=" + policy::shell_words({list_of(before)}) + " " + policy::shell_words(command);
+}
+
+} // namespace
+
+void say(const std::string& text) {
+  const auto line = "gputest: " + text + "\n";
+  static_cast<void>(::write(STDERR_FILENO, line.data(), line.size()) < 0);
+}
+
+int become(const TestCase& test, const std::string& why) {
+  if (!why.empty()) {
+    say(test.name + " runs in a process of its own: " + why);
+  }
+  return watch(test.command);
+}
+
+Alone run_again_alone(const TestCase& test, const Circumstances& circumstances) {
+  const auto& before = circumstances.before;
+  const auto cases = std::to_string(before.size()) + (before.size() == 1 ? " case" : " cases");
+  say(test.name + (circumstances.skipped ? " was skipped" : " failed") + " in a process that " +
+      (circumstances.shares_errors ? "shares errors of CUDA with other workers (MPS)"
+                                   : "had run " + cases + " before it") +
+      ". It runs once more, in a process of its own; the result of that counts");
+  if (const int exit_code = watch(test.command); exit_code != EXIT_SUCCESS) {
+    return {exit_code};
+  }
+  const bool depends = test.dependence_fails && circumstances.has_shared_one && !before.empty() &&
+                       fails_after(test, before, Clock::now() + for_search);
+  if (circumstances.skipped || (circumstances.has_shared_one && !depends)) {
+    say("shared error: " + test.name + " passed alone, so " +
+        (circumstances.skipped ? "CUDA may not begin in such a process"
+                               : "an error of another case has probably reached it. That case fails. If none does, " +
+                                     test.name + " may depend on what ran before it, or fail now and then") +
+        "; GPUTEST_MPS=off shows that");
+    return {EXIT_SUCCESS, true};
+  }
+  const auto culprits = find_culprits(test, before);
+  if (before.empty()) {
+    say("unstable: " + test.name +
+        " passed alone, so it may fail by itself, or CUDA may not begin in such a process; "
+        "GPUTEST_MPS=off shows that");
+  } else {
+    say((culprits.seen_again ? "dependence: " : "unstable: ") + test.name + " passed alone, and failed after " + cases +
+        " in one process. " +
+        (culprits.seen_again ? "It depends on what ran before. To see it: "
+                             : "It did not fail again after them within 10 s, so it may fail by itself. To try it: ") +
+        command_after(test, culprits.filters));
+  }
+  if (test.dependence_fails) {
+    say("failed: a result that depends on what ran before is a failure, because GPUTEST_DEPENDENCE=fail");
+  }
+  return {test.dependence_fails ? EXIT_FAILURE : EXIT_SUCCESS, true, culprits.seen_again};
+}
+
+} // namespace gputest::workers

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "workers/test_case.hpp"
+
+#include <string>
+#include <vector>
+
+namespace gputest::workers {
+
+/// Writes one line, `gputest: <text>`, to stderr.
+void say(const std::string& text);
+
+/// Runs the case in a process of its own, and ends as watch() says. Says why, unless `why` is empty.
+[[nodiscard]] int become(const TestCase& test, const std::string& why);
+
+/// What may be why a case has failed in a worker, or was skipped there, if not the case itself.
+struct Circumstances {
+  std::vector<std::string> before; ///< the filters of the cases that had run before it in the worker
+  bool shares_errors = false;      ///< the worker is a client of MPS
+  bool has_shared_one = false;     ///< and has died, or has an error there that stays
+  bool skipped = false;            ///< it has not failed
+};
+
+/// What came of a case in a process of its own.
+struct Alone {
+  int exit_code;
+  bool passed = false;
+  bool depends = false; ///< on what ran before it in the worker: seen again
+};
+
+/// Runs a case in a process of its own that has failed in a worker, or was skipped there. The result of that counts. If
+/// the case passes there, says how to repeat the failure, as far as a search for the case that it depends on has found
+/// it within some seconds; then that is the result, or a failure if dependence fails. What may be an error of another
+/// process is not searched for. Ends this process by the same signal, if the case's has ended by one.
+[[nodiscard]] Alone run_again_alone(const TestCase& test, const Circumstances& circumstances);
+
+} // namespace gputest::workers

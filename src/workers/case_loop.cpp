@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <gputest/worker.hpp>
+
+#include "core/devices/this_process.hpp"
+#include "core/os/ctest_process.hpp"
+#include "core/os/environment.hpp"
+#include "core/os/loaded_libraries.hpp"
+#include "core/os/process.hpp"
+#include "core/os/process_end.hpp"
+#include "core/session/idle_session.hpp"
+#include "core/session/messages.hpp"
+#include "core/settings/settings.hpp"
+#include "workers/process_snapshot.hpp"
+#include "workers/worker_channel.hpp"
+#include "workers/worker_message.hpp"
+
+#include <gputest/device.hpp>
+#include <gputest/error.hpp>
+#include <gputest/outcome.hpp>
+#include <gputest/test_run.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace gputest::detail {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The report that GoogleTest writes at this path for every case, by the argument with which a worker is started.
+std::string report_of_worker() {
+  const std::string option = "--gtest_output=";
+  std::string path;
+  for (const auto& argument : os::command_line_of(os::own_pid())) {
+    if (argument.compare(0, option.size(), option) == 0) {
+      path = argument.substr(argument.find(':') + 1);
+    }
+  }
+  return path;
+}
+
+/// Whether it lacks the end that each report of GoogleTest has, in XML or JSON.
+bool is_cut_off(const std::string& report) {
+  std::ifstream file{report, std::ios::ate};
+  constexpr std::streamoff longest_end = 32;
+  const std::streamoff size = file.tellg();
+  file.seekg(std::max<std::streamoff>(size - longest_end, 0));
+  std::string end{std::istreambuf_iterator<char>{file}, {}};
+  end.erase(end.find_last_not_of(" \n") + 1);
+  return end.size() < 2 || (end.back() != '}' && end.substr(end.rfind('<') + 1) != "/testsuites>");
+}
+
+void move_report(const std::string& from, const std::string& to) {
+  if (from.empty() || to.empty()) {
+    return;
+  }
+  std::error_code error;
+  if (const auto folder = fs::path{to}.parent_path(); !folder.empty()) {
+    fs::create_directories(folder, error);
+  }
+  if (fs::exists(from, error) && is_cut_off(from)) {
+    session::tell("the report " + to + " is not whole, because GoogleTest could not write " + from +
+                  ". Make room there");
+  }
+  if (!fs::copy_file(from, to, fs::copy_options::overwrite_existing, error)) {
+    session::tell("the report cannot be written to " + to + ": " + error.message());
+  }
+  fs::remove(from, error);
+}
+
+/// Sets the variables of this case, in place of those of the one before.
+void set_variables(const std::vector<std::string>& assignments) {
+  for (const char* const start : workers::variables_of_case) {
+    for (const auto& name : os::variables_with(start)) {
+      os::remove_variable(name.c_str());
+    }
+  }
+  for (const auto& assignment : assignments) {
+    const auto equals = assignment.find('=');
+    os::set_variable(assignment.substr(0, equals).c_str(), assignment.substr(equals + 1));
+  }
+}
+
+/// How far this process has come with devices: it has none, it has chosen some, or it uses them. With each step the
+/// ledger or a driver opens files and starts threads, which stay.
+int steps_to_devices() {
+  try {
+    return (current_devices().empty() ? 0 : 1) + (devices::this_process(settings::of_process()).in_use() ? 1 : 0);
+  } catch (const Error&) {
+    return 0; // the case fails by itself
+  }
+}
+
+/// What this process has of its devices, apart from memory.
+devices::DeviceState device_state() {
+  try {
+    return devices::this_process(settings::of_process()).state();
+  } catch (const Error&) {
+    return {}; // the case fails by itself
+  }
+}
+
+/// Whether the driver of CUDA is loaded, with which every use of a device begins.
+bool has_tried_cuda() {
+  const auto libraries = os::loaded_libraries();
+  return std::any_of(libraries.begin(), libraries.end(), [](const std::string& path) {
+    return fs::path{path}.filename().string().compare(0, std::strlen("libcuda.so"), "libcuda.so") == 0;
+  });
+}
+
+/// What a failure or a skip may come from, if others share their errors with this process.
+workers::WorkerMessage::Device device_of_process() {
+  using Device = workers::WorkerMessage::Device;
+  try {
+    auto& process = devices::this_process(settings::of_process());
+    return !process.in_use()                              ? has_tried_cuda() ? Device::not_begun : Device::works
+           : process.synchronize_and_trim().error.empty() ? Device::works
+                                                          : Device::has_sticky_error;
+  } catch (const Error&) {
+    return Device::works;
+  }
+}
+
+/// What the process is like after a case. The kernel lists a thread for a moment after it was joined.
+workers::ProcessSnapshot snapshot_after(const workers::ProcessSnapshot& before) {
+  auto after = workers::take_snapshot();
+  for (int looks_left = 20; after.threads > before.threads && looks_left > 0; --looks_left) {
+    std::this_thread::sleep_for(std::chrono::microseconds{100});
+    after = workers::take_snapshot();
+  }
+  return after;
+}
+
+void write_what_was_printed() {
+  std::cout.flush();
+  std::cerr.flush();
+  std::clog.flush();
+  std::fflush(nullptr); // NOLINT(cert-err33-c)
+}
+
+} // namespace
+
+struct Worker::State {
+  std::optional<workers::WorkerChannel> channel; ///< none: the cases are those of a list
+  std::deque<std::string> list;
+  std::string report; ///< where GoogleTest writes it
+  os::FileStates files;
+
+  std::string wanted_report; ///< where this case's goes
+  workers::ProcessSnapshot before;
+  devices::DeviceState devices_before;
+  int steps_before = 0;
+  const int pid = os::own_pid();
+  int exit_code = EXIT_SUCCESS;
+  bool has_ended = false;
+  bool has_returned = false; ///< to main(), because there are no more cases
+
+  /// Why the case that has run is the last one here; empty: it is not. Then this process is idle before others hear
+  /// that the case has ended: they may need its devices.
+  std::string why_last(std::string change) {
+    if (exit_code != EXIT_SUCCESS && exit_code != skipped_exit_code) {
+      return "it failed";
+    }
+    auto folders = workers::folders_of_devices();
+    if (const auto& folder = settings::of_process().folder; !folder.empty()) {
+      folders.push_back(folder);
+    }
+    if (change.empty()) {
+      change = change_between(before, snapshot_after(before), {steps_before != steps_to_devices(), std::move(folders)});
+    }
+    if (change.empty()) {
+      change = devices::change_between(devices_before, device_state());
+    }
+    return change.empty() ? why_not_idle() : "it changed its process: " + change;
+  }
+
+  /// Makes this process idle in the ledger, if it is in one. Why it cannot be.
+  static std::string why_not_idle() {
+    try {
+      set_session_idle();
+      return {};
+    } catch (const LedgerError& error) {
+      return error.what();
+    }
+  }
+
+  /// The next case, in which this process is not idle any more. nullopt if it ends: there are no more, or another
+  /// process waits for what it has of a device. Whoever was given a case that does not begin gives it to another
+  /// worker.
+  std::optional<workers::WorkerJob> receive() try {
+    set_session_idle();
+    auto job = channel->receive(leave_descriptor_of_session());
+    return job && is_unchanged() && resume_session() ? std::move(job) : std::nullopt;
+  } catch (const LedgerError&) { // it has lost its place in the ledger: nobody could tell it to leave
+    return std::nullopt;
+  }
+
+  /// Whether the files of the program are those that it was started with. If not, refuses the case.
+  bool is_unchanged() {
+    const auto changed = os::change_of(files);
+    if (!changed.empty()) {
+      channel->refuse(changed + " has been built anew");
+    }
+    return changed.empty();
+  }
+};
+
+Worker::Worker() : state_{std::make_shared<State>()} {}
+
+Worker* Worker::of_process() {
+  static Worker* const worker = []() -> Worker* {
+    const auto request = settings::parse_worker(os::read_variable);
+    os::remove_variable("GPUTEST_WORKER");
+    os::remove_variable("GPUTEST_CASES");
+    if (request.channel.empty() && request.cases.empty()) {
+      return nullptr;
+    }
+    auto* const made = new Worker; // NOLINT(cppcoreguidelines-owning-memory): used until the process ends
+    made->state_->channel = request.channel.empty() ? std::nullopt : workers::WorkerChannel::open(request.channel);
+    made->state_->list = {request.cases.begin(), request.cases.end()};
+    made->state_->report = report_of_worker();
+    static_cast<void>(TestRun::of_process()); // begins to read entries here, not with the first case's
+    made->state_->files = os::states_of_program();
+    if (!request.channel.empty() && !made->state_->channel) {
+      session::tell("GPUTEST_WORKER=" + request.channel + " is of another version of gputest. No test runs");
+      made->state_->exit_code = EXIT_FAILURE;
+      made->state_->has_ended = true;
+    } else if (made->state_->channel) {
+      os::set_ctest_of_process(made->state_->channel->ctest());
+      made->state_->channel->tell_ready();
+    }
+    return made;
+  }();
+  return worker;
+}
+
+std::optional<std::string> Worker::next_case() {
+  auto& state = *state_;
+  if (state.has_returned) {
+    session::tell(
+        "failed: main() calls gputest::run_all_tests() more than once, and only the first call runs tests in a "
+        "process that runs one case after another. Register the cases with ISOLATION process, or set "
+        "GPUTEST_ISOLATION=process");
+    write_what_was_printed();
+    os::end_now(EXIT_FAILURE);
+  }
+  if (state.has_ended || (!state.channel && state.list.empty())) {
+    TestRun::of_process().begin_next_case(); // what follows belongs to no case
+    state.has_returned = true;
+    return std::nullopt;
+  }
+  std::string filter;
+  if (state.channel) {
+    const auto job = state.receive();
+    if (!job) {
+      state.channel->hang_up();
+      state.has_ended = true;
+      return next_case();
+    }
+    filter = job->filter;
+    state.wanted_report = job->report.empty() ? "" : fs::absolute(job->report); // the case may leave this folder
+    set_variables(job->variables);
+    state.channel->begin(*job);
+  } else {
+    filter = state.list.front();
+    state.list.pop_front();
+  }
+  TestRun::of_process().begin_next_case();
+  state.before = workers::take_snapshot();
+  state.devices_before = device_state();
+  state.steps_before = steps_to_devices();
+  return filter;
+}
+
+void Worker::refuse(const std::string& why) {
+  if (state_->channel) {
+    state_->channel->drop_streams();
+    state_->channel->refuse(why);
+  }
+}
+
+bool Worker::end_case(int exit_code, const std::string& changed) noexcept try {
+  auto& state = *state_;
+  if (state.pid != os::own_pid()) {
+    state.exit_code = exit_code;
+    return false;
+  }
+  state.exit_code = exit_code;
+  write_what_was_printed();
+  if (!state.channel) {
+    return true;
+  }
+  move_report(state.report, state.wanted_report);
+  const auto why = state.why_last(changed);
+  state.has_ended = !why.empty();
+  if (!why.empty() && (exit_code == EXIT_SUCCESS || exit_code == skipped_exit_code)) {
+    session::tell("the next case runs in another process than this one, because " + why);
+  }
+  if (!state.has_ended) { // else what it writes at its end is the case's, as of a process of the case's own
+    state.channel->drop_streams();
+  }
+  const auto device = exit_code != EXIT_SUCCESS && state.channel->shares_errors()
+                          ? device_of_process()
+                          : workers::WorkerMessage::Device::works;
+  if (!state.channel->tell_verdict(exit_code, why, device)) {
+    os::end_now(workers::exit_code_without_verdict);
+  }
+  return true;
+} catch (const std::exception& error) {
+  session::tell(error.what());
+  os::end_now(EXIT_FAILURE);
+}
+
+int Worker::exit_code() const {
+  const bool is_told = state_->channel && state_->pid == os::own_pid(); // what came out of each case
+  return is_told ? EXIT_SUCCESS : state_->exit_code;
+}
+
+} // namespace gputest::detail

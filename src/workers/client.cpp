@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "workers/client.hpp"
+
+#include "core/os/entry_page.hpp"
+#include "core/policy/time_limit.hpp"
+#include "workers/alone.hpp"
+#include "workers/events.hpp"
+#include "workers/keeper.hpp"
+#include "workers/mps_server.hpp"
+#include "workers/run_folder.hpp"
+#include "workers/supervised_command.hpp"
+#include "workers/wait_status.hpp"
+#include "workers/worker_message.hpp"
+
+#include <gputest/outcome.hpp>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <optional>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace gputest::workers {
+
+namespace {
+
+using Kind = WorkerMessage::Kind;
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+/// For how long a case waits before a further worker is started for it: as long as a start takes.
+constexpr milliseconds shortest_wait{20};
+constexpr milliseconds longest_wait{300};
+/// The milliseconds that cases have waited for a worker since the last start, in the folder of their identity.
+constexpr const char* waited = "waited";
+
+/// For how long if there is a keeper to spare.
+constexpr milliseconds longest_trust{5'000};
+
+/// For how long a keeper may take to kill its worker.
+constexpr milliseconds longest_answer{10'000};
+
+/// A case that waits for a keeper, seen by keepers as a name in the folder as long as it listens.
+class Job {
+public:
+  explicit Job(const RunFolder& run) : run_{run} {
+    timespec now{};
+    ::clock_gettime(CLOCK_MONOTONIC, &now);
+    std::array<char, 64> text{};
+    std::snprintf(text.data(), text.size(), "job-%012lld%09ld-%d", static_cast<long long>(now.tv_sec), now.tv_nsec,
+                  ::getpid());
+    name_ = text.data();
+  }
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
+  ~Job() { withdraw(); }
+
+  [[nodiscard]] bool announce() {
+    socket_ = Descriptor{::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)};
+    const auto first = "new-" + name_; // a keeper takes a name without a listener for one that was left behind
+    const auto address = address_in(run_.folder, first);
+    return ::bind(socket_.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 && // NOLINT
+           ::listen(socket_.number(), 1) == 0 &&
+           ::renameat(run_.folder.number(), first.c_str(), run_.folder.number(), name_.c_str()) == 0;
+  }
+
+  void withdraw() {
+    if (socket_) {
+      ::unlinkat(run_.folder.number(), name_.c_str(), 0);
+      socket_ = Descriptor{};
+    }
+  }
+
+  /// The connection to a keeper; blocks until there is one, if there is not.
+  [[nodiscard]] Descriptor accept() const {
+    return Descriptor{::accept4(socket_.number(), nullptr, nullptr, SOCK_CLOEXEC)};
+  }
+
+  [[nodiscard]] const Descriptor& socket() const { return socket_; }
+
+private:
+  const RunFolder& run_;
+  std::string name_;
+  Descriptor socket_;
+};
+
+/// Whether there is a keeper for each case, this one included: one is about to be free, if it is not stuck.
+bool has_keeper_to_spare(const RunFolder& run) {
+  return count_marked(run.folder, "keepers") >= count_marked(run.folder, "cases");
+}
+
+milliseconds number_in(const RunFolder& run, const char* name) {
+  return milliseconds{std::strtol(contents_of(run.folder, name).c_str(), nullptr, 10)};
+}
+
+/// How long a case waits: until all together have waited for as long as a start takes. So what is lost by waiting, and
+/// by starting too many, is at most twice what has to be.
+milliseconds patience(const RunFolder& run) {
+  const auto took = number_in(run, "took");
+  const auto whole = took.count() <= 0 ? longest_wait : std::clamp(took, shortest_wait, longest_wait);
+  return std::max(whole - number_in(run, waited), shortest_wait);
+}
+
+/// Two that add at once may lose one time; it is a matter of cost alone.
+void note_wait(const RunFolder& run, milliseconds time) {
+  if (time >= shortest_wait) {
+    write_file(run.folder, waited, std::to_string((number_in(run, waited) + time).count()));
+  }
+}
+
+/// Takes the one start at a time of this identity, and starts a keeper, unless somebody else does. Returns why there
+/// can be none; empty: no reason.
+std::string start_one(RunFolder& run, const TestCase& test) {
+  auto lock = open_lock_file(run.folder, "start");
+  const bool may_start = lock && ::flock(lock.number(), LOCK_EX | LOCK_NB) == 0;
+  if (may_start) {
+    write_file(run.folder, waited, "0");
+  }
+  if (may_start ? !start_keeper(run, test, std::move(lock)) : !lock) {
+    return std::string{"no worker could be started: "} + ::strerror(errno); // NOLINT: one thread
+  }
+  return {};
+}
+
+struct Given {
+  Descriptor keeper;
+  std::optional<int> exit_code; ///< there is no keeper
+};
+
+/// Waits until a keeper has taken the job, and starts one where that is sooner.
+Given find_keeper(RunFolder& run, const TestCase& test) {
+  if (const auto why = contents_of(run.folder, "alone"); !why.empty()) {
+    return {{}, become(test, why)};
+  }
+  Job job{run};
+  if (!job.announce()) {
+    return {{}, become(test, "its folder cannot be used: " + run.path)};
+  }
+  const auto begun = Clock::now();
+  auto limit = count_marked(run.folder, "keepers") > 0 ? patience(run) : milliseconds{0};
+  bool has_tried_to_start = false;
+  for (;;) {
+    Events events;
+    if (events.add(job.socket()).add(run.ctest).wait(limit)) {
+      if (!has_tried_to_start) {
+        note_wait(run, std::chrono::duration_cast<milliseconds>(Clock::now() - begun));
+      }
+      return events.is_ready(0) ? Given{job.accept(), std::nullopt} : Given{{}, EXIT_FAILURE};
+    }
+    if (auto why = contents_of(run.folder, "alone"); !why.empty()) {
+      job.withdraw();
+      return {{}, become(test, why)};
+    }
+    if (!has_keeper_to_spare(run) || Clock::now() - begun > longest_trust) {
+      has_tried_to_start = true;
+      if (const auto why = start_one(run, test); !why.empty()) {
+        job.withdraw();
+        return {{}, become(test, why)};
+      }
+    }
+    limit = patience(run);
+  }
+}
+
+std::vector<std::string> lines_of(const Descriptor& file) {
+  std::string text;
+  std::array<char, 4096> block{};
+  ssize_t count = 0;
+  while ((count = ::pread(file.number(), block.data(), block.size(), static_cast<off_t>(text.size()))) > 0) {
+    text.append(block.data(), static_cast<std::size_t>(count));
+  }
+  std::vector<std::string> lines;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = text.find('\n', at);
+    lines.push_back(text.substr(at, end - at));
+    at = end == std::string::npos ? text.size() : end + 1;
+  }
+  return lines;
+}
+
+/// `time_out` is what is to be said if the limit has ended it; empty: it has not.
+int end_of(const RunFolder& run, const TestCase& test, const WorkerMessage& answer, const std::string& time_out) {
+  if (answer.kind == Kind::refusal) {
+    return become(test, answer.texts.empty() ? "its worker did not take it" : answer.texts.front());
+  }
+  const bool died = answer.kind == Kind::death;
+  const auto how = describe_end(answer.code) + (answer.texts.empty() ? "" : answer.texts.front());
+  if (!died && !answer.texts.empty() && !answer.texts.front().empty()) {
+    say(test.name + " has left processes running, which nothing ends: " + answer.texts.front());
+  }
+  using Device = WorkerMessage::Device;
+  const bool shares_errors = answer.mps_server != no_mps_server;
+  const bool failed = died || !does_not_fail(answer.code);
+  // A test may skip because CUDA cannot begin with that server.
+  const bool skips_without_device =
+      shares_errors && answer.code == skipped_exit_code && answer.device == Device::not_begun;
+  if (!failed && !skips_without_device) {
+    return answer.code;
+  }
+  // A worker whose time is over is killed: that is the result of this case, whatever ran before; but a kernel of
+  // another client may have kept a device from it.
+  const bool at_its_end = died && answer.texts != std::vector<std::string>{""}; // after the verdict
+  const bool timed_out = died && !at_its_end && !shares_errors && !time_out.empty();
+  Circumstances circumstances;
+  if (answer.cases_before > 0 && !answer.descriptors.empty()) {
+    circumstances.before = lines_of(answer.descriptors.front());
+  }
+  circumstances.shares_errors = shares_errors;
+  circumstances.has_shared_one = shares_errors && (died || answer.device == Device::has_sticky_error);
+  circumstances.skipped = !failed;
+  if (!timed_out && (shares_errors || !circumstances.before.empty())) {
+    if (died) {
+      say(test.name + (time_out.empty() ? " ended its process " + how : " was ended by its time limit"));
+    }
+    if (at_its_end) { // whatever comes of the case alone: an earlier one may be the cause
+      note_end(run.folder, shares_errors, "",
+               "ended " + how + ", after " + test.name + ". The output of " + test.name +
+                   " has what it wrote, and how " + test.name + " ended alone");
+    }
+    const auto alone = run_again_alone(test, circumstances);
+    if (alone.passed && shares_errors && !alone.depends) {
+      replace_mps_server(run, answer.mps_server); // also one that CUDA cannot begin with
+    }
+    return alone.exit_code;
+  }
+  if (!died) {
+    return answer.code;
+  }
+  if (timed_out) {
+    say(time_out);
+    return EXIT_FAILURE;
+  }
+  say("failed: " + test.name + " ended its process " + how);
+  const bool claims_no_failure = WIFEXITED(answer.code) && does_not_fail(WEXITSTATUS(answer.code));
+  return claims_no_failure ? EXIT_FAILURE : end_as(answer.code);
+}
+
+/// Has a worker run the case. nullopt if that had to leave before it began it.
+std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
+  auto given = find_keeper(run, test);
+  if (given.exit_code) {
+    return given.exit_code;
+  }
+  WorkerMessage job;
+  job.kind = Kind::job;
+  job.texts = {test.filter, test.report};
+  const os::EntryPage page;
+  const auto limit = policy::parse_time_limit(variable("GPUTEST_TIMEOUT")); // which is counted here
+  for (const auto& assignment : test.variables) {
+    if (assignment.rfind("GPUTEST_ENTRY=", 0) != 0 && !(limit && assignment.rfind("GPUTEST_TIMEOUT=", 0) == 0)) {
+      job.texts.push_back(assignment);
+    }
+  }
+  job.texts.push_back("GPUTEST_ENTRY=" + page.path());
+  const auto begun = Clock::now();
+  if (!send_message(given.keeper.number(), job, {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})) {
+    return become(test, "it could not be handed over");
+  }
+  WorkerMessage answer;
+  std::string time_out;
+  for (bool any = false; !any;) {
+    auto left = time_out.empty() ? for_ever : milliseconds{longest_answer}; // the first is a negative time
+    if (limit && time_out.empty()) {
+      const auto exact = begun + limit->duration + page.waited() - Clock::now();
+      left = std::max(std::chrono::ceil<milliseconds>(exact), milliseconds{0});
+    }
+    if (left == milliseconds{0}) {
+      time_out = policy::text_of_time_out({test.name, page.report().running, page.waited(), ""}, *limit);
+      ::shutdown(given.keeper.number(), SHUT_WR); // the keeper kills the worker, and says so
+      continue;
+    }
+    Events events;
+    any = events.add(given.keeper).add(run.ctest).wait(left);
+    if (any && !events.is_ready(0)) { // ctest has ended
+      return EXIT_FAILURE;
+    }
+    if (!any && !time_out.empty()) { // the case may have stopped the keeper
+      say(time_out);
+      return EXIT_FAILURE;
+    }
+  }
+  if (receive_message(given.keeper.number(), answer) != Received::message) {
+    if (!time_out.empty()) {
+      say(time_out);
+      return EXIT_FAILURE;
+    }
+    return is_ready(run.ctest) ? EXIT_FAILURE : become(test, "the gputest-keeper of its worker was killed");
+  }
+  given.keeper = Descriptor{};
+  if (answer.kind == Kind::not_begun) {
+    return answer.texts.empty() ? std::nullopt : std::optional{become(test, answer.texts.front())};
+  }
+  const auto result = end_of(run, test, answer, time_out);
+  if (limit && answer.kind == Kind::verdict && !answer.texts.empty() && !answer.texts.front().empty()) {
+    if (const auto writers = wait_for_writers({limit->duration, &page, {}}, begun); !writers.empty()) {
+      say(policy::text_of_time_out({test.name, "", page.waited(), writers}, *limit));
+      return EXIT_FAILURE;
+    }
+  }
+  return result;
+}
+
+} // namespace
+
+int run_case(const TestCase& test) {
+  if (!test.why_alone.empty()) {
+    return become(test, test.is_told ? test.why_alone : "");
+  }
+  const auto identity = identity_of(test);
+  if (identity.empty()) {
+    return become(test, "its executable cannot be read");
+  }
+  auto run = open_run_folder(identity);
+  if (!run.problem.empty()) {
+    return become(test, run.problem);
+  }
+  const Marked case_to_run{run.folder, "cases"};
+  constexpr int most_workers = 3;
+  for (int workers = 0; workers < most_workers; ++workers) {
+    if (const auto exit_code = run_by_worker(run, test)) {
+      return *exit_code;
+    }
+  }
+  return become(test, std::to_string(most_workers) + " workers had to leave before they began it");
+}
+
+namespace {
+
+/// Says how many workers of an executable have run, and why they ended: where there are many, cases pay for starts.
+void tell_of_workers(const std::string& executable, const std::map<std::string, std::size_t>& ends, std::size_t cases) {
+  std::size_t workers = 0;
+  std::string why;
+  for (const auto& [end, count] : ends) {
+    workers += count;
+    why += (why.empty() ? ": " : ", ") + std::to_string(count) + " ended " + end;
+  }
+  if (workers > 0) {
+    say(std::to_string(cases) + (cases == 1 ? " case" : " cases") + " of " + executable + " had " +
+        std::to_string(workers) + (workers == 1 ? " worker" : " workers") + why);
+  }
+}
+
+} // namespace
+
+int end_workers(const std::string& executable) {
+  const auto run = open_run_folder({});
+  std::string failures;
+  std::map<std::string, std::size_t> ends; // of workers, by reasons
+  std::size_t cases = 0;
+  bool any = false;
+  for (const auto& identity : run.run ? names_in(run.run) : std::vector<std::string>{}) {
+    const auto folder = open_own_folder(run.run.number(), identity.c_str());
+    if (contents_of(folder, "executable") != executable) {
+      continue;
+    }
+    any = true;
+    mark_file(folder, "end");
+    if (const auto processes = count_marked(folder, "processes"); processes > 0) {
+      say("waits until " + std::to_string(processes) + (processes == 1 ? " worker ends" : " workers end"));
+    }
+    wait_until_none_is_marked(open_lock_file(folder, "processes"));
+    const auto notes = contents_of(folder, "notes");
+    static_cast<void>(::write(STDERR_FILENO, notes.data(), notes.size()) < 0);
+    auto text = contents_of(folder, "told") + contents_of(folder, "failures");
+    if (is_there(folder, "untold")) {
+      text += "gputest: failed: a process of " + executable +
+              " did not end as it should, and there was no room to write down how in " + run.path +
+              ". Make room there, and run the cases again\n";
+    }
+    failures += text;
+    for (const auto& [count, why] : workers_of(folder)) {
+      ++ends[why];
+      cases += count;
+    }
+    ::unlinkat(folder.number(), "end", 0);  // a ctest -S may run the cases again
+    if (write_file(folder, "told", text)) { // for a further attempt (--repeat)
+      for (const char* const name : {"failures", "untold", "notes", "workers"}) {
+        ::unlinkat(folder.number(), name, 0);
+      }
+    }
+  }
+  if (!any && variable("GPUTEST_ISOLATION") != "process") {
+    say("skipped: no worker of " + executable + " has run, so there is no end of one to check");
+    return skipped_exit_code;
+  }
+  tell_of_workers(executable, ends, cases);
+  if (const auto replaced = run.run ? count_replaced_mps_servers(run.run) : std::nullopt) {
+    say("workers of this run shared GPUs by MPS" +
+        (*replaced == 0
+             ? ""
+             : "; its server was replaced " + std::to_string(*replaced) + (*replaced == 1 ? " time" : " times") +
+                   ", because an error in one process is one in all"));
+  }
+  if (failures.empty()) {
+    return EXIT_SUCCESS;
+  }
+  static_cast<void>(::write(STDERR_FILENO, failures.data(), failures.size()) < 0);
+  say("that was at the end of a process, such as in main() after the tests, in exit handlers, or by a check for leaks. "
+      "GPUTEST_ISOLATION=process runs each case in a process of its own, and shows whose it is");
+  return EXIT_FAILURE;
+}
+
+} // namespace gputest::workers

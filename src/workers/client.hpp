@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "workers/test_case.hpp"
+
+#include <string>
+
+namespace gputest::workers {
+
+/// Runs the case in a worker of this ctest run, or in a process of its own, and ends as that case has: returns its exit
+/// code, or ends this process by the same signal. Blocks until the case has ended.
+[[nodiscard]] int run_case(const TestCase& test);
+
+/// No case of the executable comes any more in this ctest run: ends its workers, and blocks until all have ended.
+/// Returns EXIT_FAILURE, and says why, if one of them did not end as it should when it had no case to run.
+[[nodiscard]] int end_workers(const std::string& executable);
+
+} // namespace gputest::workers

@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "workers/keeper.hpp"
+
+#include "workers/events.hpp"
+#include "workers/mps_server.hpp"
+#include "workers/orphan.hpp"
+#include "workers/wait_status.hpp"
+#include "workers/worker_message.hpp"
+#include "workers/worker_process.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/inotify.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace gputest::workers {
+
+namespace {
+
+using Kind = WorkerMessage::Kind;
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr milliseconds longest_idle{10'000}; ///< it holds a context, and has had nothing to do for a while
+constexpr double usual_time_limit = 1500;    ///< seconds, of CTest for a test without a TIMEOUT
+constexpr double least_time_limit = 30;
+constexpr milliseconds longest_end_after_ctest{10'000};
+constexpr milliseconds without_watch{20}; ///< after which it looks for jobs again
+
+/// Why workers end.
+constexpr const char* at_the_end = "when there were no more cases";
+constexpr const char* for_others = "because others needed their devices";
+constexpr const char* after_a_change = "after a case that changed its process";
+
+milliseconds since(Clock::time_point start) { return std::chrono::duration_cast<milliseconds>(Clock::now() - start); }
+
+class Keeper {
+public:
+  Keeper(RunFolder& run, const TestCase& test, Descriptor start_lock, Marked lives, MpsServer server)
+      : run_{run}, test_{test}, start_lock_{std::move(start_lock)}, lives_{std::move(lives)},
+        server_{std::move(server)}, worker_{run, test, server_} {}
+
+  void run() {
+    if (start_worker()) {
+      run_jobs();
+      note_worker();
+    }
+  }
+
+private:
+  void run_jobs() {
+    auto idle_since = Clock::now();
+    for (;;) {
+      if (server_.is_replaced(run_)) {
+        end_worker("after an error that it may share (MPS)");
+        return;
+      }
+      forget_what_happened(); // before the look
+      if (take_oldest_job()) {
+        if (!run_job()) {
+          return;
+        }
+        idle_since = Clock::now();
+        continue;
+      }
+      if (is_there(run_.folder, "end")) {
+        end_worker(at_the_end);
+        return;
+      }
+      Events events;
+      events.add(run_.ctest).add(worker_.end()).add(worker_.socket()).add(jobs_);
+      const auto left = std::max(longest_idle - since(idle_since), milliseconds{0});
+      if (!events.wait(jobs_ ? left : std::min(left, without_watch))) {
+        if (since(idle_since) < longest_idle) {
+          continue;
+        }
+        // Who looks for a keeper does so after its job is there: one of both sees the other.
+        takes_cases_.set(false);
+        if (!take_oldest_job()) {
+          end_worker("after 10 s without a case");
+          return;
+        }
+        takes_cases_.set(true);
+        if (!run_job()) {
+          return;
+        }
+        idle_since = Clock::now();
+      } else if (events.is_ready(0) || events.is_ready(1) || events.is_ready(2)) {
+        // ctest has ended; or the worker has, or is about to: others need its devices.
+        end_worker(events.is_ready(0) ? at_the_end : for_others);
+        return;
+      }
+    }
+  }
+
+  /// False if there will be no worker; whoever waits is told to run without.
+  bool start_worker() {
+    started_ = Clock::now();
+    takes_cases_ = Marked{run_.folder, "keepers"};
+    std::string why;
+    if (!write_file(run_.folder, "executable", test_.command.front())) {
+      why = run_.path + ": " + std::strerror(errno); // NOLINT: one thread
+    }
+    ::unlinkat(run_.folder.number(), "told", 0);
+    watch_folder();
+    ::flock(run_.home.number(), LOCK_SH); // no file of it is removed as an old one
+    if (why.empty()) {
+      why = worker_.start();
+    }
+    static_cast<void>(::chdir("/") != 0);
+    if (why.empty()) {
+      why = worker_.wait_until_ready();
+      started_in_ = since(started_);
+    } else {
+      why = "no worker could be started: " + why;
+    }
+    if (!why.empty()) {
+      write_file(run_.folder, "alone", why);
+    }
+    start_lock_ = Descriptor{};
+    while (!why.empty() && !is_ready(run_.ctest) && take_oldest_job()) {
+      refuse(why);
+    }
+    return why.empty();
+  }
+
+  /// A user may have so many watches only (fs.inotify.max_user_instances); without one `jobs_` is none.
+  void watch_folder() {
+    jobs_ = Descriptor{::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)};
+    const auto folder = "/proc/self/fd/" + std::to_string(run_.folder.number());
+    if (::inotify_add_watch(jobs_.number(), folder.c_str(), IN_MOVED_TO) < 0) {
+      jobs_ = Descriptor{};
+    }
+  }
+
+  /// Makes the watch of the folder tell of what happens from now on.
+  void forget_what_happened() const {
+    std::array<char, 4096> block{};
+    while (::read(jobs_.number(), block.data(), block.size()) > 0) {
+    }
+  }
+
+  /// Whether there is a job now: `client_` and `job_`.
+  bool take_oldest_job() {
+    auto names = names_in(run_.folder);
+    std::sort(names.begin(), names.end());
+    for (const auto& name : names) {
+      if (name.compare(0, 4, "job-") == 0 && take_job(name)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  bool take_job(const std::string& name) {
+    client_ = Descriptor{::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
+    const auto address = address_in(run_.folder, name);
+    if (::connect(client_.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) { // NOLINT
+      if (errno == ECONNREFUSED) { // its client is gone; one that is there listens before the name is
+        ::unlinkat(run_.folder.number(), name.c_str(), 0);
+      }
+      return false; // or others are before us
+    }
+    // Either the client takes this connection and speaks, or it takes another one and closes this one.
+    Events events;
+    events.add(client_).add(run_.ctest);
+    events.wait(for_ever);
+    return !events.is_ready(1) && receive_message(client_.number(), job_) == Received::message &&
+           job_.kind == Kind::job && job_.texts.size() >= 2 && job_.descriptors.size() == 3;
+  }
+
+  /// False if this keeper has to end.
+  bool run_job() {
+    const auto begun = Clock::now();
+    auto said = worker_.take_output();
+    if (history_.empty()) {
+      said.insert(0, server_.message().empty() ? "" : "gputest: " + server_.message() + "\n");
+      static_cast<void>(::write(job_.descriptors[1].number(), said.data(), said.size()) < 0);
+    }
+    const auto filter = job_.texts.front();
+    std::vector<int> streams;
+    for (const auto& stream : job_.descriptors) {
+      streams.push_back(stream.number());
+    }
+    const bool sent = send_message(worker_.socket().number(), job_, streams);
+    job_.descriptors.clear(); // ctest waits for all that have them open
+    if (!sent) {
+      return give_back();
+    }
+    WorkerMessage verdict;
+    bool has_begun = false;
+    bool has_verdict = false;
+    bool ends = false;
+    for (;;) {
+      Events events;
+      const Descriptor none;
+      events.add(client_, POLLRDHUP).add(run_.ctest).add(worker_.end()).add(ends ? none : worker_.socket());
+      events.wait(for_ever);
+      if (events.is_ready(0) || events.is_ready(1)) {
+        worker_.kill_all();
+        replace_mps_server(run_, server_.number());
+        why_ended_ = "with a case that was killed";
+        reply_death(SIGKILL, has_verdict); // to a client that waits no longer because the time of its case is over
+        return false;
+      }
+      if (events.is_ready(3)) {
+        WorkerMessage message;
+        if (receive_message(worker_.socket().number(), message, false) != Received::message) {
+          if (!has_begun) {
+            return give_back();
+          }
+          ends = true; // it has ended, or the case has closed its socket
+        } else if (message.kind == Kind::begun) {
+          has_begun = true;
+        } else if (message.kind == Kind::refusal) {
+          static_cast<void>(send_message(client_.number(), message));
+          return true;
+        } else if (message.kind == Kind::verdict) {
+          verdict = std::move(message);
+          has_verdict = true;
+          note_first_case(begun);
+          ends = !verdict.texts.empty();
+          if (!ends) {
+            verdict.texts = {worker_.left_behind()};
+            reply(verdict);
+            history_.push_back(filter);
+            ++cases_;
+            return true;
+          }
+          worker_.hang_up();
+        }
+        continue;
+      }
+      if (events.is_ready(2)) {
+        if (!has_begun) {
+          return give_back();
+        }
+        reply_after_end(std::move(verdict), has_verdict);
+        return false;
+      }
+    }
+  }
+
+  /// What a start costs: nobody needs to start another worker if waiting for this one takes less.
+  void note_first_case(Clock::time_point begun) {
+    if (history_.empty()) {
+      write_file(run_.folder, "took", std::to_string((started_in_ + since(begun)).count()));
+    }
+  }
+
+  void reply_after_end(WorkerMessage verdict, bool has_verdict) {
+    const int status = worker_.wait_for_status();
+    takes_cases_ = {}; // the next client need not wait for this one
+    ++cases_;
+    why_ended_ = !has_verdict || status != 0   ? "by a death"
+                 : does_not_fail(verdict.code) ? after_a_change
+                                               : "after a case that failed";
+    if (has_verdict && status == 0) {
+      verdict.texts = {worker_.left_behind()};
+      reply(verdict);
+    } else if (WIFEXITED(status) && WEXITSTATUS(status) == exit_code_without_verdict) {
+      refuse("its worker could not tell the result: it closes files that it has not opened, or it exits with " +
+             std::to_string(exit_code_without_verdict));
+    } else {
+      worker_.kill_all(); // ctest waits for all that have the case's output open
+      replace_mps_server(run_, server_.number());
+      reply_death(status, has_verdict);
+    }
+  }
+
+  void reply_death(int status, bool has_verdict) {
+    WorkerMessage death;
+    death.kind = Kind::death;
+    death.code = status;
+    death.texts.push_back(has_verdict ? " at its end" : "");
+    reply(death);
+  }
+
+  /// The worker has ended, or is about to, before it began the case. False.
+  bool give_back() {
+    takes_cases_ = {}; // the client looks for another one
+    WorkerMessage message;
+    message.kind = Kind::not_begun;
+    if (history_.empty()) { // nor would another one begin it, unless this one had to leave
+      if (const auto how = end_worker(for_others); !how.empty()) {
+        const auto why = "its worker ended " + how + " before it began its first case";
+        write_file(run_.folder, "alone", why);
+        constexpr std::size_t most = 64 * 1024; // of what fits into a message
+        const auto wrote = worker_.take_output();
+        message.texts = {
+            why + (wrote.empty() ? "" : ". It wrote:\n" + wrote.substr(wrote.size() - std::min(wrote.size(), most)))};
+      }
+    }
+    static_cast<void>(send_message(client_.number(), message));
+    client_ = Descriptor{};
+    if (!history_.empty()) {
+      end_worker(for_others);
+    }
+    return false;
+  }
+
+  void refuse(const std::string& why) {
+    WorkerMessage message;
+    message.kind = Kind::refusal;
+    message.texts.push_back(why);
+    static_cast<void>(send_message(client_.number(), message));
+    client_ = Descriptor{};
+  }
+
+  /// With what ran before it in this worker, if it has failed.
+  void reply(WorkerMessage& message) {
+    if (message.device == WorkerMessage::Device::has_sticky_error) {
+      replace_mps_server(run_, server_.number());
+    }
+    message.mps_server = server_.number();
+    message.cases_before = static_cast<std::uint32_t>(history_.size());
+    std::vector<int> attached;
+    Descriptor before;
+    if ((message.kind == Kind::death || message.code != 0) && !history_.empty()) {
+      before = Descriptor{::memfd_create("gputest-cases-before", MFD_CLOEXEC)};
+      for (const auto& filter : history_) {
+        const auto line = filter + "\n";
+        static_cast<void>(::write(before.number(), line.data(), line.size()) < 0);
+      }
+      attached.push_back(before.number());
+    }
+    static_cast<void>(send_message(client_.number(), message, attached));
+    client_ = Descriptor{};
+  }
+
+  /// Lets a worker without a case end as a program does, for as long as a case may take. Returns how it ended if that
+  /// is not as it should, and notes it.
+  std::string end_worker(const char* why) {
+    why_ended_ = why;
+    takes_cases_ = {};
+    worker_.hang_up();
+    const auto limit = test_.time_limit > 0 ? std::max(test_.time_limit, least_time_limit) : usual_time_limit;
+    Events{}
+        .add(worker_.end())
+        .add(run_.ctest)
+        .wait(std::chrono::duration_cast<milliseconds>(std::chrono::duration<double>{limit}));
+    const bool ended =
+        is_ready(worker_.end()) ||
+        Events{}.add(worker_.end()).wait(is_ready(run_.ctest) ? longest_end_after_ctest : milliseconds{0});
+    const int status = ended ? worker_.wait_for_status() : 0;
+    if (!ended) {
+      worker_.kill_all();
+    }
+    if (ended && status == 0) {
+      return {};
+    }
+    why_ended_ = "by a death";
+    const auto how = ended ? describe_end(status) : "only by SIGKILL, long after it was told to,";
+    // A program's own exit code is hardly another client's error.
+    const bool may_be_anothers = server_.number() >= 0 && server_.is_replaced(run_) && (!ended || WIFSIGNALED(status));
+    if (!history_.empty()) { // no process of a case would have ended like one that has run none
+      const auto cases = std::to_string(history_.size()) + (history_.size() == 1 ? " case" : " cases") + ", " +
+                         history_.back() + " last,";
+      note_end(run_.folder, may_be_anothers, worker_.take_output(),
+               "that had run " + cases + " ended " + how + " when it had none to run");
+    }
+    return how;
+  }
+
+  /// Adds this worker to those of its identity. Where each case changes its process, a worker costs more than a process
+  /// of the case's own.
+  void note_worker() {
+    add_to_file(run_.folder, "workers", std::to_string(cases_) + " " + why_ended_ + "\n");
+    constexpr std::size_t enough = 10;
+    std::size_t workers = 0;
+    std::size_t changed = 0;
+    std::size_t cases = 0;
+    for (const auto& [count, why] : workers_of(run_.folder)) {
+      ++workers;
+      changed += why == after_a_change ? 1 : 0;
+      cases += count;
+    }
+    if (changed >= enough && cases < 2 * workers) {
+      write_file(run_.folder, "alone",
+                 std::to_string(workers) + " workers have run only " + std::to_string(cases) +
+                     " cases, because cases change their process. Their output says what");
+    }
+  }
+
+  RunFolder& run_;
+  const TestCase& test_;
+  Descriptor start_lock_;
+  Marked lives_;
+  Marked takes_cases_;
+  MpsServer server_;
+  WorkerProcess worker_;
+  Descriptor jobs_; ///< inotify
+  Descriptor client_;
+  WorkerMessage job_;
+  std::vector<std::string> history_; ///< the filters of the cases that have run
+  std::size_t cases_ = 0;            ///< that have ended, the last one included
+  const char* why_ended_ = "";
+  Clock::time_point started_;
+  milliseconds started_in_{0};
+};
+
+} // namespace
+
+bool start_keeper(RunFolder& run, const TestCase& test, Descriptor start_lock) {
+  const auto made = become_an_orphan({run.ctest.number(), run.home.number(), run.workers.number(), run.run.number(),
+                                      run.folder.number(), start_lock.number()});
+  if (made != Orphaning::in_orphan) {
+    return made == Orphaning::in_caller;
+  }
+  ::prctl(PR_SET_NAME, "gputest-keeper");
+  Marked lives{run.folder, "processes"};
+  auto server = MpsServer::join(run); // before the keeper becomes a subreaper
+  Keeper{run, test, std::move(start_lock), std::move(lives), std::move(server)}.run();
+  std::_Exit(EXIT_SUCCESS);
+}
+
+} // namespace gputest::workers

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "workers/process_snapshot.hpp"
+
+#include "core/os/process.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <iterator>
+#include <string_view>
+
+#include <dirent.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace gputest::workers {
+
+namespace {
+
+bool begins_with(std::string_view text, std::string_view start) { return text.substr(0, start.size()) == start; }
+
+std::map<int, std::string> open_descriptors() {
+  std::map<int, std::string> open;
+  DIR* const folder = ::opendir("/proc/self/fd");
+  if (folder == nullptr) {
+    return open;
+  }
+  while (const dirent* const entry = ::readdir(folder)) { // NOLINT(concurrency-mt-unsafe): a stream of its own
+    const int number = static_cast<int>(std::strtol(entry->d_name, nullptr, 10));
+    if (entry->d_name[0] == '.' || number == ::dirfd(folder)) {
+      continue;
+    }
+    std::array<char, 4096> target{};
+    const auto size = ::readlinkat(::dirfd(folder), entry->d_name, target.data(), target.size());
+    open[number].assign(target.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+  }
+  ::closedir(folder);
+  return open;
+}
+
+/// A field of /proc/self/status.
+long field_of(const std::string& status, const char* name, int base) {
+  const auto at = status.find(std::string{"\n"} + name + ":\t");
+  return at == std::string::npos ? 0 : std::strtol(status.c_str() + at + std::strlen(name) + 3, nullptr, base);
+}
+
+bool has_unreaped_children() {
+  siginfo_t info{};
+  return ::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 || errno != ECHILD;
+}
+
+bool is_gputests_own(const std::string& assignment) {
+  return begins_with(assignment, "GPUTEST_") || begins_with(assignment, "CUDA_VISIBLE_DEVICES=");
+}
+
+bool are_equal(const rlimit& a, const rlimit& b) { return a.rlim_cur == b.rlim_cur && a.rlim_max == b.rlim_max; }
+
+std::string change_of_variables(const ProcessSnapshot& before, const ProcessSnapshot& after) {
+  std::vector<std::string> different;
+  std::set_symmetric_difference(before.variables.begin(), before.variables.end(), after.variables.begin(),
+                                after.variables.end(), std::back_inserter(different));
+  const auto found = std::find_if_not(different.begin(), different.end(), is_gputests_own);
+  return found == different.end() ? ""
+                                  : "the environment variable " + found->substr(0, found->find('=')) + " has changed";
+}
+
+std::string change_of_descriptors(const ProcessSnapshot& before, const ProcessSnapshot& after,
+                                  const Unchecked& unchecked) {
+  const auto counts = [&](const std::string& target) {
+    return std::none_of(unchecked.folders.begin(), unchecked.folders.end(),
+                        [&](const auto& folder) { return begins_with(target, folder); });
+  };
+  for (const auto& [number, target] : after.descriptors) {
+    const auto was = before.descriptors.find(number);
+    if (was != before.descriptors.end() && was->second != target) {
+      return "descriptor " + std::to_string(number) + " is another file: " + target + " in place of " + was->second;
+    }
+    if (was == before.descriptors.end() && counts(target)) {
+      return "descriptor " + std::to_string(number) + " (" + target + ") is open";
+    }
+  }
+  for (const auto& [number, target] : before.descriptors) {
+    if (after.descriptors.count(number) == 0 && counts(target)) {
+      return "descriptor " + std::to_string(number) + " (" + target + ") is closed";
+    }
+  }
+  return {};
+}
+
+std::string change_of_signals(const ProcessSnapshot& before, const ProcessSnapshot& after) {
+  for (int signal = 1; signal < NSIG; ++signal) {
+    const auto name = [&] { return std::string{"the signal "} + ::strsignal(signal); }; // NOLINT(concurrency-mt-unsafe)
+    if (::sigismember(&before.blocked, signal) != ::sigismember(&after.blocked, signal)) {
+      return name() + (::sigismember(&after.blocked, signal) == 1 ? " is blocked" : " is no longer blocked");
+    }
+    if (before.actions.at(static_cast<std::size_t>(signal)).sa_handler !=
+        after.actions.at(static_cast<std::size_t>(signal)).sa_handler) {
+      return name() + " has another handler";
+    }
+  }
+  return {};
+}
+
+} // namespace
+
+ProcessSnapshot take_snapshot() {
+  ProcessSnapshot state;
+  state.descriptors = open_descriptors();
+  const auto status = os::contents_of("/proc/self/status").value_or("");
+  state.threads = static_cast<int>(field_of(status, "Threads", 10));
+  state.umask = static_cast<unsigned>(field_of(status, "Umask", 8));
+  state.has_children = has_unreaped_children();
+  std::array<char, 4096> folder{};
+  state.folder = ::getcwd(folder.data(), folder.size()) == nullptr ? "" : folder.data();
+  ::pthread_sigmask(SIG_BLOCK, nullptr, &state.blocked);
+  for (int signal = 1; signal < NSIG; ++signal) {
+    ::sigaction(signal, nullptr, &state.actions.at(static_cast<std::size_t>(signal)));
+  }
+  for (int resource = 0; resource < RLIM_NLIMITS; ++resource) {
+    ::getrlimit(static_cast<__rlimit_resource>(resource), &state.limits.at(static_cast<std::size_t>(resource)));
+  }
+  ::sched_getaffinity(0, sizeof state.processors, &state.processors);
+  ::getresuid(&state.users[0], &state.users[1], &state.users[2]);
+  ::getresgid(&state.groups[0], &state.groups[1], &state.groups[2]);
+  itimerval alarm{};
+  ::getitimer(ITIMER_REAL, &alarm);
+  state.has_alarm = alarm.it_value.tv_sec != 0 || alarm.it_value.tv_usec != 0;
+  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
+    state.variables.emplace_back(*variable);
+  }
+  std::sort(state.variables.begin(), state.variables.end());
+  return state;
+}
+
+std::vector<std::string> folders_of_devices() {
+  return {"/dev/nvidia", "/proc/driver/nvidia", "/tmp/gputest-" + std::to_string(::geteuid()) + "/", "/run/gputest/"};
+}
+
+std::string change_between(const ProcessSnapshot& before, const ProcessSnapshot& after, const Unchecked& unchecked) {
+  if (before.folder != after.folder) {
+    return "the working directory is " + after.folder;
+  }
+  if (before.umask != after.umask) {
+    return "the umask has changed";
+  }
+  if (before.users != after.users || before.groups != after.groups) {
+    return "it runs as another user or group";
+  }
+  if (CPU_EQUAL(&before.processors, &after.processors) == 0) {
+    return "the processors on which it may run have changed";
+  }
+  if (!std::equal(before.limits.begin(), before.limits.end(), after.limits.begin(), are_equal)) {
+    return "a resource limit has changed";
+  }
+  if (!before.has_alarm && after.has_alarm) {
+    return "an alarm is set";
+  }
+  if (!before.has_children && after.has_children) {
+    return "a process that it has started is still there";
+  }
+  if (auto change = change_of_variables(before, after); !change.empty()) {
+    return change;
+  }
+  if (auto change = change_of_signals(before, after); !change.empty() || unchecked.files_and_threads) {
+    return change;
+  }
+  if (after.threads != before.threads) {
+    return std::to_string(after.threads) + " threads run, and " + std::to_string(before.threads) + " ran before it";
+  }
+  return change_of_descriptors(before, after, unchecked);
+}
+
+} // namespace gputest::workers

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <csignal>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+namespace gputest::workers {
+
+/// What a test can change of its process and leave to the next one, as the kernel and the C library show it.
+struct ProcessSnapshot {
+  std::map<int, std::string> descriptors; ///< what each open one refers to
+  int threads = 0;
+  bool has_children = false; ///< processes that it has started and not waited for
+  std::string folder;        ///< the working directory
+  unsigned umask = 0;
+  sigset_t blocked{};
+  std::array<struct sigaction, NSIG> actions{};
+  std::array<rlimit, RLIM_NLIMITS> limits{};
+  cpu_set_t processors{};       ///< on which it may run
+  std::array<uid_t, 3> users{}; ///< real, effective, saved
+  std::array<gid_t, 3> groups{};
+  bool has_alarm = false;             ///< of alarm() or setitimer()
+  std::vector<std::string> variables; ///< the environment, sorted
+};
+
+/// The state now. Takes some 100 µs.
+[[nodiscard]] ProcessSnapshot take_snapshot();
+
+/// What to leave out of a comparison.
+struct Unchecked {
+  bool files_and_threads = false; ///< a driver was loaded, and keeps some
+  /// Descriptors that refer to something below one of these are no test's.
+  std::vector<std::string> folders;
+};
+
+/// Where drivers of GPUs have their files, and gputest its ledgers.
+[[nodiscard]] std::vector<std::string> folders_of_devices();
+
+/// The first difference, in words: `descriptor 7 (/tmp/x) is open`; empty if there is none. What gputest itself changes
+/// is none: its variables and CUDA_VISIBLE_DEVICES. Pure.
+[[nodiscard]] std::string change_between(const ProcessSnapshot& before, const ProcessSnapshot& after,
+                                         const Unchecked& unchecked);
+
+} // namespace gputest::workers

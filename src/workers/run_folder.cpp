@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "workers/run_folder.hpp"
+
+#include "workers/events.hpp"
+#include "workers/orphan.hpp"
+#include "workers/test_case.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace gputest::workers {
+
+namespace {
+
+constexpr off_t most_pids = off_t{1} << 22; ///< PID_MAX_LIMIT of the kernel
+
+std::string read_all(int file) {
+  std::string text;
+  std::array<char, 4096> block{};
+  for (;;) {
+    const auto count = file < 0 ? 0 : ::read(file, block.data(), block.size());
+    if (count <= 0) {
+      return text;
+    }
+    text.append(block.data(), static_cast<std::size_t>(count));
+  }
+}
+
+/// The fields of /proc/<pid>/stat after the program's name, which may hold anything.
+std::vector<std::string> stat_of(pid_t pid) {
+  const Descriptor file{::open(("/proc/" + std::to_string(pid) + "/stat").c_str(), O_RDONLY | O_CLOEXEC)};
+  const auto text = read_all(file.number());
+  std::vector<std::string> fields;
+  for (auto at = text.rfind(") "); at != std::string::npos && at + 1 < text.size();) {
+    const auto end = text.find(' ', at + 1);
+    fields.push_back(text.substr(at + 1, end == std::string::npos ? end : end - at - 1));
+    at = end;
+  }
+  return fields; // the first is empty: the blank behind the name
+}
+
+pid_t parent_of(pid_t pid) {
+  const auto fields = stat_of(pid);
+  return fields.size() > 2 ? static_cast<pid_t>(std::strtol(fields[2].c_str(), nullptr, 10)) : 0;
+}
+
+std::string start_of(pid_t pid) {
+  const auto fields = stat_of(pid);
+  return fields.size() > 20 ? fields[20] : "";
+}
+
+bool is_ctest(pid_t pid) {
+  std::array<char, 4096> target{};
+  const auto size = ::readlink(("/proc/" + std::to_string(pid) + "/exe").c_str(), target.data(), target.size() - 1);
+  const std::string path{target.data(), static_cast<std::size_t>(size > 0 ? size : 0)};
+  const auto name = path.substr(path.rfind('/') + 1);
+  return name == "ctest" || name == "ctest3";
+}
+
+/// The end of the names of all runs that this process can judge: those of its pid namespace, and of its time namespace,
+/// in which /proc tells when a process was started.
+std::string name_of_namespace() {
+  constexpr ino_t usual_times = 0xEFFFFFFA; // PROC_TIME_INIT_INO of the kernel
+  struct stat pids {};
+  struct stat times {};
+  ::stat("/proc/self/ns/pid", &pids);
+  const bool has_usual = ::stat("/proc/self/ns/time", &times) != 0 || times.st_ino == usual_times;
+  return "-" + std::to_string(pids.st_ino) + (has_usual ? "" : "." + std::to_string(times.st_ino));
+}
+
+/// Whether that is known: what cannot be read has not ended.
+bool has_ended(const std::string& run_name) {
+  const auto space = name_of_namespace();
+  const auto pid = static_cast<pid_t>(std::strtol(run_name.c_str(), nullptr, 10));
+  if (pid <= 0 || run_name.size() <= space.size() ||
+      run_name.compare(run_name.size() - space.size(), space.size(), space) != 0) {
+    return false;
+  }
+  const auto start = start_of(pid);
+  return start.empty() ? ::kill(pid, 0) != 0 && errno == ESRCH : run_name != std::to_string(pid) + "-" + start + space;
+}
+
+/// Removes what was left behind by a run that the machine did not outlive.
+void remove_leftovers(const Descriptor& workers) {
+  for (const auto& name : names_in(workers)) {
+    if (has_ended(name)) {
+      remove_run(workers, name);
+    }
+  }
+}
+
+Descriptor make_own_folder(int above, const char* name) {
+  ::mkdirat(above, name, 0700);
+  return open_own_folder(above, name);
+}
+
+/// Leaves a process behind that removes the folder of the run when ctest has ended, however it does.
+void remove_at_its_end(const RunFolder& run) {
+  if (become_an_orphan({run.ctest.number(), run.workers.number()}) != Orphaning::in_orphan) {
+    return;
+  }
+  static_cast<void>(::chdir("/") != 0);
+  if (Events{}.add(run.ctest).wait(for_ever)) {
+    remove_run(run.workers, run.run_name);
+  }
+  std::_Exit(EXIT_SUCCESS);
+}
+
+} // namespace
+
+RunFolder open_run_folder(const std::string& identity) {
+  RunFolder found;
+  pid_t ctest = ::getppid();
+  while (ctest > 0 && !is_ctest(ctest)) { // it is process 1 in a container that was started for it
+    ctest = parent_of(ctest);
+  }
+  if (ctest <= 0) {
+    found.problem = "CTest has not started it";
+    return found;
+  }
+  const auto start = start_of(ctest);
+  found.ctest = Descriptor{static_cast<int>(::syscall(SYS_pidfd_open, ctest, 0))};
+  if (!found.ctest || start.empty() || start != start_of(ctest)) {
+    found.problem = "the end of ctest could not be seen here";
+    return found;
+  }
+  found.identity = identity;
+  found.run_name = std::to_string(ctest) + "-" + start + name_of_namespace();
+  // Somebody else may have taken the usual name: then the folder is below the ledger's.
+  std::string home;
+  for (const auto& above : {std::string{"/tmp"}, variable("GPUTEST_DIR")}) {
+    if (!found.home && !above.empty()) {
+      home = above + "/gputest-" + std::to_string(::geteuid());
+      if (!identity.empty()) {
+        ::mkdir(above.c_str(), 0700);
+        ::mkdir(home.c_str(), 0700);
+      }
+      found.home = open_own_folder(AT_FDCWD, home.c_str());
+    }
+  }
+  found.path = home + "/workers";
+  if (identity.empty()) {
+    found.workers = open_own_folder(found.home.number(), "workers");
+    found.run = open_own_folder(found.workers.number(), found.run_name.c_str());
+    return found;
+  }
+  if (found.home) {
+    found.workers = make_own_folder(found.home.number(), "workers");
+  }
+  if (found.workers) {
+    const bool is_new = ::mkdirat(found.workers.number(), found.run_name.c_str(), 0700) == 0;
+    found.run = open_own_folder(found.workers.number(), found.run_name.c_str());
+    if (is_new) {
+      remove_leftovers(found.workers);
+      remove_at_its_end(found);
+    }
+  }
+  if (found.run) {
+    found.folder = make_own_folder(found.run.number(), identity.c_str());
+  }
+  found.path += "/" + found.run_name + "/" + identity;
+  if (!found.folder) {
+    found.problem = found.path +
+                    " cannot be used: it has to be this user's own, and closed to others (0700). Remove it, or set "
+                    "GPUTEST_DIR to a folder of your own";
+  }
+  return found;
+}
+
+sockaddr_un address_in(const Descriptor& folder, const std::string& name) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const auto path = "/proc/self/fd/" + std::to_string(folder.number()) + "/" + name;
+  const std::string fitting = path.size() < sizeof address.sun_path ? path : "/proc/self/fd/none/none";
+  std::memcpy(address.sun_path, fitting.c_str(), fitting.size());
+  return address;
+}
+
+Descriptor open_own_folder(int above, const char* name) {
+  Descriptor folder{::openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
+  struct stat status {};
+  if (!folder || ::fstat(folder.number(), &status) != 0 || status.st_uid != ::geteuid() ||
+      (status.st_mode & 077) != 0) {
+    return {};
+  }
+  return folder;
+}
+
+bool is_there(const Descriptor& folder, const std::string& name) {
+  return ::faccessat(folder.number(), name.c_str(), F_OK, 0) == 0;
+}
+
+Descriptor open_lock_file(const Descriptor& folder, const char* name) {
+  return Descriptor{::openat(folder.number(), name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)};
+}
+
+std::string contents_of(const Descriptor& folder, const std::string& name) {
+  const Descriptor file{::openat(folder.number(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC)};
+  return read_all(file.number());
+}
+
+bool write_file(const Descriptor& folder, const std::string& name, const std::string& text) {
+  const auto temporary = "new-" + name + "-" + std::to_string(::getpid());
+  const Descriptor file{
+      ::openat(folder.number(), temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600)};
+  return file && ::write(file.number(), text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
+         ::renameat(folder.number(), temporary.c_str(), folder.number(), name.c_str()) == 0;
+}
+
+bool add_to_file(const Descriptor& folder, const char* name, const std::string& text) {
+  const Descriptor file{::openat(folder.number(), name, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600)};
+  return ::write(file.number(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
+}
+
+std::vector<std::pair<std::size_t, std::string>> workers_of(const Descriptor& folder) {
+  std::vector<std::pair<std::size_t, std::string>> workers;
+  const auto text = contents_of(folder, "workers");
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = std::min(text.find('\n', at), text.size());
+    char* rest = nullptr;
+    const auto cases = std::strtoul(text.c_str() + at, &rest, 10);
+    const auto begin = static_cast<std::size_t>(rest - text.c_str()) + 1;
+    workers.emplace_back(cases, text.substr(begin, end - begin));
+    at = end + 1;
+  }
+  return workers;
+}
+
+void note_end(const Descriptor& folder, bool may_be_anothers_error, const std::string& output, const std::string& how) {
+  const auto text = output + "gputest: " + (may_be_anothers_error ? "shared error" : "failed") + ": a process of " +
+                    contents_of(folder, "executable") + " " + how + "\n";
+  if (!add_to_file(folder, may_be_anothers_error ? "notes" : "failures", text)) {
+    mark_file(folder, "untold");
+  }
+}
+
+void mark_file(const Descriptor& folder, const char* name) {
+  const auto temporary = "new-" + std::string{name} + "-" + std::to_string(::getpid());
+  if (::linkat(folder.number(), "executable", folder.number(), temporary.c_str(), 0) != 0 ||
+      ::renameat(folder.number(), temporary.c_str(), folder.number(), name) != 0) { // which keepers watch for
+    write_file(folder, name, name);
+  }
+  ::unlinkat(folder.number(), temporary.c_str(), 0); // it remains if the file is there already
+}
+
+std::vector<std::string> names_in(const Descriptor& folder) {
+  std::vector<std::string> names;
+  const int again = ::openat(folder.number(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR* const all = again < 0 ? nullptr : ::fdopendir(again);
+  if (all == nullptr) {
+    return names;
+  }
+  while (const dirent* const entry = ::readdir(all)) { // NOLINT(concurrency-mt-unsafe): there is one thread
+    if (std::strcmp(entry->d_name, ".") != 0 && std::strcmp(entry->d_name, "..") != 0) {
+      names.emplace_back(entry->d_name);
+    }
+  }
+  ::closedir(all);
+  return names;
+}
+
+namespace {
+
+void remove_contents(const Descriptor& workers, const std::string& run_name) {
+  const auto open = [](const Descriptor& above, const std::string& name) {
+    return Descriptor{::openat(above.number(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
+  };
+  const auto run = open(workers, run_name);
+  if (!run) {
+    return;
+  }
+  for (const auto& identity : names_in(run)) {
+    if (const auto folder = open(run, identity)) {
+      for (const auto& name : names_in(folder)) {
+        ::unlinkat(folder.number(), name.c_str(), 0);
+      }
+      ::unlinkat(run.number(), identity.c_str(), AT_REMOVEDIR);
+    } else {
+      ::unlinkat(run.number(), identity.c_str(), 0);
+    }
+  }
+}
+
+} // namespace
+
+void remove_run(const Descriptor& workers, const std::string& run_name) {
+  constexpr int most_tries = 100; // processes that end now may add a file
+  for (int i = 0;
+       i < most_tries && ::unlinkat(workers.number(), run_name.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT; ++i) {
+    remove_contents(workers, run_name);
+  }
+}
+
+Marked::Marked(const Descriptor& folder, const char* name) : file_{open_lock_file(folder, name)} { set(true); }
+
+void Marked::set(bool marked) const {
+  struct flock byte {};
+  byte.l_type = marked ? F_WRLCK : F_UNLCK;
+  byte.l_whence = SEEK_SET;
+  byte.l_start = ::getpid();
+  byte.l_len = 1;
+  ::fcntl(file_.number(), F_OFD_SETLK, &byte);
+}
+
+void wait_until_none_is_marked(const Descriptor& file) {
+  struct flock all {};
+  all.l_type = F_RDLCK;
+  all.l_whence = SEEK_SET;
+  while (::fcntl(file.number(), F_OFD_SETLKW, &all) != 0 && errno == EINTR) {
+  }
+}
+
+std::size_t count_marked(const Descriptor& folder, const char* name) {
+  const auto file = open_lock_file(folder, name);
+  std::size_t count = 0;
+  std::vector<std::pair<off_t, off_t>> unknown{{0, most_pids}}; // from the first byte to before the last
+  while (!unknown.empty()) {
+    const auto [begin, end] = unknown.back();
+    unknown.pop_back();
+    struct flock any {}; // the kernel tells one lock, and not always the first
+    any.l_type = F_WRLCK;
+    any.l_whence = SEEK_SET;
+    any.l_start = begin;
+    any.l_len = end - begin;
+    if (begin < end && ::fcntl(file.number(), F_OFD_GETLK, &any) == 0 && any.l_type != F_UNLCK) {
+      ++count;
+      unknown.emplace_back(begin, any.l_start);
+      unknown.emplace_back(any.l_start + 1, end);
+    }
+  }
+  return count;
+}
+
+} // namespace gputest::workers

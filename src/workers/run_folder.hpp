@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "core/os/descriptor.hpp"
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <sys/un.h>
+
+namespace gputest::workers {
+
+using os::Descriptor;
+
+/// Where the clients and keepers of one ctest run meet: `/tmp/gputest-<uid>/workers/<run>/<identity>/`.
+/// Only this user can reach it. It holds:
+///
+/// - `job-<time>-<pid>`: the socket of a client that waits for a worker;
+/// - `keepers`: each keeper that can take a case holds a Marked of it;
+/// - `cases`: likewise each client that has a case to run;
+/// - `start`: locked by whoever starts a worker;
+/// - `took`: the milliseconds that starting a worker took, its first case included;
+/// - `alone`: why this executable cannot have workers, if it cannot;
+/// - `executable`: its path;
+/// - `processes`: each keeper holds a Marked of it as long as it lives;
+/// - `end`: is there when no more cases come; a link, which needs no room;
+/// - `failures`: how workers have ended that did not end as they should;
+/// - `untold`: a link, which needs no room, where there was none for these;
+/// - `notes`: likewise, where it may be the error of another process;
+/// - `told`: what the entry that ends workers has told, as long as no other worker has started.
+///
+/// Beside the identities it has the servers of MPS of the run, if it has any (MpsServer).
+struct RunFolder {
+  std::string path; ///< of the identity's folder
+  std::string identity;
+  std::string run_name; ///< `<ctest's pid>-<start>-<pid namespace>`
+  Descriptor ctest;     ///< a pidfd, readable when ctest has ended
+  Descriptor home;      ///< `gputest-<uid>`
+  Descriptor workers;
+  Descriptor run;
+  Descriptor folder;   ///< of the identity
+  std::string problem; ///< why there is none; empty: there is
+};
+
+/// Finds the ctest above this process, and makes the folders that are missing. Without an identity: makes none, and
+/// `folder` is none.
+[[nodiscard]] RunFolder open_run_folder(const std::string& identity);
+
+/// A folder of this user's own that nobody else can reach. None if it is not that, or if there is none.
+[[nodiscard]] Descriptor open_own_folder(int above, const char* name);
+
+/// The address of a socket in a folder, by /proc: a path of the folder may be too long. No file's, if the name is.
+[[nodiscard]] sockaddr_un address_in(const Descriptor& folder, const std::string& name);
+
+/// Whether a folder has a file of that name.
+[[nodiscard]] bool is_there(const Descriptor& folder, const std::string& name);
+
+/// A file in a folder whose bytes are locked, made if it is missing. None if it cannot be used.
+[[nodiscard]] Descriptor open_lock_file(const Descriptor& folder, const char* name);
+
+/// All of a small file in a folder; empty if there is none.
+[[nodiscard]] std::string contents_of(const Descriptor& folder, const std::string& name);
+
+/// Replaces a file in a folder as a whole. False, and errno, if there is no room for it.
+bool write_file(const Descriptor& folder, const std::string& name, const std::string& text);
+
+/// Adds to the end of a file in a folder. False if there is no room for it.
+bool add_to_file(const Descriptor& folder, const char* name, const std::string& text);
+
+/// How many cases each worker of an identity has run that has ended, and why it has.
+[[nodiscard]] std::vector<std::pair<std::size_t, std::string>> workers_of(const Descriptor& folder);
+
+/// Writes down that a process of the executable did not end as it should, for the entry that ends workers: what it has
+/// written, and how it ended. If there is no room for that, `untold` is there.
+void note_end(const Descriptor& folder, bool may_be_anothers_error, const std::string& output, const std::string& how);
+
+/// Makes a file of that name, of no meaning but that it is there. It needs no room.
+void mark_file(const Descriptor& folder, const char* name);
+
+/// The names in a folder, but `.` and `..`.
+[[nodiscard]] std::vector<std::string> names_in(const Descriptor& folder);
+
+/// Removes the folder of a run with all that is in it.
+void remove_run(const Descriptor& workers, const std::string& run_name);
+
+/// This process among those that have marked themselves in one file of a folder, each by the lock of a byte. A mark
+/// goes with its process, however that ends.
+class Marked {
+public:
+  Marked() = default;
+  /// Marks this process, unless the file cannot be used.
+  Marked(const Descriptor& folder, const char* name);
+  void set(bool marked) const;
+
+private:
+  Descriptor file_;
+};
+
+/// Blocks until nobody is marked in the file of that name, which stays open if its name is removed.
+void wait_until_none_is_marked(const Descriptor& file);
+
+/// How many have marked themselves, this process included.
+[[nodiscard]] std::size_t count_marked(const Descriptor& folder, const char* name);
+
+} // namespace gputest::workers

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace gputest::os {
+class EntryPage;
+}
+
+namespace gputest::workers {
+
+/// What is watched of a command while it runs.
+struct Watch {
+  std::chrono::nanoseconds limit{0};   ///< for which it may run; 0: for ever
+  const os::EntryPage* page = nullptr; ///< of an entry: its processes' waits do not count; may be null
+  std::function<void()> look;          ///< is called about ten times a second; may be empty
+};
+
+/// How a command ended.
+struct CommandEnd {
+  int error = 0;  ///< errno's value if it was not started
+  int status = 0; ///< its exit status, if no signal ended it
+  int signal = 0; ///< what ended it; 0 if it exited
+  bool timed_out = false;
+  std::string left_behind = {}; ///< if it had ended before: the processes, with names, that kept its output open
+};
+
+/// Runs a command, whose name is looked for in PATH, as a child, and blocks until it has ended.
+///
+/// When its limit is over, all processes below this one are killed. With a limit it also blocks as long as a process
+/// that the command has left behind keeps this process's output open, if that is a pipe: CTest waits for that. When the
+/// limit is over then, only these processes are killed. What has an output of its own is left alone.
+///
+/// The child is killed if this process dies. Signals that are sent to this process are passed on to it; those that a
+/// terminal sends reach it by themselves. From a process with one thread, which becomes a subreaper if there is a page,
+/// and in which these signals stay blocked: how the command ended is to be told, whatever was sent to both.
+[[nodiscard]] CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch = {});
+
+/// Blocks as long as another process of this user can write to this process's output, if that is a pipe, and at most
+/// until the limit is over, which began at `begun`. Then these processes are killed: their names, or nothing.
+[[nodiscard]] std::string wait_for_writers(const Watch& watch, std::chrono::steady_clock::time_point begun);
+
+/// Lets the signals that run_supervised() has blocked end this process again, also those that came meanwhile.
+void unblock_signals();
+
+} // namespace gputest::workers

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "workers/test_case.hpp"
+
+#include "workers/run_folder.hpp"
+#include "workers/worker_message.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/personality.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace gputest::workers {
+
+namespace {
+
+bool begins_with(std::string_view text, std::string_view start) { return text.substr(0, start.size()) == start; }
+
+bool belongs_to_case(std::string_view assignment) {
+  return std::any_of(std::begin(workers::variables_of_case), std::end(variables_of_case),
+                     [&](const char* name) { return begins_with(assignment, name); });
+}
+
+/// A field of /proc/self/status; empty if there is none.
+std::string status_of_process(const char* name) {
+  static const auto all = contents_of(Descriptor{::open("/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC)}, "status");
+  const auto line = all.find(std::string{"\n"} + name + ":\t");
+  if (line == std::string::npos) {
+    return {};
+  }
+  const auto value = line + std::strlen(name) + 3;
+  return all.substr(value, all.find('\n', value) - value);
+}
+
+/// A reason that the environment gives, of this run or of the entry.
+std::string why_alone_by_environment() {
+  if (variable("GPUTEST_ENTRY") != "ctest") {
+    return variable("GPUTEST_ENTRY") == "will_fail"   ? "it is expected to fail (WILL_FAIL)"
+           : variable("GPUTEST_ENTRY") == "by_output" ? "it passes by its output (PASS_REGULAR_EXPRESSION)"
+                                                      : "CTest has not started it";
+  }
+  if (const auto memory = variable("GPUTEST_MEMORY"); memory == "large") {
+    return "it is large";
+  }
+  if (const auto gpus = variable("GPUTEST_GPUS"); !gpus.empty() && gpus != "1") {
+    return "it needs several GPUs";
+  }
+  if (!variable("GPUTEST_HEAP").empty()) {
+    return "it sets the device heap";
+  }
+  if (!variable("GPUTEST_LEASE_OF").empty()) {
+    return "it runs under a lease of another process (GPUTEST_LEASE_OF)";
+  }
+  for (const char* const rank : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "MPI_LOCALRANKID"}) {
+    if (!variable(rank).empty()) {
+      return std::string{"it is a rank of an MPI program ("} + rank + ")";
+    }
+  }
+  for (const char* const tool : {"CUDA_INJECTION64_PATH", "CUDA_INJECTION32_PATH"}) {
+    if (!variable(tool).empty()) {
+      return std::string{"a tool is attached to it ("} + tool + ")";
+    }
+  }
+  const auto preload = variable("LD_PRELOAD");
+  if (preload.find("anitizer") != std::string::npos || preload.find("vgpreload") != std::string::npos) {
+    return "a tool is attached to it (LD_PRELOAD). valgrind checks it only with VALGRIND_OPTS=--trace-children=yes";
+  }
+  for (const char* const setting : {"GTEST_OUTPUT", "XML_OUTPUT_FILE", "GTEST_BREAK_ON_FAILURE", "GTEST_FLAGFILE"}) {
+    if (!variable(setting).empty()) {
+      return std::string{setting} + " is set";
+    }
+  }
+  return is_traced() ? "a debugger holds it" : "";
+}
+
+/// Two FNV-1a hashes of what is added, which are enough among things that one user made.
+class Hash {
+public:
+  void add(std::string_view bytes) {
+    for (const char byte : bytes) {
+      add_byte(static_cast<unsigned char>(byte));
+    }
+    add_byte(0);
+  }
+  template <class Number>
+  void add_number(Number number) {
+    const auto value = static_cast<std::uint64_t>(number);
+    for (unsigned shift = 0; shift < 64; shift += 8) {
+      add_byte((value >> shift) & 0xFFU);
+    }
+  }
+  void add_file(const struct stat& file) {
+    add_number(file.st_dev);
+    add_number(file.st_ino);
+    add_number(file.st_size);
+    for (const auto& time : {file.st_mtim, file.st_ctim}) {
+      add_number(time.tv_sec);
+      add_number(time.tv_nsec);
+    }
+  }
+  [[nodiscard]] std::string text() const {
+    constexpr const char* digits = "0123456789abcdef";
+    std::string all;
+    for (const auto half : {first_, second_}) {
+      for (int shift = 60; shift >= 0; shift -= 4) {
+        all += digits[(half >> static_cast<unsigned>(shift)) & 0xFU];
+      }
+    }
+    return all;
+  }
+
+private:
+  void add_byte(std::uint64_t byte) {
+    constexpr std::uint64_t prime = 0x100000001B3U;
+    first_ = (first_ ^ byte) * prime;
+    second_ = (second_ ^ (byte + 0x9E37U)) * prime;
+  }
+
+  std::uint64_t first_ = 0xCBF29CE484222325U;
+  std::uint64_t second_ = 0x84222325CBF29CE4U;
+};
+
+/// What a process inherits and cannot be changed for one case alone.
+void add_inherited(Hash& hash) {
+  for (const char* const field :
+       {"Uid", "Gid", "Groups", "Umask", "SigBlk", "SigIgn", "CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb",
+        "NoNewPrivs", "Seccomp", "Seccomp_filters", "Cpus_allowed", "Mems_allowed"}) {
+    hash.add(status_of_process(field));
+  }
+  for (int resource = 0; resource < RLIM_NLIMITS; ++resource) {
+    rlimit limit{};
+    ::getrlimit(static_cast<__rlimit_resource>(resource), &limit);
+    hash.add_number(limit.rlim_cur);
+    hash.add_number(limit.rlim_max);
+  }
+  hash.add_number(::getpriority(PRIO_PROCESS, 0));
+  hash.add_number(::sched_getscheduler(0));
+  hash.add_number(::personality(0xFFFFFFFF)); // asks
+  for (const char* const space : {"mnt", "net", "ipc", "uts", "cgroup"}) {
+    struct stat file {};
+    ::stat((std::string{"/proc/self/ns/"} + space).c_str(), &file);
+    hash.add_number(file.st_ino);
+  }
+}
+
+} // namespace
+
+bool is_traced() {
+  const auto tracer = status_of_process("TracerPid");
+  return !tracer.empty() && tracer != "0";
+}
+
+std::string variable(const char* name) {
+  const auto length = std::strlen(name);
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    if (std::strncmp(*entry, name, length) == 0 && (*entry)[length] == '=') {
+      return *entry + length + 1;
+    }
+  }
+  return {};
+}
+
+TestCase read_test_case(std::vector<std::string> arguments) {
+  TestCase test;
+  if (!arguments.empty() && begins_with(arguments.front(), "--alone=")) {
+    test.why_alone = arguments.front().substr(std::strlen("--alone="));
+    arguments.erase(arguments.begin());
+  }
+  test.command = std::move(arguments);
+  for (std::size_t i = 1; i < test.command.size(); ++i) {
+    const auto& argument = test.command[i];
+    const auto value = argument.substr(std::min(argument.find('=') + 1, argument.size()));
+    if (begins_with(argument, "--gtest_filter=")) {
+      test.filter = value;
+    } else if (begins_with(argument, "--gtest_output=")) {
+      const auto colon = value.find(':');
+      test.report_format = value.substr(0, colon);
+      test.report = colon == std::string::npos ? "" : value.substr(colon + 1);
+      if (test.report.empty() || test.report.back() == '/') {
+        test.why_alone = "GoogleTest chooses the name of its report";
+      }
+    } else {
+      test.arguments.push_back(argument);
+      for (const char* const flag : {"--gtest_break_on_failure", "--gtest_list_tests", "--gtest_flagfile", "--help"}) {
+        if (begins_with(argument, flag)) {
+          test.why_alone = "of its argument " + argument;
+        }
+      }
+    }
+  }
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    if (belongs_to_case(*entry)) {
+      test.variables.emplace_back(*entry);
+    }
+  }
+  test.name = variable("GPUTEST_TEST");
+  if (test.name.empty()) {
+    test.name = test.filter;
+  }
+  test.dependence_fails = variable("GPUTEST_DEPENDENCE") == "fail";
+  test.time_limit = std::strtod(variable("GPUTEST_TIMEOUT").c_str(), nullptr);
+  if (variable("GPUTEST_ISOLATION") == "process") {
+    test.why_alone = "GPUTEST_ISOLATION=process";
+    test.is_told = false; // who set it knows
+  } else if (test.why_alone.empty()) {
+    test.why_alone = test.filter.empty() ? "it has no --gtest_filter" : why_alone_by_environment();
+  }
+  return test;
+}
+
+std::string identity_of(const TestCase& test) {
+  Hash hash;
+  struct stat executable {};
+  struct stat folder {};
+  if (::stat(test.command.front().c_str(), &executable) != 0 || ::stat(".", &folder) != 0) {
+    return {};
+  }
+  hash.add(test.command.front());
+  hash.add_file(executable);
+  hash.add(test.report_format);
+  hash.add_number(test.arguments.size());
+  for (const auto& argument : test.arguments) {
+    hash.add(argument);
+  }
+  hash.add_number(folder.st_dev); // not its times: a test may write files there
+  hash.add_number(folder.st_ino);
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view assignment{*entry};
+    // Where CTest has put the case: the device matters, how much of it does not.
+    if (begins_with(assignment, "CTEST_RESOURCE_GROUP")) {
+      hash.add(assignment.substr(0, assignment.find(",slots:")));
+    } else if (!belongs_to_case(assignment)) {
+      hash.add(assignment);
+    }
+  }
+  add_inherited(hash);
+  return hash.text();
+}
+
+} // namespace gputest::workers

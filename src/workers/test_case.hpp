@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace gputest::workers {
+
+/// The test case that this process was started for, by its command line and environment.
+struct TestCase {
+  std::vector<std::string> command;   ///< that runs it in a process of its own
+  std::vector<std::string> arguments; ///< of a worker: those of the command that do not belong to the one case
+  std::vector<std::string> variables; ///< of the case, `NAME=value`
+  std::string filter;                 ///< what selects it
+  std::string report;                 ///< where GoogleTest's report goes; empty: there is none
+  std::string report_format;          ///< `xml` or `json`
+  std::string name;                   ///< as CTest knows it, for messages
+  std::string why_alone;              ///< why it has to run in a process of its own; empty: a worker may run it
+  bool is_told = true;                ///< whether why_alone is to be written
+  bool dependence_fails = false;      ///< GPUTEST_DEPENDENCE=fail
+  double time_limit = 0;              ///< seconds (GPUTEST_TIMEOUT); 0: none
+};
+
+/// `arguments` are those of the client: `[--alone=<why>] <executable> <argument>...`. The variables of this process's
+/// environment are read.
+[[nodiscard]] TestCase read_test_case(std::vector<std::string> arguments);
+
+/// Names all that has to be the same for two cases to share a worker, apart from the ctest run: the executable, its
+/// arguments, the environment, and what else a process inherits. Empty if it cannot be told.
+[[nodiscard]] std::string identity_of(const TestCase& test);
+
+/// Whether a debugger, or another tracer, holds this process.
+[[nodiscard]] bool is_traced();
+
+/// The value of an environment variable, or an empty text.
+[[nodiscard]] std::string variable(const char* name);
+
+} // namespace gputest::workers

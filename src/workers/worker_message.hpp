@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "core/os/descriptor.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace gputest::workers {
+
+/// In place of the number of a server of MPS (CUDA's Multi-Process Service) that a ctest run owns.
+inline constexpr std::int32_t no_mps_server = -1;
+inline constexpr std::int32_t mps_server_of_user = -2;
+
+/// What a client, a keeper and a worker say to each other. Each message is one packet of a socket (SOCK_SEQPACKET).
+struct WorkerMessage {
+  enum class Kind : std::uint32_t {
+    ready = 1, ///< worker: it waits for its first case
+    job,       ///< client: a case to run. Texts: filter, report, then variables. Descriptors: the standard streams
+    verdict,   ///< worker: the case has ended. `code` is its exit code; text: why the worker ends after it, if it does.
+               ///< From the keeper the text names processes that the case has left behind
+    refusal,   ///< worker or keeper: the case has no result here, and has to run in a process of its own. Text: why
+    death,     ///< keeper: the worker ended in the case, or at its end. `code` is the status that waitpid() gave
+    begun,     ///< worker: the case begins, and what happens from now on is its doing
+    not_begun, ///< keeper: the worker has ended without beginning the case, which another one is to run
+  };
+
+  Kind kind = Kind::ready;
+  std::int32_t code = 0;
+  std::uint32_t cases_before = 0; ///< how many cases the worker had run before this one
+  /// Of a verdict of a worker that shares errors with others.
+  enum class Device : std::uint32_t {
+    works,            ///< or nothing is known of it: the worker shares no errors, or has not tried to use one
+    not_begun,        ///< the process has tried to use one, and has none
+    has_sticky_error, ///< it is useless to this process
+  };
+  Device device = Device::works;
+  /// Of what a keeper says of a case: what the worker shares errors with.
+  std::int32_t mps_server = no_mps_server;
+  std::vector<std::string> texts;
+  std::vector<os::Descriptor> descriptors;
+};
+
+/// The number that GPUTEST_WORKER begins with. A worker of another version of gputest does not know the messages.
+inline constexpr int worker_protocol = 3;
+
+/// What an environment variable of one entry is called, or begins with. Cases that differ in these alone may share a
+/// worker; the values travel with the case.
+inline constexpr const char* variables_of_case[] = {
+    "GPUTEST_TEST=",  "GPUTEST_MEMORY=",     "GPUTEST_ENTRY=",       "GPUTEST_TIMEOUT=",
+    "GPUTEST_LARGE=", "GPUTEST_WAIT_LIMIT=", "CTEST_RESOURCE_GROUP",
+};
+
+/// With which a worker exits that cannot tell its verdict, because the case has closed its socket.
+inline constexpr int exit_code_without_verdict = 120;
+
+/// Whether the message was sent as a whole. `descriptors` stay the caller's. Does not block for long: a packet fits
+/// into the socket's buffer, or is refused. Does not raise SIGPIPE.
+[[nodiscard]] bool send_message(int socket, const WorkerMessage& message, const std::vector<int>& descriptors = {});
+
+enum class Received { message, nothing, end };
+
+/// Receives a message. Blocks, unless `wait` is false and there is none. `end`: the other side is gone, or is no
+/// gputest.
+[[nodiscard]] Received receive_message(int socket, WorkerMessage& message, bool wait = true);
+
+} // namespace gputest::workers

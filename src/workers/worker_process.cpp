@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "workers/worker_process.hpp"
+
+#include "core/os/descendants.hpp"
+#include "workers/events.hpp"
+#include "workers/wait_status.hpp"
+#include "workers/worker_message.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace gputest::workers {
+
+using workers::WorkerMessage;
+
+namespace {
+
+constexpr std::chrono::seconds longest_start{60};
+
+std::string error_of(const char* call) { return std::string{call} + ": " + ::strerror(errno); } // NOLINT: one thread
+
+} // namespace
+
+WorkerProcess::WorkerProcess(const RunFolder& run, const TestCase& test, const MpsServer& server)
+    : run_{run}, test_{test}, server_{server}, proc_{::open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC)} {
+  struct sigaction ignore {};
+  ignore.sa_handler = SIG_IGN;
+  ::sigaction(SIGPIPE, &ignore, &pipe_);
+  struct sigaction normal {};
+  normal.sa_handler = SIG_DFL;
+  ::sigaction(SIGCHLD, &normal, &child_);
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+std::string WorkerProcess::start() {
+  said_ = os::Descriptor{::memfd_create("gputest-worker-start", MFD_CLOEXEC)};
+  std::array<int, 2> ends{};
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+    return error_of("socketpair");
+  }
+  socket_ = os::Descriptor{ends[0]};
+  os::Descriptor other{ends[1]};
+  const pid_t keeper = ::getpid();
+  pid_ = ::fork();
+  if (pid_ == 0) {
+    become_worker(std::move(other), keeper);
+  }
+  if (pid_ < 0) {
+    pid_ = 0;
+    return error_of("fork");
+  }
+  end_ = os::Descriptor{static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0))};
+  if (!end_) {
+    auto why = error_of("pidfd_open");
+    kill_all();
+    return why;
+  }
+  return {};
+}
+
+void WorkerProcess::become_worker(os::Descriptor socket, pid_t keeper) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != keeper) {
+    std::_Exit(EXIT_FAILURE);
+  }
+  ::sigaction(SIGPIPE, &pipe_, nullptr);
+  ::sigaction(SIGCHLD, &child_, nullptr);
+  ::dup2(said_.number(), STDOUT_FILENO);
+  ::dup2(said_.number(), STDERR_FILENO);
+  std::vector<std::string> texts{test_.command.front(), "--gtest_filter=-*"}; // another main() runs no test
+  if (!test_.report.empty()) {
+    texts.push_back("--gtest_output=" + test_.report_format + ":" + run_.path + "/report-" + std::to_string(keeper));
+  }
+  texts.insert(texts.end(), test_.arguments.begin(), test_.arguments.end());
+  const auto words = texts.size();
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string assignment{*entry};
+    if (assignment.compare(0, 8, "GPUTEST_") != 0 ||
+        std::find(test_.variables.begin(), test_.variables.end(), assignment) == test_.variables.end()) {
+      texts.push_back(assignment);
+    }
+  }
+  texts.push_back("GPUTEST_WORKER=" + std::to_string(worker_protocol) + ":" + std::to_string(socket.number()) + ":" +
+                  run_.run_name.substr(0, run_.run_name.find('-')) +
+                  (server_.number() == no_mps_server ? "" : ":shared"));
+  if (!server_.folder().empty()) {
+    texts.push_back("CUDA_MPS_PIPE_DIRECTORY=" + server_.folder());
+  }
+  ::fcntl(socket.number(), F_SETFD, 0);
+  std::vector<char*> arguments;
+  std::vector<char*> variables;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    (i < words ? arguments : variables).push_back(texts[i].data());
+  }
+  arguments.push_back(nullptr);
+  variables.push_back(nullptr);
+  ::execve(arguments.front(), arguments.data(), variables.data());
+  std::_Exit(127);
+}
+
+std::string WorkerProcess::wait_until_ready() {
+  using Clock = std::chrono::steady_clock;
+  const auto until = Clock::now() + longest_start;
+  const auto left = [&] {
+    return std::max(std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now()),
+                    std::chrono::milliseconds{0});
+  };
+  Events events;
+  events.add(socket_).add(end_).add(run_.ctest).wait(left());
+  WorkerMessage message;
+  if (events.is_ready(0) && receive_message(socket_.number(), message) == Received::message &&
+      message.kind == WorkerMessage::Kind::ready) {
+    return {};
+  }
+  Events end; // it may have closed the socket, and go on
+  end.add(end_).add(run_.ctest).wait(left());
+  if (end.is_ready(0)) {
+    return "its executable ended " + describe_end(wait_for_status()) + " before it came to gputest::run_all_tests()";
+  }
+  kill_all();
+  return "its executable did not come to its tests within a minute";
+}
+
+std::string WorkerProcess::take_output() {
+  std::string text;
+  std::array<char, 4096> block{};
+  for (ssize_t count = 0; (count = ::pread(said_.number(), block.data(), block.size(), taken_)) > 0; taken_ += count) {
+    text.append(block.data(), static_cast<std::size_t>(count));
+  }
+  return text;
+}
+
+int WorkerProcess::wait_for_status() {
+  int status = 0;
+  if (pid_ > 0) {
+    ::waitpid(pid_, &status, 0);
+  }
+  pid_ = 0;
+  return status;
+}
+
+std::set<pid_t> WorkerProcess::children() const {
+  const auto own = std::to_string(::getpid());
+  const auto words = contents_of(proc_, own + "/task/" + own + "/children");
+  std::set<pid_t> found;
+  const char* at = words.c_str();
+  for (char* end = nullptr;; at = end) {
+    const auto pid = static_cast<pid_t>(std::strtol(at, &end, 10));
+    if (end == at) {
+      return found;
+    }
+    found.insert(pid);
+  }
+}
+
+void WorkerProcess::kill_all() {
+  if (pid_ > 0) {
+    ::kill(pid_, SIGKILL); // also where no descriptor is left to look for the others
+  }
+  const std::vector<pid_t> spared{left_.begin(), left_.end()};
+  os::end_descendants(spared);
+  pid_ = 0;
+  // Those whose parents were killed with them become this process's own.
+  if (spared.empty()) {
+    while (::waitpid(-1, nullptr, 0) > 0) {
+    }
+    return;
+  }
+  for (bool any = true; any;) {
+    any = false;
+    for (const pid_t pid : children()) {
+      any = (left_.count(pid) == 0 && ::waitpid(pid, nullptr, 0) == pid) || any;
+    }
+  }
+}
+
+std::string WorkerProcess::left_behind() {
+  std::string found;
+  for (const pid_t pid : children()) {
+    if (pid == pid_) {
+      continue;
+    }
+    if (::waitpid(pid, nullptr, WNOHANG) != 0) {
+      left_.erase(pid); // it has ended
+    } else if (left_.insert(pid).second) {
+      auto name = contents_of(proc_, std::to_string(pid) + "/comm");
+      name.resize(std::min(name.find('\n'), name.size()));
+      found += (found.empty() ? "" : ", ") + std::to_string(pid) + " (" + name + ")";
+    }
+  }
+  return found;
+}
+
+} // namespace gputest::workers

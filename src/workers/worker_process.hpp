@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "core/os/descriptor.hpp"
+#include "workers/mps_server.hpp"
+#include "workers/run_folder.hpp"
+#include "workers/test_case.hpp"
+
+#include <chrono>
+#include <csignal>
+#include <set>
+#include <string>
+
+#include <sys/types.h>
+
+namespace gputest::workers {
+
+/// The process that runs cases: the test executable itself, a child of the keeper. What a case starts there and leaves
+/// without a parent becomes the keeper's child, too.
+class WorkerProcess {
+public:
+  /// Changes the handling of SIGPIPE and SIGCHLD in this process; the worker gets it as it was.
+  WorkerProcess(const RunFolder& run, const TestCase& test, const MpsServer& server);
+
+  /// Returns why it could not be started; empty: it was.
+  [[nodiscard]] std::string start();
+
+  /// Blocks until it waits for its first case. Returns why it never will; empty: it does. Takes a minute at most, and
+  /// ends it if it never will, or if ctest ends.
+  [[nodiscard]] std::string wait_until_ready();
+
+  /// The socket to it.
+  [[nodiscard]] const os::Descriptor& socket() const { return socket_; }
+  /// Its pidfd, readable when it has ended.
+  [[nodiscard]] const os::Descriptor& end() const { return end_; }
+
+  /// What it has written since the last call that belongs to no case: before its first case, and at its end.
+  [[nodiscard]] std::string take_output();
+
+  /// Tells it to end, as a program does, so that what it writes at its end is written.
+  void hang_up() { socket_ = {}; }
+
+  /// Its waitpid() status. Blocks until it has ended.
+  [[nodiscard]] int wait_for_status();
+
+  /// Kills it and all that the case has started, also those whose parents have ended; but not what earlier cases have
+  /// left behind.
+  void kill_all();
+
+  /// The processes, with their names, whose parents the case has left and which still run. Each is named once.
+  [[nodiscard]] std::string left_behind();
+
+private:
+  [[noreturn]] void become_worker(os::Descriptor socket, pid_t keeper);
+  [[nodiscard]] std::set<pid_t> children() const;
+
+  const RunFolder& run_;
+  const TestCase& test_;
+  const MpsServer& server_;
+  struct sigaction pipe_ {};
+  struct sigaction child_ {};
+  os::Descriptor proc_;
+  os::Descriptor said_;
+  off_t taken_ = 0; ///< of `said_`
+  os::Descriptor socket_;
+  os::Descriptor end_;
+  pid_t pid_ = 0;        ///< 0: there is none, or its end is known
+  std::set<pid_t> left_; ///< what left_behind() has named, and still runs
+};
+
+} // namespace gputest::workers

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Kills a holder of most of a simulated device whose memory comes back late, as a GPU's does, while another process
+// waits for the same bytes and allocates them as soon as it is admitted.
+#include "core/devices/simulated/simulated.hpp"
+#include "core/devices/simulated/simulated_memory.hpp"
+#include "core/ledger/backend_probe.hpp"
+#include "core/ledger/ledger.hpp"
+#include "support/in_child.hpp"
+#include "support/observed.hpp"
+#include "support/private_folder.hpp"
+
+#include <gputest/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <csignal>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+namespace gputest::devices {
+namespace {
+
+using namespace literals;
+using tests::end_of;
+using tests::start_child;
+using tests::start_keeper;
+
+constexpr Bytes most_of_it = 12_GiB;
+constexpr int rounds = 5;
+
+/// The rule switched off: what a dead process held is free as soon as its wake-up FIFO is silent.
+class Blind : public ledger::DeviceProbe {
+public:
+  [[nodiscard]] std::shared_ptr<const ledger::Observation> observe(const std::string& /*uuid*/) const override {
+    return std::make_shared<tests::Observed>(
+        [] {
+          return policy::Capacity{(16_GiB).count(), 0};
+        },
+        [](const ledger::Record& /*ended*/) { return true; });
+  }
+};
+
+/// What came of a waiter that allocates what it has just been granted.
+enum class Allocation { done = 0, out_of_memory = 1 };
+
+class ReturnOfMemory : public ::testing::Test {
+protected:
+  /// This process on the ledger, with most of the device leased; blocks until it is.
+  struct Client {
+    std::unique_ptr<ledger::Ledger> ledger;
+    std::unique_ptr<SimulatedMemory> memory;
+  };
+
+  [[nodiscard]] Client lease() const {
+    const std::shared_ptr<const DeviceList> list = open_simulated(setting_, folder_.path());
+    std::shared_ptr<const ledger::DeviceProbe> probe = std::make_shared<Blind>();
+    if (!blind_) {
+      probe = make_probe(list);
+    }
+    Client client{std::make_unique<ledger::Ledger>(folder_.path(), probe),
+                  std::make_unique<SimulatedMemory>(setting_, folder_.path())};
+    const auto device = client.ledger->devices().bit_of(list->devices().front().uuid);
+    ledger::Ledger::EnterRequest enter;
+    enter.who = "client";
+    enter.candidates = device;
+    enter.largest_bytes = most_of_it.count();
+    const auto entered = client.ledger->enter(enter, {});
+    const auto leased = client.ledger->lease({"client", device, most_of_it.count()}, {});
+    if (entered.kind != ledger::Result::Kind::granted || leased.kind != ledger::Result::Kind::granted) {
+      throw std::runtime_error{"not granted"};
+    }
+    return client;
+  }
+
+  [[nodiscard]] Client hold() const {
+    Client client = lease();
+    while (client.memory->use(0).used_bytes != 0) { // of the round before
+    }
+    client.memory->allocate(0, most_of_it);
+    return client;
+  }
+
+  /// Starts a process that waits for the same bytes, and returns when it is seen to wait.
+  [[nodiscard]] pid_t start_waiter() const {
+    const pid_t waiter = start_child([&] {
+      const Client client = lease();
+      try {
+        client.memory->allocate(0, most_of_it);
+        return static_cast<int>(Allocation::done);
+      } catch (const OutOfMemory&) {
+        return static_cast<int>(Allocation::out_of_memory);
+      }
+    });
+    ledger::Ledger book{folder_.path(), std::make_shared<Blind>()};
+    for (bool waits = false; !waits; std::this_thread::yield()) {
+      for (const auto& entry : book.entries()) {
+        waits = waits || (entry.pid == waiter && entry.claim.stage == policy::Stage::waiting);
+      }
+    }
+    return waiter;
+  }
+
+  static void kill(pid_t process) { ASSERT_EQ(::kill(process, SIGKILL), 0); }
+
+  /// How many of the waiters ran out of memory.
+  [[nodiscard]] int failures_after_killing_the_holder() const {
+    int failures = 0;
+    for (int round = 0; round < rounds; ++round) {
+      const pid_t holder = start_keeper([&] { return hold(); });
+      const pid_t waiter = start_waiter();
+      kill(holder);
+      failures += end_of(waiter) == static_cast<int>(Allocation::out_of_memory) ? 1 : 0;
+      EXPECT_EQ(end_of(holder), -SIGKILL);
+    }
+    return failures;
+  }
+
+  /// The same with a holder that leaves a child it forked, which is killed later.
+  [[nodiscard]] int failures_after_killing_the_child_of_the_holder() const {
+    int failures = 0;
+    for (int round = 0; round < rounds; ++round) {
+      std::array<int, 2> pids{};
+      EXPECT_EQ(::pipe(pids.data()), 0);
+      const pid_t holder = start_keeper([&] {
+        Client client = hold();
+        const pid_t child = start_keeper([] { return 0; });
+        static_cast<void>(!::write(pids[1], &child, sizeof child));
+        return client;
+      });
+      pid_t child = 0;
+      EXPECT_EQ(::read(pids[0], &child, sizeof child), static_cast<ssize_t>(sizeof child));
+      const pid_t waiter = start_waiter();
+      kill(holder);
+      EXPECT_EQ(end_of(holder), -SIGKILL);
+      int status = 0;
+      EXPECT_EQ(::waitpid(waiter, &status, WNOHANG), 0) << "the child keeps the memory";
+      kill(child);
+      failures += end_of(waiter) == static_cast<int>(Allocation::out_of_memory) ? 1 : 0;
+      ::close(pids[0]);
+      ::close(pids[1]);
+    }
+    return failures;
+  }
+
+  policy::SimulatedDevices setting_ = policy::parse_simulated_devices("1x16GiB,context=0,return=110ms");
+  tests::PrivateFolder folder_;
+  bool blind_ = false;
+};
+
+TEST_F(ReturnOfMemory, is_waited_for_after_the_holder_was_killed) { EXPECT_EQ(failures_after_killing_the_holder(), 0); }
+
+TEST_F(ReturnOfMemory, is_waited_for_after_the_last_child_of_the_holder_was_killed) {
+  EXPECT_EQ(failures_after_killing_the_child_of_the_holder(), 0);
+}
+
+TEST_F(ReturnOfMemory, is_waited_for_where_the_driver_lists_no_processes) {
+  setting_ = policy::parse_simulated_devices("1x16GiB,context=0,return=110ms,no_process_list");
+  EXPECT_EQ(failures_after_killing_the_holder(), 0);
+}
+
+TEST_F(ReturnOfMemory, is_no_free_memory_where_nobody_looks_at_the_device) {
+  blind_ = true;
+  EXPECT_EQ(failures_after_killing_the_holder(), rounds) << "else the tests above prove nothing";
+  EXPECT_EQ(failures_after_killing_the_child_of_the_holder(), rounds);
+}
+
+} // namespace
+} // namespace gputest::devices

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/os/file_at.hpp"
+
+#include "core/os/user_name.hpp"
+#include "support/in_child.hpp"
+#include "support/message_of.hpp"
+#include "support/private_folder.hpp"
+
+#include <gputest/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <string>
+
+namespace gputest::os {
+namespace {
+
+using tests::in_child;
+using tests::message_of;
+
+const std::string own_repair =
+    "; when no GPU test is running, remove the ledger's folder, or set GPUTEST_DIR to another one";
+
+class FileAtTest : public ::testing::Test {
+protected:
+  [[nodiscard]] std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
+
+  void make_fifo(const std::string& name, mode_t mode) const {
+    ASSERT_EQ(::mkfifo(path(name).c_str(), 0600), 0);
+    ASSERT_EQ(::chmod(path(name).c_str(), mode), 0);
+  }
+
+  [[nodiscard]] mode_t mode_of(const std::string& name) const {
+    struct stat status {};
+    return ::stat(path(name).c_str(), &status) == 0 ? status.st_mode & 07777U : 0;
+  }
+
+  tests::PrivateFolder folder_;
+};
+
+TEST_F(FileAtTest, gives_its_mode_to_what_it_makes_and_to_a_fifo_only) {
+  folder_.write("file", "", 0640);
+  EXPECT_TRUE(FileAt{path("file")}.open(O_RDWR, S_IFREG));
+  EXPECT_EQ(mode_of("file"), 0640U) << "opened as it is";
+  EXPECT_TRUE(FileAt{path("file")}.open(O_RDWR | O_CREAT, S_IFREG));
+  EXPECT_EQ(mode_of("file"), 0600U);
+  make_fifo("fifo", 0666);
+  EXPECT_TRUE(FileAt{path("fifo")}.open(O_RDWR, S_IFIFO));
+  EXPECT_EQ(mode_of("fifo"), 0600U);
+  FileAt shared{path("shared")};
+  shared.mode = 0664;
+  EXPECT_EQ(in_child([&] {
+              ::umask(077);
+              return shared.open(O_RDWR | O_CREAT, S_IFREG) ? 0 : 1;
+            }),
+            0);
+  EXPECT_EQ(mode_of("shared"), 0664U);
+}
+
+TEST_F(FileAtTest, of_another_type_is_refused_with_what_it_is) {
+  folder_.write("file", "", 0600);
+  folder_.make_folder("folder");
+  make_fifo("fifo", 0600);
+  const Descriptor socket{::socket(AF_UNIX, SOCK_STREAM, 0)};
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path("socket").copy(&address.sun_path[0], sizeof address.sun_path - 1);
+  ASSERT_EQ(::bind(socket.number(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0); // NOLINT
+  std::filesystem::create_symlink(path("file"), path("link"));
+  const auto said = [&](const std::string& name, int flags, mode_t type) {
+    return message_of<LedgerError>([&] { static_cast<void>(FileAt{path(name)}.open(flags, type)); });
+  };
+  const auto expected = [&](const std::string& name, const std::string& is) {
+    return path(name) + " is " + is + own_repair;
+  };
+  EXPECT_EQ(said("file", O_RDONLY, S_IFIFO), expected("file", "a regular file, and must be a FIFO"));
+  EXPECT_EQ(said("fifo", O_RDONLY, S_IFREG), expected("fifo", "a FIFO, and must be a regular file")); // at once
+  EXPECT_EQ(said("fifo", O_WRONLY, S_IFREG), expected("fifo", "a FIFO, and must be a regular file"));
+  EXPECT_EQ(said("folder", O_RDWR, S_IFREG), expected("folder", "a folder, and must be a regular file"));
+  EXPECT_EQ(said("folder", O_RDONLY, S_IFREG), expected("folder", "a folder, and must be a regular file"));
+  EXPECT_EQ(said("file", O_RDONLY | O_DIRECTORY, S_IFDIR), expected("file", "a regular file, and must be a folder"));
+  EXPECT_EQ(said("socket", O_RDWR, S_IFREG), expected("socket", "a special file, and must be a regular file"));
+  EXPECT_EQ(said("link", O_RDONLY, S_IFREG),
+            expected("link", "a symbolic link to " + path("file") + ", and must be a regular file"));
+}
+
+TEST_F(FileAtTest, with_several_names_is_refused_unless_it_is_a_folder) {
+  folder_.write("file", "", 0600);
+  EXPECT_TRUE(FileAt{path("file")}.open(O_RDONLY, S_IFREG));
+  std::filesystem::create_hard_link(path("file"), path("second"));
+  std::filesystem::create_hard_link(path("file"), path("third"));
+  EXPECT_EQ(message_of<LedgerError>([&] { static_cast<void>(FileAt{path("second")}.open(O_RDONLY, S_IFREG)); }),
+            path("second") + " has 3 names (hard links), and must have one: it is not used" + own_repair);
+  folder_.make_folder("folder");
+  folder_.make_folder("folder/below"); // a name of the folder above it
+  EXPECT_TRUE(FileAt{path("folder")}.open(O_RDONLY | O_DIRECTORY, S_IFDIR));
+}
+
+TEST_F(FileAtTest, that_its_owner_may_not_open_gets_its_mode_back_and_no_more_than_that) {
+  ASSERT_EQ(::chmod(folder_.path().c_str(), 0777), 0);
+  EXPECT_EQ(in_child([&] {
+              tests::become_nobody(); // root may open everything
+              folder_.write("unreadable", "text", 0000);
+              EXPECT_TRUE(FileAt{path("unreadable")}.open(O_RDWR, S_IFREG));
+              EXPECT_EQ(mode_of("unreadable"), 0600U);
+              folder_.write("readable", "text", 0400);
+              FileAt readable{path("readable")};
+              readable.mode = 0400;
+              EXPECT_FALSE(readable.open(O_RDWR, S_IFREG));
+              EXPECT_EQ(errno, EACCES) << "more than its mode has";
+              EXPECT_EQ(mode_of("readable"), 0400U);
+              return ::testing::Test::HasFailure() ? 1 : 0;
+            }),
+            0);
+}
+
+TEST_F(FileAtTest, has_its_mode_restored_only_where_its_owner_lacks_some_of_it) {
+  folder_.write("lacks", "", 0400);
+  EXPECT_TRUE(FileAt{path("lacks")}.restore_mode(S_IFREG));
+  EXPECT_EQ(mode_of("lacks"), 0600U);
+  const auto is_left = [&](const FileAt& file, mode_t type) {
+    errno = 0;
+    return !file.restore_mode(type) && errno == EACCES;
+  };
+  EXPECT_TRUE(is_left(path("lacks"), S_IFREG)) << "nothing is lacking now";
+  folder_.write("more", "", 0640);
+  EXPECT_TRUE(is_left(path("more"), S_IFREG));
+  EXPECT_EQ(mode_of("more"), 0640U);
+  FileAt shared{path("more")};
+  shared.mode = 0660;
+  EXPECT_TRUE(is_left(shared, S_IFREG)) << "what others lack is not put right";
+  EXPECT_TRUE(is_left(path("none"), S_IFREG));
+  folder_.write("other", "", 0400);
+  EXPECT_TRUE(is_left(path("other"), S_IFIFO)) << "of another type";
+  FileAt others{path("other")};
+  others.owner = 4000000;
+  EXPECT_TRUE(is_left(others, S_IFREG)) << "of another user";
+  if (::geteuid() == 0) { // others cannot give a file away
+    ASSERT_EQ(::chown(path("other").c_str(), 65534, 65534), 0);
+    EXPECT_TRUE(is_left(path("other"), S_IFREG)) << "which another user has";
+    others.owner = 65534;
+    EXPECT_TRUE(is_left(others, S_IFREG)) << "and may have";
+  }
+  EXPECT_EQ(mode_of("other"), 0400U);
+}
+
+TEST_F(FileAtTest, that_another_user_must_have_is_refused_and_no_fifo_is_made_for_that_one) {
+  folder_.write("file", "", 0600);
+  FileAt others{path("file")};
+  others.owner = 4000000;
+  EXPECT_FALSE(others.is_own());
+  EXPECT_TRUE(FileAt{path("file")}.is_own());
+  const std::string said = message_of<LedgerError>([&] { static_cast<void>(others.open(O_RDONLY, S_IFREG)); });
+  EXPECT_EQ(said.find(path("file") + " belongs to "), 0U) << said;
+  EXPECT_NE(said.find("(uid " + std::to_string(::geteuid()) + "), and must belong to "), std::string::npos) << said;
+  EXPECT_NE(said.find("(uid 4000000): it is not used" + own_repair), std::string::npos)
+      << "who has the name can free it: " << said;
+  FileAt fifo{path("fifo")};
+  fifo.owner = 4000000;
+  EXPECT_FALSE(fifo.open_or_make_fifo(O_RDWR));
+  EXPECT_EQ(errno, ENOENT);
+  EXPECT_FALSE(std::filesystem::exists(path("fifo")));
+  EXPECT_TRUE(FileAt{path("fifo")}.open_or_make_fifo(O_RDWR));
+  EXPECT_TRUE(std::filesystem::is_fifo(path("fifo")));
+}
+
+TEST_F(FileAtTest, that_another_user_has_is_named_even_if_it_may_not_be_opened_and_is_left_as_it_is) {
+  EXPECT_EQ(repair_of(::geteuid()), own_repair);
+  EXPECT_EQ(repair_of(4000000),
+            "; " + user_name(4000000) + " or an administrator has to remove it, or set GPUTEST_DIR to another folder");
+  if (::geteuid() != 0) {
+    return; // others cannot be two users
+  }
+  constexpr uid_t nobody = 65534;
+  folder_.write("nobodys", "", 0640);
+  ASSERT_EQ(::chown(path("nobodys").c_str(), nobody, nobody), 0);
+  FileAt others{path("nobodys")};
+  others.owner = nobody;
+  EXPECT_TRUE(others.open(O_RDWR | O_CREAT, S_IFREG));
+  EXPECT_EQ(mode_of("nobodys"), 0640U);
+  folder_.write("roots", "", 0600);
+  std::filesystem::create_symlink("roots", path("link"));
+  ASSERT_EQ(::chmod(folder_.path().c_str(), 0755), 0);
+  EXPECT_EQ(in_child([&] {
+              tests::become_nobody();
+              for (const char* const name : {"roots", "link"}) {
+                EXPECT_EQ(
+                    message_of<LedgerError>([&] { static_cast<void>(FileAt{path(name)}.open(O_RDONLY, S_IFREG)); }),
+                    path(name) + " belongs to root (uid 0), and must belong to nobody (uid 65534): it is not used; "
+                                 "root or an administrator has to remove it, or set GPUTEST_DIR to another folder");
+              }
+              return ::testing::Test::HasFailure() ? 1 : 0;
+            }),
+            0);
+}
+
+} // namespace
+} // namespace gputest::os

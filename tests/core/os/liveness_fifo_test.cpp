@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/os/liveness_fifo.hpp"
+
+#include "core/os/wake_fifo.hpp"
+#include "support/in_child.hpp"
+#include "support/message_of.hpp"
+#include "support/private_folder.hpp"
+#include "support/use_up_descriptors.hpp"
+
+#include <gputest/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <filesystem>
+#include <stdexcept>
+#include <vector>
+
+namespace gputest::os {
+namespace {
+
+using namespace std::chrono_literals;
+using tests::end_of;
+using tests::in_child;
+using tests::message_of;
+using tests::start_child;
+using tests::start_keeper;
+
+class LivenessFifoTest : public ::testing::Test {
+protected:
+  /// A child that has the FIFO until it is killed.
+  pid_t start_owner() {
+    return start_keeper([&] {
+      LivenessFifo fifo = LivenessFifo::take(path_);
+      if (!fifo) {
+        throw std::runtime_error{"somebody else has the FIFO"};
+      }
+      return fifo;
+    });
+  }
+
+  tests::PrivateFolder folder_;
+  std::string path_ = folder_.path() + "/alive";
+  std::string mine_ = folder_.path() + "/mine"; ///< this process's wake-up FIFO
+};
+
+TEST_F(LivenessFifoTest, has_one_owner_at_a_time) {
+  LivenessFifo fifo = LivenessFifo::take(path_);
+  ASSERT_TRUE(fifo);
+  EXPECT_FALSE(LivenessFifo::take(path_));
+  EXPECT_EQ(in_child([&] { return LivenessFifo::take(path_) ? 0 : 7; }), 7);
+  fifo = LivenessFifo{};
+  EXPECT_TRUE(LivenessFifo::take(path_));
+}
+
+TEST_F(LivenessFifoTest, shows_whether_its_owner_lives) {
+  const LivenessWatch watch{path_};
+  EXPECT_FALSE(watch.owner_lives());
+  const pid_t owner = start_owner();
+  EXPECT_TRUE(watch.owner_lives());
+  EXPECT_TRUE(watch.owner_lives()) << "looking changes nothing";
+  ::kill(owner, SIGKILL);
+  end_of(owner);
+  EXPECT_FALSE(watch.owner_lives());
+  EXPECT_TRUE(LivenessFifo::take(path_)) << "nor does it keep the FIFO";
+}
+
+TEST_F(LivenessFifoTest, wakes_the_waiting_process_when_its_owner_is_killed) {
+  const WakeFifo own{mine_};
+  const pid_t owner = start_owner();
+  std::vector<LivenessWatch> watched;
+  watched.emplace_back(path_);
+  ASSERT_TRUE(watched.back().owner_lives());
+  ::kill(owner, SIGKILL);
+  wait(own, watched, 1h);
+  end_of(owner);
+  EXPECT_FALSE(watched.back().owner_lives());
+}
+
+TEST_F(LivenessFifoTest, reports_what_has_woken_the_waiting_process) {
+  const std::string other = folder_.path() + "/other";
+  const WakeFifo own{mine_};
+  const LivenessFifo lives = LivenessFifo::take(other);
+  const pid_t owner = start_owner();
+  std::vector<LivenessWatch> watched;
+  watched.emplace_back(other);
+  watched.emplace_back(path_);
+  const Woken by_nothing = wait(own, watched, 0ms);
+  EXPECT_FALSE(by_nothing.notified);
+  EXPECT_TRUE(by_nothing.ended.empty());
+  notify(mine_);
+  const Woken by_a_notification = wait(own, watched, 1h);
+  EXPECT_TRUE(by_a_notification.notified);
+  EXPECT_TRUE(by_a_notification.ended.empty());
+  own.drain();
+  ::kill(owner, SIGKILL);
+  const Woken by_an_end = wait(own, watched, 1h);
+  EXPECT_FALSE(by_an_end.notified);
+  EXPECT_EQ(by_an_end.ended, std::vector<std::size_t>{1});
+  notify(mine_);
+  EXPECT_TRUE(wait(own, watched, 1h).notified) << "though the end goes on to be reported";
+  end_of(owner);
+}
+
+TEST_F(LivenessFifoTest, wakes_the_waiting_process_only_when_the_last_child_of_its_owner_has_ended) {
+  std::array<int, 2> pids{};
+  ASSERT_EQ(::pipe(pids.data()), 0);
+  const pid_t owner = start_child([&] {
+    const LivenessFifo fifo = LivenessFifo::take(path_);
+    const pid_t child = start_keeper([] { return 0; });
+    static_cast<void>(!::write(pids[1], &child, sizeof child));
+    return fifo ? 0 : 1;
+  });
+  pid_t child = 0;
+  ASSERT_EQ(::read(pids[0], &child, sizeof child), static_cast<ssize_t>(sizeof child));
+  EXPECT_EQ(end_of(owner), 0);
+  const WakeFifo own{mine_};
+  std::vector<LivenessWatch> watched;
+  watched.emplace_back(path_);
+  EXPECT_TRUE(watched.back().owner_lives());
+  wait(own, watched, 0ms);
+  EXPECT_TRUE(watched.back().owner_lives());
+  ::kill(child, SIGKILL);
+  wait(own, watched, 1h);
+  EXPECT_FALSE(watched.back().owner_lives());
+  ::close(pids[0]);
+  ::close(pids[1]);
+}
+
+TEST_F(LivenessFifoTest, goes_to_the_next_program_only_if_it_was_told_so) {
+  // What has the FIFO after exec() is the shell, which says so by its exit status.
+  const std::string look = "ls -l /proc/$$/fd | grep -q ' " + path_ + "$'";
+  const auto run = [&](bool inherited) {
+    return in_child([&] {
+      LivenessFifo fifo = LivenessFifo::take(path_);
+      if (inherited) {
+        fifo.inherit_across_exec();
+      }
+      ::execl("/bin/sh", "sh", "-c", look.c_str(), nullptr);
+      return 125;
+    });
+  };
+  EXPECT_EQ(run(true), 0) << "kept";
+  EXPECT_EQ(run(false), 1) << "closed";
+}
+
+TEST_F(LivenessFifoTest, reports_all_owners_that_have_ended_with_a_notification) {
+  const WakeFifo own{mine_};
+  std::vector<LivenessWatch> watched;
+  std::vector<pid_t> owners;
+  for (const std::string name : {"first", "second", "third"}) {
+    path_ = folder_.path() + "/" + name;
+    owners.push_back(start_owner());
+    watched.emplace_back(path_);
+  }
+  // A child has the FIFOs of those before it, so the last one ends first.
+  const auto end = [&](std::size_t which) {
+    ::kill(owners[which], SIGKILL);
+    end_of(owners[which]);
+  };
+  end(2);
+  end(0);
+  notify(mine_);
+  const Woken woken = wait(own, watched, 1h);
+  EXPECT_TRUE(woken.notified);
+  EXPECT_EQ(woken.ended, (std::vector<std::size_t>{0, 2}));
+  end(1);
+}
+
+TEST_F(LivenessFifoTest, is_not_waited_for_where_nobody_has_ever_been) {
+  const WakeFifo own{mine_};
+  std::vector<LivenessWatch> watched;
+  watched.emplace_back(FileAt::nothing());
+  EXPECT_EQ(watched.back().number(), -1);
+  EXPECT_TRUE(wait(own, watched, 0ms).ended.empty());
+}
+
+TEST_F(LivenessFifoTest, of_another_user_that_cannot_be_watched_is_an_error_and_not_one_without_an_owner) {
+  FileAt others{path_};
+  others.owner = 4000000;
+  EXPECT_EQ(in_child([&] {
+              tests::use_up_descriptors();
+              const auto said = message_of<LedgerError>([&] { LivenessWatch{others}; });
+              return said.find("cannot watch " + path_ + ": Too many open files") == 0 ? 0 : 1;
+            }),
+            0);
+}
+
+TEST_F(LivenessFifoTest, that_is_not_there_has_no_owner_and_is_made_when_it_is_taken) {
+  const std::string missing = folder_.path() + "/missing";
+  EXPECT_FALSE(LivenessWatch{missing}.owner_lives());
+  EXPECT_TRUE(LivenessFifo::take(folder_.path() + "/other"));
+  const FileAt others{AT_FDCWD, folder_.path(), "none", 4000000, 0660};
+  EXPECT_FALSE(LivenessWatch{others}.owner_lives());
+  EXPECT_FALSE(std::filesystem::exists("none")) << "and is not made for another user";
+  EXPECT_FALSE(LivenessWatch{FileAt::nothing()}.owner_lives());
+  const std::string in_no_folder = folder_.path() + "/none/alive";
+  EXPECT_EQ(message_of<LedgerError>([&] { LivenessWatch{in_no_folder}; }),
+            "cannot watch " + in_no_folder + ": No such file or directory")
+      << "of a ledger that was removed nobody can say who lives";
+}
+
+TEST_F(LivenessFifoTest, tells_the_same_whoever_reads_or_locks_it) {
+  ASSERT_EQ(::mkfifo(path_.c_str(), 0640), 0);
+  // What a member of the group can do: it may not write to the FIFO.
+  const Descriptor reader{::open(path_.c_str(), O_RDONLY | O_NONBLOCK)};
+  ASSERT_EQ(::flock(reader.number(), LOCK_EX), 0);
+  struct flock whole {};
+  whole.l_type = F_RDLCK;
+  ASSERT_EQ(::fcntl(reader.number(), F_OFD_SETLK, &whole), 0);
+  EXPECT_FALSE(LivenessWatch{path_}.owner_lives());
+  const pid_t owner = start_owner();
+  const WakeFifo own{mine_};
+  std::vector<LivenessWatch> watched;
+  watched.emplace_back(path_);
+  EXPECT_TRUE(watched.back().owner_lives());
+  ::kill(owner, SIGKILL);
+  EXPECT_EQ(wait(own, watched, 1h).ended, std::vector<std::size_t>{0});
+  end_of(owner);
+  EXPECT_FALSE(watched.back().owner_lives());
+  EXPECT_TRUE(LivenessFifo::take(path_));
+}
+
+TEST_F(LivenessFifoTest, that_is_renamed_or_replaced_under_its_owner_is_an_error) {
+  const LivenessFifo fifo = LivenessFifo::take(path_);
+  fifo.require_in_place(path_);
+  std::filesystem::rename(path_, path_ + "-old");
+  const std::string what_to_do = " while this process used it, so that the others take this process for ended; let all "
+                                 "GPU tests end, and start them again";
+  EXPECT_EQ(message_of<LedgerError>([&] { fifo.require_in_place(path_); }),
+            path_ + " was removed or renamed" + what_to_do);
+  const LivenessFifo others = LivenessFifo::take(path_);
+  EXPECT_EQ(message_of<LedgerError>([&] { fifo.require_in_place(path_); }), path_ + " was replaced" + what_to_do);
+  std::filesystem::rename(path_ + "-old", path_);
+  fifo.require_in_place(path_);
+}
+
+TEST_F(LivenessFifoTest, that_was_closed_by_something_else_is_an_error) {
+  LivenessFifo fifo = LivenessFifo::take(path_);
+  for (int number = 0; number < 256; ++number) {
+    std::error_code ignored;
+    if (std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(number), ignored) == path_) {
+      ::close(number);
+    }
+  }
+  const std::string said = "which gputest keeps open for " + path_ + ", was closed";
+  EXPECT_NE(message_of<LedgerError>([&] { fifo.require_kept(); }).find(said), std::string::npos);
+  EXPECT_NE(message_of<LedgerError>([&] { fifo.inherit_across_exec(); }).find(said), std::string::npos);
+  std::filesystem::remove(path_);
+  EXPECT_NE(message_of<LedgerError>([&] { fifo.require_in_place(path_); }).find(said), std::string::npos)
+      << "rather than that it was removed, of which nobody needs to know any more";
+}
+
+TEST_F(LivenessFifoTest, that_is_something_else_is_refused) {
+  folder_.write("alive", "", 0666);
+  const std::string said = path_ + " is a regular file, and must be a FIFO; when no GPU test is running, remove the "
+                                   "ledger's folder, or set GPUTEST_DIR to another one";
+  EXPECT_EQ(message_of<LedgerError>([&] { static_cast<void>(LivenessFifo::take(path_)); }), said);
+  EXPECT_EQ(message_of<LedgerError>([&] { LivenessWatch{path_}; }), said);
+}
+
+} // namespace
+} // namespace gputest::os

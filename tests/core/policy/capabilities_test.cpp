@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/policy/capabilities.hpp"
+
+#include "core/policy/simulated_devices.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace gputest::policy {
+namespace {
+
+using namespace literals;
+
+Candidate h200() {
+  Candidate candidate;
+  candidate.device = {"GPU-1", "NVIDIA H200", 140_GiB, false};
+  candidate.free = 100_GiB;
+  candidate.facts = usual_simulated_facts();
+  return candidate;
+}
+
+TEST(Capabilities, lacking_are_named_with_what_the_device_has_instead) {
+  struct Case {
+    std::string required;
+    std::function<void(Candidate&)> change;
+    std::string expected;
+  };
+  const auto nothing = [](Candidate&) {};
+  const std::vector<Case> cases{
+      {"", nothing, ""},
+      {"memory_pools managed_memory concurrent_managed_access cooperative_launch sm_90 total_memory=140GiB "
+       "free_memory=100GiB",
+       nothing, ""},
+      {"memory_pools", [](Candidate& c) { c.facts.memory_pools = false; }, "no memory_pools"},
+      {"managed_memory", [](Candidate& c) { c.facts.managed_memory = false; }, "no managed_memory"},
+      {"concurrent_managed_access", [](Candidate& c) { c.facts.concurrent_managed_access = false; },
+       "no concurrent_managed_access"},
+      {"cooperative_launch", [](Candidate& c) { c.facts.cooperative_launch = false; }, "no cooperative_launch"},
+      {"cooperative_launch", [](Candidate& c) { c.facts.memory_pools = false; }, ""},
+      {"tcc", nothing, "no tcc"},
+      {"tcc", [](Candidate& c) { c.facts.driver_model = DriverModel::tcc; }, ""},
+      {"wddm", [](Candidate& c) { c.facts.driver_model = DriverModel::tcc; }, "no wddm"},
+      {"wddm", [](Candidate& c) { c.facts.driver_model = DriverModel::wddm; }, ""},
+      {"mig", nothing, "no mig"},
+      {"mig", [](Candidate& c) { c.facts.mig = true; }, ""},
+      {"sm_91", nothing, "sm_90"},
+      {"sm_100", nothing, "sm_90"},
+      {"total_memory=141GiB", nothing, "total_memory of 140 GiB"},
+      {"free_memory=101GiB", nothing, "free_memory of 100 GiB"},
+      {"memory_pools sm_100 mig", [](Candidate& c) { c.facts.memory_pools = false; }, "no memory_pools, no mig, sm_90"},
+      {"memory_pools", [](Candidate& c) { c.facts.memory_pools.reset(); }, "memory_pools unknown"},
+      {"sm_80",
+       [](Candidate& c) {
+         c.facts.sm.reset();
+         c.facts.why_unknown = "cuInit answers CUDA_ERROR_NO_DEVICE (100)";
+       },
+       "sm unknown (cuInit answers CUDA_ERROR_NO_DEVICE (100))"},
+      {"peer_access", nothing, ""}, // between devices only
+  };
+  for (const auto& c : cases) {
+    Candidate candidate = h200();
+    c.change(candidate);
+    EXPECT_EQ(lacking(parse_capabilities(c.required), candidate), c.expected) << c.required;
+  }
+}
+
+TEST(Capabilities, are_asked_of_the_driver_only_if_no_other_source_has_them) {
+  DeviceFacts of_nvml;
+  of_nvml.sm = 90;
+  for (const char* required : {"", "sm_80", "tcc wddm mig", "total_memory=1GiB free_memory=1GiB"}) {
+    EXPECT_FALSE(needs_driver(parse_capabilities(required), of_nvml)) << required;
+  }
+  for (const char* required :
+       {"memory_pools", "managed_memory", "concurrent_managed_access", "cooperative_launch", "peer_access"}) {
+    EXPECT_TRUE(needs_driver(parse_capabilities(required), of_nvml)) << required;
+  }
+  EXPECT_TRUE(needs_driver(parse_capabilities("sm_80"), DeviceFacts{})) << "an NVML that does not say";
+  auto known = usual_simulated_facts();
+  known.peers.emplace();
+  EXPECT_FALSE(needs_driver(parse_capabilities("memory_pools peer_access"), known));
+}
+
+TEST(Capabilities, that_devices_lack_make_a_sentence_with_both_sides) {
+  Candidate older = h200();
+  older.device = {"GPU-2", "NVIDIA T4", 16_GiB, false};
+  older.facts.sm = 75;
+  older.facts.memory_pools = false;
+  const auto required = parse_capabilities("memory_pools sm_80");
+  EXPECT_EQ(why_not(required, {h200()}, {0}), "");
+  EXPECT_EQ(why_not(required, {h200(), older}, {0, 1}),
+            "asked memory_pools, sm_80; GPU-2 (NVIDIA T4) has no memory_pools, sm_75");
+}
+
+TEST(Capabilities, between_devices_are_held_against_each_pair) {
+  std::vector<Candidate> three{h200(), h200(), h200()};
+  three[1].device.uuid = "GPU-2";
+  three[2].device.uuid = "GPU-3";
+  three[0].facts.peers = {{5, 7}};
+  three[1].facts.peers = {{4}};
+  three[2].facts.peers = {{4, 5}}; // 4 does not reach it
+  const auto required = parse_capabilities("peer_access");
+  EXPECT_EQ(why_not(required, {three[0], three[1]}, {4, 5}), "");
+  EXPECT_EQ(why_not(required, {three[0]}, {4}), "") << "one device has nobody to reach";
+  EXPECT_EQ(why_not(required, {three[0], three[2]}, {4, 6}),
+            "asked peer_access; between GPU-1 (NVIDIA H200) and GPU-3 (NVIDIA H200) there is no peer_access");
+  three[0].facts.peers.reset();
+  EXPECT_EQ(why_not(required, {three[0], three[1]}, {4, 5}),
+            "asked peer_access; GPU-1 (NVIDIA H200) has peer_access unknown");
+}
+
+TEST(PeerGroup, is_the_largest_whose_members_all_reach_one_another) {
+  using Indices = std::vector<std::size_t>;
+  const auto group_of = [](const Indices& indices, const std::vector<Indices>& peers) {
+    std::vector<DeviceFacts> facts(peers.size());
+    for (std::size_t i = 0; i < peers.size(); ++i) {
+      facts[i].peers = peers[i];
+    }
+    return largest_peer_group(indices, facts);
+  };
+  EXPECT_EQ(group_of({}, {}), Indices{});
+  EXPECT_EQ(group_of({3, 4}, {{}, {}}), Indices{3});
+  EXPECT_EQ(group_of({3, 4}, {{4}, {3}}), (Indices{3, 4}));
+  EXPECT_EQ(group_of({3, 4}, {{4}, {}}), Indices{3}) << "one way is not enough";
+  EXPECT_EQ(group_of({0, 1, 2, 3, 4}, {{2}, {3, 4}, {0}, {1, 4}, {1, 3}}), (Indices{1, 3, 4}));
+  EXPECT_EQ(group_of({0, 1, 2, 3}, {{1}, {0}, {3}, {2}}), (Indices{0, 1})) << "the first of equals";
+}
+
+TEST(DeviceFacts, say_why_a_device_cannot_be_used_and_what_is_odd_about_one_that_can) {
+  DeviceFacts facts;
+  EXPECT_EQ(why_unusable(facts), "");
+  EXPECT_TRUE(oddities(facts).empty());
+  facts.compute_mode = ComputeMode::prohibited;
+  EXPECT_EQ(why_unusable(facts),
+            "its compute mode is PROHIBITED, so no process may use it; `nvidia-smi -c DEFAULT` allows it");
+  facts.lost = true;
+  EXPECT_EQ(why_unusable(facts).substr(0, 18), "it does not answer");
+  facts = {};
+  facts.compute_mode = ComputeMode::exclusive_process;
+  facts.shares_host_memory = true;
+  facts.lists_processes = false;
+  facts.driver_model = DriverModel::wddm;
+  facts.why_unknown = "there is none";
+  EXPECT_EQ(why_unusable(facts), "");
+  ASSERT_EQ(oddities(facts).size(), 5U);
+  EXPECT_EQ(oddities(facts)[0], "compute mode EXCLUSIVE_PROCESS: one process at a time is let in");
+  EXPECT_EQ(oddities(facts)[4], "capabilities are unknown, and count as missing: there is none");
+}
+
+} // namespace
+} // namespace gputest::policy

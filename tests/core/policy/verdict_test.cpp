@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/policy/verdict.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace gputest::policy {
+namespace {
+
+struct Row {
+  EntryReport report;
+  int command;
+  int verdict;
+  bool meant;
+  std::string problem; ///< its beginning; empty: there is none
+};
+
+EntryReport told(unsigned begun, unsigned ended, unsigned skipped = 0, unsigned nothing_ran = 0,
+                 const std::string& refused = "") {
+  return {begun, ended, skipped, nothing_ran, refused, "Sort.Keys"};
+}
+
+EntryReport failed(EntryReport report) {
+  report.failed = true;
+  return report;
+}
+
+void expect(const std::vector<Row>& rows, EntryCommand command) {
+  for (const auto& [report, exit_code, verdict, meant, problem] : rows) {
+    const auto of = std::to_string(report.begun) + " begun, " + std::to_string(report.ended) + " ended, exit code " +
+                    std::to_string(exit_code);
+    const auto judged = judge(report, exit_code, command);
+    EXPECT_EQ(judged.exit_code, verdict) << of;
+    EXPECT_EQ(judged.meant_by_the_test, meant) << of;
+    EXPECT_EQ(judged.problem.substr(0, problem.size()), problem) << of;
+    EXPECT_EQ(judged.problem.empty(), problem.empty()) << of << ": " << judged.problem;
+  }
+}
+
+const std::string of_77 = "the command ended with 77, which CTest would report as skipped, and gputest did not skip it";
+const std::string in_the_middle = "the command ended with 0, and the test Sort.Keys had begun and not ended";
+
+TEST(Verdict, of_tests_needs_their_own_word) {
+  expect(
+      {
+          {told(1, 1), 0, 0, true, ""},
+          {told(1, 1), 1, 1, true, ""},
+          {told(1, 1), 23, 23, true, ""}, // such as a leak checker's
+          {told(0, 0), 0, 1, false, "the command ended with 0, and gputest did not run its tests"},
+          {told(0, 0), 3, 3, false, ""}, // main() that calls no gputest, or a library that is missing
+          {told(0, 0), 77, 1, false, of_77},
+          {told(1, 0), 0, 1, false, in_the_middle},
+          {told(1, 0), 3, 3, false, ""},
+          {told(1, 0), 77, 1, false, of_77},
+          {told(2, 1), 0, 1, false, in_the_middle},
+          {told(1, 1, 1), 77, 77, true, ""},
+          {told(1, 1, 1), 0, 77, true, ""},
+          {told(2, 1, 1), 77, 1, false, of_77}, // the second run ended by _exit(77)
+          {failed(told(1, 1)), 1, 1, true, ""},
+          {failed(told(1, 1)), 0, 1, true, "tests have failed, but the command ended with 0"},
+          {failed(told(2, 2, 1)), 77, 1, true, of_77},
+          {told(1, 1), 77, 1, true, of_77},
+          {told(1, 1, 0, 1), 1, 1, false, ""},
+          {told(1, 1, 0, 0, "no GPU"), 1, 1, false, ""},
+      },
+      EntryCommand::tests);
+}
+
+TEST(Verdict, of_any_command_is_its_exit_code_but_for_what_gputest_says) {
+  expect(
+      {
+          {told(0, 0), 0, 0, true, ""},
+          {told(0, 0), 3, 3, true, ""},
+          {told(0, 0), 77, 1, true, of_77},
+          {told(1, 0), 0, 1, false, in_the_middle},
+          {told(1, 0), 139, 139, true, ""}, // a script whose test has crashed
+          {told(2, 2, 1), 0, 77, true, ""},
+          {told(2, 2, 1), 77, 77, true, ""},
+          {told(2, 2, 1, 1), 77, 1, false, of_77},
+          {told(1, 1, 0, 1), 0, 1, false, "no test ran, although the command ended with 0"},
+          {told(1, 1, 0, 0, "no GPU"), 0, 1, false,
+           "gputest has failed a test, although the command ended with 0: no GPU"},
+          {told(1, 1, 1, 0, "no GPU"), 77, 1, false, of_77},
+      },
+      EntryCommand::any);
+}
+
+} // namespace
+} // namespace gputest::policy

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/policy/visible_devices.hpp"
+
+#include <gputest/error.hpp>
+
+#include <gtest/gtest.h>
+
+namespace gputest::policy {
+namespace {
+
+using Indices = std::vector<std::size_t>;
+using Uuids = std::vector<std::string>;
+
+const Uuids machine{"GPU-8a3f0000-aaaa", "GPU-8a310000-bbbb", "GPU-77aa0000-cccc", "MIG-12340000-dddd"};
+
+struct Row {
+  std::optional<std::string> value;
+  Indices visible;
+};
+
+TEST(VisibleDevices, reads_every_form_as_cuda_does) {
+  const std::vector<Row> rows{
+      {std::nullopt, {0, 1, 2, 3}},
+      {"", {}},
+      {"-1", {}},
+      {"NoDevFiles", {}},
+      {"0", {0}},
+      {"1,0", {1, 0}},
+      {"0,-1,1", {0}},
+      {"0,2,x,1", {0, 2}},
+      {"0,,1", {0}},
+      {"0,", {0}},
+      {",0", {}},
+      {"4", {}},
+      {"0,4,1", {0}},
+      {"99999999999999999999999", {}},
+      {" 1 , 0 ", {1, 0}},
+      {"+1", {1}},
+      {"1x", {1}},
+      {"2 1", {2}},
+      {"GPU-8a3f0000-aaaa", {0}},
+      {"GPU-77aa0000-cccc,GPU-8a3f0000-aaaa", {2, 0}},
+      {"GPU-8a3f", {0}},
+      {"GPU-77", {2}},
+      {"GPU-8a3", {}},
+      {"GPU-77,GPU-8a3,GPU-8a3f", {2}},
+      {"GPU-", {}},
+      {"GPU-ffff", {}},
+      {"GPU-8a3f0000-aaaa-and-more", {}},
+      {"8a3f0000-aaaa", {}},
+      {"MIG-12340000-dddd", {3}},
+      {"MIG-1", {3}},
+      {"MIG-12340000-dddd,GPU-77", {3, 2}},
+      {"MIG-12340000-dddd,MIG-1", {}}, // the same twice
+      {"3", {3}},
+      {"MIG-2", {}},
+      {"0,GPU-77aa", {0}},
+      {"GPU-77aa,0", {2}},
+      // Named twice.
+      {"0,0", {}},
+      {"1,0,1", {}},
+      {"GPU-77aa,GPU-77", {}},
+      {"0,-1,0", {0}},
+  };
+  for (const Row& row : rows)
+    EXPECT_EQ(visible_devices(row.value, machine), row.visible) << row.value.value_or("(unset)");
+}
+
+TEST(VisibleDevices, knows_simulated_ones) {
+  const Uuids simulated{"SIM-0", "SIM-1", "SIM-10"};
+  EXPECT_EQ(visible_devices("SIM-1,SIM-0", simulated), (Indices{1, 0}));
+  EXPECT_EQ(visible_devices("SIM-10", simulated), (Indices{2}));
+  EXPECT_EQ(visible_devices("2", simulated), (Indices{2}));
+}
+
+TEST(VisibleDevices, knows_the_names_that_older_drivers_give_to_slices) {
+  const Uuids slices{"MIG-GPU-8a3f0000-aaaa/1/0", "MIG-GPU-8a3f0000-aaaa/2/0"};
+  EXPECT_EQ(visible_devices("MIG-GPU-8a3f0000-aaaa/2/0", slices), Indices{1});
+  EXPECT_EQ(visible_devices("MIG-GPU-8a3f0000-aaaa/1/0,MIG-GPU-8a3f0000-aaaa/2/0", slices), (Indices{0, 1}));
+  EXPECT_EQ(visible_devices("MIG-GPU-8a3f", slices), Indices{}) << "of both";
+}
+
+TEST(VisibleDevices, takes_a_whole_uuid_over_the_beginning_of_a_longer_one) {
+  EXPECT_EQ(visible_devices("GPU-1", {"GPU-12", "GPU-1"}), (Indices{1}));
+}
+
+TEST(VisibleDevices, finds_none_where_there_are_none) {
+  EXPECT_EQ(visible_devices(std::nullopt, {}), Indices{});
+  EXPECT_EQ(visible_devices("0", {}), Indices{});
+}
+
+TEST(CtestAllocation, is_none_without_resource_groups) {
+  EXPECT_EQ(ctest_allocation(std::nullopt, {}, machine), std::nullopt);
+  EXPECT_EQ(ctest_allocation("1", {}, machine), std::nullopt);
+  EXPECT_EQ(ctest_allocation("1", {""}, machine), std::nullopt);
+}
+
+TEST(CtestAllocation, lists_the_devices_of_all_groups_once) {
+  EXPECT_EQ(ctest_allocation("1", {"id:1,slots:1"}, machine), (Indices{1}));
+  EXPECT_EQ(ctest_allocation("2", {"id:2,slots:50", "id:0,slots:50"}, machine), (Indices{2, 0}));
+  EXPECT_EQ(ctest_allocation("1", {"id:2,slots:1;id:1,slots:3"}, machine), (Indices{2, 1}));
+  EXPECT_EQ(ctest_allocation("2", {"id:1,slots:1", "id:1,slots:1"}, machine), (Indices{1}));
+}
+
+TEST(CtestAllocation, takes_a_uuid_in_the_letters_that_ctest_allows) {
+  EXPECT_EQ(ctest_allocation("1", {"id:gpu_77aa0000_cccc,slots:1"}, machine), (Indices{2}));
+  EXPECT_EQ(ctest_allocation("1", {"id:mig_12340000_dddd,slots:1"}, machine), (Indices{3}));
+  EXPECT_EQ(ctest_allocation("1", {"id:gpu_1,slots:1"}, {"GPU-0", "GPU-1"}), (Indices{1}));
+}
+
+TEST(CtestAllocation, refuses_an_id_that_names_no_device_and_lists_those_there_are) {
+  try {
+    (void)ctest_allocation("1", {"id:crypto,slots:1"}, {"GPU-8A", "GPU-77"});
+    FAIL() << "did not throw";
+  } catch (const InvalidSetting& error) {
+    EXPECT_STREQ(
+        error.what(),
+        "CTest's resource allocation gives this test \"id:crypto,slots:1\" of the resource type gpus, which names "
+        "no device: the devices are 0 (gpu_8a), 1 (gpu_77). Use these numbers or names as ids in the resource "
+        "spec file, or run ctest without one.");
+  }
+  EXPECT_THROW((void)ctest_allocation("1", {"id:4,slots:1"}, machine), InvalidSetting);
+  EXPECT_THROW((void)ctest_allocation("1", {"slots:1"}, machine), InvalidSetting);
+  EXPECT_THROW((void)ctest_allocation("1", {"id:0,slots:1"}, {}), InvalidSetting);
+}
+
+TEST(ScheduledDevices, are_those_that_groups_name) {
+  EXPECT_EQ(scheduled_devices({}, machine), Indices{});
+  EXPECT_EQ(scheduled_devices({"id:gpu_77aa0000_cccc,slots:768"}, machine), Indices{2});
+  EXPECT_EQ(scheduled_devices({"id:gpu_77aa0000_cccc,slots:5", "id:gpu_8a3f0000_aaaa,slots:5"}, machine),
+            (Indices{2, 0}));
+  EXPECT_EQ(scheduled_devices({"id:gpu_77aa0000_cccc,slots:5", "id:gpu_77aa0000_cccc,slots:5"}, machine), Indices{2});
+  EXPECT_EQ(scheduled_devices({"id:gpu_another,slots:5", "id:1,slots:5", "x"}, machine), Indices{});
+}
+
+} // namespace
+} // namespace gputest::policy

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/runlog/event_details.hpp"
+
+#include "core/os/file_stamp.hpp"
+#include "core/os/process.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gputest::runlog {
+namespace {
+
+using namespace literals;
+using nlohmann::json;
+
+json parsed(const JsonObject& object) { return json::parse(object.to_string()); }
+
+std::vector<Device> two_devices() { return {{"GPU-1", "H200", 4_GiB, false}, {"SIM-2", "simulated", 2_GiB, true}}; }
+
+ledger::Record record(policy::Stage stage) {
+  ledger::Record record;
+  record.who = "join";
+  record.pid = 17;
+  record.claim.stage = stage;
+  record.claim.lease_bytes = 300;
+  record.claim.overhead_bytes = 50;
+  return record;
+}
+
+TEST(EventDetails, of_a_process_that_enters_say_its_devices_and_itself) {
+  const auto devices = two_devices();
+  Entered entered{devices, {1000, 500}, 64_MiB, 1.5, true, false, false, true};
+  auto details = parsed(enter_details(entered));
+  const auto stamp = os::stamp_of("/proc/self/exe").value();
+  EXPECT_EQ(details.at("program"), os::executable_of(os::own_pid()).value());
+  EXPECT_EQ(details.at("program_bytes"), stamp.bytes);
+  EXPECT_EQ(details.at("program_modified"), stamp.modified);
+  for (const auto* const of_program : {"program", "program_bytes", "program_modified"}) {
+    details.erase(of_program);
+  }
+  EXPECT_EQ(details, json::parse(R"({
+    "devices": [
+      {"uuid": "GPU-1", "name": "H200", "bytes": 4294967296, "usable_bytes": 1000, "simulated": false},
+      {"uuid": "SIM-2", "name": "simulated", "bytes": 2147483648, "usable_bytes": 500, "simulated": true}],
+    "overhead_bytes": 67108864, "waited": 1.5, "under_a_lease": true, "scheduled": false,
+    "worker": false, "all_tests": true
+  })"));
+  entered.usable_bytes = {1000};
+  entered.under_a_lease = false;
+  entered.scheduled = true;
+  entered.all_tests = false;
+  details = parsed(enter_details(entered));
+  EXPECT_TRUE(details.at("devices")[0].contains("usable_bytes"));
+  EXPECT_FALSE(details.at("devices")[1].contains("usable_bytes")) << "it is not known";
+  EXPECT_FALSE(details.at("under_a_lease").get<bool>());
+  EXPECT_TRUE(details.at("scheduled").get<bool>());
+  EXPECT_FALSE(details.at("all_tests").get<bool>());
+}
+
+TEST(EventDetails, of_a_wait_name_who_stands_in_the_way_and_by_what) {
+  ledger::Blocked blocked;
+  blocked.blockers = {record(policy::Stage::holding), record(policy::Stage::idle)};
+  blocked.excesses = {{record(policy::Stage::inside), 7}, {record(policy::Stage::waiting), 8}};
+  EXPECT_EQ(parsed(wait_details("3 GiB", blocked)), json::parse(R"({
+    "what": "3 GiB",
+    "blockers": [{"who": "join", "pid": 17, "stage": "holding", "lease_bytes": 300, "overhead_bytes": 50},
+                 {"who": "join", "pid": 17, "stage": "idle", "lease_bytes": 300, "overhead_bytes": 50}],
+    "excesses": [{"who": "join", "pid": 17, "stage": "inside", "lease_bytes": 300, "overhead_bytes": 50,
+                  "beyond_bytes": 7},
+                 {"who": "join", "pid": 17, "stage": "waiting", "lease_bytes": 300, "overhead_bytes": 50,
+                  "beyond_bytes": 8}],
+    "external": false
+  })"));
+  blocked.external = true;
+  EXPECT_TRUE(parsed(wait_details("", blocked)).at("external").get<bool>());
+}
+
+TEST(EventDetails, name_each_stage) {
+  const std::vector<std::pair<policy::Stage, std::string>> names{
+      {policy::Stage::outside, "outside"}, {policy::Stage::entering, "entering"}, {policy::Stage::inside, "inside"},
+      {policy::Stage::waiting, "waiting"}, {policy::Stage::holding, "holding"},   {policy::Stage::idle, "idle"}};
+  for (const auto& [stage, name] : names) {
+    ledger::Blocked blocked;
+    blocked.blockers = {record(stage)};
+    EXPECT_EQ(parsed(wait_details("", blocked)).at("blockers")[0].at("stage"), name);
+  }
+}
+
+TEST(EventDetails, of_a_lease_say_what_was_asked_and_what_is_given) {
+  Request request{3_GiB};
+  request.memory_class = MemoryClass::medium;
+  request.memory_by = SaidBy::suite;
+  auto details = parsed(lease_details(request, 4_GiB, false, two_devices(), 0.25));
+  EXPECT_EQ(details.at("request"), to_string(request));
+  details.erase("request");
+  EXPECT_EQ(details, json::parse(R"({
+    "class": "medium", "declared_bytes": 3221225472, "declared_by": "suite", "bytes": 4294967296,
+    "whole_devices": false, "devices": ["GPU-1"], "waited": 0.25
+  })"));
+  Request large{MemoryClass::large};
+  large.gpus = 2;
+  details = parsed(lease_details(large, 0_B, true, two_devices(), 0));
+  EXPECT_EQ(details.at("class"), "large");
+  EXPECT_FALSE(details.contains("declared_bytes"));
+  EXPECT_EQ(details.at("devices"), json::parse(R"(["GPU-1", "SIM-2"])"));
+  EXPECT_TRUE(details.at("whole_devices").get<bool>());
+}
+
+TEST(EventDetails, name_who_said_the_memory) {
+  const std::vector<std::pair<SaidBy, std::string>> names{{SaidBy::entry, "entry"},
+                                                          {SaidBy::fixture, "fixture"},
+                                                          {SaidBy::suite, "suite"},
+                                                          {SaidBy::test, "test"},
+                                                          {SaidBy::section, "section"}};
+  for (const auto& [by, name] : names) {
+    Request request{1_GiB};
+    request.memory_by = by;
+    EXPECT_EQ(parsed(lease_details(request, 1_GiB, false, {}, 0)).at("declared_by"), name);
+  }
+}
+
+TEST(EventDetails, of_a_release_say_what_was_measured_of_each_device) {
+  using devices::AllocationKind;
+  devices::Usage usage;
+  usage.evidence = devices::Evidence::exact;
+  usage.pinned_peak = 8_B;
+  usage.pinned_left = {{AllocationKind::pinned, "cuMemAllocHost", 4_B, 1}};
+  devices::DeviceUsage of;
+  of.device = 1;
+  of.peak = 300_B;
+  of.at_peak = {{AllocationKind::device, 100_B}, {AllocationKind::pool, 120_B}, {AllocationKind::managed, 80_B}};
+  of.largest = {{AllocationKind::pool, "cuMemAllocAsync", 120_B, 2}, {AllocationKind::managed, "m", 80_B, 1}};
+  of.left = {{AllocationKind::device, "cuMemAlloc", 100_B, 3}};
+  of.with_context = true;
+  of.kept_at_begin = 9_B;
+  usage.devices = {of};
+  EXPECT_EQ(parsed(release_details(1.5, usage, two_devices(), 2)), json::parse(R"({
+    "held": 1.5, "evidence": "exact",
+    "devices": [
+      {"uuid": "GPU-1", "peak_bytes": 0, "at_peak": {}, "largest": [], "left": [], "with_context": false,
+       "kept_bytes": 0},
+      {"uuid": "SIM-2", "peak_bytes": 300, "at_peak": {"device": 100, "pool": 120, "managed": 80},
+       "largest": [{"kind": "pool", "function": "cuMemAllocAsync", "bytes": 120, "count": 2},
+                   {"kind": "managed", "function": "m", "bytes": 80, "count": 1}],
+       "left": [{"kind": "device", "function": "cuMemAlloc", "bytes": 100, "count": 3}], "with_context": true,
+       "kept_bytes": 9}],
+    "pinned_peak_bytes": 8,
+    "pinned_left": [{"kind": "pinned", "function": "cuMemAllocHost", "bytes": 4, "count": 1}]
+  })"));
+}
+
+TEST(EventDetails, of_a_release_have_no_figure_of_0_of_what_was_not_seen) {
+  devices::Usage usage;
+  usage.evidence = devices::Evidence::sampled;
+  usage.because = "no CUPTI";
+  devices::DeviceUsage of;
+  of.device = 1;
+  of.peak = 300_B;
+  usage.devices = {of};
+  auto details = parsed(release_details(0, usage, two_devices(), 2));
+  EXPECT_EQ(details.at("evidence"), "sampled");
+  EXPECT_EQ(details.at("because"), "no CUPTI");
+  ASSERT_EQ(details.at("devices").size(), 1U);
+  EXPECT_EQ(details.at("devices")[0].at("uuid"), "SIM-2");
+  EXPECT_FALSE(details.at("devices")[0].contains("kept_bytes"));
+  details = parsed(release_details(0, usage, two_devices(), 1));
+  EXPECT_EQ(details.at("devices").size(), 1U) << "of a device that is not leased, what was used of it";
+  usage = {};
+  usage.evidence = devices::Evidence::exact;
+  details = parsed(release_details(0, usage, two_devices(), 1));
+  ASSERT_EQ(details.at("devices").size(), 1U) << "of a device that is not leased, no 0";
+  EXPECT_EQ(details.at("devices")[0].at("uuid"), "GPU-1");
+  EXPECT_FALSE(details.contains("because"));
+}
+
+TEST(EventDetails, of_a_skip_name_its_cause) {
+  const std::vector<std::pair<SkipCause, std::string>> names{
+      {SkipCause::no_gpu, "no_gpu"}, {SkipCause::machine, "machine"}, {SkipCause::run, "run"}};
+  for (const auto& [cause, name] : names) {
+    EXPECT_EQ(parsed(skip_details({Outcome::Kind::skip, "why", false, cause})),
+              (json{{"reason", "why"}, {"cause", name}}));
+  }
+}
+
+TEST(EventDetails, of_a_test_that_ran_out_of_memory_name_who_had_more_than_leased) {
+  EXPECT_EQ(parsed(out_of_memory_details("text", {{record(policy::Stage::waiting), 7}})), json::parse(R"({
+    "text": "text",
+    "beyond_claims": [{"who": "join", "pid": 17, "stage": "waiting", "lease_bytes": 300, "overhead_bytes": 50,
+                       "beyond_bytes": 7}]
+  })"));
+}
+
+} // namespace
+} // namespace gputest::runlog

@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/runlog/run_log.hpp"
+
+#include "core/os/ctest_process.hpp"
+#include "core/os/host_name.hpp"
+#include "core/os/line_file.hpp"
+#include "core/os/process.hpp"
+#include "core/runlog/json_object.hpp"
+#include "support/in_child.hpp"
+#include "support/suite_test.hpp"
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace gputest::runlog {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using testing::ElementsAre;
+using testing::SizeIs;
+
+std::vector<fs::path> files_in(const std::string& folder) {
+  std::vector<fs::path> files;
+  if (fs::exists(folder)) {
+    files.assign(fs::directory_iterator{folder}, {});
+  }
+  return files;
+}
+
+std::vector<std::string> lines_of(const fs::path& path) {
+  std::vector<std::string> lines;
+  std::ifstream file{path};
+  for (std::string line; std::getline(file, line);) {
+    if (!line.empty()) {
+      lines.push_back(line);
+    }
+  }
+  return lines;
+}
+
+/// The events of the one log in a folder.
+std::vector<json> log_in(const std::string& folder) {
+  const auto files = files_in(folder);
+  EXPECT_THAT(files, SizeIs(1)) << folder;
+  std::vector<json> events;
+  for (const auto& file : files) {
+    for (const auto& line : lines_of(file)) {
+      events.push_back(json::parse(line));
+    }
+  }
+  return events;
+}
+
+std::vector<std::string> kinds_of(const std::vector<json>& events) {
+  std::vector<std::string> kinds;
+  for (const auto& event : events) {
+    kinds.push_back(event.at("event"));
+  }
+  return kinds;
+}
+
+std::vector<json> only(const std::vector<json>& events, const std::string& kind) {
+  std::vector<json> of_kind;
+  std::copy_if(events.begin(), events.end(), std::back_inserter(of_kind),
+               [&](const json& event) { return event.at("event") == kind; });
+  return of_kind;
+}
+
+class RunLogs : public tests::SuiteTest {
+protected:
+  [[nodiscard]] std::string logs() const { return folder() + "/logs"; }
+
+  /// A project of the tests of one suite, an entry each.
+  void make_project(const std::string& suite, const std::vector<std::string>& filters) const {
+    std::ofstream file{folder() + "/CTestTestfile.cmake"};
+    for (const auto& filter : filters) {
+      file << "add_test([[" << filter << "]] [[" << path_of(suite) << "]] [[--gtest_filter=" << filter << "]])\n"
+           << "set_tests_properties([[" << filter << "]] PROPERTIES ENVIRONMENT \"GPUTEST_TEST=" << filter
+           << ";GPUTEST_DEFAULT_LOG=Testing/gputest\")\n";
+    }
+  }
+
+  [[nodiscard]] tests::Ended run_ctest(const std::vector<std::string>& options) const {
+    std::vector<std::string> command{GPUTEST_CTEST, "--test-dir", folder()};
+    command.insert(command.end(), options.begin(), options.end());
+    return start_program(std::move(command)).finish();
+  }
+};
+
+TEST_F(RunLogs, say_what_became_of_each_test_of_a_process) {
+  set("GPUTEST_LOG", logs());
+  set("GPUTEST_TEST", "entry");
+  ASSERT_EQ(run("annotated", {"--gtest_filter=NoFixture.with_bytes:Medium.with_too_many_bytes"}).exit_code, 0);
+  const auto events = log_in(logs());
+  EXPECT_THAT(kinds_of(events), ElementsAre("run", "enter", "skip", "test", "lease", "release", "test", "end"));
+  for (const auto& event : events) {
+    EXPECT_GT(event.at("t"), 1.7e9);
+    EXPECT_EQ(event.at("pid"), events.front().at("pid"));
+    EXPECT_EQ(event.at("entry"), "entry");
+  }
+  EXPECT_EQ(events[0].at("version"), 1);
+  EXPECT_EQ(events[0].at("gputest"), GPUTEST_VERSION);
+  EXPECT_EQ(events[0].at("host"), os::host_name());
+  for (const std::size_t between_tests : {0U, 1U, 7U}) {
+    EXPECT_FALSE(events[between_tests].contains("test")) << events[between_tests];
+  }
+  EXPECT_EQ(events[1].at("devices")[0].at("bytes"), std::uint64_t{4} << 30U);
+  EXPECT_EQ(events[2].at("cause"), "machine");
+  EXPECT_EQ(events[3].at("result"), "skipped");
+  EXPECT_EQ(events[3].at("reason"), events[2].at("reason"));
+  EXPECT_EQ(events[4].at("bytes"), std::uint64_t{1} << 30U);
+  EXPECT_EQ(events[4].at("test"), "NoFixture.with_bytes");
+  EXPECT_EQ(events[4].at("devices"), json::array({events[1].at("devices")[0].at("uuid")}));
+  EXPECT_EQ(events[5].at("test"), "NoFixture.with_bytes");
+  EXPECT_EQ(events[5].at("evidence"), "exact");
+  EXPECT_EQ(events[5].at("devices")[0].at("peak_bytes"), 0) << "it allocates nothing, and that is known";
+  EXPECT_EQ(events[6].at("result"), "passed");
+  EXPECT_EQ(events[7].at("exit"), 0);
+}
+
+TEST_F(RunLogs, say_who_declared_the_memory_and_for_how_many_tests) {
+  set("GPUTEST_LOG", logs());
+  set("GPUTEST_TEST", "entry");
+  ASSERT_EQ(run("annotated", {"--gtest_filter=Some/Parameterised.*/0:Typed/0.with_bytes"}).exit_code, 0);
+  const auto events = log_in(logs());
+  std::map<std::string, json> leases;
+  for (const auto& lease : only(events, "lease")) {
+    leases[lease.at("test")] = lease.at("declared_by");
+  }
+  EXPECT_EQ(leases.at("Some/Parameterised.with_bytes/0"), "test");
+  EXPECT_EQ(leases.at("Some/Parameterised.says_nothing/0"), "fixture");
+  std::map<std::string, unsigned> counts;
+  for (const auto& test : only(events, "test")) {
+    counts[test.at("test")] = test.value("declared_for", 0U);
+  }
+  EXPECT_EQ(counts.at("Some/Parameterised.with_bytes/0"), 3U);
+  EXPECT_EQ(counts.at("Some/Parameterised.says_nothing/0"), 0U);
+  EXPECT_EQ(counts.at("Typed/0.with_bytes"), 1U);
+  EXPECT_EQ(fs::path{only(events, "test").front().at("declared_in").get<std::string>()}.filename(), "annotated.cpp");
+}
+
+TEST_F(RunLogs, name_of_each_lease_the_devices_that_it_is_of) {
+  set("GPUTEST_LOG", logs());
+  set("GPUTEST_DEVICES", "simulated:2x4GiB,context=0");
+  ASSERT_EQ(run("meter", {"--gtest_filter=Peak.none:Over.two_devices"}).exit_code, 0);
+  const auto events = log_in(logs());
+  for (const std::string kind : {"lease", "release"}) {
+    std::map<std::string, std::size_t> devices;
+    for (const auto& event : only(events, kind)) {
+      devices[event.at("test")] = event.at("devices").size();
+    }
+    EXPECT_EQ(devices, (std::map<std::string, std::size_t>{{"Peak.none", 1}, {"Over.two_devices", 2}})) << kind;
+  }
+}
+
+TEST_F(RunLogs, go_where_the_process_is_told_to_write_from_now_on) {
+  for (const std::string folder : {"first", "second"}) {
+    RunLog::of_process().configure(logs() + "/" + folder, "entry");
+    RunLog::of_process().write("test", JsonObject{}.text("name", folder));
+    const auto events = log_in(logs() + "/" + folder);
+    ASSERT_EQ(only(events, "test").size(), 1U) << folder;
+    EXPECT_EQ(only(events, "test")[0].at("name"), folder);
+  }
+}
+
+TEST_F(RunLogs, say_for_how_many_tests_a_suite_has_declared_its_lease) {
+  set("GPUTEST_LOG", logs());
+  ASSERT_EQ(run("suite_leases", {"--gtest_filter=Shared.first"}).exit_code, 0);
+  const auto events = log_in(logs());
+  EXPECT_EQ(only(events, "lease").at(0).at("declared_by"), "suite");
+  EXPECT_EQ(only(events, "test").at(0).at("declared_for"), 8U) << "all tests of the suite";
+}
+
+TEST_F(RunLogs, say_whether_an_entry_ran_all_that_ctest_started) {
+  set("GPUTEST_LOG", logs());
+  const auto all_tests = [&](const std::vector<std::string>& arguments) {
+    fs::remove_all(logs());
+    EXPECT_EQ(run("annotated", arguments).exit_code, 0);
+    return only(log_in(logs()), "enter").at(0).at("all_tests").get<bool>();
+  };
+  EXPECT_FALSE(all_tests({"--gtest_filter=NoFixture.with_bytes"})) << "no entry";
+  set("GPUTEST_TEST", "entry");
+  EXPECT_TRUE(all_tests({"--gtest_filter=NoFixture.with_bytes"})) << "the entry's own arguments";
+  set("GTEST_FILTER", "NoFixture.with_bytes");
+  EXPECT_FALSE(all_tests({}));
+}
+
+TEST_F(RunLogs, say_beside_how_much_memory_of_earlier_tests_a_lease_was_measured) {
+  set("GPUTEST_LOG", logs());
+  ASSERT_EQ(run("meter", {"--gtest_filter=Leak.allowed:Leak.replaced"}).exit_code, 0);
+  std::vector<std::uint64_t> kept;
+  for (const auto& release : only(log_in(logs()), "release")) {
+    kept.push_back(release.at("devices").at(0).at("kept_bytes"));
+  }
+  EXPECT_THAT(kept, ElementsAre(0U, std::uint64_t{32} << 20U));
+}
+
+TEST_F(RunLogs, say_why_a_user_has_skipped_a_test_and_that_one_has_failed) {
+  set("GPUTEST_LOG", logs());
+  ASSERT_EQ(run("outcomes", {"--gtest_filter=Skipping.first:Failing.fails"}).exit_code, 1);
+  std::map<std::string, json> ends;
+  for (const auto& event : only(log_in(logs()), "test")) {
+    ends[event.at("test")] = event;
+  }
+  EXPECT_EQ(ends.at("Skipping.first").at("reason"), "of its own accord");
+  EXPECT_EQ(ends.at("Failing.fails").at("result"), "failed");
+  EXPECT_EQ(only(log_in(logs()), "end").at(0).at("exit"), 1);
+  EXPECT_EQ(only(log_in(logs()), "end").at(0).at("entry"), fs::path{path_of("outcomes")}.filename().string())
+      << "no entry's name";
+}
+
+TEST_F(RunLogs, name_who_made_a_test_wait) {
+  set("GPUTEST_LOG", logs());
+  auto holder = start_holder();
+  const auto holder_pid = holder.pid();
+  auto waiting = start("annotated", {"--gtest_filter=TypeParameterised*:Some/TypeParameterised*"});
+  const auto waiting_pid = waiting.pid();
+  waiting.wait_for_err(" waits for ");
+  static_cast<void>(holder.finish());
+  ASSERT_EQ(waiting.finish().exit_code, 0);
+  std::vector<json> events;
+  for (const auto& file : files_in(logs())) {
+    for (const auto& line : lines_of(file)) {
+      events.push_back(json::parse(line));
+    }
+  }
+  const auto waits = only(events, "wait");
+  ASSERT_THAT(waits, SizeIs(1));
+  EXPECT_EQ(waits[0].at("what"), "3 GiB");
+  EXPECT_EQ(waits[0].at("blockers")[0].at("pid"), holder_pid);
+  EXPECT_EQ(waits[0].at("blockers")[0].at("lease_bytes"), std::uint64_t{3} << 30U);
+  for (const auto& lease : only(events, "lease")) {
+    if (lease.at("pid") == waiting_pid) {
+      EXPECT_GE(lease.at("waited"), 1.0);
+    }
+  }
+}
+
+TEST_F(RunLogs, are_one_file_for_all_processes_of_a_ctest) {
+  make_project("annotated",
+               {"NoFixture.with_bytes", "NoFixture.says_nothing", "Small.says_nothing", "Typed/0.with_bytes"});
+  const auto ended = run_ctest({"-j4"});
+  ASSERT_EQ(ended.exit_code, 0) << ended.out;
+  const auto events = log_in(folder() + "/Testing/gputest");
+  const auto runs = only(events, "run");
+  ASSERT_THAT(runs, SizeIs(1));
+  EXPECT_EQ(runs[0].at("jobs"), 4);
+  EXPECT_EQ(runs[0].at("folder").get<std::string>(), fs::canonical(folder()).string());
+  EXPECT_THAT(
+      files_in(folder() + "/Testing/gputest").front().filename().string(),
+      testing::EndsWith("-" + runs[0].at("ctest_start").dump() + "-" + runs[0].at("ctest_pid").dump() + ".jsonl"));
+  std::set<int> pids;
+  for (const auto& event : events) {
+    pids.insert(event.at("pid").get<int>());
+  }
+  EXPECT_THAT(pids, SizeIs(4));
+  EXPECT_THAT(only(events, "end"), SizeIs(4));
+  struct stat status {};
+  ASSERT_EQ(::stat(files_in(folder() + "/Testing/gputest").front().c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07777U, 0600U);
+}
+
+TEST_F(RunLogs, stay_one_file_for_a_worker_that_outlives_its_ctest) {
+  fs::create_directory(logs());
+  const auto exit_code = tests::in_child([this] {
+    auto& log = RunLog::of_process();
+    os::set_ctest_of_process(1); // which is none: a log is named after the process that makes it
+    log.configure(logs(), "one");
+    log.write("first", {});
+    const auto child = ::fork(); // so that the name of a new file would be another one
+    if (child == 0) {
+      log.configure(logs(), "two");
+      log.write("last", {});
+      ::_exit(0);
+    }
+    int status = 0;
+    return ::waitpid(child, &status, 0) == child ? status : 1;
+  });
+  EXPECT_EQ(exit_code, 0);
+  const auto events = log_in(logs());
+  EXPECT_THAT(kinds_of(events), ElementsAre("run", "first", "last"));
+  EXPECT_EQ(events.back().at("entry"), "two");
+}
+
+TEST_F(RunLogs, are_a_file_of_its_own_for_a_process_without_ctest_and_none_in_a_folder_of_ctest_s) {
+  fs::create_directory(logs());
+  std::array<int, 2> names{};
+  ASSERT_EQ(::pipe(names.data()), 0);
+  const auto exit_code = tests::in_child([&] {
+    auto& log = RunLog::of_process();
+    os::set_ctest_of_process(1); // which is none
+    log.configure("Testing/gputest", "one");
+    if (::chdir(folder().c_str()) != 0) {
+      return 3;
+    }
+    log.write("first", {});
+    if (fs::exists("Testing/gputest")) {
+      return 1;
+    }
+    log.configure(logs(), "one");
+    log.write("first", {});
+    const auto name = std::to_string(os::start_time_of(::getpid()).value()) + "-" + std::to_string(::getpid());
+    return ::write(names[1], name.data(), name.size()) == static_cast<ssize_t>(name.size()) ? 0 : 2;
+  });
+  EXPECT_EQ(exit_code, 0);
+  std::array<char, 100> name{};
+  const auto size = ::read(names[0], name.data(), name.size());
+  ASSERT_GT(size, 0);
+  ::close(names[0]);
+  ::close(names[1]);
+  const auto files = files_in(logs());
+  ASSERT_THAT(files, SizeIs(1));
+  EXPECT_THAT(files[0].filename().string(),
+              testing::EndsWith("-" + std::string{name.data(), static_cast<std::size_t>(size)} + ".jsonl"));
+  EXPECT_THAT(files[0].filename().string(), testing::MatchesRegex("run-[0-9a-f]{8}-.*"));
+  EXPECT_THAT(kinds_of(log_in(logs())), ElementsAre("run", "first"));
+  EXPECT_FALSE(log_in(logs())[0].contains("ctest_pid"));
+}
+
+TEST_F(RunLogs, are_where_the_user_says_or_nowhere_whatever_the_entry_says) {
+  make_project("annotated", {"Small.says_nothing"});
+  set("GPUTEST_LOG", logs());
+  ASSERT_EQ(run_ctest({}).exit_code, 0);
+  EXPECT_THAT(files_in(logs()), SizeIs(1));
+  set("GPUTEST_LOG", "off");
+  ASSERT_EQ(run_ctest({}).exit_code, 0);
+  EXPECT_THAT(files_in(logs()), SizeIs(1));
+  EXPECT_FALSE(fs::exists(folder() + "/Testing/gputest"));
+  set("GPUTEST_LOG", "relative/path");
+  const auto refused = run_ctest({"--output-on-failure"});
+  EXPECT_NE(refused.exit_code, 0);
+  EXPECT_EQ(tests::count(refused.out, "gputest: the run log"), 0U) << "it is said once, by whoever needs the settings";
+}
+
+TEST_F(RunLogs, that_cannot_be_written_are_mentioned_once_and_fail_nothing) {
+  set("GPUTEST_LOG", "/proc/none");
+  const auto ended = run("annotated", {"--gtest_filter=Small.says_nothing:NoFixture.*"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_EQ(tests::count(ended.err, "gputest: the run log cannot be written to /proc/none"), 1U) << ended.err;
+}
+
+TEST_F(RunLogs, are_kept_of_twenty_runs) {
+  set("GPUTEST_LOG", logs());
+  fs::create_directory(logs());
+  for (int i = 0; i < 25; ++i) {
+    const fs::path file = logs() + "/run-" + std::to_string(i) + ".jsonl";
+    std::ofstream{file} << "{}\n";
+    fs::last_write_time(file, fs::file_time_type::clock::now() - std::chrono::hours{i + 1});
+  }
+  std::ofstream{logs() + "/notes.txt"} << "of the user's";
+  ASSERT_EQ(run("annotated", {"--gtest_filter=Small.says_nothing"}).exit_code, 0);
+  EXPECT_THAT(files_in(logs()), SizeIs(21));
+  EXPECT_TRUE(fs::exists(logs() + "/notes.txt"));
+  EXPECT_TRUE(fs::exists(logs() + "/run-18.jsonl"));
+  EXPECT_FALSE(fs::exists(logs() + "/run-19.jsonl"));
+}
+
+/// Writes numbered lines, and says on `said` that each is written, until it is killed.
+[[noreturn]] void write_on(const os::LineFile& file, int said) {
+  const auto pid = static_cast<std::uint64_t>(::getpid());
+  const std::string padding(600, 'x'); // lines that cross pages
+  for (std::uint64_t i = 0;; ++i) {
+    file.append(JsonObject{}.seconds("t", 1).number("pid", pid).number("i", i).text("padding", padding).to_string());
+    static_cast<void>(!::write(said, "+", 1));
+  }
+}
+
+TEST_F(RunLogs, have_every_whole_line_of_processes_that_were_killed_while_others_wrote) {
+  constexpr int rounds = 15;
+  std::map<int, std::size_t> said; // by pid
+  const os::LineFile shared{logs(), "run-shared.jsonl"};
+  ASSERT_TRUE(shared.create());
+  for (int round = 0; round < rounds; ++round) {
+    std::array<pid_t, 3> writers{};
+    std::array<std::array<int, 2>, 3> pipes{};
+    for (std::size_t i = 0; i < writers.size(); ++i) {
+      ASSERT_EQ(::pipe(pipes[i].data()), 0);
+      writers[i] = ::fork();
+      if (writers[i] == 0) {
+        ::close(pipes[i][0]);
+        write_on(shared, pipes[i][1]);
+      }
+      ::close(pipes[i][1]);
+    }
+    for (std::size_t i = 0; i < writers.size(); ++i) {
+      char byte = 0;
+      for (std::size_t read = 0; read < 10 + 7 * i; ++read) {
+        ASSERT_EQ(::read(pipes[i][0], &byte, 1), 1);
+        ++said[writers[i]];
+      }
+      ::kill(writers[i], SIGKILL);
+      while (::read(pipes[i][0], &byte, 1) == 1) {
+        ++said[writers[i]];
+      }
+      ::close(pipes[i][0]);
+      ASSERT_EQ(tests::end_of(writers[i]), -SIGKILL);
+    }
+  }
+  std::map<int, std::set<std::uint64_t>> written;
+  std::size_t torn = 0;
+  for (const auto& line : lines_of(shared.path())) {
+    const auto event = json::parse(line, nullptr, false);
+    if (event.is_discarded()) {
+      ++torn;
+      EXPECT_EQ(line.find("{\"t\":", 1), std::string::npos) << "two lines in one: " << line;
+    } else {
+      written[event.at("pid").get<int>()].insert(event.at("i").get<std::uint64_t>());
+    }
+  }
+  EXPECT_LE(torn, said.size()) << "at most the last line of each";
+  for (const auto& [pid, count] : said) {
+    ASSERT_FALSE(written[pid].empty()) << pid;
+    ASSERT_EQ(written[pid].size(), *written[pid].rbegin() + 1) << pid << " has written all up to its last";
+    ASSERT_GE(written[pid].size(), count) << pid << " has written what it has said that it wrote";
+  }
+}
+
+} // namespace
+} // namespace gputest::runlog

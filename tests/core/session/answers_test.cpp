@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/session/answers.hpp"
+
+#include <gmock/gmock.h>
+
+namespace gputest::session {
+namespace {
+
+using namespace literals;
+using testing::HasSubstr;
+using Kind = Outcome::Kind;
+using Answer = ledger::Result::Kind;
+
+/// What a test becomes by the ledger's answer.
+class AnswersTest : public ::testing::Test {
+protected:
+  AnswersTest() {
+    result_.blocked.own_overhead_bytes = (2_GiB).count();
+    result_.blocked.blockers.push_back(other());
+    result_.refusal = {(5_GiB).count(), (4_GiB).count(), 1, 1};
+  }
+
+  static ledger::Record other() {
+    ledger::Record other;
+    other.who = "other";
+    other.pid = 4711;
+    other.claim.stage = policy::Stage::waiting;
+    other.claim.overhead_bytes = (1_GiB).count();
+    other.claim.lease_bytes = (3_GiB).count();
+    return other;
+  }
+
+  Outcome outcome_of(Answer answer) {
+    result_.kind = answer;
+    return answers_.outcome_of(result_, "3 GiB", "Sort.Keys");
+  }
+
+  Settings settings_;
+  Entry entry_;
+  ledger::Result result_;
+  Answers answers_{settings_, entry_, "suite"};
+};
+
+TEST_F(AnswersTest, let_it_run_when_granted) { EXPECT_EQ(outcome_of(Answer::granted).kind, Kind::granted); }
+
+TEST_F(AnswersTest, skip_what_no_device_can_ever_hold_and_fail_it_where_that_skip_is_forbidden) {
+  const auto outcome = outcome_of(Answer::refused);
+  EXPECT_EQ(outcome.kind, Kind::skip);
+  EXPECT_THAT(outcome.reason, HasSubstr("suite: Sort.Keys needs 5 GiB of a device, its context included, and the "
+                                        "largest that it may use has 4 GiB"));
+  settings_.forbid_skip = ForbidSkip::machine;
+  EXPECT_EQ(outcome_of(Answer::refused).kind, Kind::fail);
+  EXPECT_FALSE(outcome_of(Answer::refused).not_freed);
+}
+
+TEST_F(AnswersTest, fail_what_has_no_room_while_everybody_waits) {
+  const auto outcome = outcome_of(Answer::stuck);
+  EXPECT_EQ(outcome.kind, Kind::fail);
+  EXPECT_TRUE(outcome.not_freed);
+  EXPECT_THAT(outcome.reason, HasSubstr("suite: Sort.Keys needs 3 GiB, and what the processes on its device have "
+                                        "without a lease leaves no room for it: this process 2 GiB, other (pid 4711) "
+                                        "1 GiB"));
+}
+
+TEST_F(AnswersTest, skip_what_may_not_wait_unless_it_is_a_rank) {
+  EXPECT_EQ(outcome_of(Answer::would_wait).kind, Kind::skip);
+  settings_.forbid_skip = ForbidSkip::machine;
+  EXPECT_EQ(outcome_of(Answer::would_wait).kind, Kind::skip) << "the machine could run it";
+  answers_.set_rank(MpiRank{1, 2, "RANK=1"});
+  const auto outcome = outcome_of(Answer::would_wait);
+  EXPECT_EQ(outcome.kind, Kind::fail);
+  EXPECT_TRUE(outcome.not_freed);
+  EXPECT_THAT(outcome.reason, HasSubstr("is an MPI rank (RANK=1 of 2)"));
+}
+
+TEST_F(AnswersTest, fail_what_waited_too_long_or_was_not_announced) {
+  auto outcome = outcome_of(Answer::timed_out);
+  EXPECT_EQ(outcome.kind, Kind::fail);
+  EXPECT_TRUE(outcome.not_freed);
+  EXPECT_THAT(outcome.reason, HasSubstr("waited 20 min, its wait limit, for 3 GiB"));
+  outcome = outcome_of(Answer::unannounced);
+  EXPECT_EQ(outcome.kind, Kind::fail);
+  EXPECT_FALSE(outcome.not_freed) << "to wait would not help";
+  EXPECT_THAT(outcome.reason, HasSubstr("more than its process announced when it started"));
+}
+
+TEST_F(AnswersTest, name_a_test_with_its_entry_or_else_its_program) {
+  EXPECT_EQ(answers_.full_name("Sort.Keys"), "suite: Sort.Keys");
+  EXPECT_EQ(answers_.full_name(""), "suite");
+  entry_.name = "sort";
+  EXPECT_EQ(answers_.full_name("Sort.Keys"), "sort: Sort.Keys");
+  EXPECT_EQ(answers_.full_name(""), "sort");
+  EXPECT_EQ(answers_.full_name("sort"), "sort") << "CTest's name and the test's are one";
+}
+
+TEST_F(AnswersTest, make_failures_of_those_skips_that_the_settings_forbid) {
+  struct Row {
+    ForbidSkip forbidden;
+    bool require_gpu;
+    SkipCause cause;
+    std::string demand; ///< empty: it stays a skip
+  };
+  const std::vector<Row> rows{
+      {ForbidSkip::no, false, SkipCause::no_gpu, ""},
+      {ForbidSkip::no, true, SkipCause::no_gpu, "GPUTEST_REQUIRE_GPU=1"},
+      {ForbidSkip::no, true, SkipCause::machine, ""},
+      {ForbidSkip::no, true, SkipCause::run, ""},
+      {ForbidSkip::machine, false, SkipCause::no_gpu, "GPUTEST_FORBID_SKIP=machine"},
+      {ForbidSkip::machine, false, SkipCause::machine, "GPUTEST_FORBID_SKIP=machine"},
+      {ForbidSkip::machine, true, SkipCause::run, ""},
+      {ForbidSkip::all, false, SkipCause::run, "GPUTEST_FORBID_SKIP=1"},
+      {ForbidSkip::all, true, SkipCause::no_gpu, "GPUTEST_FORBID_SKIP=1"},
+  };
+  for (const auto& row : rows) {
+    settings_.forbid_skip = row.forbidden;
+    settings_.require_gpu = row.require_gpu;
+    const auto outcome = answers_.skip("it is so", row.cause);
+    if (row.demand.empty()) {
+      EXPECT_EQ(outcome.kind, Kind::skip);
+      EXPECT_EQ(outcome.reason, "it is so");
+      EXPECT_EQ(outcome.cause, row.cause);
+    } else {
+      EXPECT_EQ(outcome.kind, Kind::fail);
+      EXPECT_EQ(outcome.reason, "it is so (" + row.demand + " makes this skip a failure)");
+    }
+    EXPECT_FALSE(outcome.not_freed);
+  }
+}
+
+TEST_F(AnswersTest, name_the_setting_that_makes_devices_smaller) {
+  EXPECT_EQ(outcome_of(Answer::refused).reason.find("GPUTEST_DEVICE_MEMORY"), std::string::npos);
+  settings_.device_memory = 4_GiB;
+  EXPECT_THAT(outcome_of(Answer::refused).reason, testing::EndsWith(" (GPUTEST_DEVICE_MEMORY limits it)"));
+  result_.refusal.asked_gpus = 3;
+  result_.refusal.gpus = 2;
+  EXPECT_EQ(outcome_of(Answer::refused).reason,
+            "suite: Sort.Keys needs 3 GPUs, and may use 2 (GPUTEST_DEVICE_MEMORY limits it)");
+}
+
+TEST_F(AnswersTest, let_a_test_wait_as_long_as_its_entry_says_and_a_rank_not_at_all) {
+  using std::chrono::steady_clock;
+  entry_.wait_limit = std::chrono::hours{3};
+  bool told = false;
+  const auto before = steady_clock::now();
+  const auto patience = answers_.patience("Sort.Keys", "3 GiB", &told);
+  EXPECT_TRUE(patience.may_wait);
+  EXPECT_GE(patience.until, before + entry_.wait_limit);
+  EXPECT_LE(patience.until, steady_clock::now() + entry_.wait_limit);
+  answers_.set_rank(MpiRank{1, 2, "RANK=1"});
+  EXPECT_FALSE(answers_.patience("Sort.Keys", "3 GiB", &told).may_wait);
+  EXPECT_FALSE(told);
+}
+
+TEST_F(AnswersTest, tell_once_what_a_test_waits_for) {
+  bool told = false;
+  const auto patience = answers_.patience("Sort.Keys", "3 GiB", &told);
+  testing::internal::CaptureStderr();
+  patience.on_wait(result_.blocked);
+  EXPECT_TRUE(told);
+  patience.on_wait(result_.blocked); // where no terminal shows progress
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              testing::AllOf(testing::StartsWith("gputest: suite: Sort.Keys waits for 3 GiB: other (pid 4711, waiting "
+                                                 "for 3 GiB, for "),
+                             testing::Not(HasSubstr("waits for 3 GiB: other (pid 4711, waiting for 3 GiB\n"))));
+}
+
+} // namespace
+} // namespace gputest::session

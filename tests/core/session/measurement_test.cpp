@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/session/measurement.hpp"
+
+#include <gmock/gmock.h>
+
+#include <string>
+#include <vector>
+
+namespace gputest::session {
+namespace {
+
+using namespace literals;
+using devices::AllocationKind;
+using devices::DeviceUsage;
+using devices::Evidence;
+using devices::Usage;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+DeviceUsage of_device(int device, Bytes peak) {
+  DeviceUsage usage;
+  usage.device = device;
+  usage.peak = peak;
+  return usage;
+}
+
+DeviceUsage that_leaves(int device, const std::vector<Bytes>& left) {
+  DeviceUsage usage;
+  usage.device = device;
+  for (const Bytes bytes : left) {
+    usage.left.push_back({AllocationKind::device, "cudaMalloc", bytes, 1});
+  }
+  return usage;
+}
+
+/// A test that has leased 100 MiB of each of two devices.
+class Measurement : public ::testing::Test {
+protected:
+  Measurement() {
+    usage_.evidence = Evidence::exact;
+    allowance_.who = "entry: Sort.Keys";
+    allowance_.test = "Sort.Keys";
+    allowance_.leased = {100_MiB, 100_MiB};
+    allowance_.request = Request{100_MiB};
+    allowance_.request.gpus = 2;
+  }
+
+  std::string short_text() { return overuse_in(usage_, allowance_).short_text; }
+  std::string text() { return overuse_in(usage_, allowance_).text; }
+
+  Usage usage_;
+  Allowance allowance_;
+};
+
+TEST_F(Measurement, has_the_largest_peak_of_all_devices) {
+  EXPECT_EQ(peak_in(usage_, allowance_), 0_B);
+  usage_.devices = {of_device(0, 10_MiB), of_device(1, 30_MiB), of_device(2, 20_MiB)};
+  EXPECT_EQ(peak_in(usage_, allowance_), 30_MiB);
+  allowance_.context = 15_MiB;
+  EXPECT_EQ(peak_in(usage_, allowance_), 30_MiB) << "the context is in no figure";
+  usage_.devices[1].with_context = true;
+  EXPECT_EQ(peak_in(usage_, allowance_), 20_MiB) << "of device 2";
+}
+
+TEST_F(Measurement, tolerates_the_granularity_of_drivers_on_each_device) {
+  usage_.devices = {of_device(0, 102_MiB), of_device(1, 102_MiB)};
+  EXPECT_EQ(short_text(), "");
+  EXPECT_EQ(text(), "");
+  usage_.devices[1].peak = 102_MiB + 1_B;
+  EXPECT_THAT(short_text(), testing::EndsWith(" of 100 MiB"));
+  EXPECT_THAT(text(), HasSubstr(" of device 1, and its lease is 100 MiB: "));
+  usage_.devices[0].peak = 104_MiB;
+  EXPECT_THAT(text(), StartsWith("entry: Sort.Keys took 104 MiB, and its lease is 100 MiB: ")) << "which has more";
+}
+
+TEST_F(Measurement, compares_each_device_with_what_is_leased_of_it) {
+  allowance_.leased = {300_MiB, 50_MiB};
+  usage_.devices = {of_device(0, 310_MiB), of_device(1, 100_MiB)};
+  EXPECT_EQ(short_text(), "100 MiB of 50 MiB") << "beyond its lease it has most of device 1";
+}
+
+TEST_F(Measurement, knows_nothing_where_nothing_was_measured_or_all_was_leased) {
+  usage_.devices = {of_device(0, 1_GiB)};
+  EXPECT_NE(short_text(), "");
+  allowance_.whole_devices = true;
+  EXPECT_EQ(short_text(), "");
+  allowance_.whole_devices = false;
+  usage_.evidence = Evidence::unknown;
+  EXPECT_EQ(short_text(), "");
+}
+
+TEST_F(Measurement, tolerates_in_samples_what_contexts_grow_by) {
+  usage_.evidence = Evidence::sampled;
+  allowance_.context = 700_MiB;
+  usage_.devices = {of_device(0, 612_MiB)};
+  EXPECT_EQ(short_text(), "");
+  usage_.devices[0].peak = 614_MiB;
+  EXPECT_EQ(short_text(), "at least 614 MiB of 100 MiB");
+  EXPECT_THAT(text(), StartsWith("entry: Sort.Keys took at least 614 MiB, and its lease is 100 MiB: "));
+  EXPECT_THAT(text(), HasSubstr(" The device was asked from time to time. Declare what it needs: "));
+  usage_.devices[0].with_context = true;
+  EXPECT_EQ(short_text(), "") << "all of it may be the context";
+  usage_.devices[0].peak = 1400_MiB;
+  EXPECT_EQ(short_text(), "at least 700 MiB of 100 MiB");
+}
+
+TEST_F(Measurement, says_what_a_peak_is_made_of) {
+  usage_.devices = {of_device(0, 300_MiB)};
+  EXPECT_THAT(text(), HasSubstr("may run out of memory. Declare what it needs: ")) << "that is not known";
+  usage_.devices[0].at_peak = {
+      {AllocationKind::device, 100_MiB}, {AllocationKind::pool, 150_MiB}, {AllocationKind::managed, 50_MiB}};
+  EXPECT_THAT(text(), HasSubstr("memory. At the peak: device memory 100 MiB, pool memory 150 MiB, managed memory 50 "
+                                "MiB. Declare"));
+  usage_.devices[0].largest = {{AllocationKind::pool, "cudaMallocAsync", 150_MiB, 3},
+                               {AllocationKind::device, "cudaMalloc", 100_MiB, 1}};
+  EXPECT_THAT(text(), HasSubstr(", managed memory 50 MiB (cudaMallocAsync x 3: 150 MiB, cudaMalloc: 100 MiB). "
+                                "Declare"));
+}
+
+TEST_F(Measurement, advises_more_devices_where_one_was_used_that_is_not_leased) {
+  usage_.devices = {of_device(0, 100_MiB), of_device(2, 64_MiB)};
+  EXPECT_EQ(short_text(), "64 MiB of 0 B");
+  EXPECT_THAT(text(), StartsWith("entry: Sort.Keys took 64 MiB of device 2, and its lease is of the first 2: "));
+  EXPECT_THAT(text(), HasSubstr("Ask for 3: gpus(3) in GPUTEST_NEEDS, or GPUS 3 in gpu_add_test()"));
+  allowance_.test = ""; // as of a command
+  EXPECT_THAT(text(), HasSubstr("Ask for 3: GPUS 3 in gpu_add_test()"));
+}
+
+TEST_F(Measurement, names_the_suite_where_that_has_the_lease) {
+  usage_.devices = {of_device(0, 300_MiB)};
+  allowance_.request.memory_by = SaidBy::suite;
+  allowance_.of_suite = true;
+  allowance_.test = "Sort";
+  EXPECT_THAT(text(), HasSubstr("GPUTEST_SUITE_NEEDS(Sort, "));
+}
+
+TEST_F(Measurement, finds_what_was_taken_without_a_lease) {
+  const auto found = [&] { return unleased_use_in(usage_, "entry: Sort.Keys", "Sort.Keys"); };
+  EXPECT_EQ(found().text, "");
+  usage_.devices = {of_device(0, 2_MiB), of_device(1, 1_MiB)};
+  EXPECT_EQ(found().text, "") << "drivers hand out pieces of 2 MiB";
+  usage_.devices[1].peak = 3_MiB;
+  EXPECT_EQ(found().short_text, "3 MiB of 0 B");
+  EXPECT_THAT(found().text, StartsWith("entry: Sort.Keys took 3 MiB of device 1 without a lease: "));
+  usage_.devices[0].peak = 4_MiB;
+  EXPECT_THAT(found().text, StartsWith("entry: Sort.Keys took 4 MiB without a lease: "));
+  usage_.evidence = Evidence::sampled;
+  EXPECT_EQ(found().text, "");
+  EXPECT_EQ(found().short_text, "");
+}
+
+TEST_F(Measurement, names_what_is_left_of_each_device) {
+  EXPECT_EQ(leak_in({}, allowance_), "");
+  EXPECT_EQ(leak_in({of_device(0, 1_GiB)}, allowance_), "") << "all of it was freed";
+  auto second = that_leaves(1, {1_MiB, 2_MiB, 3_MiB, 4_MiB});
+  second.left[1].kind = AllocationKind::pool;
+  second.left[2].kind = AllocationKind::managed;
+  const auto text = leak_in({that_leaves(0, {5_MiB}), second}, allowance_);
+  EXPECT_THAT(text, StartsWith("entry: Sort.Keys ends with 5 MiB of device 0 still allocated: device memory by "
+                               "cudaMalloc: 5 MiB; and with 10 MiB of device 1 still allocated: device memory by "
+                               "cudaMalloc: 1 MiB, pool memory by cudaMalloc: 2 MiB, managed memory by cudaMalloc: 3 "
+                               "MiB and more. It counts as"));
+  EXPECT_THAT(text, HasSubstr("Free it before the test ends. "));
+  EXPECT_THAT(text, HasSubstr("keeps(10_MiB)")) << "as much as of the device with most";
+  EXPECT_EQ(left_of(second), 10_MiB);
+  second.left.pop_back();
+  EXPECT_THAT(leak_in({second}, allowance_), Not(HasSubstr("and more"))) << "three are named";
+}
+
+TEST_F(Measurement, allows_of_each_device_what_may_be_kept) {
+  allowance_.keeps = 4_MiB;
+  allowance_.request.keeps = 4_MiB;
+  EXPECT_EQ(leak_in({that_leaves(0, {4_MiB}), that_leaves(1, {3_MiB, 1_MiB})}, allowance_), "");
+  const auto text = leak_in({that_leaves(0, {4_MiB}), that_leaves(1, {5_MiB})}, allowance_);
+  EXPECT_THAT(text, StartsWith("entry: Sort.Keys ends with 5 MiB of device 1 still allocated: "));
+  EXPECT_THAT(text, HasSubstr(". It may keep 4 MiB. It counts as"));
+}
+
+TEST_F(Measurement, adds_what_earlier_periods_have_left_for_which_the_same_was_said) {
+  allowance_.keeps = 4_MiB;
+  allowance_.request.keeps = 4_MiB;
+  allowance_.periods = {3, 5};
+  auto first = that_leaves(0, {2_MiB});
+  first.kept = {{3, 1_MiB}, {4, 1_GiB}, {5, 1_MiB}};
+  EXPECT_EQ(leak_in({first}, allowance_), "") << "period 4 was another test's";
+  first.kept[5] = 2_MiB;
+  auto second = that_leaves(1, {1_MiB});
+  second.kept = {{3, 6_MiB}};
+  const auto text = leak_in({first, second}, allowance_);
+  EXPECT_THAT(text, StartsWith("entry: Sort.Keys ends with 2 MiB of device 0 still allocated: "));
+  EXPECT_THAT(text, HasSubstr("; and with 1 MiB of device 1 still allocated: "));
+  EXPECT_THAT(text, HasSubstr(". It may keep 4 MiB. What may be kept in sum has 3 MiB of earlier tests in it already, "
+                              "and of device 1 6 MiB of earlier tests in it already. It counts as"));
+  EXPECT_THAT(text, HasSubstr("keeps(7_MiB)")) << "with what is there already";
+  second.left.clear();
+  EXPECT_EQ(leak_in({second}, allowance_), "") << "the test itself has left nothing there";
+}
+
+} // namespace
+} // namespace gputest::session

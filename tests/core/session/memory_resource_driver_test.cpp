@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Runs against tests/support/fake_cuda.cpp, which the executable's run path names.
+#include <gputest/memory_resource.hpp>
+
+#include "core/session/lease_scope.hpp"
+#include "support/fake_cuda_test.hpp"
+#include "support/message_of.hpp"
+
+#include <gputest/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace gputest {
+namespace {
+
+using namespace gputest::literals;
+using session::Account;
+using Calls = std::vector<std::string>;
+
+constexpr std::size_t gib = std::size_t{1} << 30U;
+
+class MemoryResourceTest : public tests::FakeCudaTest {
+protected:
+  void SetUp() override {
+    FakeCudaTest::SetUp();
+    unsetenv("GPUTEST_DEVICES");
+    unsetenv("GPUTEST_MEMORY_RESOURCE");
+    Account::instance().open({"Sort.Keys", {4_GiB, 4_GiB}});
+  }
+  void TearDown() override {
+    unsetenv("GPUTEST_MEMORY_RESOURCE");
+    session::close_lease();
+    FakeCudaTest::TearDown();
+  }
+};
+
+// First, these two, since a process says such things once.
+TEST_F(MemoryResourceTest, says_once_which_kind_it_is) {
+  ::testing::internal::CaptureStderr();
+  static_cast<void>(memory_resource{0});
+  static_cast<void>(memory_resource{0});
+  static_cast<void>(memory_resource(0, MemoryKind::malloc));
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "gputest: memory_resource: pool (device 0 has memory pools)\n"
+                                                      "gputest: memory_resource: malloc (the test demands it)\n");
+}
+
+TEST_F(MemoryResourceTest, is_summed_up_at_the_end_of_the_lease) {
+  memory_resource resource{0};
+  managed_memory_resource managed{1};
+  void* const first = resource.allocate(gib);
+  void* const second = managed.allocate(2 * gib);
+  ::testing::internal::CaptureStderr();
+  const auto summary = session::close_lease();
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(),
+            "gputest: Sort.Keys used managed memory; how much of it spilled to the host cannot be seen, since the CUDA "
+            "driver does not report where a page is\n");
+  EXPECT_EQ(summary.kinds, "pool, managed");
+  EXPECT_EQ(summary.spilled, "not visible");
+  EXPECT_EQ(summary.managed, 2_GiB);
+  ASSERT_EQ(summary.left.size(), 2U);
+  EXPECT_EQ(summary.left[0].device, 0);
+  EXPECT_EQ(summary.left[0].left.at(0).kind, devices::AllocationKind::pool);
+  EXPECT_EQ(summary.left[0].left.at(0).bytes, 1_GiB);
+  EXPECT_EQ(summary.left[1].device, 1);
+  EXPECT_EQ(summary.left[1].left.at(0).kind, devices::AllocationKind::managed);
+  EXPECT_EQ(summary.left[1].left.at(0).count, 1U);
+  resource.deallocate(first, gib);
+  managed.deallocate(second, 2 * gib);
+}
+
+TEST_F(MemoryResourceTest, is_summed_up_for_each_device_with_all_kinds_of_its_memory) {
+  memory_resource pool{1, MemoryKind::pool};
+  memory_resource plain{1, MemoryKind::malloc};
+  managed_memory_resource managed{1};
+  memory_resource other{0, MemoryKind::pool};
+  void* const in_pool = pool.allocate(100);
+  void* const in_plain = plain.allocate(200);
+  void* const in_managed = managed.allocate(300);
+  void* const in_other = other.allocate(400);
+  ::testing::internal::CaptureStderr();
+  const auto summary = session::close_lease();
+  static_cast<void>(::testing::internal::GetCapturedStderr()); // that spills cannot be seen
+  EXPECT_EQ(summary.kinds, "pool, malloc, managed");
+  ASSERT_EQ(summary.left.size(), 2U);
+  EXPECT_EQ(summary.left[0].left.size(), 1U);
+  std::vector<std::string> left;
+  for (const auto& of : summary.left[1].left) {
+    left.push_back(std::to_string(static_cast<int>(of.kind)) + " " + of.function + " " + to_string(of.bytes));
+  }
+  const auto number = [](devices::AllocationKind kind) { return std::to_string(static_cast<int>(kind)); };
+  EXPECT_EQ(left, (Calls{number(devices::AllocationKind::pool) + " memory_resource 100 B",
+                         number(devices::AllocationKind::device) + " memory_resource 200 B",
+                         number(devices::AllocationKind::managed) + " memory_resource 300 B"}));
+  const auto again = session::close_lease();
+  EXPECT_EQ(again.kinds + again.spilled, "") << "there is no lease any more";
+  EXPECT_TRUE(again.left.empty());
+  pool.deallocate(in_pool, 100);
+  plain.deallocate(in_plain, 200);
+  managed.deallocate(in_managed, 300);
+  other.deallocate(in_other, 400);
+  EXPECT_TRUE(cuda_->allocations.empty());
+  Account::instance().open({"Sort.Keys", {4_GiB, 4_GiB}});
+  managed.deallocate(managed.allocate(1), 1);
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(session::close_lease().spilled, "not visible");
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "") << "a process says it once";
+}
+
+TEST_F(MemoryResourceTest, takes_from_the_pool_where_the_driver_says_there_are_pools) {
+  device(1).has_pools = false;
+  EXPECT_EQ(memory_resource{0}.kind(), MemoryKind::pool);
+  EXPECT_EQ(memory_resource{1}.kind(), MemoryKind::malloc);
+  memory_resource without{1};
+  without.deallocate(without.allocate(1), 1);
+  EXPECT_EQ(cuda_->calls, (Calls{"cuMemAlloc", "cuStreamSynchronize", "cuMemFree"}));
+}
+
+TEST_F(MemoryResourceTest, can_be_forced_by_the_test_and_by_the_setting) {
+  EXPECT_EQ(memory_resource(0, MemoryKind::malloc).kind(), MemoryKind::malloc);
+  setenv("GPUTEST_MEMORY_RESOURCE", "malloc", 1);
+  EXPECT_EQ(memory_resource{0}.kind(), MemoryKind::malloc);
+  EXPECT_EQ(memory_resource(0, MemoryKind::pool).kind(), MemoryKind::pool);
+  setenv("GPUTEST_MEMORY_RESOURCE", "pool", 1);
+  device(0).has_pools = false;
+  EXPECT_THROW(memory_resource{0}, InvalidSetting);
+}
+
+TEST_F(MemoryResourceTest, calls_the_driver_in_the_order_of_the_stream) {
+  memory_resource resource{0, MemoryKind::pool};
+  auto* const stream = reinterpret_cast<CUstream_st*>(cuda_);
+  void* const ordered = resource.allocate_async(100, 256, stream);
+  EXPECT_EQ(cuda_->allocations.rbegin()->second.stream, stream);
+  resource.deallocate_async(ordered, 100, 256, stream);
+  EXPECT_EQ(cuda_->calls, (Calls{"cuMemAllocFromPoolAsync", "cuMemFreeAsync"}));
+  resource.deallocate(stream, resource.allocate(stream, 100), 100);
+  resource.deallocate_async(resource.allocate_async(100, stream), 100, stream);
+  resource.deallocate_sync(resource.allocate_sync(100), 100);
+  EXPECT_TRUE(cuda_->allocations.empty());
+}
+
+TEST_F(MemoryResourceTest, refuses_what_the_lease_does_not_parent_lease_before_the_driver_is_asked) {
+  memory_resource resource{0};
+  memory_resource other{0, MemoryKind::malloc};
+  void* const held = resource.allocate(3 * gib);
+  cuda_->calls.clear();
+  EXPECT_EQ(tests::message_of<LeaseExceeded>([&] { static_cast<void>(other.allocate(2 * gib)); }),
+            "2 GiB were asked of device 0, beyond the lease of Sort.Keys: it has leased 4 GiB there and holds 3 GiB of "
+            "them already. Free some before, or declare what it needs: GPUTEST_NEEDS(Sort, Keys, 5_GiB), "
+            "GPUTEST_LEASE(<name>, 5_GiB) or MEMORY 5GiB in gpu_add_test() or gpu_discover_tests()");
+  EXPECT_TRUE(cuda_->calls.empty());
+  resource.deallocate(held, 3 * gib);
+  other.deallocate(other.allocate(4 * gib), 4 * gib);
+}
+
+TEST_F(MemoryResourceTest, counts_nothing_that_the_driver_did_not_give) {
+  memory_resource resource{0};
+  cuda_->allocate_result = 2;
+  EXPECT_THROW(static_cast<void>(resource.allocate(4 * gib)), OutOfMemory);
+  cuda_->allocate_result = 700;
+  EXPECT_THROW(static_cast<void>(resource.allocate(4 * gib)), Error);
+  cuda_->allocate_result = 0;
+  resource.deallocate(resource.allocate(4 * gib), 4 * gib);
+}
+
+TEST_F(MemoryResourceTest, gives_back_to_the_pool_what_it_could_not_wait_for) {
+  memory_resource resource{0, MemoryKind::pool};
+  cuda_->synchronize_stream_result = 700;
+  EXPECT_EQ(tests::message_of<Error>([&] { static_cast<void>(resource.allocate(gib)); }),
+            "1 GiB asked of device 0, and the CUDA driver answers CUDA_ERROR_ILLEGAL_ADDRESS (700)");
+  EXPECT_EQ(cuda_->calls, (Calls{"cuMemAllocFromPoolAsync", "cuStreamSynchronize", "cuMemFreeAsync"}));
+  EXPECT_TRUE(cuda_->allocations.empty());
+}
+
+TEST_F(MemoryResourceTest, gives_null_for_nothing_and_takes_it_back) {
+  memory_resource resource{0};
+  EXPECT_EQ(resource.allocate(0), nullptr);
+  ::testing::internal::CaptureStderr();
+  resource.deallocate(nullptr, 0);
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
+  EXPECT_TRUE(cuda_->calls.empty());
+}
+
+TEST_F(MemoryResourceTest, aligns_to_powers_of_two_up_to_256) {
+  memory_resource resource{0};
+  for (const std::size_t alignment : {1U, 16U, 256U}) {
+    resource.deallocate(resource.allocate(1, alignment), 1, alignment);
+  }
+  for (const std::size_t alignment : {0U, 24U, 512U}) {
+    EXPECT_EQ(tests::message_of<InvalidSetting>([&] { static_cast<void>(resource.allocate(1, alignment)); }),
+              "an alignment of " + std::to_string(alignment) +
+                  " was asked of a memory resource; it is a power of two up to 256");
+  }
+}
+
+TEST_F(MemoryResourceTest, leaves_alone_what_is_not_its_own_and_says_so) {
+  memory_resource resource{0};
+  void* const pointer = resource.allocate(100);
+  int external = 0;
+  ::testing::internal::CaptureStderr();
+  resource.deallocate(&external, 100);
+  resource.deallocate(pointer, 100);
+  resource.deallocate(pointer, 100);
+  const std::string line =
+      "gputest: memory was given back to a memory resource that did not come from one, or was given "
+      "back before; it is left alone\n";
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), line + line);
+}
+
+TEST_F(MemoryResourceTest, says_what_the_driver_did_not_free) {
+  memory_resource resource{0};
+  void* const pointer = resource.allocate(gib);
+  cuda_->free_result = 700;
+  ::testing::internal::CaptureStderr();
+  resource.deallocate(pointer, gib);
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(),
+            "gputest: 1 GiB of device 0 could not be freed: CUDA_ERROR_ILLEGAL_ADDRESS (700)\n");
+}
+
+TEST_F(MemoryResourceTest, takes_back_memory_of_its_equals) {
+  memory_resource a{0};
+  memory_resource b{0};
+  EXPECT_EQ(a, b);
+  EXPECT_NE(a, memory_resource{1});
+  EXPECT_NE(a, memory_resource(0, MemoryKind::malloc));
+  EXPECT_NE(a, managed_memory_resource{0});
+  b.deallocate(a.allocate(100), 100);
+  EXPECT_TRUE(cuda_->allocations.empty());
+}
+
+TEST_F(MemoryResourceTest, counts_managed_memory_against_the_same_lease) {
+  managed_memory_resource managed{0};
+  memory_resource resource{0};
+  void* const held = managed.allocate(3 * gib);
+  EXPECT_EQ(cuda_->calls, (Calls{"cuMemAllocManaged"}));
+  EXPECT_THROW(static_cast<void>(resource.allocate(2 * gib)), LeaseExceeded);
+  EXPECT_THROW(static_cast<void>(managed.allocate(2 * gib)), LeaseExceeded);
+  managed_memory_resource elsewhere{1};
+  elsewhere.deallocate(elsewhere.allocate(4 * gib), 4 * gib);
+  managed.deallocate(held, 3 * gib);
+}
+
+TEST_F(MemoryResourceTest, refuses_managed_memory_that_the_device_has_no_room_for_before_the_driver_is_asked) {
+  device(0).used_bytes = device(0).total_bytes - gib;
+  managed_memory_resource managed{0};
+  EXPECT_EQ(
+      tests::message_of<OutOfMemory>([&] { static_cast<void>(managed.allocate(2 * gib)); }),
+      "2 GiB of managed memory were asked of device 0, which has 1 GiB free: managed memory does not spread over "
+      "devices but spills to the host, which can hang a device. Ask for less, or for several devices with GPUS and "
+      "distribute the data over them");
+  EXPECT_TRUE(cuda_->calls.empty());
+  managed.deallocate(managed.allocate(gib), gib);
+  memory_resource resource{0};
+  EXPECT_EQ(tests::message_of<OutOfMemory>([&] { static_cast<void>(resource.allocate(2 * gib)); }),
+            "out of memory: 2 GiB asked of device 0, which has 1 GiB free")
+      << "the driver's answer";
+  device(0).used_bytes = 0;
+  resource.deallocate(resource.allocate(4 * gib), 4 * gib); // the lease has room for it: nothing else is held
+}
+
+TEST_F(MemoryResourceTest, refuses_managed_memory_of_a_device_without_it) {
+  device(0).has_managed = false;
+  EXPECT_EQ(tests::message_of<InvalidSetting>([] { static_cast<void>(managed_memory_resource{0}); }),
+            "managed memory was asked for, and device 0 has none (CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY is 0); use "
+            "gputest::memory_resource");
+}
+
+} // namespace
+} // namespace gputest

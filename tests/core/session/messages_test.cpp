@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/session/messages.hpp"
+#include "core/session/reasons.hpp"
+
+#include <gmock/gmock.h>
+
+namespace gputest::session {
+namespace {
+
+using namespace literals;
+using policy::Stage;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+ledger::Record entry(const std::string& who, Stage stage) {
+  ledger::Record entry;
+  entry.who = who;
+  entry.pid = 4711;
+  entry.claim.stage = stage;
+  entry.claim.overhead_bytes = (512_MiB).count();
+  entry.claim.lease_bytes = (3_GiB).count();
+  entry.since = std::chrono::system_clock::now();
+  return entry;
+}
+
+TEST(ShortDuration, is_in_the_largest_unit_that_says_enough) {
+  using std::chrono::seconds;
+  const std::vector<std::pair<int, std::string>> rows{{-5, "0 s"},    {0, "0 s"},     {119, "119 s"},
+                                                      {120, "2 min"}, {179, "2 min"}, {7199, "119 min"},
+                                                      {7200, "2 h"},  {86400, "24 h"}};
+  for (const auto& [duration, text] : rows) {
+    EXPECT_EQ(short_duration(seconds{duration}), text);
+  }
+}
+
+TEST(Describe, says_what_somebody_holds_or_waits_for) {
+  struct Row {
+    Stage stage;
+    bool exclusive;
+    bool medium_lock;
+    std::string text;
+  };
+  const std::vector<Row> rows{
+      {Stage::entering, false, false, "Sort.Keys (pid 4711, waiting for a device, for "},
+      {Stage::inside, false, false, "Sort.Keys (pid 4711, a context of 512 MiB, for "},
+      {Stage::idle, false, false, "Sort.Keys (pid 4711, an idle worker with a context of 512 MiB, for "},
+      {Stage::waiting, false, false, "Sort.Keys (pid 4711, waiting for 3 GiB, for "},
+      {Stage::waiting, true, false, "Sort.Keys (pid 4711, waiting for the whole device, for "},
+      {Stage::holding, false, false, "Sort.Keys (pid 4711, 3 GiB, for "},
+      {Stage::holding, false, true, "Sort.Keys (pid 4711, 3 GiB and the medium lock, for "},
+      {Stage::holding, true, false, "Sort.Keys (pid 4711, the whole device, for "},
+  };
+  for (const auto& row : rows) {
+    auto one = entry("Sort.Keys", row.stage);
+    one.claim.exclusive = row.exclusive;
+    one.claim.medium_lock = row.medium_lock;
+    EXPECT_THAT(describe(one), StartsWith(row.text));
+  }
+}
+
+TEST(BeyondParentLease, advises_a_size_that_is_enough) {
+  Request request;
+  request.memory_class = MemoryClass::medium;
+  request.bytes = Bytes{(3_GiB).count() + 1};
+  EXPECT_THAT(beyond_parent_lease(request, entry("mpirun", Stage::holding)), HasSubstr("--memory 3073MiB, or MEMORY"));
+  request.bytes = 3_GiB;
+  EXPECT_THAT(beyond_parent_lease(request, entry("mpirun", Stage::holding)), HasSubstr("--memory 3GiB, or MEMORY"));
+}
+
+TEST(Describe, says_that_somebody_has_ended) {
+  auto one = entry("Sort.Keys", Stage::holding);
+  one.alive = false;
+  EXPECT_THAT(describe(one), HasSubstr("; it has ended, and the device has not shown its memory free yet)"));
+}
+
+TEST(Describe, names_holders_before_the_others_and_at_most_four) {
+  ledger::Blocked blocked;
+  for (const std::string name : {"a", "b", "c", "d", "e"}) {
+    blocked.blockers.push_back(entry(name, name == "e" ? Stage::holding : name == "a" ? Stage::idle : Stage::inside));
+  }
+  const std::string text = describe(blocked);
+  EXPECT_THAT(text, StartsWith("e (pid 4711, 3 GiB"));
+  EXPECT_THAT(text, HasSubstr("), c (pid"));
+  EXPECT_EQ(text.find("d (pid"), std::string::npos);
+  EXPECT_EQ(text.substr(text.size() - 11), " and 1 more");
+}
+
+TEST(Describe, names_the_waiter_ahead_before_those_who_hold_what_it_waits_for) {
+  ledger::Blocked blocked;
+  blocked.blockers = {entry("waiter", Stage::waiting), entry("context", Stage::inside),
+                      entry("holder", Stage::holding)};
+  const std::string text = describe(blocked);
+  EXPECT_THAT(text, StartsWith("waiter (pid 4711, waiting for 3 GiB, for "));
+  EXPECT_LT(text.find("holder (pid"), text.find("context (pid"));
+}
+
+TEST(Describe, names_external_processes_and_nobody) {
+  ledger::Blocked blocked;
+  EXPECT_EQ(describe(blocked), "nobody");
+  blocked.external = true;
+  EXPECT_EQ(describe(blocked),
+            "programs that are not on this ledger: without gputest, or in a container without its folder (nvidia-smi "
+            "shows them)");
+  blocked.blockers.push_back(entry("a", Stage::holding));
+  EXPECT_THAT(describe(blocked), HasSubstr("), and programs that are not on this ledger"));
+}
+
+TEST(Describe, names_those_that_have_more_than_they_claimed_first_and_once) {
+  ledger::Blocked blocked;
+  auto over = entry("over", Stage::holding);
+  over.slot = 1;
+  auto outside = entry("outside", Stage::waiting);
+  outside.slot = 2;
+  blocked.blockers = {entry("a", Stage::holding), over};
+  blocked.excesses = {{outside, (1_GiB).count()}, {over, (4_GiB).count()}};
+  const std::string text = describe(blocked);
+  EXPECT_THAT(text,
+              StartsWith("over (pid 4711, 3 GiB, for 0 s; it holds 4 GiB beyond its lease), outside (pid 4711, "
+                         "waiting for 3 GiB, for 0 s; it holds 1 GiB without a lease), a (pid 4711, 3 GiB, for "));
+  EXPECT_EQ(text.find("over", 4), std::string::npos);
+}
+
+TEST(Describe, names_what_each_has_without_a_lease_the_largest_first) {
+  ledger::Blocked blocked;
+  blocked.own_overhead_bytes = (2_GiB).count();
+  auto large = entry("large", Stage::waiting);
+  large.claim.overhead_bytes = (4_GiB).count();
+  blocked.blockers = {entry("a", Stage::waiting), large};
+  EXPECT_EQ(describe_overheads(blocked), "this process 2 GiB, large (pid 4711) 4 GiB, a (pid 4711) 512 MiB");
+}
+
+TEST(Describe, lists_devices_by_uuid) {
+  EXPECT_EQ(describe(std::vector<Device>{}), "");
+  EXPECT_EQ(describe(std::vector<Device>{{"GPU-1", "", 1_GiB}, {"GPU-2", "", 1_GiB}}), "GPU-1, GPU-2");
+}
+
+TEST(RanOutOfMemory, says_what_was_leased_and_what_to_declare) {
+  const ledger::Blocked nobody;
+  const Request request{256_MiB};
+  EXPECT_EQ(ran_out_of_memory("suite: Sort.Keys", "Sort.Keys", std::nullopt, nullptr, {}, {}, nobody),
+            "suite: Sort.Keys ran out of memory without a lease. No process is seen to have more than its lease now; "
+            "one may have had it then. Memory needs a lease before it is taken: for SetUpTestSuite() "
+            "GPUTEST_SUITE_NEEDS(<suite>, <size>, suite_lease), for an Environment or main() LAUNCHER on and MEMORY in "
+            "gpu_add_test() or gpu_discover_tests()");
+  EXPECT_THAT(ran_out_of_memory("suite: Sort.Keys", "Sort.Keys", 256_MiB, &request, {}, {}, nobody),
+              testing::AllOf(StartsWith("suite: Sort.Keys ran out of memory under its lease of 256 MiB. No process is"),
+                             HasSubstr(". If the test needs more than its lease, declare it, for example twice as "
+                                       "much: GPUTEST_NEEDS(Sort, Keys, 512_MiB)")));
+  EXPECT_THAT(
+      ran_out_of_memory("suite: Sort.Keys", "Sort.Keys", 256_MiB, &request, {"It had some", 256_MiB}, {}, nobody),
+      testing::EndsWith(". It had some. With what it asked for, it would have had 256 MiB, which its lease "
+                        "covers"));
+  EXPECT_THAT(ran_out_of_memory("suite: Sort.Keys", "Sort.Keys", 256_MiB, &request, {"", 1_GiB}, {}, nobody),
+              HasSubstr(". With what it asked for, it would have had 1 GiB. Declare that: GPUTEST_NEEDS(Sort, Keys, "));
+}
+
+TEST(RanOutOfMemory, tells_nobody_to_declare_more_than_any_device_has) {
+  const ledger::Blocked nobody;
+  const Request large{MemoryClass::large};
+  const auto advice = [&](const std::optional<Bytes>& leased, Bytes wanted) {
+    const auto text = ran_out_of_memory("Sort.Keys", "Sort.Keys", leased, &large, {"", wanted, 15_GiB}, {}, nobody);
+    return text.substr(text.find(". ", text.find("then")) + 2);
+  };
+  const std::string none =
+      "No device here has more than 15 GiB for a test: free some before, make the test smaller, or "
+      "run it where there is more";
+  EXPECT_EQ(advice(16_GiB, 20_GiB), "With what it asked for, it would have had 20 GiB. " + none);
+  EXPECT_EQ(advice(16_GiB, {}), none);
+  EXPECT_THAT(advice(8_GiB, {}), HasSubstr("GPUTEST_NEEDS(Sort, Keys, 15_GiB)"));
+}
+
+TEST(RanOutOfMemory, names_external_processes_and_all_who_have_leases) {
+  ledger::Blocked beyond;
+  beyond.external = true;
+  const auto text = ran_out_of_memory("suite: Sort.Keys", "Sort.Keys", std::nullopt, nullptr, {},
+                                      {entry("a", Stage::holding), entry("b", Stage::holding)}, beyond);
+  EXPECT_THAT(text, HasSubstr("without a lease. In use beyond all leases: programs that are not on this ledger"));
+  EXPECT_THAT(text, HasSubstr(". Other leases there: a (pid 4711, 3 GiB, for 0 s), b (pid 4711, 3 GiB, for 0 s). "));
+}
+
+TEST(Describe, names_so_many_overheads_and_counts_the_others) {
+  ledger::Blocked blocked;
+  for (const std::string name : {"a", "b", "c", "d"}) {
+    blocked.blockers.push_back(entry(name, Stage::waiting));
+  }
+  EXPECT_THAT(describe_overheads(blocked), testing::EndsWith(", d (pid 4711) 512 MiB"));
+  blocked.blockers.push_back(entry("e", Stage::waiting));
+  blocked.blockers.push_back(entry("f", Stage::waiting));
+  EXPECT_THAT(describe_overheads(blocked), testing::EndsWith(", d (pid 4711) 512 MiB and 2 more"));
+}
+
+TEST(Describe, names_four_without_counting_others) {
+  ledger::Blocked blocked;
+  for (const std::string name : {"a", "b", "c", "d"}) {
+    blocked.blockers.push_back(entry(name, Stage::holding));
+  }
+  EXPECT_THAT(describe(blocked), testing::EndsWith(", d (pid 4711, 3 GiB, for 0 s)"));
+}
+
+TEST(BeyondParentLease, advises_as_many_devices_and_a_class_where_no_size_is_said) {
+  Request request{MemoryClass::medium};
+  EXPECT_THAT(beyond_parent_lease(request, entry("mpirun", Stage::holding)),
+              HasSubstr("; make that lease larger: gputest run --memory medium, or MEMORY medium in gpu_add_test()"));
+  request = Request{3_GiB};
+  request.gpus = 2;
+  EXPECT_THAT(beyond_parent_lease(request, entry("mpirun", Stage::holding)),
+              HasSubstr(": gputest run --gpus 2 --memory 3GiB, or GPUS 2 MEMORY 3GiB in gpu_add_test()"));
+  request.memory_class = MemoryClass::large;
+  EXPECT_THAT(beyond_parent_lease(request, entry("mpirun", Stage::holding)), HasSubstr("--memory large, or GPUS 2 "));
+}
+
+} // namespace
+} // namespace gputest::session

@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a process takes by itself: when it is measured, and what others are told of it. Runs against the fake drivers of
+// tests/support.
+#include "core/session/overhead.hpp"
+
+#include "core/os/process.hpp"
+#include "core/session/session.hpp"
+#include "metering/sampled_meter.hpp"
+#include "support/fake_cuda_test.hpp"
+#include "support/private_folder.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+namespace gputest::session {
+namespace {
+
+using namespace gputest::literals;
+using std::chrono::milliseconds;
+
+/// The end of a test after which the devices have so much free.
+devices::Settled with_free(std::vector<Bytes> free) {
+  devices::Settled settled;
+  settled.has_context = !free.empty();
+  for (const Bytes bytes : free) {
+    settled.free_bytes.push_back(bytes.count());
+  }
+  return settled;
+}
+
+class OverheadTest : public ::testing::Test {
+protected:
+  [[nodiscard]] bool is_due(const std::vector<Bytes>& free, Bytes managed = {}, milliseconds later = {}) const {
+    return overhead_.is_due(with_free(free), managed, then_ + later);
+  }
+
+  Overhead overhead_;
+  Overhead::Clock::time_point then_ = Overhead::Clock::now();
+};
+
+TEST_F(OverheadTest, is_never_measured_in_a_process_without_a_context) {
+  EXPECT_FALSE(is_due({}));
+  EXPECT_FALSE(is_due({}, {}, milliseconds{5000}));
+}
+
+TEST_F(OverheadTest, is_measured_when_a_context_has_come_or_gone) {
+  EXPECT_TRUE(is_due({10_GiB}));
+  overhead_.measured(with_free({10_GiB}), 520_MiB, 0_B, then_);
+  EXPECT_FALSE(is_due({10_GiB}));
+  EXPECT_TRUE(is_due({10_GiB, 10_GiB}));
+  EXPECT_TRUE(is_due({}));
+}
+
+TEST_F(OverheadTest, is_measured_when_two_mebibytes_are_missing_at_once_or_little_by_little) {
+  overhead_.measured(with_free({10_GiB, 10_GiB}), 520_MiB, 0_B, then_);
+  EXPECT_FALSE(is_due({10_GiB, 10_GiB - 1_MiB}));
+  EXPECT_TRUE(is_due({10_GiB, 10_GiB - 2_MiB}));
+  EXPECT_FALSE(is_due({11_GiB, 10_GiB}));
+}
+
+TEST_F(OverheadTest, is_measured_when_managed_memory_is_left_or_no_more) {
+  overhead_.measured(with_free({10_GiB}), 520_MiB, 0_B, then_);
+  EXPECT_TRUE(is_due({10_GiB}, 1_B));
+  overhead_.measured(with_free({10_GiB}), 520_MiB, 1_B, then_);
+  EXPECT_FALSE(is_due({10_GiB}, 1_B));
+  EXPECT_TRUE(is_due({10_GiB}));
+}
+
+TEST_F(OverheadTest, is_measured_again_a_second_later_whatever_others_hide) {
+  overhead_.measured(with_free({10_GiB}), 520_MiB, 0_B, then_);
+  EXPECT_FALSE(is_due({20_GiB}, 0_B, milliseconds{999}));
+  EXPECT_TRUE(is_due({20_GiB}, 0_B, milliseconds{1000}));
+}
+
+TEST_F(OverheadTest, is_what_is_usual_until_it_is_known) {
+  overhead_.expect(768_MiB, 0_B, 0_B);
+  EXPECT_EQ(overhead_.bytes(), 768_MiB);
+  overhead_.measured(with_free({10_GiB}), 520_MiB, 0_B, then_);
+  EXPECT_EQ(overhead_.bytes(), 520_MiB);
+  overhead_.measured(with_free({9_GiB}), 1544_MiB, 0_B, then_);
+  EXPECT_EQ(overhead_.bytes(), 1544_MiB) << "a leak counts";
+  overhead_.measured(with_free({10_GiB}), 520_MiB, 0_B, then_);
+  EXPECT_EQ(overhead_.bytes(), 520_MiB) << "as long as it is there";
+}
+
+TEST_F(OverheadTest, is_no_less_than_what_earlier_processes_of_the_executable_came_to) {
+  overhead_.expect(768_MiB, 656_MiB, 0_B);
+  EXPECT_EQ(overhead_.bytes(), 656_MiB);
+  overhead_.measured(with_free({10_GiB}), 520_MiB, 0_B, then_);
+  EXPECT_EQ(overhead_.bytes(), 656_MiB);
+  overhead_.measured(with_free({10_GiB}), 700_MiB, 0_B, then_);
+  EXPECT_EQ(overhead_.bytes(), 700_MiB);
+}
+
+TEST_F(OverheadTest, is_what_is_expected_where_nobody_can_tell) {
+  overhead_.expect(768_MiB, 0_B, 0_B);
+  overhead_.measured(with_free({10_GiB}), 0_B, 1_GiB, then_);
+  EXPECT_EQ(overhead_.bytes(), 1792_MiB);
+  EXPECT_EQ(overhead_.to_learn(), 0_B);
+}
+
+TEST_F(OverheadTest, takes_no_more_for_usual_than_any_context_takes) {
+  overhead_.expect(768_MiB, 3_GiB, 0_B);
+  EXPECT_EQ(overhead_.bytes(), 768_MiB);
+}
+
+TEST_F(OverheadTest, with_a_heap_is_no_less_than_expected_and_nothing_to_learn_from) {
+  overhead_.expect(768_MiB, 0_B, 258_MiB);
+  overhead_.measured(with_free({10_GiB}), 520_MiB, 0_B, then_);
+  EXPECT_EQ(overhead_.bytes(), 1026_MiB) << "the heap is taken when a kernel uses it";
+  EXPECT_EQ(overhead_.to_learn(), 0_B);
+}
+
+/// A process that runs tests on one GPU, with its NVML and CUDA.
+class AfterATest : public tests::FakeCudaTest {
+protected:
+  void SetUp() override {
+    ASSERT_NO_FATAL_FAILURE(FakeCudaTest::SetUp());
+    cuda_->initialised = false;
+    cuda_->devices = 1;
+    device(0).total_bytes = (80_GiB).count();
+  }
+
+  void enter(Bytes heap = {}) {
+    unsetenv("CUDA_VISIBLE_DEVICES");
+    unsetenv("GPUTEST_LEASE_OF");
+    show(0_B);
+    Settings settings = settings_from_environment();
+    settings.folder = folder_.path();
+    Entry entry;
+    entry.request.heap = heap;
+    session_.emplace(settings, entry, "suite", [this] { return now_; });
+    Plan plan;
+    plan.requests = {entry.request};
+    ASSERT_EQ(session_->enter(plan).kind, Outcome::Kind::granted);
+  }
+
+  /// What the device shows of this process from now on; and of the device to CUDA.
+  void use(Bytes bytes) {
+    cuda_->initialised = true;
+    device(0).active = true;
+    device(0).used_bytes = bytes.count();
+    show(bytes);
+  }
+
+  static void show(Bytes bytes) {
+    setenv("FAKE_NVML",
+           ("compute=" + std::to_string(getpid()) + ":" + std::to_string(bytes.count()) +
+            " used=" + std::to_string(bytes.count()))
+               .c_str(),
+           1);
+    if (bytes == 0_B) {
+      setenv("FAKE_NVML", "gpus=1", 1);
+    }
+  }
+
+  void run_test(Bytes managed = {}) {
+    lists_before_ = lists();
+    ASSERT_EQ(session_->acquire(Request{MemoryClass::small}, "Sort.Keys").kind, Outcome::Kind::granted);
+    EXPECT_EQ(session_->release(managed), "");
+    EXPECT_THAT(session_->stray_contexts("Sort.Keys"), testing::IsEmpty());
+  }
+
+  /// How often NVML was asked for a list of processes.
+  static int lists() {
+    void* const nvml = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_NOLOAD);
+    const int count = reinterpret_cast<int (*)()>(dlsym(nvml, "fake_nvml_lists"))();
+    dlclose(nvml);
+    return count;
+  }
+
+  [[nodiscard]] int lists_of_the_test() const { return lists() - lists_before_; }
+
+  /// What is on the ledger for this process, and what one of the same executable is expected to take.
+  Bytes counted() {
+    ledger::Ledger ledger{folder_.path(), nullptr};
+    return Bytes{ledger.entries().at(0).claim.overhead_bytes};
+  }
+  Bytes learnt() {
+    ledger::Ledger ledger{folder_.path(), nullptr};
+    return Bytes{ledger.devices().context_bytes(os::executable_identity().value(), 1)};
+  }
+
+  tests::PrivateFolder folder_;
+  std::optional<Session> session_;
+  Overhead::Clock::time_point now_ = Overhead::Clock::now();
+  int lists_before_ = 0;
+};
+
+TEST_F(AfterATest, of_a_process_that_does_not_use_cuda_nothing_is_asked_but_what_is_in_use) {
+  enter();
+  for (int i = 0; i < 10; ++i) {
+    run_test();
+    EXPECT_EQ(lists_of_the_test(), 0);
+  }
+  EXPECT_EQ(device(0).synchronized, 0);
+  EXPECT_EQ(cuda_->pools_asked, 0);
+}
+
+TEST_F(AfterATest, that_leaves_nothing_the_list_of_processes_is_asked_for_once_a_second) {
+  enter();
+  use(520_MiB);
+  run_test();
+  EXPECT_EQ(counted(), 520_MiB);
+  now_ += milliseconds{999};
+  for (int i = 0; i < 100; ++i) {
+    run_test();
+    EXPECT_EQ(lists_of_the_test(), 0);
+  }
+  EXPECT_EQ(device(0).synchronized, 101);
+  now_ += milliseconds{1};
+  run_test();
+  EXPECT_GT(lists_of_the_test(), 0) << "a measurement is a second old at most";
+}
+
+TEST_F(AfterATest, a_lease_that_would_not_fit_beside_all_that_is_in_use_is_granted_by_the_list) {
+  enter();
+  use(41_GiB);
+  run_test();
+  EXPECT_EQ(counted(), 41_GiB);
+  const int before = lists();
+  Request request;
+  request.bytes = 30_GiB;
+  EXPECT_EQ(session_->acquire(request, "Sort.Keys").kind, Outcome::Kind::granted);
+  EXPECT_GT(lists(), before);
+}
+
+TEST_F(AfterATest, what_it_has_left_is_counted_at_once) {
+  enter();
+  use(520_MiB);
+  run_test();
+  use(522_MiB);
+  run_test();
+  EXPECT_EQ(counted(), 522_MiB);
+}
+
+TEST_F(AfterATest, what_a_process_took_is_what_the_next_of_its_executable_enters_with) {
+  enter();
+  EXPECT_EQ(counted(), 768_MiB) << "what is usual";
+  use(520_MiB);
+  run_test();
+  cuda_->initialised = false;
+  device(0).active = false;
+  enter();
+  EXPECT_EQ(counted(), 520_MiB);
+}
+
+TEST_F(AfterATest, what_others_took_of_the_device_is_what_a_new_executable_enters_with_if_it_is_more_than_usual) {
+  enter();
+  const auto enter_after = [&](Bytes of_others) {
+    {
+      ledger::Ledger ledger{folder_.path(), nullptr};
+      ledger.devices().remember(4711, 1, of_others.count());
+    }
+    enter();
+    return counted();
+  };
+  EXPECT_EQ(enter_after(520_MiB), 768_MiB);
+  EXPECT_EQ(enter_after(900_MiB), 900_MiB);
+}
+
+TEST_F(AfterATest, of_more_than_any_context_takes_nothing_is_learnt) {
+  enter();
+  use(3_GiB);
+  run_test();
+  EXPECT_EQ(counted(), 3_GiB);
+  EXPECT_EQ(learnt(), 0_B);
+}
+
+TEST_F(AfterATest, with_a_device_heap_nothing_is_learnt) {
+  enter(64_MiB);
+  use(600_MiB);
+  run_test();
+  EXPECT_EQ(learnt(), 0_B);
+}
+
+TEST_F(AfterATest, beside_memory_that_was_taken_without_a_lease_nothing_is_learnt) {
+  enter();
+  use(1544_MiB);
+  session_->count_unleased("Sort::SetUpTestSuite()");
+  use(1546_MiB);
+  run_test();
+  EXPECT_EQ(counted(), 1546_MiB);
+  EXPECT_EQ(learnt(), 0_B);
+}
+
+TEST_F(AfterATest, memory_that_was_taken_without_a_lease_is_looked_for_until_it_is_free) {
+  enter();
+  use(2_GiB);
+  testing::internal::CaptureStderr();
+  session_->count_unleased("Sort::SetUpTestSuite()");
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              testing::StartsWith("gputest: Sort::SetUpTestSuite() took 1.25 GiB without a lease: "));
+  EXPECT_EQ(counted(), 2_GiB);
+  use(520_MiB); // of which the free memory of the device alone tells nothing
+  session_->count_unleased("Sort::TearDownTestSuite()");
+  EXPECT_EQ(counted(), 520_MiB);
+}
+
+TEST_F(AfterATest, beside_memory_that_a_test_has_left_nothing_is_learnt) {
+  enter();
+  use(600_MiB);
+  ASSERT_EQ(session_->acquire(Request{MemoryClass::small}, "Sort.Keys").kind, Outcome::Kind::granted);
+  devices::DeviceUsage left;
+  left.left.push_back({devices::AllocationKind::device, "memory_resource", 10_MiB, 1});
+  EXPECT_EQ(session_->release({}, {left}), "");
+  EXPECT_EQ(counted(), 600_MiB);
+  EXPECT_EQ(learnt(), 0_B);
+  use(604_MiB);
+  run_test();
+  EXPECT_EQ(counted(), 604_MiB);
+  EXPECT_EQ(learnt(), 0_B) << "it may still be there after a test that leaves nothing";
+}
+
+TEST_F(AfterATest, with_managed_memory_left_nothing_is_learnt) {
+  enter();
+  use(600_MiB);
+  run_test(1_GiB);
+  EXPECT_EQ(counted(), 600_MiB + 1_GiB);
+  EXPECT_EQ(learnt(), 0_B);
+}
+
+TEST_F(AfterATest, of_a_whole_device_no_growth_is_more_than_its_lease) {
+  setenv("GPUTEST_RUN_MODE", "serial", 1);
+  enter();
+  unsetenv("GPUTEST_RUN_MODE");
+  const auto said_of = [&](MemoryClass memory_class, Bytes has_now) {
+    EXPECT_EQ(session_->acquire(Request{memory_class}, "Sort.Keys").kind, Outcome::Kind::granted);
+    use(has_now);
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(session_->release(), "");
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_THAT(said_of(MemoryClass::large, 2_GiB), testing::Not(testing::HasSubstr("took at least")));
+  EXPECT_THAT(said_of(MemoryClass::small, 4_GiB),
+              testing::HasSubstr("Sort.Keys took at least 2 GiB, and its lease is 256 MiB"));
+}
+
+TEST_F(AfterATest, that_leaves_more_than_a_context_grows_by_that_is_said) {
+  enter();
+  const auto said_of = [&](Bytes has_now, Bytes keeps) {
+    Request request{4_GiB};
+    request.keeps = keeps;
+    EXPECT_EQ(session_->acquire(request, "Sort.Keys").kind, Outcome::Kind::granted);
+    use(has_now);
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(session_->release(), "");
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_THAT(said_of(768_MiB + 512_MiB, 0_B), testing::Not(testing::HasSubstr("ends with")));
+  EXPECT_THAT(said_of(1280_MiB + 513_MiB, 0_B),
+              testing::HasSubstr("Sort.Keys ends with at least 513 MiB more of its device in use by its process than "
+                                 "when it began, which is more than a context grows by. Free it"));
+  EXPECT_THAT(said_of(1793_MiB + 612_MiB, 100_MiB), testing::Not(testing::HasSubstr("ends with")));
+}
+
+TEST_F(AfterATest, samples_know_what_a_process_has_taken_that_the_driver_did_not_list_before) {
+  show(0_B);
+  cuda_->initialised = true;
+  const auto meter = metering::open_nvml_meter("asked for");
+  meter->begin();
+  use(520_MiB);
+  const auto usage = meter->end();
+  EXPECT_EQ(usage.evidence, devices::Evidence::sampled);
+  ASSERT_EQ(usage.devices.size(), 1U);
+  EXPECT_EQ(usage.devices[0].peak, 520_MiB);
+  EXPECT_TRUE(usage.devices[0].with_context);
+}
+
+TEST_F(AfterATest, samples_are_of_the_devices_that_the_process_sees) {
+  const auto of_this_process = " compute=" + std::to_string(getpid()) + ":" + std::to_string((520_MiB).count());
+  cuda_->initialised = true;
+  setenv("CUDA_VISIBLE_DEVICES", "GPU-fake-1,GPU-fake-0", 1);
+  setenv("FAKE_NVML", "gpus=3", 1);
+  const auto meter = metering::open_nvml_meter("asked for");
+  meter->begin();
+  setenv("FAKE_NVML", ("gpus=3 lost=2" + of_this_process).c_str(), 1);
+  auto usage = meter->so_far();
+  EXPECT_EQ(usage.evidence, devices::Evidence::sampled);
+  ASSERT_EQ(usage.devices.size(), 2U);
+  EXPECT_EQ(usage.devices[1].device, 1);
+  EXPECT_EQ(usage.devices[1].peak, 520_MiB);
+  static_cast<void>(meter->end());
+  setenv("FAKE_NVML", ("gpus=3 lost=0" + of_this_process).c_str(), 1);
+  meter->begin();
+  EXPECT_EQ(meter->end().evidence, devices::Evidence::unknown) << "one of them cannot be asked";
+}
+
+TEST_F(AfterATest, a_request_for_all_that_is_left_beside_the_context_is_not_refused) {
+  enter();
+  Request request;
+  request.bytes = 80_GiB - 512_MiB - 768_MiB; // 512 MiB are the driver's own
+  EXPECT_EQ(session_->foresee(request, "Sort.Keys").kind, Outcome::Kind::granted);
+  request.bytes = *request.bytes + 1_B;
+  EXPECT_EQ(session_->foresee(request, "Sort.Keys").kind, Outcome::Kind::skip);
+}
+
+TEST_F(AfterATest, fourteen_processes_of_520_mebibytes_enter_where_they_fit) {
+  enter();
+  use(520_MiB);
+  run_test();
+  session_.reset();
+  cuda_->initialised = false;
+  device(0).active = false;
+  show(0_B);
+
+  Settings settings = settings_from_environment();
+  settings.folder = folder_.path();
+  settings.device_memory = Bytes{14 * (520_MiB).count()} + 512_MiB + 64_MiB; // 512 MiB are the driver's own
+  settings.lease_of.clear();
+  settings.visible_devices.reset();
+  Entry entry;
+  entry.request.bytes = 64_MiB;
+  entry.wait_limit = std::chrono::seconds{0};
+  Plan plan;
+  plan.requests = {entry.request};
+  std::vector<std::unique_ptr<Session>> sessions;
+  for (int i = 0; i < 15; ++i) {
+    sessions.push_back(std::make_unique<Session>(settings, entry, "suite"));
+    const auto outcome = sessions.back()->enter(plan);
+    EXPECT_EQ(outcome.kind, i < 14 ? Outcome::Kind::granted : Outcome::Kind::fail) << i << ": " << outcome.reason;
+  }
+}
+
+} // namespace
+} // namespace gputest::session

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where a process is placed by what NVML and the CUDA driver show. Runs against the fake drivers of tests/support.
+#include "core/session/session.hpp"
+
+#include "support/fake_cuda_test.hpp"
+#include "support/in_child.hpp"
+#include "support/private_folder.hpp"
+#include "support/private_mount.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <vector>
+
+namespace gputest::session {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using namespace gputest::literals;
+
+class Placing : public tests::FakeCudaTest {
+protected:
+  void SetUp() override {
+    ASSERT_NO_FATAL_FAILURE(FakeCudaTest::SetUp());
+    cuda_->initialised = false;
+  }
+
+  Outcome enter(const std::string& nvml, int gpus = 1) {
+    Request request;
+    request.gpus = gpus;
+    return enter(nvml, std::vector<Request>{request});
+  }
+
+  Outcome enter(const std::string& nvml, const std::vector<Request>& requests) {
+    show(nvml);
+    Settings settings = settings_from_environment();
+    Entry entry;
+    settings.folder = folder_.path();
+    entry.request = requests.front();
+    entry.large = large_;
+    session_.emplace(settings, entry, "suite");
+    Plan plan;
+    plan.requests = requests;
+    return session_->enter(plan);
+  }
+
+  /// This process's claim on the ledger.
+  [[nodiscard]] policy::Claim claim() const { return ledger::Ledger{folder_.path(), nullptr}.entries().at(0).claim; }
+
+  static void show(const std::string& nvml) { setenv("FAKE_NVML", nvml.c_str(), 1); }
+
+  /// This process as it is listed on every device, with so many MiB.
+  static std::string listed(int mebibytes) {
+    return " compute=" + std::to_string(getpid()) + ":" + std::to_string(std::uint64_t{1048576} * mebibytes);
+  }
+
+  Outcome acquire(int gpus) {
+    Request request;
+    request.gpus = gpus;
+    return session_->acquire(request, "Sort.Keys");
+  }
+
+  static std::string visible() { return std::getenv("CUDA_VISIBLE_DEVICES"); }
+
+  tests::PrivateFolder folder_;
+  std::optional<Session> session_;
+  LargePolicy large_ = Entry{}.large;
+};
+
+TEST_F(Placing, is_on_one_mig_slice_by_its_uuid) {
+  EXPECT_EQ(enter("gpus=1 slices=3").kind, Outcome::Kind::granted);
+  EXPECT_EQ(visible(), "MIG-fake-0");
+}
+
+TEST_F(Placing, keeps_to_the_slices_that_the_user_allows) {
+  setenv("CUDA_VISIBLE_DEVICES", "MIG-fake-2,MIG-fake-1", 1);
+  EXPECT_EQ(enter("gpus=1 slices=3").kind, Outcome::Kind::granted);
+  EXPECT_THAT(visible(), testing::AnyOf("MIG-fake-2", "MIG-fake-1"));
+}
+
+TEST_F(Placing, has_no_two_mig_slices_and_says_why) {
+  EXPECT_EQ(enter("gpus=1 slices=3", 2).kind, Outcome::Kind::granted);
+  EXPECT_EQ(visible(), "MIG-fake-0");
+  EXPECT_TRUE(ledger::Ledger(folder_.path(), nullptr).entries().empty()) << "no test can run";
+  const auto outcome = acquire(2);
+  EXPECT_EQ(outcome.kind, Outcome::Kind::skip);
+  EXPECT_EQ(outcome.reason, "suite: Sort.Keys needs 2 GPUs and may use 1 (MIG-fake-0); of the devices that it may use "
+                            "3 are MIG slices and 0 are whole GPUs; CUDA gives a process one MIG slice and no device "
+                            "beside it, so several devices can only be whole GPUs. Run it where it may use more "
+                            "('gputest devices' shows which there are), or ask for fewer: gpus(n) in GPUTEST_NEEDS, "
+                            "GPUS in gpu_add_test() or gpu_discover_tests()");
+  EXPECT_EQ(acquire(1).kind, Outcome::Kind::granted);
+}
+
+TEST_F(Placing, takes_whole_gpus_for_several_devices) {
+  EXPECT_EQ(enter("gpus=3 slices=2", 2).kind, Outcome::Kind::granted);
+  EXPECT_EQ(visible(), "GPU-fake-1,GPU-fake-2");
+  EXPECT_EQ(acquire(2).kind, Outcome::Kind::granted);
+}
+
+TEST_F(Placing, foresees_that_not_each_of_several_devices_can_hold_a_request) {
+  ASSERT_EQ(enter("gpus=2 gib=80,40", 2).kind, Outcome::Kind::granted);
+  Request request = 60_GiB;
+  request.gpus = 2;
+  const auto outcome = session_->foresee(request, "Sort.Keys");
+  EXPECT_EQ(outcome.kind, Outcome::Kind::skip);
+  EXPECT_THAT(outcome.reason, HasSubstr("Sort.Keys needs 60.75 GiB of a device, its context included, and the largest "
+                                        "that it may use has 39.5 GiB"));
+  request.gpus = 1;
+  EXPECT_EQ(session_->foresee(request, "Sort.Keys").kind, Outcome::Kind::granted) << "the first can";
+}
+
+TEST_F(Placing, announces_and_leases_half_of_the_smallest_device_for_medium) {
+  ASSERT_EQ(enter("gpus=2 gib=80,40", std::vector<Request>{MemoryClass::medium}).kind, Outcome::Kind::granted);
+  EXPECT_EQ(visible(), "GPU-fake-0") << "which has more room";
+  EXPECT_EQ(Bytes{claim().largest_bytes}, 20_GiB);
+  ASSERT_EQ(session_->acquire(MemoryClass::medium, "Sort.Keys").kind, Outcome::Kind::granted);
+  EXPECT_EQ(Bytes{claim().lease_bytes}, 20_GiB);
+}
+
+// NVML's memory includes 512 MiB that the driver keeps, and a context takes 768 MiB.
+TEST_F(Placing, announces_the_largest_request_that_fits_beside_its_context_and_none_that_never_does) {
+  const Bytes most = 80_GiB - 512_MiB - 768_MiB;
+  ASSERT_EQ(enter("gpus=1", std::vector<Request>{most, MemoryClass::small}).kind, Outcome::Kind::granted);
+  EXPECT_EQ(Bytes{claim().largest_bytes}, most);
+  EXPECT_EQ(session_->acquire(most, "Sort.Keys").kind, Outcome::Kind::granted);
+  session_.reset();
+  unsetenv("GPUTEST_LEASE_OF");
+
+  const Bytes more = most + 1_B;
+  ASSERT_EQ(enter("gpus=1", std::vector<Request>{more, MemoryClass::small}).kind, Outcome::Kind::granted);
+  EXPECT_EQ(Bytes{claim().largest_bytes}, 256_MiB);
+  EXPECT_EQ(session_->foresee(more, "Sort.Keys").kind, Outcome::Kind::skip);
+  EXPECT_EQ(session_->acquire(MemoryClass::small, "Sort.Keys").kind, Outcome::Kind::granted) << "that one can run";
+}
+
+TEST_F(Placing, announces_whole_devices_if_any_of_its_tests_may_wait_for_one) {
+  large_ = LargePolicy::wait;
+  ASSERT_EQ(enter("gpus=1", std::vector<Request>{MemoryClass::small, MemoryClass::large}).kind, Outcome::Kind::granted);
+  EXPECT_TRUE(claim().whole_devices);
+  session_.reset();
+  unsetenv("GPUTEST_LEASE_OF");
+  large_ = LargePolicy::exclude;
+  ASSERT_EQ(enter("gpus=1", std::vector<Request>{MemoryClass::small, MemoryClass::large}).kind, Outcome::Kind::granted);
+  EXPECT_FALSE(claim().whole_devices);
+  EXPECT_EQ(Bytes{claim().largest_bytes}, 256_MiB);
+}
+
+TEST_F(Placing, counts_with_the_largest_context_that_any_of_its_devices_may_have) {
+  ASSERT_EQ(enter("gpus=3 gib=8,80,8", 1).kind, Outcome::Kind::granted);
+  EXPECT_EQ(Bytes{claim().overhead_bytes}, 768_MiB);
+}
+
+TEST_F(Placing, announces_nothing_that_fits_on_too_few_of_its_devices) {
+  Request large = 60_GiB;
+  large.gpus = 2;
+  Request small = MemoryClass::small;
+  small.gpus = 2;
+  ASSERT_EQ(enter("gpus=2 gib=80,40", std::vector<Request>{large, small}).kind, Outcome::Kind::granted);
+  EXPECT_EQ(Bytes{claim().largest_bytes}, 256_MiB);
+  EXPECT_EQ(session_->acquire(large, "Sort.Keys").kind, Outcome::Kind::skip);
+  EXPECT_EQ(session_->acquire(small, "Sort.Keys").kind, Outcome::Kind::granted);
+}
+
+TEST_F(Placing, does_not_enter_for_what_fits_on_too_few_of_its_devices) {
+  Request large = 60_GiB;
+  large.gpus = 2;
+  ASSERT_EQ(enter("gpus=2 gib=80,40", std::vector<Request>{large}).kind, Outcome::Kind::granted);
+  EXPECT_TRUE(ledger::Ledger(folder_.path(), nullptr).entries().empty());
+  EXPECT_EQ(session_->acquire(large, "Sort.Keys").kind, Outcome::Kind::skip);
+}
+
+TEST_F(Placing, shows_the_largest_of_its_devices_where_no_test_can_run_and_enters_for_what_can) {
+  Request request = 100_GiB;
+  ASSERT_EQ(enter("gpus=4 gib=40,80,60,80", std::vector<Request>{request}).kind, Outcome::Kind::granted);
+  EXPECT_EQ(visible(), "GPU-fake-1");
+  unsetenv("CUDA_VISIBLE_DEVICES");
+  request.gpus = 3;
+  ASSERT_EQ(enter("gpus=4 gib=40,80,60,80", std::vector<Request>{request}).kind, Outcome::Kind::granted);
+  EXPECT_EQ(visible(), "GPU-fake-1,GPU-fake-2,GPU-fake-3");
+  EXPECT_TRUE(ledger::Ledger(folder_.path(), nullptr).entries().empty());
+  EXPECT_EQ(session_->acquire(request, "Sort.Keys").kind, Outcome::Kind::skip);
+  EXPECT_TRUE(ledger::Ledger(folder_.path(), nullptr).entries().empty());
+  ASSERT_EQ(session_->acquire(MemoryClass::small, "Sort.Values").kind, Outcome::Kind::granted);
+  EXPECT_EQ(claim().stage, policy::Stage::holding);
+  session_->release();
+  ASSERT_EQ(session_->acquire(MemoryClass::small, "Sort.Values").kind, Outcome::Kind::granted) << "it enters once";
+  EXPECT_EQ(visible(), "GPU-fake-1,GPU-fake-2,GPU-fake-3");
+}
+
+TEST_F(Placing, gets_what_only_the_larger_of_its_devices_can_hold_without_waiting) {
+  Request on_two = MemoryClass::small;
+  on_two.gpus = 2;
+  const std::vector<Request> requests{60_GiB, on_two};
+  ASSERT_EQ(enter("gpus=2 gib=80,40", requests).kind, Outcome::Kind::granted);
+  EXPECT_EQ(session_->acquire(60_GiB, "Sort.Keys").kind, Outcome::Kind::granted);
+  session_->release();
+  show("gpus=2 gib=80,40 used=32212254720"); // 30 GiB
+  const auto outcome = session_->acquire(60_GiB, "Sort.Keys");
+  EXPECT_EQ(outcome.kind, Outcome::Kind::fail);
+  EXPECT_THAT(outcome.reason, HasSubstr("Sort.Keys needs 60 GiB, which is not free now"));
+  EXPECT_THAT(outcome.reason, HasSubstr("waits only for what each of them can hold; the smallest has 39.5 GiB"));
+}
+
+TEST_F(Placing, shares_the_smallest_device_of_a_whole_lease_among_ranks) {
+  Request large = MemoryClass::large;
+  large.gpus = 2;
+  setenv("GPUTEST_RUN_MODE", "serial", 1);
+  ASSERT_EQ(enter("gpus=2 gib=80,40", std::vector<Request>{large}).kind, Outcome::Kind::granted);
+  ASSERT_EQ(session_->acquire(large, "Sort.Keys").kind, Outcome::Kind::granted);
+  Settings settings = settings_from_environment();
+  unsetenv("GPUTEST_RUN_MODE");
+  settings.folder = folder_.path();
+  settings.rank = MpiRank{0, 4, "RANK=0"};
+  Session below{settings, Entry{}, "below"};
+  ASSERT_EQ(below.enter({}).kind, Outcome::Kind::granted);
+  EXPECT_EQ(below.entry().request.bytes, 19_GiB + 256_MiB) << "(40 GiB - two contexts of 768 MiB) / 2";
+}
+
+TEST_F(Placing, keeps_what_cuda_has_if_that_was_initialised_before) {
+  cuda_->initialised = true;
+  setenv("CUDA_VISIBLE_DEVICES", "1,0", 1);
+  EXPECT_EQ(enter("gpus=2").kind, Outcome::Kind::granted);
+  EXPECT_EQ(session_->devices().at(0).uuid, "GPU-fake-1") << "it has no context yet, and will use the first it sees";
+  EXPECT_EQ(session_->devices().size(), 1U);
+}
+
+TEST_F(Placing, has_half_of_the_smallest_device_that_it_uses_though_it_sees_a_smaller_one) {
+  cuda_->initialised = true;
+  ASSERT_EQ(enter("gpus=2 gib=80,40", std::vector<Request>{MemoryClass::medium}).kind, Outcome::Kind::granted);
+  EXPECT_EQ(session_->devices().size(), 1U);
+  ASSERT_EQ(session_->acquire(MemoryClass::medium, "Sort.Keys").kind, Outcome::Kind::granted);
+  EXPECT_EQ(Bytes{claim().lease_bytes}, 40_GiB);
+}
+
+TEST_F(Placing, has_all_of_each_device_where_it_leases_whole_ones) {
+  setenv("GPUTEST_RUN_MODE", "serial", 1);
+  Request large = MemoryClass::large;
+  large.gpus = 2;
+  ASSERT_EQ(enter("gpus=3 gib=80,60,40", std::vector<Request>{large}).kind, Outcome::Kind::granted);
+  unsetenv("GPUTEST_RUN_MODE");
+  EXPECT_THAT(session_->bytes_of(large), ElementsAre(80_GiB, 60_GiB));
+  large.gpus = 1;
+  EXPECT_THAT(session_->bytes_of(large), ElementsAre(80_GiB));
+}
+
+TEST_F(Placing, claims_every_device_with_a_context_of_this_process) {
+  cuda_->initialised = true;
+  EXPECT_EQ(enter("gpus=2" + listed(528)).kind, Outcome::Kind::granted);
+  EXPECT_EQ(session_->devices().size(), 2U);
+  EXPECT_THAT(session_->stray_contexts("Sort.Keys"), IsEmpty());
+}
+
+TEST_F(Placing, claims_a_device_with_a_context_that_is_not_visible_any_more) {
+  cuda_->initialised = true;
+  setenv("CUDA_VISIBLE_DEVICES", "1", 1);
+  EXPECT_EQ(enter("gpus=2" + listed(528)).kind, Outcome::Kind::granted);
+  ASSERT_EQ(session_->devices().size(), 2U);
+  EXPECT_EQ(session_->devices()[0].uuid, "GPU-fake-1");
+  EXPECT_EQ(session_->devices()[1].uuid, "GPU-fake-0");
+}
+
+TEST_F(Placing, finds_a_stray_context_once) {
+  EXPECT_EQ(enter("gpus=2").kind, Outcome::Kind::granted);
+  cuda_->initialised = true;
+  show("gpus=2" + listed(4));
+  EXPECT_THAT(session_->stray_contexts("Sort.Keys"), IsEmpty());
+  show("gpus=2" + listed(528));
+  EXPECT_THAT(session_->stray_contexts("Sort.Keys"),
+              ElementsAre(HasSubstr("not given to it: 528 MiB on GPU-fake-1 (Fake GPU)")));
+  EXPECT_THAT(session_->stray_contexts("Sort.Values"), IsEmpty());
+}
+
+TEST_F(Placing, says_that_a_stray_context_is_of_unknown_size_where_nvml_does_not_tell) {
+  EXPECT_EQ(enter("gpus=2").kind, Outcome::Kind::granted);
+  cuda_->initialised = true;
+  show("gpus=2 compute=" + std::to_string(getpid()) + ":-");
+  EXPECT_THAT(session_->stray_contexts("Sort.Keys"), ElementsAre(HasSubstr("of unknown size on GPU-fake-1")));
+}
+
+TEST_F(Placing, takes_a_pid_that_was_listed_before_for_one_of_another_namespace) {
+  EXPECT_EQ(enter("gpus=2" + listed(528)).kind, Outcome::Kind::granted);
+  cuda_->initialised = true;
+  EXPECT_EQ(session_->devices().size(), 1U);
+  EXPECT_THAT(session_->stray_contexts("Sort.Keys"), IsEmpty());
+}
+
+TEST_F(Placing, under_a_lease_has_its_devices_with_name_and_size_from_the_ledger) {
+  setenv("GPUTEST_DEVICE_MEMORY", "20GiB", 1);
+  ASSERT_EQ(enter("gpus=3", 2).kind, Outcome::Kind::granted);
+  unsetenv("GPUTEST_DEVICE_MEMORY");
+  ASSERT_EQ(acquire(2).kind, Outcome::Kind::granted);
+  show("init=9"); // NVML cannot be opened any more
+  Settings settings = settings_from_environment();
+  settings.folder = folder_.path();
+  Session below{settings, Entry{}, "below"};
+  const auto outcome = below.enter({});
+  ASSERT_EQ(outcome.kind, Outcome::Kind::granted) << outcome.reason;
+  ASSERT_EQ(below.devices().size(), 2U);
+  EXPECT_EQ(below.devices()[1].uuid, "GPU-fake-1");
+  EXPECT_EQ(below.devices()[1].name, "Fake GPU");
+  EXPECT_EQ(below.devices()[1].total, Bytes{80ULL << 30U}) << "all of it: the setting is the holder's alone";
+  settings.device_memory = Bytes{10ULL << 30U};
+  Session limited{settings, Entry{}, "limited"};
+  ASSERT_EQ(limited.enter({}).kind, Outcome::Kind::granted);
+  EXPECT_EQ(limited.devices()[0].total, Bytes{10ULL << 30U});
+}
+
+TEST_F(Placing, under_a_lease_opens_no_driver_whatever_the_setting) {
+  ASSERT_EQ(enter("gpus=1").kind, Outcome::Kind::granted);
+  const std::string log = folder_.path() + "/opened";
+  show("gpus=1 log=" + log);
+  Settings settings = settings_from_environment();
+  settings.folder = folder_.path();
+  settings.device_memory = 10_GiB;
+  Session below{settings, Entry{}, "below"};
+  EXPECT_EQ(below.enter({}).kind, Outcome::Kind::granted);
+  EXPECT_FALSE(std::filesystem::exists(log));
+}
+
+TEST_F(Placing, under_a_lease_finds_its_devices_in_the_users_own_ledger_too) {
+  ASSERT_EQ(enter("gpus=3").kind, Outcome::Kind::granted); // loads the driver, which may be in a folder below /tmp
+  const int status = tests::in_child([] {
+    if (!tests::mount_private_tmpfs("/tmp", "size=8m,mode=1777")) {
+      return tests::may_not_mount;
+    }
+    const auto enter_own_ledger = [](Session& session) { return session.enter({}).kind == Outcome::Kind::granted; };
+    Settings settings = settings_from_environment();
+    settings.folder.clear();
+    settings.visible_devices.reset();
+    settings.lease_of.clear();
+    Session holder{settings, Entry{}, "holder"};
+    if (!enter_own_ledger(holder)) {
+      return 1;
+    }
+    show("init=9"); // NVML cannot be opened any more
+    settings = settings_from_environment();
+    settings.folder.clear();
+    Session below{settings, Entry{}, "below"};
+    return enter_own_ledger(below) ? 0 : 2;
+  });
+  if (status == tests::may_not_mount) {
+    GTEST_SKIP() << "this user may not mount a file system";
+  }
+  EXPECT_EQ(status, 0);
+}
+
+TEST_F(Placing, under_a_lease_that_ends_is_as_without_one) {
+  ASSERT_EQ(enter("gpus=2").kind, Outcome::Kind::granted);
+  const std::string holder = std::getenv("GPUTEST_LEASE_OF");
+  session_.reset();
+  setenv("GPUTEST_LEASE_OF", holder.c_str(), 1);
+  ASSERT_EQ(enter("gpus=2").kind, Outcome::Kind::granted);
+  EXPECT_NE(holder, std::getenv("GPUTEST_LEASE_OF")) << "it is on the ledger itself";
+}
+
+} // namespace
+} // namespace gputest::session

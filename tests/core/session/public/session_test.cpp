@@ -1,0 +1,532 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The public interface of the core, as a program without a test framework uses it. Each test is a process of its own.
+
+#include "core/os/entry_page.hpp"
+#include "core/session/idle_session.hpp"
+#include "core_test.hpp"
+#include "support/in_child.hpp"
+#include "support/message_of.hpp"
+
+#include <gputest/error.hpp>
+#include <gputest/memory_resource.hpp>
+#include <gputest/session.hpp>
+#include <gputest/simulated_buffer.hpp>
+#include <gputest/test_run.hpp>
+
+#include <gmock/gmock.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <unistd.h>
+
+namespace gputest {
+namespace {
+
+using namespace literals;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using Kind = Outcome::Kind;
+using Stage = Claimant::Stage;
+
+class CoreSession : public tests::CoreTest {
+protected:
+  CoreSession() : CoreTest{"0"} {
+    // What the environment says must not count.
+    setenv("GPUTEST_DEVICES", "none", 1);
+    setenv("GPUTEST_DIR", "/proc/nobody-can-write-here", 1);
+    setenv("GPUTEST_FORBID_SKIP", "1", 1);
+  }
+
+  Session& enter(std::vector<Request> requests = {3_GiB}) { return CoreTest::enter(std::move(requests)); }
+
+  [[nodiscard]] Claimant own() const { return status(settings_).at(0); }
+};
+
+TEST_F(CoreSession, goes_by_its_structs_and_not_by_the_environment) {
+  testing::internal::CaptureStderr();
+  auto& session = enter();
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              HasSubstr("gputest: the devices are simulated: memory only, no kernels (GPUTEST_DEVICES)\n"));
+  ASSERT_EQ(session.devices().size(), 1U);
+  EXPECT_EQ(session.devices().front().uuid, "SIM-2x4096MiB-0");
+  EXPECT_EQ(current_devices().front().uuid, "SIM-2x4096MiB-0");
+  EXPECT_STREQ(std::getenv("CUDA_VISIBLE_DEVICES"), "SIM-2x4096MiB-0");
+  EXPECT_TRUE(devices_are_simulated());
+  const SimulatedBuffer buffer{1_GiB};
+  EXPECT_EQ(session.lease(100_GiB, "Sort").outcome().kind, Kind::skip) << "GPUTEST_FORBID_SKIP is not its setting";
+}
+
+TEST_F(CoreSession, leases_until_the_lease_ends) {
+  auto& session = enter();
+  EXPECT_EQ(own().stage, Stage::inside);
+  {
+    const auto lease = session.lease(3_GiB, "Sort.Keys");
+    EXPECT_TRUE(lease);
+    EXPECT_EQ(lease.reason(), "");
+    const auto claimant = own();
+    EXPECT_EQ(claimant.stage, Stage::holding);
+    EXPECT_EQ(claimant.lease, 3_GiB);
+    EXPECT_EQ(claimant.pid, getpid());
+    EXPECT_THAT(claimant.who, HasSubstr("Sort.Keys"));
+    EXPECT_THAT(claimant.devices, ElementsAre("SIM-2x4096MiB-0"));
+    EXPECT_FALSE(claimant.ended);
+  }
+  EXPECT_EQ(own().stage, Stage::inside);
+  EXPECT_TRUE(session.examine("Sort.Keys").problems.empty());
+}
+
+TEST_F(CoreSession, says_why_nothing_is_granted) {
+  auto& session = enter();
+  const auto lease = session.lease(100_GiB, "Sort.Keys");
+  EXPECT_FALSE(lease);
+  EXPECT_FALSE(lease.must_fail());
+  EXPECT_THAT(lease.reason(), HasSubstr("Sort.Keys needs 100 GiB of a device"));
+  EXPECT_EQ(own().stage, Stage::inside);
+}
+
+TEST_F(CoreSession, that_has_announced_only_what_no_device_can_hold_enters_for_what_one_can) {
+  auto& session = enter({100_GiB});
+  EXPECT_TRUE(status(settings_).empty());
+  EXPECT_EQ(session.devices().size(), 1U);
+  EXPECT_EQ(session.lease(100_GiB, "Sort.Keys").outcome().kind, Kind::skip);
+  const auto lease = session.lease(1_GiB, "Sort.Keys");
+  EXPECT_TRUE(lease) << lease.reason();
+  EXPECT_EQ(own().lease, 1_GiB);
+  EXPECT_EQ(own().devices, std::vector{session.devices().front().uuid});
+  EXPECT_STRNE(std::getenv("GPUTEST_LEASE_OF"), nullptr);
+}
+
+TEST_F(CoreSession, enters_for_leases_that_it_cannot_announce) {
+  session_.emplace(settings_, entry_);
+  Plan plan;
+  plan.requests = {100_GiB};
+  plan.open_ended = true;
+  EXPECT_EQ(session_->enter(plan).kind, Kind::granted);
+  EXPECT_EQ(own().stage, Stage::inside);
+}
+
+TEST_F(CoreSession, that_has_no_place_in_the_ledger_yet_is_not_idle_there_and_is_with_its_first_lease) {
+  auto& session = enter({100_GiB});
+  EXPECT_NO_THROW(detail::set_session_idle());
+  EXPECT_TRUE(status(settings_).empty());
+  EXPECT_TRUE(session.lease(1_GiB, "Sort.Keys"));
+  detail::set_session_idle();
+  EXPECT_EQ(own().stage, Stage::idle);
+}
+
+TEST_F(CoreSession, fails_what_it_must_not_skip) {
+  settings_.forbid_skip = ForbidSkip::all;
+  const auto lease = enter().lease(100_GiB, "Sort.Keys");
+  EXPECT_FALSE(lease);
+  EXPECT_TRUE(lease.must_fail());
+}
+
+TEST_F(CoreSession, tells_the_watcher_of_its_entry_what_gputest_has_refused) {
+  settings_.forbid_skip = ForbidSkip::all;
+  const auto refusal_of = [&](auto ask) {
+    const os::EntryPage page;
+    setenv("GPUTEST_ENTRY", page.path().c_str(), 1);
+    EXPECT_EQ(tests::in_child([&] {
+                Session session{settings_, entry_};
+                ask(session);
+                return report_end(1);
+              }),
+              1);
+    unsetenv("GPUTEST_ENTRY");
+    EXPECT_EQ(page.report().ended, 1U);
+    return page.report().refused;
+  };
+  const auto enter = [](Session& session) { EXPECT_EQ(session.enter({}).kind, Kind::granted); };
+  EXPECT_EQ(refusal_of(enter), "") << "the failure is the program's own";
+  const auto ask_for_too_much = [&](Session& session) {
+    enter(session);
+    static_cast<void>(session.lease(100_GiB, "Sort.Keys"));
+  };
+  EXPECT_NE(refusal_of(ask_for_too_much), "");
+  settings_.devices = "none";
+  EXPECT_NE(refusal_of([](Session& session) { static_cast<void>(session.enter({})); }), "");
+}
+
+TEST_F(CoreSession, is_skipped_where_there_are_no_devices) {
+  settings_.devices = "none";
+  session_.emplace(settings_, entry_);
+  EXPECT_EQ(session_->enter({}).kind, Kind::skip);
+  EXPECT_TRUE(session_->devices().empty());
+  EXPECT_THAT(session_->lease(1_GiB, "Sort").reason(), HasSubstr("no GPU"));
+}
+
+TEST_F(CoreSession, refuses_unusable_settings) {
+  settings_.devices = "simulated:0x1GiB";
+  EXPECT_THROW(session_.emplace(settings_, entry_), InvalidSetting);
+}
+
+TEST_F(CoreSession, reads_the_environment_where_it_is_told_to) {
+  setenv("GPUTEST_DEVICES", "simulated:1x2GiB,context=0", 1);
+  setenv("GPUTEST_DIR", settings_.folder.c_str(), 1);
+  setenv("GPUTEST_GPUS", "1", 1);
+  setenv("GPUTEST_MEMORY", "1GiB", 1);
+  setenv("GPUTEST_RUN_MODE", "serial", 1);
+  auto session = Session::from_environment();
+  EXPECT_EQ(session.entry().request.bytes, 1_GiB);
+  EXPECT_EQ(session.enter({}).kind, Kind::granted);
+  EXPECT_EQ(session.devices().at(0).uuid, "SIM-1x2048MiB-0");
+}
+
+template <class Statement>
+std::string error_of(const Statement& statement) {
+  try {
+    statement();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST_F(CoreSession, enters_once) {
+  auto& session = enter();
+  EXPECT_THAT(error_of([&] { static_cast<void>(session.enter({})); }), HasSubstr("enter() was called a second time"));
+  EXPECT_THAT(error_of([&] { static_cast<void>(session.enter_in_place_of_parent({})); }), HasSubstr("a second time"));
+  EXPECT_TRUE(session.lease(3_GiB, "Sort.Keys")) << "the first outlives the refusal of the second";
+}
+
+TEST_F(CoreSession, is_the_only_one_of_its_process) {
+  auto& session = enter();
+  EXPECT_THAT(error_of([&] { const Session second{settings_, entry_}; }), HasSubstr("has a gputest::Session already"));
+  EXPECT_THAT(error_of([&] { const Session third{settings_, entry_}; }), HasSubstr("has a gputest::Session already"));
+  EXPECT_TRUE(session.lease(3_GiB, "Sort.Keys"));
+  session_.reset();
+  EXPECT_EQ(error_of([&] { const Session next{settings_, entry_}; }), "");
+}
+
+TEST_F(CoreSession, refuses_numbers_of_gpus_that_no_test_can_have) {
+  Request request = 1_GiB;
+  auto& session = enter();
+  request.gpus = 16;
+  EXPECT_EQ(session.check(request, "Sort.Keys").kind, Kind::skip) << "another machine may have them";
+  for (const int gpus : {-1, 0, 17}) {
+    request.gpus = gpus;
+    EXPECT_THROW(static_cast<void>(session.lease(request, "Sort.Keys")), InvalidSetting) << gpus;
+    EXPECT_THROW(static_cast<void>(session.check(request, "Sort.Keys")), InvalidSetting) << gpus;
+  }
+  EXPECT_THAT(error_of([&] { static_cast<void>(session.lease(request, "Sort.Keys")); }),
+              testing::StrEq("Sort.Keys asks for 17 GPUs (Request::gpus); allowed are 1 to 16"));
+  session_.reset();
+  Plan plan;
+  plan.requests = {request};
+  session_.emplace(settings_, entry_);
+  EXPECT_THROW(static_cast<void>(session_->enter(plan)), InvalidSetting);
+  session_.reset();
+  entry_.request = request;
+  EXPECT_THROW(session_.emplace(settings_, entry_), InvalidSetting);
+}
+
+TEST_F(CoreSession, in_place_of_its_parent_gives_back_and_refuses_as_otherwise) {
+  session_.emplace(settings_, entry_);
+  Plan plan;
+  plan.requests = {3_GiB};
+  ASSERT_EQ(session_->enter_in_place_of_parent(plan).kind, Kind::granted);
+  auto lease = session_->lease(3_GiB, "Sort.Keys");
+  EXPECT_TRUE(lease);
+  EXPECT_EQ(own().stage, Stage::inside) << "its parent holds the bytes";
+  EXPECT_THROW(static_cast<void>(session_->lease(1_GiB, "Sort.Keys")), NestedLease);
+  memory_resource resource;
+  resource.deallocate(resource.allocate((3_GiB).count()), (3_GiB).count());
+  lease.release();
+  EXPECT_FALSE(lease);
+  EXPECT_THROW(static_cast<void>(resource.allocate(1)), LeaseExceeded);
+  EXPECT_TRUE(session_->lease(1_GiB, "Sort.Pairs"));
+}
+
+TEST_F(CoreSession, in_place_of_its_parent_finds_nothing_that_is_its_parents) {
+  session_.emplace(settings_, entry_);
+  testing::internal::CaptureStderr();
+  ASSERT_EQ(session_->enter_in_place_of_parent({}).kind, Kind::granted);
+  EXPECT_EQ(testing::internal::GetCapturedStderr().find("simulated"), std::string::npos) << "its parent has said it";
+  EXPECT_EQ(session_->check(100_GiB, "Sort.Keys").kind, Kind::granted);
+  EXPECT_EQ(session_->foresee(100_GiB, "Sort.Keys").kind, Kind::granted);
+  EXPECT_TRUE(session_->lease(100_GiB, "Sort.Keys"));
+  session_->release();
+  const SimulatedBuffer buffer{1_GiB};
+  session_->count_unleased("Sort");
+  session_->watch_unleased("Sort.Keys");
+  EXPECT_EQ(session_->explain_out_of_memory("Sort.Keys"), "");
+  EXPECT_TRUE(session_->examine("Sort.Keys").problems.empty());
+  EXPECT_EQ(own().overhead, 0_B);
+}
+
+TEST_F(CoreSession, says_of_a_second_lease_which_two_there_are) {
+  Request two = 1_GiB;
+  two.gpus = 2;
+  two.capabilities = {capabilities::sm(80)};
+  auto& session = enter({3_GiB});
+  const auto lease = session.lease(3_GiB, "Sort.Keys");
+  EXPECT_EQ(
+      tests::message_of<NestedLease>([&] { static_cast<void>(session.lease(1_GiB, "Sort.Keys")); }),
+      "Sort.Keys asked for a lease of 1 GiB while it has one of 3 GiB; waiting for a second one could deadlock. Give "
+      "the first back before");
+  EXPECT_EQ(tests::message_of<NestedLease>([&] { static_cast<void>(session.lease(two, "Sort.Pairs")); }),
+            "Sort.Pairs asked for a lease of 2 x 1 GiB while Sort.Keys has one of 3 GiB; waiting for a "
+            "second one could deadlock. Give the first back before");
+}
+
+TEST_F(CoreSession, writes_each_skip_of_a_lease_and_of_a_check_into_the_log) {
+  settings_.log = folder_.path() + "/log";
+  auto& session = enter({3_GiB});
+  static_cast<void>(session.check(1_GiB, "Sort.Keys"));
+  EXPECT_TRUE(session.lease(1_GiB, "Sort.Keys"));
+  Request several = 1_GiB;
+  several.gpus = 3;
+  static_cast<void>(session.check(several, "Sort.Pairs"));
+  static_cast<void>(session.lease(200_GiB, "Sort.Big"));
+  std::vector<std::string> skips;
+  for (const auto& file : std::filesystem::directory_iterator{settings_.log}) {
+    std::ifstream log{file.path()};
+    for (std::string line; std::getline(log, line);) {
+      if (line.find("\"event\":\"skip\"") != std::string::npos) {
+        skips.push_back(line);
+      }
+    }
+  }
+  EXPECT_THAT(skips, ElementsAre(HasSubstr("Sort.Pairs needs 3 GPUs"), HasSubstr("Sort.Big needs 200 GiB")));
+}
+
+TEST_F(CoreSession, counts_nothing_as_unleased_while_a_lease_is_held) {
+  auto& session = enter();
+  const auto lease = session.lease(3_GiB, "Sort.Keys");
+  const SimulatedBuffer buffer{1_GiB};
+  session.count_unleased("Sort");
+  session.watch_unleased("Sort.Keys");
+  EXPECT_EQ(own().overhead, 0_B);
+  EXPECT_TRUE(session.examine("Sort.Keys").problems.empty());
+}
+
+TEST_F(CoreSession, takes_the_next_entry_as_it_took_the_first) {
+  auto& session = enter();
+  Entry next;
+  next.name = "next";
+  next.request = 1_GiB;
+  session.set_entry(next);
+  EXPECT_EQ(session.entry().name, "next");
+  EXPECT_EQ(session.entry().request.bytes, 1_GiB);
+  next.request.gpus = 17;
+  EXPECT_EQ(tests::message_of<InvalidSetting>([&] { session.set_entry(next); }),
+            "the CTest entry asks for 17 GPUs (Request::gpus); allowed are 1 to 16");
+  EXPECT_EQ(session.entry().request.gpus, 1);
+}
+
+TEST_F(CoreSession, finds_the_most_of_any_lease_and_all_that_they_have_left) {
+  auto& session = enter();
+  std::vector<std::unique_ptr<SimulatedBuffer>> left;
+  for (const auto& [taken, kept] : {std::pair{1_GiB, 100_MiB}, {2_GiB, 50_MiB}, {512_MiB, 0_B}}) {
+    const auto lease = session.lease(3_GiB, "Sort.Keys");
+    const SimulatedBuffer buffer{taken};
+    if (kept != 0_B) {
+      left.push_back(std::make_unique<SimulatedBuffer>(kept));
+    }
+  }
+  const auto findings = session.examine("Sort.Keys");
+  EXPECT_EQ(findings.evidence, "exact");
+  ASSERT_TRUE(findings.peak);
+  EXPECT_EQ(*findings.peak, 2_GiB + 50_MiB);
+  ASSERT_TRUE(findings.left);
+  EXPECT_EQ(*findings.left, 150_MiB);
+  EXPECT_EQ(findings.overuse, "");
+  const auto next = session.examine("Sort.Pairs");
+  EXPECT_FALSE(next.peak || next.left) << "each is said of one test";
+}
+
+TEST(CoreLease, that_holds_nothing_does_not_say_granted) {
+  const Lease none;
+  EXPECT_FALSE(none);
+  EXPECT_EQ(none.outcome().kind, Kind::fail);
+  EXPECT_TRUE(none.must_fail());
+  EXPECT_THAT(none.reason(), HasSubstr("nothing was asked for"));
+}
+
+TEST_F(CoreSession, gives_devices_for_requests_of_several) {
+  Request two = 1_GiB;
+  two.gpus = 2;
+  auto& session = enter({two});
+  EXPECT_EQ(session.devices().size(), 2U);
+  EXPECT_EQ(session.check(two, "Sort").kind, Kind::granted);
+  two.gpus = 3;
+  EXPECT_THAT(session.check(two, "Sort").reason, HasSubstr("needs 3 GPUs and may use 2"));
+  two.gpus = 1;
+  two.capabilities = {capabilities::sm(8)};
+  EXPECT_EQ(tests::message_of<InvalidSetting>([&] { static_cast<void>(session.check(two, "Sort")); }),
+            "Sort asks for sm(8); the compute capability is written without its point, as sm(80) for 8.0");
+}
+
+TEST_F(CoreSession, enters_with_what_its_process_has_allocated_before) {
+  settings_.devices = "simulated:2x4GiB,context=64MiB";
+  session_.emplace(settings_, entry_);
+  const SimulatedBuffer buffer{1_GiB};
+  Plan plan;
+  plan.requests = {1_GiB};
+  ASSERT_EQ(session_->enter(plan).kind, Kind::granted);
+  EXPECT_EQ(own().overhead, 1_GiB + 64_MiB);
+}
+
+TEST_F(CoreSession, sets_no_heap_where_its_device_is_not_the_first_that_cuda_shows) {
+  session_.emplace(settings_, entry_);
+  const SimulatedBuffer buffer{1_GiB, 1};
+  Request request = 1_GiB;
+  request.heap = 64_MiB;
+  Plan plan;
+  plan.requests = {request};
+  ASSERT_EQ(session_->enter(plan).kind, Kind::granted);
+  const auto lease = session_->lease(request, "Sort.Keys");
+  EXPECT_TRUE(lease.must_fail());
+  EXPECT_THAT(lease.reason(), HasSubstr("Sort.Keys asks for a device heap, and CUDA was initialised before"));
+  EXPECT_EQ(own().stage, Stage::inside) << "the lease was given back";
+}
+
+TEST_F(CoreSession, under_the_lease_of_another_process_has_no_place_in_which_it_is_idle) {
+  const auto lease = enter().lease(3_GiB, "Sort.Keys");
+  settings_.lease_of = std::getenv("GPUTEST_LEASE_OF");
+  EXPECT_EQ(tests::in_child([&] {
+              Session below{settings_, entry_};
+              const bool entered = below.enter({}).kind == Kind::granted;
+              detail::set_session_idle();
+              return entered && own().stage == Stage::holding ? 0 : 1;
+            }),
+            0);
+}
+
+TEST_F(CoreSession, counts_managed_memory_that_is_left_once) {
+  auto lease = enter().lease(3_GiB, "Sort.Keys");
+  managed_memory_resource resource;
+  void* const left = resource.allocate((1_GiB).count());
+  lease.release();
+  EXPECT_EQ(own().overhead, 1_GiB);
+  resource.deallocate(left, (1_GiB).count());
+}
+
+TEST_F(CoreSession, holds_one_lease_at_a_time) {
+  auto& session = enter();
+  const auto lease = session.lease(1_GiB, "Sort.Keys");
+  EXPECT_THROW(static_cast<void>(session.lease(1_GiB, "Sort.Keys")), NestedLease);
+  EXPECT_TRUE(lease) << "the first outlives the refusal of the second";
+}
+
+TEST_F(CoreSession, gives_back_what_a_lease_held_that_is_assigned_to) {
+  auto& session = enter();
+  auto lease = session.lease(3_GiB, "Sort.Keys");
+  lease = Lease{};
+  EXPECT_FALSE(lease);
+  EXPECT_EQ(own().stage, Stage::inside);
+}
+
+TEST_F(CoreSession, follows_a_lease_that_is_moved) {
+  auto& session = enter();
+  auto first = session.lease(3_GiB, "Sort.Keys");
+  Lease second = std::move(first);
+  EXPECT_FALSE(first); // NOLINT(bugprone-use-after-move): that is the claim
+  EXPECT_THAT(first.reason(), HasSubstr("moved from"));
+  EXPECT_EQ(second.reason(), "");
+  EXPECT_TRUE(second);
+  first.release();
+  EXPECT_EQ(own().stage, Stage::holding) << "the one that was moved from has nothing to give back";
+  auto& same = second;
+  second = std::move(same);
+  EXPECT_TRUE(second);
+}
+
+TEST_F(CoreSession, keeps_the_outcome_of_a_lease_that_is_moved) {
+  for (const auto forbidden : {ForbidSkip::no, ForbidSkip::all}) {
+    settings_.forbid_skip = forbidden;
+    auto first = enter().lease(100_GiB, "Sort.Keys");
+    const auto expect_it = [&](const Lease& lease) {
+      EXPECT_FALSE(lease);
+      EXPECT_EQ(lease.must_fail(), forbidden == ForbidSkip::all);
+      EXPECT_THAT(lease.reason(), HasSubstr("Sort.Keys needs 100 GiB of a device"));
+    };
+    Lease second = std::move(first);
+    expect_it(second);
+    Lease third;
+    third = std::move(second);
+    expect_it(third);
+    session_.reset();
+  }
+}
+
+TEST_F(CoreSession, names_what_its_own_process_has_without_a_lease_if_that_leaves_no_room) {
+  auto& session = enter();
+  const SimulatedBuffer buffer{2_GiB};
+  const auto lease = session.lease(3_GiB, "Sort.Keys");
+  EXPECT_TRUE(lease.must_fail());
+  EXPECT_THAT(lease.reason(), HasSubstr("Sort.Keys needs 3 GiB, and its own process already has 2 GiB of the device "
+                                        "without a lease"));
+}
+
+TEST_F(CoreSession, lets_any_thread_give_a_lease_back) {
+  auto& session = enter();
+  auto lease = session.lease(3_GiB, "Sort.Keys");
+  std::thread{[moved = std::move(lease)]() mutable { moved.release(); }}.join();
+  EXPECT_EQ(own().stage, Stage::inside);
+  EXPECT_TRUE(session.lease(3_GiB, "Sort.Keys"));
+}
+
+TEST_F(CoreSession, lets_an_old_lease_give_nothing_of_a_new_one_back) {
+  auto& session = enter();
+  auto old = session.lease(3_GiB, "Sort.Keys");
+  session.release();
+  EXPECT_FALSE(old);
+  EXPECT_THAT(old.reason(), HasSubstr("given back"));
+  const auto lease = session.lease(1_GiB, "Sort.Pairs");
+  EXPECT_FALSE(old) << "the lease that is held is another one";
+  old.release();
+  EXPECT_TRUE(lease);
+  EXPECT_EQ(own().stage, Stage::holding);
+}
+
+TEST_F(CoreSession, may_end_before_its_lease_does) {
+  auto lease = enter().lease(3_GiB, "Sort.Keys");
+  session_.reset();
+  EXPECT_FALSE(lease);
+  lease.release();
+}
+
+TEST_F(CoreSession, finds_what_a_test_has_lost_and_refuses_the_next) {
+  auto& session = enter();
+  auto lease = session.lease(3_GiB, "Sort.Keys");
+  { const SimulatedBuffer buffer{1_GiB}; } // from here on the devices have files of their own, too
+  for (int number = 3; number < 1024; ++number) {
+    ::close(number);
+  }
+  lease.release();
+  const auto problems = session.examine("Sort.Keys").problems;
+  ASSERT_EQ(problems.size(), 1U);
+  EXPECT_THAT(problems.front(), HasSubstr("Sort.Keys left this process without its slot in the ledger"));
+  EXPECT_TRUE(session.examine("Sort.Keys").problems.empty()) << "each is said once";
+  EXPECT_THAT(session.lease(1_GiB, "Sort.Pairs").reason(),
+              HasSubstr("Sort.Pairs cannot use a GPU in this process: Sort.Keys left it without its slot"));
+}
+
+TEST_F(CoreSession, waits_no_longer_than_its_entry_allows) {
+  const auto release_of = enter().lease(3_GiB, "Sort.Keys");
+  Settings other = settings_;
+  other.visible_devices = DeviceRestriction{"CUDA_VISIBLE_DEVICES", "0"};
+  const int status = tests::in_child([&] {
+    Entry impatient;
+    impatient.wait_limit = std::chrono::seconds{0};
+    Session session{other, impatient};
+    Plan plan;
+    plan.requests = {3_GiB};
+    const bool inside = session.enter(plan).kind == Kind::granted;
+    const auto lease = session.lease(3_GiB, "Join.Big");
+    return inside && lease.must_fail() && lease.outcome().not_freed ? 0 : 1;
+  });
+  EXPECT_EQ(status, 0);
+}
+
+} // namespace
+} // namespace gputest

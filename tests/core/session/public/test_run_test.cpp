@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a process says of its tests, and how it ends. Each program here is a process of its own.
+#include <gputest/test_run.hpp>
+
+#include "core/os/entry_page.hpp"
+#include "support/in_child.hpp"
+#include "support/private_folder.hpp"
+
+#include <gputest/outcome.hpp>
+
+#include <gmock/gmock.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace gputest {
+namespace {
+
+using namespace literals;
+using detail::TestRun;
+using testing::HasSubstr;
+using testing::Not;
+using End = TestRun::End;
+
+class CoreTestRun : public testing::Test {
+protected:
+  struct Ended {
+    int status = 0; ///< or minus the signal
+    std::string output;
+    std::string told; ///< to who watches
+    std::string log;
+  };
+
+  using Program = std::function<void(TestRun& run)>;
+
+  /// Of a process with this GPUTEST_ENTRY, or with the page of who watches, that exits with `status` behind `program`.
+  [[nodiscard]] Ended ended(const std::string& entry, int status, const Program& program) const {
+    const tests::PrivateFolder folder;
+    const os::EntryPage page;
+    std::array<int, 2> ends{};
+    EXPECT_EQ(::pipe(ends.data()), 0);
+    const pid_t child = tests::start_child([&]() -> int {
+      ::dup2(ends[1], STDOUT_FILENO);
+      ::dup2(ends[1], STDERR_FILENO);
+      ::close(ends[0]);
+      ::close(ends[1]);
+      ::setenv("GPUTEST_LOG", (folder.path() + "/log").c_str(), 1);
+      ::setenv("GPUTEST_TEST", "sort", 1);
+      ::setenv("GPUTEST_ENTRY", entry == "watched" ? page.path().c_str() : entry.c_str(), 1);
+      program(TestRun::of_process());
+      std::exit(status); // NOLINT(concurrency-mt-unsafe)
+    });
+    ::close(ends[1]);
+    Ended ended;
+    std::array<char, 4096> block{};
+    for (ssize_t count = 0; (count = ::read(ends[0], block.data(), block.size())) > 0;) {
+      ended.output.append(block.data(), static_cast<std::size_t>(count));
+    }
+    ::close(ends[0]);
+    ended.status = tests::end_of(child);
+    const auto report = page.report();
+    ended.told = std::to_string(report.begun) + " begun, " + std::to_string(report.ended) + " ended" +
+                 (report.skipped > 0 ? ", skipped" : "") + (report.nothing_ran > 0 ? ", nothing ran" : "") +
+                 (report.refused.empty() ? "" : ", refused: " + report.refused);
+    if (std::filesystem::exists(folder.path() + "/log")) {
+      for (const auto& file : std::filesystem::directory_iterator{folder.path() + "/log"}) {
+        std::ifstream log{file.path()};
+        ended.log.append(std::istreambuf_iterator<char>{log}, {});
+      }
+    }
+    return ended;
+  }
+};
+
+const auto begins = [](TestRun& run) { run.begin("gputest::run_all_tests()"); };
+
+/// A test has run, and then all have ended.
+std::function<void(TestRun& run)> ends(End how) {
+  return [how](TestRun& run) {
+    begins(run);
+    run.running("Sort.Keys");
+    run.running("");
+    run.end(how);
+  };
+}
+
+TEST_F(CoreTestRun, that_exits_before_its_first_test_is_refused_whatever_its_exit_code_is) {
+  const auto seen = ended("watched", 3, begins);
+  EXPECT_EQ(seen.status, 3);
+  EXPECT_EQ(seen.told, "1 begun, 0 ended, refused: exit(3) was called before the first test");
+  EXPECT_EQ(ended("ctest", 3, begins).status, 3);
+  const auto runs_a_test = [](TestRun& run) {
+    begins(run);
+    run.running("Sort.Keys");
+  };
+  const auto begins_again = [](TestRun& run) {
+    ends(End::passed)(run);
+    begins(run);
+  };
+  EXPECT_EQ(ended("watched", 3, begins_again).told,
+            "2 begun, 1 ended, refused: exit(3) was called before the first test");
+  EXPECT_EQ(ended("watched", 3, runs_a_test).told, "1 begun, 1 ended") << "that is how the test fails";
+}
+
+TEST_F(CoreTestRun, that_a_test_ends_with_a_success_fails_and_names_the_test) {
+  const auto runs = [](const std::string& test) {
+    return [test](TestRun& run) {
+      begins(run);
+      run.running(test);
+    };
+  };
+  for (const int status : {0, skipped_exit_code}) {
+    const auto call = "exit(" + std::to_string(status) + ")";
+    const auto seen = ended("watched", status, runs("Sort.Keys"));
+    EXPECT_EQ(seen.status, EXIT_FAILURE);
+    EXPECT_THAT(seen.output,
+                HasSubstr("gputest: failed: Sort.Keys called " + call + ". What comes after it did not run."));
+    EXPECT_EQ(seen.told, "1 begun, 0 ended, refused: Sort.Keys called " + call);
+    EXPECT_THAT(ended("", status, runs("")).output,
+                HasSubstr("gputest: failed: " + call + " was called between the tests. What"));
+  }
+}
+
+TEST_F(CoreTestRun, has_the_exit_code_that_tells_what_became_of_its_tests) {
+  const auto failed = ended("", 0, ends(End::failed));
+  EXPECT_EQ(failed.status, EXIT_FAILURE);
+  EXPECT_THAT(failed.output,
+              HasSubstr("gputest: failed: tests have failed, but the process ended with 0. End main() with "
+                        "`return gputest::run_all_tests();`"));
+  EXPECT_EQ(ended("", 5, ends(End::failed)).status, 5);
+  EXPECT_EQ(ended("", 0, ends(End::passed)).status, 0);
+  EXPECT_EQ(ended("ctest", 0, ends(End::all_skipped)).status, skipped_exit_code);
+  EXPECT_EQ(ended("", 0, ends(End::all_skipped)).status, 0) << "nobody asks";
+  EXPECT_EQ(ended("ctest", skipped_exit_code, ends(End::all_skipped)).status, skipped_exit_code);
+  const auto skipped = ended("ctest", skipped_exit_code, ends(End::passed));
+  EXPECT_EQ(skipped.status, EXIT_FAILURE);
+  EXPECT_THAT(skipped.output,
+              HasSubstr("gputest: failed: the process ended with 77, with which CTest reports a skip, but "
+                        "gputest has skipped nothing. End main() with `return gputest::run_all_tests();`"));
+  EXPECT_EQ(ended("", skipped_exit_code, ends(End::passed)).status, skipped_exit_code);
+}
+
+TEST_F(CoreTestRun, tells_its_end_to_who_watches) {
+  EXPECT_EQ(ended("watched", 0, ends(End::passed)).told, "1 begun, 1 ended");
+  EXPECT_EQ(ended("watched", 1, ends(End::failed)).told, "1 begun, 1 ended");
+  EXPECT_EQ(ended("watched", 77, ends(End::all_skipped)).told, "1 begun, 1 ended, skipped");
+  EXPECT_EQ(ended("watched", 0, ends(End::nothing_ran)).told, "1 begun, 1 ended, nothing ran, refused: no test ran");
+  const auto refuses = [](TestRun& run) {
+    begins(run);
+    run.refused("the first reason");
+    run.refused("the second reason");
+    run.end(End::nothing_ran);
+  };
+  EXPECT_EQ(ended("watched", 1, refuses).told, "1 begun, 1 ended, nothing ran, refused: the first reason");
+  const auto by_hand = [](int code) { return [code](TestRun&) { static_cast<void>(report_end(code)); }; };
+  EXPECT_EQ(ended("watched", 0, by_hand(0)).told, "1 begun, 1 ended");
+  EXPECT_EQ(ended("watched", 77, by_hand(77)).told, "1 begun, 1 ended, skipped");
+  EXPECT_THAT(ended("", 0, by_hand(2)).output, HasSubstr("End main() with `return gputest::report_end(exit_code);`"));
+}
+
+TEST_F(CoreTestRun, tells_ctest_the_most_that_any_test_took_if_that_is_known_of_all) {
+  const auto takes = [](const std::vector<std::optional<Bytes>>& peaks) {
+    return [peaks](TestRun& run) {
+      begins(run);
+      for (const auto& peak : peaks) {
+        run.note_peak(peak);
+      }
+      run.end(End::passed);
+    };
+  };
+  const std::string name = "name=\"gputest_peak_mib\">";
+  EXPECT_THAT(ended("ctest", 0, takes({1_MiB, 3_MiB, 2_MiB})).output, HasSubstr(name + "3.000<"));
+  EXPECT_THAT(ended("ctest", 0, takes({})).output, Not(HasSubstr(name)));
+  EXPECT_THAT(ended("ctest", 0, takes({1_MiB, std::nullopt})).output, Not(HasSubstr(name)));
+  EXPECT_THAT(ended("ctest", 0, takes({std::nullopt, 1_MiB})).output, Not(HasSubstr(name)));
+  EXPECT_THAT(ended("", 0, takes({1_MiB})).output, Not(HasSubstr(name)));
+}
+
+TEST_F(CoreTestRun, of_the_next_case_knows_nothing_of_the_one_before) {
+  const auto next = [](const std::string& entry, End how) {
+    return [entry, how](TestRun& run) {
+      begins(run);
+      run.running("Sort.Keys");
+      run.refused("a reason");
+      run.note_peak(1_GiB);
+      run.note_peak(std::nullopt);
+      run.end(End::failed);
+      ::setenv("GPUTEST_ENTRY", entry.c_str(), 1);
+      ::setenv("GPUTEST_TEST", "merge", 1);
+      run.begin_next_case();
+      if (how == End::nothing_ran) {
+        return; // no tests follow
+      }
+      begins(run);
+      run.note_peak(2_MiB);
+      run.end(how);
+    };
+  };
+  const auto passed = ended("ctest", 0, next("ctest", End::passed));
+  EXPECT_EQ(passed.status, 0) << "those that failed were of another case";
+  EXPECT_THAT(passed.output, HasSubstr(">2.000<"));
+  EXPECT_EQ(ended("ctest", 0, next("ctest", End::nothing_ran)).status, 0);
+}
+
+TEST_F(CoreTestRun, takes_its_entry_from_the_environment_so_that_what_it_starts_is_none) {
+  const auto looks = [](TestRun& run) {
+    ::_exit((run.in_entry() ? 1 : 0) + (::getenv("GPUTEST_ENTRY") != nullptr ? 2 : 0));
+  };
+  EXPECT_EQ(ended("ctest", 0, looks).status, 1);
+  EXPECT_EQ(ended("", 0, looks).status, 2) << "an empty one says nothing";
+}
+
+TEST_F(CoreTestRun, is_not_that_of_a_process_that_a_test_forks) {
+  const auto forks = [](TestRun& run) {
+    begins(run);
+    run.running("Sort.Keys");
+    const pid_t child = ::fork();
+    if (child == 0) {
+      run.end(End::passed); // as a test that returns in both
+      std::exit(0);         // NOLINT(concurrency-mt-unsafe)
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    run.end(status == 0 ? End::failed : End::nothing_ran);
+  };
+  const auto seen = ended("watched", 1, forks);
+  EXPECT_EQ(seen.status, 1);
+  EXPECT_EQ(seen.told, "1 begun, 1 ended");
+}
+
+TEST_F(CoreTestRun, has_one_of_its_own_in_a_process_that_a_test_forks_and_that_begins_one) {
+  const auto forks = [](TestRun& run) {
+    begins(run);
+    run.running("Sort.Keys");
+    const pid_t child = ::fork();
+    if (child == 0) {
+      static_cast<void>(report_end(1));
+      std::exit(0); // NOLINT(concurrency-mt-unsafe)
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    run.end(End::passed);
+    ::_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 100);
+  };
+  EXPECT_EQ(ended("", 0, forks).status, EXIT_FAILURE) << "its tests have failed";
+}
+
+TEST_F(CoreTestRun, writes_each_test_and_the_exit_code_into_the_log) {
+  const auto seen = ended("ctest", 3, [](TestRun& run) {
+    begins(run);
+    run.running("Sort.Keys");
+    run.ended({"Sort", "Keys", "skipped", 0.5, "no room", "sort.cpp", 17, 4, "sort.cpp", 18});
+    run.ended({"", "alone", "passed", 0, "", "", 0, 0, "", 0});
+    run.running("");
+    run.end(End::failed);
+  });
+  EXPECT_THAT(seen.log,
+              HasSubstr(R"("test":"Sort.Keys","event":"test","suite":"Sort","name":"Keys","result":"skipped",)"));
+  EXPECT_THAT(
+      seen.log,
+      HasSubstr(
+          R"("reason":"no room","declared_in":"sort.cpp","declared_line":17,"declared_for":4,"file":"sort.cpp","line":18)"));
+  EXPECT_THAT(seen.log, HasSubstr(R"("test":"alone","event":"test","suite":"","name":"alone","result":"passed",)"));
+  EXPECT_THAT(seen.log, HasSubstr(R"("event":"end","exit":3)"));
+  const auto after = seen.log.substr(seen.log.find(R"("test":"alone")"));
+  EXPECT_THAT(after.substr(0, after.find('\n')), testing::AllOf(Not(HasSubstr("reason")), Not(HasSubstr("declared"))));
+}
+
+} // namespace
+} // namespace gputest

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/settings/settings.hpp"
+
+#include <gputest/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace gputest::settings {
+namespace {
+
+using namespace literals;
+using namespace std::chrono_literals;
+using Variables = std::map<std::string, std::string>;
+
+/// What the environment says of the process and of its CTest entry.
+struct All : Settings {
+  Entry entry;
+};
+
+All parse(const Variables& variables) {
+  const auto read = [&](const char* name) {
+    const auto found = variables.find(name);
+    return found == variables.end() ? std::nullopt : std::optional{found->second};
+  };
+  return {parse_settings(read), parse_entry(read)};
+}
+
+/// What parse_settings() says of a value that cannot be used.
+std::string message_of(const std::string& name, const std::string& value) {
+  try {
+    parse({{name, value}});
+    return "accepted";
+  } catch (const InvalidSetting& error) {
+    return error.what();
+  }
+}
+
+TEST(Settings, have_defaults) {
+  const All settings = parse({});
+  EXPECT_EQ(settings.devices, "all");
+  EXPECT_EQ(settings.entry.request, Request{MemoryClass::small});
+  EXPECT_EQ(settings.entry.large, LargePolicy::exclude);
+  EXPECT_EQ(settings.entry.name, "");
+  EXPECT_FALSE(settings.require_gpu);
+  EXPECT_EQ(settings.forbid_skip, ForbidSkip::no);
+  EXPECT_EQ(settings.entry.wait_limit, 20min);
+  EXPECT_EQ(settings.run_mode, RunModeSetting::automatic);
+  EXPECT_EQ(settings.entry.request.heap, 0_B);
+  EXPECT_EQ(settings.memory_resource, std::nullopt);
+  EXPECT_EQ(settings.folder, "");
+  EXPECT_EQ(settings.lease_of, "");
+}
+
+TEST(Settings, take_the_users_folder_of_logs_before_that_of_the_entry) {
+  EXPECT_EQ(parse({}).log, "");
+  EXPECT_EQ(parse({{"GPUTEST_DEFAULT_LOG", "Testing/gputest"}}).log, "Testing/gputest");
+  EXPECT_EQ(parse({{"GPUTEST_DEFAULT_LOG", "Testing/gputest"}, {"GPUTEST_LOG", "/logs"}}).log, "/logs");
+  EXPECT_EQ(parse({{"GPUTEST_DEFAULT_LOG", "Testing/gputest"}, {"GPUTEST_LOG", "off"}}).log, "");
+  EXPECT_EQ(message_of("GPUTEST_LOG", "logs"),
+            "GPUTEST_LOG='logs' is neither off nor an absolute path, and must be one: tests run in different folders. "
+            "Write the whole path of a folder");
+}
+
+TEST(Settings, say_how_long_a_test_may_run) {
+  const auto limit = [](const std::string& value) {
+    return parse_time_limit(
+        [&](const char* name) { return std::string{name} == "GPUTEST_TIMEOUT" ? std::optional{value} : std::nullopt; });
+  };
+  EXPECT_FALSE(limit(""));
+  EXPECT_EQ(limit("90").value().duration, 90s);
+  EXPECT_EQ(limit("90").value().text, "90 s");
+  EXPECT_EQ(limit("2.5").value().duration, 2500ms);
+  EXPECT_EQ(limit("2.5").value().text, "2.5 s");
+  EXPECT_EQ(limit("0.0001").value().duration, 1ms);
+  EXPECT_EQ(limit("1.23456").value().duration, 1234ms);
+  EXPECT_EQ(limit("999999999").value().duration, 999999999s);
+  for (const std::string bad : {"0", "0.0", "-5", "soon", "1e3", "5s", ".5", "5.", "1000000000", "1.5.2", " 5"}) {
+    EXPECT_EQ(message_of("GPUTEST_TIMEOUT", bad),
+              "GPUTEST_TIMEOUT='" + bad +
+                  "' is no time limit; it is a positive number of seconds such as 90 or 2.5, up to 999999999");
+  }
+}
+
+TEST(Settings, of_a_program_that_reads_no_environment_are_those_of_an_empty_one) {
+  const All of_environment = parse({});
+  const Settings settings;
+  const Entry entry;
+  EXPECT_EQ(settings.devices, of_environment.devices);
+  EXPECT_EQ(settings.folder, of_environment.folder);
+  EXPECT_EQ(settings.run_mode, of_environment.run_mode);
+  EXPECT_EQ(entry.request, of_environment.entry.request);
+  EXPECT_EQ(entry.wait_limit, of_environment.entry.wait_limit);
+  EXPECT_EQ(entry.large, of_environment.entry.large);
+}
+
+TEST(Settings, hold_what_cuda_ctest_slurm_and_mpi_say) {
+  const All settings = parse({{"CUDA_VISIBLE_DEVICES", ""},
+                              {"SLURM_JOB_ID", "7"},
+                              {"SLURM_STEP_GPUS", "1"},
+                              {"CTEST_RESOURCE_GROUP_COUNT", "2"},
+                              {"CTEST_RESOURCE_GROUP_0_GPUS", "id:0,slots:1"},
+                              {"CTEST_RESOURCE_GROUP_1_GPUS", "id:1,slots:1"},
+                              {"OMPI_COMM_WORLD_LOCAL_RANK", "1"},
+                              {"OMPI_COMM_WORLD_LOCAL_SIZE", "4"}});
+  ASSERT_TRUE(settings.visible_devices);
+  EXPECT_EQ(settings.visible_devices->variable, "CUDA_VISIBLE_DEVICES");
+  EXPECT_EQ(settings.visible_devices->value, "") << "empty allows none, and is not the same as not set";
+  ASSERT_TRUE(settings.job_devices);
+  EXPECT_EQ(settings.job_devices->variable, "SLURM_STEP_GPUS");
+  EXPECT_EQ(settings.job_devices->value, "1");
+  EXPECT_EQ(settings.resource_group_count, "2");
+  EXPECT_EQ(settings.resource_groups, (std::vector<std::string>{"id:0,slots:1", "id:1,slots:1"}));
+  ASSERT_TRUE(settings.rank);
+  EXPECT_EQ(settings.rank->local_rank, 1);
+  EXPECT_EQ(settings.rank->local_size, 4);
+}
+
+TEST(Settings, that_are_empty_count_as_not_set) {
+  Variables empty;
+  for (const char* name : {"GPUTEST_DEVICES", "GPUTEST_MEMORY", "GPUTEST_GPUS", "GPUTEST_LARGE", "GPUTEST_TEST",
+                           "GPUTEST_FORBID_SKIP", "GPUTEST_REQUIRE_GPU", "GPUTEST_WAIT_LIMIT", "GPUTEST_RUN_MODE",
+                           "GPUTEST_DIR", "GPUTEST_LEASE_OF", "GPUTEST_REQUIRES", "GPUTEST_DEVICE_MEMORY"}) {
+    empty[name] = "";
+  }
+  const All settings = parse(empty);
+  EXPECT_EQ(settings.devices, "all");
+  EXPECT_EQ(settings.entry.request, Request{MemoryClass::small});
+  EXPECT_EQ(settings.entry.large, LargePolicy::exclude);
+  EXPECT_EQ(settings.entry.wait_limit, 20min);
+  EXPECT_EQ(settings.folder, "");
+  EXPECT_FALSE(settings.require_gpu);
+  EXPECT_EQ(settings.run_mode, RunModeSetting::automatic);
+  EXPECT_EQ(settings.device_memory, std::nullopt);
+}
+
+TEST(Settings, are_read_from_their_variables) {
+  const All settings = parse({{"GPUTEST_DEVICES", "none"},
+                              {"GPUTEST_MEMORY", "3GiB"},
+                              {"GPUTEST_GPUS", "2"},
+                              {"GPUTEST_REQUIRES", "memory_pools sm_80"},
+                              {"GPUTEST_DEVICE_MEMORY", "8GiB"},
+                              {"GPUTEST_HEAP", "64MiB"},
+                              {"GPUTEST_LARGE", "wait"},
+                              {"GPUTEST_TEST", "solver"},
+                              {"GPUTEST_REQUIRE_GPU", "1"},
+                              {"GPUTEST_FORBID_SKIP", "0"},
+                              {"GPUTEST_WAIT_LIMIT", "90s"},
+                              {"GPUTEST_RUN_MODE", "serial"},
+                              {"GPUTEST_MEMORY_RESOURCE", "malloc"},
+                              {"GPUTEST_DIR", "/var/gputest"},
+                              {"GPUTEST_KEEPS", "32MiB"},
+                              {"GPUTEST_METER", "sampled"},
+                              {"GPUTEST_OVERUSE", "warn"},
+                              {"GPUTEST_LEAKS", "off"},
+                              {"GPUTEST_LEASE_OF", "3:1234"}});
+  EXPECT_EQ(settings.devices, "none");
+  EXPECT_EQ(settings.entry.request.bytes, 3_GiB);
+  EXPECT_EQ(settings.entry.request.gpus, 2);
+  EXPECT_EQ(settings.entry.request.capabilities, (Capabilities{capabilities::memory_pools, capabilities::sm(80)}));
+  EXPECT_EQ(settings.device_memory, 8_GiB);
+  EXPECT_EQ(settings.entry.large, LargePolicy::wait);
+  EXPECT_EQ(settings.entry.name, "solver");
+  EXPECT_TRUE(settings.require_gpu);
+  EXPECT_EQ(settings.forbid_skip, ForbidSkip::no);
+  EXPECT_EQ(settings.entry.wait_limit, 90s);
+  EXPECT_EQ(settings.run_mode, RunModeSetting::serial);
+  EXPECT_EQ(settings.entry.request.heap, 64_MiB);
+  EXPECT_EQ(settings.entry.request.keeps, 32_MiB);
+  EXPECT_EQ(settings.meter, MeterSetting::sampled);
+  EXPECT_EQ(settings.overuse, Consequence::warn);
+  EXPECT_EQ(settings.leaks, Consequence::off);
+  EXPECT_EQ(settings.memory_resource, MemoryKind::malloc);
+  EXPECT_EQ(settings.folder, "/var/gputest");
+  EXPECT_EQ(settings.lease_of, "3:1234");
+}
+
+TEST(Settings, that_forbid_a_skip_require_a_gpu) {
+  EXPECT_EQ(parse({{"GPUTEST_FORBID_SKIP", "1"}}).forbid_skip, ForbidSkip::all);
+  EXPECT_TRUE(parse({{"GPUTEST_FORBID_SKIP", "1"}}).require_gpu);
+  EXPECT_EQ(parse({{"GPUTEST_FORBID_SKIP", "machine"}}).forbid_skip, ForbidSkip::machine);
+  EXPECT_TRUE(parse({{"GPUTEST_FORBID_SKIP", "machine"}}).require_gpu);
+}
+
+TEST(Settings, read_every_run_mode) {
+  EXPECT_EQ(parse({{"GPUTEST_RUN_MODE", "auto"}}).run_mode, RunModeSetting::automatic);
+  EXPECT_EQ(parse({{"GPUTEST_RUN_MODE", "serial"}}).run_mode, RunModeSetting::serial);
+  EXPECT_EQ(parse({{"GPUTEST_RUN_MODE", "parallel"}}).run_mode, RunModeSetting::parallel);
+}
+
+TEST(Settings, read_who_schedules) {
+  const auto scheduling = [](const char* value) {
+    return parse_scheduling([value](const char* name) {
+      return std::string{name} == "GPUTEST_SCHEDULING" ? std::optional<std::string>{value} : std::nullopt;
+    });
+  };
+  EXPECT_EQ(scheduling(""), Scheduling::automatic);
+  EXPECT_EQ(scheduling("auto"), Scheduling::automatic);
+  EXPECT_EQ(scheduling("ctest"), Scheduling::ctest);
+  EXPECT_EQ(scheduling("ledger"), Scheduling::ledger);
+  EXPECT_THROW(static_cast<void>(scheduling("slurm")), InvalidSetting);
+  EXPECT_THROW(static_cast<void>(parse({{"GPUTEST_SCHEDULING", "slurm"}})), InvalidSetting);
+}
+
+TEST(Settings, that_cannot_be_used_are_refused_with_what_is_allowed) {
+  const std::string devices_advice =
+      "; it is all, none, or simulated:<n>x<size>[,<option>...], such as simulated:2x16GiB";
+  const std::string size_advice =
+      "; write a number and a unit, such as 256MiB, 3GiB or 1.5GiB (units: B, KiB, MiB, GiB, TiB)";
+  struct Case {
+    std::string name;
+    std::string value;
+    std::string message;
+  };
+  const std::vector<Case> cases{
+      {"GPUTEST_DEVICES", "gpu", "GPUTEST_DEVICES='gpu' is unknown" + devices_advice},
+      {"GPUTEST_DEVICES", "simulated", "GPUTEST_DEVICES='simulated' is unknown" + devices_advice},
+      {"GPUTEST_DEVICES", "simulated:16GiB",
+       "GPUTEST_DEVICES='simulated:16GiB' cannot be used: '16GiB' is not <n>x<size>, the number and the size of the "
+       "devices" +
+           devices_advice},
+      {"GPUTEST_DEVICES", "simulated:2",
+       "GPUTEST_DEVICES='simulated:2' cannot be used: '2' is not <n>x<size>, the number and the size of the devices" +
+           devices_advice},
+      {"GPUTEST_DEVICES", "simulated:0x16GiB",
+       "GPUTEST_DEVICES='simulated:0x16GiB' cannot be used: the number of devices '0' is not a whole number from 1 to "
+       "16" +
+           devices_advice},
+      {"GPUTEST_DEVICES", "simulated:17x16GiB",
+       "GPUTEST_DEVICES='simulated:17x16GiB' cannot be used: the number of devices '17' is not a whole number from 1 "
+       "to 16" +
+           devices_advice},
+      {"GPUTEST_DEVICES", "simulated:2x16",
+       "GPUTEST_DEVICES='simulated:2x16' cannot be used: the size of a device '16' has no unit" + size_advice +
+           devices_advice},
+      {"GPUTEST_DEVICES", "simulated:2x16GiB,tcc,wddm",
+       "GPUTEST_DEVICES='simulated:2x16GiB,tcc,wddm' cannot be used: the option 'wddm' contradicts tcc: a device has "
+       "one "
+       "driver model; options are memory_pools, managed_memory, concurrent_managed_access, peer_access, "
+       "cooperative_launch, tcc, wddm, mig, each of these with no_ before it, sm_<n>, exclusive_process, prohibited, "
+       "lost, integrated, no_process_list, context=<size>, return=<n>ms" +
+           devices_advice},
+      {"GPUTEST_DEVICES", "simulated:1x512MiB",
+       "GPUTEST_DEVICES='simulated:1x512MiB' cannot be used: it leaves no memory: one process's context takes 512 MiB" +
+           devices_advice},
+      {"GPUTEST_REQUIRES", "pools",
+       "GPUTEST_REQUIRES='pools' cannot be used: 'pools' is unknown; it is any of memory_pools, managed_memory, "
+       "concurrent_managed_access, "
+       "peer_access, cooperative_launch, tcc, wddm, mig, sm_<n> such as sm_80, total_memory=<size>, "
+       "free_memory=<size>"},
+      {"GPUTEST_DEVICE_MEMORY", "8", "GPUTEST_DEVICE_MEMORY '8' has no unit" + size_advice},
+      {"GPUTEST_MEMORY", "huge",
+       "GPUTEST_MEMORY 'huge' is unknown; it is one of small, medium, large, or a size such as 3GiB"},
+      {"GPUTEST_GPUS", "0", "GPUTEST_GPUS '0' is not a whole number from 1 to 16"},
+      {"GPUTEST_GPUS", "two", "GPUTEST_GPUS 'two' is not a whole number from 1 to 16"},
+      {"GPUTEST_GPUS", "2 ", "GPUTEST_GPUS '2 ' is not a whole number from 1 to 16"},
+      {"GPUTEST_LARGE", "skip", "GPUTEST_LARGE 'skip' is unknown; it is one of exclude, serial, wait"},
+      {"GPUTEST_REQUIRE_GPU", "yes", "GPUTEST_REQUIRE_GPU='yes' is neither 0 nor 1"},
+      {"GPUTEST_FORBID_SKIP", "2",
+       "GPUTEST_FORBID_SKIP='2' is unknown; it is one of 0, machine (what this machine cannot run), 1 (every skip)"},
+      {"GPUTEST_DIR", "ledger",
+       "GPUTEST_DIR='ledger' is not an absolute path, and must be one: tests that run in different folders share a "
+       "ledger"},
+      {"GPUTEST_DIR", "./ledger",
+       "GPUTEST_DIR='./ledger' is not an absolute path, and must be one: tests that run in different folders share a "
+       "ledger"},
+      {"GPUTEST_WAIT_LIMIT", "20", "GPUTEST_WAIT_LIMIT='20' is not a duration; write 90s, 20min or 1h"},
+      {"GPUTEST_WAIT_LIMIT", "20m", "GPUTEST_WAIT_LIMIT='20m' is not a duration; write 90s, 20min or 1h"},
+      {"GPUTEST_WAIT_LIMIT", "25h", "GPUTEST_WAIT_LIMIT='25h' is more than 24h, the longest that is accepted"},
+      {"GPUTEST_WAIT_LIMIT", "86401s", "GPUTEST_WAIT_LIMIT='86401s' is more than 24h, the longest that is accepted"},
+      {"GPUTEST_WAIT_LIMIT", "99999999999min",
+       "GPUTEST_WAIT_LIMIT='99999999999min' is more than 24h, the longest that is accepted"},
+      {"GPUTEST_WAIT_LIMIT", "h", "GPUTEST_WAIT_LIMIT='h' is not a duration; write 90s, 20min or 1h"},
+      {"GPUTEST_KEEPS", "8", "GPUTEST_KEEPS '8' has no unit" + size_advice},
+      {"GPUTEST_METER", "exact", "GPUTEST_METER='exact' is unknown; it is one of auto, sampled, off"},
+      {"GPUTEST_OVERUSE", "no", "GPUTEST_OVERUSE='no' is unknown; it is one of auto, fail, warn, off"},
+      {"GPUTEST_LEAKS", "1", "GPUTEST_LEAKS='1' is unknown; it is one of auto, fail, warn, off"},
+      {"GPUTEST_RUN_MODE", "fast", "GPUTEST_RUN_MODE='fast' is unknown; it is one of auto, serial, parallel"},
+  };
+  for (const auto& c : cases) {
+    EXPECT_EQ(message_of(c.name, c.value), c.message);
+  }
+}
+
+TEST(Settings, of_test_frameworks_leave_out_tests) {
+  const auto left_out = [](const std::string& name, const std::string& value) {
+    return some_tests_are_left_out(
+        [&](const char* asked) { return asked == name ? std::optional{value} : std::nullopt; });
+  };
+  EXPECT_TRUE(left_out("GTEST_FILTER", "Sort.*"));
+  EXPECT_TRUE(left_out("GTEST_TOTAL_SHARDS", "2"));
+  EXPECT_FALSE(left_out("GTEST_FILTER", "")) << "as if it was not set";
+  EXPECT_FALSE(left_out("GTEST_OUTPUT", "xml"));
+}
+
+TEST(DevicesSetting, reads_simulated_devices) {
+  struct Case {
+    std::string text;
+    int count;
+    Bytes size;
+    Bytes context;
+  };
+  const std::vector<Case> cases{
+      {"simulated:2x16GiB", 2, 16_GiB, 512_MiB},
+      {"simulated:16x1TiB", 16, 1_TiB, 512_MiB},
+      {"simulated:1x1GiB,context=64MiB", 1, 1_GiB, 64_MiB},
+      {"simulated:1x1MiB,context=0", 1, 1_MiB, 0_B},
+  };
+  for (const auto& c : cases) {
+    const auto setting = std::get<policy::SimulatedDevices>(parse_devices(c.text));
+    EXPECT_EQ(setting.count, c.count) << c.text;
+    EXPECT_EQ(setting.size, c.size) << c.text;
+    EXPECT_EQ(setting.context, c.context) << c.text;
+  }
+  EXPECT_TRUE(std::holds_alternative<AllDevices>(parse_devices("all")));
+}
+
+TEST(Duration, is_read_with_its_unit) {
+  EXPECT_EQ(parse_duration("0s", "x"), 0s);
+  EXPECT_EQ(parse_duration("90s", "x"), 90s);
+  EXPECT_EQ(parse_duration("20min", "x"), 20min);
+  EXPECT_EQ(parse_duration("24h", "x"), 24h);
+  EXPECT_EQ(parse_duration("86400s", "x"), 24h);
+}
+
+} // namespace
+} // namespace gputest::settings

@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/os/file_stamp.hpp"
+#include "core/os/host_name.hpp"
+#include "support/tool.hpp"
+#include "tool/exit_codes.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace gputest::insights {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr std::uint64_t gib = std::uint64_t{1} << 30U;
+
+/// A folder of sources, and a log of a run of their tests.
+class ClassifyCommand : public ::testing::Test {
+protected:
+  ClassifyCommand() {
+    fs::create_directories(source_ + "/b");
+    fs::create_directories(build_);
+    log_ << R"({"t":1000.0,"pid":1,"entry":"e","event":"run","version":1,"jobs":4,"folder":"/build"})"
+         << "\n";
+  }
+
+  /// A log of an earlier run, with one test whose program is the one that is named.
+  static std::string earlier(const std::string& test, std::uint64_t declared, std::uint64_t used,
+                             const std::string& program = "") {
+    const auto line = [](const std::string& event) { return R"({"t":500.0,"pid":1,"entry":"a",)" + event + "}\n"; };
+    return line(R"("event":"run","version":1)") +
+           line(R"("event":"enter","devices":[{"uuid":"GPU-1","name":"H200","bytes":17179869184}])" + program) +
+           line(R"("test":")" + test + R"(","event":"lease","declared_bytes":)" + std::to_string(declared) +
+                R"(,"bytes":)" + std::to_string(declared) + R"(,"devices":["GPU-1"])") +
+           line(R"("test":")" + test +
+                R"(","event":"release","evidence":"exact","devices":[{"uuid":"GPU-1","peak_bytes":)" +
+                std::to_string(used) + "}]");
+  }
+
+  /// What a log says of a test apart from its memory.
+  struct About {
+    std::string declared_by = "test";
+    int declared_for = 1; ///< 0: an older log, which does not say it
+    std::uint64_t kept = 0;
+    bool all_tests = true;
+    int exit = 0;     ///< -1: it was killed
+    int modified = 1; ///< the executable
+    bool large = false;
+    std::string file = "../source/sort.cpp"; ///< as the compiler got it
+    int line = 1;                            ///< of the annotation, and of the test
+  };
+
+  /// `declared` of 0: the class medium. A test without a point in its name is a suite, or the entry itself.
+  void ran(const std::string& entry, const std::string& test, std::uint64_t declared, std::uint64_t used,
+           const std::string& evidence = "exact", const std::string& result = "passed") {
+    ran(entry, test, declared, used, About{test.empty() ? "entry" : "test"}, evidence, result);
+  }
+
+  void ran(const std::string& entry, const std::string& test, std::uint64_t declared, std::uint64_t used,
+           const About& about, const std::string& evidence = "exact", const std::string& result = "passed") {
+    ++pid_;
+    const auto begin = [&](const char* event, const char* tenths) -> std::ostream& {
+      return log_ << R"({"t":)" << 1000 + pid_ << "." << tenths << R"(,"pid":)" << pid_ << R"(,"entry":")" << entry
+                  << R"(","test":")" << test << R"(","event":")" << event << '"';
+    };
+    const auto line = about.file + R"(","line":)" + std::to_string(about.line);
+    const auto declared_for = R"(,"declared_in":")" + about.file + R"(","declared_line":)" +
+                              std::to_string(about.line) + R"(,"declared_for":)" + std::to_string(about.declared_for) +
+                              R"(,"file":")" + line;
+    const bool is_old = about.declared_for == 0;
+    begin("enter", "0") << R"(,"devices":[{"uuid":"GPU-1","name":"H200","bytes":)" << 16 * gib
+                        << R"(}],"program":"/no/such/)" << entry << R"(","program_bytes":1,"program_modified":)"
+                        << about.modified << (about.all_tests ? R"(,"all_tests":true)" : "") << "}\n";
+    begin("lease", "1") << (about.large ? R"(,"class":"large","whole_devices":true,)" : R"(,"class":"medium",)")
+                        << (declared == 0 ? "" : R"("declared_bytes":)" + std::to_string(declared) + ",")
+                        << R"("bytes":)"
+                        << (about.large     ? 0
+                            : declared == 0 ? 8 * gib
+                                            : declared)
+                        << (about.declared_by.empty() ? "" : R"(,"declared_by":")" + about.declared_by + '"')
+                        << R"(,"devices":["GPU-1"],"waited":0})"
+                        << "\n";
+    begin("release", "9") << R"(,"evidence":")" << evidence << R"(","devices":[{"uuid":"GPU-1","peak_bytes":)" << used
+                          << (is_old ? "" : R"(,"kept_bytes":)" + std::to_string(about.kept)) << "}]}\n";
+    if (test.find('.') != std::string::npos) {
+      begin("test", "93") << R"(,"result":")" << result << R"(","seconds":1)" << (is_old ? "" : declared_for) << "}\n";
+    }
+    if (about.exit >= 0) {
+      begin("end", "95") << R"(,"exit":)" << about.exit << "}\n";
+    }
+  }
+
+  void write(const std::string& name, const std::string& text) const { std::ofstream{source_ + "/" + name} << text; }
+  [[nodiscard]] tests::Ended classify(std::vector<std::string> options) {
+    log_.flush();
+    options.insert(options.begin(), {"classify", "--test-dir", build_, "--log", path_, "--source", source_});
+    return tool_.run(options);
+  }
+
+  /// In the folder of the sources, as `git apply` would be.
+  [[nodiscard]] tests::Ended patch() {
+    log_.flush();
+    return tool_
+        .start_program({"/bin/sh", "-c",
+                        "cd '" + source_ + "' && exec '" + tests::Tool::path() + "' classify --test-dir '" + build_ +
+                            "' --log '" + path_ + "' --patch"})
+        .finish();
+  }
+
+  tests::Tool tool_;
+  std::string path_ = tool_.folder().path() + "/run.jsonl";
+  std::string source_ = tool_.folder().path() + "/source";
+  std::string build_ = tool_.folder().path() + "/build";
+  std::ofstream log_{path_};
+  int pid_ = 1;
+};
+
+TEST_F(ClassifyCommand, prints_a_patch_and_says_how_many_changes_it_has_and_what_not) {
+  ran("sort", "Sort.keys", 2 * gib, 3 * gib);
+  ran("sort", "Sort.pairs", 0, 15 * gib, About{"section"});
+  write("sort.cpp", "GPUTEST_NEEDS(Sort, keys, 2_GiB);\n");
+  const auto ended = patch();
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_EQ(ended.out, "--- a/sort.cpp\n+++ b/sort.cpp\n@@ -1,1 +1,1 @@\n-GPUTEST_NEEDS(Sort, keys, 2_GiB);\n"
+                       "+GPUTEST_NEEDS(Sort, keys, 3_GiB);\n");
+  EXPECT_EQ(ended.err,
+            "gputest: not in the patch: sort: Sort.pairs: write 'GPUTEST_LEASE(..., 15_GiB);': a GPUTEST_LEASE in "
+            "the test declares it\n"
+            "gputest: 1 change in 1 file. After 'git apply', build and run ctest again\n");
+  write("sort.cpp", "GPUTEST_NEEDS(Sort, keys, 3_GiB);\n");
+  EXPECT_THAT(patch().err, HasSubstr("that is written already: build, and run ctest again"));
+}
+
+/// Anybody who can write a log could else write to the terminal of those who read it.
+TEST_F(ClassifyCommand, shows_no_control_character_of_a_log) {
+  const std::string escape = R"(\u001b[31m\u0007)";
+  About about;
+  about.file = "gone" + escape + ".cpp";
+  ran("a" + escape, "Sort.keys" + escape, 2 * gib, 3 * gib, about);
+  ran("b" + escape, "Sort.pairs" + escape, 2 * gib, 20 * gib, about);
+  for (const auto& ended : {classify({}), classify({"--check"}), patch()}) {
+    EXPECT_THAT(ended.out + ended.err, HasSubstr("Sort.pairs?[31m?"));
+    EXPECT_THAT(ended.out + ended.err, Not(testing::ContainsRegex("[\x1b\x07]")));
+  }
+}
+
+TEST_F(ClassifyCommand, finds_a_source_by_the_name_that_a_compiler_elsewhere_had) {
+  write("b/sort.cpp", "GPUTEST_NEEDS(Sort, keys, 2_GiB);\n");
+  for (const auto& compiled : {source_ + "/b/sort.cpp", std::string{"../source/b/sort.cpp"},
+                               std::string{"/elsewhere/b/sort.cpp"}, std::string{"../b/sort.cpp"}}) {
+    About about;
+    about.file = compiled;
+    ran("sort", "Sort.keys", 2 * gib, 3 * gib, about);
+    EXPECT_THAT(classify({}).out, HasSubstr("\n" + source_ + "/b/sort.cpp:1: sort: Sort.keys\n- GPUTEST_NEEDS("))
+        << compiled;
+  }
+}
+
+TEST_F(ClassifyCommand, calls_no_lease_of_a_whole_device_too_small) {
+  About large{"fixture"};
+  large.large = true;
+  ran("sort", "Sort.all", 0, 15 * gib, large);
+  EXPECT_EQ(classify({"--check"}).exit_code, 0);
+  EXPECT_THAT(classify({}).out, HasSubstr("1 of 1 tests fit what they declare."));
+  ran("sort", "Sort.little", 0, gib, large);
+  const auto ended = classify({});
+  EXPECT_THAT(ended.out, testing::ContainsRegex("sort: Sort.little +large +1 GiB +1 +under +1.06 GiB"));
+}
+
+TEST_F(ClassifyCommand, does_not_know_what_a_test_uses_of_which_one_run_was_sampled) {
+  ran("a", "Sort.keys", 8 * gib, gib, "sampled");
+  ran("a", "Sort.keys", 8 * gib, gib);
+  const auto json = nlohmann::json::parse(classify({"--json"}).out);
+  EXPECT_EQ(json.at("tests").at(0).at("verdict"), "unknown");
+}
+
+TEST_F(ClassifyCommand, tolerates_what_the_test_itself_tolerates) {
+  ran("sort", "Sort.keys", gib, gib + (std::uint64_t{1} << 20U));
+  EXPECT_EQ(classify({"--check"}).exit_code, 0);
+}
+
+TEST_F(ClassifyCommand, fails_where_no_test_had_a_lease) {
+  const auto ended = classify({"--check"});
+  EXPECT_EQ(ended.exit_code, tool::to_int(tool::ExitCode::internal_error)) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("no test in these run logs had a lease"));
+}
+
+TEST_F(ClassifyCommand, fails_a_check_only_if_a_test_uses_more_than_it_declares) {
+  ran("a", "Sort.keys", 8 * gib, gib);
+  EXPECT_EQ(classify({"--check"}).exit_code, 0);
+  ran("a", "Sort.pairs", gib, 2 * gib);
+  EXPECT_EQ(classify({"--check"}).exit_code, tool::to_int(tool::ExitCode::check_failed));
+}
+
+TEST_F(ClassifyCommand, checks_the_newest_run_of_each_test) {
+  ran("a", "Sort.keys", 2 * gib, gib);
+  const auto logs = tool_.folder().path() + "/logs";
+  fs::create_directories(logs);
+  std::ofstream{logs + "/old.jsonl"} << earlier("Sort.keys", gib, 3 * gib);
+  log_.flush();
+  fs::copy(path_, logs + "/new.jsonl");
+  EXPECT_EQ(tool_.run({"classify", "--log", logs, "--check"}).exit_code, 0);
+  std::ofstream{logs + "/old.jsonl"} << earlier("Sort.pairs", gib, 3 * gib);
+  EXPECT_EQ(tool_.run({"classify", "--log", logs, "--check"}).exit_code, tool::to_int(tool::ExitCode::check_failed))
+      << "the newest run of this test";
+}
+
+TEST_F(ClassifyCommand, checks_no_run_of_a_program_that_has_changed_since) {
+  const auto program = tool_.folder().path() + "/sort_test";
+  const auto log = tool_.folder().path() + "/one.jsonl";
+  std::ofstream{program} << "x";
+  const auto check = [&](const std::string& stamp) {
+    std::ofstream{log} << earlier("Sort.keys", gib, 3 * gib, R"(,"program":")" + program + '"' + stamp);
+    return tool_.run({"classify", "--log", log, "--check"});
+  };
+  const auto stamp = os::stamp_of(program).value();
+  const auto modified = std::to_string(stamp.modified);
+  EXPECT_EQ(check(R"(,"program_bytes":1,"program_modified":)" + modified).exit_code,
+            tool::to_int(tool::ExitCode::check_failed));
+  const auto changed = check(R"(,"program_bytes":2,"program_modified":)" + modified);
+  EXPECT_EQ(changed.exit_code, tool::to_int(tool::ExitCode::internal_error));
+  const auto touched = check(R"(,"program_bytes":1,"program_modified":)" + std::to_string(stamp.modified + 1));
+  EXPECT_EQ(touched.exit_code, tool::to_int(tool::ExitCode::internal_error));
+  EXPECT_THAT(changed.err, HasSubstr("left out: runs of " + program + ", which has changed since"));
+  EXPECT_THAT(changed.err, HasSubstr("so nothing can be checked. Run ctest first"));
+}
+
+TEST_F(ClassifyCommand, checks_no_run_here_of_a_program_that_is_gone) {
+  const auto log = tool_.folder().path() + "/one.jsonl";
+  const auto check = [&](const std::string& host, const std::string& program = R"(,"program":"/no/such/program")") {
+    std::ofstream{log} << R"({"t":400.0,"pid":1,"entry":"a","event":"run","version":1,"host":")" + host + "\"}\n" +
+                              earlier("Sort.keys", gib, 3 * gib, program).substr(earlier("", 0, 0).find('\n') + 1);
+    return tool_.run({"classify", "--log", log, "--check"}).exit_code;
+  };
+  EXPECT_EQ(check(os::host_name()), tool::to_int(tool::ExitCode::internal_error));
+  EXPECT_EQ(check("another-machine"), tool::to_int(tool::ExitCode::check_failed));
+  EXPECT_EQ(check(os::host_name(), ""), tool::to_int(tool::ExitCode::check_failed)) << "nobody knows";
+}
+
+TEST_F(ClassifyCommand, calls_an_exact_figure_of_a_test_that_failed_exact) {
+  ran("sort", "Sort.keys", 2 * gib, 3 * gib, "exact", "failed");
+  ran("sort", "Sort.pairs", 2 * gib, 3 * gib, "sampled", "failed");
+  const auto out = classify({}).out;
+  EXPECT_THAT(out, testing::ContainsRegex("Sort.keys +2 GiB +3 GiB"));
+  EXPECT_THAT(out, testing::ContainsRegex("Sort.pairs +2 GiB +at least 3 GiB"));
+}
+
+TEST_F(ClassifyCommand, writes_the_same_for_programs) {
+  ran("a", "Sort.keys", 8 * gib, gib);
+  ran("a", "Sort.pairs", 0, 7 * gib, About{"entry"});
+  write("sort.cpp", "GPUTEST_NEEDS(Sort, keys, 8_GiB);\n");
+  const auto ended = classify({"--json"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  auto json = nlohmann::json::parse(ended.out);
+  EXPECT_GT(json["planned_s"], 0);
+  EXPECT_GT(json["planned_with_edits_s"], 0);
+  json.erase("planned_s");
+  json.erase("planned_with_edits_s");
+  auto expected = nlohmann::json::parse(R"({
+    "version": 1,
+    "tests": [{"name": "a: Sort.keys", "entry": "a", "test": "Sort.keys", "verdict": "under", "class": "medium",
+               "leased_bytes": 8589934592, "declared_bytes": 8589934592, "measured_bytes": {"H200": 1073741824},
+               "exact": true, "runs": 1, "advised_bytes": 1140850688},
+              {"name": "a: Sort.pairs", "entry": "a", "test": "Sort.pairs", "verdict": "fits", "class": "medium",
+               "leased_bytes": 8589934592, "declared_bytes": null, "measured_bytes": {"H200": 7516192768},
+               "exact": true, "runs": 1, "advised_bytes": null}],
+    "edits": [{"name": "a: Sort.keys", "file": "", "line": 1, "before": "GPUTEST_NEEDS(Sort, keys, 8_GiB);",
+               "after": "GPUTEST_NEEDS(Sort, keys, 1088_MiB);", "why_not": ""}]
+  })");
+  expected["edits"][0]["file"] = source_ + "/sort.cpp";
+  EXPECT_EQ(json.dump(2), expected.dump(2));
+}
+
+TEST_F(ClassifyCommand, plans_the_newest_run_as_declared_and_as_advised) {
+  ran("a", "Sort.keys", 10 * gib, gib);
+  ran("b", "Join.keys", 10 * gib, gib);
+  const auto json = nlohmann::json::parse(classify({"--json"}).out);
+  EXPECT_GT(json["planned_s"], json["planned_with_edits_s"]) << "both fit beside each other";
+  EXPECT_THAT(classify({}).out,
+              HasSubstr(fmt::format("\n\nPlanned for the newest run: {:.1f} s as declared, {:.1f} s "
+                                    "as advised.\n",
+                                    json["planned_s"].get<double>(), json["planned_with_edits_s"].get<double>())));
+}
+
+TEST_F(ClassifyCommand, prints_nothing_but_a_sum_where_all_tests_fit) {
+  ran("a", "Sort.keys", 3 * gib, 3 * gib);
+  ran("a", "Sort.pairs", 3 * gib, 3 * gib);
+  EXPECT_EQ(classify({}).out, "2 of 2 tests fit what they declare.\nNothing is to be changed.\n");
+  EXPECT_EQ(patch().err, "gputest: no changes\n");
+  EXPECT_EQ(tool_.run({"classify", "--test-dir", build_, "--log", path_}).out,
+            "2 of 2 tests fit what they declare.\nNothing is to be changed.\n")
+      << "no source is needed";
+  ran("a", "Sort.both", 8 * gib, gib, "sampled");
+  EXPECT_EQ(classify({}).out, "2 of 3 tests fit what they declare; of 1 the use is not known, or only a lower bound of "
+                              "it.\nNothing is to be changed.\n");
+}
+
+TEST_F(ClassifyCommand, has_a_figure_for_each_model_of_device_and_counts_the_runs) {
+  const auto log = tool_.folder().path() + "/logs";
+  fs::create_directories(log);
+  const auto of_model = [&](const std::string& model, std::uint64_t used) {
+    auto text = earlier("Sort.keys", gib, used);
+    text.replace(text.find("H200"), 4, model);
+    std::ofstream{log + "/" + model + ".jsonl"} << text;
+  };
+  of_model("H200", 3 * gib);
+  of_model("A100", 2 * gib);
+  const auto out = tool_.run({"classify", "--log", log}).out;
+  EXPECT_THAT(out, HasSubstr("TEST          DECLARED                    MEASURED  RUNS        ADVISED\n"
+                             "a: Sort.keys     1 GiB  2 GiB (A100), 3 GiB (H200)     2  over    3 GiB\n"));
+  EXPECT_THAT(out, Not(HasSubstr("Planned for the newest run"))) << "it has no times";
+}
+
+TEST_F(ClassifyCommand, shows_the_class_of_a_test_without_a_size) {
+  ran("a", "Sort.keys", 0, 12 * gib);
+  EXPECT_THAT(classify({}).out, testing::ContainsRegex("a: Sort.keys +medium +12 GiB +1 +over"));
+}
+
+TEST_F(ClassifyCommand, shows_what_a_test_without_size_and_class_has_leased) {
+  auto text = earlier("Sort.keys", gib, 3 * gib);
+  const std::string declared = R"("declared_bytes":1073741824,)";
+  text.erase(text.find(declared), declared.size());
+  std::ofstream{path_} << text;
+  EXPECT_THAT(tool_.run({"classify", "--log", path_}).out,
+              testing::ContainsRegex("a: Sort.keys +1 GiB +3 GiB +1 +over"));
+}
+
+TEST_F(ClassifyCommand, checks_every_lease_of_a_test_in_its_newest_run) {
+  ran("a", "Sort.keys", 2 * gib, gib);
+  EXPECT_EQ(classify({"--check"}).exit_code, 0);
+  ran("a", "Sort.keys", 2 * gib, 3 * gib);
+  EXPECT_EQ(classify({"--check"}).exit_code, tool::to_int(tool::ExitCode::check_failed));
+}
+
+TEST_F(ClassifyCommand, checks_tests_of_one_name_in_each_entry) {
+  ran("other", "Sort.keys", 2 * gib, gib);
+  const auto logs = tool_.folder().path() + "/logs";
+  fs::create_directories(logs);
+  std::ofstream{logs + "/old.jsonl"} << earlier("Sort.keys", gib, 3 * gib); // of the entry `a`
+  log_.flush();
+  fs::copy(path_, logs + "/new.jsonl");
+  EXPECT_EQ(tool_.run({"classify", "--log", logs, "--check"}).exit_code, tool::to_int(tool::ExitCode::check_failed));
+}
+
+TEST_F(ClassifyCommand, checks_the_tests_of_the_programs_that_have_not_changed) {
+  const auto logs = tool_.folder().path() + "/logs";
+  fs::create_directories(logs);
+  std::ofstream{logs + "/0.jsonl"} << earlier("Sort.over", gib, 3 * gib);
+  for (const std::string name : {"2", "1"}) {
+    const auto program = tool_.folder().path() + "/program" + name;
+    std::ofstream{program} << "x";
+    const auto modified = std::to_string(os::stamp_of(program).value().modified + 1);
+    std::ofstream{logs + "/" + name + ".jsonl"}
+        << earlier("Sort.test" + name, gib, 3 * gib,
+                   R"(,"program":")" + program + R"(","program_bytes":1,"program_modified":)" + modified);
+  }
+  const auto ended = tool_.run({"classify", "--log", logs, "--check"});
+  EXPECT_EQ(ended.exit_code, tool::to_int(tool::ExitCode::check_failed)) << ended.err;
+  const auto left_out = [&](const std::string& name) {
+    return "gputest: left out: runs of " + tool_.folder().path() + "/program" + name + ", which has changed since\n";
+  };
+  EXPECT_EQ(ended.err, left_out("1") + left_out("2"));
+  EXPECT_THAT(ended.out, HasSubstr("\n0 of 1 tests fit what they declare.\n"));
+}
+
+} // namespace
+} // namespace gputest::insights

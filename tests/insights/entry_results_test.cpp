@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "insights/entry_results.hpp"
+
+#include "insights/run_summary.hpp"
+
+#include <gmock/gmock.h>
+
+#include <string>
+#include <vector>
+
+namespace gputest::insights {
+namespace {
+
+/// The text of a log, line by line, a second each.
+class Log {
+public:
+  Log& enter(int pid, const std::string& entry, const std::string& kind = "under_a_lease\":false") {
+    return line(pid, entry, "", R"("event":"enter","devices":[],")" + kind);
+  }
+  Log& worker(int pid, const std::string& entry) { return enter(pid, entry, "worker\":true"); }
+  Log& child(int pid, const std::string& entry) { return enter(pid, entry, "under_a_lease\":true"); }
+  Log& lease(int pid, const std::string& entry, const std::string& test) {
+    return line(pid, entry, test, R"("event":"lease","bytes":1,"devices":[],"waited":0)");
+  }
+  Log& ended(int pid, const std::string& entry, const std::string& test, const std::string& result = "passed") {
+    line(pid, entry, test, R"("event":"release","devices":[])");
+    return line(pid, entry, test, R"("event":"test","seconds":0.5,"result":")" + result + '"');
+  }
+  Log& ran(int pid, const std::string& entry, const std::string& test, const std::string& result = "passed") {
+    return lease(pid, entry, test).ended(pid, entry, test, result);
+  }
+  Log& skip(int pid, const std::string& entry) { return line(pid, entry, "", R"("event":"skip","reason":"why")"); }
+  Log& end(int pid, const std::string& entry, int exit) {
+    return line(pid, entry, "", R"("event":"end","exit":)" + std::to_string(exit));
+  }
+  Log& signal(int pid, const std::string& entry, int signal) {
+    return line(pid, entry, "", R"("event":"end","signal":)" + std::to_string(signal));
+  }
+
+  /// ctest's verdict.
+  Log& failed(std::set<std::string> names) {
+    failed_ = std::move(names);
+    return *this;
+  }
+
+  [[nodiscard]] RunLog read() const {
+    auto log = parse_run_log(text_);
+    log.failed = failed_;
+    return log;
+  }
+
+  /// `<entry> <result>`, and why, of each.
+  [[nodiscard]] std::string results() const {
+    std::string text;
+    for (const auto& result : results_of(read())) {
+      text += (text.empty() ? "" : "\n") + result.entry + " " + result.result;
+      for (const auto& why : result.why) {
+        text += ", " + why;
+      }
+    }
+    return text;
+  }
+
+private:
+  Log& line(int pid, const std::string& entry, const std::string& test, const std::string& rest) {
+    text_ += R"({"t":)" + std::to_string(++time_) + R"(,"pid":)" + std::to_string(pid) + R"(,"entry":")" + entry +
+             R"(","test":")" + test + "\"," + rest + "}\n";
+    return *this;
+  }
+
+  std::string text_;
+  int time_ = 100;
+  std::optional<std::set<std::string>> failed_;
+};
+
+const std::string killed = "killed by a signal or a time limit, or ended by _exit()";
+
+TEST(EntryResults, are_those_of_ctest_with_what_the_log_says_of_them) {
+  struct Case {
+    std::string what;
+    Log log;
+    std::string results;
+  };
+  const std::vector<Case> cases{
+      {"TearDownTestSuite() of a worker's case fails",
+       Log{}.worker(1, "a").ran(1, "a", "S.a").ran(1, "b", "S.b").failed({"a"}),
+       "a failed, after its tests, or by what ctest asks of it\nb passed"},
+      {"it fails in a process of its own", Log{}.enter(1, "a").ran(1, "a", "S.a").end(1, "a", 1).failed({"a"}),
+       "a failed, exit code 1, after its tests passed"},
+      {"a case is killed alone, too",
+       Log{}.worker(1, "x").ran(1, "x", "S.x").lease(1, "a", "S.a").enter(2, "a").lease(2, "a", "S.a").failed({"a"}),
+       "a failed, " + killed + ", in S.a\nx passed"},
+      {"a command is killed", Log{}.enter(1, "a").signal(1, "a", 11).failed({"a"}),
+       "a failed, signal 11 (Segmentation fault)"},
+      {"WILL_FAIL", Log{}.enter(1, "a").ran(1, "a", "S.a", "failed").end(1, "a", 1).failed({}), "a passed"},
+      {"an entry of many tests is one",
+       Log{}.enter(1, "a").ran(1, "a", "S.a").ran(1, "a", "S.b", "failed").end(1, "a", 1).failed({"a"}),
+       "a failed, S.b"},
+      {"two ranks under a launcher",
+       Log{}
+           .enter(1, "a")
+           .child(2, "a")
+           .child(3, "a")
+           .ended(2, "a", "S.a", "failed")
+           .ended(3, "a", "S.a")
+           .end(1, "a", 1)
+           .failed({"a"}),
+       "a failed, S.a"},
+      {"only the last attempt counts",
+       Log{}
+           .enter(1, "a")
+           .ran(1, "a", "S.a", "failed")
+           .end(1, "a", 1)
+           .enter(2, "a")
+           .ran(2, "a", "S.b", "failed")
+           .end(2, "a", 1)
+           .failed({"a"}),
+       "a failed, S.b"},
+      {"skips",
+       Log{}.enter(1, "a").end(1, "a", 77).worker(2, "b").ran(2, "b", "S.b", "skipped").skip(3, "c").failed({}),
+       "a skipped\nb skipped\nc skipped"},
+      {"what never came to gputest", Log{}.enter(1, "a").end(1, "a", 0).failed({"not_built"}),
+       "a passed\nnot_built failed, nothing of it is in the run log"},
+  };
+  for (const auto& [what, log, results] : cases) {
+    EXPECT_EQ(log.results(), results) << what;
+  }
+}
+
+TEST(EntryResults, are_those_of_the_log_if_ctest_left_none) {
+  Log log;
+  log.enter(1, "a").ran(1, "a", "S.a").end(1, "a", 0).enter(2, "b").ran(2, "b", "S.b").end(2, "b", 3);
+  log.worker(3, "c").ran(3, "c", "S.c").ran(3, "d", "S.d", "failed").enter(4, "d").ran(4, "d", "S.d").end(4, "d", 0);
+  log.enter(5, "e").lease(5, "e", "S.e").ran(3, "f", "S.f", "failed").skip(6, "g");
+  EXPECT_EQ(log.results(), "a passed\nb failed, exit code 3, after its tests passed\nc passed\nd passed\ne unknown\n"
+                           "f failed, S.f\ng skipped");
+  const auto sums = summarise(log.read());
+  EXPECT_EQ(sums.tests, 7U);
+  EXPECT_EQ(sums.unknown, 1U);
+}
+
+TEST(EntryResults, have_names_of_entry_and_test) {
+  EXPECT_EQ(full_name("e", "S.a"), "e: S.a");
+  EXPECT_EQ(full_name("e", ""), "e");
+  EXPECT_EQ(full_name("", "S.a"), "S.a");
+  EXPECT_EQ(full_name("S.a", "S.a"), "S.a");
+}
+
+} // namespace
+} // namespace gputest::insights

@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "support/tool.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <sstream>
+#include <thread>
+#include <utility>
+
+namespace gputest::insights {
+namespace {
+
+using Times = std::vector<std::pair<std::string, double>>;
+
+/// The log of a run at -j1 in which each entry ran for so many seconds.
+void write_log(const std::string& path, const Times& times) {
+  std::filesystem::create_directories(std::filesystem::path{path}.parent_path());
+  std::ofstream log{path};
+  int pid = 0;
+  double t = 1000;
+  for (const auto& [entry, seconds] : times) {
+    const auto line = [&, name = entry](const std::string& rest) {
+      log << R"({"t":)" << std::to_string(t) << R"(,"pid":)" << pid << R"(,"entry":")" << name << "\"," << rest
+          << "}\n";
+    };
+    ++pid;
+    line(R"("event":"enter","devices":[],"waited":0)");
+    t += seconds;
+    line(R"("event":"end","exit":0)");
+  }
+}
+
+/// A folder in which ctest knows some entries, and what a run of them left.
+class PlanCommand : public ::testing::Test {
+protected:
+  PlanCommand() {
+    std::ofstream tests{folder_ + "/CTestTestfile.cmake"};
+    Times times;
+    for (int i = 0; i < 6; ++i) {
+      const auto name = "solver." + std::to_string(i);
+      tests << "add_test(" << name << " false)\n"
+            << "set_tests_properties(" << name << " PROPERTIES LABELS gpu ENVIRONMENT_MODIFICATION "
+            << "\"GPUTEST_ENTRY=set:ctest;GPUTEST_MEMORY=set:7GiB\")\n";
+      times.emplace_back(name, 2);
+    }
+    tests << "add_test(large false)\n"
+          << "set_tests_properties(large PROPERTIES LABELS gpu ENVIRONMENT_MODIFICATION "
+          << "\"GPUTEST_ENTRY=set:ctest;GPUTEST_MEMORY=set:large\")\n"
+          << "add_test(host false)\n";
+    write_log(log_path_, times);
+    std::filesystem::create_directories(folder_ + "/Testing/Temporary");
+    std::ofstream{folder_ + "/Testing/Temporary/CTestCostData.txt"} << "host 1 1\nsolver.0 1 9\n---\n";
+  }
+
+  [[nodiscard]] tests::Ended plan(std::vector<std::string> options) const {
+    options.insert(options.begin(), {"plan", "--test-dir", folder_});
+    return tool_.run(options);
+  }
+
+  [[nodiscard]] nlohmann::json json_of(const std::vector<std::string>& options) const {
+    auto with_json = options;
+    with_json.insert(with_json.begin(), "--json");
+    const auto ended = plan(with_json);
+    EXPECT_EQ(ended.exit_code, 0) << ended.err;
+    return nlohmann::json::parse(ended.out);
+  }
+
+  tests::Tool tool_;
+  std::string folder_ = tool_.folder().path();
+  std::string log_path_ = folder_ + "/Testing/gputest/run-1.jsonl";
+};
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::istringstream stream{text};
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(stream, line);) {
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+} // namespace
+
+TEST_F(PlanCommand, says_how_long_the_suite_takes_here_and_elsewhere) {
+  const auto here = json_of({"-j16"}); // two at a time on the device of 16 GiB
+  EXPECT_DOUBLE_EQ(here["predicted_s"], 6);
+  EXPECT_EQ(here["measured"], 7);
+  EXPECT_DOUBLE_EQ(json_of({"-j1", "--", "-R", "solver"})["predicted_s"], 12);
+  EXPECT_DOUBLE_EQ(json_of({"-j16", "--devices", "3x80GiB", "--context-time", "0"})["predicted_s"], 2);
+}
+
+TEST_F(PlanCommand, names_what_would_not_run_and_what_bounds_the_rest) {
+  const auto ended = plan({"-j16"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_NE(ended.out.find("8 tests at -j16, 1 x simulated device with 16 GiB for tests\n"), std::string::npos)
+      << ended.out;
+  EXPECT_NE(ended.out.find("1 test would not run (large, and excluded while others run):\n  large\n"),
+            std::string::npos)
+      << ended.out;
+  EXPECT_NE(ended.out.find("GPU memory: bytes times seconds"), std::string::npos) << ended.out;
+}
+
+TEST_F(PlanCommand, plans_for_as_many_jobs_as_there_are_processors_and_for_a_suite_in_the_current_folder) {
+  const auto ended =
+      tool_.start_program({"/bin/sh", "-c", "cd \"$1\" && exec \"$2\" plan --json", "sh", folder_, tests::Tool::path()})
+          .finish();
+  const auto json = nlohmann::json::parse(ended.out);
+  EXPECT_EQ(json["jobs"], std::thread::hardware_concurrency());
+  EXPECT_EQ(json["measured"], 7);
+}
+
+TEST_F(PlanCommand, takes_a_device_of_this_machine_as_it_is_now_and_no_hidden_one) {
+  tool_.set("GPUTEST_DEVICES", "simulated:2x16GiB,context=2GiB");
+  EXPECT_DOUBLE_EQ(json_of({"-j16"})["predicted_s"], 6) << "one on each device at a time";
+  tool_.set("CUDA_VISIBLE_DEVICES", "SIM-2x16384MiB-1");
+  EXPECT_DOUBLE_EQ(json_of({"-j16"})["predicted_s"], 12);
+  EXPECT_NE(plan({"-j16"}).out.find("8 tests at -j16, 1 x simulated device with 16 GiB for tests\n"),
+            std::string::npos);
+  tool_.set("GPUTEST_DEVICES", "none");
+  const auto runs = json_of({"-j16"})["runs"];
+  EXPECT_EQ(runs[0]["why_not"], "there is no GPU") << runs[0];
+  EXPECT_EQ(runs[7]["why_not"], "") << runs[7];
+}
+
+TEST_F(PlanCommand, takes_the_context_the_capabilities_and_the_start_of_cuda_of_other_devices) {
+  const auto predicted = [&](const std::string& devices) {
+    return json_of({"-j16", "--devices", devices, "--context-time", "0", "--", "-R", "solver"})["predicted_s"];
+  };
+  EXPECT_DOUBLE_EQ(predicted("1x16GiB"), 6);
+  EXPECT_DOUBLE_EQ(predicted("1x16GiB,context=2GiB"), 12);
+  EXPECT_DOUBLE_EQ(predicted("3x16GiB"), 2);
+  std::ofstream{folder_ + "/CTestTestfile.cmake", std::ios::app}
+      << "set_tests_properties(solver.0 PROPERTIES ENVIRONMENT_MODIFICATION "
+         "\"GPUTEST_ENTRY=set:ctest;GPUTEST_REQUIRES=set:sm_80\")\n";
+  EXPECT_NE(json_of({"--devices", "1x16GiB,sm_75"})["runs"][0]["why_not"], "");
+  EXPECT_EQ(json_of({"--devices", "1x16GiB,sm_80"})["runs"][0]["why_not"], "");
+  const auto contexts = [&](const std::vector<std::string>& options) {
+    const auto json = json_of(options);
+    for (const auto& bound : json["bounds"]) {
+      if (bound["kind"] == "contexts") {
+        return bound["s"].get<double>();
+      }
+    }
+    return -1.0;
+  };
+  EXPECT_NEAR(contexts({"-j16", "--devices", "1x16GiB"}), 6 * 0.19, 1e-9);
+  EXPECT_NEAR(contexts({"-j16", "--devices", "1x16GiB", "--context-time", "60"}), 6 * 2, 1e-9)
+      << "no longer than the tests themselves";
+  EXPECT_NEAR(contexts({"-j16", "--context-time", "0.5"}), 6 * 0.5, 1e-9);
+}
+
+TEST_F(PlanCommand, has_tests_wait_in_ctests_jobs_if_ctest_does_not_know_the_memory) {
+  EXPECT_DOUBLE_EQ(json_of({"-j16"})["waiting_s"], 0);
+  EXPECT_GT(json_of({"-j16", "--ledger-alone"})["waiting_s"], 0);
+}
+
+TEST_F(PlanCommand, leaves_ctests_log_of_the_last_run_as_it_is) {
+  const auto path = folder_ + "/Testing/Temporary/LastTest.log";
+  std::ofstream{path} << "what the tests wrote";
+  EXPECT_EQ(plan({}).exit_code, 0);
+  std::ifstream file{path};
+  EXPECT_EQ((std::string{std::istreambuf_iterator<char>{file}, {}}), "what the tests wrote");
+}
+
+TEST_F(PlanCommand, takes_no_wait_for_work) {
+  std::ofstream{log_path_} << R"({"t":1005,"pid":1,"entry":"solver.0","event":"enter","devices":[],"waited":4})"
+                           << "\n"
+                           << R"({"t":1006,"pid":1,"entry":"solver.0","event":"lease","devices":[],"waited":0.5})"
+                           << "\n"
+                           << R"({"t":1007,"pid":1,"entry":"solver.0","event":"end","exit":0})"
+                           << "\n";
+  EXPECT_DOUBLE_EQ(json_of({"-j1", "--", "-R", "solver.0"})["predicted_s"], 1.5);
+}
+
+TEST_F(PlanCommand, splits_alike_before_and_after_the_run_of_a_shard) {
+  std::filesystem::remove_all(folder_ + "/Testing");
+  std::ofstream{folder_ + "/CTestTestfile.cmake", std::ios::app} << "add_test(long sleep 0.3)\n";
+  std::multiset<std::string> names;
+  for (const std::string shard : {"1", "2", "3"}) {
+    const std::vector<std::string> options{"--shards", "3", "--shard", shard};
+    const auto of_shard = lines_of(plan(options).out);
+    names.insert(of_shard.begin(), of_shard.end());
+    auto with_numbers = options;
+    with_numbers.emplace_back("--numbers");
+    tool_.start_program({GPUTEST_CTEST, "--test-dir", folder_, "-I", lines_of(plan(with_numbers).out).at(0)}).finish();
+    Times times; // that tests under gputest leave
+    for (const auto& name : of_shard) {
+      times.emplace_back(name, 10 * std::stoi(shard));
+    }
+    write_log(folder_ + "/Testing/gputest/run-" + shard + ".jsonl", times);
+  }
+  EXPECT_EQ(names.size(), 9U);
+  EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), 9U);
+}
+
+TEST_F(PlanCommand, refuses_another_split_than_the_one_it_is_asked_for) {
+  const auto print = json_of({"--shards", "2"})["fingerprint"].get<std::string>();
+  const std::vector<std::string> options{"--shards", "2", "--shard", "1", "--fingerprint", print};
+  EXPECT_EQ(plan(options).exit_code, 0);
+  std::ofstream{folder_ + "/CTestTestfile.cmake", std::ios::app} << "add_test(new true)\n";
+  const auto ended = plan(options);
+  EXPECT_EQ(ended.exit_code, 70);
+  EXPECT_EQ(ended.out, "");
+  EXPECT_NE(ended.err.find("this is another split: its fingerprint is "), std::string::npos) << ended.err;
+}
+
+TEST_F(PlanCommand, every_test_is_in_exactly_one_shard) {
+  std::multiset<std::string> names;
+  for (const std::string shard : {"1", "2", "3"}) {
+    const auto ended = plan({"--shards", "3", "--shard", shard});
+    EXPECT_EQ(ended.exit_code, 0) << ended.err;
+    EXPECT_NE(ended.err.find("shard " + shard + " of 3"), std::string::npos) << ended.err;
+    for (const auto& name : lines_of(ended.out)) {
+      names.insert(name);
+    }
+  }
+  EXPECT_EQ(names, (std::multiset<std::string>{"solver.0", "solver.1", "solver.2", "solver.3", "solver.4", "solver.5",
+                                               "large", "host"}));
+  const auto all = json_of({"--shards", "3"});
+  EXPECT_EQ(all["shards"].size(), 3U);
+}
+
+TEST_F(PlanCommand, a_clean_up_that_nothing_sets_up_for_ties_no_tests_and_is_in_the_shard_of_each) {
+  std::ofstream tests{folder_ + "/CTestTestfile.cmake"};
+  Times times;
+  for (const auto* name : {"a", "b", "c", "d"}) {
+    tests << "add_test(" << name << " true)\nset_tests_properties(" << name
+          << " PROPERTIES FIXTURES_REQUIRED workers)\n";
+    times.emplace_back(name, 1);
+  }
+  tests << "add_test(ends true)\nset_tests_properties(ends PROPERTIES FIXTURES_CLEANUP workers)\n";
+  times.emplace_back("ends", 0);
+  tests.close();
+  const auto kept = folder_ + "/kept.jsonl";
+  write_log(kept, times);
+  std::multiset<std::string> names;
+  for (const std::string shard : {"1", "2", "3", "4"}) {
+    const std::vector<std::string> options{"-j8", "--times", kept, "--shards", "4", "--shard", shard};
+    const auto of_shard = lines_of(plan(options).out);
+    EXPECT_EQ(of_shard.size(), 2U);
+    names.insert(of_shard.begin(), of_shard.end());
+    auto with_numbers = options;
+    with_numbers.emplace_back("--numbers");
+    const auto numbers = lines_of(plan(with_numbers).out).at(0);
+    const auto ran = tool_.start_program({GPUTEST_CTEST, "--test-dir", folder_, "-I", numbers}).finish();
+    EXPECT_NE(ran.out.find("out of 2\n"), std::string::npos) << ran.out;
+  }
+  EXPECT_EQ(names, (std::multiset<std::string>{"a", "b", "c", "d", "ends", "ends", "ends", "ends"}));
+  // It ends after the last of them all the same.
+  EXPECT_DOUBLE_EQ(json_of({"-j8", "--times", kept})["predicted_s"], 1);
+  EXPECT_EQ(json_of({"-j8", "--times", kept})["runs"][4]["start_s"], 1);
+}
+
+TEST_F(PlanCommand, tests_that_would_not_run_take_no_time_of_a_shard) {
+  std::ofstream tests{folder_ + "/CTestTestfile.cmake"};
+  const auto kept = folder_ + "/kept.jsonl";
+  write_log(kept, {{"long", 3}, {"a", 1}, {"b", 1}, {"c", 1}});
+  const auto add = [&](const std::string& name, const std::string& properties) {
+    tests << "add_test(" << name << " false)\nset_tests_properties(" << name << " PROPERTIES LABELS gpu " << properties
+          << ")\n";
+  };
+  add("long", "COST 0");
+  add("large", "ENVIRONMENT_MODIFICATION \"GPUTEST_ENTRY=set:ctest;GPUTEST_MEMORY=set:large\"");
+  add("disabled", "DISABLED ON");
+  for (const auto* name : {"a", "b", "c"}) {
+    add(name, "COST 0");
+  }
+  tests.close();
+  const auto shards = json_of({"-j16", "--times", kept, "--shards", "2"})["shards"];
+  EXPECT_DOUBLE_EQ(shards[0]["work_s"], 3);
+  EXPECT_DOUBLE_EQ(shards[1]["work_s"], 3);
+  EXPECT_EQ(shards[0]["not_run"].get<int>() + shards[1]["not_run"].get<int>(), 2);
+  // What this machine lacks must not change the split: other machines would split the suite otherwise.
+  EXPECT_EQ(json_of({"-j16", "--times", kept, "--shards", "2", "--devices", "1x1GiB"})["shards"][0]["tests"],
+            shards[0]["tests"]);
+  std::string text = plan({"-j16", "--shards", "2", "--shard", "1"}).err;
+  text += plan({"-j16", "--shards", "2", "--shard", "2"}).err;
+  EXPECT_NE(text.find("would not run here"), std::string::npos) << text;
+}
+
+TEST_F(PlanCommand, tests_that_run_one_after_another_do_so_in_their_shard) {
+  std::ofstream tests{folder_ + "/CTestTestfile.cmake"};
+  const auto kept = folder_ + "/kept.jsonl";
+  const Times times{{"x", 2}, {"long", 6}, {"y", 3}, {"z", 1}};
+  write_log(kept, times);
+  for (const auto& [name, time] : times) {
+    tests << "add_test(" << name << " true)\n";
+  }
+  tests << "set_tests_properties(z PROPERTIES DEPENDS y)\nset_tests_properties(y PROPERTIES DEPENDS x)\n";
+  tests.close();
+  const std::vector<std::string> options{"-j8", "--times", kept, "--shards", "2"};
+  const auto json = json_of(options);
+  const auto& shards = json["shards"];
+  const auto chain = shards[0]["tests"].size() == 3 ? 0U : 1U;
+  EXPECT_EQ(shards[chain]["tests"], nlohmann::json::parse(R"(["x", "y", "z"])"));
+  EXPECT_DOUBLE_EQ(shards[chain]["predicted_s"], 6);
+  EXPECT_DOUBLE_EQ(shards[chain]["work_s"], 6);
+  EXPECT_EQ(shards[1 - chain]["tests"], nlohmann::json::parse(R"(["long"])"));
+  EXPECT_NE(plan(options).out.find("    2      "), std::string::npos) << plan(options).out;
+  auto of_chain = options;
+  of_chain.insert(of_chain.end(), {"--shard", std::to_string(chain + 1)});
+  EXPECT_EQ(plan(of_chain).err, "gputest: shard " + std::to_string(chain + 1) +
+                                    " of 2: 3 tests, 6.0 s of work; fingerprint " +
+                                    json["fingerprint"].get<std::string>() + ", which all shards of one split have\n");
+}
+
+TEST_F(PlanCommand, shards_have_equal_time_and_a_large_test_counts_only_if_it_runs) {
+  const auto kept = folder_ + "/kept.jsonl";
+  const auto works_of = [&](const std::string& memory, const std::string& property, const std::string& jobs) {
+    std::ofstream{folder_ + "/CTestTestfile.cmake"}
+        << "add_test(first true)\nset_tests_properties(first PROPERTIES LABELS gpu " << property
+        << " ENVIRONMENT_MODIFICATION \"GPUTEST_ENTRY=set:ctest;GPUTEST_MEMORY=set:" << memory
+        << "\")\nadd_test(second true)\nadd_test(third true)\n";
+    write_log(kept, {{"first", 6}, {"second", 3}, {"third", 3}});
+    const auto json = json_of({jobs, "--times", kept, "--shards", "2"});
+    return std::multiset<double>{json["shards"][0]["work_s"].get<double>(), json["shards"][1]["work_s"].get<double>()};
+  };
+  using Works = std::multiset<double>;
+  EXPECT_EQ(works_of("3GiB", "", "-j16"), (Works{6, 6}));
+  EXPECT_EQ(works_of("large", "RUN_SERIAL ON", "-j16"), (Works{6, 6}));
+  EXPECT_EQ(works_of("large", "", "-j16"), (Works{3, 3}));
+}
+
+TEST_F(PlanCommand, a_large_test_that_runs_alone_counts_in_its_shard) {
+  const auto not_run = [&](const std::vector<std::string>& options) {
+    int sum = 0;
+    double work = 0;
+    auto all = options;
+    all.insert(all.end(), {"--times", log_path_, "--shards", "2"});
+    const auto json = json_of(all);
+    for (const auto& shard : json["shards"]) {
+      sum += shard["not_run"].get<int>();
+      work += shard["work_s"].get<double>();
+    }
+    return std::pair{sum, work};
+  };
+  const double mean = 2; // of the others in the log, for those that are not in it
+  const double others = 6 * 2 + mean;
+  EXPECT_EQ(not_run({"-j16"}).first, 1);
+  EXPECT_NEAR(not_run({"-j16"}).second, others, 1e-9);
+  EXPECT_EQ(not_run({"-j1"}).first, 0);
+  EXPECT_NEAR(not_run({"-j1"}).second, others + mean, 1e-9);
+  std::ofstream{folder_ + "/CTestTestfile.cmake", std::ios::app}
+      << "set_tests_properties(large PROPERTIES RUN_SERIAL ON)\n";
+  EXPECT_EQ(not_run({"-j16"}).first, 0);
+}
+
+TEST_F(PlanCommand, numbers_select_the_same_tests_in_ctest) {
+  const auto& kept = log_path_;
+  for (const std::string shard : {"1", "2", "11"}) { // the last has no test
+    const std::vector<std::string> options{"--times", kept, "--shards", "11", "--shard", shard};
+    const auto names = lines_of(plan(options).out);
+    auto with_numbers = options;
+    with_numbers.emplace_back("--numbers");
+    const auto numbers = lines_of(plan(with_numbers).out);
+    ASSERT_EQ(numbers.size(), 1U);
+    auto ctest = tool_.start_program({GPUTEST_CTEST, "--test-dir", folder_, "-N", "-I", numbers.front()});
+    std::set<std::string> selected;
+    for (const auto& line : lines_of(ctest.finish().out)) {
+      if (const auto colon = line.find(": "); line.find("Test ") < 3 && colon != std::string::npos) {
+        selected.insert(line.substr(colon + 2));
+      }
+    }
+    EXPECT_EQ(selected, std::set<std::string>(names.begin(), names.end()));
+  }
+}
+
+TEST_F(PlanCommand, wrong_arguments_are_named) {
+  struct Case {
+    std::vector<std::string> options;
+    int exit_code;
+    std::string message;
+  };
+  const std::vector<Case> cases{
+      {{"--shards", "2", "--shard", "3"}, 64, "--shard 3 of --shards 2: write a number from 1 to 2"},
+      {{"--shard", "1"}, 64, "--shards"},
+      {{"--shards", "2", "--shard", "1", "--json"}, 64, "--shard excludes --json"},
+      {{"--shards", "2", "--shard", "1", "--numbers", "--", "-R", "x"}, 64, "write only -C CONFIG after '--'"},
+      {{"--shards", "2", "--shard", "1", "--numbers", "--", "-C", "Debug", "-L", "x"}, 64, "write only -C CONFIG"},
+      {{"--shards", "2", "--shard", "1", "--numbers", "--", "-C"}, 64, "write only -C CONFIG"},
+      {{"--shards", "2", "--numbers"}, 64, "--numbers requires --shard"},
+      {{"--shards", "0"}, 64, "0"},
+      {{"--shards", "2", "--shard", "0"}, 64, "0"},
+      {{"--devices", "many"}, 64, "many"},
+      {{"--devices", "80GiB"},
+       64,
+       "--devices 80GiB: '80GiB' is not <n>x<size>, the number and the size of the devices; "
+       "write such as 8x80GiB\n"},
+      {{"--context-time", "nan"}, 64, "--context-time is not a time from 0 to 60 seconds; write such as 0.19\n"},
+      {{"--context-time", "61"}, 64, "--context-time is not a time from 0 to 60 seconds"},
+      {{"--context-time=-1"}, 64, "--context-time is not a time from 0 to 60 seconds"},
+      {{"-j0"}, 64, "0"},
+      {{"--parallel", "65537"}, 64, "65537"},
+      {{"--times", "/nowhere"}, 78, "; write the path of a run log"},
+      {{"--times", "/usr"}, 78, "/usr is a folder; write the path"},
+      {{"--times", "/dev/null"}, 78, "/dev/null is no run log"},
+      {{"--", "-R", "nothing_matches"}, 70, "ctest lists no test"},
+      {{"--", "--preset", "of_no_project"}, 70, "To see why: ctest --test-dir"},
+  };
+  for (const auto& [options, exit_code, message] : cases) {
+    const auto ended = plan(options);
+    EXPECT_EQ(ended.exit_code, exit_code) << message << "\n" << ended.out << ended.err;
+    EXPECT_NE(ended.err.find(message), std::string::npos) << ended.err;
+  }
+}
+
+TEST_F(PlanCommand, numbers_may_be_those_of_a_configuration) {
+  for (const std::string option : {"-C", "--build-config"}) {
+    const auto ended = plan({"--shards", "1", "--shard", "1", "--numbers", "--", option, "Debug"});
+    EXPECT_EQ(ended.exit_code, 0) << ended.err;
+    EXPECT_EQ(ended.out, "0,0,0,1,2,3,4,5,6,7,8\n");
+  }
+}
+
+TEST_F(PlanCommand, of_a_suite_that_has_not_run_yet_takes_a_second_for_each_test) {
+  std::filesystem::remove_all(folder_ + "/Testing");
+  const auto json = json_of({"-j1"});
+  EXPECT_EQ(json["measured"], 0);
+  EXPECT_DOUBLE_EQ(json["predicted_s"], 8);
+  EXPECT_NE(
+      plan({"-j1"}).out.find("No test has a time in the run logs and CTestCostData.txt of " + folder_ + "; 1 s each"),
+      std::string::npos);
+}
+
+TEST_F(PlanCommand, a_folder_without_tests_is_an_error) {
+  const auto ended = tool_.run({"plan", "--test-dir", folder_ + "/Testing"});
+  EXPECT_EQ(ended.exit_code, 70);
+  EXPECT_NE(ended.err.find("Write --test-dir with the folder in which you start ctest"), std::string::npos)
+      << ended.err;
+}
+
+} // namespace gputest::insights

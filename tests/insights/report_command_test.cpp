@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "support/tool.hpp"
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+namespace gputest::insights {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+std::string contents_of(const std::string& path) {
+  std::ifstream file{path};
+  return {std::istreambuf_iterator<char>{file}, {}};
+}
+
+/// A log of two entries that the launcher has run under ctest.
+class ReportCommand : public ::testing::Test {
+protected:
+  ReportCommand() {
+    std::ofstream file{folder_ + "/CTestTestfile.cmake"};
+    for (const std::string name : {"first", "second"}) {
+      file << "add_test(" << name << " [[" << tests::Tool::path() << "]] run --memory 3GiB -- /bin/true)\n"
+           << "set_tests_properties(" << name << " PROPERTIES ENVIRONMENT \"GPUTEST_TEST=" << name
+           << "</script><b>;GPUTEST_ENTRY=ctest;GPUTEST_DEFAULT_LOG=Testing/gputest\")\n";
+    }
+    file.close();
+    const auto ended = tool_.start_program({GPUTEST_CTEST, "--test-dir", folder_, "-j2"}).finish();
+    EXPECT_EQ(ended.exit_code, 0) << ended.out;
+  }
+
+  [[nodiscard]] tests::Ended report(std::vector<std::string> options) const {
+    options.insert(options.begin(), {"report", "--test-dir", folder_});
+    return tool_.run(options);
+  }
+
+  tests::Tool tool_;
+  std::string folder_ = tool_.folder().path();
+  std::string page_ = folder_ + "/page.html";
+};
+
+TEST_F(ReportCommand, writes_a_page_and_a_trace_of_the_last_run) {
+  const auto trace = folder_ + "/trace.json";
+  const auto ended = report({"--output", page_, "--trace", trace});
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("2 tests: 2 passed, 0 failed, 0 skipped in "));
+  EXPECT_THAT(contents_of(page_), HasSubstr(R"("jobs":2)"));
+  EXPECT_FALSE(nlohmann::json::parse(contents_of(trace)).at("traceEvents").empty());
+}
+
+TEST_F(ReportCommand, says_which_files_it_has_written) {
+  const auto trace = folder_ + "/trace.json";
+  const auto last_lines = [&](const std::vector<std::string>& options) {
+    const auto ended = report(options);
+    EXPECT_EQ(ended.exit_code, 0) << ended.err;
+    return ended.out.substr(ended.out.find('\n'));
+  };
+  EXPECT_EQ(last_lines({"--output", page_}), "\n" + page_ + "\n");
+  EXPECT_EQ(last_lines({"--output", page_, "--trace", trace}), "\n" + page_ + "\n" + trace + "\n");
+  EXPECT_TRUE(fs::exists(trace));
+}
+
+TEST_F(ReportCommand, writes_a_page_into_the_current_folder_unless_a_trace_is_asked_for) {
+  const auto report_there = [&](const std::string& options) {
+    const auto ended = tool_
+                           .start_program({"/bin/sh", "-c", "cd \"$1\" && exec \"$2\" report " + options, "sh", folder_,
+                                           tests::Tool::path()})
+                           .finish();
+    EXPECT_EQ(ended.exit_code, 0) << ended.err;
+    return ended.out.substr(ended.out.find('\n'));
+  };
+  EXPECT_EQ(report_there("--trace trace.json"), "\ntrace.json\n");
+  EXPECT_TRUE(fs::exists(folder_ + "/trace.json"));
+  EXPECT_FALSE(fs::exists(folder_ + "/gputest_report.html"));
+  EXPECT_EQ(report_there(""), "\ngputest_report.html\n");
+  EXPECT_TRUE(fs::exists(folder_ + "/gputest_report.html"));
+}
+
+TEST_F(ReportCommand, says_what_to_do_where_a_file_cannot_be_written) {
+  for (const std::string option : {"--output", "--trace"}) {
+    const auto ended = report({option, "/nowhere/file"});
+    EXPECT_EQ(ended.exit_code, 70);
+    EXPECT_EQ(ended.out, "");
+    EXPECT_EQ(ended.err, "gputest: /nowhere/file cannot be written: No such file or directory. Write --output and "
+                         "--trace with files in a folder that is there\n");
+  }
+}
+
+TEST_F(ReportCommand, counts_what_was_killed) {
+  std::ofstream log{folder_ + "/ended.jsonl"};
+  const auto line = [&](int pid, const std::string& t, const std::string& event) {
+    log << R"({"t":)" << t << R"(,"pid":)" << pid << R"(,"entry":"e)" << pid << R"(","event":")" << event << "}\n";
+  };
+  line(1, "1000.0", R"(run","version":1)");
+  line(2, "1000.5", R"(enter","devices":[],"waited":1.25)");
+  line(3, "1001.0", R"(enter","devices":[],"waited":2)");
+  line(3, "1002.0", R"(end","exit":3)");
+  line(4, "1002.0", R"(skip","reason":"no GPU","cause":"no_gpu")");
+  line(4, "1003.0", R"(end","exit":77)");
+  log.close();
+  EXPECT_EQ(report({"--log", folder_ + "/ended.jsonl", "--output", page_}).out,
+            "3 tests: 0 passed, 1 failed, 1 skipped, 1 killed in 3.0 s; 3.2 s of waiting\n" + page_ + "\n");
+}
+
+TEST_F(ReportCommand, is_what_cmake_can_call_after_ctest) {
+  EXPECT_EQ(report({"--output", page_, "index-2026-11-22.json"}).exit_code, 0); // which CMake's instrumentation adds
+  EXPECT_EQ(report({"--output", page_, "index-2026-11-22.json", "other"}).exit_code, 64);
+}
+
+TEST_F(ReportCommand, shows_the_newest_run_and_the_others_beside_it) {
+  const auto logs = folder_ + "/Testing/gputest";
+  std::ofstream{logs + "/run-old.jsonl"}
+      << R"({"t":1000000000.0,"pid":1,"entry":"x","event":"run","version":1,"host":"old"})"
+      << "\n";
+  std::ofstream{logs + "/run-new.jsonl"} << R"({"t":9000000000.0,"pid":1,"entry":"x","event":"run","version":9})"
+                                         << "\n";
+  const auto ended = report({"--output", page_});
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("left out: " + logs + "/run-new.jsonl: this log has version 9"));
+  EXPECT_THAT(contents_of(page_), HasSubstr(R"("history":[{"tests":2)"));
+  EXPECT_THAT(contents_of(page_), HasSubstr(R"("t":1000000000.0)"));
+  const auto alone = report({"--log", logs + "/run-new.jsonl", "--output", page_});
+  EXPECT_EQ(alone.exit_code, 70) << alone.err;
+}
+
+TEST_F(ReportCommand, has_all_tests_of_a_run_though_ctest_moves_to_start_each) {
+  const auto above = folder_ + "/above";
+  constexpr int directories = 8;
+  fs::create_directories(above);
+  std::ofstream list{above + "/CTestTestfile.cmake"};
+  for (int i = 0; i < directories; ++i) {
+    const auto name = "d" + std::to_string(i);
+    fs::create_directories(above + "/" + name);
+    list << "subdirs(" << name << ")\n";
+    std::ofstream tests{above + "/" + name + "/CTestTestfile.cmake"};
+    for (const std::string test : {"a", "b", "c"}) {
+      tests << "add_test(" << name << test << " [[" << tests::Tool::path() << "]] run -- /bin/true)\n"
+            << "set_tests_properties(" << name << test << " PROPERTIES ENVIRONMENT \"GPUTEST_TEST=" << name << test
+            << ";GPUTEST_ENTRY=ctest;GPUTEST_DEFAULT_LOG=Testing/gputest\")\n";
+    }
+  }
+  list.close();
+  EXPECT_EQ(tool_.start_program({GPUTEST_CTEST, "--test-dir", above, "-j8"}).finish().exit_code, 0);
+  const auto ended = tool_.run({"report", "--test-dir", above, "--output", page_});
+  EXPECT_THAT(ended.out, HasSubstr("24 tests: 24 passed")) << ended.err;
+  for (int i = 0; i < directories; ++i) {
+    EXPECT_FALSE(fs::exists(above + "/d" + std::to_string(i) + "/Testing"));
+  }
+}
+
+TEST_F(ReportCommand, has_ctests_verdict_on_cases_in_workers_and_in_processes_until_ctest_runs_again) {
+  const auto cases = folder_ + "/cases";
+  fs::create_directories(cases);
+  std::ofstream list{cases + "/CTestTestfile.cmake"};
+  const auto add = [&](const std::string& name, const std::string& command, const std::string& properties = "") {
+    list << "add_test(" << name << ' ' << command << ")\nset_tests_properties(" << name
+         << " PROPERTIES SKIP_RETURN_CODE 77 " << properties << " ENVIRONMENT \"GPUTEST_TEST=" << name
+         << ";GPUTEST_ENTRY=ctest;GPUTEST_DEFAULT_LOG=Testing/gputest\")\n";
+  };
+  for (const std::string name : {"Plain.poisons", "Plain.fails_if_poisoned", "Crash.by_exit_0", "Plain.c"}) {
+    add(name, GPUTEST_CLIENT " " GPUTEST_CASES " --gtest_filter=" + name);
+  }
+  for (const std::string name : {"Crash.at_the_end", "Crash.by_segv", "Plain.skips", "Plain.a"}) {
+    add("p." + name, GPUTEST_CASES " --gtest_filter=" + name);
+  }
+  add("p.fails", GPUTEST_CASES " --gtest_filter=Plain.fails", "WILL_FAIL ON");
+  add("missing", "/nowhere/program");
+  list << "add_test(host true)\n";
+  list.close();
+  const auto ctest = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), {GPUTEST_CTEST, "--test-dir", cases, "-j1"});
+    return tool_.start_program(options).finish().out;
+  };
+  const auto report_of_cases = [&] { return tool_.run({"report", "--test-dir", cases, "--output", page_}); };
+  EXPECT_THAT(ctest({"-V"}), HasSubstr("64% tests passed, 4 tests failed out of 11"));
+  const std::string results = "10 tests: 5 passed, 4 failed, 1 skipped in "; // "host" is not in the run log
+  EXPECT_THAT(report_of_cases().out, HasSubstr(results));
+  const auto page = contents_of(page_);
+  for (const auto* const failed : {R"({"n":"Crash.by_exit_0",)", R"({"n":"p.Crash.at_the_end",)",
+                                   R"({"n":"p.Crash.by_segv","w":["killed by a signal)",
+                                   R"({"n":"missing","w":["nothing of it is in the run log"])"}) {
+    EXPECT_THAT(page, HasSubstr(failed));
+  }
+  ctest({"-R", "host"});
+  ctest({"-N"});
+  EXPECT_THAT(report_of_cases().err, HasSubstr("ctest's own results of this run are not in " + cases));
+  ctest({"-R", "p.Plain.a"});
+  ctest({"-N"});
+  EXPECT_EQ(report_of_cases().err, "");
+  ctest({"-R", "host"});
+  EXPECT_THAT(report_of_cases().err, HasSubstr("ctest's own results of this run are not in " + cases));
+}
+
+TEST_F(ReportCommand, leaves_out_what_is_no_run_log_and_says_so) {
+  const auto logs = folder_ + "/Testing/gputest";
+  std::ofstream{logs + "/foreign.jsonl"} << R"({"time":1,"what":"another program's"})"
+                                         << "\n";
+  std::ofstream{logs + "/run-cut.jsonl"} << R"({"t":1000000000.0,"pid":1,"entry":"x","event":"run","version":1})"
+                                         << "\n{\"t\":10";
+  const auto ended = report({"--output", page_});
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.err,
+              HasSubstr("left out: " + logs + "/foreign.jsonl is no run log: no line of it is one of gputest's"));
+  EXPECT_THAT(ended.err, HasSubstr("left out: 1 line of " + logs + "/run-cut.jsonl that cannot be read"));
+  EXPECT_EQ(report({"--log", logs + "/foreign.jsonl", "--output", page_}).exit_code, 70);
+}
+
+TEST_F(ReportCommand, reads_the_logs_that_the_shell_says_tests_write) {
+  const auto logs = folder_ + "/elsewhere";
+  fs::rename(folder_ + "/Testing/gputest", logs);
+  std::ofstream{logs + "/other.jsonl"}
+      << R"({"t":9000000000.0,"pid":1,"entry":"x","event":"run","version":1,"folder":"/another/build"})"
+      << "\n"
+      << R"({"t":9000000001.0,"pid":2,"entry":"y","event":"enter","devices":[]})"
+      << "\n"
+      << R"({"t":9000000002.0,"pid":2,"entry":"y","event":"end","exit":3})"
+      << "\n";
+  EXPECT_NE(report({"--output", page_}).exit_code, 0);
+  tool_.set("GPUTEST_LOG", logs);
+  const auto ended = report({"--output", page_});
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("2 tests: 2 passed")) << "of this build tree";
+  std::ofstream{folder_ + "/one.jsonl"}
+      << R"({"t":9000000000.0,"pid":1,"entry":"x","event":"run","version":1,"folder":"/another/build"})"
+      << "\n";
+  EXPECT_THAT(report({"--output", page_, "--log", folder_ + "/one.jsonl"}).out, HasSubstr("0 tests: ")) << "by --log";
+  fs::create_directory(folder_ + "/others");
+  fs::rename(logs + "/other.jsonl", folder_ + "/others/other.jsonl");
+  tool_.set("GPUTEST_LOG", folder_ + "/others");
+  EXPECT_THAT(report({"--output", page_}).out, HasSubstr("1 tests: 0 passed, 1 failed"))
+      << "there is none of this build tree";
+}
+
+TEST_F(ReportCommand, says_where_it_has_looked_for_a_log) {
+  const auto ended = tool_.run({"report", "--test-dir", "/nowhere"});
+  EXPECT_NE(ended.exit_code, 0);
+  EXPECT_THAT(ended.err, HasSubstr("there is no run log in /nowhere/Testing/gputest. Run the tests with ctest"));
+}
+
+TEST_F(ReportCommand, makes_a_page_that_a_browser_shows_with_five_thousand_tests) {
+  const std::string browser = "/usr/bin/chromium";
+  if (!fs::exists(browser)) {
+    GTEST_SKIP() << "there is no browser in " << browser;
+  }
+  std::ofstream log{folder_ + "/large.jsonl"};
+  log << R"({"t":1000.0,"pid":1,"entry":"e","event":"run","version":1})"
+      << "\n";
+  for (int i = 0; i < 5000; ++i) {
+    const auto begin = [&](const std::string& event, double t) -> std::ostream& {
+      return log << R"({"t":)" << std::to_string(1000 + i * 0.1 + t) << R"(,"pid":)" << 2 + i
+                 << R"(,"entry":"</script><b id='broken'>)" << i << R"(","event":")" << event << '"';
+    };
+    begin("enter", 1)
+        << R"(,"devices":[{"uuid":"GPU-1","name":"H200","bytes":150000000000}],"overhead_bytes":500000000,"waited":0.5})"
+        << "\n";
+    begin("lease", 2) << R"(,"bytes":)" << 1000000000LL * (1 + i % 9) << R"(,"devices":["GPU-1"],"waited":0.4})"
+                      << "\n";
+    begin("release", 3) << R"(,"evidence":"exact","devices":[{"uuid":"GPU-1","peak_bytes":900000000}]})"
+                        << "\n";
+    begin("end", 3.1) << R"(,"exit":0})"
+                      << "\n";
+  }
+  log.close();
+  ASSERT_EQ(report({"--log", folder_ + "/large.jsonl", "--output", page_}).exit_code, 0);
+  const auto shown = tool_
+                         .start_program({browser, "--headless", "--no-sandbox", "--disable-gpu",
+                                         "--user-data-dir=" + folder_ + "/browser", "--dump-dom", "file://" + page_})
+                         .finish();
+  EXPECT_THAT(shown.out, HasSubstr(R"(data-ready="yes")")) << shown.err; // the script came to its end
+  EXPECT_THAT(shown.out, HasSubstr("<b>5000</b><span>tests</span>"));
+  EXPECT_THAT(shown.out, testing::Not(HasSubstr("<b id=")));
+}
+
+} // namespace
+} // namespace gputest::insights

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "insights/run_log_files.hpp"
+
+#include "insights/text_file.hpp"
+#include "support/message_of.hpp"
+#include "support/private_folder.hpp"
+
+#include <gputest/error.hpp>
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace gputest::insights {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class RunLogFiles : public ::testing::Test {
+protected:
+  /// A log of a run that began at this second.
+  [[nodiscard]] std::string write(const std::string& name, int begun, const std::string& more = "") const {
+    const auto path = folder_.path() + "/" + name;
+    write_text(path, R"({"t":)" + std::to_string(begun) +
+                         R"(,"pid":1,"entry":"e","event":"run","version":1})"
+                         "\n" +
+                         more);
+    return path;
+  }
+
+  [[nodiscard]] std::vector<RunLogFile> read(const std::string& where) { return read_run_logs(where, problems_); }
+
+  [[nodiscard]] std::string refusal(const std::string& where) {
+    return tests::message_of<Error>([&] { static_cast<void>(read(where)); });
+  }
+
+  tests::PrivateFolder folder_;
+  std::vector<std::string> problems_;
+};
+
+TEST_F(RunLogFiles, are_those_of_the_folder_with_the_newest_run_first) {
+  const auto second = write("a.jsonl", 200);
+  const auto newest = write("b.jsonl", 300);
+  const auto oldest = write("c.jsonl", 100);
+  static_cast<void>(write("d.json", 400));
+  fs::create_directories(folder_.path() + "/e.jsonl");
+  const auto logs = read(folder_.path());
+  ASSERT_THAT(logs, SizeIs(3));
+  EXPECT_EQ(logs[0].path, newest);
+  EXPECT_EQ(logs[0].log.begun, 300);
+  EXPECT_EQ(logs[1].path, second);
+  EXPECT_EQ(logs[2].path, oldest);
+  EXPECT_THAT(problems_, IsEmpty());
+}
+
+TEST_F(RunLogFiles, of_a_folder_are_left_out_with_the_reason_if_they_cannot_be_read) {
+  const auto good = write("good.jsonl", 100, "{\n{\n");
+  const auto other = folder_.path() + "/other.jsonl";
+  write_text(other, "{}\n");
+  EXPECT_THAT(read(folder_.path()), SizeIs(1));
+  EXPECT_THAT(problems_, testing::UnorderedElementsAre("2 lines of " + good + " that cannot be read",
+                                                       other + " is no run log: no line of it is one of gputest's"));
+}
+
+TEST_F(RunLogFiles, may_be_one_that_is_named) {
+  const auto path = write("log.txt", 100, "{\n");
+  const auto logs = read(path);
+  ASSERT_THAT(logs, SizeIs(1));
+  EXPECT_EQ(logs[0].path, path);
+  EXPECT_EQ(logs[0].log.events, 1U);
+  EXPECT_THAT(problems_, ElementsAre("1 line of " + path + " that cannot be read"));
+}
+
+TEST_F(RunLogFiles, that_are_not_there_are_an_error) {
+  const auto missing = folder_.path() + "/missing";
+  EXPECT_EQ(refusal(missing), "there is no run log in " + missing +
+                                  ". Run the tests with ctest, and write --test-dir with the folder in which ctest was "
+                                  "started, or --log with a log or a folder of logs");
+  EXPECT_EQ(refusal(folder_.path()), "there is no run log in " + folder_.path() + ". Run the tests with ctest first");
+  const auto other = folder_.path() + "/other.jsonl";
+  write_text(other, "{}\n");
+  EXPECT_EQ(refusal(folder_.path()), "there is no run log in " + folder_.path() + " that can be read: " + other +
+                                         " is no run log: no line of it is one of gputest's. Run the tests with ctest "
+                                         "first");
+  EXPECT_EQ(refusal(other), other + " is no run log: no line of it is one of gputest's");
+  write_text(other, R"({"t":1,"pid":1,"entry":"e","event":"run","version":9})");
+  EXPECT_EQ(refusal(other).find(other + ": this log has version 9, and version 1 is read."), 0U);
+}
+
+} // namespace
+} // namespace gputest::insights

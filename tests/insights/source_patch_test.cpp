@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "insights/source_patch.hpp"
+
+#include <gmock/gmock.h>
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace gputest::insights {
+namespace {
+
+using namespace literals;
+using testing::HasSubstr;
+using testing::SizeIs;
+using Verdict = Declaration::Verdict;
+
+constexpr std::uint64_t gib = std::uint64_t{1} << 30U;
+
+/// A test that used 3 GiB of the 2 GiB that its annotation in the first line of s.cpp declares.
+Declaration over(const std::string& test, const std::string& said_by = "test", std::size_t line = 1) {
+  Declaration of;
+  of.entry = "e";
+  of.test = test;
+  of.leased = 2 * gib;
+  of.declared = 2 * gib;
+  of.memory_class = "medium";
+  of.measured = {{"H200", 3 * gib}};
+  of.exact = true;
+  of.verdict = Verdict::over;
+  of.advised = 3_GiB;
+  of.said_by = said_by;
+  of.program = "/bin/e";
+  of.known = {test};
+  of.declared_for = 1;
+  of.declared_in = of.file = "s.cpp";
+  of.declared_line = of.line = line;
+  of.is_entry_known = true;
+  return of;
+}
+
+/// A test that used 1 GiB of 8 GiB.
+Declaration under(const std::string& test, const std::string& said_by = "test", std::size_t line = 1) {
+  auto of = over(test, said_by, line);
+  of.declared = of.leased = 8 * gib;
+  of.measured = {{"H200", gib}};
+  of.verdict = Verdict::under;
+  of.advised = 2_GiB;
+  return of;
+}
+
+/// A suite of one source, whose tests ctest lists.
+class Source {
+public:
+  explicit Source(const std::string& text, std::string path = "s.cpp") {
+    file_.path = std::move(path);
+    file_.ends_with_newline = text.empty() || text.back() == '\n';
+    std::istringstream lines{text};
+    for (std::string line; std::getline(lines, line);) {
+      file_.lines.push_back(line);
+    }
+    suite.source = [this](const std::string& name) { return name == "gone.cpp" ? nullptr : &file_; };
+    suite.is_listed = true;
+  }
+  Source(const Source&) = delete;
+  Source& operator=(const Source&) = delete;
+  ~Source() = default;
+
+  /// What the diff removes and adds, a line each.
+  [[nodiscard]] std::string changes(const std::vector<Declaration>& declarations) const {
+    std::istringstream lines{unified_diff(find_edits(declarations, suite))};
+    std::string text;
+    for (std::string line; std::getline(lines, line);) {
+      if ((line[0] == '-' && line.rfind("---", 0) != 0) || (line[0] == '+' && line.rfind("+++", 0) != 0)) {
+        text += line + "\n";
+      }
+    }
+    return text;
+  }
+
+  [[nodiscard]] std::string why_not(const Declaration& of) const {
+    const auto edits = find_edits({of}, suite);
+    EXPECT_THAT(edits, SizeIs(1));
+    return edits.empty() ? "" : edits[0].why_not;
+  }
+
+  Suite suite;
+
+private:
+  SourceFile file_;
+};
+
+TEST(SourcePatch, puts_an_annotation_above_a_test_at_the_line_that_googletest_names) {
+  struct Row {
+    std::string test, before, names;
+    std::size_t line; ///< as the compiler says it
+  };
+  const std::vector<Row> rows{
+      {"Sort.keys", "TEST(Sort, keys) {", "Sort, keys", 1},
+      {"Sort.DISABLED_keys", "TEST_F ( Sort,DISABLED_keys )", "Sort, DISABLED_keys", 1},
+      {"All/Sort.keys/3", "TEST_P(Sort, keys) {}", "Sort, keys", 1},
+      {"Sort/Double.keys", "TYPED_TEST(Sort, keys) {}", "Sort, keys", 1},
+      {"All/Sort/12.keys", "TYPED_TEST_P(Sort, keys) {}", "Sort, keys", 1},
+      {"Sort.keys", "TEST_F(Sort,\n       keys)", "Sort, keys", 1},
+      {"Sort.keys", "TEST_F(Sort,\n       keys)", "Sort, keys", 2},
+      {"Sort.keys", "OWN_TEST(Sort, keys, 3)", "Sort, keys", 1},
+  };
+  for (const auto& row : rows) {
+    const Source source{"// \"gputest/\"\n#include \"gputest/gputest.hpp\"\n" + row.before + "\n"};
+    EXPECT_EQ(source.changes({over(row.test, "entry", 2 + row.line)}), "+GPUTEST_NEEDS(" + row.names + ", 3_GiB);\n")
+        << row.before;
+  }
+}
+
+TEST(SourcePatch, annotates_a_definition_once_with_what_the_instance_needs_that_uses_most) {
+  const Source source{"#include <vector>\n#include <gtest/gtest.h>\nTEST_P(Sort, keys) {}\n"};
+  auto most = over("All/Sort.keys/1", "fixture", 3);
+  most.measured["H200"] = 5 * gib + 1;
+  EXPECT_EQ(source.changes({over("All/Sort.keys/0", "fixture", 3), most, over("All/Sort.keys/2", "fixture", 3)}),
+            "+#include <gputest/gputest.hpp>\n+GPUTEST_NEEDS(Sort, keys, 5121_MiB);\n")
+      << "with the header, where nothing of gputest is included";
+}
+
+TEST(SourcePatch, changes_the_one_literal_that_was_declared_in_the_run) {
+  struct Row {
+    std::string text;
+    std::size_t line;
+    std::string changes;
+  };
+  const std::vector<Row> rows{
+      {"GPUTEST_NEEDS(Sort, keys, 2_GiB);\n", 1,
+       "-GPUTEST_NEEDS(Sort, keys, 2_GiB);\n+GPUTEST_NEEDS(Sort, keys, 3_GiB);\n"},
+      {"GPUTEST_NEEDS(Sort, keys, heap(2_GiB), 2048_MiB, keeps(2_GiB));\n", 1,
+       "-GPUTEST_NEEDS(Sort, keys, heap(2_GiB), 2048_MiB, keeps(2_GiB));\n"
+       "+GPUTEST_NEEDS(Sort, keys, heap(2_GiB), 3_GiB, keeps(2_GiB));\n"},
+      {"GPUTEST_NEEDS(Sort, keys,\n  gpus(2),\n  2_GiB);\n", 1, "-  2_GiB);\n+  3_GiB);\n"},
+      {"GPUTEST_NEEDS(Sort, keys,\n  gpus(2),\n  2_GiB);\n", 3, "-  2_GiB);\n+  3_GiB);\n"},
+      {"GPUTEST_NEEDS(Sort, keys, units(2));\nGPUTEST_NEEDS(Sort, pairs, 2_GiB);\n", 1, ""},
+      {"GPUTEST_NEEDS(Sort, keys, 4_GiB);\n", 1, ""},
+      {"GPUTEST_NEEDS(Sort, keys, 2_GiB); GPUTEST_NEEDS(Sort, pairs, 2_GiB);\n", 1, ""},
+      {"TEST(Sort, keys) {}\n", 1, ""},
+  };
+  for (const auto& row : rows) {
+    EXPECT_EQ(Source{row.text}.changes({over("Sort.keys", "test", row.line)}), row.changes) << row.text;
+  }
+  const Source two{"GPUTEST_NEEDS(Sort, keys, 2_GiB); GPUTEST_NEEDS(Sort, pairs, 8_GiB);\n"};
+  EXPECT_THAT(two.changes({over("Sort.keys"), under("Sort.pairs", "test", 1)}), HasSubstr("keys, 3_GiB"));
+}
+
+TEST(SourcePatch, changes_the_memory_of_the_entry_that_ctest_names) {
+  Source source{"gpu_add_test(\n  NAME e\n  COMMAND e HEAP 2GiB\n  MEMORY 2GiB # 2GiB\n)\n", "CMakeLists.txt"};
+  source.suite.entries["e"] = {"CMakeLists.txt", 1};
+  const std::string changes = "-  MEMORY 2GiB # 2GiB\n+  MEMORY 3GiB # 2GiB\n";
+  EXPECT_EQ(source.changes({over("", "entry", 0)}), changes);
+  EXPECT_EQ(source.changes({over("Sort.keys", "entry", 7), over("Sort.pairs", "entry", 9)}), changes) << "of its tests";
+  auto of_class = over("", "entry", 0);
+  of_class.declared.reset();
+  EXPECT_THAT(source.why_not(of_class), HasSubstr("it declares a class, and no size"));
+}
+
+TEST(SourcePatch, says_why_it_leaves_a_test_out) {
+  const auto spilling = [] {
+    auto of = over("Sort.keys");
+    of.most_there = 2 * gib;
+    return of;
+  };
+  const auto at = [](const std::string& file, std::size_t line) {
+    auto of = over("Sort.keys", "fixture", line);
+    of.file = file;
+    return of;
+  };
+  auto of_suite = over("Sort", "fixture");
+  of_suite.of_suite = true;
+  const Source source{"GPUTEST_NEEDS(Sort, keys, 2_GiB);\nTEST(Sort, keys) {}\n\nTEST(Sort, pairs) {}\n"};
+  const std::vector<std::pair<Declaration, std::string>> rows{
+      {spilling(), "no device of these runs has 3 GiB for a test"},
+      {at("s.cpp", 2), "it has a GPUTEST_NEEDS. Build, and run ctest again"},
+      {at("s.cpp", 4), "line 4 of s.cpp is no TEST(Suite, name)"},
+      {at("s.cpp", 99), "line 99 of s.cpp is no TEST(Suite, name)"},
+      {at("s.cpp", 0), "the logs do not say in which line it is"},
+      {at("gone.cpp", 2), "gone.cpp is not found. Write --source"},
+      {over("Sort.keys", "section"), "a GPUTEST_LEASE in the test declares it"},
+      {over("Sort.keys", ""), "the logs do not say where it was declared"},
+      {over("", "entry", 0), "ctest does not say where its gpu_add_test() is"},
+      {of_suite, "no GPUTEST_SUITE_NEEDS says the memory of its suite"},
+  };
+  for (const auto& [of, why] : rows) {
+    if (why.find("line 4") == std::string::npos) {
+      EXPECT_THAT(source.why_not(of), HasSubstr(why));
+    } else {
+      EXPECT_THAT(Source{"\n\n\nTEST(Sort, pairs) {}\n"}.why_not(of), HasSubstr(why));
+    }
+  }
+  const Source header{"TEST(Sort, keys) {}\n", "s.hpp"};
+  EXPECT_THAT(header.why_not(at("s.hpp", 1)), HasSubstr("it is in a header"));
+}
+
+TEST(SourcePatch, lowers_a_size_only_if_all_that_it_is_for_was_measured) {
+  const Source source{"GPUTEST_NEEDS(Sort, keys, 8_GiB);\n"};
+  EXPECT_EQ(source.why_not(under("Sort.keys")), "");
+  auto inexact = under("Sort.keys");
+  inexact.exact = false;
+  EXPECT_THAT(source.why_not(inexact), HasSubstr("measured exactly"));
+  auto of_three = under("All/Sort.keys/0");
+  of_three.declared_for = 3;
+  EXPECT_THAT(source.why_not(of_three), HasSubstr("of the 3 tests that it is for, 1 ran, passed"));
+  of_three.known = {"All/Sort.keys/0", "All/Sort.keys/1", "All/Sort.keys/2"};
+  EXPECT_EQ(source.why_not(of_three), "");
+  auto of_old_log = under("Sort.keys");
+  of_old_log.declared_for = 0;
+  EXPECT_THAT(source.why_not(of_old_log), HasSubstr("for how many tests it is"));
+  const Source header{"GPUTEST_NEEDS(Sort, keys, 8_GiB);\n", "s.hpp"};
+  EXPECT_THAT(header.why_not(under("Sort.keys")), HasSubstr("header"));
+  EXPECT_EQ(header.why_not(over("Sort.keys")).find("header"), std::string::npos) << "it may be raised";
+
+  Source test{"TEST(Sort, keys) {}\n"};
+  EXPECT_EQ(test.why_not(under("Sort.keys", "fixture")), "");
+  test.suite.tests = {{"other", "All/Sort.keys/0"}};
+  EXPECT_THAT(test.why_not(under("Sort.keys", "fixture")), HasSubstr("the entry other has a test of this name"));
+  test.suite.tests = {{"e", "Sort.keys"}};
+  EXPECT_EQ(test.why_not(under("Sort.keys", "fixture")), "");
+  auto of_part = under("Sort.keys", "fixture");
+  of_part.is_entry_known = false;
+  EXPECT_THAT(test.why_not(of_part), HasSubstr("not all tests ran"));
+  test.suite.is_listed = false;
+  EXPECT_THAT(test.why_not(under("Sort.keys", "fixture")), HasSubstr("ctest does not list the tests"));
+  EXPECT_EQ(test.why_not(over("Sort.keys", "fixture")), "");
+
+  auto fits = under("All/Sort.keys/1");
+  fits.verdict = Verdict::fits;
+  fits.measured["H200"] = 7 * gib;
+  EXPECT_EQ(source.changes({under("All/Sort.keys/0"), fits}), "") << "an instance needs it";
+}
+
+TEST(SourcePatch, is_a_diff_with_three_lines_around_each_change) {
+  std::string text;
+  for (int line = 1; line <= 20; ++line) {
+    text += (line == 5    ? "GPUTEST_NEEDS(Sort, keys, 2_GiB);\r"
+             : line == 9  ? "TEST(Sort, pairs) {}\r"
+             : line == 20 ? "GPUTEST_NEEDS(Sort, last, 2_GiB);"
+                          : std::to_string(line)) +
+            std::string{line == 20 ? "" : "\n"};
+  }
+  text.replace(0, 1, "#include <gputest/gputest.hpp>");
+  const Source source{text};
+  EXPECT_EQ(
+      unified_diff(find_edits(
+          {over("Sort.keys", "test", 5), over("Sort.pairs", "entry", 9), over("Sort.last", "test", 20)}, source.suite)),
+      "--- a/s.cpp\n+++ b/s.cpp\n"
+      "@@ -2,11 +2,12 @@\n 2\n 3\n 4\n-GPUTEST_NEEDS(Sort, keys, 2_GiB);\r\n+GPUTEST_NEEDS(Sort, keys, 3_GiB);\r\n"
+      " 6\n 7\n 8\n+GPUTEST_NEEDS(Sort, pairs, 3_GiB);\r\n TEST(Sort, pairs) {}\r\n 10\n 11\n 12\n"
+      "@@ -17,4 +18,4 @@\n 17\n 18\n 19\n-GPUTEST_NEEDS(Sort, last, 2_GiB);\n\\ No newline at end of file\n"
+      "+GPUTEST_NEEDS(Sort, last, 3_GiB);\n\\ No newline at end of file\n");
+  EXPECT_EQ(unified_diff({}), "");
+}
+
+TEST(UnifiedDiff, has_one_change_of_each_place_and_the_larger_size) {
+  SourceFile file;
+  file.path = "s.cpp";
+  file.ends_with_newline = true;
+  file.lines = {"#include <gputest/gputest.hpp>", "GPUTEST_NEEDS(A, a, 1_GiB);", "TEST(B, b) {}"};
+  const auto insertion = [&](const std::string& size) {
+    SourceEdit edit;
+    edit.file = &file;
+    edit.line = 3;
+    edit.after = "GPUTEST_NEEDS(B, b, " + size + ");";
+    return edit;
+  };
+  const auto replacement = [&](const std::string& size) {
+    auto edit = insertion(size);
+    edit.line = 2;
+    edit.before = file.lines[1];
+    edit.column = 20;
+    edit.size = 5;
+    edit.literal = size;
+    return edit;
+  };
+  const auto diff = unified_diff(
+      {insertion("2_GiB"), insertion("3_GiB"), insertion("900_MiB"), replacement("5_GiB"), replacement("4_GiB")});
+  EXPECT_THAT(diff, HasSubstr("\n-GPUTEST_NEEDS(A, a, 1_GiB);\n+GPUTEST_NEEDS(A, a, 5_GiB);\n"
+                              "+GPUTEST_NEEDS(B, b, 3_GiB);\n TEST(B, b) {}\n"));
+}
+
+} // namespace
+} // namespace gputest::insights

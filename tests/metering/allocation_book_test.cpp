@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "metering/allocation_book.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <thread>
+#include <vector>
+
+namespace gputest::metering {
+namespace {
+
+using namespace gputest::literals;
+
+constexpr auto device_memory = devices::AllocationKind::device;
+
+class AllocationBookTest : public ::testing::Test {
+protected:
+  void add(std::uint64_t address, Bytes bytes, devices::AllocationKind kind = device_memory, int device = 0,
+           const char* function = "cuMemAlloc") {
+    book_.add(address, {kind, device, function, bytes.count()});
+  }
+
+  AllocationBook book_;
+};
+
+TEST_F(AllocationBookTest, knows_the_most_at_one_time) {
+  book_.begin();
+  add(1, 300_MiB);
+  add(2, 100_MiB);
+  book_.remove(1);
+  add(3, 200_MiB);
+  const auto usage = book_.so_far();
+  EXPECT_EQ(usage.evidence, devices::Evidence::exact);
+  ASSERT_EQ(usage.devices.size(), 1U);
+  EXPECT_EQ(usage.devices[0].peak, 400_MiB);
+}
+
+TEST_F(AllocationBookTest, says_what_the_peak_is_made_of) {
+  book_.begin();
+  add(1, 300_MiB);
+  add(2, 100_MiB, devices::AllocationKind::pool, 0, "cuMemAllocAsync");
+  add(3, 50_MiB, devices::AllocationKind::managed, 0, "cuMemAllocManaged");
+  book_.remove(1);
+  add(4, 200_MiB, devices::AllocationKind::pool);
+  const auto usage = book_.so_far();
+  ASSERT_EQ(usage.devices.size(), 1U);
+  const std::map<devices::AllocationKind, Bytes> expected{
+      {device_memory, 300_MiB}, {devices::AllocationKind::pool, 100_MiB}, {devices::AllocationKind::managed, 50_MiB}};
+  EXPECT_EQ(usage.devices[0].peak, 450_MiB);
+  EXPECT_EQ(usage.devices[0].at_peak, expected);
+}
+
+TEST_F(AllocationBookTest, names_the_largest_at_the_peak_and_not_at_the_end) {
+  book_.begin();
+  add(1, 10_MiB);
+  add(2, 64_MiB);
+  add(3, 64_MiB);
+  add(4, 100_MiB, devices::AllocationKind::pool, 0, "cuMemAllocAsync");
+  book_.remove(2);
+  book_.remove(3);
+  book_.remove(4);
+  const auto usage = book_.so_far();
+  ASSERT_EQ(usage.devices.size(), 1U);
+  const auto& largest = usage.devices[0].largest;
+  ASSERT_EQ(largest.size(), 3U);
+  EXPECT_EQ(largest[0].bytes, 128_MiB);
+  EXPECT_EQ(largest[0].count, 2U);
+  EXPECT_EQ(largest[0].function, "cuMemAlloc");
+  EXPECT_EQ(largest[1].bytes, 100_MiB);
+  EXPECT_EQ(largest[1].function, "cuMemAllocAsync");
+  EXPECT_EQ(largest[2].bytes, 10_MiB);
+}
+
+TEST_F(AllocationBookTest, does_not_count_what_was_there_before_the_period) {
+  add(1, 1_GiB);
+  book_.begin();
+  add(2, 10_MiB);
+  book_.remove(1);
+  const auto usage = book_.so_far();
+  ASSERT_EQ(usage.devices.size(), 1U);
+  EXPECT_EQ(usage.devices[0].peak, 10_MiB);
+  ASSERT_EQ(usage.devices[0].left.size(), 1U);
+  EXPECT_EQ(usage.devices[0].left[0].bytes, 10_MiB);
+  book_.begin();
+  EXPECT_EQ(book_.so_far().devices.at(0).peak, Bytes{});
+  EXPECT_TRUE(book_.so_far().devices.at(0).left.empty());
+}
+
+TEST_F(AllocationBookTest, tells_what_is_left_by_kind_and_function) {
+  book_.begin();
+  add(1, 1_MiB);
+  add(2, 2_MiB);
+  add(3, 4_MiB, device_memory, 0, "cuMemCreate");
+  add(4, 8_MiB);
+  book_.remove(4);
+  const auto usage = book_.so_far();
+  ASSERT_EQ(usage.devices.size(), 1U);
+  const auto& left = usage.devices[0].left;
+  ASSERT_EQ(left.size(), 2U);
+  EXPECT_EQ(left[0].function, "cuMemCreate");
+  EXPECT_EQ(left[0].bytes, 4_MiB);
+  EXPECT_EQ(left[1].function, "cuMemAlloc");
+  EXPECT_EQ(left[1].bytes, 3_MiB);
+  EXPECT_EQ(left[1].count, 2U);
+}
+
+TEST_F(AllocationBookTest, keeps_devices_and_the_hosts_memory_apart) {
+  book_.begin();
+  add(1, 1_MiB, device_memory, 0);
+  add(2, 2_MiB, device_memory, 3);
+  add(3, 4_MiB, devices::AllocationKind::pinned, 3, "cuMemHostAlloc");
+  const auto usage = book_.so_far();
+  ASSERT_EQ(usage.devices.size(), 2U);
+  EXPECT_EQ(usage.devices[0].device, 0);
+  EXPECT_EQ(usage.devices[0].peak, 1_MiB);
+  EXPECT_EQ(usage.devices[1].device, 3);
+  EXPECT_EQ(usage.devices[1].peak, 2_MiB);
+  EXPECT_EQ(usage.pinned_peak, 4_MiB);
+  ASSERT_EQ(usage.pinned_left.size(), 1U);
+  EXPECT_EQ(usage.pinned_left[0].function, "cuMemHostAlloc");
+}
+
+TEST_F(AllocationBookTest, forgets_what_an_owner_frees_when_it_ends) {
+  constexpr std::uint64_t context = 7;
+  book_.begin();
+  book_.add(1, {device_memory, 0, "cuMemAlloc", 1024, context});
+  book_.add(2, {devices::AllocationKind::pinned, 0, "cuMemHostAlloc", 2048, context});
+  book_.add(3, {device_memory, 0, "cuMemAlloc", 4096, 8});
+  book_.add(4, {device_memory, 0, "cuMemCreate", 8192});
+  book_.remove_owner(context);
+  book_.remove_owner(0);
+  book_.remove(1); // a destructor that comes later
+  const auto usage = book_.so_far();
+  ASSERT_EQ(usage.devices.size(), 1U);
+  ASSERT_EQ(usage.devices[0].left.size(), 2U);
+  EXPECT_EQ(usage.devices[0].left[0].bytes.count(), 8192U);
+  EXPECT_EQ(usage.devices[0].left[1].bytes.count(), 4096U);
+  EXPECT_TRUE(usage.pinned_left.empty());
+}
+
+TEST_F(AllocationBookTest, takes_an_address_that_is_given_out_again_for_freed) {
+  book_.begin();
+  add(1, 1_MiB);
+  add(1, 2_MiB);
+  const auto usage = book_.so_far();
+  ASSERT_EQ(usage.devices.size(), 1U);
+  EXPECT_EQ(usage.devices[0].peak, 2_MiB);
+  EXPECT_EQ(usage.devices[0].left.at(0).count, 1U);
+}
+
+TEST_F(AllocationBookTest, knows_what_there_would_have_been_with_what_was_refused) {
+  add(1, 100_MiB); // before the period
+  book_.begin();
+  add(2, 200_MiB);
+  book_.refuse(0, (50_MiB).count());
+  book_.refuse(1, (3_GiB).count());
+  add(3, 20_MiB);
+  book_.refuse(0, (10_MiB).count());
+  const auto usage = book_.so_far();
+  ASSERT_EQ(usage.devices.size(), 2U);
+  EXPECT_EQ(usage.devices[0].wanted, 250_MiB);
+  EXPECT_EQ(usage.devices[1].wanted, 3_GiB);
+  EXPECT_EQ(usage.devices[1].peak, Bytes{});
+  book_.begin();
+  EXPECT_EQ(book_.so_far().devices.at(0).wanted, Bytes{});
+}
+
+TEST_F(AllocationBookTest, knows_what_earlier_periods_have_left) {
+  add(1, 1_MiB); // before any period
+  book_.begin();
+  add(2, 2_MiB);
+  add(3, 4_MiB, devices::AllocationKind::pinned);
+  const auto first = book_.so_far().period;
+  book_.begin();
+  add(4, 8_MiB);
+  const auto second = book_.so_far();
+  EXPECT_NE(second.period, first);
+  ASSERT_EQ(second.devices.size(), 1U);
+  EXPECT_EQ(second.devices[0].kept, (std::map<std::uint64_t, Bytes>{{first, 2_MiB}}));
+  book_.remove(2);
+  EXPECT_TRUE(book_.so_far().devices.at(0).kept.empty());
+}
+
+TEST_F(AllocationBookTest, knows_what_was_left_when_a_period_began_though_it_was_freed_since) {
+  add(1, 1_MiB); // before any period
+  book_.begin();
+  add(2, 2_MiB);
+  EXPECT_EQ(book_.so_far().devices.at(0).kept_at_begin, Bytes{});
+  book_.begin();
+  EXPECT_EQ(book_.so_far().devices.at(0).kept_at_begin, 2_MiB) << "though the period has nothing of its own";
+  book_.remove(1);
+  book_.remove(2);
+  EXPECT_EQ(book_.so_far().devices.at(0).kept_at_begin, 2_MiB);
+  EXPECT_EQ(book_.so_far().devices.at(0).peak, Bytes{});
+  book_.begin();
+  EXPECT_TRUE(book_.so_far().devices.empty());
+}
+
+TEST_F(AllocationBookTest, counts_what_threads_allocate_at_the_same_time) {
+  constexpr std::uint64_t each = 2000;
+  book_.begin();
+  std::vector<std::thread> threads;
+  for (std::uint64_t t = 0; t < 4; ++t) {
+    threads.emplace_back([this, t] {
+      for (std::uint64_t i = 0; i < each; ++i) {
+        add(t * each + i, 1_KiB);
+      }
+    });
+  }
+  for (auto& thread : threads) {
+    thread.join();
+  }
+  const auto usage = book_.so_far();
+  ASSERT_EQ(usage.devices.size(), 1U);
+  EXPECT_EQ(usage.devices[0].peak.count(), 4 * each * 1024);
+  EXPECT_EQ(usage.devices[0].left.at(0).count, 4 * each);
+}
+
+} // namespace
+} // namespace gputest::metering

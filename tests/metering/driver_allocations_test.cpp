@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "metering/driver_allocations.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gputest::metering {
+namespace {
+
+using namespace gputest::literals;
+using cupti::Call;
+
+int context_0 = 0;
+int context_1 = 1;
+
+cupti::Result device_of_context(devices::cuda::Context context, std::uint32_t* device) {
+  *device = static_cast<std::uint32_t>(*static_cast<int*>(context));
+  return cupti::success;
+}
+
+int capturing = 0;
+devices::cuda::Result is_capturing(devices::cuda::Stream /*stream*/, int* status) {
+  *status = capturing;
+  return devices::cuda::success;
+}
+
+int capturing_of_thread = 0;
+devices::cuda::Result is_capturing_of_thread(devices::cuda::Stream /*stream*/, int* status) {
+  *status = capturing_of_thread;
+  return devices::cuda::success;
+}
+
+int pools_device = 0;
+unsigned pools_type = 2; // CU_MEMORYTYPE_DEVICE
+devices::cuda::Result pointer_attribute(void* value, int attribute, devices::cuda::DevicePointer /*pointer*/) {
+  if (attribute == cupti::pointer_device) {
+    *static_cast<int*>(value) = pools_device;
+  } else {
+    *static_cast<unsigned*>(value) = pools_type;
+  }
+  return devices::cuda::success;
+}
+
+class DriverAllocationsTest : public ::testing::Test {
+protected:
+  DriverAllocationsTest() {
+    capturing = capturing_of_thread = pools_device = 0;
+    pools_type = 2;
+    driver_.is_capturing = is_capturing;
+    driver_.is_capturing_ptsz = is_capturing_of_thread;
+    driver_.pointer_attribute = pointer_attribute;
+    cupti_.device_of_context = device_of_context;
+    book_.begin();
+  }
+
+  template <class Parameters>
+  void call(Call call, const Parameters& parameters, devices::cuda::Result result = devices::cuda::success,
+            int* context = &context_0) {
+    cupti::CallData data{};
+    data.parameters = &parameters;
+    data.context = context;
+    data.return_value = &result;
+    data.site = cupti::entered;
+    allocations_.note(call, data);
+    data.site = cupti::entered + 1;
+    allocations_.note(call, data);
+  }
+
+  void allocate(devices::cuda::DevicePointer pointer, std::size_t bytes, int* context = &context_0) {
+    call(Call::cuMemAlloc_v2, cupti::AllocParameters{&pointer, bytes}, devices::cuda::success, context);
+  }
+
+  Bytes peak(int device = 0) { return usage_of(device).peak; }
+  Bytes wanted() { return usage_of(0).wanted; }
+  devices::DeviceUsage usage_of(int device) {
+    for (const auto& of : book_.so_far().devices) {
+      if (of.device == device) {
+        return of;
+      }
+    }
+    return {};
+  }
+
+  bool nothing_is_left() {
+    const auto usage = book_.so_far();
+    bool left = !usage.pinned_left.empty();
+    for (const auto& of : usage.devices) {
+      left = left || !of.left.empty();
+    }
+    return !left;
+  }
+
+  AllocationBook book_;
+  cupti::DriverFunctions driver_;
+  cupti::Functions cupti_;
+  DriverAllocations allocations_{book_, driver_, cupti_};
+};
+
+TEST_F(DriverAllocationsTest, counts_plain_memory_until_it_is_freed) {
+  allocate(100, 300);
+  EXPECT_EQ(peak(), Bytes{300});
+  call(Call::cuMemFree_v2, cupti::FreeParameters{100});
+  EXPECT_TRUE(nothing_is_left());
+}
+
+TEST_F(DriverAllocationsTest, does_not_count_a_call_that_failed) {
+  devices::cuda::DevicePointer pointer = 100;
+  call(Call::cuMemAlloc_v2, cupti::AllocParameters{&pointer, 300}, devices::cuda::out_of_memory);
+  EXPECT_EQ(peak(), Bytes{});
+  call(Call::cuMemFree_v2, cupti::FreeParameters{1}, devices::cuda::out_of_memory);
+  EXPECT_EQ(wanted(), Bytes{300});
+}
+
+TEST_F(DriverAllocationsTest, knows_what_was_asked_for_in_vain) {
+  allocate(100, 300);
+  devices::cuda::DevicePointer pointer = 0;
+  call(Call::cuMemAllocAsync, cupti::AllocAsyncParameters{&pointer, 20, nullptr}, devices::cuda::out_of_memory);
+  EXPECT_EQ(wanted(), Bytes{320});
+  call(Call::cuMemAllocFromPoolAsync_ptsz, cupti::AllocFromPoolParameters{&pointer, 40, nullptr, nullptr},
+       devices::cuda::out_of_memory);
+  EXPECT_EQ(wanted(), Bytes{340});
+  call(Call::cuMemAlloc_v2, cupti::AllocParameters{&pointer, 700}, devices::cuda::out_of_memory + 1);
+  EXPECT_EQ(wanted(), Bytes{340}) << "that was another error";
+}
+
+TEST_F(DriverAllocationsTest, frees_before_another_thread_can_get_the_address) {
+  allocate(100, 300);
+  cupti::CallData data{};
+  const cupti::FreeParameters parameters{100};
+  data.parameters = &parameters;
+  data.site = cupti::entered;
+  allocations_.note(Call::cuMemFree_v2, data);
+  allocate(100, 50); // before the call of the first thread has returned
+  const devices::cuda::Result result = devices::cuda::success;
+  data.return_value = &result;
+  data.site = cupti::entered + 1;
+  allocations_.note(Call::cuMemFree_v2, data);
+  EXPECT_FALSE(nothing_is_left());
+}
+
+TEST_F(DriverAllocationsTest, counts_the_padding_of_pitched_memory) {
+  devices::cuda::DevicePointer pointer = 100;
+  std::size_t pitch = 512;
+  call(Call::cuMemAllocPitch_v2, cupti::AllocPitchParameters{&pointer, &pitch, 500, 1000, 4});
+  EXPECT_EQ(peak(), Bytes{512 * 1000});
+}
+
+TEST_F(DriverAllocationsTest, knows_kinds) {
+  devices::cuda::DevicePointer pool = 1;
+  devices::cuda::DevicePointer managed = 2;
+  void* pinned = &pool;
+  call(Call::cuMemAllocAsync, cupti::AllocAsyncParameters{&pool, 10, nullptr});
+  call(Call::cuMemAllocManaged, cupti::AllocManagedParameters{&managed, 20, 1});
+  call(Call::cuMemHostAlloc, cupti::AllocHostParameters{&pinned, 40});
+  const auto usage = book_.so_far();
+  ASSERT_EQ(usage.devices.size(), 1U);
+  const std::map<devices::AllocationKind, Bytes> expected{{devices::AllocationKind::pool, Bytes{10}},
+                                                          {devices::AllocationKind::managed, Bytes{20}}};
+  EXPECT_EQ(usage.devices[0].at_peak, expected);
+  EXPECT_EQ(usage.pinned_peak, Bytes{40});
+  call(Call::cuMemFreeAsync, cupti::FreeAsyncParameters{1, nullptr});
+  call(Call::cuMemFree_v2, cupti::FreeParameters{2});
+  call(Call::cuMemFreeHost, cupti::FreeHostParameters{pinned});
+  EXPECT_TRUE(nothing_is_left());
+}
+
+TEST_F(DriverAllocationsTest, knows_streams_of_a_thread) {
+  devices::cuda::DevicePointer first = 1;
+  devices::cuda::DevicePointer second = 2;
+  call(Call::cuMemAllocAsync_ptsz, cupti::AllocAsyncParameters{&first, 10, nullptr});
+  call(Call::cuMemAllocFromPoolAsync_ptsz, cupti::AllocFromPoolParameters{&second, 20, nullptr, nullptr});
+  EXPECT_EQ(peak(), Bytes{30});
+  call(Call::cuMemFreeAsync_ptsz, cupti::FreeAsyncParameters{1, nullptr});
+  call(Call::cuMemFreeAsync_ptsz, cupti::FreeAsyncParameters{2, nullptr});
+  EXPECT_TRUE(nothing_is_left());
+}
+
+TEST_F(DriverAllocationsTest, counts_where_a_pool_is_and_not_where_the_context_is) {
+  pools_device = 3;
+  devices::cuda::DevicePointer pointer = 1;
+  call(Call::cuMemAllocFromPoolAsync, cupti::AllocFromPoolParameters{&pointer, 10, nullptr, nullptr});
+  EXPECT_EQ(peak(3), Bytes{10});
+  EXPECT_EQ(peak(0), Bytes{});
+}
+
+TEST_F(DriverAllocationsTest, leaves_captured_allocations_to_their_graph) {
+  capturing = 1;
+  devices::cuda::DevicePointer pointer = 1;
+  call(Call::cuMemAllocAsync, cupti::AllocAsyncParameters{&pointer, 10, nullptr});
+  EXPECT_EQ(peak(), Bytes{});
+}
+
+TEST_F(DriverAllocationsTest, keeps_what_a_capture_will_free_when_its_graph_runs) {
+  devices::cuda::DevicePointer pointer = 1;
+  call(Call::cuMemAllocAsync, cupti::AllocAsyncParameters{&pointer, 10, nullptr});
+  capturing = 1;
+  call(Call::cuMemFreeAsync, cupti::FreeAsyncParameters{1, nullptr});
+  EXPECT_FALSE(nothing_is_left());
+}
+
+TEST_F(DriverAllocationsTest, counts_a_pool_of_the_host_as_pinned) {
+  pools_type = cupti::host_memory;
+  devices::cuda::DevicePointer pointer = 1;
+  call(Call::cuMemAllocFromPoolAsync, cupti::AllocFromPoolParameters{&pointer, 10, nullptr, nullptr});
+  EXPECT_EQ(peak(), Bytes{});
+  EXPECT_EQ(book_.so_far().pinned_peak, Bytes{10});
+}
+
+TEST_F(DriverAllocationsTest, counts_no_memory_of_an_array_that_has_none_yet) {
+  void* array = &array;
+  const cupti::Array3dDescriptor sparse{1024, 1024, 0, 0x20, 1, cupti::sparse_array};
+  call(Call::cuArray3DCreate_v2, cupti::Array3dCreateParameters{&array, &sparse});
+  EXPECT_EQ(peak(), Bytes{});
+}
+
+TEST_F(DriverAllocationsTest, multiplies_the_size_of_an_array) {
+  constexpr unsigned float_format = 0x20;
+  void* array = &array;
+  const cupti::ArrayDescriptor flat{1024, 512, float_format, 4};
+  call(Call::cuArrayCreate_v2, cupti::ArrayCreateParameters{&array, &flat});
+  EXPECT_EQ(peak(), 8_MiB);
+  call(Call::cuArrayDestroy, cupti::ArrayDestroyParameters{array});
+  book_.begin();
+  const cupti::Array3dDescriptor cube{128, 128, 128, float_format, 1, 0};
+  call(Call::cuArray3DCreate_v2, cupti::Array3dCreateParameters{&array, &cube});
+  EXPECT_EQ(peak(), 8_MiB);
+  call(Call::cuArrayDestroy, cupti::ArrayDestroyParameters{array});
+  book_.begin();
+  const cupti::Array3dDescriptor levels{1024, 1024, 0, float_format, 1, 0};
+  call(Call::cuMipmappedArrayCreate, cupti::MipmappedArrayCreateParameters{&array, &levels, 3});
+  EXPECT_EQ(peak(), 4_MiB + 1_MiB + 256_KiB);
+  call(Call::cuMipmappedArrayDestroy, cupti::ArrayDestroyParameters{array});
+  EXPECT_TRUE(nothing_is_left());
+}
+
+TEST_F(DriverAllocationsTest, knows_the_bytes_of_each_format_of_an_array) {
+  const std::vector<std::pair<unsigned, std::uint64_t>> formats{{0x01, 1}, {0x08, 1}, {0x02, 2}, {0x09, 2},
+                                                                {0x10, 2}, {0x03, 4}, {0x0a, 4}, {0x20, 4}};
+  void* array = &array;
+  for (const auto& [format, bytes] : formats) {
+    book_.begin();
+    const cupti::ArrayDescriptor line{100, 0, format, 2};
+    call(Call::cuArrayCreate_v2, cupti::ArrayCreateParameters{&array, &line});
+    EXPECT_EQ(peak().count(), 200 * bytes) << format;
+    EXPECT_EQ(usage_of(0).left.at(0).function, "cudaMallocArray");
+    call(Call::cuArrayDestroy, cupti::ArrayDestroyParameters{array});
+  }
+  book_.begin();
+  const cupti::ArrayDescriptor compressed{100, 100, 0x91, 1};
+  call(Call::cuArrayCreate_v2, cupti::ArrayCreateParameters{&array, &compressed});
+  EXPECT_EQ(peak(), Bytes{}) << "that is no product";
+  const cupti::Array3dDescriptor deferred{1024, 1024, 0, 0x20, 1, cupti::deferred_array};
+  call(Call::cuArray3DCreate_v2, cupti::Array3dCreateParameters{&array, &deferred});
+  EXPECT_EQ(peak(), Bytes{});
+  EXPECT_TRUE(nothing_is_left());
+}
+
+TEST_F(DriverAllocationsTest, counts_virtual_memory_until_it_is_neither_held_nor_mapped) {
+  cupti::VirtualMemory handle = 7;
+  const cupti::VirtualMemoryProperties on_device_1{1, 0, {devices::cuda::location_device, 1}};
+  call(Call::cuMemCreate, cupti::CreateParameters{&handle, 4096, &on_device_1, 0});
+  EXPECT_EQ(peak(1), Bytes{4096});
+  call(Call::cuMemMap, cupti::MapParameters{0x1000, 4096, 0, handle, 0});
+  call(Call::cuMemRelease, cupti::ReleaseParameters{handle});
+  EXPECT_FALSE(nothing_is_left());
+  call(Call::cuMemUnmap, cupti::UnmapParameters{0x1000, 4096});
+  EXPECT_TRUE(nothing_is_left());
+}
+
+TEST_F(DriverAllocationsTest, does_not_take_a_handle_for_an_address) {
+  allocate(7, 100);
+  cupti::VirtualMemory handle = 7;
+  const cupti::VirtualMemoryProperties on_device{1, 0, {devices::cuda::location_device, 0}};
+  call(Call::cuMemCreate, cupti::CreateParameters{&handle, 4096, &on_device, 0});
+  EXPECT_EQ(peak(), Bytes{4196});
+}
+
+TEST_F(DriverAllocationsTest, counts_virtual_memory_of_the_host_as_pinned) {
+  cupti::VirtualMemory handle = 7;
+  const cupti::VirtualMemoryProperties on_host{1, 0, {devices::cuda::location_host, 0}};
+  call(Call::cuMemCreate, cupti::CreateParameters{&handle, 4096, &on_host, 0});
+  EXPECT_EQ(peak(), Bytes{});
+  EXPECT_EQ(book_.so_far().pinned_peak, Bytes{4096});
+}
+
+TEST_F(DriverAllocationsTest, tells_contexts_apart_when_one_ends) {
+  allocate(1, 100, &context_0);
+  allocate(2, 200, &context_1);
+  EXPECT_EQ(peak(1), Bytes{200});
+  allocations_.note_end(&context_0);
+  const auto usage = book_.so_far();
+  ASSERT_EQ(usage.devices.size(), 2U);
+  EXPECT_TRUE(usage.devices[0].left.empty());
+  EXPECT_EQ(usage.devices[1].left.at(0).bytes, Bytes{200});
+}
+
+} // namespace
+} // namespace gputest::metering

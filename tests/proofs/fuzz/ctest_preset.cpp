@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Files of CMake presets. An input is one; `p` is the preset that is looked for.
+
+#include "core/os/ctest_preset.hpp"
+#include "core/os/scratch_folder.hpp"
+#include "proofs/fuzz/fuzzer.hpp"
+
+#include <fstream>
+
+using namespace gputest;
+using tests::require;
+
+namespace {
+
+/// Whether it may name other files, of this machine: they are no part of the input.
+bool may_include(std::string_view text) { return tests::contains(text, "nclude") || tests::contains(text, "\\u"); }
+
+} // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (may_include({reinterpret_cast<const char*>(data), size})) {
+    return 0;
+  }
+  static const os::ScratchFolder folder;
+  const std::string path = folder.path() + "/presets.json";
+  std::ofstream{path, std::ios::binary}.write(reinterpret_cast<const char*>(data), static_cast<std::streamsize>(size));
+  const auto preset = os::read_test_preset(path, "p");
+  require(preset == os::read_test_preset(path, "p"), "the same file says the same");
+  require(!preset || !preset->parallel_level || !tests::contains(*preset->parallel_level, "$"), "no macro is a level");
+  return 0;
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "proofs/steps/play.hpp"
+
+#include "proofs/steps/faults.hpp"
+#include "proofs/steps/lock_holder.hpp"
+#include "proofs/steps/run_of_subject.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+
+namespace gputest::tests {
+
+namespace {
+
+using Stop = Tracee::Stop;
+
+void expect(bool holds, const std::string& otherwise) {
+  if (!holds) {
+    throw std::runtime_error{otherwise};
+  }
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+/// Brings the subject to where the trial does something. Whether that is its operation's end.
+bool go_to(Scene& scene, std::size_t boundaries, std::size_t steps) {
+  for (std::size_t boundary = 0; boundary < boundaries; ++boundary) {
+    const Stop stop = scene.advance();
+    if (stop == Stop::breakpoint) {
+      return true; // maybe sooner than in the survey: who is woken by two at once sleeps once less
+    }
+    expect(stop == Stop::entry || stop == Stop::exit, "the subject sleeps or has ended without being told to");
+  }
+  for (std::size_t step = 0; step < steps; ++step) {
+    // Fewer instructions than in the survey, too: beyond the end it would wait for its next command for ever.
+    if (const Stop stop = scene.subject().step(); stop != Stop::step) {
+      return stop == Stop::breakpoint;
+    }
+  }
+  return false;
+}
+
+/// Whether others leave as soon as they are notified, so that the subject finds that they have, and does not sleep.
+bool has_idle(const Scenario& scenario) {
+  return std::any_of(scenario.before.begin(), scenario.before.end(),
+                     [](const std::string& command) { return command.find(" idle") != std::string::npos; });
+}
+
+void kill_asleep(Scene& scene, const Scenario& scenario, const Trial& trial) {
+  static_cast<void>(go_to(scene, trial.boundaries - 1, 0));
+  expect(scene.subject().to_boundary() == Stop::entry, "the subject does not come to sleep");
+  const Stop stop = scene.subject().to_boundary();
+  expect(stop == Stop::asleep || (stop == Stop::exit && has_idle(scenario)), "the subject does not sleep");
+  scene.kill(0);
+}
+
+void kill_blocked(Scene& scene, const Trial& trial) {
+  if (go_to(scene, trial.boundaries, 0) || !sets_a_lock(scene.subject().system_call())) {
+    return; // sooner than in the survey
+  }
+  const LockHolder holder{scene.subject().file(scene.subject().system_call().arguments[0])};
+  if (!holder) {
+    return; // the subject has it, and is about to unlock it
+  }
+  expect(scene.subject().to_blocked() == Stop::asleep, "the subject does not wait for the mutex");
+  scene.kill(0);
+}
+
+/// An outcome that says what it could not do, with what file or its folder, and why. After the first of many failures
+/// the reason may be what a later call sees.
+bool explains(const std::string& outcome, const std::string& folder, const Fault& fault) {
+  const std::string reason = std::generic_category().message(fault.error == 0 ? ENOSPC : fault.error);
+  return outcome.compare(0, 12, "LedgerError:") == 0 &&
+         has(outcome, std::filesystem::path{folder}.parent_path().string()) &&
+         (fault.for_ever || has(outcome, reason) ||
+          (fault.error == ENOENT && (has(outcome, " is missing") || has(outcome, " renamed"))));
+}
+
+/// Whether a process may lose its place for that: it can neither notify nor take its claim back. One that has only no
+/// descriptor left has a spare one to notify with.
+bool may_cost_the_place(const SystemCall& failing, const Fault& fault) {
+  return fault.for_ever || (may_be_of_notifying(failing) && fault.error != EMFILE && fault.error != ENFILE);
+}
+
+/// Brings the subject to the operation's end, with the system call of the fault failing on the way.
+std::string to_the_end_with(Scene& scene, const SystemCall& failing, const Fault& fault) {
+  std::size_t call = 0;
+  bool has_failed = false;
+  bool fails = false;
+  const auto at_entry = [&] {
+    const SystemCall now = scene.subject().system_call();
+    // Who is woken by two at once makes some calls less than in the survey: then the next one of the kind fails.
+    fails = now.number == failing.number && call >= fault.call && (fault.for_ever || !has_failed) &&
+            !errors_of(now).empty();
+    has_failed = has_failed || fails;
+    ++call;
+    if (fails && fault.error == 0) {
+      scene.subject().set_third_argument(now.arguments[2] / 2);
+    } else if (fails && !is_made_though_it_fails(now)) {
+      scene.subject().leave_out();
+    }
+  };
+  const auto at_exit = [&] {
+    if (fails && fault.error != 0) {
+      scene.subject().set_result(-fault.error);
+    }
+    fails = false;
+  };
+  return to_the_end(scene, at_entry, at_exit);
+}
+
+void play_failure(Stage& stage, Scene& scene, const Scenario& scenario, const Survey& survey, const Fault& fault) {
+  const SystemCall& failing = survey.calls.at(fault.call);
+  const bool was_there = scene.is_on_the_ledger();
+  const std::string outcome = to_the_end_with(scene, failing, fault);
+  if (outcome != survey.outcome && outcome != scenario.or_else) {
+    expect(explains(outcome, stage.folder(), fault) || (is_of_the_allocator(failing) && has(outcome, "bad_alloc")),
+           "answers `" + outcome + "`");
+  }
+  expect(!scene.is_asking(), "answers `" + outcome + "`, and the ledger says that it waits");
+  const bool silent = was_there && !scene.is_on_the_ledger();
+  if (silent) {
+    expect(may_cost_the_place(failing, fault), "has lost its place, and answers `" + outcome + "`");
+    scene.show_free(0); // to the others it is dead, and they go on as soon as they could if it were
+  }
+  scene.quiesce();
+  if (outcome != survey.outcome) {
+    scene.begin();
+    const std::string again = to_the_end(scene);
+    expect(again == survey.outcome ||
+               (may_cost_the_place(failing, fault) && has(again, "this process has lost its place on the ledger")),
+           "answers `" + again + "` when it tries again");
+  }
+}
+
+void play_kill_of_other(Scene& scene, const Trial& trial) {
+  const bool at_the_end = go_to(scene, trial.boundaries, 0);
+  scene.kill(trial.other);
+  scene.show_free(trial.other);
+  const std::string outcome = at_the_end ? scene.outcome() : to_the_end(scene);
+  expect(!has(outcome, "rror"), "answers `" + outcome + "`");
+  scene.quiesce();
+}
+
+} // namespace
+
+void play(Stage& stage, const Scenario& scenario, const Survey& survey, const Trial& trial) {
+  Scene scene{stage, scenario};
+  switch (trial.kind) {
+  case Trial::Kind::kill:
+    static_cast<void>(go_to(scene, trial.boundaries, trial.steps));
+    break;
+  case Trial::Kind::kill_asleep:
+    kill_asleep(scene, scenario, trial);
+    break;
+  case Trial::Kind::kill_blocked:
+    kill_blocked(scene, trial);
+    break;
+  case Trial::Kind::kill_other:
+    play_kill_of_other(scene, trial);
+    break;
+  case Trial::Kind::fail:
+    play_failure(stage, scene, scenario, survey, trial.fault);
+    break;
+  }
+  scene.kill(0);
+  scene.finish();
+}
+
+} // namespace gputest::tests

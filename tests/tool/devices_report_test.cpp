@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tool/devices_report.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace gputest::tool {
+
+namespace {
+
+using namespace gputest::literals; // NOLINT(google-build-using-namespace)
+
+DevicesReport two_devices() {
+  DevicesReport report;
+  report.origin = "driver 580.159.04";
+  report.restriction = "CUDA_VISIBLE_DEVICES='0'";
+  DeviceReport busy;
+  busy.device = {"GPU-aaaaaaaa-1111", "NVIDIA H200", 140_GiB, false};
+  busy.reserved_bytes = (512_MiB).count();
+  busy.used_bytes = (20_GiB).count();
+  busy.context_bytes = (1_GiB).count();
+  busy.leased_bytes = (15_GiB).count();
+  busy.processes = 2;
+  busy.external_bytes = (4_GiB).count();
+  busy.free_bytes = (100_GiB).count();
+  busy.facts.sm = 90;
+  busy.facts.memory_pools = true;
+  busy.facts.managed_memory = true;
+  busy.facts.concurrent_managed_access = true;
+  busy.facts.cooperative_launch = false;
+  busy.facts.peers = {{0, 1}};
+  busy.facts.compute_mode = policy::ComputeMode::exclusive_process;
+  busy.users = {{{4711, (3_GiB).count(), "sort: Sort.Keys"}, {99, std::nullopt, ""}}};
+  DeviceReport hidden;
+  hidden.index = 1;
+  hidden.device = {"MIG-bbbbbbbb-2222", "NVIDIA H200 MIG 1g.18gb", 16_GiB, false};
+  hidden.visible = false;
+  hidden.set_aside_bytes = (2_GiB).count();
+  hidden.facts.mig = true;
+  hidden.facts.lists_processes = false;
+  report.devices = {busy, hidden};
+  return report;
+}
+
+} // namespace
+
+TEST(DevicesReport, is_a_table_for_people) {
+  EXPECT_EQ(to_text(two_devices()),
+            "INDEX  UUID               NAME                               MEMORY  IN USE    ON LEDGER  EXTERNAL  "
+            "FREE FOR NEXT  VISIBLE\n"
+            "    0  GPU-aaaaaaaa-1111  NVIDIA H200                       140 GiB  20 GiB  16 GiB by 2     4 GiB        "
+            "100 GiB  yes\n"
+            "    1  MIG-bbbbbbbb-2222  NVIDIA H200 MIG 1g.18gb  16 GiB of 18 GiB     0 B     0 B by 0       0 B       "
+            "     0 B  no\n"
+            "\n"
+            "INDEX  SM  MEMORY POOLS  MANAGED  CONCURRENT  COOPERATIVE  PEERS  MIG  DRIVER MODEL  COMPUTE MODE\n"
+            "    0  90  yes           yes      yes         no           1      no   -             EXCLUSIVE_PROCESS\n"
+            "    1  ?   ?             ?        ?           ?            ?      yes  -             default\n"
+            "\n"
+            "    0  used by sort: Sort.Keys (pid 4711, 3 GiB)\n"
+            "    0  used by an external process (pid 99, unknown bytes)\n"
+            "    0  compute mode EXCLUSIVE_PROCESS: one process at a time is let in\n"
+            "    1  the driver does not say which processes use it: what is in use beyond all claims counts as "
+            "external processes', and "
+            "memory of a killed process as back when nothing is in use, or after a second\n"
+            "    1  GPUTEST_DEVICE_MEMORY: gputest decides as on a device of 16 GiB\n"
+            "\n"
+            "driver 580.159.04\n");
+}
+
+TEST(DevicesReport, is_an_object_with_units_in_its_keys_for_machines) {
+  const auto expected = nlohmann::ordered_json::parse(R"({
+    "version": 1,
+    "origin": "driver 580.159.04",
+    "why_none": "",
+    "left_out": "",
+    "restriction": "CUDA_VISIBLE_DEVICES='0'",
+    "devices": [
+      {"index": 0, "uuid": "GPU-aaaaaaaa-1111", "name": "NVIDIA H200", "simulated": false, "mig_slice": false,
+       "visible": true, "why_unusable": "", "total_bytes": 150323855360, "reserved_bytes": 536870912, "used_bytes": 21474836480,
+       "ledger_processes": 2, "ledger_context_bytes": 1073741824, "ledger_leased_bytes": 16106127360,
+       "external_bytes": 4294967296, "free_for_next_bytes": 107374182400, "limit_bytes": 150323855360,
+       "sm": 90, "memory_pools": true, "managed_memory": true, "concurrent_managed_access": true,
+       "cooperative_launch": false, "peer_uuids": ["MIG-bbbbbbbb-2222"], "driver_model": "-",
+       "compute_mode": "EXCLUSIVE_PROCESS", "shares_host_memory": false, "lists_processes": true,
+       "users": [{"pid": 4711, "used_bytes": 3221225472, "who": "sort: Sort.Keys"},
+                 {"pid": 99, "used_bytes": null, "who": ""}],
+       "notes": ["compute mode EXCLUSIVE_PROCESS: one process at a time is let in"]},
+      {"index": 1, "uuid": "MIG-bbbbbbbb-2222", "name": "NVIDIA H200 MIG 1g.18gb", "simulated": false,
+       "mig_slice": true, "visible": false, "why_unusable": "", "total_bytes": 19327352832, "reserved_bytes": 0, "used_bytes": 0,
+       "ledger_processes": 0, "ledger_context_bytes": 0, "ledger_leased_bytes": 0, "external_bytes": 0,
+       "free_for_next_bytes": 0, "limit_bytes": 17179869184, "sm": null, "memory_pools": null,
+       "managed_memory": null, "concurrent_managed_access": null, "cooperative_launch": null, "peer_uuids": null,
+       "driver_model": "-", "compute_mode": "default", "shares_host_memory": false, "lists_processes": false,
+       "users": null,
+       "notes": ["the driver does not say which processes use it: what is in use beyond all claims counts as external processes', and memory of a killed process as back when nothing is in use, or after a second", "GPUTEST_DEVICE_MEMORY: gputest decides as on a device of 16 GiB"]}
+    ]
+  })");
+  EXPECT_EQ(to_json(two_devices()).dump(2), expected.dump(2));
+}
+
+TEST(DevicesReport, names_all_other_devices_whose_memory_a_device_reaches) {
+  auto report = two_devices();
+  report.devices.push_back(report.devices[0]);
+  report.devices[2].index = 2;
+  report.devices[2].device.uuid = "GPU-cccccccc-3333";
+  report.devices[0].facts.peers = {{0, 1, 2, 3}}; // the last is not in the report
+  report.devices[1].facts.peers = {{1}};
+  const auto text = to_text(report);
+  EXPECT_NE(text.find("    0  90  yes           yes      yes         no           1,2    no "), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("    1  ?   ?             ?        ?           ?            none   yes"), std::string::npos)
+      << text;
+  const auto json = to_json(report);
+  EXPECT_EQ(json["devices"][0]["peer_uuids"],
+            nlohmann::ordered_json::parse(R"(["MIG-bbbbbbbb-2222", "GPU-cccccccc-3333"])"));
+  EXPECT_EQ(json["devices"][1]["peer_uuids"], nlohmann::ordered_json::array());
+}
+
+TEST(DevicesReport, says_which_gpus_are_left_out_and_why_a_device_cannot_be_used) {
+  auto report = two_devices();
+  report.left_out = "GPU 2 has fallen off the bus";
+  report.devices[0].facts.compute_mode = policy::ComputeMode::prohibited;
+  report.devices[1].facts.compute_mode = policy::ComputeMode::prohibited;
+  const auto text = to_text(report);
+  EXPECT_NE(text.find("\n\ndriver 580.159.04\nGPU 2 has fallen off the bus\nno GPU for tests: "), std::string::npos)
+      << text;
+  const auto json = to_json(report);
+  EXPECT_EQ(json["left_out"], "GPU 2 has fallen off the bus");
+  const auto why = json["devices"][1]["why_unusable"].get<std::string>();
+  EXPECT_EQ(why.find("its compute mode is PROHIBITED"), 0U) << why;
+  ASSERT_EQ(json["devices"][1]["notes"].size(), 3U) << json["devices"][1]["notes"];
+  EXPECT_EQ(json["devices"][1]["notes"][0], "cannot be used: " + why);
+  EXPECT_NE(text.find("    1  cannot be used: " + why + "\n    1  the driver does not say"), std::string::npos) << text;
+}
+
+TEST(DevicesReport, has_what_a_device_shares_and_whether_it_is_simulated) {
+  auto report = two_devices();
+  report.devices[1].device.simulated = true;
+  report.devices[1].facts.shares_host_memory = true;
+  const auto devices = to_json(report)["devices"];
+  EXPECT_EQ(devices[1]["simulated"], true);
+  EXPECT_EQ(devices[1]["shares_host_memory"], true);
+}
+
+TEST(DevicesReport, says_why_there_is_no_gpu) {
+  DevicesReport report;
+  report.why_none = "there is no driver";
+  EXPECT_EQ(to_text(report), "no GPU: there is no driver\n");
+  EXPECT_EQ(to_json(report)["why_none"], "there is no driver");
+  EXPECT_TRUE(to_json(report)["devices"].is_array());
+}
+
+TEST(DevicesReport, says_why_tests_have_no_device) {
+  const auto ends_with = [](const DevicesReport& report, const std::string& end) {
+    const auto text = to_text(report);
+    return text.size() >= end.size() && text.substr(text.size() - end.size()) == end ? "" : text;
+  };
+  auto report = two_devices();
+  report.devices[0].visible = false;
+  EXPECT_EQ(ends_with(report, "no GPU for tests: CUDA_VISIBLE_DEVICES='0' hides all that can be used\n"), "");
+  report.devices[0].visible = true;
+  report.devices[0].facts.lost = true;
+  EXPECT_EQ(ends_with(report, "no GPU for tests: CUDA_VISIBLE_DEVICES='0' hides all that can be used\n"), "");
+  report.devices[1].facts.compute_mode = policy::ComputeMode::prohibited;
+  EXPECT_EQ(ends_with(report, "no GPU for tests: none of them can be used, for the reasons above; and "
+                              "CUDA_VISIBLE_DEVICES='0' hides some\n"),
+            "");
+  report.devices[1].visible = true;
+  EXPECT_EQ(ends_with(report, "no GPU for tests: none of them can be used, for the reasons above\n"), "");
+  report.devices.pop_back();
+  EXPECT_EQ(ends_with(report, "no GPU for tests: it cannot be used, for the reason above\n"), "");
+}
+
+TEST(DevicesReport, is_a_failure_only_where_a_gpu_is_required_and_none_can_be_used) {
+  auto report = two_devices();
+  report.gpu_required = true;
+  EXPECT_EQ(exit_code_of(report), ExitCode::done);
+  report.devices[0].facts.lost = true;
+  EXPECT_EQ(exit_code_of(report), ExitCode::no_gpu);
+  report.devices[0].facts.lost = false;
+  report.devices[0].visible = false;
+  EXPECT_EQ(exit_code_of(report), ExitCode::no_gpu);
+  report.gpu_required = false;
+  EXPECT_EQ(exit_code_of(report), ExitCode::done);
+}
+
+} // namespace gputest::tool

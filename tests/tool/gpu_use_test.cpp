@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tool/gpu_use.hpp"
+
+#include "support/tool.hpp"
+#include "tool/exit_codes.hpp"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <filesystem>
+#include <map>
+
+namespace gputest::tool {
+
+namespace {
+
+std::string program(const std::string& name) { return std::string{GPUTEST_PROGRAMS} + "/" + name; }
+
+} // namespace
+
+TEST(GpuUse, is_what_a_program_and_its_libraries_show) {
+  const std::map<std::string, GpuUse> table{
+      {"plain", GpuUse::no},
+      {"with_kernels", GpuUse::yes},
+      {"loads_cuda", GpuUse::yes},
+      {"loads_something", GpuUse::yes}, // a plug-in may do anything
+      {"names_cuda", GpuUse::no},       // in a message, and it can load nothing
+      {"with_session", GpuUse::leases_itself},
+      {"linked_with_cudart", GpuUse::yes},
+      {"linked_with_kernels", GpuUse::yes},
+      {"linked_with_loader_of_cuda", GpuUse::yes},
+      {"linked_with_loader", GpuUse::no}, // many libraries have plug-ins of their own
+      {"linked_with_around_kernels", GpuUse::yes},
+      {"with_linker_that_lists_nothing", GpuUse::yes},
+      {"linked_with_OpenCL", GpuUse::yes},
+      {"linked_with_python3.13", GpuUse::yes}, // it reads at run time what to do
+      {"linked_with_perl", GpuUse::yes},
+      {"linked_with_jvm", GpuUse::yes},
+      {"linked_with_cuda", GpuUse::yes},
+      {"with_device_code", GpuUse::yes},
+      {"with_segment", GpuUse::yes},
+#ifdef GPUTEST_HAS_STATIC_PROGRAMS
+      {"static", GpuUse::no},
+      {"static_names_cuda", GpuUse::yes},
+#endif
+  };
+  for (const auto& [name, use] : table) {
+    EXPECT_EQ(find_gpu_use(program(name)), use) << name;
+  }
+}
+
+TEST(GpuUse, of_what_is_no_program_of_this_machine_is_not_known) {
+  const tests::Tool tool;
+  tool.folder().write("script", "#!/bin/sh\ntrue\n", 0755);
+  tool.folder().write("empty", "", 0755);
+  tool.folder().write("cut",
+                      "\x7f"
+                      "ELF\x02\x01\x01",
+                      0755);
+  for (const char* const name : {"script", "empty", "cut", "missing"}) {
+    EXPECT_EQ(find_gpu_use(tool.folder().path() + "/" + name), GpuUse::yes) << name;
+  }
+  EXPECT_EQ(find_gpu_use("/bin/sh"), GpuUse::yes);
+  EXPECT_EQ(find_gpu_use(tool.folder().path()), GpuUse::yes);
+}
+
+TEST(GpuUse, is_taken_for_granted_of_programs_that_run_others) {
+  const tests::Tool tool;
+  for (const char* const name : {"busybox", "cmake",   "compute-sanitizer",
+                                 "ctest",   "dash",    "env",
+                                 "gdb",     "make",    "mpiexec",
+                                 "mpirun",  "ncu",     "nice",
+                                 "ninja",   "nohup",   "nsys",
+                                 "numactl", "srun",    "stdbuf",
+                                 "taskset", "timeout", "time",
+                                 "strace",  "sh",      "valgrind",
+                                 "xargs",   "setpriv", "cuda-gdb",
+                                 "chrt"}) {
+    const auto path = tool.folder().path() + "/" + name;
+    std::filesystem::create_symlink(program("plain"), path);
+    EXPECT_EQ(find_gpu_use(path), GpuUse::yes) << name;
+  }
+  const auto other = tool.folder().path() + "/sh_test";
+  std::filesystem::create_symlink(program("plain"), other);
+  EXPECT_EQ(find_gpu_use(other), GpuUse::no);
+}
+
+TEST(GpuUse, is_not_asked_for_a_listing) {
+  for (const char* const option :
+       {"--gtest_list_tests", "-gtest_list_tests", "--gtest_list_tests=1", "--gtest_list_tests=true", "--list-tests",
+        "--list-test-names-only", "--list-tags", "--list-reporters", "--list-test-cases", "--list-test-suites",
+        "--list_content", "--list_content=HRF", "--list_content=DOT", "--list_labels"}) {
+    EXPECT_TRUE(only_lists_tests({"program", "-x", option})) << option;
+    EXPECT_TRUE(only_lists_tests({"program", option, "-x"})) << option;
+  }
+  EXPECT_FALSE(only_lists_tests({"program", "--gtest_list_tests=0", "--list", "list-tests"}));
+}
+
+TEST(RunIfGpu, starts_a_program_that_uses_no_gpu_without_lease_and_ledger) {
+  tests::Tool tool;
+  tool.set("GPUTEST_MEMORY", "3GB"); // an error, if it were read
+  const auto ended = tool.run({"run", "--if-gpu", program("plain"), "--memory", "", "a b"});
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_EQ(ended.out, "--memory\n\na b\nhas no lease\n");
+  EXPECT_EQ(ended.err, "");
+  EXPECT_FALSE(std::filesystem::exists(tool.ledger()));
+}
+
+TEST(RunIfGpu, leases_for_a_program_that_uses_one) {
+  const tests::Tool tool;
+  for (const char* const name : {"with_kernels", "linked_with_kernels", "loads_cuda"}) {
+    const auto ended = tool.run({"run", "--if-gpu", "--memory", "3GiB", program(name)});
+    EXPECT_NE(ended.out.find("has a lease\n"), std::string::npos) << name;
+    EXPECT_NE(ended.err.find(std::string{"admitted "} + name + ": 3 GiB on SIM-"), std::string::npos) << ended.err;
+  }
+}
+
+TEST(RunIfGpu, changes_nothing_of_a_listing) {
+  tests::Tool tool;
+  tool.set("GPUTEST_MEMORY", "3GB");
+  const auto direct = tool.start_program({program("with_kernels"), "--gtest_list_tests"}).finish();
+  const auto launched = tool.run({"run", "--if-gpu", program("with_kernels"), "--gtest_list_tests"});
+  EXPECT_EQ(launched.exit_code, direct.exit_code);
+  EXPECT_EQ(launched.out, direct.out);
+  EXPECT_EQ(launched.err, direct.err);
+  EXPECT_FALSE(std::filesystem::exists(tool.ledger()));
+}
+
+TEST(RunIfGpu, looks_at_the_program_that_path_names) {
+  tests::Tool tool;
+  tool.set("PATH", std::string{"/nowhere:"} + GPUTEST_PROGRAMS + ":/usr/bin:/bin");
+  EXPECT_EQ(tool.run({"run", "--if-gpu", "plain"}).out, "has no lease\n");
+  EXPECT_EQ(tool.run({"run", "--if-gpu", "with_kernels"}).out, "has a lease\n");
+}
+
+TEST(RunIfGpu, leaves_a_program_that_leases_for_itself_and_one_that_only_lists_its_tests_without_a_lease) {
+  tests::Tool tool;
+  EXPECT_EQ(tool.run({"run", "--if-gpu", program("with_session")}).out, "has no lease\n");
+  tool.set("GPUTEST_LIST_FILE", tool.folder().path() + "/list");
+  EXPECT_EQ(tool.run({"run", "--if-gpu", program("with_kernels")}).out, "has no lease\n");
+  EXPECT_EQ(tool.run({"run", program("with_kernels")}).out, "has a lease\n");
+}
+
+TEST(RunIfGpu, starts_a_program_that_uses_no_gpu_at_once_in_an_entry_that_is_to_fail) {
+  tests::Tool tool;
+  tool.set("GPUTEST_ENTRY", "will_fail");
+  const auto ended = tool.run({"run", "--if-gpu", program("plain")});
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_EQ(ended.out, "has no lease\n");
+}
+
+TEST(RunIfGpu, believes_the_user_more_than_the_file) {
+  tests::Tool tool;
+  tool.set("GPUTEST_USES_GPU", "yes");
+  EXPECT_EQ(tool.run({"run", "--if-gpu", program("plain")}).out, "has a lease\n");
+  tool.set("GPUTEST_USES_GPU", "no");
+  EXPECT_EQ(tool.run({"run", "--if-gpu", program("with_kernels")}).out, "has no lease\n");
+  EXPECT_EQ(tool.run({"run", program("with_kernels")}).out, "has a lease\n");
+  tool.set("GPUTEST_USES_GPU", "maybe");
+  const auto ended = tool.run({"run", "--if-gpu", program("plain")});
+  EXPECT_EQ(ended.exit_code, to_int(ExitCode::unusable_setting));
+  EXPECT_EQ(ended.err, "gputest: GPUTEST_USES_GPU='maybe' is unknown; it is one of auto, yes, no\n");
+}
+
+TEST(RunIfGpu, runs_the_command_where_there_is_no_gpu_unless_one_is_required) {
+  tests::Tool tool;
+  tool.set("GPUTEST_DEVICES", "none");
+  const auto ended = tool.run({"run", "--if-gpu", program("with_kernels")});
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_EQ(ended.out, "has no lease\n");
+  EXPECT_EQ(ended.err, "");
+  EXPECT_EQ(tool.run({"run", program("with_kernels")}).exit_code, to_int(ExitCode::skipped));
+  tool.set("GPUTEST_REQUIRE_GPU", "1");
+  EXPECT_EQ(tool.run({"run", "--if-gpu", program("with_kernels")}).exit_code, to_int(ExitCode::no_gpu));
+  tool.set("GPUTEST_REQUIRE_GPU", "0");
+  tool.set("GPUTEST_ENTRY", "ctest");
+  EXPECT_EQ(tool.run({"run", "--if-gpu", program("with_kernels")}).exit_code, to_int(ExitCode::skipped))
+      << "an entry of gpu_add_test() has SKIP_RETURN_CODE";
+}
+
+TEST(RunIfGpu, ends_as_its_command_does) {
+  tests::Tool tool;
+  for (const char* const uses : {"yes", "no"}) {
+    tool.set("GPUTEST_USES_GPU", uses);
+    EXPECT_EQ(tool.run({"run", "--if-gpu", "sh", "-c", "exit 77"}).exit_code, 77);
+    EXPECT_EQ(tool.run({"run", "--if-gpu", "sh", "-c", "kill -SEGV $$"}).signal, SIGSEGV);
+    EXPECT_EQ(tool.run({"run", "--if-gpu", "no-such-command-here"}).exit_code, to_int(ExitCode::not_found));
+  }
+}
+
+} // namespace gputest::tool

@@ -1,0 +1,541 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tool/run_command.hpp"
+
+#include "support/tool.hpp"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+namespace gputest::tool {
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+int number(ExitCode code) { return to_int(code); }
+
+Words run_with(Words options, const Words& command) {
+  options.insert(options.begin(), "run");
+  options.emplace_back("--");
+  options.insert(options.end(), command.begin(), command.end());
+  return options;
+}
+
+} // namespace
+
+TEST(RunCommand, ends_with_the_exit_status_of_its_command) {
+  const tests::Tool tool;
+  for (const int status : {0, 1, 3, 77, 255}) {
+    EXPECT_EQ(tool.run({"run", "--", "sh", "-c", "exit " + std::to_string(status)}).exit_code, status);
+  }
+}
+
+TEST(RunCommand, writes_a_skip_to_the_run_log) {
+  tests::Tool tool;
+  tool.set("GPUTEST_ENTRY", "ctest");
+  tool.set("GPUTEST_TEST", "script");
+  tool.set("GPUTEST_LOG", tool.folder().path() + "/log");
+  EXPECT_EQ(tool.run({"run", "--memory", "100GiB", "--", "true"}).exit_code, number(ExitCode::skipped));
+  std::string text;
+  for (const auto& file : std::filesystem::directory_iterator{tool.folder().path() + "/log"}) {
+    std::ifstream log{file.path()};
+    text.append(std::istreambuf_iterator<char>{log}, {});
+  }
+  EXPECT_NE(text.find(R"("entry":"script","event":"skip","reason":"script needs 100.5 GiB of a device)"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find(R"("cause":"machine")"), std::string::npos) << text;
+}
+
+TEST(RunCommand, writes_to_the_run_log_how_its_command_ended_and_of_a_failure_no_skip) {
+  tests::Tool tool;
+  tool.set("GPUTEST_ENTRY", "ctest");
+  const auto log_of = [&](const std::string& name, const Words& arguments) {
+    const auto folder = tool.folder().path() + "/" + name;
+    tool.set("GPUTEST_LOG", folder);
+    static_cast<void>(tool.run(arguments));
+    std::string text;
+    std::error_code none;
+    for (const auto& file : std::filesystem::directory_iterator{folder, none}) {
+      std::ifstream log{file.path()};
+      text.append(std::istreambuf_iterator<char>{log}, {});
+    }
+    return text;
+  };
+  const auto exited = log_of("exited", {"run", "--", "sh", "-c", "exit 3"});
+  EXPECT_NE(exited.find(R"("event":"end","exit":3})"), std::string::npos) << exited;
+  EXPECT_NE(exited.find(R"("event":"release")"), std::string::npos) << exited;
+  const auto killed = log_of("killed", {"run", "--", "sh", "-c", "kill -TERM $$"});
+  EXPECT_NE(killed.find(R"("event":"end","signal":15})"), std::string::npos) << killed;
+  EXPECT_EQ(killed.find(R"("exit":)"), std::string::npos) << killed;
+  const auto skipped = log_of("skipped", {"run", "--", "sh", "-c", "exit 77"});
+  EXPECT_NE(skipped.find(R"("event":"end","exit":1})"), std::string::npos) << "gputest has not skipped it: " << skipped;
+  tool.set("GPUTEST_FORBID_SKIP", "1");
+  const auto failed = log_of("failed", {"run", "--memory", "100GiB", "--", "true"});
+  EXPECT_EQ(failed.find(R"("event":"skip")"), std::string::npos) << failed;
+}
+
+TEST(RunCommand, dies_of_the_signal_that_its_command_dies_of) {
+  const auto ended = tests::Tool{}.run({"run", "--", "sh", "-c", "kill -TERM $$"});
+  EXPECT_EQ(ended.signal, SIGTERM);
+}
+
+TEST(RunCommand, becomes_its_command_so_that_signals_reach_it) {
+  const tests::Tool tool;
+  auto running = tool.start(run_with({}, {"sh", "-c", "trap 'exit 42' TERM; echo pid $$; cat >/dev/null"}));
+  running.wait_for_out("pid " + std::to_string(running.pid()) + "\n");
+  running.kill(SIGTERM);
+  EXPECT_EQ(running.finish().exit_code, 42);
+}
+
+TEST(RunCommand, stays_with_its_command_in_an_entry_and_passes_signals_on) {
+  tests::Tool tool;
+  tool.set("GPUTEST_ENTRY", "ctest");
+  auto running = tool.start(run_with({}, {"sh", "-c", "trap 'echo caught; exit 42' TERM; echo ready; read line"}));
+  running.wait_for_out("ready\n");
+  running.kill(SIGTERM);
+  running.wait_for_out("caught\n");
+  EXPECT_EQ(running.finish().exit_code, 42);
+  EXPECT_EQ(tool.run({"run", "--", "sh", "-c", "kill -TERM $$"}).signal, SIGTERM);
+  EXPECT_EQ(tool.run({"run", "--", "sh", "-c", "exit 3"}).exit_code, 3);
+}
+
+TEST(RunCommand, takes_its_command_with_it_when_it_is_killed_in_an_entry) {
+  tests::Tool tool;
+  tool.set("GPUTEST_ENTRY", "ctest");
+  auto running = tool.start(run_with({}, {"sh", "-c", "echo ready; read line"}));
+  running.wait_for_out("ready\n");
+  running.kill(SIGKILL);
+  running.wait_for_end_of_streams(); // the command has its streams as long as it lives, and has no end of input
+  EXPECT_EQ(running.finish().signal, SIGKILL);
+}
+
+TEST(RunCommand, ends_its_command_and_all_that_this_has_started_when_the_time_of_its_entry_is_over) {
+  tests::Tool tool;
+  tool.set("GPUTEST_ENTRY", "ctest");
+  tool.set("GPUTEST_TEST", "entry");
+  tool.set("GPUTEST_TIMEOUT", "1");
+  // It returns when nobody has the streams any more.
+  const auto ended = tool.run({"run", "--", "sh", "-c", "trap '' TERM; setsid sleep 100000 & sleep 100000; wait"});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_NE(ended.err.find("gputest: timed out: entry has run for 1 s, the limit (TIMEOUT), "), std::string::npos)
+      << ended.err;
+}
+
+TEST(RunCommand, names_the_command_of_an_entry_without_a_name_whose_time_is_over) {
+  tests::Tool tool;
+  tool.set("GPUTEST_ENTRY", "ctest");
+  tool.set("GPUTEST_TIMEOUT", "0.05");
+  const auto ended = tool.run({"run", "--", "sleep", "100000"});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_NE(ended.err.find("gputest: timed out: sleep has run for "), std::string::npos) << ended.err;
+}
+
+TEST(RunCommand, keeps_the_time_limit_of_an_entry_to_itself) {
+  tests::Tool tool;
+  tool.set("GPUTEST_TIMEOUT", "100");
+  const Words command{"run", "--", "sh", "-c", "echo ${GPUTEST_TIMEOUT-none}"};
+  tool.set("GPUTEST_ENTRY", "ctest");
+  EXPECT_EQ(tool.run(command).out.substr(0, 5), "none\n");
+  tool.set("GPUTEST_TIMEOUT", "soon");
+  EXPECT_EQ(tool.run(command).exit_code, number(ExitCode::unusable_setting));
+}
+
+TEST(RunCommand, believes_no_77_in_an_entry) {
+  tests::Tool tool;
+  tool.set("GPUTEST_ENTRY", "ctest");
+  tool.set("GPUTEST_TEST", "entry");
+  const auto done = tool.run({"run", "--", "sh", "-c", "echo $GPUTEST_ENTRY"});
+  EXPECT_EQ(done.exit_code, 0);
+  EXPECT_EQ(done.out.find("/proc/"), 0U) << done.out;
+  EXPECT_EQ(done.err.find("failed"), std::string::npos) << done.err;
+  const auto ended = tool.run({"run", "--", "sh", "-c", "exit 77"});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_NE(ended.err.find("gputest: failed: the command ended with 77"), std::string::npos) << ended.err;
+}
+
+TEST(RunCommand, ends_by_a_signal_where_a_failure_is_expected_and_the_command_cannot_run) {
+  tests::Tool tool;
+  tool.set("GPUTEST_ENTRY", "will_fail");
+  EXPECT_EQ(tool.run({"run", "--", "false"}).exit_code, 1);
+  EXPECT_EQ(tool.run({"run", "--", "no-such-command-here"}).signal, SIGKILL);
+  EXPECT_EQ(tool.run({"run", "--gpus", "9", "--", "true"}).exit_code, number(ExitCode::skipped));
+  tool.set("GPUTEST_MEMORY", "3GB");
+  const auto ended = tool.run({"run", "--", "false"});
+  EXPECT_EQ(ended.signal, SIGKILL);
+  EXPECT_NE(ended.err.find("expected to fail (WILL_FAIL), but not for this reason"), std::string::npos) << ended.err;
+  EXPECT_EQ(ended.err.find("gputest: GPUTEST_MEMORY"), 0U) << ended.err;
+}
+
+TEST(RunCommand, ends_as_if_it_had_run_if_its_command_cannot_be_started_in_an_entry) {
+  tests::Tool tool;
+  tool.folder().write("script", "#!/no/such/interpreter\n", 0755);
+  const Words command{"run", "--", tool.folder().path() + "/script"};
+  tool.set("GPUTEST_ENTRY", "ctest");
+  const auto ended = tool.run(command);
+  EXPECT_EQ(ended.exit_code, number(ExitCode::not_found));
+  EXPECT_NE(ended.err.find("/script': there is no such file, or the interpreter it names is missing\n"),
+            std::string::npos)
+      << ended.err;
+  tool.set("GPUTEST_ENTRY", "will_fail");
+  EXPECT_EQ(tool.run(command).signal, SIGKILL);
+}
+
+TEST(RunCommand, tells_the_launcher_of_the_entry_what_it_did_not_run_whatever_a_script_makes_of_that) {
+  tests::Tool tool;
+  tool.set("GPUTEST_ENTRY", "ctest");
+  const auto run_in_script = [&](const std::string& variables, const std::string& arguments) {
+    return tool.run(
+        {"run", "--", "sh", "-c", variables + " '" + tests::Tool::path() + "' run " + arguments + "; true"});
+  };
+  EXPECT_EQ(run_in_script("", "-- true").exit_code, 0);
+  EXPECT_EQ(run_in_script("", "--requires tcc -- true").exit_code, 77);
+  const auto missing = run_in_script("", "-- no-such-command-here");
+  EXPECT_EQ(missing.exit_code, 1);
+  EXPECT_NE(missing.err.find("gputest: failed: gputest has failed a test, although the command ended with 0: 'gputest "
+                             "run' did not run no-such-command-here\n"),
+            std::string::npos)
+      << missing.err;
+  const auto unusable = run_in_script("GPUTEST_GPUS=two", "-- true");
+  EXPECT_EQ(unusable.exit_code, 1);
+  EXPECT_NE(unusable.err.find("although the command ended with 0: GPUTEST_GPUS 'two' is not"), std::string::npos)
+      << unusable.err;
+  EXPECT_EQ(run_in_script("", "--if-gpu -- no-such-command-here").exit_code, 1);
+  tool.set("GPUTEST_ENTRY", "will_fail");
+  EXPECT_EQ(run_in_script("", "-- no-such-command-here").signal, SIGKILL) << "this is not the failure that is expected";
+}
+
+TEST(RunCommand, hands_every_word_of_the_command_on_unchanged) {
+  struct Case {
+    Words arguments;
+    std::string out;
+  };
+  const std::vector<Case> table{
+      {{"run", "--memory", "3GiB", "--", "printf", "%s|", "--memory", "7"}, "--memory|7|"},
+      {{"run", "--memory=3GiB", "printf", "%s|", "--memory", "7", "--help"}, "--memory|7|--help|"},
+      {{"run", "printf", "%s|", "a", "--", "--gpus", "--", "b"}, "a|--|--gpus|--|b|"},
+      {{"run", "--", "printf", "%s|", "--", "a"}, "--|a|"},
+      {{"run", "--", "printf", "%s|", "", " two words ", "*", "$HOME"}, "| two words |*|$HOME|"},
+      {{"run", "--", "printf", "%s|", "run", "status", "--json", "-h", "--version", "++"},
+       "run|status|--json|-h|--version|++|"},
+      {{"run", "printf", "%s|", "devices"}, "devices|"},
+  };
+  const tests::Tool tool;
+  for (const auto& [arguments, out] : table) {
+    const auto ended = tool.run(arguments);
+    EXPECT_EQ(ended.out, out) << ended.err;
+    EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  }
+}
+
+TEST(RunCommand, takes_the_name_of_another_command_of_the_tool_for_a_command_to_run) {
+  EXPECT_EQ(tests::Tool{}.run({"run", "devices", "--json"}).exit_code, number(ExitCode::not_found));
+}
+
+TEST(RunCommand, leaves_standard_input_to_its_command) {
+  const tests::Tool tool;
+  auto running = tool.start({"run", "--", "sh", "-c", "cat; echo end"});
+  EXPECT_EQ(running.finish().out, "end\n");
+}
+
+TEST(RunCommand, refuses_a_wrong_command_line_with_64_and_says_where_help_is) {
+  const std::vector<Words> table{{},
+                                 {"unknown"},
+                                 {"--unknown"},
+                                 {"run"},
+                                 {"run", "--"},
+                                 {"run", "--memory", "--", "true"},
+                                 {"run", "--unknown", "--", "true"},
+                                 {"run", "--unknown", "3", "true"},
+                                 {"run", "-x", "true"},
+                                 {"run", "--memory", "3GB", "--", "true"},
+                                 {"run", "--memory", "tiny", "--", "true"},
+                                 {"run", "--memory", "1GiB", "--memory", "2GiB", "--", "true"},
+                                 {"run", "--gpus", "0", "--", "true"},
+                                 {"run", "--gpus", "17", "--", "true"},
+                                 {"run", "--gpus", "two", "--", "true"},
+                                 {"run", "--large", "maybe", "--", "true"},
+                                 {"run", "--wait-limit", "soon", "--", "true"},
+                                 {"devices", "extra"},
+                                 {"devices", "--", "true"},
+                                 {"report", "--", "true"},
+                                 {"classify", "--", "true"},
+                                 {"status", "--watch"},
+                                 {"isolate", "--shuffles=-1"},
+                                 {"devices", "--unknown"},
+                                 {"status", "--", "true"}};
+  const tests::Tool tool;
+  for (const auto& arguments : table) {
+    const auto ended = tool.run(arguments);
+    EXPECT_EQ(ended.exit_code, number(ExitCode::wrong_command_line))
+        << ::testing::PrintToString(arguments) << ended.err;
+    EXPECT_EQ(ended.out, "");
+    EXPECT_EQ(ended.err.find("gputest: "), 0U) << ended.err;
+    EXPECT_NE(ended.err.find("--help'.\n"), std::string::npos) << ended.err;
+  }
+  EXPECT_FALSE(std::filesystem::exists(tool.ledger()));
+}
+
+TEST(RunCommand, takes_the_largest_numbers_that_options_may_have) {
+  const tests::Tool tool;
+  EXPECT_EQ(tool.run({"run", "--gpus", "16", "--", "true"}).exit_code, number(ExitCode::skipped));
+  const auto& folder = tool.folder().path();
+  EXPECT_EQ(tool.run({"isolate", "--shuffles", "1000", "--test-dir", folder}).exit_code,
+            number(ExitCode::internal_error));
+  EXPECT_EQ(tool.run({"plan", "-j65536", "--shards", "10000", "--shard", "10000", "--test-dir", folder}).exit_code,
+            number(ExitCode::internal_error));
+}
+
+TEST(RunCommand, names_the_option_whose_value_is_wrong) {
+  const tests::Tool tool;
+  EXPECT_NE(tool.run({"run", "--memory", "3GB", "--", "true"}).err.find("--memory"), std::string::npos);
+  EXPECT_NE(tool.run({"run", "--large", "maybe", "--", "true"}).err.find("--large"), std::string::npos);
+  EXPECT_NE(tool.run({"run", "--wait-limit", "soon", "--", "true"}).err.find("--wait-limit"), std::string::npos);
+  EXPECT_NE(tool.run({"run", "--unknown", "--", "true"}).err.find("'--unknown'"), std::string::npos);
+}
+
+TEST(RunCommand, says_what_commands_there_are_and_which_of_them_take_words_after_two_dashes) {
+  const tests::Tool tool;
+  const auto message = [&](const Words& arguments) { return tool.run(arguments).err; };
+  const std::string commands = "the commands are run, devices, status, plan, report, classify and isolate\n"
+                               "See 'gputest --help'.\n";
+  EXPECT_EQ(message({}), "gputest: the command is missing; " + commands);
+  EXPECT_EQ(message({"rum", "true"}), "gputest: 'rum' is not a command; " + commands);
+  EXPECT_EQ(message({"devices", "--", "true"}),
+            "gputest: only 'gputest run' takes a command after '--', and 'gputest plan' and 'gputest isolate' options "
+            "of ctest\nSee 'gputest devices --help'.\n");
+  EXPECT_EQ(message({"run", "--"}), "gputest: there is no command to run; write 'gputest run [OPTIONS] -- COMMAND "
+                                    "[ARGUMENT...]'\nSee 'gputest run --help'.\n");
+}
+
+TEST(RunCommand, names_the_option_that_was_probably_meant) {
+  const tests::Tool tool;
+  const auto message = [&](const Words& arguments) { return tool.run(arguments).err; };
+  EXPECT_EQ(message({"run", "--memroy", "3GiB", "--", "true"}),
+            "gputest: unknown option '--memroy' of 'gputest run'; the nearest is --memory. A command whose name begins "
+            "with '-' stands after '--'\nSee 'gputest run --help'.\n");
+  EXPECT_EQ(message({"run", "--waitlimit=3s", "true"})
+                .find("gputest: unknown option '--waitlimit' of 'gputest run'; "
+                      "the nearest is --wait-limit. "),
+            0U);
+  for (const std::string command : {"devices", "status"}) {
+    EXPECT_EQ(message({command, "--jsno"}), "gputest: unknown option '--jsno' of 'gputest " + command +
+                                                "'; the nearest is --json\nSee 'gputest " + command + " --help'.\n");
+  }
+}
+
+TEST(RunCommand, refers_to_the_help_of_the_command_whose_words_are_wrong) {
+  const tests::Tool tool;
+  const auto ends_with = [&](const Words& arguments, const std::string& end) {
+    const auto err = tool.run(arguments).err;
+    EXPECT_EQ(err.substr(err.size() - std::min(err.size(), end.size())), end) << ::testing::PrintToString(arguments);
+  };
+  ends_with({}, "\nSee 'gputest --help'.\n");
+  ends_with({"rum", "true"}, "\nSee 'gputest --help'.\n");
+  ends_with({"run"}, "\nSee 'gputest run --help'.\n");
+  ends_with({"run", "--memory", "3GB", "--", "true"}, "\nSee 'gputest run --help'.\n");
+  ends_with({"run", "--gpus", "17", "--", "true"}, "\nSee 'gputest run --help'.\n");
+  ends_with({"run", "--large", "wait", "--", "true"}, "\nSee 'gputest run --help'.\n");
+  ends_with({"plan", "--devices", "80GiB"}, "\nSee 'gputest plan --help'.\n");
+  ends_with({"status", "--", "true"}, "\nSee 'gputest status --help'.\n");
+}
+
+TEST(RunCommand, says_that_it_does_not_count_a_time_limit_for_a_command_that_it_becomes) {
+  tests::Tool tool;
+  tool.set("GPUTEST_TIMEOUT", "2.5");
+  const auto ended = tool.run({"run", "--", "true"});
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_NE(ended.err.find("gputest: GPUTEST_TIMEOUT=2.5 is not a limit for true: it counts in CTest's entries only. "
+                           "Elsewhere: gputest run -- timeout 2.5 true\n"),
+            std::string::npos)
+      << ended.err;
+  EXPECT_EQ(tests::Tool{}.run({"run", "--", "true"}).err.find("GPUTEST_TIMEOUT"), std::string::npos);
+}
+
+TEST(RunCommand, refuses_an_unusable_variable_with_78_unless_an_option_overrides_it) {
+  tests::Tool tool;
+  tool.set("GPUTEST_MEMORY", "3GB");
+  const auto ended = tool.run({"run", "--", "true"});
+  EXPECT_EQ(ended.exit_code, number(ExitCode::unusable_setting));
+  EXPECT_NE(ended.err.find("GPUTEST_MEMORY"), std::string::npos) << ended.err;
+  EXPECT_EQ(tool.run({"run", "--memory", "3GiB", "--", "true"}).exit_code, 0);
+}
+
+TEST(RunCommand, fails_with_127_or_126_before_it_asks_for_a_gpu) {
+  tests::Tool tool;
+  tool.folder().write("data", "", 0644);
+  tool.set("GPUTEST_DEVICES", "none");
+  const auto missing = tool.run({"run", "--", "no-such-command-here"});
+  EXPECT_EQ(missing.exit_code, number(ExitCode::not_found));
+  EXPECT_NE(missing.err.find("'no-such-command-here'"), std::string::npos) << missing.err;
+  EXPECT_EQ(tool.run({"run", "--", tool.folder().path() + "/data"}).exit_code, number(ExitCode::cannot_execute));
+  EXPECT_EQ(tool.run({"run", "--", tool.folder().path()}).exit_code, number(ExitCode::cannot_execute));
+}
+
+TEST(RunCommand, fails_with_127_where_the_interpreter_of_a_script_is_missing) {
+  const tests::Tool tool;
+  tool.folder().write("script", "#!/no/such/interpreter\n", 0755);
+  EXPECT_EQ(tool.run({"run", "--", tool.folder().path() + "/script"}).exit_code, number(ExitCode::not_found));
+}
+
+TEST(RunCommand, skips_with_77_and_the_reason_where_there_is_no_gpu) {
+  tests::Tool tool;
+  tool.set("GPUTEST_DEVICES", "none");
+  const auto ended = tool.run({"run", "--", "echo", "ran"});
+  EXPECT_EQ(ended.exit_code, number(ExitCode::skipped));
+  EXPECT_EQ(ended.out, "");
+  EXPECT_EQ(ended.err.find("gputest: skipped: "), 0U) << ended.err;
+  EXPECT_NE(ended.err.find("GPUTEST_DEVICES=none"), std::string::npos) << ended.err;
+}
+
+TEST(RunCommand, fails_with_69_where_a_gpu_is_required_and_there_is_none) {
+  tests::Tool tool;
+  tool.set("GPUTEST_DEVICES", "none");
+  const auto by_option = tool.run({"run", "--require-gpu", "--", "echo", "ran"});
+  EXPECT_EQ(by_option.exit_code, number(ExitCode::no_gpu));
+  EXPECT_EQ(by_option.out, "");
+  EXPECT_EQ(by_option.err.find("gputest: failed: "), 0U) << by_option.err;
+  tool.set("GPUTEST_REQUIRE_GPU", "1");
+  EXPECT_EQ(tool.run({"run", "--", "true"}).exit_code, number(ExitCode::no_gpu));
+}
+
+TEST(RunCommand, skips_what_no_device_can_ever_hold_or_fails_where_no_skip_is_allowed) {
+  tests::Tool tool;
+  const auto ended = tool.run({"run", "--memory", "32GiB", "--", "echo", "ran"});
+  EXPECT_EQ(ended.exit_code, number(ExitCode::skipped)) << ended.err;
+  EXPECT_EQ(ended.out, "");
+  EXPECT_NE(ended.err.find("32.5 GiB"), std::string::npos) << ended.err; // with the context
+  EXPECT_NE(ended.err.find("16 GiB"), std::string::npos) << ended.err;
+  EXPECT_EQ(tool.run({"run", "--gpus", "2", "--", "true"}).exit_code, number(ExitCode::skipped));
+  tool.set("GPUTEST_FORBID_SKIP", "1");
+  EXPECT_EQ(tool.run({"run", "--memory", "32GiB", "--", "true"}).exit_code, number(ExitCode::no_gpu));
+}
+
+TEST(RunCommand, counts_the_device_heap_that_its_command_is_to_set) {
+  tests::Tool tool;
+  tool.set("GPUTEST_DEVICES", "simulated:1x4GiB,context=0");
+  EXPECT_EQ(tool.run(run_with({"--memory", "3.8GiB"}, {"true"})).exit_code, 0);
+  tool.set("GPUTEST_HEAP", "256MiB");
+  EXPECT_EQ(tool.run(run_with({"--memory", "3.8GiB"}, {"true"})).exit_code, number(ExitCode::skipped));
+  EXPECT_EQ(tool.run(run_with({"--memory", "3.5GiB"}, {"true"})).exit_code, 0);
+}
+
+TEST(RunCommand, skips_a_large_test_beside_others_unless_it_shall_wait) {
+  tests::Tool tool;
+  tool.set("GPUTEST_RUN_MODE", "parallel");
+  const auto excluded = tool.run({"run", "--memory", "large", "--name", "big_one", "--", "echo", "ran"});
+  EXPECT_EQ(excluded.exit_code, number(ExitCode::skipped)) << excluded.err;
+  EXPECT_EQ(excluded.out, "");
+  EXPECT_NE(excluded.err.find("big_one"), std::string::npos) << excluded.err;
+  const auto waited = tool.run({"run", "--memory", "large", "--large", "wait", "--", "echo", "ran"});
+  EXPECT_EQ(waited.exit_code, 0) << waited.err;
+  EXPECT_EQ(waited.out, "ran\n");
+}
+
+TEST(RunCommand, fails_with_75_and_names_the_holder_where_the_wait_limit_runs_out) {
+  const tests::Tool tool;
+  auto holder = tool.start_holder({"--memory", "12GiB", "--name", "the_holder"});
+  const auto ended = tool.run({"run", "--memory", "12GiB", "--wait-limit", "0s", "--", "echo", "ran"});
+  EXPECT_EQ(ended.exit_code, number(ExitCode::wait_limit)) << ended.err;
+  EXPECT_EQ(ended.out, "");
+  EXPECT_NE(ended.err.find("the_holder"), std::string::npos) << ended.err;
+  EXPECT_EQ(holder.finish().exit_code, 0);
+}
+
+TEST(RunCommand, fails_with_70_where_the_ledger_cannot_be_used) {
+  tests::Tool tool;
+  tool.folder().write("file", "", 0644);
+  tool.set("GPUTEST_DIR", tool.folder().path() + "/file/ledger");
+  const auto ended = tool.run({"run", "--", "echo", "ran"});
+  EXPECT_EQ(ended.exit_code, number(ExitCode::internal_error)) << ended.err;
+  EXPECT_EQ(ended.out, "");
+  EXPECT_NE(ended.err.find(tool.folder().path() + "/file"), std::string::npos) << ended.err;
+}
+
+TEST(RunCommand, shows_its_command_as_many_devices_as_it_asked_for_by_uuid) {
+  tests::Tool tool;
+  tool.set("GPUTEST_DEVICES", "simulated:3x16GiB");
+  const auto one = tool.run({"run", "--", "sh", "-c", "echo $CUDA_VISIBLE_DEVICES"}).out;
+  EXPECT_EQ(one.find("SIM-"), 0U) << one;
+  EXPECT_EQ(one.find(','), std::string::npos) << one;
+  const auto two = tool.run({"run", "--gpus", "2", "--", "sh", "-c", "echo $CUDA_VISIBLE_DEVICES"}).out;
+  const auto comma = two.find(',');
+  ASSERT_NE(comma, std::string::npos) << two;
+  EXPECT_EQ(two.find("SIM-", comma), comma + 1) << two;
+  EXPECT_NE(two.substr(0, comma) + "\n", two.substr(comma + 1));
+}
+
+TEST(RunCommand, runs_a_second_one_inside_itself_under_its_own_lease) {
+  const tests::Tool tool;
+  const auto ended =
+      tool.run(run_with({"--memory", "12GiB", "--wait-limit", "0s"}, {tests::Tool::path(), "run", "--memory", "12GiB",
+                                                                      "--wait-limit", "0s", "--", "echo", "inside"}));
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_EQ(ended.out, "inside\n");
+}
+
+TEST(RunCommand, keeps_its_place_until_the_last_process_that_its_command_left_behind_has_ended) {
+  const tests::Tool tool;
+  auto holder = tool.start(
+      run_with({"--memory", "12GiB"}, {"sh", "-c", "exec 3<&0; (read line <&3) >/dev/null 2>&1 & echo left"}));
+  // Its streams end with the shell, its input is still open.
+  holder.wait_for_out("left");
+  holder.wait_for_end_of_streams();
+  const auto meanwhile = tool.run({"run", "--memory", "12GiB", "--wait-limit", "0s", "--", "true"});
+  EXPECT_EQ(meanwhile.exit_code, number(ExitCode::wait_limit)) << meanwhile.err;
+  EXPECT_EQ(holder.finish().exit_code, 0);
+  const auto afterwards = tool.run({"run", "--memory", "12GiB", "--", "true"});
+  EXPECT_EQ(afterwards.exit_code, 0) << afterwards.err;
+}
+
+TEST(RunCommand, keeps_its_place_if_its_command_opens_descriptors_by_numbers_of_its_own) {
+  const tests::Tool tool;
+  // As `exec 9>lock` in a script does: whatever had the number before is closed.
+  auto holder = tool.start(run_with({"--memory", "12GiB"}, {"bash", "-c",
+                                                            "for n in {3..9} {10..255}; do eval \"exec $n</dev/null\"; "
+                                                            "done; echo open; read -r line; exit 0"}));
+  holder.wait_for_out("open");
+  const auto meanwhile = tool.run({"run", "--memory", "12GiB", "--wait-limit", "0s", "--", "true"});
+  EXPECT_EQ(meanwhile.exit_code, number(ExitCode::wait_limit)) << meanwhile.err;
+  EXPECT_EQ(holder.finish().exit_code, 0);
+}
+
+TEST(RunCommand, leaves_nothing_behind_when_it_is_killed) {
+  const tests::Tool tool;
+  auto holder = tool.start(run_with({"--memory", "12GiB"}, {"sh", "-c", "echo here; exec sleep 1000"}));
+  holder.wait_for_out("here");
+  holder.kill(SIGKILL);
+  EXPECT_EQ(holder.finish().signal, SIGKILL);
+  const auto ended = tool.run({"run", "--memory", "12GiB", "--", "true"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+}
+
+TEST(RunCommand, lets_waiting_processes_go_on_when_its_command_ends) {
+  const tests::Tool tool;
+  auto holder = tool.start_holder({"--memory", "12GiB", "--name", "the_holder"});
+  auto waiter = tool.start({"run", "--memory", "12GiB", "--", "echo", "its turn"});
+  waiter.wait_for_err("the_holder"); // it says whom it waits for
+  EXPECT_EQ(holder.finish().exit_code, 0);
+  const auto ended = waiter.finish();
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_EQ(ended.out, "its turn\n");
+}
+
+TEST(RunCommand, maps_each_outcome_of_a_session_to_an_exit_code) {
+  using Kind = Outcome::Kind;
+  Outcome outcome;
+  outcome.kind = Kind::granted;
+  EXPECT_EQ(exit_code_of(outcome), ExitCode::done);
+  outcome.kind = Kind::skip;
+  EXPECT_EQ(exit_code_of(outcome), ExitCode::skipped);
+  outcome.kind = Kind::fail;
+  EXPECT_EQ(exit_code_of(outcome), ExitCode::no_gpu);
+  outcome.not_freed = true;
+  EXPECT_EQ(exit_code_of(outcome), ExitCode::wait_limit);
+}
+
+} // namespace gputest::tool

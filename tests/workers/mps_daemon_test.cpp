@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "workers/mps_daemon.hpp"
+
+#include "support/private_folder.hpp"
+
+#include "child_text.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+namespace gputest::workers {
+namespace {
+
+TEST(MpsDaemon, is_there_if_it_accepts_connections_of_one_of_two_types) {
+  const tests::PrivateFolder path;
+  const auto folder = open_own_folder(AT_FDCWD, path.path().c_str());
+  EXPECT_FALSE(has_mps_daemon(folder));
+  const auto address = address_in(folder, "control");
+  for (const int type : {SOCK_SEQPACKET, SOCK_STREAM}) {
+    const Descriptor socket{::socket(AF_UNIX, type | SOCK_CLOEXEC, 0)};
+    ASSERT_EQ(::bind(socket.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    EXPECT_FALSE(has_mps_daemon(folder)) << "it does not listen yet";
+    ASSERT_EQ(::listen(socket.number(), 0), 0);
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_TRUE(has_mps_daemon(folder)) << "one that has others to wait for too";
+    }
+    ASSERT_EQ(::unlink((path.path() + "/control").c_str()), 0);
+  }
+}
+
+TEST(MpsDaemon, has_its_program_in_the_first_place_of_path_that_has_one) {
+  const tests::PrivateFolder path;
+  for (const std::string name : {"data", "first", "second"}) {
+    path.make_folder(name);
+    path.write(name + "/nvidia-cuda-mps-control", "", name == "data" ? 0644 : 0755);
+  }
+  const auto place = [&](const std::string& name) { return path.path() + "/" + name; };
+  const auto program_in = [&](const std::string& name) { return place(name) + "/nvidia-cuda-mps-control"; };
+  const auto found = [&](const std::string& places) {
+    return tests::text_of_child([&] {
+      ::setenv("PATH", places.c_str(), 1);
+      return ::chdir(path.path().c_str()) == 0 ? mps_control_program() : "";
+    });
+  };
+  EXPECT_EQ(found(place("none") + ":" + place("first") + ":" + place("second")), program_in("first"));
+  EXPECT_EQ(found(place("second") + ":" + place("first")), program_in("second"));
+  EXPECT_EQ(found("::first:" + place("data") + ":" + place("second")), program_in("second"));
+}
+
+} // namespace
+} // namespace gputest::workers

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "workers/run_folder.hpp"
+
+#include "workers/orphan.hpp"
+
+#include "child_text.hpp"
+#include "support/private_folder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstdlib>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace gputest::workers {
+namespace {
+
+TEST(Marked, are_all_counted_whoever_was_first) {
+  const tests::PrivateFolder path;
+  const Descriptor folder{::open(path.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  EXPECT_EQ(count_marked(folder, "cases"), 0U);
+  // With larger and smaller pids than those that were there before.
+  std::array<int, 2> end{};
+  ASSERT_EQ(::pipe(end.data()), 0);
+  std::vector<pid_t> children;
+  for (int i = 0; i < 3; ++i) {
+    std::array<int, 2> marked{};
+    ASSERT_EQ(::pipe(marked.data()), 0);
+    children.push_back(::fork());
+    if (children.back() == 0) {
+      ::close(end[1]);
+      const Marked mark{folder, "cases"};
+      ::close(marked[1]);
+      char none = 0;
+      static_cast<void>(::read(end[0], &none, 1) == 0);
+      std::_Exit(EXIT_SUCCESS);
+    }
+    ::close(marked[1]);
+    char none = 0;
+    EXPECT_EQ(::read(marked[0], &none, 1), 0); // it has closed it
+    ::close(marked[0]);
+    EXPECT_EQ(count_marked(folder, "cases"), children.size());
+  }
+  {
+    const Marked own{folder, "cases"};
+    EXPECT_EQ(count_marked(folder, "cases"), 4U);
+    own.set(false);
+    EXPECT_EQ(count_marked(folder, "cases"), 3U);
+  }
+  ::close(end[1]);
+  for (const pid_t child : children) {
+    ::waitpid(child, nullptr, 0);
+  }
+  EXPECT_EQ(count_marked(folder, "cases"), 0U);
+}
+
+TEST(NoteOfAnEnd, is_seen_even_if_there_is_no_room_to_write_it) {
+  const tests::PrivateFolder path;
+  const Descriptor folder{::open(path.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  ASSERT_TRUE(write_file(folder, "executable", "/bin/sort_tests"));
+  note_end(folder, false, "its output\n", "ended by a signal");
+  EXPECT_EQ(contents_of(folder, "failures"),
+            "its output\ngputest: failed: a process of /bin/sort_tests ended by a signal\n");
+  note_end(folder, true, "", "ended");
+  EXPECT_EQ(contents_of(folder, "notes"), "gputest: shared error: a process of /bin/sort_tests ended\n");
+  EXPECT_FALSE(is_there(folder, "untold"));
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const rlimit none{0, 0};
+    ::setrlimit(RLIMIT_FSIZE, &none);
+    ::signal(SIGXFSZ, SIG_IGN);
+    note_end(folder, false, "", "ended again");
+    mark_file(folder, "end");
+    std::_Exit(write_file(folder, "executable", "none") ? EXIT_FAILURE : EXIT_SUCCESS);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0) << "a file that was not written is told";
+  EXPECT_TRUE(is_there(folder, "untold"));
+  EXPECT_TRUE(is_there(folder, "end"));
+  EXPECT_EQ(contents_of(folder, "executable"), "/bin/sort_tests");
+}
+
+TEST(NoteOfAnEnd, is_added_to_those_before) {
+  const tests::PrivateFolder path;
+  const auto folder = open_own_folder(AT_FDCWD, path.path().c_str());
+  ASSERT_TRUE(write_file(folder, "executable", "/bin/sort_tests"));
+  note_end(folder, false, "", "ended");
+  note_end(folder, false, "", "ended again");
+  EXPECT_EQ(contents_of(folder, "failures"), "gputest: failed: a process of /bin/sort_tests ended\n"
+                                             "gputest: failed: a process of /bin/sort_tests ended again\n");
+  EXPECT_FALSE(is_there(folder, "notes"));
+}
+
+TEST(RunFolder, of_a_user_is_one_that_nobody_else_can_reach) {
+  const tests::PrivateFolder path;
+  const Descriptor above{::open(path.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  for (const auto& [name, mode, is_own] :
+       {std::tuple{"own", 0700, true}, {"of_its_group", 0710, false}, {"of_all", 0701, false}}) {
+    path.make_folder(name);
+    ASSERT_EQ(::chmod((path.path() + "/" + name).c_str(), mode), 0);
+    EXPECT_EQ(static_cast<bool>(open_own_folder(above.number(), name)), is_own) << name;
+  }
+  ASSERT_EQ(::symlink("own", (path.path() + "/link").c_str()), 0);
+  EXPECT_FALSE(open_own_folder(above.number(), "link"));
+  path.write("file", "", 0600);
+  EXPECT_FALSE(open_own_folder(above.number(), "file"));
+  EXPECT_FALSE(open_own_folder(above.number(), "missing"));
+  if (::geteuid() == 0) {
+    ASSERT_EQ(::chown((path.path() + "/own").c_str(), 4242, 4242), 0);
+    EXPECT_FALSE(open_own_folder(above.number(), "own"));
+  }
+}
+
+TEST(RunFolder, keeps_long_files_whole_and_shows_no_others_while_they_are_written) {
+  const tests::PrivateFolder path;
+  const auto folder = open_own_folder(AT_FDCWD, path.path().c_str());
+  const std::string text(10'000, 'x');
+  ASSERT_TRUE(write_file(folder, "long", text + "y"));
+  EXPECT_EQ(contents_of(folder, "long"), text + "y");
+  ASSERT_TRUE(write_file(folder, "long", "short"));
+  EXPECT_EQ(contents_of(folder, "long"), "short");
+  EXPECT_EQ(names_in(folder), std::vector<std::string>{"long"});
+  EXPECT_EQ(contents_of(folder, "missing"), "");
+  ASSERT_EQ(::symlink("long", (path.path() + "/link").c_str()), 0);
+  EXPECT_EQ(contents_of(folder, "link"), "");
+}
+
+TEST(RunFolder, is_marked_once_with_or_without_an_executable) {
+  const tests::PrivateFolder path;
+  const auto folder = open_own_folder(AT_FDCWD, path.path().c_str());
+  mark_file(folder, "end"); // there is no executable to link
+  EXPECT_TRUE(is_there(folder, "end"));
+  ASSERT_TRUE(write_file(folder, "executable", "/bin/sort_tests"));
+  for (int i = 0; i < 2; ++i) {
+    mark_file(folder, "untold");
+    EXPECT_TRUE(is_there(folder, "untold"));
+    auto names = names_in(folder);
+    std::sort(names.begin(), names.end());
+    EXPECT_EQ(names, (std::vector<std::string>{"end", "executable", "untold"}));
+  }
+}
+
+TEST(RunFolder, is_removed_with_all_that_is_in_it_and_nothing_else_is) {
+  const tests::PrivateFolder path;
+  const auto workers = open_own_folder(AT_FDCWD, path.path().c_str());
+  for (const char* const name : {"run", "run/first", "run/second", "other", "other/first"}) {
+    path.make_folder(name);
+    path.write(std::string{name} + "/file", "", 0600);
+  }
+  ASSERT_EQ(::symlink("../../other/first", (path.path() + "/run/first/link").c_str()), 0);
+  ASSERT_EQ(::symlink("../other/first", (path.path() + "/run/link").c_str()), 0);
+  remove_run(workers, "run");
+  EXPECT_EQ(names_in(workers), std::vector<std::string>{"other"});
+  EXPECT_TRUE(is_there(workers, "other/first/file"));
+  remove_run(workers, "run"); // no harm
+  EXPECT_TRUE(is_there(workers, "other/file"));
+}
+
+TEST(RunFolder, is_reached_by_sockets_however_long_its_path_is) {
+  const tests::PrivateFolder path;
+  const std::string name(200, 'n');
+  ASSERT_EQ(::mkdir((path.path() + "/" + name).c_str(), 0700), 0);
+  const auto folder = open_own_folder(AT_FDCWD, (path.path() + "/" + name).c_str());
+  const Descriptor socket{::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)};
+  const auto address = address_in(folder, "job");
+  EXPECT_EQ(::bind(socket.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  EXPECT_TRUE(is_there(folder, "job"));
+  const std::string start = "/proc/self/fd/" + std::to_string(folder.number()) + "/";
+  const std::string longest(sizeof address.sun_path - 1 - start.size(), 'n');
+  EXPECT_EQ(address_in(folder, longest).sun_path, start + longest);
+  EXPECT_STREQ(address_in(folder, longest + "n").sun_path, "/proc/self/fd/none/none");
+}
+
+TEST(RunFolder, is_none_where_no_ctest_is_above) {
+  tests::TextPipe pipe;
+  if (become_an_orphan({pipe.writing_end()}) == Orphaning::in_orphan) {
+    while (::getppid() == ::getsid(0)) { // until its parent, the leader of its session, has ended
+    }
+    const auto run = open_run_folder("identity");
+    pipe.write(run.ctest ? "ctest" : run.problem + (run.run || run.folder ? ", and it has made folders" : ""));
+    std::_Exit(EXIT_SUCCESS);
+  }
+  const auto text = pipe.read();
+  if (text == "ctest") {
+    GTEST_SKIP() << "ctest is what adopts processes here, such as process 1 of a container";
+  }
+  EXPECT_EQ(text, "CTest has not started it");
+}
+
+} // namespace
+} // namespace gputest::workers

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "workers/supervised_command.hpp"
+
+#include "core/os/descriptor.hpp"
+#include "core/os/entry_page.hpp"
+#include "support/in_child.hpp"
+#include "support/private_folder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace gputest::workers {
+namespace {
+
+TEST(SupervisedCommand, ends_with_its_status_if_the_parent_of_the_launcher_ignores_the_end_of_children) {
+  EXPECT_EQ(tests::in_child([] {
+              std::signal(SIGCHLD, SIG_IGN); // inherited by what a process starts
+              const CommandEnd end = run_supervised({"/bin/sh", "-c", "exit 3"});
+              return end.error == 0 && end.signal == 0 ? end.status : 1;
+            }),
+            3);
+}
+
+/// How a command ended that a child of this test has run.
+int end_in_child(std::vector<std::string> command, const CommandEnd& expected) {
+  return tests::in_child([&] {
+    ::setenv("PATH", "/usr/bin:/bin", 1);
+    const CommandEnd end = run_supervised(std::move(command));
+    return end.error == expected.error && end.status == expected.status && end.signal == expected.signal ? 0 : 1;
+  });
+}
+
+TEST(SupervisedCommand, tells_how_the_command_has_ended_or_why_it_was_not_started) {
+  EXPECT_EQ(end_in_child({"true"}, {0, 0, 0}), 0);
+  EXPECT_EQ(end_in_child({"sh", "-c", "test \"$1\" = 'two words' && exit 9", "sh", "two words"}, {0, 9, 0}), 0);
+  EXPECT_EQ(end_in_child({"sh", "-c", "kill -USR2 $$"}, {0, 0, SIGUSR2}), 0);
+  EXPECT_EQ(end_in_child({"no-such-program"}, {ENOENT, 127, 0}), 0);
+  EXPECT_EQ(end_in_child({"/dev/null"}, {EACCES, 127, 0}), 0);
+}
+
+TEST(SupervisedCommand, gets_each_signal_that_its_launcher_is_sent) {
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) {
+    // What the command itself does not block or ignore ends it.
+    const std::string sends = "kill -" + std::to_string(signal) + " $PPID; exec sleep 1000";
+    EXPECT_EQ(end_in_child({"sh", "-c", sends}, {0, 0, signal}), 0) << signal;
+  }
+}
+
+TEST(SupervisedCommand, has_the_signals_blocked_that_its_launcher_had) {
+  const auto blocked_are = [](const std::string& signals) { // not looked at by a shell, which unblocks all
+    return run_supervised({"grep", "-q", "^SigBlk:.*" + signals + "$", "/proc/self/status"}).status;
+  };
+  EXPECT_EQ(tests::in_child([&] { return blocked_are("0000000000000000"); }), 0);
+  EXPECT_EQ(tests::in_child([&] {
+              sigset_t set{};
+              ::sigemptyset(&set);
+              ::sigaddset(&set, SIGUSR1);
+              ::sigprocmask(SIG_BLOCK, &set, nullptr);
+              return blocked_are("0000000000000200");
+            }),
+            0);
+}
+
+TEST(SupervisedCommand, leaves_its_launcher_the_signals_that_end_it_until_they_are_let_in) {
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) {
+    EXPECT_EQ(tests::in_child([&] {
+                if (run_supervised({"true"}).status != 0) {
+                  return 1;
+                }
+                ::raise(signal);
+                sigset_t pending{};
+                ::sigpending(&pending);
+                if (::sigismember(&pending, signal) == 0) {
+                  return 2;
+                }
+                unblock_signals();
+                return 3;
+              }),
+              -signal);
+  }
+}
+
+TEST(SupervisedCommand, is_ended_with_all_that_it_has_started_when_its_limit_is_over) {
+  const tests::PrivateFolder folder;
+  ASSERT_EQ(::mkfifo((folder.path() + "/fifo").c_str(), 0600), 0);
+  const os::Descriptor fifo{::open((folder.path() + "/fifo").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
+  EXPECT_EQ(tests::in_child([&] {
+              const os::EntryPage page;
+              const auto end = run_supervised(
+                  {"sh", "-c", "exec > " + folder.path() + "/fifo; setsid sleep 1000 & trap '' TERM INT; sleep 1000"},
+                  {std::chrono::milliseconds{100}, &page, {}});
+              return end.timed_out && end.left_behind.empty() && end.signal == SIGKILL ? 0 : 1;
+            }),
+            0);
+  char byte = 0;
+  EXPECT_EQ(::fcntl(fifo.number(), F_SETFL, 0), 0);
+  EXPECT_EQ(::read(fifo.number(), &byte, 1), 0) << "nobody has it open any more";
+}
+
+TEST(SupervisedCommand, is_not_ended_while_it_waits_for_a_device) {
+  EXPECT_EQ(tests::in_child([] {
+              const os::EntryPage page;
+              os::set_entry_page_of_process(os::EntryPage::open(page.path()));
+              const os::NotCounted waits; // as if the command did
+              const auto end = run_supervised({"sleep", "0.2"}, {std::chrono::milliseconds{100}, &page, {}});
+              return end.timed_out ? 1 : 0;
+            }),
+            0);
+}
+
+/// What a watcher says of a command that leaves a process behind.
+int end_of_one_that_leaves_a_process(const std::string& redirection) {
+  const tests::PrivateFolder folder;
+  const auto pid = folder.path() + "/pid";
+  std::array<int, 2> output{};
+  EXPECT_EQ(::pipe2(output.data(), O_CLOEXEC), 0);
+  const int status = tests::in_child([&] {
+    ::dup2(output[1], STDOUT_FILENO);
+    ::dup2(output[1], STDERR_FILENO);
+    const os::EntryPage page;
+    const auto end = run_supervised({"sh", "-c", "setsid sleep 1000 " + redirection + " & echo $! > " + pid},
+                                    {std::chrono::milliseconds{200}, &page, {}});
+    const bool names_it = end.left_behind.find("(sleep)") != std::string::npos;
+    return end.status != 0 ? 1 : !end.timed_out ? 2 : names_it ? 3 : 4;
+  });
+  ::close(output[1]);
+  char byte = 0;
+  EXPECT_EQ(::read(output[0], &byte, 1), 0) << "nobody has it open any more";
+  ::close(output[0]);
+  pid_t process = 0;
+  std::ifstream{pid} >> process;
+  EXPECT_GT(process, 0);
+  ::kill(process, SIGKILL);
+  return status;
+}
+
+TEST(SupervisedCommand, ends_what_it_has_left_behind_with_its_output_when_the_limit_is_over) {
+  EXPECT_EQ(end_of_one_that_leaves_a_process(""), 3);
+  EXPECT_EQ(end_of_one_that_leaves_a_process("> /dev/null 2>&1"), 2) << "such as a server that a fixture starts";
+}
+
+} // namespace
+} // namespace gputest::workers
