@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "core/ledger/liveness_watches.hpp"
 #include "core/ledger/record.hpp"
 #include "core/ledger/records.hpp"
 #include "core/ledger/result.hpp"
@@ -15,7 +14,7 @@
 
 namespace gputest::ledger {
 
-/// This process's own place on the ledger: its slot and FIFOs, its record, and waiting in it. Under the store's
+/// This process's own place on the ledger: its slot and FIFOs, its record. Under the store's
 /// mutex.
 class Client {
 public:
@@ -51,11 +50,6 @@ public:
   /// The same of a change after which what it holds, or waits for, is what it was before.
   void correct();
 
-  /// Brings the claim in own(), which asks for something, to a result; blocks as `patience` allows, without the mutex.
-  /// `seen` is what the devices that it asks for showed just now.
-  [[nodiscard]] Result wait_for_grant(std::unique_lock<os::FileLock>& guard, const Patience& patience,
-                                      Observations seen);
-
   /// Turns own() from asking or holding back to what it was before.
   void stop_wanting();
 
@@ -85,21 +79,20 @@ public:
   /// Everybody else on these devices.
   [[nodiscard]] Blocked others_on(policy::DeviceMask devices) const;
 
+  /// Throws LedgerError if others do not find the store, or this process's liveness FIFO in it, where it was.
+  void require_in_place() const;
+
+  /// That others write to in order to wake this process.
+  [[nodiscard]] os::WakeFifo& wake_fifo() { return fifo_; }
+
+  [[nodiscard]] os::SlotStore& store() { return *store_; }
+  [[nodiscard]] Records& records() { return *records_; }
+
   /// Lets the program that this process will exec() keep the place.
   void inherit_across_exec();
 
 private:
-  struct Look;
-
-  [[nodiscard]] Look look(std::vector<Record> all, const std::vector<Record>& ended, const std::vector<Record>& stopped,
-                          const Observations& seen, bool queued) const;
-  [[nodiscard]] std::vector<Record> ahead_among(const std::vector<Record>& blockers) const;
-  void require_in_place() const;
   void change_stage(policy::Stage stage);
-  [[nodiscard]] Blocked for_people(Blocked blocked) const;
-  void mark_ended(Blocked& blocked) const;
-  [[nodiscard]] os::Woken sleep(const Look& seen, LivenessWatches& watches,
-                                std::chrono::steady_clock::time_point until) const;
 
   os::SlotStore* store_;
   Records* records_;

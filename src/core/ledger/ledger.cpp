@@ -2,6 +2,7 @@
 #include "core/ledger/ledger.hpp"
 
 #include "core/ledger/stored_record.hpp"
+#include "core/ledger/waiting.hpp"
 #include "core/policy/leaving.hpp"
 
 #include <gputest/error.hpp>
@@ -52,12 +53,12 @@ Result Ledger::enter(const EnterRequest& request, const Patience& patience) {
     claim.largest_bytes = request.largest_bytes;
     claim.whole_devices = request.whole_devices;
     if (!request.present) {
-      return client_.wait_for_grant(guard, patience, std::move(seen));
+      return wait_for_grant(client_, guard, patience, std::move(seen));
     }
     auto at_once = patience;
     at_once.may_wait = false;
     at_once.leaving_lasts = std::chrono::milliseconds{0}; // for a larger lease they are notified then
-    const auto result = client_.wait_for_grant(guard, at_once, std::move(seen));
+    const auto result = wait_for_grant(client_, guard, at_once, std::move(seen));
     if (result.kind == Result::Kind::granted) {
       return result;
     }
@@ -104,7 +105,7 @@ Result Ledger::lease(const LeaseRequest& request, const Patience& patience) {
   own.claim.lease_bytes = request.bytes;
   own.claim.exclusive = request.exclusive;
   own.claim.medium_lock = request.medium_lock;
-  return or_lose_place([&] { return client_.wait_for_grant(guard, patience, std::move(seen)); });
+  return or_lose_place([&] { return wait_for_grant(client_, guard, patience, std::move(seen)); });
 }
 
 void Ledger::require_may_lease(const LeaseRequest& request) const {

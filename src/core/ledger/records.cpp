@@ -187,4 +187,29 @@ void Records::notify(const std::vector<Record>& idle) const { notify_those(*stor
 
 void Records::notify_all_queued() const { notify_those(*store_, read_queued()); }
 
+std::vector<std::size_t> slots_of(const std::vector<Record>& entries) {
+  std::vector<std::size_t> slots(entries.size());
+  std::transform(entries.begin(), entries.end(), slots.begin(), [](const Record& entry) { return entry.slot; });
+  return slots;
+}
+
+policy::DeviceMask devices_of(const std::vector<Record>& entries) {
+  policy::DeviceMask devices = 0;
+  for (const Record& entry : entries) {
+    devices |= entry.claim.devices;
+  }
+  return devices;
+}
+
+bool has(const std::vector<Record>& entries, const Record& one) {
+  return std::any_of(entries.begin(), entries.end(), [&](const Record& entry) { return is_same(entry, one); });
+}
+
+std::vector<Record> in_slots(const std::vector<Record>& entries, const std::vector<std::size_t>& slots) {
+  std::vector<Record> found;
+  std::copy_if(entries.begin(), entries.end(), std::back_inserter(found),
+               [&](const Record& entry) { return std::find(slots.begin(), slots.end(), entry.slot) != slots.end(); });
+  return found;
+}
+
 } // namespace gputest::ledger

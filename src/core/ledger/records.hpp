@@ -92,4 +92,14 @@ private:
   std::set<std::pair<std::size_t, std::uint64_t>> taken_off_;
 };
 
+/// The slots of these, and the devices that they claim.
+[[nodiscard]] std::vector<std::size_t> slots_of(const std::vector<Record>& entries);
+[[nodiscard]] policy::DeviceMask devices_of(const std::vector<Record>& entries);
+
+/// Whether `one` is among them.
+[[nodiscard]] bool has(const std::vector<Record>& entries, const Record& one);
+
+/// Those of `entries` whose slots are in `slots`.
+[[nodiscard]] std::vector<Record> in_slots(const std::vector<Record>& entries, const std::vector<std::size_t>& slots);
+
 } // namespace gputest::ledger

@@ -15,8 +15,9 @@
  *   next_concerned     core/policy/queues: concerned
  *   reap_next          core/ledger/records: Records::reap, with core/ledger/backend_probe: is_back
  *   observe            core/ledger/records: Records::observe, of the memory of those that were seen to end
- *   ahead, ignores     core/ledger/client: the waiting processes ahead, and those of them that were seen stopped
- *   process            core/ledger/ledger: enter, lease, release; core/ledger/client: take, wait_for_grant, look, sleep; and its end
+ *   ahead, ignores     core/ledger/waiting: the waiting processes ahead, and those of them that were seen stopped
+ *   process            core/ledger/ledger: enter, lease, release; core/ledger/client: take; core/ledger/waiting: plan, and what is done by it; core/ledger/look;
+ *                      and its end
  *   in_use             the device's memory: the context from entering to the end, the lease's bytes while it is held
  *   go_idle, idle      core/ledger/ledger: set_idle, resume; and a worker that ends because it was asked to leave
  *

@@ -1,0 +1,481 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/ledger/waiting.hpp"
+
+#include "core/ledger/liveness_watches.hpp"
+#include "core/ledger/look.hpp"
+#include "core/os/entry_page.hpp"
+#include "core/os/process.hpp"
+
+#include <gputest/error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <optional>
+#include <utility>
+#include <variant>
+
+namespace gputest::ledger {
+
+using policy::DeviceMask;
+using policy::Stage;
+using std::chrono::steady_clock;
+
+namespace {
+
+/// The memory of a killed process comes back within about 110 ms (H200), and no device tells when: look again so often.
+constexpr std::chrono::milliseconds look_for_memory_of_the_dead{3};
+/// Nor does a device tell when a program that is not on the ledger frees memory.
+constexpr std::chrono::milliseconds look_for_external_memory{200};
+
+/// A process that releases between two looks makes its memory seem an external process's: look again at once, but no
+/// oftener than this before it is believed. Where so much changes there is soon another reason to look.
+constexpr int max_looks_for_external_memory = 3;
+
+/// Those of `records` whose processes are stopped. Without the mutex.
+std::vector<Record> stopped_among(const std::vector<Record>& records) {
+  std::vector<Record> stopped;
+  std::copy_if(records.begin(), records.end(), std::back_inserter(stopped),
+               [](const Record& record) { return os::is_stopped(static_cast<pid_t>(record.pid), record.start_time); });
+  return stopped;
+}
+
+/// Later by `duration`, of which max() is for ever.
+steady_clock::time_point later(steady_clock::time_point when, std::chrono::milliseconds duration) {
+  return duration == std::chrono::milliseconds::max() ? steady_clock::time_point::max() : when + duration;
+}
+
+/// Whether everybody else claims the same of these devices.
+bool same_claims(const std::vector<Record>& before, const std::vector<Record>& now, DeviceMask devices,
+                 std::size_t own_slot) {
+  const auto claims = [&](const std::vector<Record>& all) {
+    std::vector<std::array<std::uint64_t, 6>> figures;
+    for (const Record& entry : all) {
+      const policy::Claim& claim = entry.claim;
+      if (entry.slot != own_slot && (claim.devices & devices) != 0) {
+        const bool holds = claim.stage == Stage::holding;
+        figures.push_back({entry.slot, entry.identity, claim.devices, claim.overhead_bytes, holds ? claim.wanted : 0,
+                           holds ? claim.lease_bytes : 0});
+      }
+    }
+    return figures;
+  };
+  return claims(before) == claims(now);
+}
+
+/// After everybody's: those that hold a lease came before, too.
+std::uint64_t next_ticket(const std::vector<Record>& all, std::size_t own_slot) {
+  std::uint64_t last = 0;
+  for (const auto& entry : all) {
+    if (entry.slot != own_slot && entry.claim.ticket < UINT64_MAX) {
+      last = std::max(last, entry.claim.ticket);
+    }
+  }
+  return last + 1;
+}
+
+void add_all(std::vector<Record>& to, const std::vector<Record>& from) {
+  to.insert(to.end(), from.begin(), from.end());
+}
+
+/// What is to be done after a look, and by when.
+struct Plan {
+  enum class Step {
+    grant,
+    refuse,
+    observe,         ///< what was seen of the devices is not enough, or is old
+    observe_again,   ///< what was given back meanwhile may seem an external process's
+    count_own_bytes, ///< memory that this process has without a lease is its own
+    probe,           ///< before somebody is named: those in the way may have ended
+    give_up,
+    wait,
+  };
+  Step step = Step::wait;
+  bool is_old = false; ///< observe: what was seen would do, if it were not so old
+  steady_clock::time_point now;
+  steady_clock::time_point leave_until; ///< when those that have to leave should have left
+  bool they_leave = false;              ///< and they still have time for it
+  bool may_not_wait = false;
+  bool tells = false; ///< it is time to say who is waited for
+};
+
+/// One request that waits. It observes without the mutex, decides under it (plan(), which changes nothing), and acts.
+class Waiting {
+public:
+  Waiting(Client& client, std::unique_lock<os::FileLock>& guard, const Patience& patience, Observations seen)
+      : client_{client}, records_{client.records()}, guard_{guard}, patience_{patience}, seen_{std::move(seen)},
+        watches_{client.store()}, notice_at_{steady_clock::now() + patience.notice_after},
+        look_who_is_stopped_at_{later(steady_clock::now(), patience.observation_lasts)} {}
+
+  Result run();
+
+  /// Takes the claim back. What it has said in the ledger is wrong if that throws.
+  Result give_up(Result result);
+
+private:
+  [[nodiscard]] const Record& own() const { return client_.own(); }
+  [[nodiscard]] Look look(std::vector<Record> all) const;
+  [[nodiscard]] Plan plan(const Look& look, const std::vector<Record>& all) const;
+  Result grant(const policy::Grant& grant);
+  void probe(const Look& look);
+  Result give_up_for(const Look& look, const Plan& plan);
+  void say_in_the_record(const Look& look);
+  void wait(const Look& look, const Plan& plan);
+  [[nodiscard]] bool sleep_until_something_changes(const Look& look, const Plan& plan,
+                                                   const std::vector<Record>& ahead);
+  [[nodiscard]] os::Woken sleep(const Look& look, steady_clock::time_point until);
+  void observe(const std::vector<Record>& ahead);
+  [[nodiscard]] std::vector<Record> ahead_among(const std::vector<Record>& blockers) const;
+  [[nodiscard]] Blocked for_people(Blocked blocked) const;
+  void mark_ended(Blocked& blocked) const;
+
+  Client& client_;
+  Records& records_;
+  std::unique_lock<os::FileLock>& guard_;
+  const Patience& patience_;
+  Observations seen_;
+  LivenessWatches watches_;
+  std::vector<Record> ended_;  ///< those in the way that were seen to end, before seen_ was observed
+  std::vector<Record> probed_; ///< those that were probed, and alive, since there is a reason to give up or to tell
+  std::optional<std::vector<Record>> before_; ///< everybody, before seen_ was observed
+  /// Those that asked and were stopped when seen_ was observed. They keep their tickets: one that continues is ahead
+  /// again.
+  std::vector<Record> stopped_;
+  bool queued_ = false;                 ///< whether others may have seen this claim wait
+  std::optional<os::NotCounted> waits_; ///< from then on
+  std::uint64_t own_excess_bytes_ = 0;
+  int looks_for_external_memory_ = 0;
+  bool was_late_ = false; ///< seen_ was old when a grant was to be made of it
+  steady_clock::time_point notice_at_;
+  steady_clock::time_point look_who_is_stopped_at_;
+  std::optional<steady_clock::time_point> left_at_; ///< when those that were notified to leave should have left
+};
+
+Result Waiting::run() {
+  using Step = Plan::Step;
+  for (;;) {
+    auto all = records_.read();
+    if (!queued_) {
+      client_.own().claim.ticket = next_ticket(all, own().slot);
+    }
+    const Look look = this->look(all);
+    const Plan plan = this->plan(look, all);
+    if (plan.step == Step::grant) {
+      return grant(std::get<policy::Grant>(look.decision));
+    }
+    if (plan.step == Step::refuse) {
+      return give_up({Result::Kind::refused, 0, std::get<policy::Refusal>(look.decision), {}});
+    }
+    if (plan.step == Step::give_up) {
+      return give_up_for(look, plan);
+    }
+    if (plan.step == Step::count_own_bytes) {
+      own_excess_bytes_ += look.blocked.own_excess_bytes;
+      client_.own().claim.overhead_bytes += look.blocked.own_excess_bytes;
+      ended_ = look.dead;
+      looks_for_external_memory_ = 0;
+      was_late_ = false;
+      continue;
+    }
+    if (plan.step == Step::wait) {
+      say_in_the_record(look); // under the mutex
+    }
+    before_ = std::move(all);
+    if (plan.step == Step::observe) {
+      was_late_ = plan.is_old;
+      guard_.unlock();
+      observe({});
+      continue;
+    }
+    ended_ = look.dead;
+    if (plan.step == Step::observe_again) {
+      ++looks_for_external_memory_;
+      guard_.unlock();
+      observe({});
+      continue;
+    }
+    looks_for_external_memory_ = 0;
+    was_late_ = false;
+    if (plan.step == Step::probe) {
+      probe(look);
+    } else {
+      wait(look, plan);
+    }
+  }
+}
+
+/// Of everybody as their records say, but for those that were seen to end, or stopped: does not find out who is alive
+/// or stopped, and asks no device what it shows.
+Look Waiting::look(std::vector<Record> all) const {
+  records_.reap(all, ended_, seen_);
+  for (Record& record : all) {
+    record.claim.stopped = has(stopped_, record);
+  }
+  const std::size_t position = client_.with_own(all);
+  return look_at(all, position, records_.snapshot(all, policy::asked_devices(own().claim), seen_), seen_, queued_);
+}
+
+Plan Waiting::plan(const Look& look, const std::vector<Record>& all) const {
+  using Step = Plan::Step;
+  Plan plan;
+  plan.now = steady_clock::now();
+  const bool grants = std::holds_alternative<policy::Grant>(look.decision);
+  // A process may be stopped for hours between its observation and this look. Only once in a row: where the mutex
+  // takes that long, the request has to be granted some time.
+  plan.is_old = grants && !was_late_ && later(seen_.began, patience_.observation_lasts) < plan.now;
+  if (!look.decided || plan.is_old) {
+    plan.step = Step::observe;
+    return plan;
+  }
+  if (grants || std::holds_alternative<policy::Refusal>(look.decision)) {
+    plan.step = grants ? Step::grant : Step::refuse;
+    return plan;
+  }
+  // What was given back since seen_ was observed looks like an external process's, as long as others can be shown to
+  // have had it.
+  if (look.external && looks_for_external_memory_ < max_looks_for_external_memory &&
+      (!before_ || !same_claims(*before_, all, policy::asked_devices(own().claim), own().slot))) {
+    plan.step = Step::observe_again;
+    return plan;
+  }
+  // That memory is not free again before this request is answered: it is this process's own, like its context, and not
+  // an external process's. If everybody does so, it shows who is stuck.
+  if (!queued_ && own().claim.stage == Stage::waiting && look.blocked.own_excess_bytes > 0) {
+    plan.step = Step::count_own_bytes;
+    return plan;
+  }
+  // The memory of the dead is on its way back: that is no reason to say that somebody is there.
+  plan.leave_until = left_at_.value_or(later(plan.now, patience_.leaving_lasts));
+  plan.they_leave = look.they_leave && plan.now < plan.leave_until;
+  plan.may_not_wait = !patience_.may_wait && !look.for_the_dead_only() && !plan.they_leave;
+  plan.tells = plan.now >= notice_at_;
+  const bool gives_up = plan.may_not_wait || (plan.now >= patience_.until && !plan.they_leave) || look.stuck;
+  const bool names_somebody = gives_up || (plan.tells && patience_.on_wait);
+  // Not those who have ended and were not seen to.
+  const bool all_probed =
+      std::all_of(look.living.begin(), look.living.end(), [&](const Record& entry) { return has(probed_, entry); });
+  plan.step = names_somebody && !all_probed ? Step::probe : gives_up ? Step::give_up : Step::wait;
+  return plan;
+}
+
+Result Waiting::grant(const policy::Grant& grant) {
+  client_.require_in_place();
+  policy::Claim& claim = client_.own().claim;
+  const bool enters = claim.stage == Stage::entering;
+  claim.stage = enters ? Stage::inside : Stage::holding;
+  claim.devices = enters ? grant.devices : claim.devices;
+  claim.behind = 0;
+  client_.write();
+  // Those that it kept waiting have to look again. A process that enters may have been in the way on devices that it
+  // did not take, and those behind it there watched it and nobody else.
+  if (queued_ && enters) {
+    records_.notify_all_queued();
+  } else if (queued_) {
+    records_.notify_concerned(claim.ticket);
+  }
+  return {Result::Kind::granted, grant.devices, {}, {}};
+}
+
+Result Waiting::give_up(Result result) {
+  result.blocked.own_overhead_bytes = own().claim.overhead_bytes;
+  result.blocked.own_excess_bytes = own_excess_bytes_;
+  client_.stop_wanting();
+  client_.write();
+  if (queued_) {
+    records_.notify_all_queued();
+  }
+  return result;
+}
+
+Result Waiting::give_up_for(const Look& look, const Plan& plan) {
+  const auto kind = plan.may_not_wait             ? Result::Kind::would_wait
+                    : plan.now >= patience_.until ? Result::Kind::timed_out
+                                                  : Result::Kind::stuck;
+  auto result = give_up({kind, 0, {}, for_people(look.blocked)});
+  guard_.unlock();
+  mark_ended(result.blocked);
+  return result;
+}
+
+void Waiting::probe(const Look& look) {
+  guard_.unlock();
+  const auto exited = in_slots(look.living, watches_.ended_among(slots_of(look.living)));
+  probed_.clear();
+  std::copy_if(look.living.begin(), look.living.end(), std::back_inserter(probed_),
+               [&](const Record& entry) { return !has(exited, entry); });
+  add_all(ended_, exited);
+  observe(ahead_among(probed_));
+}
+
+/// Under the mutex: that it waits, and behind whom.
+void Waiting::say_in_the_record(const Look& look) {
+  policy::Claim& claim = client_.own().claim;
+  const std::uint64_t behind = std::get<policy::Wait>(look.decision).behind;
+  if (queued_ && behind == claim.behind) {
+    return;
+  }
+  claim.behind = behind;
+  if (queued_) {
+    client_.correct();
+    return;
+  }
+  client_.write();
+  queued_ = true;
+  waits_.emplace();
+  if (look.nobody_moves) {
+    records_.notify_concerned(); // the first in the queue may be stuck from now on, and has to see that
+  }
+}
+
+/// Begins under the mutex, and ends with what was observed after the wait, under the mutex again.
+void Waiting::wait(const Look& look, const Plan& plan) {
+  if (!look.to_leave.empty()) {
+    left_at_ = plan.leave_until;
+    records_.notify(look.to_leave);
+  }
+  if (plan.tells) {
+    const bool again = patience_.notice_every > std::chrono::milliseconds{0};
+    notice_at_ = again ? plan.now + patience_.notice_every : steady_clock::time_point::max();
+  }
+  std::vector<Record> ahead = ahead_among(look.living);
+  probed_.clear();
+  if (plan.tells && patience_.on_wait) {
+    Blocked blocked = for_people(look.blocked);
+    // Telling may block, on a terminal that is stopped or a pipe that is full: not while everybody waits for it.
+    guard_.unlock();
+    mark_ended(blocked);
+    patience_.on_wait(blocked);
+  } else {
+    guard_.unlock();
+    // Before the next look at the records, not after it: what notifies from now on ends the next sleep.
+    if (sleep_until_something_changes(look, plan, ahead)) {
+      client_.wake_fifo().drain();
+    }
+  }
+  if (steady_clock::now() < look_who_is_stopped_at_) {
+    ahead.clear();
+  }
+  observe(ahead);
+}
+
+/// Without the mutex. Whether this process was notified.
+bool Waiting::sleep_until_something_changes(const Look& look, const Plan& plan, const std::vector<Record>& ahead) {
+  auto until = patience_.until;
+  if (plan.they_leave) {
+    until = patience_.may_wait ? std::max(until, plan.leave_until) : plan.leave_until;
+  }
+  until = std::min(until, notice_at_);
+  const bool looks = !ahead.empty() || !stopped_.empty();
+  auto woken = sleep(look, looks ? std::min(until, look_who_is_stopped_at_) : until);
+  // As long as nobody was stopped or continued, that look needs neither the mutex nor a device.
+  while (looks && look.for_the_living_only() && !woken.notified && woken.ended.empty() && steady_clock::now() < until &&
+         stopped_among(ahead).empty() && stopped_among(stopped_).size() == stopped_.size()) {
+    look_who_is_stopped_at_ = later(steady_clock::now(), patience_.observation_lasts);
+    woken = sleep(look, std::min(until, look_who_is_stopped_at_));
+  }
+  add_all(ended_, in_slots(look.living, woken.ended));
+  return woken.notified;
+}
+
+/// Without the mutex, which it takes at its end. What is seen is evidence for the next look only. Of `ahead` it finds
+/// out who is stopped.
+void Waiting::observe(const std::vector<Record>& ahead) {
+  const auto began = steady_clock::now();
+  const auto found = stopped_among(ahead);
+  stopped_ = stopped_among(stopped_);
+  add_all(stopped_, found);
+  if (!found.empty()) {
+    look_who_is_stopped_at_ = began; // the next one ahead may be stopped as well
+  } else if (!ahead.empty() || began >= look_who_is_stopped_at_) {
+    look_who_is_stopped_at_ = later(began, patience_.observation_lasts);
+  }
+  seen_ = records_.observe(policy::asked_devices(own().claim) | devices_of(ended_));
+  seen_.began = began;
+  guard_.lock();
+}
+
+/// For people, with names. The cause comes first: the waiters that this one is behind; then those that hold what these
+/// wait for.
+Blocked Waiting::for_people(Blocked blocked) const {
+  const auto waits = [](const Record& entry) { return policy::asked_devices(entry.claim) != 0; };
+  for (Record& blocker : blocked.blockers) {
+    blocker.who = records_.name_of(blocker.slot);
+  }
+  for (Excess& excess : blocked.excesses) {
+    excess.holder.who = records_.name_of(excess.holder.slot);
+  }
+  const auto others = std::stable_partition(blocked.blockers.begin(), blocked.blockers.end(), waits);
+  if (others == blocked.blockers.begin()) {
+    return blocked;
+  }
+  const DeviceMask asked = policy::asked_devices(own().claim);
+  for (const auto& entry : records_.read_named()) {
+    if (!has(blocked.blockers, entry) && entry.slot != own().slot && entry.claim.stage == Stage::holding &&
+        (entry.claim.wanted & asked) != 0) {
+      blocked.blockers.push_back(entry);
+    }
+  }
+  return blocked;
+}
+
+/// Says of those who are named, and were not probed before, whether they have ended. Without the mutex.
+void Waiting::mark_ended(Blocked& blocked) const {
+  for (Record& blocker : blocked.blockers) {
+    blocker.alive = blocker.alive && records_.lives(blocker.slot);
+  }
+}
+
+/// Those of `blockers` of which it matters whether their processes are stopped: one that asks, and comes before this
+/// claim, would not be in the way then; one that is idle would not leave.
+std::vector<Record> Waiting::ahead_among(const std::vector<Record>& blockers) const {
+  std::vector<Record> ahead;
+  std::copy_if(blockers.begin(), blockers.end(), std::back_inserter(ahead), [&](const Record& blocker) {
+    const policy::Claim& claim = blocker.claim;
+    const bool comes_before = claim.stage != own().claim.stage || claim.ticket < own().claim.ticket;
+    return !claim.stopped && (claim.stage == Stage::idle || (policy::asked_devices(claim) != 0 && comes_before));
+  });
+  return ahead;
+}
+
+/// Sleeps until something that was counted has changed, or until `until`. Without the mutex: whoever takes the slot of
+/// one that ends before it is watched notifies.
+os::Woken Waiting::sleep(const Look& look, steady_clock::time_point until) {
+  using std::chrono::milliseconds;
+  client_.require_in_place();
+  if (auto ended = watches_.watch(slots_of(look.living)); !ended.empty()) {
+    return {false, std::move(ended)};
+  }
+  auto at_most = milliseconds::max();
+  if (until != steady_clock::time_point::max()) {
+    at_most = std::chrono::ceil<milliseconds>(std::max(until - steady_clock::now(), steady_clock::duration::zero()));
+  }
+  if (!look.dead.empty()) {
+    at_most = std::min(at_most, look_for_memory_of_the_dead);
+  } else if (look.external) {
+    at_most = std::min(at_most, look_for_external_memory);
+  }
+  return watches_.wait(client_.wake_fifo(), at_most);
+}
+
+} // namespace
+
+Result wait_for_grant(Client& client, std::unique_lock<os::FileLock>& guard, const Patience& patience,
+                      Observations seen) {
+  Waiting waiting{client, guard, patience, std::move(seen)};
+  try {
+    return waiting.run();
+  } catch (...) {
+    client.stop_wanting();
+    try {
+      if (!guard.owns_lock()) {
+        guard.lock();
+      }
+      waiting.give_up({});
+    } catch (const LedgerError& error) {
+      client.give_up_slot(error.what()); // a process that cannot take its claim back must not be waited for
+    }
+    throw;
+  }
+}
+
+} // namespace gputest::ledger
