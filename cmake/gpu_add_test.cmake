@@ -1,82 +1,114 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# gpu_add_test
-# ------------
-#
-# Adds a test that shares the machine's GPUs with other tests: it waits until the memory that it asks for is free.
-#
-#   gpu_add_test(NAME <name> COMMAND <target|program> [<arg>...]
-#                [MEMORY small|medium|large|<size>]
-#                [GPUS <n>]
-#                [HEAP <size>]
-#                [KEEPS <size>]
-#                [REQUIRES <capability>...]
-#                [LARGE exclude|serial|wait]
-#                [LAUNCHER on|off]
-#                [TIMEOUT <seconds>]
-#                [WAIT_LIMIT <duration>]
-#                [LABELS <label>...]
-#                [WORKING_DIRECTORY <dir>]
-#                [CONFIGURATIONS <config>...]
-#                [COMMAND_EXPAND_LISTS])
-#
-# It calls add_test(), so set_tests_properties() works on the name afterwards. gputest's settings are kept.
-#
-# NAME               Name of the test, which no other call has in any directory: CTest sets properties by name, so
-#                    WILL_FAIL or the settings of one would be those of the other.
-# COMMAND            An executable target or a program, and its arguments. A target that links gputest::main or
-#                    gputest::catch2 leases its memory itself, test by test. The launcher `gputest run` runs anything else,
-#                    and holds a lease for as long as the program runs. Arguments arrive as they are written, also empty ones and those with semicolons.
-# MEMORY             What the test needs of each device, for tests that do not say it themselves. Default: small.
-#                    small: up to 256 MiB; medium: up to half of the device; large: the whole device. A size is a number
-#                    with up to 3 decimals and a unit, B, KiB, MiB, GiB or TiB, from 1B to 1024TiB; its class is small
-#                    up to 256MiB, else medium.
-# GPUS               Number of distinct devices, 1 to 16. Default: 1.
-# HEAP               Size of the heap for malloc() in kernels, for tests that do not say it themselves (heap()). gputest
-#                    sets it on the test's devices before the first kernel, and counts what it takes in addition to MEMORY.
-#                    A process has one size. The launcher only counts it: a program that does not link gputest has to set
-#                    it itself (cudaLimitMallocHeapSize). Default: the heap is not changed.
-# KEEPS              What each test may leave allocated of each device, for tests that do not say it themselves (keeps()): a
-#                    workspace that a library keeps, such as that of a cuBLAS handle. More fails the test, see GPUTEST_LEAKS.
-#                    Default: nothing.
-# REQUIRES           What each device must have, in addition to what tests say themselves (GPUTEST_NEEDS): memory_pools,
-#                    managed_memory, concurrent_managed_access, peer_access (with GPUS 2 or more), cooperative_launch, tcc,
-#                    wddm, mig, sm_<n> for compute capability n/10 or higher, total_memory=<size>, free_memory=<size>.
-#                    If no device has it, the test is skipped with what was asked and what was found. Default: nothing.
-# LARGE              With MEMORY large only: what happens if other tests may run at the same time. exclude: the test is
-#                    skipped, with the reason; serial: CTest runs it alone; wait: it waits until the device is empty.
-#                    Default: the environment variable GPUTEST_LARGE when the test runs, else exclude.
-# LAUNCHER           on: always use the launcher, for an executable that uses CUDA before its tests start. off: never use
-#                    it, for an executable that leases its memory itself although it links neither gputest::main nor
-#                    gputest::catch2: its own main() ends with gputest::run_all_tests(), run_catch2_tests() or
-#                    report_end(). Default: by what the target links, up to the end of the directory.
-# TIMEOUT            Seconds that the test may run, up to 999999999, in each attempt (ctest --repeat). Time spent waiting for
-#                    a GPU does not count. Then gputest writes which test ran, and the process is killed with all that it
-#                    has started. Processes that a test leaves behind and that hold its output count, too. Default: none of gputest's own; CTest's default counts the time spent waiting. With
-#                    WAIT_LIMIT: 1500, as include(CTest) says.
-# WAIT_LIMIT         The longest wait, as 90s, 20min or 1h, up to 24h. After it the test fails and names what held the
-#                    memory. Without TIMEOUT and WAIT_LIMIT, CTest's own limit counts the wait: 1500 seconds with
-#                    include(CTest). Default: the environment variable GPUTEST_WAIT_LIMIT, else 20min.
-# LABELS             Labels in addition to gputest's own.
-# WORKING_DIRECTORY, CONFIGURATIONS, COMMAND_EXPAND_LISTS
-#                    As for add_test(). COMMAND_EXPAND_LISTS drops empty arguments.
-#
-# Sets these properties of the test:
-#   ENVIRONMENT_MODIFICATION  GPUTEST_TEST, GPUTEST_ENTRY, GPUTEST_MEMORY, GPUTEST_GPUS and GPUTEST_DEFAULT_LOG; GPUTEST_LARGE if LARGE is given,
-#                             GPUTEST_HEAP if HEAP is given, GPUTEST_KEEPS if KEEPS is given, GPUTEST_REQUIRES if REQUIRES is given, GPUTEST_WAIT_LIMIT if
-#                             WAIT_LIMIT is given, GPUTEST_TIMEOUT if TIMEOUT or WAIT_LIMIT is given
-#   LABELS                    gpu, gpu_<class>, and LABELS
-#   SKIP_RETURN_CODE          77
-#   FAIL_REGULAR_EXPRESSION   the line "gputest: timed out", if TIMEOUT or WAIT_LIMIT is given: CTest prints it as the reason
-#   TIMEOUT                   <seconds> plus ten times the longest wait plus a minute, if TIMEOUT or WAIT_LIMIT is given:
-#                             CTest's own limit for what gputest cannot end
-#   RUN_SERIAL                ON for LARGE serial
-#   GPUTEST_REQUEST           what the entry needs. When ctest starts, it becomes RESOURCE_GROUPS, and COST if it is much, unless
-#                             the user has set these (cmake/detail/schedule.cmake)
-# At the end of the directory it adds again what set_tests_properties() has removed of ENVIRONMENT_MODIFICATION and
-# gputest's own labels. It refuses another SKIP_RETURN_CODE, and a variable of gputest's in
-# ENVIRONMENT that has no effect there.
-#
-# A wrong argument is an error that names the test, the value and what is allowed.
+#[===[.rst:
+.. cmake:command:: gpu_add_test
+
+  Adds a test that shares the machine's GPUs with other tests: it waits until the memory that it asks for is free.
+
+  .. code-block:: cmake
+
+    gpu_add_test(NAME <name> COMMAND <target|program> [<arg>...]
+                 [MEMORY small|medium|large|<size>]
+                 [GPUS <n>]
+                 [HEAP <size>]
+                 [KEEPS <size>]
+                 [REQUIRES <capability>...]
+                 [LARGE exclude|serial|wait]
+                 [LAUNCHER on|off]
+                 [TIMEOUT <seconds>]
+                 [WAIT_LIMIT <duration>]
+                 [LABELS <label>...]
+                 [WORKING_DIRECTORY <dir>]
+                 [CONFIGURATIONS <config>...]
+                 [COMMAND_EXPAND_LISTS])
+
+  It calls ``add_test()``, so ``set_tests_properties()`` works on the name afterwards, and keeps gputest's settings.
+  A wrong argument is an error that names the test, the value and what is allowed.
+
+  ``NAME``
+    Name of the test, which no other call has in any directory: CTest sets properties by name, so ``WILL_FAIL`` or the
+    settings of one would be those of the other.
+
+  ``COMMAND``
+    An executable target or a program, and its arguments. A target that links ``gputest::main`` or ``gputest::catch2`` leases
+    its memory itself, test by test. The launcher ``gputest run`` runs anything else, and holds a lease for as long as the
+    program runs. Arguments arrive as they are written, including empty ones and those with semicolons.
+
+  ``MEMORY``
+    What the test needs of each device, for tests that do not say it themselves. ``small``: up to 256 MiB. ``medium``: up to half of
+    the device. ``large``: the whole device. A size is a number with up to 3 decimals and a unit, ``B``, ``KiB``, ``MiB``, ``GiB`` or
+    ``TiB``, from ``1B`` to ``1024TiB``; its class is small up to ``256MiB``, else medium. Default: ``small``.
+
+  ``GPUS``
+    Number of distinct devices, 1 to 16. Default: 1.
+
+  ``HEAP``
+    Size of the heap for ``malloc()`` in kernels, for tests that do not say it themselves (``heap()``). gputest sets it on the
+    test's devices before the first kernel, and counts what it takes in addition to ``MEMORY``. A process has one size. The launcher
+    only counts it: a program that does not link gputest has to set it itself (``cudaLimitMallocHeapSize``). Default: the heap is
+    not changed.
+
+  ``KEEPS``
+    What each test may leave allocated of each device, for tests that do not say it themselves (``keeps()``): a workspace that a
+    library keeps, such as that of a cuBLAS handle. More fails the test, see ``GPUTEST_LEAKS``. Default: nothing.
+
+  ``REQUIRES``
+    What each device must have, in addition to what tests say themselves (``GPUTEST_NEEDS``): ``memory_pools``, ``managed_memory``,
+    ``concurrent_managed_access``, ``peer_access`` (with ``GPUS`` 2 or more), ``cooperative_launch``, ``tcc``, ``wddm``, ``mig``,
+    ``sm_<n>`` for compute capability n/10 or higher, ``total_memory=<size>``, ``free_memory=<size>``. If no device has it, the
+    test is skipped with what was asked and what was found. Default: nothing.
+
+  ``LARGE``
+    With ``MEMORY large`` only: what happens if other tests may run at the same time. ``exclude``: the test is skipped, with the
+    reason. ``serial``: CTest runs it alone. ``wait``: it waits until the device is empty. Default: the environment variable
+    ``GPUTEST_LARGE`` when the test runs, else ``exclude``.
+
+  ``LAUNCHER``
+    ``on``: always use the launcher, for an executable that uses CUDA before its tests start. ``off``: never use it, for an executable that
+    leases its memory itself although it links neither ``gputest::main`` nor ``gputest::catch2``: its own ``main()`` ends with
+    ``gputest::run_all_tests()``, ``run_catch2_tests()`` or ``report_end()``. Default: by what the target links at the end of the
+    directory.
+
+  ``TIMEOUT``
+    Seconds that the test may run, up to 999999999, in each attempt (``ctest --repeat``). Time spent waiting for a GPU does not
+    count. At the limit gputest prints which test ran, and kills the process with every process it started. Processes that a test leaves
+    behind and that hold its output count, too. Default: none of gputest's own; CTest's default counts the time spent waiting. With
+    ``WAIT_LIMIT``: 1500, as ``include(CTest)`` says.
+
+  ``WAIT_LIMIT``
+    The longest wait, as ``90s``, ``20min`` or ``1h``, up to ``24h``. After it the test fails and names what held the memory. Without
+    ``TIMEOUT`` and ``WAIT_LIMIT``, CTest's own limit counts the wait: 1500 seconds with ``include(CTest)``. Default: the environment
+    variable ``GPUTEST_WAIT_LIMIT``, else ``20min``.
+
+  ``LABELS``
+    Labels in addition to gputest's own.
+
+  ``WORKING_DIRECTORY``, ``CONFIGURATIONS``, ``COMMAND_EXPAND_LISTS``
+    As for ``add_test()``. ``COMMAND_EXPAND_LISTS`` drops empty arguments.
+
+  It sets these properties of the test:
+
+  ``ENVIRONMENT_MODIFICATION``
+    ``GPUTEST_TEST``, ``GPUTEST_ENTRY``, ``GPUTEST_MEMORY``, ``GPUTEST_GPUS`` and ``GPUTEST_DEFAULT_LOG``; ``GPUTEST_LARGE``, ``GPUTEST_HEAP``,
+    ``GPUTEST_KEEPS``, ``GPUTEST_REQUIRES`` and ``GPUTEST_WAIT_LIMIT`` if the argument is given; ``GPUTEST_TIMEOUT`` if ``TIMEOUT`` or
+    ``WAIT_LIMIT`` is given
+  ``LABELS``
+    ``gpu``, ``gpu_<class>``, and ``LABELS``
+  ``SKIP_RETURN_CODE``
+    77
+  ``FAIL_REGULAR_EXPRESSION``
+    the line ``gputest: timed out``, if ``TIMEOUT`` or ``WAIT_LIMIT`` is given: CTest prints it as the reason
+  ``TIMEOUT``
+    the limit plus ten times the longest wait plus a minute, if ``TIMEOUT`` or ``WAIT_LIMIT`` is given: CTest's own limit for what
+    gputest cannot end
+  ``RUN_SERIAL``
+    ``ON`` for ``LARGE serial``
+  ``GPUTEST_REQUEST``
+    what the entry needs. When ctest starts, it becomes ``RESOURCE_GROUPS``, and ``COST`` if it is much, unless the user has set
+    these
+
+  At the end of the directory it restores what ``set_tests_properties()`` has removed of ``ENVIRONMENT_MODIFICATION`` and of gputest's own
+  labels. It refuses another ``SKIP_RETURN_CODE``, and a variable of gputest's in ``ENVIRONMENT`` that has no effect there.
+#]===]
 function(gpu_add_test)
   set(option_keywords COMMAND_EXPAND_LISTS)
   set(value_keywords NAME MEMORY GPUS HEAP KEEPS LARGE LAUNCHER TIMEOUT WAIT_LIMIT WORKING_DIRECTORY)

@@ -91,8 +91,8 @@ struct Entry {
   std::chrono::seconds wait_limit = std::chrono::minutes{20};
 };
 
-/// Reads the settings from the environment variables that the README lists, and from those of CUDA, CTest, Slurm and
-/// MPI launchers. Throws InvalidSetting, naming the variable, its value, what is allowed and an example; and for a
+/// Reads the settings from the environment variables that `gputest --help` lists, and from those of CUDA, CTest, Slurm
+/// and MPI launchers. Throws InvalidSetting, naming the variable, its value, what is allowed and an example; and for a
 /// variable that begins with GPUTEST_ and is none of gputest's, naming the nearest one.
 [[nodiscard]] Settings settings_from_environment();
 
