@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Types what README.md and docs/start/five-minutes.md say, and sees what they say; and splits the suite into shards, as
+# docs/recipes/continuous-integration.md does.
+#
+#   cmake -DPACKAGE=<folder with gputest-config.cmake> -DGPUTEST=<the tool> -DWORK=<scratch folder>
+#         [-DOPTIONS=<options of the configure step>] -P five_minutes.cmake
+cmake_minimum_required(VERSION 3.25)
+
+include("${CMAKE_CURRENT_LIST_DIR}/../cmake/ctest_run.cmake")
+find_program(GIT git REQUIRED)
+set(ENV{GPUTEST_DEVICES} simulated:1x16GiB)
+file(COPY "${CMAKE_CURRENT_LIST_DIR}/five_minutes/" DESTINATION "${WORK}/sort")
+set(build "${WORK}/sort/build")
+
+function(build)
+  execute_process(COMMAND "${CMAKE_COMMAND}" --build "${build}" COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+
+# ctest(<argument>...): runs it; `ended` becomes its exit code, `output` what it has written.
+macro(ctest)
+  execute_process(COMMAND "${CMAKE_CTEST_COMMAND}" --test-dir "${build}" --no-tests=error ${ARGN}
+    RESULT_VARIABLE ended OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  message(NOTICE "${output}")
+endmacro()
+
+# gputest(<variable> <argument>...): the output of the tool.
+function(gputest variable)
+  execute_process(COMMAND "${GPUTEST}" ${ARGN} WORKING_DIRECTORY "${WORK}/sort" OUTPUT_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
+  set(${variable} "${output}" PARENT_SCOPE)
+endfunction()
+
+execute_process(COMMAND "${CMAKE_COMMAND}" -S "${WORK}/sort" -B "${build}" "-Dgputest_DIR=${PACKAGE}" ${OPTIONS}
+  COMMAND_ERROR_IS_FATAL ANY)
+build()
+ctest(-j16 --output-on-failure)
+require("${ended} EQUAL 8" "one test is to fail")
+require([["${output}" MATCHES "1 tests failed out of 10"]])
+require([["${output}" MATCHES "SortPairs.takes_too_much \\(Failed\\)"]])
+require([["${output}" MATCHES "Declare what it needs: GPUTEST_NEEDS\\(SortPairs, takes_too_much, 1_GiB\\)"]])
+require([["${output}" MATCHES "SortAll.fills_the_gpu \\(Skipped\\)"]])
+ctest(-j16 -V -R "SortAll|SortPairs")
+require([["${output}" MATCHES "is large, and excluded while tests run in parallel"]])
+
+gputest(patch classify --test-dir build --patch)
+file(WRITE "${WORK}/patch" "${patch}")
+execute_process(COMMAND "${GIT}" apply "${WORK}/patch" WORKING_DIRECTORY "${WORK}/sort" COMMAND_ERROR_IS_FATAL ANY)
+build()
+ctest(-j16)
+require("${ended} EQUAL 0" "every test is to pass, but the large one")
+ctest(-L gpu_large -j1)
+require("${ended} EQUAL 0")
+require([[NOT "${output}" MATCHES "Skipped"]])
+gputest(ignored report --test-dir build)
+require([[EXISTS "${WORK}/sort/gputest_report.html"]])
+
+# Each test is in one of two shards.
+set(ran "")
+foreach(shard IN ITEMS 1 2)
+  gputest(numbers plan --test-dir build --shards 2 --shard ${shard} --numbers)
+  string(STRIP "${numbers}" numbers)
+  ctest(-j16 -I "${numbers}")
+  require("${ended} EQUAL 0")
+  string(REGEX MATCHALL "Test +#[0-9]+" tests "${output}")
+  list(APPEND ran ${tests})
+endforeach()
+list(TRANSFORM ran REPLACE " +" " ")
+set(different ${ran})
+list(REMOVE_DUPLICATES different)
+list(LENGTH ran ran_count)
+list(LENGTH different different_count)
+require("${ran_count} EQUAL 10 AND ${different_count} EQUAL 10" "${ran}")
