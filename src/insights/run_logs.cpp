@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "insights/run_logs.hpp"
 
-#include "core/settings/log_folder.hpp"
+#include "core/settings/settings.hpp"
 #include "tool/table.hpp"
 
 #include <fmt/format.h>

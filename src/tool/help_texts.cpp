@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tool/help_texts.hpp"
 
+#include "core/settings/settings_table.hpp"
 #include "tool/exit_codes.hpp"
 
 #include <fmt/format.h>
@@ -19,48 +20,18 @@ constexpr auto main_examples = R"(Examples:
 'gputest COMMAND --help' describes one command.
 )";
 
-constexpr auto settings_table = R"(
-Settings (environment variables; options take precedence):
-  GPUTEST_DEVICES      all, none, or simulated:<n>x<size>[,<option>...]             default all
-  GPUTEST_MEMORY       small, medium, large, or a size such as 3GiB, per device     default small
-  GPUTEST_GPUS         number of GPUs, 1 to 16                                      default 1
-  GPUTEST_HEAP         device heap for malloc() in kernels, such as 64MiB           default unchanged
-  GPUTEST_REQUIRES     what each GPU must have: memory_pools, managed_memory, concurrent_managed_access,
-                       peer_access, cooperative_launch, tcc, wddm, mig, sm_<n>, total_memory=<size>,
-                       free_memory=<size>                                           default nothing
-  GPUTEST_LARGE        a large test while others run: exclude, serial or wait       default exclude
-  GPUTEST_TEST         CTest's name of the test, for messages                       default the command's name
-  GPUTEST_REQUIRE_GPU  1: a skip because there is no GPU is a failure               default 0
-  GPUTEST_FORBID_SKIP  machine: a skip because of the machine (no GPU, too little memory, a missing capability)
-                       is a failure; 1: every skip is                               default 0
-  GPUTEST_USES_GPU     auto, yes or no: whether the command of run --if-gpu uses one  default auto
-  GPUTEST_WAIT_LIMIT   longest wait, as 90s, 20min or 1h                            default 20min
-  GPUTEST_TIMEOUT      seconds that a test process may run, waiting left out; 'gputest run' by itself does not
-                       count them for its command                                    default none
-  GPUTEST_RUN_MODE     auto, serial or parallel: how ctest runs tests               default auto
-  GPUTEST_ISOLATION    process: cases of gpu_discover_tests(ISOLATION worker) run in processes of their own  default worker
-  GPUTEST_DEPENDENCE   fail: a case that passes alone and failed after others is a failure  default show
-  GPUTEST_MPS          auto, on or off: workers that run at the same time share GPUs by CUDA's MPS  default auto
-  GPUTEST_CASES        filters as 'A.first;B.second': an executable runs these cases one after another   default none
-  GPUTEST_SCHEDULING   auto, ctest or ledger: whether ctest schedules tests by their memory    default auto
-  GPUTEST_MEMORY_RESOURCE  auto, pool or malloc: gputest::memory_resource           default auto
-  GPUTEST_KEEPS        what a test may leave allocated of each device, such as 64MiB  default nothing
-  GPUTEST_OVERUSE      auto, fail, warn or off: a test that takes more than its lease. auto: fail in a CTest entry, else
-                       warn                                                         default auto
-  GPUTEST_LEAKS        the same for a test that leaves memory allocated              default auto
-  GPUTEST_METER        auto, sampled or off: what measures the memory of tests      default auto
-  GPUTEST_DEVICE_MEMORY  a size: decide as on GPUs with at most this much           default what they have
-  GPUTEST_LOG          folder for run logs, an absolute path, or off    default Testing/gputest, where ctest runs the tests
-  GPUTEST_DIR          folder of the ledger, an absolute path       default /run/gputest, else /tmp/gputest-<uid>
-Options of simulated devices: memory_pools, managed_memory, concurrent_managed_access, peer_access, cooperative_launch,
+constexpr auto other_variables =
+    R"(Options of simulated devices: memory_pools, managed_memory, concurrent_managed_access, peer_access, cooperative_launch,
 tcc, wddm, mig; each of these also with the prefix no_; sm_<n> (90), context=<size> (512MiB), return=<n>ms,
 exclusive_process, prohibited, lost, integrated, no_process_list.
 A variable that begins with GPUTEST_ and is none of these is an error.
-gputest uses only GPUs that CUDA_VISIBLE_DEVICES allows. It sets CUDA_VISIBLE_DEVICES (to UUIDs) and GPUTEST_LEASE_OF
-(the parent lease) for the commands that it starts, and GPUTEST_ENTRY, as gpu_add_test() does, to know how tests ended.
-gpu_add_test() also sets GPUTEST_DEFAULT_LOG, which GPUTEST_LOG overrides.
-Workers have GPUTEST_WORKER.
+gputest uses only GPUs that CUDA_VISIBLE_DEVICES allows, and sets it (to UUIDs) for the commands that it starts.
 )";
+
+std::string settings() {
+  return "\nSettings (environment variables; options take precedence):\n" + settings::settings_reference() +
+         other_variables;
+}
 
 constexpr auto run_text =
     R"(Waits until the memory is free, then replaces itself with COMMAND (exec). A later request never delays an earlier one.
@@ -292,9 +263,9 @@ std::string exit_codes(Codes codes) {
 
 } // namespace
 
-std::string main_help() { return std::string{main_examples} + settings_table + exit_codes(Codes::of_run); }
+std::string main_help() { return main_examples + settings() + exit_codes(Codes::of_run); }
 
-std::string run_help() { return std::string{run_text} + settings_table + exit_codes(Codes::of_run); }
+std::string run_help() { return run_text + settings() + exit_codes(Codes::of_run); }
 
 std::string devices_help() { return devices_footer + exit_codes(Codes::with_gpu); }
 

@@ -10,7 +10,7 @@
 #include "core/runlog/event_details.hpp"
 #include "core/runlog/run_log.hpp"
 #include "core/session/ctest_measurement.hpp"
-#include "core/settings/variable_names.hpp"
+#include "core/settings/settings_table.hpp"
 #include "tool/command_path.hpp"
 #include "tool/gpu_use.hpp"
 #include "workers/supervised_command.hpp"
@@ -46,7 +46,7 @@ ExitCode report(const Outcome& outcome) {
 /// Ends this process as CTest sees a failure although it inverts exit codes, or does not look at them.
 [[noreturn]] void fail_without_exit_code(const settings::EntryWatcher& watcher, const std::string& entry) {
   fmt::print(stderr, "gputest: {}\n", policy::text_of_unseen_failure(entry, watcher.will_fail));
-  os::end_killed();
+  os::end_by_signal(SIGKILL);
 }
 
 /// Runs the command for an entry of gpu_add_test(), as a child of this process, and ends as CTest is to see it.
@@ -77,7 +77,7 @@ ExitCode report(const Outcome& outcome) {
     log.write("end", runlog::JsonObject{}.number("signal", static_cast<unsigned>(SIGKILL)));
     fmt::print(stderr, "gputest: {}\n",
                policy::text_of_time_out({entry, page.report().running, page.waited(), end.left_behind}, *limit));
-    watcher.believes_exit_code() ? os::end_now(EXIT_FAILURE) : os::end_killed();
+    watcher.believes_exit_code() ? os::end_now(EXIT_FAILURE) : os::end_by_signal(SIGKILL);
   }
   if (end.signal != 0) {
     log.write("end", runlog::JsonObject{}.number("signal", static_cast<unsigned>(end.signal)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/settings/variable_names.hpp"
+#include "core/settings/settings_table.hpp"
 #include "support/tool.hpp"
 #include "tool/exit_codes.hpp"
 
@@ -15,11 +15,8 @@ TEST(Help, of_the_tool_and_of_run_mentions_every_setting) {
   const tests::Tool tool;
   const auto of_tool = tool.run({"--help"});
   const auto of_run = tool.run({"run", "--help"});
-  ASSERT_GE(settings::names_of_settings().size(), 10U);
-  for (const auto& name : settings::names_of_settings()) {
-    EXPECT_NE(of_tool.out.find(name), std::string::npos) << name;
-    EXPECT_NE(of_run.out.find(name), std::string::npos) << name;
-  }
+  EXPECT_NE(of_tool.out.find(settings::settings_reference()), std::string::npos);
+  EXPECT_NE(of_run.out.find(settings::settings_reference()), std::string::npos);
 }
 
 TEST(Help, goes_to_stdout_and_is_a_success) {

@@ -19,20 +19,6 @@ std::string_view to_string(MemoryKind kind) {
 
 namespace policy {
 
-std::optional<MemoryKind> parse_memory_kind(std::string_view text) {
-  if (text == "auto") {
-    return std::nullopt;
-  }
-  if (text == "pool") {
-    return MemoryKind::pool;
-  }
-  if (text == "malloc") {
-    return MemoryKind::malloc;
-  }
-  throw InvalidSetting{"GPUTEST_MEMORY_RESOURCE='" + std::string{text} +
-                       "' is unknown; it is one of auto, pool, malloc"};
-}
-
 MemoryKindChoice choose_memory_kind(std::optional<MemoryKind> of_test, std::optional<MemoryKind> of_setting,
                                     bool has_pools, int device) {
   const std::string name = "device " + std::to_string(device);

@@ -5,12 +5,8 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 
 namespace gputest::policy {
-
-/// Reads what GPUTEST_MEMORY_RESOURCE says: `auto` (nullopt), `pool` or `malloc`. Throws InvalidSetting.
-[[nodiscard]] std::optional<MemoryKind> parse_memory_kind(std::string_view text);
 
 /// The kind of memory that a memory resource uses, and why.
 struct MemoryKindChoice {

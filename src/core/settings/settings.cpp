@@ -2,16 +2,13 @@
 #include "core/settings/settings.hpp"
 
 #include "core/os/environment.hpp"
-#include "core/policy/memory_kind.hpp"
-#include "core/settings/log_folder.hpp"
-#include "core/settings/variable_names.hpp"
+#include "core/settings/settings_table.hpp"
 
 #include <gputest/error.hpp>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <initializer_list>
 #include <mutex>
 #include <sstream>
 #include <string_view>
@@ -21,56 +18,20 @@ namespace gputest::settings {
 
 namespace {
 
-bool parse_switch(const ReadVariable& read, const char* name) {
-  const auto value = read(name);
-  if (!value || value->empty() || *value == "0") {
-    return false;
-  }
-  if (*value == "1") {
-    return true;
-  }
-  throw InvalidSetting{std::string{name} + "='" + *value + "' is neither 0 nor 1"};
-}
-
-/// The value of the word that `text` is. Throws InvalidSetting.
-template <class Value>
-Value parse_word(const std::string& text, const char* name,
-                 std::initializer_list<std::pair<const char*, Value>> words) {
-  std::string known;
-  for (const auto& [word, value] : words) {
-    if (text == word) {
-      return value;
-    }
-    known += (known.empty() ? "" : ", ") + std::string{word};
-  }
-  throw InvalidSetting{std::string{name} + "='" + text + "' is unknown; it is one of " + known};
-}
-
-Consequence parse_consequence(const std::string& text, const char* name) {
-  return parse_word<Consequence>(text, name,
-                                 {{"auto", Consequence::automatic},
-                                  {"fail", Consequence::fail},
-                                  {"warn", Consequence::warn},
-                                  {"off", Consequence::off}});
-}
-
-ForbidSkip parse_forbid_skip(const std::string& text) {
-  if (text == "0") {
-    return ForbidSkip::no;
-  }
-  if (text == "machine") {
-    return ForbidSkip::machine;
-  }
-  if (text == "1") {
-    return ForbidSkip::all;
-  }
-  throw InvalidSetting{"GPUTEST_FORBID_SKIP='" + text +
-                       "' is unknown; it is one of 0, machine (what this machine cannot run), 1 (every skip)"};
-}
-
 std::string text_of(const ReadVariable& read, const char* name, const char* fallback) {
   const auto value = read(name);
   return value && !value->empty() ? *value : std::string{fallback};
+}
+
+/// The value of a setting that is a word, by the enumeration that lists its words in the order of the table.
+template <class Value>
+Value word_of(const ReadVariable& read, const char* name) {
+  return static_cast<Value>(parse_word(name, text_of(read, name, "")));
+}
+
+std::optional<Bytes> size_of(const ReadVariable& read, const char* name) {
+  const auto text = text_of(read, name, "");
+  return text.empty() ? std::nullopt : std::optional{parse_bytes(text, name)};
 }
 
 /// What ctest has given the test of a resource type, by groups.
@@ -95,19 +56,15 @@ std::optional<DeviceRestriction> job_devices(const ReadVariable& read) {
   return std::nullopt;
 }
 
-/// What the user says takes precedence over what gpu_add_test() says.
-std::string log_folder(const ReadVariable& read) {
-  const auto chosen = text_of(read, "GPUTEST_LOG", "");
-  const auto usual = text_of(read, "GPUTEST_DEFAULT_LOG", "");
-  if (chosen == "off") {
-    return "";
-  }
-  if (!chosen.empty() && chosen.front() != '/') {
+/// Empty if the user says nothing.
+std::string chosen_log(const ReadVariable& read) {
+  auto chosen = text_of(read, "GPUTEST_LOG", "");
+  if (!chosen.empty() && chosen != "off" && chosen.front() != '/') {
     throw InvalidSetting{"GPUTEST_LOG='" + chosen +
                          "' is neither off nor an absolute path, and must be one: tests run in different folders. "
                          "Write the whole path of a folder"};
   }
-  return chosen.empty() ? usual : chosen;
+  return chosen;
 }
 
 struct OfProcess {
@@ -119,16 +76,6 @@ struct OfProcess {
 OfProcess& process() {
   static auto& process = *new OfProcess; // NOLINT(cppcoreguidelines-owning-memory)
   return process;
-}
-
-/// Checks what gputest-client reads, which links nothing of this: a wrong value is an error of the test's.
-void check_settings_of_client(const ReadVariable& read) {
-  const auto check = [&](const char* name, std::initializer_list<std::pair<const char*, int>> words) {
-    static_cast<void>(parse_word<int>(text_of(read, name, words.begin()->first), name, words));
-  };
-  check("GPUTEST_ISOLATION", {{"worker", 0}, {"process", 1}});
-  check("GPUTEST_DEPENDENCE", {{"show", 0}, {"fail", 1}});
-  check("GPUTEST_MPS", {{"auto", 0}, {"on", 1}, {"off", 2}});
 }
 
 } // namespace
@@ -180,25 +127,23 @@ std::chrono::seconds parse_duration(const std::string& text, const std::string& 
 }
 
 Settings parse_settings(const ReadVariable& read) {
+  for (const auto& setting :
+       settings_table()) { // also what only the tool and gputest-client use: an error in tests too
+    if (!words_of(setting).empty()) {
+      static_cast<void>(word_of<int>(read, setting.name));
+    }
+  }
   Settings settings;
   settings.devices = text_of(read, "GPUTEST_DEVICES", "all");
   static_cast<void>(parse_devices(settings.devices));
-  if (const auto size = text_of(read, "GPUTEST_DEVICE_MEMORY", ""); !size.empty()) {
-    settings.device_memory = parse_bytes(size, "GPUTEST_DEVICE_MEMORY");
-  }
+  settings.device_memory = size_of(read, "GPUTEST_DEVICE_MEMORY");
   settings.folder = text_of(read, "GPUTEST_DIR", "");
   check_folder(settings.folder, "GPUTEST_DIR");
-  settings.memory_resource = policy::parse_memory_kind(text_of(read, "GPUTEST_MEMORY_RESOURCE", "auto"));
-  const char* const run_mode = "GPUTEST_RUN_MODE";
-  settings.run_mode = parse_word<RunModeSetting>(text_of(read, run_mode, "auto"), run_mode,
-                                                 {{"auto", RunModeSetting::automatic},
-                                                  {"serial", RunModeSetting::serial},
-                                                  {"parallel", RunModeSetting::parallel}});
-  static_cast<void>(parse_scheduling(read)); // a wrong one is an error in tests too
-  static_cast<void>(parse_worker(read));
-  check_settings_of_client(read);
-  settings.forbid_skip = parse_forbid_skip(text_of(read, "GPUTEST_FORBID_SKIP", "0"));
-  settings.require_gpu = parse_switch(read, "GPUTEST_REQUIRE_GPU") || settings.forbid_skip != ForbidSkip::no;
+  constexpr std::array<std::optional<MemoryKind>, 3> kinds{std::nullopt, MemoryKind::pool, MemoryKind::malloc};
+  settings.memory_resource = kinds.at(word_of<std::size_t>(read, "GPUTEST_MEMORY_RESOURCE"));
+  settings.run_mode = word_of<RunModeSetting>(read, "GPUTEST_RUN_MODE");
+  settings.forbid_skip = word_of<ForbidSkip>(read, "GPUTEST_FORBID_SKIP");
+  settings.require_gpu = word_of<int>(read, "GPUTEST_REQUIRE_GPU") != 0 || settings.forbid_skip != ForbidSkip::no;
   const char* const visible = "CUDA_VISIBLE_DEVICES";
   if (const auto value = read(visible)) { // empty is not the same as not set: it allows none
     settings.visible_devices = DeviceRestriction{visible, *value};
@@ -209,24 +154,17 @@ Settings parse_settings(const ReadVariable& read) {
   settings.scheduled_groups = groups_of_type(read, "GPUTEST_MIB");
   settings.rank = policy::find_mpi_rank(read);
   settings.lease_of = text_of(read, "GPUTEST_LEASE_OF", "");
-  const char* const meter = "GPUTEST_METER";
-  settings.meter = parse_word<MeterSetting>(
-      text_of(read, meter, "auto"), meter,
-      {{"auto", MeterSetting::automatic}, {"sampled", MeterSetting::sampled}, {"off", MeterSetting::off}});
+  settings.meter = word_of<MeterSetting>(read, "GPUTEST_METER");
   settings.cuda_folder = text_of(read, "CUDA_HOME", text_of(read, "CUDA_PATH", "").c_str());
   settings.profiler = text_of(read, "CUDA_INJECTION64_PATH", "");
-  settings.overuse = parse_consequence(text_of(read, "GPUTEST_OVERUSE", "auto"), "GPUTEST_OVERUSE");
-  settings.leaks = parse_consequence(text_of(read, "GPUTEST_LEAKS", "auto"), "GPUTEST_LEAKS");
-  settings.log = log_folder(read);
+  settings.overuse = word_of<Consequence>(read, "GPUTEST_OVERUSE");
+  settings.leaks = word_of<Consequence>(read, "GPUTEST_LEAKS");
+  const auto log = chosen_log(read);
+  settings.log = log.empty() ? text_of(read, "GPUTEST_DEFAULT_LOG", "") : log == "off" ? "" : log;
   return settings;
 }
 
-Scheduling parse_scheduling(const ReadVariable& read) {
-  const char* const name = "GPUTEST_SCHEDULING";
-  return parse_word<Scheduling>(
-      text_of(read, name, "auto"), name,
-      {{"auto", Scheduling::automatic}, {"ctest", Scheduling::ctest}, {"ledger", Scheduling::ledger}});
-}
+Scheduling parse_scheduling(const ReadVariable& read) { return word_of<Scheduling>(read, "GPUTEST_SCHEDULING"); }
 
 WorkerRequest parse_worker(const ReadVariable& read) {
   WorkerRequest request;
@@ -249,11 +187,7 @@ EntryWatcher parse_entry_watcher(const ReadVariable& read) {
                               : EntryWatcher{true, value == "will_fail", value == "by_output", ""};
 }
 
-UsesGpu parse_uses_gpu(const ReadVariable& read) {
-  const char* const name = "GPUTEST_USES_GPU";
-  return parse_word<UsesGpu>(text_of(read, name, "auto"), name,
-                             {{"auto", UsesGpu::automatic}, {"yes", UsesGpu::yes}, {"no", UsesGpu::no}});
-}
+UsesGpu parse_uses_gpu(const ReadVariable& read) { return word_of<UsesGpu>(read, "GPUTEST_USES_GPU"); }
 
 std::string parse_entry_name(const ReadVariable& read) { return text_of(read, "GPUTEST_TEST", ""); }
 
@@ -274,12 +208,8 @@ Entry parse_entry(const ReadVariable& read) {
   entry.name = parse_entry_name(read);
   entry.request = parse_request(text_of(read, "GPUTEST_MEMORY", "small"), "GPUTEST_MEMORY");
   entry.request.gpus = policy::parse_int(text_of(read, "GPUTEST_GPUS", "1"), 1, max_gpus, "GPUTEST_GPUS");
-  if (const auto heap = text_of(read, "GPUTEST_HEAP", ""); !heap.empty()) {
-    entry.request.heap = parse_bytes(heap, "GPUTEST_HEAP");
-  }
-  if (const auto keeps = text_of(read, "GPUTEST_KEEPS", ""); !keeps.empty()) {
-    entry.request.keeps = parse_bytes(keeps, "GPUTEST_KEEPS");
-  }
+  entry.request.heap = size_of(read, "GPUTEST_HEAP").value_or(Bytes{});
+  entry.request.keeps = size_of(read, "GPUTEST_KEEPS").value_or(Bytes{});
   entry.request.capabilities = parse_capabilities(text_of(read, "GPUTEST_REQUIRES", ""), "GPUTEST_REQUIRES");
   entry.large = parse_large_policy(text_of(read, "GPUTEST_LARGE", "exclude"), "GPUTEST_LARGE");
   if (const auto limit = text_of(read, "GPUTEST_WAIT_LIMIT", ""); !limit.empty()) {
@@ -299,10 +229,8 @@ std::optional<DeviceRestriction> restriction_of(const Settings& settings, std::s
 }
 
 std::optional<std::string> chosen_log_folder() {
-  const auto folder = log_folder([](const char* name) {
-    return std::string_view{name} == "GPUTEST_LOG" ? os::read_variable(name) : std::nullopt;
-  });
-  return folder.empty() ? std::nullopt : std::optional{folder};
+  auto folder = chosen_log(os::read_variable);
+  return folder.empty() || folder == "off" ? std::nullopt : std::optional{std::move(folder)};
 }
 
 std::optional<std::string> test_list_file() {

@@ -80,6 +80,9 @@ struct WorkerRequest {
 /// Reads GPUTEST_WORKER and GPUTEST_CASES, `Suite.first;Suite.second`.
 [[nodiscard]] WorkerRequest parse_worker(const ReadVariable& read);
 
+/// The folder for run logs that GPUTEST_LOG names; nullopt if it names none. Throws InvalidSetting.
+[[nodiscard]] std::optional<std::string> chosen_log_folder();
+
 /// The value of GPUTEST_LIST_FILE; nullopt if it is not set or empty.
 [[nodiscard]] std::optional<std::string> test_list_file();
 

@@ -13,16 +13,6 @@
 namespace gputest::policy {
 namespace {
 
-TEST(MemoryKind, is_read_from_its_names) {
-  EXPECT_EQ(parse_memory_kind("auto"), std::nullopt);
-  EXPECT_EQ(parse_memory_kind("pool"), MemoryKind::pool);
-  EXPECT_EQ(parse_memory_kind("malloc"), MemoryKind::malloc);
-  for (const char* text : {"", "Pool", "managed", "pool "}) {
-    EXPECT_EQ(tests::message_of<InvalidSetting>([&] { static_cast<void>(parse_memory_kind(text)); }),
-              "GPUTEST_MEMORY_RESOURCE='" + std::string{text} + "' is unknown; it is one of auto, pool, malloc");
-  }
-}
-
 TEST(MemoryKind, is_chosen_by_the_test_then_by_the_setting_then_by_the_device) {
   constexpr auto pool = MemoryKind::pool;
   constexpr auto malloc = MemoryKind::malloc;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/settings/variable_names.hpp"
+#include "core/settings/settings_table.hpp"
+
+#include "core/settings/settings.hpp"
 
 #include <gputest/error.hpp>
 #include <gputest/settings.hpp>
@@ -7,6 +9,7 @@
 #include <gmock/gmock.h>
 
 #include <cstdlib>
+#include <set>
 
 namespace gputest::settings {
 namespace {
@@ -22,13 +25,30 @@ std::string message_of(const std::vector<std::string>& names) {
   }
 }
 
-TEST(VariableNames, of_settings_are_those_that_the_parser_reads) {
-  EXPECT_GE(names_of_settings().size(), 15U);
-  EXPECT_EQ(names_of_settings().count("GPUTEST_MEMORY"), 1U);
-  EXPECT_EQ(names_of_settings().count("CUDA_VISIBLE_DEVICES"), 0U);
+TEST(SettingsTable, has_what_is_read_and_nothing_else) {
+  std::set<std::string> read;
+  const auto note = [&](const std::string& name) {
+    if (name.find("GPUTEST_") == 0) { // not those of CUDA, CTest, Slurm and MPI
+      read.insert(name);
+    }
+    return std::optional<std::string>{};
+  };
+  static_cast<void>(parse_settings(note));
+  static_cast<void>(parse_entry(note));
+  static_cast<void>(parse_entry_watcher(note));
+  static_cast<void>(parse_worker(note));
+  read.insert("GPUTEST_LIST_FILE"); // test_list_file(), which reads the environment of the process
+  std::set<std::string> known;
+  for (const auto& setting : settings_table()) {
+    EXPECT_TRUE(known.insert(setting.name).second) << setting.name;
+    EXPECT_NE(settings_reference().find(setting.name), std::string::npos) << setting.name;
+    const auto words = words_of(setting);
+    EXPECT_TRUE(words.empty() || words.front() == setting.fallback) << setting.name;
+  }
+  EXPECT_EQ(read, known);
 }
 
-TEST(VariableNames, that_are_mistyped_are_refused_with_the_nearest) {
+TEST(SettingsTable, refuses_mistyped_names_with_the_nearest_setting) {
   EXPECT_EQ(
       message_of({"PATH", "GPUTEST_MEMROY"}),
       "the environment has what is no setting of gputest: GPUTEST_MEMROY (the nearest setting is GPUTEST_MEMORY). "
@@ -38,16 +58,16 @@ TEST(VariableNames, that_are_mistyped_are_refused_with_the_nearest) {
                         "(the nearest setting is GPUTEST_FORBID_SKIP)"));
 }
 
-TEST(VariableNames, of_settings_of_the_build_and_of_others_are_accepted) {
-  for (const auto& name : names_of_settings()) {
-    EXPECT_EQ(message_of({name}), "accepted");
+TEST(SettingsTable, accepts_names_of_settings_of_the_build_and_of_others) {
+  for (const auto& setting : settings_table()) {
+    EXPECT_EQ(message_of({setting.name}), "accepted");
   }
   EXPECT_EQ(message_of({"GPUTEST_BUILD_CLI", "GPUTEST_ROOT", "GPUTEST_LIST_FILE", "gputest_DIR", "MY_GPUTEST_DIR",
                         "GPUTESTS"}),
             "accepted");
 }
 
-TEST(VariableNames, are_those_of_the_environment) {
+TEST(SettingsTable, is_held_against_the_environment) {
   setenv("GPUTEST_MEMROY", "", 1);
   EXPECT_THROW(static_cast<void>(settings_from_environment()), InvalidSetting) << "empty, and no less mistyped";
   unsetenv("GPUTEST_MEMROY");

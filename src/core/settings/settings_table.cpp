@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/settings/settings_table.hpp"
+
+#include "core/os/environment.hpp"
+#include "core/policy/nearest_name.hpp"
+
+#include <gputest/error.hpp>
+
+#include <algorithm>
+#include <sstream>
+
+namespace gputest::settings {
+
+namespace {
+
+constexpr const char* own_prefix = "GPUTEST_";
+
+/// Variables of the CMake project, of its tests, and GPUTEST_ROOT, where find_package() searches: a script that builds
+/// gputest may have them in its environment.
+const std::set<std::string>& names_of_build() {
+  static const std::set<std::string> names{
+      "GPUTEST_BENCHMARKS", "GPUTEST_BUILD_CLI",      "GPUTEST_BUILD_INSIGHTS", "GPUTEST_CLANG_FORMAT",
+      "GPUTEST_CLI",        "GPUTEST_DEVELOPER_MODE", "GPUTEST_FUZZ",           "GPUTEST_GOOGLETEST_SOURCE",
+      "GPUTEST_INSTALL",    "GPUTEST_NINJA",          "GPUTEST_NVIDIA_HEADERS", "GPUTEST_ROOT",
+      "GPUTEST_SANITIZE",   "GPUTEST_TEST_SET"};
+  return names;
+}
+
+} // namespace
+
+const std::vector<Setting>& settings_table() {
+  using By = SetBy;
+  static const std::vector<Setting> table{
+      {"GPUTEST_DEVICES", "all, none, or simulated:<n>x<size>[,<option>...] such as simulated:2x16GiB", "all",
+       "the GPUs that tests may have", By::user},
+      {"GPUTEST_DEVICE_MEMORY", "a size such as 8GiB", "what they have",
+       "decide as if each GPU had at most so much memory", By::user},
+      {"GPUTEST_MEMORY", "small, medium, large, or a size such as 3GiB", "small",
+       "memory per device, for tests that say nothing themselves", By::entry},
+      {"GPUTEST_GPUS", "1 to 16", "1", "number of GPUs", By::entry},
+      {"GPUTEST_REQUIRES",
+       "memory_pools, managed_memory, concurrent_managed_access, peer_access, cooperative_launch, tcc, wddm, mig, "
+       "sm_<n>, total_memory=<size>, free_memory=<size>",
+       "nothing", "what each GPU must have", By::entry},
+      {"GPUTEST_HEAP", "a size such as 64MiB", "left as it is",
+       "device heap for malloc() in kernels, for tests that say nothing themselves", By::entry},
+      {"GPUTEST_KEEPS", "a size such as 64MiB", "nothing",
+       "what a test may leave allocated of each device, for tests that say nothing themselves", By::entry},
+      {"GPUTEST_LARGE", "exclude, serial or wait", "exclude", "what a large test does while others run", By::entry},
+      {"GPUTEST_TEST", "a name", "the program's name", "CTest's name of the test, for messages", By::entry},
+      {"GPUTEST_WAIT_LIMIT", "a time such as 90s, 20min or 1h", "20min",
+       "the longest wait, after which the test fails and names the holder of the memory", By::entry},
+      {"GPUTEST_TIMEOUT", "seconds", "none",
+       "how long a test process may run, waiting left out. It counts in entries of CTest's only", By::entry},
+      {"GPUTEST_RUN_MODE", "auto|serial|parallel", "auto", "how CTest runs tests", By::user},
+      {"GPUTEST_REQUIRE_GPU", "0|1", "0", "1: a skip because there is no GPU, or too few, is a failure", By::user},
+      {"GPUTEST_FORBID_SKIP", "0|machine|1", "0",
+       "machine: a skip because of the machine (no GPU, too little memory, a missing capability) is a failure. 1: "
+       "every "
+       "skip is",
+       By::user},
+      {"GPUTEST_USES_GPU", "auto|yes|no", "auto", "whether the command of 'gputest run --if-gpu' uses a GPU", By::user},
+      {"GPUTEST_OVERUSE", "auto|fail|warn|off", "auto",
+       "what becomes of a test that takes more than its lease. auto: fail in an entry of CTest's, else warn", By::user},
+      {"GPUTEST_LEAKS", "auto|fail|warn|off", "auto", "the same for a test that leaves memory allocated", By::user},
+      {"GPUTEST_METER", "auto|sampled|off", "auto", "what measures the memory that tests use", By::user},
+      {"GPUTEST_MEMORY_RESOURCE", "auto|pool|malloc", "auto", "where gputest::memory_resource takes memory from",
+       By::user},
+      {"GPUTEST_SCHEDULING", "auto|ctest|ledger", "auto", "whether CTest starts tests when their memory is there",
+       By::user},
+      {"GPUTEST_ISOLATION", "worker|process", "worker",
+       "process: cases of gpu_discover_tests(ISOLATION worker) run in processes of their own", By::user},
+      {"GPUTEST_DEPENDENCE", "show|fail", "show",
+       "fail: a case that failed in a worker and passes in a process of its own is a failure", By::user},
+      {"GPUTEST_MPS", "auto|on|off", "auto", "whether workers that run at the same time share GPUs by CUDA's MPS",
+       By::user},
+      {"GPUTEST_CASES", "filters such as A.first;B.second", "none",
+       "the executable runs these cases one after another, as a worker does", By::user},
+      {"GPUTEST_LOG", "off, or the absolute path of a folder", "Testing/gputest, where ctest runs the tests",
+       "where run logs are", By::user},
+      {"GPUTEST_DIR", "an absolute path", "/run/gputest, else /tmp/gputest-<uid>", "the folder of the ledger",
+       By::user},
+      {"GPUTEST_DEFAULT_LOG", "a path, relative to ctest's folder", "none", "where run logs are without GPUTEST_LOG",
+       By::gputest},
+      {"GPUTEST_ENTRY", "ctest, will_fail, by_output, or the path of a page", "nobody",
+       "who wants to know how the tests ended", By::gputest},
+      {"GPUTEST_LEASE_OF", "a process on the ledger", "none", "who holds the parent lease", By::gputest},
+      {"GPUTEST_LIST_FILE", "a file", "tests run", "the executable writes the list of its tests there, and runs none",
+       By::gputest},
+      {"GPUTEST_WORKER", "a socket", "none", "where a worker's cases come from", By::gputest},
+  };
+  return table;
+}
+
+std::vector<std::string> words_of(const Setting& setting) {
+  std::vector<std::string> words;
+  std::istringstream values{setting.values};
+  for (std::string word; std::getline(values, word, '|');) {
+    words.push_back(word);
+  }
+  return words.size() > 1 ? words : std::vector<std::string>{};
+}
+
+std::size_t parse_word(const std::string& name, const std::string& text) {
+  const auto& table = settings_table();
+  const auto setting = std::find_if(table.begin(), table.end(), [&](const Setting& one) { return name == one.name; });
+  const auto words = words_of(*setting);
+  const auto found = text.empty() ? words.begin() : std::find(words.begin(), words.end(), text);
+  if (found != words.end()) {
+    return static_cast<std::size_t>(found - words.begin());
+  }
+  std::string known;
+  for (const auto& word : words) {
+    known += (known.empty() ? "" : ", ") + word;
+  }
+  throw InvalidSetting{name + "='" + text + "' is unknown; it is one of " + known};
+}
+
+std::string settings_reference() {
+  std::string text;
+  for (const auto& setting : settings_table()) {
+    std::string values = setting.values;
+    for (auto bar = values.find('|'); bar != std::string::npos; bar = values.find('|')) {
+      values.replace(bar, 1, ", ");
+    }
+    text += std::string{"  "} + setting.name + "  " + values + " (default: " + setting.fallback + ")\n      " +
+            (setting.by == SetBy::gputest ? "set by gputest: " : "") + setting.meaning + "\n";
+  }
+  return text;
+}
+
+void refuse_unknown(const std::vector<std::string>& names) {
+  std::set<std::string> settings;
+  for (const auto& setting : settings_table()) {
+    settings.insert(setting.name);
+  }
+  std::string unknown;
+  for (const auto& name : names) {
+    if (name.find(own_prefix) == 0 && settings.count(name) == 0 && names_of_build().count(name) == 0) {
+      unknown += (unknown.empty() ? "" : ", and ") + name + " (the nearest setting is " +
+                 policy::nearest_name(name, settings) + ")";
+    }
+  }
+  if (!unknown.empty()) {
+    throw InvalidSetting{"the environment has what is no setting of gputest: " + unknown +
+                         ". Correct the name, or unset the variable; names that begin with GPUTEST_ are gputest's"};
+  }
+}
+
+void refuse_unknown_variables() { refuse_unknown(os::variables_with(own_prefix)); }
+
+} // namespace gputest::settings
