@@ -2,7 +2,7 @@
 #include <gputest/worker.hpp>
 
 #include "core/devices/this_process.hpp"
-#include "core/os/ctest_process.hpp"
+#include "core/os/ctest_ancestor.hpp"
 #include "core/os/environment.hpp"
 #include "core/os/loaded_libraries.hpp"
 #include "core/os/process.hpp"

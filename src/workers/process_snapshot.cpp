@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "workers/process_snapshot.hpp"
 
-#include "core/os/process.hpp"
+#include "core/os/read_file.hpp"
 
 #include <algorithm>
 #include <cerrno>

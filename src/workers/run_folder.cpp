@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "workers/run_folder.hpp"
 
+#include "core/os/ctest_ancestor.hpp"
+#include "core/os/process.hpp"
+#include "core/os/read_file.hpp"
 #include "workers/events.hpp"
 #include "workers/orphan.hpp"
 #include "workers/test_case.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -27,49 +29,6 @@ namespace {
 
 constexpr off_t most_pids = off_t{1} << 22; ///< PID_MAX_LIMIT of the kernel
 
-std::string read_all(int file) {
-  std::string text;
-  std::array<char, 4096> block{};
-  for (;;) {
-    const auto count = file < 0 ? 0 : ::read(file, block.data(), block.size());
-    if (count <= 0) {
-      return text;
-    }
-    text.append(block.data(), static_cast<std::size_t>(count));
-  }
-}
-
-/// The fields of /proc/<pid>/stat after the program's name, which may hold anything.
-std::vector<std::string> stat_of(pid_t pid) {
-  const Descriptor file{::open(("/proc/" + std::to_string(pid) + "/stat").c_str(), O_RDONLY | O_CLOEXEC)};
-  const auto text = read_all(file.number());
-  std::vector<std::string> fields;
-  for (auto at = text.rfind(") "); at != std::string::npos && at + 1 < text.size();) {
-    const auto end = text.find(' ', at + 1);
-    fields.push_back(text.substr(at + 1, end == std::string::npos ? end : end - at - 1));
-    at = end;
-  }
-  return fields; // the first is empty: the blank behind the name
-}
-
-pid_t parent_of(pid_t pid) {
-  const auto fields = stat_of(pid);
-  return fields.size() > 2 ? static_cast<pid_t>(std::strtol(fields[2].c_str(), nullptr, 10)) : 0;
-}
-
-std::string start_of(pid_t pid) {
-  const auto fields = stat_of(pid);
-  return fields.size() > 20 ? fields[20] : "";
-}
-
-bool is_ctest(pid_t pid) {
-  std::array<char, 4096> target{};
-  const auto size = ::readlink(("/proc/" + std::to_string(pid) + "/exe").c_str(), target.data(), target.size() - 1);
-  const std::string path{target.data(), static_cast<std::size_t>(size > 0 ? size : 0)};
-  const auto name = path.substr(path.rfind('/') + 1);
-  return name == "ctest" || name == "ctest3";
-}
-
 /// The end of the names of all runs that this process can judge: those of its pid namespace, and of its time namespace,
 /// in which /proc tells when a process was started.
 std::string name_of_namespace() {
@@ -89,8 +48,9 @@ bool has_ended(const std::string& run_name) {
       run_name.compare(run_name.size() - space.size(), space.size(), space) != 0) {
     return false;
   }
-  const auto start = start_of(pid);
-  return start.empty() ? ::kill(pid, 0) != 0 && errno == ESRCH : run_name != std::to_string(pid) + "-" + start + space;
+  const auto start = os::start_time_of(pid);
+  return start ? run_name != std::to_string(pid) + "-" + std::to_string(*start) + space
+               : ::kill(pid, 0) != 0 && errno == ESRCH;
 }
 
 /// Removes what was left behind by a run that the machine did not outlive.
@@ -123,22 +83,19 @@ void remove_at_its_end(const RunFolder& run) {
 
 RunFolder open_run_folder(const std::string& identity) {
   RunFolder found;
-  pid_t ctest = ::getppid();
-  while (ctest > 0 && !is_ctest(ctest)) { // it is process 1 in a container that was started for it
-    ctest = parent_of(ctest);
-  }
-  if (ctest <= 0) {
+  const auto ctest = os::find_ctest();
+  if (!ctest) {
     found.problem = "CTest has not started it";
     return found;
   }
-  const auto start = start_of(ctest);
-  found.ctest = Descriptor{static_cast<int>(::syscall(SYS_pidfd_open, ctest, 0))};
-  if (!found.ctest || start.empty() || start != start_of(ctest)) {
+  const auto start = os::start_time_of(ctest->pid);
+  found.ctest = Descriptor{static_cast<int>(::syscall(SYS_pidfd_open, ctest->pid, 0))};
+  if (!found.ctest || !start || start != os::start_time_of(ctest->pid)) {
     found.problem = "the end of ctest could not be seen here";
     return found;
   }
   found.identity = identity;
-  found.run_name = std::to_string(ctest) + "-" + start + name_of_namespace();
+  found.run_name = std::to_string(ctest->pid) + "-" + std::to_string(*start) + name_of_namespace();
   // Somebody else may have taken the usual name: then the folder is below the ledger's.
   std::string home;
   for (const auto& above : {std::string{"/tmp"}, variable("GPUTEST_DIR")}) {
@@ -209,7 +166,7 @@ Descriptor open_lock_file(const Descriptor& folder, const char* name) {
 
 std::string contents_of(const Descriptor& folder, const std::string& name) {
   const Descriptor file{::openat(folder.number(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC)};
-  return read_all(file.number());
+  return os::read_to_end(file.number()).value_or("");
 }
 
 bool write_file(const Descriptor& folder, const std::string& name, const std::string& text) {

@@ -1,43 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/os/descendants.hpp"
 
+#include "core/os/process.hpp"
+
 #include <algorithm>
-#include <array>
 #include <csignal>
 #include <cstdlib>
-#include <cstring>
 #include <map>
 #include <set>
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
 namespace gputest::os {
-
-namespace {
-
-/// From /proc/<pid>/stat: `<pid> (<name>) <state> <parent> …`, where the name may hold anything. -1 if it is gone.
-pid_t parent_of(int proc, const char* pid) {
-  std::array<char, 32> path{};
-  if (std::strlen(pid) > path.size() - 6) {
-    return -1;
-  }
-  std::strcat(std::strcpy(path.data(), pid), "/stat"); // NOLINT: it has the room
-  const int file = ::openat(proc, path.data(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) {
-    return -1;
-  }
-  std::array<char, 512> text{};
-  const auto count = ::read(file, text.data(), text.size() - 1);
-  ::close(file);
-  const char* const name_end = count > 0 ? std::strrchr(text.data(), ')') : nullptr;
-  return name_end == nullptr || std::strlen(name_end) < 5 ? -1
-                                                          : static_cast<pid_t>(std::strtol(name_end + 4, nullptr, 10));
-}
-
-} // namespace
 
 std::vector<pid_t> descendants(const std::vector<pid_t>& spared) {
   std::multimap<pid_t, pid_t> children;
@@ -47,7 +23,7 @@ std::vector<pid_t> descendants(const std::vector<pid_t>& spared) {
   }
   while (const auto* const entry = ::readdir(proc)) { // NOLINT(concurrency-mt-unsafe): a stream of this function's own
     if (const pid_t pid = static_cast<pid_t>(std::strtol(entry->d_name, nullptr, 10)); pid > 0) {
-      children.emplace(parent_of(::dirfd(proc), entry->d_name), pid);
+      children.emplace(parent_of(pid).value_or(0), pid);
     }
   }
   ::closedir(proc);

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/os/file_stamp.hpp"
 
+#include "core/policy/fnv1a.hpp"
+
+#include <algorithm>
+
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -16,6 +20,15 @@ std::optional<FileStamp> stamp_of(const std::string& path) {
   };
   const auto birth = (file.stx_mask & STATX_BTIME) != 0 ? nanoseconds(file.stx_btime) : 0;
   return FileStamp{file.stx_size, nanoseconds(file.stx_mtime), file.stx_ino ^ (birth << 8U)};
+}
+
+std::optional<std::uint64_t> executable_identity() {
+  const auto file = stamp_of("/proc/self/exe");
+  if (!file) {
+    return std::nullopt;
+  }
+  const auto text = std::to_string(file->id) + " " + std::to_string(file->bytes) + " " + std::to_string(file->modified);
+  return std::max<std::uint64_t>(policy::fnv1a(text), 1);
 }
 
 } // namespace gputest::os

@@ -21,4 +21,8 @@ struct FileStamp {
 /// nullopt if there is no such file.
 [[nodiscard]] std::optional<FileStamp> stamp_of(const std::string& path);
 
+/// A number for the program that this process runs, another one after it was built anew; never 0. nullopt where it
+/// cannot be told.
+[[nodiscard]] std::optional<std::uint64_t> executable_identity();
+
 } // namespace gputest::os

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/os/host_memory.hpp"
 
-#include "core/os/process.hpp"
+#include "core/os/read_file.hpp"
 
 #include <sys/mman.h>
 

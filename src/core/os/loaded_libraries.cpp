@@ -6,27 +6,8 @@
 #include <cstddef>
 
 #include <link.h>
-#include <sys/stat.h>
 
 namespace gputest::os {
-
-namespace {
-
-std::string state_of(const std::string& path) {
-  struct stat file {};
-  if (::stat(path.c_str(), &file) != 0) {
-    return "none";
-  }
-  std::string state;
-  for (const auto part :
-       {static_cast<long long>(file.st_dev), static_cast<long long>(file.st_ino), static_cast<long long>(file.st_size),
-        static_cast<long long>(file.st_mtim.tv_sec), static_cast<long long>(file.st_mtim.tv_nsec)}) {
-    state += std::to_string(part) + " ";
-  }
-  return state;
-}
-
-} // namespace
 
 std::vector<std::string> loaded_libraries() {
   std::vector<std::string> files;
@@ -44,16 +25,17 @@ std::vector<std::string> loaded_libraries() {
 FileStates states_of_program() {
   FileStates files;
   for (const auto& library : loaded_libraries()) {
-    files.emplace(library, state_of(library));
+    files.emplace(library, stamp_of(library));
   }
   const auto executable = executable_of(own_pid()).value_or("");
-  files.emplace(executable, state_of(executable));
+  files.emplace(executable, stamp_of(executable));
   return files;
 }
 
 std::string change_of(const FileStates& files) {
   for (const auto& [path, state] : files) {
-    if (state_of(path) != state) {
+    const auto now = stamp_of(path);
+    if (!(now == state) || (now && now->id != state->id)) {
       return path;
     }
   }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "core/os/file_stamp.hpp"
+
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,8 +13,8 @@ namespace gputest::os {
 /// The files of the shared libraries that this process has loaded, by the paths by which they were found.
 [[nodiscard]] std::vector<std::string> loaded_libraries();
 
-/// What tells a file from one that has replaced it, by paths.
-using FileStates = std::map<std::string, std::string>;
+/// Files by their paths.
+using FileStates = std::map<std::string, std::optional<FileStamp>>;
 
 /// Those of this process's executable and of the shared libraries that it has loaded.
 [[nodiscard]] FileStates states_of_program();

@@ -1,23 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/os/process.hpp"
 
+#include "core/os/read_file.hpp"
+#include "core/policy/fnv1a.hpp"
+
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <functional>
-#include <iterator>
-#include <sstream>
 #include <string_view>
-#include <system_error>
 
 #include <pthread.h>
-#include <sys/auxv.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -40,20 +35,19 @@ std::string fields_after_name(pid_t pid) {
 }
 
 std::optional<std::uint64_t> start_time_in(const std::string& fields_after_name) {
-  constexpr int position = 22 - 3; // among those after the name, of which the first is the third of all
-  std::istringstream fields{fields_after_name};
-  std::string field;
-  for (int skipped = 0; skipped < position; ++skipped) {
-    fields >> field;
+  std::size_t blank = 0;
+  for (int field = 3; field < 22; ++field) { // the first after the name is the third of all, this one the 22nd
+    blank = fields_after_name.find(' ', blank + 1);
+    if (blank == std::string::npos) {
+      return std::nullopt;
+    }
   }
-  std::uint64_t ticks = 0;
-  return fields >> ticks ? std::optional{ticks} : std::nullopt;
+  return std::strtoull(fields_after_name.c_str() + blank, nullptr, 10);
 }
 
 bool has_other_threads(pid_t pid) {
-  std::error_code error;
-  const auto threads = std::filesystem::directory_iterator{proc_file(pid, "task"), error};
-  return !error && std::distance(begin(threads), end(threads)) > 1;
+  struct stat tasks {};
+  return ::stat(proc_file(pid, "task").c_str(), &tasks) == 0 && tasks.st_nlink > 3; // `.`, `..` and one of each thread
 }
 
 std::vector<std::string> split_at_zeros(const std::string& text) {
@@ -68,11 +62,9 @@ std::vector<std::string> split_at_zeros(const std::string& text) {
 }
 
 std::optional<std::string> target_of_link(const std::string& path) {
-  std::error_code error;
-  const auto target = std::filesystem::read_symlink(path, error);
-  if (error)
-    return std::nullopt;
-  return target.string();
+  std::array<char, 4096> target{};
+  const auto size = ::readlink(path.c_str(), target.data(), target.size());
+  return size < 0 ? std::nullopt : std::optional{std::string{target.data(), static_cast<std::size_t>(size)}};
 }
 
 } // namespace
@@ -120,15 +112,13 @@ std::optional<std::uint64_t> start_time_of(pid_t pid) { return start_time_in(fie
 std::uint64_t pids_identity() {
   const auto start = contents_of("/proc/sys/kernel/random/boot_id");
   const auto space = target_of_link("/proc/self/ns/pid");
-  return start && space ? std::hash<std::string>{}(*start + *space) : 0;
+  return start && space ? policy::fnv1a(*start + *space) : 0;
 }
 
 std::optional<pid_t> parent_of(pid_t pid) {
   const auto fields = fields_after_name(pid);
   const long parent = fields.size() < 2 ? 0 : std::strtol(fields.c_str() + 1, nullptr, 10);
-  if (parent <= 0)
-    return std::nullopt;
-  return static_cast<pid_t>(parent);
+  return parent > 0 ? std::optional{static_cast<pid_t>(parent)} : std::nullopt;
 }
 
 std::vector<std::string> command_line_of(pid_t pid) {
@@ -137,14 +127,16 @@ std::vector<std::string> command_line_of(pid_t pid) {
 
 std::optional<std::map<std::string, std::string>> environment_of(pid_t pid) {
   const auto text = contents_of(proc_file(pid, "environ"));
-  if (!text)
+  if (!text) {
     return std::nullopt;
+  }
   std::map<std::string, std::string> variables;
   for (const std::string& entry : split_at_zeros(*text)) {
     const std::size_t equals = entry.find('=');
     // The first of two entries with one name is the one that getenv() finds; emplace() keeps it.
-    if (equals != std::string::npos)
+    if (equals != std::string::npos) {
       variables.emplace(entry.substr(0, equals), entry.substr(equals + 1));
+    }
   }
   return variables;
 }
@@ -153,40 +145,12 @@ std::optional<std::string> executable_of(pid_t pid) {
   auto path = target_of_link(proc_file(pid, "exe"));
   constexpr std::string_view deleted = " (deleted)";
   if (path && path->size() > deleted.size() &&
-      path->compare(path->size() - deleted.size(), deleted.size(), deleted) == 0)
+      path->compare(path->size() - deleted.size(), deleted.size(), deleted) == 0) {
     path->resize(path->size() - deleted.size());
+  }
   return path;
 }
 
-std::optional<std::uint64_t> executable_identity() {
-  struct stat file {};
-  if (::stat("/proc/self/exe", &file) != 0)
-    return std::nullopt;
-  std::string text;
-  for (const auto part : {static_cast<std::int64_t>(file.st_dev), static_cast<std::int64_t>(file.st_ino),
-                          static_cast<std::int64_t>(file.st_size), static_cast<std::int64_t>(file.st_mtim.tv_sec),
-                          static_cast<std::int64_t>(file.st_mtim.tv_nsec)})
-    text += std::to_string(part) + " ";
-  return std::max<std::uint64_t>(std::hash<std::string>{}(text), 1);
-}
-
 std::optional<std::string> working_directory_of(pid_t pid) { return target_of_link(proc_file(pid, "cwd")); }
-
-std::optional<std::string> contents_of(const std::string& path) {
-  constexpr std::size_t limit = std::size_t{16} << 20U;
-  std::ifstream file{path, std::ios::binary};
-  if (!file)
-    return std::nullopt;
-  std::string text;
-  std::array<char, 4096> block{};
-  while (file.read(block.data(), block.size()) || file.gcount() > 0) {
-    text.append(block.data(), static_cast<std::size_t>(file.gcount()));
-    if (text.size() > limit)
-      return std::nullopt;
-  }
-  if (file.bad())
-    return std::nullopt;
-  return text;
-}
 
 } // namespace gputest::os

@@ -58,14 +58,7 @@ enum class ProcessState {
 /// Path of the program it runs, without the ` (deleted)` of one that was replaced; nullopt if it may not be read.
 [[nodiscard]] std::optional<std::string> executable_of(pid_t pid);
 
-/// A number for the program that this process runs, another one after it was built anew; never 0. nullopt where it
-/// cannot be told.
-[[nodiscard]] std::optional<std::uint64_t> executable_identity();
-
 /// Its current working directory; nullopt if it may not be read.
 [[nodiscard]] std::optional<std::string> working_directory_of(pid_t pid);
-
-/// All of a file, up to 16 MiB; nullopt if it cannot be read. For small files such as those of /proc.
-[[nodiscard]] std::optional<std::string> contents_of(const std::string& path);
 
 } // namespace gputest::os

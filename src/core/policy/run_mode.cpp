@@ -1,87 +1,100 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/policy/run_mode.hpp"
 
-#include "core/policy/ctest_arguments.hpp"
+#include "core/policy/starts_with.hpp"
 
 #include <algorithm>
-#include <array>
+#include <charconv>
+#include <string_view>
 
 namespace gputest::policy {
 
 namespace {
 
-bool is_blank(const std::string& text) { return text.find_first_not_of(" \t") == std::string::npos; }
+using Arguments = std::vector<std::string>;
 
-RunModeFinding finding_of(const Level& level, std::string because) {
-  switch (level.kind) {
-  case Level::one:
-    return {RunMode::serial, std::move(because), level.jobs};
-  case Level::several:
-    return {RunMode::parallel, std::move(because), level.jobs};
-  case Level::refused:
-    break;
+/// Nothing, and 0, set no bound.
+RunModeFinding finding_of(const std::string& number, std::string because) {
+  if (number.find_first_not_of(" \t") == std::string::npos) {
+    return {RunMode::parallel, std::move(because)};
   }
-  return {RunMode::unknown, std::move(because) + ", which this ctest does not accept"};
-}
-
-RunModeFinding find_by_preset(const std::string& name, const std::string& jobs, CtestRules rules) {
-  const std::string because = "test preset \"" + name + "\" with ";
-  if (jobs.empty())
-    return finding_of({Level::several}, because + "a job for each CPU");
-  return finding_of(level_of_preset(jobs, rules), because + jobs + (jobs == "1" ? " job" : " jobs"));
-}
-
-RunModeFinding find_by_environment(const std::string& value, CtestRules rules) {
-  const std::string because = "CTEST_PARALLEL_LEVEL=" + value;
-  if (is_blank(value))
-    return finding_of(level_without_number(rules), because);
-  const Level level = level_of(value, rules);
-  // From the environment, what is no number is ignored.
-  return finding_of(level.kind == Level::refused ? Level{Level::one, 1U} : level, because);
-}
-
-RunModeFinding find_by(const CtestSighting& sighting, CtestRules rules) {
-  if (const auto script = script_option(sighting.arguments, rules))
-    return {RunMode::unknown, "a ctest " + *script + " script, which chooses the level itself"};
-  if (const auto choice = level_on_command_line(sighting.arguments, rules))
-    return finding_of(choice->level, "ctest " + choice->text);
-  const auto preset = named_preset(sighting.arguments);
-  if (preset) {
-    const std::string quoted = "test preset \"" + *preset + "\"";
-    if (names_several_presets(sighting.arguments))
-      return {RunMode::unknown, quoted + " and another one"};
-    if (!sighting.preset_readable)
-      return {RunMode::unknown, quoted + ", which could not be read"};
-    if (sighting.preset_jobs)
-      return find_by_preset(*preset, *sighting.preset_jobs, rules);
+  unsigned jobs = 0;
+  const char* const end = number.data() + number.size();
+  if (const auto read = std::from_chars(number.data(), end, jobs); read.ec != std::errc{} || read.ptr != end) {
+    return {RunMode::unknown, std::move(because) + ", which is no number of jobs"};
   }
-  if (sighting.parallel_level)
-    return find_by_environment(*sighting.parallel_level, rules);
-  return {RunMode::serial, preset ? "test preset \"" + *preset + "\" without jobs" : "ctest without -j", 1U};
+  return {jobs == 1 ? RunMode::serial : RunMode::parallel, std::move(because),
+          jobs == 0 ? std::nullopt : std::optional{jobs}};
 }
 
-constexpr std::array all_rules{CtestRules::v3_25, CtestRules::v3_29, CtestRules::v3_30, CtestRules::v4_0,
-                               CtestRules::v4_4};
-
-} // namespace
-
-RunModeFinding find_run_mode(const CtestSighting& sighting) {
-  if (!sighting.found)
-    return {RunMode::direct, "no ctest started this process"};
-  if (const auto rules = rules_of(sighting.version))
-    return find_by(sighting, *rules);
-  RunModeFinding finding = find_by(sighting, all_rules.back());
-  if (depends_on_version(sighting))
-    return {RunMode::unknown, finding.because + ", by a ctest of unknown version"};
+/// By the last of the options `-j` and `--parallel`. What follows `--` is for the tests.
+std::optional<RunModeFinding> find_by_option(const Arguments& arguments) {
+  std::optional<RunModeFinding> finding;
+  const auto end = std::find(arguments.begin(), arguments.end(), "--");
+  for (auto argument = arguments.begin(); argument != end; ++argument) {
+    const auto next = argument + 1;
+    if (*argument == "-j" || *argument == "--parallel") {
+      const bool has_number = next != end && !starts_with(*next, "-");
+      finding = finding_of(has_number ? *next : "", "ctest " + *argument + (has_number ? " " + *next : ""));
+    } else if (starts_with(*argument, "-j") || starts_with(*argument, "--parallel=")) {
+      const auto value = argument->find_first_not_of("= ", starts_with(*argument, "-j") ? 2 : argument->find('='));
+      finding = finding_of(value == std::string::npos ? "" : argument->substr(value), "ctest " + *argument);
+    }
+  }
   return finding;
 }
 
-bool depends_on_version(const CtestSighting& sighting) {
-  if (!sighting.found)
-    return false;
-  const RunMode newest = find_by(sighting, all_rules.back()).mode;
-  return std::any_of(all_rules.begin(), all_rules.end(),
-                     [&](CtestRules rules) { return find_by(sighting, rules).mode != newest; });
+} // namespace
+
+RunModeFinding find_run_mode(const std::optional<CtestSighting>& ctest) {
+  if (!ctest) {
+    return {RunMode::direct, "no ctest started this process"};
+  }
+  if (runs_script(ctest->arguments)) {
+    return {RunMode::unknown, "a ctest script, which chooses the level itself"};
+  }
+  if (auto finding = find_by_option(ctest->arguments)) {
+    return *finding;
+  }
+  const auto name = named_preset(ctest->arguments);
+  const auto preset = "test preset \"" + name.value_or("") + "\"";
+  if (name && !ctest->preset_readable) {
+    return {RunMode::unknown, preset + ", which could not be read"};
+  }
+  if (name && ctest->preset_jobs) {
+    const auto& jobs = *ctest->preset_jobs;
+    return finding_of(jobs, preset + " with " +
+                                (jobs.empty() ? "a job for each CPU" : jobs + (jobs == "1" ? " job" : " jobs")));
+  }
+  if (ctest->parallel_level) {
+    return finding_of(*ctest->parallel_level, "CTEST_PARALLEL_LEVEL=" + *ctest->parallel_level);
+  }
+  return {RunMode::serial, name ? preset + " without jobs" : "ctest without -j", 1U};
+}
+
+std::optional<std::string> named_preset(const Arguments& arguments) {
+  constexpr std::string_view option = "--preset";
+  for (auto argument = arguments.begin(); argument != arguments.end(); ++argument) {
+    if (*argument == option && argument + 1 != arguments.end()) {
+      return *(argument + 1);
+    }
+    if (starts_with(*argument, "--preset=")) {
+      return argument->substr(option.size() + 1);
+    }
+  }
+  return std::nullopt;
+}
+
+bool runs_script(const Arguments& arguments) {
+  return std::any_of(arguments.begin(), arguments.end(), [](const std::string& argument) {
+    return argument == "-S" || argument == "-SP" || argument == "-SR" || starts_with(argument, "--script");
+  });
+}
+
+bool has_option(const Arguments& arguments, const std::string& option) {
+  return std::any_of(arguments.begin(), arguments.end(), [&](const std::string& argument) {
+    return argument == option || starts_with(argument, option + "=");
+  });
 }
 
 } // namespace gputest::policy

@@ -5,6 +5,7 @@
 #include "core/os/host_name.hpp"
 #include "core/os/line_file.hpp"
 #include "core/os/process.hpp"
+#include "core/os/read_file.hpp"
 #include "core/policy/run_mode.hpp"
 #include "core/settings/settings.hpp"
 

@@ -3,7 +3,7 @@
 #include "core/session/session.hpp"
 
 #include "core/ledger/backend_probe.hpp"
-#include "core/os/ctest_process.hpp"
+#include "core/os/ctest_ancestor.hpp"
 #include "core/os/environment.hpp"
 #include "core/os/ledger_folder.hpp"
 #include "core/policy/memory_request.hpp"

@@ -66,11 +66,11 @@ std::pair<std::string, std::string> found_by(const Strings& command,
   return found;
 }
 
-const std::string rendezvous = GPUTEST_RENDEZVOUS;
-const Strings find{rendezvous, "find"};
+const std::string observer = GPUTEST_CTEST_OBSERVER;
+const Strings find{observer, "find"};
 
 TEST_F(CtestProcess, is_not_found_where_no_ancestor_is_one) {
-  EXPECT_EQ(found_by({rendezvous, "orphan"}).first, "direct");
+  EXPECT_EQ(found_by({observer, "orphan"}).first, "direct");
 }
 
 TEST_F(CtestProcess, is_found_by_the_name_of_its_program) {
@@ -94,21 +94,14 @@ TEST_F(CtestProcess, is_not_one_that_only_builds_and_runs_a_command) {
   const std::string ctest = shell_named("ctest");
   // In a file, so that it is not on the outer one's command line too.
   const std::string script = folder() + "/build-and-test.sh";
-  std::ofstream{script} << "exec '" << ctest << "' -c '\"$2\" find; exit $?' ctest --build-and-test '" << rendezvous
+  std::ofstream{script} << "exec '" << ctest << "' -c '\"$2\" find; exit $?' ctest --build-and-test '" << observer
                         << "'\n";
   EXPECT_EQ(found_by(below(ctest, {"-j8"}, {"/bin/sh", script})).second, "ctest -j8");
 }
 
-TEST_F(CtestProcess, has_an_environment_of_its_own) {
-  const std::string ctest = shell_named("ctest");
-  const Strings with_another_level{"/usr/bin/env", "CTEST_PARALLEL_LEVEL=1", rendezvous, "find"};
-  EXPECT_EQ(found_by(below(ctest, {}, with_another_level), {{"CTEST_PARALLEL_LEVEL", "8"}}).second,
-            "CTEST_PARALLEL_LEVEL=8");
-}
-
 TEST_F(CtestProcess, runs_where_its_log_is_while_it_is_in_the_folder_of_a_test) {
   const auto build = folder() + "/build";
-  const Strings ctest{shell_named("ctest"), "-c", log_in(build) + "cd /; '" + rendezvous + "' folder; exit $?"};
+  const Strings ctest{shell_named("ctest"), "-c", log_in(build) + "cd /; '" + observer + "' folder; exit $?"};
   EXPECT_EQ(found_by(ctest).first, build);
 }
 
@@ -116,15 +109,15 @@ TEST_F(CtestProcess, runs_where_the_last_of_its_logs_is) {
   const auto inner = folder() + "/inner";
   // It has inherited the first one from a ctest above it.
   const Strings ctest{shell_named("ctest"), "-c",
-                      log_in(folder() + "/outer", 8) + log_in(inner) + "'" + rendezvous + "' folder; exit $?"};
+                      log_in(folder() + "/outer", 8) + log_in(inner) + "'" + observer + "' folder; exit $?"};
   EXPECT_EQ(found_by(ctest).first, inner);
 }
 
 TEST_F(CtestProcess, runs_in_its_own_folder_if_it_keeps_no_log) {
   const std::string ctest = folder() + "/ctest";
-  std::filesystem::copy_file(rendezvous, ctest);
-  EXPECT_EQ(found_by({"/usr/bin/env", "-C", folder(), ctest, ":", rendezvous, "folder"}).first, folder());
-  EXPECT_EQ(found_by({rendezvous, "orphan", "folder"}).first, "none");
+  std::filesystem::copy_file(observer, ctest);
+  EXPECT_EQ(found_by({"/usr/bin/env", "-C", folder(), ctest, ":", observer, "folder"}).first, folder());
+  EXPECT_EQ(found_by({observer, "orphan", "folder"}).first, "none");
 }
 
 TEST_F(CtestProcess, of_a_worker_is_the_one_that_it_works_for) {
@@ -132,28 +125,26 @@ TEST_F(CtestProcess, of_a_worker_is_the_one_that_it_works_for) {
       {shell_named("ctest"), "-c", log_in(folder()) + "echo ready; read until_the_end", "ctest", "-j77"}, {}};
   EXPECT_EQ(ctest.read_line(), "ready");
   const std::string pid = std::to_string(ctest.pid());
-  EXPECT_EQ(found_by({rendezvous, "worker", pid, "find"}).second, "ctest -j77");
-  const auto running = found_by({rendezvous, "worker", pid, "folder"});
+  EXPECT_EQ(found_by({observer, "worker", pid, "find"}).second, "ctest -j77");
+  const auto running = found_by({observer, "worker", pid, "folder"});
   EXPECT_EQ(running.first, folder());
   EXPECT_EQ(running.second, pid + " " + std::to_string(start_time_of(ctest.pid()).value()));
 }
 
 // Of which only the command line may be read.
-TEST_F(CtestProcess, of_another_user_is_known_by_its_command_line_and_by_the_environment_of_its_test) {
+TEST_F(CtestProcess, of_another_user_is_known_by_its_command_line) {
   const std::string ctest = shell_named("ctest");
-  EXPECT_EQ(found_by(below(ctest, {"-j77"}, {rendezvous, "as-nobody", "find"})).second, "ctest -j77");
-  EXPECT_EQ(found_by(below(ctest, {}, {rendezvous, "as-nobody", "find"}), {{"CTEST_PARALLEL_LEVEL", "77"}}).second,
-            "CTEST_PARALLEL_LEVEL=77");
+  EXPECT_EQ(found_by(below(ctest, {"-j77"}, {observer, "as-nobody", "find"})).second, "ctest -j77");
   if (::geteuid() == 0) { // others cannot be two users
-    EXPECT_EQ(found_by(below(ctest, {}, {rendezvous, "as-nobody", "folder"})).first, "none");
-    EXPECT_EQ(found_by(below(ctest, {}, {rendezvous, "as-nobody", "options"})).first, "");
+    EXPECT_EQ(found_by(below(ctest, {}, {observer, "as-nobody", "folder"})).first, "none");
+    EXPECT_EQ(found_by(below(ctest, {}, {observer, "as-nobody", "options"})).first, "");
   }
 }
 
 TEST_F(CtestProcess, finds_its_tests_again_with_its_folder_and_its_configuration) {
   const std::string ctest = shell_named("ctest");
   const auto options_with = [&](const Strings& arguments) {
-    Strings whole{ctest, "-c", log_in(folder()) + "'" + rendezvous + "' options; exit $?", "ctest"};
+    Strings whole{ctest, "-c", log_in(folder()) + "'" + observer + "' options; exit $?", "ctest"};
     whole.insert(whole.end(), arguments.begin(), arguments.end());
     return found_by(whole).first;
   };
@@ -162,81 +153,34 @@ TEST_F(CtestProcess, finds_its_tests_again_with_its_folder_and_its_configuration
   EXPECT_EQ(options_with({"-C", "Debug", "-V"}), in_folder + "-C Debug ");
   EXPECT_EQ(options_with({"-V", "--build-config", "Release"}), in_folder + "-C Release ");
   EXPECT_EQ(options_with({"-V", "-C"}), in_folder) << "without its value";
-  EXPECT_EQ(found_by({rendezvous, "orphan", "options"}).first, "");
+  EXPECT_EQ(found_by({observer, "orphan", "options"}).first, "");
 }
 
-/// A folder with presets of test presets `p`.
-class CtestProcessWithPreset : public CtestProcess {
-protected:
-  void write(const std::string& file, const std::string& execution) const {
-    const std::filesystem::path path = folder() + "/" + file;
-    std::filesystem::create_directories(path.parent_path());
-    std::ofstream{path} << R"({"version": 3, "testPresets": [{"name": "p", "execution": {)" << execution << "}}]}";
-  }
-
-  /// What is found below a ctest that has moved to a folder without traces, with its parent in one folder, and started
-  /// by a shell that says that it is in another one.
-  [[nodiscard]] std::string found_from(const std::string& parent, const std::string& pwd) const {
-    auto ctest = below(shell_named("ctest"), {"--preset", "p"}, find);
-    ctest.insert(ctest.begin(), {"/usr/bin/env", "-C", "/", "PWD=" + pwd});
-    Strings whole{"/bin/sh", "-c", "cd '" + parent + R"('; "$@"; exit $?)", "sh"};
-    whole.insert(whole.end(), ctest.begin(), ctest.end());
-    return found_by(whole).second;
-  }
-
-  const std::string unreadable_ = "test preset \"p\", which could not be read";
-};
-
-TEST_F(CtestProcessWithPreset, was_started_where_its_shell_or_its_parent_is) {
-  write("a/CMakePresets.json", R"("jobs": 3)");
-  EXPECT_EQ(found_from("/", folder() + "/a"), "test preset \"p\" with 3 jobs");
-  EXPECT_EQ(found_from(folder() + "/a", "/"), "test preset \"p\" with 3 jobs");
-  EXPECT_EQ(found_from("/", "/"), unreadable_);
-}
-
-TEST_F(CtestProcessWithPreset, is_not_known_where_these_have_different_presets_of_that_name) {
-  write("a/CMakePresets.json", R"("jobs": 3)");
-  write("b/CMakePresets.json", R"("jobs": 3)");
-  EXPECT_EQ(found_from(folder() + "/a", folder() + "/b"), "test preset \"p\" with 3 jobs");
-  write("b/CMakePresets.json", R"("jobs": 4)");
-  EXPECT_EQ(found_from(folder() + "/a", folder() + "/b"), unreadable_);
-  EXPECT_EQ(found_from(folder() + "/b", folder() + "/a"), unreadable_);
-  write("b/CMakePresets.json", R"("jobs": 3, "resourceSpecFile": "gpus.json")");
-  EXPECT_EQ(found_from(folder() + "/a", folder() + "/b"), unreadable_);
-}
-
-TEST_F(CtestProcessWithPreset, reads_the_file_that_is_named_from_version_4_4_on) {
-  write("CMakePresets.json", R"("jobs": 3)");
-  write("more/presets.json", R"("jobs": 4)");
-  const Strings named{"--preset", "p", "--presets-file", "more/presets.json"};
-  const std::string ctest = folder() + "/versioned/ctest";
-  std::filesystem::create_directory(folder() + "/versioned");
-  std::filesystem::copy_file(rendezvous, ctest);
-  const tests::ChildProcess::Environment variables{{"PWD", folder()}};
-  Strings command{ctest};
-  command.insert(command.end(), named.begin(), named.end());
-  command.insert(command.end(), {":", rendezvous, "find"});
-  EXPECT_EQ(found_by(command, variables).second, "test preset \"p\" with 4 jobs");
-  EXPECT_EQ(found_by(below(shell_named("ctest"), named, find), variables).second, "test preset \"p\" with 3 jobs")
-      << "the version is not known";
-}
-
-TEST_F(CtestProcessWithPreset, may_have_a_resource_spec_of_its_users) {
-  write("with/CMakePresets.json", R"("resourceSpecFile": "gpus.json")");
-  write("without/CMakePresets.json", R"("jobs": 2)");
+TEST_F(CtestProcess, may_have_a_resource_spec_of_its_users) {
+  const auto build_tree = [&](const std::string& name, const std::string& execution) {
+    const auto build = folder() + "/" + name;
+    std::filesystem::create_directory(build);
+    std::ofstream{build + "/CMakeCache.txt"} << "A:BOOL=ON\nCMAKE_HOME_DIRECTORY:INTERNAL=" << build << "\n";
+    std::ofstream{build + "/CMakePresets.json"} << R"({"testPresets": [{"name": "p", "execution": {)" << execution
+                                                << "}}]}";
+    return build;
+  };
+  const auto with = build_tree("with", R"("resourceSpecFile": "gpus.json")");
+  const auto without = build_tree("without", R"("jobs": 2)");
   const std::string ctest = shell_named("ctest");
-  const auto spec_with = [&](const Strings& arguments, const std::string& pwd = "with") {
-    return found_by(below(ctest, arguments, {rendezvous, "resource-spec"}), {{"PWD", folder() + "/" + pwd}}).first;
+  const auto spec_with = [&](const Strings& arguments, const std::string& build = "/") {
+    auto command = below(ctest, arguments, {observer, "resource-spec"});
+    command.insert(command.begin(), {"/usr/bin/env", "-C", build});
+    return found_by(command).first;
   };
   EXPECT_EQ(spec_with({"-j8"}), "none");
   EXPECT_EQ(spec_with({"--resource-spec-file", "gpus.json"}), "named");
-  EXPECT_EQ(spec_with({"-j8", "--resource-spec-file=gpus.json"}), "named");
   EXPECT_EQ(spec_with({"-S", "run.cmake"}), "possible");
-  EXPECT_EQ(spec_with({"--preset", "p"}), "named");
-  EXPECT_EQ(spec_with({"--preset", "p"}, "without"), "none");
-  EXPECT_EQ(spec_with({"--preset", "p"}, "neither"), "possible");
-  EXPECT_EQ(spec_with({"--preset", "p", "--preset", "q"}, "without"), "possible");
-  EXPECT_EQ(found_by({rendezvous, "orphan", "resource-spec"}).first, "none");
+  EXPECT_EQ(spec_with({"--preset", "p"}, with), "named");
+  EXPECT_EQ(spec_with({"--preset", "p"}, without), "none");
+  EXPECT_EQ(spec_with({"--preset", "p"}, "/"), "possible");
+  EXPECT_EQ(spec_with({"--preset", "p", "--presets-file", "more.json"}, without), "possible");
+  EXPECT_EQ(found_by({observer, "orphan", "resource-spec"}).first, "none");
 }
 
 } // namespace

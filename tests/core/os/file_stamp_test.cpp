@@ -34,6 +34,8 @@ TEST(FileStamp, has_the_size_and_the_time_to_the_nanosecond) {
   set_time({1'700'000'000, 23});
   EXPECT_FALSE(stamp_of(file) == stamp) << "another size";
   EXPECT_EQ(stamp_of(folder.path() + "/none"), std::nullopt);
+  EXPECT_NE(executable_identity().value_or(0), 0U);
+  EXPECT_EQ(executable_identity(), executable_identity());
 }
 
 } // namespace

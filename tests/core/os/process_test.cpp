@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/os/process.hpp"
 
+#include "core/os/read_file.hpp"
 #include "support/child_process.hpp"
 #include "support/in_child.hpp"
 #include "support/private_folder.hpp"
@@ -40,6 +41,7 @@ tests::ChildProcess start_cat(const Strings& arguments = {}) {
 TEST(Process, knows_itself_and_its_parent) {
   EXPECT_EQ(own_pid(), ::getpid());
   EXPECT_EQ(parent_of(own_pid()), ::getppid());
+  EXPECT_EQ(parent_of(1), std::nullopt);
   EXPECT_TRUE(exists(own_pid()));
   EXPECT_TRUE(exists(1));
 }
@@ -50,30 +52,6 @@ TEST(Process, exists_also_where_it_is_another_users) {
               return exists(1) ? 0 : 1;
             }),
             0);
-}
-
-TEST(Process, has_the_first_of_two_variables_of_one_name_as_getenv_finds_it) {
-  std::array<int, 2> in{};
-  std::array<int, 2> out{};
-  ASSERT_EQ(::pipe2(in.data(), O_CLOEXEC), 0);
-  ASSERT_EQ(::pipe2(out.data(), O_CLOEXEC), 0);
-  const pid_t child = tests::start_child([&] {
-    ::dup2(in[0], STDIN_FILENO);
-    ::dup2(out[1], STDOUT_FILENO);
-    std::array<char*, 2> command{const_cast<char*>("cat"), nullptr};
-    std::array<char*, 4> environment{const_cast<char*>("no variable"), const_cast<char*>("NAME=first"),
-                                     const_cast<char*>("NAME=second"), nullptr};
-    ::execve("/bin/cat", command.data(), environment.data());
-    return 1;
-  });
-  char byte = '+';
-  ASSERT_EQ(::write(in[1], &byte, 1), 1);
-  ASSERT_EQ(::read(out[0], &byte, 1), 1); // it is past its exec(), in which it has no environment for a moment
-  EXPECT_EQ(environment_of(child), (std::map<std::string, std::string>{{"NAME", "first"}}));
-  for (const int end : {in[0], in[1], out[0], out[1]}) {
-    ::close(end);
-  }
-  EXPECT_EQ(tests::end_of(child), 0);
 }
 
 TEST(Process, knows_whether_one_runs_is_stopped_or_has_ended) {
@@ -117,8 +95,6 @@ TEST(Process, does_not_take_one_for_stopped_that_is_traced) {
   EXPECT_FALSE(is_stopped(cat.pid(), start_time_of(cat.pid()).value_or(0)));
   ::ptrace(PTRACE_DETACH, cat.pid(), nullptr, nullptr);
 }
-
-TEST(Process, knows_no_parent_of_the_first_process) { EXPECT_EQ(parent_of(1), std::nullopt); }
 
 TEST(Process, knows_a_child) {
   auto cat = start_cat({"-", "", "two words"});
@@ -180,13 +156,6 @@ TEST(Process, is_ending_when_its_first_thread_has_ended_and_another_has_not) {
   EXPECT_EQ(state_of(pid), ProcessState::ended);
 }
 
-TEST(Process, identifies_its_executable_as_long_as_it_is_not_built_anew) {
-  const auto identity = executable_identity();
-  ASSERT_TRUE(identity);
-  EXPECT_NE(*identity, 0U);
-  EXPECT_EQ(executable_identity(), identity);
-}
-
 TEST(Process, reports_nothing_of_a_process_that_does_not_exist) {
   EXPECT_FALSE(exists(nobody));
   EXPECT_FALSE(exists(0));
@@ -198,22 +167,13 @@ TEST(Process, reports_nothing_of_a_process_that_does_not_exist) {
   EXPECT_EQ(working_directory_of(nobody), std::nullopt);
 }
 
-TEST(ContentsOf, is_nothing_for_what_is_no_file) {
+TEST(ContentsOf, is_all_of_a_file_and_nothing_for_what_is_none) {
   EXPECT_EQ(contents_of("/proc/no-such-file"), std::nullopt);
   EXPECT_EQ(contents_of("/proc"), std::nullopt);
   EXPECT_EQ(contents_of("/dev/null"), "");
-}
-
-TEST(ContentsOf, is_all_of_a_file_up_to_a_limit_and_nothing_beyond) {
   const tests::PrivateFolder folder;
-  const std::string text(10'000, 'x');
-  folder.write("file", text, 0600);
-  EXPECT_EQ(contents_of(folder.path() + "/file"), text);
-  constexpr std::size_t limit = 16 * 1024 * 1024;
-  std::filesystem::resize_file(folder.path() + "/file", limit);
-  EXPECT_EQ(contents_of(folder.path() + "/file").value_or("").size(), limit);
-  std::filesystem::resize_file(folder.path() + "/file", limit + 1);
-  EXPECT_EQ(contents_of(folder.path() + "/file"), std::nullopt);
+  folder.write("file", std::string(10'000, 'x'), 0600);
+  EXPECT_EQ(contents_of(folder.path() + "/file"), std::string(10'000, 'x'));
 }
 
 TEST(Process, sees_a_child_that_was_waited_for_that_nobody_waits_for_and_that_is_still_there) {

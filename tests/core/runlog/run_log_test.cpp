@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/runlog/run_log.hpp"
 
-#include "core/os/ctest_process.hpp"
+#include "core/os/ctest_ancestor.hpp"
 #include "core/os/host_name.hpp"
 #include "core/os/line_file.hpp"
 #include "core/os/process.hpp"

@@ -10,7 +10,7 @@
 
 namespace gputest::tests {
 
-/// A project of two tests, `a` and `b`, that find out whether ctest runs them together; see rendezvous.cpp.
+/// A project of two tests, of which the first says what it finds; see ctest_observer.cpp.
 class CtestRun {
 public:
   /// Makes a source folder with these files, and a build tree in `build` below it that knows its source folder.
@@ -20,14 +20,14 @@ public:
 
   /// What a run of ctest came to.
   struct Result {
-    bool ran = false;      ///< whether both tests ran to their ends
-    bool together = false; ///< whether they did so at the same time
-    std::string found;     ///< the run mode that test `a` found
+    bool ran = false;      ///< whether the first test ran
+    bool together = false; ///< whether the second one was started before the first had ended
+    std::string found;     ///< the run mode that the first found
     std::string because;
     std::string output; ///< of ctest, for messages
   };
 
-  /// Runs ctest in `folder`, as a shell does that has moved there, with `variables` and PATH for its environment.
+  /// Runs ctest in `folder`, with `variables` and PATH for its environment.
   Result run(const std::vector<std::string>& arguments, const ChildProcess::Environment& variables = {},
              const std::string& folder = "@DIR@/build");
 
