@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "insights/plan_report.hpp"
 
+#include "core/policy/fnv1a.hpp"
+
 #include "tool/json_text.hpp"
 #include "tool/table.hpp"
 
@@ -199,18 +201,14 @@ nlohmann::ordered_json to_json(const PlanReport& report, const std::vector<Shard
 }
 
 std::string fingerprint(const CtestSuite& suite, const std::vector<ShardReport>& shards) {
-  // FNV-1a, 64 bit: equal on all machines, which std::hash need not be.
-  std::uint64_t hash = 14695981039346656037ULL;
+  std::string text;
   for (const auto& shard : shards) {
-    std::string text = "shard\n";
+    text += "shard\n";
     for (const auto test : shard.tests) {
       text += fmt::format("{} {}\n", test, suite.tests[test].name);
     }
-    for (const unsigned char byte : text) {
-      hash = (hash ^ byte) * 1099511628211ULL;
-    }
   }
-  return fmt::format("{:016x}", hash);
+  return fmt::format("{:016x}", policy::fnv1a(text));
 }
 
 } // namespace gputest::insights

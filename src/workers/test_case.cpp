@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "workers/test_case.hpp"
 
+#include "core/os/environment.hpp"
+#include "core/policy/fnv1a.hpp"
+#include "core/policy/mpi_rank.hpp"
 #include "workers/run_folder.hpp"
 #include "workers/worker_message.hpp"
 
@@ -59,10 +62,8 @@ std::string why_alone_by_environment() {
   if (!variable("GPUTEST_LEASE_OF").empty()) {
     return "it runs under a lease of another process (GPUTEST_LEASE_OF)";
   }
-  for (const char* const rank : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "MPI_LOCALRANKID"}) {
-    if (!variable(rank).empty()) {
-      return std::string{"it is a rank of an MPI program ("} + rank + ")";
-    }
+  if (const auto rank = policy::mpi_variable(os::read_variable); !rank.empty()) {
+    return "it is a rank of an MPI program (" + rank + ")";
   }
   for (const char* const tool : {"CUDA_INJECTION64_PATH", "CUDA_INJECTION32_PATH"}) {
     if (!variable(tool).empty()) {
@@ -81,21 +82,13 @@ std::string why_alone_by_environment() {
   return is_traced() ? "a debugger holds it" : "";
 }
 
-/// Two FNV-1a hashes of what is added, which are enough among things that one user made.
+/// Two hashes of what is added, which are enough among things that one user made.
 class Hash {
 public:
-  void add(std::string_view bytes) {
-    for (const char byte : bytes) {
-      add_byte(static_cast<unsigned char>(byte));
-    }
-    add_byte(0);
-  }
+  void add(std::string_view bytes) { all_.append(bytes) += '\0'; }
   template <class Number>
   void add_number(Number number) {
-    const auto value = static_cast<std::uint64_t>(number);
-    for (unsigned shift = 0; shift < 64; shift += 8) {
-      add_byte((value >> shift) & 0xFFU);
-    }
+    add(std::to_string(number));
   }
   void add_file(const struct stat& file) {
     add_number(file.st_dev);
@@ -108,24 +101,17 @@ public:
   }
   [[nodiscard]] std::string text() const {
     constexpr const char* digits = "0123456789abcdef";
-    std::string all;
-    for (const auto half : {first_, second_}) {
+    std::string text;
+    for (const auto half : {policy::fnv1a(all_), policy::fnv1a(all_, 0x84222325CBF29CE4U)}) {
       for (int shift = 60; shift >= 0; shift -= 4) {
-        all += digits[(half >> static_cast<unsigned>(shift)) & 0xFU];
+        text += digits[(half >> static_cast<unsigned>(shift)) & 0xFU];
       }
     }
-    return all;
+    return text;
   }
 
 private:
-  void add_byte(std::uint64_t byte) {
-    constexpr std::uint64_t prime = 0x100000001B3U;
-    first_ = (first_ ^ byte) * prime;
-    second_ = (second_ ^ (byte + 0x9E37U)) * prime;
-  }
-
-  std::uint64_t first_ = 0xCBF29CE484222325U;
-  std::uint64_t second_ = 0x84222325CBF29CE4U;
+  std::string all_;
 };
 
 /// What a process inherits and cannot be changed for one case alone.

@@ -80,7 +80,6 @@ TEST(TestCase, runs_alone_for_each_reason_that_its_environment_gives) {
       {{{"OMPI_COMM_WORLD_RANK", "0"}}, rank("OMPI_COMM_WORLD_RANK")},
       {{{"PMI_RANK", "0"}}, rank("PMI_RANK")},
       {{{"PMIX_RANK", "0"}}, rank("PMIX_RANK")},
-      {{{"MPI_LOCALRANKID", "0"}}, rank("MPI_LOCALRANKID")},
       {{{"CUDA_INJECTION64_PATH", "/tool.so"}}, tool("CUDA_INJECTION64_PATH")},
       {{{"CUDA_INJECTION32_PATH", "/tool.so"}}, tool("CUDA_INJECTION32_PATH")},
       {{{"LD_PRELOAD", "/lib/libcompute-sanitizer.so:/lib/libSanitizerCollection.so"}}, preloaded},

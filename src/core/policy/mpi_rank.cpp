@@ -12,6 +12,7 @@ namespace {
 
 /// What a launcher of MPI programs sets; null if it sets nothing of the kind.
 struct Launcher {
+  const char* rank; ///< what its MPI libraries read
   const char* local_rank;
   const char* local_size;
   const char* world_size;
@@ -20,12 +21,12 @@ struct Launcher {
 // Slurm comes last: it may have started the launcher of another MPI, and then each rank inherits the launcher's own
 // number. What srun sets only for a job step goes in, since a batch script has SLURM_LOCALID as well.
 constexpr std::array<Launcher, 6> launchers{{
-    {"OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE", "OMPI_COMM_WORLD_SIZE"},
-    {"MPI_LOCALRANKID", "MPI_LOCALNRANKS", "PMI_SIZE"},
-    {"MV2_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_SIZE", "MV2_COMM_WORLD_SIZE"},
-    {"PALS_LOCAL_RANKID", "PALS_LOCAL_SIZE", "PMI_SIZE"},
-    {"FLUX_TASK_LOCAL_ID", nullptr, "FLUX_JOB_SIZE"},
-    {"SLURM_LOCALID", nullptr, "SLURM_STEP_NUM_TASKS"},
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE", "OMPI_COMM_WORLD_SIZE"},
+    {"PMI_RANK", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "PMI_SIZE"},
+    {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_SIZE", "MV2_COMM_WORLD_SIZE"},
+    {"PALS_RANKID", "PALS_LOCAL_RANKID", "PALS_LOCAL_SIZE", "PMI_SIZE"},
+    {"PMI_RANK", "FLUX_TASK_LOCAL_ID", nullptr, "FLUX_JOB_SIZE"},
+    {"PMIX_RANK", "SLURM_LOCALID", nullptr, "SLURM_STEP_NUM_TASKS"},
 }};
 
 constexpr int max_ranks = 1'000'000;
@@ -101,6 +102,12 @@ std::optional<MpiRank> find_mpi_rank(const ReadVariable& read) {
                    std::string{launcher.local_rank} + "=" + std::to_string(*local_rank)};
   }
   return std::nullopt;
+}
+
+std::string mpi_variable(const ReadVariable& read) {
+  const auto* const launcher = std::find_if(launchers.begin(), launchers.end(),
+                                            [&](const Launcher& one) { return !read(one.rank).value_or("").empty(); });
+  return launcher == launchers.end() ? "" : launcher->rank;
 }
 
 int ranks_on_a_device(const MpiRank& rank, std::size_t devices) {

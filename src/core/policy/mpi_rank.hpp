@@ -17,6 +17,10 @@ using ReadVariable = std::function<std::optional<std::string>(const char* name)>
 /// launcher takes precedence over a batch system around it. nullopt for what is no rank, or alone in its world. Pure.
 [[nodiscard]] std::optional<MpiRank> find_mpi_rank(const ReadVariable& read);
 
+/// The variable by which a launcher of MPI programs has told this process its rank, also if it is alone in its world;
+/// empty if none has. Pure.
+[[nodiscard]] std::string mpi_variable(const ReadVariable& read);
+
 /// Most ranks on any of so many devices, as they are dealt out: local rank modulo the number of devices.
 [[nodiscard]] int ranks_on_a_device(const MpiRank& rank, std::size_t devices);
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/policy/simulated_devices.hpp"
 
+#include "core/policy/fnv1a.hpp"
+#include "core/policy/starts_with.hpp"
+
 #include <gputest/error.hpp>
 
 #include <algorithm>
@@ -67,8 +70,6 @@ std::string allowed_options() {
   throw InvalidSetting{"the option '" + option + "' " + why + "; options are " + allowed_options()};
 }
 
-bool begins_with(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
-
 /// Applies one option. Returns what it is about, which no second option may be about.
 std::string_view apply(Draft& draft, const std::string& option) {
   constexpr std::string_view no = "no_";
@@ -80,22 +81,22 @@ std::string_view apply(Draft& draft, const std::string& option) {
       one.set(draft, true);
       return one.word;
     }
-    if (one.can_be_negated && begins_with(option, no) && option.substr(no.size()) == one.word) {
+    if (one.can_be_negated && starts_with(option, no) && option.substr(no.size()) == one.word) {
       one.set(draft, false);
       return one.word;
     }
   }
-  if (begins_with(option, sm)) {
+  if (starts_with(option, sm)) {
     draft.devices.facts.sm =
         static_cast<unsigned>(parse_int(option.substr(sm.size()), 10, 999, "the number in sm_<n>"));
     return sm;
   }
-  if (begins_with(option, context)) {
+  if (starts_with(option, context)) {
     const std::string size = option.substr(context.size());
     draft.devices.context = size == "0" ? 0_B : parse_bytes(size, "the size of a context");
     return context;
   }
-  if (begins_with(option, back) && option.size() > back.size() + 2 && option.substr(option.size() - 2) == "ms") {
+  if (starts_with(option, back) && option.size() > back.size() + 2 && option.substr(option.size() - 2) == "ms") {
     constexpr int max_milliseconds = 60'000;
     const std::string number = option.substr(back.size(), option.size() - back.size() - 2);
     draft.devices.return_after =
@@ -129,28 +130,19 @@ void apply_all(Draft& draft, const std::vector<std::string>& options) {
   }
 }
 
-/// A short name for what the devices are beside their number and size; empty for the usual ones.
-std::string kind_of(const SimulatedDevices& devices) {
-  const auto word = [](const std::optional<bool>& has) { return has.value_or(false) ? "1" : "0"; };
-  const auto text_of = [&](const DeviceFacts& facts, bool peers, std::chrono::milliseconds back) {
-    return std::string{word(facts.memory_pools)} + word(facts.managed_memory) + word(facts.concurrent_managed_access) +
-           word(facts.cooperative_launch) + word(peers) + word(facts.mig) + word(facts.lost) +
-           word(facts.shares_host_memory) + word(facts.lists_processes) +
-           std::to_string(static_cast<int>(facts.driver_model)) + std::to_string(static_cast<int>(facts.compute_mode)) +
-           "sm" + std::to_string(*facts.sm) + "ms" + std::to_string(back.count());
-  };
-  const std::string text = text_of(devices.facts, !devices.facts.peers->empty(), devices.return_after);
-  if (text == text_of(usual_simulated_facts(), true, {})) {
+/// A short name for what the options say beside the context; empty if they say nothing.
+std::string kind_of(std::vector<std::string> options) {
+  std::sort(options.begin(), options.end());
+  std::string text;
+  for (const auto& option : options) {
+    text += starts_with(option, "context=") ? "" : option + ",";
+  }
+  if (text.empty()) {
     return "";
   }
-  // FNV-1a: the same in every program, unlike std::hash.
-  std::uint32_t hash = 2166136261U;
-  for (const char c : text) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
-  }
   std::array<char, 8> digits{};
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), hash, 16).ptr;
-  return {digits.data(), end};
+  const auto hash = static_cast<std::uint32_t>(fnv1a(text));
+  return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), hash, 16).ptr};
 }
 
 } // namespace
@@ -200,7 +192,7 @@ SimulatedDevices parse_simulated_devices(const std::string& text) {
   if (draft.devices.context >= draft.devices.size) {
     throw InvalidSetting{"it leaves no memory: one process's context takes " + to_string(draft.devices.context)};
   }
-  draft.devices.kind = kind_of(draft.devices);
+  draft.devices.kind = kind_of(parts);
   return draft.devices;
 }
 

@@ -20,7 +20,7 @@ struct SimulatedDevices {
   Bytes context; ///< what each process's context takes
   DeviceFacts facts = usual_simulated_facts();
   std::chrono::milliseconds return_after{}; ///< memory of a process that has ended comes back only so much later
-  std::string kind{}; ///< differs between settings whose devices differ in more than size; short, letters and digits
+  std::string kind{}; ///< differs between settings whose options do, apart from the context; short, letters and digits
 };
 
 /// Reads `<n>x<size>[,<option>...]`, what follows `simulated:`. Throws InvalidSetting saying what is wrong in it and

@@ -106,6 +106,19 @@ TEST(MpiRank, is_none_for_what_is_alone_or_no_rank) {
   }
 }
 
+TEST(MpiVariable, is_there_also_for_who_is_alone) {
+  const auto variable = [](const Variables& variables) {
+    return mpi_variable([&](const char* name) {
+      const auto found = variables.find(name);
+      return found == variables.end() ? std::nullopt : std::optional{found->second};
+    });
+  };
+  EXPECT_EQ(variable({{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "1"}}), "OMPI_COMM_WORLD_RANK");
+  EXPECT_EQ(variable({{"PMI_RANK", "0"}}), "PMI_RANK");
+  EXPECT_EQ(variable({{"PMIX_RANK", "1"}, {"PMI_RANK", ""}}), "PMIX_RANK");
+  EXPECT_EQ(variable({{"SLURM_LOCALID", "0"}}), "");
+}
+
 TEST(RanksOnADevice, are_rounded_up) {
   MpiRank rank;
   rank.local_size = 5;
