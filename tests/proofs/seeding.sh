@@ -25,7 +25,7 @@ build_control() {
   shift
   local product
   mapfile -t product < <(cd "$root/src" && ls core/ledger/*.cpp core/policy/*.cpp core/devices/simulated/simulated_memory.cpp \
-    core/os/{slot_store,wake_fifo,liveness_fifo,slot_file,store_part,other_parts,ledger_folder,file_at,user_name,file_lock,file_system,kept_descriptor,process,read_file,reason,shared_file}.cpp)
+    core/os/{slot_store,wake_fifo,liveness_fifo,slot_file,store_part,other_parts,ledger_folder,file_at,user_name,file_lock,kept_descriptor,process,read_file,reason}.cpp)
   if ! compile "$root/src" "$work/control" "${product[@]}" "$@"; then
     echo "mutants: $what does not build" >&2
     exit 2

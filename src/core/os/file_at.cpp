@@ -53,13 +53,7 @@ Descriptor FileAt::open(int flags, mode_t type) const {
     errno = ENOENT;
     return {};
   }
-  const auto open_it = [&] {
-    return Descriptor{::openat(folder, name.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, mode)};
-  };
-  Descriptor file = open_it();
-  if (!file && errno == EACCES && restore_mode(type)) {
-    file = open_it();
-  }
+  Descriptor file{::openat(folder, name.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, mode)};
   struct stat status {};
   if (!file) {
     const int error = errno;
@@ -107,20 +101,6 @@ Descriptor FileAt::open_or_make_fifo(int flags) const {
     file = open(flags, S_IFIFO);
   }
   return file;
-}
-
-bool FileAt::restore_mode(mode_t type) const {
-  struct stat status {};
-  const bool is_seen = ::fstatat(folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
-  if (!is_seen || !is_own() || status.st_uid != owner || (status.st_mode & S_IFMT) != type) {
-    errno = EACCES;
-    return false;
-  }
-  if ((status.st_mode & mode & S_IRWXU) == (mode & S_IRWXU)) {
-    errno = EACCES;
-    return false;
-  }
-  return ::fchmodat(folder, name.c_str(), mode, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 std::string FileAt::in_words(int error) const {

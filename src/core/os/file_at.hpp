@@ -37,11 +37,6 @@ struct FileAt {
   /// Opens the FIFO, and makes it if it is this user's and missing. Empty and throws as open() does.
   [[nodiscard]] Descriptor open_or_make_fifo(int flags) const;
 
-  /// If it is a `type` of this user's that lacks permissions of its owner, which `mode` has: gives it `mode`. Whether
-  /// it did. Such a file was made under a umask that takes them off, by a process that was killed before it could put
-  /// that right, or has yet to do so. `errno` is EACCES if there is nothing to put right.
-  [[nodiscard]] bool restore_mode(mode_t type) const;
-
   /// What is there in its place, or why nothing can be seen of it (`error`, of errno), for people.
   [[nodiscard]] std::string in_words(int error) const;
 

@@ -24,12 +24,6 @@ std::optional<FileIdentity> FileIdentity::of(int descriptor) {
   return ::fstat(descriptor, &status) == 0 ? std::optional{identity_in(status)} : std::nullopt;
 }
 
-bool is_one_file(int a, int b) {
-  const auto first = FileIdentity::of(a);
-  const auto second = FileIdentity::of(b);
-  return first && second && *first == *second;
-}
-
 std::optional<FileIdentity> FileIdentity::at(const FileAt& file) { return at(file.folder, file.name); }
 
 std::optional<FileIdentity> FileIdentity::at(int folder, const std::string& name) {

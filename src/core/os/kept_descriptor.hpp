@@ -29,9 +29,6 @@ struct FileIdentity {
   }
 };
 
-/// Whether both descriptors are open, for one file. Safe in a signal handler.
-[[nodiscard]] bool is_one_file(int a, int b);
-
 /// A descriptor that is kept while tests run, which may close it although it is not theirs.
 ///
 /// Its number is then nobody's, or that of a file of theirs, which must be neither written nor closed. So number()

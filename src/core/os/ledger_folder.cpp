@@ -103,9 +103,6 @@ LedgerFolder::LedgerFolder(const std::string& path) {
     }
     folder = open();
   }
-  if ((folder || errno == EACCES) && place.restore_mode(S_IFDIR)) {
-    folder = open();
-  }
   struct stat status {};
   if (!folder) {
     const int error = errno;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/os/other_parts.hpp"
+// What SlotStore does about the parts of other users in a shared folder.
 
 #include "core/os/reason.hpp"
+#include "core/os/slot_store.hpp"
 #include "core/os/user_name.hpp"
 
 #include <gputest/error.hpp>
@@ -90,39 +91,37 @@ std::vector<uid_t> owners_in(const LedgerFolder& folder, const std::string& stor
 
 } // namespace
 
-OtherParts::OtherParts(std::string name, const Layout& layout) : name_{std::move(name)}, layout_{layout} {}
-
-void OtherParts::refresh(const LedgerFolder& folder) {
+/// Finds the users that have joined or left since the last look, in a shared folder. Throws LedgerError for a part that
+/// is damaged, and where there are more entries or users than it looks at.
+void SlotStore::find_others() {
   struct stat status {};
-  if (!folder.is_shared() || ::fstat(folder.number(), &status) != 0) {
+  if (!folder_.is_shared() || ::fstat(folder_.number(), &status) != 0) {
     return;
   }
-  const auto is = [](const std::timespec& a, const std::timespec& b) {
-    return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
-  };
-  if (is(status.st_mtim, looked_at_)) {
+  const auto& changed = status.st_mtim;
+  if (changed.tv_sec == looked_at_.tv_sec && changed.tv_nsec == looked_at_.tv_nsec) {
     return;
   }
   looked_at_ = {};
-  if (!look(folder)) {
+  if (!look_for_others()) {
     return; // what is made in a part does not change the folder
   }
   // The clock of files goes on in steps of some milliseconds: of a folder that has just changed the next change may
   // have the same time.
   std::timespec now{};
   ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
-  if (now.tv_sec > status.st_mtim.tv_sec + 1) {
-    looked_at_ = status.st_mtim;
+  if (now.tv_sec > changed.tv_sec + 1) {
+    looked_at_ = changed;
   }
 }
 
-/// Whether all of them are complete.
-bool OtherParts::look(const LedgerFolder& folder) {
-  auto owners = owners_in(folder, name_);
-  for (auto part = parts_.begin(); part != parts_.end();) {
+/// Whether all of them are complete. A part that was removed and made anew is another one, with a number of its own.
+bool SlotStore::look_for_others() {
+  auto owners = owners_in(folder_, name_);
+  for (auto part = parts_.upper_bound(0); part != parts_.end();) {
     const StorePart& seen = part->second;
     const auto known = std::find(owners.begin(), owners.end(), seen.owner());
-    const auto now = FileIdentity::at(StorePart::place(folder, name_, seen.owner()));
+    const auto now = FileIdentity::at(StorePart::place(folder_, name_, seen.owner()));
     if (known != owners.end() && now && *now == seen.identity()) {
       owners.erase(known);
       ++part;
@@ -132,13 +131,13 @@ bool OtherParts::look(const LedgerFolder& folder) {
   }
   bool complete = true;
   for (const uid_t owner : owners) {
-    auto part = StorePart::open(StorePart::place(folder, name_, owner), layout_);
+    auto part = StorePart::open(StorePart::place(folder_, name_, owner), layout_);
     if (!part) {
       complete = false; // just being made
       continue;
     }
-    if (parts_.size() + 1 >= max_users) {
-      throw LedgerError{folder.path() + " has ledgers of more than " + std::to_string(max_users) +
+    if (parts_.size() - parts_.count(0) + 1 >= max_users) {
+      throw LedgerError{folder_.path() + " has ledgers of more than " + std::to_string(max_users) +
                         " users; an administrator has to remove those that nobody needs, or use several shared folders "
                         "(GPUTEST_DIR)"};
     }

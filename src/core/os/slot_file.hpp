@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "core/os/shared_file.hpp"
+#include "core/os/file_at.hpp"
+#include "core/os/kept_descriptor.hpp"
 
 #include <gputest/error.hpp>
 
@@ -45,16 +46,19 @@ auto read_without_mutex(Read read) {
 /// The file of one user's part of a slot store: a header, a table of rows, and records of fixed size, one a slot.
 ///
 /// Every record and every row ends with a checksum, which is written and checked here: what no gputest has written is
-/// an error and nothing else. All but create() under the store's mutex, or in read_without_mutex().
+/// an error and nothing else. Nothing of the file is mapped: another process may truncate it, and a wild pointer of a
+/// test cannot change it. A process killed while it writes leaves either the old record or the new one, since none
+/// crosses a page. All but create() under the store's mutex, or in read_without_mutex().
 class SlotFile {
 public:
   /// Of a record or row, at its end.
   using Checksum = std::uint64_t;
 
-  /// Makes a file in which no slot has ever had an owner. Throws LedgerError.
+  /// Makes a file in which no slot has ever had an owner, with its blocks allocated, so that no write can fail because
+  /// the disk is full. Throws LedgerError.
   static void create(const FileAt& file, const Layout& layout);
 
-  /// Opens one. Throws LedgerError for one that is damaged or has another layout.
+  /// Opens one, for writing too if it is this user's. Throws LedgerError for one that is damaged or has another layout.
   SlotFile(const FileAt& file, const Layout& layout);
 
   /// What is in the slots that have ever had an owner.
@@ -100,7 +104,7 @@ public:
   void note_use(std::size_t slot);
 
   /// Throws LedgerError if something else in this process has closed the file.
-  void require_kept() const { file_.require_kept(); }
+  void require_kept() const { static_cast<void>(file_.number()); }
 
   [[nodiscard]] bool is_removed() const { return file_.is_removed(); }
   [[nodiscard]] const FileIdentity& identity() const { return file_.identity(); }
@@ -112,7 +116,10 @@ private:
   [[nodiscard]] std::size_t record_offset(std::size_t slot) const {
     return used_offset() + (1 + slot) * layout_.record_bytes;
   }
-  [[nodiscard]] std::size_t used_slots(const std::byte* block) const;
+  [[nodiscard]] std::size_t used_slots() const;
+  [[nodiscard]] std::size_t size() const;
+  void read(std::size_t offset, void* data, std::size_t size) const;
+  void write(std::size_t offset, const void* data, std::size_t size);
   void read_checked(std::size_t offset, void* data, std::size_t size) const;
   void write_checked(std::size_t offset, std::byte* data, std::size_t size);
   [[nodiscard]] LedgerError damaged(const std::string& how) const;
@@ -141,7 +148,7 @@ private:
 
   Layout layout_;
   uid_t owner_;
-  SharedFile file_;
+  KeptDescriptor file_;
 };
 
 } // namespace gputest::os

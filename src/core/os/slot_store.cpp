@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/os/slot_store.hpp"
 
-#include "core/os/file_system.hpp"
 #include "core/policy/file_systems.hpp"
 
 #include <gputest/error.hpp>
 
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <mutex>
+#include <utility>
 
 namespace gputest::os {
 
@@ -17,8 +18,12 @@ namespace {
 constexpr mode_t mutex_mode = 0600;
 
 void refuse_network(const LedgerFolder& folder) {
-  const auto name = policy::network_file_system(file_system_type(folder.number()));
-  if (!name.empty()) {
+  struct statfs status {};
+  if (::fstatfs(folder.number(), &status) != 0) {
+    return;
+  }
+  // The word is signed and of 64 bits here; types have 32.
+  if (const auto name = policy::network_file_system(static_cast<std::uint32_t>(status.f_type)); !name.empty()) {
     throw LedgerError{"a ledger cannot be in " + folder.path() + ", which is on " + std::string{name} +
                       ": locks and FIFOs there need not hold between machines; set GPUTEST_DIR to a folder of your own "
                       "on a local file system"};
@@ -40,63 +45,56 @@ std::unique_ptr<FileLock> open_shared_mutex(const LedgerFolder& folder) {
 
 SlotStore::SlotStore(const std::string& folder, const std::string& name, const Layout& layout)
     : layout_{layout}, name_{name}, owner_{::geteuid()}, folder_{folder}, path_{own_place().path},
-      ledger_file_{own_place().name + "/ledger"}, others_{name, layout} {
+      ledger_file_{own_place().name + "/ledger"} {
   refuse_network(folder_);
-  const FileAt place = own_place();
   if (folder_.is_shared()) {
     mutex_ = open_shared_mutex(folder_);
-    own_ = StorePart::open(place, layout_); // the first of this user's processes to take a slot makes it
+    open_own(); // the first of this user's processes to take a slot makes it
     return;
   }
+  const FileAt place = own_place();
   const Descriptor opened = StorePart::open_or_make_folder(place);
   mutex_ = std::make_unique<FileLock>(FileAt{opened.number(), place.path, "mutex", place.owner, mutex_mode},
                                       FileLock::IfMissing::make);
-  own_ = StorePart::open(place, layout_);
-  if (!own_) {
+  open_own();
+  if (!has_part(0)) {
     const std::lock_guard guard{*mutex_};
     make_own();
   }
 }
 
-/// Makes this user's part, unless it is there. Under the mutex.
-void SlotStore::make_own() {
-  if (!own_) {
-    own_ = StorePart::open(own_place(), layout_);
-  }
-  if (!own_) {
-    own_.emplace(StorePart::make(own_place(), layout_));
+void SlotStore::open_own() {
+  if (auto part = StorePart::open(own_place(), layout_)) {
+    parts_.emplace(0, std::move(*part));
   }
 }
 
-StorePart& SlotStore::own_to_write() {
+/// This user's part, made unless it is there. Under the mutex.
+StorePart& SlotStore::make_own() {
   mutex_->require_kept();
-  make_own();
-  return *own_;
-}
-
-/// Null if it is not made yet, or gone.
-const StorePart* SlotStore::find(std::size_t index) const {
-  if (index == 0) {
-    return own_ ? &*own_ : nullptr;
+  if (!has_part(0)) {
+    open_own();
   }
-  const auto found = others_.all().find(index);
-  return found == others_.all().end() ? nullptr : &found->second;
+  if (!has_part(0)) {
+    parts_.emplace(0, StorePart::make(own_place(), layout_));
+  }
+  return parts_.at(0);
 }
 
 const StorePart& SlotStore::part(std::size_t index) const {
-  if (const auto* const found = find(index)) {
-    return *found;
+  if (const auto found = parts_.find(index); found != parts_.end()) {
+    return found->second;
   }
   throw LedgerError{index == 0 ? "the ledger " + path_ + " is not made yet"
                                : "the ledger of a user in " + folder_.path() + " was removed just now"};
 }
 
 void SlotStore::require_in_place() const {
-  const bool is_replaced = own_ && folder_.lacks(ledger_file_, own_->file().identity());
+  const bool is_replaced = has_part(0) && folder_.lacks(ledger_file_, part(0).file().identity());
   if (!is_replaced && !folder_.is_gone() && !mutex_->is_removed()) {
     return;
   }
-  const bool is_removed = mutex_->is_removed() || (own_ && own_->file().is_removed());
+  const bool is_removed = mutex_->is_removed() || (has_part(0) && part(0).file().is_removed());
   const bool again = FileIdentity::at(path()).has_value(); // the folder may be another one, too
   throw LedgerError{"the ledger " + path() + " was " + (is_removed ? "removed" : "renamed") +
                     (again ? " and made anew" : "") +
@@ -106,19 +104,19 @@ void SlotStore::require_in_place() const {
 
 void SlotStore::require_intact() const {
   mutex_->require_kept();
-  if (own_) {
-    own_->file().require_kept();
+  if (has_part(0)) {
+    part(0).file().require_kept();
   }
 }
 
 SlotStore::Taken SlotStore::take(const std::function<bool(std::size_t)>& is_free) {
-  make_own();
+  StorePart& own = make_own();
   for (std::size_t slot = 0; slot < slots(); ++slot) {
     if (!is_free(slot)) {
       continue;
     }
     if (auto taken = LivenessFifo::take(liveness_fifo(slot))) {
-      own_->file().note_use(slot);
+      own.file().note_use(slot);
       return {slot, std::move(taken)};
     }
   }
@@ -127,13 +125,13 @@ SlotStore::Taken SlotStore::take(const std::function<bool(std::size_t)>& is_free
 }
 
 FileAt SlotStore::wake_fifo(std::size_t slot) const {
-  const StorePart* const part = find(part_index(slot));
-  return part != nullptr ? part->wake_fifo(slot % layout_.slots) : FileAt::nothing();
+  const auto found = parts_.find(part_index(slot));
+  return found == parts_.end() ? FileAt::nothing() : found->second.wake_fifo(slot % layout_.slots);
 }
 
 FileAt SlotStore::liveness_fifo(std::size_t slot) const {
-  const StorePart* const part = find(part_index(slot));
-  return part != nullptr ? part->liveness_fifo(slot % layout_.slots) : FileAt::nothing();
+  const auto found = parts_.find(part_index(slot));
+  return found == parts_.end() ? FileAt::nothing() : found->second.liveness_fifo(slot % layout_.slots);
 }
 
 } // namespace gputest::os

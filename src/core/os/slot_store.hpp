@@ -4,14 +4,14 @@
 #include "core/os/file_lock.hpp"
 #include "core/os/ledger_folder.hpp"
 #include "core/os/liveness_fifo.hpp"
-#include "core/os/other_parts.hpp"
 #include "core/os/slot_file.hpp"
 #include "core/os/store_part.hpp"
 
 #include <cstddef>
+#include <ctime>
 #include <functional>
+#include <map>
 #include <memory>
-#include <optional>
 #include <string>
 
 namespace gputest::os {
@@ -65,18 +65,12 @@ public:
   /// Under the mutex.
   template <class StoredRecord, class Visit>
   void for_each(Visit visit) {
-    others_.refresh(folder_);
-    const auto visit_part = [&](std::size_t index, const StorePart& part) {
+    find_others();
+    for (const auto& [index, part] : parts_) {
       const auto records = part.file().read_records();
       for (std::size_t slot = 0; slot < records.count(); ++slot) {
         visit(index * layout_.slots + slot, records.template read<StoredRecord>(slot));
       }
-    };
-    if (own_) {
-      visit_part(0, *own_);
-    }
-    for (const auto& [index, part] : others_.all()) {
-      visit_part(index, part);
     }
   }
 
@@ -89,11 +83,11 @@ public:
   /// Replaces a record of this user's. Under the mutex.
   template <class StoredRecord>
   void write(std::size_t slot, const StoredRecord& record) {
-    own_to_write().file().write_record(slot, record);
+    make_own().file().write_record(slot, record);
   }
 
   /// The parts of the users, by number: this one's has 0. One may not be made yet, or be gone; no number is used twice.
-  [[nodiscard]] bool has_part(std::size_t index) const { return find(index) != nullptr; }
+  [[nodiscard]] bool has_part(std::size_t index) const { return parts_.count(index) != 0; }
   [[nodiscard]] std::size_t part_index(std::size_t slot) const { return slot / layout_.slots; }
 
   /// Copies a row of a part's table. Under the mutex.
@@ -105,7 +99,7 @@ public:
   /// Replaces a row of this user's table. Under the mutex.
   template <class Row>
   void write_row(std::size_t row, const Row& contents) {
-    own_to_write().file().write_row(row, contents);
+    make_own().file().write_row(row, contents);
   }
 
   /// A slot's wake-up FIFO, and its liveness FIFO. Of a part that is gone, nothing is there.
@@ -117,10 +111,11 @@ public:
 
 private:
   [[nodiscard]] FileAt own_place() const { return StorePart::place(folder_, name_, owner_); }
-  [[nodiscard]] const StorePart* find(std::size_t index) const;
   [[nodiscard]] const StorePart& part(std::size_t index) const;
-  void make_own();
-  [[nodiscard]] StorePart& own_to_write();
+  void open_own();
+  StorePart& make_own();
+  void find_others();
+  bool look_for_others();
 
   Layout layout_;
   std::string name_;
@@ -129,8 +124,9 @@ private:
   std::string path_;        ///< of this user's part
   std::string ledger_file_; ///< of this user's part, relative to folder_
   std::unique_ptr<FileLock> mutex_;
-  std::optional<StorePart> own_;
-  OtherParts others_;
+  std::map<std::size_t, StorePart> parts_; ///< by number: this user's, and the others that were complete at a look
+  std::size_t next_ = 1;                   ///< number of the next one that is found
+  std::timespec looked_at_{};              ///< the folder's time of change when others were looked for
 };
 
 } // namespace gputest::os

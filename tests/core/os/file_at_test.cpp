@@ -104,54 +104,6 @@ TEST_F(FileAtTest, with_several_names_is_refused_unless_it_is_a_folder) {
   EXPECT_TRUE(FileAt{path("folder")}.open(O_RDONLY | O_DIRECTORY, S_IFDIR));
 }
 
-TEST_F(FileAtTest, that_its_owner_may_not_open_gets_its_mode_back_and_no_more_than_that) {
-  ASSERT_EQ(::chmod(folder_.path().c_str(), 0777), 0);
-  EXPECT_EQ(in_child([&] {
-              tests::become_nobody(); // root may open everything
-              folder_.write("unreadable", "text", 0000);
-              EXPECT_TRUE(FileAt{path("unreadable")}.open(O_RDWR, S_IFREG));
-              EXPECT_EQ(mode_of("unreadable"), 0600U);
-              folder_.write("readable", "text", 0400);
-              FileAt readable{path("readable")};
-              readable.mode = 0400;
-              EXPECT_FALSE(readable.open(O_RDWR, S_IFREG));
-              EXPECT_EQ(errno, EACCES) << "more than its mode has";
-              EXPECT_EQ(mode_of("readable"), 0400U);
-              return ::testing::Test::HasFailure() ? 1 : 0;
-            }),
-            0);
-}
-
-TEST_F(FileAtTest, has_its_mode_restored_only_where_its_owner_lacks_some_of_it) {
-  folder_.write("lacks", "", 0400);
-  EXPECT_TRUE(FileAt{path("lacks")}.restore_mode(S_IFREG));
-  EXPECT_EQ(mode_of("lacks"), 0600U);
-  const auto is_left = [&](const FileAt& file, mode_t type) {
-    errno = 0;
-    return !file.restore_mode(type) && errno == EACCES;
-  };
-  EXPECT_TRUE(is_left(path("lacks"), S_IFREG)) << "nothing is lacking now";
-  folder_.write("more", "", 0640);
-  EXPECT_TRUE(is_left(path("more"), S_IFREG));
-  EXPECT_EQ(mode_of("more"), 0640U);
-  FileAt shared{path("more")};
-  shared.mode = 0660;
-  EXPECT_TRUE(is_left(shared, S_IFREG)) << "what others lack is not put right";
-  EXPECT_TRUE(is_left(path("none"), S_IFREG));
-  folder_.write("other", "", 0400);
-  EXPECT_TRUE(is_left(path("other"), S_IFIFO)) << "of another type";
-  FileAt others{path("other")};
-  others.owner = 4000000;
-  EXPECT_TRUE(is_left(others, S_IFREG)) << "of another user";
-  if (::geteuid() == 0) { // others cannot give a file away
-    ASSERT_EQ(::chown(path("other").c_str(), 65534, 65534), 0);
-    EXPECT_TRUE(is_left(path("other"), S_IFREG)) << "which another user has";
-    others.owner = 65534;
-    EXPECT_TRUE(is_left(others, S_IFREG)) << "and may have";
-  }
-  EXPECT_EQ(mode_of("other"), 0400U);
-}
-
 TEST_F(FileAtTest, that_another_user_must_have_is_refused_and_no_fifo_is_made_for_that_one) {
   folder_.write("file", "", 0600);
   FileAt others{path("file")};

@@ -14,20 +14,13 @@
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <sched.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstddef>
-#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -36,7 +29,6 @@
 #include <string>
 #include <system_error>
 #include <thread>
-#include <vector>
 
 namespace gputest::os {
 namespace {
@@ -48,10 +40,7 @@ using tests::start_child;
 
 class FileLockTest : public ::testing::Test {
 protected:
-  FileLockTest() {
-    std::ofstream{path_}.close();
-    std::ofstream{other_}.close();
-  }
+  FileLockTest() { std::ofstream{path_}.close(); }
 
   /// Whether another process could take the lock now.
   [[nodiscard]] bool is_free() const {
@@ -65,7 +54,6 @@ protected:
 
   tests::PrivateFolder folder_;
   std::string path_ = folder_.path() + "/mutex";
-  std::string other_ = folder_.path() + "/other";
 };
 
 TEST_F(FileLockTest, keeps_other_processes_out_until_it_is_unlocked) {
@@ -150,104 +138,14 @@ TEST_F(FileLockTest, survives_the_end_of_another_object_for_the_same_file) {
   lock.unlock();
 }
 
-TEST_F(FileLockTest, counts_right_between_processes) {
-  constexpr int rounds = 2000;
-  const std::string file = folder_.path() + "/number";
-  std::ofstream{file} << 0;
-  const auto count = [&] {
-    FileLock lock{path_};
-    for (int round = 0; round < rounds; ++round) {
-      const std::lock_guard guard{lock};
-      int number = 0;
-      std::ifstream{file} >> number;
-      std::ofstream{file} << number + 1;
-    }
-    return 0;
-  };
-  std::vector<pid_t> children;
-  for (int child = 0; child < 4; ++child) {
-    children.push_back(start_child(count));
-  }
-  for (const pid_t child : children) {
-    EXPECT_EQ(end_of(child), 0);
-  }
-  int number = 0;
-  std::ifstream{file} >> number;
-  EXPECT_EQ(number, 4 * rounds);
-}
-
-int told_of_signal = -1; ///< where the handler below says that it ran
-
-TEST_F(FileLockTest, goes_on_after_signals) {
-#ifdef __SANITIZE_THREAD__
-  GTEST_SKIP() << "the thread sanitizer holds signals back while a lock is waited for";
-#endif
-  FileLock lock{path_};
-  std::array<int, 2> pipe{};
-  ASSERT_EQ(::pipe(pipe.data()), 0);
-  const auto heard = [&] {
-    char said = 0;
-    return ::read(pipe[0], &said, 1) == 1 ? said : '-';
-  };
-  lock.lock();
-  const pid_t child = start_child([&] {
-    FileLock own{path_};
-    told_of_signal = pipe[1];
-    struct sigaction action {};
-    action.sa_handler = [](int) { static_cast<void>(!::write(told_of_signal, "s", 1)); };
-    ::sigaction(SIGUSR1, &action, nullptr); // no SA_RESTART: a signal ends the wait in the kernel
-    static_cast<void>(!::write(pipe[1], "r", 1));
-    own.lock();
-    static_cast<void>(!::write(pipe[1], "l", 1));
-    own.unlock();
-    return 0;
-  });
-  EXPECT_EQ(heard(), 'r');
-  for (int i = 0; i < 100; ++i) { // most of them while it waits
-    ::kill(child, SIGUSR1);
-    ASSERT_EQ(heard(), 's');
-  }
-  lock.unlock();
-  EXPECT_EQ(heard(), 'l');
-  EXPECT_EQ(end_of(child), 0);
-  ::close(pipe[0]);
-  ::close(pipe[1]);
-}
-
-TEST_F(FileLockTest, takes_two_threads_of_one_process_for_no_deadlock) {
-  // One process takes both locks one after the other. In this one each thread takes one of them only, so nobody can be
-  // stuck; but the kernel takes the two threads for one owner that holds the second lock and waits for the first.
-  FileLock first{path_};
-  FileLock second{other_};
-  constexpr int rounds = 5000;
-  const pid_t child = start_child([&] {
-    for (int round = 0; round < rounds; ++round) {
-      const std::lock_guard outer{first};
-      const std::lock_guard inner{second};
-    }
-    return 0;
-  });
-  const auto take = [](FileLock& lock) {
-    for (int round = 0; round < rounds; ++round) {
-      const std::lock_guard guard{lock};
-    }
-  };
-  std::thread thread{[&] { EXPECT_NO_THROW(take(first)); }};
-  EXPECT_NO_THROW(take(second));
-  thread.join();
-  EXPECT_EQ(end_of(child), 0);
-}
-
-/// The one descriptor of the file that this process has beside `others`.
-int descriptor_of(const std::string& path, const std::vector<int>& others = {}) {
+/// The one descriptor of the file that this process has.
+int descriptor_of(const std::string& path) {
   const auto identity = FileIdentity::at(path);
-  for (int number = 0; number < 1024; ++number) {
-    const auto file = FileIdentity::of(number);
-    if (file && *file == *identity && std::find(others.begin(), others.end(), number) == others.end()) {
-      return number;
-    }
+  int number = 0;
+  for (auto file = FileIdentity::of(number); !file || !(*file == *identity); file = FileIdentity::of(number)) {
+    ++number;
   }
-  return -1;
+  return number;
 }
 
 TEST_F(FileLockTest, whose_descriptor_was_closed_is_an_error_and_no_lock) {
@@ -267,17 +165,6 @@ TEST_F(FileLockTest, whose_descriptor_was_closed_is_an_error_and_no_lock) {
   again.unlock();
 }
 
-TEST_F(FileLockTest, whose_descriptor_is_another_files_now_says_so_and_leaves_that_one_open) {
-  auto lock = std::make_unique<FileLock>(path_);
-  const int number = descriptor_of(path_);
-  ASSERT_EQ(::dup2(Descriptor{::open(other_.c_str(), O_RDWR)}.number(), number), number);
-  EXPECT_NE(message_of<LedgerError>([&] { lock->require_kept(); }).find("and is another file's now"),
-            std::string::npos);
-  lock.reset();
-  EXPECT_GE(::fcntl(number, F_GETFD), 0) << "it is not closed with the lock";
-  ::close(number);
-}
-
 /// The command of this process, and so of the children that it forks.
 std::string own_command() {
   std::string command;
@@ -285,18 +172,6 @@ std::string own_command() {
     command += (command.empty() ? "" : " ") + word;
   }
   return command;
-}
-
-/// From here on no lock of a file can be taken or given back: the kernel answers with `error`.
-bool refuse_locks(unsigned error) {
-  constexpr auto number = static_cast<unsigned>(offsetof(seccomp_data, nr));
-  constexpr auto command = static_cast<unsigned>(offsetof(seccomp_data, args) + sizeof(std::uint64_t));
-  std::array<sock_filter, 6> program{
-      {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, number), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fcntl, 0, 3),
-       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, command), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, F_SETLK, 0, 1),
-       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)}};
-  const sock_fprog filter{static_cast<unsigned short>(program.size()), program.data()};
-  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
 }
 
 TEST_F(FileLockTest, kept_by_another_process_is_an_error_within_its_bound_that_names_the_holder_and_what_to_do) {
@@ -316,19 +191,10 @@ TEST_F(FileLockTest, kept_by_another_process_is_an_error_within_its_bound_that_n
       return ::testing::Test::HasFailure() ? 1 : 0;
     });
   });
-  const pid_t in_a_crowd = start_child([&] { // likewise: whenever it tries, another process has the lock
-    FileLock crowded{other_};
-    EXPECT_TRUE(refuse_locks(EAGAIN));
-    EXPECT_EQ(message_of<LedgerError>([&] { crowded.lock(); }),
-              "cannot lock " + other_ +
-                  " within 5 s, which is needed for microseconds: several processes, one after the other, have it");
-    return ::testing::Test::HasFailure() ? 1 : 0;
-  });
   FileLock lock{path_};
   EXPECT_EQ(message_of<LedgerError>([&] { lock.lock(); }), begin + "process " + std::to_string(holder) + " (" +
                                                                own_command() + ") holds it; end it (kill " +
                                                                std::to_string(holder) + ")");
-  EXPECT_EQ(end_of(in_a_crowd), 0);
   EXPECT_THAT(end_of(in_container), ::testing::AnyOf(0, tests::may_not_mount));
   ASSERT_EQ(::kill(holder, SIGSTOP), 0);
   int status = 0;
@@ -368,29 +234,6 @@ TEST_F(FileLockTest, kept_by_a_lock_on_an_open_file_description_is_an_error_that
   lock.unlock();
 }
 
-TEST_F(FileLockTest, of_a_link_or_of_another_users_file_is_refused) {
-  const std::string link = folder_.path() + "/link";
-  std::filesystem::create_symlink(path_, link);
-  EXPECT_EQ(message_of<LedgerError>([&] { FileLock{link}; }).find(link + " is a symbolic link to " + path_), 0U);
-  if (::geteuid() == 0) {
-    ASSERT_EQ(::chown(other_.c_str(), 65534, 65534), 0);
-    EXPECT_EQ(message_of<LedgerError>([&] { FileLock{other_}; }).find(other_ + " belongs to nobody (uid 65534)"), 0U);
-  }
-}
-
-TEST_F(FileLockTest, of_a_forked_child_knows_its_own_descriptor_from_its_parents) {
-  FileLock lock{path_};
-  const int parents = descriptor_of(path_);
-  EXPECT_EQ(in_child([&] {
-              FileLock own{path_};
-              ::close(parents);
-              own.require_kept();
-              ::close(descriptor_of(path_));
-              return message_of<LedgerError>([&] { own.require_kept(); }) == "done" ? 1 : 0;
-            }),
-            0);
-}
-
 TEST_F(FileLockTest, whose_file_was_removed_or_replaced_says_so) {
   const FileLock lock{path_};
   EXPECT_FALSE(lock.is_removed());
@@ -404,15 +247,6 @@ TEST_F(FileLockTest, whose_file_was_removed_or_replaced_says_so) {
 TEST_F(FileLockTest, is_not_inherited_by_a_program_that_is_started) {
   const FileLock lock{path_};
   EXPECT_EQ(::fcntl(descriptor_of(path_), F_GETFD), FD_CLOEXEC);
-}
-
-TEST_F(FileLockTest, of_a_file_that_is_not_there_is_an_error_that_names_it) {
-  try {
-    const FileLock lock{folder_.path() + "/none"};
-    ADD_FAILURE() << "opened";
-  } catch (const LedgerError& error) {
-    EXPECT_EQ(error.what(), "cannot open the lock file " + folder_.path() + "/none: No such file or directory");
-  }
 }
 
 } // namespace

@@ -5,7 +5,6 @@
 #include "support/message_of.hpp"
 #include "support/private_folder.hpp"
 #include "support/shared_folder.hpp"
-#include "support/use_up_descriptors.hpp"
 
 #include <gputest/error.hpp>
 
@@ -97,16 +96,6 @@ TEST_F(LedgerFolderTest, is_gone_when_it_is_renamed_or_replaced) {
   EXPECT_FALSE(folder.is_gone());
 }
 
-TEST_F(LedgerFolderTest, lacks_a_file_that_is_not_there_or_another_one) {
-  const LedgerFolder folder{path_};
-  std::ofstream{path_ + "/file"} << "one";
-  std::ofstream{path_ + "/other"} << "other";
-  const auto file = *FileIdentity::at(path_ + "/file");
-  EXPECT_FALSE(folder.lacks("file", file));
-  EXPECT_TRUE(folder.lacks("other", file));
-  EXPECT_TRUE(folder.lacks("none", file));
-}
-
 TEST_F(LedgerFolderTest, in_which_others_can_change_something_is_not_used) {
   for (const mode_t mode : {0700U, 0755U, 0750U}) {
     EXPECT_EQ(said_with_mode(mode), "done");
@@ -117,11 +106,6 @@ TEST_F(LedgerFolderTest, in_which_others_can_change_something_is_not_used) {
                   ", with which others can change what is in it: it is not used. Look what others have put there, and "
                   "chmod it to 0700; or set GPUTEST_DIR to another folder");
   }
-}
-
-TEST_F(LedgerFolderTest, whose_owner_has_taken_its_own_rights_off_gets_them_back) {
-  EXPECT_EQ(said_with_mode(0), "done");
-  EXPECT_EQ(fs::status(path_).permissions(), fs::perms::owner_all);
 }
 
 TEST_F(LedgerFolderTest, that_is_something_else_is_not_used) {
@@ -209,19 +193,6 @@ TEST_F(LedgerFolderTest, that_cannot_be_looked_into_is_an_error_and_not_one_with
   EXPECT_EQ(message_of<LedgerError>([&] { static_cast<void>(has_store(path, "store")); }),
             "cannot look into the ledger's folder '" + path +
                 "': Not a directory; it has to be readable for this user, or give another one in GPUTEST_DIR");
-}
-
-TEST_F(LedgerFolderTest, without_a_descriptor_left_is_an_error_with_no_other_advice) {
-  EXPECT_EQ(in_child([&] {
-              tests::use_up_descriptors();
-              const auto said = message_of<LedgerError>([&] { const LedgerFolder folder{path_}; });
-              return said.find("cannot open the folder " + fs::path{path_}.parent_path().string() +
-                               ": Too many open files") == 0 &&
-                             said.find("GPUTEST_DIR") == std::string::npos
-                         ? 0
-                         : 1;
-            }),
-            0);
 }
 
 TEST(LedgerFolderPath, is_the_setting_else_for_simulated_devices_this_users_own) {

@@ -94,18 +94,6 @@ TEST_F(LineFiles, of_another_user_are_not_written) {
   EXPECT_EQ(contents(), "");
 }
 
-TEST_F(LineFiles, that_cannot_be_made_are_an_error_that_names_what_is_in_the_way) {
-  folder_.write("logs", "", 0600);
-  const std::string folder = folder_.path() + "/logs";
-  EXPECT_EQ(tests::message_of<Error>([&] { static_cast<void>(file_.create()); }),
-            "cannot be written to " + folder + ": Not a directory");
-  std::filesystem::remove(folder);
-  const LineFile in_no_folder{folder, "none/file"};
-  EXPECT_EQ(tests::message_of<Error>([&] { static_cast<void>(in_no_folder.create()); }),
-            "cannot be written to " + folder + "/none/file: No such file or directory");
-  EXPECT_EQ(in_no_folder.path(), folder + "/none/file");
-}
-
 /// Files of a folder of which the older ones are removed; each is older than the one before.
 class OldLineFiles : public LineFiles {
 protected:

@@ -5,7 +5,6 @@
 #include "support/in_child.hpp"
 #include "support/message_of.hpp"
 #include "support/private_folder.hpp"
-#include "support/use_up_descriptors.hpp"
 
 #include <gputest/error.hpp>
 
@@ -70,18 +69,6 @@ TEST_F(LivenessFifoTest, shows_whether_its_owner_lives) {
   end_of(owner);
   EXPECT_FALSE(watch.owner_lives());
   EXPECT_TRUE(LivenessFifo::take(path_)) << "nor does it keep the FIFO";
-}
-
-TEST_F(LivenessFifoTest, wakes_the_waiting_process_when_its_owner_is_killed) {
-  const WakeFifo own{mine_};
-  const pid_t owner = start_owner();
-  std::vector<LivenessWatch> watched;
-  watched.emplace_back(path_);
-  ASSERT_TRUE(watched.back().owner_lives());
-  ::kill(owner, SIGKILL);
-  wait(own, watched, 1h);
-  end_of(owner);
-  EXPECT_FALSE(watched.back().owner_lives());
 }
 
 TEST_F(LivenessFifoTest, reports_what_has_woken_the_waiting_process) {
@@ -151,46 +138,12 @@ TEST_F(LivenessFifoTest, goes_to_the_next_program_only_if_it_was_told_so) {
   EXPECT_EQ(run(false), 1) << "closed";
 }
 
-TEST_F(LivenessFifoTest, reports_all_owners_that_have_ended_with_a_notification) {
-  const WakeFifo own{mine_};
-  std::vector<LivenessWatch> watched;
-  std::vector<pid_t> owners;
-  for (const std::string name : {"first", "second", "third"}) {
-    path_ = folder_.path() + "/" + name;
-    owners.push_back(start_owner());
-    watched.emplace_back(path_);
-  }
-  // A child has the FIFOs of those before it, so the last one ends first.
-  const auto end = [&](std::size_t which) {
-    ::kill(owners[which], SIGKILL);
-    end_of(owners[which]);
-  };
-  end(2);
-  end(0);
-  notify(mine_);
-  const Woken woken = wait(own, watched, 1h);
-  EXPECT_TRUE(woken.notified);
-  EXPECT_EQ(woken.ended, (std::vector<std::size_t>{0, 2}));
-  end(1);
-}
-
 TEST_F(LivenessFifoTest, is_not_waited_for_where_nobody_has_ever_been) {
   const WakeFifo own{mine_};
   std::vector<LivenessWatch> watched;
   watched.emplace_back(FileAt::nothing());
   EXPECT_EQ(watched.back().number(), -1);
   EXPECT_TRUE(wait(own, watched, 0ms).ended.empty());
-}
-
-TEST_F(LivenessFifoTest, of_another_user_that_cannot_be_watched_is_an_error_and_not_one_without_an_owner) {
-  FileAt others{path_};
-  others.owner = 4000000;
-  EXPECT_EQ(in_child([&] {
-              tests::use_up_descriptors();
-              const auto said = message_of<LedgerError>([&] { LivenessWatch{others}; });
-              return said.find("cannot watch " + path_ + ": Too many open files") == 0 ? 0 : 1;
-            }),
-            0);
 }
 
 TEST_F(LivenessFifoTest, that_is_not_there_has_no_owner_and_is_made_when_it_is_taken) {
@@ -256,14 +209,6 @@ TEST_F(LivenessFifoTest, that_was_closed_by_something_else_is_an_error) {
   std::filesystem::remove(path_);
   EXPECT_NE(message_of<LedgerError>([&] { fifo.require_in_place(path_); }).find(said), std::string::npos)
       << "rather than that it was removed, of which nobody needs to know any more";
-}
-
-TEST_F(LivenessFifoTest, that_is_something_else_is_refused) {
-  folder_.write("alive", "", 0666);
-  const std::string said = path_ + " is a regular file, and must be a FIFO; when no GPU test is running, remove the "
-                                   "ledger's folder, or set GPUTEST_DIR to another one";
-  EXPECT_EQ(message_of<LedgerError>([&] { static_cast<void>(LivenessFifo::take(path_)); }), said);
-  EXPECT_EQ(message_of<LedgerError>([&] { LivenessWatch{path_}; }), said);
 }
 
 } // namespace

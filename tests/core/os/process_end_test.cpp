@@ -81,7 +81,6 @@ TEST_F(ProcessEnd, by_a_signal_writes_what_was_printed_though_the_signal_is_hand
             }),
             -SIGTERM);
   EXPECT_EQ(contents("out"), "of C++ of C ");
-  EXPECT_EQ(run([] { end_killed(); }), -SIGKILL);
   EXPECT_EQ(run([] { end_by_signal(SIGCHLD); }), 128 + SIGCHLD) << "which ends nothing";
 }
 

@@ -11,7 +11,6 @@
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/stat.h>
 
 #include <array>
@@ -31,25 +30,9 @@ protected:
 
   static void make(const std::string& path) { ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0); }
 
-  static bool is_notified(const WakeFifo& fifo) {
-    pollfd file{fifo.number(), POLLIN, 0};
-    return ::poll(&file, 1, 0) == 1 && (file.revents & POLLIN) != 0;
-  }
-
   tests::PrivateFolder folder_;
   std::string path_ = folder_.path() + "/fifo";
 };
-
-TEST_F(WakeFifoTest, notifies_until_it_is_drained) {
-  const WakeFifo fifo{path_};
-  EXPECT_FALSE(is_notified(fifo));
-  notify(path_);
-  notify(path_);
-  EXPECT_TRUE(is_notified(fifo));
-  wait(fifo, {}, 1h);
-  fifo.drain();
-  EXPECT_FALSE(is_notified(fifo));
-}
 
 TEST_F(WakeFifoTest, says_whether_it_is_notified_until_it_is_drained) {
   const WakeFifo fifo{path_};
@@ -87,12 +70,12 @@ TEST_F(WakeFifoTest, of_another_user_that_has_removed_or_replaced_it_wakes_nobod
 TEST_F(WakeFifoTest, nobody_is_held_up_by_notifying_it) {
   notify(path_); // nobody has it
   const WakeFifo fifo{path_};
-  EXPECT_FALSE(is_notified(fifo));
+  EXPECT_FALSE(fifo.is_notified());
   for (int i = 0; i < 100000; ++i) { // more than a pipe holds
     notify(path_);
   }
   fifo.drain();
-  EXPECT_FALSE(is_notified(fifo));
+  EXPECT_FALSE(fifo.is_notified());
 }
 
 TEST_F(WakeFifoTest, is_notified_by_a_process_that_has_no_descriptor_left) {
@@ -165,19 +148,7 @@ TEST_F(WakeFifoTest, writes_into_nothing_but_a_fifo_of_its_owner) {
         << other_users;
   }
   const WakeFifo own{path_ + "2"};
-  EXPECT_FALSE(is_notified(own));
-}
-
-TEST_F(WakeFifoTest, is_open_to_all_that_share_it_with_any_umask) {
-  EXPECT_EQ(in_child([&] {
-              ::umask(077);
-              FileAt place{folder_.path() + "/shared"};
-              place.mode = 0660;
-              const WakeFifo fifo{place};
-              struct stat status {};
-              return ::fstat(fifo.number(), &status) == 0 && (status.st_mode & 07777U) == 0660 ? 0 : 1;
-            }),
-            0);
+  EXPECT_FALSE(own.is_notified());
 }
 
 TEST_F(WakeFifoTest, that_was_closed_or_is_another_file_now_is_an_error_and_is_not_read) {
@@ -200,20 +171,6 @@ TEST_F(WakeFifoTest, that_was_closed_or_is_another_file_now_is_an_error_and_is_n
   }
   char said = 0;
   EXPECT_EQ(::read(others.number(), &said, 1), 1) << "what is the other one's was not read";
-}
-
-TEST_F(WakeFifoTest, that_is_a_regular_file_is_refused) {
-  const std::string file = folder_.path() + "/file";
-  folder_.write("file", "", 0666);
-  const std::string said = file + " is a regular file, and must be a FIFO; when no GPU test is running, remove the "
-                                  "ledger's folder, or set GPUTEST_DIR to another one";
-  EXPECT_EQ(message_of<LedgerError>([&] { WakeFifo{file}; }), said);
-}
-
-TEST_F(WakeFifoTest, that_cannot_be_made_is_an_error_that_names_it) {
-  const std::string missing = folder_.path() + "/none/fifo";
-  EXPECT_EQ(message_of<LedgerError>([&] { WakeFifo{missing}; }),
-            "cannot open " + missing + ": No such file or directory");
 }
 
 } // namespace

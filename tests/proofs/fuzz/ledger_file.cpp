@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fstream>
 
 using namespace gputest;
 using ledger::Ledger;
@@ -81,7 +82,9 @@ public:
     }
     const auto used = static_cast<std::uint32_t>(tokens.number());
     const std::array<std::uint32_t, 2> twice{used, ~used};
-    os::SharedFile{store_.path() + "/ledger"}.write(used_slots_offset, twice.data(), sizeof twice);
+    std::fstream file{store_.path() + "/ledger", std::ios::in | std::ios::out | std::ios::binary};
+    file.seekp(used_slots_offset).write(reinterpret_cast<const char*>(twice.data()), sizeof twice);
+    file.close();
     std::size_t rows = 0;
     written_ = 0;
     while (!tokens.done()) {

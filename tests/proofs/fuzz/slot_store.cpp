@@ -9,6 +9,7 @@
 #include <gputest/error.hpp>
 
 #include <array>
+#include <fstream>
 
 #include <unistd.h>
 
@@ -38,7 +39,8 @@ std::size_t write_file(const std::string& path, const std::uint8_t* data, std::s
   require(::truncate(path.c_str(), 0) == 0 && ::truncate(path.c_str(), static_cast<off_t>(length)) == 0,
           "a file can be given a length");
   if (beginning > 0) {
-    os::SharedFile{path}.write(0, data + 2, beginning);
+    std::fstream{path, std::ios::in | std::ios::out | std::ios::binary}.write(reinterpret_cast<const char*>(data) + 2,
+                                                                              static_cast<std::streamsize>(beginning));
   }
   return length;
 }
