@@ -46,6 +46,4 @@ void end_by_signal(int signal) {
   std::_Exit(128 + signal); // a signal whose default is not to end a process
 }
 
-void end_killed() { end_by_signal(SIGKILL); }
-
 } // namespace gputest::os

@@ -15,7 +15,4 @@ void call_at_exit(void (*handler)(int status));
 /// no core file.
 [[noreturn]] void end_by_signal(int signal);
 
-/// Ends the process in a way that CTest reports as a failure even under WILL_FAIL: by SIGKILL.
-[[noreturn]] void end_killed();
-
 } // namespace gputest::os

@@ -8,27 +8,14 @@
 
 namespace gputest::os {
 
-namespace {
-
-bool is_terminal(int stream) {
-  const auto kind = read_variable("TERM");
-  return ::isatty(stream) == 1 && kind && !kind->empty() && *kind != "dumb";
-}
-
-/// Columns and lines; those of an old terminal if it does not say.
-winsize size_of(int stream) {
-  winsize size{};
-  if (::ioctl(stream, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0) {
-    size.ws_col = 80;
-    size.ws_row = 24;
-  }
-  return size;
-}
-
-} // namespace
-
 std::optional<unsigned> width_of_error_terminal() {
-  return is_terminal(STDERR_FILENO) ? std::optional<unsigned>{size_of(STDERR_FILENO).ws_col} : std::nullopt;
+  const auto kind = read_variable("TERM").value_or("");
+  if (::isatty(STDERR_FILENO) != 1 || kind.empty() || kind == "dumb") {
+    return std::nullopt;
+  }
+  constexpr unsigned usual = 80;
+  winsize size{};
+  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : usual;
 }
 
 } // namespace gputest::os

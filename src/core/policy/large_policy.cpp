@@ -14,17 +14,12 @@ LargeDecision decide_large(LargePolicy policy, RunMode mode) {
 }
 
 std::string command_for_large(const OneTest& test) {
-  std::vector<std::string> words;
+  std::vector<std::string> words = test.command;
   if (!test.ctest_name.empty()) {
-    words.emplace_back("ctest");
+    words = {"ctest"};
     words.insert(words.end(), test.ctest_options.begin(), test.ctest_options.end());
-    for (const std::string& word : {std::string{"-j1"}, std::string{"-R"}, exact_regex(test.ctest_name)}) {
-      words.push_back(word);
-    }
-    return shell_words(words);
-  }
-  words = test.command;
-  if (!test.filter.empty()) {
+    words.insert(words.end(), {"-j1", "-R", exact_regex(test.ctest_name)});
+  } else if (!test.filter.empty()) {
     words.push_back(test.filter);
   }
   return shell_words(words);

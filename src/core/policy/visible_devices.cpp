@@ -64,14 +64,15 @@ std::optional<std::size_t> find_uuid(std::string_view text, const std::vector<st
   return found;
 }
 
-std::optional<std::size_t> find_resource(const std::string& id, const std::vector<std::string>& uuids) {
-  if (const auto index = read_index(id, uuids.size()))
-    return index;
+std::optional<std::size_t> find_resource_by_name(const std::string& id, const std::vector<std::string>& uuids) {
   const auto same =
       std::find_if(uuids.begin(), uuids.end(), [&](const std::string& uuid) { return resource_id_of(uuid) == id; });
-  if (same == uuids.end())
-    return std::nullopt;
-  return static_cast<std::size_t>(same - uuids.begin());
+  return same == uuids.end() ? std::nullopt : std::optional{static_cast<std::size_t>(same - uuids.begin())};
+}
+
+std::optional<std::size_t> find_resource(const std::string& id, const std::vector<std::string>& uuids) {
+  const auto index = read_index(id, uuids.size());
+  return index ? index : find_resource_by_name(id, uuids);
 }
 
 // A number as CUDA reads it: `+1` is one, and what follows the digits is ignored.
@@ -91,12 +92,26 @@ std::string list_of(const std::vector<std::string>& uuids) {
   return text;
 }
 
-// The id of `id:<id>,slots:<n>`; empty if there is none.
-std::string id_of_slot(const std::string& slot) {
-  for (const std::string& field : split(slot, ','))
-    if (starts_with(field, "id:"))
-      return field.substr(3);
-  return {};
+// A slot of a group, `id:<id>,slots:<n>`; the id is empty if there is none.
+struct Slot {
+  std::string text;
+  std::string id;
+};
+
+std::vector<Slot> slots_of(const std::vector<std::string>& groups) {
+  std::vector<Slot> slots;
+  for (const std::string& group : groups) {
+    for (const std::string& text : split(group, ';')) {
+      Slot slot{text, {}};
+      for (const std::string& field : split(text, ',')) {
+        slot.id = starts_with(field, "id:") ? field.substr(3) : slot.id;
+      }
+      if (!text.empty()) {
+        slots.push_back(slot);
+      }
+    }
+  }
+  return slots;
 }
 
 } // namespace
@@ -139,35 +154,27 @@ std::optional<std::vector<std::size_t>> ctest_allocation(const std::optional<std
   if (!group_count)
     return std::nullopt;
   Indices allocated;
-  for (const std::string& group : groups) {
-    for (const std::string& slot : split(group, ';')) {
-      if (slot.empty())
-        continue;
-      const std::string id = id_of_slot(slot);
-      const auto index = find_resource(id, uuids);
-      if (!index)
-        throw InvalidSetting{
-            "CTest's resource allocation gives this test \"" + slot +
-            "\" of the resource type gpus, which names no device: " + list_of(uuids) +
-            ". Use these numbers or names as ids in the resource spec file, or run ctest without one."};
-      if (!contains(allocated, *index))
-        allocated.push_back(*index);
+  for (const auto& slot : slots_of(groups)) {
+    const auto index = find_resource(slot.id, uuids);
+    if (!index) {
+      throw InvalidSetting{"CTest's resource allocation gives this test \"" + slot.text +
+                           "\" of the resource type gpus, which names no device: " + list_of(uuids) +
+                           ". Use these numbers or names as ids in the resource spec file, or run ctest without one."};
+    }
+    if (!contains(allocated, *index)) {
+      allocated.push_back(*index);
     }
   }
-  if (allocated.empty())
-    return std::nullopt;
-  return allocated;
+  return allocated.empty() ? std::nullopt : std::optional{allocated};
 }
 
 std::vector<std::size_t> scheduled_devices(const std::vector<std::string>& groups,
                                            const std::vector<std::string>& uuids) {
   Indices devices;
-  for (const std::string& group : groups) {
-    for (const std::string& slot : split(group, ';')) {
-      const std::string id = id_of_slot(slot);
-      for (std::size_t i = 0; i < uuids.size(); ++i)
-        if (resource_id_of(uuids[i]) == id && !contains(devices, i))
-          devices.push_back(i);
+  for (const auto& slot : slots_of(groups)) {
+    const auto index = find_resource_by_name(slot.id, uuids);
+    if (index && !contains(devices, *index)) {
+      devices.push_back(*index);
     }
   }
   return devices;
