@@ -1,14 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The properties that gputest sets on each of its CTest entries. Also used when ctest starts.
-#
-#   _gputest_entry_properties(<name> <GPUTEST_ENTRY> <settings> <properties>)
-#
-# They come from ARG_<keyword> and `own_labels`. Results: the settings as a list for ENVIRONMENT_MODIFICATION, and all
-# properties as code for set_tests_properties(). `user_settings`, if it is set, is a list of the user's own, which come
-# first and are not replaced.
-#
-#   _gputest_watcher(<WILL_FAIL> <PASS_REGULAR_EXPRESSION> <result>)
-#
+
 # GPUTEST_ENTRY for an entry with these properties. With the first, CTest inverts exit codes, and with the second it does
 # not look at them. Who watches the entry then ends by a signal if what fails is not the test.
 function(_gputest_watcher will_fail by_output result)
@@ -21,40 +13,43 @@ function(_gputest_watcher will_fail by_output result)
   set(${result} ${watcher} PARENT_SCOPE)
 endfunction()
 
-function(_gputest_entry_properties name watcher settings_result result)
+# _gputest_entry_properties(<prefix> <name> <watcher> <labels> <settings of the user's> <settings> <properties>)
+#
+# What the entry asks for is in <prefix>MEMORY and so on. Results: the settings as a list for ENVIRONMENT_MODIFICATION, of
+# which the user's come first and are not replaced; and the other properties as code for set_tests_properties().
+function(_gputest_entry_properties prefix name watcher labels user_settings settings_result result)
   set(settings ${user_settings})
-  set(ARG_ENTRY ${watcher})
-  if(NOT "${ARG_WAIT_LIMIT}" STREQUAL "" AND "${ARG_TIMEOUT}" STREQUAL "")
-    set(ARG_TIMEOUT 1500) # as include(CTest) says, which counts the time spent waiting
+  set(timeout "${${prefix}TIMEOUT}")
+  set(wait_limit "${${prefix}WAIT_LIMIT}")
+  if(NOT wait_limit STREQUAL "" AND timeout STREQUAL "")
+    set(timeout 1500) # as include(CTest) says, which counts the time spent waiting
   endif()
-  foreach(keyword IN ITEMS ENTRY MEMORY GPUS LARGE HEAP KEEPS REQUIRES WAIT_LIMIT TIMEOUT)
-    if(NOT "${ARG_${keyword}}" STREQUAL "" AND NOT ";${user_settings}" MATCHES ";GPUTEST_${keyword}=")
-      list(JOIN ARG_${keyword} " " value)
+  set(${prefix}ENTRY ${watcher})
+  set(${prefix}TIMEOUT "${timeout}")
+  set(${prefix}DEFAULT_LOG Testing/gputest) # where ctest runs, so that installed tests need no other one; GPUTEST_LOG overrides it
+  foreach(keyword IN ITEMS ENTRY MEMORY GPUS LARGE HEAP KEEPS REQUIRES WAIT_LIMIT TIMEOUT DEFAULT_LOG)
+    if(NOT "${${prefix}${keyword}}" STREQUAL "" AND NOT ";${user_settings}" MATCHES ";GPUTEST_${keyword}=")
+      list(JOIN ${prefix}${keyword} " " value)
       list(APPEND settings "GPUTEST_${keyword}=set:${value}")
     endif()
   endforeach()
-  # Where ctest runs, so that installed tests need no other one. GPUTEST_LOG of the user's overrides it.
-  if(NOT ";${user_settings}" MATCHES ";GPUTEST_DEFAULT_LOG=")
-    list(APPEND settings "GPUTEST_DEFAULT_LOG=set:Testing/gputest")
-  endif()
   # The name comes last: a name with an unmatched bracket would join the settings after it in a list.
   string(REPLACE ";" "\\;" escaped_name "${name}")
   list(APPEND settings "GPUTEST_TEST=set:${escaped_name}")
-  set(labels ${own_labels} ${ARG_LABELS})
-  list(REMOVE_DUPLICATES labels)
 
-  _gputest_quote("${settings}" quoted_settings ====) # five: discover.cmake puts names into it
-  _gputest_quote("${labels}" quoted_labels)
-  set(properties " ENVIRONMENT_MODIFICATION ${quoted_settings} LABELS ${quoted_labels} SKIP_RETURN_CODE 77")
-  if(NOT "${ARG_TIMEOUT}" STREQUAL "")
+  set(labels ${labels}) # without empty ones
+  list(REMOVE_DUPLICATES labels)
+  _gputest_quote("${labels}" quoted)
+  set(properties " LABELS ${quoted} SKIP_RETURN_CODE 77")
+  if(NOT timeout STREQUAL "")
     # gputest ends the test itself. CTest's own limit, which counts the time spent waiting, ends what gputest cannot:
     # processes that outlive a killed watcher. A process may wait several times, and each time for as long as WAIT_LIMIT
     # says, or for 20 minutes (the default of GPUTEST_WAIT_LIMIT).
     set(longest_wait_seconds 1200)
-    if(NOT "${ARG_WAIT_LIMIT}" STREQUAL "")
-      _gputest_seconds("${ARG_WAIT_LIMIT}" longest_wait_seconds)
+    if(NOT wait_limit STREQUAL "")
+      _gputest_seconds("${wait_limit}" longest_wait_seconds)
     endif()
-    string(REGEX MATCH "^([0-9]+)(.*)$" _ "${ARG_TIMEOUT}")
+    string(REGEX MATCH "^([0-9]+)(.*)$" _ "${timeout}")
     math(EXPR whole_seconds "${CMAKE_MATCH_1} + 10 * ${longest_wait_seconds} + 60")
     string(APPEND properties " TIMEOUT ${whole_seconds}${CMAKE_MATCH_2}")
     # The watcher fails the test by itself. CTest prints the expression as the reason. It would invert a match (WILL_FAIL).
@@ -62,7 +57,7 @@ function(_gputest_entry_properties name watcher settings_result result)
       string(APPEND properties " FAIL_REGULAR_EXPRESSION [[gputest: timed out:]]")
     endif()
   endif()
-  if("${ARG_LARGE}" STREQUAL "serial" AND "gpu_large" IN_LIST own_labels)
+  if("${${prefix}LARGE}" STREQUAL "serial" AND "gpu_large" IN_LIST labels)
     string(APPEND properties " RUN_SERIAL ON")
   endif()
   set(${settings_result} "${settings}" PARENT_SCOPE)

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Writes a text as a bracket argument, with at least so many equals signs if some are given. CMake reads any text back
-# unchanged.
+# Writes a text as a bracket argument. CMake reads any text back unchanged.
 function(_gputest_quote text result)
-  set(equals "=${ARGN}")
+  set(equals "=")
   string(FIND "${text}]" "]${equals}]" position)
   while(NOT position EQUAL -1)
     string(APPEND equals "=")
@@ -10,4 +9,16 @@ function(_gputest_quote text result)
   endwhile()
   # CMake drops a newline that follows the opening bracket. This one protects a newline that begins the text.
   set(${result} "[${equals}[\n${text}]${equals}]" PARENT_SCOPE)
+endfunction()
+
+# Words as CMake code, each after a space.
+function(_gputest_code_of_words words result)
+  set(code "")
+  foreach(word IN LISTS words)
+    if(NOT word STREQUAL "")
+      _gputest_quote("${word}" quoted)
+      string(APPEND code " ${quoted}")
+    endif()
+  endforeach()
+  set(${result} "${code}" PARENT_SCOPE)
 endfunction()

@@ -3,7 +3,7 @@
 #
 #   cmake -DMODULES=<gputest's cmake folder> -P resource_groups.cmake
 cmake_minimum_required(VERSION 3.25)
-include("${MODULES}/detail/bytes.cmake")
+include("${MODULES}/detail/values.cmake")
 include("${MODULES}/detail/resource_groups.cmake")
 set_property(GLOBAL PROPERTY failures 0)
 
@@ -99,28 +99,6 @@ expect_schedule("1,gputest_mib:2049" 2049 "medium 1537MiB 1 - -")
 expect_schedule("2,gputest_mib:3584" 3584 "medium 3GiB 2 - -")
 expect_schedule("1,gputest_mib:3584" 3584 "medium 3GiB 1 - -")
 expect_schedule("" "" "large any 1 - -")
-
-# expect_kind(<command> <further properties> <request>)
-function(expect_kind call more request)
-  _gputest_schedule_kind(7 "${request}")
-  if(NOT "${gputest_call_7}/${gputest_more_7}" STREQUAL "${call}/${more}")
-    set_property(GLOBAL PROPERTY failures 1)
-    message(NOTICE "FAILED kind ${request}: expected ${call}/${more}, seen ${gputest_call_7}/${gputest_more_7}")
-  endif()
-endfunction()
-# As where schedule.cmake has not run, where it has, and where a script of the user's names another file after it.
-set(gputest_resource_spec "")
-expect_kind(set_tests_properties "" "medium 3GiB 1 - -")
-function(_set_tests_properties)
-endfunction()
-expect_kind(set_tests_properties "" "medium 3GiB 1 - -")
-set(gputest_resource_spec a)
-set(CTEST_RESOURCE_SPEC_FILE a)
-expect_kind(_set_tests_properties "RESOURCE_GROUPS;1,gputest_mib:3584;COST;3584" "medium 3GiB 1 - -")
-expect_kind(_set_tests_properties "RESOURCE_GROUPS;1,gputest_mib:768" "small any 1 - -")
-expect_kind(_set_tests_properties "" "large any 1 - -")
-set(CTEST_RESOURCE_SPEC_FILE b)
-expect_kind(set_tests_properties "" "medium 3GiB 1 - -")
 
 get_property(failed GLOBAL PROPERTY failures)
 if(failed)

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Reading the arguments of the public functions.
+
+# Stops the configuration. `gputest_call` is the call that is wrong, which each public function sets first.
+function(_gputest_fail text)
+  message(FATAL_ERROR "${gputest_call}: ${text}")
+endfunction()
+
+# _gputest_parse(<begin>)
+#
+# Reads the arguments of the function that uses it, from ARGV<begin> on, into ARG_<keyword>. The function has set the lists
+# option_keywords, value_keywords, list_keywords and word_keywords. It differs from cmake_parse_arguments() in that words
+# stay as they are written, also empty ones and those with brackets or `;`, and that keywords that are unknown, repeated, or
+# have no value are errors. The function that calls a public function may have variables of the same names; they do not count.
+#
+#   words         CMake code, each word after a space, because a list cannot hold every text
+#   COMMAND       its first value; those that follow are words, in ARG_COMMAND_ARGUMENTS
+#   PROPERTIES    ARG_PROPERTIES has the names, ARG_PROPERTY_<name> the values
+#
+# A macro, because it reads ARGV<n>.
+macro(_gputest_parse begin)
+  set(keywords ${value_keywords} ${list_keywords} ${word_keywords} ${option_keywords})
+  foreach(keyword IN LISTS keywords ITEMS NAME COMMAND_ARGUMENTS PROPERTIES)
+    unset(ARG_${keyword})
+  endforeach()
+  set(seen "")
+  set(keyword "") # that the next value is for
+  set(missing "") # the keyword, until it has a value
+  set(property "") # the name, until it has a value
+  set(index ${begin})
+  while(index LESS ARGC)
+    set(argument "${ARGV${index}}")
+    math(EXPR index "${index} + 1")
+    if(argument IN_LIST keywords AND property STREQUAL "" AND
+       NOT (keyword STREQUAL "PROPERTIES" AND argument MATCHES "^(LABELS|TIMEOUT|WORKING_DIRECTORY)$"))
+      _gputest_check_nothing_is_missing("${missing}" "")
+      if(argument IN_LIST seen)
+        _gputest_fail("${argument} is given twice. Give it once; if the word is an argument of the program, write $<1:${argument}>.")
+      endif()
+      list(APPEND seen ${argument})
+      if(argument IN_LIST option_keywords)
+        set(ARG_${argument} TRUE)
+        set(missing "")
+        set(keyword "")
+      else()
+        set(ARG_${argument} "")
+        set(missing ${argument})
+        set(keyword ${argument})
+      endif()
+      continue()
+    endif()
+
+    set(missing "")
+    if(keyword STREQUAL "")
+      list(JOIN keywords ", " allowed)
+      _gputest_fail("unknown argument \"${argument}\"; allowed: ${allowed}.")
+    elseif(keyword STREQUAL "PROPERTIES")
+      if(property STREQUAL "")
+        set(property "${argument}")
+        set(missing PROPERTIES)
+        list(APPEND ARG_PROPERTIES "${argument}")
+      else()
+        set("ARG_PROPERTY_${property}" "${argument}")
+        set(property "")
+      endif()
+    elseif(keyword STREQUAL "COMMAND_ARGUMENTS" OR keyword IN_LIST word_keywords)
+      set(next "")
+      if(index LESS ARGC)
+        set(next "${ARGV${index}}")
+      endif()
+      _gputest_check_word("${argument}" "${next}" ${keywords})
+      _gputest_quote("${argument}" quoted)
+      string(APPEND ARG_${keyword} " ${quoted}")
+    elseif(argument MATCHES "^$|^;|;;|;$" AND NOT keyword MATCHES "^(TEST_PREFIX|TEST_SUFFIX|TEST_FILTER|XML_OUTPUT_DIR)$")
+      _gputest_fail("${keyword} has an empty value. Give it one that is not, or leave ${keyword} out.")
+    elseif(keyword IN_LIST list_keywords)
+      list(APPEND ARG_${keyword} "${argument}")
+    else()
+      set(ARG_${keyword} "${argument}")
+      if(keyword STREQUAL "NAME")
+        string(APPEND gputest_call "(NAME ${argument})")
+      endif()
+      string(REGEX REPLACE "^COMMAND$" "COMMAND_ARGUMENTS" keyword "${keyword}")
+      if(NOT keyword STREQUAL "COMMAND_ARGUMENTS")
+        set(keyword "")
+      endif()
+    endif()
+  endwhile()
+  _gputest_check_nothing_is_missing("${missing}" "${property}")
+endmacro()
+
+function(_gputest_check_nothing_is_missing keyword property)
+  if(NOT property STREQUAL "")
+    _gputest_fail("PROPERTIES gives ${property} no value. Write pairs of a name and a value; several labels are one value: \"a;b\".")
+  elseif(NOT keyword STREQUAL "")
+    _gputest_fail("${keyword} has no value. Give it one, or leave ${keyword} out.")
+  endif()
+endfunction()
+
+# Whether a word after COMMAND is surely a mistyped keyword: `MEM 3GiB`, `GPU 2`. The program would get it as an argument, and
+# the test would run with the default. `next` is the word after it; the keywords follow.
+function(_gputest_check_word word next)
+  if(word MATCHES "^[A-Z_]+$" AND
+     (next MATCHES "^(small|medium|large|[0-9.]+(B|KiB|MiB|GiB|TiB))$" OR "${word}S" IN_LIST ARGN OR word STREQUAL "PROPERTIES"))
+    list(JOIN ARGN ", " allowed)
+    _gputest_fail("unknown keyword \"${word}\"; allowed: ${allowed}. Properties are set by set_tests_properties(). If the word is an argument of the program, write $<1:${word}>.")
+  endif()
+endfunction()

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What an entry runs, and what comes before it: the launcher, or gputest-client, which watches an executable that runs its
+# tests by gputest itself.
+
+# The executable target that COMMAND's program names; empty if it names a program. An error if it names neither.
+function(_gputest_resolve_program program result)
+  set(${result} "" PARENT_SCOPE)
+  string(REGEX REPLACE "^\\$<TARGET_FILE:([^<>$]+)>$" "\\1" target "${program}")
+  if(TARGET "${target}")
+    _gputest_executable("COMMAND" "${target}" target)
+    set(${result} "${target}" PARENT_SCOPE)
+  elseif(NOT program MATCHES "[/.\\]|\\$<") # what may not exist yet
+    find_program(found NAMES "${program}" NO_CACHE NO_DEFAULT_PATH PATHS ENV PATH)
+    if(NOT found)
+      _gputest_fail("COMMAND \"${program}\" is neither a target that exists at this point nor a program in PATH. Call gpu_add_test() after add_executable(${program}), or write the program's path.")
+    endif()
+  endif()
+endfunction()
+
+# The target that an executable target stands for. An error that begins with `what` if it is of another type.
+function(_gputest_executable what target result)
+  get_target_property(type "${target}" TYPE)
+  if(NOT type STREQUAL "EXECUTABLE")
+    _gputest_fail("${what} \"${target}\" is a target of type ${type}; allowed: an executable target.")
+  endif()
+  get_target_property(aliased "${target}" ALIASED_TARGET)
+  if(aliased)
+    set(target "${aliased}")
+  endif()
+  set(${result} "${target}" PARENT_SCOPE)
+endfunction()
+
+# The words of a command before the arguments of `program`, as CMake code. Where the launcher is not decided on by the call,
+# it depends on what the target links when CMake generates.
+function(_gputest_command program target launcher result)
+  if(target STREQUAL "" AND launcher MATCHES "^(off|OFF)$" AND NOT program MATCHES "\\$<")
+    _gputest_fail("LAUNCHER off, but COMMAND \"${program}\" is not a target that could link gputest::main, so nothing would lease its memory. Leave LAUNCHER out, or write LAUNCHER on.")
+  endif()
+  if(launcher MATCHES "^(on|ON)$" OR (target STREQUAL "" AND launcher STREQUAL ""))
+    _gputest_launcher_words(words)
+  else()
+    _gputest_watch_words(words)
+    if(launcher STREQUAL "" AND TARGET gputest::cli)
+      _gputest_launcher_words(launched)
+      list(GET words 0 client)
+      list(GET launched 0 tool)
+      set(is_linked "$<BOOL:$<TARGET_PROPERTY:${target},GPUTEST_MAIN_LINKED>>")
+      set(words "$<IF:${is_linked},${client},${tool}>" "$<IF:${is_linked},--watch,run>")
+    endif()
+  endif()
+  set(emulator "")
+  if(TARGET "${program}")
+    _gputest_emulator("${target}" "TEST_LAUNCHER;CROSSCOMPILING_EMULATOR" emulator)
+    set(program "$<TARGET_FILE:${target}>")
+  endif()
+  _gputest_code_of_words("${words};${emulator}" code)
+  _gputest_quote("${program}" quoted)
+  set(${result} "${code} ${quoted}" PARENT_SCOPE)
+endfunction()
+
+function(_gputest_launcher_words result)
+  if(NOT TARGET gputest::cli)
+    _gputest_fail("it needs the launcher, but there is no target gputest::cli here. Build gputest with GPUTEST_BUILD_CLI=ON, call find_package(gputest) in this directory or above, or link the command with gputest::main or gputest::catch2. If it has a main() of its own that ends with gputest::run_all_tests(), write LAUNCHER off.")
+  endif()
+  _gputest_build_program(gputest::cli)
+  set(${result} "$<TARGET_FILE:gputest::cli>" run -- PARENT_SCOPE)
+endfunction()
+
+function(_gputest_watch_words result)
+  if(NOT TARGET gputest::client)
+    _gputest_fail("there is no target gputest::client here, which runs the tests. Call find_package(gputest) in this directory or above.")
+  endif()
+  _gputest_build_program(gputest::client)
+  set(${result} "$<TARGET_FILE:gputest::client>" --watch PARENT_SCOPE)
+endfunction()
+
+# Makes `all` build a program of gputest's even if gputest is a subdirectory that `all` leaves out.
+function(_gputest_build_program program)
+  get_target_property(imported ${program} IMPORTED)
+  if(NOT imported)
+    get_target_property(target ${program} ALIASED_TARGET)
+    set_property(TARGET ${target} PROPERTY EXCLUDE_FROM_ALL OFF)
+  endif()
+endfunction()
+
+# The words that add_test() would put before an executable target, because of these properties of the target. Whoever starts it
+# has to add them itself.
+function(_gputest_emulator target properties result)
+  set(words "")
+  if(CMAKE_VERSION VERSION_LESS 3.29)
+    list(REMOVE_ITEM properties TEST_LAUNCHER)
+  endif()
+  foreach(property IN LISTS properties)
+    get_target_property(emulator "${target}" ${property})
+    if(emulator)
+      list(POP_FRONT emulator first)
+      if(TARGET "${first}")
+        get_target_property(type "${first}" TYPE)
+        if(type STREQUAL "EXECUTABLE") # the library gputest is a target, too, and not meant
+          set(first "$<TARGET_FILE:${first}>")
+        endif()
+      endif()
+      list(APPEND words "${first}" ${emulator})
+    endif()
+  endforeach()
+  set(${result} "${words}" PARENT_SCOPE)
+endfunction()
+
+# Notes the targets that a test starts, for gpu_install_tests(): `target`, and those whose files its words name.
+function(_gputest_note_targets target words)
+  string(REGEX MATCHALL "\\$<TARGET_FILE:[^<>$]+>" named "${words}")
+  list(TRANSFORM named REPLACE "^.*TARGET_FILE:(.*)>$" "\\1")
+  list(FILTER named EXCLUDE REGEX "^gputest::") # installed in any case
+  set_property(DIRECTORY APPEND PROPERTY GPUTEST_TESTED_TARGETS ${target} ${named})
+endfunction()
+
+# Whether a target links a main() of gputest's, directly or through other targets, according to its current link
+# properties. gputest::gputest alone is not enough: a helper library may bring it into a program that never calls it.
+#
+# It does not read names in generator expressions other than LINK_ONLY and BUILD_INTERFACE. CMake itself evaluates those
+# when it generates, through the property GPUTEST_MAIN_LINKED, which in turn does not pass a static library's private links.
+function(_gputest_links_main target result)
+  _gputest_links("${target}" "gputest_main|gputest_catch2|gputest::main|gputest::catch2" linked)
+  set(${result} ${linked} PARENT_SCOPE)
+endfunction()
+
+# Whether a target links one of `libraries`, a regular expression.
+function(_gputest_links target libraries result)
+  set(${result} FALSE PARENT_SCOPE)
+  get_target_property(links "${target}" LINK_LIBRARIES)
+  get_target_property(interface_links "${target}" INTERFACE_LINK_LIBRARIES)
+  set(pending ${links} ${interface_links})
+  set(visited "")
+  while(NOT pending STREQUAL "")
+    list(POP_FRONT pending library)
+    while(library MATCHES "^\\$<(LINK_ONLY|BUILD_INTERFACE):(.*)>$")
+      set(library "${CMAKE_MATCH_2}")
+    endwhile()
+    if(library MATCHES "^(${libraries})$")
+      set(${result} TRUE PARENT_SCOPE)
+      return()
+    elseif(TARGET "${library}" AND NOT library IN_LIST visited)
+      list(APPEND visited "${library}")
+      get_target_property(links "${library}" INTERFACE_LINK_LIBRARIES)
+      list(APPEND pending ${links})
+    endif()
+  endwhile()
+endfunction()
