@@ -109,6 +109,7 @@
   At the end of the directory it restores what ``set_tests_properties()`` has removed of ``ENVIRONMENT_MODIFICATION`` and of gputest's own
   labels. It refuses another ``SKIP_RETURN_CODE``, and a variable of gputest's in ``ENVIRONMENT`` that has no effect there.
 #]===]
+
 function(gpu_add_test)
   set(gputest_call gpu_add_test)
   set(option_keywords COMMAND_EXPAND_LISTS)

@@ -100,6 +100,7 @@
   ``GTEST_TOTAL_SHARDS`` and ``GTEST_SHARD_INDEX`` do not apply to it. Cases that GoogleTest cannot tell apart, because they have one
   name, are one entry.
 #]===]
+
 function(gpu_discover_tests)
   set(gputest_call gpu_discover_tests)
   if("${ARGV0}" STREQUAL "")

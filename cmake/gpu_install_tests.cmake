@@ -49,6 +49,7 @@
   ``$HOME/.cache/gputest``. ctest itself writes to ``<dir>/Testing``. If it cannot, write ``subdirs("<prefix>/<dir>")`` into a
   ``CTestTestfile.cmake`` in another directory, and run ctest there.
 #]===]
+
 function(gpu_install_tests)
   set(gputest_call gpu_install_tests)
   set(option_keywords EXCLUDE_FROM_ALL)

@@ -13,7 +13,7 @@ cmake_policy(VERSION 3.25)
 
 foreach(gputest_module IN ITEMS detail/quote detail/arguments detail/values detail/entry_properties detail/resource_groups
         detail/let_ctest_schedule detail/command detail/complete_test detail/discovery_script detail/install_tests
-        detail/gtest_part detail/catch2_part gpu_add_test gpu_discover_tests gpu_install_tests)
+        detail/framework_parts gpu_add_test gpu_discover_tests gpu_install_tests)
   include("${CMAKE_CURRENT_LIST_DIR}/${gputest_module}.cmake")
 endforeach()
 unset(gputest_module)

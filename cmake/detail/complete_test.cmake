@@ -47,13 +47,6 @@ function(_gputest_complete_test name settings own_labels program target by_link)
     set_property(TARGET "${target}" PROPERTY GPUTEST_MAIN_LINKED ON)
   elseif(NOT TARGET gputest::cli)
     _gputest_launcher_words(unused) # an error
-  else()
-    _gputest_links("${target}" "gputest|gputest::gputest" links_gputest)
-    get_property(is_mentioned TARGET "${target}" PROPERTY GPUTEST_LAUNCHER_MENTIONED)
-    if(links_gputest AND NOT is_mentioned)
-      set_property(TARGET "${target}" PROPERTY GPUTEST_LAUNCHER_MENTIONED ON)
-      message(STATUS "${gputest_call}: ${target} links gputest::gputest, but neither gputest::main nor gputest::catch2, so the launcher runs it. If its main() ends with gputest::run_all_tests(), write LAUNCHER off.")
-    endif()
   endif()
 endfunction()
 

@@ -8,8 +8,7 @@ file(REMOVE_RECURSE "${WORK}")
 execute_process(
   COMMAND "${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_LIST_DIR}/properties" -B "${WORK}" "-DMODULES=${MODULES}"
           -G "Unix Makefiles" -DCMAKE_BUILD_TYPE=Release
-  COMMAND_ERROR_IS_FATAL ANY
-  OUTPUT_VARIABLE said)
+  COMMAND_ERROR_IS_FATAL ANY OUTPUT_QUIET)
 execute_process(
   COMMAND "${CMAKE_CTEST_COMMAND}" --show-only=json-v1 -C Release
   WORKING_DIRECTORY "${WORK}"
@@ -66,12 +65,12 @@ function(expect_property test property expected)
   compare("${test}" "${property}" "${seen}" "${expected}")
 endfunction()
 
-# How often CMake has said that a target may have a main() of its own.
-function(expect_mentions target expected)
-  string(REGEX MATCHALL "-- gpu_add_test\\(NAME [a-z_]+\\): ${target} links gputest::gputest, but neither gputest::main nor gputest::catch2, so the launcher runs it. If its main\\(\\) ends with gputest::run_all_tests\\(\\), write LAUNCHER off.\n"
-    mentions "${said}")
-  list(LENGTH mentions seen)
-  compare(${target} mentions ${seen} ${expected})
+# gputest's settings in ENVIRONMENT_MODIFICATION, without those that all have; and others of the user's before them.
+function(expect_settings test)
+  set(settings ${ARGN})
+  list(APPEND settings "GPUTEST_DEFAULT_LOG=set:Testing/gputest")
+  list(JOIN settings "\", \"" settings)
+  expect_property("${test}" ENVIRONMENT_MODIFICATION "[\"${settings}\", \"GPUTEST_TEST=set:${test}\"]")
 endfunction()
 
 include("${CMAKE_CURRENT_LIST_DIR}/properties/expected.cmake")

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Builds gputest's parts for test frameworks from their sources, against the GoogleTest and the Catch2 of the current project.
+# A compiled library would work only with the framework that it was compiled against, and no error would report a mismatch.
+#
+# Targets, unless they exist already: gputest::gputest, gputest::main and gputest::catch2, static libraries. They are built
+# only if a target links them. Need the target gputest::core.
+
+# _gputest_add_framework_parts(<folder of the sources> <directory that may still add a framework>)
+function(_gputest_add_framework_parts sources directory)
+  if(TARGET gputest)
+    return()
+  endif()
+  file(GLOB gtest_sources CONFIGURE_DEPENDS "${sources}/gtest/*.cpp")
+  list(REMOVE_ITEM gtest_sources "${sources}/gtest/main.cpp")
+  file(GLOB catch2_sources CONFIGURE_DEPENDS "${sources}/catch2/*.cpp")
+  _gputest_add_part(gputest gputest::gputest gputest::core ${gtest_sources})
+  _gputest_add_part(gputest_main gputest::main gputest "${sources}/gtest/main.cpp")
+  _gputest_add_part(gputest_catch2 gputest::catch2 gputest::core ${catch2_sources})
+  # gpu_add_test() reads this from any target that links one of them, directly or not: such a target needs no launcher.
+  set_target_properties(gputest_main gputest_catch2 PROPERTIES
+    INTERFACE_GPUTEST_MAIN_LINKED ON
+    COMPATIBLE_INTERFACE_BOOL GPUTEST_MAIN_LINKED)
+
+  # FetchContent or add_subdirectory() may add a framework later in that directory, and fail if an imported one exists.
+  foreach(part IN ITEMS "googletest;GTest::gtest;gtest" "catch2;Catch2::Catch2;Catch2::Catch2")
+    list(POP_FRONT part framework target other_target)
+    if(TARGET ${target} OR TARGET ${other_target})
+      cmake_language(CALL _gputest_link_${framework})
+    else()
+      cmake_language(DEFER DIRECTORY "${directory}" CALL _gputest_link_${framework})
+    endif()
+  endforeach()
+endfunction()
+
+# _gputest_add_part(<target> <alias> <what it links> <source>...)
+#
+# A project's warnings, checks and -fno-exceptions apply to its own code only. Its -fno-rtti holds here, too: a GoogleTest
+# that was built so lacks what code with RTTI links. One translation unit of all sources takes a third of the time.
+function(_gputest_add_part part alias links)
+  add_library(${part} STATIC EXCLUDE_FROM_ALL ${ARGN})
+  add_library(${alias} ALIAS ${part})
+  target_link_libraries(${part} PUBLIC ${links})
+  target_compile_features(${part} PUBLIC cxx_std_17)
+  set_target_properties(${part} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  if(NOT GPUTEST_DEVELOPER_MODE)
+    target_compile_options(${part} PRIVATE "$<$<CXX_COMPILER_ID:GNU,Clang,AppleClang>:-fexceptions;-w>")
+    set_target_properties(${part} PROPERTIES CXX_CLANG_TIDY "" CXX_CPPCHECK "" CXX_CPPLINT "" CXX_INCLUDE_WHAT_YOU_USE "" UNITY_BUILD ON)
+  endif()
+endfunction()
+
+# Links gputest with the GoogleTest target that exists now, else with the one that find_package() finds.
+function(_gputest_link_googletest)
+  if(NOT TARGET GTest::gtest AND NOT TARGET gtest)
+    find_package(GTest QUIET)
+  endif()
+  if(TARGET GTest::gtest)
+    target_link_libraries(gputest PUBLIC GTest::gtest)
+  elseif(TARGET gtest)
+    target_link_libraries(gputest PUBLIC gtest)
+  else()
+    _gputest_refuse_users_of("gputest::main|gputest::gputest"
+      "GoogleTest: install it (Debian: libgtest-dev), or add it to the project, 1.12 or newer" "${CMAKE_CURRENT_SOURCE_DIR}")
+  endif()
+endfunction()
+
+function(_gputest_link_catch2)
+  if(NOT TARGET Catch2::Catch2)
+    find_package(Catch2 3.3 QUIET)
+  endif()
+  if(TARGET Catch2::Catch2)
+    target_link_libraries(gputest_catch2 PUBLIC Catch2::Catch2)
+  else()
+    _gputest_refuse_users_of("gputest::catch2"
+      "Catch2 3.3 or newer: install it, or add it to the project (Debian 12 has 2.13)" "${CMAKE_CURRENT_SOURCE_DIR}")
+  endif()
+endfunction()
+
+# Stops the configuration if a target of this directory, or of one below it, links one of `parts`, a regular expression:
+# there is no `framework` (a text). Projects that use only other targets need none.
+function(_gputest_refuse_users_of parts framework directory)
+  get_property(targets DIRECTORY "${directory}" PROPERTY BUILDSYSTEM_TARGETS)
+  list(REMOVE_ITEM targets gputest gputest_main)
+  foreach(target IN LISTS targets)
+    _gputest_links("${target}" "${parts}" links)
+    if(links)
+      message(FATAL_ERROR "gputest: the target ${target} links one of ${parts}, and there is no ${framework}, by \
+find_package(), FetchContent or add_subdirectory()")
+    endif()
+  endforeach()
+  get_property(directories DIRECTORY "${directory}" PROPERTY SUBDIRECTORIES)
+  foreach(below IN LISTS directories)
+    _gputest_refuse_users_of("${parts}" "${framework}" "${below}")
+  endforeach()
+endfunction()
