@@ -2,12 +2,9 @@
 // gpu_discover_tests() under CMake and ctest: each test configures a project of its own, whose executables are built
 // already. DISCOVERY_CMAKE_FOLDER, if it is set, is the folder of another cmake and ctest.
 
-#include "cmake_programs.hpp"
-#include "support/bare_environment.hpp"
-#include "support/private_folder.hpp"
+#include "cmake_project.hpp"
 
 #include <gmock/gmock.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -34,25 +31,13 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::UnorderedElementsAre;
 
-struct Entry {
-  std::vector<std::string> command;
-  std::map<std::string, nlohmann::json> properties;
-};
-
-class Discovery : public ::testing::Test {
+class Discovery : public CMakeProject {
 protected:
-  Discovery() {
-    environment_["GPUTEST_DEVICES"] = "simulated:2x4GiB,context=0";
-    environment_["GPUTEST_DIR"] = folder_.path() + "/ledger";
-    environment_["GPUTEST_RUN_MODE"] = "serial";
-    environment_["COUNT_STARTS_IN"] = path("starts");
-    environment_["CLICOLOR"] = "0";
+  Discovery() : CMakeProject{"simulated:2x4GiB,context=0"} {
+    set("GPUTEST_RUN_MODE", "serial");
+    set("COUNT_STARTS_IN", path("starts"));
     use_executable("listed");
   }
-
-  [[nodiscard]] std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
-  void set(const std::string& name, const std::string& value) { environment_[name] = value; }
-  void write(const std::string& name, const std::string& text) const { folder_.write(name, text, 0755); }
 
   /// Makes one of the executables of discovery/ the target `tests` of the project.
   void use_executable(const std::string& name) const {
@@ -78,55 +63,14 @@ protected:
 
   /// Configures a project with this text after the definition of the target `tests`.
   void configure(const std::string& text, const std::vector<std::string>& options = {}) const {
-    write("CMakeLists.txt",
-          "cmake_minimum_required(VERSION 3.25)\nproject(discovery LANGUAGES NONE)\nenable_testing()\n"
-          "include(\"" DISCOVERY_MODULES "/gputest.cmake\")\n"
-          "add_executable(gputest::client IMPORTED)\n"
-          "set_target_properties(gputest::client PROPERTIES IMPORTED_LOCATION \"" DISCOVERY_CLIENT "\")\n"
-          "add_executable(tests IMPORTED)\nset_target_properties(tests PROPERTIES IMPORTED_LOCATION \"" +
-              path("tests") + "\")\n" + text);
-    std::vector<std::string> command{program("cmake"), "-S", folder_.path(), "-B", path("build")};
-    command.insert(command.end(), options.begin(), options.end());
-    const auto ended = run(command);
-    ASSERT_EQ(ended.exit_code, 0) << ended.out << ended.err;
+    configure_project({{"gputest::client", DISCOVERY_CLIENT}, {"tests", path("tests")}}, text, options);
   }
 
-  [[nodiscard]] const ChildProcess::Environment& environment() const { return environment_; }
-
-  [[nodiscard]] Ended run(const std::vector<std::string>& command) const {
-    return ChildProcess{command, environment_}.finish();
+  [[nodiscard]] Ended ctest(const std::vector<std::string>& arguments) const {
+    return ctest_in(path("build"), arguments);
   }
 
-  [[nodiscard]] Ended ctest(std::vector<std::string> arguments) const {
-    arguments.insert(arguments.begin(), {program("ctest"), "--test-dir", path("build")});
-    return run(arguments);
-  }
-
-  /// What ctest knows of the entries. A name that there is twice is a failure.
   [[nodiscard]] std::map<std::string, Entry> entries() const { return entries_in(path("build"), {}); }
-
-  /// The same for the tests in a folder, with further arguments of ctest.
-  [[nodiscard]] std::map<std::string, Entry> entries_in(const std::string& folder,
-                                                        const std::vector<std::string>& arguments) const {
-    std::vector<std::string> command{program("ctest"), "--test-dir", folder, "--show-only=json-v1"};
-    command.insert(command.end(), arguments.begin(), arguments.end());
-    const auto ended = run(command);
-    EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
-    EXPECT_EQ(ended.err, "");
-    std::map<std::string, Entry> all;
-    const auto document = nlohmann::json::parse(ended.out.substr(ended.out.find('{')));
-    for (const auto& test : document.at("tests")) {
-      Entry entry;
-      if (test.contains("command")) {
-        entry.command = test.at("command").get<std::vector<std::string>>();
-      }
-      for (const auto& property : test.at("properties")) {
-        entry.properties[property.at("name").get<std::string>()] = property.at("value");
-      }
-      EXPECT_TRUE(all.emplace(test.at("name").get<std::string>(), entry).second) << test.at("name");
-    }
-    return all;
-  }
 
   [[nodiscard]] std::vector<std::string> names() const {
     std::vector<std::string> all;
@@ -147,9 +91,9 @@ protected:
 
   /// The tests that a run of the executable says it ran.
   [[nodiscard]] std::multiset<std::string> tests_run_by(std::vector<std::string> command) const {
-    auto environment = environment_;
-    environment["GPUTEST_LARGE"] = "wait";
-    return tests_in(ChildProcess{std::move(command), environment}.finish().out);
+    auto environment_of_it = environment();
+    environment_of_it["GPUTEST_LARGE"] = "wait";
+    return tests_in(ChildProcess{std::move(command), environment_of_it}.finish().out);
   }
 
   /// The tests that an output says were run.
@@ -163,8 +107,6 @@ protected:
   }
 
 private:
-  PrivateFolder folder_;
-  ChildProcess::Environment environment_ = bare_environment();
   int touched_ = 0;
 };
 
@@ -305,15 +247,6 @@ TEST_F(Discovery, ends_workers_before_the_clean_ups_of_the_fixtures_that_all_cas
   for (const std::string cleanup : {"db_down", "server_down"}) {
     EXPECT_LT(ended.out.find(": tests.workers_end"), ended.out.find(": " + cleanup)) << ended.out;
   }
-}
-
-TEST_F(Discovery, sets_up_no_fixture_for_the_end_of_workers_that_a_call_does_not_require) {
-  configure(
-      "add_test(NAME db_up COMMAND sh -c :)\n"
-      "set_tests_properties(db_up PROPERTIES FIXTURES_SETUP db)\n"
-      "gpu_discover_tests(tests ISOLATION worker TEST_FILTER Plain.first)\n"
-      "gpu_discover_tests(tests ISOLATION worker TEST_FILTER Medium.says_no_size PROPERTIES FIXTURES_REQUIRED db)\n");
-  EXPECT_THAT(ctest({"-R", "Plain.first"}).out, Not(HasSubstr("db_up")));
 }
 
 TEST_F(Discovery, makes_no_circle_of_the_fixtures_of_several_calls) {
@@ -658,6 +591,7 @@ TEST_F(Discovery, starts_the_executable_again_only_after_something_has_changed) 
   configure("gpu_discover_tests(tests TEST_FILTER Small.*)\n");
   EXPECT_THAT(names(), ElementsAre("Small.test"));
   EXPECT_EQ(starts(), 5U);
+  EXPECT_FALSE(std::filesystem::exists(path("ledger"))) << "a listing uses none";
 }
 
 TEST_F(Discovery, puts_the_launcher_before_entries_that_use_a_gpu) {
@@ -724,20 +658,6 @@ TEST_F(Discovery, lists_and_installs_the_executable_of_the_configuration) {
 }
 #endif
 
-TEST_F(Discovery, lists_the_same_whatever_the_environment_says) {
-  configure("gpu_discover_tests(tests)\n");
-  set("GTEST_FILTER", "Small.*");
-  set("GTEST_TOTAL_SHARDS", "2");
-  set("GTEST_SHARD_INDEX", "1");
-  set("GTEST_OUTPUT", "xml:" + path("report.xml"));
-  set("GPUTEST_DEVICES", "none");
-  set("GPUTEST_MEMORY", "nonsense");
-  set("GPUTEST_LARGE", "nonsense");
-  EXPECT_EQ(names().size(), 49U);
-  EXPECT_FALSE(std::filesystem::exists(path("report.xml")));
-  EXPECT_FALSE(std::filesystem::exists(path("ledger")));
-}
-
 TEST_F(Discovery, may_start_in_several_ctests_at_once) {
   configure("gpu_discover_tests(tests)\n");
   std::vector<ChildProcess> all;
@@ -785,17 +705,6 @@ TEST_F(Discovery, gives_entries_names_of_their_own_if_other_calls_have_the_same)
                         "gpu_discover_tests(tests TEST_FILTER Plain.first)\n"
                         "gpu_discover_tests(tests TEST_FILTER Small.test)\n");
   EXPECT_THAT(names(), testing::AllOf(Contains("tests-2.tests_NOT_LISTED"), Contains("Small.test")));
-}
-
-TEST_F(Discovery, knows_the_names_of_other_calls_whatever_characters_are_beside_them) {
-  const auto call = [](const std::string& filter) { return "gpu_discover_tests(tests TEST_FILTER " + filter + ")\n"; };
-  const std::string odd = "Odd/Values.test/";
-  configure(call(odd + "4:" + odd + "20") + call(odd + "20") + call(odd + "10:" + odd + "21") + call(odd + "21"));
-  for (const char* const listing : {"new", "kept"}) {
-    SCOPED_TRACE(listing);
-    EXPECT_THAT(names(), UnorderedElementsAre(odd + "[", odd + " a ", "tests-2." + odd + " a ", odd + "\\",
-                                              odd + "(^|*?:-.)", "tests-4." + odd + "(^|*?:-.)"));
-  }
 }
 
 TEST_F(Discovery, keeps_its_lists_in_the_users_cache_if_it_cannot_write_to_the_build_tree) {

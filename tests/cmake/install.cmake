@@ -176,9 +176,6 @@ require([["${seen}" STREQUAL "reads: Passed\nruns_in: Passed"]] "${seen}")
 
 # What cannot be installed. Each case is a project without a language.
 function(refuse case code message)
-  file(WRITE "${WORK}/refused/${case}/below/CMakeLists.txt" "add_test(NAME between COMMAND true)
-set_tests_properties(between PROPERTIES FIXTURES_REQUIRED db)\ngpu_add_test(NAME t COMMAND true)
-set_tests_properties(t PROPERTIES DEPENDS between)\n")
   file(WRITE "${WORK}/refused/${case}/CMakeLists.txt" "cmake_minimum_required(VERSION 3.25)
 project(refused LANGUAGES NONE)
 ${code}
@@ -200,36 +197,18 @@ set(package "include(\"${SOURCES}/cmake/gputest.cmake\")\nadd_executable(gputest
 add_executable(gputest::client IMPORTED)
 set_target_properties(gputest::cli gputest::client PROPERTIES IMPORTED_LOCATION /bin/true)\n")
 set(remedy "which is not installed. Name a target in TARGETS, a file or directory in DATA.")
-refuse(source_file "enable_testing()\n${package}gpu_add_test(NAME t COMMAND cat \"\${CMAKE_SOURCE_DIR}/file\")
-gpu_install_tests(DESTINATION d)" "the test t cannot be installed: its command names @folder@/file, ${remedy}")
 refuse(built_file "enable_testing()\n${package}gpu_add_test(NAME t COMMAND cat --x=\${CMAKE_BINARY_DIR}/made)
 gpu_install_tests(DESTINATION d)" "the test t cannot be installed: its command names @folder@/build/made, ${remedy}")
-refuse(property "enable_testing()\n${package}gpu_add_test(NAME t COMMAND true)
-set_tests_properties(t PROPERTIES ENVIRONMENT \"A=b;C=x:\${CMAKE_SOURCE_DIR}/file:y\")
-gpu_install_tests(DESTINATION d)" "the test t cannot be installed: its property ENVIRONMENT names @folder@/file, ${remedy}")
 refuse(discovered "enable_testing()\n${package}add_executable(e IMPORTED)
 set_target_properties(e PROPERTIES IMPORTED_LOCATION \"\${CMAKE_SOURCE_DIR}/file\")\ngpu_discover_tests(e)
 gpu_install_tests(DESTINATION d)"
   "the tests of e cannot be installed: their gpu_discover_tests() names @folder@/file, ${remedy}")
-refuse(argument_of_discovered "enable_testing()\n${package}add_executable(e IMPORTED)
-set_target_properties(e PROPERTIES IMPORTED_LOCATION /bin/true)
-gpu_discover_tests(e WORKING_DIRECTORY \"\${CMAKE_SOURCE_DIR}/sub\")\ngpu_install_tests(DESTINATION d)"
-  "the tests of e cannot be installed: their gpu_discover_tests(WORKING_DIRECTORY) names @folder@/sub, ${remedy}")
 # Without the tests before it an entry could pass unprotected.
-set(setup_is_left_out "add_test(NAME setup COMMAND cat \"\${CMAKE_SOURCE_DIR}/file\")
-set_tests_properties(setup PROPERTIES FIXTURES_SETUP db)\n")
-set(why_setup "its command names @folder@/file, ${remedy}")
-refuse(fixture_is_left_out "enable_testing()\n${package}${setup_is_left_out}gpu_add_test(NAME t COMMAND true)
-set_tests_properties(t PROPERTIES FIXTURES_REQUIRED \"other;db\")\nadd_test(NAME o COMMAND true)
-set_tests_properties(o PROPERTIES FIXTURES_CLEANUP other)\ngpu_install_tests(DESTINATION d)"
-  "the test t cannot be installed: its fixture db is not complete: the test setup cannot be installed: ${why_setup}")
-refuse(fixture_is_left_out_below "enable_testing()\n${package}${setup_is_left_out}add_subdirectory(below)
-gpu_install_tests(DESTINATION d)"
-  "the test t cannot be installed: it comes after the test between (DEPENDS), which cannot be installed: its fixture db is not complete: the test setup cannot be installed: ${why_setup}")
-refuse(fixture_of_discovered "enable_testing()\n${package}${setup_is_left_out}add_executable(e IMPORTED)
+refuse(fixture_of_discovered "enable_testing()\n${package}add_test(NAME setup COMMAND cat \"\${CMAKE_SOURCE_DIR}/file\")
+set_tests_properties(setup PROPERTIES FIXTURES_SETUP db)\nadd_executable(e IMPORTED)
 set_target_properties(e PROPERTIES IMPORTED_LOCATION /bin/true)
 gpu_discover_tests(e PROPERTIES LABELS a FIXTURES_REQUIRED db)\ngpu_install_tests(DESTINATION d)"
-  "the tests of e cannot be installed: its fixture db is not complete: the test setup cannot be installed: ${why_setup}")
+  "the tests of e cannot be installed: its fixture db is not complete: the test setup cannot be installed: its command names @folder@/file, ${remedy}")
 refuse(fixture_elsewhere "enable_testing()\n${package}gpu_add_test(NAME t COMMAND true)
 set_tests_properties(t PROPERTIES FIXTURES_REQUIRED db)\ngpu_install_tests(DESTINATION d)"
   "the test t cannot be installed: its fixture db has no test that is installed.")
@@ -237,8 +216,6 @@ refuse(missing_data "enable_testing()\n${package}gpu_add_test(NAME t COMMAND tru
 gpu_install_tests(DESTINATION d DATA nothing)" "DATA @folder@/nothing does not exist. Build it, or correct the path.")
 refuse(no_testing "${package}gpu_install_tests(DESTINATION d)"
   "@folder@/build/CTestTestfile.cmake does not exist. Call enable_testing() in the top-level CMakeLists.txt, and configure again.")
-refuse(no_tests "enable_testing()\n${package}gpu_install_tests(DESTINATION d)"
-  "@folder@/build has no tests that can be installed.")
 refuse(one_place "enable_testing()\n${package}gpu_add_test(NAME t COMMAND true)\nforeach(i a b)\nadd_executable(\${i} IMPORTED)
 set_target_properties(\${i} PROPERTIES IMPORTED_LOCATION \"\${CMAKE_SOURCE_DIR}/\${i}/file\")\nendforeach()
 file(WRITE a/file \"\")\nfile(WRITE b/file \"\")\ngpu_install_tests(DESTINATION d TARGETS a b)"

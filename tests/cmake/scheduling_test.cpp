@@ -3,13 +3,9 @@
 // project of its own and runs it on simulated devices. DISCOVERY_CMAKE_FOLDER, if it is set, is the folder of another
 // cmake and ctest.
 
-#include "cmake_programs.hpp"
-#include "support/bare_environment.hpp"
-#include "support/child_process.hpp"
-#include "support/private_folder.hpp"
+#include "cmake_project.hpp"
 
 #include <gmock/gmock.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <filesystem>
@@ -67,63 +63,32 @@ int most_at_once(const std::vector<Event>& events, const std::string& prefix) {
   return most;
 }
 
-class Scheduling : public ::testing::Test {
+class Scheduling : public CMakeProject {
 protected:
-  Scheduling() {
-    environment_["GPUTEST_DEVICES"] = "simulated:1x16GiB,context=1GiB";
-    environment_["GPUTEST_DIR"] = path("ledger");
-    environment_["CLICOLOR"] = "0";
-  }
-
-  [[nodiscard]] std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
-  void set(const std::string& name, const std::string& value) { environment_[name] = value; }
-  void write(const std::string& name, const std::string& text) const { folder_.write(name, text, 0644); }
+  Scheduling() : CMakeProject{"simulated:1x16GiB,context=1GiB"} {}
 
   /// Configures a project with this text, in which `tests` is an executable that lists its tests.
   void configure(const std::string& text, const std::vector<std::string>& options = {}) const {
-    write("CMakeLists.txt",
-          "cmake_minimum_required(VERSION 3.25)\nproject(scheduling LANGUAGES NONE)\nenable_testing()\n"
-          "include(\"" DISCOVERY_MODULES "/gputest.cmake\")\n"
-          "foreach(name IN ITEMS gputest::cli gputest::client tests)\n  add_executable(${name} IMPORTED "
-          "GLOBAL)\nendforeach()\n"
-          "set_target_properties(gputest::cli PROPERTIES IMPORTED_LOCATION \"" DISCOVERY_TOOL "\")\n"
-          "set_target_properties(gputest::client PROPERTIES IMPORTED_LOCATION \"" DISCOVERY_CLIENT "\")\n"
-          "set_target_properties(tests PROPERTIES IMPORTED_LOCATION \"" DISCOVERY_EXECUTABLES "/listed\")\n" +
-              text);
-    std::vector<std::string> command{program("cmake"), "-S", folder_.path(), "-B", path("build")};
-    command.insert(command.end(), options.begin(), options.end());
-    const auto ended = run(command);
-    ASSERT_EQ(ended.exit_code, 0) << ended.out << ended.err;
-  }
-
-  [[nodiscard]] Ended run(const std::vector<std::string>& command) const {
-    return ChildProcess{command, environment_}.finish();
+    configure_project({{"gputest::cli", DISCOVERY_TOOL},
+                       {"gputest::client", DISCOVERY_CLIENT},
+                       {"tests", DISCOVERY_EXECUTABLES "/listed"}},
+                      text, options);
   }
 
   /// Runs ctest, in a folder of the build tree.
   [[nodiscard]] Ended ctest(const std::vector<std::string>& arguments, const std::string& folder = "build") const {
-    std::vector<std::string> command{"/usr/bin/env", "-C", path(folder), program("ctest")};
-    command.insert(command.end(), arguments.begin(), arguments.end());
-    return run(command);
+    return ctest_in(path(folder), arguments);
   }
 
   /// The properties of each entry as ctest knows them when it schedules.
   [[nodiscard]] std::map<std::string, std::map<std::string, nlohmann::json>>
-  entries(std::vector<std::string> arguments = {}) {
-    arguments.insert(arguments.begin(), "--show-only=json-v1");
+  entries(const std::vector<std::string>& arguments = {}) {
     set("GPUTEST_SCHEDULING", "ctest");
-    const auto ended = ctest(arguments);
-    set("GPUTEST_SCHEDULING", "");
-    EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
-    EXPECT_EQ(ended.err, "");
     std::map<std::string, std::map<std::string, nlohmann::json>> all;
-    const auto document = nlohmann::json::parse(ended.out);
-    for (const auto& test : document.at("tests")) {
-      auto& entry = all[test.at("name")];
-      for (const auto& property : test.at("properties")) {
-        entry[property.at("name")] = property.at("value");
-      }
+    for (const auto& [name, entry] : entries_in(path("build"), arguments)) {
+      all[name] = entry.properties;
     }
+    set("GPUTEST_SCHEDULING", "");
     return all;
   }
 
@@ -137,10 +102,6 @@ protected:
     }
     return names;
   }
-
-private:
-  PrivateFolder folder_;
-  ChildProcess::Environment environment_ = bare_environment();
 };
 
 /// RESOURCE_GROUPS in ctest's JSON: so many groups of MiB.
