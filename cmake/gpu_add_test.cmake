@@ -133,7 +133,7 @@ function(gpu_add_test)
     set(directory "${CMAKE_CURRENT_SOURCE_DIR}")
   endif()
   if(NOT "${directory}" STREQUAL "")
-    _gputest_fail("another test has this name, in ${directory}, and ctest would give both the properties of both, such as their memory and WILL_FAIL. Give one of them another name.")
+    _gputest_fail("a test in ${directory} has this name, and ctest would give both tests the properties of both, such as their memory and WILL_FAIL. Give one of them another name.")
   endif()
   set_property(GLOBAL PROPERTY "GPUTEST_DIRECTORY_OF ${ARG_NAME}" "${CMAKE_CURRENT_SOURCE_DIR}")
 

@@ -60,7 +60,7 @@ endfunction()
 
 function(_gputest_launcher_words result)
   if(NOT TARGET gputest::cli)
-    _gputest_fail("it needs the launcher, but there is no target gputest::cli here. Build gputest with GPUTEST_BUILD_CLI=ON, call find_package(gputest) in this directory or above, or link the command with gputest::main or gputest::catch2. If it has a main() of its own that ends with gputest::run_all_tests(), write LAUNCHER off.")
+    _gputest_fail("this needs the launcher, but there is no target gputest::cli here. Build gputest with GPUTEST_BUILD_CLI=ON, call find_package(gputest) in this directory or above, or link the command with gputest::main or gputest::catch2. If it has a main() of its own that ends with gputest::run_all_tests(), write LAUNCHER off.")
   endif()
   _gputest_build_program(gputest::cli)
   set(${result} "$<TARGET_FILE:gputest::cli>" run -- PARENT_SCOPE)

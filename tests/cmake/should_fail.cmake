@@ -113,10 +113,10 @@ include(\"${MODULES}/gputest.cmake\")\ngpu_add_test(NAME t COMMAND exe MEMORY 3G
 # Names. ctest sets properties by name.
 set(add_below [[file(WRITE "${CMAKE_SOURCE_DIR}/below/CMakeLists.txt" "gpu_add_test(NAME t COMMAND exe)\n")
 add_subdirectory(below)]])
-set(taken "gpu_add_test(NAME t): another test has this name, in ")
-should_fail("gpu_add_test(NAME t COMMAND exe)\ngpu_add_test(NAME t COMMAND exe)" "${taken}${WORK}, ")
-should_fail("add_test(NAME t COMMAND exe)\ngpu_add_test(NAME t COMMAND exe)" "${taken}${WORK}, ")
-should_fail("gpu_add_test(NAME t COMMAND exe)\n${add_below}" "${taken}${WORK}, and ctest would give both the properties of both")
+set(taken "gpu_add_test(NAME t): a test in ${WORK} has this name, and ctest would give both tests the properties of both")
+should_fail("gpu_add_test(NAME t COMMAND exe)\ngpu_add_test(NAME t COMMAND exe)" "${taken}")
+should_fail("add_test(NAME t COMMAND exe)\ngpu_add_test(NAME t COMMAND exe)" "${taken}")
+should_fail("gpu_add_test(NAME t COMMAND exe)\n${add_below}" "${taken}")
 should_pass("gpu_add_test(NAME u COMMAND exe)\n${add_below}")
 
 # Values.
@@ -252,12 +252,10 @@ set(aliased theirs)
 set(install_data theirs)]] "theirs" 0)
 
 # Without enable_testing(), CMake drops the tests. A warning, as whoever includes the project may not want its tests.
-function(expect_warning call folder)
-  should_warn("${ARGN}" "${call}: this test does not exist for ctest, because enable_testing() was not called in ${WORK}${folder}. Call it in the top-level CMakeLists.txt, before add_subdirectory() and before tests are added.")
-endfunction()
 string(REPLACE "enable_testing()\n" "" preamble "${preamble}")
-expect_warning("gpu_add_test(NAME t)" "" "gpu_add_test(NAME t COMMAND exe)\ngpu_add_test(NAME u COMMAND exe)")
-expect_warning("gpu_discover_tests(exe)" "" "gpu_discover_tests(exe)")
+set(none "this test does not exist for ctest, because enable_testing() was not called. Call it in the top-level CMakeLists.txt, before add_subdirectory() and before tests are added.")
+should_warn("gpu_add_test(NAME t COMMAND exe)\ngpu_add_test(NAME u COMMAND exe)" "gpu_add_test(NAME t): ${none}")
+should_warn("gpu_discover_tests(exe)" "gpu_discover_tests(exe): ${none}")
 should_warn("gpu_add_test(NAME t COMMAND exe)\nenable_testing()" "")
 should_warn("gpu_add_test(NAME t COMMAND exe)\ninclude(CTest)" "")
 should_warn("set(BUILD_TESTING OFF)\ninclude(CTest)\ngpu_add_test(NAME t COMMAND exe)" "")
@@ -265,14 +263,15 @@ should_warn("set(BUILD_TESTING OFF)\ninclude(CTest)\ngpu_add_test(NAME t COMMAND
 set(add_between [[file(WRITE "${CMAKE_SOURCE_DIR}/between/CMakeLists.txt" "add_subdirectory(below)\n")
 file(WRITE "${CMAKE_SOURCE_DIR}/between/below/CMakeLists.txt" "enable_testing()\ngpu_add_test(NAME t COMMAND exe)\n")
 add_subdirectory(between)]])
-expect_warning("gpu_add_test(NAME t)" "/between" "${add_between}\nenable_testing()")
+should_warn("${add_between}\nenable_testing()"
+  "gpu_add_test(NAME t): ctest finds this test only in the build directory of ${WORK}/between/below, because enable_testing() was not called in ${WORK}/between. Call it in the top-level CMakeLists.txt, before add_subdirectory().")
 should_warn("enable_testing()\n${add_between}" "")
 should_warn("set(BUILD_TESTING OFF)\ninclude(CTest)\n${add_between}" "")
 
 # As in a build without the tool, and as where gputest is not found.
 string(REPLACE "add_executable(gputest::cli IMPORTED)\n" "" preamble "enable_testing()\n${preamble}")
 string(REPLACE " gputest::cli" "" preamble "${preamble}")
-set(no_launcher "it needs the launcher, but there is no target gputest::cli here. Build gputest with GPUTEST_BUILD_CLI=ON, call find_package(gputest) in this directory or above, or link the command with gputest::main or gputest::catch2. If it has a main() of its own that ends with gputest::run_all_tests(), write LAUNCHER off.")
+set(no_launcher "this needs the launcher, but there is no target gputest::cli here. Build gputest with GPUTEST_BUILD_CLI=ON, call find_package(gputest) in this directory or above, or link the command with gputest::main or gputest::catch2. If it has a main() of its own that ends with gputest::run_all_tests(), write LAUNCHER off.")
 foreach(arguments IN ITEMS sh "exe LAUNCHER on" exe)
   should_fail("gpu_add_test(NAME t COMMAND ${arguments})" "gpu_add_test(NAME t): ${no_launcher}")
 endforeach()
