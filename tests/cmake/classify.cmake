@@ -6,12 +6,7 @@
 #         [-DOPTIONS=<options of the configure step>] -P classify.cmake
 cmake_minimum_required(VERSION 3.25)
 
-file(REMOVE_RECURSE "${WORK}")
-foreach(variable IN ITEMS GPUTEST_MEMORY GPUTEST_GPUS GPUTEST_TEST GPUTEST_ENTRY GPUTEST_RUN_MODE GPUTEST_LEASE_OF GPUTEST_LOG
-        GPUTEST_METER CUDA_VISIBLE_DEVICES CTEST_PARALLEL_LEVEL GTEST_FILTER GTEST_TOTAL_SHARDS GTEST_SHARD_INDEX)
-  unset(ENV{${variable}})
-endforeach()
-set(ENV{GPUTEST_DIR} "${WORK}/ledger")
+include("${CMAKE_CURRENT_LIST_DIR}/ctest_run.cmake")
 set(ENV{GPUTEST_DEVICES} simulated:1x16GiB)
 find_program(GIT git REQUIRED)
 

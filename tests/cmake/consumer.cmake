@@ -5,22 +5,15 @@
 #         [-DOPTIONS=<options of the configure step>] [-DMORE_OPTIONS=<more of them>] -P consumer.cmake
 cmake_minimum_required(VERSION 3.25)
 
-file(REMOVE_RECURSE "${WORK}")
+include("${CMAKE_CURRENT_LIST_DIR}/ctest_run.cmake")
 set(options ${OPTIONS} ${MORE_OPTIONS})
 if(PACKAGE)
   # A consumer of the finished library needs no Boost: the second option proves it.
   list(APPEND options "-Dgputest_DIR=${PACKAGE}" -DCMAKE_DISABLE_FIND_PACKAGE_Boost=ON)
 endif()
 
-# What is set for whoever runs this test is not meant for the consumer.
-foreach(variable IN ITEMS GPUTEST_MEMORY GPUTEST_GPUS GPUTEST_LARGE GPUTEST_TEST GPUTEST_RUN_MODE GPUTEST_FORBID_SKIP
-        GPUTEST_WAIT_LIMIT GPUTEST_LEASE_OF CUDA_VISIBLE_DEVICES CTEST_PARALLEL_LEVEL GTEST_FILTER GTEST_TOTAL_SHARDS
-        GTEST_SHARD_INDEX)
-  unset(ENV{${variable}})
-endforeach()
 set(ENV{GPUTEST_DEVICES} simulated:2x16GiB)
 set(ENV{GPUTEST_REQUIRE_GPU} 1) # the tests are to run, not to be skipped for want of the simulated devices
-set(ENV{GPUTEST_DIR} "${WORK}/ledger")
 
 execute_process(COMMAND "${CMAKE_COMMAND}" -S "${SOURCE}" -B "${WORK}/build" ${options} COMMAND_ERROR_IS_FATAL ANY)
 if(PACKAGE)
