@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "insights/isolate_command.hpp"
 
-#include "core/os/process_end.hpp"
 #include "core/os/reason.hpp"
 #include "core/policy/exact_regex.hpp"
 #include "core/policy/shell_words.hpp"
@@ -14,6 +13,7 @@
 #include "insights/run_log_files.hpp"
 #include "insights/text_file.hpp"
 #include "tool/json_text.hpp"
+#include "workers/process_end.hpp"
 #include "workers/supervised_command.hpp"
 
 #include <gputest/error.hpp>
@@ -129,7 +129,7 @@ SuiteRun run_suite(const tool::IsolateArguments& arguments, const CtestSuite& su
                                              : workers::run_supervised(std::move(command));
   session::end_progress();
   if (end.signal == SIGINT || end.signal == SIGTERM || end.signal == SIGHUP || end.signal == SIGQUIT) {
-    os::end_by_signal(end.signal); // it was meant for this process, too
+    workers::end_by_signal(end.signal); // it was meant for this process, too
   }
   workers::unblock_signals();
   SuiteRun run{std::move(name), {}, std::chrono::duration<double>{std::chrono::steady_clock::now() - begin}.count()};

@@ -13,17 +13,19 @@
 #include "core/settings/settings_table.hpp"
 #include "tool/command_path.hpp"
 #include "tool/gpu_use.hpp"
-#include "workers/supervised_command.hpp"
+#include "workers/entry_run.hpp"
+#include "workers/process_end.hpp"
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
+#include <string>
 #include <system_error>
+#include <vector>
 
 namespace gputest::tool {
 
@@ -46,7 +48,7 @@ ExitCode report(const Outcome& outcome) {
 /// Ends this process as CTest sees a failure although it inverts exit codes, or does not look at them.
 [[noreturn]] void fail_without_exit_code(const settings::EntryWatcher& watcher, const std::string& entry) {
   fmt::print(stderr, "gputest: {}\n", policy::text_of_unseen_failure(entry, watcher.will_fail));
-  os::end_by_signal(SIGKILL);
+  workers::end_by_signal(SIGKILL);
 }
 
 /// Runs the command for an entry of gpu_add_test(), as a child of this process, and ends as CTest is to see it.
@@ -54,57 +56,41 @@ ExitCode report(const Outcome& outcome) {
 /// The session is not given back: processes that the command has left behind may still use the device.
 [[noreturn]] void supervise(session::Session& session, const RunArguments& arguments,
                             const settings::EntryWatcher& watcher) {
-  const auto entry = session.entry().name.empty() ? arguments.command.front() : session.entry().name;
-  const auto limit = settings::parse_time_limit(os::read_variable);
-  os::remove_variable("GPUTEST_TIMEOUT");
-  const os::EntryPage page;
-  page.set_measured();
-  os::set_variable("GPUTEST_ENTRY", page.path());
+  static_cast<void>(settings::parse_time_limit(os::read_variable)); // refuses what is none
   const auto usage = session.measure_command();
-  workers::Watch watch{limit ? limit->duration : std::chrono::nanoseconds{0}, &page, {}};
+  workers::WatchedEntry entry;
+  entry.name = session.entry().name.empty() ? arguments.command.front() : session.entry().name;
+  entry.kind = policy::EntryCommand::any;
+  entry.asks = watcher.will_fail ? "will_fail" : watcher.by_output ? "by_output" : "ctest";
   if (usage) {
-    watch.look = [&] { usage->look(); };
+    entry.look = [&] { usage->look(); };
   }
-  const auto end = workers::run_supervised(arguments.command, watch);
-  if (end.error != 0) {
-    const auto code = report(problem_of_exec(arguments.command.front(), end.error));
-    watcher.believes_exit_code() ? os::end_now(to_int(code)) : fail_without_exit_code(watcher, entry);
-  }
-  auto& log = runlog::RunLog::of_process();
-  const auto used = usage ? usage->end() : devices::Usage{};
-  session.log_end_of_command(used);
-  if (end.timed_out) {
-    log.write("end", runlog::JsonObject{}.number("signal", static_cast<unsigned>(SIGKILL)));
-    fmt::print(stderr, "gputest: {}\n",
-               policy::text_of_time_out({entry, page.report().running, page.waited(), end.left_behind}, *limit));
-    watcher.believes_exit_code() ? os::end_now(EXIT_FAILURE) : os::end_by_signal(SIGKILL);
-  }
-  if (end.signal != 0) {
-    log.write("end", runlog::JsonObject{}.number("signal", static_cast<unsigned>(end.signal)));
-    os::end_by_signal(end.signal);
-  }
-  auto verdict = policy::judge(page.report(), end.status, policy::EntryCommand::any);
-  if (!verdict.problem.empty()) {
-    fmt::print(stderr, "gputest: failed: {}\n", verdict.problem);
-  }
-  if (usage) {
-    const auto measured = session.judge_command(used);
-    for (const auto& problem : measured.problems) {
-      fmt::print(stderr, "gputest: failed: {}\n", problem);
-      verdict = {verdict.exit_code == 0 || verdict.exit_code == skipped_exit_code ? EXIT_FAILURE : verdict.exit_code,
-                 problem, false};
+  entry.judge = [&](const workers::CommandEnd& end) {
+    const auto used = usage ? usage->end() : devices::Usage{};
+    session.log_end_of_command(used);
+    if (!usage || end.signal != 0 || end.timed_out) {
+      return std::vector<std::string>{};
     }
+    const auto measured = session.judge_command(used);
     if (measured.peak > Bytes{}) {
       core::tell_peak(measured.peak);
     } else { // a lower bound of 0 says nothing
       fmt::print(stderr, "gputest: how much memory the command used is not known: {}\n", used.because);
     }
+    return measured.problems;
+  };
+  const auto end = workers::run_entry(arguments.command, entry);
+  const int signal = end.command.timed_out ? SIGKILL : end.command.signal;
+  if (signal != 0) {
+    runlog::RunLog::of_process().write("end", runlog::JsonObject{}.number("signal", static_cast<unsigned>(signal)));
+  } else if (end.command.error == 0) {
+    runlog::RunLog::of_process().write("end",
+                                       runlog::JsonObject{}.number("exit", static_cast<unsigned>(end.exit_code)));
   }
-  log.write("end", runlog::JsonObject{}.number("exit", static_cast<unsigned>(verdict.exit_code)));
-  if (!watcher.believes_exit_code() && !verdict.meant_by_the_test) {
-    fail_without_exit_code(watcher, entry);
+  if (end.signal != 0) {
+    workers::end_by_signal(end.signal);
   }
-  os::end_now(verdict.exit_code);
+  os::end_now(end.exit_code);
 }
 
 /// Replaces this process by the command. Returns only if that fails.

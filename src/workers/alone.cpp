@@ -2,10 +2,11 @@
 #include "workers/alone.hpp"
 
 #include "core/os/descendants.hpp"
+#include "core/os/program_output.hpp"
 #include "core/policy/shell_words.hpp"
+#include "workers/entry_run.hpp"
 #include "workers/events.hpp"
-#include "workers/wait_status.hpp"
-#include "workers/watch.hpp"
+#include "workers/process_end.hpp"
 
 #include <gputest/outcome.hpp>
 
@@ -16,8 +17,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
+#include <utility>
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -52,6 +55,48 @@ pid_t start(Function function) {
   }
   return child;
 }
+
+/// What this process and its children write meanwhile, which goes to its output later, or never.
+class HeldOutput {
+public:
+  /// Not held for longer than the case has taken in the worker, by far: it may hang, and be killed.
+  explicit HeldOutput(Clock::duration took) : until_{Clock::now() + 2 * took + std::chrono::seconds{5}} {
+    for (int stream = STDOUT_FILENO; stream <= STDERR_FILENO && held_; ++stream) {
+      ::dup2(held_.number(), stream);
+    }
+  }
+  HeldOutput(const HeldOutput&) = delete;
+  HeldOutput& operator=(const HeldOutput&) = delete;
+
+  void look() {
+    if (Clock::now() > until_) {
+      pass_on();
+    }
+  }
+
+  void end(bool is_dropped) {
+    if (!is_dropped) {
+      pass_on();
+    }
+    ::dup2(output_.number(), STDOUT_FILENO);
+    ::dup2(error_.number(), STDERR_FILENO);
+  }
+
+private:
+  void pass_on() {
+    std::array<char, 4096> block{};
+    for (ssize_t count = 0; (count = ::pread(held_.number(), block.data(), block.size(), passed_on_)) > 0;) {
+      passed_on_ += count;
+      static_cast<void>(::write(output_.number(), block.data(), static_cast<std::size_t>(count)) < 0);
+    }
+  }
+
+  os::Descriptor held_{::memfd_create("gputest-held-output", MFD_CLOEXEC)};
+  os::Descriptor output_{::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)};
+  os::Descriptor error_{::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0)};
+  Clock::time_point until_;
+  off_t passed_on_ = 0;
+};
 
 /// What GPUTEST_CASES says: these cases one after another, in one process.
 std::string list_of(const std::vector<std::string>& filters) {
@@ -143,9 +188,15 @@ std::string command_after(const TestCase& test, std::vector<std::string> before)
 
 } // namespace
 
-void say(const std::string& text) {
-  const auto line = "gputest: " + text + "\n";
-  static_cast<void>(::write(STDERR_FILENO, line.data(), line.size()) < 0);
+int watch(std::vector<std::string> command) {
+  const auto asks = variable("GPUTEST_ENTRY");
+  const auto program = command.front();
+  if (asks.empty() || asks.front() == '/' || is_traced()) {
+    return say_why_not_executed(program, os::become(std::move(command)));
+  }
+  const auto name = variable("GPUTEST_TEST");
+  const auto end = run_entry(std::move(command), {name.empty() ? program : name, policy::EntryCommand::tests, asks});
+  return end.signal != 0 ? (end_by_signal(end.signal), EXIT_FAILURE) : end.exit_code;
 }
 
 int become(const TestCase& test, const std::string& why) {
@@ -162,8 +213,19 @@ Alone run_again_alone(const TestCase& test, const Circumstances& circumstances) 
       (circumstances.shares_errors ? "shares errors of CUDA with other workers (MPS)"
                                    : "had run " + cases + " before it") +
       ". It runs once more, in a process of its own; the result of that counts");
-  if (const int exit_code = watch(test.command); exit_code != EXIT_SUCCESS) {
-    return {exit_code};
+  HeldOutput output{circumstances.took};
+  const auto end = run_entry(test.command, {test.name, policy::EntryCommand::tests, "ctest", [&] { output.look(); }});
+  const bool fails_alike = end.signal == 0 && end.exit_code == EXIT_FAILURE && end.command.status == EXIT_FAILURE &&
+                           circumstances.failures != 0 && end.report.failures == circumstances.failures;
+  output.end(fails_alike);
+  if (fails_alike) {
+    say(test.name + " failed there in the same way");
+  }
+  if (end.signal != 0) {
+    end_by_signal(end.signal);
+  }
+  if (end.exit_code != EXIT_SUCCESS) {
+    return {end.exit_code};
   }
   const bool depends = test.dependence_fails && circumstances.has_shared_one && !before.empty() &&
                        fails_after(test, before, Clock::now() + for_search);

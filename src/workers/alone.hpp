@@ -3,13 +3,17 @@
 
 #include "workers/test_case.hpp"
 
+#include <chrono>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace gputest::workers {
 
-/// Writes one line, `gputest: <text>`, to stderr.
-void say(const std::string& text);
+/// Runs the command of an executable with tests, and ends as CTest is to see it: returns an exit code, or ends this
+/// process by a signal. Becomes the command if no ctest has started it for an entry, or if a debugger holds this
+/// process.
+[[nodiscard]] int watch(std::vector<std::string> command);
 
 /// Runs the case in a process of its own, and ends as watch() says. Says why, unless `why` is empty.
 [[nodiscard]] int become(const TestCase& test, const std::string& why);
@@ -20,6 +24,8 @@ struct Circumstances {
   bool shares_errors = false;      ///< the worker is a client of MPS
   bool has_shared_one = false;     ///< and has died, or has an error there that stays
   bool skipped = false;            ///< it has not failed
+  std::uint64_t failures = 0;      ///< that its test reported (policy::EntryReport); 0 if its process has died
+  std::chrono::steady_clock::duration took{}; ///< in the worker
 };
 
 /// What came of a case in a process of its own.
@@ -33,6 +39,8 @@ struct Alone {
 /// the case passes there, says how to repeat the failure, as far as a search for the case that it depends on has found
 /// it within some seconds; then that is the result, or a failure if dependence fails. What may be an error of another
 /// process is not searched for. Ends this process by the same signal, if the case's has ended by one.
+///
+/// What it writes is shown unless it fails with the same failures as in the worker, whose output is shown already.
 [[nodiscard]] Alone run_again_alone(const TestCase& test, const Circumstances& circumstances);
 
 } // namespace gputest::workers

@@ -4,12 +4,13 @@
 #include "core/os/entry_page.hpp"
 #include "core/policy/time_limit.hpp"
 #include "workers/alone.hpp"
+#include "workers/entry_run.hpp"
 #include "workers/events.hpp"
 #include "workers/keeper.hpp"
 #include "workers/mps_server.hpp"
+#include "workers/process_end.hpp"
 #include "workers/run_folder.hpp"
 #include "workers/supervised_command.hpp"
-#include "workers/wait_status.hpp"
 #include "workers/worker_message.hpp"
 
 #include <gputest/outcome.hpp>
@@ -188,8 +189,10 @@ std::vector<std::string> lines_of(const Descriptor& file) {
   return lines;
 }
 
-/// `time_out` is what is to be said if the limit has ended it; empty: it has not.
-int end_of(const RunFolder& run, const TestCase& test, const WorkerMessage& answer, const std::string& time_out) {
+/// `time_out` is what is to be said if the limit has ended it; empty: it has not. `failures` are those that its test
+/// has reported, `took` is for how long it has run.
+int end_of(const RunFolder& run, const TestCase& test, const WorkerMessage& answer, const std::string& time_out,
+           std::uint64_t failures, Clock::duration took) {
   if (answer.kind == Kind::refusal) {
     return become(test, answer.texts.empty() ? "its worker did not take it" : answer.texts.front());
   }
@@ -218,6 +221,8 @@ int end_of(const RunFolder& run, const TestCase& test, const WorkerMessage& answ
   circumstances.shares_errors = shares_errors;
   circumstances.has_shared_one = shares_errors && (died || answer.device == Device::has_sticky_error);
   circumstances.skipped = !failed;
+  circumstances.failures = died ? 0 : failures;
+  circumstances.took = took;
   if (!timed_out && (shares_errors || !circumstances.before.empty())) {
     if (died) {
       say(test.name + (time_out.empty() ? " ended its process " + how : " was ended by its time limit"));
@@ -242,7 +247,10 @@ int end_of(const RunFolder& run, const TestCase& test, const WorkerMessage& answ
   }
   say("failed: " + test.name + " ended its process " + how);
   const bool claims_no_failure = WIFEXITED(answer.code) && does_not_fail(WEXITSTATUS(answer.code));
-  return claims_no_failure ? EXIT_FAILURE : end_as(answer.code);
+  if (WIFSIGNALED(answer.code)) {
+    end_by_signal(WTERMSIG(answer.code));
+  }
+  return claims_no_failure ? EXIT_FAILURE : WEXITSTATUS(answer.code);
 }
 
 /// Has a worker run the case. nullopt if that had to leave before it began it.
@@ -300,7 +308,7 @@ std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
   if (answer.kind == Kind::not_begun) {
     return answer.texts.empty() ? std::nullopt : std::optional{become(test, answer.texts.front())};
   }
-  const auto result = end_of(run, test, answer, time_out);
+  const auto result = end_of(run, test, answer, time_out, page.report().failures, Clock::now() - begun);
   if (limit && answer.kind == Kind::verdict && !answer.texts.empty() && !answer.texts.front().empty()) {
     if (const auto writers = wait_for_writers({limit->duration, &page, {}}, begun); !writers.empty()) {
       say(policy::text_of_time_out({test.name, "", page.waited(), writers}, *limit));

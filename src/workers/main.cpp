@@ -9,11 +9,12 @@
 // whose tests gputest runs.
 #include "workers/alone.hpp"
 #include "workers/client.hpp"
-#include "workers/watch.hpp"
+#include "workers/entry_run.hpp"
+#include "workers/process_end.hpp"
 
 #include <gputest/error.hpp>
 
-#include <cstdlib>
+#include <csignal>
 #include <string>
 
 int main(int argc, char** argv) try {
@@ -31,5 +32,5 @@ int main(int argc, char** argv) try {
   return gputest::workers::run_case(test);
 } catch (const gputest::Error& error) {
   gputest::workers::say(std::string{"failed: "} + error.what());
-  return EXIT_FAILURE;
+  gputest::workers::end_by_signal(SIGKILL); // CTest may invert an exit code
 }

@@ -3,7 +3,7 @@
 
 #include "core/os/descendants.hpp"
 #include "workers/events.hpp"
-#include "workers/wait_status.hpp"
+#include "workers/process_end.hpp"
 #include "workers/worker_message.hpp"
 
 #include <algorithm>

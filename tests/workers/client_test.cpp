@@ -540,9 +540,34 @@ TEST_F(Client, fails_a_case_once_if_it_fails_alone_too) {
   EXPECT_THAT(results.at("Plain.fails").output,
               HasSubstr("Plain.fails failed in a process that had run 1 case before it. It runs once more"));
   EXPECT_THAT(results.at("Plain.fails").output, Not(HasSubstr("dependence")));
-  EXPECT_EQ(results.at("Plain.fails").processes.size(), 2U);
+  EXPECT_THAT(results.at("Plain.fails").output, HasSubstr("Plain.fails failed there in the same way"));
   EXPECT_EQ(results.at("Plain.b").word, "Passed");
   EXPECT_NE(results.at("Plain.b").processes, results.at("Plain.a").processes); // a worker ends after a failure
+}
+
+TEST_F(Client, shows_what_a_case_writes_alone_unless_it_has_the_same_failures_there) {
+  const auto count = [](const std::string& output, const std::string& text) {
+    int found = 0;
+    for (auto at = output.find(text); at != std::string::npos; at = output.find(text, at + 1)) {
+      ++found;
+    }
+    return found;
+  };
+  for (const std::string last : {"fails", "fails_otherwise_alone", "fails_and_dies_alone"}) {
+    add("Plain.a", "before_" + last);
+    add("Plain." + last, last, {}, "", "DEPENDS before_" + last);
+  }
+  const auto results = run({"-j1"});
+  const auto& alike = results.at("fails").output;
+  EXPECT_EQ(count(alike, ": Failure\n"), 1) << alike;
+  EXPECT_THAT(alike, HasSubstr("gputest: fails failed there in the same way\n"));
+  const auto& otherwise = results.at("fails_otherwise_alone").output;
+  EXPECT_EQ(count(otherwise, "@failure of case 2\n"), 1) << otherwise;
+  EXPECT_EQ(count(otherwise, "@failure of case 1\n"), 1) << otherwise;
+  EXPECT_THAT(otherwise, Not(HasSubstr("in the same way")));
+  const auto& dies = results.at("fails_and_dies_alone");
+  EXPECT_THAT(dies.word, HasSubstr("Subprocess aborted"));
+  EXPECT_EQ(count(dies.output, "@failure\n"), 2) << dies.output;
 }
 
 TEST_F(Client, fails_a_workers_first_case_without_running_it_again) {

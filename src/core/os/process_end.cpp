@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/os/process_end.hpp"
 
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
-
-#include <sys/resource.h>
-#include <unistd.h>
 
 namespace gputest::os {
 
@@ -31,19 +27,6 @@ void call_at_exit(void (*handler)(int status)) {
 void end_now(int status) {
   write_what_was_printed();
   std::_Exit(status);
-}
-
-void end_by_signal(int signal) {
-  write_what_was_printed();
-  const rlimit no_core{0, 0};
-  ::setrlimit(RLIMIT_CORE, &no_core);
-  std::signal(signal, SIG_DFL); // NOLINT(cert-err33-c)
-  sigset_t set{};
-  ::sigemptyset(&set);
-  ::sigaddset(&set, signal);
-  ::kill(::getpid(), signal);
-  ::pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
-  std::_Exit(128 + signal); // a signal whose default is not to end a process
 }
 
 } // namespace gputest::os

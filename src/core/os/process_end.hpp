@@ -11,8 +11,4 @@ void call_at_exit(void (*handler)(int status));
 /// runs.
 [[noreturn]] void end_now(int status);
 
-/// Ends the process by this signal, even if it is handled or blocked, after what was printed has been written. Leaves
-/// no core file.
-[[noreturn]] void end_by_signal(int signal);
-
 } // namespace gputest::os

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace gputest::policy {
 
 /// What the processes of an entry have told of their tests (core/os/entry_page).
 struct EntryReport {
-  unsigned begun = 0;       ///< runs of tests
-  unsigned ended = 0;       ///< of these
-  unsigned skipped = 0;     ///< of these: no test ran, or gputest skipped one
-  unsigned nothing_ran = 0; ///< of these: no test was selected
-  std::string refused;      ///< why gputest has failed a test; empty: it has not
-  std::string running;      ///< the test that ran last; empty: none, or it had ended
-  bool failed = false;      ///< tests failed in the run that ended last
+  unsigned begun = 0;         ///< runs of tests
+  unsigned ended = 0;         ///< of these
+  unsigned skipped = 0;       ///< of these: no test ran, or gputest skipped one
+  unsigned nothing_ran = 0;   ///< of these: no test was selected
+  std::string refused;        ///< why gputest has failed a test; empty: it has not
+  std::string running;        ///< the test that ran last; empty: none, or it had ended
+  bool failed = false;        ///< tests failed in the run that ended last
+  std::uint64_t failures = 0; ///< a number for the failures that tests reported, in their order; 0: none
 };
 
 /// What runs in an entry.

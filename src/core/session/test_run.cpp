@@ -14,6 +14,7 @@
 
 #include <cstdlib>
 #include <exception>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -193,6 +194,15 @@ void TestRun::ended(const TestEnd& test) noexcept try {
     details.text("file", test.file).number("line", static_cast<unsigned>(test.line));
   }
   runlog::RunLog::of_process().write("test", details, test.suite.empty() ? test.name : test.suite + "." + test.name);
+} catch (const std::exception& error) {
+  session::tell(error.what());
+}
+
+void TestRun::failed(const std::string& failure) noexcept try {
+  const std::lock_guard guard{state_->mutex};
+  if (state_->page) {
+    state_->page->add_failure(std::hash<std::string>{}(failure));
+  }
 } catch (const std::exception& error) {
   session::tell(error.what());
 }

@@ -69,20 +69,5 @@ TEST_F(ProcessEnd, at_once_writes_what_was_printed_and_runs_no_exit_handler) {
   EXPECT_EQ(contents("err"), "");
 }
 
-TEST_F(ProcessEnd, by_a_signal_writes_what_was_printed_though_the_signal_is_handled_and_blocked) {
-  EXPECT_EQ(run([] {
-              std::signal(SIGTERM, [](int) {});
-              sigset_t set{};
-              ::sigemptyset(&set);
-              ::sigaddset(&set, SIGTERM);
-              ::sigprocmask(SIG_BLOCK, &set, nullptr);
-              print_to_all();
-              end_by_signal(SIGTERM);
-            }),
-            -SIGTERM);
-  EXPECT_EQ(contents("out"), "of C++ of C ");
-  EXPECT_EQ(run([] { end_by_signal(SIGCHLD); }), 128 + SIGCHLD) << "which ends nothing";
-}
-
 } // namespace
 } // namespace gputest::os

@@ -86,6 +86,13 @@ TEST_F(Plain, skips) { GTEST_SKIP(); }
 TEST_F(Plain, needs_a_slice) {}
 GPUTEST_NEEDS(Plain, needs_a_slice, mig);
 TEST_F(Plain, fails) { FAIL(); }
+TEST_F(Plain, fails_otherwise_alone) { FAIL() << "@failure of case " << cases_begun; }
+TEST_F(Plain, fails_and_dies_alone) {
+  ADD_FAILURE() << "@failure";
+  if (cases_begun == 1) {
+    std::abort();
+  }
+}
 TEST_F(Plain, has_the_usual_signals) {
   for (const int signal : {SIGPIPE, SIGCHLD}) {
     struct sigaction action {};

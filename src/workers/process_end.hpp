@@ -8,10 +8,10 @@ namespace gputest::workers {
 /// How a process ended whose waitpid() status this is: `by the signal Aborted`, `with the exit code 3`.
 [[nodiscard]] std::string describe_end(int status);
 
-/// Ends this process in the same way: by the same signal, without a core file, or with the exit code that it returns.
-[[nodiscard]] int end_as(int status);
-
 /// Whether a case with this exit code has passed, or was skipped.
 [[nodiscard]] bool does_not_fail(int exit_code);
+
+/// Ends this process by the signal, even if it is handled or blocked, without a core file. What was printed is written.
+[[noreturn]] void end_by_signal(int signal);
 
 } // namespace gputest::workers

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "workers/wait_status.hpp"
+#include "workers/process_end.hpp"
 
 #include <gputest/outcome.hpp>
 
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include <sys/resource.h>
@@ -17,22 +19,19 @@ std::string describe_end(int status) {
                              : "with the exit code " + std::to_string(WEXITSTATUS(status));
 }
 
-int end_as(int status) {
-  if (!WIFSIGNALED(status)) {
-    return WEXITSTATUS(status);
-  }
-  const int signal = WTERMSIG(status);
+bool does_not_fail(int exit_code) { return exit_code == EXIT_SUCCESS || exit_code == skipped_exit_code; }
+
+void end_by_signal(int signal) {
+  std::fflush(stdout); // NOLINT(cert-err33-c): nothing else can be done
   const rlimit no_core{0, 0};
   ::setrlimit(RLIMIT_CORE, &no_core);
   std::signal(signal, SIG_DFL); // NOLINT(cert-err33-c)
   sigset_t set{};
   ::sigemptyset(&set);
   ::sigaddset(&set, signal);
-  ::sigprocmask(SIG_UNBLOCK, &set, nullptr);
   ::kill(::getpid(), signal);
-  return 128 + signal;
+  ::pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+  std::_Exit(128 + signal); // a signal whose default is not to end a process
 }
-
-bool does_not_fail(int exit_code) { return exit_code == EXIT_SUCCESS || exit_code == skipped_exit_code; }
 
 } // namespace gputest::workers

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "workers/entry_run.hpp"
+
+#include "core/os/entry_page.hpp"
+#include "core/os/environment.hpp"
+#include "core/policy/time_limit.hpp"
+#include "workers/process_end.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include <unistd.h>
+
+namespace gputest::workers {
+
+namespace {
+
+/// Why CTest must not see a success.
+policy::Verdict judge(const WatchedEntry& entry, const EntryEnd& end, const os::EntryPage& page,
+                      const std::string& program, const std::optional<policy::TimeLimit>& limit) {
+  if (end.command.error != 0) {
+    return {say_why_not_executed(program, end.command.error), "", false};
+  }
+  if (end.command.timed_out) {
+    say(policy::text_of_time_out({entry.name, end.report.running, page.waited(), end.command.left_behind}, *limit));
+    return {EXIT_FAILURE, "", false};
+  }
+  const bool is_for_tests = entry.kind == policy::EntryCommand::tests;
+  if (is_for_tests && os::has_valgrind() && !page.tests_have_valgrind()) {
+    return {EXIT_FAILURE,
+            "valgrind checks gputest-client only, not the tests that it starts. Set VALGRIND_OPTS=--trace-children=yes",
+            false};
+  }
+  return policy::judge(end.report, end.command.status, entry.kind);
+}
+
+} // namespace
+
+int say_why_not_executed(const std::string& program, int error) {
+  say("cannot execute " + program + ": " + ::strerror(error)); // NOLINT(concurrency-mt-unsafe): there is one thread
+  return error == ENOENT ? 127 : 126;
+}
+
+void say(const std::string& text) {
+  const auto line = "gputest: " + text + "\n";
+  static_cast<void>(::write(STDERR_FILENO, line.data(), line.size()) < 0);
+}
+
+EntryEnd run_entry(std::vector<std::string> command, const WatchedEntry& entry) {
+  const os::EntryPage page;
+  if (entry.kind == policy::EntryCommand::any) {
+    page.set_measured();
+  }
+  os::set_variable("GPUTEST_ENTRY", page.path());
+  const auto limit = policy::parse_time_limit(os::read_variable("GPUTEST_TIMEOUT").value_or(""));
+  if (limit) { // which one process counts. One that cannot be used stays: the tests fail for it
+    os::remove_variable("GPUTEST_TIMEOUT");
+  }
+  const auto program = command.front();
+  EntryEnd end;
+  end.command =
+      run_supervised(std::move(command), {limit ? limit->duration : std::chrono::nanoseconds{0}, &page, entry.look});
+  end.report = page.report();
+  const auto problems = entry.judge && end.command.error == 0 ? entry.judge(end.command) : std::vector<std::string>{};
+  if (end.command.signal != 0 && !end.command.timed_out) {
+    end.signal = end.command.signal;
+    return end;
+  }
+  auto verdict = judge(entry, end, page, program, limit);
+  if (!verdict.problem.empty()) {
+    say("failed: " + verdict.problem);
+  }
+  for (const auto& problem : problems) {
+    say("failed: " + problem);
+    verdict = {does_not_fail(verdict.exit_code) ? EXIT_FAILURE : verdict.exit_code, problem, false};
+  }
+  end.exit_code = verdict.exit_code;
+  if (!verdict.meant_by_the_test && (entry.asks == "will_fail" || entry.asks == "by_output")) {
+    say(policy::text_of_unseen_failure(entry.name, entry.asks == "will_fail"));
+    end.signal = SIGKILL;
+  }
+  return end;
+}
+
+} // namespace gputest::workers

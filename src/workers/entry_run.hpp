@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "core/policy/verdict.hpp"
+#include "workers/supervised_command.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace gputest::workers {
+
+/// Writes one line, `gputest: <text>`, to stderr.
+void say(const std::string& text);
+
+/// What CTest has this process run and watch.
+struct WatchedEntry {
+  std::string name; ///< for messages; empty: that of the command
+  policy::EntryCommand kind = policy::EntryCommand::tests;
+  std::string asks = "ctest"; ///< GPUTEST_ENTRY: with `will_fail` and `by_output` CTest sees no failure in an exit code
+  std::function<void()> look = {}; ///< is called about ten times a second; may be empty
+  /// Is called when the command has ended, and returns further reasons why the entry fails; may be empty.
+  std::function<std::vector<std::string>(const CommandEnd&)> judge = {};
+};
+
+/// How an entry ends, as CTest is to see it. What is to be said has been said.
+struct EntryEnd {
+  CommandEnd command;
+  policy::EntryReport report;
+  int exit_code = 0;
+  int signal = 0; ///< the watcher has to end by it; 0: it exits
+};
+
+/// Runs the command of an entry as a child, with a page (GPUTEST_ENTRY) and the time limit of GPUTEST_TIMEOUT, and
+/// judges how it has ended. Blocks until then. Throws Error if there can be no page.
+[[nodiscard]] EntryEnd run_entry(std::vector<std::string> command, const WatchedEntry& entry);
+
+/// Says why a program could not be executed, by errno's value. Returns the exit code that shells have for that.
+[[nodiscard]] int say_why_not_executed(const std::string& program, int error);
+
+} // namespace gputest::workers
