@@ -40,59 +40,42 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 /// For how long a case waits before a further worker is started for it: as long as a start takes.
-constexpr milliseconds shortest_wait{20};
 constexpr milliseconds longest_wait{300};
-/// The milliseconds that cases have waited for a worker since the last start, in the folder of their identity.
-constexpr const char* waited = "waited";
-
 /// For how long if there is a keeper to spare.
 constexpr milliseconds longest_trust{5'000};
 
 /// For how long a keeper may take to kill its worker.
 constexpr milliseconds longest_answer{10'000};
 
-/// A case that waits for a keeper, seen by keepers as a name in the folder as long as it listens.
+/// A case that waits for a keeper, seen by keepers as a name in the folder as long as this exists.
 class Job {
 public:
-  explicit Job(const RunFolder& run) : run_{run} {
-    timespec now{};
-    ::clock_gettime(CLOCK_MONOTONIC, &now);
-    std::array<char, 64> text{};
-    std::snprintf(text.data(), text.size(), "job-%012lld%09ld-%d", static_cast<long long>(now.tv_sec), now.tv_nsec,
-                  ::getpid());
-    name_ = text.data();
+  explicit Job(const RunFolder& run)
+      : run_{run}, name_{job_name(Clock::now())}, socket_{::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)} {
+    const auto first = "new-" + name_; // a keeper takes a name without a listener for one that was left behind
+    const auto address = address_in(run_.folder, first);
+    is_announced_ =
+        ::bind(socket_.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 && // NOLINT
+        ::listen(socket_.number(), 1) == 0 &&
+        ::renameat(run_.folder.number(), first.c_str(), run_.folder.number(), name_.c_str()) == 0;
   }
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
-  ~Job() { withdraw(); }
-
-  [[nodiscard]] bool announce() {
-    socket_ = Descriptor{::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)};
-    const auto first = "new-" + name_; // a keeper takes a name without a listener for one that was left behind
-    const auto address = address_in(run_.folder, first);
-    return ::bind(socket_.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 && // NOLINT
-           ::listen(socket_.number(), 1) == 0 &&
-           ::renameat(run_.folder.number(), first.c_str(), run_.folder.number(), name_.c_str()) == 0;
-  }
-
-  void withdraw() {
-    if (socket_) {
-      ::unlinkat(run_.folder.number(), name_.c_str(), 0);
-      socket_ = Descriptor{};
-    }
-  }
+  ~Job() { ::unlinkat(run_.folder.number(), name_.c_str(), 0); }
 
   /// The connection to a keeper; blocks until there is one, if there is not.
   [[nodiscard]] Descriptor accept() const {
     return Descriptor{::accept4(socket_.number(), nullptr, nullptr, SOCK_CLOEXEC)};
   }
 
+  [[nodiscard]] bool is_announced() const { return is_announced_; }
   [[nodiscard]] const Descriptor& socket() const { return socket_; }
 
 private:
   const RunFolder& run_;
   std::string name_;
   Descriptor socket_;
+  bool is_announced_ = false;
 };
 
 /// Whether there is a keeper for each case, this one included: one is about to be free, if it is not stuck.
@@ -100,23 +83,12 @@ bool has_keeper_to_spare(const RunFolder& run) {
   return count_marked(run.folder, "keepers") >= count_marked(run.folder, "cases");
 }
 
-milliseconds number_in(const RunFolder& run, const char* name) {
-  return milliseconds{std::strtol(contents_of(run.folder, name).c_str(), nullptr, 10)};
-}
-
 /// How long a case waits: until all together have waited for as long as a start takes. So what is lost by waiting, and
 /// by starting too many, is at most twice what has to be.
 milliseconds patience(const RunFolder& run) {
-  const auto took = number_in(run, "took");
+  const auto took = milliseconds_in(run.folder, "took");
   const auto whole = took.count() <= 0 ? longest_wait : std::clamp(took, shortest_wait, longest_wait);
-  return std::max(whole - number_in(run, waited), shortest_wait);
-}
-
-/// Two that add at once may lose one time; it is a matter of cost alone.
-void note_wait(const RunFolder& run, milliseconds time) {
-  if (time >= shortest_wait) {
-    write_file(run.folder, waited, std::to_string((number_in(run, waited) + time).count()));
-  }
+  return std::max(whole - milliseconds_in(run.folder, "waited"), shortest_wait);
 }
 
 /// Takes the one start at a time of this identity, and starts a keeper, unless somebody else does. Returns why there
@@ -125,7 +97,7 @@ std::string start_one(RunFolder& run, const TestCase& test) {
   auto lock = open_lock_file(run.folder, "start");
   const bool may_start = lock && ::flock(lock.number(), LOCK_EX | LOCK_NB) == 0;
   if (may_start) {
-    write_file(run.folder, waited, "0");
+    write_file(run.folder, "waited", "0");
   }
   if (may_start ? !start_keeper(run, test, std::move(lock)) : !lock) {
     return std::string{"no worker could be started: "} + ::strerror(errno); // NOLINT: one thread
@@ -133,44 +105,38 @@ std::string start_one(RunFolder& run, const TestCase& test) {
   return {};
 }
 
-struct Given {
-  Descriptor keeper;
-  std::optional<int> exit_code; ///< there is no keeper
+struct Found {
+  Descriptor keeper;    ///< that has taken the job; none, without a reason: ctest has ended
+  std::string why_none; ///< the case has to run alone
+  bool has_tried_to_start = false;
 };
 
 /// Waits until a keeper has taken the job, and starts one where that is sooner.
-Given find_keeper(RunFolder& run, const TestCase& test) {
-  if (const auto why = contents_of(run.folder, "alone"); !why.empty()) {
-    return {{}, become(test, why)};
-  }
-  Job job{run};
-  if (!job.announce()) {
-    return {{}, become(test, "its folder cannot be used: " + run.path)};
+Found find_keeper(RunFolder& run, const TestCase& test) {
+  Found found;
+  const Job job{run};
+  if (!job.is_announced()) {
+    found.why_none = "its folder cannot be used: " + run.path;
+    return found;
   }
   const auto begun = Clock::now();
   auto limit = count_marked(run.folder, "keepers") > 0 ? patience(run) : milliseconds{0};
-  bool has_tried_to_start = false;
-  for (;;) {
+  while ((found.why_none = contents_of(run.folder, "alone")).empty()) {
     Events events;
     if (events.add(job.socket()).add(run.ctest).wait(limit)) {
-      if (!has_tried_to_start) {
-        note_wait(run, std::chrono::duration_cast<milliseconds>(Clock::now() - begun));
-      }
-      return events.is_ready(0) ? Given{job.accept(), std::nullopt} : Given{{}, EXIT_FAILURE};
-    }
-    if (auto why = contents_of(run.folder, "alone"); !why.empty()) {
-      job.withdraw();
-      return {{}, become(test, why)};
+      found.keeper = events.is_ready(0) ? job.accept() : Descriptor{};
+      return found;
     }
     if (!has_keeper_to_spare(run) || Clock::now() - begun > longest_trust) {
-      has_tried_to_start = true;
-      if (const auto why = start_one(run, test); !why.empty()) {
-        job.withdraw();
-        return {{}, become(test, why)};
+      found.has_tried_to_start = true;
+      found.why_none = start_one(run, test);
+      if (!found.why_none.empty()) {
+        return found;
       }
     }
     limit = patience(run);
   }
+  return found;
 }
 
 std::vector<std::string> lines_of(const Descriptor& file) {
@@ -255,12 +221,13 @@ int end_of(const RunFolder& run, const TestCase& test, const WorkerMessage& answ
 
 /// Has a worker run the case. nullopt if that had to leave before it began it.
 std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
-  auto given = find_keeper(run, test);
-  if (given.exit_code) {
-    return given.exit_code;
+  const auto found = find_keeper(run, test);
+  if (!found.keeper) {
+    return found.why_none.empty() ? EXIT_FAILURE : become(test, found.why_none);
   }
   WorkerMessage job;
   job.kind = Kind::job;
+  job.code = found.has_tried_to_start ? 1 : 0;
   job.texts = {test.filter, test.report};
   const os::EntryPage page;
   const auto limit = policy::parse_time_limit(variable("GPUTEST_TIMEOUT")); // which is counted here
@@ -271,7 +238,7 @@ std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
   }
   job.texts.push_back("GPUTEST_ENTRY=" + page.path());
   const auto begun = Clock::now();
-  if (!send_message(given.keeper.number(), job, {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})) {
+  if (!send_message(found.keeper.number(), job, {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})) {
     return become(test, "it could not be handed over");
   }
   WorkerMessage answer;
@@ -284,11 +251,11 @@ std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
     }
     if (left == milliseconds{0}) {
       time_out = policy::text_of_time_out({test.name, page.report().running, page.waited(), ""}, *limit);
-      ::shutdown(given.keeper.number(), SHUT_WR); // the keeper kills the worker, and says so
+      ::shutdown(found.keeper.number(), SHUT_WR); // the keeper kills the worker, and says so
       continue;
     }
     Events events;
-    any = events.add(given.keeper).add(run.ctest).wait(left);
+    any = events.add(found.keeper).add(run.ctest).wait(left);
     if (any && !events.is_ready(0)) { // ctest has ended
       return EXIT_FAILURE;
     }
@@ -297,14 +264,13 @@ std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
       return EXIT_FAILURE;
     }
   }
-  if (receive_message(given.keeper.number(), answer) != Received::message) {
+  if (receive_message(found.keeper.number(), answer) != Received::message) {
     if (!time_out.empty()) {
       say(time_out);
       return EXIT_FAILURE;
     }
     return is_ready(run.ctest) ? EXIT_FAILURE : become(test, "the gputest-keeper of its worker was killed");
   }
-  given.keeper = Descriptor{};
   if (answer.kind == Kind::not_begun) {
     return answer.texts.empty() ? std::nullopt : std::optional{become(test, answer.texts.front())};
   }

@@ -27,6 +27,7 @@ namespace gputest::workers {
 
 namespace {
 
+const std::string job = "job-";             // what the name of a job begins with
 constexpr off_t most_pids = off_t{1} << 22; ///< PID_MAX_LIMIT of the kernel
 
 /// The end of the names of all runs that this process can judge: those of its pid namespace, and of its time namespace,
@@ -167,6 +168,22 @@ Descriptor open_lock_file(const Descriptor& folder, const char* name) {
 std::string contents_of(const Descriptor& folder, const std::string& name) {
   const Descriptor file{::openat(folder.number(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC)};
   return os::read_to_end(file.number()).value_or("");
+}
+
+std::chrono::milliseconds milliseconds_in(const Descriptor& folder, const std::string& name) {
+  return std::chrono::milliseconds{std::strtol(contents_of(folder, name).c_str(), nullptr, 10)};
+}
+
+std::string job_name(std::chrono::steady_clock::time_point begun) {
+  const auto time = std::to_string(std::chrono::nanoseconds{begun.time_since_epoch()}.count());
+  return job + std::string(20 - time.size(), '0') + time + "-" + std::to_string(::getpid());
+}
+
+std::optional<std::chrono::steady_clock::time_point> begin_of_job(const std::string& name) {
+  if (name.rfind(job, 0) != 0) {
+    return std::nullopt;
+  }
+  return std::chrono::steady_clock::time_point{std::chrono::nanoseconds{std::stoll("0" + name.substr(job.size(), 20))}};
 }
 
 bool write_file(const Descriptor& folder, const std::string& name, const std::string& text) {

@@ -3,7 +3,9 @@
 
 #include "core/os/descriptor.hpp"
 
+#include <chrono>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,11 +19,12 @@ using os::Descriptor;
 /// Where the clients and keepers of one ctest run meet: `/tmp/gputest-<uid>/workers/<run>/<identity>/`.
 /// Only this user can reach it. It holds:
 ///
-/// - `job-<time>-<pid>`: the socket of a client that waits for a worker;
+/// - `job-<time>-<pid>`: the socket of a client that waits for a worker (job_name());
 /// - `keepers`: each keeper that can take a case holds a Marked of it;
 /// - `cases`: likewise each client that has a case to run;
 /// - `start`: locked by whoever starts a worker;
 /// - `took`: the milliseconds that starting a worker took, its first case included;
+/// - `waited`: the milliseconds that cases have waited since the last start while their worker ran others;
 /// - `alone`: why this executable cannot have workers, if it cannot;
 /// - `executable`: its path;
 /// - `processes`: each keeper holds a Marked of it as long as it lives;
@@ -62,6 +65,18 @@ struct RunFolder {
 
 /// All of a small file in a folder; empty if there is none.
 [[nodiscard]] std::string contents_of(const Descriptor& folder, const std::string& name);
+
+/// The number in such a file; 0 if there is none.
+[[nodiscard]] std::chrono::milliseconds milliseconds_in(const Descriptor& folder, const std::string& name);
+
+/// The name of the job of a client that waits since `begun`. The oldest is the first in order.
+[[nodiscard]] std::string job_name(std::chrono::steady_clock::time_point begun);
+
+/// The time in that name; nullopt: it is of no job.
+[[nodiscard]] std::optional<std::chrono::steady_clock::time_point> begin_of_job(const std::string& name);
+
+/// A case that waits for less is not worth a word.
+inline constexpr std::chrono::milliseconds shortest_wait{20};
 
 /// Replaces a file in a folder as a whole. False, and errno, if there is no room for it.
 bool write_file(const Descriptor& folder, const std::string& name, const std::string& text);
