@@ -9,11 +9,14 @@ namespace gputest::policy {
 
 namespace {
 
-/// Those of `positions` that leave when they are notified.
+/// Those of `positions` that leave when they are notified, the one that has asked for a lease last first.
 std::vector<std::size_t> idle_among(const Snapshot& snapshot, const std::vector<std::size_t>& positions) {
   std::vector<std::size_t> idle;
   std::copy_if(positions.begin(), positions.end(), std::back_inserter(idle),
                [&](std::size_t position) { return leaves_when_notified(snapshot.claims[position]); });
+  std::stable_sort(idle.begin(), idle.end(), [&](std::size_t left, std::size_t right) {
+    return snapshot.claims[left].ticket > snapshot.claims[right].ticket;
+  });
   return idle;
 }
 

@@ -20,7 +20,8 @@ struct Leaving {
 };
 
 /// Of the blockers of the claim at `position`, which was answered `wait`: the fewest idle ones that make room for it.
-/// If all of them do not, all of them, so that none takes work before the claim's turn has come. Pure.
+/// If all of them do not, all of them, so that none takes work before the claim's turn has come. Those stay that have
+/// worked last: ctest runs the cases of one executable one after another, so the others are rather done. Pure.
 [[nodiscard]] Leaving who_has_to_leave(const Snapshot& snapshot, std::size_t position, const Wait& wait);
 
 /// The fewest idle processes that have to leave so that may_raise() holds, mostly none; nullopt if it does not hold

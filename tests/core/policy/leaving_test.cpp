@@ -29,6 +29,12 @@ std::string in_words(const std::vector<std::size_t>& positions) {
   return words.empty() ? "nobody" : words;
 }
 
+/// A process whose last lease had this ticket.
+Claim worked(std::uint64_t ticket, Claim claim) {
+  claim.ticket = ticket;
+  return claim;
+}
+
 /// Who has to leave for the first claim, and whether that is `enough`.
 std::string leaving_for_the_first(const Snapshot& snapshot) {
   const auto decision = decide(snapshot, 0);
@@ -44,6 +50,9 @@ TEST(WhoHasToLeave, is_as_few_as_make_room_and_all_that_are_in_the_way_where_the
   const Claim context = inside(1, 10, 20);
   const std::vector<AdmissionCase> cases{
       {"one of two", {{{55}}, {entering(1, 1, 10, 30), idle(context), idle(context)}}, "2, enough"},
+      {"the one that has not worked for longest",
+       {{{55}}, {entering(9, 1, 10, 30), idle(worked(7, context)), idle(worked(5, context)), idle(worked(6, context))}},
+       "3 2, enough"},
       {"the one that is large enough",
        {{{100}}, {entering(1, 1, 10, 30), idle(inside(1, 10, 20)), idle(inside(1, 60, 20)), idle(inside(1, 10, 20))}},
        "2, enough"},
