@@ -1,29 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "workers/alone.hpp"
 
-#include "core/os/descendants.hpp"
+#include "core/os/descriptor.hpp"
+#include "core/os/environment.hpp"
 #include "core/os/program_output.hpp"
 #include "core/policy/shell_words.hpp"
 #include "workers/entry_run.hpp"
-#include "workers/events.hpp"
 #include "workers/process_end.hpp"
 
-#include <gputest/outcome.hpp>
-
 #include <array>
-#include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <cstdlib>
-#include <cstring>
 #include <iterator>
 #include <utility>
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 namespace gputest::workers {
@@ -34,27 +26,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds for_search{10};
 constexpr std::size_t longest_list = 100'000; ///< of filters: the kernel takes 128 KiB for a variable
-
-std::vector<char*> pointers_to(std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  for (auto& text : texts) {
-    pointers.push_back(text.data());
-  }
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
-/// Starts a process that does not outlive this one.
-template <class Function>
-pid_t start(Function function) {
-  const pid_t parent = ::getpid();
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    std::_Exit(::getppid() == parent ? function() : EXIT_FAILURE);
-  }
-  return child;
-}
 
 /// What this process and its children write meanwhile, which goes to its output later, or never.
 class HeldOutput {
@@ -101,47 +72,34 @@ private:
 /// What GPUTEST_CASES says: these cases one after another, in one process.
 std::string list_of(const std::vector<std::string>& filters) {
   std::string list;
-  for (auto filter : filters) {
-    for (auto& character : filter) {
-      character = character == ';' ? '?' : character;
-    }
+  for (const auto& filter : filters) {
     list += (list.empty() ? "" : ";") + filter;
   }
   return list;
 }
 
-/// Whether the case fails after these, in one process. False also if that is not known by `until`.
-bool fails_after(const TestCase& test, const std::vector<std::string>& before, Clock::time_point until) {
-  auto cases = before;
-  cases.push_back(test.filter);
-  const pid_t child = start([&] {
-    const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
-    for (int stream = 0; stream <= STDERR_FILENO; ++stream) {
-      ::dup2(null, stream);
-    }
-    std::vector<std::string> command{test.command.front()};
-    command.insert(command.end(), test.arguments.begin(), test.arguments.end());
-    // It is no entry, and what it does is no part of the run's log.
-    std::vector<std::string> variables{"GPUTEST_CASES=" + list_of(cases), "GPUTEST_LOG=off"};
-    for (char** entry = environ; *entry != nullptr; ++entry) {
-      const std::string assignment{*entry};
-      if (assignment.compare(0, 14, "GPUTEST_ENTRY=") != 0 && assignment.compare(0, 12, "GPUTEST_LOG=") != 0) {
-        variables.push_back(assignment);
-      }
-    }
-    ::execve(command.front().c_str(), pointers_to(command).data(), pointers_to(variables).data());
-    return EXIT_SUCCESS;
-  });
-  const os::Descriptor end{child < 0 ? -1 : static_cast<int>(::syscall(SYS_pidfd_open, child, 0))};
-  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
-  const bool in_time = end && left.count() > 0 && Events{}.add(end).wait(left);
-  if (child > 0 && !in_time) {
-    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-    os::end_descendants(); // and what it has started
+/// A worker's command: without what belongs to the one case.
+std::vector<std::string> command_of_worker(const TestCase& test) {
+  std::vector<std::string> command{test.command.front()};
+  command.insert(command.end(), test.arguments.begin(), test.arguments.end());
+  return command;
+}
+
+/// Whether the case fails after these, in one process. False also if that is not known by `until`. Changes the
+/// environment: what this process starts is no entry any more, and no part of the run's log.
+bool fails_after(const TestCase& test, std::vector<std::string> cases, Clock::time_point until) {
+  const auto left = until - Clock::now();
+  if (left.count() <= 0) {
+    return false;
   }
-  int status = 0;
-  return child > 0 && ::waitpid(child, &status, 0) == child && in_time && status != 0 &&
-         !(WIFEXITED(status) && WEXITSTATUS(status) == skipped_exit_code);
+  cases.push_back(test.filter);
+  os::remove_variable("GPUTEST_ENTRY");
+  os::set_variable("GPUTEST_LOG", "off");
+  os::set_variable("GPUTEST_CASES", list_of(cases));
+  HeldOutput output{left};
+  const auto end = run_supervised(command_of_worker(test), {left, nullptr, {}});
+  output.end(true);
+  return end.error == 0 && !end.timed_out && (end.signal != 0 || !does_not_fail(end.status));
 }
 
 /// Cases after which the case fails.
@@ -179,11 +137,10 @@ Culprits find_culprits(const TestCase& test, std::vector<std::string> before) {
 std::string command_after(const TestCase& test, std::vector<std::string> before) {
   std::array<char, 4096> folder{};
   before.push_back(test.filter);
-  std::vector<std::string> command{test.command.front()};
-  command.insert(command.end(), test.arguments.begin(), test.arguments.end());
   const auto* const here = ::getcwd(folder.data(), folder.size());
   return policy::shell_words({"cd", here == nullptr ? "." : here}) +
-         " && GPUTEST_CASES=" + policy::shell_words({list_of(before)}) + " " + policy::shell_words(command);
+         " && GPUTEST_CASES=" + policy::shell_words({list_of(before)}) + " " +
+         policy::shell_words(command_of_worker(test));
 }
 
 } // namespace

@@ -27,9 +27,7 @@
 #include <deque>
 #include <exception>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
-#include <iterator>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -53,17 +51,6 @@ std::string report_of_worker() {
   return path;
 }
 
-/// Whether it lacks the end that each report of GoogleTest has, in XML or JSON.
-bool is_cut_off(const std::string& report) {
-  std::ifstream file{report, std::ios::ate};
-  constexpr std::streamoff longest_end = 32;
-  const std::streamoff size = file.tellg();
-  file.seekg(std::max<std::streamoff>(size - longest_end, 0));
-  std::string end{std::istreambuf_iterator<char>{file}, {}};
-  end.erase(end.find_last_not_of(" \n") + 1);
-  return end.size() < 2 || (end.back() != '}' && end.substr(end.rfind('<') + 1) != "/testsuites>");
-}
-
 void move_report(const std::string& from, const std::string& to) {
   if (from.empty() || to.empty()) {
     return;
@@ -71,10 +58,6 @@ void move_report(const std::string& from, const std::string& to) {
   std::error_code error;
   if (const auto folder = fs::path{to}.parent_path(); !folder.empty()) {
     fs::create_directories(folder, error);
-  }
-  if (fs::exists(from, error) && is_cut_off(from)) {
-    session::tell("the report " + to + " is not whole, because GoogleTest could not write " + from +
-                  ". Make room there");
   }
   if (!fs::copy_file(from, to, fs::copy_options::overwrite_existing, error)) {
     session::tell("the report cannot be written to " + to + ": " + error.message());

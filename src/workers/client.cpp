@@ -139,22 +139,6 @@ Found find_keeper(RunFolder& run, const TestCase& test) {
   return found;
 }
 
-std::vector<std::string> lines_of(const Descriptor& file) {
-  std::string text;
-  std::array<char, 4096> block{};
-  ssize_t count = 0;
-  while ((count = ::pread(file.number(), block.data(), block.size(), static_cast<off_t>(text.size()))) > 0) {
-    text.append(block.data(), static_cast<std::size_t>(count));
-  }
-  std::vector<std::string> lines;
-  for (std::size_t at = 0; at < text.size();) {
-    const auto end = text.find('\n', at);
-    lines.push_back(text.substr(at, end - at));
-    at = end == std::string::npos ? text.size() : end + 1;
-  }
-  return lines;
-}
-
 /// `time_out` is what is to be said if the limit has ended it; empty: it has not. `failures` are those that its test
 /// has reported, `took` is for how long it has run.
 int end_of(const RunFolder& run, const TestCase& test, const WorkerMessage& answer, const std::string& time_out,
@@ -182,7 +166,7 @@ int end_of(const RunFolder& run, const TestCase& test, const WorkerMessage& answ
   const bool timed_out = died && !at_its_end && !shares_errors && !time_out.empty();
   Circumstances circumstances;
   if (answer.cases_before > 0 && !answer.descriptors.empty()) {
-    circumstances.before = lines_of(answer.descriptors.front());
+    circumstances.before = lines_of(read_from(answer.descriptors.front(), 0));
   }
   circumstances.shares_errors = shares_errors;
   circumstances.has_shared_one = shares_errors && (died || answer.device == Device::has_sticky_error);
@@ -338,7 +322,7 @@ int end_workers(const std::string& executable) {
       continue;
     }
     any = true;
-    mark_file(folder, "end");
+    write_file(folder, "end", ""); // needs no room
     if (const auto processes = count_marked(folder, "processes"); processes > 0) {
       say("waits until " + std::to_string(processes) + (processes == 1 ? " worker ends" : " workers end"));
     }

@@ -70,12 +70,20 @@ private:
         return;
       }
       forget_what_happened(); // before the look
+      // Who looks for a keeper does so after its job is there: one of both sees the other.
+      const auto left = longest_idle - since(idle_since);
+      takes_cases_.set(left.count() > 0);
       if (take_oldest_job()) {
+        takes_cases_.set(true);
         if (!run_job()) {
           return;
         }
         idle_since = Clock::now();
         continue;
+      }
+      if (left.count() <= 0) {
+        end_worker("after 10 s without a case");
+        return;
       }
       if (is_there(run_.folder, "end")) {
         end_worker(at_the_end);
@@ -83,23 +91,8 @@ private:
       }
       Events events;
       events.add(run_.ctest).add(worker_.end()).add(worker_.socket()).add(jobs_);
-      const auto left = std::max(longest_idle - since(idle_since), milliseconds{0});
-      if (!events.wait(jobs_ ? left : std::min(left, without_watch))) {
-        if (since(idle_since) < longest_idle) {
-          continue;
-        }
-        // Who looks for a keeper does so after its job is there: one of both sees the other.
-        takes_cases_.set(false);
-        if (!take_oldest_job()) {
-          end_worker("after 10 s without a case");
-          return;
-        }
-        takes_cases_.set(true);
-        if (!run_job()) {
-          return;
-        }
-        idle_since = Clock::now();
-      } else if (events.is_ready(0) || events.is_ready(1) || events.is_ready(2)) {
+      events.wait(jobs_ ? left : std::min(left, without_watch));
+      if (events.is_ready(0) || events.is_ready(1) || events.is_ready(2)) {
         // ctest has ended; or the worker has, or is about to: others need its devices.
         end_worker(events.is_ready(0) ? at_the_end : for_others);
         return;

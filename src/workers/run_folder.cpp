@@ -166,8 +166,26 @@ Descriptor open_lock_file(const Descriptor& folder, const char* name) {
 }
 
 std::string contents_of(const Descriptor& folder, const std::string& name) {
-  const Descriptor file{::openat(folder.number(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC)};
-  return os::read_to_end(file.number()).value_or("");
+  return read_from(Descriptor{::openat(folder.number(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC)}, 0);
+}
+
+std::string read_from(const Descriptor& file, off_t offset) {
+  std::string text;
+  std::array<char, 4096> block{};
+  for (ssize_t count = 0; (count = ::pread(file.number(), block.data(), block.size(), offset)) > 0; offset += count) {
+    text.append(block.data(), static_cast<std::size_t>(count));
+  }
+  return text;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = std::min(text.find('\n', at), text.size());
+    lines.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return lines;
 }
 
 std::chrono::milliseconds milliseconds_in(const Descriptor& folder, const std::string& name) {
@@ -201,14 +219,8 @@ bool add_to_file(const Descriptor& folder, const char* name, const std::string& 
 
 std::vector<std::pair<std::size_t, std::string>> workers_of(const Descriptor& folder) {
   std::vector<std::pair<std::size_t, std::string>> workers;
-  const auto text = contents_of(folder, "workers");
-  for (std::size_t at = 0; at < text.size();) {
-    const auto end = std::min(text.find('\n', at), text.size());
-    char* rest = nullptr;
-    const auto cases = std::strtoul(text.c_str() + at, &rest, 10);
-    const auto begin = static_cast<std::size_t>(rest - text.c_str()) + 1;
-    workers.emplace_back(cases, text.substr(begin, end - begin));
-    at = end + 1;
+  for (const auto& line : lines_of(contents_of(folder, "workers"))) { // `<cases> <why>`
+    workers.emplace_back(std::strtoul(line.c_str(), nullptr, 10), line.substr(line.find(' ') + 1));
   }
   return workers;
 }
@@ -217,17 +229,8 @@ void note_end(const Descriptor& folder, bool may_be_anothers_error, const std::s
   const auto text = output + "gputest: " + (may_be_anothers_error ? "shared error" : "failed") + ": a process of " +
                     contents_of(folder, "executable") + " " + how + "\n";
   if (!add_to_file(folder, may_be_anothers_error ? "notes" : "failures", text)) {
-    mark_file(folder, "untold");
+    write_file(folder, "untold", ""); // needs no room
   }
-}
-
-void mark_file(const Descriptor& folder, const char* name) {
-  const auto temporary = "new-" + std::string{name} + "-" + std::to_string(::getpid());
-  if (::linkat(folder.number(), "executable", folder.number(), temporary.c_str(), 0) != 0 ||
-      ::renameat(folder.number(), temporary.c_str(), folder.number(), name) != 0) { // which keepers watch for
-    write_file(folder, name, name);
-  }
-  ::unlinkat(folder.number(), temporary.c_str(), 0); // it remains if the file is there already
 }
 
 std::vector<std::string> names_in(const Descriptor& folder) {

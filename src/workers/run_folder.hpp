@@ -28,10 +28,10 @@ using os::Descriptor;
 /// - `alone`: why this executable cannot have workers, if it cannot;
 /// - `executable`: its path;
 /// - `processes`: each keeper holds a Marked of it as long as it lives;
-/// - `end`: is there when no more cases come; a link, which needs no room;
+/// - `end`: is there when no more cases come;
 /// - `failures`: how workers have ended that did not end as they should;
-/// - `untold`: a link, which needs no room, where there was none for these;
-/// - `notes`: likewise, where it may be the error of another process;
+/// - `untold`: is there, empty, if there was no room to write that;
+/// - `notes`: as `failures`, of what may be the error of another process;
 /// - `told`: what the entry that ends workers has told, as long as no other worker has started.
 ///
 /// Beside the identities it has the servers of MPS of the run, if it has any (MpsServer).
@@ -66,6 +66,10 @@ struct RunFolder {
 /// All of a small file in a folder; empty if there is none.
 [[nodiscard]] std::string contents_of(const Descriptor& folder, const std::string& name);
 
+/// What a file has from an offset on, and the lines of a text.
+[[nodiscard]] std::string read_from(const Descriptor& file, off_t offset);
+[[nodiscard]] std::vector<std::string> lines_of(const std::string& text);
+
 /// The number in such a file; 0 if there is none.
 [[nodiscard]] std::chrono::milliseconds milliseconds_in(const Descriptor& folder, const std::string& name);
 
@@ -90,9 +94,6 @@ bool add_to_file(const Descriptor& folder, const char* name, const std::string& 
 /// Writes down that a process of the executable did not end as it should, for the entry that ends workers: what it has
 /// written, and how it ended. If there is no room for that, `untold` is there.
 void note_end(const Descriptor& folder, bool may_be_anothers_error, const std::string& output, const std::string& how);
-
-/// Makes a file of that name, of no meaning but that it is there. It needs no room.
-void mark_file(const Descriptor& folder, const char* name);
 
 /// The names in a folder, but `.` and `..`.
 [[nodiscard]] std::vector<std::string> names_in(const Descriptor& folder);

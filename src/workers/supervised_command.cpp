@@ -91,15 +91,6 @@ bool has_open(pid_t pid, const std::vector<struct stat>& streams) {
   return found;
 }
 
-/// `<pid> (<name>)`
-std::string name_of_process(pid_t pid) {
-  const auto number = std::to_string(pid);
-  const os::Descriptor file{::open(("/proc/" + number + "/comm").c_str(), O_RDONLY | O_CLOEXEC)};
-  std::array<char, 64> name{};
-  const auto size = ::read(file.number(), name.data(), name.size());
-  return number + " (" + std::string{name.data(), static_cast<std::size_t>(std::max<ssize_t>(size - 1, 0))} + ")";
-}
-
 /// Waits, as CTest does, for those that the command has left behind and that have its output open. Their names, if the
 /// time is over before; then they are ended.
 std::string wait_for_output(const Watch& watch, Clock::time_point begun, std::vector<pid_t> (*candidates)()) {
@@ -158,6 +149,14 @@ std::vector<pid_t> all_other_processes() {
 }
 
 } // namespace
+
+std::string name_of_process(pid_t pid) {
+  const auto number = std::to_string(pid);
+  const os::Descriptor file{::open(("/proc/" + number + "/comm").c_str(), O_RDONLY | O_CLOEXEC)};
+  std::array<char, 64> name{};
+  const auto size = ::read(file.number(), name.data(), name.size());
+  return number + " (" + std::string{name.data(), static_cast<std::size_t>(std::max<ssize_t>(size - 1, 0))} + ")";
+}
 
 std::string wait_for_writers(const Watch& watch, Clock::time_point begun) {
   return wait_for_output(watch, begun, all_other_processes);

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <sys/types.h>
+
 namespace gputest::os {
 class EntryPage;
 }
@@ -42,6 +44,9 @@ struct CommandEnd {
 /// Blocks as long as another process of this user can write to this process's output, if that is a pipe, and at most
 /// until the limit is over, which began at `begun`. Then these processes are killed: their names, or nothing.
 [[nodiscard]] std::string wait_for_writers(const Watch& watch, std::chrono::steady_clock::time_point begun);
+
+/// `<pid> (<name>)`, for messages.
+[[nodiscard]] std::string name_of_process(pid_t pid);
 
 /// Lets the signals that run_supervised() has blocked end this process again, also those that came meanwhile.
 void unblock_signals();

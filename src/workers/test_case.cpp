@@ -2,16 +2,14 @@
 #include "workers/test_case.hpp"
 
 #include "core/os/environment.hpp"
-#include "core/policy/fnv1a.hpp"
 #include "core/policy/mpi_rank.hpp"
 #include "workers/run_folder.hpp"
 #include "workers/worker_message.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <string_view>
 
 #include <fcntl.h>
@@ -28,7 +26,7 @@ namespace {
 bool begins_with(std::string_view text, std::string_view start) { return text.substr(0, start.size()) == start; }
 
 bool belongs_to_case(std::string_view assignment) {
-  return std::any_of(std::begin(workers::variables_of_case), std::end(variables_of_case),
+  return std::any_of(std::begin(variables_of_case), std::end(variables_of_case),
                      [&](const char* name) { return begins_with(assignment, name); });
 }
 
@@ -82,58 +80,44 @@ std::string why_alone_by_environment() {
   return is_traced() ? "a debugger holds it" : "";
 }
 
-/// Two hashes of what is added, which are enough among things that one user made.
-class Hash {
+/// A text that is the same for two processes only if all that was added is.
+class Text {
 public:
-  void add(std::string_view bytes) { all_.append(bytes) += '\0'; }
-  template <class Number>
-  void add_number(Number number) {
-    add(std::to_string(number));
+  template <class... Numbers>
+  void add_numbers(Numbers... numbers) {
+    ((text_ += std::to_string(numbers) += '\0'), ...);
+  }
+  void add(std::string_view part) {
+    add_numbers(part.size());
+    text_ += part;
   }
   void add_file(const struct stat& file) {
-    add_number(file.st_dev);
-    add_number(file.st_ino);
-    add_number(file.st_size);
-    for (const auto& time : {file.st_mtim, file.st_ctim}) {
-      add_number(time.tv_sec);
-      add_number(time.tv_nsec);
-    }
+    add_numbers(file.st_dev, file.st_ino, file.st_size, file.st_mtim.tv_sec, file.st_mtim.tv_nsec, file.st_ctim.tv_sec,
+                file.st_ctim.tv_nsec);
   }
-  [[nodiscard]] std::string text() const {
-    constexpr const char* digits = "0123456789abcdef";
-    std::string text;
-    for (const auto half : {policy::fnv1a(all_), policy::fnv1a(all_, 0x84222325CBF29CE4U)}) {
-      for (int shift = 60; shift >= 0; shift -= 4) {
-        text += digits[(half >> static_cast<unsigned>(shift)) & 0xFU];
-      }
-    }
-    return text;
-  }
+  [[nodiscard]] std::string hash() const { return std::to_string(std::hash<std::string>{}(text_)); }
 
 private:
-  std::string all_;
+  std::string text_;
 };
 
 /// What a process inherits and cannot be changed for one case alone.
-void add_inherited(Hash& hash) {
+void add_inherited(Text& text) {
   for (const char* const field :
        {"Uid", "Gid", "Groups", "Umask", "SigBlk", "SigIgn", "CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb",
         "NoNewPrivs", "Seccomp", "Seccomp_filters", "Cpus_allowed", "Mems_allowed"}) {
-    hash.add(status_of_process(field));
+    text.add(status_of_process(field));
   }
   for (int resource = 0; resource < RLIM_NLIMITS; ++resource) {
     rlimit limit{};
     ::getrlimit(static_cast<__rlimit_resource>(resource), &limit);
-    hash.add_number(limit.rlim_cur);
-    hash.add_number(limit.rlim_max);
+    text.add_numbers(limit.rlim_cur, limit.rlim_max);
   }
-  hash.add_number(::getpriority(PRIO_PROCESS, 0));
-  hash.add_number(::sched_getscheduler(0));
-  hash.add_number(::personality(0xFFFFFFFF)); // asks
+  text.add_numbers(::getpriority(PRIO_PROCESS, 0), ::sched_getscheduler(0), ::personality(0xFFFFFFFF)); // asks
   for (const char* const space : {"mnt", "net", "ipc", "uts", "cgroup"}) {
     struct stat file {};
     ::stat((std::string{"/proc/self/ns/"} + space).c_str(), &file);
-    hash.add_number(file.st_ino);
+    text.add_numbers(file.st_ino);
   }
 }
 
@@ -144,15 +128,7 @@ bool is_traced() {
   return !tracer.empty() && tracer != "0";
 }
 
-std::string variable(const char* name) {
-  const auto length = std::strlen(name);
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    if (std::strncmp(*entry, name, length) == 0 && (*entry)[length] == '=') {
-      return *entry + length + 1;
-    }
-  }
-  return {};
-}
+std::string variable(const char* name) { return os::read_variable(name).value_or(""); }
 
 TestCase read_test_case(std::vector<std::string> arguments) {
   TestCase test;
@@ -203,32 +179,31 @@ TestCase read_test_case(std::vector<std::string> arguments) {
 }
 
 std::string identity_of(const TestCase& test) {
-  Hash hash;
+  Text text;
   struct stat executable {};
   struct stat folder {};
   if (::stat(test.command.front().c_str(), &executable) != 0 || ::stat(".", &folder) != 0) {
     return {};
   }
-  hash.add(test.command.front());
-  hash.add_file(executable);
-  hash.add(test.report_format);
-  hash.add_number(test.arguments.size());
+  text.add(test.command.front());
+  text.add_file(executable);
+  text.add(test.report_format);
+  text.add_numbers(test.arguments.size());
   for (const auto& argument : test.arguments) {
-    hash.add(argument);
+    text.add(argument);
   }
-  hash.add_number(folder.st_dev); // not its times: a test may write files there
-  hash.add_number(folder.st_ino);
+  text.add_numbers(folder.st_dev, folder.st_ino); // not its times: a test may write files there
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view assignment{*entry};
     // Where CTest has put the case: the device matters, how much of it does not.
     if (begins_with(assignment, "CTEST_RESOURCE_GROUP")) {
-      hash.add(assignment.substr(0, assignment.find(",slots:")));
+      text.add(assignment.substr(0, assignment.find(",slots:")));
     } else if (!belongs_to_case(assignment)) {
-      hash.add(assignment);
+      text.add(assignment);
     }
   }
-  add_inherited(hash);
-  return hash.text();
+  add_inherited(text);
+  return text.hash();
 }
 
 } // namespace gputest::workers

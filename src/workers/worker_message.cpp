@@ -16,15 +16,6 @@ constexpr std::size_t most_descriptors = 4;
 constexpr std::size_t largest_packet =
     192 * 1024; // below the default size of a socket's buffer (net.core.wmem_default)
 
-struct Head {
-  std::uint32_t kind;
-  std::int32_t code;
-  std::uint32_t cases_before;
-  std::uint32_t device;
-  std::int32_t mps_server;
-  std::uint32_t texts;
-};
-
 union Control {
   cmsghdr alignment;
   std::array<char, CMSG_SPACE(sizeof(int) * most_descriptors)> bytes;
@@ -33,9 +24,8 @@ union Control {
 } // namespace
 
 bool send_message(int socket, const WorkerMessage& message, const std::vector<int>& descriptors) {
-  const Head head{
-      static_cast<std::uint32_t>(message.kind),   message.code,       message.cases_before,
-      static_cast<std::uint32_t>(message.device), message.mps_server, static_cast<std::uint32_t>(message.texts.size())};
+  MessageHead head = message;
+  head.count = static_cast<std::uint32_t>(message.texts.size());
   std::string packet(sizeof head, '\0');
   std::memcpy(packet.data(), &head, sizeof head);
   for (const auto& text : message.texts) {
@@ -94,19 +84,14 @@ Received receive_message(int socket, WorkerMessage& message, bool wait) {
       }
     }
   }
-  Head head{};
+  MessageHead& head = message;
   if (count < static_cast<ssize_t>(sizeof head) || (header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) {
     return Received::end;
   }
   std::memcpy(&head, packet.data(), sizeof head);
-  message.kind = static_cast<WorkerMessage::Kind>(head.kind);
-  message.code = head.code;
-  message.cases_before = head.cases_before;
-  message.device = static_cast<WorkerMessage::Device>(head.device);
-  message.mps_server = head.mps_server;
   std::size_t at = sizeof head;
   const auto size = static_cast<std::size_t>(count);
-  while (message.texts.size() < head.texts) {
+  while (message.texts.size() < head.count) {
     const auto* const end =
         at < size ? static_cast<const char*>(std::memchr(packet.data() + at, 0, size - at)) : nullptr;
     if (end == nullptr) {

@@ -13,19 +13,19 @@ namespace gputest::workers {
 inline constexpr std::int32_t no_mps_server = -1;
 inline constexpr std::int32_t mps_server_of_user = -2;
 
-/// What a client, a keeper and a worker say to each other. Each message is one packet of a socket (SOCK_SEQPACKET).
-struct WorkerMessage {
+/// What all messages between a client, a keeper and a worker begin with.
+struct MessageHead {
   enum class Kind : std::uint32_t {
     ready = 1, ///< worker: it waits for its first case
-    job,       ///< client: a case to run. Texts: filter, report, then variables. Descriptors: the standard streams
-    verdict,   ///< worker: the case has ended. `code` is its exit code; text: why the worker ends after it, if it does.
-               ///< From the keeper the text names processes that the case has left behind
-    refusal,   ///< worker or keeper: the case has no result here, and has to run in a process of its own. Text: why
-    death,     ///< keeper: the worker ended in the case, or at its end. `code` is the status that waitpid() gave
-    begun,     ///< worker: the case begins, and what happens from now on is its doing
+    job,     ///< client: a case to run. `code`: not 0 if it has tried to start another worker meanwhile. Texts: filter,
+             ///< report, then variables. Descriptors: the standard streams
+    verdict, ///< worker: the case has ended. `code` is its exit code; text: why the worker ends after it, if it does.
+             ///< From the keeper the text names processes that the case has left behind
+    refusal, ///< worker or keeper: the case has no result here, and has to run in a process of its own. Text: why
+    death,   ///< keeper: the worker ended in the case, or at its end. `code` is the status that waitpid() gave
+    begun,   ///< worker: the case begins, and what happens from now on is its doing
     not_begun, ///< keeper: the worker has ended without beginning the case, which another one is to run
   };
-
   Kind kind = Kind::ready;
   std::int32_t code = 0;
   std::uint32_t cases_before = 0; ///< how many cases the worker had run before this one
@@ -38,12 +38,17 @@ struct WorkerMessage {
   Device device = Device::works;
   /// Of what a keeper says of a case: what the worker shares errors with.
   std::int32_t mps_server = no_mps_server;
+  std::uint32_t count = 0; ///< of the texts, in a packet
+};
+
+/// One packet of a socket (SOCK_SEQPACKET).
+struct WorkerMessage : MessageHead {
   std::vector<std::string> texts;
   std::vector<os::Descriptor> descriptors;
 };
 
 /// The number that GPUTEST_WORKER begins with. A worker of another version of gputest does not know the messages.
-inline constexpr int worker_protocol = 3;
+inline constexpr int worker_protocol = 4;
 
 /// What an environment variable of one entry is called, or begins with. Cases that differ in these alone may share a
 /// worker; the values travel with the case.

@@ -4,6 +4,7 @@
 #include "core/os/descendants.hpp"
 #include "workers/events.hpp"
 #include "workers/process_end.hpp"
+#include "workers/supervised_command.hpp"
 #include "workers/worker_message.hpp"
 
 #include <algorithm>
@@ -23,8 +24,6 @@
 #include <unistd.h>
 
 namespace gputest::workers {
-
-using workers::WorkerMessage;
 
 namespace {
 
@@ -135,11 +134,8 @@ std::string WorkerProcess::wait_until_ready() {
 }
 
 std::string WorkerProcess::take_output() {
-  std::string text;
-  std::array<char, 4096> block{};
-  for (ssize_t count = 0; (count = ::pread(said_.number(), block.data(), block.size(), taken_)) > 0; taken_ += count) {
-    text.append(block.data(), static_cast<std::size_t>(count));
-  }
+  auto text = read_from(said_, taken_);
+  taken_ += static_cast<off_t>(text.size());
   return text;
 }
 
@@ -196,9 +192,7 @@ std::string WorkerProcess::left_behind() {
     if (::waitpid(pid, nullptr, WNOHANG) != 0) {
       left_.erase(pid); // it has ended
     } else if (left_.insert(pid).second) {
-      auto name = contents_of(proc_, std::to_string(pid) + "/comm");
-      name.resize(std::min(name.find('\n'), name.size()));
-      found += (found.empty() ? "" : ", ") + std::to_string(pid) + " (" + name + ")";
+      found += (found.empty() ? "" : ", ") + name_of_process(pid);
     }
   }
   return found;

@@ -73,8 +73,6 @@ CTestRun::CTestRun() : environment_{bare_environment()} {
   environment_["OF_ALL"] = "yes";
 }
 
-CTestRun::CTestRun(const CTestRun& beside) : environment_{beside.environment_} {}
-
 void CTestRun::add(const std::string& filter, const std::string& name, const std::vector<std::string>& arguments,
                    const std::string& environment, const std::string& properties, const std::string& executable) {
   ++count_;

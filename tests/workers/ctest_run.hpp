@@ -40,10 +40,7 @@ struct Result {
 /// A build folder, and what ctest runs in it with simulated devices.
 class CTestRun {
 public:
-  /// With a ledger of its own, or with that of another run.
-  CTestRun();
-  explicit CTestRun(const CTestRun& beside);
-  CTestRun& operator=(const CTestRun&) = delete;
+  CTestRun(); ///< with a ledger of its own
 
   void set(const std::string& name, const std::string& value) { environment_[name] = value; }
   [[nodiscard]] std::string path(const std::string& name) const { return folder_.path() + "/" + name; }

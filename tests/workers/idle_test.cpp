@@ -127,13 +127,6 @@ TEST_F(IdleWorker, takes_the_next_case_if_nobody_needs_its_device) {
   EXPECT_EQ(results.at("Plain.a").processes, results.at("Plain.b").processes);
 }
 
-TEST_F(IdleWorker, has_a_keeper_that_is_in_a_session_of_its_own) {
-  begin();
-  EXPECT_GT(::getsid(keeper_), 0);
-  EXPECT_NE(::getsid(keeper_), ::getsid(ctest_->pid()));
-  expect_each_once(finish());
-}
-
 TEST_F(IdleWorker, leaves_for_a_large_command_of_another_process) {
   begin();
   stop_keeper();
@@ -141,18 +134,6 @@ TEST_F(IdleWorker, leaves_for_a_large_command_of_another_process) {
   EXPECT_EQ(large.exit_code, 0) << large.err;
   wait_for_end_of(worker_);
   EXPECT_EQ(normal_ends(), 1);
-  continue_keeper();
-  expect_another_process(finish());
-}
-
-TEST_F(IdleWorker, leaves_for_a_large_case_of_another_ctest_run) {
-  begin();
-  stop_keeper();
-  CTestRun other{*this};
-  other.add("Large.takes_the_device", "", {}, "GPUTEST_MEMORY=large");
-  const auto result = other.run().at("Large.takes_the_device");
-  EXPECT_EQ(result.word, "Passed") << result.output;
-  wait_for_end_of(worker_);
   continue_keeper();
   expect_another_process(finish());
 }

@@ -35,24 +35,5 @@ TEST(MpsDaemon, is_there_if_it_accepts_connections_of_one_of_two_types) {
   }
 }
 
-TEST(MpsDaemon, has_its_program_in_the_first_place_of_path_that_has_one) {
-  const tests::PrivateFolder path;
-  for (const std::string name : {"data", "first", "second"}) {
-    path.make_folder(name);
-    path.write(name + "/nvidia-cuda-mps-control", "", name == "data" ? 0644 : 0755);
-  }
-  const auto place = [&](const std::string& name) { return path.path() + "/" + name; };
-  const auto program_in = [&](const std::string& name) { return place(name) + "/nvidia-cuda-mps-control"; };
-  const auto found = [&](const std::string& places) {
-    return tests::text_of_child([&] {
-      ::setenv("PATH", places.c_str(), 1);
-      return ::chdir(path.path().c_str()) == 0 ? mps_control_program() : "";
-    });
-  };
-  EXPECT_EQ(found(place("none") + ":" + place("first") + ":" + place("second")), program_in("first"));
-  EXPECT_EQ(found(place("second") + ":" + place("first")), program_in("second"));
-  EXPECT_EQ(found("::first:" + place("data") + ":" + place("second")), program_in("second"));
-}
-
 } // namespace
 } // namespace gputest::workers

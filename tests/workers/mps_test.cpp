@@ -163,15 +163,6 @@ TEST_F(Mps, gives_workers_another_server_after_a_process_of_it_was_killed) {
   EXPECT_EQ(last(server_in(results.at("after_two").output)), "mps-2");
 }
 
-TEST_F(Mps, ends_workers_whose_server_was_replaced) {
-  add("OnServer.passes", "first", {}, "OF_ALL=no");
-  add("OnServer.faults");
-  add("OnServer.passes", "then", {}, "OF_ALL=no");
-  const auto results = run();
-  EXPECT_NE(results.at("then").processes, results.at("first").processes);
-  EXPECT_EQ(last(server_in(results.at("then").output)), "mps-1");
-}
-
 TEST_F(Mps, gives_its_control_daemon_no_restriction_of_a_case) {
   set("FAKE_MPS_KEEPS", "its variable");
   add_command("restricted", {"/bin/sh", path("restricted")},
@@ -279,15 +270,6 @@ TEST_F(Mps, is_not_a_daemon_of_another_user) {
   EXPECT_EQ(result.processes.size(), 1U) << result.output;
 }
 
-TEST_F(Mps, is_none_where_a_daemon_of_the_users_has_left_its_socket_behind) {
-  set("CUDA_MPS_PIPE_DIRECTORY", folder());
-  folder_write("control", "");
-  add("OnServer.fails");
-  const auto result = run().at("OnServer.fails");
-  EXPECT_EQ(result.processes.size(), 1U) << result.output;
-  EXPECT_THAT(result.output, HasSubstr("CUDA_MPS_PIPE_DIRECTORY is set, and there is no control daemon"));
-}
-
 TEST_F(Mps, begins_when_two_cases_run_at_once) {
   set("GPUTEST_MPS", "auto");
   set("MEET_AT", path("meet"));
@@ -349,28 +331,6 @@ TEST_F(Mps, is_not_used_if_it_is_off_or_if_one_case_runs_at_a_time) {
     EXPECT_EQ(server_in(run().at("OnServer.passes").output), "none") << setting;
   }
   EXPECT_EQ(daemons().size(), 0U);
-}
-
-TEST_F(Mps, is_used_with_chosen_devices_only_if_it_was_asked_for) {
-  set("MEET_AT", path("meet"));
-  ASSERT_EQ(::mkfifo(path("meet").c_str(), 0600), 0);
-  set("GPUTEST_DEVICES", "simulated:1x4GiB,context=0");
-  add("Plain.meets_the_other");
-  add("Plain.meets_the_first");
-  add("Plain.shows_its_server", "", {}, "OF_ALL=no", "DEPENDS \"Plain.meets_the_other;Plain.meets_the_first\"");
-  for (const auto& [setting, server] : {std::pair{"auto", "none"}, std::pair{"on", "mps-0"}}) {
-    set("GPUTEST_MPS", setting);
-    EXPECT_EQ(last(server_in(run({"-j2"}).at("Plain.shows_its_server").output)), server);
-  }
-}
-
-TEST_F(Mps, leaves_workers_alone_that_are_to_have_none) {
-  add("OnServer.passes", "a", {}, "GPUTEST_MPS=off");
-  add("OnServer.passes");
-  add("OnServer.passes", "b", {}, "GPUTEST_MPS=off");
-  const auto results = run();
-  EXPECT_EQ(daemons().size(), 1U);
-  EXPECT_EQ(results.at("b").processes, results.at("a").processes);
 }
 
 TEST_F(Mps, says_why_there_is_none_if_it_was_asked_for) {

@@ -81,7 +81,7 @@ TEST(NoteOfAnEnd, is_seen_even_if_there_is_no_room_to_write_it) {
     ::setrlimit(RLIMIT_FSIZE, &none);
     ::signal(SIGXFSZ, SIG_IGN);
     note_end(folder, false, "", "ended again");
-    mark_file(folder, "end");
+    write_file(folder, "end", "");
     std::_Exit(write_file(folder, "executable", "none") ? EXIT_FAILURE : EXIT_SUCCESS);
   }
   int status = 0;
@@ -90,17 +90,6 @@ TEST(NoteOfAnEnd, is_seen_even_if_there_is_no_room_to_write_it) {
   EXPECT_TRUE(is_there(folder, "untold"));
   EXPECT_TRUE(is_there(folder, "end"));
   EXPECT_EQ(contents_of(folder, "executable"), "/bin/sort_tests");
-}
-
-TEST(NoteOfAnEnd, is_added_to_those_before) {
-  const tests::PrivateFolder path;
-  const auto folder = open_own_folder(AT_FDCWD, path.path().c_str());
-  ASSERT_TRUE(write_file(folder, "executable", "/bin/sort_tests"));
-  note_end(folder, false, "", "ended");
-  note_end(folder, false, "", "ended again");
-  EXPECT_EQ(contents_of(folder, "failures"), "gputest: failed: a process of /bin/sort_tests ended\n"
-                                             "gputest: failed: a process of /bin/sort_tests ended again\n");
-  EXPECT_FALSE(is_there(folder, "notes"));
 }
 
 TEST(RunFolder, of_a_user_is_one_that_nobody_else_can_reach) {
@@ -123,35 +112,6 @@ TEST(RunFolder, of_a_user_is_one_that_nobody_else_can_reach) {
   }
 }
 
-TEST(RunFolder, keeps_long_files_whole_and_shows_no_others_while_they_are_written) {
-  const tests::PrivateFolder path;
-  const auto folder = open_own_folder(AT_FDCWD, path.path().c_str());
-  const std::string text(10'000, 'x');
-  ASSERT_TRUE(write_file(folder, "long", text + "y"));
-  EXPECT_EQ(contents_of(folder, "long"), text + "y");
-  ASSERT_TRUE(write_file(folder, "long", "short"));
-  EXPECT_EQ(contents_of(folder, "long"), "short");
-  EXPECT_EQ(names_in(folder), std::vector<std::string>{"long"});
-  EXPECT_EQ(contents_of(folder, "missing"), "");
-  ASSERT_EQ(::symlink("long", (path.path() + "/link").c_str()), 0);
-  EXPECT_EQ(contents_of(folder, "link"), "");
-}
-
-TEST(RunFolder, is_marked_once_with_or_without_an_executable) {
-  const tests::PrivateFolder path;
-  const auto folder = open_own_folder(AT_FDCWD, path.path().c_str());
-  mark_file(folder, "end"); // there is no executable to link
-  EXPECT_TRUE(is_there(folder, "end"));
-  ASSERT_TRUE(write_file(folder, "executable", "/bin/sort_tests"));
-  for (int i = 0; i < 2; ++i) {
-    mark_file(folder, "untold");
-    EXPECT_TRUE(is_there(folder, "untold"));
-    auto names = names_in(folder);
-    std::sort(names.begin(), names.end());
-    EXPECT_EQ(names, (std::vector<std::string>{"end", "executable", "untold"}));
-  }
-}
-
 TEST(RunFolder, is_removed_with_all_that_is_in_it_and_nothing_else_is) {
   const tests::PrivateFolder path;
   const auto workers = open_own_folder(AT_FDCWD, path.path().c_str());
@@ -166,21 +126,6 @@ TEST(RunFolder, is_removed_with_all_that_is_in_it_and_nothing_else_is) {
   EXPECT_TRUE(is_there(workers, "other/first/file"));
   remove_run(workers, "run"); // no harm
   EXPECT_TRUE(is_there(workers, "other/file"));
-}
-
-TEST(RunFolder, is_reached_by_sockets_however_long_its_path_is) {
-  const tests::PrivateFolder path;
-  const std::string name(200, 'n');
-  ASSERT_EQ(::mkdir((path.path() + "/" + name).c_str(), 0700), 0);
-  const auto folder = open_own_folder(AT_FDCWD, (path.path() + "/" + name).c_str());
-  const Descriptor socket{::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)};
-  const auto address = address_in(folder, "job");
-  EXPECT_EQ(::bind(socket.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
-  EXPECT_TRUE(is_there(folder, "job"));
-  const std::string start = "/proc/self/fd/" + std::to_string(folder.number()) + "/";
-  const std::string longest(sizeof address.sun_path - 1 - start.size(), 'n');
-  EXPECT_EQ(address_in(folder, longest).sun_path, start + longest);
-  EXPECT_STREQ(address_in(folder, longest + "n").sun_path, "/proc/self/fd/none/none");
 }
 
 TEST(RunFolder, is_none_where_no_ctest_is_above) {

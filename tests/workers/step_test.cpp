@@ -214,24 +214,6 @@ TEST_F(Steps, that_fail_have_cases_run_alone_and_say_which) {
   }
 }
 
-TEST_F(Steps, of_a_user_without_room_for_the_first_file_have_cases_run_alone) {
-  add("Plain.a");
-  add("Plain.b");
-  std::set<pid_t> wrote;
-  const auto outcome = run_watched({}, [&](auto& processes, const auto& step, pid_t process, Role role) {
-    if (role == Role::keeper && step.call == SYS_write && wrote.insert(process).second) { // the executable's name
-      processes.refuse(step, ENOSPC);
-    }
-  });
-  expect_each_once(outcome);
-  EXPECT_THAT(outcome.failed, IsEmpty()) << outcome.out;
-  for (const auto& [name, result] : outcome.results) {
-    EXPECT_THAT(result.output, HasSubstr(name + " runs in a process of its own: no worker could be started: " +
-                                         workers_folder() + "/"));
-    EXPECT_THAT(result.output, HasSubstr(": No space left on device\n"));
-  }
-}
-
 /// A process in one of the roles is killed before its `step`-th step in the run, or stopped there for a while.
 struct Point {
   Role role;

