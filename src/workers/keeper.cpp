@@ -231,11 +231,13 @@ private:
         } else if (message.kind == Kind::verdict) {
           verdict = std::move(message);
           has_verdict = true;
-          note_first_case(begun);
+          if (history_.empty()) { // what a start costs: no case need start another worker if waiting takes less
+            write_file(run_.folder, "took", std::to_string((started_in_ + since(begun)).count()));
+          }
           ends = !verdict.texts.empty();
           if (!ends) {
             verdict.texts = {worker_.left_behind()};
-            reply(verdict);
+            reply(std::move(verdict));
             history_.push_back(filter);
             ++cases_;
             return true;
@@ -254,13 +256,6 @@ private:
     }
   }
 
-  /// What a start costs: nobody needs to start another worker if waiting for this one takes less.
-  void note_first_case(Clock::time_point begun) {
-    if (history_.empty()) {
-      write_file(run_.folder, "took", std::to_string((started_in_ + since(begun)).count()));
-    }
-  }
-
   void reply_after_end(WorkerMessage verdict, bool has_verdict) {
     const int status = worker_.wait_for_status();
     takes_cases_ = {}; // the next client need not wait for this one
@@ -270,7 +265,7 @@ private:
                                                : "after a case that failed";
     if (has_verdict && status == 0) {
       verdict.texts = {worker_.left_behind()};
-      reply(verdict);
+      reply(std::move(verdict));
     } else if (WIFEXITED(status) && WEXITSTATUS(status) == exit_code_without_verdict) {
       refuse("its worker could not tell the result: it closes files that it has not opened, or it exits with " +
              std::to_string(exit_code_without_verdict));
@@ -282,11 +277,7 @@ private:
   }
 
   void reply_death(int status, bool has_verdict) {
-    WorkerMessage death;
-    death.kind = Kind::death;
-    death.code = status;
-    death.texts.push_back(has_verdict ? " at its end" : "");
-    reply(death);
+    reply({{Kind::death, status}, {has_verdict ? " at its end" : ""}, {}});
   }
 
   /// The worker has ended, or is about to, before it began the case. False.
@@ -313,15 +304,12 @@ private:
   }
 
   void refuse(const std::string& why) {
-    WorkerMessage message;
-    message.kind = Kind::refusal;
-    message.texts.push_back(why);
-    static_cast<void>(send_message(client_.number(), message));
+    static_cast<void>(send_message(client_.number(), {{Kind::refusal}, {why}, {}}));
     client_ = Descriptor{};
   }
 
   /// With what ran before it in this worker, if it has failed.
-  void reply(WorkerMessage& message) {
+  void reply(WorkerMessage message) {
     if (message.device == WorkerMessage::Device::has_sticky_error) {
       replace_mps_server(run_, server_.number());
     }

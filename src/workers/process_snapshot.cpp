@@ -11,6 +11,8 @@
 #include <string_view>
 
 #include <dirent.h>
+#include <sched.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -55,15 +57,17 @@ bool is_gputests_own(const std::string& assignment) {
   return begins_with(assignment, "GPUTEST_") || begins_with(assignment, "CUDA_VISIBLE_DEVICES=");
 }
 
-bool are_equal(const rlimit& a, const rlimit& b) { return a.rlim_cur == b.rlim_cur && a.rlim_max == b.rlim_max; }
+template <class Value>
+std::string bytes_of(const Value& value) {
+  return {reinterpret_cast<const char*>(&value), sizeof value}; // NOLINT(cppcoreguidelines-pro-type-reinterpret-cast)
+}
 
 std::string change_of_variables(const ProcessSnapshot& before, const ProcessSnapshot& after) {
   std::vector<std::string> different;
   std::set_symmetric_difference(before.variables.begin(), before.variables.end(), after.variables.begin(),
                                 after.variables.end(), std::back_inserter(different));
   const auto found = std::find_if_not(different.begin(), different.end(), is_gputests_own);
-  return found == different.end() ? ""
-                                  : "the environment variable " + found->substr(0, found->find('=')) + " has changed";
+  return found == different.end() ? "" : "the environment variable " + found->substr(0, found->find('='));
 }
 
 std::string change_of_descriptors(const ProcessSnapshot& before, const ProcessSnapshot& after,
@@ -110,27 +114,35 @@ ProcessSnapshot take_snapshot() {
   state.descriptors = open_descriptors();
   const auto status = os::contents_of("/proc/self/status").value_or("");
   state.threads = static_cast<int>(field_of(status, "Threads", 10));
-  state.umask = static_cast<unsigned>(field_of(status, "Umask", 8));
-  state.has_children = has_unreaped_children();
-  std::array<char, 4096> folder{};
-  state.folder = ::getcwd(folder.data(), folder.size()) == nullptr ? "" : folder.data();
   ::pthread_sigmask(SIG_BLOCK, nullptr, &state.blocked);
   for (int signal = 1; signal < NSIG; ++signal) {
     ::sigaction(signal, nullptr, &state.actions.at(static_cast<std::size_t>(signal)));
   }
-  for (int resource = 0; resource < RLIM_NLIMITS; ++resource) {
-    ::getrlimit(static_cast<__rlimit_resource>(resource), &state.limits.at(static_cast<std::size_t>(resource)));
-  }
-  ::sched_getaffinity(0, sizeof state.processors, &state.processors);
-  ::getresuid(&state.users[0], &state.users[1], &state.users[2]);
-  ::getresgid(&state.groups[0], &state.groups[1], &state.groups[2]);
-  itimerval alarm{};
-  ::getitimer(ITIMER_REAL, &alarm);
-  state.has_alarm = alarm.it_value.tv_sec != 0 || alarm.it_value.tv_usec != 0;
   for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
     state.variables.emplace_back(*variable);
   }
   std::sort(state.variables.begin(), state.variables.end());
+
+  std::array<char, 4096> folder{};
+  std::array<uid_t, 6> users{}; // and groups: real, effective, saved
+  cpu_set_t processors{};
+  itimerval alarm{};
+  std::array<rlimit, RLIM_NLIMITS> limits{};
+  static_cast<void>(::getcwd(folder.data(), folder.size()) == nullptr);
+  ::getresuid(&users[0], &users[1], &users[2]);
+  ::getresgid(&users[3], &users[4], &users[5]);
+  ::sched_getaffinity(0, sizeof processors, &processors);
+  ::getitimer(ITIMER_REAL, &alarm);
+  for (int resource = 0; resource < RLIM_NLIMITS; ++resource) {
+    ::getrlimit(static_cast<__rlimit_resource>(resource), &limits.at(static_cast<std::size_t>(resource)));
+  }
+  state.facts = {{"the working directory", folder.data()},
+                 {"the umask", bytes_of(field_of(status, "Umask", 8))},
+                 {"the user or group", bytes_of(users)},
+                 {"the processors on which it may run", bytes_of(processors)},
+                 {"a resource limit", bytes_of(limits)},
+                 {"an alarm", bytes_of(alarm.it_value.tv_sec != 0 || alarm.it_value.tv_usec != 0)},
+                 {"the processes that it has started", bytes_of(has_unreaped_children())}};
   return state;
 }
 
@@ -139,26 +151,10 @@ std::vector<std::string> folders_of_devices() {
 }
 
 std::string change_between(const ProcessSnapshot& before, const ProcessSnapshot& after, const Unchecked& unchecked) {
-  if (before.folder != after.folder) {
-    return "the working directory is " + after.folder;
-  }
-  if (before.umask != after.umask) {
-    return "the umask has changed";
-  }
-  if (before.users != after.users || before.groups != after.groups) {
-    return "it runs as another user or group";
-  }
-  if (CPU_EQUAL(&before.processors, &after.processors) == 0) {
-    return "the processors on which it may run have changed";
-  }
-  if (!std::equal(before.limits.begin(), before.limits.end(), after.limits.begin(), are_equal)) {
-    return "a resource limit has changed";
-  }
-  if (!before.has_alarm && after.has_alarm) {
-    return "an alarm is set";
-  }
-  if (!before.has_children && after.has_children) {
-    return "a process that it has started is still there";
+  const auto [was, is] =
+      std::mismatch(before.facts.begin(), before.facts.end(), after.facts.begin(), after.facts.end());
+  if (was != before.facts.end()) {
+    return was->first;
   }
   if (auto change = change_of_variables(before, after); !change.empty()) {
     return change;

@@ -5,11 +5,8 @@
 #include <csignal>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
-
-#include <sched.h>
-#include <sys/resource.h>
-#include <sys/types.h>
 
 namespace gputest::workers {
 
@@ -17,17 +14,10 @@ namespace gputest::workers {
 struct ProcessSnapshot {
   std::map<int, std::string> descriptors; ///< what each open one refers to
   int threads = 0;
-  bool has_children = false; ///< processes that it has started and not waited for
-  std::string folder;        ///< the working directory
-  unsigned umask = 0;
   sigset_t blocked{};
   std::array<struct sigaction, NSIG> actions{};
-  std::array<rlimit, RLIM_NLIMITS> limits{};
-  cpu_set_t processors{};       ///< on which it may run
-  std::array<uid_t, 3> users{}; ///< real, effective, saved
-  std::array<gid_t, 3> groups{};
-  bool has_alarm = false;             ///< of alarm() or setitimer()
-  std::vector<std::string> variables; ///< the environment, sorted
+  std::vector<std::string> variables;                     ///< the environment, sorted
+  std::vector<std::pair<const char*, std::string>> facts; ///< what else there is, each by its name and bytes
 };
 
 /// The state now. Takes some 100 µs.
@@ -43,8 +33,8 @@ struct Unchecked {
 /// Where drivers of GPUs have their files, and gputest its ledgers.
 [[nodiscard]] std::vector<std::string> folders_of_devices();
 
-/// The first difference, in words: `descriptor 7 (/tmp/x) is open`; empty if there is none. What gputest itself changes
-/// is none: its variables and CUDA_VISIBLE_DEVICES. Pure.
+/// What has changed, the first that is found: `the umask`, `descriptor 7 (/tmp/x) is open`; empty if there is none.
+/// What gputest itself changes is none: its variables and CUDA_VISIBLE_DEVICES. Pure.
 [[nodiscard]] std::string change_between(const ProcessSnapshot& before, const ProcessSnapshot& after,
                                          const Unchecked& unchecked);
 

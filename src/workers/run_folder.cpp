@@ -13,9 +13,10 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/socket.h>
@@ -26,6 +27,8 @@
 namespace gputest::workers {
 
 namespace {
+
+namespace fs = std::filesystem;
 
 const std::string job = "job-";             // what the name of a job begins with
 constexpr off_t most_pids = off_t{1} << 22; ///< PID_MAX_LIMIT of the kernel
@@ -62,6 +65,9 @@ void remove_leftovers(const Descriptor& workers) {
     }
   }
 }
+
+/// By which this process reaches a folder, however long its own path is.
+std::string path_of(const Descriptor& folder) { return "/proc/self/fd/" + std::to_string(folder.number()); }
 
 Descriptor make_own_folder(int above, const char* name) {
   ::mkdirat(above, name, 0700);
@@ -141,7 +147,7 @@ RunFolder open_run_folder(const std::string& identity) {
 sockaddr_un address_in(const Descriptor& folder, const std::string& name) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  const auto path = "/proc/self/fd/" + std::to_string(folder.number()) + "/" + name;
+  const auto path = path_of(folder) + "/" + name;
   const std::string fitting = path.size() < sizeof address.sun_path ? path : "/proc/self/fd/none/none";
   std::memcpy(address.sun_path, fitting.c_str(), fitting.size());
   return address;
@@ -235,49 +241,18 @@ void note_end(const Descriptor& folder, bool may_be_anothers_error, const std::s
 
 std::vector<std::string> names_in(const Descriptor& folder) {
   std::vector<std::string> names;
-  const int again = ::openat(folder.number(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  DIR* const all = again < 0 ? nullptr : ::fdopendir(again);
-  if (all == nullptr) {
-    return names;
+  std::error_code error;
+  for (fs::directory_iterator at{path_of(folder), error}, end; !error && at != end; at.increment(error)) {
+    names.push_back(at->path().filename());
   }
-  while (const dirent* const entry = ::readdir(all)) { // NOLINT(concurrency-mt-unsafe): there is one thread
-    if (std::strcmp(entry->d_name, ".") != 0 && std::strcmp(entry->d_name, "..") != 0) {
-      names.emplace_back(entry->d_name);
-    }
-  }
-  ::closedir(all);
   return names;
 }
 
-namespace {
-
-void remove_contents(const Descriptor& workers, const std::string& run_name) {
-  const auto open = [](const Descriptor& above, const std::string& name) {
-    return Descriptor{::openat(above.number(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
-  };
-  const auto run = open(workers, run_name);
-  if (!run) {
-    return;
-  }
-  for (const auto& identity : names_in(run)) {
-    if (const auto folder = open(run, identity)) {
-      for (const auto& name : names_in(folder)) {
-        ::unlinkat(folder.number(), name.c_str(), 0);
-      }
-      ::unlinkat(run.number(), identity.c_str(), AT_REMOVEDIR);
-    } else {
-      ::unlinkat(run.number(), identity.c_str(), 0);
-    }
-  }
-}
-
-} // namespace
-
 void remove_run(const Descriptor& workers, const std::string& run_name) {
   constexpr int most_tries = 100; // processes that end now may add a file
-  for (int i = 0;
-       i < most_tries && ::unlinkat(workers.number(), run_name.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT; ++i) {
-    remove_contents(workers, run_name);
+  std::error_code error;
+  for (int i = 0; i < most_tries && (i == 0 || error); ++i) {
+    fs::remove_all(path_of(workers) + "/" + run_name, error);
   }
 }
 

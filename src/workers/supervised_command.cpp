@@ -13,11 +13,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <filesystem>
 #include <optional>
 #include <set>
+#include <system_error>
 #include <thread>
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -28,6 +29,7 @@ namespace gputest::workers {
 
 namespace {
 
+namespace fs = std::filesystem;
 using std::chrono::nanoseconds;
 using Clock = std::chrono::steady_clock;
 
@@ -73,22 +75,20 @@ std::vector<struct stat> streams_read_to_their_end() {
 }
 
 bool has_open(pid_t pid, const std::vector<struct stat>& streams) {
-  const auto folder = "/proc/" + std::to_string(pid) + "/fd";
-  DIR* const open_files = ::opendir(folder.c_str());
-  bool found = false;
-  while (const auto* const entry = open_files == nullptr || found ? nullptr : ::readdir(open_files)) { // NOLINT
+  std::error_code error;
+  for (fs::directory_iterator at{"/proc/" + std::to_string(pid) + "/fd", error}, end; !error && at != end;
+       at.increment(error)) {
     struct stat status {};
     struct stat link {}; // its mode says how the file is open
-    found = ::fstatat(::dirfd(open_files), entry->d_name, &link, AT_SYMLINK_NOFOLLOW) == 0 &&
-            (link.st_mode & S_IWUSR) != 0 && ::fstatat(::dirfd(open_files), entry->d_name, &status, 0) == 0 &&
-            std::any_of(streams.begin(), streams.end(), [&](const struct stat& stream) {
-              return stream.st_dev == status.st_dev && stream.st_ino == status.st_ino;
-            });
+    if (::lstat(at->path().c_str(), &link) == 0 && (link.st_mode & S_IWUSR) != 0 &&
+        ::stat(at->path().c_str(), &status) == 0 &&
+        std::any_of(streams.begin(), streams.end(), [&](const struct stat& stream) {
+          return stream.st_dev == status.st_dev && stream.st_ino == status.st_ino;
+        })) {
+      return true;
+    }
   }
-  if (open_files != nullptr) {
-    ::closedir(open_files);
-  }
-  return found;
+  return false;
 }
 
 /// Waits, as CTest does, for those that the command has left behind and that have its output open. Their names, if the
@@ -135,15 +135,12 @@ std::string wait_for_output(const Watch& watch, Clock::time_point begun, std::ve
 
 std::vector<pid_t> all_other_processes() {
   std::vector<pid_t> found;
-  DIR* const processes = ::opendir("/proc");
-  while (const auto* const entry = processes == nullptr ? nullptr : ::readdir(processes)) { // NOLINT: one thread
-    const auto pid = static_cast<pid_t>(std::strtol(entry->d_name, nullptr, 10));
+  std::error_code error;
+  for (fs::directory_iterator at{"/proc", error}, end; !error && at != end; at.increment(error)) {
+    const auto pid = static_cast<pid_t>(std::strtol(at->path().filename().c_str(), nullptr, 10));
     if (pid > 0 && pid != ::getpid()) {
       found.push_back(pid);
     }
-  }
-  if (processes != nullptr) {
-    ::closedir(processes);
   }
   return found;
 }

@@ -65,9 +65,7 @@ std::optional<WorkerJob> WorkerChannel::receive(std::optional<int> leave) const 
 }
 
 void WorkerChannel::begin(const WorkerJob& job) const {
-  WorkerMessage message;
-  message.kind = Kind::begun;
-  static_cast<void>(send_message(socket_.number(), message));
+  static_cast<void>(send_message(socket_.number(), {{Kind::begun}, {}, {}}));
   for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream) {
     ::dup2(job.streams[static_cast<std::size_t>(stream)].number(), stream);
   }
@@ -87,16 +85,13 @@ bool WorkerChannel::tell_verdict(int exit_code, const std::string& why_last, Wor
   message.code = exit_code;
   message.device = device;
   if (!why_last.empty()) {
-    message.texts.push_back(why_last);
+    message.texts = {why_last};
   }
   return is_packet_socket(socket_.number()) && send_message(socket_.number(), message);
 }
 
 void WorkerChannel::refuse(const std::string& why) const {
-  WorkerMessage message;
-  message.kind = Kind::refusal;
-  message.texts.push_back(why);
-  static_cast<void>(send_message(socket_.number(), message));
+  static_cast<void>(send_message(socket_.number(), {{Kind::refusal}, {why}, {}}));
 }
 
 } // namespace gputest::workers

@@ -783,27 +783,27 @@ TEST_F(Client, ends_workers_before_the_entry_that_ends_them_has_ended) {
 
 TEST_F(Client, ends_a_worker_after_a_case_that_changed_its_process) {
   std::map<std::string, std::string> rows{
-      {"alarm", "an alarm is set"},
+      {"alarm", "changed its process: an alarm\n"},
       {"reporter", "a ScopedFakeTestPartResultReporter is left, which hides failures"},
-      {"limit", "a resource limit has changed"},
+      {"limit", "a resource limit"},
       {"environments", "an Environment has skipped its tests"},
       {"properties", "a property was recorded outside of its test"},
-      {"folder", "the working directory is /"},
+      {"folder", "the working directory"},
       {"descriptors", " (/dev/null) is open"},
       {"files", " is another file: /dev/null in place of /dev/zero"},
       {"streams", "descriptor 1 ("},
-      {"mask", "the umask has changed"},
+      {"mask", "the umask"},
       {"handler", "has another handler"},
       {"blocked_signals", "is blocked"},
-      {"variables", "the environment variable SET_BY_A_CASE has changed"},
+      {"variables", "the environment variable SET_BY_A_CASE"},
       {"threads", "2 threads run, and 1 ran before it"},
-      {"processes", "a process that it has started is still there"},
+      {"processes", "the processes that it has started"},
   };
   if (::geteuid() == 0) {
-    rows["group"] = "it runs as another user or group";
+    rows["group"] = "the user or group";
   }
   if (std::thread::hardware_concurrency() > 1) {
-    rows["processors"] = "the processors on which it may run have changed";
+    rows["processors"] = "the processors on which it may run";
   }
   add("Plain.a", "first"); // what a process opens when it enters the ledger is no change
   for (const auto& [name, text] : rows) {

@@ -13,7 +13,9 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace gputest::workers {
@@ -34,20 +36,20 @@ TEST(ProcessSnapshots, show_what_a_case_has_changed) {
          const itimerval time{{0, 0}, {0, 999'999}};
          ::setitimer(ITIMER_REAL, &time, nullptr);
        },
-       "an alarm is set"},
+       "an alarm"},
       {[] {
          siginfo_t info{};
          const auto ended = static_cast<id_t>(tests::start_child([] { return 0; }));
          ::waitid(P_PID, ended, &info, WEXITED | WNOWAIT);
        },
-       "a process that it has started is still there"},
+       "the processes that it has started"},
       {[&] { ::close(file); }, "descriptor " + std::to_string(file) + " (/dev/null) is closed"},
       {[] { std::signal(NSIG - 1, SIG_IGN); },
        std::string{"the signal "} + ::strsignal(NSIG - 1) + " has another handler"}, // NOLINT(concurrency-mt-unsafe)
-      {[&] { change_limit(RLIMIT_RTTIME); }, "a resource limit has changed"},
+      {[&] { change_limit(RLIMIT_RTTIME); }, "a resource limit"},
   };
   if (::geteuid() == 0) {
-    changes.emplace_back([] { static_cast<void>(::setuid(65534) + 1); }, "it runs as another user or group");
+    changes.emplace_back([] { static_cast<void>(::setuid(65534) + 1); }, "the user or group");
   }
   for (const auto& [change, said] : changes) {
     EXPECT_EQ(tests::in_child([&, change = change, said = said] {
