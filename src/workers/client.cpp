@@ -352,12 +352,8 @@ int end_workers(const std::string& executable) {
     return skipped_exit_code;
   }
   tell_of_workers(executable, ends, cases);
-  if (const auto replaced = run.run ? count_replaced_mps_servers(run.run) : std::nullopt) {
-    say("workers of this run shared GPUs by MPS" +
-        (*replaced == 0
-             ? ""
-             : "; its server was replaced " + std::to_string(*replaced) + (*replaced == 1 ? " time" : " times") +
-                   ", because an error in one process is one in all"));
+  if (run.run && uses_mps_servers(run.run)) {
+    say("workers of this run shared GPUs by MPS");
   }
   if (failures.empty()) {
     return EXIT_SUCCESS;

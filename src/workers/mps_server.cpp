@@ -129,15 +129,6 @@ void replace_mps_server(const RunFolder& run, int number) {
   }
 }
 
-std::optional<int> count_replaced_mps_servers(const Descriptor& run) {
-  if (!has_begun(run) || is_there(run, given_up)) {
-    return std::nullopt;
-  }
-  int number = 0;
-  while (is_replaced(run, number)) {
-    ++number;
-  }
-  return number;
-}
+bool uses_mps_servers(const Descriptor& run) { return has_begun(run) && !is_there(run, given_up); }
 
 } // namespace gputest::workers

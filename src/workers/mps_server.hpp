@@ -4,7 +4,6 @@
 #include "workers/run_folder.hpp"
 #include "workers/worker_message.hpp"
 
-#include <optional>
 #include <string>
 
 namespace gputest::workers {
@@ -50,7 +49,7 @@ private:
 /// not own it.
 void replace_mps_server(const RunFolder& run, int number);
 
-/// How many servers of the run were replaced; nullopt if it has had none.
-[[nodiscard]] std::optional<int> count_replaced_mps_servers(const Descriptor& run);
+/// Whether workers of the run share servers of its own.
+[[nodiscard]] bool uses_mps_servers(const Descriptor& run);
 
 } // namespace gputest::workers

@@ -316,17 +316,6 @@ TEST_F(Client, searches_with_the_arguments_of_the_case_and_shows_nothing_of_the_
   EXPECT_EQ(result.processes.size(), 2U) << "in the worker, and alone";
 }
 
-TEST_F(Client, names_all_cases_before_if_no_half_of_them_is_enough) {
-  for (const char* const name : {"Plain.poisons", "Plain.a", "Plain.b", "Plain.poisons_again"}) {
-    add(name);
-  }
-  add("Plain.fails_if_poisoned_twice");
-  EXPECT_THAT(run().at("Plain.fails_if_poisoned_twice").output,
-              testing::AllOf(HasSubstr("gputest: dependence: "),
-                             HasSubstr("GPUTEST_CASES='Plain.poisons;Plain.a;Plain.b;Plain.poisons_again;"
-                                       "Plain.fails_if_poisoned_twice' ")));
-}
-
 TEST_F(Client, skips_a_case_that_fails_in_a_used_process_and_skips_alone) {
   add("Plain.a");
   add("Plain.fails_in_a_used_process_and_skips_alone", "skips");
@@ -573,17 +562,6 @@ TEST_F(Client, does_not_call_a_failure_a_dependence_that_is_not_seen_again) {
               HasSubstr("gputest: unstable: Plain.fails_once passed alone, and failed after 1 case in one "
                         "process. It did not fail again after them within 10 s"));
   EXPECT_THAT(result.output, Not(HasSubstr("dependence:")));
-}
-
-TEST_F(Client, starts_a_worker_while_that_of_another_executable_is_being_started) {
-  set("CLOSE_ALL_AND_WAIT_AT", path("started"));
-  ASSERT_EQ(::mkfifo(path("started").c_str(), 0600), 0);
-  add("Plain.a", "waits");
-  add("Plain.a", "runs", {}, "CLOSE_ALL_AND_WAIT_AT=", "DEPENDS gate");
-  add_command("gate", {"/bin/sh", "-c", "cat " + path("started")});
-  auto ctest = start_ctest({"-j2"});
-  ctest.wait_for_out("@process ");
-  ctest.kill(SIGKILL);
 }
 
 TEST_F(Client, blames_a_crash_at_the_end_on_the_last_case_and_on_nobody_else) {
@@ -974,12 +952,6 @@ TEST_F(Client, has_no_worker_run_a_test_that_is_of_another_version) {
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_THAT(ended.err, HasSubstr("gputest: GPUTEST_WORKER=2:5:1 is of another version of gputest. No test runs\n"));
   EXPECT_THAT(ended.out, Not(HasSubstr("Plain.a")));
-}
-
-TEST_F(Client, says_what_it_is_if_it_is_started_by_hand) {
-  const auto ended = ChildProcess{{CLIENT}, environment()}.finish();
-  EXPECT_EQ(ended.exit_code, 64);
-  EXPECT_THAT(ended.err, HasSubstr("gputest-client is started by CTest: gputest-client <executable> <argument>..."));
 }
 
 TEST_F(Client, serves_two_ctest_runs_of_one_build_tree_at_once_by_workers_of_their_own) {

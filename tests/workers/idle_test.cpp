@@ -7,10 +7,8 @@
 
 #include <array>
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iostream>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -196,56 +194,6 @@ TEST_F(IdleWorker, that_is_killed_before_it_begins_a_case_that_it_was_given_is_n
   let_keeper_take_next_case();
   ::kill(worker_, SIGKILL);
   expect_another_process(finish());
-}
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool keeps_freed_memory = true;
-#else
-constexpr bool keeps_freed_memory = false;
-#endif
-
-/// What a case wrote of its worker and of its keeper.
-struct Usage {
-  long threads = 0;
-  long descriptors = 0;
-  long resident_kib = 0;
-};
-std::vector<Usage> usages_in(const std::string& output) {
-  std::vector<Usage> usages;
-  for (auto at = output.find("@uses "); at != std::string::npos; at = output.find("@uses ", at + 1)) {
-    std::istringstream numbers{output.substr(at + 6)};
-    auto& usage = usages.emplace_back();
-    numbers >> usage.threads >> usage.descriptors >> usage.resident_kib;
-  }
-  return usages;
-}
-
-TEST_F(IdleWorker, and_its_keeper_do_not_grow_with_the_cases) {
-  const char* const wanted = std::getenv("CLIENT_CASES");
-  const int count = wanted != nullptr ? std::stoi(wanted) : 200;
-  for (int i = 0; i < 20; ++i) {
-    add("Plain.b", "early_" + std::to_string(i));
-  }
-  add("Plain.shows_what_it_uses", "before");
-  for (int i = 0; i < count; ++i) {
-    add("Plain.b", "late_" + std::to_string(i));
-  }
-  add("Plain.shows_what_it_uses", "after");
-  const auto results = run();
-  const auto before = usages_in(results.at("before").output);
-  const auto after = usages_in(results.at("after").output);
-  ASSERT_EQ(before.size(), 2U) << results.at("before").output;
-  ASSERT_EQ(after.size(), 2U) << results.at("after").output;
-  for (std::size_t i = 0; i < 2; ++i) {
-    EXPECT_GT(before[i].resident_kib, 0);
-    EXPECT_EQ(before[i].threads, after[i].threads);
-    EXPECT_EQ(before[i].descriptors, after[i].descriptors);
-    if (!keeps_freed_memory) {
-      EXPECT_LE(after[i].resident_kib, before[i].resident_kib + 256 + count / 8); // the keeper knows the cases' names
-    }
-  }
-  std::cout << "resident: " << before[0].resident_kib << " and " << before[1].resident_kib << " KiB, after " << count
-            << " cases " << after[0].resident_kib << " and " << after[1].resident_kib << " KiB\n";
 }
 
 } // namespace

@@ -112,22 +112,6 @@ TEST(RunFolder, of_a_user_is_one_that_nobody_else_can_reach) {
   }
 }
 
-TEST(RunFolder, is_removed_with_all_that_is_in_it_and_nothing_else_is) {
-  const tests::PrivateFolder path;
-  const auto workers = open_own_folder(AT_FDCWD, path.path().c_str());
-  for (const char* const name : {"run", "run/first", "run/second", "other", "other/first"}) {
-    path.make_folder(name);
-    path.write(std::string{name} + "/file", "", 0600);
-  }
-  ASSERT_EQ(::symlink("../../other/first", (path.path() + "/run/first/link").c_str()), 0);
-  ASSERT_EQ(::symlink("../other/first", (path.path() + "/run/link").c_str()), 0);
-  remove_run(workers, "run");
-  EXPECT_EQ(names_in(workers), std::vector<std::string>{"other"});
-  EXPECT_TRUE(is_there(workers, "other/first/file"));
-  remove_run(workers, "run"); // no harm
-  EXPECT_TRUE(is_there(workers, "other/file"));
-}
-
 TEST(RunFolder, is_none_where_no_ctest_is_above) {
   tests::TextPipe pipe;
   if (become_an_orphan({pipe.writing_end()}) == Orphaning::in_orphan) {

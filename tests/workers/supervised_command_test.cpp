@@ -61,21 +61,6 @@ TEST(SupervisedCommand, gets_each_signal_that_its_launcher_is_sent) {
   }
 }
 
-TEST(SupervisedCommand, has_the_signals_blocked_that_its_launcher_had) {
-  const auto blocked_are = [](const std::string& signals) { // not looked at by a shell, which unblocks all
-    return run_supervised({"grep", "-q", "^SigBlk:.*" + signals + "$", "/proc/self/status"}).status;
-  };
-  EXPECT_EQ(tests::in_child([&] { return blocked_are("0000000000000000"); }), 0);
-  EXPECT_EQ(tests::in_child([&] {
-              sigset_t set{};
-              ::sigemptyset(&set);
-              ::sigaddset(&set, SIGUSR1);
-              ::sigprocmask(SIG_BLOCK, &set, nullptr);
-              return blocked_are("0000000000000200");
-            }),
-            0);
-}
-
 TEST(SupervisedCommand, leaves_its_launcher_the_signals_that_end_it_until_they_are_let_in) {
   for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) {
     EXPECT_EQ(tests::in_child([&] {

@@ -119,37 +119,6 @@ TEST(TestCase, runs_alone_for_each_reason_that_its_arguments_give) {
   EXPECT_EQ(why_alone(and_also({{"GPUTEST_ISOLATION", "process"}}), told), "(not told) GPUTEST_ISOLATION=process");
 }
 
-TEST(TestCase, is_read_from_the_command_line_and_the_environment) {
-  const auto text = text_of_child([] {
-    set_environment(and_also({{"GPUTEST_TIMEOUT", "1.5"},
-                              {"GPUTEST_DEPENDENCE", "fail"},
-                              {"GPUTEST_MEMORY", "2GiB"},
-                              {"GPUTEST_WAIT_LIMIT", "1"},
-                              {"CTEST_RESOURCE_GROUP_COUNT", "1"}}));
-    const auto test = read_test_case(
-        {"/bin/sort_tests", "--first", "--gtest_filter=Sort.a-Sort.b=c", "--gtest_output=json:a:b.json", "--second=2"});
-    std::string all = test.filter + "\n" + test.report_format + "\n" + test.report + "\n" + test.name + "\n" +
-                      (test.dependence_fails ? "fail" : "") + "\n" + std::to_string(test.time_limit) + "\n";
-    for (const auto* const texts : {&test.command, &test.arguments, &test.variables}) {
-      for (const auto& one : *texts) {
-        all += one + " ";
-      }
-      all += "\n";
-    }
-    return all;
-  });
-  EXPECT_EQ(text, "Sort.a-Sort.b=c\n"
-                  "json\n"
-                  "a:b.json\n"
-                  "sorts\n"
-                  "fail\n"
-                  "1.500000\n"
-                  "/bin/sort_tests --first --gtest_filter=Sort.a-Sort.b=c --gtest_output=json:a:b.json --second=2 \n"
-                  "--first --second=2 \n"
-                  "CTEST_RESOURCE_GROUP_COUNT=1 GPUTEST_ENTRY=ctest GPUTEST_MEMORY=2GiB GPUTEST_TEST=sorts "
-                  "GPUTEST_TIMEOUT=1.5 GPUTEST_WAIT_LIMIT=1 \n");
-}
-
 /// What decides whether two cases share a worker, of a process that is its test's child.
 class Identity : public ::testing::Test {
 protected:

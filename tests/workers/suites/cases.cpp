@@ -65,7 +65,6 @@ const bool writes_before_its_tests = [] {
 // NOLINTBEGIN: what the cases leave to each other is what is tested
 int cases_begun = 0;
 bool is_poisoned = false;
-bool is_poisoned_again = false;
 int set_ups = 0;
 
 void begin() {
@@ -106,10 +105,6 @@ TEST_F(Plain, shows_its_memory) {
   const char* const memory = std::getenv("GPUTEST_MEMORY");
   std::printf("@memory %s\n", memory == nullptr ? "none" : memory);
 }
-TEST_F(Plain, shows_its_server) {
-  const char* const server = std::getenv("CUDA_MPS_PIPE_DIRECTORY");
-  std::printf("@server %s\n", server == nullptr ? "none" : server);
-}
 TEST_F(Plain, shows_what_it_has) {
   std::string input;
   std::getline(std::cin, input);
@@ -117,27 +112,6 @@ TEST_F(Plain, shows_what_it_has) {
   std::printf("@entry %s @settings %s @folder %s @input %s\n", std::getenv("GPUTEST_TEST"), std::getenv("OF_ALL"),
               ::getcwd(folder, sizeof folder), input.c_str());
   std::fprintf(stderr, "@err\n");
-}
-/// The keeper closes its copies of a case's streams after it has sent them.
-void wait_until_keeper_waits() {
-  std::string number, name, state;
-  while (state != "S") {
-    std::ifstream{"/proc/" + std::to_string(::getppid()) + "/stat"} >> number >> name >> state;
-  }
-}
-TEST_F(Plain, shows_what_it_uses) {
-  wait_until_keeper_waits();
-  for (const auto& process : {std::string{"self"}, std::to_string(::getppid())}) {
-    std::ifstream status{"/proc/" + process + "/status"};
-    long threads = 0;
-    long resident = 0; // without mapped files, whose pages come and go
-    for (std::string line; std::getline(status, line);) {
-      static_cast<void>(std::sscanf(line.c_str(), "Threads: %ld", &threads));
-      static_cast<void>(std::sscanf(line.c_str(), "RssAnon: %ld", &resident));
-    }
-    const std::filesystem::directory_iterator files{"/proc/" + process + "/fd"};
-    std::printf("@uses %ld %ld %ld\n", threads, static_cast<long>(std::distance(begin(files), end(files))), resident);
-  }
 }
 GPUTEST_NEEDS(Plain, medium, 1_GiB);
 TEST_F(Plain, medium) {}
@@ -160,8 +134,6 @@ TEST_F(Host, closes_all_files) {
 TEST_F(Plain, poisons) { is_poisoned = true; }
 TEST_F(Plain, fails_if_poisoned) { EXPECT_FALSE(is_poisoned); }
 TEST_F(Plain, DISABLED_poisons) { is_poisoned = true; }
-TEST_F(Plain, poisons_again) { is_poisoned_again = true; }
-TEST_F(Plain, fails_if_poisoned_twice) { EXPECT_FALSE(is_poisoned && is_poisoned_again); }
 TEST_F(Plain, fails_in_a_used_process_and_skips_alone) {
   if (cases_begun > 1) {
     FAIL();
