@@ -9,6 +9,7 @@
 #include "workers/test_case.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -172,7 +173,8 @@ Descriptor open_lock_file(const Descriptor& folder, const char* name) {
 }
 
 std::string contents_of(const Descriptor& folder, const std::string& name) {
-  return read_from(Descriptor{::openat(folder.number(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC)}, 0);
+  const Descriptor file{::openat(folder.number(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC)};
+  return os::read_to_end(file.number()).value_or("");
 }
 
 std::string read_from(const Descriptor& file, off_t offset) {
