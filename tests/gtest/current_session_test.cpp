@@ -61,7 +61,7 @@ INSTANTIATE_TEST_SUITE_P(
         UnusableSetting{"GPUTEST_LARGE", "maybe", "GPUTEST_LARGE 'maybe'"},
         UnusableSetting{"GPUTEST_GPUS", "none", "GPUTEST_GPUS 'none' is not a whole number from 1 to 16"},
         UnusableSetting{"GPUTEST_WAIT_LIMIT", "1", "GPUTEST_WAIT_LIMIT='1' is not a duration; write 90s, 20min or 1h"},
-        UnusableSetting{"GPUTEST_REQUIRE_GPU", "yes", "GPUTEST_REQUIRE_GPU='yes' is neither 0 nor 1"},
+        UnusableSetting{"GPUTEST_REQUIRE_GPU", "yes", "GPUTEST_REQUIRE_GPU='yes' is unknown; it is one of 0, 1"},
         UnusableSetting{"GPUTEST_RUN_MODE", "fast",
                         "GPUTEST_RUN_MODE='fast' is unknown; it is one of auto, serial, parallel"},
         UnusableSetting{"GPUTEST_DIR", "/proc/nobody-can-write-here",

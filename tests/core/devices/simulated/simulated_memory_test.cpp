@@ -219,9 +219,6 @@ TEST_F(SimulatedMemoryTest, of_other_kinds_of_devices_is_other_memory) {
   SimulatedMemory older = open();
   EXPECT_EQ(used(older, 0), 0_B);
   EXPECT_NE(simulated_uuids(setting_), simulated_uuids(policy::parse_simulated_devices("1x1GiB,context=0")));
-  setting_ = policy::parse_simulated_devices("1x1GiB,sm_90,memory_pools");
-  SimulatedMemory usual_too = open();
-  EXPECT_EQ(used(usual_too, 0), 500_MiB) << "what is said in more words is the same device";
 }
 
 TEST_F(SimulatedMemoryTest, of_other_settings_is_other_memory) {
