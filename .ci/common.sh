@@ -24,14 +24,29 @@ quietly() {
   fi
 }
 
+# show_percents: of a build's output, how far it is, in steps of 5 %. Not awk: mawk waits for whole blocks of a pipe.
+show_percents() {
+  local line percent next=0
+  while IFS= read -r line; do
+    if [[ $line =~ ^\[\ *([0-9]+)%\] ]]; then
+      percent=${BASH_REMATCH[1]}
+    elif [[ $line =~ ^\[([0-9]+)/([0-9]+)\] ]]; then
+      percent=$((100 * BASH_REMATCH[1] / BASH_REMATCH[2]))
+    else
+      continue
+    fi
+    if ((percent >= next)); then
+      printf '%d%% ' "$percent"
+      next=$((percent - percent % 5 + 5))
+    fi
+  done
+  echo
+}
+
 # build_loudly <log> <folder>: builds what is configured there, and shows how far it is.
 build_loudly() {
   local log=$1 folder=$2
-  if ! cmake --build "$folder" --parallel "$(nproc)" 2>&1 | tee -a "$log" | awk '
-    /^\[ *[0-9]+%\]/ { percent = $0; sub(/^\[ */, "", percent); percent += 0 }
-    /^\[[0-9]+\/[0-9]+\]/ { split(substr($1, 2), of, "/"); percent = int(100 * of[1] / of[2]) }
-    percent >= next_one { printf "%d%% ", percent; fflush(); next_one = percent - percent % 5 + 5 }
-    END { print "" }'; then
+  if ! cmake --build "$folder" --parallel "$(nproc)" 2>&1 | tee -a "$log" | show_percents; then
     tail -n 40 "$log" >&2
     echo "failed: cmake --build $folder; the whole log: $log" >&2
     return 1

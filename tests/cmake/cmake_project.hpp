@@ -78,7 +78,8 @@ protected:
     EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
     EXPECT_EQ(ended.err, "");
     std::map<std::string, Entry> all;
-    for (const auto& test : nlohmann::json::parse(ended.out).at("tests")) {
+    const auto document = nlohmann::json::parse(ended.out);
+    for (const auto& test : document.at("tests")) {
       Entry entry;
       if (test.contains("command")) {
         entry.command = test.at("command").get<std::vector<std::string>>();

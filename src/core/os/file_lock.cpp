@@ -7,6 +7,8 @@
 
 #include <gputest/error.hpp>
 
+#include <boost/interprocess/detail/os_file_functions.hpp>
+
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -20,21 +22,18 @@
 
 namespace gputest::os {
 
+// What Boost's file_lock calls. The class itself opens a path, without O_CLOEXEC, and does not show the descriptor:
+// nothing could tell whether a test has closed it.
+namespace ipc = boost::interprocess::ipcdetail;
 using std::chrono::steady_clock;
 
 namespace {
 
-/// Of the whole file.
-struct flock lock_of_type(short type) {
-  struct flock lock {};
-  lock.l_type = type;
-  lock.l_whence = SEEK_SET;
-  return lock;
-}
-
 /// The lock that keeps this process out; of the type F_UNLCK if none does.
 struct flock lock_of_another(int file) {
-  auto lock = lock_of_type(F_WRLCK);
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
   if (::fcntl(file, F_GETLK, &lock) != 0) {
     lock.l_type = F_UNLCK;
   }
@@ -75,16 +74,13 @@ struct FileLock::Kernel {
 
   /// Throws LedgerError if the kernel refuses, or if the file was closed by something else.
   bool try_lock() {
-    const auto lock = lock_of_type(F_WRLCK);
-    if (::fcntl(file.unchecked_number(), F_SETLK, &lock) == 0) {
-      return true;
-    }
-    const int error = errno;
-    if (error != EAGAIN && error != EACCES) {
+    bool acquired = false;
+    if (!ipc::try_acquire_file_lock(file.unchecked_number(), acquired)) {
+      const int error = errno;
       static_cast<void>(file.number());
       throw LedgerError{"cannot lock " + file.path() + ": " + reason(error)};
     }
-    return false;
+    return acquired;
   }
 };
 
@@ -133,8 +129,7 @@ void FileLock::lock() {
 }
 
 void FileLock::unlock() noexcept {
-  const auto none = lock_of_type(F_UNLCK);
-  if (::fcntl(kernel_->file.unchecked_number(), F_SETLK, &none) != 0) {
+  if (!ipc::release_file_lock(kernel_->file.unchecked_number())) {
     // The kernel lets go of all of a process's locks on a file with any descriptor of it that is closed. As long as
     // this process kept the lock, nobody else could go on.
     const Descriptor closed{

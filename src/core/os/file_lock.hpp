@@ -9,10 +9,10 @@
 
 namespace gputest::os {
 
-/// A mutex between processes that the kernel releases when its holder ends, however it ends: a POSIX record lock.
+/// A mutex between processes that the kernel releases when its holder ends, however it ends: Boost's file_lock.
 ///
 /// Excludes the threads of this process too, also those that use another object for the same file. Meets BasicLockable.
-/// Nothing else in the process may open and close the file: such a lock goes with any descriptor of it.
+/// Nothing else in the process may open and close the file: a POSIX record lock goes with any descriptor of it.
 class FileLock {
 public:
   /// A process that is neither stopped nor hostile has the lock for microseconds. With 64 of them in line, on two
