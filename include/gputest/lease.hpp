@@ -10,7 +10,7 @@
 namespace gputest {
 
 namespace detail {
-class Leasing;
+struct SessionState;
 }
 
 /// The right of this process to some bytes of some of its devices. Move-only; its destructor gives back.
@@ -49,7 +49,7 @@ public:
 
 private:
   friend class Session;
-  std::weak_ptr<detail::Leasing> session_;
+  std::weak_ptr<detail::SessionState> session_;
   std::uint64_t number_ = 0; ///< of this lease in its session; 0: none
   Outcome outcome_;
 };

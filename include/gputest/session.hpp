@@ -30,7 +30,6 @@ struct Findings {
                                      ///< memory beyond the lease, memory that is left
   std::string memory_resource;       ///< kinds of memory that the test took through memory_resource; empty: none
   std::string overuse;               ///< what the test took beyond its lease, as `5 GiB of 256 MiB`; empty: not seen
-  std::string spilled;               ///< managed memory that went to the host, or `not visible`; empty: none was used
   /// The most of one device that the test had allocated at one time; of several leases, the largest. nullopt: not
   /// known.
   std::optional<Bytes> peak;
@@ -125,7 +124,7 @@ public:
   [[nodiscard]] Findings examine(const std::string& who);
 
 private:
-  std::shared_ptr<detail::Leasing> leasing_;
+  std::shared_ptr<detail::SessionState> state_;
 };
 
 /// One process in the ledger.

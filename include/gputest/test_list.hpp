@@ -24,7 +24,6 @@ struct ListedTest {
   int line = 0;
   bool disabled = false;
   std::optional<Request> request; ///< all that it asks for, itself or by the CTest entry; nullopt if it uses no GPU
-  std::string problem;            ///< why nothing but its suite and name is known; its entry fails, and says this
   std::string alone; ///< why it has to run in a process of its own, such as `it is a death test`; empty: it need not
 };
 

@@ -22,8 +22,6 @@ namespace {
 
 constexpr const char* what_main_returns = "gputest::run_all_tests()";
 
-std::string name_of(const ::testing::TestInfo& test) { return std::string{test.test_suite_name()} + "." + test.name(); }
-
 const ::testing::TestSuite& running_suite() { return *::testing::UnitTest::GetInstance()->current_test_suite(); }
 
 /// Settings that cannot be used have failed the tests already.
@@ -84,25 +82,11 @@ void record_memory(const Findings& findings) {
   }
 }
 
+/// `function(suite, test)` for each test that runs, but for those that report misnamed annotations.
 template <class Function>
-void for_each_test(const ::testing::TestSuite& suite, Function function) {
-  for (int t = 0; t < suite.total_test_count() && std::string{suite.name()} != misnamed_suite; ++t) {
-    function(suite, *suite.GetTestInfo(t));
-  }
-}
-
-template <class Function>
-void for_each_test(const ::testing::UnitTest& unit_test, Function function) {
-  for (int s = 0; s < unit_test.total_test_suite_count(); ++s) {
-    for_each_test(*unit_test.GetTestSuite(s), function);
-  }
-}
-
-/// `tests`: a suite, or all of them.
-template <class Tests, class Function>
-void for_each_to_run(const Tests& tests, Function function) {
-  for_each_test(tests, [&](const ::testing::TestSuite& suite, const ::testing::TestInfo& test) {
-    if (test.should_run()) {
+void for_each_to_run(const ::testing::UnitTest& unit_test, Function function) {
+  for_each_test(unit_test, [&](const ::testing::TestSuite& suite, const ::testing::TestInfo& test) {
+    if (test.should_run() && std::string{suite.name()} != misnamed_suite) {
       function(suite, test);
     }
   });
@@ -214,7 +198,8 @@ Plan CurrentSession::plan_for(const ::testing::UnitTest& unit_test) const {
   for_each_to_run(unit_test, add);
   if (runs_case_by_case_) {
     for_each_test(unit_test, [&](const ::testing::TestSuite& suite, const ::testing::TestInfo& test) {
-      if (!test.should_run() && why_alone(suite, test, session_->entry().request).empty()) {
+      if (!test.should_run() && std::string{suite.name()} != misnamed_suite &&
+          why_alone(suite, test, session_->entry().request).empty()) {
         add(suite, test);
       }
     });
@@ -284,23 +269,26 @@ void CurrentSession::begin_suite(const ::testing::TestSuite& suite) {
 
 /// Whether one of its tests may run, by what is known before anything was asked for.
 bool CurrentSession::can_run_any(const ::testing::TestSuite& suite) {
-  bool any = false;
-  for_each_to_run(suite, [&](const ::testing::TestSuite& of, const ::testing::TestInfo& test) {
-    if (any || !contradiction_of(of, test).empty()) {
-      return;
+  const auto fixture = fixture_of(suite);
+  for (int t = 0; t < suite.total_test_count(); ++t) {
+    const auto& test = *suite.GetTestInfo(t);
+    if (!test.should_run() || !contradiction_of(suite, test).empty()) {
+      continue;
     }
-    const auto fixture = fixture_of(of);
-    const auto request = request_of(of, test, fixture.memory_class);
-    const auto foreseen = [&] {
-      return fixture.scoped ? session_->check(devices_of(request), name_of(test))
-                            : session_->foresee(request, name_of(test));
-    };
+    if (!uses_gpu(suite, test)) {
+      return true;
+    }
+    const auto request = request_of(suite, test, fixture.memory_class);
     try {
-      any = !uses_gpu(of, test) || (session_ && foreseen().kind == Outcome::Kind::granted);
+      if (session_ && (fixture.scoped ? session_->check(devices_of(request), name_of(test))
+                                      : session_->foresee(request, name_of(test)))
+                              .kind == Outcome::Kind::granted) {
+        return true;
+      }
     } catch (const Error&) { // NOLINT(bugprone-empty-catch): the test asks again, and fails
     }
-  });
-  return any;
+  }
+  return false;
 }
 
 void CurrentSession::end_suite(const ::testing::TestSuite& suite) {
@@ -489,9 +477,6 @@ void CurrentSession::examine_after(const ::testing::TestInfo& test) {
   record_memory(findings);
   if (const auto text = std::exchange(out_of_memory_, {}); !text.empty()) {
     ::testing::Test::RecordProperty("gputest_out_of_memory", text);
-  }
-  if (!findings.spilled.empty()) {
-    ::testing::Test::RecordProperty("gputest_spilled", findings.spilled);
   }
   report(findings, test.file(), test.line());
 }

@@ -14,9 +14,6 @@
 
 namespace gputest::detail {
 
-/// The suite of the tests that report misnamed annotations. They need no GPU.
-inline constexpr const char* misnamed_suite = "GputestNeeds";
-
 /// Whether this is the child of a threadsafe death test: it runs the executable again, for one statement of a test, and
 /// the parent holds what it needs.
 [[nodiscard]] bool is_death_test_child();

@@ -104,38 +104,32 @@ std::string text_of(const Annotation& annotation) {
   return text_of(annotation.suite, annotation.test != nullptr ? annotation.test : "");
 }
 
+std::string place_of(const Annotation& annotation) {
+  return std::string{annotation.file} + ":" + std::to_string(annotation.line);
+}
+
 /// The annotation that was probably meant by one that names nothing; empty if the executable has no test.
 std::string nearest_to(const Annotation& annotation, const ::testing::UnitTest& unit_test) {
   const auto mistyped = text_of(annotation);
   std::string nearest;
   std::size_t least = 0;
-  for (int s = 0; s < unit_test.total_test_suite_count(); ++s) {
-    const auto& suite = *unit_test.GetTestSuite(s);
-    for (int t = 0; t < suite.total_test_count(); ++t) {
-      const auto text = text_of(source_name(suite.name(), suite.type_param()),
-                                annotation.test != nullptr ? source_name(*suite.GetTestInfo(t)) : "");
-      if (const auto distance = edit_distance(mistyped, text); nearest.empty() || distance < least) {
-        nearest = text;
-        least = distance;
-      }
+  for_each_test(unit_test, [&](const TestSuite& suite, const TestInfo& test) {
+    const auto text =
+        text_of(source_name(suite.name(), suite.type_param()), annotation.test != nullptr ? source_name(test) : "");
+    if (const auto distance = edit_distance(mistyped, text); nearest.empty() || distance < least) {
+      nearest = text;
+      least = distance;
     }
-  }
+  });
   return nearest;
 }
 
 bool names_something(const Annotation& annotation, const ::testing::UnitTest& unit_test) {
-  for (int s = 0; s < unit_test.total_test_suite_count(); ++s) {
-    const auto& suite = *unit_test.GetTestSuite(s);
-    if (annotation.test == nullptr && names(annotation, suite)) {
-      return true;
-    }
-    for (int t = 0; t < suite.total_test_count(); ++t) {
-      if (names(annotation, *suite.GetTestInfo(t))) {
-        return true;
-      }
-    }
-  }
-  return false;
+  bool any = false;
+  for_each_test(unit_test, [&](const TestSuite& suite, const TestInfo& test) {
+    any = any || (annotation.test == nullptr ? names(annotation, suite) : names(annotation, test));
+  });
+  return any;
 }
 
 /// The functions of one of gputest's fixtures, as a suite stores them.
@@ -177,13 +171,10 @@ std::string key_of(const TestSuite& suite, std::string_view test) {
 /// How many tests each annotation of a suite, or of a test, is for, by key_of().
 std::unordered_map<std::string, std::size_t> count_tests(const ::testing::UnitTest& unit_test) {
   std::unordered_map<std::string, std::size_t> counts;
-  for (int s = 0; s < unit_test.total_test_suite_count(); ++s) {
-    const auto& suite = *unit_test.GetTestSuite(s);
-    counts[key_of(suite, "")] += static_cast<std::size_t>(suite.total_test_count());
-    for (int t = 0; t < suite.total_test_count(); ++t) {
-      ++counts[key_of(suite, source_name(*suite.GetTestInfo(t)))];
-    }
-  }
+  for_each_test(unit_test, [&](const TestSuite& suite, const TestInfo& test) {
+    ++counts[key_of(suite, "")];
+    ++counts[key_of(suite, source_name(test))];
+  });
   return counts;
 }
 
@@ -205,6 +196,8 @@ bool annotate(const Annotation& annotation) {
   return true;
 }
 
+std::string name_of(const TestInfo& test) { return std::string{test.test_suite_name()} + "." + test.name(); }
+
 Needs needs_of_test(const TestInfo& test) {
   const auto* const found = find_annotation(test);
   return found == nullptr ? Needs{} : found->needs;
@@ -216,6 +209,7 @@ Needs needs_of_suite(const TestSuite& suite) {
 }
 
 std::string contradiction_of(const TestSuite& suite, const TestInfo& test) {
+  const auto at = [](const Annotation& annotation) { return place_of(annotation) + ": " + text_of(annotation); };
   const Annotation* of_test = nullptr;
   const Annotation* of_suite = nullptr;
   for (const auto& annotation : annotations()) {
@@ -223,28 +217,23 @@ std::string contradiction_of(const TestSuite& suite, const TestInfo& test) {
     if (!is_of_test && !(annotation.test == nullptr && names(annotation, suite))) {
       continue;
     }
-    const std::string where = std::string{annotation.file} + ":" + std::to_string(annotation.line) + ": ";
     if (const auto why = contradiction_in(annotation.needs); !why.empty()) {
-      return where + text_of(annotation) + " says " + why;
+      return at(annotation) + " says " + why;
     }
     const Annotation*& first = is_of_test ? of_test : of_suite;
     if (first != nullptr) {
-      return where + text_of(annotation) + " is already given at " + first->file + ":" + std::to_string(first->line) +
-             "; give it once";
+      return at(annotation) + " is already given at " + place_of(*first) + "; give it once";
     }
     first = &annotation;
   }
-  const auto at = [](const Annotation& annotation) {
-    return std::string{annotation.file} + ":" + std::to_string(annotation.line) + ": " + text_of(annotation) + " says ";
-  };
   if (of_test != nullptr && of_suite != nullptr && of_test->needs.no_gpu && of_suite->needs.suite_lease) {
-    return at(*of_test) + "no_gpu, and its suite has one lease for all its tests, without which none of them runs; put "
-                          "the test into another suite";
+    return at(*of_test) + " says no_gpu, and its suite has one lease for all its tests, without which none of them "
+                          "runs; put the test into another suite";
   }
   for (const Annotation* annotation : {of_test, of_suite}) {
     if (annotation != nullptr && annotation->needs.says_gpu() && fixture_of(suite).host) {
-      return at(*annotation) + "what it needs of a GPU, and its fixture is a HostTest, which uses none; derive the "
-                               "fixture from another class of gputest's, or leave the annotation out";
+      return at(*annotation) + " says what it needs of a GPU, and its fixture is a HostTest, which uses none; derive "
+                               "the fixture from another class of gputest's, or leave the annotation out";
     }
   }
   return "";
@@ -340,24 +329,11 @@ std::vector<Misnamed> misnamed_annotations(const ::testing::UnitTest& unit_test)
       const auto nearest = nearest_to(annotation, unit_test);
       all.push_back({std::string{annotation.suite} + (annotation.test != nullptr ? "_" : "") +
                          (annotation.test != nullptr ? annotation.test : ""),
-                     annotation.suite,
                      text_of(annotation) + " names no " + (annotation.test != nullptr ? "test" : "suite") +
                          " of this executable; write the names as in TEST()" +
                          (nearest.empty() ? "" : ". The nearest is " + nearest),
                      annotation.file, annotation.line});
     }
-  }
-  return all;
-}
-
-bool concerns_this_run(const Misnamed& misnamed, const ::testing::UnitTest& unit_test) {
-  bool all = true;
-  for (int s = 0; s < unit_test.total_test_suite_count(); ++s) {
-    const auto& suite = *unit_test.GetTestSuite(s);
-    if (suite.should_run() && source_name(suite.name(), suite.type_param()) == misnamed.suite) {
-      return true;
-    }
-    all = all && suite.test_to_run_count() == suite.total_test_count() - suite.disabled_test_count();
   }
   return all;
 }

@@ -17,6 +17,23 @@ namespace gputest::detail {
 
 // What is known of tests before any of the user's code runs.
 
+/// The suite of the tests that report misnamed annotations. They need no GPU.
+inline constexpr const char* misnamed_suite = "GputestNeeds";
+
+/// `Sort.Keys`
+[[nodiscard]] std::string name_of(const ::testing::TestInfo& test);
+
+/// Calls `function(suite, test)` for each test of the executable, whether it runs or not.
+template <class Function>
+void for_each_test(const ::testing::UnitTest& unit_test, Function function) {
+  for (int s = 0; s < unit_test.total_test_suite_count(); ++s) {
+    const auto& suite = *unit_test.GetTestSuite(s);
+    for (int t = 0; t < suite.total_test_count(); ++t) {
+      function(suite, *suite.GetTestInfo(t));
+    }
+  }
+}
+
 /// What a suite's fixture is. All tests of a suite have the same.
 struct SuiteFixture {
   std::optional<MemoryClass> memory_class; ///< of SmallTest, MediumTest, LargeTest
@@ -79,15 +96,11 @@ void allow_set_up();
 
 /// An annotation that names nothing in this executable.
 struct Misnamed {
-  std::string name;  ///< as a name of a test: `Sort_Keys`
-  std::string suite; ///< as it says: `Sort`
+  std::string name; ///< as a name of a test: `Sort_Keys`
   std::string text;
   const char* file;
   int line;
 };
 [[nodiscard]] std::vector<Misnamed> misnamed_annotations(const ::testing::UnitTest& unit_test);
-
-/// Whether the tests that this process runs are all tests of the executable, or some of the suite that it names.
-[[nodiscard]] bool concerns_this_run(const Misnamed& misnamed, const ::testing::UnitTest& unit_test);
 
 } // namespace gputest::detail

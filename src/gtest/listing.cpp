@@ -8,10 +8,8 @@
 #include <gputest/test_list.hpp>
 
 #include <algorithm>
-#include <exception>
 #include <iostream>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace gputest::detail {
@@ -20,10 +18,6 @@ namespace {
 
 using ::testing::TestInfo;
 using ::testing::TestSuite;
-
-std::string full_name(const TestSuite& suite, const TestInfo& test) {
-  return std::string{suite.name()} + "." + test.name();
-}
 
 /// A name as a pattern of --gtest_filter. `?`, which stands for any byte, replaces what has a meaning there or in
 /// CMake's quotes, and what cannot be printed. Names of types and of tests that RegisterTest() makes may hold such
@@ -65,7 +59,7 @@ std::string shortened(const char* text) {
 ListedTest describe(const TestSuite& suite, const TestInfo& test, const std::vector<std::string>& all_names,
                     const Request& entry) {
   ListedTest listed;
-  listed.filter = filter_of(full_name(suite, test), all_names);
+  listed.filter = filter_of(name_of(test), all_names);
   listed.suite = suite.name();
   if (const char* const type = suite.type_param()) {
     listed.type = shortened(type);
@@ -104,32 +98,13 @@ int list_tests(::testing::UnitTest& unit_test, const std::string& file) try {
   [[maybe_unused]] const int printed = RUN_ALL_TESTS();
 
   std::vector<std::string> names;
-  for (int s = 0; s < unit_test.total_test_suite_count(); ++s) {
-    const auto& suite = *unit_test.GetTestSuite(s);
-    for (int t = 0; t < suite.total_test_count(); ++t) {
-      names.push_back(full_name(suite, *suite.GetTestInfo(t)));
-    }
-  }
+  for_each_test(unit_test, [&](const TestSuite& /*suite*/, const TestInfo& test) { names.push_back(name_of(test)); });
   std::vector<ListedTest> tests;
-  for (int s = 0; s < unit_test.total_test_suite_count(); ++s) {
-    const auto& suite = *unit_test.GetTestSuite(s);
-    for (int t = 0; t < suite.total_test_count(); ++t) {
-      const auto& test = *suite.GetTestInfo(t);
-      if (!test.should_run()) {
-        continue;
-      }
-      try {
-        tests.push_back(describe(suite, test, names, entry));
-      } catch (const std::exception& error) { // one odd test is no reason to lose the others
-        ListedTest odd;
-        odd.filter = full_name(suite, test);
-        odd.suite = suite.name();
-        odd.test = test.name();
-        odd.problem = error.what();
-        tests.push_back(std::move(odd));
-      }
+  for_each_test(unit_test, [&](const TestSuite& suite, const TestInfo& test) {
+    if (test.should_run()) {
+      tests.push_back(describe(suite, test, names, entry));
     }
-  }
+  });
   write_test_list(file, tests);
   return 0;
 } catch (const Error& error) {

@@ -176,10 +176,8 @@ void Listener::OnTestProgramStart(const ::testing::UnitTest& unit_test) {
   CurrentSession::instance().begin(unit_test);
   if (!misnamed_are_tests) {
     for (const auto& annotation : detail::misnamed_annotations(unit_test)) {
-      if (detail::concerns_this_run(annotation, unit_test)) {
-        detail::record_part(::testing::TestPartResult::kNonFatalFailure, annotation.file, annotation.line,
-                            annotation.text);
-      }
+      detail::record_part(::testing::TestPartResult::kNonFatalFailure, annotation.file, annotation.line,
+                          annotation.text);
     }
   }
 }

@@ -9,9 +9,11 @@
 #include "core/policy/verdict.hpp"
 #include "core/runlog/event_details.hpp"
 #include "core/runlog/run_log.hpp"
-#include "core/session/ctest_measurement.hpp"
+#include "core/session/device_session.hpp"
+#include "core/session/messages.hpp"
 #include "core/settings/settings_table.hpp"
 #include "tool/command_path.hpp"
+#include "tool/command_usage.hpp"
 #include "tool/gpu_use.hpp"
 #include "workers/entry_run.hpp"
 #include "workers/process_end.hpp"
@@ -23,6 +25,7 @@
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -39,7 +42,7 @@ ExitCode report(const CommandProblem& problem) {
 ExitCode report(const Outcome& outcome) {
   const bool skip = outcome.kind == Outcome::Kind::skip;
   if (skip) {
-    runlog::RunLog::of_process().write("skip", runlog::skip_details(outcome));
+    runlog::write("skip", runlog::skip_details(outcome));
   }
   fmt::print(stderr, "gputest: {}: {}\n", skip ? "skipped" : "failed", outcome.reason);
   return exit_code_of(outcome);
@@ -54,10 +57,13 @@ ExitCode report(const Outcome& outcome) {
 /// Runs the command for an entry of gpu_add_test(), as a child of this process, and ends as CTest is to see it.
 ///
 /// The session is not given back: processes that the command has left behind may still use the device.
-[[noreturn]] void supervise(session::Session& session, const RunArguments& arguments,
+[[noreturn]] void supervise(session::DeviceSession& session, const RunArguments& arguments,
                             const settings::EntryWatcher& watcher) {
   static_cast<void>(settings::parse_time_limit(os::read_variable)); // refuses what is none
-  const auto usage = session.measure_command();
+  std::optional<CommandUsage> usage;
+  if (session.settings().meter != MeterSetting::off) {
+    usage.emplace(session.machine(), session.indices());
+  }
   workers::WatchedEntry entry;
   entry.name = session.entry().name.empty() ? arguments.command.front() : session.entry().name;
   entry.kind = policy::EntryCommand::any;
@@ -73,7 +79,7 @@ ExitCode report(const Outcome& outcome) {
     }
     const auto measured = session.judge_command(used);
     if (measured.peak > Bytes{}) {
-      core::tell_peak(measured.peak);
+      session::tell_peak(measured.peak);
     } else { // a lower bound of 0 says nothing
       fmt::print(stderr, "gputest: how much memory the command used is not known: {}\n", used.because);
     }
@@ -82,9 +88,9 @@ ExitCode report(const Outcome& outcome) {
   const auto end = workers::run_entry(arguments.command, entry);
   const int signal = end.command.timed_out ? SIGKILL : end.command.signal;
   if (signal != 0) {
-    runlog::RunLog::of_process().write("end", runlog::JsonObject{}.number("signal", static_cast<unsigned>(signal)));
+    runlog::write("end", runlog::JsonObject{}.number("signal", static_cast<unsigned>(signal)));
   } else if (end.command.error == 0) {
-    runlog::RunLog::of_process().write("end",
+    runlog::write("end",
                                        runlog::JsonObject{}.number("exit", static_cast<unsigned>(end.exit_code)));
   }
   if (end.signal != 0) {
@@ -131,7 +137,7 @@ ExitCode run_leased(const RunArguments& arguments, const settings::EntryWatcher&
   }
 
   // Other processes see the command's name, not `gputest`.
-  session::Session session{run.settings, run.entry, name_of(run.entry, arguments.command)};
+  session::DeviceSession session{run.settings, run.entry, name_of(run.entry, arguments.command)};
   Plan plan;
   plan.requests.push_back(run.entry.request);
   if (const auto outcome = session.enter(plan); outcome.kind != Outcome::Kind::granted) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "core/session/session.hpp"
 #include "tool/exit_codes.hpp"
 #include "tool/run_arguments.hpp"
+
+#include <gputest/outcome.hpp>
 
 namespace gputest::tool {
 

@@ -62,13 +62,6 @@ TEST_F(Catch2, holds_what_the_tags_say) {
   EXPECT_TRUE(claim_of(medium).medium_lock);
 }
 
-TEST_F(Catch2, gives_as_many_devices_as_a_tag_says) {
-  set("GPUTEST_DEVICES", "simulated:3x4GiB,context=0");
-  auto pair = start_case("pair");
-  pair.wait_for_out("@body");
-  EXPECT_EQ(claim_of(pair).wanted, 3U);
-}
-
 TEST_F(Catch2, takes_from_the_entry_what_no_tag_says) {
   set("GPUTEST_MEMORY", "2GiB");
   auto untagged = start_case("untagged");
@@ -109,6 +102,9 @@ TEST_F(Catch2, skips_with_the_reason_and_reports_the_skip_to_ctest) {
   EXPECT_NE(run_case("too much,fails").exit_code, 77);
   set("GPUTEST_RUN_MODE", "parallel");
   EXPECT_EQ(run_case("large").exit_code, 77);
+  set("GPUTEST_FORBID_SKIP", "1");
+  EXPECT_NE(run_case("too much").exit_code, 77);
+  unset("GPUTEST_FORBID_SKIP");
   set("GPUTEST_DEVICES", "none");
   EXPECT_EQ(run_case("small").exit_code, 77);
 }
@@ -215,36 +211,9 @@ TEST_F(Catch2, plans_what_can_be_used_and_runs_it) {
   EXPECT_EQ(run_case("bad size").signal, SIGKILL) << "that is no failure which WILL_FAIL expects";
 }
 
-TEST_F(Catch2, fails_each_test_case_that_needs_a_gpu_with_what_keeps_it_from_the_ledger) {
-  set("GPUTEST_DEVICES", "nonsense");
-  const Ended ended = run_case("small,host,medium");
-  EXPECT_NE(ended.exit_code, 0);
-  EXPECT_EQ(count(ended.out, "GPUTEST_DEVICES"), 2U) << ended.out;
-  EXPECT_EQ(count(ended.out, "@body"), 1U) << "the one without a GPU";
-}
-
 TEST_F(Catch2, counts_no_hidden_test_case_unless_it_is_selected) {
   EXPECT_EQ(start_program({GPUTEST_CATCH2_OWN_MAIN}).finish().exit_code, 1);
   EXPECT_FALSE(std::filesystem::exists(ledger())) << "only test cases without a GPU ran";
-}
-
-TEST_F(Catch2, passes_in_an_entry_if_the_test_cases_have_ended) {
-  set("GPUTEST_ENTRY", "ctest");
-  for (const std::string spec : {"host", "small", "host,medium"}) {
-    EXPECT_EQ(run_case(spec).exit_code, 0) << spec;
-  }
-  EXPECT_THAT(run_case("too much").err, Not(HasSubstr("test cases skipped"))) << "none ran";
-  EXPECT_THAT(run_case("too much,host,large,small").err, HasSubstr("gputest: 1 of 4 test cases skipped"));
-}
-
-TEST_F(Catch2, ends_with_catch2s_code_where_no_test_case_runs) {
-  for (const std::string entry : {"", "ctest"}) {
-    set("GPUTEST_ENTRY", entry);
-    EXPECT_EQ(run_case("--list-tests").exit_code, entry.empty() ? 0 : 1);
-    const Ended none = run_case("no such test case");
-    EXPECT_EQ(none.exit_code, 2);
-    EXPECT_EQ(none.err.find("no test case ran") != std::string::npos, !entry.empty());
-  }
 }
 
 TEST_F(Catch2, fails_in_an_entry_that_is_started_without_running_test_cases) {
@@ -257,34 +226,6 @@ TEST_F(Catch2, fails_in_an_entry_that_is_started_without_running_test_cases) {
     EXPECT_THAT(ended.err, HasSubstr("gputest: failed: no test case ran"));
     set("GPUTEST_ENTRY", "will_fail");
     EXPECT_EQ(run_case(argument).signal, SIGKILL) << "that is no failure which WILL_FAIL expects";
-  }
-}
-
-TEST_F(Catch2, fails_where_nothing_may_be_skipped) {
-  set("GPUTEST_FORBID_SKIP", "1");
-  const Ended ended = run_case("too much");
-  EXPECT_NE(ended.exit_code, 0);
-  EXPECT_NE(ended.exit_code, 77);
-}
-
-TEST_F(Catch2, fails_a_test_case_whose_tags_cannot_be_used) {
-  const std::vector<std::pair<std::string, std::string>> cases{
-      {"bad size", "the size in the tag [gpu:3GB] '3GB' has an unknown unit 'GB'"},
-      {"bad number", "the tag [gpus:many] has no number of GPUs; write 1 to 16, as in [gpus:2]"},
-      {"contradiction", "the tags say small and 3 GiB; small is up to 256 MiB"},
-      {"two sizes", "says again what another tag says; say it once"},
-      {"unknown class",
-       "the tag [gpu_meduim] is none of gputest's; allowed are [gpu_small], [gpu_medium], [gpu_large], "
-       "[gpu:<size>] as in [gpu:3GiB] and [gpus:<n>] as in [gpus:2]"},
-      {"unknown size", "the tag [gpu-3GiB] is none of gputest's; allowed are"},
-      {"unknown number", "the tag [gpus=2] is none of gputest's; allowed are"}};
-  for (const auto& [name, message] : cases) {
-    auto process = start_case(name, {"--reporter=compact"});
-    const Ended ended = process.finish();
-    EXPECT_NE(ended.exit_code, 0) << name;
-    EXPECT_NE(ended.exit_code, 77) << name;
-    EXPECT_THAT(ended.out, HasSubstr(message)) << name;
-    EXPECT_THAT(ended.out, Not(HasSubstr("@never")));
   }
 }
 
@@ -302,8 +243,6 @@ TEST_F(Catch2, runs_test_cases_that_use_no_gpu_without_one) {
   host.wait_for_out("@body");
   EXPECT_EQ(claim_of(host).stage, Stage::outside);
 }
-
-TEST_F(Catch2, leaves_tags_of_others_alone) { EXPECT_EQ(run_case("tag of another").exit_code, 0); }
 
 TEST_F(Catch2, lists_test_cases_without_a_gpu_or_a_ledger) {
   const Ended ended = run_case("--list-tests");

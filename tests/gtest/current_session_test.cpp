@@ -37,36 +37,13 @@ TEST_F(CurrentSession, that_runs_one_case_after_another_announces_the_most_that_
   EXPECT_EQ(worker.finish().exit_code, 0);
 }
 
-struct UnusableSetting {
-  std::string name;
-  std::string value;
-  std::string message;
-};
-
-class UnusableSettings : public CurrentSession, public testing::WithParamInterface<UnusableSetting> {};
-
-TEST_P(UnusableSettings, fail_every_test) {
-  set(GetParam().name, GetParam().value);
-  expect_every_test_to_fail_with(GetParam().message);
+TEST_F(CurrentSession, fails_every_test_where_a_setting_cannot_be_used) {
+  set("GPUTEST_MEMORY", "3GB");
+  expect_every_test_to_fail_with("GPUTEST_MEMORY '3GB' has an unknown unit 'GB'");
+  unset("GPUTEST_MEMORY");
+  set("GPUTEST_DIR", "/proc/nobody-can-write-here");
+  expect_every_test_to_fail_with("cannot make the folder /proc/nobody-can-write-here");
 }
-
-INSTANTIATE_TEST_SUITE_P(
-    Of, UnusableSettings,
-    testing::Values(
-        UnusableSetting{"GPUTEST_MEMORY", "3GB", "GPUTEST_MEMORY '3GB' has an unknown unit 'GB'"},
-        UnusableSetting{
-            "GPUTEST_DEVICES", "simulated:0x1GiB",
-            "GPUTEST_DEVICES='simulated:0x1GiB' cannot be used: the number of devices '0' is not a whole number "
-            "from 1 to 16"},
-        UnusableSetting{"GPUTEST_LARGE", "maybe", "GPUTEST_LARGE 'maybe'"},
-        UnusableSetting{"GPUTEST_GPUS", "none", "GPUTEST_GPUS 'none' is not a whole number from 1 to 16"},
-        UnusableSetting{"GPUTEST_WAIT_LIMIT", "1", "GPUTEST_WAIT_LIMIT='1' is not a duration; write 90s, 20min or 1h"},
-        UnusableSetting{"GPUTEST_REQUIRE_GPU", "yes", "GPUTEST_REQUIRE_GPU='yes' is unknown; it is one of 0, 1"},
-        UnusableSetting{"GPUTEST_RUN_MODE", "fast",
-                        "GPUTEST_RUN_MODE='fast' is unknown; it is one of auto, serial, parallel"},
-        UnusableSetting{"GPUTEST_DIR", "/proc/nobody-can-write-here",
-                        "cannot make the folder /proc/nobody-can-write-here"}),
-    [](const auto& test) { return test.param.name; });
 
 TEST_F(CurrentSession, skips_every_test_without_a_gpu) {
   set("GPUTEST_DEVICES", "none");
@@ -90,13 +67,6 @@ TEST_F(CurrentSession, fails_every_test_without_a_gpu_where_one_is_required) {
                                  "failure)");
 }
 
-TEST_F(CurrentSession, skips_every_test_where_the_user_allows_no_device) {
-  set("CUDA_VISIBLE_DEVICES", "");
-  const Ended ended = run("classes", {"--gtest_filter=Small.*"});
-  EXPECT_EQ(ended.exit_code, 77);
-  EXPECT_THAT(ended.out, HasSubstr("no GPU: CUDA_VISIBLE_DEVICES='' allows none of the 1 of this machine"));
-}
-
 TEST_F(CurrentSession, pins_its_device_before_any_user_code_of_the_tests) {
   set("GPUTEST_DEVICES", "simulated:2x4GiB,context=0");
   const Ended ended = run("pinned", {"--gtest_filter=Visible.*"});
@@ -105,20 +75,6 @@ TEST_F(CurrentSession, pins_its_device_before_any_user_code_of_the_tests) {
   EXPECT_THAT(ended.out, HasSubstr("the suite sees SIM-2x4096MiB-0\n"));
   EXPECT_THAT(ended.out, HasSubstr("the test sees SIM-2x4096MiB-0\n"));
   EXPECT_THAT(ended.out, HasSubstr("current_devices() are SIM-2x4096MiB-0\n"));
-}
-
-TEST_F(CurrentSession, chooses_only_among_the_devices_that_the_user_allows) {
-  set("GPUTEST_DEVICES", "simulated:3x4GiB,context=0");
-  struct Row {
-    std::string visible;
-    std::string device;
-  };
-  const std::vector<Row> rows{{"1,2", "1"}, {"2", "2"}, {"SIM-3x4096MiB-1", "1"}, {"0", "0"}, {"2,nonsense,0", "2"}};
-  for (const auto& [visible, device] : rows) {
-    set("CUDA_VISIBLE_DEVICES", visible);
-    const Ended ended = run("pinned", {"--gtest_filter=Visible.*"});
-    EXPECT_THAT(ended.out, HasSubstr("the test sees SIM-3x4096MiB-" + device + "\n")) << visible;
-  }
 }
 
 TEST_F(CurrentSession, spreads_processes_over_the_devices) {
@@ -163,13 +119,6 @@ TEST_F(CurrentSession, does_not_let_a_started_process_take_more_than_it_holds) {
   EXPECT_THAT(ended.out, HasSubstr("this process runs under the lease of pinned: "
                                    "Starting.a_test_that_does_not_fit_its_lease"));
   EXPECT_THAT(ended.out, HasSubstr("and asks for large; make that lease larger"));
-}
-
-TEST_F(CurrentSession, ignores_a_parent_lease_that_has_ended) {
-  set("GPUTEST_LEASE_OF", "0:1");
-  auto suite = start("pinned", {"--gtest_filter=Visible.*"});
-  suite.wait_for_out("@body");
-  EXPECT_EQ(claim_of(suite).stage, policy::Stage::holding);
 }
 
 TEST_F(CurrentSession, says_once_that_devices_are_simulated) {

@@ -28,25 +28,10 @@ TEST_P(DeathTests, pass_and_leave_their_parents_lease_alone) {
   }
 }
 
-TEST_P(DeathTests, leave_their_parents_memory_alone) {
+TEST_P(DeathTests, leave_their_parents_memory_alone_and_say_nothing_of_the_child) {
   const Ended ended = run("deaths", arguments("Allocating.dies"));
   EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
-}
-
-TEST_P(DeathTests, say_nothing_of_the_child) {
-  const Ended ended = run("deaths", arguments("Small.dies"));
   EXPECT_EQ(count(ended.err, "gputest: "), 2U) << ended.err; // simulated, admitted
-}
-
-TEST_P(DeathTests, let_a_waiting_process_go_on_only_when_their_test_ends) {
-  auto process = start("deaths", arguments("Medium.dies"));
-  process.wait_for_out("@body");
-  auto waiter = start("classes", {"--gtest_filter=Medium.first"});
-  wait_for(waiter, Stage::waiting);
-  EXPECT_TRUE(claim_of(process).medium_lock);
-  EXPECT_EQ(process.finish().exit_code, 0);
-  waiter.wait_for_out("@constructor");
-  EXPECT_TRUE(claim_of(waiter).medium_lock);
 }
 
 INSTANTIATE_TEST_SUITE_P(Styles, DeathTests, testing::Values("fast", "threadsafe"),

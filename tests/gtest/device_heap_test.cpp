@@ -47,18 +47,6 @@ TEST_F(DeviceHeap, stays_counted_when_its_test_is_over) {
   EXPECT_EQ(suite.finish().exit_code, 1);
 }
 
-TEST_F(DeviceHeap, is_said_with_the_request) {
-  EXPECT_EQ(reports_of("heaps", "Medium.with_bytes_and_256").at("Medium.with_bytes_and_256").memory,
-            "1 GiB and a heap of 256 MiB");
-  const Ended ended = run("heaps", {"--gtest_filter=Medium.with_bytes_and_256"});
-  EXPECT_THAT(ended.err, HasSubstr("admitted heaps: Medium.with_bytes_and_256: 1 GiB and a heap of 256 MiB on"));
-}
-
-TEST_F(DeviceHeap, serves_tests_that_ask_for_the_same_and_for_none) {
-  const Ended ended = run("heaps", {"--gtest_filter=Small.says_nothing:Small.with_64:Small.with_64_too"});
-  EXPECT_EQ(ended.exit_code, 0) << ended.out;
-}
-
 TEST_F(DeviceHeap, fails_the_test_that_asks_for_another_size_and_names_both) {
   const auto reports = reports_of("heaps", "Small.*");
   EXPECT_EQ(reports.at("Small.says_nothing").failures, "");
@@ -69,27 +57,6 @@ TEST_F(DeviceHeap, fails_the_test_that_asks_for_another_size_and_names_both) {
       HasSubstr("heaps: Small.with_256 asks for a device heap of 256 MiB, and in this process heaps: Small.with_64 "
                 "has set one of 64 MiB, which cannot change any more. Give them one size, or run each in an entry "
                 "of its own: gpu_add_test(... COMMAND <executable> --gtest_filter=<tests> HEAP <size>)"));
-}
-
-TEST_F(DeviceHeap, leaves_the_lease_to_the_others_when_it_cannot_be_had) {
-  auto suite =
-      start("heaps", {"--gtest_filter=Small.with_64:Small.with_256:Medium.with_bytes_and_256:Scoped.with_256"});
-  suite.wait_for_out("@body");
-  const Ended ended = suite.finish();
-  EXPECT_EQ(count(ended.out, "asks for a device heap of 256 MiB"), 3U) << ended.out;
-  EXPECT_EQ(count(ended.out, "@body"), 1U) << ended.out;
-}
-
-TEST_F(DeviceHeap, that_no_device_can_hold_is_never_waited_for) {
-  set("GPUTEST_DEVICES", "simulated:1x512MiB,context=0");
-  const Ended ended = run("heaps", {"--gtest_filter=Small.with_256"});
-  EXPECT_EQ(ended.exit_code, 77) << ended.out << ended.err;
-}
-
-TEST_F(DeviceHeap, fails_every_test_with_an_unusable_setting) {
-  set("GPUTEST_HEAP", "64MB");
-  EXPECT_THAT(run("heaps", {"--gtest_filter=Small.says_nothing"}).out,
-              HasSubstr("GPUTEST_HEAP '64MB' has an unknown unit"));
 }
 
 } // namespace

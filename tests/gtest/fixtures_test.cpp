@@ -70,31 +70,6 @@ TEST_F(Fixtures, of_scoped_tests_hold_nothing) {
   EXPECT_EQ(suite.finish().exit_code, 0);
 }
 
-TEST_F(Fixtures, other_than_gputests_hold_what_the_entry_says) {
-  set("GPUTEST_MEMORY", "medium");
-  auto suite = start("classes", {"--gtest_filter=NoFixture.*"});
-  walk(suite, [&](const std::string& where) { EXPECT_TRUE(claim_of(suite).medium_lock) << where; });
-  EXPECT_EQ(suite.finish().exit_code, 0);
-}
-
-TEST_F(Fixtures, hold_until_after_the_destructor_and_then_give_back) {
-  auto first = start("classes", {"--gtest_filter=Medium.first"});
-  first.wait_for_out("@constructor");
-  auto second = start("classes", {"--gtest_filter=Medium.first"});
-  wait_for(second, Stage::waiting);
-  for (const std::string where : {"SetUp", "body", "TearDown", "destructor"}) {
-    first.say("go on");
-    first.wait_for_out("@" + where);
-    EXPECT_TRUE(claim_of(first).medium_lock) << where;
-    EXPECT_EQ(claim_of(second).stage, Stage::waiting) << where;
-  }
-  first.say("go on");
-  first.wait_for_out("@TearDownTestSuite"); // so that it is the test's end, not the process's, that gives back
-  second.wait_for_out("@constructor");
-  EXPECT_EQ(claim_of(first).stage, Stage::inside);
-  EXPECT_TRUE(claim_of(second).medium_lock);
-}
-
 TEST_F(Fixtures, with_a_suite_set_up_of_their_own_hold_their_class_all_the_same) {
   auto medium = start("pinned", {"--gtest_filter=HidingMedium.*"});
   medium.wait_for_out("@body");
@@ -156,16 +131,6 @@ TEST_F(Fixtures, are_admitted_with_their_own_class_and_not_before) {
   EXPECT_EQ(count(ended.err, "gputest: admitted"), 1U) << ended.err;
   EXPECT_THAT(ended.err, HasSubstr("gputest: admitted classes: Medium.first: medium on SIM-1x4096MiB-0"));
   EXPECT_LT(ended.err.find("waits for"), ended.err.find("admitted")) << ended.err;
-}
-
-TEST_F(Fixtures, of_large_tests_are_excluded_at_once_though_others_hold_all_memory) {
-  auto holder = start("annotated", {"--gtest_filter=Large.with_bytes"});
-  holder.wait_for_out("@body");
-  auto second = start("annotated", {"--gtest_filter=Medium.says_nothing"});
-  second.wait_for_out("@body");
-  set("GPUTEST_MEMORY", "3GiB"); // a test of no known class would have to wait for these
-  const Ended ended = run("classes", {"--gtest_filter=Large.first"});
-  EXPECT_EQ(ended.exit_code, 77) << ended.out << ended.err;
 }
 
 } // namespace

@@ -54,28 +54,6 @@ TEST_F(HostTests, that_run_alone_are_not_on_the_ledger_and_wait_for_nobody) {
   EXPECT_EQ(suite.finish().exit_code, 0);
 }
 
-TEST_F(HostTests, that_run_alone_search_no_folder_for_cuda) {
-  unset("GPUTEST_DEVICES"); // real ones, if there are any
-  set("LD_DEBUG", "libs");  // the dynamic linker says what it looks for
-  auto suite = start("host", {"--gtest_filter=Host.runs"});
-  suite.wait_for_out("@body");
-  const Ended ended = suite.finish();
-  EXPECT_EQ(ended.exit_code, 0);
-  EXPECT_THAT(ended.err, HasSubstr("libc.so"));
-  EXPECT_THAT(ended.err, Not(HasSubstr("libcuda")));
-  EXPECT_THAT(ended.err, Not(HasSubstr("libnvidia-ml")));
-}
-
-TEST_F(HostTests, hold_no_lease_beside_tests_that_do) {
-  auto suite = start("host", {"--gtest_filter=Host.runs:NoFixture.*"});
-  for (const auto stage : {Stage::inside, Stage::inside, Stage::holding}) {
-    suite.wait_for_out("@body");
-    EXPECT_EQ(claim_of(suite).stage, stage);
-    suite.say("go on");
-  }
-  EXPECT_EQ(suite.finish().exit_code, 0);
-}
-
 TEST_F(HostTests, that_need_something_of_a_gpu_contradict_themselves) {
   const auto reports = reports_of("host", "HostWithSize*:HidingBoth.*:Shared.uses_no_gpu");
   EXPECT_THAT(reports.at("HostWithSize.needs_memory").failures,

@@ -53,17 +53,6 @@ TEST_F(KnownNeeds, are_open_where_a_fixture_hides_both_functions_or_leases_for_i
   EXPECT_EQ(claim.largest_bytes, (2_GiB).count());
 }
 
-TEST_F(KnownNeeds, let_executables_of_small_tests_run_side_by_side_where_large_ones_wait) {
-  auto first = start("known", {"--gtest_filter=Small.*:Plain.*"});
-  first.wait_for_out("@body");
-  auto second = start("known", {"--gtest_filter=Small.*:Plain.*"});
-  second.wait_for_out("@body");
-  auto third = start("known", {"--gtest_filter=Small.*:Plain.*"});
-  third.wait_for_out("@body");
-  EXPECT_EQ(claim_of(first).stage, Stage::holding);
-  EXPECT_EQ(claim_of(third).stage, Stage::holding);
-}
-
 TEST_F(KnownNeeds, of_gpus_are_of_the_test) {
   set("GPUTEST_DEVICES", "simulated:3x4GiB,context=0");
   auto suite = start("known", {"--gtest_filter=Pair.*"});

@@ -44,24 +44,6 @@ TEST_F(Leases, that_cannot_be_had_skip_the_test_from_there_on) {
   EXPECT_THAT(ended.out, Not(HasSubstr("@behind the lease")));
 }
 
-TEST_F(Leases, that_cannot_be_had_fail_the_test_where_nothing_may_be_skipped) {
-  set("GPUTEST_FORBID_SKIP", "1");
-  const Ended ended = run("scoped", {"--gtest_filter=Section.leases_too_much"});
-  EXPECT_EQ(ended.exit_code, 1);
-  EXPECT_THAT(ended.out, HasSubstr("waiting would not help"));
-  EXPECT_THAT(ended.out, HasSubstr("(GPUTEST_FORBID_SKIP=1 makes this skip a failure)"));
-  EXPECT_THAT(ended.out, Not(HasSubstr("@behind the lease")));
-}
-
-TEST_F(Leases, fail_the_test_when_the_wait_limit_runs_out) {
-  auto holder = start_holder();
-  set("GPUTEST_WAIT_LIMIT", "1s");
-  const Ended ended = run("scoped", {"--gtest_filter=Section.leases_a_part"});
-  EXPECT_EQ(ended.exit_code, 1);
-  EXPECT_THAT(ended.out, HasSubstr("annotated: Medium.with_bytes (pid " + std::to_string(holder.pid()) + ", 3 GiB"));
-  EXPECT_THAT(ended.out, Not(HasSubstr("@gpu")));
-}
-
 TEST_F(Leases, of_a_whole_device_exclude_the_test_beside_others) {
   auto suite = start("scoped", {"--gtest_filter=Section.leases_a_whole_device"});
   suite.wait_for_out("@gpu");
@@ -74,17 +56,6 @@ TEST_F(Leases, of_a_whole_device_exclude_the_test_beside_others) {
   EXPECT_THAT(ended.out,
               HasSubstr("Section.leases_a_whole_device is large, and excluded while other processes use its device: "
                         "annotated: Medium.with_bytes"));
-}
-
-TEST_F(Leases, of_more_than_was_announced_wait_where_that_is_safe) {
-  auto alone = start("scoped", {"--gtest_filter=Section.leases_more_than_announced"});
-  alone.wait_for_out("@host");
-  EXPECT_EQ(claim_of(alone).largest_bytes, (2_GiB).count());
-  auto other = start("scoped", {"--gtest_filter=NotScoped.leases"});
-  other.wait_for_out("@body");
-  alone.say("go on");
-  alone.wait_for_out("@gpu");
-  EXPECT_EQ(claim_of(alone).lease_bytes, (3_GiB).count());
 }
 
 TEST_F(Leases, of_more_than_was_announced_fail_where_waiting_could_deadlock) {
@@ -115,15 +86,6 @@ TEST_F(Leases, do_not_nest) {
   suite.wait_for_out("@gpu");
   EXPECT_EQ(claim_of(suite).lease_bytes, (1_GiB).count()) << "the first lease outlives the refusal of the second";
   const Ended ended = suite.finish();
-  EXPECT_EQ(ended.exit_code, 0) << ended.out;
-}
-
-TEST_F(Leases, do_not_nest_under_another_processs_lease_either) {
-  auto parent_lease = start("classes", {"--gtest_filter=Large.first"});
-  parent_lease.wait_for_out("@constructor");
-  const auto entry = entries().at(0);
-  set("GPUTEST_LEASE_OF", ledger::credential_of(entry));
-  const Ended ended = run("scoped", {"--gtest_filter=Section.nests:NotScoped.leases"});
   EXPECT_EQ(ended.exit_code, 0) << ended.out;
 }
 

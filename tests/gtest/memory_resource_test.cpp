@@ -37,14 +37,6 @@ TEST_F(MemoryResource, fails_the_test_that_asks_for_more_with_both_figures) {
                         "GPUTEST_NEEDS(Exact, asks_for_more, 3073_MiB)"));
 }
 
-TEST_F(MemoryResource, knows_which_devices_are_leased) {
-  set("GPUTEST_DEVICES", "simulated:2x4GiB,context=0");
-  EXPECT_THAT(run_one("Exact.asks_for_another_device").out,
-              HasSubstr("simulated device 1 was asked for, and this process sees 1"));
-  set("GPUTEST_GPUS", "2");
-  EXPECT_THAT(run_one("Exact.asks_for_another_device").out, HasSubstr("got it\n"));
-}
-
 TEST_F(MemoryResource, shares_the_lease_among_all_kinds_and_records_them) {
   const Ended ended = run_one("Small.shares_its_lease_among_its_resources");
   EXPECT_THAT(ended.out, HasSubstr("got it\ngot it\nLeaseExceeded: 1 B were asked"));
@@ -52,7 +44,6 @@ TEST_F(MemoryResource, shares_the_lease_among_all_kinds_and_records_them) {
   EXPECT_EQ(count(ended.err, "gputest: memory_resource: malloc (the test demands it)\n"), 1U) << ended.err;
   const auto report = report_of("Small.shares_its_lease_among_its_resources");
   EXPECT_EQ(report.memory_resource, "pool, malloc, managed");
-  EXPECT_EQ(report.spilled, "0 B");
 }
 
 TEST_F(MemoryResource, is_of_the_kind_that_the_setting_forces) {
@@ -74,12 +65,6 @@ TEST_F(MemoryResource, names_what_a_test_leaves_and_does_not_hold_it_against_the
   }
 }
 
-TEST_F(MemoryResource, keeps_what_a_test_left_on_the_ledger) {
-  auto suite = start("resources", {"--gtest_filter=Leaving.a:Waiting.*"});
-  suite.wait_for_out("@body");
-  EXPECT_EQ(claim_of(suite).overhead_bytes, 256U << 20U);
-}
-
 TEST_F(MemoryResource, gives_nothing_outside_of_a_lease) {
   const Ended scoped = run_one("Scoped.allocates_within_its_section_only");
   EXPECT_THAT(scoped.out, HasSubstr("LeaseExceeded: 1 B were asked of device 0 while this process has leased nothing"));
@@ -90,13 +75,6 @@ TEST_F(MemoryResource, gives_nothing_outside_of_a_lease) {
 TEST_F(MemoryResource, refuses_managed_memory_that_does_not_fit_on_the_device) {
   EXPECT_THAT(run_one("Managed.more_than_is_free").out,
               HasSubstr("Error: 3 GiB of managed memory were asked of device 0, which has 2 GiB free"));
-}
-
-TEST_F(MemoryResource, reports_what_spilled_to_the_host) {
-  const Ended ended = run_one("Managed.is_driven_out");
-  EXPECT_THAT(ended.err, HasSubstr("gputest: Managed.is_driven_out: 1 GiB of managed memory of device 0 spilled to the "
-                                   "host, since the device had no room for them\n"));
-  EXPECT_EQ(report_of("Managed.is_driven_out").spilled, "1 GiB");
 }
 
 } // namespace

@@ -72,15 +72,6 @@ TEST_F(MeterSuite, fails_and_skips_tests_whose_other_failures_are_hidden) {
   EXPECT_EQ(run_some("HidesOwn.*").exit_code, 1);
 }
 
-TEST_F(MeterSuite, does_not_take_its_own_failure_for_an_out_of_memory) {
-  EXPECT_THAT(run_some("Over.by_more").err, Not(HasSubstr("ran out of memory")));
-}
-
-TEST_F(MeterSuite, never_finds_a_test_of_a_whole_device_over_its_lease) {
-  set("GPUTEST_LARGE", "wait");
-  EXPECT_EQ(reports("Over.whole").at("Over.whole").failures, "");
-}
-
 TEST_F(MeterSuite, finds_a_device_that_is_not_of_the_lease) {
   set("GPUTEST_DEVICES", "simulated:2x4GiB,context=0");
   EXPECT_THAT(
@@ -88,17 +79,6 @@ TEST_F(MeterSuite, finds_a_device_that_is_not_of_the_lease) {
       HasSubstr("took 64 MiB of device 1, and its lease is of the first 1: tests of other processes may run out "
                 "of memory. At the peak: device memory 64 MiB (SimulatedBuffer: 64 MiB). Ask for 2: gpus(2) in "
                 "GPUTEST_NEEDS, or GPUS 2 in gpu_add_test()"));
-}
-
-TEST_F(MeterSuite, names_the_device_of_which_a_test_takes_most_beyond_its_lease) {
-  set("GPUTEST_DEVICES", "simulated:2x4GiB,context=0");
-  EXPECT_THAT(reports("Over.more_of_the_second_device").at("Over.more_of_the_second_device").failures,
-              HasSubstr("took 400 MiB of device 1, and its lease is 256 MiB"));
-}
-
-TEST_F(MeterSuite, explains_once_in_a_test_why_it_ran_out_of_memory) {
-  const Ended ended = run_some("Over.runs_out_twice");
-  EXPECT_EQ(count(ended.err, "Over.runs_out_twice ran out of memory under its lease"), 1U) << ended.err;
 }
 
 TEST_F(MeterSuite, warns_outside_of_entries_and_does_what_the_settings_say) {
@@ -143,19 +123,6 @@ TEST_F(MeterSuite, allows_what_a_test_or_its_entry_says_that_it_keeps) {
   EXPECT_EQ(reports("Leak.some").at("Leak.some").failures, "");
 }
 
-TEST_F(MeterSuite, adds_up_what_a_test_has_left_of_each_of_its_devices) {
-  set("GPUTEST_DEVICES", "simulated:2x4GiB,context=0");
-  const auto report = reports("Leak.on_two_devices").at("Leak.on_two_devices");
-  EXPECT_EQ(report.failures, "") << "each may keep so much";
-  EXPECT_EQ(report.left, std::to_string((24_MiB).count()));
-}
-
-TEST_F(MeterSuite, allows_a_lease_in_the_middle_of_a_test_to_leave_what_the_test_says) {
-  const auto report = reports("Scoped.leaves_what_it_may_keep").at("Scoped.leaves_what_it_may_keep");
-  EXPECT_EQ(report.failures, "");
-  EXPECT_EQ(report.left, std::to_string((32_MiB).count()));
-}
-
 TEST_F(MeterSuite, allows_in_sum_what_may_be_kept) {
   EXPECT_EQ(run("meter", {"--gtest_filter=Leak.allowed:Leak.replaced"}).exit_code, 0) << "each may keep so much";
   EXPECT_EQ(run("meter", {"--gtest_filter=Leak.replaced", "--gtest_repeat=3"}).exit_code, 0);
@@ -192,20 +159,6 @@ TEST_F(MeterSuite, satisfies_no_expectation_of_a_failure_or_of_an_output) {
   EXPECT_EQ(run_some("Shared.adds_some").signal, SIGKILL) << "at the end of a suite";
 }
 
-TEST_F(MeterSuite, takes_no_memory_of_an_environment_for_a_leak_of_a_test) {
-  set("KEEP_IN_ENVIRONMENT", "1");
-  EXPECT_EQ(reports("Leak.after_it").at("Leak.after_it").failures, "");
-}
-
-TEST_F(MeterSuite, says_once_what_is_left_of_a_resource_also_where_nothing_is_measured) {
-  const std::string left = "Leak.of_a_resource ends with 8 MiB of device 0 still allocated: pool memory by "
-                           "memory_resource: 8 MiB. ";
-  const Ended ended = run_some("Leak.of_a_resource");
-  EXPECT_EQ(count(ended.out + ended.err, left), 1U) << ended.out << ended.err;
-  set("GPUTEST_METER", "off");
-  EXPECT_THAT(reports("Leak.of_a_resource").at("Leak.of_a_resource").failures, HasSubstr(left));
-}
-
 TEST_F(MeterSuite, that_is_off_finds_nothing_and_says_that_nothing_is_known) {
   set("GPUTEST_METER", "off");
   const auto all = reports("Over.by_more:Leak.some");
@@ -231,18 +184,6 @@ TEST_F(MeterSuite, measures_each_lease_of_a_scoped_test) {
   const auto report = reports("Scoped.twice").at("Scoped.twice");
   EXPECT_EQ(report.peak, std::to_string((400_MiB).count()));
   EXPECT_THAT(report.failures, HasSubstr("Scoped.twice ends with 100 MiB of device 0 still allocated"));
-}
-
-TEST_F(MeterSuite, adds_up_what_a_test_has_left_of_each_of_its_leases) {
-  EXPECT_EQ(reports("Scoped.leaves_some_of_each_lease").at("Scoped.leaves_some_of_each_lease").left,
-            std::to_string((32_MiB).count()));
-}
-
-TEST_F(MeterSuite, does_not_take_what_a_test_keeps_for_what_the_code_of_its_suite_took) {
-  const Ended ended = run_some("ScopedSuite.*");
-  EXPECT_EQ(count(ended.out + ended.err, "ScopedSuite.keeps_without_a_lease took 1 GiB without a lease"), 1U)
-      << ended.err;
-  EXPECT_EQ(count(ended.out + ended.err, "SetUpTestSuite() took"), 0U) << ended.err;
 }
 
 TEST_F(MeterSuite, fails_what_a_test_takes_without_a_lease) {
@@ -309,12 +250,6 @@ TEST_F(MeterSuite, looks_for_leaks_of_a_suite_lease_when_it_ends) {
   EXPECT_THAT(ended.out, HasSubstr("GPUTEST_SUITE_NEEDS(Shared, 512_MiB, keeps(256_MiB), suite_lease)"));
 }
 
-TEST_F(MeterSuite, says_what_a_test_had_that_ran_out_of_memory) {
-  const auto text = reports("Over.runs_out").at("Over.runs_out").out_of_memory;
-  EXPECT_THAT(text, HasSubstr("It had allocated 200 MiB itself: within its lease. "));
-  EXPECT_THAT(text, Not(HasSubstr("Other leases there")));
-}
-
 TEST_F(MeterSuite, says_what_a_test_had_before_it_ran_out_of_memory_and_of_which_device_it_had_most) {
   set("GPUTEST_DEVICES", "simulated:2x4GiB,context=0");
   const auto all = reports("Over.runs_out_after*:Over.runs_out_without_bytes:Scoped.runs_out*");
@@ -336,12 +271,6 @@ TEST_F(MeterSuite, advises_no_test_to_declare_more_than_a_device_has) {
                         "test: free some before, make the test smaller, or run it where there is more"));
 }
 
-TEST_F(MeterSuite, advises_an_annotated_test_no_argument_that_has_no_effect) {
-  const auto failures = reports("Over.annotated").at("Over.annotated").failures;
-  EXPECT_THAT(failures, HasSubstr("Declare what it needs: GPUTEST_NEEDS(Over, annotated, 128_MiB, keeps(16_MiB))"));
-  EXPECT_THAT(failures, Not(HasSubstr("MEMORY")));
-}
-
 TEST_F(MeterSuite, names_who_had_leases_when_a_test_runs_out_of_memory) {
   auto holder = start_holder();
   auto waiter = start("annotated", {"--gtest_filter=Medium.with_bytes"});
@@ -350,15 +279,6 @@ TEST_F(MeterSuite, names_who_had_leases_when_a_test_runs_out_of_memory) {
   EXPECT_THAT(text, HasSubstr("Other leases there: entry: Medium.with_bytes (pid " + std::to_string(holder.pid()) +
                               ", 3 GiB, for "));
   EXPECT_THAT(text, Not(HasSubstr("(pid " + std::to_string(waiter.pid()))));
-  static_cast<void>(holder.finish());
-}
-
-TEST_F(MeterSuite, names_nobody_who_had_a_lease_of_another_device_when_a_test_runs_out_of_memory) {
-  set("GPUTEST_DEVICES", "simulated:2x4GiB,context=0");
-  auto holder = start_holder();
-  const auto text = reports("Over.runs_out").at("Over.runs_out").out_of_memory;
-  EXPECT_THAT(text, HasSubstr("Over.runs_out ran out of memory under its lease"));
-  EXPECT_THAT(text, Not(HasSubstr("Medium.with_bytes")));
   static_cast<void>(holder.finish());
 }
 

@@ -57,27 +57,6 @@ TEST_F(Overuse, of_two_scoped_tests_that_wait_for_each_other_fails_one_at_once_a
   expect_one_to_go_on("Scoped.*", "", "Scoped.first, before its GPUTEST_LEASE, took 1.5 GiB");
 }
 
-TEST_F(Overuse, that_has_failed_a_suite_does_not_fail_the_next_one_once_it_is_free_again) {
-  auto first = start("overuse", {"--gtest_filter=Unleased.*:Plain.leases_half"});
-  auto second = start("overuse", {"--gtest_filter=Unleased.first"});
-  for (auto* process : {&first, &second}) {
-    process->wait_for_out("@SetUpTestSuite");
-    process->say("go on");
-    process->wait_for_out("@taken");
-  }
-  first.say("go on");
-  wait_for(first, Stage::waiting);
-  second.say("go on");
-  first.wait_for_out("[  FAILED  ] Unleased.second");
-  second.wait_for_out("@body"); // in what the first has given back
-  first.wait_for_err("overuse: Plain.leases_half waits for 2 GiB: overuse: Unleased.first (pid ");
-  EXPECT_EQ(second.finish().exit_code, 0);
-  first.wait_for_out("@body");
-  const Ended ended = first.finish();
-  EXPECT_THAT(ended.out, HasSubstr("[       OK ] Plain.leases_half"));
-  EXPECT_EQ(ended.exit_code, 1) << "of the suite before";
-}
-
 TEST_F(Overuse, before_the_tests_of_a_suite_is_named_and_counted_until_it_is_given_back) {
   auto suite = start("overuse", {"--gtest_filter=Unleased.first:Plain.takes_what_it_leases"});
   suite.wait_for_out("@SetUpTestSuite");
@@ -98,40 +77,11 @@ TEST_F(Overuse, before_the_tests_of_a_suite_is_named_and_counted_until_it_is_giv
   EXPECT_THAT(ended.err, Not(HasSubstr("and its lease is"))) << "no test took it";
 }
 
-TEST_F(Overuse, before_the_tests_of_a_suite_is_not_taken_for_the_context_of_later_processes) {
-  auto suite = start("overuse", {"--gtest_filter=Unleased.first"});
-  for (const auto* const place : {"@SetUpTestSuite", "@taken", "@body"}) {
-    suite.wait_for_out(place);
-    suite.say("go on");
-  }
-  EXPECT_EQ(suite.finish().exit_code, 0);
-  auto next = start("overuse", {"--gtest_filter=Plain.takes_what_it_leases"});
-  next.wait_for_out("@body");
-  EXPECT_EQ(claim_of(next).overhead_bytes, 0U);
-  next.say("go on");
-  EXPECT_EQ(next.finish().exit_code, 0);
-}
-
-TEST_F(Overuse, before_all_tests_is_named) {
-  set("TAKE_IN_ENVIRONMENT", "1");
-  const Ended ended = run("overuse", {"--gtest_filter=Plain.takes_what_it_leases"});
-  EXPECT_EQ(ended.exit_code, 0) << ended.out;
-  EXPECT_THAT(ended.err, HasSubstr("gputest: SetUp() of an Environment took 1.5 GiB without a lease"));
-  EXPECT_THAT(ended.err, Not(HasSubstr("and its lease is")));
-}
-
 TEST_F(Overuse, that_leaves_no_room_for_the_process_s_own_tests_fails_them) {
   const auto reports = reports_of("overuse", "TooLarge.*");
   EXPECT_THAT(reports.at("TooLarge.first").failures,
               HasSubstr("overuse: TooLarge.first needs 3 GiB, and its own process already has 1.5 GiB of the device "
                         "without a lease (TooLarge::SetUpTestSuite() took 1.5 GiB), which leaves no room for it"));
-}
-
-TEST_F(Overuse, before_the_tests_of_a_suite_is_no_reason_once_it_is_free_again) {
-  const auto reports = reports_of("overuse", "Unleased.first:Plain.leaves_more:Plain.leases_most");
-  EXPECT_THAT(reports.at("Plain.leases_most").failures,
-              HasSubstr("overuse: Plain.leases_most needs 3.5 GiB, and its own process already has 1 GiB of the device "
-                        "without a lease, which leaves no room for it"));
 }
 
 TEST_F(Overuse, by_a_test_is_named_with_both_figures) {

@@ -79,12 +79,6 @@ TEST_F(Requires, skips_a_scoped_test_before_its_body) {
   EXPECT_EQ(run("requiring", {"--gtest_filter=Scoped.*"}).exit_code, 0);
 }
 
-TEST_F(Requires, holds_for_every_instance_of_a_test) {
-  EXPECT_EQ(count(run("requiring", {"--gtest_filter=*needs_tcc*"}).out, "asked tcc; "), 2U);
-  set_device(",tcc");
-  EXPECT_EQ(count(run("requiring", {"--gtest_filter=*needs_tcc*"}).out, "@body"), 2U);
-}
-
 TEST_F(Requires, nothing_of_the_memory_that_a_smaller_device_lacks) {
   set("GPUTEST_DEVICE_MEMORY", "1GiB");
   const Ended ended = run("annotated", {"--gtest_filter=Medium.with_bytes:NoFixture.with_bytes"});
@@ -95,27 +89,6 @@ TEST_F(Requires, nothing_of_the_memory_that_a_smaller_device_lacks) {
                         "the largest that it may use has 1 GiB: waiting would not help. Ask for less, or run "
                         "it where there is more (GPUTEST_DEVICE_MEMORY limits it)"));
   EXPECT_THAT(ended.out, HasSubstr("[       OK ] NoFixture.with_bytes"));
-}
-
-TEST_F(Requires, lets_one_process_at_a_time_on_a_device_in_exclusive_mode) {
-  set_device(",exclusive_process");
-  auto first = start("annotated", {"--gtest_filter=Medium.with_a_class"});
-  first.wait_for_out("@body");
-  auto second = start("annotated", {"--gtest_filter=Medium.with_a_class"});
-  wait_for(second, policy::Stage::entering);
-  EXPECT_EQ(first.finish().exit_code, 0);
-  second.wait_for_out("@body");
-  EXPECT_EQ(second.finish().exit_code, 0);
-}
-
-TEST_F(Requires, uses_no_device_that_is_lost_or_lets_nobody_in) {
-  for (const auto& [option, reason] : {std::pair{",lost", "it does not answer (lost, or in error)"},
-                                       std::pair{",prohibited", "its compute mode is PROHIBITED"}}) {
-    set_device(option);
-    const Ended ended = run("classes", {"--gtest_filter=Small.first"});
-    EXPECT_EQ(ended.exit_code, 77);
-    EXPECT_THAT(ended.out, HasSubstr("(simulated device) cannot be used: " + std::string{reason}));
-  }
 }
 
 } // namespace

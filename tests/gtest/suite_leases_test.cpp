@@ -50,18 +50,6 @@ TEST_F(SuiteLeases, of_as_much_as_a_small_test_may_take_are_enough_for_one) {
   EXPECT_THAT(reports.at("LessThanSmall.asks_for_small").failures, HasSubstr("its suite holds one lease of 255 MiB"));
 }
 
-TEST_F(SuiteLeases, of_a_class_are_enough_for_that_class_and_for_the_bytes_of_a_small_test) {
-  const auto reports = reports_of("suite_leases", "AsMedium.*");
-  for (const std::string test : {"medium", "small", "few_bytes"}) {
-    EXPECT_EQ(reports.at("AsMedium.asks_for_" + test).failures, "") << test;
-  }
-  for (const std::string test : {"more_bytes", "large"}) { // how much half of a device is depends on the device
-    EXPECT_THAT(reports.at("AsMedium.asks_for_" + test).failures,
-                HasSubstr("and its suite holds one lease of medium for all its tests"))
-        << test;
-  }
-}
-
 TEST_F(SuiteLeases, are_taken_again_in_every_repeat_shuffled_or_not) {
   auto suite = start("suite_leases", {"--gtest_filter=Shared.first:Shared.second", "--gtest_repeat=2",
                                       "--gtest_shuffle", "--gtest_random_seed=7"});
@@ -83,33 +71,6 @@ TEST_F(SuiteLeases, that_cannot_be_had_skip_their_tests_and_run_no_code_of_the_s
   const Ended ended = run("suite_leases", {"--gtest_filter=TooMuch.*", "--gtest_repeat=2"});
   EXPECT_EQ(ended.exit_code, 77) << ended.out;
   EXPECT_EQ(count(ended.out, "suite_leases: TooMuch needs 100 GiB of a device"), 4U) << ended.out;
-  EXPECT_THAT(ended.out, Not(HasSubstr("@never")));
-}
-
-TEST_F(SuiteLeases, that_cannot_be_had_fail_their_tests_where_nothing_may_be_skipped) {
-  set("GPUTEST_FORBID_SKIP", "1");
-  const Ended ended = run("suite_leases", {"--gtest_filter=TooMuch.*"});
-  EXPECT_EQ(ended.exit_code, 1) << ended.out;
-  EXPECT_EQ(count(ended.out, "(GPUTEST_FORBID_SKIP=1 makes this skip a failure)"), 2U) << ended.out;
-  EXPECT_THAT(ended.out, Not(HasSubstr("@never")));
-}
-
-TEST_F(SuiteLeases, that_were_not_granted_run_the_code_of_the_suite_when_they_are) {
-  auto holder = start_holder();
-  set("GPUTEST_WAIT_LIMIT", "1s");
-  auto suite = start("suite_leases", {"--gtest_filter=Shared.first:After.*", "--gtest_repeat=2"});
-  suite.wait_for_out("[  FAILED  ] Shared.first");
-  suite.wait_for_out("@body"); // of the suite after it
-  EXPECT_EQ(holder.finish().exit_code, 0);
-  suite.say("go on");
-  walk(suite, 1);
-  EXPECT_THAT(suite.finish().out, HasSubstr("[       OK ] Shared.first"));
-}
-
-TEST_F(SuiteLeases, of_large_suites_are_excluded_under_a_parallel_ctest) {
-  set("GPUTEST_RUN_MODE", "parallel");
-  const Ended ended = run("suite_leases", {"--gtest_filter=Large.*"});
-  EXPECT_EQ(ended.exit_code, 77) << ended.out;
   EXPECT_THAT(ended.out, Not(HasSubstr("@never")));
 }
 

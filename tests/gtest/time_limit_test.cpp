@@ -54,13 +54,6 @@ TEST_F(TimeLimit, ends_a_test_that_blocks_all_signals_also_where_a_failure_is_ex
   EXPECT_THAT(ended.err, HasSubstr("gputest: timed out: sort_keys: Hangs.deaf "));
 }
 
-TEST_F(TimeLimit, that_cannot_be_used_fails_the_tests) {
-  set("GPUTEST_TIMEOUT", "soon");
-  const Ended ended = run("limits", {"--gtest_filter=Hangs.for_ever"});
-  EXPECT_EQ(ended.exit_code, 1);
-  EXPECT_THAT(ended.out, HasSubstr("GPUTEST_TIMEOUT='soon' is no time limit; it is a positive number of seconds"));
-}
-
 TEST_F(TimeLimit, does_not_count_waiting) {
   const os::EntryPage page; // as of who watches
   auto holder = start_holder();

@@ -24,18 +24,6 @@ protected:
   AllocationBook book_;
 };
 
-TEST_F(AllocationBookTest, knows_the_most_at_one_time) {
-  book_.begin();
-  add(1, 300_MiB);
-  add(2, 100_MiB);
-  book_.remove(1);
-  add(3, 200_MiB);
-  const auto usage = book_.so_far();
-  EXPECT_EQ(usage.evidence, devices::Evidence::exact);
-  ASSERT_EQ(usage.devices.size(), 1U);
-  EXPECT_EQ(usage.devices[0].peak, 400_MiB);
-}
-
 TEST_F(AllocationBookTest, says_what_the_peak_is_made_of) {
   book_.begin();
   add(1, 300_MiB);
@@ -195,26 +183,6 @@ TEST_F(AllocationBookTest, knows_what_was_left_when_a_period_began_though_it_was
   EXPECT_EQ(book_.so_far().devices.at(0).peak, Bytes{});
   book_.begin();
   EXPECT_TRUE(book_.so_far().devices.empty());
-}
-
-TEST_F(AllocationBookTest, counts_what_threads_allocate_at_the_same_time) {
-  constexpr std::uint64_t each = 2000;
-  book_.begin();
-  std::vector<std::thread> threads;
-  for (std::uint64_t t = 0; t < 4; ++t) {
-    threads.emplace_back([this, t] {
-      for (std::uint64_t i = 0; i < each; ++i) {
-        add(t * each + i, 1_KiB);
-      }
-    });
-  }
-  for (auto& thread : threads) {
-    thread.join();
-  }
-  const auto usage = book_.so_far();
-  ASSERT_EQ(usage.devices.size(), 1U);
-  EXPECT_EQ(usage.devices[0].peak.count(), 4 * each * 1024);
-  EXPECT_EQ(usage.devices[0].left.at(0).count, 4 * each);
 }
 
 } // namespace

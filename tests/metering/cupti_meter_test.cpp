@@ -68,15 +68,6 @@ TEST_F(CuptiMeterTest, is_exact) {
   EXPECT_EQ(usage.devices[0].peak, Bytes{300});
 }
 
-TEST_F(CuptiMeterTest, counts_nothing_as_nothing) {
-  const auto meter = open_cupti_meter("", why_);
-  ASSERT_NE(meter, nullptr) << why_;
-  meter->begin();
-  const auto usage = meter->end();
-  EXPECT_EQ(usage.evidence, devices::Evidence::exact);
-  EXPECT_TRUE(usage.devices.empty());
-}
-
 TEST_F(CuptiMeterTest, forgets_what_a_context_takes_with_it) {
   const auto meter = open_cupti_meter("", why_);
   ASSERT_NE(meter, nullptr) << why_;
@@ -132,12 +123,6 @@ TEST_F(CuptiMeterTest, says_that_another_tool_uses_cupti) {
   setenv("FAKE_CUPTI", "39", 1);
   EXPECT_EQ(open_cupti_meter("", why_), nullptr);
   EXPECT_EQ(why_, "another tool uses CUPTI: a profiler, compute-sanitizer, or the program itself");
-}
-
-TEST_F(CuptiMeterTest, says_what_cupti_answers) {
-  setenv("FAKE_CUPTI", "15", 1);
-  EXPECT_EQ(open_cupti_meter("", why_), nullptr);
-  EXPECT_NE(why_.find("answers CUPTI_ERROR_OF_THE_FAKE (15)"), std::string::npos) << why_;
 }
 
 TEST_F(CuptiMeterTest, leaves_cupti_to_a_tool_that_is_attached) {

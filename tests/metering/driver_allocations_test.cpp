@@ -210,13 +210,6 @@ TEST_F(DriverAllocationsTest, counts_a_pool_of_the_host_as_pinned) {
   EXPECT_EQ(book_.so_far().pinned_peak, Bytes{10});
 }
 
-TEST_F(DriverAllocationsTest, counts_no_memory_of_an_array_that_has_none_yet) {
-  void* array = &array;
-  const cupti::Array3dDescriptor sparse{1024, 1024, 0, 0x20, 1, cupti::sparse_array};
-  call(Call::cuArray3DCreate_v2, cupti::Array3dCreateParameters{&array, &sparse});
-  EXPECT_EQ(peak(), Bytes{});
-}
-
 TEST_F(DriverAllocationsTest, multiplies_the_size_of_an_array) {
   constexpr unsigned float_format = 0x20;
   void* array = &array;
@@ -237,28 +230,6 @@ TEST_F(DriverAllocationsTest, multiplies_the_size_of_an_array) {
   EXPECT_TRUE(nothing_is_left());
 }
 
-TEST_F(DriverAllocationsTest, knows_the_bytes_of_each_format_of_an_array) {
-  const std::vector<std::pair<unsigned, std::uint64_t>> formats{{0x01, 1}, {0x08, 1}, {0x02, 2}, {0x09, 2},
-                                                                {0x10, 2}, {0x03, 4}, {0x0a, 4}, {0x20, 4}};
-  void* array = &array;
-  for (const auto& [format, bytes] : formats) {
-    book_.begin();
-    const cupti::ArrayDescriptor line{100, 0, format, 2};
-    call(Call::cuArrayCreate_v2, cupti::ArrayCreateParameters{&array, &line});
-    EXPECT_EQ(peak().count(), 200 * bytes) << format;
-    EXPECT_EQ(usage_of(0).left.at(0).function, "cudaMallocArray");
-    call(Call::cuArrayDestroy, cupti::ArrayDestroyParameters{array});
-  }
-  book_.begin();
-  const cupti::ArrayDescriptor compressed{100, 100, 0x91, 1};
-  call(Call::cuArrayCreate_v2, cupti::ArrayCreateParameters{&array, &compressed});
-  EXPECT_EQ(peak(), Bytes{}) << "that is no product";
-  const cupti::Array3dDescriptor deferred{1024, 1024, 0, 0x20, 1, cupti::deferred_array};
-  call(Call::cuArray3DCreate_v2, cupti::Array3dCreateParameters{&array, &deferred});
-  EXPECT_EQ(peak(), Bytes{});
-  EXPECT_TRUE(nothing_is_left());
-}
-
 TEST_F(DriverAllocationsTest, counts_virtual_memory_until_it_is_neither_held_nor_mapped) {
   cupti::VirtualMemory handle = 7;
   const cupti::VirtualMemoryProperties on_device_1{1, 0, {devices::cuda::location_device, 1}};
@@ -269,14 +240,6 @@ TEST_F(DriverAllocationsTest, counts_virtual_memory_until_it_is_neither_held_nor
   EXPECT_FALSE(nothing_is_left());
   call(Call::cuMemUnmap, cupti::UnmapParameters{0x1000, 4096});
   EXPECT_TRUE(nothing_is_left());
-}
-
-TEST_F(DriverAllocationsTest, does_not_take_a_handle_for_an_address) {
-  allocate(7, 100);
-  cupti::VirtualMemory handle = 7;
-  const cupti::VirtualMemoryProperties on_device{1, 0, {devices::cuda::location_device, 0}};
-  call(Call::cuMemCreate, cupti::CreateParameters{&handle, 4096, &on_device, 0});
-  EXPECT_EQ(peak(), Bytes{4196});
 }
 
 TEST_F(DriverAllocationsTest, counts_virtual_memory_of_the_host_as_pinned) {

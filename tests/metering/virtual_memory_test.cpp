@@ -17,14 +17,6 @@ protected:
   VirtualMemory memory_;
 };
 
-TEST_F(VirtualMemoryTest, is_free_when_its_handle_is_released) { EXPECT_TRUE(memory_.released(handle)); }
-
-TEST_F(VirtualMemoryTest, stays_while_it_is_mapped) {
-  memory_.mapped(address, handle);
-  EXPECT_FALSE(memory_.released(handle));
-  EXPECT_EQ(memory_.unmapped(address, size), std::vector{handle});
-}
-
 TEST_F(VirtualMemoryTest, stays_while_its_handle_is_held) {
   memory_.mapped(address, handle);
   EXPECT_TRUE(memory_.unmapped(address, size).empty());
@@ -35,14 +27,6 @@ TEST_F(VirtualMemoryTest, stays_until_each_reference_is_released) {
   memory_.retained(handle);
   EXPECT_FALSE(memory_.released(handle));
   EXPECT_TRUE(memory_.released(handle));
-}
-
-TEST_F(VirtualMemoryTest, may_be_mapped_twice) {
-  memory_.mapped(address, handle);
-  memory_.mapped(address + size, handle);
-  EXPECT_FALSE(memory_.released(handle));
-  EXPECT_TRUE(memory_.unmapped(address, size).empty());
-  EXPECT_EQ(memory_.unmapped(address + size, size), std::vector{handle});
 }
 
 TEST_F(VirtualMemoryTest, is_unmapped_with_others_in_one_range) {

@@ -8,7 +8,7 @@
 // Device i has the UUID 00000000-0000-0000-0000-00000000000i. It shows those that CUDA_VISIBLE_DEVICES names.
 #include "support/fake_cuda.hpp"
 
-#include "core/devices/cuda/driver_attributes_api.hpp"
+#include "core/devices/cuda/cuda_driver_api.hpp"
 
 #include <array>
 #include <cstdlib>

@@ -22,7 +22,6 @@ struct Report {
   std::string memory;          ///< the property gputest_memory
   std::string devices;         ///< the property gputest_devices
   std::string memory_resource; ///< the property gputest_memory_resource
-  std::string spilled;         ///< the property gputest_spilled
   std::string overuse;         ///< the property gputest_overuse
   std::string out_of_memory;   ///< the property gputest_out_of_memory
   std::string peak;            ///< the property gputest_peak_bytes

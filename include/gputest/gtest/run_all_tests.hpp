@@ -31,10 +31,9 @@ public:
 ///
 /// Skips or fails the test, with the reason, if its memory is not granted. The constructor does nothing.
 /// run_all_tests() and Environment append one; a main() that appends it itself has gputest before all environments.
-/// Without run_all_tests() an annotation that names no test fails the program, but no single
-/// test, and only if all tests run, or some of the suite that it names. In an entry of gpu_add_test()
-/// it tells CTest that the tests have ended, and a process that skipped all of them and exits with 0 ends with
-/// skipped_exit_code.
+/// Without run_all_tests() an annotation that names no test fails the program, but no single test. In an entry of
+/// gpu_add_test() it tells CTest that the tests have ended, and a process that skipped all of them and exits with 0
+/// ends with skipped_exit_code.
 class Listener : public ::testing::EmptyTestEventListener {
 public:
   void OnTestProgramStart(const ::testing::UnitTest& unit_test) override;

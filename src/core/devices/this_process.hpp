@@ -38,10 +38,6 @@ public:
 
   /// Frees what allocate() gave. Returns what went wrong, or nothing.
   virtual std::string free(MemoryKind kind, int device, void* pointer, Bytes bytes, StreamHandle stream) noexcept = 0;
-
-  /// Managed memory that has gone to the host since this was asked last, device by device; nullopt if that cannot be
-  /// seen.
-  [[nodiscard]] virtual std::optional<std::map<int, Bytes>> take_spills() = 0;
 };
 
 /// What a process's devices show after its work on them is done.

@@ -70,9 +70,8 @@ JsonObject run_details(const std::optional<os::RunningCtest>& ctest) {
   return details;
 }
 
-} // namespace
-
-struct RunLog::State {
+/// Of this process.
+struct Log {
   std::mutex mutex;
   bool configured = false;
   bool opened = false;
@@ -109,61 +108,65 @@ struct RunLog::State {
       file->remove_older(prefix, suffix, kept_logs);
     }
   }
+
+  void write(const char* event, const JsonObject& details, const std::string& of_test) {
+    if (failed) {
+      return;
+    }
+    try {
+      open();
+      if (file) {
+        file->append(line(event, name_of_entry(), of_test).members(details).to_string());
+      }
+    } catch (const InvalidSetting&) {
+      failed = true; // whoever needs the settings says it
+    } catch (const std::exception& error) {
+      failed = true;
+      const auto text = std::string{"gputest: the run log "} + error.what() +
+                        ". Set GPUTEST_LOG to a folder that can be written to, or to off\n";
+      std::fputs(text.c_str(), stderr);
+    }
+  }
 };
 
-RunLog::RunLog() : state_{std::make_shared<State>()} {}
-
-RunLog& RunLog::of_process() {
-  static auto& log = *new RunLog; // NOLINT(cppcoreguidelines-owning-memory): used at exit, so never destroyed
+Log& the_log() {
+  static auto& log = *new Log; // NOLINT(cppcoreguidelines-owning-memory): used at exit, so never destroyed
   return log;
 }
 
-void RunLog::configure(const std::string& folder, const std::string& entry) noexcept try {
-  const std::lock_guard guard{state_->mutex};
-  if (!state_->configured || state_->folder != folder) {
-    state_->opened = false;
-    state_->file.reset();
+} // namespace
+
+void configure(const std::string& folder, const std::string& entry) noexcept try {
+  auto& log = the_log();
+  const std::lock_guard guard{log.mutex};
+  if (!log.configured || log.folder != folder) {
+    log.opened = false;
+    log.file.reset();
   }
-  state_->configured = true;
-  state_->folder = folder;
-  state_->entry = entry;
+  log.configured = true;
+  log.folder = folder;
+  log.entry = entry;
 } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): no memory
 }
 
-void RunLog::running(const std::string& test) noexcept try {
-  const std::lock_guard guard{state_->mutex};
-  state_->test = test;
+void set_running(const std::string& test) noexcept try {
+  auto& log = the_log();
+  const std::lock_guard guard{log.mutex};
+  log.test = test;
 } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): no memory
 }
 
-void RunLog::write(const char* event, const JsonObject& details) noexcept try {
-  std::string test;
-  {
-    const std::lock_guard guard{state_->mutex};
-    test = state_->test;
-  }
-  write(event, details, test);
+void write(const char* event, const JsonObject& details) noexcept try {
+  auto& log = the_log();
+  const std::lock_guard guard{log.mutex};
+  log.write(event, details, log.test);
 } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): no memory
 }
 
-void RunLog::write(const char* event, const JsonObject& details, const std::string& test) noexcept try {
-  const std::lock_guard guard{state_->mutex};
-  if (state_->failed) {
-    return;
-  }
-  try {
-    state_->open();
-    if (state_->file) {
-      state_->file->append(line(event, state_->name_of_entry(), test).members(details).to_string());
-    }
-  } catch (const InvalidSetting&) {
-    state_->failed = true; // whoever needs the settings says it
-  } catch (const std::exception& error) {
-    state_->failed = true;
-    const auto text = std::string{"gputest: the run log "} + error.what() +
-                      ". Set GPUTEST_LOG to a folder that can be written to, or to off\n";
-    std::fputs(text.c_str(), stderr);
-  }
+void write(const char* event, const JsonObject& details, const std::string& test) noexcept try {
+  auto& log = the_log();
+  const std::lock_guard guard{log.mutex};
+  log.write(event, details, test);
 } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): no memory
 }
 

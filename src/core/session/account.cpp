@@ -10,6 +10,22 @@
 
 namespace gputest::session {
 
+namespace {
+
+devices::AllocationKind as_measured(MemoryKind kind) {
+  switch (kind) {
+  case MemoryKind::pool:
+    return devices::AllocationKind::pool;
+  case MemoryKind::malloc:
+    return devices::AllocationKind::device;
+  case MemoryKind::managed:
+    break;
+  }
+  return devices::AllocationKind::managed;
+}
+
+} // namespace
+
 Account& Account::instance() {
   static Account& account = *new Account; // NOLINT(cppcoreguidelines-owning-memory)
   return account;
@@ -28,28 +44,36 @@ void Account::open(Grant grant) {
   kinds_.clear();
 }
 
-std::optional<Closing> Account::close() {
+Closing Account::close() noexcept try {
   const std::lock_guard guard{mutex_};
   if (!grant_) {
-    return std::nullopt;
+    return {};
   }
-  std::map<std::pair<int, MemoryKind>, Left> left;
+  std::map<int, std::map<MemoryKind, devices::Allocations>> left;
   std::map<int, Bytes> managed;
   for (const auto& [pointer, held] : places_) {
-    if (held.allocation.kind == MemoryKind::managed) {
-      managed[held.allocation.device] += held.allocation.bytes;
+    const auto& allocation = held.allocation;
+    if (allocation.kind == MemoryKind::managed) {
+      managed[allocation.device] += allocation.bytes;
     }
     if (held.lease == lease_) {
-      Left& of_device = left[{held.allocation.device, held.allocation.kind}];
-      of_device.kind = held.allocation.kind;
-      of_device.device = held.allocation.device;
-      of_device.bytes += held.allocation.bytes;
-      ++of_device.allocations;
+      auto& of_kind = left[allocation.device][allocation.kind];
+      of_kind.kind = as_measured(allocation.kind);
+      of_kind.function = "memory_resource";
+      of_kind.bytes += allocation.bytes;
+      ++of_kind.count;
     }
   }
-  Closing closing{grant_->test, kinds_, {}, {}};
+  Closing closing;
+  for (const auto kind : kinds_) {
+    closing.kinds += (closing.kinds.empty() ? "" : ", ") + std::string{to_string(kind)};
+  }
   for (const auto& [device, of_device] : left) {
-    closing.left.push_back(of_device);
+    auto& usage = closing.left.emplace_back();
+    usage.device = device;
+    for (const auto& [kind, allocations] : of_device) {
+      usage.left.push_back(allocations);
+    }
   }
   for (const auto& [device, bytes] : managed) {
     closing.managed = std::max(closing.managed, bytes);
@@ -59,6 +83,8 @@ std::optional<Closing> Account::close() {
   held_.clear();
   kinds_.clear();
   return closing;
+} catch (const std::exception&) { // no memory
+  return {};
 }
 
 void Account::use(MemoryKind kind) {

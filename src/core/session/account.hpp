@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "core/devices/meter.hpp"
+
 #include <gputest/bytes.hpp>
 #include <gputest/memory_kind.hpp>
 
@@ -27,19 +29,10 @@ struct Allocation {
   Bytes bytes;
 };
 
-/// What a test leaves allocated of one device, of one kind.
-struct Left {
-  int device = 0;
-  Bytes bytes;
-  std::size_t allocations = 0;
-  MemoryKind kind = MemoryKind::pool;
-};
-
 /// What was found at the end of a lease.
 struct Closing {
-  std::string test;
-  std::set<MemoryKind> kinds; ///< that the test asked for
-  std::vector<Left> left;
+  std::string kinds;                      ///< that the test asked for: `pool`, or several of them; empty: none
+  std::vector<devices::DeviceUsage> left; ///< allocated under the lease and not freed, of each device
   Bytes managed; ///< still allocated by this test or an earlier one, on the device with most of it
 };
 
@@ -58,7 +51,7 @@ public:
   void open(Grant grant);
 
   /// Ends the lease; says what it leaves. Nothing if there is none.
-  std::optional<Closing> close();
+  Closing close() noexcept;
 
   /// Remembers that the running test uses a kind of memory.
   void use(MemoryKind kind);

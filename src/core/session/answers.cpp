@@ -64,7 +64,7 @@ ledger::Patience Answers::patience(const std::string& test, const std::string& w
   patience.on_wait = [who = full_name(test), test, what, told, since](const ledger::Blocked& blocked) {
     if (!std::exchange(*told, true)) {
       tell(who + " waits for " + what + ": " + describe(blocked));
-      runlog::RunLog::of_process().write("wait", runlog::wait_details(what, blocked), test);
+      runlog::write("wait", runlog::wait_details(what, blocked), test);
     } else {
       const auto waited = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - since);
       show_progress(short_duration(waited) + ": " + who + " waits for " + what + ": " + describe(blocked));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The start of a session: it chooses and pins devices, and enters the ledger.
-#include "core/session/session.hpp"
+#include "core/session/device_session.hpp"
 
 #include "core/ledger/backend_probe.hpp"
 #include "core/os/ctest_ancestor.hpp"
@@ -9,7 +9,6 @@
 #include "core/policy/memory_request.hpp"
 #include "core/runlog/event_details.hpp"
 #include "core/runlog/run_log.hpp"
-#include "core/session/enter_request.hpp"
 #include "core/session/messages.hpp"
 #include "core/session/progress.hpp"
 #include "core/session/reasons.hpp"
@@ -30,7 +29,7 @@ void add(std::string& texts, const std::string& text) { texts += (texts.empty() 
 
 } // namespace
 
-Outcome Session::no_gpu(const std::string& why) {
+Outcome DeviceSession::no_gpu(const std::string& why) {
   has_no_gpu_ = true;
   entered_ = answers_.skip("no GPU: " + why, SkipCause::no_gpu);
   if (entered_.kind == Outcome::Kind::skip) {
@@ -41,7 +40,7 @@ Outcome Session::no_gpu(const std::string& why) {
   return entered_;
 }
 
-Outcome Session::enter(const Plan& plan) {
+Outcome DeviceSession::enter(const Plan& plan) {
   std::vector<Bytes> heaps;
   for (const auto& request : plan.requests) {
     heaps.push_back(request.heap);
@@ -86,11 +85,11 @@ Outcome Session::enter(const Plan& plan) {
   return entered_ = parent_lease_ ? run_under(*parent_lease_, allowed) : enter_ledger(plan, allowed);
 }
 
-std::string Session::ledger_folder() const { return os::ledger_folder(settings_.folder, settings_.devices); }
+std::string DeviceSession::ledger_folder() const { return os::ledger_folder(settings_.folder, settings_.devices); }
 
 /// The devices of the parent lease, as the ledger describes them, so that the driver need not be opened; null if there
 /// is no parent lease, or if it does not describe them.
-std::unique_ptr<devices::DeviceList> Session::devices_of_parent_lease() const {
+std::unique_ptr<devices::DeviceList> DeviceSession::devices_of_parent_lease() const {
   if (settings_.lease_of.empty()) {
     return nullptr;
   }
@@ -102,7 +101,7 @@ std::unique_ptr<devices::DeviceList> Session::devices_of_parent_lease() const {
   }
 }
 
-Outcome Session::run_under(const ParentLease& parent_lease, const AllowedDevices& allowed) {
+Outcome DeviceSession::run_under(const ParentLease& parent_lease, const AllowedDevices& allowed) {
   const auto own = parent_lease.devices_among(allowed.indices);
   if (own.empty()) {
     return parent_lease.nothing_left(allowed.restriction);
@@ -117,20 +116,20 @@ Outcome Session::run_under(const ParentLease& parent_lease, const AllowedDevices
   return {};
 }
 
-void Session::log_enter(double waited) const {
+void DeviceSession::log_enter(double waited) const {
   std::vector<std::uint64_t> usable;
   if (!parent_lease_) { // under which no driver is opened
     for (const std::size_t index : indices_) {
       usable.push_back(machine_->usable_bytes(index).count());
     }
   }
-  runlog::RunLog::of_process().write(
-      "enter", runlog::enter_details({devices_, std::move(usable), overhead_.bytes(), waited, parent_lease_.has_value(),
-                                      !settings_.scheduled_groups.empty(), os::is_worker(),
-                                      !entry_.name.empty() && !settings::some_tests_are_left_out(os::read_variable)}));
+  runlog::write("enter",
+                runlog::enter_details({devices_, std::move(usable), overhead_.bytes(), waited,
+                                       parent_lease_.has_value(), !settings_.scheduled_groups.empty(), os::is_worker(),
+                                       !entry_.name.empty() && !settings::some_tests_are_left_out(os::read_variable)}));
 }
 
-Outcome Session::enter_ledger(const Plan& plan, const AllowedDevices& allowed) {
+Outcome DeviceSession::enter_ledger(const Plan& plan, const AllowedDevices& allowed) {
   answers_.set_rank(settings_.rank);
   const std::string who = answers_.full_name("");
   if (settings_.device_memory) {
@@ -186,7 +185,7 @@ Outcome Session::enter_ledger(const Plan& plan, const AllowedDevices& allowed) {
 }
 
 /// Whether each test of the plan is going to be skipped, whatever others hold: then there is nothing to wait for.
-bool Session::none_can_run(const Plan& plan, const Choice& choice) {
+bool DeviceSession::none_can_run(const Plan& plan, const Choice& choice) {
   const auto cannot_run = [&](const Request& asked) {
     const auto gpus = static_cast<std::size_t>(asked.gpus);
     if (gpus > choice.gpus || decide_large(asked) == policy::LargeDecision::exclude) {
@@ -205,7 +204,8 @@ bool Session::none_can_run(const Plan& plan, const Choice& choice) {
 }
 
 /// Enters the ledger. Blocks until there is room on the devices that the process has, or on some that it may choose.
-Outcome Session::take_place(const ledger::Ledger::EnterRequest& request, const std::vector<std::size_t>& candidates) {
+Outcome DeviceSession::take_place(const ledger::Ledger::EnterRequest& request,
+                                  const std::vector<std::size_t>& candidates) {
   bool told = false;
   const auto begin = std::chrono::steady_clock::now();
   const auto result = ledger_->enter(request, answers_.patience("", "a place on a GPU", &told));
@@ -237,7 +237,7 @@ Outcome Session::take_place(const ledger::Ledger::EnterRequest& request, const s
 }
 
 /// Makes it one of this process's devices.
-void Session::take(std::size_t index) {
+void DeviceSession::take(std::size_t index) {
   const Device& device = machine_->devices()[index];
   devices_.push_back(device);
   indices_.push_back(index);
@@ -245,7 +245,7 @@ void Session::take(std::size_t index) {
 }
 
 /// Makes only this process's devices visible to CUDA, if CUDA has not started yet, and to the processes that it starts.
-void Session::pin() const {
+void DeviceSession::pin() const {
   std::string visible;
   for (const auto& device : devices_) {
     visible += (visible.empty() ? "" : ",") + device.uuid;
@@ -253,7 +253,7 @@ void Session::pin() const {
   os::set_variable("CUDA_VISIBLE_DEVICES", visible);
 }
 
-void Session::limit_to_smallest_of(const std::vector<std::size_t>& indices) {
+void DeviceSession::limit_to_smallest_of(const std::vector<std::size_t>& indices) {
   smallest_ = machine_->devices()[indices.front()].total;
   for (const std::size_t index : indices) {
     smallest_ = std::min(smallest_, machine_->devices()[index].total);

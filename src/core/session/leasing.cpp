@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How a session leases for its tests.
-#include "core/session/session.hpp"
+#include "core/session/device_session.hpp"
 
 #include "core/os/ctest_process.hpp"
 #include "core/policy/large_policy.hpp"
@@ -34,7 +34,7 @@ policy::RunModeFinding observed_run_mode(RunModeSetting setting) {
 
 } // namespace
 
-Outcome Session::check_devices(const Request& request, const std::string& test) {
+Outcome DeviceSession::check_devices(const Request& request, const std::string& test) {
   if (entered_.kind != Outcome::Kind::granted) {
     return entered_;
   }
@@ -52,7 +52,7 @@ Outcome Session::check_devices(const Request& request, const std::string& test) 
   return {};
 }
 
-Outcome Session::foresee(const Request& request, const std::string& test) {
+Outcome DeviceSession::foresee(const Request& request, const std::string& test) {
   if (auto lacking = check_devices(request, test); lacking.kind != Outcome::Kind::granted) {
     return lacking;
   }
@@ -79,7 +79,7 @@ Outcome Session::foresee(const Request& request, const std::string& test) {
 }
 
 /// What becomes of a large test, or of a test in a large entry; any other waits.
-policy::LargeDecision Session::decide_large(const Request& request) {
+policy::LargeDecision DeviceSession::decide_large(const Request& request) {
   if (request.memory_class != MemoryClass::large && entry_.request.memory_class != MemoryClass::large) {
     return policy::LargeDecision::wait;
   }
@@ -89,7 +89,7 @@ policy::LargeDecision Session::decide_large(const Request& request) {
   return policy::decide_large(entry_.large, run_mode_->mode);
 }
 
-Outcome Session::acquire(const Request& request, const std::string& test) {
+Outcome DeviceSession::acquire(const Request& request, const std::string& test) {
   if (auto outcome = foresee(request, test); outcome.kind != Outcome::Kind::granted || parent_lease_) {
     if (outcome.kind == Outcome::Kind::granted) {
       begin_measuring(request, test);
@@ -105,8 +105,8 @@ Outcome Session::acquire(const Request& request, const std::string& test) {
   return outcome;
 }
 
-Outcome Session::lease(const Request& request, const policy::MemoryRequest& memory, const std::string& test,
-                       bool may_wait) {
+Outcome DeviceSession::lease(const Request& request, const policy::MemoryRequest& memory, const std::string& test,
+                             bool may_wait) {
   if (late_) {
     if (auto outcome = take_place(*late_, indices_); outcome.kind != Outcome::Kind::granted) {
       return outcome;
@@ -149,10 +149,10 @@ Outcome Session::lease(const Request& request, const policy::MemoryRequest& memo
   leased_at_ = steady_clock::now();
   leased_gpus_ = static_cast<std::size_t>(request.gpus);
   leased_test_ = test;
-  runlog::RunLog::of_process().write("lease",
-                                     runlog::lease_details(request, memory.bytes, memory.exclusive, devices_,
-                                                           std::chrono::duration<double>{leased_at_ - begin}.count()),
-                                     test);
+  runlog::write("lease",
+                runlog::lease_details(request, memory.bytes, memory.exclusive, devices_,
+                                      std::chrono::duration<double>{leased_at_ - begin}.count()),
+                test);
   if (told || !admitted_) {
     const auto waited = std::chrono::duration_cast<std::chrono::seconds>(steady_clock::now() - begin);
     tell("admitted " + who + ": " + to_string(request) + " on " + describe(devices_) +
@@ -165,7 +165,7 @@ Outcome Session::lease(const Request& request, const policy::MemoryRequest& memo
 
 /// Whether a lease could not be had before because of what this process has without one, which it still has. It then
 /// never waits again, so that the others can go on when it ends.
-bool Session::is_still_stuck() {
+bool DeviceSession::is_still_stuck() {
   if (stuck_at_) {
     measure_overhead(process_->synchronize_and_trim(), overhead_.managed());
     if (overhead_.bytes() < *stuck_at_) {
@@ -175,7 +175,7 @@ bool Session::is_still_stuck() {
   return stuck_at_.has_value();
 }
 
-Outcome Session::prepare_heap(const Request& request, const std::string& test) {
+Outcome DeviceSession::prepare_heap(const Request& request, const std::string& test) {
   const std::string who = answers_.full_name(test);
   const std::string problem =
       numbered_as_in_cuda_ || request.heap == Bytes{}
@@ -189,7 +189,7 @@ Outcome Session::prepare_heap(const Request& request, const std::string& test) {
   return {Outcome::Kind::fail, problem};
 }
 
-std::vector<Bytes> Session::bytes_of(const Request& request) const {
+std::vector<Bytes> DeviceSession::bytes_of(const Request& request) const {
   const auto memory = policy::to_memory_request(request, smallest_);
   std::vector<Bytes> bytes;
   for (const auto& device : devices_) {
@@ -200,7 +200,7 @@ std::vector<Bytes> Session::bytes_of(const Request& request) const {
   return bytes;
 }
 
-Bytes Session::largest_for_a_test() const {
+Bytes DeviceSession::largest_for_a_test() const {
   if (parent_lease_) { // which limits its tests; and to ask the devices would open NVML once more
     return {};
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How a session measures what its tests allocate, and judges it.
-#include "core/session/session.hpp"
+#include "core/session/device_session.hpp"
 
 #include "core/os/process.hpp"
 #include "core/policy/memory_request.hpp"
@@ -19,7 +19,7 @@ namespace gputest::session {
 
 using devices::Evidence;
 
-void Session::begin_measuring(const Request& request, const std::string& test) {
+void DeviceSession::begin_measuring(const Request& request, const std::string& test) {
   end_unleased_period();
   const auto memory = policy::to_memory_request(request, smallest_);
   std::optional<Bytes> leased = memory.exclusive ? std::nullopt : std::optional{memory.bytes};
@@ -37,7 +37,7 @@ void Session::begin_measuring(const Request& request, const std::string& test) {
   measures_ = true;
 }
 
-void Session::watch_unleased(const std::string& who) {
+void DeviceSession::watch_unleased(const std::string& who) {
   if (!parent_lease_) { // its holder's lease is for all that this process takes
     watched_ = who;
     unleased_use_ = {};
@@ -46,39 +46,39 @@ void Session::watch_unleased(const std::string& who) {
 }
 
 /// Samples would cost a thread in tests that use no GPU.
-void Session::begin_unleased_period() {
+void DeviceSession::begin_unleased_period() {
   if (!watched_.empty() && meter_->sees_allocations()) {
     meter_->begin();
     watches_unleased_ = true;
   }
 }
 
-void Session::end_unleased_period() noexcept {
+void DeviceSession::end_unleased_period() noexcept {
   if (std::exchange(watches_unleased_, false)) {
     judge_unleased(meter_->end());
   }
 }
 
-void Session::judge_unleased(const devices::Usage& usage) try {
+void DeviceSession::judge_unleased(const devices::Usage& usage) try {
   if (!unleased_use_.overuse.empty() || settings_.overuse == Consequence::off) {
     return;
   }
   const auto use = unleased_use_in(usage, answers_.full_name(watched_), watched_);
   if (!use.text.empty()) {
     unleased_use_.overuse = use.short_text;
-    runlog::RunLog::of_process().write("overuse", runlog::JsonObject{}.text("text", use.text), watched_);
+    runlog::write("overuse", runlog::JsonObject{}.text("text", use.text), watched_);
     conclude(settings_.overuse, use.text, unleased_use_);
   }
 } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): no memory for a remark
 }
 
-Measured Session::end_unleased() noexcept {
+Measured DeviceSession::end_unleased() noexcept {
   end_unleased_period();
   watched_.clear();
   return std::exchange(unleased_use_, {});
 }
 
-Measured Session::look_for_use(const std::string& who) noexcept try {
+Measured DeviceSession::look_for_use(const std::string& who) noexcept try {
   Measured measured;
   if (settings_.overuse == Consequence::off || has_used_unasked_ || !process_->in_use() ||
       !process_->synchronize_and_trim().has_context) {
@@ -86,14 +86,14 @@ Measured Session::look_for_use(const std::string& who) noexcept try {
   }
   has_used_unasked_ = true;
   const auto text = used_unasked(answers_.full_name(who));
-  runlog::RunLog::of_process().write("overuse", runlog::JsonObject{}.text("text", text), who);
+  runlog::write("overuse", runlog::JsonObject{}.text("text", text), who);
   conclude(settings_.overuse, text, measured);
   return measured;
 } catch (const std::exception&) { // no memory for a remark
   return {};
 }
 
-Measured Session::look() noexcept {
+Measured DeviceSession::look() noexcept {
   Measured measured;
   if (!measures_) {
     return measured;
@@ -109,7 +109,7 @@ Measured Session::look() noexcept {
 
 /// Under a parent lease the holder has announced the context, which is in samples. Asking what it takes opens NVML, as
 /// the samples have done.
-void Session::allow_for_context(const devices::Usage& usage) {
+void DeviceSession::allow_for_context(const devices::Usage& usage) {
   const bool has_context = std::any_of(usage.devices.begin(), usage.devices.end(),
                                        [](const devices::DeviceUsage& device) { return device.with_context; });
   if (has_context && parent_lease_ && !indices_.empty()) {
@@ -118,7 +118,7 @@ void Session::allow_for_context(const devices::Usage& usage) {
 }
 
 /// At the end of the lease.
-void Session::judge(devices::Usage usage, const std::vector<devices::DeviceUsage>& left) {
+void DeviceSession::judge(devices::Usage usage, const std::vector<devices::DeviceUsage>& left) {
   try {
     Measured measured;
     measured.usage = std::move(usage);
@@ -136,7 +136,7 @@ void Session::judge(devices::Usage usage, const std::vector<devices::DeviceUsage
   }
 }
 
-Measured Session::judge_command(devices::Usage usage) {
+Measured DeviceSession::judge_command(devices::Usage usage) {
   Measured measured;
   measured.usage = std::move(usage);
   measured.peak = peak_in(measured.usage, allowance_);
@@ -144,26 +144,26 @@ Measured Session::judge_command(devices::Usage usage) {
   return measured;
 }
 
-void Session::judge_overuse(Measured& measured) {
+void DeviceSession::judge_overuse(Measured& measured) {
   const auto overuse = overuse_in(measured.usage, allowance_);
   if (overuse.text.empty() || overuse_told_ || settings_.overuse == Consequence::off) {
     return;
   }
   overuse_told_ = true;
   measured.overuse = overuse.short_text;
-  runlog::RunLog::of_process().write("overuse", runlog::JsonObject{}.text("text", overuse.text), allowance_.test);
+  runlog::write("overuse", runlog::JsonObject{}.text("text", overuse.text), allowance_.test);
   conclude(settings_.overuse, overuse.text, measured);
 }
 
 /// For which tests together the test says what it may keep: for itself, again and again; its suite; or its entry.
-std::string Session::who_may_keep() const {
+std::string DeviceSession::who_may_keep() const {
   const auto suite = allowance_.test.substr(0, allowance_.test.find('.'));
   return allowance_.request.keeps_by == SaidBy::entry   ? ""
          : allowance_.request.keeps_by == SaidBy::suite ? suite
                                                         : suite + "." + allowance_.test;
 }
 
-void Session::judge_leaks(Measured& measured, const std::vector<devices::DeviceUsage>& left) {
+void DeviceSession::judge_leaks(Measured& measured, const std::vector<devices::DeviceUsage>& left) {
   if (allowance_.keeps > Bytes{} && measured.usage.period != 0) {
     auto& periods = keeping_periods_[who_may_keep()];
     allowance_.periods = periods;
@@ -176,14 +176,14 @@ void Session::judge_leaks(Measured& measured, const std::vector<devices::DeviceU
                                     [](Bytes sum, const devices::DeviceUsage& one) { return sum + left_of(one); });
   }
   if (const auto leak = leak_in(devices, allowance_); !leak.empty()) {
-    runlog::RunLog::of_process().write("leak", runlog::JsonObject{}.text("text", leak), allowance_.test);
+    runlog::write("leak", runlog::JsonObject{}.text("text", leak), allowance_.test);
     conclude(settings_.leaks, leak, measured);
   }
 }
 
 /// What the device's own figure for this process shows where no meter sees allocations. It has modules and the like in
 /// it, so nothing fails.
-void Session::judge_growth(Measured& measured) const {
+void DeviceSession::judge_growth(Measured& measured) const {
   const Bytes grown = overhead_.bytes() - overhead_before_;
   if (measured.usage.evidence == Evidence::exact || parent_lease_) {
     return;
@@ -198,7 +198,7 @@ void Session::judge_growth(Measured& measured) const {
   }
 }
 
-void Session::conclude(Consequence consequence, const std::string& text, Measured& measured) const {
+void DeviceSession::conclude(Consequence consequence, const std::string& text, Measured& measured) const {
   if (consequence == Consequence::automatic) {
     consequence = entry_.name.empty() ? Consequence::warn : Consequence::fail;
   }
@@ -210,7 +210,7 @@ void Session::conclude(Consequence consequence, const std::string& text, Measure
 }
 
 /// What the lease's holder has allocated by now, and has asked for in vain, if that is known.
-OwnUse Session::own_use() const {
+OwnUse DeviceSession::own_use() const {
   const auto usage = measures_ ? meter_->so_far() : devices::Usage{};
   if (usage.evidence != Evidence::exact) {
     return {"", {}, largest_for_a_test()};
@@ -229,7 +229,7 @@ OwnUse Session::own_use() const {
           wanted, largest_for_a_test()};
 }
 
-std::string Session::explain_out_of_memory(const std::string& who, const Request* held) {
+std::string DeviceSession::explain_out_of_memory(const std::string& who, const Request* held) {
   if (entered_.kind != Outcome::Kind::granted || !ledger_) {
     return {};
   }
@@ -247,7 +247,7 @@ std::string Session::explain_out_of_memory(const std::string& who, const Request
   }
   auto text = ran_out_of_memory(answers_.full_name(who), who, leased, held, held != nullptr ? own_use() : OwnUse{},
                                 holders, beyond);
-  runlog::RunLog::of_process().write("out_of_memory", runlog::out_of_memory_details(text, beyond.excesses), who);
+  runlog::write("out_of_memory", runlog::out_of_memory_details(text, beyond.excesses), who);
   tell(text);
   return text;
 }

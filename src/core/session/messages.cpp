@@ -7,6 +7,7 @@
 #include <gputest/bytes.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 
 namespace gputest::session {
@@ -127,6 +128,17 @@ void tell(const std::string& text) {
   const std::string line = "gputest: " + text + "\n";
   std::fputs(line.c_str(), stderr);
   std::fflush(stderr);
+}
+
+void tell_peak(Bytes peak) {
+  std::array<char, 160> text{};
+  constexpr double mebibyte = 1 << 20U;
+  std::snprintf(text.data(), text.size(),
+                "<CTestMeasurement type=\"numeric/double\" name=\"gputest_peak_mib\">%.3f</CTestMeasurement>\n",
+                static_cast<double>(peak.count()) / mebibyte);
+  std::fflush(stdout);
+  std::fputs(text.data(), stdout);
+  std::fflush(stdout);
 }
 
 } // namespace gputest::session

@@ -30,4 +30,8 @@ namespace gputest::session {
 /// Writes one line, `gputest: <text>`, to stderr at once and in one piece.
 void tell(const std::string& text);
 
+/// Writes the most that a test has allocated of a device to standard output, in the form that CTest takes for a
+/// measurement of the entry: `gputest_peak_mib`.
+void tell_peak(Bytes peak);
+
 } // namespace gputest::session

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
 namespace gputest::session {
@@ -42,6 +43,17 @@ private:
   std::shared_ptr<const devices::DeviceList> machine_;
   bool begun_before_ = false;
   std::set<std::size_t> listed_for_others_;
+};
+
+/// Contexts on devices that were not given to this process, each found once.
+class StrayContexts {
+public:
+  /// Looks for new ones. Returns, for each, a failure of the test `who` that says what to do.
+  [[nodiscard]] std::vector<std::string> look(const OwnContexts& contexts, const devices::DeviceList& machine,
+                                              const std::vector<std::size_t>& given, const std::string& who);
+
+private:
+  std::set<std::size_t> found_;
 };
 
 } // namespace gputest::session

@@ -1,195 +1,453 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/session/session.hpp"
+#include <gputest/session.hpp>
 
+#include "core/ledger/ledger_view.hpp"
 #include "core/os/file_stamp.hpp"
-#include "core/policy/memory_request.hpp"
+#include "core/os/process.hpp"
 #include "core/runlog/event_details.hpp"
 #include "core/runlog/run_log.hpp"
+#include "core/session/account.hpp"
+#include "core/session/device_session.hpp"
+#include "core/session/idle_session.hpp"
 #include "core/session/messages.hpp"
-#include "core/session/reasons.hpp"
 #include "core/settings/settings.hpp"
 
 #include <gputest/error.hpp>
+#include <gputest/test_run.hpp>
 
 #include <algorithm>
-#include <numeric>
+#include <atomic>
+#include <filesystem>
+#include <mutex>
+#include <optional>
 #include <utility>
 
-namespace gputest::session {
+namespace gputest {
 
 namespace {
 
-/// Whether some of it is known to be still allocated.
-bool leaves_memory(const devices::Usage& usage, const std::vector<devices::DeviceUsage>& left) {
-  const auto leaves = [](const devices::DeviceUsage& device) { return left_of(device) > Bytes{}; };
-  return std::any_of(usage.devices.begin(), usage.devices.end(), leaves) ||
-         std::any_of(left.begin(), left.end(), leaves);
+/// Is in each program that has a Session: the launcher leases nothing for such a program (tool/gpu_use).
+[[gnu::used, gnu::section(".gputest_session")]] const volatile char session_mark = 1;
+
+std::string program_name() {
+  return std::filesystem::path{os::executable_of(os::own_pid()).value_or("this executable")}.filename().string();
 }
 
-Settings checked(Settings settings) {
-  settings::check_folder(settings.folder, "Settings::folder");
-  return settings;
+std::vector<Device>& chosen_devices() {
+  static std::vector<Device> devices;
+  return devices;
+}
+
+/// A request in the middle of a sentence, without the capabilities, which the message names elsewhere.
+std::string short_text(Request request) {
+  request.capabilities = {};
+  return to_string(request);
+}
+
+void check_request(const Request& request, const std::string& who) {
+  if (request.gpus < 1 || request.gpus > max_gpus) {
+    throw InvalidSetting{who + " asks for " + std::to_string(request.gpus) +
+                         " GPUs (Request::gpus); allowed are 1 to " + std::to_string(max_gpus)};
+  }
+  if (const auto mistake = mistake_in(request.capabilities); !mistake.empty()) {
+    throw InvalidSetting{who + " asks for " + mistake};
+  }
+}
+
+/// Refuses a second session in one process. A process forked from one that has a session may make its own.
+class OnlySession {
+public:
+  OnlySession() {
+    auto owner = process().load();
+    if (owner == pid_ || !process().compare_exchange_strong(owner, pid_)) {
+      throw Error{"this process has a gputest::Session already, and the ledger knows one claim of a process; use that "
+                  "one, or end it before the next. With gputest::main, run_all_tests() or Catch2's main() of gputest "
+                  "the session is theirs"};
+    }
+  }
+  ~OnlySession() {
+    auto owner = pid_;
+    process().compare_exchange_strong(owner, 0);
+  }
+  OnlySession(const OnlySession&) = delete;
+  OnlySession& operator=(const OnlySession&) = delete;
+
+private:
+  static std::atomic<pid_t>& process() {
+    static std::atomic<pid_t> pid{0};
+    return pid;
+  }
+
+  pid_t pid_ = os::own_pid();
+};
+
+} // namespace
+
+/// What a Session shares with its leases: the one lease that the process may hold, and what was found of it.
+struct detail::SessionState {
+  SessionState(Settings settings, Entry entry) : session{std::move(settings), std::move(entry), program_name()} {
+    check_request(session.entry().request, "the CTest entry");
+    of_process() = this;
+  }
+  ~SessionState() { of_process() = nullptr; }
+  SessionState(const SessionState&) = delete;
+  SessionState& operator=(const SessionState&) = delete;
+
+  /// That of this process; null without a session.
+  static SessionState*& of_process() {
+    static SessionState* state = nullptr;
+    return state;
+  }
+
+  /// Gives back the lease of this number, or any.
+  void release(std::optional<std::uint64_t> number) noexcept {
+    const std::lock_guard guard{mutex};
+    if (!held || (number && *number != last)) {
+      return;
+    }
+    held.reset();
+    const auto memory = session::Account::instance().close();
+    // A death test's statement may have left CUDA unusable on purpose, and its parent holds the lease.
+    const auto error = in_place_of_parent ? std::string{} : session.release(memory.managed, memory.left);
+    try {
+      findings.memory_resource = memory.kinds;
+      if (const auto measured = session.take_measured()) {
+        add(*measured);
+      }
+      note_error(holder, error);
+    } catch (const std::exception& out_of_memory) {
+      session::tell(out_of_memory.what());
+    }
+  }
+
+  [[nodiscard]] Outcome skip_after_problem(const std::string& who) const {
+    return session.skip(who + " cannot use a GPU in this process: " + broken_by + ". Run it by itself", SkipCause::run);
+  }
+
+  void add_problems(const session::Measured& measured) {
+    if (!measured.overuse.empty()) {
+      findings.overuse = measured.overuse;
+    }
+    for (const auto& problem : measured.problems) {
+      add_problem(problem);
+    }
+  }
+
+  /// What only gputest finds: no failure that WILL_FAIL expects. A sticky CUDA error is the program's own.
+  void add_problem(const std::string& problem) {
+    findings.problems.push_back(problem);
+    TestRun::of_process().refused(problem);
+  }
+
+  void note_error(const std::string& who, const std::string& error) {
+    if (!error.empty() && broken_by.empty()) {
+      runlog::write("error", runlog::JsonObject{}.text("error", error), who);
+      broken_by = who + " left it with " + error;
+      findings.problems.push_back(who + " left CUDA unusable for the rest of this process: " + error +
+                                  ". The tests after it are skipped; run them without it");
+    }
+  }
+
+  std::mutex mutex; ///< of what follows
+  OnlySession only;
+  session::DeviceSession session;
+  bool has_entered = false;
+  bool in_place_of_parent = false;
+  std::optional<Request> held;
+  std::string holder;     ///< of the lease: the test
+  std::uint64_t last = 0; ///< number of the last lease
+  std::string broken_by;  ///< the test after which nothing can be leased any more, and why
+  Findings findings;
+
+private:
+  /// Of a lease that was given back; a test may have several.
+  void add(const session::Measured& measured) {
+    add_problems(measured);
+    findings.evidence = devices::to_string(measured.usage.evidence);
+    // A lower bound of 0 says nothing.
+    if (measured.usage.evidence == devices::Evidence::exact || measured.peak > Bytes{}) {
+      findings.peak = std::max(findings.peak.value_or(Bytes{}), measured.peak);
+      TestRun::of_process().note_peak(measured.peak);
+    } else {
+      TestRun::of_process().note_peak(std::nullopt);
+    }
+    if (measured.left) {
+      findings.left = findings.left.value_or(Bytes{}) + *measured.left;
+    }
+  }
+};
+
+void detail::set_session_idle() {
+  if (auto* const state = SessionState::of_process()) {
+    state->session.set_idle();
+  }
+}
+
+bool detail::resume_session() {
+  auto* const state = SessionState::of_process();
+  return state == nullptr || state->session.resume();
+}
+
+std::optional<int> detail::leave_descriptor_of_session() {
+  auto* const state = SessionState::of_process();
+  return state == nullptr ? std::nullopt : state->session.leave_descriptor();
+}
+
+const std::vector<Device>& current_devices() { return chosen_devices(); }
+
+Session::Session(Settings settings, Entry entry)
+    : state_{std::make_shared<detail::SessionState>(std::move(settings), std::move(entry))} {
+  static_cast<void>(session_mark); // a use, so that no linker leaves the section out
+}
+
+Session Session::from_environment() { return {settings_from_environment(), entry_from_environment()}; }
+
+Session::~Session() { release(); }
+
+namespace {
+
+/// Writes a skip to the run log.
+Outcome logged(Outcome outcome, const std::string& who) {
+  if (outcome.kind == Outcome::Kind::skip) {
+    runlog::write("skip", runlog::skip_details(outcome), who);
+  }
+  return outcome;
+}
+
+Outcome enter_with(detail::SessionState& state, const Plan& plan, bool in_place_of_parent) {
+  const std::lock_guard guard{state.mutex};
+  for (const auto& request : plan.requests) {
+    check_request(request, "the plan");
+  }
+  if (std::exchange(state.has_entered, true)) {
+    throw Error{"Session::enter() was called a second time; a process chooses its devices once. Call it once, with a "
+                "Plan of all that its tests will ask for"};
+  }
+  session::Account::instance().guard();
+  state.in_place_of_parent = in_place_of_parent;
+  static_cast<void>(detail::TestRun::of_process()); // takes GPUTEST_ENTRY: what this one starts is no entry
+  auto outcome = state.session.enter(plan);
+  if (outcome.kind == Outcome::Kind::fail) {
+    detail::TestRun::of_process().refused(outcome.reason);
+  }
+  const auto& devices = chosen_devices() = state.session.devices();
+  if (!in_place_of_parent) {
+    state.session.measure();
+  }
+  if (!in_place_of_parent && !devices.empty() && devices.front().simulated) {
+    session::tell("the devices are simulated: memory only, no kernels (GPUTEST_DEVICES)");
+  }
+  return outcome;
 }
 
 } // namespace
 
-Session::Session(Settings settings, Entry entry, std::string program, Overhead::Now now)
-    : settings_{checked(std::move(settings))}, entry_{std::move(entry)}, answers_{settings_, entry_,
-                                                                                  std::move(program)},
-      process_{&devices::this_process(settings_)}, now_{std::move(now)}, heap_{*process_} {
-  settings::set_for_process(settings_);
-  runlog::RunLog::of_process().configure(settings_.log, answers_.full_name(""));
-}
+Outcome Session::enter(const Plan& plan) { return enter_with(*state_, plan, false); }
 
-Session::~Session() { release(); }
+Outcome Session::enter_in_place_of_parent(const Plan& plan) { return enter_with(*state_, plan, true); }
+
+const std::vector<Device>& Session::devices() const { return state_->session.devices(); }
+
+const Entry& Session::entry() const { return state_->session.entry(); }
 
 void Session::set_entry(Entry entry) {
-  entry_ = std::move(entry);
-  admitted_ = false;
+  check_request(entry.request, "the CTest entry");
+  const std::lock_guard guard{state_->mutex};
+  state_->session.set_entry(std::move(entry));
 }
 
-std::string Session::release(Bytes managed, const std::vector<devices::DeviceUsage>& left) noexcept {
-  if (!holds_ && !parent_lease_) {
+Outcome Session::check(const Request& request, const std::string& who) {
+  check_request(request, who);
+  auto& state = *state_;
+  const std::lock_guard guard{state.mutex};
+  if (state.in_place_of_parent) {
     return {};
   }
-  const auto settled = process_->synchronize_and_trim();
-  auto usage = measures_ ? meter_->end() : devices::Usage{};
-  if (holds_) {
-    has_left_ = has_left_ || leaves_memory(usage, left);
-    if (overhead_.is_due(settled, managed, now_())) {
-      measure_overhead(settled, managed, has_left_ ? Learn::nothing : Learn::context);
-    }
+  if (state.held && who != state.holder) {
+    state.session.share();
   }
-  if (measures_) {
-    judge(std::move(usage), left);
-    measures_ = false;
-  }
-  if (holds_) {
-    ledger_->release();
-    holds_ = false;
-    log_release(measured_ ? measured_->usage : devices::Usage{});
-  }
-  begin_unleased_period();
-  return settled.error;
+  // Where several tests share a lease, those after the problem ask for none.
+  return logged(state.held && !state.broken_by.empty() ? state.skip_after_problem(who)
+                                                       : state.session.check_devices(request, who),
+                who);
 }
 
-std::string Session::synchronize() noexcept { return process_->synchronize_and_trim().error; }
-
-void Session::log_release(const devices::Usage& usage) const noexcept {
-  try {
-    const std::chrono::duration<double> held = std::chrono::steady_clock::now() - leased_at_;
-    runlog::RunLog::of_process().write("release", runlog::release_details(held.count(), usage, devices_, leased_gpus_),
-                                       leased_test_);
-  } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): no memory
-  }
-}
-
-std::string Session::count_unleased(const std::string& where) {
-  if (watches_unleased_) {
-    judge_unleased(meter_->so_far());
-  }
-  if (entered_.kind != Outcome::Kind::granted || holds_ || !process_->in_use()) {
+Outcome Session::foresee(const Request& request, const std::string& who) {
+  check_request(request, who);
+  const std::lock_guard guard{state_->mutex};
+  if (state_->in_place_of_parent) {
     return {};
   }
-  const auto settled = process_->synchronize_and_trim();
-  const Bytes managed = overhead_.managed();
-  if (!settled.error.empty() || parent_lease_ || (unleased_.empty() && !overhead_.is_due(settled, managed, now_()))) {
-    return settled.error;
+  return state_->broken_by.empty() ? state_->session.foresee(request, who) : state_->skip_after_problem(who);
+}
+
+Lease Session::lease(const Request& request, const std::string& who) {
+  check_request(request, who);
+  auto& state = *state_;
+  Lease lease;
+  lease.session_ = state_;
+  const std::lock_guard guard{state.mutex};
+  if (state.held) {
+    throw NestedLease{who + " asked for a lease of " + short_text(request) + " while " +
+                      (who == state.holder ? "it" : state.holder) + " has one of " + short_text(*state.held) +
+                      "; waiting for a second one could deadlock. Give the first back before"};
   }
-  const Bytes before = overhead_.bytes();
-  measure_overhead(settled, managed, Learn::nothing); // what was taken without a lease is not the context's
-  const Bytes now = overhead_.bytes();
-  if (now > before + policy::to_memory_request(MemoryClass::small, smallest_).bytes) {
-    unleased_ = where + " took " + to_string(now - before);
-    if (!watches_unleased_) { // which says it of the test
-      tell(took_without_lease(where, now - before));
+  if (!state.in_place_of_parent) {
+    lease.outcome_ = state.broken_by.empty() ? state.session.acquire(request, who) : state.skip_after_problem(who);
+    if (lease.outcome_.kind == Outcome::Kind::granted) {
+      lease.outcome_ = state.session.prepare_heap(request, who);
     }
-  } else if (now < before) {
-    unleased_.clear();
-  }
-  return {};
-}
-
-/// Records in the ledger what the process still has of its devices: its context, and what its tests have not freed.
-void Session::measure_overhead(const devices::Settled& settled, Bytes managed, Learn learn) {
-  try {
-    Bytes listed;
-    for (const std::size_t index : indices_) {
-      listed = std::max(listed, contexts_->used(index));
+    if (lease.outcome_.kind == Outcome::Kind::fail) {
+      detail::TestRun::of_process().refused(lease.outcome_.reason);
     }
-    const Bytes unlisted = process_->lists_managed_memory() ? Bytes{} : managed;
-    overhead_.measured(settled, listed, unlisted, now_());
-    ledger_->set_overhead(overhead_.bytes().count());
-    if (learn == Learn::context && unleased_.empty() && overhead_.to_learn() > Bytes{}) {
-      const auto devices = std::accumulate(bits_.begin(), bits_.end(), policy::DeviceMask{0}, std::bit_or<>{});
-      ledger_->devices().remember(os::executable_identity().value_or(0), devices, overhead_.to_learn().count());
+    if (lease.outcome_.kind != Outcome::Kind::granted) {
+      lease.outcome_ = logged(std::move(lease.outcome_), who);
+      return lease;
     }
-  } catch (const LedgerError&) { // NOLINT(bugprone-empty-catch)
-    // The ledger then counts what was expected, as it did before.
+  }
+  state.held = request;
+  state.holder = who;
+  session::Account::instance().open({who, state.session.bytes_of(request), state.session.largest_for_a_test()});
+  lease.number_ = ++state.last;
+  return lease;
+}
+
+void Session::count_unleased(const std::string& where) {
+  const std::lock_guard guard{state_->mutex};
+  if (!state_->in_place_of_parent && !state_->held) {
+    state_->note_error(where, state_->session.count_unleased(where));
   }
 }
 
-std::vector<std::string> Session::stray_contexts(const std::string& who) try {
-  if (entered_.kind != Outcome::Kind::granted || sees_only_its_own_ || !process_->in_use()) {
-    return {};
+void Session::watch_unleased(const std::string& who) {
+  const std::lock_guard guard{state_->mutex};
+  if (!state_->in_place_of_parent && !state_->held) {
+    state_->session.watch_unleased(who);
   }
-  // The devices visible to a process are fixed when it begins to use devices.
-  std::vector<std::string> uuids;
-  for (const auto& device : devices_) {
-    uuids.push_back(device.uuid);
-  }
-  sees_only_its_own_ = process_->sees_only(uuids);
-  return sees_only_its_own_ ? std::vector<std::string>{} : strays_.look(*contexts_, *machine_, indices_, who);
-} catch (const LedgerError&) { // of simulated devices; whoever uses them next hears of it
-  return {};
 }
 
-std::string Session::loss() const {
-  try {
-    if (ledger_) {
-      ledger_->require_intact();
+std::string Session::explain_out_of_memory(const std::string& who) {
+  // Another thread may wait for a lease, and the caller may hold a lock of the test framework's.
+  const std::unique_lock guard{state_->mutex, std::try_to_lock};
+  return !guard || state_->in_place_of_parent
+             ? std::string{}
+             : state_->session.explain_out_of_memory(who, state_->held ? &*state_->held : nullptr);
+}
+
+void Session::release() noexcept { state_->release(std::nullopt); }
+
+Findings Session::examine(const std::string& who) {
+  auto& state = *state_;
+  const std::lock_guard guard{state.mutex};
+  if (state.held) {
+    state.note_error(who, state.session.synchronize());
+    state.add_problems(state.session.look());
+  }
+  if (!state.has_entered) {
+    state.add_problems(state.session.look_for_use(who));
+  }
+  state.add_problems(state.session.end_unleased());
+  if (const auto loss = state.session.loss(); !loss.empty() && state.broken_by.empty()) {
+    state.broken_by = who + " left it without its slot in the ledger";
+    state.add_problem(who + " left this process without its slot in the ledger: " + loss +
+                      ". The tests after it are skipped; run them without it");
+  }
+  if (!state.in_place_of_parent) {
+    for (const auto& stray : state.session.stray_contexts(who)) {
+      state.add_problem(stray);
     }
-    return {};
-  } catch (const LedgerError& error) {
-    return error.what();
   }
+  return std::exchange(state.findings, {});
 }
 
-std::unique_ptr<CommandUsage> Session::measure_command() const {
-  if (settings_.meter == MeterSetting::off) {
-    return nullptr;
+Lease::Lease(Lease&& other) noexcept
+    : session_{std::move(other.session_)}, number_{std::exchange(other.number_, 0)}, outcome_{std::exchange(
+                                                                                         other.outcome_, {})} {}
+
+Lease& Lease::operator=(Lease&& other) noexcept {
+  if (this != &other) {
+    release();
+    session_ = std::move(other.session_);
+    number_ = std::exchange(other.number_, 0);
+    outcome_ = std::exchange(other.outcome_, {});
   }
-  return std::make_unique<CommandUsage>(machine_, indices_);
+  return *this;
 }
 
-void Session::log_end_of_command(const devices::Usage& usage) const noexcept {
-  if (leased_gpus_ > 0) { // not under another process's lease
-    log_release(usage);
+Lease::~Lease() { release(); }
+
+Lease::operator bool() const {
+  const auto session = session_.lock();
+  if (!session) {
+    return false;
   }
+  const std::lock_guard guard{session->mutex};
+  return number_ != 0 && number_ == session->last && session->held;
 }
 
-void Session::set_idle() {
-  const bool has_place = entered_.kind == Outcome::Kind::granted && ledger_ && !parent_lease_ && !late_;
-  if (has_place && !is_idle_) {
-    ledger_->set_idle();
-    is_idle_ = true;
+const Outcome& Lease::outcome() const {
+  static const Outcome holds_nothing{
+      Outcome::Kind::fail, "this lease holds nothing: nothing was asked for, or it was moved from or given back",
+      false};
+  return outcome_.kind != Outcome::Kind::granted || *this ? outcome_ : holds_nothing;
+}
+
+void Lease::release() noexcept {
+  if (const auto session = session_.lock(); session && number_ != 0) {
+    session->release(number_);
   }
+  number_ = 0;
 }
 
-bool Session::resume() {
-  is_idle_ = is_idle_ && !ledger_->resume();
-  return !is_idle_;
-}
+namespace {
 
-std::optional<int> Session::leave_descriptor() const {
-  return is_idle_ ? std::optional{ledger_->leave_descriptor()} : std::nullopt;
-}
-
-void Session::hand_over() {
-  if (!parent_lease_) {
-    ledger_->inherit_across_exec();
+Claimant::Stage stage_of(policy::Stage stage) {
+  switch (stage) {
+  case policy::Stage::entering:
+    return Claimant::Stage::entering;
+  case policy::Stage::waiting:
+    return Claimant::Stage::waiting;
+  case policy::Stage::holding:
+    return Claimant::Stage::holding;
+  case policy::Stage::idle:
+    return Claimant::Stage::idle;
+  case policy::Stage::outside:
+  case policy::Stage::inside:
+    break;
   }
-  holds_ = false; // the program after exec() keeps it
+  return Claimant::Stage::inside;
 }
 
-} // namespace gputest::session
+policy::DeviceMask devices_of(const policy::Claim& claim) {
+  const auto asked = policy::asked_devices(claim);
+  return asked != 0 ? asked : claim.stage == policy::Stage::holding ? claim.wanted : claim.devices;
+}
+
+} // namespace
+
+std::vector<Claimant> status(const Settings& settings) {
+  settings::check_folder(settings.folder, "Settings::folder");
+  const auto view = ledger::look_at_ledger(settings);
+  std::vector<Claimant> all;
+  for (const auto& record : view.entries) {
+    const auto& claim = record.claim;
+    if (claim.stage == policy::Stage::outside) {
+      continue; // it has a slot but no claim yet
+    }
+    Claimant one;
+    one.who = record.who;
+    one.pid = record.pid;
+    one.stage = stage_of(claim.stage);
+    one.devices = ledger::uuids_in(view, devices_of(claim));
+    const bool entering = claim.stage == policy::Stage::entering;
+    one.lease = Bytes{entering ? claim.largest_bytes : claim.lease_bytes};
+    one.whole_devices = entering ? claim.whole_devices : claim.exclusive;
+    one.overhead = Bytes{claim.overhead_bytes};
+    one.since = record.since;
+    one.ended = !record.alive;
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+} // namespace gputest

@@ -117,11 +117,6 @@ void write_test_list(const std::string& file, const std::vector<ListedTest>& tes
   }
   const auto kept = without_duplicates(tests);
   for (const auto& test : kept) {
-    if (!test.problem.empty()) {
-      out << "gputest_listed_problem(" << quoted(printable(test.suite + "." + test.test)) << ' '
-          << quoted(printable(test.problem)) << ")\n";
-      continue;
-    }
     out << "gputest_listed_test(" << quoted(test.filter) << ' ' << quoted(printable(test.suite)) << ' '
         << quoted(printable(test.type_name)) << ' ' << quoted(printable(test.type)) << ' '
         << quoted(printable(test.test)) << ' ' << quoted(printable(test.value_index)) << ' '

@@ -6,7 +6,6 @@
 #include "core/os/process.hpp"
 #include "core/os/process_end.hpp"
 #include "core/runlog/run_log.hpp"
-#include "core/session/ctest_measurement.hpp"
 #include "core/session/messages.hpp"
 #include "core/settings/settings.hpp"
 
@@ -59,7 +58,7 @@ struct TestRun::State {
   }
 
   static void log_end(int status) {
-    runlog::RunLog::of_process().write("end", runlog::JsonObject{}.number("exit", static_cast<unsigned>(status)));
+    runlog::write("end", runlog::JsonObject{}.number("exit", static_cast<unsigned>(status)));
   }
 
   [[noreturn]] static void end_now(int status) {
@@ -130,7 +129,7 @@ void TestRun::begin_next_case() noexcept try {
   state_->peak.reset();
   state_->knows_peak = true;
   state_->read_entry();
-  runlog::RunLog::of_process().configure(settings::of_process().log, state_->name);
+  runlog::configure(settings::of_process().log, state_->name);
 } catch (const std::exception& error) {
   session::tell(error.what());
 }
@@ -157,7 +156,7 @@ void TestRun::begin(const std::string& result) noexcept try {
 }
 
 void TestRun::running(const std::string& test) noexcept try {
-  runlog::RunLog::of_process().running(test);
+  runlog::set_running(test);
   const std::lock_guard guard{state_->mutex};
   state_->test = test;
   state_->any_began = state_->any_began || !test.empty();
@@ -193,7 +192,7 @@ void TestRun::ended(const TestEnd& test) noexcept try {
   if (!test.file.empty()) {
     details.text("file", test.file).number("line", static_cast<unsigned>(test.line));
   }
-  runlog::RunLog::of_process().write("test", details, test.suite.empty() ? test.name : test.suite + "." + test.name);
+  runlog::write("test", details, test.suite.empty() ? test.name : test.suite + "." + test.name);
 } catch (const std::exception& error) {
   session::tell(error.what());
 }
@@ -231,7 +230,7 @@ void TestRun::end(End how) noexcept try {
   }
   const bool ran = how == End::passed || how == End::failed;
   if (ran && state_->in_entry && state_->peak && state_->knows_peak && !(state_->page && state_->page->is_measured())) {
-    core::tell_peak(*state_->peak);
+    session::tell_peak(*state_->peak);
   }
   if (state_->page) {
     state_->page->end(how == End::passed        ? EntryPage::End::passed

@@ -21,7 +21,6 @@ TEST_CASE("bytes", "[gpu:3GiB][sort]") {
   const gputest::SimulatedBuffer buffer{3_GiB};
   stop_at("body");
 }
-TEST_CASE("pair", "[gpus:2][gpu:1GiB]") { stop_at("body"); }
 TEST_CASE("untagged") { stop_at("body"); }
 TEST_CASE("sections", "[gpu:1GiB]") {
   SECTION("first") { stop_at("body"); }
@@ -30,16 +29,9 @@ TEST_CASE("sections", "[gpu:1GiB]") {
 TEST_CASE("fails", "[gpu_small]") { REQUIRE(gputest::current_devices().empty()); }
 TEST_CASE("too much", "[gpu:100GiB]") { std::cout << "@never" << std::endl; }
 TEST_CASE("bad size", "[gpu:3GB]") { std::cout << "@never" << std::endl; }
-TEST_CASE("bad number", "[gpus:many]") { std::cout << "@never" << std::endl; }
-TEST_CASE("contradiction", "[gpu_small][gpu:3GiB]") { std::cout << "@never" << std::endl; }
-TEST_CASE("two sizes", "[gpu:1GiB][gpu:3GiB]") { std::cout << "@never" << std::endl; }
-TEST_CASE("unknown class", "[gpu_meduim]") { std::cout << "@never" << std::endl; }
-TEST_CASE("unknown size", "[gpu-3GiB]") { std::cout << "@never" << std::endl; }
-TEST_CASE("unknown number", "[gpus=2]") { std::cout << "@never" << std::endl; }
 TEST_CASE("may fail", "[!mayfail][gpu_small]") { CHECK(false); }
 TEST_CASE("host", "[no_gpu]") { stop_at("body"); }
 TEST_CASE("host with a size", "[no_gpu][gpu:3GiB]") { std::cout << "@never" << std::endl; }
-TEST_CASE("tag of another", "[gpu][gpuarray]") { stop_at("body"); }
 TEST_CASE("hidden", "[.][gpu_large]") {}
 TEST_CASE("takes too much", "[gpu_small]") { const gputest::SimulatedBuffer buffer{1_GiB}; }
 TEST_CASE("takes too much and throws", "[gpu_small]") {

@@ -6,7 +6,6 @@
 
 #include <cstdlib>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -28,10 +27,6 @@ TEST_F(DeviceListTest, is_empty_with_the_setting_as_the_reason_where_none_is_ask
   EXPECT_TRUE(list->devices().empty());
   EXPECT_EQ(why_none_, "GPUTEST_DEVICES=none asks for none");
   EXPECT_EQ(list->origin(), "no devices");
-  EXPECT_THROW((void)list->memory(0), std::out_of_range);
-  EXPECT_THROW((void)list->facts(0, AskDriver::no), std::out_of_range);
-  EXPECT_THROW((void)list->reserved_bytes(0), std::out_of_range);
-  EXPECT_THROW((void)list->usual_overhead_bytes(0), std::out_of_range);
 }
 
 TEST_F(DeviceListTest, is_empty_with_nvmls_reason_where_there_is_no_driver) {
@@ -41,15 +36,6 @@ TEST_F(DeviceListTest, is_empty_with_nvmls_reason_where_there_is_no_driver) {
   ASSERT_NE(list, nullptr);
   EXPECT_TRUE(list->devices().empty());
   EXPECT_EQ(why_none_, "NVML: Driver Not Loaded (9); load the NVIDIA kernel module");
-}
-
-TEST_F(DeviceListTest, has_the_real_devices_and_no_reason_where_there_are_some) {
-  setenv("FAKE_NVML", "gpus=2", 1);
-  settings_.devices = "all";
-  const auto list = open_devices(settings_, why_none_);
-  ASSERT_NE(list, nullptr);
-  EXPECT_EQ(list->devices().size(), 2U);
-  EXPECT_EQ(why_none_, "");
 }
 
 TEST_F(DeviceListTest, makes_every_decision_as_on_smaller_devices_where_that_is_asked) {
@@ -117,13 +103,6 @@ TEST_F(DeviceListTest, asks_nvml_for_each_device_of_a_lease_itself) {
   ASSERT_TRUE(use.processes);
   EXPECT_EQ(use.processes->at(0).pid, 7);
   EXPECT_FALSE(list->memory(1).processes) << "that one is lost";
-}
-
-TEST_F(DeviceListTest, says_of_smaller_devices_too_what_is_left_out) {
-  setenv("FAKE_NVML", "gpus=2 lost=1", 1);
-  settings_.devices = "all";
-  settings_.device_memory = Bytes{8ULL << 30U};
-  EXPECT_EQ(open_devices(settings_, why_none_)->left_out(), "GPU 1 cannot be used: GPU is lost (15)");
 }
 
 } // namespace

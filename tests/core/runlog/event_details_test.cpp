@@ -79,17 +79,6 @@ TEST(EventDetails, of_a_wait_name_who_stands_in_the_way_and_by_what) {
   EXPECT_TRUE(parsed(wait_details("", blocked)).at("external").get<bool>());
 }
 
-TEST(EventDetails, name_each_stage) {
-  const std::vector<std::pair<policy::Stage, std::string>> names{
-      {policy::Stage::outside, "outside"}, {policy::Stage::entering, "entering"}, {policy::Stage::inside, "inside"},
-      {policy::Stage::waiting, "waiting"}, {policy::Stage::holding, "holding"},   {policy::Stage::idle, "idle"}};
-  for (const auto& [stage, name] : names) {
-    ledger::Blocked blocked;
-    blocked.blockers = {record(stage)};
-    EXPECT_EQ(parsed(wait_details("", blocked)).at("blockers")[0].at("stage"), name);
-  }
-}
-
 TEST(EventDetails, of_a_lease_say_what_was_asked_and_what_is_given) {
   Request request{3_GiB};
   request.memory_class = MemoryClass::medium;
@@ -108,19 +97,6 @@ TEST(EventDetails, of_a_lease_say_what_was_asked_and_what_is_given) {
   EXPECT_FALSE(details.contains("declared_bytes"));
   EXPECT_EQ(details.at("devices"), json::parse(R"(["GPU-1", "SIM-2"])"));
   EXPECT_TRUE(details.at("whole_devices").get<bool>());
-}
-
-TEST(EventDetails, name_who_said_the_memory) {
-  const std::vector<std::pair<SaidBy, std::string>> names{{SaidBy::entry, "entry"},
-                                                          {SaidBy::fixture, "fixture"},
-                                                          {SaidBy::suite, "suite"},
-                                                          {SaidBy::test, "test"},
-                                                          {SaidBy::section, "section"}};
-  for (const auto& [by, name] : names) {
-    Request request{1_GiB};
-    request.memory_by = by;
-    EXPECT_EQ(parsed(lease_details(request, 1_GiB, false, {}, 0)).at("declared_by"), name);
-  }
 }
 
 TEST(EventDetails, of_a_release_say_what_was_measured_of_each_device) {
@@ -177,13 +153,32 @@ TEST(EventDetails, of_a_release_have_no_figure_of_0_of_what_was_not_seen) {
   EXPECT_FALSE(details.contains("because"));
 }
 
-TEST(EventDetails, of_a_skip_name_its_cause) {
-  const std::vector<std::pair<SkipCause, std::string>> names{
-      {SkipCause::no_gpu, "no_gpu"}, {SkipCause::machine, "machine"}, {SkipCause::run, "run"}};
-  for (const auto& [cause, name] : names) {
-    EXPECT_EQ(parsed(skip_details({Outcome::Kind::skip, "why", false, cause})),
-              (json{{"reason", "why"}, {"cause", name}}));
+TEST(EventDetails, have_names_for_stages_for_who_said_the_memory_and_for_causes_of_skips) {
+  const auto in_wait = [](policy::Stage stage) {
+    ledger::Blocked blocked;
+    blocked.blockers = {record(stage)};
+    return parsed(wait_details("", blocked)).at("blockers")[0].at("stage");
+  };
+  using policy::Stage;
+  std::vector<json> stages;
+  for (const auto stage :
+       {Stage::outside, Stage::entering, Stage::inside, Stage::waiting, Stage::holding, Stage::idle}) {
+    stages.push_back(in_wait(stage));
   }
+  EXPECT_EQ(json(stages), json::parse(R"(["outside", "entering", "inside", "waiting", "holding", "idle"])"));
+  std::vector<json> said_by;
+  for (const auto by : {SaidBy::entry, SaidBy::fixture, SaidBy::suite, SaidBy::test, SaidBy::section}) {
+    Request request{1_GiB};
+    request.memory_by = by;
+    said_by.push_back(parsed(lease_details(request, 1_GiB, false, {}, 0)).at("declared_by"));
+  }
+  EXPECT_EQ(json(said_by), json::parse(R"(["entry", "fixture", "suite", "test", "section"])"));
+  std::vector<json> skips;
+  for (const auto cause : {SkipCause::no_gpu, SkipCause::machine, SkipCause::run}) {
+    skips.push_back(parsed(skip_details({Outcome::Kind::skip, "why", false, cause})));
+  }
+  EXPECT_EQ(json(skips), json::parse(R"([{"reason": "why", "cause": "no_gpu"}, {"reason": "why", "cause": "machine"},
+                                         {"reason": "why", "cause": "run"}])"));
 }
 
 TEST(EventDetails, of_a_test_that_ran_out_of_memory_name_who_had_more_than_leased) {

@@ -155,38 +155,6 @@ TEST_F(RunLogs, say_who_declared_the_memory_and_for_how_many_tests) {
   EXPECT_EQ(fs::path{only(events, "test").front().at("declared_in").get<std::string>()}.filename(), "annotated.cpp");
 }
 
-TEST_F(RunLogs, name_of_each_lease_the_devices_that_it_is_of) {
-  set("GPUTEST_LOG", logs());
-  set("GPUTEST_DEVICES", "simulated:2x4GiB,context=0");
-  ASSERT_EQ(run("meter", {"--gtest_filter=Peak.none:Over.two_devices"}).exit_code, 0);
-  const auto events = log_in(logs());
-  for (const std::string kind : {"lease", "release"}) {
-    std::map<std::string, std::size_t> devices;
-    for (const auto& event : only(events, kind)) {
-      devices[event.at("test")] = event.at("devices").size();
-    }
-    EXPECT_EQ(devices, (std::map<std::string, std::size_t>{{"Peak.none", 1}, {"Over.two_devices", 2}})) << kind;
-  }
-}
-
-TEST_F(RunLogs, go_where_the_process_is_told_to_write_from_now_on) {
-  for (const std::string folder : {"first", "second"}) {
-    RunLog::of_process().configure(logs() + "/" + folder, "entry");
-    RunLog::of_process().write("test", JsonObject{}.text("name", folder));
-    const auto events = log_in(logs() + "/" + folder);
-    ASSERT_EQ(only(events, "test").size(), 1U) << folder;
-    EXPECT_EQ(only(events, "test")[0].at("name"), folder);
-  }
-}
-
-TEST_F(RunLogs, say_for_how_many_tests_a_suite_has_declared_its_lease) {
-  set("GPUTEST_LOG", logs());
-  ASSERT_EQ(run("suite_leases", {"--gtest_filter=Shared.first"}).exit_code, 0);
-  const auto events = log_in(logs());
-  EXPECT_EQ(only(events, "lease").at(0).at("declared_by"), "suite");
-  EXPECT_EQ(only(events, "test").at(0).at("declared_for"), 8U) << "all tests of the suite";
-}
-
 TEST_F(RunLogs, say_whether_an_entry_ran_all_that_ctest_started) {
   set("GPUTEST_LOG", logs());
   const auto all_tests = [&](const std::vector<std::string>& arguments) {
@@ -199,16 +167,6 @@ TEST_F(RunLogs, say_whether_an_entry_ran_all_that_ctest_started) {
   EXPECT_TRUE(all_tests({"--gtest_filter=NoFixture.with_bytes"})) << "the entry's own arguments";
   set("GTEST_FILTER", "NoFixture.with_bytes");
   EXPECT_FALSE(all_tests({}));
-}
-
-TEST_F(RunLogs, say_beside_how_much_memory_of_earlier_tests_a_lease_was_measured) {
-  set("GPUTEST_LOG", logs());
-  ASSERT_EQ(run("meter", {"--gtest_filter=Leak.allowed:Leak.replaced"}).exit_code, 0);
-  std::vector<std::uint64_t> kept;
-  for (const auto& release : only(log_in(logs()), "release")) {
-    kept.push_back(release.at("devices").at(0).at("kept_bytes"));
-  }
-  EXPECT_THAT(kept, ElementsAre(0U, std::uint64_t{32} << 20U));
 }
 
 TEST_F(RunLogs, say_why_a_user_has_skipped_a_test_and_that_one_has_failed) {
@@ -279,14 +237,13 @@ TEST_F(RunLogs, are_one_file_for_all_processes_of_a_ctest) {
 TEST_F(RunLogs, stay_one_file_for_a_worker_that_outlives_its_ctest) {
   fs::create_directory(logs());
   const auto exit_code = tests::in_child([this] {
-    auto& log = RunLog::of_process();
     os::set_ctest_of_process(1); // which is none: a log is named after the process that makes it
-    log.configure(logs(), "one");
-    log.write("first", {});
+    configure(logs(), "one");
+    write("first", {});
     const auto child = ::fork(); // so that the name of a new file would be another one
     if (child == 0) {
-      log.configure(logs(), "two");
-      log.write("last", {});
+      configure(logs(), "two");
+      write("last", {});
       ::_exit(0);
     }
     int status = 0;
@@ -303,18 +260,17 @@ TEST_F(RunLogs, are_a_file_of_its_own_for_a_process_without_ctest_and_none_in_a_
   std::array<int, 2> names{};
   ASSERT_EQ(::pipe(names.data()), 0);
   const auto exit_code = tests::in_child([&] {
-    auto& log = RunLog::of_process();
     os::set_ctest_of_process(1); // which is none
-    log.configure("Testing/gputest", "one");
+    configure("Testing/gputest", "one");
     if (::chdir(folder().c_str()) != 0) {
       return 3;
     }
-    log.write("first", {});
+    write("first", {});
     if (fs::exists("Testing/gputest")) {
       return 1;
     }
-    log.configure(logs(), "one");
-    log.write("first", {});
+    configure(logs(), "one");
+    write("first", {});
     const auto name = std::to_string(os::start_time_of(::getpid()).value()) + "-" + std::to_string(::getpid());
     return ::write(names[1], name.data(), name.size()) == static_cast<ssize_t>(name.size()) ? 0 : 2;
   });

@@ -23,13 +23,6 @@ TEST_F(AllowedDevices, are_those_that_ctest_has_allocated) {
   EXPECT_THAT(run_one().out, HasSubstr("the test sees SIM-3x4096MiB-2\n"));
 }
 
-TEST_F(AllowedDevices, are_numbered_by_ctest_among_the_visible_ones) {
-  set("CUDA_VISIBLE_DEVICES", "2,1");
-  set("CTEST_RESOURCE_GROUP_COUNT", "1");
-  set("CTEST_RESOURCE_GROUP_0_GPUS", "id:0,slots:1");
-  EXPECT_THAT(run_one().out, HasSubstr("the test sees SIM-3x4096MiB-2\n"));
-}
-
 TEST_F(AllowedDevices, are_of_all_resource_groups) {
   set("CTEST_RESOURCE_GROUP_COUNT", "2");
   set("CTEST_RESOURCE_GROUP_0_GPUS", "id:2,slots:1");
@@ -47,16 +40,6 @@ TEST_F(AllowedDevices, are_too_few_where_ctest_puts_two_groups_on_one_device) {
   EXPECT_EQ(ended.exit_code, 77);
   EXPECT_THAT(ended.out, HasSubstr("needs 2 GPUs and may use 1 (SIM-3x4096MiB-2); CTest has put its 2 resource groups "
                                    "on 1 device, which it may do"));
-}
-
-TEST_F(AllowedDevices, are_named_as_many_as_they_are_where_ctest_puts_three_groups_on_two) {
-  set("CTEST_RESOURCE_GROUP_COUNT", "3");
-  set("CTEST_RESOURCE_GROUP_0_GPUS", "id:2,slots:50");
-  set("CTEST_RESOURCE_GROUP_1_GPUS", "id:0,slots:50");
-  set("CTEST_RESOURCE_GROUP_2_GPUS", "id:2,slots:50");
-  set("GPUTEST_GPUS", "3");
-  EXPECT_THAT(run_one().out, HasSubstr("needs 3 GPUs and may use 2 (SIM-3x4096MiB-2, SIM-3x4096MiB-0); CTest has put "
-                                       "its 3 resource groups on 2 devices, which it may do"));
 }
 
 TEST_F(AllowedDevices, are_those_of_the_slurm_job_where_nothing_else_says) {

@@ -41,8 +41,6 @@ protected:
   Answers answers_{settings_, entry_, "suite"};
 };
 
-TEST_F(AnswersTest, let_it_run_when_granted) { EXPECT_EQ(outcome_of(Answer::granted).kind, Kind::granted); }
-
 TEST_F(AnswersTest, skip_what_no_device_can_ever_hold_and_fail_it_where_that_skip_is_forbidden) {
   const auto outcome = outcome_of(Answer::refused);
   EXPECT_EQ(outcome.kind, Kind::skip);
@@ -135,33 +133,6 @@ TEST_F(AnswersTest, name_the_setting_that_makes_devices_smaller) {
   result_.refusal.gpus = 2;
   EXPECT_EQ(outcome_of(Answer::refused).reason,
             "suite: Sort.Keys needs 3 GPUs, and may use 2 (GPUTEST_DEVICE_MEMORY limits it)");
-}
-
-TEST_F(AnswersTest, let_a_test_wait_as_long_as_its_entry_says_and_a_rank_not_at_all) {
-  using std::chrono::steady_clock;
-  entry_.wait_limit = std::chrono::hours{3};
-  bool told = false;
-  const auto before = steady_clock::now();
-  const auto patience = answers_.patience("Sort.Keys", "3 GiB", &told);
-  EXPECT_TRUE(patience.may_wait);
-  EXPECT_GE(patience.until, before + entry_.wait_limit);
-  EXPECT_LE(patience.until, steady_clock::now() + entry_.wait_limit);
-  answers_.set_rank(MpiRank{1, 2, "RANK=1"});
-  EXPECT_FALSE(answers_.patience("Sort.Keys", "3 GiB", &told).may_wait);
-  EXPECT_FALSE(told);
-}
-
-TEST_F(AnswersTest, tell_once_what_a_test_waits_for) {
-  bool told = false;
-  const auto patience = answers_.patience("Sort.Keys", "3 GiB", &told);
-  testing::internal::CaptureStderr();
-  patience.on_wait(result_.blocked);
-  EXPECT_TRUE(told);
-  patience.on_wait(result_.blocked); // where no terminal shows progress
-  EXPECT_THAT(testing::internal::GetCapturedStderr(),
-              testing::AllOf(testing::StartsWith("gputest: suite: Sort.Keys waits for 3 GiB: other (pid 4711, waiting "
-                                                 "for 3 GiB, for "),
-                             testing::Not(HasSubstr("waits for 3 GiB: other (pid 4711, waiting for 3 GiB\n"))));
 }
 
 } // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which devices a process is placed on by what they can do. Runs against the fake drivers of tests/support.
-#include "core/session/session.hpp"
+#include "core/session/device_session.hpp"
 
 #include "support/private_folder.hpp"
 
@@ -60,7 +60,7 @@ protected:
   }
 
   tests::PrivateFolder folder_;
-  std::optional<Session> session_;
+  std::optional<DeviceSession> session_;
   ForbidSkip forbid_skip_ = ForbidSkip::no;
   bool require_gpu_ = false;
 };
@@ -73,12 +73,6 @@ TEST_F(CapableDevicesTest, are_those_that_have_what_the_entry_requires) {
   EXPECT_EQ(acquire("sm_90").kind, Outcome::Kind::granted);
 }
 
-TEST_F(CapableDevicesTest, are_those_that_have_what_the_tests_require_besides) {
-  setenv("FAKE_CUDA", "no_pools=0,2", 1);
-  EXPECT_EQ(enter("sm=90,80,90", "sm_80", "memory_pools").kind, Outcome::Kind::granted);
-  EXPECT_EQ(chosen(), Uuids{gpu(1)});
-}
-
 TEST_F(CapableDevicesTest, are_any_where_none_has_all_and_the_tests_are_skipped_one_by_one) {
   EXPECT_EQ(enter("sm=75,75,75", "", "sm_80").kind, Outcome::Kind::granted);
   const auto outcome = acquire("sm_80");
@@ -87,13 +81,6 @@ TEST_F(CapableDevicesTest, are_any_where_none_has_all_and_the_tests_are_skipped_
                                 " (Fake GPU) has sm_75. Run it where there is such a device; 'gputest devices' shows "
                                 "what each has");
   EXPECT_EQ(acquire("sm_75").kind, Outcome::Kind::granted);
-}
-
-TEST_F(CapableDevicesTest, of_a_test_are_only_those_that_it_asks_for) {
-  EXPECT_EQ(enter("sm=90,75,75", "", "", 2).kind, Outcome::Kind::granted);
-  EXPECT_EQ(acquire("sm_90").kind, Outcome::Kind::granted) << "the first has it";
-  session_->release();
-  EXPECT_EQ(acquire("sm_90", 2).kind, Outcome::Kind::skip);
 }
 
 TEST_F(CapableDevicesTest, that_none_has_for_the_entry_skip_all_of_it_before_it_waits_for_anybody) {
@@ -124,16 +111,15 @@ TEST_F(CapableDevicesTest, reach_one_another_where_that_is_required) {
 }
 
 TEST_F(CapableDevicesTest, have_free_what_external_processes_leave) {
-  EXPECT_EQ(enter("used=21474836480 compute=1:21474836480", "free_memory=60GiB").kind, Outcome::Kind::skip);
-  EXPECT_THAT(session_->entered().reason, HasSubstr("(Fake GPU) has free_memory of 59.5 GiB"));
+  EXPECT_THAT(enter("used=21474836480 compute=1:21474836480", "free_memory=60GiB").reason,
+              HasSubstr("(Fake GPU) has free_memory of 59.5 GiB"));
   EXPECT_EQ(enter("used=21474836480 compute=1:21474836480", "free_memory=59GiB").kind, Outcome::Kind::granted);
 }
 
 TEST_F(CapableDevicesTest, that_are_not_known_are_missing_with_the_reason) {
   setenv("FAKE_CUDA", "init=100", 1);
-  EXPECT_EQ(enter("", "memory_pools").kind, Outcome::Kind::skip);
-  EXPECT_THAT(session_->entered().reason,
-              HasSubstr("has memory_pools unknown (cuInit answers CUDA_ERROR_NO_DEVICE (100))"));
+  EXPECT_THAT(enter("", "memory_pools").reason,
+              HasSubstr("has memory_pools unknown (cuInit() answers CUDA_ERROR_NO_DEVICE (100))"));
 }
 
 TEST_F(CapableDevicesTest, are_none_that_let_no_process_in) {
@@ -146,12 +132,6 @@ TEST_F(CapableDevicesTest, are_none_that_let_no_process_in) {
   EXPECT_THAT(outcome.reason, HasSubstr("; " + gpu(2) + " (Fake GPU) cannot be used: "));
   require_gpu_ = true;
   EXPECT_EQ(enter("mode=2", "").kind, Outcome::Kind::fail) << "that is no GPU at all";
-}
-
-TEST_F(CapableDevicesTest, that_are_too_few_are_named_with_the_lost_ones) {
-  EXPECT_EQ(enter("gpus=2 lost=1", "", "", 3).kind, Outcome::Kind::granted);
-  EXPECT_THAT(acquire("", 3).reason, HasSubstr("needs 3 GPUs and may use 2 (" + gpu(0) + ", " + gpu(2) +
-                                               "); GPU 1 cannot be used: GPU is lost (15)"));
 }
 
 } // namespace

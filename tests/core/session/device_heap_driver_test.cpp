@@ -32,13 +32,6 @@ TEST_F(DeviceHeapTest, is_set_on_the_devices_of_the_test_and_once) {
   EXPECT_EQ(device(1).limits.at(malloc_heap), (64_MiB).count());
 }
 
-TEST_F(DeviceHeapTest, makes_no_context_where_nobody_asks_for_one) {
-  heap_.expect({0_B});
-  EXPECT_EQ(heap_.prepare(0_B, devices_, 2, "Test.is_silent"), "");
-  EXPECT_FALSE(device(0).active || device(1).active);
-  EXPECT_EQ(heap_.cost(), 0_B);
-}
-
 TEST_F(DeviceHeapTest, is_set_for_those_to_come_before_the_first_kernel_of_any_test) {
   heap_.expect({0_B, 64_MiB, 64_MiB});
   EXPECT_EQ(heap_.prepare(0_B, devices_, 1, "Test.is_silent"), "");
@@ -59,17 +52,6 @@ TEST_F(DeviceHeapTest, is_set_only_when_a_test_asks_if_tests_do_not_agree) {
   EXPECT_EQ(device(0).limits.at(malloc_heap), (64_MiB).count());
 }
 
-TEST_F(DeviceHeapTest, reports_the_drivers_answer_to_the_test_that_asked) {
-  heap_.expect({64_MiB});
-  device(0).set_limit_result = 1;
-  EXPECT_EQ(heap_.prepare(0_B, devices_, 1, "Test.is_silent"), "") << "it does not need one";
-  EXPECT_EQ(
-      heap_.prepare(64_MiB, devices_, 1, "First.asks"),
-      "First.asks asks for a device heap of 64 MiB, and it cannot be set on GPU-a: CUDA_ERROR_INVALID_VALUE (1). It "
-      "must be set before the first kernel that uses malloc() runs: leave it to HEAP alone, and run the test in an "
-      "entry of its own if others of its process use such kernels");
-}
-
 TEST_F(DeviceHeapTest, names_the_device_on_which_it_cannot_be_set_and_tries_again) {
   heap_.expect({64_MiB});
   device(1).set_limit_result = 1;
@@ -81,31 +63,6 @@ TEST_F(DeviceHeapTest, names_the_device_on_which_it_cannot_be_set_and_tries_agai
   device(1).set_limit_result = 0;
   EXPECT_EQ(heap_.prepare(64_MiB, devices_, 2, "Second.asks"), "");
   EXPECT_EQ(device(1).limits.at(malloc_heap), (64_MiB).count());
-}
-
-TEST_F(DeviceHeapTest, says_what_the_driver_says_of_a_device_that_there_is_not) {
-  heap_.expect({64_MiB});
-  cuda_->devices = 1;
-  EXPECT_THAT(heap_.prepare(64_MiB, devices_, 2, "First.asks"),
-              testing::HasSubstr("cannot be set on GPU-b: device 1 was asked for, and the CUDA driver answers"));
-}
-
-TEST_F(DeviceHeapTest, of_a_size_that_another_test_has_set_is_none_for_tests_that_ask_for_none) {
-  heap_.expect({64_MiB, 256_MiB});
-  EXPECT_EQ(heap_.prepare(64_MiB, devices_, 1, "First.asks"), "");
-  EXPECT_EQ(heap_.prepare(0_B, devices_, 2, "Test.is_silent"), "");
-  EXPECT_FALSE(device(1).active);
-  EXPECT_EQ(heap_.prepare(64_MiB, devices_, 2, "Second.asks"), "");
-  EXPECT_THAT(heap_.prepare(256_MiB, devices_, 1, "Third.asks"), testing::HasSubstr("in this process First.asks has "))
-      << "the first that set it";
-}
-
-TEST_F(DeviceHeapTest, of_less_than_what_is_set_is_refused_as_one_of_more_is) {
-  heap_.expect({64_MiB, 256_MiB});
-  EXPECT_EQ(heap_.prepare(256_MiB, devices_, 1, "First.asks"), "");
-  EXPECT_THAT(heap_.prepare(64_MiB, devices_, 1, "Second.asks"),
-              testing::HasSubstr("Second.asks asks for a device heap of 64 MiB, and in this process First.asks has set "
-                                 "one of 256 MiB, which cannot change any more"));
 }
 
 } // namespace

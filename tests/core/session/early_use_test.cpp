@@ -44,13 +44,6 @@ TEST_F(EarlyUse, is_claimed_on_all_devices_in_the_order_of_cuda) {
               HasSubstr("current_devices() are " + device(2) + " " + device(0) + "\n"));
 }
 
-TEST_F(EarlyUse, is_claimed_where_ctest_has_not_allocated) {
-  set("EARLY", "1");
-  set("CTEST_RESOURCE_GROUP_COUNT", "1");
-  set("CTEST_RESOURCE_GROUP_0_GPUS", "id:2,slots:1");
-  EXPECT_THAT(run("early", {"--gtest_filter=Early.says*"}).out, HasSubstr("current_devices() are " + device(1) + "\n"));
-}
-
 TEST_F(EarlyUse, gets_further_devices_that_it_sees_first) {
   set("GPUTEST_GPUS", "2");
   for (const std::string early : {"0", "1"}) {
@@ -70,18 +63,6 @@ TEST_F(EarlyUse, is_on_the_ledger_at_once_where_there_is_no_room_and_waits_only_
   EXPECT_EQ(holder.finish().exit_code, 0);
 }
 
-TEST_F(EarlyUse, does_not_keep_a_whole_device_from_a_process_that_waits_for_it) {
-  set("GPUTEST_DEVICES", "simulated:1x4GiB,context=0");
-  set("GPUTEST_LARGE", "wait");
-  auto whole = start("pinned", {"--gtest_filter=StartedLarge.*:HidingScoped.first"});
-  whole.wait_for_out("@body");
-  set("EARLY", "0");
-  const Ended ended = run("early", {"--gtest_filter=Early.says*"});
-  EXPECT_EQ(ended.exit_code, 1) << "it would wait for that one, which waits for it to end";
-  EXPECT_THAT(ended.out, HasSubstr("more than its process announced"));
-  EXPECT_EQ(whole.finish().exit_code, 0);
-}
-
 TEST_F(EarlyUse, of_a_device_not_given_fails_the_test_once) {
   set("EARLY", "0");
   const auto reports = reports_of("early", "Stray.uses*");
@@ -93,19 +74,6 @@ TEST_F(EarlyUse, of_a_device_not_given_fails_the_test_once) {
   EXPECT_EQ(reports.at("Stray.uses_nothing").failures, "");
   EXPECT_EQ(reports.at("Stray.uses_device_1_again").failures, "");
   EXPECT_THAT(reports.at("Stray.uses_device_2").failures, HasSubstr("64 MiB on " + device(2)));
-}
-
-TEST_F(EarlyUse, is_not_what_a_test_does_that_makes_others_visible_but_that_fails_as_well) {
-  const auto reports = reports_of("early", "Stray.does*:Stray.uses_nothing");
-  EXPECT_THAT(reports.at("Stray.does_not_keep_to_what_is_visible").failures, HasSubstr("64 MiB on " + device(2)));
-  EXPECT_EQ(reports.at("Stray.uses_nothing").failures, "");
-}
-
-TEST_F(EarlyUse, of_less_than_a_context_is_no_alarm) {
-  set("GPUTEST_DEVICES", "simulated:3x4GiB,context=4MiB");
-  set("EARLY", "0");
-  const Ended ended = run("early", {"--gtest_filter=Stray.*"});
-  EXPECT_EQ(ended.exit_code, 0) << ended.out;
 }
 
 TEST_F(EarlyUse, below_a_lease_that_has_chosen_is_none) {

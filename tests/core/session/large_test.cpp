@@ -44,12 +44,6 @@ TEST_F(LargeTests, fail_where_nothing_may_be_skipped) {
   EXPECT_EQ(count(ended.out, "@body"), 0U);
 }
 
-TEST_F(LargeTests, are_no_skip_for_want_of_a_gpu) {
-  set("GPUTEST_RUN_MODE", "parallel");
-  set("GPUTEST_REQUIRE_GPU", "1");
-  EXPECT_EQ(run("classes", {"--gtest_filter=Large.*"}).exit_code, 77);
-}
-
 TEST_F(LargeTests, hold_the_whole_device_when_they_run_alone) {
   auto large = start("classes", {"--gtest_filter=Large.first"});
   large.wait_for_out("@constructor");
@@ -72,21 +66,6 @@ TEST_F(LargeTests, are_excluded_where_others_use_their_device) {
   EXPECT_THAT(ended.out,
               HasSubstr("classes --gtest_filter=Large.first --gtest_filter=Large.first; to let it wait for "
                         "them: GPUTEST_LARGE=wait, or LARGE wait in gpu_add_test() or gpu_discover_tests()"));
-}
-
-TEST_F(LargeTests, with_bytes_run_beside_others_where_these_fit) {
-  auto other = start("classes", {"--gtest_filter=Medium.first"});
-  other.wait_for_out("@constructor");
-  auto large = start("annotated", {"--gtest_filter=Large.with_bytes"});
-  large.wait_for_out("@body");
-  EXPECT_EQ(claim_of(large).stage, Stage::holding);
-}
-
-TEST_F(LargeTests, of_a_small_entry_do_not_keep_the_others_of_their_executable_from_running) {
-  set("GPUTEST_RUN_MODE", "parallel");
-  const Ended ended = run("classes", {"--gtest_filter=Large.*:Small.*"});
-  EXPECT_EQ(ended.exit_code, 0) << ended.out;
-  EXPECT_EQ(count(ended.out, "@body"), 2U);
 }
 
 TEST_F(LargeTests, are_all_those_of_a_large_entry) {

@@ -74,12 +74,6 @@ TEST_F(Measurement, tolerates_the_granularity_of_drivers_on_each_device) {
   EXPECT_THAT(text(), StartsWith("entry: Sort.Keys took 104 MiB, and its lease is 100 MiB: ")) << "which has more";
 }
 
-TEST_F(Measurement, compares_each_device_with_what_is_leased_of_it) {
-  allowance_.leased = {300_MiB, 50_MiB};
-  usage_.devices = {of_device(0, 310_MiB), of_device(1, 100_MiB)};
-  EXPECT_EQ(short_text(), "100 MiB of 50 MiB") << "beyond its lease it has most of device 1";
-}
-
 TEST_F(Measurement, knows_nothing_where_nothing_was_measured_or_all_was_leased) {
   usage_.devices = {of_device(0, 1_GiB)};
   EXPECT_NE(short_text(), "");
@@ -125,14 +119,6 @@ TEST_F(Measurement, advises_more_devices_where_one_was_used_that_is_not_leased) 
   EXPECT_THAT(text(), HasSubstr("Ask for 3: gpus(3) in GPUTEST_NEEDS, or GPUS 3 in gpu_add_test()"));
   allowance_.test = ""; // as of a command
   EXPECT_THAT(text(), HasSubstr("Ask for 3: GPUS 3 in gpu_add_test()"));
-}
-
-TEST_F(Measurement, names_the_suite_where_that_has_the_lease) {
-  usage_.devices = {of_device(0, 300_MiB)};
-  allowance_.request.memory_by = SaidBy::suite;
-  allowance_.of_suite = true;
-  allowance_.test = "Sort";
-  EXPECT_THAT(text(), HasSubstr("GPUTEST_SUITE_NEEDS(Sort, "));
 }
 
 TEST_F(Measurement, finds_what_was_taken_without_a_lease) {

@@ -2,7 +2,7 @@
 // Runs against tests/support/fake_cuda.cpp, which the executable's run path names.
 #include <gputest/memory_resource.hpp>
 
-#include "core/session/lease_scope.hpp"
+#include "core/session/account.hpp"
 #include "support/fake_cuda_test.hpp"
 #include "support/message_of.hpp"
 
@@ -34,12 +34,12 @@ protected:
   }
   void TearDown() override {
     unsetenv("GPUTEST_MEMORY_RESOURCE");
-    session::close_lease();
+    Account::instance().close();
     FakeCudaTest::TearDown();
   }
 };
 
-// First, these two, since a process says such things once.
+// First, since a process says such things once.
 TEST_F(MemoryResourceTest, says_once_which_kind_it_is) {
   ::testing::internal::CaptureStderr();
   static_cast<void>(memory_resource{0});
@@ -54,61 +54,14 @@ TEST_F(MemoryResourceTest, is_summed_up_at_the_end_of_the_lease) {
   managed_memory_resource managed{1};
   void* const first = resource.allocate(gib);
   void* const second = managed.allocate(2 * gib);
-  ::testing::internal::CaptureStderr();
-  const auto summary = session::close_lease();
-  EXPECT_EQ(::testing::internal::GetCapturedStderr(),
-            "gputest: Sort.Keys used managed memory; how much of it spilled to the host cannot be seen, since the CUDA "
-            "driver does not report where a page is\n");
-  EXPECT_EQ(summary.kinds, "pool, managed");
-  EXPECT_EQ(summary.spilled, "not visible");
-  EXPECT_EQ(summary.managed, 2_GiB);
-  ASSERT_EQ(summary.left.size(), 2U);
-  EXPECT_EQ(summary.left[0].device, 0);
-  EXPECT_EQ(summary.left[0].left.at(0).kind, devices::AllocationKind::pool);
-  EXPECT_EQ(summary.left[0].left.at(0).bytes, 1_GiB);
-  EXPECT_EQ(summary.left[1].device, 1);
-  EXPECT_EQ(summary.left[1].left.at(0).kind, devices::AllocationKind::managed);
-  EXPECT_EQ(summary.left[1].left.at(0).count, 1U);
+  const auto closing = Account::instance().close();
+  EXPECT_EQ(closing.kinds, "pool, managed");
+  EXPECT_EQ(closing.managed, 2_GiB);
+  ASSERT_EQ(closing.left.size(), 2U);
+  EXPECT_EQ(closing.left[0].left.at(0).kind, devices::AllocationKind::pool);
+  EXPECT_EQ(closing.left[1].left.at(0).kind, devices::AllocationKind::managed);
   resource.deallocate(first, gib);
   managed.deallocate(second, 2 * gib);
-}
-
-TEST_F(MemoryResourceTest, is_summed_up_for_each_device_with_all_kinds_of_its_memory) {
-  memory_resource pool{1, MemoryKind::pool};
-  memory_resource plain{1, MemoryKind::malloc};
-  managed_memory_resource managed{1};
-  memory_resource other{0, MemoryKind::pool};
-  void* const in_pool = pool.allocate(100);
-  void* const in_plain = plain.allocate(200);
-  void* const in_managed = managed.allocate(300);
-  void* const in_other = other.allocate(400);
-  ::testing::internal::CaptureStderr();
-  const auto summary = session::close_lease();
-  static_cast<void>(::testing::internal::GetCapturedStderr()); // that spills cannot be seen
-  EXPECT_EQ(summary.kinds, "pool, malloc, managed");
-  ASSERT_EQ(summary.left.size(), 2U);
-  EXPECT_EQ(summary.left[0].left.size(), 1U);
-  std::vector<std::string> left;
-  for (const auto& of : summary.left[1].left) {
-    left.push_back(std::to_string(static_cast<int>(of.kind)) + " " + of.function + " " + to_string(of.bytes));
-  }
-  const auto number = [](devices::AllocationKind kind) { return std::to_string(static_cast<int>(kind)); };
-  EXPECT_EQ(left, (Calls{number(devices::AllocationKind::pool) + " memory_resource 100 B",
-                         number(devices::AllocationKind::device) + " memory_resource 200 B",
-                         number(devices::AllocationKind::managed) + " memory_resource 300 B"}));
-  const auto again = session::close_lease();
-  EXPECT_EQ(again.kinds + again.spilled, "") << "there is no lease any more";
-  EXPECT_TRUE(again.left.empty());
-  pool.deallocate(in_pool, 100);
-  plain.deallocate(in_plain, 200);
-  managed.deallocate(in_managed, 300);
-  other.deallocate(in_other, 400);
-  EXPECT_TRUE(cuda_->allocations.empty());
-  Account::instance().open({"Sort.Keys", {4_GiB, 4_GiB}});
-  managed.deallocate(managed.allocate(1), 1);
-  ::testing::internal::CaptureStderr();
-  EXPECT_EQ(session::close_lease().spilled, "not visible");
-  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "") << "a process says it once";
 }
 
 TEST_F(MemoryResourceTest, takes_from_the_pool_where_the_driver_says_there_are_pools) {
@@ -167,24 +120,6 @@ TEST_F(MemoryResourceTest, counts_nothing_that_the_driver_did_not_give) {
   resource.deallocate(resource.allocate(4 * gib), 4 * gib);
 }
 
-TEST_F(MemoryResourceTest, gives_back_to_the_pool_what_it_could_not_wait_for) {
-  memory_resource resource{0, MemoryKind::pool};
-  cuda_->synchronize_stream_result = 700;
-  EXPECT_EQ(tests::message_of<Error>([&] { static_cast<void>(resource.allocate(gib)); }),
-            "1 GiB asked of device 0, and the CUDA driver answers CUDA_ERROR_ILLEGAL_ADDRESS (700)");
-  EXPECT_EQ(cuda_->calls, (Calls{"cuMemAllocFromPoolAsync", "cuStreamSynchronize", "cuMemFreeAsync"}));
-  EXPECT_TRUE(cuda_->allocations.empty());
-}
-
-TEST_F(MemoryResourceTest, gives_null_for_nothing_and_takes_it_back) {
-  memory_resource resource{0};
-  EXPECT_EQ(resource.allocate(0), nullptr);
-  ::testing::internal::CaptureStderr();
-  resource.deallocate(nullptr, 0);
-  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
-  EXPECT_TRUE(cuda_->calls.empty());
-}
-
 TEST_F(MemoryResourceTest, aligns_to_powers_of_two_up_to_256) {
   memory_resource resource{0};
   for (const std::size_t alignment : {1U, 16U, 256U}) {
@@ -209,27 +144,6 @@ TEST_F(MemoryResourceTest, leaves_alone_what_is_not_its_own_and_says_so) {
       "gputest: memory was given back to a memory resource that did not come from one, or was given "
       "back before; it is left alone\n";
   EXPECT_EQ(::testing::internal::GetCapturedStderr(), line + line);
-}
-
-TEST_F(MemoryResourceTest, says_what_the_driver_did_not_free) {
-  memory_resource resource{0};
-  void* const pointer = resource.allocate(gib);
-  cuda_->free_result = 700;
-  ::testing::internal::CaptureStderr();
-  resource.deallocate(pointer, gib);
-  EXPECT_EQ(::testing::internal::GetCapturedStderr(),
-            "gputest: 1 GiB of device 0 could not be freed: CUDA_ERROR_ILLEGAL_ADDRESS (700)\n");
-}
-
-TEST_F(MemoryResourceTest, takes_back_memory_of_its_equals) {
-  memory_resource a{0};
-  memory_resource b{0};
-  EXPECT_EQ(a, b);
-  EXPECT_NE(a, memory_resource{1});
-  EXPECT_NE(a, memory_resource(0, MemoryKind::malloc));
-  EXPECT_NE(a, managed_memory_resource{0});
-  b.deallocate(a.allocate(100), 100);
-  EXPECT_TRUE(cuda_->allocations.empty());
 }
 
 TEST_F(MemoryResourceTest, counts_managed_memory_against_the_same_lease) {

@@ -58,21 +58,6 @@ TEST(Describe, says_what_somebody_holds_or_waits_for) {
   }
 }
 
-TEST(BeyondParentLease, advises_a_size_that_is_enough) {
-  Request request;
-  request.memory_class = MemoryClass::medium;
-  request.bytes = Bytes{(3_GiB).count() + 1};
-  EXPECT_THAT(beyond_parent_lease(request, entry("mpirun", Stage::holding)), HasSubstr("--memory 3073MiB, or MEMORY"));
-  request.bytes = 3_GiB;
-  EXPECT_THAT(beyond_parent_lease(request, entry("mpirun", Stage::holding)), HasSubstr("--memory 3GiB, or MEMORY"));
-}
-
-TEST(Describe, says_that_somebody_has_ended) {
-  auto one = entry("Sort.Keys", Stage::holding);
-  one.alive = false;
-  EXPECT_THAT(describe(one), HasSubstr("; it has ended, and the device has not shown its memory free yet)"));
-}
-
 TEST(Describe, names_holders_before_the_others_and_at_most_four) {
   ledger::Blocked blocked;
   for (const std::string name : {"a", "b", "c", "d", "e"}) {
@@ -83,15 +68,6 @@ TEST(Describe, names_holders_before_the_others_and_at_most_four) {
   EXPECT_THAT(text, HasSubstr("), c (pid"));
   EXPECT_EQ(text.find("d (pid"), std::string::npos);
   EXPECT_EQ(text.substr(text.size() - 11), " and 1 more");
-}
-
-TEST(Describe, names_the_waiter_ahead_before_those_who_hold_what_it_waits_for) {
-  ledger::Blocked blocked;
-  blocked.blockers = {entry("waiter", Stage::waiting), entry("context", Stage::inside),
-                      entry("holder", Stage::holding)};
-  const std::string text = describe(blocked);
-  EXPECT_THAT(text, StartsWith("waiter (pid 4711, waiting for 3 GiB, for "));
-  EXPECT_LT(text.find("holder (pid"), text.find("context (pid"));
 }
 
 TEST(Describe, names_external_processes_and_nobody) {
@@ -129,11 +105,6 @@ TEST(Describe, names_what_each_has_without_a_lease_the_largest_first) {
   EXPECT_EQ(describe_overheads(blocked), "this process 2 GiB, large (pid 4711) 4 GiB, a (pid 4711) 512 MiB");
 }
 
-TEST(Describe, lists_devices_by_uuid) {
-  EXPECT_EQ(describe(std::vector<Device>{}), "");
-  EXPECT_EQ(describe(std::vector<Device>{{"GPU-1", "", 1_GiB}, {"GPU-2", "", 1_GiB}}), "GPU-1, GPU-2");
-}
-
 TEST(RanOutOfMemory, says_what_was_leased_and_what_to_declare) {
   const ledger::Blocked nobody;
   const Request request{256_MiB};
@@ -167,34 +138,6 @@ TEST(RanOutOfMemory, tells_nobody_to_declare_more_than_any_device_has) {
   EXPECT_EQ(advice(16_GiB, 20_GiB), "With what it asked for, it would have had 20 GiB. " + none);
   EXPECT_EQ(advice(16_GiB, {}), none);
   EXPECT_THAT(advice(8_GiB, {}), HasSubstr("GPUTEST_NEEDS(Sort, Keys, 15_GiB)"));
-}
-
-TEST(RanOutOfMemory, names_external_processes_and_all_who_have_leases) {
-  ledger::Blocked beyond;
-  beyond.external = true;
-  const auto text = ran_out_of_memory("suite: Sort.Keys", "Sort.Keys", std::nullopt, nullptr, {},
-                                      {entry("a", Stage::holding), entry("b", Stage::holding)}, beyond);
-  EXPECT_THAT(text, HasSubstr("without a lease. In use beyond all leases: programs that are not on this ledger"));
-  EXPECT_THAT(text, HasSubstr(". Other leases there: a (pid 4711, 3 GiB, for 0 s), b (pid 4711, 3 GiB, for 0 s). "));
-}
-
-TEST(Describe, names_so_many_overheads_and_counts_the_others) {
-  ledger::Blocked blocked;
-  for (const std::string name : {"a", "b", "c", "d"}) {
-    blocked.blockers.push_back(entry(name, Stage::waiting));
-  }
-  EXPECT_THAT(describe_overheads(blocked), testing::EndsWith(", d (pid 4711) 512 MiB"));
-  blocked.blockers.push_back(entry("e", Stage::waiting));
-  blocked.blockers.push_back(entry("f", Stage::waiting));
-  EXPECT_THAT(describe_overheads(blocked), testing::EndsWith(", d (pid 4711) 512 MiB and 2 more"));
-}
-
-TEST(Describe, names_four_without_counting_others) {
-  ledger::Blocked blocked;
-  for (const std::string name : {"a", "b", "c", "d"}) {
-    blocked.blockers.push_back(entry(name, Stage::holding));
-  }
-  EXPECT_THAT(describe(blocked), testing::EndsWith(", d (pid 4711, 3 GiB, for 0 s)"));
 }
 
 TEST(BeyondParentLease, advises_as_many_devices_and_a_class_where_no_size_is_said) {

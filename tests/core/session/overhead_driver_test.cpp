@@ -4,7 +4,8 @@
 #include "core/session/overhead.hpp"
 
 #include "core/os/file_stamp.hpp"
-#include "core/session/session.hpp"
+#include "core/os/process.hpp"
+#include "core/session/device_session.hpp"
 #include "metering/sampled_meter.hpp"
 #include "support/fake_cuda_test.hpp"
 #include "support/private_folder.hpp"
@@ -40,11 +41,6 @@ protected:
   Overhead overhead_;
   Overhead::Clock::time_point then_ = Overhead::Clock::now();
 };
-
-TEST_F(OverheadTest, is_never_measured_in_a_process_without_a_context) {
-  EXPECT_FALSE(is_due({}));
-  EXPECT_FALSE(is_due({}, {}, milliseconds{5000}));
-}
 
 TEST_F(OverheadTest, is_measured_when_a_context_has_come_or_gone) {
   EXPECT_TRUE(is_due({10_GiB}));
@@ -100,11 +96,6 @@ TEST_F(OverheadTest, is_what_is_expected_where_nobody_can_tell) {
   overhead_.measured(with_free({10_GiB}), 0_B, 1_GiB, then_);
   EXPECT_EQ(overhead_.bytes(), 1792_MiB);
   EXPECT_EQ(overhead_.to_learn(), 0_B);
-}
-
-TEST_F(OverheadTest, takes_no_more_for_usual_than_any_context_takes) {
-  overhead_.expect(768_MiB, 3_GiB, 0_B);
-  EXPECT_EQ(overhead_.bytes(), 768_MiB);
 }
 
 TEST_F(OverheadTest, with_a_heap_is_no_less_than_expected_and_nothing_to_learn_from) {
@@ -185,20 +176,10 @@ protected:
   }
 
   tests::PrivateFolder folder_;
-  std::optional<Session> session_;
+  std::optional<DeviceSession> session_;
   Overhead::Clock::time_point now_ = Overhead::Clock::now();
   int lists_before_ = 0;
 };
-
-TEST_F(AfterATest, of_a_process_that_does_not_use_cuda_nothing_is_asked_but_what_is_in_use) {
-  enter();
-  for (int i = 0; i < 10; ++i) {
-    run_test();
-    EXPECT_EQ(lists_of_the_test(), 0);
-  }
-  EXPECT_EQ(device(0).synchronized, 0);
-  EXPECT_EQ(cuda_->pools_asked, 0);
-}
 
 TEST_F(AfterATest, that_leaves_nothing_the_list_of_processes_is_asked_for_once_a_second) {
   enter();
@@ -214,18 +195,6 @@ TEST_F(AfterATest, that_leaves_nothing_the_list_of_processes_is_asked_for_once_a
   now_ += milliseconds{1};
   run_test();
   EXPECT_GT(lists_of_the_test(), 0) << "a measurement is a second old at most";
-}
-
-TEST_F(AfterATest, a_lease_that_would_not_fit_beside_all_that_is_in_use_is_granted_by_the_list) {
-  enter();
-  use(41_GiB);
-  run_test();
-  EXPECT_EQ(counted(), 41_GiB);
-  const int before = lists();
-  Request request;
-  request.bytes = 30_GiB;
-  EXPECT_EQ(session_->acquire(request, "Sort.Keys").kind, Outcome::Kind::granted);
-  EXPECT_GT(lists(), before);
 }
 
 TEST_F(AfterATest, what_it_has_left_is_counted_at_once) {
@@ -262,21 +231,6 @@ TEST_F(AfterATest, what_others_took_of_the_device_is_what_a_new_executable_enter
   EXPECT_EQ(enter_after(900_MiB), 900_MiB);
 }
 
-TEST_F(AfterATest, of_more_than_any_context_takes_nothing_is_learnt) {
-  enter();
-  use(3_GiB);
-  run_test();
-  EXPECT_EQ(counted(), 3_GiB);
-  EXPECT_EQ(learnt(), 0_B);
-}
-
-TEST_F(AfterATest, with_a_device_heap_nothing_is_learnt) {
-  enter(64_MiB);
-  use(600_MiB);
-  run_test();
-  EXPECT_EQ(learnt(), 0_B);
-}
-
 TEST_F(AfterATest, beside_memory_that_was_taken_without_a_lease_nothing_is_learnt) {
   enter();
   use(1544_MiB);
@@ -298,29 +252,6 @@ TEST_F(AfterATest, memory_that_was_taken_without_a_lease_is_looked_for_until_it_
   use(520_MiB); // of which the free memory of the device alone tells nothing
   session_->count_unleased("Sort::TearDownTestSuite()");
   EXPECT_EQ(counted(), 520_MiB);
-}
-
-TEST_F(AfterATest, beside_memory_that_a_test_has_left_nothing_is_learnt) {
-  enter();
-  use(600_MiB);
-  ASSERT_EQ(session_->acquire(Request{MemoryClass::small}, "Sort.Keys").kind, Outcome::Kind::granted);
-  devices::DeviceUsage left;
-  left.left.push_back({devices::AllocationKind::device, "memory_resource", 10_MiB, 1});
-  EXPECT_EQ(session_->release({}, {left}), "");
-  EXPECT_EQ(counted(), 600_MiB);
-  EXPECT_EQ(learnt(), 0_B);
-  use(604_MiB);
-  run_test();
-  EXPECT_EQ(counted(), 604_MiB);
-  EXPECT_EQ(learnt(), 0_B) << "it may still be there after a test that leaves nothing";
-}
-
-TEST_F(AfterATest, with_managed_memory_left_nothing_is_learnt) {
-  enter();
-  use(600_MiB);
-  run_test(1_GiB);
-  EXPECT_EQ(counted(), 600_MiB + 1_GiB);
-  EXPECT_EQ(learnt(), 0_B);
 }
 
 TEST_F(AfterATest, of_a_whole_device_no_growth_is_more_than_its_lease) {
@@ -355,19 +286,6 @@ TEST_F(AfterATest, that_leaves_more_than_a_context_grows_by_that_is_said) {
               testing::HasSubstr("Sort.Keys ends with at least 513 MiB more of its device in use by its process than "
                                  "when it began, which is more than a context grows by. Free it"));
   EXPECT_THAT(said_of(1793_MiB + 612_MiB, 100_MiB), testing::Not(testing::HasSubstr("ends with")));
-}
-
-TEST_F(AfterATest, samples_know_what_a_process_has_taken_that_the_driver_did_not_list_before) {
-  show(0_B);
-  cuda_->initialised = true;
-  const auto meter = metering::open_nvml_meter("asked for");
-  meter->begin();
-  use(520_MiB);
-  const auto usage = meter->end();
-  EXPECT_EQ(usage.evidence, devices::Evidence::sampled);
-  ASSERT_EQ(usage.devices.size(), 1U);
-  EXPECT_EQ(usage.devices[0].peak, 520_MiB);
-  EXPECT_TRUE(usage.devices[0].with_context);
 }
 
 TEST_F(AfterATest, samples_are_of_the_devices_that_the_process_sees) {
@@ -417,9 +335,9 @@ TEST_F(AfterATest, fourteen_processes_of_520_mebibytes_enter_where_they_fit) {
   entry.wait_limit = std::chrono::seconds{0};
   Plan plan;
   plan.requests = {entry.request};
-  std::vector<std::unique_ptr<Session>> sessions;
+  std::vector<std::unique_ptr<DeviceSession>> sessions;
   for (int i = 0; i < 15; ++i) {
-    sessions.push_back(std::make_unique<Session>(settings, entry, "suite"));
+    sessions.push_back(std::make_unique<DeviceSession>(settings, entry, "suite"));
     const auto outcome = sessions.back()->enter(plan);
     EXPECT_EQ(outcome.kind, i < 14 ? Outcome::Kind::granted : Outcome::Kind::fail) << i << ": " << outcome.reason;
   }

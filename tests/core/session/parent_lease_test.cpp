@@ -64,14 +64,6 @@ TEST_F(ParentLease, without_the_medium_lock_fails_what_needs_it) {
               HasSubstr(", and asks for 2 x medium; make that lease larger: gputest run --gpus 2 --memory medium"));
 }
 
-TEST_F(ParentLease, is_none_of_other_devices) {
-  set("GPUTEST_DEVICES", "simulated:2x8GiB,context=0");
-  set("GPUTEST_MEMORY", "small");
-  auto suite = start("pinned", {"--gtest_filter=Visible.*"});
-  suite.wait_for_out("@body");
-  EXPECT_EQ(claim_of(suite).stage, policy::Stage::holding);
-}
-
 TEST_F(ParentLease, gives_each_rank_a_device_in_turn) {
   for (int rank = 0; rank < 5; ++rank) {
     be_rank(rank, 5);
@@ -116,13 +108,6 @@ TEST_F(ParentLease, fails_a_rank_that_asks_for_more_than_its_share_with_what_to_
                                   "with the contexts of the others is 3.25 GiB of a device, and the lease has 3 GiB. "
                                   "Write MEMORY 3328MiB in gpu_add_test() (gputest run --memory 3328MiB), or GPUS 4"));
   EXPECT_EQ(reports.at("NoFixture.with_bytes").failures, "") << "1 GiB each";
-}
-
-TEST_F(ParentLease, is_whole_for_a_rank_with_a_device_of_its_own) {
-  be_rank(1, 2);
-  const auto reports = reports_of("annotated", "Medium.with_bytes:NoFixture.says_nothing");
-  EXPECT_EQ(reports.at("NoFixture.says_nothing").memory, "3 GiB");
-  EXPECT_EQ(reports.at("NoFixture.says_nothing").devices, device(1));
 }
 
 TEST_F(ParentLease, of_a_rank_is_not_shared_with_the_others) {

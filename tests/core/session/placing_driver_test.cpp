@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Where a process is placed by what NVML and the CUDA driver show. Runs against the fake drivers of tests/support.
-#include "core/session/session.hpp"
+#include "core/session/device_session.hpp"
 
 #include "support/fake_cuda_test.hpp"
 #include "support/in_child.hpp"
@@ -66,19 +66,13 @@ protected:
   static std::string visible() { return std::getenv("CUDA_VISIBLE_DEVICES"); }
 
   tests::PrivateFolder folder_;
-  std::optional<Session> session_;
+  std::optional<DeviceSession> session_;
   LargePolicy large_ = Entry{}.large;
 };
 
 TEST_F(Placing, is_on_one_mig_slice_by_its_uuid) {
   EXPECT_EQ(enter("gpus=1 slices=3").kind, Outcome::Kind::granted);
   EXPECT_EQ(visible(), "MIG-fake-0");
-}
-
-TEST_F(Placing, keeps_to_the_slices_that_the_user_allows) {
-  setenv("CUDA_VISIBLE_DEVICES", "MIG-fake-2,MIG-fake-1", 1);
-  EXPECT_EQ(enter("gpus=1 slices=3").kind, Outcome::Kind::granted);
-  EXPECT_THAT(visible(), testing::AnyOf("MIG-fake-2", "MIG-fake-1"));
 }
 
 TEST_F(Placing, has_no_two_mig_slices_and_says_why) {
@@ -99,18 +93,6 @@ TEST_F(Placing, takes_whole_gpus_for_several_devices) {
   EXPECT_EQ(enter("gpus=3 slices=2", 2).kind, Outcome::Kind::granted);
   EXPECT_EQ(visible(), "GPU-fake-1,GPU-fake-2");
   EXPECT_EQ(acquire(2).kind, Outcome::Kind::granted);
-}
-
-TEST_F(Placing, foresees_that_not_each_of_several_devices_can_hold_a_request) {
-  ASSERT_EQ(enter("gpus=2 gib=80,40", 2).kind, Outcome::Kind::granted);
-  Request request = 60_GiB;
-  request.gpus = 2;
-  const auto outcome = session_->foresee(request, "Sort.Keys");
-  EXPECT_EQ(outcome.kind, Outcome::Kind::skip);
-  EXPECT_THAT(outcome.reason, HasSubstr("Sort.Keys needs 60.75 GiB of a device, its context included, and the largest "
-                                        "that it may use has 39.5 GiB"));
-  request.gpus = 1;
-  EXPECT_EQ(session_->foresee(request, "Sort.Keys").kind, Outcome::Kind::granted) << "the first can";
 }
 
 TEST_F(Placing, announces_and_leases_half_of_the_smallest_device_for_medium) {
@@ -149,30 +131,6 @@ TEST_F(Placing, announces_whole_devices_if_any_of_its_tests_may_wait_for_one) {
   EXPECT_EQ(Bytes{claim().largest_bytes}, 256_MiB);
 }
 
-TEST_F(Placing, counts_with_the_largest_context_that_any_of_its_devices_may_have) {
-  ASSERT_EQ(enter("gpus=3 gib=8,80,8", 1).kind, Outcome::Kind::granted);
-  EXPECT_EQ(Bytes{claim().overhead_bytes}, 768_MiB);
-}
-
-TEST_F(Placing, announces_nothing_that_fits_on_too_few_of_its_devices) {
-  Request large = 60_GiB;
-  large.gpus = 2;
-  Request small = MemoryClass::small;
-  small.gpus = 2;
-  ASSERT_EQ(enter("gpus=2 gib=80,40", std::vector<Request>{large, small}).kind, Outcome::Kind::granted);
-  EXPECT_EQ(Bytes{claim().largest_bytes}, 256_MiB);
-  EXPECT_EQ(session_->acquire(large, "Sort.Keys").kind, Outcome::Kind::skip);
-  EXPECT_EQ(session_->acquire(small, "Sort.Keys").kind, Outcome::Kind::granted);
-}
-
-TEST_F(Placing, does_not_enter_for_what_fits_on_too_few_of_its_devices) {
-  Request large = 60_GiB;
-  large.gpus = 2;
-  ASSERT_EQ(enter("gpus=2 gib=80,40", std::vector<Request>{large}).kind, Outcome::Kind::granted);
-  EXPECT_TRUE(ledger::Ledger(folder_.path(), nullptr).entries().empty());
-  EXPECT_EQ(session_->acquire(large, "Sort.Keys").kind, Outcome::Kind::skip);
-}
-
 TEST_F(Placing, shows_the_largest_of_its_devices_where_no_test_can_run_and_enters_for_what_can) {
   Request request = 100_GiB;
   ASSERT_EQ(enter("gpus=4 gib=40,80,60,80", std::vector<Request>{request}).kind, Outcome::Kind::granted);
@@ -205,21 +163,6 @@ TEST_F(Placing, gets_what_only_the_larger_of_its_devices_can_hold_without_waitin
   EXPECT_THAT(outcome.reason, HasSubstr("waits only for what each of them can hold; the smallest has 39.5 GiB"));
 }
 
-TEST_F(Placing, shares_the_smallest_device_of_a_whole_lease_among_ranks) {
-  Request large = MemoryClass::large;
-  large.gpus = 2;
-  setenv("GPUTEST_RUN_MODE", "serial", 1);
-  ASSERT_EQ(enter("gpus=2 gib=80,40", std::vector<Request>{large}).kind, Outcome::Kind::granted);
-  ASSERT_EQ(session_->acquire(large, "Sort.Keys").kind, Outcome::Kind::granted);
-  Settings settings = settings_from_environment();
-  unsetenv("GPUTEST_RUN_MODE");
-  settings.folder = folder_.path();
-  settings.rank = MpiRank{0, 4, "RANK=0"};
-  Session below{settings, Entry{}, "below"};
-  ASSERT_EQ(below.enter({}).kind, Outcome::Kind::granted);
-  EXPECT_EQ(below.entry().request.bytes, 19_GiB + 256_MiB) << "(40 GiB - two contexts of 768 MiB) / 2";
-}
-
 TEST_F(Placing, keeps_what_cuda_has_if_that_was_initialised_before) {
   cuda_->initialised = true;
   setenv("CUDA_VISIBLE_DEVICES", "1,0", 1);
@@ -228,39 +171,11 @@ TEST_F(Placing, keeps_what_cuda_has_if_that_was_initialised_before) {
   EXPECT_EQ(session_->devices().size(), 1U);
 }
 
-TEST_F(Placing, has_half_of_the_smallest_device_that_it_uses_though_it_sees_a_smaller_one) {
-  cuda_->initialised = true;
-  ASSERT_EQ(enter("gpus=2 gib=80,40", std::vector<Request>{MemoryClass::medium}).kind, Outcome::Kind::granted);
-  EXPECT_EQ(session_->devices().size(), 1U);
-  ASSERT_EQ(session_->acquire(MemoryClass::medium, "Sort.Keys").kind, Outcome::Kind::granted);
-  EXPECT_EQ(Bytes{claim().lease_bytes}, 40_GiB);
-}
-
-TEST_F(Placing, has_all_of_each_device_where_it_leases_whole_ones) {
-  setenv("GPUTEST_RUN_MODE", "serial", 1);
-  Request large = MemoryClass::large;
-  large.gpus = 2;
-  ASSERT_EQ(enter("gpus=3 gib=80,60,40", std::vector<Request>{large}).kind, Outcome::Kind::granted);
-  unsetenv("GPUTEST_RUN_MODE");
-  EXPECT_THAT(session_->bytes_of(large), ElementsAre(80_GiB, 60_GiB));
-  large.gpus = 1;
-  EXPECT_THAT(session_->bytes_of(large), ElementsAre(80_GiB));
-}
-
 TEST_F(Placing, claims_every_device_with_a_context_of_this_process) {
   cuda_->initialised = true;
   EXPECT_EQ(enter("gpus=2" + listed(528)).kind, Outcome::Kind::granted);
   EXPECT_EQ(session_->devices().size(), 2U);
   EXPECT_THAT(session_->stray_contexts("Sort.Keys"), IsEmpty());
-}
-
-TEST_F(Placing, claims_a_device_with_a_context_that_is_not_visible_any_more) {
-  cuda_->initialised = true;
-  setenv("CUDA_VISIBLE_DEVICES", "1", 1);
-  EXPECT_EQ(enter("gpus=2" + listed(528)).kind, Outcome::Kind::granted);
-  ASSERT_EQ(session_->devices().size(), 2U);
-  EXPECT_EQ(session_->devices()[0].uuid, "GPU-fake-1");
-  EXPECT_EQ(session_->devices()[1].uuid, "GPU-fake-0");
 }
 
 TEST_F(Placing, finds_a_stray_context_once) {
@@ -272,13 +187,6 @@ TEST_F(Placing, finds_a_stray_context_once) {
   EXPECT_THAT(session_->stray_contexts("Sort.Keys"),
               ElementsAre(HasSubstr("not given to it: 528 MiB on GPU-fake-1 (Fake GPU)")));
   EXPECT_THAT(session_->stray_contexts("Sort.Values"), IsEmpty());
-}
-
-TEST_F(Placing, says_that_a_stray_context_is_of_unknown_size_where_nvml_does_not_tell) {
-  EXPECT_EQ(enter("gpus=2").kind, Outcome::Kind::granted);
-  cuda_->initialised = true;
-  show("gpus=2 compute=" + std::to_string(getpid()) + ":-");
-  EXPECT_THAT(session_->stray_contexts("Sort.Keys"), ElementsAre(HasSubstr("of unknown size on GPU-fake-1")));
 }
 
 TEST_F(Placing, takes_a_pid_that_was_listed_before_for_one_of_another_namespace) {
@@ -296,7 +204,7 @@ TEST_F(Placing, under_a_lease_has_its_devices_with_name_and_size_from_the_ledger
   show("init=9"); // NVML cannot be opened any more
   Settings settings = settings_from_environment();
   settings.folder = folder_.path();
-  Session below{settings, Entry{}, "below"};
+  DeviceSession below{settings, Entry{}, "below"};
   const auto outcome = below.enter({});
   ASSERT_EQ(outcome.kind, Outcome::Kind::granted) << outcome.reason;
   ASSERT_EQ(below.devices().size(), 2U);
@@ -304,7 +212,7 @@ TEST_F(Placing, under_a_lease_has_its_devices_with_name_and_size_from_the_ledger
   EXPECT_EQ(below.devices()[1].name, "Fake GPU");
   EXPECT_EQ(below.devices()[1].total, Bytes{80ULL << 30U}) << "all of it: the setting is the holder's alone";
   settings.device_memory = Bytes{10ULL << 30U};
-  Session limited{settings, Entry{}, "limited"};
+  DeviceSession limited{settings, Entry{}, "limited"};
   ASSERT_EQ(limited.enter({}).kind, Outcome::Kind::granted);
   EXPECT_EQ(limited.devices()[0].total, Bytes{10ULL << 30U});
 }
@@ -316,7 +224,7 @@ TEST_F(Placing, under_a_lease_opens_no_driver_whatever_the_setting) {
   Settings settings = settings_from_environment();
   settings.folder = folder_.path();
   settings.device_memory = 10_GiB;
-  Session below{settings, Entry{}, "below"};
+  DeviceSession below{settings, Entry{}, "below"};
   EXPECT_EQ(below.enter({}).kind, Outcome::Kind::granted);
   EXPECT_FALSE(std::filesystem::exists(log));
 }
@@ -327,19 +235,21 @@ TEST_F(Placing, under_a_lease_finds_its_devices_in_the_users_own_ledger_too) {
     if (!tests::mount_private_tmpfs("/tmp", "size=8m,mode=1777")) {
       return tests::may_not_mount;
     }
-    const auto enter_own_ledger = [](Session& session) { return session.enter({}).kind == Outcome::Kind::granted; };
+    const auto enter_own_ledger = [](DeviceSession& session) {
+      return session.enter({}).kind == Outcome::Kind::granted;
+    };
     Settings settings = settings_from_environment();
     settings.folder.clear();
     settings.visible_devices.reset();
     settings.lease_of.clear();
-    Session holder{settings, Entry{}, "holder"};
+    DeviceSession holder{settings, Entry{}, "holder"};
     if (!enter_own_ledger(holder)) {
       return 1;
     }
     show("init=9"); // NVML cannot be opened any more
     settings = settings_from_environment();
     settings.folder.clear();
-    Session below{settings, Entry{}, "below"};
+    DeviceSession below{settings, Entry{}, "below"};
     return enter_own_ledger(below) ? 0 : 2;
   });
   if (status == tests::may_not_mount) {

@@ -33,20 +33,6 @@ TEST_F(Waiting, names_the_holder_once_and_says_when_it_goes_on) {
                         "after waiting "));
 }
 
-TEST_F(Waiting, is_said_again_of_a_later_test) {
-  auto waiter = start("annotated", {"--gtest_filter=Medium.says_nothing:Medium.with_bytes"});
-  waiter.wait_for_out("@body");
-  auto other = start("classes", {"--gtest_filter=Medium.first:NoFixture.first"});
-  wait_for(other, Stage::waiting);
-  waiter.say("go on");
-  waiter.wait_for_err("Medium.with_bytes waits for 3 GiB: classes: Medium.first (pid");
-  const Ended first = other.finish();
-  EXPECT_EQ(first.exit_code, 0);
-  const Ended ended = waiter.finish();
-  EXPECT_EQ(ended.exit_code, 0);
-  EXPECT_EQ(count(ended.err, "gputest: admitted"), 2U) << ended.err;
-}
-
 TEST_F(Waiting, to_enter_is_reported_with_the_processes_inside) {
   auto holder = start("classes", {"--gtest_filter=Large.first"});
   holder.wait_for_out("@constructor");
@@ -73,19 +59,6 @@ TEST_F(Waiting, for_memory_ends_at_the_limit_in_a_failure_that_names_the_holder)
   EXPECT_EQ(reports.at("Small.says_nothing").failures, "") << "its memory is free";
 }
 
-TEST_F(Waiting, for_a_place_ends_at_the_limit_in_a_failure_of_every_test) {
-  auto holder = start("classes", {"--gtest_filter=Large.first"});
-  holder.wait_for_out("@constructor");
-  set("GPUTEST_WAIT_LIMIT", "1s");
-  const Ended ended = run("classes", {"--gtest_filter=Small.*"});
-  EXPECT_EQ(ended.exit_code, 1);
-  EXPECT_EQ(count(ended.out,
-                  "classes waited 1 s, its wait limit, for a place on a GPU and was not admitted. In its way: "
-                  "classes: Large.first"),
-            2U)
-      << ended.out;
-}
-
 TEST_F(Waiting, is_first_come_first_served) {
   auto holder = start_holder();
   auto first = start("annotated", {"--gtest_filter=Medium.with_bytes"});
@@ -107,16 +80,6 @@ TEST_F(Waiting, ends_when_the_holder_is_killed) {
   waiter.wait_for_out("@body");
   EXPECT_EQ(waiter.finish().exit_code, 0);
   EXPECT_EQ(holder.finish().signal, SIGKILL);
-}
-
-TEST_F(Waiting, is_not_needed_after_the_holder_of_everything_was_killed) {
-  auto holder = start("classes", {"--gtest_filter=Large.first"});
-  holder.wait_for_out("@constructor");
-  holder.kill(SIGKILL);
-  EXPECT_EQ(holder.finish().signal, SIGKILL);
-  set("GPUTEST_WAIT_LIMIT", "0s"); // no time to wait at all
-  const Ended ended = run("annotated", {"--gtest_filter=Medium.with_bytes"});
-  EXPECT_EQ(ended.exit_code, 0) << ended.out;
 }
 
 TEST_F(Waiting, leaves_room_for_the_contexts_of_all_processes_inside) {

@@ -39,9 +39,4 @@ TEST(Stray, uses_device_1) { const gputest::SimulatedBuffer buffer{1_MiB, 1}; }
 TEST(Stray, uses_nothing) {}
 TEST(Stray, uses_device_1_again) { const gputest::SimulatedBuffer buffer{1_MiB, 1}; }
 TEST(Stray, uses_device_2) { const gputest::SimulatedBuffer buffer{1_MiB, 2}; }
-TEST(Stray, does_not_keep_to_what_is_visible) {
-  setenv("CUDA_VISIBLE_DEVICES", "2,1,0", 1);
-  const gputest::SimulatedBuffer buffer{1_MiB, 0};
-}
-
 } // namespace

@@ -100,29 +100,9 @@ TEST(Over, runs_out_without_bytes) {
   ADD_FAILURE() << "out of memory";
 }
 
-TEST(Over, runs_out_twice) {
-  for (int i = 0; i < 2; ++i) {
-    try {
-      const SimulatedBuffer a{5_GiB};
-    } catch (const gputest::OutOfMemory& error) {
-      ADD_FAILURE() << error.what();
-    }
-  }
-}
-GPUTEST_NEEDS(Over, more_of_the_second_device, gpus(2));
-TEST(Over, more_of_the_second_device) {
-  const SimulatedBuffer a{300_MiB};
-  const SimulatedBuffer b{400_MiB, 1};
-}
-
 TEST(Leak, some) {
   kept().emplace_back(16_MiB);
   kept().emplace_back(16_MiB);
-}
-GPUTEST_NEEDS(Leak, on_two_devices, gpus(2), keeps(16_MiB));
-TEST(Leak, on_two_devices) {
-  kept().emplace_back(16_MiB);
-  kept().emplace_back(8_MiB, 1);
 }
 TEST(Leak, after_it) {}
 TEST(Leak, frees_what_another_left) { kept().clear(); }
@@ -195,9 +175,6 @@ class ScopedSuite : public gputest::ScopedTest {
 protected:
   static void SetUpTestSuite() {}
 };
-TEST_F(ScopedSuite, keeps_without_a_lease) { static const SimulatedBuffer kept{1_GiB}; }
-TEST_F(ScopedSuite, next) {}
-
 class Host : public gputest::HostTest {};
 TEST_F(Host, takes_some) { const SimulatedBuffer a{64_MiB}; }
 TEST_F(Host, takes_none) {}

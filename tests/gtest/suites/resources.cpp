@@ -43,9 +43,6 @@ TEST_F(Exact, asks_for_more) {
   gputest::memory_resource resource;
   static_cast<void>(resource.allocate(3 * gib + 1));
 }
-GPUTEST_NEEDS(Exact, asks_for_another_device, 1_GiB);
-TEST_F(Exact, asks_for_another_device) { ask(gputest::memory_resource{1}, gib); }
-
 class Medium : public gputest::MediumTest {};
 TEST_F(Medium, has_half_of_the_device) {
   gputest::memory_resource resource;
@@ -75,9 +72,6 @@ class Leaving : public gputest::SmallTest {};
 TEST_F(Leaving, a) { ask(gputest::memory_resource{}, gib / 4); }
 TEST_F(Leaving, b) { ask(gputest::memory_resource{}, gib / 4); }
 
-class Waiting : public gputest::SmallTest {};
-TEST_F(Waiting, for_who_looks) { stop_at("body"); }
-
 class Scoped : public gputest::ScopedTest {};
 TEST_F(Scoped, allocates_within_its_section_only) {
   gputest::memory_resource resource;
@@ -98,15 +92,4 @@ TEST_F(Managed, more_than_is_free) {
   const gputest::SimulatedBuffer of_a_external_process{2_GiB};
   ask(gputest::managed_memory_resource{}, 3 * gib);
 }
-GPUTEST_NEEDS(Managed, is_driven_out, 4_GiB);
-TEST_F(Managed, is_driven_out) {
-  std::optional<gputest::SimulatedBuffer> of_a_external_process{1_GiB};
-  gputest::memory_resource fixed;
-  gputest::managed_memory_resource managed;
-  void* const pages = ask(managed, 2 * gib);
-  void* const memory = ask(fixed, 2 * gib);
-  fixed.deallocate(memory, 2 * gib);
-  managed.deallocate(pages, 2 * gib);
-}
-
 } // namespace

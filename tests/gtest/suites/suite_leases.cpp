@@ -64,19 +64,6 @@ GPUTEST_SUITE_NEEDS(LessThanSmall, 255_MiB, suite_lease);
 GPUTEST_NEEDS(LessThanSmall, asks_for_small, gputest::MemoryClass::small);
 TEST_F(LessThanSmall, asks_for_small) { std::cout << "@never" << std::endl; }
 
-class AsMedium : public testing::Test {};
-GPUTEST_SUITE_NEEDS(AsMedium, medium, suite_lease);
-GPUTEST_NEEDS(AsMedium, asks_for_medium, gputest::MemoryClass::medium);
-TEST_F(AsMedium, asks_for_medium) {}
-GPUTEST_NEEDS(AsMedium, asks_for_small, gputest::MemoryClass::small);
-TEST_F(AsMedium, asks_for_small) {}
-GPUTEST_NEEDS(AsMedium, asks_for_few_bytes, 256_MiB);
-TEST_F(AsMedium, asks_for_few_bytes) {}
-GPUTEST_NEEDS(AsMedium, asks_for_more_bytes, 257_MiB);
-TEST_F(AsMedium, asks_for_more_bytes) { std::cout << "@never" << std::endl; }
-GPUTEST_NEEDS(AsMedium, asks_for_large, gputest::MemoryClass::large);
-TEST_F(AsMedium, asks_for_large) { std::cout << "@never" << std::endl; }
-
 class Dying : public testing::Test {
 protected:
   static void SetUpTestSuite() { data_ = std::make_unique<gputest::SimulatedBuffer>(1_GiB); }

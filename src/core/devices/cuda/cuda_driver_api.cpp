@@ -14,10 +14,12 @@ bool Functions::bind(const os::SharedLibrary& library) {
   library.bind(pool_attribute, "cuMemPoolGetAttribute");
   library.bind(trim_graph_memory, "cuDeviceGraphMemTrim");
   library.bind(graph_memory_attribute, "cuDeviceGetGraphMemAttribute");
-  // The first `cuDeviceGetUuid` gives a slice the UUID of its GPU.
-  library.bind(uuid, "cuDeviceGetUuid_v2");
+  if (!library.bind(uuid, "cuDeviceGetUuid_v2")) {
+    library.bind(uuid, "cuDeviceGetUuid"); // which gives a slice the UUID of its GPU
+  }
   library.bind(get_limit, "cuCtxGetLimit");
   library.bind(current_device, "cuCtxGetDevice");
+  library.bind(can_access_peer, "cuDeviceCanAccessPeer");
 
   // The `_v2` functions are what cuda.h makes of the plain names; the unversioned symbols have an older meaning.
   return library.bind(initialise, "cuInit") && library.bind(device_count, "cuDeviceGetCount") &&

@@ -33,8 +33,14 @@ constexpr Result out_of_memory = 2;         // CUDA_ERROR_OUT_OF_MEMORY
 constexpr Result not_supported = 801;       // CUDA_ERROR_NOT_SUPPORTED
 constexpr Result capture_unsupported = 900; // CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
 
-constexpr int has_managed_memory = 83; // CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY
-constexpr int has_memory_pools = 115;  // CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED
+constexpr int integrated = 18;                // CU_DEVICE_ATTRIBUTE_INTEGRATED
+constexpr int tcc_driver = 35;                // CU_DEVICE_ATTRIBUTE_TCC_DRIVER
+constexpr int compute_capability_major = 75;  // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
+constexpr int compute_capability_minor = 76;  // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR
+constexpr int has_managed_memory = 83;        // CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY
+constexpr int concurrent_managed_access = 89; // CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS
+constexpr int cooperative_launch = 95;        // CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH
+constexpr int has_memory_pools = 115;         // CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED
 
 constexpr int location_none = 0;   // CU_MEM_LOCATION_TYPE_NONE
 constexpr int location_device = 1; // CU_MEM_LOCATION_TYPE_DEVICE
@@ -87,6 +93,7 @@ struct Functions {
   Result (*graph_memory_attribute)(Device, int attribute, void* value) = nullptr; ///< optional
   Result (*uuid)(Uuid*, Device) = nullptr;                                        ///< optional
   Result (*get_limit)(std::size_t* value, int limit) = nullptr;                   ///< optional
+  Result (*can_access_peer)(int* can, Device, Device peer) = nullptr;             ///< optional
   Result (*current_device)(Device*) = nullptr; ///< optional: the device of the thread's current context
 
   /// Binds all of them; false if a required one is missing.

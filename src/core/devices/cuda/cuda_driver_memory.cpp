@@ -21,7 +21,7 @@ CudaMemory& CudaMemory::instance() {
   return memory;
 }
 
-cuda::Device CudaMemory::device(int ordinal) const {
+cuda::Device CudaMemory::device_of(int ordinal) const {
   cuda::Device device = 0;
   if (const auto result = library_.functions().device(&device, ordinal); result != cuda::success) {
     throw Error{"device " + std::to_string(ordinal) + " was asked for, and the CUDA driver answers " +
@@ -33,17 +33,17 @@ cuda::Device CudaMemory::device(int ordinal) const {
 
 bool CudaMemory::attribute(int ordinal, int attribute) const {
   int value = 0;
-  const auto result = library_.functions().attribute(&value, attribute, device(ordinal));
+  const auto result = library_.functions().attribute(&value, attribute, device_of(ordinal));
   return result == cuda::success && value != 0;
 }
 
-bool CudaMemory::has_pools(int ordinal) const {
+bool CudaMemory::has_pools(int ordinal) {
   const auto& functions = library_.functions();
   return functions.allocate_from_pool != nullptr && functions.free_to_pool != nullptr &&
          functions.current_pool != nullptr && attribute(ordinal, cuda::has_memory_pools);
 }
 
-bool CudaMemory::has_managed_memory(int ordinal) const { return attribute(ordinal, cuda::has_managed_memory); }
+bool CudaMemory::has_managed_memory(int ordinal) { return attribute(ordinal, cuda::has_managed_memory); }
 
 void CudaMemory::keep_context(cuda::Device device) {
   const std::lock_guard guard{mutex_};
@@ -57,8 +57,8 @@ void CudaMemory::keep_context(cuda::Device device) {
   }
 }
 
-std::uint64_t CudaMemory::free_bytes(int ordinal) {
-  const auto device = this->device(ordinal);
+Bytes CudaMemory::free_bytes(int ordinal) {
+  const auto device = device_of(ordinal);
   keep_context(device);
   const cuda::PrimaryContext context{library_.functions(), device};
   std::size_t free_bytes = 0;
@@ -70,35 +70,35 @@ std::uint64_t CudaMemory::free_bytes(int ordinal) {
   if (result != cuda::success) {
     throw Error{"cuMemGetInfo() of device " + std::to_string(ordinal) + " answers " + library_.describe(result)};
   }
-  return free_bytes;
+  return Bytes{free_bytes};
 }
 
-void* CudaMemory::allocate(CudaAllocator allocator, int ordinal, std::size_t bytes, cuda::Stream stream, bool wait) {
-  const auto device = this->device(ordinal);
+void* CudaMemory::allocate(MemoryKind kind, int ordinal, Bytes bytes, StreamHandle stream, bool wait) {
+  const auto device = device_of(ordinal);
   keep_context(device);
   cuda::DevicePointer pointer = 0;
-  const auto result = allocate_in_context(allocator, device, bytes, stream, wait, pointer);
+  const auto result = allocate_in_context(kind, device, bytes.count(), stream.get(), wait, pointer);
   if (result == cuda::success) {
     return reinterpret_cast<void*>(pointer); // NOLINT(performance-no-int-to-ptr): the driver's own type
   }
-  const std::string asked = to_string(Bytes{bytes}) + " asked of device " + std::to_string(ordinal);
+  const std::string asked = to_string(bytes) + " asked of device " + std::to_string(ordinal);
   if (result == cuda::out_of_memory) {
-    throw OutOfMemory{"out of memory: " + asked + ", which has " + to_string(Bytes{free_bytes(ordinal)}) + " free"};
+    throw OutOfMemory{"out of memory: " + asked + ", which has " + to_string(free_bytes(ordinal)) + " free"};
   }
   throw Error{asked + ", and the CUDA driver answers " + library_.describe(result)};
 }
 
-cuda::Result CudaMemory::allocate_in_context(CudaAllocator allocator, cuda::Device device, std::size_t bytes,
+cuda::Result CudaMemory::allocate_in_context(MemoryKind kind, cuda::Device device, std::size_t bytes,
                                              cuda::Stream stream, bool wait, cuda::DevicePointer& pointer) const {
   const auto& functions = library_.functions();
   const cuda::PrimaryContext context{functions, device};
   if (context.result() != cuda::success) {
     return context.result();
   }
-  if (allocator == CudaAllocator::malloc) {
+  if (kind == MemoryKind::malloc) {
     return functions.allocate(&pointer, bytes);
   }
-  if (allocator == CudaAllocator::managed) {
+  if (kind == MemoryKind::managed) {
     return functions.allocate_managed(&pointer, bytes, cuda::attach_global);
   }
   if (functions.allocate_from_pool == nullptr || functions.current_pool == nullptr) {
@@ -118,16 +118,17 @@ cuda::Result CudaMemory::allocate_in_context(CudaAllocator allocator, cuda::Devi
   return result;
 }
 
-std::string CudaMemory::free(CudaAllocator allocator, int ordinal, void* pointer, cuda::Stream stream) noexcept {
+std::string CudaMemory::free(MemoryKind kind, int ordinal, void* pointer, Bytes /*bytes*/,
+                             StreamHandle stream) noexcept {
   try {
     const auto& functions = library_.functions();
-    const cuda::PrimaryContext context{functions, device(ordinal)};
+    const cuda::PrimaryContext context{functions, device_of(ordinal)};
     auto result = context.result();
     const auto address = reinterpret_cast<cuda::DevicePointer>(pointer);
-    if (result == cuda::success && allocator == CudaAllocator::pool) {
-      result = functions.free_to_pool(address, stream);
+    if (result == cuda::success && kind == MemoryKind::pool) {
+      result = functions.free_to_pool(address, stream.get());
     } else if (result == cuda::success) {
-      result = functions.synchronize_stream(stream);
+      result = functions.synchronize_stream(stream.get());
       const auto freed = functions.free(address);
       result = result == cuda::success ? freed : result;
     }
@@ -137,13 +138,13 @@ std::string CudaMemory::free(CudaAllocator allocator, int ordinal, void* pointer
   }
 }
 
-std::string CudaMemory::set_heap(int ordinal, std::size_t bytes) {
-  const auto device = this->device(ordinal);
+std::string CudaMemory::set_heap(int ordinal, Bytes heap) {
+  const auto device = device_of(ordinal);
   keep_context(device);
   const cuda::PrimaryContext context{library_.functions(), device};
   auto result = context.result();
   if (result == cuda::success) {
-    result = library_.functions().set_limit(cuda::malloc_heap_size, bytes);
+    result = library_.functions().set_limit(cuda::malloc_heap_size, heap.count());
   }
   return result == cuda::success ? "" : library_.describe(result);
 }

@@ -3,10 +3,8 @@
 
 #include "core/devices/cuda/cuda_driver.hpp"
 #include "core/devices/cuda/cuda_driver_library.hpp"
-#include "core/devices/cuda/driver_attributes_api.hpp"
 #include "core/os/environment.hpp"
 #include "core/os/program_output.hpp"
-#include "core/os/shared_library.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -17,75 +15,52 @@ namespace gputest::devices {
 
 namespace {
 
-constexpr const char* driver_library = "libcuda.so.1";
-
 /// Longer than the driver takes for the 16 GPUs of the largest machine; what has not answered by then is stuck.
 constexpr std::chrono::seconds longest_answer{30};
 
 /// The driver's answer on its way through the pipe: `why <text>`, or a line of words for each device.
 using Text = std::string;
 
-/// The driver, asked in this process.
-class Driver {
-public:
-  explicit Driver(const cuda::AttributeFunctions& functions) : functions_{functions} {}
+/// An attribute that an older driver does not know is one that its devices do not have.
+int attribute_of(const cuda::Functions& functions, int attribute, cuda::Device device) {
+  int value = 0;
+  return functions.attribute(&value, attribute, device) == cuda::success ? value : 0;
+}
 
-  [[nodiscard]] Text answer(const std::vector<std::string>& uuids) const {
-    int count = 0;
-    if (const int result = functions_.device_count(&count); result != 0) {
-      return problem("cuDeviceGetCount", result);
-    }
-    std::vector<std::pair<int, std::string>> asked;
-    for (int ordinal = 0; ordinal < count; ++ordinal) {
-      int device = 0;
-      cuda::Uuid uuid{};
-      if (functions_.device(&device, ordinal) == 0 && functions_.uuid(&uuid, device) == 0) {
-        if (auto full = cuda::full_uuid(uuids, uuid); !full.empty()) {
-          asked.emplace_back(device, std::move(full));
-        }
+/// What the driver says in this process.
+Text answer(const cuda::Library& library, const std::vector<std::string>& uuids) {
+  const auto& functions = library.functions();
+  std::vector<std::pair<cuda::Device, std::string>> asked;
+  for (int ordinal = 0; ordinal < library.device_count(); ++ordinal) {
+    cuda::Device device = 0;
+    cuda::Uuid uuid{};
+    if (functions.device(&device, ordinal) == cuda::success && functions.uuid != nullptr &&
+        functions.uuid(&uuid, device) == cuda::success) {
+      if (auto full = cuda::full_uuid(uuids, uuid); !full.empty()) {
+        asked.emplace_back(device, std::move(full));
       }
     }
-    std::ostringstream text;
-    for (const auto& [device, uuid] : asked) {
-      text << uuid << ' '
-           << value(cuda::compute_capability_major, device) * 10 + value(cuda::compute_capability_minor, device);
-      for (const int attribute : {cuda::has_memory_pools, cuda::has_managed_memory, cuda::concurrent_managed_access,
-                                  cuda::cooperative_launch, cuda::integrated, cuda::tcc_driver}) {
-        text << ' ' << (value(attribute, device) != 0 ? 1 : 0);
-      }
-      for (const auto& [peer, uuid_of_peer] : asked) {
-        int can = 0;
-        if (peer != device && functions_.can_access_peer(&can, device, peer) == 0 && can != 0) {
-          text << ' ' << uuid_of_peer;
-        }
-      }
-      text << '\n';
+  }
+  std::ostringstream text;
+  for (const auto& [device, uuid] : asked) {
+    text << uuid << ' '
+         << attribute_of(functions, cuda::compute_capability_major, device) * 10 +
+                attribute_of(functions, cuda::compute_capability_minor, device);
+    for (const int attribute : {cuda::has_memory_pools, cuda::has_managed_memory, cuda::concurrent_managed_access,
+                                cuda::cooperative_launch, cuda::integrated, cuda::tcc_driver}) {
+      text << ' ' << (attribute_of(functions, attribute, device) != 0 ? 1 : 0);
     }
-    return text.str();
-  }
-
-  [[nodiscard]] Text initialise_and_answer(const std::vector<std::string>& uuids) const {
-    if (const int result = functions_.initialise(0); result != 0) {
-      return problem("cuInit", result);
+    for (const auto& [peer, uuid_of_peer] : asked) {
+      int can = 0;
+      if (peer != device && functions.can_access_peer != nullptr &&
+          functions.can_access_peer(&can, device, peer) == cuda::success && can != 0) {
+        text << ' ' << uuid_of_peer;
+      }
     }
-    return answer(uuids);
+    text << '\n';
   }
-
-private:
-  /// An attribute that an older driver does not know is one that its devices do not have.
-  [[nodiscard]] int value(int attribute, int device) const {
-    int value = 0;
-    return functions_.attribute(&value, attribute, device) == 0 ? value : 0;
-  }
-
-  [[nodiscard]] Text problem(const std::string& call, int result) const {
-    const char* name = nullptr;
-    functions_.error_name(result, &name);
-    return "why " + call + " answers " + (name != nullptr ? name : "CUDA error") + " (" + std::to_string(result) + ")";
-  }
-
-  cuda::AttributeFunctions functions_;
-};
+  return text.str();
+}
 
 /// Opens the driver and asks it, in a process of which nothing else is wanted.
 Text answer_of_child(const std::vector<std::string>& uuids) {
@@ -95,15 +70,8 @@ Text answer_of_child(const std::vector<std::string>& uuids) {
   }
   os::set_variable("CUDA_VISIBLE_DEVICES", visible);
   std::string why;
-  const auto library = os::SharedLibrary::open(driver_library, why);
-  if (!library) {
-    return "why " + std::string{driver_library} + " cannot be opened (" + why + ")";
-  }
-  cuda::AttributeFunctions functions;
-  if (!functions.bind(*library)) {
-    return "why " + std::string{driver_library} + " is too old to be asked";
-  }
-  return Driver{functions}.initialise_and_answer(uuids);
+  const auto library = cuda::Library::initialised(why);
+  return library ? answer(*library, uuids) : "why " + why;
 }
 
 Text ask_in_child(const std::vector<std::string>& uuids) {
@@ -134,12 +102,8 @@ Text ask(const std::vector<std::string>& uuids) {
   if (!cuda_is_initialised()) {
     return ask_in_child(uuids);
   }
-  const auto library = os::SharedLibrary::if_loaded(driver_library);
-  cuda::AttributeFunctions functions;
-  if (!library || !functions.bind(*library)) {
-    return "why " + std::string{driver_library} + " is too old to be asked";
-  }
-  return Driver{functions}.answer(uuids);
+  const auto library = cuda::Library::if_loaded();
+  return library ? answer(*library, uuids) : "";
 }
 
 std::optional<DriverAttributes> read_line(const std::string& line) {

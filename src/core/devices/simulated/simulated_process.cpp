@@ -11,10 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
-#include <map>
-#include <mutex>
 #include <system_error>
-#include <utility>
 
 namespace gputest::devices {
 
@@ -52,14 +49,9 @@ public:
 
   [[nodiscard]] void* allocate(MemoryKind kind, int device, Bytes bytes, StreamHandle /*stream*/,
                                bool /*wait*/) override {
-    const std::lock_guard guard{mutex_};
     void* const address = reserve(bytes);
     try {
-      if (kind == MemoryKind::managed) {
-        managed_.emplace(address, take_managed(device, bytes));
-      } else {
-        take(device, bytes);
-      }
+      devices_.allocate(device, bytes);
     } catch (const OutOfMemory&) {
       os::release_addresses(address, bytes.count());
       note_simulated_refusal(device, bytes);
@@ -72,77 +64,16 @@ public:
     return address;
   }
 
-  std::string free(MemoryKind kind, int device, void* pointer, Bytes bytes, StreamHandle /*stream*/) noexcept override {
-    const std::lock_guard guard{mutex_};
+  std::string free(MemoryKind /*kind*/, int device, void* pointer, Bytes bytes,
+                   StreamHandle /*stream*/) noexcept override {
     note_simulated_free(id_of(pointer));
-    const auto managed = managed_.find(pointer);
-    if (kind == MemoryKind::managed && managed != managed_.end()) {
-      devices_.free(device, managed->second.resident);
-      managed_.erase(managed);
-    } else {
-      devices_.free(device, bytes);
-    }
+    devices_.free(device, bytes);
     os::release_addresses(pointer, bytes.count());
     return {};
   }
 
-  [[nodiscard]] std::optional<std::map<int, Bytes>> take_spills() override {
-    const std::lock_guard guard{mutex_};
-    return std::exchange(spilled_, {});
-  }
-
 private:
-  struct Managed {
-    int device;
-    Bytes resident; ///< of it on the device; the rest is on the host
-  };
-
-  /// Memory that cannot move drives managed memory of this process to the host, as on a GPU.
-  void take(int device, Bytes bytes) {
-    try {
-      devices_.allocate(device, bytes);
-    } catch (const OutOfMemory&) {
-      if (!spill(device, bytes - devices_.free_bytes(device))) {
-        throw;
-      }
-      devices_.allocate(device, bytes);
-    }
-  }
-
-  /// Managed memory is used on the device as soon as it exists; what has no room there is on the host from the
-  /// beginning.
-  Managed take_managed(int device, Bytes bytes) {
-    const Bytes resident = std::min(bytes, devices_.free_bytes(device));
-    devices_.allocate(device, resident);
-    if (resident < bytes) {
-      spilled_[device] += bytes - resident;
-    }
-    return {device, resident};
-  }
-
-  /// Sends managed memory of the device to the host; none if that would not be enough.
-  bool spill(int device, Bytes wanted) {
-    Bytes resident;
-    for (const auto& [address, managed] : managed_) {
-      resident += managed.device == device ? managed.resident : Bytes{};
-    }
-    if (resident < wanted) {
-      return false;
-    }
-    spilled_[device] += wanted;
-    for (auto& [address, managed] : managed_) {
-      const Bytes moved = managed.device == device ? std::min(wanted, managed.resident) : Bytes{};
-      devices_.free(device, moved);
-      managed.resident -= moved;
-      wanted -= moved;
-    }
-    return true;
-  }
-
   OwnSimulatedDevices& devices_ = OwnSimulatedDevices::instance("memory of a simulated device");
-  std::mutex mutex_;
-  std::map<void*, Managed> managed_;
-  std::map<int, Bytes> spilled_;
 };
 
 class SimulatedProcess final : public ThisProcess {

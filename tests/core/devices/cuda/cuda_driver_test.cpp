@@ -31,18 +31,6 @@ TEST_F(CudaDriverTest, is_not_initialised_before_cu_init) {
   EXPECT_EQ(device(0).synchronized, 0);
 }
 
-TEST_F(CudaDriverTest, is_initialised_after_cu_init_even_without_a_context) {
-  EXPECT_TRUE(cuda_is_initialised());
-  EXPECT_FALSE(synchronize_and_trim().has_context);
-}
-
-TEST_F(CudaDriverTest, creates_no_context_by_settling) {
-  device(1).active = true;
-  EXPECT_TRUE(synchronize_and_trim().has_context);
-  EXPECT_FALSE(device(0).active);
-  EXPECT_EQ(device(0).synchronized, 0);
-}
-
 TEST_F(CudaDriverTest, synchronises_and_trims_every_active_device) {
   device(0).active = true;
   device(1).active = true;
@@ -99,28 +87,6 @@ TEST_F(CudaDriverTest, shows_the_free_memory_of_devices_with_a_context_after_it_
   EXPECT_EQ(synchronize_and_trim().free_bytes, of_both);
 }
 
-TEST_F(CudaDriverTest, does_not_know_which_devices_it_sees_where_the_driver_is_too_old_to_say) {
-  EXPECT_FALSE(cuda_sees_only({"GPU-fake-0", "GPU-fake-1"}));
-}
-
-TEST_F(CudaDriverTest, gives_back_what_a_raised_release_threshold_keeps) {
-  device(0).active = true;
-  device(0).used_bytes = 5;
-  device(0).kept_bytes = 3;
-  EXPECT_EQ(synchronize_and_trim().error, "");
-  EXPECT_EQ(device(0).used_bytes, 2U);
-}
-
-TEST_F(CudaDriverTest, synchronizes_a_device_without_pools) {
-  device(0).active = true;
-  device(0).has_pools = false;
-  const auto settled = synchronize_and_trim();
-  EXPECT_TRUE(settled.has_context);
-  EXPECT_EQ(settled.error, "");
-  EXPECT_EQ(device(0).synchronized, 1);
-  EXPECT_EQ(device(0).default_pool_trimmed, 0);
-}
-
 TEST_F(CudaDriverTest, names_a_sticky_error_and_leaves_that_device_alone) {
   device(0).active = true;
   device(0).synchronize_result = 700;
@@ -139,14 +105,6 @@ TEST_F(CudaDriverTest, synchronizes_the_other_devices_after_a_sticky_error) {
   EXPECT_EQ(cuda_->host_pools_trimmed, 0) << "work of the broken device may still use them";
 }
 
-TEST_F(CudaDriverTest, names_the_first_of_several_sticky_errors) {
-  device(0).active = true;
-  device(0).synchronize_result = 700;
-  device(1).active = true;
-  device(1).synchronize_result = 719;
-  EXPECT_EQ(synchronize_and_trim().error, "CUDA_ERROR_ILLEGAL_ADDRESS (700)");
-}
-
 TEST_F(CudaDriverTest, reports_a_context_that_cannot_be_entered_any_more) {
   device(0).active = true;
   device(0).retain_result = 700;
@@ -157,12 +115,6 @@ TEST_F(CudaDriverTest, reports_a_context_that_cannot_be_entered_any_more) {
   EXPECT_EQ(device(1).retained, 0);
   device(0).active = false;
   EXPECT_EQ(synchronize_and_trim().error, "CUDA_ERROR_LAUNCH_FAILED (719)");
-}
-
-TEST_F(CudaDriverTest, gives_the_number_of_an_error_without_a_name) {
-  device(0).active = true;
-  device(0).synchronize_result = 54321;
-  EXPECT_EQ(synchronize_and_trim().error, "CUDA error (54321)");
 }
 
 TEST_F(CudaDriverTest, does_not_take_an_open_stream_capture_for_a_sticky_error) {
@@ -207,32 +159,6 @@ TEST_F(CudaDriverTest, shows_the_limits_of_contexts_and_the_current_device) {
   state = cuda_state();
   EXPECT_EQ(state.current, 1);
   EXPECT_EQ(cuda_->depth, 1U);
-}
-
-TEST_F(CudaDriverTest, shows_each_device_with_a_context_and_which_of_them_is_current) {
-  cuda_->devices = 3;
-  device(0).active = true;
-  device(2).active = true;
-  device(0).limits = {{2, 10}};
-  device(2).limits = {{2, 30}};
-  cuda_->stack.at(cuda_->depth++) = 0;
-  const auto state = cuda_state();
-  EXPECT_EQ(state.current, 0);
-  ASSERT_EQ(state.limits.size(), 2U);
-  EXPECT_EQ(state.limits.at(0).at("cudaLimitMallocHeapSize"), 10U);
-  EXPECT_EQ(state.limits.at(2).at("cudaLimitMallocHeapSize"), 30U);
-  EXPECT_EQ(device(0).retained + device(2).retained, 0);
-}
-
-TEST_F(CudaDriverTest, shows_no_limits_of_a_context_that_cannot_be_entered) {
-  device(0).active = true;
-  device(0).limits = {{2, 10}};
-  device(1).active = true;
-  device(1).retain_result = 700;
-  cuda_->stack.at(cuda_->depth++) = 0;
-  const auto state = cuda_state();
-  EXPECT_EQ(state.limits.at(0).at("cudaLimitMallocHeapSize"), 10U);
-  EXPECT_TRUE(state.limits.at(1).empty()) << "what the current context says is not the device's";
 }
 
 } // namespace

@@ -74,7 +74,7 @@ TEST_F(DriverAttributesTest, of_slices_are_asked_one_by_one) {
 
 TEST_F(DriverAttributesTest, are_unknown_with_the_reason_where_the_driver_does_not_answer) {
   EXPECT_TRUE(ask("init=100", {gpu(0)}).empty());
-  EXPECT_EQ(why_, "cuInit answers CUDA_ERROR_NO_DEVICE (100)");
+  EXPECT_EQ(why_, "cuInit() answers CUDA_ERROR_NO_DEVICE (100)");
   EXPECT_TRUE(ask("crash=1", {gpu(0)}).empty());
   EXPECT_EQ(why_, "the CUDA driver crashed");
   EXPECT_EQ(ask("hidden=1", {gpu(0), gpu(1)}).size(), 1U);

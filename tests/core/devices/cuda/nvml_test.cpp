@@ -79,15 +79,9 @@ TEST_F(NvmlTest, knows_what_kind_of_device_each_is) {
   EXPECT_EQ(open("model=0")->devices()[0].driver_model, policy::DriverModel::wddm);
   EXPECT_EQ(open("mode=2")->devices()[0].compute_mode, policy::ComputeMode::prohibited);
   EXPECT_EQ(open("mode=3")->devices()[0].compute_mode, policy::ComputeMode::exclusive_process);
+  EXPECT_TRUE(open("slices=1 mode=3")->devices()[0].mig_slice);
+  EXPECT_EQ(open("slices=1 mode=3")->devices()[0].compute_mode, policy::ComputeMode::exclusive_process);
   EXPECT_EQ(open("mode=1")->devices()[0].compute_mode, policy::ComputeMode::usual) << "of a driver long gone";
-}
-
-TEST_F(NvmlTest, knows_of_a_slice_what_its_gpu_is) {
-  const auto nvml = open("slices=1 sm=80 mode=3");
-  ASSERT_TRUE(nvml) << why_;
-  EXPECT_TRUE(nvml->devices()[0].mig_slice);
-  EXPECT_EQ(nvml->devices()[0].sm, 80U);
-  EXPECT_EQ(nvml->devices()[0].compute_mode, policy::ComputeMode::exclusive_process);
 }
 
 TEST_F(NvmlTest, keeps_a_gpu_of_which_it_says_no_memory_and_leaves_out_one_that_fails) {
@@ -113,24 +107,6 @@ TEST_F(NvmlTest, says_why_it_cannot_be_initialised) {
   EXPECT_EQ(why_, "NVML: Unknown Error (4); this user needs access to /dev/nvidiactl and /dev/nvidia*");
   EXPECT_FALSE(open("init=999"));
   EXPECT_EQ(why_, "NVML: Unknown Error (999)");
-}
-
-TEST_F(NvmlTest, shuts_nvml_down_once_when_it_ends) {
-  void* library = dlopen("libnvidia-ml.so.1", RTLD_NOW);
-  ASSERT_NE(library, nullptr) << dlerror();
-  const auto users = reinterpret_cast<int (*)()>(dlsym(library, "fake_nvml_users"));
-  ASSERT_NE(users, nullptr);
-  {
-    auto first = open("");
-    ASSERT_TRUE(first);
-    EXPECT_EQ(users(), 1);
-    const Nvml second = std::move(*first);
-    first.reset();
-    EXPECT_EQ(users(), 1);
-    EXPECT_EQ(second.devices().size(), 1U);
-  }
-  EXPECT_EQ(users(), 0);
-  dlclose(library);
 }
 
 TEST_F(NvmlTest, leaves_a_lost_gpu_out_and_says_so) {
@@ -182,15 +158,6 @@ TEST_F(NvmlTest, names_each_slice_that_cannot_be_used_and_uses_the_others) {
   EXPECT_EQ(why_, "MIG slice 1 of GPU 0 cannot be used: GPU is lost (15)");
 }
 
-TEST_F(NvmlTest, goes_by_the_mode_that_a_gpu_is_in_not_by_that_after_its_next_reset) {
-  auto nvml = open("slices=3 mig_after_reset=0");
-  ASSERT_EQ(nvml->devices().size(), 3U);
-  EXPECT_TRUE(nvml->devices()[0].mig_slice);
-  nvml = open("mig_after_reset=1");
-  ASSERT_EQ(nvml->devices().size(), 1U);
-  EXPECT_FALSE(nvml->devices()[0].mig_slice);
-}
-
 TEST_F(NvmlTest, does_not_use_a_gpu_in_mig_mode_without_slices) {
   const auto nvml = open("slices=0");
   ASSERT_TRUE(nvml);
@@ -198,13 +165,8 @@ TEST_F(NvmlTest, does_not_use_a_gpu_in_mig_mode_without_slices) {
   EXPECT_EQ(why_, "GPU 0 cannot be used: it is in MIG mode and has no slices");
 }
 
-TEST_F(NvmlTest, does_not_count_what_the_driver_reserves_as_used) {
-  const auto nvml = open("used=1000");
-  ASSERT_TRUE(nvml);
-  EXPECT_EQ(nvml->used_bytes(0), 1000U);
-}
-
 TEST_F(NvmlTest, falls_back_to_the_older_memory_query) {
+  EXPECT_EQ(open("used=1000")->used_bytes(0), 1000U) << "without what the driver reserves";
   const auto nvml = open("used=1000 memory_v2=13");
   ASSERT_TRUE(nvml) << why_;
   EXPECT_EQ(nvml->devices().at(0).total_bytes, 80 * gib);
@@ -212,40 +174,23 @@ TEST_F(NvmlTest, falls_back_to_the_older_memory_query) {
   EXPECT_EQ(nvml->used_bytes(0), 1000 + 512 * mib);
 }
 
-TEST_F(NvmlTest, lists_compute_graphics_and_mps_processes) {
-  const auto nvml = open("compute=7:100 graphics=8:200 mps=9:300");
-  ASSERT_TRUE(nvml);
-  EXPECT_EQ(listed(*nvml), "7:100 8:200 9:300 ");
-}
-
-TEST_F(NvmlTest, lists_no_process_where_there_is_none) {
-  const auto nvml = open("");
-  ASSERT_TRUE(nvml);
-  EXPECT_EQ(listed(*nvml), "");
-}
-
-TEST_F(NvmlTest, lists_a_process_of_several_kinds_once_with_its_larger_figure) {
-  const auto nvml = open("compute=7:100,8:- graphics=7:120,8:50,9:- mps=7:90");
-  ASSERT_TRUE(nvml);
-  EXPECT_EQ(listed(*nvml), "7:120 8:50 9:unknown ");
-}
-
-TEST_F(NvmlTest, knows_no_bytes_where_nvml_gives_none) {
-  const auto nvml = open("compute=7:-,8:0");
-  ASSERT_TRUE(nvml);
-  EXPECT_EQ(listed(*nvml), "7:unknown 8:0 ");
-}
-
-TEST_F(NvmlTest, lists_nothing_where_compute_processes_are_not_supported) {
-  const auto nvml = open("compute_error=3 graphics=8:200");
-  ASSERT_TRUE(nvml);
-  EXPECT_EQ(listed(*nvml), "not listed");
-}
-
-TEST_F(NvmlTest, lists_compute_processes_where_others_are_not_supported) {
-  const auto nvml = open("compute=7:100 graphics_error=3 mps_error=3");
-  ASSERT_TRUE(nvml);
-  EXPECT_EQ(listed(*nvml), "7:100 ");
+TEST_F(NvmlTest, lists_each_process_once_with_its_larger_figure) {
+  const std::vector<std::pair<std::string, std::string>> rows{
+      {"", ""},
+      {"compute=7:100 graphics=8:200 mps=9:300", "7:100 8:200 9:300 "},
+      {"compute=7:100,8:- graphics=7:120,8:50,9:- mps=7:90", "7:120 8:50 9:unknown "},
+      {"compute=7:-,8:0", "7:unknown 8:0 "},
+      {"compute_error=3 graphics=8:200", "not listed"},
+      {"compute=7:100 graphics_error=3 mps_error=3", "7:100 "},
+      {"compute=7:100 newcomers=5", "7:100 "},
+      {"compute=7:100 newcomers=1000000", "not listed"}, // a list without end
+  };
+  for (const auto& [machine, expected] : rows) {
+    SCOPED_TRACE(machine);
+    const auto nvml = open(machine);
+    ASSERT_TRUE(nvml);
+    EXPECT_EQ(listed(*nvml), expected);
+  }
 }
 
 TEST_F(NvmlTest, lists_many_processes) {
@@ -258,18 +203,6 @@ TEST_F(NvmlTest, lists_many_processes) {
   const auto nvml = open(machine);
   ASSERT_TRUE(nvml);
   EXPECT_EQ(listed(*nvml), expected);
-}
-
-TEST_F(NvmlTest, asks_again_while_processes_keep_coming) {
-  const auto nvml = open("compute=7:100 newcomers=5");
-  ASSERT_TRUE(nvml);
-  EXPECT_EQ(listed(*nvml), "7:100 ");
-}
-
-TEST_F(NvmlTest, gives_up_on_a_list_without_end) {
-  const auto nvml = open("compute=7:100 newcomers=1000000");
-  ASSERT_TRUE(nvml);
-  EXPECT_EQ(listed(*nvml), "not listed");
 }
 
 } // namespace

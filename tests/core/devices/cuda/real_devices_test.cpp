@@ -64,7 +64,7 @@ TEST_F(RealDevicesTest, know_by_nvml_what_costs_nothing_and_by_the_driver_the_re
   setenv("FAKE_CUDA", "init=100", 1);
   EXPECT_EQ(list->facts(1, AskDriver::yes).memory_pools, false) << "it is asked only once";
   EXPECT_EQ(open("gpus=1 long_uuids=1")->facts(0, AskDriver::yes).why_unknown,
-            "cuInit answers CUDA_ERROR_NO_DEVICE (100)");
+            "cuInit() answers CUDA_ERROR_NO_DEVICE (100)");
   unsetenv("FAKE_CUDA");
 }
 
@@ -88,19 +88,6 @@ TEST_F(RealDevicesTest, that_are_small_have_small_contexts) {
   EXPECT_EQ(list->usual_overhead_bytes(1), 512ULL << 20U);
   EXPECT_EQ(list->usual_overhead_bytes(2), 768ULL << 20U);
   EXPECT_EQ(list->devices()[1].total, Bytes{8ULL << 30U});
-}
-
-TEST_F(RealDevicesTest, say_what_is_left_out) {
-  const auto list = open("gpus=2 lost=1");
-  ASSERT_NE(list, nullptr);
-  EXPECT_EQ(list->left_out(), "GPU 1 cannot be used: GPU is lost (15)");
-}
-
-TEST_F(RealDevicesTest, pass_on_that_processes_cannot_be_listed) {
-  const auto list = open("compute_error=3");
-  ASSERT_NE(list, nullptr) << why_none_;
-  EXPECT_FALSE(list->memory(0).processes);
-  EXPECT_FALSE(list->facts(0, AskDriver::no).lists_processes);
 }
 
 TEST_F(RealDevicesTest, have_no_room_once_they_are_lost) {

@@ -118,43 +118,12 @@ protected:
     return failures;
   }
 
-  /// The same with a holder that leaves a child it forked, which is killed later.
-  [[nodiscard]] int failures_after_killing_the_child_of_the_holder() const {
-    int failures = 0;
-    for (int round = 0; round < rounds; ++round) {
-      std::array<int, 2> pids{};
-      EXPECT_EQ(::pipe(pids.data()), 0);
-      const pid_t holder = start_keeper([&] {
-        Client client = hold();
-        const pid_t child = start_keeper([] { return 0; });
-        static_cast<void>(!::write(pids[1], &child, sizeof child));
-        return client;
-      });
-      pid_t child = 0;
-      EXPECT_EQ(::read(pids[0], &child, sizeof child), static_cast<ssize_t>(sizeof child));
-      const pid_t waiter = start_waiter();
-      kill(holder);
-      EXPECT_EQ(end_of(holder), -SIGKILL);
-      int status = 0;
-      EXPECT_EQ(::waitpid(waiter, &status, WNOHANG), 0) << "the child keeps the memory";
-      kill(child);
-      failures += end_of(waiter) == static_cast<int>(Allocation::out_of_memory) ? 1 : 0;
-      ::close(pids[0]);
-      ::close(pids[1]);
-    }
-    return failures;
-  }
-
   policy::SimulatedDevices setting_ = policy::parse_simulated_devices("1x16GiB,context=0,return=110ms");
   tests::PrivateFolder folder_;
   bool blind_ = false;
 };
 
 TEST_F(ReturnOfMemory, is_waited_for_after_the_holder_was_killed) { EXPECT_EQ(failures_after_killing_the_holder(), 0); }
-
-TEST_F(ReturnOfMemory, is_waited_for_after_the_last_child_of_the_holder_was_killed) {
-  EXPECT_EQ(failures_after_killing_the_child_of_the_holder(), 0);
-}
 
 TEST_F(ReturnOfMemory, is_waited_for_where_the_driver_lists_no_processes) {
   setting_ = policy::parse_simulated_devices("1x16GiB,context=0,return=110ms,no_process_list");
@@ -164,7 +133,6 @@ TEST_F(ReturnOfMemory, is_waited_for_where_the_driver_lists_no_processes) {
 TEST_F(ReturnOfMemory, is_no_free_memory_where_nobody_looks_at_the_device) {
   blind_ = true;
   EXPECT_EQ(failures_after_killing_the_holder(), rounds) << "else the tests above prove nothing";
-  EXPECT_EQ(failures_after_killing_the_child_of_the_holder(), rounds);
 }
 
 } // namespace

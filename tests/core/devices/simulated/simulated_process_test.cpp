@@ -22,14 +22,6 @@ namespace gputest::devices {
 namespace {
 
 using namespace gputest::literals;
-using Spills = std::optional<std::map<int, Bytes>>;
-
-/// All addresses that this process has.
-Bytes addresses() {
-  std::uint64_t pages = 0;
-  std::ifstream{"/proc/self/statm"} >> pages;
-  return Bytes{pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE))};
-}
 
 /// Two simulated devices of 4 GiB for all tests of this executable, since a process has one view of its devices.
 class SimulatedSourceTest : public ::testing::Test {
@@ -79,12 +71,6 @@ TEST_F(SimulatedSourceTest, gives_addresses_that_are_nobody_elses) {
   }
 }
 
-TEST_F(SimulatedSourceTest, keeps_no_addresses_for_what_it_could_not_give) {
-  const Bytes before = addresses();
-  EXPECT_THROW(allocate(MemoryKind::pool, 1_TiB), OutOfMemory);
-  EXPECT_LT(addresses(), before + 1_TiB);
-}
-
 TEST_F(SimulatedSourceTest, ends_a_process_that_touches_its_memory) {
   GTEST_FLAG_SET(death_test_style, "fast"); // a new process would leave its folder behind
   void* const pointer = allocate(MemoryKind::pool, 1_MiB);
@@ -94,50 +80,6 @@ TEST_F(SimulatedSourceTest, ends_a_process_that_touches_its_memory) {
   EXPECT_EXIT(*byte = 1, is_ended, "");
   EXPECT_EXIT(static_cast<void>(byte[(1_MiB).count() - 1]), is_ended, "");
   free(MemoryKind::pool, pointer, 1_MiB);
-}
-
-TEST_F(SimulatedSourceTest, drives_managed_memory_to_the_host_when_other_memory_needs_its_place) {
-  void* const managed = allocate(MemoryKind::managed, 3_GiB);
-  EXPECT_EQ(source_->take_spills(), Spills{std::in_place});
-  void* const fixed = allocate(MemoryKind::pool, 2_GiB);
-  EXPECT_EQ(source_->free_bytes(0), 0_B);
-  EXPECT_EQ(source_->take_spills(), (Spills{{{0, 1_GiB}}}));
-  EXPECT_EQ(source_->take_spills(), Spills{std::in_place}) << "told twice";
-  EXPECT_THROW(allocate(MemoryKind::pool, 3_GiB), OutOfMemory) << "the 2 GiB that are left of it are not enough";
-  EXPECT_EQ(source_->take_spills(), Spills{std::in_place}) << "and stay where they are";
-  free(MemoryKind::managed, managed, 3_GiB);
-  EXPECT_EQ(source_->free_bytes(0), 2_GiB);
-  free(MemoryKind::pool, fixed, 2_GiB);
-  EXPECT_EQ(source_->free_bytes(0), 4_GiB);
-}
-
-TEST_F(SimulatedSourceTest, drives_no_managed_memory_of_another_device_to_the_host) {
-  const auto of_another = [&] { return source_->allocate(MemoryKind::managed, 1, 1_GiB, {}, true); };
-  void* const before = of_another();
-  void* const managed = allocate(MemoryKind::managed, 3_GiB);
-  void* const after = of_another(); // of the two, one has the lower address
-  void* const fixed = allocate(MemoryKind::pool, 2_GiB);
-  EXPECT_EQ(source_->take_spills(), (Spills{{{0, 1_GiB}}}));
-  for (void* const one : {before, after}) {
-    EXPECT_EQ(source_->free(MemoryKind::managed, 1, one, 1_GiB, {}), "");
-  }
-  EXPECT_EQ(source_->free_bytes(1), 4_GiB);
-  free(MemoryKind::managed, managed, 3_GiB);
-  EXPECT_EQ(source_->free_bytes(0), 2_GiB);
-  free(MemoryKind::pool, fixed, 2_GiB);
-}
-
-TEST_F(SimulatedSourceTest, spills_managed_memory_that_has_no_room_from_the_beginning) {
-  void* const managed = allocate(MemoryKind::managed, 5_GiB);
-  EXPECT_EQ(source_->free_bytes(0), 0_B);
-  EXPECT_EQ(source_->take_spills(), (Spills{{{0, 1_GiB}}}));
-  free(MemoryKind::managed, managed, 5_GiB);
-  EXPECT_EQ(source_->free_bytes(0), 4_GiB);
-}
-
-TEST_F(SimulatedSourceTest, knows_no_other_device) {
-  EXPECT_THROW(static_cast<void>(source_->free_bytes(2)), InvalidSetting);
-  EXPECT_THROW(static_cast<void>(source_->has_pools(-1)), InvalidSetting);
 }
 
 } // namespace

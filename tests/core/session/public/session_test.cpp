@@ -92,27 +92,6 @@ TEST_F(CoreSession, says_why_nothing_is_granted) {
   EXPECT_EQ(own().stage, Stage::inside);
 }
 
-TEST_F(CoreSession, that_has_announced_only_what_no_device_can_hold_enters_for_what_one_can) {
-  auto& session = enter({100_GiB});
-  EXPECT_TRUE(status(settings_).empty());
-  EXPECT_EQ(session.devices().size(), 1U);
-  EXPECT_EQ(session.lease(100_GiB, "Sort.Keys").outcome().kind, Kind::skip);
-  const auto lease = session.lease(1_GiB, "Sort.Keys");
-  EXPECT_TRUE(lease) << lease.reason();
-  EXPECT_EQ(own().lease, 1_GiB);
-  EXPECT_EQ(own().devices, std::vector{session.devices().front().uuid});
-  EXPECT_STRNE(std::getenv("GPUTEST_LEASE_OF"), nullptr);
-}
-
-TEST_F(CoreSession, enters_for_leases_that_it_cannot_announce) {
-  session_.emplace(settings_, entry_);
-  Plan plan;
-  plan.requests = {100_GiB};
-  plan.open_ended = true;
-  EXPECT_EQ(session_->enter(plan).kind, Kind::granted);
-  EXPECT_EQ(own().stage, Stage::inside);
-}
-
 TEST_F(CoreSession, that_has_no_place_in_the_ledger_yet_is_not_idle_there_and_is_with_its_first_lease) {
   auto& session = enter({100_GiB});
   EXPECT_NO_THROW(detail::set_session_idle());
@@ -161,11 +140,6 @@ TEST_F(CoreSession, is_skipped_where_there_are_no_devices) {
   EXPECT_EQ(session_->enter({}).kind, Kind::skip);
   EXPECT_TRUE(session_->devices().empty());
   EXPECT_THAT(session_->lease(1_GiB, "Sort").reason(), HasSubstr("no GPU"));
-}
-
-TEST_F(CoreSession, refuses_unusable_settings) {
-  settings_.devices = "simulated:0x1GiB";
-  EXPECT_THROW(session_.emplace(settings_, entry_), InvalidSetting);
 }
 
 TEST_F(CoreSession, reads_the_environment_where_it_is_told_to) {
@@ -298,30 +272,6 @@ TEST_F(CoreSession, writes_each_skip_of_a_lease_and_of_a_check_into_the_log) {
   EXPECT_THAT(skips, ElementsAre(HasSubstr("Sort.Pairs needs 3 GPUs"), HasSubstr("Sort.Big needs 200 GiB")));
 }
 
-TEST_F(CoreSession, counts_nothing_as_unleased_while_a_lease_is_held) {
-  auto& session = enter();
-  const auto lease = session.lease(3_GiB, "Sort.Keys");
-  const SimulatedBuffer buffer{1_GiB};
-  session.count_unleased("Sort");
-  session.watch_unleased("Sort.Keys");
-  EXPECT_EQ(own().overhead, 0_B);
-  EXPECT_TRUE(session.examine("Sort.Keys").problems.empty());
-}
-
-TEST_F(CoreSession, takes_the_next_entry_as_it_took_the_first) {
-  auto& session = enter();
-  Entry next;
-  next.name = "next";
-  next.request = 1_GiB;
-  session.set_entry(next);
-  EXPECT_EQ(session.entry().name, "next");
-  EXPECT_EQ(session.entry().request.bytes, 1_GiB);
-  next.request.gpus = 17;
-  EXPECT_EQ(tests::message_of<InvalidSetting>([&] { session.set_entry(next); }),
-            "the CTest entry asks for 17 GPUs (Request::gpus); allowed are 1 to 16");
-  EXPECT_EQ(session.entry().request.gpus, 1);
-}
-
 TEST_F(CoreSession, finds_the_most_of_any_lease_and_all_that_they_have_left) {
   auto& session = enter();
   std::vector<std::unique_ptr<SimulatedBuffer>> left;
@@ -410,21 +360,6 @@ TEST_F(CoreSession, counts_managed_memory_that_is_left_once) {
   resource.deallocate(left, (1_GiB).count());
 }
 
-TEST_F(CoreSession, holds_one_lease_at_a_time) {
-  auto& session = enter();
-  const auto lease = session.lease(1_GiB, "Sort.Keys");
-  EXPECT_THROW(static_cast<void>(session.lease(1_GiB, "Sort.Keys")), NestedLease);
-  EXPECT_TRUE(lease) << "the first outlives the refusal of the second";
-}
-
-TEST_F(CoreSession, gives_back_what_a_lease_held_that_is_assigned_to) {
-  auto& session = enter();
-  auto lease = session.lease(3_GiB, "Sort.Keys");
-  lease = Lease{};
-  EXPECT_FALSE(lease);
-  EXPECT_EQ(own().stage, Stage::inside);
-}
-
 TEST_F(CoreSession, follows_a_lease_that_is_moved) {
   auto& session = enter();
   auto first = session.lease(3_GiB, "Sort.Keys");
@@ -438,41 +373,6 @@ TEST_F(CoreSession, follows_a_lease_that_is_moved) {
   auto& same = second;
   second = std::move(same);
   EXPECT_TRUE(second);
-}
-
-TEST_F(CoreSession, keeps_the_outcome_of_a_lease_that_is_moved) {
-  for (const auto forbidden : {ForbidSkip::no, ForbidSkip::all}) {
-    settings_.forbid_skip = forbidden;
-    auto first = enter().lease(100_GiB, "Sort.Keys");
-    const auto expect_it = [&](const Lease& lease) {
-      EXPECT_FALSE(lease);
-      EXPECT_EQ(lease.must_fail(), forbidden == ForbidSkip::all);
-      EXPECT_THAT(lease.reason(), HasSubstr("Sort.Keys needs 100 GiB of a device"));
-    };
-    Lease second = std::move(first);
-    expect_it(second);
-    Lease third;
-    third = std::move(second);
-    expect_it(third);
-    session_.reset();
-  }
-}
-
-TEST_F(CoreSession, names_what_its_own_process_has_without_a_lease_if_that_leaves_no_room) {
-  auto& session = enter();
-  const SimulatedBuffer buffer{2_GiB};
-  const auto lease = session.lease(3_GiB, "Sort.Keys");
-  EXPECT_TRUE(lease.must_fail());
-  EXPECT_THAT(lease.reason(), HasSubstr("Sort.Keys needs 3 GiB, and its own process already has 2 GiB of the device "
-                                        "without a lease"));
-}
-
-TEST_F(CoreSession, lets_any_thread_give_a_lease_back) {
-  auto& session = enter();
-  auto lease = session.lease(3_GiB, "Sort.Keys");
-  std::thread{[moved = std::move(lease)]() mutable { moved.release(); }}.join();
-  EXPECT_EQ(own().stage, Stage::inside);
-  EXPECT_TRUE(session.lease(3_GiB, "Sort.Keys"));
 }
 
 TEST_F(CoreSession, lets_an_old_lease_give_nothing_of_a_new_one_back) {

@@ -98,17 +98,6 @@ TEST_F(Status, has_what_a_process_may_ask_for_that_waits_for_its_devices) {
   EXPECT_EQ(tests::end_of(child), -SIGKILL);
 }
 
-TEST_F(Status, has_whole_devices_that_a_process_may_ask_for_that_waits_for_its_devices) {
-  settings_.visible_devices = DeviceRestriction{"CUDA_VISIBLE_DEVICES", "0"};
-  entry_.large = LargePolicy::wait;
-  enter({MemoryClass::large});
-  const pid_t child = start_to_enter(MemoryClass::large);
-  const auto all = once_the_second_is(Stage::entering);
-  EXPECT_TRUE(all[1].whole_devices);
-  ::kill(child, SIGKILL);
-  EXPECT_EQ(tests::end_of(child), -SIGKILL);
-}
-
 TEST_F(Status, has_the_lease_for_which_a_process_waits) {
   settings_.visible_devices = DeviceRestriction{"CUDA_VISIBLE_DEVICES", "0"};
   auto& session = enter({1_GiB});
@@ -128,23 +117,6 @@ TEST_F(Status, has_the_lease_for_which_a_process_waits) {
   EXPECT_THAT(all[1].devices, ElementsAre(session.devices().front().uuid));
   ::kill(child, SIGKILL);
   EXPECT_EQ(tests::end_of(child), -SIGKILL);
-}
-
-TEST_F(Status, has_the_devices_of_a_lease_and_not_all_of_its_process) {
-  Request two = 1_GiB;
-  two.gpus = 2;
-  auto& session = enter({two});
-  ASSERT_EQ(session.devices().size(), 2U);
-  EXPECT_EQ(status(settings_).at(0).devices.size(), 2U);
-  const auto lease = session.lease(1_GiB, "Sort.Keys");
-  EXPECT_THAT(status(settings_).at(0).devices, ElementsAre(session.devices().front().uuid));
-}
-
-TEST_F(Status, shows_whole_devices) {
-  auto& session = enter({MemoryClass::large});
-  const auto lease = session.lease(MemoryClass::large, "Sort.All");
-  ASSERT_TRUE(lease);
-  EXPECT_TRUE(status(settings_).at(0).whole_devices);
 }
 
 TEST_F(Status, forgets_a_process_that_has_exited_and_whose_memory_is_back) {

@@ -54,13 +54,6 @@ TEST_F(TestList, makes_one_of_tests_with_one_filter_which_needs_the_most_of_any)
   EXPECT_THAT(list, HasSubstr(" 3GiB 2 [[]])\ngputest_listed_all(1)\n"));
 }
 
-TEST_F(TestList, has_names_that_can_be_printed) {
-  EXPECT_THAT(written({test("a\nb\tc\x7F"
-                            "d",
-                            std::nullopt)}),
-              HasSubstr("[[a\\nb\\x09c\\x7Fd]]"));
-}
-
 TEST_F(TestList, keeps_characters_of_utf_8_and_shows_all_other_bytes_by_their_numbers) {
   const auto printed = [&](const std::string& bytes) {
     const auto list = written({test("<" + bytes + ">", std::nullopt)});
@@ -108,7 +101,7 @@ TEST_F(TestList, has_sizes_in_the_largest_unit_that_is_exact) {
 }
 
 TEST_F(TestList, has_all_that_is_known_of_each_test_in_its_place) {
-  ListedTest all{"filter", "suite", "type_name", "type", "test", "index", "value", "file", 17, false, {}, "", "alone"};
+  ListedTest all{"filter", "suite", "type_name", "type", "test", "index", "value", "file", 17, false, {}, "alone"};
   auto other = all;
   other.filter = "]] ]=]";
   other.file = "";
@@ -124,22 +117,11 @@ TEST_F(TestList, has_all_that_is_known_of_each_test_in_its_place) {
   EXPECT_THAT(written({all, other}), HasSubstr("[[\n\n]])\ngputest_listed_all(1)\n"));
 }
 
-TEST_F(TestList, takes_a_class_for_more_than_a_size_of_that_class) {
-  for (const auto& tests : {std::vector{test("a:b", request(64_MiB, 1)), test("a-b", Request{MemoryClass::small})},
-                            std::vector{test("a-b", Request{MemoryClass::small}), test("a:b", request(64_MiB, 1))}}) {
-    EXPECT_THAT(written(tests), HasSubstr(" small any 1 [[]])\n"));
-  }
-}
-
 TEST_F(TestList, makes_a_disabled_one_of_tests_with_one_filter_only_if_all_are) {
   auto disabled = test("a:b", std::nullopt);
   disabled.disabled = true;
   EXPECT_THAT(written({disabled, disabled}), HasSubstr(" DISABLED host any 1 [[]])"));
   EXPECT_THAT(written({disabled, test("a-b", std::nullopt)}), Not(HasSubstr("DISABLED")));
-}
-
-TEST_F(TestList, that_cannot_be_written_is_an_error) {
-  EXPECT_THROW(write_test_list(folder_.path() + "/none/list.cmake", {}), Error);
 }
 
 } // namespace

@@ -211,14 +211,6 @@ TEST_F(CoreTestRun, of_the_next_case_knows_nothing_of_the_one_before) {
   EXPECT_EQ(ended("ctest", 0, next("ctest", End::nothing_ran)).status, 0);
 }
 
-TEST_F(CoreTestRun, takes_its_entry_from_the_environment_so_that_what_it_starts_is_none) {
-  const auto looks = [](TestRun& run) {
-    ::_exit((run.in_entry() ? 1 : 0) + (::getenv("GPUTEST_ENTRY") != nullptr ? 2 : 0));
-  };
-  EXPECT_EQ(ended("ctest", 0, looks).status, 1);
-  EXPECT_EQ(ended("", 0, looks).status, 2) << "an empty one says nothing";
-}
-
 TEST_F(CoreTestRun, is_not_that_of_a_process_that_a_test_forks) {
   const auto forks = [](TestRun& run) {
     begins(run);
@@ -235,23 +227,6 @@ TEST_F(CoreTestRun, is_not_that_of_a_process_that_a_test_forks) {
   const auto seen = ended("watched", 1, forks);
   EXPECT_EQ(seen.status, 1);
   EXPECT_EQ(seen.told, "1 begun, 1 ended");
-}
-
-TEST_F(CoreTestRun, has_one_of_its_own_in_a_process_that_a_test_forks_and_that_begins_one) {
-  const auto forks = [](TestRun& run) {
-    begins(run);
-    run.running("Sort.Keys");
-    const pid_t child = ::fork();
-    if (child == 0) {
-      static_cast<void>(report_end(1));
-      std::exit(0); // NOLINT(concurrency-mt-unsafe)
-    }
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    run.end(End::passed);
-    ::_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 100);
-  };
-  EXPECT_EQ(ended("", 0, forks).status, EXIT_FAILURE) << "its tests have failed";
 }
 
 TEST_F(CoreTestRun, writes_each_test_and_the_exit_code_into_the_log) {

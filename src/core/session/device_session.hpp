@@ -10,14 +10,12 @@
 #include "core/session/answers.hpp"
 #include "core/session/capable_devices.hpp"
 #include "core/session/choice.hpp"
-#include "core/session/command_usage.hpp"
 #include "core/session/device_heap.hpp"
 #include "core/session/measurement.hpp"
 #include "core/session/overhead.hpp"
 #include "core/session/own_contexts.hpp"
 #include "core/session/parent_lease.hpp"
 #include "core/session/reasons.hpp"
-#include "core/session/stray_contexts.hpp"
 
 #include <gputest/device.hpp>
 #include <gputest/session.hpp>
@@ -46,22 +44,19 @@ struct Measured {
 /// One process's use of the GPUs: it chooses and pins devices, enters the ledger, leases memory, and gives it back.
 ///
 /// Not thread-safe. A process has one object, because the ledger has one claim per process.
-class Session {
+class DeviceSession {
 public:
   /// `program` stands for the process in messages where CTest has given it no name.
   /// `now` is the clock by which a measurement grows old.
-  Session(Settings settings, Entry entry, std::string program, Overhead::Now now = Overhead::Clock::now);
-  ~Session();
-  Session(const Session&) = delete;
-  Session& operator=(const Session&) = delete;
+  DeviceSession(Settings settings, Entry entry, std::string program, Overhead::Now now = Overhead::Clock::now);
+  ~DeviceSession();
+  DeviceSession(const DeviceSession&) = delete;
+  DeviceSession& operator=(const DeviceSession&) = delete;
 
   /// Chooses devices, makes them visible in CUDA_VISIBLE_DEVICES, enters the ledger. Blocks until there is room.
   ///
   /// If it gets no devices, returns the reason; every acquire() returns the same. Throws LedgerError, InvalidSetting.
   Outcome enter(const Plan& plan);
-
-  /// The result of enter(); a failure before it.
-  [[nodiscard]] const Outcome& entered() const { return entered_; }
 
   /// Whether enter() found no device at all that this process could use.
   [[nodiscard]] bool has_no_gpu() const { return has_no_gpu_; }
@@ -88,10 +83,6 @@ public:
   /// From now on each lease is measured. Call it after enter(), before the first use of devices. Not for a process that
   /// becomes another program.
   void measure() { meter_ = &process_->meter(settings_.meter); }
-
-  /// Begins to measure the command that this process is about to start as a child, on the devices of its lease. Null if
-  /// GPUTEST_METER says so.
-  [[nodiscard]] std::unique_ptr<CommandUsage> measure_command() const;
 
   /// Writes to the run log that the command has ended, and the lease with it.
   void log_end_of_command(const devices::Usage& usage) const noexcept;
@@ -168,6 +159,12 @@ public:
   /// For poll(): readable when this process, which is idle, has to end. nullopt in one that is not idle. Throws
   /// LedgerError.
   [[nodiscard]] std::optional<int> leave_descriptor() const;
+
+  [[nodiscard]] const Settings& settings() const { return settings_; }
+
+  /// The machine's devices, after enter(), and which of them are devices().
+  [[nodiscard]] const std::shared_ptr<const devices::DeviceList>& machine() const { return machine_; }
+  [[nodiscard]] const std::vector<std::size_t>& indices() const { return indices_; }
 
   /// The CTest entry. If several processes share a lease, its request is this process's part of it.
   [[nodiscard]] const Entry& entry() const { return entry_; }

@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-namespace gputest::session {
+namespace gputest::tool {
 
 /// Measures what a command allocates that is a child of this process, with all that it starts: the most that any look
 /// at the devices' process lists has shown of them together, a lower bound.
@@ -30,4 +30,4 @@ private:
   bool has_list_ = false;    ///< whether a device lists processes
 };
 
-} // namespace gputest::session
+} // namespace gputest::tool

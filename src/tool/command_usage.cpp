@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/session/command_usage.hpp"
+#include "tool/command_usage.hpp"
 
 #include "core/os/process.hpp"
 #include "core/session/measurement.hpp"
@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace gputest::session {
+namespace gputest::tool {
 
 namespace {
 
@@ -40,7 +40,7 @@ void CommandUsage::look() {
     for (const auto& process : *processes) {
       if (is_of_command(process.pid)) {
         // A lease's allowance has room for what one context may grow by; here may be several.
-        const Bytes growth = contexts++ == 0 ? Bytes{} : growth_of_a_context;
+        const Bytes growth = contexts++ == 0 ? Bytes{} : session::growth_of_a_context;
         sum += Bytes{process.used_bytes.value_or(0)} - Bytes{machine_->usual_overhead_bytes(indices_[i])} - growth;
       }
     }
@@ -54,13 +54,12 @@ devices::Usage CommandUsage::end() const {
   usage.because = has_list_ ? "the devices were asked ten times a second" : "the devices list no processes";
   for (std::size_t i = 0; i < indices_.size(); ++i) {
     if (peaks_[i] > Bytes{}) {
-      devices::DeviceUsage of;
-      of.device = static_cast<int>(i);
-      of.peak = peaks_[i];
-      usage.devices.push_back(std::move(of));
+      auto& device = usage.devices.emplace_back();
+      device.device = static_cast<int>(i);
+      device.peak = peaks_[i];
     }
   }
   return usage;
 }
 
-} // namespace gputest::session
+} // namespace gputest::tool
