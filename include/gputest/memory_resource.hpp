@@ -81,8 +81,8 @@ private:
 /// is only counted and must never be touched.
 ///
 /// Construct it in a test or a fixture: its constructor initialises CUDA, and a variable at namespace scope would do so
-/// before gputest has chosen a device. The kind, pool or malloc, is found by asking the driver, printed once on stderr,
-/// and recorded with the test as the property `gputest_memory_resource`.
+/// before gputest has chosen a device. The kind, pool or malloc, is found by asking the driver, and printed once on
+/// stderr.
 // NOLINTNEXTLINE(readability-identifier-naming): named as CUDA's and RMM's are.
 class memory_resource : public detail::Resource {
 public:

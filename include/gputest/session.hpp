@@ -28,7 +28,6 @@ struct Plan {
 struct Findings {
   std::vector<std::string> problems; ///< failures of a test: a sticky CUDA error, lost files, contexts elsewhere,
                                      ///< memory beyond the lease, memory that is left
-  std::string memory_resource;       ///< kinds of memory that the test took through memory_resource; empty: none
   std::string overuse;               ///< what the test took beyond its lease, as `5 GiB of 256 MiB`; empty: not seen
   /// The most of one device that the test had allocated at one time; of several leases, the largest. nullopt: not
   /// known.

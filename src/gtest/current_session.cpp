@@ -471,9 +471,6 @@ void CurrentSession::examine_after(const ::testing::TestInfo& test) {
     ::testing::Test::RecordProperty("gputest_memory", memory);
     ::testing::Test::RecordProperty("gputest_devices", describe(current_devices()));
   }
-  if (!findings.memory_resource.empty()) {
-    ::testing::Test::RecordProperty("gputest_memory_resource", findings.memory_resource);
-  }
   record_memory(findings);
   if (const auto text = std::exchange(out_of_memory_, {}); !text.empty()) {
     ::testing::Test::RecordProperty("gputest_out_of_memory", text);

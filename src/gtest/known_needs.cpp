@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "known_needs.hpp"
 
+#include "private_member.hpp"
+
 #include <gputest/gtest/annotate.hpp>
 #include <gputest/gtest/fixtures.hpp>
 #include <gputest/test_list.hpp>
@@ -12,29 +14,23 @@
 
 namespace gputest::detail {
 
+using Function = ::testing::internal::SetUpTestSuiteFunc;
+
+struct SetUpOfSuite {
+  using Member = Function ::testing::TestSuite::*;
+  friend Member member_of(SetUpOfSuite /*tag*/);
+};
+struct TearDownOfSuite {
+  using Member = Function ::testing::TestSuite::*;
+  friend Member member_of(TearDownOfSuite /*tag*/);
+};
+template struct PrivateMember<SetUpOfSuite, &::testing::TestSuite::set_up_tc_>;
+template struct PrivateMember<TearDownOfSuite, &::testing::TestSuite::tear_down_tc_>;
+
 namespace {
 
 using ::testing::TestInfo;
 using ::testing::TestSuite;
-using Function = ::testing::internal::SetUpTestSuiteFunc;
-
-// The members are private, and GoogleTest has no other access to them. An explicit instantiation may name them. They
-// have these names in 1.12 to 1.18.
-struct SetUpMember {
-  friend Function& member_of(TestSuite& suite, SetUpMember /*member*/);
-};
-struct TearDownMember {
-  friend Function& member_of(TestSuite& suite, TearDownMember /*member*/);
-};
-template <class Tag, Function TestSuite::*Member>
-struct AccessSuite {
-  friend Function& member_of(TestSuite& suite, Tag /*member*/) { return suite.*Member; }
-};
-template struct AccessSuite<SetUpMember, &TestSuite::set_up_tc_>;
-template struct AccessSuite<TearDownMember, &TestSuite::tear_down_tc_>;
-
-/// GoogleTest shows its suites as constants, but makes none.
-TestSuite& mutable_suite(const TestSuite& suite) { return const_cast<TestSuite&>(suite); } // NOLINT
 
 std::vector<Annotation>& annotations() {
   static std::vector<Annotation> all;
@@ -58,10 +54,10 @@ Forbidden& forbidden() {
 }
 
 Function set_up_of(const TestSuite& suite) {
-  return forbidden().suite == &suite ? forbidden().set_up : member_of(mutable_suite(suite), SetUpMember{});
+  return forbidden().suite == &suite ? forbidden().set_up : suite.*member_of(SetUpOfSuite{});
 }
 Function tear_down_of(const TestSuite& suite) {
-  return forbidden().suite == &suite ? forbidden().tear_down : member_of(mutable_suite(suite), TearDownMember{});
+  return forbidden().suite == &suite ? forbidden().tear_down : suite.*member_of(TearDownOfSuite{});
 }
 
 /// The suite as the source names it: GoogleTest makes `Instance/Suite/Type` of it, with those parts that the test has.
@@ -309,16 +305,16 @@ bool has_tear_down(const TestSuite& suite) {
 }
 
 void forbid_set_up(const TestSuite& suite) {
-  auto& one = mutable_suite(suite);
-  forbidden() = {&one, std::exchange(member_of(one, SetUpMember{}), nullptr),
-                 std::exchange(member_of(one, TearDownMember{}), nullptr)};
+  auto& one = const_cast<TestSuite&>(suite); // NOLINT: GoogleTest shows its suites as constants, but makes none
+  forbidden() = {&one, std::exchange(one.*member_of(SetUpOfSuite{}), nullptr),
+                 std::exchange(one.*member_of(TearDownOfSuite{}), nullptr)};
 }
 
 void allow_set_up() {
   const auto one = std::exchange(forbidden(), {});
   if (one.suite != nullptr) {
-    member_of(*one.suite, SetUpMember{}) = one.set_up;
-    member_of(*one.suite, TearDownMember{}) = one.tear_down;
+    one.suite->*member_of(SetUpOfSuite{}) = one.set_up;
+    one.suite->*member_of(TearDownOfSuite{}) = one.tear_down;
   }
 }
 

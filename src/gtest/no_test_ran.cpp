@@ -2,24 +2,21 @@
 #include "no_test_ran.hpp"
 
 #include "known_needs.hpp"
+#include "private_member.hpp"
 
 #include <algorithm>
 #include <vector>
 
 namespace gputest::detail {
 
-namespace {
+/// GoogleTest does not tell otherwise whether the filter selects a test of another shard.
+struct MatchesFilter {
+  using Member = bool ::testing::TestInfo::*;
+  friend Member member_of(MatchesFilter /*tag*/);
+};
+template struct PrivateMember<MatchesFilter, &::testing::TestInfo::matches_filter_>;
 
-/// GoogleTest does not tell whether the filter selects a test of another shard. An explicit instantiation may name the
-/// private member that says it.
-struct FilterMember {
-  friend bool member_of(const ::testing::TestInfo& test, FilterMember);
-};
-template <class Tag, bool ::testing::TestInfo::*Member>
-struct AccessTest {
-  friend bool member_of(const ::testing::TestInfo& test, Tag /*member*/) { return test.*Member; }
-};
-template struct AccessTest<FilterMember, &::testing::TestInfo::matches_filter_>;
+namespace {
 
 struct Known {
   bool disabled = false;
@@ -30,7 +27,7 @@ std::vector<Known> all_tests(const ::testing::UnitTest& unit_test) {
   std::vector<Known> tests;
   for_each_test(unit_test, [&](const ::testing::TestSuite& suite, const ::testing::TestInfo& test) {
     if (std::string{suite.name()} != misnamed_suite) {
-      tests.push_back({is_disabled(suite, test), member_of(test, FilterMember{})});
+      tests.push_back({is_disabled(suite, test), test.*member_of(MatchesFilter{})});
     }
   });
   return tests;

@@ -3,6 +3,7 @@
 
 #include "current_session.hpp"
 #include "listing.hpp"
+#include "private_member.hpp"
 #include "test_part.hpp"
 
 #include <gputest/error.hpp>
@@ -23,6 +24,16 @@
 #endif
 
 namespace gputest {
+
+namespace detail {
+
+struct RepeaterOfListeners {
+  using Member = ::testing::TestEventListener* (::testing::TestEventListeners::*)();
+  friend Member member_of(RepeaterOfListeners /*tag*/);
+};
+template struct PrivateMember<RepeaterOfListeners, &::testing::TestEventListeners::repeater>;
+
+} // namespace detail
 
 using detail::CurrentSession;
 
@@ -67,15 +78,6 @@ std::string what_environments_left() {
                                              : "";
 }
 
-// The member is private, and has this name in GoogleTest 1.12 to 1.18. An explicit instantiation may name it.
-using RepeaterMember = ::testing::TestEventListener* (::testing::TestEventListeners::*)();
-RepeaterMember repeater_member();
-template <RepeaterMember Member>
-struct RepeaterAccess {
-  friend RepeaterMember repeater_member() { return Member; }
-};
-template struct RepeaterAccess<&::testing::TestEventListeners::repeater>;
-
 /// Leaves RUN_ALL_TESTS() by the exception that GoogleTest lets listeners throw, after all listeners have heard of the
 /// end. Since 1.15 GoogleTest would delete the environments then, and the next case needs them. In any case it deletes
 /// them when the process ends.
@@ -110,7 +112,8 @@ public:
     }
     has_passed_ = has_passed_ && unit_test.Passed(); // other listeners may have failed the iteration
     stage_ = Stage::telling;
-    (::testing::UnitTest::GetInstance()->listeners().*repeater_member())()->OnTestProgramEnd(unit_test);
+    (::testing::UnitTest::GetInstance()->listeners().*member_of(detail::RepeaterOfListeners{}))()->OnTestProgramEnd(
+        unit_test);
     stage_ = Stage::left;
 #if GTEST_HAS_EXCEPTIONS
     if (&assertion_exception != nullptr) {

@@ -1,9 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "test_part.hpp"
 
+#include "private_member.hpp"
+
 #include <gtest/gtest-spi.h>
 
 namespace gputest::detail {
+
+// What a fake reporter has replaced shows only in it. (What SUCCEED() leaves would show it as well, but the user's
+// listeners would hear it, and a fake reporter may write to a list that is gone.)
+struct ReplacedReporter {
+  using Member = ::testing::TestPartResultReporterInterface* ::testing::ScopedFakeTestPartResultReporter::*;
+  friend Member member_of(ReplacedReporter /*tag*/);
+};
+template struct PrivateMember<ReplacedReporter, &::testing::ScopedFakeTestPartResultReporter::old_reporter_>;
 
 namespace {
 
@@ -11,21 +21,9 @@ using ::testing::TestPartResult;
 using Reporter = ::testing::TestPartResultReporterInterface;
 using Fake = ::testing::ScopedFakeTestPartResultReporter;
 
-// What a fake reporter has replaced shows only in it. The member is private, and has this name in GoogleTest 1.12 to
-// 1.18. An explicit instantiation may name it. (What SUCCEED() leaves would show it as well, but the user's listeners
-// would hear it, and a fake reporter may write to a list that is gone.)
-struct ReplacedMember {
-  friend Reporter* member_of(const Fake& fake, ReplacedMember /*member*/);
-};
-template <class Tag, Reporter* Fake::*Member>
-struct Access {
-  friend Reporter* member_of(const Fake& fake, Tag /*member*/) { return fake.*Member; }
-};
-template struct Access<ReplacedMember, &Fake::old_reporter_>;
-
 Reporter* reporter_of(Fake::InterceptMode threads) {
   ::testing::TestPartResultArray unused;
-  return member_of(Fake{threads, &unused}, ReplacedMember{});
+  return Fake{threads, &unused}.*member_of(ReplacedReporter{});
 }
 
 struct Reporters {

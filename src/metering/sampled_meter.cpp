@@ -6,12 +6,13 @@
 #include "core/os/environment.hpp"
 #include "core/os/process.hpp"
 #include "core/policy/visible_devices.hpp"
-#include "metering/background_thread.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <csignal>
+#include <functional>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -27,6 +28,23 @@ constexpr std::chrono::milliseconds interval{10};
 
 /// While other processes start, a driver takes 30 ms for an answer: it gets nine tenths of the time to itself.
 constexpr int pause_per_sample = 9;
+
+/// Starts a thread that no signal is delivered to, so that the program's own threads handle theirs. Throws
+/// std::system_error.
+std::thread start_background_thread(std::function<void()> function) {
+  sigset_t all;
+  sigset_t before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before); // a thread begins with its creator's
+  try {
+    std::thread thread{std::move(function)};
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return thread;
+  } catch (...) {
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    throw;
+  }
+}
 
 class SampledMeter final : public devices::Meter {
 public:

@@ -83,16 +83,6 @@ TEST_F(Catch2, holds_one_lease_for_all_sections_and_gives_it_back_before_the_nex
   EXPECT_EQ(ended.exit_code, 0) << ended.out;
 }
 
-TEST_F(Catch2, waits_for_its_memory) {
-  auto holder = start_case("bytes");
-  holder.wait_for_out("@body");
-  auto waiter = start_case("bytes");
-  wait_for(waiter, Stage::waiting);
-  holder.finish();
-  waiter.wait_for_out("@body");
-  EXPECT_EQ(claim_of(waiter).stage, Stage::holding);
-}
-
 TEST_F(Catch2, skips_with_the_reason_and_reports_the_skip_to_ctest) {
   const Ended ended = run_case("too much");
   EXPECT_EQ(ended.exit_code, 77) << ended.out;

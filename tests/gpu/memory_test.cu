@@ -70,7 +70,8 @@ void use(MemoryKind kind) {
   write_bytes<<<512, 256, 0, stream>>>(static_cast<unsigned char*>(ordered), gib);
   resource.deallocate_async(ordered, gib, 256, stream);
   resource.deallocate(memory, gib);
-  require(session::Account::instance().close().kinds == to_string(kind), "the kind is recorded");
+  require(resource.kind() == kind, "it is of the kind that was asked for");
+  session::Account::instance().close();
   require(devices::synchronize_and_trim().error.empty(), "settled");
   const auto after = view.used();
   std::printf("%s: %llu MiB before, %llu MiB after\n", std::string{to_string(kind)}.c_str(),

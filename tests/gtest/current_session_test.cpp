@@ -77,26 +77,6 @@ TEST_F(CurrentSession, pins_its_device_before_any_user_code_of_the_tests) {
   EXPECT_THAT(ended.out, HasSubstr("current_devices() are SIM-2x4096MiB-0\n"));
 }
 
-TEST_F(CurrentSession, spreads_processes_over_the_devices) {
-  set("GPUTEST_DEVICES", "simulated:2x4GiB,context=0");
-  auto first = start("pinned", {"--gtest_filter=Visible.*"});
-  first.wait_for_out("@body");
-  const Ended second = run("pinned", {"--gtest_filter=Visible.*"});
-  EXPECT_THAT(second.out, HasSubstr("the test sees SIM-2x4096MiB-1\n"));
-}
-
-TEST_F(CurrentSession, gives_two_distinct_devices_to_a_test_that_asks_for_them) {
-  set("GPUTEST_DEVICES", "simulated:3x4GiB,context=0");
-  set("GPUTEST_GPUS", "2");
-  auto suite = start("pinned", {"--gtest_filter=Visible.*"});
-  suite.wait_for_out("@body");
-  EXPECT_EQ(claim_of(suite).wanted, 3U);
-  EXPECT_EQ(claim_of(suite).devices, 3U);
-  const Ended ended = suite.finish();
-  EXPECT_EQ(ended.exit_code, 0);
-  EXPECT_THAT(ended.out, HasSubstr("the test sees SIM-3x4096MiB-0,SIM-3x4096MiB-1\n"));
-}
-
 TEST_F(CurrentSession, skips_a_test_that_needs_more_devices_than_there_are) {
   set("GPUTEST_GPUS", "2");
   const Ended ended = run("pinned", {"--gtest_filter=Visible.*"});
@@ -119,12 +99,6 @@ TEST_F(CurrentSession, does_not_let_a_started_process_take_more_than_it_holds) {
   EXPECT_THAT(ended.out, HasSubstr("this process runs under the lease of pinned: "
                                    "Starting.a_test_that_does_not_fit_its_lease"));
   EXPECT_THAT(ended.out, HasSubstr("and asks for large; make that lease larger"));
-}
-
-TEST_F(CurrentSession, says_once_that_devices_are_simulated) {
-  const Ended ended = run("classes", {"--gtest_filter=Small.*"});
-  EXPECT_EQ(count(ended.err, "the devices are simulated"), 1U) << ended.err;
-  EXPECT_EQ(count(ended.err, "gputest: admitted"), 1U) << ended.err;
 }
 
 } // namespace

@@ -83,16 +83,6 @@ TEST_F(Fixtures, with_a_suite_set_up_of_their_own_hold_their_class_all_the_same)
   EXPECT_EQ(scoped.finish().exit_code, 0);
 }
 
-TEST_F(Fixtures, that_hide_both_functions_hold_their_class_once_they_are_constructed) {
-  auto suite = start("pinned", {"--gtest_filter=HidingBothMedium.*"});
-  for (int test = 0; test < 2; ++test) {
-    suite.wait_for_out("@body");
-    EXPECT_TRUE(claim_of(suite).medium_lock) << test;
-    suite.say("go on");
-  }
-  EXPECT_EQ(suite.finish().exit_code, 0);
-}
-
 TEST_F(Fixtures, that_hide_both_functions_are_known_from_their_second_test_on) {
   set("GPUTEST_MEMORY", "3GiB"); // which the first test leases before its fixture shows that it wants none
   set("GPUTEST_WAIT_LIMIT", "1s");

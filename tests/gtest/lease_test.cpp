@@ -29,33 +29,11 @@ TEST_F(Leases, last_for_their_scope_only) {
   EXPECT_EQ(suite.finish().exit_code, 0);
 }
 
-TEST_F(Leases, may_follow_each_other_and_move) {
-  auto suite = start("scoped", {"--gtest_filter=Section.leases_one_after_the_other"});
-  suite.wait_for_out("@gpu");
-  EXPECT_EQ(claim_of(suite).lease_bytes, (256_MiB).count());
-  const Ended ended = suite.finish();
-  EXPECT_EQ(ended.exit_code, 0) << ended.out;
-}
-
 TEST_F(Leases, that_cannot_be_had_skip_the_test_from_there_on) {
   const Ended ended = run("scoped", {"--gtest_filter=Section.leases_too_much"});
   EXPECT_EQ(ended.exit_code, 77);
   EXPECT_THAT(ended.out, HasSubstr("scoped: Section.leases_too_much needs 100 GiB of a device"));
   EXPECT_THAT(ended.out, Not(HasSubstr("@behind the lease")));
-}
-
-TEST_F(Leases, of_a_whole_device_exclude_the_test_beside_others) {
-  auto suite = start("scoped", {"--gtest_filter=Section.leases_a_whole_device"});
-  suite.wait_for_out("@gpu");
-  EXPECT_TRUE(claim_of(suite).exclusive);
-  EXPECT_EQ(suite.finish().exit_code, 0);
-
-  auto holder = start_holder();
-  const Ended ended = run("scoped", {"--gtest_filter=Section.leases_a_whole_device"});
-  EXPECT_EQ(ended.exit_code, 77);
-  EXPECT_THAT(ended.out,
-              HasSubstr("Section.leases_a_whole_device is large, and excluded while other processes use its device: "
-                        "annotated: Medium.with_bytes"));
 }
 
 TEST_F(Leases, of_more_than_was_announced_fail_where_waiting_could_deadlock) {
@@ -99,12 +77,6 @@ TEST_F(Leases, point_a_test_that_holds_one_already_to_the_scoped_fixture) {
               HasSubstr("NotScoped.leases asked for a lease of 1 GiB while it has one of small; waiting for a "
                         "second one could deadlock. Give the first back before, or, to lease only around the GPU "
                         "sections of a test, derive its fixture from gputest::ScopedTest"));
-}
-
-TEST_F(Leases, are_for_tests_and_not_for_what_sets_up_a_suite) {
-  const Ended ended = run("scoped", {"--gtest_filter=LeasesForAll.*"});
-  EXPECT_EQ(ended.exit_code, 0) << ended.out;
-  EXPECT_THAT(ended.out, HasSubstr("a lease for 1 GiB was asked for outside of a test that gputest runs"));
 }
 
 } // namespace

@@ -180,12 +180,6 @@ TEST_F(MeterSuite, calls_a_sample_a_lower_bound_and_tolerates_what_a_context_gro
   EXPECT_EQ(all.at("Leak.allowed").left, "") << "samples know nothing of it";
 }
 
-TEST_F(MeterSuite, measures_each_lease_of_a_scoped_test) {
-  const auto report = reports("Scoped.twice").at("Scoped.twice");
-  EXPECT_EQ(report.peak, std::to_string((400_MiB).count()));
-  EXPECT_THAT(report.failures, HasSubstr("Scoped.twice ends with 100 MiB of device 0 still allocated"));
-}
-
 TEST_F(MeterSuite, fails_what_a_test_takes_without_a_lease) {
   const auto all = reports("Scoped.take*:Scoped.keeps*:Host.*:Peak.none");
   for (const std::string name : {"takes_before_its_lease", "takes_after_its_lease", "takes_without_a_lease"}) {
@@ -262,13 +256,6 @@ TEST_F(MeterSuite, says_what_a_test_had_before_it_ran_out_of_memory_and_of_which
   EXPECT_THAT(all.at("Scoped.runs_out_without_a_lease").out_of_memory,
               HasSubstr("Scoped.runs_out_without_a_lease ran out of memory without a lease. No process is seen"));
   EXPECT_THAT(all.at("Scoped.runs_out_without_a_lease").out_of_memory, Not(HasSubstr("It had allocated")));
-}
-
-TEST_F(MeterSuite, advises_no_test_to_declare_more_than_a_device_has) {
-  const auto text = reports("Over.runs_out").at("Over.runs_out").out_of_memory;
-  EXPECT_THAT(text,
-              HasSubstr(". With what it asked for, it would have had 4.2 GiB. No device here has more than 4 GiB for a "
-                        "test: free some before, make the test smaller, or run it where there is more"));
 }
 
 TEST_F(MeterSuite, names_who_had_leases_when_a_test_runs_out_of_memory) {

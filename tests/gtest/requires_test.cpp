@@ -15,16 +15,6 @@ protected:
   void set_device(const std::string& options) { set("GPUTEST_DEVICES", "simulated:1x4GiB,context=0" + options); }
 };
 
-TEST_F(Requires, runs_a_test_where_the_device_has_it) {
-  const auto reports = reports_of("requiring", "Pools.*:Both.*");
-  ASSERT_EQ(reports.size(), 3U);
-  for (const auto& [name, report] : reports) {
-    EXPECT_FALSE(report.skipped) << name;
-  }
-  EXPECT_EQ(reports.at("Pools.needed").memory, "small");
-  EXPECT_EQ(reports.at("Both.memory_and_capabilities").memory, "1 GiB");
-}
-
 TEST_F(Requires, chooses_the_device_that_has_what_a_suite_needs) {
   set("GPUTEST_DEVICES", "all");
   set("LD_LIBRARY_PATH", GPUTEST_FAKE_DRIVER);
@@ -68,15 +58,6 @@ TEST_F(Requires, of_the_entry_holds_for_every_test_beside_what_the_test_says) {
               HasSubstr("asked memory_pools, wddm, sm_80, total_memory of 1 GiB; "));
   set_device(",wddm");
   EXPECT_EQ(count(run("requiring", {"--gtest_filter=Pools.*"}).out, "@body"), 2U);
-}
-
-TEST_F(Requires, skips_a_scoped_test_before_its_body) {
-  const Ended ended = run("requiring", {"--gtest_filter=Scoped.*"});
-  EXPECT_EQ(ended.exit_code, 77);
-  EXPECT_THAT(ended.out, HasSubstr("asked mig; "));
-  EXPECT_THAT(ended.out, Not(HasSubstr("@body")));
-  set_device(",mig");
-  EXPECT_EQ(run("requiring", {"--gtest_filter=Scoped.*"}).exit_code, 0);
 }
 
 TEST_F(Requires, nothing_of_the_memory_that_a_smaller_device_lacks) {

@@ -115,14 +115,6 @@ TEST_F(RunAllTests, believes_no_77_of_main_in_an_entry) {
   EXPECT_EQ(run("own_main", {"drops_with_77", "--gtest_filter=Passes.*"}).signal, SIGKILL);
 }
 
-TEST_F(RunAllTests, lets_a_process_that_a_test_forks_exit) {
-  set("GPUTEST_ENTRY", "ctest");
-  set("FORK_AND_EXIT", "1");
-  const Ended ended = run("outcomes", {"--gtest_filter=Passing.second"});
-  EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
-  EXPECT_THAT(ended.err, Not(HasSubstr("gputest: failed")));
-}
-
 TEST_F(RunAllTests, fails_in_an_entry_if_no_test_is_selected) {
   EXPECT_EQ(run("outcomes", {"--gtest_filter=Pasing.*"}).exit_code, 0) << "as GoogleTest's own main()";
   set("GPUTEST_ENTRY", "ctest");
@@ -185,15 +177,6 @@ TEST_F(RunAllTests, runs_the_tests_of_a_shard) {
   }
   EXPECT_EQ(all.size(), 11U);
   EXPECT_EQ(std::set<std::string>(all.begin(), all.end()).size(), 11U);
-}
-
-TEST_F(RunAllTests, returns_0_for_an_empty_shard) {
-  set("GTEST_TOTAL_SHARDS", "2");
-  set("GTEST_SHARD_INDEX", "1");
-  const Ended ended = run_both({"--gtest_filter=Skipping.first"});
-  EXPECT_EQ(ended.exit_code, 0);
-  EXPECT_TRUE(tests_run(ended.out).empty());
-  EXPECT_FALSE(std::filesystem::exists(ledger())) << "no test ran, so nobody had to enter the ledger";
 }
 
 TEST_F(RunAllTests, returns_77_for_an_empty_shard_in_an_entry) {
@@ -266,18 +249,6 @@ TEST_F(RunAllTests, serves_a_main_of_ones_own) {
   EXPECT_EQ(ended.exit_code, 0) << ended.out;
   set("GPUTEST_DEVICES", "none");
   EXPECT_EQ(run("own_main", {"--gtest_filter=Medium.*:NoFixture.*"}).exit_code, 77);
-}
-
-TEST_F(RunAllTests, may_be_replaced_by_an_environment_and_a_listener) {
-  auto suite = start("own_main", {"by_hand", "--gtest_filter=Medium.*"});
-  suite.wait_for_out("@body");
-  EXPECT_EQ(claim_of(suite).stage, policy::Stage::holding);
-  EXPECT_TRUE(claim_of(suite).medium_lock);
-  EXPECT_EQ(suite.finish().exit_code, 0);
-  auto plain = start("own_main", {"by_hand", "--gtest_filter=NoFixture.*"});
-  plain.wait_for_out("@body");
-  EXPECT_EQ(claim_of(plain).stage, policy::Stage::holding);
-  EXPECT_EQ(plain.finish().exit_code, 0);
 }
 
 TEST_F(RunAllTests, may_be_replaced_by_an_environment_alone) {

@@ -50,14 +50,6 @@ TEST_F(SuiteLeases, of_as_much_as_a_small_test_may_take_are_enough_for_one) {
   EXPECT_THAT(reports.at("LessThanSmall.asks_for_small").failures, HasSubstr("its suite holds one lease of 255 MiB"));
 }
 
-TEST_F(SuiteLeases, are_taken_again_in_every_repeat_shuffled_or_not) {
-  auto suite = start("suite_leases", {"--gtest_filter=Shared.first:Shared.second", "--gtest_repeat=2",
-                                      "--gtest_shuffle", "--gtest_random_seed=7"});
-  walk(suite, 2);
-  walk(suite, 2);
-  EXPECT_EQ(suite.finish().exit_code, 0);
-}
-
 TEST_F(SuiteLeases, wait_before_SetUpTestSuite) {
   auto holder = start_holder();
   auto suite = start("suite_leases", {"--gtest_filter=Shared.first"});
@@ -72,14 +64,6 @@ TEST_F(SuiteLeases, that_cannot_be_had_skip_their_tests_and_run_no_code_of_the_s
   EXPECT_EQ(ended.exit_code, 77) << ended.out;
   EXPECT_EQ(count(ended.out, "suite_leases: TooMuch needs 100 GiB of a device"), 4U) << ended.out;
   EXPECT_THAT(ended.out, Not(HasSubstr("@never")));
-}
-
-TEST_F(SuiteLeases, outlast_a_test_that_fails) {
-  auto suite = start("suite_leases", {"--gtest_filter=Shared.fails:Shared.asks_for_less"});
-  walk(suite, 1);
-  const Ended ended = suite.finish();
-  EXPECT_EQ(ended.exit_code, 1);
-  EXPECT_THAT(ended.out, HasSubstr("[       OK ] Shared.asks_for_less"));
 }
 
 TEST_F(SuiteLeases, serve_death_tests_of_both_styles) {
@@ -108,18 +92,6 @@ TEST_F(SuiteLeases, are_the_most_that_their_tests_may_ask_for) {
                 "GiB for all its tests"));
   EXPECT_TRUE(reports.at("Shared.needs_a_slice").skipped);
   EXPECT_EQ(reports.at("Shared.leases_on_top").failures, "");
-}
-
-TEST_F(SuiteLeases, of_a_fixtures_class_serve_typed_suites) {
-  auto suite = start("suite_leases", {"--gtest_filter=Typed/0.*"});
-  for (int test = 0; test < 2; ++test) {
-    suite.wait_for_out("@body");
-    EXPECT_TRUE(claim_of(suite).medium_lock);
-    suite.say("go on");
-  }
-  const Ended ended = suite.finish();
-  EXPECT_EQ(ended.exit_code, 0) << ended.out;
-  EXPECT_EQ(count(ended.err, "gputest: admitted"), 1U) << ended.err;
 }
 
 } // namespace

@@ -71,14 +71,5 @@ TEST_F(TimeLimit, does_not_count_waiting) {
   EXPECT_EQ(page.waited(), whole) << "nobody waits any more";
 }
 
-TEST_F(TimeLimit, ends_parent_and_child_of_a_death_test) {
-  for (const std::string style : {"fast", "threadsafe"}) {
-    // It returns when nobody has the output any more.
-    const Ended ended = run_limited({"--gtest_filter=Hangs.in_a_death_test", "--gtest_death_test_style=" + style});
-    EXPECT_EQ(ended.exit_code, 1) << ended.out << ended.err;
-    EXPECT_EQ(count(ended.err, "gputest: timed out: sort_keys: Hangs.in_a_death_test "), 1U) << ended.err;
-  }
-}
-
 } // namespace
 } // namespace gputest::tests

@@ -127,16 +127,6 @@ TEST_F(AllocationBookTest, forgets_what_an_owner_frees_when_it_ends) {
   EXPECT_TRUE(usage.pinned_left.empty());
 }
 
-TEST_F(AllocationBookTest, takes_an_address_that_is_given_out_again_for_freed) {
-  book_.begin();
-  add(1, 1_MiB);
-  add(1, 2_MiB);
-  const auto usage = book_.so_far();
-  ASSERT_EQ(usage.devices.size(), 1U);
-  EXPECT_EQ(usage.devices[0].peak, 2_MiB);
-  EXPECT_EQ(usage.devices[0].left.at(0).count, 1U);
-}
-
 TEST_F(AllocationBookTest, knows_what_there_would_have_been_with_what_was_refused) {
   add(1, 100_MiB); // before the period
   book_.begin();

@@ -107,14 +107,6 @@ TEST_F(DriverAllocationsTest, counts_plain_memory_until_it_is_freed) {
   EXPECT_TRUE(nothing_is_left());
 }
 
-TEST_F(DriverAllocationsTest, does_not_count_a_call_that_failed) {
-  devices::cuda::DevicePointer pointer = 100;
-  call(Call::cuMemAlloc_v2, cupti::AllocParameters{&pointer, 300}, devices::cuda::out_of_memory);
-  EXPECT_EQ(peak(), Bytes{});
-  call(Call::cuMemFree_v2, cupti::FreeParameters{1}, devices::cuda::out_of_memory);
-  EXPECT_EQ(wanted(), Bytes{300});
-}
-
 TEST_F(DriverAllocationsTest, knows_what_was_asked_for_in_vain) {
   allocate(100, 300);
   devices::cuda::DevicePointer pointer = 0;
@@ -202,14 +194,6 @@ TEST_F(DriverAllocationsTest, keeps_what_a_capture_will_free_when_its_graph_runs
   EXPECT_FALSE(nothing_is_left());
 }
 
-TEST_F(DriverAllocationsTest, counts_a_pool_of_the_host_as_pinned) {
-  pools_type = cupti::host_memory;
-  devices::cuda::DevicePointer pointer = 1;
-  call(Call::cuMemAllocFromPoolAsync, cupti::AllocFromPoolParameters{&pointer, 10, nullptr, nullptr});
-  EXPECT_EQ(peak(), Bytes{});
-  EXPECT_EQ(book_.so_far().pinned_peak, Bytes{10});
-}
-
 TEST_F(DriverAllocationsTest, multiplies_the_size_of_an_array) {
   constexpr unsigned float_format = 0x20;
   void* array = &array;
@@ -240,14 +224,6 @@ TEST_F(DriverAllocationsTest, counts_virtual_memory_until_it_is_neither_held_nor
   EXPECT_FALSE(nothing_is_left());
   call(Call::cuMemUnmap, cupti::UnmapParameters{0x1000, 4096});
   EXPECT_TRUE(nothing_is_left());
-}
-
-TEST_F(DriverAllocationsTest, counts_virtual_memory_of_the_host_as_pinned) {
-  cupti::VirtualMemory handle = 7;
-  const cupti::VirtualMemoryProperties on_host{1, 0, {devices::cuda::location_host, 0}};
-  call(Call::cuMemCreate, cupti::CreateParameters{&handle, 4096, &on_host, 0});
-  EXPECT_EQ(peak(), Bytes{});
-  EXPECT_EQ(book_.so_far().pinned_peak, Bytes{4096});
 }
 
 TEST_F(DriverAllocationsTest, tells_contexts_apart_when_one_ends) {

@@ -60,7 +60,6 @@ std::map<std::string, Report> SuiteTest::read_reports(const std::string& file) {
       report.skipped = test.at("result") == "SKIPPED";
       report.memory = test.value("gputest_memory", "");
       report.devices = test.value("gputest_devices", "");
-      report.memory_resource = test.value("gputest_memory_resource", "");
       report.overuse = test.value("gputest_overuse", "");
       report.out_of_memory = test.value("gputest_out_of_memory", "");
       report.peak = test.value("gputest_peak_bytes", "");

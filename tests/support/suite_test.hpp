@@ -18,15 +18,14 @@ namespace gputest::tests {
 /// What GoogleTest's report says of one test.
 struct Report {
   bool skipped = false;
-  std::string failures;        ///< empty if it did not fail
-  std::string memory;          ///< the property gputest_memory
-  std::string devices;         ///< the property gputest_devices
-  std::string memory_resource; ///< the property gputest_memory_resource
-  std::string overuse;         ///< the property gputest_overuse
-  std::string out_of_memory;   ///< the property gputest_out_of_memory
-  std::string peak;            ///< the property gputest_peak_bytes
-  std::string evidence;        ///< the property gputest_peak_evidence
-  std::string left;            ///< the property gputest_left_bytes
+  std::string failures;      ///< empty if it did not fail
+  std::string memory;        ///< the property gputest_memory
+  std::string devices;       ///< the property gputest_devices
+  std::string overuse;       ///< the property gputest_overuse
+  std::string out_of_memory; ///< the property gputest_out_of_memory
+  std::string peak;          ///< the property gputest_peak_bytes
+  std::string evidence;      ///< the property gputest_peak_evidence
+  std::string left;          ///< the property gputest_left_bytes
 };
 
 /// Runs the suites of tests/gtest/suites as processes of their own, with a ledger that only they share.

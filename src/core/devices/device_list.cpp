@@ -3,7 +3,6 @@
 
 #include "core/devices/cuda/real_devices.hpp"
 #include "core/devices/leased_devices.hpp"
-#include "core/devices/limited_devices.hpp"
 #include "core/devices/simulated/simulated.hpp"
 #include "core/settings/settings.hpp"
 
@@ -32,6 +31,43 @@ private:
 
   std::vector<Device> devices_;
 };
+
+/// The same devices, each of them with at most `limit` of memory for every decision.
+class LimitedDevices final : public DeviceList {
+public:
+  LimitedDevices(std::unique_ptr<DeviceList> inner, Bytes limit)
+      : inner_{std::move(inner)}, devices_{inner_->devices()} {
+    for (auto& device : devices_) {
+      device.total = std::min(device.total, limit);
+    }
+  }
+
+  [[nodiscard]] const std::vector<Device>& devices() const override { return devices_; }
+  [[nodiscard]] std::uint64_t reserved_bytes(std::size_t index) const override { return inner_->reserved_bytes(index); }
+  [[nodiscard]] std::uint64_t usual_overhead_bytes(std::size_t index) const override {
+    return inner_->usual_overhead_bytes(index);
+  }
+  [[nodiscard]] std::uint64_t used_bytes(std::size_t index) const override { return inner_->used_bytes(index); }
+  [[nodiscard]] MemoryUse memory(std::size_t index) const override { return inner_->memory(index); }
+  [[nodiscard]] policy::DeviceFacts facts(std::size_t index, AskDriver ask) const override {
+    return inner_->facts(index, ask);
+  }
+  [[nodiscard]] std::uint64_t set_aside_bytes(std::size_t index) const override {
+    return (inner_->devices().at(index).total - devices_.at(index).total).count();
+  }
+  [[nodiscard]] bool is_open() const override { return inner_->is_open(); }
+  [[nodiscard]] std::string left_out() const override { return inner_->left_out(); }
+  [[nodiscard]] std::string origin() const override { return inner_->origin(); }
+
+private:
+  std::unique_ptr<DeviceList> inner_;
+  std::vector<Device> devices_;
+};
+
+std::unique_ptr<DeviceList> limited(std::unique_ptr<DeviceList> list, const Settings& settings) {
+  return settings.device_memory ? std::make_unique<LimitedDevices>(std::move(list), *settings.device_memory)
+                                : std::move(list);
+}
 
 struct Opener {
   const Settings& settings;
@@ -63,8 +99,7 @@ std::unique_ptr<DeviceList> open_leased(const Settings& settings, std::vector<De
       return nullptr;
     }
   }
-  auto list = leased_devices(std::move(devices));
-  return settings.device_memory ? limit_devices(std::move(list), *settings.device_memory) : std::move(list);
+  return limited(leased_devices(std::move(devices)), settings);
 }
 
 std::unique_ptr<DeviceList> open_devices(const Settings& settings, std::string& why_none) {
@@ -73,7 +108,7 @@ std::unique_ptr<DeviceList> open_devices(const Settings& settings, std::string& 
   if (!list) {
     return std::make_unique<EmptyList>();
   }
-  return settings.device_memory ? limit_devices(std::move(list), *settings.device_memory) : std::move(list);
+  return limited(std::move(list), settings);
 }
 
 } // namespace gputest::devices

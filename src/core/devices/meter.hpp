@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gputest/bytes.hpp>
+#include <gputest/memory_kind.hpp>
 
 #include <cstddef>
 #include <map>
@@ -30,6 +31,13 @@ enum class AllocationKind {
   managed, ///< counted in full, wherever its pages are
   pinned,  ///< memory of the host, in no sum of a device's
 };
+
+/// As what memory of a memory resource counts.
+[[nodiscard]] constexpr AllocationKind allocation_kind_of(MemoryKind kind) {
+  return kind == MemoryKind::pool     ? AllocationKind::pool
+         : kind == MemoryKind::malloc ? AllocationKind::device
+                                      : AllocationKind::managed;
+}
 
 /// Some allocations of one kind by one function.
 struct Allocations {

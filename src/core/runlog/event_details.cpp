@@ -5,62 +5,28 @@
 #include "core/os/process.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace gputest::runlog {
 
 namespace {
 
-const char* stage_name(policy::Stage stage) {
-  switch (stage) {
-  case policy::Stage::outside:
-    return "outside";
-  case policy::Stage::entering:
-    return "entering";
-  case policy::Stage::inside:
-    return "inside";
-  case policy::Stage::waiting:
-    return "waiting";
-  case policy::Stage::idle:
-    return "idle";
-  case policy::Stage::holding:
-    break;
-  }
-  return "holding";
+/// The name of an enumerator, by its position.
+template <class Enumeration, std::size_t count>
+const char* name_of(Enumeration value, const std::array<const char*, count>& names) {
+  return names.at(static_cast<std::size_t>(value));
 }
 
-const char* cause_name(SkipCause cause) {
-  switch (cause) {
-  case SkipCause::no_gpu:
-    return "no_gpu";
-  case SkipCause::machine:
-    return "machine";
-  case SkipCause::run:
-    break;
-  }
-  return "run";
-}
-
-const char* name_of(SaidBy by) {
-  switch (by) {
-  case SaidBy::fixture:
-    return "fixture";
-  case SaidBy::suite:
-    return "suite";
-  case SaidBy::test:
-    return "test";
-  case SaidBy::section:
-    return "section";
-  case SaidBy::entry:
-    break;
-  }
-  return "entry";
-}
+constexpr std::array stages{"outside", "entering", "inside", "waiting", "holding", "idle"};
+constexpr std::array causes{"no_gpu", "machine", "run"};
+constexpr std::array said_by{"entry", "fixture", "suite", "test", "section"};
+constexpr std::array kinds{"device", "pool", "managed", "pinned"};
 
 JsonObject process(const ledger::Record& record) {
   JsonObject object;
   object.text("who", record.who)
       .number("pid", static_cast<std::uint64_t>(record.pid))
-      .text("stage", stage_name(record.claim.stage))
+      .text("stage", name_of(record.claim.stage, stages))
       .number("lease_bytes", record.claim.lease_bytes)
       .number("overhead_bytes", record.claim.overhead_bytes);
   return object;
@@ -75,26 +41,12 @@ std::vector<JsonObject> excesses_of(const std::vector<ledger::Excess>& excesses)
   return objects;
 }
 
-const char* kind_name(devices::AllocationKind kind) {
-  switch (kind) {
-  case devices::AllocationKind::pool:
-    return "pool";
-  case devices::AllocationKind::managed:
-    return "managed";
-  case devices::AllocationKind::pinned:
-    return "pinned";
-  case devices::AllocationKind::device:
-    break;
-  }
-  return "device";
-}
-
 std::vector<JsonObject> objects_of(const std::vector<devices::Allocations>& allocations) {
   std::vector<JsonObject> objects;
   for (const auto& allocation : allocations) {
     objects.emplace_back();
     objects.back()
-        .text("kind", kind_name(allocation.kind))
+        .text("kind", name_of(allocation.kind, kinds))
         .text("function", allocation.function)
         .number("bytes", allocation.bytes.count())
         .number("count", allocation.count);
@@ -117,15 +69,15 @@ JsonObject release_details(double held, const devices::Usage& usage, const std::
     } else if (i >= gpus || usage.evidence != devices::Evidence::exact) {
       continue;
     }
-    JsonObject kinds;
+    JsonObject at_peak;
     for (const auto& [kind, bytes] : use.at_peak) {
-      kinds.number(kind_name(kind), bytes.count());
+      at_peak.number(name_of(kind, kinds), bytes.count());
     }
     objects.emplace_back();
     objects.back()
         .text("uuid", devices[i].uuid)
         .number("peak_bytes", use.peak.count())
-        .object("at_peak", kinds)
+        .object("at_peak", at_peak)
         .objects("largest", objects_of(use.largest))
         .objects("left", objects_of(use.left))
         .flag("with_context", use.with_context);
@@ -189,7 +141,7 @@ JsonObject lease_details(const Request& request, Bytes bytes, bool whole_devices
   if (request.bytes) {
     details.number("declared_bytes", request.bytes->count());
   }
-  return details.text("declared_by", name_of(request.memory_by))
+  return details.text("declared_by", name_of(request.memory_by, said_by))
       .number("bytes", bytes.count())
       .flag("whole_devices", whole_devices)
       .texts("devices", uuids)
@@ -198,7 +150,7 @@ JsonObject lease_details(const Request& request, Bytes bytes, bool whole_devices
 
 JsonObject skip_details(const Outcome& outcome) {
   JsonObject details;
-  return details.text("reason", outcome.reason).text("cause", cause_name(outcome.cause));
+  return details.text("reason", outcome.reason).text("cause", name_of(outcome.cause, causes));
 }
 
 JsonObject out_of_memory_details(const std::string& text, const std::vector<ledger::Excess>& beyond) {

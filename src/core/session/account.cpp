@@ -10,22 +10,6 @@
 
 namespace gputest::session {
 
-namespace {
-
-devices::AllocationKind as_measured(MemoryKind kind) {
-  switch (kind) {
-  case MemoryKind::pool:
-    return devices::AllocationKind::pool;
-  case MemoryKind::malloc:
-    return devices::AllocationKind::device;
-  case MemoryKind::managed:
-    break;
-  }
-  return devices::AllocationKind::managed;
-}
-
-} // namespace
-
 Account& Account::instance() {
   static Account& account = *new Account; // NOLINT(cppcoreguidelines-owning-memory)
   return account;
@@ -41,7 +25,6 @@ void Account::open(Grant grant) {
   grant_ = std::move(grant);
   ++lease_;
   held_.clear();
-  kinds_.clear();
 }
 
 Closing Account::close() noexcept try {
@@ -58,16 +41,13 @@ Closing Account::close() noexcept try {
     }
     if (held.lease == lease_) {
       auto& of_kind = left[allocation.device][allocation.kind];
-      of_kind.kind = as_measured(allocation.kind);
+      of_kind.kind = devices::allocation_kind_of(allocation.kind);
       of_kind.function = "memory_resource";
       of_kind.bytes += allocation.bytes;
       ++of_kind.count;
     }
   }
   Closing closing;
-  for (const auto kind : kinds_) {
-    closing.kinds += (closing.kinds.empty() ? "" : ", ") + std::string{to_string(kind)};
-  }
   for (const auto& [device, of_device] : left) {
     auto& usage = closing.left.emplace_back();
     usage.device = device;
@@ -81,15 +61,9 @@ Closing Account::close() noexcept try {
   grant_.reset();
   ++lease_;
   held_.clear();
-  kinds_.clear();
   return closing;
 } catch (const std::exception&) { // no memory
   return {};
-}
-
-void Account::use(MemoryKind kind) {
-  const std::lock_guard guard{mutex_};
-  kinds_.insert(kind);
 }
 
 void Account::reserve(const Allocation& allocation) {
@@ -106,7 +80,6 @@ void Account::reserve(const Allocation& allocation) {
     throw LeaseExceeded{policy::without_lease(allocation.device, allocation.bytes)};
   }
   held += allocation.bytes;
-  kinds_.insert(allocation.kind);
 }
 
 void Account::cancel(const Allocation& allocation) noexcept {

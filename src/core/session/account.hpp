@@ -9,7 +9,6 @@
 #include <map>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -53,9 +52,6 @@ public:
   /// Ends the lease; says what it leaves. Nothing if there is none.
   Closing close() noexcept;
 
-  /// Remembers that the running test uses a kind of memory.
-  void use(MemoryKind kind);
-
   /// Counts bytes as held, before they are allocated. Throws LeaseExceeded with what is held and leased.
   void reserve(const Allocation& allocation);
 
@@ -79,7 +75,6 @@ private:
   std::optional<Grant> grant_;
   unsigned lease_ = 0;           ///< counts the leases of this process
   std::map<int, Bytes> held_;    ///< of each device, under the current lease
-  std::set<MemoryKind> kinds_;   ///< used under the current lease
   std::map<void*, Held> places_; ///< all allocations of this process
 };
 

@@ -24,16 +24,6 @@ policy::DeviceMask mask_of(const Choice& choice, const devices::DeviceList& mach
   return all;
 }
 
-/// The most that a process can have of each of the devices that it is going to get.
-Bytes usable_of_each(const Choice& choice, const devices::DeviceList& machine) {
-  std::vector<Bytes> usable;
-  for (const std::size_t index : choice.candidates) {
-    usable.push_back(machine.usable_bytes(index));
-  }
-  std::sort(usable.begin(), usable.end(), std::greater<>{});
-  return choice.gpus == 0 || usable.size() < choice.gpus ? Bytes{} : usable[choice.gpus - 1];
-}
-
 } // namespace
 
 policy::DeviceKinds kinds_of(const devices::DeviceList& machine, const std::vector<std::size_t>& indices) {
@@ -109,6 +99,15 @@ std::string why_fewer(const policy::DeviceKinds& kinds, std::size_t wanted) {
          "whole GPUs";
 }
 
+Bytes usable_of_each(const std::vector<std::size_t>& indices, std::size_t gpus, const devices::DeviceList& machine) {
+  std::vector<Bytes> usable;
+  for (const std::size_t index : indices) {
+    usable.push_back(machine.usable_bytes(index));
+  }
+  std::sort(usable.begin(), usable.end(), std::greater<>{});
+  return gpus == 0 || usable.size() < gpus ? Bytes{} : usable[gpus - 1];
+}
+
 Bytes learnt_context(const Choice& choice, const devices::DeviceList& machine, ledger::DeviceTable& table) {
   return Bytes{table.context_bytes(os::executable_identity().value_or(0), mask_of(choice, machine, table))};
 }
@@ -129,7 +128,7 @@ ledger::Ledger::EnterRequest enter_request(const Choice& choice, const Plan& pla
   request.present = choice.present;
   request.overhead_bytes = overhead.count();
   request.candidates = mask_of(choice, machine, table);
-  const Bytes most = usable_of_each(choice, machine);
+  const Bytes most = usable_of_each(choice.candidates, choice.gpus, machine);
 
   auto requests = plan.requests;
   const bool large_waits = large != LargePolicy::exclude;

@@ -49,6 +49,10 @@ struct Choice {
 /// Why a process gets fewer devices than it may use; empty if it does not.
 [[nodiscard]] std::string why_fewer(const policy::DeviceKinds& kinds, std::size_t wanted);
 
+/// The most that a process can have of each of the `gpus` largest of these devices; 0 if they are fewer.
+[[nodiscard]] Bytes usable_of_each(const std::vector<std::size_t>& indices, std::size_t gpus,
+                                   const devices::DeviceList& machine);
+
 /// The expected size of a context if the executable is not known, from the usual and the measured figures.
 [[nodiscard]] Bytes usual_context(const Choice& choice, const devices::DeviceList& machine, ledger::DeviceTable& table);
 

@@ -12,7 +12,6 @@
 #include <gputest/error.hpp>
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 namespace gputest::session {
@@ -120,7 +119,7 @@ void DeviceSession::measure_overhead(const devices::Settled& settled, Bytes mana
     overhead_.measured(settled, listed, unlisted, now_());
     ledger_->set_overhead(overhead_.bytes().count());
     if (learn == Learn::context && unleased_.empty() && overhead_.to_learn() > Bytes{}) {
-      const auto devices = std::accumulate(bits_.begin(), bits_.end(), policy::DeviceMask{0}, std::bit_or<>{});
+      const auto devices = mask_of(bits_.size());
       ledger_->devices().remember(os::executable_identity().value_or(0), devices, overhead_.to_learn().count());
     }
   } catch (const LedgerError&) { // NOLINT(bugprone-empty-catch)

@@ -183,6 +183,7 @@ private:
   [[nodiscard]] Outcome run_under(const ParentLease& parent_lease, const AllowedDevices& allowed);
   void log_enter(double waited) const;
   void take(std::size_t index);
+  [[nodiscard]] policy::DeviceMask mask_of(std::size_t gpus) const;
   void pin() const;
   void limit_to_smallest_of(const std::vector<std::size_t>& indices);
   [[nodiscard]] policy::LargeDecision decide_large(const Request& request);
@@ -198,7 +199,7 @@ private:
   void judge_unleased(const devices::Usage& usage);
   void judge_leaks(Measured& measured, const std::vector<devices::DeviceUsage>& left);
   [[nodiscard]] std::string who_may_keep() const;
-  void judge_growth(Measured& measured) const;
+  void tell_growth(const Measured& measured) const;
   void conclude(Consequence consequence, const std::string& text, Measured& measured) const;
   [[nodiscard]] OwnUse own_use() const;
   void log_release(const devices::Usage& usage) const noexcept;

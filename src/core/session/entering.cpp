@@ -19,7 +19,6 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
-#include <numeric>
 
 namespace gputest::session {
 
@@ -172,7 +171,7 @@ Outcome DeviceSession::enter_ledger(const Plan& plan, const AllowedDevices& allo
       take(index);
     }
     pin();
-    request.candidates = std::accumulate(bits_.begin(), bits_.end(), policy::DeviceMask{0}, std::bit_or<>{});
+    request.candidates = mask_of(bits_.size());
     request.preferred = 0;
     late_ = std::move(request);
     return {};
@@ -191,13 +190,9 @@ bool DeviceSession::none_can_run(const Plan& plan, const Choice& choice) {
     if (gpus > choice.gpus || decide_large(asked) == policy::LargeDecision::exclude) {
       return true;
     }
-    std::vector<Bytes> usable;
-    for (const std::size_t index : capable_->capable(asked.capabilities, choice.candidates, *ledger_)) {
-      usable.push_back(machine_->usable_bytes(index));
-    }
-    std::sort(usable.begin(), usable.end(), std::greater<>{});
-    return usable.size() < gpus ||
-           policy::to_memory_request(asked, smallest_).bytes + overhead_.bytes() > usable[gpus - 1];
+    const auto capable = capable_->capable(asked.capabilities, choice.candidates, *ledger_);
+    return policy::to_memory_request(asked, smallest_).bytes + overhead_.bytes() >
+           usable_of_each(capable, gpus, *machine_);
   };
   return !plan.open_ended && !plan.requests.empty() &&
          std::all_of(plan.requests.begin(), plan.requests.end(), cannot_run);
@@ -234,6 +229,15 @@ Outcome DeviceSession::take_place(const ledger::Ledger::EnterRequest& request,
          short_duration(std::chrono::duration_cast<std::chrono::seconds>(waited)));
   }
   return {};
+}
+
+/// The first `gpus` of this process's devices.
+policy::DeviceMask DeviceSession::mask_of(std::size_t gpus) const {
+  policy::DeviceMask mask = 0;
+  for (std::size_t i = 0; i < gpus; ++i) {
+    mask |= bits_[i];
+  }
+  return mask;
 }
 
 /// Makes it one of this process's devices.

@@ -11,7 +11,6 @@
 #include "core/session/reasons.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 namespace gputest::session {
 
@@ -123,8 +122,7 @@ Outcome DeviceSession::lease(const Request& request, const policy::MemoryRequest
   const bool on_each = memory.bytes + overhead_.bytes() <= machine_->usable_bytes(*smallest);
   patience.may_wait = patience.may_wait && may_wait && on_each && !is_still_stuck();
   const auto begin = steady_clock::now();
-  const auto devices =
-      std::accumulate(bits_.begin(), bits_.begin() + request.gpus, policy::DeviceMask{0}, std::bit_or<>{});
+  const auto devices = mask_of(static_cast<std::size_t>(request.gpus));
   const auto result =
       ledger_->lease({who, devices, memory.bytes.count(), memory.exclusive, memory.medium_lock}, patience);
   end_progress();

@@ -126,7 +126,7 @@ void DeviceSession::judge(devices::Usage usage, const std::vector<devices::Devic
     measured.peak = peak_in(measured.usage, allowance_);
     judge_overuse(measured);
     judge_leaks(measured, left);
-    judge_growth(measured);
+    tell_growth(measured);
     if (measured.usage.evidence == Evidence::exact && os::children_seen() != children_before_) {
       measured.usage.evidence = Evidence::sampled; // at least: what other processes allocate is not in it
       measured.usage.because = "the test has started processes";
@@ -183,17 +183,10 @@ void DeviceSession::judge_leaks(Measured& measured, const std::vector<devices::D
 
 /// What the device's own figure for this process shows where no meter sees allocations. It has modules and the like in
 /// it, so nothing fails.
-void DeviceSession::judge_growth(Measured& measured) const {
+void DeviceSession::tell_growth(const Measured& measured) const {
   const Bytes grown = overhead_.bytes() - overhead_before_;
-  if (measured.usage.evidence == Evidence::exact || parent_lease_) {
-    return;
-  }
-  const Bytes leased = allowance_.leased.empty() ? Bytes{} : allowance_.leased.front();
-  if (measured.overuse.empty() && !allowance_.whole_devices && grown > leased &&
-      settings_.overuse != Consequence::off) {
-    measured.overuse = to_string(grown) + " of " + to_string(leased);
-    tell(took_beyond_lease(allowance_.who, allowance_.test, allowance_.request, grown, leased));
-  } else if (!measured.left && grown > allowance_.keeps + growth_of_a_context && settings_.leaks != Consequence::off) {
+  if (measured.usage.evidence != Evidence::exact && !parent_lease_ && !measured.left && measured.overuse.empty() &&
+      grown > allowance_.keeps + growth_of_a_context && settings_.leaks != Consequence::off) {
     tell(keeps_more(allowance_.who, grown));
   }
 }
@@ -233,7 +226,7 @@ std::string DeviceSession::explain_out_of_memory(const std::string& who, const R
   if (entered_.kind != Outcome::Kind::granted || !ledger_) {
     return {};
   }
-  const auto devices = std::accumulate(bits_.begin(), bits_.end(), policy::DeviceMask{0}, std::bit_or<>{});
+  const auto devices = mask_of(bits_.size());
   const auto leased = held != nullptr ? std::optional{bytes_of(*held).front()} : std::nullopt;
   const auto beyond = ledger_->beyond_claims(devices);
   std::vector<ledger::Record> holders;

@@ -35,7 +35,6 @@ MemoryKind choose(int device, std::optional<MemoryKind> of_test) {
   const auto setting = settings::of_process().memory_resource;
   const auto choice = policy::choose_memory_kind(of_test, setting, MemorySource::instance().has_pools(device), device);
   tell_once("memory_resource: " + std::string{to_string(choice.kind)} + " (" + choice.because + ")");
-  Account::instance().use(choice.kind);
   return choice.kind;
 }
 
@@ -44,7 +43,6 @@ MemoryKind require_managed(int device) {
     throw InvalidSetting{"managed memory was asked for, and device " + std::to_string(device) +
                          " has none (CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY is 0); use gputest::memory_resource"};
   }
-  Account::instance().use(MemoryKind::managed);
   return MemoryKind::managed;
 }
 

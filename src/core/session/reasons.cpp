@@ -100,13 +100,6 @@ std::string took_without_lease(const std::string& where, Bytes taken) {
          remedy;
 }
 
-std::string took_beyond_lease(const std::string& who, const std::string& test, const Request& request, Bytes taken,
-                              Bytes leased) {
-  return who + " took at least " + to_string(taken) + ", and its lease is " + to_string(leased) +
-         ": tests of other processes may run out of memory. Declare what it needs: " +
-         policy::declare(test, taken, request);
-}
-
 std::string keeps_more(const std::string& who, Bytes grown) {
   return who + " ends with at least " + to_string(grown) +
          " more of its device in use by its process than when it began, which is more than a context grows by. Free it "

@@ -51,10 +51,6 @@ namespace gputest::session {
 [[nodiscard]] std::string used_unasked(const std::string& who);
 [[nodiscard]] std::string took_without_lease(const std::string& where, Bytes taken);
 
-/// The process of the test `test` of the entry in `who` has more than the test had leased, by the device's own figure.
-[[nodiscard]] std::string took_beyond_lease(const std::string& who, const std::string& test, const Request& request,
-                                            Bytes taken, Bytes leased);
-
 /// The process has `grown` by so much since the test began, by the device's own figure.
 [[nodiscard]] std::string keeps_more(const std::string& who, Bytes grown);
 

@@ -54,6 +54,10 @@ void check_request(const Request& request, const std::string& who) {
   }
 }
 
+} // namespace
+
+namespace detail {
+
 /// Refuses a second session in one process. A process forked from one that has a session may make its own.
 class OnlySession {
 public:
@@ -81,10 +85,8 @@ private:
   pid_t pid_ = os::own_pid();
 };
 
-} // namespace
-
 /// What a Session shares with its leases: the one lease that the process may hold, and what was found of it.
-struct detail::SessionState {
+struct SessionState {
   SessionState(Settings settings, Entry entry) : session{std::move(settings), std::move(entry), program_name()} {
     check_request(session.entry().request, "the CTest entry");
     of_process() = this;
@@ -110,7 +112,6 @@ struct detail::SessionState {
     // A death test's statement may have left CUDA unusable on purpose, and its parent holds the lease.
     const auto error = in_place_of_parent ? std::string{} : session.release(memory.managed, memory.left);
     try {
-      findings.memory_resource = memory.kinds;
       if (const auto measured = session.take_measured()) {
         add(*measured);
       }
@@ -177,21 +178,23 @@ private:
   }
 };
 
-void detail::set_session_idle() {
+void set_session_idle() {
   if (auto* const state = SessionState::of_process()) {
     state->session.set_idle();
   }
 }
 
-bool detail::resume_session() {
+bool resume_session() {
   auto* const state = SessionState::of_process();
   return state == nullptr || state->session.resume();
 }
 
-std::optional<int> detail::leave_descriptor_of_session() {
+std::optional<int> leave_descriptor_of_session() {
   auto* const state = SessionState::of_process();
   return state == nullptr ? std::nullopt : state->session.leave_descriptor();
 }
+
+} // namespace detail
 
 const std::vector<Device>& current_devices() { return chosen_devices(); }
 

@@ -170,10 +170,6 @@ protected:
     ledger::Ledger ledger{folder_.path(), nullptr};
     return Bytes{ledger.entries().at(0).claim.overhead_bytes};
   }
-  Bytes learnt() {
-    ledger::Ledger ledger{folder_.path(), nullptr};
-    return Bytes{ledger.devices().context_bytes(os::executable_identity().value(), 1)};
-  }
 
   tests::PrivateFolder folder_;
   std::optional<DeviceSession> session_;
@@ -231,16 +227,6 @@ TEST_F(AfterATest, what_others_took_of_the_device_is_what_a_new_executable_enter
   EXPECT_EQ(enter_after(900_MiB), 900_MiB);
 }
 
-TEST_F(AfterATest, beside_memory_that_was_taken_without_a_lease_nothing_is_learnt) {
-  enter();
-  use(1544_MiB);
-  session_->count_unleased("Sort::SetUpTestSuite()");
-  use(1546_MiB);
-  run_test();
-  EXPECT_EQ(counted(), 1546_MiB);
-  EXPECT_EQ(learnt(), 0_B);
-}
-
 TEST_F(AfterATest, memory_that_was_taken_without_a_lease_is_looked_for_until_it_is_free) {
   enter();
   use(2_GiB);
@@ -252,22 +238,6 @@ TEST_F(AfterATest, memory_that_was_taken_without_a_lease_is_looked_for_until_it_
   use(520_MiB); // of which the free memory of the device alone tells nothing
   session_->count_unleased("Sort::TearDownTestSuite()");
   EXPECT_EQ(counted(), 520_MiB);
-}
-
-TEST_F(AfterATest, of_a_whole_device_no_growth_is_more_than_its_lease) {
-  setenv("GPUTEST_RUN_MODE", "serial", 1);
-  enter();
-  unsetenv("GPUTEST_RUN_MODE");
-  const auto said_of = [&](MemoryClass memory_class, Bytes has_now) {
-    EXPECT_EQ(session_->acquire(Request{memory_class}, "Sort.Keys").kind, Outcome::Kind::granted);
-    use(has_now);
-    testing::internal::CaptureStderr();
-    EXPECT_EQ(session_->release(), "");
-    return testing::internal::GetCapturedStderr();
-  };
-  EXPECT_THAT(said_of(MemoryClass::large, 2_GiB), testing::Not(testing::HasSubstr("took at least")));
-  EXPECT_THAT(said_of(MemoryClass::small, 4_GiB),
-              testing::HasSubstr("Sort.Keys took at least 2 GiB, and its lease is 256 MiB"));
 }
 
 TEST_F(AfterATest, that_leaves_more_than_a_context_grows_by_that_is_said) {
@@ -314,33 +284,6 @@ TEST_F(AfterATest, a_request_for_all_that_is_left_beside_the_context_is_not_refu
   EXPECT_EQ(session_->foresee(request, "Sort.Keys").kind, Outcome::Kind::granted);
   request.bytes = *request.bytes + 1_B;
   EXPECT_EQ(session_->foresee(request, "Sort.Keys").kind, Outcome::Kind::skip);
-}
-
-TEST_F(AfterATest, fourteen_processes_of_520_mebibytes_enter_where_they_fit) {
-  enter();
-  use(520_MiB);
-  run_test();
-  session_.reset();
-  cuda_->initialised = false;
-  device(0).active = false;
-  show(0_B);
-
-  Settings settings = settings_from_environment();
-  settings.folder = folder_.path();
-  settings.device_memory = Bytes{14 * (520_MiB).count()} + 512_MiB + 64_MiB; // 512 MiB are the driver's own
-  settings.lease_of.clear();
-  settings.visible_devices.reset();
-  Entry entry;
-  entry.request.bytes = 64_MiB;
-  entry.wait_limit = std::chrono::seconds{0};
-  Plan plan;
-  plan.requests = {entry.request};
-  std::vector<std::unique_ptr<DeviceSession>> sessions;
-  for (int i = 0; i < 15; ++i) {
-    sessions.push_back(std::make_unique<DeviceSession>(settings, entry, "suite"));
-    const auto outcome = sessions.back()->enter(plan);
-    EXPECT_EQ(outcome.kind, i < 14 ? Outcome::Kind::granted : Outcome::Kind::fail) << i << ": " << outcome.reason;
-  }
 }
 
 } // namespace

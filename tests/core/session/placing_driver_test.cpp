@@ -229,35 +229,6 @@ TEST_F(Placing, under_a_lease_opens_no_driver_whatever_the_setting) {
   EXPECT_FALSE(std::filesystem::exists(log));
 }
 
-TEST_F(Placing, under_a_lease_finds_its_devices_in_the_users_own_ledger_too) {
-  ASSERT_EQ(enter("gpus=3").kind, Outcome::Kind::granted); // loads the driver, which may be in a folder below /tmp
-  const int status = tests::in_child([] {
-    if (!tests::mount_private_tmpfs("/tmp", "size=8m,mode=1777")) {
-      return tests::may_not_mount;
-    }
-    const auto enter_own_ledger = [](DeviceSession& session) {
-      return session.enter({}).kind == Outcome::Kind::granted;
-    };
-    Settings settings = settings_from_environment();
-    settings.folder.clear();
-    settings.visible_devices.reset();
-    settings.lease_of.clear();
-    DeviceSession holder{settings, Entry{}, "holder"};
-    if (!enter_own_ledger(holder)) {
-      return 1;
-    }
-    show("init=9"); // NVML cannot be opened any more
-    settings = settings_from_environment();
-    settings.folder.clear();
-    DeviceSession below{settings, Entry{}, "below"};
-    return enter_own_ledger(below) ? 0 : 2;
-  });
-  if (status == tests::may_not_mount) {
-    GTEST_SKIP() << "this user may not mount a file system";
-  }
-  EXPECT_EQ(status, 0);
-}
-
 TEST_F(Placing, under_a_lease_that_ends_is_as_without_one) {
   ASSERT_EQ(enter("gpus=2").kind, Outcome::Kind::granted);
   const std::string holder = std::getenv("GPUTEST_LEASE_OF");

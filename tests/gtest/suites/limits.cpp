@@ -20,9 +20,6 @@ namespace {
 
 } // namespace
 
-TEST(Hangs, for_ever) { hang(); }
-GPUTEST_NEEDS(Hangs, for_ever, small);
-
 TEST(Hangs, deaf) {
   sigset_t all{};
   ::sigfillset(&all);
@@ -30,9 +27,6 @@ TEST(Hangs, deaf) {
   hang();
 }
 GPUTEST_NEEDS(Hangs, deaf, no_gpu);
-
-TEST(Hangs, in_a_death_test) { EXPECT_DEATH(hang(), ""); }
-GPUTEST_NEEDS(Hangs, in_a_death_test, small);
 
 TEST(Hangs, first_leases) {}
 GPUTEST_NEEDS(Hangs, first_leases, small);

@@ -27,16 +27,6 @@ std::vector<SimulatedBuffer>& kept() {
   return all;
 }
 
-class Cache : public testing::Environment {
-public:
-  void SetUp() override {
-    if (std::getenv("KEEP_IN_ENVIRONMENT") != nullptr) { // NOLINT(concurrency-mt-unsafe)
-      kept().emplace_back(64_MiB);
-    }
-  }
-};
-const auto* const environment = testing::AddGlobalTestEnvironment(new Cache);
-
 GPUTEST_NEEDS(Peak, several, 512_MiB);
 TEST(Peak, several) {
   const SimulatedBuffer a{100_MiB};
@@ -164,11 +154,6 @@ TEST_F(Scoped, keeps_within_its_lease) {
   GPUTEST_LEASE(gpu, 128_MiB);
   const SimulatedBuffer a{128_MiB};
 }
-TEST_F(Scoped, leaves_what_it_may_keep) {
-  GPUTEST_LEASE(gpu, 128_MiB);
-  kept().emplace_back(32_MiB);
-}
-GPUTEST_NEEDS(Scoped, leaves_what_it_may_keep, keeps(32_MiB));
 TEST_F(Scoped, takes_next_to_nothing) { const SimulatedBuffer a{2_MiB}; }
 
 class ScopedSuite : public gputest::ScopedTest {
@@ -178,22 +163,6 @@ protected:
 class Host : public gputest::HostTest {};
 TEST_F(Host, takes_some) { const SimulatedBuffer a{64_MiB}; }
 TEST_F(Host, takes_none) {}
-TEST_F(Scoped, twice) {
-  {
-    GPUTEST_LEASE(gpu, 512_MiB);
-    const SimulatedBuffer a{400_MiB};
-  }
-  GPUTEST_LEASE(gpu, 128_MiB);
-  kept().emplace_back(100_MiB);
-}
-
-TEST_F(Scoped, leaves_some_of_each_lease) {
-  for (int i = 0; i < 2; ++i) {
-    GPUTEST_LEASE(gpu, 128_MiB);
-    kept().emplace_back(16_MiB);
-  }
-}
-
 /// A suite with one lease for all.
 class Shared : public testing::Test {
 public:

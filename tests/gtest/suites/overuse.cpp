@@ -51,20 +51,6 @@ void take_and_lease() {
 TEST_F(Scoped, first) { take_and_lease(); }
 TEST_F(Scoped, second) { take_and_lease(); }
 
-class TakingEnvironment : public testing::Environment {
-public:
-  void SetUp() override {
-    if (std::getenv("TAKE_IN_ENVIRONMENT") != nullptr) { // NOLINT(concurrency-mt-unsafe)
-      data_.emplace(1536_MiB);
-    }
-  }
-  void TearDown() override { data_.reset(); }
-
-private:
-  std::optional<SimulatedBuffer> data_;
-};
-const auto* const environment = testing::AddGlobalTestEnvironment(new TakingEnvironment);
-
 TEST(Plain, takes_what_it_leases) {
   const SimulatedBuffer data{256_MiB};
   stop_at("body");
@@ -82,10 +68,6 @@ GPUTEST_NEEDS(Plain, leaves_more, 512_MiB);
 TEST(Plain, leaves_more) { new SimulatedBuffer{1_GiB}; }
 GPUTEST_NEEDS(Plain, leases_more, 1_GiB);
 TEST(Plain, leases_more) { stop_at("body"); }
-GPUTEST_NEEDS(Plain, leases_half, 2_GiB);
-TEST(Plain, leases_half) { stop_at("body"); }
-GPUTEST_NEEDS(Plain, leases_most, 3584_MiB);
-TEST(Plain, leases_most) { stop_at("never"); }
 TEST(Plain, says_out_of_memory) { FAIL() << "CUDA_ERROR_OUT_OF_MEMORY"; }
 TEST(Plain, says_nothing) {}
 TEST(Plain, says_bad_alloc) { FAIL() << "std::bad_alloc"; }

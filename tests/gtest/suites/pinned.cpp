@@ -63,9 +63,6 @@ protected:
   static void SetUpTestSuite() {}
   static void TearDownTestSuite() {}
 };
-class HidingBothMedium : public HidingBoth<gputest::MediumTest> {};
-TEST_F(HidingBothMedium, first) { stop_at("body"); }
-TEST_F(HidingBothMedium, second) { stop_at("body"); }
 class HidingBothScoped : public HidingBoth<gputest::ScopedTest> {};
 TEST_F(HidingBothScoped, first) { stop_at("body"); }
 TEST_F(HidingBothScoped, second) { stop_at("body"); }

@@ -18,17 +18,6 @@ class OfSuite : public gputest::SmallTest {};
 TEST_F(OfSuite, shows_its_device) { std::cout << "@device " << gputest::current_devices().at(0).uuid << std::endl; }
 GPUTEST_SUITE_NEEDS(OfSuite, sm(90));
 
-class Both : public gputest::MediumTest {};
-TEST_F(Both, memory_and_capabilities) { stop_at("body"); }
-GPUTEST_NEEDS(Both, memory_and_capabilities, cooperative_launch, 1_GiB);
-
-class Scoped : public gputest::ScopedTest {};
-TEST_F(Scoped, needs_a_slice) {
-  stop_at("body");
-  GPUTEST_LEASE(gpu, gputest::MemoryClass::small);
-}
-GPUTEST_NEEDS(Scoped, needs_a_slice, mig);
-
 class Parameterised : public gputest::SmallTest, public testing::WithParamInterface<int> {};
 TEST_P(Parameterised, needs_tcc) { stop_at("body"); }
 INSTANTIATE_TEST_SUITE_P(Some, Parameterised, testing::Values(1, 2));

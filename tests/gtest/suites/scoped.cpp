@@ -26,26 +26,9 @@ TEST_F(Section, leases_a_part) {
 }
 GPUTEST_NEEDS(Section, leases_a_part, 3_GiB);
 
-TEST_F(Section, leases_one_after_the_other) {
-  GPUTEST_LEASE(first, 3_GiB);
-  first.release();
-  first.release();
-  GPUTEST_LEASE(second, gputest::MemoryClass::small);
-  gputest::Lease moved = std::move(second);
-  EXPECT_TRUE(moved);
-  EXPECT_FALSE(second); // NOLINT(bugprone-use-after-move): that is the claim
-  stop_at("gpu");
-}
-GPUTEST_NEEDS(Section, leases_one_after_the_other, 3_GiB);
-
 TEST_F(Section, leases_too_much) {
   GPUTEST_LEASE(gpu, 100_GiB);
   std::cout << "@behind the lease" << std::endl;
-}
-
-TEST_F(Section, leases_a_whole_device) {
-  GPUTEST_LEASE(gpu, gputest::MemoryClass::large);
-  stop_at("gpu");
 }
 
 TEST_F(Section, leases_more_than_announced) {
@@ -81,18 +64,5 @@ TEST_F(NotScoped, leases) {
   }
   stop_at("body");
 }
-
-class LeasesForAll : public gputest::ScopedTest {
-protected:
-  static void SetUpTestSuite() {
-    try {
-      static_cast<void>(gputest::lease(1_GiB));
-    } catch (const gputest::Error& error) {
-      std::cout << error.what() << std::endl;
-    }
-  }
-};
-
-TEST_F(LeasesForAll, passes) {}
 
 } // namespace

@@ -37,7 +37,6 @@ TEST_F(Shared, second) {
   stop_at("body");
   EXPECT_EQ(data_->size(), 3_GiB);
 }
-TEST_F(Shared, fails) { FAIL() << "as it should"; }
 GPUTEST_NEEDS(Shared, asks_for_less, 1_GiB);
 TEST_F(Shared, asks_for_less) { stop_at("body"); }
 GPUTEST_NEEDS(Shared, asks_for_more, 4_GiB);
@@ -92,16 +91,5 @@ class TooMuch : public Never<testing::Test> {};
 GPUTEST_SUITE_NEEDS(TooMuch, suite_lease, 100_GiB);
 TEST_F(TooMuch, first) { std::cout << "@never" << std::endl; }
 TEST_F(TooMuch, second) { std::cout << "@never" << std::endl; }
-
-class Large : public Never<gputest::LargeTest> {};
-GPUTEST_SUITE_NEEDS(Large, large, suite_lease);
-TEST_F(Large, test) { std::cout << "@never" << std::endl; }
-
-template <class T>
-class Typed : public gputest::MediumTest {};
-TYPED_TEST_SUITE(Typed, testing::Types<int>);
-GPUTEST_SUITE_NEEDS(Typed, suite_lease);
-TYPED_TEST(Typed, first) { stop_at("body"); }
-TYPED_TEST(Typed, second) { stop_at("body"); }
 
 } // namespace

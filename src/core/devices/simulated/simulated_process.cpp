@@ -29,18 +29,6 @@ void* reserve(Bytes bytes) {
 
 std::uint64_t id_of(void* address) { return reinterpret_cast<std::uintptr_t>(address); } // NOLINT
 
-AllocationKind as_counted(MemoryKind kind) {
-  switch (kind) {
-  case MemoryKind::pool:
-    return AllocationKind::pool;
-  case MemoryKind::malloc:
-    return AllocationKind::device;
-  case MemoryKind::managed:
-    break;
-  }
-  return AllocationKind::managed;
-}
-
 class SimulatedSource final : public MemorySource {
 public:
   [[nodiscard]] bool has_pools(int device) override { return devices_.has_memory_pools(device); }
@@ -60,7 +48,7 @@ public:
       os::release_addresses(address, bytes.count());
       throw;
     }
-    note_simulated_allocation(id_of(address), as_counted(kind), device, "memory_resource", bytes);
+    note_simulated_allocation(id_of(address), allocation_kind_of(kind), device, "memory_resource", bytes);
     return address;
   }
 

@@ -23,14 +23,6 @@ TEST(CudaDriver, is_never_loaded_by_asking) {
 
 class CudaDriverTest : public tests::FakeCudaTest {};
 
-TEST_F(CudaDriverTest, is_not_initialised_before_cu_init) {
-  cuda_->initialised = false;
-  device(0).active = true;
-  EXPECT_FALSE(cuda_is_initialised());
-  EXPECT_FALSE(synchronize_and_trim().has_context);
-  EXPECT_EQ(device(0).synchronized, 0);
-}
-
 TEST_F(CudaDriverTest, synchronises_and_trims_every_active_device) {
   device(0).active = true;
   device(1).active = true;
@@ -94,27 +86,6 @@ TEST_F(CudaDriverTest, names_a_sticky_error_and_leaves_that_device_alone) {
   EXPECT_TRUE(settled.has_context);
   EXPECT_EQ(settled.error, "CUDA_ERROR_ILLEGAL_ADDRESS (700)");
   EXPECT_EQ(device(0).default_pool_trimmed, 0);
-}
-
-TEST_F(CudaDriverTest, synchronizes_the_other_devices_after_a_sticky_error) {
-  device(0).active = true;
-  device(0).synchronize_result = 700;
-  device(1).active = true;
-  EXPECT_EQ(synchronize_and_trim().error, "CUDA_ERROR_ILLEGAL_ADDRESS (700)");
-  EXPECT_EQ(device(1).default_pool_trimmed, 1);
-  EXPECT_EQ(cuda_->host_pools_trimmed, 0) << "work of the broken device may still use them";
-}
-
-TEST_F(CudaDriverTest, reports_a_context_that_cannot_be_entered_any_more) {
-  device(0).active = true;
-  device(0).retain_result = 700;
-  device(1).active = true;
-  device(1).push_result = 719;
-  EXPECT_EQ(synchronize_and_trim().error, "CUDA_ERROR_ILLEGAL_ADDRESS (700)");
-  EXPECT_EQ(device(0).retained, 0);
-  EXPECT_EQ(device(1).retained, 0);
-  device(0).active = false;
-  EXPECT_EQ(synchronize_and_trim().error, "CUDA_ERROR_LAUNCH_FAILED (719)");
 }
 
 TEST_F(CudaDriverTest, does_not_take_an_open_stream_capture_for_a_sticky_error) {

@@ -116,30 +116,12 @@ TEST_F(NvmlTest, leaves_a_lost_gpu_out_and_says_so) {
   EXPECT_EQ(why_, "GPU 1 cannot be used: GPU is lost (15)");
 }
 
-TEST_F(NvmlTest, knows_no_memory_of_a_gpu_that_is_lost_later) {
-  const auto nvml = open("gpus=2 used=5");
-  ASSERT_TRUE(nvml);
-  show("gpus=2 used=5 lost=1");
-  EXPECT_EQ(nvml->used_bytes(0), 5U);
-  EXPECT_EQ(nvml->used_bytes(1), std::nullopt);
-  EXPECT_FALSE(nvml->processes(1));
-  EXPECT_TRUE(nvml->processes(0));
-}
-
 TEST_F(NvmlTest, puts_the_slices_in_the_place_of_a_gpu_in_mig_mode) {
   const auto nvml = open("gpus=2 slices=3");
   ASSERT_TRUE(nvml);
   EXPECT_EQ(uuids(*nvml), (Uuids{"MIG-fake-0", "MIG-fake-1", "MIG-fake-2", "GPU-fake-1"}));
   EXPECT_EQ(nvml->devices()[0].name, "Fake GPU MIG 1g.10gb");
   EXPECT_EQ(why_, "");
-}
-
-TEST_F(NvmlTest, asks_a_slice_itself_for_its_memory_and_its_processes) {
-  const auto nvml = open("slices=1 used=5 compute=7:100");
-  ASSERT_TRUE(nvml);
-  show("slices=1 used=5 compute=7:100 lost=0"); // its GPU gives no figures
-  EXPECT_EQ(nvml->used_bytes(0), 5U);
-  EXPECT_EQ(listed(*nvml), "7:100 ");
 }
 
 TEST_F(NvmlTest, names_each_slice_that_cannot_be_used_and_uses_the_others) {

@@ -81,15 +81,6 @@ TEST_F(RealDevicesTest, that_share_the_hosts_memory_have_what_the_host_has_avail
   EXPECT_FALSE(open("")->facts(0, AskDriver::no).shares_host_memory);
 }
 
-TEST_F(RealDevicesTest, that_are_small_have_small_contexts) {
-  const auto list = open("gpus=3 gib=80,8,12");
-  ASSERT_NE(list, nullptr) << why_none_;
-  EXPECT_EQ(list->usual_overhead_bytes(0), 768ULL << 20U);
-  EXPECT_EQ(list->usual_overhead_bytes(1), 512ULL << 20U);
-  EXPECT_EQ(list->usual_overhead_bytes(2), 768ULL << 20U);
-  EXPECT_EQ(list->devices()[1].total, Bytes{8ULL << 30U});
-}
-
 TEST_F(RealDevicesTest, have_no_room_once_they_are_lost) {
   const auto list = open("gpus=2 used=1000");
   ASSERT_NE(list, nullptr) << why_none_;

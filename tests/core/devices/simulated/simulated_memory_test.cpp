@@ -183,15 +183,6 @@ TEST_F(SimulatedMemoryTest, of_a_device_in_exclusive_mode_is_one_process_s) {
   memory.allocate(0, 1_MiB);
 }
 
-TEST_F(SimulatedMemoryTest, of_a_device_that_cannot_be_used_is_nobodys) {
-  setting_.facts.lost = true;
-  SimulatedMemory memory = open();
-  EXPECT_EQ(tests::message_of<Error>([&] { memory.allocate(1, 1_MiB); }),
-            "simulated device 1 cannot be used: " + policy::why_unusable(setting_.facts));
-  EXPECT_EQ(used(memory, 1), 0_B);
-  EXPECT_EQ(memory.own(1), 0_B);
-}
-
 TEST_F(SimulatedMemoryTest, of_other_kinds_of_devices_is_other_memory) {
   setting_ = policy::parse_simulated_devices("1x1GiB,context=0");
   SimulatedMemory usual = open();

@@ -92,15 +92,6 @@ TEST_F(CoreSession, says_why_nothing_is_granted) {
   EXPECT_EQ(own().stage, Stage::inside);
 }
 
-TEST_F(CoreSession, that_has_no_place_in_the_ledger_yet_is_not_idle_there_and_is_with_its_first_lease) {
-  auto& session = enter({100_GiB});
-  EXPECT_NO_THROW(detail::set_session_idle());
-  EXPECT_TRUE(status(settings_).empty());
-  EXPECT_TRUE(session.lease(1_GiB, "Sort.Keys"));
-  detail::set_session_idle();
-  EXPECT_EQ(own().stage, Stage::idle);
-}
-
 TEST_F(CoreSession, fails_what_it_must_not_skip) {
   settings_.forbid_skip = ForbidSkip::all;
   const auto lease = enter().lease(100_GiB, "Sort.Keys");
@@ -132,14 +123,6 @@ TEST_F(CoreSession, tells_the_watcher_of_its_entry_what_gputest_has_refused) {
   EXPECT_NE(refusal_of(ask_for_too_much), "");
   settings_.devices = "none";
   EXPECT_NE(refusal_of([](Session& session) { static_cast<void>(session.enter({})); }), "");
-}
-
-TEST_F(CoreSession, is_skipped_where_there_are_no_devices) {
-  settings_.devices = "none";
-  session_.emplace(settings_, entry_);
-  EXPECT_EQ(session_->enter({}).kind, Kind::skip);
-  EXPECT_TRUE(session_->devices().empty());
-  EXPECT_THAT(session_->lease(1_GiB, "Sort").reason(), HasSubstr("no GPU"));
 }
 
 TEST_F(CoreSession, reads_the_environment_where_it_is_told_to) {
@@ -251,27 +234,6 @@ TEST_F(CoreSession, says_of_a_second_lease_which_two_there_are) {
             "second one could deadlock. Give the first back before");
 }
 
-TEST_F(CoreSession, writes_each_skip_of_a_lease_and_of_a_check_into_the_log) {
-  settings_.log = folder_.path() + "/log";
-  auto& session = enter({3_GiB});
-  static_cast<void>(session.check(1_GiB, "Sort.Keys"));
-  EXPECT_TRUE(session.lease(1_GiB, "Sort.Keys"));
-  Request several = 1_GiB;
-  several.gpus = 3;
-  static_cast<void>(session.check(several, "Sort.Pairs"));
-  static_cast<void>(session.lease(200_GiB, "Sort.Big"));
-  std::vector<std::string> skips;
-  for (const auto& file : std::filesystem::directory_iterator{settings_.log}) {
-    std::ifstream log{file.path()};
-    for (std::string line; std::getline(log, line);) {
-      if (line.find("\"event\":\"skip\"") != std::string::npos) {
-        skips.push_back(line);
-      }
-    }
-  }
-  EXPECT_THAT(skips, ElementsAre(HasSubstr("Sort.Pairs needs 3 GPUs"), HasSubstr("Sort.Big needs 200 GiB")));
-}
-
 TEST_F(CoreSession, finds_the_most_of_any_lease_and_all_that_they_have_left) {
   auto& session = enter();
   std::vector<std::unique_ptr<SimulatedBuffer>> left;
@@ -315,30 +277,6 @@ TEST_F(CoreSession, gives_devices_for_requests_of_several) {
             "Sort asks for sm(8); the compute capability is written without its point, as sm(80) for 8.0");
 }
 
-TEST_F(CoreSession, enters_with_what_its_process_has_allocated_before) {
-  settings_.devices = "simulated:2x4GiB,context=64MiB";
-  session_.emplace(settings_, entry_);
-  const SimulatedBuffer buffer{1_GiB};
-  Plan plan;
-  plan.requests = {1_GiB};
-  ASSERT_EQ(session_->enter(plan).kind, Kind::granted);
-  EXPECT_EQ(own().overhead, 1_GiB + 64_MiB);
-}
-
-TEST_F(CoreSession, sets_no_heap_where_its_device_is_not_the_first_that_cuda_shows) {
-  session_.emplace(settings_, entry_);
-  const SimulatedBuffer buffer{1_GiB, 1};
-  Request request = 1_GiB;
-  request.heap = 64_MiB;
-  Plan plan;
-  plan.requests = {request};
-  ASSERT_EQ(session_->enter(plan).kind, Kind::granted);
-  const auto lease = session_->lease(request, "Sort.Keys");
-  EXPECT_TRUE(lease.must_fail());
-  EXPECT_THAT(lease.reason(), HasSubstr("Sort.Keys asks for a device heap, and CUDA was initialised before"));
-  EXPECT_EQ(own().stage, Stage::inside) << "the lease was given back";
-}
-
 TEST_F(CoreSession, under_the_lease_of_another_process_has_no_place_in_which_it_is_idle) {
   const auto lease = enter().lease(3_GiB, "Sort.Keys");
   settings_.lease_of = std::getenv("GPUTEST_LEASE_OF");
@@ -349,15 +287,6 @@ TEST_F(CoreSession, under_the_lease_of_another_process_has_no_place_in_which_it_
               return entered && own().stage == Stage::holding ? 0 : 1;
             }),
             0);
-}
-
-TEST_F(CoreSession, counts_managed_memory_that_is_left_once) {
-  auto lease = enter().lease(3_GiB, "Sort.Keys");
-  managed_memory_resource resource;
-  void* const left = resource.allocate((1_GiB).count());
-  lease.release();
-  EXPECT_EQ(own().overhead, 1_GiB);
-  resource.deallocate(left, (1_GiB).count());
 }
 
 TEST_F(CoreSession, follows_a_lease_that_is_moved) {
@@ -409,23 +338,6 @@ TEST_F(CoreSession, finds_what_a_test_has_lost_and_refuses_the_next) {
   EXPECT_TRUE(session.examine("Sort.Keys").problems.empty()) << "each is said once";
   EXPECT_THAT(session.lease(1_GiB, "Sort.Pairs").reason(),
               HasSubstr("Sort.Pairs cannot use a GPU in this process: Sort.Keys left it without its slot"));
-}
-
-TEST_F(CoreSession, waits_no_longer_than_its_entry_allows) {
-  const auto release_of = enter().lease(3_GiB, "Sort.Keys");
-  Settings other = settings_;
-  other.visible_devices = DeviceRestriction{"CUDA_VISIBLE_DEVICES", "0"};
-  const int status = tests::in_child([&] {
-    Entry impatient;
-    impatient.wait_limit = std::chrono::seconds{0};
-    Session session{other, impatient};
-    Plan plan;
-    plan.requests = {3_GiB};
-    const bool inside = session.enter(plan).kind == Kind::granted;
-    const auto lease = session.lease(3_GiB, "Join.Big");
-    return inside && lease.must_fail() && lease.outcome().not_freed ? 0 : 1;
-  });
-  EXPECT_EQ(status, 0);
 }
 
 } // namespace
