@@ -7,8 +7,7 @@
 #include "insights/ctest_suite.hpp"
 #include "insights/declarations.hpp"
 #include "insights/entry_results.hpp"
-#include "insights/run_logs.hpp"
-#include "insights/saving.hpp"
+#include "insights/run_log_files.hpp"
 #include "insights/source_files.hpp"
 #include "insights/source_patch.hpp"
 #include "tool/json_text.hpp"
@@ -17,14 +16,16 @@
 #include <gputest/error.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <set>
-#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -32,21 +33,51 @@ namespace gputest::insights {
 
 namespace {
 
-using insights::Declaration;
+constexpr const char* classify_help =
+    R"text(Takes all run logs of the folder together, and compares the most that each test used with what it declares:
+  over     it used more. What it declares has to be raised, or others run out of memory
+  under    it used at most half of what it declares, rounded up. Less lets more tests run at once
+  unknown  nothing was measured, or only lower bounds (samples, what was measured beside memory that an earlier test of the
+           process had left, tests that did not pass): never a reason to declare less
+A size that is too small becomes the most that was measured on any device, in whole MiB, as the failing test's own message says.
+One that is far too large becomes a twentieth more than that, rounded up to 64 MiB, from 2 GiB on to 256 MiB, and from 16 GiB on to
+1 GiB. What tests declare is that of their newest run.
+--check takes only that newest run, and only of executables that have not been built anew since.
+
+Below the table are the changes, with file and line. --patch prints them as a diff for 'git apply', and writes no file; run it in the
+folder of the sources. On stderr it says how many changes the diff has, and which are not in it, and why. It changes the one literal size
+of the GPUTEST_NEEDS (or GPUTEST_SUITE_NEEDS with suite_lease), or behind the MEMORY of the gpu_add_test(), that the size came from. A
+test without an annotation of its memory gets a line GPUTEST_NEEDS(Suite, Test, size) above it, once for all its instances. No patch
+makes a size smaller, because no log shows what did not run.
+
+Examples:
+  gputest classify --test-dir build
+  gputest classify --test-dir build --check                   in continuous integration, after ctest
+  gputest classify --test-dir build --patch | git apply       then build, and run ctest again
+
+--json prints one object:
+  version      1; goes up when a key is removed or changes its meaning
+  tests        list of objects: name, entry, test, verdict, class, declared_bytes (null: it declares a class), leased_bytes,
+               measured_bytes (by device model), exact, runs (in which it was measured), advised_bytes (null: nothing to change, or
+               more than any device has)
+  edits        list of objects: name, file, line, before (empty: `after` is a new line above it), after (empty: it is not
+               changed), why_not (why it is not in the patch; empty: it is)
+)text";
+
+struct ClassifyOptions {
+  std::string folder = "."; ///< where ctest was started
+  std::string log;          ///< as for logs_of()
+  std::string source;       ///< empty: the source folder of the build tree `folder`
+  bool check = false;
+  bool patch = false;
+  bool json = false;
+};
+
 using Verdict = Declaration::Verdict;
 
-std::string_view name_of(Verdict verdict) {
-  switch (verdict) {
-  case Verdict::fits:
-    return "fits";
-  case Verdict::over:
-    return "over";
-  case Verdict::under:
-    return "under";
-  case Verdict::unknown:
-    break;
-  }
-  return "unknown";
+const char* verdict_name(Verdict verdict) {
+  constexpr std::array names{"over", "under", "unknown", "fits"};
+  return names.at(static_cast<std::size_t>(verdict));
 }
 
 std::string declared_text(const Declaration& of) {
@@ -65,18 +96,18 @@ std::string measured_text(const Declaration& of) {
     text += (text.empty() ? "" : ", ") + to_string(Bytes{bytes}) +
             (of.measured.size() > 1 ? fmt::format(" ({})", model) : "");
   }
-  return (of.sampled ? "at least " : "") + text;
+  return (of.lower_bound ? "at least " : "") + text;
 }
 
-std::string place_of(const SourceEdit& edit) {
+std::string shown_place(const SourceEdit& edit) {
   return edit.file == nullptr ? "" : fmt::format("{}:{}: ", edit.file->path, edit.line);
 }
 
 void print_edits(const std::vector<SourceEdit>& edits) {
   for (const auto& edit : edits) {
     auto lines = edit.after.empty() ? edit.why_not : edit.why_not.empty() ? "" : "write it yourself: " + edit.why_not;
-    fmt::print("\n{}\n",
-               tool::printable(fmt::format("{}{}{}{}", place_of(edit), edit.name, lines.empty() ? "" : ": ", lines)));
+    fmt::print("\n{}\n", tool::printable(
+                             fmt::format("{}{}{}{}", shown_place(edit), edit.name, lines.empty() ? "" : ": ", lines)));
     if (!edit.before.empty()) {
       fmt::print("- {}\n", tool::printable(edit.before));
     }
@@ -122,7 +153,7 @@ void print_patch(const std::vector<SourceEdit>& edits) {
       files.insert(edit.file->path);
     } else {
       fmt::print(stderr, "gputest: not in the patch: {}\n",
-                 tool::printable(fmt::format("{}{}: {}{}", place_of(edit), edit.name,
+                 tool::printable(fmt::format("{}{}: {}{}", shown_place(edit), edit.name,
                                              edit.after.empty() ? "" : fmt::format("write '{}': ", edit.after),
                                              edit.why_not)));
     }
@@ -135,17 +166,14 @@ void print_patch(const std::vector<SourceEdit>& edits) {
                                       number_of(count, "change"), number_of(files.size(), "file")));
 }
 
-nlohmann::ordered_json to_json(const std::vector<Declaration>& declarations, const std::vector<SourceEdit>& edits,
-                               const Saving& saving) {
+nlohmann::ordered_json to_json(const std::vector<Declaration>& declarations, const std::vector<SourceEdit>& edits) {
   nlohmann::ordered_json json{{"version", tool::json_version},
-                              {"planned_s", saving.now},
-                              {"planned_with_edits_s", saving.then},
                               {"tests", nlohmann::ordered_json::array()},
                               {"edits", nlohmann::ordered_json::array()}};
   for (const auto& of : declarations) {
     nlohmann::ordered_json test{
         {"name", full_name(of.entry, of.test)}, {"entry", of.entry},        {"test", of.test},
-        {"verdict", name_of(of.verdict)},       {"class", of.memory_class}, {"leased_bytes", of.leased},
+        {"verdict", verdict_name(of.verdict)},  {"class", of.memory_class}, {"leased_bytes", of.leased},
         {"measured_bytes", of.measured},        {"exact", of.exact},        {"runs", of.runs}};
     test["declared_bytes"] = of.declared ? nlohmann::ordered_json(*of.declared) : nlohmann::ordered_json();
     test["advised_bytes"] =
@@ -170,21 +198,29 @@ void print_table(const std::vector<Declaration>& declarations) {
                      {"RUNS", tool::Align::right},
                      {""},
                      {"ADVISED", tool::Align::right}}};
+  std::vector<std::string> unknown;
   std::size_t fitting = 0;
-  std::size_t unknown = 0;
   for (const auto& of : declarations) {
-    fitting += of.verdict == Verdict::fits ? 1 : 0;
-    unknown += of.verdict == Verdict::unknown ? 1 : 0;
     if (of.verdict == Verdict::over || of.verdict == Verdict::under) {
       table.add_row({full_name(of.entry, of.test), declared_text(of), measured_text(of), std::to_string(of.runs),
-                     std::string{name_of(of.verdict)}, of.advised > Bytes{} ? to_string(of.advised) : "-"});
+                     verdict_name(of.verdict), of.advised > Bytes{} ? to_string(of.advised) : "-"});
+    } else if (of.verdict == Verdict::unknown) {
+      unknown.push_back(tool::printable(full_name(of.entry, of.test)));
+    } else {
+      ++fitting;
     }
   }
-  if (fitting + unknown < declarations.size()) {
+  if (fitting + unknown.size() < declarations.size()) {
     fmt::print("{}\n", table.to_string());
   }
-  fmt::print("{} of {} tests fit what they declare{}.\n", fitting, declarations.size(),
-             unknown == 0 ? "" : fmt::format("; of {} the use is not known, or only a lower bound of it", unknown));
+  fmt::print("{} of {} tests fit what they declare.\n", fitting, declarations.size());
+  if (!unknown.empty()) {
+    constexpr std::size_t most = 10;
+    const auto count = unknown.size();
+    unknown.resize(std::min(count, most));
+    fmt::print("Of {} the use is not known, or only a lower bound of it: {}{}\n", count, fmt::join(unknown, ", "),
+               count > most ? fmt::format(", and {} more (--json lists all)", count - most) : "");
+  }
 }
 
 /// Whether the program's file is another one now, or is gone from the machine where the test ran.
@@ -229,25 +265,18 @@ void keep_what_is_true_now(std::vector<RunLogFile>& logs) {
   }
 }
 
-/// What ctest knows of the suite. Nothing if it cannot list its tests: the logs may be of another machine.
-Suite suite_in(const std::string& folder, SourceFiles& files) {
-  Suite suite;
-  suite.source = [&files](const std::string& name) { return files.find(name); };
+/// Where gpu_add_test() is called. Nothing if ctest cannot list its tests: the logs may be of another machine.
+std::map<std::string, SourceLine> entries_in(const std::string& folder) {
   try {
-    const auto list = CtestApart{folder, {}}.list();
-    suite.entries = places_of_entries(list);
-    suite.tests = listed_tests_of(parse_ctest_suite(list));
-    suite.is_listed = true;
-  } catch (const Error&) { // NOLINT(bugprone-empty-catch): then less is known
+    return places_of_entries(CtestApart{folder, {}}.list());
+  } catch (const Error&) {
+    return {};
   }
-  return suite;
 }
 
-} // namespace
-
-tool::ExitCode classify_command(const tool::ClassifyArguments& arguments) {
-  auto logs = logs_of(arguments.folder, arguments.log);
-  if (arguments.check) {
+tool::ExitCode classify(const ClassifyOptions& options) {
+  auto logs = logs_of(options.folder, options.log);
+  if (options.check) {
     keep_what_is_true_now(logs);
   }
   std::vector<const RunLog*> runs;
@@ -260,33 +289,48 @@ tool::ExitCode classify_command(const tool::ClassifyArguments& arguments) {
         "no test in these run logs had a lease, so there is nothing to compare. Run the tests by ctest first, or "
         "name their logs with --log"};
   }
-  const auto source = !arguments.source.empty()             ? arguments.source
-                      : source_of(arguments.folder).empty() ? source_of(logs.front().log.folder)
-                                                            : source_of(arguments.folder);
-  const bool changes = std::any_of(declarations.begin(), declarations.end(), [](const Declaration& of) {
-    return of.verdict == Verdict::over || of.verdict == Verdict::under;
-  });
-  SourceFiles files{source, arguments.folder};
-  auto edits = changes ? find_edits(declarations, suite_in(arguments.folder, files)) : std::vector<SourceEdit>{};
-  const auto saving = saving_of(logs.front().log, declarations);
-  if (arguments.patch) {
-    keep_what_git_applies(edits, source, arguments.folder);
+  const auto has = [&](Verdict verdict) {
+    return std::any_of(declarations.begin(), declarations.end(),
+                       [&](const Declaration& of) { return of.verdict == verdict; });
+  };
+  const auto source = !options.source.empty()             ? options.source
+                      : source_of(options.folder).empty() ? source_of(logs.front().log.folder)
+                                                          : source_of(options.folder);
+  SourceFiles files{source, options.folder};
+  std::vector<SourceEdit> edits;
+  if (has(Verdict::over) || has(Verdict::under)) {
+    edits = find_edits(declarations,
+                       {[&](const std::string& name) { return files.find(name); }, entries_in(options.folder)});
+  }
+  if (options.patch) {
+    keep_what_git_applies(edits, source, options.folder);
     print_patch(edits);
-  } else if (arguments.json) {
-    fmt::print("{}", tool::json_text(to_json(declarations, edits, saving)));
+  } else if (options.json) {
+    fmt::print("{}", tool::json_text(to_json(declarations, edits)));
   } else {
     print_table(declarations);
     print_edits(edits);
-    if (!edits.empty() && saving.now > 0) {
-      fmt::print("\nPlanned for the newest run: {:.1f} s as declared, {:.1f} s as advised.\n", saving.now, saving.then);
-    }
     fmt::print("{}", edits.empty() ? "Nothing is to be changed.\n"
                                    : fmt::format("'gputest classify --patch' makes {} of these {} as a patch.\n",
                                                  count_in_patch(edits), number_of(edits.size(), "change")));
   }
-  const bool over = std::any_of(declarations.begin(), declarations.end(),
-                                [](const Declaration& of) { return of.verdict == Verdict::over; });
-  return arguments.check && over ? tool::ExitCode::check_failed : tool::ExitCode::done;
+  return options.check && has(Verdict::over) ? tool::ExitCode::check_failed : tool::ExitCode::done;
+}
+
+} // namespace
+
+void add_classify(tool::CommandLine& line) {
+  const auto options = std::make_shared<ClassifyOptions>();
+  auto& command = line.add(
+      tool::classify_command,
+      classify_help + tool::exit_codes({{tool::ExitCode::check_failed, "--check: a test uses more than it declares"}}),
+      [options](const auto& /*words*/) { return classify(*options); });
+  add_place_of_logs(command, options->folder, options->log);
+  command.add_option("--source", options->source, "folder of the tests' sources (default: that of the build tree)")
+      ->type_name("DIR");
+  command.add_flag("--check", options->check, "end with 1 if a test uses more than it declares");
+  auto* patch = command.add_flag("--patch", options->patch, "print the changes as a diff for 'git apply'");
+  command.add_flag("--json", options->json, "print JSON, for programs")->excludes(patch);
 }
 
 } // namespace gputest::insights

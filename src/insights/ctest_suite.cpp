@@ -11,8 +11,6 @@
 #include <filesystem>
 #include <map>
 #include <optional>
-#include <set>
-#include <sstream>
 #include <utility>
 
 namespace gputest::insights {
@@ -84,10 +82,7 @@ void read_request(PlannedTest& test, const Properties& properties, const Measure
   test.request = entry.request;
   test.large = entry.large;
   const auto found = measured.find(test.name);
-  if (found == measured.end() || !found->second.request) {
-    return;
-  }
-  if (found->second.is_whole || asks_for_less(*test.request, *found->second.request)) {
+  if (found != measured.end() && found->second.request && asks_for_less(*test.request, *found->second.request)) {
     test.request = found->second.request;
     test.request->capabilities = entry.request.capabilities;
     test.request->heap = entry.request.heap;
@@ -173,8 +168,7 @@ CtestSuite parse_ctest_suite(const std::string& text, const MeasuredEntries& mea
       unknown.push_back(suite.tests.size());
     }
     sum += test.time;
-    suite.commands.push_back(entry.value("command", std::vector<std::string>{}));
-    test.in_worker = runs_in_worker(suite.commands.back());
+    test.in_worker = runs_in_worker(entry.value("command", std::vector<std::string>{}));
     suite.tests.push_back(std::move(test));
     properties.push_back(own);
   }
@@ -210,25 +204,6 @@ std::map<std::string, SourceLine> places_of_entries(const std::string& text) try
   return places;
 } catch (const json::exception& error) {
   throw Error{std::string{"the list of tests that ctest prints cannot be read: "} + error.what()};
-}
-
-std::vector<ListedTest> listed_tests_of(const CtestSuite& suite) {
-  const std::string option = "--gtest_filter=";
-  std::vector<ListedTest> listed;
-  for (std::size_t i = 0; i < suite.tests.size(); ++i) {
-    for (const auto& word : suite.commands[i]) {
-      if (word.compare(0, option.size(), option) != 0) {
-        continue;
-      }
-      std::istringstream patterns{word.substr(option.size(), word.find('-', option.size()) - option.size())};
-      for (std::string test; std::getline(patterns, test, ':');) {
-        if (test.find('*') == std::string::npos) {
-          listed.push_back({suite.tests[i].name, test});
-        }
-      }
-    }
-  }
-  return listed;
 }
 
 } // namespace gputest::insights

@@ -15,24 +15,17 @@ namespace gputest::insights {
 /// The entries that ctest would run, and what is known of their times.
 struct CtestSuite {
   std::vector<PlannedTest> tests;
-  std::size_t measured = 0;                       ///< how many of them have run before
-  PlannedSeconds assumed_time{};                  ///< of the others: the mean of those that have, or a second
-  std::vector<std::vector<std::string>> commands; ///< by position of the test; empty: there is no such program
+  std::size_t measured = 0;      ///< how many of them have run before
+  PlannedSeconds assumed_time{}; ///< of the others: the mean of those that have, or a second
 };
 
 /// Reads what `ctest --show-only=json-v1` prints. Times are those of the run logs (`measured`); of an entry that is in
 /// none, ctest's (`costs`). What an entry asks of the GPUs is what the variables say that gpu_add_test() and
-/// gpu_discover_tests() give it, and what its tests were granted, because they may say more, or less, than CMake knows.
+/// gpu_discover_tests() give it, or what its tests were granted, if that is more than CMake knows.
 /// Entries without such variables use no GPU. Throws Error if the text is not such a document, and InvalidSetting,
 /// naming the test, for a variable that gputest would refuse.
 [[nodiscard]] CtestSuite parse_ctest_suite(const std::string& json, const MeasuredEntries& measured = {},
                                            const CtestCostData& costs = {});
-
-/// A test of GoogleTest that an entry of CTest runs.
-struct ListedTest {
-  std::string entry;
-  std::string test;
-};
 
 /// A line of a source.
 struct SourceLine {
@@ -43,8 +36,5 @@ struct SourceLine {
 /// Where gpu_add_test() was called for each entry that it has made, as `ctest --show-only=json-v1` says. Throws Error
 /// if the text is not such a document.
 [[nodiscard]] std::map<std::string, SourceLine> places_of_entries(const std::string& json);
-
-/// The tests that the entries name, one by one, in their `--gtest_filter`.
-[[nodiscard]] std::vector<ListedTest> listed_tests_of(const CtestSuite& suite);
 
 } // namespace gputest::insights

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -18,10 +17,10 @@ namespace gputest::insights {
 /// What a test declares, beside what was measured of it in all runs. Bytes are per device.
 struct Declaration {
   enum class Verdict {
-    fits,    ///< it used what it declares, or not much less
-    over,    ///< it used more; a sampled figure is enough for that
+    over,    ///< it used more than it declares; a sampled figure is enough for that
     under,   ///< it used so much less that more tests could run at once
     unknown, ///< nothing was measured, or only lower bounds
+    fits,    ///< it used what it declares, or not much less
   };
   std::string entry;
   std::string test;
@@ -30,22 +29,18 @@ struct Declaration {
   std::string memory_class;
   bool whole_devices = false;
   std::map<std::string, std::uint64_t> measured; ///< the most by device model
-  bool exact = false;                            ///< whether every figure is, and of a test that passed
-  std::size_t runs = 0;                          ///< in which it was measured
+  bool lower_bound = false;                      ///< whether a figure is one
+  bool exact = false;   ///< whether there are figures, none of them is a lower bound, and the test passed each time
+  std::size_t runs = 0; ///< in which it was measured
   Verdict verdict = Verdict::unknown;
   Bytes advised;                ///< over: needed(), 0 if no device has it; under: advised_bytes()
-  bool sampled = false;         ///< whether a figure is a lower bound
   bool of_suite = false;        ///< `test` is a suite, with one lease for its tests
   std::uint64_t most_there = 0; ///< what a test can have of the largest device on which it ran; 0: not known
   std::string said_by;          ///< as in a log (LoggedLease::declared_by); empty: not known, or not one
-  std::string program;          ///< that runs it; empty: not known
-  std::set<std::string> known;  ///< whose use is known: the test, or those of its suite that ran (is_known())
-  std::size_t declared_for = 0; ///< LoggedTest::declared_for
   std::string declared_in;      ///< LoggedTest::declared_in
   std::size_t declared_line = 0;
   std::string file; ///< LoggedTest::file
   std::size_t line = 0;
-  bool is_entry_known = false; ///< whether in the newest run of its entry all that it declares for was measured
 
   [[nodiscard]] std::uint64_t most() const;
 
@@ -53,7 +48,8 @@ struct Declaration {
   [[nodiscard]] Bytes needed() const;
 };
 
-/// Takes the runs together. The furthest from what they declare come first, those that use more before the others.
+/// Takes the runs, the newest first, together. The furthest from what they declare come first, those that use more
+/// before the others.
 [[nodiscard]] std::vector<Declaration> declarations_of(const std::vector<const RunLog*>& runs);
 
 /// What to declare in place of far too much for a test that used so much: a twentieth more, rounded up to 64 MiB, from

@@ -177,9 +177,6 @@ MeasuredEntries measured_entries(const RunLog& log) {
         entry.request = request;
       }
     }
-    entry.is_whole = run.process != nullptr ? run.process->all_tests && run.process->exit == 0
-                                            : std::all_of(run.tests.begin(), run.tests.end(),
-                                                          [](const auto* test) { return test->result == "passed"; });
   }
   return entries;
 }

@@ -47,7 +47,6 @@ using EntryRuns = std::map<std::string, EntryRun>;
 struct MeasuredEntry {
   std::optional<PlannedSeconds> time{}; ///< without waits, with seconds_between(); nullopt: it was skipped
   std::optional<Request> request{};     ///< its largest
-  bool is_whole = false;                ///< all of its tests ran, to their ends
 };
 using MeasuredEntries = std::map<std::string, MeasuredEntry>;
 

@@ -4,7 +4,6 @@
 #include "core/os/reason.hpp"
 #include "core/policy/exact_regex.hpp"
 #include "core/policy/shell_words.hpp"
-#include "core/session/progress.hpp"
 #include "insights/ctest_apart.hpp"
 #include "insights/ctest_cost_data.hpp"
 #include "insights/ctest_suite.hpp"
@@ -27,8 +26,8 @@
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <map>
+#include <memory>
 #include <set>
 #include <sstream>
 #include <string_view>
@@ -38,6 +37,33 @@
 namespace gputest::insights {
 
 namespace {
+
+constexpr const char* isolate_help =
+    R"text(Runs the tests that ctest selects three times: each in a process of its own (GPUTEST_ISOLATION=process), in workers in ctest's order,
+and in workers in a random order. Prints each test whose result is not the same in all of them and, where it knows one, a command that
+shows why: of a test that fails after others, and of one that passes only after others. It says "depends on" only of what it has
+repeated: a test that failed in a process of its own runs there twice more, one at a time. ctest runs apart from DIR, so its last log stays as it is.
+
+Only cases of gpu_discover_tests(... ISOLATION worker) run in workers. What other tests do shows whether they are stable.
+
+Examples:
+  gputest isolate --test-dir build -- -j8
+  gputest isolate --test-dir build --shuffles 10 -- -j8 -L gpu_small
+
+--json prints one object:
+  version      1; goes up when a key is removed or changes its meaning
+  runs         list of objects: name, passed, failed, skipped, s
+  compared     how many tests in workers passed or failed in a run
+  differ       list of objects: name, results (passed, failed, skipped, not run; in the order of the runs), command (what shows
+               the dependence; empty: none was found)
+)text";
+
+struct IsolateOptions {
+  std::string folder = "."; ///< where ctest would be started
+  std::size_t shuffles = 1;
+  bool json = false;
+  std::vector<std::string> ctest_options;
+};
 
 constexpr int some_tests_failed = 8; // ctest's exit code
 
@@ -70,36 +96,11 @@ std::string command_line(const CtestApart& ctest, std::vector<std::string> setti
   return policy::shell_words(words);
 }
 
-/// Shows a person at a terminal how many tests of a suite have ended, by what ctest has written.
-class SuiteProgress {
-public:
-  SuiteProgress(std::string title, std::string output) : title_{std::move(title)}, output_{std::move(output)} {}
-
-  /// Reads what is new. Lines that count are `  34/702 Test  #9: name ... Passed`.
-  void look() {
-    std::ifstream file{output_};
-    file.seekg(read_);
-    for (std::string line; std::getline(file, line) && !file.eof(); read_ = file.tellg()) {
-      int ended = 0;
-      int all = 0;
-      if (std::sscanf(line.c_str(), " %d/%d Test ", &ended, &all) == 2) { // NOLINT(cert-err34-c): own limits
-        session::show_progress(fmt::format("{}: {} of {} tests", title_, ended, all));
-      }
-    }
-  }
-
-private:
-  std::string title_;
-  std::string output_;
-  std::streamoff read_ = 0;
-};
-
 /// The entries that gputest, or their tests, have skipped, by the run logs in the folder.
 std::set<std::string> skipped_entries(const std::string& folder) {
   std::set<std::string> names;
-  std::vector<std::string> problems;
   if (std::filesystem::exists(folder)) {
-    for (const auto& file : read_run_logs(folder, problems)) {
+    for (const auto& file : read_run_logs(folder)) {
       for (const auto& [name, run] : entry_runs(file.log)) {
         if (run.skipped()) {
           names.insert(name);
@@ -110,10 +111,10 @@ std::set<std::string> skipped_entries(const std::string& folder) {
   return names;
 }
 
-SuiteRun run_suite(const tool::IsolateArguments& arguments, const CtestSuite& suite, std::string name,
-                   std::string title, const RunSettings& settings, const std::vector<std::string>& options,
+SuiteRun run_suite(const IsolateOptions& isolate, const CtestSuite& suite, std::string name,
+                   const RunSettings& settings, const std::vector<std::string>& options,
                    std::map<std::string, std::string>& commands) {
-  const CtestApart ctest{arguments.folder, arguments.ctest_options};
+  const CtestApart ctest{isolate.folder, isolate.ctest_options};
   const auto output = ctest.path() + "/output";
   std::vector<std::string> command{"/usr/bin/env"};
   command.insert(command.end(), settings.begin(), settings.end());
@@ -123,11 +124,7 @@ SuiteRun run_suite(const tool::IsolateArguments& arguments, const CtestSuite& su
   command.insert(command.end(), words.begin(), words.end());
 
   const auto begin = std::chrono::steady_clock::now();
-  SuiteProgress progress{std::move(title), output};
-  const workers::Watch watch{{}, nullptr, [&] { progress.look(); }};
-  const auto end = session::shows_progress() ? workers::run_supervised(std::move(command), watch)
-                                             : workers::run_supervised(std::move(command));
-  session::end_progress();
+  const auto end = workers::run_supervised(std::move(command));
   if (end.signal == SIGINT || end.signal == SIGTERM || end.signal == SIGHUP || end.signal == SIGQUIT) {
     workers::end_by_signal(end.signal); // it was meant for this process, too
   }
@@ -164,10 +161,8 @@ void wait_for_the_next_second() {
 
 /// Repeats, one at a time, the tests that failed in processes of their own and passed in a worker. Those that fail each
 /// time depend on others; the failure of the rest may have come from tests that ran at the same time.
-void repeat_alone(Comparison& compared, const tool::IsolateArguments& arguments, const CtestSuite& suite,
-                  const CtestApart& ctest) {
+void repeat_alone(Comparison& compared, IsolateOptions alone, const CtestSuite& suite, const CtestApart& ctest) {
   std::set<std::string> failed;
-  auto alone = arguments;
   alone.ctest_options.insert(alone.ctest_options.end(), {"-j1", "-R", ""});
   for (const auto& test : compared.differ) {
     const bool passes = std::any_of(compared.runs.begin(), compared.runs.end(),
@@ -179,10 +174,9 @@ void repeat_alone(Comparison& compared, const tool::IsolateArguments& arguments,
   }
   constexpr int times = 2;
   for (int i = 1; i <= times && !failed.empty(); ++i) {
-    auto title = fmt::format("repeat {} of {}: what failed in a process of its own", i, times);
-    fmt::print(stderr, "gputest: {}\n", title);
+    fmt::print(stderr, "gputest: repeat {} of {}: what failed in a process of its own\n", i, times);
     std::map<std::string, std::string> unused;
-    const auto run = run_suite(alone, suite, "", std::move(title), in_processes, {}, unused);
+    const auto run = run_suite(alone, suite, "", in_processes, {}, unused);
     for (auto test = failed.begin(); test != failed.end();) {
       if (result_in(run, *test) == "failed") {
         ++test;
@@ -197,10 +191,8 @@ void repeat_alone(Comparison& compared, const tool::IsolateArguments& arguments,
   }
 }
 
-} // namespace
-
-tool::ExitCode isolate_command(const tool::IsolateArguments& arguments) {
-  const CtestApart ctest{arguments.folder, arguments.ctest_options};
+tool::ExitCode isolate(const IsolateOptions& options) {
+  const CtestApart ctest{options.folder, options.ctest_options};
   const auto suite = parse_ctest_suite(ctest.list());
   Comparison compared;
   for (const auto& test : suite.tests) {
@@ -209,26 +201,45 @@ tool::ExitCode isolate_command(const tool::IsolateArguments& arguments) {
     }
   }
   if (compared.in_workers.empty()) {
-    throw Error{"no test in " + arguments.folder +
+    throw Error{"no test in " + options.folder +
                 " runs in a worker, so there is nothing to compare. Write --test-dir with the folder in which you "
                 "start ctest, and ISOLATION worker in its gpu_discover_tests()"};
   }
-  const auto run = [&](std::string name, const RunSettings& settings, const std::vector<std::string>& options) {
-    auto title = fmt::format("run {} of {}: {}", compared.runs.size() + 1, arguments.shuffles + 2, name);
-    fmt::print(stderr, "gputest: {}\n", title);
-    compared.runs.push_back(
-        run_suite(arguments, suite, std::move(name), std::move(title), settings, options, compared.spoiled));
+  const auto run = [&](std::string name, const RunSettings& settings, const std::vector<std::string>& of_ctest) {
+    fmt::print(stderr, "gputest: run {} of {}: {}\n", compared.runs.size() + 1, options.shuffles + 2, name);
+    compared.runs.push_back(run_suite(options, suite, std::move(name), settings, of_ctest, compared.spoiled));
   };
   run("a process each", in_processes, {});
   run("workers", in_workers, {});
-  for (std::size_t i = 1; i <= arguments.shuffles; ++i) {
+  for (std::size_t i = 1; i <= options.shuffles; ++i) {
     wait_for_the_next_second();
-    run(arguments.shuffles == 1 ? "shuffled" : fmt::format("shuffled {}", i), in_workers, {"--schedule-random"});
+    run(options.shuffles == 1 ? "shuffled" : fmt::format("shuffled {}", i), in_workers, {"--schedule-random"});
   }
   compared.differ = tests_that_differ(compared.runs);
-  repeat_alone(compared, arguments, suite, ctest);
-  fmt::print("{}", arguments.json ? tool::json_text(to_json(compared)) : to_text(compared));
+  repeat_alone(compared, options, suite, ctest);
+  fmt::print("{}", options.json ? tool::json_text(to_json(compared)) : to_text(compared));
   return compared.differ.empty() && count_compared(compared) > 0 ? tool::ExitCode::done : tool::ExitCode::check_failed;
+}
+
+} // namespace
+
+void add_isolate(tool::CommandLine& line) {
+  const auto options = std::make_shared<IsolateOptions>();
+  auto& command = line.add(
+      tool::isolate_command,
+      isolate_help + tool::exit_codes({{tool::ExitCode::check_failed,
+                                        "the result of a test is not the same in all runs, or all tests in workers "
+                                        "were skipped"}}),
+      [options](const std::vector<std::string>& words) {
+        options->ctest_options = words;
+        return isolate(*options);
+      },
+      "[OPTIONS] [-- CTEST_OPTION...]");
+  add_test_dir(command, options->folder, "where ctest is started");
+  command.add_option("--shuffles", options->shuffles, "how many runs have a random order (default: 1)")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1000));
+  command.add_flag("--json", options->json, "print JSON, for programs");
 }
 
 } // namespace gputest::insights

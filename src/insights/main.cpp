@@ -3,11 +3,20 @@
 #include "insights/isolate_command.hpp"
 #include "insights/plan_command.hpp"
 #include "insights/report_command.hpp"
-#include "tool/application.hpp"
+#include "tool/command_line.hpp"
 
-int main(int argc, char** argv) {
-  using namespace gputest;
+#include <cstdio>
+#include <exception>
+
+int main(int argc, char** argv) try {
   using namespace gputest::insights;
-  const tool::Insights insights{insights::plan_command, report_command, classify_command, isolate_command};
-  return tool::run_application({argv + (argc > 0 ? 1 : 0), argv + argc}, &insights);
+  gputest::tool::CommandLine line{""};
+  add_plan(line);
+  add_report(line);
+  add_classify(line);
+  add_isolate(line);
+  return line.run({argv + (argc > 0 ? 1 : 0), argv + argc});
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "gputest: %s\n", error.what());
+  return to_int(gputest::tool::ExitCode::internal_error);
 }

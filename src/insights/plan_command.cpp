@@ -2,10 +2,10 @@
 #include "insights/plan_command.hpp"
 
 #include "core/policy/large_policy.hpp"
+#include "core/policy/simulated_devices.hpp"
 #include "insights/ctest_apart.hpp"
 #include "insights/plan_report.hpp"
 #include "insights/run_log_files.hpp"
-#include "insights/run_logs.hpp"
 #include "insights/shards.hpp"
 #include "insights/text_file.hpp"
 #include "tool/devices_command.hpp"
@@ -20,12 +20,62 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <memory>
+#include <optional>
 #include <thread>
 #include <utility>
 
 namespace gputest::insights {
 
 namespace {
+
+constexpr const char* plan_help =
+    R"text(Asks ctest for its tests, and takes their times from the run logs (Testing/gputest) and from ctest's CTestCostData.txt.
+Then it plays the suite: ctest's order of tests, its -j, RUN_SERIAL, RESOURCE_LOCK, PROCESSORS,
+DEPENDS and fixtures, and the ledger's own decisions on memory. No test is started. The GPUs are those of this machine, with what
+is free of them now, or those of --devices, which takes the same options as GPUTEST_DEVICES (8x80GiB,context=600MiB).
+
+An entry asks for what CMake says, or for what its tests were granted in the last run, if that is more. Its time is that of the last run that has it,
+without waits: starting CUDA is slower beside others that start it, so times of a run at -j1 serve any other -j. --times takes one run log alone.
+
+Splitting: each test is in exactly one shard. Tests that come after one another (DEPENDS, fixtures) stay together. A clean-up of a
+fixture that no test sets up is in each shard that has a test of that fixture, because ctest runs it there in any case.
+A split depends on the tests, --shards and --times alone, and on nothing that a run leaves: all shards need the same log, or none, with
+which all tests count alike. They print the fingerprint of the split; --fingerprint refuses another one.
+
+Examples:
+  gputest plan --test-dir build -j16
+  gputest plan --test-dir build -j64 --devices 8x80GiB -- -L gpu
+  gputest plan --test-dir build --shards 4
+  gputest plan --times kept.jsonl --shards "$CI_NODE_TOTAL" --shard "$CI_NODE_INDEX" > tests.txt && ctest --tests-from-file tests.txt   (CMake 3.29)
+  ctest -I "$(gputest plan --shards 4 --shard 2 --numbers)"   (any CMake)
+
+--json prints one object:
+  version      1; goes up when a key is removed or changes its meaning
+  with --shards:
+    fingerprint  the same for the same split
+    shards       list of objects: shard (from 1), work_s (sum of the times of those that run), predicted_s, not_run
+               (how many would not run here), tests (names)
+  else:
+    jobs, tests, measured (how many of them have a time)
+    predicted_s
+    bounds     list of objects, largest first: kind (longest_test, jobs, memory, contexts), s, test (of longest_test:
+               the longest of those that run one after another)
+    runs       list of objects: name, why_not (why it would not run, else empty), start_s, end_s, devices (their indices)
+)text";
+
+struct PlanOptions {
+  std::string folder = ".";                        ///< where ctest would be started
+  std::string times;                               ///< a run log; empty: what `folder` has
+  std::optional<policy::SimulatedDevices> devices; ///< nullopt: those of this machine
+  unsigned jobs = std::max(1U, std::thread::hardware_concurrency());
+  std::size_t shards = 0;  ///< 0: it is not split
+  std::size_t shard = 0;   ///< from 1; 0: all of them
+  std::string fingerprint; ///< that the split has to have; empty: any
+  bool numbers = false;
+  bool json = false;
+  std::vector<std::string> ctest_options;
+};
 
 /// What starting CUDA takes of a machine, in a process that does nothing else: cuInit() and a context, measured with an
 /// H200 (188 ms, by how many of 702 processes were done in a second).
@@ -36,8 +86,7 @@ MeasuredEntries times_in(const std::string& path) try {
   if (std::filesystem::is_directory(path)) {
     throw Error{path + " is a folder"};
   }
-  std::vector<std::string> problems;
-  auto measured = measured_entries(read_run_logs(path, problems).front().log);
+  auto measured = measured_entries(read_run_logs(path).front().log);
   if (measured.empty()) {
     throw Error{path + " has no entry of ctest"};
   }
@@ -65,27 +114,26 @@ MeasuredEntries times_of_runs(const std::string& folder) try {
 }
 
 /// A split must not depend on what the run of one shard leaves for the next, so only --times has times for it.
-CtestSuite suite_of(const tool::PlanArguments& arguments, PlanReport& report) {
+CtestSuite suite_of(const PlanOptions& options, PlanReport& report) {
   MeasuredEntries measured;
   CtestCostData costs;
-  if (!arguments.times.empty()) {
-    measured = times_in(arguments.times);
-    report.times = arguments.times;
-  } else if (arguments.shards == 0) {
-    measured = times_of_runs(arguments.folder);
-    const auto path = arguments.folder + "/Testing/Temporary/CTestCostData.txt";
+  if (!options.times.empty()) {
+    measured = times_in(options.times);
+    report.times = options.times;
+  } else if (options.shards == 0) {
+    measured = times_of_runs(options.folder);
+    const auto path = options.folder + "/Testing/Temporary/CTestCostData.txt";
     costs = std::filesystem::exists(path) ? parse_cost_data(read_text(path)) : costs;
-    report.times = "the run logs and CTestCostData.txt of " + arguments.folder;
+    report.times = "the run logs and CTestCostData.txt of " + options.folder;
   }
-  return parse_ctest_suite(CtestApart{arguments.folder, arguments.ctest_options}.list(), measured, costs);
+  return parse_ctest_suite(CtestApart{options.folder, options.ctest_options}.list(), measured, costs);
 }
 
-PlannedMachine machine_of(const tool::PlanArguments& arguments) {
+PlannedMachine machine_of(const PlanOptions& options) {
   PlannedMachine machine;
-  machine.jobs = arguments.jobs.value_or(std::max(1U, std::thread::hardware_concurrency()));
-  machine.scheduled = !arguments.waits_in_job;
+  machine.jobs = options.jobs;
   machine.context_time = usual_context_time;
-  if (const auto& simulated = arguments.devices) {
+  if (const auto& simulated = options.devices) {
     for (int i = 0; i < simulated->count; ++i) {
       const auto number = std::to_string(i);
       machine.devices.push_back({{number, "GPU", simulated->size, false}, simulated->facts, simulated->size});
@@ -102,7 +150,6 @@ PlannedMachine machine_of(const tool::PlanArguments& arguments) {
       }
     }
   }
-  machine.context_time = arguments.context_time.value_or(machine.context_time);
   return machine;
 }
 
@@ -114,14 +161,14 @@ bool runs_nowhere(const PlannedTest& test) {
                            policy::decide_large(test.large, mode) == policy::LargeDecision::exclude);
 }
 
-std::vector<ShardReport> split(const PlanReport& report, const tool::PlanArguments& arguments) {
+std::vector<ShardReport> split(const PlanReport& report, const PlanOptions& options) {
   const auto& tests = report.suite.tests;
   auto counted = tests;
   for (auto& test : counted) {
     test.time = runs_nowhere(test) ? PlannedSeconds{} : test.time;
   }
   std::vector<ShardReport> shards;
-  for (auto& tests_of_shard : assign_shards(counted, arguments.shards)) {
+  for (auto& tests_of_shard : assign_shards(counted, options.shards)) {
     auto& shard = shards.emplace_back();
     shard.tests = std::move(tests_of_shard);
     std::map<std::size_t, std::size_t> position_in_shard;
@@ -164,42 +211,98 @@ std::string tests_of(const PlanReport& report, const ShardReport& shard, bool nu
   return text;
 }
 
-} // namespace
+/// Throws WrongCommandLine for what CLI11 cannot know.
+void check(const PlanOptions& options) {
+  if (options.shard > options.shards) {
+    throw tool::WrongCommandLine{fmt::format("--shard {} of --shards {}: write a number from 1 to {}", options.shard,
+                                             options.shards, options.shards)};
+  }
+  const auto& words = options.ctest_options;
+  const bool selects = !words.empty() && (words.size() != 2 || (words[0] != "-C" && words[0] != "--build-config"));
+  if (options.numbers && selects) {
+    throw tool::WrongCommandLine{"--numbers are those of all tests of ctest; write only -C CONFIG after '--'"};
+  }
+}
 
-tool::ExitCode plan_command(const tool::PlanArguments& arguments) {
+tool::ExitCode plan(const PlanOptions& options) {
+  check(options);
   PlanReport report;
-  report.suite = suite_of(arguments, report);
+  report.suite = suite_of(options, report);
   if (report.suite.tests.empty()) {
-    throw Error{"ctest lists no test in " + arguments.folder +
+    throw Error{"ctest lists no test in " + options.folder +
                 ". Write --test-dir with the folder in which you start ctest"};
   }
-  report.machine = machine_of(arguments);
-  if (arguments.shards == 0) {
+  report.machine = machine_of(options);
+  if (options.shards == 0) {
     report.plan = plan_suite(report.suite.tests, report.machine);
-    fmt::print("{}", arguments.json ? tool::json_text(to_json(report)) : to_text(report));
+    fmt::print("{}", options.json ? tool::json_text(to_json(report)) : to_text(report));
     return tool::ExitCode::done;
   }
-  const auto shards = split(report, arguments);
+  const auto shards = split(report, options);
   const auto print = fingerprint(report.suite, shards);
-  if (!arguments.fingerprint.empty() && arguments.fingerprint != print) {
+  if (!options.fingerprint.empty() && options.fingerprint != print) {
     throw Error{
         fmt::format("this is another split: its fingerprint is {}, and --fingerprint asks for {}. Tests would be "
                     "lost, or run twice. Split the same tests, with the same --shards and the same --times",
-                    print, arguments.fingerprint)};
+                    print, options.fingerprint)};
   }
-  if (arguments.shard != 0) {
-    const auto& shard = shards[arguments.shard - 1];
-    fmt::print("{}", tests_of(report, shard, arguments.numbers));
+  if (options.shard != 0) {
+    const auto& shard = shards[options.shard - 1];
+    fmt::print("{}", tests_of(report, shard, options.numbers));
     fmt::print(
         stderr,
         "gputest: shard {} of {}: {} tests{}, {:.1f} s of work; fingerprint {}, which all shards of one split have\n",
-        arguments.shard, arguments.shards, shard.tests.size(),
+        options.shard, options.shards, shard.tests.size(),
         shard.not_run == 0 ? "" : fmt::format(", of which {} would not run here", shard.not_run), shard.work.count(),
         print);
     return tool::ExitCode::done;
   }
-  fmt::print("{}", arguments.json ? tool::json_text(to_json(report, shards)) : to_text(report, shards));
+  fmt::print("{}", options.json ? tool::json_text(to_json(report, shards)) : to_text(report, shards));
   return tool::ExitCode::done;
+}
+
+} // namespace
+
+void add_plan(tool::CommandLine& line) {
+  const auto options = std::make_shared<PlanOptions>();
+  auto& command = line.add(
+      tool::plan_command, plan_help + tool::exit_codes(),
+      [options](const std::vector<std::string>& words) {
+        options->ctest_options = words;
+        return plan(*options);
+      },
+      "[OPTIONS] [-- CTEST_OPTION...]");
+  add_test_dir(command, options->folder, "where ctest is started");
+  command.add_option("--times", options->times, "a run log (default: those in DIR; with --shards: none)")
+      ->type_name("FILE");
+  command
+      .add_option_function<std::string>(
+          "--devices",
+          [options](const std::string& value) {
+            try {
+              options->devices = policy::parse_simulated_devices(value);
+            } catch (const InvalidSetting& error) {
+              throw InvalidSetting{"--devices " + value + ": " + error.what() + "; write such as 8x80GiB"};
+            }
+          },
+          "plan for other GPUs than this machine's, as 8x80GiB")
+      ->type_name("NxSIZE");
+  command.add_option("-j,--parallel", options->jobs, "ctest's -j (default: the number of processors)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 65536));
+  auto* shards = command.add_option("--shards", options->shards, "split the suite into N shards of equal time")
+                     ->type_name("N")
+                     ->check(CLI::Range(1, 10000));
+  auto* shard = command.add_option("--shard", options->shard, "print the tests of shard I, from 1 to N, for ctest")
+                    ->type_name("I")
+                    ->check(CLI::Range(1, 10000))
+                    ->needs(shards);
+  command.add_flag("--numbers", options->numbers, "print their numbers for ctest -I, in place of their names")
+      ->needs(shard);
+  command.add_option("--fingerprint", options->fingerprint, "refuse another split than the one with this fingerprint")
+      ->type_name("HEX")
+      ->needs(shards);
+  command.add_flag("--json", options->json, "print JSON, for programs")->excludes(shard);
 }
 
 } // namespace gputest::insights

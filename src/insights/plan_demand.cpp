@@ -80,7 +80,7 @@ PlannedDemand demand_of(const PlannedTest& test, const PlannedMachine& machine, 
   // (resource_groups.cmake).
   const auto bytes = demand.memory.exclusive ? sizes.largest : demand.memory.bytes + demand.overhead;
   const bool has_own_cost = test.cost && *test.cost != cost_of_workers_cases;
-  if (!has_own_cost && machine.scheduled && planned.why_not.empty() && bytes.count() > sizes.largest.count() / 8) {
+  if (!has_own_cost && planned.why_not.empty() && bytes.count() > sizes.largest.count() / 8) {
     planned.cost = static_cast<double>(bytes.count() >> 20U);
   }
   return planned;

@@ -10,18 +10,15 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <map>
-#include <string_view>
 #include <utility>
 
 namespace gputest::insights {
 
 namespace {
-
-using insights::PlanBound;
-using insights::PlannedSeconds;
 
 std::string duration(PlannedSeconds time) {
   if (time.count() < 100) {
@@ -31,18 +28,9 @@ std::string duration(PlannedSeconds time) {
   return fmt::format("{} min {:02} s", seconds / 60, seconds % 60);
 }
 
-std::string_view name_of(PlanBound::Kind kind) {
-  switch (kind) {
-  case PlanBound::Kind::longest:
-    return "longest_test";
-  case PlanBound::Kind::jobs:
-    return "jobs";
-  case PlanBound::Kind::memory:
-    return "memory";
-  case PlanBound::Kind::contexts:
-    break;
-  }
-  return "contexts";
+const char* name_of(PlanBound::Kind kind) {
+  constexpr std::array names{"longest_test", "jobs", "memory", "contexts"};
+  return names.at(static_cast<std::size_t>(kind));
 }
 
 std::string for_people(const PlanBound& bound, unsigned jobs) {
@@ -99,11 +87,7 @@ std::string heading(const PlanReport& report, bool of_shards) {
 std::string to_text(const PlanReport& report) {
   const auto& plan = report.plan;
   auto text = heading(report, false);
-  text += fmt::format("\nIt would take {}", duration(plan.time));
-  if (plan.waiting.count() > 0.05) {
-    text += fmt::format(", and tests would wait for memory in ctest's jobs for {} in all", duration(plan.waiting));
-  }
-  text += ".\n";
+  text += fmt::format("\nIt would take {}.\n", duration(plan.time));
   constexpr double nearly = 1.01;
   const auto least = plan.bounds.empty() ? PlannedSeconds{} : plan.bounds.front().time;
   if (report.suite.measured == report.suite.tests.size() && plan.time <= nearly * least) {
@@ -139,13 +123,9 @@ std::string to_text(const PlanReport& report) {
 }
 
 nlohmann::ordered_json to_json(const PlanReport& report) {
-  nlohmann::ordered_json json{{"version", tool::json_version},
-                              {"jobs", report.machine.jobs},
-                              {"tests", report.suite.tests.size()},
-                              {"measured", report.suite.measured},
-                              {"predicted_s", report.plan.time.count()},
-                              {"waiting_s", report.plan.waiting.count()},
-                              {"bounds", nlohmann::ordered_json::array()},
+  nlohmann::ordered_json json{{"version", tool::json_version},           {"jobs", report.machine.jobs},
+                              {"tests", report.suite.tests.size()},      {"measured", report.suite.measured},
+                              {"predicted_s", report.plan.time.count()}, {"bounds", nlohmann::ordered_json::array()},
                               {"runs", nlohmann::ordered_json::array()}};
   for (const auto& bound : report.plan.bounds) {
     json["bounds"].push_back({{"kind", name_of(bound.kind)}, {"s", bound.time.count()}, {"test", bound.test}});
@@ -161,7 +141,6 @@ nlohmann::ordered_json to_json(const PlanReport& report) {
     json["runs"].push_back({{"name", report.suite.tests[i].name},
                             {"why_not", run.why_not},
                             {"start_s", run.start.count()},
-                            {"admitted_s", run.begin.count()},
                             {"end_s", run.end.count()},
                             {"devices", std::move(devices)}});
   }

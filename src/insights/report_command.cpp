@@ -4,7 +4,7 @@
 #include "insights/ctest_cost_data.hpp"
 #include "insights/entry_results.hpp"
 #include "insights/report_page.hpp"
-#include "insights/run_logs.hpp"
+#include "insights/run_log_files.hpp"
 #include "insights/run_summary.hpp"
 #include "insights/text_file.hpp"
 
@@ -12,45 +12,67 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
+#include <memory>
 #include <vector>
 
 namespace gputest::insights {
 
 namespace {
 
-void write(const std::string& path, const std::string& text) try {
-  write_text(path, text);
-} catch (const Error& error) {
-  throw Error{error.what() + std::string{". Write --output and --trace with files in a folder that is there"}};
-}
+constexpr const char* report_help =
+    R"text(Reads the newest run log, and writes one HTML page that needs nothing else, and no network: the sums, what held the run back, a
+time line of each device with leases, their use and the tests that waited, skipped tests with reasons, the slowest waits
+and who caused them, and the earlier runs of the folder. 'gputest classify' has what tests leased beside what they used.
 
-} // namespace
+CMake 4.3 and newer call it after each ctest, with the name of an index file that is not needed here, if CMakeLists.txt has
+  cmake_instrumentation(API_VERSION 1 DATA_VERSION 1 HOOKS postCTest CALLBACK gputest report --test-dir "${CMAKE_BINARY_DIR}")
 
-tool::ExitCode report_command(const tool::ReportArguments& arguments) {
-  auto logs = logs_of(arguments.folder, arguments.log);
+Examples:
+  gputest report --test-dir build
+  gputest report --log build/Testing/gputest --output report.html
+)text";
+
+struct ReportOptions {
+  std::string folder = "."; ///< where ctest was started
+  std::string log;          ///< as for logs_of()
+  std::string output = "gputest_report.html";
+  std::string index; ///< of CMake's instrumentation, which names it to all that it calls; not used
+};
+
+tool::ExitCode report(const ReportOptions& options) {
+  auto logs = logs_of(options.folder, options.log);
   auto& run = logs.front().log;
   run.failed = failed_by_ctest(run);
   std::vector<const RunLog*> history;
   for (const auto& file : logs) {
     history.push_back(&file.log);
   }
-  const std::string output = arguments.output.empty() ? "gputest_report.html" : arguments.output;
-  const bool trace_alone = arguments.output.empty() && !arguments.trace.empty();
-  if (!trace_alone) {
-    write(output, report_page(run, history));
-  }
-  if (!arguments.trace.empty()) {
-    write(arguments.trace, trace_events(run));
+  try {
+    write_text(options.output, report_page(run, history));
+  } catch (const Error& error) {
+    throw Error{error.what() + std::string{". Write --output with a file in a folder that is there"}};
   }
   const auto sums = summarise(run);
-  fmt::print("{} tests: {} passed, {} failed, {} skipped{} in {:.1f} s; {:.1f} s of waiting\n{}{}{}\n", sums.tests,
+  fmt::print("{} tests: {} passed, {} failed, {} skipped{} in {:.1f} s; {:.1f} s of waiting\n{}\n", sums.tests,
              sums.passed, sums.failed, sums.skipped, sums.unknown == 0 ? "" : fmt::format(", {} killed", sums.unknown),
-             sums.wall, sums.waited, trace_alone ? "" : output, trace_alone || arguments.trace.empty() ? "" : "\n",
-             arguments.trace);
+             sums.wall, sums.waited, options.output);
   if (const auto remark = remark_on_results(run); !remark.empty()) {
     fmt::print(stderr, "gputest: {}\n", remark);
   }
   return tool::ExitCode::done;
+}
+
+} // namespace
+
+void add_report(tool::CommandLine& line) {
+  const auto options = std::make_shared<ReportOptions>();
+  auto& command = line.add(tool::report_command, report_help + tool::exit_codes(),
+                           [options](const auto& /*words*/) { return report(*options); });
+  add_place_of_logs(command, options->folder, options->log);
+  command.add_option("--output", options->output, "the page (default: gputest_report.html)")->type_name("FILE");
+  command.add_option("INDEX", options->index, "what cmake_instrumentation() adds to a command; not read")
+      ->type_name("FILE");
 }
 
 } // namespace gputest::insights

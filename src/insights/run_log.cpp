@@ -107,8 +107,8 @@ public:
       read_release(event, t, pid);
     } else if (kind == "test") {
       log_.tests.push_back({entry, test, event.text("result"), event.seconds("seconds"), event.text("reason"), t, pid,
-                            event.text("declared_in"), event.number("declared_for").value_or(0), event.text("file"),
-                            event.number("line").value_or(0), event.number("declared_line").value_or(0)});
+                            event.text("declared_in"), event.text("file"), event.number("line").value_or(0),
+                            event.number("declared_line").value_or(0)});
     } else if (kind == "skip") {
       log_.skips.push_back({entry, test, event.text("reason"), event.text("cause")});
     } else if (kind == "end") {
@@ -170,8 +170,6 @@ private:
     process.worker = event.flag("worker");
     process.program = {event.text("program"), event.number("program_bytes").value_or(0),
                        event.number("program_modified").value_or(0)};
-    process.all_tests = event.flag("all_tests");
-    log_.scheduled = log_.scheduled || event.flag("scheduled");
     for (const auto& object : event.objects("devices")) {
       const Members device{object};
       process.devices.push_back(device.text("uuid"));
@@ -261,7 +259,8 @@ private:
       const Members device{object};
       if (const auto peak = device.number("peak_bytes"); peak && lease.evidence != "unknown") {
         const auto context = device.flag("with_context") ? lease.overhead_bytes : 0; // as the test's own message counts
-        lease.uses.push_back({device.text("uuid"), *peak - std::min(*peak, context), device.number("kept_bytes")});
+        lease.uses.push_back(
+            {device.text("uuid"), *peak - std::min(*peak, context), device.number("kept_bytes").value_or(0)});
       }
     }
     held_.erase(found);

@@ -30,7 +30,7 @@ struct LoggedProgram {
 struct LoggedUse {
   std::string device; ///< UUID
   std::uint64_t peak_bytes = 0;
-  std::optional<std::uint64_t> kept_bytes; ///< what earlier tests of the process had left; nullopt: not known
+  std::uint64_t kept_bytes = 0; ///< what earlier tests of the process had left
 };
 
 /// A lease, from its request to its end. Times are Unix seconds.
@@ -70,9 +70,8 @@ struct LoggedProcess {
   std::optional<int> exit;
   int signal = 0; ///< that ended the launcher's command; 0: none
   LoggedProgram program;
-  std::string end_entry;  ///< of a worker: that of its last case; empty: it did not end
-  std::string end_test;   ///< in which it ended; empty: between tests
-  bool all_tests = false; ///< it ran for an entry, and no variable left out tests of it; false: or not known
+  std::string end_entry; ///< of a worker: that of its last case; empty: it did not end
+  std::string end_test;  ///< in which it ended; empty: between tests
 };
 
 /// A wait of more than a second.
@@ -95,9 +94,8 @@ struct LoggedTest {
   std::string reason; ///< of a skip
   double ended = 0;
   std::int64_t pid = 0;
-  std::string declared_in;        ///< the source with the annotation of its memory; empty: not known
-  std::uint64_t declared_for = 0; ///< how many tests of its executable that is for; 0: not known
-  std::string file{};             ///< the source of a GoogleTest test; empty: not known
+  std::string declared_in; ///< the source with the annotation of its memory; empty: not known
+  std::string file{};      ///< the source of a GoogleTest test; empty: not known
   std::uint64_t line = 0;
   std::uint64_t declared_line = 0; ///< in declared_in
 };
@@ -137,7 +135,6 @@ struct RunLog {
   std::vector<LoggedProblem> problems;
   std::size_t events = 0;
   std::size_t unreadable_lines = 0; ///< cut by a kill, or damaged
-  bool scheduled = false;           ///< ctest started tests when their memory was there
 };
 
 /// Reads a log. Events and keys that are not known are left out, and lines that are no JSON objects are counted. A

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "insights/run_log_files.hpp"
 
+#include "core/settings/settings.hpp"
 #include "insights/text_file.hpp"
+#include "tool/table.hpp"
 
 #include <gputest/error.hpp>
 
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 namespace gputest::insights {
@@ -29,47 +36,69 @@ RunLog read(const fs::path& path) {
   return log;
 }
 
-void mention_unreadable(const RunLogFile& file, std::vector<std::string>& problems) {
-  if (const auto lines = file.log.unreadable_lines; lines > 0) {
-    problems.push_back((lines == 1 ? "1 line" : std::to_string(lines) + " lines") + " of " + file.path +
-                       " that cannot be read");
-  }
-}
+void mention(const std::string& problem) { fmt::print(stderr, "gputest: left out: {}\n", tool::printable(problem)); }
 
 } // namespace
 
-std::vector<RunLogFile> read_run_logs(const std::string& where, std::vector<std::string>& problems) {
+std::vector<RunLogFile> read_run_logs(const std::string& where) {
   std::error_code error;
-  if (!fs::is_directory(where, error)) {
-    if (!fs::exists(where, error)) {
-      throw Error{"there is no run log in " + where +
-                  ". Run the tests with ctest, and write --test-dir with the folder in which ctest was started, or "
-                  "--log with a log or a folder of logs"};
-    }
-    std::vector<RunLogFile> log{{where, read(where)}};
-    mention_unreadable(log.front(), problems);
-    return log;
+  if (!fs::exists(where, error)) {
+    throw Error{"there is no run log in " + where +
+                ". Run the tests with ctest, and write --test-dir with the folder in which ctest was started, or "
+                "--log with a log or a folder of logs"};
   }
   std::vector<RunLogFile> logs;
-  for (const auto& entry : fs::directory_iterator{where}) {
-    const auto& path = entry.path();
-    if (path.extension() != ".jsonl" || !entry.is_regular_file(error)) {
-      continue;
-    }
-    try {
-      logs.push_back({path.string(), read(path)});
-      mention_unreadable(logs.back(), problems);
-    } catch (const Error& unreadable) {
-      problems.emplace_back(unreadable.what());
+  std::string why_none;
+  if (!fs::is_directory(where, error)) {
+    logs.push_back({where, read(where)});
+  } else {
+    for (const auto& entry : fs::directory_iterator{where}) {
+      if (entry.path().extension() != ".jsonl" || !entry.is_regular_file(error)) {
+        continue;
+      }
+      try {
+        logs.push_back({entry.path().string(), read(entry.path())});
+      } catch (const Error& unreadable) {
+        why_none = std::string{" that can be read: "} + unreadable.what();
+        mention(unreadable.what());
+      }
     }
   }
   if (logs.empty()) {
-    throw Error{"there is no run log in " + where + (problems.empty() ? "" : " that can be read: " + problems.front()) +
-                ". Run the tests with ctest first"};
+    throw Error{"there is no run log in " + where + why_none + ". Run the tests with ctest first"};
+  }
+  for (const auto& [path, log] : logs) {
+    if (const auto lines = log.unreadable_lines; lines > 0) {
+      mention((lines == 1 ? "1 line" : std::to_string(lines) + " lines") + " of " + path + " that cannot be read");
+    }
   }
   std::sort(logs.begin(), logs.end(),
             [](const RunLogFile& a, const RunLogFile& b) { return a.log.begun > b.log.begun; });
   return logs;
+}
+
+std::vector<RunLogFile> logs_of(const std::string& folder, const std::string& log) {
+  const auto chosen = log.empty() ? settings::chosen_log_folder() : std::nullopt;
+  auto logs = read_run_logs(chosen ? *chosen : log.empty() ? folder + "/Testing/gputest" : log);
+  if (chosen) {
+    std::error_code none;
+    const auto own = fs::weakly_canonical(folder, none);
+    const auto is_other = [&](const RunLogFile& file) { return fs::weakly_canonical(file.log.folder, none) != own; };
+    if (!std::all_of(logs.begin(), logs.end(), is_other)) {
+      logs.erase(std::remove_if(logs.begin(), logs.end(), is_other), logs.end());
+    }
+  }
+  return logs;
+}
+
+void add_test_dir(CLI::App& command, std::string& folder, const std::string& text) {
+  command.add_option("--test-dir", folder, text + " (default: the current folder)")->type_name("DIR");
+}
+
+void add_place_of_logs(CLI::App& command, std::string& folder, std::string& log) {
+  add_test_dir(command, folder, "where ctest was started");
+  command.add_option("--log", log, "a run log, or a folder of them (default: GPUTEST_LOG, or DIR/Testing/gputest)")
+      ->type_name("PATH");
 }
 
 } // namespace gputest::insights

@@ -6,6 +6,10 @@
 #include <string>
 #include <vector>
 
+namespace CLI {
+class App;
+}
+
 namespace gputest::insights {
 
 /// A log and where it was read.
@@ -15,8 +19,19 @@ struct RunLogFile {
 };
 
 /// Reads the log `where`, or all logs of the folder `where`, the newest run first. A file of the folder that cannot be
-/// read, or is no run log, is left out, and so are single lines; `problems` gets what, and why. Throws Error if the
-/// file cannot be read or is none, and if there is no log.
-[[nodiscard]] std::vector<RunLogFile> read_run_logs(const std::string& where, std::vector<std::string>& problems);
+/// read, or is no run log, is left out, and so are single lines; what is left out, and why, is said on stderr. Throws
+/// Error if the file cannot be read or is none, and if there is no log.
+[[nodiscard]] std::vector<RunLogFile> read_run_logs(const std::string& where);
+
+/// The logs of a ctest that was started in `folder`, the newest first, unless `log` says where they are. Of a folder
+/// that GPUTEST_LOG names, which several build trees may share, those of `folder` if there are any. Throws Error if
+/// there is none.
+[[nodiscard]] std::vector<RunLogFile> logs_of(const std::string& folder, const std::string& log);
+
+/// Adds `--test-dir`.
+void add_test_dir(CLI::App& command, std::string& folder, const std::string& text);
+
+/// Adds `--test-dir` and `--log`, the arguments of logs_of().
+void add_place_of_logs(CLI::App& command, std::string& folder, std::string& log);
 
 } // namespace gputest::insights

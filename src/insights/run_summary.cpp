@@ -25,29 +25,6 @@ std::string replaced(std::string text, const std::string& what, const std::strin
 
 double held(const LoggedLease& lease) { return std::max(0.0, lease.ended - lease.begun); }
 
-/// The share of all memory that was leased or taken by contexts while processes ran, on average.
-double promised(const RunLog& log) {
-  double begun = log.ended;
-  double ended = log.begun;
-  double taken = 0;
-  for (const auto& process : log.processes) {
-    if (!process.under_a_lease) {
-      begun = std::min(begun, process.begun);
-      ended = std::max(ended, process.ended);
-      taken += static_cast<double>(process.overhead_bytes) * static_cast<double>(process.devices.size()) *
-               std::max(0.0, process.ended - process.begun);
-    }
-  }
-  for (const auto& lease : log.leases) {
-    taken += static_cast<double>(lease.bytes) * static_cast<double>(lease.devices.size()) * held(lease);
-  }
-  double capacity = 0;
-  for (const auto& device : log.devices) {
-    capacity += static_cast<double>(device.usable_bytes > 0 ? device.usable_bytes : device.bytes);
-  }
-  return ended > begun && capacity > 0 ? taken / (capacity * (ended - begun)) : 0;
-}
-
 std::string in_words(double seconds) {
   return seconds < 100 ? fmt::format("{:.1f} s", seconds) : fmt::format("{:.0f} min", seconds / 60);
 }
@@ -171,19 +148,11 @@ std::vector<std::string> what_held_it_back(const RunLog& log) {
     running += process.under_a_lease ? 0 : std::max(0.0, process.ended - process.asked);
   }
   running /= sums.wall;
-  constexpr double full = 0.6; // on average; at such a time the next test rarely fits
-  if (const double share = promised(log);
-      log.jobs && running < 0.8 * static_cast<double>(*log.jobs) && log.scheduled && share > full) {
+  if (log.jobs && running < 0.8 * static_cast<double>(*log.jobs)) {
     found.emplace_back(
         1 - running / static_cast<double>(*log.jobs),
-        fmt::format("ctest started tests only when their memory was there: {:.1f} of its {} jobs were busy with GPU "
-                    "tests on average, and {:.0f} % of the memory was leased or taken by contexts. Tests that declare "
-                    "less would run beside more others.",
-                    running, *log.jobs, share * 100));
-  } else if (log.jobs && running < 0.8 * static_cast<double>(*log.jobs)) {
-    found.emplace_back(
-        1 - running / static_cast<double>(*log.jobs),
-        fmt::format("Of ctest's {} jobs {:.1f} were busy with GPU tests on average.", *log.jobs, running));
+        fmt::format("Of ctest's {} jobs {:.1f} were busy with GPU tests on average{}.", *log.jobs, running,
+                    sums.leased < 0 ? "" : fmt::format(", and {:.0f} % of the memory was leased", sums.leased * 100)));
   } else if (log.jobs && sums.leased >= 0 && sums.leased < 0.5 && sums.waited < 0.05 * sums.wall) {
     found.emplace_back(
         0.5, fmt::format("All {} of ctest's jobs were busy, and {:.0f} % of the memory was leased: a larger -j "

@@ -8,7 +8,6 @@
 #include <gputest/error.hpp>
 
 #include <algorithm>
-#include <optional>
 #include <regex>
 #include <set>
 #include <tuple>
@@ -69,23 +68,27 @@ std::string text_from(const SourceFile& file, std::size_t line) {
 
 /// Of `Some/Sort/0.keys/1` the names in the source, if the test begins in this line: `TYPED_TEST_P(Sort, keys) {`.
 std::string names_at(const SourceFile& file, std::size_t line, const std::string& test) {
-  static const std::regex call{R"(^\s*\w+\s*\(\s*(\w+)\s*,\s*(\w+)\s*[,)])"};
-  const auto text = text_from(file, line);
-  std::smatch found;
+  static const std::regex call{R"(\b(?!GPUTEST_)\w+\s*\(\s*(\w+)\s*,\s*(\w+)\s*[,)])"};
   const auto point = test.find('.');
-  if (point == std::string::npos || !std::regex_search(text, found, call, std::regex_constants::match_continuous)) {
+  if (point == std::string::npos) {
     return "";
   }
   const auto suite = "/" + test.substr(0, point) + "/";
   const auto name = test.substr(point + 1, test.find('/', point) - point - 1);
-  return found[2] == name && suite.find("/" + found[1].str() + "/") != std::string::npos
-             ? found[1].str() + ", " + found[2].str()
-             : "";
+  const auto text = text_from(file, line);
+  const auto line_end = static_cast<std::ptrdiff_t>(file.lines[line - 1].size());
+  for (std::sregex_iterator found{text.begin(), text.end(), call}, end; found != end; ++found) {
+    if (found->position() < line_end && (*found)[2] == name &&
+        suite.find("/" + (*found)[1].str() + "/") != std::string::npos) {
+      return (*found)[1].str() + ", " + name;
+    }
+  }
+  return "";
 }
 
 /// A size in a line.
 struct Literal {
-  std::size_t line = 0, column = 0, size = 0;
+  std::size_t line = 0, column = 0, length = 0;
 };
 
 /// The sizes of this many bytes in a call: arguments of GPUTEST_NEEDS, or what follows MEMORY in gpu_add_test().
@@ -118,78 +121,18 @@ std::vector<Literal> literals_in(const SourceFile& file, std::size_t first, std:
   return literals;
 }
 
-Place place_of(const Declaration& of, const Suite& suite) {
+Place place_of(const Declaration& of, const Sources& sources) {
   const auto found = [&](Kind kind, const std::string& name, std::size_t line) {
-    return Place{kind, name, line, line == 0 ? nullptr : suite.source(name)};
+    return Place{kind, name, line, line == 0 ? nullptr : sources.file(name)};
   };
   if (of.said_by == "test" || (of.said_by == "suite" && of.of_suite)) {
     return found(Kind::annotation, of.declared_in, of.declared_line);
   }
-  const auto entry = suite.entries.find(of.entry);
-  if (of.said_by == "entry" && entry != suite.entries.end() && (of.declared || of.line == 0)) {
+  const auto entry = sources.entries.find(of.entry);
+  if (of.said_by == "entry" && entry != sources.entries.end() && (of.declared || of.line == 0)) {
     return found(Kind::entry, entry->second.file, entry->second.line);
   }
   return found(Kind::test, of.file, of.of_suite || of.said_by == "section" || of.said_by.empty() ? 0 : of.line);
-}
-
-/// Tests with one declaration.
-struct Group {
-  std::vector<const Declaration*> all;
-  const Declaration* most = nullptr; ///< that needs most
-
-  [[nodiscard]] bool has(Verdict verdict) const {
-    return std::any_of(all.begin(), all.end(), [&](const Declaration* of) { return of->verdict == verdict; });
-  }
-};
-
-/// Why what those that ran used is not all that this place is for; empty: it is.
-std::string why_not_known(const Place& place, const Group& group, const std::string& path, const Suite& suite) {
-  if (!std::all_of(group.all.begin(), group.all.end(), [](const Declaration* of) { return of->exact; })) {
-    return "not all of the tests that it is for were measured exactly";
-  }
-  if (place.kind != Kind::annotation &&
-      !std::all_of(group.all.begin(), group.all.end(), [](const Declaration* of) { return of->is_entry_known; })) {
-    return "in its entry's newest run not all tests ran, passed and were measured each by itself";
-  }
-  if (place.kind == Kind::entry) {
-    return "";
-  }
-  if (is_header(path)) {
-    return "it is in a header, which other executables may use, too";
-  }
-  struct Executable {
-    std::size_t tests = 0;
-    std::set<std::string> known;
-  };
-  std::map<std::string, Executable> executables;
-  std::set<std::string> names;
-  for (const auto* const of : group.all) {
-    auto& executable = executables[of->program];
-    executable.tests = std::max(executable.tests, of->declared_for);
-    executable.known.insert(of->known.begin(), of->known.end());
-    for (const auto& test : of->known) {
-      names.insert(policy::names_in_source(test));
-    }
-  }
-  for (const auto& [program, executable] : executables) {
-    if (place.kind == Kind::annotation && executable.tests == 0) {
-      return "the logs do not say for how many tests it is";
-    }
-    if (place.kind == Kind::annotation && executable.known.size() < executable.tests) {
-      return "of the " + std::to_string(executable.tests) + " tests that it is for, " +
-             std::to_string(executable.known.size()) + " ran, passed and " +
-             (executable.known.size() == 1 ? "was measured by itself" : "were measured each by itself");
-    }
-  }
-  if (place.kind == Kind::test && !suite.is_listed) {
-    return "ctest does not list the tests, so that others may be meant, too";
-  }
-  for (const auto& listed : suite.tests) {
-    if (names.count(policy::names_in_source(listed.test)) != 0) {
-      return "the entry " + listed.entry + " has a test of this name, and is in no log. Run it first";
-    }
-  }
-  return "";
 }
 
 std::string why_no_place(const Declaration& of) {
@@ -211,8 +154,7 @@ std::string what_to_write(const Declaration& of, const std::string& literal) {
 }
 
 /// Finds in the source what to change, or says in `edit.why_not` why nothing there is.
-void locate(SourceEdit& edit, const Place& place, const Group& group) {
-  const auto& of = *group.most;
+void locate(SourceEdit& edit, const Place& place, const Declaration& of) {
   const auto* const file = place.file;
   if (file == nullptr) {
     edit.after = what_to_write(of, edit.literal);
@@ -250,100 +192,74 @@ void locate(SourceEdit& edit, const Place& place, const Group& group) {
     const auto& found = literals.front();
     edit.line = found.line;
     edit.column = found.column;
-    edit.size = found.size;
+    edit.length = found.length;
     edit.before = edit.after = file->lines[found.line - 1];
-    edit.after.replace(edit.column, edit.size, edit.literal);
+    edit.after.replace(edit.column, edit.length, edit.literal);
     return;
   }
   edit.line = first == 0 ? place.line : first;
   edit.before = edit.line <= file->lines.size() ? file->lines[edit.line - 1] : "";
   edit.after = std::string{is_cmake ? "MEMORY " : ""} + edit.literal;
   edit.why_not = !of.declared ? "it declares a class, and no size"
-                 : first != 0 && literals_in(*file, first, place.line, place.kind,
-                                             group.has(Verdict::over) ? of.needed() : of.advised)
-                                         .size() == 1
+                 : first != 0 && literals_in(*file, first, place.line, place.kind, edit.bytes).size() == 1
                      ? "that is written already: build, and run ctest again"
                      : "the " + to_string(Bytes{*of.declared}) + " of the run are not there as one literal size";
 }
 
+SourceEdit edit_of(const Declaration& of, const Place& place) {
+  const bool raises = of.verdict == Verdict::over;
+  SourceEdit edit;
+  edit.name = full_name(of.entry, of.test);
+  edit.bytes = raises ? of.needed() : of.advised;
+  const bool is_cmake = place.kind == Kind::entry || of.test.find('.') == std::string::npos;
+  edit.literal = size_literal(edit.bytes, is_cmake && !of.of_suite ? "" : "_");
+  locate(edit, place, of);
+  if (raises && of.most_there > 0 && edit.bytes.count() > of.most_there) {
+    edit.why_not = "no device of these runs has " + to_string(edit.bytes) +
+                   " for a test. Make the test smaller, or run it where there is more";
+    edit.after.clear();
+  } else if (!raises && edit.why_not.empty()) {
+    edit.why_not = "a smaller size may be too small for what did not run";
+  }
+  return edit;
+}
+
 } // namespace
 
-std::vector<SourceEdit> find_edits(const std::vector<Declaration>& declarations, const Suite& suite) {
-  std::set<std::string> measured;
+std::vector<SourceEdit> find_edits(const std::vector<Declaration>& declarations, const Sources& sources) {
+  // A line may have several tests, or annotations; a gpu_add_test() is for all tests of its entries.
+  std::map<std::tuple<Place, std::string, std::string>, const Declaration*> most;
   for (const auto& of : declarations) {
-    measured.insert(of.entry);
-  }
-  auto not_measured = suite;
-  auto& tests = not_measured.tests;
-  tests.erase(std::remove_if(tests.begin(), tests.end(),
-                             [&](const ListedTest& test) { return measured.count(test.entry) != 0; }),
-              tests.end());
-  std::map<std::tuple<Place, std::string, std::string>, Group> groups;
-  for (const auto& of : declarations) {
-    const auto place = place_of(of, suite);
-    const bool is_known = place.line != 0; // else each stands for itself
-    auto& group = groups[{place, is_known ? "" : of.entry, is_known ? "" : of.test}];
-    group.all.push_back(&of);
-    group.most = group.most == nullptr || of.most() > group.most->most() ? &of : group.most;
+    const auto place = place_of(of, sources);
+    const auto point = of.test.find('.');
+    const auto name = point == std::string::npos || place.kind == Kind::entry
+                          ? ""
+                          : of.test.substr(point + 1, of.test.find('/', point) - point - 1);
+    auto& first = most[place.line != 0 ? std::tuple{place, std::string{}, name} : std::tuple{place, of.entry, of.test}];
+    first = first == nullptr || of.most() > first->most() ? &of : first;
   }
   std::vector<SourceEdit> edits;
-  for (const auto& [key, group] : groups) {
-    const auto& place = std::get<Place>(key);
-    const auto& of = *group.most;
-    const bool raises = group.has(Verdict::over);
-    if (!raises && of.verdict != Verdict::under) {
-      continue; // it needs what is declared
+  for (const auto& [key, of] : most) {
+    if (of->verdict == Verdict::over || of->verdict == Verdict::under) { // else it needs what is declared
+      edits.push_back(edit_of(*of, std::get<Place>(key)));
     }
-    SourceEdit edit;
-    edit.name = full_name(of.entry, of.test);
-    const bool is_cmake = place.kind == Kind::entry || of.test.find('.') == std::string::npos;
-    edit.literal = size_literal(raises ? of.needed() : of.advised, is_cmake && !of.of_suite ? "" : "_");
-    locate(edit, place, group);
-    if (raises && of.most_there > 0 && of.needed().count() > of.most_there) {
-      edit.why_not = "no device of these runs has " + to_string(of.needed()) +
-                     " for a test. Make the test smaller, or run it where there is more";
-      edit.after.clear();
-    } else if (!raises && edit.why_not.empty()) {
-      edit.why_not = why_not_known(place, group, edit.file->path, not_measured);
-      edit.after = edit.why_not.empty() ? edit.after : "";
-    }
-    edits.push_back(std::move(edit));
   }
   return edits;
 }
 
 namespace {
 
-/// The size in an annotation or a literal: of `GPUTEST_NEEDS(Sort, keys, 3_GiB);`, 3 GiB. 0 if there is none.
-Bytes size_in(const std::string& text) {
-  static const std::regex size{"\\b([0-9]+)_?((?:[KMGT]i)?B)\\b"};
-  std::smatch found;
-  return std::regex_search(text, found, size) ? parse_bytes(found[1].str() + found[2].str()) : Bytes{};
-}
-
-/// What an annotation is for: all before the size.
-std::string subject_of(const std::string& annotation) { return annotation.substr(0, annotation.rfind(',')); }
-
-/// A source and its changes, by line. Of two sizes for one place, from executables that build one file, the larger.
+/// A source and its changes, by line.
 class Changes {
 public:
   explicit Changes(const SourceFile& file) : file_{&file} {}
 
   void add(const SourceEdit& edit) {
+    auto& line = lines_[edit.line];
     if (edit.before.empty()) {
-      for (auto& other : inserted_[edit.line]) {
-        if (subject_of(other) == subject_of(edit.after)) {
-          other = size_in(other) < size_in(edit.after) ? edit.after : other;
-          return;
-        }
-      }
       insert(edit.line, edit.after);
-      return;
-    }
-    auto& replaced = replaced_[edit.line];
-    const auto other = replaced.find(edit.column);
-    if (other == replaced.end() || size_in(other->second.second) < size_in(edit.literal)) {
-      replaced[edit.column] = {edit.size, edit.literal};
+    } else {
+      line.literals[edit.column] = &edit;
     }
   }
 
@@ -355,7 +271,9 @@ public:
       });
       return static_cast<std::size_t>(found - file_->lines.begin()) + 1;
     };
-    if (inserted_.empty() || find("gputest/") <= file_->lines.size()) {
+    const bool annotates =
+        std::any_of(lines_.begin(), lines_.end(), [](const auto& line) { return !line.second.above.empty(); });
+    if (!annotates || find("gputest/") <= file_->lines.size()) {
       return;
     }
     auto line = find("gtest/");
@@ -365,20 +283,13 @@ public:
 
   [[nodiscard]] std::string to_diff() const {
     std::string text = "--- a/" + file_->path + "\n+++ b/" + file_->path + "\n";
-    std::set<std::size_t> changed;
-    for (const auto& [line, texts] : inserted_) {
-      changed.insert(line);
-    }
-    for (const auto& [line, literals] : replaced_) {
-      changed.insert(line);
-    }
     constexpr std::size_t context = 3;
     std::size_t added = 0;
-    for (auto next = changed.begin(); next != changed.end();) {
-      const auto first = *next > context ? *next - context : 1;
-      auto last = *next;
-      for (; next != changed.end() && *next <= last + 2 * context + 1; ++next) {
-        last = *next;
+    for (auto next = lines_.begin(); next != lines_.end();) {
+      const auto first = next->first > context ? next->first - context : 1;
+      auto last = next->first;
+      for (; next != lines_.end() && next->first <= last + 2 * context + 1; ++next) {
+        last = next->first;
       }
       last = std::min(last + context, file_->lines.size());
       std::string lines;
@@ -394,36 +305,39 @@ public:
   }
 
 private:
+  struct Line {
+    std::vector<std::string> above;
+    std::map<std::size_t, const SourceEdit*> literals; ///< by column
+  };
+
   void insert(std::size_t line, std::string text) {
     const auto& next = file_->lines[line - 1];
-    inserted_[line].push_back(std::move(text) + (!next.empty() && next.back() == '\r' ? "\r" : ""));
+    lines_[line].above.push_back(std::move(text) + (!next.empty() && next.back() == '\r' ? "\r" : ""));
   }
 
-  std::string lines_at(std::size_t line, std::size_t& added) const {
-    std::string text;
-    if (const auto inserted = inserted_.find(line); inserted != inserted_.end()) {
-      for (const auto& above : inserted->second) {
-        text += "+" + above + "\n";
-        ++added;
-      }
-    }
-    const auto& old = file_->lines[line - 1];
+  std::string lines_at(std::size_t number, std::size_t& added) const {
+    const auto& old = file_->lines[number - 1];
     const std::string end =
-        line == file_->lines.size() && !file_->ends_with_newline ? "\n\\ No newline at end of file\n" : "\n";
-    const auto replaced = replaced_.find(line);
-    if (replaced == replaced_.end()) {
-      return text + " " + old + end;
+        number == file_->lines.size() && !file_->ends_with_newline ? "\n\\ No newline at end of file\n" : "\n";
+    const auto changed = lines_.find(number);
+    if (changed == lines_.end()) {
+      return " " + old + end;
     }
+    std::string text;
+    for (const auto& above : changed->second.above) {
+      text += "+" + above + "\n";
+      ++added;
+    }
+    const auto& literals = changed->second.literals;
     auto now = old;
-    for (auto at = replaced->second.rbegin(); at != replaced->second.rend(); ++at) { // those before it stay in place
-      now.replace(at->first, at->second.first, at->second.second);
+    for (auto at = literals.rbegin(); at != literals.rend(); ++at) { // those before it stay in place
+      now.replace(at->first, at->second->length, at->second->literal);
     }
-    return text + "-" + old + end + "+" + now + end;
+    return literals.empty() ? text + " " + old + end : text + "-" + old + end + "+" + now + end;
   }
 
   const SourceFile* file_;
-  std::map<std::size_t, std::vector<std::string>> inserted_;                                   ///< above the line
-  std::map<std::size_t, std::map<std::size_t, std::pair<std::size_t, std::string>>> replaced_; ///< by line and column
+  std::map<std::size_t, Line> lines_;
 };
 
 } // namespace

@@ -22,21 +22,20 @@ struct SourceFile {
 /// Where the size of some tests is declared, and what to write there.
 struct SourceEdit {
   std::string name;                 ///< of the test that needs most
+  Bytes bytes;                      ///< to declare
   const SourceFile* file = nullptr; ///< null: nobody knows
   std::size_t line = 0;
-  std::string before;               ///< the line; empty: `after` is inserted above it
-  std::string after;                ///< the line as it should be, or in words what to write; empty: to leave it
-  std::string why_not;              ///< why it is in no patch; empty: it is in
-  std::size_t column = 0, size = 0; ///< of the literal that is replaced, in the line
-  std::string literal;              ///< that takes its place
+  std::string before;                 ///< the line; empty: `after` is inserted above it
+  std::string after;                  ///< the line as it should be, or in words what to write
+  std::string why_not;                ///< why it is in no patch; empty: it is in
+  std::string literal;                ///< that takes the place of another in the line
+  std::size_t column = 0, length = 0; ///< of that one
 };
 
-/// What the sources of some tests are, and what ctest knows of them.
-struct Suite {
+/// Where the sources of some tests are.
+struct Sources {
   /// The source that a log, or ctest, calls so; null: it is not found.
-  std::function<const SourceFile*(const std::string& name)> source;
-  bool is_listed = false;                    ///< whether ctest has listed its tests
-  std::vector<ListedTest> tests;             ///< that ctest's entries name
+  std::function<const SourceFile*(const std::string& name)> file;
   std::map<std::string, SourceLine> entries; ///< where gpu_add_test() is called, by entry
 };
 
@@ -45,9 +44,9 @@ struct Suite {
 /// At the line of the annotation that the log names, or of the gpu_add_test() that ctest names, the one literal size
 /// that was declared in the run is replaced. A test without an annotation of its memory gets one: a line above the
 /// test, at the line that GoogleTest names, once for all instances of a parameterised test. All declarations of one
-/// place get what the one needs that uses most. A size is lowered only if all that it is for is known to use less. Pure
-/// but for `suite.source`.
-[[nodiscard]] std::vector<SourceEdit> find_edits(const std::vector<Declaration>& declarations, const Suite& suite);
+/// place get what the one needs that uses most. A smaller size is in no patch: no log shows what did not run. Pure but
+/// for `sources.file`.
+[[nodiscard]] std::vector<SourceEdit> find_edits(const std::vector<Declaration>& declarations, const Sources& sources);
 
 /// The edits that can be made, as a unified diff for `git apply`; empty if there are none. A source that gets its first
 /// annotation also gets the `#include` for it. Pure.

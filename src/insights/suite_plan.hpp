@@ -41,15 +41,12 @@ struct PlannedMachine {
   /// How long the driver needs to start CUDA in a process. The processes of a machine do that one after another.
   PlannedSeconds context_time{};
   unsigned jobs = 1; ///< ctest's `-j`
-  /// Whether ctest starts a test only when its memory is free. Otherwise a test waits in its place.
-  bool scheduled = true;
 };
 
 /// What becomes of one test.
 struct PlannedRun {
-  std::string why_not;    ///< why it does not run: skipped, excluded or disabled; empty if it runs
-  PlannedSeconds start{}; ///< ctest starts it
-  PlannedSeconds begin{}; ///< it has its memory
+  std::string why_not; ///< why it does not run: skipped, excluded or disabled; empty if it runs
+  PlannedSeconds start{};
   PlannedSeconds end{};
   policy::DeviceMask devices = 0; ///< by index in PlannedMachine::devices
 };
@@ -67,13 +64,12 @@ struct PlanBound {
 /// How a suite would run.
 struct SuitePlan {
   PlannedSeconds time{};         ///< from its start to its end
-  PlannedSeconds waiting{};      ///< sum over the tests of the time in which they have a place and wait for memory
   std::vector<PlannedRun> runs;  ///< by position of the test
   std::vector<PlanBound> bounds; ///< the largest first
 };
 
-/// Plans the suite: starts tests in the order in which ctest does, and grants memory by the ledger's own decision.
-/// Pure.
+/// Plans the suite: starts tests in the order in which ctest does, each when the ledger's own decision would grant its
+/// memory at once. Pure.
 ///
 /// A test whose predecessors form a circle is started as if it had none.
 [[nodiscard]] SuitePlan plan_suite(const std::vector<PlannedTest>& tests, const PlannedMachine& machine);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tool/command_line.hpp"
 
-#include "tool/help_texts.hpp"
+#include "core/policy/nearest_name.hpp"
 
-#include <gputest/error.hpp>
+#include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-
-#include <string>
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <set>
 #include <utility>
 
 namespace gputest::tool {
@@ -18,172 +19,147 @@ namespace {
 /// tables.
 class HelpFormatter : public CLI::Formatter {
 public:
+  explicit HelpFormatter(std::string usage) : usage_{std::move(usage)} {}
+
   std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
     auto text = CLI::Formatter::make_help(app, std::move(name), mode);
     text.erase(text.find_last_not_of('\n') + 1);
     return text + "\n\n" + app->get_footer() + "\n";
   }
   std::string make_footer(const CLI::App* /*app*/) const override { return ""; }
-};
-
-/// That with our own usage line: CLI11 cannot know that a command follows the options.
-class UsageFormatter : public HelpFormatter {
-public:
-  explicit UsageFormatter(std::string usage) : usage_{std::move(usage)} {}
-  std::string make_usage(const CLI::App* /*app*/, std::string /*name*/) const override {
-    return "Usage: " + usage_ + "\n";
+  /// CLI11 cannot know that a command follows the options.
+  std::string make_usage(const CLI::App* app, std::string name) const override {
+    return usage_.empty() ? CLI::Formatter::make_usage(app, std::move(name)) : "Usage: " + usage_ + "\n";
   }
 
 private:
   std::string usage_;
 };
 
-void add_run(CLI::App& app, RunArguments& run) {
-  auto* command = app.add_subcommand("run", "Wait for GPU memory, then run a command that uses it");
-  command->formatter(std::make_shared<UsageFormatter>("gputest run [OPTIONS] [--] COMMAND [ARGUMENT...]"));
-  command->footer(run_help());
-  // The command begins at the first word that is not an option.
-  command->prefix_command();
-  const auto add = [&](const char* name, const char* values, const char* text, auto set) {
-    command->add_option_function<std::string>(name, std::move(set), text)->type_name(values);
-  };
-  add("--memory", "small|medium|large|SIZE", "memory per device; a size is such as 3GiB (GPUTEST_MEMORY)",
-      [&run](const std::string& value) { run.memory = parse_request(value, "--memory"); });
-  command->add_option("--gpus", run.gpus, "number of GPUs (GPUTEST_GPUS)")->type_name("N")->check(CLI::Range(1, 16));
-  add("--requires", "WORDS", "what each GPU must have, such as \"memory_pools sm_80\" (GPUTEST_REQUIRES)",
-      [&run](const std::string& value) { run.required = parse_capabilities(value, "--requires"); });
-  add("--large", "exclude|serial|wait", "what a large test does while others run (GPUTEST_LARGE)",
-      [&run](const std::string& value) { run.large = parse_large_policy(value, "--large"); });
-  add("--name", "TEST", "the test's name, for messages and 'gputest status' (GPUTEST_TEST)",
-      [&run](const std::string& value) { run.name = value; });
-  add("--wait-limit", "DURATION", "longest wait, as 90s, 20min or 1h (GPUTEST_WAIT_LIMIT)",
-      [&run](const std::string& value) { run.wait_limit = settings::parse_duration(value, "--wait-limit"); });
-  command->add_flag("--require-gpu", run.require_gpu, "fail instead of skip if there is no GPU (GPUTEST_REQUIRE_GPU)");
-  command->add_flag("--if-gpu", run.if_gpu,
-                    "run the command at once and without a lease if it uses no GPU, or if there is none");
+/// `app` names the command, if there is one, whose help is the one to read.
+int refuse(const CLI::App& app, const std::string& why) {
+  const auto commands = app.get_subcommands();
+  fmt::print(stderr, "gputest: {}\nSee 'gputest {}--help'.\n", why,
+             commands.empty() ? "" : commands.front()->get_name() + " ");
+  return to_int(ExitCode::wrong_command_line);
 }
 
-policy::SimulatedDevices parse_devices(const std::string& value) try {
-  return policy::parse_simulated_devices(value);
-} catch (const InvalidSetting& error) {
-  throw InvalidSetting{"--devices " + value + ": " + error.what() + "; write such as 8x80GiB"};
+int fail(ExitCode code, const std::string& why) {
+  fmt::print(stderr, "gputest: {}\n", why);
+  return to_int(code);
 }
 
-std::chrono::duration<double> checked_context_time(double seconds) {
-  if (!(seconds >= 0 && seconds <= 60)) { // nor is NaN
-    throw InvalidSetting{"--context-time is not a time from 0 to 60 seconds; write such as 0.19"};
+bool is_option(const std::string& word) { return word.rfind('-', 0) == 0; }
+
+/// What to say of an option that a command does not have.
+std::string unknown_option(const CLI::App& command, const std::string& word) {
+  std::set<std::string> names;
+  for (const auto* option : command.get_options()) {
+    for (const auto& name : option->get_lnames()) {
+      names.insert("--" + name);
+    }
   }
-  return std::chrono::duration<double>{seconds};
+  const auto name = word.substr(0, word.find('='));
+  return fmt::format("unknown option '{}' of 'gputest {}'; the nearest is {}", name, command.get_name(),
+                     policy::nearest_name(name, names));
 }
 
-void add_test_dir(CLI::App& command, std::string& folder, const std::string& text) {
-  command.add_option("--test-dir", folder, text + " (default: the current folder)")->type_name("DIR");
-}
-
-/// What a command needs that reads the logs of runs.
-void add_place_of_logs(CLI::App& command, std::string& folder, std::string& log) {
-  add_test_dir(command, folder, "where ctest was started");
-  command.add_option("--log", log, "a run log, or a folder of them (default: GPUTEST_LOG, or DIR/Testing/gputest)")
-      ->type_name("PATH");
-}
-
-void add_plan(CLI::App& app, PlanArguments& plan) {
-  auto* command = app.add_subcommand("plan", "Say how long a suite would take, what bounds it, and how to split it");
-  command->formatter(std::make_shared<UsageFormatter>("gputest plan [OPTIONS] [-- CTEST_OPTION...]"));
-  command->footer(plan_help());
-  add_test_dir(*command, plan.folder, "where ctest is started");
-  command->add_option("--times", plan.times, "a run log (default: those in DIR; with --shards: none)")
-      ->type_name("FILE");
-  command
-      ->add_option_function<std::string>(
-          "--devices", [&plan](const std::string& value) { plan.devices = parse_devices(value); },
-          "plan for other GPUs than this machine's, as 8x80GiB")
-      ->type_name("NxSIZE");
-  command->add_option("-j,--parallel", plan.jobs, "ctest's -j (default: the number of processors)")
-      ->type_name("N")
-      ->check(CLI::Range(1, 65536));
-  command
-      ->add_option_function<double>(
-          "--context-time", [&plan](double value) { plan.context_time = checked_context_time(value); },
-          "seconds in which CUDA starts in a process (default: 0.19; simulated GPUs: 0)")
-      ->type_name("SECONDS");
-  command->add_flag("--ledger-alone", plan.waits_in_job, "plan for a ctest that does not know the GPUs' memory");
-  auto* shards = command->add_option("--shards", plan.shards, "split the suite into N shards of equal time")
-                     ->type_name("N")
-                     ->check(CLI::Range(1, 10000));
-  auto* shard = command->add_option("--shard", plan.shard, "print the tests of shard I, from 1 to N, for ctest")
-                    ->type_name("I")
-                    ->check(CLI::Range(1, 10000))
-                    ->needs(shards);
-  command->add_flag("--numbers", plan.numbers, "print their numbers for ctest -I, in place of their names")
-      ->needs(shard);
-  command->add_option("--fingerprint", plan.fingerprint, "refuse another split than the one with this fingerprint")
-      ->type_name("HEX")
-      ->needs(shards);
-  command->add_flag("--json", plan.json, "print JSON, for programs")->excludes(shard);
-}
-
-void add_report_of_run(CLI::App& app, ReportArguments& report) {
-  auto* command = app.add_subcommand("report", "Show what happened in a run: a page with a time line, sums and waits");
-  command->footer(report_help());
-  add_place_of_logs(*command, report.folder, report.log);
-  command->add_option("--output", report.output, "the page (default: gputest_report.html)")->type_name("FILE");
-  command->add_option("--trace", report.trace, "a trace for Perfetto, in place of the page unless --output is given")
-      ->type_name("FILE");
-  command->add_option("INDEX", report.index, "what cmake_instrumentation() adds to a command; not read")
-      ->type_name("FILE");
-}
-
-void add_classify(CLI::App& app, ClassifyArguments& classify) {
-  auto* command = app.add_subcommand("classify", "Compare what tests declare with what was measured of them");
-  command->footer(classify_help());
-  add_place_of_logs(*command, classify.folder, classify.log);
-  command->add_option("--source", classify.source, "folder of the tests' sources (default: that of the build tree)")
-      ->type_name("DIR");
-  command->add_flag("--check", classify.check, "end with 1 if a test uses more than it declares");
-  auto* patch = command->add_flag("--patch", classify.patch, "print the changes as a diff for 'git apply'");
-  command->add_flag("--json", classify.json, "print JSON, for programs")->excludes(patch);
-}
-
-void add_isolate(CLI::App& app, IsolateArguments& isolate) {
-  auto* command = app.add_subcommand("isolate", "Find tests that pass or fail only because others ran before them");
-  command->formatter(std::make_shared<UsageFormatter>("gputest isolate [OPTIONS] [-- CTEST_OPTION...]"));
-  command->footer(isolate_help());
-  add_test_dir(*command, isolate.folder, "where ctest is started");
-  command->add_option("--shuffles", isolate.shuffles, "how many runs have a random order (default: 1)")
-      ->type_name("N")
-      ->check(CLI::Range(0, 1000));
-  command->add_flag("--json", isolate.json, "print JSON, for programs");
-}
-
-CLI::App& add_report(CLI::App& app, const char* name, const char* text, const std::string& help, bool& json) {
-  auto* command = app.add_subcommand(name, text);
-  command->footer(help);
-  command->add_flag("--json", json, "print JSON, for programs");
-  return *command;
-}
+/// Whether all of a command's output was written. A part of a list of tests must not be taken for all of it.
+bool is_output_written() { return std::fflush(stdout) == 0 && std::ferror(stdout) == 0; }
 
 } // namespace
 
-std::unique_ptr<CLI::App> describe_command_line(CommandLine& into) {
-  auto app = std::make_unique<CLI::App>(
-      "Lets GPU tests share the memory of this machine's GPUs without running out of it.", "gputest");
-  app->formatter(std::make_shared<HelpFormatter>()); // of its commands, too, which are added below
-  app->set_version_flag("--version", "gputest " GPUTEST_VERSION);
-  app->footer(main_help());
-  add_run(*app, into.run);
-  add_report(*app, "devices", "Show the GPUs, and how much of each is free", devices_help(), into.json)
-      .add_option("--resource-spec", into.resource_spec_folder,
-                  "write a resource spec file for the ctest that runs this; used by gputest's CMake code")
-      ->type_name("FOLDER")
-      ->excludes("--json");
-  add_report(*app, "status", "Show which processes hold GPU memory, and which wait for it", status_help(), into.json);
-  add_plan(*app, into.plan);
-  add_report_of_run(*app, into.report);
-  add_classify(*app, into.classify);
-  add_isolate(*app, into.isolate);
-  app->require_subcommand(1);
-  return app;
+CommandLine::CommandLine(const std::string& help)
+    : app_{"Lets GPU tests share the memory of this machine's GPUs without running out of it.", "gputest"} {
+  app_.formatter(std::make_shared<HelpFormatter>("")); // of its commands, too, which are added later
+  app_.set_version_flag("--version", "gputest " GPUTEST_VERSION);
+  app_.footer(help);
+  app_.require_subcommand(1);
+}
+
+CLI::App& CommandLine::add(const Command& command, const std::string& help, Action action, const std::string& usage) {
+  auto* app = app_.add_subcommand(command.name, command.text);
+  app->footer(help);
+  if (!usage.empty()) {
+    app->formatter(std::make_shared<HelpFormatter>(std::string{"gputest "} + command.name + " " + usage));
+  }
+  commands_[app] = {std::move(action), !usage.empty()};
+  return *app;
+}
+
+int CommandLine::interpret(const std::vector<std::string>& arguments) {
+  const std::string commands = "the commands are run, devices, status, plan, report, classify and isolate";
+  // CLI11 reads `--` in a subcommand as its end and continues with the parent command, so `--` is hidden from it.
+  const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
+  try {
+    std::vector<std::string> words{arguments.begin(), dashes};
+    std::reverse(words.begin(), words.end()); // the order in which CLI11 wants them
+    app_.parse(std::move(words));
+  } catch (const CLI::RequiredError&) { // nothing else is required
+    return refuse(app_, arguments.empty() ? "the command is missing; " + commands
+                                          : "'" + arguments.front() + "' is not a command; " + commands);
+  } catch (const CLI::ExtrasError& error) {
+    const auto commands_read = app_.get_subcommands();
+    const auto extras = commands_read.empty() ? std::vector<std::string>{} : commands_read.front()->remaining();
+    return refuse(app_, !extras.empty() && is_option(extras.front())
+                            ? unknown_option(*commands_read.front(), extras.front())
+                            : error.what());
+  } catch (const CLI::ParseError& error) {
+    return error.get_exit_code() == 0 ? app_.exit(error) : refuse(app_, error.what());
+  } catch (const Error& error) { // a value that an option cannot have is InvalidSetting
+    return refuse(app_, error.what());
+  }
+  const auto* command = app_.get_subcommands().front();
+  const auto& known = commands_.at(command);
+  auto words = command->remaining();
+  if (!words.empty() && is_option(words.front())) {
+    return refuse(app_,
+                  unknown_option(*command, words.front()) + ". A command whose name begins with '-' stands after '--'");
+  }
+  if (dashes != arguments.end() && !known.takes_words) {
+    return refuse(app_, "only 'gputest run' takes a command after '--', and 'gputest plan' and 'gputest isolate' "
+                        "options of ctest");
+  }
+  words.insert(words.end(), dashes, arguments.end());
+  if (!words.empty() && words.front() == "--") {
+    words.erase(words.begin());
+  }
+  try {
+    return to_int(known.action(words));
+  } catch (const WrongCommandLine& error) {
+    return refuse(app_, error.what());
+  }
+}
+
+int CommandLine::run(const std::vector<std::string>& arguments) {
+  try {
+    const int code = interpret(arguments);
+    if (is_output_written()) {
+      return code;
+    }
+  } catch (const InvalidSetting& error) {
+    return fail(ExitCode::unusable_setting, error.what());
+  } catch (const std::exception& error) {
+    if (is_output_written()) { // else fmt cannot say what was lost
+      return fail(ExitCode::internal_error, error.what());
+    }
+  }
+  return fail(ExitCode::internal_error,
+              "the result could not be written to standard output (a full disk, or a closed descriptor), so what was "
+              "written is incomplete: do not use it, and write it elsewhere");
+}
+
+std::string exit_codes(std::map<ExitCode, std::string> of_command) {
+  of_command.insert(
+      {{ExitCode::done, "done"},
+       {ExitCode::wrong_command_line, "the command line is wrong"},
+       {ExitCode::internal_error, "internal error, output that cannot be written, or the ledger cannot be used"},
+       {ExitCode::unusable_setting, "an environment variable cannot be used"}});
+  std::string text = "\nExit codes:\n";
+  for (const auto& [code, meaning] : of_command) {
+    text += fmt::format("  {:>3}  {}\n", to_int(code), meaning);
+  }
+  return text;
 }
 
 } // namespace gputest::tool

@@ -1,30 +1,70 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "tool/insight_arguments.hpp"
-#include "tool/run_arguments.hpp"
+#include "tool/exit_codes.hpp"
 
+#include <gputest/error.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <functional>
+#include <map>
 #include <memory>
-
-namespace CLI {
-class App;
-}
+#include <string>
+#include <vector>
 
 namespace gputest::tool {
 
-/// What the command line says.
-struct CommandLine {
-  RunArguments run;
-  PlanArguments plan;
-  ReportArguments report;
-  ClassifyArguments classify;
-  IsolateArguments isolate;
-  bool json = false;
-  std::string resource_spec_folder; ///< of `gputest devices --resource-spec`; empty: not asked for
+/// A wrong command line that CLI11 itself accepts.
+class WrongCommandLine : public Error {
+public:
+  using Error::Error;
 };
 
-/// The commands and options of the tool, described once: CLI11 parses by it, and the manual page is made of
-/// it. Parsing fills `into`, which has to live as long.
-[[nodiscard]] std::unique_ptr<CLI::App> describe_command_line(CommandLine& into);
+/// A command, as lists of commands show it.
+struct Command {
+  const char* name;
+  const char* text; ///< one line
+};
+
+/// Those of the program gputest-insights.
+inline constexpr Command plan_command{"plan", "Say how long a suite would take, what bounds it, and how to split it"};
+inline constexpr Command report_command{"report",
+                                        "Show what happened in a run: a page with a time line, sums and waits"};
+inline constexpr Command classify_command{"classify", "Compare what tests declare with what was measured of them"};
+inline constexpr Command isolate_command{"isolate", "Find tests that pass or fail only because others ran before them"};
+
+/// What a program accepts: a command with its options, and for some commands words after `--`.
+class CommandLine {
+public:
+  /// Does a command, once all of the line was read. `words` are what follows the options, without a `--` between. It
+  /// may throw WrongCommandLine.
+  using Action = std::function<ExitCode(const std::vector<std::string>& words)>;
+
+  /// `help` stands below the list of commands.
+  explicit CommandLine(const std::string& help);
+
+  /// Adds a command; `help` stands below its options. `usage` is what follows its name, of a command that takes words.
+  CLI::App& add(const Command& command, const std::string& help, Action action, const std::string& usage = "");
+
+  /// Reads the line (without the program's name), does what it says, and returns what main() returns.
+  ///
+  /// Results go to stdout, messages to stderr. A result that could not be written is a failure. Does not throw; does
+  /// not return if an action becomes another program.
+  [[nodiscard]] int run(const std::vector<std::string>& arguments);
+
+private:
+  [[nodiscard]] int interpret(const std::vector<std::string>& arguments);
+
+  struct Known {
+    Action action;
+    bool takes_words = false;
+  };
+  CLI::App app_;
+  std::map<const CLI::App*, Known> commands_;
+};
+
+/// The list of exit codes in the help of a command: those that all have, and its own.
+[[nodiscard]] std::string exit_codes(std::map<ExitCode, std::string> of_command = {});
 
 } // namespace gputest::tool

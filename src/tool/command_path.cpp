@@ -26,12 +26,9 @@ std::vector<std::string> folders_of(const std::string& path) {
   }
 }
 
-struct Found {
-  int error = 0;    ///< why exec() would fail; 0 if it probably would not
-  std::string file; ///< empty after an error
-};
+} // namespace
 
-Found find(const std::string& command, const std::optional<std::string>& path) {
+FoundCommand find_command(const std::string& command, const std::optional<std::string>& path) {
   if (command.find('/') != std::string::npos) {
     const int error = os::why_not_executable(command);
     return {error, error == 0 ? command : ""};
@@ -50,8 +47,6 @@ Found find(const std::string& command, const std::optional<std::string>& path) {
   return {worst, ""};
 }
 
-} // namespace
-
 CommandProblem problem_of_exec(const std::string& command, int error) {
   if (error == ENOENT || error == ENOTDIR) {
     const bool is_path = command.find('/') != std::string::npos;
@@ -61,15 +56,6 @@ CommandProblem problem_of_exec(const std::string& command, int error) {
   }
   return {ExitCode::cannot_execute, "cannot execute '" + command + "': " + std::generic_category().message(error) +
                                         (error == EACCES ? "; it has to be a file with execute permission" : "")};
-}
-
-std::optional<CommandProblem> problem_with_command(const std::string& command, const std::optional<std::string>& path) {
-  const auto found = find(command, path);
-  return found.error == 0 ? std::nullopt : std::optional{problem_of_exec(command, found.error)};
-}
-
-std::string path_of_command(const std::string& command, const std::optional<std::string>& path) {
-  return find(command, path).file;
 }
 
 } // namespace gputest::tool

@@ -14,16 +14,17 @@ struct CommandProblem {
   std::string text;
 };
 
-/// Looks for a command as execvp() will. So a mistyped command fails at once, not after a wait for the GPU.
-///
-/// `path` is the value of PATH. nullopt if the command can probably be started.
-[[nodiscard]] std::optional<CommandProblem> problem_with_command(const std::string& command,
-                                                                 const std::optional<std::string>& path);
+/// Where execvp() would find a command.
+struct FoundCommand {
+  int error = 0;    ///< the errno value with which exec() would fail; 0 if it probably would not
+  std::string file; ///< empty after an error
+};
 
-/// The file that execvp() would run for a command; empty if there is none.
-[[nodiscard]] std::string path_of_command(const std::string& command, const std::optional<std::string>& path);
+/// Looks for a command as execvp() will, so that a mistyped command fails at once, not after a wait for the GPU. `path`
+/// is the value of PATH.
+[[nodiscard]] FoundCommand find_command(const std::string& command, const std::optional<std::string>& path);
 
-/// What problem_with_command() says, for an exec() that failed with `error`, an errno value.
+/// What to say of an exec() that failed with `error`, an errno value.
 [[nodiscard]] CommandProblem problem_of_exec(const std::string& command, int error);
 
 } // namespace gputest::tool

@@ -9,6 +9,7 @@
 #include "core/session/allowed_devices.hpp"
 #include "tool/free_memory.hpp"
 #include "tool/json_text.hpp"
+#include "tool/resource_spec.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -21,6 +22,41 @@
 namespace gputest::tool {
 
 namespace {
+
+constexpr const char* devices_help =
+    R"(Reads the devices from the driver's management library, and asks the driver itself what each GPU can do (about 100
+ms per GPU). It creates no CUDA context and takes no device memory.
+
+Columns:
+  IN USE         by all processes, without what the driver keeps for itself
+  ON LEDGER      contexts and tests of the processes in the ledger, and the number of these processes
+  EXTERNAL       used by processes that are not in this ledger: without gputest, or in a container without its folder
+  FREE FOR NEXT  what a test could lease now without waiting, without its context; 0 B also if others wait ahead of it
+  VISIBLE        no: CUDA_VISIBLE_DEVICES, or the list of a Slurm job, hides it from tests
+Below the table: what each GPU can do ('?': not known, '-': does not apply), which processes use it, and what is unusual
+about it. MEMORY '8 GiB of 140 GiB' means that GPUTEST_DEVICE_MEMORY makes gputest decide as on a GPU with 8 GiB.
+
+--resource-spec writes resource-spec-<pid>.json into FOLDER, for the ctest with that pid that runs gputest, and prints CMake
+code. It does nothing if ctest has, or may have, a resource spec file of the user's, or if GPUTEST_SCHEDULING=ledger.
+
+--json prints one object:
+  version      1; goes up when a key is removed or changes its meaning
+  origin       what kind of devices these are: the driver's version, or simulated
+  why_none     why there are no devices; empty if there are some
+  left_out     why some GPUs are not in the list; empty if all are
+  restriction  what decides which devices are visible, such as CUDA_VISIBLE_DEVICES='0'
+  devices      list of objects:
+    index, uuid, name, simulated, mig_slice, visible, why_unusable (empty if it can be used)
+    total_bytes, reserved_bytes (the driver's own), used_bytes
+    limit_bytes (what decisions use; less than total_bytes under GPUTEST_DEVICE_MEMORY)
+    ledger_processes, ledger_context_bytes, ledger_leased_bytes
+    external_bytes, free_for_next_bytes
+    sm (90 for 9.0), memory_pools, managed_memory, concurrent_managed_access, cooperative_launch: null if not known
+    peer_uuids (devices whose memory it can reach, null if not known), driver_model, compute_mode
+    shares_host_memory, lists_processes
+    users (null if the driver lists none): list of pid, used_bytes (null if not known), who (empty: an external process)
+    notes (what is unusual about it): list of sentences
+)";
 
 /// The ledger's index of a device, or one past its last if the ledger does not know the device yet.
 std::size_t index_on_ledger(const ledger::LedgerView& view, const std::string& uuid) {
@@ -127,10 +163,30 @@ DevicesReport look_at_devices(const Settings& settings, devices::AskDriver ask) 
   return report;
 }
 
-ExitCode devices_command(bool json) {
-  const auto report = look_at_devices(settings_from_environment(), devices::AskDriver::yes);
-  fmt::print("{}", json ? json_text(to_json(report)) : to_text(report));
-  return exit_code_of(report);
+void add_devices(CommandLine& line) {
+  struct Options {
+    bool json = false;
+    std::string resource_spec_folder; ///< empty: not asked for
+  };
+  const auto options = std::make_shared<Options>();
+  auto& command = line.add(
+      {"devices", "Show the GPUs, and how much of each is free"},
+      devices_help + exit_codes({{ExitCode::no_gpu, "no usable GPU although GPUTEST_REQUIRE_GPU=1 demands one"}}),
+      [options](const auto& /*words*/) {
+        if (!options->resource_spec_folder.empty()) {
+          write_resource_spec(options->resource_spec_folder);
+          return ExitCode::done;
+        }
+        const auto report = look_at_devices(settings_from_environment(), devices::AskDriver::yes);
+        fmt::print("{}", options->json ? json_text(to_json(report)) : to_text(report));
+        return report.gpu_required && !has_usable_device(report) ? ExitCode::no_gpu : ExitCode::done;
+      });
+  auto* json = command.add_flag("--json", options->json, "print JSON, for programs");
+  command
+      .add_option("--resource-spec", options->resource_spec_folder,
+                  "write a resource spec file for the ctest that runs this; used by gputest's CMake code")
+      ->type_name("FOLDER")
+      ->excludes(json);
 }
 
 } // namespace gputest::tool

@@ -2,17 +2,15 @@
 #pragma once
 
 #include "core/devices/device_list.hpp"
+#include "tool/command_line.hpp"
 #include "tool/devices_report.hpp"
-#include "tool/exit_codes.hpp"
 
 #include <gputest/settings.hpp>
 
 namespace gputest::tool {
 
-/// `gputest devices`: prints what devices there are and what is free of them, on stdout. Creates no CUDA context.
-///
-/// Throws InvalidSetting, LedgerError.
-[[nodiscard]] ExitCode devices_command(bool json);
+/// Adds `gputest devices`, which creates no CUDA context.
+void add_devices(CommandLine& line);
 
 /// Looks at the devices and at the ledger, if there is one. Throws LedgerError.
 [[nodiscard]] DevicesReport look_at_devices(const Settings& settings, devices::AskDriver ask);

@@ -224,8 +224,4 @@ nlohmann::ordered_json to_json(const DevicesReport& report) {
           {"left_out", report.left_out}, {"restriction", report.restriction}, {"devices", devices}};
 }
 
-ExitCode exit_code_of(const DevicesReport& report) {
-  return report.gpu_required && !has_usable_device(report) ? ExitCode::no_gpu : ExitCode::done;
-}
-
 } // namespace gputest::tool

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "core/policy/device_facts.hpp"
-#include "tool/exit_codes.hpp"
 
 #include <gputest/device.hpp>
 
@@ -63,7 +62,5 @@ struct DevicesReport {
 
 /// For machines; `gputest devices --help` documents the keys.
 [[nodiscard]] nlohmann::ordered_json to_json(const DevicesReport& report);
-
-[[nodiscard]] ExitCode exit_code_of(const DevicesReport& report);
 
 } // namespace gputest::tool

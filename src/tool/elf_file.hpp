@@ -18,38 +18,30 @@ public:
   /// nullopt if the file cannot be read, has no section headers, or is not a 64-bit ELF file of this byte order.
   [[nodiscard]] static std::optional<ElfFile> open(const std::string& path);
 
-  /// The path of the dynamic linker that the kernel starts for it; empty for a static program and for a library.
-  [[nodiscard]] std::string interpreter() const;
-
-  /// The names of the libraries that it needs at its start, as DT_NEEDED has them.
-  [[nodiscard]] std::vector<std::string> needed() const;
-
   /// Whether a section has exactly this name.
   [[nodiscard]] bool has_section(const std::string& name) const;
 
-  /// Whether it takes one of these functions from another file.
-  [[nodiscard]] bool imports(const std::vector<std::string>& functions) const;
+  /// The path of the dynamic linker that the kernel starts for it; empty for a static program and for a library.
+  [[nodiscard]] std::string interpreter() const;
 
-  /// Whether its data, constant or not, contains one of these texts. Reads all of the data.
-  [[nodiscard]] bool data_contains(const std::vector<std::string>& texts) const;
+  /// Whether the names of what it takes from other files, or gives to them, contain this text.
+  [[nodiscard]] bool names_contain(const std::string& text) const;
+
+  /// Whether its data, constant or not, contains this text. Reads all of the data.
+  [[nodiscard]] bool data_contains(const std::string& text) const;
 
 private:
   struct Section {
     std::string name;
-    std::uint32_t type = 0;
-    std::uint64_t flags = 0;
+    bool is_data = false;
     std::uint64_t offset = 0;
     std::uint64_t size = 0;
-    std::uint32_t linked = 0; ///< index of the section with its texts
   };
 
   ElfFile() = default;
-  /// Up to `size` bytes from `offset`; fewer where the file ends.
   [[nodiscard]] std::string read_at(std::uint64_t offset, std::uint64_t size) const;
   [[nodiscard]] bool read_sections();
-  [[nodiscard]] const Section* find(std::uint32_t type) const;
-  [[nodiscard]] std::string contents_of(const Section& section) const;
-  [[nodiscard]] std::string texts_of(const Section& section) const;
+  [[nodiscard]] std::string contents_of(const std::string& name) const;
 
   mutable std::ifstream file_;
   std::uint64_t size_ = 0;

@@ -13,10 +13,6 @@ namespace gputest::tool {
 
 namespace {
 
-bool begins_with(const std::string& text, const std::string& begin) {
-  return text.compare(0, begin.size(), begin) == 0;
-}
-
 /// Programs that run others, or read what they do from a file, and do not load it as a library.
 bool runs_others(const std::string& path) {
   static const std::set<std::string> names{"busybox",  "catchsegv", "chrt",    "cmake",  "compute-sanitizer",
@@ -29,27 +25,35 @@ bool runs_others(const std::string& path) {
   return names.count(path.substr(path.find_last_of('/') + 1)) > 0;
 }
 
-/// Whether a library with this name is an interface to GPUs, or an interpreter that is told at run time what to do.
-bool is_telling(const std::string& library) {
-  constexpr std::array libraries{"libcuda.so", "libcudart.so", "libOpenCL.so", "libpython", "libperl.so", "libjvm.so"};
+bool loads_libraries(const ElfFile& file) {
+  return file.names_contain(std::string{"dlopen\0", 7}) || file.names_contain(std::string{"dlmopen\0", 8});
+}
+
+bool names_cuda(const ElfFile& file) {
+  constexpr std::array libraries{"libcuda.so", "libcudart.so", "libOpenCL.so"};
   return std::any_of(libraries.begin(), libraries.end(),
-                     [&](const char* const name) { return begins_with(library, name); });
+                     [&](const char* const name) { return file.data_contains(name); });
 }
 
-bool loads_libraries(const ElfFile& file) { return file.imports({"dlopen", "dlmopen"}); }
-
-bool names_cuda(const ElfFile& file) { return file.data_contains({"libcuda.so", "libcudart.so", "libOpenCL.so"}); }
-
-/// Whether the file has code for a GPU, or is linked with an interface to one.
-bool is_linked_with_cuda(const ElfFile& file) {
+bool has_code_for_gpus(const ElfFile& file) {
   constexpr std::array sections{".nv_fatbin", "__nv_relfatbin", ".nvFatBinSegment"};
-  const auto needed = file.needed();
-  return std::any_of(sections.begin(), sections.end(),
-                     [&](const char* const name) { return file.has_section(name); }) ||
-         std::any_of(needed.begin(), needed.end(), is_telling);
+  return std::any_of(sections.begin(), sections.end(), [&](const char* const name) { return file.has_section(name); });
 }
 
-/// The files in the dynamic linker's list: `name => file (address)`, or `file (address)`.
+/// Whether a library is an interface to GPUs, or an interpreter that is told at run time what to do; or has itself to
+/// do with GPUs.
+bool library_uses_gpu(const std::string& path) {
+  constexpr std::array names{"libcuda.so", "libcudart.so", "libOpenCL.so", "libpython", "libperl.so", "libjvm.so"};
+  const auto name = path.substr(path.find_last_of('/') + 1);
+  if (std::any_of(names.begin(), names.end(), [&](const char* const known) { return name.rfind(known, 0) == 0; })) {
+    return true;
+  }
+  const auto library = ElfFile::open(path);
+  return !library || has_code_for_gpus(*library) || (loads_libraries(*library) && names_cuda(*library));
+}
+
+/// The files in the dynamic linker's list: `name => file (address)`, or `file (address)`. What is not found has no
+/// file.
 std::vector<std::string> files_in(const std::string& list) {
   std::vector<std::string> files;
   std::istringstream lines{list};
@@ -58,6 +62,8 @@ std::vector<std::string> files_in(const std::string& list) {
     const auto end = line.rfind(" (");
     if (begin != std::string::npos && end != std::string::npos && begin < end) {
       files.push_back(line.substr(begin, end - begin));
+    } else if (line.find("not found") != std::string::npos) {
+      files.emplace_back();
     }
   }
   return files;
@@ -73,7 +79,7 @@ GpuUse find_gpu_use(const std::string& path) {
   if (program->has_section(".gputest_session")) {
     return GpuUse::leases_itself;
   }
-  if (is_linked_with_cuda(*program) || loads_libraries(*program)) {
+  if (has_code_for_gpus(*program) || loads_libraries(*program)) {
     return GpuUse::yes;
   }
   const auto linker = program->interpreter();
@@ -81,16 +87,8 @@ GpuUse find_gpu_use(const std::string& path) {
     return names_cuda(*program) ? GpuUse::yes : GpuUse::no;
   }
   const auto list = os::output_of({linker, "--list", path});
-  if (!list) {
-    return GpuUse::yes;
-  }
-  for (const auto& file : files_in(*list)) {
-    const auto library = ElfFile::open(file);
-    if (!library || is_linked_with_cuda(*library) || (loads_libraries(*library) && names_cuda(*library))) {
-      return GpuUse::yes;
-    }
-  }
-  return GpuUse::no;
+  const auto libraries = files_in(list.value_or(""));
+  return !list || std::any_of(libraries.begin(), libraries.end(), library_uses_gpu) ? GpuUse::yes : GpuUse::no;
 }
 
 bool only_lists_tests(const std::vector<std::string>& arguments) {

@@ -1,4 +1,82 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tool/application.hpp"
+#include "core/os/process.hpp"
+#include "core/os/program_output.hpp"
+#include "core/os/reason.hpp"
+#include "core/settings/settings_table.hpp"
+#include "tool/command_line.hpp"
+#include "tool/devices_command.hpp"
+#include "tool/run_command.hpp"
+#include "tool/status_command.hpp"
 
-int main(int argc, char** argv) { return gputest::tool::run_application({argv + (argc > 0 ? 1 : 0), argv + argc}); }
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace gputest;       // NOLINT(google-build-using-namespace)
+using namespace gputest::tool; // NOLINT(google-build-using-namespace)
+
+constexpr const char* main_help = R"(Examples:
+  gputest devices                            what GPUs there are, and how much of them is free
+  gputest status                             which processes hold memory, and which wait
+  gputest plan --test-dir build -j16         how long the suite would take, and what bounds it
+  gputest report --test-dir build            a page about the last run
+  gputest run --memory 3GiB -- ./solver_test --fast
+  GPUTEST_DEVICES=simulated:2x16GiB gputest devices
+'gputest COMMAND --help' describes one command.
+)";
+
+constexpr const char* other_variables =
+    R"(Options of simulated devices: memory_pools, managed_memory, concurrent_managed_access, peer_access, cooperative_launch,
+tcc, wddm, mig; each of these also with the prefix no_; sm_<n> (90), context=<size> (512MiB), return=<n>ms,
+exclusive_process, prohibited, lost, integrated, no_process_list.
+A variable that begins with GPUTEST_ and is none of these is an error.
+gputest uses only GPUs that CUDA_VISIBLE_DEVICES allows, and sets it (to UUIDs) for the commands that it starts.
+)";
+
+/// Becomes gputest-insights, which is beside this tool where it was built, or where programs for programs are
+/// installed. Returns only if that fails.
+int start_insights(std::vector<std::string> arguments) {
+  const auto tool = std::filesystem::path{os::executable_of(os::own_pid()).value_or("")}.parent_path();
+  const auto command = arguments.front();
+  auto program = tool / "gputest-insights";
+  if (const auto installed = tool / GPUTEST_PROGRAMS_FROM_TOOL / "gputest-insights";
+      os::why_not_executable(program.string()) != 0) {
+    program = installed;
+  }
+  arguments.insert(arguments.begin(), program.string());
+  const int error = os::become(std::move(arguments));
+  fmt::print(
+      stderr,
+      "gputest: 'gputest {}' is done by the program gputest-insights, which cannot be started: {} ({}). It belongs to "
+      "an installed gputest; where gputest is a part of another project, configure that with "
+      "-DGPUTEST_BUILD_INSIGHTS=ON and build the target gputest_insights\n",
+      command, program.lexically_normal().string(), os::reason(error));
+  return to_int(ExitCode::not_found);
+}
+
+} // namespace
+
+int main(int argc, char** argv) try {
+  const std::vector<std::string> arguments{argv + (argc > 0 ? 1 : 0), argv + argc};
+  CommandLine line{std::string{main_help} + "\nSettings (environment variables; options take precedence):\n" +
+                   settings::settings_reference() + other_variables + exit_codes()};
+  add_run(line);
+  add_devices(line);
+  add_status(line);
+  for (const auto& insight : {plan_command, report_command, classify_command, isolate_command}) {
+    if (!arguments.empty() && arguments.front() == insight.name) {
+      return start_insights(arguments);
+    }
+    line.add(insight, "", {}); // for the list of commands
+  }
+  return line.run(arguments);
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "gputest: %s\n", error.what());
+  return to_int(ExitCode::internal_error);
+}

@@ -1,19 +1,30 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tool/resource_spec.hpp"
 
+#include "core/os/ctest_process.hpp"
+#include "core/os/environment.hpp"
+#include "core/os/process.hpp"
 #include "core/policy/heap_cost.hpp"
 #include "core/policy/memory_request.hpp"
 #include "core/policy/visible_devices.hpp"
+#include "core/settings/settings.hpp"
+#include "tool/devices_command.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <optional>
+#include <system_error>
 #include <vector>
 
 namespace gputest::tool {
 
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr std::uint64_t mebibyte = 1ULL << 20U;
 
@@ -36,6 +47,54 @@ std::vector<Resource> resources_of(const DevicesReport& report) {
     }
   }
   return resources;
+}
+
+/// One slot is 1 MiB of a device. CTest shows it to a test as CTEST_RESOURCE_GROUP_<i>_GPUTEST_MIB.
+constexpr const char* resource_type = "gputest_mib";
+
+constexpr std::string_view file_prefix = "resource-spec-";
+
+/// A name for the ctest above this process. Several machines and containers may share a build tree, and so pids.
+std::string file_of_this_ctest() {
+  const auto ctest = os::parent_of(os::own_pid()).value_or(0);
+  return fmt::format("{}{:x}-{}-{}.json", file_prefix, os::pids_identity(), ctest,
+                     os::start_time_of(ctest).value_or(0));
+}
+
+/// ctest reads its file within seconds.
+void remove_old_files(const fs::path& folder) {
+  std::error_code ignored;
+  for (const auto& file : fs::directory_iterator{folder, ignored}) {
+    if (fs::is_regular_file(file.symlink_status(ignored)) &&
+        file.path().filename().string().compare(0, file_prefix.size(), file_prefix) == 0 &&
+        fs::file_time_type::clock::now() - file.last_write_time(ignored) > std::chrono::minutes{10}) {
+      fs::remove(file.path(), ignored);
+    }
+  }
+}
+
+void replace_file(const fs::path& file, const std::string& text) {
+  const fs::path new_file = file.string() + "." + std::to_string(os::own_pid());
+  {
+    std::ofstream out{new_file};
+    out << text;
+    out.close();
+    if (!out) {
+      throw fs::filesystem_error{"it cannot be written", new_file, std::make_error_code(std::errc::io_error)};
+    }
+  }
+  fs::rename(new_file, file);
+}
+
+/// Whether the user has, or may have, a resource spec file of their own, or wants none.
+bool is_left_to_user() {
+  const auto scheduling = settings::parse_scheduling(os::read_variable);
+  if (scheduling == settings::Scheduling::ledger) {
+    return true;
+  }
+  const auto users = os::find_users_resource_spec();
+  return users == os::UsersResourceSpec::named ||
+         (users == os::UsersResourceSpec::possible && scheduling != settings::Scheduling::ctest);
 }
 
 } // namespace
@@ -84,6 +143,23 @@ std::string resource_facts(const DevicesReport& report, const std::string& file)
                      file, devices, largest, context, rounded_up(small.bytes), rounded_up(medium.bytes) + alone,
                      rounded_up(policy::heap_cost(Bytes{mebibyte})) - 1,
                      suits_mps ? "" : "if(NOT DEFINED ENV{GPUTEST_MPS})\n  set(ENV{GPUTEST_MPS} off)\nendif()\n");
+}
+
+void write_resource_spec(const std::string& folder) {
+  const auto settings = settings_from_environment();
+  if (is_left_to_user()) {
+    return;
+  }
+  const auto report = look_at_devices(settings, devices::AskDriver::no);
+  const auto text = resource_spec(report);
+  if (text.empty()) {
+    return;
+  }
+  const auto file = file_of_this_ctest();
+  fs::create_directories(folder);
+  remove_old_files(folder);
+  replace_file(fs::path{folder} / file, text);
+  fmt::print("{}", resource_facts(report, file));
 }
 
 } // namespace gputest::tool

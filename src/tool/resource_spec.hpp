@@ -7,10 +7,6 @@
 
 namespace gputest::tool {
 
-/// The resource type of gputest's resource spec files. One slot is 1 MiB of a device. CTest shows it to a test as
-/// CTEST_RESOURCE_GROUP_<i>_GPUTEST_MIB.
-inline constexpr const char* resource_type = "gputest_mib";
-
 /// A resource spec file of CTest for the devices that tests may use, with bytes_for_tests() of each. Empty if no device
 /// can give any. Pure.
 [[nodiscard]] std::string resource_spec(const DevicesReport& report);
@@ -21,5 +17,13 @@ inline constexpr const char* resource_type = "gputest_mib";
 /// `gputest_medium_mib`, what a test of these classes takes beside it, and `gputest_beside_heap_mib`, what a device
 /// heap takes beside its size. Pure.
 [[nodiscard]] std::string resource_facts(const DevicesReport& report, const std::string& file);
+
+/// `gputest devices --resource-spec`: writes a resource spec file for the ctest that has started this process into
+/// `folder`, under a name that no other ctest has, and prints resource_facts() for it.
+///
+/// Does nothing if ctest is not to schedule: the setting says so, the user has or may have a resource spec file of
+/// their own, or there is no device. Replaces the file as a whole. Removes such files that are older than ten minutes.
+/// Throws InvalidSetting, LedgerError, and std::filesystem::filesystem_error if the folder cannot be written to.
+void write_resource_spec(const std::string& folder);
 
 } // namespace gputest::tool

@@ -12,14 +12,57 @@
 #include <nlohmann/json.hpp>
 
 #include <chrono>
+#include <memory>
 
 namespace gputest::tool {
 
-ExitCode status_command(bool json) {
-  const auto view = ledger::look_at_ledger(settings_from_environment());
-  const auto report = make_status(view, std::chrono::system_clock::now(), os::user_name);
-  fmt::print("{}", json ? json_text(to_json(report)) : to_text(report));
-  return ExitCode::done;
+namespace {
+
+constexpr const char* status_help = R"(Claims:
+  lease               holds memory for a test
+  medium lock         holds memory for a test, and the device's medium lock
+  exclusive           holds a whole device
+  context             has a context on a device, between two tests; only the context counts
+  idle worker         has a context on a device and no work; it exits as soon as another process waits for its memory
+  ended               has exited; its memory counts until the device shows it free
+  waiting for memory  is on its device and waits for a test's memory
+  waiting to enter    waits for a device with room for one more process
+'stopped': the process is stopped (Ctrl-Z, SIGSTOP, a debugger); it keeps what it holds until it continues or exits, and
+those behind it pass it if it waits.
+'ending': the process is exiting; it gives up its claim in a moment. 'kept by a child': the process has exited before a
+child that it forked, or it runs in another container. MEMORY is '-' for a process that has no lease and asks for none.
+FOR is the time since the claim began. Waiting processes are listed in the order of arrival. The ledger is read without its
+mutex, so lines may be of different moments. The last line names the ledger's folder. A private ledger has the processes of one user, a shared one those of a group.
+
+--json prints one object:
+  version      1; goes up when a key is removed or changes its meaning
+  folder       of the ledger
+  shared       true: a ledger of a group of users; false: of one user
+  exists       false: no process has used it yet
+  caveat       which process keeps the ledger's mutex locked, so that nothing changes; empty if none does
+  now_unix_ms  when this was true
+  processes    list of objects, holders first:
+    pid, uid, user, who (the test, or the command)
+    claim (as above, with _ for blanks), owner (running, stopped, children, ending, ended)
+    ticket (order of arrival; the smaller one came first)
+    device_uuids (of a process that waits to enter: those that it may get), gpus (how many of them)
+    context_bytes, memory_bytes (held or asked for), both per device
+    whole_devices, medium_lock
+    since_unix_ms, for_ms
+)";
+
+} // namespace
+
+void add_status(CommandLine& line) {
+  const auto json = std::make_shared<bool>(false);
+  line.add({"status", "Show which processes hold GPU memory, and which wait for it"}, status_help + exit_codes(),
+           [json](const auto& /*words*/) {
+             const auto view = ledger::look_at_ledger(settings_from_environment());
+             const auto status = make_status(view, std::chrono::system_clock::now(), os::user_name);
+             fmt::print("{}", *json ? json_text(status) : to_text(status));
+             return ExitCode::done;
+           })
+      .add_flag("--json", *json, "print JSON, for programs");
 }
 
 } // namespace gputest::tool

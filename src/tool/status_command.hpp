@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "tool/exit_codes.hpp"
+#include "tool/command_line.hpp"
 
 namespace gputest::tool {
 
-/// `gputest status`: prints the processes that hold memory and those that wait, on stdout. Does not wait, and does not
-/// create a ledger.
-///
-/// Throws InvalidSetting, LedgerError.
-[[nodiscard]] ExitCode status_command(bool json);
+/// Adds `gputest status`, which does not wait, and does not create a ledger.
+void add_status(CommandLine& line);
 
 } // namespace gputest::tool

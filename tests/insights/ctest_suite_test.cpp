@@ -68,48 +68,23 @@ TEST(CtestSuite, what_modifies_the_environment_is_applied_after_it) {
   EXPECT_EQ(suite_of({entry("t", {gpu, environment, modification})}).tests[0].request->bytes, 3_GiB);
 }
 
-TEST(CtestSuite, a_test_has_its_command_if_there_is_such_a_program) {
-  auto missing = entry("missing");
-  missing.erase("command");
-  const auto suite = suite_of({{{"name", "t"}, {"command", {"/bin/t", "-x"}}}, missing});
-  EXPECT_EQ(suite.commands.at(0), (std::vector<std::string>{"/bin/t", "-x"}));
-  EXPECT_TRUE(suite.commands.at(1).empty());
-  EXPECT_NE(tests::message_of<Error>([] {
-              static_cast<void>(suite_of({{{"name", "t"}, {"command", 3}}}));
-            }).find("the list of tests that ctest prints cannot be read"),
-            std::string::npos);
-}
-
-TEST(CtestSuite, what_a_test_was_admitted_with_beats_what_cmake_says) {
-  MeasuredEntry logged;
-  logged.request = Request{5_GiB};
-  logged.is_whole = true;
-  EXPECT_EQ(suite_of({gpu_entry("t", "medium")}, {{"t", logged}}).tests[0].request->bytes, 5_GiB);
-  EXPECT_EQ(suite_of({gpu_entry("t", "9GiB")}, {{"t", logged}}).tests[0].request->bytes, 5_GiB) << "less, too";
-  EXPECT_EQ(suite_of({gpu_entry("t", "9GiB")}, {{"another", logged}}).tests[0].request->bytes, 9_GiB);
-  logged.request.reset();
-  EXPECT_EQ(suite_of({gpu_entry("t", "9GiB")}, {{"t", logged}}).tests[0].request->bytes, 9_GiB) << "it was skipped";
-}
-
-TEST(CtestSuite, what_a_device_must_be_able_to_do_is_what_cmake_says) {
-  auto needs = gpu_entry("t", "1GiB");
+TEST(CtestSuite, what_a_test_was_admitted_with_can_only_raise_the_memory_that_cmake_says) {
+  auto needs = gpu_entry("t", "9GiB");
   needs["properties"].push_back(property("ENVIRONMENT", list({"GPUTEST_REQUIRES=sm_90"})));
-  MeasuredEntry logged;
-  logged.request = Request{5_GiB};
-  logged.is_whole = true;
-  const auto without_log = suite_of({needs}).tests[0].request->capabilities;
-  EXPECT_EQ(suite_of({needs}, {{"t", logged}}).tests[0].request->capabilities, without_log);
-  EXPECT_NE(suite_of({gpu_entry("t", "1GiB")}).tests[0].request->capabilities, without_log);
-}
-
-TEST(CtestSuite, of_a_run_that_is_not_whole_the_log_can_only_raise_what_cmake_says) {
-  MeasuredEntry logged;
-  logged.request = Request{MemoryClass::small};
-  logged.request->gpus = 2;
-  EXPECT_EQ(suite_of({gpu_entry("t", "9GiB")}, {{"t", logged}}).tests[0].request->bytes, 9_GiB);
-  logged.request = Request{12_GiB};
-  logged.request->gpus = 2;
-  EXPECT_EQ(suite_of({gpu_entry("t", "9GiB")}, {{"t", logged}}).tests[0].request->bytes, 12_GiB);
+  const auto request_with = [&](std::optional<Request> logged, const std::string& name = "t") {
+    MeasuredEntry entry;
+    entry.request = std::move(logged);
+    if (entry.request) {
+      entry.request->gpus = 2;
+    }
+    const auto request = suite_of({needs}, {{name, entry}}).tests[0].request.value();
+    EXPECT_EQ(request.capabilities, suite_of({needs}).tests[0].request->capabilities);
+    return request;
+  };
+  EXPECT_EQ(request_with(Request{12_GiB}).bytes, 12_GiB);
+  EXPECT_EQ(request_with(Request{5_GiB}).bytes, 9_GiB);
+  EXPECT_EQ(request_with(Request{12_GiB}, "another").bytes, 9_GiB);
+  EXPECT_EQ(request_with(std::nullopt).bytes, 9_GiB) << "it was skipped";
 }
 
 TEST(CtestSuite, ctests_own_time_is_for_what_is_in_no_log_and_has_no_cost) {
@@ -217,20 +192,6 @@ TEST(CtestSuite, a_clean_up_of_what_nothing_sets_up_runs_with_the_tests_of_its_f
   EXPECT_TRUE(suite.tests[5].runs_with.empty());
 }
 
-TEST(CtestSuite, entries_name_tests_in_their_filters) {
-  auto alone = entry("p.A.a");
-  alone["command"] = {"client", "a.out", "--gtest_filter=A.a-A.a?", "--gtest_also_run_disabled_tests"};
-  auto several = entry("tests.small");
-  several["command"] = {"a.out", "--gtest_filter=B.*:B.x/0:C.y:"};
-  const auto listed = listed_tests_of(suite_of({alone, entry("none"), several}));
-  std::vector<std::pair<std::string, std::string>> pairs;
-  for (const auto& test : listed) {
-    pairs.emplace_back(test.entry, test.test);
-  }
-  EXPECT_EQ(pairs, (std::vector<std::pair<std::string, std::string>>{
-                       {"p.A.a", "A.a"}, {"tests.small", "B.x/0"}, {"tests.small", "C.y"}}));
-}
-
 TEST(CtestSuite, a_wrong_variable_names_its_test) {
   const auto message =
       tests::message_of<InvalidSetting>([] { static_cast<void>(suite_of({gpu_entry("t x", "3PB")})); });
@@ -238,7 +199,8 @@ TEST(CtestSuite, a_wrong_variable_names_its_test) {
 }
 
 TEST(CtestSuite, another_text_is_an_error) {
-  for (const std::string text : {"", "{}", "[]", "{\"tests\": 3}", "{\"tests\": [{}]}", "{\"tests\": [3]}"}) {
+  for (const std::string text : {"", "{}", "[]", "{\"tests\": 3}", "{\"tests\": [{}]}", "{\"tests\": [3]}",
+                                 R"({"tests": [{"name": "t", "command": 3}]})"}) {
     EXPECT_THROW(static_cast<void>(parse_ctest_suite(text)), Error) << text;
   }
 }

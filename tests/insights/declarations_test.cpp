@@ -14,7 +14,6 @@ namespace {
 
 using namespace literals;
 using testing::ElementsAre;
-using testing::IsEmpty;
 using Verdict = Declaration::Verdict;
 
 constexpr std::uint64_t mib = std::uint64_t{1} << 20U;
@@ -50,7 +49,6 @@ public:
     process.ended = begun + 9;
     process.open_ended = false;
     process.exit = 0;
-    process.all_tests = true;
     log.processes.push_back(process);
     LoggedLease lease;
     lease.entry = ran.entry;
@@ -69,7 +67,7 @@ public:
     lease.uses = {{"GPU-1", ran.used, 0}};
     log.leases.push_back(lease);
     if (!ran.result.empty()) {
-      log.tests.push_back({ran.entry, ran.test, ran.result, 1, "", begun + 3, process.pid, "s.cpp", 1});
+      log.tests.push_back({ran.entry, ran.test, ran.result, 1, "", begun + 3, process.pid, "s.cpp"});
     }
     return *this;
   }
@@ -121,9 +119,7 @@ TEST(Declarations, of_which_nothing_was_measured_are_not_known) {
 }
 
 TEST(Declarations, have_what_the_log_says_of_their_test) {
-  Runs runs{{Ran{}}};
-  runs.log.tests[0].declared_for = 7;
-  const auto of = runs.first();
+  const auto of = Runs{{Ran{}}}.first();
   EXPECT_EQ(of.entry, "e");
   EXPECT_EQ(of.test, "S.a");
   EXPECT_EQ(of.leased, 8 * gib);
@@ -132,17 +128,13 @@ TEST(Declarations, have_what_the_log_says_of_their_test) {
   EXPECT_FALSE(of.whole_devices);
   EXPECT_THAT(of.measured, ElementsAre(testing::Pair("H200", gib)));
   EXPECT_TRUE(of.exact);
-  EXPECT_FALSE(of.sampled);
+  EXPECT_FALSE(of.lower_bound);
   EXPECT_EQ(of.runs, 1U);
   EXPECT_EQ(of.advised, 1088_MiB);
   EXPECT_FALSE(of.of_suite);
   EXPECT_EQ(of.most_there, 15 * gib) << "without the overhead of its process";
   EXPECT_EQ(of.said_by, "test");
-  EXPECT_EQ(of.program, "/bin/e");
-  EXPECT_THAT(of.known, ElementsAre("S.a"));
-  EXPECT_EQ(of.declared_for, 7U);
   EXPECT_EQ(of.declared_in, "s.cpp");
-  EXPECT_TRUE(of.is_entry_known);
 }
 
 TEST(Declarations, take_the_most_of_all_leases_of_a_run) {
@@ -215,7 +207,6 @@ TEST(Declarations, count_in_the_newest_run_and_the_use_in_all) {
   Runs newest{{Ran{"S.a", 3 * gib, gib}}};
   newest.log.leases[0].memory_class = "small";
   Runs older{{Ran{"S.a", 8 * gib, 2 * gib}, Ran{"S.a", 8 * gib, gib}, Ran{"S.old", gib, gib}}};
-  older.log.tests[0].declared_for = 9;
   older.log.leases[0].declared_by = "fixture";
   older.log.leases[0].whole_devices = true;
   const auto all = declarations_of({&newest.log, &older.log});
@@ -224,7 +215,6 @@ TEST(Declarations, count_in_the_newest_run_and_the_use_in_all) {
   EXPECT_EQ(of.declared, 3 * gib);
   EXPECT_EQ(of.memory_class, "small");
   EXPECT_EQ(of.said_by, "test");
-  EXPECT_EQ(of.declared_for, 1U);
   EXPECT_FALSE(of.whole_devices);
   EXPECT_EQ(of.most(), 2 * gib);
   EXPECT_EQ(of.runs, 2U) << "one of them with two leases";
@@ -232,46 +222,19 @@ TEST(Declarations, count_in_the_newest_run_and_the_use_in_all) {
   EXPECT_TRUE(declarations_of({}).empty());
 }
 
-TEST(Declarations, know_the_use_only_of_a_lease_that_shows_all_of_it) {
-  const auto known = [](const std::function<void(RunLog&)>& change) {
-    Runs runs{{Ran{}}};
-    change(runs.log);
-    return runs.first().known;
+TEST(Declarations, are_not_exact_if_one_figure_is_a_lower_bound) {
+  const std::vector<std::function<void(LoggedLease&)>> changes{
+      [](LoggedLease& lease) { lease.evidence = "sampled"; },
+      [](LoggedLease& lease) { lease.uses[0].kept_bytes = 1; }, // what earlier tests had left may serve this one
   };
-  EXPECT_THAT(known([](RunLog&) {}), ElementsAre("S.a"));
-  EXPECT_THAT(known([](RunLog& log) { log.leases[0].evidence = "sampled"; }), IsEmpty());
-  EXPECT_THAT(known([](RunLog& log) { log.leases[0].uses.clear(); }), IsEmpty());
-  EXPECT_THAT(known([](RunLog& log) { log.leases[0].uses[0].kept_bytes = 1; }), IsEmpty());
-  EXPECT_THAT(known([](RunLog& log) { log.leases[0].uses[0].kept_bytes.reset(); }), IsEmpty());
-  EXPECT_THAT(known([](RunLog& log) { log.leases[0].uses.push_back({"GPU-2", 1, 1}); }), IsEmpty()) << "of a second";
-  EXPECT_THAT(known([](RunLog& log) { log.tests[0].result = "failed"; }), IsEmpty());
-  EXPECT_THAT(known([](RunLog& log) { log.leases[0].program.path.clear(); }), IsEmpty());
-}
-
-TEST(Declarations, know_no_use_of_an_executable_that_has_changed_since) {
-  for (const bool bytes : {true, false}) {
-    const Runs newest{{Ran{}}};
-    Runs older{{Ran{"S.b"}}};
-    auto& program = older.log.leases[0].program;
-    (bytes ? program.bytes : program.modified) = 2;
-    for (const auto& of : declarations_of({&newest.log, &older.log})) {
-      EXPECT_EQ(of.known.size(), of.test == "S.a" ? 1U : 0U) << of.test;
+  for (const auto& change : changes) {
+    for (const bool first : {true, false}) {
+      Runs runs{{Ran{}, Ran{}}};
+      change(runs.log.leases[first ? 0 : 1]);
+      EXPECT_FALSE(runs.first().exact);
+      EXPECT_TRUE(runs.first().lower_bound);
+      EXPECT_EQ(runs.first().verdict, Verdict::unknown);
     }
-  }
-  Runs twice{{Ran{}, Ran{}}};
-  twice.log.leases[1].program.bytes = 2;
-  twice.log.leases.push_back(twice.log.leases[1]);
-  twice.log.leases[2].test = "S.b";
-  EXPECT_EQ(twice.first().known.size(), 1U) << "the last lease of a run has the newest";
-}
-
-TEST(Declarations, are_not_exact_if_one_figure_is_sampled) {
-  for (const bool first : {true, false}) {
-    Runs runs{{Ran{}, Ran{}}};
-    runs.log.leases[first ? 0 : 1].evidence = "sampled";
-    EXPECT_FALSE(runs.first().exact);
-    EXPECT_TRUE(runs.first().sampled);
-    EXPECT_EQ(runs.first().verdict, Verdict::unknown) << "though the use of the other is known";
   }
 }
 
@@ -281,50 +244,21 @@ TEST(Declarations, are_each_of_its_own_test_and_entry) {
   runs.log.tests[2].result = "failed";
   for (const auto& of : declarations_of({&runs.log})) {
     EXPECT_EQ(of.declared_in, of.test == "S.b" ? "second.cpp" : "s.cpp");
-    EXPECT_EQ(of.known.size(), of.entry == "e" ? 1U : 0U);
-    EXPECT_EQ(of.is_entry_known, of.entry == "e");
-  }
-  runs.log.tests[2].result = "passed";
-  runs.log.skips = {{"e", "S.c", "no GPU", "no_gpu"}, {"other", "S.c", "no GPU", "no_gpu"}};
-  for (const auto& of : declarations_of({&runs.log})) {
-    EXPECT_EQ(of.known.size(), 1U) << of.program << " is as it was";
-    EXPECT_FALSE(of.is_entry_known);
-  }
-  runs.log.skips.clear();
-  runs.log.leases[2].declared_by = "entry";
-  runs.log.leases[2].evidence = "sampled";
-  for (const auto& of : declarations_of({&runs.log})) {
-    EXPECT_EQ(of.is_entry_known, of.entry == "e");
+    EXPECT_EQ(of.exact, of.entry == "e");
   }
 }
 
-TEST(Declarations, of_a_test_whose_name_has_no_point_are_not_of_a_suite) {
-  EXPECT_FALSE((Runs{{Ran{"sorts keys"}}}.first().of_suite));
-}
-
-TEST(Declarations, take_a_figure_beside_kept_memory_for_a_lower_bound) {
-  Runs runs{{Ran{}}};
-  runs.log.leases[0].uses[0].kept_bytes = 1;
-  EXPECT_TRUE(runs.first().sampled);
-  EXPECT_EQ(runs.first().verdict, Verdict::unknown);
-  runs.log.leases[0].uses[0].kept_bytes.reset();
-  EXPECT_FALSE(runs.first().sampled) << "an older log does not say it";
-}
-
-TEST(Declarations, of_a_suite_are_for_the_tests_of_it_that_ran) {
+TEST(Declarations, of_a_suite_are_of_the_source_of_its_tests_and_exact_if_all_passed) {
   Runs runs{{Ran{"S", 8 * gib, gib, "e", "exact", ""}}};
   for (const std::string test : {"S.a", "S.b", "T.c"}) {
-    runs.log.tests.push_back({"e", test, "passed", 1, "", 3, 1, "suite.cpp", 2});
+    runs.log.tests.push_back({"e", test, "passed", 1, "", 3, 1, "suite.cpp"});
   }
   const auto of = runs.first();
   EXPECT_TRUE(of.of_suite);
-  EXPECT_THAT(of.known, ElementsAre("S.a", "S.b"));
   EXPECT_EQ(of.declared_in, "suite.cpp");
-  EXPECT_EQ(of.declared_for, 2U);
   EXPECT_TRUE(of.exact);
   runs.log.tests[1].result = "failed";
   EXPECT_FALSE(runs.first().exact);
-  EXPECT_THAT(runs.first().known, IsEmpty());
 }
 
 TEST(Declarations, of_a_test_that_the_log_has_no_result_of_are_not_exact_unless_its_program_has_no_tests) {
@@ -333,42 +267,14 @@ TEST(Declarations, of_a_test_that_the_log_has_no_result_of_are_not_exact_unless_
   without_tests.log.processes[0].exit = 1;
   EXPECT_FALSE(without_tests.first().exact);
   Runs launcher{{Ran{"", 8 * gib, gib, "e", "exact", ""}}};
-  launcher.log.tests.push_back({"e", "S.a", "passed", 1, "", 3, 1, "s.cpp", 1});
+  launcher.log.tests.push_back({"e", "S.a", "passed", 1, "", 3, 1, "s.cpp"});
   EXPECT_TRUE(launcher.first().exact) << "the lease of the entry is for all of its tests";
-  launcher.log.tests.push_back({"e", "S.b", "failed", 1, "", 3, 1, "s.cpp", 1});
+  launcher.log.tests.push_back({"e", "S.b", "failed", 1, "", 3, 1, "s.cpp"});
   EXPECT_FALSE(launcher.first().exact);
   Runs named{{Ran{"section", 8 * gib, gib, "e", "exact", ""}}};
   EXPECT_TRUE(named.first().exact);
-  named.log.tests.push_back({"e", "S.other", "passed", 1, "", 3, 1, "s.cpp", 1});
+  named.log.tests.push_back({"e", "S.other", "passed", 1, "", 3, 1, "s.cpp"});
   EXPECT_FALSE(named.first().exact);
-}
-
-TEST(Declarations, are_known_of_an_entry_in_whose_newest_run_all_was_measured) {
-  const auto is_known = [](const std::function<void(RunLog&)>& change) {
-    Runs runs{{Ran{}, Ran{"S.b"}}};
-    runs.log.leases[0].declared_by = "entry";
-    change(runs.log);
-    return runs.first().is_entry_known;
-  };
-  EXPECT_TRUE(is_known([](RunLog&) {}));
-  EXPECT_FALSE(is_known([](RunLog& log) { log.folder.clear(); })) << "without ctest";
-  EXPECT_FALSE(is_known([](RunLog& log) { log.processes[1].exit = 1; }));
-  EXPECT_FALSE(is_known([](RunLog& log) { log.processes[1].exit.reset(); }));
-  EXPECT_FALSE(is_known([](RunLog& log) { log.processes[1].all_tests = false; }));
-  EXPECT_FALSE(is_known([](RunLog& log) { log.tests[1].result = "failed"; }));
-  EXPECT_FALSE(is_known([](RunLog& log) { log.skips = {{"e", "S.c", "no GPU", "no_gpu"}}; }));
-  EXPECT_TRUE(is_known([](RunLog& log) { log.skips = {{"another", "S.c", "no GPU", "no_gpu"}}; }));
-  EXPECT_FALSE(is_known([](RunLog& log) { log.leases[0].evidence = "sampled"; }));
-  EXPECT_TRUE(is_known([](RunLog& log) { log.leases[1].evidence = "sampled"; })) << "not of the entry's own size";
-  EXPECT_TRUE(is_known([](RunLog& log) {
-    log.processes[1].under_a_lease = true;
-    log.processes[1].all_tests = false;
-  })) << "a process under a lease has no part in it";
-  const Runs newest{{Ran{}}};
-  Runs older{{Ran{}}};
-  older.log.processes[0].exit = 1;
-  EXPECT_TRUE(declarations_of({&newest.log, &older.log}).at(0).is_entry_known);
-  EXPECT_FALSE(declarations_of({&older.log, &newest.log}).at(0).is_entry_known);
 }
 
 } // namespace

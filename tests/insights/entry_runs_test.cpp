@@ -17,7 +17,7 @@ std::string line(double t, int pid, const std::string& entry, const std::string&
 }
 
 std::string enter(double waited, bool worker = false) {
-  return R"("event":"enter","devices":[],"all_tests":true,"waited":)" + std::to_string(waited) + R"(,"worker":)" +
+  return R"("event":"enter","devices":[],"waited":)" + std::to_string(waited) + R"(,"worker":)" +
          (worker ? "true" : "false");
 }
 
@@ -78,7 +78,6 @@ TEST(EntryRuns, ask_for_the_largest_of_their_leases) {
   const auto entries = measured_entries(log);
   EXPECT_EQ(entries.at("a").request.value().bytes, 1_GiB);
   EXPECT_EQ(entries.at("a").request.value().memory_class, MemoryClass::medium);
-  EXPECT_TRUE(entries.at("a").is_whole);
 }
 
 TEST(EntryRuns, a_request_asks_for_less_by_its_gpus_its_class_and_its_bytes) {

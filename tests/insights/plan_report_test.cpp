@@ -13,8 +13,6 @@ namespace gputest::insights {
 namespace {
 
 using namespace gputest::literals; // NOLINT(google-build-using-namespace)
-using insights::PlanBound;
-using insights::PlannedSeconds;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
@@ -38,10 +36,9 @@ PlanReport three_tests() {
                             {{"2", "A100", 80_GiB, false}, {}, 79_GiB},
                             {{"3", "H200", 140_GiB, false}, {}, 139_GiB}};
   report.plan.time = PlannedSeconds{4.5};
-  report.plan.waiting = PlannedSeconds{0.25};
-  report.plan.runs = {{"", PlannedSeconds{0}, PlannedSeconds{0.5}, PlannedSeconds{4.5}, 0b101},
-                      {"", PlannedSeconds{1}, PlannedSeconds{1.25}, PlannedSeconds{3.25}, 0b010},
-                      {"excluded", {}, {}, {}, 0}};
+  report.plan.runs = {{"", PlannedSeconds{0}, PlannedSeconds{4.5}, 0b101},
+                      {"", PlannedSeconds{1}, PlannedSeconds{3.25}, 0b010},
+                      {"excluded", {}, {}, 0}};
   report.plan.bounds = {{PlanBound::Kind::longest, PlannedSeconds{4}, "sort", 1},
                         {PlanBound::Kind::jobs, PlannedSeconds{0.75}, "", 0},
                         {PlanBound::Kind::memory, PlannedSeconds{0.5}, "", 0},
@@ -56,7 +53,7 @@ TEST(PlanReport, is_a_text_for_people) {
             "3 tests at -j8, 1 x A100 with 79 GiB for tests, 2 x H200 with 139 GiB for tests\n"
             "1 test has no time in the logs; the mean of the others, 3.0 s, is assumed.\n"
             "\n"
-            "It would take 4.5 s, and tests would wait for memory in ctest's jobs for 0.2 s in all.\n"
+            "It would take 4.5 s.\n"
             "Another order of the tests may make it shorter, but not shorter than these, if they take so long:\n"
             "  4.0 s  the longest test: sort\n"
             "  0.8 s  the work, on 8 of ctest's jobs\n"
@@ -92,18 +89,15 @@ TEST(PlanReport, says_of_how_many_tests_it_has_no_time) {
   EXPECT_THAT(to_text(report), Not(HasSubstr("the logs")));
 }
 
-TEST(PlanReport, says_if_there_is_no_gpu_and_nothing_of_no_wait) {
+TEST(PlanReport, says_if_there_is_no_gpu) {
   auto report = three_tests();
   report.machine.devices.clear();
-  report.plan.waiting = PlannedSeconds{0.05};
   EXPECT_THAT(to_text(report), StartsWith("3 tests at -j8, no GPU\n"));
-  EXPECT_THAT(to_text(report), HasSubstr("It would take 4.5 s.\n"));
 }
 
 TEST(PlanReport, has_long_times_in_minutes_and_whole_seconds) {
   auto report = three_tests();
   const auto shown = [&](double seconds) {
-    report.plan.waiting = {};
     report.plan.time = PlannedSeconds{seconds};
     const auto text = to_text(report);
     const std::string begin = "It would take ";
@@ -119,12 +113,12 @@ TEST(PlanReport, has_long_times_in_minutes_and_whole_seconds) {
 TEST(PlanReport, is_an_object_with_units_in_its_keys_for_machines) {
   const auto report = three_tests();
   auto expected = nlohmann::ordered_json::parse(R"({
-    "version": 1, "jobs": 8, "tests": 3, "measured": 2, "predicted_s": 4.5, "waiting_s": 0.25,
+    "version": 1, "jobs": 8, "tests": 3, "measured": 2, "predicted_s": 4.5,
     "bounds": [{"kind": "longest_test", "s": 4.0, "test": "sort"}, {"kind": "jobs", "s": 0.75, "test": ""},
                {"kind": "memory", "s": 0.5, "test": ""}, {"kind": "contexts", "s": 0.38, "test": ""}],
-    "runs": [{"name": "sort", "why_not": "", "start_s": 0.0, "admitted_s": 0.5, "end_s": 4.5, "devices": [0, 2]},
-             {"name": "join", "why_not": "", "start_s": 1.0, "admitted_s": 1.25, "end_s": 3.25, "devices": [1]},
-             {"name": "large", "why_not": "excluded", "start_s": 0.0, "admitted_s": 0.0, "end_s": 0.0, "devices": []}]
+    "runs": [{"name": "sort", "why_not": "", "start_s": 0.0, "end_s": 4.5, "devices": [0, 2]},
+             {"name": "join", "why_not": "", "start_s": 1.0, "end_s": 3.25, "devices": [1]},
+             {"name": "large", "why_not": "excluded", "start_s": 0.0, "end_s": 0.0, "devices": []}]
   })");
   EXPECT_EQ(to_json(report).dump(2), expected.dump(2));
 }

@@ -30,12 +30,8 @@ Declaration over(const std::string& test, const std::string& said_by = "test", s
   of.verdict = Verdict::over;
   of.advised = 3_GiB;
   of.said_by = said_by;
-  of.program = "/bin/e";
-  of.known = {test};
-  of.declared_for = 1;
   of.declared_in = of.file = "s.cpp";
   of.declared_line = of.line = line;
-  of.is_entry_known = true;
   return of;
 }
 
@@ -49,7 +45,7 @@ Declaration under(const std::string& test, const std::string& said_by = "test", 
   return of;
 }
 
-/// A suite of one source, whose tests ctest lists.
+/// The one source of some tests.
 class Source {
 public:
   explicit Source(const std::string& text, std::string path = "s.cpp") {
@@ -59,8 +55,7 @@ public:
     for (std::string line; std::getline(lines, line);) {
       file_.lines.push_back(line);
     }
-    suite.source = [this](const std::string& name) { return name == "gone.cpp" ? nullptr : &file_; };
-    suite.is_listed = true;
+    sources.file = [this](const std::string& name) { return name == "gone.cpp" ? nullptr : &file_; };
   }
   Source(const Source&) = delete;
   Source& operator=(const Source&) = delete;
@@ -68,7 +63,7 @@ public:
 
   /// What the diff removes and adds, a line each.
   [[nodiscard]] std::string changes(const std::vector<Declaration>& declarations) const {
-    std::istringstream lines{unified_diff(find_edits(declarations, suite))};
+    std::istringstream lines{unified_diff(find_edits(declarations, sources))};
     std::string text;
     for (std::string line; std::getline(lines, line);) {
       if ((line[0] == '-' && line.rfind("---", 0) != 0) || (line[0] == '+' && line.rfind("+++", 0) != 0)) {
@@ -79,12 +74,12 @@ public:
   }
 
   [[nodiscard]] std::string why_not(const Declaration& of) const {
-    const auto edits = find_edits({of}, suite);
+    const auto edits = find_edits({of}, sources);
     EXPECT_THAT(edits, SizeIs(1));
     return edits.empty() ? "" : edits[0].why_not;
   }
 
-  Suite suite;
+  Sources sources;
 
 private:
   SourceFile file_;
@@ -104,12 +99,25 @@ TEST(SourcePatch, puts_an_annotation_above_a_test_at_the_line_that_googletest_na
       {"Sort.keys", "TEST_F(Sort,\n       keys)", "Sort, keys", 1},
       {"Sort.keys", "TEST_F(Sort,\n       keys)", "Sort, keys", 2},
       {"Sort.keys", "OWN_TEST(Sort, keys, 3)", "Sort, keys", 1},
+      {"Sort.keys", "TEST(Sort, pairs) {} TEST(Sort, keys) {}", "Sort, keys", 1},
   };
   for (const auto& row : rows) {
     const Source source{"// \"gputest/\"\n#include \"gputest/gputest.hpp\"\n" + row.before + "\n"};
     EXPECT_EQ(source.changes({over(row.test, "entry", 2 + row.line)}), "+GPUTEST_NEEDS(" + row.names + ", 3_GiB);\n")
         << row.before;
   }
+}
+
+TEST(SourcePatch, changes_each_of_two_tests_in_one_line) {
+  const Source tests{"#include <gputest/gputest.hpp>\nTEST(Sort, keys) {} TEST(Sort, pairs) {}\n"};
+  EXPECT_EQ(tests.changes({over("Sort.keys", "fixture", 2), over("Sort.pairs", "fixture", 2)}),
+            "+GPUTEST_NEEDS(Sort, keys, 3_GiB);\n+GPUTEST_NEEDS(Sort, pairs, 3_GiB);\n");
+  const Source annotations{"GPUTEST_NEEDS(Sort, keys, 2_GiB); GPUTEST_NEEDS(Sort, pairs, 1_GiB);\n"};
+  auto pairs = over("Sort.pairs");
+  pairs.declared = gib;
+  pairs.measured["H200"] = 5 * gib;
+  EXPECT_THAT(annotations.changes({over("Sort.keys"), pairs}),
+              HasSubstr("+GPUTEST_NEEDS(Sort, keys, 3_GiB); GPUTEST_NEEDS(Sort, pairs, 5_GiB);\n"));
 }
 
 TEST(SourcePatch, annotates_a_definition_once_with_what_the_instance_needs_that_uses_most) {
@@ -149,7 +157,7 @@ TEST(SourcePatch, changes_the_one_literal_that_was_declared_in_the_run) {
 
 TEST(SourcePatch, changes_the_memory_of_the_entry_that_ctest_names) {
   Source source{"gpu_add_test(\n  NAME e\n  COMMAND e HEAP 2GiB\n  MEMORY 2GiB # 2GiB\n)\n", "CMakeLists.txt"};
-  source.suite.entries["e"] = {"CMakeLists.txt", 1};
+  source.sources.entries["e"] = {"CMakeLists.txt", 1};
   const std::string changes = "-  MEMORY 2GiB # 2GiB\n+  MEMORY 3GiB # 2GiB\n";
   EXPECT_EQ(source.changes({over("", "entry", 0)}), changes);
   EXPECT_EQ(source.changes({over("Sort.keys", "entry", 7), over("Sort.pairs", "entry", 9)}), changes) << "of its tests";
@@ -195,41 +203,17 @@ TEST(SourcePatch, says_why_it_leaves_a_test_out) {
   EXPECT_THAT(header.why_not(at("s.hpp", 1)), HasSubstr("it is in a header"));
 }
 
-TEST(SourcePatch, lowers_a_size_only_if_all_that_it_is_for_was_measured) {
+TEST(SourcePatch, makes_no_size_smaller_and_says_where_a_smaller_one_can_be_written) {
   const Source source{"GPUTEST_NEEDS(Sort, keys, 8_GiB);\n"};
-  EXPECT_EQ(source.why_not(under("Sort.keys")), "");
-  auto inexact = under("Sort.keys");
-  inexact.exact = false;
-  EXPECT_THAT(source.why_not(inexact), HasSubstr("measured exactly"));
-  auto of_three = under("All/Sort.keys/0");
-  of_three.declared_for = 3;
-  EXPECT_THAT(source.why_not(of_three), HasSubstr("of the 3 tests that it is for, 1 ran, passed"));
-  of_three.known = {"All/Sort.keys/0", "All/Sort.keys/1", "All/Sort.keys/2"};
-  EXPECT_EQ(source.why_not(of_three), "");
-  auto of_old_log = under("Sort.keys");
-  of_old_log.declared_for = 0;
-  EXPECT_THAT(source.why_not(of_old_log), HasSubstr("for how many tests it is"));
-  const Source header{"GPUTEST_NEEDS(Sort, keys, 8_GiB);\n", "s.hpp"};
-  EXPECT_THAT(header.why_not(under("Sort.keys")), HasSubstr("header"));
-  EXPECT_EQ(header.why_not(over("Sort.keys")).find("header"), std::string::npos) << "it may be raised";
-
-  Source test{"TEST(Sort, keys) {}\n"};
-  EXPECT_EQ(test.why_not(under("Sort.keys", "fixture")), "");
-  test.suite.tests = {{"other", "All/Sort.keys/0"}};
-  EXPECT_THAT(test.why_not(under("Sort.keys", "fixture")), HasSubstr("the entry other has a test of this name"));
-  test.suite.tests = {{"e", "Sort.keys"}};
-  EXPECT_EQ(test.why_not(under("Sort.keys", "fixture")), "");
-  auto of_part = under("Sort.keys", "fixture");
-  of_part.is_entry_known = false;
-  EXPECT_THAT(test.why_not(of_part), HasSubstr("not all tests ran"));
-  test.suite.is_listed = false;
-  EXPECT_THAT(test.why_not(under("Sort.keys", "fixture")), HasSubstr("ctest does not list the tests"));
-  EXPECT_EQ(test.why_not(over("Sort.keys", "fixture")), "");
-
+  const auto edits = find_edits({under("All/Sort.keys/0")}, source.sources);
+  ASSERT_THAT(edits, SizeIs(1));
+  EXPECT_EQ(edits[0].after, "GPUTEST_NEEDS(Sort, keys, 2_GiB);");
+  EXPECT_THAT(edits[0].why_not, HasSubstr("may be too small for what did not run"));
+  EXPECT_EQ(unified_diff(edits), "");
   auto fits = under("All/Sort.keys/1");
   fits.verdict = Verdict::fits;
   fits.measured["H200"] = 7 * gib;
-  EXPECT_EQ(source.changes({under("All/Sort.keys/0"), fits}), "") << "an instance needs it";
+  EXPECT_TRUE(find_edits({under("All/Sort.keys/0"), fits}, source.sources).empty()) << "an instance needs it";
 }
 
 TEST(SourcePatch, is_a_diff_with_three_lines_around_each_change) {
@@ -244,41 +228,15 @@ TEST(SourcePatch, is_a_diff_with_three_lines_around_each_change) {
   text.replace(0, 1, "#include <gputest/gputest.hpp>");
   const Source source{text};
   EXPECT_EQ(
-      unified_diff(find_edits(
-          {over("Sort.keys", "test", 5), over("Sort.pairs", "entry", 9), over("Sort.last", "test", 20)}, source.suite)),
+      unified_diff(
+          find_edits({over("Sort.keys", "test", 5), over("Sort.pairs", "entry", 9), over("Sort.last", "test", 20)},
+                     source.sources)),
       "--- a/s.cpp\n+++ b/s.cpp\n"
       "@@ -2,11 +2,12 @@\n 2\n 3\n 4\n-GPUTEST_NEEDS(Sort, keys, 2_GiB);\r\n+GPUTEST_NEEDS(Sort, keys, 3_GiB);\r\n"
       " 6\n 7\n 8\n+GPUTEST_NEEDS(Sort, pairs, 3_GiB);\r\n TEST(Sort, pairs) {}\r\n 10\n 11\n 12\n"
       "@@ -17,4 +18,4 @@\n 17\n 18\n 19\n-GPUTEST_NEEDS(Sort, last, 2_GiB);\n\\ No newline at end of file\n"
       "+GPUTEST_NEEDS(Sort, last, 3_GiB);\n\\ No newline at end of file\n");
   EXPECT_EQ(unified_diff({}), "");
-}
-
-TEST(UnifiedDiff, has_one_change_of_each_place_and_the_larger_size) {
-  SourceFile file;
-  file.path = "s.cpp";
-  file.ends_with_newline = true;
-  file.lines = {"#include <gputest/gputest.hpp>", "GPUTEST_NEEDS(A, a, 1_GiB);", "TEST(B, b) {}"};
-  const auto insertion = [&](const std::string& size) {
-    SourceEdit edit;
-    edit.file = &file;
-    edit.line = 3;
-    edit.after = "GPUTEST_NEEDS(B, b, " + size + ");";
-    return edit;
-  };
-  const auto replacement = [&](const std::string& size) {
-    auto edit = insertion(size);
-    edit.line = 2;
-    edit.before = file.lines[1];
-    edit.column = 20;
-    edit.size = 5;
-    edit.literal = size;
-    return edit;
-  };
-  const auto diff = unified_diff(
-      {insertion("2_GiB"), insertion("3_GiB"), insertion("900_MiB"), replacement("5_GiB"), replacement("4_GiB")});
-  EXPECT_THAT(diff, HasSubstr("\n-GPUTEST_NEEDS(A, a, 1_GiB);\n+GPUTEST_NEEDS(A, a, 5_GiB);\n"
-                              "+GPUTEST_NEEDS(B, b, 3_GiB);\n TEST(B, b) {}\n"));
 }
 
 } // namespace

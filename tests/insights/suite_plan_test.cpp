@@ -65,15 +65,13 @@ TEST(SuitePlan, a_cost_beats_the_time) {
   EXPECT_DOUBLE_EQ(plan.runs[1].start.count(), 1);
 }
 
-TEST(SuitePlan, what_needs_much_memory_starts_first_where_ctest_schedules) {
+TEST(SuitePlan, what_needs_much_memory_starts_first) {
   std::vector tests{gpu_test("small", 9, MemoryClass::small), gpu_test("much", 1, 14_GiB)};
   auto planned = machine(1, 2);
   planned.devices.front().free = 15_GiB;
   EXPECT_DOUBLE_EQ(plan_suite(tests, planned).runs[1].start.count(), 0);
   tests[0].cost = tests[1].cost = 5; // cases that workers may run
   EXPECT_DOUBLE_EQ(plan_suite(tests, planned).runs[1].start.count(), 0);
-  planned.scheduled = false;
-  EXPECT_DOUBLE_EQ(plan_suite(tests, planned).runs[1].begin.count(), 9);
 }
 
 TEST(SuitePlan, only_as_many_run_at_once_as_fit) {
@@ -102,18 +100,11 @@ TEST(SuitePlan, several_gpus_are_taken_at_once) {
   EXPECT_DOUBLE_EQ(plan.time.count(), 3);
 }
 
-TEST(SuitePlan, a_test_waits_in_its_place_if_ctest_does_not_know_the_memory) {
+TEST(SuitePlan, a_test_without_memory_leaves_its_place_to_others) {
   const std::vector tests{gpu_test("a", 2, 12_GiB), gpu_test("b", 2, 12_GiB), host_test("host", 1)};
-  auto planned = machine(1, 2);
-  const auto scheduled = plan_suite(tests, planned);
-  EXPECT_DOUBLE_EQ(scheduled.time.count(), 4);
-  EXPECT_DOUBLE_EQ(scheduled.waiting.count(), 0);
-  EXPECT_DOUBLE_EQ(scheduled.runs[2].start.count(), 0);
-  planned.scheduled = false;
-  const auto waiting = plan_suite(tests, planned);
-  EXPECT_DOUBLE_EQ(waiting.time.count(), 4);
-  EXPECT_DOUBLE_EQ(waiting.waiting.count(), 2);
-  EXPECT_DOUBLE_EQ(waiting.runs[2].start.count(), 2) << "both jobs are taken";
+  const auto plan = plan_suite(tests, machine(1, 2));
+  EXPECT_DOUBLE_EQ(plan.time.count(), 4);
+  EXPECT_DOUBLE_EQ(plan.runs[2].start.count(), 0);
 }
 
 TEST(SuitePlan, a_whole_device_is_alone_on_it) {
@@ -231,14 +222,10 @@ TEST(SuitePlan, never_takes_less_than_its_bounds) {
     }
   }
   for (const unsigned jobs : {1U, 3U, 16U, 100U}) {
-    for (const bool scheduled : {false, true}) {
-      auto planned = machine(2, jobs);
-      planned.scheduled = scheduled;
-      const auto plan = plan_suite(tests, planned);
-      EXPECT_GE(plan.time.count() + 1e-9, plan.bounds.front().time.count()) << jobs;
-      for (std::size_t i = 0; i < tests.size(); ++i) {
-        EXPECT_NEAR((plan.runs[i].end - plan.runs[i].begin).count(), tests[i].time.count(), 1e-9) << i;
-      }
+    const auto plan = plan_suite(tests, machine(2, jobs));
+    EXPECT_GE(plan.time.count() + 1e-9, plan.bounds.front().time.count()) << jobs;
+    for (std::size_t i = 0; i < tests.size(); ++i) {
+      EXPECT_NEAR((plan.runs[i].end - plan.runs[i].start).count(), tests[i].time.count(), 1e-9) << i;
     }
   }
 }

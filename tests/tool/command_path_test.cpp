@@ -23,8 +23,9 @@ protected:
   [[nodiscard]] std::string in_folder(const std::string& name) const { return folder_.path() + "/" + name; }
 
   [[nodiscard]] ExitCode code_of(const std::string& command, const std::optional<std::string>& path) const {
-    const auto problem = problem_with_command(command, path);
-    return problem ? problem->code : ExitCode::done;
+    const auto found = find_command(command, path);
+    EXPECT_EQ(found.file.empty(), found.error != 0);
+    return found.error == 0 ? ExitCode::done : problem_of_exec(command, found.error).code;
   }
 
   tests::PrivateFolder folder_;
@@ -47,18 +48,13 @@ TEST_F(CommandPath, looks_for_any_other_command_in_the_folders_of_path) {
   EXPECT_EQ(code_of("", folder_.path()), ExitCode::not_found);
 }
 
-TEST_F(CommandPath, goes_on_behind_a_file_that_cannot_be_executed) {
-  folder_.write("folder/data", "#!/bin/sh\n", 0755);
-  EXPECT_EQ(code_of("data", folder_.path() + ":" + in_folder("folder")), ExitCode::done);
-}
-
 TEST_F(CommandPath, takes_an_empty_folder_of_path_for_the_working_directory) {
   const auto before = std::filesystem::current_path();
   std::filesystem::current_path(folder_.path());
   for (const char* const path : {"", ":/nowhere", "/nowhere:", "/nowhere::/nowhere"}) {
     EXPECT_EQ(code_of("runs", path), ExitCode::done) << path;
   }
-  EXPECT_EQ(path_of_command("runs", "/nowhere:"), "./runs");
+  EXPECT_EQ(find_command("runs", "/nowhere:").file, "./runs");
   std::filesystem::current_path(before);
 }
 
@@ -66,12 +62,12 @@ TEST_F(CommandPath, is_that_of_the_first_file_that_can_be_executed) {
   folder_.write("folder/runs", "#!/bin/sh\n", 0755);
   folder_.write("folder/data", "#!/bin/sh\n", 0755);
   const auto both = "/nowhere:" + folder_.path() + ":" + in_folder("folder");
-  EXPECT_EQ(path_of_command("runs", both), in_folder("runs"));
-  EXPECT_EQ(path_of_command("data", both), in_folder("folder/data"));
-  EXPECT_EQ(path_of_command("data", folder_.path()), "");
-  EXPECT_EQ(path_of_command("missing", both), "");
-  EXPECT_EQ(path_of_command(in_folder("runs"), "/nowhere"), in_folder("runs"));
-  EXPECT_EQ(path_of_command(in_folder("data"), both), "");
+  EXPECT_EQ(find_command("runs", both).file, in_folder("runs"));
+  EXPECT_EQ(find_command("data", both).file, in_folder("folder/data"));
+  EXPECT_EQ(find_command("data", folder_.path()).file, "");
+  EXPECT_EQ(find_command("missing", both).file, "");
+  EXPECT_EQ(find_command(in_folder("runs"), "/nowhere").file, in_folder("runs"));
+  EXPECT_EQ(find_command(in_folder("data"), both).file, "");
 }
 
 TEST_F(CommandPath, takes_the_usual_folders_where_path_is_not_set) {
@@ -79,9 +75,9 @@ TEST_F(CommandPath, takes_the_usual_folders_where_path_is_not_set) {
 }
 
 TEST_F(CommandPath, says_what_is_wrong_and_what_to_do) {
-  EXPECT_EQ(problem_with_command("missing", folder_.path())->text,
+  EXPECT_EQ(problem_of_exec("missing", ENOENT).text,
             "cannot find the command 'missing' in any folder of PATH; give its path if it is elsewhere");
-  EXPECT_EQ(problem_with_command(in_folder("data"), "")->text,
+  EXPECT_EQ(problem_of_exec(in_folder("data"), EACCES).text,
             "cannot execute '" + in_folder("data") +
                 "': Permission denied; it has to be a file with execute permission");
   EXPECT_EQ(problem_of_exec("./script", ENOENT).text,

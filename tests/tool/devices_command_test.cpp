@@ -77,18 +77,6 @@ TEST(DevicesCommand, counts_a_holder_on_its_own_device_and_a_waiting_process_wit
   EXPECT_EQ(waiter.finish().exit_code, 0);
 }
 
-TEST(DevicesCommand, counts_nothing_of_other_devices_on_one_that_no_process_has_used_yet) {
-  tests::Tool tool;
-  auto holder = tool.start_holder({"--memory", "12GiB"});
-  tool.set("GPUTEST_DEVICES", "simulated:2x8GiB,context=1GiB");
-  for (const auto& device : devices_of(tool)["devices"].get<std::vector<nlohmann::json>>()) {
-    EXPECT_EQ(device["ledger_processes"], 0);
-    EXPECT_EQ(device["external_bytes"], 0);
-    EXPECT_EQ(device["free_for_next_bytes"], 7 * gib);
-  }
-  EXPECT_EQ(holder.finish().exit_code, 0);
-}
-
 TEST(DevicesCommand, counts_with_the_context_that_processes_have_shown) {
   tests::Tool tool;
   tool.set("GPUTEST_DEVICES", "simulated:2x16GiB,context=1GiB");
@@ -100,16 +88,6 @@ TEST(DevicesCommand, counts_with_the_context_that_processes_have_shown) {
   const auto devices = devices_of(tool)["devices"];
   EXPECT_EQ(devices[0]["free_for_next_bytes"], 15 * gib);
   EXPECT_EQ(devices[1]["free_for_next_bytes"], 13 * gib);
-}
-
-TEST(DevicesCommand, shows_which_devices_are_hidden) {
-  tests::Tool tool;
-  tool.set("GPUTEST_DEVICES", "simulated:2x16GiB");
-  const std::string second = devices_of(tool)["devices"][1]["uuid"];
-  tool.set("CUDA_VISIBLE_DEVICES", second);
-  const auto report = devices_of(tool);
-  EXPECT_EQ(report["devices"][0]["visible"], false);
-  EXPECT_EQ(report["devices"][1]["visible"], true);
 }
 
 TEST(DevicesCommand, says_why_there_is_none_and_fails_only_where_one_is_required) {
@@ -241,15 +219,6 @@ TEST(DevicesCommand, is_a_table_for_people) {
   EXPECT_EQ(text.find("INDEX  UUID"), 0U) << text;
   EXPECT_NE(text.find("16 GiB"), std::string::npos) << text;
   EXPECT_NE(text.find("\nsimulated\n"), std::string::npos) << text;
-}
-
-TEST(DevicesCommand, fails_with_78_on_an_unusable_setting) {
-  tests::Tool tool;
-  tool.set("GPUTEST_DEVICES", "two");
-  const auto ended = tool.run({"devices"});
-  EXPECT_EQ(ended.exit_code, to_int(ExitCode::unusable_setting));
-  EXPECT_EQ(ended.out, "");
-  EXPECT_NE(ended.err.find("GPUTEST_DEVICES"), std::string::npos) << ended.err;
 }
 
 } // namespace gputest::tool

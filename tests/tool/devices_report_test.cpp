@@ -134,15 +134,6 @@ TEST(DevicesReport, says_which_gpus_are_left_out_and_why_a_device_cannot_be_used
   EXPECT_NE(text.find("    1  cannot be used: " + why + "\n    1  the driver does not say"), std::string::npos) << text;
 }
 
-TEST(DevicesReport, has_what_a_device_shares_and_whether_it_is_simulated) {
-  auto report = two_devices();
-  report.devices[1].device.simulated = true;
-  report.devices[1].facts.shares_host_memory = true;
-  const auto devices = to_json(report)["devices"];
-  EXPECT_EQ(devices[1]["simulated"], true);
-  EXPECT_EQ(devices[1]["shares_host_memory"], true);
-}
-
 TEST(DevicesReport, says_why_there_is_no_gpu) {
   DevicesReport report;
   report.why_none = "there is no driver";
@@ -170,19 +161,6 @@ TEST(DevicesReport, says_why_tests_have_no_device) {
   EXPECT_EQ(ends_with(report, "no GPU for tests: none of them can be used, for the reasons above\n"), "");
   report.devices.pop_back();
   EXPECT_EQ(ends_with(report, "no GPU for tests: it cannot be used, for the reason above\n"), "");
-}
-
-TEST(DevicesReport, is_a_failure_only_where_a_gpu_is_required_and_none_can_be_used) {
-  auto report = two_devices();
-  report.gpu_required = true;
-  EXPECT_EQ(exit_code_of(report), ExitCode::done);
-  report.devices[0].facts.lost = true;
-  EXPECT_EQ(exit_code_of(report), ExitCode::no_gpu);
-  report.devices[0].facts.lost = false;
-  report.devices[0].visible = false;
-  EXPECT_EQ(exit_code_of(report), ExitCode::no_gpu);
-  report.gpu_required = false;
-  EXPECT_EQ(exit_code_of(report), ExitCode::done);
 }
 
 } // namespace gputest::tool

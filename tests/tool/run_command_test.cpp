@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tool/run_command.hpp"
-
 #include "support/tool.hpp"
+#include "tool/exit_codes.hpp"
 
 #include <gtest/gtest.h>
 
@@ -32,26 +31,10 @@ TEST(RunCommand, ends_with_the_exit_status_of_its_command) {
   for (const int status : {0, 1, 3, 77, 255}) {
     EXPECT_EQ(tool.run({"run", "--", "sh", "-c", "exit " + std::to_string(status)}).exit_code, status);
   }
+  EXPECT_EQ(tool.run({"run", "--", "sh", "-c", "kill -TERM $$"}).signal, SIGTERM);
 }
 
-TEST(RunCommand, writes_a_skip_to_the_run_log) {
-  tests::Tool tool;
-  tool.set("GPUTEST_ENTRY", "ctest");
-  tool.set("GPUTEST_TEST", "script");
-  tool.set("GPUTEST_LOG", tool.folder().path() + "/log");
-  EXPECT_EQ(tool.run({"run", "--memory", "100GiB", "--", "true"}).exit_code, number(ExitCode::skipped));
-  std::string text;
-  for (const auto& file : std::filesystem::directory_iterator{tool.folder().path() + "/log"}) {
-    std::ifstream log{file.path()};
-    text.append(std::istreambuf_iterator<char>{log}, {});
-  }
-  EXPECT_NE(text.find(R"("entry":"script","event":"skip","reason":"script needs 100.5 GiB of a device)"),
-            std::string::npos)
-      << text;
-  EXPECT_NE(text.find(R"("cause":"machine")"), std::string::npos) << text;
-}
-
-TEST(RunCommand, writes_to_the_run_log_how_its_command_ended_and_of_a_failure_no_skip) {
+TEST(RunCommand, writes_to_the_run_log_how_its_command_ended_or_that_it_was_skipped) {
   tests::Tool tool;
   tool.set("GPUTEST_ENTRY", "ctest");
   const auto log_of = [&](const std::string& name, const Words& arguments) {
@@ -74,14 +57,15 @@ TEST(RunCommand, writes_to_the_run_log_how_its_command_ended_and_of_a_failure_no
   EXPECT_EQ(killed.find(R"("exit":)"), std::string::npos) << killed;
   const auto skipped = log_of("skipped", {"run", "--", "sh", "-c", "exit 77"});
   EXPECT_NE(skipped.find(R"("event":"end","exit":1})"), std::string::npos) << "gputest has not skipped it: " << skipped;
+  tool.set("GPUTEST_TEST", "script");
+  const auto too_large = log_of("too_large", {"run", "--memory", "100GiB", "--", "true"});
+  EXPECT_NE(too_large.find(R"("entry":"script","event":"skip","reason":"script needs 100.5 GiB of a device)"),
+            std::string::npos)
+      << too_large;
+  EXPECT_NE(too_large.find(R"("cause":"machine")"), std::string::npos) << too_large;
   tool.set("GPUTEST_FORBID_SKIP", "1");
   const auto failed = log_of("failed", {"run", "--memory", "100GiB", "--", "true"});
   EXPECT_EQ(failed.find(R"("event":"skip")"), std::string::npos) << failed;
-}
-
-TEST(RunCommand, dies_of_the_signal_that_its_command_dies_of) {
-  const auto ended = tests::Tool{}.run({"run", "--", "sh", "-c", "kill -TERM $$"});
-  EXPECT_EQ(ended.signal, SIGTERM);
 }
 
 TEST(RunCommand, becomes_its_command_so_that_signals_reach_it) {
@@ -124,15 +108,6 @@ TEST(RunCommand, ends_its_command_and_all_that_this_has_started_when_the_time_of
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_NE(ended.err.find("gputest: timed out: entry has run for 1 s, the limit (TIMEOUT), "), std::string::npos)
       << ended.err;
-}
-
-TEST(RunCommand, names_the_command_of_an_entry_without_a_name_whose_time_is_over) {
-  tests::Tool tool;
-  tool.set("GPUTEST_ENTRY", "ctest");
-  tool.set("GPUTEST_TIMEOUT", "0.05");
-  const auto ended = tool.run({"run", "--", "sleep", "100000"});
-  EXPECT_EQ(ended.exit_code, 1);
-  EXPECT_NE(ended.err.find("gputest: timed out: sleep has run for "), std::string::npos) << ended.err;
 }
 
 TEST(RunCommand, keeps_the_time_limit_of_an_entry_to_itself) {
@@ -209,139 +184,10 @@ TEST(RunCommand, tells_the_launcher_of_the_entry_what_it_did_not_run_whatever_a_
   EXPECT_EQ(run_in_script("", "-- no-such-command-here").signal, SIGKILL) << "this is not the failure that is expected";
 }
 
-TEST(RunCommand, hands_every_word_of_the_command_on_unchanged) {
-  struct Case {
-    Words arguments;
-    std::string out;
-  };
-  const std::vector<Case> table{
-      {{"run", "--memory", "3GiB", "--", "printf", "%s|", "--memory", "7"}, "--memory|7|"},
-      {{"run", "--memory=3GiB", "printf", "%s|", "--memory", "7", "--help"}, "--memory|7|--help|"},
-      {{"run", "printf", "%s|", "a", "--", "--gpus", "--", "b"}, "a|--|--gpus|--|b|"},
-      {{"run", "--", "printf", "%s|", "--", "a"}, "--|a|"},
-      {{"run", "--", "printf", "%s|", "", " two words ", "*", "$HOME"}, "| two words |*|$HOME|"},
-      {{"run", "--", "printf", "%s|", "run", "status", "--json", "-h", "--version", "++"},
-       "run|status|--json|-h|--version|++|"},
-      {{"run", "printf", "%s|", "devices"}, "devices|"},
-  };
-  const tests::Tool tool;
-  for (const auto& [arguments, out] : table) {
-    const auto ended = tool.run(arguments);
-    EXPECT_EQ(ended.out, out) << ended.err;
-    EXPECT_EQ(ended.exit_code, 0) << ended.err;
-  }
-}
-
-TEST(RunCommand, takes_the_name_of_another_command_of_the_tool_for_a_command_to_run) {
-  EXPECT_EQ(tests::Tool{}.run({"run", "devices", "--json"}).exit_code, number(ExitCode::not_found));
-}
-
 TEST(RunCommand, leaves_standard_input_to_its_command) {
   const tests::Tool tool;
   auto running = tool.start({"run", "--", "sh", "-c", "cat; echo end"});
   EXPECT_EQ(running.finish().out, "end\n");
-}
-
-TEST(RunCommand, refuses_a_wrong_command_line_with_64_and_says_where_help_is) {
-  const std::vector<Words> table{{},
-                                 {"unknown"},
-                                 {"--unknown"},
-                                 {"run"},
-                                 {"run", "--"},
-                                 {"run", "--memory", "--", "true"},
-                                 {"run", "--unknown", "--", "true"},
-                                 {"run", "--unknown", "3", "true"},
-                                 {"run", "-x", "true"},
-                                 {"run", "--memory", "3GB", "--", "true"},
-                                 {"run", "--memory", "tiny", "--", "true"},
-                                 {"run", "--memory", "1GiB", "--memory", "2GiB", "--", "true"},
-                                 {"run", "--gpus", "0", "--", "true"},
-                                 {"run", "--gpus", "17", "--", "true"},
-                                 {"run", "--gpus", "two", "--", "true"},
-                                 {"run", "--large", "maybe", "--", "true"},
-                                 {"run", "--wait-limit", "soon", "--", "true"},
-                                 {"devices", "extra"},
-                                 {"devices", "--", "true"},
-                                 {"report", "--", "true"},
-                                 {"classify", "--", "true"},
-                                 {"status", "--watch"},
-                                 {"isolate", "--shuffles=-1"},
-                                 {"devices", "--unknown"},
-                                 {"status", "--", "true"}};
-  const tests::Tool tool;
-  for (const auto& arguments : table) {
-    const auto ended = tool.run(arguments);
-    EXPECT_EQ(ended.exit_code, number(ExitCode::wrong_command_line))
-        << ::testing::PrintToString(arguments) << ended.err;
-    EXPECT_EQ(ended.out, "");
-    EXPECT_EQ(ended.err.find("gputest: "), 0U) << ended.err;
-    EXPECT_NE(ended.err.find("--help'.\n"), std::string::npos) << ended.err;
-  }
-  EXPECT_FALSE(std::filesystem::exists(tool.ledger()));
-}
-
-TEST(RunCommand, takes_the_largest_numbers_that_options_may_have) {
-  const tests::Tool tool;
-  EXPECT_EQ(tool.run({"run", "--gpus", "16", "--", "true"}).exit_code, number(ExitCode::skipped));
-  const auto& folder = tool.folder().path();
-  EXPECT_EQ(tool.run({"isolate", "--shuffles", "1000", "--test-dir", folder}).exit_code,
-            number(ExitCode::internal_error));
-  EXPECT_EQ(tool.run({"plan", "-j65536", "--shards", "10000", "--shard", "10000", "--test-dir", folder}).exit_code,
-            number(ExitCode::internal_error));
-}
-
-TEST(RunCommand, names_the_option_whose_value_is_wrong) {
-  const tests::Tool tool;
-  EXPECT_NE(tool.run({"run", "--memory", "3GB", "--", "true"}).err.find("--memory"), std::string::npos);
-  EXPECT_NE(tool.run({"run", "--large", "maybe", "--", "true"}).err.find("--large"), std::string::npos);
-  EXPECT_NE(tool.run({"run", "--wait-limit", "soon", "--", "true"}).err.find("--wait-limit"), std::string::npos);
-  EXPECT_NE(tool.run({"run", "--unknown", "--", "true"}).err.find("'--unknown'"), std::string::npos);
-}
-
-TEST(RunCommand, says_what_commands_there_are_and_which_of_them_take_words_after_two_dashes) {
-  const tests::Tool tool;
-  const auto message = [&](const Words& arguments) { return tool.run(arguments).err; };
-  const std::string commands = "the commands are run, devices, status, plan, report, classify and isolate\n"
-                               "See 'gputest --help'.\n";
-  EXPECT_EQ(message({}), "gputest: the command is missing; " + commands);
-  EXPECT_EQ(message({"rum", "true"}), "gputest: 'rum' is not a command; " + commands);
-  EXPECT_EQ(message({"devices", "--", "true"}),
-            "gputest: only 'gputest run' takes a command after '--', and 'gputest plan' and 'gputest isolate' options "
-            "of ctest\nSee 'gputest devices --help'.\n");
-  EXPECT_EQ(message({"run", "--"}), "gputest: there is no command to run; write 'gputest run [OPTIONS] -- COMMAND "
-                                    "[ARGUMENT...]'\nSee 'gputest run --help'.\n");
-}
-
-TEST(RunCommand, names_the_option_that_was_probably_meant) {
-  const tests::Tool tool;
-  const auto message = [&](const Words& arguments) { return tool.run(arguments).err; };
-  EXPECT_EQ(message({"run", "--memroy", "3GiB", "--", "true"}),
-            "gputest: unknown option '--memroy' of 'gputest run'; the nearest is --memory. A command whose name begins "
-            "with '-' stands after '--'\nSee 'gputest run --help'.\n");
-  EXPECT_EQ(message({"run", "--waitlimit=3s", "true"})
-                .find("gputest: unknown option '--waitlimit' of 'gputest run'; "
-                      "the nearest is --wait-limit. "),
-            0U);
-  for (const std::string command : {"devices", "status"}) {
-    EXPECT_EQ(message({command, "--jsno"}), "gputest: unknown option '--jsno' of 'gputest " + command +
-                                                "'; the nearest is --json\nSee 'gputest " + command + " --help'.\n");
-  }
-}
-
-TEST(RunCommand, refers_to_the_help_of_the_command_whose_words_are_wrong) {
-  const tests::Tool tool;
-  const auto ends_with = [&](const Words& arguments, const std::string& end) {
-    const auto err = tool.run(arguments).err;
-    EXPECT_EQ(err.substr(err.size() - std::min(err.size(), end.size())), end) << ::testing::PrintToString(arguments);
-  };
-  ends_with({}, "\nSee 'gputest --help'.\n");
-  ends_with({"rum", "true"}, "\nSee 'gputest --help'.\n");
-  ends_with({"run"}, "\nSee 'gputest run --help'.\n");
-  ends_with({"run", "--memory", "3GB", "--", "true"}, "\nSee 'gputest run --help'.\n");
-  ends_with({"run", "--gpus", "17", "--", "true"}, "\nSee 'gputest run --help'.\n");
-  ends_with({"run", "--large", "wait", "--", "true"}, "\nSee 'gputest run --help'.\n");
-  ends_with({"plan", "--devices", "80GiB"}, "\nSee 'gputest plan --help'.\n");
-  ends_with({"status", "--", "true"}, "\nSee 'gputest status --help'.\n");
 }
 
 TEST(RunCommand, says_that_it_does_not_count_a_time_limit_for_a_command_that_it_becomes) {
@@ -356,15 +202,6 @@ TEST(RunCommand, says_that_it_does_not_count_a_time_limit_for_a_command_that_it_
   EXPECT_EQ(tests::Tool{}.run({"run", "--", "true"}).err.find("GPUTEST_TIMEOUT"), std::string::npos);
 }
 
-TEST(RunCommand, refuses_an_unusable_variable_with_78_unless_an_option_overrides_it) {
-  tests::Tool tool;
-  tool.set("GPUTEST_MEMORY", "3GB");
-  const auto ended = tool.run({"run", "--", "true"});
-  EXPECT_EQ(ended.exit_code, number(ExitCode::unusable_setting));
-  EXPECT_NE(ended.err.find("GPUTEST_MEMORY"), std::string::npos) << ended.err;
-  EXPECT_EQ(tool.run({"run", "--memory", "3GiB", "--", "true"}).exit_code, 0);
-}
-
 TEST(RunCommand, fails_with_127_or_126_before_it_asks_for_a_gpu) {
   tests::Tool tool;
   tool.folder().write("data", "", 0644);
@@ -374,12 +211,6 @@ TEST(RunCommand, fails_with_127_or_126_before_it_asks_for_a_gpu) {
   EXPECT_NE(missing.err.find("'no-such-command-here'"), std::string::npos) << missing.err;
   EXPECT_EQ(tool.run({"run", "--", tool.folder().path() + "/data"}).exit_code, number(ExitCode::cannot_execute));
   EXPECT_EQ(tool.run({"run", "--", tool.folder().path()}).exit_code, number(ExitCode::cannot_execute));
-}
-
-TEST(RunCommand, fails_with_127_where_the_interpreter_of_a_script_is_missing) {
-  const tests::Tool tool;
-  tool.folder().write("script", "#!/no/such/interpreter\n", 0755);
-  EXPECT_EQ(tool.run({"run", "--", tool.folder().path() + "/script"}).exit_code, number(ExitCode::not_found));
 }
 
 TEST(RunCommand, skips_with_77_and_the_reason_where_there_is_no_gpu) {
@@ -523,19 +354,6 @@ TEST(RunCommand, lets_waiting_processes_go_on_when_its_command_ends) {
   const auto ended = waiter.finish();
   EXPECT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_EQ(ended.out, "its turn\n");
-}
-
-TEST(RunCommand, maps_each_outcome_of_a_session_to_an_exit_code) {
-  using Kind = Outcome::Kind;
-  Outcome outcome;
-  outcome.kind = Kind::granted;
-  EXPECT_EQ(exit_code_of(outcome), ExitCode::done);
-  outcome.kind = Kind::skip;
-  EXPECT_EQ(exit_code_of(outcome), ExitCode::skipped);
-  outcome.kind = Kind::fail;
-  EXPECT_EQ(exit_code_of(outcome), ExitCode::no_gpu);
-  outcome.not_freed = true;
-  EXPECT_EQ(exit_code_of(outcome), ExitCode::wait_limit);
 }
 
 } // namespace gputest::tool

@@ -154,10 +154,4 @@ TEST(StatusCommand, fails_with_70_where_the_folder_cannot_be_looked_into) {
   EXPECT_EQ(tool.run({"status"}).exit_code, to_int(ExitCode::internal_error));
 }
 
-TEST(StatusCommand, fails_with_78_on_an_unusable_setting) {
-  tests::Tool tool;
-  tool.set("GPUTEST_RUN_MODE", "soon");
-  EXPECT_EQ(tool.run({"status"}).exit_code, to_int(ExitCode::unusable_setting));
-}
-
 } // namespace gputest::tool

@@ -37,6 +37,5 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto begin = page.find("id=\"data\">") + 10;
   const auto data_only = page.substr(begin, page.find("</script>", begin) - begin);
   require(data_only.find('<') == std::string::npos && data_only.back() == '}', "no name leaves the data");
-  require(!insights::trace_events(log).empty(), "there is a trace");
   return 0;
 }

@@ -7,13 +7,10 @@
 #include <gmock/gmock.h>
 
 #include <csignal>
-#include <fstream>
 #include <string>
 #include <vector>
 
-#include <sys/stat.h>
-
-namespace gputest::insights {
+namespace gputest::tool {
 namespace {
 
 using testing::HasSubstr;
@@ -53,28 +50,6 @@ TEST_F(Progress, is_not_written_to_a_file) {
   EXPECT_THAT(ended.err, Not(HasSubstr("\x1b")));
 }
 
-TEST_F(Progress, of_a_comparison_of_runs_is_how_many_tests_have_ended) {
-  const auto& folder = tool_.folder().path();
-  ASSERT_EQ(::mkfifo((folder + "/go").c_str(), 0600), 0);
-  tool_.folder().write("CTestTestfile.cmake",
-                       "add_test(first true)\n"
-                       "add_test(second sh -c \"read line < '" +
-                           folder +
-                           "/go'\")\n"
-                           "add_test(Host.a \"" GPUTEST_CLIENT "\" \"" GPUTEST_CASES "\" --gtest_filter=Host.a)\n"
-                           "set_tests_properties(Host.a PROPERTIES ENVIRONMENT GPUTEST_ENTRY=ctest)\n",
-                       0644);
-  auto isolate = start_on_terminal("isolate --shuffles 0 --test-dir '" + folder + "'");
-  isolate.wait_for_out(std::string{erase_line} + "gputest: run 1 of 2: a process each: 1 of 3 tests");
-  std::ofstream{folder + "/go"} << "go\n";
-  isolate.wait_for_out(std::string{erase_line} + "gputest: run 2 of 2: workers: 1 of 3 tests");
-  std::ofstream{folder + "/go"} << "go\n";
-  isolate.wait_for_out(erase_line);
-  const auto ended = isolate.finish();
-  EXPECT_EQ(ended.exit_code, 0);
-  EXPECT_THAT(ended.out, HasSubstr("No result differs"));
-}
-
 TEST_F(Progress, of_a_command_passes_no_signal_on_that_its_terminal_sends_to_both) {
   tool_.set("GPUTEST_ENTRY", "ctest");
   auto launcher = start_on_terminal(
@@ -89,4 +64,4 @@ TEST_F(Progress, of_a_command_passes_no_signal_on_that_its_terminal_sends_to_bot
 }
 
 } // namespace
-} // namespace gputest::insights
+} // namespace gputest::tool

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace gputest::insights {
+namespace gputest::tool {
 
 /// Two ctests that know nothing of each other, each with more tests at a time than the device has room for.
 TEST(TwoRuns, of_ctest_share_the_device_without_exceeding_it) {
@@ -35,4 +35,4 @@ TEST(TwoRuns, of_ctest_share_the_device_without_exceeding_it) {
   EXPECT_EQ(tool.run({"status"}).out.find("nobody\n"), 0U);
 }
 
-} // namespace gputest::insights
+} // namespace gputest::tool

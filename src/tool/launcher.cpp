@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tool/launcher.hpp"
+
+#include "core/os/entry_page.hpp"
+#include "core/os/environment.hpp"
+#include "core/os/process.hpp"
+#include "core/os/process_end.hpp"
+#include "core/os/program_output.hpp"
+#include "core/policy/verdict.hpp"
+#include "core/runlog/event_details.hpp"
+#include "core/runlog/run_log.hpp"
+#include "core/session/device_session.hpp"
+#include "core/session/messages.hpp"
+#include "core/settings/settings.hpp"
+#include "core/settings/settings_table.hpp"
+#include "tool/command_path.hpp"
+#include "tool/command_usage.hpp"
+#include "tool/gpu_use.hpp"
+#include "workers/entry_run.hpp"
+#include "workers/process_end.hpp"
+
+#include <fmt/format.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <vector>
+
+namespace gputest::tool {
+
+namespace {
+
+ExitCode report(const CommandProblem& problem) {
+  fmt::print(stderr, "gputest: {}\n", problem.text);
+  return problem.code;
+}
+
+ExitCode report(const Outcome& outcome) {
+  const bool skip = outcome.kind == Outcome::Kind::skip;
+  if (skip) {
+    runlog::write("skip", runlog::skip_details(outcome));
+  }
+  fmt::print(stderr, "gputest: {}: {}\n", skip ? "skipped" : "failed", outcome.reason);
+  // A failure without a wait is a skip that a setting forbids, or a request that exceeds the parent lease.
+  return skip ? ExitCode::skipped : outcome.not_freed ? ExitCode::wait_limit : ExitCode::no_gpu;
+}
+
+/// Ends this process as CTest sees a failure although it inverts exit codes, or does not look at them.
+[[noreturn]] void fail_without_exit_code(const settings::EntryWatcher& watcher, const std::string& entry) {
+  fmt::print(stderr, "gputest: {}\n", policy::text_of_unseen_failure(entry, watcher.will_fail));
+  workers::end_by_signal(SIGKILL);
+}
+
+/// Runs the command for an entry of gpu_add_test(), as a child of this process, and ends as CTest is to see it.
+///
+/// The session is not given back: processes that the command has left behind may still use the device.
+[[noreturn]] void supervise(session::DeviceSession& session, const Launch& launch,
+                            const settings::EntryWatcher& watcher) {
+  static_cast<void>(settings::parse_time_limit(os::read_variable)); // refuses what is none
+  std::optional<CommandUsage> usage;
+  if (session.settings().meter != MeterSetting::off) {
+    usage.emplace(session.machine(), session.indices());
+  }
+  workers::WatchedEntry entry;
+  entry.name = session.entry().name.empty() ? launch.command.front() : session.entry().name;
+  entry.kind = policy::EntryCommand::any;
+  entry.asks = watcher.will_fail ? "will_fail" : watcher.by_output ? "by_output" : "ctest";
+  if (usage) {
+    entry.look = [&] { usage->look(); };
+  }
+  entry.judge = [&](const workers::CommandEnd& end) {
+    const auto used = usage ? usage->end() : devices::Usage{};
+    session.log_end_of_command(used);
+    if (!usage || end.signal != 0 || end.timed_out) {
+      return std::vector<std::string>{};
+    }
+    const auto measured = session.judge_command(used);
+    if (measured.peak > Bytes{}) {
+      session::tell_peak(measured.peak);
+    } else { // a lower bound of 0 says nothing
+      fmt::print(stderr, "gputest: how much memory the command used is not known: {}\n", used.because);
+    }
+    return measured.problems;
+  };
+  const auto end = workers::run_entry(launch.command, entry);
+  const int signal = end.command.timed_out ? SIGKILL : end.command.signal;
+  if (signal != 0) {
+    runlog::write("end", runlog::JsonObject{}.number("signal", static_cast<unsigned>(signal)));
+  } else if (end.command.error == 0) {
+    runlog::write("end", runlog::JsonObject{}.number("exit", static_cast<unsigned>(end.exit_code)));
+  }
+  if (end.signal != 0) {
+    workers::end_by_signal(end.signal);
+  }
+  os::end_now(end.exit_code);
+}
+
+/// Replaces this process by the command. Returns only if that fails.
+ExitCode run_without_a_lease(const Launch& launch) {
+  return report(problem_of_exec(launch.command.front(), os::become(launch.command)));
+}
+
+/// Whether the command is to run at once, although this machine may have GPUs.
+bool needs_no_lease(const Launch& launch) {
+  if (settings::test_list_file() || only_lists_tests(launch.command)) {
+    return true;
+  }
+  const auto uses = settings::parse_uses_gpu(os::read_variable);
+  if (uses != settings::UsesGpu::automatic) {
+    return uses == settings::UsesGpu::no;
+  }
+  const auto found = find_command(launch.command.front(), os::read_variable("PATH"));
+  return found.error == 0 && find_gpu_use(found.file) != GpuUse::yes;
+}
+
+/// Says that nothing counts GPUTEST_TIMEOUT for a command that this process becomes.
+void mention_time_limit(const Launch& launch) {
+  const auto& command = launch.command.front();
+  if (const auto value = os::read_variable("GPUTEST_TIMEOUT"); settings::parse_time_limit(os::read_variable)) {
+    fmt::print(stderr,
+               "gputest: GPUTEST_TIMEOUT={} is not a limit for {}: it counts in CTest's entries only. Elsewhere: "
+               "gputest run -- timeout {} {}\n",
+               *value, command, *value, command);
+  }
+}
+
+/// The name under which others see this run: the test's, if it has one, else the command's without its folder.
+std::string name_of(const Entry& entry, const std::string& command) {
+  return entry.name.empty() ? command.substr(command.find_last_of('/') + 1) : entry.name;
+}
+
+/// Returns only if the command does not start.
+ExitCode run_leased(const Launch& launch, const settings::EntryWatcher& watcher) {
+  settings::refuse_unknown_variables();
+  const Settings settings = settings::parse_settings(launch.read);
+  const Entry entry = settings::parse_entry(launch.read);
+  if (const auto found = find_command(launch.command.front(), os::read_variable("PATH")); found.error != 0) {
+    return report(problem_of_exec(launch.command.front(), found.error));
+  }
+
+  // Other processes see the command's name, not `gputest`.
+  session::DeviceSession session{settings, entry, name_of(entry, launch.command.front())};
+  Plan plan;
+  plan.requests.push_back(entry.request);
+  if (const auto outcome = session.enter(plan); outcome.kind != Outcome::Kind::granted) {
+    if (launch.if_gpu && session.has_no_gpu() && outcome.kind == Outcome::Kind::skip && !watcher.any()) {
+      return run_without_a_lease(launch); // CTest would take a 77 of an entry that gputest has not made for a failure
+    }
+    return report(outcome);
+  }
+  const auto outcome = session.acquire(entry.request, "");
+  if (outcome.kind != Outcome::Kind::granted) {
+    return report(outcome);
+  }
+
+  session.hand_over();
+  if (watcher.ctest) {
+    supervise(session, launch, watcher);
+  }
+  mention_time_limit(launch);
+  return run_without_a_lease(launch);
+}
+
+/// Tells the launcher above, if there is one, that this one's command was skipped, or else why it did not run: a script
+/// may drop the exit code.
+void report_to(const settings::EntryWatcher& watcher, bool skipped, const std::string& why) {
+  const auto page = watcher.page.empty() ? nullptr : os::EntryPage::open(watcher.page);
+  if (page && skipped) {
+    page->begin();
+    page->end(os::EntryPage::End::skipped);
+  } else if (page) {
+    page->refuse(why);
+  }
+}
+
+/// What launch_command() does, but for what it tells the launcher above of an error.
+ExitCode run(const Launch& launch, const settings::EntryWatcher& watcher) {
+  const bool at_once = launch.if_gpu && needs_no_lease(launch);
+  if (!watcher.believes_exit_code() && !at_once) {
+    // What keeps the command from running is not the failure that is expected.
+    try {
+      if (run_leased(launch, watcher) == ExitCode::skipped) {
+        return ExitCode::skipped;
+      }
+    } catch (const std::exception& error) {
+      fmt::print(stderr, "gputest: {}\n", error.what());
+    }
+    fail_without_exit_code(watcher, "the entry");
+  }
+  const auto code = at_once ? run_without_a_lease(launch) : run_leased(launch, watcher);
+  report_to(watcher, code == ExitCode::skipped, fmt::format("'gputest run' did not run {}", launch.command.front()));
+  return code;
+}
+
+} // namespace
+
+ExitCode launch_command(const Launch& launch) {
+  const auto watcher = settings::parse_entry_watcher(os::read_variable);
+  try {
+    return run(launch, watcher);
+  } catch (const std::exception& error) {
+    report_to(watcher, false, error.what());
+    throw;
+  }
+}
+
+} // namespace gputest::tool
