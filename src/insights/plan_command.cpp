@@ -59,8 +59,7 @@ Examples:
   else:
     jobs, tests, measured (how many of them have a time)
     predicted_s
-    bounds     list of objects, largest first: kind (longest_test, jobs, memory, contexts), s, test (of longest_test:
-               the longest of those that run one after another)
+    bounds     list of objects, largest first: kind (longest_test, jobs, memory, contexts), s, test (the longest)
     runs       list of objects: name, why_not (why it would not run, else empty), start_s, end_s, devices (their indices)
 )text";
 

@@ -36,9 +36,7 @@ const char* name_of(PlanBound::Kind kind) {
 std::string for_people(const PlanBound& bound, unsigned jobs) {
   switch (bound.kind) {
   case PlanBound::Kind::longest:
-    return bound.tests > 1
-               ? fmt::format("{} tests that run one after another, the longest of which is {}", bound.tests, bound.test)
-               : "the longest test: " + bound.test;
+    return "the longest test: " + bound.test;
   case PlanBound::Kind::jobs:
     return fmt::format("the work, on {} of ctest's jobs", jobs);
   case PlanBound::Kind::memory:

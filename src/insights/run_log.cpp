@@ -110,7 +110,7 @@ public:
                             event.text("declared_in"), event.text("file"), event.number("line").value_or(0),
                             event.number("declared_line").value_or(0)});
     } else if (kind == "skip") {
-      log_.skips.push_back({entry, test, event.text("reason"), event.text("cause")});
+      log_.skips.push_back({entry, test, event.text("reason")});
     } else if (kind == "end") {
       read_end(event, t, pid, entry, test);
     } else if (kind == "error" || kind == "out_of_memory" || kind == "leak" || kind == "overuse") {

@@ -104,7 +104,6 @@ struct LoggedSkip {
   std::string entry;
   std::string test;
   std::string reason;
-  std::string cause; ///< `no_gpu`, `machine`, `run`
 };
 
 /// Something that a test did wrong: an overuse, a leak, an error of CUDA, running out of memory.

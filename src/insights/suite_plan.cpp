@@ -2,10 +2,11 @@
 #include "insights/suite_plan.hpp"
 
 #include "core/policy/admission.hpp"
-#include "insights/plan_bounds.hpp"
 #include "insights/plan_demand.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -16,6 +17,68 @@
 namespace gputest::insights {
 
 namespace {
+
+/// How many of ctest's jobs a test takes.
+unsigned jobs_of(const PlannedTest& test, const PlannedMachine& machine) {
+  return test.serial ? machine.jobs : std::min(test.processors, machine.jobs);
+}
+
+/// For how long the driver starts CUDA for a test, while it does so for no other one.
+PlannedSeconds context_time_of(const PlannedTest& test, const PlannedMachine& machine) {
+  return test.in_worker ? PlannedSeconds{} : std::min(machine.context_time, test.time);
+}
+
+/// The least that a test holds of the devices' memory, wherever it runs.
+double least_bytes(const Demand& demand, const PlannedMachine& machine) {
+  if (!demand.memory.exclusive) {
+    return static_cast<double>((demand.memory.bytes + demand.overhead).count()) * demand.gpus;
+  }
+  std::vector<std::uint64_t> sizes;
+  for (std::size_t d = 0; d < machine.devices.size(); ++d) {
+    if ((demand.candidates >> d & 1U) != 0) {
+      sizes.push_back(machine.devices[d].free.count());
+    }
+  }
+  std::sort(sizes.begin(), sizes.end());
+  return std::accumulate(sizes.begin(),
+                         sizes.begin() + std::min<std::ptrdiff_t>(demand.gpus, sizes.end() - sizes.begin()), 0.0);
+}
+
+/// What no order of the tests can make shorter, the largest first, of a plan whose runs are known.
+std::vector<PlanBound> bounds_of(const std::vector<PlannedTest>& tests, const PlannedMachine& machine,
+                                 const std::vector<PlannedDemand>& demands, const std::vector<PlannedRun>& runs) {
+  PlannedSeconds work{};
+  PlannedSeconds contexts{};
+  PlanBound longest;
+  double byte_seconds = 0;
+  double capacity = 0;
+  for (const auto& device : machine.devices) {
+    capacity += static_cast<double>(device.free.count());
+  }
+  for (std::size_t i = 0; i < tests.size(); ++i) {
+    if (!runs[i].why_not.empty()) {
+      continue;
+    }
+    if (tests[i].time > longest.time) {
+      longest.time = tests[i].time;
+      longest.test = tests[i].name;
+    }
+    work += tests[i].time * jobs_of(tests[i], machine);
+    const auto& demand = demands[i].demand;
+    if (!demand) {
+      continue;
+    }
+    contexts += context_time_of(tests[i], machine);
+    byte_seconds += least_bytes(*demand, machine) * tests[i].time.count();
+  }
+  std::vector<PlanBound> bounds{
+      longest,
+      {PlanBound::Kind::jobs, work / machine.jobs, {}},
+      {PlanBound::Kind::memory, PlannedSeconds{capacity > 0 ? byte_seconds / capacity : 0}, {}},
+      {PlanBound::Kind::contexts, contexts, {}}};
+  std::stable_sort(bounds.begin(), bounds.end(), [](const auto& a, const auto& b) { return a.time > b.time; });
+  return bounds;
+}
 
 /// One suite on one machine, from start to end.
 class Simulation {

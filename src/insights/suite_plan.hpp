@@ -56,9 +56,7 @@ struct PlanBound {
   enum class Kind { longest, jobs, memory, contexts };
   Kind kind = Kind::longest;
   PlannedSeconds time{};
-  /// longest: the longest of the tests that run one after another, but no clean-up that CTest adds (runs_with)
-  std::string test;
-  std::size_t tests = 0; ///< longest: how many these are
+  std::string test; ///< longest: which
 };
 
 /// How a suite would run.

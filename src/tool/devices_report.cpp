@@ -87,14 +87,18 @@ std::vector<std::string> notes_of(const DeviceReport& device) {
   return notes;
 }
 
+template <class Value>
+Json or_null(const std::optional<Value>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
 Json users_json(const DeviceReport& device) {
   if (!device.users) {
     return nullptr;
   }
   auto users = Json::array();
   for (const auto& user : *device.users) {
-    const Json bytes = user.used_bytes ? Json(*user.used_bytes) : Json(nullptr);
-    users.push_back(Json{{"pid", user.pid}, {"used_bytes", bytes}, {"who", user.who}});
+    users.push_back({{"pid", user.pid}, {"used_bytes", or_null(user.used_bytes)}, {"who", user.who}});
   }
   return users;
 }
@@ -110,11 +114,6 @@ Json peers_json(const DevicesReport& report, const DeviceReport& device) {
   return uuids;
 }
 
-template <class Value>
-Json or_null(const std::optional<Value>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
 std::string details_text(const DevicesReport& report) {
   std::string remarks;
   for (const auto& device : report.devices) {
@@ -128,22 +127,6 @@ std::string details_text(const DevicesReport& report) {
     }
   }
   return abilities(report) + (remarks.empty() ? "" : "\n" + remarks);
-}
-
-Json details_json(const DevicesReport& report, const DeviceReport& device) {
-  const auto& facts = device.facts;
-  return Json{{"sm", or_null(facts.sm)},
-              {"memory_pools", or_null(facts.memory_pools)},
-              {"managed_memory", or_null(facts.managed_memory)},
-              {"concurrent_managed_access", or_null(facts.concurrent_managed_access)},
-              {"cooperative_launch", or_null(facts.cooperative_launch)},
-              {"peer_uuids", peers_json(report, device)},
-              {"driver_model", to_string(facts.driver_model)},
-              {"compute_mode", to_string(facts.compute_mode)},
-              {"shares_host_memory", facts.shares_host_memory},
-              {"lists_processes", facts.lists_processes},
-              {"users", users_json(device)},
-              {"notes", notes_of(device)}};
 }
 
 /// Why tests have no device, although the machine has some.
@@ -200,15 +183,16 @@ std::string to_text(const DevicesReport& report) {
 }
 
 nlohmann::ordered_json to_json(const DevicesReport& report) {
-  nlohmann::ordered_json devices = nlohmann::ordered_json::array();
+  auto devices = Json::array();
   for (const auto& device : report.devices) {
+    const auto& facts = device.facts;
     devices.push_back({{"index", device.index},
                        {"uuid", device.device.uuid},
                        {"name", device.device.name},
                        {"simulated", device.device.simulated},
-                       {"mig_slice", device.facts.mig},
+                       {"mig_slice", facts.mig},
                        {"visible", device.visible},
-                       {"why_unusable", policy::why_unusable(device.facts)},
+                       {"why_unusable", policy::why_unusable(facts)},
                        {"total_bytes", whole_memory(device).count()},
                        {"reserved_bytes", device.reserved_bytes},
                        {"used_bytes", device.used_bytes},
@@ -217,8 +201,19 @@ nlohmann::ordered_json to_json(const DevicesReport& report) {
                        {"ledger_leased_bytes", device.leased_bytes},
                        {"external_bytes", device.external_bytes},
                        {"free_for_next_bytes", device.free_bytes},
-                       {"limit_bytes", device.device.total.count()}});
-    devices.back().update(details_json(report, device));
+                       {"limit_bytes", device.device.total.count()},
+                       {"sm", or_null(facts.sm)},
+                       {"memory_pools", or_null(facts.memory_pools)},
+                       {"managed_memory", or_null(facts.managed_memory)},
+                       {"concurrent_managed_access", or_null(facts.concurrent_managed_access)},
+                       {"cooperative_launch", or_null(facts.cooperative_launch)},
+                       {"peer_uuids", peers_json(report, device)},
+                       {"driver_model", to_string(facts.driver_model)},
+                       {"compute_mode", to_string(facts.compute_mode)},
+                       {"shares_host_memory", facts.shares_host_memory},
+                       {"lists_processes", facts.lists_processes},
+                       {"users", users_json(device)},
+                       {"notes", notes_of(device)}});
   }
   return {{"version", json_version},     {"origin", report.origin},           {"why_none", report.why_none},
           {"left_out", report.left_out}, {"restriction", report.restriction}, {"devices", devices}};

@@ -155,16 +155,6 @@ TEST_F(PlanCommand, leaves_ctests_log_of_the_last_run_as_it_is) {
   EXPECT_EQ((std::string{std::istreambuf_iterator<char>{file}, {}}), "what the tests wrote");
 }
 
-TEST_F(PlanCommand, takes_no_wait_for_work) {
-  std::ofstream{log_path_} << R"({"t":1005,"pid":1,"entry":"solver.0","event":"enter","devices":[],"waited":4})"
-                           << "\n"
-                           << R"({"t":1006,"pid":1,"entry":"solver.0","event":"lease","devices":[],"waited":0.5})"
-                           << "\n"
-                           << R"({"t":1007,"pid":1,"entry":"solver.0","event":"end","exit":0})"
-                           << "\n";
-  EXPECT_DOUBLE_EQ(json_of({"-j1", "--", "-R", "solver.0"})["predicted_s"], 1.5);
-}
-
 TEST_F(PlanCommand, splits_alike_before_and_after_the_run_of_a_shard) {
   std::filesystem::remove_all(folder_ + "/Testing");
   std::ofstream{folder_ + "/CTestTestfile.cmake", std::ios::app} << "add_test(long sleep 0.3)\n";
@@ -255,32 +245,6 @@ TEST_F(PlanCommand, tests_that_would_not_run_take_no_time_of_a_shard) {
   EXPECT_NE(text.find("would not run here"), std::string::npos) << text;
 }
 
-TEST_F(PlanCommand, tests_that_run_one_after_another_do_so_in_their_shard) {
-  std::ofstream tests{folder_ + "/CTestTestfile.cmake"};
-  const auto kept = folder_ + "/kept.jsonl";
-  const Times times{{"x", 2}, {"long", 6}, {"y", 3}, {"z", 1}};
-  write_log(kept, times);
-  for (const auto& [name, time] : times) {
-    tests << "add_test(" << name << " true)\n";
-  }
-  tests << "set_tests_properties(z PROPERTIES DEPENDS y)\nset_tests_properties(y PROPERTIES DEPENDS x)\n";
-  tests.close();
-  const std::vector<std::string> options{"-j8", "--times", kept, "--shards", "2"};
-  const auto json = json_of(options);
-  const auto& shards = json["shards"];
-  const auto chain = shards[0]["tests"].size() == 3 ? 0U : 1U;
-  EXPECT_EQ(shards[chain]["tests"], nlohmann::json::parse(R"(["x", "y", "z"])"));
-  EXPECT_DOUBLE_EQ(shards[chain]["predicted_s"], 6);
-  EXPECT_DOUBLE_EQ(shards[chain]["work_s"], 6);
-  EXPECT_EQ(shards[1 - chain]["tests"], nlohmann::json::parse(R"(["long"])"));
-  EXPECT_NE(plan(options).out.find("    2      "), std::string::npos) << plan(options).out;
-  auto of_chain = options;
-  of_chain.insert(of_chain.end(), {"--shard", std::to_string(chain + 1)});
-  EXPECT_EQ(plan(of_chain).err, "gputest: shard " + std::to_string(chain + 1) +
-                                    " of 2: 3 tests, 6.0 s of work; fingerprint " +
-                                    json["fingerprint"].get<std::string>() + ", which all shards of one split have\n");
-}
-
 TEST_F(PlanCommand, shards_have_equal_time_and_a_large_test_counts_only_if_it_runs) {
   const auto kept = folder_ + "/kept.jsonl";
   const auto works_of = [&](const std::string& memory, const std::string& property, const std::string& jobs) {
@@ -316,6 +280,7 @@ TEST_F(PlanCommand, numbers_select_the_same_tests_in_ctest) {
     }
     EXPECT_EQ(selected, std::set<std::string>(names.begin(), names.end()));
   }
+  EXPECT_EQ(plan({"--shards", "1", "--shard", "1", "--numbers", "--", "-C", "Debug"}).out, "0,0,0,1,2,3,4,5,6,7,8\n");
 }
 
 TEST_F(PlanCommand, wrong_arguments_are_named) {
@@ -351,14 +316,6 @@ TEST_F(PlanCommand, wrong_arguments_are_named) {
     const auto ended = plan(options);
     EXPECT_EQ(ended.exit_code, exit_code) << message << "\n" << ended.out << ended.err;
     EXPECT_NE(ended.err.find(message), std::string::npos) << ended.err;
-  }
-}
-
-TEST_F(PlanCommand, numbers_may_be_those_of_a_configuration) {
-  for (const std::string option : {"-C", "--build-config"}) {
-    const auto ended = plan({"--shards", "1", "--shard", "1", "--numbers", "--", option, "Debug"});
-    EXPECT_EQ(ended.exit_code, 0) << ended.err;
-    EXPECT_EQ(ended.out, "0,0,0,1,2,3,4,5,6,7,8\n");
   }
 }
 

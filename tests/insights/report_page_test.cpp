@@ -222,7 +222,7 @@ TEST(RunSummaries, begin_with_what_took_the_largest_share_of_the_run) {
 
 TEST(RunSummaries, group_skips_by_their_reason) {
   RunLog run;
-  run.skips = {{"a", "S.x", "a: S.x is large, and excluded", "run"}, {"b", "", "b is large, and excluded", "run"}};
+  run.skips = {{"a", "S.x", "a: S.x is large, and excluded"}, {"b", "", "b is large, and excluded"}};
   run.tests = {{"a", "S.x", "skipped", 0, "a: S.x is large, and excluded", 1, 0, ""},
                {"a", "S.y", "skipped", 0, "later", 1, 0, ""}};
   const auto groups = skips_of(run);
@@ -234,7 +234,7 @@ TEST(RunSummaries, group_skips_by_their_reason) {
 
 TEST(RunSummaries, have_the_largest_group_of_skips_first_and_name_each_test_once) {
   RunLog run;
-  run.skips = {{"e", "A.x", "a reason", "run"}, {"e", "Z.x", "zeal", "run"}, {"e", "Z.y", "zeal", "run"}};
+  run.skips = {{"e", "A.x", "a reason"}, {"e", "Z.x", "zeal"}, {"e", "Z.y", "zeal"}};
   run.tests = {{"e", "Z.x", "skipped", 0, "another reason", 1, 0, ""},
                {"e", "N.x", "skipped", 0, "", 1, 0, ""},
                {"e", "P.x", "passed", 0, "passed all the same", 1, 0, ""}};
@@ -249,9 +249,9 @@ TEST(RunSummaries, have_the_largest_group_of_skips_first_and_name_each_test_once
 
 TEST(RunSummaries, group_skips_whose_reasons_differ_only_in_the_command_for_their_entry) {
   RunLog run;
-  run.skips = {{"p.S.x", "S.x", R"(p.S.x: S.x is excluded. Run it alone: ctest -j1 -R '^p\.S\.x$')", "run"},
-               {"Whole.checks", "Whole.checks",
-                R"(Whole.checks is excluded. Run it alone: ctest -j1 -R '^Whole\.checks$')", "run"}};
+  run.skips = {
+      {"p.S.x", "S.x", R"(p.S.x: S.x is excluded. Run it alone: ctest -j1 -R '^p\.S\.x$')"},
+      {"Whole.checks", "Whole.checks", R"(Whole.checks is excluded. Run it alone: ctest -j1 -R '^Whole\.checks$')"}};
   const auto groups = skips_of(run);
   ASSERT_THAT(groups, SizeIs(1));
   EXPECT_EQ(groups[0].reason, "… is excluded. Run it alone: ctest -j1 -R '^…$'");
@@ -281,7 +281,7 @@ TEST(ReportPages, hold_all_that_they_show) {
   run.leases[1].begun = 1005.00001;
   run.tests.push_back({"join", "Join.small", "failed", 0.5, "", 1005, 0, ""});
   run.tests.push_back({"join", "Join.odd", "skipped", 0.5, "later", 1005, 0, ""});
-  run.skips = {{"fft", "", "no GPU", "no_gpu"}};
+  run.skips = {{"fft", "", "no GPU"}};
   run.problems = {{"join", "Join.small", "leak", "1 B"}, {"sort", "", "error", "CUDA_ERROR_X"}};
   run.waits[0].external = true;
   auto old = run_of_one();
@@ -336,29 +336,6 @@ TEST(ReportPages, have_an_empty_list_of_what_there_was_not) {
   }
   EXPECT_EQ(data.at("sums"), json::parse(R"({"tests":0,"passed":0,"failed":0,"skipped":0,"unknown":0,"wall":0.0,)"
                                          R"("waited":0.0,"leased":-1.0,"used":-1.0})"));
-}
-
-TEST(ReportPages, show_no_more_of_a_long_list_than_a_reader_takes_in) {
-  auto run = run_of_two();
-  run.waits.clear();
-  for (int i = 0; i < 501; ++i) {
-    LoggedWait wait;
-    wait.entry = std::to_string(i);
-    wait.waited = i;
-    wait.blockers = {"a" + wait.entry, "b", "c", "d", "e"};
-    run.waits.push_back(wait);
-  }
-  for (const auto* const entry : {"1", "2", "3", "4", "5", "6"}) {
-    run.skips.push_back({entry, "", "why", "run"});
-  }
-  const auto data = data_of(report_page(run, {}));
-  ASSERT_THAT(data.at("slowest"), SizeIs(500));
-  EXPECT_EQ(data.at("slowest")[0].at("n"), "500") << "the longest first";
-  EXPECT_EQ(data.at("slowest")[499].at("n"), "1");
-  EXPECT_EQ(data.at("slowest")[0].at("b"), json::parse(R"(["a500","b","c","d"])"));
-  EXPECT_THAT(data.at("causes"), SizeIs(500));
-  EXPECT_EQ(data.at("skips")[0].at("c"), 6);
-  EXPECT_THAT(data.at("skips")[0].at("n"), SizeIs(5));
 }
 
 TEST(ReportPages, show_what_a_lease_of_two_devices_used_of_each) {

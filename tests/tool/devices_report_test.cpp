@@ -99,24 +99,6 @@ TEST(DevicesReport, is_an_object_with_units_in_its_keys_for_machines) {
   EXPECT_EQ(to_json(two_devices()).dump(2), expected.dump(2));
 }
 
-TEST(DevicesReport, names_all_other_devices_whose_memory_a_device_reaches) {
-  auto report = two_devices();
-  report.devices.push_back(report.devices[0]);
-  report.devices[2].index = 2;
-  report.devices[2].device.uuid = "GPU-cccccccc-3333";
-  report.devices[0].facts.peers = {{0, 1, 2, 3}}; // the last is not in the report
-  report.devices[1].facts.peers = {{1}};
-  const auto text = to_text(report);
-  EXPECT_NE(text.find("    0  90  yes           yes      yes         no           1,2    no "), std::string::npos)
-      << text;
-  EXPECT_NE(text.find("    1  ?   ?             ?        ?           ?            none   yes"), std::string::npos)
-      << text;
-  const auto json = to_json(report);
-  EXPECT_EQ(json["devices"][0]["peer_uuids"],
-            nlohmann::ordered_json::parse(R"(["MIG-bbbbbbbb-2222", "GPU-cccccccc-3333"])"));
-  EXPECT_EQ(json["devices"][1]["peer_uuids"], nlohmann::ordered_json::array());
-}
-
 TEST(DevicesReport, says_which_gpus_are_left_out_and_why_a_device_cannot_be_used) {
   auto report = two_devices();
   report.left_out = "GPU 2 has fallen off the bus";
