@@ -40,7 +40,7 @@ if(ended EQUAL 0 OR NOT output STREQUAL "" OR NOT errors MATCHES "cd ${WORK}/sou
 endif()
 execute_process(COMMAND "${GPUTEST}" classify --test-dir "${WORK}/build" --patch WORKING_DIRECTORY "${WORK}/source"
   OUTPUT_FILE "${WORK}/patch" ERROR_VARIABLE errors COMMAND_ERROR_IS_FATAL ANY)
-if(NOT errors MATCHES "gputest: 7 changes in 3 files\\.")
+if(NOT errors MATCHES "not in the patch: [^\n]*large, 1088_MiB[^\n]*may be too small" OR NOT errors MATCHES "gputest: 6 changes in 3 files\\.")
   message(FATAL_ERROR "not what was to be changed: ${errors}")
 endif()
 execute_process(COMMAND "${GIT}" apply "${WORK}/patch" WORKING_DIRECTORY "${WORK}/source" COMMAND_ERROR_IS_FATAL ANY)
@@ -64,7 +64,7 @@ expect(suite.cpp
   "TEST_F(Graph" "GPUTEST_NEEDS(Graph, has_a_definition_of_two_lines, 2_GiB)@\nTEST_F(Graph"
   "TEST_P(Sizes" "GPUTEST_NEEDS(Sizes, have_one_definition, 900_MiB)@\nTEST_P(Sizes"
   "TYPED_TEST(Types" "GPUTEST_NEEDS(Types, have_one_definition, 800_MiB)@\nTYPED_TEST(Types")
-expect(joined.cpp "small, 300" "small, 304" "large, 8_GiB" "large, 1088_MiB")
+expect(joined.cpp "small, 300" "small, 304")
 expect(CMakeLists.txt "MEMORY 512MiB" "MEMORY 700MiB")
 
 build_and_run()
