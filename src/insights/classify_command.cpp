@@ -280,6 +280,7 @@ tool::ExitCode classify(const ClassifyOptions& options) {
     keep_what_is_true_now(logs);
   }
   std::vector<const RunLog*> runs;
+  runs.reserve(logs.size());
   for (const auto& file : logs) {
     runs.push_back(&file.log);
   }

@@ -65,7 +65,10 @@ bool ElfFile::has_section(const std::string& name) const {
   return std::any_of(sections_.begin(), sections_.end(), [&](const Section& section) { return section.name == name; });
 }
 
-std::string ElfFile::interpreter() const { return contents_of(".interp").c_str(); } // which ends with a zero
+std::string ElfFile::interpreter() const {
+  const auto text = contents_of(".interp");
+  return text.substr(0, text.find('\0'));
+}
 
 bool ElfFile::names_contain(const std::string& text) const {
   return contents_of(".dynstr").find(text) != std::string::npos;

@@ -89,7 +89,7 @@ void add_run(CommandLine& line) {
         }
         check_large(*options);
         return launch_command({options->reader(), words, options->if_gpu});
-      },
+      }, // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): of std::function
       "[OPTIONS] [--] COMMAND [ARGUMENT...]");
   command.prefix_command(); // which begins at the first word that is not an option
   const auto add = [&](const char* name, const char* variable, const char* values, const char* text, auto check) {
