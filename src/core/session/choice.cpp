@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/session/choice.hpp"
 
-#include "core/os/process.hpp"
+#include "core/os/file_stamp.hpp"
 #include "core/policy/memory_request.hpp"
 
 #include <algorithm>
