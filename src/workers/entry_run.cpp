@@ -41,7 +41,9 @@ policy::Verdict judge(const WatchedEntry& entry, const EntryEnd& end, const os::
 } // namespace
 
 int say_why_not_executed(const std::string& program, int error) {
-  say("cannot execute " + program + ": " + ::strerror(error)); // NOLINT(concurrency-mt-unsafe): there is one thread
+  say("cannot execute '" + program + "': " +
+      (error == ENOENT ? "there is no such file, or the interpreter it names is missing"
+                       : ::strerror(error))); // NOLINT
   return error == ENOENT ? 127 : 126;
 }
 
