@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What an entry runs, and what comes before it: the launcher, or gputest-client, which watches an executable that runs its
+# What an entry runs, and what comes before it: the launcher, or gputest-entry, which watches an executable that runs its
 # tests by gputest itself.
 
 # The executable target that COMMAND's program names; empty if it names a program. An error if it names neither.
@@ -42,10 +42,10 @@ function(_gputest_command program target launcher result)
     _gputest_watch_words(words)
     if(launcher STREQUAL "" AND TARGET gputest::cli)
       _gputest_launcher_words(launched)
-      list(GET words 0 client)
+      list(GET words 0 watcher)
       list(GET launched 0 tool)
       set(is_linked "$<BOOL:$<TARGET_PROPERTY:${target},GPUTEST_MAIN_LINKED>>")
-      set(words "$<IF:${is_linked},${client},${tool}>" "$<IF:${is_linked},--watch,run>")
+      set(words "$<IF:${is_linked},${watcher},${tool}>" "$<IF:${is_linked},--watch,run>")
     endif()
   endif()
   set(emulator "")
@@ -67,11 +67,11 @@ function(_gputest_launcher_words result)
 endfunction()
 
 function(_gputest_watch_words result)
-  if(NOT TARGET gputest::client)
-    _gputest_fail("there is no target gputest::client here, which runs the tests. Call find_package(gputest) in this directory or above.")
+  if(NOT TARGET gputest::entry)
+    _gputest_fail("there is no target gputest::entry here, which runs the tests. Call find_package(gputest) in this directory or above.")
   endif()
-  _gputest_build_program(gputest::client)
-  set(${result} "$<TARGET_FILE:gputest::client>" --watch PARENT_SCOPE)
+  _gputest_build_program(gputest::entry)
+  set(${result} "$<TARGET_FILE:gputest::entry>" --watch PARENT_SCOPE)
 endfunction()
 
 # Makes `all` build a program of gputest's even if gputest is a subdirectory that `all` leaves out.

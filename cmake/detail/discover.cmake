@@ -130,7 +130,7 @@ function(gputest_scheduled_as kind request)
   set(gputest_more_${kind} "${more}" PARENT_SCOPE)
 endfunction()
 
-# Sets gputest_alone to the argument for the client if ctest's command line leaves out the entry that ends workers. What
+# Sets gputest_alone to the argument for gputest-entry if ctest's command line leaves out the entry that ends workers. What
 # fails at the end of a worker would be lost, so each case runs in a process of its own and says why. An option in a preset or in
 # a script of ctest's is not seen.
 function(_gputest_find_end_of_workers)
@@ -176,7 +176,7 @@ function(gputest_add_end_of_workers)
     endwhile()
     set_property(GLOBAL PROPERTY "gputest entry ${name}" "${gputest_workers}")
     set_property(GLOBAL PROPERTY "gputest end of ${gputest_workers}" "${name}")
-    cmake_language(EVAL CODE "add_test(\"\${name}\" ${gputest_code_of_CLIENT} --end \"\${gputest_executable}\")")
+    cmake_language(EVAL CODE "add_test(\"\${name}\" ${gputest_code_of_ENTRY_PROGRAM} --end \"\${gputest_executable}\")")
     set_tests_properties("${name}" PROPERTIES WORKING_DIRECTORY "${gputest_WORKING_DIRECTORY}" LABELS gpu
       SKIP_RETURN_CODE 77 FIXTURES_CLEANUP ${gputest_workers} FIXTURES_REQUIRED "${gputest_fixtures_of_all}")
   endif()
@@ -342,8 +342,8 @@ function(gputest_listed_test filter suite type_name type test value_index value 
   if(class STREQUAL "host")
     set(launcher "${gputest_code_of_WATCH}")
   endif()
-  if(NOT gputest_code_of_CLIENT STREQUAL "")
-    set(launcher "${gputest_code_of_CLIENT}")
+  if(NOT gputest_code_of_ENTRY_PROGRAM STREQUAL "")
+    set(launcher "${gputest_code_of_ENTRY_PROGRAM}")
     if(alone STREQUAL "" AND "${gputest_code_of_PROPERTIES}" MATCHES "(FAIL|SKIP)_REGULAR_EXPRESSION")
       set(alone "${CMAKE_MATCH_0} looks at its output") # it may run twice, and both are in the output
     endif()
@@ -574,7 +574,7 @@ exec \"$@\" < /dev/null]] sh \"\${list}\" \"\${gputest_MEMORY}\" \"\${gputest_GP
 string(SHA256 gputest_workers "${gputest_executable}")
 string(SUBSTRING "${gputest_workers}" 0 16 gputest_workers)
 set(gputest_workers gputest_workers_${gputest_workers}) # the fixture of its cases that workers may run
-if(NOT gputest_code_of_CLIENT STREQUAL "")
+if(NOT gputest_code_of_ENTRY_PROGRAM STREQUAL "")
   _gputest_find_end_of_workers()
 endif()
 set(gputest_directory "${CMAKE_CURRENT_LIST_DIR}")

@@ -59,7 +59,7 @@ function(_gputest_install_tests destination component configurations exclude_fro
   endforeach()
   _gputest_tested_targets("${CMAKE_CURRENT_SOURCE_DIR}" tested)
   set(done "")
-  foreach(target IN LISTS targets tested ITEMS gputest::cli gputest::client)
+  foreach(target IN LISTS targets tested ITEMS gputest::cli gputest::entry)
     if(NOT TARGET "${target}") # it is imported in another directory, or a program that was not built
       continue()
     endif()

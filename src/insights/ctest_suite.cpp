@@ -91,9 +91,9 @@ void read_request(PlannedTest& test, const Properties& properties, const Measure
   throw InvalidSetting{"the test " + test.name + ": " + error.what()};
 }
 
-/// Whether gputest-client gives it to a worker.
+/// Whether gputest-entry gives it to a worker.
 bool runs_in_worker(const std::vector<std::string>& command) {
-  return command.size() > 1 && std::filesystem::path{command.front()}.filename() == "gputest-client" &&
+  return command.size() > 1 && std::filesystem::path{command.front()}.filename() == "gputest-entry" &&
          command[1] != "--end" &&              // which ends the workers
          command[1] != "--watch" &&            // with which no worker has part in it
          command[1].rfind("--alone=", 0) != 0; // with which it runs in a process of its own

@@ -32,7 +32,7 @@ policy::Verdict judge(const WatchedEntry& entry, const EntryEnd& end, const os::
   const bool is_for_tests = entry.kind == policy::EntryCommand::tests;
   if (is_for_tests && os::has_valgrind() && !page.tests_have_valgrind()) {
     return {EXIT_FAILURE,
-            "valgrind checks gputest-client only, not the tests that it starts. Set VALGRIND_OPTS=--trace-children=yes",
+            "valgrind checks gputest-entry only, not the tests that it starts. Set VALGRIND_OPTS=--trace-children=yes",
             false};
   }
   return policy::judge(end.report, end.command.status, entry.kind);

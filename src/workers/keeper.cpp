@@ -148,7 +148,7 @@ private:
     }
   }
 
-  /// Whether there is a job now: `client_` and `job_`.
+  /// Whether there is a job now: `caller_` and `job_`.
   bool take_oldest_job() {
     auto names = names_in(run_.folder);
     std::sort(names.begin(), names.end());
@@ -166,19 +166,19 @@ private:
   }
 
   bool take_job(const std::string& name) {
-    client_ = Descriptor{::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
+    caller_ = Descriptor{::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
     const auto address = address_in(run_.folder, name);
-    if (::connect(client_.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) { // NOLINT
-      if (errno == ECONNREFUSED) { // its client is gone; one that is there listens before the name is
+    if (::connect(caller_.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) { // NOLINT
+      if (errno == ECONNREFUSED) { // its caller is gone; one that is there listens before the name is
         ::unlinkat(run_.folder.number(), name.c_str(), 0);
       }
       return false; // or others are before us
     }
-    // Either the client takes this connection and speaks, or it takes another one and closes this one.
+    // Either the caller takes this connection and speaks, or it takes another one and closes this one.
     Events events;
-    events.add(client_).add(run_.ctest);
+    events.add(caller_).add(run_.ctest);
     events.wait(for_ever);
-    return !events.is_ready(1) && receive_message(client_.number(), job_) == Received::message &&
+    return !events.is_ready(1) && receive_message(caller_.number(), job_) == Received::message &&
            job_.kind == Kind::job && job_.texts.size() >= 2 && job_.descriptors.size() == 3;
   }
 
@@ -207,13 +207,13 @@ private:
     for (;;) {
       Events events;
       const Descriptor none;
-      events.add(client_, POLLRDHUP).add(run_.ctest).add(worker_.end()).add(ends ? none : worker_.socket());
+      events.add(caller_, POLLRDHUP).add(run_.ctest).add(worker_.end()).add(ends ? none : worker_.socket());
       events.wait(for_ever);
       if (events.is_ready(0) || events.is_ready(1)) {
         worker_.kill_all();
         replace_mps_server(run_, server_.number());
         why_ended_ = "with a case that was killed";
-        reply_death(SIGKILL, has_verdict); // to a client that waits no longer because the time of its case is over
+        reply_death(SIGKILL, has_verdict); // to a caller that waits no longer because the time of its case is over
         return false;
       }
       if (events.is_ready(3)) {
@@ -226,7 +226,7 @@ private:
         } else if (message.kind == Kind::begun) {
           has_begun = true;
         } else if (message.kind == Kind::refusal) {
-          static_cast<void>(send_message(client_.number(), message));
+          static_cast<void>(send_message(caller_.number(), message));
           return true;
         } else if (message.kind == Kind::verdict) {
           verdict = std::move(message);
@@ -258,7 +258,7 @@ private:
 
   void reply_after_end(WorkerMessage verdict, bool has_verdict) {
     const int status = worker_.wait_for_status();
-    takes_cases_ = {}; // the next client need not wait for this one
+    takes_cases_ = {}; // the next caller need not wait for this one
     ++cases_;
     why_ended_ = !has_verdict || status != 0   ? "by a death"
                  : does_not_fail(verdict.code) ? after_a_change
@@ -282,7 +282,7 @@ private:
 
   /// The worker has ended, or is about to, before it began the case. False.
   bool give_back() {
-    takes_cases_ = {}; // the client looks for another one
+    takes_cases_ = {}; // the caller looks for another one
     WorkerMessage message;
     message.kind = Kind::not_begun;
     if (history_.empty()) { // nor would another one begin it, unless this one had to leave
@@ -295,8 +295,8 @@ private:
             why + (wrote.empty() ? "" : ". It wrote:\n" + wrote.substr(wrote.size() - std::min(wrote.size(), most)))};
       }
     }
-    static_cast<void>(send_message(client_.number(), message));
-    client_ = Descriptor{};
+    static_cast<void>(send_message(caller_.number(), message));
+    caller_ = Descriptor{};
     if (!history_.empty()) {
       end_worker(for_others);
     }
@@ -304,8 +304,8 @@ private:
   }
 
   void refuse(const std::string& why) {
-    static_cast<void>(send_message(client_.number(), {{Kind::refusal}, {why}, {}}));
-    client_ = Descriptor{};
+    static_cast<void>(send_message(caller_.number(), {{Kind::refusal}, {why}, {}}));
+    caller_ = Descriptor{};
   }
 
   /// With what ran before it in this worker, if it has failed.
@@ -325,8 +325,8 @@ private:
       }
       attached.push_back(before.number());
     }
-    static_cast<void>(send_message(client_.number(), message, attached));
-    client_ = Descriptor{};
+    static_cast<void>(send_message(caller_.number(), message, attached));
+    caller_ = Descriptor{};
   }
 
   /// Lets a worker without a case end as a program does, for as long as a case may take. Returns how it ended if that
@@ -391,7 +391,7 @@ private:
   MpsServer server_;
   WorkerProcess worker_;
   Descriptor jobs_; ///< inotify
-  Descriptor client_;
+  Descriptor caller_;
   WorkerMessage job_;
   std::vector<std::string> history_; ///< the filters of the cases that have run
   std::size_t cases_ = 0;            ///< that have ended, the last one included

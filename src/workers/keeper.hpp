@@ -11,7 +11,7 @@ namespace gputest::workers {
 /// keeper gives up when its worker is ready. Returns in the caller only: false if no process could be made, errno says
 /// why.
 ///
-/// A keeper ends its worker, and all that the worker has started, when a client goes away in the middle of its case or
+/// A keeper ends its worker, and all that the worker has started, when a caller goes away in the middle of its case or
 /// ctest has ended. It ends itself when the worker has.
 [[nodiscard]] bool start_keeper(RunFolder& run, const TestCase& test, Descriptor start_lock);
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// gputest-client [--alone=<why>] <executable> <argument>...
-// gputest-client --end <executable>
-// gputest-client --watch <executable> <argument>...
+// gputest-entry [--alone=<why>] <executable> <argument>...
+// gputest-entry --end <executable>
+// gputest-entry --watch <executable> <argument>...
 //
 // CTest starts it for each case of gpu_discover_tests(ISOLATION worker). It has the case run by a worker: the
 // executable itself, which stays and runs one case after another. When all cases have ended, CTest starts the second
 // form, whose entry fails if a worker does not end as it should. The third form runs and watches any other executable
 // whose tests gputest runs.
 #include "workers/alone.hpp"
-#include "workers/client.hpp"
 #include "workers/entry_run.hpp"
 #include "workers/process_end.hpp"
+#include "workers/worker_case.hpp"
 
 #include <gputest/error.hpp>
 
@@ -26,7 +26,7 @@ int main(int argc, char** argv) try {
   }
   const auto test = gputest::workers::read_test_case({argv + 1, argv + argc});
   if (test.command.empty()) {
-    gputest::workers::say("gputest-client is started by CTest: gputest-client <executable> <argument>...");
+    gputest::workers::say("gputest-entry is started by CTest: gputest-entry <executable> <argument>...");
     return 64;
   }
   return gputest::workers::run_case(test);

@@ -16,12 +16,12 @@ namespace gputest::workers {
 
 using os::Descriptor;
 
-/// Where the clients and keepers of one ctest run meet: `/tmp/gputest-<uid>/workers/<run>/<identity>/`.
+/// Where the callers and keepers of one ctest run meet: `/tmp/gputest-<uid>/workers/<run>/<identity>/`.
 /// Only this user can reach it. It holds:
 ///
-/// - `job-<time>-<pid>`: the socket of a client that waits for a worker (job_name());
+/// - `job-<time>-<pid>`: the socket of a caller that waits for a worker (job_name());
 /// - `keepers`: each keeper that can take a case holds a Marked of it;
-/// - `cases`: likewise each client that has a case to run;
+/// - `cases`: likewise each caller that has a case to run;
 /// - `start`: locked by whoever starts a worker;
 /// - `took`: the milliseconds that starting a worker took, its first case included;
 /// - `waited`: the milliseconds that cases have waited since the last start while their worker ran others;
@@ -73,7 +73,7 @@ struct RunFolder {
 /// The number in such a file; 0 if there is none.
 [[nodiscard]] std::chrono::milliseconds milliseconds_in(const Descriptor& folder, const std::string& name);
 
-/// The name of the job of a client that waits since `begun`. The oldest is the first in order.
+/// The name of the job of a caller that waits since `begun`. The oldest is the first in order.
 [[nodiscard]] std::string job_name(std::chrono::steady_clock::time_point begun);
 
 /// The time in that name; nullopt: it is of no job.

@@ -21,7 +21,7 @@ struct TestCase {
   double time_limit = 0;              ///< seconds (GPUTEST_TIMEOUT); 0: none
 };
 
-/// `arguments` are those of the client: `[--alone=<why>] <executable> <argument>...`. The variables of this process's
+/// `arguments` are those of the caller: `[--alone=<why>] <executable> <argument>...`. The variables of this process's
 /// environment are read.
 [[nodiscard]] TestCase read_test_case(std::vector<std::string> arguments);
 

@@ -15,7 +15,7 @@ struct WorkerJob {
   std::string filter;
   std::string report;                  ///< where GoogleTest's report goes; empty: there is none
   std::vector<std::string> variables;  ///< `NAME=value`, of this case
-  std::vector<os::Descriptor> streams; ///< its client's standard streams
+  std::vector<os::Descriptor> streams; ///< its caller's standard streams
 };
 
 /// A worker's connection to its keeper.
@@ -30,7 +30,7 @@ public:
   /// Waits for a case. nullopt when there are no more, or as soon as the descriptor `leave` is readable.
   [[nodiscard]] std::optional<WorkerJob> receive(std::optional<int> leave) const;
 
-  /// Says that the case begins, and makes its client's streams this process's.
+  /// Says that the case begins, and makes its caller's streams this process's.
   void begin(const WorkerJob& job) const;
 
   /// Tells the keeper that this process begins no case any more.

@@ -13,11 +13,11 @@ namespace gputest::workers {
 inline constexpr std::int32_t no_mps_server = -1;
 inline constexpr std::int32_t mps_server_of_user = -2;
 
-/// What all messages between a client, a keeper and a worker begin with.
+/// What all messages between a caller, a keeper and a worker begin with.
 struct MessageHead {
   enum class Kind : std::uint32_t {
     ready = 1, ///< worker: it waits for its first case
-    job,     ///< client: a case to run. `code`: not 0 if it has tried to start another worker meanwhile. Texts: filter,
+    job,     ///< caller: a case to run. `code`: not 0 if it has tried to start another worker meanwhile. Texts: filter,
              ///< report, then variables. Descriptors: the standard streams
     verdict, ///< worker: the case has ended. `code` is its exit code; text: why the worker ends after it, if it does.
              ///< From the keeper the text names processes that the case has left behind

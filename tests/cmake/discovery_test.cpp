@@ -63,7 +63,7 @@ protected:
 
   /// Configures a project with this text after the definition of the target `tests`.
   void configure(const std::string& text, const std::vector<std::string>& options = {}) const {
-    configure_project({{"gputest::client", DISCOVERY_CLIENT}, {"tests", path("tests")}}, text, options);
+    configure_project({{"gputest::entry", DISCOVERY_ENTRY_PROGRAM}, {"tests", path("tests")}}, text, options);
   }
 
   [[nodiscard]] Ended ctest(const std::vector<std::string>& arguments) const {
@@ -131,10 +131,10 @@ TEST_F(Discovery, makes_one_entry_of_each_test_which_runs_it_and_no_other) {
 TEST_F(Discovery, has_each_test_run_once_by_workers_or_alone) {
   configure("gpu_discover_tests(tests ISOLATION worker)\n");
   const auto all = entries();
-  EXPECT_EQ(all.at("Plain.first").command.front(), DISCOVERY_CLIENT);
+  EXPECT_EQ(all.at("Plain.first").command.front(), DISCOVERY_ENTRY_PROGRAM);
   EXPECT_EQ(all.at("Large.test").command.at(1), "--alone=it is large");
   EXPECT_EQ(all.at("Medium.says_devices").command.at(1), "--alone=it needs several GPUs");
-  EXPECT_THAT(all.at("tests.workers_end").command, ElementsAre(DISCOVERY_CLIENT, "--end", path("tests")));
+  EXPECT_THAT(all.at("tests.workers_end").command, ElementsAre(DISCOVERY_ENTRY_PROGRAM, "--end", path("tests")));
   EXPECT_EQ(all.at("tests.workers_end").properties.count("TIMEOUT"), 0U) << "that of ctest holds";
   EXPECT_EQ(all.at("tests.workers_end").properties.at("WORKING_DIRECTORY"), path("build"));
   const auto ran_by = [&](const std::string& isolation) {
@@ -220,14 +220,14 @@ TEST_F(Discovery, has_one_end_of_workers_for_all_calls_for_a_target_and_keeps_th
 }
 
 TEST_F(Discovery, gives_the_end_of_workers_a_name_that_no_other_entry_has) {
-  const std::string client = "add_executable(tests.workers_end IMPORTED)\n"
-                             "set_target_properties(tests.workers_end PROPERTIES IMPORTED_LOCATION \"" +
-                             path("tests") + "\")\n";
+  const std::string entry = "add_executable(tests.workers_end IMPORTED)\n"
+                            "set_target_properties(tests.workers_end PROPERTIES IMPORTED_LOCATION \"" +
+                            path("tests") + "\")\n";
   const std::string other = "gpu_discover_tests(tests.workers_end GRANULARITY executable)\n";
   const std::string tests = "gpu_discover_tests(tests ISOLATION worker TEST_FILTER Plain.first)\n";
-  configure(client + other + tests);
+  configure(entry + other + tests);
   EXPECT_THAT(names(), UnorderedElementsAre("Plain.first", "tests.workers_end", "tests.workers_end'"));
-  configure(client + tests + other);
+  configure(entry + tests + other);
   EXPECT_THAT(names(), UnorderedElementsAre("Plain.first", "tests.workers_end", "tests.workers_end.tests.workers_end"));
 }
 
@@ -406,9 +406,9 @@ TEST_F(Discovery, passes_on_what_gtest_discover_tests_takes) {
   const auto all = entries();
   ASSERT_EQ(all.size(), 4U);
   const auto& first = all.at("Plain.first");
-  EXPECT_THAT(first.command, ElementsAre(DISCOVERY_CLIENT, "--watch", path("tests"), "--gtest_filter=Plain.first",
-                                         "--gtest_also_run_disabled_tests", "--gtest_output=xml:out/Plain.first.xml",
-                                         "a;b", "", "-x"));
+  EXPECT_THAT(first.command, ElementsAre(DISCOVERY_ENTRY_PROGRAM, "--watch", path("tests"),
+                                         "--gtest_filter=Plain.first", "--gtest_also_run_disabled_tests",
+                                         "--gtest_output=xml:out/Plain.first.xml", "a;b", "", "-x"));
   EXPECT_EQ(first.properties.at("LABELS").dump(), R"(["a","b","gpu","gpu_small"])");
   EXPECT_EQ(first.properties.at("RESOURCE_LOCK").dump(), R"(["x","y"])");
   EXPECT_EQ(
@@ -440,7 +440,7 @@ TEST_F(Discovery, puts_an_emulator_before_the_executable_when_it_lists_it_and_in
   const auto all = entries();
   ASSERT_EQ(all.size(), 2U) << "there is no end of workers";
   EXPECT_THAT(all.at("Small.test").command,
-              ElementsAre(DISCOVERY_CLIENT, "--watch", path("emulator"), "a,b c", path("tests"),
+              ElementsAre(DISCOVERY_ENTRY_PROGRAM, "--watch", path("emulator"), "a,b c", path("tests"),
                           "--gtest_filter=Small.test", "--gtest_also_run_disabled_tests"));
   std::ifstream file{path("emulated")};
   std::string line;
@@ -899,7 +899,8 @@ TEST_F(Discovery, makes_one_entry_of_each_class_or_of_the_executable) {
   EXPECT_EQ(all.at("none.tests").properties.at("DISABLED"), true);
   EXPECT_EQ(all.at("small.tests").properties.count("DISABLED"), 0U);
   EXPECT_THAT(all.at("p.tests.large.s").command, Contains("--gtest_output=xml:" + path("out/p.tests.large.s.xml")));
-  EXPECT_THAT(all.at("tests").command, ElementsAre(DISCOVERY_CLIENT, "--watch", path("tests"), "--gtest_filter=*"));
+  EXPECT_THAT(all.at("tests").command,
+              ElementsAre(DISCOVERY_ENTRY_PROGRAM, "--watch", path("tests"), "--gtest_filter=*"));
   const auto ran = [&](const std::string& name) { return tests_run_by(all.at(name).command); };
   EXPECT_THAT(ran("p.tests.large.s"), UnorderedElementsAre("Large.test", "Large.says_a_size"));
   EXPECT_THAT(ran("p.tests.host.s"), UnorderedElementsAre("Host.test"));

@@ -70,7 +70,7 @@ protected:
   /// Configures a project with this text, in which `tests` is an executable that lists its tests.
   void configure(const std::string& text, const std::vector<std::string>& options = {}) const {
     configure_project({{"gputest::cli", DISCOVERY_TOOL},
-                       {"gputest::client", DISCOVERY_CLIENT},
+                       {"gputest::entry", DISCOVERY_ENTRY_PROGRAM},
                        {"tests", DISCOVERY_EXECUTABLES "/listed"}},
                       text, options);
   }

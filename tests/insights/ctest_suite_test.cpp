@@ -105,9 +105,9 @@ TEST(CtestSuite, knows_what_runs_in_a_worker) {
     test["command"] = command;
     return suite_of({test}).tests[0].in_worker;
   };
-  EXPECT_TRUE(with({"/bin/gputest-client", "suite", "--gtest_filter=A.a"}));
-  EXPECT_FALSE(with({"/bin/gputest-client", "--end", "suite"}));
-  EXPECT_FALSE(with({"/bin/gputest-client", "--alone=why", "suite"}));
+  EXPECT_TRUE(with({"/bin/gputest-entry", "suite", "--gtest_filter=A.a"}));
+  EXPECT_FALSE(with({"/bin/gputest-entry", "--end", "suite"}));
+  EXPECT_FALSE(with({"/bin/gputest-entry", "--alone=why", "suite"}));
   EXPECT_FALSE(with({"/bin/suite", "--gtest_filter=A.a"}));
 }
 

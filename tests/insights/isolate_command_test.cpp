@@ -20,10 +20,10 @@ using testing::StartsWith;
 class IsolateCommand : public ::testing::Test {
 protected:
   /// As gpu_discover_tests() adds it.
-  void add(const std::string& name, const std::string& client = GPUTEST_CLIENT, const std::string& filter = "",
+  void add(const std::string& name, const std::string& program = GPUTEST_ENTRY_PROGRAM, const std::string& filter = "",
            const std::string& option = "") const {
     std::ofstream{folder_ + "/CTestTestfile.cmake", std::ios::app}
-        << "add_test([=[" << name << "]=] \"" << client << "\" " << option
+        << "add_test([=[" << name << "]=] \"" << program << "\" " << option
         << " \"" GPUTEST_CASES "\" \"--gtest_filter=" << (filter.empty() ? name : filter)
         << "\")\nset_tests_properties([=[" << name
         << "]=] PROPERTIES ENVIRONMENT \"GPUTEST_ENTRY=ctest;GPUTEST_TEST=" << name << "\" SKIP_RETURN_CODE 77)\n";
@@ -79,8 +79,8 @@ TEST_F(IsolateCommand, finds_what_passes_only_after_others) {
 TEST_F(IsolateCommand, says_that_a_test_depends_on_others_only_if_it_fails_again_by_itself) {
   tool_.folder().make_folder("racy");
   // Fails the first time, as if another test had been in its way.
-  tool_.folder().write("racy/gputest-client", "#!/bin/sh\n! mkdir '" + folder_ + "/racy/once' 2>/dev/null\n", 0755);
-  std::ofstream{folder_ + "/CTestTestfile.cmake"} << "add_test(racy \"" << folder_ << "/racy/gputest-client\" x)\n";
+  tool_.folder().write("racy/gputest-entry", "#!/bin/sh\n! mkdir '" + folder_ + "/racy/once' 2>/dev/null\n", 0755);
+  std::ofstream{folder_ + "/CTestTestfile.cmake"} << "add_test(racy \"" << folder_ << "/racy/gputest-entry\" x)\n";
   const auto ended = isolate({"--shuffles", "0", "--", "-j3"});
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_THAT(ended.out,
@@ -106,8 +106,8 @@ TEST_F(IsolateCommand, compares_processes_with_workers_whatever_the_shell_says) 
 
 TEST_F(IsolateCommand, shows_a_command_that_runs_the_test_as_it_did_and_no_other) {
   add("Plain.a");
-  add("it's (a+b)|[c]", GPUTEST_CLIENT, "Plain.needs_an_earlier_case");
-  add("it's (aab)|c", GPUTEST_CLIENT, "Plain.b");
+  add("it's (a+b)|[c]", GPUTEST_ENTRY_PROGRAM, "Plain.needs_an_earlier_case");
+  add("it's (aab)|c", GPUTEST_ENTRY_PROGRAM, "Plain.b");
   const auto differ = json_of({"--shuffles", "0", "--", "-j1"})["differ"];
   ASSERT_EQ(differ.size(), 1U) << differ;
   const auto command = differ[0]["command"].get<std::string>();
@@ -143,7 +143,7 @@ TEST_F(IsolateCommand, takes_what_is_not_started_for_a_failure) {
 
 TEST_F(IsolateCommand, finds_what_an_order_of_its_own_hides) {
   for (int i = 0; i < 30; ++i) {
-    add("victim_" + std::to_string(i), GPUTEST_CLIENT, "Plain.fails_if_poisoned");
+    add("victim_" + std::to_string(i), GPUTEST_ENTRY_PROGRAM, "Plain.fails_if_poisoned");
   }
   add("Plain.poisons");
   const auto of_order = json_of({"--shuffles", "0"});
@@ -176,9 +176,10 @@ TEST_F(IsolateCommand, hands_options_to_ctest_and_leaves_its_last_log_alone) {
 }
 
 TEST_F(IsolateCommand, does_not_count_what_runs_alone_as_tests_in_workers) {
-  add("Plain.a", GPUTEST_CLIENT, "", "[[--alone=it is large]]");
-  add("Plain.a.workers_end", GPUTEST_CLIENT, "", "--end");
-  std::ofstream{folder_ + "/CTestTestfile.cmake", std::ios::app} << "add_test(no_options \"" GPUTEST_CLIENT "\")\n";
+  add("Plain.a", GPUTEST_ENTRY_PROGRAM, "", "[[--alone=it is large]]");
+  add("Plain.a.workers_end", GPUTEST_ENTRY_PROGRAM, "", "--end");
+  std::ofstream{folder_ + "/CTestTestfile.cmake", std::ios::app}
+      << "add_test(no_options \"" GPUTEST_ENTRY_PROGRAM "\")\n";
   EXPECT_THAT(isolate({"--shuffles", "0"}).err, HasSubstr("runs in a worker, so there is nothing to compare"));
   add("Plain.b");
   add("Plain.c");

@@ -120,7 +120,7 @@ TEST_F(ReportCommand, has_ctests_verdict_on_cases_in_workers_and_in_processes_un
          << ";GPUTEST_ENTRY=ctest;GPUTEST_DEFAULT_LOG=Testing/gputest\")\n";
   };
   for (const std::string name : {"Plain.poisons", "Plain.fails_if_poisoned", "Crash.by_exit_0", "Plain.c"}) {
-    add(name, GPUTEST_CLIENT " " GPUTEST_CASES " --gtest_filter=" + name);
+    add(name, GPUTEST_ENTRY_PROGRAM " " GPUTEST_CASES " --gtest_filter=" + name);
   }
   for (const std::string name : {"Crash.at_the_end", "Crash.by_segv", "Plain.skips", "Plain.a"}) {
     add("p." + name, GPUTEST_CASES " --gtest_filter=" + name);

@@ -36,7 +36,7 @@ ChildProcess SuiteTest::start_holder() const {
 Ended SuiteTest::run(const std::string& suite, std::vector<std::string> arguments) const {
   arguments.insert(arguments.begin(), path_of(suite));
   if (const auto entry = environment_.find("GPUTEST_ENTRY"); entry != environment_.end() && !entry->second.empty()) {
-    arguments.insert(arguments.begin(), {GPUTEST_CLIENT, "--watch"});
+    arguments.insert(arguments.begin(), {GPUTEST_ENTRY_PROGRAM, "--watch"});
   }
   return start_program(std::move(arguments)).finish();
 }

@@ -77,7 +77,7 @@ void CTestRun::add(const std::string& filter, const std::string& name, const std
                    const std::string& environment, const std::string& properties, const std::string& executable) {
   ++count_;
   const auto entry = name.empty() ? filter : name;
-  entries_ += "add_test([=[" + entry + "]=] \"" CLIENT "\" \"" + executable + "\" \"--gtest_filter=" + filter +
+  entries_ += "add_test([=[" + entry + "]=] \"" ENTRY_PROGRAM "\" \"" + executable + "\" \"--gtest_filter=" + filter +
               "\" --gtest_also_run_disabled_tests";
   for (const auto& argument : arguments) {
     entries_ += " \"" + argument + "\"";

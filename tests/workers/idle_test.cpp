@@ -28,7 +28,7 @@ using testing::Not;
 namespace fs = std::filesystem;
 
 /// A ctest run with a case, a worker that is idle after it as long as a gate is shut, and another case behind that.
-class IdleWorker : public Client {
+class IdleWorker : public WorkerCase {
 protected:
   void begin() {
     ASSERT_EQ(::mkfifo(path("gate").c_str(), 0600), 0);
@@ -36,7 +36,7 @@ protected:
     add("Plain.a");
     add_command("gate", {"/bin/sh", "-c", "echo @gate; cat " + path("gate")}, "DEPENDS Plain.a");
     add("Plain.b", "", {}, "", "DEPENDS gate");
-    add_command("workers_end", {CLIENT, "--end", CASES}, "DEPENDS Plain.b");
+    add_command("workers_end", {ENTRY_PROGRAM, "--end", CASES}, "DEPENDS Plain.b");
     ctest_.emplace(start_ctest());
     ctest_->wait_for_out("@process ");
     std::istringstream numbers{ctest_->read_line()};

@@ -25,7 +25,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-class Mps : public Client {
+class Mps : public WorkerCase {
 protected:
   void SetUp() override {
     if (std::filesystem::exists("/tmp/nvidia-mps/control")) {
@@ -82,7 +82,7 @@ protected:
 TEST_F(Mps, gives_all_workers_of_a_run_one_server_which_ends_with_the_run) {
   add("OnServer.passes");
   add("OnServer.passes", "of_another_worker", {}, "OF_ALL=no");
-  add_command("workers_end", {CLIENT, "--end", CASES}, "DEPENDS \"OnServer.passes;of_another_worker\"");
+  add_command("workers_end", {ENTRY_PROGRAM, "--end", CASES}, "DEPENDS \"OnServer.passes;of_another_worker\"");
   auto ctest = start_ctest();
   const auto pid = ctest.pid();
   const auto results = results_of(ctest.finish().out);
@@ -165,7 +165,7 @@ TEST_F(Mps, gives_its_control_daemon_no_restriction_of_a_case) {
   add_command("restricted", {"/bin/sh", path("restricted")},
               "ENVIRONMENT \"GPUTEST_ENTRY=ctest;GPUTEST_TEST=restricted;CUDA_VISIBLE_DEVICES=0\"");
   folder_write("restricted", "cpu=$(sed -n 's/Cpus_allowed_list:[^0-9]*\\([0-9]*\\).*/\\1/p' /proc/self/status)\n"
-                             "taskset -c $cpu '" CLIENT "' '" CASES "' --gtest_filter=OnServer.passes\n"
+                             "taskset -c $cpu '" ENTRY_PROGRAM "' '" CASES "' --gtest_filter=OnServer.passes\n"
                              "read daemon owner < '" +
                                  path("daemons") +
                                  "'\n"
@@ -314,7 +314,7 @@ TEST_F(Mps, has_no_end_of_a_worker_fail_for_an_error_of_another) {
   add("OnServer.looks_for_errors_at_its_end", "", {}, "OF_ALL=no");
   add("OnServer.faults");
   add("OnServer.passes", "then", {}, "OF_ALL=no");
-  add_command("workers_end", {CLIENT, "--end", CASES});
+  add_command("workers_end", {ENTRY_PROGRAM, "--end", CASES});
   const auto end = run().at("workers_end");
   EXPECT_EQ(end.word, "Passed");
   EXPECT_THAT(end.output, HasSubstr("gputest: shared error: a process of "));
@@ -353,7 +353,7 @@ TEST_F(Mps, is_given_up_if_its_control_daemon_does_not_start) {
   set("PATH", folder() + ":/usr/bin:/bin");
   add("OnServer.passes");
   add("OnServer.passes", "next", {}, "OF_ALL=no");
-  add_command("workers_end", {CLIENT, "--end", CASES}, "DEPENDS next");
+  add_command("workers_end", {ENTRY_PROGRAM, "--end", CASES}, "DEPENDS next");
   const auto results = run();
   EXPECT_EQ(server_in(results.at("OnServer.passes").output), "none");
   EXPECT_THAT(results.at("OnServer.passes").output,

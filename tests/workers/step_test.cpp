@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Clients, keepers, workers and ctest killed and stopped before any of their system calls.
+// Callers, keepers, workers and ctest killed and stopped before any of their system calls.
 
 #include "ctest_run.hpp"
 #include "watched_processes.hpp"
@@ -54,12 +54,12 @@ pid_t field_of_status(pid_t pid, const std::string& name) {
   return at == std::string::npos ? 0 : std::stoi(text.substr(at + name.size() + 3));
 }
 
-/// What a process of a run does there. `helper`: those that a client forks, until they are something else, the one
+/// What a process of a run does there. `helper`: those that a caller forks, until they are something else, the one
 /// that removes the run's folder, and the owner of a control daemon. `other`: none of these, such as a case alone.
-enum class Role { ctest, client, keeper, worker, helper, other };
+enum class Role { ctest, caller, keeper, worker, helper, other };
 
 const char* name_of(Role role) {
-  constexpr std::array names{"ctest", "client", "keeper", "worker", "helper", "other"};
+  constexpr std::array names{"ctest", "caller", "keeper", "worker", "helper", "other"};
   return names.at(static_cast<std::size_t>(role));
 }
 
@@ -69,8 +69,8 @@ Role role_of(pid_t process, pid_t ctest) {
   }
   const auto executable = executable_of(process);
   const auto is_keeper = [](pid_t pid) { return contents(proc(pid, "comm")) == "gputest-keeper\n"; };
-  if (executable == CLIENT) {
-    return is_keeper(process) ? Role::keeper : field_of_status(process, "PPid") == ctest ? Role::client : Role::helper;
+  if (executable == ENTRY_PROGRAM) {
+    return is_keeper(process) ? Role::keeper : field_of_status(process, "PPid") == ctest ? Role::caller : Role::helper;
   }
   return executable == CASES && is_keeper(field_of_status(process, "PPid")) ? Role::worker : Role::other;
 }
@@ -78,7 +78,7 @@ Role role_of(pid_t process, pid_t ctest) {
 /// The process of the thread that is about to do the step.
 pid_t process_of(const WatchedProcesses::Step& step) { return field_of_status(step.thread, "Tgid"); }
 
-class Steps : public Client {
+class Steps : public WorkerCase {
 protected:
   void SetUp() override {
     if (const auto reason = WatchedProcesses::why_not(); !reason.empty()) {
@@ -168,7 +168,7 @@ TEST_F(Steps, of_a_user_without_another_watch_for_a_folder_still_have_one_worker
 TEST_F(Steps, of_a_user_without_another_process_run_cases_alone_and_say_why) {
   add("Plain.a");
   add("Plain.b");
-  for (const auto& [without, why] : {std::pair{Role::client, "no worker could be started: "},
+  for (const auto& [without, why] : {std::pair{Role::caller, "no worker could be started: "},
                                      std::pair{Role::helper, "no worker could be started: "},
                                      std::pair{Role::keeper, "no worker could be started: fork: "}}) {
     const auto outcome = run_watched({}, [&](auto& processes, const auto& step, pid_t, Role role) {
@@ -177,8 +177,8 @@ TEST_F(Steps, of_a_user_without_another_process_run_cases_alone_and_say_why) {
       }
     });
     expect_each_once(outcome);
-    // The client itself has no process for the case, and there is nothing that could watch it otherwise.
-    EXPECT_THAT(outcome.failed, without == Role::client ? SizeIs(2) : SizeIs(0)) << outcome.out;
+    // The caller itself has no process for the case, and there is nothing that could watch it otherwise.
+    EXPECT_THAT(outcome.failed, without == Role::caller ? SizeIs(2) : SizeIs(0)) << outcome.out;
     for (const auto& [name, result] : outcome.results) {
       EXPECT_THAT(result.output, HasSubstr(name + " runs in a process of its own: " + why + std::strerror(EAGAIN)));
     }
@@ -195,9 +195,9 @@ TEST_F(Steps, that_fail_have_cases_run_alone_and_say_which) {
   };
   const std::string of_run = workers_folder() + "/";
   for (const auto& [role, call, why] :
-       {Refusal{Role::client, SYS_bind, "its folder cannot be used: " + of_run},
-        Refusal{Role::client, SYS_listen, "its folder cannot be used: " + of_run},
-        Refusal{Role::client, SYS_pidfd_open, "the end of ctest could not be seen here"},
+       {Refusal{Role::caller, SYS_bind, "its folder cannot be used: " + of_run},
+        Refusal{Role::caller, SYS_listen, "its folder cannot be used: " + of_run},
+        Refusal{Role::caller, SYS_pidfd_open, "the end of ctest could not be seen here"},
         Refusal{Role::keeper, SYS_socketpair, "no worker could be started: socketpair: No space left on device"},
         Refusal{Role::keeper, SYS_pidfd_open, "no worker could be started: pidfd_open: No space left on device"}}) {
     const auto outcome =
@@ -220,9 +220,9 @@ struct Point {
   int step;
 };
 
-/// All of them (CLIENT_STEPS=all), or a sample.
+/// All of them (CALLER_STEPS=all), or a sample.
 int stride_for(int steps) {
-  const char* const wanted = std::getenv("CLIENT_STEPS");
+  const char* const wanted = std::getenv("CALLER_STEPS");
   constexpr int sample = 8;
   return wanted != nullptr && std::string{wanted} == "all" ? 1 : std::max(steps / sample, 1);
 }
@@ -245,7 +245,7 @@ protected:
     add("Large.takes_the_device", "", {}, "GPUTEST_MEMORY=large", "DEPENDS Plain.medium");
     add("Plain.c", "", {}, "", "DEPENDS Large.takes_the_device");
     add("Plain.d", "", {}, "", "DEPENDS Plain.c");
-    add_command("workers_end", {CLIENT, "--end", CASES}, "DEPENDS Plain.d");
+    add_command("workers_end", {ENTRY_PROGRAM, "--end", CASES}, "DEPENDS Plain.d");
   }
 
   void SetUp() override {
@@ -296,7 +296,7 @@ TEST_P(EachStep, may_be_a_processs_last) {
       return;
     }
     expect_each_once(outcome);
-    const bool may_fail_one = GetParam().role == Role::client || GetParam().role == Role::worker;
+    const bool may_fail_one = GetParam().role == Role::caller || GetParam().role == Role::worker;
     if (GetParam().role == Role::worker && GetParam().with_mps) { // it may be another's error, but at a worker's end
       EXPECT_THAT(outcome.failed, testing::Each("workers_end")) << outcome.out;
     }
@@ -332,9 +332,9 @@ TEST_P(EachStep, may_be_where_a_process_is_stopped_for_a_while) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, EachStep,
-                         ::testing::Values(Run{Role::client, false}, Run{Role::keeper, false}, Run{Role::worker, false},
+                         ::testing::Values(Run{Role::caller, false}, Run{Role::keeper, false}, Run{Role::worker, false},
                                            Run{Role::helper, false}, Run{Role::ctest, false}, Run{Role::keeper, true},
-                                           Run{Role::helper, true}, Run{Role::ctest, true}, Run{Role::client, true},
+                                           Run{Role::helper, true}, Run{Role::ctest, true}, Run{Role::caller, true},
                                            Run{Role::worker, true}),
                          [](const auto& run) {
                            return name_of(run.param.role) + std::string{run.param.with_mps ? "_with_mps" : ""};
@@ -350,7 +350,7 @@ std::string variable_of(pid_t pid, const std::string& name) {
 class Storm : public Steps {
 protected:
   Storm() {
-    const char* const wanted = std::getenv("CLIENT_STORM_SEED");
+    const char* const wanted = std::getenv("CALLER_STORM_SEED");
     seed_ = wanted != nullptr ? static_cast<unsigned>(std::stoul(wanted)) : is_long() ? std::random_device{}() : 1;
     random_.seed(seed_);
     const std::array cases{"Plain.a", "Plain.b", "Plain.c", "Plain.medium", "Host.a", "Plain.d"};
@@ -368,10 +368,10 @@ protected:
   /// Before a step: sometimes kills or stops its process.
   void act(WatchedProcesses& processes, const WatchedProcesses::Step& step, pid_t process, Role role) {
     const bool may_be_hit =
-        role == Role::client || role == Role::keeper || role == Role::worker || role == Role::helper;
+        role == Role::caller || role == Role::keeper || role == Role::worker || role == Role::helper;
     if (may_be_hit && one_in(400)) {
-      if (role == Role::client) {
-        killed_clients_.insert(variable_of(process, "GPUTEST_TEST"));
+      if (role == Role::caller) {
+        killed_callers_.insert(variable_of(process, "GPUTEST_TEST"));
       }
       killed_workers_ += role == Role::worker ? 1U : 0U;
       ++kills_;
@@ -389,7 +389,7 @@ protected:
 
   unsigned seed_ = 0;
   std::mt19937 random_;
-  std::set<std::string> killed_clients_; ///< by their cases
+  std::set<std::string> killed_callers_; ///< by their cases
   std::size_t killed_workers_ = 0;
   pid_t stopped_ = 0;
   int kills_ = 0;
@@ -398,15 +398,15 @@ protected:
 
 TEST_F(Storm, of_kills_and_stops_loses_no_case_blames_no_other_and_leaves_nothing) {
   for (int run = 0; run < (is_long() ? 50 : 1) && !HasFailure(); ++run) {
-    SCOPED_TRACE("CLIENT_STORM_SEED=" + std::to_string(seed_) + ", run " + std::to_string(run));
-    killed_clients_.clear();
+    SCOPED_TRACE("CALLER_STORM_SEED=" + std::to_string(seed_) + ", run " + std::to_string(run));
+    killed_callers_.clear();
     killed_workers_ = 0;
     const auto outcome = run_watched({"-j8"}, [this](auto&&... about) { act(about...); });
     ctests_.insert(outcome.ctest);
     expect_each_once(outcome);
     std::size_t of_workers = 0;
     for (const auto& name : outcome.failed) {
-      of_workers += killed_clients_.count(name) == 0 ? 1U : 0U;
+      of_workers += killed_callers_.count(name) == 0 ? 1U : 0U;
     }
     EXPECT_LE(of_workers, killed_workers_) << outcome.out;
   }

@@ -14,7 +14,7 @@ namespace gputest::tests {
 
 /// A program and all that it starts, at any depth and also after its end. This test sees their system calls that others
 /// can notice, each before the kernel executes it (seccomp). Unlike a tracer it leaves no trace in /proc/<pid>/status,
-/// which gputest-client reads.
+/// which gputest-entry reads.
 class WatchedProcesses {
 public:
   /// Why there can be none here, such as a container that forbids it; empty if there can.

@@ -49,7 +49,7 @@ Verdict judge(const EntryReport& report, int exit_code, EntryCommand command) {
         EXIT_FAILURE,
         "the command ended with 0, and gputest did not run its tests. End its main() with `return "
         "gputest::run_all_tests();` or gputest::report_end(), or write LAUNCHER on in gpu_add_test() for a program "
-        "that does not use gputest. Or they cannot open /proc/<pid>/fd of gputest-client, as in another pid namespace",
+        "that does not use gputest. Or they cannot open /proc/<pid>/fd of gputest-entry, as in another pid namespace",
         false};
   }
   // The command may have dropped the exit code; CTest's summary shows a skip all the same.

@@ -127,8 +127,7 @@ std::chrono::seconds parse_duration(const std::string& text, const std::string& 
 }
 
 Settings parse_settings(const ReadVariable& read) {
-  for (const auto& setting :
-       settings_table()) { // also what only the tool and gputest-client use: an error in tests too
+  for (const auto& setting : settings_table()) { // also what only the tool and gputest-entry use: an error in tests too
     if (!words_of(setting).empty()) {
       static_cast<void>(word_of<int>(read, setting.name));
     }

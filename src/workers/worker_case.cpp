@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "workers/client.hpp"
+#include "workers/worker_case.hpp"
 
 #include "core/os/entry_page.hpp"
 #include "core/policy/time_limit.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cases that ctest has run by workers, from the client's command line to ctest's summary.
+// Cases that ctest has run by workers, from the caller's command line to ctest's summary.
 
 #include "ctest_run.hpp"
 
@@ -42,7 +42,7 @@ int count(const std::string& output, const std::string& text) {
   return found;
 }
 
-TEST_F(Client, runs_cases_one_after_another_in_one_process) {
+TEST_F(WorkerCase, runs_cases_one_after_another_in_one_process) {
   for (const char* const name : {"Plain.a", "Plain.b", "Plain.skips", "Host.a", "Plain.medium", "Plain.c"}) {
     add(name);
   }
@@ -59,7 +59,7 @@ TEST_F(Client, runs_cases_one_after_another_in_one_process) {
   }
 }
 
-TEST_F(Client, runs_a_case_with_a_gpu_after_one_without_in_one_process) {
+TEST_F(WorkerCase, runs_a_case_with_a_gpu_after_one_without_in_one_process) {
   add("Host.a");
   add("Plain.medium");
   const auto results = run();
@@ -67,13 +67,13 @@ TEST_F(Client, runs_a_case_with_a_gpu_after_one_without_in_one_process) {
   EXPECT_EQ(results.at("Plain.medium").processes, results.at("Host.a").processes);
 }
 
-TEST_F(Client, leaves_a_case_the_signals_that_ctest_gives_it) {
+TEST_F(WorkerCase, leaves_a_case_the_signals_that_ctest_gives_it) {
   ::signal(SIGPIPE, SIG_DFL);
   add("Plain.has_the_usual_signals");
   EXPECT_EQ(run().at("Plain.has_the_usual_signals").word, "Passed");
 }
 
-TEST_F(Client, removes_what_a_run_has_left_that_this_machine_has_not_outlived_and_nothing_of_another_container) {
+TEST_F(WorkerCase, removes_what_a_run_has_left_that_this_machine_has_not_outlived_and_nothing_of_another_container) {
   struct stat space {};
   ASSERT_EQ(::stat("/proc/self/ns/pid", &space), 0);
   add("Plain.a");
@@ -101,10 +101,10 @@ TEST_F(Client, removes_what_a_run_has_left_that_this_machine_has_not_outlived_an
   EXPECT_TRUE(fs::remove_all(of_another_container) > 0);
 }
 
-TEST_F(Client, runs_what_waits_longest_first) {
+TEST_F(WorkerCase, runs_what_waits_longest_first) {
   folder_write("waits", R"(
-of() { GPUTEST_ENTRY=ctest GPUTEST_TEST=$1 "$client" "$cases" --gtest_filter=Plain.$1; }
-client=$1; cases=$2; first=$3
+of() { GPUTEST_ENTRY=ctest GPUTEST_TEST=$1 "$caller" "$cases" --gtest_filter=Plain.$1; }
+caller=$1; cases=$2; first=$3
 of a >"$first" & wait # as the others: what runs in the background ignores some signals
 keeper=$(sed -n 's/@process [0-9]* //p' "$first")
 folder=$(echo "$4"/$PPID-*/*)
@@ -120,7 +120,7 @@ done
 kill -CONT $keeper
 wait
 )");
-  add_command("waits", {"/bin/sh", path("waits"), CLIENT, CASES, path("first"), workers_folder()});
+  add_command("waits", {"/bin/sh", path("waits"), ENTRY_PROGRAM, CASES, path("first"), workers_folder()});
   const auto output = run().at("waits").output;
   std::string order;
   for (auto at = output.find("[ RUN "); at != std::string::npos; at = output.find("[ RUN ", at + 1)) {
@@ -129,11 +129,11 @@ wait
   EXPECT_EQ(order, "dcba") << output;
 }
 
-TEST_F(Client, shows_what_its_worker_wrote_before_its_tests_with_the_first_case_alone) {
+TEST_F(WorkerCase, shows_what_its_worker_wrote_before_its_tests_with_the_first_case_alone) {
   set("WRITE_BEFORE_TESTS", "@written before");
   add("Plain.a");
   add("Crash.at_an_idle_end");
-  add_command("workers_end", {CLIENT, "--end", CASES});
+  add_command("workers_end", {ENTRY_PROGRAM, "--end", CASES});
   const auto results = run();
   const auto& first = results.at("Plain.a").output;
   ASSERT_NE(first.find("@written before\n"), std::string::npos) << first;
@@ -147,7 +147,7 @@ TEST_F(Client, shows_what_its_worker_wrote_before_its_tests_with_the_first_case_
       testing::AllOf(HasSubstr("@at the end\n"), HasSubstr("that had run 2 cases, Crash.at_an_idle_end last,")));
 }
 
-TEST_F(Client, runs_a_case_alone_whose_settings_its_worker_cannot_read_and_keeps_the_worker) {
+TEST_F(WorkerCase, runs_a_case_alone_whose_settings_its_worker_cannot_read_and_keeps_the_worker) {
   add("Plain.a");
   add("Plain.b", "wrong", {}, "GPUTEST_MEMORY=much");
   add("Plain.c");
@@ -159,7 +159,7 @@ TEST_F(Client, runs_a_case_alone_whose_settings_its_worker_cannot_read_and_keeps
   EXPECT_EQ(results.at("Plain.c").processes, results.at("Plain.a").processes);
 }
 
-TEST_F(Client, runs_a_case_alone_if_a_library_of_its_worker_was_built_anew) {
+TEST_F(WorkerCase, runs_a_case_alone_if_a_library_of_its_worker_was_built_anew) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "a sanitizer's library has to be the first that is loaded";
 #endif
@@ -174,12 +174,12 @@ TEST_F(Client, runs_a_case_alone_if_a_library_of_its_worker_was_built_anew) {
               HasSubstr("after runs in a process of its own: " + path("library.so") + " has been built anew"));
 }
 
-TEST_F(Client, tells_of_an_executable_that_cannot_be_run) {
+TEST_F(WorkerCase, tells_of_an_executable_that_cannot_be_run) {
   folder_write("script", "#!/nowhere/interpreter\n");
   folder_write("text", "");
   fs::permissions(path("text"), fs::perms::owner_read);
-  folder_write("tries", "for one in missing text; do GPUTEST_ENTRY=ctest GPUTEST_TEST=$one '" CLIENT "' '" + folder() +
-                            "/'$one --gtest_filter=A.b; echo \"@code $?\"; done");
+  folder_write("tries", "for one in missing text; do GPUTEST_ENTRY=ctest GPUTEST_TEST=$one '" ENTRY_PROGRAM "' '" +
+                            folder() + "/'$one --gtest_filter=A.b; echo \"@code $?\"; done");
   add_command("tries", {"/bin/sh", path("tries")});
   const auto output = run().at("tries").output;
   EXPECT_THAT(output, HasSubstr("gputest: missing runs in a process of its own: its executable cannot be read\n"
@@ -191,7 +191,7 @@ TEST_F(Client, tells_of_an_executable_that_cannot_be_run) {
                                 path("text") + "': Permission denied\n@code 126\n"));
 }
 
-TEST_F(Client, sets_environments_up_for_each_case_and_forgets_that_one_was_skipped) {
+TEST_F(WorkerCase, sets_environments_up_for_each_case_and_forgets_that_one_was_skipped) {
   add("Plain.a");
   add("Plain.needs_a_slice");
   for (const char* const name : {"first", "second", "third"}) {
@@ -206,7 +206,7 @@ TEST_F(Client, sets_environments_up_for_each_case_and_forgets_that_one_was_skipp
   }
 }
 
-TEST_F(Client, deletes_environments_once_after_the_last_case_and_tells_listeners_of_each_end) {
+TEST_F(WorkerCase, deletes_environments_once_after_the_last_case_and_tells_listeners_of_each_end) {
   for (const auto& [last, exit_code] : {std::pair{"Environments.are_set_up", 0}, std::pair{"Plain.fails", 1}}) {
     for (const std::string option : {"--gtest_catch_exceptions=1", "--gtest_catch_exceptions=0", "--gtest_repeat=2"}) {
       set("GPUTEST_CASES", std::string{"Plain.a;Environments.are_set_up;"} + last);
@@ -219,9 +219,9 @@ TEST_F(Client, deletes_environments_once_after_the_last_case_and_tells_listeners
   }
 }
 
-TEST_F(Client, runs_cases_that_sanitizers_check_and_shows_what_they_find_at_the_end) {
+TEST_F(WorkerCase, runs_cases_that_sanitizers_check_and_shows_what_they_find_at_the_end) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "the client is checked, too";
+  GTEST_SKIP() << "the caller is checked, too";
 #endif
   const std::vector<std::string> cases{"Sanitized.a", "Sanitized.takes_memory", "Sanitized.has_a_thread",
                                        "Sanitized.skips", "Sanitized.leaks"};
@@ -232,7 +232,7 @@ TEST_F(Client, runs_cases_that_sanitizers_check_and_shows_what_they_find_at_the_
     for (const auto& name : cases) {
       one.add(name, "", {}, "", "", executable);
     }
-    one.add_command("workers_end", {CLIENT, "--end", executable});
+    one.add_command("workers_end", {ENTRY_PROGRAM, "--end", executable});
     const auto results = one.run();
     for (const auto& name : cases) {
       EXPECT_EQ(results.at(name).word, name == "Sanitized.skips" ? "Skipped" : "Passed") << results.at(name).output;
@@ -246,7 +246,7 @@ TEST_F(Client, runs_cases_that_sanitizers_check_and_shows_what_they_find_at_the_
   }
 }
 
-TEST_F(Client, runs_cases_at_the_same_time_in_as_many_workers) {
+TEST_F(WorkerCase, runs_cases_at_the_same_time_in_as_many_workers) {
   ASSERT_EQ(::mkfifo(path("meeting").c_str(), 0600), 0);
   set("MEET_AT", path("meeting"));
   add("Plain.meets_the_other");
@@ -257,7 +257,7 @@ TEST_F(Client, runs_cases_at_the_same_time_in_as_many_workers) {
   EXPECT_NE(results.at("Plain.meets_the_first").processes, results.at("Plain.meets_the_other").processes);
 }
 
-TEST_F(Client, gives_each_case_its_own_entry_streams_and_report) {
+TEST_F(WorkerCase, gives_each_case_its_own_entry_streams_and_report) {
   add("Plain.shows_what_it_has", "first", {"--gtest_output=xml:" + path("out/first.xml")});
   add("Plain.shows_what_it_has", "second", {"--gtest_output=xml:" + path("out/second.xml")});
   const auto results = run();
@@ -273,7 +273,7 @@ TEST_F(Client, gives_each_case_its_own_entry_streams_and_report) {
   }
 }
 
-TEST_F(Client, writes_reports_of_both_formats_and_says_of_each_that_cannot_be_written) {
+TEST_F(WorkerCase, writes_reports_of_both_formats_and_says_of_each_that_cannot_be_written) {
   folder_write("file", "");
   std::ofstream{path("case.xml")} << "of an earlier run";
   add("Plain.a", "xml", {"--gtest_output=xml:" + path("case.xml")});
@@ -296,7 +296,7 @@ TEST_F(Client, writes_reports_of_both_formats_and_says_of_each_that_cannot_be_wr
               HasSubstr("gputest: the report cannot be written to " + path("file/case.xml") + ": Not a directory\n"));
 }
 
-TEST_F(Client, gives_ctest_the_peak_of_each_case) {
+TEST_F(WorkerCase, gives_ctest_the_peak_of_each_case) {
   add("Plain.takes_some");
   add("Plain.a");
   const auto results = run();
@@ -305,7 +305,7 @@ TEST_F(Client, gives_ctest_the_peak_of_each_case) {
   EXPECT_THAT(results.at("Plain.a").output, HasSubstr("name=\"gputest_peak_mib\">0.000<"));
 }
 
-TEST_F(Client, searches_with_the_arguments_of_the_case_and_shows_nothing_of_the_search) {
+TEST_F(WorkerCase, searches_with_the_arguments_of_the_case_and_shows_nothing_of_the_search) {
   add("Plain.DISABLED_poisons:" + std::string(5000, 'x'), "poisons"); // a long line among those of the cases before
   add("Plain.a");
   add("Plain.fails_if_poisoned");
@@ -317,7 +317,7 @@ TEST_F(Client, searches_with_the_arguments_of_the_case_and_shows_nothing_of_the_
   EXPECT_EQ(result.processes.size(), 2U) << "in the worker, and alone";
 }
 
-TEST_F(Client, skips_a_case_that_fails_in_a_used_process_and_skips_alone) {
+TEST_F(WorkerCase, skips_a_case_that_fails_in_a_used_process_and_skips_alone) {
   add("Plain.a");
   add("Plain.fails_in_a_used_process_and_skips_alone", "skips");
   const auto result = run().at("skips");
@@ -325,7 +325,7 @@ TEST_F(Client, skips_a_case_that_fails_in_a_used_process_and_skips_alone) {
   EXPECT_THAT(result.output, Not(HasSubstr("passed alone")));
 }
 
-TEST_F(Client, gives_a_case_no_setting_of_the_one_before) {
+TEST_F(WorkerCase, gives_a_case_no_setting_of_the_one_before) {
   add("Plain.shows_its_memory", "first", {}, "GPUTEST_MEMORY=1GiB");
   add("Plain.shows_its_memory", "second");
   const auto results = run();
@@ -334,13 +334,13 @@ TEST_F(Client, gives_a_case_no_setting_of_the_one_before) {
   EXPECT_THAT(results.at("second").output, HasSubstr("@memory none\n"));
 }
 
-TEST_F(Client, uses_a_folder_below_the_ledgers_if_somebody_else_has_the_usual_one) {
+TEST_F(WorkerCase, uses_a_folder_below_the_ledgers_if_somebody_else_has_the_usual_one) {
   folder_write("run",
                "usual=/tmp/gputest-$(id -u); mkdir -p -m 700 $usual && mount -t tmpfs -o mode=755 none $usual || "
                "exit 253; exec \"$@\"");
   add("Crash.at_an_idle_end");
   add("Plain.a");
-  add_command("workers_end", {CLIENT, "--end", CASES});
+  add_command("workers_end", {ENTRY_PROGRAM, "--end", CASES});
   auto command = command_of_ctest();
   command.insert(command.begin(), {"/usr/bin/env", "unshare", "-m", "/bin/sh", path("run")});
   const auto ended = ChildProcess{command, environment()}.finish();
@@ -352,7 +352,7 @@ TEST_F(Client, uses_a_folder_below_the_ledgers_if_somebody_else_has_the_usual_on
   EXPECT_EQ(results.at("workers_end").word, "Failed") << "it looks in the same folder";
 }
 
-TEST_F(Client, writes_the_log_of_its_ctest_with_the_entry_of_each_case) {
+TEST_F(WorkerCase, writes_the_log_of_its_ctest_with_the_entry_of_each_case) {
   set("GPUTEST_LOG", path("log"));
   add("Plain.a", "first");
   add("Plain.b", "second");
@@ -372,7 +372,7 @@ TEST_F(Client, writes_the_log_of_its_ctest_with_the_entry_of_each_case) {
   }
 }
 
-TEST_F(Client, shares_a_worker_only_among_cases_that_inherit_the_same) {
+TEST_F(WorkerCase, shares_a_worker_only_among_cases_that_inherit_the_same) {
   add("Plain.a", "one");
   add("Plain.a", "other_variable", {}, "OTHER=1");
   add("Plain.a", "other_argument", {"--other"});
@@ -388,7 +388,7 @@ TEST_F(Client, shares_a_worker_only_among_cases_that_inherit_the_same) {
   EXPECT_EQ(results.at("one").processes, results.at("two").processes);
 }
 
-TEST_F(Client, fails_a_case_that_leaves_memory_of_a_device_and_runs_the_next_in_another_worker) {
+TEST_F(WorkerCase, fails_a_case_that_leaves_memory_of_a_device_and_runs_the_next_in_another_worker) {
   add("Plain.leaks");
   add("Plain.b");
   const auto results = run();
@@ -397,7 +397,7 @@ TEST_F(Client, fails_a_case_that_leaves_memory_of_a_device_and_runs_the_next_in_
   EXPECT_NE(results.at("Plain.b").processes, results.at("Plain.leaks").processes);
 }
 
-TEST_F(Client, runs_by_a_new_worker_what_was_built_anew) {
+TEST_F(WorkerCase, runs_by_a_new_worker_what_was_built_anew) {
   fs::copy_file(CASES, path("cases"));
   add("Plain.a", "before", {}, "", "", path("cases"));
   // It ends with a failure, and has run by itself; what counts is that the file is another one after it.
@@ -412,7 +412,7 @@ TEST_F(Client, runs_by_a_new_worker_what_was_built_anew) {
   EXPECT_THAT(results.at("after").output, Not(HasSubstr("in a process of its own")));
 }
 
-TEST_F(Client, shows_what_a_case_writes_alone_unless_it_has_the_same_failures_there) {
+TEST_F(WorkerCase, shows_what_a_case_writes_alone_unless_it_has_the_same_failures_there) {
   for (const std::string last : {"fails", "fails_otherwise_alone", "fails_and_dies_alone"}) {
     add("Plain.a", "before_" + last);
     add("Plain." + last, last, {}, "", "DEPENDS before_" + last);
@@ -430,14 +430,14 @@ TEST_F(Client, shows_what_a_case_writes_alone_unless_it_has_the_same_failures_th
   EXPECT_EQ(count(dies.output, "@failure\n"), 2) << dies.output;
 }
 
-TEST_F(Client, fails_a_workers_first_case_without_running_it_again) {
+TEST_F(WorkerCase, fails_a_workers_first_case_without_running_it_again) {
   add("Plain.fails");
   const auto results = run();
   EXPECT_EQ(results.at("Plain.fails").word, "Failed");
   EXPECT_EQ(results.at("Plain.fails").processes.size(), 1U);
 }
 
-TEST_F(Client, shows_what_a_case_depends_on_if_it_passes_alone) {
+TEST_F(WorkerCase, shows_what_a_case_depends_on_if_it_passes_alone) {
   set("GPUTEST_LOG", path("log"));
   for (const char* const name : {"Plain.a", "Plain.poisons", "Plain.b", "Plain.c", "Plain.fails_if_poisoned"}) {
     add(name);
@@ -468,7 +468,7 @@ TEST_F(Client, shows_what_a_case_depends_on_if_it_passes_alone) {
   EXPECT_THAT(results.at("Plain.fails_if_poisoned").output, HasSubstr("because GPUTEST_DEPENDENCE=fail"));
 }
 
-TEST_F(Client, finds_a_case_that_passes_only_after_another_if_all_run_alone) {
+TEST_F(WorkerCase, finds_a_case_that_passes_only_after_another_if_all_run_alone) {
   add("Plain.a");
   add("Plain.needs_an_earlier_case");
   EXPECT_EQ(run().at("Plain.needs_an_earlier_case").word, "Passed");
@@ -479,7 +479,7 @@ TEST_F(Client, finds_a_case_that_passes_only_after_another_if_all_run_alone) {
   EXPECT_THAT(results.at("Plain.a").output, Not(HasSubstr("in a process of its own"))) << "who set it knows";
 }
 
-TEST_F(Client, ends_by_the_signal_that_ended_its_case_and_no_other_case_fails) {
+TEST_F(WorkerCase, ends_by_the_signal_that_ended_its_case_and_no_other_case_fails) {
   for (const char* const name : {"Crash.by_segv", "Plain.a", "Crash.by_abort", "Plain.b"}) {
     add(name);
   }
@@ -497,7 +497,7 @@ TEST_F(Client, ends_by_the_signal_that_ended_its_case_and_no_other_case_fails) {
   EXPECT_EQ(results.at("Plain.b").word, "Passed");
 }
 
-TEST_F(Client, does_not_blame_a_case_for_a_crash_that_it_does_not_have_alone) {
+TEST_F(WorkerCase, does_not_blame_a_case_for_a_crash_that_it_does_not_have_alone) {
   add("Plain.poisons");
   add("Plain.crashes_if_poisoned");
   const auto result = run().at("Plain.crashes_if_poisoned");
@@ -506,7 +506,7 @@ TEST_F(Client, does_not_blame_a_case_for_a_crash_that_it_does_not_have_alone) {
   EXPECT_THAT(result.output, Not(HasSubstr("gputest: failed: ")));
 }
 
-TEST_F(Client, lets_no_executable_outlive_ctest_that_closes_all_files_before_its_tests) {
+TEST_F(WorkerCase, lets_no_executable_outlive_ctest_that_closes_all_files_before_its_tests) {
   set("CLOSE_ALL_AND_WAIT_AT", path("started"));
   ASSERT_EQ(::mkfifo(path("started").c_str(), 0600), 0);
   add("Plain.a");
@@ -517,7 +517,7 @@ TEST_F(Client, lets_no_executable_outlive_ctest_that_closes_all_files_before_its
   wait_for_end_of(worker);
 }
 
-TEST_F(Client, fails_a_case_that_ends_its_process) {
+TEST_F(WorkerCase, fails_a_case_that_ends_its_process) {
   for (const char* const name : {"Crash.by_exit_0", "Plain.a", "Crash.by_quick_exit_0", "Crash.by_quick_exit_3"}) {
     add(name, "", {}, "", "FAIL_REGULAR_EXPRESSION \"no such text\"");
   }
@@ -530,7 +530,7 @@ TEST_F(Client, fails_a_case_that_ends_its_process) {
   EXPECT_EQ(results.at("Plain.a").word, "Passed");
 }
 
-TEST_F(Client, takes_the_result_of_a_case_from_the_process_that_was_given_it) {
+TEST_F(WorkerCase, takes_the_result_of_a_case_from_the_process_that_was_given_it) {
   add("Plain.a");
   add("Plain.fails_after_a_process_that_it_forked_has_returned", "forks");
   add("Plain.b");
@@ -539,7 +539,7 @@ TEST_F(Client, takes_the_result_of_a_case_from_the_process_that_was_given_it) {
   EXPECT_EQ(results.at("Plain.b").word, "Passed") << results.at("Plain.b").output;
 }
 
-TEST_F(Client, prints_what_a_case_left_in_a_buffer_with_that_case) {
+TEST_F(WorkerCase, prints_what_a_case_left_in_a_buffer_with_that_case) {
   add("Plain.leaves_what_it_prints_in_a_buffer", "prints");
   add("Plain.a");
   const auto results = run();
@@ -548,12 +548,12 @@ TEST_F(Client, prints_what_a_case_left_in_a_buffer_with_that_case) {
   EXPECT_THAT(results.at("Plain.a").output, Not(HasSubstr("@in a buffer")));
 }
 
-TEST_F(Client, believes_no_exit_code_0_of_a_case_that_has_not_run_to_its_end) {
+TEST_F(WorkerCase, believes_no_exit_code_0_of_a_case_that_has_not_run_to_its_end) {
   add("Crash.by_quick_exit_0_if_it_is_alone", "exits");
   EXPECT_EQ(run().at("exits").word, "Failed");
 }
 
-TEST_F(Client, does_not_call_a_failure_a_dependence_that_is_not_seen_again) {
+TEST_F(WorkerCase, does_not_call_a_failure_a_dependence_that_is_not_seen_again) {
   set("FAIL_ONCE", path("has_failed"));
   add("Plain.a");
   add("Plain.fails_once");
@@ -565,7 +565,7 @@ TEST_F(Client, does_not_call_a_failure_a_dependence_that_is_not_seen_again) {
   EXPECT_THAT(result.output, Not(HasSubstr("dependence:")));
 }
 
-TEST_F(Client, blames_a_crash_at_the_end_on_the_last_case_and_on_nobody_else) {
+TEST_F(WorkerCase, blames_a_crash_at_the_end_on_the_last_case_and_on_nobody_else) {
   for (const char* const name : {"Plain.a", "Crash.at_the_end", "Plain.b"}) {
     add(name);
   }
@@ -575,11 +575,11 @@ TEST_F(Client, blames_a_crash_at_the_end_on_the_last_case_and_on_nobody_else) {
   EXPECT_EQ(results.at("Plain.b").word, "Passed");
 }
 
-TEST_F(Client, fails_the_entry_that_ends_workers_for_what_fails_at_their_end) {
+TEST_F(WorkerCase, fails_the_entry_that_ends_workers_for_what_fails_at_their_end) {
   add("Crash.at_an_idle_end", "", {}, "", "FIXTURES_REQUIRED workers");
   add("Plain.a", "", {}, "OTHER=1", "FIXTURES_REQUIRED workers"); // another identity
   add("Plain.b", "", {}, "OTHER=1", "FIXTURES_REQUIRED workers");
-  add_command("workers_end", {CLIENT, "--end", CASES}, "FIXTURES_CLEANUP workers");
+  add_command("workers_end", {ENTRY_PROGRAM, "--end", CASES}, "FIXTURES_CLEANUP workers");
   auto results = run();
   EXPECT_EQ(results.at("Crash.at_an_idle_end").word, "Passed");
   const auto& end = results.at("workers_end");
@@ -596,7 +596,7 @@ TEST_F(Client, fails_the_entry_that_ends_workers_for_what_fails_at_their_end) {
   EXPECT_EQ(run({"-R", "Plain.a"}).at("workers_end").word, "Passed") << "there were no workers";
 }
 
-TEST_F(Client, tells_of_all_processes_of_an_executable_that_did_not_end_as_they_should) {
+TEST_F(WorkerCase, tells_of_all_processes_of_an_executable_that_did_not_end_as_they_should) {
   for (const std::string name : {"one", "two", "three"}) { // identities
     add("Crash.at_an_idle_end", name, {}, "OTHER=" + name, "FIXTURES_REQUIRED workers");
   }
@@ -607,7 +607,7 @@ TEST_F(Client, tells_of_all_processes_of_an_executable_that_did_not_end_as_they_
                "for one in " + workers_folder() + "/$PPID-*/*/executable; do touch `dirname $one`/untold; break; done"},
               "DEPENDS \"one;two;three\" FIXTURES_REQUIRED workers");
   // As `ctest -- --gtest_brief=1` starts it (CMake 4.4).
-  add_command("workers_end", {CLIENT, "--end", CASES, "--gtest_brief=1"}, "FIXTURES_CLEANUP workers");
+  add_command("workers_end", {ENTRY_PROGRAM, "--end", CASES, "--gtest_brief=1"}, "FIXTURES_CLEANUP workers");
   const auto end = run().at("workers_end");
   EXPECT_EQ(end.word, "Failed");
   EXPECT_EQ(count(end.output, "ended by the signal"), 3) << end.output;
@@ -617,7 +617,7 @@ TEST_F(Client, tells_of_all_processes_of_an_executable_that_did_not_end_as_they_
                                     std::to_string(::geteuid()) + "/workers. Make room there"));
 }
 
-TEST_F(Client, fails_the_entry_that_ends_workers_for_what_an_earlier_case_has_left_whatever_comes_of_the_last_one) {
+TEST_F(WorkerCase, fails_the_entry_that_ends_workers_for_what_an_earlier_case_has_left_whatever_comes_of_the_last_one) {
   const std::string abort = "Crash.at_an_idle_end";
   const std::string code = "Crash.by_code_66_at_an_idle_end";
   for (const auto& [earlier, last, word] :
@@ -628,7 +628,7 @@ TEST_F(Client, fails_the_entry_that_ends_workers_for_what_an_earlier_case_has_le
     CTestRun one;
     one.add(earlier);
     one.add(last);
-    one.add_command("workers_end", {CLIENT, "--end", CASES});
+    one.add_command("workers_end", {ENTRY_PROGRAM, "--end", CASES});
     const auto results = one.run();
     EXPECT_EQ(results.at(earlier).word, "Passed");
     EXPECT_EQ(results.at(last).word, word);
@@ -639,7 +639,7 @@ TEST_F(Client, fails_the_entry_that_ends_workers_for_what_an_earlier_case_has_le
   }
 }
 
-TEST_F(Client, starts_no_second_worker_where_one_ended_before_its_first_case_and_shows_what_it_wrote) {
+TEST_F(WorkerCase, starts_no_second_worker_where_one_ended_before_its_first_case_and_shows_what_it_wrote) {
   set("END_BEFORE_FIRST_CASE", "yes");
   add("Plain.a");
   add("Plain.b");
@@ -654,11 +654,11 @@ TEST_F(Client, starts_no_second_worker_where_one_ended_before_its_first_case_and
               HasSubstr("gputest: Plain.b runs in a process of its own: its worker ended"));
 }
 
-TEST_F(Client, uses_no_workers_any_more_if_each_case_changes_its_process_and_counts_them_at_the_end) {
+TEST_F(WorkerCase, uses_no_workers_any_more_if_each_case_changes_its_process_and_counts_them_at_the_end) {
   for (int i = 0; i < 10; ++i) {
     add("Changes.variables", "changes_" + std::to_string(i));
   }
-  add_command("workers_end", {CLIENT, "--end", CASES});
+  add_command("workers_end", {ENTRY_PROGRAM, "--end", CASES});
   add("Plain.a", "", {}, "", "DEPENDS workers_end");
   const auto results = run();
   EXPECT_THAT(
@@ -668,41 +668,41 @@ TEST_F(Client, uses_no_workers_any_more_if_each_case_changes_its_process_and_cou
               HasSubstr("gputest: Plain.a runs in a process of its own: 10 workers have run only 10 cases, because"));
 }
 
-/// Takes half a minute: CLIENT_LONG_END has to be set.
-TEST_F(Client, waits_for_the_end_of_a_worker_as_long_as_for_that_of_a_case) {
-  if (std::getenv("CLIENT_LONG_END") == nullptr) {
-    GTEST_SKIP() << "it takes half a minute, and CLIENT_LONG_END is not set";
+/// Takes half a minute: CALLER_LONG_END has to be set.
+TEST_F(WorkerCase, waits_for_the_end_of_a_worker_as_long_as_for_that_of_a_case) {
+  if (std::getenv("CALLER_LONG_END") == nullptr) {
+    GTEST_SKIP() << "it takes half a minute, and CALLER_LONG_END is not set";
   }
   ASSERT_EQ(::mkfifo(path("end").c_str(), 0600), 0);
   set("END_AT", path("end"));
   add("Plain.a");
-  add_command("workers_end", {CLIENT, "--end", CASES}, "DEPENDS Plain.a");
+  add_command("workers_end", {ENTRY_PROGRAM, "--end", CASES}, "DEPENDS Plain.a");
   add_command("opens", {"/bin/sh", "-c", "sleep 32; cat " + path("end")});
   const auto results = run({"-j2"});
   EXPECT_EQ(results.at("workers_end").word, "Passed") << results.at("workers_end").output;
 }
 
-TEST_F(Client, fails_the_entry_that_ends_workers_if_main_runs_the_tests_twice) {
+TEST_F(WorkerCase, fails_the_entry_that_ends_workers_if_main_runs_the_tests_twice) {
   add("Twice.fails_the_second_time", "", {}, "", "", TWICE);
-  add_command("workers_end", {CLIENT, "--end", TWICE});
+  add_command("workers_end", {ENTRY_PROGRAM, "--end", TWICE});
   const auto results = run();
   EXPECT_EQ(results.at("workers_end").word, "Failed");
   EXPECT_THAT(results.at("workers_end").output,
               HasSubstr("failed: main() calls gputest::run_all_tests() more than once, and only the first"));
 }
 
-TEST_F(Client, fails_no_entry_for_an_end_of_another_executables_worker) {
+TEST_F(WorkerCase, fails_no_entry_for_an_end_of_another_executables_worker) {
   add("Twice.fails_the_second_time", "", {}, "", "", TWICE);
   add("Plain.a");
-  add_command("end_of_cases", {CLIENT, "--end", CASES}, "DEPENDS \"Plain.a;Twice.fails_the_second_time\"");
-  add_command("end_of_twice", {CLIENT, "--end", TWICE}, "DEPENDS end_of_cases");
+  add_command("end_of_cases", {ENTRY_PROGRAM, "--end", CASES}, "DEPENDS \"Plain.a;Twice.fails_the_second_time\"");
+  add_command("end_of_twice", {ENTRY_PROGRAM, "--end", TWICE}, "DEPENDS end_of_cases");
   const auto results = run();
   EXPECT_EQ(results.at("end_of_cases").word, "Passed") << results.at("end_of_cases").output;
   EXPECT_EQ(results.at("end_of_twice").word, "Failed");
 }
 
-TEST_F(Client, skips_the_entry_that_ends_workers_if_there_was_none) {
-  add_command("workers_end", {CLIENT, "--end", CASES}, "SKIP_RETURN_CODE 77");
+TEST_F(WorkerCase, skips_the_entry_that_ends_workers_if_there_was_none) {
+  add_command("workers_end", {ENTRY_PROGRAM, "--end", CASES}, "SKIP_RETURN_CODE 77");
   const auto result = run().at("workers_end");
   EXPECT_EQ(result.word, "Skipped");
   EXPECT_THAT(result.output, HasSubstr("gputest: skipped: no worker of " CASES " has run"));
@@ -710,13 +710,13 @@ TEST_F(Client, skips_the_entry_that_ends_workers_if_there_was_none) {
   EXPECT_EQ(run().at("workers_end").word, "Passed");
 }
 
-TEST_F(Client, tells_what_failed_at_an_end_at_each_attempt) {
+TEST_F(WorkerCase, tells_what_failed_at_an_end_at_each_attempt) {
   add("Crash.at_an_idle_end");
-  add_command("workers_end", {CLIENT, "--end", CASES}, "DEPENDS Crash.at_an_idle_end SKIP_RETURN_CODE 77");
+  add_command("workers_end", {ENTRY_PROGRAM, "--end", CASES}, "DEPENDS Crash.at_an_idle_end SKIP_RETURN_CODE 77");
   EXPECT_EQ(run({"--repeat", "until-pass:2"}).at("workers_end").word, "Failed");
 }
 
-TEST_F(Client, runs_a_case_alone_that_had_passed_when_its_time_was_over_at_the_end_of_a_used_process) {
+TEST_F(WorkerCase, runs_a_case_alone_that_had_passed_when_its_time_was_over_at_the_end_of_a_used_process) {
   set("END_AT", path("end")); // nobody opens it
   ASSERT_EQ(::mkfifo(path("end").c_str(), 0600), 0);
   add("Plain.a");
@@ -725,27 +725,27 @@ TEST_F(Client, runs_a_case_alone_that_had_passed_when_its_time_was_over_at_the_e
 }
 
 /// As by a script that calls ctest_test() again.
-TEST_F(Client, starts_anew_after_the_entry_that_ends_workers) {
+TEST_F(WorkerCase, starts_anew_after_the_entry_that_ends_workers) {
   add("Crash.at_an_idle_end");
-  add_command("first_end", {CLIENT, "--end", CASES}, "DEPENDS Crash.at_an_idle_end");
+  add_command("first_end", {ENTRY_PROGRAM, "--end", CASES}, "DEPENDS Crash.at_an_idle_end");
   add("Plain.a", "", {}, "", "DEPENDS first_end");
   add("Plain.b", "", {}, "", "DEPENDS Plain.a");
-  add_command("second_end", {CLIENT, "--end", CASES}, "DEPENDS Plain.b");
+  add_command("second_end", {ENTRY_PROGRAM, "--end", CASES}, "DEPENDS Plain.b");
   const auto results = run();
   EXPECT_EQ(results.at("first_end").word, "Failed");
   EXPECT_EQ(results.at("Plain.b").processes, results.at("Plain.a").processes);
   EXPECT_EQ(results.at("second_end").word, "Passed") << results.at("second_end").output;
 }
 
-TEST_F(Client, writes_the_report_where_the_case_began_if_the_case_leaves_that_folder) {
+TEST_F(WorkerCase, writes_the_report_where_the_case_began_if_the_case_leaves_that_folder) {
   add("Changes.folder", "", {"--gtest_output=xml:reports/case.xml"});
   EXPECT_EQ(run().at("Changes.folder").word, "Passed");
   EXPECT_TRUE(std::filesystem::exists(path("reports/case.xml")));
 }
 
-TEST_F(Client, ends_workers_before_the_entry_that_ends_them_has_ended) {
+TEST_F(WorkerCase, ends_workers_before_the_entry_that_ends_them_has_ended) {
   add("Plain.a", "", {}, "", "FIXTURES_REQUIRED workers");
-  add_command("workers_end", {CLIENT, "--end", CASES}, "FIXTURES_CLEANUP workers");
+  add_command("workers_end", {ENTRY_PROGRAM, "--end", CASES}, "FIXTURES_CLEANUP workers");
   add_command("looks", {"/bin/sh", "-c", "echo @still there; cat " + path("gate")}, "DEPENDS workers_end");
   ASSERT_EQ(::mkfifo(path("gate").c_str(), 0600), 0);
   auto ctest = start_ctest();
@@ -760,7 +760,7 @@ TEST_F(Client, ends_workers_before_the_entry_that_ends_them_has_ended) {
   EXPECT_EQ(results_of(ctest.finish().out).at("workers_end").word, "Passed");
 }
 
-TEST_F(Client, ends_a_worker_after_a_case_that_changed_its_process) {
+TEST_F(WorkerCase, ends_a_worker_after_a_case_that_changed_its_process) {
   std::map<std::string, std::string> rows{
       {"alarm", "changed its process: an alarm\n"},
       {"reporter", "a ScopedFakeTestPartResultReporter is left, which hides failures"},
@@ -800,7 +800,7 @@ TEST_F(Client, ends_a_worker_after_a_case_that_changed_its_process) {
   }
 }
 
-TEST_F(Client, ends_a_worker_after_a_case_that_changed_its_devices_and_says_what) {
+TEST_F(WorkerCase, ends_a_worker_after_a_case_that_changed_its_devices_and_says_what) {
   set("GPUTEST_DEVICES", "all");
   set("LD_LIBRARY_PATH", FAKE_DRIVER);
   set("FAKE_CUDA_WAS_LOADED", "1"); // as the driver sets it when it is loaded
@@ -826,7 +826,7 @@ TEST_F(Client, ends_a_worker_after_a_case_that_changed_its_devices_and_says_what
               HasSubstr("because it changed its process: device 1 is the current one, in place of 0"));
 }
 
-TEST_F(Client, takes_what_a_driver_opens_and_starts_when_it_begins_for_no_change_by_the_case) {
+TEST_F(WorkerCase, takes_what_a_driver_opens_and_starts_when_it_begins_for_no_change_by_the_case) {
   set("GPUTEST_DEVICES", "all");
   set("LD_LIBRARY_PATH", FAKE_DRIVER);
   set("FAKE_CUDA_WAS_LOADED", "1");
@@ -839,7 +839,7 @@ TEST_F(Client, takes_what_a_driver_opens_and_starts_when_it_begins_for_no_change
   EXPECT_EQ(results.at("Plain.b").processes, results.at("begins").processes) << results.at("begins").output;
 }
 
-TEST_F(Client, ends_processes_that_keep_the_output_of_a_case_when_its_limit_is_over) {
+TEST_F(WorkerCase, ends_processes_that_keep_the_output_of_a_case_when_its_limit_is_over) {
   add("Plain.a");
   add("Plain.leaves_a_process_with_its_output", "leaves", {}, "GPUTEST_TIMEOUT=1");
   add("Plain.b");
@@ -851,7 +851,7 @@ TEST_F(Client, ends_processes_that_keep_the_output_of_a_case_when_its_limit_is_o
       << "their worker has nothing to do with it";
 }
 
-TEST_F(Client, names_processes_that_a_case_has_left_behind_once) {
+TEST_F(WorkerCase, names_processes_that_a_case_has_left_behind_once) {
   add("Plain.a");
   add("Plain.leaves_a_process_without_a_parent", "leaves");
   add("Plain.b");
@@ -867,7 +867,7 @@ TEST_F(Client, names_processes_that_a_case_has_left_behind_once) {
   EXPECT_EQ(::kill(std::stoi(orphan), SIGKILL), 0); // it runs
 }
 
-TEST_F(Client, leaves_to_run_what_earlier_cases_have_left_when_a_case_and_its_processes_are_killed) {
+TEST_F(WorkerCase, leaves_to_run_what_earlier_cases_have_left_when_a_case_and_its_processes_are_killed) {
   add("Plain.leaves_a_process_without_a_parent", "leaves");
   add("Crash.by_abort_beside_a_process_without_a_parent", "crashes");
   const auto results = run();
@@ -879,14 +879,14 @@ TEST_F(Client, leaves_to_run_what_earlier_cases_have_left_when_a_case_and_its_pr
   EXPECT_EQ(::kill(orphan_of(results.at("crashes").output), 0), -1) << "it would keep the case's output open";
 }
 
-TEST_F(Client, runs_a_case_alone_that_closes_files_that_it_has_not_opened) {
+TEST_F(WorkerCase, runs_a_case_alone_that_closes_files_that_it_has_not_opened) {
   add("Host.closes_all_files");
   const auto results = run();
   EXPECT_EQ(results.at("Host.closes_all_files").word, "Passed") << results.at("Host.closes_all_files").output;
   EXPECT_EQ(results.at("Host.closes_all_files").processes.size(), 2U);
 }
 
-TEST_F(Client, runs_alone_what_cannot_share_a_process_and_says_why) {
+TEST_F(WorkerCase, runs_alone_what_cannot_share_a_process_and_says_why) {
   add("Host.a", "large", {}, "GPUTEST_MEMORY=large");
   add("Plain.a", "without_gputest", {}, "", "", WITHOUT_GPUTEST);
   const auto results = run();
@@ -898,15 +898,15 @@ TEST_F(Client, runs_alone_what_cannot_share_a_process_and_says_why) {
               HasSubstr("its executable ended with the exit code 0 before it came to gputest::run_all_tests()"));
 }
 
-TEST_F(Client, runs_a_case_alone_that_a_debugger_holds) {
-  add_command("traced", {TRACER, CLIENT, CASES, "--gtest_filter=Plain.a"},
+TEST_F(WorkerCase, runs_a_case_alone_that_a_debugger_holds) {
+  add_command("traced", {TRACER, ENTRY_PROGRAM, CASES, "--gtest_filter=Plain.a"},
               "ENVIRONMENT \"GPUTEST_ENTRY=ctest;GPUTEST_TEST=traced\"");
   const auto result = run().at("traced");
   EXPECT_EQ(result.word, "Passed") << result.output;
   EXPECT_THAT(result.output, HasSubstr("traced runs in a process of its own: a debugger holds it"));
 }
 
-TEST_F(Client, list_of_an_executable_names_the_cases_that_run_alone) {
+TEST_F(WorkerCase, list_of_an_executable_names_the_cases_that_run_alone) {
   set("GPUTEST_LIST_FILE", path("list"));
   const auto ended = ChildProcess{{CASES, "--gtest_list_tests"}, environment()}.finish();
   EXPECT_EQ(ended.exit_code, 0);
@@ -925,7 +925,7 @@ TEST_F(Client, list_of_an_executable_names_the_cases_that_run_alone) {
   EXPECT_EQ(reasons[call + "Host.a"], " [[]])");
 }
 
-TEST_F(Client, lets_idle_workers_leave_before_a_large_case) {
+TEST_F(WorkerCase, lets_idle_workers_leave_before_a_large_case) {
   add("Plain.a");
   add("Large.takes_the_device", "", {}, "GPUTEST_MEMORY=large", "DEPENDS Plain.a");
   add("Plain.b", "", {}, "", "DEPENDS Large.takes_the_device");
@@ -936,18 +936,18 @@ TEST_F(Client, lets_idle_workers_leave_before_a_large_case) {
   EXPECT_NE(results.at("Plain.b").processes, results.at("Plain.a").processes);
 }
 
-TEST_F(Client, runs_the_case_alone_if_ctest_has_not_started_it) {
+TEST_F(WorkerCase, runs_the_case_alone_if_ctest_has_not_started_it) {
   set("GPUTEST_ENTRY", "ctest");
   set("GPUTEST_TEST", "entry");
   // The nearest ctest is the one that runs this test: a shell in a session of its own is nobody's child.
   const auto ended =
-      ChildProcess{{CLIENT, "--alone=it is told to", CASES, "--gtest_filter=Plain.a"}, environment()}.finish();
+      ChildProcess{{ENTRY_PROGRAM, "--alone=it is told to", CASES, "--gtest_filter=Plain.a"}, environment()}.finish();
   EXPECT_EQ(ended.exit_code, 0);
   EXPECT_THAT(ended.err, HasSubstr("gputest: entry runs in a process of its own: it is told to"));
   EXPECT_THAT(ended.out, HasSubstr("[       OK ] Plain.a"));
 }
 
-TEST_F(Client, has_no_worker_run_a_test_that_is_of_another_version) {
+TEST_F(WorkerCase, has_no_worker_run_a_test_that_is_of_another_version) {
   set("GPUTEST_WORKER", "2:5:1");
   const auto ended = ChildProcess{{CASES, "--gtest_filter=Plain.a"}, environment()}.finish();
   EXPECT_EQ(ended.exit_code, 1);
@@ -955,7 +955,7 @@ TEST_F(Client, has_no_worker_run_a_test_that_is_of_another_version) {
   EXPECT_THAT(ended.out, Not(HasSubstr("Plain.a")));
 }
 
-TEST_F(Client, serves_two_ctest_runs_of_one_build_tree_at_once_by_workers_of_their_own) {
+TEST_F(WorkerCase, serves_two_ctest_runs_of_one_build_tree_at_once_by_workers_of_their_own) {
   ASSERT_EQ(::mkfifo(path("meeting").c_str(), 0600), 0);
   set("MEET_AT", path("meeting"));
   add("Plain.meets_the_other");
@@ -971,7 +971,7 @@ TEST_F(Client, serves_two_ctest_runs_of_one_build_tree_at_once_by_workers_of_the
   EXPECT_NE(of_first.at("Plain.a").processes, of_second.at("Plain.a").processes);
 }
 
-TEST_F(Client, reports_each_attempt_of_a_repeated_case_once) {
+TEST_F(WorkerCase, reports_each_attempt_of_a_repeated_case_once) {
   add("Plain.a");
   add("Plain.b");
   auto ctest = start_ctest({"--repeat", "until-fail:3"});
@@ -982,7 +982,7 @@ TEST_F(Client, reports_each_attempt_of_a_repeated_case_once) {
   }
 }
 
-TEST_F(Client, ends_the_workers_normally_when_ctest_has_ended_and_leaves_nothing) {
+TEST_F(WorkerCase, ends_the_workers_normally_when_ctest_has_ended_and_leaves_nothing) {
   set("COUNT_ENDS_IN", path("ends"));
   add("Plain.a");
   add("Plain.b");
@@ -1000,7 +1000,7 @@ TEST_F(Client, ends_the_workers_normally_when_ctest_has_ended_and_leaves_nothing
   }
 }
 
-class Killed : public Client {
+class Killed : public WorkerCase {
 protected:
   /// Starts ctest, and waits until a case blocks.
   void begin(const std::vector<std::string>& arguments = {}) {
@@ -1025,8 +1025,8 @@ protected:
     ::kill(orphan, SIGKILL); // as without gputest, ctest would wait for it
     ::kill(alone, SIGKILL);
   }
-  /// The client of the case: ctest's child.
-  [[nodiscard]] pid_t client() const {
+  /// The caller of the case: ctest's child.
+  [[nodiscard]] pid_t caller() const {
     std::ifstream children{"/proc/" + std::to_string(ctest_->pid()) + "/task/" + std::to_string(ctest_->pid()) +
                            "/children"};
     pid_t pid = 0;
@@ -1042,9 +1042,9 @@ protected:
   pid_t orphan_ = 0;
 };
 
-TEST_F(Killed, client_takes_its_case_with_it_and_what_the_case_has_started) {
+TEST_F(Killed, caller_takes_its_case_with_it_and_what_the_case_has_started) {
   begin();
-  ASSERT_EQ(::kill(client(), SIGKILL), 0);
+  ASSERT_EQ(::kill(caller(), SIGKILL), 0);
   expect_that_all_are_gone();
   const auto results = results_of(ctest_->finish().out);
   EXPECT_THAT(results.at("Plain.blocks").word, Not("Passed"));
@@ -1060,13 +1060,13 @@ TEST_F(Killed, case_whose_time_is_over_for_ctest_is_gone) {
   EXPECT_EQ(results.at("Plain.b").word, "Passed");
 }
 
-TEST_F(Killed, client_takes_with_it_what_it_runs_once_more) {
+TEST_F(Killed, caller_takes_with_it_what_it_runs_once_more) {
   begin();
   ASSERT_EQ(::kill(worker_, SIGKILL), 0);
   ctest_->wait_for_out("runs once more");
   const pid_t alone = number_after(*ctest_, "@process ");
   const pid_t orphan = number_after(*ctest_, "@blocks ");
-  ASSERT_EQ(::kill(client(), SIGKILL), 0);
+  ASSERT_EQ(::kill(caller(), SIGKILL), 0);
   wait_for_end_of(alone);
   ::kill(orphan, SIGKILL); // as without gputest, ctest would wait for it
   EXPECT_EQ(results_of(ctest_->finish().out).at("Plain.b").word, "Passed");
@@ -1111,7 +1111,7 @@ TEST_F(Killed, process_that_does_not_end_after_its_last_case_is_ended_by_the_lim
   EXPECT_NE(run().at("Changes.folder").word, "Passed");
 }
 
-TEST_F(Client, counts_the_limit_of_each_case_from_its_own_beginning) {
+TEST_F(WorkerCase, counts_the_limit_of_each_case_from_its_own_beginning) {
   add("Plain.a", "short", {}, "GPUTEST_TIMEOUT=60");
   add("Plain.blocks", "limited", {}, "GPUTEST_TIMEOUT=0.5", "DEPENDS short");
   add("Plain.b", "after", {}, "", "DEPENDS limited");
