@@ -23,7 +23,7 @@ hidden byte x_behind;
 /* Slots whose processes count as gone: what would be if these had left. */
 hidden byte h_without;
 /* What decide() finds besides: the idle processes that have to leave; whether that is enough. */
-hidden byte x_leave, x_enough, h_next, h_granted, h_blockers, h_behind, h_x, x_in_the_way;
+hidden byte h_down, x_leave, x_enough, h_next, h_granted, h_blockers, h_behind, h_x, x_in_the_way;
 
 /* Leaves when asked. One that was seen stopped does not. */
 #define LEAVES(s) (record[s].stage == IDLE && IN_QUEUE(s))
@@ -300,12 +300,20 @@ inline decide_waiting() {
 
 /* x_granted: the devices, or 0: wait, for x_blockers (slots). x_behind: not 0 if it waits for those ahead, whatever becomes
    of all others; for a lease it is the ticket of the one in x_blockers. x_leave: of x_blockers, idle processes that have to
-   leave, the fewest; all that are idle if that is not x_enough. */
+   leave, the fewest; all that are idle if that is not x_enough. Which of them stay goes by how long they have not worked, which
+   is not modelled: those in the first slots or those in the last. */
+#define LOOKED_AT ((h_down == 1 -> SLOTS + 1 - h_next : h_next - 2))
 inline decide() {
+#ifdef WORKERS
+  if
+  :: h_down = 0
+  :: h_down = 1
+  fi;
+#endif
   h_without = 0;
   x_leave = 0;
   x_enough = 0;
-  h_next = 0; /* 0: as it is; 1: without all that are idle; 2 + s: with the one in slot s of these */
+  h_next = 0; /* 0: as it is; 1: without all that are idle; 2 + n: with the one in the nth slot of these */
   do
   :: x_granted = 0;
      x_blockers = 0;
@@ -338,13 +346,13 @@ inline decide() {
      h_next = (h_next == 1 && !x_enough -> SLOTS + 1 : h_next);
      h_next++;
      do
-     :: h_next >= 2 && h_next < SLOTS + 2 && !HAS(x_leave, h_next - 2) -> h_next++
+     :: h_next >= 2 && h_next < SLOTS + 2 && !HAS(x_leave, LOOKED_AT) -> h_next++
      :: else -> break
      od;
      if
      :: x_leave == 0 || h_next >= SLOTS + 2 -> break
      :: h_next == 1 -> h_without = x_leave
-     :: else -> h_without = x_leave & ~BIT(h_next - 2)
+     :: else -> h_without = x_leave & ~BIT(LOOKED_AT)
      fi
   od;
   x_granted = h_granted;
@@ -355,6 +363,7 @@ inline decide() {
   h_granted = 0;
   h_blockers = 0;
   h_behind = 0;
+  h_down = 0;
   h_x = 0
 }
 
