@@ -67,18 +67,16 @@ class Settings(Generated):
             raise ExtensionError("`gputest --help` has no section 'Settings (environment variables'")
         rows = []
         for line in found.group().splitlines()[1:]:
-            if begin := re.match(r"  (GPUTEST_\w+)\s+(.*)", line):
-                rows.append([begin.group(1), begin.group(2).strip()])
+            if begin := re.match(r"  (GPUTEST_\w+)  (.*) \(default: (.*)\)$", line):
+                rows.append([begin.group(1), "", begin.group(2), begin.group(3)])
             elif rows and line.strip():
                 rows[-1][1] += " " + line.strip()
         if len(rows) < 20:
             raise ExtensionError(f"the table of settings in `gputest --help` has {len(rows)} rows; at least 20 are expected")
-        lines = ["| setting | value | default |", "| --- | --- | --- |"]
-        for name, text in rows:
-            meaning, _, default = text.partition(" default ")
-            meaning = re.sub(r"\s+", " ", meaning).strip().replace("|", "\\|").replace("<", "&lt;")
-            default = default.strip().replace("<", "&lt;") or "none"
-            lines.append(f"| `{name}` | {meaning} | {default} |")
+        lines = ["| setting | meaning | values | default |", "| --- | --- | --- | --- |"]
+        for row in rows:
+            name, meaning, values, default = (text.strip().replace("|", "\\|").replace("<", "&lt;") for text in row)
+            lines.append(f"| `{name}` | {meaning} | {values} | {default} |")
         return self.parse_lines(lines)
 
 

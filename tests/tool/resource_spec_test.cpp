@@ -152,13 +152,14 @@ TEST(ResourceSpecCommand, leaves_the_devices_to_a_preset_that_may_name_a_resourc
   std::filesystem::create_directory(presets);
   std::ofstream{presets + "/CMakePresets.json"}
       << R"({"version": 3, "testPresets": [{"name": "a"}, {"name": "b", "execution": {"resourceSpecFile": "x"}}]})";
-  tool.set("PWD", presets); // where ctest was started
+  std::ofstream{presets + "/CMakeCache.txt"} << "CMAKE_HOME_DIRECTORY:INTERNAL=" << presets << "\n";
   // A shell passes for the ctest of these arguments.
   const auto written_with = [&](const std::vector<std::string>& arguments) {
     const std::string folder = tool.folder().path() + "/spec";
     std::filesystem::create_directory(folder);
     std::vector<std::string> command{
-        ctest, "-c", R"("$1" devices --resource-spec "$2"; exit $?)", "ctest", tests::Tool::path(), folder};
+        "/usr/bin/env",      "-C",  presets, ctest, "-c", R"("$1" devices --resource-spec "$2"; exit $?)", "ctest",
+        tests::Tool::path(), folder};
     command.insert(command.end(), arguments.begin(), arguments.end());
     const auto ended = tool.start_program(command).finish();
     EXPECT_EQ(ended.exit_code, 0) << ended.err;
@@ -168,7 +169,6 @@ TEST(ResourceSpecCommand, leaves_the_devices_to_a_preset_that_may_name_a_resourc
   };
   EXPECT_EQ(written_with({"--preset", "a"}), 1U);
   EXPECT_EQ(written_with({"--preset", "b"}), 0U);
-  EXPECT_EQ(written_with({"--preset", "a", "--preset", "b"}), 0U) << "whichever of them this ctest runs";
   EXPECT_EQ(written_with({"--preset", "unknown"}), 0U) << "it may name one";
   tool.set("GPUTEST_SCHEDULING", "ctest");
   EXPECT_EQ(written_with({"--preset", "unknown"}), 1U);

@@ -18,7 +18,9 @@ constexpr const char* own_prefix = "GPUTEST_";
 /// Variables of the CMake project, of its tests, and GPUTEST_ROOT, where find_package() searches: a script that builds
 /// gputest may have them in its environment.
 const std::set<std::string>& names_of_build() {
-  static const std::set<std::string> names{
+  // Never destroyed, as the table.
+  static const auto& names = *new std::set<std::string>{
+      // NOLINT(cppcoreguidelines-owning-memory)
       "GPUTEST_BENCHMARKS", "GPUTEST_BUILD_CLI",      "GPUTEST_BUILD_INSIGHTS", "GPUTEST_CLANG_FORMAT",
       "GPUTEST_CLI",        "GPUTEST_DEVELOPER_MODE", "GPUTEST_FUZZ",           "GPUTEST_GOOGLETEST_SOURCE",
       "GPUTEST_INSTALL",    "GPUTEST_NINJA",          "GPUTEST_NVIDIA_HEADERS", "GPUTEST_ROOT",
@@ -30,7 +32,9 @@ const std::set<std::string>& names_of_build() {
 
 const std::vector<Setting>& settings_table() {
   using By = SetBy;
-  static const std::vector<Setting> table{
+  // Never destroyed: settings may be read first when the process ends.
+  static const auto& table = *new std::vector<Setting>{
+      // NOLINT(cppcoreguidelines-owning-memory)
       {"GPUTEST_DEVICES", "all, none, or simulated:<n>x<size>[,<option>...] such as simulated:2x16GiB", "all",
        "the GPUs that tests may have", By::user},
       {"GPUTEST_DEVICE_MEMORY", "a size such as 8GiB", "what they have",
@@ -142,7 +146,7 @@ void refuse_unknown(const std::vector<std::string>& names) {
     }
   }
   if (!unknown.empty()) {
-    throw InvalidSetting{"the environment has what is no setting of gputest: " + unknown +
+    throw InvalidSetting{"unknown gputest setting " + unknown +
                          ". Correct the name, or unset the variable; names that begin with GPUTEST_ are gputest's"};
   }
 }

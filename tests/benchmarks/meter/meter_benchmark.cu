@@ -70,7 +70,7 @@ Figures measure(bool metered) {
   auto begin = Clock::now();
   if (metered) {
     std::string why;
-    meter = gputest::devices::open_cupti_meter("", why);
+    meter = gputest::metering::open_cupti_meter("", why);
     if (!meter) {
       std::fprintf(stderr, "meter_benchmark: %s\n", why.c_str());
       std::exit(1);

@@ -66,11 +66,11 @@ TEST_F(LedgerWorkers, stay_where_another_one_makes_enough_room) {
   auto fourth = start_idle("fourth");
   auto next = start();
   EXPECT_EQ(next.ask("enter next 1 1 10 60"), "waits for first fourth second third");
-  leave(fourth);
+  leave(first); // it has not worked for longest
   EXPECT_EQ(next.answer(), "granted 1");
-  EXPECT_EQ(first.ask("resume"), "resumed");
   EXPECT_EQ(second.ask("resume"), "resumed");
   EXPECT_EQ(third.ask("resume"), "resumed");
+  EXPECT_EQ(fourth.ask("resume"), "resumed");
 }
 
 TEST_F(LedgerWorkers, that_were_notified_take_no_work_any_more) {
@@ -185,14 +185,14 @@ TEST_F(LedgerWorkers, that_are_stopped_are_made_up_for_by_others) {
   auto second = start_idle("second");
   auto third = start_idle("third");
   auto fourth = start_idle("fourth");
-  stop(fourth);
+  stop(first);
   auto next = start();
   EXPECT_EQ(next.ask("enter next 1 1 10 60 looks-often"), "waits for first fourth second third");
-  leave(third);
+  leave(second);
   EXPECT_EQ(next.answer(), "granted 1");
-  EXPECT_EQ(first.ask("resume"), "resumed");
-  ASSERT_EQ(::kill(fourth.pid(), SIGCONT), 0);
   EXPECT_EQ(fourth.ask("resume"), "resumed");
+  ASSERT_EQ(::kill(first.pid(), SIGCONT), 0);
+  EXPECT_EQ(first.ask("resume"), "resumed");
 }
 
 TEST_F(LedgerWorkers, that_are_killed_are_dead_like_others) {

@@ -51,7 +51,7 @@ TEST(SettingsTable, has_what_is_read_and_nothing_else) {
 TEST(SettingsTable, refuses_mistyped_names_with_the_nearest_setting) {
   EXPECT_EQ(
       message_of({"PATH", "GPUTEST_MEMROY"}),
-      "the environment has what is no setting of gputest: GPUTEST_MEMROY (the nearest setting is GPUTEST_MEMORY). "
+      "unknown gputest setting GPUTEST_MEMROY (the nearest setting is GPUTEST_MEMORY). "
       "Correct the name, or unset the variable; names that begin with GPUTEST_ are gputest's");
   EXPECT_THAT(message_of({"GPUTEST_REQUIRE_GPUS", "GPUTEST_FORBID_SKIPS"}),
               HasSubstr("GPUTEST_REQUIRE_GPUS (the nearest setting is GPUTEST_REQUIRE_GPU), and GPUTEST_FORBID_SKIPS "
