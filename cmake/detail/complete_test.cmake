@@ -5,11 +5,11 @@
 function(_gputest_complete_test name settings own_labels program target by_link)
   set(gputest_call "gpu_add_test(NAME ${name})")
   foreach(property IN ITEMS ENVIRONMENT ENVIRONMENT_MODIFICATION LABELS SKIP_RETURN_CODE WILL_FAIL PASS_REGULAR_EXPRESSION
-          FAIL_REGULAR_EXPRESSION)
+          SKIP_REGULAR_EXPRESSION FAIL_REGULAR_EXPRESSION)
     get_property(${property} TEST "${name}" PROPERTY ${property})
   endforeach()
 
-  _gputest_watcher("${WILL_FAIL}" "${PASS_REGULAR_EXPRESSION}" watcher)
+  _gputest_watcher("${WILL_FAIL}" "${PASS_REGULAR_EXPRESSION}${SKIP_REGULAR_EXPRESSION}" watcher)
   string(REPLACE "GPUTEST_ENTRY=set:ctest" "GPUTEST_ENTRY=set:${watcher}" settings "${settings}")
   string(REPLACE "GPUTEST_ENTRY=set:ctest" "GPUTEST_ENTRY=set:${watcher}" ENVIRONMENT_MODIFICATION "${ENVIRONMENT_MODIFICATION}")
   set_property(TEST "${name}" PROPERTY ENVIRONMENT_MODIFICATION "${ENVIRONMENT_MODIFICATION}")

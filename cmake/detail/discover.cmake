@@ -205,7 +205,8 @@ endfunction()
 function(_gputest_properties_of labels memory gpus requests more_settings setter_result result)
   set(gputest_MEMORY "${memory}")
   set(gputest_GPUS "${gpus}")
-  _gputest_watcher("${gputest_property_WILL_FAIL}" "${gputest_property_PASS_REGULAR_EXPRESSION}" watcher)
+  _gputest_watcher("${gputest_property_WILL_FAIL}" "${gputest_property_PASS_REGULAR_EXPRESSION}${gputest_property_SKIP_REGULAR_EXPRESSION}"
+    watcher)
   _gputest_entry_properties(gputest_ "${stands_for_name}" ${watcher} "${labels};${gputest_LABELS};${gputest_property_LABELS}"
     "${gputest_property_ENVIRONMENT_MODIFICATION};${more_settings}" settings properties)
   _gputest_escape("${settings}" settings)

@@ -36,7 +36,8 @@ set(gputest_fixtures_of_all [[$<TARGET_PROPERTY:${target},GPUTEST_FIXTURES_OF_WO
           TEST_SUFFIX TEST_FILTER TEST_LIST NO_PRETTY_TYPES NO_PRETTY_VALUES XML_OUTPUT_DIR DISCOVERY_TIMEOUT)
     _gputest_append_variable(${keyword} "${ARG_${keyword}}")
   endforeach()
-  foreach(property IN ITEMS LABELS ENVIRONMENT_MODIFICATION WILL_FAIL PASS_REGULAR_EXPRESSION FIXTURES_REQUIRED RESOURCE_LOCK)
+  foreach(property IN ITEMS LABELS ENVIRONMENT_MODIFICATION WILL_FAIL PASS_REGULAR_EXPRESSION SKIP_REGULAR_EXPRESSION FIXTURES_REQUIRED
+          RESOURCE_LOCK)
     _gputest_append_variable(property_${property} "${ARG_PROPERTY_${property}}")
   endforeach()
   set(code "")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The properties that gputest sets on each of its CTest entries. Also used when ctest starts.
 
-# GPUTEST_ENTRY for an entry with these properties. With the first, CTest inverts exit codes, and with the second it does
-# not look at them. Who watches the entry then ends by a signal if what fails is not the test.
+# GPUTEST_ENTRY for an entry with these properties. With the first, CTest inverts exit codes; with the second it does
+# not look at them, or takes a failure for a skip (PASS_REGULAR_EXPRESSION, SKIP_REGULAR_EXPRESSION). Who watches the entry then ends by a signal if what fails is not the test.
 function(_gputest_watcher will_fail by_output result)
   set(watcher ctest)
   if(will_fail)

@@ -50,10 +50,6 @@ public:
   /// most becomes a measurement of CTest's, `gputest_peak_mib`, if it is known of all tests.
   void note_peak(std::optional<Bytes> peak) noexcept;
 
-  /// A test has reported a failure: its place and message. A case that fails in a worker and once more alone shows by
-  /// it whether it has failed in the same way.
-  void failed(const std::string& failure) noexcept;
-
   /// gputest itself has failed a test: it could not run, or took or left what it must not. Such a failure does not
   /// count as one that WILL_FAIL expects, and PASS_REGULAR_EXPRESSION does not make up for it.
   void refused(const std::string& why) noexcept;

@@ -235,10 +235,6 @@ void CurrentSession::count_unleased(const std::string& where) noexcept {
 
 void CurrentSession::note_result(const ::testing::TestPartResult& result) noexcept {
   try {
-    if (result.failed()) {
-      TestRun::of_process().failed((result.file_name() == nullptr ? "" : result.file_name()) +
-                                   (":" + std::to_string(result.line_number())) + ": " + result.message());
-    }
     if (!session_ || reporting_ || !result.failed() || !out_of_memory_.empty() || !is_out_of_memory(result.message())) {
       return;
     }

@@ -27,7 +27,7 @@ constexpr const char* status_help = R"(Claims:
   ended               has exited; its memory counts until the device shows it free
   waiting for memory  is on its device and waits for a test's memory
   waiting to enter    waits for a device with room for one more process
-'stopped': the process is stopped (Ctrl-Z, SIGSTOP, a debugger); it keeps what it holds until it continues or exits, and
+'stopped': the process is stopped (Ctrl-Z, SIGSTOP); it keeps what it holds until it continues or exits, and
 those behind it pass it if it waits.
 'ending': the process is exiting; it gives up its claim in a moment. 'kept by a child': the process has exited before a
 child that it forked, or it runs in another container. MEMORY is '-' for a process that has no lease and asks for none.

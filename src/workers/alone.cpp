@@ -15,7 +15,6 @@
 #include <utility>
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 namespace gputest::workers {
@@ -27,46 +26,25 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds for_search{10};
 constexpr std::size_t longest_list = 100'000; ///< of filters: the kernel takes 128 KiB for a variable
 
-/// What this process and its children write meanwhile, which goes to its output later, or never.
-class HeldOutput {
+/// What this process and its children write meanwhile is dropped.
+class Silence {
 public:
-  /// Not held for longer than the case has taken in the worker, by far: it may hang, and be killed.
-  explicit HeldOutput(Clock::duration took) : until_{Clock::now() + 2 * took + std::chrono::seconds{5}} {
-    for (int stream = STDOUT_FILENO; stream <= STDERR_FILENO && held_; ++stream) {
-      ::dup2(held_.number(), stream);
+  Silence() {
+    const os::Descriptor nowhere{::open("/dev/null", O_WRONLY | O_CLOEXEC)};
+    for (int stream = STDOUT_FILENO; stream <= STDERR_FILENO && nowhere; ++stream) {
+      ::dup2(nowhere.number(), stream);
     }
   }
-  HeldOutput(const HeldOutput&) = delete;
-  HeldOutput& operator=(const HeldOutput&) = delete;
-
-  void look() {
-    if (Clock::now() > until_) {
-      pass_on();
-    }
-  }
-
-  void end(bool is_dropped) {
-    if (!is_dropped) {
-      pass_on();
-    }
+  ~Silence() {
     ::dup2(output_.number(), STDOUT_FILENO);
     ::dup2(error_.number(), STDERR_FILENO);
   }
+  Silence(const Silence&) = delete;
+  Silence& operator=(const Silence&) = delete;
 
 private:
-  void pass_on() {
-    std::array<char, 4096> block{};
-    for (ssize_t count = 0; (count = ::pread(held_.number(), block.data(), block.size(), passed_on_)) > 0;) {
-      passed_on_ += count;
-      static_cast<void>(::write(output_.number(), block.data(), static_cast<std::size_t>(count)) < 0);
-    }
-  }
-
-  os::Descriptor held_{::memfd_create("gputest-held-output", MFD_CLOEXEC)};
   os::Descriptor output_{::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)};
   os::Descriptor error_{::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0)};
-  Clock::time_point until_;
-  off_t passed_on_ = 0;
 };
 
 /// What GPUTEST_CASES says: these cases one after another, in one process.
@@ -96,9 +74,8 @@ bool fails_after(const TestCase& test, std::vector<std::string> cases, Clock::ti
   os::remove_variable("GPUTEST_ENTRY");
   os::set_variable("GPUTEST_LOG", "off");
   os::set_variable("GPUTEST_CASES", list_of(cases));
-  HeldOutput output{left};
+  const Silence silence;
   const auto end = run_supervised(command_of_worker(test), {left, nullptr, {}});
-  output.end(true);
   return end.error == 0 && !end.timed_out && (end.signal != 0 || !does_not_fail(end.status));
 }
 
@@ -170,14 +147,7 @@ Alone run_again_alone(const TestCase& test, const Circumstances& circumstances) 
       (circumstances.shares_errors ? "shares errors of CUDA with other workers (MPS)"
                                    : "had run " + cases + " before it") +
       ". It runs once more, in a process of its own; the result of that counts");
-  HeldOutput output{circumstances.took};
-  const auto end = run_entry(test.command, {test.name, policy::EntryCommand::tests, "ctest", [&] { output.look(); }});
-  const bool fails_alike = end.signal == 0 && end.exit_code == EXIT_FAILURE && end.command.status == EXIT_FAILURE &&
-                           circumstances.failures != 0 && end.report.failures == circumstances.failures;
-  output.end(fails_alike);
-  if (fails_alike) {
-    say(test.name + " failed there in the same way");
-  }
+  const auto end = run_entry(test.command, {test.name, policy::EntryCommand::tests, "ctest"});
   if (end.signal != 0) {
     end_by_signal(end.signal);
   }

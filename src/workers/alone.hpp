@@ -24,8 +24,6 @@ struct Circumstances {
   bool shares_errors = false;      ///< the worker is a client of MPS
   bool has_shared_one = false;     ///< and has died, or has an error there that stays
   bool skipped = false;            ///< it has not failed
-  std::uint64_t failures = 0;      ///< that its test reported (policy::EntryReport); 0 if its process has died
-  std::chrono::steady_clock::duration took{}; ///< in the worker
 };
 
 /// What came of a case in a process of its own.
@@ -39,8 +37,6 @@ struct Alone {
 /// the case passes there, says how to repeat the failure, as far as a search for the case that it depends on has found
 /// it within some seconds; then that is the result, or a failure if dependence fails. What may be an error of another
 /// process is not searched for. Ends this process by the same signal, if the case's has ended by one.
-///
-/// What it writes is shown unless it fails with the same failures as in the worker, whose output is shown already.
 [[nodiscard]] Alone run_again_alone(const TestCase& test, const Circumstances& circumstances);
 
 } // namespace gputest::workers

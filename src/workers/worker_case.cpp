@@ -139,10 +139,8 @@ Found find_keeper(RunFolder& run, const TestCase& test) {
   return found;
 }
 
-/// `time_out` is what is to be said if the limit has ended it; empty: it has not. `failures` are those that its test
-/// has reported, `took` is for how long it has run.
-int end_of(const RunFolder& run, const TestCase& test, const WorkerMessage& answer, const std::string& time_out,
-           std::uint64_t failures, Clock::duration took) {
+/// `time_out` is what is to be said if the limit has ended it; empty: it has not.
+int end_of(const RunFolder& run, const TestCase& test, const WorkerMessage& answer, const std::string& time_out) {
   if (answer.kind == Kind::refusal) {
     return become(test, answer.texts.empty() ? "its worker did not take it" : answer.texts.front());
   }
@@ -171,8 +169,6 @@ int end_of(const RunFolder& run, const TestCase& test, const WorkerMessage& answ
   circumstances.shares_errors = shares_errors;
   circumstances.has_shared_one = shares_errors && (died || answer.device == Device::has_sticky_error);
   circumstances.skipped = !failed;
-  circumstances.failures = died ? 0 : failures;
-  circumstances.took = took;
   if (!timed_out && (shares_errors || !circumstances.before.empty())) {
     if (died) {
       say(test.name + (time_out.empty() ? " ended its process " + how : " was ended by its time limit"));
@@ -258,7 +254,7 @@ std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
   if (answer.kind == Kind::not_begun) {
     return answer.texts.empty() ? std::nullopt : std::optional{become(test, answer.texts.front())};
   }
-  const auto result = end_of(run, test, answer, time_out, page.report().failures, Clock::now() - begun);
+  const auto result = end_of(run, test, answer, time_out);
   if (limit && answer.kind == Kind::verdict && !answer.texts.empty() && !answer.texts.front().empty()) {
     if (const auto writers = wait_for_writers({limit->duration, &page, {}}, begun); !writers.empty()) {
       say(policy::text_of_time_out({test.name, "", page.waited(), writers}, *limit));

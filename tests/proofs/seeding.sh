@@ -19,26 +19,26 @@ compile() {
     "$compiler -std=c++17 -O2 -I'$src' -I'$root/include' -I'$root/tests' -c {} -o '$out'/\$(echo {} | tr / _).o || exit 255")
 }
 
-# build_control WHAT FILE...: the unchanged ledger, and the program's own FILE..., as objects in $work/control.
+# build_control WHAT FILE...: gputest's library, unchanged, and the program's own FILE..., as objects in $work/control.
 build_control() {
   local what=$1
   shift
-  local product
-  mapfile -t product < <(cd "$root/src" && ls core/ledger/*.cpp core/policy/*.cpp core/devices/simulated/simulated_memory.cpp \
-    core/os/{slot_store,wake_fifo,liveness_fifo,slot_file,store_part,other_parts,ledger_folder,file_at,user_name,file_lock,kept_descriptor,process,read_file,reason}.cpp)
-  if ! compile "$root/src" "$work/control" "${product[@]}" "$@"; then
+  if ! { cmake -S "$root" -B "$work/build" -DCMAKE_BUILD_TYPE= -DCMAKE_UNITY_BUILD=ON -DGPUTEST_INSTALL=OFF -DGPUTEST_BUILD_CLI=OFF \
+    && cmake --build "$work/build" --parallel "$jobs" --target gputest_core; } > "$work/log" 2>&1 ||
+    ! compile "$root/src" "$work/control" "$@"; then
+    tail -n 20 "$work/log" >&2
     echo "mutants: $what does not build" >&2
     exit 2
   fi
 }
 
-# link OBJECTS PROGRAM OPTION...
+# link OBJECTS PROGRAM OPTION...: with the library, but for what is among the objects.
 link() {
   local objects=$1 program=$2
   shift 2
   # shellcheck disable=SC2086
-  if ! $compiler "$objects"/*.o "$@" -pthread -o "$program"; then
-    echo "mutants: $name does not link; build_control in seeding.sh lists what the ledger needs of src/" >&2
+  if ! $compiler "$objects"/*.o "$work/build/src/libgputest_core.a" "$@" -pthread -ldl -o "$program"; then
+    echo "mutants: $name does not link" >&2
     exit 2
   fi
 }

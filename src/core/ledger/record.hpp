@@ -62,7 +62,7 @@ public:
   [[nodiscard]] virtual bool is_back(const Record& ended) const = 0;
 };
 
-/// What the ledger has to know of devices; backend/ has what it is made of, tests imitate it.
+/// What the ledger has to know of devices; backend_probe.hpp has what it is made of, tests imitate it.
 class DeviceProbe {
 public:
   virtual ~DeviceProbe() = default;

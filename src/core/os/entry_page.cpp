@@ -36,7 +36,6 @@ struct Words {
   std::atomic<std::uint32_t> running_index; ///< of `running`: one is read while the other is written
   std::atomic<std::int64_t> waiting_since;  ///< on the clock since the machine's start
   std::atomic<std::int64_t> waited;         ///< up to `waiting_since`
-  std::atomic<std::uint64_t> failures;
   std::array<char, 2000> refused;
   std::array<std::array<char, 1016>, 2> running;
 };
@@ -118,11 +117,6 @@ void EntryPage::end(End how) const noexcept {
   ++words.ended;
 }
 
-void EntryPage::add_failure(std::uint64_t hash) const noexcept {
-  auto& failures = words_in(pages_).failures;
-  failures = failures * 31 + hash;
-}
-
 void EntryPage::refuse(const std::string& why) const noexcept {
   auto& words = words_in(pages_);
   if (words.refusals++ == 0) {
@@ -145,8 +139,7 @@ policy::EntryReport EntryPage::report() const {
           words.nothing_ran,
           text_in(words.refused),
           text_in(words.running[words.running_index & 1U]),
-          words.failed != 0,
-          words.failures};
+          words.failed != 0};
 }
 
 nanoseconds EntryPage::waited() const noexcept {

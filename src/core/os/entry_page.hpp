@@ -32,8 +32,6 @@ public:
 
   void begin() const noexcept;
   void end(End how) const noexcept;
-  /// A test has reported a failure, of which `hash` tells it from others.
-  void add_failure(std::uint64_t hash) const noexcept;
   /// gputest has failed a test. The first reason stays.
   void refuse(const std::string& why) const noexcept;
   /// The test that runs now; empty between tests.

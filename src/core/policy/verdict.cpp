@@ -58,7 +58,7 @@ Verdict judge(const EntryReport& report, int exit_code, EntryCommand command) {
 
 std::string text_of_unseen_failure(const std::string& entry, bool will_fail) {
   return entry + (will_fail ? " is expected to fail (WILL_FAIL), but not for this reason"
-                            : " passes by its output (PASS_REGULAR_EXPRESSION), and fails in spite of it");
+                            : " is judged by its output (PASS_REGULAR_EXPRESSION, SKIP_REGULAR_EXPRESSION), and fails in spite of it");
 }
 
 } // namespace gputest::policy

@@ -15,7 +15,6 @@ struct EntryReport {
   std::string refused;        ///< why gputest has failed a test; empty: it has not
   std::string running;        ///< the test that ran last; empty: none, or it had ended
   bool failed = false;        ///< tests failed in the run that ended last
-  std::uint64_t failures = 0; ///< a number for the failures that tests reported, in their order; 0: none
 };
 
 /// What runs in an entry.

@@ -197,15 +197,6 @@ void TestRun::ended(const TestEnd& test) noexcept try {
   session::tell(error.what());
 }
 
-void TestRun::failed(const std::string& failure) noexcept try {
-  const std::lock_guard guard{state_->mutex};
-  if (state_->page) {
-    state_->page->add_failure(std::hash<std::string>{}(failure));
-  }
-} catch (const std::exception& error) {
-  session::tell(error.what());
-}
-
 void TestRun::refused(const std::string& why) noexcept try {
   const std::lock_guard guard{state_->mutex};
   if (state_->refused.empty()) {

@@ -92,6 +92,13 @@ TEST_F(Plain, fails_and_dies_alone) {
     std::abort();
   }
 }
+TEST_F(Plain, fails_after_others_and_leaves_a_process_alone) {
+  ASSERT_EQ(cases_begun, 1);
+  if (::fork() == 0) {
+    ::pause();
+    std::_Exit(0);
+  }
+}
 TEST_F(Plain, has_the_usual_signals) {
   for (const int signal : {SIGPIPE, SIGCHLD}) {
     struct sigaction action {};
