@@ -70,23 +70,23 @@ nvml::Functions counting(const nvml::Functions& functions) {
 } // namespace
 
 // The library's functions, and what is called in their place.
-void library_lock(FileLock* lock) __asm__("__real__ZN7gputest8platform8FileLock4lockEv");
-void library_unlock(FileLock* lock) noexcept __asm__("__real__ZN7gputest8platform8FileLock6unlockEv");
+void library_lock(FileLock* lock) __asm__("__real__ZN7gputest2os8FileLock4lockEv");
+void library_unlock(FileLock* lock) noexcept __asm__("__real__ZN7gputest2os8FileLock6unlockEv");
 nvml::Result
 library_read_memory(const nvml::Functions& functions, nvml::Handle device, nvml::MemoryFigures& figures) __asm__(
-    "__real__ZN7gputest7backend4nvml11read_memoryERKNS1_9FunctionsEPvRNS1_13MemoryFiguresE");
+    "__real__ZN7gputest7devices4nvml11read_memoryERKNS1_9FunctionsEPvRNS1_13MemoryFiguresE");
 std::optional<std::vector<devices::NvmlProcess>> library_list_processes(
     const nvml::Functions& functions,
-    nvml::Handle device) __asm__("__real__ZN7gputest7backend4nvml14list_processesERKNS1_9FunctionsEPv");
+    nvml::Handle device) __asm__("__real__ZN7gputest7devices4nvml14list_processesERKNS1_9FunctionsEPv");
 
-void measured_lock(FileLock* lock) __asm__("__wrap__ZN7gputest8platform8FileLock4lockEv");
-void measured_unlock(FileLock* lock) noexcept __asm__("__wrap__ZN7gputest8platform8FileLock6unlockEv");
+void measured_lock(FileLock* lock) __asm__("__wrap__ZN7gputest2os8FileLock4lockEv");
+void measured_unlock(FileLock* lock) noexcept __asm__("__wrap__ZN7gputest2os8FileLock6unlockEv");
 nvml::Result
 counted_read_memory(const nvml::Functions& functions, nvml::Handle device, nvml::MemoryFigures& figures) __asm__(
-    "__wrap__ZN7gputest7backend4nvml11read_memoryERKNS1_9FunctionsEPvRNS1_13MemoryFiguresE");
+    "__wrap__ZN7gputest7devices4nvml11read_memoryERKNS1_9FunctionsEPvRNS1_13MemoryFiguresE");
 std::optional<std::vector<devices::NvmlProcess>> counted_list_processes(
     const nvml::Functions& functions,
-    nvml::Handle device) __asm__("__wrap__ZN7gputest7backend4nvml14list_processesERKNS1_9FunctionsEPv");
+    nvml::Handle device) __asm__("__wrap__ZN7gputest7devices4nvml14list_processesERKNS1_9FunctionsEPv");
 
 void measured_lock(FileLock* lock) {
   library_lock(lock);
