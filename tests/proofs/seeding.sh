@@ -23,7 +23,7 @@ compile() {
 build_control() {
   local what=$1
   shift
-  if ! { cmake -S "$root" -B "$work/build" -DCMAKE_BUILD_TYPE= -DCMAKE_UNITY_BUILD=ON -DGPUTEST_INSTALL=OFF -DGPUTEST_BUILD_CLI=OFF \
+  if ! { cmake -S "$root" -B "$work/build" -DCMAKE_BUILD_TYPE= -DCMAKE_UNITY_BUILD=OFF -DGPUTEST_INSTALL=OFF -DGPUTEST_BUILD_CLI=OFF \
     && cmake --build "$work/build" --parallel "$jobs" --target gputest_core; } > "$work/log" 2>&1 ||
     ! compile "$root/src" "$work/control" "$@"; then
     tail -n 20 "$work/log" >&2
