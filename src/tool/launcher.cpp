@@ -69,7 +69,8 @@ ExitCode report(const Outcome& outcome) {
   workers::WatchedEntry entry;
   entry.name = session.entry().name.empty() ? launch.command.front() : session.entry().name;
   entry.kind = policy::EntryCommand::any;
-  entry.asks = watcher.will_fail ? "will_fail" : watcher.by_output ? "by_output" : "ctest";
+  entry.will_fail = watcher.will_fail;
+  entry.by_output = watcher.by_output;
   if (usage) {
     entry.look = [&] { usage->look(); };
   }

@@ -129,7 +129,8 @@ int watch(std::vector<std::string> command) {
     return say_why_not_executed(program, os::become(std::move(command)));
   }
   const auto name = variable("GPUTEST_TEST");
-  const auto end = run_entry(std::move(command), {name.empty() ? program : name, policy::EntryCommand::tests, asks});
+  const auto end = run_entry(std::move(command), {name.empty() ? program : name, policy::EntryCommand::tests,
+                                                  asks == "will_fail", asks == "by_output"});
   return end.signal != 0 ? (end_by_signal(end.signal), EXIT_FAILURE) : end.exit_code;
 }
 
@@ -147,7 +148,7 @@ Alone run_again_alone(const TestCase& test, const Circumstances& circumstances) 
       (circumstances.shares_errors ? "shares errors of CUDA with other workers (MPS)"
                                    : "had run " + cases + " before it") +
       ". It runs once more, in a process of its own; the result of that counts");
-  const auto end = run_entry(test.command, {test.name, policy::EntryCommand::tests, "ctest"});
+  const auto end = run_entry(test.command, {test.name, policy::EntryCommand::tests});
   if (end.signal != 0) {
     end_by_signal(end.signal);
   }

@@ -81,8 +81,8 @@ EntryEnd run_entry(std::vector<std::string> command, const WatchedEntry& entry) 
     verdict = {does_not_fail(verdict.exit_code) ? EXIT_FAILURE : verdict.exit_code, problem, false};
   }
   end.exit_code = verdict.exit_code;
-  if (!verdict.meant_by_the_test && (entry.asks == "will_fail" || entry.asks == "by_output")) {
-    say(policy::text_of_unseen_failure(entry.name, entry.asks == "will_fail"));
+  if (!verdict.meant_by_the_test && (entry.will_fail || entry.by_output)) {
+    say(policy::text_of_unseen_failure(entry.name, entry.will_fail));
     end.signal = SIGKILL;
   }
   return end;

@@ -17,7 +17,8 @@ void say(const std::string& text);
 struct WatchedEntry {
   std::string name; ///< for messages; empty: that of the command
   policy::EntryCommand kind = policy::EntryCommand::tests;
-  std::string asks = "ctest"; ///< GPUTEST_ENTRY: with `will_fail` and `by_output` CTest sees no failure in an exit code
+  bool will_fail = false;          ///< CTest inverts the exit code, or
+  bool by_output = false;          ///< it judges by the output: it sees no failure of gputest's in an exit code
   std::function<void()> look = {}; ///< is called about ten times a second; may be empty
   /// Is called when the command has ended, and returns further reasons why the entry fails; may be empty.
   std::function<std::vector<std::string>(const CommandEnd&)> judge = {};

@@ -71,9 +71,6 @@ std::int64_t owner_of(const SeenProcess& process, const std::vector<Record>& ent
                                               }).value_or(own);
 }
 
-/// A driver may show so much in use on a device that nobody uses; no context is as small.
-constexpr std::uint64_t idle_bytes = std::uint64_t{32} << 20U;
-
 /// Whether a process that the driver lists is the ended one: another process may have got its pid.
 bool is_the_same(const SeenProcess& listed, const Record& ended) {
   return listed.family.front() == ended.pid &&
@@ -128,7 +125,7 @@ public:
     // No list, an empty one, or one of another pid namespace. What is in use may be the dead's as well as that of the
     // living, who need not have allocated what they claim.
     const auto first_seen = ends_seen_->try_emplace(ended.identity, observed_at_).first->second;
-    return used_bytes_ <= idle_bytes || observed_at_ - first_seen >= long_ago_;
+    return used_bytes_ <= ledger::bytes_of_an_unused_device || observed_at_ - first_seen >= long_ago_;
   }
 
   [[nodiscard]] std::vector<std::uint64_t> beyond_claims(const std::vector<Record>& entries,

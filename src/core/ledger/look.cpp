@@ -8,13 +8,6 @@
 
 namespace gputest::ledger {
 
-namespace {
-
-/// A driver may show so much in use of a device that nobody uses.
-constexpr std::uint64_t idle_bytes = std::uint64_t{32} << 20U;
-
-} // namespace
-
 void attribute_external(Blocked& blocked, const std::vector<Record>& all, std::size_t own, policy::DeviceMask devices,
                         const Observations& seen) {
   for_each_device(devices, [&](std::size_t index) {
@@ -35,7 +28,7 @@ void attribute_external(Blocked& blocked, const std::vector<Record>& all, std::s
         blocked.excesses.push_back({all[i], beyond[i]});
       }
     }
-    blocked.external = blocked.external || external > (known ? idle_bytes : 0);
+    blocked.external = blocked.external || external > (known ? bytes_of_an_unused_device : 0);
   });
 }
 

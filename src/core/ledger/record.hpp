@@ -40,6 +40,9 @@ constexpr std::size_t slots_of_a_user = 1024;
          std::to_string(entry.identity);
 }
 
+/// A driver may report up to this much in use on a device that nobody uses; no context is as small.
+constexpr std::uint64_t bytes_of_an_unused_device = std::uint64_t{32} << 20U;
+
 /// What one device showed when it was observed. Asks neither a driver nor the operating system any more, so that a
 /// decision under the ledger's mutex may use it.
 class Observation {

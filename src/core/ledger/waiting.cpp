@@ -23,7 +23,8 @@ using std::chrono::steady_clock;
 
 namespace {
 
-/// The memory of a killed process comes back within about 110 ms (H200), and no device reports when, so look again at this interval.
+/// The memory of a killed process comes back within about 110 ms (H200), and no device reports when, so look again at
+/// this interval.
 constexpr std::chrono::milliseconds look_for_memory_of_the_dead{3};
 /// Nor does a device report when an external process frees memory.
 constexpr std::chrono::milliseconds look_for_external_memory{200};

@@ -42,8 +42,6 @@ public:
   /// Lets it end by itself.
   void end() { EXPECT_EQ(process_.finish().exit_code, 0); }
 
-  void expect_killed_by(int signal) { EXPECT_EQ(process_.finish().signal, signal); }
-
   [[nodiscard]] pid_t pid() const { return process_.pid(); }
 
 private:
