@@ -350,4 +350,20 @@ TEST(RunCommand, lets_waiting_processes_go_on_when_its_command_ends) {
   EXPECT_EQ(ended.out, "its turn\n");
 }
 
+TEST(RunCommand, passes_no_signal_on_that_a_terminal_sends_to_its_command_too) {
+  tests::Tool tool;
+  tool.set("GPUTEST_ENTRY", "ctest");
+  const std::string command =
+      R"( run -- /bin/sh -c 'n=0; trap "n=\$((n+1)); echo once" INT; trap "kill \$!; exit \$n" USR1; sleep 60 & )"
+      R"(echo "launcher $PPID"; while :; do wait; done')";
+  auto launcher =
+      tool.start_program({"/usr/bin/script", "-qec", "exec " + tests::Tool::path() + command, "/dev/null"});
+  launcher.wait_for_out("launcher ");
+  const auto pid = std::stoi(launcher.read_line());
+  launcher.say("\x03");
+  launcher.wait_for_out("once");
+  ::kill(pid, SIGUSR1); // the launcher passes it on, after what the terminal has sent
+  EXPECT_EQ(launcher.finish().exit_code, 1) << "the signals that the command has had";
+}
+
 } // namespace gputest::tool

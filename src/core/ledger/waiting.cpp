@@ -335,8 +335,7 @@ void Waiting::wait(const Look& look, const Plan& plan) {
     records_.notify(look.to_leave);
   }
   if (plan.tells) {
-    const bool again = patience_.notice_every > std::chrono::milliseconds{0};
-    notice_at_ = again ? plan.now + patience_.notice_every : steady_clock::time_point::max();
+    notice_at_ = steady_clock::time_point::max();
   }
   std::vector<Record> ahead = ahead_among(look.living);
   probed_.clear();

@@ -7,7 +7,6 @@
 #include "core/runlog/event_details.hpp"
 #include "core/runlog/run_log.hpp"
 #include "core/session/messages.hpp"
-#include "core/session/progress.hpp"
 #include "core/session/reasons.hpp"
 
 #include <chrono>
@@ -57,18 +56,10 @@ ledger::Patience Answers::patience(const std::string& test, const std::string& w
   ledger::Patience patience;
   patience.may_wait = !rank_;
   patience.until = std::chrono::steady_clock::now() + entry_.wait_limit;
-  if (shows_progress()) {
-    patience.notice_every = std::chrono::seconds{1};
-  }
-  const auto since = std::chrono::steady_clock::now();
-  patience.on_wait = [who = full_name(test), test, what, told, since](const ledger::Blocked& blocked) {
-    if (!std::exchange(*told, true)) {
-      tell(who + " waits for " + what + ": " + describe(blocked));
-      runlog::write("wait", runlog::wait_details(what, blocked), test);
-    } else {
-      const auto waited = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - since);
-      show_progress(short_duration(waited) + ": " + who + " waits for " + what + ": " + describe(blocked));
-    }
+  patience.on_wait = [who = full_name(test), test, what, told](const ledger::Blocked& blocked) {
+    *told = true;
+    tell(who + " waits for " + what + ": " + describe(blocked));
+    runlog::write("wait", runlog::wait_details(what, blocked), test);
   };
   return patience;
 }

@@ -10,7 +10,6 @@
 #include "core/runlog/event_details.hpp"
 #include "core/runlog/run_log.hpp"
 #include "core/session/messages.hpp"
-#include "core/session/progress.hpp"
 #include "core/session/reasons.hpp"
 #include "core/settings/settings.hpp"
 
@@ -204,7 +203,6 @@ Outcome DeviceSession::take_place(const ledger::Ledger::EnterRequest& request,
   bool told = false;
   const auto begin = std::chrono::steady_clock::now();
   const auto result = ledger_->enter(request, answers_.patience("", "a place on a GPU", &told));
-  end_progress();
   if (result.kind != ledger::Result::Kind::granted) {
     return answers_.outcome_of(result, "a place on a GPU", "");
   }

@@ -7,7 +7,6 @@
 #include "core/runlog/event_details.hpp"
 #include "core/runlog/run_log.hpp"
 #include "core/session/messages.hpp"
-#include "core/session/progress.hpp"
 #include "core/session/reasons.hpp"
 
 #include <algorithm>
@@ -125,7 +124,6 @@ Outcome DeviceSession::lease(const Request& request, const policy::MemoryRequest
   const auto devices = mask_of(static_cast<std::size_t>(request.gpus));
   const auto result =
       ledger_->lease({who, devices, memory.bytes.count(), memory.exclusive, memory.medium_lock}, patience);
-  end_progress();
   using Kind = ledger::Result::Kind;
   const bool refused_for_excess = result.kind == Kind::refused && result.blocked.own_excess_bytes > 0;
   if (refused_for_excess) {

@@ -2,7 +2,6 @@
 #include "core/session/messages.hpp"
 
 #include "core/os/process.hpp"
-#include "core/session/progress.hpp"
 
 #include <gputest/bytes.hpp>
 
@@ -124,7 +123,6 @@ std::string describe(const std::vector<Device>& devices) {
 }
 
 void tell(const std::string& text) {
-  end_progress();
   const std::string line = "gputest: " + text + "\n";
   std::fputs(line.c_str(), stderr);
   std::fflush(stderr);
