@@ -3,7 +3,6 @@
 
 #include <gputest/bytes.hpp>
 
-#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -64,8 +63,7 @@ public:
     /// The source with the annotation that says its memory, or that of its suite's lease; empty: none does.
     std::string declared_in;
     int declared_line = 0;
-    std::size_t declared_for = 0; ///< of how many tests of the executable that annotation says it
-    std::string file;             ///< where a GoogleTest test begins; empty: not known, or of another framework
+    std::string file; ///< where a GoogleTest test begins; empty: not known, or of another framework
     int line = 0;
   };
   void ended(const TestEnd& test) noexcept;

@@ -3,14 +3,12 @@
 
 #include "private_member.hpp"
 
-#include <gputest/gtest/annotate.hpp>
 #include <gputest/gtest/fixtures.hpp>
 #include <gputest/test_list.hpp>
 
 #include <algorithm>
 #include <map>
 #include <string_view>
-#include <unordered_map>
 
 namespace gputest::detail {
 
@@ -159,21 +157,6 @@ const Annotation* find_annotation(const TestSuite& suite) {
   return found == all.end() ? nullptr : &*found;
 }
 
-/// A suite as the source names it, or a test in it.
-std::string key_of(const TestSuite& suite, std::string_view test) {
-  return std::string{source_name(suite.name(), suite.type_param())} + "." + std::string{test};
-}
-
-/// How many tests each annotation of a suite, or of a test, is for, by key_of().
-std::unordered_map<std::string, std::size_t> count_tests(const ::testing::UnitTest& unit_test) {
-  std::unordered_map<std::string, std::size_t> counts;
-  for_each_test(unit_test, [&](const TestSuite& suite, const TestInfo& test) {
-    ++counts[key_of(suite, "")];
-    ++counts[key_of(suite, source_name(test))];
-  });
-  return counts;
-}
-
 /// Whether a function of a suite is neither GoogleTest's nor that of one of gputest's fixtures.
 bool is_the_users(Function function, Function googletests, Function Own::*of_fixture) {
   const auto& own = own_fixtures();
@@ -266,18 +249,12 @@ Request known_request(const TestSuite& suite, const TestInfo& test, const Reques
   return resolve(of_suite.suite_lease ? Needs{} : needs_of_test(test), of_suite, fixture_of(suite).memory_class, entry);
 }
 
-AnnotationOfMemory annotation_of_memory(const TestSuite& suite, const TestInfo& test, bool under_suite_lease) {
+const Annotation* annotation_of_memory(const TestSuite& suite, const TestInfo& test, bool under_suite_lease) {
   const auto* annotation = under_suite_lease ? nullptr : find_annotation(test);
   if (annotation == nullptr || !annotation->needs.says_memory()) {
     annotation = find_annotation(suite);
   }
-  if (annotation == nullptr || !annotation->needs.says_memory()) {
-    return {};
-  }
-  static const auto counts = count_tests(*::testing::UnitTest::GetInstance());
-  const auto found =
-      counts.find(std::string{annotation->suite} + "." + (annotation->test != nullptr ? annotation->test : ""));
-  return {annotation->file, annotation->line, found == counts.end() ? 0 : found->second};
+  return annotation == nullptr || !annotation->needs.says_memory() ? nullptr : annotation;
 }
 
 std::string why_alone(const TestSuite& suite, const TestInfo& test, const Request& entry) {

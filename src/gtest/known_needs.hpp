@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <gputest/needs.hpp>
+#include <gputest/gtest/annotate.hpp>
 
 #if !__has_include(<gtest/gtest.h>)
 #error "gputest::gputest needs GoogleTest 1.12 or newer: use find_package(GTest), FetchContent or add_subdirectory()"
 #endif
 #include <gtest/gtest.h>
 
-#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -67,16 +66,9 @@ struct SuiteFixture {
 [[nodiscard]] Request known_request(const ::testing::TestSuite& suite, const ::testing::TestInfo& test,
                                     const Request& entry);
 
-/// An annotation that says memory.
-struct AnnotationOfMemory {
-  const char* file = "";
-  int line = 0;
-  std::size_t tests = 0; ///< of this executable, for which it is, disabled ones too; 0: there is none
-};
-
-/// What says the memory of the test, or that of its suite's lease `under_suite_lease`.
-[[nodiscard]] AnnotationOfMemory annotation_of_memory(const ::testing::TestSuite& suite,
-                                                      const ::testing::TestInfo& test, bool under_suite_lease);
+/// The annotation that says the memory of the test, or that of its suite's lease `under_suite_lease`; null: none does.
+[[nodiscard]] const Annotation* annotation_of_memory(const ::testing::TestSuite& suite, const ::testing::TestInfo& test,
+                                                     bool under_suite_lease);
 
 /// Why a test has to run in a process of its own, such as `it is a death test`; empty: it need not. `entry` is as for
 /// known_request().

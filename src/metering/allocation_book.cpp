@@ -2,6 +2,7 @@
 #include "metering/allocation_book.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -36,8 +37,7 @@ void add_to(devices::Allocations& group, const AllocationBook::Allocation& alloc
 } // namespace
 
 std::uint64_t AllocationBook::total(const Sums& sums) {
-  return sums[index_of(devices::AllocationKind::device)] + sums[index_of(devices::AllocationKind::pool)] +
-         sums[index_of(devices::AllocationKind::managed)];
+  return std::accumulate(sums.begin(), sums.end(), std::uint64_t{0});
 }
 
 void AllocationBook::add(std::uint64_t address, const Allocation& allocation) {
@@ -46,11 +46,6 @@ void AllocationBook::add(std::uint64_t address, const Allocation& allocation) {
   if (!is_new) {
     take_off(place->second);
     place->second = {allocation, period_};
-  }
-  if (allocation.kind == devices::AllocationKind::pinned) {
-    pinned_ += allocation.bytes;
-    pinned_peak_ = std::max(pinned_peak_, pinned_);
-    return;
   }
   auto& of_device = devices_[allocation.device];
   of_device.now.at(index_of(allocation.kind)) += allocation.bytes;
@@ -100,10 +95,6 @@ void AllocationBook::note_largest(int device, OfDevice& of_device) const {
 
 void AllocationBook::take_off(const Entry& entry) {
   const auto& allocation = entry.allocation;
-  if (allocation.kind == devices::AllocationKind::pinned) {
-    pinned_ -= allocation.bytes;
-    return;
-  }
   auto& of_device = devices_[allocation.device];
   note_largest(allocation.device, of_device);
   of_device.now.at(index_of(allocation.kind)) -= allocation.bytes;
@@ -115,7 +106,7 @@ std::vector<devices::Allocations> AllocationBook::largest_of(int device) const {
   std::map<std::tuple<devices::AllocationKind, std::string, std::uint64_t>, devices::Allocations> groups;
   for (const auto& [address, entry] : entries_) {
     const auto& allocation = entry.allocation;
-    if (entry.period == period_ && allocation.device == device && allocation.kind != devices::AllocationKind::pinned) {
+    if (entry.period == period_ && allocation.device == device) {
       add_to(groups[{allocation.kind, allocation.function, allocation.bytes}], allocation);
     }
   }
@@ -127,7 +118,6 @@ std::vector<devices::Allocations> AllocationBook::largest_of(int device) const {
 void AllocationBook::begin() {
   const std::lock_guard guard{mutex_};
   ++period_;
-  pinned_at_begin_ = pinned_peak_ = pinned_;
   for (auto& [device, of_device] : devices_) {
     of_device.at_begin = of_device.at_peak = of_device.now;
     of_device.peak = total(of_device.now);
@@ -142,22 +132,18 @@ devices::Usage AllocationBook::so_far() {
   const std::lock_guard guard{mutex_};
   devices::Usage usage;
   usage.evidence = devices::Evidence::exact;
-  usage.pinned_peak = Bytes{pinned_peak_ - pinned_at_begin_};
   using Group = std::pair<devices::AllocationKind, std::string>;
   std::map<int, std::map<Group, devices::Allocations>> left;
-  std::map<Group, devices::Allocations> pinned_left;
   std::map<int, std::map<std::uint64_t, Bytes>> kept;
   for (const auto& [address, entry] : entries_) {
     const auto& allocation = entry.allocation;
     if (entry.period == period_) {
-      auto& groups = allocation.kind == devices::AllocationKind::pinned ? pinned_left : left[allocation.device];
-      add_to(groups[{allocation.kind, allocation.function}], allocation);
-    } else if (entry.period != 0 && allocation.kind != devices::AllocationKind::pinned) {
+      add_to(left[allocation.device][{allocation.kind, allocation.function}], allocation);
+    } else if (entry.period != 0) {
       kept[allocation.device][entry.period] += Bytes{allocation.bytes};
     }
   }
   usage.period = period_;
-  usage.pinned_left = sorted(pinned_left);
   for (auto& [device, of_device] : devices_) {
     note_largest(device, of_device);
     devices::DeviceUsage of;

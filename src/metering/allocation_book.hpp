@@ -19,7 +19,7 @@ class AllocationBook {
 public:
   struct Allocation {
     devices::AllocationKind kind = devices::AllocationKind::device;
-    int device = 0;            ///< of pinned memory: any
+    int device = 0;
     const char* function = ""; ///< a constant
     std::uint64_t bytes = 0;
     std::uint64_t owner = 0; ///< frees it when it ends: a context; 0: none does
@@ -44,7 +44,7 @@ public:
   [[nodiscard]] devices::Usage so_far();
 
 private:
-  static constexpr std::size_t kinds = 4;
+  static constexpr std::size_t kinds = 3;
   using Sums = std::array<std::uint64_t, kinds>;
 
   struct Entry {
@@ -56,7 +56,7 @@ private:
     Sums now{};
     Sums at_begin{};
     Sums at_peak{};
-    std::uint64_t peak = 0;      ///< of the sum of `now` less pinned memory
+    std::uint64_t peak = 0;      ///< of the sum of `now`
     std::uint64_t looked_at = 0; ///< the peak, less what was there at the beginning, for which `largest` was found
     std::vector<devices::Allocations> largest;
     std::uint64_t wanted = 0;         ///< `now` and what was refused, together
@@ -72,9 +72,6 @@ private:
   std::mutex mutex_;
   std::unordered_map<std::uint64_t, Entry> entries_; ///< by address
   std::map<int, OfDevice> devices_;
-  std::uint64_t pinned_ = 0;
-  std::uint64_t pinned_at_begin_ = 0;
-  std::uint64_t pinned_peak_ = 0;
   std::uint64_t period_ = 0;
 };
 

@@ -46,19 +46,15 @@ struct ResourceData {
 
 using Callback = void (*)(void* user_data, Domain, CallbackId, const void* data);
 
-/// The driver's functions that make or free memory, by CUpti_driver_api_trace_cbid. `_ptsz` ones are for streams of a
+/// The driver's functions that make or free memory of devices, by CUpti_driver_api_trace_cbid. `_ptsz` ones are for streams of a
 /// thread.
 enum class Call : CallbackId {
-  cuMemFreeHost = 38,
-  cuMemHostAlloc = 39,
   cuArrayDestroy = 89,
   cuMemAlloc_v2 = 243,
   cuMemAllocPitch_v2 = 244,
   cuMemFree_v2 = 245,
-  cuMemHostAlloc_v2 = 271,
   cuArrayCreate_v2 = 272,
   cuArray3DCreate_v2 = 274,
-  cuMemAllocHost_v2 = 294,
   cuMipmappedArrayCreate = 347,
   cuMipmappedArrayDestroy = 349,
   cuMemAllocManaged = 371,
@@ -76,16 +72,12 @@ enum class Call : CallbackId {
 };
 
 /// All but the launches of graphs.
-inline constexpr std::array all_calls{Call::cuMemFreeHost,
-                                      Call::cuMemHostAlloc,
-                                      Call::cuArrayDestroy,
+inline constexpr std::array all_calls{Call::cuArrayDestroy,
                                       Call::cuMemAlloc_v2,
                                       Call::cuMemAllocPitch_v2,
                                       Call::cuMemFree_v2,
-                                      Call::cuMemHostAlloc_v2,
                                       Call::cuArrayCreate_v2,
                                       Call::cuArray3DCreate_v2,
-                                      Call::cuMemAllocHost_v2,
                                       Call::cuMipmappedArrayCreate,
                                       Call::cuMipmappedArrayDestroy,
                                       Call::cuMemAllocManaged,
@@ -164,14 +156,6 @@ struct FreeParameters {
 struct FreeAsyncParameters {
   devices::cuda::DevicePointer pointer;
   devices::cuda::Stream stream;
-};
-/// cuMemAllocHost, cuMemHostAlloc
-struct AllocHostParameters {
-  void** pointer;
-  std::size_t bytes;
-};
-struct FreeHostParameters {
-  void* pointer;
 };
 struct ArrayCreateParameters {
   void** array;

@@ -98,8 +98,6 @@ void DriverAllocations::note_free(Call call, const cupti::CallData& data) {
     }
     return;
   }
-  case Call::cuMemFreeHost:
-    return book_.remove(to_key(parameters_of<cupti::FreeHostParameters>(data).pointer));
   case Call::cuArrayDestroy:
   case Call::cuMipmappedArrayDestroy:
     return book_.remove(to_key(parameters_of<cupti::ArrayDestroyParameters>(data).array));
@@ -149,12 +147,6 @@ void DriverAllocations::note_made(Call call, const cupti::CallData& data) {
     const auto& made = parameters_of<cupti::AllocFromPoolParameters>(data);
     return add_from_pool(data, {made.pointer, made.bytes, made.stream}, call == Call::cuMemAllocFromPoolAsync_ptsz);
   }
-  case Call::cuMemAllocHost_v2:
-  case Call::cuMemHostAlloc:
-  case Call::cuMemHostAlloc_v2: {
-    const auto& made = parameters_of<cupti::AllocHostParameters>(data);
-    return add_in_context(data, to_key(*made.pointer), devices::AllocationKind::pinned, "cudaMallocHost", made.bytes);
-  }
   case Call::cuArrayCreate_v2: {
     const auto& made = parameters_of<cupti::ArrayCreateParameters>(data);
     const auto& array = *made.descriptor;
@@ -185,10 +177,10 @@ void DriverAllocations::note_virtual(Call call, const cupti::CallData& data) {
   if (call == Call::cuMemCreate) {
     const auto& made = parameters_of<cupti::CreateParameters>(data);
     const auto& location = made.properties->location;
-    const bool on_device = location.type == devices::cuda::location_device;
-    virtual_memory_.created(*made.handle);
-    add(key_of_handle(*made.handle), {on_device ? devices::AllocationKind::device : devices::AllocationKind::pinned,
-                                      on_device ? location.id : 0, "cuMemCreate", made.bytes});
+    if (location.type == devices::cuda::location_device) {
+      virtual_memory_.created(*made.handle);
+      add(key_of_handle(*made.handle), {devices::AllocationKind::device, location.id, "cuMemCreate", made.bytes});
+    }
   } else if (call == Call::cuMemMap) {
     const auto& mapping = parameters_of<cupti::MapParameters>(data);
     virtual_memory_.mapped(mapping.pointer, mapping.handle);
@@ -217,8 +209,10 @@ void DriverAllocations::add_from_pool(const cupti::CallData& data, const cupti::
   unsigned type = 0;
   driver_.pointer_attribute(&device, cupti::pointer_device, *made.pointer);
   driver_.pointer_attribute(&type, cupti::pointer_memory_type, *made.pointer);
-  add(*made.pointer, {type == cupti::host_memory ? devices::AllocationKind::pinned : devices::AllocationKind::pool,
-                      device, "cudaMallocAsync", made.bytes, to_key(data.context)});
+  if (type != cupti::host_memory) {
+    add(*made.pointer,
+        {devices::AllocationKind::pool, device, "cudaMallocAsync", made.bytes, to_key(data.context)});
+  }
 }
 
 bool DriverAllocations::is_captured(devices::cuda::Stream stream, bool of_thread) const {

@@ -7,7 +7,6 @@
 #include "core/os/process_end.hpp"
 #include "core/os/program_output.hpp"
 #include "core/policy/verdict.hpp"
-#include "core/runlog/event_details.hpp"
 #include "core/runlog/run_log.hpp"
 #include "core/session/device_session.hpp"
 #include "core/session/messages.hpp"
@@ -43,7 +42,7 @@ ExitCode report(const CommandProblem& problem) {
 ExitCode report(const Outcome& outcome) {
   const bool skip = outcome.kind == Outcome::Kind::skip;
   if (skip) {
-    runlog::write("skip", runlog::skip_details(outcome));
+    runlog::write("skip", runlog::JsonObject{}.text("reason", outcome.reason));
   }
   fmt::print(stderr, "gputest: {}: {}\n", skip ? "skipped" : "failed", outcome.reason);
   // A failure without a wait is a skip that a setting forbids, or a request that exceeds the parent lease.

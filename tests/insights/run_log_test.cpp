@@ -86,8 +86,8 @@ TEST(RunLogs, keep_the_results_the_skips_and_the_problems_of_tests) {
   const auto log = parse_run_log(
       line("101.0", 7,
            R"("test":"S.k","event":"test","result":"skipped","seconds":0.25,"reason":"why","declared_in":"s.cpp",)"
-           R"("declared_for":3,"declared_line":4,"file":"t.cpp","line":5)") +
-      line("102.0", 8, R"("event":"skip","reason":"no GPU","cause":"no_gpu")") +
+           R"("declared_line":4,"file":"t.cpp","line":5)") +
+      line("102.0", 8, R"("event":"skip","reason":"no GPU")") +
       line("103.0", 7, R"("test":"S.e","event":"error","error":"CUDA_ERROR_X","text":"not this")") +
       line("104.0", 7, R"("test":"S.m","event":"out_of_memory","text":"who had it")") +
       line("105.0", 7, R"("test":"S.l","event":"leak","text":"left")") +

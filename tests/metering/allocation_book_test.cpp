@@ -93,27 +93,23 @@ TEST_F(AllocationBookTest, tells_what_is_left_by_kind_and_function) {
   EXPECT_EQ(left[1].count, 2U);
 }
 
-TEST_F(AllocationBookTest, keeps_devices_and_the_hosts_memory_apart) {
+TEST_F(AllocationBookTest, keeps_devices_apart) {
   book_.begin();
   add(1, 1_MiB, device_memory, 0);
   add(2, 2_MiB, device_memory, 3);
-  add(3, 4_MiB, devices::AllocationKind::pinned, 3, "cuMemHostAlloc");
   const auto usage = book_.so_far();
   ASSERT_EQ(usage.devices.size(), 2U);
   EXPECT_EQ(usage.devices[0].device, 0);
   EXPECT_EQ(usage.devices[0].peak, 1_MiB);
   EXPECT_EQ(usage.devices[1].device, 3);
   EXPECT_EQ(usage.devices[1].peak, 2_MiB);
-  EXPECT_EQ(usage.pinned_peak, 4_MiB);
-  ASSERT_EQ(usage.pinned_left.size(), 1U);
-  EXPECT_EQ(usage.pinned_left[0].function, "cuMemHostAlloc");
 }
 
 TEST_F(AllocationBookTest, forgets_what_an_owner_frees_when_it_ends) {
   constexpr std::uint64_t context = 7;
   book_.begin();
   book_.add(1, {device_memory, 0, "cuMemAlloc", 1024, context});
-  book_.add(2, {devices::AllocationKind::pinned, 0, "cuMemHostAlloc", 2048, context});
+  book_.add(2, {devices::AllocationKind::pool, 0, "cuMemAllocAsync", 2048, context});
   book_.add(3, {device_memory, 0, "cuMemAlloc", 4096, 8});
   book_.add(4, {device_memory, 0, "cuMemCreate", 8192});
   book_.remove_owner(context);
@@ -124,7 +120,6 @@ TEST_F(AllocationBookTest, forgets_what_an_owner_frees_when_it_ends) {
   ASSERT_EQ(usage.devices[0].left.size(), 2U);
   EXPECT_EQ(usage.devices[0].left[0].bytes.count(), 8192U);
   EXPECT_EQ(usage.devices[0].left[1].bytes.count(), 4096U);
-  EXPECT_TRUE(usage.pinned_left.empty());
 }
 
 TEST_F(AllocationBookTest, knows_what_there_would_have_been_with_what_was_refused) {
@@ -148,7 +143,6 @@ TEST_F(AllocationBookTest, knows_what_earlier_periods_have_left) {
   add(1, 1_MiB); // before any period
   book_.begin();
   add(2, 2_MiB);
-  add(3, 4_MiB, devices::AllocationKind::pinned);
   const auto first = book_.so_far().period;
   book_.begin();
   add(4, 8_MiB);

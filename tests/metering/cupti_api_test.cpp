@@ -35,16 +35,12 @@ static_assert(offsetof(ResourceData, context) == offsetof(CUpti_ResourceData, co
 static_assert(pointer_memory_type == CU_POINTER_ATTRIBUTE_MEMORY_TYPE && host_memory == CU_MEMORYTYPE_HOST);
 static_assert(sparse_array == CUDA_ARRAY3D_SPARSE && deferred_array == CUDA_ARRAY3D_DEFERRED_MAPPING);
 
-GPUTEST_SAME_CALL(cuMemFreeHost);
-GPUTEST_SAME_CALL(cuMemHostAlloc);
 GPUTEST_SAME_CALL(cuArrayDestroy);
 GPUTEST_SAME_CALL(cuMemAlloc_v2);
 GPUTEST_SAME_CALL(cuMemAllocPitch_v2);
 GPUTEST_SAME_CALL(cuMemFree_v2);
-GPUTEST_SAME_CALL(cuMemHostAlloc_v2);
 GPUTEST_SAME_CALL(cuArrayCreate_v2);
 GPUTEST_SAME_CALL(cuArray3DCreate_v2);
-GPUTEST_SAME_CALL(cuMemAllocHost_v2);
 GPUTEST_SAME_CALL(cuMipmappedArrayCreate);
 GPUTEST_SAME_CALL(cuMipmappedArrayDestroy);
 GPUTEST_SAME_CALL(cuMemAllocManaged);
@@ -77,10 +73,6 @@ GPUTEST_SAME_MEMBER(FreeParameters, pointer, cuMemFree_v2_params, dptr);
 GPUTEST_SAME_MEMBER(FreeAsyncParameters, pointer, cuMemFreeAsync_params, dptr);
 GPUTEST_SAME_MEMBER(FreeAsyncParameters, stream, cuMemFreeAsync_params, hStream);
 GPUTEST_SAME_MEMBER(FreeAsyncParameters, stream, cuMemFreeAsync_ptsz_params, hStream);
-GPUTEST_SAME_MEMBER(AllocHostParameters, pointer, cuMemAllocHost_v2_params, pp);
-GPUTEST_SAME_MEMBER(AllocHostParameters, bytes, cuMemAllocHost_v2_params, bytesize);
-GPUTEST_SAME_MEMBER(AllocHostParameters, bytes, cuMemHostAlloc_params, bytesize);
-GPUTEST_SAME_MEMBER(FreeHostParameters, pointer, cuMemFreeHost_params, p);
 GPUTEST_SAME_MEMBER(ArrayCreateParameters, array, cuArrayCreate_v2_params, pHandle);
 GPUTEST_SAME_MEMBER(ArrayCreateParameters, descriptor, cuArrayCreate_v2_params, pAllocateArray);
 GPUTEST_SAME_MEMBER(Array3dCreateParameters, descriptor, cuArray3DCreate_v2_params, pAllocateArray);

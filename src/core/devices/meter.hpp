@@ -29,7 +29,6 @@ enum class AllocationKind {
   device,  ///< by a plain call, mapped by hand, or as arrays
   pool,    ///< in the order of a stream, from a memory pool; and by graphs
   managed, ///< counted in full, wherever its pages are
-  pinned,  ///< memory of the host, in no sum of a device's
 };
 
 /// As what memory of a memory resource counts.
@@ -65,8 +64,6 @@ struct Usage {
   Evidence evidence = Evidence::unknown;
   std::string because;              ///< if it is not exact: why
   std::vector<DeviceUsage> devices; ///< those of which anything was asked for, or was left by earlier periods
-  Bytes pinned_peak;                ///< memory of the host; 0 if it is not known
-  std::vector<Allocations> pinned_left;
   std::uint64_t period = 0; ///< its number; 0: periods have none
 };
 

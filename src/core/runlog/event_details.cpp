@@ -18,9 +18,7 @@ const char* name_of(Enumeration value, const std::array<const char*, count>& nam
 }
 
 constexpr std::array stages{"outside", "entering", "inside", "waiting", "holding", "idle"};
-constexpr std::array causes{"no_gpu", "machine", "run"};
 constexpr std::array said_by{"entry", "fixture", "suite", "test", "section"};
-constexpr std::array kinds{"device", "pool", "managed", "pinned"};
 
 JsonObject process(const ledger::Record& record) {
   JsonObject object;
@@ -41,19 +39,6 @@ std::vector<JsonObject> excesses_of(const std::vector<ledger::Excess>& excesses)
   return objects;
 }
 
-std::vector<JsonObject> objects_of(const std::vector<devices::Allocations>& allocations) {
-  std::vector<JsonObject> objects;
-  for (const auto& allocation : allocations) {
-    objects.emplace_back();
-    objects.back()
-        .text("kind", name_of(allocation.kind, kinds))
-        .text("function", allocation.function)
-        .number("bytes", allocation.bytes.count())
-        .number("count", allocation.count);
-  }
-  return objects;
-}
-
 } // namespace
 
 JsonObject release_details(double held, const devices::Usage& usage, const std::vector<Device>& devices,
@@ -69,17 +54,10 @@ JsonObject release_details(double held, const devices::Usage& usage, const std::
     } else if (i >= gpus || usage.evidence != devices::Evidence::exact) {
       continue;
     }
-    JsonObject at_peak;
-    for (const auto& [kind, bytes] : use.at_peak) {
-      at_peak.number(name_of(kind, kinds), bytes.count());
-    }
     objects.emplace_back();
     objects.back()
         .text("uuid", devices[i].uuid)
         .number("peak_bytes", use.peak.count())
-        .object("at_peak", at_peak)
-        .objects("largest", objects_of(use.largest))
-        .objects("left", objects_of(use.left))
         .flag("with_context", use.with_context);
     if (usage.evidence == devices::Evidence::exact) {
       objects.back().number("kept_bytes", use.kept_at_begin.count());
@@ -90,8 +68,7 @@ JsonObject release_details(double held, const devices::Usage& usage, const std::
   if (!usage.because.empty()) {
     details.text("because", usage.because);
   }
-  details.objects("devices", objects).number("pinned_peak_bytes", usage.pinned_peak.count());
-  return details.objects("pinned_left", objects_of(usage.pinned_left));
+  return details.objects("devices", objects);
 }
 
 JsonObject enter_details(const Entered& entered) {
@@ -113,9 +90,7 @@ JsonObject enter_details(const Entered& entered) {
         .number("program_bytes", stamp->bytes)
         .number("program_modified", stamp->modified);
   }
-  return details.flag("scheduled", entered.scheduled)
-      .flag("worker", entered.worker)
-      .flag("all_tests", entered.all_tests);
+  return details.flag("worker", entered.worker);
 }
 
 JsonObject wait_details(const std::string& what, const ledger::Blocked& blocked) {
@@ -146,11 +121,6 @@ JsonObject lease_details(const Request& request, Bytes bytes, bool whole_devices
       .flag("whole_devices", whole_devices)
       .texts("devices", uuids)
       .seconds("waited", waited);
-}
-
-JsonObject skip_details(const Outcome& outcome) {
-  JsonObject details;
-  return details.text("reason", outcome.reason).text("cause", name_of(outcome.cause, causes));
 }
 
 JsonObject out_of_memory_details(const std::string& text, const std::vector<ledger::Excess>& beyond) {

@@ -7,7 +7,6 @@
 
 #include <gputest/bytes.hpp>
 #include <gputest/device.hpp>
-#include <gputest/outcome.hpp>
 #include <gputest/request.hpp>
 
 #include <cstdint>
@@ -25,9 +24,7 @@ struct Entered {
   Bytes overhead;
   double waited = 0;
   bool under_a_lease = false;
-  bool scheduled = false; ///< ctest has started it when its memory was there
-  bool worker = false;    ///< it runs cases of several entries
-  bool all_tests = false; ///< it runs for an entry, and no variable leaves out tests that the entry is for
+  bool worker = false; ///< it runs cases of several entries
 };
 
 /// `enter`: the process has its devices.
@@ -44,9 +41,6 @@ struct Entered {
 /// is there too.
 [[nodiscard]] JsonObject release_details(double held, const devices::Usage& usage, const std::vector<Device>& devices,
                                          std::size_t gpus);
-
-/// `skip`: gputest has skipped a test.
-[[nodiscard]] JsonObject skip_details(const Outcome& outcome);
 
 /// `out_of_memory`: who had memory beyond what it has leased.
 [[nodiscard]] JsonObject out_of_memory_details(const std::string& text, const std::vector<ledger::Excess>& beyond);

@@ -123,8 +123,7 @@ void DeviceSession::log_enter(double waited) const {
   }
   runlog::write("enter",
                 runlog::enter_details({devices_, std::move(usable), overhead_.bytes(), waited,
-                                       parent_lease_.has_value(), !settings_.scheduled_groups.empty(), os::is_worker(),
-                                       !entry_.name.empty() && !settings::some_tests_are_left_out(os::read_variable)}));
+                                       parent_lease_.has_value(), os::is_worker()}));
 }
 
 Outcome DeviceSession::enter_ledger(const Plan& plan, const AllowedDevices& allowed) {

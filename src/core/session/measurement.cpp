@@ -24,11 +24,9 @@ const char* to_string(AllocationKind kind) {
   case AllocationKind::pool:
     return "pool memory";
   case AllocationKind::managed:
-    return "managed memory";
-  case AllocationKind::pinned:
     break;
   }
-  return "pinned memory of the host";
+  return "managed memory";
 }
 
 std::string to_string(const Allocations& allocations) {

@@ -4,7 +4,6 @@
 #include "core/ledger/ledger_view.hpp"
 #include "core/os/file_stamp.hpp"
 #include "core/os/process.hpp"
-#include "core/runlog/event_details.hpp"
 #include "core/runlog/run_log.hpp"
 #include "core/session/account.hpp"
 #include "core/session/device_session.hpp"
@@ -212,7 +211,7 @@ namespace {
 /// Writes a skip to the run log.
 Outcome logged(Outcome outcome, const std::string& who) {
   if (outcome.kind == Outcome::Kind::skip) {
-    runlog::write("skip", runlog::skip_details(outcome), who);
+    runlog::write("skip", runlog::JsonObject{}.text("reason", outcome.reason), who);
   }
   return outcome;
 }

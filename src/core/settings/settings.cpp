@@ -237,12 +237,6 @@ std::optional<std::string> test_list_file() {
   return file.empty() ? std::nullopt : std::optional{file};
 }
 
-bool some_tests_are_left_out(const ReadVariable& read) {
-  const auto names = {"GTEST_FILTER", "GTEST_FLAGFILE", "GTEST_TOTAL_SHARDS", "TESTBRIDGE_TEST_ONLY",
-                      "TEST_TOTAL_SHARDS"};
-  return std::any_of(names.begin(), names.end(), [&](const char* name) { return !text_of(read, name, "").empty(); });
-}
-
 Settings of_process() {
   {
     const std::lock_guard guard{process().mutex};

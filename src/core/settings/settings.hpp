@@ -86,10 +86,6 @@ struct WorkerRequest {
 /// The value of GPUTEST_LIST_FILE; nullopt if it is not set or empty.
 [[nodiscard]] std::optional<std::string> test_list_file();
 
-/// Whether a variable of a test framework's makes it leave out tests that its arguments select: a filter, a file of
-/// arguments, or shards.
-[[nodiscard]] bool some_tests_are_left_out(const ReadVariable& read);
-
 /// Reads `all`, `none` or `simulated:<n>x<size>[,<option>...]`, with 1 to 16 devices. Throws InvalidSetting.
 [[nodiscard]] DevicesSetting parse_devices(const std::string& text);
 

@@ -33,7 +33,7 @@ ledger::Record record(policy::Stage stage) {
 
 TEST(EventDetails, of_a_process_that_enters_say_its_devices_and_itself) {
   const auto devices = two_devices();
-  Entered entered{devices, {1000, 500}, 64_MiB, 1.5, true, false, false, true};
+  Entered entered{devices, {1000, 500}, 64_MiB, 1.5, true, false};
   auto details = parsed(enter_details(entered));
   const auto stamp = os::stamp_of("/proc/self/exe").value();
   EXPECT_EQ(details.at("program"), os::executable_of(os::own_pid()).value());
@@ -46,19 +46,16 @@ TEST(EventDetails, of_a_process_that_enters_say_its_devices_and_itself) {
     "devices": [
       {"uuid": "GPU-1", "name": "H200", "bytes": 4294967296, "usable_bytes": 1000, "simulated": false},
       {"uuid": "SIM-2", "name": "simulated", "bytes": 2147483648, "usable_bytes": 500, "simulated": true}],
-    "overhead_bytes": 67108864, "waited": 1.5, "under_a_lease": true, "scheduled": false,
-    "worker": false, "all_tests": true
+    "overhead_bytes": 67108864, "waited": 1.5, "under_a_lease": true, "worker": false
   })"));
   entered.usable_bytes = {1000};
   entered.under_a_lease = false;
-  entered.scheduled = true;
-  entered.all_tests = false;
+  entered.worker = true;
   details = parsed(enter_details(entered));
   EXPECT_TRUE(details.at("devices")[0].contains("usable_bytes"));
   EXPECT_FALSE(details.at("devices")[1].contains("usable_bytes")) << "it is not known";
   EXPECT_FALSE(details.at("under_a_lease").get<bool>());
-  EXPECT_TRUE(details.at("scheduled").get<bool>());
-  EXPECT_FALSE(details.at("all_tests").get<bool>());
+  EXPECT_TRUE(details.at("worker").get<bool>());
 }
 
 TEST(EventDetails, of_a_wait_name_who_stands_in_the_way_and_by_what) {
@@ -100,32 +97,19 @@ TEST(EventDetails, of_a_lease_say_what_was_asked_and_what_is_given) {
 }
 
 TEST(EventDetails, of_a_release_say_what_was_measured_of_each_device) {
-  using devices::AllocationKind;
   devices::Usage usage;
   usage.evidence = devices::Evidence::exact;
-  usage.pinned_peak = 8_B;
-  usage.pinned_left = {{AllocationKind::pinned, "cuMemAllocHost", 4_B, 1}};
   devices::DeviceUsage of;
   of.device = 1;
   of.peak = 300_B;
-  of.at_peak = {{AllocationKind::device, 100_B}, {AllocationKind::pool, 120_B}, {AllocationKind::managed, 80_B}};
-  of.largest = {{AllocationKind::pool, "cuMemAllocAsync", 120_B, 2}, {AllocationKind::managed, "m", 80_B, 1}};
-  of.left = {{AllocationKind::device, "cuMemAlloc", 100_B, 3}};
   of.with_context = true;
   of.kept_at_begin = 9_B;
   usage.devices = {of};
   EXPECT_EQ(parsed(release_details(1.5, usage, two_devices(), 2)), json::parse(R"({
     "held": 1.5, "evidence": "exact",
     "devices": [
-      {"uuid": "GPU-1", "peak_bytes": 0, "at_peak": {}, "largest": [], "left": [], "with_context": false,
-       "kept_bytes": 0},
-      {"uuid": "SIM-2", "peak_bytes": 300, "at_peak": {"device": 100, "pool": 120, "managed": 80},
-       "largest": [{"kind": "pool", "function": "cuMemAllocAsync", "bytes": 120, "count": 2},
-                   {"kind": "managed", "function": "m", "bytes": 80, "count": 1}],
-       "left": [{"kind": "device", "function": "cuMemAlloc", "bytes": 100, "count": 3}], "with_context": true,
-       "kept_bytes": 9}],
-    "pinned_peak_bytes": 8,
-    "pinned_left": [{"kind": "pinned", "function": "cuMemAllocHost", "bytes": 4, "count": 1}]
+      {"uuid": "GPU-1", "peak_bytes": 0, "with_context": false, "kept_bytes": 0},
+      {"uuid": "SIM-2", "peak_bytes": 300, "with_context": true, "kept_bytes": 9}]
   })"));
 }
 
@@ -153,7 +137,7 @@ TEST(EventDetails, of_a_release_have_no_figure_of_0_of_what_was_not_seen) {
   EXPECT_FALSE(details.contains("because"));
 }
 
-TEST(EventDetails, have_names_for_stages_for_who_said_the_memory_and_for_causes_of_skips) {
+TEST(EventDetails, have_names_for_stages_and_for_who_said_the_memory) {
   const auto in_wait = [](policy::Stage stage) {
     ledger::Blocked blocked;
     blocked.blockers = {record(stage)};
@@ -173,12 +157,6 @@ TEST(EventDetails, have_names_for_stages_for_who_said_the_memory_and_for_causes_
     said_by.push_back(parsed(lease_details(request, 1_GiB, false, {}, 0)).at("declared_by"));
   }
   EXPECT_EQ(json(said_by), json::parse(R"(["entry", "fixture", "suite", "test", "section"])"));
-  std::vector<json> skips;
-  for (const auto cause : {SkipCause::no_gpu, SkipCause::machine, SkipCause::run}) {
-    skips.push_back(parsed(skip_details({Outcome::Kind::skip, "why", false, cause})));
-  }
-  EXPECT_EQ(json(skips), json::parse(R"([{"reason": "why", "cause": "no_gpu"}, {"reason": "why", "cause": "machine"},
-                                         {"reason": "why", "cause": "run"}])"));
 }
 
 TEST(EventDetails, of_a_test_that_ran_out_of_memory_name_who_had_more_than_leased) {

@@ -257,17 +257,6 @@ TEST(Settings, that_cannot_be_used_are_refused_with_what_is_allowed) {
   }
 }
 
-TEST(Settings, of_test_frameworks_leave_out_tests) {
-  const auto left_out = [](const std::string& name, const std::string& value) {
-    return some_tests_are_left_out(
-        [&](const char* asked) { return asked == name ? std::optional{value} : std::nullopt; });
-  };
-  EXPECT_TRUE(left_out("GTEST_FILTER", "Sort.*"));
-  EXPECT_TRUE(left_out("GTEST_TOTAL_SHARDS", "2"));
-  EXPECT_FALSE(left_out("GTEST_FILTER", "")) << "as if it was not set";
-  EXPECT_FALSE(left_out("GTEST_OUTPUT", "xml"));
-}
-
 TEST(DevicesSetting, reads_simulated_devices) {
   struct Case {
     std::string text;

@@ -233,8 +233,8 @@ TEST_F(CoreTestRun, writes_each_test_and_the_exit_code_into_the_log) {
   const auto seen = ended("ctest", 3, [](TestRun& run) {
     begins(run);
     run.running("Sort.Keys");
-    run.ended({"Sort", "Keys", "skipped", 0.5, "no room", "sort.cpp", 17, 4, "sort.cpp", 18});
-    run.ended({"", "alone", "passed", 0, "", "", 0, 0, "", 0});
+    run.ended({"Sort", "Keys", "skipped", 0.5, "no room", "sort.cpp", 17, "sort.cpp", 18});
+    run.ended({"", "alone", "passed", 0, "", "", 0, "", 0});
     run.running("");
     run.end(End::failed);
   });
@@ -243,7 +243,7 @@ TEST_F(CoreTestRun, writes_each_test_and_the_exit_code_into_the_log) {
   EXPECT_THAT(
       seen.log,
       HasSubstr(
-          R"("reason":"no room","declared_in":"sort.cpp","declared_line":17,"declared_for":4,"file":"sort.cpp","line":18)"));
+          R"("reason":"no room","declared_in":"sort.cpp","declared_line":17,"file":"sort.cpp","line":18)"));
   EXPECT_THAT(seen.log, HasSubstr(R"("test":"alone","event":"test","suite":"","name":"alone","result":"passed",)"));
   EXPECT_THAT(seen.log, HasSubstr(R"("event":"end","exit":3)"));
   const auto after = seen.log.substr(seen.log.find(R"("test":"alone")"));
