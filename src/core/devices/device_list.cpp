@@ -2,12 +2,10 @@
 #include "core/devices/device_list.hpp"
 
 #include "core/devices/cuda/real_devices.hpp"
-#include "core/devices/leased_devices.hpp"
 #include "core/devices/simulated/simulated.hpp"
 #include "core/settings/settings.hpp"
 
 #include <algorithm>
-#include <sstream>
 #include <stdexcept>
 #include <utility>
 #include <variant>
@@ -55,7 +53,6 @@ public:
   [[nodiscard]] std::uint64_t set_aside_bytes(std::size_t index) const override {
     return (inner_->devices().at(index).total - devices_.at(index).total).count();
   }
-  [[nodiscard]] bool is_open() const override { return inner_->is_open(); }
   [[nodiscard]] std::string left_out() const override { return inner_->left_out(); }
   [[nodiscard]] std::string origin() const override { return inner_->origin(); }
 
@@ -63,11 +60,6 @@ private:
   std::unique_ptr<DeviceList> inner_;
   std::vector<Device> devices_;
 };
-
-std::unique_ptr<DeviceList> limited(std::unique_ptr<DeviceList> list, const Settings& settings) {
-  return settings.device_memory ? std::make_unique<LimitedDevices>(std::move(list), *settings.device_memory)
-                                : std::move(list);
-}
 
 struct Opener {
   const Settings& settings;
@@ -87,28 +79,14 @@ struct Opener {
 
 } // namespace
 
-std::unique_ptr<DeviceList> open_leased(const Settings& settings, std::vector<Device> devices) {
-  if (!std::holds_alternative<settings::AllDevices>(settings::parse_devices(settings.devices)) ||
-      !settings.visible_devices || devices.empty()) {
-    return nullptr;
-  }
-  // Ordinals, and beginnings of UUIDs, mean something only among all devices of the machine.
-  std::istringstream visible{settings.visible_devices->value};
-  for (std::string uuid; std::getline(visible, uuid, ',');) {
-    if (std::none_of(devices.begin(), devices.end(), [&](const Device& device) { return device.uuid == uuid; })) {
-      return nullptr;
-    }
-  }
-  return limited(leased_devices(std::move(devices)), settings);
-}
-
 std::unique_ptr<DeviceList> open_devices(const Settings& settings, std::string& why_none) {
   why_none.clear();
   auto list = std::visit(Opener{settings, why_none}, settings::parse_devices(settings.devices));
   if (!list) {
     return std::make_unique<EmptyList>();
   }
-  return limited(std::move(list), settings);
+  return settings.device_memory ? std::make_unique<LimitedDevices>(std::move(list), *settings.device_memory)
+                                : std::move(list);
 }
 
 } // namespace gputest::devices

@@ -61,19 +61,12 @@ public:
   /// How much of device `index` no decision uses: what it has beyond GPUTEST_DEVICE_MEMORY.
   [[nodiscard]] virtual std::uint64_t set_aside_bytes(std::size_t /*index*/) const { return 0; }
 
-  /// Whether every call can be answered now. If not, the first call other than devices() opens the driver.
-  [[nodiscard]] virtual bool is_open() const { return true; }
-
   /// The GPUs that exist but are not in devices(), each with the reason; empty if there are none.
   [[nodiscard]] virtual std::string left_out() const { return {}; }
 
   /// One line for people: what kind of devices these are (`driver 580.159.04`, `simulated`).
   [[nodiscard]] virtual std::string origin() const = 0;
 };
-
-/// The GPUs of a lease under which this process runs, as its holder has described them; null if the settings ask for
-/// other than real devices, or CUDA_VISIBLE_DEVICES names other devices.
-[[nodiscard]] std::unique_ptr<DeviceList> open_leased(const Settings& settings, std::vector<Device> devices);
 
 /// Opens the devices that the setting asks for; an empty list, with the reason in `why_none`, if there are none.
 [[nodiscard]] std::unique_ptr<DeviceList> open_devices(const Settings& settings, std::string& why_none);

@@ -128,31 +128,6 @@ std::uint64_t DeviceTable::measured_overhead(std::size_t index) const {
   return bytes;
 }
 
-void DeviceTable::describe(const Device& device) {
-  const std::string name = device.name.substr(0, DeviceRow{}.name.size() - 1);
-  const policy::DeviceMask bit = bit_of(device.uuid);
-  const std::lock_guard guard{store_->mutex()};
-  for_each_device(to_own_part(bit), [&](std::size_t index) {
-    auto row = store_->read_row<DeviceRow>(index);
-    if (row.total_bytes != device.total.count() || text(row.name) != name) {
-      row.total_bytes = device.total.count();
-      row.name = {};
-      std::copy(name.begin(), name.end(), row.name.begin());
-      store_->write_row(index, row);
-    }
-  });
-}
-
-std::optional<Device> DeviceTable::described(std::size_t index) const {
-  const std::lock_guard guard{store_->mutex()};
-  const std::size_t own = own_row(index);
-  const auto row = own == most ? DeviceRow{} : store_->read_row<DeviceRow>(own);
-  if (row.total_bytes == 0 || row.uuid.front() == '\0') {
-    return std::nullopt;
-  }
-  return Device{text(row.uuid), text(row.name), Bytes{row.total_bytes}, false};
-}
-
 /// Where in the table the row of an executable is, or is to be.
 struct DeviceTable::Place {
   std::size_t index = 0;

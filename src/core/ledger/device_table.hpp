@@ -4,14 +4,11 @@
 #include "core/os/slot_store.hpp"
 #include "core/policy/admission.hpp"
 
-#include <gputest/device.hpp>
-
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,12 +29,6 @@ public:
 
   /// UUID of the device with bit `index`; empty if there is none. What is there once never changes. Any thread.
   [[nodiscard]] std::string uuid(std::size_t index) const;
-
-  /// Says what a device is called and how much memory it has, for those that run under a lease of it.
-  void describe(const Device& device);
-
-  /// The device with bit `index` as it was described; nullopt if it was not.
-  [[nodiscard]] std::optional<Device> described(std::size_t index) const;
 
   /// What a process of an executable that is not known takes by itself on the worst of these devices; 0 if nobody has
   /// measured it.

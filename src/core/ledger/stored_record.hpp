@@ -38,9 +38,7 @@ static_assert(stored_record_bytes == 256, "a record must divide a page");
 struct DeviceRow {
   std::array<char, 96> uuid{};
   std::uint64_t overhead_bytes = 0; ///< of a process of an unknown executable, as last measured
-  std::uint64_t total_bytes = 0;    ///< 0: nobody has said
-  std::array<char, 96> name{};
-  std::array<char, 40> spare{};
+  std::array<char, 144> spare{};
 };
 
 /// What the processes of one executable take of one device by themselves; in the table after the devices.

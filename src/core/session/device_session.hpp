@@ -173,9 +173,7 @@ public:
   void set_entry(Entry entry);
 
 private:
-  [[nodiscard]] std::string ledger_folder() const;
   Outcome no_gpu(const std::string& why);
-  [[nodiscard]] std::unique_ptr<devices::DeviceList> devices_of_parent_lease() const;
   [[nodiscard]] Outcome enter_ledger(const Plan& plan, const AllowedDevices& allowed);
   [[nodiscard]] bool none_can_run(const Plan& plan, const Choice& choice);
   [[nodiscard]] Outcome take_place(const ledger::Ledger::EnterRequest& request,

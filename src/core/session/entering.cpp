@@ -46,10 +46,7 @@ Outcome DeviceSession::enter(const Plan& plan) {
   heap_.expect(heaps);
   answers_.set_filter_option(plan.filter_option);
   std::string why_none;
-  machine_ = devices_of_parent_lease();
-  if (!machine_) {
-    machine_ = devices::open_devices(settings_, why_none);
-  }
+  machine_ = devices::open_devices(settings_, why_none);
   if (machine_->devices().empty()) {
     return no_gpu(why_none);
   }
@@ -62,41 +59,15 @@ Outcome DeviceSession::enter(const Plan& plan) {
   capable_.emplace(machine_);
   why_no_more_ = machine_->left_out();
   add(why_no_more_, allowed.note);
-  if (!machine_->is_open()) { // the lease's holder has checked that they can be used
-    ledger_.emplace(ledger_folder(), nullptr);
-    parent_lease_ = ParentLease::find(settings_, *ledger_, *machine_);
-    if (!parent_lease_) { // its holder has exited meanwhile
-      ledger_.reset();
-      settings_.lease_of.clear();
-      return enter(plan);
-    }
-    return entered_ = run_under(*parent_lease_, allowed);
-  }
   std::string unusable;
   allowed.indices = capable_->usable(allowed.indices, unusable);
   add(why_no_more_, unusable);
   if (allowed.indices.empty()) {
     return no_gpu(why_no_more_);
   }
-  ledger_.emplace(ledger_folder(), devices::make_probe(machine_));
+  ledger_.emplace(os::ledger_folder(settings_.folder, settings_.devices), devices::make_probe(machine_));
   parent_lease_ = ParentLease::find(settings_, *ledger_, *machine_);
   return entered_ = parent_lease_ ? run_under(*parent_lease_, allowed) : enter_ledger(plan, allowed);
-}
-
-std::string DeviceSession::ledger_folder() const { return os::ledger_folder(settings_.folder, settings_.devices); }
-
-/// The devices of the parent lease, as the ledger describes them, so that the driver need not be opened; null if there
-/// is no parent lease, or if it does not describe them.
-std::unique_ptr<devices::DeviceList> DeviceSession::devices_of_parent_lease() const {
-  if (settings_.lease_of.empty()) {
-    return nullptr;
-  }
-  try {
-    ledger::Ledger ledger{ledger_folder(), nullptr};
-    return devices::open_leased(settings_, described_devices(settings_, ledger));
-  } catch (const LedgerError&) { // opening it for use reports the error
-    return nullptr;
-  }
 }
 
 Outcome DeviceSession::run_under(const ParentLease& parent_lease, const AllowedDevices& allowed) {
@@ -116,10 +87,8 @@ Outcome DeviceSession::run_under(const ParentLease& parent_lease, const AllowedD
 
 void DeviceSession::log_enter(double waited) const {
   std::vector<std::uint64_t> usable;
-  if (!parent_lease_) { // under which no driver is opened
-    for (const std::size_t index : indices_) {
-      usable.push_back(machine_->usable_bytes(index).count());
-    }
+  for (const std::size_t index : indices_) {
+    usable.push_back(machine_->usable_bytes(index).count());
   }
   runlog::write("enter",
                 runlog::enter_details({devices_, std::move(usable), overhead_.bytes(), waited,
@@ -212,11 +181,6 @@ Outcome DeviceSession::take_place(const ledger::Ledger::EnterRequest& request,
       }
     }
     pin();
-  }
-  for (const std::size_t index : indices_) { // for processes that will run under this process's lease
-    Device described = machine_->devices()[index];
-    described.total += Bytes{machine_->set_aside_bytes(index)};
-    ledger_->devices().describe(described);
   }
   os::set_variable("GPUTEST_LEASE_OF", ledger_->credential());
   const auto waited = std::chrono::steady_clock::now() - begin;

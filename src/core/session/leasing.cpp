@@ -197,7 +197,7 @@ std::vector<Bytes> DeviceSession::bytes_of(const Request& request) const {
 }
 
 Bytes DeviceSession::largest_for_a_test() const {
-  if (parent_lease_) { // which limits its tests; and to ask the devices would open NVML once more
+  if (parent_lease_) { // which limits its tests
     return {};
   }
   Bytes largest;

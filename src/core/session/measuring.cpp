@@ -107,8 +107,7 @@ Measured DeviceSession::look() noexcept {
   return measured;
 }
 
-/// Under a parent lease the holder has announced the context, which is in samples. Asking what it takes opens NVML, as
-/// the samples have done.
+/// Under a parent lease the holder has announced the context, which is in samples.
 void DeviceSession::allow_for_context(const devices::Usage& usage) {
   const bool has_context = std::any_of(usage.devices.begin(), usage.devices.end(),
                                        [](const devices::DeviceUsage& device) { return device.with_context; });

@@ -19,8 +19,7 @@ constexpr Bytes smallest_context{std::uint64_t{16} << 20U};
 
 OwnContexts::OwnContexts(std::shared_ptr<const devices::DeviceList> machine, const devices::ThisProcess& process)
     : machine_{std::move(machine)}, begun_before_{process.in_use()} {
-  // Under a parent lease a list is rarely read: it is not worth opening the driver for.
-  if (!begun_before_ && machine_->is_open()) {
+  if (!begun_before_) {
     const auto listed = all();
     listed_for_others_.insert(listed.begin(), listed.end());
   }

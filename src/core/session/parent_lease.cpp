@@ -120,18 +120,4 @@ Outcome ParentLease::nothing_left(const std::string& restriction) const {
                                    "gives each MPI rank a device of its own"};
 }
 
-std::vector<Device> described_devices(const Settings& settings, ledger::Ledger& ledger) {
-  const auto holder = ledger.holder_of(settings.lease_of);
-  std::vector<Device> devices;
-  bool all = true;
-  ledger::for_each_device(holder ? devices_of(holder->claim) : 0, [&](std::size_t index) {
-    if (auto device = ledger.devices().described(index)) {
-      devices.push_back(std::move(*device));
-    } else {
-      all = false;
-    }
-  });
-  return all ? devices : std::vector<Device>{};
-}
-
 } // namespace gputest::session

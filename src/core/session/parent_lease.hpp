@@ -61,8 +61,4 @@ private:
   int ranks_ = 1; ///< on a device
 };
 
-/// The devices of the lease that `settings.lease_of` names, as its holder has described them; empty if it is not alive,
-/// or has not described all of them.
-[[nodiscard]] std::vector<Device> described_devices(const Settings& settings, ledger::Ledger& ledger);
-
 } // namespace gputest::session

@@ -57,53 +57,5 @@ TEST_F(DeviceListTest, makes_every_decision_as_on_smaller_devices_where_that_is_
   EXPECT_EQ(open_devices(settings_, why_none_)->set_aside_bytes(0), 0U);
 }
 
-TEST_F(DeviceListTest, is_of_a_lease_only_where_nothing_but_its_devices_is_visible) {
-  setenv("FAKE_NVML", "gpus=3", 1);
-  const std::vector<Device> described{{"GPU-fake-2", "Fake GPU", Bytes{80ULL << 30U}, false},
-                                      {"GPU-fake-1", "Fake GPU", Bytes{80ULL << 30U}, false}};
-  const auto is_opened = [&](const char* devices, const std::optional<std::string>& visible) {
-    settings_.devices = devices;
-    settings_.visible_devices.reset();
-    if (visible) {
-      settings_.visible_devices = DeviceRestriction{"CUDA_VISIBLE_DEVICES", *visible};
-    }
-    return open_leased(settings_, described) != nullptr;
-  };
-  EXPECT_TRUE(is_opened("all", "GPU-fake-1"));
-  EXPECT_TRUE(is_opened("all", "GPU-fake-2,GPU-fake-1"));
-  EXPECT_FALSE(is_opened("all", std::nullopt)) << "all devices of the machine are visible";
-  EXPECT_FALSE(is_opened("all", "GPU-fake-2,GPU-fake-0"));
-  EXPECT_FALSE(is_opened("all", "1"));
-  EXPECT_FALSE(is_opened("all", "GPU-fake"));
-  EXPECT_FALSE(is_opened("simulated:1x1GiB", "GPU-fake-1"));
-  EXPECT_FALSE(is_opened("none", "GPU-fake-1"));
-  settings_.devices = "all";
-  settings_.visible_devices = DeviceRestriction{"CUDA_VISIBLE_DEVICES", "GPU-fake-1"};
-  EXPECT_EQ(open_leased(settings_, {}), nullptr) << "the lease's holder has described none";
-  settings_.visible_devices = DeviceRestriction{"CUDA_VISIBLE_DEVICES", ""};
-  EXPECT_EQ(open_leased(settings_, {}), nullptr) << "that is no list of a lease's devices";
-}
-
-TEST_F(DeviceListTest, asks_nvml_for_each_device_of_a_lease_itself) {
-  setenv("FAKE_NVML", "gpus=2 gib=80,8 sm=75,90 used=1000 compute=7:100", 1);
-  settings_.devices = "all";
-  settings_.visible_devices = DeviceRestriction{"CUDA_VISIBLE_DEVICES", "GPU-fake-1,GPU-fake-0"};
-  const auto list = open_leased(settings_, {{"GPU-fake-1", "Fake GPU", Bytes{8ULL << 30U}, false},
-                                            {"GPU-fake-0", "Fake GPU", Bytes{80ULL << 30U}, false}});
-  ASSERT_NE(list, nullptr);
-  EXPECT_EQ(list->usual_overhead_bytes(0), 512ULL << 20U);
-  EXPECT_EQ(list->usual_overhead_bytes(1), 768ULL << 20U);
-  EXPECT_EQ(list->reserved_bytes(1), 512ULL << 20U);
-  EXPECT_EQ(list->facts(0, AskDriver::no).sm, 90U);
-  EXPECT_EQ(list->facts(1, AskDriver::no).sm, 75U);
-  EXPECT_EQ(list->origin(), "driver 999.1");
-  setenv("FAKE_NVML", "gpus=2 gib=80,8 used=1000 compute=7:100 lost=0", 1);
-  const auto use = list->memory(0);
-  EXPECT_EQ(use.used_bytes, 1000U);
-  ASSERT_TRUE(use.processes);
-  EXPECT_EQ(use.processes->at(0).pid, 7);
-  EXPECT_FALSE(list->memory(1).processes) << "that one is lost";
-}
-
 } // namespace
 } // namespace gputest::devices

@@ -85,22 +85,6 @@ TEST_F(DeviceTableTest, remembers_the_overhead_of_each_device) {
   EXPECT_EQ(table_.uuid(0), "GPU-a");
 }
 
-TEST_F(DeviceTableTest, describes_devices_for_those_under_a_lease) {
-  static_cast<void>(table_.bit_of("GPU-a"));
-  EXPECT_FALSE(table_.described(0));
-  table_.describe({"GPU-b", "A device " + std::string(100, '!'), Bytes{7}, false});
-  const auto described = table_.described(1);
-  ASSERT_TRUE(described);
-  EXPECT_EQ(described->uuid, "GPU-b");
-  EXPECT_EQ(described->name, "A device " + std::string(86, '!')) << "as much as there is room for";
-  EXPECT_EQ(described->total, Bytes{7});
-  table_.describe({"GPU-b", "Another", Bytes{7}, false});
-  EXPECT_EQ(table_.described(1)->name, "Another");
-  table_.describe({"GPU-b", "Another", Bytes{8}, false});
-  EXPECT_EQ(table_.described(1)->total, Bytes{8});
-  EXPECT_FALSE(table_.described(2));
-}
-
 TEST_F(DeviceTableTest, remembers_the_most_that_an_executable_has_taken) {
   const auto a = table_.bit_of("GPU-a");
   const auto b = table_.bit_of("GPU-b");
