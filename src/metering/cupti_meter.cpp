@@ -211,6 +211,21 @@ private:
 
 } // namespace
 
+bool cupti::Functions::bind(const os::SharedLibrary& library) {
+  return library.bind(subscribe, "cuptiSubscribe") && library.bind(unsubscribe, "cuptiUnsubscribe") &&
+         library.bind(enable_callback, "cuptiEnableCallback") && library.bind(device_of_context, "cuptiGetDeviceId") &&
+         library.bind(error_name, "cuptiGetResultString");
+}
+
+bool cupti::DriverFunctions::bind(const os::SharedLibrary& library) {
+  library.bind(graph_memory, "cuDeviceGetGraphMemAttribute");
+  library.bind(set_graph_memory, "cuDeviceSetGraphMemAttribute");
+  return library.bind(device_count, "cuDeviceGetCount") && library.bind(primary_state, "cuDevicePrimaryCtxGetState") &&
+         library.bind(is_capturing, "cuStreamIsCapturing") &&
+         library.bind(is_capturing_ptsz, "cuStreamIsCapturing_ptsz") &&
+         library.bind(pointer_attribute, "cuPointerGetAttribute");
+}
+
 std::unique_ptr<devices::Meter> open_cupti_meter(const std::string& cuda_folder, std::string& why) {
   auto meter = std::make_unique<CuptiMeter>();
   why = meter->open(cuda_folder);

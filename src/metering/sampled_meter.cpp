@@ -8,11 +8,11 @@
 #include "core/policy/visible_devices.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
 #include <functional>
+#include <iterator>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -46,49 +46,59 @@ std::thread start_background_thread(std::function<void()> function) {
   }
 }
 
+/// A period, and the thread that samples in it. Of no use in a forked process, which has no such thread.
+struct Period {
+  int pid = os::own_pid();
+  std::mutex mutex; ///< of what follows
+  std::condition_variable wake;
+  bool stopping = false;
+  Figures before;
+  Figures peak;
+  std::thread thread;
+
+  /// With the mutex.
+  void note(const Figures& figures) {
+    // A process that does not use devices yet has no figures: it has nothing.
+    peak.resize(std::max(peak.size(), figures.size()), Bytes{});
+    before.resize(peak.size(), Bytes{});
+    for (std::size_t i = 0; i < figures.size(); ++i) {
+      if (figures[i]) {
+        peak[i] = std::max(peak[i].value_or(Bytes{}), *figures[i]);
+      }
+    }
+  }
+};
+
 class SampledMeter final : public devices::Meter {
 public:
   SampledMeter(std::function<Figures()> own_bytes, std::function<bool()> in_use, std::string because)
       : own_bytes_{std::move(own_bytes)}, in_use_{std::move(in_use)}, because_{std::move(because)} {}
-  ~SampledMeter() override {
-    stop();
-    if (pid_ != 0) {
-      static_cast<void>(sampling_.release()); // as in begin()
-    }
-  }
+  ~SampledMeter() override { stop(); }
   SampledMeter(const SampledMeter&) = delete;
   SampledMeter& operator=(const SampledMeter&) = delete;
 
   void begin() noexcept override {
     stop();
     try {
-      if (pid_ != 0) { // forked in the middle of a period: its parent's thread and lock are no use here
-        static_cast<void>(sampling_.release());
-        sampling_ = std::make_unique<Sampling>();
-      }
-      {
-        const std::lock_guard guard{sampling_->mutex};
-        sampling_->stopping = false;
-        before_ = own_bytes_();
-        peak_ = before_;
-      }
-      pid_ = os::own_pid();
-      sampling_->thread = start_background_thread([this] { sample_until_stopped(); });
-    } catch (const std::exception&) {
-      pid_ = 0;
+      auto period = std::make_unique<Period>();
+      period->before = period->peak = own_bytes_();
+      period->thread = start_background_thread([this, &sampled = *period] { sample_until_stopped(sampled); });
+      period_ = std::move(period);
+    } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): it stays unknown
     }
   }
 
   [[nodiscard]] devices::Usage so_far() noexcept override {
     devices::Usage usage;
     usage.because = because_ + ", and what the device says of this process cannot be had";
-    if (pid_ != os::own_pid()) {
+    if (!period_ || period_->pid != os::own_pid()) {
       return usage;
     }
     try {
       const bool uses_devices = in_use_();
-      const std::lock_guard guard{sampling_->mutex};
-      note(own_bytes_());
+      const auto figures = own_bytes_();
+      const std::lock_guard guard{period_->mutex};
+      period_->note(figures);
       read(usage, uses_devices);
     } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): it stays unknown
     }
@@ -102,10 +112,10 @@ public:
   }
 
 private:
-  void sample_until_stopped() {
-    std::unique_lock lock{sampling_->mutex};
+  void sample_until_stopped(Period& period) const {
+    std::unique_lock lock{period.mutex};
     auto pause = steady_clock::duration{interval};
-    while (!sampling_->wake.wait_for(lock, pause, [this] { return sampling_->stopping; })) {
+    while (!period.wake.wait_for(lock, pause, [&] { return period.stopping; })) {
       lock.unlock();
       const auto begin = steady_clock::now();
       Figures figures;
@@ -115,36 +125,25 @@ private:
       }
       pause = std::max<steady_clock::duration>(interval, pause_per_sample * (steady_clock::now() - begin));
       lock.lock();
-      note(figures);
-    }
-  }
-
-  /// With the mutex.
-  void note(const Figures& figures) {
-    // A process that does not use devices yet has no figures: it has nothing.
-    peak_.resize(std::max(peak_.size(), figures.size()), Bytes{});
-    before_.resize(peak_.size(), Bytes{});
-    for (std::size_t i = 0; i < std::min(figures.size(), peak_.size()); ++i) {
-      if (figures[i]) {
-        peak_[i] = std::max(peak_[i].value_or(Bytes{}), *figures[i]);
-      }
+      period.note(figures);
     }
   }
 
   /// With the mutex.
   void read(devices::Usage& usage, bool uses_devices) const {
     bool listed = false;
-    for (std::size_t i = 0; i < peak_.size(); ++i) {
-      if (!before_[i] || !peak_[i]) {
+    for (std::size_t i = 0; i < period_->peak.size(); ++i) {
+      const auto& before = period_->before[i];
+      const auto& peak = period_->peak[i];
+      if (!before || !peak) {
         return;
       }
-      listed = listed || *peak_[i] > Bytes{};
-      if (*peak_[i] > *before_[i]) {
-        devices::DeviceUsage device;
+      listed = listed || *peak > Bytes{};
+      if (*peak > *before) {
+        auto& device = usage.devices.emplace_back();
         device.device = static_cast<int>(i);
-        device.peak = *peak_[i] - *before_[i];
-        device.with_context = *before_[i] == Bytes{};
-        usage.devices.push_back(device);
+        device.peak = *peak - *before;
+        device.with_context = *before == Bytes{};
       }
     }
     if (listed || !uses_devices) {
@@ -154,32 +153,26 @@ private:
   }
 
   void stop() noexcept {
-    if (pid_ != os::own_pid()) {
-      return; // there is no such thread in a forked process
+    if (!period_) {
+      return;
     }
-    pid_ = 0;
+    if (period_->pid != os::own_pid()) {
+      static_cast<void>(period_.release());
+      return;
+    }
     {
-      const std::lock_guard guard{sampling_->mutex};
-      sampling_->stopping = true;
+      const std::lock_guard guard{period_->mutex};
+      period_->stopping = true;
     }
-    sampling_->wake.notify_all();
-    sampling_->thread.join();
+    period_->wake.notify_all();
+    period_->thread.join();
+    period_.reset();
   }
 
   std::function<Figures()> own_bytes_;
   std::function<bool()> in_use_;
   std::string because_;
-  struct Sampling {
-    std::mutex mutex; ///< of all figures
-    std::condition_variable wake;
-    bool stopping = false;
-    std::thread thread;
-  };
-
-  std::unique_ptr<Sampling> sampling_ = std::make_unique<Sampling>();
-  Figures before_; ///< when the period began
-  Figures peak_;
-  int pid_ = 0; ///< that has the thread; 0: there is none
+  std::unique_ptr<Period> period_; ///< null: none has begun
 };
 
 } // namespace
@@ -196,23 +189,11 @@ namespace {
 class OwnMemory {
 public:
   [[nodiscard]] Figures operator()() {
-    if (!devices::cuda_is_initialised()) {
-      return {};
-    }
-    // A process that is forked from one that uses devices cannot use them, and a thread may have held the mutex.
-    const int own = os::own_pid();
-    int nobody = 0;
-    if (!user_.compare_exchange_strong(nobody, own) && user_ != own) {
-      return {};
-    }
-    const std::lock_guard guard{mutex_};
-    if (!tried_) {
-      tried_ = true;
-      open();
-    }
     Figures figures;
-    for (const std::size_t index : visible_) {
-      figures.push_back(own_bytes(index));
+    if (devices::cuda_is_initialised()) { // which it never is in a forked process
+      std::call_once(opened_, [this] { open(); });
+      std::transform(visible_.begin(), visible_.end(), std::back_inserter(figures),
+                     [this](std::size_t index) { return own_bytes(index); });
     }
     return figures;
   }
@@ -221,11 +202,8 @@ private:
   void open() {
     std::string why;
     nvml_ = devices::Nvml::open(why);
-    if (!nvml_) {
-      return;
-    }
     std::vector<std::string> uuids;
-    for (const auto& device : nvml_->devices()) {
+    for (const auto& device : nvml_ ? nvml_->devices() : std::vector<devices::NvmlDevice>{}) {
       uuids.push_back(device.uuid);
     }
     visible_ = policy::visible_devices(os::read_variable("CUDA_VISIBLE_DEVICES"), uuids);
@@ -244,10 +222,8 @@ private:
     return own->used_bytes ? std::optional{Bytes{*own->used_bytes}} : std::nullopt;
   }
 
-  std::atomic<int> user_{0}; ///< the process that uses devices
-  std::mutex mutex_;
-  bool tried_ = false;
-  std::optional<devices::Nvml> nvml_;
+  std::once_flag opened_;
+  std::unique_ptr<devices::Nvml> nvml_;
   std::vector<std::size_t> visible_;
 };
 

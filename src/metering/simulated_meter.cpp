@@ -23,21 +23,13 @@ public:
 class SimulatedSampler final : public SimulatedMeter {
 public:
   [[nodiscard]] bool sees_allocations() const noexcept override { return false; }
-  [[nodiscard]] devices::Usage so_far() noexcept override { return as_sampled(SimulatedMeter::so_far()); }
-
-private:
-  static devices::Usage as_sampled(devices::Usage usage) {
-    if (usage.evidence == devices::Evidence::exact) {
-      usage.evidence = devices::Evidence::sampled;
-      usage.because = "GPUTEST_METER=sampled";
-    }
-    for (auto& device : usage.devices) {
-      device.at_peak.clear();
-      device.largest.clear();
-      device.left.clear();
-      device.kept.clear();
-      device.kept_at_begin = Bytes{};
-      device.wanted = Bytes{};
+  [[nodiscard]] devices::Usage so_far() noexcept override {
+    devices::Usage usage;
+    usage.evidence = devices::Evidence::sampled;
+    usage.because = "GPUTEST_METER=sampled";
+    for (const auto& exact : SimulatedMeter::so_far().devices) {
+      usage.devices.emplace_back().device = exact.device;
+      usage.devices.back().peak = exact.peak;
     }
     return usage;
   }

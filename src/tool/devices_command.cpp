@@ -6,7 +6,7 @@
 #include "core/ledger/ledger_view.hpp"
 #include "core/os/ledger_folder.hpp"
 #include "core/os/process.hpp"
-#include "core/session/allowed_devices.hpp"
+#include "core/session/choice.hpp"
 #include "tool/free_memory.hpp"
 #include "tool/json_text.hpp"
 #include "tool/resource_spec.hpp"

@@ -52,11 +52,11 @@ bool show_all_gpus() {
   const auto nvml = open_nvml();
   const std::string& own = gputest::current_devices()[0].uuid;
   std::string all = own;
-  for (const auto& device : nvml.devices()) {
+  for (const auto& device : nvml->devices()) {
     all += device.uuid == own ? "" : "," + device.uuid;
   }
   setenv("CUDA_VISIBLE_DEVICES", all.c_str(), 1);
-  return nvml.devices().size() > 1;
+  return nvml->devices().size() > 1;
 }
 
 /// Fails by what gputest finds after it.

@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -37,11 +38,11 @@ inline void check(cudaError_t error) {
   require(error == cudaSuccess, std::string{"a CUDA call answered "} + cudaGetErrorName(error));
 }
 
-inline devices::Nvml open_nvml() {
+inline std::unique_ptr<devices::Nvml> open_nvml() {
   std::string why;
   auto nvml = devices::Nvml::open(why);
-  require(nvml.has_value(), why);
-  return std::move(*nvml);
+  require(nvml != nullptr, why);
+  return nvml;
 }
 
 /// One of CUDA's devices as NVML writes UUIDs.
@@ -76,13 +77,13 @@ public:
   /// CUDA's device 0; creates its context.
   void use_device_0() {
     check(cudaFree(nullptr));
-    index_ = index_of(nvml_, uuid_of_device_0());
+    index_ = index_of(*nvml_, uuid_of_device_0());
   }
 
-  [[nodiscard]] const devices::NvmlDevice& device() const { return nvml_.devices().at(index_); }
+  [[nodiscard]] const devices::NvmlDevice& device() const { return nvml_->devices().at(index_); }
 
   [[nodiscard]] std::uint64_t used() const {
-    const auto used = nvml_.used_bytes(index_);
+    const auto used = nvml_->used_bytes(index_);
     require(used.has_value(), "NVML says how much memory is in use");
     return *used;
   }
@@ -90,8 +91,8 @@ public:
   /// The bytes that any device lists for this process, 0 if it is listed nowhere.
   [[nodiscard]] std::uint64_t own_bytes() const {
     std::uint64_t bytes = 0;
-    for (std::size_t i = 0; i < nvml_.devices().size(); ++i) {
-      const auto processes = nvml_.processes(i);
+    for (std::size_t i = 0; i < nvml_->devices().size(); ++i) {
+      const auto processes = nvml_->processes(i);
       require(processes.has_value(), "NVML lists processes");
       for (const auto& process : *processes) {
         if (process.pid == getpid()) {
@@ -104,7 +105,7 @@ public:
   }
 
 private:
-  devices::Nvml nvml_;
+  std::unique_ptr<devices::Nvml> nvml_;
   std::size_t index_ = 0;
 };
 

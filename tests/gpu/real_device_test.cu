@@ -205,7 +205,7 @@ void synchronizing_leaves_the_current_context_alone() {
 
 void pins_by_uuid_before_the_first_call() {
   const auto nvml = open_nvml();
-  const auto uuid = nvml.devices().back().uuid;
+  const auto uuid = nvml->devices().back().uuid;
   setenv("CUDA_VISIBLE_DEVICES", uuid.c_str(), 1);
   int count = 0;
   check(cudaGetDeviceCount(&count));

@@ -2,7 +2,7 @@
 // Runs against tests/support/fake_cupti.cpp and fake_cuda_graphs.cpp, which the executable's run path names.
 #include "metering/cupti_meter.hpp"
 
-#include "core/devices/cuda/cuda_process.hpp"
+#include "core/devices/cuda/cuda_driver.hpp"
 #include "core/os/shared_library.hpp"
 #include "core/settings/settings.hpp"
 #include "metering/cupti_api.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/devices/metering.hpp"
 
-#include "core/devices/simulated/simulated_process.hpp"
+#include "core/devices/simulated/simulated.hpp"
 #include "support/in_child.hpp"
 #include "support/private_folder.hpp"
 

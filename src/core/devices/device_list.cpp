@@ -61,27 +61,19 @@ private:
   std::vector<Device> devices_;
 };
 
-struct Opener {
-  const Settings& settings;
-  std::string& why_none;
-
-  std::unique_ptr<DeviceList> operator()(const settings::AllDevices& /*all*/) const { return open_real(why_none); }
-
-  std::unique_ptr<DeviceList> operator()(const settings::NoDevices& /*none*/) const {
-    why_none = "GPUTEST_DEVICES=none asks for none";
-    return nullptr;
-  }
-
-  std::unique_ptr<DeviceList> operator()(const policy::SimulatedDevices& simulated) const {
-    return open_simulated(simulated, settings.folder);
-  }
-};
-
 } // namespace
 
 std::unique_ptr<DeviceList> open_devices(const Settings& settings, std::string& why_none) {
   why_none.clear();
-  auto list = std::visit(Opener{settings, why_none}, settings::parse_devices(settings.devices));
+  const auto setting = settings::parse_devices(settings.devices);
+  std::unique_ptr<DeviceList> list;
+  if (const auto* const simulated = std::get_if<policy::SimulatedDevices>(&setting)) {
+    list = open_simulated(*simulated, settings.folder);
+  } else if (std::holds_alternative<settings::NoDevices>(setting)) {
+    why_none = "GPUTEST_DEVICES=none asks for none";
+  } else {
+    list = open_real(why_none);
+  }
   if (!list) {
     return std::make_unique<EmptyList>();
   }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "core/devices/device_state.hpp"
 #include "core/devices/meter.hpp"
 
 #include <gputest/bytes.hpp>
@@ -49,6 +48,17 @@ struct Settled {
   /// back end that knows what this process alone uses may leave out everybody else's.
   std::vector<std::uint64_t> free_bytes;
 };
+
+/// What a test can change of its process's devices, apart from their memory, and leave to the next one.
+struct DeviceState {
+  std::optional<int> current; ///< the device that the calling thread works on; nullopt: none yet
+  /// Of each device on which this process has a context: values by the names that programs know.
+  std::map<int, std::map<std::string, std::uint64_t>> limits;
+};
+
+/// The first difference, in words: `device 1 is the current one, in place of 0`; empty if there is none. What a process
+/// had no value of before, or has none of any more, is no difference. Pure.
+[[nodiscard]] std::string change_between(const DeviceState& before, const DeviceState& after);
 
 /// What this process itself does on one kind of devices: with DeviceList, all that a back end has to provide.
 ///

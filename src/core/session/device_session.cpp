@@ -137,7 +137,7 @@ std::vector<std::string> DeviceSession::stray_contexts(const std::string& who) t
     uuids.push_back(device.uuid);
   }
   sees_only_its_own_ = process_->sees_only(uuids);
-  return sees_only_its_own_ ? std::vector<std::string>{} : strays_.look(*contexts_, *machine_, indices_, who);
+  return sees_only_its_own_ ? std::vector<std::string>{} : contexts_->strays(indices_, who);
 } catch (const LedgerError&) { // of simulated devices; whoever uses them next hears of it
   return {};
 }

@@ -212,7 +212,6 @@ private:
   devices::Meter* meter_ = &no_meter_;
   std::shared_ptr<const devices::DeviceList> machine_;
   std::optional<OwnContexts> contexts_;
-  StrayContexts strays_;
   bool sees_only_its_own_ = false; ///< whether no device but devices_ can have a context of this process any more
   std::optional<CapableDevices> capable_;
   std::optional<ledger::Ledger> ledger_;

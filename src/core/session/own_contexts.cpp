@@ -25,7 +25,7 @@ OwnContexts::OwnContexts(std::shared_ptr<const devices::DeviceList> machine, con
   }
 }
 
-std::optional<OwnContext> OwnContexts::on(std::size_t index) const {
+std::optional<Bytes> OwnContexts::on(std::size_t index) const {
   const auto use = machine_->memory(index);
   if (!use.processes || listed_for_others_.count(index) != 0) {
     return std::nullopt;
@@ -35,10 +35,8 @@ std::optional<OwnContext> OwnContexts::on(std::size_t index) const {
   if (own == use.processes->end()) {
     return std::nullopt;
   }
-  return OwnContext{own->used_bytes ? std::optional{Bytes{*own->used_bytes}} : std::nullopt};
+  return Bytes{own->used_bytes.value_or(0)};
 }
-
-Bytes OwnContexts::used(std::size_t index) const { return on(index).value_or(OwnContext{}).used.value_or(Bytes{}); }
 
 std::vector<std::size_t> OwnContexts::all() const {
   std::vector<std::size_t> indices;
@@ -50,29 +48,28 @@ std::vector<std::size_t> OwnContexts::all() const {
   return indices;
 }
 
-std::vector<std::string> StrayContexts::look(const OwnContexts& contexts, const devices::DeviceList& machine,
-                                             const std::vector<std::size_t>& given, const std::string& who) {
+std::vector<std::string> OwnContexts::strays(const std::vector<std::size_t>& given, const std::string& who) {
   std::vector<Device> own;
   own.reserve(given.size());
   for (const std::size_t index : given) {
-    own.push_back(machine.devices()[index]);
+    own.push_back(machine_->devices()[index]);
   }
   std::vector<std::string> problems;
-  for (std::size_t i = 0; i < machine.devices().size(); ++i) {
-    if (found_.count(i) != 0 || std::find(given.begin(), given.end(), i) != given.end()) {
+  for (std::size_t i = 0; i < machine_->devices().size(); ++i) {
+    if (found_strays_.count(i) != 0 || std::find(given.begin(), given.end(), i) != given.end()) {
       continue;
     }
-    const auto context = contexts.on(i);
-    if (!context || context->used.value_or(smallest_context) < smallest_context) {
+    const auto context = on(i);
+    const bool is_known = context && *context > Bytes{};
+    if (!context || (is_known && *context < smallest_context)) {
       continue;
     }
-    found_.insert(i);
-    const auto& device = machine.devices()[i];
+    found_strays_.insert(i);
+    const auto& device = machine_->devices()[i];
     problems.push_back(
         who + " leaves this process a context on a device that was not given to it: " +
-        (context->used ? std::to_string(context->used->count() >> 20U) + " MiB" : "of unknown size") + " on " +
-        device.uuid + " (" + device.name + "), where the tests of others count on that memory. It was given " +
-        describe(own) +
+        (is_known ? std::to_string(context->count() >> 20U) + " MiB" : "of unknown size") + " on " + device.uuid +
+        " (" + device.name + "), where the tests of others count on that memory. It was given " + describe(own) +
         ". Use only the devices that are visible to it, leave CUDA_VISIBLE_DEVICES as gputest has set it, and ask for "
         "more devices with GPUS in gpu_add_test() or gpu_discover_tests(); if CUDA is used before the tests start, let "
         "the launcher choose: "

@@ -4,7 +4,7 @@
 #include "recording.hpp"
 
 #include "clock.hpp"
-#include "core/devices/cuda/nvml_queries.hpp"
+#include "core/devices/cuda/nvml_api.hpp"
 #include "core/os/file_lock.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/devices/device_state.hpp"
+#include "core/devices/this_process.hpp"
 
 #include <gtest/gtest.h>
 

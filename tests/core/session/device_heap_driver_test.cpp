@@ -2,7 +2,7 @@
 // Runs against tests/support/fake_cuda.cpp, which the executable's run path names.
 #include "core/session/device_heap.hpp"
 
-#include "core/devices/cuda/cuda_process.hpp"
+#include "core/devices/cuda/cuda_driver.hpp"
 #include "support/fake_cuda_test.hpp"
 
 #include <gmock/gmock.h>

@@ -28,4 +28,7 @@ namespace gputest::devices {
 /// of the stack: the driver raises it by itself for kernels that need more. Creates no context.
 [[nodiscard]] DeviceState cuda_state();
 
+/// This process on the GPUs that CUDA shows it. Nothing but set_heap() and memory() loads the driver.
+[[nodiscard]] ThisProcess& cuda_process();
+
 } // namespace gputest::devices

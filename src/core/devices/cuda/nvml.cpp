@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/devices/cuda/nvml.hpp"
 
-#include "core/devices/cuda/nvml_api.hpp"
-#include "core/devices/cuda/nvml_queries.hpp"
-#include "core/os/shared_library.hpp"
-
 #include <array>
 #include <utility>
 
@@ -34,43 +30,48 @@ const char* advice(nvml::Result result) {
   }
 }
 
+std::optional<unsigned> read_compute_capability(const nvml::Functions& functions, nvml::Handle gpu) {
+  int major = 0;
+  int minor = 0;
+  if (functions.compute_capability == nullptr || functions.compute_capability(gpu, &major, &minor) != nvml::success) {
+    return std::nullopt;
+  }
+  return static_cast<unsigned>(major * 10 + minor);
+}
+
+policy::DriverModel read_driver_model(const nvml::Functions& functions, nvml::Handle gpu) {
+  int now = 0;
+  int after_reboot = 0;
+  if (functions.driver_model == nullptr || functions.driver_model(gpu, &now, &after_reboot) != nvml::success) {
+    return policy::DriverModel::none;
+  }
+  return now == nvml::driver_tcc    ? policy::DriverModel::tcc
+         : now == nvml::driver_wddm ? policy::DriverModel::wddm
+                                    : policy::DriverModel::none;
+}
+
+policy::ComputeMode read_compute_mode(const nvml::Functions& functions, nvml::Handle gpu) {
+  int mode = 0;
+  if (functions.compute_mode == nullptr || functions.compute_mode(gpu, &mode) != nvml::success) {
+    return policy::ComputeMode::usual;
+  }
+  return mode == nvml::mode_exclusive_process ? policy::ComputeMode::exclusive_process
+         : mode == nvml::mode_prohibited      ? policy::ComputeMode::prohibited
+                                              : policy::ComputeMode::usual;
+}
+
+nvml::Result read_text(nvml::Result (*query)(nvml::Handle, char*, unsigned), nvml::Handle device, std::string& text) {
+  std::array<char, nvml::text_size> buffer{};
+  const auto result = query(device, buffer.data(), nvml::text_size);
+  if (result == nvml::success) {
+    text = buffer.data();
+  }
+  return result;
+}
+
 } // namespace
 
-/// The opened library and the devices it showed when it was opened.
-class Nvml::Library {
-public:
-  Library(os::SharedLibrary file, const nvml::Functions& functions) : file_{std::move(file)}, functions_{functions} {}
-  ~Library() { functions_.shut_down(); }
-  Library(const Library&) = delete;
-  Library& operator=(const Library&) = delete;
-
-  /// Looks for the devices; what is the matter with those that cannot be used, empty if nothing is.
-  std::string find_devices();
-
-  [[nodiscard]] const nvml::Functions& functions() const { return functions_; }
-  [[nodiscard]] nvml::Handle handle(std::size_t index) const { return handles_.at(index); }
-  [[nodiscard]] const std::vector<NvmlDevice>& devices() const { return devices_; }
-  [[nodiscard]] const std::string& driver_version() const { return driver_version_; }
-
-private:
-  // Each adds what can be used and returns which of the rest cannot, and why.
-  std::string add_gpu(unsigned index);
-  std::string add_slices(nvml::Handle gpu, const std::string& name);
-
-  /// Adds it; or returns what is the matter with it.
-  std::string add_device(nvml::Handle handle, nvml::Handle gpu);
-
-  [[nodiscard]] bool in_mig_mode(nvml::Handle gpu) const;
-  [[nodiscard]] std::string text_of(nvml::Result result) const;
-
-  os::SharedLibrary file_; // keeps functions_ callable
-  nvml::Functions functions_;
-  std::string driver_version_;
-  std::vector<NvmlDevice> devices_;
-  std::vector<nvml::Handle> handles_; // of devices_, by the same index
-};
-
-std::string Nvml::Library::find_devices() {
+std::string Nvml::find_devices() {
   std::array<char, nvml::text_size> version{};
   if (functions_.driver_version != nullptr &&
       functions_.driver_version(version.data(), nvml::text_size) == nvml::success) {
@@ -87,7 +88,7 @@ std::string Nvml::Library::find_devices() {
   return matters;
 }
 
-std::string Nvml::Library::add_gpu(unsigned index) {
+std::string Nvml::add_gpu(unsigned index) {
   const std::string name = "GPU " + std::to_string(index);
   nvml::Handle handle = nullptr;
   if (const auto result = functions_.device_handle(index, &handle); result != nvml::success) {
@@ -96,12 +97,12 @@ std::string Nvml::Library::add_gpu(unsigned index) {
   return in_mig_mode(handle) ? add_slices(handle, name) : cannot_be_used(name, add_device(handle, handle));
 }
 
-std::string Nvml::Library::add_device(nvml::Handle handle, nvml::Handle gpu) {
+std::string Nvml::add_device(nvml::Handle handle, nvml::Handle gpu) {
   NvmlDevice device;
   nvml::MemoryFigures memory;
-  auto result = nvml::read_text(functions_.uuid, handle, device.uuid);
+  auto result = read_text(functions_.uuid, handle, device.uuid);
   if (result == nvml::success) {
-    result = nvml::read_text(functions_.name, handle, device.name);
+    result = read_text(functions_.name, handle, device.name);
   }
   if (result == nvml::success) {
     result = nvml::read_memory(functions_, handle, memory);
@@ -115,15 +116,15 @@ std::string Nvml::Library::add_device(nvml::Handle handle, nvml::Handle gpu) {
   device.total_bytes = memory.total_bytes;
   device.reserved_bytes = memory.reserved_bytes;
   device.mig_slice = handle != gpu;
-  device.sm = nvml::read_compute_capability(functions_, gpu);
-  device.driver_model = nvml::read_driver_model(functions_, gpu);
-  device.compute_mode = nvml::read_compute_mode(functions_, gpu);
+  device.sm = read_compute_capability(functions_, gpu);
+  device.driver_model = read_driver_model(functions_, gpu);
+  device.compute_mode = read_compute_mode(functions_, gpu);
   devices_.push_back(std::move(device));
   handles_.push_back(handle);
   return {};
 }
 
-std::string Nvml::Library::add_slices(nvml::Handle gpu, const std::string& name) {
+std::string Nvml::add_slices(nvml::Handle gpu, const std::string& name) {
   unsigned places = 0;
   if (const auto result = functions_.largest_mig_count(gpu, &places); result != nvml::success) {
     return cannot_be_used(name, text_of(result));
@@ -143,7 +144,7 @@ std::string Nvml::Library::add_slices(nvml::Handle gpu, const std::string& name)
   return has_slices ? matters : cannot_be_used(name, "it is in MIG mode and has no slices");
 }
 
-bool Nvml::Library::in_mig_mode(nvml::Handle gpu) const {
+bool Nvml::in_mig_mode(nvml::Handle gpu) const {
   if (functions_.mig_mode == nullptr || functions_.largest_mig_count == nullptr || functions_.mig_handle == nullptr) {
     return false;
   }
@@ -152,50 +153,35 @@ bool Nvml::Library::in_mig_mode(nvml::Handle gpu) const {
   return functions_.mig_mode(gpu, &now, &after_reset) == nvml::success && now == nvml::mig_enabled;
 }
 
-std::string Nvml::Library::text_of(nvml::Result result) const {
+std::string Nvml::text_of(nvml::Result result) const {
   return std::string{functions_.error_string(result)} + " (" + std::to_string(result) + ")";
 }
 
-std::optional<Nvml> Nvml::open(std::string& why) {
+std::unique_ptr<Nvml> Nvml::open(std::string& why) {
   std::string reason;
   auto file = os::SharedLibrary::open(nvml_library, reason);
   if (!file) {
     why = std::string{"no NVIDIA driver: "} + nvml_library + " cannot be opened (" + reason + ")";
-    return std::nullopt;
+    return nullptr;
   }
   nvml::Functions functions;
   if (!functions.bind(*file, reason)) {
     why = std::string{"the NVIDIA driver is too old: its "} + nvml_library + " has no " + reason;
-    return std::nullopt;
+    return nullptr;
   }
   if (const auto result = functions.initialise(); result != nvml::success) {
     why = std::string{"NVML: "} + functions.error_string(result) + " (" + std::to_string(result) + ")" + advice(result);
-    return std::nullopt;
+    return nullptr;
   }
-  auto library = std::make_unique<Library>(std::move(*file), functions);
-  why = library->find_devices();
-  return Nvml{std::move(library)};
+  std::unique_ptr<Nvml> opened{new Nvml{std::move(*file), functions}};
+  why = opened->find_devices();
+  return opened;
 }
-
-Nvml::Nvml(std::unique_ptr<Library> library) : library_{std::move(library)} {}
-Nvml::Nvml(Nvml&& other) noexcept = default;
-Nvml& Nvml::operator=(Nvml&& other) noexcept = default;
-Nvml::~Nvml() = default;
-
-const std::vector<NvmlDevice>& Nvml::devices() const { return library_->devices(); }
 
 std::optional<std::uint64_t> Nvml::used_bytes(std::size_t index) const {
   nvml::MemoryFigures memory;
-  if (nvml::read_memory(library_->functions(), library_->handle(index), memory) != nvml::success) {
-    return std::nullopt;
-  }
-  return memory.used_bytes;
+  const auto result = nvml::read_memory(functions_, handles_.at(index), memory);
+  return result == nvml::success ? std::optional{memory.used_bytes} : std::nullopt;
 }
-
-std::optional<std::vector<NvmlProcess>> Nvml::processes(std::size_t index) const {
-  return nvml::list_processes(library_->functions(), library_->handle(index));
-}
-
-const std::string& Nvml::driver_version() const { return library_->driver_version(); }
 
 } // namespace gputest::devices

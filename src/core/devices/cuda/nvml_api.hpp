@@ -3,7 +3,20 @@
 
 #include "core/os/shared_library.hpp"
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
+
+namespace gputest::devices {
+
+/// A process that holds memory of a device.
+struct NvmlProcess {
+  std::int64_t pid = 0;
+  std::optional<std::uint64_t> used_bytes; ///< empty if NVML does not say (WDDM, some containers)
+};
+
+} // namespace gputest::devices
 
 namespace gputest::devices::nvml {
 
@@ -85,5 +98,18 @@ struct Functions {
   /// Binds all of them; false, with the name of what is missing in `missing`, if a required one is not there.
   bool bind(const os::SharedLibrary& library, std::string& missing);
 };
+
+/// One device's memory, whichever of NVML's two queries answers.
+struct MemoryFigures {
+  std::uint64_t total_bytes = 0;
+  std::uint64_t reserved_bytes = 0; ///< 0 if only the older query answers
+  std::uint64_t used_bytes = 0;     ///< from the older query: what the driver reserves included
+};
+
+/// Reads a device's memory; anything but `success` leaves `figures` alone.
+[[nodiscard]] Result read_memory(const Functions& functions, Handle device, MemoryFigures& figures);
+
+/// The processes on a device, each once; nullopt if the compute processes cannot be listed.
+[[nodiscard]] std::optional<std::vector<NvmlProcess>> list_processes(const Functions& functions, Handle device);
 
 } // namespace gputest::devices::nvml

@@ -21,9 +21,10 @@ constexpr std::uint64_t usual_overhead_share = 16;
 
 class RealDevices final : public DeviceList {
 public:
-  RealDevices(devices::Nvml nvml, std::string left_out) : nvml_{std::move(nvml)}, left_out_{std::move(left_out)} {
+  RealDevices(std::unique_ptr<Nvml> nvml, std::string left_out)
+      : nvml_{std::move(nvml)}, left_out_{std::move(left_out)} {
     const auto host = os::read_host_memory().value_or(os::HostMemory{});
-    for (const auto& device : nvml_.devices()) {
+    for (const auto& device : nvml_->devices()) {
       // NVML says nothing of an integrated GPU's memory, or, on some, gives it the host's.
       const bool shared = device.total_bytes == 0 || device.total_bytes == host.total_bytes;
       shares_host_memory_.push_back(shared);
@@ -34,7 +35,7 @@ public:
   [[nodiscard]] const std::vector<Device>& devices() const override { return devices_; }
 
   [[nodiscard]] std::uint64_t reserved_bytes(std::size_t index) const override {
-    return nvml_.devices().at(index).reserved_bytes;
+    return nvml_->devices().at(index).reserved_bytes;
   }
 
   [[nodiscard]] std::uint64_t usual_overhead_bytes(std::size_t index) const override {
@@ -44,7 +45,7 @@ public:
   [[nodiscard]] MemoryUse memory(std::size_t index) const override {
     MemoryUse use;
     use.used_bytes = used_bytes(index);
-    if (const auto processes = nvml_.processes(index)) {
+    if (const auto processes = nvml_->processes(index)) {
       use.processes.emplace();
       for (const auto& process : *processes) {
         use.processes->push_back({process.pid, process.used_bytes});
@@ -54,14 +55,14 @@ public:
   }
 
   [[nodiscard]] policy::DeviceFacts facts(std::size_t index, AskDriver ask) const override {
-    const auto& device = nvml_.devices().at(index);
+    const auto& device = nvml_->devices().at(index);
     policy::DeviceFacts facts;
     facts.sm = device.sm;
     facts.driver_model = device.driver_model;
     facts.mig = device.mig_slice;
     facts.compute_mode = device.compute_mode;
     facts.shares_host_memory = shares_host_memory_.at(index);
-    facts.lists_processes = nvml_.processes(index).has_value();
+    facts.lists_processes = nvml_->processes(index).has_value();
     if (ask == AskDriver::yes) {
       add_attributes(facts, device.uuid);
     }
@@ -71,7 +72,7 @@ public:
   [[nodiscard]] std::string left_out() const override { return left_out_; }
 
   [[nodiscard]] std::string origin() const override {
-    return nvml_.driver_version().empty() ? "driver of unknown version" : "driver " + nvml_.driver_version();
+    return nvml_->driver_version().empty() ? "driver of unknown version" : "driver " + nvml_->driver_version();
   }
 
   [[nodiscard]] std::uint64_t used_bytes(std::size_t index) const override {
@@ -81,7 +82,7 @@ public:
       return host ? all - std::min(all, host->available_bytes) : all;
     }
     // A device that no longer answers has no room for any process.
-    return nvml_.used_bytes(index).value_or(all - std::min(all, reserved_bytes(index)));
+    return nvml_->used_bytes(index).value_or(all - std::min(all, reserved_bytes(index)));
   }
 
 private:
@@ -92,10 +93,10 @@ private:
       for (const auto& device : devices_) {
         uuids.push_back(device.uuid);
       }
-      attributes_ = devices::ask_driver(uuids, why_unknown_);
+      attributes_ = ask_driver(uuids, why_unknown_);
     }
     const auto found = std::find_if(attributes_->begin(), attributes_->end(),
-                                    [&](const devices::DriverAttributes& device) { return device.uuid == uuid; });
+                                    [&](const DriverAttributes& device) { return device.uuid == uuid; });
     if (found == attributes_->end()) {
       facts.why_unknown = why_unknown_;
       return;
@@ -115,11 +116,11 @@ private:
     }
   }
 
-  devices::Nvml nvml_;
+  std::unique_ptr<Nvml> nvml_;
   std::string left_out_;
   std::vector<Device> devices_;
-  std::vector<bool> shares_host_memory_;                                     ///< of devices_, by the same index
-  mutable std::optional<std::vector<devices::DriverAttributes>> attributes_; ///< once the driver was asked
+  std::vector<bool> shares_host_memory_;                            ///< of devices_, by the same index
+  mutable std::optional<std::vector<DriverAttributes>> attributes_; ///< once the driver was asked
   mutable std::string why_unknown_;
 };
 
@@ -127,12 +128,12 @@ private:
 
 std::unique_ptr<DeviceList> open_real(std::string& why_none) {
   std::string why;
-  auto nvml = devices::Nvml::open(why);
+  auto nvml = Nvml::open(why);
   if (!nvml) {
     why_none = why;
     return nullptr;
   }
-  auto list = std::make_unique<RealDevices>(std::move(*nvml), why);
+  auto list = std::make_unique<RealDevices>(std::move(nvml), why);
   if (list->devices().empty()) {
     why_none = why.empty() ? "the NVIDIA driver (" + list->origin() + ") shows no GPU" : why;
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/devices/device_list.hpp"
+#include "core/devices/this_process.hpp"
 #include "core/policy/simulated_devices.hpp"
 
 #include <memory>
@@ -16,5 +17,9 @@ namespace gputest::devices {
 
 /// UUIDs of the simulated devices of a setting, in order.
 [[nodiscard]] std::vector<std::string> simulated_uuids(const policy::SimulatedDevices& setting);
+
+/// This process on simulated devices: its memory is counted as SimulatedBuffer's is, with addresses that are nobody
+/// else's and cannot be touched.
+[[nodiscard]] ThisProcess& simulated_process();
 
 } // namespace gputest::devices

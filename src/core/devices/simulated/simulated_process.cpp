@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/devices/simulated/simulated_process.hpp"
-
 #include "core/devices/metering.hpp"
 #include "core/devices/simulated/own_simulated_devices.hpp"
+#include "core/devices/simulated/simulated.hpp"
 #include "core/os/host_memory.hpp"
 #include "core/policy/heap_cost.hpp"
 

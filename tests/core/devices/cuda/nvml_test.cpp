@@ -23,7 +23,7 @@ protected:
 
   static void show(const std::string& machine) { setenv("FAKE_NVML", machine.c_str(), 1); }
 
-  std::optional<Nvml> open(const std::string& machine) {
+  std::unique_ptr<Nvml> open(const std::string& machine) {
     show(machine);
     return Nvml::open(why_);
   }

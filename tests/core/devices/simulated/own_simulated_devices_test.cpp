@@ -4,7 +4,7 @@
 #include "core/devices/simulated/own_simulated_devices.hpp"
 
 #include "core/devices/metering.hpp"
-#include "core/devices/simulated/simulated_process.hpp"
+#include "core/devices/simulated/simulated.hpp"
 #include "support/in_child.hpp"
 #include "support/message_of.hpp"
 #include "support/private_folder.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/devices/simulated/simulated_process.hpp"
+#include "core/devices/simulated/simulated.hpp"
 
 #include "support/in_child.hpp"
 #include "support/private_folder.hpp"
