@@ -43,7 +43,7 @@
 
   ``HEAP``
     Size of the heap for ``malloc()`` in kernels, for tests that do not say it themselves (``heap()``). gputest sets it on the
-    test's devices before the first kernel, and counts what it takes in addition to ``MEMORY``. A process has one size. The launcher
+    test's devices before the first kernel, and counts what it takes in addition to ``MEMORY``. A process has one size, the largest. The launcher
     only counts it: a program that does not link gputest has to set it itself (``cudaLimitMallocHeapSize``). Default: the heap is
     not changed.
 

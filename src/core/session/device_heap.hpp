@@ -17,26 +17,22 @@ class DeviceHeap {
 public:
   explicit DeviceHeap(devices::ThisProcess& process) : process_{&process} {}
 
-  /// Records the sizes that the tests of this process will ask for, as far as known.
-  void expect(const std::vector<Bytes>& heaps);
+  /// The largest that a test of this process will ask for, as far as known; 0: none will.
+  void expect(Bytes size) { size_ = size; }
 
-  /// What the largest of these sizes takes of a device.
+  /// What that takes of a device.
   [[nodiscard]] Bytes cost() const;
 
-  /// Sets the heap of those of the first `gpus` devices where it is not set yet, before a test's first kernel. Creates
-  /// their contexts.
+  /// Sets the largest heap on those of the first `gpus` devices where it is not set yet, before a test's first kernel,
+  /// whether that test asks for one (`heap`) or not: its kernels could prevent setting that of others. Creates their
+  /// contexts.
   ///
-  /// A test that asks for none gets the size that all others ask for; otherwise its kernels could prevent setting
-  /// theirs. Returns why the test `who` cannot get the size that it asks for, or nothing.
+  /// Returns why the test `who` cannot get the size that it asks for, or nothing.
   [[nodiscard]] std::string prepare(Bytes heap, const std::vector<Device>& devices, int gpus, const std::string& who);
 
 private:
-  [[nodiscard]] std::string is_set_already(Bytes heap, const std::string& who) const;
-
   devices::ThisProcess* process_;
-  std::vector<Bytes> expected_; ///< each size once
-  Bytes size_;                  ///< 0: not set
-  std::string set_for_;
+  Bytes size_;
   int devices_set_ = 0;
 };
 

@@ -39,11 +39,11 @@ Outcome DeviceSession::no_gpu(const std::string& why) {
 }
 
 Outcome DeviceSession::enter(const Plan& plan) {
-  std::vector<Bytes> heaps;
+  Bytes heap;
   for (const auto& request : plan.requests) {
-    heaps.push_back(request.heap);
+    heap = std::max(heap, request.heap);
   }
-  heap_.expect(heaps);
+  heap_.expect(heap);
   answers_.set_filter_option(plan.filter_option);
   std::string why_none;
   machine_ = devices::open_devices(settings_, why_none);

@@ -23,7 +23,7 @@ protected:
 };
 
 TEST_F(DeviceHeapTest, is_set_on_the_devices_of_the_test_and_once) {
-  heap_.expect({64_MiB, 0_B, 64_MiB});
+  heap_.expect(64_MiB);
   EXPECT_EQ(heap_.prepare(64_MiB, devices_, 1, "First.asks"), "");
   EXPECT_EQ(device(0).limits.at(malloc_heap), (64_MiB).count());
   EXPECT_FALSE(device(1).active) << "not among the test's devices";
@@ -32,31 +32,31 @@ TEST_F(DeviceHeapTest, is_set_on_the_devices_of_the_test_and_once) {
   EXPECT_EQ(device(1).limits.at(malloc_heap), (64_MiB).count());
 }
 
-TEST_F(DeviceHeapTest, is_set_for_those_to_come_before_the_first_kernel_of_any_test) {
-  heap_.expect({0_B, 64_MiB, 64_MiB});
-  EXPECT_EQ(heap_.prepare(0_B, devices_, 1, "Test.is_silent"), "");
-  EXPECT_EQ(device(0).limits.at(malloc_heap), (64_MiB).count());
-}
-
-TEST_F(DeviceHeapTest, is_set_only_when_a_test_asks_if_tests_do_not_agree) {
-  heap_.expect({256_MiB, 64_MiB});
+TEST_F(DeviceHeapTest, is_the_largest_that_any_test_asks_for_before_the_first_kernel_of_any) {
+  heap_.expect(256_MiB);
   EXPECT_EQ(heap_.cost(), 258_MiB);
   EXPECT_EQ(heap_.prepare(0_B, devices_, 1, "Test.is_silent"), "");
-  EXPECT_FALSE(device(0).active);
+  EXPECT_EQ(device(0).limits.at(malloc_heap), (256_MiB).count());
   EXPECT_EQ(heap_.prepare(64_MiB, devices_, 1, "First.asks"), "");
   EXPECT_EQ(
-      heap_.prepare(256_MiB, devices_, 1, "Second.asks"),
-      "Second.asks asks for a device heap of 256 MiB, and in this process First.asks has set one of 64 MiB, which "
-      "cannot change any more. Give them one size, or run each in an entry of its own: gpu_add_test(... COMMAND "
-      "<executable> --gtest_filter=<tests> HEAP <size>)");
-  EXPECT_EQ(device(0).limits.at(malloc_heap), (64_MiB).count());
+      heap_.prepare(1_GiB, devices_, 1, "Second.asks"),
+      "Second.asks asks for a device heap of 1 GiB, and its process has set one of 256 MiB, which cannot change "
+      "any more. Run it in an entry of its own: gpu_add_test(... COMMAND <executable> --gtest_filter=<tests> HEAP "
+      "<size>)");
+  EXPECT_EQ(device(0).limits.at(malloc_heap), (256_MiB).count());
+}
+
+TEST_F(DeviceHeapTest, is_left_as_it_is_if_no_test_asks) {
+  EXPECT_EQ(heap_.prepare(0_B, devices_, 1, "Test.is_silent"), "");
+  EXPECT_FALSE(device(0).active);
+  EXPECT_EQ(heap_.cost(), 0_B);
 }
 
 TEST_F(DeviceHeapTest, names_the_device_on_which_it_cannot_be_set_and_tries_again) {
-  heap_.expect({64_MiB});
+  heap_.expect(64_MiB);
   device(1).set_limit_result = 1;
   EXPECT_THAT(heap_.prepare(64_MiB, devices_, 2, "First.asks"),
-              testing::StartsWith("First.asks asks for a device heap of 64 MiB, and it cannot be set on GPU-b: "
+              testing::StartsWith("First.asks asks for a device heap of 64 MiB, and 64 MiB cannot be set on GPU-b: "
                                   "CUDA_ERROR_INVALID_VALUE (1). "));
   EXPECT_EQ(device(0).limits.at(malloc_heap), (64_MiB).count());
   device(0).set_limit_result = 1; // there it is set already
