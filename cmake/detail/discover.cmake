@@ -237,7 +237,7 @@ function(_gputest_xml_argument name result)
   endif()
 endfunction()
 
-# The lines of a list are calls of these four functions. They read and set variables of _gputest_list_tests().
+# The lines of a list are calls of these three functions. They read and set variables of _gputest_list_tests().
 function(gputest_listed_library file)
   _gputest_state_of("${file}" state)
   _gputest_quote("${file}" quoted)
@@ -246,16 +246,6 @@ endfunction()
 
 function(gputest_listed_all count)
   set(listed ${count} PARENT_SCOPE)
-endfunction()
-
-# A test of which only its name and a problem are known: an entry that fails.
-function(gputest_listed_problem name problem)
-  set(text "gputest: ${name} cannot be listed: ${problem}. Run it by its name: --gtest_filter=${name}")
-  set(labels gpu gpu_small gpu_medium ${gputest_LABELS} ${gputest_property_LABELS})
-  _gputest_write_entry("${gputest_TEST_PREFIX}${name}_NOT_LISTED${gputest_TEST_SUFFIX}" "set_tests_properties("
-    " sh -c [[echo \"$1\"; exit 1]] sh [=====[${text}]=====]" " LABELS [=====[${labels}]=====]")
-  math(EXPR entries "${entries} + 1")
-  set(entries ${entries} PARENT_SCOPE)
 endfunction()
 
 # The labels of a class; tests that use no GPU have none.

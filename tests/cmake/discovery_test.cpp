@@ -336,18 +336,6 @@ TEST_F(Discovery, names_entries_after_types_and_values) {
   EXPECT_EQ(names(), expected);
 }
 
-TEST_F(Discovery, fails_the_entry_of_a_test_that_cannot_be_listed_and_runs_the_others) {
-  write("tests", "#!/bin/sh\necho 'gputest_listed_problem([[Odd.test]] [[its value is odd]])\n"
-                 "gputest_listed_test([[A.a]] [[A]] [[]] [[]] [[a]] [[]] [[]] [[]] ENABLED host any 1 [[]])\n"
-                 "gputest_listed_all(2)' > \"${GPUTEST_LIST_FILE:-/dev/null}\"\n");
-  configure("gpu_discover_tests(tests)\n");
-  EXPECT_THAT(names(), ElementsAre("A.a", "Odd.test_NOT_LISTED"));
-  const auto ended = ctest({"-V"});
-  EXPECT_THAT(ended.out, HasSubstr("gputest: Odd.test cannot be listed: its value is odd. Run it by its name: "
-                                   "--gtest_filter=Odd.test\n"));
-  EXPECT_THAT(ended.out, HasSubstr("Odd.test_NOT_LISTED (Failed)"));
-}
-
 TEST_F(Discovery, names_entries_after_indices_if_asked_to) {
   configure("gpu_discover_tests(tests NO_PRETTY_TYPES NO_PRETTY_VALUES TEST_FILTER \"Typed*:Odd*/2:N*b*\" "
             "TEST_LIST list)\n"
