@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "current_session.hpp"
 
-#include "no_test_ran.hpp"
+#include "listing.hpp"
 #include "test_part.hpp"
 
 #include <gputest/device.hpp>
@@ -447,12 +447,10 @@ void CurrentSession::end_test(const ::testing::TestInfo& test) {
   const auto& result = *test.result();
   const auto* const annotation = annotation_of_memory(running_suite(), test, suite_request_.has_value());
   const char* const what = result.Failed() ? "failed" : result.Skipped() ? "skipped" : "passed";
-  TestRun::of_process().ended({test.test_suite_name(), test.name(), what,
-                               static_cast<double>(result.elapsed_time()) / 1000,
-                               result.Skipped() ? reason_of_skip(result) : "",
-                               annotation != nullptr ? annotation->file : "",
-                               annotation != nullptr ? annotation->line : 0,
-                               test.file() != nullptr ? test.file() : "", test.line()});
+  TestRun::of_process().ended(
+      {test.test_suite_name(), test.name(), what, static_cast<double>(result.elapsed_time()) / 1000,
+       result.Skipped() ? reason_of_skip(result) : "", annotation != nullptr ? annotation->file : "",
+       annotation != nullptr ? annotation->line : 0, test.file() != nullptr ? test.file() : "", test.line()});
 }
 
 void CurrentSession::examine_after(const ::testing::TestInfo& test) {

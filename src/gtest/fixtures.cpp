@@ -30,13 +30,13 @@ void correct(const detail::SuiteFixture& fixture) {
 
 } // namespace
 
-ClassTest::ClassTest(MemoryClass memory_class) { correct({memory_class, false, false, true}); }
+ClassTest::ClassTest(MemoryClass memory_class) { correct({memory_class}); }
 
-ScopedTest::ScopedTest() { correct({std::nullopt, true, false, true}); }
+ScopedTest::ScopedTest() { correct({std::nullopt, true}); }
 
 HostTest::HostTest() {
   if (CurrentSession::instance().begun()) { // without gputest it needs no more than with it
-    correct({std::nullopt, false, true, true});
+    correct({std::nullopt, false, true});
   }
 }
 

@@ -58,72 +58,52 @@ Function tear_down_of(const TestSuite& suite) {
   return forbidden().suite == &suite ? forbidden().tear_down : suite.*member_of(TearDownOfSuite{});
 }
 
-/// The suite as the source names it: GoogleTest makes `Instance/Suite/Type` of it, with those parts that the test has.
-std::string_view source_name(std::string_view name, const char* type_param) {
+/// What an annotation can be for, as the source names it.
+struct SourceName {
+  std::string_view suite;
+  std::string_view test; ///< empty: the suite itself
+};
+
+/// GoogleTest makes `Instance/Suite/Type` of a suite's name, with those parts that it has.
+std::string_view name_in_source(std::string_view suite, const char* type_param) {
   if (type_param != nullptr) {
-    name = name.substr(0, name.rfind('/'));
+    suite = suite.substr(0, suite.rfind('/'));
   }
-  const auto instance = name.find('/');
-  return instance == std::string_view::npos ? name : name.substr(instance + 1);
+  const auto instance = suite.find('/');
+  return instance == std::string_view::npos ? suite : suite.substr(instance + 1);
 }
 
-/// The test as the source names it, without the parameter that GoogleTest appends.
-std::string_view source_name(const TestInfo& test) {
-  const std::string_view name = test.name();
-  return name.substr(0, name.find('/'));
+SourceName source_name(const TestSuite& suite) { return {name_in_source(suite.name(), suite.type_param()), {}}; }
+SourceName source_name(const TestInfo& test) {
+  const std::string_view name = test.name(); // with the parameter that GoogleTest appends
+  return {name_in_source(test.test_suite_name(), test.type_param()), name.substr(0, name.find('/'))};
+}
+SourceName source_name(const Annotation& annotation) {
+  return {annotation.suite, annotation.test != nullptr ? annotation.test : ""};
 }
 
-bool names(const Annotation& annotation, const TestSuite& suite) {
-  return source_name(suite.name(), suite.type_param()) == annotation.suite;
+bool is_for(const Annotation& annotation, const SourceName& name) {
+  const auto named = source_name(annotation);
+  return named.suite == name.suite && named.test == name.test;
 }
 
-bool names(const Annotation& annotation, const TestInfo& test) {
-  return annotation.test != nullptr && source_name(test) == annotation.test &&
-         source_name(test.test_suite_name(), test.type_param()) == annotation.suite;
-}
-
-/// Whether they are one place in a source that several translation units include.
-bool are_same(const Annotation& a, const Annotation& b) {
-  return a.line == b.line && std::string_view{a.file} == b.file && std::string_view{a.suite} == b.suite &&
-         (a.test == nullptr) == (b.test == nullptr) && (a.test == nullptr || std::string_view{a.test} == b.test);
-}
-
-/// An annotation as it is written, without its needs; `test` is empty for that of a suite.
-std::string text_of(std::string_view suite, std::string_view test) {
-  return (test.empty() ? "GPUTEST_SUITE_NEEDS(" : "GPUTEST_NEEDS(") + std::string{suite} + (test.empty() ? "" : ", ") +
-         std::string{test} + ", ...)";
-}
-
-std::string text_of(const Annotation& annotation) {
-  return text_of(annotation.suite, annotation.test != nullptr ? annotation.test : "");
+/// An annotation as it is written, without its needs.
+std::string text_of(const SourceName& name) {
+  return (name.test.empty() ? "GPUTEST_SUITE_NEEDS(" : "GPUTEST_NEEDS(") + std::string{name.suite} +
+         (name.test.empty() ? "" : ", ") + std::string{name.test} + ", ...)";
 }
 
 std::string place_of(const Annotation& annotation) {
   return std::string{annotation.file} + ":" + std::to_string(annotation.line);
 }
 
-/// The annotation that was probably meant by one that names nothing; empty if the executable has no test.
-std::string nearest_to(const Annotation& annotation, const ::testing::UnitTest& unit_test) {
-  const auto mistyped = text_of(annotation);
-  std::string nearest;
-  std::size_t least = 0;
+/// What can be annotated in this executable: suites, or tests.
+std::vector<SourceName> all_names(const ::testing::UnitTest& unit_test, bool of_suites) {
+  std::vector<SourceName> names;
   for_each_test(unit_test, [&](const TestSuite& suite, const TestInfo& test) {
-    const auto text =
-        text_of(source_name(suite.name(), suite.type_param()), annotation.test != nullptr ? source_name(test) : "");
-    if (const auto distance = edit_distance(mistyped, text); nearest.empty() || distance < least) {
-      nearest = text;
-      least = distance;
-    }
+    names.push_back(of_suites ? source_name(suite) : source_name(test));
   });
-  return nearest;
-}
-
-bool names_something(const Annotation& annotation, const ::testing::UnitTest& unit_test) {
-  bool any = false;
-  for_each_test(unit_test, [&](const TestSuite& suite, const TestInfo& test) {
-    any = any || (annotation.test == nullptr ? names(annotation, suite) : names(annotation, test));
-  });
-  return any;
+  return names;
 }
 
 /// The functions of one of gputest's fixtures, as a suite stores them.
@@ -135,26 +115,25 @@ struct Own {
 
 const std::vector<Own>& own_fixtures() {
   static const std::vector<Own> all{
-      {&SmallTest::SetUpTestSuite, &SmallTest::TearDownTestSuite, {MemoryClass::small, false, false, true}},
-      {&MediumTest::SetUpTestSuite, &MediumTest::TearDownTestSuite, {MemoryClass::medium, false, false, true}},
-      {&LargeTest::SetUpTestSuite, &LargeTest::TearDownTestSuite, {MemoryClass::large, false, false, true}},
-      {&ScopedTest::SetUpTestSuite, &ScopedTest::TearDownTestSuite, {std::nullopt, true, false, true}},
-      {&HostTest::SetUpTestSuite, &HostTest::TearDownTestSuite, {std::nullopt, false, true, true}},
+      {&SmallTest::SetUpTestSuite, &SmallTest::TearDownTestSuite, {MemoryClass::small}},
+      {&MediumTest::SetUpTestSuite, &MediumTest::TearDownTestSuite, {MemoryClass::medium}},
+      {&LargeTest::SetUpTestSuite, &LargeTest::TearDownTestSuite, {MemoryClass::large}},
+      {&ScopedTest::SetUpTestSuite, &ScopedTest::TearDownTestSuite, {std::nullopt, true}},
+      {&HostTest::SetUpTestSuite, &HostTest::TearDownTestSuite, {std::nullopt, false, true}},
   };
   return all;
 }
 
-/// nullptr: there is none.
-const Annotation* find_annotation(const TestInfo& test) {
+/// That of the name; nullptr: there is none.
+const Annotation* find_annotation(const SourceName& name) {
   const auto& all = annotations();
-  const auto found = std::find_if(all.begin(), all.end(), [&](const Annotation& a) { return names(a, test); });
+  const auto found = std::find_if(all.begin(), all.end(), [&](const Annotation& one) { return is_for(one, name); });
   return found == all.end() ? nullptr : &*found;
 }
-const Annotation* find_annotation(const TestSuite& suite) {
-  const auto& all = annotations();
-  const auto found =
-      std::find_if(all.begin(), all.end(), [&](const Annotation& a) { return a.test == nullptr && names(a, suite); });
-  return found == all.end() ? nullptr : &*found;
+
+Needs needs_of(const SourceName& name) {
+  const auto* const found = find_annotation(name);
+  return found == nullptr ? Needs{} : found->needs;
 }
 
 /// Whether a function of a suite is neither GoogleTest's nor that of one of gputest's fixtures.
@@ -169,7 +148,9 @@ bool is_the_users(Function function, Function googletests, Function Own::*of_fix
 bool annotate(const Annotation& annotation) {
   auto& all = annotations();
   // Every translation unit that includes a header says what is in it.
-  if (std::none_of(all.begin(), all.end(), [&](const Annotation& a) { return are_same(a, annotation); })) {
+  if (std::none_of(all.begin(), all.end(), [&](const Annotation& one) {
+        return is_for(one, source_name(annotation)) && place_of(one) == place_of(annotation);
+      })) {
     all.push_back(annotation);
   }
   return true;
@@ -177,23 +158,19 @@ bool annotate(const Annotation& annotation) {
 
 std::string name_of(const TestInfo& test) { return std::string{test.test_suite_name()} + "." + test.name(); }
 
-Needs needs_of_test(const TestInfo& test) {
-  const auto* const found = find_annotation(test);
-  return found == nullptr ? Needs{} : found->needs;
-}
+Needs needs_of_test(const TestInfo& test) { return needs_of(source_name(test)); }
 
-Needs needs_of_suite(const TestSuite& suite) {
-  const auto* const found = find_annotation(suite);
-  return found == nullptr ? Needs{} : found->needs;
-}
+Needs needs_of_suite(const TestSuite& suite) { return needs_of(source_name(suite)); }
 
 std::string contradiction_of(const TestSuite& suite, const TestInfo& test) {
-  const auto at = [](const Annotation& annotation) { return place_of(annotation) + ": " + text_of(annotation); };
+  const auto at = [](const Annotation& annotation) {
+    return place_of(annotation) + ": " + text_of(source_name(annotation));
+  };
   const Annotation* of_test = nullptr;
   const Annotation* of_suite = nullptr;
   for (const auto& annotation : annotations()) {
-    const bool is_of_test = names(annotation, test);
-    if (!is_of_test && !(annotation.test == nullptr && names(annotation, suite))) {
+    const bool is_of_test = is_for(annotation, source_name(test));
+    if (!is_of_test && !is_for(annotation, source_name(suite))) {
       continue;
     }
     if (const auto why = contradiction_in(annotation.needs); !why.empty()) {
@@ -250,9 +227,9 @@ Request known_request(const TestSuite& suite, const TestInfo& test, const Reques
 }
 
 const Annotation* annotation_of_memory(const TestSuite& suite, const TestInfo& test, bool under_suite_lease) {
-  const auto* annotation = under_suite_lease ? nullptr : find_annotation(test);
+  const auto* annotation = under_suite_lease ? nullptr : find_annotation(source_name(test));
   if (annotation == nullptr || !annotation->needs.says_memory()) {
-    annotation = find_annotation(suite);
+    annotation = find_annotation(source_name(suite));
   }
   return annotation == nullptr || !annotation->needs.says_memory() ? nullptr : annotation;
 }
@@ -298,15 +275,21 @@ void allow_set_up() {
 std::vector<Misnamed> misnamed_annotations(const ::testing::UnitTest& unit_test) {
   std::vector<Misnamed> all;
   for (const auto& annotation : annotations()) {
-    if (!names_something(annotation, unit_test)) {
-      const auto nearest = nearest_to(annotation, unit_test);
-      all.push_back({std::string{annotation.suite} + (annotation.test != nullptr ? "_" : "") +
-                         (annotation.test != nullptr ? annotation.test : ""),
-                     text_of(annotation) + " names no " + (annotation.test != nullptr ? "test" : "suite") +
-                         " of this executable; write the names as in TEST()" +
-                         (nearest.empty() ? "" : ". The nearest is " + nearest),
-                     annotation.file, annotation.line});
+    const bool of_suite = annotation.test == nullptr;
+    const auto names = all_names(unit_test, of_suite);
+    if (std::any_of(names.begin(), names.end(), [&](const SourceName& name) { return is_for(annotation, name); })) {
+      continue;
     }
+    const auto text = text_of(source_name(annotation));
+    const auto distance = [&](const SourceName& name) { return edit_distance(text, text_of(name)); };
+    const auto nearest = std::min_element(names.begin(), names.end(), [&](const SourceName& a, const SourceName& b) {
+      return distance(a) < distance(b);
+    });
+    all.push_back({std::string{annotation.suite} + (of_suite ? "" : std::string{"_"} + annotation.test),
+                   text + " names no " + (of_suite ? "suite" : "test") +
+                       " of this executable; write the names as in TEST()" +
+                       (nearest == names.end() ? "" : ". The nearest is " + text_of(*nearest)),
+                   annotation.file, annotation.line});
   }
   return all;
 }

@@ -14,4 +14,11 @@ namespace gputest::detail {
 /// Returns 0, or 1 after a message on stderr if the list cannot be written.
 [[nodiscard]] int list_tests(::testing::UnitTest& unit_test, const std::string& file);
 
+/// Why GoogleTest has run no test of this executable.
+struct NothingSelected {
+  std::string why;              ///< in words
+  bool in_other_shards = false; ///< the filter selects tests, which are those of other shards
+};
+[[nodiscard]] NothingSelected why_no_test_was_selected(const ::testing::UnitTest& unit_test);
+
 } // namespace gputest::detail

@@ -30,7 +30,6 @@ struct Allocation {
 
 /// What was found at the end of a lease.
 struct Closing {
-  std::string kinds;                      ///< that the test asked for: `pool`, or several of them; empty: none
   std::vector<devices::DeviceUsage> left; ///< allocated under the lease and not freed, of each device
   Bytes managed; ///< still allocated by this test or an earlier one, on the device with most of it
 };

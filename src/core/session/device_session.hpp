@@ -53,10 +53,18 @@ public:
   DeviceSession(const DeviceSession&) = delete;
   DeviceSession& operator=(const DeviceSession&) = delete;
 
-  /// Chooses devices, makes them visible in CUDA_VISIBLE_DEVICES, enters the ledger. Blocks until there is room.
-  ///
-  /// If it gets no devices, returns the reason; every acquire() returns the same. Throws LedgerError, InvalidSetting.
+  // As the functions of Session with these names, but for its lock and the checks of arguments.
+
   Outcome enter(const Plan& plan);
+  [[nodiscard]] Outcome foresee(const Request& request, const std::string& who);
+  void watch_unleased(const std::string& who);
+
+  /// As Session::count_unleased(). Returns the sticky error of CUDA, if there is one, else an empty text.
+  std::string count_unleased(const std::string& where);
+
+  /// The CTest entry. If several processes share a lease, its request is this process's part of it.
+  [[nodiscard]] const Entry& entry() const { return entry_; }
+  void set_entry(Entry entry);
 
   /// Whether enter() found no device at all that this process could use.
   [[nodiscard]] bool has_no_gpu() const { return has_no_gpu_; }
@@ -70,11 +78,7 @@ public:
   /// Whether the chosen devices are enough, and have what `request` says; else the skip that says what they lack.
   [[nodiscard]] Outcome check_devices(const Request& request, const std::string& who);
 
-  /// The skip or failure that acquire() will return whatever other processes do; granted if that is not known.
-  [[nodiscard]] Outcome foresee(const Request& request, const std::string& who);
-
-  /// Leases what `request` says on the first `gpus` devices, for the test `who`. Blocks; prints on stderr what it waits
-  /// for. Throws NestedLease, LedgerError.
+  /// Leases as Session::lease() does. release() gives back.
   Outcome acquire(const Request& request, const std::string& who);
 
   /// A skip; or a failure if the settings forbid this kind of skip.
@@ -97,16 +101,7 @@ public:
   /// The most that a test of this process can have of any device of this machine, in whole MiB; 0: not known.
   [[nodiscard]] Bytes largest_for_a_test() const;
 
-  /// Counts what this process has taken of its devices without a lease, since they were measured last, as its own. Says
-  /// so on stderr, and what to do, if `where` took more than a small test may. Returns the sticky error of CUDA, if
-  /// there is one, else an empty text.
-  std::string count_unleased(const std::string& where);
-
-  /// From now on the test `who` runs, which holds no lease but those that it takes itself. What it takes of the devices
-  /// while it holds none is judged.
-  void watch_unleased(const std::string& who);
-
-  /// The test has ended: what it took without a lease.
+  /// The test of watch_unleased() has ended: what it took without a lease.
   [[nodiscard]] Measured end_unleased() noexcept;
 
   /// Judges the test `who` of a process that has not entered, because none of its tests uses a GPU: whether it used one
@@ -126,8 +121,7 @@ public:
   /// What the lease that was given back last had come to. Once; nullopt if there was none since.
   [[nodiscard]] std::optional<Measured> take_measured() { return std::exchange(measured_, std::nullopt); }
 
-  /// After the test `who` ran out of memory under a lease of `held` (null: without one): says on stderr, and returns,
-  /// who has memory of this process's devices beyond what it has leased, and what to do. Throws LedgerError.
+  /// As Session::explain_out_of_memory(), under a lease of `held` (null: without one).
   [[nodiscard]] std::string explain_out_of_memory(const std::string& who, const Request* held);
 
   /// Synchronises, trims pools, gives back the lease. `managed` is managed memory that the process still has; a GPU's
@@ -165,12 +159,6 @@ public:
   /// The machine's devices, after enter(), and which of them are devices().
   [[nodiscard]] const std::shared_ptr<const devices::DeviceList>& machine() const { return machine_; }
   [[nodiscard]] const std::vector<std::size_t>& indices() const { return indices_; }
-
-  /// The CTest entry. If several processes share a lease, its request is this process's part of it.
-  [[nodiscard]] const Entry& entry() const { return entry_; }
-
-  /// That of the tests from now on. Not for a process that shares a lease.
-  void set_entry(Entry entry);
 
 private:
   Outcome no_gpu(const std::string& why);
