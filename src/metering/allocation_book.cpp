@@ -4,14 +4,11 @@
 #include <algorithm>
 #include <numeric>
 #include <string>
-#include <tuple>
 #include <utility>
 
 namespace gputest::metering {
 
 namespace {
-
-constexpr std::size_t max_largest = 3;
 
 constexpr std::size_t index_of(devices::AllocationKind kind) { return static_cast<std::size_t>(kind); }
 
@@ -83,36 +80,11 @@ void AllocationBook::remove_owner(std::uint64_t owner) {
   }
 }
 
-/// Before an allocation is taken off the sums: while a device is at its peak, finds what is allocated there.
-void AllocationBook::note_largest(int device, OfDevice& of_device) const {
-  // Not at each of many small steps upwards: a look reads every entry.
-  const auto peak = of_device.peak - total(of_device.at_begin);
-  if (peak > of_device.looked_at + of_device.looked_at / 16 && total(of_device.now) == of_device.peak) {
-    of_device.largest = largest_of(device);
-    of_device.looked_at = peak;
-  }
-}
-
 void AllocationBook::take_off(const Entry& entry) {
   const auto& allocation = entry.allocation;
   auto& of_device = devices_[allocation.device];
-  note_largest(allocation.device, of_device);
   of_device.now.at(index_of(allocation.kind)) -= allocation.bytes;
   of_device.before_periods -= entry.period == 0 ? allocation.bytes : 0;
-}
-
-/// Those of the period that take the most, as groups of one function and size.
-std::vector<devices::Allocations> AllocationBook::largest_of(int device) const {
-  std::map<std::tuple<devices::AllocationKind, std::string, std::uint64_t>, devices::Allocations> groups;
-  for (const auto& [address, entry] : entries_) {
-    const auto& allocation = entry.allocation;
-    if (entry.period == period_ && allocation.device == device) {
-      add_to(groups[{allocation.kind, allocation.function, allocation.bytes}], allocation);
-    }
-  }
-  auto all = sorted(groups);
-  all.resize(std::min(all.size(), max_largest));
-  return all;
 }
 
 void AllocationBook::begin() {
@@ -122,9 +94,7 @@ void AllocationBook::begin() {
     of_device.at_begin = of_device.at_peak = of_device.now;
     of_device.peak = total(of_device.now);
     of_device.kept_at_begin = of_device.peak - of_device.before_periods;
-    of_device.looked_at = 0;
     of_device.wanted = 0;
-    of_device.largest.clear();
   }
 }
 
@@ -145,7 +115,6 @@ devices::Usage AllocationBook::so_far() {
   }
   usage.period = period_;
   for (auto& [device, of_device] : devices_) {
-    note_largest(device, of_device);
     devices::DeviceUsage of;
     of.device = device;
     of.peak = Bytes{of_device.peak - total(of_device.at_begin)};
@@ -156,7 +125,6 @@ devices::Usage AllocationBook::so_far() {
         of.at_peak[kind] = Bytes{of_device.at_peak.at(index) - of_device.at_begin.at(index)};
       }
     }
-    of.largest = of_device.largest;
     of.left = sorted(left[device]);
     of.kept = std::move(kept[device]);
     of.kept_at_begin = Bytes{of_device.kept_at_begin};

@@ -8,7 +8,6 @@
 #include <map>
 #include <mutex>
 #include <unordered_map>
-#include <vector>
 
 namespace gputest::metering {
 
@@ -56,17 +55,13 @@ private:
     Sums now{};
     Sums at_begin{};
     Sums at_peak{};
-    std::uint64_t peak = 0;      ///< of the sum of `now`
-    std::uint64_t looked_at = 0; ///< the peak, less what was there at the beginning, for which `largest` was found
-    std::vector<devices::Allocations> largest;
+    std::uint64_t peak = 0;           ///< of the sum of `now`
     std::uint64_t wanted = 0;         ///< `now` and what was refused, together
     std::uint64_t before_periods = 0; ///< of `now`: what was allocated before the first period
     std::uint64_t kept_at_begin = 0;
   };
 
   static std::uint64_t total(const Sums& sums);
-  [[nodiscard]] std::vector<devices::Allocations> largest_of(int device) const;
-  void note_largest(int device, OfDevice& of_device) const;
   void take_off(const Entry& entry);
 
   std::mutex mutex_;

@@ -193,7 +193,6 @@ private:
       if (used > of->peak) {
         of->peak = used;
         of->at_peak = {{devices::AllocationKind::pool, used}};
-        of->largest = {{devices::AllocationKind::pool, "cudaGraphLaunch", used, 1}};
       }
     }
   }

@@ -47,8 +47,8 @@ TEST_F(MeterSuite, fails_a_test_that_takes_more_than_its_lease_and_says_what_it_
   EXPECT_EQ(all.at("Over.by_more").overuse, "258 MiB of 256 MiB");
   EXPECT_THAT(all.at("Over.by_more").failures,
               HasSubstr("entry: Over.by_more took 258 MiB, and its lease is 256 MiB: tests of other processes may run "
-                        "out of memory. At the peak: device memory 258 MiB (SimulatedBuffer: 128 MiB, SimulatedBuffer: "
-                        "66 MiB, SimulatedBuffer: 64 MiB). Declare what it needs: GPUTEST_NEEDS(Over, by_more, "
+                        "out of memory. At the peak: device memory 258 MiB. "
+                        "Declare what it needs: GPUTEST_NEEDS(Over, by_more, "
                         "259_MiB) or MEMORY 259MiB in gpu_add_test() or gpu_discover_tests()"));
   EXPECT_THAT(all.at("Over.by_more").failures, HasSubstr("meter.cpp:"));
 }
@@ -77,7 +77,7 @@ TEST_F(MeterSuite, finds_a_device_that_is_not_of_the_lease) {
   EXPECT_THAT(
       reports("Over.second_device:Over.two_devices").at("Over.second_device").failures,
       HasSubstr("took 64 MiB of device 1, and its lease is of the first 1: tests of other processes may run out "
-                "of memory. At the peak: device memory 64 MiB (SimulatedBuffer: 64 MiB). Ask for 2: gpus(2) in "
+                "of memory. At the peak: device memory 64 MiB. Ask for 2: gpus(2) in "
                 "GPUTEST_NEEDS, or GPUS 2 in gpu_add_test()"));
 }
 
@@ -186,13 +186,13 @@ TEST_F(MeterSuite, fails_what_a_test_takes_without_a_lease) {
     EXPECT_THAT(all.at("Scoped." + name).failures,
                 HasSubstr("entry: Scoped." + name +
                           " took 64 MiB without a lease: tests of other processes may run out "
-                          "of memory. At the peak: device memory 64 MiB (SimulatedBuffer: 64 MiB). Take it under a "
+                          "of memory. At the peak: device memory 64 MiB. Take it under a "
                           "lease: GPUTEST_LEASE(<name>, 64_MiB) in a ScopedTest."));
     EXPECT_EQ(all.at("Scoped." + name).overuse, "64 MiB of 0 B");
   }
   EXPECT_THAT(all.at("Host.takes_some").failures,
               HasSubstr("entry: Host.takes_some took 64 MiB without a lease: tests of other processes may run out of "
-                        "memory. At the peak: device memory 64 MiB (SimulatedBuffer: 64 MiB). Take it under a lease: "
+                        "memory. At the peak: device memory 64 MiB. Take it under a lease: "
                         "GPUTEST_LEASE(<name>, 64_MiB) in a ScopedTest. A test that says it uses no GPU (HostTest, "
                         "no_gpu) has to say in place of that what it needs: GPUTEST_NEEDS(Host, takes_some, 64_MiB)"));
   for (const std::string name : {"Scoped.keeps_within_its_lease", "Scoped.takes_next_to_nothing", "Host.takes_none"}) {
@@ -228,8 +228,8 @@ TEST_F(MeterSuite, holds_the_tests_of_a_suite_lease_against_it_together_and_name
   EXPECT_EQ(all.at("Shared.adds_some").failures, "");
   EXPECT_THAT(all.at("Shared.adds_too_much").failures,
               HasSubstr("entry: Shared took 556 MiB, and its lease is 512 MiB: tests of other processes may run out of "
-                        "memory. At the peak: device memory 556 MiB (SimulatedBuffer: 300 MiB, SimulatedBuffer: 256 "
-                        "MiB). Declare what it needs: GPUTEST_SUITE_NEEDS(Shared, 556_MiB, suite_lease)"));
+                        "memory. At the peak: device memory 556 MiB. "
+                        "Declare what it needs: GPUTEST_SUITE_NEEDS(Shared, 556_MiB, suite_lease)"));
   EXPECT_EQ(all.at("Shared.is_not_blamed").failures, "");
 }
 

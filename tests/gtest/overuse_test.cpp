@@ -95,11 +95,10 @@ TEST_F(Overuse, by_a_test_is_named_with_both_figures) {
   EXPECT_EQ(count(ended.err, "and its lease is"), 1U) << ended.err;
   EXPECT_THAT(
       ended.err,
-      HasSubstr(
-          "gputest: overuse: Plain.takes_more took 1 GiB, and its lease is 256 MiB: tests of "
-          "other processes may run out of memory. At the peak: device memory 1 GiB (SimulatedBuffer: 1 GiB). Declare "
-          "what it needs: "
-          "GPUTEST_NEEDS(Plain, takes_more, 1_GiB) or MEMORY 1GiB in gpu_add_test() or gpu_discover_tests()"));
+      HasSubstr("gputest: overuse: Plain.takes_more took 1 GiB, and its lease is 256 MiB: tests of "
+                "other processes may run out of memory. At the peak: device memory 1 GiB. Declare "
+                "what it needs: "
+                "GPUTEST_NEEDS(Plain, takes_more, 1_GiB) or MEMORY 1GiB in gpu_add_test() or gpu_discover_tests()"));
 }
 
 TEST_F(Overuse, is_what_a_waiting_test_names_and_no_external_process) {

@@ -39,27 +39,6 @@ TEST_F(AllocationBookTest, says_what_the_peak_is_made_of) {
   EXPECT_EQ(usage.devices[0].at_peak, expected);
 }
 
-TEST_F(AllocationBookTest, names_the_largest_at_the_peak_and_not_at_the_end) {
-  book_.begin();
-  add(1, 10_MiB);
-  add(2, 64_MiB);
-  add(3, 64_MiB);
-  add(4, 100_MiB, devices::AllocationKind::pool, 0, "cuMemAllocAsync");
-  book_.remove(2);
-  book_.remove(3);
-  book_.remove(4);
-  const auto usage = book_.so_far();
-  ASSERT_EQ(usage.devices.size(), 1U);
-  const auto& largest = usage.devices[0].largest;
-  ASSERT_EQ(largest.size(), 3U);
-  EXPECT_EQ(largest[0].bytes, 128_MiB);
-  EXPECT_EQ(largest[0].count, 2U);
-  EXPECT_EQ(largest[0].function, "cuMemAlloc");
-  EXPECT_EQ(largest[1].bytes, 100_MiB);
-  EXPECT_EQ(largest[1].function, "cuMemAllocAsync");
-  EXPECT_EQ(largest[2].bytes, 10_MiB);
-}
-
 TEST_F(AllocationBookTest, does_not_count_what_was_there_before_the_period) {
   add(1, 1_GiB);
   book_.begin();

@@ -51,7 +51,6 @@ struct DeviceUsage {
   int device = 0;                          ///< as the back end numbers this process's devices
   Bytes peak;                              ///< the most at one time, beyond what was allocated when the period began
   std::map<AllocationKind, Bytes> at_peak; ///< what the peak is made of; empty if that is not known
-  std::vector<Allocations> largest;        ///< near the peak, of one size each, the most bytes first; at most 3
   std::vector<Allocations> left;           ///< allocated in the period and not freed; empty if that is not known
   bool with_context = false;               ///< sampled: a context was made in the period, and is in the peak
   Bytes wanted; ///< the most that it would have had, if the device had not been out of memory; 0: it never was
@@ -64,7 +63,7 @@ struct Usage {
   Evidence evidence = Evidence::unknown;
   std::string because;              ///< if it is not exact: why
   std::vector<DeviceUsage> devices; ///< those of which anything was asked for, or was left by earlier periods
-  std::uint64_t period = 0; ///< its number; 0: periods have none
+  std::uint64_t period = 0;         ///< its number; 0: periods have none
 };
 
 /// Measures what this process allocates, one period at a time.

@@ -34,17 +34,13 @@ std::string to_string(const Allocations& allocations) {
          gputest::to_string(allocations.bytes);
 }
 
-/// ` At the peak: device memory 1 GiB (cuMemAlloc: 1 GiB).`; empty if it is not known.
+/// ` At the peak: device memory 1 GiB, pool memory 20 MiB.`; empty if it is not known.
 std::string peak_text(const DeviceUsage& usage) {
   std::string text;
   for (const auto& [kind, bytes] : usage.at_peak) {
     text += (text.empty() ? " At the peak: " : ", ") + std::string{to_string(kind)} + " " + gputest::to_string(bytes);
   }
-  std::string largest;
-  for (const auto& allocations : usage.largest) {
-    largest += (largest.empty() ? "" : ", ") + to_string(allocations);
-  }
-  return text + (largest.empty() ? "" : " (" + largest + ")") + (text.empty() ? "" : ".");
+  return text + (text.empty() ? "" : ".");
 }
 
 Bytes taken_of(const DeviceUsage& usage, const Allowance& allowance) {
