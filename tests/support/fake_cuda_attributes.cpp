@@ -111,9 +111,6 @@ int cuDeviceGetAttribute(int* value, int attribute, int ordinal) {
   case cuda::integrated:
     *value = 0;
     return 0;
-  case cuda::tcc_driver:
-    *value = says("tcc", device) ? 1 : 0;
-    return 0;
   default:
     return 1; // as a driver that is too old to know it, here of cooperative_launch
   }

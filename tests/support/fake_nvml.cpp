@@ -5,7 +5,7 @@
 //   lost=1            this GPU has fallen off the bus    memory_v2=13      as does nvmlDeviceGetMemoryInfo_v2()
 //   slices=2          GPU 0 is in MIG mode with so many  used=5            bytes in use of every device (0)
 //   sm=75,90          compute capabilities by GPU (90)   mode=3            compute mode of every GPU (0)
-//   model=1           driver model of every GPU          memory=3          memory queries answer this error
+//   memory=3          memory queries answer this error
 //   long_uuids=1      UUIDs in their real form, as fake_cuda_attributes.cpp has them
 //   gib=80,40         memory of each device of a GPU, by GPUs (80)
 //   lost_slices=0,2   these slices have fallen off   slice_error=15    finding a slice answers this error
@@ -220,12 +220,6 @@ nvml::Result nvmlDeviceGetCudaComputeCapability(nvml::Handle handle, int* major,
   *major = sm / 10;
   *minor = sm % 10;
   return device_of(handle).slice ? not_supported : nvml::success;
-}
-
-nvml::Result nvmlDeviceGetDriverModel(nvml::Handle /*handle*/, int* now, int* after_reboot) {
-  *now = static_cast<int>(number("model", 0));
-  *after_reboot = *now;
-  return word("model").empty() ? not_supported : nvml::success;
 }
 
 nvml::Result nvmlDeviceGetComputeMode(nvml::Handle handle, int* mode) {

@@ -34,7 +34,6 @@ constexpr Result not_supported = 801;       // CUDA_ERROR_NOT_SUPPORTED
 constexpr Result capture_unsupported = 900; // CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
 
 constexpr int integrated = 18;                // CU_DEVICE_ATTRIBUTE_INTEGRATED
-constexpr int tcc_driver = 35;                // CU_DEVICE_ATTRIBUTE_TCC_DRIVER
 constexpr int compute_capability_major = 75;  // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
 constexpr int compute_capability_minor = 76;  // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR
 constexpr int has_managed_memory = 83;        // CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY

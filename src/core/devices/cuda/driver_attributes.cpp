@@ -47,7 +47,7 @@ Text answer(const cuda::Library& library, const std::vector<std::string>& uuids)
          << attribute_of(functions, cuda::compute_capability_major, device) * 10 +
                 attribute_of(functions, cuda::compute_capability_minor, device);
     for (const int attribute : {cuda::has_memory_pools, cuda::has_managed_memory, cuda::concurrent_managed_access,
-                                cuda::cooperative_launch, cuda::integrated, cuda::tcc_driver}) {
+                                cuda::cooperative_launch, cuda::integrated}) {
       text << ' ' << (attribute_of(functions, attribute, device) != 0 ? 1 : 0);
     }
     for (const auto& [peer, uuid_of_peer] : asked) {
@@ -110,7 +110,7 @@ std::optional<DriverAttributes> read_line(const std::string& line) {
   std::istringstream words{line};
   DriverAttributes device;
   words >> device.uuid >> device.sm >> device.memory_pools >> device.managed_memory >>
-      device.concurrent_managed_access >> device.cooperative_launch >> device.integrated >> device.tcc;
+      device.concurrent_managed_access >> device.cooperative_launch >> device.integrated;
   if (!words) {
     return std::nullopt;
   }

@@ -16,7 +16,6 @@ struct DriverAttributes {
   bool concurrent_managed_access = false;
   bool cooperative_launch = false;
   bool integrated = false;
-  bool tcc = false;
   std::vector<std::string> peers; ///< those of the asked devices whose memory it can reach
 };
 

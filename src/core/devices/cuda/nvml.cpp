@@ -39,17 +39,6 @@ std::optional<unsigned> read_compute_capability(const nvml::Functions& functions
   return static_cast<unsigned>(major * 10 + minor);
 }
 
-policy::DriverModel read_driver_model(const nvml::Functions& functions, nvml::Handle gpu) {
-  int now = 0;
-  int after_reboot = 0;
-  if (functions.driver_model == nullptr || functions.driver_model(gpu, &now, &after_reboot) != nvml::success) {
-    return policy::DriverModel::none;
-  }
-  return now == nvml::driver_tcc    ? policy::DriverModel::tcc
-         : now == nvml::driver_wddm ? policy::DriverModel::wddm
-                                    : policy::DriverModel::none;
-}
-
 policy::ComputeMode read_compute_mode(const nvml::Functions& functions, nvml::Handle gpu) {
   int mode = 0;
   if (functions.compute_mode == nullptr || functions.compute_mode(gpu, &mode) != nvml::success) {
@@ -117,7 +106,6 @@ std::string Nvml::add_device(nvml::Handle handle, nvml::Handle gpu) {
   device.reserved_bytes = memory.reserved_bytes;
   device.mig_slice = handle != gpu;
   device.sm = read_compute_capability(functions_, gpu);
-  device.driver_model = read_driver_model(functions_, gpu);
   device.compute_mode = read_compute_mode(functions_, gpu);
   devices_.push_back(std::move(device));
   handles_.push_back(handle);

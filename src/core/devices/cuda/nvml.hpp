@@ -22,7 +22,6 @@ struct NvmlDevice {
   std::uint64_t reserved_bytes = 0; ///< what the driver keeps for itself; 0 if NVML does not say
   bool mig_slice = false;
   std::optional<unsigned> sm; ///< compute capability, 90 for 9.0; of a slice, its GPU's
-  policy::DriverModel driver_model = policy::DriverModel::none;
   policy::ComputeMode compute_mode = policy::ComputeMode::usual; ///< of a slice, its GPU's
 };
 

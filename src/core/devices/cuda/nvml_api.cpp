@@ -76,7 +76,6 @@ bool Functions::bind(const os::SharedLibrary& library, std::string& missing) {
   library.bind(largest_mig_count, "nvmlDeviceGetMaxMigDeviceCount");
   library.bind(mig_handle, "nvmlDeviceGetMigDeviceHandleByIndex");
   library.bind(compute_capability, "nvmlDeviceGetCudaComputeCapability");
-  library.bind(driver_model, "nvmlDeviceGetDriverModel");
   library.bind(compute_mode, "nvmlDeviceGetComputeMode");
   bind_process_query(library, compute_processes, "nvmlDeviceGetComputeRunningProcesses");
   bind_process_query(library, graphics_processes, "nvmlDeviceGetGraphicsRunningProcesses");

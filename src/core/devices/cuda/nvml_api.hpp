@@ -36,8 +36,6 @@ constexpr Result driver_not_loaded = 9;       // NVML_ERROR_DRIVER_NOT_LOADED
 constexpr Result driver_version_differs = 18; // NVML_ERROR_LIB_RM_VERSION_MISMATCH
 
 constexpr unsigned mig_enabled = 1;                       // NVML_DEVICE_MIG_ENABLE
-constexpr int driver_wddm = 0;                            // NVML_DRIVER_WDDM
-constexpr int driver_tcc = 1;                             // NVML_DRIVER_WDM, which is TCC
 constexpr int mode_prohibited = 2;                        // NVML_COMPUTEMODE_PROHIBITED
 constexpr int mode_exclusive_process = 3;                 // NVML_COMPUTEMODE_EXCLUSIVE_PROCESS
 constexpr unsigned long long value_not_available = ~0ULL; // NVML_VALUE_NOT_AVAILABLE, -1
@@ -89,7 +87,6 @@ struct Functions {
   Result (*largest_mig_count)(Handle, unsigned*) = nullptr;               ///< optional
   Result (*mig_handle)(Handle, unsigned index, Handle*) = nullptr;        ///< optional
   Result (*compute_capability)(Handle, int* major, int* minor) = nullptr; ///< optional
-  Result (*driver_model)(Handle, int* now, int* after_reboot) = nullptr;  ///< optional
   Result (*compute_mode)(Handle, int*) = nullptr;                         ///< optional
   ProcessQuery* compute_processes = nullptr;                              ///< optional
   ProcessQuery* graphics_processes = nullptr;                             ///< optional

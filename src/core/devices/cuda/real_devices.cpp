@@ -58,7 +58,6 @@ public:
     const auto& device = nvml_->devices().at(index);
     policy::DeviceFacts facts;
     facts.sm = device.sm;
-    facts.driver_model = device.driver_model;
     facts.mig = device.mig_slice;
     facts.compute_mode = device.compute_mode;
     facts.shares_host_memory = shares_host_memory_.at(index);
@@ -107,7 +106,6 @@ private:
     facts.concurrent_managed_access = found->concurrent_managed_access;
     facts.cooperative_launch = found->cooperative_launch;
     facts.shares_host_memory = facts.shares_host_memory || found->integrated;
-    facts.driver_model = found->tcc ? policy::DriverModel::tcc : facts.driver_model;
     facts.peers.emplace();
     for (std::size_t i = 0; i < devices_.size(); ++i) {
       if (std::find(found->peers.begin(), found->peers.end(), devices_[i].uuid) != found->peers.end()) {

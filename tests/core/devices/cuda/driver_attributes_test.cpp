@@ -43,7 +43,7 @@ TEST_F(DriverAttributesTest, are_the_drivers_own) {
   EXPECT_TRUE(all[1].memory_pools);
   EXPECT_TRUE(all[0].managed_memory && all[0].concurrent_managed_access);
   EXPECT_FALSE(all[0].cooperative_launch) << "what a driver does not know its devices do not have";
-  EXPECT_FALSE(all[0].integrated || all[0].tcc);
+  EXPECT_FALSE(all[0].integrated);
 }
 
 TEST_F(DriverAttributesTest, name_the_peers_among_those_asked_about) {

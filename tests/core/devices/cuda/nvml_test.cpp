@@ -72,11 +72,8 @@ TEST_F(NvmlTest, knows_what_kind_of_device_each_is) {
   ASSERT_TRUE(nvml) << why_;
   EXPECT_EQ(nvml->devices()[0].sm, 75U);
   EXPECT_EQ(nvml->devices()[1].sm, 100U);
-  EXPECT_EQ(nvml->devices()[0].driver_model, policy::DriverModel::none);
   EXPECT_EQ(nvml->devices()[0].compute_mode, policy::ComputeMode::usual);
   EXPECT_FALSE(nvml->devices()[0].mig_slice);
-  EXPECT_EQ(open("model=1")->devices()[0].driver_model, policy::DriverModel::tcc);
-  EXPECT_EQ(open("model=0")->devices()[0].driver_model, policy::DriverModel::wddm);
   EXPECT_EQ(open("mode=2")->devices()[0].compute_mode, policy::ComputeMode::prohibited);
   EXPECT_EQ(open("mode=3")->devices()[0].compute_mode, policy::ComputeMode::exclusive_process);
   EXPECT_TRUE(open("slices=1 mode=3")->devices()[0].mig_slice);

@@ -47,7 +47,7 @@ TEST_F(RealDevicesTest, show_what_nvml_shows) {
 }
 
 TEST_F(RealDevicesTest, know_by_nvml_what_costs_nothing_and_by_the_driver_the_rest) {
-  setenv("FAKE_CUDA", "no_pools=1 peers=01 tcc=1", 1);
+  setenv("FAKE_CUDA", "no_pools=1 peers=01", 1);
   const auto list = open("gpus=2 long_uuids=1 mode=3");
   ASSERT_NE(list, nullptr) << why_none_;
   const auto by_nvml = list->facts(0, AskDriver::no);
@@ -59,8 +59,6 @@ TEST_F(RealDevicesTest, know_by_nvml_what_costs_nothing_and_by_the_driver_the_re
   EXPECT_EQ(list->facts(0, AskDriver::yes).memory_pools, true);
   EXPECT_EQ(list->facts(0, AskDriver::yes).peers, (std::vector<std::size_t>{1}));
   EXPECT_EQ(list->facts(1, AskDriver::yes).memory_pools, false);
-  EXPECT_EQ(list->facts(0, AskDriver::yes).driver_model, policy::DriverModel::none);
-  EXPECT_EQ(list->facts(1, AskDriver::yes).driver_model, policy::DriverModel::tcc);
   setenv("FAKE_CUDA", "init=100", 1);
   EXPECT_EQ(list->facts(1, AskDriver::yes).memory_pools, false) << "it is asked only once";
   EXPECT_EQ(open("gpus=1 long_uuids=1")->facts(0, AskDriver::yes).why_unknown,
