@@ -148,7 +148,8 @@ ExitCode run_leased(const Launch& launch, const settings::EntryWatcher& watcher)
   Plan plan;
   plan.requests.push_back(entry.request);
   if (const auto outcome = session.enter(plan); outcome.kind != Outcome::Kind::granted) {
-    if (launch.if_gpu && session.has_no_gpu() && outcome.kind == Outcome::Kind::skip && !watcher.any()) {
+    const bool has_no_gpu = outcome.kind == Outcome::Kind::skip && outcome.cause == SkipCause::no_gpu;
+    if (launch.if_gpu && has_no_gpu && !watcher.any()) {
       return run_without_a_lease(launch); // CTest would take a 77 of an entry that gputest has not made for a failure
     }
     return report(outcome);

@@ -66,9 +66,6 @@ public:
   [[nodiscard]] const Entry& entry() const { return entry_; }
   void set_entry(Entry entry);
 
-  /// Whether enter() found no device at all that this process could use.
-  [[nodiscard]] bool has_no_gpu() const { return has_no_gpu_; }
-
   /// The chosen devices in the order in which CUDA numbers them; empty before enter() and without a GPU.
   ///
   /// That order is the machine's (PCI), or that of the list that restricts this process. Only in a process that used
@@ -215,7 +212,6 @@ private:
   DeviceHeap heap_;
   Outcome entered_{Outcome::Kind::fail, "the process has not entered the ledger", false};
   std::optional<ledger::Ledger::EnterRequest> late_; ///< to enter by, if a test can run after all
-  bool has_no_gpu_ = false;
   bool is_idle_ = false;
   bool numbered_as_in_cuda_ = true; ///< whether devices_ are CUDA's devices 0, 1, ...
   bool holds_ = false;

@@ -28,7 +28,6 @@ void add(std::string& texts, const std::string& text) { texts += (texts.empty() 
 } // namespace
 
 Outcome DeviceSession::no_gpu(const std::string& why) {
-  has_no_gpu_ = true;
   entered_ = answers_.skip("no GPU: " + why, SkipCause::no_gpu);
   if (entered_.kind == Outcome::Kind::skip) {
     entered_.reason +=
@@ -90,9 +89,8 @@ void DeviceSession::log_enter(double waited) const {
   for (const std::size_t index : indices_) {
     usable.push_back(machine_->usable_bytes(index).count());
   }
-  runlog::write("enter",
-                runlog::enter_details({devices_, std::move(usable), overhead_.bytes(), waited,
-                                       parent_lease_.has_value(), os::is_worker()}));
+  runlog::write("enter", runlog::enter_details({devices_, std::move(usable), overhead_.bytes(), waited,
+                                                parent_lease_.has_value(), os::is_worker()}));
 }
 
 Outcome DeviceSession::enter_ledger(const Plan& plan, const AllowedDevices& allowed) {

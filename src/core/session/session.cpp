@@ -15,6 +15,7 @@
 #include <gputest/test_run.hpp>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <filesystem>
 #include <mutex>
@@ -404,20 +405,10 @@ void Lease::release() noexcept {
 namespace {
 
 Claimant::Stage stage_of(policy::Stage stage) {
-  switch (stage) {
-  case policy::Stage::entering:
-    return Claimant::Stage::entering;
-  case policy::Stage::waiting:
-    return Claimant::Stage::waiting;
-  case policy::Stage::holding:
-    return Claimant::Stage::holding;
-  case policy::Stage::idle:
-    return Claimant::Stage::idle;
-  case policy::Stage::outside:
-  case policy::Stage::inside:
-    break;
-  }
-  return Claimant::Stage::inside;
+  using Stage = Claimant::Stage;
+  constexpr std::array stages{
+      Stage::inside /* outside */, Stage::entering, Stage::inside, Stage::waiting, Stage::holding, Stage::idle};
+  return stages.at(static_cast<std::size_t>(stage));
 }
 
 policy::DeviceMask devices_of(const policy::Claim& claim) {
