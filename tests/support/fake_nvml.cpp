@@ -11,7 +11,6 @@
 //   lost_slices=0,2   these slices have fallen off   slice_error=15    finding a slice answers this error
 //   compute=7:100,8:- processes as pid:bytes, - for unknown; also graphics= and mps=
 //   compute_error=3   listing them answers this error; also graphics_error= and mps_error=
-//   log=/a/file      a line is added to this file at each nvmlInit_v2()
 //   newcomers=3       at so many of the coming calls more processes have come than there is room for
 // Built with FAKE_NVML_OLD_DRIVER it lacks the functions of newer drivers.
 #include "core/devices/cuda/nvml_api.hpp"
@@ -19,7 +18,6 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -143,9 +141,6 @@ int fake_nvml_lists() { return lists; }
 
 nvml::Result nvmlInit_v2() {
   const auto result = error("init");
-  if (const auto log = word("log"); !log.empty()) {
-    std::ofstream{log, std::ios::app} << "opened" << std::endl;
-  }
   users += result == nvml::success ? 1 : 0;
   newcomers_seen = 0;
   return result;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/devices/simulated/own_simulated_devices.hpp"
 
+#include "core/devices/metering.hpp"
 #include "core/devices/simulated/simulated.hpp"
 #include "core/os/environment.hpp"
+#include "core/os/host_memory.hpp"
+#include "core/policy/heap_cost.hpp"
 #include "core/policy/visible_devices.hpp"
 #include "core/settings/settings.hpp"
 
@@ -10,6 +13,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
+#include <cstdint>
+#include <system_error>
 
 namespace gputest::devices {
 
@@ -17,10 +23,11 @@ namespace {
 
 std::atomic<bool> made{false};
 
+std::uint64_t id_of(void* address) { return reinterpret_cast<std::uintptr_t>(address); } // NOLINT
+
 } // namespace
 
 OwnSimulatedDevices& OwnSimulatedDevices::instance(const char* who) {
-  // Never destroyed: memory may be freed by a global variable's destructor.
   static OwnSimulatedDevices& devices = *[who] {
     const auto settings = settings::of_process();
     const auto chosen = settings::parse_devices(settings.devices);
@@ -41,18 +48,43 @@ OwnSimulatedDevices::OwnSimulatedDevices(const policy::SimulatedDevices& setting
   made = true;
 }
 
-void OwnSimulatedDevices::free(int index, Bytes bytes) noexcept {
-  memory_.free(visible_[static_cast<std::size_t>(index)], bytes);
-}
-
-bool OwnSimulatedDevices::has_memory_pools(int index) const {
+bool OwnSimulatedDevices::has_pools(int index) {
   static_cast<void>(device(index));
   return facts_.memory_pools.value_or(false);
 }
 
-bool OwnSimulatedDevices::has_managed_memory(int index) const {
+bool OwnSimulatedDevices::has_managed_memory(int index) {
   static_cast<void>(device(index));
   return facts_.managed_memory.value_or(false);
+}
+
+void* OwnSimulatedDevices::allocate(MemoryKind kind, int index, Bytes bytes, StreamHandle /*stream*/, bool /*wait*/) {
+  void* const address = os::reserve_addresses(bytes.count());
+  if (address == nullptr) {
+    throw OutOfMemory{to_string(bytes) +
+                      " of a simulated device were asked for, and there are no addresses for them: " +
+                      std::generic_category().message(errno)};
+  }
+  try {
+    take(index, bytes);
+  } catch (const OutOfMemory&) {
+    os::release_addresses(address, bytes.count());
+    note_simulated_refusal(index, bytes);
+    throw;
+  } catch (...) {
+    os::release_addresses(address, bytes.count());
+    throw;
+  }
+  note_simulated_allocation(id_of(address), allocation_kind_of(kind), index, "memory_resource", bytes);
+  return address;
+}
+
+std::string OwnSimulatedDevices::free(MemoryKind /*kind*/, int index, void* pointer, Bytes bytes,
+                                      StreamHandle /*stream*/) noexcept {
+  note_simulated_free(id_of(pointer));
+  give_back(index, bytes);
+  os::release_addresses(pointer, bytes.count());
+  return {};
 }
 
 std::vector<std::string> OwnSimulatedDevices::uuids() const {
@@ -82,6 +114,57 @@ std::size_t OwnSimulatedDevices::device(int index) const {
                          "; ask for more with GPUS in gpu_add_test() or gpu_discover_tests()"};
   }
   return visible_[static_cast<std::size_t>(index)];
+}
+
+namespace {
+
+class SimulatedProcess final : public ThisProcess {
+public:
+  [[nodiscard]] bool in_use() const override { return OwnSimulatedDevices::in_use(); }
+
+  [[nodiscard]] Settled synchronize_and_trim() override {
+    Settled settled;
+    try {
+      if (in_use()) {
+        settled.free_bytes = OwnSimulatedDevices::instance("what this process uses").left_by_this_process();
+      }
+    } catch (const LedgerError&) { // NOLINT(bugprone-empty-catch)
+      // A test has closed the devices' files. The next allocation says so.
+    }
+    settled.has_context = !settled.free_bytes.empty();
+    return settled;
+  }
+
+  /// Simulated devices have memory alone.
+  [[nodiscard]] DeviceState state() const override { return {}; }
+
+  [[nodiscard]] Meter& meter(MeterSetting setting) override { return simulated_meter(setting); }
+
+  [[nodiscard]] bool sees_only(const std::vector<std::string>& uuids) const override {
+    const auto seen = OwnSimulatedDevices::instance("what this process sees").uuids();
+    return std::all_of(seen.begin(), seen.end(), [&](const std::string& uuid) {
+      return std::find(uuids.begin(), uuids.end(), uuid) != uuids.end();
+    });
+  }
+
+  /// Only counts what it takes.
+  [[nodiscard]] std::string set_heap(int device, Bytes heap) override {
+    OwnSimulatedDevices::instance("a device heap").take(device, policy::heap_cost(heap));
+    return {};
+  }
+
+  [[nodiscard]] bool lists_managed_memory() const override { return true; }
+
+  [[nodiscard]] MemorySource& memory() override {
+    return OwnSimulatedDevices::instance("memory of a simulated device");
+  }
+};
+
+} // namespace
+
+ThisProcess& simulated_process() {
+  static ThisProcess& process = *new SimulatedProcess; // NOLINT(cppcoreguidelines-owning-memory): as its memory
+  return process;
 }
 
 } // namespace gputest::devices

@@ -9,9 +9,11 @@
 namespace gputest::devices {
 
 /// The simulated devices that this process sees: those that CUDA_VISIBLE_DEVICES leaves, numbered from 0 as CUDA would.
+/// As a source of memory it gives addresses that are nobody else's and cannot be touched.
 ///
-/// One a process, since a process has one context on a device. Thread-safe.
-class OwnSimulatedDevices {
+/// One a process, since a process has one context on a device. Never destroyed: memory may be freed by a global
+/// variable's destructor. Thread-safe.
+class OwnSimulatedDevices final : public MemorySource {
 public:
   /// Looks at the settings and at CUDA_VISIBLE_DEVICES the first time. Throws InvalidSetting, with `who` asks, if the
   /// devices are not simulated.
@@ -20,24 +22,23 @@ public:
   /// Whether instance() was called with success: which devices this process sees is decided then, as by cuInit().
   [[nodiscard]] static bool in_use();
 
-  /// Takes memory of device `index`. Throws OutOfMemory; InvalidSetting if there is no such device.
-  void allocate(int index, Bytes bytes) { memory_.allocate(device(index), bytes); }
+  /// Takes memory of device `index`, without an address. Throws OutOfMemory; InvalidSetting if there is no such device.
+  void take(int index, Bytes bytes) { memory_.allocate(device(index), bytes); }
 
-  /// Gives memory of device `index` back; leaves alone what a forked child has from its parent.
-  void free(int index, Bytes bytes) noexcept;
+  /// Gives it back; leaves alone what a forked child has from its parent.
+  void give_back(int index, Bytes bytes) noexcept { memory_.free(visible_[static_cast<std::size_t>(index)], bytes); }
 
-  /// Whether device `index` can do what a driver's attributes tell of a real one. Throws as allocate() does.
-  [[nodiscard]] bool has_memory_pools(int index) const;
-  [[nodiscard]] bool has_managed_memory(int index) const;
+  [[nodiscard]] bool has_pools(int index) override;
+  [[nodiscard]] bool has_managed_memory(int index) override;
+  [[nodiscard]] Bytes free_bytes(int index) override;
+  [[nodiscard]] void* allocate(MemoryKind kind, int index, Bytes bytes, StreamHandle stream, bool wait) override;
+  std::string free(MemoryKind kind, int index, void* pointer, Bytes bytes, StreamHandle stream) noexcept override;
 
   /// UUIDs of the devices that this process sees.
   [[nodiscard]] std::vector<std::string> uuids() const;
 
   /// Of each device that this process uses, in order: what it leaves of it.
   [[nodiscard]] std::vector<std::uint64_t> left_by_this_process();
-
-  /// What nobody uses of device `index`. Throws InvalidSetting if there is no such device.
-  [[nodiscard]] Bytes free_bytes(int index);
 
 private:
   OwnSimulatedDevices(const policy::SimulatedDevices& setting, const std::string& folder);

@@ -28,7 +28,7 @@ std::uint64_t new_id() {
 
 SimulatedBuffer::SimulatedBuffer(Bytes size, int index) : size_{size}, index_{index}, id_{new_id()} {
   try {
-    devices_of_buffers().allocate(index, size);
+    devices_of_buffers().take(index, size);
   } catch (const OutOfMemory&) {
     devices::note_simulated_refusal(index, size);
     throw;
@@ -49,7 +49,7 @@ SimulatedBuffer& SimulatedBuffer::operator=(SimulatedBuffer&& other) noexcept {
 SimulatedBuffer::~SimulatedBuffer() {
   if (size_ > Bytes{}) {
     devices::note_simulated_free(id_);
-    devices_of_buffers().free(index_, size_);
+    devices_of_buffers().give_back(index_, size_);
   }
 }
 

@@ -55,16 +55,16 @@ using Uuids = std::vector<std::string>;
 TEST_F(OwnSimulatedDevicesTest, are_numbered_as_the_process_sees_them) {
   in_process([&] {
     EXPECT_EQ(devices().uuids(), (Uuids{"SIM-3x4096MiB-2", "SIM-3x4096MiB-0"}));
-    devices().allocate(0, 10_MiB);
+    devices().take(0, 10_MiB);
     EXPECT_EQ(used(2), 11_MiB);
     EXPECT_EQ(used(0), 0_B);
-    devices().allocate(1, 20_MiB);
+    devices().take(1, 20_MiB);
     EXPECT_EQ(used(0), 21_MiB);
     EXPECT_EQ(devices().free_bytes(0), 4_GiB - 11_MiB);
     EXPECT_EQ(devices().free_bytes(1), 4_GiB - 21_MiB);
     const std::vector<std::uint64_t> left{(4_GiB - 11_MiB).count(), (4_GiB - 21_MiB).count()};
     EXPECT_EQ(devices().left_by_this_process(), left);
-    devices().free(0, 10_MiB);
+    devices().give_back(0, 10_MiB);
     EXPECT_EQ(used(2), 1_MiB) << "the context stays";
     EXPECT_EQ(used(0), 21_MiB);
   });
@@ -78,7 +78,7 @@ TEST_F(OwnSimulatedDevicesTest, are_in_use_once_somebody_asked_for_them) {
     static_cast<void>(devices());
     EXPECT_TRUE(OwnSimulatedDevices::in_use());
     EXPECT_FALSE(simulated_process().synchronize_and_trim().has_context) << "nothing was allocated";
-    devices().allocate(1, 1_MiB);
+    devices().take(1, 1_MiB);
     const auto settled = simulated_process().synchronize_and_trim();
     EXPECT_TRUE(settled.has_context);
     EXPECT_EQ(settled.free_bytes, std::vector<std::uint64_t>{(4_GiB - 2_MiB).count()});
