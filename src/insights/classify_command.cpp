@@ -3,7 +3,7 @@
 
 #include "core/os/file_stamp.hpp"
 #include "core/os/host_name.hpp"
-#include "insights/ctest_apart.hpp"
+#include "insights/ctest_list.hpp"
 #include "insights/ctest_suite.hpp"
 #include "insights/declarations.hpp"
 #include "insights/entry_results.hpp"
@@ -268,7 +268,7 @@ void keep_what_is_true_now(std::vector<RunLogFile>& logs) {
 /// Where gpu_add_test() is called. Nothing if ctest cannot list its tests: the logs may be of another machine.
 std::map<std::string, SourceLine> entries_in(const std::string& folder) {
   try {
-    return places_of_entries(CtestApart{folder, {}}.list());
+    return places_of_entries(list_ctest(folder, {}));
   } catch (const Error&) {
     return {};
   }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "insights/classify_command.hpp"
-#include "insights/isolate_command.hpp"
 #include "insights/plan_command.hpp"
 #include "insights/report_command.hpp"
 #include "tool/command_line.hpp"
@@ -14,7 +13,6 @@ int main(int argc, char** argv) try {
   add_plan(line);
   add_report(line);
   add_classify(line);
-  add_isolate(line);
   return line.run({argv + (argc > 0 ? 1 : 0), argv + argc});
 } catch (const std::exception& error) {
   std::fprintf(stderr, "gputest: %s\n", error.what());

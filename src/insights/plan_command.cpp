@@ -3,7 +3,7 @@
 
 #include "core/policy/large_policy.hpp"
 #include "core/policy/simulated_devices.hpp"
-#include "insights/ctest_apart.hpp"
+#include "insights/ctest_list.hpp"
 #include "insights/plan_report.hpp"
 #include "insights/run_log_files.hpp"
 #include "insights/shards.hpp"
@@ -125,7 +125,7 @@ CtestSuite suite_of(const PlanOptions& options, PlanReport& report) {
     costs = std::filesystem::exists(path) ? parse_cost_data(read_text(path)) : costs;
     report.times = "the run logs and CTestCostData.txt of " + options.folder;
   }
-  return parse_ctest_suite(CtestApart{options.folder, options.ctest_options}.list(), measured, costs);
+  return parse_ctest_suite(list_ctest(options.folder, options.ctest_options), measured, costs);
 }
 
 PlannedMachine machine_of(const PlanOptions& options) {

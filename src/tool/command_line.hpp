@@ -32,7 +32,6 @@ inline constexpr Command plan_command{"plan", "Say how long a suite would take, 
 inline constexpr Command report_command{"report",
                                         "Show what happened in a run: a page with a time line, sums and waits"};
 inline constexpr Command classify_command{"classify", "Compare what tests declare with what was measured of them"};
-inline constexpr Command isolate_command{"isolate", "Find tests that pass or fail only because others ran before them"};
 
 /// What a program accepts: a command with its options, and for some commands words after `--`.
 class CommandLine {

@@ -10,8 +10,7 @@ namespace gputest::tool {
 /// gpu_add_test() a 0 or 77 that gputest did not confirm becomes 1.
 enum class ExitCode {
   done = 0,
-  check_failed =
-      1, ///< `classify --check`: a test uses more than it declares; `isolate`: results differ, or there are none
+  check_failed = 1, ///< `classify --check`: a test uses more than it declares
   wrong_command_line = 64,
   no_gpu = 69,         ///< no usable GPU, or another skip, although a setting forbids it, or more than the parent lease
   internal_error = 70, ///< or output that cannot be written, or a ledger that cannot be used

@@ -127,7 +127,8 @@ std::string wait_for_output(const Watch& watch, Clock::time_point begun, std::ve
     siginfo_t info{};
     const int signal = next_signal(info, std::min(*left, nanoseconds{look_interval}));
     if (signal > 0 && signal != SIGCHLD) {
-      unblock_signals();
+      const sigset_t waited = waited_for();
+      ::sigprocmask(SIG_UNBLOCK, &waited, nullptr);
       ::raise(signal);
     }
   }
@@ -223,11 +224,6 @@ CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch) 
       ::kill(child, signal);
     }
   }
-}
-
-void unblock_signals() {
-  const sigset_t waited = waited_for();
-  ::sigprocmask(SIG_UNBLOCK, &waited, nullptr);
 }
 
 } // namespace gputest::workers

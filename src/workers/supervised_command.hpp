@@ -48,7 +48,4 @@ struct CommandEnd {
 /// `<pid> (<name>)`, for messages.
 [[nodiscard]] std::string name_of_process(pid_t pid);
 
-/// Lets the signals that run_supervised() has blocked end this process again, also those that came meanwhile.
-void unblock_signals();
-
 } // namespace gputest::workers
