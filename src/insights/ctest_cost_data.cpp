@@ -33,33 +33,20 @@ std::optional<os::FileStamp> last_log_in(const fs::path& folder) {
   return newest;
 }
 
-} // namespace
-
-CtestCostData parse_cost_data(const std::string& text) {
-  CtestCostData data;
-  std::istringstream lines{text};
+/// What CTestCostData.txt, which ctest replaces at the end of each run, has below its times.
+std::set<std::string> failed_in(const std::string& cost_data) {
+  std::istringstream lines{cost_data};
   std::string line;
-  while (std::getline(lines, line) && line != "---") { // `<name> <runs> <seconds>`, and a name may have blanks
-    const auto before_seconds = line.rfind(' ');
-    const auto before_runs = before_seconds == 0 || before_seconds == std::string::npos
-                                 ? std::string::npos
-                                 : line.rfind(' ', before_seconds - 1);
-    if (before_runs == std::string::npos) {
-      continue;
-    }
-    unsigned long runs = 0;
-    double seconds = -1;
-    constexpr double longest_seconds = 365.0 * 24 * 3600;
-    std::istringstream numbers{line.substr(before_runs)};
-    if (numbers >> runs >> seconds && runs > 0 && seconds >= 0 && seconds <= longest_seconds) {
-      data.seconds[line.substr(0, before_runs)] = seconds;
-    }
+  while (std::getline(lines, line) && line != "---") {
   }
+  std::set<std::string> failed;
   while (std::getline(lines, line)) {
-    data.failed.insert(line);
+    failed.insert(line);
   }
-  return data;
+  return failed;
 }
+
+} // namespace
 
 std::optional<std::set<std::string>> failed_by_ctest(const RunLog& run) try {
   const auto folder = run.folder + "/Testing/Temporary";
@@ -69,7 +56,7 @@ std::optional<std::set<std::string>> failed_by_ctest(const RunLog& run) try {
   if (!log || run.ctest_log == 0 || (!is_its && log->bytes > bytes_of_listing)) {
     return std::nullopt;
   }
-  const auto failed = parse_cost_data(read_text(folder + "/CTestCostData.txt")).failed;
+  const auto failed = failed_in(read_text(folder + "/CTestCostData.txt"));
   if (!is_its) { // ctest has only listed since, or run and listed
     for (const auto& result : results_of(run)) {
       if ((result.result == "failed" || result.result == "unknown") && failed.count(result.entry) == 0) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "insights/ctest_suite.hpp"
 
+#include "core/policy/large_policy.hpp"
 #include "core/settings/settings.hpp"
 
 #include <gputest/error.hpp>
@@ -8,7 +9,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <utility>
@@ -42,12 +42,6 @@ public:
     return found != values_.end() && found->second.is_boolean() && found->second.get<bool>();
   }
 
-  [[nodiscard]] std::optional<double> number(const std::string& name) const {
-    const auto found = values_.find(name);
-    return found != values_.end() && found->second.is_number() ? std::optional{found->second.get<double>()}
-                                                               : std::nullopt;
-  }
-
 private:
   std::map<std::string, json> values_;
 };
@@ -69,38 +63,26 @@ std::map<std::string, std::string> environment_of(const Properties& properties) 
   return variables;
 }
 
-void read_request(PlannedTest& test, const Properties& properties, const MeasuredEntries& measured) try {
+bool runs_nowhere(const std::string& name, const Properties& properties) try {
   const auto variables = environment_of(properties);
   const auto labels = properties.list("LABELS");
-  if (variables.count("GPUTEST_ENTRY") == 0 || std::find(labels.begin(), labels.end(), "gpu") == labels.end()) {
-    return;
+  if (properties.flag("DISABLED") || variables.count("GPUTEST_ENTRY") == 0 ||
+      std::find(labels.begin(), labels.end(), "gpu") == labels.end()) {
+    return properties.flag("DISABLED");
   }
-  const auto entry = settings::parse_entry([&](const char* name) -> std::optional<std::string> {
-    const auto found = variables.find(name);
+  const auto entry = settings::parse_entry([&](const char* variable) -> std::optional<std::string> {
+    const auto found = variables.find(variable);
     return found == variables.end() ? std::nullopt : std::optional{found->second};
   });
-  test.request = entry.request;
-  test.large = entry.large;
-  const auto found = measured.find(test.name);
-  if (found != measured.end() && found->second.request && asks_for_less(*test.request, *found->second.request)) {
-    test.request = found->second.request;
-    test.request->capabilities = entry.request.capabilities;
-    test.request->heap = entry.request.heap;
-  }
+  const auto mode = properties.flag("RUN_SERIAL") ? policy::RunMode::serial : policy::RunMode::parallel;
+  return entry.request.memory_class == MemoryClass::large &&
+         policy::decide_large(entry.large, mode) == policy::LargeDecision::exclude;
 } catch (const InvalidSetting& error) {
-  throw InvalidSetting{"the test " + test.name + ": " + error.what()};
-}
-
-/// Whether gputest-entry gives it to a worker.
-bool runs_in_worker(const std::vector<std::string>& command) {
-  return command.size() > 1 && std::filesystem::path{command.front()}.filename() == "gputest-entry" &&
-         command[1] != "--end" &&              // which ends the workers
-         command[1] != "--watch" &&            // with which no worker has part in it
-         command[1].rfind("--alone=", 0) != 0; // with which it runs in a process of its own
+  throw InvalidSetting{"the test " + name + ": " + error.what()};
 }
 
 /// Tests that each test comes after, by DEPENDS and by fixtures. ctest's list says of fixtures in DEPENDS, too.
-void read_order(std::vector<PlannedTest>& tests, const std::vector<Properties>& properties) {
+void read_order(std::vector<SuiteTest>& tests, const std::vector<Properties>& properties) {
   std::multimap<std::string, std::size_t> named;
   std::multimap<std::string, std::size_t> set_up;
   std::multimap<std::string, std::size_t> required;
@@ -139,43 +121,25 @@ void read_order(std::vector<PlannedTest>& tests, const std::vector<Properties>& 
 
 } // namespace
 
-CtestSuite parse_ctest_suite(const std::string& text, const MeasuredEntries& measured, const CtestCostData& costs) try {
+CtestSuite parse_ctest_suite(const std::string& text, const std::map<std::string, double>& times) try {
   CtestSuite suite;
   const auto document = json::parse(text);
   std::vector<Properties> properties;
-  PlannedSeconds sum{};
-  std::vector<std::size_t> unknown;
+  double sum = 0;
   for (const auto& entry : document.at("tests")) {
-    PlannedTest test;
+    auto& test = suite.tests.emplace_back();
     test.name = entry.at("name").get<std::string>();
-    const Properties own{entry};
-    test.cost = own.number("COST");
-    test.processors = static_cast<unsigned>(std::clamp(own.number("PROCESSORS").value_or(1), 1.0, 65536.0));
-    test.serial = own.flag("RUN_SERIAL");
-    test.disabled = own.flag("DISABLED");
-    const auto locks = own.list("RESOURCE_LOCK");
-    test.locks.assign(locks.begin(), locks.end());
-    read_request(test, own, measured);
-    const auto in_log = measured.find(test.name);
-    const auto in_costs = costs.seconds.find(test.name);
-    if (in_log != measured.end() && in_log->second.time) {
-      test.time = *in_log->second.time;
+    test.runs_nowhere = runs_nowhere(test.name, properties.emplace_back(entry));
+    if (const auto time = times.find(test.name); time != times.end()) {
+      sum += time->second;
       ++suite.measured;
-    } else if (in_log == measured.end() && !test.cost && in_costs != costs.seconds.end()) {
-      test.time = PlannedSeconds{in_costs->second};
-      ++suite.measured;
-    } else {
-      unknown.push_back(suite.tests.size());
     }
-    sum += test.time;
-    test.in_worker = runs_in_worker(entry.value("command", std::vector<std::string>{}));
-    suite.tests.push_back(std::move(test));
-    properties.push_back(own);
   }
   read_order(suite.tests, properties);
-  suite.assumed_time = suite.measured == 0 ? PlannedSeconds{1} : sum / static_cast<double>(suite.measured);
-  for (const auto position : unknown) {
-    suite.tests[position].time = suite.assumed_time;
+  suite.assumed_seconds = suite.measured == 0 ? 1 : sum / static_cast<double>(suite.measured);
+  for (auto& test : suite.tests) {
+    const auto time = times.find(test.name);
+    test.seconds = test.runs_nowhere ? 0 : time != times.end() ? time->second : suite.assumed_seconds;
   }
   return suite;
 } catch (const json::exception& error) {

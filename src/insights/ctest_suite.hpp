@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "insights/ctest_cost_data.hpp"
-#include "insights/entry_runs.hpp"
-#include "insights/suite_plan.hpp"
-
 #include <cstddef>
 #include <map>
 #include <string>
@@ -12,20 +8,28 @@
 
 namespace gputest::insights {
 
-/// The entries that ctest would run, and what is known of their times.
-struct CtestSuite {
-  std::vector<PlannedTest> tests;
-  std::size_t measured = 0;      ///< how many of them have run before
-  PlannedSeconds assumed_time{}; ///< of the others: the mean of those that have, or a second
+/// An entry that ctest would run.
+struct SuiteTest {
+  std::string name;
+  double seconds = 0; ///< how long it runs once it has its memory; 0 if it runs nowhere
+  /// Disabled, or large and excluded. What depends on the machine, or on -j, does not count: machines would split the
+  /// suite otherwise.
+  bool runs_nowhere = false;
+  std::vector<std::size_t> after; ///< positions of the tests that have to end before it starts
+  /// Those of `after` with each of which CTest runs it: it cleans up a fixture of theirs that no test sets up.
+  std::vector<std::size_t> runs_with;
 };
 
-/// Reads what `ctest --show-only=json-v1` prints. Times are those of the run logs (`measured`); of an entry that is in
-/// none, ctest's (`costs`). What an entry asks of the GPUs is what the variables say that gpu_add_test() and
-/// gpu_discover_tests() give it, or what its tests were granted, if that is more than CMake knows.
-/// Entries without such variables use no GPU. Throws Error if the text is not such a document, and InvalidSetting,
-/// naming the test, for a variable that gputest would refuse.
-[[nodiscard]] CtestSuite parse_ctest_suite(const std::string& json, const MeasuredEntries& measured = {},
-                                           const CtestCostData& costs = {});
+struct CtestSuite {
+  std::vector<SuiteTest> tests;
+  std::size_t measured = 0;   ///< how many of them have a time
+  double assumed_seconds = 1; ///< of the others: the mean of those that have one
+};
+
+/// Reads what `ctest --show-only=json-v1` prints. `times` are seconds by name. What an entry asks of the GPUs is what
+/// the variables say that gpu_add_test() and gpu_discover_tests() give it. Throws Error if the text is not such a
+/// document, and InvalidSetting, naming the test, for a variable that gputest would refuse.
+[[nodiscard]] CtestSuite parse_ctest_suite(const std::string& json, const std::map<std::string, double>& times = {});
 
 /// A line of a source.
 struct SourceLine {

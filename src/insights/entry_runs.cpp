@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "insights/entry_runs.hpp"
 
-#include <gputest/error.hpp>
 #include <gputest/outcome.hpp>
 
 #include <algorithm>
 #include <cstdint>
 #include <set>
-#include <tuple>
 #include <utility>
 
 namespace gputest::insights {
@@ -82,12 +80,6 @@ void find_times(EntryRun& run) {
   }
 }
 
-MemoryClass class_in(const LoggedLease& lease) try {
-  return parse_memory_class(lease.memory_class);
-} catch (const InvalidSetting&) {
-  return MemoryClass::small;
-}
-
 } // namespace
 
 bool EntryRun::skipped() const {
@@ -147,38 +139,16 @@ double seconds_between(const EntryRuns& runs) {
   return *middle;
 }
 
-Request request_of(const LoggedLease& lease) {
-  Request request{class_in(lease)};
-  if (lease.declared_bytes) {
-    request.bytes = Bytes{*lease.declared_bytes};
-  }
-  request.gpus = static_cast<int>(std::clamp<std::size_t>(lease.devices.size(), 1, max_gpus));
-  return request;
-}
-
-bool asks_for_less(const Request& a, const Request& b) {
-  const auto key = [](const Request& r) {
-    return std::tuple{r.gpus, r.bytes ? 0 : static_cast<int>(r.memory_class), r.bytes.value_or(Bytes{}).count()};
-  };
-  return key(a) < key(b);
-}
-
-MeasuredEntries measured_entries(const RunLog& log) {
+std::map<std::string, double> entry_times(const RunLog& log) {
   const auto runs = entry_runs(log);
   const double between = seconds_between(runs);
-  MeasuredEntries entries;
+  std::map<std::string, double> times;
   for (const auto& [name, run] : runs) {
-    auto& entry = entries[name];
     if (!run.skipped() && run.ended > 0) {
-      entry.time = PlannedSeconds{run.seconds() + between};
-    }
-    for (const auto* const lease : run.leases) {
-      if (const auto request = request_of(*lease); !entry.request || asks_for_less(*entry.request, request)) {
-        entry.request = request;
-      }
+      times[name] = run.seconds() + between;
     }
   }
-  return entries;
+  return times;
 }
 
 } // namespace gputest::insights

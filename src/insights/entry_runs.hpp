@@ -2,12 +2,8 @@
 #pragma once
 
 #include "insights/run_log.hpp"
-#include "insights/suite_plan.hpp"
-
-#include <gputest/request.hpp>
 
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,19 +33,7 @@ using EntryRuns = std::map<std::string, EntryRun>;
 /// median of the times between the end of one entry and the begin of the next; 0 if no entry came after another.
 [[nodiscard]] double seconds_between(const EntryRuns& runs);
 
-/// What the lease's test asked for.
-[[nodiscard]] Request request_of(const LoggedLease& lease);
-
-/// Whether one request takes less of a device than another; a class without a size takes more than any size.
-[[nodiscard]] bool asks_for_less(const Request& a, const Request& b);
-
-/// What a run says of an entry, for a plan.
-struct MeasuredEntry {
-  std::optional<PlannedSeconds> time{}; ///< without waits, with seconds_between(); nullopt: it was skipped
-  std::optional<Request> request{};     ///< its largest
-};
-using MeasuredEntries = std::map<std::string, MeasuredEntry>;
-
-[[nodiscard]] MeasuredEntries measured_entries(const RunLog& log);
+/// The time of each entry that ran, by its name: without waits, with seconds_between().
+[[nodiscard]] std::map<std::string, double> entry_times(const RunLog& log);
 
 } // namespace gputest::insights

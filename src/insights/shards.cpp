@@ -36,7 +36,7 @@ private:
 
 } // namespace
 
-std::vector<std::vector<std::size_t>> assign_shards(const std::vector<PlannedTest>& tests, std::size_t count) {
+std::vector<std::vector<std::size_t>> assign_shards(const std::vector<SuiteTest>& tests, std::size_t count) {
   Groups groups{tests.size()};
   std::map<std::string, std::size_t> by_name;
   for (std::size_t i = 0; i < tests.size(); ++i) {
@@ -52,15 +52,15 @@ std::vector<std::vector<std::size_t>> assign_shards(const std::vector<PlannedTes
     }
   }
 
-  std::map<std::size_t, PlannedSeconds> times;
+  std::map<std::size_t, double> times;
   for (std::size_t i = 0; i < tests.size(); ++i) {
-    times[groups.of(i)] += tests[i].time;
+    times[groups.of(i)] += tests[i].seconds;
   }
-  std::vector<std::pair<std::size_t, PlannedSeconds>> longest_first{times.begin(), times.end()};
+  std::vector<std::pair<std::size_t, double>> longest_first{times.begin(), times.end()};
   std::stable_sort(longest_first.begin(), longest_first.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
 
-  std::vector<std::pair<PlannedSeconds, std::size_t>> load(count); // groups without a time are spread by their number
+  std::vector<std::pair<double, std::size_t>> load(count); // groups without a time are spread by their number
   std::map<std::size_t, std::size_t> shard_of;
   for (const auto& [group, time] : longest_first) {
     const auto least = std::min_element(load.begin(), load.end());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "insights/suite_plan.hpp"
+#include "insights/ctest_suite.hpp"
 
 #include <cstddef>
 #include <vector>
@@ -16,7 +16,7 @@ namespace gputest::insights {
 ///
 /// Each test is in one shard, except those that CTest runs wherever one of certain others runs (`runs_with`): they are
 /// in each shard that has one of these, and keep none of them together.
-[[nodiscard]] std::vector<std::vector<std::size_t>> assign_shards(const std::vector<PlannedTest>& tests,
+[[nodiscard]] std::vector<std::vector<std::size_t>> assign_shards(const std::vector<SuiteTest>& tests,
                                                                   std::size_t count);
 
 } // namespace gputest::insights

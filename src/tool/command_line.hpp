@@ -28,7 +28,7 @@ struct Command {
 };
 
 /// Those of the program gputest-insights.
-inline constexpr Command plan_command{"plan", "Say how long a suite would take, what bounds it, and how to split it"};
+inline constexpr Command plan_command{"plan", "Split a suite into shards of equal time, for several machines"};
 inline constexpr Command report_command{"report",
                                         "Show what happened in a run: a page with a time line, sums and waits"};
 inline constexpr Command classify_command{"classify", "Compare what tests declare with what was measured of them"};

@@ -24,7 +24,7 @@ using namespace gputest::tool; // NOLINT(google-build-using-namespace)
 constexpr const char* main_help = R"(Examples:
   gputest devices                            what GPUs there are, and how much of them is free
   gputest status                             which processes hold memory, and which wait
-  gputest plan --test-dir build -j16         how long the suite would take, and what bounds it
+  gputest plan --test-dir build --shards 4   which tests each of four machines should run
   gputest report --test-dir build            a page about the last run
   gputest run --memory 3GiB -- ./solver_test --fast
   GPUTEST_DEVICES=simulated:2x16GiB gputest devices

@@ -9,7 +9,6 @@
 #include <iterator>
 #include <set>
 #include <sstream>
-#include <thread>
 #include <utility>
 
 namespace gputest::insights {
@@ -54,7 +53,6 @@ protected:
           << "add_test(host false)\n";
     write_log(log_path_, times);
     std::filesystem::create_directories(folder_ + "/Testing/Temporary");
-    std::ofstream{folder_ + "/Testing/Temporary/CTestCostData.txt"} << "host 1 1\nsolver.0 1 9\n---\n";
   }
 
   [[nodiscard]] tests::Ended plan(std::vector<std::string> options) const {
@@ -86,71 +84,10 @@ std::vector<std::string> lines_of(const std::string& text) {
 
 } // namespace
 
-TEST_F(PlanCommand, says_how_long_the_suite_takes_here_and_elsewhere) {
-  const auto here = json_of({"-j16"}); // two at a time on the device of 16 GiB
-  EXPECT_DOUBLE_EQ(here["predicted_s"], 6);
-  EXPECT_EQ(here["measured"], 7);
-  EXPECT_DOUBLE_EQ(json_of({"-j1", "--", "-R", "solver"})["predicted_s"], 12);
-  EXPECT_DOUBLE_EQ(json_of({"-j16", "--devices", "3x80GiB"})["predicted_s"], 2 + 5 * 0.19)
-      << "CUDA starts in one process after another";
-}
-
-TEST_F(PlanCommand, names_what_would_not_run_and_what_bounds_the_rest) {
-  const auto ended = plan({"-j16"});
-  EXPECT_EQ(ended.exit_code, 0) << ended.err;
-  EXPECT_NE(ended.out.find("8 tests at -j16, 1 x simulated device with 16 GiB for tests\n"), std::string::npos)
-      << ended.out;
-  EXPECT_NE(ended.out.find("1 test would not run (large, and excluded while others run):\n  large\n"),
-            std::string::npos)
-      << ended.out;
-  EXPECT_NE(ended.out.find("GPU memory: bytes times seconds"), std::string::npos) << ended.out;
-}
-
-TEST_F(PlanCommand, plans_for_as_many_jobs_as_there_are_processors_and_for_a_suite_in_the_current_folder) {
-  const auto ended =
-      tool_.start_program({"/bin/sh", "-c", "cd \"$1\" && exec \"$2\" plan --json", "sh", folder_, tests::Tool::path()})
-          .finish();
-  const auto json = nlohmann::json::parse(ended.out);
-  EXPECT_EQ(json["jobs"], std::thread::hardware_concurrency());
-  EXPECT_EQ(json["measured"], 7);
-}
-
-TEST_F(PlanCommand, takes_a_device_of_this_machine_as_it_is_now_and_no_hidden_one) {
-  tool_.set("GPUTEST_DEVICES", "simulated:2x16GiB,context=2GiB");
-  EXPECT_DOUBLE_EQ(json_of({"-j16"})["predicted_s"], 6) << "one on each device at a time";
-  tool_.set("CUDA_VISIBLE_DEVICES", "SIM-2x16384MiB-1");
-  EXPECT_DOUBLE_EQ(json_of({"-j16"})["predicted_s"], 12);
-  EXPECT_NE(plan({"-j16"}).out.find("8 tests at -j16, 1 x simulated device with 16 GiB for tests\n"),
-            std::string::npos);
-  tool_.set("GPUTEST_DEVICES", "none");
-  const auto runs = json_of({"-j16"})["runs"];
-  EXPECT_EQ(runs[0]["why_not"], "there is no GPU") << runs[0];
-  EXPECT_EQ(runs[7]["why_not"], "") << runs[7];
-}
-
-TEST_F(PlanCommand, takes_the_context_the_capabilities_and_the_start_of_cuda_of_other_devices) {
-  const auto plan_on = [&](const std::string& devices) {
-    return json_of({"-j16", "--devices", devices, "--", "-R", "solver"});
-  };
-  EXPECT_GT(plan_on("1x16GiB,context=2GiB")["predicted_s"], 11) << "one after another";
-  const auto two_at_once = plan_on("1x16GiB");
-  EXPECT_LT(two_at_once["predicted_s"], 8);
-  for (const auto& bound : two_at_once["bounds"]) {
-    if (bound["kind"] == "contexts") {
-      EXPECT_NEAR(bound["s"].get<double>(), 6 * 0.19, 1e-9);
-    }
-  }
-  std::ofstream{folder_ + "/CTestTestfile.cmake", std::ios::app}
-      << "set_tests_properties(solver.0 PROPERTIES ENVIRONMENT_MODIFICATION "
-         "\"GPUTEST_ENTRY=set:ctest;GPUTEST_REQUIRES=set:sm_80\")\n";
-  EXPECT_NE(plan_on("1x16GiB,sm_75")["runs"][0]["why_not"], "");
-  EXPECT_EQ(plan_on("1x16GiB,sm_80")["runs"][0]["why_not"], "");
-}
-
 TEST_F(PlanCommand, leaves_ctests_log_of_the_last_run_as_it_is) {
   const auto path = folder_ + "/Testing/Temporary/LastTest.log";
   std::ofstream{path} << "what the tests wrote";
-  EXPECT_EQ(plan({}).exit_code, 0);
+  EXPECT_EQ(plan({"--shards", "2"}).exit_code, 0);
   std::ifstream file{path};
   EXPECT_EQ((std::string{std::istreambuf_iterator<char>{file}, {}}), "what the tests wrote");
 }
@@ -202,7 +139,7 @@ TEST_F(PlanCommand, a_clean_up_that_nothing_sets_up_for_ties_no_tests_and_is_in_
   write_log(kept, times);
   std::multiset<std::string> names;
   for (const std::string shard : {"1", "2", "3", "4"}) {
-    const std::vector<std::string> options{"-j8", "--times", kept, "--shards", "4", "--shard", shard};
+    const std::vector<std::string> options{"--times", kept, "--shards", "4", "--shard", shard};
     const auto of_shard = lines_of(plan(options).out);
     EXPECT_EQ(of_shard.size(), 2U);
     names.insert(of_shard.begin(), of_shard.end());
@@ -213,9 +150,6 @@ TEST_F(PlanCommand, a_clean_up_that_nothing_sets_up_for_ties_no_tests_and_is_in_
     EXPECT_NE(ran.out.find("out of 2\n"), std::string::npos) << ran.out;
   }
   EXPECT_EQ(names, (std::multiset<std::string>{"a", "b", "c", "d", "ends", "ends", "ends", "ends"}));
-  // It ends after the last of them all the same.
-  EXPECT_DOUBLE_EQ(json_of({"-j8", "--times", kept})["predicted_s"], 1);
-  EXPECT_EQ(json_of({"-j8", "--times", kept})["runs"][4]["start_s"], 1);
 }
 
 TEST_F(PlanCommand, tests_that_would_not_run_take_no_time_of_a_shard) {
@@ -233,33 +167,39 @@ TEST_F(PlanCommand, tests_that_would_not_run_take_no_time_of_a_shard) {
     add(name, "COST 0");
   }
   tests.close();
-  const auto shards = json_of({"-j16", "--times", kept, "--shards", "2"})["shards"];
+  const auto shards = json_of({"--times", kept, "--shards", "2"})["shards"];
   EXPECT_DOUBLE_EQ(shards[0]["work_s"], 3);
   EXPECT_DOUBLE_EQ(shards[1]["work_s"], 3);
   EXPECT_EQ(shards[0]["not_run"].get<int>() + shards[1]["not_run"].get<int>(), 2);
-  // What this machine lacks must not change the split: other machines would split the suite otherwise.
-  EXPECT_EQ(json_of({"-j16", "--times", kept, "--shards", "2", "--devices", "1x1GiB"})["shards"][0]["tests"],
-            shards[0]["tests"]);
-  std::string text = plan({"-j16", "--shards", "2", "--shard", "1"}).err;
-  text += plan({"-j16", "--shards", "2", "--shard", "2"}).err;
-  EXPECT_NE(text.find("would not run here"), std::string::npos) << text;
+  std::string text = plan({"--shards", "2", "--shard", "1"}).err;
+  text += plan({"--shards", "2", "--shard", "2"}).err;
+  EXPECT_NE(text.find("would not run"), std::string::npos) << text;
 }
 
 TEST_F(PlanCommand, shards_have_equal_time_and_a_large_test_counts_only_if_it_runs) {
   const auto kept = folder_ + "/kept.jsonl";
-  const auto works_of = [&](const std::string& memory, const std::string& property, const std::string& jobs) {
+  const auto works_of = [&](const std::string& memory, const std::string& property) {
     std::ofstream{folder_ + "/CTestTestfile.cmake"}
         << "add_test(first true)\nset_tests_properties(first PROPERTIES LABELS gpu " << property
         << " ENVIRONMENT_MODIFICATION \"GPUTEST_ENTRY=set:ctest;GPUTEST_MEMORY=set:" << memory
         << "\")\nadd_test(second true)\nadd_test(third true)\n";
     write_log(kept, {{"first", 6}, {"second", 3}, {"third", 3}});
-    const auto json = json_of({jobs, "--times", kept, "--shards", "2"});
+    const auto json = json_of({"--times", kept, "--shards", "2"});
     return std::multiset<double>{json["shards"][0]["work_s"].get<double>(), json["shards"][1]["work_s"].get<double>()};
   };
   using Works = std::multiset<double>;
-  EXPECT_EQ(works_of("3GiB", "", "-j16"), (Works{6, 6}));
-  EXPECT_EQ(works_of("large", "RUN_SERIAL ON", "-j16"), (Works{6, 6}));
-  EXPECT_EQ(works_of("large", "", "-j16"), (Works{3, 3}));
+  EXPECT_EQ(works_of("3GiB", ""), (Works{6, 6}));
+  EXPECT_EQ(works_of("large", "RUN_SERIAL ON"), (Works{6, 6}));
+  EXPECT_EQ(works_of("large", ""), (Works{3, 3}));
+}
+
+TEST_F(PlanCommand, shows_each_shard_and_of_how_many_tests_it_has_no_time) {
+  const auto timed = plan({"--times", log_path_, "--shards", "2"}).out;
+  EXPECT_NE(timed.find("8 tests\nTests without a time in " + log_path_ + ": 2; 2.0 s each is assumed.\n\nSHARD"),
+            std::string::npos)
+      << timed;
+  EXPECT_NE(timed.find("\nfingerprint of the split: "), std::string::npos) << timed;
+  EXPECT_NE(plan({"--shards", "2"}).out.find("All tests count alike."), std::string::npos);
 }
 
 TEST_F(PlanCommand, numbers_select_the_same_tests_in_ctest) {
@@ -299,18 +239,12 @@ TEST_F(PlanCommand, wrong_arguments_are_named) {
       {{"--shards", "2", "--numbers"}, 64, "--numbers requires --shard"},
       {{"--shards", "0"}, 64, "0"},
       {{"--shards", "2", "--shard", "0"}, 64, "0"},
-      {{"--devices", "many"}, 64, "many"},
-      {{"--devices", "80GiB"},
-       64,
-       "--devices 80GiB: '80GiB' is not <n>x<size>, the number and the size of the devices; "
-       "write such as 8x80GiB\n"},
-      {{"-j0"}, 64, "0"},
-      {{"--parallel", "65537"}, 64, "65537"},
-      {{"--times", "/nowhere"}, 78, "; write the path of a run log"},
-      {{"--times", "/usr"}, 78, "/usr is a folder; write the path"},
-      {{"--times", "/dev/null"}, 78, "/dev/null is no run log"},
-      {{"--", "-R", "nothing_matches"}, 70, "ctest lists no test"},
-      {{"--", "--preset", "of_no_project"}, 70, "To see why: ctest --test-dir"},
+      {{}, 64, "write --shards with the number of machines"},
+      {{"--shards", "2", "--times", "/nowhere"}, 78, "; write the path of a run log"},
+      {{"--shards", "2", "--times", "/usr"}, 78, "/usr is a folder; write the path"},
+      {{"--shards", "2", "--times", "/dev/null"}, 78, "/dev/null is no run log"},
+      {{"--shards", "2", "--", "-R", "nothing_matches"}, 70, "ctest lists no test"},
+      {{"--shards", "2", "--", "--preset", "of_no_project"}, 70, "To see why: ctest --test-dir"},
   };
   for (const auto& [options, exit_code, message] : cases) {
     const auto ended = plan(options);
@@ -319,18 +253,8 @@ TEST_F(PlanCommand, wrong_arguments_are_named) {
   }
 }
 
-TEST_F(PlanCommand, of_a_suite_that_has_not_run_yet_takes_a_second_for_each_test) {
-  std::filesystem::remove_all(folder_ + "/Testing");
-  const auto json = json_of({"-j1"});
-  EXPECT_EQ(json["measured"], 0);
-  EXPECT_DOUBLE_EQ(json["predicted_s"], 8);
-  EXPECT_NE(
-      plan({"-j1"}).out.find("No test has a time in the run logs and CTestCostData.txt of " + folder_ + "; 1 s each"),
-      std::string::npos);
-}
-
 TEST_F(PlanCommand, a_folder_without_tests_is_an_error) {
-  const auto ended = tool_.run({"plan", "--test-dir", folder_ + "/Testing"});
+  const auto ended = tool_.run({"plan", "--shards", "2", "--test-dir", folder_ + "/Testing"});
   EXPECT_EQ(ended.exit_code, 70);
   EXPECT_NE(ended.err.find("Write --test-dir with the folder in which you start ctest"), std::string::npos)
       << ended.err;

@@ -8,16 +8,16 @@
 namespace gputest::insights {
 namespace {
 
-PlannedTest test(const std::string& name, double seconds, std::vector<std::size_t> after = {}) {
-  PlannedTest planned;
+SuiteTest test(const std::string& name, double seconds, std::vector<std::size_t> after = {}) {
+  SuiteTest planned;
   planned.name = name;
-  planned.time = PlannedSeconds{seconds};
+  planned.seconds = seconds;
   planned.after = std::move(after);
   return planned;
 }
 
 /// The shards that have each test, by its position.
-std::vector<std::vector<std::size_t>> shards_of(const std::vector<PlannedTest>& tests, std::size_t count) {
+std::vector<std::vector<std::size_t>> shards_of(const std::vector<SuiteTest>& tests, std::size_t count) {
   std::vector<std::vector<std::size_t>> all(tests.size());
   const auto shards = assign_shards(tests, count);
   EXPECT_EQ(shards.size(), count);
@@ -30,7 +30,7 @@ std::vector<std::vector<std::size_t>> shards_of(const std::vector<PlannedTest>& 
 }
 
 /// The shard of each test, which has to be one.
-std::vector<std::size_t> shard_of(const std::vector<PlannedTest>& tests, std::size_t count) {
+std::vector<std::size_t> shard_of(const std::vector<SuiteTest>& tests, std::size_t count) {
   std::vector<std::size_t> all;
   for (const auto& shards : shards_of(tests, count)) {
     EXPECT_EQ(shards.size(), 1U);
@@ -39,17 +39,17 @@ std::vector<std::size_t> shard_of(const std::vector<PlannedTest>& tests, std::si
   return all;
 }
 
-std::vector<double> loads(const std::vector<PlannedTest>& tests, const std::vector<std::size_t>& shards,
+std::vector<double> loads(const std::vector<SuiteTest>& tests, const std::vector<std::size_t>& shards,
                           std::size_t count) {
   std::vector<double> sums(count, 0);
   for (std::size_t i = 0; i < tests.size(); ++i) {
-    sums.at(shards[i]) += tests[i].time.count();
+    sums.at(shards[i]) += tests[i].seconds;
   }
   return sums;
 }
 
 TEST(Shards, have_about_the_same_time) {
-  std::vector<PlannedTest> tests;
+  std::vector<SuiteTest> tests;
   for (int i = 0; i < 100; ++i) {
     tests.push_back(test(std::to_string(i), 0.1 + i % 7));
   }

@@ -113,8 +113,8 @@ TEST(CommandLine, is_refused_with_64_and_says_what_is_wrong_and_where_help_is) {
       " A command whose name begins with '-' stands after '--'\nSee 'gputest run --help'.\n";
   const std::string no_command = "gputest: there is no command to run; write 'gputest run [OPTIONS] -- COMMAND "
                                  "[ARGUMENT...]'\nSee 'gputest run --help'.\n";
-  const std::string no_words =
-      "only 'gputest run' takes a command after '--', and 'gputest plan' options of ctest\nSee 'gputest devices --help'.\n";
+  const std::string no_words = "only 'gputest run' takes a command after '--', and 'gputest plan' options of "
+                               "ctest\nSee 'gputest devices --help'.\n";
   // Of each line the begin and the end of what it says; empty: any.
   const std::vector<std::tuple<Words, std::string, std::string>> table{
       {{}, "gputest: the command is missing; " + all, ""},
@@ -148,7 +148,7 @@ TEST(CommandLine, is_refused_with_64_and_says_what_is_wrong_and_where_help_is) {
       {{"status", "--", "true"}, "", "See 'gputest status --help'.\n"},
       {{"report", "--", "true"}, "", "See 'gputest report --help'.\n"},
       {{"classify", "--", "true"}, "", "See 'gputest classify --help'.\n"},
-      {{"plan", "--devices", "80GiB"}, "", "See 'gputest plan --help'.\n"},
+      {{"plan", "--shards", "0"}, "", "See 'gputest plan --help'.\n"},
   };
   const tests::Tool tool;
   for (const auto& [arguments, begin, end] : table) {

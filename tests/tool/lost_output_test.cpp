@@ -19,7 +19,7 @@ TEST(LostOutput, is_a_failure_of_every_command_that_prints) {
       << R"({"t":1,"pid":1,"entry":"a","event":"run","version":1})" << '\n'
       << R"({"t":2,"pid":1,"entry":"a","test":"A.b","event":"lease","bytes":1,"devices":["GPU-1"]})" << '\n';
   for (const std::string command :
-       {"plan", "plan --shards 2", "plan --shards 2 --shard 1", "plan --shards 2 --shard 1 --numbers", "classify",
+       {"plan --shards 2", "plan --shards 2 --shard 1", "plan --shards 2 --shard 1 --numbers", "classify",
         "classify --json", "report --output page.html"}) {
     SCOPED_TRACE(command);
     const auto into = [&](const std::string& file) {
