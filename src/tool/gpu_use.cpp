@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tool/gpu_use.hpp"
 
+#include "core/os/loaded_libraries.hpp"
 #include "core/os/program_output.hpp"
-#include "tool/elf_file.hpp"
+#include "core/os/read_file.hpp"
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <sstream>
 
@@ -25,45 +25,37 @@ bool runs_others(const std::string& path) {
   return names.count(path.substr(path.find_last_of('/') + 1)) > 0;
 }
 
-bool loads_libraries(const ElfFile& file) {
-  return file.names_contain(std::string{"dlopen\0", 7}) || file.names_contain(std::string{"dlmopen\0", 8});
+bool has(const std::string& bytes, const std::string& text) { return bytes.find(text) != std::string::npos; }
+
+/// Whether a program or a library, or the path of one, has the name of CUDA's driver or runtime, or of OpenCL's loader.
+/// Whatever has code for GPUs needs one of these, or loads one by its name.
+bool names_gpu(const std::string& bytes) { return has(bytes, "libcuda") || has(bytes, "libOpenCL"); }
+
+/// Whether the dynamic linker's list has what is not there, or an interpreter, which is told at run time what to do.
+bool is_open(const std::string& list) {
+  return has(list, "not found") || has(list, "/libpython") || has(list, "/libperl") || has(list, "/libjvm");
 }
 
-bool names_cuda(const ElfFile& file) {
-  constexpr std::array libraries{"libcuda.so", "libcudart.so", "libOpenCL.so"};
-  return std::any_of(libraries.begin(), libraries.end(),
-                     [&](const char* const name) { return file.data_contains(name); });
-}
-
-bool has_code_for_gpus(const ElfFile& file) {
-  constexpr std::array sections{".nv_fatbin", "__nv_relfatbin", ".nvFatBinSegment"};
-  return std::any_of(sections.begin(), sections.end(), [&](const char* const name) { return file.has_section(name); });
-}
-
-/// Whether a library is an interface to GPUs, or an interpreter that is told at run time what to do; or has itself to
-/// do with GPUs.
-bool library_uses_gpu(const std::string& path) {
-  constexpr std::array names{"libcuda.so", "libcudart.so", "libOpenCL.so", "libpython", "libperl.so", "libjvm.so"};
-  const auto name = path.substr(path.find_last_of('/') + 1);
-  if (std::any_of(names.begin(), names.end(), [&](const char* const known) { return name.rfind(known, 0) == 0; })) {
-    return true;
+/// The dynamic linker of this process; empty if it has none.
+std::string dynamic_linker() {
+  for (const auto& path : os::loaded_libraries()) {
+    if (has(path, "/ld-") || has(path, "/ld.")) {
+      return path;
+    }
   }
-  const auto library = ElfFile::open(path);
-  return !library || has_code_for_gpus(*library) || (loads_libraries(*library) && names_cuda(*library));
+  return "";
 }
 
-/// The files in the dynamic linker's list: `name => file (address)`, or `file (address)`. What is not found has no
-/// file.
+/// The files in the dynamic linker's list: `name => file (address)`, or `file (address)`.
 std::vector<std::string> files_in(const std::string& list) {
   std::vector<std::string> files;
   std::istringstream lines{list};
   for (std::string line; std::getline(lines, line);) {
-    const auto begin = line.find('/', line.find("=> ") == std::string::npos ? 0 : line.find("=> "));
+    const auto arrow = line.find("=> ");
+    const auto begin = line.find('/', arrow == std::string::npos ? 0 : arrow);
     const auto end = line.rfind(" (");
     if (begin != std::string::npos && end != std::string::npos && begin < end) {
       files.push_back(line.substr(begin, end - begin));
-    } else if (line.find("not found") != std::string::npos) {
-      files.emplace_back();
     }
   }
   return files;
@@ -72,23 +64,26 @@ std::vector<std::string> files_in(const std::string& list) {
 } // namespace
 
 GpuUse find_gpu_use(const std::string& path) {
-  const auto program = ElfFile::open(path);
-  if (!program || runs_others(path)) {
+  const auto program = os::contents_of(path).value_or("");
+  if (program.substr(0, 4) != "\177ELF" || runs_others(path)) {
     return GpuUse::yes;
   }
-  if (program->has_section(".gputest_session")) {
+  if (has(program, ".gputest_session")) {
     return GpuUse::leases_itself;
   }
-  if (has_code_for_gpus(*program) || loads_libraries(*program)) {
+  const auto linker = dynamic_linker();
+  if (names_gpu(program) || has(program, std::string{"dlopen\0", 7}) || linker.empty() || !has(program, linker)) {
     return GpuUse::yes;
   }
-  const auto linker = program->interpreter();
-  if (linker.empty()) { // a static program has everything in itself
-    return names_cuda(*program) ? GpuUse::yes : GpuUse::no;
-  }
   const auto list = os::output_of({linker, "--list", path});
-  const auto libraries = files_in(list.value_or(""));
-  return !list || std::any_of(libraries.begin(), libraries.end(), library_uses_gpu) ? GpuUse::yes : GpuUse::no;
+  if (!list || names_gpu(*list) || is_open(*list)) {
+    return GpuUse::yes;
+  }
+  const auto libraries = files_in(*list);
+  return std::any_of(libraries.begin(), libraries.end(),
+                     [](const std::string& file) { return names_gpu(os::contents_of(file).value_or("libcuda")); })
+             ? GpuUse::yes
+             : GpuUse::no;
 }
 
 bool only_lists_tests(const std::vector<std::string>& arguments) {

@@ -8,15 +8,16 @@ namespace gputest::tool {
 
 /// Whether a program uses a GPU, as far as its files tell.
 enum class GpuUse {
-  no,            ///< neither it nor a library that it is linked with knows CUDA or OpenCL
+  no,            ///< neither it nor a library that it is linked with has the name of CUDA or OpenCL
   leases_itself, ///< it is linked with gputest, and asks for memory itself
-  yes,           ///< it does, or it cannot be known: a script, an interpreter, a program that starts or loads others
+  yes, ///< it does, or it cannot be known: a script, an interpreter, a static program, a program that starts or
+       ///< loads others
 };
 
-/// Looks at the program in the file `path`: its sections, the libraries that its dynamic linker would load for it, and
-/// the names of CUDA's libraries in the data of those that load libraries at run time.
+/// Looks for the names of CUDA's and OpenCL's libraries in the file `path`, and in the libraries that its dynamic
+/// linker would load for it.
 ///
-/// Nothing of the program runs; its dynamic linker is asked for the libraries (`--list`), as `ldd` does, which takes
+/// Nothing of the program runs; the dynamic linker is asked for the libraries (`--list`), as `ldd` does, which takes
 /// about a millisecond. What a library that the program opens at run time does, and what a program does that it
 /// starts, is not seen. Blocks for as long as reading takes. Does not throw.
 [[nodiscard]] GpuUse find_gpu_use(const std::string& path);

@@ -26,8 +26,8 @@ option. If the command uses gputest itself, or calls 'gputest run', it runs unde
 
 With --if-gpu a command that uses no GPU starts at once, without a lease. So does one that only lists its tests
 (--gtest_list_tests and the like), one that is linked with gputest and leases for itself, and every command where there is
-no GPU. A command uses a GPU if it, or a library that it is linked with, has code for GPUs, needs the library of CUDA or
-OpenCL, or loads libraries and names CUDA's. Scripts, interpreters, and programs that load libraries or start others are
+no GPU. A command uses a GPU if its file, or that of a library that it is linked with, has the name of CUDA's or OpenCL's library
+(libcuda, libOpenCL). Scripts, interpreters, static programs, and programs that load libraries or start others are
 taken to use one. GPUTEST_USES_GPU=yes or no says what cannot be seen.
 
 Examples:

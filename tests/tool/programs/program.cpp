@@ -4,10 +4,6 @@
 #include <cstdio>
 #include <cstdlib>
 
-#ifdef WITH_CUDA_SECTION
-__asm__(".section " WITH_CUDA_SECTION ",\"a\"\n.ascii \"kernels\"\n.previous");
-#endif
-
 #ifdef LOADS
 #include <dlfcn.h>
 #endif
