@@ -121,11 +121,14 @@ TEST(LargeOption, is_refused_where_the_memory_is_not_large_as_gpu_add_test_does)
   EXPECT_EQ(tool.run({"run", "--large", "wait", "--", "true"}).exit_code, 0);
 }
 
-TEST(WaitLimit, is_named_however_it_was_given) {
+TEST(WaitLimit, fails_with_75_and_is_named_with_the_holder) {
   const tests::Tool tool;
-  auto holder = tool.start_holder({"--memory", "12GiB"});
-  const auto ended = tool.run({"run", "--memory", "12GiB", "--wait-limit", "0s", "--", "true"});
+  auto holder = tool.start_holder({"--memory", "12GiB", "--name", "the_holder"});
+  const auto ended = tool.run({"run", "--memory", "12GiB", "--wait-limit", "0s", "--", "echo", "ran"});
+  EXPECT_EQ(ended.exit_code, to_int(ExitCode::wait_limit));
+  EXPECT_EQ(ended.out, "");
   EXPECT_THAT(ended.err, HasSubstr("waited 0 s, its wait limit, for "));
+  EXPECT_THAT(ended.err, HasSubstr("the_holder"));
   EXPECT_THAT(
       ended.err,
       HasSubstr("a longer limit (WAIT_LIMIT in gpu_add_test() or gpu_discover_tests(), --wait-limit of gputest run, or "

@@ -183,12 +183,6 @@ TEST(RunCommand, tells_the_launcher_of_the_entry_what_it_did_not_run_whatever_a_
   EXPECT_EQ(run_in_script("", "-- no-such-command-here").signal, SIGKILL) << "this is not the failure that is expected";
 }
 
-TEST(RunCommand, leaves_standard_input_to_its_command) {
-  const tests::Tool tool;
-  auto running = tool.start({"run", "--", "sh", "-c", "cat; echo end"});
-  EXPECT_EQ(running.finish().out, "end\n");
-}
-
 TEST(RunCommand, says_that_it_does_not_count_a_time_limit_for_a_command_that_it_becomes) {
   tests::Tool tool;
   tool.set("GPUTEST_TIMEOUT", "2.5");
@@ -258,16 +252,6 @@ TEST(RunCommand, skips_a_large_test_beside_others_unless_it_shall_wait) {
   const auto waited = tool.run({"run", "--memory", "large", "--large", "wait", "--", "echo", "ran"});
   EXPECT_EQ(waited.exit_code, 0) << waited.err;
   EXPECT_EQ(waited.out, "ran\n");
-}
-
-TEST(RunCommand, fails_with_75_and_names_the_holder_where_the_wait_limit_runs_out) {
-  const tests::Tool tool;
-  auto holder = tool.start_holder({"--memory", "12GiB", "--name", "the_holder"});
-  const auto ended = tool.run({"run", "--memory", "12GiB", "--wait-limit", "0s", "--", "echo", "ran"});
-  EXPECT_EQ(ended.exit_code, number(ExitCode::wait_limit)) << ended.err;
-  EXPECT_EQ(ended.out, "");
-  EXPECT_NE(ended.err.find("the_holder"), std::string::npos) << ended.err;
-  EXPECT_EQ(holder.finish().exit_code, 0);
 }
 
 TEST(RunCommand, fails_with_70_where_the_ledger_cannot_be_used) {

@@ -155,18 +155,6 @@ TEST(StatusReport, says_first_who_keeps_the_mutex) {
             "the mutex is held\nnobody\nledger: /folder (private to one user)\n");
 }
 
-TEST(StatusReport, shortens_the_uuid_of_a_gpu_and_no_shorter_name) {
-  auto view = view_of({entry_of(Stage::holding, 1, "first")});
-  const auto shown = [&](const std::string& uuid) {
-    view.uuids[0] = uuid;
-    const auto text = to_text(make_status(view, now, name_of_user));
-    const auto begin = text.find("lease  ", text.find('\n')) + 7;
-    return text.substr(begin, text.find(' ', begin) - begin);
-  };
-  EXPECT_EQ(shown("SIM-10x16384MiB-1234-678"), "SIM-10x16384MiB-1234-678");
-  EXPECT_EQ(shown("SIM-10x16384MiB-1234-6789"), "SIM-10x16384");
-}
-
 TEST(StatusReport, marks_stopped_processes_claims_kept_by_a_child_and_ended_processes) {
   const auto with_pid = [](Stage stage, std::uint64_t ticket, std::int64_t pid) {
     auto entry = entry_of(stage, ticket, "test");
@@ -218,12 +206,6 @@ TEST(StatusReport, is_an_object_with_units_in_its_keys_for_machines) {
     ]
   })");
   EXPECT_EQ(status_of({entry_of(Stage::holding, 1, "first")}).dump(2), expected.dump(2));
-}
-
-TEST(StatusReport, has_no_time_before_now_where_the_clock_was_set_back) {
-  auto entry = entry_of(Stage::holding, 1, "first");
-  entry.since = now + 12s;
-  EXPECT_EQ(status_of({entry})["processes"][0]["for_ms"], 0);
 }
 
 TEST(StatusReport, stays_json_whatever_bytes_a_name_has) {
