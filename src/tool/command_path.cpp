@@ -4,7 +4,6 @@
 #include "core/os/program_output.hpp"
 
 #include <cerrno>
-#include <system_error>
 #include <vector>
 
 namespace gputest::tool {
@@ -45,17 +44,6 @@ FoundCommand find_command(const std::string& command, const std::optional<std::s
     worst = error == EACCES ? EACCES : worst;
   }
   return {worst, ""};
-}
-
-CommandProblem problem_of_exec(const std::string& command, int error) {
-  if (error == ENOENT || error == ENOTDIR) {
-    const bool is_path = command.find('/') != std::string::npos;
-    return {ExitCode::not_found, "cannot find the command '" + command + "'" +
-                                     (is_path ? ": there is no such file, or the interpreter it names is missing"
-                                              : " in any folder of PATH; give its path if it is elsewhere")};
-  }
-  return {ExitCode::cannot_execute, "cannot execute '" + command + "': " + std::generic_category().message(error) +
-                                        (error == EACCES ? "; it has to be a file with execute permission" : "")};
 }
 
 } // namespace gputest::tool

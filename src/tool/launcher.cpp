@@ -16,7 +16,6 @@
 #include "tool/command_usage.hpp"
 #include "tool/gpu_use.hpp"
 #include "workers/entry_run.hpp"
-#include "workers/process_end.hpp"
 
 #include <fmt/format.h>
 
@@ -34,9 +33,8 @@ namespace gputest::tool {
 
 namespace {
 
-ExitCode report(const CommandProblem& problem) {
-  fmt::print(stderr, "gputest: {}\n", problem.text);
-  return problem.code;
+ExitCode report_not_executed(const std::string& command, int error) {
+  return static_cast<ExitCode>(workers::say_why_not_executed(command, error)); // 126 or 127
 }
 
 ExitCode report(const Outcome& outcome) {
@@ -102,7 +100,7 @@ ExitCode report(const Outcome& outcome) {
 
 /// Replaces this process by the command. Returns only if that fails.
 ExitCode run_without_a_lease(const Launch& launch) {
-  return report(problem_of_exec(launch.command.front(), os::become(launch.command)));
+  return report_not_executed(launch.command.front(), os::become(launch.command));
 }
 
 /// Whether the command is to run at once, although this machine may have GPUs.
@@ -140,7 +138,7 @@ ExitCode run_leased(const Launch& launch, const settings::EntryWatcher& watcher)
   const Settings settings = settings::parse_settings(launch.read);
   const Entry entry = settings::parse_entry(launch.read);
   if (const auto found = find_command(launch.command.front(), os::read_variable("PATH")); found.error != 0) {
-    return report(problem_of_exec(launch.command.front(), found.error));
+    return report_not_executed(launch.command.front(), found.error);
   }
 
   // Other processes see the command's name, not `gputest`.

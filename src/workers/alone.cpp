@@ -6,7 +6,6 @@
 #include "core/os/program_output.hpp"
 #include "core/policy/shell_words.hpp"
 #include "workers/entry_run.hpp"
-#include "workers/process_end.hpp"
 
 #include <array>
 #include <chrono>

@@ -4,7 +4,6 @@
 #include "core/os/entry_page.hpp"
 #include "core/os/environment.hpp"
 #include "core/policy/time_limit.hpp"
-#include "workers/process_end.hpp"
 
 #include <cerrno>
 #include <csignal>
@@ -41,10 +40,14 @@ policy::Verdict judge(const WatchedEntry& entry, const EntryEnd& end, const os::
 } // namespace
 
 int say_why_not_executed(const std::string& program, int error) {
-  say("cannot execute '" + program + "': " +
-      (error == ENOENT ? "there is no such file, or the interpreter it names is missing"
-                       : ::strerror(error))); // NOLINT
-  return error == ENOENT ? 127 : 126;
+  const bool is_path = program.find('/') != std::string::npos;
+  const bool is_missing = error == ENOENT || error == ENOTDIR;
+  say(!is_missing ? "cannot execute '" + program + "': " + ::strerror(error) + // NOLINT: one thread
+                        (error == EACCES ? "; it has to be a file with execute permission" : "")
+      : is_path
+          ? "cannot find the command '" + program + "': there is no such file, or the interpreter it names is missing"
+          : "cannot find the command '" + program + "' in any folder of PATH; give its path if it is elsewhere");
+  return is_missing ? 127 : 126;
 }
 
 void say(const std::string& text) {

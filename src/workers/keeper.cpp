@@ -4,7 +4,7 @@
 #include "workers/events.hpp"
 #include "workers/mps_server.hpp"
 #include "workers/orphan.hpp"
-#include "workers/process_end.hpp"
+#include "workers/supervised_command.hpp"
 #include "workers/worker_message.hpp"
 #include "workers/worker_process.hpp"
 

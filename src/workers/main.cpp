@@ -9,7 +9,7 @@
 // whose tests gputest runs.
 #include "workers/alone.hpp"
 #include "workers/entry_run.hpp"
-#include "workers/process_end.hpp"
+#include "workers/supervised_command.hpp"
 #include "workers/worker_case.hpp"
 
 #include <gputest/error.hpp>

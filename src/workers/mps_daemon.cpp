@@ -2,8 +2,10 @@
 #include "workers/mps_daemon.hpp"
 
 #include "core/os/descendants.hpp"
+#include "core/os/environment.hpp"
 #include "workers/events.hpp"
 #include "workers/orphan.hpp"
+#include "workers/supervised_command.hpp"
 #include "workers/test_case.hpp"
 
 #include <algorithm>
@@ -39,11 +41,11 @@ constexpr milliseconds between_looks_of_owner{1'000};
 constexpr const char* program = "nvidia-cuda-mps-control";
 
 /// What the daemon inherits. It serves all workers of the run, so nothing of the case that happens to start it.
-bool is_passed_on(const char* assignment) {
+bool is_passed_on(const std::string& assignment) {
   // With CUDA_VISIBLE_DEVICES it would give the devices other numbers, for all its clients.
   constexpr std::array of_case{"CUDA_", "GPUTEST_", "LD_"};
   return std::none_of(std::begin(of_case), std::end(of_case),
-                      [&](const char* start) { return std::strncmp(assignment, start, std::strlen(start)) == 0; });
+                      [&](const char* start) { return assignment.rfind(start, 0) == 0; });
 }
 
 [[noreturn]] void become_daemon(const std::string& path, const MpsDaemon& daemon, pid_t owner) {
@@ -59,18 +61,13 @@ bool is_passed_on(const char* assignment) {
   const int output = ::openat(daemon.folder.number(), "output", O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);
   ::dup2(output, STDOUT_FILENO);
   ::dup2(output, STDERR_FILENO);
-  std::vector<std::string> texts{path, "-f", "CUDA_MPS_PIPE_DIRECTORY=" + daemon.path,
-                                 "CUDA_MPS_LOG_DIRECTORY=" + daemon.path};
-  std::vector<char*> variables{texts[2].data(), texts[3].data()};
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    if (is_passed_on(*entry)) {
-      variables.push_back(*entry);
-    }
-  }
-  variables.push_back(nullptr);
-  std::vector<char*> arguments{texts[0].data(), texts[1].data(), nullptr};
-  ::execve(path.c_str(), arguments.data(), variables.data());
-  std::_Exit(127);
+  auto variables = os::environment();
+  variables.erase(
+      std::remove_if(variables.begin(), variables.end(), [](const auto& one) { return !is_passed_on(one); }),
+      variables.end());
+  variables.push_back("CUDA_MPS_PIPE_DIRECTORY=" + daemon.path);
+  variables.push_back("CUDA_MPS_LOG_DIRECTORY=" + daemon.path);
+  execute({path, "-f"}, std::move(variables));
 }
 
 /// Blocks until the daemon is not needed any more, or has ended.

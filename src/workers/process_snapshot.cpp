@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "workers/process_snapshot.hpp"
 
+#include "core/os/environment.hpp"
 #include "core/os/read_file.hpp"
 
 #include <algorithm>
@@ -118,9 +119,7 @@ ProcessSnapshot take_snapshot() {
   for (int signal = 1; signal < NSIG; ++signal) {
     ::sigaction(signal, nullptr, &state.actions.at(static_cast<std::size_t>(signal)));
   }
-  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
-    state.variables.emplace_back(*variable);
-  }
+  state.variables = os::environment();
   std::sort(state.variables.begin(), state.variables.end());
 
   std::array<char, 4096> folder{};

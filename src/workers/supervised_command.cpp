@@ -5,6 +5,8 @@
 #include "core/os/descriptor.hpp"
 #include "core/os/entry_page.hpp"
 
+#include <gputest/outcome.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -12,6 +14,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <optional>
@@ -21,6 +24,7 @@
 
 #include <fcntl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -35,6 +39,16 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::array passed_on{SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 constexpr std::chrono::milliseconds look_interval{100};
+
+/// As exec() takes them; they point into `texts`.
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (auto& text : texts) {
+    pointers.push_back(text.data());
+  }
+  pointers.push_back(nullptr);
+  return pointers;
+}
 
 sigset_t waited_for() {
   sigset_t waited{};
@@ -161,11 +175,7 @@ std::string wait_for_writers(const Watch& watch, Clock::time_point begun) {
 }
 
 CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch) {
-  std::vector<char*> arguments;
-  for (auto& argument : command) {
-    arguments.push_back(argument.data());
-  }
-  arguments.push_back(nullptr);
+  const auto arguments = pointers_to(command);
   std::signal(SIGCHLD, SIG_DFL); // NOLINT(cert-err33-c): if it was ignored, there would be no status to wait for
   if (watch.page != nullptr) {
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -224,6 +234,32 @@ CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch) 
       ::kill(child, signal);
     }
   }
+}
+
+std::string describe_end(int status) {
+  return WIFSIGNALED(status) ? std::string{"by the signal "} + ::strsignal(WTERMSIG(status)) // NOLINT: one thread
+                             : "with the exit code " + std::to_string(WEXITSTATUS(status));
+}
+
+bool does_not_fail(int exit_code) { return exit_code == EXIT_SUCCESS || exit_code == skipped_exit_code; }
+
+void end_by_signal(int signal) {
+  std::fflush(stdout); // NOLINT(cert-err33-c): nothing else can be done
+  const rlimit no_core{0, 0};
+  ::setrlimit(RLIMIT_CORE, &no_core);
+  std::signal(signal, SIG_DFL); // NOLINT(cert-err33-c)
+  sigset_t set{};
+  ::sigemptyset(&set);
+  ::sigaddset(&set, signal);
+  ::kill(::getpid(), signal);
+  ::pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+  std::_Exit(128 + signal); // a signal whose default is not to end a process
+}
+
+void execute(std::vector<std::string> command, std::vector<std::string> environment) {
+  const auto pointers = pointers_to(command);
+  ::execve(pointers.front(), pointers.data(), pointers_to(environment).data());
+  std::_Exit(127);
 }
 
 } // namespace gputest::workers

@@ -44,9 +44,10 @@ std::string status_of_process(const char* name) {
 /// A reason that the environment gives, of this run or of the entry.
 std::string why_alone_by_environment() {
   if (variable("GPUTEST_ENTRY") != "ctest") {
-    return variable("GPUTEST_ENTRY") == "will_fail"   ? "it is expected to fail (WILL_FAIL)"
-           : variable("GPUTEST_ENTRY") == "by_output" ? "it is judged by its output (PASS_REGULAR_EXPRESSION, SKIP_REGULAR_EXPRESSION)"
-                                                      : "CTest has not started it";
+    return variable("GPUTEST_ENTRY") == "will_fail" ? "it is expected to fail (WILL_FAIL)"
+           : variable("GPUTEST_ENTRY") == "by_output"
+               ? "it is judged by its output (PASS_REGULAR_EXPRESSION, SKIP_REGULAR_EXPRESSION)"
+               : "CTest has not started it";
   }
   if (const auto memory = variable("GPUTEST_MEMORY"); memory == "large") {
     return "it is large";
@@ -158,9 +159,9 @@ TestCase read_test_case(std::vector<std::string> arguments) {
       }
     }
   }
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    if (belongs_to_case(*entry)) {
-      test.variables.emplace_back(*entry);
+  for (auto& assignment : os::environment()) {
+    if (belongs_to_case(assignment)) {
+      test.variables.push_back(std::move(assignment));
     }
   }
   test.name = variable("GPUTEST_TEST");
@@ -193,8 +194,7 @@ std::string identity_of(const TestCase& test) {
     text.add(argument);
   }
   text.add_numbers(folder.st_dev, folder.st_ino); // not its times: a test may write files there
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string_view assignment{*entry};
+  for (const auto& assignment : os::environment()) {
     // Where CTest has put the case: the device matters, how much of it does not.
     if (begins_with(assignment, "CTEST_RESOURCE_GROUP")) {
       text.add(assignment.substr(0, assignment.find(",slots:")));

@@ -8,7 +8,6 @@
 #include "workers/events.hpp"
 #include "workers/keeper.hpp"
 #include "workers/mps_server.hpp"
-#include "workers/process_end.hpp"
 #include "workers/run_folder.hpp"
 #include "workers/supervised_command.hpp"
 #include "workers/worker_message.hpp"

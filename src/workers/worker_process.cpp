@@ -2,8 +2,8 @@
 #include "workers/worker_process.hpp"
 
 #include "core/os/descendants.hpp"
+#include "core/os/environment.hpp"
 #include "workers/events.hpp"
-#include "workers/process_end.hpp"
 #include "workers/supervised_command.hpp"
 #include "workers/worker_message.hpp"
 
@@ -84,30 +84,21 @@ void WorkerProcess::become_worker(os::Descriptor socket, pid_t keeper) {
     texts.push_back("--gtest_output=" + test_.report_format + ":" + run_.path + "/report-" + std::to_string(keeper));
   }
   texts.insert(texts.end(), test_.arguments.begin(), test_.arguments.end());
-  const auto words = texts.size();
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string assignment{*entry};
+  std::vector<std::string> variables;
+  for (auto& assignment : os::environment()) {
     if (assignment.compare(0, 8, "GPUTEST_") != 0 ||
         std::find(test_.variables.begin(), test_.variables.end(), assignment) == test_.variables.end()) {
-      texts.push_back(assignment);
+      variables.push_back(std::move(assignment));
     }
   }
-  texts.push_back("GPUTEST_WORKER=" + std::to_string(worker_protocol) + ":" + std::to_string(socket.number()) + ":" +
-                  run_.run_name.substr(0, run_.run_name.find('-')) +
-                  (server_.number() == no_mps_server ? "" : ":shared"));
+  variables.push_back("GPUTEST_WORKER=" + std::to_string(worker_protocol) + ":" + std::to_string(socket.number()) +
+                      ":" + run_.run_name.substr(0, run_.run_name.find('-')) +
+                      (server_.number() == no_mps_server ? "" : ":shared"));
   if (!server_.folder().empty()) {
-    texts.push_back("CUDA_MPS_PIPE_DIRECTORY=" + server_.folder());
+    variables.push_back("CUDA_MPS_PIPE_DIRECTORY=" + server_.folder());
   }
   ::fcntl(socket.number(), F_SETFD, 0);
-  std::vector<char*> arguments;
-  std::vector<char*> variables;
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    (i < words ? arguments : variables).push_back(texts[i].data());
-  }
-  arguments.push_back(nullptr);
-  variables.push_back(nullptr);
-  ::execve(arguments.front(), arguments.data(), variables.data());
-  std::_Exit(127);
+  execute(std::move(texts), std::move(variables));
 }
 
 std::string WorkerProcess::wait_until_ready() {

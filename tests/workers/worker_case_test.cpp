@@ -183,12 +183,12 @@ TEST_F(WorkerCase, tells_of_an_executable_that_cannot_be_run) {
   add_command("tries", {"/bin/sh", path("tries")});
   const auto output = run().at("tries").output;
   EXPECT_THAT(output, HasSubstr("gputest: missing runs in a process of its own: its executable cannot be read\n"
-                                "gputest: cannot execute '" +
+                                "gputest: cannot find the command '" +
                                 path("missing") +
                                 "': there is no such file, or the interpreter it names is missing\n@code 127\n"));
   EXPECT_THAT(output, HasSubstr("gputest: text runs in a process of its own: its executable ended with the exit code "
                                 "127 before it came to gputest::run_all_tests()\ngputest: cannot execute '" +
-                                path("text") + "': Permission denied\n@code 126\n"));
+                                path("text") + "': Permission denied; it has to be a file with execute permission\n@code 126\n"));
 }
 
 TEST_F(WorkerCase, sets_environments_up_for_each_case_and_forgets_that_one_was_skipped) {

@@ -12,10 +12,17 @@ std::optional<std::string> read_variable(const char* name) {
   return value == nullptr ? std::nullopt : std::optional<std::string>{value};
 }
 
+std::vector<std::string> environment() {
+  std::vector<std::string> all;
+  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
+    all.emplace_back(*variable);
+  }
+  return all;
+}
+
 std::vector<std::string> variables_with(const std::string& prefix) {
   std::vector<std::string> names;
-  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
-    const std::string text = *variable;
+  for (const auto& text : environment()) {
     if (text.compare(0, prefix.size(), prefix) == 0) {
       names.push_back(text.substr(0, text.find('=')));
     }
