@@ -65,7 +65,7 @@ private:
   void run_jobs() {
     auto idle_since = Clock::now();
     for (;;) {
-      if (server_.is_replaced(run_)) {
+      if (server_.is_outdated(run_)) {
         end_worker("after an error that it may share (MPS)");
         return;
       }
@@ -211,7 +211,7 @@ private:
       events.wait(for_ever);
       if (events.is_ready(0) || events.is_ready(1)) {
         worker_.kill_all();
-        replace_mps_server(run_, server_.number());
+        give_up_mps_server(run_, server_.owner());
         why_ended_ = "with a case that was killed";
         reply_death(SIGKILL, has_verdict); // to a caller that waits no longer because the time of its case is over
         return false;
@@ -271,7 +271,7 @@ private:
              std::to_string(exit_code_without_verdict));
     } else {
       worker_.kill_all(); // ctest waits for all that have the case's output open
-      replace_mps_server(run_, server_.number());
+      give_up_mps_server(run_, server_.owner());
       reply_death(status, has_verdict);
     }
   }
@@ -311,9 +311,9 @@ private:
   /// With what ran before it in this worker, if it has failed.
   void reply(WorkerMessage message) {
     if (message.device == WorkerMessage::Device::has_sticky_error) {
-      replace_mps_server(run_, server_.number());
+      give_up_mps_server(run_, server_.owner());
     }
-    message.mps_server = server_.number();
+    message.mps = server_.owner();
     message.cases_before = static_cast<std::uint32_t>(history_.size());
     std::vector<int> attached;
     Descriptor before;
@@ -353,7 +353,8 @@ private:
     why_ended_ = "by a death";
     const auto how = ended ? describe_end(status) : "only by SIGKILL, long after it was told to,";
     // A program's own exit code is hardly another client's error.
-    const bool may_be_anothers = server_.number() >= 0 && server_.is_replaced(run_) && (!ended || WIFSIGNALED(status));
+    const bool may_be_anothers =
+        server_.owner() == Mps::of_run && server_.is_outdated(run_) && (!ended || WIFSIGNALED(status));
     if (!history_.empty()) { // no process of a case would have ended like one that has run none
       const auto cases = std::to_string(history_.size()) + (history_.size() == 1 ? " case" : " cases") + ", " +
                          history_.back() + " last,";

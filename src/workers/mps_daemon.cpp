@@ -83,7 +83,7 @@ void wait_until_unused(const Descriptor& ctest, const Descriptor& end, const Mps
       wait_until_none_is_marked(clients); // they end with ctest, as programs do
       return;
     }
-    if (is_there(daemon.folder, "replaced") && count_marked(daemon.folder, "clients") == 0) {
+    if (is_there(daemon.folder, "given_up") && count_marked(daemon.folder, "clients") == 0) {
       return;
     }
   }

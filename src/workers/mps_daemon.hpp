@@ -12,10 +12,10 @@ namespace gputest::workers {
 ///
 /// - `owner`: the process that has started it holds a Marked of it;
 /// - `clients`: each keeper whose worker may use it holds a Marked of it;
-/// - `replaced`: is there when no more workers are to use it;
+/// - `given_up`: is there when no more workers are to use it: why it did not start, or empty after an error;
 /// - `output`: what it writes.
 ///
-/// Its owner is an orphan, which ends it when ctest and its clients have ended, or when it is replaced and its clients
+/// Its owner is an orphan, which ends it when ctest and its clients have ended, or when it is given up and its clients
 /// have ended. The kernel ends it if the owner is killed. Its server is its child, and ends with it.
 struct MpsDaemon {
   std::string path; ///< of the folder

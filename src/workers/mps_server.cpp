@@ -14,25 +14,8 @@ namespace gputest::workers {
 
 namespace {
 
-constexpr int most_servers = 3; ///< of one run: a suite that has so many errors gains nothing
-/// In the folder of a run: why its workers use no server any more.
-constexpr const char* given_up = "without-mps";
-
-std::string name_of(int number) { return "mps-" + std::to_string(number); }
-
-bool is_replaced(const Descriptor& run, int number) { return is_there(run, name_of(number) + "/replaced"); }
-
-/// Whether the run has had a server.
-bool has_begun(const Descriptor& run) { return is_there(run, name_of(0)); }
-
-/// The first server that has not been replaced; most_servers: none of them.
-int first_server(const Descriptor& run) {
-  int number = 0;
-  while (number < most_servers && is_replaced(run, number)) {
-    ++number;
-  }
-  return is_there(run, given_up) ? most_servers : number;
-}
+constexpr const char* server = "mps";            ///< its folder in that of the run
+constexpr const char* given_up = "mps/given_up"; ///< as mps_daemon.hpp says
 
 /// Whether CUDA would connect to a control daemon of the user's, or of the machine's. Anybody can make the folder that
 /// is CUDA's default.
@@ -73,62 +56,56 @@ std::string reason_against(bool is_asked_for) {
 } // namespace
 
 MpsServer MpsServer::join(const RunFolder& run) {
-  MpsServer server;
+  MpsServer joined;
   const auto setting = variable("GPUTEST_MPS");
   if (has_daemon_of_user()) {
-    server.number_ = mps_server_of_user;
-    return server;
+    joined.owner_ = Mps::of_user;
+    return joined;
   }
   if (setting == "off") {
-    return server;
+    return joined;
   }
   if (const auto why = reason_against(setting == "on"); !why.empty()) {
-    server.message_ = setting == "on" ? "GPUTEST_MPS=on, but workers use no MPS here: " + why : "";
-    return server;
+    joined.message_ = setting == "on" ? "GPUTEST_MPS=on, but workers use no MPS here: " + why : "";
+    return joined;
   }
-  server.may_have_one_ = true;
-  if (setting != "on" && !has_begun(run.run) && count_cases(run) < 2) {
-    return server; // a single process gains nothing
+  joined.may_have_one_ = true;
+  if (setting != "on" && !is_there(run.run, server) && count_cases(run) < 2) {
+    return joined; // a single process gains nothing
   }
-  const int number = first_server(run.run);
-  if (number == most_servers) {
+  if (is_there(run.run, given_up)) {
     const auto why = contents_of(run.run, given_up);
-    server.message_ =
-        "workers use no MPS any more: " +
-        (why.empty() ? std::to_string(most_servers) + " times a process that used it had an error or died" : why);
-    return server;
+    joined.message_ =
+        "workers use no MPS any more: " + (why.empty() ? "a process that used it had an error or died" : why);
+    return joined;
   }
-  const auto name = name_of(number);
-  ::mkdirat(run.run.number(), name.c_str(), 0700);
-  const MpsDaemon daemon{run.path.substr(0, run.path.rfind('/')) + "/" + name,
-                         open_own_folder(run.run.number(), name.c_str())};
+  ::mkdirat(run.run.number(), server, 0700);
+  const MpsDaemon daemon{run.path.substr(0, run.path.rfind('/')) + "/" + server,
+                         open_own_folder(run.run.number(), server)};
   Marked client{daemon.folder, "clients"};
   if (const auto why = start_mps_daemon(run, daemon); !why.empty()) {
-    write_file(run.run, given_up, why);
-    server.message_ = "workers use no MPS: " + why;
-    return server;
+    write_file(daemon.folder, "given_up", why);
+    joined.message_ = "workers use no MPS: " + why;
+    return joined;
   }
-  server.number_ = number;
-  server.path_ = daemon.path;
-  server.client_ = std::move(client);
-  return server;
+  joined.owner_ = Mps::of_run;
+  joined.path_ = daemon.path;
+  joined.client_ = std::move(client);
+  return joined;
 }
 
-bool MpsServer::is_replaced(const RunFolder& run) const {
-  if (!may_have_one_ || !has_begun(run.run)) {
-    return false;
-  }
-  const int number = first_server(run.run);
-  return number_ != (number == most_servers ? no_mps_server : number);
+bool MpsServer::is_outdated(const RunFolder& run) const {
+  return may_have_one_ && is_there(run.run, server) &&
+         owner_ != (is_there(run.run, given_up) ? Mps::none : Mps::of_run);
 }
 
-void replace_mps_server(const RunFolder& run, int number) {
-  if (number >= 0) {
-    const auto folder = open_own_folder(run.run.number(), name_of(number).c_str());
-    const Descriptor file{::openat(folder.number(), "replaced", O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)};
+void give_up_mps_server(const RunFolder& run, Mps owner) {
+  if (owner == Mps::of_run) {
+    const auto folder = open_own_folder(run.run.number(), server);
+    const Descriptor file{::openat(folder.number(), "given_up", O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)};
   }
 }
 
-bool uses_mps_servers(const Descriptor& run) { return has_begun(run) && !is_there(run, given_up); }
+bool has_used_mps_server(const Descriptor& run) { return is_there(run, server) && contents_of(run, given_up).empty(); }
 
 } // namespace gputest::workers

@@ -34,7 +34,7 @@ using os::Descriptor;
 /// - `notes`: as `failures`, of what may be the error of another process;
 /// - `told`: what the entry that ends workers has told, as long as no other worker has started.
 ///
-/// Beside the identities it has the servers of MPS of the run, if it has any (MpsServer).
+/// Beside the identities it has the server of MPS of the run, if it has one (MpsServer).
 struct RunFolder {
   std::string path; ///< of the identity's folder
   std::string identity;

@@ -149,7 +149,7 @@ int end_of(const RunFolder& run, const TestCase& test, const WorkerMessage& answ
     say(test.name + " has left processes running, which nothing ends: " + answer.texts.front());
   }
   using Device = WorkerMessage::Device;
-  const bool shares_errors = answer.mps_server != no_mps_server;
+  const bool shares_errors = answer.mps != Mps::none;
   const bool failed = died || !does_not_fail(answer.code);
   // A test may skip because CUDA cannot begin with that server.
   const bool skips_without_device =
@@ -179,7 +179,7 @@ int end_of(const RunFolder& run, const TestCase& test, const WorkerMessage& answ
     }
     const auto alone = run_again_alone(test, circumstances);
     if (alone.passed && shares_errors && !alone.depends) {
-      replace_mps_server(run, answer.mps_server); // also one that CUDA cannot begin with
+      give_up_mps_server(run, answer.mps); // also one that CUDA cannot begin with
     }
     return alone.exit_code;
   }
@@ -347,7 +347,7 @@ int end_workers(const std::string& executable) {
     return skipped_exit_code;
   }
   tell_of_workers(executable, ends, cases);
-  if (run.run && uses_mps_servers(run.run)) {
+  if (run.run && has_used_mps_server(run.run)) {
     say("workers of this run shared GPUs by MPS");
   }
   if (failures.empty()) {

@@ -9,9 +9,8 @@
 
 namespace gputest::workers {
 
-/// In place of the number of a server of MPS (CUDA's Multi-Process Service) that a ctest run owns.
-inline constexpr std::int32_t no_mps_server = -1;
-inline constexpr std::int32_t mps_server_of_user = -2;
+/// Whose server of MPS (CUDA's Multi-Process Service) a worker is a client of.
+enum class Mps : std::uint32_t { none, of_run, of_user };
 
 /// What all messages between a caller, a keeper and a worker begin with.
 struct MessageHead {
@@ -37,7 +36,7 @@ struct MessageHead {
   };
   Device device = Device::works;
   /// Of what a keeper says of a case: what the worker shares errors with.
-  std::int32_t mps_server = no_mps_server;
+  Mps mps = Mps::none;
   std::uint32_t count = 0; ///< of the texts, in a packet
 };
 
@@ -48,7 +47,7 @@ struct WorkerMessage : MessageHead {
 };
 
 /// The number that GPUTEST_WORKER begins with. A worker of another version of gputest does not know the messages.
-inline constexpr int worker_protocol = 4;
+inline constexpr int worker_protocol = 5;
 
 /// What an environment variable of one entry is called, or begins with. Cases that differ in these alone may share a
 /// worker; the values travel with the case.

@@ -93,7 +93,7 @@ void WorkerProcess::become_worker(os::Descriptor socket, pid_t keeper) {
   }
   variables.push_back("GPUTEST_WORKER=" + std::to_string(worker_protocol) + ":" + std::to_string(socket.number()) +
                       ":" + run_.run_name.substr(0, run_.run_name.find('-')) +
-                      (server_.number() == no_mps_server ? "" : ":shared"));
+                      (server_.owner() == Mps::none ? "" : ":shared"));
   if (!server_.folder().empty()) {
     variables.push_back("CUDA_MPS_PIPE_DIRECTORY=" + server_.folder());
   }

@@ -88,7 +88,7 @@ TEST_F(Mps, gives_all_workers_of_a_run_one_server_which_ends_with_the_run) {
   const auto results = results_of(ctest.finish().out);
   const auto server = server_in(results.at("OnServer.passes").output);
   EXPECT_THAT(server, HasSubstr(workers_folder() + "/" + std::to_string(pid) + "-"));
-  EXPECT_EQ(last(server), "mps-0");
+  EXPECT_EQ(last(server), "mps");
   EXPECT_EQ(server_in(results.at("of_another_worker").output), server);
   EXPECT_NE(results.at("of_another_worker").processes, results.at("OnServer.passes").processes);
   EXPECT_THAT(results.at("workers_end").output, HasSubstr("gputest: workers of this run shared GPUs by MPS\n"));
@@ -121,33 +121,27 @@ TEST_F(Mps, says_nothing_of_shared_errors_where_a_case_depends_on_another) {
   add("OnServer.passes");
   const auto results = run();
   EXPECT_THAT(results.at("Plain.fails_if_poisoned").output, AllOf(HasSubstr("dependence: "), Not(HasSubstr("shared"))));
-  EXPECT_EQ(last(server_in(results.at("OnServer.passes").output)), "mps-0") << "the server is not to blame";
+  EXPECT_EQ(last(server_in(results.at("OnServer.passes").output)), "mps") << "the server is not to blame";
 }
 
-TEST_F(Mps, gives_workers_another_server_after_an_error_and_none_after_three) {
-  for (const char* const number : {"0", "1", "2"}) {
-    add("OnServer.faults", std::string{"error_"} + number);
-    add("OnServer.passes", std::string{"after_"} + number);
-  }
+TEST_F(Mps, gives_workers_no_server_after_an_error) {
+  add("OnServer.faults");
+  add("OnServer.passes");
+  add_command("workers_end", {ENTRY_PROGRAM, "--end", CASES}, "DEPENDS OnServer.passes");
   const auto results = run();
-  EXPECT_EQ(last(server_in(results.at("error_0").output)), "mps-0");
-  EXPECT_EQ(last(server_in(results.at("after_0").output)), "mps-1");
-  EXPECT_EQ(last(server_in(results.at("after_1").output)), "mps-2");
-  EXPECT_EQ(last(server_in(results.at("after_2").output)), "none");
-  EXPECT_THAT(results.at("after_2").output,
-              HasSubstr("gputest: workers use no MPS any more: 3 times a process that used it had an error or died"));
-  for (const char* const number : {"0", "1", "2"}) {
-    EXPECT_EQ(results.at(std::string{"error_"} + number).word, "Failed");
-    EXPECT_EQ(results.at(std::string{"after_"} + number).word, "Passed");
-  }
-  EXPECT_EQ(daemons().size(), 3U);
+  EXPECT_EQ(results.at("OnServer.faults").word, "Failed");
+  EXPECT_EQ(last(server_in(results.at("OnServer.faults").output)), "mps");
+  EXPECT_EQ(results.at("OnServer.passes").word, "Passed");
+  EXPECT_EQ(server_in(results.at("OnServer.passes").output), "none");
+  EXPECT_THAT(results.at("OnServer.passes").output,
+              HasSubstr("gputest: workers use no MPS any more: a process that used it had an error or died"));
+  EXPECT_THAT(results.at("workers_end").output, HasSubstr("gputest: workers of this run shared GPUs by MPS\n"));
+  EXPECT_EQ(daemons().size(), 1U);
 }
 
-TEST_F(Mps, gives_workers_another_server_after_a_process_of_it_was_killed) {
+TEST_F(Mps, gives_workers_no_server_after_a_process_of_it_was_killed) {
   add("Plain.blocks", "killed_with_its_client");
-  add("OnServer.passes", "after_one", {}, "", "DEPENDS killed_with_its_client");
-  add("Crash.by_abort", "", {}, "", "DEPENDS after_one"); // also alone
-  add("OnServer.passes", "after_two", {}, "", "DEPENDS Crash.by_abort");
+  add("OnServer.passes", "after", {}, "", "DEPENDS killed_with_its_client");
   auto ctest = start_ctest();
   ctest.wait_for_out("@blocks ");
   pid_t client = 0;
@@ -155,9 +149,13 @@ TEST_F(Mps, gives_workers_another_server_after_a_process_of_it_was_killed) {
       client;
   ASSERT_GT(client, 0);
   ASSERT_EQ(::kill(client, SIGKILL), 0);
-  const auto results = results_of(ctest.finish().out);
-  EXPECT_EQ(last(server_in(results.at("after_one").output)), "mps-1");
-  EXPECT_EQ(last(server_in(results.at("after_two").output)), "mps-2");
+  EXPECT_EQ(server_in(results_of(ctest.finish().out).at("after").output), "none");
+}
+
+TEST_F(Mps, gives_workers_no_server_after_a_case_has_died_there_and_alone) {
+  add("Crash.by_abort");
+  add("OnServer.passes");
+  EXPECT_EQ(server_in(run().at("OnServer.passes").output), "none");
 }
 
 TEST_F(Mps, gives_its_control_daemon_no_restriction_of_a_case) {
@@ -173,7 +171,7 @@ TEST_F(Mps, gives_its_control_daemon_no_restriction_of_a_case) {
                                  "Cpus_allowed_list | sort -u | wc -l | sed 's/^/@masks /'\n"
                                  "tr '\\0' '\\n' < /proc/$daemon/environ | sed 's/^/@has /'\n");
   const auto output = run().at("restricted").output;
-  EXPECT_EQ(last(server_in(output)), "mps-0");
+  EXPECT_EQ(last(server_in(output)), "mps");
   EXPECT_THAT(output, HasSubstr("@masks 1\n")) << "it may run on all processors, as a process of its user may";
   EXPECT_THAT(output, HasSubstr("@has FAKE_MPS_KEEPS=its variable\n"));
   EXPECT_THAT(output, HasSubstr("@has CUDA_MPS_LOG_DIRECTORY=" + server_in(output) + "\n"));
@@ -182,7 +180,7 @@ TEST_F(Mps, gives_its_control_daemon_no_restriction_of_a_case) {
   }
 }
 
-TEST_F(Mps, ends_a_control_daemon_that_was_replaced_when_nobody_uses_it) {
+TEST_F(Mps, ends_a_control_daemon_that_was_given_up_when_nobody_uses_it) {
   add("OnServer.faults");
   add_command("waits", {"/bin/sh", path("waits")}, "TIMEOUT 30");
   folder_write("waits", "read daemon owner < '" + path("daemons") +
@@ -190,12 +188,12 @@ TEST_F(Mps, ends_a_control_daemon_that_was_replaced_when_nobody_uses_it) {
   EXPECT_EQ(run().at("waits").word, "Passed");
 }
 
-TEST_F(Mps, replaces_a_server_through_which_cases_fail_that_pass_alone) {
+TEST_F(Mps, gives_up_a_server_through_which_cases_fail_that_pass_alone) {
   add("OnServer.fails_in_workers");
   add("OnServer.passes");
   const auto results = run();
   EXPECT_EQ(results.at("OnServer.fails_in_workers").word, "Passed");
-  EXPECT_EQ(last(server_in(results.at("OnServer.passes").output)), "mps-1");
+  EXPECT_EQ(server_in(results.at("OnServer.passes").output), "none");
 }
 
 TEST_F(Mps, starts_a_control_daemon_again_whose_owner_was_killed) {
@@ -277,21 +275,26 @@ TEST_F(Mps, begins_when_two_cases_run_at_once) {
   add("OnServer.passes", "last", {}, "", "DEPENDS \"Plain.meets_the_other;Plain.meets_the_first\"");
   const auto results = run({"-j2"});
   EXPECT_EQ(server_in(results.at("first").output), "none");
-  EXPECT_EQ(last(server_in(results.at("last").output)), "mps-0");
+  EXPECT_EQ(last(server_in(results.at("last").output)), "mps");
   EXPECT_NE(results.at("last").processes, results.at("first").processes) << "a worker older than the server";
 }
 
 TEST_F(Mps, hides_no_dependence_if_that_is_a_failure) {
   set("GPUTEST_DEPENDENCE", "fail");
-  set("FAIL_ONCE", path("once"));
   add("Plain.poisons");
   add("Plain.crashes_if_poisoned");
-  add("Plain.fails_once", "", {}, "OF_ALL=no");
-  const auto results = run();
-  EXPECT_EQ(results.at("Plain.crashes_if_poisoned").word, "Failed");
-  EXPECT_THAT(results.at("Plain.crashes_if_poisoned").output, HasSubstr("gputest: dependence: "));
-  EXPECT_EQ(results.at("Plain.fails_once").word, "Failed");
-  EXPECT_THAT(results.at("Plain.fails_once").output, HasSubstr("gputest: unstable: "));
+  const auto result = run().at("Plain.crashes_if_poisoned");
+  EXPECT_EQ(result.word, "Failed");
+  EXPECT_THAT(result.output, HasSubstr("gputest: dependence: "));
+}
+
+TEST_F(Mps, hides_no_unstable_case_if_that_is_a_failure) {
+  set("GPUTEST_DEPENDENCE", "fail");
+  set("FAIL_ONCE", path("once"));
+  add("Plain.fails_once");
+  const auto result = run().at("Plain.fails_once");
+  EXPECT_EQ(result.word, "Failed");
+  EXPECT_THAT(result.output, HasSubstr("gputest: unstable: "));
 }
 
 TEST_F(Mps, is_no_reason_to_skip) {

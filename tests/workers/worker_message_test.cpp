@@ -34,7 +34,7 @@ TEST_F(WorkerMessages, arrive_as_a_whole_with_all_that_they_say_or_are_not_sent)
   sent.code = -9;
   sent.cases_before = 3'000'000'000U;
   sent.device = WorkerMessage::Device::has_sticky_error;
-  sent.mps_server = mps_server_of_user;
+  sent.mps = Mps::of_user;
   sent.texts = {"", std::string(100'000, 'x'), "", "two", ""};
   ASSERT_TRUE(send_message(one_.number(), sent, {other_.number(), one_.number()}));
   WorkerMessage message;
@@ -44,7 +44,7 @@ TEST_F(WorkerMessages, arrive_as_a_whole_with_all_that_they_say_or_are_not_sent)
   EXPECT_EQ(message.code, sent.code);
   EXPECT_EQ(message.cases_before, sent.cases_before);
   EXPECT_EQ(message.device, sent.device);
-  EXPECT_EQ(message.mps_server, sent.mps_server);
+  EXPECT_EQ(message.mps, sent.mps);
   EXPECT_EQ(message.texts, sent.texts);
   ASSERT_EQ(message.descriptors.size(), 2U);
   for (const auto& descriptor : message.descriptors) {
