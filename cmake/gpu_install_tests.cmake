@@ -41,8 +41,8 @@
 
   An entry of gputest's that names another file of the source or build tree is an error when it is installed: it would not be found on
   another machine. An entry of ``add_test()`` that names one is left out, with a message. So are scripts of other functions in
-  ``TEST_INCLUDE_FILES`` (``gtest_discover_tests()``), and entries whose ``CONFIGURATIONS`` do not include the installed one. An entry that
-  comes after a test that is left out (``DEPENDS``), or whose fixture has one, could pass unprotected: it is left out as well, with a
+  ``TEST_INCLUDE_FILES`` (``gtest_discover_tests()``). Entries whose ``CONFIGURATIONS`` do not include the installed one are left out,
+  as ``ctest -C`` leaves them out. An entry that comes after a test that is left out (``DEPENDS``), or whose fixture has one, could pass unprotected: it is left out as well, with a
   message, and one of gputest's is an error. So is an entry of gputest's that requires a fixture of which no test is installed.
 
   The list of discovered tests is kept beside the installed tests, or if they cannot be written to, in ``$XDG_CACHE_HOME/gputest`` or
