@@ -178,7 +178,7 @@ function(gputest_add_end_of_workers)
     set_property(GLOBAL PROPERTY "gputest end of ${gputest_workers}" "${name}")
     cmake_language(EVAL CODE "add_test(\"\${name}\" ${gputest_code_of_ENTRY_PROGRAM} --end \"\${gputest_executable}\")")
     set_tests_properties("${name}" PROPERTIES WORKING_DIRECTORY "${gputest_WORKING_DIRECTORY}" LABELS gpu
-      SKIP_RETURN_CODE 77 FIXTURES_CLEANUP ${gputest_workers} FIXTURES_REQUIRED "${gputest_fixtures_of_all}")
+      SKIP_RETURN_CODE 77 ENVIRONMENT "GPUTEST_TEST=${name}" FIXTURES_CLEANUP ${gputest_workers} FIXTURES_REQUIRED "${gputest_fixtures_of_all}")
   endif()
   if(NOT gputest_property_RESOURCE_LOCK STREQUAL "") # CTest adds it to those of other calls
     set_tests_properties("${name}" PROPERTIES RESOURCE_LOCK "${gputest_property_RESOURCE_LOCK}")

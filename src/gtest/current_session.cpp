@@ -502,7 +502,7 @@ void CurrentSession::end_program(const ::testing::UnitTest& unit_test) {
   } else if (how == TestRun::End::all_skipped && skipped_by_gputest_ > 0 && ran_ > skipped_) {
     std::cerr << "gputest: " << skipped_by_gputest_ << " of " << selected_
               << " tests skipped by gputest, so the entry is skipped; no test failed\n";
-  } else if (how == TestRun::End::nothing_ran && run.in_entry()) {
+  } else if (how == TestRun::End::nothing_ran && (run.in_entry() || runs_case_by_case_)) {
     const auto nothing = why_no_test_was_selected(unit_test);
     if (nothing.in_other_shards) {
       skip = "no test ran, because " + nothing.why;

@@ -153,7 +153,8 @@ int run_cases(detail::Worker& worker) {
     GTEST_FLAG_SET(filter, *filter);
     current.begin_program();
     const int exit_code = current.exit_code(end_of_case->run_all_tests());
-    if (!worker.end_case(exit_code, what_environments_left())) {
+    if (!worker.end_case(exit_code, what_environments_left()) ||
+        ::testing::UnitTest::GetInstance()->test_to_run_count() == 0) { // a later case's end must not hide that
       break;
     }
   }

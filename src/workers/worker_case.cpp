@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "workers/worker_case.hpp"
 
+#include "core/os/ctest_ancestor.hpp"
 #include "core/os/entry_page.hpp"
+#include "core/os/process.hpp"
+#include "core/os/read_file.hpp"
+#include "core/policy/shell_words.hpp"
 #include "core/policy/time_limit.hpp"
 #include "workers/alone.hpp"
 #include "workers/entry_run.hpp"
@@ -303,6 +307,18 @@ void tell_of_workers(const std::string& executable, const std::map<std::string, 
   }
 }
 
+/// The folder of a `ctest --rerun-failed` that repeats this entry because it failed in the run before.
+std::optional<std::string> folder_of_repeated_failure() {
+  const auto ctest = os::find_ctest();
+  const auto folder = ctest ? os::working_directory_of(ctest->pid) : std::nullopt;
+  const auto& arguments = ctest ? ctest->arguments : std::vector<std::string>{};
+  if (!folder || std::find(arguments.begin(), arguments.end(), "--rerun-failed") == arguments.end()) {
+    return std::nullopt;
+  }
+  const auto failed = os::contents_of(*folder + "/Testing/Temporary/LastTestsFailed.log").value_or("");
+  return failed.find(":" + variable("GPUTEST_TEST") + "\n") == std::string::npos ? std::nullopt : folder;
+}
+
 } // namespace
 
 int end_workers(const std::string& executable) {
@@ -341,6 +357,13 @@ int end_workers(const std::string& executable) {
         ::unlinkat(folder.number(), name, 0);
       }
     }
+  }
+  const auto repeated = failures.empty() ? folder_of_repeated_failure() : std::nullopt;
+  if (repeated) {
+    say("failed: it failed in the run before, and ctest --rerun-failed leaves out cases that passed then, so nothing "
+        "shows that their workers end as they should now. Run them again: " +
+        policy::shell_words({"ctest", "--test-dir", *repeated}));
+    return EXIT_FAILURE;
   }
   if (!any && variable("GPUTEST_ISOLATION") != "process") {
     say("skipped: no worker of " + executable + " has run, so there is no end of one to check");

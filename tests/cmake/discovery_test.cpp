@@ -137,6 +137,7 @@ TEST_F(Discovery, has_each_test_run_once_by_workers_or_alone) {
   EXPECT_THAT(all.at("tests.workers_end").command, ElementsAre(DISCOVERY_ENTRY_PROGRAM, "--end", path("tests")));
   EXPECT_EQ(all.at("tests.workers_end").properties.count("TIMEOUT"), 0U) << "that of ctest holds";
   EXPECT_EQ(all.at("tests.workers_end").properties.at("WORKING_DIRECTORY"), path("build"));
+  EXPECT_EQ(all.at("tests.workers_end").properties.at("ENVIRONMENT").dump(), R"(["GPUTEST_TEST=tests.workers_end"])");
   const auto ran_by = [&](const std::string& isolation) {
     set("GPUTEST_ISOLATION", isolation);
     const auto ended = ctest({"-V"});

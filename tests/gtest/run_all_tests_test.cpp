@@ -155,12 +155,22 @@ TEST_F(RunAllTests, returns_for_each_case_of_a_process_what_came_out_of_that_cas
   const std::vector<std::pair<std::string, int>> rows{
       // the process ends with what came out of the last case
       {"Skipping.first;Passing.first", 0},  {"Passing.first;Skipping.first", 77}, {"Failing.fails;Passing.first", 0},
-      {"Failing.fails;Skipping.first", 77}, {"NoSuchSuite.a;Passing.first", 0},
+      {"Failing.fails;Skipping.first", 77},
   };
   set("GPUTEST_ENTRY", "ctest");
   for (const auto& [cases, exit_code] : rows) {
     set("GPUTEST_CASES", cases);
     EXPECT_EQ(start("outcomes").finish().exit_code, exit_code) << cases;
+  }
+}
+
+TEST_F(RunAllTests, fails_if_a_case_that_a_process_is_to_run_selects_no_test) {
+  for (const std::string cases : {"NoSuchSuite.a", "Passing.first;NoSuchSuite.a", "NoSuchSuite.a;Passing.first"}) {
+    set("GPUTEST_CASES", cases);
+    const auto ended = start("outcomes").finish();
+    EXPECT_EQ(ended.exit_code, 1) << cases;
+    EXPECT_THAT(ended.err, HasSubstr("gputest: failed: no test ran: the filter 'NoSuchSuite.a' selects none of the "
+                                     "17 tests of this executable\n"));
   }
 }
 

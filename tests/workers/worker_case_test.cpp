@@ -586,10 +586,11 @@ TEST_F(WorkerCase, fails_the_entry_that_ends_workers_for_what_fails_at_their_end
   add("Crash.at_an_idle_end", "", {}, "", "FIXTURES_REQUIRED workers");
   add("Plain.a", "", {}, "OTHER=1", "FIXTURES_REQUIRED workers"); // another identity
   add("Plain.b", "", {}, "OTHER=1", "FIXTURES_REQUIRED workers");
-  add_command("workers_end", {ENTRY_PROGRAM, "--end", CASES}, "FIXTURES_CLEANUP workers");
+  add_command("workers_end", {ENTRY_PROGRAM, "--end", CASES},
+              "FIXTURES_CLEANUP workers ENVIRONMENT GPUTEST_TEST=workers_end");
   auto results = run();
   EXPECT_EQ(results.at("Crash.at_an_idle_end").word, "Passed");
-  const auto& end = results.at("workers_end");
+  const auto end = results.at("workers_end");
   EXPECT_EQ(end.word, "Failed") << end.output;
   EXPECT_THAT(end.output, HasSubstr("@at the end\n")) << "what the process wrote";
   EXPECT_THAT(end.output, HasSubstr("gputest: failed: a process of " CASES
@@ -597,6 +598,12 @@ TEST_F(WorkerCase, fails_the_entry_that_ends_workers_for_what_fails_at_their_end
   EXPECT_THAT(end.output, HasSubstr("GPUTEST_ISOLATION=process")) << "what to do";
   EXPECT_THAT(end.output, Not(HasSubstr("Plain.b last")));
 
+  results = run({"--rerun-failed"});
+  EXPECT_EQ(results.size(), 1U) << "the cases had passed";
+  EXPECT_EQ(results.at("workers_end").word, "Failed");
+  EXPECT_THAT(results.at("workers_end").output,
+              HasSubstr("nothing shows that their workers end as they should now. Run them again: ctest --test-dir " +
+                        folder() + "\n"));
   results = run({"-R", "Plain.a"});
   EXPECT_EQ(results.at("workers_end").word, "Passed") << results.at("workers_end").output;
   set("GPUTEST_ISOLATION", "process");
