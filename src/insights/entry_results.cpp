@@ -3,20 +3,12 @@
 
 #include "insights/entry_runs.hpp"
 
-#include <algorithm>
 #include <cstring>
 #include <set>
 
 namespace gputest::insights {
 
 namespace {
-
-/// Whether its process, or the test that a worker was in, left no end.
-bool was_killed(const EntryRun& run) {
-  return run.process != nullptr
-             ? !run.process->exit
-             : std::any_of(run.leases.begin(), run.leases.end(), [](const auto* lease) { return lease->open_ended; });
-}
 
 std::vector<std::string> failed_tests(const EntryRun& run) {
   std::set<std::string> names;
@@ -30,7 +22,7 @@ std::vector<std::string> failed_tests(const EntryRun& run) {
 
 std::vector<std::string> why_failed(const EntryRun& run) {
   auto why = failed_tests(run);
-  if (was_killed(run)) {
+  if (run.was_killed()) {
     std::string last;
     for (const auto* const lease : run.leases) {
       last = lease->open_ended ? lease->test : last;
@@ -51,7 +43,7 @@ std::string result_in_log(const EntryRun& run) {
   if (run.skipped()) {
     return "skipped";
   }
-  if (was_killed(run)) {
+  if (run.was_killed()) {
     return "unknown";
   }
   const bool failed = run.process != nullptr ? run.process->exit != 0 : !failed_tests(run).empty();
@@ -72,7 +64,7 @@ std::vector<EntryResult> results_of(const RunLog& log) {
     if (log.failed) {
       result.result = log.failed->count(entry) != 0 ? "failed" : run.skipped() ? "skipped" : "passed";
     }
-    if (result.result != "skipped" && !was_killed(run)) {
+    if (result.result != "skipped" && !run.was_killed()) {
       result.seconds = run.seconds();
     }
     if (result.result == "failed") {

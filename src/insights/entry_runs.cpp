@@ -91,6 +91,12 @@ bool EntryRun::skipped() const {
              : std::all_of(tests.begin(), tests.end(), [](const auto* test) { return test->result == "skipped"; });
 }
 
+bool EntryRun::was_killed() const {
+  return process != nullptr
+             ? !process->exit
+             : std::any_of(leases.begin(), leases.end(), [](const auto* lease) { return lease->open_ended; });
+}
+
 EntryRuns entry_runs(const RunLog& log) {
   EntryRuns runs;
   find_processes(log, runs);
@@ -144,7 +150,7 @@ std::map<std::string, double> entry_times(const RunLog& log) {
   const double between = seconds_between(runs);
   std::map<std::string, double> times;
   for (const auto& [name, run] : runs) {
-    if (!run.skipped() && run.ended > 0) {
+    if (!run.skipped() && !run.was_killed() && run.ended > 0) {
       times[name] = run.seconds() + between;
     }
   }

@@ -23,6 +23,9 @@ struct EntryRun {
 
   /// By gputest's own word.
   [[nodiscard]] bool skipped() const;
+
+  /// Whether its process, or the test that a worker was in, left no end: `ended` is the last that was seen of it.
+  [[nodiscard]] bool was_killed() const;
 };
 using EntryRuns = std::map<std::string, EntryRun>;
 
@@ -33,7 +36,7 @@ using EntryRuns = std::map<std::string, EntryRun>;
 /// median of the times between the end of one entry and the begin of the next; 0 if no entry came after another.
 [[nodiscard]] double seconds_between(const EntryRuns& runs);
 
-/// The time of each entry that ran, by its name: without waits, with seconds_between().
+/// The time of each entry that ran to its end, by its name: without waits, with seconds_between().
 [[nodiscard]] std::map<std::string, double> entry_times(const RunLog& log);
 
 } // namespace gputest::insights

@@ -19,6 +19,7 @@
 #include <filesystem>
 #include <memory>
 #include <numeric>
+#include <optional>
 
 namespace gputest::insights {
 
@@ -38,7 +39,7 @@ Examples:
   gputest plan --times kept.jsonl --shards "$CI_NODE_TOTAL" --shard "$CI_NODE_INDEX" > tests.txt && ctest --tests-from-file tests.txt   (CMake 3.29)
   ctest -I "$(gputest plan --shards 4 --shard 2 --numbers)"   (any CMake)
 
---json prints one object:
+--json prints one object. Times are null if no test has one:
   version      1; goes up when a key is removed or changes its meaning
   fingerprint  the same for the same split
   shards       list of objects: shard (from 1), work_s (sum of the times of those that run), not_run (how many run nowhere: disabled,
@@ -77,8 +78,11 @@ std::map<std::string, double> times_in(const std::string& path) try {
 
 using Shards = std::vector<std::vector<std::size_t>>;
 
-/// Sum of the times of the tests that run.
-double work_of(const CtestSuite& suite, const std::vector<std::size_t>& shard) {
+/// Sum of the times of the tests that run; nullopt if no test has a time.
+std::optional<double> work_of(const CtestSuite& suite, const std::vector<std::size_t>& shard) {
+  if (suite.measured == 0) {
+    return std::nullopt;
+  }
   return std::accumulate(shard.begin(), shard.end(), 0.0,
                          [&](double sum, std::size_t test) { return sum + suite.tests[test].seconds; });
 }
@@ -115,9 +119,10 @@ std::string to_text(const CtestSuite& suite, const Shards& shards, const std::st
                      {"WOULD NOT RUN", tool::Align::right},
                      {"WORK", tool::Align::right}}};
   for (std::size_t i = 0; i < shards.size(); ++i) {
+    const auto work = work_of(suite, shards[i]);
     table.add_row({std::to_string(i + 1), std::to_string(shards[i].size()),
                    std::to_string(count_not_run(suite, shards[i])),
-                   fmt::format("{:.1f} s", work_of(suite, shards[i]))});
+                   work ? fmt::format("{:.1f} s", *work) : "-"});
   }
   return text + "\n" + table.to_string() + "\nfingerprint of the split: " + fingerprint(suite, shards) + "\n";
 }
@@ -131,8 +136,9 @@ nlohmann::ordered_json to_json(const CtestSuite& suite, const Shards& shards) {
     for (const auto test : shards[i]) {
       names.push_back(suite.tests[test].name);
     }
+    const auto work = work_of(suite, shards[i]);
     json["shards"].push_back({{"shard", i + 1},
-                              {"work_s", work_of(suite, shards[i])},
+                              {"work_s", work ? nlohmann::ordered_json(*work) : nlohmann::ordered_json(nullptr)},
                               {"not_run", count_not_run(suite, shards[i])},
                               {"tests", std::move(names)}});
   }
@@ -187,11 +193,11 @@ tool::ExitCode plan(const PlanOptions& options) {
     const auto& shard = shards[options.shard - 1];
     const auto not_run = count_not_run(suite, shard);
     fmt::print("{}", tests_of(suite, shard, options.numbers));
-    fmt::print(
-        stderr,
-        "gputest: shard {} of {}: {} tests{}, {:.1f} s of work; fingerprint {}, which all shards of one split have\n",
-        options.shard, options.shards, shard.size(),
-        not_run == 0 ? "" : fmt::format(", of which {} would not run", not_run), work_of(suite, shard), print);
+    const auto work = work_of(suite, shard);
+    fmt::print(stderr, "gputest: shard {} of {}: {} tests{}{}; fingerprint {}, which all shards of one split have\n",
+               options.shard, options.shards, shard.size(),
+               not_run == 0 ? "" : fmt::format(", of which {} would not run", not_run),
+               work ? fmt::format(", {:.1f} s of work", *work) : "", print);
     return tool::ExitCode::done;
   }
   fmt::print("{}", options.json ? tool::json_text(to_json(suite, shards)) : to_text(suite, shards, options.times));

@@ -92,7 +92,14 @@ std::vector<RunLogFile> logs_of(const std::string& folder, const std::string& lo
 }
 
 void add_test_dir(CLI::App& command, std::string& folder, const std::string& text) {
-  command.add_option("--test-dir", folder, text + " (default: the current folder)")->type_name("DIR");
+  const auto set = [&folder](const std::string& name) { // absolute, as messages name it
+    std::error_code none;
+    const auto path = fs::weakly_canonical(fs::absolute(name, none), none).string();
+    folder = path.empty() ? name : path;
+  };
+  set(folder);
+  command.add_option_function<std::string>("--test-dir", set, text + " (default: the current folder)")
+      ->type_name("DIR");
 }
 
 void add_place_of_logs(CLI::App& command, std::string& folder, std::string& log) {

@@ -65,5 +65,16 @@ TEST(EntryRuns, have_no_time_if_they_were_skipped) {
   EXPECT_TRUE(entry_times(log).empty());
 }
 
+TEST(EntryRuns, have_no_time_if_they_were_killed) {
+  const auto log =
+      parse_run_log(line(1, 1, "alone", enter(0)) + line(2, 1, "alone", lease(0)) + line(1, 2, "a", enter(0, true)) +
+                    line(2, 2, "a", lease(0)) + line(3, 2, "a", release) + line(3, 2, "a", passed + std::string{"1"}) +
+                    line(3.5, 2, "b", lease(0)));
+  const auto times = entry_times(log);
+  EXPECT_EQ(times.count("alone"), 0U);
+  EXPECT_EQ(times.count("b"), 0U) << "in a worker";
+  EXPECT_EQ(times.count("a"), 1U);
+}
+
 } // namespace
 } // namespace gputest::insights

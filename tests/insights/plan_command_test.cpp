@@ -253,11 +253,23 @@ TEST_F(PlanCommand, wrong_arguments_are_named) {
   }
 }
 
+TEST_F(PlanCommand, says_of_a_suite_without_times_that_its_work_is_not_known) {
+  EXPECT_TRUE(json_of({"--shards", "2"})["shards"][0]["work_s"].is_null());
+  const auto text = plan({"--shards", "2"}).out;
+  EXPECT_EQ(text.find(" s\n"), std::string::npos) << text;
+  EXPECT_EQ(plan({"--shards", "2", "--shard", "1"}).err.find("s of work"), std::string::npos);
+}
+
 TEST_F(PlanCommand, a_folder_without_tests_is_an_error) {
   const auto ended = tool_.run({"plan", "--shards", "2", "--test-dir", folder_ + "/Testing"});
   EXPECT_EQ(ended.exit_code, 70);
   EXPECT_NE(ended.err.find("Write --test-dir with the folder in which you start ctest"), std::string::npos)
       << ended.err;
+  const auto here = tool_
+                        .start_program({"/bin/sh", "-c", "cd \"$1\" && exec \"$2\" plan", "sh", folder_ + "/Testing",
+                                        tests::Tool::path()})
+                        .finish();
+  EXPECT_NE(here.err.find("ctest lists no test in " + folder_ + "/Testing. "), std::string::npos) << here.err;
 }
 
 } // namespace gputest::insights
