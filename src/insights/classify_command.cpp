@@ -38,7 +38,7 @@ constexpr const char* classify_help =
   over     it used more. What it declares has to be raised, or others run out of memory
   under    it used at most half of what it declares, rounded up. Less lets more tests run at once
   unknown  nothing was measured, or only lower bounds (samples, what was measured beside memory that an earlier test of the
-           process had left, tests that did not pass): never a reason to declare less
+           process had left, attempts that did not pass) that no exact figure reaches: never a reason to declare less
 A size that is too small becomes the most that was measured on any device, in whole MiB, as the failing test's own message says.
 One that is far too large becomes a twentieth more than that, rounded up to 64 MiB, from 2 GiB on to 256 MiB, and from 16 GiB on to
 1 GiB. What tests declare is that of their newest run.
@@ -48,7 +48,7 @@ Below the table are the changes, with file and line. --patch prints them as a di
 folder of the sources. On stderr it says how many changes the diff has, and which are not in it, and why. It changes the one literal size
 of the GPUTEST_NEEDS (or GPUTEST_SUITE_NEEDS with suite_lease), or behind the MEMORY of the gpu_add_test(), that the size came from. A
 test without an annotation of its memory gets a line GPUTEST_NEEDS(Suite, Test, size) above it, once for all its instances. No patch
-makes a size smaller, because no log shows what did not run.
+makes a size smaller, because no log shows what did not run, or changes a source that was changed after the run.
 
 Examples:
   gputest classify --test-dir build
@@ -100,7 +100,9 @@ std::string measured_text(const Declaration& of) {
 }
 
 std::string shown_place(const SourceEdit& edit) {
-  return edit.file == nullptr ? "" : fmt::format("{}:{}: ", edit.file->path, edit.line);
+  return edit.file == nullptr ? ""
+         : edit.line == 0     ? edit.file->path + ": "
+                              : fmt::format("{}:{}: ", edit.file->path, edit.line);
 }
 
 void print_edits(const std::vector<SourceEdit>& edits) {
@@ -232,6 +234,12 @@ bool has_changed(const LoggedProgram& program, const std::string& host) {
   return now ? !(*now == os::FileStamp{program.bytes, program.modified}) : host == os::host_name();
 }
 
+/// Whether the source was written after the run, if that was on this machine.
+bool has_changed_since(const SourceFile& source, const RunLog& run) {
+  const auto now = os::stamp_of(source.path);
+  return now && run.host == os::host_name() && static_cast<double>(now->modified) / 1e9 > run.ended;
+}
+
 /// Leaves of each test the leases of its newest run, if its program is still the same. The others are of tests that may
 /// have been mended, renamed or deleted. Throws Error if none is left.
 void keep_what_is_true_now(std::vector<RunLogFile>& logs) {
@@ -300,8 +308,8 @@ tool::ExitCode classify(const ClassifyOptions& options) {
   SourceFiles files{source, options.folder};
   std::vector<SourceEdit> edits;
   if (has(Verdict::over) || has(Verdict::under)) {
-    edits = find_edits(declarations,
-                       {[&](const std::string& name) { return files.find(name); }, entries_in(options.folder)});
+    edits = find_edits(declarations, {[&](const std::string& name) { return files.find(name); },
+                                      entries_in(options.folder), has_changed_since});
   }
   if (options.patch) {
     keep_what_git_applies(edits, source, options.folder);

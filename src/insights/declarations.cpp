@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace gputest::insights {
@@ -37,7 +38,7 @@ Verdict verdict_on(const Declaration& of) {
 
 using EntryAndTest = std::pair<std::string, std::string>;
 
-/// What a run says of its tests. Each attempt has to pass.
+/// What a run says of its tests. Where an attempt cannot be told from others, each has to pass.
 class RunResults {
 public:
   explicit RunResults(const RunLog& log) {
@@ -49,6 +50,7 @@ public:
     };
     for (const auto& test : log.tests) {
       note(test.entry, test.test, test.result == "passed");
+      results_.emplace(EntryAndTest{test.entry, test.test}, &test);
       tests_[{test.entry, test.test}] = &test;
       if (const auto point = test.test.find('.'); point != std::string::npos) {
         suites_[{test.entry, test.test.substr(0, point)}] = &test;
@@ -66,9 +68,21 @@ public:
     }
   }
 
+  /// How the attempt at a test ended that the lease was for; null: the log does not say it.
+  [[nodiscard]] const LoggedTest* result_of(const LoggedLease& lease) const {
+    const auto [first, last] = results_.equal_range({lease.entry, lease.test}); // in the order of the log
+    const auto found = std::find_if(first, last, [&](const auto& result) {
+      return result.second->pid == lease.pid && result.second->ended >= lease.begun;
+    });
+    return found == last ? nullptr : found->second;
+  }
+
   /// Whether all that the lease was for passed, so that it used all that it needs. A lease of a suite, and of a program
   /// that has no tests, has no result of its own, so that of each test of its entry counts.
   [[nodiscard]] bool passed(const LoggedLease& lease) const {
+    if (const auto* const own = result_of(lease)) {
+      return own->result == "passed";
+    }
     if (const auto own = passed_.find({lease.entry, lease.test}); own != passed_.end()) {
       return own->second;
     }
@@ -95,8 +109,15 @@ public:
 private:
   std::map<EntryAndTest, bool> passed_;
   std::map<std::string, bool> all_passed_; ///< by entry
+  std::multimap<EntryAndTest, const LoggedTest*> results_;
   std::map<EntryAndTest, const LoggedTest*> tests_;
   std::map<EntryAndTest, const LoggedTest*> suites_; ///< a test by its suite
+};
+
+/// The most that one attempt at a test used of a device model.
+struct Figure {
+  std::uint64_t bytes = 0;
+  bool known = true; ///< exact, of an attempt that passed
 };
 
 std::uint64_t distance(const Declaration& of) {
@@ -132,18 +153,20 @@ std::string size_literal(Bytes bytes, const std::string& between) {
 
 std::vector<Declaration> declarations_of(const std::vector<const RunLog*>& runs) {
   std::map<EntryAndTest, Declaration> by_test;
+  std::map<const Declaration*, std::map<std::string, std::uint64_t>> known; // as Declaration::measured
   for (const auto* const run : runs) {
     const RunResults results{*run};
     std::set<const Declaration*> declared_now; // in the test's newest run, which counts
     std::set<const Declaration*> measured_now;
+    std::map<std::tuple<const Declaration*, const LoggedTest*, std::string>, Figure> figures; // by attempt and model
     for (const auto& lease : run->leases) {
       const auto [found, is_new] = by_test.try_emplace({lease.entry, lease.test});
       auto& of = found->second;
       if (is_new) {
         of.entry = lease.entry;
         of.test = lease.test;
-        of.exact = true;
         of.said_by = lease.declared_by;
+        of.newest = run;
         declared_now.insert(&of);
       }
       if (declared_now.count(&of) != 0) {
@@ -162,11 +185,15 @@ std::vector<Declaration> declarations_of(const std::vector<const RunLog*>& runs)
       for (const auto& use : lease.uses) {
         const auto device = std::find_if(run->devices.begin(), run->devices.end(),
                                          [&](const LoggedDevice& each) { return each.uuid == use.device; });
-        auto& most = of.measured[device == run->devices.end() ? "" : device->name];
+        const auto model = device == run->devices.end() ? "" : device->name;
+        auto& most = of.measured[model];
         most = std::max(most, use.peak_bytes);
         // The test may have used memory that an earlier one of the process had left, in place of its own.
-        of.lower_bound = of.lower_bound || lease.evidence != "exact" || use.kept_bytes > 0;
-        of.exact = of.exact && results.passed(lease);
+        const bool is_bound = lease.evidence != "exact" || use.kept_bytes > 0;
+        of.lower_bound = of.lower_bound || is_bound;
+        auto& figure = figures[{&of, results.result_of(lease), model}];
+        figure.bytes = std::max(figure.bytes, use.peak_bytes);
+        figure.known = figure.known && !is_bound && results.passed(lease);
         of.runs += measured_now.insert(&of).second ? 1 : 0;
       }
       for (const auto& device : run->devices) {
@@ -177,10 +204,17 @@ std::vector<Declaration> declarations_of(const std::vector<const RunLog*>& runs)
       }
       of.of_suite = of.of_suite || results.is_of_suite(lease);
     }
+    for (const auto& [attempt, figure] : figures) {
+      if (figure.known) {
+        auto& most = known[std::get<0>(attempt)][std::get<2>(attempt)];
+        most = std::max(most, figure.bytes);
+      }
+    }
   }
   std::vector<Declaration> declarations;
   for (auto& [key, of] : by_test) {
-    of.exact = of.exact && !of.lower_bound && !of.measured.empty();
+    of.exact = !of.measured.empty() && known[&of] == of.measured;
+    of.lower_bound = of.lower_bound && !of.exact;
     of.verdict = verdict_on(of);
     if (of.verdict == Verdict::over && (of.most_there == 0 || of.needed().count() <= of.most_there)) {
       of.advised = of.needed();

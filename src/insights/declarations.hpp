@@ -29,9 +29,10 @@ struct Declaration {
   std::string memory_class;
   bool whole_devices = false;
   std::map<std::string, std::uint64_t> measured; ///< the most by device model
-  bool lower_bound = false;                      ///< whether a figure is one
-  bool exact = false;   ///< whether there are figures, none of them is a lower bound, and the test passed each time
-  std::size_t runs = 0; ///< in which it was measured
+  bool lower_bound = false;                      ///< whether the use may be more than was measured
+  bool exact = false;             ///< whether the most on each model was measured exactly, in an attempt that passed
+  std::size_t runs = 0;           ///< in which it was measured
+  const RunLog* newest = nullptr; ///< of the runs that have it
   Verdict verdict = Verdict::unknown;
   Bytes advised;                ///< over: needed(), 0 if no device has it; under: advised_bytes()
   bool of_suite = false;        ///< `test` is a suite, with one lease for its tests

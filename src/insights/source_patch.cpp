@@ -154,7 +154,7 @@ std::string what_to_write(const Declaration& of, const std::string& literal) {
 }
 
 /// Finds in the source what to change, or says in `edit.why_not` why nothing there is.
-void locate(SourceEdit& edit, const Place& place, const Declaration& of) {
+void locate(SourceEdit& edit, const Place& place, const Declaration& of, bool has_changed) {
   const auto* const file = place.file;
   if (file == nullptr) {
     edit.after = what_to_write(of, edit.literal);
@@ -163,6 +163,7 @@ void locate(SourceEdit& edit, const Place& place, const Declaration& of) {
     return;
   }
   edit.file = file;
+  const std::string changed = "the source has changed since the run. Build, and run ctest again";
   if (place.kind == Kind::test) {
     std::string names;
     edit.line = first_line_of_call(*file, place.line, [&](std::size_t line) {
@@ -171,23 +172,35 @@ void locate(SourceEdit& edit, const Place& place, const Declaration& of) {
     });
     const auto call = "GPUTEST_NEEDS(" + names + ", ";
     edit.after = edit.line != 0 ? call + edit.literal + ");" : what_to_write(of, edit.literal);
-    if (edit.line == 0) {
-      edit.why_not = "line " + std::to_string(place.line) + " of " + file->path + " is no TEST(Suite, name)";
+    if (edit.line == 0 && !has_changed) {
+      edit.line = place.line;
+      edit.why_not =
+          "that line is no TEST(Suite, name). If the source has changed since the run, build, and run ctest again";
     } else if (is_header(file->path)) {
       edit.why_not = "it is in a header, which sources without gputest may use, too";
     } else if (std::any_of(file->lines.begin(), file->lines.end(),
                            [&](const std::string& line) { return line.find(call) != std::string::npos; })) {
       edit.why_not = "it has a GPUTEST_NEEDS. Build, and run ctest again, or add the size there";
+    } else if (has_changed) {
+      edit.line = 0;
+      edit.why_not = changed;
     }
     return;
   }
-  const bool is_cmake = place.kind == Kind::entry;
+  const bool is_cmake = place.kind == Kind::entry; // ctest says the line that it is in now
   const auto first = is_cmake ? place.line : first_line_of_call(*file, place.line, [&](std::size_t line) {
     return file->lines[line - 1].find("GPUTEST_") != std::string::npos;
   });
   const auto literals = of.declared && first != 0
                             ? literals_in(*file, first, place.line, place.kind, Bytes{*of.declared})
                             : std::vector<Literal>{};
+  const bool is_written =
+      of.declared && first != 0 && literals_in(*file, first, place.line, place.kind, edit.bytes).size() == 1;
+  if (has_changed && !is_cmake && !is_written) {
+    edit.after = what_to_write(of, edit.literal);
+    edit.why_not = changed;
+    return;
+  }
   if (literals.size() == 1) {
     const auto& found = literals.front();
     edit.line = found.line;
@@ -201,19 +214,21 @@ void locate(SourceEdit& edit, const Place& place, const Declaration& of) {
   edit.before = edit.line <= file->lines.size() ? file->lines[edit.line - 1] : "";
   edit.after = std::string{is_cmake ? "MEMORY " : ""} + edit.literal;
   edit.why_not = !of.declared ? "it declares a class, and no size"
-                 : first != 0 && literals_in(*file, first, place.line, place.kind, edit.bytes).size() == 1
+                 : is_written
                      ? "that is written already: build, and run ctest again"
                      : "the " + to_string(Bytes{*of.declared}) + " of the run are not there as one literal size";
 }
 
-SourceEdit edit_of(const Declaration& of, const Place& place) {
+SourceEdit edit_of(const Declaration& of, const Place& place, const Sources& sources) {
   const bool raises = of.verdict == Verdict::over;
   SourceEdit edit;
   edit.name = full_name(of.entry, of.test);
   edit.bytes = raises ? of.needed() : of.advised;
   const bool is_cmake = place.kind == Kind::entry || of.test.find('.') == std::string::npos;
   edit.literal = size_literal(edit.bytes, is_cmake && !of.of_suite ? "" : "_");
-  locate(edit, place, of);
+  locate(edit, place, of,
+         sources.has_changed && place.file != nullptr && of.newest != nullptr &&
+             sources.has_changed(*place.file, *of.newest));
   if (raises && of.most_there > 0 && edit.bytes.count() > of.most_there) {
     edit.why_not = "no device of these runs has " + to_string(edit.bytes) +
                    " for a test. Make the test smaller, or run it where there is more";
@@ -241,7 +256,7 @@ std::vector<SourceEdit> find_edits(const std::vector<Declaration>& declarations,
   std::vector<SourceEdit> edits;
   for (const auto& [key, of] : most) {
     if (of->verdict == Verdict::over || of->verdict == Verdict::under) { // else it needs what is declared
-      edits.push_back(edit_of(*of, std::get<Place>(key)));
+      edits.push_back(edit_of(*of, std::get<Place>(key), sources));
     }
   }
   return edits;

@@ -37,6 +37,9 @@ struct Sources {
   /// The source that a log, or ctest, calls so; null: it is not found.
   std::function<const SourceFile*(const std::string& name)> file;
   std::map<std::string, SourceLine> entries; ///< where gpu_add_test() is called, by entry
+  /// Whether the source is another one than in the run, so that no line of the log is that line now. None: nobody
+  /// knows.
+  std::function<bool(const SourceFile&, const RunLog&)> has_changed{};
 };
 
 /// What to write for each declaration whose verdict is `over` or `under`.
@@ -44,8 +47,8 @@ struct Sources {
 /// At the line of the annotation that the log names, or of the gpu_add_test() that ctest names, the one literal size
 /// that was declared in the run is replaced. A test without an annotation of its memory gets one: a line above the
 /// test, at the line that GoogleTest names, once for all instances of a parameterised test. All declarations of one
-/// place get what the one needs that uses most. A smaller size is in no patch: no log shows what did not run. Pure but
-/// for `sources.file`.
+/// place get what the one needs that uses most. A smaller size is in no patch: no log shows what did not run. Nor is a
+/// change of a source that has changed since the run. Pure but for `sources`.
 [[nodiscard]] std::vector<SourceEdit> find_edits(const std::vector<Declaration>& declarations, const Sources& sources);
 
 /// The edits that can be made, as a unified diff for `git apply`; empty if there are none. A source that gets its first

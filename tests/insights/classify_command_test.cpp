@@ -130,6 +130,26 @@ TEST_F(ClassifyCommand, prints_a_patch_and_says_how_many_changes_it_has_and_what
   EXPECT_THAT(patch().err, HasSubstr("that is written already: build, and run ctest again"));
 }
 
+TEST_F(ClassifyCommand, leaves_out_of_the_patch_what_was_written_after_the_run) {
+  const auto run_on = [&](const std::string& host) {
+    log_ << R"({"t":1000.0,"pid":1,"entry":"e","event":"run","version":1,"host":")" << host << "\"}\n";
+  };
+  ran("sort", "Sort.keys", 2 * gib, 3 * gib);
+  ran("sort", "Sort.pairs", 0, 9 * gib, About{"fixture", false, "../source/sort.cpp", 3});
+  run_on("another machine"); // where the files are others
+  write("sort.cpp", "\nGPUTEST_NEEDS(Join, keys, 2_GiB);\nTEST(Sort, pairs) {}\n");
+  EXPECT_THAT(patch().out, HasSubstr("+GPUTEST_NEEDS(Sort, pairs, 9_GiB);\n"));
+  run_on(os::host_name());
+  for (const std::string before : {"", "GPUTEST_NEEDS(Join, keys, 2_GiB);"}) { // in the line of that of Sort.keys
+    write("sort.cpp", before + "\n\nTEST(Sort, pairs) {}\n");
+    const auto ended = patch();
+    EXPECT_EQ(ended.out, "");
+    const std::string why = ": the source has changed since the run. Build, and run ctest again\n";
+    EXPECT_THAT(ended.err, HasSubstr("sort.cpp: sort: Sort.keys: write 'GPUTEST_NEEDS(Sort, keys, 3_GiB);'" + why));
+    EXPECT_THAT(ended.err, HasSubstr("sort.cpp: sort: Sort.pairs: write 'GPUTEST_NEEDS(Sort, pairs, 9_GiB);'" + why));
+  }
+}
+
 /// Anybody who can write a log could else write to the terminal of those who read it.
 TEST_F(ClassifyCommand, shows_no_control_character_of_a_log) {
   const std::string escape = R"(\u001b[31m\u0007)";
@@ -268,7 +288,7 @@ TEST_F(ClassifyCommand, prints_nothing_but_a_sum_where_all_tests_fit) {
 TEST_F(ClassifyCommand, names_the_tests_whose_use_is_not_known) {
   ran("a", "Sort.keys", 3 * gib, 3 * gib);
   ran("a", "Sort.both", 8 * gib, gib);
-  ran("a", "Sort.both", 8 * gib, gib, "sampled");
+  ran("a", "Sort.both", 8 * gib, 2 * gib, "sampled");
   EXPECT_EQ(classify({}).out,
             "1 of 2 tests fit what they declare.\nOf 1 the use is not known, or only a lower bound of "
             "it: a: Sort.both\nNothing is to be changed.\n");

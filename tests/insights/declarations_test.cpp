@@ -229,12 +229,33 @@ TEST(Declarations, are_not_exact_if_one_figure_is_a_lower_bound) {
   };
   for (const auto& change : changes) {
     for (const bool first : {true, false}) {
-      Runs runs{{Ran{}, Ran{}}};
+      Runs runs{{Ran{}}};
+      runs.log.leases.push_back(runs.log.leases[0]); // of the same attempt
       change(runs.log.leases[first ? 0 : 1]);
       EXPECT_FALSE(runs.first().exact);
       EXPECT_TRUE(runs.first().lower_bound);
       EXPECT_EQ(runs.first().verdict, Verdict::unknown);
     }
+  }
+}
+
+TEST(Declarations, are_exact_if_an_attempt_that_passed_used_as_much_as_any_other) {
+  const Ran known{};
+  Ran failed{};
+  failed.result = "failed";
+  Ran sampled{};
+  sampled.evidence = "sampled";
+  for (auto other : {failed, sampled}) {
+    for (const bool first : {true, false}) {
+      EXPECT_TRUE((Runs{first ? std::vector{known, other} : std::vector{other, known}}.first().exact));
+      const Runs runs[]{Runs{{known}}, Runs{{other}}};
+      const auto of = declarations_of({&runs[first ? 0 : 1].log, &runs[first ? 1 : 0].log}).at(0);
+      EXPECT_TRUE(of.exact);
+      EXPECT_FALSE(of.lower_bound);
+      EXPECT_EQ(of.verdict, Verdict::under);
+    }
+    other.used = 2 * gib;
+    EXPECT_FALSE((Runs{{other, known}}.first().exact)) << "it may need more than that";
   }
 }
 

@@ -183,8 +183,8 @@ TEST(SourcePatch, says_why_it_leaves_a_test_out) {
   const std::vector<std::pair<Declaration, std::string>> rows{
       {spilling(), "no device of these runs has 3 GiB for a test"},
       {at("s.cpp", 2), "it has a GPUTEST_NEEDS. Build, and run ctest again"},
-      {at("s.cpp", 4), "line 4 of s.cpp is no TEST(Suite, name)"},
-      {at("s.cpp", 99), "line 99 of s.cpp is no TEST(Suite, name)"},
+      {at("s.cpp", 4), "that line is no TEST(Suite, name). If the source has changed"},
+      {at("s.cpp", 99), "that line is no TEST(Suite, name). If the source has changed"},
       {at("s.cpp", 0), "the logs do not say in which line it is"},
       {at("gone.cpp", 2), "gone.cpp is not found. Write --source"},
       {over("Sort.keys", "section"), "a GPUTEST_LEASE in the test declares it"},
@@ -193,7 +193,7 @@ TEST(SourcePatch, says_why_it_leaves_a_test_out) {
       {of_suite, "no GPUTEST_SUITE_NEEDS says the memory of its suite"},
   };
   for (const auto& [of, why] : rows) {
-    if (why.find("line 4") == std::string::npos) {
+    if (why.find("that line") == std::string::npos) {
       EXPECT_THAT(source.why_not(of), HasSubstr(why));
     } else {
       EXPECT_THAT(Source{"\n\n\nTEST(Sort, pairs) {}\n"}.why_not(of), HasSubstr(why));
