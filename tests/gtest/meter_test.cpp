@@ -247,10 +247,12 @@ TEST_F(MeterSuite, looks_for_leaks_of_a_suite_lease_when_it_ends) {
 TEST_F(MeterSuite, says_what_a_test_had_before_it_ran_out_of_memory_and_of_which_device_it_had_most) {
   set("GPUTEST_DEVICES", "simulated:2x4GiB,context=0");
   const auto all = reports("Over.runs_out_after*:Over.runs_out_without_bytes:Scoped.runs_out*");
-  EXPECT_THAT(all.at("Over.runs_out_after_it_had_more").out_of_memory,
-              HasSubstr("It had allocated 100 MiB itself, and 400 MiB before: beyond its lease. If the test needs more "
-                        "than its lease, declare it, for example twice as much: GPUTEST_NEEDS(Over, "
-                        "runs_out_after_it_had_more, 512_MiB)"));
+  EXPECT_THAT(
+      all.at("Over.runs_out_after_it_had_more").out_of_memory,
+      AllOf(HasSubstr("lease of 256 MiB. It had allocated 100 MiB itself, and 400 MiB before: beyond its lease. No "
+                      "process is seen"),
+            HasSubstr("If the test needs more than its lease, declare it, for example twice as much: "
+                      "GPUTEST_NEEDS(Over, runs_out_after_it_had_more, 512_MiB)")));
   EXPECT_THAT(all.at("Over.runs_out_without_bytes").out_of_memory,
               HasSubstr("It had allocated 20 MiB itself: within its lease. "));
   EXPECT_THAT(all.at("Scoped.runs_out_without_a_lease").out_of_memory,

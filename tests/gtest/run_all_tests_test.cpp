@@ -154,7 +154,9 @@ TEST_F(RunAllTests, returns_77_in_an_entry_of_which_gputest_skipped_some_tests) 
 TEST_F(RunAllTests, returns_for_each_case_of_a_process_what_came_out_of_that_case) {
   const std::vector<std::pair<std::string, int>> rows{
       // the process ends with what came out of the last case
-      {"Skipping.first;Passing.first", 0},  {"Passing.first;Skipping.first", 77}, {"Failing.fails;Passing.first", 0},
+      {"Skipping.first;Passing.first", 0},
+      {"Passing.first;Skipping.first", 77},
+      {"Failing.fails;Passing.first", 0},
       {"Failing.fails;Skipping.first", 77},
   };
   set("GPUTEST_ENTRY", "ctest");

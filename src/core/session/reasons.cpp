@@ -10,10 +10,17 @@ namespace gputest::session {
 
 namespace {
 
-constexpr const char* remedy =
-    "Memory needs a lease before it is taken: for SetUpTestSuite() "
-    "GPUTEST_SUITE_NEEDS(<suite>, <size>, suite_lease), for an Environment or main() LAUNCHER on "
-    "and MEMORY in gpu_add_test() or gpu_discover_tests()";
+/// What to do about memory that was taken without a lease at `where`; empty: nobody knows where.
+std::string remedy_at(const std::string& where) {
+  const auto has = [&](const char* words) { return where.find(words) != std::string::npos; };
+  const std::string of_suite = "for SetUpTestSuite() GPUTEST_SUITE_NEEDS(<suite>, <size>, suite_lease)";
+  const std::string of_program =
+      "for an Environment or main() LAUNCHER on and MEMORY in gpu_add_test() or gpu_discover_tests()";
+  return "Memory needs a lease before it is taken: " + (has("TestSuite()")     ? of_suite
+                                                        : has("Environment")   ? of_program
+                                                        : has("GPUTEST_LEASE") ? "in a test GPUTEST_LEASE(<size>)"
+                                                                               : of_suite + ", " + of_program);
+}
 
 /// A size as options and keywords take it, rounded up to MiB.
 std::string as_written(Bytes bytes) {
@@ -74,7 +81,7 @@ std::string no_room_beside_overheads(const std::string& who, const std::string& 
   return who + " needs " + what +
          ", and what the processes on its device have without a lease leaves no room for it: " +
          describe_overheads(blocked) + (unleased.empty() ? "" : " (" + unleased + ")") +
-         ". They all wait, so none would free memory. " + remedy +
+         ". They all wait, so none would free memory. " + remedy_at(unleased) +
          ". If these are only CUDA contexts, run fewer at once (ctest -j); processes that start from now on are "
          "counted with the larger context";
 }
@@ -85,7 +92,7 @@ std::string no_room_in_process(const std::string& who, const std::string& what, 
          " of the device without a lease" + (unleased.empty() ? "" : " (" + unleased + ")") +
          ", which leaves no room for it: its context, memory that earlier tests have not freed, or memory that was "
          "taken outside of tests. " +
-         remedy;
+         remedy_at(unleased);
 }
 
 std::string used_unasked(const std::string& who) {
@@ -97,7 +104,7 @@ std::string used_unasked(const std::string& who) {
 
 std::string took_without_lease(const std::string& where, Bytes taken) {
   return where + " took " + to_string(taken) + " without a lease: tests of other processes may run out of memory. " +
-         remedy;
+         remedy_at(where);
 }
 
 std::string keeps_more(const std::string& who, Bytes grown) {
@@ -113,25 +120,29 @@ std::string ran_out_of_memory(const std::string& who, const std::string& test, c
   const std::string seen = beyond.excesses.empty() && !beyond.external
                                ? "No process is seen to have more than its lease now; one may have had it then"
                                : "In use beyond all leases: " + describe(beyond);
-  std::string to_do = remedy;
+  std::string asked;
+  std::string to_do = remedy_at(test.find('.') == std::string::npos ? "" : "GPUTEST_LEASE");
   if (leased && request != nullptr) {
-    const auto asked = "With what it asked for, it would have had " + to_string(own.wanted);
     const bool is_known = own.largest > Bytes{};
+    const bool is_covered = own.wanted > Bytes{} && own.wanted <= *leased;
     const Bytes twice{leased->count() * 2};
+    asked = own.wanted == Bytes{} ? ""
+                                  : ". With what it asked for, it would have had " + to_string(own.wanted) +
+                                        (is_covered ? ", which its lease covers" : "");
     to_do = is_known && (own.wanted > own.largest || (own.wanted == Bytes{} && *leased >= own.largest))
-                ? (own.wanted == Bytes{} ? "" : asked + ". ") + policy::beyond_all_devices(own.largest)
+                ? policy::beyond_all_devices(own.largest)
             : own.wanted == Bytes{}
                 ? "If the test needs more than its lease, declare it, for example twice as much: " +
                       policy::declare(test, is_known ? std::min(twice, own.largest) : twice, *request)
-            : own.wanted <= *leased ? asked + ", which its lease covers"
-                                    : asked + ". Declare that: " + policy::declare(test, own.wanted, *request);
+            : is_covered ? ""
+                         : "Declare what it would have had: " + policy::declare(test, own.wanted, *request);
   }
   std::string held;
   for (const auto& holder : holders) {
     held += (held.empty() ? ". Other leases there: " : ", ") + describe(holder);
   }
-  return who + " ran out of memory" + lease + ". " + seen + held + (own.text.empty() ? "" : ". " + own.text) + ". " +
-         to_do;
+  return who + " ran out of memory" + lease + asked + (own.text.empty() ? "" : ". " + own.text) + ". " + seen + held +
+         (to_do.empty() ? "" : ". " + to_do);
 }
 
 std::string not_announced(const std::string& who, const std::string& what, const ledger::Blocked& others) {
