@@ -65,7 +65,7 @@ const char* owner_of(const ledger::Record& entry, os::ProcessState state) {
   if (!entry.alive) {
     return "ended";
   }
-  // Its wake-up FIFO shows that it is alive; its children keep that FIFO as well.
+  // Its liveness FIFO shows that it is alive; its children keep that FIFO as well.
   switch (state) {
   case os::ProcessState::ended:
     return "children";

@@ -4,9 +4,9 @@
 // gputest-entry --watch <executable> <argument>...
 //
 // CTest starts it for each case of gpu_discover_tests(ISOLATION worker). It has the case run by a worker: the
-// executable itself, which stays and runs one case after another. When all cases have ended, CTest starts the second
-// form, whose entry fails if a worker does not end as it should. The third form runs and watches any other executable
-// whose tests gputest runs.
+// executable itself, which stays and runs one case after another; or, with --alone, by a process of the case's own, and
+// says why. When all cases have ended, CTest starts the second form, whose entry fails if a worker does not end as it
+// should. The third form runs and watches any other executable whose tests gputest runs.
 #include "workers/alone.hpp"
 #include "workers/entry_run.hpp"
 #include "workers/supervised_command.hpp"

@@ -24,7 +24,7 @@ struct Candidate {
 
 /// What a device has in place of what is required, `no memory_pools, sm_75`; empty if it has all of it. Pure.
 ///
-/// What is not known counts as missing. Peer access is between devices: see lacking_peers().
+/// What is not known counts as missing. Peer access is between devices: see why_not().
 [[nodiscard]] std::string lacking(const Capabilities& required, const Candidate& candidate);
 
 /// Why these devices cannot serve a test that requires this, as a sentence with both sides; empty if they can. Pure.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Holds what src/system/cuda_driver_api.hpp declares against NVIDIA's own header, at compile time and only where there
+// Holds what src/core/devices/cuda/cuda_driver_api.hpp declares against NVIDIA's own header, at compile time and only where there
 // is one.
 #include "core/devices/cuda/cuda_driver_api.hpp"
 
