@@ -54,9 +54,9 @@ tool::ExitCode report(const ReportOptions& options) {
     throw Error{error.what() + std::string{". Write --output with a file in a folder that is there"}};
   }
   const auto sums = summarise(run);
-  fmt::print("{} tests: {} passed, {} failed, {} skipped{} in {:.1f} s; {:.1f} s of waiting\n{}\n", sums.tests,
+  fmt::print("{} tests: {} passed, {} failed, {} skipped{} in {}{:.1f} s; {:.1f} s of waiting\n{}\n", sums.tests,
              sums.passed, sums.failed, sums.skipped, sums.unknown == 0 ? "" : fmt::format(", {} killed", sums.unknown),
-             sums.wall, sums.waited, options.output);
+             sums.open_ended ? "at least " : "", sums.wall, sums.waited, options.output);
   if (const auto remark = remark_on_results(run); !remark.empty()) {
     fmt::print(stderr, "gputest: {}\n", remark);
   }

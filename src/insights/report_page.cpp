@@ -63,9 +63,13 @@ public:
 private:
   static Json sums(const RunLog& run) {
     const auto sums = summarise(run);
-    return {{"tests", sums.tests},     {"passed", sums.passed},   {"failed", sums.failed},
-            {"skipped", sums.skipped}, {"unknown", sums.unknown}, {"wall", sums.wall},
-            {"waited", sums.waited},   {"leased", sums.leased},   {"used", sums.used}};
+    Json row{{"tests", sums.tests},     {"passed", sums.passed},   {"failed", sums.failed},
+             {"skipped", sums.skipped}, {"unknown", sums.unknown}, {"wall", sums.wall},
+             {"waited", sums.waited},   {"leased", sums.leased},   {"used", sums.used}};
+    if (sums.open_ended) {
+      row["open"] = true;
+    }
+    return row;
   }
 
   /// Since the begin of the run.

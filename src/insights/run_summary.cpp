@@ -41,6 +41,9 @@ RunSummary summarise(const RunLog& log) {
                                     : sums.unknown);
   }
   sums.wall = log.ended - log.begun;
+  sums.open_ended = std::any_of(log.processes.begin(), log.processes.end(), [&](const LoggedProcess& process) {
+    return process.open_ended && process.ended >= log.ended;
+  });
   for (const auto& process : log.processes) {
     sums.waited += process.begun - process.asked;
   }

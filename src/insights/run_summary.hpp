@@ -17,9 +17,10 @@ struct RunSummary {
   std::size_t skipped = 0;
   std::size_t unknown = 0;
   double wall = 0;
-  double waited = 0;  ///< by all tests together
-  double leased = -1; ///< of all memory, on average over time; -1: there is no device
-  double used = -1;   ///< the same of the measured peaks; -1: nothing was measured
+  bool open_ended = false; ///< the last line is of a process that was killed, so the run took longer than `wall`
+  double waited = 0;       ///< by all tests together
+  double leased = -1;      ///< of all memory, on average over time; -1: there is no device
+  double used = -1;        ///< the same of the measured peaks; -1: nothing was measured
 };
 [[nodiscard]] RunSummary summarise(const RunLog& log);
 

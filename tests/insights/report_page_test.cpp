@@ -60,6 +60,17 @@ json data_of(const std::string& page) {
   return json::parse(page.substr(from, page.find("</script>", from) - from));
 }
 
+TEST(RunSummaries, know_only_the_least_time_of_a_run_whose_last_line_is_of_a_killed_process) {
+  auto run = run_of_two();
+  EXPECT_FALSE(summarise(run).open_ended);
+  run.processes[0].open_ended = true;
+  run.processes[0].ended = run.ended - 1;
+  EXPECT_FALSE(summarise(run).open_ended) << "others went on";
+  run.processes[0].ended = run.ended;
+  EXPECT_TRUE(summarise(run).open_ended);
+  EXPECT_EQ(data_of(report_page(run, {&run})).at("history")[0].at("open"), true);
+}
+
 TEST(RunSummaries, add_up) {
   const auto sums = summarise(run_of_two());
   EXPECT_EQ(sums.tests, 2U);
