@@ -24,8 +24,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <map>
 #include <optional>
+#include <system_error>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -315,7 +317,17 @@ std::optional<std::string> folder_of_repeated_failure() {
   if (!folder || std::find(arguments.begin(), arguments.end(), "--rerun-failed") == arguments.end()) {
     return std::nullopt;
   }
-  const auto failed = os::contents_of(*folder + "/Testing/Temporary/LastTestsFailed.log").value_or("");
+  std::filesystem::path newest; // as ctest reads it: that of a dashboard has a date in its name
+  std::error_code error;
+  for (std::filesystem::directory_iterator file{*folder + "/Testing/Temporary", error}, end; !error && file != end;
+       file.increment(error)) {
+    std::error_code gone;
+    if (file->path().filename().string().rfind("LastTestsFailed", 0) == 0 &&
+        (newest.empty() || last_write_time(file->path(), gone) > last_write_time(newest, gone))) {
+      newest = file->path();
+    }
+  }
+  const auto failed = os::contents_of(newest.string()).value_or("");
   return failed.find(":" + variable("GPUTEST_TEST") + "\n") == std::string::npos ? std::nullopt : folder;
 }
 

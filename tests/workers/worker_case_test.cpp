@@ -598,12 +598,16 @@ TEST_F(WorkerCase, fails_the_entry_that_ends_workers_for_what_fails_at_their_end
   EXPECT_THAT(end.output, HasSubstr("GPUTEST_ISOLATION=process")) << "what to do";
   EXPECT_THAT(end.output, Not(HasSubstr("Plain.b last")));
 
+  const auto log = path("Testing/Temporary/LastTestsFailed.log");
+  std::filesystem::rename(log, path("Testing/Temporary/LastTestsFailed_1.log")); // as `ctest -T Test` calls it
   results = run({"--rerun-failed"});
   EXPECT_EQ(results.size(), 1U) << "the cases had passed";
   EXPECT_EQ(results.at("workers_end").word, "Failed");
   EXPECT_THAT(results.at("workers_end").output,
               HasSubstr("nothing shows that their workers end as they should now. Run them again: ctest --test-dir " +
                         folder() + "\n"));
+  std::ofstream{log} << "2:Plain.a\n"; // which has failed since
+  EXPECT_EQ(run({"--rerun-failed"}).at("workers_end").word, "Passed");
   results = run({"-R", "Plain.a"});
   EXPECT_EQ(results.at("workers_end").word, "Passed") << results.at("workers_end").output;
   set("GPUTEST_ISOLATION", "process");
