@@ -3,6 +3,7 @@
 
 #include "core/policy/exact_regex.hpp"
 #include "insights/entry_results.hpp"
+#include "insights/entry_runs.hpp"
 
 #include <fmt/format.h>
 
@@ -27,6 +28,24 @@ double held(const LoggedLease& lease) { return std::max(0.0, lease.ended - lease
 
 std::string in_words(double seconds) {
   return seconds < 100 ? fmt::format("{:.1f} s", seconds) : fmt::format("{:.0f} min", seconds / 60);
+}
+
+bool is_alone(const LoggedLease& lease) {
+  return lease.whole_devices || (lease.memory_class == "medium" && !lease.declared_bytes);
+}
+
+/// Whether more jobs would find entries to run, beside those that take turns whatever -j is.
+bool has_work_for_more_jobs(const RunLog& log, std::uint64_t jobs) {
+  std::size_t beside_others = 0;
+  double seconds = 0;
+  double seconds_in_turn = 0;
+  for (const auto& [entry, run] : entry_runs(log)) {
+    const bool in_turn =
+        std::any_of(run.leases.begin(), run.leases.end(), [](const auto* lease) { return is_alone(*lease); });
+    beside_others += in_turn || run.skipped() ? 0 : 1;
+    (in_turn ? seconds_in_turn : seconds) += run.seconds();
+  }
+  return beside_others > jobs && seconds > seconds_in_turn;
 }
 
 } // namespace
@@ -146,6 +165,16 @@ std::vector<std::string> what_held_it_back(const RunLog& log) {
     found.emplace_back(longest->seconds / sums.wall, fmt::format("The longest test, {}, took {} of {}.", longest->entry,
                                                                  in_words(longest->seconds), in_words(sums.wall)));
   }
+  double whole = 0;
+  for (const auto& lease : log.leases) {
+    whole += lease.whole_devices ? held(lease) * static_cast<double>(lease.devices.size()) : 0;
+  }
+  if (const double share = log.devices.empty() ? 0 : whole / static_cast<double>(log.devices.size()) / sums.wall;
+      share > 0.3) {
+    found.emplace_back(share, fmt::format("Tests that take a whole GPU held {:.0f} % of the GPUs' time. No other test "
+                                          "runs beside them, whatever -j is.",
+                                          share * 100));
+  }
   double running = 0;
   for (const auto& process : log.processes) {
     running += process.under_a_lease ? 0 : std::max(0.0, process.ended - process.asked);
@@ -156,7 +185,8 @@ std::vector<std::string> what_held_it_back(const RunLog& log) {
         1 - running / static_cast<double>(*log.jobs),
         fmt::format("Of ctest's {} jobs {:.1f} were busy with GPU tests on average{}.", *log.jobs, running,
                     sums.leased < 0 ? "" : fmt::format(", and {:.0f} % of the memory was leased", sums.leased * 100)));
-  } else if (log.jobs && sums.leased >= 0 && sums.leased < 0.5 && sums.waited < 0.05 * sums.wall) {
+  } else if (log.jobs && sums.leased >= 0 && sums.leased < 0.5 && sums.waited < 0.05 * sums.wall &&
+             has_work_for_more_jobs(log, *log.jobs)) {
     found.emplace_back(
         0.5, fmt::format("All {} of ctest's jobs were busy, and {:.0f} % of the memory was leased: a larger -j "
                          "would help, if there are processors for it.",

@@ -160,6 +160,25 @@ RunLog run_of_one() {
   return run;
 }
 
+/// Four entries on 490 B, one after the other.
+void divide(RunLog& run) {
+  const auto process = run.processes[0];
+  auto lease = run.leases[0];
+  lease.bytes = 490;
+  lease.uses.clear();
+  run.processes.clear();
+  run.leases.clear();
+  run.tests.clear();
+  for (int i = 0; i < 4; ++i) {
+    run.processes.push_back(process);
+    run.leases.push_back(lease);
+    run.leases[i].entry = run.processes[i].entry = "e" + std::to_string(i);
+    run.leases[i].pid = run.processes[i].pid = i;
+    run.leases[i].asked = run.leases[i].begun = run.processes[i].asked = run.processes[i].begun = 1000 + 250 * i;
+    run.leases[i].ended = run.processes[i].ended = 1250 + 250 * i;
+  }
+}
+
 TEST(RunSummaries, say_what_stands_out) {
   struct Case {
     const char* what;
@@ -205,13 +224,28 @@ TEST(RunSummaries, say_what_stands_out) {
          run.jobs.reset();
        },
        nothing},
-      {"free memory",
-       [](RunLog& run) {
-         run.leases[0].bytes = 490;
-         run.leases[0].uses[0].peak_bytes = 400;
-       },
+      {"free memory, and more tests than jobs",
+       divide,
        {"All 1 of ctest's jobs were busy, and 49 % of the memory was leased: a larger -j would help, if there are "
         "processors for it."}},
+      {"free memory, and no more tests",
+       [](RunLog& run) { run.leases[0].bytes = run.leases[0].uses[0].peak_bytes = 490; }, nothing},
+      {"free memory, and most tests take turns",
+       [](RunLog& run) {
+         divide(run);
+         run.leases[0].memory_class = run.leases[1].memory_class = "medium";
+       },
+       nothing},
+      {"a device that is leased whole",
+       [](RunLog& run) { run.leases[0].whole_devices = true; },
+       {"Tests that take a whole GPU held 100 % of the GPUs' time. No other test runs beside them, whatever -j is."}},
+      {"devices that are leased whole for a while",
+       [](RunLog& run) {
+         run.devices.push_back({"GPU-2", "H200", 1000, 0});
+         run.leases[0].whole_devices = true;
+         run.leases[0].uses[0].peak_bytes = 1000;
+       },
+       {"Tests that take a whole GPU held 50 % of the GPUs' time. No other test runs beside them, whatever -j is."}},
       {"memory that is leased and not used",
        [](RunLog& run) { run.leases[0].uses[0].peak_bytes = 490; },
        {"Tests leased 100 % of the memory and used 49 %. \"gputest classify\" names those that ask for too much."}},
