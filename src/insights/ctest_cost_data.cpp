@@ -16,9 +16,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The newest log of ctest's in the folder.
-std::optional<os::FileStamp> last_log_in(const fs::path& folder) {
-  std::optional<os::FileStamp> newest;
+/// A log of ctest's.
+struct LastLog {
+  std::string path;
+  os::FileStamp stamp;
+};
+
+/// The newest in the folder of ctest's own files of a run.
+std::optional<LastLog> last_log_in(const fs::path& folder) {
+  std::optional<LastLog> newest;
   std::error_code error;
   for (fs::directory_iterator file{folder, error}, end; !error && file != end; file.increment(error)) {
     const auto name = file->path().filename().string();
@@ -26,12 +32,14 @@ std::optional<os::FileStamp> last_log_in(const fs::path& folder) {
       continue;
     }
     const auto stamp = os::stamp_of(file->path().string());
-    if (stamp && (!newest || stamp->modified > newest->modified)) {
-      newest = stamp;
+    if (stamp && (!newest || stamp->modified > newest->stamp.modified)) {
+      newest = {file->path().string(), *stamp};
     }
   }
   return newest;
 }
+
+std::string folder_of(const RunLog& run) { return run.folder + "/Testing/Temporary"; }
 
 /// What CTestCostData.txt, which ctest replaces at the end of each run, has below its times.
 std::set<std::string> failed_in(const std::string& cost_data) {
@@ -49,17 +57,17 @@ std::set<std::string> failed_in(const std::string& cost_data) {
 } // namespace
 
 std::optional<std::set<std::string>> failed_by_ctest(const RunLog& run) try {
-  const auto folder = run.folder + "/Testing/Temporary";
+  const auto folder = folder_of(run);
   const auto log = last_log_in(folder);
   constexpr std::uint64_t bytes_of_listing = 250; // at most; with a test it has more
-  const bool is_its = log && log->id == run.ctest_log;
-  if (!log || run.ctest_log == 0 || (!is_its && log->bytes > bytes_of_listing)) {
+  const bool is_its = log && log->stamp.id == run.ctest_log;
+  if (!log || run.ctest_log == 0 || (!is_its && log->stamp.bytes > bytes_of_listing)) {
     return std::nullopt;
   }
   const auto failed = failed_in(read_text(folder + "/CTestCostData.txt"));
   if (!is_its) { // ctest has only listed since, or run and listed
     for (const auto& result : results_of(run)) {
-      if ((result.result == "failed" || result.result == "unknown") && failed.count(result.entry) == 0) {
+      if (has_failed(result) && failed.count(result.entry) == 0) {
         return std::nullopt;
       }
     }
@@ -67,6 +75,11 @@ std::optional<std::set<std::string>> failed_by_ctest(const RunLog& run) try {
   return failed;
 } catch (const Error&) {
   return std::nullopt;
+}
+
+std::string ctest_log_of(const RunLog& run) {
+  const auto log = last_log_in(folder_of(run));
+  return log && run.ctest_log != 0 && log->stamp.id == run.ctest_log ? log->path : "";
 }
 
 } // namespace gputest::insights

@@ -14,4 +14,7 @@ namespace gputest::insights {
 /// there.
 [[nodiscard]] std::optional<std::set<std::string>> failed_by_ctest(const RunLog& run);
 
+/// The path of ctest's own log of this run, LastTest.log; empty: it is not there any more.
+[[nodiscard]] std::string ctest_log_of(const RunLog& run);
+
 } // namespace gputest::insights

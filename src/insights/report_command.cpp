@@ -2,6 +2,7 @@
 #include "insights/report_command.hpp"
 
 #include "insights/ctest_cost_data.hpp"
+#include "insights/ctest_log.hpp"
 #include "insights/entry_results.hpp"
 #include "insights/report_page.hpp"
 #include "insights/run_log_files.hpp"
@@ -14,6 +15,8 @@
 
 #include <cstdio>
 #include <memory>
+#include <set>
+#include <string>
 #include <vector>
 
 namespace gputest::insights {
@@ -21,9 +24,9 @@ namespace gputest::insights {
 namespace {
 
 constexpr const char* report_help =
-    R"text(Reads the newest run log, and writes one HTML page that needs nothing else, and no network: the sums, what held the run back, a
-time line of each device with leases, their use and the tests that waited, skipped tests with reasons, the slowest waits
-and who caused them, and the earlier runs of the folder. 'gputest classify' has what tests leased beside what they used.
+    R"text(Reads the newest run log, and writes one HTML page that needs nothing else, and no network: the sums, the failed tests with the end
+of their output, what held the run back, a time line of each device and of each worker, all tests with a filter, large
+and skipped tests with reasons, the slowest waits and their causes, and the earlier runs of the folder.
 
 CMake 4.3 and newer call it after each ctest, with the name of an index file that is not needed here, if CMakeLists.txt has
   cmake_instrumentation(API_VERSION 1 DATA_VERSION 1 HOOKS postCTest CALLBACK gputest report --test-dir "${CMAKE_BINARY_DIR}")
@@ -40,6 +43,23 @@ struct ReportOptions {
   std::string index; ///< of CMake's instrumentation, which names it to all that it calls; not used
 };
 
+/// What ctest's log has of the failed entries; nothing if it is not there any more.
+CtestLog outputs_of_failed(const RunLog& run) {
+  CtestLog log{ctest_log_of(run), {}};
+  std::set<std::string> failed;
+  for (const auto& result : results_of(run)) {
+    if (has_failed(result)) {
+      failed.insert(result.entry);
+    }
+  }
+  try {
+    log.outputs = log.path.empty() || failed.empty() ? log.outputs : parse_ctest_log(read_text(log.path), failed);
+  } catch (const Error&) { // it has gone since
+    log.path.clear();
+  }
+  return log;
+}
+
 tool::ExitCode report(const ReportOptions& options) {
   auto logs = logs_of(options.folder, options.log);
   auto& run = logs.front().log;
@@ -49,7 +69,7 @@ tool::ExitCode report(const ReportOptions& options) {
     history.push_back(&file.log);
   }
   try {
-    write_text(options.output, report_page(run, history));
+    write_text(options.output, report_page(run, history, outputs_of_failed(run)));
   } catch (const Error& error) {
     throw Error{error.what() + std::string{". Write --output with a file in a folder that is there"}};
   }

@@ -2,12 +2,14 @@
 #include "insights/report_page.hpp"
 
 #include "insights/entry_results.hpp"
+#include "insights/entry_runs.hpp"
 #include "insights/report_page_html.hpp"
 #include "insights/run_summary.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -18,13 +20,13 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// Rounded to 0.1 ms, which keeps the page small.
-double rounded(double seconds) { return static_cast<double>(static_cast<std::int64_t>(seconds * 1e4 + 0.5)) / 1e4; }
+double rounded(double seconds) { return std::round(seconds * 1e4) / 1e4; }
 
 std::string text_of(const Json& document) { return document.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 class PageData {
 public:
-  explicit PageData(const RunLog& run) : run_{run} {
+  PageData(const RunLog& run, const CtestLog& ctest) : run_{run}, ctest_{ctest} {
     for (std::size_t i = 0; i < run.devices.size(); ++i) {
       devices_[run.devices[i].uuid] = i;
     }
@@ -48,6 +50,8 @@ public:
     data["leases"] = leases();
     data["contexts"] = contexts();
     data["waits"] = waits();
+    data["workers"] = workers();
+    add_tests(data);
     add_tables(data);
     data["history"] = Json::array();
     for (const auto* const run : history) {
@@ -135,13 +139,97 @@ private:
     return list;
   }
 
-  void add_tables(Json& data) const {
-    data["failed"] = Json::array();
-    for (const auto& result : results_of(run_)) {
-      if (result.result == "failed" || result.result == "unknown") {
-        data["failed"].push_back({{"n", result.entry}, {"w", result.why}, {"s", result.seconds}});
+  /// The life of each worker, and what it ran.
+  [[nodiscard]] Json workers() const {
+    auto list = Json::array();
+    for (const auto& process : run_.processes) {
+      if (!process.worker) {
+        continue;
+      }
+      auto cases = Json::array();
+      for (const auto& test : run_.tests) {
+        if (test.pid == process.pid && test.ended >= process.begun && test.ended <= process.ended) {
+          cases.push_back(
+              {{"n", test.entry}, {"t", time(test.ended - test.seconds)}, {"e", time(test.ended)}, {"r", test.result}});
+        }
+      }
+      for (const auto& lease : run_.leases) { // in which it was killed
+        if (lease.open_ended && lease.pid == process.pid && lease.begun >= process.begun) {
+          cases.push_back({{"n", lease.entry}, {"t", time(lease.begun)}, {"e", time(lease.ended)}, {"r", "unknown"}});
+        }
+      }
+      list.push_back({{"n", process.program.path.substr(process.program.path.rfind('/') + 1)},
+                      {"p", process.pid},
+                      {"t", time(process.begun)},
+                      {"e", time(process.ended)},
+                      {"c", std::move(cases)}});
+    }
+    return list;
+  }
+
+  /// The memory of an entry's leases, or of those of one test in it.
+  static void add_memory(Json& row, const EntryRun& run, const std::string* test) {
+    for (const auto* const lease : run.leases) {
+      if (test != nullptr && lease->test != *test) {
+        continue;
+      }
+      if (lease->bytes >= row.value("b", std::uint64_t{0})) {
+        row["b"] = lease->bytes;
+        row["c"] = lease->memory_class;
+      }
+      for (const auto& use : lease->uses) {
+        row["p"] = std::max(use.peak_bytes, row.value("p", std::uint64_t{0}));
       }
     }
+  }
+
+  void add_tests(Json& data) const {
+    std::map<std::pair<std::string, std::string>, std::string> skips; // reasons
+    for (const auto& skip : run_.skips) {
+      skips[{skip.entry, skip.test}] = skip.reason;
+      skips[{skip.entry, ""}] = skip.reason;
+    }
+    const auto add_skip = [&](Json& row, const std::string& entry, const std::string& test, const std::string& said) {
+      const auto logged = skips.find({entry, test});
+      row["x"] = logged != skips.end() ? logged->second : said;
+      if (logged != skips.end() && logged->second.find(" is large, and excluded") != std::string::npos) {
+        row["c"] = "large"; // no lease says so
+      }
+    };
+    data["log"] = ctest_.path;
+    data["tests"] = data["failed"] = Json::array();
+    const auto runs = entry_runs(run_);
+    for (const auto& result : results_of(run_)) {
+      const auto found = runs.find(result.entry);
+      const auto run = found != runs.end() ? found->second : EntryRun{};
+      Json row{{"n", result.entry}, {"r", result.result}, {"s", rounded(result.seconds)}, {"w", rounded(run.waited)}};
+      add_memory(row, run, nullptr);
+      if (result.result == "skipped") {
+        add_skip(row, result.entry, "", run.tests.empty() ? "" : run.tests.front()->reason);
+      }
+      data["tests"].push_back(std::move(row));
+      if (has_failed(result)) {
+        Json failed{{"n", result.entry}, {"w", result.why}, {"s", rounded(result.seconds)}};
+        if (const auto output = ctest_.outputs.find(result.entry); output != ctest_.outputs.end()) {
+          failed["l"] = output->second.line;
+          failed["o"] = output->second.last_lines;
+        }
+        data["failed"].push_back(std::move(failed));
+      }
+      for (const auto* const test : run.tests) {
+        if (run.tests.size() > 1) {
+          Json part{{"n", full_name(result.entry, test->test)}, {"r", test->result}, {"s", rounded(test->seconds)}};
+          add_memory(part, run, &test->test);
+          if (test->result == "skipped") {
+            add_skip(part, result.entry, test->test, test->reason);
+          }
+          data["tests"].push_back(std::move(part));
+        }
+      }
+    }
+  }
+
+  void add_tables(Json& data) const {
     data["problems"] = Json::array();
     for (const auto& problem : run_.problems) {
       data["problems"].push_back(
@@ -176,6 +264,7 @@ private:
   }
 
   const RunLog& run_;
+  const CtestLog& ctest_;
   std::map<std::string, std::size_t> devices_;
 };
 
@@ -191,10 +280,10 @@ std::string for_script_element(const std::string& json_text) {
 
 } // namespace
 
-std::string report_page(const RunLog& run, const std::vector<const RunLog*>& history) {
+std::string report_page(const RunLog& run, const std::vector<const RunLog*>& history, const CtestLog& ctest) {
   std::string page = report_page_html;
   const std::string mark = "@DATA@";
-  return page.replace(page.find(mark), mark.size(), for_script_element(text_of(PageData{run}.data(history))));
+  return page.replace(page.find(mark), mark.size(), for_script_element(text_of(PageData{run, ctest}.data(history))));
 }
 
 } // namespace gputest::insights

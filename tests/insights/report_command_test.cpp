@@ -179,6 +179,31 @@ TEST_F(ReportCommand, reads_the_logs_that_the_shell_says_tests_write) {
       << "there is none of this build tree";
 }
 
+TEST_F(ReportCommand, shows_large_tests_that_were_excluded_and_the_output_of_failed_ones_while_ctests_log_is_there) {
+  const auto above = folder_ + "/large";
+  fs::create_directories(above);
+  std::ofstream list{above + "/CTestTestfile.cmake"};
+  for (const std::string rest : {"whole large -- /bin/true", "fails small -- /bin/sh -c \"echo '</b>'; exit 3\""}) {
+    const auto name = rest.substr(0, 5);
+    list << "add_test(" << name << " [[" << tests::Tool::path() << "]] run --memory" << rest.substr(5) << ")\n"
+         << "set_tests_properties(" << name << " PROPERTIES SKIP_RETURN_CODE 77 ENVIRONMENT \"GPUTEST_TEST=" << name
+         << ";GPUTEST_ENTRY=ctest;GPUTEST_DEFAULT_LOG=Testing/gputest\")\n";
+  }
+  list.close();
+  tool_.set("GPUTEST_RUN_MODE", "parallel");
+  tool_.start_program({GPUTEST_CTEST, "--test-dir", above, "-j2"}).finish();
+  const auto page = [&] {
+    EXPECT_EQ(tool_.run({"report", "--test-dir", above, "--output", page_}).exit_code, 0);
+    return contents_of(page_);
+  };
+  const auto with_output = page();
+  EXPECT_THAT(with_output, testing::ContainsRegex(R"("n":"whole","r":"skipped"[^}]*"c":"large")"));
+  EXPECT_THAT(with_output, HasSubstr("\"log\":\"" + above + "/Testing/Temporary/LastTest.log\""));
+  EXPECT_THAT(with_output, HasSubstr(R"(\u003c/b\u003e\n)"));
+  tool_.start_program({GPUTEST_CTEST, "--test-dir", above, "-N"}).finish();
+  EXPECT_THAT(page(), HasSubstr(R"("log":"")")) << "of another ctest";
+}
+
 TEST_F(ReportCommand, says_where_it_has_looked_for_a_log) {
   const auto ended = tool_.run({"report", "--test-dir", "/nowhere"});
   EXPECT_NE(ended.exit_code, 0);
@@ -205,18 +230,23 @@ TEST_F(ReportCommand, makes_a_page_that_a_browser_shows_with_five_thousand_tests
                       << "\n";
     begin("release", 3) << R"(,"evidence":"exact","devices":[{"uuid":"GPU-1","peak_bytes":900000000}]})"
                         << "\n";
-    begin("end", 3.1) << R"(,"exit":0})"
+    begin("end", 3.1) << R"(,"exit":)" << (i == 4321 ? 3 : 0) << "}"
                       << "\n";
   }
   log.close();
   ASSERT_EQ(report({"--log", folder_ + "/large.jsonl", "--output", page_}).exit_code, 0);
-  const auto shown = tool_
-                         .start_program({browser, "--headless", "--no-sandbox", "--disable-gpu",
-                                         "--user-data-dir=" + folder_ + "/browser", "--dump-dom", "file://" + page_})
-                         .finish();
-  EXPECT_THAT(shown.out, HasSubstr(R"(data-ready="yes")")) << shown.err; // the script came to its end
-  EXPECT_THAT(shown.out, HasSubstr("<b>5000</b><span>tests</span>"));
-  EXPECT_THAT(shown.out, testing::Not(HasSubstr("<b id=")));
+  const auto shown = [&](const std::string& words) {
+    return tool_
+        .start_program({browser, "--headless", "--no-sandbox", "--disable-gpu",
+                        "--user-data-dir=" + folder_ + "/browser", "--dump-dom", "file://" + page_ + words})
+        .finish();
+  };
+  const auto all = shown("");
+  EXPECT_THAT(all.out, HasSubstr(R"(data-ready="yes")")) << all.err; // the script came to its end
+  EXPECT_THAT(all.out, HasSubstr("<b>5000</b><span>tests</span>"));
+  EXPECT_THAT(all.out, HasSubstr(R"(<b class="bad">&lt;/script&gt;&lt;b id='broken'&gt;4321</b>)")) << "failed first";
+  EXPECT_THAT(all.out, testing::Not(HasSubstr("<b id=")));
+  EXPECT_THAT(shown("#passed%20432").out, HasSubstr("14 of 5000")) << "432, …, 4432, and 4320 to 4329 without 4321";
 }
 
 } // namespace

@@ -329,6 +329,23 @@ TEST(ReportPages, hold_all_that_they_show) {
   run.skips = {{"fft", "", "no GPU"}};
   run.problems = {{"join", "Join.small", "leak", "1 B"}, {"sort", "", "error", "CUDA_ERROR_X"}};
   run.waits[0].external = true;
+  LoggedProcess worker;
+  worker.entry = "case";
+  worker.pid = 20;
+  worker.worker = true;
+  worker.program.path = "/build/matrix";
+  worker.begun = worker.asked = 1002;
+  worker.ended = 1008;
+  run.processes.push_back(worker);
+  run.tests.push_back({"case", "Case.a", "passed", 0.5, "", 1004, 20, ""});
+  LoggedLease killed;
+  killed.entry = "case_b";
+  killed.pid = 20;
+  killed.memory_class = "large";
+  killed.asked = killed.begun = 1005;
+  killed.ended = 1008;
+  killed.open_ended = true;
+  run.leases.push_back(killed);
   auto old = run_of_one();
   old.jobs.reset();
   old.tests.clear();
@@ -371,12 +388,44 @@ TEST(ReportPages, hold_all_that_they_show) {
                {"n": "programs that are not on the ledger", "w": 2.0, "c": 1}]
   })"));
   EXPECT_FALSE(data.at("held_back").empty());
+  EXPECT_EQ(data.at("workers"), json::parse(R"([{"n": "matrix", "p": 20, "t": 2.0, "e": 8.0, "c": [
+    {"n": "case", "t": 3.5, "e": 4.0, "r": "passed"}, {"n": "case_b", "t": 5.0, "e": 8.0, "r": "unknown"}]}])"));
+}
+
+TEST(ReportPages, have_each_entry_and_each_test_of_an_entry_with_several) {
+  auto run = run_of_two();
+  run.leases[0].memory_class = "medium";
+  run.tests.push_back({"join", "Join.odd", "skipped", 0.25, "later", 1005, 7, ""});
+  run.tests[0].pid = 7;
+  run.skips = {{"whole", "", "whole is large, and excluded while tests run in parallel"}, {"fft", "", "no GPU"}};
+  EXPECT_EQ(data_of(report_page(run, {})).at("tests"), json::parse(R"([
+    {"n": "fft", "r": "skipped", "s": -1.0, "w": 0.0, "x": "no GPU"},
+    {"n": "join", "r": "passed", "s": 4.5, "w": 0.0, "b": 500, "c": "medium", "p": 250},
+    {"n": "join: Join.big", "r": "passed", "s": 4.0, "b": 500, "c": "medium", "p": 250},
+    {"n": "join: Join.odd", "r": "skipped", "s": 0.25, "x": "later"},
+    {"n": "sort", "r": "passed", "s": 4.5, "w": 4.0, "b": 500, "c": "", "p": 250},
+    {"n": "whole", "r": "skipped", "s": -1.0, "w": 0.0, "x": "whole is large, and excluded while tests run in parallel",
+     "c": "large"}])"));
+}
+
+TEST(ReportPages, have_the_end_of_a_failed_tests_output_and_its_line_in_ctests_log) {
+  auto run = run_of_two();
+  run.failed = {{"join", "sort"}};
+  const CtestLog log{"/build/LastTest.log", {{"join", {12, "a </script>\x1b \xff b\n"}}}};
+  const auto page = report_page(run, {}, log);
+  EXPECT_THAT(page, Not(HasSubstr("a </script>")));
+  const auto data = data_of(page);
+  EXPECT_EQ(data.at("log"), "/build/LastTest.log");
+  const auto& join = data.at("failed").at(0);
+  EXPECT_EQ(join.at("l"), 12);
+  EXPECT_EQ(join.at("o"), "a </script>\x1b \uFFFD b\n");
+  EXPECT_FALSE(data.at("failed").at(1).contains("l"));
 }
 
 TEST(ReportPages, have_an_empty_list_of_what_there_was_not) {
   const auto data = data_of(report_page(RunLog{}, {}));
-  for (const auto* const list : {"devices", "leases", "contexts", "waits", "history", "failed", "problems", "skips",
-                                 "slowest", "causes", "held_back"}) {
+  for (const auto* const list : {"devices", "leases", "contexts", "waits", "workers", "tests", "history", "failed",
+                                 "problems", "skips", "slowest", "causes", "held_back"}) {
     EXPECT_EQ(data.at(list), json::array()) << list;
   }
   EXPECT_EQ(data.at("sums"), json::parse(R"({"tests":0,"passed":0,"failed":0,"skipped":0,"unknown":0,"wall":0.0,)"

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "insights/ctest_log.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+namespace gputest::insights {
+
+namespace {
+
+/// The name in `<number>/<number> Test: <name>`; empty: the line has another form.
+std::string_view name_in(std::string_view line) {
+  constexpr std::string_view mark = " Test: ";
+  const auto at = line.find(mark);
+  const auto is_count = [](std::string_view text) {
+    return !text.empty() && text.find_first_not_of("0123456789/") == std::string_view::npos;
+  };
+  return at != std::string_view::npos && is_count(line.substr(0, at)) ? line.substr(at + mark.size())
+                                                                      : std::string_view{};
+}
+
+std::string last_of(const std::vector<std::string_view>& lines) {
+  constexpr std::size_t most_lines = 20;
+  constexpr std::size_t most_bytes = 4096;
+  std::string text;
+  for (std::size_t i = lines.size() - std::min(lines.size(), most_lines); i < lines.size(); ++i) {
+    text += std::string{lines[i]} + "\n";
+  }
+  return text.substr(text.size() - std::min(text.size(), most_bytes));
+}
+
+} // namespace
+
+std::map<std::string, CtestOutput> parse_ctest_log(const std::string& text, const std::set<std::string>& entries) {
+  std::map<std::string, CtestOutput> outputs;
+  CtestOutput* current = nullptr; // the entry whose section this is, if it is asked for
+  bool in_output = false;
+  std::vector<std::string_view> output;
+  std::size_t number = 0;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const auto end = std::min(text.find('\n', begin), text.size());
+    const auto line = std::string_view{text}.substr(begin, end - begin);
+    begin = end + 1;
+    ++number;
+    if (in_output && line == "<end of output>") {
+      in_output = false;
+      if (current != nullptr) {
+        current->last_lines = last_of(output);
+      }
+    } else if (in_output && line.rfind("<CTestMeasurement", 0) != 0) { // which is for a dashboard
+      output.push_back(line);
+    } else if (!in_output && line == "Output:") { // and a line of dashes
+      begin = std::min(text.find('\n', begin), text.size() - 1) + 1;
+      ++number;
+      in_output = true;
+      output.clear();
+    } else if (const auto name = std::string{in_output ? "" : name_in(line)}; !name.empty()) {
+      current = entries.count(name) == 0 ? nullptr : &(outputs[name] = {number, ""});
+    }
+  }
+  return outputs;
+}
+
+} // namespace gputest::insights

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "insights/ctest_log.hpp"
+
+#include <gmock/gmock.h>
+
+#include <string>
+
+namespace gputest::insights {
+namespace {
+
+using testing::HasSubstr;
+using testing::SizeIs;
+
+/// As ctest 3.25 and 4.4 write it.
+std::string section(const std::string& number, const std::string& name, const std::string& output) {
+  const std::string dashes = std::string(58, '-') + "\n";
+  return number + " Testing: " + name + "\n" + number + " Test: " + name +
+         "\nCommand: \"/bin/sh\"\nDirectory: /build\n\"" + name + "\" start time: Nov 23 18:45 UTC\nOutput:\n" +
+         dashes + output + "<end of output>\nTest time =   0.01 sec\n" + dashes + "Test Failed.\n\"" + name +
+         "\" end time: Nov 23 18:45 UTC\n" + dashes + "\n";
+}
+
+TEST(CtestLogs, have_the_output_of_the_entries_that_are_asked_for_and_the_line_of_each) {
+  const auto text = section("1/3", "a", "hello\n<CTestMeasurement name=\"x\">1</CTestMeasurement>\nred\n") +
+                    section("2/3", "other", "no\n") + section("3/3", "b c", "");
+  const auto outputs = parse_ctest_log(text, {"a", "b c", "missing"});
+  ASSERT_THAT(outputs, SizeIs(2));
+  EXPECT_EQ(outputs.at("a").line, 2U);
+  EXPECT_EQ(outputs.at("a").last_lines, "hello\nred\n");
+  EXPECT_EQ(outputs.at("b c").line, 2U + 17 + 15);
+  EXPECT_EQ(outputs.at("b c").last_lines, "");
+}
+
+TEST(CtestLogs, have_the_last_attempt_and_no_section_that_an_output_imitates) {
+  const auto outputs = parse_ctest_log(
+      section("1/1", "a", "first\n") + section("1/1", "a", "2/2 Test: b\nOutput:\n----\nlast\n"), {"a", "b"});
+  ASSERT_THAT(outputs, SizeIs(1));
+  EXPECT_EQ(outputs.at("a").last_lines, "2/2 Test: b\nOutput:\n----\nlast\n");
+}
+
+TEST(CtestLogs, have_twenty_lines_and_four_kibibytes_of_an_output_at_most) {
+  std::string lines;
+  for (int i = 0; i < 50; ++i) {
+    lines += "line " + std::to_string(i) + "\n";
+  }
+  const auto outputs =
+      parse_ctest_log(section("1/2", "a", lines) + section("2/2", "b", std::string(10000, 'x') + "end\n"), {"a", "b"});
+  EXPECT_EQ(outputs.at("a").last_lines.substr(0, 8), "line 30\n");
+  EXPECT_THAT(outputs.at("b").last_lines, SizeIs(4096));
+  EXPECT_THAT(outputs.at("b").last_lines, testing::EndsWith("xend\n"));
+}
+
+TEST(CtestLogs, may_be_cut_anywhere) {
+  const auto text = section("1/1", "a", "hello\n");
+  for (std::size_t bytes = 0; bytes < text.size(); ++bytes) {
+    for (const auto& [name, output] : parse_ctest_log(text.substr(0, bytes), {"a"})) {
+      EXPECT_THAT("hello\n", HasSubstr(output.last_lines)) << bytes;
+    }
+  }
+}
+
+} // namespace
+} // namespace gputest::insights
