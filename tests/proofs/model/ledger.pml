@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The ledger's protocol as a Spin model: processes that enter, lease, release, wait, end, and are killed anywhere.
- * `check` verifies every file in configurations/ (each asks one question of a small machine, and includes this file), and
+ * `check` verifies it in every configuration of configurations.txt (each asks one question of a small machine), and with
  * every seeded bug. Start reading at the process at the end of this file.
  *
  * What stands for what
@@ -73,6 +73,24 @@
 #define HAS(set, n) (((set) >> (n)) & 1)
 
 /* Defaults of what a configuration may define. `p` is a process, `k` its lease: 1, 2, ... */
+#ifndef DEVICES
+#define DEVICES 1
+#endif
+#ifndef KILLS
+#define KILLS 1
+#endif
+#ifndef CANDIDATES
+#define CANDIDATES(p) 1
+#endif
+#ifndef GPUS
+#define GPUS(p) 1
+#endif
+#ifndef OVERHEAD
+#define OVERHEAD(p) 1
+#endif
+#ifndef LEASES
+#define LEASES(p) 1
+#endif
 #ifndef SLOTS
 #define SLOTS PROCESSES
 #endif
