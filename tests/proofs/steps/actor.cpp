@@ -2,7 +2,7 @@
 #include "proofs/steps/actor.hpp"
 
 #include "proofs/steps/actor_program.hpp"
-#include "proofs/steps/asleep.hpp"
+#include "proofs/steps/system_calls.hpp"
 
 #include <poll.h>
 #include <sched.h>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "proofs/storm/board.hpp"
+
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -14,10 +16,10 @@ class Actor {
 public:
   enum class Tracing { none, by_this_process };
 
-  /// What the devices and the ledger are, and which line of the oracle is the actor's.
+  /// What the devices and the ledger are, and which row of the board is the actor's.
   struct Client {
     std::string folder;
-    std::string oracle_file;
+    storm::Board* board = nullptr;
     std::size_t number = 0;
   };
 

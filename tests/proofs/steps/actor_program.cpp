@@ -2,9 +2,9 @@
 #include "proofs/steps/actor_program.hpp"
 
 #include "core/devices/simulated/simulated_memory.hpp"
-#include "core/policy/leaving.hpp"
-#include "proofs/steps/commands.hpp"
-#include "proofs/steps/oracle.hpp"
+#include "core/ledger/ledger.hpp"
+#include "proofs/steps/system_calls.hpp"
+#include "proofs/storm/oracle.hpp"
 
 #include <gputest/error.hpp>
 
@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -26,19 +27,84 @@ namespace gputest::tests {
 namespace {
 
 using ledger::Ledger;
+using ledger::Result;
 
-void stop_for_the_tracer() {
-#ifdef __x86_64__
-  asm volatile("int3");
-#else
-  throw std::logic_error{"there is no tracer for this machine"};
-#endif
+/// A command of actor_program.hpp: its name, and what follows it.
+using Words = std::vector<std::string>;
+
+bool has_option(const Words& words, const char* option) {
+  return std::find(words.begin(), words.end(), option) != words.end();
 }
+
+Ledger::EnterRequest enter_request(const Words& words, const std::string& who) {
+  Ledger::EnterRequest request;
+  request.who = who;
+  request.candidates = std::stoul(words.at(1));
+  request.gpus = static_cast<unsigned>(std::stoul(words.at(2)));
+  request.overhead_bytes = std::stoul(words.at(3));
+  request.largest_bytes = std::stoul(words.at(4));
+  request.whole_devices = has_option(words, "whole");
+  return request;
+}
+
+Ledger::LeaseRequest lease_request(const Words& words, const std::string& who) {
+  Ledger::LeaseRequest request;
+  request.who = who;
+  request.devices = std::stoul(words.at(1));
+  request.bytes = std::stoul(words.at(2));
+  request.exclusive = has_option(words, "exclusive");
+  request.medium_lock = has_option(words, "medium_lock");
+  return request;
+}
+
+/// In its place, for address_of_limit().
+ledger::Patience& patience_of_this_process() {
+  static ledger::Patience patience;
+  return patience;
+}
+
+/// Waits without time-outs, unless an option says otherwise: a process that has to be woken and is not sleeps for ever.
+/// Nothing depends on the clock, so a request makes the same system calls each time.
+const ledger::Patience& patience(const Words& words) {
+  ledger::Patience& patience = patience_of_this_process();
+  patience = {};
+  if (has_option(words, "at-once")) {
+    patience.until = std::chrono::steady_clock::now();
+  }
+  if (has_option(words, "briefly")) {
+    patience.until = std::chrono::steady_clock::now() + longest_wait; // it passes as soon as the process sleeps
+  }
+  patience.notice_after = std::chrono::hours{24};
+  patience.observation_lasts = std::chrono::milliseconds::max();
+  return patience;
+}
+
+std::string in_words(const Result& result) {
+  switch (result.kind) {
+  case Result::Kind::granted:
+    return "granted " + std::to_string(result.devices);
+  case Result::Kind::refused:
+    return "refused";
+  case Result::Kind::would_wait:
+    return "would wait";
+  case Result::Kind::timed_out:
+    return "timed out";
+  case Result::Kind::stuck:
+    return "stuck";
+  case Result::Kind::unannounced:
+    return "unannounced";
+  }
+  return "unknown";
+}
+
+void stop_for_the_tracer() { asm volatile("int3"); }
 
 class Program {
 public:
   Program(const Actor::Client& place, int output)
-      : client_{place}, output_{output}, oracle_{std::make_shared<StepsOracle>(place.oracle_file)} {}
+      : client_{place}, output_{output}, oracle_{std::make_shared<storm::Oracle>(*place.board, place.number)} {
+    place.board->row_of(place.number).number = place.number;
+  }
 
   void obey(Words words) {
     const bool traced = words.at(0) == "traced";
@@ -75,52 +141,53 @@ private:
     }
   }
 
+  /// What the process has it gives back before the ledger knows.
   void before(const Words& words) {
     if (words.at(0) == "release") {
-      const StepsOracle::Use without_lease{use_.overhead_bytes, {}, use_.inside, use_.alone, {}, {}};
-      use(without_lease);
+      for (storm::Use& use : uses_) {
+        use.leased_bytes = 0;
+        use.exclusive = whole_;
+        use.medium_lock = false;
+      }
+      oracle_->use(uses_);
     }
   }
 
+  /// What it was given it uses after the ledger has said so.
   void after(const Words& words, const std::string& outcome) {
     const bool granted = outcome.compare(0, 7, "granted") == 0;
     const std::string& command = words.at(0);
-    StepsOracle::Use now = use_;
+    const auto number = [&](std::size_t word) { return static_cast<std::uint16_t>(std::stoul(words.at(word))); };
     if (command == "enter" && granted) {
-      for_each(std::stoul(outcome.substr(8)), [&](std::size_t device) {
-        now.inside.at(device) = true;
-        now.alone.at(device) = has_option(words, "whole");
-        now.overhead_bytes.at(device) = static_cast<std::uint32_t>(std::stoul(words.at(3)));
+      whole_ = has_option(words, "whole");
+      for_each(std::stoul(outcome.substr(8)), [&](storm::Use& use) {
+        use.inside = true;
+        use.exclusive = whole_;
+        use.overhead_bytes = number(3);
       });
     } else if (command == "lease" && granted) {
-      for_each(std::stoul(words.at(1)), [&](std::size_t device) {
-        now.leased_bytes.at(device) = static_cast<std::uint32_t>(std::stoul(words.at(2)));
-        now.exclusive.at(device) = has_option(words, "exclusive");
-        now.medium_lock.at(device) = has_option(words, "medium_lock");
+      for_each(std::stoul(words.at(1)), [&](storm::Use& use) {
+        use.leased_bytes = number(2);
+        use.exclusive = whole_ || has_option(words, "exclusive");
+        use.medium_lock = has_option(words, "medium_lock");
       });
     } else if (command == "overhead" && outcome == "done") {
-      for (std::size_t device = 0; device < StepsOracle::devices; ++device) {
-        const auto bytes = static_cast<std::uint32_t>(std::stoul(words.at(1)));
-        now.overhead_bytes.at(device) = now.inside.at(device) ? bytes : 0;
+      for (storm::Use& use : uses_) {
+        use.overhead_bytes = use.inside ? number(1) : std::uint16_t{0};
       }
     } else {
       return;
     }
-    use(now);
+    oracle_->use(uses_);
   }
 
   template <class Function>
-  static void for_each(unsigned long devices, Function function) {
-    for (std::size_t device = 0; device < StepsOracle::devices; ++device) {
+  void for_each(unsigned long devices, Function function) {
+    for (std::size_t device = 0; device < scenario_devices; ++device) {
       if ((devices >> device & 1U) != 0) {
-        function(device);
+        function(uses_.at(device));
       }
     }
-  }
-
-  void use(const StepsOracle::Use& use) {
-    use_ = use;
-    oracle_->use(client_.number, use_);
   }
 
   std::string act(const Words& words) {
@@ -175,7 +242,7 @@ private:
     while (!ledger_->has_to_leave()) {
       ::poll(&notified, 1, -1);
     }
-    use({});
+    oracle_->use({});
     ::_exit(0);
   }
 
@@ -190,10 +257,9 @@ private:
     return names;
   }
 
-  /// Those who wait although everything that stands on the ledger lets them go on, or would if idle processes left.
   std::string admissible() {
     policy::Snapshot snapshot;
-    snapshot.devices.resize(StepsOracle::devices, policy::Capacity{StepsOracle::device_bytes, 0});
+    snapshot.devices.resize(scenario_devices, policy::Capacity{storm::device_bytes, 0});
     std::vector<std::string> names;
     for (const auto& entry : ledger_->entries()) {
       if (entry.alive) {
@@ -202,25 +268,18 @@ private:
         snapshot.claims.back().stopped = entry.who == "0"; // the subject, which its tracer holds, cannot leave
       }
     }
-    std::string admissible;
-    for (std::size_t position = 0; position < names.size(); ++position) {
-      if (policy::asked_devices(snapshot.claims[position]) == 0) {
-        continue;
-      }
-      const auto decision = policy::decide(snapshot, position);
-      const auto* wait = std::get_if<policy::Wait>(&decision);
-      if (std::holds_alternative<policy::Grant>(decision) ||
-          (wait != nullptr && policy::who_has_to_leave(snapshot, position, *wait).enough)) {
-        admissible += " " + names[position];
-      }
+    std::string admissible = "admissible";
+    for (const std::size_t position : storm::who_could_go_on(snapshot)) {
+      admissible += " " + names[position];
     }
-    return "admissible" + admissible;
+    return admissible;
   }
 
   Actor::Client client_;
   int output_;
-  std::shared_ptr<StepsOracle> oracle_;
-  StepsOracle::Use use_;
+  std::shared_ptr<storm::Oracle> oracle_;
+  storm::Oracle::Uses uses_{};
+  bool whole_ = false; ///< it entered as one that may ask for whole devices
   std::optional<Ledger> ledger_;
   std::optional<os::SlotStore> store_;
   std::optional<devices::SimulatedMemory> simulated_;
@@ -244,6 +303,11 @@ std::string read_line(int input) {
 }
 
 } // namespace
+
+std::uintptr_t address_of_limit() {
+  static_assert(sizeof(ledger::Patience::until) == sizeof(long), "ptrace() writes words");
+  return reinterpret_cast<std::uintptr_t>(&patience_of_this_process().until);
+}
 
 int run_actor_program(const Actor::Client& place, int input, int output) {
   make_room_on_the_heap();

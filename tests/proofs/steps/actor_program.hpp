@@ -3,6 +3,9 @@
 
 #include "proofs/steps/actor.hpp"
 
+#include <cstddef>
+#include <cstdint>
+
 namespace gputest::tests {
 
 /// What the process of an actor does: reads one command a line, and answers each with a line: what came of it. Bytes
@@ -23,7 +26,9 @@ namespace gputest::tests {
 /// it tells the oracle outside of the two: after it was given something, and before it gives it back.
 int run_actor_program(const Actor::Client& place, int input, int output);
 
-/// The devices that the ledger of a scenario knows.
-constexpr unsigned all_devices = 3;
+constexpr std::size_t scenario_devices = 2; ///< which the ledger of a scenario knows, of 1000 bytes each
+
+/// Where a process of this program has the limit of its request, as ticks of its clock: who traces it can let it pass.
+[[nodiscard]] std::uintptr_t address_of_limit();
 
 } // namespace gputest::tests

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "proofs/steps/play.hpp"
 
-#include "proofs/steps/faults.hpp"
-#include "proofs/steps/lock_holder.hpp"
-#include "proofs/steps/run_of_subject.hpp"
+#include "proofs/lock_holder.hpp"
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <filesystem>
 #include <stdexcept>
 #include <string>
@@ -25,6 +24,76 @@ void expect(bool holds, const std::string& otherwise) {
 }
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+/// Brings the subject to the end of its operation; what came of it. `at_entry` and `at_exit` see its system calls.
+template <class AtEntry, class AtExit>
+std::string to_the_end(Scene& scene, AtEntry at_entry, AtExit at_exit) {
+  constexpr std::size_t most_boundaries = 50000; // far more than any operation has: it goes round in circles
+  for (std::size_t boundary = 0; boundary < most_boundaries; ++boundary) {
+    switch (scene.advance()) {
+    case Tracee::Stop::breakpoint:
+      return scene.outcome();
+    case Tracee::Stop::entry:
+      at_entry();
+      break;
+    case Tracee::Stop::exit:
+      at_exit();
+      break;
+    case Tracee::Stop::step:
+      break;
+    case Tracee::Stop::asleep:
+      scene.quiesce();
+      throw std::runtime_error{"the subject sleeps, and nobody is left who would wake it"};
+    case Tracee::Stop::gone:
+      throw std::runtime_error{"the subject was " + scene.subject().end()};
+    }
+  }
+  throw std::runtime_error{"the subject does not come to an end"};
+}
+
+std::string to_the_end(Scene& scene) {
+  return to_the_end(
+      scene, [] {}, [] {});
+}
+
+void end(Scene& scene) {
+  scene.kill(0);
+  scene.finish();
+}
+
+Survey survey_calls(Stage& stage, const Scenario& scenario) {
+  Survey survey;
+  Scene scene{stage, scenario};
+  survey.others = scene.others();
+  survey.outcome = to_the_end(
+      scene, [&] { survey.calls.push_back(scene.subject().system_call()); }, [] {});
+  scene.quiesce();
+  end(scene);
+  return survey;
+}
+
+std::vector<std::size_t> survey_instructions(Stage& stage, const Scenario& scenario) {
+  Scene scene{stage, scenario};
+  const Tracee& subject = scene.subject();
+  std::vector<std::size_t> instructions{0};
+  while (!subject.at_breakpoint()) {
+    const auto call = subject.at_system_call();
+    if (call) {
+      scene.before(*call);
+      instructions.push_back(0);
+    } else {
+      ++instructions.back();
+    }
+    if (scene.subject().step() != Tracee::Stop::step) {
+      throw std::runtime_error{"a single step goes further than one instruction"};
+    }
+    if (call) {
+      scene.after_call();
+    }
+  }
+  end(scene);
+  return instructions;
+}
 
 /// Brings the subject to where the trial does something. Whether that is its operation's end.
 bool go_to(Scene& scene, std::size_t boundaries, std::size_t steps) {
@@ -147,6 +216,29 @@ void play_kill_of_other(Scene& scene, const Trial& trial) {
 }
 
 } // namespace
+
+std::unique_ptr<Stage> stage_for(const Scenario& scenario) {
+  return std::make_unique<Stage>(!scenario.on_a_new_folder);
+}
+
+Survey survey(const Scenario& scenario, bool count_instructions) {
+  auto stage = stage_for(scenario);
+  if (!scenario.on_a_new_folder) {
+    // What only the first process in a slot does is not done again in the trials.
+    static_cast<void>(survey_calls(*stage, scenario));
+  }
+  Survey survey = survey_calls(*stage, scenario);
+  if (count_instructions) {
+    if (scenario.on_a_new_folder) {
+      stage = stage_for(scenario);
+    }
+    survey.instructions = survey_instructions(*stage, scenario);
+    if (survey.instructions.size() != survey.calls.size() + 1) {
+      throw std::runtime_error{"stepping makes other system calls"};
+    }
+  }
+  return survey;
+}
 
 void play(Stage& stage, const Scenario& scenario, const Survey& survey, const Trial& trial) {
   Scene scene{stage, scenario};

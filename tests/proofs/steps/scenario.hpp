@@ -14,11 +14,11 @@ namespace gputest::tests {
 /// and
 /// `<number> vanishes` shows that memory as free; `<number> stops`, until the subject has done its part.
 struct Scenario {
-  std::string name;                   ///< what the subject does, as a claim's part
-  std::vector<std::string> before;    ///< what comes before
-  std::string operation;              ///< the subject's command that is looked at
-  std::vector<std::string> meanwhile; ///< what the others do as soon as the subject is about to sleep
-  bool on_a_new_folder = false;       ///< there is no ledger before
+  std::string name;                        ///< what the subject does, as a claim's part
+  std::vector<std::string> before = {};    ///< what comes before
+  std::string operation = {};              ///< the subject's command that is looked at
+  std::vector<std::string> meanwhile = {}; ///< what the others do as soon as the subject is about to sleep
+  bool on_a_new_folder = false;            ///< there is no ledger before
   /// It does the same thing a thousand times, or unwinds an exception by the hundred thousand instructions: a sample of
   /// its system calls has to do, and its instructions are not stepped through.
   bool is_long = false;

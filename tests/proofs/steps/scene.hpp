@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "proofs/steps/actor.hpp"
 #include "proofs/steps/scenario.hpp"
-#include "proofs/steps/stage.hpp"
 #include "proofs/steps/tracee.hpp"
+#include "proofs/storm/board.hpp"
+#include "support/private_folder.hpp"
 
 #include <map>
 #include <memory>
@@ -12,6 +14,27 @@
 #include <string>
 
 namespace gputest::tests {
+
+/// Where trials are played, one after the other on the same ledger: each has to leave it as good as new.
+class Stage {
+public:
+  explicit Stage(bool with_ledger);
+
+  [[nodiscard]] Actor::Client place(std::size_t number) { return {folder(), &*board_, number}; }
+
+  /// What is really in use, by what the processes say and whoever kills them.
+  [[nodiscard]] storm::Board& board() { return *board_; }
+
+  /// A process that never enters the ledger, and tells what stands on it.
+  Actor& observer();
+
+  [[nodiscard]] std::string folder() const { return folder_.path() + "/ledgers"; }
+
+private:
+  PrivateFolder folder_;
+  storm::SharedBoard board_;
+  std::unique_ptr<Actor> observer_;
+};
 
 /// One run of a scenario: its processes, brought to where the subject is about to begin with its operation.
 class Scene {

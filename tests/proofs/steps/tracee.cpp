@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "proofs/steps/tracee.hpp"
 
-#include "proofs/steps/asleep.hpp"
-#include "proofs/steps/faults.hpp"
-
 #include <sched.h>
 #include <sys/ptrace.h>
 #include <sys/user.h>
@@ -17,8 +14,6 @@
 #include <system_error>
 
 namespace gputest::tests {
-
-#ifdef __x86_64__
 
 namespace {
 
@@ -104,19 +99,6 @@ void Tracee::set_word(std::uintptr_t address, long value) const {
     throw std::system_error{errno, std::generic_category(), "PTRACE_POKEDATA"};
   }
 }
-
-#else
-
-std::string Tracee::why_not() { return "this machine's registers and system calls are not known: x86-64 only"; }
-std::optional<SystemCall> Tracee::at_system_call() const { return std::nullopt; }
-bool Tracee::at_breakpoint() const { return false; }
-SystemCall Tracee::system_call() const { return {}; }
-void Tracee::leave_out() const {}
-void Tracee::set_result(long /*result*/) const {}
-void Tracee::set_third_argument(unsigned long /*value*/) const {}
-void Tracee::set_word(std::uintptr_t /*address*/, long /*value*/) const {}
-
-#endif
 
 Tracee::Tracee(pid_t process) : pid_{process} {
   if (::waitpid(pid_, &status_, 0) != pid_ || !WIFSTOPPED(status_) ||

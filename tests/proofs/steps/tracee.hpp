@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <cstddef>
+#include "proofs/steps/system_calls.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,12 +10,6 @@
 #include <sys/types.h>
 
 namespace gputest::tests {
-
-/// A system call that a traced process is about to make, or has made.
-struct SystemCall {
-  long number = -1;
-  unsigned long arguments[4] = {};
-};
 
 /// An actor's process under ptrace(), from its first stop on. Whoever started it is its tracer.
 class Tracee {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "proofs/steps/trial.hpp"
 
-#include "proofs/steps/faults.hpp"
-
 #include <cstring>
 
 namespace gputest::tests {

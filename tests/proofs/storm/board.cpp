@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "board.hpp"
 
+#include <linux/futex.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <new>
+#include <numeric>
 
 namespace gputest::tests::storm {
 
@@ -62,13 +69,33 @@ void Board::violate(Rule rule, const std::string& what) {
   }
 }
 
-std::uint32_t Board::violations() const {
-  std::uint32_t sum = 0;
-  for (const auto& count : broken) {
-    sum += count;
-  }
-  return sum;
+std::uint32_t Board::violations() const { return std::accumulate(broken.begin(), broken.end(), std::uint32_t{0}); }
+
+std::uint64_t Board::kills() const { return std::accumulate(killed_by.begin(), killed_by.end(), std::uint64_t{0}); }
+
+// A futex on the phase itself: whoever is killed while it sleeps on one leaves nothing behind.
+static_assert(sizeof(std::atomic<Phase>) == sizeof(std::uint32_t));
+
+void Board::set_phase(Phase next) {
+  phase = next;
+  ::syscall(SYS_futex, &phase, FUTEX_WAKE, most_rows, nullptr, nullptr, 0);
 }
+
+void Board::wait_while(Phase now) {
+  while (phase == now) {
+    ::syscall(SYS_futex, &phase, FUTEX_WAIT, static_cast<std::uint32_t>(now), nullptr, nullptr, 0);
+  }
+}
+
+SharedBoard::SharedBoard() {
+  void* const memory = ::mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) {
+    throw std::bad_alloc{};
+  }
+  board_ = new (memory) Board{};
+}
+
+SharedBoard::~SharedBoard() { ::munmap(board_, sizeof(Board)); }
 
 void raise_to(std::atomic<std::uint64_t>& figure, std::uint64_t value) {
   for (std::uint64_t seen = figure; seen < value && !figure.compare_exchange_weak(seen, value);) {

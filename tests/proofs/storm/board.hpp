@@ -20,8 +20,7 @@ constexpr std::size_t most_grants = 512; ///< the last ones are remembered
 enum class Phase : std::uint32_t {
   storm,  ///< lease and give back
   freeze, ///< whoever holds a lease keeps it and does nothing
-  thaw,   ///< whoever holds a lease gives it back, asks for no other and does
-          ///< nothing
+  thaw,   ///< whoever holds a lease gives it back, asks for no other and does nothing
 };
 
 /// What a process does.
@@ -103,22 +102,16 @@ struct GrantClient {
 
 /// What a storm can find.
 enum class Rule : std::uint32_t {
-  budget,   ///< more bytes in use than there are, two in one medium lock, somebody
-            ///< beside who has the whole device
-  order,    ///< a request was granted although an earlier one for one of the same
-            ///< devices still waited that it cannot run beside
-  delay,    ///< a request has no room beside a lease that was granted later, and had
-            ///< room without it
-  bound,    ///< a request was passed by more grants than there are processes
-  sleeper,  ///< everything is still, and a request that could be granted sleeps:
-            ///< a lost wake-up
-  deadlock, ///< everything is still, nobody holds anything, and somebody waits
-            ///< for a lease
+  budget, ///< more bytes in use than there are, two in one medium lock, somebody beside who has the whole device
+  order,  ///< a request was granted although an earlier one for one of the same devices still waited that it cannot run
+          ///< beside
+  delay,  ///< a request has no room beside a lease that was granted later, and had room without it
+  bound,  ///< a request was passed by more grants than there are processes
+  sleeper,  ///< everything is still, and a request that could be granted sleeps: a lost wake-up
+  deadlock, ///< everything is still, nobody holds anything, and somebody waits for a lease
   stuck,    ///< no progress at all, or the ledger's mutex is not to be had
-  remains,  ///< all processes have ended and the whole machine cannot be had at
-            ///< once
-  failure,  ///< an answer that nobody asked for, or a process that ended in a
-            ///< way of its own
+  remains,  ///< all processes have ended and the whole machine cannot be had at once
+  failure,  ///< an answer that nobody asked for, or a process that ended in a way of its own
 };
 constexpr std::size_t rules = 9;
 [[nodiscard]] const char* name_of(Rule rule);
@@ -135,19 +128,29 @@ struct Board {
   std::atomic<std::uint64_t> steps; ///< grows as long as anything gets on
 
   std::atomic<std::uint64_t> overhead_changes; ///< contexts that have grown or shrunk
+  std::size_t row_count;                       ///< of these, as many as are used: every look of a process reads them
   std::array<Row, most_rows> rows;
   std::atomic<std::uint64_t> granted;
   std::array<GrantClient, most_grants> grants;
 
+  // Figures, for who reads the result.
+  std::atomic<std::uint64_t> starts;
+  std::atomic<std::uint64_t> finished;
+  std::atomic<std::uint64_t> stops;
+  std::atomic<std::uint64_t> kept_stopped; ///< of these, those that stayed so until all others had come to rest
+  std::atomic<std::uint64_t> rounds;
   std::atomic<std::uint64_t> entries;
   std::atomic<std::uint64_t> leases;
   std::atomic<std::uint64_t> waits;
   std::atomic<std::uint64_t> forks;
-  std::atomic<std::uint64_t> idle;        ///< times that a process was idle
-  std::atomic<std::uint64_t> resumed;     ///< that it had work again
-  std::atomic<std::uint64_t> left;        ///< that it had to leave
+  std::atomic<std::uint64_t> idle;                             ///< times that a process was idle
+  std::atomic<std::uint64_t> resumed;                          ///< that it had work again
+  std::atomic<std::uint64_t> left;                             ///< that it had to leave
+  std::array<std::atomic<std::uint64_t>, 32> killed_by;        ///< by signal
+  std::array<std::atomic<std::uint64_t>, doings> killed_while; ///< by what they did
   std::atomic<std::uint64_t> most_passed; ///< grants that any request saw on its devices while it waited
   std::atomic<std::uint64_t> longest_wait_us;
+  double seconds;
 
   std::array<std::atomic<std::uint32_t>, rules> broken;
   std::atomic<bool> told;
@@ -156,9 +159,29 @@ struct Board {
   /// Notes a violation.
   void violate(Rule rule, const std::string& what);
   [[nodiscard]] std::uint32_t violations() const;
+  [[nodiscard]] std::uint64_t kills() const;
+
+  /// Has everybody do something else; blocks as long as everybody is to do `phase`.
+  void set_phase(Phase phase);
+  void wait_while(Phase phase);
 
   [[nodiscard]] Row& row_of(std::uint64_t number) { return rows.at(number % most_rows); }
   std::uint64_t now() { return ++clock; }
+};
+
+/// A board in memory that this process shares with those that it forks.
+class SharedBoard {
+public:
+  SharedBoard();
+  ~SharedBoard();
+  SharedBoard(const SharedBoard&) = delete;
+  SharedBoard& operator=(const SharedBoard&) = delete;
+
+  [[nodiscard]] Board& operator*() const { return *board_; }
+  [[nodiscard]] Board* operator->() const { return board_; }
+
+private:
+  Board* board_;
 };
 
 /// Raises a shared figure to `value` if that is larger.

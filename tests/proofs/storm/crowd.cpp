@@ -4,8 +4,8 @@
 #include "life.hpp"
 
 #include "core/ledger/stored_record.hpp"
+#include "proofs/lock_holder.hpp"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -40,8 +40,8 @@ void become_mortal() {
 
 } // namespace
 
-Crowd::Crowd(Board& board, Tally& tally, std::string folder, std::mt19937& random)
-    : board_{&board}, tally_{&tally}, folder_{std::move(folder)}, random_{&random} {
+Crowd::Crowd(Board& board, std::string folder, std::mt19937& random)
+    : board_{&board}, folder_{std::move(folder)}, random_{&random} {
   // Whoever loses its parent becomes a child of this process.
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   sigset_t ends{};
@@ -90,7 +90,7 @@ bool Crowd::start_one() {
   process.life = life[0];
   processes_.push_back(process);
   ++running_;
-  ++tally_->starts;
+  ++board_->starts;
   return true;
 }
 
@@ -150,10 +150,10 @@ void Crowd::reap() {
     process->stays_stopped = false;
     --running_;
     if (WIFSIGNALED(status)) {
-      ++tally_->killed_by.at(static_cast<std::size_t>(WTERMSIG(status)));
-      ++tally_->killed_while.at(static_cast<std::size_t>(board_->row_of(process->number).doing.load()));
+      ++board_->killed_by.at(static_cast<std::size_t>(WTERMSIG(status)));
+      ++board_->killed_while.at(static_cast<std::size_t>(board_->row_of(process->number).doing.load()));
     } else if (WEXITSTATUS(status) == 0) {
-      ++tally_->finished;
+      ++board_->finished;
       ++board_->steps;
     } else {
       board_->violate(Rule::failure, "process " + std::to_string(process->number) + " ended with " +
@@ -164,26 +164,15 @@ void Crowd::reap() {
 
 void Crowd::note_stop(Process& process) {
   board_->row_of(process.number).was_stopped = true;
-  ++tally_->stops;
-  const bool may_stay = !holds_mutex(process.pid);
+  ++board_->stops;
+  const bool may_stay = !holds_mutex(process.pid, folder_ + "/" + ledger::ledger_name + "/mutex");
   if (keep_stopped_ && may_stay) {
     process.stays_stopped = true;
-    ++tally_->kept_stopped;
+    ++board_->kept_stopped;
     return;
   }
   const unsigned most_us = may_stay && up_to(3) == 0 ? most_us_stopped_for_long : most_us_stopped;
   process.goes_on_at = Clock::now() + std::chrono::microseconds{up_to(most_us)};
-}
-
-/// Of a process that is stopped.
-bool Crowd::holds_mutex(pid_t pid) const {
-  const int file = ::open((folder_ + "/" + ledger::ledger_name + "/mutex").c_str(), O_RDWR | O_CLOEXEC);
-  struct flock whole {};
-  whole.l_type = F_WRLCK;
-  whole.l_whence = SEEK_SET;
-  const bool is_held = file >= 0 && ::fcntl(file, F_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
-  ::close(file);
-  return is_held && whole.l_pid == pid;
 }
 
 void Crowd::let_go_on() {

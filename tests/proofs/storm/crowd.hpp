@@ -2,7 +2,6 @@
 #pragma once
 
 #include "board.hpp"
-#include "tally.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -21,7 +20,7 @@ namespace gputest::tests::storm {
 /// The calling process must be single-threaded, and have no other children that it wants to hear of.
 class Crowd {
 public:
-  Crowd(Board& board, Tally& tally, std::string folder, std::mt19937& random);
+  Crowd(Board& board, std::string folder, std::mt19937& random);
 
   /// Forks one more, without exec. False, and a violation, if that cannot be done.
   bool start_one();
@@ -78,12 +77,10 @@ private:
   }
   void reap();
   void note_stop(Process& process);
-  [[nodiscard]] bool holds_mutex(pid_t pid) const;
   void let_go_on();
   void give_back_memory();
 
   Board* board_;
-  Tally* tally_;
   std::string folder_;
   std::mt19937* random_;
   std::uint64_t next_number_ = 0;

@@ -2,7 +2,6 @@
 #include "driver.hpp"
 
 #include "inspector.hpp"
-#include "life.hpp"
 
 #include <algorithm>
 
@@ -10,20 +9,20 @@ namespace gputest::tests::storm {
 
 using policy::DeviceMask;
 
-Driver::Driver(const Settings& settings, Board& board, Tally& tally)
-    : settings_{settings}, board_{&board}, tally_{&tally}, random_{settings.seed}, crowd_{board, tally, settings.folder,
-                                                                                          random_} {
+Driver::Driver(const Settings& settings, Board& board)
+    : settings_{settings}, board_{&board}, random_{settings.seed}, crowd_{board, settings.folder, random_} {
   board_->devices = settings_.devices;
+  board_->row_count = most_rows;
   board_->processes = settings_.processes;
 }
 
 void Driver::run() {
   const auto began = Clock::now();
-  while (healthy() && tally_->kills() < settings_.kills) {
+  while (healthy() && board_->kills() < settings_.kills) {
     choose_weather();
     round();
   }
-  tally_->seconds = std::chrono::duration<double>{Clock::now() - began}.count();
+  board_->seconds = std::chrono::duration<double>{Clock::now() - began}.count();
 }
 
 /// One round in eight has all processes on all devices. The others have few: where many change something, each of
@@ -33,7 +32,7 @@ void Driver::choose_weather() {
   most_running_ = settings_.processes;
   board_->open_devices = all;
   board_->whole_one_in = 40;
-  if (tally_->rounds % 8 != 0) {
+  if (board_->rounds % 8 != 0) {
     most_running_ = std::min<std::size_t>(most_running_, up_to(2) == 0 ? 2 + up_to(30) : 2 + up_to(3));
     board_->open_devices = most_running_ > 8 ? all : all & (1 + 2 * up_to(1));
     board_->whole_one_in = 4 + up_to(16);
@@ -43,11 +42,11 @@ void Driver::choose_weather() {
 /// A storm; then everybody keeps what it holds, and some are stopped; then everybody gives it back; then everybody
 /// ends.
 void Driver::round() {
-  ++tally_->rounds;
+  ++board_->rounds;
   const std::uint64_t enough =
-      tally_->kills() + std::min<std::uint64_t>(settings_.kills - tally_->kills(), most_running_ * (1 + up_to(10)));
-  set_phase(*board_, Phase::storm);
-  while (healthy() && tally_->kills() < enough) {
+      board_->kills() + std::min<std::uint64_t>(settings_.kills - board_->kills(), most_running_ * (1 + up_to(10)));
+  board_->set_phase(Phase::storm);
+  while (healthy() && board_->kills() < enough) {
     while (crowd_.running() < most_running_ && crowd_.has_room() && crowd_.start_one()) {
     }
     if (up_to(3) == 0 && most_running_ > 8) {
@@ -59,12 +58,12 @@ void Driver::round() {
     }
   }
   crowd_.keep_stopped(true);
-  set_phase(*board_, Phase::freeze);
+  board_->set_phase(Phase::freeze);
   settle(true);
   crowd_.keep_stopped(false);
-  set_phase(*board_, Phase::thaw);
+  board_->set_phase(Phase::thaw);
   settle(false);
-  set_phase(*board_, Phase::storm);
+  board_->set_phase(Phase::storm);
   while (healthy() && !crowd_.empty()) {
     crowd_.attend();
     if (!gets_on()) {

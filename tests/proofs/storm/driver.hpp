@@ -3,7 +3,6 @@
 
 #include "board.hpp"
 #include "crowd.hpp"
-#include "tally.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -26,7 +25,7 @@ struct Settings {
 /// not.
 class Driver {
 public:
-  Driver(const Settings& settings, Board& board, Tally& tally);
+  Driver(const Settings& settings, Board& board);
 
   /// Until enough are killed and everybody else has finished, or a rule is broken.
   void run();
@@ -46,7 +45,6 @@ private:
 
   Settings settings_;
   Board* board_;
-  Tally* tally_;
   std::mt19937 random_;
   Crowd crowd_;
   std::size_t most_running_ = 0; ///< in this round

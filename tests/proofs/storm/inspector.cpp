@@ -5,7 +5,6 @@
 
 #include "core/ledger/ledger.hpp"
 #include "core/os/process.hpp"
-#include "core/policy/leaving.hpp"
 
 #include <poll.h>
 #include <unistd.h>
@@ -15,12 +14,10 @@
 #include <csignal>
 #include <exception>
 #include <memory>
-#include <variant>
 
 namespace gputest::tests::storm {
 
 using ledger::Ledger;
-using policy::Stage;
 
 namespace {
 
@@ -75,20 +72,12 @@ std::optional<Stillness> inspect(Board& board, const std::string& folder, const 
       }
     }
     Stillness seen;
-    for (std::size_t position = 0; position < snapshot.claims.size(); ++position) {
-      const Stage stage = snapshot.claims[position].stage;
-      if (snapshot.claims[position].stopped) {
-        continue; // it may sleep, and nobody may wait for it
-      }
-      if (stage == Stage::waiting || stage == Stage::entering) {
-        seen.leasing += stage == Stage::waiting ? 1 : 0;
-        const auto decision = policy::decide(snapshot, position);
-        const auto* wait = std::get_if<policy::Wait>(&decision);
-        const bool would_be_granted = std::holds_alternative<policy::Grant>(decision) ||
-                                      (wait != nullptr && policy::who_has_to_leave(snapshot, position, *wait).enough);
-        seen.sleepers += would_be_granted ? 1 : 0;
-      }
-    }
+    seen.sleepers = who_could_go_on(snapshot).size();
+    seen.leasing =
+        static_cast<std::size_t>(std::count_if(snapshot.claims.begin(), snapshot.claims.end(), [](const auto& claim) {
+          return claim.stage == policy::Stage::waiting &&
+                 !claim.stopped; // one that is may sleep, and nobody may wait for it
+        }));
     return seen;
   });
 }

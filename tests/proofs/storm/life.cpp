@@ -6,9 +6,7 @@
 
 #include "core/ledger/ledger.hpp"
 
-#include <linux/futex.h>
 #include <poll.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <exception>
@@ -65,7 +63,7 @@ private:
 
   void park(Phase phase) {
     row_->pulse = Pulse::parked;
-    wait_while(*board_, phase);
+    board_->wait_while(phase);
     row_->pulse = Pulse::runs;
   }
 
@@ -301,20 +299,6 @@ int live(Board& board, const std::string& folder, std::uint64_t number, unsigned
     return 1;
   }
   return 0;
-}
-
-// A futex on the phase itself: whoever is killed while it sleeps on one leaves nothing behind.
-static_assert(sizeof(std::atomic<Phase>) == sizeof(std::uint32_t));
-
-void wait_while(Board& board, Phase phase) {
-  while (board.phase == phase) {
-    ::syscall(SYS_futex, &board.phase, FUTEX_WAIT, static_cast<std::uint32_t>(phase), nullptr, nullptr, 0);
-  }
-}
-
-void set_phase(Board& board, Phase phase) {
-  board.phase = phase;
-  ::syscall(SYS_futex, &board.phase, FUTEX_WAKE, most_rows, nullptr, nullptr, 0);
 }
 
 } // namespace gputest::tests::storm

@@ -12,10 +12,4 @@ namespace gputest::tests::storm {
 /// forked child. Returns its exit status.
 int live(Board& board, const std::string& folder, std::uint64_t number, unsigned seed);
 
-/// Blocks as long as the driver has everybody do `phase`.
-void wait_while(Board& board, Phase phase);
-
-/// Has everybody do something else.
-void set_phase(Board& board, Phase phase);
-
 } // namespace gputest::tests::storm

@@ -10,86 +10,81 @@
 
 #include <CLI/CLI.hpp>
 
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
-#include <cstdio>
+#include <deque>
 #include <exception>
 #include <iostream>
-#include <new>
 #include <system_error>
+#include <utility>
 
 namespace {
 
 using namespace gputest::tests;
 using namespace gputest::tests::storm;
 
-/// One storm, as its driver's process and this one share it.
-struct Shared {
-  Board board;
-  Tally tally;
-};
+constexpr std::pair<const char*, std::atomic<std::uint64_t> Board::*> figures[] = { // NOLINT(*-avoid-c-arrays)
+    {"starts", &Board::starts},   {"finished", &Board::finished},
+    {"stops", &Board::stops},     {"kept stopped", &Board::kept_stopped},
+    {"forks", &Board::forks},     {"times idle", &Board::idle},
+    {"resumed", &Board::resumed}, {"had to leave", &Board::left},
+    {"entries", &Board::entries}, {"leases", &Board::leases},
+    {"waits", &Board::waits},     {"rounds", &Board::rounds}};
 
-Shared* new_shared() {
-  void* const memory = ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) {
-    throw std::bad_alloc{};
+void print(const std::string& what, const std::vector<const Board*>& boards) {
+  const auto sum = [&](auto figure_of) {
+    std::uint64_t total = 0;
+    for (const Board* board : boards) {
+      total += figure_of(*board);
+    }
+    return total;
+  };
+  const auto killed_by = [&](std::size_t signal) {
+    return sum([&](const Board& board) { return board.killed_by.at(signal).load(); });
+  };
+  const std::uint64_t kills = sum([](const Board& board) { return board.kills(); });
+  std::cout << what << ": " << kills << " kills (" << killed_by(SIGKILL) << " KILL, " << killed_by(SIGABRT) << " ABRT, "
+            << killed_by(SIGSEGV) << " SEGV; while";
+  for (std::size_t doing = 0; doing < doings; ++doing) {
+    std::cout << (doing == 0 ? " " : ", ") << name_of(static_cast<Doing>(doing)) << " "
+              << sum([&](const Board& board) { return board.killed_while.at(doing).load(); });
   }
-  return new (memory) Shared{};
-}
-
-void print(const std::string& what, const Tally& tally, const std::vector<const Shared*>& storms) {
-  std::uint64_t entries = 0;
-  std::uint64_t leases = 0;
-  std::uint64_t waits = 0;
-  std::uint64_t forks = 0;
-  std::uint64_t idle = 0;
-  std::uint64_t resumed = 0;
-  std::uint64_t left = 0;
-  std::uint64_t passed = 0;
+  std::cout << ")";
+  for (const auto& [name, figure] : figures) {
+    std::cout << ", " << sum([figure = figure](const Board& board) { return (board.*figure).load(); }) << " " << name;
+  }
   std::uint64_t wait_us = 0;
-  std::string broken;
-  std::uint64_t violations = 0;
-  for (const auto* storm : storms) {
-    entries += storm->board.entries;
-    leases += storm->board.leases;
-    waits += storm->board.waits;
-    forks += storm->board.forks;
-    idle += storm->board.idle;
-    resumed += storm->board.resumed;
-    left += storm->board.left;
-    passed = std::max<std::uint64_t>(passed, storm->board.most_passed);
-    wait_us = std::max<std::uint64_t>(wait_us, storm->board.longest_wait_us);
-    violations += storm->board.violations();
-    for (std::size_t rule = 0; rule < rules; ++rule) {
-      if (storm->board.broken.at(rule) > 0) {
-        broken += std::string{" "} + name_of(static_cast<Rule>(rule));
-      }
+  std::uint64_t passed = 0;
+  double seconds = 0;
+  for (const Board* board : boards) {
+    wait_us = std::max<std::uint64_t>(wait_us, board->longest_wait_us);
+    passed = std::max<std::uint64_t>(passed, board->most_passed);
+    seconds = std::max(seconds, board->seconds);
+  }
+  std::cout << ", longest wait " << wait_us / 1000 << " ms, most passed by " << passed << ", "
+            << sum([](const Board& board) { return board.violations(); }) << " violations";
+  const char* of = " of ";
+  for (std::size_t rule = 0; rule < rules; ++rule) {
+    if (sum([&](const Board& board) { return board.broken.at(rule).load(); }) > 0) {
+      std::cout << std::exchange(of, " ") << name_of(static_cast<Rule>(rule));
     }
   }
-  std::cout << what << ": " << tally.starts << " starts, " << tally.kills() << " kills (" << tally.killed_by[SIGKILL]
-            << " KILL, " << tally.killed_by[SIGABRT] << " ABRT, " << tally.killed_by[SIGSEGV] << " SEGV; while";
-  for (std::size_t doing = 0; doing < doings; ++doing) {
-    std::cout << (doing == 0 ? " " : ", ") << name_of(static_cast<Doing>(doing)) << " " << tally.killed_while.at(doing);
-  }
-  std::cout << "), " << tally.finished << " finished, " << tally.stops << " stops (" << tally.kept_stopped << " kept), "
-            << forks << " forks, " << idle << " times idle (" << resumed << " resumed, " << left << " had to leave), "
-            << entries << " entries, " << leases << " leases, " << waits << " waits, longest " << wait_us / 1000
-            << " ms, most passed by " << passed << ", " << tally.rounds << " rounds, " << violations << " violations"
-            << (broken.empty() ? "" : " of") << broken << ", " << tally.seconds << " s, "
-            << static_cast<double>(tally.kills()) / tally.seconds << " kills/s" << std::endl;
+  std::cout << ", " << seconds << " s, " << static_cast<double>(kills) / seconds << " kills/s" << std::endl;
 }
 
 int run(const Settings& settings, std::uint64_t kills, unsigned storms) {
-  std::vector<Shared*> shared;
+  const std::deque<SharedBoard> shared(storms);
+  std::vector<const Board*> boards;
   std::vector<pid_t> drivers;
   std::cout.flush();
   for (unsigned storm = 0; storm < storms; ++storm) {
-    shared.push_back(new_shared());
+    boards.push_back(&*shared[storm]);
     drivers.push_back(::fork());
     if (drivers.back() < 0) {
       throw std::system_error{errno, std::generic_category(), "cannot start a driver"};
@@ -100,28 +95,25 @@ int run(const Settings& settings, std::uint64_t kills, unsigned storms) {
       own.folder += "/storm-" + std::to_string(storm);
       own.seed += storm;
       own.kills = kills / storms + (storm < kills % storms ? 1 : 0);
-      Driver{own, shared.back()->board, shared.back()->tally}.run();
+      Driver{own, *shared[storm]}.run();
       ::_exit(0);
     }
   }
   bool failed = false;
-  Tally total;
   for (unsigned storm = 0; storm < storms; ++storm) {
     int status = 0;
-    ::waitpid(drivers.at(storm), &status, 0);
-    const Shared& seen = *shared.at(storm);
-    print("storm " + std::to_string(storm) + " (seed " + std::to_string(settings.seed + storm) + ")", seen.tally,
-          {&seen});
-    if (seen.board.told) {
-      std::cout << seen.board.first.data() << std::endl;
+    ::waitpid(drivers[storm], &status, 0);
+    const Board& board = *boards[storm];
+    print("storm " + std::to_string(storm) + " (seed " + std::to_string(settings.seed + storm) + ")", {&board});
+    if (board.told) {
+      std::cout << board.first.data() << std::endl;
     }
     if (status != 0) {
       std::cout << "its driver ended with status " << status << std::endl;
     }
-    failed = failed || status != 0 || seen.board.violations() != 0;
-    total += seen.tally;
+    failed = failed || status != 0 || board.violations() != 0;
   }
-  print("total", total, {shared.begin(), shared.end()});
+  print("total", boards);
   return failed ? 1 : 0;
 }
 

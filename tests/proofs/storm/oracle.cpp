@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "oracle.hpp"
 
+#include "core/policy/leaving.hpp"
 #include "support/observed.hpp"
 
 #include <set>
+#include <variant>
 
 namespace gputest::tests::storm {
 
@@ -43,7 +45,8 @@ void Oracle::check(std::size_t device) const {
     std::size_t exclusive = 0;
     std::size_t medium_locks = 0;
     std::uint64_t bytes = 0;
-    for (Row& row : board_->rows) {
+    for (std::size_t i = 0; i < board_->row_count; ++i) {
+      Row& row = board_->rows[i];
       const std::uint64_t word = row.uses.at(device);
       const Use use = Use::unpacked(word);
       if (use.inside) {
@@ -209,9 +212,10 @@ std::shared_ptr<const ledger::Observation> Oracle::observe(const std::string& uu
   }
   const auto device = static_cast<std::size_t>(uuid.back() - '0');
   std::set<std::uint64_t> users; // of its memory, at this moment
-  for (const Row& row : board_->rows) {
+  for (std::size_t i = 0; i < board_->row_count; ++i) {
+    const Row& row = board_->rows[i];
     const std::uint64_t number = row.number;
-    if (Use::unpacked(row.uses.at(device)).inside) {
+    if (Use::unpacked(row.uses[device]).inside) {
       users.insert(number);
     }
   }
@@ -229,6 +233,23 @@ std::shared_ptr<const ledger::Observation> Oracle::observe(const std::string& uu
         }
         return users.count(std::stoul(ended.who)) == 0;
       });
+}
+
+std::vector<std::size_t> who_could_go_on(const policy::Snapshot& snapshot) {
+  std::vector<std::size_t> positions;
+  for (std::size_t position = 0; position < snapshot.claims.size(); ++position) {
+    const policy::Claim& claim = snapshot.claims[position];
+    if (claim.stopped || policy::asked_devices(claim) == 0) {
+      continue;
+    }
+    const auto decision = policy::decide(snapshot, position);
+    const auto* wait = std::get_if<policy::Wait>(&decision);
+    if (std::holds_alternative<policy::Grant>(decision) ||
+        (wait != nullptr && policy::who_has_to_leave(snapshot, position, *wait).enough)) {
+      positions.push_back(position);
+    }
+  }
+  return positions;
 }
 
 } // namespace gputest::tests::storm

@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace gputest::tests::storm {
 
@@ -56,5 +57,9 @@ private:
   Granted request_;
   mutable std::uint64_t looked_at_ = 0;
 };
+
+/// Positions of the claims that wait, and are not stopped, although all claims let them go on: at once, or if idle
+/// processes left.
+[[nodiscard]] std::vector<std::size_t> who_could_go_on(const policy::Snapshot& snapshot);
 
 } // namespace gputest::tests::storm

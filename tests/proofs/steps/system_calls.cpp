@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "proofs/steps/faults.hpp"
+#include "proofs/steps/system_calls.hpp"
 
-#include <fcntl.h>
 #include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <fstream>
 #include <map>
+#include <optional>
 
 namespace gputest::tests {
-
-#ifdef __x86_64__
 
 namespace {
 
@@ -82,6 +80,35 @@ bool is_of_a_descriptor(const SystemCall& call) {
   return call.number == SYS_newfstatat && (call.arguments[3] & AT_EMPTY_PATH) != 0;
 }
 
+/// Whether the kernel has not begun to wake it: one that is being woken on another core is still in its system call.
+bool is_still_asleep(pid_t process) {
+  std::ifstream file{"/proc/" + std::to_string(process) + "/stat"};
+  std::string line;
+  std::getline(file, line);
+  const auto name_end = line.rfind(')'); // the name before it may contain anything
+  return name_end != std::string::npos && line.compare(name_end, 3, ") S") == 0;
+}
+
+/// The system call that a process is blocked in; the kernel says `running` of one that is not blocked.
+std::optional<SystemCall> blocked_in(pid_t process) {
+  std::ifstream file{"/proc/" + std::to_string(process) + "/syscall"};
+  SystemCall call;
+  if (!(file >> call.number)) {
+    return std::nullopt;
+  }
+  for (auto& argument : call.arguments) {
+    std::string word; // 0x..., which >> of a number does not take
+    if (!(file >> word)) {
+      return std::nullopt; // blocked, but not in a system call: in a page fault
+    }
+    argument = std::stoul(word, nullptr, 16);
+  }
+  if (!is_still_asleep(process)) {
+    return std::nullopt;
+  }
+  return call;
+}
+
 } // namespace
 
 std::string name_of(const SystemCall& call) {
@@ -111,8 +138,6 @@ std::vector<int> errors_of(const SystemCall& call) {
   return errors;
 }
 
-bool is_made_though_it_fails(const SystemCall& call) { return call.number == SYS_close; }
-
 bool is_of_the_allocator(const SystemCall& call) {
   return call.number == SYS_brk || (call.number == SYS_mmap && (call.arguments[3] & MAP_ANONYMOUS) != 0);
 }
@@ -122,39 +147,31 @@ bool may_be_of_notifying(const SystemCall& call) {
          (call.number == SYS_openat && (call.arguments[2] & O_ACCMODE) != O_RDONLY);
 }
 
-bool writes_a_file(const SystemCall& call) { return call.number == SYS_pwrite64; }
-
-bool sets_a_lock(const SystemCall& call) { return call.number == SYS_fcntl && call.arguments[1] == F_SETLK; }
-
-bool waits_for_a_mutex(const SystemCall& call) {
-  return call.number == SYS_clock_nanosleep || call.number == SYS_nanosleep; // the library sleeps for nothing else
-}
-
-bool is_sleep(const SystemCall& call) { return call.number == SYS_poll; }
-
-bool reads(const SystemCall& call) { return call.number == SYS_read; }
-
 bool sleeps_until_woken(const SystemCall& call) {
   const int timeout = static_cast<int>(call.arguments[2]);
   return is_sleep(call) && (timeout < 0 || timeout > longest_wait.count());
 }
 
-#else
-
-std::string name_of(const SystemCall& call) { return std::to_string(call.number); }
-std::vector<int> errors_of(const SystemCall& /*call*/) { return {}; }
-bool is_made_though_it_fails(const SystemCall& /*call*/) { return false; }
-bool is_of_the_allocator(const SystemCall& /*call*/) { return false; }
-bool may_be_of_notifying(const SystemCall& /*call*/) { return false; }
-bool writes_a_file(const SystemCall& /*call*/) { return false; }
-bool sets_a_lock(const SystemCall& /*call*/) { return false; }
-bool waits_for_a_mutex(const SystemCall& /*call*/) { return false; }
-bool is_sleep(const SystemCall& /*call*/) { return false; }
-bool reads(const SystemCall& /*call*/) { return false; }
-bool sleeps_until_woken(const SystemCall& /*call*/) { return false; }
-
-#endif
-
 bool lasts(int error) { return error != EINTR && error != EAGAIN && error != EDEADLK; }
+
+bool sleeps_in_poll(pid_t process) {
+  const auto call = blocked_in(process);
+  return call && is_sleep(*call);
+}
+
+bool sleeps_in_read(pid_t process) {
+  const auto call = blocked_in(process);
+  return call && call->number == SYS_read;
+}
+
+bool sleeps_for_a_mutex(pid_t process) {
+  const auto call = blocked_in(process);
+  return call && waits_for_a_mutex(*call);
+}
+
+bool sleeps_for_ever(pid_t process) {
+  const auto call = blocked_in(process);
+  return call && sleeps_until_woken(*call);
+}
 
 } // namespace gputest::tests
