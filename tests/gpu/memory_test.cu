@@ -32,6 +32,8 @@ using tests::mib;
 using tests::require;
 using tests::View;
 
+class MemoryDeathTest : public tests::RealDeviceDeathTest {};
+
 __global__ void write_bytes(unsigned char* bytes, std::size_t count) {
   for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
     bytes[i] = static_cast<unsigned char>(i);
@@ -79,16 +81,16 @@ void use(MemoryKind kind) {
   require(about(after, before), "everything is back");
 }
 
-void a_pool_serves_memory() { use(MemoryKind::pool); }
-void malloc_serves_memory() { use(MemoryKind::malloc); }
+CLAIM(MemoryDeathTest, a_pool_serves_memory) { use(MemoryKind::pool); }
+CLAIM(MemoryDeathTest, malloc_serves_memory) { use(MemoryKind::malloc); }
 
-void the_kind_is_what_the_driver_says() {
+CLAIM(MemoryDeathTest, the_kind_is_what_the_driver_says) {
   int pools = 0;
   check(cudaDeviceGetAttribute(&pools, cudaDevAttrMemoryPoolsSupported, 0));
   require((memory_resource{0}.kind() == MemoryKind::pool) == (pools != 0), "pool where the driver has pools");
 }
 
-void more_than_the_lease_is_refused() {
+CLAIM(MemoryDeathTest, more_than_the_lease_is_refused) {
   View view;
   view.use_device_0();
   session::Account::instance().open({"a claim", {1_GiB}});
@@ -107,7 +109,7 @@ void more_than_the_lease_is_refused() {
   resource.deallocate(held, 512 * mib);
 }
 
-void the_trim_gives_back_what_a_raised_threshold_keeps() {
+CLAIM(MemoryDeathTest, the_trim_gives_back_what_a_raised_threshold_keeps) {
   View view;
   view.use_device_0();
   const auto before = view.used();
@@ -129,7 +131,7 @@ void the_trim_gives_back_what_a_raised_threshold_keeps() {
 }
 
 #if CUDART_VERSION >= 13000
-void the_trim_gives_back_what_can_be_had_of_the_managed_pool() {
+CLAIM(MemoryDeathTest, the_trim_gives_back_what_can_be_had_of_the_managed_pool) {
   View view;
   view.use_device_0();
   int managed = 0;
@@ -162,7 +164,7 @@ void the_trim_gives_back_what_can_be_had_of_the_managed_pool() {
 }
 #endif
 
-void managed_memory_counts_against_one_device() {
+CLAIM(MemoryDeathTest, managed_memory_counts_against_one_device) {
   View view;
   view.use_device_0();
   const auto before = view.used();
@@ -186,7 +188,7 @@ void managed_memory_counts_against_one_device() {
   session::Account::instance().close();
 }
 
-void managed_memory_beyond_what_is_free_is_refused() {
+CLAIM(MemoryDeathTest, managed_memory_beyond_what_is_free_is_refused) {
   View view;
   view.use_device_0();
   managed_memory_resource managed{0};
@@ -228,31 +230,12 @@ void heap_costs(std::uint64_t heap) {
           "it cannot be changed after its first use");
 }
 
-void heap_of_the_default_size() { heap_costs(0); }
-void heap_of_64_mib() { heap_costs(64 * mib); }
-void heap_of_128_mib() { heap_costs(128 * mib); }
-void heap_of_256_mib() { heap_costs(256 * mib); }
-void heap_of_512_mib() { heap_costs(512 * mib); }
-void heap_of_1024_mib() { heap_costs(1024 * mib); }
-
-class MemoryDeathTest : public tests::RealDeviceDeathTest {};
-
-CLAIM(MemoryDeathTest, the_kind_is_what_the_driver_says)
-CLAIM(MemoryDeathTest, a_pool_serves_memory)
-CLAIM(MemoryDeathTest, malloc_serves_memory)
-CLAIM(MemoryDeathTest, more_than_the_lease_is_refused)
-CLAIM(MemoryDeathTest, the_trim_gives_back_what_a_raised_threshold_keeps)
-#if CUDART_VERSION >= 13000
-CLAIM(MemoryDeathTest, the_trim_gives_back_what_can_be_had_of_the_managed_pool)
-#endif
-CLAIM(MemoryDeathTest, managed_memory_counts_against_one_device)
-CLAIM(MemoryDeathTest, managed_memory_beyond_what_is_free_is_refused)
-CLAIM(MemoryDeathTest, heap_of_the_default_size)
-CLAIM(MemoryDeathTest, heap_of_64_mib)
-CLAIM(MemoryDeathTest, heap_of_128_mib)
-CLAIM(MemoryDeathTest, heap_of_256_mib)
-CLAIM(MemoryDeathTest, heap_of_512_mib)
-CLAIM(MemoryDeathTest, heap_of_1024_mib)
+CLAIM(MemoryDeathTest, heap_of_the_default_size) { heap_costs(0); }
+CLAIM(MemoryDeathTest, heap_of_64_mib) { heap_costs(64 * mib); }
+CLAIM(MemoryDeathTest, heap_of_128_mib) { heap_costs(128 * mib); }
+CLAIM(MemoryDeathTest, heap_of_256_mib) { heap_costs(256 * mib); }
+CLAIM(MemoryDeathTest, heap_of_512_mib) { heap_costs(512 * mib); }
+CLAIM(MemoryDeathTest, heap_of_1024_mib) { heap_costs(1024 * mib); }
 
 } // namespace
 } // namespace gputest

@@ -222,26 +222,20 @@ GPUTEST_METER_CLAIM(cudaDeviceReset_frees, 5 * mib, 0, [] {
   check(cudaDeviceReset());
 })
 
-TEST_F(MeterDeathTest, pinned_memory_of_the_host_is_not_counted) {
-  EXPECT_EXIT(run([] {
-                const auto meter = open_meter();
-                check(cudaFree(nullptr));
-                meter->begin();
-                void* first = nullptr;
-                check(cudaMallocHost(&first, 20 * mib));
-                require(meter->end().devices.empty(), "nothing of a device is counted");
-              }),
-              ::testing::ExitedWithCode(0), "");
+CLAIM(MeterDeathTest, pinned_memory_of_the_host_is_not_counted) {
+  const auto meter = open_meter();
+  check(cudaFree(nullptr));
+  meter->begin();
+  void* first = nullptr;
+  check(cudaMallocHost(&first, 20 * mib));
+  require(meter->end().devices.empty(), "nothing of a device is counted");
 }
 
-TEST_F(MeterDeathTest, a_second_subscriber_is_told_why_it_has_none) {
-  EXPECT_EXIT(run([] {
-                const auto meter = open_meter();
-                std::string why;
-                require(metering::open_cupti_meter("", why) == nullptr, "a process has one");
-                require(why.find("another tool uses CUPTI") != std::string::npos, why);
-              }),
-              ::testing::ExitedWithCode(0), "");
+CLAIM(MeterDeathTest, a_second_subscriber_is_told_why_it_has_none) {
+  const auto meter = open_meter();
+  std::string why;
+  require(metering::open_cupti_meter("", why) == nullptr, "a process has one");
+  require(why.find("another tool uses CUPTI") != std::string::npos, why);
 }
 
 } // namespace

@@ -58,8 +58,6 @@ inline std::string uuid_of_device(int ordinal) {
   return uuid;
 }
 
-inline std::string uuid_of_device_0() { return uuid_of_device(0); }
-
 inline std::size_t index_of(const devices::Nvml& nvml, const std::string& uuid) {
   for (std::size_t i = 0; i < nvml.devices().size(); ++i) {
     if (nvml.devices()[i].uuid == uuid) {
@@ -77,7 +75,7 @@ public:
   /// CUDA's device 0; creates its context.
   void use_device_0() {
     check(cudaFree(nullptr));
-    index_ = index_of(*nvml_, uuid_of_device_0());
+    index_ = index_of(*nvml_, uuid_of_device(0));
   }
 
   [[nodiscard]] const devices::NvmlDevice& device() const { return nvml_->devices().at(index_); }
@@ -142,6 +140,9 @@ protected:
 
 } // namespace gputest::tests
 
-/// A name is the claim: the test, and the function of this namespace that it runs.
+/// A claim, which a process of its own shows: the body is that of a function, of which the test is told whether it
+/// threw.
 #define CLAIM(suite, name)                                                                                             \
-  TEST_F(suite, name) { EXPECT_EXIT(::gputest::tests::run(name), ::testing::ExitedWithCode(0), ""); }
+  void name();                                                                                                         \
+  TEST_F(suite, name) { EXPECT_EXIT(::gputest::tests::run(name), ::testing::ExitedWithCode(0), ""); }                  \
+  void name()

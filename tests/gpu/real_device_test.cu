@@ -37,7 +37,7 @@ void* current_context() {
 
 __global__ void write_to(int* where) { *where = 1; }
 
-void nvml_makes_no_context() {
+CLAIM(RealDeviceDeathTest, nvml_makes_no_context) {
   View view;
   require(view.own_bytes() == 0, "this process is not listed after NVML was opened");
   require(!cuda_is_initialised(), "CUDA is not initialised by NVML");
@@ -45,7 +45,7 @@ void nvml_makes_no_context() {
   require(view.own_bytes() == 0, "settling made no context");
 }
 
-void loaded_is_not_initialised() {
+CLAIM(RealDeviceDeathTest, loaded_is_not_initialised) {
   View view;
   require(dlopen("libcuda.so.1", RTLD_NOW) != nullptr, "libcuda.so.1 can be loaded");
   require(!cuda_is_initialised(), "CUDA is not initialised by loading it");
@@ -53,7 +53,7 @@ void loaded_is_not_initialised() {
   require(view.own_bytes() == 0, "this process is not listed");
 }
 
-void initialised_is_not_used() {
+CLAIM(RealDeviceDeathTest, initialised_is_not_used) {
   View view;
   int count = 0;
   check(cudaGetDeviceCount(&count));
@@ -62,7 +62,7 @@ void initialised_is_not_used() {
   require(view.own_bytes() == 0, "settling made no context");
 }
 
-void a_context_is_listed_with_its_bytes() {
+CLAIM(RealDeviceDeathTest, a_context_is_listed_with_its_bytes) {
   View view;
   view.use_device_0();
   const auto context_bytes = view.own_bytes();
@@ -75,7 +75,7 @@ void a_context_is_listed_with_its_bytes() {
   require(about(view.own_bytes(), context_bytes), "and is listed no more when it is freed");
 }
 
-void figures_are_those_of_cuda() {
+CLAIM(RealDeviceDeathTest, figures_are_those_of_cuda) {
   View view;
   view.use_device_0();
   std::size_t cuda_free = 0;
@@ -106,7 +106,7 @@ void settle_returns(View& view, std::uint64_t before) {
           "the 1 GiB is back: " + std::to_string(before) + " bytes before, " + std::to_string(view.used()) + " now");
 }
 
-void synchronizing_returns_the_default_pool() {
+CLAIM(RealDeviceDeathTest, synchronizing_returns_the_default_pool) {
   View view;
   view.use_device_0();
   const auto before = view.used();
@@ -116,7 +116,7 @@ void synchronizing_returns_the_default_pool() {
   settle_returns(view, before);
 }
 
-void synchronizing_returns_the_current_pool() {
+CLAIM(RealDeviceDeathTest, synchronizing_returns_the_current_pool) {
   View view;
   view.use_device_0();
   const auto before = view.used();
@@ -130,7 +130,7 @@ void synchronizing_returns_the_current_pool() {
   settle_returns(view, before);
 }
 
-void synchronizing_returns_the_memory_of_graphs() {
+CLAIM(RealDeviceDeathTest, synchronizing_returns_the_memory_of_graphs) {
   View view;
   view.use_device_0();
   const auto before = view.used();
@@ -152,7 +152,7 @@ void synchronizing_returns_the_memory_of_graphs() {
   settle_returns(view, before);
 }
 
-void synchronizing_waits_for_the_work() {
+CLAIM(RealDeviceDeathTest, synchronizing_waits_for_the_work) {
   View view;
   view.use_device_0();
   void* memory = nullptr;
@@ -165,7 +165,7 @@ void synchronizing_waits_for_the_work() {
   require(cudaStreamQuery(nullptr) == cudaSuccess, "the work is done");
 }
 
-void synchronizing_names_a_sticky_error() {
+CLAIM(RealDeviceDeathTest, synchronizing_names_a_sticky_error) {
   check(cudaFree(nullptr));
   void* const context = current_context();
   write_to<<<1, 1>>>(nullptr);
@@ -177,7 +177,7 @@ void synchronizing_names_a_sticky_error() {
   require(current_context() == context, "the current context is the same");
 }
 
-void synchronizing_leaves_other_errors_alone() {
+CLAIM(RealDeviceDeathTest, synchronizing_leaves_other_errors_alone) {
   check(cudaFree(nullptr));
   void* memory = nullptr;
   require(cudaMalloc(&memory, SIZE_MAX / 2) == cudaErrorMemoryAllocation, "too much is refused");
@@ -191,7 +191,7 @@ void synchronizing_leaves_other_errors_alone() {
   require(settled.error.empty(), "an open capture is no sticky error: " + settled.error);
 }
 
-void synchronizing_leaves_the_current_context_alone() {
+CLAIM(RealDeviceDeathTest, synchronizing_leaves_the_current_context_alone) {
   check(cudaFree(nullptr));
   void* const context = current_context();
   require(synchronize_and_trim().has_context && current_context() == context, "the current context is the same");
@@ -203,24 +203,24 @@ void synchronizing_leaves_the_current_context_alone() {
   require(in_other_thread == nullptr, "a thread without a context still has none");
 }
 
-void pins_by_uuid_before_the_first_call() {
+CLAIM(RealDeviceDeathTest, pins_by_uuid_before_the_first_call) {
   const auto nvml = open_nvml();
   const auto uuid = nvml->devices().back().uuid;
   setenv("CUDA_VISIBLE_DEVICES", uuid.c_str(), 1);
   int count = 0;
   check(cudaGetDeviceCount(&count));
   require(count == 1, "one device is visible, not " + std::to_string(count));
-  require(uuid_of_device_0() == uuid, "it is " + uuid + ", not " + uuid_of_device_0());
+  require(uuid_of_device(0) == uuid, "it is " + uuid + ", not " + uuid_of_device(0));
 }
 
-void sees_no_device_when_pinned_to_one_that_is_not_there() {
+CLAIM(RealDeviceDeathTest, sees_no_device_when_pinned_to_one_that_is_not_there) {
   setenv("CUDA_VISIBLE_DEVICES", "GPU-00000000-0000-0000-0000-000000000000", 1);
   int count = 0;
   const auto error = cudaGetDeviceCount(&count);
   require(error == cudaErrorNoDevice, std::string{"no device, not "} + cudaGetErrorName(error));
 }
 
-void synchronizes_nothing_in_a_forked_child() {
+CLAIM(RealDeviceDeathTest, synchronizes_nothing_in_a_forked_child) {
   check(cudaFree(nullptr));
   const auto child = fork();
   if (child == 0) {
@@ -233,22 +233,6 @@ void synchronizes_nothing_in_a_forked_child() {
   require(WEXITSTATUS(status) == 0, "CUDA is not in use in the child");
   require(synchronize_and_trim().error.empty(), "the parent is none the worse");
 }
-
-CLAIM(RealDeviceDeathTest, nvml_makes_no_context)
-CLAIM(RealDeviceDeathTest, loaded_is_not_initialised)
-CLAIM(RealDeviceDeathTest, initialised_is_not_used)
-CLAIM(RealDeviceDeathTest, a_context_is_listed_with_its_bytes)
-CLAIM(RealDeviceDeathTest, figures_are_those_of_cuda)
-CLAIM(RealDeviceDeathTest, synchronizing_returns_the_default_pool)
-CLAIM(RealDeviceDeathTest, synchronizing_returns_the_current_pool)
-CLAIM(RealDeviceDeathTest, synchronizing_returns_the_memory_of_graphs)
-CLAIM(RealDeviceDeathTest, synchronizing_waits_for_the_work)
-CLAIM(RealDeviceDeathTest, synchronizing_names_a_sticky_error)
-CLAIM(RealDeviceDeathTest, synchronizing_leaves_other_errors_alone)
-CLAIM(RealDeviceDeathTest, synchronizing_leaves_the_current_context_alone)
-CLAIM(RealDeviceDeathTest, pins_by_uuid_before_the_first_call)
-CLAIM(RealDeviceDeathTest, sees_no_device_when_pinned_to_one_that_is_not_there)
-CLAIM(RealDeviceDeathTest, synchronizes_nothing_in_a_forked_child)
 
 } // namespace
 } // namespace gputest::devices
