@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
@@ -173,6 +174,16 @@ Ended ChildProcess::finish() {
   ended.out = out_.text;
   ended.err = err_.text;
   return ended;
+}
+
+ChildProcess::Environment bare_environment() {
+  ChildProcess::Environment environment{{"PATH", "/usr/bin:/bin"}};
+  for (const char* const name : {"PATH", "ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"}) {
+    if (const char* const value = std::getenv(name); value != nullptr) {
+      environment[name] = value;
+    }
+  }
+  return environment;
 }
 
 } // namespace gputest::tests

@@ -23,8 +23,10 @@
 
 #include <algorithm>
 #include <csignal>
+#include <functional>
 #include <iostream>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <sstream>
 #include <stdexcept>
@@ -86,69 +88,56 @@ public:
 
   std::string answer(const Words& words) {
     const std::string& command = words.at(0);
-    if (command == "enter") {
-      return enter(words);
-    }
-    if (command == "lease") {
-      return lease(words);
-    }
-    if (command == "release") {
-      ledger_.release();
-      return "released";
-    }
-    if (command == "idle") {
-      ledger_.set_idle();
-      return command;
-    }
-    if (command == "resume") {
-      return ledger_.resume() ? "resumed" : "has to leave";
-    }
-    if (command == "leave") {
-      pollfd notified{ledger_.leave_descriptor(), POLLIN, 0};
-      ::poll(&notified, 1, -1);
-      return ledger_.has_to_leave() ? "has to leave" : "was not notified";
-    }
-    if (command == "overhead") {
-      ledger_.set_overhead(std::stoull(words.at(1)));
-      return "overhead";
-    }
-    if (command == "credential") {
-      return ledger_.credential();
-    }
-    if (command == "fork") {
-      return std::to_string(leave_a_child());
-    }
-    if (command == "fork-enter") {
-      return answer_of_a_child();
-    }
-    if (command == "exec") {
-      ledger_.inherit_across_exec();
-      std::cout << "becoming cat" << std::endl;
-      ::execl("/bin/cat", "cat", nullptr);
-    }
-    if (command == "tell-when-told") {
-      tell_ = [](const ledger::Blocked&) {
-        std::cout << "telling" << std::endl;
-        std::string line;
-        std::getline(std::cin, line);
-        if (line == "fail") {
-          throw std::runtime_error{"cannot tell"};
-        }
-      };
-      return command;
-    }
-    if (command == "tell-nobody") {
-      tell_ = nullptr;
-      return command;
-    }
-    if (command == "intact") {
-      ledger_.require_intact();
-      return "intact";
-    }
-    return tests::hostile_act(words).value_or("unknown command " + command);
+    const std::map<std::string, std::function<std::string()>> commands{
+        {"enter", [&] { return enter(words); }},
+        {"lease", [&] { return lease(words); }},
+        {"resume", [&] { return std::string{ledger_.resume() ? "resumed" : "has to leave"}; }},
+        {"leave", [&] { return leave(); }},
+        {"credential", [&] { return ledger_.credential(); }},
+        {"fork", [] { return std::to_string(leave_a_child()); }},
+        {"fork-enter", [&] { return answer_of_a_child(); }},
+        {"exec", [&] { return become_cat(); }},
+        {"release", done("released", [&] { ledger_.release(); })},
+        {"idle", done(command, [&] { ledger_.set_idle(); })},
+        {"overhead", done(command, [&] { ledger_.set_overhead(std::stoull(words.at(1))); })},
+        {"intact", done(command, [&] { ledger_.require_intact(); })},
+        {"tell-when-told", done(command, [&] { tell_ = tell_when_told; })},
+        {"tell-nobody", done(command, [&] { tell_ = nullptr; })}};
+    const auto known = commands.find(command);
+    return known != commands.end() ? known->second() : tests::hostile_act(words).value_or("unknown command " + command);
   }
 
 private:
+  template <class Act>
+  static std::function<std::string()> done(const std::string& answer, Act act) {
+    return [answer, act] {
+      act();
+      return answer;
+    };
+  }
+
+  static void tell_when_told(const ledger::Blocked& /*blocked*/) {
+    std::cout << "telling" << std::endl;
+    std::string line;
+    std::getline(std::cin, line);
+    if (line == "fail") {
+      throw std::runtime_error{"cannot tell"};
+    }
+  }
+
+  std::string leave() {
+    pollfd notified{ledger_.leave_descriptor(), POLLIN, 0};
+    ::poll(&notified, 1, -1);
+    return ledger_.has_to_leave() ? "has to leave" : "was not notified";
+  }
+
+  std::string become_cat() {
+    ledger_.inherit_across_exec();
+    std::cout << "becoming cat" << std::endl;
+    ::execl("/bin/cat", "cat", nullptr);
+    return "cannot become cat";
+  }
+
   static bool has(const Words& words, const char* option) {
     return std::find(words.begin(), words.end(), option) != words.end();
   }

@@ -3,15 +3,18 @@
 
 #include "core/ledger/record.hpp"
 #include "support/observed.hpp"
-#include "support/shared_object.hpp"
 
+#include <fcntl.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <cstdint>
 #include <string>
+#include <system_error>
 
 namespace gputest::tests {
 
@@ -31,7 +34,21 @@ public:
   static constexpr std::size_t count = 4;
 
   /// Maps the file at `path`, and makes it if there is none.
-  explicit SharedProbe(const std::string& path) : devices_{path} {}
+  explicit SharedProbe(const std::string& path) {
+    const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    void* address = MAP_FAILED;
+    if (file >= 0 && ::ftruncate(file, sizeof(Devices)) == 0) {
+      address = ::mmap(nullptr, sizeof(Devices), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    }
+    if (address == MAP_FAILED) {
+      throw std::system_error{errno, std::generic_category(), "cannot map " + path};
+    }
+    ::close(file);
+    devices_ = static_cast<Devices*>(address);
+  }
+  SharedProbe(const SharedProbe&) = delete;
+  SharedProbe& operator=(const SharedProbe&) = delete;
+  ~SharedProbe() override { ::munmap(devices_, sizeof(Devices)); }
 
   [[nodiscard]] static std::string uuid(std::size_t device) { return "device-" + std::to_string(device); }
 
@@ -57,7 +74,7 @@ private:
     return device(static_cast<std::size_t>(uuid.back() - '0'));
   }
 
-  SharedObject<Devices> devices_;
+  Devices* devices_;
 };
 
 } // namespace gputest::tests

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "core/ledger/record.hpp"
-#include "support/bare_environment.hpp"
 #include "support/child_process.hpp"
 #include "support/private_folder.hpp"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "support/bare_environment.hpp"
 #include "support/child_process.hpp"
 #include "support/private_folder.hpp"
 

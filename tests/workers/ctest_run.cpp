@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ctest_run.hpp"
 
-#include "support/bare_environment.hpp"
+#include "support/child_process.hpp"
 
 #include <filesystem>
 #include <regex>

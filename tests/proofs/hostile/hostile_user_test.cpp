@@ -104,6 +104,21 @@ protected:
     return child;
   }
 
+  /// Runs `body` in a child that has a file system of its own at `path`; skips where that is not allowed.
+  static void in_private_tmpfs(const std::string& path, const std::string& options, const std::function<void()>& body) {
+    const int status = in_child([&] {
+      if (!mount_private_tmpfs(path, options)) {
+        return may_not_mount;
+      }
+      body();
+      return ::testing::Test::HasFailure() ? 1 : 0;
+    });
+    if (status == may_not_mount) {
+      GTEST_SKIP() << "this user may not mount a file system";
+    }
+    EXPECT_EQ(status, 0);
+  }
+
   static void end(pid_t child) {
     ::kill(child, SIGKILL);
     end_of(child);
@@ -111,24 +126,20 @@ protected:
 
   /// What a member who is neither of the two is told when it asks for a lease.
   [[nodiscard]] std::string told_to_a_member() const {
-    std::array<int, 2> told{};
-    EXPECT_EQ(::pipe(told.data()), 0);
+    const std::string file = folder_.path() + "/told";
+    std::ofstream told{file};
     in_child([&] {
       become_member(another_member);
-      const auto said = message_of<LedgerError>([&] {
+      told << message_of<LedgerError>([&] {
         const auto opened = open();
         ledger::Patience at_once;
         at_once.may_wait = false;
         static_cast<void>(opened->enter({"member", 1, 1, 10, 60, false}, at_once));
-      });
-      static_cast<void>(!::write(told[1], said.data(), said.size()));
+      }) << std::flush;
       return 0;
     });
-    std::array<char, 2048> text{};
-    const ssize_t size = ::read(told[0], text.data(), text.size());
-    ::close(told[0]);
-    ::close(told[1]);
-    return {text.data(), size > 0 ? static_cast<std::size_t>(size) : 0};
+    std::ifstream said{file};
+    return {std::istreambuf_iterator<char>{said}, {}};
   }
 
   /// A file of the victim's that nobody else may write to.
@@ -485,10 +496,7 @@ TEST_F(HostileUser, cannot_reach_a_private_folder_nor_make_it_first) {
   static_cast<void>(ledger::Ledger{mine, std::make_shared<SharedProbe>(probe_file())});
   EXPECT_FALSE(attack([&] { return ::open(mine.c_str(), O_RDONLY) >= 0; }));
   EXPECT_FALSE(attack([&] { return ::open((mine + "/ledger-4/mutex").c_str(), O_RDWR) >= 0; }));
-  const int status = in_child([] {
-    if (!mount_private_tmpfs("/tmp", "size=8m,mode=1777")) {
-      return may_not_mount;
-    }
+  in_private_tmpfs("/tmp", "size=8m,mode=1777", [] {
     const std::string folder = os::ledger_folder("", "simulated:1x1GiB");
     EXPECT_EQ(folder, "/tmp/gputest-0");
     const auto made_first = [&](const std::function<bool()>& make) {
@@ -514,19 +522,11 @@ TEST_F(HostileUser, cannot_reach_a_private_folder_nor_make_it_first) {
     EXPECT_EQ(::chmod(folder.c_str(), 0755), 0);
     EXPECT_THAT(message_of<LedgerError>([&] { os::LedgerFolder{folder}; }),
                 StartsWith("/tmp/gputest-0 has the mode 0755, with which others can reach what is in it"));
-    return ::testing::Test::HasFailure() ? 1 : 0;
   });
-  if (status == may_not_mount) {
-    GTEST_SKIP() << "this user may not mount a file system";
-  }
-  EXPECT_EQ(status, 0);
 }
 
 TEST_F(HostileUser, gets_the_shared_folder_of_the_machine_only_where_it_is_sound_and_it_is_a_member) {
-  const int status = in_child([] {
-    if (!mount_private_tmpfs("/run", "size=8m,mode=755")) {
-      return may_not_mount;
-    }
+  in_private_tmpfs("/run", "size=8m,mode=755", [] {
     const auto folder_for = [](uid_t user, gid_t group, const std::string& expected) {
       return in_child([&] {
                if (::setgroups(0, nullptr) != 0 || ::setgid(group) != 0 || ::setuid(user) != 0) {
@@ -555,12 +555,7 @@ TEST_F(HostileUser, gets_the_shared_folder_of_the_machine_only_where_it_is_sound
                 }),
                 StartsWith("cannot open the lock file /run/gputest/mutex: No such file or directory; in a shared "
                            "folder it is a regular file of root's with the mode 0660"));
-    return ::testing::Test::HasFailure() ? 1 : 0;
   });
-  if (status == may_not_mount) {
-    GTEST_SKIP() << "this user may not mount a file system";
-  }
-  EXPECT_EQ(status, 0);
 }
 
 TEST_F(HostileUser, that_makes_a_file_immutable_is_an_error_that_says_which) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "crowd.hpp"
 
-#include "life.hpp"
-
 #include "core/ledger/stored_record.hpp"
 #include "proofs/lock_holder.hpp"
 

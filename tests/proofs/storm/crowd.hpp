@@ -14,6 +14,10 @@
 
 namespace gputest::tests::storm {
 
+/// The life of one process of a storm: enters, leases at random, and ends, if it is not killed before. Called in a
+/// forked child. Returns its exit status.
+int live(Board& board, const std::string& folder, std::uint64_t number, unsigned seed);
+
 /// The processes of one storm: starts them, kills and stops some, lets the stopped go on, and shows the memory of the
 /// dead as free after a while.
 ///

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "life.hpp"
-
+#include "crowd.hpp"
 #include "fate.hpp"
 #include "oracle.hpp"
 
