@@ -153,11 +153,9 @@ cuda::Result cuDevicePrimaryCtxGetState(cuda::Device device, unsigned* flags, in
 
 cuda::Result cuDevicePrimaryCtxRetain(cuda::Context* context, cuda::Device device) {
   *context = context_of(device);
-  if (at(device).retain_result == cuda::success) {
-    ++at(device).retained;
-    at(device).active = true;
-  }
-  return at(device).retain_result;
+  ++at(device).retained;
+  at(device).active = true;
+  return cuda::success;
 }
 
 cuda::Result cuDevicePrimaryCtxRelease_v2(cuda::Device device) {
@@ -168,10 +166,8 @@ cuda::Result cuDevicePrimaryCtxRelease_v2(cuda::Device device) {
 cuda::Result cuCtxPushCurrent_v2(cuda::Context context) {
   for (int device = 0; device < state.devices; ++device) {
     if (context == context_of(device)) {
-      if (at(device).push_result == cuda::success) {
-        state.stack.at(state.depth++) = device;
-      }
-      return at(device).push_result;
+      state.stack.at(state.depth++) = device;
+      return cuda::success;
     }
   }
   return invalid_context;
@@ -234,7 +230,6 @@ cuda::Result cuMemPoolGetAttribute(cuda::MemoryPool pool, int attribute, void* v
   if (attribute != cuda::pool_reserved && attribute != cuda::pool_used) {
     return invalid_value;
   }
-  ++state.pools_asked;
   std::uint64_t kept = state.pools_keep_bytes;
   for (int device = 0; device < state.devices; ++device) {
     kept += pool == default_pool_of(device) || pool == current_pool_of(device) ? at(device).kept_bytes : 0;
@@ -254,7 +249,7 @@ cuda::Result cuDeviceGetGraphMemAttribute(cuda::Device device, int attribute, vo
 
 cuda::Result cuStreamSynchronize(cuda::Stream /*stream*/) {
   state.calls.emplace_back("cuStreamSynchronize");
-  return current() != nullptr ? state.synchronize_stream_result : invalid_context;
+  return current() != nullptr ? cuda::success : invalid_context;
 }
 
 cuda::Result cuCtxSetLimit(int limit, std::size_t value) {

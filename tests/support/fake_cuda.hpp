@@ -17,8 +17,6 @@ struct FakeCuda {
   struct Device {
     bool active = false;           ///< has a primary context
     int synchronize_result = 0;    ///< what cuCtxSynchronize() answers in that context
-    int retain_result = 0;         ///< what cuDevicePrimaryCtxRetain() answers
-    int push_result = 0;           ///< what cuCtxPushCurrent() answers
     bool has_pools = true;         ///< whether the device supports memory pools
     bool has_managed = true;       ///< whether the device supports managed memory
     bool own_current_pool = false; ///< whether the current pool is another one than the default
@@ -52,14 +50,12 @@ struct FakeCuda {
   int devices = 1;
   std::array<Device, max_devices> device{};
   std::uint64_t pools_keep_bytes = 1; ///< what each pool keeps, beside its device's kept_bytes
-  int pools_asked = 0;                ///< how often a pool was asked what it keeps
   int host_pools_trimmed = 0;         ///< pools that belong to no device
 
   std::map<unsigned long long, Allocation> allocations; ///< by address
   std::vector<std::string> calls;                       ///< of functions that allocate, free and wait for streams
   int allocate_result = 0;                              ///< what the allocating functions answer where there is room
   int free_result = 0;                                  ///< what the freeing functions answer
-  int synchronize_stream_result = 0;                    ///< what cuStreamSynchronize() answers
 
   std::array<int, 8> stack{}; ///< the thread's context stack, as device ordinals
   std::size_t depth = 0;

@@ -7,6 +7,7 @@
 // Built together with fake_cuda.cpp, whose own functions of these names are renamed there.
 // Device i has the UUID 00000000-0000-0000-0000-00000000000i. It shows those that CUDA_VISIBLE_DEVICES names.
 #include "support/fake_cuda.hpp"
+#include "support/fake_words.hpp"
 
 #include "core/devices/cuda/cuda_driver_api.hpp"
 
@@ -23,31 +24,15 @@ namespace {
 
 namespace cuda = gputest::devices::cuda;
 
-std::string word(const std::string& key) {
-  const char* all = std::getenv("FAKE_CUDA");
-  std::istringstream words{all != nullptr ? all : ""};
-  for (std::string one; words >> one;) {
-    if (one.rfind(key + "=", 0) == 0) {
-      return one.substr(key.size() + 1);
-    }
-  }
-  return {};
-}
+const gputest::tests::FakeWords fake{"FAKE_CUDA"};
+std::string word(const std::string& key) { return fake.word(key); }
 
 std::vector<int> shown; // the devices that cuInit() found, by ordinal
 
 /// Whether a word has the digit of this device in it.
 bool says(const std::string& key, int device) { return word(key).find(std::to_string(device)) != std::string::npos; }
 
-int sm_of(int device) {
-  std::istringstream numbers{word("sm").empty() ? "90" : word("sm")};
-  std::string number;
-  int sm = 0;
-  for (int i = 0; i <= device && std::getline(numbers, number, ','); ++i) {
-    sm = std::stoi(number);
-  }
-  return sm;
-}
+int sm_of(int device) { return static_cast<int>(fake.number_at("sm", static_cast<unsigned>(device), 90)); }
 
 /// The devices that CUDA_VISIBLE_DEVICES names, as CUDA takes them.
 std::vector<int> visible() {

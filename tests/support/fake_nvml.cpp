@@ -14,6 +14,7 @@
 //   newcomers=3       at so many of the coming calls more processes have come than there is room for
 // Built with FAKE_NVML_OLD_DRIVER it lacks the functions of newer drivers.
 #include "core/devices/cuda/nvml_api.hpp"
+#include "support/fake_words.hpp"
 
 #include <array>
 #include <cstdlib>
@@ -47,17 +48,8 @@ int users = 0;
 int lists = 0;
 unsigned long newcomers_seen = 0;
 
-/// The text after `<key>=` in FAKE_NVML, empty if it is not there.
-std::string word(const std::string& key) {
-  const char* all = std::getenv("FAKE_NVML");
-  std::istringstream words{all != nullptr ? all : ""};
-  for (std::string one; words >> one;) {
-    if (one.rfind(key + "=", 0) == 0) {
-      return one.substr(key.size() + 1);
-    }
-  }
-  return {};
-}
+const gputest::tests::FakeWords fake{"FAKE_NVML"};
+std::string word(const std::string& key) { return fake.word(key); }
 
 unsigned long long number(const std::string& key, unsigned long long otherwise) {
   const auto text = word(key);
@@ -66,16 +58,6 @@ unsigned long long number(const std::string& key, unsigned long long otherwise) 
 
 nvml::Result error(const std::string& key) { return static_cast<nvml::Result>(number(key, nvml::success)); }
 
-/// The number at `index` after `<key>=`, or the last one that there is; `otherwise` if there is none.
-unsigned long long number_at(const std::string& key, unsigned index, unsigned long long otherwise) {
-  std::istringstream numbers{word(key)};
-  std::string number;
-  for (unsigned i = 0; i <= index && std::getline(numbers, number, ','); ++i) {
-    otherwise = std::stoull(number);
-  }
-  return otherwise;
-}
-
 bool is_lost(const Device& device) {
   if (!device.slice) {
     return number("lost", max_gpus) == device.index;
@@ -83,7 +65,7 @@ bool is_lost(const Device& device) {
   return ("," + word("lost_slices") + ",").find("," + std::to_string(device.index) + ",") != std::string::npos;
 }
 
-unsigned long long total_bytes_of(const Device& device) { return number_at("gib", device.index, 80) << 30U; }
+unsigned long long total_bytes_of(const Device& device) { return fake.number_at("gib", device.index, 80) << 30U; }
 
 nvml::Result copy(const std::string& text, char* to, unsigned size) {
   if (text.size() >= size) {
@@ -152,18 +134,11 @@ nvml::Result nvmlShutdown() {
 }
 
 const char* nvmlErrorString(nvml::Result result) {
-  switch (result) {
-  case 3:
-    return "Not Supported";
-  case 9:
-    return "Driver Not Loaded";
-  case 15:
-    return "GPU is lost";
-  case 18:
-    return "Driver/library version mismatch";
-  default:
-    return "Unknown Error";
-  }
+  return result == 3    ? "Not Supported"
+         : result == 9  ? "Driver Not Loaded"
+         : result == 15 ? "GPU is lost"
+         : result == 18 ? "Driver/library version mismatch"
+                        : "Unknown Error";
 }
 
 nvml::Result nvmlDeviceGetCount_v2(unsigned* count) {
@@ -211,7 +186,7 @@ nvml::Result nvmlDeviceGetMemoryInfo_v2(nvml::Handle handle, nvml::MemoryV2* mem
 }
 
 nvml::Result nvmlDeviceGetCudaComputeCapability(nvml::Handle handle, int* major, int* minor) {
-  const auto sm = static_cast<int>(number_at("sm", device_of(handle).index, 90));
+  const auto sm = static_cast<int>(fake.number_at("sm", device_of(handle).index, 90));
   *major = sm / 10;
   *minor = sm % 10;
   return device_of(handle).slice ? not_supported : nvml::success;
@@ -224,7 +199,7 @@ nvml::Result nvmlDeviceGetComputeMode(nvml::Handle handle, int* mode) {
 
 nvml::Result nvmlDeviceGetMigMode(nvml::Handle handle, unsigned* now, unsigned* after_reset) {
   *now = device_of(handle).index == 0 && !word("slices").empty() ? nvml::mig_enabled : 0;
-  *after_reset = static_cast<unsigned>(number("mig_after_reset", *now));
+  *after_reset = *now;
   return nvml::success;
 }
 

@@ -8,7 +8,9 @@
 //   idle   resume (`resumed` or `has to leave`)   leave (sleeps until it was notified)
 //   release   overhead <bytes>   credential   fork   fork-enter   exec
 //   intact (whether it still has what its place on the ledger depends on)
-//   and the acts of hostile_acts.hpp
+//   close-all (every descriptor from 3 on)   close <name> (those of the file with this name, whatever its folder)
+//   replace <name> <file> (makes those be of `file`, open for both directions)
+//   use-up-descriptors [n] (opens as many files as it may, less n)
 //   tell-when-told (is `telling` until it hears a line; `fail` lets it throw)   tell-nobody
 //
 // Options: whole, exclusive, medium lock, try (do not wait), at-once (wait for no time at all), for-a-while,
@@ -16,13 +18,14 @@
 // looks-often (what it has observed counts for a millisecond only).
 
 #include "core/ledger/ledger.hpp"
-#include "support/hostile_acts.hpp"
 #include "support/shared_probe.hpp"
+#include "support/use_up_descriptors.hpp"
 
 #include <gputest/error.hpp>
 
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
 #include <functional>
 #include <iostream>
 #include <iterator>
@@ -33,6 +36,7 @@
 #include <string>
 #include <vector>
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -102,9 +106,17 @@ public:
         {"overhead", done(command, [&] { ledger_.set_overhead(std::stoull(words.at(1))); })},
         {"intact", done(command, [&] { ledger_.require_intact(); })},
         {"tell-when-told", done(command, [&] { tell_ = tell_when_told; })},
-        {"tell-nobody", done(command, [&] { tell_ = nullptr; })}};
+        {"tell-nobody", done(command, [&] { tell_ = nullptr; })},
+        {"close-all", done("closed all", [] { for_each_descriptor(::close); })},
+        {"close", [&] { return "closed " + std::to_string(on_descriptors_of(words.at(1), ::close)); }},
+        {"replace", [&] { return replace(words.at(1), words.at(2)); }},
+        {"use-up-descriptors", [&] {
+           return std::string{tests::use_up_descriptors(words.size() > 1 ? std::stoul(words[1]) : 0).empty()
+                                  ? "none was left"
+                                  : "used up"};
+         }}};
     const auto known = commands.find(command);
-    return known != commands.end() ? known->second() : tests::hostile_act(words).value_or("unknown command " + command);
+    return known != commands.end() ? known->second() : "unknown command " + command;
   }
 
 private:
@@ -114,6 +126,38 @@ private:
       act();
       return answer;
     };
+  }
+
+  template <class Act>
+  static void for_each_descriptor(Act act) {
+    for (int number = STDERR_FILENO + 1; number < 1024; ++number) {
+      act(number);
+    }
+  }
+
+  /// How many there are of the file with this name.
+  template <class Act>
+  static int on_descriptors_of(const std::string& name, Act act) {
+    std::vector<int> numbers;
+    for_each_descriptor([&](int number) {
+      std::error_code error;
+      const auto path = std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(number), error);
+      if (!error && path.filename() == name) {
+        numbers.push_back(number);
+      }
+    });
+    std::for_each(numbers.begin(), numbers.end(), act);
+    return static_cast<int>(numbers.size());
+  }
+
+  static std::string replace(const std::string& name, const std::string& path) {
+    int file = -1;
+    const int replaced = on_descriptors_of(name, [&](int number) {
+      file = file < 0 ? ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK) : file;
+      ::dup2(file, number);
+    });
+    ::close(file);
+    return "replaced " + std::to_string(replaced);
   }
 
   static void tell_when_told(const ledger::Blocked& /*blocked*/) {
