@@ -182,7 +182,6 @@ ${code}
   file(WRITE "${WORK}/refused/${case}/file" "")
   execute_process(COMMAND "${CMAKE_COMMAND}" -S "${WORK}/refused/${case}" -B "${WORK}/refused/${case}/build" OUTPUT_QUIET
     COMMAND_ERROR_IS_FATAL ANY)
-  file(WRITE "${WORK}/refused/${case}/build/made" "")
   execute_process(COMMAND "${CMAKE_COMMAND}" --install "${WORK}/refused/${case}/build" --prefix "${WORK}/refused/${case}/prefix"
     RESULT_VARIABLE ended OUTPUT_QUIET ERROR_VARIABLE output)
   string(REGEX REPLACE "[ \n]+" " " output "${output}")
@@ -196,12 +195,6 @@ set(package "include(\"${SOURCES}/cmake/gputest.cmake\")\nadd_executable(gputest
 add_executable(gputest::entry IMPORTED)
 set_target_properties(gputest::cli gputest::entry PROPERTIES IMPORTED_LOCATION /bin/true)\n")
 set(remedy "which is not installed. Name a target in TARGETS, a file or directory in DATA.")
-refuse(built_file "enable_testing()\n${package}gpu_add_test(NAME t COMMAND cat --x=\${CMAKE_BINARY_DIR}/made)
-gpu_install_tests(DESTINATION d)" "the test t cannot be installed: its command names @folder@/build/made, ${remedy}")
-refuse(discovered "enable_testing()\n${package}add_executable(e IMPORTED)
-set_target_properties(e PROPERTIES IMPORTED_LOCATION \"\${CMAKE_SOURCE_DIR}/file\")\ngpu_discover_tests(e)
-gpu_install_tests(DESTINATION d)"
-  "the tests of e cannot be installed: their gpu_discover_tests() names @folder@/file, ${remedy}")
 # Without the tests before it an entry could pass unprotected.
 refuse(fixture_of_discovered "enable_testing()\n${package}add_test(NAME setup COMMAND cat \"\${CMAKE_SOURCE_DIR}/file\")
 set_tests_properties(setup PROPERTIES FIXTURES_SETUP db)\nadd_executable(e IMPORTED)
