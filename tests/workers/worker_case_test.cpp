@@ -188,7 +188,8 @@ TEST_F(WorkerCase, tells_of_an_executable_that_cannot_be_run) {
                                 "': there is no such file, or the interpreter it names is missing\n@code 127\n"));
   EXPECT_THAT(output, HasSubstr("gputest: text runs in a process of its own: its executable ended with the exit code "
                                 "127 before it came to gputest::run_all_tests()\ngputest: cannot execute '" +
-                                path("text") + "': Permission denied; it has to be a file with execute permission\n@code 126\n"));
+                                path("text") +
+                                "': Permission denied; it has to be a file with execute permission\n@code 126\n"));
 }
 
 TEST_F(WorkerCase, sets_environments_up_for_each_case_and_forgets_that_one_was_skipped) {
@@ -700,16 +701,7 @@ TEST_F(WorkerCase, waits_for_the_end_of_a_worker_as_long_as_for_that_of_a_case) 
   EXPECT_EQ(results.at("workers_end").word, "Passed") << results.at("workers_end").output;
 }
 
-TEST_F(WorkerCase, fails_the_entry_that_ends_workers_if_main_runs_the_tests_twice) {
-  add("Twice.fails_the_second_time", "", {}, "", "", TWICE);
-  add_command("workers_end", {ENTRY_PROGRAM, "--end", TWICE});
-  const auto results = run();
-  EXPECT_EQ(results.at("workers_end").word, "Failed");
-  EXPECT_THAT(results.at("workers_end").output,
-              HasSubstr("failed: main() calls gputest::run_all_tests() more than once, and only the first"));
-}
-
-TEST_F(WorkerCase, fails_no_entry_for_an_end_of_another_executables_worker) {
+TEST_F(WorkerCase, fails_the_entry_that_ends_workers_if_main_runs_the_tests_twice_and_no_other_executables) {
   add("Twice.fails_the_second_time", "", {}, "", "", TWICE);
   add("Plain.a");
   add_command("end_of_cases", {ENTRY_PROGRAM, "--end", CASES}, "DEPENDS \"Plain.a;Twice.fails_the_second_time\"");
@@ -717,6 +709,8 @@ TEST_F(WorkerCase, fails_no_entry_for_an_end_of_another_executables_worker) {
   const auto results = run();
   EXPECT_EQ(results.at("end_of_cases").word, "Passed") << results.at("end_of_cases").output;
   EXPECT_EQ(results.at("end_of_twice").word, "Failed");
+  EXPECT_THAT(results.at("end_of_twice").output,
+              HasSubstr("failed: main() calls gputest::run_all_tests() more than once, and only the first"));
 }
 
 TEST_F(WorkerCase, skips_the_entry_that_ends_workers_if_there_was_none) {
