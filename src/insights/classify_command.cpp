@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "insights/classify_command.hpp"
 
-#include "core/os/file_stamp.hpp"
-#include "core/os/host_name.hpp"
+#include "core/os/file.hpp"
+#include "core/os/host.hpp"
 #include "insights/ctest_list.hpp"
 #include "insights/ctest_suite.hpp"
 #include "insights/declarations.hpp"

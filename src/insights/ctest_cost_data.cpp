@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "insights/ctest_cost_data.hpp"
 
-#include "core/os/file_stamp.hpp"
+#include "core/os/file.hpp"
 #include "insights/entry_results.hpp"
 #include "insights/text_file.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "insights/plan_command.hpp"
 
-#include "core/policy/fnv1a.hpp"
+#include "core/policy/text.hpp"
 #include "insights/ctest_list.hpp"
 #include "insights/ctest_suite.hpp"
 #include "insights/entry_runs.hpp"

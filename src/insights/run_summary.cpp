@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "insights/run_summary.hpp"
 
-#include "core/policy/exact_regex.hpp"
+#include "core/policy/text.hpp"
 #include "insights/entry_results.hpp"
 #include "insights/entry_runs.hpp"
 

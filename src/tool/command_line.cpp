@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tool/command_line.hpp"
 
-#include "core/policy/nearest_name.hpp"
+#include "core/policy/text.hpp"
 
 #include <fmt/format.h>
 

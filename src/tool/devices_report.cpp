@@ -55,6 +55,16 @@ std::string peers_text(const DevicesReport& report, const DeviceReport& device) 
   return others.empty() ? "none" : fmt::format("{}", fmt::join(others, ","));
 }
 
+const char* name_of(policy::ComputeMode mode) {
+  return mode == policy::ComputeMode::exclusive_process ? "EXCLUSIVE_PROCESS"
+         : mode == policy::ComputeMode::prohibited      ? "PROHIBITED"
+                                                        : "default";
+}
+
+const char* name_of(policy::DriverModel model) {
+  return model == policy::DriverModel::tcc ? "TCC" : model == policy::DriverModel::wddm ? "WDDM" : "-";
+}
+
 std::string abilities(const DevicesReport& report) {
   Table table{{{"INDEX", Align::right},
                {"SM"},
@@ -71,13 +81,37 @@ std::string abilities(const DevicesReport& report) {
     table.add_row({std::to_string(device.index), facts.sm ? std::to_string(*facts.sm) : "?", answer(facts.memory_pools),
                    answer(facts.managed_memory), answer(facts.concurrent_managed_access),
                    answer(facts.cooperative_launch), peers_text(report, device), answer(facts.mig),
-                   to_string(facts.driver_model), to_string(facts.compute_mode)});
+                   name_of(facts.driver_model), name_of(facts.compute_mode)});
   }
   return table.to_string();
 }
 
+/// What is odd about a device that can be used, and what is done about it; one sentence each.
+std::vector<std::string> oddities(const policy::DeviceFacts& facts) {
+  std::vector<std::string> all;
+  if (facts.compute_mode == policy::ComputeMode::exclusive_process) {
+    all.emplace_back("compute mode EXCLUSIVE_PROCESS: one process at a time is let in");
+  }
+  if (facts.shares_host_memory) {
+    all.emplace_back("integrated: its memory is the host's, so what the host has available counts as free");
+  }
+  if (!facts.lists_processes) {
+    all.emplace_back(
+        "the driver does not say which processes use it: what is in use beyond all claims counts as "
+        "external processes', and memory of a killed process as back when nothing is in use, or after a second");
+  }
+  if (facts.driver_model == policy::DriverModel::wddm) {
+    all.emplace_back("driver model WDDM: the driver does not say how much each process uses, so what is in use beyond "
+                     "all claims counts as external processes'");
+  }
+  if (!facts.why_unknown.empty()) {
+    all.emplace_back("capabilities are unknown, and count as missing: " + facts.why_unknown);
+  }
+  return all;
+}
+
 std::vector<std::string> notes_of(const DeviceReport& device) {
-  auto notes = policy::oddities(device.facts);
+  auto notes = oddities(device.facts);
   if (const auto why = policy::why_unusable(device.facts); !why.empty()) {
     notes.insert(notes.begin(), "cannot be used: " + why);
   }
@@ -208,8 +242,8 @@ nlohmann::ordered_json to_json(const DevicesReport& report) {
                        {"concurrent_managed_access", or_null(facts.concurrent_managed_access)},
                        {"cooperative_launch", or_null(facts.cooperative_launch)},
                        {"peer_uuids", peers_json(report, device)},
-                       {"driver_model", to_string(facts.driver_model)},
-                       {"compute_mode", to_string(facts.compute_mode)},
+                       {"driver_model", name_of(facts.driver_model)},
+                       {"compute_mode", name_of(facts.compute_mode)},
                        {"shares_host_memory", facts.shares_host_memory},
                        {"lists_processes", facts.lists_processes},
                        {"users", users_json(device)},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "core/policy/device_facts.hpp"
+#include "core/policy/capabilities.hpp"
 
 #include <gputest/device.hpp>
 

@@ -4,7 +4,6 @@
 #include "core/os/ctest_process.hpp"
 #include "core/os/environment.hpp"
 #include "core/os/process.hpp"
-#include "core/policy/heap_cost.hpp"
 #include "core/policy/memory_request.hpp"
 #include "core/policy/visible_devices.hpp"
 #include "core/settings/settings.hpp"

@@ -2,7 +2,7 @@
 #include "tool/status_command.hpp"
 
 #include "core/ledger/ledger_view.hpp"
-#include "core/os/user_name.hpp"
+#include "core/os/host.hpp"
 #include "tool/json_text.hpp"
 #include "tool/status_report.hpp"
 

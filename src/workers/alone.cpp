@@ -4,7 +4,7 @@
 #include "core/os/descriptor.hpp"
 #include "core/os/environment.hpp"
 #include "core/os/program_output.hpp"
-#include "core/policy/shell_words.hpp"
+#include "core/policy/text.hpp"
 #include "workers/entry_run.hpp"
 
 #include <array>

@@ -3,7 +3,7 @@
 
 #include "core/os/entry_page.hpp"
 #include "core/os/environment.hpp"
-#include "core/policy/time_limit.hpp"
+#include "core/policy/verdict.hpp"
 
 #include <cerrno>
 #include <csignal>

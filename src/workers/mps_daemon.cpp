@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "workers/mps_daemon.hpp"
 
-#include "core/os/descendants.hpp"
+#include "workers/descendants.hpp"
 #include "core/os/environment.hpp"
 #include "workers/events.hpp"
 #include "workers/orphan.hpp"
@@ -113,9 +113,9 @@ bool start_owner(const RunFolder& run, const MpsDaemon& daemon) {
   if (child > 0) {
     ::kill(child, SIGKILL);
   }
-  os::end_descendants();
+  end_descendants();
   while (::waitpid(-1, nullptr, 0) > 0) {
-    os::end_descendants(); // the server
+    end_descendants(); // the server
   }
   std::_Exit(EXIT_SUCCESS);
 }

@@ -2,7 +2,7 @@
 #include "workers/process_snapshot.hpp"
 
 #include "core/os/environment.hpp"
-#include "core/os/read_file.hpp"
+#include "core/os/file.hpp"
 
 #include <algorithm>
 #include <cerrno>

@@ -2,8 +2,8 @@
 #include "workers/run_folder.hpp"
 
 #include "core/os/ctest_ancestor.hpp"
+#include "core/os/file.hpp"
 #include "core/os/process.hpp"
-#include "core/os/read_file.hpp"
 #include "workers/events.hpp"
 #include "workers/orphan.hpp"
 #include "workers/test_case.hpp"

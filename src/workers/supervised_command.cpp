@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "workers/supervised_command.hpp"
 
-#include "core/os/descendants.hpp"
 #include "core/os/descriptor.hpp"
 #include "core/os/entry_page.hpp"
+#include "workers/descendants.hpp"
 
 #include <gputest/outcome.hpp>
 
@@ -212,14 +212,14 @@ CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch) 
     if (ended == child) {
       CommandEnd end{error, WIFEXITED(status) ? WEXITSTATUS(status) : 0, WIFSIGNALED(status) ? WTERMSIG(status) : 0};
       if (watch.limit.count() > 0 && (::waitpid(-1, nullptr, WNOHANG) >= 0 || errno != ECHILD)) {
-        end.left_behind = wait_for_output(watch, begun, [] { return os::descendants(); });
+        end.left_behind = wait_for_output(watch, begun, [] { return descendants(); });
         end.timed_out = !end.left_behind.empty();
       }
       return end;
     }
     auto left = time_left(watch, begun);
     if (left && *left <= nanoseconds{0}) {
-      os::end_descendants();
+      end_descendants();
       return {0, 0, SIGKILL, true};
     }
     if (watch.look) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "workers/worker_process.hpp"
 
-#include "core/os/descendants.hpp"
+#include "workers/descendants.hpp"
 #include "core/os/environment.hpp"
 #include "workers/events.hpp"
 #include "workers/supervised_command.hpp"
@@ -158,7 +158,7 @@ void WorkerProcess::kill_all() {
     ::kill(pid_, SIGKILL); // also where no descriptor is left to look for the others
   }
   const std::vector<pid_t> spared{left_.begin(), left_.end()};
-  os::end_descendants(spared);
+  end_descendants(spared);
   pid_ = 0;
   // Those whose parents were killed with them become this process's own.
   if (spared.empty()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/os/file_stamp.hpp"
-#include "core/os/host_name.hpp"
+#include "core/os/file.hpp"
+#include "core/os/host.hpp"
 #include "support/tool.hpp"
 #include "tool/exit_codes.hpp"
 

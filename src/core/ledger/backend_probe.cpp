@@ -5,7 +5,6 @@
 #include "core/policy/external_processes.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <iterator>
 #include <map>
 #include <optional>

@@ -7,7 +7,6 @@
 #include <gputest/error.hpp>
 
 #include <algorithm>
-#include <optional>
 
 namespace gputest::ledger {
 

@@ -3,8 +3,6 @@
 
 #include <gputest/error.hpp>
 
-#include <algorithm>
-
 namespace gputest::ledger {
 
 namespace {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "core/os/shared_pages.hpp"
+#include "core/os/descriptor.hpp"
 #include "core/policy/verdict.hpp"
 
 #include <chrono>
-#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -16,6 +15,8 @@ namespace gputest::os {
 
 /// What the processes of an entry tell the process that watches it, in memory that they share: so neither their output
 /// nor the descriptors that a test closes have a part in it. A word that was told stays, however its process ends.
+///
+/// The memory is a file without a name, of a sealed size: no process can make another one's access fail.
 class EntryPage {
 public:
   /// That of the watcher. Throws Error if there can be none.
@@ -24,8 +25,12 @@ public:
   /// The page under a path (GPUTEST_ENTRY), for a process of the entry; null if it is gone, or of another version.
   [[nodiscard]] static std::shared_ptr<EntryPage> open(const std::string& path) noexcept;
 
-  /// Under which the processes of this user can open it, as long as this process is alive.
-  [[nodiscard]] std::string path() const { return pages_.path(); }
+  ~EntryPage();
+  EntryPage(const EntryPage&) = delete;
+  EntryPage& operator=(const EntryPage&) = delete;
+
+  /// Under which the processes of this user can open it, as long as the watcher is alive.
+  [[nodiscard]] const std::string& path() const { return path_; }
 
   /// How a run of tests has ended.
   enum class End { passed, failed, skipped, nothing_ran };
@@ -51,11 +56,14 @@ public:
   [[nodiscard]] bool is_measured() const noexcept;
 
 private:
-  explicit EntryPage(SharedPages pages, std::string path);
+  struct Words;
+  EntryPage(const Descriptor& file, std::string path);
+  [[nodiscard]] static Words* map(const Descriptor& file);
   friend class NotCounted;
 
-  SharedPages pages_;
-  std::string path_; ///< of the watcher's file; empty in the watcher
+  Descriptor file_; ///< of the watcher alone: a test may close it, and a file of the test's may get its number
+  std::string path_;
+  Words* words_; ///< mapped
 };
 
 /// The page of the entry for which this process runs tests; null: there is none.

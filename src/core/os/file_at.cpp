@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/os/file_at.hpp"
 
+#include "core/os/host.hpp"
 #include "core/os/reason.hpp"
-#include "core/os/user_name.hpp"
 
 #include <gputest/error.hpp>
 

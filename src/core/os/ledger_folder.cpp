@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/os/ledger_folder.hpp"
 
+#include "core/os/host.hpp"
 #include "core/os/reason.hpp"
-#include "core/os/user_name.hpp"
 
 #include <gputest/error.hpp>
 
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -26,6 +28,24 @@ namespace {
 constexpr const char* shared_path = "/run/gputest";
 constexpr mode_t private_mode = 0700;
 constexpr mode_t shared_mode = 03770; // members add files; setgid: of the group; sticky: nobody removes another's
+
+struct FileSystem {
+  std::uint32_t type;
+  std::string_view name;
+};
+
+/// From linux/magic.h and, if the kernel does not have them itself, from the file system's own sources.
+constexpr std::array network_file_systems{
+    FileSystem{0x00006969, "NFS"},    FileSystem{0x0000517B, "SMB"},    FileSystem{0xFE534D42, "SMB"},
+    FileSystem{0xFF534D42, "CIFS"},   FileSystem{0x5346414F, "AFS"},    FileSystem{0x6B414653, "AFS"},
+    FileSystem{0x73757245, "Coda"},   FileSystem{0x00C36400, "Ceph"},   FileSystem{0x0BD00BD0, "Lustre"},
+    FileSystem{0x47504653, "GPFS"},   FileSystem{0x19830326, "BeeGFS"}, FileSystem{0x01161970, "GFS2"},
+    FileSystem{0x7461636F, "OCFS2"},  FileSystem{0xAAD7AAEA, "PanFS"},  FileSystem{0x20030528, "OrangeFS"},
+    FileSystem{0x01021997, "9P"},     // a host's folder in a virtual machine
+    FileSystem{0x786F4256, "vboxsf"}, // likewise
+    FileSystem{0xBACBACBC, "vmhgfs"}, // likewise
+    FileSystem{0x65735546, "FUSE"},   // sshfs, virtiofs, or a local one: nobody can tell
+};
 
 std::string private_path() { return "/tmp/gputest-" + std::to_string(::geteuid()); }
 
@@ -90,6 +110,12 @@ std::pair<Descriptor, std::string> parent_of(fs::path path) {
 
 } // namespace
 
+std::string_view network_file_system(std::uint32_t type) {
+  const auto* const found = std::find_if(network_file_systems.begin(), network_file_systems.end(),
+                                         [&](const FileSystem& named) { return named.type == type; });
+  return found == network_file_systems.end() ? std::string_view{} : found->name;
+}
+
 LedgerFolder::LedgerFolder(const std::string& path) {
   auto [parent, name] = parent_of(path);
   const FileAt place{parent.number(), fs::path{path}.parent_path(), name, ::geteuid(), private_mode};
@@ -136,6 +162,19 @@ LedgerFolder::LedgerFolder(const std::string& path) {
 
 FileAt LedgerFolder::at(const std::string& name, uid_t owner, mode_t mode) const {
   return {folder_.number(), path(), name, owner, mode};
+}
+
+void LedgerFolder::refuse_network() const {
+  struct statfs status {};
+  if (::fstatfs(number(), &status) != 0) {
+    return;
+  }
+  // The word is signed and of 64 bits here; types have 32.
+  if (const auto name = network_file_system(static_cast<std::uint32_t>(status.f_type)); !name.empty()) {
+    throw LedgerError{"a ledger cannot be in " + path() + ", which is on " + std::string{name} +
+                      ": locks and FIFOs there need not hold between machines; set GPUTEST_DIR to a folder of your own "
+                      "on a local file system"};
+  }
 }
 
 std::string ledger_folder(const std::string& setting, const std::string& devices) {

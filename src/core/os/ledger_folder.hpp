@@ -4,7 +4,9 @@
 #include "core/os/file_at.hpp"
 #include "core/os/kept_descriptor.hpp"
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace gputest::os {
 
@@ -23,6 +25,10 @@ public:
 
   /// A file or folder in it, of `owner`. Throws LedgerError if something in this process has closed the folder.
   [[nodiscard]] FileAt at(const std::string& name, uid_t owner, mode_t mode) const;
+
+  /// Throws LedgerError if it is on a file system that may be another machine's: locks need not hold between machines,
+  /// and a FIFO never does.
+  void refuse_network() const;
 
   /// Whether it is not at its path any more: removed, renamed or replaced.
   [[nodiscard]] bool is_gone() const { return parent_.lacks(name_, folder_.identity()); }
@@ -55,5 +61,8 @@ private:
 
 /// Whether there is a ledger, or other store, of this name. Makes nothing. Throws LedgerError if it cannot be seen.
 [[nodiscard]] bool has_store(const std::string& folder, const std::string& name);
+
+/// Name of the file system of this type (`f_type` of statfs) if it may be another machine's, else nothing.
+[[nodiscard]] std::string_view network_file_system(std::uint32_t type);
 
 } // namespace gputest::os

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What SlotStore does about the parts of other users in a shared folder.
 
+#include "core/os/host.hpp"
 #include "core/os/reason.hpp"
 #include "core/os/slot_store.hpp"
-#include "core/os/user_name.hpp"
 
 #include <gputest/error.hpp>
 

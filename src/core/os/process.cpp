@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/os/process.hpp"
 
-#include "core/os/read_file.hpp"
-#include "core/policy/fnv1a.hpp"
+#include "core/os/file.hpp"
+#include "core/policy/text.hpp"
 
 #include <algorithm>
 #include <array>

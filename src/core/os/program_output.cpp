@@ -2,7 +2,7 @@
 #include "core/os/program_output.hpp"
 
 #include "core/os/descriptor.hpp"
-#include "core/os/read_file.hpp"
+#include "core/os/file.hpp"
 
 #include <array>
 #include <cerrno>

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/os/slot_store.hpp"
 
-#include "core/policy/file_systems.hpp"
-
 #include <gputest/error.hpp>
 
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <mutex>
@@ -16,19 +13,6 @@ namespace gputest::os {
 namespace {
 
 constexpr mode_t mutex_mode = 0600;
-
-void refuse_network(const LedgerFolder& folder) {
-  struct statfs status {};
-  if (::fstatfs(folder.number(), &status) != 0) {
-    return;
-  }
-  // The word is signed and of 64 bits here; types have 32.
-  if (const auto name = policy::network_file_system(static_cast<std::uint32_t>(status.f_type)); !name.empty()) {
-    throw LedgerError{"a ledger cannot be in " + folder.path() + ", which is on " + std::string{name} +
-                      ": locks and FIFOs there need not hold between machines; set GPUTEST_DIR to a folder of your own "
-                      "on a local file system"};
-  }
-}
 
 std::unique_ptr<FileLock> open_shared_mutex(const LedgerFolder& folder) {
   constexpr uid_t root = 0;
@@ -46,7 +30,7 @@ std::unique_ptr<FileLock> open_shared_mutex(const LedgerFolder& folder) {
 SlotStore::SlotStore(const std::string& folder, const std::string& name, const Layout& layout)
     : layout_{layout}, name_{name}, owner_{::geteuid()}, folder_{folder}, path_{own_place().path},
       ledger_file_{own_place().name + "/ledger"} {
-  refuse_network(folder_);
+  folder_.refuse_network();
   if (folder_.is_shared()) {
     mutex_ = open_shared_mutex(folder_);
     open_own(); // the first of this user's processes to take a slot makes it

@@ -2,7 +2,6 @@
 #include "core/policy/admission.hpp"
 
 #include "core/policy/queues.hpp"
-#include "core/policy/reservation.hpp"
 
 #include <algorithm>
 

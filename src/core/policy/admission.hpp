@@ -44,7 +44,7 @@ using Decision = std::variant<Grant, Wait, Refusal>;
 /// A process enters only if the overheads of all inside, with the largest lease that any of them may wait for, fit:
 /// somebody can always finish, so waiting cannot become a deadlock. Processes enter in the order of arrival. Leases are
 /// granted in the order of arrival, except that a later request may pass those ahead that it delays in no case
-/// (`reservation.hpp`). Places of stopped processes do not count. An idle process counts like any other inside, until
+/// (`queues.hpp`). Places of stopped processes do not count. An idle process counts like any other inside, until
 /// it has left (`leaving.hpp`).
 [[nodiscard]] Decision decide(const Snapshot& snapshot, std::size_t position);
 

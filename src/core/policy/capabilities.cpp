@@ -2,9 +2,18 @@
 #include "core/policy/capabilities.hpp"
 
 #include <algorithm>
-#include <optional>
 
 namespace gputest::policy {
+
+std::string why_unusable(const DeviceFacts& facts) {
+  if (facts.lost) {
+    return "it does not answer (lost, or in error); nvidia-smi shows its state, and a reset or a reboot brings it back";
+  }
+  if (facts.compute_mode == ComputeMode::prohibited) {
+    return "its compute mode is PROHIBITED, so no process may use it; `nvidia-smi -c DEFAULT` allows it";
+  }
+  return "";
+}
 
 namespace {
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/policy/large_policy.hpp"
 
-#include "core/policy/exact_regex.hpp"
-#include "core/policy/shell_words.hpp"
+#include "core/policy/text.hpp"
 
 namespace gputest::policy {
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <gputest/bytes.hpp>
 #include <gputest/request.hpp>
+
+#include <cstdint>
 
 namespace gputest::policy {
 
@@ -17,5 +20,17 @@ struct MemoryRequest {
 /// Small is 256 MiB, medium half of the device and its medium lock, large the whole device; declared bytes take
 /// precedence over all of them.
 [[nodiscard]] MemoryRequest to_memory_request(const Request& request, Bytes device_bytes);
+
+/// What a device heap (the limit for `malloc` in kernels) really takes of the device, once a kernel that uses it has
+/// run: 2 MiB more, for heaps of 64 MiB to 1 GiB on an H200, in whole MiB.
+///
+/// What the first kernel of a process takes beside it, 129 MiB there, is part of the usual overhead.
+[[nodiscard]] constexpr Bytes heap_cost(Bytes heap) {
+  constexpr std::uint64_t mebibyte = 1ULL << 20U;
+  if (heap == Bytes{}) {
+    return {};
+  }
+  return Bytes{((heap.count() + mebibyte - 1) / mebibyte + 2) * mebibyte};
+}
 
 } // namespace gputest::policy

@@ -2,6 +2,7 @@
 #include "core/policy/queues.hpp"
 
 #include <algorithm>
+#include <bitset>
 
 namespace gputest::policy {
 
@@ -69,6 +70,105 @@ std::vector<std::size_t> concerned(const std::vector<Claim>& claims, std::uint64
     }
   }
   return positions;
+}
+
+namespace {
+
+bool has(DeviceMask devices, std::size_t device) { return (devices >> device & 1U) != 0; }
+
+/// The sums of bytes that some of a set of processes can have, as far as they are within `most`.
+class Sums {
+public:
+  Sums(std::uint64_t most, std::uint64_t always) : unit_{most / units + 1}, most_{most} {
+    if (always <= most) {
+      reached_[always / unit_] = true;
+      rounded_ += always % unit_ == 0 ? 0 : 1;
+    }
+  }
+
+  /// One more process, which may have nothing, `some`, or `all`.
+  void add(std::uint64_t some, std::uint64_t all) {
+    const auto before = reached_;
+    reached_ |= before << shift(some);
+    reached_ |= before << shift(all);
+    rounded_ += some % unit_ == 0 && all % unit_ == 0 ? 0 : 1;
+  }
+
+  /// Whether there may be a sum above `least`, up to `most`.
+  [[nodiscard]] bool any_above(std::uint64_t least) const {
+    const std::uint64_t first = least / unit_ + 1;
+    std::uint64_t unit = first - std::min(first, rounded_); // a sum is up to so many units more than it seems
+    for (; unit <= most_ / unit_; ++unit) {
+      if (reached_[unit]) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  [[nodiscard]] bool any() const { return reached_.any(); }
+
+private:
+  static constexpr std::size_t units = 4096;
+
+  [[nodiscard]] std::size_t shift(std::uint64_t bytes) const { return std::min<std::uint64_t>(bytes / unit_, units); }
+
+  std::uint64_t unit_;
+  std::uint64_t most_;
+  std::uint64_t rounded_ = 0;
+  std::bitset<units> reached_;
+};
+
+/// Whether `self` could delay the claim at `ahead`.
+bool delays(const Snapshot& snapshot, std::size_t self, std::size_t ahead, std::size_t device) {
+  const Claim& own = snapshot.claims[self];
+  const Claim& first = snapshot.claims[ahead];
+  const Capacity& capacity = snapshot.devices[device];
+  const std::uint64_t needed = sum(first.overhead_bytes, first.lease_bytes);
+  if (needed > capacity.total_bytes) {
+    return false; // no release would make room for it
+  }
+  const std::uint64_t beside = capacity.total_bytes - needed;
+  // Leases of later arrivals, which must not be what keeps it out.
+  std::uint64_t later = own.stage == Stage::waiting ? own.lease_bytes : 0;
+  // What others have, and may give back. External processes may end, too.
+  std::uint64_t others = capacity.external_bytes;
+  Sums sums{beside, own.overhead_bytes};
+  sums.add(capacity.external_bytes, capacity.external_bytes);
+  for (std::size_t position = 0; position < snapshot.claims.size(); ++position) {
+    const Claim& claim = snapshot.claims[position];
+    if (position == self || position == ahead || !is_on(claim, device)) {
+      continue;
+    }
+    const bool leases = (claim.stage == Stage::waiting || claim.stage == Stage::holding) && has(claim.wanted, device);
+    const bool earlier = leases && claim.ticket < first.ticket;
+    const std::uint64_t most = earlier ? sum(claim.overhead_bytes, claim.lease_bytes) : claim.overhead_bytes;
+    if (!earlier && leases && claim.stage == Stage::holding) {
+      later = sum(later, claim.lease_bytes);
+    }
+    others = sum(others, most);
+    sums.add(claim.overhead_bytes, most);
+  }
+  if (later == 0 || sum(sum(own.overhead_bytes, others), later) <= beside) {
+    return false; // there is room for all of them at once
+  }
+  return later > beside ? sums.any() : sums.any_above(beside - later);
+}
+
+} // namespace
+
+std::optional<std::size_t> delayed_by(const Snapshot& snapshot, std::size_t self, std::size_t device) {
+  const Claim& own = snapshot.claims[self];
+  std::optional<std::size_t> delayed;
+  for (std::size_t position = 0; position < snapshot.claims.size(); ++position) {
+    const Claim& claim = snapshot.claims[position];
+    const bool is_ahead = own.stage == Stage::entering || claim.ticket < own.ticket;
+    if (position != self && claim.stage == Stage::waiting && !claim.stopped && has(claim.wanted, device) && is_ahead &&
+        (!delayed || claim.ticket < snapshot.claims[*delayed].ticket) && delays(snapshot, self, position, device)) {
+      delayed = position;
+    }
+  }
+  return delayed;
 }
 
 } // namespace gputest::policy

@@ -1,9 +1,59 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <gputest/request.hpp>
-
+// What <gputest/memory_class.hpp>, <gputest/request.hpp> and <gputest/needs.hpp> declare.
 #include <gputest/error.hpp>
+#include <gputest/needs.hpp>
+
+#include <array>
 
 namespace gputest {
+
+namespace {
+
+template <class Enum, std::size_t N>
+Enum parse(const std::array<Enum, N>& values, std::string_view text, std::string_view what) {
+  std::string allowed;
+  for (const Enum value : values) {
+    if (to_string(value) == text) {
+      return value;
+    }
+    allowed += (allowed.empty() ? "" : ", ") + std::string{to_string(value)};
+  }
+  throw InvalidSetting{std::string{what} + " '" + std::string{text} + "' is unknown; it is one of " + allowed};
+}
+
+} // namespace
+
+std::string_view to_string(MemoryClass memory_class) {
+  switch (memory_class) {
+  case MemoryClass::small:
+    return "small";
+  case MemoryClass::medium:
+    return "medium";
+  case MemoryClass::large:
+    return "large";
+  }
+  return "unknown";
+}
+
+MemoryClass parse_memory_class(std::string_view text, std::string_view what) {
+  return parse(std::array{MemoryClass::small, MemoryClass::medium, MemoryClass::large}, text, what);
+}
+
+std::string_view to_string(LargePolicy policy) {
+  switch (policy) {
+  case LargePolicy::exclude:
+    return "exclude";
+  case LargePolicy::serial:
+    return "serial";
+  case LargePolicy::wait:
+    return "wait";
+  }
+  return "unknown";
+}
+
+LargePolicy parse_large_policy(std::string_view text, std::string_view what) {
+  return parse(std::array{LargePolicy::exclude, LargePolicy::serial, LargePolicy::wait}, text, what);
+}
 
 MemoryClass class_of(Bytes bytes) {
   using namespace literals;
@@ -40,6 +90,62 @@ std::string to_string(const Request& request) {
     text += ", requiring " + to_string(request.capabilities);
   }
   return text;
+}
+
+Request resolve(const Needs& test, const Needs& suite, std::optional<MemoryClass> fixture, const Request& entry) {
+  Request request = entry;
+  if (test.says_memory() || suite.says_memory()) {
+    const Needs& memory = test.says_memory() ? test : suite;
+    request.memory_by = test.says_memory() ? SaidBy::test : SaidBy::suite;
+    request.bytes = memory.bytes;
+    if (memory.memory_class) {
+      request.memory_class = *memory.memory_class;
+    } else {
+      request.memory_class = suite.memory_class.value_or(fixture.value_or(class_of(*memory.bytes)));
+    }
+  } else if (fixture) {
+    request.memory_class = *fixture;
+    request.bytes = *fixture == MemoryClass::small ? std::nullopt : entry.bytes;
+    request.memory_by = request.bytes ? SaidBy::entry : SaidBy::fixture;
+  }
+  request.gpus = test.gpus.value_or(suite.gpus.value_or(entry.gpus));
+  request.heap = test.heap.value_or(suite.heap.value_or(entry.heap));
+  request.keeps = test.keeps.value_or(suite.keeps.value_or(entry.keeps));
+  request.keeps_by = test.keeps ? SaidBy::test : suite.keeps ? SaidBy::suite : SaidBy::entry;
+  request.capabilities = test.capabilities | suite.capabilities | entry.capabilities;
+  return request;
+}
+
+bool uses_gpu(const Needs& test, const Needs& suite, bool host_fixture) {
+  if (test.no_gpu || test.says_gpu()) {
+    return !test.no_gpu;
+  }
+  return suite.no_gpu || suite.says_gpu() ? !suite.no_gpu : !host_fixture;
+}
+
+std::string contradiction_in(const Needs& needs) {
+  if (needs.no_gpu && needs.says_gpu()) {
+    return "no_gpu and what it needs of a GPU; a test that uses no GPU says no_gpu alone";
+  }
+  if (needs.bytes == Bytes{}) {
+    return "a size of 0 bytes; a test without GPU memory needs no size, and small is up to 256 MiB";
+  }
+  if (needs.bytes && needs.memory_class == MemoryClass::small && class_of(*needs.bytes) != MemoryClass::small) {
+    return "small and " + to_string(*needs.bytes) + "; small is up to 256 MiB: leave small out, or say medium or large";
+  }
+  if (needs.gpus && (*needs.gpus < 1 || *needs.gpus > max_gpus)) {
+    return "gpus(" + std::to_string(*needs.gpus) + "); a test has 1 to " + std::to_string(max_gpus) + " GPUs";
+  }
+  if (needs.gpus == 1 && needs.capabilities.has(Capability::Kind::peer_access)) {
+    return "gpus(1) and peer_access, which is between devices; say gpus(2) or more";
+  }
+  if (auto mistake = mistake_in(needs.capabilities); !mistake.empty()) {
+    return mistake;
+  }
+  if (needs.heap == Bytes{}) {
+    return "a heap of 0 bytes; leave heap() out to keep the one that is there";
+  }
+  return "";
 }
 
 } // namespace gputest

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/policy/run_mode.hpp"
 
-#include "core/policy/starts_with.hpp"
+#include "core/policy/text.hpp"
 
 #include <algorithm>
 #include <charconv>

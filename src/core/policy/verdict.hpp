@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace gputest::policy {
 
 /// What the processes of an entry have told of their tests (core/os/entry_page).
 struct EntryReport {
-  unsigned begun = 0;         ///< runs of tests
-  unsigned ended = 0;         ///< of these
-  unsigned skipped = 0;       ///< of these: no test ran, or gputest skipped one
-  unsigned nothing_ran = 0;   ///< of these: no test was selected
-  std::string refused;        ///< why gputest has failed a test; empty: it has not
-  std::string running;        ///< the test that ran last; empty: none, or it had ended
-  bool failed = false;        ///< tests failed in the run that ended last
+  unsigned begun = 0;       ///< runs of tests
+  unsigned ended = 0;       ///< of these
+  unsigned skipped = 0;     ///< of these: no test ran, or gputest skipped one
+  unsigned nothing_ran = 0; ///< of these: no test was selected
+  std::string refused;      ///< why gputest has failed a test; empty: it has not
+  std::string running;      ///< the test that ran last; empty: none, or it had ended
+  bool failed = false;      ///< tests failed in the run that ended last
 };
 
 /// What runs in an entry.
@@ -41,5 +43,25 @@ struct Verdict {
 /// What is said when the watcher ends by SIGKILL because CTest would not see a failure in an exit code. `will_fail`: it
 /// inverts them; else it does not look at them (PASS_REGULAR_EXPRESSION).
 [[nodiscard]] std::string text_of_unseen_failure(const std::string& entry, bool will_fail);
+
+/// How long the command of an entry may run.
+struct TimeLimit {
+  std::chrono::milliseconds duration{};
+  std::string text; ///< `2.5 s`, as it was written
+};
+
+/// Reads seconds, such as 90 or 2.5, up to 999999999, as gpu_add_test() takes TIMEOUT. nullopt if it is not that.
+[[nodiscard]] std::optional<TimeLimit> parse_time_limit(const std::string& text);
+
+/// What a run was doing when its time was over.
+struct TimedOut {
+  std::string entry;
+  std::string running;                ///< the test; may be empty
+  std::chrono::nanoseconds waited{0}; ///< for GPUs
+  std::string left_behind;            ///< processes that hold the output of a command that has ended; empty: it runs
+};
+
+/// `timed out: …`, the reason that a user reads.
+[[nodiscard]] std::string text_of_time_out(const TimedOut& run, const TimeLimit& limit);
 
 } // namespace gputest::policy

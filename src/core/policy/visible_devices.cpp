@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/policy/visible_devices.hpp"
 
-#include "core/policy/starts_with.hpp"
+#include "core/policy/text.hpp"
 
 #include <gputest/error.hpp>
 

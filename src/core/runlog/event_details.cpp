@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/runlog/event_details.hpp"
 
-#include "core/os/file_stamp.hpp"
+#include "core/os/file.hpp"
 #include "core/os/process.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/runlog/json_object.hpp"
 
-#include "core/policy/utf8.hpp"
+#include "core/policy/text.hpp"
 
 #include <algorithm>
 #include <array>

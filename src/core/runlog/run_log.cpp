@@ -2,10 +2,10 @@
 #include "core/runlog/run_log.hpp"
 
 #include "core/os/ctest_process.hpp"
-#include "core/os/host_name.hpp"
+#include "core/os/file.hpp"
+#include "core/os/host.hpp"
 #include "core/os/line_file.hpp"
 #include "core/os/process.hpp"
-#include "core/os/read_file.hpp"
 #include "core/policy/run_mode.hpp"
 #include "core/settings/settings.hpp"
 

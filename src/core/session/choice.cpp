@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/session/choice.hpp"
 
-#include "core/os/file_stamp.hpp"
+#include "core/os/file.hpp"
 #include "core/policy/memory_request.hpp"
 #include "core/policy/visible_devices.hpp"
 #include "core/settings/settings.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/session/device_heap.hpp"
 
-#include "core/policy/heap_cost.hpp"
+#include "core/policy/memory_request.hpp"
 
 #include <gputest/error.hpp>
 

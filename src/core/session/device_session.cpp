@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/session/device_session.hpp"
 
-#include "core/os/file_stamp.hpp"
+#include "core/os/file.hpp"
 #include "core/policy/memory_request.hpp"
 #include "core/runlog/event_details.hpp"
 #include "core/runlog/run_log.hpp"

@@ -2,7 +2,7 @@
 #include <gputest/session.hpp>
 
 #include "core/ledger/ledger_view.hpp"
-#include "core/os/file_stamp.hpp"
+#include "core/os/file.hpp"
 #include "core/os/process.hpp"
 #include "core/runlog/run_log.hpp"
 #include "core/session/account.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/os/loaded_libraries.hpp"
-#include "core/policy/nearest_name.hpp"
-#include "core/policy/utf8.hpp"
+#include "core/os/shared_library.hpp"
+#include "core/policy/text.hpp"
 #include "core/settings/settings.hpp"
 
 #include <gputest/error.hpp>

@@ -3,7 +3,7 @@
 
 #include "core/policy/mpi_rank.hpp"
 #include "core/policy/simulated_devices.hpp"
-#include "core/policy/time_limit.hpp"
+#include "core/policy/verdict.hpp"
 
 #include <gputest/settings.hpp>
 

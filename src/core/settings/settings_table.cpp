@@ -2,7 +2,7 @@
 #include "core/settings/settings_table.hpp"
 
 #include "core/os/environment.hpp"
-#include "core/policy/nearest_name.hpp"
+#include "core/policy/text.hpp"
 
 #include <gputest/error.hpp>
 

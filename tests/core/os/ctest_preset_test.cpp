@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/os/ctest_preset.hpp"
+#include "core/os/ctest_process.hpp"
 
 #include "support/private_folder.hpp"
 

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include <sys/mman.h>
 #include <unistd.h>
 
 namespace gputest::os {
@@ -46,7 +47,10 @@ TEST(EntryPages, have_what_processes_told_that_have_ended_whatever_they_closed) 
 TEST(EntryPages, are_none_under_a_path_that_is_another_file) {
   EXPECT_EQ(EntryPage::open("/proc/self/fd/100000"), nullptr);
   EXPECT_EQ(EntryPage::open("/dev/null"), nullptr);
-  EXPECT_EQ(EntryPage::open(SharedPages{1}.path()), nullptr) << "of another version of gputest";
+  const Descriptor smaller{::memfd_create("page", MFD_CLOEXEC | MFD_ALLOW_SEALING)};
+  ASSERT_EQ(::ftruncate(smaller.number(), 1), 0);
+  ASSERT_EQ(::fcntl(smaller.number(), F_ADD_SEALS, F_SEAL_SHRINK), 0);
+  EXPECT_EQ(EntryPage::open("/proc/self/fd/" + std::to_string(smaller.number())), nullptr) << "of another version";
 }
 
 TEST(EntryPages, count_the_time_in_which_anybody_waits) {

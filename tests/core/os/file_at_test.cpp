@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/os/file_at.hpp"
 
-#include "core/os/user_name.hpp"
+#include "core/os/host.hpp"
 #include "support/in_child.hpp"
 #include "support/message_of.hpp"
 #include "support/private_folder.hpp"

@@ -14,8 +14,10 @@
 #include <fstream>
 #include <map>
 #include <string>
+#include <vector>
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -198,6 +200,17 @@ TEST_F(LedgerFolderTest, that_cannot_be_looked_into_is_an_error_and_not_one_with
 TEST(LedgerFolderPath, is_the_setting_else_for_simulated_devices_this_users_own) {
   EXPECT_EQ(ledger_folder("/a", "simulated:1x1GiB"), "/a");
   EXPECT_EQ(ledger_folder("", "simulated:1x1GiB"), "/tmp/gputest-" + std::to_string(::geteuid()));
+}
+
+TEST(LedgerFolders, know_file_systems_of_other_machines_by_their_types) {
+  for (const std::uint32_t type :
+       std::vector<std::uint32_t>{NFS_SUPER_MAGIC, SMB_SUPER_MAGIC, CODA_SUPER_MAGIC, V9FS_MAGIC, 0x65735546}) {
+    EXPECT_NE(network_file_system(type), "") << std::hex << type;
+  }
+  for (const std::uint32_t type :
+       std::vector<std::uint32_t>{TMPFS_MAGIC, EXT4_SUPER_MAGIC, OVERLAYFS_SUPER_MAGIC, 0x2FC12FC1 /* ZFS */}) {
+    EXPECT_EQ(network_file_system(type), "") << std::hex << type;
+  }
 }
 
 } // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/os/process.hpp"
 
-#include "core/os/read_file.hpp"
+#include "core/os/file.hpp"
 #include "support/child_process.hpp"
 #include "support/in_child.hpp"
 #include "support/private_folder.hpp"

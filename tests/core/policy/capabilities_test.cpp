@@ -128,10 +128,9 @@ TEST(PeerGroup, is_the_largest_whose_members_all_reach_one_another) {
   EXPECT_EQ(group_of({0, 1, 2, 3}, {{1}, {0}, {3}, {2}}), (Indices{0, 1})) << "the first of equals";
 }
 
-TEST(DeviceFacts, say_why_a_device_cannot_be_used_and_what_is_odd_about_one_that_can) {
+TEST(DeviceFacts, say_why_a_device_cannot_be_used) {
   DeviceFacts facts;
   EXPECT_EQ(why_unusable(facts), "");
-  EXPECT_TRUE(oddities(facts).empty());
   facts.compute_mode = ComputeMode::prohibited;
   EXPECT_EQ(why_unusable(facts),
             "its compute mode is PROHIBITED, so no process may use it; `nvidia-smi -c DEFAULT` allows it");
@@ -144,9 +143,6 @@ TEST(DeviceFacts, say_why_a_device_cannot_be_used_and_what_is_odd_about_one_that
   facts.driver_model = DriverModel::wddm;
   facts.why_unknown = "there is none";
   EXPECT_EQ(why_unusable(facts), "");
-  ASSERT_EQ(oddities(facts).size(), 5U);
-  EXPECT_EQ(oddities(facts)[0], "compute mode EXCLUSIVE_PROCESS: one process at a time is let in");
-  EXPECT_EQ(oddities(facts)[4], "capabilities are unknown, and count as missing: there is none");
 }
 
 } // namespace

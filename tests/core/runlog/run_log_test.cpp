@@ -2,7 +2,7 @@
 #include "core/runlog/run_log.hpp"
 
 #include "core/os/ctest_ancestor.hpp"
-#include "core/os/host_name.hpp"
+#include "core/os/host.hpp"
 #include "core/os/line_file.hpp"
 #include "core/os/process.hpp"
 #include "core/runlog/json_object.hpp"

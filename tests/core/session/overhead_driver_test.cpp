@@ -3,7 +3,7 @@
 // tests/support.
 #include "core/session/overhead.hpp"
 
-#include "core/os/file_stamp.hpp"
+#include "core/os/file.hpp"
 #include "core/os/process.hpp"
 #include "core/session/device_session.hpp"
 #include "metering/sampled_meter.hpp"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Files of CMake presets. An input is one; `p` is the preset that is looked for.
 
-#include "core/os/ctest_preset.hpp"
-#include "core/os/scratch_folder.hpp"
+#include "core/os/ctest_process.hpp"
 #include "proofs/fuzz/fuzzer.hpp"
+#include "support/private_folder.hpp"
 
 #include <fstream>
 
@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (may_include({reinterpret_cast<const char*>(data), size})) {
     return 0;
   }
-  static const os::ScratchFolder folder;
+  static const tests::PrivateFolder folder;
   const std::string path = folder.path() + "/CMakePresets.json";
   std::ofstream{path, std::ios::binary}.write(reinterpret_cast<const char*>(data), static_cast<std::streamsize>(size));
   require(!os::read_test_preset(folder.path(), "p") || tests::contains(tests::text_of(data, size), "testPresets"),

@@ -5,11 +5,11 @@
 
 #include "core/ledger/ledger.hpp"
 #include "core/ledger/stored_record.hpp"
-#include "core/os/scratch_folder.hpp"
 #include "core/session/messages.hpp"
 #include "proofs/fuzz/fuzzer.hpp"
 #include "proofs/fuzz/tokens.hpp"
 #include "support/observed.hpp"
+#include "support/private_folder.hpp"
 
 #include <gputest/error.hpp>
 
@@ -102,7 +102,7 @@ public:
 private:
   static constexpr std::size_t used_slots_offset = 4096 + ledger::ledger_layout.table_bytes;
 
-  os::ScratchFolder folder_;
+  tests::PrivateFolder folder_;
   os::SlotStore store_{folder_.path(), ledger::ledger_name, ledger::ledger_layout};
   std::size_t written_ = ledger::slots_of_a_user; ///< slots that may not be empty
 };

@@ -3,8 +3,8 @@
 // the rest is zeros.
 
 #include "core/os/slot_store.hpp"
-#include "core/os/scratch_folder.hpp"
 #include "proofs/fuzz/fuzzer.hpp"
+#include "support/private_folder.hpp"
 
 #include <gputest/error.hpp>
 
@@ -56,7 +56,7 @@ void use(SlotStore& store) {
 } // namespace
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const os::ScratchFolder folder;
+  static const tests::PrivateFolder folder;
   static const std::string file = make_store(folder.path());
   const std::size_t length = write_file(file, data, size);
   try {

@@ -11,7 +11,7 @@
  *   record[]           core/ledger/record: stage, ticket, owner's pid, devices, and which of its leases it is about. What else
  *                      is in a record (candidates, bytes, flags) is fixed by pid and lease, see the configuration.
  *   own_*[]            core/ledger/client: Client::own_, what a process's record says or is about to say
- *   decide             core/policy/admission: decide_entering, decide_waiting; core/policy/queues; core/policy/reservation (admission.pml)
+ *   decide             core/policy/admission: decide_entering, decide_waiting; core/policy/queues (admission.pml)
  *   next_concerned     core/policy/queues: concerned
  *   reap_next          core/ledger/records: Records::reap, with core/ledger/backend_probe: is_back
  *   observe            core/ledger/records: Records::observe, of the memory of those that were seen to end

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/devices/cuda/nvml_api.hpp"
-#include "core/policy/device_facts.hpp"
+#include "core/policy/capabilities.hpp"
 
 #include <cstddef>
 #include <cstdint>

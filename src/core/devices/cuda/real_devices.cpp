@@ -3,7 +3,7 @@
 
 #include "core/devices/cuda/driver_attributes.hpp"
 #include "core/devices/cuda/nvml.hpp"
-#include "core/os/host_memory.hpp"
+#include "core/os/host.hpp"
 
 #include <gputest/bytes.hpp>
 

@@ -4,8 +4,8 @@
 #include "core/devices/metering.hpp"
 #include "core/devices/simulated/simulated.hpp"
 #include "core/os/environment.hpp"
-#include "core/os/host_memory.hpp"
-#include "core/policy/heap_cost.hpp"
+#include "core/os/host.hpp"
+#include "core/policy/memory_request.hpp"
 #include "core/policy/visible_devices.hpp"
 #include "core/settings/settings.hpp"
 

@@ -2,7 +2,7 @@
 #include "core/devices/simulated/simulated.hpp"
 
 #include "core/devices/simulated/simulated_memory.hpp"
-#include "core/os/host_memory.hpp"
+#include "core/os/host.hpp"
 
 #include <algorithm>
 #include <memory>

@@ -2,7 +2,7 @@
 // Runs against tests/support/fake_nvml.cpp, which the executable's run path names.
 #include "core/devices/cuda/real_devices.hpp"
 
-#include "core/os/host_memory.hpp"
+#include "core/os/host.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/os/descendants.hpp"
+#include "workers/descendants.hpp"
 
 #include "core/os/process.hpp"
 
@@ -13,7 +13,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-namespace gputest::os {
+namespace gputest::workers {
 
 std::vector<pid_t> descendants(const std::vector<pid_t>& spared) {
   std::multimap<pid_t, pid_t> children;
@@ -23,7 +23,7 @@ std::vector<pid_t> descendants(const std::vector<pid_t>& spared) {
   }
   while (const auto* const entry = ::readdir(proc)) { // NOLINT(concurrency-mt-unsafe): a stream of this function's own
     if (const pid_t pid = static_cast<pid_t>(std::strtol(entry->d_name, nullptr, 10)); pid > 0) {
-      children.emplace(parent_of(pid).value_or(0), pid);
+      children.emplace(os::parent_of(pid).value_or(0), pid);
     }
   }
   ::closedir(proc);
@@ -59,4 +59,4 @@ void end_descendants(const std::vector<pid_t>& spared) {
   }
 }
 
-} // namespace gputest::os
+} // namespace gputest::workers

@@ -8,6 +8,12 @@
 
 namespace gputest::os {
 
+/// This machine's name, as it knows itself; empty if it has none.
+[[nodiscard]] std::string host_name();
+
+/// The login name of a user, or the number itself if this machine (or container) knows no such user.
+[[nodiscard]] std::string user_name(std::uint32_t uid);
+
 /// The memory of this machine, which an integrated GPU shares.
 struct HostMemory {
   std::uint64_t total_bytes = 0;

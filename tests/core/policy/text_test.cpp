@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/policy/nearest_name.hpp"
+#include "core/policy/text.hpp"
 
 #include <gtest/gtest.h>
 
@@ -25,6 +25,28 @@ TEST(NearestName, is_the_one_that_was_probably_meant) {
   EXPECT_EQ(nearest_name("GPUTEST_REQUIRE", names), "GPUTEST_REQUIRES");
   EXPECT_EQ(nearest_name("GPUTEST_GPU", names), "GPUTEST_GPUS");
   EXPECT_EQ(nearest_name("GPUTEST_GPU", {}), "");
+}
+
+TEST(ShellWords, are_quoted_only_where_a_shell_would_read_them_as_something_else) {
+  EXPECT_EQ(shell_words({}), "");
+  EXPECT_EQ(shell_words({"/build/t", "--gtest_filter=A.b/0", "-j1"}), "/build/t --gtest_filter=A.b/0 -j1");
+  EXPECT_EQ(shell_words({"a b", "", "$HOME", "*", "~", "a;b", "#", "^x$"}), "'a b' '' '$HOME' '*' '~' 'a;b' '#' '^x$'");
+  EXPECT_EQ(shell_words({"it's"}), "'it'\\''s'");
+  EXPECT_EQ(shell_words({"a\nb", "\\"}), "'a\nb' '\\'");
+}
+
+TEST(Utf8, accepts_what_unicode_has) {
+  EXPECT_EQ(length_of_character("a"), 1U);
+  EXPECT_EQ(length_of_character("\xC3\xBC rest"), 2U);
+  EXPECT_EQ(length_of_character("\xE2\x82\xAC"), 3U);
+  EXPECT_EQ(length_of_character("\xF4\x8F\xBF\xBF"), 4U) << "U+10FFFF";
+}
+
+TEST(Utf8, refuses_everything_else) {
+  for (const char* const text : {"", "\x80", "\xC0\x80", "\xC1\xBF", "\xE0\x9F\xBF", "\xED\xA0\x80", "\xF0\x8F\xBF\xBF",
+                                 "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xC3", "\xC3(", "\xE2\x82", "\xE2\x82("}) {
+    EXPECT_EQ(length_of_character(text), 0U) << testing::PrintToString(text);
+  }
 }
 
 } // namespace

@@ -1,10 +1,43 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/policy/nearest_name.hpp"
+#include "core/policy/text.hpp"
 
 #include <algorithm>
-#include <vector>
 
 namespace gputest::policy {
+
+std::string exact_regex(const std::string& text) {
+  std::string regex = "^";
+  for (const char character : text) {
+    regex += std::string_view{R"(.[]^$*+?()|\)"}.find(character) == std::string_view::npos ? "" : "\\";
+    regex += character;
+  }
+  return regex + "$";
+}
+
+namespace {
+
+std::string quoted(const std::string& word) {
+  // What is special to no shell.
+  constexpr const char* plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./:,+@%=";
+  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) {
+    return word;
+  }
+  std::string text = "'";
+  for (const char c : word) {
+    text += c == '\'' ? std::string{"'\\''"} : std::string{c};
+  }
+  return text + "'";
+}
+
+} // namespace
+
+std::string shell_words(const std::vector<std::string>& words) {
+  std::string text;
+  for (const auto& word : words) {
+    text += (text.empty() ? "" : " ") + quoted(word);
+  }
+  return text;
+}
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   // Row i has the distances of the first i characters of `a` from each beginning of `b`.

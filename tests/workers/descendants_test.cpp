@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/os/descendants.hpp"
+#include "workers/descendants.hpp"
 
 #include "support/in_child.hpp"
 #include "support/private_mount.hpp"
@@ -16,7 +16,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-namespace gputest::os {
+namespace gputest::workers {
 namespace {
 
 /// A later signal does not change what has killed a process: it shows whether the process had been killed before.
@@ -98,4 +98,4 @@ TEST(Descendants, are_all_ended_but_those_spared_and_what_these_have_started) {
 }
 
 } // namespace
-} // namespace gputest::os
+} // namespace gputest::workers

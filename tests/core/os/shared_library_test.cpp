@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/os/loaded_libraries.hpp"
+#include "core/os/shared_library.hpp"
 
 #include "core/os/process.hpp"
-#include "core/os/shared_library.hpp"
 #include "support/private_folder.hpp"
 
 #include <gtest/gtest.h>

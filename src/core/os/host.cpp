@@ -1,14 +1,35 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/os/host_memory.hpp"
+#include "core/os/host.hpp"
 
-#include "core/os/read_file.hpp"
+#include "core/os/file.hpp"
 
-#include <sys/mman.h>
-
+#include <array>
+#include <cerrno>
 #include <cstdlib>
 #include <sstream>
+#include <vector>
+
+#include <pwd.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 namespace gputest::os {
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
+
+std::string user_name(std::uint32_t uid) {
+  constexpr std::size_t max_bytes = 1U << 20U; // an entry beyond 1 MiB is not worth its name
+  std::vector<char> buffer(1024);
+  passwd entry{};
+  passwd* found = nullptr;
+  while (getpwuid_r(uid, &entry, buffer.data(), buffer.size(), &found) == ERANGE && buffer.size() < max_bytes) {
+    buffer.resize(buffer.size() * 2);
+  }
+  return found != nullptr ? std::string{entry.pw_name} : std::to_string(uid);
+}
 
 namespace {
 

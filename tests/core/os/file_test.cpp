@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/os/file_stamp.hpp"
+#include "core/os/file.hpp"
 
 #include "support/private_folder.hpp"
 

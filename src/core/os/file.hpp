@@ -7,6 +7,12 @@
 
 namespace gputest::os {
 
+/// What is left to read of an open file; nullopt if it cannot be read.
+[[nodiscard]] std::optional<std::string> read_to_end(int descriptor);
+
+/// All of a file; nullopt if it cannot be read. For small files such as those of /proc.
+[[nodiscard]] std::optional<std::string> contents_of(const std::string& path);
+
 /// What tells a file from one that was written in its place. A copy may be equal, but has another `id`.
 struct FileStamp {
   std::uint64_t bytes = 0;

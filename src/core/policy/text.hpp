@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gputest::policy {
+
+[[nodiscard]] constexpr bool starts_with(std::string_view text, std::string_view prefix) {
+  return text.substr(0, prefix.size()) == prefix;
+}
+
+/// The hash FNV-1a: the same in all programs and on all machines, unlike std::hash.
+[[nodiscard]] constexpr std::uint64_t fnv1a(std::string_view bytes, std::uint64_t hash = 0xCBF29CE484222325U) {
+  for (const char byte : bytes) {
+    hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001B3U;
+  }
+  return hash;
+}
+
+/// How many bytes at the beginning of `text` are one character of UTF-8; 0 if none are. Overlong forms, surrogates and
+/// what is beyond U+10FFFF are none.
+[[nodiscard]] constexpr std::size_t length_of_character(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+  const unsigned first = byte(0);
+  const std::size_t length = first < 0x80   ? 1
+                             : first < 0xC2 ? 0
+                             : first < 0xE0 ? 2
+                             : first < 0xF0 ? 3
+                             : first < 0xF5 ? 4
+                                            : 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xC0U) != 0x80U) {
+      return 0;
+    }
+  }
+  const bool is_wrong = (first == 0xE0 && byte(1) < 0xA0) || (first == 0xED && byte(1) > 0x9F) ||
+                        (first == 0xF0 && byte(1) < 0x90) || (first == 0xF4 && byte(1) > 0x8F);
+  return text.empty() || is_wrong ? 0 : length;
+}
+
+/// A regular expression of CMake's and CTest's that matches this text and nothing else: `^Sort\.keys$`. Pure.
+[[nodiscard]] std::string exact_regex(const std::string& text);
+
+/// A command line that a POSIX shell reads as exactly these words, quoted only where that is needed. Pure.
+[[nodiscard]] std::string shell_words(const std::vector<std::string>& words);
+
+/// How many characters have to be inserted, removed, replaced, or exchanged with their neighbour, to make `b` of `a`.
+[[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b);
+
+/// The name that was probably meant by a mistyped one: that with the smallest edit distance, and of several the first.
+/// Empty if there are no names. Pure.
+[[nodiscard]] std::string nearest_name(std::string_view mistyped, const std::set<std::string>& names);
+
+} // namespace gputest::policy
