@@ -2,13 +2,12 @@
 #include "core/ledger/device_table.hpp"
 
 #include "core/ledger/stored_record.hpp"
+#include "core/policy/text.hpp"
 
 #include <gputest/error.hpp>
 
 #include <algorithm>
 #include <chrono>
-#include <cstdint>
-#include <functional>
 #include <iterator>
 #include <mutex>
 #include <utility>
@@ -115,16 +114,13 @@ DeviceMask DeviceTable::to_own_part(DeviceMask devices) const {
 
 std::uint64_t DeviceTable::overhead_bytes(DeviceMask devices) const {
   const std::lock_guard guard{store_->mutex()};
+  return measured_overhead(devices);
+}
+
+std::uint64_t DeviceTable::measured_overhead(DeviceMask devices) const {
   std::uint64_t bytes = 0;
   for_each_device(to_own_part(devices),
                   [&](std::size_t row) { bytes = std::max(bytes, store_->read_row<DeviceRow>(row).overhead_bytes); });
-  return bytes;
-}
-
-std::uint64_t DeviceTable::measured_overhead(std::size_t index) const {
-  std::uint64_t bytes = 0;
-  for_each_device(to_own_part(DeviceMask{1} << index),
-                  [&](std::size_t row) { bytes = store_->read_row<DeviceRow>(row).overhead_bytes; });
   return bytes;
 }
 
@@ -134,35 +130,19 @@ struct DeviceTable::Place {
   ContextRow row; ///< `bytes` is 0 if there is none yet
 };
 
-namespace {
-
-std::uint64_t number_of(const std::string& text) { return std::hash<std::string>{}(text); }
-
-std::uint64_t check_of(const ContextRow& row) {
-  std::string figures;
-  for (const std::uint64_t figure : {row.executable, row.device, row.bytes, static_cast<std::uint64_t>(row.used_at)}) {
-    figures += std::to_string(figure) + " ";
-  }
-  return number_of(figures);
-}
-
-} // namespace
-
 /// Under the mutex.
 DeviceTable::Place DeviceTable::place_of(std::uint64_t executable, std::size_t device) const {
   constexpr std::size_t ways = 4;
   const std::string uuid = this->uuid(device);
-  const std::uint64_t of_device = number_of(uuid);
+  const std::uint64_t of_device = policy::fnv1a(uuid);
   const std::size_t sets = max_contexts / ways;
-  const std::size_t first = max_devices + number_of(uuid + " " + std::to_string(executable)) % sets * ways;
+  const std::size_t first = max_devices + policy::fnv1a(uuid + " " + std::to_string(executable)) % sets * ways;
 
   Place oldest;
   oldest.row.used_at = INT64_MAX;
   for (std::size_t index = first; index < first + ways; ++index) {
-    auto row = store_->read_row<ContextRow>(index);
-    if (row.check != check_of(row)) {
-      row = {}; // nobody's, so that it is the first to be replaced
-    } else if (row.executable == executable && row.device == of_device) {
+    const auto row = store_->read_row<ContextRow>(index);
+    if (row.executable == executable && row.device == of_device) {
       return {index, row};
     }
     if (row.used_at < oldest.row.used_at) {
@@ -204,7 +184,6 @@ void DeviceTable::remember(std::uint64_t executable, DeviceMask devices, std::ui
       auto [place, row] = place_of(executable, bit);
       row.bytes = std::max(row.bytes, bytes);
       row.used_at = now.count();
-      row.check = check_of(row);
       store_->write_row(place, row);
     }
   });

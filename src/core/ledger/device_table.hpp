@@ -36,16 +36,15 @@ public:
 
   /// What earlier processes of `executable` took by themselves on the worst of these devices; 0 if that is not known.
   ///
-  /// 128 executables are remembered for a device each; the least recently used is forgotten. A row that no gputest
-  /// wrote is nobody's.
+  /// 128 executables are remembered for a device each; the least recently used is forgotten.
   [[nodiscard]] std::uint64_t context_bytes(std::uint64_t executable, policy::DeviceMask devices) const;
 
   /// Remembers what a process of `executable` (0: not known) takes by itself: the most that any has taken for its
   /// own successors, and for executables that are not known a figure that rises at once and falls slowly.
   void remember(std::uint64_t executable, policy::DeviceMask devices, std::uint64_t bytes);
 
-  /// The same of the device with bit `index`, without the mutex, for people.
-  [[nodiscard]] std::uint64_t measured_overhead(std::size_t index) const;
+  /// overhead_bytes() without the mutex, for people.
+  [[nodiscard]] std::uint64_t measured_overhead(policy::DeviceMask devices) const;
 
   /// Devices in the numbering of a part of the store as this process's bits; those that its table lacks are left out.
   /// Under the mutex.

@@ -240,7 +240,7 @@ Ledger::Contents Ledger::contents() {
     }
     for (std::size_t i = 0; i < max_devices && !devices_.uuid(i).empty(); ++i) {
       read.uuids.push_back(devices_.uuid(i));
-      read.overhead_bytes.push_back(devices_.measured_overhead(i));
+      read.overhead_bytes.push_back(devices_.measured_overhead(policy::DeviceMask{1} << i));
     }
     return read;
   });

@@ -47,8 +47,7 @@ struct ContextRow {
   std::uint64_t device = 0;     ///< made of its UUID
   std::uint64_t bytes = 0;
   std::int64_t used_at = 0; ///< seconds of the system clock: the least recently used row is replaced
-  std::uint64_t check = 0;  ///< of the figures before it; without it the row says nothing
-  std::array<char, 208> spare{};
+  std::array<char, 216> spare{};
 };
 constexpr std::uint32_t row_bytes = sizeof(DeviceRow) + sizeof(os::SlotStore::Checksum);
 static_assert(row_bytes == 256 && sizeof(ContextRow) == sizeof(DeviceRow), "part of the layout");

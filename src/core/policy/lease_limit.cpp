@@ -5,18 +5,14 @@ namespace gputest::policy {
 
 namespace {
 
-/// A size as whole MiB or GiB, rounded up, so that what is advised is enough.
-struct Advised {
-  std::string number;
-  std::string unit;
-};
+constexpr std::uint64_t mebibyte = 1ULL << 20U;
 
-Advised advised(Bytes bytes) {
-  constexpr std::uint64_t mebibyte = 1ULL << 20U;
+/// A size as whole MiB or GiB, rounded up, so that what is advised is enough: `3GiB`; with `_` between, `3_GiB`.
+std::string advised(Bytes bytes, const char* between = "") {
   constexpr std::uint64_t mebibytes_in_a_gibibyte = 1024;
   const std::uint64_t whole = bytes.count() / mebibyte + (bytes.count() % mebibyte == 0 ? 0 : 1);
-  return whole % mebibytes_in_a_gibibyte == 0 ? Advised{std::to_string(whole / mebibytes_in_a_gibibyte), "GiB"}
-                                              : Advised{std::to_string(whole), "MiB"};
+  return whole % mebibytes_in_a_gibibyte == 0 ? std::to_string(whole / mebibytes_in_a_gibibyte) + between + "GiB"
+                                              : std::to_string(whole) + between + "MiB";
 }
 
 /// `Sort` for a suite that GoogleTest calls `Instance/Sort/0`.
@@ -35,10 +31,11 @@ std::string end_of(Named named) { return named == Named::suite ? ", suite_lease)
 
 /// `3_GiB`, and a size that is no whole number of MiB as bytes.
 std::string as_word(Bytes bytes) {
-  constexpr std::uint64_t mebibyte = 1ULL << 20U;
-  const Advised size = advised(bytes);
-  return bytes.count() % mebibyte == 0 ? size.number + "_" + size.unit : std::to_string(bytes.count()) + "_B";
+  return bytes.count() % mebibyte == 0 ? advised(bytes, "_") : std::to_string(bytes.count()) + "_B";
 }
+
+/// Where a MEMORY or KEEPS of the entry is written.
+constexpr const char* in_cmake = " in gpu_add_test() or gpu_discover_tests()";
 
 /// What a request says beside its memory, as an annotation does: `, gpus(2), sm(80)`.
 std::string other_words(const Request& request) {
@@ -95,14 +92,14 @@ std::string beyond_lease(const BeyondLease& request) {
            std::to_string(request.devices) + " only; ask for " + std::to_string(request.device + 1) +
            " with GPUS in gpu_add_test() or gpu_discover_tests()";
   }
-  const Advised need = advised(request.held + request.asked);
+  const Bytes needed = request.held + request.asked;
   return asked_of(request.device, request.asked) + ", beyond the lease of " + request.test + ": it has leased " +
          to_string(request.leased) + " there and holds " + to_string(request.held) + " of them already. " +
-         (request.largest > Bytes{} && request.held + request.asked > request.largest
+         (request.largest > Bytes{} && needed > request.largest
               ? beyond_all_devices(request.largest)
               : "Free some before, or declare what it needs: GPUTEST_NEEDS(" + names_in_source(request.test) + ", " +
-                    need.number + "_" + need.unit + "), GPUTEST_LEASE(<name>, " + need.number + "_" + need.unit +
-                    ") or MEMORY " + need.number + need.unit + " in gpu_add_test() or gpu_discover_tests()");
+                    advised(needed, "_") + "), GPUTEST_LEASE(<name>, " + advised(needed, "_") + ") or MEMORY " +
+                    advised(needed) + in_cmake);
 }
 
 /// Whether a MEMORY of the entry would hold: a SmallTest is small whatever that says.
@@ -112,10 +109,9 @@ static bool takes_the_entrys_size(const Request& request) {
 }
 
 std::string declare(const std::string& test, Bytes needed, const Request& request, Named named) {
-  const Advised need = advised(needed);
-  const auto size = need.number + "_" + need.unit;
+  const auto size = advised(needed, "_");
   if (test.empty()) { // a command
-    return "MEMORY " + need.number + need.unit + " in gpu_add_test()";
+    return "MEMORY " + advised(needed) + " in gpu_add_test()";
   }
   if (request.memory_by == SaidBy::section) {
     return "GPUTEST_LEASE(<name>, " + size + ")";
@@ -123,14 +119,11 @@ std::string declare(const std::string& test, Bytes needed, const Request& reques
   const bool large = request.bytes && request.memory_class == MemoryClass::large;
   return annotation_of(test, named) + size + (large ? ", large" : "") + other_words(request) +
          (request.keeps > Bytes{} ? ", keeps(" + as_word(request.keeps) + ")" : "") + end_of(named) +
-         (takes_the_entrys_size(request)
-              ? " or MEMORY " + need.number + need.unit + " in gpu_add_test() or gpu_discover_tests()"
-              : "");
+         (takes_the_entrys_size(request) ? " or MEMORY " + advised(needed) + in_cmake : "");
 }
 
 std::string lease_for(const std::string& test, Bytes needed) {
-  const Advised need = advised(needed);
-  const auto size = need.number + "_" + need.unit;
+  const auto size = advised(needed, "_");
   return "Take it under a lease: GPUTEST_LEASE(<name>, " + size +
          ") in a ScopedTest. A test that says it uses no GPU (HostTest, no_gpu) has to say in place of that what it "
          "needs: " +
@@ -138,7 +131,6 @@ std::string lease_for(const std::string& test, Bytes needed) {
 }
 
 std::string allow_to_keep(const std::string& test, Bytes bytes, const Request& request, Named named) {
-  const Advised kept = advised(bytes);
   const auto said_by = named == Named::suite ? SaidBy::suite : SaidBy::test;
   std::string memory;
   if (request.memory_by == said_by) {
@@ -146,11 +138,8 @@ std::string allow_to_keep(const std::string& test, Bytes bytes, const Request& r
     memory = request.bytes ? as_word(*request.bytes) + ", " + (large ? "large, " : "")
                            : std::string{to_string(request.memory_class)} + ", ";
   }
-  return annotation_of(test, named) + memory + "keeps(" + kept.number + "_" + kept.unit + ")" + other_words(request) +
-         end_of(named) +
-         (request.keeps_by == SaidBy::entry
-              ? " or KEEPS " + kept.number + kept.unit + " in gpu_add_test() or gpu_discover_tests()"
-              : "");
+  return annotation_of(test, named) + memory + "keeps(" + advised(bytes, "_") + ")" + other_words(request) +
+         end_of(named) + (request.keeps_by == SaidBy::entry ? " or KEEPS " + advised(bytes) + in_cmake : "");
 }
 
 std::string without_lease(int device, Bytes asked) {

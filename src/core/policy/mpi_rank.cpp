@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstddef>
+#include <string_view>
 
 namespace gputest::policy {
 
@@ -31,53 +31,33 @@ constexpr std::array<Launcher, 6> launchers{{
 
 constexpr int max_ranks = 1'000'000;
 
-std::optional<int> read_number(const char*& at, const char* end) {
+std::optional<int> number_of(std::string_view text) {
   int number = 0;
-  const auto [behind, error] = std::from_chars(at, end, number);
-  if (error != std::errc{} || number < 0 || number > max_ranks) {
-    return std::nullopt;
-  }
-  at = behind;
-  return number;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool is_one = error == std::errc{} && end == text.data() + text.size() && number >= 0 && number <= max_ranks;
+  return is_one ? std::optional{number} : std::nullopt;
 }
 
 std::optional<int> number_in(const ReadVariable& read, const char* name) {
   const auto text = name == nullptr ? std::nullopt : read(name);
-  if (!text) {
-    return std::nullopt;
-  }
-  const char* at = text->data();
-  const auto number = read_number(at, text->data() + text->size());
-  return at == text->data() + text->size() ? number : std::nullopt;
+  return text ? number_of(*text) : std::nullopt;
 }
 
-/// Tasks on this node, from Slurm's list of all nodes: `4(x2),3` is 4, 4, 3.
+/// Most tasks on any node, from Slurm's list of all nodes: `4(x2),3` is 4, 4, 3.
 std::optional<int> slurm_local_size(const ReadVariable& read) {
-  const auto list = read("SLURM_STEP_TASKS_PER_NODE");
-  auto nodes_before = number_in(read, "SLURM_NODEID");
-  if (!list || !nodes_before) {
-    return std::nullopt;
-  }
-  const char* at = list->data();
-  const char* const end = at + list->size();
-  while (at != end) {
-    const auto tasks = read_number(at, end);
-    int nodes = 1;
-    if (tasks && end - at > 2 && at[0] == '(' && at[1] == 'x') {
-      at += 2;
-      nodes = read_number(at, end).value_or(0);
-      at += at != end && *at == ')' ? 1 : 0;
-    }
-    if (!tasks || nodes == 0 || (at != end && *at != ',')) {
+  const std::string list = read("SLURM_STEP_TASKS_PER_NODE").value_or("");
+  std::optional<int> most;
+  for (std::size_t begin = 0; begin < list.size();) {
+    const auto end = std::min(list.find(',', begin), list.size());
+    const auto node = std::string_view{list}.substr(begin, end - begin);
+    const auto tasks = number_of(node.substr(0, node.find("(x")));
+    if (!tasks) {
       return std::nullopt;
     }
-    if (*nodes_before < nodes) {
-      return tasks;
-    }
-    *nodes_before -= nodes;
-    at += at != end ? 1 : 0;
+    most = std::max(most, tasks);
+    begin = end + 1;
   }
-  return std::nullopt;
+  return most;
 }
 
 } // namespace

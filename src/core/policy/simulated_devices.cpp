@@ -8,8 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <functional>
-#include <set>
+#include <numeric>
 #include <string_view>
 #include <vector>
 
@@ -22,37 +21,37 @@ using namespace literals;
 /// What a primary context takes on an H200 before the first kernel is 527 MiB; a simulated process takes about as much.
 constexpr Bytes usual_context = 512_MiB;
 
-/// The simulated devices on their way from the setting.
-struct Draft {
-  SimulatedDevices devices;
-  bool peers = true;
-  bool tcc = false;
-  bool wddm = false;
-  bool exclusive = false;
-  bool prohibited = false;
-};
-
 /// A word that switches something on; with the prefix `no_`, off.
 struct Switch {
   std::string_view word;
   bool can_be_negated;
-  void (*set)(Draft&, bool);
+  void (*set)(SimulatedDevices&, bool);
 };
 
+void set_driver_model(SimulatedDevices& devices, bool on, DriverModel model) {
+  devices.facts.driver_model = on ? model : DriverModel::none;
+}
+
+void set_peers(SimulatedDevices& devices, bool on) {
+  devices.facts.peers.emplace(on ? static_cast<std::size_t>(devices.count) : 0);
+  std::iota(devices.facts.peers->begin(), devices.facts.peers->end(), std::size_t{0});
+}
+
 constexpr std::array<Switch, 13> switches{{
-    {"memory_pools", true, [](Draft& d, bool on) { d.devices.facts.memory_pools = on; }},
-    {"managed_memory", true, [](Draft& d, bool on) { d.devices.facts.managed_memory = on; }},
-    {"concurrent_managed_access", true, [](Draft& d, bool on) { d.devices.facts.concurrent_managed_access = on; }},
-    {"peer_access", true, [](Draft& d, bool on) { d.peers = on; }},
-    {"cooperative_launch", true, [](Draft& d, bool on) { d.devices.facts.cooperative_launch = on; }},
-    {"tcc", true, [](Draft& d, bool on) { d.tcc = on; }},
-    {"wddm", true, [](Draft& d, bool on) { d.wddm = on; }},
-    {"mig", true, [](Draft& d, bool on) { d.devices.facts.mig = on; }},
-    {"exclusive_process", false, [](Draft& d, bool on) { d.exclusive = on; }},
-    {"prohibited", false, [](Draft& d, bool on) { d.prohibited = on; }},
-    {"lost", false, [](Draft& d, bool on) { d.devices.facts.lost = on; }},
-    {"integrated", false, [](Draft& d, bool on) { d.devices.facts.shares_host_memory = on; }},
-    {"no_process_list", false, [](Draft& d, bool on) { d.devices.facts.lists_processes = !on; }},
+    {"memory_pools", true, [](SimulatedDevices& d, bool on) { d.facts.memory_pools = on; }},
+    {"managed_memory", true, [](SimulatedDevices& d, bool on) { d.facts.managed_memory = on; }},
+    {"concurrent_managed_access", true, [](SimulatedDevices& d, bool on) { d.facts.concurrent_managed_access = on; }},
+    {"peer_access", true, set_peers},
+    {"cooperative_launch", true, [](SimulatedDevices& d, bool on) { d.facts.cooperative_launch = on; }},
+    {"tcc", true, [](SimulatedDevices& d, bool on) { set_driver_model(d, on, DriverModel::tcc); }},
+    {"wddm", true, [](SimulatedDevices& d, bool on) { set_driver_model(d, on, DriverModel::wddm); }},
+    {"mig", true, [](SimulatedDevices& d, bool on) { d.facts.mig = on; }},
+    {"exclusive_process", false,
+     [](SimulatedDevices& d, bool /*on*/) { d.facts.compute_mode = ComputeMode::exclusive_process; }},
+    {"prohibited", false, [](SimulatedDevices& d, bool /*on*/) { d.facts.compute_mode = ComputeMode::prohibited; }},
+    {"lost", false, [](SimulatedDevices& d, bool on) { d.facts.lost = on; }},
+    {"integrated", false, [](SimulatedDevices& d, bool on) { d.facts.shares_host_memory = on; }},
+    {"no_process_list", false, [](SimulatedDevices& d, bool on) { d.facts.lists_processes = !on; }},
 }};
 
 std::string allowed_options() {
@@ -65,67 +64,30 @@ std::string allowed_options() {
   return words + ", each of these with no_ before it, sm_<n>, " + others + ", context=<size>, return=<n>ms";
 }
 
-[[noreturn]] void refuse(const std::string& option, const std::string& why) {
-  throw InvalidSetting{"the option '" + option + "' " + why + "; options are " + allowed_options()};
-}
-
-/// Applies one option. Returns what it is about, which no second option may be about.
-std::string_view apply(Draft& draft, const std::string& option) {
+void apply(SimulatedDevices& devices, const std::string& option) {
   constexpr std::string_view no = "no_";
   constexpr std::string_view sm = "sm_";
   constexpr std::string_view context = "context=";
   constexpr std::string_view back = "return=";
   for (const auto& one : switches) {
-    if (option == one.word) {
-      one.set(draft, true);
-      return one.word;
-    }
-    if (one.can_be_negated && starts_with(option, no) && option.substr(no.size()) == one.word) {
-      one.set(draft, false);
-      return one.word;
+    const bool off = one.can_be_negated && starts_with(option, no) && option.substr(no.size()) == one.word;
+    if (off || option == one.word) {
+      one.set(devices, !off);
+      return;
     }
   }
   if (starts_with(option, sm)) {
-    draft.devices.facts.sm =
-        static_cast<unsigned>(parse_int(option.substr(sm.size()), 10, 999, "the number in sm_<n>"));
-    return sm;
-  }
-  if (starts_with(option, context)) {
+    devices.facts.sm = static_cast<unsigned>(parse_int(option.substr(sm.size()), 10, 999, "the number in sm_<n>"));
+  } else if (starts_with(option, context)) {
     const std::string size = option.substr(context.size());
-    draft.devices.context = size == "0" ? 0_B : parse_bytes(size, "the size of a context");
-    return context;
-  }
-  if (starts_with(option, back) && option.size() > back.size() + 2 && option.substr(option.size() - 2) == "ms") {
+    devices.context = size == "0" ? 0_B : parse_bytes(size, "the size of a context");
+  } else if (starts_with(option, back) && option.size() > back.size() + 2 && option.substr(option.size() - 2) == "ms") {
     constexpr int max_milliseconds = 60'000;
     const std::string number = option.substr(back.size(), option.size() - back.size() - 2);
-    draft.devices.return_after =
+    devices.return_after =
         std::chrono::milliseconds{parse_int(number, 0, max_milliseconds, "the time in return=<n>ms")};
-    return back;
-  }
-  refuse(option, "is unknown");
-}
-
-void apply_all(Draft& draft, const std::vector<std::string>& options) {
-  std::set<std::string_view> seen;
-  for (const auto& option : options) {
-    if (!seen.insert(apply(draft, option)).second) {
-      refuse(option, "says again what another one says");
-    }
-  }
-  if (draft.tcc && draft.wddm) {
-    refuse("wddm", "contradicts tcc: a device has one driver model");
-  }
-  if (draft.exclusive && draft.prohibited) {
-    refuse("prohibited", "contradicts exclusive_process: a device has one compute mode");
-  }
-  DeviceFacts& facts = draft.devices.facts;
-  facts.driver_model = draft.tcc ? DriverModel::tcc : draft.wddm ? DriverModel::wddm : DriverModel::none;
-  facts.compute_mode = draft.exclusive    ? ComputeMode::exclusive_process
-                       : draft.prohibited ? ComputeMode::prohibited
-                                          : ComputeMode::usual;
-  facts.peers.emplace();
-  for (std::size_t i = 0; draft.peers && i < static_cast<std::size_t>(draft.devices.count); ++i) {
-    facts.peers->push_back(i);
+  } else {
+    throw InvalidSetting{"the option '" + option + "' is unknown; options are " + allowed_options()};
   }
 }
 
@@ -183,16 +145,19 @@ SimulatedDevices parse_simulated_devices(const std::string& text) {
   if (times == std::string::npos) {
     throw InvalidSetting{"'" + shape + "' is not <n>x<size>, the number and the size of the devices"};
   }
-  Draft draft;
-  draft.devices.context = usual_context;
-  draft.devices.count = parse_int(std::string_view{shape}.substr(0, times), 1, max_devices, "the number of devices");
-  draft.devices.size = parse_bytes(std::string_view{shape}.substr(times + 1), "the size of a device");
-  apply_all(draft, parts);
-  if (draft.devices.context >= draft.devices.size) {
-    throw InvalidSetting{"it leaves no memory: one process's context takes " + to_string(draft.devices.context)};
+  SimulatedDevices devices;
+  devices.context = usual_context;
+  devices.count = parse_int(std::string_view{shape}.substr(0, times), 1, max_devices, "the number of devices");
+  devices.size = parse_bytes(std::string_view{shape}.substr(times + 1), "the size of a device");
+  set_peers(devices, true);
+  for (const auto& option : parts) {
+    apply(devices, option);
   }
-  draft.devices.kind = kind_of(parts);
-  return draft.devices;
+  if (devices.context >= devices.size) {
+    throw InvalidSetting{"it leaves no memory: one process's context takes " + to_string(devices.context)};
+  }
+  devices.kind = kind_of(parts);
+  return devices;
 }
 
 } // namespace gputest::policy

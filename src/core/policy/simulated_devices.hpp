@@ -23,8 +23,8 @@ struct SimulatedDevices {
   std::string kind{}; ///< differs between settings whose options do, apart from the context; short, letters and digits
 };
 
-/// Reads `<n>x<size>[,<option>...]`, what follows `simulated:`. Throws InvalidSetting saying what is wrong in it and
-/// what is allowed.
+/// Reads `<n>x<size>[,<option>...]`, what follows `simulated:`. Of two options about the same the last one counts.
+/// Throws InvalidSetting saying what is wrong in it and what is allowed.
 [[nodiscard]] SimulatedDevices parse_simulated_devices(const std::string& text);
 
 /// Reads a whole number. Throws InvalidSetting naming `what` and the range.

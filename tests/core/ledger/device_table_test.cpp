@@ -117,20 +117,6 @@ TEST_F(DeviceTableTest, forgets_executables_when_there_is_no_room_for_all) {
   EXPECT_GT(known, max_contexts / 2);
 }
 
-TEST_F(DeviceTableTest, takes_rows_that_nobody_wrote_for_nobodys) {
-  const auto a = table_.bit_of("GPU-a");
-  table_.remember(1, a, 520);
-  for (std::size_t index = max_devices; index < max_devices + max_contexts; ++index) {
-    auto row = store_.read_row<ContextRow>(index);
-    row.bytes ^= 1U << 30U;
-    row.used_at = INT64_MAX;
-    store_.write_row(index, row);
-  }
-  EXPECT_EQ(table_.context_bytes(1, a), 0U);
-  table_.remember(1, a, 520);
-  EXPECT_EQ(table_.context_bytes(1, a), 520U) << "it replaces one of them";
-}
-
 TEST_F(DeviceTableTest, shows_a_uuid_that_anybody_wrote_as_one_line_of_text) {
   DeviceRow row;
   row.uuid.fill('u');

@@ -104,19 +104,5 @@ TEST(SimulatedDevices, refuse_what_is_no_option_with_those_that_there_are) {
   EXPECT_EQ(refusal("1x16GiB,tcc,").substr(0, 13), "the option ''");
 }
 
-TEST(SimulatedDevices, refuse_two_options_about_the_same) {
-  const std::vector<std::pair<std::string, std::string>> cases{{"tcc,tcc", "tcc"},
-                                                               {"memory_pools,no_memory_pools", "no_memory_pools"},
-                                                               {"sm_80,mig,sm_90", "sm_90"},
-                                                               {"context=0,context=1GiB", "context=1GiB"},
-                                                               {"return=1ms,return=1ms", "return=1ms"}};
-  for (const auto& [options, second] : cases) {
-    EXPECT_EQ(refusal("1x16GiB," + options), "the option '" + second + "' says again what another one says" + allowed);
-  }
-  EXPECT_EQ(refusal("1x16GiB,wddm,tcc"), "the option 'wddm' contradicts tcc: a device has one driver model" + allowed);
-  EXPECT_EQ(refusal("1x16GiB,prohibited,exclusive_process"),
-            "the option 'prohibited' contradicts exclusive_process: a device has one compute mode" + allowed);
-}
-
 } // namespace
 } // namespace gputest::policy

@@ -220,13 +220,6 @@ TEST(Settings, that_cannot_be_used_are_refused_with_what_is_allowed) {
       {"GPUTEST_DEVICES", "simulated:2x16",
        "GPUTEST_DEVICES='simulated:2x16' cannot be used: the size of a device '16' has no unit" + size_advice +
            devices_advice},
-      {"GPUTEST_DEVICES", "simulated:2x16GiB,tcc,wddm",
-       "GPUTEST_DEVICES='simulated:2x16GiB,tcc,wddm' cannot be used: the option 'wddm' contradicts tcc: a device has "
-       "one "
-       "driver model; options are memory_pools, managed_memory, concurrent_managed_access, peer_access, "
-       "cooperative_launch, tcc, wddm, mig, each of these with no_ before it, sm_<n>, exclusive_process, prohibited, "
-       "lost, integrated, no_process_list, context=<size>, return=<n>ms" +
-           devices_advice},
       {"GPUTEST_DEVICES", "simulated:1x512MiB",
        "GPUTEST_DEVICES='simulated:1x512MiB' cannot be used: it leaves no memory: one process's context takes 512 MiB" +
            devices_advice},
