@@ -65,7 +65,7 @@ std::size_t index_on_ledger(const ledger::LedgerView& view, const std::string& u
 }
 
 void add_claims(DeviceReport& report, const ledger::LedgerView& view, policy::DeviceMask device) {
-  for (const auto& entry : view.entries) {
+  for (const auto& entry : view.records) {
     const auto& claim = entry.claim;
     if (claim.stage == policy::Stage::outside || claim.stage == policy::Stage::entering ||
         (claim.devices & device) == 0) {
@@ -84,18 +84,16 @@ void add_claims(DeviceReport& report, const ledger::LedgerView& view, policy::De
 std::string who_is(std::int64_t pid, const ledger::LedgerView& view) {
   for (std::optional ancestor = static_cast<pid_t>(pid); ancestor && *ancestor > 1;
        ancestor = os::parent_of(*ancestor)) {
-    for (const auto& entry : view.entries) {
+    for (const auto& entry : view.records) {
       if (entry.pid == *ancestor) {
         return entry.who;
       }
     }
   }
-  const auto environment = os::environment_of(static_cast<pid_t>(pid)).value_or(std::map<std::string, std::string>{});
-  if (const auto lease = environment.find("GPUTEST_LEASE_OF"); lease != environment.end()) {
-    for (const auto& entry : view.entries) {
-      if (ledger::credential_of(entry) == lease->second) {
-        return entry.who;
-      }
+  const auto lease = os::variable_of(static_cast<pid_t>(pid), "GPUTEST_LEASE_OF");
+  for (const auto& entry : view.records) {
+    if (lease == ledger::credential_of(entry)) {
+      return entry.who;
     }
   }
   return "";
@@ -122,14 +120,14 @@ DeviceReport look_at_device(const devices::DeviceList& list, std::size_t index, 
   const bool known = bit < view.uuids.size();
   // No process has a claim on a device that the ledger does not know: the mask is empty.
   const policy::DeviceMask mask = known ? policy::DeviceMask{1} << bit : 0;
-  const auto capacity = probe.capacity(report.device.uuid, view.entries, mask);
+  const auto capacity = probe.capacity(report.device.uuid, view.records, mask);
   report.external_bytes = capacity.external_bytes;
   add_claims(report, view, mask);
 
   policy::Snapshot snapshot;
   if (known) {
     snapshot.devices.resize(view.uuids.size());
-    for (const auto& entry : view.entries) {
+    for (const auto& entry : view.records) {
       snapshot.claims.push_back(entry.claim);
     }
     snapshot.devices[bit] = capacity;

@@ -151,8 +151,8 @@ std::string claimed_memory(const Document& process) {
 nlohmann::ordered_json make_status(const ledger::LedgerView& view, std::chrono::system_clock::time_point now,
                                    std::string (*name_of_user)(std::uint32_t uid)) {
   std::vector<std::tuple<ClaimKind, std::uint64_t, std::int64_t, Document>> processes;
-  for (std::size_t i = 0; i < view.entries.size(); ++i) {
-    const auto& entry = view.entries[i];
+  for (std::size_t i = 0; i < view.records.size(); ++i) {
+    const auto& entry = view.records[i];
     if (entry.alive && entry.claim.stage == policy::Stage::outside) {
       continue; // it has a slot but no claim yet
     }

@@ -74,7 +74,7 @@ std::map<std::string, Report> SuiteTest::read_reports(const std::string& file) {
 }
 
 std::vector<ledger::Record> SuiteTest::entries() const {
-  auto all = ledger::Ledger{ledger(), nullptr}.entries();
+  auto all = ledger::Ledger{ledger(), nullptr}.records();
   all.erase(std::remove_if(all.begin(), all.end(), [](const ledger::Record& entry) { return !entry.alive; }),
             all.end());
   return all;

@@ -52,8 +52,8 @@ ledger::LedgerView view_of(std::vector<Record> entries) {
   view.folder = "/folder";
   view.exists = true;
   view.uuids = {"GPU-aaaaaaaa-1111-2222-3333-444444444444", "SIM-1"};
-  view.entries = std::move(entries);
-  for (const auto& entry : view.entries) {
+  view.records = std::move(entries);
+  for (const auto& entry : view.records) {
     view.states.push_back(state_of(static_cast<pid_t>(entry.pid)));
   }
   return view;
@@ -150,7 +150,7 @@ TEST(StatusReport, says_first_who_keeps_the_mutex) {
   view.caveat = "the mutex is held";
   EXPECT_EQ(to_text(make_status(view, now, name_of_user)).find("the mutex is held\nPID  "), 0U);
   EXPECT_EQ(make_status(view, now, name_of_user)["caveat"], "the mutex is held");
-  view.entries.clear();
+  view.records.clear();
   EXPECT_EQ(to_text(make_status(view, now, name_of_user)),
             "the mutex is held\nnobody\nledger: /folder (private to one user)\n");
 }

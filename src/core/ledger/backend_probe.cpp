@@ -19,11 +19,11 @@ using policy::DeviceMask;
 
 namespace {
 
-bool is_on(const Record& entry, DeviceMask device) { return (entry.claim.devices & device) != 0; }
+bool is_on(const Record& record, DeviceMask device) { return (record.claim.devices & device) != 0; }
 
-std::uint64_t claimed_bytes(const Record& entry, DeviceMask device) {
-  const bool holds = entry.claim.stage == policy::Stage::holding && (entry.claim.wanted & device) != 0;
-  return entry.claim.overhead_bytes + (holds ? entry.claim.lease_bytes : 0);
+std::uint64_t claimed_bytes(const Record& record, DeviceMask device) {
+  const bool holds = record.claim.stage == policy::Stage::holding && (record.claim.wanted & device) != 0;
+  return record.claim.overhead_bytes + (holds ? record.claim.lease_bytes : 0);
 }
 
 /// A process in the driver's list, with what says whose it is.
@@ -45,28 +45,25 @@ SeenProcess look_at(const ProcessMemory& listed) {
        ancestor = os::parent_of(*ancestor)) {
     seen.family.push_back(*ancestor);
   }
-  if (const auto environment = os::environment_of(static_cast<pid_t>(listed.pid))) {
-    const auto lease = environment->find("GPUTEST_LEASE_OF");
-    seen.parent_lease = lease == environment->end() ? "" : lease->second;
-  }
+  seen.parent_lease = os::variable_of(static_cast<pid_t>(listed.pid), "GPUTEST_LEASE_OF").value_or("");
   return seen;
 }
 
 /// The process on the ledger that one in the driver's list belongs to: itself, an ancestor, or the one under whose
 /// lease it was started by somebody else, as an MPI rank is by Slurm's daemon. Its own pid if there is none.
-std::int64_t owner_of(const SeenProcess& process, const std::vector<Record>& entries) {
+std::int64_t owner_of(const SeenProcess& process, const std::vector<Record>& records) {
   const auto find = [&](auto is_it) {
-    const auto found = std::find_if(entries.begin(), entries.end(), is_it);
-    return found == entries.end() ? std::nullopt : std::optional{found->pid};
+    const auto found = std::find_if(records.begin(), records.end(), is_it);
+    return found == records.end() ? std::nullopt : std::optional{found->pid};
   };
   for (const std::int64_t pid : process.family) {
-    if (const auto owner = find([&](const Record& entry) { return entry.pid == pid; })) {
+    if (const auto owner = find([&](const Record& record) { return record.pid == pid; })) {
       return *owner;
     }
   }
   const std::int64_t own = process.family.front();
-  return process.parent_lease.empty() ? own : find([&](const Record& entry) {
-                                                return ledger::credential_of(entry) == process.parent_lease;
+  return process.parent_lease.empty() ? own : find([&](const Record& record) {
+                                                return ledger::credential_of(record) == process.parent_lease;
                                               }).value_or(own);
 }
 
@@ -100,12 +97,12 @@ public:
     }
   }
 
-  [[nodiscard]] policy::Capacity capacity(const std::vector<Record>& entries, DeviceMask device) const override {
+  [[nodiscard]] policy::Capacity capacity(const std::vector<Record>& records, DeviceMask device) const override {
     if (!in_list_ || !policy::why_unusable(facts_).empty()) {
       return {};
     }
     // External processes take what no decision counts on first.
-    const std::uint64_t external = this->external(entries, device);
+    const std::uint64_t external = this->external(records, device);
     return {total_bytes_ - reserved_bytes_, external - std::min(external, set_aside_bytes_),
             facts_.compute_mode == policy::ComputeMode::exclusive_process};
   }
@@ -127,40 +124,40 @@ public:
     return used_bytes_ <= ledger::bytes_of_an_unused_device || observed_at_ - first_seen >= long_ago_;
   }
 
-  [[nodiscard]] std::vector<std::uint64_t> beyond_claims(const std::vector<Record>& entries,
+  [[nodiscard]] std::vector<std::uint64_t> beyond_claims(const std::vector<Record>& records,
                                                          DeviceMask device) const override {
-    const auto beyond = policy::beyond_claims(listed(entries), claims(entries, device));
-    std::vector<std::uint64_t> by_entry;
+    const auto beyond = policy::beyond_claims(listed(records), claims(records, device));
+    std::vector<std::uint64_t> by_record;
     auto next = beyond.begin();
-    for (const auto& entry : entries) { // claims() leaves out those that are not on the device
-      by_entry.push_back(is_on(entry, device) && next != beyond.end() ? *next++ : 0);
+    for (const auto& record : records) { // claims() leaves out those that are not on the device
+      by_record.push_back(is_on(record, device) && next != beyond.end() ? *next++ : 0);
     }
-    return by_entry;
+    return by_record;
   }
 
 private:
-  [[nodiscard]] std::uint64_t external(const std::vector<Record>& entries, DeviceMask device) const {
+  [[nodiscard]] std::uint64_t external(const std::vector<Record>& records, DeviceMask device) const {
     const auto unlisted = facts_.shares_host_memory ? policy::Unlisted::others : policy::Unlisted::may_be_ours;
-    return policy::external_bytes(used_bytes_, listed(entries), claims(entries, device), unlisted);
+    return policy::external_bytes(used_bytes_, listed(records), claims(records, device), unlisted);
   }
 
-  [[nodiscard]] std::optional<std::vector<policy::ListedProcess>> listed(const std::vector<Record>& entries) const {
+  [[nodiscard]] std::optional<std::vector<policy::ListedProcess>> listed(const std::vector<Record>& records) const {
     if (!processes_) {
       return std::nullopt;
     }
     std::vector<policy::ListedProcess> listed;
     for (const SeenProcess& process : *processes_) {
-      listed.push_back({owner_of(process, entries), process.used_bytes, process.known_here});
+      listed.push_back({owner_of(process, records), process.used_bytes, process.known_here});
     }
     return listed;
   }
 
-  [[nodiscard]] static std::vector<policy::ClaimedMemory> claims(const std::vector<Record>& entries,
+  [[nodiscard]] static std::vector<policy::ClaimedMemory> claims(const std::vector<Record>& records,
                                                                  DeviceMask device) {
     std::vector<policy::ClaimedMemory> claims;
-    for (const auto& entry : entries) {
-      if (is_on(entry, device)) {
-        claims.push_back({entry.pid, claimed_bytes(entry, device)});
+    for (const auto& record : records) {
+      if (is_on(record, device)) {
+        claims.push_back({record.pid, claimed_bytes(record, device)});
       }
     }
     return claims;
@@ -189,26 +186,18 @@ public:
   }
 
   [[nodiscard]] std::shared_ptr<const ledger::Observation> observe(const std::string& uuid) const override {
-    const auto& all = devices_->devices();
-    const auto found = std::find_if(all.begin(), all.end(), [&](const Device& device) { return device.uuid == uuid; });
-    if (found == all.end()) {
-      return std::make_shared<BackendObservation>(uuid);
-    }
-    const auto index = static_cast<std::size_t>(found - all.begin());
-    return std::make_shared<BackendObservation>(*devices_, index, facts_[index], ends_seen_, long_ago_);
+    const std::size_t index = index_of(uuid);
+    return index == facts_.size()
+               ? std::make_shared<BackendObservation>(uuid)
+               : std::make_shared<BackendObservation>(*devices_, index, facts_[index], ends_seen_, long_ago_);
   }
 
   [[nodiscard]] std::optional<policy::Capacity> least_capacity(const std::string& uuid) const override {
-    const auto& all = devices_->devices();
-    const auto found = std::find_if(all.begin(), all.end(), [&](const Device& device) { return device.uuid == uuid; });
-    if (found == all.end()) {
+    const std::size_t index = index_of(uuid);
+    if (index == facts_.size() || !policy::why_unusable(facts_[index]).empty()) {
       return std::nullopt;
     }
-    const auto index = static_cast<std::size_t>(found - all.begin());
-    if (!policy::why_unusable(facts_[index]).empty()) {
-      return std::nullopt;
-    }
-    const std::uint64_t total = found->total.count();
+    const std::uint64_t total = devices_->devices()[index].total.count();
     const std::uint64_t used = devices_->used_bytes(index);
     return policy::Capacity{total - std::min(total, devices_->reserved_bytes(index)),
                             used - std::min(used, devices_->set_aside_bytes(index)),
@@ -216,6 +205,13 @@ public:
   }
 
 private:
+  /// Their number if it is not in the list.
+  [[nodiscard]] std::size_t index_of(const std::string& uuid) const {
+    const auto& all = devices_->devices();
+    const auto found = std::find_if(all.begin(), all.end(), [&](const Device& device) { return device.uuid == uuid; });
+    return static_cast<std::size_t>(found - all.begin());
+  }
+
   std::shared_ptr<const DeviceList> devices_;
   std::vector<policy::DeviceFacts> facts_; ///< of the devices, by the same index
   std::chrono::milliseconds long_ago_;

@@ -41,7 +41,7 @@ Observations Client::take(std::unique_lock<os::FileLock>& guard, DeviceMask devi
   auto all = records_->read();
   records_->reap(all, ended, seen);
   auto taken = store_->take([&](std::size_t slot) {
-    return std::none_of(all.begin(), all.end(), [&](const Record& entry) { return entry.slot == slot; });
+    return std::none_of(all.begin(), all.end(), [&](const Record& record) { return record.slot == slot; });
   });
   fifo_ = os::WakeFifo{store_->wake_fifo(taken.slot)};
   liveness_ = std::move(taken.liveness);
@@ -116,9 +116,9 @@ void Client::change_stage(Stage stage) {
 
 DeviceMask Client::asked_of_own_devices() const {
   DeviceMask asked = 0;
-  for (const Record& entry : records_->read()) {
-    const DeviceMask devices = policy::asked_devices(entry.claim);
-    asked |= (devices & own_.claim.devices) != 0 && entry.claim.behind == 0 ? devices : 0;
+  for (const Record& record : records_->read()) {
+    const DeviceMask devices = policy::asked_devices(record.claim);
+    asked |= (devices & own_.claim.devices) != 0 && record.claim.behind == 0 ? devices : 0;
   }
   return asked;
 }
@@ -130,7 +130,7 @@ bool Client::is_in_the_way(const Observations& seen) const {
 }
 
 std::size_t Client::with_own(std::vector<Record>& all) const {
-  auto own = std::find_if(all.begin(), all.end(), [&](const Record& entry) { return entry.slot == own_.slot; });
+  auto own = std::find_if(all.begin(), all.end(), [&](const Record& record) { return record.slot == own_.slot; });
   if (own == all.end()) {
     own = all.insert(all.end(), own_);
   }
@@ -140,9 +140,9 @@ std::size_t Client::with_own(std::vector<Record>& all) const {
 
 Blocked Client::others_on(DeviceMask devices) const {
   Blocked blocked;
-  for (const auto& entry : records_->read_named()) {
-    if (entry.slot != own_.slot && (entry.claim.devices & devices) != 0) {
-      blocked.blockers.push_back(entry);
+  for (const auto& record : records_->read_named()) {
+    if (record.slot != own_.slot && (record.claim.devices & devices) != 0) {
+      blocked.blockers.push_back(record);
     }
   }
   return blocked;

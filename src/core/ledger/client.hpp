@@ -4,8 +4,8 @@
 #include "core/ledger/record.hpp"
 #include "core/ledger/records.hpp"
 #include "core/ledger/result.hpp"
+#include "core/os/slot_fifos.hpp"
 #include "core/os/slot_store.hpp"
-#include "core/os/wake_fifo.hpp"
 
 #include <chrono>
 #include <mutex>
@@ -14,8 +14,7 @@
 
 namespace gputest::ledger {
 
-/// This process's own place on the ledger: its slot and FIFOs, its record. Under the store's
-/// mutex.
+/// This process's own place on the ledger: its slot and FIFOs, its record. Under the store's mutex.
 class Client {
 public:
   Client(os::SlotStore& store, Records& records);
@@ -57,12 +56,6 @@ public:
   void become_idle();
   void resume();
 
-  /// Whether this process was notified since become_idle(), and so has to leave. Throws as require_kept() does.
-  [[nodiscard]] bool has_to_leave() const { return fifo_.is_notified(); }
-
-  /// For poll(): readable when this process has to leave. Throws as require_kept() does.
-  [[nodiscard]] int leave_descriptor() const { return fifo_.number(); }
-
   /// The devices of those that wait for what this process has a part of, and are behind nobody; mostly none.
   [[nodiscard]] policy::DeviceMask asked_of_own_devices() const;
 
@@ -82,8 +75,8 @@ public:
   /// Throws LedgerError if others do not find the store, or this process's liveness FIFO in it, where it was.
   void require_in_place() const;
 
-  /// That others write to in order to wake this process.
-  [[nodiscard]] os::WakeFifo& wake_fifo() { return fifo_; }
+  /// That others write to in order to wake this process, or to tell it to leave when it is idle.
+  [[nodiscard]] const os::WakeFifo& wake_fifo() const { return fifo_; }
 
   [[nodiscard]] os::SlotStore& store() { return *store_; }
   [[nodiscard]] Records& records() { return *records_; }

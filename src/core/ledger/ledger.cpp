@@ -129,13 +129,8 @@ void Ledger::release() noexcept {
   }
   try {
     const std::lock_guard guard{store_.mutex()};
-    if (client_.own().claim.stage == Stage::holding) {
-      client_.stop_wanting();
-      or_lose_place([&] {
-        client_.write();
-        records_.notify_concerned();
-      });
-    }
+    release_is_late_ = true;
+    release_late();
   } catch (const LedgerError&) {
     // Either the claim stays until the mutex can be had, or the process ends, which harms nobody but those who wait for
     // it; or the place is lost. require_intact() and the next lease tell of it.
@@ -143,7 +138,7 @@ void Ledger::release() noexcept {
   }
 }
 
-/// Does what release() could not do. Under the mutex.
+/// Does what release() has to do, or could not do. Under the mutex.
 void Ledger::release_late() {
   if (std::exchange(release_is_late_, false) && client_.own().claim.stage == Stage::holding) {
     client_.stop_wanting();
@@ -177,7 +172,7 @@ void Ledger::set_idle() {
 bool Ledger::resume() {
   std::unique_lock guard{store_.mutex()};
   require_stage(Stage::idle, "take work again: it is not idle on the ledger");
-  if (const auto asked = client_.asked_of_own_devices(); asked != 0 && !client_.has_to_leave()) {
+  if (const auto asked = client_.asked_of_own_devices(); asked != 0 && !has_to_leave()) {
     guard.unlock();
     const auto seen = records_.observe(asked);
     guard.lock();
@@ -185,16 +180,16 @@ bool Ledger::resume() {
       return false;
     }
   }
-  if (client_.has_to_leave()) {
+  if (has_to_leave()) {
     return false;
   }
   or_lose_place([&] { client_.resume(); });
   return true;
 }
 
-bool Ledger::has_to_leave() const { return client_.has_to_leave(); }
+bool Ledger::has_to_leave() const { return client_.wake_fifo().is_notified(); }
 
-int Ledger::leave_descriptor() const { return client_.leave_descriptor(); }
+int Ledger::leave_descriptor() const { return client_.wake_fifo().number(); }
 
 void Ledger::set_overhead(std::uint64_t bytes) {
   const std::lock_guard guard{store_.mutex()};
@@ -222,11 +217,11 @@ Blocked Ledger::beyond_claims(policy::DeviceMask devices) {
   return client_.beyond_claims(devices, seen);
 }
 
-std::vector<Record> Ledger::entries() {
+std::vector<Record> Ledger::records() {
   const std::lock_guard guard{store_.mutex()};
   auto all = records_.read_named();
-  for (auto& entry : all) {
-    entry.alive = records_.lives(entry.slot);
+  for (auto& record : all) {
+    record.alive = records_.lives(record.slot);
   }
   return all;
 }
@@ -234,9 +229,9 @@ std::vector<Record> Ledger::entries() {
 Ledger::Contents Ledger::contents() {
   auto contents = os::read_without_mutex([&] {
     Contents read;
-    read.entries = records_.read_named();
-    for (auto& entry : read.entries) {
-      entry.alive = records_.lives(entry.slot);
+    read.records = records_.read_named();
+    for (auto& record : read.records) {
+      record.alive = records_.lives(record.slot);
     }
     for (std::size_t i = 0; i < max_devices && !devices_.uuid(i).empty(); ++i) {
       read.uuids.push_back(devices_.uuid(i));
@@ -258,9 +253,9 @@ std::optional<Record> Ledger::holder_of(const std::string& credential) {
     return std::nullopt;
   }
   const std::lock_guard guard{store_.mutex()};
-  for (const auto& entry : records_.read_named()) {
-    if (credential_of(entry) == credential && records_.lives(entry.slot)) {
-      return entry;
+  for (const auto& record : records_.read_named()) {
+    if (credential_of(record) == credential && records_.lives(record.slot)) {
+      return record;
     }
   }
   return std::nullopt;

@@ -93,13 +93,13 @@ public:
   [[nodiscard]] Blocked beyond_claims(policy::DeviceMask devices);
 
   /// Everybody on the ledger.
-  [[nodiscard]] std::vector<Record> entries();
+  [[nodiscard]] std::vector<Record> records();
 
   /// All that is in the ledger, for people.
   struct Contents {
     std::vector<std::string> uuids;            ///< of the devices: bit i of a mask is uuids[i]
     std::vector<std::uint64_t> overhead_bytes; ///< of a process on each, as last measured; 0: by nobody
-    std::vector<Record> entries;
+    std::vector<Record> records;
     std::string caveat; ///< who keeps the mutex, so that nothing changes; empty: nobody
   };
 
@@ -109,7 +109,7 @@ public:
   /// What names this process to those that run under its lease, credential_of(); empty outside.
   [[nodiscard]] std::string credential() const;
 
-  /// Whether a credential names a process that is alive and on the ledger; if so, its entry.
+  /// Whether a credential names a process that is alive and on the ledger; if so, its record.
   [[nodiscard]] std::optional<Record> holder_of(const std::string& credential);
 
   /// Lets the program that this process will exec() keep the place on the ledger.
@@ -129,7 +129,7 @@ private:
   DeviceTable devices_;
   Records records_;
   Client client_;
-  bool release_is_late_ = false; ///< release() could not have the mutex, and is to be done with it
+  bool release_is_late_ = false; ///< release() is to be done when the mutex can be had
 };
 
 } // namespace gputest::ledger

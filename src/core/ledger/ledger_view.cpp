@@ -17,15 +17,15 @@ namespace {
 /// Whether a process is alive, or has exited and the device still shows its memory. The ledger itself asks only when a
 /// process needs the bytes. For a device that is not visible here (another GPUTEST_DEVICES, another container) this is
 /// not known, and no process here needs them.
-bool still_counts(const Record& entry, const std::vector<Record>& entries, const std::vector<std::string>& uuids,
+bool still_counts(const Record& record, const std::vector<Record>& records, const std::vector<std::string>& uuids,
                   const DeviceProbe& probe) {
-  if (entry.alive) {
+  if (record.alive) {
     return true;
   }
   for (std::size_t i = 0; i < uuids.size(); ++i) {
     const auto device = policy::DeviceMask{1} << i;
-    if ((entry.claim.devices & device) != 0 && probe.capacity(uuids[i], entries, device).total_bytes != 0 &&
-        !probe.is_back(uuids[i], entry)) {
+    if ((record.claim.devices & device) != 0 && probe.capacity(uuids[i], records, device).total_bytes != 0 &&
+        !probe.is_back(uuids[i], record)) {
       return true;
     }
   }
@@ -50,22 +50,22 @@ LedgerView look_at_ledger(const std::string& folder, const std::shared_ptr<const
   view.overhead_bytes = std::move(overhead_bytes);
   view.caveat = std::move(caveat);
   std::vector<os::ProcessState> states;
-  for (const auto& entry : all) {
-    states.push_back(os::state_of(static_cast<pid_t>(entry.pid)));
+  for (const auto& record : all) {
+    states.push_back(os::state_of(static_cast<pid_t>(record.pid)));
   }
   // A process closes its files before it becomes a zombie. If its claim is still held then, a child holds it, or the
   // process exited between the two reads.
   if (std::count(states.begin(), states.end(), os::ProcessState::ended) != 0) {
-    const auto again = ledger.contents().entries;
-    for (auto& entry : all) {
-      entry.alive = entry.alive && std::any_of(again.begin(), again.end(), [&](const Record& later) {
-                      return later.slot == entry.slot && later.identity == entry.identity && later.alive;
-                    });
+    const auto again = ledger.contents().records;
+    for (auto& record : all) {
+      record.alive = record.alive && std::any_of(again.begin(), again.end(), [&](const Record& later) {
+                       return later.slot == record.slot && later.identity == record.identity && later.alive;
+                     });
     }
   }
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (still_counts(all[i], all, view.uuids, *probe)) {
-      view.entries.push_back(all[i]);
+      view.records.push_back(all[i]);
       view.states.push_back(states[i]);
     }
   }

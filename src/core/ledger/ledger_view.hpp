@@ -21,8 +21,8 @@ struct LedgerView {
   std::vector<std::uint64_t>
       overhead_bytes;                   ///< likewise: what one process's context takes, 0 if no process has measured it
   std::string caveat;                   ///< who keeps the ledger's mutex; empty: nobody
-  std::vector<Record> entries;          ///< of live processes, and of exited ones whose memory is not free yet
-  std::vector<os::ProcessState> states; ///< of the processes of `entries`
+  std::vector<Record> records;          ///< of live processes, and of exited ones whose memory is not free yet
+  std::vector<os::ProcessState> states; ///< of the processes of `records`
 };
 
 /// Whether a process has used the ledger in `folder`. Creates nothing. Throws LedgerError if that cannot be found out.

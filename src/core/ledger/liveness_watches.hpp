@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "core/os/slot_fifos.hpp"
 #include "core/os/slot_store.hpp"
-#include "core/os/wake_fifo.hpp"
 
 #include <chrono>
 #include <vector>

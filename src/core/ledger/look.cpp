@@ -38,9 +38,9 @@ Look look_at(const std::vector<Record>& all, std::size_t own, const policy::Snap
   Look look;
   look.decision = policy::decide(snapshot, own);
   // A process that passes others must not delay them: how much external processes have of the device has to be known.
-  const bool nobody_else_waits = std::none_of(all.begin(), all.end(), [&](const Record& entry) {
-    return entry.slot != all[own].slot && entry.claim.stage == policy::Stage::waiting &&
-           (entry.claim.wanted & claim.wanted) != 0;
+  const bool nobody_else_waits = std::none_of(all.begin(), all.end(), [&](const Record& record) {
+    return record.slot != all[own].slot && record.claim.stage == policy::Stage::waiting &&
+           (record.claim.wanted & claim.wanted) != 0;
   });
   look.decided = seen.complete || (std::holds_alternative<policy::Grant>(look.decision) && nobody_else_waits);
   if (const auto* wait = std::get_if<policy::Wait>(&look.decision)) {

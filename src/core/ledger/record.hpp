@@ -35,9 +35,9 @@ constexpr std::size_t slots_of_a_user = 1024;
 
 /// How a process is named to those that run under its lease: `<uid>:<slot of that user>:<identity>`, in
 /// GPUTEST_LEASE_OF.
-[[nodiscard]] inline std::string credential_of(const Record& entry) {
-  return std::to_string(entry.uid) + ":" + std::to_string(entry.slot % slots_of_a_user) + ":" +
-         std::to_string(entry.identity);
+[[nodiscard]] inline std::string credential_of(const Record& record) {
+  return std::to_string(record.uid) + ":" + std::to_string(record.slot % slots_of_a_user) + ":" +
+         std::to_string(record.identity);
 }
 
 /// A driver may report up to this much in use on a device that nobody uses; no context is as small.
@@ -50,12 +50,12 @@ public:
   virtual ~Observation() = default;
 
   /// What the device could ever give, and what external processes held of it, given everybody on the ledger.
-  [[nodiscard]] virtual policy::Capacity capacity(const std::vector<Record>& entries,
+  [[nodiscard]] virtual policy::Capacity capacity(const std::vector<Record>& records,
                                                   policy::DeviceMask device) const = 0;
 
-  /// What the process of each entry had of the device beyond its claim, by the entry's position; empty if it did not
+  /// What the process of each record had of the device beyond its claim, by the record's position; empty if it did not
   /// show. The capacity counts it as external.
-  [[nodiscard]] virtual std::vector<std::uint64_t> beyond_claims(const std::vector<Record>& /*entries*/,
+  [[nodiscard]] virtual std::vector<std::uint64_t> beyond_claims(const std::vector<Record>& /*records*/,
                                                                  policy::DeviceMask /*device*/) const {
     return {};
   }
@@ -80,9 +80,9 @@ public:
   }
 
   /// The same as of an observation of this moment.
-  [[nodiscard]] policy::Capacity capacity(const std::string& uuid, const std::vector<Record>& entries,
+  [[nodiscard]] policy::Capacity capacity(const std::string& uuid, const std::vector<Record>& records,
                                           policy::DeviceMask device) const {
-    return observe(uuid)->capacity(entries, device);
+    return observe(uuid)->capacity(records, device);
   }
   [[nodiscard]] bool is_back(const std::string& uuid, const Record& ended) const {
     return observe(uuid)->is_back(ended);

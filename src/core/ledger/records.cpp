@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/ledger/records.hpp"
 
-#include "core/os/wake_fifo.hpp"
+#include "core/os/slot_fifos.hpp"
 #include "core/policy/queues.hpp"
 
 #include <gputest/error.hpp>
@@ -19,11 +19,11 @@ bool is_there(Stage stage) { return stage != Stage::outside; }
 bool is_queued(Stage stage) { return stage == Stage::entering || stage == Stage::waiting; }
 
 /// Notifies all that can be notified before it throws for one that cannot.
-void notify_those(const os::SlotStore& store, const std::vector<Record>& entries) {
+void notify_those(const os::SlotStore& store, const std::vector<Record>& records) {
   std::optional<os::CannotNotify> not_notified;
-  for (const auto& entry : entries) {
+  for (const auto& record : records) {
     try {
-      os::notify(store.wake_fifo(entry.slot));
+      os::notify(store.wake_fifo(record.slot));
     } catch (const os::CannotNotify& error) {
       not_notified = error;
     } catch (const LedgerError& error) { // the store's folder is closed
@@ -37,39 +37,39 @@ void notify_those(const os::SlotStore& store, const std::vector<Record>& entries
 
 } // namespace
 
-/// The entries in the stages that are wanted, as `make` makes them of records.
+/// The records in the stages that are wanted, as `make` makes them of records.
 std::vector<Record> Records::read_where(bool (*wanted)(Stage), Record (*make)(std::size_t, const StoredRecord&)) const {
-  std::vector<Record> entries;
+  std::vector<Record> records;
   store_->for_each<StoredRecord>([&](std::size_t slot, const StoredRecord& stored) {
     if (stored.stage == 0 || taken_off_.count({slot, stored.identity}) != 0) {
       return;
     }
-    Record entry = make(slot, stored);
-    if (!wanted(entry.claim.stage)) {
+    Record record = make(slot, stored);
+    if (!wanted(record.claim.stage)) {
       return;
     }
     const std::size_t part = store_->part_index(slot);
-    for (DeviceMask* const devices : {&entry.claim.candidates, &entry.claim.devices, &entry.claim.wanted}) {
+    for (DeviceMask* const devices : {&record.claim.candidates, &record.claim.devices, &record.claim.wanted}) {
       *devices = devices_->from_part(part, *devices);
     }
-    entry.uid = store_->owner_of(slot); // whatever the record says
-    entries.push_back(std::move(entry));
+    record.uid = store_->owner_of(slot); // whatever the record says
+    records.push_back(std::move(record));
   });
-  return entries;
+  return records;
 }
 
-std::vector<Record> Records::read() const { return read_where(is_there, to_unnamed_entry); }
+std::vector<Record> Records::read() const { return read_where(is_there, to_unnamed_record); }
 
-std::vector<Record> Records::read_named() const { return read_where(is_there, to_entry); }
+std::vector<Record> Records::read_named() const { return read_where(is_there, to_record); }
 
 std::string Records::name_of(std::size_t slot) const { return text(store_->read<StoredRecord>(slot).who); }
 
-void Records::write(const Record& entry) {
-  StoredRecord stored = to_record(entry);
+void Records::write(const Record& record) {
+  StoredRecord stored = to_stored(record);
   stored.candidates = devices_->to_own_part(stored.candidates);
   stored.devices = devices_->to_own_part(stored.devices);
   stored.wanted = devices_->to_own_part(stored.wanted);
-  store_->write(entry.slot, stored);
+  store_->write(record.slot, stored);
 }
 
 bool Records::lives(std::size_t slot) const { return os::LivenessWatch{store_->liveness_fifo(slot)}.owner_lives(); }
@@ -89,7 +89,7 @@ Observations Records::glance(DeviceMask devices) const {
   class Glance : public Observation {
   public:
     explicit Glance(policy::Capacity capacity) : capacity_{capacity} {}
-    [[nodiscard]] policy::Capacity capacity(const std::vector<Record>& /*entries*/,
+    [[nodiscard]] policy::Capacity capacity(const std::vector<Record>& /*records*/,
                                             DeviceMask /*device*/) const override {
       return capacity_;
     }
@@ -114,32 +114,32 @@ Observations Records::glance(DeviceMask devices) const {
 
 void Records::reap(std::vector<Record>& all, const std::vector<Record>& ended, const Observations& seen) {
   for (const Record& known : ended) {
-    const auto entry = std::find_if(all.begin(), all.end(), [&](const Record& e) { return is_same(e, known); });
-    if (entry == all.end()) {
+    const auto record = std::find_if(all.begin(), all.end(), [&](const Record& e) { return is_same(e, known); });
+    if (record == all.end()) {
       continue;
     }
-    entry->who = name_of(entry->slot); // for the device probe, and to stay in the record
+    record->who = name_of(record->slot); // for the device probe, and to stay in the record
     bool back = true;
-    for_each_device(entry->claim.devices, [&](std::size_t index) {
+    for_each_device(record->claim.devices, [&](std::size_t index) {
       const auto observation = seen.devices.find(index);
       const bool is_device = observation != seen.devices.end() || !devices_->uuid(index).empty();
       // Where there is no device there is nothing that could be out.
-      back = back && (!is_device || (observation != seen.devices.end() && observation->second->is_back(*entry)));
+      back = back && (!is_device || (observation != seen.devices.end() && observation->second->is_back(*record)));
     });
     if (back) {
-      if (store_->is_own(entry->slot)) {
-        store_->write(entry->slot, StoredRecord{});
+      if (store_->is_own(record->slot)) {
+        store_->write(record->slot, StoredRecord{});
       } else {
-        taken_off_.insert({entry->slot, entry->identity});
+        taken_off_.insert({record->slot, record->identity});
       }
-      all.erase(entry);
+      all.erase(record);
       continue;
     }
-    entry->alive = false;
-    if (entry->claim.stage == Stage::waiting || entry->claim.stage == Stage::idle) {
-      entry->claim.stage = Stage::inside;
-      if (store_->is_own(entry->slot)) {
-        write(*entry);
+    record->alive = false;
+    if (record->claim.stage == Stage::waiting || record->claim.stage == Stage::idle) {
+      record->claim.stage = Stage::inside;
+      if (store_->is_own(record->slot)) {
+        write(*record);
       }
     }
   }
@@ -154,8 +154,8 @@ policy::Snapshot Records::snapshot(const std::vector<Record>& all, DeviceMask of
       snapshot.devices[index] = observation->second->capacity(all, DeviceMask{1} << index);
     }
   });
-  for (const auto& entry : all) {
-    snapshot.claims.push_back(entry.claim);
+  for (const auto& record : all) {
+    snapshot.claims.push_back(record.claim);
   }
   return snapshot;
 }
@@ -163,7 +163,7 @@ policy::Snapshot Records::snapshot(const std::vector<Record>& all, DeviceMask of
 /// A process that cannot see who waits cannot wake them either.
 std::vector<Record> Records::read_queued() const {
   try {
-    return read_where(is_queued, to_unnamed_entry);
+    return read_where(is_queued, to_unnamed_record);
   } catch (const LedgerError& error) {
     throw os::CannotNotify{error.what()};
   }
@@ -172,8 +172,8 @@ std::vector<Record> Records::read_queued() const {
 void Records::notify_concerned(std::uint64_t granted) const {
   const auto queued = read_queued();
   std::vector<policy::Claim> claims;
-  for (const auto& entry : queued) {
-    claims.push_back(entry.claim);
+  for (const auto& record : queued) {
+    claims.push_back(record.claim);
   }
   std::vector<Record> concerned;
   for (const std::size_t position : policy::concerned(claims, granted)) {
@@ -186,28 +186,28 @@ void Records::notify(const std::vector<Record>& idle) const { notify_those(*stor
 
 void Records::notify_all_queued() const { notify_those(*store_, read_queued()); }
 
-std::vector<std::size_t> slots_of(const std::vector<Record>& entries) {
-  std::vector<std::size_t> slots(entries.size());
-  std::transform(entries.begin(), entries.end(), slots.begin(), [](const Record& entry) { return entry.slot; });
+std::vector<std::size_t> slots_of(const std::vector<Record>& records) {
+  std::vector<std::size_t> slots(records.size());
+  std::transform(records.begin(), records.end(), slots.begin(), [](const Record& record) { return record.slot; });
   return slots;
 }
 
-policy::DeviceMask devices_of(const std::vector<Record>& entries) {
+policy::DeviceMask devices_of(const std::vector<Record>& records) {
   policy::DeviceMask devices = 0;
-  for (const Record& entry : entries) {
-    devices |= entry.claim.devices;
+  for (const Record& record : records) {
+    devices |= record.claim.devices;
   }
   return devices;
 }
 
-bool has(const std::vector<Record>& entries, const Record& one) {
-  return std::any_of(entries.begin(), entries.end(), [&](const Record& entry) { return is_same(entry, one); });
+bool has(const std::vector<Record>& records, const Record& one) {
+  return std::any_of(records.begin(), records.end(), [&](const Record& record) { return is_same(record, one); });
 }
 
-std::vector<Record> in_slots(const std::vector<Record>& entries, const std::vector<std::size_t>& slots) {
+std::vector<Record> in_slots(const std::vector<Record>& records, const std::vector<std::size_t>& slots) {
   std::vector<Record> found;
-  std::copy_if(entries.begin(), entries.end(), std::back_inserter(found),
-               [&](const Record& entry) { return std::find(slots.begin(), slots.end(), entry.slot) != slots.end(); });
+  std::copy_if(records.begin(), records.end(), std::back_inserter(found),
+               [&](const Record& record) { return std::find(slots.begin(), slots.end(), record.slot) != slots.end(); });
   return found;
 }
 

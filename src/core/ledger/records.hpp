@@ -44,7 +44,7 @@ public:
   [[nodiscard]] std::string name_of(std::size_t slot) const;
 
   /// Replaces a record of this user's.
-  void write(const Record& entry);
+  void write(const Record& record);
 
   /// Whether the process that has this slot, or a child it forked, is alive.
   [[nodiscard]] bool lives(std::size_t slot) const;
@@ -93,13 +93,13 @@ private:
 };
 
 /// The slots of these, and the devices that they claim.
-[[nodiscard]] std::vector<std::size_t> slots_of(const std::vector<Record>& entries);
-[[nodiscard]] policy::DeviceMask devices_of(const std::vector<Record>& entries);
+[[nodiscard]] std::vector<std::size_t> slots_of(const std::vector<Record>& records);
+[[nodiscard]] policy::DeviceMask devices_of(const std::vector<Record>& records);
 
 /// Whether `one` is among them.
-[[nodiscard]] bool has(const std::vector<Record>& entries, const Record& one);
+[[nodiscard]] bool has(const std::vector<Record>& records, const Record& one);
 
-/// Those of `entries` whose slots are in `slots`.
-[[nodiscard]] std::vector<Record> in_slots(const std::vector<Record>& entries, const std::vector<std::size_t>& slots);
+/// Those of `records` whose slots are in `slots`.
+[[nodiscard]] std::vector<Record> in_slots(const std::vector<Record>& records, const std::vector<std::size_t>& slots);
 
 } // namespace gputest::ledger

@@ -63,11 +63,11 @@ constexpr const char* ledger_name = "ledger-4"; // with the layout's version
 /// Reading throws LedgerError for values that no gputest writes: a stage or flags that there are not, a time before
 /// 1970. A process that is not inside has no devices, and a name is text(). The masks are of the table of the record's
 /// user.
-[[nodiscard]] StoredRecord to_record(const Record& entry);
-[[nodiscard]] Record to_entry(std::size_t slot, const StoredRecord& record);
+[[nodiscard]] StoredRecord to_stored(const Record& record);
+[[nodiscard]] Record to_record(std::size_t slot, const StoredRecord& stored);
 
 /// The same without the name, which only people need: most of the time that a record takes to read.
-[[nodiscard]] Record to_unnamed_entry(std::size_t slot, const StoredRecord& record);
+[[nodiscard]] Record to_unnamed_record(std::size_t slot, const StoredRecord& stored);
 
 /// What stands in a field of text, for people: up to the terminator, or to the last but one byte where there is none,
 /// and no character that a terminal would act on.

@@ -51,11 +51,11 @@ bool same_claims(const std::vector<Record>& before, const std::vector<Record>& n
                  std::size_t own_slot) {
   const auto claims = [&](const std::vector<Record>& all) {
     std::vector<std::array<std::uint64_t, 6>> figures;
-    for (const Record& entry : all) {
-      const policy::Claim& claim = entry.claim;
-      if (entry.slot != own_slot && (claim.devices & devices) != 0) {
+    for (const Record& record : all) {
+      const policy::Claim& claim = record.claim;
+      if (record.slot != own_slot && (claim.devices & devices) != 0) {
         const bool holds = claim.stage == Stage::holding;
-        figures.push_back({entry.slot, entry.identity, claim.devices, claim.overhead_bytes, holds ? claim.wanted : 0,
+        figures.push_back({record.slot, record.identity, claim.devices, claim.overhead_bytes, holds ? claim.wanted : 0,
                            holds ? claim.lease_bytes : 0});
       }
     }
@@ -67,9 +67,9 @@ bool same_claims(const std::vector<Record>& before, const std::vector<Record>& n
 /// After everybody's: those that hold a lease came before, too.
 std::uint64_t next_ticket(const std::vector<Record>& all, std::size_t own_slot) {
   std::uint64_t last = 0;
-  for (const auto& entry : all) {
-    if (entry.slot != own_slot && entry.claim.ticket < UINT64_MAX) {
-      last = std::max(last, entry.claim.ticket);
+  for (const auto& record : all) {
+    if (record.slot != own_slot && record.claim.ticket < UINT64_MAX) {
+      last = std::max(last, record.claim.ticket);
     }
   }
   return last + 1;
@@ -80,7 +80,7 @@ void add_all(std::vector<Record>& to, const std::vector<Record>& from) {
 }
 
 /// What is to be done after a look, and by when.
-struct Plan {
+struct NextStep {
   enum class Step {
     grant,
     refuse,
@@ -100,7 +100,8 @@ struct Plan {
   bool tells = false; ///< it is time to say who is waited for
 };
 
-/// One request that waits. It observes without the mutex, decides under it (plan(), which changes nothing), and acts.
+/// One request that waits. It observes without the mutex, decides under it (next_step(), which changes nothing), and
+/// acts.
 class Waiting {
 public:
   Waiting(Client& client, std::unique_lock<os::FileLock>& guard, const Patience& patience, Observations seen)
@@ -116,13 +117,13 @@ public:
 private:
   [[nodiscard]] const Record& own() const { return client_.own(); }
   [[nodiscard]] Look look(std::vector<Record> all) const;
-  [[nodiscard]] Plan plan(const Look& look, const std::vector<Record>& all) const;
+  [[nodiscard]] NextStep next_step(const Look& look, const std::vector<Record>& all) const;
   Result grant(const policy::Grant& grant);
   void probe(const Look& look);
-  Result give_up_for(const Look& look, const Plan& plan);
+  Result give_up_for(const Look& look, const NextStep& next);
   void say_in_the_record(const Look& look);
-  void wait(const Look& look, const Plan& plan);
-  [[nodiscard]] bool sleep_until_something_changes(const Look& look, const Plan& plan,
+  void wait(const Look& look, const NextStep& next);
+  [[nodiscard]] bool sleep_until_something_changes(const Look& look, const NextStep& next,
                                                    const std::vector<Record>& ahead);
   [[nodiscard]] os::Woken sleep(const Look& look, steady_clock::time_point until);
   void observe(const std::vector<Record>& ahead);
@@ -153,24 +154,24 @@ private:
 };
 
 Result Waiting::run() {
-  using Step = Plan::Step;
+  using Step = NextStep::Step;
   for (;;) {
     auto all = records_.read();
     if (!queued_) {
       client_.own().claim.ticket = next_ticket(all, own().slot);
     }
     const Look look = this->look(all);
-    const Plan plan = this->plan(look, all);
-    if (plan.step == Step::grant) {
+    const NextStep next = next_step(look, all);
+    if (next.step == Step::grant) {
       return grant(std::get<policy::Grant>(look.decision));
     }
-    if (plan.step == Step::refuse) {
+    if (next.step == Step::refuse) {
       return give_up({Result::Kind::refused, 0, std::get<policy::Refusal>(look.decision), {}});
     }
-    if (plan.step == Step::give_up) {
-      return give_up_for(look, plan);
+    if (next.step == Step::give_up) {
+      return give_up_for(look, next);
     }
-    if (plan.step == Step::count_own_bytes) {
+    if (next.step == Step::count_own_bytes) {
       own_excess_bytes_ += look.blocked.own_excess_bytes;
       client_.own().claim.overhead_bytes += look.blocked.own_excess_bytes;
       ended_ = look.dead;
@@ -178,18 +179,18 @@ Result Waiting::run() {
       was_late_ = false;
       continue;
     }
-    if (plan.step == Step::wait) {
+    if (next.step == Step::wait) {
       say_in_the_record(look); // under the mutex
     }
     before_ = std::move(all);
-    if (plan.step == Step::observe) {
-      was_late_ = plan.is_old;
+    if (next.step == Step::observe) {
+      was_late_ = next.is_old;
       guard_.unlock();
       observe({});
       continue;
     }
     ended_ = look.dead;
-    if (plan.step == Step::observe_again) {
+    if (next.step == Step::observe_again) {
       ++looks_for_external_memory_;
       guard_.unlock();
       observe({});
@@ -197,10 +198,10 @@ Result Waiting::run() {
     }
     looks_for_external_memory_ = 0;
     was_late_ = false;
-    if (plan.step == Step::probe) {
+    if (next.step == Step::probe) {
       probe(look);
     } else {
-      wait(look, plan);
+      wait(look, next);
     }
   }
 }
@@ -216,47 +217,47 @@ Look Waiting::look(std::vector<Record> all) const {
   return look_at(all, position, records_.snapshot(all, policy::asked_devices(own().claim), seen_), seen_, queued_);
 }
 
-Plan Waiting::plan(const Look& look, const std::vector<Record>& all) const {
-  using Step = Plan::Step;
-  Plan plan;
-  plan.now = steady_clock::now();
+NextStep Waiting::next_step(const Look& look, const std::vector<Record>& all) const {
+  using Step = NextStep::Step;
+  NextStep next;
+  next.now = steady_clock::now();
   const bool grants = std::holds_alternative<policy::Grant>(look.decision);
   // A process may be stopped for hours between its observation and this look. Only once in a row: where the mutex
   // takes that long, the request has to be granted some time.
-  plan.is_old = grants && !was_late_ && later(seen_.began, patience_.observation_lasts) < plan.now;
-  if (!look.decided || plan.is_old) {
-    plan.step = Step::observe;
-    return plan;
+  next.is_old = grants && !was_late_ && later(seen_.began, patience_.observation_lasts) < next.now;
+  if (!look.decided || next.is_old) {
+    next.step = Step::observe;
+    return next;
   }
   if (grants || std::holds_alternative<policy::Refusal>(look.decision)) {
-    plan.step = grants ? Step::grant : Step::refuse;
-    return plan;
+    next.step = grants ? Step::grant : Step::refuse;
+    return next;
   }
   // What was given back since seen_ was observed looks like an external process's, as long as others can be shown to
   // have had it.
   if (look.external && looks_for_external_memory_ < max_looks_for_external_memory &&
       (!before_ || !same_claims(*before_, all, policy::asked_devices(own().claim), own().slot))) {
-    plan.step = Step::observe_again;
-    return plan;
+    next.step = Step::observe_again;
+    return next;
   }
   // That memory is not free again before this request is answered: it is this process's own, like its context, and not
   // an external process's. If everybody does so, it shows who is stuck.
   if (!queued_ && own().claim.stage == Stage::waiting && look.blocked.own_excess_bytes > 0) {
-    plan.step = Step::count_own_bytes;
-    return plan;
+    next.step = Step::count_own_bytes;
+    return next;
   }
   // The memory of the dead is on its way back: that is no reason to say that somebody is there.
-  plan.leave_until = left_at_.value_or(later(plan.now, patience_.leaving_lasts));
-  plan.they_leave = look.they_leave && plan.now < plan.leave_until;
-  plan.may_not_wait = !patience_.may_wait && !look.for_the_dead_only() && !plan.they_leave;
-  plan.tells = plan.now >= notice_at_;
-  const bool gives_up = plan.may_not_wait || (plan.now >= patience_.until && !plan.they_leave) || look.stuck;
-  const bool names_somebody = gives_up || (plan.tells && patience_.on_wait);
+  next.leave_until = left_at_.value_or(later(next.now, patience_.leaving_lasts));
+  next.they_leave = look.they_leave && next.now < next.leave_until;
+  next.may_not_wait = !patience_.may_wait && !look.for_the_dead_only() && !next.they_leave;
+  next.tells = next.now >= notice_at_;
+  const bool gives_up = next.may_not_wait || (next.now >= patience_.until && !next.they_leave) || look.stuck;
+  const bool names_somebody = gives_up || (next.tells && patience_.on_wait);
   // Not those who have ended and were not seen to.
   const bool all_probed =
-      std::all_of(look.living.begin(), look.living.end(), [&](const Record& entry) { return has(probed_, entry); });
-  plan.step = names_somebody && !all_probed ? Step::probe : gives_up ? Step::give_up : Step::wait;
-  return plan;
+      std::all_of(look.living.begin(), look.living.end(), [&](const Record& record) { return has(probed_, record); });
+  next.step = names_somebody && !all_probed ? Step::probe : gives_up ? Step::give_up : Step::wait;
+  return next;
 }
 
 Result Waiting::grant(const policy::Grant& grant) {
@@ -288,9 +289,9 @@ Result Waiting::give_up(Result result) {
   return result;
 }
 
-Result Waiting::give_up_for(const Look& look, const Plan& plan) {
-  const auto kind = plan.may_not_wait             ? Result::Kind::would_wait
-                    : plan.now >= patience_.until ? Result::Kind::timed_out
+Result Waiting::give_up_for(const Look& look, const NextStep& next) {
+  const auto kind = next.may_not_wait             ? Result::Kind::would_wait
+                    : next.now >= patience_.until ? Result::Kind::timed_out
                                                   : Result::Kind::stuck;
   auto result = give_up({kind, 0, {}, for_people(look.blocked)});
   guard_.unlock();
@@ -303,7 +304,7 @@ void Waiting::probe(const Look& look) {
   const auto exited = in_slots(look.living, watches_.ended_among(slots_of(look.living)));
   probed_.clear();
   std::copy_if(look.living.begin(), look.living.end(), std::back_inserter(probed_),
-               [&](const Record& entry) { return !has(exited, entry); });
+               [&](const Record& record) { return !has(exited, record); });
   add_all(ended_, exited);
   observe(ahead_among(probed_));
 }
@@ -329,17 +330,17 @@ void Waiting::say_in_the_record(const Look& look) {
 }
 
 /// Begins under the mutex, and ends with what was observed after the wait, under the mutex again.
-void Waiting::wait(const Look& look, const Plan& plan) {
+void Waiting::wait(const Look& look, const NextStep& next) {
   if (!look.to_leave.empty()) {
-    left_at_ = plan.leave_until;
+    left_at_ = next.leave_until;
     records_.notify(look.to_leave);
   }
-  if (plan.tells) {
+  if (next.tells) {
     notice_at_ = steady_clock::time_point::max();
   }
   std::vector<Record> ahead = ahead_among(look.living);
   probed_.clear();
-  if (plan.tells && patience_.on_wait) {
+  if (next.tells && patience_.on_wait) {
     Blocked blocked = for_people(look.blocked);
     // Telling may block, on a terminal that is stopped or a pipe that is full: not while everybody waits for it.
     guard_.unlock();
@@ -348,7 +349,7 @@ void Waiting::wait(const Look& look, const Plan& plan) {
   } else {
     guard_.unlock();
     // Before the next look at the records, not after it: what notifies from now on ends the next sleep.
-    if (sleep_until_something_changes(look, plan, ahead)) {
+    if (sleep_until_something_changes(look, next, ahead)) {
       client_.wake_fifo().drain();
     }
   }
@@ -359,10 +360,10 @@ void Waiting::wait(const Look& look, const Plan& plan) {
 }
 
 /// Without the mutex. Whether this process was notified.
-bool Waiting::sleep_until_something_changes(const Look& look, const Plan& plan, const std::vector<Record>& ahead) {
+bool Waiting::sleep_until_something_changes(const Look& look, const NextStep& next, const std::vector<Record>& ahead) {
   auto until = patience_.until;
-  if (plan.they_leave) {
-    until = patience_.may_wait ? std::max(until, plan.leave_until) : plan.leave_until;
+  if (next.they_leave) {
+    until = patience_.may_wait ? std::max(until, next.leave_until) : next.leave_until;
   }
   until = std::min(until, notice_at_);
   const bool looks = !ahead.empty() || !stopped_.empty();
@@ -397,7 +398,7 @@ void Waiting::observe(const std::vector<Record>& ahead) {
 /// For people, with names. The cause comes first: the waiters that this one is behind; then those that hold what these
 /// wait for.
 Blocked Waiting::for_people(Blocked blocked) const {
-  const auto waits = [](const Record& entry) { return policy::asked_devices(entry.claim) != 0; };
+  const auto waits = [](const Record& record) { return policy::asked_devices(record.claim) != 0; };
   for (Record& blocker : blocked.blockers) {
     blocker.who = records_.name_of(blocker.slot);
   }
@@ -409,10 +410,10 @@ Blocked Waiting::for_people(Blocked blocked) const {
     return blocked;
   }
   const DeviceMask asked = policy::asked_devices(own().claim);
-  for (const auto& entry : records_.read_named()) {
-    if (!has(blocked.blockers, entry) && entry.slot != own().slot && entry.claim.stage == Stage::holding &&
-        (entry.claim.wanted & asked) != 0) {
-      blocked.blockers.push_back(entry);
+  for (const auto& record : records_.read_named()) {
+    if (!has(blocked.blockers, record) && record.slot != own().slot && record.claim.stage == Stage::holding &&
+        (record.claim.wanted & asked) != 0) {
+      blocked.blockers.push_back(record);
     }
   }
   return blocked;

@@ -122,7 +122,7 @@ bool SlotStore::look_for_others() {
     const StorePart& seen = part->second;
     const auto known = std::find(owners.begin(), owners.end(), seen.owner());
     const auto now = FileIdentity::at(StorePart::place(folder_, name_, seen.owner()));
-    if (known != owners.end() && now && *now == seen.identity()) {
+    if (known != owners.end() && now && *now == seen.folder_identity()) {
       owners.erase(known);
       ++part;
     } else { // gone, or made anew

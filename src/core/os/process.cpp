@@ -125,20 +125,13 @@ std::vector<std::string> command_line_of(pid_t pid) {
   return split_at_zeros(contents_of(proc_file(pid, "cmdline")).value_or(""));
 }
 
-std::optional<std::map<std::string, std::string>> environment_of(pid_t pid) {
-  const auto text = contents_of(proc_file(pid, "environ"));
-  if (!text) {
-    return std::nullopt;
-  }
-  std::map<std::string, std::string> variables;
-  for (const std::string& entry : split_at_zeros(*text)) {
-    const std::size_t equals = entry.find('=');
-    // The first of two entries with one name is the one that getenv() finds; emplace() keeps it.
-    if (equals != std::string::npos) {
-      variables.emplace(entry.substr(0, equals), entry.substr(equals + 1));
+std::optional<std::string> variable_of(pid_t pid, const std::string& name) {
+  for (const std::string& entry : split_at_zeros(contents_of(proc_file(pid, "environ")).value_or(""))) {
+    if (entry.compare(0, name.size() + 1, name + "=") == 0) {
+      return entry.substr(name.size() + 1); // the first of two with one name: that counts
     }
   }
-  return variables;
+  return std::nullopt;
 }
 
 std::optional<std::string> executable_of(pid_t pid) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -52,8 +51,8 @@ enum class ProcessState {
 /// Its arguments, the program's name first.
 [[nodiscard]] std::vector<std::string> command_line_of(pid_t pid);
 
-/// The environment it was started with; nullopt if it may not be read.
-[[nodiscard]] std::optional<std::map<std::string, std::string>> environment_of(pid_t pid);
+/// A variable of the environment it was started with; nullopt if there is none, or if it may not be read.
+[[nodiscard]] std::optional<std::string> variable_of(pid_t pid, const std::string& name);
 
 /// Path of the program it runs, without the ` (deleted)` of one that was replaced; nullopt if it may not be read.
 [[nodiscard]] std::optional<std::string> executable_of(pid_t pid);

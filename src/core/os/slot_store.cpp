@@ -74,11 +74,11 @@ const StorePart& SlotStore::part(std::size_t index) const {
 }
 
 void SlotStore::require_in_place() const {
-  const bool is_replaced = has_part(0) && folder_.lacks(ledger_file_, part(0).file().identity());
+  const bool is_replaced = has_part(0) && folder_.lacks(ledger_file_, part(0).file_identity());
   if (!is_replaced && !folder_.is_gone() && !mutex_->is_removed()) {
     return;
   }
-  const bool is_removed = mutex_->is_removed() || (has_part(0) && part(0).file().is_removed());
+  const bool is_removed = mutex_->is_removed() || (has_part(0) && part(0).is_removed());
   const bool again = FileIdentity::at(path()).has_value(); // the folder may be another one, too
   throw LedgerError{"the ledger " + path() + " was " + (is_removed ? "removed" : "renamed") +
                     (again ? " and made anew" : "") +
@@ -89,7 +89,7 @@ void SlotStore::require_in_place() const {
 void SlotStore::require_intact() const {
   mutex_->require_kept();
   if (has_part(0)) {
-    part(0).file().require_kept();
+    part(0).require_kept();
   }
 }
 
@@ -100,7 +100,7 @@ SlotStore::Taken SlotStore::take(const std::function<bool(std::size_t)>& is_free
       continue;
     }
     if (auto taken = LivenessFifo::take(liveness_fifo(slot))) {
-      own.file().note_use(slot);
+      own.note_use(slot);
       return {slot, std::move(taken)};
     }
   }

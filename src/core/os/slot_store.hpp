@@ -3,8 +3,7 @@
 
 #include "core/os/file_lock.hpp"
 #include "core/os/ledger_folder.hpp"
-#include "core/os/liveness_fifo.hpp"
-#include "core/os/slot_file.hpp"
+#include "core/os/slot_fifos.hpp"
 #include "core/os/store_part.hpp"
 
 #include <cstddef>
@@ -26,7 +25,7 @@ namespace gputest::os {
 /// what it said of memory in use is not known any more.
 class SlotStore {
 public:
-  using Checksum = SlotFile::Checksum;
+  using Checksum = StorePart::Checksum;
 
   /// Opens the store `name` in `folder`, and makes both if they do not exist. Throws LedgerError, also for a folder on
   /// a network file system.
@@ -67,23 +66,23 @@ public:
   void for_each(Visit visit) {
     find_others();
     for (const auto& [index, part] : parts_) {
-      const auto records = part.file().read_records();
-      for (std::size_t slot = 0; slot < records.count(); ++slot) {
-        visit(index * layout_.slots + slot, records.template read<StoredRecord>(slot));
-      }
+      part.template for_each<StoredRecord>(
+          [&, first = index * layout_.slots](std::size_t slot, const StoredRecord& record) {
+            visit(first + slot, record);
+          });
     }
   }
 
   /// Copies a record of any user. Under the mutex. Throws LedgerError, also if its part is gone.
   template <class StoredRecord>
   [[nodiscard]] StoredRecord read(std::size_t slot) const {
-    return part(part_index(slot)).file().template read_record<StoredRecord>(slot % layout_.slots);
+    return part(part_index(slot)).template read_record<StoredRecord>(slot % layout_.slots);
   }
 
   /// Replaces a record of this user's. Under the mutex.
   template <class StoredRecord>
   void write(std::size_t slot, const StoredRecord& record) {
-    make_own().file().write_record(slot, record);
+    make_own().write_record(slot, record);
   }
 
   /// The parts of the users, by number: this one's has 0. One may not be made yet, or be gone; no number is used twice.
@@ -93,13 +92,13 @@ public:
   /// Copies a row of a part's table. Under the mutex.
   template <class Row>
   [[nodiscard]] Row read_row(std::size_t row, std::size_t part_number = 0) const {
-    return part(part_number).file().template read_row<Row>(row);
+    return part(part_number).template read_row<Row>(row);
   }
 
   /// Replaces a row of this user's table. Under the mutex.
   template <class Row>
   void write_row(std::size_t row, const Row& contents) {
-    make_own().file().write_row(row, contents);
+    make_own().write_row(row, contents);
   }
 
   /// A slot's wake-up FIFO, and its liveness FIFO. Of a part that is gone, nothing is there.

@@ -3,12 +3,11 @@
 
 #include "core/os/reason.hpp"
 
-#include <gputest/error.hpp>
-
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <utility>
@@ -16,6 +15,13 @@
 namespace gputest::os {
 
 namespace {
+
+constexpr std::array<char, 8> magic{'g', 'p', 'u', 't', 'e', 's', 't', '\n'};
+
+struct Header {
+  std::array<char, 8> magic;
+  Layout layout;
+};
 
 constexpr mode_t own_folder = 0700;
 constexpr mode_t shared_folder = 02750; // setgid: what is made in it is of the group
@@ -27,6 +33,32 @@ bool is_shared(const FileAt& place) { return place.mode == shared_folder; }
 
 /// Whether a file system has no RENAME_NOREPLACE: ZFS before 2.2, 9p, and what a sandbox emulates.
 bool cannot_rename_without_replacing(int error) { return error == EINVAL || error == ENOSYS; }
+
+std::size_t bytes_of(const Layout& layout, std::size_t header) {
+  return header + layout.table_bytes + (std::size_t{1} + layout.slots) * layout.record_bytes;
+}
+
+/// To write beyond RLIMIT_FSIZE is not only an error: a signal ends the process, without a word.
+void require_size_allowed(std::size_t size, const std::string& path) {
+  struct rlimit limit {};
+  if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < size) {
+    throw LedgerError{path + " needs " + std::to_string(size) + " bytes, and this process may write files of " +
+                      std::to_string(limit.rlim_cur) + " bytes only (ulimit -f); raise the limit"};
+  }
+}
+
+KeptDescriptor open_kept(const FileAt& file) {
+  Descriptor opened = file.open(file.is_own() ? O_RDWR : O_RDONLY, S_IFREG);
+  if (opened) {
+    return {std::move(opened), file.path};
+  }
+  const bool is_leased = errno == EWOULDBLOCK;
+  const auto why = failure(file.is_own() ? "read and write" : "read", file.path, errno);
+  throw !is_leased
+      ? why
+      : LedgerError{std::string{why.what()} + ": a process of its owner's keeps a file lease on it (fcntl F_SETLEASE)" +
+                    repair_of(file.owner)};
+}
 
 /// Makes the folder of a part, under another name first, since a umask may take off what others need to read it, and
 /// the process may be killed before it has put that right. Whether it is there then, with errno as it is after
@@ -91,8 +123,9 @@ std::optional<StorePart> StorePart::open(const FileAt& place, const Layout& layo
   if (!FileIdentity::at(ledger) && errno == ENOENT) {
     return std::nullopt;
   }
-  SlotFile file{ledger, layout};
-  return StorePart{place, std::move(folder), std::move(file)};
+  StorePart part{place, layout, std::move(folder), open_kept(ledger)};
+  part.require_layout();
+  return part;
 }
 
 StorePart StorePart::make(const FileAt& place, const Layout& layout) {
@@ -100,7 +133,7 @@ StorePart StorePart::make(const FileAt& place, const Layout& layout) {
   const mode_t mode = is_shared(place) ? readable_file : own_file;
   const FileAt beginning{folder.number(), place.path, "beginning", place.owner, mode};
   try {
-    SlotFile::create(beginning, layout);
+    create_file(beginning, layout);
     // Never over another one: it may be in use. Only this user's processes make one here, each under the mutex.
     const auto is_missing = [&] { return ::faccessat(folder.number(), "ledger", F_OK, AT_SYMLINK_NOFOLLOW) != 0; };
     if (::renameat2(folder.number(), "beginning", folder.number(), "ledger", RENAME_NOREPLACE) != 0 &&
@@ -119,8 +152,55 @@ StorePart StorePart::make(const FileAt& place, const Layout& layout) {
   return std::move(*made);
 }
 
-StorePart::StorePart(const FileAt& place, Descriptor folder, SlotFile file)
-    : owner_{place.owner}, shared_{is_shared(place)}, folder_{std::move(folder), place.path}, file_{std::move(file)} {}
+StorePart::StorePart(const FileAt& place, const Layout& layout, Descriptor folder, KeptDescriptor file)
+    : owner_{place.owner}, shared_{is_shared(place)}, layout_{layout}, folder_{std::move(folder), place.path},
+      file_{std::move(file)} {}
+
+void StorePart::create_file(const FileAt& file, const Layout& layout) {
+  const auto size = bytes_of(layout, header_bytes);
+  require_size_allowed(size, file.path);
+  const Descriptor created = file.open(O_RDWR | O_CREAT, S_IFREG);
+  if (!created || ::ftruncate(created.number(), 0) != 0) { // a killed process's beginning
+    throw failure("create", file.path, errno);
+  }
+  int error = EINTR;
+  while (error == EINTR) {
+    error = ::posix_fallocate(created.number(), 0, static_cast<off_t>(size));
+  }
+  if (error != 0) {
+    throw failure("allocate " + std::to_string(size) + " bytes for", file.path, error);
+  }
+  const Header header{magic, layout};
+  const Used none;
+  write(created.number(), file.path, 0, &header, sizeof header);
+  write(created.number(), file.path, header_bytes + layout.table_bytes, &none, sizeof none);
+}
+
+void StorePart::require_layout() const {
+  const std::size_t seen_size = size();
+  if (owner_ == ::geteuid()) {
+    require_size_allowed(seen_size, file_.path());
+  }
+  Header header{};
+  if (seen_size >= sizeof header) {
+    read(0, &header, sizeof header);
+  }
+  const std::size_t right_size = bytes_of(layout_, header_bytes);
+  const bool right_sizes = header.layout.table_bytes == layout_.table_bytes &&
+                           header.layout.record_bytes == layout_.record_bytes && header.layout.slots == layout_.slots;
+  if (header.magic == magic && header.layout.version == layout_.version && right_sizes && seen_size == right_size) {
+    return;
+  }
+  const std::string seen =
+      seen_size == 0                             ? "empty"
+      : header.magic != magic                    ? "something else"
+      : header.layout.version != layout_.version ? "layout version " + std::to_string(header.layout.version)
+      : seen_size != right_size
+          ? "damaged (" + std::to_string(seen_size) + " bytes in place of " + std::to_string(right_size) + ")"
+          : "damaged (its sizes are not those of its version)";
+  throw LedgerError{file_.path() + " is " + seen + ", and this gputest reads layout version " +
+                    std::to_string(layout_.version) + " only" + repair_of(owner_)};
+}
 
 FileAt StorePart::wake_fifo(std::size_t slot) const {
   return {folder_.number(), folder_.path(), "wake." + std::to_string(slot), owner_, shared_ ? writable_file : own_file};

@@ -58,11 +58,11 @@ std::string name_of(const Device& device) { return device.uuid + " (" + device.n
 } // namespace
 
 bool needs_driver(const Capabilities& required, const DeviceFacts& facts) {
-  const bool attributes = (required.has(Kind::memory_pools) && !facts.memory_pools) ||
-                          (required.has(Kind::managed_memory) && !facts.managed_memory) ||
-                          (required.has(Kind::concurrent_managed_access) && !facts.concurrent_managed_access) ||
-                          (required.has(Kind::cooperative_launch) && !facts.cooperative_launch);
-  return attributes || (required.has(Kind::peer_access) && !facts.peers) || (required.has(Kind::sm) && !facts.sm);
+  bool unknown = (required.has(Kind::peer_access) && !facts.peers) || (required.has(Kind::sm) && !facts.sm);
+  for (std::size_t i = 0; i < Capability::kinds; ++i) {
+    unknown = unknown || (required.has(static_cast<Kind>(i)) && !has(static_cast<Kind>(i), facts));
+  }
+  return unknown;
 }
 
 std::string lacking(const Capabilities& required, const Candidate& candidate) {

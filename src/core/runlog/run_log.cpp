@@ -16,7 +16,6 @@
 #include <exception>
 #include <filesystem>
 #include <mutex>
-#include <optional>
 #include <utility>
 
 namespace gputest::runlog {
@@ -156,17 +155,10 @@ void set_running(const std::string& test) noexcept try {
 } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): no memory
 }
 
-void write(const char* event, const JsonObject& details) noexcept try {
+void write(const char* event, const JsonObject& details, const std::optional<std::string>& test) noexcept try {
   auto& log = the_log();
   const std::lock_guard guard{log.mutex};
-  log.write(event, details, log.test);
-} catch (const std::exception&) { // NOLINT(bugprone-empty-catch): no memory
-}
-
-void write(const char* event, const JsonObject& details, const std::string& test) noexcept try {
-  auto& log = the_log();
-  const std::lock_guard guard{log.mutex};
-  log.write(event, details, test);
+  log.write(event, details, test.value_or(log.test));
 } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): no memory
 }
 

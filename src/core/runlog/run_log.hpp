@@ -3,6 +3,7 @@
 
 #include "core/runlog/json_object.hpp"
 
+#include <optional>
 #include <string>
 
 namespace gputest::runlog {
@@ -23,10 +24,9 @@ void configure(const std::string& folder, const std::string& entry) noexcept;
 /// The test that runs now, which the lines name; empty between tests.
 void set_running(const std::string& test) noexcept;
 
-/// Writes a line: `event` is its kind, `details` its own members. Costs one open, write and close.
-void write(const char* event, const JsonObject& details) noexcept;
-
-/// The same of another test than the running one.
-void write(const char* event, const JsonObject& details, const std::string& test) noexcept;
+/// Writes a line: `event` is its kind, `details` its own members, `test` another test than the running one. Costs one
+/// open, write and close.
+void write(const char* event, const JsonObject& details,
+           const std::optional<std::string>& test = std::nullopt) noexcept;
 
 } // namespace gputest::runlog

@@ -59,7 +59,7 @@ policy::Candidate CapableDevices::candidate(const Capabilities& required, std::s
   if (required.has(Capability::Kind::free_memory)) {
     const std::string& uuid = candidate.device.uuid;
     const auto capacity =
-        devices::make_probe(machine_)->capacity(uuid, ledger.entries(), ledger.devices().bit_of(uuid));
+        devices::make_probe(machine_)->capacity(uuid, ledger.records(), ledger.devices().bit_of(uuid));
     candidate.free = Bytes{capacity.total_bytes} - Bytes{capacity.external_bytes};
   }
   return candidate;

@@ -229,7 +229,7 @@ std::string DeviceSession::explain_out_of_memory(const std::string& who, const R
   const auto leased = held != nullptr ? std::optional{bytes_of(*held).front()} : std::nullopt;
   const auto beyond = ledger_->beyond_claims(devices);
   std::vector<ledger::Record> holders;
-  for (auto& entry : ledger_->entries()) {
+  for (auto& entry : ledger_->records()) {
     const auto is_same_process = [&](const ledger::Excess& excess) { return is_same(excess.holder, entry); };
     if (entry.alive && entry.pid != os::own_pid() && entry.claim.stage == policy::Stage::holding &&
         (entry.claim.wanted & devices) != 0 &&

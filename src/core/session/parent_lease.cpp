@@ -18,11 +18,8 @@ using policy::Stage;
 
 /// Whether a rank holds the lease for itself. Otherwise the process that started the ranks holds it for all of them.
 bool is_of_a_rank(const ledger::Record& holder) {
-  const auto environment = os::environment_of(static_cast<pid_t>(holder.pid));
-  return environment && policy::find_mpi_rank([&](const char* name) {
-           const auto found = environment->find(name);
-           return found == environment->end() ? std::nullopt : std::optional{found->second};
-         });
+  const auto read = [&](const char* name) { return os::variable_of(static_cast<pid_t>(holder.pid), name); };
+  return policy::find_mpi_rank(read).has_value();
 }
 
 /// The devices of its lease; without a lease, all its devices.

@@ -422,7 +422,7 @@ std::vector<Claimant> status(const Settings& settings) {
   settings::check_folder(settings.folder, "Settings::folder");
   const auto view = ledger::look_at_ledger(settings);
   std::vector<Claimant> all;
-  for (const auto& record : view.entries) {
+  for (const auto& record : view.records) {
     const auto& claim = record.claim;
     if (claim.stage == policy::Stage::outside) {
       continue; // it has a slot but no claim yet

@@ -85,7 +85,7 @@ TEST_F(BackendProbeTest, takes_all_that_is_in_use_for_external_where_it_need_not
   EXPECT_FALSE(probe_->least_capacity("GPU-none"));
 }
 
-TEST_F(BackendProbeTest, knows_without_a_list_too_that_a_device_admits_one_process_at_a_time) {
+TEST_F(BackendProbeTest, says_with_and_without_a_list_that_a_device_lets_one_process_in) {
   for (const auto mode : {policy::ComputeMode::usual, policy::ComputeMode::exclusive_process}) {
     devices_->about.compute_mode = mode;
     const auto probe = make_probe(devices_);
@@ -115,12 +115,6 @@ TEST_F(BackendProbeTest, gives_a_device_that_cannot_be_used_no_capacity) {
   devices_->about = {};
   devices_->about.lost = true;
   EXPECT_EQ(make_probe(devices_)->capacity("GPU-a", {}, device).total_bytes, 0U);
-}
-
-TEST_F(BackendProbeTest, says_that_a_device_lets_one_process_in) {
-  EXPECT_FALSE(probe_->capacity("GPU-a", {}, device).one_process);
-  devices_->about.compute_mode = policy::ComputeMode::exclusive_process;
-  EXPECT_TRUE(make_probe(devices_)->capacity("GPU-a", {}, device).one_process);
 }
 
 TEST_F(BackendProbeTest, counts_all_that_the_host_uses_of_memory_that_it_shares) {

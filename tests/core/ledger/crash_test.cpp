@@ -204,7 +204,7 @@ TEST_F(LedgerCrash, a_forked_child_cannot_change_the_claim) {
   EXPECT_EQ(a.answer(), "overhead");
   EXPECT_EQ(a.answer(), "the child has ended");
   EXPECT_EQ(stage_of("a"), "holding");
-  EXPECT_EQ(look().entries().at(0).claim.overhead_bytes, 10U);
+  EXPECT_EQ(look().records().at(0).claim.overhead_bytes, 10U);
 }
 
 TEST_F(LedgerCrash, a_forked_child_cannot_lease_under_its_parents_claim) {

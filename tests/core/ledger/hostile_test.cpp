@@ -65,7 +65,7 @@ TEST_F(HostileTest, a_process_that_loses_its_fifo_does_not_write_to_a_slot_that_
   EXPECT_THAT(a.ask("overhead 90"), HasSubstr(lost("alive.0")));
   EXPECT_THAT(a.ask("lease a 1 20"), HasSubstr(lost("alive.0")));
   EXPECT_THAT(a.ask("intact"), HasSubstr(lost("alive.0")));
-  const auto entries = look().entries();
+  const auto entries = look().records();
   ASSERT_EQ(entries.size(), 1U);
   EXPECT_EQ(entries[0].who, "b");
   EXPECT_EQ(entries[0].claim.lease_bytes, 60U);

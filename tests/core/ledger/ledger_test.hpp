@@ -68,7 +68,7 @@ protected:
 
   /// Where the process stands in the ledger, by what it was last said to do; `outside` if it is not there.
   std::string stage_of(const std::string& who) {
-    for (const auto& entry : look().entries()) {
+    for (const auto& entry : look().records()) {
       if (entry.who == who) {
         constexpr std::array<const char*, 6> names{"outside", "entering", "inside", "waiting", "holding", "idle"};
         return std::string{entry.alive ? "" : "ended "} + names.at(static_cast<std::size_t>(entry.claim.stage));

@@ -77,7 +77,7 @@ TEST_F(MachineTest, two_users_share_one_ledger_and_wake_each_other_whatever_thei
     char go_on = 0;
     static_cast<void>(!::write(told[1], "!", 1));
     while (go_on == 0) { // holds until root waits for it
-      for (const auto& entry : ledger.entries()) {
+      for (const auto& entry : ledger.records()) {
         go_on = entry.who == "a" && entry.claim.stage == policy::Stage::waiting ? '!' : go_on;
       }
     }
@@ -143,7 +143,7 @@ TEST_F(MachineTest, a_process_that_sees_another_folder_has_another_ledger_and_is
     }
     auto ledger = open();
     static_cast<void>(ledger->devices().bit_of(SharedProbe::uuid(0)));
-    if (!ledger->entries().empty() || enter(*ledger, "contained").kind != ledger::Result::Kind::granted) {
+    if (!ledger->records().empty() || enter(*ledger, "contained").kind != ledger::Result::Kind::granted) {
       throw std::runtime_error{"it sees who is outside"};
     }
     return ledger;

@@ -44,7 +44,7 @@ protected:
   static void pass_the_age_of_an_observation() { std::this_thread::sleep_for(std::chrono::milliseconds{2}); }
 
   policy::Claim claim_of(const std::string& who) {
-    const auto all = look().entries();
+    const auto all = look().records();
     const auto record = std::find_if(all.begin(), all.end(), [&](const auto& r) { return r.who == who; });
     EXPECT_NE(record, all.end()) << who;
     return record == all.end() ? policy::Claim{} : record->claim;
@@ -52,7 +52,7 @@ protected:
 
   /// Takes all notifies out of the wake-up FIFO of a process that does not look. Whether there was one.
   bool was_notified(const std::string& who) {
-    for (const auto& entry : look().entries()) {
+    for (const auto& entry : look().records()) {
       if (entry.who == who) {
         const int fifo = ::open(store().wake_fifo(entry.slot).path.c_str(), O_RDONLY | O_NONBLOCK);
         std::array<char, 256> rings{};
@@ -67,7 +67,7 @@ protected:
 
   /// Whether there is a notification for a process that does not look; leaves it there.
   bool is_notified(const std::string& who) {
-    const auto all = look().entries();
+    const auto all = look().records();
     const auto entry = std::find_if(all.begin(), all.end(), [&](const auto& e) { return e.who == who; });
     EXPECT_NE(entry, all.end()) << who;
     pollfd fifo{::open(store().wake_fifo(entry->slot).path.c_str(), O_RDONLY | O_NONBLOCK), POLLIN, 0};

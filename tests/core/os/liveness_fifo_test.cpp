@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/os/liveness_fifo.hpp"
+#include "core/os/slot_fifos.hpp"
 
-#include "core/os/wake_fifo.hpp"
 #include "support/in_child.hpp"
 #include "support/message_of.hpp"
 #include "support/private_folder.hpp"

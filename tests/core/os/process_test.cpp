@@ -102,7 +102,9 @@ TEST(Process, knows_a_child) {
   cat.wait_for_out("ready"); // it is past its exec()
   EXPECT_EQ(parent_of(cat.pid()), own_pid());
   EXPECT_EQ(command_line_of(cat.pid()), (Strings{"/bin/cat", "-", "", "two words"}));
-  EXPECT_EQ(environment_of(cat.pid()), (std::map<std::string, std::string>{{"NAME", "a=b"}, {"EMPTY", ""}}));
+  EXPECT_EQ(variable_of(cat.pid(), "NAME"), "a=b");
+  EXPECT_EQ(variable_of(cat.pid(), "EMPTY"), "");
+  EXPECT_EQ(variable_of(cat.pid(), "NAM"), std::nullopt);
   EXPECT_EQ(executable_of(cat.pid()), std::filesystem::canonical("/bin/cat").string());
   EXPECT_EQ(working_directory_of(cat.pid()), std::filesystem::current_path().string());
 }
@@ -162,7 +164,7 @@ TEST(Process, reports_nothing_of_a_process_that_does_not_exist) {
   EXPECT_FALSE(exists(-1));
   EXPECT_EQ(parent_of(nobody), std::nullopt);
   EXPECT_EQ(command_line_of(nobody), Strings{});
-  EXPECT_EQ(environment_of(nobody), std::nullopt);
+  EXPECT_EQ(variable_of(nobody, "NAME"), std::nullopt);
   EXPECT_EQ(executable_of(nobody), std::nullopt);
   EXPECT_EQ(working_directory_of(nobody), std::nullopt);
 }

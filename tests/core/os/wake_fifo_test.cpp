@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/os/wake_fifo.hpp"
+#include "core/os/slot_fifos.hpp"
 
 #include "support/in_child.hpp"
 #include "support/message_of.hpp"

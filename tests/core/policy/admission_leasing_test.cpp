@@ -138,23 +138,6 @@ TEST(AdmissionLeasing, lets_a_later_request_pass_if_it_delays_nobody) {
   });
 }
 
-TEST(AdmissionLeasing, runs_six_small_tests_beside_one_that_waits_for_most_of_the_device) {
-  constexpr std::uint64_t MiB = std::uint64_t{1} << 20U;
-  Snapshot snapshot{{{32768 * MiB}}, {}};
-  const Claim process = inside(1, 520 * MiB, 27136 * MiB);
-  snapshot.claims = {holding(process, 20480 * MiB), waiting(2, process, 27136 * MiB)};
-  snapshot.claims[0].ticket = 1;
-  for (std::uint64_t test = 0; test < 6; ++test) {
-    snapshot.claims.push_back(waiting(3 + test, process, (16 + 16 * test + (test == 5 ? 16 : 0)) * MiB));
-  }
-  for (std::size_t test = 2; test < 8; ++test) {
-    ASSERT_EQ(in_words(decide(snapshot, test)), "grant 1") << test;
-    snapshot.claims[test].stage = Stage::holding;
-  }
-  snapshot.claims[0] = process;
-  EXPECT_EQ(in_words(decide(snapshot, 1)), "grant 1") << "they do not delay it";
-}
-
 TEST(AdmissionLeasing, grants_all_devices_at_once_or_none) {
   check({
       {"both free", {{{100}, {100}}, {asks(90, 1, 3)}}, "grant 3"},

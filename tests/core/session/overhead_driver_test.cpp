@@ -168,7 +168,7 @@ protected:
   /// What is on the ledger for this process, and what one of the same executable is expected to take.
   Bytes counted() {
     ledger::Ledger ledger{folder_.path(), nullptr};
-    return Bytes{ledger.entries().at(0).claim.overhead_bytes};
+    return Bytes{ledger.records().at(0).claim.overhead_bytes};
   }
 
   tests::PrivateFolder folder_;

@@ -48,7 +48,7 @@ protected:
   }
 
   /// This process's claim on the ledger.
-  [[nodiscard]] policy::Claim claim() const { return ledger::Ledger{folder_.path(), nullptr}.entries().at(0).claim; }
+  [[nodiscard]] policy::Claim claim() const { return ledger::Ledger{folder_.path(), nullptr}.records().at(0).claim; }
 
   static void show(const std::string& nvml) { setenv("FAKE_NVML", nvml.c_str(), 1); }
 
@@ -78,7 +78,7 @@ TEST_F(Placing, is_on_one_mig_slice_by_its_uuid) {
 TEST_F(Placing, has_no_two_mig_slices_and_says_why) {
   EXPECT_EQ(enter("gpus=1 slices=3", 2).kind, Outcome::Kind::granted);
   EXPECT_EQ(visible(), "MIG-fake-0");
-  EXPECT_TRUE(ledger::Ledger(folder_.path(), nullptr).entries().empty()) << "no test can run";
+  EXPECT_TRUE(ledger::Ledger(folder_.path(), nullptr).records().empty()) << "no test can run";
   const auto outcome = acquire(2);
   EXPECT_EQ(outcome.kind, Outcome::Kind::skip);
   EXPECT_EQ(outcome.reason, "suite: Sort.Keys needs 2 GPUs and may use 1 (MIG-fake-0); of the devices that it may use "
@@ -139,9 +139,9 @@ TEST_F(Placing, shows_the_largest_of_its_devices_where_no_test_can_run_and_enter
   request.gpus = 3;
   ASSERT_EQ(enter("gpus=4 gib=40,80,60,80", std::vector<Request>{request}).kind, Outcome::Kind::granted);
   EXPECT_EQ(visible(), "GPU-fake-1,GPU-fake-2,GPU-fake-3");
-  EXPECT_TRUE(ledger::Ledger(folder_.path(), nullptr).entries().empty());
+  EXPECT_TRUE(ledger::Ledger(folder_.path(), nullptr).records().empty());
   EXPECT_EQ(session_->acquire(request, "Sort.Keys").kind, Outcome::Kind::skip);
-  EXPECT_TRUE(ledger::Ledger(folder_.path(), nullptr).entries().empty());
+  EXPECT_TRUE(ledger::Ledger(folder_.path(), nullptr).records().empty());
   ASSERT_EQ(session_->acquire(MemoryClass::small, "Sort.Values").kind, Outcome::Kind::granted);
   EXPECT_EQ(claim().stage, policy::Stage::holding);
   session_->release();

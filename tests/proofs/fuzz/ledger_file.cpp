@@ -113,8 +113,8 @@ void check(const Record& entry) {
   require(entry.since.time_since_epoch().count() >= 0, "a time that can be taken off now");
   require(tests::is_printable(entry.who), "a name that a terminal shows as it is", entry.who);
   require(!entry.alive, "nobody has a wake-up FIFO");
-  const StoredRecord again = ledger::to_record(entry);
-  const StoredRecord twice = ledger::to_record(ledger::to_entry(entry.slot, again));
+  const StoredRecord again = ledger::to_stored(entry);
+  const StoredRecord twice = ledger::to_stored(ledger::to_record(entry.slot, again));
   require(std::memcmp(&again, &twice, sizeof again) == 0, "what was read is written and read as itself");
   require(tests::is_printable(session::describe(entry)), "what is said of it is one line");
 }
@@ -147,7 +147,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   file.write(tests::Tokens{input});
   try {
     Ledger ledger{file.folder(), std::make_shared<BackendProbe>()};
-    for (const Record& entry : ledger.entries()) {
+    for (const Record& entry : ledger.records()) {
       check(entry);
     }
     check(ledger.devices());

@@ -265,7 +265,7 @@ TEST_F(HostileUser, that_forges_claims_makes_others_wait_for_it_by_name_and_not_
     return true;
   }));
   EXPECT_EQ(victim.ask("lease victim 1 1 at-once"), "timed out for attacker");
-  for (const auto& entry : look().entries()) {
+  for (const auto& entry : look().records()) {
     EXPECT_EQ(entry.uid, entry.who == "attacker" ? nobody : 0U) << "whatever its record says";
   }
   end(attacker);
@@ -393,7 +393,7 @@ TEST_F(HostileUser, that_makes_its_part_anew_again_and_again_keeps_nobody_out) {
   for (int i = 0; i < more_than_users; ++i) {
     // The attacker may do that, as above; each time it is another part.
     ASSERT_EQ(::renameat2(AT_FDCWD, part.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE), 0);
-    ASSERT_EQ(message_of<LedgerError>([&] { static_cast<void>(look().entries()); }), "done");
+    ASSERT_EQ(message_of<LedgerError>([&] { static_cast<void>(look().records()); }), "done");
   }
   EXPECT_EQ(victim.ask("lease victim 1 60 try"), "granted 1");
 }
@@ -448,7 +448,7 @@ TEST_F(HostileUser, is_seen_by_a_member_who_has_no_part_of_the_ledger_yet) {
   holder.ask("lease holder 1 60");
   EXPECT_TRUE(attack([&] {
     const auto contents = ledger::Ledger{folder(), std::make_shared<SharedProbe>(probe_file())}.contents();
-    return contents.entries.size() == 1 && contents.entries[0].who == "holder";
+    return contents.records.size() == 1 && contents.records[0].who == "holder";
   }));
   EXPECT_FALSE(fs::exists(part_of(nobody))) << "who only looks makes nothing";
 }
@@ -476,8 +476,8 @@ TEST_F(HostileUser, that_keeps_the_mutex_is_named_in_an_error_within_its_bound) 
                              "process " +
                              std::to_string(attacker) + " (";
   EXPECT_THAT(contents.caveat, StartsWith(caveat));
-  ASSERT_EQ(contents.entries.size(), 1U);
-  EXPECT_EQ(contents.entries[0].who, "victim");
+  ASSERT_EQ(contents.records.size(), 1U);
+  EXPECT_EQ(contents.records[0].who, "victim");
 #ifdef GPUTEST_CLI
   ChildProcess status{{GPUTEST_CLI, "status"}, {{"GPUTEST_DIR", folder()}, {"GPUTEST_DEVICES", "none"}}};
   status.wait_for_out(caveat);

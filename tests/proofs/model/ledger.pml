@@ -6,7 +6,7 @@
  *
  * What stands for what
  *   mutex              core/os/file_lock: FileLock, a kernel lock; a killed holder loses it (wake_fifos.pml: die)
- *   owner, notified    core/os/wake_fifo: the flock on a slot's FIFO and the bytes in it (take, notify, drain)
+ *   owner, notified    core/os/slot_fifos: the flock on a slot's FIFO and the bytes in it (take, notify, drain)
  *   armed, cold        core/ledger/liveness_watches, LivenessWatch and poll(2) (wake_fifos.pml: watch, hung_up)
  *   record[]           core/ledger/record: stage, ticket, owner's pid, devices, and which of its leases it is about. What else
  *                      is in a record (candidates, bytes, flags) is fixed by pid and lease, see the configuration.
@@ -16,7 +16,7 @@
  *   reap_next          core/ledger/records: Records::reap, with core/ledger/backend_probe: is_back
  *   observe            core/ledger/records: Records::observe, of the memory of those that were seen to end
  *   ahead, ignores     core/ledger/waiting: the waiting processes ahead, and those of them that were seen stopped
- *   process            core/ledger/ledger: enter, lease, release; core/ledger/client: take; core/ledger/waiting: plan, and what is done by it; core/ledger/look;
+ *   process            core/ledger/ledger: enter, lease, release; core/ledger/client: take; core/ledger/waiting: next_step, and what is done by it; core/ledger/look;
  *                      and its end
  *   in_use             the device's memory: the context from entering to the end, the lease's bytes while it is held
  *   go_idle, idle      core/ledger/ledger: set_idle, resume; and a worker that ends because it was asked to leave

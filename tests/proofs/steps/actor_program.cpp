@@ -251,7 +251,7 @@ private:
   template <class Predicate>
   std::string names_of(Predicate wanted) {
     std::string names;
-    for (const auto& entry : ledger_->entries()) {
+    for (const auto& entry : ledger_->records()) {
       names += wanted(entry) ? " " + entry.who : "";
     }
     return names;
@@ -261,7 +261,7 @@ private:
     policy::Snapshot snapshot;
     snapshot.devices.resize(scenario_devices, policy::Capacity{storm::device_bytes, 0});
     std::vector<std::string> names;
-    for (const auto& entry : ledger_->entries()) {
+    for (const auto& entry : ledger_->records()) {
       if (entry.alive) {
         snapshot.claims.push_back(entry.claim);
         names.push_back(entry.who);

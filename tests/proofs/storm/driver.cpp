@@ -82,7 +82,7 @@ std::optional<Stillness> inspect(Board& board, const std::string& folder, const 
     Ledger ledger{folder, std::make_shared<Oracle>(board, 0)};
     policy::Snapshot snapshot;
     snapshot.devices.resize(board.devices, {device_bytes, 0});
-    for (const auto& entry : ledger.entries()) {
+    for (const auto& entry : ledger.records()) {
       if (entry.alive) { // the memory of all others is back
         snapshot.claims.push_back(entry.claim);
         snapshot.claims.back().stopped = os::is_stopped(static_cast<pid_t>(entry.pid), entry.start_time);
@@ -116,7 +116,7 @@ std::string claim_everything(Board& board, const std::string& folder, std::uint6
     if (ledger.enter(whole, at_once).kind != ledger::Result::Kind::granted) {
       said = "the whole machine cannot be had at once";
     }
-    for (const auto& entry : ledger.entries()) {
+    for (const auto& entry : ledger.records()) {
       if (entry.who != whole.who) {
         said += "; " + std::string{entry.alive ? "alive" : "ended"} + " on the ledger: process " + entry.who;
       }

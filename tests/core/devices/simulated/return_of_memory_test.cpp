@@ -96,7 +96,7 @@ protected:
     });
     ledger::Ledger book{folder_.path(), std::make_shared<Blind>()};
     for (bool waits = false; !waits; std::this_thread::yield()) {
-      for (const auto& entry : book.entries()) {
+      for (const auto& entry : book.records()) {
         waits = waits || (entry.pid == waiter && entry.claim.stage == policy::Stage::waiting);
       }
     }

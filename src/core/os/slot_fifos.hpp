@@ -4,7 +4,11 @@
 #include "core/os/file_at.hpp"
 #include "core/os/kept_descriptor.hpp"
 
+#include <gputest/error.hpp>
+
+#include <chrono>
 #include <string>
+#include <vector>
 
 namespace gputest::os {
 
@@ -54,5 +58,56 @@ public:
 private:
   KeptDescriptor file_;
 };
+
+/// Somebody could not be woken.
+class CannotNotify : public LedgerError {
+public:
+  using LedgerError::LedgerError;
+};
+
+/// This process's own wake-up FIFO, which others write to in order to wake it.
+class WakeFifo {
+public:
+  /// Opens the FIFO of a slot that this process has taken, and makes it if it is not there. Throws LedgerError.
+  explicit WakeFifo(const FileAt& fifo);
+
+  WakeFifo() = default;
+
+  /// Throws LedgerError if something else in this process has closed it: then nothing can wake this process.
+  void require_kept() const { static_cast<void>(file_.number()); }
+
+  /// Forgets earlier notifies. What notifies after this call ends a wait(). Throws as require_kept() does: what another
+  /// file of the process holds is not read.
+  void drain() const;
+
+  /// Whether somebody has notified since drain(). Throws as require_kept() does.
+  [[nodiscard]] bool is_notified() const;
+
+  /// For poll(): readable when it is notified. Throws as require_kept() does.
+  [[nodiscard]] int number() const { return file_.number(); }
+  [[nodiscard]] const std::string& path() const { return file_.path(); }
+
+private:
+  KeptDescriptor file_;
+};
+
+/// Wakes the owner of a wake-up FIFO, if it has one. Does not block; a wake-up FIFO that is full is notifying already.
+///
+/// Throws CannotNotify if the wake-up FIFO cannot be opened, is not there, or is no FIFO of its owner's: nothing is
+/// written then. Where another user has put something else in the place of its own, nobody is woken. A process that has
+/// a wake-up FIFO keeps one descriptor back, so that it can notify when it has no other left.
+void notify(const FileAt& fifo);
+
+/// What ended a wait(). Neither: the time was over, or a signal came.
+struct Woken {
+  bool notified = false;
+  std::vector<std::size_t> ended; ///< positions of those whose owner has ended
+};
+
+/// Sleeps until `own` is notified, an owner of `watched` ends, or the time is over.
+///
+/// Of an owner that had ended before the watch was opened it need not tell: ask owner_lives() after opening. Throws
+/// LedgerError if the kernel does not let it sleep.
+Woken wait(const WakeFifo& own, const std::vector<LivenessWatch>& watched, std::chrono::milliseconds at_most);
 
 } // namespace gputest::os
