@@ -22,7 +22,7 @@ std::vector<pid_t> descendants(const std::vector<pid_t>& spared) {
     return {};
   }
   while (const auto* const entry = ::readdir(proc)) { // NOLINT(concurrency-mt-unsafe): a stream of this function's own
-    if (const pid_t pid = static_cast<pid_t>(std::strtol(entry->d_name, nullptr, 10)); pid > 0) {
+    if (const auto pid = static_cast<pid_t>(std::strtol(entry->d_name, nullptr, 10)); pid > 0) {
       children.emplace(os::parent_of(pid).value_or(0), pid);
     }
   }

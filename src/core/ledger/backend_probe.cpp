@@ -128,6 +128,7 @@ public:
                                                          DeviceMask device) const override {
     const auto beyond = policy::beyond_claims(listed(records), claims(records, device));
     std::vector<std::uint64_t> by_record;
+    by_record.reserve(records.size());
     auto next = beyond.begin();
     for (const auto& record : records) { // claims() leaves out those that are not on the device
       by_record.push_back(is_on(record, device) && next != beyond.end() ? *next++ : 0);

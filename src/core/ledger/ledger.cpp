@@ -58,7 +58,7 @@ Result Ledger::enter(const EnterRequest& request, const Patience& patience) {
     auto at_once = patience;
     at_once.may_wait = false;
     at_once.leaving_lasts = std::chrono::milliseconds{0}; // for a larger lease they are notified then
-    const auto result = wait_for_grant(client_, guard, at_once, std::move(seen));
+    auto result = wait_for_grant(client_, guard, at_once, std::move(seen));
     if (result.kind == Result::Kind::granted) {
       return result;
     }

@@ -50,6 +50,7 @@ LedgerView look_at_ledger(const std::string& folder, const std::shared_ptr<const
   view.overhead_bytes = std::move(overhead_bytes);
   view.caveat = std::move(caveat);
   std::vector<os::ProcessState> states;
+  states.reserve(all.size());
   for (const auto& record : all) {
     states.push_back(os::state_of(static_cast<pid_t>(record.pid)));
   }

@@ -172,6 +172,7 @@ std::vector<Record> Records::read_queued() const {
 void Records::notify_concerned(std::uint64_t granted) const {
   const auto queued = read_queued();
   std::vector<policy::Claim> claims;
+  claims.reserve(queued.size());
   for (const auto& record : queued) {
     claims.push_back(record.claim);
   }

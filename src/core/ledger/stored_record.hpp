@@ -52,8 +52,8 @@ struct ContextRow {
 constexpr std::uint32_t row_bytes = sizeof(DeviceRow) + sizeof(os::SlotStore::Checksum);
 static_assert(row_bytes == 256 && sizeof(ContextRow) == sizeof(DeviceRow), "part of the layout");
 
-constexpr std::size_t max_devices = 64;      // bits of a DeviceMask
-constexpr std::size_t max_contexts = 32 * 4; // an executable has its place in one of 32 sets of 4 rows
+constexpr std::size_t max_devices = 64;   // bits of a DeviceMask
+constexpr std::size_t max_contexts = 128; // an executable has its place in one of 32 sets of 4 rows
 
 constexpr os::Layout ledger_layout{4, (max_devices + max_contexts) * row_bytes, stored_record_bytes, slots_of_a_user};
 constexpr const char* ledger_name = "ledger-4"; // with the layout's version
