@@ -266,7 +266,7 @@ TEST_F(PlanCommand, a_folder_without_tests_is_an_error) {
   EXPECT_NE(ended.err.find("Write --test-dir with the folder in which you start ctest"), std::string::npos)
       << ended.err;
   const auto here = tool_
-                        .start_program({"/bin/sh", "-c", "cd \"$1\" && exec \"$2\" plan", "sh", folder_ + "/Testing",
+                        .start_program({"/bin/sh", "-c", "cd \"$1\" && exec \"$2\" plan --shards 2", "sh", folder_ + "/Testing",
                                         tests::Tool::path()})
                         .finish();
   EXPECT_NE(here.err.find("ctest lists no test in " + folder_ + "/Testing. "), std::string::npos) << here.err;

@@ -10,7 +10,6 @@
 #include <gmock/gmock.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <vector>
 
 namespace gputest::session {
@@ -196,12 +195,11 @@ TEST_F(Placing, takes_a_pid_that_was_listed_before_for_one_of_another_namespace)
   EXPECT_THAT(session_->stray_contexts("Sort.Keys"), IsEmpty());
 }
 
-TEST_F(Placing, under_a_lease_has_its_devices_with_name_and_size_from_the_ledger) {
+TEST_F(Placing, under_a_lease_has_its_devices_and_not_the_limit_of_the_leases_holder) {
   setenv("GPUTEST_DEVICE_MEMORY", "20GiB", 1);
   ASSERT_EQ(enter("gpus=3", 2).kind, Outcome::Kind::granted);
   unsetenv("GPUTEST_DEVICE_MEMORY");
   ASSERT_EQ(acquire(2).kind, Outcome::Kind::granted);
-  show("init=9"); // NVML cannot be opened any more
   Settings settings = settings_from_environment();
   settings.folder = folder_.path();
   DeviceSession below{settings, Entry{}, "below"};
@@ -215,18 +213,6 @@ TEST_F(Placing, under_a_lease_has_its_devices_with_name_and_size_from_the_ledger
   DeviceSession limited{settings, Entry{}, "limited"};
   ASSERT_EQ(limited.enter({}).kind, Outcome::Kind::granted);
   EXPECT_EQ(limited.devices()[0].total, Bytes{10ULL << 30U});
-}
-
-TEST_F(Placing, under_a_lease_opens_no_driver_whatever_the_setting) {
-  ASSERT_EQ(enter("gpus=1").kind, Outcome::Kind::granted);
-  const std::string log = folder_.path() + "/opened";
-  show("gpus=1 log=" + log);
-  Settings settings = settings_from_environment();
-  settings.folder = folder_.path();
-  settings.device_memory = 10_GiB;
-  DeviceSession below{settings, Entry{}, "below"};
-  EXPECT_EQ(below.enter({}).kind, Outcome::Kind::granted);
-  EXPECT_FALSE(std::filesystem::exists(log));
 }
 
 TEST_F(Placing, under_a_lease_that_ends_is_as_without_one) {
