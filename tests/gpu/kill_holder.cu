@@ -97,8 +97,8 @@ public:
 
   /// Whether another process waits for its lease.
   [[nodiscard]] bool somebody_waits() {
-    for (const auto& entry : ledger_->entries()) {
-      if (entry.claim.stage == policy::Stage::waiting) {
+    for (const auto& record : ledger_->records()) {
+      if (record.claim.stage == policy::Stage::waiting) {
         return true;
       }
     }
