@@ -13,8 +13,8 @@ copyright = author
 version = release = re.search(r"VERSION (\S+)", (here.parent / "CMakeLists.txt").read_text().split("project(", 1)[1]).group(1)
 
 extensions = ["myst_parser", "sphinxcontrib.moderncmakedomain", "gputest_reference"]
-exclude_patterns = ["_suite.md", "requirements.txt"]
-myst_ref_domains = ["std"]  # the domain of CMake cannot be searched for a name alone; pages say {cmake:command}
+exclude_patterns = ["requirements.txt"]
+myst_ref_domains = ["std"]  # the domain of CMake cannot be searched for a name alone
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 4
 nitpicky = True

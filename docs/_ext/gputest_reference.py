@@ -3,7 +3,6 @@
 
 The environment variable GPUTEST_TOOL names the tool, which is asked for its help.
 """
-import difflib
 import os
 import re
 import subprocess
@@ -78,19 +77,6 @@ class Settings(Generated):
             name, meaning, values, default = (text.strip().replace("|", "\\|").replace("<", "&lt;") for text in row)
             lines.append(f"| `{name}` | {meaning} | {values} | {default} |")
         return self.parse_lines(lines)
-
-
-class Migration(Generated):
-    """The change to CMakeLists.txt in a project of tests/docs/migrate, whose tests run it before and after."""
-
-    required_arguments = 1
-
-    def run(self):
-        before, after = (
-            (ROOT / "tests/docs/migrate" / self.arguments[0] / state / "CMakeLists.txt").read_text().splitlines()
-            for state in ("before", "after"))
-        diff = list(difflib.unified_diff(before, after, n=1, lineterm=""))[2:]
-        return self.parse_lines(["```diff", *(line for line in diff if not line.startswith("@@")), "```"])
 
 
 class Headers(Generated):
@@ -194,6 +180,5 @@ def without_private(code):
 def setup(app):
     app.add_directive("gputest-help", Help)
     app.add_directive("gputest-settings", Settings)
-    app.add_directive("gputest-migration", Migration)
     app.add_directive("gputest-headers", Headers)
     return {"parallel_read_safe": True}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Types what README.md and docs/start/five-minutes.md say, and sees what they say; and splits the suite into shards, as
+# Types what README.md says, and sees what it says; and splits the suite into shards, as
 # docs/recipes/continuous-integration.md does.
 #
 #   cmake -DPACKAGE=<folder with gputest-config.cmake> -DGPUTEST=<the tool> -DWORK=<scratch folder>
