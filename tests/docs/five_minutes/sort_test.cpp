@@ -6,14 +6,14 @@
 #include <chrono>
 #include <thread>
 
-// Simulated memory, and a second, in place of cudaMalloc() and a kernel.
+// Holds simulated memory for a second. A real test would call cudaMalloc() and start a kernel.
 void sort(const char* size) {
   const gputest::SimulatedBuffer keys{gputest::parse_bytes(size)};
   std::this_thread::sleep_for(std::chrono::seconds{1});
 }
 
 class SortKeys : public gputest::MediumTest, public testing::WithParamInterface<int> {};
-GPUTEST_NEEDS(SortKeys, of_seed, 3_GiB); // each of the eight needs 3 GiB
+GPUTEST_NEEDS(SortKeys, of_seed, 3_GiB); // each of the eight tests needs 3 GiB
 TEST_P(SortKeys, of_seed) { sort("3GiB"); }
 INSTANTIATE_TEST_SUITE_P(Eight, SortKeys, testing::Range(0, 8));
 
