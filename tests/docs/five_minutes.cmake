@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Types what README.md says, and sees what it says; and splits the suite into shards, as
-# docs/recipes/continuous-integration.md does.
+# Types what README.md says, and sees what it says.
 #
 #   cmake -DPACKAGE=<folder with gputest-config.cmake> -DGPUTEST=<the tool> -DWORK=<scratch folder>
 #         [-DOPTIONS=<options of the configure step>] -P five_minutes.cmake
@@ -51,20 +50,3 @@ require("${ended} EQUAL 0")
 require([[NOT "${output}" MATCHES "Skipped"]])
 gputest(ignored report --test-dir build)
 require([[EXISTS "${WORK}/sort/gputest_report.html"]])
-
-# Each test is in one of two shards.
-set(ran "")
-foreach(shard IN ITEMS 1 2)
-  gputest(numbers plan --test-dir build --shards 2 --shard ${shard} --numbers)
-  string(STRIP "${numbers}" numbers)
-  ctest(-j16 -I "${numbers}")
-  require("${ended} EQUAL 0")
-  string(REGEX MATCHALL "Test +#[0-9]+" tests "${output}")
-  list(APPEND ran ${tests})
-endforeach()
-list(TRANSFORM ran REPLACE " +" " ")
-set(different ${ran})
-list(REMOVE_DUPLICATES different)
-list(LENGTH ran ran_count)
-list(LENGTH different different_count)
-require("${ran_count} EQUAL 10 AND ${different_count} EQUAL 10" "${ran}")
