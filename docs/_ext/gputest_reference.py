@@ -42,40 +42,53 @@ class Help(Generated):
     final_argument_whitespace = True
 
     def run(self):
-        lines = ["## `gputest`", "", *HELP_BLOCK, *without_settings(tool_help()).splitlines(), "```", ""]
+        lines = ["## `gputest`", "", *HELP_BLOCK, *reflowed(tool_help()), "```", ""]
         for command in self.arguments[0].split():
-            text = without_settings(tool_help(command))
-            lines += [f"## `gputest {command}`", "", *HELP_BLOCK, *text.splitlines(), "```", ""]
+            lines += [f"## `gputest {command}`", "", *HELP_BLOCK, *reflowed(tool_help(command)), "```", ""]
         return self.parse_lines(lines)
 
 
 SETTINGS = re.compile(r"^Settings \(environment variables.*?(?=^(?:Options of simulated devices|Exit codes|Examples))", re.M | re.S)
 
 
-def without_settings(text):
-    """Without the table of settings, which has a page of its own."""
-    return re.sub(r"\n{3,}", "\n\n", SETTINGS.sub("", text)).strip()
+def reflowed(text):
+    """The lines without the table of settings, which has a page of its own. A paragraph is one line, which browsers wrap."""
+    text = re.sub(r"\n{3,}", "\n\n", SETTINGS.sub("", text)).strip()
+    lines = []
+    for line in text.splitlines():
+        last = lines[-1] if lines else ""
+        if re.match(r"\S", line) and re.match(r"\S.*[^:]$", last) and not line.startswith("Usage:"):
+            lines[-1] += " " + line
+        else:
+            lines.append(line)
+    return lines
 
 
 class Settings(Generated):
-    """The table of settings in the tool's help, as a table."""
+    """The settings in the tool's help as a list: those of the user, or with the argument `gputest` those that gputest sets."""
+
+    optional_arguments = 1
 
     def run(self):
         found = SETTINGS.search(tool_help())
         if not found:
             raise ExtensionError("`gputest --help` has no section 'Settings (environment variables'")
-        rows = []
-        for line in found.group().splitlines()[1:]:
+        settings = []
+        for line in found.group().replace("<", "&lt;").splitlines()[1:]:
             if begin := re.match(r"  (GPUTEST_\w+)  (.*) \(default: (.*)\)$", line):
-                rows.append([begin.group(1), "", begin.group(2), begin.group(3)])
-            elif rows and line.strip():
-                rows[-1][1] += " " + line.strip()
-        if len(rows) < 20:
-            raise ExtensionError(f"the table of settings in `gputest --help` has {len(rows)} rows; at least 20 are expected")
-        lines = ["| setting | meaning | values | default |", "| --- | --- | --- | --- |"]
-        for row in rows:
-            name, meaning, values, default = (text.strip().replace("|", "\\|").replace("<", "&lt;") for text in row)
-            lines.append(f"| `{name}` | {meaning} | {values} | {default} |")
+                name, values, default = begin.groups()
+                settings.append([f"`{name}`", ":", f"  Values: {values}. Default: {default}."])
+            elif settings and line.strip():
+                settings[-1][1] += " " + line.strip()
+        if len(settings) < 20:
+            raise ExtensionError(f"`gputest --help` has {len(settings)} settings; at least 20 are expected")
+        mark = ": set by gputest:"
+        of_gputest = bool(self.arguments)
+        lines = []
+        for name, meaning, values in settings:
+            if meaning.startswith(mark) == of_gputest:
+                meaning = ": " + meaning[len(mark) if of_gputest else 1:].strip()
+                lines += [name, meaning + ("" if meaning.endswith(".") else "."), values, ""]
         return self.parse_lines(lines)
 
 
@@ -165,12 +178,14 @@ def name_of(code):
 
 
 def without_private(code):
-    """The public and protected part of a class, without the notes of the linter."""
+    """The public and protected part of a class, without its other comments and the notes of the linter."""
     shown = []
     private = False
     for line in code:
         if re.match(r"(public|protected|private):", line):
             private = line.startswith("private")
+        if re.match(r"\s*// ", line):
+            continue
         if not private or line.startswith("}"):
             line = re.sub(r"\s*//\s*NOLINT.*$", "", line)
             shown.append(re.sub(r"/\* NOLINT.*?\*/", "", line).replace("[[nodiscard]] ", "").rstrip())

@@ -34,21 +34,23 @@ namespace gputest::insights {
 namespace {
 
 constexpr const char* classify_help =
-    R"text(Takes all run logs of the folder together, and compares the most that each test used with what it declares:
-  over     it used more. What it declares has to be raised, or others run out of memory
-  under    it used at most half of what it declares, rounded up. Less lets more tests run at once
-  unknown  nothing was measured, or only lower bounds (samples, what was measured beside memory that an earlier test of the
-           process had left, attempts that did not pass) that no exact figure reaches: never a reason to declare less
-A size that is too small becomes the most that was measured on any device, in whole MiB, as the failing test's own message says.
-One that is far too large becomes a twentieth more than that, rounded up to 64 MiB, from 2 GiB on to 256 MiB, and from 16 GiB on to
-1 GiB. What tests declare is that of their newest run.
---check takes only that newest run, and only of executables that have not been built anew since.
+    R"text(Reads all run logs of the folder, and compares the largest peak of each test with what the test declares:
+  over     the test used more. Raise what it declares, or other tests may run out of memory
+  under    half of what the test declares, or less, would be enough. With less, more tests can run at once
+  unknown  nothing was measured, or only lower bounds that no exact figure reaches: samples, attempts that did not pass, and tests
+           whose process still held memory of an earlier test. They are never a reason to declare less
+If a size is too small, the new size is the largest peak that was measured on any device, rounded up to whole MiB. The failing
+test's message has the same figure. If a size is too large, the new size is that peak plus 5 %, rounded up to a multiple of
+64 MiB (256 MiB from 2 GiB on, 1 GiB from 16 GiB on). The declared size is that of the test's newest run.
 
-Below the table are the changes, with file and line. --patch prints them as a diff for 'git apply', and writes no file; run it in the
-folder of the sources. On stderr it says how many changes the diff has, and which are not in it, and why. It changes the one literal size
-of the GPUTEST_NEEDS (or GPUTEST_SUITE_NEEDS with suite_lease), or behind the MEMORY of the gpu_add_test(), that the size came from. A
-test without an annotation of its memory gets a line GPUTEST_NEEDS(Suite, Test, size) above it, once for all its instances. No patch
-makes a size smaller, because no log shows what did not run, or changes a source that was changed after the run.
+--check reads only the newest run of each test, and ignores tests whose executable was rebuilt since.
+
+Below the table are the changes, with file and line. --patch prints them as a diff for 'git apply', and writes no file. Run it in
+the source folder. On stderr it prints how many changes the diff has, and which changes it leaves out and why. The diff
+replaces the size where the test got it from: in a GPUTEST_NEEDS, in the GPUTEST_SUITE_NEEDS of a suite lease, or after MEMORY in
+gpu_add_test(). Above a test without such an annotation it inserts GPUTEST_NEEDS(Suite, Test, size), once for all instances
+of the test. The diff only raises sizes, because no log shows the needs of a test that did not run. It leaves out source files
+that changed after the run.
 
 Examples:
   gputest classify --test-dir build
@@ -60,8 +62,8 @@ Examples:
   tests        list of objects: name, entry, test, verdict, class, declared_bytes (null: it declares a class), leased_bytes,
                measured_bytes (by device model), exact, runs (in which it was measured), advised_bytes (null: nothing to change, or
                more than any device has)
-  edits        list of objects: name, file, line, before (empty: `after` is a new line above it), after (empty: it is not
-               changed), why_not (why it is not in the patch; empty: it is)
+  edits        list of objects: name, file, line, before (empty: `after` is a new line above it), after (empty: no change),
+               why_not (why the change is not in the patch; empty if it is)
 )text";
 
 struct ClassifyOptions {
@@ -335,9 +337,9 @@ void add_classify(tool::CommandLine& line) {
       classify_help + tool::exit_codes({{tool::ExitCode::check_failed, "--check: a test uses more than it declares"}}),
       [options](const auto& /*words*/) { return classify(*options); });
   add_place_of_logs(command, options->folder, options->log);
-  command.add_option("--source", options->source, "folder of the tests' sources (default: that of the build tree)")
+  command.add_option("--source", options->source, "source folder of the tests (default: that of the build tree)")
       ->type_name("DIR");
-  command.add_flag("--check", options->check, "end with 1 if a test uses more than it declares");
+  command.add_flag("--check", options->check, "exit with 1 if a test uses more than it declares");
   auto* patch = command.add_flag("--patch", options->patch, "print the changes as a diff for 'git apply'");
   command.add_flag("--json", options->json, "print JSON, for programs")->excludes(patch);
 }

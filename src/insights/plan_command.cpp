@@ -26,13 +26,15 @@ namespace gputest::insights {
 namespace {
 
 constexpr const char* plan_help =
-    R"text(Asks ctest for its tests, and splits them into shards of about equal time. No test is started.
+    R"text(Asks ctest for its tests, and splits them into shards of about equal time. It starts no test.
 
-Each test is in exactly one shard. Tests that come after one another (DEPENDS, fixtures) stay together. A clean-up of a
-fixture that no test sets up is in each shard that has a test of that fixture, because ctest runs it there in any case.
-Times are those of the run log --times, without waits; the mean of the others for a test that it does not have. A split depends on the
-tests, --shards and --times alone, and on nothing that a run leaves: all shards need the same log, or none, with
-which all tests count alike. They print the fingerprint of the split; --fingerprint refuses another one.
+Each test is in exactly one shard. Tests that depend on each other (DEPENDS, fixtures) stay together. The exception is a clean-up
+test of a fixture without a set-up test: ctest runs it in every shard that has a test of that fixture.
+
+Times are those of the run log --times, without waiting. A test that it does not have counts as the mean of the others. A split
+depends only on the tests, --shards and --times, and not on earlier runs. Pass the same run log to all shards, or none;
+without a log all tests count as equally long. Each shard prints the fingerprint of its split. --fingerprint refuses a
+different split.
 
 Examples:
   gputest plan --test-dir build --shards 4
@@ -220,12 +222,11 @@ void add_plan(tool::CommandLine& line) {
   command.add_option("--shards", options->shards, "split the suite into N shards of equal time")
       ->type_name("N")
       ->check(CLI::Range(1, 10000));
-  auto* shard = command.add_option("--shard", options->shard, "print the tests of shard I, from 1 to N, for ctest")
+  auto* shard = command.add_option("--shard", options->shard, "print the names of the tests of shard I, from 1 to N")
                     ->type_name("I")
                     ->check(CLI::Range(1, 10000));
-  command.add_flag("--numbers", options->numbers, "print their numbers for ctest -I, in place of their names")
-      ->needs(shard);
-  command.add_option("--fingerprint", options->fingerprint, "refuse another split than the one with this fingerprint")
+  command.add_flag("--numbers", options->numbers, "print numbers for ctest -I instead of names")->needs(shard);
+  command.add_option("--fingerprint", options->fingerprint, "fail if the split has another fingerprint")
       ->type_name("HEX");
   command.add_flag("--json", options->json, "print JSON, for programs")->excludes(shard);
 }

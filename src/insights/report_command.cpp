@@ -24,11 +24,11 @@ namespace gputest::insights {
 namespace {
 
 constexpr const char* report_help =
-    R"text(Reads the newest run log, and writes one HTML page that needs nothing else, and no network: the sums, the failed tests with the end
-of their output, what held the run back, a time line of each device and of each worker, all tests with a filter, large
-and skipped tests with reasons, the slowest waits and their causes, and the earlier runs of the folder.
+    R"text(Reads the newest run log, and writes one HTML page, which loads nothing from a network. It shows totals, the failed tests with the
+end of their output, what made the run longer, a time line of each device and of each worker, all tests with a filter,
+large and skipped tests with reasons, the longest waits and their causes, and earlier runs.
 
-CMake 4.3 and newer call it after each ctest, with the name of an index file that is not needed here, if CMakeLists.txt has
+With this line in CMakeLists.txt, CMake 4.3 and newer run the command after each ctest. (They add the INDEX, which is not read.)
   cmake_instrumentation(API_VERSION 1 DATA_VERSION 1 HOOKS postCTest CALLBACK gputest report --test-dir "${CMAKE_BINARY_DIR}")
 
 Examples:
@@ -90,9 +90,8 @@ void add_report(tool::CommandLine& line) {
   auto& command = line.add(tool::report_command, report_help + tool::exit_codes(),
                            [options](const auto& /*words*/) { return report(*options); });
   add_place_of_logs(command, options->folder, options->log);
-  command.add_option("--output", options->output, "the page (default: gputest_report.html)")->type_name("FILE");
-  command.add_option("INDEX", options->index, "what cmake_instrumentation() adds to a command; not read")
-      ->type_name("FILE");
+  command.add_option("--output", options->output, "file to write (default: gputest_report.html)")->type_name("FILE");
+  command.add_option("INDEX", options->index, "added by cmake_instrumentation(); not read")->type_name("FILE");
 }
 
 } // namespace gputest::insights

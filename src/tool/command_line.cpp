@@ -150,10 +150,10 @@ int CommandLine::run(const std::vector<std::string>& arguments) {
 
 std::string exit_codes(std::map<ExitCode, std::string> of_command) {
   of_command.insert(
-      {{ExitCode::done, "done"},
+      {{ExitCode::done, "success"},
        {ExitCode::wrong_command_line, "the command line is wrong"},
-       {ExitCode::internal_error, "internal error, output that cannot be written, or the ledger cannot be used"},
-       {ExitCode::unusable_setting, "an environment variable cannot be used"}});
+       {ExitCode::internal_error, "internal error, or the output cannot be written, or the ledger cannot be used"},
+       {ExitCode::unusable_setting, "an environment variable is unknown, or has an invalid value"}});
   std::string text = "\nExit codes:\n";
   for (const auto& [code, meaning] : of_command) {
     text += fmt::format("  {:>3}  {}\n", to_int(code), meaning);

@@ -28,10 +28,9 @@ struct Command {
 };
 
 /// Those of the program gputest-insights.
-inline constexpr Command plan_command{"plan", "Split a suite into shards of equal time, for several machines"};
-inline constexpr Command report_command{"report",
-                                        "Show what happened in a run: a page with a time line, sums and waits"};
-inline constexpr Command classify_command{"classify", "Compare what tests declare with what was measured of them"};
+inline constexpr Command plan_command{"plan", "Split a suite into shards of about equal time, for several machines"};
+inline constexpr Command report_command{"report", "Write a page about a run: results, time line, waits"};
+inline constexpr Command classify_command{"classify", "Compare the memory that tests declare with what they used"};
 
 /// What a program accepts: a command with its options, and for some commands words after `--`.
 class CommandLine {

@@ -24,20 +24,21 @@ namespace gputest::tool {
 namespace {
 
 constexpr const char* devices_help =
-    R"(Reads the devices from the driver's management library, and asks the driver itself what each GPU can do (about 100
-ms per GPU). It creates no CUDA context and takes no device memory.
+    R"(Reads the devices from NVML, and asks the CUDA driver what each GPU can do (about 100 ms per GPU). It creates no CUDA
+context and takes no device memory.
 
 Columns:
-  IN USE         by all processes, without what the driver keeps for itself
-  ON LEDGER      contexts and tests of the processes in the ledger, and the number of these processes
-  EXTERNAL       used by processes that are not in this ledger: without gputest, or in a container without its folder
-  FREE FOR NEXT  what a test could lease now without waiting, without its context; 0 B also if others wait ahead of it
-  VISIBLE        no: CUDA_VISIBLE_DEVICES, or the list of a Slurm job, hides it from tests
-Below the table: what each GPU can do ('?': not known, '-': does not apply), which processes use it, and what is unusual
-about it. MEMORY '8 GiB of 140 GiB' means that GPUTEST_DEVICE_MEMORY makes gputest decide as on a GPU with 8 GiB.
+  IN USE         memory in use by all processes, without what the driver reserves
+  ON LEDGER      memory of the processes in the ledger (contexts and leases), and their number
+  EXTERNAL       memory of processes that are not in this ledger: without gputest, or in a container with another ledger
+  FREE FOR NEXT  what a test could lease now without waiting, in addition to its context; 0 B also if other tests wait
+  VISIBLE        no: CUDA_VISIBLE_DEVICES, or the list of a Slurm job, hides the GPU from tests
+Below the table are the capabilities of each GPU ('?': not known, '-': does not apply), the processes that use it, and remarks.
+MEMORY '8 GiB of 140 GiB' means that GPUTEST_DEVICE_MEMORY makes gputest decide as on a GPU with 8 GiB.
 
---resource-spec writes resource-spec-<pid>.json into FOLDER, for the ctest with that pid that runs gputest, and prints CMake
-code. It does nothing if ctest has, or may have, a resource spec file of the user's, or if GPUTEST_SCHEDULING=ledger.
+--resource-spec is for gputest's own CMake code. It writes resource-spec-<pid>.json to FOLDER, for the ctest process with
+that pid, and prints CMake code. It does nothing if the user has, or may have, passed ctest another resource spec file, or if
+GPUTEST_SCHEDULING=ledger.
 
 --json prints one object:
   version      1; goes up when a key is removed or changes its meaning
@@ -55,7 +56,7 @@ code. It does nothing if ctest has, or may have, a resource spec file of the use
     peer_uuids (devices whose memory it can reach, null if not known), driver_model, compute_mode
     shares_host_memory, lists_processes
     users (null if the driver lists none): list of pid, used_bytes (null if not known), who (empty: an external process)
-    notes (what is unusual about it): list of sentences
+    notes: list of sentences about what is unusual
 )";
 
 /// The ledger's index of a device, or one past its last if the ledger does not know the device yet.
@@ -182,7 +183,7 @@ void add_devices(CommandLine& line) {
   auto* json = command.add_flag("--json", options->json, "print JSON, for programs");
   command
       .add_option("--resource-spec", options->resource_spec_folder,
-                  "write a resource spec file for the ctest that runs this; used by gputest's CMake code")
+                  "write a resource spec file for ctest; used by gputest's CMake code")
       ->type_name("FOLDER")
       ->excludes(json);
 }

@@ -22,10 +22,10 @@ using namespace gputest;       // NOLINT(google-build-using-namespace)
 using namespace gputest::tool; // NOLINT(google-build-using-namespace)
 
 constexpr const char* main_help = R"(Examples:
-  gputest devices                            what GPUs there are, and how much of them is free
-  gputest status                             which processes hold memory, and which wait
-  gputest plan --test-dir build --shards 4   which tests each of four machines should run
-  gputest report --test-dir build            a page about the last run
+  gputest devices                            lists the GPUs, and how much of each is free
+  gputest status                             lists the processes that hold memory or wait for it
+  gputest plan --test-dir build --shards 4   splits the suite for four machines
+  gputest report --test-dir build            writes a page about the last run
   gputest run --memory 3GiB -- ./solver_test --fast
   GPUTEST_DEVICES=simulated:2x16GiB gputest devices
 'gputest COMMAND --help' describes one command.
@@ -35,8 +35,9 @@ constexpr const char* other_variables =
     R"(Options of simulated devices: memory_pools, managed_memory, concurrent_managed_access, peer_access, cooperative_launch,
 tcc, wddm, mig; each of these also with the prefix no_; sm_<n> (90), context=<size> (512MiB), return=<n>ms,
 exclusive_process, prohibited, lost, integrated, no_process_list.
-A variable that begins with GPUTEST_ and is none of these is an error.
-gputest uses only GPUs that CUDA_VISIBLE_DEVICES allows, and sets it (to UUIDs) for the commands that it starts.
+Any other variable that begins with GPUTEST_ is an error.
+gputest uses only GPUs that CUDA_VISIBLE_DEVICES allows. For the commands that it starts, it sets this variable to the UUIDs of
+their GPUs.
 )";
 
 /// Becomes gputest-insights, which is beside this tool where it was built, or where programs for programs are

@@ -17,28 +17,28 @@ namespace {
 constexpr const char* run_help =
     R"(Waits until the memory is free, then replaces itself with COMMAND (exec). A later request never delays an earlier one.
 The process stays the same, so signals, ctest's time limit and the exit status reach it directly. In an entry of
-gpu_add_test() COMMAND is a child, signals are passed on, and a 0 or 77 that gputest did not confirm becomes 1. CUDA_VISIBLE_DEVICES
-names the command's GPUs, by UUID, and no others. The memory is given to other processes only after the last process
-that COMMAND started has ended.
+gpu_add_test(), COMMAND is a child process: signals are passed on, and an exit code of 0 or 77 that gputest did not confirm
+becomes 1. CUDA_VISIBLE_DEVICES contains the UUIDs of the command's GPUs, and no others. The lease ends when COMMAND and
+every process that it started have ended.
 
-Everything after '--' is the command, unchanged. Without '--' the command begins at the first word that is not an
-option. If the command uses gputest itself, or calls 'gputest run', it runs under this lease and takes no other.
+Everything after '--' is the command, unchanged. Without '--' the command begins at the first word that is not an option. If
+the command uses gputest itself, or calls 'gputest run', it runs under this lease and takes no other.
 
-With --if-gpu a command that uses no GPU starts at once, without a lease. So does one that only lists its tests
-(--gtest_list_tests and the like), one that is linked with gputest and leases for itself, and every command where there is
-no GPU. A command uses a GPU if its file, or that of a library that it is linked with, has the name of CUDA's or OpenCL's library
-(libcuda, libOpenCL). Scripts, interpreters, static programs, and programs that load libraries or start others are
-taken to use one. GPUTEST_USES_GPU=yes or no says what cannot be seen.
+With --if-gpu, these start at once and without a lease: a command that uses no GPU, a command that only lists its tests (such
+as with --gtest_list_tests), a program that links gputest and leases for itself, and every command on a machine without a GPU.
+A command counts as using a GPU if its file, or the file of a library that it links, contains the name of CUDA's or OpenCL's
+library (libcuda, libOpenCL). Scripts, interpreters, static programs, and programs that load libraries or start other
+programs count too. GPUTEST_USES_GPU=yes or no decides otherwise.
 
 Examples:
-  cmake -S . -B build '-DCMAKE_TEST_LAUNCHER=gputest;run;--if-gpu'    a project that does not know gputest
+  cmake -S . -B build '-DCMAKE_TEST_LAUNCHER=gputest;run;--if-gpu'    a project without gputest
   gputest run -- python3 -m pytest tests/gpu
   gputest run --memory 3GiB -- ./solver_test --memory 7       the second --memory is solver_test's
   gputest run --memory large --large wait -- ./all_of_it
   gputest run --memory 2GiB --gpus 2 --name halo -- mpirun -n 2 ./halo
 
-Each option takes precedence over the variable in its text; 'gputest --help' lists all variables. Once COMMAND runs,
-'gputest run' ends as COMMAND does: with its exit status, or by its signal.
+An option takes precedence over the environment variable in parentheses. 'gputest --help' lists all variables. Once COMMAND
+runs, 'gputest run' ends as COMMAND does: with its exit status, or by its signal.
 )";
 
 /// What the options say, as the variables that they take the place of. A variable that an option overrides is not read,
@@ -119,8 +119,7 @@ void add_run(CommandLine& line) {
   command.add_flag_callback(
       "--require-gpu", [options] { options->variables["GPUTEST_REQUIRE_GPU"] = "1"; },
       "fail instead of skip if there is no GPU (GPUTEST_REQUIRE_GPU)");
-  command.add_flag("--if-gpu", options->if_gpu,
-                   "run the command at once and without a lease if it uses no GPU, or if there is none");
+  command.add_flag("--if-gpu", options->if_gpu, "take a lease only if the command uses a GPU, and if there is one");
 }
 
 } // namespace gputest::tool

@@ -22,25 +22,27 @@ constexpr const char* status_help = R"(Claims:
   lease               holds memory for a test
   medium lock         holds memory for a test, and the device's medium lock
   exclusive           holds a whole device
-  context             has a context on a device, between two tests; only the context counts
+  context             has a context on a device, but no lease: it is between two tests
   idle worker         has a context on a device and no work; it exits as soon as another process waits for its memory
   ended               has exited; its memory counts until the device shows it free
-  waiting for memory  is on its device and waits for a test's memory
+  waiting for memory  has a context on a device, and waits for the memory of a test
   waiting to enter    waits for a device with room for one more process
-'stopped': the process is stopped (Ctrl-Z, SIGSTOP); it keeps what it holds until it continues or exits, and
-those behind it pass it if it waits.
-'ending': the process is exiting; it gives up its claim in a moment. 'kept by a child': the process has exited before a
-child that it forked, or it runs in another container. MEMORY is '-' for a process that has no lease and asks for none.
-FOR is the time since the claim began. Waiting processes are listed in the order of arrival. The ledger is read without its
-mutex, so lines may be of different moments. The last line names the ledger's folder. A private ledger has the processes of one user, a shared one those of a group.
+A claim can have a remark:
+  stopped             the process is stopped (Ctrl-Z, SIGSTOP). It keeps what it holds; if it waits, later processes pass it
+  ending              the process is exiting, and gives up its claim in a moment
+  kept by a child     the process has exited, but a child that it forked has not; or it runs in another container
+
+MEMORY is '-' for a process that has no lease and asks for none. FOR is the time since the claim began. Waiting processes are
+listed in the order of arrival. The ledger is read without its mutex, so lines may show different moments. The last line
+is the ledger's folder. A private ledger has the processes of one user, a shared one those of a group.
 
 --json prints one object:
   version      1; goes up when a key is removed or changes its meaning
   folder       of the ledger
   shared       true: a ledger of a group of users; false: of one user
   exists       false: no process has used it yet
-  caveat       which process keeps the ledger's mutex locked, so that nothing changes; empty if none does
-  now_unix_ms  when this was true
+  caveat       the process that keeps the ledger's mutex locked, so that nothing changes; empty if none does
+  now_unix_ms  time of this report
   processes    list of objects, holders first:
     pid, uid, user, who (the test, or the command)
     claim (as above, with _ for blanks), owner (running, stopped, children, ending, ended)

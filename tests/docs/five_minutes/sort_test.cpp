@@ -6,7 +6,7 @@
 #include <chrono>
 #include <thread>
 
-// Holds simulated memory for a second. A real test would call cudaMalloc() and start a kernel.
+// Holds simulated memory for a second, in place of cudaMalloc() and a kernel.
 void sort(const char* size) {
   const gputest::SimulatedBuffer keys{gputest::parse_bytes(size)};
   std::this_thread::sleep_for(std::chrono::seconds{1});
