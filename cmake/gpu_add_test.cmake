@@ -2,7 +2,7 @@
 #[===[.rst:
 .. cmake:command:: gpu_add_test
 
-  Adds a test that shares the machine's GPUs with other tests: it waits until the memory that it asks for is free.
+  Adds a test that waits until the GPU memory that it needs is free.
 
   .. code-block:: cmake
 
@@ -21,20 +21,20 @@
                  [CONFIGURATIONS <config>...]
                  [COMMAND_EXPAND_LISTS])
 
-  It calls ``add_test()``, so ``set_tests_properties()`` works on the name afterwards, and keeps gputest's settings.
-  A wrong argument is an error that names the test, the value and what is allowed.
+  It calls ``add_test()``, so ``set_tests_properties()`` works on the name. A wrong argument is an error that names the test, the value
+  and what is allowed.
 
   ``NAME``
-    Name of the test, which no other call has in any directory: CTest sets properties by name, so ``WILL_FAIL`` or the
-    settings of one would be those of the other.
+    Name of the test. It must be unique across all directories, because CTest sets properties by name: two tests of the same name would
+    share ``WILL_FAIL`` and their settings.
 
   ``COMMAND``
     An executable target or a program, and its arguments. A target that links ``gputest::main`` or ``gputest::catch2`` leases
-    its memory itself, test by test. The launcher ``gputest run`` runs anything else, and holds a lease for as long as the
-    program runs. Arguments arrive as they are written, including empty ones and those with semicolons.
+    its memory itself, for one test at a time. The launcher ``gputest run`` starts anything else, and holds a lease as long as the
+    program runs. Arguments are passed unchanged, including empty ones and those with semicolons.
 
   ``MEMORY``
-    What the test needs of each device, for tests that do not say it themselves. ``small``: up to 256 MiB. ``medium``: up to half of
+    Memory per device, for tests that do not declare it themselves. ``small``: up to 256 MiB. ``medium``: up to half of
     the device. ``large``: the whole device. A size is a number with up to 3 decimals and a unit, ``B``, ``KiB``, ``MiB``, ``GiB`` or
     ``TiB``, from ``1B`` to ``1024TiB``; its class is small up to ``256MiB``, else medium. Default: ``small``.
 
@@ -42,42 +42,42 @@
     Number of distinct devices, 1 to 16. Default: 1.
 
   ``HEAP``
-    Size of the heap for ``malloc()`` in kernels, for tests that do not say it themselves (``heap()``). gputest sets it on the
-    test's devices before the first kernel, and counts what it takes in addition to ``MEMORY``. A process has one size, the largest. The launcher
-    only counts it: a program that does not link gputest has to set it itself (``cudaLimitMallocHeapSize``). Default: the heap is
-    not changed.
+    Size of the heap for ``malloc()`` in kernels, for tests that do not declare it themselves (``heap()``). gputest sets it on the
+    test's devices before the first kernel, and counts it in addition to ``MEMORY``. A process has one size: the largest that its tests ask for. The
+    launcher only counts the heap: a program that does not link gputest must set it itself (``cudaLimitMallocHeapSize``). Default: the
+    heap is not changed.
 
   ``KEEPS``
-    What each test may leave allocated of each device, for tests that do not say it themselves (``keeps()``): a workspace that a
-    library keeps, such as that of a cuBLAS handle. More fails the test, see ``GPUTEST_LEAKS``. Default: nothing.
+    Memory that each test may leave allocated on each device, for tests that do not declare it themselves (``keeps()``): for example the
+    workspace of a cuBLAS handle. A test that leaves more fails, see ``GPUTEST_LEAKS``. Default: nothing.
 
   ``REQUIRES``
-    What each device must have, in addition to what tests say themselves (``GPUTEST_NEEDS``): ``memory_pools``, ``managed_memory``,
+    What each device must support or have, in addition to what tests declare (``GPUTEST_NEEDS``): ``memory_pools``, ``managed_memory``,
     ``concurrent_managed_access``, ``peer_access`` (with ``GPUS`` 2 or more), ``cooperative_launch``, ``tcc``, ``wddm``, ``mig``,
-    ``sm_<n>`` for compute capability n/10 or higher, ``total_memory=<size>``, ``free_memory=<size>``. If no device has it, the
-    test is skipped with what was asked and what was found. Default: nothing.
+    ``sm_<n>`` for compute capability n/10 or higher, ``total_memory=<size>``, ``free_memory=<size>``. If no device meets the
+    requirements, the test is skipped, and the reason has what was asked and what was found. Default: nothing.
 
   ``LARGE``
-    With ``MEMORY large`` only: what happens if other tests may run at the same time. ``exclude``: the test is skipped, with the
-    reason. ``serial``: CTest runs it alone. ``wait``: it waits until the device is empty. Default: the environment variable
+    Only with ``MEMORY large``: what happens if other tests may run at the same time. ``exclude``: the test is skipped, with a reason.
+    ``serial``: CTest runs it alone. ``wait``: it waits until its memory is free. Default: the environment variable
     ``GPUTEST_LARGE`` when the test runs, else ``exclude``.
 
   ``LAUNCHER``
-    ``on``: always use the launcher, for an executable that uses CUDA before its tests start. ``off``: never use it, for an executable that
-    leases its memory itself although it links neither ``gputest::main`` nor ``gputest::catch2``: its own ``main()`` ends with
-    ``gputest::run_all_tests()``, ``run_catch2_tests()`` or ``report_end()``. Default: by what the target links at the end of the
-    directory.
+    ``on``: use the launcher, for an executable that uses CUDA before its tests start. ``off``: do not use it, for an executable that
+    leases its memory itself but links neither ``gputest::main`` nor ``gputest::catch2``: its own ``main()`` ends with
+    ``gputest::run_all_tests()``, ``run_catch2_tests()`` or ``report_end()``. Default: ``off`` if the target links one of these two
+    libraries at the end of the directory, else ``on``.
 
   ``TIMEOUT``
-    Seconds that the test may run, up to 999999999, in each attempt (``ctest --repeat``). Time spent waiting for a GPU does not
-    count. At the limit gputest prints which test ran, and kills the process with every process it started. Processes that a test leaves
-    behind and that hold its output count, too. Default: none of gputest's own; CTest's default counts the time spent waiting. With
-    ``WAIT_LIMIT``: 1500, as ``include(CTest)`` says.
+    Seconds that the test may run, up to 999999999, in each attempt (``ctest --repeat``). Time spent waiting for memory does not
+    count. At the limit gputest prints which test was running, and kills the process with every process it started. Processes
+    that the test leaves behind and that keep its output open count towards the limit. Default: none, so that CTest's own limit applies, which includes
+    waiting. With ``WAIT_LIMIT``: 1500, as ``include(CTest)`` says.
 
   ``WAIT_LIMIT``
-    The longest wait, as ``90s``, ``20min`` or ``1h``, up to ``24h``. After it the test fails and names what held the memory. Without
-    ``TIMEOUT`` and ``WAIT_LIMIT``, CTest's own limit counts the wait: 1500 seconds with ``include(CTest)``. Default: the environment
-    variable ``GPUTEST_WAIT_LIMIT``, else ``20min``.
+    The longest wait, as ``90s``, ``20min`` or ``1h``, up to ``24h``. After it the test fails, and the message names what held the memory.
+    Without ``TIMEOUT`` and ``WAIT_LIMIT``, CTest's own limit includes the wait: 1500 seconds with ``include(CTest)``. Default: the
+    environment variable ``GPUTEST_WAIT_LIMIT``, else ``20min``.
 
   ``LABELS``
     Labels in addition to gputest's own.
@@ -98,16 +98,16 @@
   ``FAIL_REGULAR_EXPRESSION``
     the line ``gputest: timed out``, if ``TIMEOUT`` or ``WAIT_LIMIT`` is given: CTest prints it as the reason
   ``TIMEOUT``
-    the limit plus ten times the longest wait plus a minute, if ``TIMEOUT`` or ``WAIT_LIMIT`` is given: CTest's own limit for what
-    gputest cannot end
+    the limit plus ten times the longest wait plus a minute, if ``TIMEOUT`` or ``WAIT_LIMIT`` is given: a last resort, if gputest itself
+    cannot end the test
   ``RUN_SERIAL``
     ``ON`` for ``LARGE serial``
   ``GPUTEST_REQUEST``
-    what the entry needs. When ctest starts, it becomes ``RESOURCE_GROUPS``, and ``COST`` if it is much, unless the user has set
-    these
+    what the entry needs. When ctest starts, gputest sets ``RESOURCE_GROUPS`` from it, and ``COST`` for an entry that needs much memory, unless
+    the project has set them
 
-  At the end of the directory it restores what ``set_tests_properties()`` has removed of ``ENVIRONMENT_MODIFICATION`` and of gputest's own
-  labels. It refuses another ``SKIP_RETURN_CODE``, and a variable of gputest's in ``ENVIRONMENT`` that has no effect there.
+  If ``set_tests_properties()`` replaces ``ENVIRONMENT_MODIFICATION`` or ``LABELS``, gputest adds its own values again at the end of the
+  directory. It refuses another ``SKIP_RETURN_CODE``, and gputest variables in ``ENVIRONMENT`` that would have no effect.
 #]===]
 
 function(gpu_add_test)

@@ -2,9 +2,9 @@
 #[===[.rst:
 .. cmake:command:: gpu_discover_tests
 
-  Adds the tests of a GoogleTest executable that uses gputest, one CTest entry for each case. It takes the place of
-  ``gtest_discover_tests()``, and accepts all of its arguments. What the executable says of its tests (``GPUTEST_NEEDS``,
-  ``GPUTEST_SUITE_NEEDS``, fixtures) becomes the labels and the settings of each entry.
+  Adds the tests of a GoogleTest executable that uses gputest, one CTest entry for each case. It replaces
+  ``gtest_discover_tests()``, and accepts all of its arguments. The labels and settings of an entry come from its test
+  (``GPUTEST_NEEDS``, ``GPUTEST_SUITE_NEEDS``, fixture).
 
   .. code-block:: cmake
 
@@ -18,12 +18,12 @@
                        [DISCOVERY_TIMEOUT <seconds>] [DISCOVERY_EXTRA_ARGS <arg>...] [DISCOVERY_MODE <mode>]
                        [PROPERTIES <name> <value>...])
 
-  The executable lists its tests when ctest starts: no GPU, no fixture and no environment of the tests is used for it.
-  Its ``main()`` has to end with ``gputest::run_all_tests()``, as that of ``gputest::main`` does. The list is kept, and the executable is
-  started again only after it, a shared library that it loads, or these arguments have changed. An executable that does not exist,
-  crashes, exceeds ``DISCOVERY_TIMEOUT``, writes no list, or lists no tests becomes one entry, ``<target>_NOT_LISTED``, which fails
-  and shows the executable's output and the command to repeat it. Its labels are those of ``LABELS``, ``gpu``, ``gpu_small`` and
-  ``gpu_medium``, but not ``gpu_large``: ``ctest -LE gpu_large`` must not leave it out.
+  The executable lists its tests when ctest starts. Listing uses no GPU, fixture or environment of the tests.
+  Its ``main()`` has to end with ``gputest::run_all_tests()``, as that of ``gputest::main`` does. The list is kept until the
+  executable, a shared library that it loads, or one of these arguments changes. An executable that does not exist, crashes, exceeds
+  ``DISCOVERY_TIMEOUT``, writes no list, or lists no tests becomes one failing entry, ``<target>_NOT_LISTED``. Its output has the
+  executable's output, and the command that repeats it. Its labels are ``LABELS``, ``gpu``, ``gpu_small`` and ``gpu_medium``, but not
+  ``gpu_large``, so that ``ctest -LE gpu_large`` includes it.
 
   A wrong argument is an error that names the target, the value and what is allowed.
 
@@ -31,74 +31,73 @@
     An executable target.
 
   ``GRANULARITY``
-    ``case``: one entry for each test case, as ``gtest_discover_tests()`` makes them: a failure names its case, CTest sees what each case
-    needs, and a crash ends one case. It costs one process for each case. ``class``: one entry for each memory class that has tests,
-    ``<target>.<class>``; the cases of a class share a process, so that many small cases pay for one CUDA context. ``executable``: one
-    entry, ``<target>``, with the labels of all classes in it. A large test in it is skipped where large tests are excluded.
-    Default: ``case``, which is what users of ``gtest_discover_tests()`` expect.
+    ``case``: one entry for each case, as with ``gtest_discover_tests()``. A failure names its case, CTest sees what each case needs, and a
+    crash ends only one case. Each case is a process. ``class``: one entry for each memory class that has tests, ``<target>.<class>``.
+    The cases of a class share a process, so that many small cases need only one CUDA context. ``executable``: one entry, ``<target>``,
+    with the labels of all its classes. A large test in it is skipped if large tests are excluded. Default: ``case``.
 
   ``ISOLATION``
-    ``process``: each entry is a process of its own. ``worker``: an entry's case is run by a worker, which is the executable itself,
-    started once, that runs one case after another; so the cases of a worker share one CUDA context. Each case stays an entry with
-    a result, an output, a time and a ``TIMEOUT`` of its own. The guide about workers says which cases run in a process
-    of their own all the same. One more entry, ``<target>.workers_end``, ends the workers after the cases, and fails if one of them fails
-    at its end. All calls for the target share it. It has the label ``gpu``; of the ``PROPERTIES`` of these calls it has every
-    ``RESOURCE_LOCK``, and those ``FIXTURES_REQUIRED`` that all of the calls have. Only with ``GRANULARITY case``, without ``LAUNCHER on``; it has no effect
-    where CMake puts an emulator or another launcher before the executable. Default: ``process``.
+    ``process``: each entry is a process of its own. ``worker``: a worker runs the case of an entry. A worker is the executable itself,
+    which keeps running and runs one case after another, so its cases share one CUDA context. Each case is still an entry with its own
+    result, output, time and ``TIMEOUT``. The guide about workers lists the cases that run in a process of their own nevertheless.
+    One more entry, ``<target>.workers_end``, ends the workers after the cases, and fails if a worker fails while it exits. All calls for
+    the target share this entry. It has the label ``gpu``, every ``RESOURCE_LOCK`` in the ``PROPERTIES`` of these calls, and the
+    ``FIXTURES_REQUIRED`` that all of them have. ``worker`` needs ``GRANULARITY case``, excludes ``LAUNCHER on``, and has no effect if
+    CMake puts an emulator or another launcher before the executable. Default: ``process``.
 
   ``MEMORY``, ``GPUS``, ``HEAP``, ``KEEPS``, ``REQUIRES``, ``LARGE``, ``TIMEOUT``, ``WAIT_LIMIT``, ``LABELS``
-    As for :cmake:command:`gpu_add_test`, for each entry. ``MEMORY``, ``GPUS``, ``HEAP`` and ``KEEPS`` are for tests that do not say it
-    themselves; ``LARGE`` is for all tests that are large.
+    As for :cmake:command:`gpu_add_test`, for each entry. ``MEMORY``, ``GPUS``, ``HEAP`` and ``KEEPS`` apply to tests that do not declare
+    them; ``LARGE`` applies to all large tests.
 
   ``LAUNCHER``
-    ``on``: the launcher ``gputest run`` starts each entry that uses a GPU, and leases what the entry says, for an executable that uses CUDA
-    before its tests start. With another ``GRANULARITY`` than ``case`` that is ``MEMORY``, which then has to be enough for each test.
-    The listing has no launcher. Default: ``off``.
+    ``on``: the launcher ``gputest run`` starts each entry that uses a GPU, and leases what the entry declares, for an executable that uses
+    CUDA before its tests start. If ``GRANULARITY`` is not ``case``, it leases ``MEMORY``, which must be enough for each test. Listing
+    does not use the launcher. Default: ``off``.
 
   ``EXTRA_ARGS``
-    Arguments of each entry. They arrive as they are written, including empty ones and those with semicolons.
+    Arguments of each entry, passed unchanged, including empty ones and those with semicolons.
 
   ``WORKING_DIRECTORY``
-    Where entries run, and the listing. Default: the current binary directory.
+    Working directory of the entries and of the listing. Default: the current binary directory.
 
   ``TEST_PREFIX``, ``TEST_SUFFIX``
-    What the name of each entry begins and ends with. If another call has an entry with the same name, in this directory or another
-    one, all names of the later call begin with ``<target>.`` (those of a second call for a target with ``<target>-2.``): CTest sets
-    properties by name, and ``DISABLED`` or ``WILL_FAIL`` of one would apply to the other.
+    Prefix and suffix of the name of each entry. If another call, in any directory, has an entry with the same name, all names of the later
+    call get the prefix ``<target>.`` (for a second call with the same target, ``<target>-2.``). CTest sets properties by name, so
+    ``DISABLED`` or ``WILL_FAIL`` of one entry would otherwise apply to the other.
 
   ``TEST_FILTER``
     A ``--gtest_filter``: only tests that it selects become entries.
 
   ``TEST_LIST``
-    A variable of later scripts in ``TEST_INCLUDE_FILES``: the names of the entries, except those with square brackets or a
-    backslash at the end, which a list cannot hold. Default: ``<target>_TESTS``.
+    A variable for later scripts in ``TEST_INCLUDE_FILES``. It contains the names of the entries, except those with square brackets or a
+    backslash at the end, which a list cannot contain. Default: ``<target>_TESTS``.
 
   ``NO_PRETTY_TYPES``, ``NO_PRETTY_VALUES``
-    Entries are named after the index of a type or value instead of the type or value itself. If two tests would get one name, the
-    later one is named after its index in any case.
+    Names contain the index of a type or value instead of the type or value itself. If two tests would have the same name, the second uses
+    its index in any case.
 
   ``XML_OUTPUT_DIR``
-    Where each entry writes a report, ``<prefix><test><suffix>.xml``.
+    Directory to which each entry writes a report, ``<prefix><test><suffix>.xml``.
 
   ``DISCOVERY_TIMEOUT``
-    Seconds that a listing may take. Default: 60; CMake's 5 are too few for the first start of a large CUDA library on a loaded
-    machine.
+    Seconds that a listing may take. Default: 60. (CMake's default of 5 is too short for the first start of a large CUDA library on a
+    loaded machine.)
 
   ``DISCOVERY_EXTRA_ARGS``
     Arguments of the listing.
 
   ``DISCOVERY_MODE``
-    Accepted for ``gtest_discover_tests()``, and ignored: tests are always listed when ctest starts.
+    Accepted for compatibility with ``gtest_discover_tests()``, and ignored. Tests are always listed when ctest starts.
 
   ``PROPERTIES``
-    Properties of each entry, pairs of a name and a value; a value may be a list. What follows it is a pair up to the next keyword
-    that is not the name of a property. ``LABELS`` and ``ENVIRONMENT_MODIFICATION`` are added to gputest's own; ``TIMEOUT`` is as the keyword
-    ``TIMEOUT``: waiting does not count.
+    Properties of each entry: pairs of a name and a value, which may be a list. They end at the next keyword that is not the name of a
+    property. ``LABELS`` and ``ENVIRONMENT_MODIFICATION`` are added to gputest's own. ``TIMEOUT`` has the meaning of the keyword
+    ``TIMEOUT``: time spent waiting does not count.
 
   The entry of a case runs it with ``--gtest_filter`` and ``--gtest_also_run_disabled_tests``, and is ``DISABLED`` if the case is. It has the
   properties that :cmake:command:`gpu_add_test` sets, with ``GPUTEST_MEMORY`` and ``GPUTEST_GPUS`` as the case itself says.
-  ``GTEST_TOTAL_SHARDS`` and ``GTEST_SHARD_INDEX`` do not apply to it. Cases that GoogleTest cannot tell apart, because they have one
-  name, are one entry.
+  ``GTEST_TOTAL_SHARDS`` and ``GTEST_SHARD_INDEX`` do not apply to it. Cases with the same GoogleTest name are one
+  entry.
 #]===]
 
 function(gpu_discover_tests)

@@ -2,8 +2,8 @@
 #[===[.rst:
 .. cmake:command:: gpu_install_tests
 
-  Installs the tests of this directory and of its subdirectories. The installed tests run with ctest alone, on a machine with
-  other GPUs, at any place of its file system: without the build tree, the sources, and CMake's configure step.
+  Installs the tests of this directory and of its subdirectories. The installed tests need only ctest. They run on any machine, with its GPUs,
+  and in any directory. They need no build tree, no sources and no configure step.
 
   .. code-block:: cmake
 
@@ -18,36 +18,44 @@
   error that names the value and what is allowed.
 
   ``DESTINATION``
-    Where the tests go, relative to the installation prefix or absolute, as for ``install()``. The executables go to ``<dir>/bin``.
+    Directory of the tests, absolute or relative to the installation prefix, as for ``install()``. The executables go to ``<dir>/bin``.
 
   ``COMPONENT``, ``CONFIGURATIONS``, ``EXCLUDE_FROM_ALL``
     As for ``install()``.
 
   ``TARGETS``
-    Further executables and shared libraries that the tests need. They go to ``<dir>/bin``, too. An imported target is installed only
-    if it is named here.
+    More executables and shared libraries that the tests need. They also go to ``<dir>/bin``. An imported target is installed only if
+    it is named here.
 
   ``DATA``
     Files and directories that the tests read, absolute or relative to the current source directory. Those inside the current source or
-    binary directory are installed at the same place in ``<dir>``; those inside the top-level ones likewise; others in
-    ``<dir>``. They may be made by the build. A ``WORKING_DIRECTORY`` in the source tree has to be named here.
+    binary directory, or inside the top-level ones, keep their relative path in ``<dir>``. Others go to ``<dir>``. The build may create them.
+    A ``WORKING_DIRECTORY`` in the source tree must be named here.
 
-  Installed are: the executables of :cmake:command:`gpu_add_test` and :cmake:command:`gpu_discover_tests`, and those that a command
-  names by ``$<TARGET_FILE:...>``, as ``install(TARGETS)`` does it, so they find shared libraries by their property ``INSTALL_RPATH`` (for
-  those in ``TARGETS``: ``$ORIGIN``); the ``gputest`` tool; what ctest runs when it starts; and the entries, with all properties. Labels,
-  settings, limits and skips are as in the build tree. Paths of these files in commands and properties become those of the installed
-  files, which are found relative to ctest's own. So does a path in the current binary directory that is a directory or does not
-  exist, such as a ``WORKING_DIRECTORY`` or an output file.
+  It installs:
 
-  An entry of gputest's that names another file of the source or build tree is an error when it is installed: it would not be found on
-  another machine. An entry of ``add_test()`` that names one is left out, with a message. So are scripts of other functions in
-  ``TEST_INCLUDE_FILES`` (``gtest_discover_tests()``). Entries whose ``CONFIGURATIONS`` do not include the installed one are left out,
-  as ``ctest -C`` leaves them out. An entry that comes after a test that is left out (``DEPENDS``), or whose fixture has one, could pass unprotected: it is left out as well, with a
-  message, and one of gputest's is an error. So is an entry of gputest's that requires a fixture of which no test is installed.
+  * the executables of :cmake:command:`gpu_add_test` and :cmake:command:`gpu_discover_tests`, and those that a command names by
+    ``$<TARGET_FILE:...>``. As with ``install(TARGETS)``, they find shared libraries by their property ``INSTALL_RPATH`` (those in
+    ``TARGETS`` by ``$ORIGIN``);
+  * the ``gputest`` tool, and the scripts that ctest runs when it starts;
+  * the entries with all properties. Labels, settings, limits and skips are as in the build tree.
 
-  The list of discovered tests is kept beside the installed tests, or if they cannot be written to, in ``$XDG_CACHE_HOME/gputest`` or
-  ``$HOME/.cache/gputest``. ctest itself writes to ``<dir>/Testing``. If it cannot, write ``subdirs("<prefix>/<dir>")`` into a
-  ``CTestTestfile.cmake`` in another directory, and run ctest there.
+  Paths of these files in commands and properties are changed to the installed files, relative to the directory of the tests. The same
+  holds for a path in the current binary directory that is a directory or does not exist, such as a ``WORKING_DIRECTORY`` or an output
+  file.
+
+  If an entry of gputest names another file of the source or build tree, the installation fails, because another machine would not
+  have that file. Entries for other ``CONFIGURATIONS`` are
+  left out, as ``ctest -C`` leaves them out. Left out with a message are:
+
+  * entries of ``add_test()`` that name such a file;
+  * tests of other functions' scripts in ``TEST_INCLUDE_FILES`` (``gtest_discover_tests()``);
+  * entries of ``add_test()`` that depend on a test that is left out (``DEPENDS``, fixtures), because they could pass wrongly without it.
+    For an entry of gputest this is an error, and so is a required fixture without an installed test.
+
+  The list of discovered tests is kept beside the installed tests or, if that directory is not writable, in ``$XDG_CACHE_HOME/gputest`` or
+  ``$HOME/.cache/gputest``. ctest itself writes to ``<dir>/Testing``. For a read-only installation, write
+  ``subdirs("<prefix>/<dir>")`` into a ``CTestTestfile.cmake`` in another directory, and run ctest there.
 #]===]
 
 function(gpu_install_tests)
