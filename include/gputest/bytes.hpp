@@ -38,8 +38,8 @@ private:
 
 /// Reads a size such as `3GiB`, `1.5GiB`, `256MiB` or `4096B`; units are B, KiB, MiB, GiB and TiB (powers of 1024).
 ///
-/// Throws InvalidSetting, with `what` naming what was being read, for anything else: no unit, decimal units (`GB` means
-/// two different things in this field), zero, or more than 1024 TiB.
+/// Throws InvalidSetting for anything else: no unit, decimal units (`GB` is ambiguous), zero, or more than 1024 TiB.
+/// The message calls the text `what`.
 [[nodiscard]] Bytes parse_bytes(std::string_view text, std::string_view what = "size");
 
 /// Writes a size for people: the largest unit that leaves a number of at least 1, with at most two decimals (`1.5

@@ -108,10 +108,10 @@ private:
 /// Throws InvalidSetting, naming `what` and all allowed words, for any other word.
 [[nodiscard]] Capabilities parse_capabilities(std::string_view text, std::string_view what = "capabilities");
 
-/// What cannot be meant, and what to write instead: `sm(8)`, for sm(80). Empty if there is nothing. Pure.
+/// What is certainly a mistake, and what to write instead: `sm(8)`, for sm(80). Empty if there is none. Pure.
 [[nodiscard]] std::string mistake_in(const Capabilities& capabilities);
 
-/// For people: `memory_pools, sm_80, total_memory of 40 GiB`. Empty if nothing is required.
+/// Text for messages: `memory_pools, sm_80, total_memory of 40 GiB`. Empty if nothing is required.
 [[nodiscard]] std::string to_string(const Capabilities& capabilities);
 
 } // namespace gputest

@@ -8,7 +8,7 @@
 
 namespace gputest {
 
-/// One GPU or MIG slice, or a simulated one. Its UUID is its identity; an ordinal never is.
+/// One GPU or MIG slice, or a simulated one. It is identified by its UUID, never by an ordinal.
 struct Device {
   std::string uuid; ///< as NVML and CUDA write it: `GPU-…` or `MIG-…`; `SIM-…` for a simulated device
   std::string name; ///< the product's name
@@ -19,8 +19,8 @@ struct Device {
 /// The devices chosen for this process, in the order CUDA numbers them (0, 1, …).
 ///
 /// Empty before gputest has chosen, and if there is no usable GPU. The list does not change afterwards and lives as
-/// long as the process, so any thread of a test may read it. Not while another thread is in Session::enter(). Does not
-/// block.
+/// long as the process, so any thread of a test may read it. Do not call it while another thread is in
+/// Session::enter(). Does not block.
 [[nodiscard]] const std::vector<Device>& current_devices();
 
 } // namespace gputest

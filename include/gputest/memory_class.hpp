@@ -15,7 +15,7 @@ enum class MemoryClass {
 /// `small`, `medium` or `large`.
 [[nodiscard]] std::string_view to_string(MemoryClass memory_class);
 
-/// Reads a class name. Throws InvalidSetting, with `what` naming what was being read, for any other text.
+/// Reads a class name. Throws InvalidSetting for any other text, which the message calls `what`.
 [[nodiscard]] MemoryClass parse_memory_class(std::string_view text, std::string_view what = "memory class");
 
 /// What happens to a large test while other tests may run.
@@ -28,7 +28,7 @@ enum class LargePolicy {
 /// `exclude`, `serial` or `wait`.
 [[nodiscard]] std::string_view to_string(LargePolicy policy);
 
-/// Reads a policy name. Throws InvalidSetting, with `what` naming what was being read, for any other text.
+/// Reads a policy name. Throws InvalidSetting for any other text, which the message calls `what`.
 [[nodiscard]] LargePolicy parse_large_policy(std::string_view text, std::string_view what = "large policy");
 
 } // namespace gputest

@@ -32,14 +32,14 @@ public:
   /// with CUDA's name for it, for any other error of the driver.
   [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment = max_alignment);
 
-  /// Allocates in the order of `stream`; otherwise as allocate(). Of kind malloc and managed, ready for every stream.
+  /// Like allocate(), but in the order of `stream`. Memory of the kinds malloc and managed is ready for every stream.
   [[nodiscard]] void* allocate_async(std::size_t bytes, std::size_t alignment, StreamHandle stream);
 
-  /// Gives back memory that no stream uses any more. Does not touch memory that was not allocated here, and reports it
-  /// on stderr. Also reports there what the driver fails to free.
+  /// Frees memory that no stream uses any more. Memory that was not allocated here is not freed, but reported on
+  /// stderr. So is an error of the driver.
   void deallocate(void* pointer, std::size_t bytes, std::size_t alignment = max_alignment) noexcept;
 
-  /// Gives back in the order of `stream`; of kind malloc and managed it waits for that.
+  /// Frees in the order of `stream`. For the kinds malloc and managed it waits for the stream.
   void deallocate_async(void* pointer, std::size_t bytes, std::size_t alignment, StreamHandle stream) noexcept;
 
   // The same, under the other names that the concepts and their users know.
@@ -63,7 +63,7 @@ public:
     deallocate(pointer, bytes, alignment);
   }
 
-  /// Whether memory of one may be given back to the other.
+  /// Whether each may free memory of the other.
   friend bool operator==(const Resource& a, const Resource& b) { return a.device_ == b.device_ && a.kind_ == b.kind_; }
   friend bool operator!=(const Resource& a, const Resource& b) { return !(a == b); }
 
@@ -86,13 +86,14 @@ private:
 // NOLINTNEXTLINE(readability-identifier-naming): named as CUDA's and RMM's are.
 class memory_resource : public detail::Resource {
 public:
-  /// The best kind that the device can; `GPUTEST_MEMORY_RESOURCE=pool` or `malloc` takes precedence.
+  /// Uses pool if the device has memory pools, else malloc. `GPUTEST_MEMORY_RESOURCE=pool` or `malloc` takes
+  /// precedence.
   ///
   /// Throws InvalidSetting if the setting asks for pools on a device that has none, or if there is no such simulated
   /// device; Error if there is no usable driver or device.
   explicit memory_resource(int device = 0);
 
-  /// This kind, pool or malloc; takes precedence over the setting. Throws as the other constructor does.
+  /// Uses this kind, pool or malloc, in spite of the setting. Throws as the other constructor does.
   memory_resource(int device, MemoryKind kind);
 };
 

@@ -41,7 +41,7 @@ struct Needs {
                               const Request& entry);
 
 /// Whether a test uses a GPU: the most specific source that says so decides, of the test, its suite and its fixture
-/// (`host_fixture`: it is a HostTest). A test of which nobody says anything uses one. Pure.
+/// (`host_fixture`: it is a HostTest). A test without any declaration uses one. Pure.
 [[nodiscard]] bool uses_gpu(const Needs& test, const Needs& suite, bool host_fixture);
 
 /// The contradiction in the needs, and what is allowed; empty if there is none. Pure.
@@ -69,7 +69,7 @@ constexpr Heap heap(Bytes size) { return {size}; }
 struct Keeps {
   Bytes size;
 };
-/// So much of each device may stay allocated when the lease ends: a workspace that a library keeps.
+/// Memory of each device that may stay allocated when the lease ends: a workspace that a library keeps.
 constexpr Keeps keeps(Bytes size) { return {size}; }
 
 struct SuiteLease {};

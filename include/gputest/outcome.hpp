@@ -22,8 +22,7 @@ struct Outcome {
 };
 
 /// The exit code of a test executable in which nothing failed and all tests were skipped. In an entry of
-/// gpu_add_test(), which sets SKIP_RETURN_CODE to it, also of one in which nothing failed and
-/// gputest skipped a test.
+/// gpu_add_test(), which sets SKIP_RETURN_CODE to it, one test that gputest skipped is enough.
 inline constexpr int skipped_exit_code = 77;
 
 } // namespace gputest

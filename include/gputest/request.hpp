@@ -14,7 +14,7 @@ namespace gputest {
 /// The most devices that one test can ask for, as gpu_add_test() has it.
 inline constexpr int max_gpus = 16;
 
-/// Where something that a test asks for was said.
+/// Where a part of a request was declared.
 enum class SaidBy { entry, fixture, suite, test, section };
 
 /// What a test asks for: memory per device, by class or in bytes, a number of distinct devices, and what these must
@@ -33,7 +33,7 @@ struct Request {
   Bytes keeps;
   /// Where a message says that the memory can be changed. Requests that differ in nothing else are equal.
   SaidBy memory_by = SaidBy::entry;
-  /// Who may keep so much: all tests for which it was said together.
+  /// Where `keeps` was declared: all tests to which that applies share the amount.
   SaidBy keeps_by = SaidBy::entry;
 
   constexpr Request() = default;
@@ -53,7 +53,8 @@ struct Request {
 /// Reads `small`, `medium`, `large` or a size as parse_bytes() does. Throws InvalidSetting, naming `what`.
 [[nodiscard]] Request parse_request(std::string_view text, std::string_view what = "memory request");
 
-/// For people: `medium`, `3 GiB`, `large with 40 GiB`, `2 x 3 GiB`, `3 GiB and a heap of 64 MiB, requiring sm_80`.
+/// Text for messages: `medium`, `3 GiB`, `large with 40 GiB`, `2 x 3 GiB`, `3 GiB and a heap of 64 MiB, requiring
+/// sm_80`.
 [[nodiscard]] std::string to_string(const Request& request);
 
 } // namespace gputest

@@ -24,7 +24,7 @@ struct Plan {
   std::string filter_option;     ///< before a test's name: the option that runs it alone; empty: there is none
 };
 
-/// What was found in this process since examine() was called last.
+/// What examine() found in this process since its last call.
 struct Findings {
   std::vector<std::string> problems; ///< failures of a test: a sticky CUDA error, lost files, contexts elsewhere,
                                      ///< memory beyond the lease, memory that is left
@@ -39,16 +39,16 @@ struct Findings {
 /// One process's use of the devices, from choosing them to giving them back. Start here in a program that has no
 /// adapter for its test framework.
 ///
-/// At most one object exists in a process; it lives until the process needs no device any more. Thread-safe; a call
-/// that blocks keeps those of other threads waiting, and those of a Lease. No other interface of gputest reads a
-/// setting from the environment in a process that has one; enter() and report_end() read GPUTEST_ENTRY, and remove it.
+/// At most one object exists in a process; it lives until the process needs no device any more. Thread-safe; while a
+/// call blocks, calls of other threads wait, including those of a Lease. No other interface of gputest reads a setting
+/// from the environment in a process that has one; enter() and report_end() read GPUTEST_ENTRY, and remove it.
 class Session {
 public:
-  /// Throws InvalidSetting for devices that cannot be and a folder that is not an absolute path, and Error while this
-  /// process has another Session.
+  /// Throws InvalidSetting for impossible devices or a folder that is not an absolute path, and Error if this process
+  /// has another Session.
   Session(Settings settings, Entry entry);
 
-  /// A Session by what the environment says. Throws as the constructor and settings_from_environment() do.
+  /// A Session with the settings of the environment. Throws as the constructor and settings_from_environment() do.
   [[nodiscard]] static Session from_environment();
 
   ~Session();
@@ -59,8 +59,8 @@ public:
   /// processes that this one starts), and enters the ledger. Call it once, before the first CUDA call and before other
   /// threads run, since it changes the environment.
   ///
-  /// Blocks until a device has room for one more process, for at most Entry::wait_limit. What keeps it from devices is
-  /// returned, and again by every lease(). Throws LedgerError, InvalidSetting, and Error when called a second time.
+  /// Blocks until a device has room for one more process, for at most Entry::wait_limit. If it gets no devices, returns
+  /// the reason, as does every later lease(). Throws LedgerError, InvalidSetting, and Error when called a second time.
   [[nodiscard]] Outcome enter(const Plan& plan);
 
   /// For a process that runs one statement of a test whose parent holds what it needs (a death test's child): enters as
@@ -74,21 +74,21 @@ public:
   /// The CTest entry. If several ranks share a lease, its request is this process's part of it after enter().
   [[nodiscard]] const Entry& entry() const;
 
-  /// The CTest entry whose tests are leased for from now on, in a process that runs one entry's after another's. Throws
-  /// InvalidSetting as the constructor does. Not while a lease is held.
+  /// Sets the CTest entry of the following leases, in a process that runs the tests of one entry after those of
+  /// another. Throws InvalidSetting as the constructor does. Not while a lease is held.
   void set_entry(Entry entry);
 
-  /// Whether the devices are enough and have what `request` says, without leasing; else the skip that says what they
-  /// lack. While several tests share a lease, also the skip after a problem that outlasts its test (see examine()).
-  /// Throws LedgerError, and InvalidSetting as lease() does. `who` is the test's name in messages.
+  /// Granted if the devices meet `request`, else the skip that says what they lack. Leases nothing. If several tests
+  /// share a lease, also returns the skip after a problem that outlasts its test (see examine()). Throws LedgerError,
+  /// and InvalidSetting as lease() does. `who` is the test's name in messages.
   [[nodiscard]] Outcome check(const Request& request, const std::string& who);
 
-  /// The skip or failure that lease() will return whatever other processes do; granted if that is not known. Asks
-  /// for nothing, and blocks only while another thread is in lease(). Throws LedgerError, and InvalidSetting as lease()
+  /// The skip or failure that lease() would return whatever other processes do; granted if none is certain. Requests
+  /// nothing, and blocks only while another thread is in lease(). Throws LedgerError, and InvalidSetting as lease()
   /// does.
   [[nodiscard]] Outcome foresee(const Request& request, const std::string& who);
 
-  /// Leases what `request` says on the first `request.gpus` devices.
+  /// Leases what `request` asks for on the first `request.gpus` devices.
   ///
   /// Blocks until the memory is free, for at most Entry::wait_limit; says on stderr what it waits for. Sets the device
   /// heap that is asked for. Fails before enter(), and for more than the Plan announced if that has no room beside the
@@ -103,8 +103,8 @@ public:
   /// more. Does nothing while a lease is held. Takes some 10 µs, and 0.5 ms if memory was taken.
   void count_unleased(const std::string& where);
 
-  /// The test `who` runs from now on, up to the next examine(), and holds no lease but those that it takes itself: what
-  /// it takes while it holds none is a problem.
+  /// Begins the test `who`, which takes its leases itself. Until the next examine(), memory that it takes without a
+  /// lease is a problem.
   void watch_unleased(const std::string& who);
 
   /// For a test that ran out of memory: says on stderr, and returns, its lease, which processes have memory of this

@@ -30,7 +30,7 @@ enum class MeterSetting {
   off,       ///< nothing
 };
 
-/// What becomes of a test that takes more than its lease, or leaves memory allocated (GPUTEST_OVERUSE, GPUTEST_LEAKS).
+/// What happens to a test that takes more than its lease, or leaves memory allocated (GPUTEST_OVERUSE, GPUTEST_LEAKS).
 enum class Consequence {
   automatic, ///< it fails in an entry of CTest's, else it is a warning
   fail,

@@ -11,8 +11,8 @@ namespace gputest {
 /// touched.
 ///
 /// Works with and without gputest's GoogleTest classes, so that a suite can be compared with and without them. Any
-/// thread may take and give back memory; one object is not for several threads at once. Taking and giving back block
-/// for microseconds, while other processes do the same.
+/// thread may take and give back memory, but two threads must not use one object at the same time. Both block for
+/// microseconds if other processes do the same.
 class SimulatedBuffer {
 public:
   SimulatedBuffer() = default;

@@ -12,10 +12,10 @@ namespace gputest {
 /// Tells CTest that a program which uses gputest::Session itself has come to its end: `return report_end(failures);`
 /// as the last line of main(). gputest::main, run_all_tests() and gputest::catch2 do it by themselves.
 ///
-/// An entry of gpu_add_test() whose process ends without this fails, because nobody knows whether its tests have run.
-/// 0 means that they ran and passed, skipped_exit_code (77) that none could run. Returns `exit_code`. If main() drops
-/// it and ends with 0, although another code was said here, the process ends with 1. Without CTest nothing is written.
-/// Does not throw.
+/// An entry of gpu_add_test() whose process ends without this call fails, because it is unknown whether its tests have
+/// run. 0 means that they ran and passed, skipped_exit_code (77) that none could run. Returns `exit_code`. If main()
+/// ignores it and returns 0, although `exit_code` is another one, the process exits with 1. Without CTest it does
+/// nothing else. Does not throw.
 int report_end(int exit_code) noexcept;
 
 namespace detail {

@@ -6,8 +6,8 @@ namespace gputest {
 /// Runs the test cases of a Catch2 (3.3 or newer) executable, each with its GPU memory: the main() of gputest::catch2,
 /// and the call for your own main(), in place of Catch::Session().run(argc, argv).
 ///
-/// A test case says what it needs by tags: `[gpu_small]`, `[gpu_medium]`, `[gpu_large]`; `[gpu:3GiB]`, bytes per
-/// device; `[gpus:2]`, a number of distinct devices. The CTest entry supplies what the tags do not say. The memory is
+/// A test case declares its needs by tags: `[gpu_small]`, `[gpu_medium]`, `[gpu_large]`; `[gpu:3GiB]`, bytes per
+/// device; `[gpus:2]`, a number of distinct devices. The CTest entry supplies what the tags leave out. The memory is
 /// held from before the test case until after it, including all its sections and generators. If it is not granted, the
 /// test case is skipped or fails with the reason. A test case with unusable tags fails.
 ///

@@ -23,18 +23,19 @@ bool annotate(const Annotation& annotation);
 
 // NOLINTBEGIN(cppcoreguidelines-macro-usage): they must paste names, as TEST() does.
 
-/// Says what one test needs: `GPUTEST_NEEDS(Sort, Keys, 3_GiB, gpus(2), sm(80));`, at namespace scope.
+/// Declares what one test needs: `GPUTEST_NEEDS(Sort, Keys, 3_GiB, gpus(2), sm(80));`, at namespace scope.
 ///
 /// The words, in any order: a size (memory per device); `small`, `medium` or `large`; `gpus(n)`; `heap(size)` for
 /// malloc() in kernels; `keeps(size)` for memory that may stay allocated; and the names in gputest::capabilities for
 /// what each device must have. A size without a class keeps the class of the suite or fixture: a LargeTest with a size
-/// is a large test that takes so much. The word `no_gpu` stands alone: such a test takes no lease, never waits, and
-/// runs without a GPU.
+/// is a large test of that size. The word `no_gpu` stands alone: such a test takes no lease, never waits, and runs
+/// without a GPU.
 ///
-/// Holds for every instance of a parameterised or typed test. Takes precedence, word by word, over GPUTEST_SUITE_NEEDS,
-/// which takes precedence over the fixture, and that over gpu_add_test(). Capabilities add up. If a device lacks one,
-/// the test is skipped with what was asked and what was found. Words that contradict each other do not compile, or fail
-/// the test. An annotation that names no test fails as a test of its own, `GputestNeeds.<Suite>_<Test>`.
+/// Applies to every instance of a parameterised or typed test. Takes precedence, word by word, over
+/// GPUTEST_SUITE_NEEDS, which takes precedence over the fixture, and that over gpu_add_test(). Capabilities add up. If
+/// a device lacks one, the test is skipped, and the reason has what was asked and what was found. Words that contradict
+/// each other do not compile, or fail the test. An annotation that names no test fails as a test of its own,
+/// `GputestNeeds.<Suite>_<Test>`.
 #define GPUTEST_NEEDS(suite, test, ...)                                                                                \
   [[maybe_unused]] static const bool gputest_needs_of_##suite##_##test = [] {                                          \
     using namespace ::gputest::literals;                                                                               \
@@ -44,13 +45,13 @@ bool annotate(const Annotation& annotation);
         {#suite, #test, ::gputest::detail::needs_of<false>(__VA_ARGS__), __FILE__, __LINE__});                         \
   }()
 
-/// Says what each test of a suite needs, as GPUTEST_NEEDS does: `GPUTEST_SUITE_NEEDS(Sort, medium, sm(80));`.
+/// Declares what each test of a suite needs, as GPUTEST_NEEDS does: `GPUTEST_SUITE_NEEDS(Sort, medium, sm(80));`.
 ///
 /// The word `suite_lease` makes it one lease for all of them: `GPUTEST_SUITE_NEEDS(Graph, 3_GiB, suite_lease);`. It is
 /// held from before SetUpTestSuite() until after TearDownTestSuite(), so that data which the tests share can be
 /// allocated and freed there. If it is not granted, neither of these two functions runs, and every test of the suite is
 /// skipped or fails, with the reason. The tests run under this lease: a test must not ask for more memory. (GoogleTest
-/// runs SetUpTestSuite() again in the child of a threadsafe death test. What the child allocates is used in addition.)
+/// runs SetUpTestSuite() again in the child of a threadsafe death test, and the child's memory is used in addition.)
 #define GPUTEST_SUITE_NEEDS(suite, ...)                                                                                \
   [[maybe_unused]] static const bool gputest_needs_of_suite_##suite = [] {                                             \
     using namespace ::gputest::literals;                                                                               \

@@ -14,8 +14,8 @@ namespace gputest {
 /// Fails the test if gputest's listener is not installed, since the test would then run unprotected. Allocate in
 /// SetUp(), not in a derived constructor: a skipped test runs its constructors, but not SetUp(). A derived fixture may
 /// have a SetUpTestSuite() or a TearDownTestSuite() of its own. If it has both, its class is known only when its first
-/// test is constructed; GPUTEST_SUITE_NEEDS makes it known earlier. GoogleTest does not accept the old name
-/// SetUpTestCase() in addition to the function here.
+/// test is constructed; GPUTEST_SUITE_NEEDS makes it known earlier. Rename an old SetUpTestCase(): GoogleTest does not
+/// accept it beside the function here.
 class ClassTest : public ::testing::Test {
 protected:
   explicit ClassTest(MemoryClass memory_class);
@@ -54,7 +54,7 @@ protected:
 
 /// A test that holds no GPU memory by itself: it leases with GPUTEST_LEASE around its GPU section only.
 ///
-/// GPUTEST_NEEDS on such a test states the most it will ever lease at once; without it, that is half of the device.
+/// GPUTEST_NEEDS on such a test declares the most that it leases at once; by default that is half of the device.
 class ScopedTest : public ::testing::Test {
 public:
   static void SetUpTestSuite();

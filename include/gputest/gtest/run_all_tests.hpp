@@ -11,9 +11,9 @@ namespace gputest {
 ///
 /// Registers an Environment, appends a Listener and calls RUN_ALL_TESTS(). Returns its result; or skipped_exit_code if
 /// tests were selected, none failed and all were skipped, by themselves or by an environment, so that CTest does not
-/// report them as passed. In an entry of gpu_add_test() one that gputest skipped is enough, and so is a shard of
-/// GoogleTest's that holds no test. In an entry of gpu_add_test() it is a failure if no test was selected; the message
-/// says why. If main() drops the result and ends with 0 although tests failed, the process ends with 1.
+/// report them as passed. In an entry of gpu_add_test(), one test that gputest skipped is enough, and so is a
+/// GoogleTest shard without tests. There it is a failure if no test was selected, and the message says why. If main()
+/// ignores the result and returns 0 although tests failed, the process exits with 1.
 [[nodiscard]] int run_all_tests();
 
 /// Installs gputest where a main() calls RUN_ALL_TESTS() itself: `AddGlobalTestEnvironment(new gputest::Environment)`.
@@ -30,10 +30,10 @@ public:
 /// a lease of its own holds it from before SetUpTestSuite() until after TearDownTestSuite().
 ///
 /// Skips or fails the test, with the reason, if its memory is not granted. The constructor does nothing.
-/// run_all_tests() and Environment append one; a main() that appends it itself has gputest before all environments.
+/// run_all_tests() and Environment append one. If main() appends one itself, gputest starts before all environments.
 /// Without run_all_tests() an annotation that names no test fails the program, but no single test. In an entry of
-/// gpu_add_test() it tells CTest that the tests have ended, and a process that skipped all of them and exits with 0
-/// ends with skipped_exit_code.
+/// gpu_add_test() it tells CTest that the tests have ended. If all tests were skipped and the process exits with 0, the
+/// exit code becomes skipped_exit_code.
 class Listener : public ::testing::EmptyTestEventListener {
 public:
   void OnTestProgramStart(const ::testing::UnitTest& unit_test) override;
