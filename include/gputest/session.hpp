@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -77,6 +78,11 @@ public:
   /// Sets the CTest entry of the following leases, in a process that runs the tests of one entry after those of
   /// another. Throws InvalidSetting as the constructor does. Not while a lease is held.
   void set_entry(Entry entry);
+
+  /// Calls `on_wait` with what is waited for while enter() or lease() waits, after 0.1 s and then every 0.1 s, in the
+  /// thread that waits. If it throws, the request is withdrawn, and that call throws the same. It must not call this
+  /// object. Not while another thread is in one of those.
+  void while_waiting(std::function<void(const std::string&)> on_wait);
 
   /// Granted if the devices meet `request`, else the skip that says what they lack. Leases nothing. If several tests
   /// share a lease, also returns the skip after a problem that outlasts its test (see examine()). Throws LedgerError,

@@ -49,7 +49,8 @@ struct Patience {
   bool may_wait = true;
   std::chrono::steady_clock::time_point until = std::chrono::steady_clock::time_point::max();
   std::chrono::milliseconds notice_after{1000}; ///< quiet for so long
-  std::function<void(const Blocked&)> on_wait;  ///< called once, after notice_after
+  std::chrono::milliseconds notice_every{0};    ///< 0: once
+  std::function<void(const Blocked&)> on_wait;  ///< called after notice_after, and then as notice_every says
   /// How long an observation of processes and devices counts. A process that waits behind others looks this often
   /// whether they are stopped. One that was itself stopped after an observation makes another one before it is granted
   /// anything. A look costs some microseconds for each process ahead. max(): for ever.

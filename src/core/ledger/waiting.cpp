@@ -336,7 +336,8 @@ void Waiting::wait(const Look& look, const NextStep& next) {
     records_.notify(look.to_leave);
   }
   if (next.tells) {
-    notice_at_ = steady_clock::time_point::max();
+    const bool again = patience_.notice_every > std::chrono::milliseconds{0};
+    notice_at_ = again ? next.now + patience_.notice_every : steady_clock::time_point::max();
   }
   std::vector<Record> ahead = ahead_among(look.living);
   probed_.clear();

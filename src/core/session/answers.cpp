@@ -56,10 +56,20 @@ ledger::Patience Answers::patience(const std::string& test, const std::string& w
   ledger::Patience patience;
   patience.may_wait = !rank_;
   patience.until = std::chrono::steady_clock::now() + entry_.wait_limit;
-  patience.on_wait = [who = full_name(test), test, what, told](const ledger::Blocked& blocked) {
-    *told = true;
-    tell(who + " waits for " + what + ": " + describe(blocked));
-    runlog::write("wait", runlog::wait_details(what, blocked), test);
+  const auto told_at = std::chrono::steady_clock::now() + patience.notice_after;
+  if (on_wait_) {
+    patience.notice_after = patience.notice_every = std::chrono::milliseconds{100};
+  }
+  patience.on_wait = [this, who = full_name(test), test, what, told, told_at](const ledger::Blocked& blocked) {
+    const auto text = who + " waits for " + what + ": " + describe(blocked);
+    if (on_wait_) {
+      on_wait_(text);
+    }
+    if (!on_wait_ || (std::chrono::steady_clock::now() >= told_at && !*told)) {
+      *told = true;
+      tell(text);
+      runlog::write("wait", runlog::wait_details(what, blocked), test);
+    }
   };
   return patience;
 }

@@ -6,6 +6,7 @@
 #include <gputest/session.hpp>
 #include <gputest/settings.hpp>
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -26,6 +27,9 @@ public:
 
   /// From now on a test's name after `option` makes this executable run that test alone; empty: no option does.
   void set_filter_option(std::string option) { filter_option_ = std::move(option); }
+
+  /// As Session::while_waiting() says.
+  void while_waiting(std::function<void(const std::string&)> on_wait) { on_wait_ = std::move(on_wait); }
 
   /// The command that runs a large test alone, for a shell.
   [[nodiscard]] std::string command_for(const std::string& test) const;
@@ -49,6 +53,7 @@ private:
   std::string program_;
   std::string filter_option_;
   std::optional<MpiRank> rank_;
+  std::function<void(const std::string&)> on_wait_;
 };
 
 } // namespace gputest::session

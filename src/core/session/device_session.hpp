@@ -62,6 +62,8 @@ public:
   /// As Session::count_unleased(). Returns the sticky error of CUDA, if there is one, else an empty text.
   std::string count_unleased(const std::string& where);
 
+  void while_waiting(std::function<void(const std::string&)> on_wait) { answers_.while_waiting(std::move(on_wait)); }
+
   /// The CTest entry. If several processes share a lease, its request is this process's part of it.
   [[nodiscard]] const Entry& entry() const { return entry_; }
   void set_entry(Entry entry);

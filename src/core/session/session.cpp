@@ -18,6 +18,7 @@
 #include <array>
 #include <atomic>
 #include <filesystem>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -257,6 +258,11 @@ void Session::set_entry(Entry entry) {
   check_request(entry.request, "the CTest entry");
   const std::lock_guard guard{state_->mutex};
   state_->session.set_entry(std::move(entry));
+}
+
+void Session::while_waiting(std::function<void(const std::string&)> on_wait) {
+  const std::lock_guard guard{state_->mutex};
+  state_->session.while_waiting(std::move(on_wait));
 }
 
 Outcome Session::check(const Request& request, const std::string& who) {

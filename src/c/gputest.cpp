@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The interface for C: gputest::Session behind opaque handles, with codes in place of exceptions.
+#include <gputest/gputest.h>
+
+#include "core/devices/device_list.hpp"
+#include "core/os/environment.hpp"
+#include "core/os/process.hpp"
+#include "core/session/allowed_devices.hpp"
+#include "core/settings/settings.hpp"
+
+#include <gputest/error.hpp>
+#include <gputest/session.hpp>
+#include <gputest/simulated_buffer.hpp>
+#include <gputest/test_run.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+struct gputest_session {
+  gputest_session(gputest::Settings settings, gputest::Entry entry)
+      : session{std::move(settings), std::move(entry)}, wait_limit{session.entry().wait_limit} {}
+
+  pid_t pid = gputest::os::own_pid();
+  gputest::Session session;
+  std::chrono::seconds wait_limit; ///< where a wait has none of its own
+  gputest::Lease lease;
+  gputest::Findings findings;
+  std::vector<const char*> problems;
+  std::string explanation;
+};
+
+struct gputest_simulated_buffer {
+  gputest::SimulatedBuffer buffer;
+};
+
+namespace gputest {
+
+namespace {
+
+/// on_wait has ended the wait.
+struct Stopped {};
+
+std::string& message() {
+  thread_local std::string text;
+  return text;
+}
+
+int said(gputest_result result, std::string text) {
+  message() = std::move(text);
+  return result;
+}
+
+/// What `call` returns, or the code for what it throws.
+template <class Call>
+int guarded(const Call& call) noexcept try {
+  return call();
+} catch (const Stopped&) {
+  return said(GPUTEST_STOPPED, "the wait was ended");
+} catch (const InvalidSetting& error) {
+  return said(GPUTEST_INVALID, error.what());
+} catch (const LedgerError& error) {
+  return said(GPUTEST_LEDGER, error.what());
+} catch (const NestedLease& error) {
+  return said(GPUTEST_NESTED, error.what());
+} catch (const OutOfMemory& error) {
+  return said(GPUTEST_OUT_OF_MEMORY, error.what());
+} catch (const std::exception& error) {
+  return said(GPUTEST_ERROR, error.what());
+}
+
+int result_of(const Outcome& outcome) {
+  switch (outcome.kind) {
+  case Outcome::Kind::granted:
+    break;
+  case Outcome::Kind::skip:
+    return said(GPUTEST_SKIP, outcome.reason);
+  case Outcome::Kind::fail:
+    return said(GPUTEST_FAIL, outcome.reason);
+  }
+  return GPUTEST_OK;
+}
+
+std::string text_of(const char* text) { return text == nullptr ? std::string{} : std::string{text}; }
+
+/// Refuses a struct that is none, or whose size was not set.
+template <class Struct>
+const Struct& checked(const Struct* argument, const char* name) {
+  if (argument == nullptr || argument->size < sizeof(std::size_t)) {
+    throw InvalidSetting{std::string{name} + (argument == nullptr ? " is NULL" : ".size is not set") +
+                         ": fill the struct with zeros, and set size to sizeof(" + name + ")"};
+  }
+  if (argument->size != sizeof(Struct)) {
+    throw InvalidSetting{std::string{name} + ".size is " + std::to_string(argument->size) +
+                         ", and this library knows one of " + std::to_string(sizeof(Struct)) +
+                         " bytes: build the program with the header of the library that it loads"};
+  }
+  return *argument;
+}
+
+Session& session_of(gputest_session* session) {
+  if (session == nullptr) {
+    throw InvalidSetting{"the gputest_session is NULL: gputest_open() makes one"};
+  }
+  if (session->pid != os::own_pid()) {
+    throw Error{"this process was forked from the one that opened the gputest_session, and must not use it: open its "
+                "own, or leave the lease to its parent"};
+  }
+  return session->session;
+}
+
+/// The environment, with what the struct says in place of the variables.
+settings::ReadVariable reader_of(const gputest_settings* given) {
+  std::map<std::string, std::string> chosen;
+  if (given != nullptr) {
+    const auto& all = checked(given, "gputest_settings");
+    const std::pair<const char*, const char*> members[] = {{"GPUTEST_DEVICES", all.devices},
+                                                           {"GPUTEST_DIR", all.folder},
+                                                           {"GPUTEST_LOG", all.log},
+                                                           {"GPUTEST_TEST", all.name},
+                                                           {"GPUTEST_MEMORY", all.memory},
+                                                           {"GPUTEST_LARGE", all.large},
+                                                           {"GPUTEST_RUN_MODE", all.run_mode},
+                                                           {"GPUTEST_WAIT_LIMIT", all.wait_limit},
+                                                           {"GPUTEST_FORBID_SKIP", all.forbid_skip},
+                                                           {"GPUTEST_OVERUSE", all.overuse},
+                                                           {"GPUTEST_LEAKS", all.leaks},
+                                                           {"GPUTEST_METER", all.meter}};
+    for (const auto& [name, value] : members) {
+      if (value != nullptr) {
+        chosen.emplace(name, value);
+      }
+    }
+  }
+  return [chosen = std::move(chosen)](const char* name) {
+    const auto own = chosen.find(name);
+    return own == chosen.end() ? os::read_variable(name) : std::optional{own->second};
+  };
+}
+
+Settings settings_of(const gputest_settings* given) {
+  static_cast<void>(settings_from_environment()); // refuses unknown variables
+  return settings::parse_settings(reader_of(given));
+}
+
+Request request_of(const gputest_request& given, const Entry& entry) {
+  Request request = entry.request;
+  if (given.memory != nullptr) {
+    const auto memory = parse_request(given.memory, "gputest_request.memory");
+    request.memory_class = memory.memory_class;
+    request.bytes = memory.bytes;
+    request.memory_by = SaidBy::test;
+  }
+  if (given.bytes != 0) {
+    request.bytes = Bytes{given.bytes};
+    request.memory_by = SaidBy::test;
+  }
+  if (given.gpus != 0) {
+    request.gpus = given.gpus;
+  }
+  if (given.capabilities != nullptr) {
+    request.capabilities =
+        request.capabilities | parse_capabilities(given.capabilities, "gputest_request.capabilities");
+  }
+  if (given.heap != nullptr) {
+    request.heap = parse_bytes(given.heap, "gputest_request.heap");
+  }
+  if (given.keeps != nullptr) {
+    request.keeps = parse_bytes(given.keeps, "gputest_request.keeps");
+    request.keeps_by = SaidBy::test;
+  }
+  return request;
+}
+
+/// Waits as `wait` says, as long as it lives.
+class WaitingAs {
+public:
+  WaitingAs(gputest_session& session, const gputest_wait* wait) : session_{session} {
+    auto limit = session.wait_limit;
+    if (wait != nullptr) {
+      const auto& all = checked(wait, "gputest_wait");
+      if (all.limit != nullptr) {
+        limit = settings::parse_duration(all.limit, "gputest_wait.limit");
+      }
+      if (all.on_wait != nullptr) {
+        session.session.while_waiting([call = all.on_wait, data = all.data](const std::string& text) {
+          if (call(text.c_str(), data) != 0) {
+            throw Stopped{};
+          }
+        });
+      }
+    }
+    if (auto entry = session.session.entry(); entry.wait_limit != limit) {
+      entry.wait_limit = limit;
+      session.session.set_entry(std::move(entry));
+    }
+  }
+  ~WaitingAs() { session_.session.while_waiting({}); }
+  WaitingAs(const WaitingAs&) = delete;
+  WaitingAs& operator=(const WaitingAs&) = delete;
+
+private:
+  gputest_session& session_;
+};
+
+const char* word_of(Claimant::Stage stage) {
+  switch (stage) {
+  case Claimant::Stage::entering:
+    return "entering";
+  case Claimant::Stage::inside:
+    return "inside";
+  case Claimant::Stage::waiting:
+    return "waiting";
+  case Claimant::Stage::holding:
+    return "holding";
+  case Claimant::Stage::idle:
+    break;
+  }
+  return "idle";
+}
+
+/// How many processes of the ledger use each of these devices.
+std::map<std::string, int> uses_of(const Settings& settings) {
+  std::map<std::string, int> uses;
+  for (const auto& claimant : status(settings)) {
+    for (const auto& uuid : claimant.devices) {
+      ++uses[uuid];
+    }
+  }
+  return uses;
+}
+
+Bytes choose(const Settings& settings, std::size_t gpus, std::size_t turn) {
+  std::string why_none;
+  const auto machine = devices::open_devices(settings, why_none);
+  auto indices = session::allowed_devices(*machine, settings).indices;
+  if (indices.empty()) {
+    return {}; // gputest_enter() says so
+  }
+  const auto& devices = machine->devices();
+  auto uses = uses_of(settings);
+  std::stable_sort(indices.begin(), indices.end(),
+                   [&](std::size_t a, std::size_t b) { return uses[devices[a].uuid] < uses[devices[b].uuid]; });
+  std::vector<std::size_t> chosen;
+  for (std::size_t i = 0; i < std::min(gpus, indices.size()); ++i) {
+    chosen.push_back(indices[(turn * gpus + i) % indices.size()]);
+  }
+  std::sort(chosen.begin(), chosen.end());
+  std::string visible;
+  Bytes smallest{UINT64_MAX};
+  for (const std::size_t index : chosen) {
+    smallest = std::min(smallest, machine->usable_bytes(index));
+    visible += (visible.empty() ? "" : ",") + devices[index].uuid;
+  }
+  os::set_variable("CUDA_VISIBLE_DEVICES", visible);
+  return smallest;
+}
+
+} // namespace
+
+} // namespace gputest
+
+using namespace gputest;
+
+extern "C" {
+
+const char* gputest_version(void) { return GPUTEST_VERSION; }
+
+const char* gputest_message(void) { return message().c_str(); }
+
+int gputest_parse_bytes(const char* text, uint64_t* bytes) {
+  return guarded([&] {
+    *bytes = parse_bytes(text_of(text)).count();
+    return GPUTEST_OK;
+  });
+}
+
+int gputest_open(const gputest_settings* settings, gputest_session** session) {
+  return guarded([&] {
+    *session = new gputest_session{settings_of(settings), settings::parse_entry(reader_of(settings))};
+    return GPUTEST_OK;
+  });
+}
+
+void gputest_close(gputest_session* session) {
+  if (session != nullptr && session->pid == os::own_pid()) {
+    delete session;
+  }
+}
+
+int gputest_choose(const gputest_settings* settings, int gpus, unsigned turn, uint64_t* usable_bytes) {
+  return guarded([&] {
+    if (gpus < 1 || gpus > max_gpus) {
+      throw InvalidSetting{"gputest_choose() was asked for " + std::to_string(gpus) + " GPUs; allowed are 1 to " +
+                           std::to_string(max_gpus)};
+    }
+    const auto all = settings_of(settings);
+    const Bytes usable = all.lease_of.empty() ? choose(all, static_cast<std::size_t>(gpus), turn) : Bytes{};
+    if (usable_bytes != nullptr) {
+      *usable_bytes = usable.count();
+    }
+    return GPUTEST_OK;
+  });
+}
+
+int gputest_enter(gputest_session* session, const gputest_request* requests, size_t count, const gputest_wait* wait) {
+  return guarded([&] {
+    auto& own = session_of(session);
+    Plan plan;
+    for (std::size_t i = 0; i < count; ++i) {
+      plan.requests.push_back(request_of(checked(requests + i, "gputest_request"), own.entry()));
+      plan.capabilities = plan.capabilities | plan.requests.back().capabilities;
+    }
+    plan.open_ended = count == 0;
+    const WaitingAs waiting{*session, wait};
+    return result_of(own.enter(plan));
+  });
+}
+
+size_t gputest_device_count(const gputest_session* session) { return session->session.devices().size(); }
+
+int gputest_get_device(const gputest_session* session, size_t index, gputest_device* device) {
+  return guarded([&] {
+    const auto& devices = session->session.devices();
+    if (index >= devices.size()) {
+      throw InvalidSetting{"there is no device " + std::to_string(index) + " of " + std::to_string(devices.size())};
+    }
+    *device = {devices[index].uuid.c_str(), devices[index].name.c_str(), devices[index].total.count(),
+               devices[index].simulated ? 1 : 0};
+    return GPUTEST_OK;
+  });
+}
+
+int gputest_lease(gputest_session* session, const gputest_request* request, const char* who, const gputest_wait* wait) {
+  return guarded([&] {
+    auto& own = session_of(session);
+    const auto asked = request_of(checked(request, "gputest_request"), own.entry());
+    const WaitingAs waiting{*session, wait};
+    session->lease = own.lease(asked, text_of(who));
+    return result_of(session->lease.outcome());
+  });
+}
+
+void gputest_release(gputest_session* session) {
+  static_cast<void>(guarded([&] {
+    session_of(session).release();
+    return GPUTEST_OK;
+  }));
+}
+
+int gputest_examine(gputest_session* session, const char* who, gputest_findings* findings) {
+  return guarded([&] {
+    auto& own = session_of(session);
+    const auto size = checked(findings, "gputest_findings").size;
+    session->findings = own.examine(text_of(who));
+    session->problems.clear();
+    for (const auto& problem : session->findings.problems) {
+      session->problems.push_back(problem.c_str());
+    }
+    const auto bytes_of = [](const std::optional<Bytes>& bytes) {
+      return bytes ? static_cast<std::int64_t>(bytes->count()) : -1;
+    };
+    const auto& found = session->findings;
+    *findings = {size,
+                 bytes_of(found.peak),
+                 bytes_of(found.left),
+                 found.evidence.c_str(),
+                 found.overuse.c_str(),
+                 session->problems.data(),
+                 session->problems.size()};
+    return GPUTEST_OK;
+  });
+}
+
+int gputest_count_unleased(gputest_session* session, const char* where) {
+  return guarded([&] {
+    session_of(session).count_unleased(text_of(where));
+    return GPUTEST_OK;
+  });
+}
+
+const char* gputest_explain_out_of_memory(gputest_session* session, const char* who) {
+  const int result = guarded([&] {
+    session->explanation = session_of(session).explain_out_of_memory(text_of(who));
+    return GPUTEST_OK;
+  });
+  return result == GPUTEST_OK ? session->explanation.c_str() : "";
+}
+
+int gputest_status(const gputest_settings* settings, void (*each)(const gputest_claimant* claimant, void* data),
+                   void* data) {
+  return guarded([&] {
+    for (const auto& one : status(settings_of(settings))) {
+      std::string devices;
+      for (const auto& uuid : one.devices) {
+        devices += (devices.empty() ? "" : " ") + uuid;
+      }
+      const gputest_claimant claimant{one.who.c_str(),   one.pid,           word_of(one.stage),
+                                      one.lease.count(), one.whole_devices, one.overhead.count(),
+                                      devices.c_str()};
+      each(&claimant, data);
+    }
+    return GPUTEST_OK;
+  });
+}
+
+int gputest_test_begins(gputest_session* session, const char* who) {
+  return guarded([&] {
+    static_cast<void>(session_of(session));
+    detail::TestRun::of_process().running(text_of(who));
+    return GPUTEST_OK;
+  });
+}
+
+int gputest_test_ended(gputest_session* session, const gputest_test_end* end) {
+  return guarded([&] {
+    static_cast<void>(session_of(session));
+    const auto& given = checked(end, "gputest_test_end");
+    const auto result = text_of(given.result);
+    detail::TestRun::TestEnd test;
+    test.suite = text_of(given.suite);
+    test.name = text_of(given.name);
+    test.result = result == "failed" ? "failed" : result == "skipped" ? "skipped" : "passed";
+    test.seconds = given.seconds;
+    test.reason = text_of(given.reason);
+    test.declared_in = text_of(given.declared_in);
+    test.declared_line = given.declared_line;
+    test.declared_for = given.declared_for;
+    test.file = text_of(given.file);
+    test.line = given.line;
+    detail::TestRun::of_process().ended(test);
+    return GPUTEST_OK;
+  });
+}
+
+int gputest_report_end(int exit_code) { return report_end(exit_code); }
+
+int gputest_simulated_take(uint64_t bytes, int device, gputest_simulated_buffer** buffer) {
+  return guarded([&] {
+    *buffer = new gputest_simulated_buffer{SimulatedBuffer{Bytes{bytes}, device}};
+    return GPUTEST_OK;
+  });
+}
+
+void gputest_simulated_give_back(gputest_simulated_buffer* buffer) { delete buffer; }
+}

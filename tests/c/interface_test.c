@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What gputest.h promises, on simulated devices: interface_test <folder for a ledger>. */
+#include <gputest/gputest.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int failures = 0;
+
+#define CHECK(condition)                                                                                               \
+  do {                                                                                                                 \
+    if (!(condition)) {                                                                                                \
+      fprintf(stderr, "%s:%d: not so: %s; last message: %s\n", __FILE__, __LINE__, #condition, gputest_message());     \
+      ++failures;                                                                                                      \
+    }                                                                                                                  \
+  } while (0)
+
+static gputest_settings settings;
+
+static gputest_session* opened(void) {
+  gputest_session* session = NULL;
+  if (gputest_open(&settings, &session) != GPUTEST_OK) {
+    fprintf(stderr, "%s\n", gputest_message());
+    exit(1);
+  }
+  return session;
+}
+
+static gputest_request of_memory(const char* memory) {
+  gputest_request request;
+  memset(&request, 0, sizeof request);
+  request.size = sizeof request;
+  request.memory = memory;
+  return request;
+}
+
+static gputest_session* entered(const char* memory) {
+  gputest_session* const session = opened();
+  const gputest_request request = of_memory(memory);
+  CHECK(gputest_enter(session, &request, 1, NULL) == GPUTEST_OK);
+  return session;
+}
+
+static void test_texts_and_sizes(void) {
+  uint64_t bytes = 0;
+  CHECK(strlen(gputest_version()) > 0);
+  CHECK(gputest_parse_bytes("1.5GiB", &bytes) == GPUTEST_OK && bytes == 3ULL << 29);
+  CHECK(gputest_parse_bytes("3GB", &bytes) == GPUTEST_INVALID);
+  CHECK(strstr(gputest_message(), "unknown unit 'GB'") != NULL);
+}
+
+static void test_refuses_a_struct_without_its_size(void) {
+  gputest_session* session = NULL;
+  gputest_settings other = settings;
+  other.size = 0;
+  CHECK(gputest_open(&other, &session) == GPUTEST_INVALID && session == NULL);
+  CHECK(strstr(gputest_message(), "gputest_settings.size is not set") != NULL);
+  other.size = sizeof other;
+  other.devices = "many";
+  CHECK(gputest_open(&other, &session) == GPUTEST_INVALID && session == NULL);
+}
+
+static void test_leases_and_examines(void) {
+  gputest_session* const session = entered("3GiB");
+  gputest_request request = of_memory("1GiB");
+  gputest_session* second = NULL;
+  gputest_simulated_buffer* buffer = NULL;
+  gputest_findings findings;
+  gputest_device device;
+
+  CHECK(gputest_open(&settings, &second) == GPUTEST_ERROR && second == NULL);
+  CHECK(gputest_device_count(session) == 1);
+  CHECK(gputest_get_device(session, 0, &device) == GPUTEST_OK && device.simulated && device.total_bytes == 16ULL << 30);
+  CHECK(gputest_get_device(session, 1, &device) == GPUTEST_INVALID);
+  CHECK(strcmp(getenv("CUDA_VISIBLE_DEVICES"), device.uuid) == 0);
+
+  CHECK(gputest_lease(session, &request, "fits", NULL) == GPUTEST_OK);
+  CHECK(gputest_lease(session, &request, "nested", NULL) == GPUTEST_NESTED);
+  CHECK(gputest_simulated_take(1ULL << 30, 0, &buffer) == GPUTEST_OK);
+  gputest_simulated_give_back(buffer);
+  gputest_release(session);
+  findings.size = sizeof findings;
+  CHECK(gputest_examine(session, "fits", &findings) == GPUTEST_OK);
+  CHECK(findings.problem_count == 0 && findings.peak_bytes == 1LL << 30 && findings.left_bytes == 0);
+  CHECK(strcmp(findings.evidence, "exact") == 0 && strcmp(findings.overuse, "") == 0);
+
+  CHECK(gputest_lease(session, &request, "takes too much", NULL) == GPUTEST_OK);
+  CHECK(gputest_simulated_take(2ULL << 30, 0, &buffer) == GPUTEST_OK);
+  gputest_release(session);
+  CHECK(gputest_examine(session, "takes too much", &findings) == GPUTEST_OK);
+  CHECK(findings.problem_count == 2 && findings.left_bytes == 2LL << 30);
+  CHECK(strcmp(findings.overuse, "2 GiB of 1 GiB") == 0);
+  gputest_simulated_give_back(buffer);
+
+  request.memory = "40GiB";
+  CHECK(gputest_lease(session, &request, "too large", NULL) == GPUTEST_SKIP);
+  CHECK(gputest_simulated_take(40ULL << 30, 0, &buffer) == GPUTEST_OUT_OF_MEMORY);
+  gputest_close(session);
+}
+
+static void test_a_forked_child_may_not_use_the_session(void) {
+  gputest_session* const session = entered("1GiB");
+  int status = 0;
+  const pid_t child = fork();
+  if (child == 0) {
+    const gputest_request request = of_memory("1GiB");
+    const int result = gputest_lease(session, &request, "child", NULL);
+    gputest_close(session);
+    _exit(result);
+  }
+  CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == GPUTEST_ERROR);
+  {
+    const gputest_request request = of_memory("1GiB");
+    CHECK(gputest_lease(session, &request, "parent", NULL) == GPUTEST_OK);
+  }
+  gputest_close(session);
+}
+
+struct waits {
+  int calls;
+  int at_most;
+  char text[512];
+};
+
+static int on_wait(const char* text, void* data) {
+  struct waits* const waits = data;
+  snprintf(waits->text, sizeof waits->text, "%s", text);
+  return ++waits->calls >= waits->at_most;
+}
+
+static void count_holders(const gputest_claimant* claimant, void* data) {
+  if (strcmp(claimant->stage, "holding") == 0 && claimant->lease_bytes == 12ULL << 30) {
+    ++*(int*)data;
+  }
+}
+
+static void test_a_wait_can_be_ended(void) {
+  int ready[2];
+  int end[2];
+  char byte = 0;
+  int status = 0;
+  int holders = 0;
+  pid_t holder = 0;
+  CHECK(pipe(ready) == 0 && pipe(end) == 0);
+  holder = fork();
+  if (holder == 0) {
+    gputest_session* const session = entered("12GiB");
+    const gputest_request request = of_memory("12GiB");
+    close(end[1]);
+    CHECK(gputest_lease(session, &request, "holder", NULL) == GPUTEST_OK);
+    CHECK(write(ready[1], &byte, 1) == 1);
+    CHECK(read(end[0], &byte, 1) == 0);
+    gputest_close(session);
+    _exit(failures);
+  }
+  CHECK(read(ready[0], &byte, 1) == 1);
+  {
+    gputest_session* const session = entered("12GiB");
+    gputest_request request = of_memory("12GiB");
+    struct waits waits = {0, 2, ""};
+    gputest_wait wait = {sizeof wait, NULL, on_wait, NULL};
+    wait.data = &waits;
+    CHECK(gputest_status(&settings, count_holders, &holders) == GPUTEST_OK && holders == 1);
+    CHECK(gputest_lease(session, &request, "waiter", &wait) == GPUTEST_STOPPED && waits.calls == 2);
+    CHECK(strstr(waits.text, "waiter waits for 12 GiB: ") != NULL && strstr(waits.text, "holder") != NULL);
+    /* The request was taken back: a small one is granted beside the holder, and the next one waits again. */
+    request.memory = "1GiB";
+    CHECK(gputest_lease(session, &request, "small", &wait) == GPUTEST_OK);
+    gputest_release(session);
+    request.memory = "12GiB";
+    wait.limit = "1s";
+    waits.at_most = 1000;
+    CHECK(gputest_lease(session, &request, "waits too long", &wait) == GPUTEST_FAIL);
+    CHECK(strstr(gputest_message(), "1 s") != NULL);
+    close(end[1]);
+    wait.limit = NULL;
+    CHECK(gputest_lease(session, &request, "has waited", &wait) == GPUTEST_OK);
+    gputest_close(session);
+  }
+  CHECK(waitpid(holder, &status, 0) == holder && status == 0);
+}
+
+static void test_devices_are_shared_out(void) {
+  static const char* const expected[] = {"SIM-2x16384MiB-0", "SIM-2x16384MiB-1", "SIM-2x16384MiB-0"};
+  gputest_settings two = settings;
+  unsigned turn = 0;
+  two.devices = "simulated:2x16GiB";
+  for (turn = 0; turn < 3; ++turn) {
+    uint64_t usable = 0;
+    unsetenv("CUDA_VISIBLE_DEVICES");
+    CHECK(gputest_choose(&two, 1, turn, &usable) == GPUTEST_OK && usable == 16ULL << 30);
+    CHECK(strcmp(getenv("CUDA_VISIBLE_DEVICES"), expected[turn]) == 0);
+  }
+  unsetenv("CUDA_VISIBLE_DEVICES");
+  CHECK(gputest_choose(&two, 0, 0, NULL) == GPUTEST_INVALID);
+}
+
+int main(int argc, char** argv) {
+  settings.size = sizeof settings;
+  settings.devices = "simulated:1x16GiB";
+  settings.folder = argc > 1 ? argv[1] : NULL;
+  settings.log = "off";
+  settings.overuse = "fail";
+  settings.leaks = "fail";
+  test_texts_and_sizes();
+  test_refuses_a_struct_without_its_size();
+  test_devices_are_shared_out();
+  test_a_wait_can_be_ended();
+  unsetenv("CUDA_VISIBLE_DEVICES");
+  unsetenv("GPUTEST_LEASE_OF");
+  test_leases_and_examines();
+  unsetenv("CUDA_VISIBLE_DEVICES");
+  unsetenv("GPUTEST_LEASE_OF");
+  test_a_forked_child_may_not_use_the_session();
+  printf("%d failures\n", failures);
+  return failures == 0 ? 0 : 1;
+}
