@@ -75,7 +75,7 @@ typedef struct gputest_settings {
    environment with a variable GPUTEST_… that gputest does not know. */
 int gputest_open(const gputest_settings* settings, gputest_session** session);
 
-/* Gives back what the session holds, and closes it. NULL: nothing. In a forked child: nothing. */
+/* Gives back what the session holds, and closes it. The context of a process counts until the process exits. NULL: nothing. In a forked child: nothing. */
 void gputest_close(gputest_session* session);
 
 /* Sets CUDA_VISIBLE_DEVICES to `gpus` of the devices that this process may use (fewer if there are fewer). Processes

@@ -1,0 +1,431 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The pytest plugin: tests marked `gpu` lease their memory, across the workers of pytest-xdist and all other processes.
+
+It does nothing, and does not load the library, in a session in which no test needs a GPU and no option is given.
+"""
+
+import contextlib
+import inspect
+import os
+import sys
+import time
+from typing import NamedTuple, Optional
+
+import pytest
+
+_OPTIONS = {
+    "gpu_default_memory": "memory of tests that say none, such as small or 2GiB; then tests without a mark lease, too",
+    "gpu_map": "what other marks mean, such as large=12GiB,slow_gpu=medium",
+    "gpu_large": "exclude or wait: a large test beside other workers (default: exclude)",
+    "gpu_devices": "number of devices of each process, chosen before conftest.py is imported (default: 1)",
+    "gpu_wait_limit": "the longest wait for memory, such as 90s or 20min (default: 20min)",
+}
+_WORDS = ("memory", "gpus", "requires", "heap", "keeps")
+# What the context of a process takes, where nothing is known of it.
+_CONTEXT_BYTES = 768 << 20
+_MIB = 1 << 20
+
+
+def pytest_addoption(parser):
+    group = parser.getgroup("gputest", "leases of GPU memory")
+    for name, text in _OPTIONS.items():
+        group.addoption("--" + name.replace("_", "-"), dest=name, metavar=name.upper(), help=text)
+        parser.addini(name, text)
+
+
+def _option(config, name: str, options=None) -> Optional[str]:
+    value = getattr(options or config.option, name, None)
+    return value if value is not None else (config.getini(name) or None)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config):
+    """Chooses devices before conftest.py can import what starts CUDA, if an option says that tests use them."""
+    options = early_config.known_args_namespace
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "")  # config.workerinput comes after the conftests
+    controls = getattr(options, "numprocesses", None) or getattr(options, "tx", None)
+    if getattr(options, "collectonly", False) or (controls and not worker):
+        return
+    if any(_option(early_config, name, options) for name in _OPTIONS):
+        import gputest
+
+        gpus = _option(early_config, "gpu_devices", options) or "1"
+        turn = int(worker[2:]) if worker[2:].isdigit() else 0
+        try:
+            early_config.gputest_usable_bytes = gputest.choose(int(gpus) if gpus.isdigit() else 0, turn)
+        except gputest.Error as error:
+            raise pytest.UsageError("gputest: {}".format(error)) from None
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "gpu(memory, gpus=1, requires=[...], heap=None, keeps=None): the GPU memory that "
+                            "the test needs: 'small', 'medium', 'large', a size such as '3GiB', or a function of the "
+                            "test's parameters")
+    config.addinivalue_line("markers", "no_gpu: the test uses no GPU, whatever the suite says")
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(_Summary(), "gputest-summary")
+
+
+def pytest_collection_finish(session):
+    config = session.config
+    if config.option.collectonly or config.pluginmanager.has_plugin("gputest-leases"):
+        return
+    read = _Reader(config)
+    needs = {item: need for item, need in ((item, read(item)) for item in session.items) if need is not None}
+    if needs or any("gpu_lease" in getattr(item, "fixturenames", ()) for item in session.items):
+        config.pluginmanager.register(_Leases(config, needs), "gputest-leases")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session, exitstatus):
+    if not hasattr(session.config, "workerinput") and os.environ.get("GPUTEST_ENTRY"):
+        from gputest._library import report_end
+
+        report_end(int(exitstatus))
+
+
+@pytest.fixture(scope="session")
+def gpu_lease(request):
+    """`with gpu_lease("4GiB"):` around what a module or session fixture allocates. It may stay allocated."""
+    return request.config.pluginmanager.get_plugin("gputest-leases").lease_of_fixture
+
+
+class _Need(NamedTuple):
+    """What a test asks for."""
+
+    memory: Optional[str] = None
+    gpus: int = 0
+    capabilities: Optional[str] = None
+    heap: Optional[str] = None
+    keeps: Optional[str] = None
+    mistake: str = ""  # why its marks cannot be used
+
+    @property
+    def is_large(self) -> bool:
+        return self.memory == "large"
+
+
+class _Reader:
+    """Reads what tests say of themselves."""
+
+    def __init__(self, config):
+        self._default = _option(config, "gpu_default_memory")
+        self._map = {}
+        for pair in (_option(config, "gpu_map") or "").replace(",", " ").split():
+            name, equals, memory = pair.partition("=")
+            if not equals or not memory:
+                raise pytest.UsageError("gputest: gpu_map has '{}'; write <mark>=<memory>, such as large=12GiB".format(pair))
+            self._map[name] = memory
+
+    def __call__(self, item) -> Optional[_Need]:
+        """None: it uses no GPU. The closest mark comes first; what it leaves out, the others say."""
+        words = {}
+        required = []
+        for mark in item.iter_markers():
+            if mark.name == "no_gpu":
+                return None if not words else _Need(**words)
+            if mark.name == "gpu":
+                said = dict(mark.kwargs)
+                if mark.args:
+                    said["memory"] = mark.args[0]
+                unknown = sorted(set(said) - set(_WORDS))
+                if unknown or len(mark.args) > 1 or (mark.args and "memory" in mark.kwargs):
+                    return _Need(mistake="{} has {}; allowed are one memory and {}".format(
+                        _text_of(mark), "unknown " + ", ".join(unknown) if unknown else "the memory twice",
+                        ", ".join(_WORDS)))
+                requires = said.pop("requires", ())
+                required += [requires] if isinstance(requires, str) else requires
+                for word, value in said.items():
+                    words.setdefault(word, value)
+                words.setdefault("gpus", 0)
+            elif mark.name in self._map:
+                words.setdefault("memory", self._map[mark.name])
+        if not words and not self._default:
+            return None
+        words.setdefault("memory", self._default)
+        try:
+            if callable(words["memory"]):
+                words["memory"] = _called(words["memory"], item)
+            for word in ("memory", "heap", "keeps"):
+                if isinstance(words.get(word), int):
+                    words[word] = "{}B".format(max(1, words[word]))
+        except Exception as error:
+            return _Need(mistake="its memory cannot be computed: {!r}".format(error))
+        return _Need(capabilities=" ".join(required) or None, **words)
+
+
+def _text_of(mark) -> str:
+    words = [repr(one) for one in mark.args] + ["{}={!r}".format(*one) for one in mark.kwargs.items()]
+    return "@pytest.mark.gpu({})".format(", ".join(words))
+
+
+def _called(memory, item):
+    """What a function of the test's parameters says."""
+    parameters = item.callspec.params if hasattr(item, "callspec") else {}
+    return memory(**{name: parameters[name] for name in inspect.signature(memory).parameters})
+
+
+def _size(count: int) -> str:
+    """Rounded up, as a mark writes it."""
+    mib = -(-count // _MIB)
+    return "{}GiB".format(mib // 1024) if mib and mib % 1024 == 0 else "{}MiB".format(mib)
+
+
+class _Leases:
+    """The session of this process, and the lease of the running test. It exists if a test of the session needs one."""
+
+    def __init__(self, config, needs):
+        self._config = config
+        self._needs = needs
+        self._workers = int(getattr(config, "workerinput", {}).get("workercount", 1))
+        self._waits_for_large = _option(config, "gpu_large") == "wait"
+        self._pid = os.getpid()
+        self._session = None
+        self._entered = None
+        self._item = None  # whose lease was asked for
+        self._answer = None  # what came of it
+        self._holds = False
+        self._problems = []
+        self._results = {}
+
+    # ---- the hooks ----
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item):
+        # Before other plugins' own: a time limit of pytest-timeout begins after the wait, and the processes of
+        # pytest-forked run under the lease.
+        if item not in self._needs or _is_skipped(item):
+            yield
+            return
+        begun = time.time()
+        self._ask(item)
+        try:
+            yield
+        finally:
+            self._end(item, time.time() - begun)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item):
+        if item not in self._needs:
+            return
+        if self._item is not item and os.getpid() == self._pid:
+            self._ask(item)  # again: a rerun
+        kind, reason = self._answer or ("granted", "")
+        if kind == "skip":
+            raise pytest.skip.Exception(reason, _use_item_location=True)
+        if kind == "fail":
+            pytest.fail(reason, pytrace=False)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_makereport(self, item, call):
+        if call.excinfo and self._holds and self._item is item and _is_out_of_memory(call.excinfo.value):
+            item.add_report_section(call.when, "gpu", self._session.explain_out_of_memory(item.nodeid))
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_teardown(self, item):
+        if self._item is item and os.getpid() == self._pid:
+            self._finish(item)
+            problems, self._problems = self._problems, []
+            if problems:
+                pytest.fail("\n".join(problems), pytrace=False)
+
+    def pytest_runtest_logreport(self, report):
+        if report.outcome != "passed":
+            text = report.longrepr[2] if isinstance(report.longrepr, tuple) else ""
+            self._results.setdefault(report.nodeid, (report.outcome, text))
+
+    def pytest_unconfigure(self):
+        if self._session and os.getpid() == self._pid:
+            self._session.close()
+
+    # ---- the lease of a test ----
+
+    def _ask(self, item):
+        self._item, self._answer, self._problems = item, None, []
+        self._answer = self._lease(item.nodeid, self._needs[item])
+
+    def _lease(self, who, need):
+        import gputest
+
+        if need.mistake:
+            return "fail", "{}: {}".format(who, need.mistake)
+        if need.is_large and self._workers > 1 and not self._waits_for_large:
+            return self._excluded(who)
+        try:
+            if self._entered is None:
+                self._enter()
+            if need.gpus > max(1, len(self._session.devices)) and self._entered:
+                return "fail", ("{} needs {} GPUs, and this process has chosen {}: write gpu_devices = {} in pytest.ini, "
+                                "or --gpu-devices={}").format(who, need.gpus, len(self._session.devices), need.gpus,
+                                                              need.gpus)
+            self._session.test_begins(who)
+            self._session.count_unleased(who)
+            outcome = self._session.lease(self._request(need), who)
+        except gputest.Error as error:
+            return "fail", "{}: {}".format(who, error)
+        self._holds = bool(outcome)
+        return outcome.kind, outcome.reason
+
+    def _excluded(self, who):
+        reason = ("{} is large, and excluded beside {} other workers. To run it alone: pytest -n0 '{}'; to let it wait "
+                  "until the others leave room: --gpu-large=wait").format(who, self._workers - 1, who)
+        if os.environ.get("GPUTEST_FORBID_SKIP") == "1":
+            return "fail", reason + " (GPUTEST_FORBID_SKIP=1 makes this skip a failure)"
+        return "skip", reason
+
+    def _enter(self):
+        import gputest
+
+        beside_others = self._workers > 1
+        environment = os.environ
+        self._session = gputest.Session(
+            name=environment.get("GPUTEST_TEST") or "pytest",
+            run_mode=None if environment.get("GPUTEST_RUN_MODE") else "parallel" if beside_others else "serial",
+            large="wait" if self._waits_for_large else None,
+            wait_limit=_option(self._config, "gpu_wait_limit"),
+            overuse=None if environment.get("GPUTEST_OVERUSE") else "fail",
+            leaks=None if environment.get("GPUTEST_LEAKS") else "fail")
+        plan = {self._request(need) for need in self._needs.values()
+                if not need.mistake and not (need.is_large and beside_others and not self._waits_for_large)}
+        # The place of a worker may be free only when another has run all of its tests.
+        self._entered = self._session.enter(sorted(plan, key=repr), "24h" if beside_others else None)
+
+    def _request(self, need):
+        import gputest
+
+        room = 0
+        if need.is_large and self._workers > 1:
+            # Whole devices cannot be had, since the contexts of the other workers stay: all that these leave.
+            room = getattr(self._config, "gputest_usable_bytes", 0) - self._workers * _CONTEXT_BYTES
+        return gputest.Request(need.memory, max(0, room), need.gpus, need.capabilities, need.heap, need.keeps)
+
+    def _give_back(self, who):
+        """Ends the lease; what it had and left is returned, and what is wrong added to the problems."""
+        _trim()
+        self._session.release()
+        self._holds = False
+        found = self._session.examine(who)
+        self._problems += [_in_words_of_marks(problem, found) for problem in found.problems]
+        return found
+
+    def _finish(self, item):
+        self._item = None
+        if not self._holds:
+            return
+        found = self._give_back(item.nodeid)
+        need = self._needs[item]
+        item.user_properties.append(("gpu_lease", need.memory or "small"))
+        if found.peak is not None:
+            item.user_properties.append(("gpu_peak_mib", -(-found.peak // _MIB)))
+        item.user_properties.append(("gpu_evidence", found.evidence))
+        peak = "not known" if found.peak is None else _size(found.peak)
+        item.add_report_section("teardown", "gpu", "lease {}, peak {} ({})".format(need.memory or "small", peak,
+                                                                                  found.evidence))
+
+    def _end(self, item, seconds):
+        """The test is over, also if its teardown was not reached."""
+        if self._item is item:
+            self._finish(item)
+        for problem in self._problems:
+            sys.stderr.write("gputest: failed: {}\n".format(problem))
+        kind, reason = self._answer or ("granted", "")
+        result, text = self._results.pop(item.nodeid, ("passed", ""))
+        if self._session:
+            file, line, _ = item.location
+            self._session.test_ended(suite=file, name=item.nodeid.partition("::")[2], result=result, seconds=seconds,
+                                     reason=reason or text, file=file, line=(line or 0) + 1)
+
+    # ---- leases of fixtures ----
+
+    @contextlib.contextmanager
+    def lease_of_fixture(self, memory):
+        """Holds `memory` in place of the lease of the test that sets up the fixture."""
+        item, held = self._item, self._holds
+        who = item.nodeid if item else "a fixture"
+        if held:
+            self._give_back(who)
+        kind, reason = self._lease(who + " (fixture)", _Need(memory=memory, keeps=memory))
+        if kind != "granted":
+            (pytest.skip if kind == "skip" else pytest.fail)(reason)
+        try:
+            yield
+        finally:
+            self._give_back(who + " (fixture)")
+            if held:
+                kind, reason = self._lease(who, self._needs[item])
+                if kind != "granted":
+                    pytest.fail(reason, pytrace=False)
+
+
+def _is_skipped(item) -> bool:
+    """Whether its own marks skip it, so that it need not wait."""
+    try:
+        from _pytest.skipping import evaluate_skip_marks
+
+        return evaluate_skip_marks(item) is not None
+    except Exception:  # the test says what is wrong with its marks, and there may be no such function
+        return False
+
+
+def _is_out_of_memory(error) -> bool:
+    """Of CuPy, PyTorch, Numba, RMM, or a simulated device."""
+    return "OutOfMemory" in type(error).__name__ or "OUT_OF_MEMORY" in str(error) or "out_of_memory" in str(error)
+
+
+def _trim():
+    """Gives back what frameworks keep of memory that is free. Of those that are imported already."""
+    modules = sys.modules
+    with contextlib.suppress(Exception):
+        if "torch" in modules and modules["torch"].cuda.is_initialized():
+            modules["torch"].cuda.synchronize()
+            modules["torch"].cuda.empty_cache()
+    with contextlib.suppress(Exception):
+        if "cupy" in modules:
+            modules["cupy"].get_default_memory_pool().free_all_blocks()
+            modules["cupy"].get_default_pinned_memory_pool().free_all_blocks()
+    with contextlib.suppress(Exception):
+        if "numba.cuda" in modules:
+            for device in modules["numba.cuda"].gpus.lst:
+                if device._primary_context is not None:
+                    device._primary_context.deallocations.clear()
+
+
+def _in_words_of_marks(problem: str, found) -> str:
+    """The same, with what to write in Python."""
+    text, declares, _ = problem.partition(" Declare what it needs: ")
+    if declares:
+        return "{} Declare what it needs: @pytest.mark.gpu(\"{}\")".format(text, _size(found.peak or 0))
+    text, allows, _ = problem.partition(" For what a library keeps on purpose:")
+    if allows:
+        return "{} For what a library keeps on purpose: @pytest.mark.gpu(..., keeps=\"{}\")".format(
+            text, _size(found.left or 0))
+    return problem
+
+
+class _Summary:
+    """What tests have leased and not used, for the end of the session."""
+
+    def __init__(self):
+        self._tests = {}
+
+    def pytest_runtest_logreport(self, report):
+        if report.when == "teardown":
+            properties = dict(report.user_properties)
+            if "gpu_peak_mib" in properties and properties.get("gpu_evidence") == "exact":
+                self._tests[report.nodeid] = (properties["gpu_lease"], properties["gpu_peak_mib"])
+
+    def pytest_terminal_summary(self, terminalreporter):
+        import gputest
+
+        wasted = []
+        for test, (lease, peak) in self._tests.items():
+            try:
+                unused = gputest.parse_bytes(lease) // _MIB - peak
+            except gputest.InvalidSetting:  # a class
+                continue
+            if unused >= 256 and unused >= peak:
+                wasted.append((unused, test, lease, peak))
+        if wasted:
+            terminalreporter.section("gpu memory that was leased and not used")
+            for unused, test, lease, peak in sorted(wasted, reverse=True)[:5]:
+                terminalreporter.line("{:>8} MiB  {}: {} leased, {} MiB used".format(unused, test, lease, peak))

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import os
+import subprocess
+import sys
+import time
+
+import gputest
+import pytest
+
+pytest_plugins = "pytester"
+
+# What a suite under test begins with.
+_PRELUDE = """
+import os, sys, time
+import gputest, pytest
+
+def leased():
+    return next(one.lease_bytes for one in gputest.status() if one.pid == os.getpid())
+
+def used(size):
+    with gputest.SimulatedBuffer(size):
+        pass
+"""
+
+
+@pytest.fixture(autouse=True)
+def a_ledger_of_its_own(tmp_path, monkeypatch):
+    for name in [name for name in os.environ if name.startswith(("GPUTEST_", "PYTEST_XDIST"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    monkeypatch.setenv("GPUTEST_DEVICES", "simulated:1x16GiB")
+    monkeypatch.setenv("GPUTEST_DIR", str(tmp_path / "ledger"))
+    return tmp_path / "ledger"
+
+
+@pytest.fixture
+def run(pytester):
+    """Runs pytest with a suite and these arguments, in a process of its own."""
+
+    def run(suite, *arguments, plugins=()):
+        if suite:
+            pytester.makepyfile(test_it=_PRELUDE + suite)
+        chosen = [word for plugin in ("gputest.plugin",) + plugins for word in ("-p", plugin)]
+        disabled = [] if "xdist" in plugins else ["-p", "no:xdist"]
+        return pytester.runpytest_subprocess(*chosen, *disabled, *arguments)
+
+    return run
+
+
+@pytest.fixture
+def start():
+    """Starts a program in Python, and returns it; it is ended by force at the end of the test."""
+    started = []
+
+    def start(program, *arguments, **options):
+        process = subprocess.Popen([sys.executable, "-c", program, *arguments], stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture
+def waits():
+    """Returns when a process waits for memory. It has to be one that this process has started."""
+
+    def waits(process):
+        while "waiting" not in [one.stage for one in gputest.status()]:
+            assert process.poll() is None
+            time.sleep(0.01)
+
+    return waits
+
+
+HOLDER = """
+import sys, gputest
+session = gputest.Session(name="holder")
+request = gputest.Request(sys.argv[1])
+assert session.enter([request]) and session.lease(request, "holder")
+print("holds", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def holder(start):
+    """Another process that holds so much until its standard input is closed."""
+
+    def holder(memory):
+        process = start(HOLDER, memory)
+        assert process.stdout.readline() == "holds\n"
+        return process
+
+    return holder

@@ -1,0 +1,326 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""gputest.plugin in one process; with workers: test_workers.py."""
+
+import os
+import pathlib
+import re
+import signal
+
+import gputest
+import pytest
+
+
+def test_does_nothing_where_nothing_is_marked(run, a_ledger_of_its_own):
+    result = run("""
+def test_one():
+    assert "CUDA_VISIBLE_DEVICES" not in os.environ and not gputest.status()
+""")
+    result.assert_outcomes(passed=1)
+    assert not a_ledger_of_its_own.exists()
+
+
+def test_collecting_touches_no_device(run, a_ledger_of_its_own):
+    result = run("""
+@pytest.mark.gpu("3GiB")
+def test_one(): pass
+""", "--collect-only", "--gpu-devices=1")
+    result.stdout.fnmatch_lines(["*1 test collected*"])
+    assert not a_ledger_of_its_own.exists()
+
+
+def test_marks_say_what_is_leased(run, pytester):
+    pytester.makeini("""
+[pytest]
+markers = huge
+gpu_map = huge=5GiB
+""")
+    result = run("""
+pytestmark = pytest.mark.gpu("1GiB")
+
+def test_module(): assert leased() == 1 << 30
+
+@pytest.mark.gpu("2GiB")
+def test_function(): assert leased() == 2 << 30
+
+@pytest.mark.gpu("small")
+def test_class_of_memory(): assert leased() == 256 << 20
+
+@pytest.mark.gpu("medium")
+def test_medium(): assert leased() == 8 << 30
+
+@pytest.mark.gpu("large")
+def test_large_alone(): assert any(one.whole_devices for one in gputest.status())
+
+@pytest.mark.huge
+def test_mark_of_the_suite(): assert leased() == 5 << 30
+
+@pytest.mark.gpu(memory="3GiB")
+class TestClass:
+    def test_class(self): assert leased() == 3 << 30
+
+    @pytest.mark.gpu(keeps="1MiB")
+    def test_adds(self): assert leased() == 3 << 30
+
+@pytest.mark.parametrize("n", [1, pytest.param(2, marks=pytest.mark.gpu("4GiB"))])
+def test_parameter(n): assert leased() == (1 << 30 if n == 1 else 4 << 30)
+
+@pytest.mark.parametrize("n", [1, 2])
+@pytest.mark.gpu(memory=lambda n: n * 2**30)
+def test_computed(n): assert leased() == n << 30
+
+@pytest.mark.no_gpu
+def test_none(): assert [one.stage for one in gputest.status() if one.pid == os.getpid()] == ["inside"]
+
+import unittest
+@pytest.mark.gpu("2GiB")
+class TestCase(unittest.TestCase):
+    def test_unittest(self): assert leased() == 2 << 30
+""", "--strict-markers")
+    result.assert_outcomes(passed=14)
+
+
+def test_a_default_is_for_tests_that_say_nothing(run):
+    result = run("""
+def test_one(): assert leased() == 2 << 30
+
+@pytest.mark.gpu("1GiB")
+def test_other(): assert leased() == 1 << 30
+
+@pytest.mark.no_gpu
+def test_none(): assert [one.stage for one in gputest.status()] == ["inside"]
+""", "--gpu-default-memory=2GiB")
+    result.assert_outcomes(passed=3)
+
+
+def test_a_mark_that_cannot_be_used_fails_its_test(run):
+    result = run("""
+@pytest.mark.gpu("3GiB", gpu=2)
+def test_unknown(): pass
+
+@pytest.mark.gpu("3GB")
+def test_unit(): pass
+
+@pytest.mark.gpu(memory=lambda m: m)
+def test_parameter(): pass
+
+@pytest.mark.gpu("1GiB", gpus=2)
+def test_gpus(): pass
+
+def test_other(): pass
+""")
+    result.assert_outcomes(passed=1, errors=4)
+    result.stdout.fnmatch_lines(["*unknown gpu; allowed are one memory and *", "*'3GB' has an unknown unit*",
+                                 "*memory cannot be computed: KeyError('m')*"])
+
+
+def test_overuse_and_leaks_fail_and_say_what_to_write(run, pytester):
+    suite = """
+kept = []
+
+@pytest.mark.gpu("small")
+def test_takes(): used("1GiB")
+
+@pytest.mark.gpu("small")
+def test_leaves(): kept.append(gputest.SimulatedBuffer("10MiB"))
+
+@pytest.mark.gpu("small", keeps="10MiB")
+def test_keeps(): kept.append(gputest.SimulatedBuffer("10MiB"))
+"""
+    result = run(suite, "--junitxml=report.xml")
+    result.assert_outcomes(passed=3, errors=2)
+    result.stdout.fnmatch_lines(["*test_takes took 1 GiB, and its lease is 256 MiB: *@pytest.mark.gpu(\"1GiB\")*",
+                                 "lease small, peak 1GiB (exact)",
+                                 "*test_leaves ends with 10 MiB*@pytest.mark.gpu(..., keeps=\"10MiB\")*"])
+    properties = dict(re.findall('property name="(.*?)" value="(.*?)"', (pytester.path / "report.xml").read_text()))
+    assert properties == {"gpu_lease": "small", "gpu_peak_mib": "10", "gpu_evidence": "exact"}
+    os.environ.update(GPUTEST_OVERUSE="warn", GPUTEST_LEAKS="off")
+    run(suite).assert_outcomes(passed=3)
+
+
+def test_out_of_memory_is_explained(run, start):
+    other = start("import sys, gputest; one = gputest.SimulatedBuffer('14GiB'); print(flush=True); sys.stdin.read()")
+    other.stdout.readline()
+    result = run("""
+@pytest.mark.gpu("small")
+def test_one(): used("2GiB")
+""")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*Captured gpu call*", "*test_one ran out of memory under its lease of 256 MiB*"])
+
+
+def test_unused_memory_is_summed_up(run):
+    result = run("""
+@pytest.mark.gpu("4GiB")
+def test_wastes(): used("1GiB")
+
+@pytest.mark.gpu("1GiB")
+def test_uses(): used("1GiB")
+""")
+    result.stdout.fnmatch_lines(["*gpu memory that was leased and not used*", "*3072 MiB*test_wastes: 4GiB leased*"])
+    assert "test_uses" not in result.stdout.str()
+
+
+def test_the_lease_spans_set_up_and_teardown(run):
+    result = run("""
+@pytest.fixture
+def buffer():
+    assert leased() == 2 << 30
+    with gputest.SimulatedBuffer("2GiB") as buffer:
+        yield buffer
+    assert leased() == 2 << 30
+
+@pytest.mark.gpu("2GiB")
+def test_one(buffer): pass
+""")
+    result.assert_outcomes(passed=1)
+
+
+def test_a_fixture_of_a_module_has_a_lease_of_its_own(run):
+    result = run("""
+@pytest.fixture(scope="module")
+def table(gpu_lease):
+    with gpu_lease("4GiB"):
+        assert leased() == 4 << 30
+        buffer = gputest.SimulatedBuffer("4GiB")
+    yield buffer
+    buffer.free()
+
+@pytest.mark.gpu("1GiB")
+@pytest.mark.parametrize("n", range(2))
+def test_one(table, n):
+    assert leased() == 1 << 30
+    assert [one.overhead_bytes for one in gputest.status()] == [9 << 29]
+    used("1GiB")
+
+@pytest.mark.gpu("1GiB")
+def test_beside(): pass
+""")
+    result.assert_outcomes(passed=3)
+
+
+def test_skips_name_the_machine(run, monkeypatch):
+    suite = """
+@pytest.mark.gpu("40GiB")
+def test_too_large(): pass
+
+@pytest.mark.gpu("1GiB", requires=["mig"])
+def test_capability(): pass
+"""
+    result = run(suite, "-rs")
+    result.assert_outcomes(skipped=2)
+    result.stdout.fnmatch_lines(["*test_it.py:*test_too_large needs 40.5 GiB*", "*test_it.py:*mig*"])
+    monkeypatch.setenv("GPUTEST_DEVICES", "none")
+    run(suite).assert_outcomes(skipped=2)
+    monkeypatch.setenv("GPUTEST_FORBID_SKIP", "machine")
+    run(suite).assert_outcomes(errors=2)
+
+
+def test_devices_are_chosen_before_conftest_is_imported(run, pytester, monkeypatch):
+    monkeypatch.setenv("GPUTEST_DEVICES", "simulated:4x16GiB")
+    pytester.makeconftest("import os; seen = os.environ.get('CUDA_VISIBLE_DEVICES')")
+    suite = """
+from conftest import seen
+
+@pytest.mark.gpu("1GiB", gpus=2)
+def test_two():
+    assert seen == os.environ["CUDA_VISIBLE_DEVICES"] == "SIM-4x16384MiB-0,SIM-4x16384MiB-1"
+"""
+    run(suite, "--gpu-devices=2").assert_outcomes(passed=1)
+    # Without an option: after the tests are known, as they say.
+    run(suite.replace("seen ==", "seen is None and")).assert_outcomes(passed=1)
+    result = run(suite, "--gpu-devices=1")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*needs 2 GPUs, and this process has chosen 1: write gpu_devices = 2*"])
+    assert run(suite, "--gpu-devices=many").ret == 4
+
+
+def test_an_interrupt_ends_a_wait(start, holder, waits, pytester):
+    holder("12GiB")
+    pytester.makepyfile(test_it="""
+import pytest
+@pytest.mark.gpu("12GiB")
+def test_waits(): pass
+""")
+    suite = start("import sys, pytest; sys.exit(pytest.main(sys.argv[1:]))", "-p", "gputest.plugin", "-p", "no:xdist")
+    waits(suite)
+    suite.send_signal(signal.SIGINT)
+    output, _ = suite.communicate(timeout=60)
+    assert suite.returncode == 2 and "KeyboardInterrupt" in output
+    assert [one.who for one in gputest.status()] == ["holder"]
+
+
+def test_an_interrupt_in_a_test_gives_back(run):
+    result = run("""
+@pytest.mark.gpu("12GiB")
+def test_one(): raise KeyboardInterrupt
+
+@pytest.mark.gpu("12GiB")
+def test_two(): pass
+""")
+    assert result.ret == 2
+    assert gputest.status() == []
+
+
+def test_a_rerun_leases_again(run):
+    pytest.importorskip("pytest_rerunfailures")
+    result = run("""
+runs = []
+
+@pytest.mark.gpu("2GiB")
+def test_one():
+    runs.append(leased())
+    assert runs == [2 << 30, 2 << 30]
+""", "--reruns=1", plugins=("rerunfailures",))
+    result.stdout.fnmatch_lines(["*1 passed*1 rerun*"])
+
+
+def test_waiting_does_not_count_for_a_time_limit(run, start, holder):
+    pytest.importorskip("pytest_timeout")
+    other = holder("12GiB")
+    start("""
+import os, sys, time, gputest
+while "waiting" not in [one.stage for one in gputest.status()]:
+    time.sleep(0.01)
+time.sleep(3)  # longer than the limit
+os.kill(int(sys.argv[1]), 9)
+""", str(other.pid))
+    result = run("""
+@pytest.mark.gpu("12GiB")
+def test_one(): pass
+""", "--timeout=2", plugins=("timeout",))
+    result.assert_outcomes(passed=1)
+    result.stderr.fnmatch_lines(["*test_one waits for 12 GiB: holder*", "*after waiting*"])
+
+
+def test_a_forked_test_runs_under_the_lease(run):
+    pytest.importorskip("pytest_forked")
+    if pytest.version_tuple >= (8,):
+        pytest.skip("this pytest-forked runs no test with this pytest")
+    result = run("""
+@pytest.mark.gpu("2GiB")
+def test_one():
+    assert [(one.pid, one.lease_bytes) for one in gputest.status()] == [(os.getppid(), 2 << 30)]
+    used("2GiB")
+""", "--forked", plugins=("pytest_forked",))
+    result.assert_outcomes(passed=1)
+
+
+def test_the_example_passes(pytester, monkeypatch):
+    folder = pathlib.Path(__file__).parents[2] / "examples" / "pytest"
+    pytester.runpytest_subprocess("-p", "gputest.plugin", "-p", "no:cacheprovider", "--rootdir", folder, "-c",
+                                  folder / "pytest.ini", folder).assert_outcomes(passed=6)
+
+
+def test_run_log_has_the_tests(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("GPUTEST_LOG", str(tmp_path / "log"))
+    run("""
+@pytest.mark.gpu("2GiB")
+def test_one(): used("1GiB")
+
+@pytest.mark.gpu("40GiB")
+def test_two(): pass
+""")
+    log = "".join(file.read_text() for file in (tmp_path / "log").iterdir())
+    ends = re.findall(r'"event":"test","suite":"test_it.py","name":"(\w+)","result":"(\w+)"', log)
+    assert ends == [("test_one", "passed"), ("test_two", "skipped")]
+    assert '"event":"lease"' in log and '"peak_bytes":1073741824' in log

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""gputest.plugin with the workers of pytest-xdist."""
+
+import gputest
+import pytest
+
+pytest.importorskip("xdist")
+
+SIZES = """
+import random
+
+@pytest.mark.parametrize("n", range({tests}))
+@pytest.mark.gpu(memory=lambda n: (n % 5 + 1) * 2**30)
+def test_sized(n):
+    with gputest.SimulatedBuffer((n % 5 + 1) << 30):
+        time.sleep({seconds})
+"""
+
+
+def test_workers_share_a_device_that_is_too_small_for_all(run):
+    suite = SIZES.format(tests=40, seconds=0.05) + """
+@pytest.mark.gpu("large")
+def test_large(): used("12GiB")
+"""
+    result = run(suite, "-n4", "-rs", plugins=("xdist",))
+    result.assert_outcomes(passed=40, skipped=1)
+    result.stdout.fnmatch_lines(["*test_large is large, and excluded beside 3 other workers. To run it alone: pytest -n0 "
+                                 "'test_it.py::test_large'; *--gpu-large=wait*"])
+    assert gputest.status() == []
+
+
+def test_a_large_test_can_wait(run, monkeypatch):
+    monkeypatch.setenv("GPUTEST_FORBID_SKIP", "1")
+    suite = SIZES.format(tests=8, seconds=0.05) + """
+@pytest.mark.gpu("large")
+def test_large():
+    assert leased() == (16 * 1024 - 3 * 768) << 20
+    used("12GiB")
+"""
+    run(suite, "-n3", "--gpu-large=wait", plugins=("xdist",)).assert_outcomes(passed=9)
+
+
+def test_each_worker_has_its_device_before_conftest(run, pytester, monkeypatch):
+    monkeypatch.setenv("GPUTEST_DEVICES", "simulated:2x16GiB")
+    pytester.makeconftest("import os; seen = os.environ.get('CUDA_VISIBLE_DEVICES')")
+    result = run("""
+from conftest import seen
+
+@pytest.mark.gpu("1GiB")
+@pytest.mark.parametrize("n", range(2))
+def test_one(n, worker_id):
+    assert seen == "SIM-2x16384MiB-" + worker_id[2:] == os.environ["CUDA_VISIBLE_DEVICES"]
+""", "-n2", "--dist=each", "--gpu-devices=1", plugins=("xdist",))
+    result.assert_outcomes(passed=4)
+
+
+def test_a_killed_worker_leaves_nothing(run):
+    result = run(SIZES.format(tests=12, seconds=0.05) + """
+@pytest.mark.gpu("10GiB")
+def test_killed():
+    buffer = gputest.SimulatedBuffer("10GiB")
+    os.kill(os.getpid(), 9)
+""", "-n2", plugins=("xdist",))
+    assert result.ret == 1
+    result.assert_outcomes(passed=12, failed=1)
+    assert gputest.status() == []
