@@ -51,7 +51,8 @@ int gputest_parse_bytes(const char* text, uint64_t* bytes);
 /* ---- The session ---- */
 
 /* This process's use of the devices. A process has at most one at a time; a second gputest_open() returns
-   GPUTEST_ERROR. */
+   GPUTEST_ERROR. Open one in the life of a process: what a closed one has used, and its context, count until the
+   process exits. */
 typedef struct gputest_session gputest_session;
 
 /* Each member stands for an environment variable, takes what that takes, and takes precedence over it. */
@@ -75,7 +76,8 @@ typedef struct gputest_settings {
    environment with a variable GPUTEST_… that gputest does not know. */
 int gputest_open(const gputest_settings* settings, gputest_session** session);
 
-/* Gives back what the session holds, and closes it. The context of a process counts until the process exits. NULL: nothing. In a forked child: nothing. */
+/* Gives back what the session holds, and closes it; GPUTEST_LEASE_OF becomes what it was. The context of a process
+ * counts until the process exits. NULL: nothing. In a forked child: nothing. */
 void gputest_close(gputest_session* session);
 
 /* Sets CUDA_VISIBLE_DEVICES to `gpus` of the devices that this process may use (fewer if there are fewer). Processes

@@ -14,8 +14,10 @@
 #include <gputest/test_run.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,6 +33,7 @@ struct gputest_session {
   gputest::Findings findings;
   std::vector<const char*> problems;
   std::string explanation;
+  std::optional<std::string> parent_lease = gputest::os::read_variable("GPUTEST_LEASE_OF"); ///< before gputest_enter()
 };
 
 struct gputest_simulated_buffer {
@@ -286,9 +289,19 @@ int gputest_open(const gputest_settings* settings, gputest_session** session) {
 }
 
 void gputest_close(gputest_session* session) {
-  if (session != nullptr && session->pid == os::own_pid()) {
-    delete session;
+  if (session == nullptr || session->pid != os::own_pid()) {
+    return;
   }
+  // Processes that start from now on are not under this session's lease, and neither is the next session.
+  static_cast<void>(guarded([&] {
+    if (session->parent_lease) {
+      os::set_variable("GPUTEST_LEASE_OF", *session->parent_lease);
+    } else {
+      os::remove_variable("GPUTEST_LEASE_OF");
+    }
+    return GPUTEST_OK;
+  }));
+  delete session;
 }
 
 int gputest_choose(const gputest_settings* settings, int gpus, unsigned turn, uint64_t* usable_bytes) {

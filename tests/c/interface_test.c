@@ -98,7 +98,9 @@ static void test_leases_and_examines(void) {
   request.memory = "40GiB";
   CHECK(gputest_lease(session, &request, "too large", NULL) == GPUTEST_SKIP);
   CHECK(gputest_simulated_take(40ULL << 30, 0, &buffer) == GPUTEST_OUT_OF_MEMORY);
+  CHECK(getenv("GPUTEST_LEASE_OF") != NULL);
   gputest_close(session);
+  CHECK(getenv("GPUTEST_LEASE_OF") == NULL);
 }
 
 static void test_a_forked_child_may_not_use_the_session(void) {
@@ -209,11 +211,7 @@ int main(int argc, char** argv) {
   test_refuses_a_struct_without_its_size();
   test_devices_are_shared_out();
   test_a_wait_can_be_ended();
-  unsetenv("CUDA_VISIBLE_DEVICES");
-  unsetenv("GPUTEST_LEASE_OF");
   test_leases_and_examines();
-  unsetenv("CUDA_VISIBLE_DEVICES");
-  unsetenv("GPUTEST_LEASE_OF");
   test_a_forked_child_may_not_use_the_session();
   printf("%d failures\n", failures);
   return failures == 0 ? 0 : 1;

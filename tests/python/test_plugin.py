@@ -10,11 +10,14 @@ import gputest
 import pytest
 
 
-def test_does_nothing_where_nothing_is_marked(run, a_ledger_of_its_own):
-    result = run("""
+def test_does_nothing_where_nothing_is_marked(run, pytester, a_ledger_of_its_own):
+    pytester.makepyfile(test_it="""
+import os, sys
+
 def test_one():
-    assert "CUDA_VISIBLE_DEVICES" not in os.environ and not gputest.status()
+    assert "CUDA_VISIBLE_DEVICES" not in os.environ and "gputest._library" not in sys.modules
 """)
+    result = run(None)
     result.assert_outcomes(passed=1)
     assert not a_ledger_of_its_own.exists()
 

@@ -108,7 +108,6 @@ def _load():
         "status": [POINTER(_Settings), _EACH, c_void_p],
         "test_begins": [c_void_p, c_char_p],
         "test_ended": [c_void_p, POINTER(_TestEnd)],
-        "report_end": [c_int],
         "simulated_take": [c_uint64, c_int, POINTER(c_void_p)],
         "simulated_give_back": [c_void_p],
     }.items():
@@ -252,6 +251,7 @@ class Session:
         """Gives back what is held. The second time it does nothing."""
         _library.gputest_close(self._handle)
         self._handle = c_void_p()
+        _refresh_environment()
 
     def __enter__(self):
         return self
@@ -333,11 +333,6 @@ def status(**settings) -> List[Claimant]:
 
     _checked(_library.gputest_status(byref(_Settings(**settings)), each, None))
     return claimants
-
-
-def report_end(exit_code: int):
-    """Tells CTest that all tests have ended."""
-    _library.gputest_report_end(exit_code)
 
 
 class SimulatedBuffer:

@@ -62,8 +62,6 @@ def pytest_configure(config):
                             "the test needs: 'small', 'medium', 'large', a size such as '3GiB', or a function of the "
                             "test's parameters")
     config.addinivalue_line("markers", "no_gpu: the test uses no GPU, whatever the suite says")
-    if not hasattr(config, "workerinput"):
-        config.pluginmanager.register(_Summary(), "gputest-summary")
 
 
 def pytest_collection_finish(session):
@@ -74,14 +72,6 @@ def pytest_collection_finish(session):
     needs = {item: need for item, need in ((item, read(item)) for item in session.items) if need is not None}
     if needs or any("gpu_lease" in getattr(item, "fixturenames", ()) for item in session.items):
         config.pluginmanager.register(_Leases(config, needs), "gputest-leases")
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_sessionfinish(session, exitstatus):
-    if not hasattr(session.config, "workerinput") and os.environ.get("GPUTEST_ENTRY"):
-        from gputest._library import report_end
-
-        report_end(int(exitstatus))
 
 
 @pytest.fixture(scope="session")
@@ -402,30 +392,20 @@ def _in_words_of_marks(problem: str, found) -> str:
     return problem
 
 
-class _Summary:
-    """What tests have leased and not used, for the end of the session."""
+def pytest_terminal_summary(terminalreporter):
+    """What tests have leased and not used."""
+    wasted = []
+    for report in (one for reports in list(terminalreporter.stats.values()) for one in reports):
+        properties = getattr(report, "user_properties", None)
+        if properties and report.when == "teardown" and ("gpu_evidence", "exact") in properties:
+            import gputest
 
-    def __init__(self):
-        self._tests = {}
-
-    def pytest_runtest_logreport(self, report):
-        if report.when == "teardown":
-            properties = dict(report.user_properties)
-            if "gpu_peak_mib" in properties and properties.get("gpu_evidence") == "exact":
-                self._tests[report.nodeid] = (properties["gpu_lease"], properties["gpu_peak_mib"])
-
-    def pytest_terminal_summary(self, terminalreporter):
-        import gputest
-
-        wasted = []
-        for test, (lease, peak) in self._tests.items():
-            try:
+            with contextlib.suppress(gputest.InvalidSetting):  # a class
+                lease, peak = (dict(properties)[name] for name in ("gpu_lease", "gpu_peak_mib"))
                 unused = gputest.parse_bytes(lease) // _MIB - peak
-            except gputest.InvalidSetting:  # a class
-                continue
-            if unused >= 256 and unused >= peak:
-                wasted.append((unused, test, lease, peak))
-        if wasted:
-            terminalreporter.section("gpu memory that was leased and not used")
-            for unused, test, lease, peak in sorted(wasted, reverse=True)[:5]:
-                terminalreporter.line("{:>8} MiB  {}: {} leased, {} MiB used".format(unused, test, lease, peak))
+                if unused >= 256 and unused >= peak:
+                    wasted.append((unused, report.nodeid, lease, peak))
+    if wasted:
+        terminalreporter.section("gpu memory that was leased and not used")
+        for unused, test, lease, peak in sorted(wasted, reverse=True)[:5]:
+            terminalreporter.line("{:>8} MiB  {}: {} leased, {} MiB used".format(unused, test, lease, peak))
