@@ -2,6 +2,7 @@
 #ifndef GPUTEST_GPUTEST_H
 #define GPUTEST_GPUTEST_H
 
+/* NOLINTBEGIN(modernize-*,readability-identifier-naming): C99, and its names. */
 #include <stddef.h>
 #include <stdint.h>
 
@@ -223,5 +224,6 @@ void gputest_simulated_give_back(gputest_simulated_buffer* buffer);
 #ifdef __cplusplus
 }
 #endif
+/* NOLINTEND(modernize-*,readability-identifier-naming) */
 
 #endif

@@ -16,12 +16,14 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+// NOLINTBEGIN(readability-identifier-naming): the names of the header for C.
 struct gputest_session {
   gputest_session(gputest::Settings settings, gputest::Entry entry)
       : session{std::move(settings), std::move(entry)}, wait_limit{session.entry().wait_limit} {}
@@ -39,6 +41,7 @@ struct gputest_session {
 struct gputest_simulated_buffer {
   gputest::SimulatedBuffer buffer;
 };
+// NOLINTEND(readability-identifier-naming)
 
 namespace gputest {
 
@@ -120,18 +123,18 @@ settings::ReadVariable reader_of(const gputest_settings* given) {
   std::map<std::string, std::string> chosen;
   if (given != nullptr) {
     const auto& all = checked(given, "gputest_settings");
-    const std::pair<const char*, const char*> members[] = {{"GPUTEST_DEVICES", all.devices},
-                                                           {"GPUTEST_DIR", all.folder},
-                                                           {"GPUTEST_LOG", all.log},
-                                                           {"GPUTEST_TEST", all.name},
-                                                           {"GPUTEST_MEMORY", all.memory},
-                                                           {"GPUTEST_LARGE", all.large},
-                                                           {"GPUTEST_RUN_MODE", all.run_mode},
-                                                           {"GPUTEST_WAIT_LIMIT", all.wait_limit},
-                                                           {"GPUTEST_FORBID_SKIP", all.forbid_skip},
-                                                           {"GPUTEST_OVERUSE", all.overuse},
-                                                           {"GPUTEST_LEAKS", all.leaks},
-                                                           {"GPUTEST_METER", all.meter}};
+    const std::initializer_list<std::pair<const char*, const char*>> members{{"GPUTEST_DEVICES", all.devices},
+                                                                             {"GPUTEST_DIR", all.folder},
+                                                                             {"GPUTEST_LOG", all.log},
+                                                                             {"GPUTEST_TEST", all.name},
+                                                                             {"GPUTEST_MEMORY", all.memory},
+                                                                             {"GPUTEST_LARGE", all.large},
+                                                                             {"GPUTEST_RUN_MODE", all.run_mode},
+                                                                             {"GPUTEST_WAIT_LIMIT", all.wait_limit},
+                                                                             {"GPUTEST_FORBID_SKIP", all.forbid_skip},
+                                                                             {"GPUTEST_OVERUSE", all.overuse},
+                                                                             {"GPUTEST_LEAKS", all.leaks},
+                                                                             {"GPUTEST_METER", all.meter}};
     for (const auto& [name, value] : members) {
       if (value != nullptr) {
         chosen.emplace(name, value);
