@@ -16,13 +16,6 @@ protected:
   [[nodiscard]] Ended run_one() const { return run("pinned", {"--gtest_filter=Visible.*"}); }
 };
 
-TEST_F(AllowedDevices, are_those_that_ctest_has_allocated) {
-  set("CTEST_RESOURCE_GROUP_COUNT", "1");
-  set("CTEST_RESOURCE_GROUP_0", "gpus");
-  set("CTEST_RESOURCE_GROUP_0_GPUS", "id:2,slots:1");
-  EXPECT_THAT(run_one().out, HasSubstr("the test sees SIM-3x4096MiB-2\n"));
-}
-
 TEST_F(AllowedDevices, are_of_all_resource_groups) {
   set("CTEST_RESOURCE_GROUP_COUNT", "2");
   set("CTEST_RESOURCE_GROUP_0_GPUS", "id:2,slots:1");
@@ -59,14 +52,6 @@ TEST_F(AllowedDevices, begin_with_those_for_which_ctest_counts_the_memory_of_the
   EXPECT_THAT(run_one().out, HasSubstr("the test sees SIM-3x4096MiB-1\n"));
   set("CUDA_VISIBLE_DEVICES", "2,0");
   EXPECT_EQ(run_one().exit_code, 0) << "that it is not visible forbids nothing";
-}
-
-TEST_F(AllowedDevices, fail_every_test_where_ctest_names_one_that_there_is_not) {
-  set("CTEST_RESOURCE_GROUP_COUNT", "1");
-  set("CTEST_RESOURCE_GROUP_0_GPUS", "id:7,slots:1");
-  const Ended ended = run_one();
-  EXPECT_EQ(ended.exit_code, 1);
-  EXPECT_THAT(ended.out, HasSubstr("this test \"id:7,slots:1\" of the resource type gpus, which names no device"));
 }
 
 } // namespace

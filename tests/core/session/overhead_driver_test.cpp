@@ -277,14 +277,5 @@ TEST_F(AfterATest, samples_are_of_the_devices_that_the_process_sees) {
   EXPECT_EQ(meter->end().evidence, devices::Evidence::unknown) << "one of them cannot be asked";
 }
 
-TEST_F(AfterATest, a_request_for_all_that_is_left_beside_the_context_is_not_refused) {
-  enter();
-  Request request;
-  request.bytes = 80_GiB - 512_MiB - 768_MiB; // 512 MiB are the driver's own
-  EXPECT_EQ(session_->foresee(request, "Sort.Keys").kind, Outcome::Kind::granted);
-  request.bytes = *request.bytes + 1_B;
-  EXPECT_EQ(session_->foresee(request, "Sort.Keys").kind, Outcome::Kind::skip);
-}
-
 } // namespace
 } // namespace gputest::session

@@ -39,7 +39,6 @@ protected:
     Entry entry;
     settings.folder = folder_.path();
     entry.request = requests.front();
-    entry.large = large_;
     session_.emplace(settings, entry, "suite");
     Plan plan;
     plan.requests = requests;
@@ -66,7 +65,6 @@ protected:
 
   tests::PrivateFolder folder_;
   std::optional<DeviceSession> session_;
-  LargePolicy large_ = Entry{}.large;
 };
 
 TEST_F(Placing, is_on_one_mig_slice_by_its_uuid) {
@@ -116,18 +114,6 @@ TEST_F(Placing, announces_the_largest_request_that_fits_beside_its_context_and_n
   EXPECT_EQ(Bytes{claim().largest_bytes}, 256_MiB);
   EXPECT_EQ(session_->foresee(more, "Sort.Keys").kind, Outcome::Kind::skip);
   EXPECT_EQ(session_->acquire(MemoryClass::small, "Sort.Keys").kind, Outcome::Kind::granted) << "that one can run";
-}
-
-TEST_F(Placing, announces_whole_devices_if_any_of_its_tests_may_wait_for_one) {
-  large_ = LargePolicy::wait;
-  ASSERT_EQ(enter("gpus=1", std::vector<Request>{MemoryClass::small, MemoryClass::large}).kind, Outcome::Kind::granted);
-  EXPECT_TRUE(claim().whole_devices);
-  session_.reset();
-  unsetenv("GPUTEST_LEASE_OF");
-  large_ = LargePolicy::exclude;
-  ASSERT_EQ(enter("gpus=1", std::vector<Request>{MemoryClass::small, MemoryClass::large}).kind, Outcome::Kind::granted);
-  EXPECT_FALSE(claim().whole_devices);
-  EXPECT_EQ(Bytes{claim().largest_bytes}, 256_MiB);
 }
 
 TEST_F(Placing, shows_the_largest_of_its_devices_where_no_test_can_run_and_enters_for_what_can) {

@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "support/suite_test.hpp"
 
-#include <gputest/bytes.hpp>
-
 #include <gmock/gmock.h>
-
-#include <csignal>
 
 namespace gputest::tests {
 namespace {
 
-using namespace literals;
-using policy::Stage;
 using testing::HasSubstr;
 
 /// What a process that waits for another one does and says.
@@ -57,39 +51,6 @@ TEST_F(Waiting, for_memory_ends_at_the_limit_in_a_failure_that_names_the_holder)
                 "way: annotated: Medium.with_bytes (pid " +
                 std::to_string(holder.pid()) + ", 3 GiB, for "));
   EXPECT_EQ(reports.at("Small.says_nothing").failures, "") << "its memory is free";
-}
-
-TEST_F(Waiting, is_first_come_first_served) {
-  auto holder = start_holder();
-  auto first = start("annotated", {"--gtest_filter=Medium.with_bytes"});
-  wait_for(first, Stage::waiting);
-  auto second = start("annotated", {"--gtest_filter=Medium.says_nothing"});
-  wait_for(second, Stage::waiting);
-  holder.finish();
-  first.wait_for_out("@body");
-  EXPECT_EQ(claim_of(second).stage, Stage::waiting);
-  first.finish();
-  second.wait_for_out("@body");
-}
-
-TEST_F(Waiting, ends_when_the_holder_is_killed) {
-  auto holder = start_holder();
-  auto waiter = start("annotated", {"--gtest_filter=Medium.with_bytes"});
-  wait_for(waiter, Stage::waiting);
-  holder.kill(SIGKILL);
-  waiter.wait_for_out("@body");
-  EXPECT_EQ(waiter.finish().exit_code, 0);
-  EXPECT_EQ(holder.finish().signal, SIGKILL);
-}
-
-TEST_F(Waiting, leaves_room_for_the_contexts_of_all_processes_inside) {
-  set("GPUTEST_DEVICES", "simulated:1x4GiB,context=512MiB");
-  auto holder = start_holder();
-  EXPECT_EQ(claim_of(holder).overhead_bytes, (512_MiB).count());
-  auto second = start("classes", {"--gtest_filter=Small.first"});
-  wait_for(second, Stage::waiting);
-  auto third = start("classes", {"--gtest_filter=Small.first"});
-  wait_for(third, Stage::entering);
 }
 
 } // namespace

