@@ -60,13 +60,6 @@ TEST_F(CurrentSession, skips_every_test_without_a_gpu) {
   EXPECT_FALSE(std::filesystem::exists(ledger()));
 }
 
-TEST_F(CurrentSession, fails_every_test_without_a_gpu_where_one_is_required) {
-  set("GPUTEST_DEVICES", "none");
-  set("GPUTEST_REQUIRE_GPU", "1");
-  expect_every_test_to_fail_with("no GPU: GPUTEST_DEVICES=none asks for none (GPUTEST_REQUIRE_GPU=1 makes this skip a "
-                                 "failure)");
-}
-
 TEST_F(CurrentSession, pins_its_device_before_any_user_code_of_the_tests) {
   set("GPUTEST_DEVICES", "simulated:2x4GiB,context=0");
   const Ended ended = run("pinned", {"--gtest_filter=Visible.*"});
@@ -77,28 +70,11 @@ TEST_F(CurrentSession, pins_its_device_before_any_user_code_of_the_tests) {
   EXPECT_THAT(ended.out, HasSubstr("current_devices() are SIM-2x4096MiB-0\n"));
 }
 
-TEST_F(CurrentSession, skips_a_test_that_needs_more_devices_than_there_are) {
-  set("GPUTEST_GPUS", "2");
-  const Ended ended = run("pinned", {"--gtest_filter=Visible.*"});
-  EXPECT_EQ(ended.exit_code, 77);
-  EXPECT_THAT(ended.out, HasSubstr("pinned: Visible.is_said needs 2 GPUs and may use 1 (SIM-1x4096MiB-0)"));
-  set("GPUTEST_REQUIRE_GPU", "1");
-  EXPECT_EQ(run("pinned", {"--gtest_filter=Visible.*"}).exit_code, 1);
-}
-
 TEST_F(CurrentSession, runs_a_process_that_its_test_starts_under_its_lease) {
   set("GPUTEST_DEVICES", "simulated:2x4GiB,context=0");
   const Ended ended = run("pinned", {"--gtest_filter=Starting.a_test_that_fits_its_lease"});
   EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
   EXPECT_THAT(ended.out, HasSubstr("the started test sees SIM-2x4096MiB-0\n"));
-}
-
-TEST_F(CurrentSession, does_not_let_a_started_process_take_more_than_it_holds) {
-  const Ended ended = run("pinned", {"--gtest_filter=Starting.a_test_that_does_not_fit_its_lease"});
-  EXPECT_EQ(ended.exit_code, 1) << ended.out;
-  EXPECT_THAT(ended.out, HasSubstr("this process runs under the lease of pinned: "
-                                   "Starting.a_test_that_does_not_fit_its_lease"));
-  EXPECT_THAT(ended.out, HasSubstr("and asks for large; make that lease larger"));
 }
 
 } // namespace

@@ -17,7 +17,7 @@ protected:
 };
 
 TEST_P(DeathTests, pass_and_leave_their_parents_lease_alone) {
-  for (const std::string suite : {"Small", "Medium", "Scoped"}) {
+  for (const std::string suite : {"Small", "Medium", "Shared", "Scoped"}) {
     auto process = start("deaths", arguments(suite + ".dies"));
     process.wait_for_out("@body");
     EXPECT_EQ(claim_of(process).stage, Stage::holding) << suite;

@@ -38,18 +38,5 @@ TEST_F(DeviceHeap, of_the_entry_holds_for_tests_that_say_none) {
   EXPECT_EQ(claim_in("Small.with_256").overhead_bytes, heap_of_256);
 }
 
-TEST_F(DeviceHeap, stays_counted_when_its_test_is_over) {
-  auto suite = start("heaps", {"--gtest_filter=Small.with_64:Medium.with_bytes_and_256"});
-  suite.wait_for_out("@body");
-  EXPECT_EQ(claim_of(suite).overhead_bytes, heap_of_256) << "of the largest that the process may set";
-  EXPECT_EQ(suite.finish().exit_code, 0);
-}
-
-TEST_F(DeviceHeap, is_the_largest_that_a_test_of_the_process_asks_for) {
-  for (const auto& [name, report] : reports_of("heaps", "Small.*")) {
-    EXPECT_EQ(report.failures, "") << name;
-  }
-}
-
 } // namespace
 } // namespace gputest::tests

@@ -13,9 +13,6 @@ namespace {
 using namespace literals;
 using policy::Claim;
 using policy::Stage;
-using testing::HasSubstr;
-
-constexpr std::uint64_t bytes(Bytes size) { return size.count(); }
 
 class Fixtures : public SuiteTest {
 protected:
@@ -31,30 +28,15 @@ protected:
 
 TEST_F(Fixtures, hold_their_class_wherever_the_test_can_run_code) {
   auto suite = start("classes", {"--gtest_filter=Small.*:Medium.*:Large.*"});
-  for (int test = 0; test < 2; ++test) {
+  for (const std::string fixture : {"Small", "Small", "Medium", "Medium", "Large", "Large"}) {
     walk(suite, [&](const std::string& where) {
       const Claim claim = claim_of(suite);
-      EXPECT_EQ(claim.stage, Stage::holding) << where;
-      EXPECT_EQ(claim.lease_bytes, bytes(256_MiB)) << where;
-      EXPECT_FALSE(claim.medium_lock || claim.exclusive) << where;
-    });
-  }
-  for (int test = 0; test < 2; ++test) {
-    walk(suite, [&](const std::string& where) {
-      const Claim claim = claim_of(suite);
-      EXPECT_EQ(claim.stage, Stage::holding) << where;
-      EXPECT_EQ(claim.lease_bytes, bytes(2_GiB)) << where;
-      EXPECT_TRUE(claim.medium_lock) << where;
-    });
-  }
-  suite.wait_for_out("@TearDownTestSuite");
-  EXPECT_EQ(claim_of(suite).stage, Stage::inside);
-  suite.say("go on");
-  for (int test = 0; test < 2; ++test) {
-    walk(suite, [&](const std::string& where) {
-      const Claim claim = claim_of(suite);
-      EXPECT_EQ(claim.stage, Stage::holding) << where;
-      EXPECT_TRUE(claim.exclusive) << where;
+      EXPECT_EQ(claim.stage, Stage::holding) << fixture << where;
+      EXPECT_EQ(claim.exclusive, fixture == "Large") << fixture << where;
+      EXPECT_EQ(claim.medium_lock, fixture == "Medium") << fixture << where;
+      if (!claim.exclusive) {
+        EXPECT_EQ(Bytes{claim.lease_bytes}, fixture == "Small" ? 256_MiB : 2_GiB) << fixture << where;
+      }
     });
   }
   const Ended ended = suite.finish();
@@ -68,19 +50,6 @@ TEST_F(Fixtures, of_scoped_tests_hold_nothing) {
     walk(suite, [&](const std::string& where) { EXPECT_EQ(claim_of(suite).stage, Stage::inside) << where; });
   }
   EXPECT_EQ(suite.finish().exit_code, 0);
-}
-
-TEST_F(Fixtures, with_a_suite_set_up_of_their_own_hold_their_class_all_the_same) {
-  auto medium = start("pinned", {"--gtest_filter=HidingMedium.*"});
-  medium.wait_for_out("@body");
-  EXPECT_TRUE(claim_of(medium).medium_lock);
-  auto scoped = start("pinned", {"--gtest_filter=HidingScoped.*"});
-  for (int test = 0; test < 2; ++test) {
-    scoped.wait_for_out("@body");
-    EXPECT_EQ(claim_of(scoped).stage, Stage::inside);
-    scoped.say("go on");
-  }
-  EXPECT_EQ(scoped.finish().exit_code, 0);
 }
 
 TEST_F(Fixtures, that_hide_both_functions_are_known_from_their_second_test_on) {
@@ -108,19 +77,6 @@ TEST_F(Fixtures, say_in_the_report_what_they_held_and_where) {
     EXPECT_EQ(reports.at("Scoped." + number).memory, "") << "it leased nothing";
   }
   EXPECT_EQ(reports.at("NoFixture.first").memory, "small");
-}
-
-// CTest starts a test's time limit at this line, so that waiting is free.
-TEST_F(Fixtures, are_admitted_with_their_own_class_and_not_before) {
-  auto holder = start("classes", {"--gtest_filter=Medium.first"});
-  holder.wait_for_out("@constructor");
-  auto waiter = start("classes", {"--gtest_filter=Medium.first"});
-  waiter.wait_for_err("waits for");
-  holder.finish();
-  const Ended ended = waiter.finish();
-  EXPECT_EQ(count(ended.err, "gputest: admitted"), 1U) << ended.err;
-  EXPECT_THAT(ended.err, HasSubstr("gputest: admitted classes: Medium.first: medium on SIM-1x4096MiB-0"));
-  EXPECT_LT(ended.err.find("waits for"), ended.err.find("admitted")) << ended.err;
 }
 
 } // namespace

@@ -30,28 +30,6 @@ TEST_F(MemoryResource, gives_a_test_its_whole_lease) {
                                   "Medium.has_half_of_the_device: it has leased 2 GiB there and holds 0 B"));
 }
 
-TEST_F(MemoryResource, fails_the_test_that_asks_for_more_with_both_figures) {
-  EXPECT_THAT(report_of("Exact.asks_for_more").failures,
-              HasSubstr("3 GiB were asked of device 0, beyond the lease of Exact.asks_for_more: it has leased 3 GiB "
-                        "there and holds 0 B of them already. Free some before, or declare what it needs: "
-                        "GPUTEST_NEEDS(Exact, asks_for_more, 3073_MiB)"));
-}
-
-TEST_F(MemoryResource, shares_the_lease_among_all_kinds_and_says_which_they_are) {
-  const Ended ended = run_one("Small.shares_its_lease_among_its_resources");
-  EXPECT_THAT(ended.out, HasSubstr("got it\ngot it\nLeaseExceeded: 1 B were asked"));
-  EXPECT_EQ(count(ended.err, "gputest: memory_resource: pool (device 0 has memory pools)\n"), 1U) << ended.err;
-  EXPECT_EQ(count(ended.err, "gputest: memory_resource: malloc (the test demands it)\n"), 1U) << ended.err;
-}
-
-TEST_F(MemoryResource, is_of_the_kind_that_the_setting_forces) {
-  set("GPUTEST_MEMORY_RESOURCE", "malloc");
-  EXPECT_THAT(run_one("Exact.stays_within_its_lease").err, HasSubstr("gputest: memory_resource: malloc ("));
-  set("GPUTEST_MEMORY_RESOURCE", "mallok");
-  EXPECT_THAT(report_of("Exact.stays_within_its_lease").failures,
-              HasSubstr("GPUTEST_MEMORY_RESOURCE='mallok' is unknown; it is one of auto, pool, malloc"));
-}
-
 TEST_F(MemoryResource, names_what_a_test_leaves_and_does_not_hold_it_against_the_next) {
   const Ended ended = run_one("Leaving.*");
   EXPECT_EQ(count(ended.out, "got it\n"), 2U) << ended.out;

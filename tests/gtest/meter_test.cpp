@@ -15,8 +15,6 @@ using namespace literals;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr const char* counts = ". It counts as this process's own until it is freed or the process ends. ";
-
 /// What tests allocate, held against what they lease, in an entry of CTest's.
 class MeterSuite : public SuiteTest {
 protected:
@@ -46,11 +44,8 @@ TEST_F(MeterSuite, fails_a_test_that_takes_more_than_its_lease_and_says_what_it_
   EXPECT_EQ(all.at("Over.after_it").failures, "");
   EXPECT_EQ(all.at("Over.by_more").overuse, "258 MiB of 256 MiB");
   EXPECT_THAT(all.at("Over.by_more").failures,
-              HasSubstr("entry: Over.by_more took 258 MiB, and its lease is 256 MiB: tests of other processes may run "
-                        "out of memory. At the peak: device memory 258 MiB. "
-                        "Declare what it needs: GPUTEST_NEEDS(Over, by_more, "
-                        "259_MiB) or MEMORY 259MiB in gpu_add_test() or gpu_discover_tests()"));
-  EXPECT_THAT(all.at("Over.by_more").failures, HasSubstr("meter.cpp:"));
+              AllOf(HasSubstr("meter.cpp:"), HasSubstr("entry: Over.by_more took 258 MiB, and its lease is 256 MiB: "),
+                    HasSubstr("Declare what it needs: GPUTEST_NEEDS(Over, by_more, 259_MiB) or MEMORY 259MiB in ")));
 }
 
 TEST_F(MeterSuite, does_not_call_a_figure_exact_if_the_test_has_started_processes) {
@@ -70,15 +65,6 @@ TEST_F(MeterSuite, fails_and_skips_tests_whose_other_failures_are_hidden) {
   EXPECT_TRUE(all.at("HidesAll.then_too_much").skipped);
   EXPECT_THAT(reports("HidesOwn.*").at("HidesOwn.then_leaks").failures, HasSubstr("still allocated"));
   EXPECT_EQ(run_some("HidesOwn.*").exit_code, 1);
-}
-
-TEST_F(MeterSuite, finds_a_device_that_is_not_of_the_lease) {
-  set("GPUTEST_DEVICES", "simulated:2x4GiB,context=0");
-  EXPECT_THAT(
-      reports("Over.second_device:Over.two_devices").at("Over.second_device").failures,
-      HasSubstr("took 64 MiB of device 1, and its lease is of the first 1: tests of other processes may run out "
-                "of memory. At the peak: device memory 64 MiB. Ask for 2: gpus(2) in "
-                "GPUTEST_NEEDS, or GPUS 2 in gpu_add_test()"));
 }
 
 TEST_F(MeterSuite, warns_outside_of_entries_and_does_what_the_settings_say) {
@@ -103,12 +89,9 @@ TEST_F(MeterSuite, fails_a_test_that_leaves_memory_and_not_the_one_after_it) {
   const auto all = reports("Leak.some:Leak.after_it:Leak.frees_what_another_left");
   EXPECT_EQ(all.at("Leak.some").left, std::to_string((32_MiB).count()));
   EXPECT_THAT(all.at("Leak.some").failures,
-              HasSubstr("entry: Leak.some ends with 32 MiB of device 0 still allocated: device memory by "
-                        "SimulatedBuffer x 2: 32 MiB" +
-                        std::string{counts} +
-                        "Free it before the test ends. For what a library keeps on purpose: call the library before in "
-                        "an Environment, or allow it: GPUTEST_NEEDS(Leak, some, keeps(32_MiB)) or KEEPS 32MiB in "
-                        "gpu_add_test() or gpu_discover_tests()"));
+              AllOf(HasSubstr("entry: Leak.some ends with 32 MiB of device 0 still allocated: device memory by "
+                              "SimulatedBuffer x 2: 32 MiB. It counts as this process's own until it is freed"),
+                    HasSubstr("or allow it: GPUTEST_NEEDS(Leak, some, keeps(32_MiB)) or KEEPS 32MiB in ")));
   EXPECT_EQ(all.at("Leak.after_it").failures, "");
   EXPECT_EQ(all.at("Leak.after_it").left, "0");
   EXPECT_EQ(all.at("Leak.frees_what_another_left").failures, "");
@@ -124,82 +107,31 @@ TEST_F(MeterSuite, allows_what_a_test_or_its_entry_says_that_it_keeps) {
 }
 
 TEST_F(MeterSuite, allows_in_sum_what_may_be_kept) {
-  EXPECT_EQ(run("meter", {"--gtest_filter=Leak.allowed:Leak.replaced"}).exit_code, 0) << "each may keep so much";
   EXPECT_EQ(run("meter", {"--gtest_filter=Leak.replaced", "--gtest_repeat=3"}).exit_code, 0);
-  const std::string earlier =
-      ". It may keep 32 MiB. What may be kept in sum has 32 MiB of earlier tests in it already. ";
+  const std::string earlier = ". What may be kept in sum has 32 MiB of earlier tests in it already. ";
   const Ended repeated = run("meter", {"--gtest_filter=Leak.allowed", "--gtest_repeat=2"});
   EXPECT_EQ(repeated.exit_code, 1) << repeated.out;
   EXPECT_EQ(count(repeated.out, earlier), 1U) << repeated.out;
-  EXPECT_THAT(repeated.out, HasSubstr("GPUTEST_NEEDS(Leak, allowed, keeps(64_MiB))"));
   const auto all = reports("LeakTogether.*");
   EXPECT_EQ(all.at("LeakTogether.first").failures, "");
   EXPECT_EQ(all.at("LeakTogether.second").failures, "");
-  EXPECT_THAT(all.at("LeakTogether.third").failures, HasSubstr("SimulatedBuffer: 1 MiB" + earlier));
+  EXPECT_THAT(all.at("LeakTogether.third").failures, HasSubstr(earlier));
   set("GPUTEST_KEEPS", "32MiB");
-  EXPECT_EQ(run("meter", {"--gtest_filter=Leak.some"}).exit_code, 0);
-  EXPECT_EQ(run("meter", {"--gtest_filter=Leak.some", "--gtest_repeat=2"}).exit_code, 1);
   EXPECT_EQ(run("meter", {"--gtest_filter=Leak.some:Leak.of_a_resource"}).exit_code, 1) << "all of the entry together";
-}
-
-TEST_F(MeterSuite, satisfies_no_expectation_of_a_failure_or_of_an_output) {
-  for (const std::string watcher : {"will_fail", "by_output"}) {
-    set("GPUTEST_ENTRY", watcher);
-    for (const std::string filter : {"Over.by_more", "Leak.some", "Over.by_more:Fails.by_itself"}) {
-      const Ended ended = run_some(filter);
-      EXPECT_EQ(ended.signal, SIGKILL) << watcher << " " << filter << " " << ended.err;
-    }
-    EXPECT_EQ(run_some("Fails.by_itself").exit_code, 1) << watcher;
-    EXPECT_EQ(run_some("Peak.none").exit_code, 0) << watcher;
-    set("GPUTEST_OVERUSE", "warn");
-    EXPECT_EQ(run_some("Over.by_more:Fails.by_itself").exit_code, 1) << watcher;
-    unset("GPUTEST_OVERUSE");
-  }
-  set("FORGET", "1");
-  EXPECT_EQ(run_some("Shared.adds_some").signal, SIGKILL) << "at the end of a suite";
-}
-
-TEST_F(MeterSuite, that_is_off_finds_nothing_and_says_that_nothing_is_known) {
-  set("GPUTEST_METER", "off");
-  const auto all = reports("Over.by_more:Leak.some");
-  EXPECT_EQ(all.at("Over.by_more").failures, "");
-  EXPECT_EQ(all.at("Over.by_more").evidence, "unknown");
-  EXPECT_EQ(all.at("Over.by_more").peak, "");
-  EXPECT_EQ(all.at("Over.by_more").left, "");
-}
-
-TEST_F(MeterSuite, calls_a_sample_a_lower_bound_and_tolerates_what_a_context_grows_by) {
-  set("GPUTEST_METER", "sampled");
-  const auto all = reports("Over.by_more:Over.much:Leak.allowed");
-  EXPECT_EQ(all.at("Over.by_more").failures, "");
-  EXPECT_EQ(all.at("Over.by_more").evidence, "sampled");
-  EXPECT_THAT(
-      all.at("Over.much").failures,
-      HasSubstr("took at least 1 GiB, and its lease is 256 MiB: tests of other processes may run out of memory. "
-                "The device was asked from time to time. Declare"));
-  EXPECT_EQ(all.at("Leak.allowed").left, "") << "samples know nothing of it";
 }
 
 TEST_F(MeterSuite, fails_what_a_test_takes_without_a_lease) {
   const auto all = reports("Scoped.take*:Scoped.keeps*:Host.*:Peak.none");
   for (const std::string name : {"takes_before_its_lease", "takes_after_its_lease", "takes_without_a_lease"}) {
-    EXPECT_THAT(all.at("Scoped." + name).failures,
-                HasSubstr("entry: Scoped." + name +
-                          " took 64 MiB without a lease: tests of other processes may run out "
-                          "of memory. At the peak: device memory 64 MiB. Take it under a "
-                          "lease: GPUTEST_LEASE(<name>, 64_MiB) in a ScopedTest."));
+    EXPECT_THAT(all.at("Scoped." + name).failures, HasSubstr("entry: Scoped." + name + " took 64 MiB without a lease"));
     EXPECT_EQ(all.at("Scoped." + name).overuse, "64 MiB of 0 B");
   }
   EXPECT_THAT(all.at("Host.takes_some").failures,
-              HasSubstr("entry: Host.takes_some took 64 MiB without a lease: tests of other processes may run out of "
-                        "memory. At the peak: device memory 64 MiB. Take it under a lease: "
-                        "GPUTEST_LEASE(<name>, 64_MiB) in a ScopedTest. A test that says it uses no GPU (HostTest, "
-                        "no_gpu) has to say in place of that what it needs: GPUTEST_NEEDS(Host, takes_some, 64_MiB)"));
+              AllOf(HasSubstr("entry: Host.takes_some took 64 MiB without a lease: "),
+                    HasSubstr("say in place of that what it needs: GPUTEST_NEEDS(Host, takes_some, 64_MiB)")));
   for (const std::string name : {"Scoped.keeps_within_its_lease", "Scoped.takes_next_to_nothing", "Host.takes_none"}) {
     EXPECT_EQ(all.at(name).failures, "") << name;
   }
-  const Ended once = run_some("Scoped.takes_before_its_lease");
-  EXPECT_EQ(count(once.out + once.err, "without a lease"), 1U) << once.out << once.err;
   set("GPUTEST_OVERUSE", "warn");
   const Ended warned = run_some("Scoped.takes_without_a_lease");
   EXPECT_EQ(warned.exit_code, 0) << warned.out;
@@ -213,9 +145,7 @@ TEST_F(MeterSuite, fails_a_test_that_uses_a_gpu_though_no_test_of_its_process_sa
   EXPECT_EQ(reports("Host.takes_none").at("Host.takes_none").failures, "");
   const auto all = reports("Host.*");
   EXPECT_THAT(all.at("Host.takes_some").failures,
-              HasSubstr("entry: Host.takes_some says that it uses no GPU (HostTest, no_gpu), and has made a context on "
-                        "one, which takes memory without a lease: tests of other processes may run out of memory. Say "
-                        "in place of that what it needs: a fixture such as SmallTest, or a size in GPUTEST_NEEDS"));
+              HasSubstr("entry: Host.takes_some says that it uses no GPU (HostTest, no_gpu), and has made a context"));
   EXPECT_EQ(all.at("Host.takes_none").failures, "") << "it runs after it";
   set("GPUTEST_OVERUSE", "warn");
   const Ended warned = run_some("Host.*");
@@ -227,21 +157,16 @@ TEST_F(MeterSuite, holds_the_tests_of_a_suite_lease_against_it_together_and_name
   const auto all = reports("Shared.*");
   EXPECT_EQ(all.at("Shared.adds_some").failures, "");
   EXPECT_THAT(all.at("Shared.adds_too_much").failures,
-              HasSubstr("entry: Shared took 556 MiB, and its lease is 512 MiB: tests of other processes may run out of "
-                        "memory. At the peak: device memory 556 MiB. "
-                        "Declare what it needs: GPUTEST_SUITE_NEEDS(Shared, 556_MiB, suite_lease)"));
+              AllOf(HasSubstr("entry: Shared took 556 MiB, and its lease is 512 MiB: "),
+                    HasSubstr("Declare what it needs: GPUTEST_SUITE_NEEDS(Shared, 556_MiB, suite_lease)")));
   EXPECT_EQ(all.at("Shared.is_not_blamed").failures, "");
-}
-
-TEST_F(MeterSuite, looks_for_leaks_of_a_suite_lease_when_it_ends) {
-  EXPECT_EQ(run_some("Shared.adds_some").exit_code, 0);
   set("FORGET", "1");
   const Ended ended = run_some("Shared.adds_some");
   EXPECT_EQ(ended.exit_code, 1) << ended.out;
-  EXPECT_THAT(ended.out, HasSubstr("entry: Shared ends with 256 MiB of device 0 still allocated: device memory by "
-                                   "SimulatedBuffer: 256 MiB" +
-                                   std::string{counts} + "Free it before the suite ends."));
+  EXPECT_THAT(ended.out, HasSubstr("entry: Shared ends with 256 MiB of device 0 still allocated: "));
   EXPECT_THAT(ended.out, HasSubstr("GPUTEST_SUITE_NEEDS(Shared, 512_MiB, keeps(256_MiB), suite_lease)"));
+  set("GPUTEST_ENTRY", "will_fail");
+  EXPECT_EQ(run_some("Shared.adds_some").signal, SIGKILL) << "that is no failure which WILL_FAIL expects";
 }
 
 TEST_F(MeterSuite, says_what_a_test_had_before_it_ran_out_of_memory_and_of_which_device_it_had_most) {
@@ -269,21 +194,6 @@ TEST_F(MeterSuite, names_who_had_leases_when_a_test_runs_out_of_memory) {
                               ", 3 GiB, for "));
   EXPECT_THAT(text, Not(HasSubstr("(pid " + std::to_string(waiter.pid()))));
   static_cast<void>(holder.finish());
-}
-
-TEST_F(MeterSuite, gives_ctest_the_largest_peak_of_an_entry_as_a_measurement) {
-  set("GPUTEST_ENTRY", "ctest");
-  const Ended ended = run_some("Peak.*");
-  EXPECT_EQ(ended.exit_code, 0) << ended.err;
-  EXPECT_EQ(count(ended.out, "<CTestMeasurement type=\"numeric/double\" name=\"gputest_peak_mib\">300.000"
-                             "</CTestMeasurement>\n"),
-            1U)
-      << ended.out;
-  set("GPUTEST_METER", "off");
-  EXPECT_THAT(run_some("Peak.*").out, Not(HasSubstr("CTestMeasurement"))) << "nobody knows it";
-  unset("GPUTEST_METER");
-  unset("GPUTEST_ENTRY");
-  EXPECT_THAT(run_some("Peak.*").out, Not(HasSubstr("CTestMeasurement")));
 }
 
 } // namespace

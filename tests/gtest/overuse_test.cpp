@@ -85,23 +85,6 @@ TEST_F(Overuse, that_leaves_no_room_for_the_process_s_own_tests_fails_them) {
                         "without a lease (TooLarge::SetUpTestSuite() took 1.5 GiB), which leaves no room for it"));
 }
 
-TEST_F(Overuse, by_a_test_is_named_with_both_figures) {
-  const auto reports = reports_of("overuse", "Plain.takes_what_it_leases:Plain.takes_more:Plain.leaves_more");
-  EXPECT_EQ(reports.at("Plain.takes_what_it_leases").overuse, "");
-  EXPECT_EQ(reports.at("Plain.takes_more").overuse, "1 GiB of 256 MiB");
-  EXPECT_EQ(reports.at("Plain.takes_more").failures, "");
-  EXPECT_EQ(reports.at("Plain.leaves_more").overuse, "1 GiB of 512 MiB");
-  const Ended ended = run("overuse", {"--gtest_filter=Plain.takes_more:Plain.takes_what_it_leases"});
-  EXPECT_EQ(ended.exit_code, 0) << ended.out;
-  EXPECT_EQ(count(ended.err, "and its lease is"), 1U) << ended.err;
-  EXPECT_THAT(
-      ended.err,
-      HasSubstr("gputest: overuse: Plain.takes_more took 1 GiB, and its lease is 256 MiB: tests of "
-                "other processes may run out of memory. At the peak: device memory 1 GiB. Declare "
-                "what it needs: "
-                "GPUTEST_NEEDS(Plain, takes_more, 1_GiB) or MEMORY 1GiB in gpu_add_test() or gpu_discover_tests()"));
-}
-
 TEST_F(Overuse, is_what_a_waiting_test_names_and_no_external_process) {
   auto holder = start("overuse", {"--gtest_filter=Plain.takes_most"});
   holder.wait_for_out("@body");

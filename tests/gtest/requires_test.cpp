@@ -38,16 +38,6 @@ TEST_F(Requires, skips_that_test_alone_where_the_device_lacks_it_with_what_was_a
   EXPECT_THAT(ended.out, Not(HasSubstr("@body")));
 }
 
-TEST_F(Requires, fails_where_nothing_may_be_skipped_but_not_for_want_of_a_gpu) {
-  set_device(",no_memory_pools");
-  set("GPUTEST_REQUIRE_GPU", "1");
-  EXPECT_EQ(run("requiring", {"--gtest_filter=Pools.needed"}).exit_code, 77);
-  set("GPUTEST_FORBID_SKIP", "1");
-  const Ended ended = run("requiring", {"--gtest_filter=Pools.needed"});
-  EXPECT_EQ(ended.exit_code, 1);
-  EXPECT_THAT(ended.out, HasSubstr("(GPUTEST_FORBID_SKIP=1 makes this skip a failure)"));
-}
-
 TEST_F(Requires, of_the_entry_holds_for_every_test_beside_what_the_test_says) {
   set("GPUTEST_REQUIRES", "wddm");
   const Ended ended = run("requiring", {"--gtest_filter=Pools.*"});

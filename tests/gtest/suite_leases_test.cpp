@@ -66,17 +66,6 @@ TEST_F(SuiteLeases, that_cannot_be_had_skip_their_tests_and_run_no_code_of_the_s
   EXPECT_THAT(ended.out, Not(HasSubstr("@never")));
 }
 
-TEST_F(SuiteLeases, serve_death_tests_of_both_styles) {
-  for (const std::string style : {"fast", "threadsafe"}) {
-    auto suite = start("suite_leases", {"--gtest_filter=Dying.*", "--gtest_death_test_style=" + style});
-    suite.wait_for_out("@body");
-    EXPECT_EQ(claim_of(suite).lease_bytes, (1_GiB).count()) << style;
-    EXPECT_EQ(entries().size(), 1U) << "no child has a place of its own";
-    const Ended ended = suite.finish();
-    EXPECT_EQ(ended.exit_code, 0) << style << ended.out << ended.err;
-  }
-}
-
 TEST_F(SuiteLeases, are_the_most_that_their_tests_may_ask_for) {
   const auto reports = reports_of("suite_leases", "Shared.asks_for_*:Shared.needs_a_slice:Shared.leases_on_top");
   EXPECT_EQ(reports.at("Shared.asks_for_less").failures, "");

@@ -19,10 +19,7 @@ protected:
 };
 
 class Small : public Stopping<gputest::SmallTest> {};
-class Medium : public Stopping<gputest::MediumTest> {
-protected:
-  static void TearDownTestSuite() { stop_at("TearDownTestSuite"); }
-};
+class Medium : public Stopping<gputest::MediumTest> {};
 class Large : public Stopping<gputest::LargeTest> {};
 class Scoped : public Stopping<gputest::ScopedTest> {};
 class NoFixture : public Stopping<testing::Test> {};

@@ -31,6 +31,19 @@ TEST_F(Medium, dies) {
   stop_at("body");
 }
 
+class Shared : public testing::Test {
+protected:
+  static void SetUpTestSuite() { data_ = std::make_unique<gputest::SimulatedBuffer>(1_GiB); }
+  static void TearDownTestSuite() { data_.reset(); }
+  static inline std::unique_ptr<gputest::SimulatedBuffer> data_;
+};
+GPUTEST_SUITE_NEEDS(Shared, suite_lease, 1_GiB);
+TEST_F(Shared, dies) {
+  die_in_two_ways();
+  EXPECT_EXIT(std::exit(data_->size() == 1_GiB ? 3 : 4), testing::ExitedWithCode(3), "");
+  stop_at("body");
+}
+
 class Scoped : public gputest::ScopedTest {};
 TEST_F(Scoped, dies) {
   die_in_two_ways();

@@ -15,9 +15,7 @@ class Small : public gputest::SmallTest {};
 TEST_F(Small, says_nothing) { stop_at("body"); }
 
 GPUTEST_NEEDS(Small, with_64, heap(64_MiB));
-TEST_F(Small, with_64) { stop_at("body"); }
 GPUTEST_NEEDS(Small, with_64_too, heap(64_MiB));
-TEST_F(Small, with_64_too) { stop_at("body"); }
 GPUTEST_NEEDS(Small, with_256, heap(256_MiB));
 TEST_F(Small, with_256) { stop_at("body"); }
 

@@ -62,11 +62,8 @@ TEST(Over, by_more) {
 }
 TEST(Over, after_it) { const SimulatedBuffer a{256_MiB}; }
 GPUTEST_NEEDS(Over, whole, large);
-TEST(Over, whole) { const SimulatedBuffer a{3_GiB}; }
 TEST(Over, much) { const SimulatedBuffer a{1_GiB}; }
-TEST(Over, second_device) { const SimulatedBuffer a{64_MiB, 1}; }
 GPUTEST_NEEDS(Over, two_devices, gpus(2));
-TEST(Over, two_devices) {}
 GPUTEST_NEEDS(Over, annotated, 64_MiB, keeps(16_MiB));
 TEST(Over, annotated) { const SimulatedBuffer a{128_MiB}; }
 TEST(Over, runs_out) {
@@ -156,10 +153,6 @@ TEST_F(Scoped, keeps_within_its_lease) {
 }
 TEST_F(Scoped, takes_next_to_nothing) { const SimulatedBuffer a{2_MiB}; }
 
-class ScopedSuite : public gputest::ScopedTest {
-protected:
-  static void SetUpTestSuite() {}
-};
 class Host : public gputest::HostTest {};
 TEST_F(Host, takes_some) { const SimulatedBuffer a{64_MiB}; }
 TEST_F(Host, takes_none) {}

@@ -3,17 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <string>
 
 namespace {
 
-TEST(Passing, first) {
-  if (const char* const status = std::getenv("EXIT_WITH")) {
-    std::exit(std::atoi(status));
-  }
-}
+TEST(Passing, first) {}
 TEST(Passing, second) {}
 TEST(Passing, third) {}
 TEST(Passing, DISABLED_fourth) {}

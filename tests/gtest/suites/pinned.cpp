@@ -42,43 +42,22 @@ TEST_F(Visible, is_said) {
   stop_at("body");
 }
 
-// Their SetUpTestSuite() hides that of gputest's fixture.
-class HidingMedium : public gputest::MediumTest {
-protected:
-  static void SetUpTestSuite() {}
-};
-TEST_F(HidingMedium, first) { stop_at("body"); }
-
-class HidingScoped : public gputest::ScopedTest {
-protected:
-  static void SetUpTestSuite() {}
-};
-TEST_F(HidingScoped, first) { stop_at("body"); }
-TEST_F(HidingScoped, second) { stop_at("body"); }
-
-// Only their constructors show which of gputest's fixtures they are.
-template <class Fixture>
-class HidingBoth : public Fixture {
+// Only its constructor shows which of gputest's fixtures it is.
+class HidingBothScoped : public gputest::ScopedTest {
 protected:
   static void SetUpTestSuite() {}
   static void TearDownTestSuite() {}
 };
-class HidingBothScoped : public HidingBoth<gputest::ScopedTest> {};
 TEST_F(HidingBothScoped, first) { stop_at("body"); }
 TEST_F(HidingBothScoped, second) { stop_at("body"); }
 
-int run_itself(const std::string& filter) {
+class Starting : public gputest::MediumTest {};
+TEST_F(Starting, a_test_that_fits_its_lease) {
   const std::string self = std::filesystem::read_symlink("/proc/self/exe");
-  return std::system((self + " --gtest_filter=" + filter).c_str());
+  EXPECT_EQ(std::system((self + " --gtest_filter=Started.needs_the_medium_lock").c_str()), 0);
 }
 
-class Starting : public gputest::MediumTest {};
-TEST_F(Starting, a_test_that_fits_its_lease) { EXPECT_EQ(run_itself("Started.needs_a_medium_medium_lock"), 0); }
-TEST_F(Starting, a_test_that_does_not_fit_its_lease) { EXPECT_EQ(run_itself("StartedLarge.needs_a_device"), 0); }
-
 class Started : public gputest::MediumTest {};
-TEST_F(Started, needs_a_medium_medium_lock) { say_what_is_visible("the started test"); }
-class StartedLarge : public gputest::LargeTest {};
-TEST_F(StartedLarge, needs_a_device) {}
+TEST_F(Started, needs_the_medium_lock) { say_what_is_visible("the started test"); }
 
 } // namespace

@@ -39,10 +39,6 @@ TEST_F(Exact, stays_within_its_lease) {
   resource.deallocate(ask(resource, 3 * gib), 3 * gib);
 }
 GPUTEST_NEEDS(Exact, asks_for_more, 3_GiB);
-TEST_F(Exact, asks_for_more) {
-  gputest::memory_resource resource;
-  static_cast<void>(resource.allocate(3 * gib + 1));
-}
 class Medium : public gputest::MediumTest {};
 TEST_F(Medium, has_half_of_the_device) {
   gputest::memory_resource resource;
@@ -57,16 +53,6 @@ TEST_F(Large, has_the_whole_device) {
 }
 
 class Small : public gputest::SmallTest {};
-TEST_F(Small, shares_its_lease_among_its_resources) {
-  gputest::memory_resource first;
-  gputest::memory_resource second{0, gputest::MemoryKind::malloc};
-  gputest::managed_memory_resource third;
-  void* const held = ask(first, gib / 8);
-  void* const managed = ask(third, gib / 8);
-  ask(second, 1);
-  first.deallocate(held, gib / 8);
-  third.deallocate(managed, gib / 8);
-}
 
 class Leaving : public gputest::SmallTest {};
 TEST_F(Leaving, a) { ask(gputest::memory_resource{}, gib / 4); }

@@ -31,19 +31,6 @@ TEST_F(Section, leases_too_much) {
   std::cout << "@behind the lease" << std::endl;
 }
 
-TEST_F(Section, leases_more_than_announced) {
-  stop_at("host");
-  GPUTEST_LEASE(gpu, 3_GiB);
-  stop_at("gpu");
-}
-
-TEST_F(Section, nests) {
-  GPUTEST_LEASE(gpu, 1_GiB);
-  EXPECT_THROW(static_cast<void>(gputest::lease(1_GiB)), gputest::NestedLease);
-  EXPECT_TRUE(gpu);
-  stop_at("gpu");
-}
-
 gputest::Lease kept;
 
 TEST_F(Section, keeps_a_lease_beyond_its_end) {

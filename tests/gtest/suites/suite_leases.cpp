@@ -63,19 +63,6 @@ GPUTEST_SUITE_NEEDS(LessThanSmall, 255_MiB, suite_lease);
 GPUTEST_NEEDS(LessThanSmall, asks_for_small, gputest::MemoryClass::small);
 TEST_F(LessThanSmall, asks_for_small) { std::cout << "@never" << std::endl; }
 
-class Dying : public testing::Test {
-protected:
-  static void SetUpTestSuite() { data_ = std::make_unique<gputest::SimulatedBuffer>(1_GiB); }
-  static void TearDownTestSuite() { data_.reset(); }
-  static inline std::unique_ptr<gputest::SimulatedBuffer> data_;
-};
-GPUTEST_SUITE_NEEDS(Dying, suite_lease, 1_GiB);
-TEST_F(Dying, in_two_ways) {
-  EXPECT_EXIT(std::exit(data_->size() == 1_GiB ? 3 : 4), testing::ExitedWithCode(3), "");
-  EXPECT_DEATH(std::abort(), "");
-  stop_at("body");
-}
-
 class After : public gputest::SmallTest {};
 TEST_F(After, comes_another) { stop_at("body"); }
 
