@@ -12,6 +12,9 @@
 #include <string>
 #include <vector>
 
+#define CATCH_VERSION_MAJOR 3
+#define CATCH_VERSION_MINOR 3
+
 namespace Catch {
 
 class StringRef {
