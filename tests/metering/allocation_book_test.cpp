@@ -72,18 +72,6 @@ TEST_F(AllocationBookTest, tells_what_is_left_by_kind_and_function) {
   EXPECT_EQ(left[1].count, 2U);
 }
 
-TEST_F(AllocationBookTest, keeps_devices_apart) {
-  book_.begin();
-  add(1, 1_MiB, device_memory, 0);
-  add(2, 2_MiB, device_memory, 3);
-  const auto usage = book_.so_far();
-  ASSERT_EQ(usage.devices.size(), 2U);
-  EXPECT_EQ(usage.devices[0].device, 0);
-  EXPECT_EQ(usage.devices[0].peak, 1_MiB);
-  EXPECT_EQ(usage.devices[1].device, 3);
-  EXPECT_EQ(usage.devices[1].peak, 2_MiB);
-}
-
 TEST_F(AllocationBookTest, forgets_what_an_owner_frees_when_it_ends) {
   constexpr std::uint64_t context = 7;
   book_.begin();

@@ -15,7 +15,6 @@ using namespace gputest::literals;
 using cupti::Call;
 
 int context_0 = 0;
-int context_1 = 1;
 
 cupti::Result device_of_context(devices::cuda::Context context, std::uint32_t* device) {
   *device = static_cast<std::uint32_t>(*static_cast<int*>(context));
@@ -25,12 +24,6 @@ cupti::Result device_of_context(devices::cuda::Context context, std::uint32_t* d
 int capturing = 0;
 devices::cuda::Result is_capturing(devices::cuda::Stream /*stream*/, int* status) {
   *status = capturing;
-  return devices::cuda::success;
-}
-
-int capturing_of_thread = 0;
-devices::cuda::Result is_capturing_of_thread(devices::cuda::Stream /*stream*/, int* status) {
-  *status = capturing_of_thread;
   return devices::cuda::success;
 }
 
@@ -48,21 +41,20 @@ devices::cuda::Result pointer_attribute(void* value, int attribute, devices::cud
 class DriverAllocationsTest : public ::testing::Test {
 protected:
   DriverAllocationsTest() {
-    capturing = capturing_of_thread = pools_device = 0;
+    capturing = pools_device = 0;
     pools_type = 2;
     driver_.is_capturing = is_capturing;
-    driver_.is_capturing_ptsz = is_capturing_of_thread;
+    driver_.is_capturing_ptsz = is_capturing;
     driver_.pointer_attribute = pointer_attribute;
     cupti_.device_of_context = device_of_context;
     book_.begin();
   }
 
   template <class Parameters>
-  void call(Call call, const Parameters& parameters, devices::cuda::Result result = devices::cuda::success,
-            int* context = &context_0) {
+  void call(Call call, const Parameters& parameters, devices::cuda::Result result = devices::cuda::success) {
     cupti::CallData data{};
     data.parameters = &parameters;
-    data.context = context;
+    data.context = &context_0;
     data.return_value = &result;
     data.site = cupti::entered;
     allocations_.note(call, data);
@@ -70,8 +62,8 @@ protected:
     allocations_.note(call, data);
   }
 
-  void allocate(devices::cuda::DevicePointer pointer, std::size_t bytes, int* context = &context_0) {
-    call(Call::cuMemAlloc_v2, cupti::AllocParameters{&pointer, bytes}, devices::cuda::success, context);
+  void allocate(devices::cuda::DevicePointer pointer, std::size_t bytes) {
+    call(Call::cuMemAlloc_v2, cupti::AllocParameters{&pointer, bytes});
   }
 
   Bytes peak(int device = 0) { return usage_of(device).peak; }
@@ -174,19 +166,15 @@ TEST_F(DriverAllocationsTest, counts_where_a_pool_is_and_not_where_the_context_i
   EXPECT_EQ(peak(0), Bytes{});
 }
 
-TEST_F(DriverAllocationsTest, leaves_captured_allocations_to_their_graph) {
-  capturing = 1;
-  devices::cuda::DevicePointer pointer = 1;
-  call(Call::cuMemAllocAsync, cupti::AllocAsyncParameters{&pointer, 10, nullptr});
-  EXPECT_EQ(peak(), Bytes{});
-}
-
-TEST_F(DriverAllocationsTest, keeps_what_a_capture_will_free_when_its_graph_runs) {
+TEST_F(DriverAllocationsTest, leaves_to_a_graph_what_its_capture_allocates_and_frees) {
   devices::cuda::DevicePointer pointer = 1;
   call(Call::cuMemAllocAsync, cupti::AllocAsyncParameters{&pointer, 10, nullptr});
   capturing = 1;
   call(Call::cuMemFreeAsync, cupti::FreeAsyncParameters{1, nullptr});
-  EXPECT_FALSE(nothing_is_left());
+  EXPECT_FALSE(nothing_is_left()) << "it is freed when the graph runs";
+  pointer = 2;
+  call(Call::cuMemAllocAsync, cupti::AllocAsyncParameters{&pointer, 20, nullptr});
+  EXPECT_EQ(peak(), Bytes{10});
 }
 
 TEST_F(DriverAllocationsTest, multiplies_the_size_of_an_array) {
@@ -219,17 +207,6 @@ TEST_F(DriverAllocationsTest, counts_virtual_memory_until_it_is_neither_held_nor
   EXPECT_FALSE(nothing_is_left());
   call(Call::cuMemUnmap, cupti::UnmapParameters{0x1000, 4096});
   EXPECT_TRUE(nothing_is_left());
-}
-
-TEST_F(DriverAllocationsTest, tells_contexts_apart_when_one_ends) {
-  allocate(1, 100, &context_0);
-  allocate(2, 200, &context_1);
-  EXPECT_EQ(peak(1), Bytes{200});
-  allocations_.note_end(&context_0);
-  const auto usage = book_.so_far();
-  ASSERT_EQ(usage.devices.size(), 2U);
-  EXPECT_TRUE(usage.devices[0].left.empty());
-  EXPECT_EQ(usage.devices[1].left.at(0).bytes, Bytes{200});
 }
 
 } // namespace
