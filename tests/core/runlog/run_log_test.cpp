@@ -54,17 +54,21 @@ std::vector<std::string> lines_of(const fs::path& path) {
   return lines;
 }
 
-/// The events of the one log in a folder.
-std::vector<json> log_in(const std::string& folder) {
-  const auto files = files_in(folder);
-  EXPECT_THAT(files, SizeIs(1)) << folder;
+/// The events of all logs in a folder.
+std::vector<json> logs_in(const std::string& folder) {
   std::vector<json> events;
-  for (const auto& file : files) {
+  for (const auto& file : files_in(folder)) {
     for (const auto& line : lines_of(file)) {
       events.push_back(json::parse(line));
     }
   }
   return events;
+}
+
+/// The events of the one log in a folder.
+std::vector<json> log_in(const std::string& folder) {
+  EXPECT_THAT(files_in(folder), SizeIs(1)) << folder;
+  return logs_in(folder);
 }
 
 std::vector<std::string> kinds_of(const std::vector<json>& events) {
@@ -173,12 +177,7 @@ TEST_F(RunLogs, name_who_made_a_test_wait) {
   waiting.wait_for_err(" waits for ");
   static_cast<void>(holder.finish());
   ASSERT_EQ(waiting.finish().exit_code, 0);
-  std::vector<json> events;
-  for (const auto& file : files_in(logs())) {
-    for (const auto& line : lines_of(file)) {
-      events.push_back(json::parse(line));
-    }
-  }
+  const auto events = logs_in(logs());
   const auto waits = only(events, "wait");
   ASSERT_THAT(waits, SizeIs(1));
   EXPECT_EQ(waits[0].at("what"), "3 GiB");

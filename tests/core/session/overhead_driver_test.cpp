@@ -42,33 +42,19 @@ protected:
   Overhead::Clock::time_point then_ = Overhead::Clock::now();
 };
 
-TEST_F(OverheadTest, is_measured_when_a_context_has_come_or_gone) {
+TEST_F(OverheadTest, is_measured_when_something_has_changed_and_else_once_a_second) {
   EXPECT_TRUE(is_due({10_GiB}));
-  overhead_.measured(with_free({10_GiB}), 520_MiB, 0_B, then_);
-  EXPECT_FALSE(is_due({10_GiB}));
-  EXPECT_TRUE(is_due({10_GiB, 10_GiB}));
-  EXPECT_TRUE(is_due({}));
-}
-
-TEST_F(OverheadTest, is_measured_when_two_mebibytes_are_missing_at_once_or_little_by_little) {
-  overhead_.measured(with_free({10_GiB, 10_GiB}), 520_MiB, 0_B, then_);
-  EXPECT_FALSE(is_due({10_GiB, 10_GiB - 1_MiB}));
-  EXPECT_TRUE(is_due({10_GiB, 10_GiB - 2_MiB}));
-  EXPECT_FALSE(is_due({11_GiB, 10_GiB}));
-}
-
-TEST_F(OverheadTest, is_measured_when_managed_memory_is_left_or_no_more) {
-  overhead_.measured(with_free({10_GiB}), 520_MiB, 0_B, then_);
-  EXPECT_TRUE(is_due({10_GiB}, 1_B));
-  overhead_.measured(with_free({10_GiB}), 520_MiB, 1_B, then_);
-  EXPECT_FALSE(is_due({10_GiB}, 1_B));
-  EXPECT_TRUE(is_due({10_GiB}));
-}
-
-TEST_F(OverheadTest, is_measured_again_a_second_later_whatever_others_hide) {
-  overhead_.measured(with_free({10_GiB}), 520_MiB, 0_B, then_);
-  EXPECT_FALSE(is_due({20_GiB}, 0_B, milliseconds{999}));
-  EXPECT_TRUE(is_due({20_GiB}, 0_B, milliseconds{1000}));
+  const std::vector<Bytes> before{10_GiB, 10_GiB};
+  overhead_.measured(with_free(before), 520_MiB, 1_B, then_);
+  EXPECT_FALSE(is_due(before, 1_B));
+  EXPECT_TRUE(is_due({10_GiB}, 1_B)) << "a context has gone";
+  EXPECT_TRUE(is_due({10_GiB, 10_GiB, 10_GiB}, 1_B)) << "one has come";
+  EXPECT_FALSE(is_due({11_GiB, 10_GiB - 1_MiB}, 1_B));
+  EXPECT_TRUE(is_due({10_GiB, 10_GiB - 2_MiB}, 1_B));
+  EXPECT_TRUE(is_due(before, 2_B)) << "managed memory is left";
+  EXPECT_TRUE(is_due(before)) << "and no more";
+  EXPECT_FALSE(is_due({20_GiB, 20_GiB}, 1_B, milliseconds{999}));
+  EXPECT_TRUE(is_due({20_GiB, 20_GiB}, 1_B, milliseconds{1000})) << "whatever others hide";
 }
 
 TEST_F(OverheadTest, is_what_is_usual_until_it_is_known) {

@@ -4,7 +4,6 @@
 
 #include "core/os/entry_page.hpp"
 #include "support/in_child.hpp"
-#include "support/private_folder.hpp"
 
 #include <gputest/outcome.hpp>
 
@@ -12,10 +11,7 @@
 
 #include <array>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -37,14 +33,12 @@ protected:
     int status = 0; ///< or minus the signal
     std::string output;
     std::string told; ///< to who watches
-    std::string log;
   };
 
   using Program = std::function<void(TestRun& run)>;
 
   /// Of a process with this GPUTEST_ENTRY, or with the page of who watches, that exits with `status` behind `program`.
   [[nodiscard]] Ended ended(const std::string& entry, int status, const Program& program) const {
-    const tests::PrivateFolder folder;
     const os::EntryPage page;
     std::array<int, 2> ends{};
     EXPECT_EQ(::pipe(ends.data()), 0);
@@ -53,7 +47,6 @@ protected:
       ::dup2(ends[1], STDERR_FILENO);
       ::close(ends[0]);
       ::close(ends[1]);
-      ::setenv("GPUTEST_LOG", (folder.path() + "/log").c_str(), 1);
       ::setenv("GPUTEST_TEST", "sort", 1);
       ::setenv("GPUTEST_ENTRY", entry == "watched" ? page.path().c_str() : entry.c_str(), 1);
       program(TestRun::of_process());
@@ -71,12 +64,6 @@ protected:
     ended.told = std::to_string(report.begun) + " begun, " + std::to_string(report.ended) + " ended" +
                  (report.skipped > 0 ? ", skipped" : "") + (report.nothing_ran > 0 ? ", nothing ran" : "") +
                  (report.refused.empty() ? "" : ", refused: " + report.refused);
-    if (std::filesystem::exists(folder.path() + "/log")) {
-      for (const auto& file : std::filesystem::directory_iterator{folder.path() + "/log"}) {
-        std::ifstream log{file.path()};
-        ended.log.append(std::istreambuf_iterator<char>{log}, {});
-      }
-    }
     return ended;
   }
 };
@@ -227,27 +214,6 @@ TEST_F(CoreTestRun, is_not_that_of_a_process_that_a_test_forks) {
   const auto seen = ended("watched", 1, forks);
   EXPECT_EQ(seen.status, 1);
   EXPECT_EQ(seen.told, "1 begun, 1 ended");
-}
-
-TEST_F(CoreTestRun, writes_each_test_and_the_exit_code_into_the_log) {
-  const auto seen = ended("ctest", 3, [](TestRun& run) {
-    begins(run);
-    run.running("Sort.Keys");
-    run.ended({"Sort", "Keys", "skipped", 0.5, "no room", "sort.cpp", 17, "sort.cpp", 18});
-    run.ended({"", "alone", "passed", 0, "", "", 0, "", 0});
-    run.running("");
-    run.end(End::failed);
-  });
-  EXPECT_THAT(seen.log,
-              HasSubstr(R"("test":"Sort.Keys","event":"test","suite":"Sort","name":"Keys","result":"skipped",)"));
-  EXPECT_THAT(
-      seen.log,
-      HasSubstr(
-          R"("reason":"no room","declared_in":"sort.cpp","declared_line":17,"file":"sort.cpp","line":18)"));
-  EXPECT_THAT(seen.log, HasSubstr(R"("test":"alone","event":"test","suite":"","name":"alone","result":"passed",)"));
-  EXPECT_THAT(seen.log, HasSubstr(R"("event":"end","exit":3)"));
-  const auto after = seen.log.substr(seen.log.find(R"("test":"alone")"));
-  EXPECT_THAT(after.substr(0, after.find('\n')), testing::AllOf(Not(HasSubstr("reason")), Not(HasSubstr("declared"))));
 }
 
 } // namespace
