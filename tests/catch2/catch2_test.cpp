@@ -88,8 +88,6 @@ TEST_F(Catch2, skips_with_the_reason_and_reports_the_skip_to_ctest) {
   EXPECT_EQ(ended.exit_code, 77) << ended.out;
   EXPECT_THAT(ended.out, HasSubstr("tags: too much needs 100 GiB of a device"));
   EXPECT_THAT(ended.out, Not(HasSubstr("@never")));
-  EXPECT_EQ(run_case("too much,fails").exit_code == 0, false) << "a failure beside a skip is a failure";
-  EXPECT_NE(run_case("too much,fails").exit_code, 77);
   set("GPUTEST_RUN_MODE", "parallel");
   EXPECT_EQ(run_case("large").exit_code, 77);
   set("GPUTEST_FORBID_SKIP", "1");

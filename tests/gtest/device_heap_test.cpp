@@ -17,7 +17,7 @@ class DeviceHeap : public SuiteTest {
 protected:
   /// The claim of a test's process while the test runs.
   [[nodiscard]] policy::Claim claim_in(const std::string& test) const {
-    auto suite = start("heaps", {"--gtest_filter=" + test});
+    auto suite = start("annotated", {"--gtest_filter=" + test});
     suite.wait_for_out("@body");
     return claim_of(suite);
   }
@@ -26,16 +26,16 @@ protected:
 TEST_F(DeviceHeap, counts_with_what_it_takes_beside_the_bytes) {
   const auto without = claim_in("Small.says_nothing");
   EXPECT_EQ(without.overhead_bytes, 0U);
-  const auto with = claim_in("Medium.with_bytes_and_256");
+  const auto with = claim_in("Medium.with_bytes_and_a_heap");
   EXPECT_EQ(with.overhead_bytes, heap_of_256);
   EXPECT_EQ(with.lease_bytes, 1024 * mebibyte);
-  EXPECT_EQ(claim_in("Scoped.with_256").overhead_bytes, heap_of_256);
+  EXPECT_EQ(claim_in("Scoped.with_a_heap").overhead_bytes, heap_of_256);
 }
 
 TEST_F(DeviceHeap, of_the_entry_holds_for_tests_that_say_none) {
   set("GPUTEST_HEAP", "64MiB");
   EXPECT_EQ(claim_in("Small.says_nothing").overhead_bytes, heap_of_64);
-  EXPECT_EQ(claim_in("Small.with_256").overhead_bytes, heap_of_256);
+  EXPECT_EQ(claim_in("Small.with_a_heap").overhead_bytes, heap_of_256);
 }
 
 } // namespace

@@ -30,17 +30,6 @@ TEST_F(MemoryResource, gives_a_test_its_whole_lease) {
                                   "Medium.has_half_of_the_device: it has leased 2 GiB there and holds 0 B"));
 }
 
-TEST_F(MemoryResource, names_what_a_test_leaves_and_does_not_hold_it_against_the_next) {
-  const Ended ended = run_one("Leaving.*");
-  EXPECT_EQ(count(ended.out, "got it\n"), 2U) << ended.out;
-  for (const std::string test : {"Leaving.a", "Leaving.b"}) {
-    EXPECT_THAT(ended.err,
-                HasSubstr("gputest: resources: " + test +
-                          " ends with 256 MiB of device 0 still allocated: pool memory by memory_resource: 256 MiB. It "
-                          "counts as this process's own until it is freed or the process ends. "));
-  }
-}
-
 TEST_F(MemoryResource, gives_nothing_outside_of_a_lease) {
   const Ended scoped = run_one("Scoped.allocates_within_its_section_only");
   EXPECT_THAT(scoped.out, HasSubstr("LeaseExceeded: 1 B were asked of device 0 while this process has leased nothing"));

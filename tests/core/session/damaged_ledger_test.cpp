@@ -22,6 +22,10 @@ protected:
     return {std::istreambuf_iterator<char>{file}, {}};
   }
 
+  /// `sound` with other bytes there.
+  static std::string damaged(std::string sound, std::size_t offset) {
+    return sound.replace(offset, 16, "\x5a\xa5 not gputest's", 16);
+  }
   void write(const std::string& bytes) const {
     std::fstream file{this->file(), std::ios::binary | std::ios::in | std::ios::out};
     file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
@@ -39,9 +43,7 @@ TEST_F(DamagedLedger, fails_tests_and_skips_none_wherever_the_damage_is) {
   for (const auto& [place, offset] : places) {
     SCOPED_TRACE(place);
     ASSERT_NE(offset, std::string::npos);
-    std::string damaged = sound;
-    damaged.replace(offset, 16, "\x5a\xa5 not gputest's", 16);
-    write(damaged);
+    write(damaged(sound, offset));
     const Ended ended = run("annotated", {"--gtest_filter=Small.says_nothing"});
     EXPECT_EQ(ended.exit_code, 1) << ended.out;
     EXPECT_THAT(ended.out, HasSubstr("/ledger"));
@@ -58,11 +60,7 @@ TEST_F(DamagedLedger, fails_a_test_of_a_running_process_wherever_it_asks_and_doe
     auto suite = start("asking", {"--gtest_filter=First.*:" + test});
     suite.wait_for_out("@TearDownTestSuite");
     const std::string sound = read();
-    std::string damaged = sound;
-    const auto offset = damaged.find("Medium.with_bytes");
-    ASSERT_NE(offset, std::string::npos);
-    damaged.replace(offset, 16, "\x5a\xa5 not gputest's", 16);
-    write(damaged);
+    write(damaged(sound, sound.find("Medium.with_bytes")));
     const Ended ended = suite.finish();
     EXPECT_EQ(ended.exit_code, 1) << test << ended.err;
     EXPECT_THAT(ended.out, HasSubstr("[       OK ] First.passes"));

@@ -9,17 +9,30 @@
 
 namespace {
 
+using namespace gputest::literals;
+
 class Medium : public gputest::MediumTest {};
 TEST_F(Medium, says_nothing) { stop_at("body"); }
 TEST_F(Medium, with_bytes) { stop_at("body"); }
 GPUTEST_NEEDS(Medium, with_bytes, 3_GiB);
+GPUTEST_NEEDS(Medium, with_bytes_and_a_heap, heap(256_MiB), 1_GiB);
+TEST_F(Medium, with_bytes_and_a_heap) { stop_at("body"); }
 TEST_F(Medium, with_a_class) { stop_at("body"); }
 GPUTEST_NEEDS(Medium, with_a_class, gputest::MemoryClass::small);
 TEST_F(Medium, with_too_many_bytes) { stop_at("body"); }
 GPUTEST_NEEDS(Medium, with_too_many_bytes, 100_GiB);
 
 class Small : public gputest::SmallTest {};
-TEST_F(Small, says_nothing) {}
+TEST_F(Small, says_nothing) { stop_at("body"); }
+GPUTEST_NEEDS(Small, with_a_heap, heap(256_MiB));
+TEST_F(Small, with_a_heap) { stop_at("body"); }
+
+class Scoped : public gputest::ScopedTest {};
+GPUTEST_NEEDS(Scoped, with_a_heap, heap(256_MiB));
+TEST_F(Scoped, with_a_heap) {
+  GPUTEST_LEASE(gpu, 1_GiB);
+  stop_at("body");
+}
 
 class Large : public gputest::LargeTest {};
 TEST_F(Large, with_bytes) { stop_at("body"); }

@@ -24,22 +24,10 @@ TEST_F(Small, test) { stop_at("body"); }
 class Derived : public Small {};
 TEST_F(Derived, test) { stop_at("body"); }
 
-class Parameterised : public gputest::SmallTest, public testing::WithParamInterface<int> {};
-TEST_P(Parameterised, test) { stop_at("body"); }
-INSTANTIATE_TEST_SUITE_P(Some, Parameterised, testing::Values(1));
-
 template <class T>
 class Typed : public gputest::SmallTest {};
 TYPED_TEST_SUITE(Typed, testing::Types<int>);
 TYPED_TEST(Typed, test) { stop_at("body"); }
-
-template <class T>
-class TypeParameterised : public gputest::SmallTest {};
-TYPED_TEST_SUITE_P(TypeParameterised);
-TYPED_TEST_P(TypeParameterised, test) { stop_at("body"); }
-REGISTER_TYPED_TEST_SUITE_P(TypeParameterised, test);
-using OneType = testing::Types<int>;
-INSTANTIATE_TYPED_TEST_SUITE_P(Some, TypeParameterised, OneType);
 
 class HidingSetUp : public gputest::SmallTest {
 protected:

@@ -54,10 +54,6 @@ TEST_F(Large, has_the_whole_device) {
 
 class Small : public gputest::SmallTest {};
 
-class Leaving : public gputest::SmallTest {};
-TEST_F(Leaving, a) { ask(gputest::memory_resource{}, gib / 4); }
-TEST_F(Leaving, b) { ask(gputest::memory_resource{}, gib / 4); }
-
 class Scoped : public gputest::ScopedTest {};
 TEST_F(Scoped, allocates_within_its_section_only) {
   gputest::memory_resource resource;
