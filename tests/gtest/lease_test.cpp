@@ -16,7 +16,7 @@ using testing::Not;
 class Leases : public SuiteTest {};
 
 TEST_F(Leases, last_for_their_scope_only) {
-  auto suite = start("scoped", {"--gtest_filter=Section.leases_a_part"});
+  auto suite = start("leases", {"--gtest_filter=Section.leases_a_part"});
   suite.wait_for_out("@host");
   EXPECT_EQ(claim_of(suite).stage, Stage::inside);
   suite.say("go on");
@@ -30,14 +30,14 @@ TEST_F(Leases, last_for_their_scope_only) {
 }
 
 TEST_F(Leases, that_cannot_be_had_skip_the_test_from_there_on) {
-  const Ended ended = run("scoped", {"--gtest_filter=Section.leases_too_much"});
+  const Ended ended = run("leases", {"--gtest_filter=Section.leases_too_much"});
   EXPECT_EQ(ended.exit_code, 77);
-  EXPECT_THAT(ended.out, HasSubstr("scoped: Section.leases_too_much needs 100 GiB of a device"));
+  EXPECT_THAT(ended.out, HasSubstr("leases: Section.leases_too_much needs 100 GiB of a device"));
   EXPECT_THAT(ended.out, Not(HasSubstr("@behind the lease")));
 }
 
 TEST_F(Leases, that_outlive_their_test_are_given_back_when_it_ends) {
-  auto suite = start("scoped", {"--gtest_filter=Section.keeps_a_lease_beyond_its_end:Section.comes_after_it"});
+  auto suite = start("leases", {"--gtest_filter=Section.keeps_a_lease_beyond_its_end:Section.comes_after_it"});
   suite.wait_for_out("@host");
   EXPECT_EQ(claim_of(suite).stage, Stage::inside);
   const Ended ended = suite.finish(); // and the lease ends without a test
@@ -45,13 +45,43 @@ TEST_F(Leases, that_outlive_their_test_are_given_back_when_it_ends) {
 }
 
 TEST_F(Leases, point_a_test_that_holds_one_already_to_the_scoped_fixture) {
-  auto suite = start("scoped", {"--gtest_filter=NotScoped.leases"});
+  auto suite = start("leases", {"--gtest_filter=NotScoped.leases"});
   suite.wait_for_out("@body");
   EXPECT_EQ(claim_of(suite).lease_bytes, (256_MiB).count()) << "what the test holds stays";
   const Ended ended = suite.finish();
   EXPECT_EQ(ended.exit_code, 0) << ended.out;
   EXPECT_THAT(ended.out, HasSubstr(" or, to lease only around the GPU sections of a test, derive its fixture from "
                                    "gputest::ScopedTest"));
+}
+
+/// Memory resources in whole suites, on one simulated device of 4 GiB.
+class MemoryResource : public SuiteTest {
+protected:
+  [[nodiscard]] Ended run_one(const std::string& test) const { return run("leases", {"--gtest_filter=" + test}); }
+};
+
+TEST_F(MemoryResource, gives_a_test_its_whole_lease) {
+  set("GPUTEST_LARGE", "wait");
+  for (const std::string test : {"Exact.stays_within_its_lease", "Large.has_the_whole_device"}) {
+    const Ended ended = run_one(test);
+    EXPECT_EQ(ended.exit_code, 0) << ended.out;
+    EXPECT_THAT(ended.out, HasSubstr("got it\n")) << test;
+  }
+  const Ended half = run_one("Medium.has_half_of_the_device");
+  EXPECT_THAT(half.out, HasSubstr("got it\nLeaseExceeded: 2 GiB were asked of device 0, beyond the lease of "
+                                  "Medium.has_half_of_the_device: it has leased 2 GiB there and holds 0 B"));
+}
+
+TEST_F(MemoryResource, gives_nothing_outside_of_a_lease) {
+  const Ended scoped = run_one("Scoped.allocates_within_its_section_only");
+  EXPECT_THAT(scoped.out, HasSubstr("LeaseExceeded: 1 B were asked of device 0 while this process has leased nothing"));
+  EXPECT_THAT(scoped.out, HasSubstr("got it\n"));
+  EXPECT_THAT(run_one("BeforeTheTest.passes").out, HasSubstr("while this process has leased nothing"));
+}
+
+TEST_F(MemoryResource, refuses_managed_memory_that_does_not_fit_on_the_device) {
+  EXPECT_THAT(run_one("Managed.more_than_is_free").out,
+              HasSubstr("Error: 3 GiB of managed memory were asked of device 0, which has 2 GiB free"));
 }
 
 } // namespace

@@ -3,6 +3,10 @@
 
 #include <gmock/gmock.h>
 
+#include <optional>
+#include <string>
+#include <vector>
+
 namespace gputest::tests {
 namespace {
 
@@ -51,6 +55,46 @@ TEST_F(Waiting, for_memory_ends_at_the_limit_in_a_failure_that_names_the_holder)
                 "way: annotated: Medium.with_bytes (pid " +
                 std::to_string(holder.pid()) + ", 3 GiB, for "));
   EXPECT_EQ(reports.at("Small.says_nothing").failures, "") << "its memory is free";
+}
+
+/// Processes of which no test can run, whatever others hold, beside one that holds the whole device.
+class NoneCanRun : public SuiteTest {
+protected:
+  NoneCanRun() {
+    holder_.emplace(start("classes", {"--gtest_filter=Large.first"}));
+    holder_->wait_for_out("@constructor");
+    set("GPUTEST_WAIT_LIMIT", "1s"); // after it a process that waits fails
+  }
+
+private:
+  std::optional<ChildProcess> holder_;
+};
+
+TEST_F(NoneCanRun, does_not_wait_to_skip) {
+  struct Row {
+    std::string suite;
+    std::string filter;
+    std::string variable;
+    std::string value;
+    std::string reason;
+  };
+  const std::vector<Row> rows{
+      {"suite_leases", "TooMuch.first", "GPUTEST_GPUS", "1", "suite_leases: TooMuch needs 100 GiB of a device"},
+      {"classes", "Large.second", "GPUTEST_RUN_MODE", "parallel", "is large, and excluded while tests run in parallel"},
+      {"classes", "NoFixture.first", "GPUTEST_GPUS", "2", "classes: NoFixture.first needs 2 GPUs and may use 1"},
+      {"requiring", "Some/Parameterised.*", "GPUTEST_GPUS", "1", "requires what its devices do not have: asked tcc"}};
+  for (const auto& row : rows) {
+    set(row.variable, row.value);
+    const Ended ended = run(row.suite, {"--gtest_filter=" + row.filter});
+    EXPECT_EQ(ended.exit_code, 77) << ended.out << ended.err;
+    EXPECT_THAT(ended.out, HasSubstr(row.reason));
+  }
+}
+
+TEST_F(NoneCanRun, waits_if_one_of_its_tests_can_run) {
+  const Ended ended = run("suite_leases", {"--gtest_filter=TooMuch.first:After.*"});
+  EXPECT_EQ(ended.exit_code, 1) << ended.out;
+  EXPECT_THAT(ended.out, HasSubstr("suite_leases waited 1 s, its wait limit, for a place on a GPU"));
 }
 
 } // namespace

