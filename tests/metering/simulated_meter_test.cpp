@@ -88,6 +88,14 @@ TEST_F(SimulatedMeterTest, counts_no_memory_that_was_refused_and_no_device_heap)
             0);
 }
 
+TEST_F(SimulatedMeterTest, that_is_off_knows_nothing) {
+  meter(MeterSetting::off).begin();
+  const SimulatedBuffer buffer{1_MiB};
+  const auto usage = meter(MeterSetting::off).end();
+  EXPECT_EQ(usage.evidence, devices::Evidence::unknown);
+  EXPECT_TRUE(usage.devices.empty());
+}
+
 TEST_F(SimulatedMeterTest, tells_samples_for_a_lower_bound) {
   meter(MeterSetting::sampled).begin();
   { const SimulatedBuffer buffer{3_MiB}; }
