@@ -3,9 +3,7 @@
 #include "core/session/device_session.hpp"
 
 #include "support/fake_cuda_test.hpp"
-#include "support/in_child.hpp"
 #include "support/private_folder.hpp"
-#include "support/private_mount.hpp"
 
 #include <gmock/gmock.h>
 
