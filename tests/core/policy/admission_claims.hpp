@@ -76,6 +76,17 @@ inline Claim stopped(Claim claim) {
   return claim;
 }
 
+inline Claim idle(Claim claim) {
+  claim.stage = Stage::idle;
+  return claim;
+}
+
+/// A claim that waits behind the one with this ticket.
+inline Claim behind(std::uint64_t ticket, Claim claim) {
+  claim.behind = ticket;
+  return claim;
+}
+
 inline Claim on(DeviceMask wanted, Claim claim) {
   claim.wanted = wanted;
   return claim;

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <random>
-#include <string>
 #include <vector>
 
 namespace gputest::policy {
@@ -16,6 +15,7 @@ namespace {
 
 /// A machine full of processes that enter, run some tests one after another, and end. They move in random order, and
 /// nothing but decide() lets them go on. Some are idle between their tests and after them, until they have to leave.
+/// (admission_properties_test.cpp checks each decision.)
 class Machine {
 public:
   explicit Machine(unsigned seed) : random_{seed} {
@@ -45,7 +45,6 @@ public:
       std::shuffle(order.begin(), order.end(), random_);
       for (const std::size_t position : order) {
         moved = move(position) || moved;
-        look_who_is_delayed();
       }
     }
     return ended_ + static_cast<std::size_t>(std::count_if(snapshot_.claims.begin(), snapshot_.claims.end(),
@@ -53,7 +52,6 @@ public:
   }
 
   [[nodiscard]] std::size_t size() const { return snapshot_.claims.size(); }
-  [[nodiscard]] const std::string& passed() const { return passed_; }
   [[nodiscard]] int granted_past_others() const { return granted_past_others_; }
   [[nodiscard]] int notified() const { return static_cast<int>(std::count(notified_.begin(), notified_.end(), true)); }
 
@@ -146,13 +144,6 @@ private:
     if (grant == nullptr) {
       return false;
     }
-    for (const Claim& other : snapshot_.claims) {
-      const DeviceMask asked = other.stage == Stage::entering ? other.candidates : other.wanted;
-      if (claim.stage == Stage::entering && other.stage == claim.stage && other.ticket < claim.ticket &&
-          (asked & grant->devices) != 0) {
-        passed_ += " " + std::to_string(claim.ticket) + " before " + std::to_string(other.ticket);
-      }
-    }
     if (claim.stage == Stage::entering) {
       claim.devices = grant->devices;
       claim.stage = Stage::inside;
@@ -169,29 +160,6 @@ private:
     return true;
   }
 
-  /// A waiting claim that would have room on a device beside the leases of earlier arrivals has room beside all.
-  void look_who_is_delayed() {
-    for (const Claim& claim : snapshot_.claims) {
-      for (std::size_t d = 0; claim.stage == Stage::waiting && d < snapshot_.devices.size(); ++d) {
-        std::uint64_t bytes = claim.lease_bytes;
-        std::uint64_t later = 0;
-        bool exclusive_later = false;
-        for (const Claim& other : snapshot_.claims) {
-          const bool is_inside = other.stage >= Stage::inside && (other.devices >> d & 1U) != 0;
-          const bool holds = other.stage == Stage::holding && (other.wanted >> d & 1U) != 0;
-          bytes += is_inside ? other.overhead_bytes : 0;
-          bytes += holds && other.ticket < claim.ticket ? other.lease_bytes : 0;
-          later += holds && other.ticket > claim.ticket ? other.lease_bytes : 0;
-          exclusive_later = exclusive_later || (holds && other.ticket > claim.ticket && claim.exclusive);
-        }
-        const bool wants = (claim.wanted >> d & 1U) != 0;
-        if (wants && (exclusive_later || (bytes <= 100 && bytes + later > 100))) {
-          passed_ += " " + std::to_string(claim.ticket) + " is delayed";
-        }
-      }
-    }
-  }
-
   std::mt19937 random_;
   Snapshot snapshot_;
   DeviceMask all_devices_ = 0;
@@ -202,17 +170,15 @@ private:
   std::vector<bool> notified_; ///< workers, to leave
   std::vector<bool> whole_;
   std::size_t ended_ = 0;
-  std::string passed_; ///< who entered before an earlier one, and who was delayed by a later one
   int granted_past_others_ = 0;
 };
 
-TEST(AdmissionLiveness, everybody_finishes_and_nobody_is_delayed_by_a_later_one) {
+TEST(AdmissionLiveness, everybody_finishes_although_some_pass_others) {
   int granted_past_others = 0;
   int notified = 0;
   for (unsigned seed = 0; seed < 1000; ++seed) {
     Machine machine{seed};
     ASSERT_EQ(machine.run(), machine.size()) << "seed " << seed << ": the others wait for each other";
-    ASSERT_EQ(machine.passed(), "") << "seed " << seed;
     granted_past_others += machine.granted_past_others();
     notified += machine.notified();
   }

@@ -3,34 +3,17 @@
 
 #include <gtest/gtest.h>
 
-#include <vector>
-
 namespace gputest::policy {
 namespace {
 
 TEST(LargePolicy, decides_by_policy_and_run_mode) {
-  struct Case {
-    LargePolicy policy;
-    RunMode mode;
-    LargeDecision expected;
-  };
-  const std::vector<Case> cases{
-      {LargePolicy::exclude, RunMode::direct, LargeDecision::only_if_free},
-      {LargePolicy::exclude, RunMode::serial, LargeDecision::only_if_free},
-      {LargePolicy::exclude, RunMode::unknown, LargeDecision::only_if_free},
-      {LargePolicy::exclude, RunMode::parallel, LargeDecision::exclude},
-      {LargePolicy::serial, RunMode::direct, LargeDecision::wait},
-      {LargePolicy::serial, RunMode::serial, LargeDecision::wait},
-      {LargePolicy::serial, RunMode::unknown, LargeDecision::wait},
-      {LargePolicy::serial, RunMode::parallel, LargeDecision::wait},
-      {LargePolicy::wait, RunMode::direct, LargeDecision::wait},
-      {LargePolicy::wait, RunMode::serial, LargeDecision::wait},
-      {LargePolicy::wait, RunMode::unknown, LargeDecision::wait},
-      {LargePolicy::wait, RunMode::parallel, LargeDecision::wait},
-  };
-  for (const auto& c : cases) {
-    EXPECT_EQ(decide_large(c.policy, c.mode), c.expected)
-        << to_string(c.policy) << " in run mode " << static_cast<int>(c.mode);
+  for (const auto mode : {RunMode::direct, RunMode::serial, RunMode::unknown, RunMode::parallel}) {
+    const int number = static_cast<int>(mode);
+    EXPECT_EQ(decide_large(LargePolicy::exclude, mode),
+              mode == RunMode::parallel ? LargeDecision::exclude : LargeDecision::only_if_free)
+        << number;
+    EXPECT_EQ(decide_large(LargePolicy::serial, mode), LargeDecision::wait) << number;
+    EXPECT_EQ(decide_large(LargePolicy::wait, mode), LargeDecision::wait) << number;
   }
 }
 

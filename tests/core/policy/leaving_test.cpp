@@ -11,28 +11,12 @@
 namespace gputest::policy {
 namespace {
 
-Claim idle(Claim claim) {
-  claim.stage = Stage::idle;
-  return claim;
-}
-
-Claim behind(std::uint64_t ticket, Claim claim) {
-  claim.behind = ticket;
-  return claim;
-}
-
 std::string in_words(const std::vector<std::size_t>& positions) {
   std::string words;
   for (const std::size_t position : positions) {
     words += (words.empty() ? "" : " ") + std::to_string(position);
   }
   return words.empty() ? "nobody" : words;
-}
-
-/// A process whose last lease had this ticket.
-Claim worked(std::uint64_t ticket, Claim claim) {
-  claim.ticket = ticket;
-  return claim;
 }
 
 /// Who has to leave for the first claim, and whether that is `enough`.
@@ -51,7 +35,9 @@ TEST(WhoHasToLeave, is_as_few_as_make_room_and_all_that_are_in_the_way_where_the
   const std::vector<AdmissionCase> cases{
       {"one of two", {{{55}}, {entering(1, 1, 10, 30), idle(context), idle(context)}}, "2, enough"},
       {"the one that has not worked for longest",
-       {{{55}}, {entering(9, 1, 10, 30), idle(worked(7, context)), idle(worked(5, context)), idle(worked(6, context))}},
+       {{{55}},
+        {entering(9, 1, 10, 30), idle(with_ticket(7, context)), idle(with_ticket(5, context)),
+         idle(with_ticket(6, context))}},
        "3 2, enough"},
       {"the one that is large enough",
        {{{100}}, {entering(1, 1, 10, 30), idle(inside(1, 10, 20)), idle(inside(1, 60, 20)), idle(inside(1, 10, 20))}},

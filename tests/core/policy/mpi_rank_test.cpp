@@ -12,11 +12,11 @@ namespace {
 using namespace literals;
 using Variables = std::map<std::string, std::string>;
 
-std::optional<MpiRank> rank_in(const Variables& variables) {
-  return find_mpi_rank([&](const char* name) {
+auto reader_of(const Variables& variables) {
+  return [&](const char* name) {
     const auto found = variables.find(name);
     return found == variables.end() ? std::nullopt : std::optional{found->second};
-  });
+  };
 }
 
 struct Row {
@@ -68,7 +68,7 @@ TEST(MpiRank, is_what_each_launcher_sets) {
       {{{"MPI_LOCALRANKID", "5"}, {"MPI_LOCALNRANKS", "2"}}, 5, 6, "MPI_LOCALRANKID=5"},
   };
   for (const auto& row : rows) {
-    const auto rank = rank_in(row.variables);
+    const auto rank = find_mpi_rank(reader_of(row.variables));
     ASSERT_TRUE(rank) << row.because;
     EXPECT_EQ(rank->local_rank, row.local_rank) << row.because;
     EXPECT_EQ(rank->local_size, row.local_size) << row.because;
@@ -94,17 +94,12 @@ TEST(MpiRank, is_none_for_what_is_alone_or_no_rank) {
       {{"SLURM_LOCALID", "0"}, {"SLURM_STEP_NUM_TASKS", "1"}},
   };
   for (const auto& row : rows) {
-    EXPECT_FALSE(rank_in(row)) << (row.empty() ? "" : row.begin()->first + "=" + row.begin()->second);
+    EXPECT_FALSE(find_mpi_rank(reader_of(row))) << (row.empty() ? "" : row.begin()->first + "=" + row.begin()->second);
   }
 }
 
 TEST(MpiVariable, is_there_also_for_who_is_alone) {
-  const auto variable = [](const Variables& variables) {
-    return mpi_variable([&](const char* name) {
-      const auto found = variables.find(name);
-      return found == variables.end() ? std::nullopt : std::optional{found->second};
-    });
-  };
+  const auto variable = [](const Variables& variables) { return mpi_variable(reader_of(variables)); };
   EXPECT_EQ(variable({{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "1"}}), "OMPI_COMM_WORLD_RANK");
   EXPECT_EQ(variable({{"PMI_RANK", "0"}}), "PMI_RANK");
   EXPECT_EQ(variable({{"PMIX_RANK", "1"}, {"PMI_RANK", ""}}), "PMIX_RANK");

@@ -7,6 +7,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace gputest::policy {
@@ -78,22 +79,19 @@ TEST(Needs, add_up_what_devices_must_have) {
             (Capabilities{sm(90), mig, peer_access}));
 }
 
-TEST(Needs, take_what_may_be_kept_of_the_test_or_else_of_the_suite_or_else_of_the_entry) {
+TEST(Needs, take_what_may_be_kept_and_the_heap_of_the_test_or_else_of_the_suite_or_else_of_the_entry) {
   Request entry;
   entry.keeps = 64_MiB;
-  EXPECT_EQ(resolve({}, {}, MemoryClass::small, entry).keeps, 64_MiB);
-  EXPECT_EQ(resolve(test(3_GiB), suite(keeps(128_MiB)), {}, entry).keeps, 128_MiB);
-  EXPECT_EQ(resolve(test(keeps(0_B)), suite(keeps(128_MiB)), {}, entry).keeps, 0_B) << "nothing is an answer";
+  entry.heap = 8_MiB;
+  const auto expect = [&](const Needs& of_test, const Needs& of_suite, Bytes kept, Bytes heap_size) {
+    const auto request = resolve(of_test, of_suite, MemoryClass::small, entry);
+    EXPECT_EQ(request.keeps, kept);
+    EXPECT_EQ(request.heap, heap_size);
+  };
+  expect({}, {}, 64_MiB, 8_MiB);
+  expect(test(3_GiB), suite(keeps(128_MiB), heap(16_MiB)), 128_MiB, 16_MiB);
+  expect(test(keeps(0_B), heap(32_MiB)), suite(keeps(128_MiB), heap(16_MiB)), 0_B, 32_MiB); // nothing is an answer
   EXPECT_TRUE(test(keeps(1_MiB)).says_gpu());
-}
-
-TEST(Needs, take_the_heap_of_the_test_or_else_of_the_suite_or_else_of_the_entry) {
-  Request entry{MemoryClass::medium};
-  entry.heap = 64_MiB;
-  EXPECT_EQ(resolve({}, {}, MemoryClass::small, entry).heap, 64_MiB);
-  EXPECT_EQ(resolve(test(3_GiB), {}, {}, entry).heap, 64_MiB);
-  EXPECT_EQ(resolve(test(3_GiB), suite(heap(128_MiB)), {}, entry).heap, 128_MiB);
-  EXPECT_EQ(resolve(test(heap(256_MiB)), suite(heap(128_MiB)), {}, entry).heap, 256_MiB);
 }
 
 TEST(Needs, of_a_gpu_are_those_of_the_most_specific_source) {
@@ -155,20 +153,18 @@ TEST(Needs, that_contradict_themselves_are_named_with_what_is_allowed) {
 }
 
 TEST(Needs, know_where_the_memory_was_said) {
-  Needs says;
-  says.bytes = 3_GiB;
-  says.keeps = 1_MiB;
-  EXPECT_EQ(resolve(says, {}, MemoryClass::small, {}).memory_by, SaidBy::test);
-  EXPECT_EQ(resolve(says, {}, MemoryClass::small, {}).keeps_by, SaidBy::test);
-  EXPECT_EQ(resolve({}, says, MemoryClass::small, {}).memory_by, SaidBy::suite);
-  EXPECT_EQ(resolve({}, says, MemoryClass::small, {}).keeps_by, SaidBy::suite);
-  EXPECT_EQ(resolve({}, {}, MemoryClass::small, {}).memory_by, SaidBy::fixture);
-  EXPECT_EQ(resolve({}, {}, MemoryClass::large, {}).memory_by, SaidBy::fixture);
-  Request entry;
-  entry.bytes = 3_GiB;
-  EXPECT_EQ(resolve({}, {}, MemoryClass::large, entry).memory_by, SaidBy::entry) << "its MEMORY holds for it";
-  EXPECT_EQ(resolve({}, {}, std::nullopt, {}).memory_by, SaidBy::entry);
-  EXPECT_EQ(resolve({}, {}, std::nullopt, {}).keeps_by, SaidBy::entry);
+  const Needs says = test(3_GiB, keeps(1_MiB));
+  const auto by = [](const Needs& of_test, const Needs& of_suite, std::optional<MemoryClass> fixture,
+                     const Request& entry = {}) {
+    const auto request = resolve(of_test, of_suite, fixture, entry);
+    return std::pair{request.memory_by, request.keeps_by};
+  };
+  EXPECT_EQ(by(says, {}, small), (std::pair{SaidBy::test, SaidBy::test}));
+  EXPECT_EQ(by({}, says, small), (std::pair{SaidBy::suite, SaidBy::suite}));
+  EXPECT_EQ(by({}, {}, small).first, SaidBy::fixture);
+  EXPECT_EQ(by({}, {}, large).first, SaidBy::fixture);
+  EXPECT_EQ(by({}, {}, large, 3_GiB).first, SaidBy::entry) << "its MEMORY holds for it";
+  EXPECT_EQ(by({}, {}, std::nullopt), (std::pair{SaidBy::entry, SaidBy::entry}));
 }
 
 } // namespace

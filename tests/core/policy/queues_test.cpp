@@ -14,11 +14,6 @@ namespace {
 
 using Positions = std::vector<std::size_t>;
 
-Claim behind(std::uint64_t ticket, Claim claim) {
-  claim.behind = ticket;
-  return claim;
-}
-
 TEST(Concerned, are_those_that_are_behind_nobody_and_those_behind_the_one_that_was_granted) {
   struct Case {
     std::string claim;
@@ -26,13 +21,13 @@ TEST(Concerned, are_those_that_are_behind_nobody_and_those_behind_the_one_that_w
     std::uint64_t granted;
     Positions expected;
   };
-  const Claim idle = inside(1, 1, 1);
+  const Claim at_work = inside(1, 1, 1);
   const std::vector<Case> cases{
       {"nobody", {}, 0, {}},
-      {"nobody who asks", {idle, holding(idle, 5), Claim{}}, 0, {}},
-      {"of each queue", {waiting(2, idle, 1), entering(1, 1, 1, 1)}, 0, {0, 1}},
-      {"not those behind another", {waiting(1, idle, 1), behind(1, waiting(2, idle, 1))}, 0, {0}},
-      {"those behind the granted one", {behind(1, waiting(2, idle, 1)), behind(2, waiting(3, idle, 1))}, 1, {0}},
+      {"nobody who asks", {at_work, holding(at_work, 5), Claim{}}, 0, {}},
+      {"of each queue", {waiting(2, at_work, 1), entering(1, 1, 1, 1)}, 0, {0, 1}},
+      {"not those behind another", {waiting(1, at_work, 1), behind(1, waiting(2, at_work, 1))}, 0, {0}},
+      {"those behind the granted one", {behind(1, waiting(2, at_work, 1)), behind(2, waiting(3, at_work, 1))}, 1, {0}},
       {"whoever enters is behind none that leases", {behind(1, entering(2, 1, 1, 1))}, 1, {}},
   };
   for (const auto& c : cases) {
@@ -41,10 +36,10 @@ TEST(Concerned, are_those_that_are_behind_nobody_and_those_behind_the_one_that_w
 }
 
 TEST(NearestExcluder, is_the_last_ahead_that_a_request_cannot_run_beside) {
-  const Claim idle = inside(1, 10, 1);
+  const Claim at_work = inside(1, 10, 1);
   const Snapshot snapshot{{{100}},
-                          {waiting(5, idle, 40), waiting(1, idle, 41), waiting(2, idle, 60), waiting(3, idle, 40),
-                           waiting(6, idle, 90), waiting(4, inside(2, 1, 1), 90)}};
+                          {waiting(5, at_work, 40), waiting(1, at_work, 41), waiting(2, at_work, 60),
+                           waiting(3, at_work, 40), waiting(6, at_work, 90), waiting(4, inside(2, 1, 1), 90)}};
   EXPECT_EQ(nearest_excluder(snapshot, 0), 2U);
   EXPECT_EQ(nearest_excluder(snapshot, 1), std::nullopt);
   Snapshot with_stopped = snapshot;
@@ -53,13 +48,9 @@ TEST(NearestExcluder, is_the_last_ahead_that_a_request_cannot_run_beside) {
 }
 
 TEST(NextAhead, is_the_last_that_arrived_before_it_in_its_queue_and_asks_for_the_device) {
-  const Claim idle = inside(1, 1, 1);
-  const std::vector<Claim> claims{waiting(5, idle, 1),
-                                  waiting(2, idle, 1),
-                                  waiting(4, idle, 1),
-                                  waiting(6, idle, 1),
-                                  waiting(3, inside(2, 1, 1), 1),
-                                  entering(1, 1, 1, 1)};
+  const Claim at_work = inside(1, 1, 1);
+  const std::vector<Claim> claims{waiting(5, at_work, 1), waiting(2, at_work, 1),         waiting(4, at_work, 1),
+                                  waiting(6, at_work, 1), waiting(3, inside(2, 1, 1), 1), entering(1, 1, 1, 1)};
   EXPECT_EQ(next_ahead({{}, claims}, 0, 0), 2U);
   EXPECT_EQ(next_ahead({{}, claims}, 1, 0), std::nullopt);
   EXPECT_EQ(next_ahead({{}, claims}, 5, 0), std::nullopt) << "the first that enters";
