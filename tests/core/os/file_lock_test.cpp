@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/os/file_lock.hpp"
 
-#include "core/os/kept_descriptor.hpp"
 #include "core/os/process.hpp"
+#include "support/close_files.hpp"
 #include "support/in_child.hpp"
 #include "support/message_of.hpp"
 #include "support/private_folder.hpp"
@@ -138,20 +138,10 @@ TEST_F(FileLockTest, survives_the_end_of_another_object_for_the_same_file) {
   lock.unlock();
 }
 
-/// The one descriptor of the file that this process has.
-int descriptor_of(const std::string& path) {
-  const auto identity = FileIdentity::at(path);
-  int number = 0;
-  for (auto file = FileIdentity::of(number); !file || !(*file == *identity); file = FileIdentity::of(number)) {
-    ++number;
-  }
-  return number;
-}
-
 TEST_F(FileLockTest, whose_descriptor_was_closed_is_an_error_and_no_lock) {
   auto lock = std::make_unique<FileLock>(path_);
   lock->require_kept();
-  ::close(descriptor_of(path_));
+  EXPECT_GE(tests::close_files(path_), 0);
   const auto said = message_of<LedgerError>([&] { lock->lock(); });
   EXPECT_NE(said.find("which gputest keeps open for " + path_ + ", was closed by something else in this process; "),
             std::string::npos)
@@ -246,7 +236,11 @@ TEST_F(FileLockTest, whose_file_was_removed_or_replaced_says_so) {
 
 TEST_F(FileLockTest, is_not_inherited_by_a_program_that_is_started) {
   const FileLock lock{path_};
-  EXPECT_EQ(::fcntl(descriptor_of(path_), F_GETFD), FD_CLOEXEC);
+  EXPECT_EQ(in_child([&] {
+              const std::string look = "ls -l /proc/$$/fd | grep -q ' " + path_ + "$'";
+              return ::execl("/bin/sh", "sh", "-c", look.c_str(), nullptr);
+            }),
+            1);
 }
 
 } // namespace

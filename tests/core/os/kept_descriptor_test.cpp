@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/os/kept_descriptor.hpp"
 
+#include "support/in_child.hpp"
 #include "support/message_of.hpp"
 #include "support/private_folder.hpp"
 
@@ -9,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -17,7 +19,41 @@
 namespace gputest::os {
 namespace {
 
+using tests::in_child;
 using tests::message_of;
+
+bool is_open(int number) { return ::fcntl(number, F_GETFD) >= 0; }
+
+int open_null() { return ::open("/dev/null", O_RDWR | O_CLOEXEC); }
+
+TEST(Descriptor, is_closed_at_its_end_and_once) {
+  const int number = open_null();
+  {
+    Descriptor file{number};
+    EXPECT_TRUE(file);
+    const Descriptor moved{std::move(file)};
+    EXPECT_FALSE(file); // NOLINT(bugprone-use-after-move): what is left is none
+    EXPECT_EQ(moved.number(), number);
+    EXPECT_TRUE(is_open(number));
+  }
+  EXPECT_FALSE(is_open(number));
+  EXPECT_FALSE(Descriptor{});
+  EXPECT_EQ(Descriptor{}.number(), -1);
+}
+
+TEST(Descriptor, never_has_the_number_of_a_standard_stream) {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    EXPECT_EQ(in_child([&] {
+                ::close(stream);
+                const int opened = open_null();
+                const Descriptor file{opened};
+                const bool is_moved = opened == stream && file.number() > STDERR_FILENO && !is_open(stream);
+                return is_moved && ::fcntl(file.number(), F_GETFD) == FD_CLOEXEC ? 0 : 1;
+              }),
+              0)
+        << stream;
+  }
+}
 
 class KeptDescriptorTest : public ::testing::Test {
 protected:
@@ -28,7 +64,6 @@ protected:
 
   [[nodiscard]] KeptDescriptor keep() const { return KeptDescriptor{open(path_), path_}; }
   static Descriptor open(const std::string& path) { return Descriptor{::open(path.c_str(), O_RDWR | O_CLOEXEC)}; }
-  static bool is_open(int number) { return ::fcntl(number, F_GETFD) >= 0; }
 
   /// What a test does that closes a descriptor twice, where another file of its own is opened in between.
   void replace(int number) const { ASSERT_EQ(::dup2(open(other_).number(), number), number); }

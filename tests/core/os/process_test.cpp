@@ -58,30 +58,22 @@ TEST(Process, knows_whether_one_runs_is_stopped_or_has_ended) {
   EXPECT_EQ(state_of(own_pid()), ProcessState::running);
   EXPECT_EQ(state_of(nobody), ProcessState::ended);
   auto cat = start_cat();
-  cat.kill(SIGSTOP);
-  int status = 0;
-  ASSERT_EQ(::waitpid(cat.pid(), &status, WUNTRACED), cat.pid());
-  EXPECT_EQ(state_of(cat.pid()), ProcessState::stopped);
-  cat.kill(SIGCONT);
-  ASSERT_EQ(::waitpid(cat.pid(), &status, WCONTINUED), cat.pid());
-  EXPECT_EQ(state_of(cat.pid()), ProcessState::running);
-  cat.kill(SIGKILL);
-  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(cat.pid()), nullptr, WEXITED | WNOWAIT), 0);
-  EXPECT_EQ(state_of(cat.pid()), ProcessState::ended) << "and its parent does not know yet";
-}
-
-TEST(Process, knows_whether_a_signal_has_stopped_one) {
-  auto cat = start_cat();
   const auto started = start_time_of(cat.pid()).value_or(0);
   EXPECT_FALSE(is_stopped(cat.pid(), started));
   cat.kill(SIGSTOP);
   int status = 0;
   ASSERT_EQ(::waitpid(cat.pid(), &status, WUNTRACED), cat.pid());
+  EXPECT_EQ(state_of(cat.pid()), ProcessState::stopped);
   EXPECT_TRUE(is_stopped(cat.pid(), started));
   EXPECT_FALSE(is_stopped(cat.pid(), started + 1)) << "another process, of another pid namespace";
   EXPECT_FALSE(is_stopped(nobody, started));
   cat.kill(SIGCONT);
+  ASSERT_EQ(::waitpid(cat.pid(), &status, WCONTINUED), cat.pid());
+  EXPECT_EQ(state_of(cat.pid()), ProcessState::running);
   EXPECT_FALSE(is_stopped(cat.pid(), started));
+  cat.kill(SIGKILL);
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(cat.pid()), nullptr, WEXITED | WNOWAIT), 0);
+  EXPECT_EQ(state_of(cat.pid()), ProcessState::ended) << "and its parent does not know yet";
 }
 
 TEST(Process, does_not_take_one_for_stopped_that_is_traced) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/os/slot_store.hpp"
 
+#include "support/close_files.hpp"
 #include "support/in_child.hpp"
 #include "support/message_of.hpp"
 #include "support/private_folder.hpp"
@@ -75,16 +76,6 @@ std::uint32_t put_word(const std::string& file, std::size_t offset, std::uint32_
   EXPECT_EQ(::pread(opened.number(), &before, sizeof before, static_cast<off_t>(offset)), 4);
   EXPECT_EQ(::pwrite(opened.number(), &word, sizeof word, static_cast<off_t>(offset)), 4);
   return before;
-}
-
-/// The descriptor of a file that this process has open.
-int descriptor_of(const std::string& path) {
-  const auto identity = FileIdentity::at(path);
-  int number = 0;
-  for (auto file = FileIdentity::of(number); !file || !(*file == *identity); file = FileIdentity::of(number)) {
-    ++number;
-  }
-  return number;
 }
 
 /// From here on renameat2() answers with `error` if it gets flags, as on a file system that has none.
@@ -199,37 +190,6 @@ TEST_F(SlotStoreTest, shows_all_slots_that_have_had_an_owner_when_an_earlier_one
   EXPECT_EQ(seen, (std::vector<std::size_t>{0, 1}));
 }
 
-TEST_F(SlotStoreTest, sees_a_user_that_joins_without_a_change_of_the_folders_time) {
-  if (::geteuid() != 0) {
-    GTEST_SKIP() << "only root can be two users";
-  }
-  const std::string shared = parent_.path() + "/shared";
-  tests::make_shared_folder(shared);
-  // Times of files go on in steps of some milliseconds. Here one step lasts from before the first look to after the
-  // second; a time in the future, because a folder that has not changed for a second is not looked through again.
-  const timespec step{::time(nullptr) + 3600, 0};
-  const std::array<timespec, 2> times{step, step};
-  const auto keep_time = [&] { EXPECT_EQ(::utimensat(AT_FDCWD, shared.c_str(), times.data(), 0), 0); };
-  SlotStore store{shared, "store", layout};
-  const auto seen = [&] {
-    const std::lock_guard guard{store.mutex()};
-    std::size_t slots = 0;
-    store.for_each<StoredRecord>([&](std::size_t, const StoredRecord&) { ++slots; });
-    return slots;
-  };
-  keep_time();
-  EXPECT_EQ(seen(), 0U);
-  EXPECT_EQ(in_child([&] {
-              tests::become_member(tests::another_member);
-              SlotStore own{shared, "store", layout};
-              const std::lock_guard guard{own.mutex()};
-              return own.take([](std::size_t) { return true; }).slot == 0 ? 0 : 1;
-            }),
-            0);
-  keep_time();
-  EXPECT_EQ(seen(), 1U);
-}
-
 TEST_F(SlotStoreTest, whose_record_row_or_count_is_not_what_a_gputest_wrote_is_an_error_that_says_where) {
   SlotStore store = open();
   store.write_row(3, StoredRecord{{9}});
@@ -280,8 +240,7 @@ TEST_F(SlotStoreTest, whose_file_was_closed_is_an_error_and_no_other_file_is_wri
   std::ofstream{other} << "text";
   SlotStore store = open();
   store.write(0, StoredRecord{{7}});
-  const int number = descriptor_of(ledger);
-  ::close(number);
+  const int number = tests::close_files(ledger);
   const auto said = message_of<LedgerError>([&] { store.write(0, StoredRecord{{8}}); });
   EXPECT_NE(said.find("which gputest keeps open for " + ledger + ", was closed by something else in this process"),
             std::string::npos)
@@ -321,13 +280,6 @@ TEST_F(SlotStoreTest, larger_than_this_process_may_write_is_an_error_and_no_sign
               return said == "cannot write " + path() + "/ledger: File too large" ? 0 : 1;
             }),
             0);
-}
-
-TEST_F(SlotStoreTest, has_its_room_from_the_beginning) {
-  make();
-  struct stat status {};
-  ASSERT_EQ(::stat((path() + "/ledger").c_str(), &status), 0);
-  EXPECT_GE(status.st_blocks * 512, 16640) << "so that no write can fail for want of it";
 }
 
 TEST_F(SlotStoreTest, belongs_to_this_user_alone_with_any_umask) {
@@ -443,27 +395,19 @@ TEST_F(SlotStoreTest, that_is_damaged_or_of_another_version_is_refused_with_what
 }
 
 TEST_F(SlotStoreTest, that_has_another_thing_in_the_place_of_a_part_is_refused_with_what_to_do) {
-  const auto with = [&](const std::string& part, auto put) {
-    make();
-    fs::remove_all(path() + part);
-    put(path() + part);
-    const std::string said = message();
-    fs::remove_all(path());
-    const std::string begin = path() + part + " is ";
-    const std::string end =
-        "; when no GPU test is running, remove the ledger's folder, or set GPUTEST_DIR to another one";
-    EXPECT_EQ(said.substr(0, begin.size()), begin);
-    EXPECT_EQ(said.substr(std::max(said.size(), end.size()) - end.size()), end) << said;
-    return said.substr(begin.size(), said.size() - std::min(said.size(), begin.size() + end.size()));
-  };
-  const auto put_folder = [](const std::string& part) { fs::create_directory(part); };
-  const auto put_file = [](const std::string& part) { std::ofstream{part} << "text"; };
-  const auto put_fifo = [](const std::string& part) { ASSERT_EQ(::mkfifo(part.c_str(), 0600), 0); };
-  const auto put_link = [](const std::string& part) { fs::create_symlink("nowhere", part); };
-  EXPECT_EQ(with("/mutex", put_folder), "a folder, and must be a regular file");
-  EXPECT_EQ(with("/ledger", put_fifo), "a FIFO, and must be a regular file");
-  EXPECT_EQ(with("/ledger", put_link), "a symbolic link to nowhere, and must be a regular file");
-  EXPECT_EQ(with("", put_file), "a regular file, and must be a folder");
+  const std::string what_to_do =
+      "; when no GPU test is running, remove the ledger's folder, or set GPUTEST_DIR to another one";
+  make();
+  fs::remove(path() + "/mutex");
+  fs::create_directory(path() + "/mutex");
+  EXPECT_EQ(message(), path() + "/mutex is a folder, and must be a regular file" + what_to_do);
+  fs::remove(path() + "/mutex");
+  fs::remove(path() + "/ledger");
+  fs::create_symlink("nowhere", path() + "/ledger");
+  EXPECT_EQ(message(), path() + "/ledger is a symbolic link to nowhere, and must be a regular file" + what_to_do);
+  fs::remove_all(path());
+  std::ofstream{path()} << "text";
+  EXPECT_EQ(message(), path() + " is a regular file, and must be a folder" + what_to_do);
 }
 
 TEST_F(SlotStoreTest, that_is_removed_while_it_is_used_says_so) {
@@ -523,9 +467,9 @@ protected:
               0);
   }
 
-  /// Sets the time at which the folder has changed last to one long ago, always the same.
-  void set_time() const {
-    const std::array<timespec, 2> times{timespec{1000, 0}, timespec{1000, 0}};
+  /// Sets the time at which the folder has changed last.
+  void set_time(std::time_t seconds) const {
+    const std::array<timespec, 2> times{timespec{seconds, 0}, timespec{seconds, 0}};
     EXPECT_EQ(::utimensat(AT_FDCWD, shared_.c_str(), times.data(), 0), 0);
   }
 
@@ -672,34 +616,27 @@ TEST_F(SharedSlotStore, sees_no_part_in_what_has_not_its_name_owner_and_type) {
   EXPECT_EQ(look(store), (Seen{{8, 54321}}));
 }
 
+// Times of files go on in steps of some milliseconds. Here one step lasts from before the first look to after the
+// second; a time in the future, because a folder that has not changed for a second is not looked through again.
+TEST_F(SharedSlotStore, sees_a_user_that_joins_without_a_change_of_the_folders_time) {
+  const std::time_t step = ::time(nullptr) + 3600;
+  SlotStore store{shared_, "store", few_};
+  set_time(step);
+  EXPECT_EQ(look(store), Seen{});
+  join(54321);
+  set_time(step);
+  EXPECT_EQ(look(store), (Seen{{4, 54321}}));
+}
+
 TEST_F(SharedSlotStore, sees_a_part_that_was_just_being_made_though_the_folder_does_not_change) {
   join(54321);
   fs::rename(part_of(54321) + "/ledger", part_of(54321) + "/beginning");
   SlotStore store{shared_, "store", few_};
-  set_time();
+  set_time(1000); // long ago
   EXPECT_EQ(look(store), Seen{});
   EXPECT_FALSE(store.has_part(1));
   fs::rename(part_of(54321) + "/beginning", part_of(54321) + "/ledger");
   EXPECT_EQ(look(store), (Seen{{4, 54321}}));
-}
-
-TEST_F(SharedSlotStore, looks_at_4096_entries_of_its_folder_and_says_who_has_most_of_more) {
-  join(54322);
-  SlotStore store{shared_, "store", few_};
-  // With the mutex, the part and the two of each folder 4096. Those of the first user are 2000, of the second 2092.
-  for (int i = 0; i < 4092; ++i) {
-    const std::string file = shared_ + "/" + std::to_string(i);
-    std::ofstream{file}.close();
-    ASSERT_EQ(::chown(file.c_str(), i < 2000 ? 54321 : 54322, tests::members), 0);
-  }
-  EXPECT_EQ(look(store), (Seen{{4, 54322}}));
-  fs::create_directory(shared_ + "/one_more");
-  EXPECT_EQ(message_of<LedgerError>([&] { look(store); }),
-            shared_ +
-                " has more than 4096 entries, and a shared ledger needs one a user, called store.<uid>. Of those "
-                "that are no ledger, 2092 belong to 54322 (uid 54322). 54322 or an administrator can remove "
-                "them: find " +
-                shared_ + " -mindepth 1 -maxdepth 1 -uid 54322 ! -name store.54322 -exec rm -r {} +");
 }
 
 TEST_F(SharedSlotStore, has_256_users_at_most) {

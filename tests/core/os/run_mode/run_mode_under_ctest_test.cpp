@@ -1,15 +1,76 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What look_for_ctest() and find_run_mode() say of the real ctest at hand, against what that ctest does.
 
-#include "core/os/run_mode/ctest_run.hpp"
+#include "support/child_process.hpp"
+#include "support/private_folder.hpp"
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <map>
 #include <optional>
 #include <ostream>
+#include <string>
+#include <vector>
 
 namespace gputest::tests {
 namespace {
+
+/// A project of two tests, of which the first says what it finds; see ctest_observer.cpp.
+class CtestRun {
+public:
+  /// Makes a source folder with these files, and a build tree in `build` below it that knows its source folder.
+  ///
+  /// `@DIR@` in a file's text, in `arguments` and in `folder` of run() stands for the source folder.
+  explicit CtestRun(const std::map<std::string, std::string>& files = {}) {
+    folder_.make_folder("build");
+    write("build/CTestTestfile.cmake",
+          "add_test(a /bin/sh -c [[exec '" GPUTEST_CTEST_OBSERVER "' find > '@DIR@/found']])\nadd_test(b /bin/true)\n");
+    write("build/CMakeCache.txt", "CMAKE_HOME_DIRECTORY:INTERNAL=@DIR@\n");
+    for (const auto& [name, text] : files) {
+      write(name, text);
+    }
+  }
+
+  /// What a run of ctest came to.
+  struct Result {
+    bool ran = false;      ///< whether the first test ran
+    bool together = false; ///< whether the second one was started before the first had ended
+    std::string found;     ///< the run mode that the first found
+    std::string because;
+    std::string output; ///< of ctest, for messages
+  };
+
+  /// Runs ctest in `folder`, with `variables` and PATH for its environment.
+  [[nodiscard]] Result run(const std::vector<std::string>& arguments, ChildProcess::Environment variables = {},
+                           const std::string& folder = "@DIR@/build") const {
+    std::vector<std::string> command{"/usr/bin/env", "-C", filled(folder), GPUTEST_CTEST};
+    for (const std::string& argument : arguments) {
+      command.push_back(filled(argument));
+    }
+    variables.emplace("PATH", "/usr/bin:/bin");
+    const Ended ended = ChildProcess{command, variables}.finish();
+    Result result;
+    result.output = ended.out + ended.err;
+    result.together = result.output.find("Start 2: b") < result.output.find("1/2 Test"); // it prints what it starts
+    std::ifstream found{folder_.path() + "/found"};
+    result.ran = std::getline(found, result.found) && std::getline(found, result.because);
+    return result;
+  }
+
+private:
+  void write(const std::string& name, const std::string& text) const { folder_.write(name, filled(text), 0600); }
+
+  [[nodiscard]] std::string filled(std::string text) const {
+    const std::string mark = "@DIR@";
+    for (auto at = text.find(mark); at != std::string::npos; at = text.find(mark)) {
+      text.replace(at, mark.size(), folder_.path());
+    }
+    return text;
+  }
+
+  PrivateFolder folder_;
+};
 
 struct Row {
   const char* name;
