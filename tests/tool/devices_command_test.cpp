@@ -214,11 +214,4 @@ TEST(DevicesCommand, says_which_gpu_is_left_out) {
   EXPECT_EQ(report["devices"][0]["mig_slice"], true);
 }
 
-TEST(DevicesCommand, is_a_table_for_people) {
-  const auto text = tests::Tool{}.run({"devices"}).out;
-  EXPECT_EQ(text.find("INDEX  UUID"), 0U) << text;
-  EXPECT_NE(text.find("16 GiB"), std::string::npos) << text;
-  EXPECT_NE(text.find("\nsimulated\n"), std::string::npos) << text;
-}
-
 } // namespace gputest::tool

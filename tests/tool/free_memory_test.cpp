@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 namespace gputest::tool {
 
 namespace {
@@ -32,31 +34,42 @@ Claim holder_of(Bytes bytes, Bytes largest) {
   return claim;
 }
 
-std::uint64_t free_bytes(const Snapshot& snapshot) { return free_bytes_for_next(snapshot, 0, (1_GiB).count()); }
-
 } // namespace
 
-TEST(FreeMemory, of_an_empty_device_is_all_but_the_context_of_the_next_process) {
-  EXPECT_EQ(free_bytes(device_of(16_GiB)), (15_GiB).count());
-}
-
-TEST(FreeMemory, leaves_out_what_others_hold_with_their_contexts) {
-  auto snapshot = device_of(16_GiB);
-  snapshot.claims = {holder_of(4_GiB, 4_GiB)};
-  EXPECT_EQ(free_bytes(snapshot), (10_GiB).count());
-}
-
-TEST(FreeMemory, counts_what_idle_processes_give_up_for_the_next) {
-  auto snapshot = device_of(16_GiB);
-  auto idle = holder_of(Bytes{}, 4_GiB);
-  idle.stage = Stage::idle;
-  idle.wanted = 0;
-  snapshot.claims = {idle};
-  EXPECT_EQ(free_bytes(snapshot), (15_GiB).count());
-  auto second = holder_of(4_GiB, 4_GiB);
-  second.ticket = 2;
-  snapshot.claims.push_back(second);
-  EXPECT_EQ(free_bytes(snapshot), (10_GiB).count());
+TEST(FreeMemory, is_what_the_next_process_gets_without_a_wait) {
+  const auto idle = [] {
+    auto claim = holder_of(Bytes{}, 4_GiB);
+    claim.stage = Stage::idle;
+    claim.wanted = 0;
+    return claim;
+  }();
+  auto exclusive = holder_of(1_GiB, 1_GiB);
+  exclusive.exclusive = true;
+  Claim entering;
+  entering.stage = Stage::entering;
+  entering.ticket = 2;
+  entering.candidates = 1;
+  struct Row {
+    const char* what;
+    Bytes external;
+    std::vector<Claim> claims;
+    Bytes expected;
+  };
+  const std::vector<Row> rows{
+      {"all but the context of the next process", 0_B, {}, 15_GiB},
+      {"without what others hold with their contexts", 0_B, {holder_of(4_GiB, 4_GiB)}, 10_GiB},
+      {"with what idle processes give up", 0_B, {idle}, 15_GiB},
+      {"with what idle processes give up beside a holder", 0_B, {idle, holder_of(4_GiB, 4_GiB)}, 10_GiB},
+      {"without what external processes hold", 6_GiB, {}, 9_GiB},
+      {"nothing while somebody has the whole device", 0_B, {exclusive}, 0_B},
+      {"nothing while others wait in front", 0_B, {holder_of(1_GiB, 1_GiB), entering}, 0_B},
+      {"nothing where one more context could keep another test waiting for ever", 0_B, {holder_of(1_GiB, 15_GiB)}, 0_B},
+  };
+  for (const auto& row : rows) {
+    auto snapshot = device_of(16_GiB, row.external);
+    snapshot.claims = row.claims;
+    EXPECT_EQ(free_bytes_for_next(snapshot, 0, (1_GiB).count()), row.expected.count()) << row.what;
+  }
 }
 
 TEST(FreeMemory, is_that_of_the_device_that_is_asked_for) {
@@ -68,32 +81,6 @@ TEST(FreeMemory, is_that_of_the_device_that_is_asked_for) {
   EXPECT_EQ(free_bytes_for_next(snapshot, 1, 0), (6_GiB).count()) << "to the last byte";
   EXPECT_EQ(free_bytes_for_next(device_of(16_GiB), 0, 0), (16_GiB).count());
   EXPECT_EQ(free_bytes_for_next(device_of(1_GiB), 0, (2_GiB).count()), 0U);
-}
-
-TEST(FreeMemory, leaves_out_what_external_processes_hold) {
-  EXPECT_EQ(free_bytes(device_of(16_GiB, 6_GiB)), (9_GiB).count());
-}
-
-TEST(FreeMemory, is_nothing_while_somebody_has_the_whole_device) {
-  auto snapshot = device_of(16_GiB);
-  snapshot.claims = {holder_of(1_GiB, 1_GiB)};
-  snapshot.claims[0].exclusive = true;
-  EXPECT_EQ(free_bytes(snapshot), 0U);
-}
-
-TEST(FreeMemory, is_nothing_while_others_wait_in_front) {
-  auto snapshot = device_of(16_GiB);
-  snapshot.claims = {holder_of(1_GiB, 1_GiB), Claim{}};
-  snapshot.claims[1].stage = Stage::entering;
-  snapshot.claims[1].ticket = 2;
-  snapshot.claims[1].candidates = 1;
-  EXPECT_EQ(free_bytes(snapshot), 0U);
-}
-
-TEST(FreeMemory, is_nothing_where_one_more_context_could_keep_another_test_waiting_for_ever) {
-  auto snapshot = device_of(16_GiB);
-  snapshot.claims = {holder_of(1_GiB, 15_GiB)};
-  EXPECT_EQ(free_bytes(snapshot), 0U);
 }
 
 } // namespace gputest::tool

@@ -66,16 +66,6 @@ endif()
 )");
 }
 
-TEST(ResourceSpec, has_no_server_of_mps_keep_a_device_from_other_processes) {
-  DevicesReport report;
-  report.devices = {device("SIM-1", 16_GiB)};
-  EXPECT_EQ(resource_facts(report, "").find("GPUTEST_MPS"), std::string::npos);
-  report.devices[0].facts.compute_mode = policy::ComputeMode::exclusive_process;
-  EXPECT_NE(resource_facts(report, "").find("set(ENV{GPUTEST_MPS} off)"), std::string::npos);
-  report.devices[0].visible = false;
-  EXPECT_EQ(resource_facts(report, "").find("GPUTEST_MPS"), std::string::npos);
-}
-
 TEST(ResourceSpec, has_the_largest_context_and_the_smallest_device_decide_for_all) {
   DevicesReport report;
   report.devices = {device("SIM-1", 8_GiB), device("SIM-2", 16_GiB), device("SIM-3", 12_GiB)};
@@ -98,9 +88,11 @@ TEST(ResourceSpec, leaves_out_devices_that_tests_cannot_use) {
   DevicesReport report;
   report.devices = {device("GPU-hidden", 16_GiB), device("GPU-lost", 16_GiB), device("GPU-full", 16_GiB)};
   report.devices[0].visible = false;
+  report.devices[0].facts.compute_mode = policy::ComputeMode::exclusive_process; // nor does this one forbid MPS
   report.devices[1].facts.lost = true;
   report.devices[2].external_bytes = (16_GiB).count() - 1;
   EXPECT_EQ(resource_spec(report), "");
+  EXPECT_EQ(resource_facts(report, "").find("GPUTEST_MPS"), std::string::npos);
   EXPECT_EQ(resource_facts(report, "").find("gputest_devices)\n"), resource_facts(report, "").find("gputest_devices"));
   report.devices[2].external_bytes = (16_GiB - 1_MiB).count();
   EXPECT_NE(resource_spec(report).find(R"({"id": "gpu_full", "slots": 1})"), std::string::npos);

@@ -66,19 +66,6 @@ TEST(StatusCommand, shows_holders_and_waiting_processes_and_then_nobody) {
   EXPECT_TRUE(status_of(tool)["processes"].empty());
 }
 
-TEST(StatusCommand, knows_a_whole_device_and_a_medium_lock) {
-  const tests::Tool tool;
-  for (const auto& [memory, claim] :
-       std::vector<std::pair<std::string, std::string>>{{"large", "exclusive"}, {"medium", "medium_lock"}}) {
-    auto holder = tool.start_holder({"--memory", memory});
-    const auto status = status_of(tool);
-    ASSERT_EQ(status["processes"].size(), 1U) << status;
-    EXPECT_EQ(status["processes"][0]["claim"], claim);
-    EXPECT_EQ(status["processes"][0]["who"], "sh");
-    EXPECT_EQ(holder.finish().exit_code, 0);
-  }
-}
-
 TEST(StatusCommand, shows_stopped_processes_and_claims_kept_by_a_child) {
   const tests::Tool tool;
   auto holder = tool.start_holder({"--memory", "12GiB"});
