@@ -13,7 +13,6 @@
 #include <iterator>
 #include <map>
 #include <optional>
-#include <set>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -27,12 +26,16 @@
 namespace gputest::tests {
 namespace {
 
-using testing::Contains;
+using testing::AllOf;
 using testing::HasSubstr;
-using testing::IsEmpty;
 using testing::Not;
 
 namespace fs = std::filesystem;
+
+std::string contents_of(const std::string& path) {
+  std::ifstream file{path};
+  return {std::istreambuf_iterator<char>{file}, {}};
+}
 
 int count(const std::string& output, const std::string& text) {
   int found = 0;
@@ -43,7 +46,7 @@ int count(const std::string& output, const std::string& text) {
 }
 
 TEST_F(WorkerCase, runs_cases_one_after_another_in_one_process) {
-  for (const char* const name : {"Plain.a", "Plain.b", "Plain.skips", "Host.a", "Plain.medium", "Plain.c"}) {
+  for (const char* const name : {"Host.a", "Plain.a", "Plain.b", "Plain.skips", "Plain.medium", "Plain.c"}) {
     add(name);
   }
   const auto results = run();
@@ -57,14 +60,6 @@ TEST_F(WorkerCase, runs_cases_one_after_another_in_one_process) {
   for (const std::string name : {"Plain.a", "Plain.b", "Plain.medium"}) {
     EXPECT_THAT(results.at(name).output, HasSubstr("gputest: admitted " + name + ": "));
   }
-}
-
-TEST_F(WorkerCase, runs_a_case_with_a_gpu_after_one_without_in_one_process) {
-  add("Host.a");
-  add("Plain.medium");
-  const auto results = run();
-  EXPECT_EQ(results.at("Plain.medium").word, "Passed") << results.at("Plain.medium").output;
-  EXPECT_EQ(results.at("Plain.medium").processes, results.at("Host.a").processes);
 }
 
 TEST_F(WorkerCase, leaves_a_case_the_signals_that_ctest_gives_it) {
@@ -142,9 +137,8 @@ TEST_F(WorkerCase, shows_what_its_worker_wrote_before_its_tests_with_the_first_c
   for (const std::string name : {"Crash.at_an_idle_end", "workers_end"}) {
     EXPECT_THAT(results.at(name).output, Not(HasSubstr("@written before"))) << name;
   }
-  EXPECT_THAT(
-      results.at("workers_end").output,
-      testing::AllOf(HasSubstr("@at the end\n"), HasSubstr("that had run 2 cases, Crash.at_an_idle_end last,")));
+  EXPECT_THAT(results.at("workers_end").output,
+              AllOf(HasSubstr("@at the end\n"), HasSubstr("that had run 2 cases, Crash.at_an_idle_end last,")));
 }
 
 TEST_F(WorkerCase, runs_a_case_alone_whose_settings_its_worker_cannot_read_and_keeps_the_worker) {
@@ -267,10 +261,8 @@ TEST_F(WorkerCase, gives_each_case_its_own_entry_streams_and_report) {
     EXPECT_THAT(result.output, HasSubstr("@entry " + name + " @settings yes @folder " + folder()));
     EXPECT_THAT(result.output, HasSubstr("@err"));
     EXPECT_EQ(result.processes, results.at("first").processes);
-    std::ifstream report{path("out/" + name + ".xml")};
-    const std::string text{std::istreambuf_iterator<char>{report}, {}};
-    EXPECT_THAT(text, HasSubstr("name=\"shows_what_it_has\""));
-    EXPECT_THAT(text, HasSubstr("<testsuites tests=\"1\""));
+    EXPECT_THAT(contents_of(path("out/" + name + ".xml")),
+                AllOf(HasSubstr("name=\"shows_what_it_has\""), HasSubstr("<testsuites tests=\"1\"")));
   }
 }
 
@@ -281,12 +273,8 @@ TEST_F(WorkerCase, writes_reports_of_both_formats_and_says_of_each_that_cannot_b
   add("Plain.a", "json", {"--gtest_output=json:" + path("new/case.json")});
   add("Plain.a", "nowhere", {"--gtest_output=xml:" + path("file/case.xml")});
   const auto results = run();
-  const auto contents = [&](const std::string& name) {
-    std::ifstream report{path(name)};
-    return std::string{std::istreambuf_iterator<char>{report}, {}};
-  };
-  EXPECT_THAT(contents("case.xml"), HasSubstr("<testsuites tests=\"1\""));
-  EXPECT_THAT(contents("new/case.json"), HasSubstr("\"tests\": 1,"));
+  EXPECT_THAT(contents_of(path("case.xml")), HasSubstr("<testsuites tests=\"1\""));
+  EXPECT_THAT(contents_of(path("new/case.json")), HasSubstr("\"tests\": 1,"));
   EXPECT_NE(results.at("json").processes, results.at("xml").processes);
   EXPECT_EQ(results.at("nowhere").processes, results.at("xml").processes);
   for (const std::string name : {"xml", "json"}) {
@@ -364,8 +352,7 @@ TEST_F(WorkerCase, writes_the_log_of_its_ctest_with_the_entry_of_each_case) {
   std::string logs;
   for (const auto& file : fs::directory_iterator{path("log")}) {
     EXPECT_THAT(file.path().string(), HasSubstr("-" + std::to_string(pid) + ".jsonl"));
-    std::ifstream log{file.path()};
-    logs.append(std::istreambuf_iterator<char>{log}, {});
+    logs += contents_of(file.path());
   }
   for (const std::string name : {"first", "second"}) {
     const auto line = logs.find("\"event\":\"test\"", logs.find("\"entry\":\"" + name + "\""));
@@ -373,27 +360,12 @@ TEST_F(WorkerCase, writes_the_log_of_its_ctest_with_the_entry_of_each_case) {
   }
 }
 
-TEST_F(WorkerCase, shares_a_worker_only_among_cases_that_inherit_the_same) {
-  add("Plain.a", "one");
-  add("Plain.a", "other_variable", {}, "OTHER=1");
-  add("Plain.a", "other_argument", {"--other"});
-  add("Plain.a", "other_folder", {}, "", "WORKING_DIRECTORY /");
-  add("Plain.b", "two");
-  const auto results = run();
-  std::set<std::string> processes;
-  for (const auto& [name, result] : results) {
-    EXPECT_EQ(result.word, "Passed") << name;
-    processes.insert(result.processes.begin(), result.processes.end());
-  }
-  EXPECT_EQ(processes.size(), 4U);
-  EXPECT_EQ(results.at("one").processes, results.at("two").processes);
-}
-
 TEST_F(WorkerCase, fails_a_case_that_leaves_memory_of_a_device_and_runs_the_next_in_another_worker) {
   add("Plain.leaks");
   add("Plain.b");
   const auto results = run();
   EXPECT_EQ(results.at("Plain.leaks").word, "Failed") << results.at("Plain.leaks").output;
+  EXPECT_EQ(results.at("Plain.leaks").processes.size(), 1U) << "its process's first case does not run again";
   EXPECT_EQ(results.at("Plain.b").word, "Passed");
   EXPECT_NE(results.at("Plain.b").processes, results.at("Plain.leaks").processes);
 }
@@ -438,13 +410,6 @@ TEST_F(WorkerCase, that_runs_again_alone_waits_for_what_it_leaves_behind) {
   EXPECT_THAT(results.at("leaves").output, HasSubstr("left processes behind"));
 }
 
-TEST_F(WorkerCase, fails_a_workers_first_case_without_running_it_again) {
-  add("Plain.fails");
-  const auto results = run();
-  EXPECT_EQ(results.at("Plain.fails").word, "Failed");
-  EXPECT_EQ(results.at("Plain.fails").processes.size(), 1U);
-}
-
 TEST_F(WorkerCase, shows_what_a_case_depends_on_if_it_passes_alone) {
   set("GPUTEST_LOG", path("log"));
   for (const char* const name : {"Plain.a", "Plain.poisons", "Plain.b", "Plain.c", "Plain.fails_if_poisoned"}) {
@@ -462,12 +427,8 @@ TEST_F(WorkerCase, shows_what_a_case_depends_on_if_it_passes_alone) {
   const auto repeated = ChildProcess{{"/bin/sh", "-c", command}, environment()}.finish();
   EXPECT_EQ(repeated.exit_code, 1) << command << repeated.out;
   for (const auto& file : std::filesystem::directory_iterator{path("log")}) {
-    std::ifstream log{file.path()};
-    std::size_t failures = 0;
-    for (std::string line; std::getline(log, line);) {
-      failures += line.find("\"failed\"") != std::string::npos ? 1U : 0U;
-    }
-    EXPECT_EQ(failures, 1U) << "the search for what it depends on is no part of the run";
+    EXPECT_EQ(count(contents_of(file.path()), "\"failed\""), 1)
+        << "the search for what it depends on is no part of the run";
   }
 
   set("GPUTEST_DEPENDENCE", "fail");
@@ -533,6 +494,7 @@ TEST_F(WorkerCase, fails_a_case_that_ends_its_process) {
   const auto results = run();
   EXPECT_EQ(results.at("Crash.by_quick_exit_77").word, "Failed") << results.at("Crash.by_quick_exit_77").output;
   EXPECT_EQ(results.at("Crash.by_exit_0").word, "Failed");
+  EXPECT_EQ(results.at("Crash.by_quick_exit_0").word, "Failed") << "in the worker, and alone";
   EXPECT_EQ(results.at("Crash.by_quick_exit_3").word, "Failed");
   EXPECT_THAT(results.at("Crash.by_quick_exit_3").output, HasSubstr("ended its process with the exit code 3\n"));
   EXPECT_EQ(results.at("Plain.a").word, "Passed");
@@ -554,11 +516,6 @@ TEST_F(WorkerCase, prints_what_a_case_left_in_a_buffer_with_that_case) {
   EXPECT_THAT(results.at("prints").output, HasSubstr("@in a buffer"));
   EXPECT_EQ(results.at("Plain.a").processes, results.at("prints").processes) << results.at("Plain.a").output;
   EXPECT_THAT(results.at("Plain.a").output, Not(HasSubstr("@in a buffer")));
-}
-
-TEST_F(WorkerCase, believes_no_exit_code_0_of_a_case_that_has_not_run_to_its_end) {
-  add("Crash.by_quick_exit_0_if_it_is_alone", "exits");
-  EXPECT_EQ(run().at("exits").word, "Failed");
 }
 
 TEST_F(WorkerCase, does_not_call_a_failure_a_dependence_that_is_not_seen_again) {
@@ -728,12 +685,17 @@ TEST_F(WorkerCase, tells_what_failed_at_an_end_at_each_attempt) {
   EXPECT_EQ(run({"--repeat", "until-pass:2"}).at("workers_end").word, "Failed");
 }
 
-TEST_F(WorkerCase, runs_a_case_alone_that_had_passed_when_its_time_was_over_at_the_end_of_a_used_process) {
+TEST_F(WorkerCase, runs_a_case_alone_that_had_passed_when_its_time_was_over_at_the_end_of_a_used_process_only) {
   set("END_AT", path("end")); // nobody opens it
   ASSERT_EQ(::mkfifo(path("end").c_str(), 0600), 0);
+  const std::string fails_by = "FAIL_REGULAR_EXPRESSION \"gputest: timed out:\"";
+  add("Changes.folder", "first", {}, "GPUTEST_TIMEOUT=1", fails_by);
   add("Plain.a");
-  add("Changes.folder", "", {}, "GPUTEST_TIMEOUT=1", "FAIL_REGULAR_EXPRESSION \"gputest: timed out:\"");
-  EXPECT_EQ(run().at("Changes.folder").processes.size(), 2U);
+  add("Changes.folder", "second", {}, "GPUTEST_TIMEOUT=1", fails_by);
+  const auto results = run();
+  EXPECT_NE(results.at("first").word, "Passed");
+  EXPECT_EQ(results.at("first").processes.size(), 1U);
+  EXPECT_EQ(results.at("second").processes.size(), 2U);
 }
 
 /// As by a script that calls ctest_test() again.
@@ -948,17 +910,6 @@ TEST_F(WorkerCase, lets_idle_workers_leave_before_a_large_case) {
   EXPECT_NE(results.at("Plain.b").processes, results.at("Plain.a").processes);
 }
 
-TEST_F(WorkerCase, runs_the_case_alone_if_ctest_has_not_started_it) {
-  set("GPUTEST_ENTRY", "ctest");
-  set("GPUTEST_TEST", "entry");
-  // The nearest ctest is the one that runs this test: a shell in a session of its own is nobody's child.
-  const auto ended =
-      ChildProcess{{ENTRY_PROGRAM, "--alone=it is told to", CASES, "--gtest_filter=Plain.a"}, environment()}.finish();
-  EXPECT_EQ(ended.exit_code, 0);
-  EXPECT_THAT(ended.err, HasSubstr("gputest: entry runs in a process of its own: it is told to"));
-  EXPECT_THAT(ended.out, HasSubstr("[       OK ] Plain.a"));
-}
-
 TEST_F(WorkerCase, has_no_worker_run_a_test_that_is_of_another_version) {
   set("GPUTEST_WORKER", "2:5:1");
   const auto ended = ChildProcess{{CASES, "--gtest_filter=Plain.a"}, environment()}.finish();
@@ -1003,10 +954,7 @@ TEST_F(WorkerCase, ends_the_workers_normally_when_ctest_has_ended_and_leaves_not
   const pid_t worker = number_after(ctest, "@process ");
   EXPECT_EQ(ctest.finish().exit_code, 0);
   wait_for_end_of(worker);
-  std::ifstream file{path("ends")};
-  std::string line;
-  EXPECT_TRUE(std::getline(file, line)) << "the worker did not run its exit handlers";
-  EXPECT_FALSE(std::getline(file, line));
+  EXPECT_EQ(contents_of(path("ends")), "ended\n") << "the worker ran its exit handlers";
   while (!folders_of(pid).empty()) { // it is removed a moment later; CTest's limit ends a test that waits in vain
     std::this_thread::yield();
   }
@@ -1114,13 +1062,6 @@ TEST_F(Killed, ctest_takes_everything_with_it) {
   while (!folders_of(pid).empty()) {
     std::this_thread::yield();
   }
-}
-
-TEST_F(Killed, process_that_does_not_end_after_its_last_case_is_ended_by_the_limit_of_that) {
-  set("END_AT", path("end")); // nobody opens it
-  ASSERT_EQ(::mkfifo(path("end").c_str(), 0600), 0);
-  add("Changes.folder", "", {}, "GPUTEST_TIMEOUT=1");
-  EXPECT_NE(run().at("Changes.folder").word, "Passed");
 }
 
 TEST_F(WorkerCase, counts_the_limit_of_each_case_from_its_own_beginning) {

@@ -188,12 +188,6 @@ TEST_F(Crash, by_segv) { ::raise(SIGSEGV); }
 TEST_F(Crash, by_abort) { std::abort(); }
 TEST_F(Crash, by_exit_0) { std::exit(0); }
 TEST_F(Crash, by_quick_exit_0) { ::_exit(0); }
-TEST_F(Crash, by_quick_exit_0_if_it_is_alone) {
-  EXPECT_EQ(cases_begun, 1);
-  if (cases_begun == 1) {
-    ::_exit(0);
-  }
-}
 TEST_F(Crash, by_quick_exit_3) { ::_exit(3); }
 TEST_F(Crash, by_quick_exit_77) { ::_exit(77); }
 TEST_F(Crash, at_the_end) {
