@@ -192,13 +192,6 @@ TEST_F(ClassifyCommand, fails_where_no_test_had_a_lease) {
   EXPECT_THAT(ended.err, HasSubstr("no test in these run logs had a lease"));
 }
 
-TEST_F(ClassifyCommand, fails_a_check_only_if_a_test_uses_more_than_it_declares) {
-  ran("a", "Sort.keys", 8 * gib, gib);
-  EXPECT_EQ(classify({"--check"}).exit_code, 0);
-  ran("a", "Sort.pairs", gib, 2 * gib);
-  EXPECT_EQ(classify({"--check"}).exit_code, tool::to_int(tool::ExitCode::check_failed));
-}
-
 TEST_F(ClassifyCommand, checks_the_newest_run_of_each_test) {
   ran("a", "Sort.keys", 2 * gib, gib);
   const auto logs = tool_.folder().path() + "/logs";
@@ -212,36 +205,32 @@ TEST_F(ClassifyCommand, checks_the_newest_run_of_each_test) {
       << "the newest run of this test";
 }
 
-TEST_F(ClassifyCommand, checks_no_run_of_a_program_that_has_changed_since) {
+TEST_F(ClassifyCommand, checks_no_run_of_a_program_that_has_changed_since_or_is_gone_from_here) {
   const auto program = tool_.folder().path() + "/sort_test";
   const auto log = tool_.folder().path() + "/one.jsonl";
   std::ofstream{program} << "x";
-  const auto check = [&](const std::string& stamp) {
-    std::ofstream{log} << earlier("Sort.keys", gib, 3 * gib, R"(,"program":")" + program + '"' + stamp);
+  const auto check = [&](const std::string& host, const std::string& of_program) {
+    std::ofstream{log} << R"({"t":400.0,"pid":1,"entry":"a","event":"run","version":1,"host":")" + host + "\"}\n" +
+                              earlier("Sort.keys", gib, 3 * gib, of_program).substr(earlier("", 0, 0).find('\n') + 1);
     return tool_.run({"classify", "--log", log, "--check"});
   };
-  const auto stamp = os::stamp_of(program).value();
-  const auto modified = std::to_string(stamp.modified);
-  EXPECT_EQ(check(R"(,"program_bytes":1,"program_modified":)" + modified).exit_code,
-            tool::to_int(tool::ExitCode::check_failed));
-  const auto changed = check(R"(,"program_bytes":2,"program_modified":)" + modified);
-  EXPECT_EQ(changed.exit_code, tool::to_int(tool::ExitCode::internal_error));
-  const auto touched = check(R"(,"program_bytes":1,"program_modified":)" + std::to_string(stamp.modified + 1));
-  EXPECT_EQ(touched.exit_code, tool::to_int(tool::ExitCode::internal_error));
+  const auto stamped = [&](std::uint64_t bytes, std::uint64_t later) {
+    return R"(,"program":")" + program + R"(","program_bytes":)" + std::to_string(bytes) + R"(,"program_modified":)" +
+           std::to_string(os::stamp_of(program).value().modified + later);
+  };
+  const std::string gone = R"(,"program":"/no/such/program")";
+  const auto here = os::host_name();
+  const int over = tool::to_int(tool::ExitCode::check_failed);
+  const int nothing = tool::to_int(tool::ExitCode::internal_error);
+  EXPECT_EQ(check(here, stamped(1, 0)).exit_code, over);
+  EXPECT_EQ(check(here, stamped(1, 1)).exit_code, nothing);
+  EXPECT_EQ(check(here, gone).exit_code, nothing);
+  EXPECT_EQ(check("another-machine", gone).exit_code, over);
+  EXPECT_EQ(check(here, "").exit_code, over) << "nobody knows";
+  const auto changed = check(here, stamped(2, 0));
+  EXPECT_EQ(changed.exit_code, nothing);
   EXPECT_THAT(changed.err, HasSubstr("left out: runs of " + program + ", which has changed since"));
   EXPECT_THAT(changed.err, HasSubstr("so nothing can be checked. Run ctest first"));
-}
-
-TEST_F(ClassifyCommand, checks_no_run_here_of_a_program_that_is_gone) {
-  const auto log = tool_.folder().path() + "/one.jsonl";
-  const auto check = [&](const std::string& host, const std::string& program = R"(,"program":"/no/such/program")") {
-    std::ofstream{log} << R"({"t":400.0,"pid":1,"entry":"a","event":"run","version":1,"host":")" + host + "\"}\n" +
-                              earlier("Sort.keys", gib, 3 * gib, program).substr(earlier("", 0, 0).find('\n') + 1);
-    return tool_.run({"classify", "--log", log, "--check"}).exit_code;
-  };
-  EXPECT_EQ(check(os::host_name()), tool::to_int(tool::ExitCode::internal_error));
-  EXPECT_EQ(check("another-machine"), tool::to_int(tool::ExitCode::check_failed));
-  EXPECT_EQ(check(os::host_name(), ""), tool::to_int(tool::ExitCode::check_failed)) << "nobody knows";
 }
 
 TEST_F(ClassifyCommand, calls_an_exact_figure_of_a_test_that_failed_exact) {
@@ -297,21 +286,6 @@ TEST_F(ClassifyCommand, names_the_tests_whose_use_is_not_known) {
   }
   EXPECT_THAT(classify({}).out, testing::ContainsRegex("Of 12 .*: (a: Sort[.][a-z0-9]+, ){9}a: Sort[.][a-z0-9]+, and 2 "
                                                        "more \\(--json lists all\\)\n"));
-}
-
-TEST_F(ClassifyCommand, has_a_figure_for_each_model_of_device_and_counts_the_runs) {
-  const auto log = tool_.folder().path() + "/logs";
-  fs::create_directories(log);
-  const auto of_model = [&](const std::string& model, std::uint64_t used) {
-    auto text = earlier("Sort.keys", gib, used);
-    text.replace(text.find("H200"), 4, model);
-    std::ofstream{log + "/" + model + ".jsonl"} << text;
-  };
-  of_model("H200", 3 * gib);
-  of_model("A100", 2 * gib);
-  const auto out = tool_.run({"classify", "--log", log}).out;
-  EXPECT_THAT(out, HasSubstr("TEST          DECLARED                    MEASURED  RUNS        ADVISED\n"
-                             "a: Sort.keys     1 GiB  2 GiB (A100), 3 GiB (H200)     2  over    3 GiB\n"));
 }
 
 TEST_F(ClassifyCommand, checks_the_tests_of_the_programs_that_have_not_changed) {

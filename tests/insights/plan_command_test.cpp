@@ -34,6 +34,15 @@ void write_log(const std::string& path, const Times& times) {
   }
 }
 
+std::vector<std::string> lines_of(const std::string& text) {
+  std::istringstream stream{text};
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(stream, line);) {
+    lines.push_back(line);
+  }
+  return lines;
+}
+
 /// A folder in which ctest knows some entries, and what a run of them left.
 class PlanCommand : public ::testing::Test {
 protected:
@@ -68,19 +77,18 @@ protected:
     return nlohmann::json::parse(ended.out);
   }
 
+  /// What selects in ctest the tests of a shard.
+  [[nodiscard]] std::string numbers_of(std::vector<std::string> options) const {
+    options.emplace_back("--numbers");
+    const auto lines = lines_of(plan(options).out);
+    EXPECT_EQ(lines.size(), 1U);
+    return lines.empty() ? "" : lines.front();
+  }
+
   tests::Tool tool_;
   std::string folder_ = tool_.folder().path();
   std::string log_path_ = folder_ + "/Testing/gputest/run-1.jsonl";
 };
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::istringstream stream{text};
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(stream, line);) {
-    lines.push_back(line);
-  }
-  return lines;
-}
 
 } // namespace
 
@@ -100,9 +108,7 @@ TEST_F(PlanCommand, splits_alike_before_and_after_the_run_of_a_shard) {
     const std::vector<std::string> options{"--shards", "3", "--shard", shard};
     const auto of_shard = lines_of(plan(options).out);
     names.insert(of_shard.begin(), of_shard.end());
-    auto with_numbers = options;
-    with_numbers.emplace_back("--numbers");
-    tool_.start_program({GPUTEST_CTEST, "--test-dir", folder_, "-I", lines_of(plan(with_numbers).out).at(0)}).finish();
+    tool_.start_program({GPUTEST_CTEST, "--test-dir", folder_, "-I", numbers_of(options)}).finish();
     Times times; // that tests under gputest leave
     for (const auto& name : of_shard) {
       times.emplace_back(name, 10 * std::stoi(shard));
@@ -143,10 +149,7 @@ TEST_F(PlanCommand, a_clean_up_that_nothing_sets_up_for_ties_no_tests_and_is_in_
     const auto of_shard = lines_of(plan(options).out);
     EXPECT_EQ(of_shard.size(), 2U);
     names.insert(of_shard.begin(), of_shard.end());
-    auto with_numbers = options;
-    with_numbers.emplace_back("--numbers");
-    const auto numbers = lines_of(plan(with_numbers).out).at(0);
-    const auto ran = tool_.start_program({GPUTEST_CTEST, "--test-dir", folder_, "-I", numbers}).finish();
+    const auto ran = tool_.start_program({GPUTEST_CTEST, "--test-dir", folder_, "-I", numbers_of(options)}).finish();
     EXPECT_NE(ran.out.find("out of 2\n"), std::string::npos) << ran.out;
   }
   EXPECT_EQ(names, (std::multiset<std::string>{"a", "b", "c", "d", "ends", "ends", "ends", "ends"}));
@@ -176,23 +179,6 @@ TEST_F(PlanCommand, tests_that_would_not_run_take_no_time_of_a_shard) {
   EXPECT_NE(text.find("would not run"), std::string::npos) << text;
 }
 
-TEST_F(PlanCommand, shards_have_equal_time_and_a_large_test_counts_only_if_it_runs) {
-  const auto kept = folder_ + "/kept.jsonl";
-  const auto works_of = [&](const std::string& memory, const std::string& property) {
-    std::ofstream{folder_ + "/CTestTestfile.cmake"}
-        << "add_test(first true)\nset_tests_properties(first PROPERTIES LABELS gpu " << property
-        << " ENVIRONMENT_MODIFICATION \"GPUTEST_ENTRY=set:ctest;GPUTEST_MEMORY=set:" << memory
-        << "\")\nadd_test(second true)\nadd_test(third true)\n";
-    write_log(kept, {{"first", 6}, {"second", 3}, {"third", 3}});
-    const auto json = json_of({"--times", kept, "--shards", "2"});
-    return std::multiset<double>{json["shards"][0]["work_s"].get<double>(), json["shards"][1]["work_s"].get<double>()};
-  };
-  using Works = std::multiset<double>;
-  EXPECT_EQ(works_of("3GiB", ""), (Works{6, 6}));
-  EXPECT_EQ(works_of("large", "RUN_SERIAL ON"), (Works{6, 6}));
-  EXPECT_EQ(works_of("large", ""), (Works{3, 3}));
-}
-
 TEST_F(PlanCommand, shows_each_shard_and_of_how_many_tests_it_has_no_time) {
   const auto timed = plan({"--times", log_path_, "--shards", "2"}).out;
   EXPECT_NE(timed.find("8 tests\nTests without a time in " + log_path_ + ": 2; 2.0 s each is assumed.\n\nSHARD"),
@@ -203,15 +189,10 @@ TEST_F(PlanCommand, shows_each_shard_and_of_how_many_tests_it_has_no_time) {
 }
 
 TEST_F(PlanCommand, numbers_select_the_same_tests_in_ctest) {
-  const auto& kept = log_path_;
   for (const std::string shard : {"1", "2", "11"}) { // the last has no test
-    const std::vector<std::string> options{"--times", kept, "--shards", "11", "--shard", shard};
+    const std::vector<std::string> options{"--times", log_path_, "--shards", "11", "--shard", shard};
     const auto names = lines_of(plan(options).out);
-    auto with_numbers = options;
-    with_numbers.emplace_back("--numbers");
-    const auto numbers = lines_of(plan(with_numbers).out);
-    ASSERT_EQ(numbers.size(), 1U);
-    auto ctest = tool_.start_program({GPUTEST_CTEST, "--test-dir", folder_, "-N", "-I", numbers.front()});
+    auto ctest = tool_.start_program({GPUTEST_CTEST, "--test-dir", folder_, "-N", "-I", numbers_of(options)});
     std::set<std::string> selected;
     for (const auto& line : lines_of(ctest.finish().out)) {
       if (const auto colon = line.find(": "); line.find("Test ") < 3 && colon != std::string::npos) {
@@ -266,8 +247,8 @@ TEST_F(PlanCommand, a_folder_without_tests_is_an_error) {
   EXPECT_NE(ended.err.find("Write --test-dir with the folder in which you start ctest"), std::string::npos)
       << ended.err;
   const auto here = tool_
-                        .start_program({"/bin/sh", "-c", "cd \"$1\" && exec \"$2\" plan --shards 2", "sh", folder_ + "/Testing",
-                                        tests::Tool::path()})
+                        .start_program({"/bin/sh", "-c", "cd \"$1\" && exec \"$2\" plan --shards 2", "sh",
+                                        folder_ + "/Testing", tests::Tool::path()})
                         .finish();
   EXPECT_NE(here.err.find("ctest lists no test in " + folder_ + "/Testing. "), std::string::npos) << here.err;
 }

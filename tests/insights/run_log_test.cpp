@@ -101,15 +101,6 @@ TEST(RunLogs, keep_the_results_the_skips_and_the_problems_of_tests) {
                           FieldsAre("sort", "S.l", "leak", "left"), FieldsAre("sort", "S.o", "overuse", "beyond")));
 }
 
-TEST(RunLogs, know_each_device_once) {
-  const auto second =
-      line("102.0", 8, R"("event":"enter","devices":[{"uuid":"GPU-1","bytes":1000},{"uuid":"GPU-2","bytes":2000}])");
-  const auto log = parse_run_log(run + enter + second);
-  ASSERT_THAT(log.devices, SizeIs(2));
-  EXPECT_EQ(log.devices[1].uuid, "GPU-2");
-  EXPECT_THAT(log.processes.at(1).devices, ElementsAre("GPU-1", "GPU-2"));
-}
-
 TEST(RunLogs, count_the_leases_of_a_process_that_has_become_another_program_to_the_one_that_leases) {
   const auto becomes = line("104.5", 7, R"("event":"enter","devices":[],"under_a_lease":true,"program":"/bin/other")");
   const auto own = line("101.0", 7, R"("event":"enter","devices":[],"overhead_bytes":5,"program":"/bin/launcher")");
@@ -161,13 +152,6 @@ TEST(RunLogs, tell_processes_with_one_number_apart) {
   EXPECT_EQ(log.processes.at(0).ended, 103);
   EXPECT_EQ(log.leases.at(0).ended, 103);
   EXPECT_EQ(log.processes.at(1).exit, 1);
-}
-
-TEST(RunLogs, end_all_that_a_killed_process_had_begun_with_its_last_line) {
-  const auto inner = line("102.0", 7, R"("event":"enter","devices":[],"under_a_lease":true)");
-  const auto log = parse_run_log(run + enter + inner + lease);
-  EXPECT_EQ(log.processes.at(0).ended, 103);
-  EXPECT_EQ(log.processes.at(1).ended, 103);
 }
 
 TEST(RunLogs, know_how_long_a_wait_was_by_the_lease_after_it) {
