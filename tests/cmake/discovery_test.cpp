@@ -830,42 +830,6 @@ TEST_F(Discovery, makes_one_failing_entry_of_what_cannot_be_listed) {
                               path("tests") + " --gtest_list_tests '--gtest_filter=NoSuch.*' 'it'\\''s'")));
 }
 
-TEST_F(Discovery, makes_entries_that_pass_if_their_tests_do) {
-  configure("gpu_discover_tests(tests)\n");
-  set("GTEST_TOTAL_SHARDS", "2"); // a shard of one case would often be empty
-  set("GTEST_SHARD_INDEX", "1");
-  const auto ended = ctest({"-j2"});
-  EXPECT_EQ(ended.exit_code, 0) << ended.out;
-  EXPECT_THAT(ended.out, HasSubstr("100% tests passed"));
-  EXPECT_THAT(ended.out, HasSubstr(" out of 45"));
-}
-
-TEST_F(Discovery, makes_entries_that_fail_by_name_if_their_tests_do_not_end_or_do_not_exist) {
-  configure("gpu_discover_tests(tests TEST_FILTER Plain.first:Small.test)\n");
-  const auto expect_failure_of_first = [&](const std::string& text) {
-    const auto ended = ctest({"-V"});
-    EXPECT_EQ(ended.exit_code, 8);
-    EXPECT_THAT(ended.out, HasSubstr("50% tests passed, 1 tests failed out of 2"));
-    EXPECT_THAT(ended.out, HasSubstr(" - Plain.first ("));
-    EXPECT_THAT(ended.out, HasSubstr(text));
-  };
-  set("END_FIRST_BY", "exit");
-  expect_failure_of_first("Plain.first called exit(0)");
-  set("END_FIRST_BY", "abort after main");
-  expect_failure_of_first("Plain.first");
-  set("END_FIRST_BY", "");
-
-  // As if the test had got another name between the listing and its start.
-  const std::string file = path("build/gputest/tests-1-entries.cmake");
-  std::stringstream text;
-  text << std::ifstream{file}.rdbuf();
-  auto renamed = text.str();
-  const std::string filter = "--gtest_filter=Plain.first";
-  renamed.replace(renamed.find(filter), filter.size(), "--gtest_filter=Plain.frist");
-  std::ofstream{file} << renamed;
-  expect_failure_of_first("no test ran: the filter 'Plain.frist' selects none of the ");
-}
-
 TEST_F(Discovery, makes_one_entry_of_each_class_or_of_the_executable) {
   configure("add_executable(an::alias ALIAS tests)\n"
             "gpu_discover_tests(an::alias GRANULARITY class TEST_PREFIX p. TEST_SUFFIX .s XML_OUTPUT_DIR \"" +

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The helpers that need no project, by table: what is quoted, sizes, durations and properties of entries.
+# The helpers that need no project, by table: what is quoted, sizes and durations.
 #
 #   cmake -DMODULES=<gputest's cmake folder> -P functions.cmake
 cmake_minimum_required(VERSION 3.25)
@@ -40,7 +40,7 @@ foreach(row IN ITEMS "0s 0" "90s 90" "2min 120" "0003h 10800" "24h 86400" "86401
   expect("${duration}" "${row}" "${duration};${seconds}")
 endforeach()
 
-# The entry's watcher, and what becomes of the user's own settings.
+# The entry's watcher. (Properties of entries are in properties/.)
 function(expect_watcher expected will_fail by_output)
   _gputest_watcher("${will_fail}" "${by_output}" seen)
   expect("watcher of '${will_fail}' and '${by_output}'" ${expected} "${seen}")
@@ -51,34 +51,6 @@ expect_watcher(will_fail ON "")
 expect_watcher(will_fail ON "yes")
 expect_watcher(by_output "" "yes")
 expect_watcher(by_output OFF "yes")
-
-set(ARG_MEMORY large)
-set(ARG_GPUS 2)
-set(ARG_LARGE serial)
-set(ARG_HEAP 1MiB)
-set(ARG_KEEPS 2MiB)
-set(ARG_REQUIRES mig sm_80)
-set(ARG_WAIT_LIMIT 90s)
-set(ARG_TIMEOUT 7.25)
-set(user_settings GPUTEST_DEFAULT_LOG=set:mine MY_GPUTEST_GPUS=set:3 GPUTEST_MEMORY=set:3GiB)
-_gputest_entry_properties(ARG_ "a;b" ctest "gpu;gpu_large;;mine;gpu" "${user_settings}" settings properties)
-expect(settings "GPUTEST_DEFAULT_LOG=set:mine;MY_GPUTEST_GPUS=set:3;GPUTEST_MEMORY=set:3GiB;GPUTEST_ENTRY=set:ctest;GPUTEST_GPUS=set:2;GPUTEST_LARGE=set:serial;GPUTEST_HEAP=set:1MiB;GPUTEST_KEEPS=set:2MiB;GPUTEST_REQUIRES=set:mig sm_80;GPUTEST_WAIT_LIMIT=set:90s;GPUTEST_TIMEOUT=set:7.25;GPUTEST_TEST=set:a\\;b"
-  "${settings}")
-function(expect_in_properties expected text)
-  string(FIND "${properties}" "${text}" position)
-  set(seen TRUE)
-  if(position EQUAL -1)
-    set(seen FALSE)
-  endif()
-  expect("'${text}' in ${properties}" ${expected} ${seen})
-endfunction()
-expect_in_properties(TRUE " TIMEOUT 967.25 ")
-expect_in_properties(TRUE "\ngpu;gpu_large;mine]")
-expect_in_properties(TRUE " RUN_SERIAL ON")
-expect_in_properties(TRUE " FAIL_REGULAR_EXPRESSION ")
-_gputest_entry_properties(ARG_ t will_fail "gpu;gpu_small" "" settings properties)
-expect_in_properties(FALSE " RUN_SERIAL ON")
-expect_in_properties(FALSE " FAIL_REGULAR_EXPRESSION ")
 
 get_property(failed GLOBAL PROPERTY failures)
 if(failed)

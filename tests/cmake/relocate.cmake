@@ -265,18 +265,6 @@ set(copied discover entry_properties quote resource_groups schedule values)
 list(TRANSFORM copied REPLACE "(.+)" "gputest/cmake/\\1.cmake")
 expect("the scripts that are staged"
   "CTestTestfile.cmake;below/CTestTestfile.cmake;below/gputest/cases-1.cmake;gputest/at_start.cmake;${copied}" "${all}")
-# Run from where they are installed, they have the paths of that place.
-file(WRITE "${staged}/gputest/cmake/discover.cmake" "message(\"\${gputest_script}|\${gputest_target}|\${gputest_executable}|\${gputest_TEST_PREFIX}|\${mine}\")")
-file(WRITE "${staged}/gputest/cmake/schedule.cmake" "message(\"\${gputest_tool}\")")
-file(RENAME "${staged}" "${WORK}/moved")
-foreach(row IN ITEMS "gputest/at_start|@WORK@/moved/gputest/tool"
-        "below/gputest/cases-1|@WORK@/moved/below/gputest/cases-1.cmake|cases|@WORK@/moved/bin/program|]=]$x;|")
-  string(REGEX MATCH "^([^|]*)[|](.*)$" _ "${row}")
-  set(expected "${CMAKE_MATCH_2}\n")
-  execute_process(COMMAND "${CMAKE_COMMAND}" -P "${WORK}/moved/${CMAKE_MATCH_1}.cmake" ERROR_VARIABLE seen)
-  expect("${CMAKE_MATCH_1}" "${expected}" "${seen}")
-endforeach()
-file(REMOVE_RECURSE "${WORK}/moved")
 # The script for ctest's scheduling is no test.
 begin()
 write_file(gputest/at_start.cmake "include(\"@MODULES@/detail/schedule.cmake\")\n")

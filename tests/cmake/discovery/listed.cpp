@@ -28,16 +28,7 @@ void say_which() {
   std::cout << "@ran " << test.test_suite_name() << '.' << test.name() << "@end\n";
 }
 
-TEST(Plain, first) {
-  say_which();
-  const char* const how = std::getenv("END_FIRST_BY");
-  if (how != nullptr && std::string{how} == "exit") {
-    std::exit(0); // NOLINT(concurrency-mt-unsafe)
-  }
-  if (how != nullptr && std::string{how} == "abort after main") {
-    std::atexit([] { std::abort(); }); // NOLINT(cert-err33-c)
-  }
-}
+TEST(Plain, first) { say_which(); }
 TEST(Plain, DISABLED_second) { say_which(); }
 TEST(DISABLED_Suite, test) { say_which(); }
 
