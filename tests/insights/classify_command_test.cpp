@@ -175,17 +175,6 @@ TEST_F(ClassifyCommand, finds_a_source_by_the_name_that_a_compiler_elsewhere_had
   }
 }
 
-TEST_F(ClassifyCommand, calls_no_lease_of_a_whole_device_too_small) {
-  About large{"fixture"};
-  large.large = true;
-  ran("sort", "Sort.all", 0, 15 * gib, large);
-  EXPECT_EQ(classify({"--check"}).exit_code, 0);
-  EXPECT_THAT(classify({}).out, HasSubstr("1 of 1 tests fit what they declare."));
-  ran("sort", "Sort.little", 0, gib, large);
-  const auto ended = classify({});
-  EXPECT_THAT(ended.out, testing::ContainsRegex("sort: Sort.little +large +1 GiB +1 +under +1.06 GiB"));
-}
-
 TEST_F(ClassifyCommand, fails_where_no_test_had_a_lease) {
   const auto ended = classify({"--check"});
   EXPECT_EQ(ended.exit_code, tool::to_int(tool::ExitCode::internal_error)) << ended.err;

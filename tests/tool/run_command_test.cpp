@@ -97,18 +97,6 @@ TEST(RunCommand, takes_its_command_with_it_when_it_is_killed_in_an_entry) {
   EXPECT_EQ(running.finish().signal, SIGKILL);
 }
 
-TEST(RunCommand, ends_its_command_and_all_that_this_has_started_when_the_time_of_its_entry_is_over) {
-  tests::Tool tool;
-  tool.set("GPUTEST_ENTRY", "ctest");
-  tool.set("GPUTEST_TEST", "entry");
-  tool.set("GPUTEST_TIMEOUT", "1");
-  // It returns when nobody has the streams any more.
-  const auto ended = tool.run({"run", "--", "sh", "-c", "trap '' TERM; setsid sleep 100000 & sleep 100000; wait"});
-  EXPECT_EQ(ended.exit_code, 1);
-  EXPECT_NE(ended.err.find("gputest: timed out: entry has run for 1 s, the limit (TIMEOUT), "), std::string::npos)
-      << ended.err;
-}
-
 TEST(RunCommand, keeps_the_time_limit_of_an_entry_to_itself) {
   tests::Tool tool;
   tool.set("GPUTEST_TIMEOUT", "100");
@@ -117,32 +105,6 @@ TEST(RunCommand, keeps_the_time_limit_of_an_entry_to_itself) {
   EXPECT_EQ(tool.run(command).out.substr(0, 5), "none\n");
   tool.set("GPUTEST_TIMEOUT", "soon");
   EXPECT_EQ(tool.run(command).exit_code, number(ExitCode::unusable_setting));
-}
-
-TEST(RunCommand, believes_no_77_in_an_entry) {
-  tests::Tool tool;
-  tool.set("GPUTEST_ENTRY", "ctest");
-  tool.set("GPUTEST_TEST", "entry");
-  const auto done = tool.run({"run", "--", "sh", "-c", "echo $GPUTEST_ENTRY"});
-  EXPECT_EQ(done.exit_code, 0);
-  EXPECT_EQ(done.out.find("/proc/"), 0U) << done.out;
-  EXPECT_EQ(done.err.find("failed"), std::string::npos) << done.err;
-  const auto ended = tool.run({"run", "--", "sh", "-c", "exit 77"});
-  EXPECT_EQ(ended.exit_code, 1);
-  EXPECT_NE(ended.err.find("gputest: failed: the command ended with 77"), std::string::npos) << ended.err;
-}
-
-TEST(RunCommand, ends_by_a_signal_where_a_failure_is_expected_and_the_command_cannot_run) {
-  tests::Tool tool;
-  tool.set("GPUTEST_ENTRY", "will_fail");
-  EXPECT_EQ(tool.run({"run", "--", "false"}).exit_code, 1);
-  EXPECT_EQ(tool.run({"run", "--", "no-such-command-here"}).signal, SIGKILL);
-  EXPECT_EQ(tool.run({"run", "--gpus", "9", "--", "true"}).exit_code, number(ExitCode::skipped));
-  tool.set("GPUTEST_MEMORY", "3GB");
-  const auto ended = tool.run({"run", "--", "false"});
-  EXPECT_EQ(ended.signal, SIGKILL);
-  EXPECT_NE(ended.err.find("expected to fail (WILL_FAIL), but not for this reason"), std::string::npos) << ended.err;
-  EXPECT_EQ(ended.err.find("gputest: GPUTEST_MEMORY"), 0U) << ended.err;
 }
 
 TEST(RunCommand, ends_as_if_it_had_run_if_its_command_cannot_be_started_in_an_entry) {

@@ -252,13 +252,14 @@ TEST_F(WorkerCase, runs_cases_at_the_same_time_in_as_many_workers) {
   EXPECT_NE(results.at("Plain.meets_the_first").processes, results.at("Plain.meets_the_other").processes);
 }
 
-TEST_F(WorkerCase, gives_each_case_its_own_entry_streams_and_report) {
-  add("Plain.shows_what_it_has", "first", {"--gtest_output=xml:" + path("out/first.xml")});
+TEST_F(WorkerCase, gives_each_case_its_own_entry_settings_streams_and_report) {
+  add("Plain.shows_what_it_has", "first", {"--gtest_output=xml:" + path("out/first.xml")}, "GPUTEST_MEMORY=1GiB");
   add("Plain.shows_what_it_has", "second", {"--gtest_output=xml:" + path("out/second.xml")});
   const auto results = run();
   for (const std::string name : {"first", "second"}) {
     const auto& result = results.at(name);
-    EXPECT_THAT(result.output, HasSubstr("@entry " + name + " @settings yes @folder " + folder()));
+    EXPECT_THAT(result.output, HasSubstr("@entry " + name + " @memory " + (name == "first" ? "1GiB" : "none") +
+                                         " @settings yes @folder " + folder()));
     EXPECT_THAT(result.output, HasSubstr("@err"));
     EXPECT_EQ(result.processes, results.at("first").processes);
     EXPECT_THAT(contents_of(path("out/" + name + ".xml")),
@@ -312,15 +313,6 @@ TEST_F(WorkerCase, skips_a_case_that_fails_in_a_used_process_and_skips_alone) {
   const auto result = run().at("skips");
   EXPECT_EQ(result.word, "Skipped") << result.output;
   EXPECT_THAT(result.output, Not(HasSubstr("passed alone")));
-}
-
-TEST_F(WorkerCase, gives_a_case_no_setting_of_the_one_before) {
-  add("Plain.shows_its_memory", "first", {}, "GPUTEST_MEMORY=1GiB");
-  add("Plain.shows_its_memory", "second");
-  const auto results = run();
-  EXPECT_EQ(results.at("second").processes, results.at("first").processes);
-  EXPECT_THAT(results.at("first").output, HasSubstr("@memory 1GiB\n"));
-  EXPECT_THAT(results.at("second").output, HasSubstr("@memory none\n"));
 }
 
 TEST_F(WorkerCase, uses_a_folder_below_the_ledgers_if_somebody_else_has_the_usual_one) {

@@ -92,5 +92,10 @@ TEST(Bytes, saturate_instead_of_wrapping) {
   EXPECT_EQ(bytes, most);
 }
 
+TEST(Bytes, compare_as_numbers) {
+  EXPECT_TRUE(1_B < 2_B && 2_B > 1_B && 1_B != 2_B && 2_B == 2_B && 2_B <= 2_B && 2_B >= 2_B);
+  EXPECT_FALSE(2_B < 2_B || 2_B > 2_B || 2_B <= 1_B || 1_B >= 2_B || 1_B == 2_B || 2_B != 2_B);
+}
+
 } // namespace
 } // namespace gputest

@@ -108,16 +108,14 @@ TEST_F(Plain, has_the_usual_signals) {
 }
 GPUTEST_NEEDS(Plain, takes_some, 1_GiB);
 TEST_F(Plain, takes_some) { const gputest::SimulatedBuffer buffer{gputest::Bytes{100U << 20U}}; }
-TEST_F(Plain, shows_its_memory) {
-  const char* const memory = std::getenv("GPUTEST_MEMORY");
-  std::printf("@memory %s\n", memory == nullptr ? "none" : memory);
-}
 TEST_F(Plain, shows_what_it_has) {
   std::string input;
   std::getline(std::cin, input);
   char folder[4096];
-  std::printf("@entry %s @settings %s @folder %s @input %s\n", std::getenv("GPUTEST_TEST"), std::getenv("OF_ALL"),
-              ::getcwd(folder, sizeof folder), input.c_str());
+  const char* const memory = std::getenv("GPUTEST_MEMORY");
+  std::printf("@entry %s @memory %s @settings %s @folder %s @input %s\n", std::getenv("GPUTEST_TEST"),
+              memory == nullptr ? "none" : memory, std::getenv("OF_ALL"), ::getcwd(folder, sizeof folder),
+              input.c_str());
   std::fprintf(stderr, "@err\n");
 }
 GPUTEST_NEEDS(Plain, medium, 1_GiB);
