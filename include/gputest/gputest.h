@@ -197,7 +197,6 @@ typedef struct gputest_test_end {
   int line;
   const char* declared_in; /* the source that says its memory, its line, and for how many tests */
   int declared_line;
-  size_t declared_for;
 } gputest_test_end;
 
 /* The test `who` runs from now on; "" or NULL: none. For messages and the run log. */

@@ -5,7 +5,7 @@
 #include "core/devices/device_list.hpp"
 #include "core/os/environment.hpp"
 #include "core/os/process.hpp"
-#include "core/session/allowed_devices.hpp"
+#include "core/session/choice.hpp"
 #include "core/settings/settings.hpp"
 
 #include <gputest/error.hpp>
@@ -444,7 +444,6 @@ int gputest_test_ended(gputest_session* session, const gputest_test_end* end) {
     test.reason = text_of(given.reason);
     test.declared_in = text_of(given.declared_in);
     test.declared_line = given.declared_line;
-    test.declared_for = given.declared_for;
     test.file = text_of(given.file);
     test.line = given.line;
     detail::TestRun::of_process().ended(test);

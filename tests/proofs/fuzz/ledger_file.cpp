@@ -129,7 +129,7 @@ void check(ledger::DeviceTable& table) {
 
 /// Nobody on the ledger lives, and the device shows all memory free: whatever they left there, nobody is kept out.
 void check_that_the_dead_keep_nobody_out(Ledger& ledger, policy::DeviceMask device) {
-  const ledger::Patience none{false, std::chrono::steady_clock::now(), {}, {}};
+  const ledger::Patience none{false, std::chrono::steady_clock::now(), {}, {}, {}};
   const auto entered = ledger.enter({"fuzzer", device, 1, 10, 50, false}, none);
   require(entered.kind == ledger::Result::Kind::granted && entered.devices == device, "the dead keep nobody out");
   const auto leased = ledger.lease({"fuzzer", device, 50, false, true}, none);
