@@ -195,7 +195,7 @@ typedef struct gputest_test_end {
   const char* reason; /* of a skip */
   const char* file;   /* where the test is, and its line */
   int line;
-  const char* declared_in; /* the source that says its memory, its line, and for how many tests */
+  const char* declared_in; /* the source that says its memory, and its line */
   int declared_line;
 } gputest_test_end;
 
