@@ -74,12 +74,18 @@ def test_computed(n): assert leased() == n << 30
 @pytest.mark.no_gpu
 def test_none(): assert [one.stage for one in gputest.status() if one.pid == os.getpid()] == ["inside"]
 
+@pytest.mark.no_gpu
+class TestNone:
+    @pytest.mark.parametrize("n", [1, 2])
+    @pytest.mark.gpu(memory=lambda n: n * 2**30)
+    def test_but_this(self, n): assert leased() == n << 30
+
 import unittest
 @pytest.mark.gpu("2GiB")
 class TestCase(unittest.TestCase):
     def test_unittest(self): assert leased() == 2 << 30
 """, "--strict-markers")
-    result.assert_outcomes(passed=14)
+    result.assert_outcomes(passed=16)
 
 
 def test_a_default_is_for_tests_that_say_nothing(run):
@@ -235,6 +241,17 @@ def test_two():
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(["*needs 2 GPUs, and this process has chosen 1: write gpu_devices = 2*"])
     assert run(suite, "--gpu-devices=many").ret == 4
+
+
+def test_a_mark_leaves_the_number_of_devices_to_the_mark_of_its_module(run, monkeypatch):
+    monkeypatch.setenv("GPUTEST_DEVICES", "simulated:4x16GiB")
+    result = run("""
+pytestmark = pytest.mark.gpu("1GiB", gpus=2)
+
+@pytest.mark.gpu("2GiB")
+def test_two(): assert os.environ["CUDA_VISIBLE_DEVICES"].count("SIM-") == 2
+""")
+    result.assert_outcomes(passed=1)
 
 
 def test_an_interrupt_ends_a_wait(start, holder, waits, pytester):

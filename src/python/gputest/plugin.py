@@ -111,10 +111,14 @@ class _Reader:
         """None: it uses no GPU. The closest mark comes first; what it leaves out, the others say."""
         words = {}
         required = []
+        is_marked = False
         for mark in item.iter_markers():
             if mark.name == "no_gpu":
-                return None if not words else _Need(**words)
+                if not is_marked:
+                    return None
+                break
             if mark.name == "gpu":
+                is_marked = True
                 said = dict(mark.kwargs)
                 if mark.args:
                     said["memory"] = mark.args[0]
@@ -127,10 +131,10 @@ class _Reader:
                 required += [requires] if isinstance(requires, str) else requires
                 for word, value in said.items():
                     words.setdefault(word, value)
-                words.setdefault("gpus", 0)
             elif mark.name in self._map:
+                is_marked = True
                 words.setdefault("memory", self._map[mark.name])
-        if not words and not self._default:
+        if not is_marked and not self._default:
             return None
         words.setdefault("memory", self._default)
         try:
