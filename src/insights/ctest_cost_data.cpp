@@ -2,7 +2,6 @@
 #include "insights/ctest_cost_data.hpp"
 
 #include "core/os/file.hpp"
-#include "insights/entry_results.hpp"
 #include "insights/text_file.hpp"
 
 #include <gputest/error.hpp>
@@ -56,30 +55,18 @@ std::set<std::string> failed_in(const std::string& cost_data) {
 
 } // namespace
 
-std::optional<std::set<std::string>> failed_by_ctest(const RunLog& run) try {
-  const auto folder = folder_of(run);
-  const auto log = last_log_in(folder);
-  constexpr std::uint64_t bytes_of_listing = 250; // at most; with a test it has more
-  const bool is_its = log && log->stamp.id == run.ctest_log;
-  if (!log || run.ctest_log == 0 || (!is_its && log->stamp.bytes > bytes_of_listing)) {
-    return std::nullopt;
-  }
-  const auto failed = failed_in(read_text(folder + "/CTestCostData.txt"));
-  if (!is_its) { // ctest has only listed since, or run and listed
-    for (const auto& result : results_of(run)) {
-      if (has_failed(result) && failed.count(result.entry) == 0) {
-        return std::nullopt;
-      }
-    }
-  }
-  return failed;
-} catch (const Error&) {
-  return std::nullopt;
-}
-
 std::string ctest_log_of(const RunLog& run) {
   const auto log = last_log_in(folder_of(run));
   return log && run.ctest_log != 0 && log->stamp.id == run.ctest_log ? log->path : "";
+}
+
+std::optional<std::set<std::string>> failed_by_ctest(const RunLog& run) try {
+  if (ctest_log_of(run).empty()) { // ctest has started again, and has replaced its files or will
+    return std::nullopt;
+  }
+  return failed_in(read_text(folder_of(run) + "/CTestCostData.txt"));
+} catch (const Error&) {
+  return std::nullopt;
 }
 
 } // namespace gputest::insights

@@ -43,7 +43,7 @@ std::map<std::string, CtestOutput> parse_ctest_log(const std::string& text, cons
     const auto line = std::string_view{text}.substr(begin, end - begin);
     begin = end + 1;
     ++number;
-    if (in_output && line == "<end of output>") {
+    if (in_output && line == "<end of output>" && text.find("Test time", begin) == begin) {
       in_output = false;
       if (current != nullptr) {
         current->last_lines = last_of(output);

@@ -27,8 +27,8 @@ the command uses gputest itself, or calls 'gputest run', it runs under this leas
 With --if-gpu, these start at once and without a lease: a command that uses no GPU, a command that only lists its tests (such
 as with --gtest_list_tests), a program that links gputest and leases for itself, and every command on a machine without a GPU.
 A command counts as using a GPU if its file, or the file of a library that it links, contains the name of CUDA's or OpenCL's
-library (libcuda, libOpenCL). Scripts, interpreters, static programs, and programs that load libraries or start other
-programs count too. GPUTEST_USES_GPU=yes or no decides otherwise.
+library (libcuda, libOpenCL). Scripts, interpreters, static programs, and programs that load libraries at run
+time count too. A program that starts others is judged by its own files alone. GPUTEST_USES_GPU=yes or no decides otherwise.
 
 Examples:
   cmake -S . -B build '-DCMAKE_TEST_LAUNCHER=gputest;run;--if-gpu'    a project without gputest

@@ -32,10 +32,11 @@ TEST(CtestLogs, have_the_output_of_the_entries_that_are_asked_for_and_the_line_o
 }
 
 TEST(CtestLogs, have_the_last_attempt_and_no_section_that_an_output_imitates) {
-  const auto outputs = parse_ctest_log(
-      section("1/1", "a", "first\n") + section("1/1", "a", "2/2 Test: b\nOutput:\n----\nlast\n"), {"a", "b"});
+  const auto outputs = parse_ctest_log(section("1/1", "a", "first\n") +
+                                           section("1/1", "a", "2/2 Test: b\nOutput:\n----\n<end of output>\nlast\n"),
+                                       {"a", "b"});
   ASSERT_THAT(outputs, SizeIs(1));
-  EXPECT_EQ(outputs.at("a").last_lines, "2/2 Test: b\nOutput:\n----\nlast\n");
+  EXPECT_EQ(outputs.at("a").last_lines, "2/2 Test: b\nOutput:\n----\n<end of output>\nlast\n");
 }
 
 TEST(CtestLogs, have_twenty_lines_and_four_kibibytes_of_an_output_at_most) {

@@ -192,8 +192,8 @@ void StorePart::require_layout() const {
     return;
   }
   const std::string seen =
-      seen_size == 0                             ? "empty"
-      : header.magic != magic                    ? "something else"
+      seen_size == 0          ? "empty"
+      : header.magic != magic ? "no ledger, or overwritten by a program that wrote to a descriptor of gputest's"
       : header.layout.version != layout_.version ? "layout version " + std::to_string(header.layout.version)
       : seen_size != right_size
           ? "damaged (" + std::to_string(seen_size) + " bytes in place of " + std::to_string(right_size) + ")"

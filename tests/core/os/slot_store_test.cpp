@@ -366,6 +366,7 @@ TEST_F(SlotStoreTest, keeps_its_folder_locked_so_that_it_is_not_removed_as_old) 
 TEST_F(SlotStoreTest, that_is_damaged_or_of_another_version_is_refused_with_what_to_do) {
   const std::string advice = ", and this gputest reads layout version 3 only; when no GPU test is running, remove the "
                              "ledger's folder, or set GPUTEST_DIR to another one";
+  const std::string other = "no ledger, or overwritten by a program that wrote to a descriptor of gputest's";
   make();
   const std::string file = path() + "/ledger";
   const auto with_word = [&](std::size_t offset, std::uint32_t word) {
@@ -376,7 +377,7 @@ TEST_F(SlotStoreTest, that_is_damaged_or_of_another_version_is_refused_with_what
   };
   const std::string wrong_sizes = file + " is damaged (its sizes are not those of its version)" + advice;
   EXPECT_EQ(message(), "opened");
-  EXPECT_EQ(with_word(0, 0), file + " is something else" + advice);
+  EXPECT_EQ(with_word(0, 0), file + " is " + other + advice);
   EXPECT_EQ(with_word(8, 4), file + " is layout version 4" + advice);
   EXPECT_EQ(with_word(12, 8192), wrong_sizes) << "bytes of the table";
   EXPECT_EQ(with_word(16, 128), wrong_sizes) << "bytes of a record";
@@ -389,7 +390,7 @@ TEST_F(SlotStoreTest, that_is_damaged_or_of_another_version_is_refused_with_what
                              std::to_string(right) + ")" + advice);
   }
   fs::resize_file(file, 4);
-  EXPECT_EQ(message(), file + " is something else" + advice);
+  EXPECT_EQ(message(), file + " is " + other + advice);
   fs::resize_file(file, 0);
   EXPECT_EQ(message(), file + " is empty" + advice);
 }
