@@ -34,7 +34,7 @@ const std::vector<Scenario>& scenarios() {
   static const std::vector<Scenario> all{
       // The store itself.
       {"builds_a_small_store", {}, "store", {}, true},
-      {"builds_the_ledger", {}, "open", {}, true, true}, // as builds_a_small_store, with a thousand wake-up FIFOs
+      {"builds_the_ledger", {}, "open", {}, true, true},
       {"opens_the_ledger", {"1 open", "1 enter 1 1 100 600"}, "open"},
       // Entering: taking a slot, and a place on a device.
       {"enters_first_of_all", opened(1), "enter 3 1 100 600", {}, true},
