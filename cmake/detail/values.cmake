@@ -87,7 +87,7 @@ function(_gputest_check_values)
   _gputest_check_value(LARGE "^(exclude|serial|wait)$"
     "exclude, serial or wait (default: exclude, or the environment variable GPUTEST_LARGE)")
   _gputest_check_value(LAUNCHER "^(on|off|ON|OFF)$"
-    "on or off (default: on for a command that does not link gputest::main or gputest::catch2)")
+    "on or off (default: on for a command that does not link gputest::main or gputest::catch2; off in gpu_discover_tests())")
 
   string(REGEX REPLACE "\\..*" "" whole_seconds "${ARG_TIMEOUT}")
   string(LENGTH "${whole_seconds}" digits)

@@ -3,7 +3,6 @@
 
 #include <cstdlib>
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 namespace gputest::os {
@@ -36,15 +35,5 @@ void set_variable(const char* name, const std::string& value) {
 }
 
 void remove_variable(const char* name) { ::unsetenv(name); } // NOLINT(concurrency-mt-unsafe): as above
-
-std::optional<unsigned> width_of_error_terminal() {
-  const auto kind = read_variable("TERM").value_or("");
-  if (::isatty(STDERR_FILENO) != 1 || kind.empty() || kind == "dumb") {
-    return std::nullopt;
-  }
-  constexpr unsigned usual = 80;
-  winsize size{};
-  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : usual;
-}
 
 } // namespace gputest::os

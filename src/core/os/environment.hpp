@@ -22,8 +22,5 @@ void set_variable(const char* name, const std::string& value);
 /// Removes a variable, likewise.
 void remove_variable(const char* name);
 
-/// How many characters a line of the terminal has on which people read standard error; nullopt if it is no terminal, or
-/// one that cannot rewrite a line.
-[[nodiscard]] std::optional<unsigned> width_of_error_terminal();
 
 } // namespace gputest::os

@@ -21,7 +21,7 @@ std::unique_ptr<FileLock> open_shared_mutex(const LedgerFolder& folder) {
   } catch (const LedgerError& error) {
     throw LedgerError{std::string{error.what()} +
                       "; in a shared folder it is a regular file of root's with the mode 0660, in the folder's group: "
-                      "an administrator has to make it anew as the README says"};
+                      "an administrator makes it with: systemd-tmpfiles --create gputest.conf"};
   }
 }
 

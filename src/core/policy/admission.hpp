@@ -14,7 +14,7 @@ struct Grant {
   DeviceMask devices = 0;
 };
 
-/// Not now. It has to be asked again when one of `blockers` changes, or, if `external processes`, when other programs
+/// Not now. It has to be asked again when one of `blockers` changes, or, if `external`, when other programs
 /// free memory.
 struct Wait {
   /// Positions of the claims in its way: whatever becomes of all others, it has to wait while these stay. To enter: the

@@ -43,7 +43,7 @@ enum class Named { test, suite };
 /// What to write so that it may leave `bytes` allocated: `GPUTEST_NEEDS(Sort, keys, keeps(64_MiB)) or …`. Pure.
 [[nodiscard]] std::string allow_to_keep(const std::string& test, Bytes bytes, const Request& request, Named named);
 
-/// The same for a request while nothing is leased. Pure.
+/// Why memory that a memory resource was asked for while nothing is leased is refused. Pure.
 [[nodiscard]] std::string without_lease(int device, Bytes asked);
 
 } // namespace gputest::policy

@@ -6,7 +6,7 @@
  *
  * What stands for what
  *   mutex              core/os/file_lock: FileLock, a kernel lock; a killed holder loses it (wake_fifos.pml: die)
- *   owner, notified    core/os/slot_fifos: the flock on a slot's FIFO and the bytes in it (take, notify, drain)
+ *   owner, notified    core/os/slot_fifos: the writer of a slot's liveness FIFO, and the bytes in its wake-up FIFO
  *   armed, cold        core/ledger/liveness_watches, LivenessWatch and poll(2) (wake_fifos.pml: watch, hung_up)
  *   record[]           core/ledger/record: stage, ticket, owner's pid, devices, and which of its leases it is about. What else
  *                      is in a record (candidates, bytes, flags) is fixed by pid and lease, see the configuration.
@@ -28,7 +28,7 @@
  * between locking the mutex and its first write leaves what it would leave killed before. The last effect under the mutex
  * and unlocking are one step for the same reason. BUG_NO_MUTEX separates reading and writing. Before each step a process may
  * be killed. A process is one life; who replaces a killed process is another process with a number of its own.
- * Death has three steps: the mutex is free at once; the wake-up FIFO falls silent later; the memory comes back later still,
+ * Death has three steps: the mutex is free at once; the liveness FIFO falls silent later; the memory comes back later still,
  * or earlier, in any order. A normal end is a death that costs no kill.
  * Whoever waits for the mutex, sleeps, is inside or has ended keeps nothing in its variables that no later step reads.
  * The ticket of a process that neither waits nor holds a lease is 0 here: only the order of the others' counts.
@@ -57,7 +57,7 @@
  *
  * Left out: external processes' memory, and observations that are made again because of it; the age of an observation;
  * refusals; set_overhead and what is for contexts that grow (is_stuck, everybody_waits); a lease larger than announced
- * (may_raise); entering without room; forked children (a wake-up FIFO that falls silent late stands for them); the parts of
+ * (may_raise); entering without room; forked children (a liveness FIFO that falls silent late stands for them); the parts of
  * other users; a ledger that is being built; failing system calls; more than 64 devices, 1024 slots, 2^64 tickets.
  */
 
@@ -148,7 +148,7 @@ byte kills = KILLS;     /* that may still come */
 #if DEADLINES
 byte deadlines = DEADLINES;
 #endif
-byte owner[SLOTS] = NOBODY; /* who holds the flock on a slot's wake-up FIFO */
+byte owner[SLOTS] = NOBODY; /* who has a slot's liveness FIFO open for writing */
 bool notified[SLOTS];
 byte armed[PROCESSES];      /* slots whose hang-up would end the process's poll() */
 byte cold[PROCESSES];       /* slots opened when nobody had their FIFO: no hang-up before somebody has come and gone */
@@ -551,7 +551,7 @@ inline remember_who() {
   x_s = 0
 }
 
-/* x_p: processes in who_in; x_ended: those of them whose wake-up FIFO nobody holds. */
+/* x_p: processes in who_in; x_ended: those of them whose liveness FIFO nobody holds. */
 inline probe_blockers() {
   x_p = 0;
   x_ended = 0;

@@ -136,7 +136,7 @@ inline check_reservations() {
 }
 
 /* Nothing but the living will change anything: everybody has not come yet, is busy, sleeps with nothing to wake it, or
-   is gone with its wake-up FIFO and its memory. */
+   is gone with its liveness FIFO and its memory. */
 #define AT_REST(p) (own_stage[p] == IDLE && !notified[slot[p]])
 #define QUIET_PROCESS(p)                                                                                               \
   (alive[p] -> (busy[p] || ((IS_STOPPED(p) || AT_REST(p)) && mutex != p) || (asleep[p] && !AWAKE(p)))                               \

@@ -32,7 +32,7 @@ inline notify(s) {
   notified[s] = owner[s] != NOBODY
 }
 
-/* WakeFifo::take of the first slot without a record whose wake-up FIFO nobody has. */
+/* SlotStore takes the first slot without a record whose liveness FIFO nobody has open for writing. */
 inline take(p) {
   x_s = 0;
   do
@@ -54,7 +54,7 @@ inline take(p) {
   x_s = 0
 }
 
-/* LivenessWatch: opens a wake-up FIFO for poll(). */
+/* LivenessWatch: opens a liveness FIFO for poll(). */
 inline watch(p, s) {
   if
   :: owner[s] != NOBODY -> armed[p] = armed[p] | BIT(s)
@@ -62,7 +62,7 @@ inline watch(p, s) {
   fi
 }
 
-/* poll() looks at what is now: a new owner of the wake-up FIFO hides the end of the last one. */
+/* poll() looks at what is now: a new owner of the liveness FIFO hides the end of the last one. */
 #define HUNG_UP(p, s) (HAS(armed[p], s) && owner[s] == NOBODY)
 #ifdef PROBE_WITHOUT_LIST /* looks every 3 ms, and so is never quiet */
 #define BACK(p, q) HAS(dead[p], q)
@@ -109,7 +109,7 @@ inline hung_up(p) {
   x_s = 0
 }
 
-/* The process ends. Its mutex is free at once; its wake-up FIFO and its memory stay for now. */
+/* The process ends. Its mutex is free at once; its liveness FIFO and its memory stay for now. */
 inline die(p) {
   alive[p] = false;
   asleep[p] = false;
@@ -138,7 +138,7 @@ inline die(p) {
 #endif
 }
 
-/* The last descriptor of the dead process's wake-up FIFO is closed. */
+/* The last descriptor of the dead process's liveness FIFO is closed. */
 inline silence(p) {
   owner[slot[p]] = NOBODY;
   notified[slot[p]] = false;
