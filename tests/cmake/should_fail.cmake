@@ -134,7 +134,7 @@ should_fail([[gpu_add_test(NAME t COMMAND exe MEMORY 40GiB LARGE wait)]]
   "gpu_add_test(NAME t): LARGE wait is for large tests, but MEMORY is 40GiB. Write MEMORY large, or leave LARGE out.")
 should_fail([[gpu_add_test(NAME t COMMAND exe LARGE serial)]]
   "gpu_add_test(NAME t): LARGE serial is for large tests, but MEMORY is small.")
-should_refuse(LAUNCHER "on or off (default: on for a command that does not link gputest::main or gputest::catch2)." yes On)
+should_refuse(LAUNCHER "on or off (default: on for a command that does not link gputest::main or gputest::catch2; off in gpu_discover_tests())." yes On)
 should_refuse(TIMEOUT "a positive number of seconds such as 90 or 2.5, up to 999999999, without the time spent waiting for a GPU."
   0.0 -5 5s .5 5. 1000000000)
 should_accept(TIMEOUT 999999999 0.001)

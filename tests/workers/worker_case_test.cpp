@@ -906,7 +906,7 @@ TEST_F(WorkerCase, has_no_worker_run_a_test_that_is_of_another_version) {
   set("GPUTEST_WORKER", "2:5:1");
   const auto ended = ChildProcess{{CASES, "--gtest_filter=Plain.a"}, environment()}.finish();
   EXPECT_EQ(ended.exit_code, 1);
-  EXPECT_THAT(ended.err, HasSubstr("gputest: GPUTEST_WORKER=2:5:1 is of another version of gputest. No test runs\n"));
+  EXPECT_THAT(ended.err, HasSubstr("gputest: GPUTEST_WORKER=2:5:1 is of another version of gputest. No test runs. "));
   EXPECT_THAT(ended.out, Not(HasSubstr("Plain.a")));
 }
 

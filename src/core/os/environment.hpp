@@ -22,5 +22,4 @@ void set_variable(const char* name, const std::string& value);
 /// Removes a variable, likewise.
 void remove_variable(const char* name);
 
-
 } // namespace gputest::os

@@ -192,7 +192,7 @@ TEST_F(HostileUser, that_damages_its_own_part_is_named_in_an_error_and_crashes_n
 
   ASSERT_TRUE(attack([&] { return ::truncate(file.c_str(), static_cast<off_t>(size)) == 0; }));
   EXPECT_THAT(victim.ask("lease victim 1 60 try"), StartsWith("error: " + file + " is damaged: it says that 0 slots"));
-  EXPECT_THAT(told_to_a_member(), StartsWith(file + " is something else"));
+  EXPECT_THAT(told_to_a_member(), StartsWith(file + " is no ledger, or overwritten"));
   EXPECT_EQ(victim.ask("intact"), "intact");
   end(attacker);
 
