@@ -123,8 +123,7 @@ std::string to_text(const CtestSuite& suite, const Shards& shards, const std::st
   for (std::size_t i = 0; i < shards.size(); ++i) {
     const auto work = work_of(suite, shards[i]);
     table.add_row({std::to_string(i + 1), std::to_string(shards[i].size()),
-                   std::to_string(count_not_run(suite, shards[i])),
-                   work ? fmt::format("{:.1f} s", *work) : "-"});
+                   std::to_string(count_not_run(suite, shards[i])), work ? fmt::format("{:.1f} s", *work) : "-"});
   }
   return text + "\n" + table.to_string() + "\nfingerprint of the split: " + fingerprint(suite, shards) + "\n";
 }

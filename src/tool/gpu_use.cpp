@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tool/gpu_use.hpp"
 
-#include "core/os/shared_library.hpp"
-#include "core/os/program_output.hpp"
 #include "core/os/file.hpp"
+#include "core/os/program_output.hpp"
+#include "core/os/shared_library.hpp"
 
 #include <algorithm>
 #include <set>

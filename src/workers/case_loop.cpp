@@ -219,7 +219,9 @@ Worker* Worker::of_process() {
     static_cast<void>(TestRun::of_process()); // begins to read entries here, not with the first case's
     made->state_->files = os::states_of_program();
     if (!request.channel.empty() && !made->state_->channel) {
-      session::tell("GPUTEST_WORKER=" + request.channel + " is of another version of gputest. No test runs. Build this executable again with the gputest that ctest runs");
+      session::tell("GPUTEST_WORKER=" + request.channel +
+                    " is of another version of gputest. No test runs. Build this executable again with the gputest "
+                    "that ctest runs");
       made->state_->exit_code = EXIT_FAILURE;
       made->state_->has_ended = true;
     } else if (made->state_->channel) {

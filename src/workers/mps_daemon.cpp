@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "workers/mps_daemon.hpp"
 
-#include "workers/descendants.hpp"
 #include "core/os/environment.hpp"
+#include "workers/descendants.hpp"
 #include "workers/events.hpp"
 #include "workers/orphan.hpp"
 #include "workers/supervised_command.hpp"

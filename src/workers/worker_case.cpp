@@ -3,8 +3,8 @@
 
 #include "core/os/ctest_ancestor.hpp"
 #include "core/os/entry_page.hpp"
-#include "core/os/process.hpp"
 #include "core/os/file.hpp"
+#include "core/os/process.hpp"
 #include "core/policy/text.hpp"
 #include "core/policy/verdict.hpp"
 #include "workers/alone.hpp"

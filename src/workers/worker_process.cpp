@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "workers/worker_process.hpp"
 
-#include "workers/descendants.hpp"
 #include "core/os/environment.hpp"
+#include "workers/descendants.hpp"
 #include "workers/events.hpp"
 #include "workers/supervised_command.hpp"
 #include "workers/worker_message.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Holds what src/core/devices/cuda/cuda_driver_api.hpp declares against NVIDIA's own header, at compile time and only where there
-// is one.
+// Holds what src/core/devices/cuda/cuda_driver_api.hpp declares against NVIDIA's own header, at compile time and only
+// where there is one.
 #include "core/devices/cuda/cuda_driver_api.hpp"
 
 #if __has_include(<cuda.h>)
