@@ -147,9 +147,9 @@ settings::ReadVariable reader_of(const gputest_settings* given) {
   };
 }
 
-Settings settings_of(const gputest_settings* given) {
+Settings settings_of(const settings::ReadVariable& read) {
   static_cast<void>(settings_from_environment()); // refuses unknown variables
-  return settings::parse_settings(reader_of(given));
+  return settings::parse_settings(read);
 }
 
 Request request_of(const gputest_request& given, const Entry& entry) {
@@ -286,7 +286,8 @@ int gputest_parse_bytes(const char* text, uint64_t* bytes) {
 
 int gputest_open(const gputest_settings* settings, gputest_session** session) {
   return guarded([&] {
-    *session = new gputest_session{settings_of(settings), settings::parse_entry(reader_of(settings))};
+    const auto read = reader_of(settings);
+    *session = new gputest_session{settings_of(read), settings::parse_entry(read)};
     return GPUTEST_OK;
   });
 }
@@ -313,7 +314,7 @@ int gputest_choose(const gputest_settings* settings, int gpus, unsigned turn, ui
       throw InvalidSetting{"gputest_choose() was asked for " + std::to_string(gpus) + " GPUs; allowed are 1 to " +
                            std::to_string(max_gpus)};
     }
-    const auto all = settings_of(settings);
+    const auto all = settings_of(reader_of(settings));
     const Bytes usable = all.lease_of.empty() ? choose(all, static_cast<std::size_t>(gpus), turn) : Bytes{};
     if (usable_bytes != nullptr) {
       *usable_bytes = usable.count();
@@ -409,7 +410,7 @@ const char* gputest_explain_out_of_memory(gputest_session* session, const char* 
 int gputest_status(const gputest_settings* settings, void (*each)(const gputest_claimant* claimant, void* data),
                    void* data) {
   return guarded([&] {
-    for (const auto& one : status(settings_of(settings))) {
+    for (const auto& one : status(settings_of(reader_of(settings)))) {
       std::string devices;
       for (const auto& uuid : one.devices) {
         devices += (devices.empty() ? "" : " ") + uuid;

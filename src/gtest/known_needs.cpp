@@ -274,9 +274,14 @@ void allow_set_up() {
 
 std::vector<Misnamed> misnamed_annotations(const ::testing::UnitTest& unit_test) {
   std::vector<Misnamed> all;
+  if (annotations().empty()) {
+    return all;
+  }
+  const auto suites = all_names(unit_test, true);
+  const auto tests = all_names(unit_test, false);
   for (const auto& annotation : annotations()) {
     const bool of_suite = annotation.test == nullptr;
-    const auto names = all_names(unit_test, of_suite);
+    const auto& names = of_suite ? suites : tests;
     if (std::any_of(names.begin(), names.end(), [&](const SourceName& name) { return is_for(annotation, name); })) {
       continue;
     }

@@ -43,7 +43,7 @@ std::map<std::string, CtestOutput> parse_ctest_log(const std::string& text, cons
     const auto line = std::string_view{text}.substr(begin, end - begin);
     begin = end + 1;
     ++number;
-    if (in_output && line == "<end of output>" && text.find("Test time", begin) == begin) {
+    if (in_output && line == "<end of output>" && text.compare(std::min(begin, text.size()), 9, "Test time") == 0) {
       in_output = false;
       if (current != nullptr) {
         current->last_lines = last_of(output);
