@@ -3,6 +3,17 @@
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
+# CMake itself stops at the first file, after a few, and says no more than "Permission denied".
+install(CODE [[
+  cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_PREFIX OUTPUT_VARIABLE prefix)
+  execute_process(COMMAND sh -c "mkdir -p \"$1\" && test -d \"$1\" -a -w \"$1\"" sh "$ENV{DESTDIR}${prefix}"
+    RESULT_VARIABLE result ERROR_QUIET)
+  if(NOT result EQUAL 0)
+    message(FATAL_ERROR "gputest: the prefix $ENV{DESTDIR}${prefix} cannot be written to by this user. Type: cmake --install \
+<build folder> --prefix ~/opt/gputest, or use sudo")
+  endif()
+]] ALL_COMPONENTS)
+
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/gputest")
 
 install(TARGETS gputest_core
@@ -30,6 +41,22 @@ install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDI
 # Creates the shared ledger of a machine; the README has the command.
 install(FILES "${PROJECT_SOURCE_DIR}/src/core/os/tmpfiles.conf" DESTINATION "${CMAKE_INSTALL_DATADIR}/gputest/tmpfiles.d"
   RENAME gputest.conf)
+# For programs in C without CMake. Relative, so that the tree may be moved.
+file(RELATIVE_PATH prefix_from_pc "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
+file(RELATIVE_PATH libdir "${CMAKE_INSTALL_PREFIX}" "${CMAKE_INSTALL_FULL_LIBDIR}")
+file(RELATIVE_PATH includedir "${CMAKE_INSTALL_PREFIX}" "${CMAKE_INSTALL_FULL_INCLUDEDIR}")
+file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/gputest.pc" @ONLY CONTENT "prefix=\${pcfiledir}/@prefix_from_pc@
+libdir=\${prefix}/@libdir@
+includedir=\${prefix}/@includedir@
+
+Name: gputest
+Description: @PROJECT_DESCRIPTION@
+URL: @PROJECT_HOMEPAGE_URL@
+Version: @PROJECT_VERSION@
+Libs: -L\${libdir} -lgputest
+Cflags: -I\${includedir}
+")
+install(FILES "${PROJECT_BINARY_DIR}/gputest.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 install(EXPORT gputest-targets NAMESPACE gputest:: DESTINATION "${package_dir}")
 export(EXPORT gputest-targets NAMESPACE gputest:: FILE "${PROJECT_BINARY_DIR}/gputest-targets.cmake")
 
@@ -44,12 +71,12 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/cmake/detail" DESTINATION "${package_di
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/gputest-config-version.cmake"
   COMPATIBILITY SameMinorVersion)
 
-set(functions_dir "${package_dir}")
+set(functions_dir "\${CMAKE_CURRENT_LIST_DIR}") # a packager may move the folder
 set(sources_dir "${CMAKE_INSTALL_DATADIR}/gputest")
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/gputest-config.cmake.in"
   "${PROJECT_BINARY_DIR}/install/gputest-config.cmake"
   INSTALL_DESTINATION "${package_dir}"
-  PATH_VARS functions_dir sources_dir)
+  PATH_VARS sources_dir)
 install(FILES
   "${PROJECT_BINARY_DIR}/install/gputest-config.cmake"
   "${PROJECT_BINARY_DIR}/gputest-config-version.cmake"
@@ -61,4 +88,4 @@ configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/gputest-config.cmake.
   "${PROJECT_BINARY_DIR}/gputest-config.cmake"
   INSTALL_DESTINATION "${PROJECT_BINARY_DIR}"
   INSTALL_PREFIX "${PROJECT_BINARY_DIR}"
-  PATH_VARS functions_dir sources_dir)
+  PATH_VARS sources_dir)

@@ -35,8 +35,10 @@ expect(GTest "${package}" gputest::main "^1: .*gputest: the target helper links 
 is no GoogleTest: install it \\(Debian: libgtest-dev\\)")
 expect(Catch2 "${package}" gputest::catch2 "^1: .*gputest: the target helper links one of gputest::catch2, and there is no Catch2 3.3")
 expect(CLI11 "add_subdirectory(\"${SOURCES}\" gputest)" gputest::core
-  "^1: .*gputest: its tool needs CLI11, which CMake does not find. Install it \\(Debian: apt install libcli11-dev .*without the \
-tool: -DGPUTEST_BUILD_CLI=OFF")
+  "^1: .*gputest: it is built with CLI11 [0-9.]+ or newer, and CMake does not find it. Type: apt install libcli11-dev .*without \
+its tool, which needs it: -DGPUTEST_BUILD_CLI=OFF")
+expect(Boost "add_subdirectory(\"${SOURCES}\" gputest)" gputest::core
+  "^1: .*gputest: it is built with Boost [0-9.]+ or newer, and CMake does not find it. Type: apt install libboost-dev [^;]*$")
 if(failures GREATER 0)
   message(FATAL_ERROR "${failures} failed")
 endif()

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What gputest says where it cannot be used: what was found, what it needs, and what to type.
+#
+#   cmake -DSOURCES=<this project> -DPACKAGE=<its build tree> -DWORK=<scratch folder> -P refusals.cmake
+cmake_minimum_required(VERSION 3.25)
+include("${SOURCES}/cmake/detail/requirements.cmake")
+set(failures 0)
+
+# expect(<regular expression> <text>): case for case.
+function(expect expression text)
+  string(REGEX REPLACE "[ \n]+" " " text "${text}")
+  if(NOT text MATCHES "${expression}")
+    message(NOTICE "FAILED, expected ${expression}: ${text}")
+    math(EXPR failures "${failures} + 1")
+    set(failures ${failures} PARENT_SCOPE)
+  endif()
+endfunction()
+
+# The machine of the variables: unmet(<what _gputest_unmet() is called with>...)
+set(CMAKE_CXX_COMPILER /usr/bin/c++)
+foreach(row IN ITEMS "3.25.1|Linux|GNU|12.2.0|^$"
+        "3.24.4|Linux|GNU|12.2.0|^this is CMake 3.24.4, and gputest needs 3.25 or newer. Type: pip install cmake"
+        "3.25.1|Darwin|AppleClang|15.0|run on Darwin, and gputest needs Linux"
+        "3.25.1|Linux|GNU|10.2.1|^/usr/bin/c.. is GNU 10.2.1, and gputest needs g.. 11 or clang.. 14, or newer. Type: cmake -DCMAKE_CXX_COMPILER="
+        "3.25.1|Linux|Clang|13.0.1|is Clang 13.0.1, and gputest needs"
+        "4.4.0|Linux|NVHPC|25.1|^$")
+  string(REPLACE "|" ";" row "${row}")
+  list(GET row 0 CMAKE_VERSION)
+  list(GET row 1 CMAKE_SYSTEM_NAME)
+  list(GET row 2 CMAKE_CXX_COMPILER_ID)
+  list(GET row 3 CMAKE_CXX_COMPILER_VERSION)
+  list(GET row 4 expression)
+  _gputest_unmet(unmet 0.1.0)
+  expect("${expression}" "${unmet}")
+endforeach()
+
+# Two versions in one project, by either way to get gputest. The second is this one.
+foreach(way IN ITEMS "find_package(gputest REQUIRED PATHS \"${PACKAGE}\" NO_DEFAULT_PATH)" "add_subdirectory(\"${SOURCES}\" gputest)")
+  file(WRITE "${WORK}/two/CMakeLists.txt" "cmake_minimum_required(VERSION 3.25)
+project(two LANGUAGES CXX)
+include(\"${SOURCES}/cmake/detail/requirements.cmake\")
+_gputest_stop_if_unmet(0.0.9)
+${way}\n")
+  execute_process(COMMAND "${CMAKE_COMMAND}" -S "${WORK}/two" -B "${WORK}/two/build" OUTPUT_QUIET ERROR_VARIABLE output RESULT_VARIABLE ended)
+  expect("^1: .*gputest: the project uses gputest 0.0.9 of ${WORK}/two, and then gputest [0-9.]+ of (${SOURCES}|${PACKAGE})\\. \
+It may use one version. Type: cmake -Dgputest_DIR=" "${ended}: ${output}")
+endforeach()
+
+# Not even root can write there.
+execute_process(COMMAND "${CMAKE_COMMAND}" --install "${PACKAGE}" --prefix /proc/gputest OUTPUT_QUIET ERROR_VARIABLE output RESULT_VARIABLE ended)
+expect("^1: .*gputest: the prefix /proc/gputest cannot be written to by this user. Type: cmake --install <build folder> --prefix" "${ended}: ${output}")
+if(failures GREATER 0)
+  message(FATAL_ERROR "${failures} failed")
+endif()
