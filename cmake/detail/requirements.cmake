@@ -5,10 +5,9 @@ if(NOT CMAKE_VERSION VERSION_LESS 3.25)
 endif()
 
 # _gputest_unmet(<variable> [<version of gputest>]): why it cannot be used here, or nothing. The version is known after
-# project(), and with it the compiler.
+# project(), and with it the system.
 function(_gputest_unmet result)
   set(unmet "")
-  set(compiler "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
   get_property(used GLOBAL PROPERTY GPUTEST_VERSION_IN_USE)
   get_property(folder GLOBAL PROPERTY GPUTEST_FOLDER_IN_USE)
   if(CMAKE_VERSION VERSION_LESS 3.25)
@@ -16,9 +15,6 @@ function(_gputest_unmet result)
   elseif(ARGC EQUAL 1)
   elseif(NOT CMAKE_SYSTEM_NAME STREQUAL "Linux")
     set(unmet "the tests are to run on ${CMAKE_SYSTEM_NAME}, and gputest needs Linux. Without it: add_test() in place of gpu_add_test()")
-  elseif((CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 11)
-         OR (CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 14))
-    set(unmet "${CMAKE_CXX_COMPILER} is ${compiler}, and gputest needs g++ 11 or clang++ 14, or newer. Type: cmake -DCMAKE_CXX_COMPILER=<a newer one>, in an empty folder")
   elseif(NOT "${used}" STREQUAL "" AND NOT used STREQUAL ARGV1)
     set(unmet "the project uses gputest ${used} of ${folder}, and then gputest ${ARGV1} of ${CMAKE_CURRENT_LIST_DIR}. It may use one version. Type: cmake -Dgputest_DIR=<folder of its gputest-config.cmake>, or give FetchContent the same version everywhere")
   else()
@@ -32,6 +28,19 @@ function(_gputest_stop_if_unmet)
   _gputest_unmet(unmet ${ARGV})
   if(NOT unmet STREQUAL "")
     message(FATAL_ERROR "gputest: ${unmet}")
+  endif()
+endfunction()
+
+# The newest of what the sources use of C++17.
+function(_gputest_stop_without_from_chars)
+  include(CheckCXXSourceCompiles)
+  set(CMAKE_CXX_STANDARD 17)
+  check_cxx_source_compiles("#include <charconv>
+int main(int, char** text) { double value = 0; return std::from_chars(*text, *text, value).ptr == *text; }" GPUTEST_HAS_FROM_CHARS)
+  if(NOT GPUTEST_HAS_FROM_CHARS)
+    message(FATAL_ERROR "gputest: ${CMAKE_CXX_COMPILER} (${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}) cannot build it: its C++ \
+library has no std::from_chars() for double, which g++ 11 and libc++ 20 and newer have. Type: cmake -DCMAKE_CXX_COMPILER=<a newer \
+one>, in an empty folder")
   endif()
 endfunction()
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 set(VCPKG_BUILD_TYPE release) # its debug build has the same interface
+# .ci/release writes the hash into a copy of this file.
 vcpkg_download_distfile(archive
   URLS "https://example.com/gputest/gputest-${VERSION}.tar.gz"
   FILENAME "gputest-${VERSION}.tar.gz"
-  SHA512 0) # .ci/release writes the hash into a copy of this file
+  SHA512 0)
 vcpkg_extract_source_archive(SOURCE_PATH ARCHIVE "${archive}")
 vcpkg_check_features(OUT_FEATURE_OPTIONS options FEATURES tool GPUTEST_BUILD_CLI)
 vcpkg_cmake_configure(SOURCE_PATH "${SOURCE_PATH}"
