@@ -3,14 +3,14 @@
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
-# CMake itself stops at the first file, after a few, and says no more than "Permission denied".
+# CMake itself would stop in the middle, and say no more than "Permission denied".
+install(CODE "set(folder \"${CMAKE_INSTALL_LIBDIR}\")" ALL_COMPONENTS)
 install(CODE [[
-  cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_PREFIX OUTPUT_VARIABLE prefix)
-  execute_process(COMMAND sh -c "mkdir -p \"$1\" && test -d \"$1\" -a -w \"$1\"" sh "$ENV{DESTDIR}${prefix}"
-    RESULT_VARIABLE result ERROR_QUIET)
+  cmake_path(ABSOLUTE_PATH folder BASE_DIRECTORY "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}")
+  execute_process(COMMAND sh -c "mkdir -p \"$1\" && test -w \"$1\"" sh "${folder}" RESULT_VARIABLE result ERROR_QUIET)
   if(NOT result EQUAL 0)
-    message(FATAL_ERROR "gputest: the prefix $ENV{DESTDIR}${prefix} cannot be written to by this user. Type: cmake --install \
-<build folder> --prefix ~/opt/gputest, or use sudo")
+    message(FATAL_ERROR "gputest: this user cannot write to ${folder}. Type: cmake --install <build folder> --prefix \
+~/opt/gputest, or use sudo")
   endif()
 ]] ALL_COMPONENTS)
 
