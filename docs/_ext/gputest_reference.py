@@ -16,11 +16,11 @@ from sphinx.util.docutils import SphinxDirective
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def tool_help(*command):
+def tool_help(*arguments):
     tool = os.environ.get("GPUTEST_TOOL")
     if not tool:
         raise ExtensionError("the reference is made from the tool's help: set GPUTEST_TOOL to a gputest, as .ci/docs does")
-    return subprocess.run([tool, *command, "--help"], check=True, capture_output=True, text=True).stdout
+    return subprocess.run([tool, *arguments], check=True, capture_output=True, text=True).stdout
 
 
 class Generated(SphinxDirective):
@@ -42,20 +42,16 @@ class Help(Generated):
     final_argument_whitespace = True
 
     def run(self):
-        lines = ["## `gputest`", "", *HELP_BLOCK, *reflowed(tool_help()), "```", ""]
+        lines = ["## `gputest`", "", *HELP_BLOCK, *reflowed(tool_help("--help")), "```", ""]
         for command in self.arguments[0].split():
-            lines += [f"## `gputest {command}`", "", *HELP_BLOCK, *reflowed(tool_help(command)), "```", ""]
+            lines += [f"## `gputest {command}`", "", *HELP_BLOCK, *reflowed(tool_help(command, "--help")), "```", ""]
         return self.parse_lines(lines)
 
 
-SETTINGS = re.compile(r"^Settings \(environment variables.*?(?=^(?:Options of simulated devices|Exit codes|Examples))", re.M | re.S)
-
-
 def reflowed(text):
-    """The lines without the table of settings, which has a page of its own. A paragraph is one line, which browsers wrap."""
-    text = re.sub(r"\n{3,}", "\n\n", SETTINGS.sub("", text)).strip()
+    """The lines. A paragraph is one line, which browsers wrap."""
     lines = []
-    for line in text.splitlines():
+    for line in text.strip().splitlines():
         last = lines[-1] if lines else ""
         if re.match(r"\S", line) and re.match(r"\S.*[^:]$", last) and not line.startswith("Usage:"):
             lines[-1] += " " + line
@@ -65,23 +61,21 @@ def reflowed(text):
 
 
 class Settings(Generated):
-    """The settings in the tool's help as a list: those of the user, or with the argument `gputest` those that gputest sets."""
+    """The table of `gputest --help-settings` as a list: those of the user, or with the argument `gputest` those that gputest sets."""
 
     optional_arguments = 1
 
     def run(self):
-        found = SETTINGS.search(tool_help())
-        if not found:
-            raise ExtensionError("`gputest --help` has no section 'Settings (environment variables'")
         settings = []
-        for line in found.group().replace("<", "&lt;").splitlines()[1:]:
+        table, *_ = tool_help("--help-settings").replace("<", "&lt;").split("\n\n")
+        for line in table.splitlines()[1:]:
             if begin := re.match(r"  (GPUTEST_\w+)  (.*) \(default: (.*)\)$", line):
                 name, values, default = begin.groups()
                 settings.append([f"`{name}`", ":", f"  Values: {values}. Default: {default}."])
             elif settings and line.strip():
                 settings[-1][1] += " " + line.strip()
         if len(settings) < 20:
-            raise ExtensionError(f"`gputest --help` has {len(settings)} settings; at least 20 are expected")
+            raise ExtensionError(f"`gputest --help-settings` has {len(settings)} settings; at least 20 are expected")
         mark = ": set by gputest:"
         of_gputest = bool(self.arguments)
         lines = []

@@ -39,8 +39,9 @@ public:
   /// may throw WrongCommandLine.
   using Action = std::function<ExitCode(const std::vector<std::string>& words)>;
 
-  /// `help` stands below the list of commands.
-  explicit CommandLine(const std::string& help);
+  /// `help` stands below the list of commands. `settings` is what --help-settings prints; empty: there is no such
+  /// option.
+  explicit CommandLine(const std::string& help, const std::string& settings = "");
 
   /// Adds a command; `help` stands below its options. `usage` is what follows its name, of a command that takes words.
   CLI::App& add(const Command& command, const std::string& help, Action action, const std::string& usage = "");

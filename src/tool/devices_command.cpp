@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tool/devices_command.hpp"
+#include "tool/commands.hpp"
 
 #include "core/devices/device_list.hpp"
 #include "core/ledger/backend_probe.hpp"
@@ -35,10 +35,6 @@ Columns:
   VISIBLE        no: CUDA_VISIBLE_DEVICES, or the list of a Slurm job, hides the GPU from tests
 Below the table are the capabilities of each GPU ('?': not known, '-': does not apply), the processes that use it, and remarks.
 MEMORY '8 GiB of 140 GiB' means that GPUTEST_DEVICE_MEMORY makes gputest decide as on a GPU with 8 GiB.
-
---resource-spec is for gputest's own CMake code. It writes resource-spec-<pid>.json to FOLDER, for the ctest process with
-that pid, and prints CMake code. It does nothing if the user has, or may have, passed ctest another resource spec file, or if
-GPUTEST_SCHEDULING=ledger.
 
 --json prints one object:
   version      1; goes up when a key is removed or changes its meaning

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 
 #include <string>
 
@@ -11,6 +11,8 @@ namespace gputest::tool {
 inline constexpr int json_version = 1;
 
 /// The text of a JSON document for stdout: indented, one newline at its end, bytes that are not UTF-8 replaced.
-[[nodiscard]] std::string json_text(const nlohmann::ordered_json& document);
+[[nodiscard]] inline std::string json_text(const nlohmann::ordered_json& document) {
+  return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
 
 } // namespace gputest::tool

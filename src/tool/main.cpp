@@ -3,10 +3,7 @@
 #include "core/os/program_output.hpp"
 #include "core/os/reason.hpp"
 #include "core/settings/settings_table.hpp"
-#include "tool/command_line.hpp"
-#include "tool/devices_command.hpp"
-#include "tool/run_command.hpp"
-#include "tool/status_command.hpp"
+#include "tool/commands.hpp"
 
 #include <fmt/format.h>
 
@@ -37,8 +34,7 @@ tcc, wddm, mig; each of these also with the prefix no_; sm_<n> (90), context=<si
 exclusive_process, prohibited, lost, integrated, no_process_list.
 Any other variable that begins with GPUTEST_ is an error.
 gputest uses only GPUs that CUDA_VISIBLE_DEVICES allows. For the commands that it starts, it sets this variable to the UUIDs of
-their GPUs.
-)";
+their GPUs.)";
 
 /// Becomes gputest-insights, which is beside this tool where it was built, or where programs for programs are
 /// installed. Returns only if that fails.
@@ -65,8 +61,8 @@ int start_insights(std::vector<std::string> arguments) {
 
 int main(int argc, char** argv) try {
   const std::vector<std::string> arguments{argv + (argc > 0 ? 1 : 0), argv + argc};
-  CommandLine line{std::string{main_help} + "\nSettings (environment variables; options take precedence):\n" +
-                   settings::settings_reference() + other_variables + exit_codes()};
+  CommandLine line{main_help + exit_codes(), "Settings (environment variables; options take precedence):\n" +
+                                                 settings::settings_reference() + "\n" + other_variables};
   add_run(line);
   add_devices(line);
   add_status(line);

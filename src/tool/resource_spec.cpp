@@ -7,7 +7,7 @@
 #include "core/policy/memory_request.hpp"
 #include "core/policy/visible_devices.hpp"
 #include "core/settings/settings.hpp"
-#include "tool/devices_command.hpp"
+#include "tool/commands.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tool/run_command.hpp"
+#include "tool/commands.hpp"
 
 #include "core/os/environment.hpp"
 #include "core/settings/settings.hpp"
@@ -26,9 +26,8 @@ the command uses gputest itself, or calls 'gputest run', it runs under this leas
 
 With --if-gpu, these start at once and without a lease: a command that uses no GPU, a command that only lists its tests (such
 as with --gtest_list_tests), a program that links gputest and leases for itself, and every command on a machine without a GPU.
-A command counts as using a GPU if its file, or the file of a library that it links, contains the name of CUDA's or OpenCL's
-library (libcuda, libOpenCL). Scripts, interpreters, static programs, and programs that load libraries at run
-time count too. A program that starts others is judged by its own files alone. GPUTEST_USES_GPU=yes or no decides otherwise.
+A command counts as using a GPU if its file, or a library that it links, contains the name libcuda or libOpenCL. Scripts, static
+programs, and programs that load libraries at run time count too. GPUTEST_USES_GPU=yes or no decides otherwise.
 
 Examples:
   cmake -S . -B build '-DCMAKE_TEST_LAUNCHER=gputest;run;--if-gpu'    a project without gputest
@@ -37,7 +36,7 @@ Examples:
   gputest run --memory large --large wait -- ./all_of_it
   gputest run --memory 2GiB --gpus 2 --name halo -- mpirun -n 2 ./halo
 
-An option takes precedence over the environment variable in parentheses. 'gputest --help' lists all variables. Once COMMAND
+An option takes precedence over the environment variable in parentheses. 'gputest --help-settings' lists all variables. Once COMMAND
 runs, 'gputest run' ends as COMMAND does: with its exit status, or by its signal.
 )";
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tool/status_command.hpp"
+#include "tool/commands.hpp"
 
 #include "core/ledger/ledger_view.hpp"
 #include "core/os/host.hpp"
@@ -33,7 +33,8 @@ A claim can have a remark:
   kept by a child     the process has exited, but a child that it forked has not; or it runs in another container
 
 MEMORY is '-' for a process that has no lease and asks for none. FOR is the time since the claim began. Waiting processes are
-listed in the order of arrival. The ledger is read without its mutex, so lines may show different moments. The last line
+listed in the order of arrival. A test that ctest holds back until its memory is free (RESOURCE_GROUPS) has no process yet, and is
+not listed. The ledger is read without its mutex, so lines may show different moments. The last line
 is the ledger's folder. A private ledger has the processes of one user, a shared one those of a group.
 
 --json prints one object:

@@ -9,8 +9,10 @@
 
 namespace gputest::tool {
 
-/// Adds `gputest devices`, which creates no CUDA context.
-void add_devices(CommandLine& line);
+// Each adds `gputest <command>`.
+void add_devices(CommandLine& line); // creates no CUDA context
+void add_run(CommandLine& line);
+void add_status(CommandLine& line);
 
 /// Looks at the devices and at the ledger, if there is one. Throws LedgerError.
 [[nodiscard]] DevicesReport look_at_devices(const Settings& settings, devices::AskDriver ask);
