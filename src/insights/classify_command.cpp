@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "insights/classify_command.hpp"
+#include "insights/commands.hpp"
 
 #include "core/os/file.hpp"
 #include "core/os/host.hpp"
@@ -39,18 +39,14 @@ constexpr const char* classify_help =
   under    half of what the test declares, or less, would be enough. With less, more tests can run at once
   unknown  nothing was measured, or only lower bounds that no exact figure reaches: samples, attempts that did not pass, and tests
            whose process still held memory of an earlier test. They are never a reason to declare less
-If a size is too small, the new size is the largest peak that was measured on any device, rounded up to whole MiB. The failing
-test's message has the same figure. If a size is too large, the new size is that peak plus 5 %, rounded up to a multiple of
-64 MiB (256 MiB from 2 GiB on, 1 GiB from 16 GiB on). The declared size is that of the test's newest run.
+A new size is the largest peak that was measured on any device: rounded up to whole MiB if the declared size is too small, and
+with 5 % more if it is too large. The declared size is that of the test's newest run.
 
 --check reads only the newest run of each test, and ignores tests whose executable was rebuilt since.
 
 Below the table are the changes, with file and line. --patch prints them as a diff for 'git apply', and writes no file. Run it in
-the source folder. On stderr it prints how many changes the diff has, and which changes it leaves out and why. The diff
-replaces the size where the test got it from: in a GPUTEST_NEEDS, in the GPUTEST_SUITE_NEEDS of a suite lease, or after MEMORY in
-gpu_add_test(). Above a test without such an annotation it inserts GPUTEST_NEEDS(Suite, Test, size), once for all instances
-of the test. The diff only raises sizes, because no log shows the needs of a test that did not run. It leaves out source files
-that changed after the run.
+the source folder. On stderr it prints which changes it leaves out and why. The diff only raises sizes, because no log shows the
+needs of a test that did not run.
 
 Examples:
   gputest classify --test-dir build
@@ -203,27 +199,28 @@ void print_table(const std::vector<Declaration>& declarations) {
                      {""},
                      {"ADVISED", tool::Align::right}}};
   std::vector<std::string> unknown;
-  std::size_t fitting = 0;
+  std::map<Verdict, std::size_t> count;
   for (const auto& of : declarations) {
+    ++count[of.verdict];
     if (of.verdict == Verdict::over || of.verdict == Verdict::under) {
       table.add_row({full_name(of.entry, of.test), declared_text(of), measured_text(of), std::to_string(of.runs),
                      verdict_name(of.verdict), of.advised > Bytes{} ? to_string(of.advised) : "-"});
     } else if (of.verdict == Verdict::unknown) {
       unknown.push_back(tool::printable(full_name(of.entry, of.test)));
-    } else {
-      ++fitting;
     }
   }
-  if (fitting + unknown.size() < declarations.size()) {
+  if (count[Verdict::over] + count[Verdict::under] > 0) {
     fmt::print("{}\n", table.to_string());
   }
-  fmt::print("{} of {} tests fit what they declare.\n", fitting, declarations.size());
+  fmt::print("{}: {} used more than declared, {} could declare less, {} declare the right size, {} not known.\n",
+             number_of(declarations.size(), "test"), count[Verdict::over], count[Verdict::under], count[Verdict::fits],
+             unknown.size());
   if (!unknown.empty()) {
     constexpr std::size_t most = 10;
-    const auto count = unknown.size();
-    unknown.resize(std::min(count, most));
-    fmt::print("Of {} the use is not known, or only a lower bound of it: {}{}\n", count, fmt::join(unknown, ", "),
-               count > most ? fmt::format(", and {} more (--json lists all)", count - most) : "");
+    const auto more = unknown.size() - std::min(unknown.size(), most);
+    unknown.resize(unknown.size() - more);
+    fmt::print("Not known, or only a lower bound is: {}{}\n", fmt::join(unknown, ", "),
+               more > 0 ? fmt::format(", and {} more (--json lists all)", more) : "");
   }
 }
 
@@ -275,6 +272,30 @@ void keep_what_is_true_now(std::vector<RunLogFile>& logs) {
   }
 }
 
+/// Takes out the tests that run now: nobody knows yet what they use, and they may declare more than in earlier runs.
+void leave_out_running(std::vector<RunLogFile>& logs) {
+  std::set<std::string> entries;
+  for (const auto& [path, run] : logs) {
+    for (const auto& lease : run.leases) {
+      if (lease.running) {
+        entries.insert(lease.entry);
+      }
+    }
+    if (run.running) {
+      fmt::print(stderr,
+                 "gputest: ctest is still running (pid {}). Left out: tests that have not ended ({}). For tests that "
+                 "have not started, earlier runs count\n",
+                 run.ctest_pid, entries.size());
+    }
+  }
+  for (auto& [path, run] : logs) {
+    auto& leases = run.leases;
+    leases.erase(std::remove_if(leases.begin(), leases.end(),
+                                [&](const LoggedLease& lease) { return entries.count(lease.entry) != 0; }),
+                 leases.end());
+  }
+}
+
 /// Where gpu_add_test() is called. Nothing if ctest cannot list its tests: the logs may be of another machine.
 std::map<std::string, SourceLine> entries_in(const std::string& folder) {
   try {
@@ -286,6 +307,7 @@ std::map<std::string, SourceLine> entries_in(const std::string& folder) {
 
 tool::ExitCode classify(const ClassifyOptions& options) {
   auto logs = logs_of(options.folder, options.log);
+  leave_out_running(logs);
   if (options.check) {
     keep_what_is_true_now(logs);
   }
@@ -321,9 +343,11 @@ tool::ExitCode classify(const ClassifyOptions& options) {
   } else {
     print_table(declarations);
     print_edits(edits);
-    fmt::print("{}", edits.empty() ? "Nothing is to be changed.\n"
-                                   : fmt::format("'gputest classify --patch' makes {} of these {} as a patch.\n",
-                                                 count_in_patch(edits), number_of(edits.size(), "change")));
+    const auto count = count_in_patch(edits);
+    fmt::print("{}", edits.empty()
+                         ? "No declaration has to change.\n"
+                         : fmt::format("'gputest classify --patch' prints {} as a diff, and leaves {} to you.\n",
+                                       number_of(count, "change"), edits.size() - count));
   }
   return options.check && has(Verdict::over) ? tool::ExitCode::check_failed : tool::ExitCode::done;
 }

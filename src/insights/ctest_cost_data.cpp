@@ -60,8 +60,8 @@ std::string ctest_log_of(const RunLog& run) {
   return log && run.ctest_log != 0 && log->stamp.id == run.ctest_log ? log->path : "";
 }
 
-std::optional<std::set<std::string>> failed_by_ctest(const RunLog& run) try {
-  if (ctest_log_of(run).empty()) { // ctest has started again, and has replaced its files or will
+std::optional<std::set<std::string>> failed_by_ctest(const RunLog& run, const std::string& ctest_log) try {
+  if (ctest_log.empty()) { // ctest has started again, and has replaced its files or will
     return std::nullopt;
   }
   return failed_in(read_text(folder_of(run) + "/CTestCostData.txt"));

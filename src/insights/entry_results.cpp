@@ -22,7 +22,7 @@ std::vector<std::string> failed_tests(const EntryRun& run) {
 
 std::vector<std::string> why_failed(const EntryRun& run) {
   auto why = failed_tests(run);
-  if (run.was_killed()) {
+  if (run.open_ended) {
     std::string last;
     for (const auto* const lease : run.leases) {
       last = lease->open_ended ? lease->test : last;
@@ -40,10 +40,13 @@ std::vector<std::string> why_failed(const EntryRun& run) {
 }
 
 std::string result_in_log(const EntryRun& run) {
+  if (run.running) {
+    return "running";
+  }
   if (run.skipped()) {
     return "skipped";
   }
-  if (run.was_killed()) {
+  if (run.open_ended) {
     return "unknown";
   }
   const bool failed = run.process != nullptr ? run.process->exit != 0 : !failed_tests(run).empty();
@@ -64,7 +67,7 @@ std::vector<EntryResult> results_of(const RunLog& log) {
     if (log.failed) {
       result.result = log.failed->count(entry) != 0 ? "failed" : run.skipped() ? "skipped" : "passed";
     }
-    if (result.result != "skipped" && !run.was_killed()) {
+    if (result.result != "skipped" && !run.open_ended) {
       result.seconds = run.seconds();
     }
     if (result.result == "failed") {
@@ -81,8 +84,10 @@ std::vector<EntryResult> results_of(const RunLog& log) {
 }
 
 std::string remark_on_results(const RunLog& log) {
-  return log.folder.empty() || log.failed
-             ? ""
+  return log.folder.empty() || log.failed ? ""
+         : log.running
+             ? "ctest is still running (pid " + std::to_string(log.ctest_pid) +
+                   "). These are the results up to now, without tests that have not started"
              : "ctest's own results of this run are not in " + log.folder +
                    "/Testing/Temporary: it was interrupted, or has run again since. These are what the run log shows";
 }

@@ -14,8 +14,8 @@ namespace gputest::insights {
 /// What became of one entry.
 struct EntryResult {
   std::string entry;
-  std::string result;           ///< `passed`, `failed`, `skipped`; `unknown`: killed, and ctest's verdict is not known
-  double seconds = -1;          ///< without what it waited; -1: not known
+  std::string result;  ///< `passed`, `failed`, `skipped`, `running`; `unknown`: killed, without ctest's verdict
+  double seconds = -1; ///< without what it waited; -1: not known
   std::vector<std::string> why; ///< what the log says of a failure
 };
 

@@ -91,12 +91,6 @@ bool EntryRun::skipped() const {
              : std::all_of(tests.begin(), tests.end(), [](const auto* test) { return test->result == "skipped"; });
 }
 
-bool EntryRun::was_killed() const {
-  return process != nullptr
-             ? !process->exit
-             : std::any_of(leases.begin(), leases.end(), [](const auto* lease) { return lease->open_ended; });
-}
-
 EntryRuns entry_runs(const RunLog& log) {
   EntryRuns runs;
   find_processes(log, runs);
@@ -116,6 +110,15 @@ EntryRuns entry_runs(const RunLog& log) {
     choose_tests(run, tests[name]);
     choose_leases(run, leases[name]);
     find_times(run);
+    const auto find_end = [&of = run](const auto& one) {
+      of.open_ended = of.open_ended || one.open_ended;
+      of.running = of.running || one.running;
+    };
+    if (run.process != nullptr) {
+      find_end(*run.process);
+    } else {
+      std::for_each(run.leases.begin(), run.leases.end(), [&](const auto* lease) { find_end(*lease); });
+    }
   }
   return runs;
 }
@@ -150,7 +153,7 @@ std::map<std::string, double> entry_times(const RunLog& log) {
   const double between = seconds_between(runs);
   std::map<std::string, double> times;
   for (const auto& [name, run] : runs) {
-    if (!run.skipped() && !run.was_killed() && run.ended > 0) {
+    if (!run.skipped() && !run.open_ended && run.ended > 0) {
       times[name] = run.seconds() + between;
     }
   }

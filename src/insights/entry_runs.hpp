@@ -17,15 +17,14 @@ struct EntryRun {
   const LoggedProcess* process = nullptr; ///< it ran only this entry; nullptr: a worker did, or it never entered
   std::vector<const LoggedTest*> tests;
   std::vector<const LoggedLease*> leases;
-  bool has_skip = false; ///< gputest has skipped something of it
+  bool has_skip = false;   ///< gputest has skipped something of it
+  bool open_ended = false; ///< as LoggedLease::open_ended, of its process, or of the test that a worker was in
+  bool running = false;
 
   [[nodiscard]] double seconds() const { return ended > begun + waited ? ended - begun - waited : 0; }
 
   /// By gputest's own word.
   [[nodiscard]] bool skipped() const;
-
-  /// Whether its process, or the test that a worker was in, left no end: `ended` is the last that was seen of it.
-  [[nodiscard]] bool was_killed() const;
 };
 using EntryRuns = std::map<std::string, EntryRun>;
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "insights/classify_command.hpp"
-#include "insights/plan_command.hpp"
-#include "insights/report_command.hpp"
-#include "tool/command_line.hpp"
+#include "insights/commands.hpp"
 
 #include <cstdio>
 #include <exception>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "insights/plan_command.hpp"
+#include "insights/commands.hpp"
 
 #include "core/policy/text.hpp"
 #include "insights/ctest_list.hpp"

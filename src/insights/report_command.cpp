@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "insights/report_command.hpp"
+#include "insights/commands.hpp"
 
 #include "insights/ctest_cost_data.hpp"
 #include "insights/ctest_log.hpp"
@@ -44,39 +44,38 @@ struct ReportOptions {
 };
 
 /// What ctest's log has of the failed entries; nothing if it is not there any more.
-CtestLog outputs_of_failed(const RunLog& run) {
-  CtestLog log{ctest_log_of(run), {}};
+CtestLog outputs_of_failed(const RunLog& run, const std::string& log) try {
   std::set<std::string> failed;
   for (const auto& result : results_of(run)) {
     if (has_failed(result)) {
       failed.insert(result.entry);
     }
   }
-  try {
-    log.outputs = log.path.empty() || failed.empty() ? log.outputs : parse_ctest_log(read_text(log.path), failed);
-  } catch (const Error&) { // it has gone since
-    log.path.clear();
-  }
-  return log;
+  return {log, log.empty() || failed.empty() ? std::map<std::string, CtestOutput>{}
+                                             : parse_ctest_log(read_text(log), failed)};
+} catch (const Error&) { // it has gone since
+  return {};
 }
 
 tool::ExitCode report(const ReportOptions& options) {
   auto logs = logs_of(options.folder, options.log);
   auto& run = logs.front().log;
-  run.failed = failed_by_ctest(run);
+  const auto ctest_log = ctest_log_of(run);
+  run.failed = failed_by_ctest(run, ctest_log);
   std::vector<const RunLog*> history;
   for (const auto& file : logs) {
     history.push_back(&file.log);
   }
   try {
-    write_text(options.output, report_page(run, history, outputs_of_failed(run)));
+    write_text(options.output, report_page(run, history, outputs_of_failed(run, ctest_log)));
   } catch (const Error& error) {
     throw Error{error.what() + std::string{". Write --output with a file in a folder that is there"}};
   }
   const auto sums = summarise(run);
-  fmt::print("{} tests: {} passed, {} failed, {} skipped{} in {}{:.1f} s; {:.1f} s of waiting\n{}\n", sums.tests,
-             sums.passed, sums.failed, sums.skipped, sums.unknown == 0 ? "" : fmt::format(", {} killed", sums.unknown),
-             sums.open_ended ? "at least " : "", sums.wall, sums.waited, options.output);
+  fmt::print("{} tests: {} passed, {} failed, {} skipped{}{} in {}{:.1f} s; {:.1f} s of waiting\n{}\n", sums.tests,
+             sums.passed, sums.failed, sums.skipped, sums.running == 0 ? "" : fmt::format(", {} running", sums.running),
+             sums.unknown == 0 ? "" : fmt::format(", {} killed", sums.unknown), sums.open_ended ? "at least " : "",
+             sums.wall, sums.waited, options.output);
   if (const auto remark = remark_on_results(run); !remark.empty()) {
     fmt::print(stderr, "gputest: {}\n", remark);
   }

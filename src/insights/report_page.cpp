@@ -3,7 +3,6 @@
 
 #include "insights/entry_results.hpp"
 #include "insights/entry_runs.hpp"
-#include "insights/report_page_html.hpp"
 #include "insights/run_summary.hpp"
 
 #include <nlohmann/json.hpp>
@@ -14,6 +13,8 @@
 #include <utility>
 
 namespace gputest::insights {
+
+extern const char* const report_page_html; ///< report_page.html, in which `@DATA@` stands for the data
 
 namespace {
 
@@ -67,9 +68,9 @@ public:
 private:
   static Json sums(const RunLog& run) {
     const auto sums = summarise(run);
-    Json row{{"tests", sums.tests},     {"passed", sums.passed},   {"failed", sums.failed},
-             {"skipped", sums.skipped}, {"unknown", sums.unknown}, {"wall", sums.wall},
-             {"waited", sums.waited},   {"leased", sums.leased},   {"used", sums.used}};
+    Json row{{"tests", sums.tests},     {"passed", sums.passed},   {"failed", sums.failed}, {"skipped", sums.skipped},
+             {"unknown", sums.unknown}, {"running", sums.running}, {"wall", sums.wall},     {"waited", sums.waited},
+             {"leased", sums.leased},   {"used", sums.used}};
     if (sums.open_ended) {
       row["open"] = true;
     }
@@ -98,7 +99,7 @@ private:
                         {"b", lease.bytes},
                         {"p", peak},
                         {"v", lease.evidence},
-                        {"o", lease.open_ended},
+                        {"o", lease.open_ended && !lease.running},
                         {"w", rounded(lease.begun - lease.asked)}});
       }
     }
@@ -141,28 +142,34 @@ private:
 
   /// The life of each worker, and what it ran.
   [[nodiscard]] Json workers() const {
+    std::multimap<std::int64_t, Json> cases; // by pid
+    const auto add = [&](std::int64_t pid, const std::string& entry, double begun, double ended, const char* result) {
+      cases.emplace(pid, Json{{"n", entry}, {"t", time(begun)}, {"e", time(ended)}, {"r", result}});
+    };
+    for (const auto& test : run_.tests) {
+      add(test.pid, test.entry, test.ended - test.seconds, test.ended, test.result.c_str());
+    }
+    for (const auto& lease : run_.leases) {
+      if (lease.open_ended) {
+        add(lease.pid, lease.entry, lease.begun, lease.ended, lease.running ? "running" : "unknown");
+      }
+    }
     auto list = Json::array();
     for (const auto& process : run_.processes) {
-      if (!process.worker) {
-        continue;
-      }
-      auto cases = Json::array();
-      for (const auto& test : run_.tests) {
-        if (test.pid == process.pid && test.ended >= process.begun && test.ended <= process.ended) {
-          cases.push_back(
-              {{"n", test.entry}, {"t", time(test.ended - test.seconds)}, {"e", time(test.ended)}, {"r", test.result}});
+      if (process.worker) {
+        const auto name = process.program.path.substr(process.program.path.rfind('/') + 1);
+        Json row{{"n", name},
+                 {"p", process.pid},
+                 {"t", time(process.begun)},
+                 {"e", time(process.ended)},
+                 {"c", Json::array()}};
+        for (auto [one, end] = cases.equal_range(process.pid); one != end; ++one) {
+          if (one->second["e"] >= row["t"] && one->second["t"] <= row["e"]) { // not another process with its pid
+            row["c"].push_back(one->second);
+          }
         }
+        list.push_back(std::move(row));
       }
-      for (const auto& lease : run_.leases) { // in which it was killed
-        if (lease.open_ended && lease.pid == process.pid && lease.begun >= process.begun) {
-          cases.push_back({{"n", lease.entry}, {"t", time(lease.begun)}, {"e", time(lease.ended)}, {"r", "unknown"}});
-        }
-      }
-      list.push_back({{"n", process.program.path.substr(process.program.path.rfind('/') + 1)},
-                      {"p", process.pid},
-                      {"t", time(process.begun)},
-                      {"e", time(process.ended)},
-                      {"c", std::move(cases)}});
     }
     return list;
   }

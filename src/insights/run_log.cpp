@@ -157,6 +157,8 @@ private:
     log_.folder = event.text("folder");
     log_.ctest_log = event.number("ctest_log").value_or(0);
     log_.jobs = event.number("jobs");
+    log_.ctest_pid = event.number("ctest_pid").value_or(0) & 0x7FFFFFFFU;
+    log_.ctest_start = event.number("ctest_start").value_or(0);
   }
 
   void read_enter(const Members& event, double t, std::int64_t pid, const std::string& entry) {

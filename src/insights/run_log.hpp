@@ -48,6 +48,7 @@ struct LoggedLease {
   double begun = 0;
   double ended = 0;
   bool open_ended = false; ///< its process was killed, or became another program: `ended` is its last sign
+  bool running = false;    ///< open_ended, and its process runs: `ended` is the time at which the log was read
   std::string evidence = "unknown";
   std::vector<LoggedUse> uses;
   LoggedProgram program;            ///< of its process
@@ -65,6 +66,7 @@ struct LoggedProcess {
   double begun = 0;
   double ended = 0;
   bool open_ended = true;
+  bool running = false; ///< as LoggedLease::running
   bool under_a_lease = false;
   bool worker = false; ///< it ran cases of several entries
   std::optional<int> exit;
@@ -125,6 +127,9 @@ struct RunLog {
   std::uint64_t ctest_log = 0;                 ///< FileStamp::id of ctest's own log; 0: not known
   std::optional<std::set<std::string>> failed; ///< entries, as ctest says; nullopt: not known. No log says it
   std::optional<std::uint64_t> jobs;
+  std::uint64_t ctest_pid = 0; ///< 0: no ctest
+  std::uint64_t ctest_start = 0;
+  bool running = false;              ///< whether that ctest has not ended; no log says it
   std::vector<LoggedDevice> devices; ///< each once
   std::vector<LoggedProcess> processes;
   std::vector<LoggedLease> leases;

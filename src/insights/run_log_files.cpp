@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "insights/run_log_files.hpp"
 
+#include "core/os/host.hpp"
+#include "core/os/process.hpp"
 #include "core/settings/settings.hpp"
 #include "insights/text_file.hpp"
 #include "tool/table.hpp"
@@ -11,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
@@ -21,6 +24,24 @@ namespace gputest::insights {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// Finds what still runs, if the ctest of the run is a process of this machine.
+void find_running(RunLog& log) {
+  log.running = log.ctest_pid != 0 && log.host == os::host_name() &&
+                os::start_time_of(static_cast<pid_t>(log.ctest_pid)) == log.ctest_start;
+  if (!log.running) {
+    return;
+  }
+  log.ended = std::chrono::duration<double>{std::chrono::system_clock::now().time_since_epoch()}.count();
+  const auto find = [&log](auto& all) {
+    for (auto& one : all) {
+      one.running = one.open_ended && os::state_of(static_cast<pid_t>(one.pid)) != os::ProcessState::ended;
+      one.ended = one.running ? log.ended : one.ended;
+    }
+  };
+  find(log.processes);
+  find(log.leases);
+}
 
 RunLog read(const fs::path& path) {
   const auto text = read_text(path.string());
@@ -33,6 +54,7 @@ RunLog read(const fs::path& path) {
   if (log.events == 0) {
     throw Error{path.string() + " is no run log: no line of it is one of gputest's"};
   }
+  find_running(log);
   return log;
 }
 

@@ -57,12 +57,14 @@ RunSummary summarise(const RunLog& log) {
     ++(result.result == "passed"    ? sums.passed
        : result.result == "failed"  ? sums.failed
        : result.result == "skipped" ? sums.skipped
+       : result.result == "running" ? sums.running
                                     : sums.unknown);
   }
   sums.wall = log.ended - log.begun;
-  sums.open_ended = std::any_of(log.processes.begin(), log.processes.end(), [&](const LoggedProcess& process) {
-    return process.open_ended && process.ended >= log.ended;
-  });
+  sums.open_ended =
+      log.running || std::any_of(log.processes.begin(), log.processes.end(), [&](const LoggedProcess& process) {
+        return process.open_ended && process.ended >= log.ended;
+      });
   for (const auto& process : log.processes) {
     sums.waited += process.begun - process.asked;
   }
@@ -120,12 +122,12 @@ std::vector<SkipGroup> skips_of(const RunLog& log) {
     }
     const auto name = full_name(entry, test);
     auto general = reason;
-    if (const auto regex = policy::exact_regex(entry); regex.size() > 2) { // in a command that can be pasted
-      general = replaced(general, regex, "^…$");
+    if (const auto regex = policy::exact_regex(entry); regex.size() > 2) { // in a command
+      general = replaced(general, regex, "…");
     }
     general = replaced(replaced(general, name, "…"), test, "…");
     auto& group = by_reason[general];
-    group.reason = general;
+    group.reason = group.tests.empty() ? reason : group.reason;
     group.tests.push_back(name);
   };
   for (const auto& skip : log.skips) {
@@ -183,7 +185,9 @@ std::vector<std::string> what_held_it_back(const RunLog& log) {
   if (log.jobs && running < 0.8 * static_cast<double>(*log.jobs)) {
     found.emplace_back(
         1 - running / static_cast<double>(*log.jobs),
-        fmt::format("Of ctest's {} jobs {:.1f} were busy with GPU tests on average{}.", *log.jobs, running,
+        fmt::format("Of ctest's {} jobs {:.1f} were busy with GPU tests on average{}. A test that ctest "
+                    "itself held back until its memory was free (RESOURCE_GROUPS) does not count as waiting.",
+                    *log.jobs, running,
                     sums.leased < 0 ? "" : fmt::format(", and {:.0f} % of the memory was leased", sums.leased * 100)));
   } else if (log.jobs && sums.leased >= 0 && sums.leased < 0.5 && sums.waited < 0.05 * sums.wall &&
              has_work_for_more_jobs(log, *log.jobs)) {

@@ -15,9 +15,10 @@ struct RunSummary {
   std::size_t passed = 0;
   std::size_t failed = 0;
   std::size_t skipped = 0;
+  std::size_t running = 0;
   std::size_t unknown = 0;
   double wall = 0;
-  bool open_ended = false; ///< the last line is of a process that was killed, so the run took longer than `wall`
+  bool open_ended = false; ///< it still runs, or a killed process wrote the last line: it takes longer than `wall`
   double waited = 0;       ///< by all tests together
   double leased = -1;      ///< of all memory, on average over time; -1: there is no device
   double used = -1;        ///< the same of the measured peaks; -1: nothing was measured
@@ -33,9 +34,9 @@ struct WaitCause {
 /// Divides each logged wait among those that stood in its way; the largest first.
 [[nodiscard]] std::vector<WaitCause> causes_of_waits(const RunLog& log);
 
-/// Skipped tests with the same reason.
+/// Skipped tests whose reasons differ only in the test's name.
 struct SkipGroup {
-  std::string reason; ///< in which `…` stands for the test
+  std::string reason; ///< of the first test, with its name
   std::vector<std::string> tests;
 };
 /// Also tests that skip themselves. The largest group first.

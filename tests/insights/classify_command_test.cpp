@@ -256,10 +256,12 @@ TEST_F(ClassifyCommand, writes_the_same_for_programs) {
 TEST_F(ClassifyCommand, prints_nothing_but_a_sum_where_all_tests_fit) {
   ran("a", "Sort.keys", 3 * gib, 3 * gib);
   ran("a", "Sort.pairs", 3 * gib, 3 * gib);
-  EXPECT_EQ(classify({}).out, "2 of 2 tests fit what they declare.\nNothing is to be changed.\n");
+  EXPECT_EQ(classify({}).out, "2 tests: 0 used more than declared, 0 could declare less, 2 declare the right size, 0 "
+                              "not known.\nNo declaration has to change.\n");
   EXPECT_EQ(patch().err, "gputest: no changes\n");
   EXPECT_EQ(tool_.run({"classify", "--test-dir", build_, "--log", path_}).out,
-            "2 of 2 tests fit what they declare.\nNothing is to be changed.\n")
+            "2 tests: 0 used more than declared, 0 could declare less, 2 declare the right size, 0 not known.\nNo "
+            "declaration has to change.\n")
       << "no source is needed";
 }
 
@@ -268,13 +270,14 @@ TEST_F(ClassifyCommand, names_the_tests_whose_use_is_not_known) {
   ran("a", "Sort.both", 8 * gib, gib);
   ran("a", "Sort.both", 8 * gib, 2 * gib, "sampled");
   EXPECT_EQ(classify({}).out,
-            "1 of 2 tests fit what they declare.\nOf 1 the use is not known, or only a lower bound of "
-            "it: a: Sort.both\nNothing is to be changed.\n");
+            "2 tests: 0 used more than declared, 0 could declare less, 1 declare the right size, 1 not known.\nNot "
+            "known, or only a lower bound is: a: Sort.both\nNo declaration has to change.\n");
   for (int i = 0; i < 11; ++i) {
     ran("a", "Sort.n" + std::to_string(i), 8 * gib, gib, "sampled");
   }
-  EXPECT_THAT(classify({}).out, testing::ContainsRegex("Of 12 .*: (a: Sort[.][a-z0-9]+, ){9}a: Sort[.][a-z0-9]+, and 2 "
-                                                       "more \\(--json lists all\\)\n"));
+  EXPECT_THAT(classify({}).out,
+              testing::ContainsRegex("12 not known.*: (a: Sort[.][a-z0-9]+, ){9}a: Sort[.][a-z0-9]+, and 2 "
+                                     "more \\(--json lists all\\)\n"));
 }
 
 TEST_F(ClassifyCommand, checks_the_tests_of_the_programs_that_have_not_changed) {
@@ -295,7 +298,7 @@ TEST_F(ClassifyCommand, checks_the_tests_of_the_programs_that_have_not_changed) 
     return "gputest: left out: runs of " + tool_.folder().path() + "/program" + name + ", which has changed since\n";
   };
   EXPECT_EQ(ended.err, left_out("1") + left_out("2"));
-  EXPECT_THAT(ended.out, HasSubstr("\n0 of 1 tests fit what they declare.\n"));
+  EXPECT_THAT(ended.out, HasSubstr("\n1 test: 1 used more than declared, 0 could"));
 }
 
 } // namespace

@@ -5,7 +5,9 @@
 
 namespace gputest::insights {
 
-/// Adds `gputest plan`.
+// Each adds `gputest <command>`.
+void add_classify(tool::CommandLine& line);
 void add_plan(tool::CommandLine& line);
+void add_report(tool::CommandLine& line);
 
 } // namespace gputest::insights
