@@ -66,7 +66,7 @@
     ``on``: use the launcher, for an executable that uses CUDA before its tests start. ``off``: do not use it, for an executable that
     leases its memory itself but links neither ``gputest::main`` nor ``gputest::catch2``: its own ``main()`` ends with
     ``gputest::run_all_tests()``, ``run_catch2_tests()`` or ``report_end()``. Default: ``off`` if the target links one of these two
-    libraries at the end of the directory, else ``on``.
+    libraries when CMake has read its directory, else ``on``.
 
   ``TIMEOUT``
     Seconds that the test may run, up to 999999999, in each attempt (``ctest --repeat``). Time spent waiting for memory does not

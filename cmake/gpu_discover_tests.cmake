@@ -50,8 +50,8 @@
     them; ``LARGE`` applies to all large tests.
 
   ``LAUNCHER``
-    ``on``: the launcher ``gputest run`` starts each entry that uses a GPU, and leases what the entry declares, for an executable that uses
-    CUDA before its tests start. If ``GRANULARITY`` is not ``case``, it leases ``MEMORY``, which must be enough for each test. Listing
+    ``on``: for an executable that uses CUDA before its tests start. The launcher ``gputest run`` then starts each entry that uses a
+    GPU, and leases what the entry declares. If ``GRANULARITY`` is not ``case``, it leases ``MEMORY``, which must be enough for each test. Listing
     does not use the launcher. Default: ``off``.
 
   ``EXTRA_ARGS``

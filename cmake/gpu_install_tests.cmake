@@ -45,7 +45,7 @@
   file.
 
   If an entry of gputest names another file of the source or build tree, the installation fails, because another machine would not
-  have that file. Entries for other ``CONFIGURATIONS`` are left out, as ``ctest -C`` leaves them out. Left out with a message are:
+  have that file. Entries for other ``CONFIGURATIONS`` are left out, as ``ctest -C`` leaves them out. These are left out, with a message:
 
   * entries of ``add_test()`` that name such a file;
   * tests of other functions' scripts in ``TEST_INCLUDE_FILES`` (``gtest_discover_tests()``);

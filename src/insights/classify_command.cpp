@@ -37,12 +37,13 @@ constexpr const char* classify_help =
     R"text(Reads all run logs of the folder, and compares the largest peak of each test with what the test declares:
   over     the test used more. Raise what it declares, or other tests may run out of memory
   under    half of what the test declares, or less, would be enough. With less, more tests can run at once
-  unknown  nothing was measured, or only lower bounds that no exact figure reaches: samples, attempts that did not pass, and tests
-           whose process still held memory of an earlier test. They are never a reason to declare less
+  unknown  nothing was measured, or the largest figure is only a lower bound: a sample, an attempt that did not pass, or a test
+           whose process still held memory of an earlier test. A lower bound is no reason to declare less
 A new size is the largest peak that was measured on any device: rounded up to whole MiB if the declared size is too small, and
 with 5 % more if it is too large. The declared size is that of the test's newest run.
 
---check reads only the newest run of each test, and ignores tests whose executable was rebuilt since.
+--check reads only the newest run of each test, and ignores tests whose executable was rebuilt since. Tests that are running are
+left out.
 
 Below the table are the changes, with file and line. --patch prints them as a diff for 'git apply', and writes no file. Run it in
 the source folder. On stderr it prints which changes it leaves out and why. The diff only raises sizes, because no log shows the
@@ -288,11 +289,10 @@ void leave_out_running(std::vector<RunLogFile>& logs) {
                  run.ctest_pid, entries.size());
     }
   }
-  for (auto& [path, run] : logs) {
-    auto& leases = run.leases;
-    leases.erase(std::remove_if(leases.begin(), leases.end(),
-                                [&](const LoggedLease& lease) { return entries.count(lease.entry) != 0; }),
-                 leases.end());
+  for (auto& file : logs) {
+    auto& leases = file.log.leases;
+    const auto is_running = [&](const LoggedLease& lease) { return entries.count(lease.entry) != 0; };
+    leases.erase(std::remove_if(leases.begin(), leases.end(), is_running), leases.end());
   }
 }
 

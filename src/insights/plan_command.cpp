@@ -44,8 +44,8 @@ Examples:
 --json prints one object. Times are null if no test has one:
   version      1; goes up when a key is removed or changes its meaning
   fingerprint  the same for the same split
-  shards       list of objects: shard (from 1), work_s (sum of the times of those that run), not_run (how many run nowhere: disabled,
-             or large and excluded), tests (names)
+  shards       list of objects: shard (from 1), work_s (sum of the times of those that run), not_run (how many of its tests do not run:
+             disabled, or large and excluded), tests (names)
 )text";
 
 struct PlanOptions {

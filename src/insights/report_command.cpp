@@ -28,7 +28,7 @@ constexpr const char* report_help =
 end of their output, what made the run longer, a time line of each device and of each worker, all tests with a filter,
 large and skipped tests with reasons, the longest waits and their causes, and earlier runs.
 
-With this line in CMakeLists.txt, CMake 4.3 and newer run the command after each ctest. (They add the INDEX, which is not read.)
+With this line in CMakeLists.txt, CMake 4.3 and newer run the command after each ctest, and add the argument INDEX.
   cmake_instrumentation(API_VERSION 1 DATA_VERSION 1 HOOKS postCTest CALLBACK gputest report --test-dir "${CMAKE_BINARY_DIR}")
 
 Examples:

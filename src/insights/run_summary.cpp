@@ -156,7 +156,7 @@ std::vector<std::string> what_held_it_back(const RunLog& log) {
   if (sums.waited > 0.05 * sums.wall) {
     auto text = fmt::format("Tests waited for {} in all.", in_words(sums.waited));
     if (const auto causes = causes_of_waits(log); !causes.empty() && causes.front().seconds > 0) {
-      text += fmt::format(" The most because of {}: {}.", causes.front().name, in_words(causes.front().seconds));
+      text += fmt::format(" Most of that was for {}: {}.", causes.front().name, in_words(causes.front().seconds));
     }
     found.emplace_back(sums.waited / sums.wall, text);
   }

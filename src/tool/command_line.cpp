@@ -73,11 +73,9 @@ CommandLine::CommandLine(const std::string& help, const std::string& settings)
     : app_{"Lets GPU tests share the memory of this machine's GPUs without running out of it.", "gputest"} {
   app_.formatter(std::make_shared<HelpFormatter>("")); // of its commands, too, which are added later
   app_.set_version_flag("--version", "gputest " GPUTEST_VERSION);
-  if (!settings.empty()) {
-    app_.add_flag_callback(
-        "--help-settings", [settings] { throw CLI::CallForVersion(settings, CLI::ExitCodes::Success); },
-        "List the settings, which are environment variables");
-  }
+  app_.add_flag_callback(
+      "--help-settings", [settings] { throw CLI::CallForVersion(settings, CLI::ExitCodes::Success); },
+      "List the settings, which are environment variables");
   app_.footer(help);
   app_.require_subcommand(1);
 }

@@ -39,8 +39,7 @@ public:
   /// may throw WrongCommandLine.
   using Action = std::function<ExitCode(const std::vector<std::string>& words)>;
 
-  /// `help` stands below the list of commands. `settings` is what --help-settings prints; empty: there is no such
-  /// option.
+  /// `help` stands below the list of commands, `settings` is what --help-settings prints.
   explicit CommandLine(const std::string& help, const std::string& settings = "");
 
   /// Adds a command; `help` stands below its options. `usage` is what follows its name, of a command that takes words.

@@ -77,7 +77,7 @@ void add_run(CommandLine& line) {
       run_help +
           exit_codes({{ExitCode::no_gpu, "no usable GPU although GPUTEST_REQUIRE_GPU=1 or --require-gpu demands one;\n"
                                          "       another skip although GPUTEST_FORBID_SKIP forbids it;\n"
-                                         "       or more than the lease under which it runs"},
+                                         "       or it asks for more than the lease under which it runs"},
                       {ExitCode::wait_limit, "the memory did not become free within the wait limit"},
                       {ExitCode::skipped, "skipped: no GPU, too large for any, or a large test while others run"},
                       {ExitCode::cannot_execute, "the command cannot be executed"},

@@ -20,7 +20,7 @@ namespace {
 
 constexpr const char* status_help = R"(Claims:
   lease               holds memory for a test
-  medium lock         holds memory for a test, and the device's medium lock
+  medium lock         holds memory for a medium test without a size; one such test at a time runs on a device
   exclusive           holds a whole device
   context             has a context on a device, but no lease: it is between two tests
   idle worker         has a context on a device and no work; it exits as soon as another process waits for its memory
@@ -33,9 +33,8 @@ A claim can have a remark:
   kept by a child     the process has exited, but a child that it forked has not; or it runs in another container
 
 MEMORY is '-' for a process that has no lease and asks for none. FOR is the time since the claim began. Waiting processes are
-listed in the order of arrival. A test that ctest holds back until its memory is free (RESOURCE_GROUPS) has no process yet, and is
-not listed. The ledger is read without its mutex, so lines may show different moments. The last line
-is the ledger's folder. A private ledger has the processes of one user, a shared one those of a group.
+listed in the order of arrival. A test that ctest holds back until its memory is free (RESOURCE_GROUPS) has no process yet, and
+is not listed. The ledger is read without its mutex, so lines may show different moments. The last line is the ledger's folder.
 
 --json prints one object:
   version      1; goes up when a key is removed or changes its meaning

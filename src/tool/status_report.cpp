@@ -194,10 +194,9 @@ std::string to_text(const nlohmann::ordered_json& status) {
                    to_string(Bytes{process["context_bytes"].get<std::uint64_t>()}), claimed_memory(process),
                    session::short_duration(std::chrono::seconds{process["for_ms"].get<std::int64_t>() / 1000})});
   }
-  const bool has_waiting = status["processes"].back()["claim"].get<std::string>().rfind("waiting", 0) == 0; // the last
+  const bool waits = status["processes"].back()["claim"].get<std::string>().rfind("waiting", 0) == 0; // the last line
   return before + table.to_string() +
-         (has_waiting ? ""
-                      : "no process waits; tests that ctest holds back until their memory is free are not listed\n") +
+         (waits ? "" : "no process waits; tests that ctest holds back until their memory is free are not listed\n") +
          ledger;
 }
 

@@ -199,7 +199,7 @@ TEST(RunSummaries, say_what_stands_out) {
          wait.waited = 100;
          run.waits = {LoggedWait{}, wait};
        },
-       {"Tests waited for 51.0 s in all. The most because of fft: 2 min."}},
+       {"Tests waited for 51.0 s in all. Most of that was for fft: 2 min."}},
       {"a worker", [](RunLog& run) { run.processes[0].worker = true; }, nothing},
       {"workers that came and went",
        [](RunLog& run) {
@@ -356,7 +356,7 @@ TEST(ReportPages, hold_all_that_they_show) {
   const auto data = data_of(report_page(run, {&run, &old}));
   EXPECT_EQ(data.at("history").at(1),
             json::parse(R"({"tests":1,"passed":1,"failed":0,"skipped":0,"unknown":0,"running":0,)"
-                        R"("wall":1000.0,"waited":0.0,"leased":1.0,"used":0.9,)"
+                        R"("wall":1000.0,"open":false,"waited":0.0,"leased":1.0,"used":0.9,)"
                         R"("t":1000.0,"now":false,"jobs":0})"));
   EXPECT_EQ(data.at("history").at(0).at("jobs"), 2);
   const auto parts = [&](const std::vector<std::string>& keys) {
@@ -433,9 +433,10 @@ TEST(ReportPages, have_an_empty_list_of_what_there_was_not) {
                                  "problems", "skips", "slowest", "causes", "held_back"}) {
     EXPECT_EQ(data.at(list), json::array()) << list;
   }
-  EXPECT_EQ(data.at("sums"),
-            json::parse(R"({"tests":0,"passed":0,"failed":0,"skipped":0,"unknown":0,"running":0,"wall":0.0,)"
-                        R"("waited":0.0,"leased":-1.0,"used":-1.0})"));
+  EXPECT_EQ(
+      data.at("sums"),
+      json::parse(R"({"tests":0,"passed":0,"failed":0,"skipped":0,"unknown":0,"running":0,"wall":0.0,"open":false,)"
+                  R"("waited":0.0,"leased":-1.0,"used":-1.0})"));
 }
 
 TEST(ReportPages, show_what_a_lease_of_two_devices_used_of_each) {
