@@ -6,6 +6,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -56,6 +57,8 @@ TEST(Help, goes_to_stdout_and_names_the_exit_codes_of_each_command) {
 
 TEST(Help, of_the_tool_mentions_every_setting) {
   EXPECT_THAT(tests::Tool{}.run({"--help-settings"}).out, HasSubstr(settings::settings_reference()));
+  const auto overview = tests::Tool{}.run({"--help"}).out;
+  EXPECT_LE(std::count(overview.begin(), overview.end(), '\n'), 40) << "fits a screen";
 }
 
 TEST(Help, has_the_usage_of_commands_that_take_words_and_texts_with_their_own_lines) {
