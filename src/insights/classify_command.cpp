@@ -42,8 +42,7 @@ constexpr const char* classify_help =
 A new size is the largest peak that was measured on any device: rounded up to whole MiB if the declared size is too small, and
 with 5 % more if it is too large. The declared size is that of the test's newest run.
 
---check reads only the newest run of each test, and ignores tests whose executable was rebuilt since. Tests that are running are
-left out.
+--check reads only the newest run of each test, without tests whose executable was rebuilt since. Running tests are left out.
 
 Below the table are the changes, with file and line. --patch prints them as a diff for 'git apply', and writes no file. Run it in
 the source folder. On stderr it prints which changes it leaves out and why. The diff only raises sizes, because no log shows the
@@ -344,10 +343,11 @@ tool::ExitCode classify(const ClassifyOptions& options) {
     print_table(declarations);
     print_edits(edits);
     const auto count = count_in_patch(edits);
-    fmt::print("{}", edits.empty()
-                         ? "No declaration has to change.\n"
-                         : fmt::format("'gputest classify --patch' prints {} as a diff, and leaves {} to you.\n",
-                                       number_of(count, "change"), edits.size() - count));
+    fmt::print("{}",
+               edits.empty()
+                   ? "No declaration has to change.\n"
+                   : fmt::format("'gputest classify --patch' prints {} as a diff; {} remain to be made by hand.\n",
+                                 number_of(count, "change"), edits.size() - count));
   }
   return options.check && has(Verdict::over) ? tool::ExitCode::check_failed : tool::ExitCode::done;
 }
