@@ -2,8 +2,8 @@
 #include "insights/ctest_list.hpp"
 
 #include "core/os/environment.hpp"
+#include "core/os/file.hpp"
 #include "core/os/program_output.hpp"
-#include "core/os/reason.hpp"
 #include "core/policy/text.hpp"
 
 #include <gputest/error.hpp>

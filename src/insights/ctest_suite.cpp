@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "insights/ctest_suite.hpp"
 
-#include "core/policy/large_policy.hpp"
+#include "core/policy/run_mode.hpp"
 #include "core/settings/settings.hpp"
 
 #include <gputest/error.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "insights/text_file.hpp"
 
-#include "core/os/reason.hpp"
+#include "core/os/file.hpp"
 
 #include <gputest/error.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/devices/metering.hpp"
+#include "core/devices/meter.hpp"
 #include "core/settings/settings.hpp"
 #include "metering/cupti_meter.hpp"
 #include "metering/sampled_meter.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/devices/metering.hpp"
+#include "core/devices/meter.hpp"
 #include "metering/allocation_book.hpp"
 
 namespace gputest::metering {

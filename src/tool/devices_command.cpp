@@ -2,7 +2,7 @@
 #include "tool/commands.hpp"
 
 #include "core/devices/device_list.hpp"
-#include "core/ledger/backend_probe.hpp"
+#include "core/ledger/device_probe.hpp"
 #include "core/ledger/ledger_view.hpp"
 #include "core/os/ledger_folder.hpp"
 #include "core/os/process.hpp"
@@ -145,7 +145,7 @@ DevicesReport look_at_devices(const Settings& settings, devices::AskDriver ask) 
   const std::shared_ptr<const devices::DeviceList> list = devices::open_devices(settings, report.why_none);
   report.origin = list->origin();
   report.left_out = list->left_out();
-  const auto probe = devices::make_probe(list);
+  const auto probe = ledger::make_probe(list);
   const ledger::LedgerView view = ledger::look_at_ledger(os::ledger_folder(settings.folder, settings.devices), probe);
 
   const auto allowed = session::allowed_devices(*list, settings);

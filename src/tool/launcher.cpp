@@ -11,7 +11,6 @@
 #include "core/session/device_session.hpp"
 #include "core/session/messages.hpp"
 #include "core/settings/settings.hpp"
-#include "core/settings/settings_table.hpp"
 #include "tool/command_path.hpp"
 #include "tool/command_usage.hpp"
 #include "tool/gpu_use.hpp"

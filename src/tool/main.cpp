@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "core/os/file.hpp"
 #include "core/os/process.hpp"
 #include "core/os/program_output.hpp"
-#include "core/os/reason.hpp"
-#include "core/settings/settings_table.hpp"
+#include "core/settings/settings.hpp"
 #include "tool/commands.hpp"
 
 #include <fmt/format.h>

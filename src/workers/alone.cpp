@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "workers/alone.hpp"
 
-#include "core/os/descriptor.hpp"
 #include "core/os/environment.hpp"
+#include "core/os/file.hpp"
 #include "core/os/program_output.hpp"
 #include "core/policy/text.hpp"
 #include "workers/entry_run.hpp"
@@ -133,7 +133,7 @@ int watch(std::vector<std::string> command) {
   return end.signal != 0 ? (end_by_signal(end.signal), EXIT_FAILURE) : end.exit_code;
 }
 
-int become(const TestCase& test, const std::string& why) {
+int run_alone(const TestCase& test, const std::string& why) {
   if (!why.empty()) {
     say(test.name + " runs in a process of its own: " + why);
   }

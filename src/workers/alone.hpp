@@ -16,7 +16,7 @@ namespace gputest::workers {
 [[nodiscard]] int watch(std::vector<std::string> command);
 
 /// Runs the case in a process of its own, and ends as watch() says. Says why, unless `why` is empty.
-[[nodiscard]] int become(const TestCase& test, const std::string& why);
+[[nodiscard]] int run_alone(const TestCase& test, const std::string& why);
 
 /// What may be why a case has failed in a worker, or was skipped there, if not the case itself.
 struct Circumstances {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gputest/worker.hpp>
 
-#include "core/devices/this_process.hpp"
+#include "core/devices/device_list.hpp"
 #include "core/os/ctest_ancestor.hpp"
 #include "core/os/environment.hpp"
 #include "core/os/process.hpp"

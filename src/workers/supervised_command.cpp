@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "workers/supervised_command.hpp"
 
-#include "core/os/descriptor.hpp"
 #include "core/os/entry_page.hpp"
+#include "core/os/file.hpp"
 #include "workers/descendants.hpp"
 
 #include <gputest/outcome.hpp>

@@ -147,7 +147,7 @@ Found find_keeper(RunFolder& run, const TestCase& test) {
 /// `time_out` is what is to be said if the limit has ended it; empty: it has not.
 int end_of(const RunFolder& run, const TestCase& test, const WorkerMessage& answer, const std::string& time_out) {
   if (answer.kind == Kind::refusal) {
-    return become(test, answer.texts.empty() ? "its worker did not take it" : answer.texts.front());
+    return run_alone(test, answer.texts.empty() ? "its worker did not take it" : answer.texts.front());
   }
   const bool died = answer.kind == Kind::death;
   const auto how = describe_end(answer.code) + (answer.texts.empty() ? "" : answer.texts.front());
@@ -208,7 +208,7 @@ int end_of(const RunFolder& run, const TestCase& test, const WorkerMessage& answ
 std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
   const auto found = find_keeper(run, test);
   if (!found.keeper) {
-    return found.why_none.empty() ? EXIT_FAILURE : become(test, found.why_none);
+    return found.why_none.empty() ? EXIT_FAILURE : run_alone(test, found.why_none);
   }
   WorkerMessage job;
   job.kind = Kind::job;
@@ -224,7 +224,7 @@ std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
   job.texts.push_back("GPUTEST_ENTRY=" + page.path());
   const auto begun = Clock::now();
   if (!send_message(found.keeper.number(), job, {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})) {
-    return become(test, "it could not be handed over");
+    return run_alone(test, "it could not be handed over");
   }
   WorkerMessage answer;
   std::string time_out;
@@ -254,10 +254,10 @@ std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
       say(time_out);
       return EXIT_FAILURE;
     }
-    return is_ready(run.ctest) ? EXIT_FAILURE : become(test, "the gputest-keeper of its worker was killed");
+    return is_ready(run.ctest) ? EXIT_FAILURE : run_alone(test, "the gputest-keeper of its worker was killed");
   }
   if (answer.kind == Kind::not_begun) {
-    return answer.texts.empty() ? std::nullopt : std::optional{become(test, answer.texts.front())};
+    return answer.texts.empty() ? std::nullopt : std::optional{run_alone(test, answer.texts.front())};
   }
   const auto result = end_of(run, test, answer, time_out);
   if (limit && answer.kind == Kind::verdict && !answer.texts.empty() && !answer.texts.front().empty()) {
@@ -273,15 +273,15 @@ std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
 
 int run_case(const TestCase& test) {
   if (!test.why_alone.empty()) {
-    return become(test, test.is_told ? test.why_alone : "");
+    return run_alone(test, test.is_told ? test.why_alone : "");
   }
   const auto identity = identity_of(test);
   if (identity.empty()) {
-    return become(test, "its executable cannot be read");
+    return run_alone(test, "its executable cannot be read");
   }
   auto run = open_run_folder(identity);
   if (!run.problem.empty()) {
-    return become(test, run.problem);
+    return run_alone(test, run.problem);
   }
   const Marked case_to_run{run.folder, "cases"};
   constexpr int most_workers = 3;
@@ -290,7 +290,7 @@ int run_case(const TestCase& test) {
       return *exit_code;
     }
   }
-  return become(test, std::to_string(most_workers) + " workers had to leave before they began it");
+  return run_alone(test, std::to_string(most_workers) + " workers had to leave before they began it");
 }
 
 namespace {

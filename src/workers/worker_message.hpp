@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "core/os/descriptor.hpp"
+#include "core/os/file.hpp"
 
 #include <cstdint>
 #include <string>

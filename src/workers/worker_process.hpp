@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "core/os/descriptor.hpp"
+#include "core/os/file.hpp"
 #include "workers/mps_server.hpp"
 #include "workers/run_folder.hpp"
 #include "workers/test_case.hpp"

@@ -5,7 +5,7 @@
 //
 //   kill_holder [--blind] [--rounds <n>] [--percent <of the device's free memory>]
 #include "core/devices/device_list.hpp"
-#include "core/ledger/backend_probe.hpp"
+#include "core/ledger/device_probe.hpp"
 #include "core/ledger/ledger.hpp"
 #include "core/os/environment.hpp"
 
@@ -72,7 +72,7 @@ public:
     bytes_ = total / 100 * static_cast<std::uint64_t>(options.percent);
     std::shared_ptr<const ledger::DeviceProbe> probe = std::make_shared<Blind>(total);
     if (!options.blind) {
-      probe = devices::make_probe(list);
+      probe = ledger::make_probe(list);
     }
     ledger_ = std::make_unique<ledger::Ledger>(settings.folder + (options.blind ? "-blind" : "-kills"), probe);
     device_ = ledger_->devices().bit_of(list->devices().front().uuid);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the tool makes of its arguments, its help, and the manual page.
-#include "core/settings/settings_table.hpp"
+#include "core/settings/settings.hpp"
 #include "support/tool.hpp"
 #include "tool/exit_codes.hpp"
 

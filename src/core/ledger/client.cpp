@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/ledger/client.hpp"
 
-#include "core/ledger/liveness_watches.hpp"
-#include "core/ledger/look.hpp"
+#include "core/ledger/records.hpp"
 #include "core/os/process.hpp"
-#include "core/policy/leaving.hpp"
+#include "core/os/slot_store.hpp"
+#include "core/policy/queues.hpp"
 
 #include <gputest/error.hpp>
 
@@ -30,7 +30,7 @@ Observations Client::take(std::unique_lock<os::FileLock>& guard, DeviceMask devi
   }
   const auto known = has_place ? std::vector<Record>{} : records_->read();
   guard.unlock();
-  const auto ended = in_slots(known, LivenessWatches{*store_}.ended_among(slots_of(known)));
+  const auto ended = in_slots(known, os::LivenessWatches{*store_}.ended_among(slots_of(known)));
   auto seen = records_->observe(devices | devices_of(ended));
   const auto start_time = os::start_time_of(os::own_pid());
   guard.lock();

@@ -3,7 +3,6 @@
 
 #include "core/ledger/record.hpp"
 #include "core/ledger/records.hpp"
-#include "core/ledger/result.hpp"
 #include "core/os/slot_fifos.hpp"
 #include "core/os/slot_store.hpp"
 
@@ -94,5 +93,10 @@ private:
   std::string why_given_up_; ///< empty before give_up_slot()
   Record own_;
 };
+
+/// Brings the claim in client.own(), which asks for something, to a result; blocks as `patience` allows, without the
+/// mutex. `seen` is what the devices that it asks for showed just now.
+[[nodiscard]] Result wait_for_grant(Client& client, std::unique_lock<os::FileLock>& guard, const Patience& patience,
+                                    Observations seen);
 
 } // namespace gputest::ledger

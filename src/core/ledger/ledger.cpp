@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/ledger/ledger.hpp"
 
+#include "core/ledger/client.hpp"
 #include "core/ledger/stored_record.hpp"
-#include "core/ledger/waiting.hpp"
-#include "core/policy/leaving.hpp"
+#include "core/policy/queues.hpp"
 
 #include <gputest/error.hpp>
 

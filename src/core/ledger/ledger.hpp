@@ -5,7 +5,6 @@
 #include "core/ledger/device_table.hpp"
 #include "core/ledger/record.hpp"
 #include "core/ledger/records.hpp"
-#include "core/ledger/result.hpp"
 
 #include <cstdint>
 #include <memory>

@@ -2,7 +2,7 @@
 #include "core/ledger/ledger_view.hpp"
 
 #include "core/devices/device_list.hpp"
-#include "core/ledger/backend_probe.hpp"
+#include "core/ledger/device_probe.hpp"
 #include "core/ledger/stored_record.hpp"
 #include "core/os/ledger_folder.hpp"
 
@@ -83,7 +83,7 @@ LedgerView look_at_ledger(const Settings& settings) {
   // The devices show whether the memory of exited processes is free.
   std::string why_none;
   const std::shared_ptr<const devices::DeviceList> list = devices::open_devices(settings, why_none);
-  return look_at_ledger(folder, devices::make_probe(list));
+  return look_at_ledger(folder, make_probe(list));
 }
 
 std::vector<std::string> uuids_in(const LedgerView& view, policy::DeviceMask devices) {

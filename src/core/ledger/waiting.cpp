@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/ledger/waiting.hpp"
+#include "core/ledger/client.hpp"
 
-#include "core/ledger/liveness_watches.hpp"
-#include "core/ledger/look.hpp"
+#include "core/ledger/records.hpp"
 #include "core/os/entry_page.hpp"
 #include "core/os/process.hpp"
+#include "core/os/slot_store.hpp"
 
 #include <gputest/error.hpp>
 
@@ -136,7 +136,7 @@ private:
   std::unique_lock<os::FileLock>& guard_;
   const Patience& patience_;
   Observations seen_;
-  LivenessWatches watches_;
+  os::LivenessWatches watches_;
   std::vector<Record> ended_;  ///< those in the way that were seen to end, before seen_ was observed
   std::vector<Record> probed_; ///< those that were probed, and alive, since there is a reason to give up or to tell
   std::optional<std::vector<Record>> before_; ///< everybody, before seen_ was observed

@@ -2,7 +2,9 @@
 #include "core/os/entry_page.hpp"
 
 #include "core/os/environment.hpp"
-#include "core/os/reason.hpp"
+#include "core/os/file.hpp"
+
+#include <gputest/error.hpp>
 
 #include <algorithm>
 #include <array>

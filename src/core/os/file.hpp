@@ -1,11 +1,61 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
-namespace gputest::os {
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace gputest {
+
+class LedgerError;
+
+namespace os {
+
+/// A file descriptor that closes itself. Never one of the standard streams' numbers: if the program was started with
+/// one of them closed, the next file that is opened gets its number, and would be written to by everybody who prints.
+class Descriptor {
+public:
+  Descriptor() = default;
+  explicit Descriptor(int number) : number_{number} {
+    if (number_ >= 0 && number_ <= STDERR_FILENO) {
+      number_ = ::fcntl(number, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+      ::close(number);
+    }
+  }
+  Descriptor(Descriptor&& other) noexcept : number_{std::exchange(other.number_, -1)} {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (number_ >= 0) {
+      ::close(number_);
+    }
+  }
+
+  [[nodiscard]] int number() const { return number_; }
+
+  /// Gives the number up without closing it.
+  [[nodiscard]] int release() { return std::exchange(number_, -1); }
+
+  explicit operator bool() const { return number_ >= 0; }
+
+private:
+  int number_ = -1;
+};
+
+/// The kernel's reason for a failure, in words, and what to do about it if that is not obvious.
+[[nodiscard]] std::string reason(int error_number);
+
+/// "cannot <do it> <path>: <reason>".
+[[nodiscard]] LedgerError failure(const std::string& to_do, const std::string& path, int error_number);
 
 /// What is left to read of an open file; nullopt if it cannot be read.
 [[nodiscard]] std::optional<std::string> read_to_end(int descriptor);
@@ -31,4 +81,31 @@ struct FileStamp {
 /// cannot be told.
 [[nodiscard]] std::optional<std::uint64_t> executable_identity();
 
-} // namespace gputest::os
+/// A file of lines to which processes append at the same time. No descriptor is kept between two lines, because a test
+/// may close it.
+///
+/// The file belongs to this user (0600). A link, a file of another owner and a file with several names are not used.
+class LineFile {
+public:
+  LineFile(std::string folder, std::string name) : folder_{std::move(folder)}, name_{std::move(name)} {}
+
+  /// Makes the folder and the file. False if the file is there already. Throws Error.
+  [[nodiscard]] bool create() const;
+
+  /// Appends a line with one write(). A newline comes first, too, because a killed process may have left a part of a
+  /// line at the end: so there are empty lines. Throws Error.
+  void append(const std::string& line) const;
+
+  /// Removes the oldest files of the folder that are named `<prefix>...<suffix>`, except for the newest `keep` ones.
+  void remove_older(const std::string& prefix, const std::string& suffix, std::size_t keep) const noexcept;
+
+  [[nodiscard]] std::string path() const { return folder_ + "/" + name_; }
+
+private:
+  std::string folder_;
+  std::string name_;
+};
+
+} // namespace os
+
+} // namespace gputest

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/os/file_lock.hpp"
 
-#include "core/os/kept_descriptor.hpp"
+#include "core/os/file.hpp"
+#include "core/os/file_at.hpp"
 #include "core/os/process.hpp"
-#include "core/os/reason.hpp"
 
 #include <gputest/error.hpp>
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "core/os/file_at.hpp"
-#include "core/os/kept_descriptor.hpp"
 
 #include <cstdint>
 #include <string>

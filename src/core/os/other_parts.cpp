@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What SlotStore does about the parts of other users in a shared folder.
 
+#include "core/os/file.hpp"
 #include "core/os/host.hpp"
-#include "core/os/reason.hpp"
 #include "core/os/slot_store.hpp"
 
 #include <gputest/error.hpp>

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What StorePart reads from its file and writes to it.
 
-#include "core/os/reason.hpp"
+#include "core/os/file.hpp"
 #include "core/os/store_part.hpp"
+
+#include <gputest/error.hpp>
 
 #include <sys/stat.h>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/os/program_output.hpp"
 
-#include "core/os/descriptor.hpp"
 #include "core/os/file.hpp"
 
 #include <array>

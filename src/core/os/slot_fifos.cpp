@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/os/slot_fifos.hpp"
 
-#include "core/os/reason.hpp"
+#include "core/os/file.hpp"
+
+#include <gputest/error.hpp>
 
 #include <array>
 #include <cerrno>

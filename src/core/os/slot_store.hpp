@@ -6,12 +6,14 @@
 #include "core/os/slot_fifos.hpp"
 #include "core/os/store_part.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <ctime>
 #include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace gputest::os {
 
@@ -126,6 +128,29 @@ private:
   std::map<std::size_t, StorePart> parts_; ///< by number: this user's, and the others that were complete at a look
   std::size_t next_ = 1;                   ///< number of the next one that is found
   std::timespec looked_at_{};              ///< the folder's time of change when others were looked for
+};
+
+/// The liveness FIFOs of the claims that block a waiting process. They stay open between its decisions. All by slot.
+class LivenessWatches {
+public:
+  explicit LivenessWatches(const SlotStore& store) : store_{&store} {}
+
+  /// Watches the owners of these slots from now on, and no others. Returns those that have ended already: they are not
+  /// watched, since wait() would not report them. Throws LedgerError if a liveness FIFO cannot be opened.
+  [[nodiscard]] std::vector<std::size_t> watch(const std::vector<std::size_t>& slots);
+
+  /// Blocks until `own` is notified, the owner of a watched slot ends, or the time is over.
+  [[nodiscard]] Woken wait(const WakeFifo& own, std::chrono::milliseconds at_most) const;
+
+  /// Those of `slots`, watched or not, whose process has ended.
+  [[nodiscard]] std::vector<std::size_t> ended_among(const std::vector<std::size_t>& slots);
+
+private:
+  [[nodiscard]] LivenessWatch* find(std::size_t slot); ///< null if it is not watched
+
+  const SlotStore* store_;
+  std::vector<std::size_t> slots_;
+  std::vector<LivenessWatch> fifos_; ///< of slots_, in their order
 };
 
 } // namespace gputest::os

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/os/store_part.hpp"
 
-#include "core/os/reason.hpp"
+#include "core/os/file.hpp"
+
+#include <gputest/error.hpp>
 
 #include <fcntl.h>
 #include <sys/resource.h>

@@ -122,7 +122,7 @@ std::string declare(const std::string& test, Bytes needed, const Request& reques
          (takes_the_entrys_size(request) ? " or MEMORY " + advised(needed) + in_cmake : "");
 }
 
-std::string lease_for(const std::string& test, Bytes needed) {
+std::string advise_lease(const std::string& test, Bytes needed) {
   const auto size = advised(needed, "_");
   return "Take it under a lease: GPUTEST_LEASE(<name>, " + size +
          ") in a ScopedTest. A test that says it uses no GPU (HostTest, no_gpu) has to say in place of that what it "

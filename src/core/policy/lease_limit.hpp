@@ -38,7 +38,7 @@ enum class Named { test, suite };
                                   Named named = Named::test);
 
 /// What to write so that a test which takes `needed` without a lease has one. Pure.
-[[nodiscard]] std::string lease_for(const std::string& test, Bytes needed);
+[[nodiscard]] std::string advise_lease(const std::string& test, Bytes needed);
 
 /// What to write so that it may leave `bytes` allocated: `GPUTEST_NEEDS(Sort, keys, keeps(64_MiB)) or …`. Pure.
 [[nodiscard]] std::string allow_to_keep(const std::string& test, Bytes bytes, const Request& request, Named named);

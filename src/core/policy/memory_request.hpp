@@ -2,9 +2,12 @@
 #pragma once
 
 #include <gputest/bytes.hpp>
+#include <gputest/memory_kind.hpp>
 #include <gputest/request.hpp>
 
 #include <cstdint>
+#include <optional>
+#include <string>
 
 namespace gputest::policy {
 
@@ -32,5 +35,16 @@ struct MemoryRequest {
   }
   return Bytes{((heap.count() + mebibyte - 1) / mebibyte + 2) * mebibyte};
 }
+
+/// The kind of memory that a memory resource uses, and why.
+struct MemoryKindChoice {
+  MemoryKind kind = MemoryKind::pool;
+  std::string because; ///< for people: `device 0 has memory pools`
+};
+
+/// Chooses between pool and malloc. Pure. What the test demands takes precedence over the setting, and that over what
+/// the device can. Throws InvalidSetting if pools are demanded of a device without any.
+[[nodiscard]] MemoryKindChoice choose_memory_kind(std::optional<MemoryKind> of_test,
+                                                  std::optional<MemoryKind> of_setting, bool has_pools, int device);
 
 } // namespace gputest::policy

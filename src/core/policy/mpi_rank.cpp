@@ -102,7 +102,7 @@ Bytes share_of(Bytes lease, Bytes context, int ranks) {
   return Bytes{lease.count() / static_cast<std::uint64_t>(ranks)};
 }
 
-Bytes lease_for(Bytes each, Bytes context, int ranks) {
+Bytes lease_of_ranks(Bytes each, Bytes context, int ranks) {
   Bytes lease = each;
   for (int other = 1; other < ranks; ++other) {
     lease += each + context;

@@ -29,6 +29,6 @@ using ReadVariable = std::function<std::optional<std::string>(const char* name)>
 [[nodiscard]] Bytes share_of(Bytes lease, Bytes context, int ranks);
 
 /// The lease of which share_of() is `each`.
-[[nodiscard]] Bytes lease_for(Bytes each, Bytes context, int ranks);
+[[nodiscard]] Bytes lease_of_ranks(Bytes each, Bytes context, int ranks);
 
 } // namespace gputest::policy

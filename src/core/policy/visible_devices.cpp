@@ -114,6 +114,10 @@ std::vector<Slot> slots_of(const std::vector<std::string>& groups) {
   return slots;
 }
 
+bool is_slice(const DeviceKinds& devices, std::size_t index) {
+  return std::find(devices.slices.begin(), devices.slices.end(), index) != devices.slices.end();
+}
+
 } // namespace
 
 std::string resource_id_of(const std::string& uuid) {
@@ -178,6 +182,25 @@ std::vector<std::size_t> scheduled_devices(const std::vector<std::string>& group
     }
   }
   return devices;
+}
+
+std::size_t max_for_a_process(const DeviceKinds& devices) {
+  return devices.whole.empty() && !devices.slices.empty() ? 1 : devices.whole.size();
+}
+
+std::vector<std::size_t> candidates_for(const DeviceKinds& devices, const std::vector<std::size_t>& all,
+                                        std::size_t wanted) {
+  return wanted > 1 ? devices.whole : all;
+}
+
+std::vector<std::size_t> shown_by_cuda(const DeviceKinds& devices, std::vector<std::size_t> visible) {
+  if (!visible.empty() && is_slice(devices, visible.front())) {
+    return {visible.front()};
+  }
+  visible.erase(
+      std::remove_if(visible.begin(), visible.end(), [&](std::size_t index) { return is_slice(devices, index); }),
+      visible.end());
+  return visible;
 }
 
 } // namespace gputest::policy

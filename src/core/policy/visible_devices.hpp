@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,5 +33,23 @@ namespace gputest::policy {
 
 /// The id of a device in resource spec files of CTest: its UUID in lower case, with `_` for what CTest does not allow.
 [[nodiscard]] std::string resource_id_of(const std::string& uuid);
+
+/// Some of the machine's devices, and which of them are MIG slices.
+///
+/// CUDA gives a process one MIG slice and no other device in addition, even if CUDA_VISIBLE_DEVICES lists more.
+struct DeviceKinds {
+  std::vector<std::size_t> whole;
+  std::vector<std::size_t> slices;
+};
+
+/// How many of them one process can have.
+[[nodiscard]] std::size_t max_for_a_process(const DeviceKinds& devices);
+
+/// Those among which a process that wants so many can be placed, in the order of `all`: for several the whole GPUs.
+[[nodiscard]] std::vector<std::size_t> candidates_for(const DeviceKinds& devices, const std::vector<std::size_t>& all,
+                                                      std::size_t wanted);
+
+/// Those that CUDA shows a process to which the list `visible` is visible: a slice only alone.
+[[nodiscard]] std::vector<std::size_t> shown_by_cuda(const DeviceKinds& devices, std::vector<std::size_t> visible);
 
 } // namespace gputest::policy

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/devices/meter.hpp"
-#include "core/ledger/result.hpp"
+#include "core/ledger/record.hpp"
 #include "core/runlog/json_object.hpp"
 
 #include <gputest/bytes.hpp>

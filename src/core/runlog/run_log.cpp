@@ -4,7 +4,6 @@
 #include "core/os/ctest_process.hpp"
 #include "core/os/file.hpp"
 #include "core/os/host.hpp"
-#include "core/os/line_file.hpp"
 #include "core/os/process.hpp"
 #include "core/policy/run_mode.hpp"
 #include "core/settings/settings.hpp"

@@ -20,16 +20,16 @@ void Account::guard() {
   guarded_ = true;
 }
 
-void Account::open(Grant grant) {
+void Account::open(LeaseLimits limits) {
   const std::lock_guard guard{mutex_};
-  grant_ = std::move(grant);
+  limits_ = std::move(limits);
   ++lease_;
   held_.clear();
 }
 
 Closing Account::close() noexcept try {
   const std::lock_guard guard{mutex_};
-  if (!grant_) {
+  if (!limits_) {
     return {};
   }
   std::map<int, std::map<MemoryKind, devices::Allocations>> left;
@@ -58,7 +58,7 @@ Closing Account::close() noexcept try {
   for (const auto& [device, bytes] : managed) {
     closing.managed = std::max(closing.managed, bytes);
   }
-  grant_.reset();
+  limits_.reset();
   ++lease_;
   held_.clear();
   return closing;
@@ -69,12 +69,12 @@ Closing Account::close() noexcept try {
 void Account::reserve(const Allocation& allocation) {
   const std::lock_guard guard{mutex_};
   Bytes& held = held_[allocation.device];
-  if (grant_) {
+  if (limits_) {
     const auto index = static_cast<std::size_t>(allocation.device);
-    const Bytes leased = index < grant_->leased.size() ? grant_->leased[index] : Bytes{};
+    const Bytes leased = index < limits_->leased.size() ? limits_->leased[index] : Bytes{};
     if (held + allocation.bytes > leased) {
-      throw LeaseExceeded{policy::beyond_lease({grant_->test, allocation.device, allocation.bytes, held, leased,
-                                                static_cast<int>(grant_->leased.size()), grant_->largest})};
+      throw LeaseExceeded{policy::beyond_lease({limits_->test, allocation.device, allocation.bytes, held, leased,
+                                                static_cast<int>(limits_->leased.size()), limits_->largest})};
     }
   } else if (guarded_) {
     throw LeaseExceeded{policy::without_lease(allocation.device, allocation.bytes)};

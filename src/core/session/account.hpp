@@ -15,7 +15,7 @@
 namespace gputest::session {
 
 /// What the running test may take of each of this process's devices, in CUDA's order. Devices beyond those: nothing.
-struct Grant {
+struct LeaseLimits {
   std::string test;
   std::vector<Bytes> leased;
   Bytes largest{}; ///< that a test can have of any device here; 0: not known
@@ -46,7 +46,7 @@ public:
   void guard();
 
   /// Begins a lease. In a process that is not guarded it limits all the same.
-  void open(Grant grant);
+  void open(LeaseLimits grant);
 
   /// Ends the lease; says what it leaves. Nothing if there is none.
   Closing close() noexcept;
@@ -71,7 +71,7 @@ private:
 
   std::mutex mutex_;
   bool guarded_ = false;
-  std::optional<Grant> grant_;
+  std::optional<LeaseLimits> limits_;
   unsigned lease_ = 0;           ///< counts the leases of this process
   std::map<int, Bytes> held_;    ///< of each device, under the current lease
   std::map<void*, Held> places_; ///< all allocations of this process

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/session/capable_devices.hpp"
 
-#include "core/ledger/backend_probe.hpp"
+#include "core/ledger/device_probe.hpp"
 
 namespace gputest::session {
 
@@ -58,8 +58,7 @@ policy::Candidate CapableDevices::candidate(const Capabilities& required, std::s
   }
   if (required.has(Capability::Kind::free_memory)) {
     const std::string& uuid = candidate.device.uuid;
-    const auto capacity =
-        devices::make_probe(machine_)->capacity(uuid, ledger.records(), ledger.devices().bit_of(uuid));
+    const auto capacity = ledger::make_probe(machine_)->capacity(uuid, ledger.records(), ledger.devices().bit_of(uuid));
     candidate.free = Bytes{capacity.total_bytes} - Bytes{capacity.external_bytes};
   }
   return candidate;

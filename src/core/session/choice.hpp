@@ -3,9 +3,9 @@
 
 #include "core/devices/device_list.hpp"
 #include "core/ledger/ledger.hpp"
-#include "core/policy/mig_slices.hpp"
+#include "core/policy/visible_devices.hpp"
 #include "core/session/capable_devices.hpp"
-#include "core/session/own_contexts.hpp"
+#include "core/session/overhead.hpp"
 
 #include <gputest/bytes.hpp>
 #include <gputest/capability.hpp>

@@ -6,7 +6,6 @@
 #include "core/runlog/event_details.hpp"
 #include "core/runlog/run_log.hpp"
 #include "core/session/messages.hpp"
-#include "core/session/reasons.hpp"
 #include "core/settings/settings.hpp"
 
 #include <gputest/error.hpp>

@@ -2,9 +2,7 @@
 #pragma once
 
 #include "core/devices/device_list.hpp"
-#include "core/devices/this_process.hpp"
 #include "core/ledger/ledger.hpp"
-#include "core/policy/large_policy.hpp"
 #include "core/policy/memory_request.hpp"
 #include "core/policy/run_mode.hpp"
 #include "core/session/answers.hpp"
@@ -12,10 +10,9 @@
 #include "core/session/choice.hpp"
 #include "core/session/device_heap.hpp"
 #include "core/session/measurement.hpp"
+#include "core/session/messages.hpp"
 #include "core/session/overhead.hpp"
-#include "core/session/own_contexts.hpp"
 #include "core/session/parent_lease.hpp"
-#include "core/session/reasons.hpp"
 
 #include <gputest/device.hpp>
 #include <gputest/session.hpp>

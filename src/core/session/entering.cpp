@@ -2,7 +2,7 @@
 // The start of a session: it chooses and pins devices, and enters the ledger.
 #include "core/session/device_session.hpp"
 
-#include "core/ledger/backend_probe.hpp"
+#include "core/ledger/device_probe.hpp"
 #include "core/os/ctest_ancestor.hpp"
 #include "core/os/environment.hpp"
 #include "core/os/ledger_folder.hpp"
@@ -10,7 +10,6 @@
 #include "core/runlog/event_details.hpp"
 #include "core/runlog/run_log.hpp"
 #include "core/session/messages.hpp"
-#include "core/session/reasons.hpp"
 #include "core/settings/settings.hpp"
 
 #include <gputest/error.hpp>
@@ -64,7 +63,7 @@ Outcome DeviceSession::enter(const Plan& plan) {
   if (allowed.indices.empty()) {
     return no_gpu(why_no_more_);
   }
-  ledger_.emplace(os::ledger_folder(settings_.folder, settings_.devices), devices::make_probe(machine_));
+  ledger_.emplace(os::ledger_folder(settings_.folder, settings_.devices), ledger::make_probe(machine_));
   parent_lease_ = ParentLease::find(settings_, *ledger_, *machine_);
   return entered_ = parent_lease_ ? run_under(*parent_lease_, allowed) : enter_ledger(plan, allowed);
 }

@@ -3,11 +3,10 @@
 #include "core/session/device_session.hpp"
 
 #include "core/os/ctest_process.hpp"
-#include "core/policy/large_policy.hpp"
+#include "core/policy/run_mode.hpp"
 #include "core/runlog/event_details.hpp"
 #include "core/runlog/run_log.hpp"
 #include "core/session/messages.hpp"
-#include "core/session/reasons.hpp"
 
 #include <algorithm>
 

@@ -107,7 +107,7 @@ Overuse unleased_use_in(const Usage& usage, const std::string& who, const std::s
   return {taken + " of 0 B", who + " took " + taken +
                                  (most->device == 0 ? "" : " of device " + std::to_string(most->device)) +
                                  " without a lease: tests of other processes may run out of memory." +
-                                 peak_text(*most) + " " + policy::lease_for(test, most->peak)};
+                                 peak_text(*most) + " " + policy::advise_lease(test, most->peak)};
 }
 
 Bytes left_of(const DeviceUsage& usage) {

@@ -7,7 +7,6 @@
 #include "core/runlog/event_details.hpp"
 #include "core/runlog/run_log.hpp"
 #include "core/session/messages.hpp"
-#include "core/session/reasons.hpp"
 
 #include <gputest/error.hpp>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gputest/memory_resource.hpp>
 
-#include "core/devices/this_process.hpp"
-#include "core/policy/memory_kind.hpp"
+#include "core/devices/device_list.hpp"
+#include "core/policy/memory_request.hpp"
 #include "core/session/account.hpp"
 #include "core/session/messages.hpp"
 #include "core/settings/settings.hpp"

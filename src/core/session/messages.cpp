@@ -2,6 +2,7 @@
 #include "core/session/messages.hpp"
 
 #include "core/os/process.hpp"
+#include "core/policy/lease_limit.hpp"
 
 #include <gputest/bytes.hpp>
 
@@ -32,25 +33,48 @@ std::string claim_text(const policy::Claim& claim) {
   return "";
 }
 
-bool is_stopped(const ledger::Record& entry) { return os::is_stopped(static_cast<pid_t>(entry.pid), entry.start_time); }
+bool is_stopped(const ledger::Record& record) {
+  return os::is_stopped(static_cast<pid_t>(record.pid), record.start_time);
+}
 
 constexpr std::size_t max_named = 4;
 
 /// With `excess` bytes beyond its claim.
-std::string describe(const ledger::Record& entry, std::uint64_t excess) {
-  const auto held = std::chrono::system_clock::now() - entry.since;
-  std::string text = entry.who + " (pid " + std::to_string(entry.pid) + ", " + claim_text(entry.claim) + ", for " +
+std::string describe(const ledger::Record& record, std::uint64_t excess) {
+  const auto held = std::chrono::system_clock::now() - record.since;
+  std::string text = record.who + " (pid " + std::to_string(record.pid) + ", " + claim_text(record.claim) + ", for " +
                      short_duration(std::chrono::duration_cast<std::chrono::seconds>(held));
   if (excess > 0) {
     text += "; it holds " + to_string(Bytes{excess}) +
-            (entry.claim.stage == policy::Stage::holding ? " beyond its lease" : " without a lease");
+            (record.claim.stage == policy::Stage::holding ? " beyond its lease" : " without a lease");
   }
-  if (!entry.alive) {
+  if (!record.alive) {
     text += "; it has ended, and the device has not shown its memory free yet";
-  } else if (is_stopped(entry)) {
+  } else if (is_stopped(record)) {
     text += "; it is stopped, kill -CONT lets it go on";
   }
   return text + ")";
+}
+
+/// What to do about memory that was taken without a lease at `where`; empty: nobody knows where.
+std::string remedy_at(const std::string& where) {
+  const auto has = [&](const char* words) { return where.find(words) != std::string::npos; };
+  const std::string of_suite = "for SetUpTestSuite() GPUTEST_SUITE_NEEDS(<suite>, <size>, suite_lease)";
+  const std::string of_program =
+      "for an Environment or main() LAUNCHER on and MEMORY in gpu_add_test() or gpu_discover_tests()";
+  return "Memory needs a lease before it is taken: " + (has("TestSuite()")     ? of_suite
+                                                        : has("Environment")   ? of_program
+                                                        : has("GPUTEST_LEASE") ? "in a test GPUTEST_LEASE(<size>)"
+                                                                               : of_suite + ", " + of_program);
+}
+
+/// A size as options and keywords take it, rounded up to MiB.
+std::string as_written(Bytes bytes) {
+  constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20U;
+  constexpr std::uint64_t mebibytes_of_a_gibibyte = 1024;
+  const std::uint64_t mebibytes = (bytes.count() + mebibyte - 1) / mebibyte;
+  return mebibytes % mebibytes_of_a_gibibyte == 0 ? std::to_string(mebibytes / mebibytes_of_a_gibibyte) + "GiB"
+                                                  : std::to_string(mebibytes) + "MiB";
 }
 
 } // namespace
@@ -63,7 +87,7 @@ std::string short_duration(std::chrono::seconds duration) {
   return seconds < 7200 ? std::to_string(seconds / 60) + " min" : std::to_string(seconds / 3600) + " h";
 }
 
-std::string describe(const ledger::Record& entry) { return describe(entry, 0); }
+std::string describe(const ledger::Record& record) { return describe(record, 0); }
 
 std::string describe_overheads(const ledger::Blocked& blocked) {
   auto others = blocked.blockers;
@@ -89,8 +113,8 @@ std::string describe(const ledger::Blocked& blocked) {
     named.push_back(describe(excess.holder, excess.bytes));
   }
   auto blockers = blocked.blockers;
-  std::stable_partition(blockers.begin(), blockers.end(), [](const ledger::Record& entry) {
-    return entry.claim.stage != policy::Stage::inside && entry.claim.stage != policy::Stage::idle;
+  std::stable_partition(blockers.begin(), blockers.end(), [](const ledger::Record& record) {
+    return record.claim.stage != policy::Stage::inside && record.claim.stage != policy::Stage::idle;
   });
   for (const auto& blocker : blockers) {
     if (std::none_of(excesses.begin(), excesses.end(),
@@ -137,6 +161,172 @@ void tell_peak(Bytes peak) {
   std::fflush(stdout);
   std::fputs(text.data(), stdout);
   std::fflush(stdout);
+}
+
+std::string excluded_in_parallel(const std::string& who, const std::string& because, const std::string& command) {
+  return who + " is large, and excluded while tests run in parallel (" + because + "). To run it alone: " + command +
+         "; to run it with the others: LARGE serial or LARGE wait in gpu_add_test() or gpu_discover_tests()";
+}
+
+std::string excluded_by_others(const std::string& who, const ledger::Blocked& others, const std::string& command) {
+  return who + " is large, and excluded while other processes use its device: " + describe(others) +
+         ". To run it when they have ended: " + command +
+         "; to let it wait for them: GPUTEST_LARGE=wait, or LARGE wait in gpu_add_test() or gpu_discover_tests()";
+}
+
+std::string never_fits(const std::string& who, const policy::Refusal& refusal) {
+  if (refusal.gpus < refusal.asked_gpus) {
+    return who + " needs " + std::to_string(refusal.asked_gpus) + " GPUs, and may use " + std::to_string(refusal.gpus);
+  }
+  return who + " needs " + to_string(Bytes{refusal.asked_bytes}) +
+         " of a device, its context included, and the largest that it may use has " +
+         to_string(Bytes{refusal.largest_device_bytes}) +
+         ": waiting would not help. Ask for less, or run it where there is more";
+}
+
+std::string too_few_gpus(const std::string& who, int gpus, const std::vector<Device>& devices,
+                         const std::string& why_no_more) {
+  return who + " needs " + std::to_string(gpus) + " GPUs and may use " + std::to_string(devices.size()) + " (" +
+         describe(devices) + ")" + (why_no_more.empty() ? "" : "; " + why_no_more) +
+         ". Run it where it may use more ('gputest devices' shows which there are), or ask for fewer: gpus(n) in "
+         "GPUTEST_NEEDS, GPUS in gpu_add_test() or gpu_discover_tests()";
+}
+
+std::string not_capable(const std::string& who, const std::string& why) {
+  return who + " requires what its devices do not have: " + why +
+         ". Run it where there is such a device; 'gputest devices' shows what each has";
+}
+
+std::string waited_too_long(const std::string& who, const std::string& what, std::chrono::seconds limit,
+                            const ledger::Blocked& blocked) {
+  return who + " waited " + short_duration(limit) + ", its wait limit, for " + what +
+         " and was not admitted. In its way: " + describe(blocked) +
+         ". 'gputest status' shows which processes hold memory and which wait; a longer limit (WAIT_LIMIT in "
+         "gpu_add_test() or gpu_discover_tests(), --wait-limit of gputest run, or GPUTEST_WAIT_LIMIT) lets it wait "
+         "longer";
+}
+
+std::string no_room_beside_overheads(const std::string& who, const std::string& what, const ledger::Blocked& blocked,
+                                     const std::string& unleased) {
+  return who + " needs " + what +
+         ", and what the processes on its device have without a lease leaves no room for it: " +
+         describe_overheads(blocked) + (unleased.empty() ? "" : " (" + unleased + ")") +
+         ". They all wait, so none would free memory. " + remedy_at(unleased) +
+         ". If these are only CUDA contexts, run fewer at once (ctest -j); processes that start from now on are "
+         "counted with the larger context";
+}
+
+std::string no_room_in_process(const std::string& who, const std::string& what, Bytes overhead,
+                               const std::string& unleased) {
+  return who + " needs " + what + ", and its own process already has " + to_string(overhead) +
+         " of the device without a lease" + (unleased.empty() ? "" : " (" + unleased + ")") +
+         ", which leaves no room for it: its context, memory that earlier tests have not freed, or memory that was "
+         "taken outside of tests. " +
+         remedy_at(unleased);
+}
+
+std::string used_unasked(const std::string& who) {
+  return who +
+         " says that it uses no GPU (HostTest, no_gpu), and has made a context on one, which takes memory without a "
+         "lease: tests of other processes may run out of memory. Say in place of that what it needs: a fixture "
+         "such as SmallTest, or a size in GPUTEST_NEEDS";
+}
+
+std::string took_without_lease(const std::string& where, Bytes taken) {
+  return where + " took " + to_string(taken) + " without a lease: tests of other processes may run out of memory. " +
+         remedy_at(where);
+}
+
+std::string keeps_more(const std::string& who, Bytes grown) {
+  return who + " ends with at least " + to_string(grown) +
+         " more of its device in use by its process than when it began, which is more than a context grows by. Free it "
+         "before the test ends, or allow it (keeps(size) in GPUTEST_NEEDS, KEEPS in gpu_add_test())";
+}
+
+std::string ran_out_of_memory(const std::string& who, const std::string& test, const std::optional<Bytes>& leased,
+                              const Request* request, const OwnUse& own, const std::vector<ledger::Record>& holders,
+                              const ledger::Blocked& beyond) {
+  const std::string lease = leased ? " under its lease of " + to_string(*leased) : " without a lease";
+  const std::string seen = beyond.excesses.empty() && !beyond.external
+                               ? "No process is seen to have more than its lease now; one may have had it then"
+                               : "In use beyond all leases: " + describe(beyond);
+  std::string asked;
+  std::string to_do = remedy_at(test.find('.') == std::string::npos ? "" : "GPUTEST_LEASE");
+  if (leased && request != nullptr) {
+    const bool is_known = own.largest > Bytes{};
+    const bool is_covered = own.wanted > Bytes{} && own.wanted <= *leased;
+    const Bytes twice{leased->count() * 2};
+    asked = own.wanted == Bytes{} ? ""
+                                  : ". With what it asked for, it would have had " + to_string(own.wanted) +
+                                        (is_covered ? ", which its lease covers" : "");
+    to_do = is_known && (own.wanted > own.largest || (own.wanted == Bytes{} && *leased >= own.largest))
+                ? policy::beyond_all_devices(own.largest)
+            : own.wanted == Bytes{}
+                ? "If the test needs more than its lease, declare it, for example twice as much: " +
+                      policy::declare(test, is_known ? std::min(twice, own.largest) : twice, *request)
+            : is_covered ? ""
+                         : "Declare what it would have had: " + policy::declare(test, own.wanted, *request);
+  }
+  std::string held;
+  for (const auto& holder : holders) {
+    held += (held.empty() ? ". Other leases there: " : ", ") + describe(holder);
+  }
+  return who + " ran out of memory" + lease + asked + (own.text.empty() ? "" : ". " + own.text) + ". " + seen + held +
+         (to_do.empty() ? "" : ". " + to_do);
+}
+
+std::string not_announced(const std::string& who, const std::string& what, const ledger::Blocked& others) {
+  return who + " asks for " + what +
+         ", more than its process announced when it started; waiting for it now could deadlock with the other "
+         "processes: " +
+         describe(others) +
+         ". Announce it: GPUTEST_NEEDS(Suite, Test, bytes), or MEMORY in gpu_add_test() or gpu_discover_tests()";
+}
+
+std::string beyond_smallest_device(const std::string& who, const std::string& what, Bytes smallest,
+                                   const ledger::Blocked& blocked) {
+  return who + " needs " + what +
+         ", which is not free now. Its process has several GPUs, because another of its tests " +
+         "asks for them, and waits only for what each of them can hold; the smallest has " + to_string(smallest) +
+         ". In its way: " + describe(blocked) + ". Run the test in a process of its own, as gpu_discover_tests() does";
+}
+
+std::string rank_would_wait(const std::string& who, const std::string& what, const MpiRank& rank,
+                            const ledger::Blocked& blocked) {
+  return who + " is an MPI rank (" + rank.because + " of " + std::to_string(rank.local_size) +
+         ") that takes memory by itself, and does not wait for " + what +
+         ": the ranks of two programs that wait for one another would never end. In its way: " + describe(blocked) +
+         ". Take the memory of all ranks at once: gpu_add_test(COMMAND mpirun ...), or gputest run --gpus <n> --memory "
+         "<bytes> -- mpirun ...";
+}
+
+std::string beyond_share(const std::string& what, Bytes needed, Bytes leased, const SharedBy& shared,
+                         const ledger::Record& parent_lease) {
+  const auto figure = as_written(needed);
+  return "this process is an MPI rank (" + shared.rank.because + " of " + std::to_string(shared.rank.local_size) +
+         ") under the lease of " + describe(parent_lease) + ", and asks for " + what + ". Up to " +
+         std::to_string(shared.ranks_on_a_device) + " ranks share each of its " + std::to_string(shared.devices) +
+         " devices, which with the contexts of the others is " + to_string(needed) +
+         " of a device, and the lease has " + to_string(leased) + ". Write MEMORY " + figure +
+         " in gpu_add_test() (gputest run --memory " + figure + "), or GPUS " + std::to_string(shared.rank.local_size) +
+         " for a device a rank";
+}
+
+std::string began_too_early(const std::vector<Device>& devices) {
+  return "CUDA was initialised before gputest could choose a device, so this process uses " + describe(devices) +
+         "; to let gputest choose, call run_all_tests() before the first CUDA call, or start it by the launcher: "
+         "LAUNCHER on in gpu_add_test() or gpu_discover_tests(), or gputest run";
+}
+
+std::string beyond_parent_lease(const Request& request, const ledger::Record& parent_lease) {
+  const std::string memory = request.bytes && request.memory_class != MemoryClass::large
+                                 ? as_written(*request.bytes)
+                                 : std::string{to_string(request.memory_class)};
+  const std::string gpus = std::to_string(request.gpus);
+  return "this process runs under the lease of " + describe(parent_lease) + ", and asks for " + to_string(request) +
+         "; make that lease larger: gputest run" + (request.gpus > 1 ? " --gpus " + gpus : "") + " --memory " + memory +
+         ", or" + (request.gpus > 1 ? " GPUS " + gpus : "") + " MEMORY " + memory +
+         " in gpu_add_test() or gpu_discover_tests()";
 }
 
 } // namespace gputest::session

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/session/overhead.hpp"
 
+#include "core/os/process.hpp"
+#include "core/session/messages.hpp"
+
 #include <algorithm>
+#include <utility>
 
 namespace gputest::session {
 
@@ -12,6 +16,10 @@ constexpr std::chrono::seconds longest_unmeasured{1};
 
 /// If a context seems to take more, it is probably a leak.
 constexpr Bytes max_believable_context{std::uint64_t{2} << 30U};
+
+/// Less than that is not a context: a device shows some MiB if it is visible to a context on another device (4 MiB,
+/// H200).
+constexpr Bytes smallest_context{std::uint64_t{16} << 20U};
 
 } // namespace
 
@@ -47,6 +55,67 @@ void Overhead::measured(const devices::Settled& settled, Bytes listed, Bytes man
   if (!heap_ && managed == Bytes{} && listed <= max_believable_context) {
     to_learn_ = listed;
   }
+}
+
+OwnContexts::OwnContexts(std::shared_ptr<const devices::DeviceList> machine, const devices::ThisProcess& process)
+    : machine_{std::move(machine)}, begun_before_{process.in_use()} {
+  if (!begun_before_) {
+    const auto listed = all();
+    listed_for_others_.insert(listed.begin(), listed.end());
+  }
+}
+
+std::optional<Bytes> OwnContexts::on(std::size_t index) const {
+  const auto use = machine_->memory(index);
+  if (!use.processes || listed_for_others_.count(index) != 0) {
+    return std::nullopt;
+  }
+  const auto own = std::find_if(use.processes->begin(), use.processes->end(),
+                                [](const devices::ProcessMemory& process) { return process.pid == os::own_pid(); });
+  if (own == use.processes->end()) {
+    return std::nullopt;
+  }
+  return Bytes{own->used_bytes.value_or(0)};
+}
+
+std::vector<std::size_t> OwnContexts::all() const {
+  std::vector<std::size_t> indices;
+  for (std::size_t i = 0; i < machine_->devices().size(); ++i) {
+    if (on(i)) {
+      indices.push_back(i);
+    }
+  }
+  return indices;
+}
+
+std::vector<std::string> OwnContexts::strays(const std::vector<std::size_t>& given, const std::string& who) {
+  std::vector<Device> own;
+  own.reserve(given.size());
+  for (const std::size_t index : given) {
+    own.push_back(machine_->devices()[index]);
+  }
+  std::vector<std::string> problems;
+  for (std::size_t i = 0; i < machine_->devices().size(); ++i) {
+    if (found_strays_.count(i) != 0 || std::find(given.begin(), given.end(), i) != given.end()) {
+      continue;
+    }
+    const auto context = on(i);
+    const bool is_known = context && *context > Bytes{};
+    if (!context || (is_known && *context < smallest_context)) {
+      continue;
+    }
+    found_strays_.insert(i);
+    const auto& device = machine_->devices()[i];
+    problems.push_back(
+        who + " leaves this process a context on a device that was not given to it: " +
+        (is_known ? std::to_string(context->count() >> 20U) + " MiB" : "of unknown size") + " on " + device.uuid +
+        " (" + device.name + "), where the tests of others count on that memory. It was given " + describe(own) +
+        ". Use only the devices that are visible to it, leave CUDA_VISIBLE_DEVICES as gputest has set it, and ask for "
+        "more devices with GPUS in gpu_add_test() or gpu_discover_tests(); if CUDA is used before the tests start, let "
+        "the launcher choose: "
+        "LAUNCHER on, or gputest run");
+  }
+  return problems;
 }
 
 } // namespace gputest::session

@@ -5,7 +5,6 @@
 #include "core/policy/memory_request.hpp"
 #include "core/policy/mpi_rank.hpp"
 #include "core/session/messages.hpp"
-#include "core/session/reasons.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -98,7 +97,7 @@ Outcome ParentLease::check(const Request& request) const {
                                                 : Outcome{Outcome::Kind::fail, beyond_parent_lease(request, holder_)};
   }
   const Bytes each = memory.exclusive ? smallest() : memory.bytes;
-  const Bytes needed = policy::lease_for(each, Bytes{claim.overhead_bytes}, ranks_);
+  const Bytes needed = policy::lease_of_ranks(each, Bytes{claim.overhead_bytes}, ranks_);
   if (holding && needed <= leased()) {
     return {};
   }

@@ -2,7 +2,6 @@
 #include "core/settings/settings.hpp"
 
 #include "core/os/environment.hpp"
-#include "core/settings/settings_table.hpp"
 
 #include <gputest/error.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/settings/settings_table.hpp"
+#include "core/settings/settings.hpp"
 
 #include "core/os/environment.hpp"
 #include "core/policy/text.hpp"

@@ -4,7 +4,7 @@
 #include "child.hpp"
 #include "core/devices/cuda/cuda_driver_memory.hpp"
 #include "core/devices/simulated/simulated_memory.hpp"
-#include "core/ledger/backend_probe.hpp"
+#include "core/ledger/device_probe.hpp"
 #include "core/os/environment.hpp"
 #include "core/settings/settings.hpp"
 #include "recording.hpp"
@@ -113,7 +113,7 @@ std::shared_ptr<const devices::DeviceList> Devices::open() const {
 
 LedgerUse Devices::half(const std::shared_ptr<const devices::DeviceList>& list) {
   const Device& device = list->devices().front();
-  return {devices::make_probe(list), device.uuid, (device.total.count() - list->reserved_bytes(0)) / 100 * 51, 0, {}};
+  return {ledger::make_probe(list), device.uuid, (device.total.count() - list->reserved_bytes(0)) / 100 * 51, 0, {}};
 }
 
 void Devices::make_context(const devices::DeviceList& list) const {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "file_locks.hpp"
 
-#include "core/os/descriptor.hpp"
+#include "core/os/file.hpp"
 #include "failure.hpp"
 
 #include <fcntl.h>

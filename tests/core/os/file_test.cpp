@@ -1,18 +1,49 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/os/file.hpp"
 
+#include "support/in_child.hpp"
+#include "support/message_of.hpp"
 #include "support/private_folder.hpp"
 
+#include <gputest/error.hpp>
+
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
 #include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <string>
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace gputest::os {
+
 namespace {
+
+TEST(Reason, is_the_kernels_with_what_to_do_where_that_is_not_plain) {
+  rlimit limit{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
+  EXPECT_EQ(reason(EACCES), "Permission denied");
+  EXPECT_EQ(reason(ENOSPC), "No space left on device (df and df -i show what is full)");
+  EXPECT_EQ(reason(EMFILE), "Too many open files (this process has all " + std::to_string(limit.rlim_cur) +
+                                " open that it may have; close some, or raise the limit: ulimit -n)");
+  EXPECT_EQ(reason(ENFILE), "Too many open files in system (the machine has no file descriptor left for anybody: "
+                            "/proc/sys/fs/file-nr)");
+  EXPECT_EQ(reason(EDQUOT), "Disk quota exceeded (quota shows what is full)");
+}
+
+TEST(Reason, of_a_failure_stands_behind_what_was_to_be_done_with_which_file) {
+  EXPECT_STREQ(failure("open", "/some/file", EACCES).what(), "cannot open /some/file: Permission denied");
+}
 
 TEST(FileStamp, has_the_size_and_the_time_to_the_nanosecond) {
   const tests::PrivateFolder folder;
@@ -38,5 +69,125 @@ TEST(FileStamp, has_the_size_and_the_time_to_the_nanosecond) {
   EXPECT_EQ(executable_identity(), executable_identity());
 }
 
+using testing::HasSubstr;
+
+class LineFiles : public ::testing::Test {
+protected:
+  [[nodiscard]] std::string path() const { return folder_.path() + "/logs/file"; }
+  [[nodiscard]] std::string contents() const {
+    std::ifstream file{path()};
+    return {std::istreambuf_iterator<char>{file}, {}};
+  }
+
+  tests::PrivateFolder folder_;
+  LineFile file_{folder_.path() + "/logs", "file"};
+};
+
+TEST_F(LineFiles, are_made_once_with_their_folder) {
+  EXPECT_TRUE(file_.create());
+  EXPECT_FALSE(file_.create());
+  const auto mode = std::filesystem::status(path()).permissions();
+  EXPECT_EQ(mode, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+}
+
+TEST_F(LineFiles, grow_line_by_line) {
+  EXPECT_TRUE(file_.create());
+  file_.append("one");
+  file_.append("two");
+  EXPECT_EQ(contents(), "\none\n\ntwo\n");
+}
+
+TEST_F(LineFiles, keep_a_line_apart_from_the_part_that_a_killed_process_has_left) {
+  EXPECT_TRUE(file_.create());
+  std::ofstream{path()} << "one\ntw";
+  file_.append("three");
+  EXPECT_EQ(contents(), "one\ntw\nthree\n");
+}
+
+TEST_F(LineFiles, that_are_links_or_have_other_names_are_not_written) {
+  EXPECT_TRUE(file_.create());
+  std::filesystem::create_hard_link(path(), folder_.path() + "/other");
+  EXPECT_THAT(tests::message_of<Error>([&] { file_.append("one"); }), HasSubstr("with one name"));
+  std::filesystem::remove(path());
+  std::filesystem::create_symlink(folder_.path() + "/other", path());
+  EXPECT_FALSE(file_.create());
+  EXPECT_THAT(tests::message_of<Error>([&] { file_.append("one"); }), HasSubstr("cannot be written to " + path()));
+  EXPECT_EQ(std::filesystem::file_size(folder_.path() + "/other"), 0U);
+}
+
+TEST_F(LineFiles, that_are_not_there_or_no_regular_files_are_not_written) {
+  const auto said = [&] { return tests::message_of<Error>([&] { file_.append("one"); }); };
+  const std::string begin = "cannot be written to " + path() + ": ";
+  EXPECT_EQ(said(), begin + "No such file or directory");
+  EXPECT_TRUE(file_.create());
+  std::filesystem::remove(path());
+  ASSERT_EQ(::mkfifo(path().c_str(), 0600), 0);
+  EXPECT_EQ(said(), begin + "No such device or address") << "and does not wait for a reader";
+  const Descriptor reader{::open(path().c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
+  EXPECT_EQ(said(), begin + "it is no regular file of this user's with one name");
+}
+
+TEST_F(LineFiles, of_another_user_are_not_written) {
+  if (::geteuid() != 0) {
+    GTEST_SKIP() << "only root can be two users";
+  }
+  EXPECT_TRUE(file_.create());
+  ASSERT_EQ(::chown(path().c_str(), 65534, 65534), 0);
+  EXPECT_THAT(tests::message_of<Error>([&] { file_.append("one"); }), HasSubstr("no regular file of this user's"));
+  EXPECT_EQ(contents(), "");
+}
+
+/// Files of a folder of which the older ones are removed; each is older than the one before.
+class OldLineFiles : public LineFiles {
+protected:
+  void make(const std::string& name) {
+    folder_.make_folder("logs");
+    folder_.write("logs/" + name, "", 0600);
+    time_ -= std::chrono::seconds{10};
+    std::filesystem::last_write_time(folder_.path() + "/logs/" + name, time_);
+  }
+
+  [[nodiscard]] std::set<std::string> names() const {
+    std::set<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator{folder_.path() + "/logs"}) {
+      names.insert(entry.path().filename());
+    }
+    return names;
+  }
+
+  std::filesystem::file_time_type time_ = std::filesystem::file_time_type::clock::now();
+};
+
+using Names = std::set<std::string>;
+
+TEST_F(OldLineFiles, are_removed_but_for_the_newest_of_which_this_one_is_one) {
+  for (const std::string name : {"log-b.txt", "log-d.txt", "log-a.txt", "log-c.txt", "log-own.txt"}) {
+    make(name);
+  }
+  const LineFile own{folder_.path() + "/logs", "log-own.txt"};
+  own.remove_older("log-", ".txt", 5);
+  EXPECT_EQ(names().size(), 5U);
+  own.remove_older("log-", ".txt", 3);
+  EXPECT_EQ(names(), (Names{"log-b.txt", "log-d.txt", "log-own.txt"}));
+  own.remove_older("log-", ".txt", 1);
+  EXPECT_EQ(names(), Names{"log-own.txt"});
+}
+
+TEST_F(OldLineFiles, stay_if_they_have_another_name_or_are_no_regular_files) {
+  for (const std::string name : {"own", "log-.txt", "log.txt", "log-a.tx", "og-a.txt", "xlog-a.txt", "log-a.txtx"}) {
+    make(name);
+  }
+  const auto others = names();
+  make("log-a.txt");
+  std::filesystem::create_symlink(folder_.path() + "/logs/own", folder_.path() + "/logs/log-link.txt");
+  std::filesystem::create_directory(folder_.path() + "/logs/log-folder.txt");
+  LineFile{folder_.path() + "/logs", "own"}.remove_older("log-", ".txt", 1);
+  auto expected = others;
+  expected.insert({"log-link.txt", "log-folder.txt"});
+  EXPECT_EQ(names(), expected);
+  LineFile{folder_.path() + "/none", "own"}.remove_older("log-", ".txt", 1); // nothing to remove is no error
+}
+
 } // namespace
+
 } // namespace gputest::os

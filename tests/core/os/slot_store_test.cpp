@@ -13,15 +13,6 @@
 
 #include <gtest/gtest.h>
 
-#include <fcntl.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <sys/file.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -40,7 +31,17 @@
 #include <string>
 #include <vector>
 
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
 namespace gputest::os {
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -730,5 +731,42 @@ TEST_F(SlotStorePlace, without_a_descriptor_left_is_an_error) {
   }
 }
 
+class LivenessWatchesTest : public ::testing::Test {
+protected:
+  std::optional<SlotStore::Taken> take() {
+    const std::lock_guard guard{store_.mutex()};
+    return store_.take([](std::size_t) { return true; });
+  }
+
+  tests::PrivateFolder parent_;
+  SlotStore store_{parent_.path() + "/gputest", "store", Layout{1, 4096, 256, 16}};
+};
+
+// A FIFO that was opened without an owner never hangs up.
+TEST_F(LivenessWatchesTest, that_have_found_a_slot_without_an_owner_look_at_its_next_owner_anew) {
+  auto owner = take();
+  const std::vector<std::size_t> slots{owner->slot};
+  owner.reset();
+
+  LivenessWatches watches{store_};
+  EXPECT_EQ(watches.watch(slots), slots);
+  owner = take();
+  ASSERT_EQ(owner->slot, slots.front());
+  EXPECT_EQ(watches.watch(slots), std::vector<std::size_t>{});
+  owner.reset();
+  EXPECT_EQ(watches.ended_among(slots), slots);
+  EXPECT_EQ(watches.watch(slots), std::vector<std::size_t>{}) << "watched while its owner lived: it hangs up";
+}
+
+TEST_F(LivenessWatchesTest, report_a_slot_without_an_owner_each_time) {
+  auto owner = take();
+  const std::vector<std::size_t> slots{owner->slot};
+  owner.reset();
+  LivenessWatches watches{store_};
+  EXPECT_EQ(watches.watch(slots), slots);
+  EXPECT_EQ(watches.watch(slots), slots);
+}
+
 } // namespace
+
 } // namespace gputest::os

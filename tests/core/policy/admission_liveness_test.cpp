@@ -2,7 +2,7 @@
 #include "core/policy/admission.hpp"
 
 #include "core/policy/admission_claims.hpp"
-#include "core/policy/leaving.hpp"
+#include "core/policy/queues.hpp"
 
 #include <gtest/gtest.h>
 

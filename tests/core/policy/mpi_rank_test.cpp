@@ -123,10 +123,10 @@ TEST(ShareOf, leaves_room_for_the_contexts_of_the_others) {
 }
 
 TEST(LeaseFor, has_as_much_for_each) {
-  EXPECT_EQ(lease_for(3_GiB, 512_MiB, 1), 3_GiB);
-  EXPECT_EQ(lease_for(1792_MiB, 512_MiB, 2), 4_GiB);
+  EXPECT_EQ(lease_of_ranks(3_GiB, 512_MiB, 1), 3_GiB);
+  EXPECT_EQ(lease_of_ranks(1792_MiB, 512_MiB, 2), 4_GiB);
   for (const int ranks : {1, 2, 3, 7}) {
-    EXPECT_EQ(share_of(lease_for(3_GiB, 512_MiB, ranks), 512_MiB, ranks), 3_GiB);
+    EXPECT_EQ(share_of(lease_of_ranks(3_GiB, 512_MiB, ranks), 512_MiB, ranks), 3_GiB);
   }
 }
 

@@ -2,8 +2,8 @@
 #include "core/runlog/run_log.hpp"
 
 #include "core/os/ctest_ancestor.hpp"
+#include "core/os/file.hpp"
 #include "core/os/host.hpp"
-#include "core/os/line_file.hpp"
 #include "core/os/process.hpp"
 #include "core/runlog/json_object.hpp"
 #include "support/in_child.hpp"

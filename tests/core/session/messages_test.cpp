@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/session/messages.hpp"
-#include "core/session/reasons.hpp"
 
 #include <gmock/gmock.h>
 

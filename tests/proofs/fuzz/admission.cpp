@@ -4,7 +4,6 @@
 // largest, devices, wanted, lease, flags (1 whole devices, 2 exclusive, 4 medium lock).
 
 #include "core/policy/admission.hpp"
-#include "core/policy/leaving.hpp"
 #include "core/policy/queues.hpp"
 #include "proofs/fuzz/fuzzer.hpp"
 #include "proofs/fuzz/tokens.hpp"

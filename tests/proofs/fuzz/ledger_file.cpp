@@ -26,7 +26,7 @@ using tests::require;
 namespace {
 
 /// Devices of 100 bytes that give back at once what the dead had.
-class BackendProbe : public ledger::DeviceProbe {
+class GenerousProbe : public ledger::DeviceProbe {
 public:
   [[nodiscard]] std::shared_ptr<const ledger::Observation> observe(const std::string& /*uuid*/) const override {
     return std::make_shared<tests::Observed>(
@@ -146,7 +146,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view input{reinterpret_cast<const char*>(data), size};
   file.write(tests::Tokens{input});
   try {
-    Ledger ledger{file.folder(), std::make_shared<BackendProbe>()};
+    Ledger ledger{file.folder(), std::make_shared<GenerousProbe>()};
     for (const Record& entry : ledger.records()) {
       check(entry);
     }

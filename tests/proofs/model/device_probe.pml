@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* core/ledger/backend_probe where the driver lists no processes: memory is back when nothing at all is in use. That what is in
+/* core/ledger/device_probe where the driver lists no processes: memory is back when nothing at all is in use. That what is in
    use a second later counts as an external process's is left out, as all time is. */
 
 #ifdef BUG_PROBE_COUNTS_CLAIMS

@@ -5,18 +5,18 @@
  * every seeded bug. Start reading at the process at the end of this file.
  *
  * What stands for what
- *   mutex              core/os/file_lock: FileLock, a kernel lock; a killed holder loses it (wake_fifos.pml: die)
+ *   mutex              core/os/file_lock: FileLock, a kernel lock; a killed holder loses it (slot_fifos.pml: die)
  *   owner, notified    core/os/slot_fifos: the writer of a slot's liveness FIFO, and the bytes in its wake-up FIFO
- *   armed, cold        core/ledger/liveness_watches, LivenessWatch and poll(2) (wake_fifos.pml: watch, hung_up)
+ *   armed, cold        core/os/slot_store: LivenessWatches, LivenessWatch and poll(2) (slot_fifos.pml: watch, hung_up)
  *   record[]           core/ledger/record: stage, ticket, owner's pid, devices, and which of its leases it is about. What else
  *                      is in a record (candidates, bytes, flags) is fixed by pid and lease, see the configuration.
  *   own_*[]            core/ledger/client: Client::own_, what a process's record says or is about to say
  *   decide             core/policy/admission: decide_entering, decide_waiting; core/policy/queues (admission.pml)
  *   next_concerned     core/policy/queues: concerned
- *   reap_next          core/ledger/records: Records::reap, with core/ledger/backend_probe: is_back
+ *   reap_next          core/ledger/records: Records::reap, with core/ledger/device_probe: is_back
  *   observe            core/ledger/records: Records::observe, of the memory of those that were seen to end
  *   ahead, ignores     core/ledger/waiting: the waiting processes ahead, and those of them that were seen stopped
- *   process            core/ledger/ledger: enter, lease, release; core/ledger/client: take; core/ledger/waiting: next_step, and what is done by it; core/ledger/look;
+ *   process            core/ledger/ledger: enter, lease, release; core/ledger/client: take; core/ledger/waiting: next_step, and what is done by it; core/ledger/records: look_at;
  *                      and its end
  *   in_use             the device's memory: the context from entering to the end, the lease's bytes while it is held
  *   go_idle, idle      core/ledger/ledger: set_idle, resume; and a worker that ends because it was asked to leave
@@ -271,7 +271,7 @@ inline add_gone(slots) {
 #define DRAIN_BEFORE_SLEEPING(p) skip
 #endif
 
-#include "wake_fifos.pml"
+#include "slot_fifos.pml"
 #include "admission.pml"
 #include "oracle.pml"
 #include "device_probe.pml"

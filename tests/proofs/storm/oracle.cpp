@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "oracle.hpp"
 
-#include "core/policy/leaving.hpp"
+#include "core/policy/queues.hpp"
 #include "support/observed.hpp"
 
 #include <set>

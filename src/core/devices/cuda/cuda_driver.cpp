@@ -3,7 +3,7 @@
 
 #include "core/devices/cuda/cuda_driver_library.hpp"
 #include "core/devices/cuda/cuda_driver_memory.hpp"
-#include "core/devices/metering.hpp"
+#include "core/devices/meter.hpp"
 
 #include <algorithm>
 #include <array>

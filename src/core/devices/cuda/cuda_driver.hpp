@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "core/devices/this_process.hpp"
+#include "core/devices/device_list.hpp"
 
 #include <string>
 #include <vector>

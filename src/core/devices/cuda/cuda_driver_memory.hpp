@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/devices/cuda/cuda_driver_library.hpp"
-#include "core/devices/this_process.hpp"
+#include "core/devices/device_list.hpp"
 
 #include <cstddef>
 #include <mutex>

@@ -3,7 +3,7 @@
 // waits for the same bytes and allocates them as soon as it is admitted.
 #include "core/devices/simulated/simulated.hpp"
 #include "core/devices/simulated/simulated_memory.hpp"
-#include "core/ledger/backend_probe.hpp"
+#include "core/ledger/device_probe.hpp"
 #include "core/ledger/ledger.hpp"
 #include "support/in_child.hpp"
 #include "support/observed.hpp"
@@ -58,7 +58,7 @@ protected:
     const std::shared_ptr<const DeviceList> list = open_simulated(setting_, folder_.path());
     std::shared_ptr<const ledger::DeviceProbe> probe = std::make_shared<Blind>();
     if (!blind_) {
-      probe = make_probe(list);
+      probe = ledger::make_probe(list);
     }
     Client client{std::make_unique<ledger::Ledger>(folder_.path(), probe),
                   std::make_unique<SimulatedMemory>(setting_, folder_.path())};

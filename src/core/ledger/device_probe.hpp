@@ -7,7 +7,7 @@
 #include <chrono>
 #include <memory>
 
-namespace gputest::devices {
+namespace gputest::ledger {
 
 /// What the devices show, in the ledger's terms: capacity, external processes' memory, and whether an ended process's
 /// is back.
@@ -18,7 +18,8 @@ namespace gputest::devices {
 /// Where the driver lists no processes, or lists pids of another namespace, memory in use that may be a dead process's
 /// is taken for somebody else's when its end has been known for `long_ago`: a device has all of it back 0.12 s after a
 /// kill (H200).
-[[nodiscard]] std::shared_ptr<const ledger::DeviceProbe>
-make_probe(std::shared_ptr<const DeviceList> devices, std::chrono::milliseconds long_ago = std::chrono::seconds{1});
+[[nodiscard]] std::shared_ptr<const DeviceProbe> make_probe(std::shared_ptr<const devices::DeviceList> devices,
+                                                            std::chrono::milliseconds long_ago = std::chrono::seconds{
+                                                                1});
 
-} // namespace gputest::devices
+} // namespace gputest::ledger

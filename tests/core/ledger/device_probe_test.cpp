@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/ledger/backend_probe.hpp"
+#include "core/ledger/device_probe.hpp"
 
 #include "core/os/process.hpp"
 
@@ -13,24 +13,25 @@
 #include <string>
 #include <vector>
 
-namespace gputest::devices {
+namespace gputest::ledger {
 namespace {
 
-using ledger::Record;
 using policy::Stage;
 
 /// One device of 1000 bytes, of which the driver keeps 100, that shows what the test says.
-class FakeDevices : public DeviceList {
+class FakeDevices : public devices::DeviceList {
 public:
   [[nodiscard]] const std::vector<Device>& devices() const override { return devices_; }
   [[nodiscard]] std::uint64_t reserved_bytes(std::size_t /*index*/) const override { return reserved; }
   [[nodiscard]] std::uint64_t usual_overhead_bytes(std::size_t /*index*/) const override { return 0; }
-  [[nodiscard]] MemoryUse memory(std::size_t /*index*/) const override { return use; }
-  [[nodiscard]] policy::DeviceFacts facts(std::size_t /*index*/, AskDriver /*ask*/) const override { return about; }
+  [[nodiscard]] devices::MemoryUse memory(std::size_t /*index*/) const override { return use; }
+  [[nodiscard]] policy::DeviceFacts facts(std::size_t /*index*/, devices::AskDriver /*ask*/) const override {
+    return about;
+  }
   [[nodiscard]] std::uint64_t set_aside_bytes(std::size_t /*index*/) const override { return set_aside; }
   [[nodiscard]] std::string origin() const override { return "fake"; }
 
-  MemoryUse use;
+  devices::MemoryUse use;
   std::uint64_t reserved = 100;
   std::uint64_t set_aside = 0;
   policy::DeviceFacts about;
@@ -53,7 +54,7 @@ Record entry(std::size_t slot, std::int64_t pid, std::uint64_t overhead, std::ui
   return entry;
 }
 
-class BackendProbeTest : public ::testing::Test {
+class DeviceProbeTest : public ::testing::Test {
 protected:
   std::uint64_t external(const std::vector<Record>& entries) {
     return probe_->capacity("GPU-a", entries, device).external_bytes;
@@ -62,18 +63,18 @@ protected:
   bool is_back(const Record& ended) { return probe_->is_back("GPU-a", ended); }
 
   std::shared_ptr<FakeDevices> devices_ = std::make_shared<FakeDevices>();
-  std::shared_ptr<const ledger::DeviceProbe> probe_ = make_probe(devices_);
+  std::shared_ptr<const DeviceProbe> probe_ = make_probe(devices_);
   std::int64_t self_ = ::getpid();
   std::int64_t parent_ = ::getppid();
 };
 
-TEST_F(BackendProbeTest, takes_what_the_driver_reserves_off_a_devices_memory) {
+TEST_F(DeviceProbeTest, takes_what_the_driver_reserves_off_a_devices_memory) {
   EXPECT_EQ(probe_->capacity("GPU-a", {}, device).total_bytes, 900U);
   devices_->reserved = 5000;
   EXPECT_EQ(probe_->capacity("GPU-a", {}, device).total_bytes, 0U);
 }
 
-TEST_F(BackendProbeTest, takes_all_that_is_in_use_for_external_where_it_need_not_know_whose_it_is) {
+TEST_F(DeviceProbeTest, takes_all_that_is_in_use_for_external_where_it_need_not_know_whose_it_is) {
   devices_->use = {400, {{{self_, 400}}}};
   EXPECT_EQ(external({entry(0, self_, 400)}), 0U);
   const auto least = probe_->least_capacity("GPU-a");
@@ -85,7 +86,7 @@ TEST_F(BackendProbeTest, takes_all_that_is_in_use_for_external_where_it_need_not
   EXPECT_FALSE(probe_->least_capacity("GPU-none"));
 }
 
-TEST_F(BackendProbeTest, says_with_and_without_a_list_that_a_device_lets_one_process_in) {
+TEST_F(DeviceProbeTest, says_with_and_without_a_list_that_a_device_lets_one_process_in) {
   for (const auto mode : {policy::ComputeMode::usual, policy::ComputeMode::exclusive_process}) {
     devices_->about.compute_mode = mode;
     const auto probe = make_probe(devices_);
@@ -95,13 +96,13 @@ TEST_F(BackendProbeTest, says_with_and_without_a_list_that_a_device_lets_one_pro
   }
 }
 
-TEST_F(BackendProbeTest, gives_a_device_that_is_not_there_no_capacity) {
+TEST_F(DeviceProbeTest, gives_a_device_that_is_not_there_no_capacity) {
   devices_->use.used_bytes = 500;
   EXPECT_EQ(probe_->capacity("GPU-none", {}, device).total_bytes, 0U);
   EXPECT_EQ(probe_->capacity("GPU-none", {}, device).external_bytes, 0U);
 }
 
-TEST_F(BackendProbeTest, lets_external_processes_take_first_what_no_decision_counts_on) {
+TEST_F(DeviceProbeTest, lets_external_processes_take_first_what_no_decision_counts_on) {
   devices_->set_aside = 300;
   devices_->use = {200, {{{parent_, 200}}}};
   EXPECT_EQ(external({}), 0U);
@@ -109,7 +110,7 @@ TEST_F(BackendProbeTest, lets_external_processes_take_first_what_no_decision_cou
   EXPECT_EQ(external({}), 50U);
 }
 
-TEST_F(BackendProbeTest, gives_a_device_that_cannot_be_used_no_capacity) {
+TEST_F(DeviceProbeTest, gives_a_device_that_cannot_be_used_no_capacity) {
   devices_->about.compute_mode = policy::ComputeMode::prohibited;
   EXPECT_EQ(make_probe(devices_)->capacity("GPU-a", {}, device).total_bytes, 0U);
   devices_->about = {};
@@ -117,7 +118,7 @@ TEST_F(BackendProbeTest, gives_a_device_that_cannot_be_used_no_capacity) {
   EXPECT_EQ(make_probe(devices_)->capacity("GPU-a", {}, device).total_bytes, 0U);
 }
 
-TEST_F(BackendProbeTest, counts_all_that_the_host_uses_of_memory_that_it_shares) {
+TEST_F(DeviceProbeTest, counts_all_that_the_host_uses_of_memory_that_it_shares) {
   devices_->use = {500, {{{self_, 100}}}};
   EXPECT_EQ(external({entry(0, self_, 400)}), 100U) << "unlisted memory may be a claim's";
   devices_->about.shares_host_memory = true;
@@ -125,7 +126,7 @@ TEST_F(BackendProbeTest, counts_all_that_the_host_uses_of_memory_that_it_shares)
   EXPECT_EQ(external({entry(0, self_, 400)}), 400U);
 }
 
-TEST_F(BackendProbeTest, does_not_take_a_process_that_has_got_the_pid_of_an_ended_one_for_it) {
+TEST_F(DeviceProbeTest, does_not_take_a_process_that_has_got_the_pid_of_an_ended_one_for_it) {
   devices_->use = {50, {{{self_, 50}}}};
   auto ended = entry(0, self_, 50);
   ended.start_time = os::start_time_of(os::own_pid()).value_or(0);
@@ -137,7 +138,7 @@ TEST_F(BackendProbeTest, does_not_take_a_process_that_has_got_the_pid_of_an_ende
   EXPECT_FALSE(probe_->is_back("GPU-a", ended)) << "not known";
 }
 
-TEST_F(BackendProbeTest, counts_a_process_that_was_started_under_a_lease_by_somebody_else_for_its_holder) {
+TEST_F(DeviceProbeTest, counts_a_process_that_was_started_under_a_lease_by_somebody_else_for_its_holder) {
   // As an MPI rank is that Slurm's daemon starts: no descendant of the lease's holder.
   tests::ChildProcess rank{{"/bin/sh", "-c", "echo runs; cat"}, {{"GPUTEST_LEASE_OF", "0:3:77"}}};
   rank.wait_for_out("runs");
@@ -149,7 +150,7 @@ TEST_F(BackendProbeTest, counts_a_process_that_was_started_under_a_lease_by_some
   EXPECT_EQ(external({holder}), 50U) << "of a lease that is no more";
 }
 
-TEST_F(BackendProbeTest, counts_listed_processes_that_are_not_on_the_ledger_as_external_processes) {
+TEST_F(DeviceProbeTest, counts_listed_processes_that_are_not_on_the_ledger_as_external_processes) {
   devices_->use = {80, {{{self_, 50}, {parent_, 30}}}};
   EXPECT_EQ(external({}), 80U);
   EXPECT_EQ(external({entry(0, self_, 50)}), 30U);
@@ -158,7 +159,7 @@ TEST_F(BackendProbeTest, counts_listed_processes_that_are_not_on_the_ledger_as_e
       << "what a process uses beyond its claim is an external process's";
 }
 
-TEST_F(BackendProbeTest, counts_no_claims_of_other_devices) {
+TEST_F(DeviceProbeTest, counts_no_claims_of_other_devices) {
   devices_->use = {50, {{{self_, 50}}}};
   Record elsewhere = entry(0, self_, 50);
   elsewhere.claim.devices = 8;
@@ -172,7 +173,7 @@ TEST_F(BackendProbeTest, counts_no_claims_of_other_devices) {
   EXPECT_EQ(external({waits}), 30U);
 }
 
-TEST_F(BackendProbeTest, counts_children_of_a_process_on_the_ledger_as_that_one) {
+TEST_F(DeviceProbeTest, counts_children_of_a_process_on_the_ledger_as_that_one) {
   std::array<int, 2> end{};
   std::array<int, 2> pids{};
   ASSERT_EQ(::pipe(end.data()), 0);
@@ -203,7 +204,7 @@ TEST_F(BackendProbeTest, counts_children_of_a_process_on_the_ledger_as_that_one)
   EXPECT_EQ(tests::end_of(child), 0);
 }
 
-TEST_F(BackendProbeTest, counts_what_is_used_beyond_all_claims_where_pids_mean_nothing_here) {
+TEST_F(DeviceProbeTest, counts_what_is_used_beyond_all_claims_where_pids_mean_nothing_here) {
   constexpr std::int64_t no_process = INT32_MAX; // larger than any pid
   devices_->use = {80, {{{no_process, 80}}}};
   EXPECT_EQ(external({entry(0, self_, 50)}), 30U);
@@ -212,7 +213,7 @@ TEST_F(BackendProbeTest, counts_what_is_used_beyond_all_claims_where_pids_mean_n
   EXPECT_EQ(external({entry(0, self_, 90)}), 0U);
 }
 
-TEST_F(BackendProbeTest, sees_memory_back_when_the_process_is_not_listed_any_more) {
+TEST_F(DeviceProbeTest, sees_memory_back_when_the_process_is_not_listed_any_more) {
   const Record ended = entry(0, self_, 50);
   devices_->use = {900, {{{parent_, 850}, {self_, 50}}}};
   EXPECT_FALSE(is_back(ended));
@@ -220,11 +221,11 @@ TEST_F(BackendProbeTest, sees_memory_back_when_the_process_is_not_listed_any_mor
   EXPECT_TRUE(is_back(ended)) << "whatever others use";
 }
 
-TEST_F(BackendProbeTest, without_a_list_waits_for_memory_of_the_dead_as_long_as_it_can_be_theirs) {
+TEST_F(DeviceProbeTest, without_a_list_waits_for_memory_of_the_dead_as_long_as_it_can_be_theirs) {
   constexpr std::int64_t no_process = INT32_MAX; // larger than any pid
   const Record ended = entry(0, 7, 50, 300);
-  const std::vector<std::optional<std::vector<ProcessMemory>>> lists{std::nullopt, std::vector<ProcessMemory>{},
-                                                                     std::vector<ProcessMemory>{{no_process, 1}}};
+  const std::vector<std::optional<std::vector<devices::ProcessMemory>>> lists{
+      std::nullopt, std::vector<devices::ProcessMemory>{}, std::vector<devices::ProcessMemory>{{no_process, 1}}};
   for (const auto& list : lists) {
     devices_->use = {(32U << 20U) + 1, list};
     EXPECT_FALSE(make_probe(devices_, std::chrono::hours{1})->is_back("GPU-a", ended));
@@ -234,11 +235,11 @@ TEST_F(BackendProbeTest, without_a_list_waits_for_memory_of_the_dead_as_long_as_
   }
 }
 
-TEST_F(BackendProbeTest, leaves_a_device_that_is_not_visible_to_other_processes_unless_it_is_simulated) {
+TEST_F(DeviceProbeTest, leaves_a_device_that_is_not_visible_to_other_processes_unless_it_is_simulated) {
   const Record ended = entry(0, 7, 50);
   EXPECT_FALSE(probe_->is_back("GPU-none", ended));
   EXPECT_TRUE(probe_->is_back("SIM-1x1024MiB-0", ended));
 }
 
 } // namespace
-} // namespace gputest::devices
+} // namespace gputest::ledger

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/ledger/backend_probe.hpp"
+#include "core/ledger/device_probe.hpp"
 
 #include "core/os/process.hpp"
 #include "core/policy/external_processes.hpp"
@@ -12,9 +12,8 @@
 #include <utility>
 #include <vector>
 
-namespace gputest::devices {
+namespace gputest::ledger {
 
-using ledger::Record;
 using policy::DeviceMask;
 
 namespace {
@@ -35,7 +34,7 @@ struct SeenProcess {
   bool known_here = false; ///< whether that pid means anything in this process's pid namespace
 };
 
-SeenProcess look_at(const ProcessMemory& listed) {
+SeenProcess look_at(const devices::ProcessMemory& listed) {
   SeenProcess seen;
   seen.used_bytes = listed.used_bytes;
   seen.known_here = os::exists(static_cast<pid_t>(listed.pid));
@@ -62,9 +61,9 @@ std::int64_t owner_of(const SeenProcess& process, const std::vector<Record>& rec
     }
   }
   const std::int64_t own = process.family.front();
-  return process.parent_lease.empty() ? own : find([&](const Record& record) {
-                                                return ledger::credential_of(record) == process.parent_lease;
-                                              }).value_or(own);
+  return process.parent_lease.empty()
+             ? own
+             : find([&](const Record& record) { return credential_of(record) == process.parent_lease; }).value_or(own);
 }
 
 /// Whether a process that the driver lists is the ended one: another process may have got its pid.
@@ -78,18 +77,18 @@ using steady_clock = std::chrono::steady_clock;
 /// When the ends of processes were seen first, by their identities.
 using EndsSeen = std::map<std::uint64_t, steady_clock::time_point>;
 
-class BackendObservation : public ledger::Observation {
+class BackendObservation : public Observation {
 public:
   /// A device that is not in the list.
   explicit BackendObservation(const std::string& uuid) : simulated_{uuid.compare(0, 4, "SIM-") == 0} {}
 
-  BackendObservation(const DeviceList& devices, std::size_t index, policy::DeviceFacts facts,
+  BackendObservation(const devices::DeviceList& devices, std::size_t index, policy::DeviceFacts facts,
                      std::shared_ptr<EndsSeen> ends_seen, std::chrono::milliseconds long_ago)
       : in_list_{true}, total_bytes_{devices.devices()[index].total.count()},
         reserved_bytes_{std::min(total_bytes_, devices.reserved_bytes(index))},
         set_aside_bytes_{devices.set_aside_bytes(index)}, facts_{std::move(facts)},
         ends_seen_{std::move(ends_seen)}, long_ago_{long_ago} {
-    const MemoryUse use = devices.memory(index);
+    const devices::MemoryUse use = devices.memory(index);
     used_bytes_ = use.used_bytes;
     if (use.processes) {
       processes_.emplace();
@@ -177,16 +176,16 @@ private:
   std::optional<std::vector<SeenProcess>> processes_;
 };
 
-class BackendProbe : public ledger::DeviceProbe {
+class BackendProbe : public DeviceProbe {
 public:
-  BackendProbe(std::shared_ptr<const DeviceList> devices, std::chrono::milliseconds long_ago)
+  BackendProbe(std::shared_ptr<const devices::DeviceList> devices, std::chrono::milliseconds long_ago)
       : devices_{std::move(devices)}, long_ago_{long_ago} {
     for (std::size_t i = 0; i < devices_->devices().size(); ++i) {
-      facts_.push_back(devices_->facts(i, AskDriver::no));
+      facts_.push_back(devices_->facts(i, devices::AskDriver::no));
     }
   }
 
-  [[nodiscard]] std::shared_ptr<const ledger::Observation> observe(const std::string& uuid) const override {
+  [[nodiscard]] std::shared_ptr<const Observation> observe(const std::string& uuid) const override {
     const std::size_t index = index_of(uuid);
     return index == facts_.size()
                ? std::make_shared<BackendObservation>(uuid)
@@ -213,7 +212,7 @@ private:
     return static_cast<std::size_t>(found - all.begin());
   }
 
-  std::shared_ptr<const DeviceList> devices_;
+  std::shared_ptr<const devices::DeviceList> devices_;
   std::vector<policy::DeviceFacts> facts_; ///< of the devices, by the same index
   std::chrono::milliseconds long_ago_;
   std::shared_ptr<EndsSeen> ends_seen_ = std::make_shared<EndsSeen>(); ///< used under the ledger's mutex
@@ -221,9 +220,9 @@ private:
 
 } // namespace
 
-std::shared_ptr<const ledger::DeviceProbe> make_probe(std::shared_ptr<const DeviceList> devices,
-                                                      std::chrono::milliseconds long_ago) {
+std::shared_ptr<const DeviceProbe> make_probe(std::shared_ptr<const devices::DeviceList> devices,
+                                              std::chrono::milliseconds long_ago) {
   return std::make_shared<BackendProbe>(std::move(devices), long_ago);
 }
 
-} // namespace gputest::devices
+} // namespace gputest::ledger
