@@ -71,8 +71,6 @@ public:
 
   /// What the process returns in an entry if it was started in a way in which no test can run.
   [[nodiscard]] static int fail_without_tests(const std::string& why);
-
-  /// gputest skips the running test.
   void count_skip() { ++skipped_by_gputest_; }
 
   /// Leases for a section of the test. Throws NestedLease if a lease is held.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "known_needs.hpp"
 
-#include "private_member.hpp"
+#include "test_part.hpp"
 
 #include <gputest/gtest/fixtures.hpp>
 #include <gputest/test_list.hpp>

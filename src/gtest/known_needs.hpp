@@ -43,8 +43,6 @@ struct SuiteFixture {
 
 /// What GPUTEST_NEEDS says of a test; nothing if it has no annotation.
 [[nodiscard]] Needs needs_of_test(const ::testing::TestInfo& test);
-
-/// What GPUTEST_SUITE_NEEDS says of a suite.
 [[nodiscard]] Needs needs_of_suite(const ::testing::TestSuite& suite);
 
 /// Whether a test uses a GPU, as far as known.

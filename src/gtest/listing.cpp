@@ -2,7 +2,7 @@
 #include "listing.hpp"
 
 #include "known_needs.hpp"
-#include "private_member.hpp"
+#include "test_part.hpp"
 
 #include <gputest/error.hpp>
 #include <gputest/settings.hpp>

@@ -3,7 +3,6 @@
 
 #include "current_session.hpp"
 #include "listing.hpp"
-#include "private_member.hpp"
 #include "test_part.hpp"
 
 #include <gputest/error.hpp>

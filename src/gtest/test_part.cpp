@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "test_part.hpp"
 
-#include "private_member.hpp"
-
 #include <gtest/gtest-spi.h>
 
 namespace gputest::detail {

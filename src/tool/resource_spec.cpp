@@ -4,7 +4,7 @@
 #include "core/os/ctest_process.hpp"
 #include "core/os/environment.hpp"
 #include "core/os/process.hpp"
-#include "core/policy/memory_request.hpp"
+#include "core/policy/request.hpp"
 #include "core/policy/visible_devices.hpp"
 #include "core/settings/settings.hpp"
 #include "tool/commands.hpp"

@@ -2,12 +2,11 @@
 #include <gputest/worker.hpp>
 
 #include "core/devices/device_list.hpp"
-#include "core/os/ctest_ancestor.hpp"
 #include "core/os/environment.hpp"
 #include "core/os/process.hpp"
 #include "core/os/process_end.hpp"
 #include "core/os/shared_library.hpp"
-#include "core/session/idle_session.hpp"
+#include "core/session/device_session.hpp"
 #include "core/session/messages.hpp"
 #include "core/settings/settings.hpp"
 #include "workers/process_snapshot.hpp"

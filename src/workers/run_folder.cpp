@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "workers/run_folder.hpp"
 
-#include "core/os/ctest_ancestor.hpp"
 #include "core/os/file.hpp"
 #include "core/os/process.hpp"
 #include "workers/events.hpp"

@@ -3,7 +3,7 @@
 // and a context are for the life of a process. Prints what a heap costs as a table.
 #include "core/devices/cuda/cuda_driver.hpp"
 #include "core/devices/cuda/cuda_driver_memory.hpp"
-#include "core/policy/memory_request.hpp"
+#include "core/policy/request.hpp"
 #include "core/session/account.hpp"
 #include "real_device.hpp"
 

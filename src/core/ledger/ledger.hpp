@@ -23,8 +23,6 @@ public:
   ///
   /// In a child that this process forks the object is inert: the child has no claim of its own.
   Ledger(const std::string& folder, std::shared_ptr<const DeviceProbe> probe);
-
-  /// The devices that the ledger knows.
   [[nodiscard]] DeviceTable& devices() { return devices_; }
 
   /// What enter() asks for.
@@ -90,8 +88,6 @@ public:
   /// The processes that have memory of these devices beyond their claims right now, this one included; `external` if
   /// programs that are not on the ledger have some. Throws LedgerError.
   [[nodiscard]] Blocked beyond_claims(policy::DeviceMask devices);
-
-  /// Everybody on the ledger.
   [[nodiscard]] std::vector<Record> records();
 
   /// All that is in the ledger, for people.

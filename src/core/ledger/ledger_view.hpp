@@ -34,8 +34,6 @@ struct LedgerView {
 /// The same for the ledger that the settings name, with the devices that they name. Opens devices only if there is a
 /// ledger.
 [[nodiscard]] LedgerView look_at_ledger(const Settings& settings);
-
-/// UUIDs of the devices in a mask, in the ledger's order.
 [[nodiscard]] std::vector<std::string> uuids_in(const LedgerView& view, policy::DeviceMask devices);
 
 } // namespace gputest::ledger

@@ -41,8 +41,6 @@ public:
 
   /// The same with their names, for people.
   [[nodiscard]] std::vector<Record> read_named() const;
-
-  /// The name in the record of a slot.
   [[nodiscard]] std::string name_of(std::size_t slot) const;
 
   /// Replaces a record of this user's.
@@ -97,11 +95,7 @@ private:
 /// The slots of these, and the devices that they claim.
 [[nodiscard]] std::vector<std::size_t> slots_of(const std::vector<Record>& records);
 [[nodiscard]] policy::DeviceMask devices_of(const std::vector<Record>& records);
-
-/// Whether `one` is among them.
 [[nodiscard]] bool has(const std::vector<Record>& records, const Record& one);
-
-/// Those of `records` whose slots are in `slots`.
 [[nodiscard]] std::vector<Record> in_slots(const std::vector<Record>& records, const std::vector<std::size_t>& slots);
 
 /// What a claim that asks for something finds: the decision, and who stands in the way.

@@ -108,8 +108,6 @@ public:
 
   /// As it was kept for; for messages.
   [[nodiscard]] const std::string& path() const { return path_; }
-
-  /// Which file it is of, or was.
   [[nodiscard]] const FileIdentity& identity() const { return identity_; }
 
 private:

@@ -13,7 +13,6 @@ namespace gputest::os {
 // What Linux's /proc tells of a process. Nothing here throws for a process that is gone or belongs to another user:
 // what cannot be read is empty. A pid is reused after its process has ended, so hold no decision about memory on one.
 
-/// This process's pid.
 [[nodiscard]] pid_t own_pid();
 
 /// A number that is another one if this process has had a child since the last call, whoever waits for it, or has one.
@@ -59,5 +58,19 @@ enum class ProcessState {
 
 /// Its current working directory; nullopt if it may not be read.
 [[nodiscard]] std::optional<std::string> working_directory_of(pid_t pid);
+
+/// A ctest that runs tests.
+struct CtestAncestor {
+  pid_t pid = 0;
+  std::vector<std::string> arguments; ///< without the program's name
+};
+
+/// The nearest ctest above this process that runs tests, or the one that it works for. One that only runs
+/// `--build-and-test` is none: it may itself be a test of another. nullopt if there is none.
+[[nodiscard]] std::optional<CtestAncestor> find_ctest();
+
+/// This process works for that ctest, which has not started it: a worker. Not while other threads look for a ctest.
+void set_ctest_of_process(pid_t ctest);
+[[nodiscard]] bool is_worker();
 
 } // namespace gputest::os

@@ -40,8 +40,6 @@ private:
 
 /// The files of the shared libraries that this process has loaded, by the paths by which they were found.
 [[nodiscard]] std::vector<std::string> loaded_libraries();
-
-/// Files by their paths.
 using FileStates = std::map<std::string, std::optional<FileStamp>>;
 
 /// Those of this process's executable and of the shared libraries that it has loaded.

@@ -106,8 +106,6 @@ public:
   /// A slot's wake-up FIFO, and its liveness FIFO. Of a part that is gone, nothing is there.
   [[nodiscard]] FileAt wake_fifo(std::size_t slot) const;
   [[nodiscard]] FileAt liveness_fifo(std::size_t slot) const;
-
-  /// Of this user's part.
   [[nodiscard]] const std::string& path() const { return path_; }
 
 private:

@@ -57,7 +57,6 @@ struct Claim {
   return claim.stage >= Stage::inside && claim.stage <= Stage::idle;
 }
 
-/// Whether it is inside on `device`.
 [[nodiscard]] constexpr bool is_on(const Claim& claim, std::size_t device) {
   return is_inside(claim) && (claim.devices >> device & 1U) != 0;
 }

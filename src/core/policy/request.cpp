@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What <gputest/memory_class.hpp>, <gputest/request.hpp> and <gputest/needs.hpp> declare.
+// Also what <gputest/memory_class.hpp>, <gputest/request.hpp> and <gputest/needs.hpp> declare.
+#include "core/policy/request.hpp"
+
 #include <gputest/error.hpp>
 #include <gputest/needs.hpp>
 
@@ -9,14 +11,18 @@ namespace gputest {
 
 namespace {
 
+// In the order of their enumerators.
+constexpr std::array memory_classes{"small", "medium", "large"};
+constexpr std::array large_policies{"exclude", "serial", "wait"};
+
 template <class Enum, std::size_t N>
-Enum parse(const std::array<Enum, N>& values, std::string_view text, std::string_view what) {
+Enum parse(const std::array<const char*, N>& words, std::string_view text, std::string_view what) {
   std::string allowed;
-  for (const Enum value : values) {
-    if (to_string(value) == text) {
-      return value;
+  for (std::size_t i = 0; i < N; ++i) {
+    if (words[i] == text) {
+      return static_cast<Enum>(i);
     }
-    allowed += (allowed.empty() ? "" : ", ") + std::string{to_string(value)};
+    allowed += (allowed.empty() ? "" : ", ") + std::string{words[i]};
   }
   throw InvalidSetting{std::string{what} + " '" + std::string{text} + "' is unknown; it is one of " + allowed};
 }
@@ -24,35 +30,21 @@ Enum parse(const std::array<Enum, N>& values, std::string_view text, std::string
 } // namespace
 
 std::string_view to_string(MemoryClass memory_class) {
-  switch (memory_class) {
-  case MemoryClass::small:
-    return "small";
-  case MemoryClass::medium:
-    return "medium";
-  case MemoryClass::large:
-    return "large";
-  }
-  return "unknown";
+  return memory_classes.at(static_cast<std::size_t>(memory_class));
 }
 
 MemoryClass parse_memory_class(std::string_view text, std::string_view what) {
-  return parse(std::array{MemoryClass::small, MemoryClass::medium, MemoryClass::large}, text, what);
+  return parse<MemoryClass>(memory_classes, text, what);
 }
 
-std::string_view to_string(LargePolicy policy) {
-  switch (policy) {
-  case LargePolicy::exclude:
-    return "exclude";
-  case LargePolicy::serial:
-    return "serial";
-  case LargePolicy::wait:
-    return "wait";
-  }
-  return "unknown";
-}
+std::string_view to_string(LargePolicy policy) { return large_policies.at(static_cast<std::size_t>(policy)); }
 
 LargePolicy parse_large_policy(std::string_view text, std::string_view what) {
-  return parse(std::array{LargePolicy::exclude, LargePolicy::serial, LargePolicy::wait}, text, what);
+  return parse<LargePolicy>(large_policies, text, what);
+}
+
+std::string_view to_string(MemoryKind kind) {
+  return kind == MemoryKind::pool ? "pool" : kind == MemoryKind::malloc ? "malloc" : "managed";
 }
 
 MemoryClass class_of(Bytes bytes) {
@@ -149,3 +141,44 @@ std::string contradiction_in(const Needs& needs) {
 }
 
 } // namespace gputest
+
+namespace gputest::policy {
+
+MemoryKindChoice choose_memory_kind(std::optional<MemoryKind> of_test, std::optional<MemoryKind> of_setting,
+                                    bool has_pools, int device) {
+  const std::string name = "device " + std::to_string(device);
+  const auto wish = of_test ? of_test : of_setting;
+  if (!wish) {
+    return has_pools ? MemoryKindChoice{MemoryKind::pool, name + " has memory pools"}
+                     : MemoryKindChoice{MemoryKind::malloc, name + " has no memory pools"};
+  }
+  const std::string kind{to_string(*wish)};
+  const std::string demand = of_test ? "the test demands it" : "GPUTEST_MEMORY_RESOURCE=" + kind + " demands it";
+  if (*wish == MemoryKind::managed) {
+    throw InvalidSetting{"a memory_resource of kind managed was asked for; write gputest::managed_memory_resource"};
+  }
+  if (*wish == MemoryKind::pool && !has_pools) {
+    throw InvalidSetting{"a memory_resource of kind pool was asked for (" + demand + "), and " + name +
+                         " has no memory pools (CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED is 0); ask for malloc, or "
+                         "leave the choice to gputest with auto"};
+  }
+  return {*wish, demand};
+}
+
+MemoryRequest to_memory_request(const Request& request, Bytes device_bytes) {
+  using namespace literals;
+  if (request.bytes) {
+    return {*request.bytes};
+  }
+  switch (request.memory_class) {
+  case MemoryClass::small:
+    return {256_MiB};
+  case MemoryClass::medium:
+    return {Bytes{device_bytes.count() / 2}, true};
+  case MemoryClass::large:
+    break;
+  }
+  return {0_B, false, true};
+}
+
+} // namespace gputest::policy

@@ -54,7 +54,6 @@ enum class LargeDecision {
   wait,         ///< wait until its memory is free
 };
 
-/// What becomes of a large test under a policy and a run mode. Pure.
 [[nodiscard]] LargeDecision decide_large(LargePolicy policy, RunMode mode);
 
 /// How one test is run again.

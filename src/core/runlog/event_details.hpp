@@ -3,7 +3,7 @@
 
 #include "core/devices/meter.hpp"
 #include "core/ledger/record.hpp"
-#include "core/runlog/json_object.hpp"
+#include "core/runlog/run_log.hpp"
 
 #include <gputest/bytes.hpp>
 #include <gputest/device.hpp>

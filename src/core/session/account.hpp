@@ -21,7 +21,6 @@ struct LeaseLimits {
   Bytes largest{}; ///< that a test can have of any device here; 0: not known
 };
 
-/// One allocation as it was made.
 struct Allocation {
   MemoryKind kind = MemoryKind::pool;
   int device = 0;

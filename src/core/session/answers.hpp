@@ -27,11 +27,7 @@ public:
 
   /// From now on a test's name after `option` makes this executable run that test alone; empty: no option does.
   void set_filter_option(std::string option) { filter_option_ = std::move(option); }
-
-  /// As Session::while_waiting() says.
   void while_waiting(std::function<void(const std::string&)> on_wait) { on_wait_ = std::move(on_wait); }
-
-  /// The command that runs a large test alone, for a shell.
   [[nodiscard]] std::string command_for(const std::string& test) const;
 
   /// A skip; or a failure if the settings forbid this kind of skip.

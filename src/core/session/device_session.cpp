@@ -2,7 +2,7 @@
 #include "core/session/device_session.hpp"
 
 #include "core/os/file.hpp"
-#include "core/policy/memory_request.hpp"
+#include "core/policy/request.hpp"
 #include "core/runlog/event_details.hpp"
 #include "core/runlog/run_log.hpp"
 #include "core/session/messages.hpp"

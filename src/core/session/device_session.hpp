@@ -3,12 +3,10 @@
 
 #include "core/devices/device_list.hpp"
 #include "core/ledger/ledger.hpp"
-#include "core/policy/memory_request.hpp"
+#include "core/policy/request.hpp"
 #include "core/policy/run_mode.hpp"
 #include "core/session/answers.hpp"
-#include "core/session/capable_devices.hpp"
 #include "core/session/choice.hpp"
-#include "core/session/device_heap.hpp"
 #include "core/session/measurement.hpp"
 #include "core/session/messages.hpp"
 #include "core/session/overhead.hpp"
@@ -130,8 +128,7 @@ public:
 
   /// Failures of the test `who` for contexts of this process on devices that were not given to it, each reported once.
   [[nodiscard]] std::vector<std::string> stray_contexts(const std::string& who);
-
-  /// The files of gputest that the process has lost, by closing files that are not its own; empty if none.
+  /// The files of gputest that the process has lost; empty if none.
   [[nodiscard]] std::string loss() const;
 
   /// Lets the program that this process is about to exec() keep the devices, the slot and the lease.
@@ -235,3 +232,14 @@ private:
 };
 
 } // namespace gputest::session
+
+namespace gputest::detail {
+
+/// The session of this process, if it has one, between two cases of a worker. See session::DeviceSession for each of
+/// these; without a session there is nothing to give up, and no reason to leave. Not while other threads use the
+/// session.
+void set_session_idle();
+[[nodiscard]] bool resume_session();
+[[nodiscard]] std::optional<int> leave_descriptor_of_session();
+
+} // namespace gputest::detail

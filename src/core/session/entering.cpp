@@ -3,10 +3,10 @@
 #include "core/session/device_session.hpp"
 
 #include "core/ledger/device_probe.hpp"
-#include "core/os/ctest_ancestor.hpp"
 #include "core/os/environment.hpp"
 #include "core/os/ledger_folder.hpp"
-#include "core/policy/memory_request.hpp"
+#include "core/os/process.hpp"
+#include "core/policy/request.hpp"
 #include "core/runlog/event_details.hpp"
 #include "core/runlog/run_log.hpp"
 #include "core/session/messages.hpp"

@@ -18,15 +18,9 @@ using devices::Usage;
 constexpr Bytes granularity{std::uint64_t{2} << 20U};
 
 const char* to_string(AllocationKind kind) {
-  switch (kind) {
-  case AllocationKind::device:
-    return "device memory";
-  case AllocationKind::pool:
-    return "pool memory";
-  case AllocationKind::managed:
-    break;
-  }
-  return "managed memory";
+  return kind == AllocationKind::device ? "device memory"
+         : kind == AllocationKind::pool ? "pool memory"
+                                        : "managed memory";
 }
 
 std::string to_string(const Allocations& allocations) {

@@ -47,8 +47,6 @@ struct Overuse {
 /// What is left allocated beyond what may be, with what is still there of earlier periods; empty if nothing is known,
 /// or nothing is left of this one. Pure.
 [[nodiscard]] std::string leak_in(const std::vector<devices::DeviceUsage>& devices, const Allowance& allowance);
-
-/// What is left of one device, of all kinds. Pure.
 [[nodiscard]] Bytes left_of(const devices::DeviceUsage& usage);
 
 /// What a context may grow by while a test runs, as CUDA loads modules and their local memory.

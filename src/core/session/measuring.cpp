@@ -3,7 +3,7 @@
 #include "core/session/device_session.hpp"
 
 #include "core/os/process.hpp"
-#include "core/policy/memory_request.hpp"
+#include "core/policy/request.hpp"
 #include "core/runlog/event_details.hpp"
 #include "core/runlog/run_log.hpp"
 #include "core/session/messages.hpp"
@@ -228,12 +228,12 @@ std::string DeviceSession::explain_out_of_memory(const std::string& who, const R
   const auto leased = held != nullptr ? std::optional{bytes_of(*held).front()} : std::nullopt;
   const auto beyond = ledger_->beyond_claims(devices);
   std::vector<ledger::Record> holders;
-  for (auto& entry : ledger_->records()) {
-    const auto is_same_process = [&](const ledger::Excess& excess) { return is_same(excess.holder, entry); };
-    if (entry.alive && entry.pid != os::own_pid() && entry.claim.stage == policy::Stage::holding &&
-        (entry.claim.wanted & devices) != 0 &&
+  for (auto& record : ledger_->records()) {
+    const auto is_same_process = [&](const ledger::Excess& excess) { return is_same(excess.holder, record); };
+    if (record.alive && record.pid != os::own_pid() && record.claim.stage == policy::Stage::holding &&
+        (record.claim.wanted & devices) != 0 &&
         std::none_of(beyond.excesses.begin(), beyond.excesses.end(), is_same_process)) {
-      holders.push_back(std::move(entry));
+      holders.push_back(std::move(record));
     }
   }
   auto text = ran_out_of_memory(answers_.full_name(who), who, leased, held, held != nullptr ? own_use() : OwnUse{},

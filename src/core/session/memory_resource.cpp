@@ -2,7 +2,7 @@
 #include <gputest/memory_resource.hpp>
 
 #include "core/devices/device_list.hpp"
-#include "core/policy/memory_request.hpp"
+#include "core/policy/request.hpp"
 #include "core/session/account.hpp"
 #include "core/session/messages.hpp"
 #include "core/settings/settings.hpp"

@@ -2,7 +2,10 @@
 #include "core/session/overhead.hpp"
 
 #include "core/os/process.hpp"
+#include "core/policy/request.hpp"
 #include "core/session/messages.hpp"
+
+#include <gputest/error.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -20,6 +23,14 @@ constexpr Bytes max_believable_context{std::uint64_t{2} << 30U};
 /// Less than that is not a context: a device shows some MiB if it is visible to a context on another device (4 MiB,
 /// H200).
 constexpr Bytes smallest_context{std::uint64_t{16} << 20U};
+
+std::string set_heap(devices::ThisProcess& process, int device, Bytes heap) {
+  try {
+    return process.set_heap(device, heap);
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
 
 } // namespace
 
@@ -116,6 +127,30 @@ std::vector<std::string> OwnContexts::strays(const std::vector<std::size_t>& giv
         "LAUNCHER on, or gputest run");
   }
   return problems;
+}
+
+Bytes DeviceHeap::cost() const { return size_ > Bytes{} ? policy::heap_cost(size_) : Bytes{}; }
+
+std::string DeviceHeap::prepare(Bytes heap, const std::vector<Device>& devices, int gpus, const std::string& who) {
+  const auto asked = who + " asks for a device heap of " + to_string(heap);
+  if (heap > size_ && devices_set_ > 0) {
+    return asked + ", and its process has set one of " + to_string(size_) +
+           ", which cannot change any more. Run it in an entry of its own: "
+           "gpu_add_test(... COMMAND <executable> --gtest_filter=<tests> HEAP <size>)";
+  }
+  size_ = std::max(size_, heap);
+  for (; size_ > Bytes{} && devices_set_ < gpus; ++devices_set_) {
+    const auto error = set_heap(*process_, devices_set_, size_);
+    if (!error.empty()) {
+      return heap == Bytes{} ? ""
+                             : asked + ", and " + to_string(size_) + " cannot be set on " +
+                                   devices[static_cast<std::size_t>(devices_set_)].uuid + ": " + error +
+                                   ". It must be set before the first kernel that uses malloc() runs: leave it to HEAP "
+                                   "alone, and run the test in an entry of its own if others of its process use such "
+                                   "kernels";
+    }
+  }
+  return {};
 }
 
 } // namespace gputest::session

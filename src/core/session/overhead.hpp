@@ -4,6 +4,7 @@
 #include "core/devices/device_list.hpp"
 
 #include <gputest/bytes.hpp>
+#include <gputest/device.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -44,8 +45,6 @@ public:
   /// The figure that it began with, and managed memory as it was measured last.
   [[nodiscard]] Bytes expected() const { return expected_; }
   [[nodiscard]] Bytes managed() const { return managed_; }
-
-  /// The current figure.
   [[nodiscard]] Bytes bytes() const { return bytes_; }
 
   /// Whether it has to be measured again after a test.
@@ -99,6 +98,29 @@ private:
   bool begun_before_ = false;
   std::set<std::size_t> listed_for_others_;
   std::set<std::size_t> found_strays_;
+};
+
+/// The heap of this process for `malloc` in kernels: one size for all its tests, because the limit cannot change after
+/// such a kernel has run.
+class DeviceHeap {
+public:
+  explicit DeviceHeap(devices::ThisProcess& process) : process_{&process} {}
+
+  /// The largest that a test of this process will ask for, as far as known; 0: none will.
+  void expect(Bytes size) { size_ = size; }
+  [[nodiscard]] Bytes cost() const;
+
+  /// Sets the largest heap on those of the first `gpus` devices where it is not set yet, before a test's first kernel,
+  /// whether that test asks for one (`heap`) or not: its kernels could prevent setting that of others. Creates their
+  /// contexts.
+  ///
+  /// Returns why the test `who` cannot get the size that it asks for, or nothing.
+  [[nodiscard]] std::string prepare(Bytes heap, const std::vector<Device>& devices, int gpus, const std::string& who);
+
+private:
+  devices::ThisProcess* process_;
+  Bytes size_;
+  int devices_set_ = 0;
 };
 
 } // namespace gputest::session

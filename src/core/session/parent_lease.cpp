@@ -2,8 +2,8 @@
 #include "core/session/parent_lease.hpp"
 
 #include "core/os/process.hpp"
-#include "core/policy/memory_request.hpp"
 #include "core/policy/mpi_rank.hpp"
+#include "core/policy/request.hpp"
 #include "core/session/messages.hpp"
 
 #include <algorithm>

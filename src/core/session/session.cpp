@@ -7,7 +7,6 @@
 #include "core/runlog/run_log.hpp"
 #include "core/session/account.hpp"
 #include "core/session/device_session.hpp"
-#include "core/session/idle_session.hpp"
 #include "core/session/messages.hpp"
 #include "core/settings/settings.hpp"
 

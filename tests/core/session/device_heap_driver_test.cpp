@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Runs against tests/support/fake_cuda.cpp, which the executable's run path names.
-#include "core/session/device_heap.hpp"
+#include "core/session/overhead.hpp"
 
 #include "core/devices/cuda/cuda_driver.hpp"
 #include "support/fake_cuda_test.hpp"

@@ -52,8 +52,6 @@ public:
   ~PrimaryContext();
   PrimaryContext(const PrimaryContext&) = delete;
   PrimaryContext& operator=(const PrimaryContext&) = delete;
-
-  /// What came of making it current.
   [[nodiscard]] Result result() const { return result_; }
 
   /// Waits for the context's work, if it could be made current at all.

@@ -5,7 +5,7 @@
 #include "core/devices/simulated/simulated_memory.hpp"
 #include "core/os/environment.hpp"
 #include "core/os/host.hpp"
-#include "core/policy/memory_request.hpp"
+#include "core/policy/request.hpp"
 #include "core/policy/visible_devices.hpp"
 #include "core/settings/settings.hpp"
 

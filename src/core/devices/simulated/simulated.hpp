@@ -16,7 +16,6 @@ namespace gputest::devices {
 [[nodiscard]] std::unique_ptr<DeviceList> open_simulated(const policy::SimulatedDevices& setting,
                                                          const std::string& folder);
 
-/// UUIDs of the simulated devices of a setting, in order.
 [[nodiscard]] std::vector<std::string> simulated_uuids(const policy::SimulatedDevices& setting);
 
 /// This process on simulated devices: its memory is counted as SimulatedBuffer's is, with addresses that are nobody

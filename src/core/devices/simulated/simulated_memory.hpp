@@ -29,8 +29,6 @@ public:
 
   /// Gives bytes back; the context stays.
   void free(std::size_t device, Bytes bytes) noexcept;
-
-  /// What this process uses of a device.
   [[nodiscard]] Bytes own(std::size_t device);
 
   /// Who uses what of a device; what is back of processes that have ended is left out.

@@ -10,8 +10,8 @@
 //   ctest_observer as-nobody ...    one of these, as another user if it may
 //   ctest_observer ... : <command>  passes for a ctest that keeps no log and runs the command
 
-#include "core/os/ctest_ancestor.hpp"
 #include "core/os/ctest_process.hpp"
+#include "core/os/process.hpp"
 #include "core/os/program_output.hpp"
 #include "core/policy/run_mode.hpp"
 

@@ -2,7 +2,7 @@
 // The public interface of the core, as a program without a test framework uses it. Each test is a process of its own.
 
 #include "core/os/entry_page.hpp"
-#include "core/session/idle_session.hpp"
+#include "core/session/device_session.hpp"
 #include "core_test.hpp"
 #include "support/in_child.hpp"
 #include "support/message_of.hpp"
