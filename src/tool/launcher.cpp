@@ -47,7 +47,7 @@ ExitCode report(const Outcome& outcome) {
 }
 
 /// Ends this process as CTest sees a failure although it inverts exit codes, or does not look at them.
-[[noreturn]] void fail_without_exit_code(const settings::EntryWatcher& watcher, const std::string& entry) {
+[[noreturn]] void fail_without_exit_code(const settings::JudgedBy& watcher, const std::string& entry) {
   fmt::print(stderr, "gputest: {}\n", policy::text_of_unseen_failure(entry, watcher.will_fail));
   workers::end_by_signal(SIGKILL);
 }
@@ -55,8 +55,7 @@ ExitCode report(const Outcome& outcome) {
 /// Runs the command for an entry of gpu_add_test(), as a child of this process, and ends as CTest is to see it.
 ///
 /// The session is not given back: processes that the command has left behind may still use the device.
-[[noreturn]] void supervise(session::DeviceSession& session, const Launch& launch,
-                            const settings::EntryWatcher& watcher) {
+[[noreturn]] void supervise(session::DeviceSession& session, const Launch& launch, const settings::JudgedBy& watcher) {
   static_cast<void>(settings::parse_time_limit(os::read_variable)); // refuses what is none
   std::optional<CommandUsage> usage;
   if (session.settings().meter != MeterSetting::off) {
@@ -132,7 +131,7 @@ std::string name_of(const Entry& entry, const std::string& command) {
 }
 
 /// Returns only if the command does not start.
-ExitCode run_leased(const Launch& launch, const settings::EntryWatcher& watcher) {
+ExitCode run_leased(const Launch& launch, const settings::JudgedBy& watcher) {
   settings::refuse_unknown_variables();
   const Settings settings = settings::parse_settings(launch.read);
   const Entry entry = settings::parse_entry(launch.read);
@@ -166,7 +165,7 @@ ExitCode run_leased(const Launch& launch, const settings::EntryWatcher& watcher)
 
 /// Tells the launcher above, if there is one, that this one's command was skipped, or else why it did not run: a script
 /// may drop the exit code.
-void report_to(const settings::EntryWatcher& watcher, bool skipped, const std::string& why) {
+void report_to(const settings::JudgedBy& watcher, bool skipped, const std::string& why) {
   const auto page = watcher.page.empty() ? nullptr : os::EntryPage::open(watcher.page);
   if (page && skipped) {
     page->begin();
@@ -177,7 +176,7 @@ void report_to(const settings::EntryWatcher& watcher, bool skipped, const std::s
 }
 
 /// What launch_command() does, but for what it tells the launcher above of an error.
-ExitCode run(const Launch& launch, const settings::EntryWatcher& watcher) {
+ExitCode run(const Launch& launch, const settings::JudgedBy& watcher) {
   const bool at_once = launch.if_gpu && needs_no_lease(launch);
   if (!watcher.believes_exit_code() && !at_once) {
     // What keeps the command from running is not the failure that is expected.
@@ -198,7 +197,7 @@ ExitCode run(const Launch& launch, const settings::EntryWatcher& watcher) {
 } // namespace
 
 ExitCode launch_command(const Launch& launch) {
-  const auto watcher = settings::parse_entry_watcher(os::read_variable);
+  const auto watcher = settings::parse_judged_by(os::read_variable);
   try {
     return run(launch, watcher);
   } catch (const std::exception& error) {

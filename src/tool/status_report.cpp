@@ -39,19 +39,19 @@ const char* claim_name(ClaimKind kind) {
   return names.at(static_cast<std::size_t>(kind));
 }
 
-ClaimKind kind_of(const ledger::Record& entry) {
-  if (!entry.alive) {
+ClaimKind kind_of(const ledger::Record& record) {
+  if (!record.alive) {
     return ClaimKind::ended;
   }
-  switch (entry.claim.stage) {
+  switch (record.claim.stage) {
   case policy::Stage::entering:
     return ClaimKind::waiting_to_enter;
   case policy::Stage::waiting:
     return ClaimKind::waiting_for_memory;
   case policy::Stage::holding:
-    return entry.claim.exclusive     ? ClaimKind::exclusive
-           : entry.claim.medium_lock ? ClaimKind::medium_lock
-                                     : ClaimKind::lease;
+    return record.claim.exclusive     ? ClaimKind::exclusive
+           : record.claim.medium_lock ? ClaimKind::medium_lock
+                                      : ClaimKind::lease;
   case policy::Stage::idle:
     return ClaimKind::idle_worker;
   case policy::Stage::outside:
@@ -61,8 +61,8 @@ ClaimKind kind_of(const ledger::Record& entry) {
   return ClaimKind::context;
 }
 
-const char* owner_of(const ledger::Record& entry, os::ProcessState state) {
-  if (!entry.alive) {
+const char* owner_of(const ledger::Record& record, os::ProcessState state) {
+  if (!record.alive) {
     return "ended";
   }
   // Its liveness FIFO shows that it is alive; its children keep that FIFO as well.
@@ -83,17 +83,17 @@ std::int64_t unix_ms(std::chrono::system_clock::time_point time) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
 }
 
-Document make_process(const ledger::LedgerView& view, const ledger::Record& entry, const char* owner,
+Document make_process(const ledger::LedgerView& view, const ledger::Record& record, const char* owner,
                       const std::string& user, std::chrono::system_clock::time_point now) {
-  const policy::Claim& claim = entry.claim;
+  const policy::Claim& claim = record.claim;
   const bool enters = claim.stage == policy::Stage::entering;
   const bool has_lease = claim.stage == policy::Stage::waiting || claim.stage == policy::Stage::holding;
   const auto uuids = uuids_in(view, enters ? claim.candidates : has_lease ? claim.wanted : claim.devices);
-  return {{"pid", entry.pid},
-          {"uid", entry.uid},
+  return {{"pid", record.pid},
+          {"uid", record.uid},
           {"user", user},
-          {"who", entry.who},
-          {"claim", claim_name(kind_of(entry))},
+          {"who", record.who},
+          {"claim", claim_name(kind_of(record))},
           {"owner", owner},
           {"device_uuids", uuids},
           {"gpus", enters ? claim.gpus : uuids.size()},
@@ -104,8 +104,8 @@ Document make_process(const ledger::LedgerView& view, const ledger::Record& entr
           {"whole_devices", enters ? claim.whole_devices : has_lease && claim.exclusive},
           {"medium_lock", has_lease && claim.medium_lock},
           {"ticket", claim.ticket},
-          {"since_unix_ms", unix_ms(entry.since)},
-          {"for_ms", std::max<std::int64_t>(0, unix_ms(now) - unix_ms(entry.since))}};
+          {"since_unix_ms", unix_ms(record.since)},
+          {"for_ms", std::max<std::int64_t>(0, unix_ms(now) - unix_ms(record.since))}};
 }
 
 std::string claim_text(const Document& process) {

@@ -41,10 +41,10 @@ struct TestRun::State {
   bool knows_peak = true;    ///< whether it is known of all tests
 
   void read_entry() {
-    const auto watcher = settings::parse_entry_watcher(os::read_variable);
-    in_entry = watcher.any();
+    const auto judged_by = settings::parse_judged_by(os::read_variable);
+    in_entry = judged_by.any();
     name = settings::parse_entry_name(os::read_variable);
-    page = watcher.page.empty() ? nullptr : EntryPage::open(watcher.page);
+    page = judged_by.page.empty() ? nullptr : EntryPage::open(judged_by.page);
     os::set_entry_page_of_process(page);
     if (in_entry) {
       os::remove_variable("GPUTEST_ENTRY");

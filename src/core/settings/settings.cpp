@@ -176,13 +176,13 @@ WorkerRequest parse_worker(const ReadVariable& read) {
   return request;
 }
 
-EntryWatcher parse_entry_watcher(const ReadVariable& read) {
+JudgedBy parse_judged_by(const ReadVariable& read) {
   const auto value = text_of(read, "GPUTEST_ENTRY", "");
   if (value.empty()) {
     return {};
   }
-  return value.front() == '/' ? EntryWatcher{false, false, false, value}
-                              : EntryWatcher{true, value == "will_fail", value == "by_output", ""};
+  return value.front() == '/' ? JudgedBy{false, false, false, value}
+                              : JudgedBy{true, value == "will_fail", value == "by_output", ""};
 }
 
 UsesGpu parse_uses_gpu(const ReadVariable& read) { return word_of<UsesGpu>(read, "GPUTEST_USES_GPU"); }

@@ -38,7 +38,7 @@ enum class Scheduling {
 [[nodiscard]] Scheduling parse_scheduling(const policy::ReadVariable& read);
 
 /// Who wants to know how the tests of this process ended, from GPUTEST_ENTRY.
-struct EntryWatcher {
+struct JudgedBy {
   bool ctest = false;     ///< CTest asks: this process is to watch, or a debugger has it run by itself
   bool will_fail = false; ///< and the entry has the property WILL_FAIL
   bool by_output = false; ///< or the property PASS_REGULAR_EXPRESSION
@@ -51,7 +51,7 @@ struct EntryWatcher {
 };
 
 /// Reads `ctest`, `will_fail`, `by_output` or the path of a page. Never throws: whatever else is there means `ctest`.
-[[nodiscard]] EntryWatcher parse_entry_watcher(const ReadVariable& read);
+[[nodiscard]] JudgedBy parse_judged_by(const ReadVariable& read);
 
 /// The name of the entry, also if other settings cannot be used.
 [[nodiscard]] std::string parse_entry_name(const ReadVariable& read);

@@ -304,7 +304,7 @@ TEST(SettingsTable, has_what_is_read_and_nothing_else) {
   };
   static_cast<void>(parse_settings(note));
   static_cast<void>(parse_entry(note));
-  static_cast<void>(parse_entry_watcher(note));
+  static_cast<void>(parse_judged_by(note));
   static_cast<void>(parse_worker(note));
   read.insert("GPUTEST_LIST_FILE"); // test_list_file(), which reads the environment of the process
   std::set<std::string> known;
