@@ -118,6 +118,11 @@ public:
   /// another call is in progress. Throws LedgerError.
   [[nodiscard]] std::string explain_out_of_memory(const std::string& who);
 
+  /// What the lease's test has allocated of all its devices and not freed by now; nullopt: nothing is held, or it is
+  /// not known exactly. A language that frees unused objects late can free them then, before release() calls them a
+  /// leak.
+  [[nodiscard]] std::optional<Bytes> allocated() const;
+
   /// Gives back the lease that is held, if any; the Lease object then holds nothing.
   void release() noexcept;
 

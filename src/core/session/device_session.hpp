@@ -108,6 +108,9 @@ public:
   /// Whether the lease's holder has taken more than it leased, up to now. Each lease says so once.
   [[nodiscard]] Measured look() noexcept;
 
+  /// What the lease's holder has allocated of all devices by now; nullopt: no lease, or not known exactly.
+  [[nodiscard]] std::optional<Bytes> allocated() const;
+
   /// Judges what a command of this process has allocated under the lease, as a test is judged; leaks are none, because
   /// it has ended.
   [[nodiscard]] Measured judge_command(devices::Usage usage);

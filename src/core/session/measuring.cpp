@@ -18,6 +18,16 @@ namespace gputest::session {
 
 using devices::Evidence;
 
+namespace {
+
+/// What is left of all devices.
+Bytes all_left(const std::vector<devices::DeviceUsage>& devices) {
+  return std::accumulate(devices.begin(), devices.end(), Bytes{},
+                         [](Bytes sum, const devices::DeviceUsage& one) { return sum + left_of(one); });
+}
+
+} // namespace
+
 void DeviceSession::begin_measuring(const Request& request, const std::string& test) {
   end_unleased_period();
   const auto memory = policy::to_memory_request(request, smallest_);
@@ -170,8 +180,7 @@ void DeviceSession::judge_leaks(Measured& measured, const std::vector<devices::D
   const bool exact = measured.usage.evidence == Evidence::exact;
   const auto& devices = exact ? measured.usage.devices : left;
   if (exact || !left.empty()) {
-    measured.left = std::accumulate(devices.begin(), devices.end(), Bytes{},
-                                    [](Bytes sum, const devices::DeviceUsage& one) { return sum + left_of(one); });
+    measured.left = all_left(devices);
   }
   if (const auto leak = leak_in(devices, allowance_); !leak.empty()) {
     runlog::write("leak", runlog::JsonObject{}.text("text", leak), allowance_.test);
@@ -198,6 +207,11 @@ void DeviceSession::conclude(Consequence consequence, const std::string& text, M
   } else if (consequence == Consequence::warn) {
     tell(text);
   }
+}
+
+std::optional<Bytes> DeviceSession::allocated() const {
+  const auto usage = measures_ ? meter_->so_far() : devices::Usage{};
+  return usage.evidence == Evidence::exact ? std::optional{all_left(usage.devices)} : std::nullopt;
 }
 
 /// What the lease's holder has allocated by now, and has asked for in vain, if that is known.

@@ -344,6 +344,11 @@ std::string Session::explain_out_of_memory(const std::string& who) {
 
 void Session::release() noexcept { state_->release(std::nullopt); }
 
+std::optional<Bytes> Session::allocated() const {
+  const std::lock_guard guard{state_->mutex};
+  return state_->session.allocated();
+}
+
 Findings Session::examine(const std::string& who) {
   auto& state = *state_;
   const std::lock_guard guard{state.mutex};
