@@ -51,9 +51,8 @@ int gputest_parse_bytes(const char* text, uint64_t* bytes);
 
 /* ---- The session ---- */
 
-/* This process's use of the devices. A process has at most one at a time; a second gputest_open() returns
-   GPUTEST_ERROR. Open one in the life of a process: what a closed one has used, and its context, count until the
-   process exits. */
+/* This process's use of the devices. A process has at most one, and no other after one that has entered the ledger was
+   closed: its CUDA context counts until the process exits. A second gputest_open() returns GPUTEST_ERROR. */
 typedef struct gputest_session gputest_session;
 
 /* Each member stands for an environment variable, takes what that takes, and takes precedence over it. */
@@ -138,6 +137,10 @@ int gputest_get_device(const gputest_session* session, size_t index, gputest_dev
 /* Leases memory for the test `who`. Blocks until it is free. A lease belongs to the process, not to the thread; a
    process has one at a time (GPUTEST_NESTED). `wait` may be NULL. */
 int gputest_lease(gputest_session* session, const gputest_request* request, const char* who, const gputest_wait* wait);
+
+/* The bytes of all devices that the lease's test has allocated and not freed by now; -1: no lease is held, or it is not
+   known exactly. For languages that free unused objects late: free them then, before gputest_release(). */
+int64_t gputest_allocated(gputest_session* session);
 
 /* Synchronises the devices, trims memory pools, and gives the lease back, if there is one. What is still allocated
    counts as this process's own from then on. */

@@ -14,6 +14,7 @@
 #include <gputest/test_run.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <initializer_list>
@@ -53,6 +54,13 @@ struct Stopped {};
 std::string& message() {
   thread_local std::string text;
   return text;
+}
+
+/// The process that has closed a session with devices. If it has used them, its slot in the ledger stays until it
+/// exits.
+std::atomic<pid_t>& closed_by() {
+  static std::atomic<pid_t> pid{0};
+  return pid;
 }
 
 int said(gputest_result result, std::string text) {
@@ -212,6 +220,10 @@ private:
   gputest_session& session_;
 };
 
+std::int64_t bytes_of(const std::optional<Bytes>& bytes) {
+  return bytes ? static_cast<std::int64_t>(bytes->count()) : -1;
+}
+
 const char* word_of(Claimant::Stage stage) {
   switch (stage) {
   case Claimant::Stage::entering:
@@ -287,7 +299,13 @@ int gputest_parse_bytes(const char* text, uint64_t* bytes) {
 int gputest_open(const gputest_settings* settings, gputest_session** session) {
   return guarded([&] {
     const auto read = reader_of(settings);
-    *session = new gputest_session{settings_of(read), settings::parse_entry(read)};
+    auto chosen = settings_of(read);
+    auto entry = settings::parse_entry(read);
+    if (closed_by() == os::own_pid()) {
+      throw Error{"this process has closed its gputest_session, and has its devices until it exits: open one session, "
+                  "and use it for all tests"};
+    }
+    *session = new gputest_session{std::move(chosen), std::move(entry)};
     return GPUTEST_OK;
   });
 }
@@ -302,6 +320,9 @@ void gputest_close(gputest_session* session) {
       os::set_variable("GPUTEST_LEASE_OF", *session->parent_lease);
     } else {
       os::remove_variable("GPUTEST_LEASE_OF");
+    }
+    if (!session->session.devices().empty()) {
+      closed_by() = session->pid;
     }
     return GPUTEST_OK;
   }));
@@ -361,6 +382,15 @@ int gputest_lease(gputest_session* session, const gputest_request* request, cons
   });
 }
 
+int64_t gputest_allocated(gputest_session* session) {
+  int64_t bytes = -1;
+  static_cast<void>(guarded([&] {
+    bytes = bytes_of(session_of(session).allocated());
+    return GPUTEST_OK;
+  }));
+  return bytes;
+}
+
 void gputest_release(gputest_session* session) {
   static_cast<void>(guarded([&] {
     session_of(session).release();
@@ -377,9 +407,6 @@ int gputest_examine(gputest_session* session, const char* who, gputest_findings*
     for (const auto& problem : session->findings.problems) {
       session->problems.push_back(problem.c_str());
     }
-    const auto bytes_of = [](const std::optional<Bytes>& bytes) {
-      return bytes ? static_cast<std::int64_t>(bytes->count()) : -1;
-    };
     const auto& found = session->findings;
     *findings = {size,
                  bytes_of(found.peak),

@@ -80,8 +80,11 @@ static void test_leases_and_examines(void) {
   CHECK(gputest_lease(session, &request, "fits", NULL) == GPUTEST_OK);
   CHECK(gputest_lease(session, &request, "nested", NULL) == GPUTEST_NESTED);
   CHECK(gputest_simulated_take(1ULL << 30, 0, &buffer) == GPUTEST_OK);
+  CHECK(gputest_allocated(session) == 1LL << 30);
   gputest_simulated_give_back(buffer);
+  CHECK(gputest_allocated(session) == 0);
   gputest_release(session);
+  CHECK(gputest_allocated(session) == -1);
   findings.size = sizeof findings;
   CHECK(gputest_examine(session, "fits", &findings) == GPUTEST_OK);
   CHECK(findings.problem_count == 0 && findings.peak_bytes == 1LL << 30 && findings.left_bytes == 0);
@@ -101,6 +104,8 @@ static void test_leases_and_examines(void) {
   CHECK(getenv("GPUTEST_LEASE_OF") != NULL);
   gputest_close(session);
   CHECK(getenv("GPUTEST_LEASE_OF") == NULL);
+  CHECK(gputest_open(&settings, &second) == GPUTEST_ERROR && second == NULL);
+  CHECK(strstr(gputest_message(), "has closed its gputest_session") != NULL);
 }
 
 static void test_a_forked_child_may_not_use_the_session(void) {
@@ -200,6 +205,17 @@ static void test_devices_are_shared_out(void) {
   CHECK(gputest_choose(&two, 0, 0, NULL) == GPUTEST_INVALID);
 }
 
+static void in_a_process(void (*test)(void)) {
+  int status = 0;
+  const pid_t child = fork();
+  if (child == 0) {
+    failures = 0;
+    test();
+    _exit(failures);
+  }
+  CHECK(waitpid(child, &status, 0) == child && status == 0);
+}
+
 int main(int argc, char** argv) {
   settings.size = sizeof settings;
   settings.devices = "simulated:1x16GiB";
@@ -210,9 +226,10 @@ int main(int argc, char** argv) {
   test_texts_and_sizes();
   test_refuses_a_struct_without_its_size();
   test_devices_are_shared_out();
-  test_a_wait_can_be_ended();
-  test_leases_and_examines();
-  test_a_forked_child_may_not_use_the_session();
+  /* A process has one session in its life. */
+  in_a_process(test_a_wait_can_be_ended);
+  in_a_process(test_leases_and_examines);
+  in_a_process(test_a_forked_child_may_not_use_the_session);
   printf("%d failures\n", failures);
   return failures == 0 ? 0 : 1;
 }

@@ -146,6 +146,115 @@ def test_keeps(): kept.append(gputest.SimulatedBuffer("10MiB"))
     run(suite).assert_outcomes(passed=3)
 
 
+def test_memory_that_a_test_cannot_reach_any_more_is_no_leak(run):
+    result = run("""
+import unittest
+
+pytestmark = pytest.mark.gpu("small")
+
+def takes(): return gputest.SimulatedBuffer("10MiB")
+
+def takes_and_fails():
+    buffer = takes()
+    raise ValueError
+
+@pytest.fixture
+def buffer(): return takes()
+
+@pytest.fixture
+def fails(): takes_and_fails()
+
+def test_value_of_a_fixture(buffer): pass
+
+def test_cycle():
+    kept = {"buffer": takes()}
+    kept["itself"] = kept
+
+def test_failure():
+    buffer = takes()
+    assert False
+
+def test_failure_in_another_function():
+    try:
+        takes_and_fails()
+    except ValueError as error:
+        raise RuntimeError from error
+
+def test_error(fails): pass
+
+class TestClass:
+    def setup_method(self): self.buffer = takes()
+    def test_attribute(self): pass
+
+class TestCase(unittest.TestCase):
+    def test_attribute_and_failure(self):
+        self.buffer = takes()
+        self.assertTrue(False)
+""")
+    result.assert_outcomes(passed=3, failed=3, errors=1)
+
+
+_FRAMEWORKS = """
+import gc, sys, types
+import gputest
+
+class Pool:
+    "Keeps freed memory until it is told to free it, as each of these frameworks does."
+    def __init__(self): self.free = []
+    def use(self): self.free.append(gputest.SimulatedBuffer("10MiB"))
+    def trim(self): self.free.clear()
+
+pools = {name: Pool() for name in ("torch", "cupy", "numba")}
+modules = {name: types.ModuleType(name) for name in ("torch", "cupy", "numba.cuda")}
+torch, cupy, numba = modules.values()
+torch.cuda = types.SimpleNamespace(is_initialized=lambda: True, empty_cache=pools["torch"].trim)
+pool = types.SimpleNamespace(free_all_blocks=pools["cupy"].trim)
+cupy.get_default_memory_pool = cupy.get_default_pinned_memory_pool = lambda: pool
+class Gpus: pass
+numba.gpus = Gpus()
+manager = types.SimpleNamespace(deallocations=types.SimpleNamespace(clear=pools["numba"].trim))
+started = types.SimpleNamespace(primary_context=types.SimpleNamespace(memory_manager=manager))
+"""
+
+
+def test_free_memory_of_frameworks_is_given_back(run, pytester):
+    pytester.makepyfile(frameworks=_FRAMEWORKS)
+    result = run("""
+import frameworks
+
+@pytest.mark.gpu("small")
+@pytest.mark.parametrize("name", frameworks.pools)
+def test_one(name):
+    frameworks.numba.gpus.lst = [frameworks.started]
+    sys.modules.update(frameworks.modules)
+    frameworks.pools[name].use()
+""")
+    result.assert_outcomes(passed=3)
+
+
+def test_frameworks_that_have_not_started_are_left_alone(run, pytester):
+    pytester.makepyfile(frameworks=_FRAMEWORKS)
+    result = run("""
+import frameworks
+
+@pytest.mark.gpu("small")
+def test_not_imported(): pass
+
+@pytest.mark.gpu("small")
+def test_not_started():
+    assert not set(frameworks.modules) & set(sys.modules)
+    sys.modules.update(frameworks.modules)
+    frameworks.torch.cuda.is_initialized = lambda: False
+    for pool in frameworks.pools.values():
+        pool.use()
+
+def test_after():
+    assert [name for name, pool in frameworks.pools.items() if pool.free] == ["torch", "numba"]
+    assert not hasattr(frameworks.numba.gpus, "lst")
+""", "-W", "ignore")
+    result.stdout.fnmatch_lines(["*3 passed, 1 error*"])
+
+
 def test_out_of_memory_is_explained(run, start):
     other = start("import sys, gputest; one = gputest.SimulatedBuffer('14GiB'); print(flush=True); sys.stdin.read()")
     other.stdout.readline()
@@ -240,7 +349,18 @@ def test_two():
     result = run(suite, "--gpu-devices=1")
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(["*needs 2 GPUs, and this process has chosen 1: write gpu_devices = 2*"])
-    assert run(suite, "--gpu-devices=many").ret == 4
+
+
+def test_an_option_that_cannot_be_used_ends_pytest(run):
+    for option, message in {
+        "--gpu-devices=many": "gpu_devices is 'many'; write a number from 1 to 16",
+        "--gpu-devices=17": "*17 GPUs; allowed are 1 to 16",
+        "--gpu-large=serial": "gpu_large is 'serial'; write exclude or wait",
+        "--gpu-map=large": "gpu_map has 'large'; write <mark>=<memory>, such as large=12GiB",
+    }.items():
+        result = run("def test_one(): pass", option)
+        assert result.ret == 4
+        result.stderr.fnmatch_lines(["*gputest: " + message])
 
 
 def test_a_mark_leaves_the_number_of_devices_to_the_mark_of_its_module(run, monkeypatch):

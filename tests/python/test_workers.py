@@ -17,7 +17,7 @@ def test_sized(n):
 """
 
 
-def test_workers_share_a_device_that_is_too_small_for_all(run):
+def test_workers_share_a_device_that_is_too_small_for_all(run, monkeypatch):
     suite = SIZES.format(tests=40, seconds=0.05) + """
 @pytest.mark.gpu("large")
 def test_large(): used("12GiB")
@@ -27,6 +27,10 @@ def test_large(): used("12GiB")
     result.stdout.fnmatch_lines(["*test_large is large, and excluded beside 3 other workers. To run it alone: pytest -n0 "
                                  "'test_it.py::test_large'; *--gpu-large=wait*"])
     assert gputest.status() == []
+    monkeypatch.setenv("GPUTEST_FORBID_SKIP", "1")
+    result = run(suite, "-n4", "-k", "large", plugins=("xdist",))
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*test_large is large*--gpu-large=wait (GPUTEST_FORBID_SKIP=1 makes this skip a failure)"])
 
 
 def test_a_large_test_can_wait(run, monkeypatch):

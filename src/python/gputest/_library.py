@@ -101,6 +101,7 @@ def _load():
         "device_count": [c_void_p],
         "get_device": [c_void_p, c_size_t, POINTER(_Device)],
         "lease": [c_void_p, POINTER(_Request), c_char_p, POINTER(_Wait)],
+        "allocated": [c_void_p],
         "release": [c_void_p],
         "examine": [c_void_p, c_char_p, POINTER(_Findings)],
         "count_unleased": [c_void_p, c_char_p],
@@ -115,6 +116,7 @@ def _load():
     for name in ("version", "message", "explain_out_of_memory"):
         getattr(library, "gputest_" + name).restype = c_char_p
     library.gputest_device_count.restype = c_size_t
+    library.gputest_allocated.restype = c_int64
     for name in ("close", "release", "simulated_give_back"):
         getattr(library, "gputest_" + name).restype = None
     return library
@@ -238,7 +240,7 @@ def _interruptible(call: Callable[[_Wait], int], limit: Optional[str]) -> Outcom
 
 
 class Session:
-    """This process's use of the devices. At most one exists at a time; a forked process must not use its parent's.
+    """This process's use of the devices. A process has one in its life; a forked process must not use its parent's.
 
     The settings are those of gputest_settings, as texts; what is left out is as the environment says.
     """
@@ -283,6 +285,11 @@ class Session:
         asked = _Request(**request._asdict())
         return _interruptible(
             lambda wait: _library.gputest_lease(self._handle, byref(asked), who.encode(), byref(wait)), limit)
+
+    def allocated(self) -> Optional[int]:
+        """The bytes of all devices that were allocated under the lease and not freed by now. None: not known."""
+        size = _library.gputest_allocated(self._handle)
+        return None if size < 0 else size
 
     def release(self):
         """Gives the lease back, if there is one."""

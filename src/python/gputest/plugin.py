@@ -5,10 +5,13 @@ It does nothing, and does not load the library, in a session in which no test ne
 """
 
 import contextlib
+import gc
 import inspect
 import os
+import re
 import sys
 import time
+import traceback
 from typing import NamedTuple, Optional
 
 import pytest
@@ -24,6 +27,8 @@ _WORDS = ("memory", "gpus", "requires", "heap", "keeps")
 # What the context of a process takes, where nothing is known of it.
 _CONTEXT_BYTES = 768 << 20
 _MIB = 1 << 20
+# Where the library says it in words of ctest.
+_WHILE_PARALLEL = re.compile(r"while tests run in parallel \(.*?\)\. To run it alone: .* or gpu_discover_tests\(\)", re.S)
 
 
 def pytest_addoption(parser):
@@ -50,14 +55,18 @@ def pytest_load_initial_conftests(early_config):
         import gputest
 
         gpus = _option(early_config, "gpu_devices", options) or "1"
-        turn = int(worker[2:]) if worker[2:].isdigit() else 0
+        if not gpus.isdecimal():
+            raise pytest.UsageError("gputest: gpu_devices is '{}'; write a number from 1 to 16".format(gpus))
+        turn = int(worker[2:]) if worker[2:].isdecimal() else 0
         try:
-            early_config.gputest_usable_bytes = gputest.choose(int(gpus) if gpus.isdigit() else 0, turn)
+            early_config.gputest_usable_bytes = gputest.choose(int(gpus), turn)
         except gputest.Error as error:
             raise pytest.UsageError("gputest: {}".format(error)) from None
 
 
 def pytest_configure(config):
+    if _option(config, "gpu_large") not in (None, "exclude", "wait"):
+        raise pytest.UsageError("gputest: gpu_large is '{}'; write exclude or wait".format(_option(config, "gpu_large")))
     config.addinivalue_line("markers", "gpu(memory, gpus=1, requires=[...], heap=None, keeps=None): the GPU memory that "
                             "the test needs: 'small', 'medium', 'large', a size such as '3GiB', or a function of the "
                             "test's parameters")
@@ -172,13 +181,14 @@ class _Leases:
         self._config = config
         self._needs = needs
         self._workers = int(getattr(config, "workerinput", {}).get("workercount", 1))
-        self._waits_for_large = _option(config, "gpu_large") == "wait"
+        self._large = _option(config, "gpu_large") or ("exclude" if self._workers > 1 else None)
         self._pid = os.getpid()
         self._session = None
         self._entered = None
         self._item = None  # whose lease was asked for
         self._answer = None  # what came of it
         self._holds = False
+        self._errors = []  # of the test's phases
         self._problems = []
         self._results = {}
 
@@ -212,8 +222,11 @@ class _Leases:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(self, item, call):
-        if call.excinfo and self._holds and self._item is item and _is_out_of_memory(call.excinfo.value):
-            item.add_report_section(call.when, "gpu", self._session.explain_out_of_memory(item.nodeid))
+        excinfo = call.excinfo or (getattr(item, "_excinfo", None) or [None])[0]  # of a unittest.TestCase
+        if excinfo and self._holds and self._item is item:
+            self._errors.append(excinfo.value)
+            if _is_out_of_memory(excinfo.value):
+                item.add_report_section(call.when, "gpu", self._session.explain_out_of_memory(item.nodeid))
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_teardown(self, item):
@@ -235,7 +248,7 @@ class _Leases:
     # ---- the lease of a test ----
 
     def _ask(self, item):
-        self._item, self._answer, self._problems = item, None, []
+        self._item, self._answer, self._errors, self._problems = item, None, [], []
         self._answer = self._lease(item.nodeid, self._needs[item])
 
     def _lease(self, who, need):
@@ -243,8 +256,6 @@ class _Leases:
 
         if need.mistake:
             return "fail", "{}: {}".format(who, need.mistake)
-        if need.is_large and self._workers > 1 and not self._waits_for_large:
-            return self._excluded(who)
         try:
             if self._entered is None:
                 self._enter()
@@ -258,14 +269,9 @@ class _Leases:
         except gputest.Error as error:
             return "fail", "{}: {}".format(who, error)
         self._holds = bool(outcome)
-        return outcome.kind, outcome.reason
-
-    def _excluded(self, who):
-        reason = ("{} is large, and excluded beside {} other workers. To run it alone: pytest -n0 '{}'; to let it wait "
-                  "until the others leave room: --gpu-large=wait").format(who, self._workers - 1, who)
-        if os.environ.get("GPUTEST_FORBID_SKIP") == "1":
-            return "fail", reason + " (GPUTEST_FORBID_SKIP=1 makes this skip a failure)"
-        return "skip", reason
+        beside = "beside {} other workers. To run it alone: pytest -n0 '{}'; to let it wait until the others leave room: " \
+                 "--gpu-large=wait".format(self._workers - 1, who)
+        return outcome.kind, _WHILE_PARALLEL.sub(lambda _: beside, outcome.reason)
 
     def _enter(self):
         import gputest
@@ -275,12 +281,11 @@ class _Leases:
         self._session = gputest.Session(
             name=environment.get("GPUTEST_TEST") or "pytest",
             run_mode=None if environment.get("GPUTEST_RUN_MODE") else "parallel" if beside_others else "serial",
-            large="wait" if self._waits_for_large else None,
+            large=self._large,
             wait_limit=_option(self._config, "gpu_wait_limit"),
             overuse=None if environment.get("GPUTEST_OVERUSE") else "fail",
             leaks=None if environment.get("GPUTEST_LEAKS") else "fail")
-        plan = {self._request(need) for need in self._needs.values()
-                if not need.mistake and not (need.is_large and beside_others and not self._waits_for_large)}
+        plan = {self._request(need) for need in self._needs.values() if not need.mistake}
         # The place of a worker may be free only when another has run all of its tests.
         self._entered = self._session.enter(sorted(plan, key=repr), "24h" if beside_others else None)
 
@@ -288,14 +293,17 @@ class _Leases:
         import gputest
 
         room = 0
-        if need.is_large and self._workers > 1:
+        if need.is_large and self._workers > 1 and self._large == "wait":
             # Whole devices cannot be had, since the contexts of the other workers stay: all that these leave.
             room = getattr(self._config, "gputest_usable_bytes", 0) - self._workers * _CONTEXT_BYTES
         return gputest.Request(need.memory, max(0, room), need.gpus, need.capabilities, need.heap, need.keeps)
 
-    def _give_back(self, who):
+    def _give_back(self, who, need, item=None):
         """Ends the lease; what it had and left is returned, and what is wrong added to the problems."""
-        _trim()
+        _trim(need.gpus)
+        if self._session.allocated():
+            _free_unused(item, self._errors)
+            _trim(need.gpus)
         self._session.release()
         self._holds = False
         found = self._session.examine(who)
@@ -306,8 +314,8 @@ class _Leases:
         self._item = None
         if not self._holds:
             return
-        found = self._give_back(item.nodeid)
         need = self._needs[item]
+        found = self._give_back(item.nodeid, need, item)
         item.user_properties.append(("gpu_lease", need.memory or "small"))
         if found.peak is not None:
             item.user_properties.append(("gpu_peak_mib", -(-found.peak // _MIB)))
@@ -336,15 +344,16 @@ class _Leases:
         """Holds `memory` in place of the lease of the test that sets up the fixture."""
         item, held = self._item, self._holds
         who = item.nodeid if item else "a fixture"
+        need = _Need(memory=memory, keeps=memory)
         if held:
-            self._give_back(who)
-        kind, reason = self._lease(who + " (fixture)", _Need(memory=memory, keeps=memory))
+            self._give_back(who, self._needs[item])
+        kind, reason = self._lease(who + " (fixture)", need)
         if kind != "granted":
             (pytest.skip if kind == "skip" else pytest.fail)(reason)
         try:
             yield
         finally:
-            self._give_back(who + " (fixture)")
+            self._give_back(who + " (fixture)", need)
             if held:
                 kind, reason = self._lease(who, self._needs[item])
                 if kind != "granted":
@@ -366,22 +375,46 @@ def _is_out_of_memory(error) -> bool:
     return "OutOfMemory" in type(error).__name__ or "OUT_OF_MEMORY" in str(error) or "out_of_memory" in str(error)
 
 
-def _trim():
-    """Gives back what frameworks keep of memory that is free. Of those that are imported already."""
+def _trim(gpus):
+    """Gives back what frameworks keep of memory that is free. Of those that are imported already. RMM has no call for
+    its pools; gputest's library trims those of the driver, and synchronises the devices."""
     modules = sys.modules
     with contextlib.suppress(Exception):
         if "torch" in modules and modules["torch"].cuda.is_initialized():
-            modules["torch"].cuda.synchronize()
             modules["torch"].cuda.empty_cache()
     with contextlib.suppress(Exception):
         if "cupy" in modules:
-            modules["cupy"].get_default_memory_pool().free_all_blocks()
-            modules["cupy"].get_default_pinned_memory_pool().free_all_blocks()
+            cupy = modules["cupy"]
+            cupy.get_default_pinned_memory_pool().free_all_blocks()
+            cupy.get_default_memory_pool().free_all_blocks()  # of the current device
+            for device in range(gpus if gpus > 1 else 0):
+                with cupy.cuda.Device(device):
+                    cupy.get_default_memory_pool().free_all_blocks()
     with contextlib.suppress(Exception):
         if "numba.cuda" in modules:
-            for device in modules["numba.cuda"].gpus.lst:
-                if device._primary_context is not None:
-                    device._primary_context.deallocations.clear()
+            for device in vars(modules["numba.cuda"].gpus).get("lst", ()):  # absent: CUDA has not started
+                if device.primary_context is not None:
+                    device.primary_context.memory_manager.deallocations.clear()
+
+
+def _free_unused(item, errors):
+    """Frees what no test can reach any more, and pytest or Python still has: values of fixtures, attributes of the instance of
+    the test's class, local variables of a failed test, to which its traceback leads, objects that refer to each other."""
+    if getattr(item, "funcargs", None):
+        item.funcargs.clear()
+    instance = getattr(getattr(item, "_obj", None), "__self__", None)
+    if instance is not None and type(instance) is item.cls:
+        getattr(instance, "__dict__", {}).clear()
+    for error in errors:
+        while error is not None:
+            for frame, _ in traceback.walk_tb(error.__traceback__):
+                while frame is not None:
+                    with contextlib.suppress(RuntimeError):  # it still runs
+                        frame.clear()
+                        frame.f_locals  # before Python 3.13 a copy, which this renews
+                    frame = frame.f_back
+            error = error.__cause__ or error.__context__
+    gc.collect()
 
 
 def _in_words_of_marks(problem: str, found) -> str:
