@@ -124,9 +124,15 @@ struct Log {
     if (!absolute && !ctest) {
       return; // the folder is ctest's
     }
+    const std::filesystem::path path{folder};
+    const bool is_file = path.extension() == suffix; // of several processes that no ctest has started
     const auto own = os::own_pid();
-    file.emplace(absolute ? folder : ctest->folder + "/" + folder,
-                 ctest ? name_for(ctest->start_time, ctest->pid) : name_for(os::start_time_of(own).value_or(0), own));
+    file.emplace(is_file    ? path.parent_path().string()
+                 : absolute ? folder
+                            : ctest->folder + "/" + folder,
+                 ctest     ? name_for(ctest->start_time, ctest->pid)
+                 : is_file ? path.filename().string()
+                           : name_for(os::start_time_of(own).value_or(0), own));
     if (file->create()) {
       file->append(line("run", name_of_entry(), "").members(run_details(ctest)).to_string());
       file->remove_older(prefix, suffix, kept_logs);
