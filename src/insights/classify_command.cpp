@@ -45,8 +45,8 @@ with 5 % more if it is too large. The declared size is that of the test's newest
 --check reads only the newest run of each test, without tests whose executable was rebuilt since. Running tests are left out.
 
 Below the table are the changes, with file and line. --patch prints them as a diff for 'git apply', and writes no file. Run it in
-the source folder. On stderr it prints which changes it leaves out and why. The diff only raises sizes, because no log shows the
-needs of a test that did not run.
+the source folder. On stderr it prints which changes it leaves out and why. A test of pytest gets the size in its mark, or a
+mark. The diff only raises sizes, because no log shows the needs of a test that did not run.
 
 Examples:
   gputest classify --test-dir build

@@ -49,7 +49,8 @@ std::string result_in_log(const EntryRun& run) {
   if (run.open_ended) {
     return "unknown";
   }
-  const bool failed = run.process != nullptr ? run.process->exit != 0 : !failed_tests(run).empty();
+  // An entry may have several processes, such as workers of pytest-xdist.
+  const bool failed = (run.process != nullptr && run.process->exit != 0) || !failed_tests(run).empty();
   return failed ? "failed" : "passed";
 }
 

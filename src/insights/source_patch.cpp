@@ -3,6 +3,7 @@
 
 #include "core/policy/lease_limit.hpp"
 #include "insights/entry_results.hpp"
+#include "insights/python_test.hpp"
 
 #include <gputest/bytes.hpp>
 #include <gputest/error.hpp>
@@ -21,7 +22,7 @@ using Verdict = Declaration::Verdict;
 
 constexpr std::size_t longest_call = 20; // lines
 
-enum class Kind { annotation, entry, test };
+enum class Kind { annotation, entry, test, python };
 
 /// Where the size of some tests is declared, or is to be.
 struct Place {
@@ -125,6 +126,9 @@ Place place_of(const Declaration& of, const Sources& sources) {
   const auto found = [&](Kind kind, const std::string& name, std::size_t line) {
     return Place{kind, name, line, line == 0 ? nullptr : sources.file(name)};
   };
+  if (is_python(of.file)) {
+    return found(Kind::python, of.file, of.line);
+  }
   if (of.said_by == "test" || (of.said_by == "suite" && of.of_suite)) {
     return found(Kind::annotation, of.declared_in, of.declared_line);
   }
@@ -147,10 +151,49 @@ std::string why_no_place(const Declaration& of) {
 
 /// The declaration where no line of it is known.
 std::string what_to_write(const Declaration& of, const std::string& literal) {
-  return of.of_suite                              ? "GPUTEST_SUITE_NEEDS(..., " + literal + ", suite_lease);"
+  return is_python(of.file)                       ? "@pytest.mark.gpu(\"" + literal + "\")"
+         : of.of_suite                            ? "GPUTEST_SUITE_NEEDS(..., " + literal + ", suite_lease);"
          : of.test.find('.') == std::string::npos ? "MEMORY " + literal
          : of.said_by == "section"                ? "GPUTEST_LEASE(..., " + literal + ");"
                                    : "GPUTEST_NEEDS(" + policy::names_in_source(of.test) + ", " + literal + ");";
+}
+
+/// The one text in the marks of a test in Python that is what it declared in the run; null: there is not one.
+const QuotedText* declared_text(const PythonTest& test, const Declaration& of) {
+  const QuotedText* found = nullptr;
+  for (const auto& memory : test.memory) {
+    try {
+      if (of.declared ? parse_bytes(memory.text) == Bytes{*of.declared} : memory.text == of.memory_class) {
+        if (found != nullptr) {
+          return nullptr;
+        }
+        found = &memory;
+      }
+    } catch (const Error&) { // NOLINT(bugprone-empty-catch): no size
+    }
+  }
+  return found;
+}
+
+/// As locate(), of a test in Python. Without a mark of its own it gets one, which takes precedence over its class's.
+void locate_mark(SourceEdit& edit, const Place& place, const Declaration& of) {
+  const auto test = find_python_test(*place.file, place.line, of.test);
+  edit.line = test.def == 0 ? place.line : test.def;
+  edit.after = what_to_write(of, edit.literal);
+  if (const auto* const declared = declared_text(test, of)) {
+    edit.line = declared->line;
+    edit.column = declared->column;
+    edit.length = declared->text.size();
+    edit.before = edit.after = place.file->lines[edit.line - 1];
+    edit.after.replace(edit.column, edit.length, edit.literal);
+  } else if (test.def == 0) {
+    edit.why_not = "that line does not begin this test. If the source has changed since the run, run the tests again";
+  } else if (test.is_marked) {
+    edit.why_not = "its marks do not have what it declared in the run as one literal";
+  } else {
+    const auto& def = place.file->lines[test.def - 1];
+    edit.after = def.substr(0, def.find_first_not_of(" \t")) + edit.after;
+  }
 }
 
 /// Finds in the source what to change, or says in `edit.why_not` why nothing there is.
@@ -164,6 +207,13 @@ void locate(SourceEdit& edit, const Place& place, const Declaration& of, bool ha
   }
   edit.file = file;
   const std::string changed = "the source has changed since the run. Build, and run ctest again";
+  if (place.kind == Kind::python) {
+    locate_mark(edit, place, of);
+    if (edit.why_not.empty() && has_changed) {
+      edit.why_not = "the source has changed since the run. Run the tests again";
+    }
+    return;
+  }
   if (place.kind == Kind::test) {
     std::string names;
     edit.line = first_line_of_call(*file, place.line, [&](std::size_t line) {
@@ -224,8 +274,8 @@ SourceEdit edit_of(const Declaration& of, const Place& place, const Sources& sou
   SourceEdit edit;
   edit.name = full_name(of.entry, of.test);
   edit.bytes = raises ? of.needed() : of.advised;
-  const bool is_cmake = place.kind == Kind::entry || of.test.find('.') == std::string::npos;
-  edit.literal = size_literal(edit.bytes, is_cmake && !of.of_suite ? "" : "_");
+  const bool is_cpp = of.of_suite || (place.kind != Kind::entry && of.test.find('.') != std::string::npos);
+  edit.literal = size_literal(edit.bytes, is_cpp && place.kind != Kind::python ? "_" : "");
   locate(edit, place, of,
          sources.has_changed && place.file != nullptr && of.newest != nullptr &&
              sources.has_changed(*place.file, *of.newest));
@@ -239,6 +289,20 @@ SourceEdit edit_of(const Declaration& of, const Place& place, const Sources& sou
   return edit;
 }
 
+/// What tells tests in one place apart: their names, or what their marks in Python declare.
+std::string name_in(const Place& place, const Declaration& of) {
+  if (place.kind == Kind::python) {
+    const auto test = place.file == nullptr ? PythonTest{} : find_python_test(*place.file, place.line, of.test);
+    return !test.is_marked && declared_text(test, of) == nullptr ? ""
+           : of.declared                                         ? to_string(Bytes{*of.declared})
+                                                                 : of.memory_class;
+  }
+  const auto point = of.test.find('.');
+  return point == std::string::npos || place.kind == Kind::entry
+             ? ""
+             : of.test.substr(point + 1, of.test.find('/', point) - point - 1);
+}
+
 } // namespace
 
 std::vector<SourceEdit> find_edits(const std::vector<Declaration>& declarations, const Sources& sources) {
@@ -246,10 +310,7 @@ std::vector<SourceEdit> find_edits(const std::vector<Declaration>& declarations,
   std::map<std::tuple<Place, std::string, std::string>, const Declaration*> most;
   for (const auto& of : declarations) {
     const auto place = place_of(of, sources);
-    const auto point = of.test.find('.');
-    const auto name = point == std::string::npos || place.kind == Kind::entry
-                          ? ""
-                          : of.test.substr(point + 1, of.test.find('/', point) - point - 1);
+    const auto name = name_in(place, of);
     auto& first = most[place.line != 0 ? std::tuple{place, std::string{}, name} : std::tuple{place, of.entry, of.test}];
     first = first == nullptr || of.most() > first->most() ? &of : first;
   }
@@ -278,7 +339,7 @@ public:
     }
   }
 
-  /// Where an annotation is to be and nothing of gputest is included, the header.
+  /// Where an annotation is to be and nothing of gputest is included, the header; for a mark, `import pytest`.
   void include_header() {
     const auto find = [&](const char* text) {
       const auto found = std::find_if(file_->lines.begin(), file_->lines.end(), [&](const std::string& line) {
@@ -288,7 +349,16 @@ public:
     };
     const bool annotates =
         std::any_of(lines_.begin(), lines_.end(), [](const auto& line) { return !line.second.above.empty(); });
-    if (!annotates || find("gputest/") <= file_->lines.size()) {
+    if (!annotates) {
+      return;
+    }
+    if (is_python(file_->path)) {
+      if (const auto place = line_for_import(*file_); place != 0) {
+        insert(place, "import pytest");
+      }
+      return;
+    }
+    if (find("gputest/") <= file_->lines.size()) {
       return;
     }
     auto line = find("gtest/");

@@ -46,9 +46,10 @@ struct Sources {
 ///
 /// At the line of the annotation that the log names, or of the gpu_add_test() that ctest names, the one literal size
 /// that was declared in the run is replaced. A test without an annotation of its memory gets one: a line above the
-/// test, at the line that GoogleTest names, once for all instances of a parameterised test. All declarations of one
-/// place get what the one needs that uses most. A smaller size is in no patch: no log shows what did not run. Nor is a
-/// change of a source that has changed since the run. Pure but for `sources`.
+/// test, at the line that GoogleTest names, once for all instances of a parameterised test. Of a test in Python the
+/// same is done with its marks. All declarations of one place get what the one needs that uses most. A smaller size is
+/// in no patch: no log shows what did not run. Nor is a change of a source that has changed since the run. Pure but for
+/// `sources`.
 [[nodiscard]] std::vector<SourceEdit> find_edits(const std::vector<Declaration>& declarations, const Sources& sources);
 
 /// The edits that can be made, as a unified diff for `git apply`; empty if there are none. A source that gets its first

@@ -166,6 +166,48 @@ TEST(SourcePatch, changes_the_memory_of_the_entry_that_ctest_names) {
   EXPECT_THAT(source.why_not(of_class), HasSubstr("it declares a class, and no size"));
 }
 
+/// A test in Python that used 3 GiB of 2 GiB, and begins in this line.
+Declaration python(const std::string& test, std::size_t line = 1) {
+  auto of = over("test_s.py::" + test, "test", line);
+  of.file = "test_s.py";
+  of.declared_in.clear();
+  return of;
+}
+
+TEST(SourcePatch, changes_or_inserts_the_mark_of_a_test_in_python) {
+  struct Row {
+    std::string source, test, changes;
+  };
+  const std::vector<Row> rows{
+      {"@pytest.mark.gpu('2GiB')\ndef test_a(): pass\n", "test_a",
+       "-@pytest.mark.gpu('2GiB')\n+@pytest.mark.gpu('3GiB')\n"},
+      {"@gpu(\n  gpus=2, memory=\n  \"2048MiB\", keeps=\"2GiB\")\nasync def test_a(n):\n", "test_a[2-x::y]",
+       "-  \"2048MiB\", keeps=\"2GiB\")\n+  \"3GiB\", keeps=\"2GiB\")\n"},
+      {"  @parametrize('n', [1, param(2, marks=gpu('2GiB'))])\n  @gpu('1GiB')\n  def test_a(n):\n", "TestA::test_a[2]",
+       "-  @parametrize('n', [1, param(2, marks=gpu('2GiB'))])\n+  @parametrize('n', [1, param(2, "
+       "marks=gpu('3GiB'))])\n"},
+      {"  @skip(gpu='2GiB')\n  def test_a(self):\n", "TestA::test_a", "+  @pytest.mark.gpu(\"3GiB\")\n"},
+      {"  @parametrize('n', [param(2, marks=gpu('1GiB'))])\n  def test_a(n):\n", "test_a[1]",
+       "+  @pytest.mark.gpu(\"3GiB\")\n"},
+      {"@pytest.mark.gpu(memory=lambda n: n)\ndef test_a(n):\n", "test_a[1]", ""},
+      {"@pytest.mark.gpu('1GiB')\ndef test_a(n):\n", "test_a[1]", ""},
+      {"def test_b(): pass\ndef test_a(): pass\n", "test_a", ""},
+  };
+  for (const auto& row : rows) {
+    const Source source{row.source + "\nimport os, pytest\n", "test_s.py"};
+    EXPECT_EQ(source.changes({python(row.test)}), row.changes) << row.source;
+  }
+  auto of_class = python("test_a");
+  of_class.declared.reset();
+  EXPECT_EQ((Source{"@pytest.mark.gpu('medium')\ndef test_a(n):\n", "test_s.py"}.changes({of_class})),
+            "-@pytest.mark.gpu('medium')\n+@pytest.mark.gpu('3GiB')\n");
+  const Source source{"'''Of things\nfrom all.'''\nfrom __future__ import x\nimport os\ndef test_a(n):\n", "test_s.py"};
+  auto most = python("test_a[1]", 5);
+  most.measured["H200"] = 5 * gib;
+  EXPECT_EQ(source.changes({python("test_a[0]", 5), most}), "+import pytest\n+@pytest.mark.gpu(\"5GiB\")\n")
+      << "once, with what the parameters need that use most";
+}
+
 TEST(SourcePatch, says_why_it_leaves_a_test_out) {
   const auto spilling = [] {
     auto of = over("Sort.keys");
