@@ -95,6 +95,9 @@ class Headers(Generated):
             folder = ROOT.joinpath("include/gputest", *group)
             for header in sorted(folder.glob("*.hpp")):
                 lines += page_of(header)
+        header = (ROOT / "include/gputest/gputest.h").read_text()
+        code = header[header.index("/* gputest for C"):header.rindex("#ifdef __cplusplus")]
+        lines += ["## `<gputest/gputest.h>`", "", "```c", *code.splitlines(), "```", ""]
         return self.parse_lines(lines)
 
 

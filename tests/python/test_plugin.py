@@ -67,9 +67,9 @@ class TestClass:
 @pytest.mark.parametrize("n", [1, pytest.param(2, marks=pytest.mark.gpu("4GiB"))])
 def test_parameter(n): assert leased() == (1 << 30 if n == 1 else 4 << 30)
 
-@pytest.mark.parametrize("n", [1, 2])
+@pytest.mark.parametrize("n", [1, 2, pytest.param(3, marks=pytest.mark.gpu("4GiB"))])
 @pytest.mark.gpu(memory=lambda n: n * 2**30)
-def test_computed(n): assert leased() == n << 30
+def test_computed(n): assert leased() == (n if n < 3 else 4) << 30
 
 @pytest.mark.no_gpu
 def test_none(): assert [one.stage for one in gputest.status() if one.pid == os.getpid()] == ["inside"]
@@ -85,7 +85,7 @@ import unittest
 class TestCase(unittest.TestCase):
     def test_unittest(self): assert leased() == 2 << 30
 """, "--strict-markers")
-    result.assert_outcomes(passed=16)
+    result.assert_outcomes(passed=17)
 
 
 def test_a_default_is_for_tests_that_say_nothing(run):
@@ -451,7 +451,7 @@ def test_the_example_passes(pytester, monkeypatch):
                                   folder / "pytest.ini", folder).assert_outcomes(passed=6)
 
 
-def test_run_log_has_the_tests(run, tmp_path, monkeypatch):
+def test_run_log_has_the_tests(run, pytester, tmp_path, monkeypatch):
     monkeypatch.setenv("GPUTEST_LOG", str(tmp_path / "log"))
     run("""
 @pytest.mark.gpu("2GiB")
@@ -461,6 +461,7 @@ def test_one(): used("1GiB")
 def test_two(): pass
 """)
     log = "".join(file.read_text() for file in (tmp_path / "log").iterdir())
-    ends = re.findall(r'"event":"test","suite":"test_it.py","name":"(\w+)","result":"(\w+)"', log)
+    ends = re.findall(r'"event":"test","suite":"","name":"test_it.py::(\w+)","result":"(\w+)"', log)
     assert ends == [("test_one", "passed"), ("test_two", "skipped")]
-    assert '"event":"lease"' in log and '"peak_bytes":1073741824' in log
+    assert '"test":"test_it.py::test_one","event":"lease"' in log
+    assert '"peak_bytes":1073741824' in log and '"file":"{}"'.format(pytester.path / "test_it.py") in log

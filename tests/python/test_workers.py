@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """gputest.plugin with the workers of pytest-xdist."""
 
+import json
+
 import gputest
 import pytest
 
@@ -56,6 +58,16 @@ def test_one(n, worker_id):
     assert seen == "SIM-2x16384MiB-" + worker_id[2:] == os.environ["CUDA_VISIBLE_DEVICES"]
 """, "-n2", "--dist=each", "--gpu-devices=1", plugins=("xdist",))
     result.assert_outcomes(passed=4)
+
+
+def test_workers_write_one_run_log(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("GPUTEST_LOG", str(tmp_path / "log"))
+    run(SIZES.format(tests=8, seconds=0.05), "-n2", plugins=("xdist",)).assert_outcomes(passed=8)
+    log, = (tmp_path / "log").iterdir()
+    events = [json.loads(line) for line in log.read_text().splitlines() if line]
+    assert [one["event"] for one in events].count("run") == 1
+    assert len({one["pid"] for one in events}) == 2
+    assert [one["exit"] for one in events if one["event"] == "end"] == [0, 0]
 
 
 def test_a_killed_worker_leaves_nothing(run):

@@ -109,6 +109,7 @@ def _load():
         "status": [POINTER(_Settings), _EACH, c_void_p],
         "test_begins": [c_void_p, c_char_p],
         "test_ended": [c_void_p, POINTER(_TestEnd)],
+        "report_end": [c_int],
         "simulated_take": [c_uint64, c_int, POINTER(c_void_p)],
         "simulated_give_back": [c_void_p],
     }.items():
@@ -318,6 +319,10 @@ class Session:
     def test_ended(self, **end):
         """Writes the members of gputest_test_end to the run log."""
         _checked(_library.gputest_test_ended(self._handle, byref(_TestEnd(**end))))
+
+    def report_end(self, exit_code: int):
+        """All tests have ended: for the run log, and for CTest in an entry with LAUNCHER off."""
+        _library.gputest_report_end(exit_code)
 
 
 def choose(gpus: int, turn: int, **settings) -> int:

@@ -43,6 +43,15 @@ def _option(config, name: str, options=None) -> Optional[str]:
     return value if value is not None else (config.getini(name) or None)
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node):
+    """Of pytest-xdist, in the process that starts workers: they write one run log."""
+    folder = os.environ.get("GPUTEST_LOG", "")
+    if folder.startswith("/"):
+        name = "run-pytest-{}-{}.jsonl".format(int(node.config.gputest_begun), os.getpid())
+        node.workerinput["gputest_log"] = os.path.join(folder, name)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config):
     """Chooses devices before conftest.py can import what starts CUDA, if an option says that tests use them."""
@@ -67,6 +76,7 @@ def pytest_load_initial_conftests(early_config):
 def pytest_configure(config):
     if _option(config, "gpu_large") not in (None, "exclude", "wait"):
         raise pytest.UsageError("gputest: gpu_large is '{}'; write exclude or wait".format(_option(config, "gpu_large")))
+    config.gputest_begun = time.time()
     config.addinivalue_line("markers", "gpu(memory, gpus=1, requires=[...], heap=None, keeps=None): the GPU memory that "
                             "the test needs: 'small', 'medium', 'large', a size such as '3GiB', or a function of the "
                             "test's parameters")
@@ -121,7 +131,8 @@ class _Reader:
         words = {}
         required = []
         is_marked = False
-        for mark in item.iter_markers():
+        of_parameters = getattr(getattr(item, "callspec", None), "marks", ())
+        for mark in [*of_parameters, *item.iter_markers()]:
             if mark.name == "no_gpu":
                 if not is_marked:
                     return None
@@ -241,6 +252,10 @@ class _Leases:
             text = report.longrepr[2] if isinstance(report.longrepr, tuple) else ""
             self._results.setdefault(report.nodeid, (report.outcome, text))
 
+    def pytest_sessionfinish(self, exitstatus):
+        if self._session and os.getpid() == self._pid:
+            self._session.report_end(int(exitstatus))
+
     def pytest_unconfigure(self):
         if self._session and os.getpid() == self._pid:
             self._session.close()
@@ -280,6 +295,7 @@ class _Leases:
         environment = os.environ
         self._session = gputest.Session(
             name=environment.get("GPUTEST_TEST") or "pytest",
+            log=getattr(self._config, "workerinput", {}).get("gputest_log"),
             run_mode=None if environment.get("GPUTEST_RUN_MODE") else "parallel" if beside_others else "serial",
             large=self._large,
             wait_limit=_option(self._config, "gpu_wait_limit"),
@@ -334,8 +350,8 @@ class _Leases:
         result, text = self._results.pop(item.nodeid, ("passed", ""))
         if self._session:
             file, line, _ = item.location
-            self._session.test_ended(suite=file, name=item.nodeid.partition("::")[2], result=result, seconds=seconds,
-                                     reason=reason or text, file=file, line=(line or 0) + 1)
+            self._session.test_ended(name=item.nodeid, result=result, seconds=seconds, reason=reason or text,
+                                     file=os.path.join(str(self._config.rootpath), file), line=(line or 0) + 1)
 
     # ---- leases of fixtures ----
 
