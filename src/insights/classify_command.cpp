@@ -46,7 +46,7 @@ with 5 % more if it is too large. The declared size is that of the test's newest
 
 Below the table are the changes, with file and line. --patch prints them as a diff for 'git apply', and writes no file. Run it in
 the source folder. On stderr it prints which changes it leaves out and why. A test of pytest gets the size in its mark, or a
-mark. The diff only raises sizes, because no log shows the needs of a test that did not run.
+mark above its def. The diff only raises sizes, because no log shows the needs of a test that did not run.
 
 Examples:
   gputest classify --test-dir build

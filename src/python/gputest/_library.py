@@ -320,9 +320,9 @@ class Session:
         """Writes the members of gputest_test_end to the run log."""
         _checked(_library.gputest_test_ended(self._handle, byref(_TestEnd(**end))))
 
-    def report_end(self, exit_code: int):
-        """All tests have ended: for the run log, and for CTest in an entry with LAUNCHER off."""
-        _library.gputest_report_end(exit_code)
+    def report_end(self):
+        """All tests have ended, and the process will exit as they did: for the run log, and for CTest with LAUNCHER off."""
+        _library.gputest_report_end(0)
 
 
 def choose(gpus: int, turn: int, **settings) -> int:

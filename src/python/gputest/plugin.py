@@ -252,9 +252,9 @@ class _Leases:
             text = report.longrepr[2] if isinstance(report.longrepr, tuple) else ""
             self._results.setdefault(report.nodeid, (report.outcome, text))
 
-    def pytest_sessionfinish(self, exitstatus):
+    def pytest_sessionfinish(self):
         if self._session and os.getpid() == self._pid:
-            self._session.report_end(int(exitstatus))
+            self._session.report_end()
 
     def pytest_unconfigure(self):
         if self._session and os.getpid() == self._pid:
