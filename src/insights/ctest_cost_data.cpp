@@ -61,6 +61,9 @@ std::string ctest_log_of(const RunLog& run) {
 }
 
 std::optional<std::set<std::string>> failed_by_ctest(const RunLog& run, const std::string& ctest_log) try {
+  if (run.failed) { // a merged log has them
+    return run.failed;
+  }
   if (ctest_log.empty()) { // ctest has started again, and has replaced its files or will
     return std::nullopt;
   }

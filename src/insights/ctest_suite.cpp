@@ -109,6 +109,7 @@ void read_order(std::vector<SuiteTest>& tests, const std::vector<Properties>& pr
       positions.erase(std::unique(positions.begin(), positions.end()), positions.end());
     };
     auto cleaned = properties[i].list("FIXTURES_CLEANUP");
+    tests[i].of_fixture = !cleaned.empty() || !properties[i].list("FIXTURES_SETUP").empty();
     add(tests[i].after, named, properties[i].list("DEPENDS"));
     add(tests[i].after, set_up, properties[i].list("FIXTURES_REQUIRED"));
     add(tests[i].after, required, cleaned);

@@ -97,6 +97,9 @@ public:
     last = std::max(last, t);
     if (kind == "run") {
       read_run(event);
+    } else if (kind == "merge") {
+      const auto failed = event.texts("failed");
+      log_.failed.emplace(failed.begin(), failed.end());
     } else if (kind == "enter") {
       read_enter(event, t, pid, entry);
     } else if (kind == "wait") {

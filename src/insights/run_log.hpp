@@ -123,9 +123,10 @@ struct RunLog {
   std::string host;
   std::string gputest;
   std::string run_mode;
-  std::string folder;                          ///< where ctest ran
-  std::uint64_t ctest_log = 0;                 ///< FileStamp::id of ctest's own log; 0: not known
-  std::optional<std::set<std::string>> failed; ///< entries, as ctest says; nullopt: not known. No log says it
+  std::string folder;          ///< where ctest ran
+  std::uint64_t ctest_log = 0; ///< FileStamp::id of ctest's own log; 0: not known
+  std::optional<std::set<std::string>>
+      failed; ///< entries, as ctest says; nullopt: not known. Only a merged log says it
   std::optional<std::uint64_t> jobs;
   std::uint64_t ctest_pid = 0; ///< 0: no ctest
   std::uint64_t ctest_start = 0;

@@ -110,7 +110,7 @@ TEST(CommandLine, hands_every_word_of_a_command_on_unchanged) {
 }
 
 TEST(CommandLine, is_refused_with_64_and_says_what_is_wrong_and_where_help_is) {
-  const std::string all = "the commands are run, devices, status, plan, report and classify\n"
+  const std::string all = "the commands are run, devices, status, plan, report, classify and merge\n"
                           "See 'gputest --help'.\n";
   const std::string stands_after =
       " A command whose name begins with '-' stands after '--'\nSee 'gputest run --help'.\n";

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "insights/ctest_suite.hpp"
+#include "tool/command_line.hpp"
+
+#include <set>
+#include <string>
+#include <vector>
+
+namespace gputest::insights {
+
+/// What ctest or pytest says of a test, the worst first.
+enum class TestVerdict { failed, not_run, passed, skipped, disabled };
+
+/// What one run says of one test.
+struct RunResult {
+  std::string name;
+  TestVerdict verdict = TestVerdict::passed;
+  std::string why;    ///< it failed, or did not run; may be empty
+  std::string output; ///< of one that failed
+  std::string xml;    ///< its element
+};
+
+/// One JUnit file.
+struct JunitRun {
+  std::string file;
+  std::string begun; ///< by the clock of its machine
+  double seconds = 0;
+  std::vector<RunResult> results; ///< in the order of the tests
+};
+using Shard = std::vector<JunitRun>; ///< one machine's: a run, and perhaps others of some of the tests
+
+/// A test of the suite, or one that is in a shard only.
+struct MergedTest {
+  std::string name;
+  TestVerdict verdict = TestVerdict::failed;
+  std::string label;                      ///< of a test that failed, as ctest prints it; or the kind of the problem
+  std::string problem;                    ///< why there is no verdict of ctest's; empty: there is one
+  std::vector<const RunResult*> attempts; ///< in their order
+  const RunResult* result = nullptr;      ///< that of the verdict
+
+  [[nodiscard]] bool has_failed() const { return verdict <= TestVerdict::not_run; }
+};
+
+struct Merged {
+  std::vector<MergedTest> tests;   ///< in the suite's order
+  std::vector<MergedTest> unknown; ///< those that the suite does not have
+};
+
+/// Gives each test of the suite its result. In a shard, that of the last run that did not skip it counts. It is a
+/// problem if no shard has a result or several have, if it is not known which came last, and if tests with one name
+/// cannot be told apart. ctest adds tests that set up or clean up a fixture to several shards: there the worst result
+/// counts. Orders the runs of each shard. The results point into them.
+[[nodiscard]] Merged merge_results(const std::vector<SuiteTest>& suite, std::vector<Shard>& shards);
+
+/// Reads what `ctest --output-junit` or `pytest --junitxml` wrote. Throws Error, with the path, for anything else, and
+/// for a part of such a file.
+[[nodiscard]] JunitRun read_junit(const std::string& path);
+
+/// A JUnit file that has each test once, with its result. Earlier failures are its `flakyFailure` if it passed in the
+/// end, else its `rerunFailure`. A problem is a failure, also each of `unread`, the shards without a result.
+[[nodiscard]] std::string merged_junit(const Merged& merged, const std::vector<std::string>& unread, double seconds);
+
+/// Adds `gputest merge`.
+void add_merge(tool::CommandLine& line);
+
+} // namespace gputest::insights

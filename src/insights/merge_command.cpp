@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/runlog/run_log.hpp"
+#include "insights/merge.hpp"
+#include "insights/run_log_files.hpp"
+#include "insights/text_file.hpp"
+#include "tool/table.hpp"
+
+#include <gputest/error.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <utility>
+
+namespace gputest::insights {
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr const char* merge_help =
+    R"text(Joins the results of a suite that ran in shards: prints the summary that one ctest would print, and exits as that ctest would.
+A test fails by name if no shard has a result of it, or several have. So does a result of a test that is not in the suite.
+
+The suite is what 'ctest --show-only=json-v1' or 'pytest --collect-only -q' prints. A SHARD is the file that
+'ctest --output-junit' or 'pytest --junitxml' wrote, or a folder with such files (*.xml), one for each run of that shard. Of
+several runs, as by 'ctest --rerun-failed', the last that did not skip a test counts. --log joins the newest run logs
+(*.jsonl) of each folder, or of its Testing/gputest: one for each JUnit file.
+
+Examples:
+  ctest --test-dir build --show-only=json-v1 > suite.json
+  gputest merge --suite suite.json --junit merged.xml shard-*.xml
+  gputest merge --suite suite.json --log merged.jsonl results-*/ && gputest report --log merged.jsonl
+)text";
+
+struct MergeOptions {
+  std::string suite;
+  std::string junit; ///< to write; empty: none
+  std::string log;   ///< to write; empty: none
+  std::vector<std::string> shards;
+};
+
+std::vector<SuiteTest> read_suite(const std::string& path) {
+  const auto text = read_text(path);
+  if (!text.empty() && text.front() == '{') {
+    return parse_ctest_suite(text).tests;
+  }
+  std::vector<SuiteTest> suite;
+  std::istringstream lines{text};
+  for (std::string line; std::getline(lines, line);) { // a/test_b.py::T::test[x] is a.test_b.T.test[x] in JUnit files
+    if (line.find("::") != std::string::npos) {
+      const auto parameters = std::min(line.find('['), line.size());
+      suite.emplace_back().name =
+          std::regex_replace(line.substr(0, parameters), std::regex{R"(\.py::|::|/)"}, ".") + line.substr(parameters);
+    }
+  }
+  return suite;
+}
+
+std::vector<std::string> files_in(const std::string& folder, const char* extension) {
+  std::vector<std::string> files;
+  std::error_code error;
+  for (fs::directory_iterator file{folder, error}, end; !error && file != end; file.increment(error)) {
+    if (file->path().extension() == extension) {
+      files.push_back(file->path().string());
+    }
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+/// What cannot be read is added to `unread`.
+Shard read_shard(const std::string& path, std::vector<std::string>& unread) {
+  const auto files = fs::is_directory(path) ? files_in(path, ".xml") : std::vector{path};
+  if (files.empty()) {
+    unread.push_back(path + " has no JUnit file (*.xml). Run ctest with --output-junit FILE, and put FILE there");
+  }
+  Shard shard;
+  for (const auto& file : files) {
+    try {
+      shard.push_back(read_junit(file));
+    } catch (const Error& error) {
+      unread.emplace_back(error.what());
+    }
+  }
+  return shard;
+}
+
+/// Adds the lines of a log. Processes of two machines have the same numbers, and simulated devices the same names.
+void add_log(const RunLogFile& log, std::uint64_t& processes, std::string& lines) {
+  std::map<json, std::uint64_t> numbers;
+  std::istringstream text{read_text(log.path)};
+  for (std::string line; std::getline(text, line);) {
+    auto object = json::parse(line, nullptr, false);
+    if (!object.is_object() || object["event"] == "run" || object["event"] == "merge") {
+      continue;
+    }
+    const auto [number, is_new] = numbers.try_emplace(object["pid"], processes + 1);
+    processes += is_new ? 1 : 0;
+    object["pid"] = number->second;
+    if (const auto devices = object.find("devices"); devices != object.end()) {
+      for (auto& device : *devices) { // UUIDs, or objects
+        auto& uuid = device.is_object() ? device["uuid"] : device;
+        if (uuid.is_string()) {
+          uuid = log.log.host + "/" + uuid.get<std::string>();
+        }
+      }
+    }
+    lines += object.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+  }
+}
+
+/// One log of those of all shards, which begins with what has failed.
+std::string merged_log(const MergeOptions& options, const std::vector<Shard>& shards,
+                       const std::set<std::string>& failed) {
+  std::string lines;
+  std::set<std::string> hosts;
+  std::uint64_t processes = 0;
+  double begun = 0;
+  for (std::size_t i = 0; i < shards.size(); ++i) {
+    for (const auto& folder : {options.shards[i], options.shards[i] + "/Testing/gputest"}) {
+      const auto logs = files_in(folder, ".jsonl").empty() ? std::vector<RunLogFile>{} : read_run_logs(folder);
+      for (auto log = std::min(logs.size(), shards[i].size()); log-- > 0;) {
+        begun = hosts.empty() ? logs[log].log.begun : std::min(begun, logs[log].log.begun);
+        hosts.insert(logs[log].log.host);
+        add_log(logs[log], processes, lines);
+      }
+    }
+  }
+  if (hosts.empty()) {
+    throw Error{"--log " + options.log +
+                ": no shard is a folder with a run log. Write folders with files *.jsonl, as " +
+                "ctest leaves them in Testing/gputest, or leave out --log"};
+  }
+  const json run{{"event", "run"},
+                 {"t", begun},
+                 {"version", runlog::run_log_version},
+                 {"host", fmt::format("{}", fmt::join(hosts, ", "))}};
+  const json merge{{"event", "merge"}, {"t", begun}, {"failed", failed}};
+  return run.dump() + "\n" + merge.dump() + "\n" + lines;
+}
+
+/// What ctest prints in the end.
+std::string summary_of(const Merged& merged, double seconds) {
+  std::size_t failures = 0;
+  std::size_t total = 0;
+  std::map<std::string, std::string> lists;
+  for (std::size_t i = 0; i < merged.tests.size(); ++i) {
+    const auto& test = merged.tests[i];
+    const auto tries = std::count_if(test.attempts.begin(), test.attempts.end(),
+                                     [](const RunResult* result) { return result->verdict <= TestVerdict::not_run; });
+    const auto add = [&, i](const char* list, const std::string& what) {
+      lists[list] += fmt::format("\t{:>3} - {} ({})\n", i + 1, tool::printable(test.name), tool::printable(what));
+    };
+    total += test.verdict == TestVerdict::disabled ? 0 : 1;
+    if (test.has_failed()) {
+      ++failures;
+      add("FAILED", test.label);
+    } else if (test.verdict != TestVerdict::passed) {
+      add("did not run", test.verdict == TestVerdict::disabled ? "Disabled" : "Skipped");
+    } else if (tries > 0) {
+      add("passed when run again", fmt::format("failed {} of {} times", tries, test.attempts.size()));
+    }
+  }
+  const auto percent = total == 0 ? 0 : static_cast<double>(total - failures) * 100 / static_cast<double>(total);
+  auto text = fmt::format("{:.0f}% tests passed, {} tests failed out of {}\n\nTotal Test time (real) = {:6.2f} sec\n",
+                          failures > 0 && percent > 99 ? 99 : percent, failures, total, seconds); // as ctest rounds
+  for (const auto* const list : {"did not run", "passed when run again", "FAILED"}) {
+    text += lists[list].empty() ? "" : fmt::format("\nThe following tests {}:\n{}", list, lists[list]);
+  }
+  return text;
+}
+
+tool::ExitCode merge(const MergeOptions& options) {
+  if (options.suite.empty() || options.shards.empty()) {
+    throw tool::WrongCommandLine{
+        "write --suite with the list that 'ctest --show-only=json-v1' prints, and the JUnit file "
+        "or the folder of each shard"};
+  }
+  const auto suite = read_suite(options.suite);
+  if (suite.empty()) {
+    throw Error{options.suite + " has no test. Write --suite with a file that has what 'ctest --show-only=json-v1' or "
+                                "'pytest --collect-only -q' prints of the whole suite"};
+  }
+  std::vector<Shard> shards;
+  std::vector<std::string> unread;
+  double seconds = 0; // of the longest shard
+  for (const auto& path : options.shards) {
+    double of_shard = 0;
+    for (const auto& run : shards.emplace_back(read_shard(path, unread))) {
+      of_shard += run.seconds;
+    }
+    seconds = std::max(seconds, of_shard);
+  }
+  const auto merged = merge_results(suite, shards);
+  fmt::print("{}", summary_of(merged, seconds));
+  std::set<std::string> failed;
+  auto problems = unread;
+  for (const auto* const tests : {&merged.tests, &merged.unknown}) {
+    for (const auto& test : *tests) {
+      if (test.has_failed()) {
+        failed.insert(test.name);
+      }
+      if (!test.problem.empty()) {
+        problems.push_back(test.label + ": " + test.name + ": " + test.problem);
+      }
+    }
+  }
+  for (const auto& problem : problems) {
+    fmt::print(stderr, "gputest: {}\n", tool::printable(problem));
+  }
+  if (!options.junit.empty()) {
+    write_text(options.junit, merged_junit(merged, unread, seconds));
+  }
+  if (!options.log.empty()) {
+    write_text(options.log, merged_log(options, shards, failed));
+  }
+  return failed.empty() && problems.empty() ? tool::ExitCode::done : tool::ExitCode::tests_failed;
+}
+
+} // namespace
+
+void add_merge(tool::CommandLine& line) {
+  const auto options = std::make_shared<MergeOptions>();
+  auto& command = line.add(
+      tool::merge_command,
+      merge_help + tool::exit_codes({{tool::ExitCode::tests_failed,
+                                      "as ctest: a test failed, or a result is missing, unknown, or there twice"}}),
+      [options](const auto& /*words*/) { return merge(*options); });
+  command.add_option("--suite", options->suite, "the list of all tests")->type_name("FILE");
+  command.add_option("--junit", options->junit, "JUnit file to write, with each test once")->type_name("FILE");
+  command.add_option("--log", options->log, "run log to write, for report, classify and plan")->type_name("FILE");
+  command.add_option("SHARD", options->shards, "JUnit files, or folders")->type_name("FILE|DIR");
+}
+
+} // namespace gputest::insights

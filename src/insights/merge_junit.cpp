@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/policy/text.hpp"
+#include "insights/merge.hpp"
+#include "insights/text_file.hpp"
+
+#include <gputest/error.hpp>
+
+#include <fmt/format.h>
+#include <pugixml.hpp>
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+namespace gputest::insights {
+
+namespace {
+
+std::string text_of(const pugi::xml_node& node) {
+  struct Writer : pugi::xml_writer {
+    void write(const void* data, std::size_t size) override { text.append(static_cast<const char*>(data), size); }
+    std::string text;
+  } writer;
+  node.print(writer, "", pugi::format_raw, pugi::encoding_utf8);
+  return std::move(writer.text);
+}
+
+/// A status is ctest's. It is `notrun` for tests that were skipped, and for those that could not be started, which
+/// fail.
+TestVerdict verdict_of(const pugi::xml_node& test) {
+  const std::string_view status = test.attribute("status").value();
+  const auto skipped = test.child("skipped");
+  if (test.child("failure") || test.child("error") || status == "fail") {
+    return TestVerdict::failed;
+  }
+  if (status.empty()) {
+    return skipped ? TestVerdict::skipped : TestVerdict::passed;
+  }
+  return status == "run"                                                      ? TestVerdict::passed
+         : status == "disabled"                                               ? TestVerdict::disabled
+         : policy::starts_with(skipped.attribute("message").value(), "SKIP_") ? TestVerdict::skipped
+                                                                              : TestVerdict::not_run;
+}
+
+RunResult result_of(pugi::xml_node test, const std::string& file) {
+  const std::string suite = test.attribute("classname").value();
+  RunResult result;
+  result.name = test.attribute("name").value();
+  if (!suite.empty() && suite != result.name) { // of pytest
+    result.name = suite + "." + result.name;
+  }
+  constexpr std::string_view not_utf_8 = "[NON-UTF-8-BYTE-0xFF]"; // for which ctest's list has a character
+  for (auto at = result.name.find(not_utf_8.substr(0, 18)); at != std::string::npos;
+       at = result.name.find(not_utf_8.substr(0, 18))) {
+    result.name.replace(at, not_utf_8.size(), "\xEF\xBF\xBD");
+  }
+  result.verdict = verdict_of(test);
+  if (result.verdict <= TestVerdict::not_run) {
+    const auto failure = test.child("failure");
+    const auto reason = failure ? failure : test.child("error") ? test.child("error") : test.child("skipped");
+    result.why = reason.attribute("message").value();
+    result.output = std::string{reason.child_value()} + test.child_value("system-out");
+  }
+  auto properties = test.child("properties");
+  auto property = (properties ? properties : test.prepend_child("properties")).append_child("property");
+  property.append_attribute("name") = "shard";
+  property.append_attribute("value") = file.c_str();
+  result.xml = text_of(test);
+  return result;
+}
+
+/// The element as it was written, with what the merge adds.
+std::string merged_element(const MergedTest& test) {
+  const auto failure = !test.problem.empty()                  ? test.label + ": " + test.problem
+                       : test.verdict == TestVerdict::not_run ? test.label + ": " + test.result->why
+                                                              : "";
+  if (failure.empty() && test.attempts.size() == 1) {
+    return test.result->xml + "\n";
+  }
+  pugi::xml_document document;
+  document.load_string(test.result != nullptr ? test.result->xml.c_str()
+                                              : "<testcase classname='' time='0' status=''/>");
+  auto element = document.document_element();
+  for (const auto* const attempt : test.attempts) {
+    if (attempt != test.result && attempt->verdict <= TestVerdict::not_run) {
+      auto earlier = element.append_child(test.has_failed() ? "rerunFailure" : "flakyFailure");
+      earlier.append_attribute("message") = attempt->why.c_str();
+      earlier.append_child("system-out").text() = attempt->output.c_str();
+    }
+  }
+  if (test.result == nullptr) {
+    element.prepend_attribute("name") = test.name.c_str();
+    element.attribute("classname") = test.name.c_str();
+  }
+  if (!failure.empty()) {
+    element.remove_child("skipped");
+    element.attribute("status") = "fail";
+    element.prepend_child("failure").append_attribute("message") = failure.c_str();
+  }
+  return text_of(element) + "\n";
+}
+
+} // namespace
+
+JunitRun read_junit(const std::string& path) {
+  auto text = read_text(path);
+  pugi::xml_document document;
+  const auto parsed = document.load_buffer_inplace(text.data(), text.size(), pugi::parse_default, pugi::encoding_utf8);
+  if (!parsed) {
+    throw Error{
+        fmt::format("{} is no JUnit file, or a part of one: {} at byte {}", path, parsed.description(), parsed.offset)};
+  }
+  const auto root = document.document_element();
+  const bool has_several = root.name() == std::string_view{"testsuites"};
+  if (!has_several && root.name() != std::string_view{"testsuite"}) {
+    throw Error{fmt::format("{} is no JUnit file: it has <{}> instead of <testsuite>", path, root.name())};
+  }
+  JunitRun run;
+  run.file = path;
+  for (auto suite = has_several ? root.child("testsuite") : root; suite; suite = suite.next_sibling("testsuite")) {
+    run.begun = run.begun.empty() ? suite.attribute("timestamp").value() : run.begun;
+    run.seconds += suite.attribute("time").as_double();
+    for (const auto test : suite.children("testcase")) {
+      auto result = result_of(test, path);
+      if (test.attribute("status") || run.results.empty() || run.results.back().name != result.name) {
+        run.results.push_back(std::move(result));
+      } else if (result.verdict < run.results.back().verdict) { // pytest writes a test again if its teardown fails
+        run.results.back() = std::move(result);
+      }
+    }
+  }
+  return run;
+}
+
+std::string merged_junit(const Merged& merged, const std::vector<std::string>& unread, double seconds) {
+  std::array<std::size_t, 5> counts{};
+  std::string cases;
+  const auto add = [&](const MergedTest& test) {
+    ++counts[static_cast<std::size_t>(test.verdict)];
+    cases += merged_element(test);
+  };
+  for (const auto* const tests : {&merged.tests, &merged.unknown}) {
+    for (const auto& test : *tests) {
+      add(test);
+    }
+  }
+  for (const auto& problem : unread) {
+    add({"gputest merge", TestVerdict::failed, "Unread", problem, {}});
+  }
+  const auto [failed, not_run, passed, skipped, disabled] = counts;
+  return fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"gputest merge\" tests=\"{}\" "
+                     "failures=\"{}\" disabled=\"{}\" skipped=\"{}\" hostname=\"\" time=\"{}\">\n{}</testsuite>\n",
+                     failed + not_run + passed + skipped + disabled, failed + not_run, disabled, skipped, seconds,
+                     cases);
+}
+
+} // namespace gputest::insights
