@@ -249,6 +249,12 @@ set_tests_properties(needs_it_too PROPERTIES FIXTURES_REQUIRED F)
     EXPECT_EQ(merged.err, "");
     EXPECT_EQ(merged.exit_code, whole.exit_code);
     EXPECT_THAT(text("merged.xml"), HasSubstr(R"(tests="11" failures="6" disabled="1" skipped="1")"));
+    const auto junit = text("merged.xml");
+    std::size_t failures = 0; // also of what ctest's own file calls skipped
+    for (auto at = junit.find("<failure"); at != std::string::npos; at = junit.find("<failure", at + 1)) {
+      ++failures;
+    }
+    EXPECT_EQ(failures, 6U);
     EXPECT_EQ(merge({"--suite", "suite.json", "merged.xml"}).exit_code, whole.exit_code); // it is a shard, too
   }
   static_cast<void>(ctest({"--output-junit", folder_ + "/passed.xml", "-R", "passes"}));
