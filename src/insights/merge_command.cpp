@@ -40,7 +40,7 @@ several runs, as by 'ctest --rerun-failed', the last that did not skip a test co
 Examples:
   ctest --test-dir build --show-only=json-v1 > suite.json
   gputest merge --suite suite.json --junit merged.xml shard-*.xml
-  gputest merge --suite suite.json --log merged.jsonl results-*/ && gputest report --log merged.jsonl
+  gputest merge --suite suite.json --log merged.jsonl results-*/; gputest report --log merged.jsonl
 )text";
 
 struct MergeOptions {
@@ -81,7 +81,8 @@ std::vector<std::string> files_in(const std::string& folder, const char* extensi
 
 /// What cannot be read is added to `unread`.
 Shard read_shard(const std::string& path, std::vector<std::string>& unread) {
-  const auto files = fs::is_directory(path) ? files_in(path, ".xml") : std::vector{path};
+  std::error_code none;
+  const auto files = fs::is_directory(path, none) ? files_in(path, ".xml") : std::vector{path};
   if (files.empty()) {
     unread.push_back(path + " has no JUnit file (*.xml). Run ctest with --output-junit FILE, and put FILE there");
   }
