@@ -2,7 +2,6 @@
 #pragma once
 
 #include "insights/ctest_suite.hpp"
-#include "tool/command_line.hpp"
 
 #include <set>
 #include <string>
@@ -61,8 +60,5 @@ struct Merged {
 /// A JUnit file that has each test once, with its result. Earlier failures are its `flakyFailure` if it passed in the
 /// end, else its `rerunFailure`. A problem is a failure, also each of `unread`, the shards without a result.
 [[nodiscard]] std::string merged_junit(const Merged& merged, const std::vector<std::string>& unread, double seconds);
-
-/// Adds `gputest merge`.
-void add_merge(tool::CommandLine& line);
 
 } // namespace gputest::insights

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/runlog/run_log.hpp"
+#include "insights/commands.hpp"
 #include "insights/merge.hpp"
 #include "insights/run_log_files.hpp"
 #include "insights/text_file.hpp"

@@ -33,6 +33,7 @@ class GputestConan(ConanFile):
             self.requires("cli11/2.4.2", **private)
             self.requires("nlohmann_json/3.11.3", **private)
             self.requires("fmt/11.0.2", **private)
+            self.requires("pugixml/1.14", visible=False)  # linked
 
     def validate(self):
         check_min_cppstd(self, 17)
