@@ -150,8 +150,11 @@ std::optional<StorePart> StorePart::open(const FileAt& place, const Layout& layo
     throw failure("open the folder", place.path, errno);
   }
   const FileAt ledger{folder.number(), place.path, "ledger", place.owner, own_file};
-  if (!FileIdentity::at(ledger) && errno == ENOENT) {
-    return std::nullopt;
+  if (!FileIdentity::at(ledger)) {
+    if (errno == ENOENT) {
+      return std::nullopt;
+    }
+    throw failure("look at", ledger.path, errno);
   }
   StorePart part{place, layout, std::move(folder), open_kept(ledger)};
   part.require_layout();
