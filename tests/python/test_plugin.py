@@ -205,15 +205,15 @@ class Pool:
     def trim(self): self.free.clear()
 
 pools = {name: Pool() for name in ("torch", "cupy", "numba")}
-modules = {name: types.ModuleType(name) for name in ("torch", "cupy", "numba.cuda")}
-torch, cupy, numba = modules.values()
+modules = {name: types.ModuleType(name) for name in ("torch", "cupy", "numba.cuda", "numba.cuda.cudadrv.driver")}
+torch, cupy, numba, driver = modules.values()
 torch.cuda = types.SimpleNamespace(is_initialized=lambda: True, empty_cache=pools["torch"].trim)
 pool = types.SimpleNamespace(free_all_blocks=pools["cupy"].trim)
 cupy.get_default_memory_pool = cupy.get_default_pinned_memory_pool = lambda: pool
-class Gpus: pass
-numba.gpus = Gpus()
+driver.driver = types.SimpleNamespace(is_initialized=True)
 manager = types.SimpleNamespace(deallocations=types.SimpleNamespace(clear=pools["numba"].trim))
-started = types.SimpleNamespace(primary_context=types.SimpleNamespace(memory_manager=manager))
+used = types.SimpleNamespace(primary_context=types.SimpleNamespace(memory_manager=manager))
+numba.gpus = [types.SimpleNamespace(primary_context=None), used]
 """
 
 
@@ -225,7 +225,6 @@ import frameworks
 @pytest.mark.gpu("small")
 @pytest.mark.parametrize("name", frameworks.pools)
 def test_one(name):
-    frameworks.numba.gpus.lst = [frameworks.started]
     sys.modules.update(frameworks.modules)
     frameworks.pools[name].use()
 """)
@@ -245,12 +244,13 @@ def test_not_started():
     assert not set(frameworks.modules) & set(sys.modules)
     sys.modules.update(frameworks.modules)
     frameworks.torch.cuda.is_initialized = lambda: False
+    frameworks.driver.driver.is_initialized = False
+    del frameworks.numba.gpus  # to ask for the devices starts CUDA
     for pool in frameworks.pools.values():
         pool.use()
 
 def test_after():
     assert [name for name, pool in frameworks.pools.items() if pool.free] == ["torch", "numba"]
-    assert not hasattr(frameworks.numba.gpus, "lst")
 """, "-W", "ignore")
     result.stdout.fnmatch_lines(["*3 passed, 1 error*"])
 

@@ -89,7 +89,11 @@ _ON_WAIT = ctypes.CFUNCTYPE(c_int, c_char_p)
 
 def _load():
     beside = pathlib.Path(__file__).parent / "lib" / "libgputest.so.0"
-    library = ctypes.CDLL(str(beside) if beside.exists() else "libgputest.so.0")
+    try:
+        library = ctypes.CDLL(str(beside) if beside.exists() else "libgputest.so.0")
+    except OSError as error:
+        raise ImportError("gputest: its library cannot be loaded: {}. Install the package again; in a build tree, build "
+                          "the target gputest_c".format(error)) from None
     for name, arguments in {
         "version": [],
         "message": [],

@@ -52,6 +52,17 @@ def pytest_configure_node(node):
         node.workerinput["gputest_log"] = os.path.join(folder, name)
 
 
+def _loaded():
+    """The package, with its library."""
+    try:
+        import gputest
+
+        gputest.version
+    except ImportError as error:
+        raise pytest.UsageError(str(error)) from None
+    return gputest
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config):
     """Chooses devices before conftest.py can import what starts CUDA, if an option says that tests use them."""
@@ -61,8 +72,7 @@ def pytest_load_initial_conftests(early_config):
     if getattr(options, "collectonly", False) or (controls and not worker):
         return
     if any(_option(early_config, name, options) for name in _OPTIONS):
-        import gputest
-
+        gputest = _loaded()
         gpus = _option(early_config, "gpu_devices", options) or "1"
         if not gpus.isdecimal():
             raise pytest.UsageError("gputest: gpu_devices is '{}'; write a number from 1 to 16".format(gpus))
@@ -90,6 +100,10 @@ def pytest_collection_finish(session):
     read = _Reader(config)
     needs = {item: need for item, need in ((item, read(item)) for item in session.items) if need is not None}
     if needs or any("gpu_lease" in getattr(item, "fixturenames", ()) for item in session.items):
+        try:
+            _loaded()
+        except pytest.UsageError as error:  # of which pytest-xdist would tell no more than "internal error"
+            needs = {item: _Need(mistake=str(error)) for item in needs}
         config.pluginmanager.register(_Leases(config, needs), "gputest-leases")
 
 
@@ -407,10 +421,10 @@ def _trim(gpus):
                 with cupy.cuda.Device(device):
                     cupy.get_default_memory_pool().free_all_blocks()
     with contextlib.suppress(Exception):
-        if "numba.cuda" in modules:
-            for device in vars(modules["numba.cuda"].gpus).get("lst", ()):  # absent: CUDA has not started
-                if device.primary_context is not None:
-                    device.primary_context.memory_manager.deallocations.clear()
+        driver = modules.get("numba.cuda.cudadrv.driver")
+        for device in modules["numba.cuda"].gpus if driver and driver.driver.is_initialized else ():
+            if device.primary_context is not None:
+                device.primary_context.memory_manager.deallocations.clear()
 
 
 def _free_unused(item, errors):
