@@ -44,10 +44,6 @@ TEST(MemoryRequest, follows_the_bytes_and_else_the_class) {
   }
 }
 
-TEST(MemoryRequest, of_a_medium_test_is_half_of_the_device_rounded_down) {
-  EXPECT_EQ(to_memory_request(MemoryClass::medium, Bytes{1001}).bytes, 500_B);
-}
-
 TEST(HeapCost, is_the_heap_in_whole_mebibytes_and_two_more) { // measured: H200, CUDA 13.0
   EXPECT_EQ(heap_cost(0_B), 0_B) << "no wish";
   EXPECT_EQ(heap_cost(1_B), 3_MiB);
@@ -142,21 +138,6 @@ TEST(Request, is_read_from_a_class_or_a_size) {
   EXPECT_EQ(parse_request("1MiB"), make_request(MemoryClass::small, 1_MiB));
 }
 
-TEST(Request, that_cannot_be_read_is_refused_with_what_is_allowed) {
-  const auto message_for = [](const std::string& text) {
-    try {
-      return "read as " + to_string(parse_request(text, "GPUTEST_MEMORY"));
-    } catch (const InvalidSetting& error) {
-      return std::string{error.what()};
-    }
-  };
-  EXPECT_EQ(message_for("huge"),
-            "GPUTEST_MEMORY 'huge' is unknown; it is one of small, medium, large, or a size such as 3GiB");
-  EXPECT_EQ(message_for(""), "GPUTEST_MEMORY '' is unknown; it is one of small, medium, large, or a size such as 3GiB");
-  EXPECT_EQ(message_for("3GB"), "GPUTEST_MEMORY '3GB' has an unknown unit 'GB'; write a number and a unit, such as "
-                                "256MiB, 3GiB or 1.5GiB (units: B, KiB, MiB, GiB, TiB)");
-}
-
 TEST(Request, is_written_for_people) {
   EXPECT_EQ(to_string(Request{MemoryClass::medium}), "medium");
   EXPECT_EQ(to_string(Request{3_GiB}), "3 GiB");
@@ -171,18 +152,6 @@ TEST(Request, is_written_for_people) {
   with_heap.heap = 64_MiB;
   EXPECT_EQ(to_string(with_heap), "3 GiB and a heap of 64 MiB");
   EXPECT_FALSE(with_heap == Request{3_GiB});
-}
-
-TEST(Request, differs_by_class_bytes_devices_and_what_these_must_have) {
-  const Request request = make_request(MemoryClass::medium, 3_GiB);
-  EXPECT_EQ(request, Request{3_GiB});
-  EXPECT_FALSE(request == make_request(MemoryClass::large, 3_GiB));
-  EXPECT_FALSE(request == make_request(MemoryClass::medium, 4_GiB));
-  EXPECT_FALSE(request == make_request(MemoryClass::medium, std::nullopt));
-  EXPECT_FALSE(request == make_request(MemoryClass::medium, 3_GiB, 2));
-  Request capable = request;
-  capable.capabilities = {capabilities::sm(80)};
-  EXPECT_FALSE(request == capable);
 }
 
 } // namespace

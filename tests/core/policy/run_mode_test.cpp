@@ -124,12 +124,6 @@ TEST(LargePolicy, names_the_command_that_runs_the_test) {
   EXPECT_EQ(command_for_large(test), "ctest --test-dir '/my build' -C Debug -j1 -R '^solver$'");
 }
 
-TEST(LargePolicy, names_a_test_whose_name_looks_like_a_regular_expression_exactly) {
-  OneTest test;
-  test.ctest_name = "a.b+c(d)[e]*?|^$\\";
-  EXPECT_EQ(command_for_large(test), "ctest -j1 -R '^a\\.b\\+c\\(d\\)\\[e\\]\\*\\?\\|\\^\\$\\\\$'");
-}
-
 } // namespace
 
 } // namespace gputest::policy
