@@ -11,7 +11,7 @@
 //   close-all (every descriptor from 3 on)   close <name> (those of the file with this name, whatever its folder)
 //   replace <name> <file> (makes those be of `file`, open for both directions)
 //   use-up-descriptors [n] (opens as many files as it may, less n)
-//   tell-when-told (is `telling` until it hears a line; `fail` lets it throw)   tell-nobody
+//   tell-when-told (is `telling` until it hears a line; `fail` lets it throw)
 //
 // Options: whole, exclusive, medium lock, try (do not wait), at-once (wait for no time at all), for-a-while,
 // leaving-briefly (idle processes may take a millisecond to leave),
@@ -24,7 +24,6 @@
 #include <gputest/error.hpp>
 
 #include <algorithm>
-#include <csignal>
 #include <filesystem>
 #include <functional>
 #include <iostream>
@@ -106,7 +105,6 @@ public:
         {"overhead", done(command, [&] { ledger_.set_overhead(std::stoull(words.at(1))); })},
         {"intact", done(command, [&] { ledger_.require_intact(); })},
         {"tell-when-told", done(command, [&] { tell_ = tell_when_told; })},
-        {"tell-nobody", done(command, [&] { tell_ = nullptr; })},
         {"close-all", done("closed all", [] { for_each_descriptor(::close); })},
         {"close", [&] { return "closed " + std::to_string(on_descriptors_of(words.at(1), ::close)); }},
         {"replace", [&] { return replace(words.at(1), words.at(2)); }},

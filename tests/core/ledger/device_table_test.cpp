@@ -11,7 +11,6 @@
 
 #include <csignal>
 #include <memory>
-#include <vector>
 
 namespace gputest::ledger {
 namespace {
@@ -33,15 +32,6 @@ TEST_F(DeviceTableTest, gives_each_device_a_bit_of_its_own_for_ever) {
   EXPECT_EQ(table_.uuid(0), "GPU-a");
   EXPECT_EQ(table_.uuid(2), "GPU-c");
   EXPECT_EQ(table_.uuid(3), "");
-}
-
-TEST_F(DeviceTableTest, replaces_no_device_that_another_process_has_added_meanwhile) {
-  EXPECT_EQ(table_.bit_of("GPU-a"), 1U);
-  os::SlotStore again{folder_.path(), "ledger", ledger_layout};
-  EXPECT_EQ(DeviceTable{again}.bit_of("GPU-b"), 2U);
-  EXPECT_EQ(table_.bit_of("GPU-c"), 4U);
-  EXPECT_EQ(DeviceTable{again}.uuid(1), "GPU-b");
-  EXPECT_EQ(DeviceTable{again}.uuid(2), "GPU-c");
 }
 
 TEST_F(DeviceTableTest, adds_no_device_while_another_process_has_the_mutex) {
@@ -125,17 +115,6 @@ TEST_F(DeviceTableTest, shows_a_uuid_that_anybody_wrote_as_one_line_of_text) {
   DeviceTable table{store_};
   EXPECT_EQ(table.uuid(0), "?" + std::string(94, 'u'));
   EXPECT_EQ(table.bit_of("GPU-a"), 2U);
-}
-
-TEST(ForEachDevice, visits_every_bit) {
-  const auto visited = [](policy::DeviceMask devices) {
-    std::vector<std::size_t> indices;
-    for_each_device(devices, [&](std::size_t index) { indices.push_back(index); });
-    return indices;
-  };
-  EXPECT_EQ(visited(0), std::vector<std::size_t>{});
-  EXPECT_EQ(visited(5), (std::vector<std::size_t>{0, 2}));
-  EXPECT_EQ(visited(policy::DeviceMask{1} << 63U | 1U), (std::vector<std::size_t>{0, 63}));
 }
 
 } // namespace

@@ -33,8 +33,7 @@ protected:
 
 TEST_F(HostileTest,
        a_process_that_closes_all_descriptors_gets_an_error_and_its_memory_counts_until_the_device_shows_it_free) {
-  auto a = start_inside("a");
-  auto b = start_inside("b");
+  auto [a, b] = start_all_inside("a", "b");
   a.ask("lease a 1 60");
   EXPECT_EQ(b.ask("lease b 1 60"), "waits for a");
   devices_.device(0).keeps_memory_of_the_dead = true;
@@ -112,9 +111,7 @@ TEST_F(HostileTest, whose_mutex_is_a_file_of_its_own_now_changes_nothing_without
 }
 
 TEST_F(HostileTest, a_waiter_without_a_descriptor_left_fails_and_the_others_go_on) {
-  auto a = start_inside("a");
-  auto b = start_inside("b");
-  auto c = start_inside("c");
+  auto [a, b, c] = start_all_inside("a", "b", "c");
   a.ask("lease a 1 60");
   EXPECT_EQ(b.ask("use-up-descriptors"), "used up");
   EXPECT_THAT(b.ask("lease b 1 60"), HasSubstr("Too many open files (this process has all 256 open that it may have; "
@@ -127,9 +124,7 @@ TEST_F(HostileTest, a_waiter_without_a_descriptor_left_fails_and_the_others_go_o
 }
 
 TEST_F(HostileTest, a_waiter_with_descriptors_for_some_of_its_blockers_only_fails_and_the_others_go_on) {
-  auto a = start_inside("a");
-  auto b = start_inside("b");
-  auto c = start_inside("c");
+  auto [a, b, c] = start_all_inside("a", "b", "c");
   a.ask("lease a 1 30");
   b.ask("lease b 1 30");
   EXPECT_EQ(c.ask("use-up-descriptors 1"), "used up");
@@ -141,8 +136,7 @@ TEST_F(HostileTest, a_waiter_with_descriptors_for_some_of_its_blockers_only_fail
 }
 
 TEST_F(HostileTest, giving_back_without_a_descriptor_left_still_wakes_the_next) {
-  auto a = start_inside("a");
-  auto b = start_inside("b");
+  auto [a, b] = start_all_inside("a", "b");
   a.ask("lease a 1 60");
   EXPECT_EQ(b.ask("lease b 1 60"), "waits for a");
   EXPECT_EQ(a.ask("use-up-descriptors"), "used up");
@@ -152,8 +146,7 @@ TEST_F(HostileTest, giving_back_without_a_descriptor_left_still_wakes_the_next) 
 }
 
 TEST_F(HostileTest, a_process_that_cannot_wake_the_next_gives_up_its_slot_so_that_the_next_detects_it) {
-  auto a = start_inside("a");
-  auto b = start_inside("b");
+  auto [a, b] = start_all_inside("a", "b");
   a.ask("lease a 1 60");
   EXPECT_EQ(b.ask("lease b 1 60"), "waits for a");
   std::filesystem::remove(store() + "/wake.1");
@@ -166,9 +159,7 @@ TEST_F(HostileTest, a_process_that_cannot_wake_the_next_gives_up_its_slot_so_tha
 }
 
 TEST_F(HostileTest, if_the_folder_is_removed_its_processes_get_an_error_and_no_lease) {
-  auto a = start_inside("a");
-  auto b = start_inside("b");
-  auto c = start_inside("c");
+  auto [a, b, c] = start_all_inside("a", "b", "c");
   a.ask("lease a 1 60");
   EXPECT_EQ(b.ask("lease b 1 60"), "waits for a");
   std::filesystem::remove_all(folder());
@@ -183,8 +174,7 @@ TEST_F(HostileTest, if_the_folder_is_removed_its_processes_get_an_error_and_no_l
 }
 
 TEST_F(HostileTest, if_the_folder_is_renamed_its_processes_get_an_error_and_no_lease) {
-  auto a = start_inside("a");
-  auto b = start_inside("b");
+  auto [a, b] = start_all_inside("a", "b");
   a.ask("lease a 1 60");
   std::filesystem::rename(folder(), folder() + "-old");
   const std::string renamed = "error: the ledger " + store() + " was renamed";

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <csignal>
 #include <memory>
 #include <string>
@@ -64,6 +65,11 @@ protected:
     LedgerProcess process = start();
     EXPECT_EQ(process.ask("enter " + who + " " + devices + " " + gpus + " 10 60"), "granted " + devices);
     return process;
+  }
+
+  template <class... Names>
+  std::array<LedgerProcess, sizeof...(Names)> start_all_inside(const Names&... names) {
+    return {start_inside(names)...};
   }
 
   /// Where the process stands in the ledger, by what it was last said to do; `outside` if it is not there.

@@ -6,7 +6,6 @@
 #include "support/shared_folder.hpp"
 
 #include <filesystem>
-#include <fstream>
 
 namespace gputest::tests {
 namespace {
@@ -29,17 +28,6 @@ protected:
   static ledger::Result enter(ledger::Ledger& ledger, const std::string& who) {
     return ledger.enter({who, 1, 1, 10, 60, false}, {});
   }
-
-  /// What the machine forbids users to open in a folder such as /dev/shm; tests run with whatever it is.
-  static std::string protection() {
-    std::string text;
-    for (const char* const name : {"protected_fifos", "protected_regular", "protected_symlinks"}) {
-      std::string value;
-      std::ifstream{std::string{"/proc/sys/fs/"} + name} >> value;
-      text += std::string{name} + "=" + value + " ";
-    }
-    return text;
-  }
 };
 
 TEST_F(MachineTest, two_users_share_one_ledger_and_wake_each_other_whatever_their_umask) {
@@ -47,7 +35,6 @@ TEST_F(MachineTest, two_users_share_one_ledger_and_wake_each_other_whatever_thei
     GTEST_SKIP() << "only root can be two users";
   }
   make_shared_folder(folder());
-  RecordProperty("protection", protection());
   ::umask(077);
   ASSERT_EQ(in_child([&] {
               static_cast<void>(open());
@@ -98,37 +85,6 @@ TEST_F(MachineTest, two_users_share_one_ledger_and_wake_each_other_whatever_thei
   ::close(told[0]);
   ::close(told[1]);
   ::umask(022);
-}
-
-TEST_F(MachineTest, root_takes_over_from_another_user_after_a_kill_and_the_other_way_round) {
-  if (::getuid() != 0) {
-    GTEST_SKIP() << "only root can be two users";
-  }
-  make_shared_folder(folder());
-  const auto hold_as = [&](bool root) {
-    return start_keeper([&, root] {
-      if (!root) {
-        become_nobody();
-      }
-      auto ledger = open();
-      static_cast<void>(ledger->devices().bit_of(SharedProbe::uuid(0)));
-      const std::string who = root ? "root" : "nobody";
-      static_cast<void>(enter(*ledger, who));
-      static_cast<void>(ledger->lease({who, 1, 60, false, false}, {}));
-      return ledger;
-    });
-  };
-  static_cast<void>(look().devices().bit_of(SharedProbe::uuid(0)));
-  for (const bool root : {true, false, true}) {
-    const pid_t holder = hold_as(root);
-    EXPECT_EQ(stage_of(root ? "root" : "nobody"), "holding");
-    ::kill(holder, SIGKILL);
-    EXPECT_EQ(end_of(holder), -SIGKILL);
-    const pid_t next = hold_as(!root);
-    EXPECT_EQ(stage_of(root ? "nobody" : "root"), "holding") << "the dead one's bytes are the next one's";
-    ::kill(next, SIGKILL);
-    end_of(next);
-  }
 }
 
 TEST_F(MachineTest, a_process_that_sees_another_folder_has_another_ledger_and_is_an_external_process_here) {

