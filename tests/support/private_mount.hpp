@@ -14,11 +14,6 @@ inline bool mount_private_tmpfs(const std::string& path, const std::string& opti
          ::mount("gputest", path.c_str(), "tmpfs", 0, options.c_str()) == 0;
 }
 
-/// Makes what was mounted at `path` read-only for this process.
-inline bool make_read_only(const std::string& path) {
-  return ::mount("none", path.c_str(), nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY, nullptr) == 0;
-}
-
 constexpr int may_not_mount = 253; ///< exit status of a child that needed to
 
 } // namespace gputest::tests

@@ -249,42 +249,6 @@ TEST_F(KeptDescriptorTest, whose_number_is_another_files_is_not_used_and_not_clo
   ::close(number);
 }
 
-TEST_F(KeptDescriptorTest, whose_file_was_removed_says_so) {
-  const KeptDescriptor kept = keep();
-  EXPECT_FALSE(kept.is_removed());
-  std::filesystem::rename(path_, path_ + "-old");
-  EXPECT_FALSE(kept.is_removed()) << "it has another name now";
-  std::filesystem::remove(path_ + "-old");
-  EXPECT_TRUE(kept.is_removed());
-  replace(kept.unchecked_number());
-  std::filesystem::remove(other_);
-  EXPECT_FALSE(kept.is_removed()) << "of another file nothing is said";
-  ::close(kept.unchecked_number());
-}
-
-TEST_F(KeptDescriptorTest, of_a_folder_lacks_what_was_removed_renamed_or_replaced) {
-  folder_.make_folder("in");
-  const std::string file = folder_.path() + "/in/file";
-  std::ofstream{file} << "text";
-  const KeptDescriptor kept{Descriptor{::open((folder_.path() + "/in").c_str(), O_RDONLY | O_DIRECTORY)}, "in"};
-  const auto identity = *FileIdentity::at(file);
-  const auto lacks = [&] { return kept.lacks("file", identity); };
-  EXPECT_FALSE(lacks());
-  std::filesystem::rename(file, file + "-old");
-  EXPECT_TRUE(lacks());
-  std::filesystem::create_symlink("file-old", file);
-  EXPECT_TRUE(lacks()) << "a link to it is another file";
-  std::filesystem::rename(file + "-old", file);
-  EXPECT_FALSE(lacks());
-  const std::string too_long(1000, 'x');
-  EXPECT_FALSE(kept.lacks(too_long, identity)) << "what cannot be seen";
-  std::filesystem::remove(file);
-  EXPECT_TRUE(lacks());
-  replace(kept.unchecked_number());
-  EXPECT_FALSE(lacks()) << "the folder itself is lost";
-  ::close(kept.unchecked_number());
-}
-
 } // namespace
 
 } // namespace gputest::os

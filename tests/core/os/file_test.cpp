@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/os/file.hpp"
 
-#include "support/in_child.hpp"
 #include "support/message_of.hpp"
 #include "support/private_folder.hpp"
 
@@ -13,7 +12,6 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -90,13 +88,6 @@ TEST_F(LineFiles, are_made_once_with_their_folder) {
   EXPECT_EQ(mode, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
 }
 
-TEST_F(LineFiles, grow_line_by_line) {
-  EXPECT_TRUE(file_.create());
-  file_.append("one");
-  file_.append("two");
-  EXPECT_EQ(contents(), "\none\n\ntwo\n");
-}
-
 TEST_F(LineFiles, keep_a_line_apart_from_the_part_that_a_killed_process_has_left) {
   EXPECT_TRUE(file_.create());
   std::ofstream{path()} << "one\ntw";
@@ -159,19 +150,6 @@ protected:
 };
 
 using Names = std::set<std::string>;
-
-TEST_F(OldLineFiles, are_removed_but_for_the_newest_of_which_this_one_is_one) {
-  for (const std::string name : {"log-b.txt", "log-d.txt", "log-a.txt", "log-c.txt", "log-own.txt"}) {
-    make(name);
-  }
-  const LineFile own{folder_.path() + "/logs", "log-own.txt"};
-  own.remove_older("log-", ".txt", 5);
-  EXPECT_EQ(names().size(), 5U);
-  own.remove_older("log-", ".txt", 3);
-  EXPECT_EQ(names(), (Names{"log-b.txt", "log-d.txt", "log-own.txt"}));
-  own.remove_older("log-", ".txt", 1);
-  EXPECT_EQ(names(), Names{"log-own.txt"});
-}
 
 TEST_F(OldLineFiles, stay_if_they_have_another_name_or_are_no_regular_files) {
   for (const std::string name : {"own", "log-.txt", "log.txt", "log-a.tx", "og-a.txt", "xlog-a.txt", "log-a.txtx"}) {

@@ -86,18 +86,6 @@ TEST_F(LedgerFolderTest, is_the_same_with_a_slash_behind_it_or_a_path_from_the_w
   EXPECT_TRUE(folder.is_gone());
 }
 
-TEST_F(LedgerFolderTest, is_gone_when_it_is_renamed_or_replaced) {
-  const LedgerFolder folder{path_};
-  EXPECT_FALSE(folder.is_gone());
-  fs::rename(path_, path_ + "-old");
-  EXPECT_TRUE(folder.is_gone());
-  fs::create_directory(path_);
-  EXPECT_TRUE(folder.is_gone());
-  fs::remove(path_);
-  fs::rename(path_ + "-old", path_);
-  EXPECT_FALSE(folder.is_gone());
-}
-
 TEST_F(LedgerFolderTest, in_which_others_can_change_something_is_not_used) {
   for (const mode_t mode : {0700U, 0755U, 0750U}) {
     EXPECT_EQ(said_with_mode(mode), "done");

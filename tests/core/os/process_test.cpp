@@ -17,7 +17,6 @@
 #include <thread>
 #include <utility>
 
-#include <fcntl.h>
 #include <sched.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -36,14 +35,6 @@ tests::ChildProcess start_cat(const Strings& arguments = {}) {
   Strings command{"/bin/cat"};
   command.insert(command.end(), arguments.begin(), arguments.end());
   return tests::ChildProcess{command, {{"NAME", "a=b"}, {"EMPTY", ""}}};
-}
-
-TEST(Process, knows_itself_and_its_parent) {
-  EXPECT_EQ(own_pid(), ::getpid());
-  EXPECT_EQ(parent_of(own_pid()), ::getppid());
-  EXPECT_EQ(parent_of(1), std::nullopt);
-  EXPECT_TRUE(exists(own_pid()));
-  EXPECT_TRUE(exists(1));
 }
 
 TEST(Process, exists_also_where_it_is_another_users) {

@@ -2,23 +2,16 @@
 #include "core/os/program_output.hpp"
 
 #include "support/in_child.hpp"
-#include "support/private_folder.hpp"
-#include "support/use_up_descriptors.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
-#include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstdio>
-#include <cstdlib>
 #include <stdexcept>
 #include <string>
-#include <vector>
 
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -53,45 +46,6 @@ TEST(ProgramOutput, leaves_neither_a_descriptor_nor_a_process) {
   EXPECT_EQ(output_of({"/no/such/program"}), std::nullopt);
   EXPECT_EQ(next_descriptor(), next);
   EXPECT_FALSE(has_child());
-}
-
-TEST(Become, is_the_program_that_path_names_behind_what_was_printed) {
-  const auto output = [](const std::vector<std::string>& command) {
-    std::array<int, 2> pipe{};
-    EXPECT_EQ(::pipe2(pipe.data(), O_CLOEXEC), 0);
-    const pid_t child = tests::start_child([&] {
-      ::dup2(pipe[1], STDOUT_FILENO);
-      ::setenv("PATH", "/usr/bin:/bin", 1);
-      std::fputs("printed ", stdout);
-      const int error = become(command);
-      std::printf("%d", error);
-      std::fflush(stdout);
-      return 3;
-    });
-    ::close(pipe[1]);
-    std::string text(100, '\0');
-    std::size_t size = 0;
-    for (ssize_t count = 1; count > 0; size += static_cast<std::size_t>(count)) {
-      count = ::read(pipe[0], text.data() + size, text.size() - size);
-    }
-    ::close(pipe[0]);
-    text.resize(size);
-    return std::to_string(tests::end_of(child)) + ": " + text;
-  };
-  EXPECT_EQ(output({"echo", "two words", "", "last"}), "0: printed two words  last\n");
-  EXPECT_EQ(output({"no-such-program"}), "3: printed " + std::to_string(ENOENT));
-  EXPECT_EQ(output({"/dev/null"}), "3: printed " + std::to_string(EACCES));
-}
-
-TEST(WhyNotExecutable, is_no_reason_for_a_program_and_tells_one_for_all_else) {
-  const tests::PrivateFolder folder;
-  folder.write("program", "", 0700);
-  folder.write("text", "", 0600);
-  EXPECT_EQ(why_not_executable(folder.path() + "/program"), 0);
-  EXPECT_EQ(why_not_executable(folder.path() + "/text"), EACCES);
-  EXPECT_EQ(why_not_executable(folder.path()), EACCES) << "though it may be entered";
-  EXPECT_EQ(why_not_executable(folder.path() + "/none"), ENOENT);
-  EXPECT_EQ(why_not_executable(folder.path() + "/text/none"), ENOTDIR);
 }
 
 using Kind = ChildAnswer::Kind;

@@ -12,7 +12,6 @@
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 
 #include <array>
@@ -50,17 +49,6 @@ TEST_F(WakeFifoTest, says_whether_it_is_notified_until_it_is_drained) {
   fifo.drain();
   EXPECT_FALSE(fifo.is_notified());
   EXPECT_EQ(fifo.path(), path_);
-}
-
-TEST_F(WakeFifoTest, is_drained_of_any_number_of_notifies) {
-  const WakeFifo fifo{path_};
-  for (const int count : {1, 255, 256, 257, 512, 600}) {
-    for (int i = 0; i < count; ++i) {
-      notify(path_);
-    }
-    fifo.drain();
-    EXPECT_FALSE(fifo.is_notified()) << count;
-  }
 }
 
 TEST_F(WakeFifoTest, of_another_user_that_has_removed_or_replaced_it_wakes_nobody_and_is_no_error) {
@@ -118,42 +106,6 @@ TEST_F(WakeFifoTest, that_cannot_be_notified_is_an_error) {
               return said.find("Too many open files (this process has all 256") != std::string::npos ? 0 : 2;
             }),
             0);
-}
-
-TEST_F(WakeFifoTest, writes_into_nothing_but_a_fifo) { // see file_at_test.cpp
-  folder_.write("target", "", 0600);
-  const std::string target = folder_.path() + "/target";
-  const std::string place = folder_.path() + "/place";
-  const auto said = [&] { return message_of<CannotNotify>([&] { notify(place); }); };
-  const std::string begin = "cannot wake the owner of " + place + ": " + place + " is a ";
-  std::filesystem::create_symlink(target, place);
-  EXPECT_EQ(said().find(begin + "symbolic link to " + target + ", and must be a FIFO; "), 0U) << said();
-  std::filesystem::remove(place);
-  std::filesystem::create_hard_link(target, place);
-  EXPECT_EQ(said().find(begin + "regular file, and must be a FIFO; "), 0U) << said();
-  EXPECT_EQ(std::filesystem::file_size(target), 0U);
-}
-
-TEST_F(WakeFifoTest, that_was_closed_or_is_another_file_now_is_an_error_and_is_not_read) {
-  const std::string other = folder_.path() + "/other";
-  make(other);
-  const Descriptor others{::open(other.c_str(), O_RDWR | O_NONBLOCK)};
-  {
-    const WakeFifo fifo{path_};
-    fifo.require_kept();
-    const int number = fifo.number();
-    ::close(number);
-    const std::string said = "which gputest keeps open for " + path_ + ", was closed";
-    EXPECT_NE(message_of<LedgerError>([&] { fifo.require_kept(); }).find(said), std::string::npos);
-    EXPECT_NE(message_of<LedgerError>([&] { fifo.drain(); }).find(said), std::string::npos);
-    EXPECT_NE(message_of<LedgerError>([&] { static_cast<void>(fifo.is_notified()); }).find(said), std::string::npos);
-    EXPECT_NE(message_of<LedgerError>([&] { wait(fifo, {}, 1h); }).find(said), std::string::npos);
-    ASSERT_EQ(::dup2(others.number(), number), number);
-    ASSERT_EQ(::write(others.number(), "+", 1), 1);
-    EXPECT_THROW(fifo.drain(), LedgerError);
-  }
-  char said = 0;
-  EXPECT_EQ(::read(others.number(), &said, 1), 1) << "what is the other one's was not read";
 }
 
 class LivenessFifoTest : public ::testing::Test {
@@ -282,52 +234,6 @@ TEST_F(LivenessFifoTest, that_is_not_there_has_no_owner_and_is_made_when_it_is_t
   EXPECT_EQ(message_of<LedgerError>([&] { LivenessWatch{in_no_folder}; }),
             "cannot watch " + in_no_folder + ": No such file or directory")
       << "of a ledger that was removed nobody can say who lives";
-}
-
-TEST_F(LivenessFifoTest, tells_the_same_whoever_reads_or_locks_it) {
-  ASSERT_EQ(::mkfifo(path_.c_str(), 0640), 0);
-  // What a member of the group can do: it may not write to the FIFO.
-  const Descriptor reader{::open(path_.c_str(), O_RDONLY | O_NONBLOCK)};
-  ASSERT_EQ(::flock(reader.number(), LOCK_EX), 0);
-  struct flock whole {};
-  whole.l_type = F_RDLCK;
-  ASSERT_EQ(::fcntl(reader.number(), F_OFD_SETLK, &whole), 0);
-  EXPECT_FALSE(LivenessWatch{path_}.owner_lives());
-  const pid_t owner = start_owner();
-  const WakeFifo own{mine_};
-  std::vector<LivenessWatch> watched;
-  watched.emplace_back(path_);
-  EXPECT_TRUE(watched.back().owner_lives());
-  ::kill(owner, SIGKILL);
-  EXPECT_EQ(wait(own, watched, 1h).ended, std::vector<std::size_t>{0});
-  end_of(owner);
-  EXPECT_FALSE(watched.back().owner_lives());
-  EXPECT_TRUE(LivenessFifo::take(path_));
-}
-
-TEST_F(LivenessFifoTest, that_is_renamed_or_replaced_under_its_owner_is_an_error) {
-  const LivenessFifo fifo = LivenessFifo::take(path_);
-  fifo.require_in_place(path_);
-  std::filesystem::rename(path_, path_ + "-old");
-  const std::string what_to_do = " while this process used it, so that the others take this process for ended; let all "
-                                 "GPU tests end, and start them again";
-  EXPECT_EQ(message_of<LedgerError>([&] { fifo.require_in_place(path_); }),
-            path_ + " was removed or renamed" + what_to_do);
-  const LivenessFifo others = LivenessFifo::take(path_);
-  EXPECT_EQ(message_of<LedgerError>([&] { fifo.require_in_place(path_); }), path_ + " was replaced" + what_to_do);
-  std::filesystem::rename(path_ + "-old", path_);
-  fifo.require_in_place(path_);
-}
-
-TEST_F(LivenessFifoTest, that_was_closed_by_something_else_is_an_error) {
-  LivenessFifo fifo = LivenessFifo::take(path_);
-  tests::close_files(path_);
-  const std::string said = "which gputest keeps open for " + path_ + ", was closed";
-  EXPECT_NE(message_of<LedgerError>([&] { fifo.require_kept(); }).find(said), std::string::npos);
-  EXPECT_NE(message_of<LedgerError>([&] { fifo.inherit_across_exec(); }).find(said), std::string::npos);
-  std::filesystem::remove(path_);
-  EXPECT_NE(message_of<LedgerError>([&] { fifo.require_in_place(path_); }).find(said), std::string::npos)
-      << "rather than that it was removed, of which nobody needs to know any more";
 }
 
 } // namespace
