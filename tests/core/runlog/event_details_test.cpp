@@ -61,12 +61,12 @@ TEST(EventDetails, of_a_process_that_enters_say_its_devices_and_itself) {
 TEST(EventDetails, of_a_wait_name_who_stands_in_the_way_and_by_what) {
   ledger::Blocked blocked;
   blocked.blockers = {record(policy::Stage::holding), record(policy::Stage::idle)};
-  blocked.excesses = {{record(policy::Stage::inside), 7}, {record(policy::Stage::waiting), 8}};
+  blocked.excesses = {{record(policy::Stage::entering), 7}, {record(policy::Stage::waiting), 8}};
   EXPECT_EQ(parsed(wait_details("3 GiB", blocked)), json::parse(R"({
     "what": "3 GiB",
     "blockers": [{"who": "join", "pid": 17, "stage": "holding", "lease_bytes": 300, "overhead_bytes": 50},
                  {"who": "join", "pid": 17, "stage": "idle", "lease_bytes": 300, "overhead_bytes": 50}],
-    "excesses": [{"who": "join", "pid": 17, "stage": "inside", "lease_bytes": 300, "overhead_bytes": 50,
+    "excesses": [{"who": "join", "pid": 17, "stage": "entering", "lease_bytes": 300, "overhead_bytes": 50,
                   "beyond_bytes": 7},
                  {"who": "join", "pid": 17, "stage": "waiting", "lease_bytes": 300, "overhead_bytes": 50,
                   "beyond_bytes": 8}],
@@ -135,28 +135,6 @@ TEST(EventDetails, of_a_release_have_no_figure_of_0_of_what_was_not_seen) {
   ASSERT_EQ(details.at("devices").size(), 1U) << "of a device that is not leased, no 0";
   EXPECT_EQ(details.at("devices")[0].at("uuid"), "GPU-1");
   EXPECT_FALSE(details.contains("because"));
-}
-
-TEST(EventDetails, have_names_for_stages_and_for_who_said_the_memory) {
-  const auto in_wait = [](policy::Stage stage) {
-    ledger::Blocked blocked;
-    blocked.blockers = {record(stage)};
-    return parsed(wait_details("", blocked)).at("blockers")[0].at("stage");
-  };
-  using policy::Stage;
-  std::vector<json> stages;
-  for (const auto stage :
-       {Stage::outside, Stage::entering, Stage::inside, Stage::waiting, Stage::holding, Stage::idle}) {
-    stages.push_back(in_wait(stage));
-  }
-  EXPECT_EQ(json(stages), json::parse(R"(["outside", "entering", "inside", "waiting", "holding", "idle"])"));
-  std::vector<json> said_by;
-  for (const auto by : {SaidBy::entry, SaidBy::fixture, SaidBy::suite, SaidBy::test, SaidBy::section}) {
-    Request request{1_GiB};
-    request.memory_by = by;
-    said_by.push_back(parsed(lease_details(request, 1_GiB, false, {}, 0)).at("declared_by"));
-  }
-  EXPECT_EQ(json(said_by), json::parse(R"(["entry", "fixture", "suite", "test", "section"])"));
 }
 
 TEST(EventDetails, of_a_test_that_ran_out_of_memory_name_who_had_more_than_leased) {

@@ -16,10 +16,8 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <limits>
 #include <map>
 #include <set>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -48,15 +46,6 @@ TEST(JsonObjects, keep_every_character_on_one_line_and_replace_what_is_none) {
   JsonObject object;
   object.text("two\nlines", "a\nb\r\n");
   EXPECT_EQ(object.to_string().find_first_of("\r\n"), std::string::npos) << "a line of the log stays one";
-}
-
-TEST(JsonObjects, write_seconds_to_the_microsecond_and_whatever_is_no_number_as_0) {
-  JsonObject object;
-  object.seconds("a", 1732271234.5).seconds("b", -0.25).seconds("c", std::numeric_limits<double>::quiet_NaN());
-  EXPECT_EQ(object.to_string(), R"({"a":1732271234.500000,"b":-0.250000,"c":0.000000})");
-  JsonObject extreme;
-  extreme.seconds("a", 1e300).seconds("b", -std::numeric_limits<double>::infinity()).seconds("c", 0.0000016);
-  EXPECT_EQ(extreme.to_string(), R"({"a":1000000000000.000000,"b":0.000000,"c":0.000002})");
 }
 
 TEST(JsonObjects, nest) {

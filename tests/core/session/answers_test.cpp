@@ -91,40 +91,6 @@ TEST_F(AnswersTest, name_a_test_with_its_entry_or_else_its_program) {
   EXPECT_EQ(answers_.full_name("sort"), "sort") << "CTest's name and the test's are one";
 }
 
-TEST_F(AnswersTest, make_failures_of_those_skips_that_the_settings_forbid) {
-  struct Row {
-    ForbidSkip forbidden;
-    bool require_gpu;
-    SkipCause cause;
-    std::string demand; ///< empty: it stays a skip
-  };
-  const std::vector<Row> rows{
-      {ForbidSkip::no, false, SkipCause::no_gpu, ""},
-      {ForbidSkip::no, true, SkipCause::no_gpu, "GPUTEST_REQUIRE_GPU=1"},
-      {ForbidSkip::no, true, SkipCause::machine, ""},
-      {ForbidSkip::no, true, SkipCause::run, ""},
-      {ForbidSkip::machine, false, SkipCause::no_gpu, "GPUTEST_FORBID_SKIP=machine"},
-      {ForbidSkip::machine, false, SkipCause::machine, "GPUTEST_FORBID_SKIP=machine"},
-      {ForbidSkip::machine, true, SkipCause::run, ""},
-      {ForbidSkip::all, false, SkipCause::run, "GPUTEST_FORBID_SKIP=1"},
-      {ForbidSkip::all, true, SkipCause::no_gpu, "GPUTEST_FORBID_SKIP=1"},
-  };
-  for (const auto& row : rows) {
-    settings_.forbid_skip = row.forbidden;
-    settings_.require_gpu = row.require_gpu;
-    const auto outcome = answers_.skip("it is so", row.cause);
-    if (row.demand.empty()) {
-      EXPECT_EQ(outcome.kind, Kind::skip);
-      EXPECT_EQ(outcome.reason, "it is so");
-      EXPECT_EQ(outcome.cause, row.cause);
-    } else {
-      EXPECT_EQ(outcome.kind, Kind::fail);
-      EXPECT_EQ(outcome.reason, "it is so (" + row.demand + " makes this skip a failure)");
-    }
-    EXPECT_FALSE(outcome.not_freed);
-  }
-}
-
 TEST_F(AnswersTest, name_the_setting_that_makes_devices_smaller) {
   EXPECT_EQ(outcome_of(Answer::refused).reason.find("GPUTEST_DEVICE_MEMORY"), std::string::npos);
   settings_.device_memory = 4_GiB;

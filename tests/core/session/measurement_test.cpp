@@ -150,15 +150,6 @@ TEST_F(Measurement, names_what_is_left_of_each_device) {
   EXPECT_THAT(leak_in({second}, allowance_), Not(HasSubstr("and more"))) << "three are named";
 }
 
-TEST_F(Measurement, allows_of_each_device_what_may_be_kept) {
-  allowance_.keeps = 4_MiB;
-  allowance_.request.keeps = 4_MiB;
-  EXPECT_EQ(leak_in({that_leaves(0, {4_MiB}), that_leaves(1, {3_MiB, 1_MiB})}, allowance_), "");
-  const auto text = leak_in({that_leaves(0, {4_MiB}), that_leaves(1, {5_MiB})}, allowance_);
-  EXPECT_THAT(text, StartsWith("entry: Sort.Keys ends with 5 MiB of device 1 still allocated: "));
-  EXPECT_THAT(text, HasSubstr(". It may keep 4 MiB. It counts as"));
-}
-
 TEST_F(Measurement, adds_what_earlier_periods_have_left_for_which_the_same_was_said) {
   allowance_.keeps = 4_MiB;
   allowance_.request.keeps = 4_MiB;

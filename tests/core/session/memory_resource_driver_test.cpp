@@ -12,7 +12,6 @@
 
 #include <cstdlib>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace gputest {
@@ -56,16 +55,6 @@ TEST_F(MemoryResourceTest, takes_from_the_pool_where_the_driver_says_there_are_p
   memory_resource without{1};
   without.deallocate(without.allocate(1), 1);
   EXPECT_EQ(cuda_->calls, (Calls{"cuMemAlloc", "cuStreamSynchronize", "cuMemFree"}));
-}
-
-TEST_F(MemoryResourceTest, can_be_forced_by_the_test_and_by_the_setting) {
-  EXPECT_EQ(memory_resource(0, MemoryKind::malloc).kind(), MemoryKind::malloc);
-  setenv("GPUTEST_MEMORY_RESOURCE", "malloc", 1);
-  EXPECT_EQ(memory_resource{0}.kind(), MemoryKind::malloc);
-  EXPECT_EQ(memory_resource(0, MemoryKind::pool).kind(), MemoryKind::pool);
-  setenv("GPUTEST_MEMORY_RESOURCE", "pool", 1);
-  device(0).has_pools = false;
-  EXPECT_THROW(memory_resource{0}, InvalidSetting);
 }
 
 TEST_F(MemoryResourceTest, calls_the_driver_in_the_order_of_the_stream) {

@@ -44,19 +44,6 @@ TEST_F(Waiting, to_enter_is_reported_with_the_processes_inside) {
   EXPECT_EQ(count(ended.err, "gputest: admitted"), 1U) << ended.err;
 }
 
-TEST_F(Waiting, for_memory_ends_at_the_limit_in_a_failure_that_names_the_holder) {
-  auto holder = start_holder();
-  set("GPUTEST_WAIT_LIMIT", "1s");
-  const auto reports = reports_of("annotated", "Medium.with_bytes:Small.says_nothing");
-  ASSERT_EQ(reports.size(), 2U);
-  EXPECT_THAT(
-      reports.at("Medium.with_bytes").failures,
-      HasSubstr("annotated: Medium.with_bytes waited 1 s, its wait limit, for 3 GiB and was not admitted. In its "
-                "way: annotated: Medium.with_bytes (pid " +
-                std::to_string(holder.pid()) + ", 3 GiB, for "));
-  EXPECT_EQ(reports.at("Small.says_nothing").failures, "") << "its memory is free";
-}
-
 /// Processes of which no test can run, whatever others hold, beside one that holds the whole device.
 class NoneCanRun : public SuiteTest {
 protected:

@@ -44,20 +44,27 @@ std::string message_of(const std::string& name, const std::string& value) {
   }
 }
 
-TEST(Settings, have_defaults) {
-  const All settings = parse({});
-  EXPECT_EQ(settings.devices, "all");
-  EXPECT_EQ(settings.entry.request, Request{MemoryClass::small});
-  EXPECT_EQ(settings.entry.large, LargePolicy::exclude);
-  EXPECT_EQ(settings.entry.name, "");
-  EXPECT_FALSE(settings.require_gpu);
-  EXPECT_EQ(settings.forbid_skip, ForbidSkip::no);
-  EXPECT_EQ(settings.entry.wait_limit, 20min);
-  EXPECT_EQ(settings.run_mode, RunModeSetting::automatic);
-  EXPECT_EQ(settings.entry.request.heap, 0_B);
-  EXPECT_EQ(settings.memory_resource, std::nullopt);
-  EXPECT_EQ(settings.folder, "");
-  EXPECT_EQ(settings.lease_of, "");
+TEST(Settings, have_defaults_where_they_are_not_set_or_empty) {
+  Variables empty;
+  for (const auto& setting : settings_table()) {
+    empty[setting.name] = "";
+  }
+  for (const auto& variables : {Variables{}, empty}) {
+    const All settings = parse(variables);
+    EXPECT_EQ(settings.devices, "all");
+    EXPECT_EQ(settings.entry.request, Request{MemoryClass::small});
+    EXPECT_EQ(settings.entry.large, LargePolicy::exclude);
+    EXPECT_EQ(settings.entry.name, "");
+    EXPECT_FALSE(settings.require_gpu);
+    EXPECT_EQ(settings.forbid_skip, ForbidSkip::no);
+    EXPECT_EQ(settings.entry.wait_limit, 20min);
+    EXPECT_EQ(settings.run_mode, RunModeSetting::automatic);
+    EXPECT_EQ(settings.entry.request.heap, 0_B);
+    EXPECT_EQ(settings.memory_resource, std::nullopt);
+    EXPECT_EQ(settings.folder, "");
+    EXPECT_EQ(settings.lease_of, "");
+    EXPECT_EQ(settings.device_memory, std::nullopt);
+  }
 }
 
 TEST(Settings, take_the_users_folder_of_logs_before_that_of_the_entry) {
@@ -110,24 +117,6 @@ TEST(Settings, hold_what_cuda_ctest_slurm_and_mpi_say) {
   ASSERT_TRUE(settings.rank);
   EXPECT_EQ(settings.rank->local_rank, 1);
   EXPECT_EQ(settings.rank->local_size, 4);
-}
-
-TEST(Settings, that_are_empty_count_as_not_set) {
-  Variables empty;
-  for (const char* name : {"GPUTEST_DEVICES", "GPUTEST_MEMORY", "GPUTEST_GPUS", "GPUTEST_LARGE", "GPUTEST_TEST",
-                           "GPUTEST_FORBID_SKIP", "GPUTEST_REQUIRE_GPU", "GPUTEST_WAIT_LIMIT", "GPUTEST_RUN_MODE",
-                           "GPUTEST_DIR", "GPUTEST_LEASE_OF", "GPUTEST_REQUIRES", "GPUTEST_DEVICE_MEMORY"}) {
-    empty[name] = "";
-  }
-  const All settings = parse(empty);
-  EXPECT_EQ(settings.devices, "all");
-  EXPECT_EQ(settings.entry.request, Request{MemoryClass::small});
-  EXPECT_EQ(settings.entry.large, LargePolicy::exclude);
-  EXPECT_EQ(settings.entry.wait_limit, 20min);
-  EXPECT_EQ(settings.folder, "");
-  EXPECT_FALSE(settings.require_gpu);
-  EXPECT_EQ(settings.run_mode, RunModeSetting::automatic);
-  EXPECT_EQ(settings.device_memory, std::nullopt);
 }
 
 TEST(Settings, are_read_from_their_variables) {
@@ -251,28 +240,6 @@ TEST(Settings, that_cannot_be_used_are_refused_with_what_is_allowed) {
   for (const auto& c : cases) {
     EXPECT_EQ(message_of(c.name, c.value), c.message);
   }
-}
-
-TEST(DevicesSetting, reads_simulated_devices) {
-  struct Case {
-    std::string text;
-    int count;
-    Bytes size;
-    Bytes context;
-  };
-  const std::vector<Case> cases{
-      {"simulated:2x16GiB", 2, 16_GiB, 512_MiB},
-      {"simulated:16x1TiB", 16, 1_TiB, 512_MiB},
-      {"simulated:1x1GiB,context=64MiB", 1, 1_GiB, 64_MiB},
-      {"simulated:1x1MiB,context=0", 1, 1_MiB, 0_B},
-  };
-  for (const auto& c : cases) {
-    const auto setting = std::get<policy::SimulatedDevices>(parse_devices(c.text));
-    EXPECT_EQ(setting.count, c.count) << c.text;
-    EXPECT_EQ(setting.size, c.size) << c.text;
-    EXPECT_EQ(setting.context, c.context) << c.text;
-  }
-  EXPECT_TRUE(std::holds_alternative<AllDevices>(parse_devices("all")));
 }
 
 TEST(Duration, is_read_with_its_unit) {

@@ -6,18 +6,15 @@
 #include "core/ledger/device_probe.hpp"
 #include "core/ledger/ledger.hpp"
 #include "support/in_child.hpp"
-#include "support/observed.hpp"
 #include "support/private_folder.hpp"
 
 #include <gputest/error.hpp>
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <csignal>
 #include <memory>
 #include <stdexcept>
-#include <string>
 #include <thread>
 
 namespace gputest::devices {
@@ -30,18 +27,6 @@ using tests::start_keeper;
 
 constexpr Bytes most_of_it = 12_GiB;
 constexpr int rounds = 5;
-
-/// The rule switched off: what a dead process held is free as soon as its wake-up FIFO is silent.
-class Blind : public ledger::DeviceProbe {
-public:
-  [[nodiscard]] std::shared_ptr<const ledger::Observation> observe(const std::string& /*uuid*/) const override {
-    return std::make_shared<tests::Observed>(
-        [] {
-          return policy::Capacity{(16_GiB).count(), 0};
-        },
-        [](const ledger::Record& /*ended*/) { return true; });
-  }
-};
 
 /// What came of a waiter that allocates what it has just been granted.
 enum class Allocation { done = 0, out_of_memory = 1 };
@@ -56,11 +41,7 @@ protected:
 
   [[nodiscard]] Client lease() const {
     const std::shared_ptr<const DeviceList> list = open_simulated(setting_, folder_.path());
-    std::shared_ptr<const ledger::DeviceProbe> probe = std::make_shared<Blind>();
-    if (!blind_) {
-      probe = ledger::make_probe(list);
-    }
-    Client client{std::make_unique<ledger::Ledger>(folder_.path(), probe),
+    Client client{std::make_unique<ledger::Ledger>(folder_.path(), ledger::make_probe(list)),
                   std::make_unique<SimulatedMemory>(setting_, folder_.path())};
     const auto device = client.ledger->devices().bit_of(list->devices().front().uuid);
     ledger::Ledger::EnterRequest enter;
@@ -94,7 +75,7 @@ protected:
         return static_cast<int>(Allocation::out_of_memory);
       }
     });
-    ledger::Ledger book{folder_.path(), std::make_shared<Blind>()};
+    ledger::Ledger book{folder_.path(), nullptr};
     for (bool waits = false; !waits; std::this_thread::yield()) {
       for (const auto& entry : book.records()) {
         waits = waits || (entry.pid == waiter && entry.claim.stage == policy::Stage::waiting);
@@ -120,7 +101,6 @@ protected:
 
   policy::SimulatedDevices setting_ = policy::parse_simulated_devices("1x16GiB,context=0,return=110ms");
   tests::PrivateFolder folder_;
-  bool blind_ = false;
 };
 
 TEST_F(ReturnOfMemory, is_waited_for_after_the_holder_was_killed) { EXPECT_EQ(failures_after_killing_the_holder(), 0); }
@@ -128,11 +108,6 @@ TEST_F(ReturnOfMemory, is_waited_for_after_the_holder_was_killed) { EXPECT_EQ(fa
 TEST_F(ReturnOfMemory, is_waited_for_where_the_driver_lists_no_processes) {
   setting_ = policy::parse_simulated_devices("1x16GiB,context=0,return=110ms,no_process_list");
   EXPECT_EQ(failures_after_killing_the_holder(), 0);
-}
-
-TEST_F(ReturnOfMemory, is_no_free_memory_where_nobody_looks_at_the_device) {
-  blind_ = true;
-  EXPECT_EQ(failures_after_killing_the_holder(), rounds) << "else the tests above prove nothing";
 }
 
 } // namespace

@@ -12,11 +12,9 @@
 
 #include <array>
 #include <csignal>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
-#include <system_error>
 
 namespace gputest::devices {
 namespace {
@@ -102,21 +100,6 @@ TEST_F(SimulatedMemoryTest, runs_out_for_the_second_process) {
   EXPECT_EQ(tests::message_of<OutOfMemory>([&] { memory.allocate(1, 2_MiB); }),
             "out of memory: 2 MiB asked of simulated device 1, which has 0 B of 1 GiB left; 1 processes use the rest");
   kill(a);
-}
-
-TEST_F(SimulatedMemoryTest, comes_back_when_a_process_is_killed_or_ends) {
-  const pid_t a = start([](SimulatedMemory& memory) { memory.allocate(0, 900_MiB); });
-  SimulatedMemory memory = open();
-  EXPECT_EQ(used(memory, 0), 1000_MiB);
-  kill(a);
-  EXPECT_EQ(used(memory, 0), 0_B);
-  EXPECT_EQ(in_child([&] {
-              open().allocate(0, 900_MiB);
-              return 0;
-            }),
-            0);
-  EXPECT_EQ(used(memory, 0), 0_B);
-  memory.allocate(0, 924_MiB);
 }
 
 TEST_F(SimulatedMemoryTest, of_a_killed_process_is_in_use_while_a_child_it_forked_lives) {

@@ -98,44 +98,6 @@ TEST_F(CoreTestRun, that_exits_before_its_first_test_is_refused_whatever_its_exi
   EXPECT_EQ(ended("watched", 3, runs_a_test).told, "1 begun, 1 ended") << "that is how the test fails";
 }
 
-TEST_F(CoreTestRun, that_a_test_ends_with_a_success_fails_and_names_the_test) {
-  const auto runs = [](const std::string& test) {
-    return [test](TestRun& run) {
-      begins(run);
-      run.running(test);
-    };
-  };
-  for (const int status : {0, skipped_exit_code}) {
-    const auto call = "exit(" + std::to_string(status) + ")";
-    const auto seen = ended("watched", status, runs("Sort.Keys"));
-    EXPECT_EQ(seen.status, EXIT_FAILURE);
-    EXPECT_THAT(seen.output,
-                HasSubstr("gputest: failed: Sort.Keys called " + call + ". What comes after it did not run."));
-    EXPECT_EQ(seen.told, "1 begun, 0 ended, refused: Sort.Keys called " + call);
-    EXPECT_THAT(ended("", status, runs("")).output,
-                HasSubstr("gputest: failed: " + call + " was called between the tests. What"));
-  }
-}
-
-TEST_F(CoreTestRun, has_the_exit_code_that_tells_what_became_of_its_tests) {
-  const auto failed = ended("", 0, ends(End::failed));
-  EXPECT_EQ(failed.status, EXIT_FAILURE);
-  EXPECT_THAT(failed.output,
-              HasSubstr("gputest: failed: tests have failed, but the process ended with 0. End main() with "
-                        "`return gputest::run_all_tests();`"));
-  EXPECT_EQ(ended("", 5, ends(End::failed)).status, 5);
-  EXPECT_EQ(ended("", 0, ends(End::passed)).status, 0);
-  EXPECT_EQ(ended("ctest", 0, ends(End::all_skipped)).status, skipped_exit_code);
-  EXPECT_EQ(ended("", 0, ends(End::all_skipped)).status, 0) << "nobody asks";
-  EXPECT_EQ(ended("ctest", skipped_exit_code, ends(End::all_skipped)).status, skipped_exit_code);
-  const auto skipped = ended("ctest", skipped_exit_code, ends(End::passed));
-  EXPECT_EQ(skipped.status, EXIT_FAILURE);
-  EXPECT_THAT(skipped.output,
-              HasSubstr("gputest: failed: the process ended with 77, with which CTest reports a skip, but "
-                        "gputest has skipped nothing. End main() with `return gputest::run_all_tests();`"));
-  EXPECT_EQ(ended("", skipped_exit_code, ends(End::passed)).status, skipped_exit_code);
-}
-
 TEST_F(CoreTestRun, tells_its_end_to_who_watches) {
   EXPECT_EQ(ended("watched", 0, ends(End::passed)).told, "1 begun, 1 ended");
   EXPECT_EQ(ended("watched", 1, ends(End::failed)).told, "1 begun, 1 ended");
