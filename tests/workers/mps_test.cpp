@@ -288,15 +288,6 @@ TEST_F(Mps, hides_no_dependence_if_that_is_a_failure) {
   EXPECT_THAT(result.output, HasSubstr("gputest: dependence: "));
 }
 
-TEST_F(Mps, hides_no_unstable_case_if_that_is_a_failure) {
-  set("GPUTEST_DEPENDENCE", "fail");
-  set("FAIL_ONCE", path("once"));
-  add("Plain.fails_once");
-  const auto result = run().at("Plain.fails_once");
-  EXPECT_EQ(result.word, "Failed");
-  EXPECT_THAT(result.output, HasSubstr("gputest: unstable: "));
-}
-
 TEST_F(Mps, is_no_reason_to_skip) {
   add("Plain.skips");
   add("OnDriver.skips_in_workers_that_have_a_server");

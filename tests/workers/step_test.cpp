@@ -18,7 +18,6 @@
 #include <iostream>
 #include <iterator>
 #include <map>
-#include <optional>
 #include <random>
 #include <set>
 #include <string>
@@ -165,51 +164,39 @@ TEST_F(Steps, of_a_user_without_another_watch_for_a_folder_still_have_one_worker
   }
 }
 
-TEST_F(Steps, of_a_user_without_another_process_run_cases_alone_and_say_why) {
-  add("Plain.a");
-  add("Plain.b");
-  for (const auto& [without, why] : {std::pair{Role::caller, "no worker could be started: "},
-                                     std::pair{Role::helper, "no worker could be started: "},
-                                     std::pair{Role::keeper, "no worker could be started: fork: "}}) {
-    const auto outcome = run_watched({}, [&](auto& processes, const auto& step, pid_t, Role role) {
-      if (role == without && forks(step)) {
-        processes.refuse(step, EAGAIN);
-      }
-    });
-    expect_each_once(outcome);
-    // The caller itself has no process for the case, and there is nothing that could watch it otherwise.
-    EXPECT_THAT(outcome.failed, without == Role::caller ? SizeIs(2) : SizeIs(0)) << outcome.out;
-    for (const auto& [name, result] : outcome.results) {
-      EXPECT_THAT(result.output, HasSubstr(name + " runs in a process of its own: " + why + std::strerror(EAGAIN)));
-    }
-  }
-}
-
 TEST_F(Steps, that_fail_have_cases_run_alone_and_say_which) {
   add("Plain.a");
   add("Plain.b");
   struct Refusal {
     Role role;
-    long call;
+    std::function<bool(const WatchedProcesses::Step&)> is_refused;
+    int error;
     std::string why;
   };
-  const std::string of_run = workers_folder() + "/";
-  for (const auto& [role, call, why] :
-       {Refusal{Role::caller, SYS_bind, "its folder cannot be used: " + of_run},
-        Refusal{Role::caller, SYS_listen, "its folder cannot be used: " + of_run},
-        Refusal{Role::caller, SYS_pidfd_open, "the end of ctest could not be seen here"},
-        Refusal{Role::keeper, SYS_socketpair, "no worker could be started: socketpair: No space left on device"},
-        Refusal{Role::keeper, SYS_pidfd_open, "no worker could be started: pidfd_open: No space left on device"}}) {
-    const auto outcome =
-        run_watched({}, [&, role = role, call = call](auto& processes, const auto& step, pid_t, Role of) {
-          if (of == role && step.call == call) {
-            processes.refuse(step, ENOSPC);
-          }
-        });
+  const auto call = [](long number) {
+    return [number](const WatchedProcesses::Step& step) { return step.call == number; };
+  };
+  const std::string not_started = "no worker could be started: ";
+  const std::string folder = "its folder cannot be used: " + workers_folder() + "/";
+  for (const auto& refusal :
+       {Refusal{Role::caller, forks, EAGAIN, not_started + std::strerror(EAGAIN)},
+        Refusal{Role::helper, forks, EAGAIN, not_started + std::strerror(EAGAIN)},
+        Refusal{Role::keeper, forks, EAGAIN, not_started + "fork: " + std::strerror(EAGAIN)},
+        Refusal{Role::caller, call(SYS_bind), ENOSPC, folder}, Refusal{Role::caller, call(SYS_listen), ENOSPC, folder},
+        Refusal{Role::caller, call(SYS_pidfd_open), ENOSPC, "the end of ctest could not be seen here"},
+        Refusal{Role::keeper, call(SYS_socketpair), ENOSPC, not_started + "socketpair: No space left on device"},
+        Refusal{Role::keeper, call(SYS_pidfd_open), ENOSPC, not_started + "pidfd_open: No space left on device"}}) {
+    const auto outcome = run_watched({}, [&](auto& processes, const auto& step, pid_t, Role role) {
+      if (role == refusal.role && refusal.is_refused(step)) {
+        processes.refuse(step, refusal.error);
+      }
+    });
     expect_each_once(outcome);
-    EXPECT_THAT(outcome.failed, IsEmpty()) << outcome.out;
+    // A caller without a process for its case has nothing that could watch it either.
+    const bool runs_none = refusal.role == Role::caller && refusal.error == EAGAIN;
+    EXPECT_THAT(outcome.failed, SizeIs(runs_none ? 2 : 0)) << outcome.out;
     for (const auto& [name, result] : outcome.results) {
-      EXPECT_THAT(result.output, HasSubstr("gputest: " + name + " runs in a process of its own: " + why));
+      EXPECT_THAT(result.output, HasSubstr("gputest: " + name + " runs in a process of its own: " + refusal.why));
     }
   }
 }

@@ -18,7 +18,6 @@
 #include <thread>
 #include <vector>
 
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -96,34 +95,6 @@ TEST_F(WorkerCase, removes_what_a_run_has_left_that_this_machine_has_not_outlive
   EXPECT_TRUE(fs::remove_all(of_another_container) > 0);
 }
 
-TEST_F(WorkerCase, runs_what_waits_longest_first) {
-  folder_write("waits", R"(
-of() { GPUTEST_ENTRY=ctest GPUTEST_TEST=$1 "$caller" "$cases" --gtest_filter=Plain.$1; }
-caller=$1; cases=$2; first=$3
-of a >"$first" & wait # as the others: what runs in the background ignores some signals
-keeper=$(sed -n 's/@process [0-9]* //p' "$first")
-folder=$(echo "$4"/$PPID-*/*)
-exec 9<>"$folder/start"; flock 9 # so nobody starts another worker
-trap "kill -CONT $keeper" EXIT
-kill -STOP $keeper
-count=0
-for name in d c b a; do
-  of $name 9<&- &
-  count=$((count + 1))
-  until [ $(ls "$folder" | grep -c ^job-) = $count ]; do :; done
-done
-kill -CONT $keeper
-wait
-)");
-  add_command("waits", {"/bin/sh", path("waits"), ENTRY_PROGRAM, CASES, path("first"), workers_folder()});
-  const auto output = run().at("waits").output;
-  std::string order;
-  for (auto at = output.find("[ RUN "); at != std::string::npos; at = output.find("[ RUN ", at + 1)) {
-    order += output.at(output.find("Plain.", at) + 6);
-  }
-  EXPECT_EQ(order, "dcba") << output;
-}
-
 TEST_F(WorkerCase, shows_what_its_worker_wrote_before_its_tests_with_the_first_case_alone) {
   set("WRITE_BEFORE_TESTS", "@written before");
   add("Plain.a");
@@ -166,24 +137,6 @@ TEST_F(WorkerCase, runs_a_case_alone_if_a_library_of_its_worker_was_built_anew) 
   EXPECT_EQ(results.at("after").word, "Passed");
   EXPECT_THAT(results.at("after").output,
               HasSubstr("after runs in a process of its own: " + path("library.so") + " has been built anew"));
-}
-
-TEST_F(WorkerCase, tells_of_an_executable_that_cannot_be_run) {
-  folder_write("script", "#!/nowhere/interpreter\n");
-  folder_write("text", "");
-  fs::permissions(path("text"), fs::perms::owner_read);
-  folder_write("tries", "for one in missing text; do GPUTEST_ENTRY=ctest GPUTEST_TEST=$one '" ENTRY_PROGRAM "' '" +
-                            folder() + "/'$one --gtest_filter=A.b; echo \"@code $?\"; done");
-  add_command("tries", {"/bin/sh", path("tries")});
-  const auto output = run().at("tries").output;
-  EXPECT_THAT(output, HasSubstr("gputest: missing runs in a process of its own: its executable cannot be read\n"
-                                "gputest: cannot find the command '" +
-                                path("missing") +
-                                "': there is no such file, or the interpreter it names is missing\n@code 127\n"));
-  EXPECT_THAT(output, HasSubstr("gputest: text runs in a process of its own: its executable ended with the exit code "
-                                "127 before it came to gputest::run_all_tests()\ngputest: cannot execute '" +
-                                path("text") +
-                                "': Permission denied; it has to be a file with execute permission\n@code 126\n"));
 }
 
 TEST_F(WorkerCase, sets_environments_up_for_each_case_and_forgets_that_one_was_skipped) {
@@ -293,18 +246,6 @@ TEST_F(WorkerCase, gives_ctest_the_peak_of_each_case) {
   EXPECT_EQ(results.at("Plain.a").processes, results.at("Plain.takes_some").processes);
   EXPECT_THAT(results.at("Plain.takes_some").output, HasSubstr("name=\"gputest_peak_mib\">100.000<"));
   EXPECT_THAT(results.at("Plain.a").output, HasSubstr("name=\"gputest_peak_mib\">0.000<"));
-}
-
-TEST_F(WorkerCase, searches_with_the_arguments_of_the_case_and_shows_nothing_of_the_search) {
-  add("Plain.DISABLED_poisons:" + std::string(5000, 'x'), "poisons"); // a long line among those of the cases before
-  add("Plain.a");
-  add("Plain.fails_if_poisoned");
-  const auto result = run().at("Plain.fails_if_poisoned");
-  EXPECT_THAT(result.output, HasSubstr("gputest: dependence: Plain.fails_if_poisoned passed alone, and failed after 2 "
-                                       "cases in one process."));
-  EXPECT_THAT(result.output, HasSubstr(std::string(5000, 'x') + ";Plain.fails_if_poisoned' " CASES
-                                                                " --gtest_also_run_disabled_tests\n"));
-  EXPECT_EQ(result.processes.size(), 2U) << "in the worker, and alone";
 }
 
 TEST_F(WorkerCase, skips_a_case_that_fails_in_a_used_process_and_skips_alone) {
@@ -564,27 +505,6 @@ TEST_F(WorkerCase, fails_the_entry_that_ends_workers_for_what_fails_at_their_end
   EXPECT_EQ(run({"-R", "Plain.a"}).at("workers_end").word, "Passed") << "there were no workers";
 }
 
-TEST_F(WorkerCase, tells_of_all_processes_of_an_executable_that_did_not_end_as_they_should) {
-  for (const std::string name : {"one", "two", "three"}) { // identities
-    add("Crash.at_an_idle_end", name, {}, "OTHER=" + name, "FIXTURES_REQUIRED workers");
-  }
-  add("Plain.a", "", {}, "", "FIXTURES_REQUIRED workers");
-  // As if there had been no room to write down how one has ended.
-  add_command("marks",
-              {"sh", "-c",
-               "for one in " + workers_folder() + "/$PPID-*/*/executable; do touch `dirname $one`/untold; break; done"},
-              "DEPENDS \"one;two;three\" FIXTURES_REQUIRED workers");
-  // As `ctest -- --gtest_brief=1` starts it (CMake 4.4).
-  add_command("workers_end", {ENTRY_PROGRAM, "--end", CASES, "--gtest_brief=1"}, "FIXTURES_CLEANUP workers");
-  const auto end = run().at("workers_end");
-  EXPECT_EQ(end.word, "Failed");
-  EXPECT_EQ(count(end.output, "ended by the signal"), 3) << end.output;
-  EXPECT_THAT(end.output, HasSubstr("gputest: failed: a process of " CASES
-                                    " did not end as it should, and there was no room to write down how in "
-                                    "/tmp/gputest-" +
-                                    std::to_string(::geteuid()) + "/workers. Make room there"));
-}
-
 TEST_F(WorkerCase, fails_the_entry_that_ends_workers_for_what_an_earlier_case_has_left_whatever_comes_of_the_last_one) {
   const std::string abort = "Crash.at_an_idle_end";
   const std::string code = "Crash.by_code_66_at_an_idle_end";
@@ -669,12 +589,6 @@ TEST_F(WorkerCase, skips_the_entry_that_ends_workers_if_there_was_none) {
   EXPECT_THAT(result.output, HasSubstr("gputest: skipped: no worker of " CASES " has run"));
   set("GPUTEST_ISOLATION", "process");
   EXPECT_EQ(run().at("workers_end").word, "Passed");
-}
-
-TEST_F(WorkerCase, tells_what_failed_at_an_end_at_each_attempt) {
-  add("Crash.at_an_idle_end");
-  add_command("workers_end", {ENTRY_PROGRAM, "--end", CASES}, "DEPENDS Crash.at_an_idle_end SKIP_RETURN_CODE 77");
-  EXPECT_EQ(run({"--repeat", "until-pass:2"}).at("workers_end").word, "Failed");
 }
 
 TEST_F(WorkerCase, runs_a_case_alone_that_had_passed_when_its_time_was_over_at_the_end_of_a_used_process_only) {

@@ -138,7 +138,6 @@ TEST_F(Host, closes_all_files) {
 
 TEST_F(Plain, poisons) { is_poisoned = true; }
 TEST_F(Plain, fails_if_poisoned) { EXPECT_FALSE(is_poisoned); }
-TEST_F(Plain, DISABLED_poisons) { is_poisoned = true; }
 TEST_F(Plain, fails_in_a_used_process_and_skips_alone) {
   if (cases_begun > 1) {
     FAIL();
