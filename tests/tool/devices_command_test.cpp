@@ -10,8 +10,6 @@
 #include <string>
 #include <vector>
 
-#include <sys/wait.h>
-
 namespace gputest::tool {
 
 namespace {
@@ -55,26 +53,6 @@ TEST(DevicesCommand, counts_what_a_running_command_holds) {
       to_int(ExitCode::wait_limit));
   EXPECT_EQ(holder.finish().exit_code, 0);
   EXPECT_EQ(devices_of(tool)["devices"][0]["ledger_processes"], 0);
-}
-
-TEST(DevicesCommand, counts_a_holder_on_its_own_device_and_a_waiting_process_without_a_lease) {
-  tests::Tool tool;
-  tool.set("GPUTEST_DEVICES", "simulated:2x16GiB,context=1GiB");
-  tool.set("CUDA_VISIBLE_DEVICES", "SIM-2x16384MiB-1");
-  auto holder = tool.start_holder({"--memory", "12GiB"});
-  auto waiter = tool.start({"run", "--memory", "13GiB", "--", "true"});
-  waiter.wait_for_err(" waits for ");
-  const auto devices = devices_of(tool)["devices"];
-  EXPECT_EQ(devices[0]["ledger_processes"], 0);
-  EXPECT_EQ(devices[0]["ledger_context_bytes"], 0);
-  EXPECT_EQ(devices[0]["ledger_leased_bytes"], 0);
-  EXPECT_EQ(devices[0]["free_for_next_bytes"], 15 * gib);
-  EXPECT_EQ(devices[1]["ledger_processes"], 2);
-  EXPECT_EQ(devices[1]["ledger_context_bytes"], 2 * gib);
-  EXPECT_EQ(devices[1]["ledger_leased_bytes"], 12 * gib);
-  EXPECT_EQ(devices[1]["free_for_next_bytes"], 0);
-  EXPECT_EQ(holder.finish().exit_code, 0);
-  EXPECT_EQ(waiter.finish().exit_code, 0);
 }
 
 TEST(DevicesCommand, counts_with_the_context_that_processes_have_shown) {
@@ -138,28 +116,6 @@ TEST(DevicesCommand, shows_what_the_job_of_a_batch_system_hides) {
   EXPECT_EQ(report["restriction"], "SLURM_JOB_GPUS='1'");
 }
 
-TEST(DevicesCommand, names_the_lease_that_a_process_keeps_after_all_its_ancestors_have_ended) {
-  tests::Tool tool;
-  tool.set("GPUTEST_DEVICES", "all");
-  tool.set("LD_LIBRARY_PATH", GPUTEST_FAKE_DRIVER);
-  tool.set("FAKE_NVML", "gpus=1");
-  // 9: a lower number may be that of the liveness FIFO, which the shell would close.
-  auto parent = tool.start({"run", "--memory", "12GiB", "--name", "the_lease", "--", "sh", "-c",
-                            "exec 9<&0; sh -c 'echo orphan $$; cat <&9 >/dev/null' &"});
-  parent.wait_for_out("orphan ");
-  const std::string pid = parent.read_line();
-  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(parent.pid()), nullptr, WEXITED | WNOWAIT), 0);
-  tool.set("FAKE_NVML", "gpus=1 used=1048576 compute=" + pid + ":1048576,1:1048576");
-  const auto device = devices_of(tool)["devices"][0];
-  ASSERT_EQ(device["users"].size(), 2U) << device;
-  EXPECT_EQ(device["used_bytes"], 1048576);
-  EXPECT_EQ(device["users"][0]["pid"], std::stoi(pid));
-  EXPECT_EQ(device["users"][0]["used_bytes"], 1048576);
-  EXPECT_EQ(device["users"][0]["who"], "the_lease");
-  EXPECT_EQ(device["users"][1]["who"], "") << "an external process";
-  EXPECT_EQ(parent.finish().exit_code, 0);
-}
-
 TEST(DevicesCommand, names_the_lease_of_a_process_or_of_its_parent_and_no_other) {
   tests::Tool tool;
   tool.set("GPUTEST_DEVICES", "all");
@@ -186,32 +142,6 @@ TEST(DevicesCommand, names_the_lease_of_a_process_or_of_its_parent_and_no_other)
   }
   EXPECT_EQ(first.finish().exit_code, 0);
   EXPECT_EQ(second.finish().exit_code, 0);
-}
-
-TEST(DevicesCommand, counts_what_the_driver_keeps_and_what_external_processes_use) {
-  tests::Tool tool;
-  tool.set("GPUTEST_DEVICES", "all");
-  tool.set("LD_LIBRARY_PATH", GPUTEST_FAKE_DRIVER);
-  tool.set("FAKE_NVML", "gpus=2 used=1073741824 compute=1:1073741824");
-  const auto devices = devices_of(tool)["devices"];
-  ASSERT_EQ(devices.size(), 2U) << devices;
-  for (int i = 0; i < 2; ++i) {
-    EXPECT_EQ(devices[i]["index"], i);
-    EXPECT_EQ(devices[i]["reserved_bytes"], gib / 2);
-    EXPECT_EQ(devices[i]["used_bytes"], gib);
-    EXPECT_EQ(devices[i]["external_bytes"], gib);
-  }
-}
-
-TEST(DevicesCommand, says_which_gpu_is_left_out) {
-  tests::Tool tool;
-  tool.set("GPUTEST_DEVICES", "all");
-  tool.set("LD_LIBRARY_PATH", GPUTEST_FAKE_DRIVER);
-  tool.set("FAKE_NVML", "gpus=1 slices=2 lost_slices=1");
-  const auto report = devices_of(tool);
-  EXPECT_EQ(report["devices"].size(), 1U) << report;
-  EXPECT_NE(report["left_out"], "") << report;
-  EXPECT_EQ(report["devices"][0]["mig_slice"], true);
 }
 
 } // namespace gputest::tool

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tool/devices_report.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
 namespace gputest::tool {
@@ -116,24 +116,21 @@ TEST(DevicesReport, says_why_there_is_no_gpu) {
 }
 
 TEST(DevicesReport, says_why_tests_have_no_device) {
-  const auto ends_with = [](const DevicesReport& report, const std::string& end) {
-    const auto text = to_text(report);
-    return text.size() >= end.size() && text.substr(text.size() - end.size()) == end ? "" : text;
-  };
+  using testing::EndsWith;
   auto report = two_devices();
+  const std::string hidden = "no GPU for tests: CUDA_VISIBLE_DEVICES='0' hides all that can be used\n";
+  const std::string unusable = "no GPU for tests: none of them can be used, for the reasons above";
   report.devices[0].visible = false;
-  EXPECT_EQ(ends_with(report, "no GPU for tests: CUDA_VISIBLE_DEVICES='0' hides all that can be used\n"), "");
+  EXPECT_THAT(to_text(report), EndsWith(hidden));
   report.devices[0].visible = true;
   report.devices[0].facts.lost = true;
-  EXPECT_EQ(ends_with(report, "no GPU for tests: CUDA_VISIBLE_DEVICES='0' hides all that can be used\n"), "");
+  EXPECT_THAT(to_text(report), EndsWith(hidden));
   report.devices[1].facts.compute_mode = policy::ComputeMode::prohibited;
-  EXPECT_EQ(ends_with(report, "no GPU for tests: none of them can be used, for the reasons above; and "
-                              "CUDA_VISIBLE_DEVICES='0' hides some\n"),
-            "");
+  EXPECT_THAT(to_text(report), EndsWith(unusable + "; and CUDA_VISIBLE_DEVICES='0' hides some\n"));
   report.devices[1].visible = true;
-  EXPECT_EQ(ends_with(report, "no GPU for tests: none of them can be used, for the reasons above\n"), "");
+  EXPECT_THAT(to_text(report), EndsWith(unusable + "\n"));
   report.devices.pop_back();
-  EXPECT_EQ(ends_with(report, "no GPU for tests: it cannot be used, for the reason above\n"), "");
+  EXPECT_THAT(to_text(report), EndsWith("no GPU for tests: it cannot be used, for the reason above\n"));
 }
 
 } // namespace gputest::tool

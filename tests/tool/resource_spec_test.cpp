@@ -183,14 +183,6 @@ TEST(ResourceSpecCommand, removes_old_files_of_others) {
   EXPECT_TRUE(std::filesystem::exists(folder.path() + "/mine.json"));
 }
 
-TEST(ResourceSpecCommand, fails_where_the_folder_cannot_be_written_to) {
-  tests::Tool tool;
-  tool.folder().write("file", "", 0644);
-  const auto ended = tool.run(writing_to(tool.folder().path() + "/file"));
-  EXPECT_EQ(ended.exit_code, 70);
-  EXPECT_EQ(ended.out, "");
-}
-
 TEST(ResourceSpecCommand, keeps_the_file_that_it_could_not_write_anew) {
   const tests::Tool tool;
   const std::string folder = tool.folder().path() + "/spec";

@@ -281,17 +281,6 @@ TEST(RunCommand, leaves_nothing_behind_when_it_is_killed) {
   EXPECT_EQ(ended.exit_code, 0) << ended.err;
 }
 
-TEST(RunCommand, lets_waiting_processes_go_on_when_its_command_ends) {
-  const tests::Tool tool;
-  auto holder = tool.start_holder({"--memory", "12GiB", "--name", "the_holder"});
-  auto waiter = tool.start({"run", "--memory", "12GiB", "--", "echo", "its turn"});
-  waiter.wait_for_err("the_holder"); // it says whom it waits for
-  EXPECT_EQ(holder.finish().exit_code, 0);
-  const auto ended = waiter.finish();
-  EXPECT_EQ(ended.exit_code, 0) << ended.err;
-  EXPECT_EQ(ended.out, "its turn\n");
-}
-
 TEST(RunCommand, passes_no_signal_on_that_a_terminal_sends_to_its_command_too) {
   tests::Tool tool;
   tool.set("GPUTEST_ENTRY", "ctest");

@@ -86,17 +86,6 @@ TEST(StatusReport, distinguishes_the_kinds_of_claims) {
   EXPECT_EQ(claim_of(without_claim), "ended");
 }
 
-TEST(StatusReport, lists_holders_first_and_waiting_processes_in_the_order_of_their_tickets) {
-  const auto status = status_of({entry_of(Stage::waiting, 9, "late"), entry_of(Stage::outside, 1, "t"),
-                                 entry_of(Stage::waiting, 4, "early"), entry_of(Stage::entering, 2, "outside"),
-                                 entry_of(Stage::inside, 7, "idle"), entry_of(Stage::holding, 8, "holder")});
-  std::vector<std::string> names;
-  for (const auto& process : status["processes"]) {
-    names.push_back(process["who"]);
-  }
-  EXPECT_EQ(names, (std::vector<std::string>{"holder", "idle", "early", "late", "outside"}));
-}
-
 TEST(StatusReport, is_a_table_for_people) {
   auto waits_to_enter = entry_of(Stage::entering, 3, "third");
   waits_to_enter.claim.candidates = 3;
@@ -105,12 +94,13 @@ TEST(StatusReport, is_a_table_for_people) {
   waits_to_enter.since = now - 3min;
   auto whole = entry_of(Stage::waiting, 2, "second");
   whole.claim.exclusive = true;
-  EXPECT_EQ(to_text(status_of(
-                {waits_to_enter, whole, entry_of(Stage::holding, 1, "first"), entry_of(Stage::inside, 4, "fourth")})),
+  EXPECT_EQ(to_text(status_of({waits_to_enter, entry_of(Stage::waiting, 5, "fifth"), whole,
+                               entry_of(Stage::holding, 1, "first"), entry_of(Stage::inside, 4, "fourth")})),
             "PID  USER   TEST    CLAIM               DEVICES                  CONTEXT        MEMORY    FOR\n"
             "101  root   first   lease               GPU-aaaaaaaa             512 MiB         3 GiB   12 s\n"
             "104  root   fourth  context             GPU-aaaaaaaa             512 MiB             -   12 s\n"
             "102  root   second  waiting for memory  GPU-aaaaaaaa             512 MiB  whole device   12 s\n"
+            "105  root   fifth   waiting for memory  GPU-aaaaaaaa             512 MiB         3 GiB   12 s\n"
             "103  user7  third   waiting to enter    1 of GPU-aaaaaaaa,SIM-1  512 MiB         1 GiB  3 min\n"
             "ledger: /folder (private to one user)\n");
 }
