@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <regex>
 #include <string>
@@ -154,18 +153,6 @@ TEST_F(Scheduling, gives_entries_the_groups_of_what_they_need) {
     EXPECT_EQ(all[name].count("RESOURCE_GROUPS"), 0U) << name;
     EXPECT_EQ(all[name].count("COST"), 0U) << name;
   }
-}
-
-TEST_F(Scheduling, takes_no_name_and_no_value_for_a_property) {
-  configure("gpu_add_test(NAME \"x;GPUTEST_REQUEST;y;RESOURCE_GROUPS;z\" COMMAND true MEMORY 3GiB)\n"
-            "gpu_add_test(NAME labelled COMMAND true MEMORY 3GiB LABELS RESOURCE_GROUPS COST GPUTEST_REQUEST a)\n"
-            "add_test(NAME \"plain;GPUTEST_REQUEST;small any - - -\" COMMAND true)\n"
-            "set_tests_properties(\"plain;GPUTEST_REQUEST;small any - - -\" PROPERTIES LABELS b)\n");
-  auto all = entries();
-  EXPECT_EQ(all["x;GPUTEST_REQUEST;y;RESOURCE_GROUPS;z"]["RESOURCE_GROUPS"], groups(1, 4096));
-  EXPECT_EQ(all["labelled"]["RESOURCE_GROUPS"], groups(1, 4096));
-  EXPECT_EQ(all["labelled"]["COST"], 4096);
-  EXPECT_EQ(all["plain;GPUTEST_REQUEST;small any - - -"].count("RESOURCE_GROUPS"), 0U);
 }
 
 TEST_F(Scheduling, gives_discovered_entries_the_groups_of_their_cases) {
