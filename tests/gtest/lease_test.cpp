@@ -79,10 +79,5 @@ TEST_F(MemoryResource, gives_nothing_outside_of_a_lease) {
   EXPECT_THAT(run_one("BeforeTheTest.passes").out, HasSubstr("while this process has leased nothing"));
 }
 
-TEST_F(MemoryResource, refuses_managed_memory_that_does_not_fit_on_the_device) {
-  EXPECT_THAT(run_one("Managed.more_than_is_free").out,
-              HasSubstr("Error: 3 GiB of managed memory were asked of device 0, which has 2 GiB free"));
-}
-
 } // namespace
 } // namespace gputest::tests

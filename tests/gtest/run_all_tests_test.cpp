@@ -51,14 +51,6 @@ TEST_F(RunAllTests, does_not_say_skipped_where_an_earlier_repeat_ran) {
   EXPECT_EQ(run_both({"--gtest_filter=Skipping.*", "--gtest_repeat=2"}).exit_code, 77);
 }
 
-TEST_F(RunAllTests, returns_77_if_an_environment_skips_all_tests) {
-  set("SKIP_ALL", "1");
-  EXPECT_EQ(run_both({"--gtest_filter=Passing.*"}).exit_code, 77);
-  EXPECT_EQ(run_both({"--gtest_filter=Passing.*", "--gtest_repeat=2"}).exit_code, 77);
-  set("GPUTEST_FORBID_SKIP", "perhaps");
-  EXPECT_EQ(run("outcomes", {"--gtest_filter=Passing.*"}).exit_code, 1) << "nobody knows what is forbidden";
-}
-
 TEST_F(RunAllTests, fails_if_an_environment_fails_although_every_test_was_skipped) {
   for (const std::string place : {"SetUp", "TearDown"}) {
     set("FAIL_IN", place);

@@ -108,10 +108,4 @@ public:
 };
 TEST_F(BeforeTheTest, passes) {}
 
-class Managed : public gputest::MediumTest {};
-GPUTEST_NEEDS(Managed, more_than_is_free, 3_GiB);
-TEST_F(Managed, more_than_is_free) {
-  const gputest::SimulatedBuffer of_a_external_process{2_GiB};
-  ask(gputest::managed_memory_resource{}, 3 * gib);
-}
 } // namespace

@@ -38,9 +38,6 @@ bool fails_in(const char* place) {
 class OddEnvironment : public testing::Environment {
 public:
   void SetUp() override {
-    if (std::getenv("SKIP_ALL") != nullptr) {
-      GTEST_SKIP() << "no test can run here";
-    }
     if (fails_in("SetUp")) {
       FAIL() << "as it should";
     }
