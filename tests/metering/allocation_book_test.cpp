@@ -24,21 +24,6 @@ protected:
   AllocationBook book_;
 };
 
-TEST_F(AllocationBookTest, says_what_the_peak_is_made_of) {
-  book_.begin();
-  add(1, 300_MiB);
-  add(2, 100_MiB, devices::AllocationKind::pool, 0, "cuMemAllocAsync");
-  add(3, 50_MiB, devices::AllocationKind::managed, 0, "cuMemAllocManaged");
-  book_.remove(1);
-  add(4, 200_MiB, devices::AllocationKind::pool);
-  const auto usage = book_.so_far();
-  ASSERT_EQ(usage.devices.size(), 1U);
-  const std::map<devices::AllocationKind, Bytes> expected{
-      {device_memory, 300_MiB}, {devices::AllocationKind::pool, 100_MiB}, {devices::AllocationKind::managed, 50_MiB}};
-  EXPECT_EQ(usage.devices[0].peak, 450_MiB);
-  EXPECT_EQ(usage.devices[0].at_peak, expected);
-}
-
 TEST_F(AllocationBookTest, does_not_count_what_was_there_before_the_period) {
   add(1, 1_GiB);
   book_.begin();

@@ -44,7 +44,6 @@ struct Device {
 std::array<Device, max_gpus> gpus;
 std::array<Device, most_slices> slices;
 
-int users = 0;
 int lists = 0;
 unsigned long newcomers_seen = 0;
 
@@ -115,23 +114,16 @@ const Device& device_of(nvml::Handle handle) { return *static_cast<Device*>(hand
 // NOLINTBEGIN(readability-identifier-naming): NVML's names.
 extern "C" {
 
-/// How many have initialised NVML and not shut it down.
-int fake_nvml_users() { return users; }
-
 /// How often it was asked for a list of processes.
 int fake_nvml_lists() { return lists; }
 
 nvml::Result nvmlInit_v2() {
   const auto result = error("init");
-  users += result == nvml::success ? 1 : 0;
   newcomers_seen = 0;
   return result;
 }
 
-nvml::Result nvmlShutdown() {
-  --users;
-  return nvml::success;
-}
+nvml::Result nvmlShutdown() { return nvml::success; }
 
 const char* nvmlErrorString(nvml::Result result) {
   return result == 3    ? "Not Supported"

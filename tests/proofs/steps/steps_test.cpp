@@ -98,17 +98,6 @@ TEST_P(Steps, a_system_call_that_fails_harms_nobody) {
 INSTANTIATE_TEST_SUITE_P(, Steps, ::testing::ValuesIn(scenarios()),
                          [](const auto& tested) { return tested.param.name; });
 
-TEST(Play, ends_with_an_operation_that_takes_fewer_instructions_than_it_did_in_the_survey) {
-  if (const std::string reason = why_no_steps(); !reason.empty()) {
-    GTEST_SKIP() << reason;
-  }
-  const Scenario& scenario = scenarios().back();
-  const Survey survey = tests::survey(scenario, false);
-  const auto stage = stage_for(scenario);
-  constexpr std::size_t more_than_there_are = 100'000;
-  play(*stage, scenario, survey, {Trial::Kind::kill, 2 * survey.calls.size(), more_than_there_are, 0, {}});
-}
-
 } // namespace
 } // namespace gputest::tests
 
