@@ -51,8 +51,8 @@ int gputest_parse_bytes(const char* text, uint64_t* bytes);
 
 /* ---- The session ---- */
 
-/* This process's use of the devices. A process has at most one, and no other after one that has entered the ledger was
-   closed: its CUDA context counts until the process exits. A second gputest_open() returns GPUTEST_ERROR. */
+/* This process's use of the devices. A process has at most one at a time. After a session that had chosen devices was
+   closed, gputest_open() returns GPUTEST_ERROR, because the process's CUDA context counts until it exits. */
 typedef struct gputest_session gputest_session;
 
 /* Each member stands for an environment variable, takes what that takes, and takes precedence over it. */

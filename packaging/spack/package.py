@@ -24,7 +24,7 @@ class Gputest(CMakePackage):
         depends_on("cli11@2.1:", type="build")
         depends_on("nlohmann-json@3.7:", type="build")
         depends_on("fmt@9:", type="build")
-        depends_on("pugixml@1.12:", type="build")
+        depends_on("pugixml@1.12:")  # linked
 
     conflicts("platform=darwin", msg="gputest runs on Linux only")
     conflicts("platform=windows", msg="gputest runs on Linux only")

@@ -314,7 +314,7 @@ void gputest_close(gputest_session* session) {
   if (session == nullptr || session->pid != os::own_pid()) {
     return;
   }
-  // Processes that start from now on are not under this session's lease, and neither is the next session.
+  // Processes that start from now on are not under this session's lease.
   static_cast<void>(guarded([&] {
     if (session->parent_lease) {
       os::set_variable("GPUTEST_LEASE_OF", *session->parent_lease);

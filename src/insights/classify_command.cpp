@@ -51,7 +51,7 @@ mark above its def. The diff only raises sizes, because no log shows the needs o
 Examples:
   gputest classify --test-dir build
   gputest classify --test-dir build --check                   in continuous integration, after ctest
-  gputest classify --test-dir build --patch | git apply       then build, and run ctest again
+  gputest classify --test-dir build --patch | git apply       then build, and run the tests again
 
 --json prints one object:
   version      1; goes up when a key is removed or changes its meaning
@@ -162,7 +162,7 @@ void print_patch(const std::vector<SourceEdit>& edits) {
   const auto count = count_in_patch(edits);
   fmt::print(stderr, "gputest: {}\n",
              count == 0 ? "no changes"
-                        : fmt::format("{} in {}. After 'git apply', build and run ctest again",
+                        : fmt::format("{} in {}. After 'git apply', build and run the tests again",
                                       number_of(count, "change"), number_of(files.size(), "file")));
 }
 

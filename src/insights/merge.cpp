@@ -25,7 +25,7 @@ bool is_before(const JunitRun& a, const JunitRun& b) {
   return a.begun != b.begun ? a.begun < b.begun : a.results.size() > b.results.size();
 }
 
-const RunResult* last_that_ran(const std::vector<const RunResult*>& attempts) {
+const RunResult* last_not_skipped(const std::vector<const RunResult*>& attempts) {
   const auto ran = std::find_if(attempts.rbegin(), attempts.rend(),
                                 [](const RunResult* result) { return result->verdict <= TestVerdict::passed; });
   return ran == attempts.rend() ? attempts.back() : *ran;
@@ -43,7 +43,7 @@ void decide(MergedTest& test, const std::vector<OfShard>& found, bool of_fixture
   bool is_same = true;
   std::string files;
   for (const auto& [shard, run, attempts] : found) {
-    const auto* const last = last_that_ran(attempts);
+    const auto* const last = last_not_skipped(attempts);
     is_same = is_same && (test.result == nullptr || test.result->verdict == last->verdict);
     test.result = test.result == nullptr || last->verdict < test.result->verdict ? last : test.result;
     test.attempts.insert(test.attempts.end(), attempts.begin(), attempts.end());

@@ -3,7 +3,6 @@
 
 #include "insights/ctest_suite.hpp"
 
-#include <set>
 #include <string>
 #include <vector>
 

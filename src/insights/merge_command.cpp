@@ -60,9 +60,10 @@ std::vector<SuiteTest> read_suite(const std::string& path) {
   std::istringstream lines{text};
   for (std::string line; std::getline(lines, line);) { // a/test_b.py::T::test[x] is a.test_b.T.test[x] in JUnit files
     if (line.find("::") != std::string::npos) {
+      static const std::regex separator{R"(\.py::|::|/)"};
       const auto parameters = std::min(line.find('['), line.size());
       suite.emplace_back().name =
-          std::regex_replace(line.substr(0, parameters), std::regex{R"(\.py::|::|/)"}, ".") + line.substr(parameters);
+          std::regex_replace(line.substr(0, parameters), separator, ".") + line.substr(parameters);
     }
   }
   return suite;
@@ -152,18 +153,19 @@ std::string merged_log(const MergeOptions& options, const std::vector<Shard>& sh
   return run.dump() + "\n" + merge.dump() + "\n" + lines;
 }
 
-/// What ctest prints in the end.
-std::string summary_of(const Merged& merged, double seconds) {
+/// What ctest prints in the end, with the failures that only a merge has.
+std::string summary_of(const Merged& merged, const std::vector<std::string>& unread, double seconds) {
   std::size_t failures = 0;
   std::size_t total = 0;
   std::map<std::string, std::string> lists;
+  const auto list = [&](const char* heading, std::size_t number, const std::string& name, const std::string& what) {
+    lists[heading] += fmt::format("\t{:>3} - {} ({})\n", number, tool::printable(name), tool::printable(what));
+  };
   for (std::size_t i = 0; i < merged.tests.size(); ++i) {
     const auto& test = merged.tests[i];
     const auto tries = std::count_if(test.attempts.begin(), test.attempts.end(),
                                      [](const RunResult* result) { return result->verdict <= TestVerdict::not_run; });
-    const auto add = [&, i](const char* list, const std::string& what) {
-      lists[list] += fmt::format("\t{:>3} - {} ({})\n", i + 1, tool::printable(test.name), tool::printable(what));
-    };
+    const auto add = [&](const char* heading, const std::string& what) { list(heading, i + 1, test.name, what); };
     total += test.verdict == TestVerdict::disabled ? 0 : 1;
     if (test.has_failed()) {
       ++failures;
@@ -174,11 +176,19 @@ std::string summary_of(const Merged& merged, double seconds) {
       add("passed when run again", fmt::format("failed {} of {} times", tries, test.attempts.size()));
     }
   }
+  for (const auto& test : merged.unknown) {
+    list("FAILED", merged.tests.size() + ++failures, test.name, test.label);
+    ++total;
+  }
+  for (const auto& problem : unread) {
+    list("FAILED", merged.tests.size() + ++failures, "gputest merge", "Unread: " + problem);
+    ++total;
+  }
   const auto percent = total == 0 ? 0 : static_cast<double>(total - failures) * 100 / static_cast<double>(total);
   auto text = fmt::format("{:.0f}% tests passed, {} tests failed out of {}\n\nTotal Test time (real) = {:6.2f} sec\n",
                           failures > 0 && percent > 99 ? 99 : percent, failures, total, seconds); // as ctest rounds
-  for (const auto* const list : {"did not run", "passed when run again", "FAILED"}) {
-    text += lists[list].empty() ? "" : fmt::format("\nThe following tests {}:\n{}", list, lists[list]);
+  for (const auto* const heading : {"did not run", "passed when run again", "FAILED"}) {
+    text += lists[heading].empty() ? "" : fmt::format("\nThe following tests {}:\n{}", heading, lists[heading]);
   }
   return text;
 }
@@ -205,7 +215,7 @@ tool::ExitCode merge(const MergeOptions& options) {
     seconds = std::max(seconds, of_shard);
   }
   const auto merged = merge_results(suite, shards);
-  fmt::print("{}", summary_of(merged, seconds));
+  fmt::print("{}", summary_of(merged, unread, seconds));
   std::set<std::string> failed;
   auto problems = unread;
   for (const auto* const tests : {&merged.tests, &merged.unknown}) {
@@ -236,8 +246,10 @@ void add_merge(tool::CommandLine& line) {
   const auto options = std::make_shared<MergeOptions>();
   auto& command = line.add(
       tool::merge_command,
-      merge_help + tool::exit_codes({{tool::ExitCode::tests_failed,
-                                      "as ctest: a test failed, or a result is missing, unknown, or there twice"}}),
+      merge_help +
+          tool::exit_codes(
+              {{tool::ExitCode::tests_failed,
+                "as ctest: a test failed; or a result is missing, unknown or there twice; or a shard cannot be read"}}),
       [options](const auto& /*words*/) { return merge(*options); });
   command.add_option("--suite", options->suite, "the list of all tests")->type_name("FILE");
   command.add_option("--junit", options->junit, "JUnit file to write, with each test once")->type_name("FILE");

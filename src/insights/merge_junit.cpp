@@ -10,6 +10,7 @@
 
 #include <array>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
 namespace gputest::insights {
@@ -49,10 +50,9 @@ RunResult result_of(pugi::xml_node test, const std::string& file) {
   if (!suite.empty() && suite != result.name) { // of pytest
     result.name = suite + "." + result.name;
   }
-  constexpr std::string_view not_utf_8 = "[NON-UTF-8-BYTE-0xFF]"; // for which ctest's list has a character
-  for (auto at = result.name.find(not_utf_8.substr(0, 18)); at != std::string::npos;
-       at = result.name.find(not_utf_8.substr(0, 18))) {
-    result.name.replace(at, not_utf_8.size(), "\xEF\xBF\xBD");
+  constexpr std::string_view not_utf_8 = "[NON-UTF-8-BYTE-0x"; // and `FF]`, for which ctest's list has a character
+  for (auto at = result.name.find(not_utf_8); at != std::string::npos; at = result.name.find(not_utf_8)) {
+    result.name.replace(at, not_utf_8.size() + 3, "\xEF\xBF\xBD");
   }
   result.verdict = verdict_of(test);
   if (result.verdict <= TestVerdict::not_run) {
@@ -117,15 +117,22 @@ JunitRun read_junit(const std::string& path) {
   }
   JunitRun run;
   run.file = path;
+  std::unordered_map<std::string, std::size_t> of_pytest; // positions of results
   for (auto suite = has_several ? root.child("testsuite") : root; suite; suite = suite.next_sibling("testsuite")) {
     run.begun = run.begun.empty() ? suite.attribute("timestamp").value() : run.begun;
     run.seconds += suite.attribute("time").as_double();
     for (const auto test : suite.children("testcase")) {
       auto result = result_of(test, path);
-      if (test.attribute("status") || run.results.empty() || run.results.back().name != result.name) {
+      if (test.attribute("status")) {
         run.results.push_back(std::move(result));
-      } else if (result.verdict < run.results.back().verdict) { // pytest writes a test again if its teardown fails
-        run.results.back() = std::move(result);
+        continue;
+      }
+      // pytest writes a test again if its teardown fails, with pytest-xdist after others.
+      const auto [known, is_new] = of_pytest.try_emplace(result.name, run.results.size());
+      if (is_new) {
+        run.results.push_back(std::move(result));
+      } else if (auto& first = run.results[known->second]; result.verdict < first.verdict) {
+        first = std::move(result);
       }
     }
   }

@@ -8,6 +8,39 @@
 
 namespace gputest::insights {
 
+namespace {
+
+/// The code of a line, in its columns: a comment and the inside of a string in three quotation marks are blank.
+/// `within` is such a mark where the line begins or ends in a string, else 0.
+std::string code_of(const std::string& line, char& within) {
+  std::string code = line;
+  char quote = 0; // of a string that ends in its line
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    const char c = line[at];
+    const bool is_triple = (c == '"' || c == '\'') && line.compare(at, 3, std::string(3, c)) == 0;
+    if (within != 0) {
+      const bool ends = c == within && is_triple;
+      within = ends ? '\0' : within;
+      const std::size_t count = ends ? 3 : c == '\\' ? 2 : 1;
+      code.replace(at, count, std::string(std::min(count, line.size() - at), ' '));
+      at += count - 1;
+    } else if (quote != 0) {
+      at += c == '\\' ? 1 : 0;
+      quote = c == quote ? '\0' : quote;
+    } else if (is_triple) {
+      within = c;
+      at += 2;
+    } else if (c == '#') {
+      return code.substr(0, at);
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    }
+  }
+  return code;
+}
+
+} // namespace
+
 PythonTest find_python_test(const SourceFile& file, std::size_t line, const std::string& test) {
   static const std::regex definition{R"(\s*(?:async\s+)?def\s+(\w+)\s*\()"};
   static const std::regex mark{R"re((@[\w.]*)?\bgpu\s*\((?:(?:[^()]*\bmemory\s*=)?\s*["']([^"']*)["'])?)re"};
@@ -16,8 +49,9 @@ PythonTest find_python_test(const SourceFile& file, std::size_t line, const std:
   const auto name = test.substr(first, test.find('[') - first);
   std::string decorators;
   std::vector<std::size_t> ends; // of lines, in `decorators`
+  char within = 0;
   for (auto at = line; at != 0 && at <= file.lines.size(); ++at) {
-    const auto& text = file.lines[at - 1];
+    const auto text = code_of(file.lines[at - 1], within);
     if (std::smatch match; std::regex_search(text, match, definition, std::regex_constants::match_continuous)) {
       found.def = match[1] == name ? at : 0;
       break;
@@ -38,15 +72,20 @@ PythonTest find_python_test(const SourceFile& file, std::size_t line, const std:
 }
 
 std::size_t line_for_import(const SourceFile& file) {
-  static const std::regex pytest{R"(import\s+(?:[\w., ]+,\s*)?pytest\s*(?=[,#;\r]|$))"};
-  static const std::regex any{R"((import\s+\w|from\s+(?!__future__)[\w.]+\s+import\s|async\s|def\s|class\s|@))"};
-  const auto& lines = file.lines;
-  const auto has = [&](const std::regex& what) {
-    return std::find_if(lines.begin(), lines.end(), [&](const auto& line) {
-      return std::regex_search(line, what, std::regex_constants::match_continuous);
-    });
-  };
-  return has(pytest) != lines.end() ? 0 : static_cast<std::size_t>(has(any) - lines.begin()) + 1;
+  static const std::regex pytest{R"(import\s+(?:[\w., ]+,\s*)?pytest\s*(?=[,;\r]|$))"};
+  static const std::regex statement{R"re((?!from\s+__future__|[rRuUbB]*["'])[\w@])re"}; // no docstring
+  std::size_t first = 0;
+  char within = 0;
+  for (std::size_t line = 1; line <= file.lines.size(); ++line) {
+    const auto code = code_of(file.lines[line - 1], within);
+    if (std::regex_search(code, pytest, std::regex_constants::match_continuous)) {
+      return 0;
+    }
+    if (first == 0 && std::regex_search(code, statement, std::regex_constants::match_continuous)) {
+      first = line;
+    }
+  }
+  return first;
 }
 
 bool is_python(const std::string& path) { return path.size() > 3 && path.compare(path.size() - 3, 3, ".py") == 0; }

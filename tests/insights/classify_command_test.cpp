@@ -125,7 +125,7 @@ TEST_F(ClassifyCommand, prints_a_patch_and_says_how_many_changes_it_has_and_what
   EXPECT_EQ(ended.err,
             "gputest: not in the patch: sort: Sort.pairs: write 'GPUTEST_LEASE(..., 15_GiB);': a GPUTEST_LEASE in "
             "the test declares it\n"
-            "gputest: 1 change in 1 file. After 'git apply', build and run ctest again\n");
+            "gputest: 1 change in 1 file. After 'git apply', build and run the tests again\n");
   write("sort.cpp", "GPUTEST_NEEDS(Sort, keys, 3_GiB);\n");
   EXPECT_THAT(patch().err, HasSubstr("that is written already: build, and run ctest again"));
 }

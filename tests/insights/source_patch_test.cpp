@@ -191,6 +191,8 @@ TEST(SourcePatch, changes_or_inserts_the_mark_of_a_test_in_python) {
        "+  @pytest.mark.gpu(\"3GiB\")\n"},
       {"@pytest.mark.gpu(memory=lambda n: n)\ndef test_a(n):\n", "test_a[1]", ""},
       {"@pytest.mark.gpu('1GiB')\ndef test_a(n):\n", "test_a[1]", ""},
+      {"@x\n# @pytest.mark.gpu('2GiB') was enough\ndef test_a(n): # gpu('2GiB')\n", "test_a",
+       "+@pytest.mark.gpu(\"3GiB\")\n"},
       {"def test_b(): pass\ndef test_a(): pass\n", "test_a", ""},
   };
   for (const auto& row : rows) {
@@ -201,10 +203,12 @@ TEST(SourcePatch, changes_or_inserts_the_mark_of_a_test_in_python) {
   of_class.declared.reset();
   EXPECT_EQ((Source{"@pytest.mark.gpu('medium')\ndef test_a(n):\n", "test_s.py"}.changes({of_class})),
             "-@pytest.mark.gpu('medium')\n+@pytest.mark.gpu('3GiB')\n");
-  const Source source{"'''Of things\nfrom all.'''\nfrom __future__ import x\nimport os\ndef test_a(n):\n", "test_s.py"};
-  auto most = python("test_a[1]", 5);
+  const Source source{
+      "'''Of things\nclass of\nimport pytest'''\nfrom __future__ import x\ntry: import os\ndef test_a(n):\n",
+      "test_s.py"};
+  auto most = python("test_a[1]", 6);
   most.measured["H200"] = 5 * gib;
-  EXPECT_EQ(source.changes({python("test_a[0]", 5), most}), "+import pytest\n+@pytest.mark.gpu(\"5GiB\")\n")
+  EXPECT_EQ(source.changes({python("test_a[0]", 6), most}), "+import pytest\n+@pytest.mark.gpu(\"5GiB\")\n")
       << "once, with what the parameters need that use most";
 }
 

@@ -6,7 +6,7 @@ cmake_minimum_required(VERSION 3.25)
 include("${SOURCES}/cmake/detail/requirements.cmake")
 set(failures 0)
 
-# expect(<regular expression> <text>): case for case.
+# expect(<regular expression> <text>): the text, with its white space as single blanks, has to match.
 function(expect expression text)
   string(REGEX REPLACE "[ \n]+" " " text "${text}")
   if(NOT text MATCHES "${expression}")
@@ -16,7 +16,7 @@ function(expect expression text)
   endif()
 endfunction()
 
-# The machine of the variables: unmet(<what _gputest_unmet() is called with>...)
+# CMake's version, the system, and what _gputest_unmet() then says.
 foreach(row IN ITEMS "3.25.1|Linux|^$"
         "3.24.4|Linux|^this is CMake 3.24.4, and gputest needs 3.25 or newer. Type: pip install cmake"
         "3.25.1|Darwin|run on Darwin, and gputest needs Linux")

@@ -115,7 +115,7 @@ using Decision = std::variant<Grant, Wait, Refusal>;
 /// somebody can always finish, so waiting cannot become a deadlock. Processes enter in the order of arrival. Leases are
 /// granted in the order of arrival, except that a later request may pass those ahead that it delays in no case
 /// (`queues.hpp`). Places of stopped processes do not count. An idle process counts like any other inside, until
-/// it has left (`leaving.hpp`).
+/// it has left (`queues.hpp`).
 [[nodiscard]] Decision decide(const Snapshot& snapshot, std::size_t position);
 
 /// Whether the process at `position` may wait for a lease of `bytes`, more than it announced, without risk of a
