@@ -13,7 +13,8 @@ namespace gputest::insights {
 [[nodiscard]] std::string ctest_log_of(const RunLog& run);
 
 /// The tests that failed in a run with the log `ctest_log_of(run)`, as ctest has written it into CTestCostData.txt:
-/// they failed, timed out, or could not be started. Of a merged run log, those that it names. nullopt if ctest's files are of another run, or not there.
+/// they failed, timed out, or could not be started. Of a merged run log, those that it names. nullopt if ctest's files
+/// are of another run, or not there.
 [[nodiscard]] std::optional<std::set<std::string>> failed_by_ctest(const RunLog& run, const std::string& ctest_log);
 
 } // namespace gputest::insights

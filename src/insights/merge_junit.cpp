@@ -104,6 +104,7 @@ std::string merged_element(const MergedTest& test) {
 
 JunitRun read_junit(const std::string& path) {
   auto text = read_text(path);
+  const bool has_zero = text.find('\0') != std::string::npos; // the parser ends there, and writes some
   pugi::xml_document document;
   const auto parsed = document.load_buffer_inplace(text.data(), text.size(), pugi::parse_default, pugi::encoding_utf8);
   if (!parsed) {
@@ -115,14 +116,19 @@ JunitRun read_junit(const std::string& path) {
   if (!has_several && root.name() != std::string_view{"testsuite"}) {
     throw Error{fmt::format("{} is no JUnit file: it has <{}> instead of <testsuite>", path, root.name())};
   }
+  if (has_zero || root.next_sibling()) {
+    throw Error{fmt::format("{} is no JUnit file, or several: there is more behind its first element", path)};
+  }
   JunitRun run;
   run.file = path;
   std::unordered_map<std::string, std::size_t> of_pytest; // positions of results
   for (auto suite = has_several ? root.child("testsuite") : root; suite; suite = suite.next_sibling("testsuite")) {
     run.begun = run.begun.empty() ? suite.attribute("timestamp").value() : run.begun;
     run.seconds += suite.attribute("time").as_double();
+    bool has_failure = false;
     for (const auto test : suite.children("testcase")) {
       auto result = result_of(test, path);
+      has_failure = has_failure || result.verdict <= TestVerdict::not_run;
       if (test.attribute("status")) {
         run.results.push_back(std::move(result));
         continue;
@@ -134,6 +140,12 @@ JunitRun read_junit(const std::string& path) {
       } else if (auto& first = run.results[known->second]; result.verdict < first.verdict) {
         first = std::move(result);
       }
+    }
+    const bool counts_failures = suite.attribute("failures").as_uint() + suite.attribute("errors").as_uint() > 0;
+    if (suite.child("testsuite") || (counts_failures && !has_failure)) {
+      throw Error{fmt::format("{} has {}, which neither ctest nor pytest writes", path,
+                              counts_failures && !has_failure ? "failures, but no test that failed"
+                                                              : "a <testsuite> in a <testsuite>")};
     }
   }
   return run;

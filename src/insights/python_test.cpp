@@ -10,9 +10,9 @@ namespace gputest::insights {
 
 namespace {
 
-/// The code of a line, in its columns: a comment and the inside of a string in three quotation marks are blank.
-/// `within` is such a mark where the line begins or ends in a string, else 0.
-std::string code_of(const std::string& line, char& within) {
+/// The code of a line, in its columns: a comment and the inside of a string in three quotation marks are blank, and
+/// unless `strings` the others, too. `within` is such a mark where the line begins or ends in a string, else 0.
+std::string code_of(const std::string& line, char& within, bool strings = true) {
   std::string code = line;
   char quote = 0; // of a string that ends in its line
   for (std::size_t at = 0; at < line.size(); ++at) {
@@ -25,6 +25,7 @@ std::string code_of(const std::string& line, char& within) {
       code.replace(at, count, std::string(std::min(count, line.size() - at), ' '));
       at += count - 1;
     } else if (quote != 0) {
+      code[at] = strings || c == quote ? c : ' ';
       at += c == '\\' ? 1 : 0;
       quote = c == quote ? '\0' : quote;
     } else if (is_triple) {
@@ -42,25 +43,40 @@ std::string code_of(const std::string& line, char& within) {
 } // namespace
 
 PythonTest find_python_test(const SourceFile& file, std::size_t line, const std::string& test) {
-  static const std::regex definition{R"(\s*(?:async\s+)?def\s+(\w+)\s*\()"};
+  static const std::regex definition{R"((\s*)(?:async\s+)?def\s+([^\s(]+)\s*\()"};
   static const std::regex mark{R"re((@[\w.]*)?\bgpu\s*\((?:(?:[^()]*\bmemory\s*=)?\s*["']([^"']*)["'])?)re"};
   PythonTest found;
   const auto first = test.rfind("::") == std::string::npos ? 0 : test.rfind("::", test.find('[')) + 2;
   const auto name = test.substr(first, test.find('[') - first);
   std::string decorators;
+  std::string bare;              // without strings
   std::vector<std::size_t> ends; // of lines, in `decorators`
   char within = 0;
+  char within_bare = 0;
   for (auto at = line; at != 0 && at <= file.lines.size(); ++at) {
     const auto text = code_of(file.lines[at - 1], within);
     if (std::smatch match; std::regex_search(text, match, definition, std::regex_constants::match_continuous)) {
-      found.def = match[1] == name ? at : 0;
+      found.def = match[2] == name ? at : 0;
+      const auto indent = match[1].length();
+      for (auto above = at; indent != 0 && --above > 0;) {
+        static const std::regex header{R"((\s*)class\s+([^\s(:]+))"};
+        if (std::regex_search(file.lines[above - 1], match, header, std::regex_constants::match_continuous) &&
+            match[1].length() < indent) {
+          found.of_class = match[2];
+          break;
+        }
+      }
       break;
     }
     decorators += text + "\n";
+    bare += code_of(file.lines[at - 1], within_bare, false) + "\n";
     ends.push_back(decorators.size());
   }
   for (std::sregex_iterator match{decorators.begin(), decorators.end(), mark}, end; match != end && found.def != 0;
        ++match) {
+    if (bare[static_cast<std::size_t>(match->position())] == ' ') { // in a string
+      continue;
+    }
     found.is_marked = found.is_marked || (*match)[1].matched;
     if ((*match)[2].matched) {
       const auto position = static_cast<std::size_t>(match->position(2));

@@ -18,6 +18,7 @@ struct QuotedText {
 /// What a source in Python says of a test.
 struct PythonTest {
   std::size_t def = 0;            ///< the line of its `def`; 0: the test is not there
+  std::string of_class;           ///< whose body has the `def`; empty: none
   bool is_marked = false;         ///< one of its decorators is a mark `gpu`
   std::vector<QuotedText> memory; ///< of such marks, and of those of parameters, as far as they are not computed
 };

@@ -180,7 +180,11 @@ void locate_mark(SourceEdit& edit, const Place& place, const Declaration& of) {
   const auto test = find_python_test(*place.file, place.line, of.test);
   edit.line = test.def == 0 ? place.line : test.def;
   edit.after = what_to_write(of, edit.literal);
-  if (const auto* const declared = declared_text(test, of)) {
+  const bool is_inherited =
+      !test.of_class.empty() && ("::" + of.test).find("::" + test.of_class + "::") == std::string::npos;
+  if (is_inherited) {
+    edit.why_not = "it is inherited from " + test.of_class + ", whose other heirs would get this mark: mark its class";
+  } else if (const auto* const declared = declared_text(test, of)) {
     edit.line = declared->line;
     edit.column = declared->column;
     edit.length = declared->text.size();

@@ -300,6 +300,10 @@ TEST_F(MergeCommand, what_is_lost_there_twice_or_unreadable_fails_by_name) {
   write("entities.xml", R"(<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;">]>)" +
                             junit(R"(<testcase name="b" status="run"><system-out>&b;</system-out></testcase>)"));
   write("news.xml", junit(R"(<testcase name="b" status="a new one"/>)"));
+  write("two.xml", junit(b) + junit(""));
+  write("inner.xml", junit(b + junit("")));
+  write("zero.xml", junit(b) + std::string(1, '\0') + junit(b));
+  write("count.xml", "<testsuite failures='1'>" + b + "</testsuite>");
   write("folder/readme", "");
   struct Case {
     std::vector<std::string> shards;
@@ -316,6 +320,10 @@ TEST_F(MergeCommand, what_is_lost_there_twice_or_unreadable_fails_by_name) {
       {{"a.xml", "b.xml", "deep.xml"}, 8, "deep.xml is no JUnit file, or a part of one: "},
       {{"a.xml", "b.xml", "nested.xml"}, 8, "nested.xml is no JUnit file, or a part of one: "},
       {{"a.xml", "b.xml", "other.xml"}, 8, "other.xml is no JUnit file: it has <html> instead of <testsuite>\n"},
+      {{"a.xml", "b.xml", "two.xml"}, 8, "two.xml is no JUnit file, or several: "},
+      {{"a.xml", "b.xml", "zero.xml"}, 8, "zero.xml is no JUnit file, or "},
+      {{"a.xml", "b.xml", "inner.xml"}, 8, "inner.xml has a <testsuite> in a <testsuite>"},
+      {{"a.xml", "b.xml", "count.xml"}, 8, "count.xml has failures, but no test that failed"},
       {{"a.xml", "b.xml", "gone.xml"}, 8, "gone.xml cannot be read: No such file or directory\n"},
       {{"a.xml", "b.xml", "folder"}, 8, "folder has no JUnit file (*.xml). Run ctest with --output-junit"},
       {{"a.xml", "news.xml"}, 8, ""},

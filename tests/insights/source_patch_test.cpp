@@ -191,6 +191,8 @@ TEST(SourcePatch, changes_or_inserts_the_mark_of_a_test_in_python) {
        "+  @pytest.mark.gpu(\"3GiB\")\n"},
       {"@pytest.mark.gpu(memory=lambda n: n)\ndef test_a(n):\n", "test_a[1]", ""},
       {"@pytest.mark.gpu('1GiB')\ndef test_a(n):\n", "test_a[1]", ""},
+      {"@parametrize('n', ['@gpu(\"2GiB\")'])\ndef test_\xC3\xBC(n):\n", "test_\xC3\xBC",
+       "+@pytest.mark.gpu(\"3GiB\")\n"},
       {"@x\n# @pytest.mark.gpu('2GiB') was enough\ndef test_a(n): # gpu('2GiB')\n", "test_a",
        "+@pytest.mark.gpu(\"3GiB\")\n"},
       {"def test_b(): pass\ndef test_a(): pass\n", "test_a", ""},
@@ -245,6 +247,10 @@ TEST(SourcePatch, says_why_it_leaves_a_test_out) {
       EXPECT_THAT(Source{"\n\n\nTEST(Sort, pairs) {}\n"}.why_not(of), HasSubstr(why));
     }
   }
+  const Source base{"class Base:\n  def test_a(n): pass\n", "test_s.py"};
+  EXPECT_THAT(base.why_not(python("test_s.py::TestSmall::test_a", 2)),
+              HasSubstr("inherited from Base, whose other heirs"));
+  EXPECT_EQ(base.why_not(python("test_s.py::Base::test_a", 2)), "");
   const Source header{"TEST(Sort, keys) {}\n", "s.hpp"};
   EXPECT_THAT(header.why_not(at("s.hpp", 1)), HasSubstr("it is in a header"));
 }

@@ -115,11 +115,40 @@ def test_parameter(): pass
 @pytest.mark.gpu("1GiB", gpus=2)
 def test_gpus(): pass
 
+@pytest.mark.parametrize("n", [pytest.param(0, marks=pytest.mark.gpu(*args, **words)) for args, words in [
+    ((1.5,), {}), ((True,), {}), ((-1,), {}), (("1GiB\\0",), {}), ((["1GiB"],), {}), (("1GiB",), {"gpus": "2"}),
+    (("1GiB",), {"gpus": -1}), (("1GiB",), {"requires": [5]}), (("1GiB",), {"heap": 1.5})]])
+def test_type(n): pass
+
+@pytest.mark.gpu("1GiB")
+def test_good(): assert leased() == 1 << 30
+
+@pytest.mark.skip("its own reason")
+@pytest.mark.gpu("large")
+def test_skipped(): pass
+
 def test_other(): pass
-""")
-    result.assert_outcomes(passed=1, errors=4)
+""", "-rs")
+    result.assert_outcomes(passed=2, errors=13, skipped=1)
+    result.stdout.fnmatch_lines(["SKIPPED*its own reason"])
     result.stdout.fnmatch_lines(["*unknown gpu; allowed are one memory and *", "*'3GB' has an unknown unit*",
                                  "*memory cannot be computed: KeyError('m')*"])
+
+
+def test_overuse_of_a_fixture_that_a_test_without_a_mark_sets_up_fails(run):
+    result = run("""
+@pytest.fixture(scope="module")
+def data(gpu_lease):
+    with gpu_lease("1GiB"):
+        used("3GiB")
+
+def test_unmarked(data): pass
+
+@pytest.mark.gpu("1GiB")
+def test_marked(): pass
+""")
+    result.assert_outcomes(passed=2, errors=1)
+    result.stdout.fnmatch_lines(["*took 3 GiB, and its lease is 1 GiB*"])
 
 
 def test_overuse_and_leaks_fail_and_say_what_to_write(run, pytester):

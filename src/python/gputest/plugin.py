@@ -7,6 +7,7 @@ It does nothing, and does not load the library, in a session in which no test ne
 import contextlib
 import gc
 import inspect
+import operator
 import os
 import re
 import sys
@@ -102,6 +103,7 @@ def pytest_collection_finish(session):
     if needs or any("gpu_lease" in getattr(item, "fixturenames", ()) for item in session.items):
         try:
             _loaded()
+            needs = {item: need if need.mistake else _checked(need) for item, need in needs.items()}
         except pytest.UsageError as error:  # of which pytest-xdist would tell no more than "internal error"
             needs = {item: _Need(mistake=str(error)) for item in needs}
         config.pluginmanager.register(_Leases(config, needs), "gputest-leases")
@@ -162,7 +164,11 @@ class _Reader:
                         _text_of(mark), "unknown " + ", ".join(unknown) if unknown else "the memory twice",
                         ", ".join(_WORDS)))
                 requires = said.pop("requires", ())
-                required += [requires] if isinstance(requires, str) else requires
+                if isinstance(requires, str):
+                    requires = [requires]
+                if not isinstance(requires, (list, tuple, set, frozenset)) or not all(map(_is_text, requires)):
+                    return _Need(mistake="{} has requires={!r}; write a list such as ['sm_80']".format(_text_of(mark), requires))
+                required += requires
                 for word, value in said.items():
                     words.setdefault(word, value)
             elif mark.name in self._map:
@@ -174,12 +180,39 @@ class _Reader:
         try:
             if callable(words["memory"]):
                 words["memory"] = _called(words["memory"], item)
-            for word in ("memory", "heap", "keeps"):
-                if isinstance(words.get(word), int):
-                    words[word] = "{}B".format(max(1, words[word]))
         except Exception as error:
             return _Need(mistake="its memory cannot be computed: {!r}".format(error))
+        for word in ("memory", "heap", "keeps"):
+            value = words.get(word)
+            if _is_whole(value) and value >= 0:
+                words[word] = "{}B".format(max(1, operator.index(value)))
+            elif value is not None and not _is_text(value):
+                return _Need(mistake="its {} is {!r}; write a size such as '3GiB', or a number of bytes".format(word, value))
+        if "gpus" in words and not (_is_whole(words["gpus"]) and words["gpus"] >= 1):
+            return _Need(mistake="its gpus is {!r}; write a number from 1 on".format(words["gpus"]))
         return _Need(capabilities=" ".join(required) or None, **words)
+
+
+def _is_whole(value) -> bool:
+    """Whether it is a number without a fraction, also of NumPy."""
+    return hasattr(value, "__index__") and not isinstance(value, bool)
+
+
+def _is_text(value) -> bool:
+    return isinstance(value, str) and "\0" not in value
+
+
+def _checked(need):
+    """The need, or one with the mistake that the library sees in its sizes: it would refuse those of all tests at once."""
+    import gputest
+
+    for text in (need.memory, need.heap, need.keeps):
+        if text and text not in ("small", "medium", "large"):
+            try:
+                gputest.parse_bytes(text)
+            except gputest.Error as error:
+                return _Need(mistake=str(error))
+    return need
 
 
 def _text_of(mark) -> str:
@@ -235,7 +268,7 @@ class _Leases:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item):
-        if item not in self._needs:
+        if item not in self._needs or _is_skipped(item):
             return
         if self._item is not item and os.getpid() == self._pid:
             self._ask(item)  # again: a rerun
@@ -255,9 +288,10 @@ class _Leases:
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_teardown(self, item):
-        if self._item is item and os.getpid() == self._pid:
-            self._finish(item)
-            problems, self._problems = self._problems, []
+        if os.getpid() == self._pid:
+            if self._item is item:
+                self._finish(item)
+            problems, self._problems = self._problems, []  # also those of a fixture that a test without a mark has set up
             if problems:
                 pytest.fail("\n".join(problems), pytrace=False)
 
@@ -277,7 +311,7 @@ class _Leases:
     # ---- the lease of a test ----
 
     def _ask(self, item):
-        self._item, self._answer, self._errors, self._problems = item, None, [], []
+        self._item, self._answer, self._errors = item, None, []
         self._answer = self._lease(item.nodeid, self._needs[item])
 
     def _lease(self, who, need):
@@ -295,8 +329,8 @@ class _Leases:
             self._session.test_begins(who)
             self._session.count_unleased(who)
             outcome = self._session.lease(self._request(need), who)
-        except gputest.Error as error:
-            return "fail", "{}: {}".format(who, error)
+        except Exception as error:  # a hook that raises would end the session, and lose tests
+            return "fail", "{}: {}".format(who, error if isinstance(error, gputest.Error) else repr(error))
         self._holds = bool(outcome)
         beside = "beside {} other workers. To run it alone: pytest -n0 '{}'; to let it wait until the others leave room: " \
                  "--gpu-large=wait".format(self._workers - 1, who)
@@ -307,7 +341,7 @@ class _Leases:
 
         beside_others = self._workers > 1
         environment = os.environ
-        self._session = gputest.Session(
+        session = gputest.Session(
             name=environment.get("GPUTEST_TEST") or "pytest",
             log=getattr(self._config, "workerinput", {}).get("gputest_log"),
             run_mode=None if environment.get("GPUTEST_RUN_MODE") else "parallel" if beside_others else "serial",
@@ -317,7 +351,12 @@ class _Leases:
             leaks=None if environment.get("GPUTEST_LEAKS") else "fail")
         plan = {self._request(need) for need in self._needs.values() if not need.mistake}
         # The place of a worker may be free only when another has run all of its tests.
-        self._entered = self._session.enter(sorted(plan, key=repr), "24h" if beside_others else None)
+        try:
+            self._entered = session.enter(sorted(plan, key=repr), "24h" if beside_others else None)
+        except gputest.Error:
+            session.close()
+            raise
+        self._session = session
 
     def _request(self, need):
         import gputest
@@ -360,6 +399,7 @@ class _Leases:
             self._finish(item)
         for problem in self._problems:
             sys.stderr.write("gputest: failed: {}\n".format(problem))
+        self._problems = []
         kind, reason = self._answer or ("granted", "")
         result, text = self._results.pop(item.nodeid, ("passed", ""))
         if self._session:
