@@ -2,7 +2,10 @@
 # For developers of gputest: warnings as errors, sanitizers, and targets that check and apply the code's format. It
 # applies to this project's directories only, not to a project that adds gputest.
 
-add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wconversion;-Wshadow;-Wnon-virtual-dtor;-Wold-style-cast;-Werror>")
+add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wconversion;-Wnon-virtual-dtor;-Wold-style-cast;-Werror>")
+if(NOT CMAKE_UNITY_BUILD) # in which one file's names hide those of another
+  add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-Wshadow>")
+endif()
 
 set(GPUTEST_SANITIZE "" CACHE STRING "Sanitizers to build with, as -fsanitize= takes them: address,undefined or thread")
 if(NOT GPUTEST_SANITIZE)

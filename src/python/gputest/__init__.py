@@ -10,5 +10,6 @@ def __getattr__(name):
     if name in __all__:
         from gputest import _library
 
-        return getattr(_library, name)
+        globals().update((one, getattr(_library, one)) for one in __all__)
+        return globals()[name]
     raise AttributeError("module 'gputest' has no attribute '{}'".format(name))

@@ -268,9 +268,11 @@ class _Leases:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item):
-        if item not in self._needs or _is_skipped(item):
+        if item not in self._needs:
             return
         if self._item is not item and os.getpid() == self._pid:
+            if _is_skipped(item):
+                return
             self._ask(item)  # again: a rerun
         kind, reason = self._answer or ("granted", "")
         if kind == "skip":
@@ -322,7 +324,7 @@ class _Leases:
         try:
             if self._entered is None:
                 self._enter()
-            if need.gpus > max(1, len(self._session.devices)) and self._entered:
+            if need.gpus > 1 and need.gpus > len(self._session.devices) and self._entered:
                 return "fail", ("{} needs {} GPUs, and this process has chosen {}: write gpu_devices = {} in pytest.ini, "
                                 "or --gpu-devices={}").format(who, need.gpus, len(self._session.devices), need.gpus,
                                                               need.gpus)
