@@ -16,6 +16,8 @@ function(_gputest_add_framework_parts sources directory)
   _gputest_add_part(gputest gputest::gputest gputest::core ${gtest_sources})
   _gputest_add_part(gputest_main gputest::main gputest "${sources}/gtest/main.cpp")
   _gputest_add_part(gputest_catch2 gputest::catch2 gputest::core ${catch2_sources})
+  # A project may have a main() of its own.
+  set_source_files_properties("${sources}/catch2/main.cpp" TARGET_DIRECTORY gputest_catch2 PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   # gpu_add_test() reads this from any target that links one of them, directly or not: such a target needs no launcher.
   set_target_properties(gputest_main gputest_catch2 PROPERTIES
     INTERFACE_GPUTEST_MAIN_LINKED ON
@@ -45,6 +47,8 @@ function(_gputest_add_part part alias links)
   if(NOT GPUTEST_DEVELOPER_MODE)
     target_compile_options(${part} PRIVATE "$<$<CXX_COMPILER_ID:GNU,Clang,AppleClang>:-fexceptions;-w>")
     set_target_properties(${part} PROPERTIES CXX_CLANG_TIDY "" CXX_CPPCHECK "" CXX_CPPLINT "" CXX_INCLUDE_WHAT_YOU_USE "" UNITY_BUILD ON)
+  else() # tests compile some of these sources once more
+    set_target_properties(${part} PROPERTIES UNITY_BUILD OFF)
   endif()
 endfunction()
 
