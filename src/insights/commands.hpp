@@ -10,5 +10,6 @@ void add_classify(tool::CommandLine& line);
 void add_merge(tool::CommandLine& line);
 void add_plan(tool::CommandLine& line);
 void add_report(tool::CommandLine& line);
+void add_slurm(tool::CommandLine& line);
 
 } // namespace gputest::insights

@@ -63,11 +63,9 @@ std::map<std::string, std::string> environment_of(const Properties& properties) 
   return variables;
 }
 
-bool runs_nowhere(const std::string& name, const Properties& properties) try {
+bool runs_nowhere(const std::string& name, const Properties& properties, bool uses_gpu) try {
   const auto variables = environment_of(properties);
-  const auto labels = properties.list("LABELS");
-  if (properties.flag("DISABLED") || variables.count("GPUTEST_ENTRY") == 0 ||
-      std::find(labels.begin(), labels.end(), "gpu") == labels.end()) {
+  if (properties.flag("DISABLED") || variables.count("GPUTEST_ENTRY") == 0 || !uses_gpu) {
     return properties.flag("DISABLED");
   }
   const auto entry = settings::parse_entry([&](const char* variable) -> std::optional<std::string> {
@@ -130,7 +128,9 @@ CtestSuite parse_ctest_suite(const std::string& text, const std::map<std::string
   for (const auto& entry : document.at("tests")) {
     auto& test = suite.tests.emplace_back();
     test.name = entry.at("name").get<std::string>();
-    test.runs_nowhere = runs_nowhere(test.name, properties.emplace_back(entry));
+    const auto labels = properties.emplace_back(entry).list("LABELS");
+    test.uses_gpu = std::find(labels.begin(), labels.end(), "gpu") != labels.end();
+    test.runs_nowhere = runs_nowhere(test.name, properties.back(), test.uses_gpu);
     if (const auto time = times.find(test.name); time != times.end()) {
       sum += time->second;
       ++suite.measured;

@@ -15,6 +15,7 @@ struct SuiteTest {
   /// Disabled, or large and excluded. What depends on the machine, or on -j, does not count: machines would split the
   /// suite otherwise.
   bool runs_nowhere = false;
+  bool uses_gpu = false;   ///< as its label says
   bool of_fixture = false; ///< it sets up or cleans up a fixture: ctest adds it to whatever selects a test of that
   std::vector<std::size_t> after; ///< positions of the tests that have to end before it starts
   /// Those of `after` with each of which CTest runs it: it cleans up a fixture of theirs that no test sets up.

@@ -8,6 +8,7 @@ int main(int argc, char** argv) try {
   using namespace gputest::insights;
   gputest::tool::CommandLine line{""};
   add_plan(line);
+  add_slurm(line);
   add_report(line);
   add_classify(line);
   add_merge(line);

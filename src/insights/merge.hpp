@@ -2,6 +2,7 @@
 #pragma once
 
 #include "insights/ctest_suite.hpp"
+#include "tool/exit_codes.hpp"
 
 #include <string>
 #include <vector>
@@ -59,5 +60,18 @@ struct Merged {
 /// A JUnit file that has each test once, with its result. Earlier failures are its `flakyFailure` if it passed in the
 /// end, else its `rerunFailure`. A problem is a failure, also each of `unread`, the shards without a result.
 [[nodiscard]] std::string merged_junit(const Merged& merged, const std::vector<std::string>& unread, double seconds);
+
+/// A JUnit file with these results, as ctest writes it, for a ctest that was killed before it wrote one.
+[[nodiscard]] std::string junit_of(const std::vector<RunResult>& results);
+
+struct MergeOptions {
+  std::string suite; ///< a file
+  std::string junit; ///< to write; empty: none
+  std::string log;   ///< to write; empty: none
+  std::vector<std::string> shards;
+};
+
+/// What `gputest merge` does. Throws Error.
+[[nodiscard]] tool::ExitCode merge_shards(const MergeOptions& options);
 
 } // namespace gputest::insights

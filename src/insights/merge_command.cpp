@@ -44,13 +44,6 @@ Examples:
   gputest merge --suite suite.json --log merged.jsonl results-*/; gputest report --log merged.jsonl
 )text";
 
-struct MergeOptions {
-  std::string suite;
-  std::string junit; ///< to write; empty: none
-  std::string log;   ///< to write; empty: none
-  std::vector<std::string> shards;
-};
-
 std::vector<SuiteTest> read_suite(const std::string& path) {
   const auto text = read_text(path);
   if (!text.empty() && text.front() == '{') {
@@ -193,7 +186,9 @@ std::string summary_of(const Merged& merged, const std::vector<std::string>& unr
   return text;
 }
 
-tool::ExitCode merge(const MergeOptions& options) {
+} // namespace
+
+tool::ExitCode merge_shards(const MergeOptions& options) {
   if (options.suite.empty() || options.shards.empty()) {
     throw tool::WrongCommandLine{
         "write --suite with the list that 'ctest --show-only=json-v1' prints, and the JUnit file "
@@ -240,8 +235,6 @@ tool::ExitCode merge(const MergeOptions& options) {
   return failed.empty() && problems.empty() ? tool::ExitCode::done : tool::ExitCode::tests_failed;
 }
 
-} // namespace
-
 void add_merge(tool::CommandLine& line) {
   const auto options = std::make_shared<MergeOptions>();
   auto& command = line.add(
@@ -250,7 +243,7 @@ void add_merge(tool::CommandLine& line) {
           tool::exit_codes(
               {{tool::ExitCode::tests_failed,
                 "as ctest: a test failed; or a result is missing, unknown or there twice; or a shard cannot be read"}}),
-      [options](const auto& /*words*/) { return merge(*options); });
+      [options](const auto& /*words*/) { return merge_shards(*options); });
   command.add_option("--suite", options->suite, "the list of all tests")->type_name("FILE");
   command.add_option("--junit", options->junit, "JUnit file to write, with each test once")->type_name("FILE");
   command.add_option("--log", options->log, "run log to write, for report, classify and plan")->type_name("FILE");

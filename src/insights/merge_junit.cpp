@@ -151,6 +151,31 @@ JunitRun read_junit(const std::string& path) {
   return run;
 }
 
+std::string junit_of(const std::vector<RunResult>& results) {
+  pugi::xml_document document;
+  auto suite = document.append_child("testsuite");
+  suite.append_attribute("tests") = static_cast<unsigned>(results.size());
+  for (const auto& result : results) {
+    auto test = suite.append_child("testcase");
+    test.append_attribute("name") = result.name.c_str();
+    test.append_attribute("classname") = result.name.c_str();
+    test.append_attribute("status") = result.verdict == TestVerdict::failed     ? "fail"
+                                      : result.verdict == TestVerdict::passed   ? "run"
+                                      : result.verdict == TestVerdict::disabled ? "disabled"
+                                                                                : "notrun";
+    if (result.verdict == TestVerdict::failed) {
+      test.append_child("failure").append_attribute("message") = result.why.c_str();
+    } else if (result.verdict == TestVerdict::skipped || result.verdict == TestVerdict::not_run) {
+      test.append_child("skipped").append_attribute("message") =
+          ((result.verdict == TestVerdict::skipped ? "SKIP_" : "") + result.why).c_str();
+    }
+    if (!result.output.empty()) {
+      test.append_child("system-out").text() = result.output.c_str();
+    }
+  }
+  return text_of(suite) + "\n";
+}
+
 std::string merged_junit(const Merged& merged, const std::vector<std::string>& unread, double seconds) {
   std::array<std::size_t, 5> counts{};
   std::string cases;

@@ -4,7 +4,6 @@
 #include "core/policy/text.hpp"
 #include "insights/ctest_list.hpp"
 #include "insights/ctest_suite.hpp"
-#include "insights/entry_runs.hpp"
 #include "insights/run_log_files.hpp"
 #include "insights/shards.hpp"
 #include "tool/json_text.hpp"
@@ -58,25 +57,6 @@ struct PlanOptions {
   bool json = false;
   std::vector<std::string> ctest_options;
 };
-
-/// The times of one run log. A split must not depend on what the run of one shard leaves for the next, so no log is
-/// looked for.
-std::map<std::string, double> times_in(const std::string& path) try {
-  if (path.empty()) {
-    return {};
-  }
-  if (std::filesystem::is_directory(path)) {
-    throw Error{path + " is a folder"};
-  }
-  auto times = entry_times(read_run_logs(path).front().log);
-  if (times.empty()) {
-    throw Error{path + " has no entry of ctest that ran"};
-  }
-  return times;
-} catch (const Error& error) {
-  throw InvalidSetting{std::string{"--times: "} + error.what() +
-                       "; write the path of a run log, as Testing/gputest/run-*.jsonl of a run of the whole suite"};
-}
 
 using Shards = std::vector<std::vector<std::size_t>>;
 
@@ -149,14 +129,15 @@ nlohmann::ordered_json to_json(const CtestSuite& suite, const Shards& shards) {
 /// For ctest: a name on each line, or the argument of its option -I.
 std::string tests_of(const CtestSuite& suite, const std::vector<std::size_t>& shard, bool numbers) {
   std::string text;
+  std::vector<std::size_t> of_tests;
   for (const auto test : shard) {
-    text += numbers ? fmt::format(",{}", test + 1) : suite.tests[test].name + "\n";
+    text += suite.tests[test].name + "\n";
+    of_tests.push_back(test + 1);
   }
-  if (numbers) {
-    // Without any number ctest would select all tests.
-    text = "0,0,0" + (text.empty() ? fmt::format(",{}", suite.tests.size() + 1) : text) + "\n";
+  if (of_tests.empty()) {
+    of_tests.push_back(suite.tests.size() + 1); // without any number ctest would select all tests
   }
-  return text;
+  return numbers ? selection_of(of_tests) : text;
 }
 
 /// Throws WrongCommandLine for what CLI11 cannot know.
@@ -177,7 +158,8 @@ void check(const PlanOptions& options) {
 
 tool::ExitCode plan(const PlanOptions& options) {
   check(options);
-  const auto suite = parse_ctest_suite(list_ctest(options.folder, options.ctest_options), times_in(options.times));
+  const auto suite =
+      parse_ctest_suite(list_ctest(options.folder, options.ctest_options), times_of_split(options.times));
   if (suite.tests.empty()) {
     throw Error{"ctest lists no test in " + options.folder +
                 ". Write --test-dir with the folder in which you start ctest"};

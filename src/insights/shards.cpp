@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "insights/shards.hpp"
 
+#include "insights/entry_runs.hpp"
+#include "insights/run_log_files.hpp"
+
+#include <gputest/error.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
-#include <map>
+#include <filesystem>
 #include <numeric>
 #include <set>
-#include <string>
 #include <utility>
 
 namespace gputest::insights {
@@ -89,6 +96,27 @@ std::vector<std::vector<std::size_t>> assign_shards(const std::vector<SuiteTest>
     }
   }
   return shards;
+}
+
+std::map<std::string, double> times_of_split(const std::string& path) try {
+  if (path.empty()) {
+    return {};
+  }
+  if (std::filesystem::is_directory(path)) {
+    throw Error{path + " is a folder"};
+  }
+  auto times = entry_times(read_run_logs(path).front().log);
+  if (times.empty()) {
+    throw Error{path + " has no entry of ctest that ran"};
+  }
+  return times;
+} catch (const Error& error) {
+  throw InvalidSetting{std::string{"--times: "} + error.what() +
+                       "; write the path of a run log, as Testing/gputest/run-*.jsonl of a run of the whole suite"};
+}
+
+std::string selection_of(const std::vector<std::size_t>& numbers) {
+  return fmt::format("0,0,0,{}\n", fmt::join(numbers, ","));
 }
 
 } // namespace gputest::insights

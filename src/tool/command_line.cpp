@@ -91,7 +91,7 @@ CLI::App& CommandLine::add(const Command& command, const std::string& help, Acti
 }
 
 int CommandLine::interpret(const std::vector<std::string>& arguments) {
-  const std::string commands = "the commands are run, devices, status, plan, report, classify and merge";
+  const std::string commands = "the commands are run, devices, status, plan, slurm, report, classify and merge";
   // CLI11 reads `--` in a subcommand as its end and continues with the parent command, so `--` is hidden from it.
   const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
   try {
@@ -120,7 +120,8 @@ int CommandLine::interpret(const std::vector<std::string>& arguments) {
                   unknown_option(*command, words.front()) + ". A command whose name begins with '-' stands after '--'");
   }
   if (dashes != arguments.end() && !known.takes_words) {
-    return refuse(app_, "only 'gputest run' takes a command after '--', and 'gputest plan' options of ctest");
+    return refuse(
+        app_, "only 'gputest run' takes a command after '--', and 'gputest plan' and 'gputest slurm' options of ctest");
   }
   words.insert(words.end(), dashes, arguments.end());
   if (!words.empty() && words.front() == "--") {

@@ -24,7 +24,7 @@ using testing::HasSubstr;
 using testing::StartsWith;
 using Words = std::vector<std::string>;
 
-const Words commands{"run", "devices", "status", "plan", "report", "classify"};
+const Words commands{"run", "devices", "status", "plan", "slurm", "report", "classify"};
 
 } // namespace
 
@@ -48,7 +48,8 @@ TEST(Help, goes_to_stdout_and_names_the_exit_codes_of_each_command) {
   using Codes = std::vector<int>;
   std::map<std::string, Codes> expected{{"run", {0, 64, 69, 70, 75, 77, 78, 126, 127}},
                                         {"devices", {0, 64, 69, 70, 78}},
-                                        {"classify", {0, 1, 64, 70, 78}}};
+                                        {"classify", {0, 1, 64, 70, 78}},
+                                        {"slurm", {0, 8, 64, 70, 78}}};
   for (const auto& command : commands) {
     EXPECT_EQ(codes_of({command, "--help"}), expected.emplace(command, Codes{0, 64, 70, 78}).first->second) << command;
   }
@@ -95,14 +96,14 @@ TEST(CommandLine, hands_every_word_of_a_command_on_unchanged) {
 }
 
 TEST(CommandLine, is_refused_with_64_and_says_what_is_wrong_and_where_help_is) {
-  const std::string all = "the commands are run, devices, status, plan, report, classify and merge\n"
+  const std::string all = "the commands are run, devices, status, plan, slurm, report, classify and merge\n"
                           "See 'gputest --help'.\n";
   const std::string stands_after =
       " A command whose name begins with '-' stands after '--'\nSee 'gputest run --help'.\n";
   const std::string no_command = "gputest: there is no command to run; write 'gputest run [OPTIONS] -- COMMAND "
                                  "[ARGUMENT...]'\nSee 'gputest run --help'.\n";
-  const std::string no_words = "only 'gputest run' takes a command after '--', and 'gputest plan' options of "
-                               "ctest\nSee 'gputest devices --help'.\n";
+  const std::string no_words = "only 'gputest run' takes a command after '--', and 'gputest plan' and "
+                               "'gputest slurm' options of ctest\nSee 'gputest devices --help'.\n";
   // Of each line the begin and the end of what it says; empty: any.
   const std::vector<std::tuple<Words, std::string, std::string>> table{
       {{}, "gputest: the command is missing; " + all, ""},

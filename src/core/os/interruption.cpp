@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/os/interruption.hpp"
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+
+#include <unistd.h>
+
+namespace gputest::os {
+
+namespace {
+
+sigset_t interruptions() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  return signals;
+}
+
+} // namespace
+
+Interruption::Interruption() {
+  const auto signals = interruptions();
+  ::sigprocmask(SIG_BLOCK, &signals, nullptr);
+}
+
+Interruption::~Interruption() {
+  const auto signals = interruptions();
+  ::sigprocmask(SIG_UNBLOCK, &signals, nullptr);
+}
+
+int Interruption::wait_for(std::chrono::milliseconds time) const {
+  const auto signals = interruptions();
+  timespec limit{};
+  limit.tv_sec = static_cast<time_t>(time.count() / 1000);
+  limit.tv_nsec = static_cast<long>(time.count() % 1000 * 1000000);
+  const int signal = ::sigtimedwait(&signals, nullptr, &limit);
+  return signal > 0 ? signal : 0;
+}
+
+void Interruption::end_by(int signal) {
+  static_cast<void>(std::fflush(nullptr));
+  ::signal(signal, SIG_DFL);
+  const auto signals = interruptions();
+  ::raise(signal);
+  ::sigprocmask(SIG_UNBLOCK, &signals, nullptr); // now it comes
+  ::_exit(EXIT_FAILURE);
+}
+
+bool errors_go_to_terminal() { return ::isatty(STDERR_FILENO) == 1; }
+
+} // namespace gputest::os

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <chrono>
+
+namespace gputest::os {
+
+/// Keeps SIGINT and SIGTERM from ending this process, so that it can clean up first. Not while there are other threads.
+/// Processes that it starts do not get them either: a terminal sends Ctrl-C to them, too.
+class Interruption {
+public:
+  Interruption();
+  ~Interruption();
+  Interruption(const Interruption&) = delete;
+  Interruption& operator=(const Interruption&) = delete;
+
+  /// Blocks for so long, or until such a signal has come: its number, or 0.
+  [[nodiscard]] int wait_for(std::chrono::milliseconds time) const;
+
+  /// Ends this process by the signal, as if it had been kept from nothing.
+  [[noreturn]] static void end_by(int signal);
+};
+
+/// Whether standard error is a terminal.
+[[nodiscard]] bool errors_go_to_terminal();
+
+} // namespace gputest::os

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gputest::insights {
+
+/// What runs arrays of tasks: a program for Slurm or another batch system. docs/guides/cluster.md describes it.
+class ArrayEngine {
+public:
+  explicit ArrayEngine(std::string program) : program_{std::move(program)} {}
+
+  /// Submits tasks 1 to `count`, each of which runs `script`. Returns the array's id. Throws Error with the reason.
+  [[nodiscard]] std::string submit(const std::string& script, std::size_t count) const;
+
+  struct Task {
+    bool running = false; ///< else it waits
+    std::string note;     ///< its node, or why it waits; may be empty
+  };
+  /// The tasks that have not ended, by number. nullopt: that is not known now, and `why` says so.
+  [[nodiscard]] std::optional<std::map<std::size_t, Task>> state(const std::string& id, std::string& why) const;
+
+  /// Ends all tasks. Throws Error with the reason.
+  void cancel(const std::string& id) const;
+
+  [[nodiscard]] const std::string& program() const { return program_; }
+
+private:
+  struct Answer {
+    bool done = false;
+    std::string text; ///< of both of its streams
+  };
+  [[nodiscard]] Answer ask(std::vector<std::string> words) const;
+
+  std::string program_;
+};
+
+} // namespace gputest::insights

@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "insights/array_run.hpp"
+
+#include "core/os/file.hpp"
+#include "core/os/process.hpp"
+#include "core/policy/text.hpp"
+#include "insights/ctest_list.hpp"
+#include "insights/ctest_words.hpp"
+#include "insights/follow_up.hpp"
+#include "insights/merge.hpp"
+#include "insights/shards.hpp"
+#include "insights/text_file.hpp"
+#include "tool/command_line.hpp"
+
+#include <gputest/error.hpp>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+#include <sstream>
+#include <utility>
+
+namespace gputest::insights {
+
+extern const char* const slurm_engine_sh;
+extern const char* const array_task_sh;
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+Error cannot_write(const std::string& path, const std::error_code& error) {
+  return Error{path + " cannot be written: " + os::reason(error.value())};
+}
+
+/// Replaces each `@name@`.
+std::string filled(std::string text, const std::vector<std::pair<std::string, std::string>>& values) {
+  for (const auto& [name, value] : values) {
+    const auto mark = "@" + name + "@";
+    text.replace(text.find(mark), mark.size(), value);
+  }
+  return text;
+}
+
+void write_program(const std::string& path, const std::string& text) {
+  write_text(path, text);
+  fs::permissions(path, fs::perms::owner_exec, fs::perm_options::add);
+}
+
+/// The file is there whole, or not at all; one that is there stays.
+void publish(const std::string& path, const std::string& text) {
+  const auto part = fmt::format("{}.{}.part", path, os::own_pid());
+  write_text(part, text);
+  std::error_code error;
+  fs::create_hard_link(part, path, error);
+  std::error_code none;
+  fs::remove(part, none);
+  if (error && error != std::errc::file_exists) {
+    throw cannot_write(path, error);
+  }
+}
+
+/// A folder of its own, whoever else makes one at the same time.
+std::string make_folder(const ArrayRunOptions& options, const std::string& runs) {
+  std::error_code error;
+  if (!options.folder.empty()) {
+    auto folder = fs::absolute(options.folder).lexically_normal().string();
+    fs::create_directories(folder, error);
+    if (error) {
+      throw cannot_write(folder, error);
+    }
+    if (!fs::is_empty(folder)) {
+      throw Error{folder +
+                  " is not empty. Write --folder with a new one, or --resume with that of a run that was begun"};
+    }
+    return folder;
+  }
+  fs::create_directories(runs, error);
+  if (error) {
+    throw cannot_write(runs, error);
+  }
+  auto folder = fmt::format("{}/{:%Y%m%dT%H%M%SZ}-XXXXXX", runs, fmt::gmtime(std::time(nullptr)));
+  if (::mkdtemp(folder.data()) == nullptr) {
+    throw cannot_write(folder, {errno, std::generic_category()});
+  }
+  return folder;
+}
+
+/// The log of the newest run there that has one; empty: none has.
+std::string last_log(const std::string& runs) {
+  std::string last;
+  std::error_code error;
+  for (fs::directory_iterator run{runs, error}, end; !error && run != end; run.increment(error)) {
+    const auto log = run->path() / "merged.jsonl";
+    if (std::error_code none; fs::exists(log, none)) {
+      last = std::max(last, log.string()); // their names begin with the time
+    }
+  }
+  return last;
+}
+
+std::string engine_of(const ArrayRunOptions& options) {
+  auto words = options.sbatch;
+  if (options.gpus_per_node != 0) {
+    words = fmt::format("--gpus-per-node={} {}", options.gpus_per_node, words);
+  }
+  return filled(slurm_engine_sh, {{"nodes", std::to_string(options.nodes)}, {"options", words}});
+}
+
+std::string path_of_tool() {
+  const auto own = fs::path{os::executable_of(os::own_pid()).value_or("")}.parent_path();
+  std::error_code none;
+  const auto beside = own / "gputest";
+  return (fs::exists(beside, none) ? beside : own / GPUTEST_TOOL_FROM_PROGRAMS / "gputest").lexically_normal().string();
+}
+
+std::vector<std::string> names_with_results(const std::string& file) {
+  std::vector<std::string> names;
+  for (auto& result : read_junit(file).results) {
+    names.push_back(std::move(result.name));
+  }
+  return names;
+}
+
+} // namespace
+
+bool ArrayTask::has_results() const {
+  std::error_code none;
+  return fs::exists(results(), none);
+}
+
+std::string ArrayTask::text_of(const char* file) const {
+  auto text = os::contents_of(folder + "/" + file).value_or("");
+  return text.erase(text.find_last_not_of('\n') + 1);
+}
+
+std::string ArrayTry::id() const {
+  auto text = os::contents_of(folder + "/id").value_or("");
+  return text.erase(text.find_last_not_of('\n') + 1);
+}
+
+void ArrayTry::set_id(const std::string& id) const { publish(folder + "/id", id + "\n"); }
+
+bool ArrayTry::is_cancelled() const {
+  std::error_code none;
+  return fs::exists(folder + "/cancelled", none);
+}
+
+void ArrayTry::set_cancelled() const { publish(folder + "/cancelled", ""); }
+
+ArrayRun ArrayRun::create(const ArrayRunOptions& options) {
+  const auto of_task = options_of_task(options.ctest_options);
+  const auto runs = options.test_dir + "/Testing/gputest-slurm";
+  const auto list = list_ctest(options.test_dir, options.ctest_options);
+  const auto suite = parse_ctest_suite(list, times_of_split(options.times.empty() ? last_log(runs) : options.times));
+  const auto numbers = numbers_of_tests(list, list_ctest(options.test_dir, of_task));
+  if (suite.tests.empty()) {
+    throw Error{"ctest lists no test in " + options.test_dir +
+                ". Write --test-dir with the folder in which you start ctest, or other options after '--'"};
+  }
+  const auto count = std::min(options.shards != 0 ? options.shards : 4 * options.nodes, suite.tests.size());
+  auto shards = assign_shards(suite.tests, count);
+  shards.erase(std::remove_if(shards.begin(), shards.end(), [](const auto& shard) { return shard.empty(); }),
+               shards.end());
+
+  const auto folder = make_folder(options, runs);
+  const auto token =
+      fmt::format("{} {:016x}", folder, policy::fnv1a(fmt::format("{} {}", std::time(nullptr), os::own_pid())));
+  const bool needs_gpu =
+      std::any_of(suite.tests.begin(), suite.tests.end(), [](const SuiteTest& test) { return test.uses_gpu; });
+  const auto quoted = [](const std::string& word) { return policy::shell_words({word}); };
+  const auto task = filled(array_task_sh, {{"run", quoted(folder)},
+                                           {"token", quoted(token)},
+                                           {"tests", quoted(options.test_dir)},
+                                           {"tool", quoted(path_of_tool())},
+                                           {"version", quoted("gputest " GPUTEST_VERSION)},
+                                           {"needs_gpu", needs_gpu ? "true" : "false"},
+                                           {"arguments", policy::shell_words(of_task)}});
+  write_text(folder + "/suite.json", list);
+  write_text(folder + "/token", token + "\n");
+  write_text(folder + "/task.sh", task);
+  if (options.engine.empty()) {
+    write_program(folder + "/engine", engine_of(options));
+  } else {
+    fs::create_symlink(fs::absolute(options.engine), folder + "/engine");
+  }
+  write_text(folder + "/run.json.part", json{{"version", GPUTEST_VERSION},
+                                             {"tries", options.tries},
+                                             {"repeats", repeats_tests(options.ctest_options)},
+                                             {"numbers", numbers}}
+                                            .dump());
+  fs::rename(folder + "/run.json.part", folder + "/run.json");
+  ArrayRun run{folder};
+  run.make_try(shards);
+  return run;
+}
+
+ArrayRun::ArrayRun(std::string folder) : folder_{std::move(folder)} {
+  try {
+    const auto state = json::parse(read_text(folder_ + "/run.json"));
+    if (const auto version = state.at("version").get<std::string>(); version != GPUTEST_VERSION) {
+      throw Error{"it was begun by gputest " + version + ", and this is " GPUTEST_VERSION ". Use that one"};
+    }
+    state.at("tries").get_to(tries_);
+    state.at("repeats").get_to(repeats_);
+    state.at("numbers").get_to(numbers_);
+    suite_ = parse_ctest_suite(read_text(folder_ + "/suite.json"));
+  } catch (const std::exception& error) {
+    throw Error{folder_ + " is not the folder of a run of 'gputest slurm': " + error.what()};
+  }
+  for (std::size_t test = 0; test < suite_.tests.size(); ++test) {
+    positions_[numbers_.at(test)] = test;
+    names_[numbers_[test]] = suite_.tests[test].name;
+  }
+}
+
+std::vector<ArrayTry> ArrayRun::tries() const {
+  std::vector<ArrayTry> tries;
+  for (;;) {
+    ArrayTry array;
+    array.folder = fmt::format("{}/try-{}", folder_, tries.size() + 1);
+    for (;;) {
+      ArrayTask task;
+      task.number = array.tasks.size() + 1;
+      task.folder = fmt::format("{}/task-{}", array.folder, task.number);
+      std::istringstream words{task.text_of("numbers")};
+      std::vector<std::size_t> numbers;
+      for (std::string word; std::getline(words, word, ',');) {
+        numbers.push_back(std::stoul(word));
+      }
+      if (numbers.size() <= 3) { // 0,0,0
+        break;
+      }
+      for (auto number = numbers.begin() + 3; number != numbers.end(); ++number) {
+        task.tests.push_back(positions_.at(*number));
+      }
+      array.tasks.push_back(std::move(task));
+    }
+    if (array.tasks.empty()) {
+      return tries;
+    }
+    tries.push_back(std::move(array));
+  }
+}
+
+CtestProgress ArrayRun::progress_of(const ArrayTask& task) const {
+  return parse_ctest_progress(os::contents_of(task.folder + "/progress").value_or(""), names_);
+}
+
+std::vector<ArrayTask> ArrayRun::give_up_unfinished(const ArrayTry& array) const {
+  std::set<std::size_t> suspects; // numbers of tests that ran when a task was killed before
+  for (const auto& earlier : tries()) {
+    if (earlier.folder == array.folder) {
+      break;
+    }
+    for (const auto& task : earlier.tasks) {
+      if (const auto begun = progress_of(task).begun; !earlier.is_cancelled()) {
+        suspects.insert(begun.begin(), begun.end());
+      }
+    }
+  }
+  std::vector<ArrayTask> given_up;
+  for (const auto& task : array.tasks) {
+    if (task.has_results()) {
+      continue;
+    }
+    const auto progress = progress_of(task);
+    std::map<std::size_t, RunResult> results;
+    if (!repeats_) {
+      results = progress.ended;
+    }
+    for (const auto number : progress.begun) {
+      if (!array.is_cancelled() && suspects.count(number) != 0) {
+        auto& result = results[number];
+        result.name = names_.at(number);
+        result.verdict = TestVerdict::failed;
+        result.why = "Killed its task twice";
+        result.output = "it was running when its task ended without results, and again when it ran alone";
+      }
+    }
+    std::set<std::string> incomplete; // names of several tests, of which one has no result
+    for (const auto test : task.tests) {
+      if (results.count(numbers_[test]) == 0) {
+        incomplete.insert(suite_.tests[test].name);
+      }
+    }
+    std::vector<RunResult> complete;
+    for (auto& [number, result] : results) {
+      if (incomplete.count(result.name) == 0) {
+        complete.push_back(std::move(result));
+      }
+    }
+    publish(task.results(), junit_of(complete));
+    given_up.push_back(task);
+  }
+  return given_up;
+}
+
+std::optional<ArrayTry> ArrayRun::add_try() const {
+  std::vector<EndedTask> ended;
+  std::set<std::string> names;
+  const auto arrays = tries();
+  for (const auto& array : arrays) {
+    for (const auto& task : array.tasks) {
+      auto& of_task = ended.emplace_back();
+      of_task.tests = task.tests;
+      if (!array.is_cancelled()) {
+        for (const auto number : progress_of(task).begun) {
+          of_task.begun.insert(positions_.at(number));
+        }
+      }
+      for (auto& name : names_with_results(task.results())) {
+        names.insert(std::move(name));
+      }
+    }
+  }
+  std::set<std::size_t> lost;
+  for (std::size_t test = 0; test < suite_.tests.size(); ++test) {
+    if (names.count(suite_.tests[test].name) == 0) {
+      lost.insert(test);
+    }
+  }
+  if (lost.empty()) {
+    return std::nullopt;
+  }
+  make_try(follow_up_tasks(suite_.tests, lost, ended));
+  return tries().at(arrays.size());
+}
+
+void ArrayRun::make_try(const std::vector<std::vector<std::size_t>>& tasks) const {
+  const auto number = tries().size() + 1;
+  const auto folder = fmt::format("{}/try-{}", folder_, number);
+  const auto part = fmt::format("{}.{}.part", folder, os::own_pid());
+  for (std::size_t task = 0; task < tasks.size(); ++task) {
+    std::vector<std::size_t> numbers;
+    for (const auto test : tasks[task]) {
+      numbers.push_back(numbers_[test]);
+    }
+    const auto of_task = fmt::format("{}/task-{}", part, task + 1);
+    std::error_code error;
+    fs::create_directories(of_task, error);
+    if (error) {
+      throw cannot_write(of_task, error);
+    }
+    write_text(of_task + "/numbers", selection_of(numbers));
+  }
+  write_program(part + "/task.sh", filled(read_text(folder_ + "/task.sh"), {{"try", std::to_string(number)}}));
+  std::error_code error;
+  fs::rename(part, folder, error);
+  if (error && error != std::errc::directory_not_empty && error != std::errc::file_exists) {
+    throw cannot_write(folder, error);
+  }
+}
+
+} // namespace gputest::insights

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "insights/merge.hpp"
+
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+
+namespace gputest::insights {
+
+/// What a ctest has said of its tests so far, by their numbers in its list.
+struct CtestProgress {
+  std::set<std::size_t> begun; ///< and not ended
+  std::map<std::size_t, RunResult> ended;
+};
+
+/// Reads what ctest writes to standard output while it runs, without the options that mix in what tests write
+/// (--output-on-failure, --verbose). A ctest that was killed leaves a part of it: a line that is not whole counts for
+/// nothing, and so does one whose name is not the one of `names` with that number. Pure.
+[[nodiscard]] CtestProgress parse_ctest_progress(const std::string& text,
+                                                 const std::map<std::size_t, std::string>& names);
+
+} // namespace gputest::insights

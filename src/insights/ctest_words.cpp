@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "insights/ctest_words.hpp"
+
+#include "tool/command_line.hpp"
+
+#include <gputest/error.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <set>
+
+namespace gputest::insights {
+
+namespace {
+
+using nlohmann::json;
+
+/// `--name` of `--name=value`.
+std::string name_of(const std::string& word) {
+  return word.rfind("--", 0) == 0 ? word.substr(0, word.find('=')) : word;
+}
+
+/// What tells tests of one name apart. A list's DEPENDS has only tests of that list.
+bool are_same(const json& a, const json& b) {
+  const auto key = [](const json& test) {
+    json facts{test.value("command", json{})};
+    for (const auto& property : test.value("properties", json::array())) {
+      if (property.at("name") != "DEPENDS") {
+        facts.push_back(property);
+      }
+    }
+    return facts;
+  };
+  return a.at("name") == b.at("name") && key(a) == key(b);
+}
+
+} // namespace
+
+std::vector<std::string> options_of_task(const std::vector<std::string>& options) {
+  static const std::set<std::string> selecting{"-R",
+                                               "--tests-regex",
+                                               "-E",
+                                               "--exclude-regex",
+                                               "-L",
+                                               "-LE",
+                                               "--label-regex",
+                                               "--label-exclude",
+                                               "--tests-from-file",
+                                               "--exclude-from-file"};
+  static const std::set<std::string> refused{"-I",
+                                             "--tests-information",
+                                             "-U",
+                                             "--union",
+                                             "--rerun-failed",
+                                             "--test-dir",
+                                             "-N",
+                                             "--show-only",
+                                             "-V",
+                                             "-VV",
+                                             "--verbose",
+                                             "--extra-verbose",
+                                             "--debug",
+                                             "-Q",
+                                             "--quiet",
+                                             "-O",
+                                             "--output-log",
+                                             "--output-on-failure",
+                                             "--output-junit",
+                                             "--stop-on-failure",
+                                             "--stop-time",
+                                             "-D",
+                                             "--dashboard",
+                                             "-M",
+                                             "--test-model",
+                                             "-T",
+                                             "--test-action",
+                                             "-S",
+                                             "--script",
+                                             "-SP",
+                                             "--script-new-process",
+                                             "--build-and-test",
+                                             "--submit-index",
+                                             "-A",
+                                             "--add-notes",
+                                             "--preset",
+                                             "--list-presets"};
+  std::vector<std::string> kept;
+  for (std::size_t i = 0; i < options.size(); ++i) {
+    const auto& word = options[i];
+    if (refused.count(name_of(word)) != 0) {
+      throw tool::WrongCommandLine{
+          fmt::format("'{}' of ctest cannot be used here: each task has its own -I and --output-junit, and ctest's "
+                      "output says which tests have ended. Leave it out; the output of tests is in --junit",
+                      word)};
+    }
+    if (selecting.count(name_of(word)) == 0) {
+      kept.push_back(word);
+    } else if (word == name_of(word)) {
+      ++i;
+    }
+  }
+  return kept;
+}
+
+bool repeats_tests(const std::vector<std::string>& options) {
+  for (const auto& word : options) {
+    if (word.rfind("--repeat", 0) == 0) { // or --repeat-until-fail
+      return true;
+    }
+  }
+  return false;
+}
+
+std::vector<std::size_t> numbers_of_tests(const std::string& selected, const std::string& all) try {
+  std::vector<std::size_t> numbers;
+  const auto every = json::parse(all);
+  const auto& tests = every.at("tests");
+  std::size_t number = 0;
+  const auto some = json::parse(selected);
+  for (const auto& test : some.at("tests")) {
+    while (number < tests.size() && !are_same(test, tests[number])) { // both lists have the same order
+      ++number;
+    }
+    if (number++ == tests.size()) {
+      throw Error{"ctest lists " + test.at("name").get<std::string>() +
+                  " with these options, and not without them: the tests have just changed. Start again"};
+    }
+    numbers.push_back(number);
+  }
+  return numbers;
+} catch (const json::exception& error) {
+  throw Error{std::string{"the list of tests that ctest prints cannot be read: "} + error.what()};
+}
+
+} // namespace gputest::insights

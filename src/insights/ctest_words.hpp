@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace gputest::insights {
+
+/// The options of a ctest that runs some of the tests that `options` select, by number: without those that select by
+/// name or label, because ctest counts only the selected tests then. Throws tool::WrongCommandLine for options that
+/// an array cannot have. Pure.
+[[nodiscard]] std::vector<std::string> options_of_task(const std::vector<std::string>& options);
+
+/// Whether a test may run several times (--repeat).
+[[nodiscard]] bool repeats_tests(const std::vector<std::string>& options);
+
+/// The numbers, from 1, in the list `all` of the tests that the list `selected` has: both are what ctest prints with
+/// --show-only=json-v1, without and with options that select. Throws Error if there is no such test. Pure.
+///
+/// `ctest -N` cannot tell: it does not count tests that -E excludes, unless -R stands before it.
+[[nodiscard]] std::vector<std::size_t> numbers_of_tests(const std::string& selected, const std::string& all);
+
+} // namespace gputest::insights

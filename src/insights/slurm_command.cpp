@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "insights/array_engine.hpp"
+#include "insights/array_run.hpp"
+#include "insights/commands.hpp"
+#include "insights/merge.hpp"
+#include "insights/run_log_files.hpp"
+#include "insights/text_file.hpp"
+
+#include "core/os/interruption.hpp"
+#include "core/policy/text.hpp"
+#include "tool/table.hpp"
+
+#include <gputest/error.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <set>
+
+namespace gputest::insights {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr const char* slurm_help =
+    R"text(Splits the tests of ctest into tasks of about equal time, runs them as a job array of Slurm, and prints and exits as one ctest.
+Each task runs one ctest. Tests that lost their task (a node was lost, a task was killed, its time was over) run once more in
+a second array. A test that ran when its task was killed runs alone then; if it does so again, it has failed.
+
+Start it on a login node. DIR and the run's folder have to be on a file system that all nodes share. The folder has the
+results, merged.xml and merged.jsonl, and all that --resume needs. Ctrl-C and SIGTERM cancel the array.
+Times for the split are those of the last run of DIR, or of --times.
+
+Examples:
+  gputest slurm --test-dir build --nodes 4 --gpus-per-node 1 --sbatch "--cpus-per-task=16 --time=30" -- -j16 -L gpu
+  gputest slurm --resume build/Testing/gputest-slurm/20261123T101500Z-a1b2c3
+)text";
+
+struct SlurmOptions {
+  ArrayRunOptions run;
+  std::string junit;  ///< to write; empty: only merged.xml of the run's folder
+  std::string log;    ///< to write; empty: only merged.jsonl, if there are run logs
+  std::string resume; ///< a folder; empty: a new run
+  bool dry_run = false;
+};
+
+void say(const std::string& text) { fmt::print(stderr, "gputest: {}\n", tool::printable(text)); }
+
+std::string resume_command(const ArrayRun& run) {
+  return policy::shell_words({"gputest", "slurm", "--resume", run.folder()});
+}
+
+std::string in_words(std::chrono::seconds time) {
+  return time.count() < 120 ? fmt::format("{} s", time.count()) : fmt::format("{} min", (time.count() + 30) / 60);
+}
+
+/// What is known of an array while it runs, as one line: rewritten on a terminal, else printed now and then.
+class LiveLine {
+public:
+  ~LiveLine() { clear(); }
+
+  void show(const std::string& text) {
+    const auto now = Clock::now();
+    if (is_terminal_) {
+      fmt::print(stderr, "\r{}\x1b[K", tool::printable(text));
+      is_shown_ = true;
+    } else if (now >= next_ && text != last_) {
+      say(text);
+      next_ = now + std::chrono::minutes{1};
+      last_ = text;
+    }
+  }
+
+  void clear() {
+    if (is_shown_) {
+      fmt::print(stderr, "\r\x1b[K");
+      is_shown_ = false;
+    }
+  }
+
+private:
+  bool is_terminal_ = os::errors_go_to_terminal();
+  bool is_shown_ = false;
+  std::string last_;
+  Clock::time_point next_{};
+};
+
+/// Follows one array until it has ended.
+class Follower {
+public:
+  Follower(const ArrayRun& run, ArrayTry array) : run_{run}, array_{std::move(array)}, unfinished_{array_.tasks} {
+    for (const auto& task : array_.tasks) {
+      tests_ += task.tests.size();
+    }
+  }
+
+  /// 0, or the signal that interrupted it.
+  [[nodiscard]] int follow(const ArrayEngine& engine, const os::Interruption& interruption) {
+    const auto id = array_.id();
+    for (bool ended = false;;) {
+      count();
+      if (unfinished_.empty() || ended) {
+        return 0;
+      }
+      std::string why;
+      const auto state = engine.state(id, why);
+      // What has ended since count() has left its results: look once more.
+      ended = state && std::none_of(unfinished_.begin(), unfinished_.end(),
+                                    [&](const ArrayTask& task) { return state->count(task.number) != 0; });
+      line_.show(state ? text_of(*state) : fmt::format("array {}: its state is not known now: {}", id, why));
+      const auto elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begin_);
+      const auto pause =
+          ended ? std::chrono::milliseconds{0}
+                : std::clamp(elapsed / 10, std::chrono::milliseconds{200}, std::chrono::milliseconds{5000});
+      if (const int signal = interruption.wait_for(pause); signal != 0) {
+        return signal;
+      }
+    }
+  }
+
+private:
+  void count() {
+    std::size_t ended = 0;
+    std::size_t failed = 0;
+    const auto still_runs = [&](const ArrayTask& task) {
+      const auto results = run_.progress_of(task).ended;
+      const auto failures =
+          static_cast<std::size_t>(std::count_if(results.begin(), results.end(), [](const auto& result) {
+            return result.second.verdict <= TestVerdict::not_run;
+          }));
+      if (!task.has_results()) {
+        ended += results.size();
+        failed += failures;
+        return true;
+      }
+      ended_ += task.tests.size();
+      failed_ += failures;
+      return false;
+    };
+    unfinished_.erase(std::stable_partition(unfinished_.begin(), unfinished_.end(), still_runs), unfinished_.end());
+    now_ended_ = std::min(ended_ + ended, tests_); // ctest adds tests of fixtures
+    now_failed_ = failed_ + failed;
+  }
+
+  [[nodiscard]] std::string text_of(const std::map<std::size_t, ArrayEngine::Task>& state) {
+    std::set<std::string> nodes;
+    std::set<std::string> reasons;
+    std::size_t running = 0;
+    for (const auto& [number, task] : state) {
+      (task.running ? nodes : reasons).insert(task.note);
+      running += task.running ? 1 : 0;
+    }
+    auto text = fmt::format("array {}: {} of {} tests ended, {} failed; {} tasks ended, {} run", array_.id(),
+                            now_ended_, tests_, now_failed_, array_.tasks.size() - unfinished_.size(), running);
+    if (running > 0) {
+      first_running_ = std::min(first_running_, Clock::now());
+    }
+    if (nodes.size() > 1 || (nodes.size() == 1 && !nodes.begin()->empty())) {
+      text += fmt::format(" on {} nodes", nodes.size());
+    }
+    if (const auto waiting = state.size() - running; waiting > 0) {
+      text += fmt::format(", {} wait", waiting);
+      text += running == 0 && !reasons.begin()->empty() ? fmt::format(" {}", fmt::join(reasons, ", ")) : "";
+    }
+    if (now_ended_ > 0 && first_running_ < Clock::now()) {
+      const auto each = (Clock::now() - first_running_) / static_cast<long>(now_ended_);
+      text +=
+          "; about " +
+          in_words(std::chrono::duration_cast<std::chrono::seconds>(each * static_cast<long>(tests_ - now_ended_))) +
+          " left";
+    }
+    return text;
+  }
+
+  const ArrayRun& run_;
+  ArrayTry array_;
+  std::vector<ArrayTask> unfinished_;
+  std::size_t tests_ = 0; ///< of the array
+  std::size_t ended_ = 0; ///< of these, those in tasks that have ended
+  std::size_t failed_ = 0;
+  std::size_t now_ended_ = 0; ///< with those of tasks that run
+  std::size_t now_failed_ = 0;
+  Clock::time_point begin_ = Clock::now();
+  Clock::time_point first_running_ = Clock::time_point::max();
+  LiveLine line_;
+};
+
+/// Says what is known of the tasks that have ended without results.
+void explain(const ArrayRun& run, const ArrayTry& array, const std::vector<ArrayTask>& given_up) {
+  bool has_trace = given_up.size() < array.tasks.size();
+  for (const auto& task : given_up) {
+    const auto node = task.text_of("node");
+    const auto error = task.text_of("error");
+    has_trace = has_trace || !node.empty();
+    say(fmt::format("task {} of {}{} ended without results: {}", task.number, array.folder,
+                    node.empty() ? "" : " on " + node,
+                    !error.empty()  ? error
+                    : !node.empty() ? "it was killed, its time was over, or its node was lost"
+                                    : "it has not begun"));
+  }
+  std::error_code none;
+  if (const auto space = fs::space(run.folder(), none); !given_up.empty() && !none && space.available < (1U << 20U)) {
+    say(fmt::format("the disk of {} is full. Make room there", run.folder()));
+  } else if (!has_trace) {
+    say(fmt::format(
+        "no task has left a file in {}. Either the array was cancelled before its tasks began, or the nodes do "
+        "not share this folder: see whether a node has it, as by 'srun ls {}', and write --folder with "
+        "one that they share",
+        array.folder, array.folder));
+  }
+}
+
+/// Runs arrays until each test has a result, or the tries are over.
+void run_to_end(const ArrayRun& run, bool is_new) {
+  const os::Interruption interruption;
+  const ArrayEngine engine{run.engine()};
+  for (;;) {
+    const auto arrays = run.tries();
+    const auto& array = arrays.back();
+    if (!array.is_cancelled()) {
+      if (array.id().empty()) {
+        try {
+          array.set_id(engine.submit(array.script(), array.tasks.size()));
+        } catch (const Error& error) {
+          if (is_new && arrays.size() == 1) { // nothing has run
+            std::error_code none;
+            fs::remove_all(run.folder(), none);
+            throw;
+          }
+          throw Error{fmt::format("{}. No result is lost. To go on: {}", error.what(), resume_command(run))};
+        }
+        say(fmt::format("array {}: {} tasks, in {}", array.id(), array.tasks.size(), array.folder));
+      }
+      if (const int signal = Follower{run, array}.follow(engine, interruption); signal != 0) {
+        try {
+          engine.cancel(array.id());
+          array.set_cancelled();
+          say(fmt::format("cancelled the array {}. Tests that have ended keep their results. To go on: {}", array.id(),
+                          resume_command(run)));
+        } catch (const Error& error) {
+          say(fmt::format("{}. It may still run. To follow it: {}", error.what(), resume_command(run)));
+        }
+        os::Interruption::end_by(signal);
+      }
+    }
+    explain(run, array, run.give_up_unfinished(array));
+    const auto counted =
+        std::count_if(arrays.begin(), arrays.end(), [](const auto& each) { return !each.is_cancelled(); });
+    if (static_cast<std::size_t>(counted) >= run.most_tries() || !run.add_try()) {
+      return;
+    }
+  }
+}
+
+void copy(const std::string& from, const std::string& to) {
+  if (!to.empty()) {
+    write_text(to, read_text(from));
+  }
+}
+
+tool::ExitCode merge(const ArrayRun& run, const SlurmOptions& options) {
+  MergeOptions merge;
+  merge.suite = run.folder() + "/suite.json";
+  merge.junit = run.folder() + "/merged.xml";
+  bool has_log = !options.log.empty();
+  std::vector<std::string> remarks;
+  for (const auto& array : run.tries()) {
+    for (const auto& task : array.tasks) {
+      merge.shards.push_back(task.folder);
+      std::error_code none;
+      has_log = has_log || fs::exists(task.folder + "/Testing/gputest", none);
+      if (const auto remark = task.text_of("remark"); !remark.empty()) {
+        remarks.push_back(
+            fmt::format("task {} of {} on {}: {}", task.number, array.folder, task.text_of("node"), remark));
+      }
+    }
+  }
+  merge.log = has_log ? run.folder() + "/merged.jsonl" : "";
+  const auto result = merge_shards(merge);
+  if (result != tool::ExitCode::done) {
+    std::for_each(remarks.begin(), remarks.end(), say);
+  }
+  copy(merge.junit, options.junit);
+  copy(merge.log, options.log);
+  say("results: " + run.folder());
+  return result;
+}
+
+tool::ExitCode slurm(const SlurmOptions& options) {
+  const bool is_new = options.resume.empty();
+  const auto run =
+      is_new ? ArrayRun::create(options.run) : ArrayRun{fs::absolute(options.resume).lexically_normal().string()};
+  if (options.dry_run) {
+    const auto array = run.tries().front();
+    for (const auto& script : {run.engine(), array.script()}) {
+      fmt::print("# {}\n{}\n", script, read_text(script));
+    }
+    fmt::print("# These run it, and join the results:\n# {}\n# {}\n",
+               policy::shell_words({run.engine(), "submit", array.script(), std::to_string(array.tasks.size())}),
+               policy::shell_words({"gputest", "merge", "--suite", run.folder() + "/suite.json"}) + " " +
+                   policy::shell_words({array.folder}) + "/task-*");
+    return tool::ExitCode::done;
+  }
+  run_to_end(run, is_new);
+  return merge(run, options);
+}
+
+} // namespace
+
+void add_slurm(tool::CommandLine& line) {
+  const auto options = std::make_shared<SlurmOptions>();
+  auto& command = line.add(
+      tool::slurm_command,
+      slurm_help + tool::exit_codes({{tool::ExitCode::tests_failed, "as ctest: a test failed, or has no result"}}),
+      [options](const std::vector<std::string>& words) {
+        options->run.ctest_options = words;
+        return slurm(*options);
+      },
+      "[OPTIONS] [-- CTEST_OPTION...]");
+  auto& run = options->run;
+  add_test_dir(command, run.test_dir, "where ctest would be started");
+  command.add_option("--nodes", run.nodes, "run at most N tasks at once, each on one node (default: 4)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 10000));
+  command.add_option("--shards", run.shards, "split the suite into K tasks (default: 4 for each node)")
+      ->type_name("K")
+      ->check(CLI::Range(1, 10000));
+  command.add_option("--gpus-per-node", run.gpus_per_node, "ask Slurm for G GPUs for each task")
+      ->type_name("G")
+      ->check(CLI::Range(1, 1000));
+  command.add_option("--sbatch", run.sbatch, "more options of sbatch, as a shell reads them")->type_name("OPTIONS");
+  command.add_option("--tries", run.tries, "submit at most T arrays: what is missing runs again (default: 2)")
+      ->type_name("T")
+      ->check(CLI::Range(1, 100));
+  command.add_option("--times", run.times, "run log with the times for the split (default: that of the last run)")
+      ->type_name("FILE");
+  command.add_option("--folder", run.folder, "the run's folder (default: a new one in DIR/Testing/gputest-slurm)")
+      ->type_name("DIR");
+  command.add_option("--junit", options->junit, "JUnit file to write, with each test once")->type_name("FILE");
+  command.add_option("--log", options->log, "run log to write, for report, classify and plan")->type_name("FILE");
+  auto* resume =
+      command.add_option("--resume", options->resume, "go on with the run that has this folder")->type_name("DIR");
+  command.add_option("--engine", run.engine, "a program for another batch system than Slurm")->type_name("PROGRAM");
+  command.add_flag("--dry-run", options->dry_run, "write and print the scripts, and submit nothing")->excludes(resume);
+}
+
+} // namespace gputest::insights

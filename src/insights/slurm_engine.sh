@@ -1,0 +1,32 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Slurm for 'gputest slurm': submit SCRIPT COUNT | state ID | cancel ID
+set -euo pipefail
+nodes=@nodes@
+options=(@options@)
+case $1 in
+submit)
+  if ! command -v sbatch >/dev/null; then
+    echo "there is no sbatch in PATH. Start 'gputest slurm' on a login node of a Slurm cluster, or write --engine with a program for another batch system" >&2
+    exit 1
+  fi
+  most=$(scontrol show config 2>/dev/null | sed -n 's/^MaxArraySize *= *//p') || most=
+  if [[ $most =~ ^[0-9]+$ ]] && (($3 >= most)); then
+    echo "an array may have at most $((most - 1)) tasks here (MaxArraySize=$most of 'scontrol show config'). Write --shards $((most - 1)) or less" >&2
+    exit 1
+  fi
+  try=$(dirname "$2")
+  id=$(sbatch --parsable --job-name=gputest --array="1-$3%$nodes" --nodes=1 --ntasks=1 --no-requeue \
+    --output="${try//%/%%}/task-%a/output" "${options[@]}" "$2")
+  echo "${id%%;*}" # a cluster's name may follow
+  ;;
+state)
+  if tasks=$(squeue --noheader --array --jobs="$2" --format='%K %T %R' 2>&1); then
+    awk '$1 ~ /^[0-9]+$/ { state = $2 == "PENDING" ? "waiting" : "running"; $2 = state; print }' <<<"$tasks"
+  elif [[ $tasks != *"Invalid job id"* ]]; then # Slurm forgets jobs that have ended
+    echo "$tasks" >&2
+    exit 1
+  fi
+  ;;
+cancel) scancel "$2" ;;
+esac
