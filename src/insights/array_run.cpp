@@ -3,6 +3,7 @@
 
 #include "core/os/file.hpp"
 #include "core/os/process.hpp"
+#include "core/os/program_output.hpp"
 #include "core/policy/text.hpp"
 #include "insights/ctest_list.hpp"
 #include "insights/ctest_words.hpp"
@@ -54,8 +55,8 @@ void write_program(const std::string& path, const std::string& text) {
   fs::permissions(path, fs::perms::owner_exec, fs::perm_options::add);
 }
 
-/// The file is there whole, or not at all; one that is there stays.
-void publish(const std::string& path, const std::string& text) {
+/// The file is there whole, or not at all. False: one was there, and stays.
+bool publish(const std::string& path, const std::string& text) {
   const auto part = fmt::format("{}.{}.part", path, os::own_pid());
   write_text(part, text);
   std::error_code error;
@@ -65,6 +66,7 @@ void publish(const std::string& path, const std::string& text) {
   if (error && error != std::errc::file_exists) {
     throw cannot_write(path, error);
   }
+  return !error;
 }
 
 /// A folder of its own, whoever else makes one at the same time.
@@ -146,16 +148,19 @@ std::string ArrayTry::id() const {
   return text.erase(text.find_last_not_of('\n') + 1);
 }
 
-void ArrayTry::set_id(const std::string& id) const { publish(folder + "/id", id + "\n"); }
+void ArrayTry::set_id(const std::string& id) const { static_cast<void>(publish(folder + "/id", id + "\n")); }
 
 bool ArrayTry::is_cancelled() const {
   std::error_code none;
   return fs::exists(folder + "/cancelled", none);
 }
 
-void ArrayTry::set_cancelled() const { publish(folder + "/cancelled", ""); }
+void ArrayTry::set_cancelled() const { static_cast<void>(publish(folder + "/cancelled", "")); }
 
 ArrayRun ArrayRun::create(const ArrayRunOptions& options) {
+  if (const int error = options.engine.empty() ? 0 : os::why_not_executable(options.engine); error != 0) {
+    throw tool::WrongCommandLine{"--engine " + options.engine + " cannot be executed: " + os::reason(error)};
+  }
   const auto of_task = options_of_task(options.ctest_options);
   const auto runs = options.test_dir + "/Testing/gputest-slurm";
   const auto list = list_ctest(options.test_dir, options.ctest_options);
@@ -192,7 +197,7 @@ ArrayRun ArrayRun::create(const ArrayRunOptions& options) {
     fs::create_symlink(fs::absolute(options.engine), folder + "/engine");
   }
   write_text(folder + "/run.json.part", json{{"version", GPUTEST_VERSION},
-                                             {"tries", options.tries},
+                                             {"tries", options.tries == 0 ? 2 : options.tries},
                                              {"repeats", repeats_tests(options.ctest_options)},
                                              {"numbers", numbers}}
                                             .dump());
@@ -297,8 +302,9 @@ std::vector<ArrayTask> ArrayRun::give_up_unfinished(const ArrayTry& array) const
         complete.push_back(std::move(result));
       }
     }
-    publish(task.results(), junit_of(complete));
-    given_up.push_back(task);
+    if (publish(task.results(), junit_of(complete))) { // else they were there, and could not be seen yet
+      given_up.push_back(task);
+    }
   }
   return given_up;
 }

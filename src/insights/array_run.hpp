@@ -22,7 +22,7 @@ struct ArrayRunOptions {
   std::size_t shards = 0;        ///< 0: four per node
   std::size_t gpus_per_node = 0; ///< 0: not asked for
   std::string sbatch;            ///< options, as a shell reads them
-  std::size_t tries = 2;
+  std::size_t tries = 0;         ///< arrays at most; 0: two
   std::vector<std::string> ctest_options;
 };
 

@@ -116,6 +116,13 @@ void add_log(const RunLogFile& log, std::uint64_t& processes, std::string& lines
   }
 }
 
+/// Those that can be read, the newest first. What cannot is said on stderr.
+std::vector<RunLogFile> run_logs_in(const std::string& folder) try {
+  return files_in(folder, ".jsonl").empty() ? std::vector<RunLogFile>{} : read_run_logs(folder);
+} catch (const Error&) { // a node's disk was full, or the node was lost
+  return {};
+}
+
 /// One log of those of all shards, which begins with what has failed.
 std::string merged_log(const MergeOptions& options, const std::vector<Shard>& shards,
                        const std::set<std::string>& failed) {
@@ -125,7 +132,7 @@ std::string merged_log(const MergeOptions& options, const std::vector<Shard>& sh
   double begun = 0;
   for (std::size_t i = 0; i < shards.size(); ++i) {
     for (const auto& folder : {options.shards[i], options.shards[i] + "/Testing/gputest"}) {
-      const auto logs = files_in(folder, ".jsonl").empty() ? std::vector<RunLogFile>{} : read_run_logs(folder);
+      const auto logs = run_logs_in(folder);
       for (auto log = std::min(logs.size(), shards[i].size()); log-- > 0;) {
         begun = hosts.empty() ? logs[log].log.begun : std::min(begun, logs[log].log.begun);
         hosts.insert(logs[log].log.host);

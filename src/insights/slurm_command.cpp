@@ -67,8 +67,8 @@ public:
 
   void show(const std::string& text) {
     const auto now = Clock::now();
-    if (is_terminal_) {
-      fmt::print(stderr, "\r{}\x1b[K", tool::printable(text));
+    if (const auto columns = os::columns_of_errors(); columns > 0) {
+      fmt::print(stderr, "\r{}\x1b[K", tool::printable(text.substr(0, columns - 1)));
       is_shown_ = true;
     } else if (now >= next_ && text != last_) {
       say(text);
@@ -85,7 +85,6 @@ public:
   }
 
 private:
-  bool is_terminal_ = os::errors_go_to_terminal();
   bool is_shown_ = false;
   std::string last_;
   Clock::time_point next_{};
@@ -156,8 +155,8 @@ private:
       (task.running ? nodes : reasons).insert(task.note);
       running += task.running ? 1 : 0;
     }
-    auto text = fmt::format("array {}: {} of {} tests ended, {} failed; {} tasks ended, {} run", array_.id(),
-                            now_ended_, tests_, now_failed_, array_.tasks.size() - unfinished_.size(), running);
+    auto text = fmt::format("{} of {} tests ended, {} failed; {} tasks ended, {} run", now_ended_, tests_, now_failed_,
+                            array_.tasks.size() - unfinished_.size(), running);
     if (running > 0) {
       first_running_ = std::min(first_running_, Clock::now());
     }
@@ -175,7 +174,7 @@ private:
           in_words(std::chrono::duration_cast<std::chrono::seconds>(each * static_cast<long>(tests_ - now_ended_))) +
           " left";
     }
-    return text;
+    return text + "; array " + array_.id();
   }
 
   const ArrayRun& run_;
@@ -217,7 +216,7 @@ void explain(const ArrayRun& run, const ArrayTry& array, const std::vector<Array
 }
 
 /// Runs arrays until each test has a result, or the tries are over.
-void run_to_end(const ArrayRun& run, bool is_new) {
+void run_to_end(const ArrayRun& run, bool is_new, std::size_t most_tries) {
   const os::Interruption interruption;
   const ArrayEngine engine{run.engine()};
   for (;;) {
@@ -252,7 +251,7 @@ void run_to_end(const ArrayRun& run, bool is_new) {
     explain(run, array, run.give_up_unfinished(array));
     const auto counted =
         std::count_if(arrays.begin(), arrays.end(), [](const auto& each) { return !each.is_cancelled(); });
-    if (static_cast<std::size_t>(counted) >= run.most_tries() || !run.add_try()) {
+    if (static_cast<std::size_t>(counted) >= most_tries || !run.add_try()) {
       return;
     }
   }
@@ -294,6 +293,10 @@ tool::ExitCode merge(const ArrayRun& run, const SlurmOptions& options) {
 
 tool::ExitCode slurm(const SlurmOptions& options) {
   const bool is_new = options.resume.empty();
+  if (!is_new && !options.run.ctest_options.empty()) {
+    throw tool::WrongCommandLine{
+        "--resume goes on with the options of ctest that the run has; leave out what is after '--'"};
+  }
   const auto run =
       is_new ? ArrayRun::create(options.run) : ArrayRun{fs::absolute(options.resume).lexically_normal().string()};
   if (options.dry_run) {
@@ -307,7 +310,7 @@ tool::ExitCode slurm(const SlurmOptions& options) {
                    policy::shell_words({array.folder}) + "/task-*");
     return tool::ExitCode::done;
   }
-  run_to_end(run, is_new);
+  run_to_end(run, is_new, is_new || options.run.tries == 0 ? run.most_tries() : options.run.tries);
   return merge(run, options);
 }
 
@@ -344,10 +347,14 @@ void add_slurm(tool::CommandLine& line) {
       ->type_name("DIR");
   command.add_option("--junit", options->junit, "JUnit file to write, with each test once")->type_name("FILE");
   command.add_option("--log", options->log, "run log to write, for report, classify and plan")->type_name("FILE");
+  command.add_option("--engine", run.engine, "a program for another batch system than Slurm")->type_name("PROGRAM");
+  command.add_flag("--dry-run", options->dry_run, "write and print the scripts, and submit nothing");
   auto* resume =
       command.add_option("--resume", options->resume, "go on with the run that has this folder")->type_name("DIR");
-  command.add_option("--engine", run.engine, "a program for another batch system than Slurm")->type_name("PROGRAM");
-  command.add_flag("--dry-run", options->dry_run, "write and print the scripts, and submit nothing")->excludes(resume);
+  for (const auto* const of_new : {"--test-dir", "--nodes", "--shards", "--gpus-per-node", "--sbatch", "--times",
+                                   "--folder", "--engine", "--dry-run"}) {
+    resume->excludes(command.get_option(of_new));
+  }
 }
 
 } // namespace gputest::insights

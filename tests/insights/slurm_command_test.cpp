@@ -150,6 +150,7 @@ TEST_F(SlurmCommand, loses_no_test_of_a_task_that_is_killed) {
   options.insert(options.end(), {"--tries", "1"});
   ended = start(options).finish();
   EXPECT_THAT(ended.out, HasSubstr("4 - always (Missing)"));
+  EXPECT_THAT(start({"--resume", folder_ + "/r3", "--tries", "2"}).finish().out, HasSubstr("(Killed its task twice)"));
   EXPECT_EQ(ended.exit_code, to_int(tool::ExitCode::tests_failed));
 }
 
@@ -301,6 +302,10 @@ TEST_F(SlurmCommand, refuses_a_folder_that_is_in_use_and_options_that_hide_resul
   EXPECT_EQ(ended.exit_code, to_int(tool::ExitCode::wrong_command_line));
   EXPECT_THAT(ended.err, HasSubstr("'--output-on-failure' of ctest cannot be used here"));
   EXPECT_FALSE(exists("r1"));
+  EXPECT_THAT(start({"--resume", folder_, "--shards", "2"}).finish().err, HasSubstr(" excludes "));
+  EXPECT_THAT(start({"--resume", folder_}, {"-j2"}).finish().err, HasSubstr("leave out what is after '--'"));
+  EXPECT_THAT(start({"--test-dir", folder_, "--engine", "none"}).finish().err,
+              HasSubstr("--engine none cannot be executed"));
 }
 
 } // namespace gputest::insights

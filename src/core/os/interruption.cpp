@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 namespace gputest::os {
@@ -49,6 +50,12 @@ void Interruption::end_by(int signal) {
   ::_exit(EXIT_FAILURE);
 }
 
-bool errors_go_to_terminal() { return ::isatty(STDERR_FILENO) == 1; }
+std::size_t columns_of_errors() {
+  winsize size{};
+  if (::isatty(STDERR_FILENO) != 1) {
+    return 0;
+  }
+  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
 
 } // namespace gputest::os

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 
 namespace gputest::os {
 
@@ -21,7 +22,7 @@ public:
   [[noreturn]] static void end_by(int signal);
 };
 
-/// Whether standard error is a terminal.
-[[nodiscard]] bool errors_go_to_terminal();
+/// Columns of the terminal that standard error is; 0: it is none.
+[[nodiscard]] std::size_t columns_of_errors();
 
 } // namespace gputest::os
