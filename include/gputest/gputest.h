@@ -99,6 +99,10 @@ typedef struct gputest_request {
   const char* keeps;        /* size of what may stay allocated */
 } gputest_request;
 
+/* Whether a request can be read, on whatever machine: GPUTEST_INVALID for a size without a unit or an unknown
+   capability. gputest_enter() refuses all of its requests for one that cannot. */
+int gputest_check(const gputest_request* request);
+
 /* How to wait. */
 typedef struct gputest_wait {
   size_t size;

@@ -160,6 +160,14 @@ Settings settings_of(const settings::ReadVariable& read) {
   return settings::parse_settings(read);
 }
 
+int allowed_gpus(int gpus, const char* name) {
+  if (gpus < 1 || gpus > max_gpus) {
+    throw InvalidSetting{std::string{name} + " is " + std::to_string(gpus) + "; allowed are 1 to " +
+                         std::to_string(max_gpus)};
+  }
+  return gpus;
+}
+
 Request request_of(const gputest_request& given, const Entry& entry) {
   Request request = entry.request;
   if (given.memory != nullptr) {
@@ -173,7 +181,7 @@ Request request_of(const gputest_request& given, const Entry& entry) {
     request.memory_by = SaidBy::test;
   }
   if (given.gpus != 0) {
-    request.gpus = given.gpus;
+    request.gpus = allowed_gpus(given.gpus, "gputest_request.gpus");
   }
   if (given.capabilities != nullptr) {
     request.capabilities =
@@ -331,15 +339,19 @@ void gputest_close(gputest_session* session) {
 
 int gputest_choose(const gputest_settings* settings, int gpus, unsigned turn, uint64_t* usable_bytes) {
   return guarded([&] {
-    if (gpus < 1 || gpus > max_gpus) {
-      throw InvalidSetting{"gputest_choose() was asked for " + std::to_string(gpus) + " GPUs; allowed are 1 to " +
-                           std::to_string(max_gpus)};
-    }
+    const auto count = static_cast<std::size_t>(allowed_gpus(gpus, "the number of GPUs for gputest_choose()"));
     const auto all = settings_of(reader_of(settings));
-    const Bytes usable = all.lease_of.empty() ? choose(all, static_cast<std::size_t>(gpus), turn) : Bytes{};
+    const Bytes usable = all.lease_of.empty() ? choose(all, count, turn) : Bytes{};
     if (usable_bytes != nullptr) {
       *usable_bytes = usable.count();
     }
+    return GPUTEST_OK;
+  });
+}
+
+int gputest_check(const gputest_request* request) {
+  return guarded([&] {
+    static_cast<void>(request_of(checked(request, "gputest_request"), {}));
     return GPUTEST_OK;
   });
 }

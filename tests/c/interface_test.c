@@ -63,6 +63,16 @@ static void test_refuses_a_struct_without_its_size(void) {
   CHECK(gputest_open(&other, &session) == GPUTEST_INVALID && session == NULL);
 }
 
+static void test_says_which_request_cannot_be_read(void) {
+  gputest_request request = of_memory("1GiB");
+  CHECK(gputest_check(&request) == GPUTEST_OK);
+  request.capabilities = "tensor_cores";
+  CHECK(gputest_check(&request) == GPUTEST_INVALID && strstr(gputest_message(), "memory_pools") != NULL);
+  request.capabilities = NULL;
+  request.gpus = 17;
+  CHECK(gputest_check(&request) == GPUTEST_INVALID && strstr(gputest_message(), "allowed are 1 to 16") != NULL);
+}
+
 static void test_leases_and_examines(void) {
   gputest_session* const session = entered("3GiB");
   gputest_request request = of_memory("1GiB");
@@ -225,6 +235,7 @@ int main(int argc, char** argv) {
   settings.leaks = "fail";
   test_texts_and_sizes();
   test_refuses_a_struct_without_its_size();
+  test_says_which_request_cannot_be_read();
   test_devices_are_shared_out();
   /* A process has one session in its life. */
   in_a_process(test_a_wait_can_be_ended);

@@ -22,12 +22,14 @@ def test_one():
     assert not a_ledger_of_its_own.exists()
 
 
-def test_collecting_touches_no_device(run, a_ledger_of_its_own):
+@pytest.mark.parametrize("option", ["--collect-only", "--setup-plan"])
+def test_touches_no_device_where_no_test_runs(run, a_ledger_of_its_own, option):
     result = run("""
-@pytest.mark.gpu("3GiB")
+@pytest.mark.gpu("30GiB")
 def test_one(): pass
-""", "--collect-only", "--gpu-devices=1")
-    result.stdout.fnmatch_lines(["*1 test collected*"])
+""", option, "--gpu-devices=1")
+    result.stdout.fnmatch_lines(["*test_one*"])
+    assert result.ret == 0 and "skipped" not in result.stdout.str()
     assert not a_ledger_of_its_own.exists()
 
 
@@ -117,7 +119,8 @@ def test_gpus(): pass
 
 @pytest.mark.parametrize("n", [pytest.param(0, marks=pytest.mark.gpu(*args, **words)) for args, words in [
     ((1.5,), {}), ((True,), {}), ((-1,), {}), (("1GiB\\0",), {}), ((["1GiB"],), {}), (("1GiB",), {"gpus": "2"}),
-    (("1GiB",), {"gpus": -1}), (("1GiB",), {"requires": [5]}), (("1GiB",), {"heap": 1.5})]])
+    (("1GiB",), {"gpus": -1}), (("1GiB",), {"gpus": 17}), (("1GiB",), {"requires": [5]}),
+    (("1GiB",), {"requires": ["tensor_cores"]}), (("1GiB",), {"heap": 1.5})]])
 def test_type(n): pass
 
 @pytest.mark.gpu("1GiB")
@@ -129,8 +132,9 @@ def test_skipped(): pass
 
 def test_other(): pass
 """, "-rs")
-    result.assert_outcomes(passed=2, errors=13, skipped=1)
+    result.assert_outcomes(passed=2, errors=15, skipped=1)
     result.stdout.fnmatch_lines(["SKIPPED*its own reason"])
+    result.stdout.fnmatch_lines(["*: requires='tensor_cores' cannot be used: * it is any of memory_pools, *"])
     result.stdout.fnmatch_lines(["*unknown gpu; allowed are one memory and *", "*'3GB' has an unknown unit*",
                                  "*memory cannot be computed: KeyError('m')*"])
 
@@ -216,11 +220,14 @@ class TestClass:
     def test_attribute(self): pass
 
 class TestCase(unittest.TestCase):
+    @pytest.fixture(autouse=True)
+    def attribute_of_the_instance(self): self.first = takes()
+    def test_attribute(self): pass
     def test_attribute_and_failure(self):
         self.buffer = takes()
         self.assertTrue(False)
 """)
-    result.assert_outcomes(passed=3, failed=3, errors=1)
+    result.assert_outcomes(passed=4, failed=3, errors=1)
 
 
 _FRAMEWORKS = """
@@ -343,6 +350,16 @@ def test_one(table, n):
 def test_beside(): pass
 """)
     result.assert_outcomes(passed=3)
+    # Also in a session without a mark, by a fixture that asks for it when it runs.
+    result = run("""
+@pytest.fixture(scope="module")
+def table(request):
+    with request.getfixturevalue("gpu_lease")("4GiB"):
+        assert leased() == 4 << 30
+
+def test_one(table): pass
+""")
+    result.assert_outcomes(passed=1)
 
 
 def test_skips_name_the_machine(run, monkeypatch):
@@ -383,7 +400,7 @@ def test_two():
 def test_an_option_that_cannot_be_used_ends_pytest(run):
     for option, message in {
         "--gpu-devices=many": "gpu_devices is 'many'; write a number from 1 to 16",
-        "--gpu-devices=17": "*17 GPUs; allowed are 1 to 16",
+        "--gpu-devices=17": "gpu_devices is '17'; write a number from 1 to 16",
         "--gpu-large=serial": "gpu_large is 'serial'; write exclude or wait",
         "--gpu-map=large": "gpu_map has 'large'; write <mark>=<memory>, such as large=12GiB",
     }.items():

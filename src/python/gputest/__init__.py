@@ -2,7 +2,7 @@
 """gputest in Python: leases of GPU memory that hold across processes. The pytest plugin is gputest.plugin."""
 
 __all__ = ["Error", "Findings", "InvalidSetting", "LedgerError", "NestedLease", "OutOfMemory", "Request", "Session",
-           "SimulatedBuffer", "choose", "parse_bytes", "status", "version"]
+           "SimulatedBuffer", "check", "choose", "parse_bytes", "status", "version"]
 
 
 def __getattr__(name):

@@ -100,6 +100,7 @@ def _load():
         "parse_bytes": [c_char_p, POINTER(c_uint64)],
         "open": [POINTER(_Settings), POINTER(c_void_p)],
         "close": [c_void_p],
+        "check": [POINTER(_Request)],
         "choose": [POINTER(_Settings), c_int, c_uint, POINTER(c_uint64)],
         "enter": [c_void_p, POINTER(_Request), c_size_t, POINTER(_Wait)],
         "device_count": [c_void_p],
@@ -174,6 +175,11 @@ class Request(NamedTuple):
     capabilities: Optional[str] = None  # such as "memory_pools sm_80"
     heap: Optional[str] = None
     keeps: Optional[str] = None
+
+
+def check(request: Request):
+    """Raises InvalidSetting for a request that cannot be read, on whatever machine."""
+    _checked(_library.gputest_check(byref(_Request(**request._asdict()))))
 
 
 class Outcome(NamedTuple):

@@ -5,6 +5,7 @@ It does nothing, and does not load the library, in a session in which no test ne
 """
 
 import contextlib
+import functools
 import gc
 import inspect
 import operator
@@ -39,6 +40,10 @@ def pytest_addoption(parser):
         parser.addini(name, text)
 
 
+def _runs_nothing(options) -> bool:
+    return getattr(options, "collectonly", False) or getattr(options, "setupplan", False)
+
+
 def _option(config, name: str, options=None) -> Optional[str]:
     value = getattr(options or config.option, name, None)
     return value if value is not None else (config.getini(name) or None)
@@ -70,12 +75,12 @@ def pytest_load_initial_conftests(early_config):
     options = early_config.known_args_namespace
     worker = os.environ.get("PYTEST_XDIST_WORKER", "")  # config.workerinput comes after the conftests
     controls = getattr(options, "numprocesses", None) or getattr(options, "tx", None)
-    if getattr(options, "collectonly", False) or (controls and not worker):
+    if _runs_nothing(options) or (controls and not worker):
         return
     if any(_option(early_config, name, options) for name in _OPTIONS):
         gputest = _loaded()
         gpus = _option(early_config, "gpu_devices", options) or "1"
-        if not gpus.isdecimal():
+        if not gpus.isdecimal() or not 1 <= int(gpus) <= 16:
             raise pytest.UsageError("gputest: gpu_devices is '{}'; write a number from 1 to 16".format(gpus))
         turn = int(worker[2:]) if worker[2:].isdecimal() else 0
         try:
@@ -96,11 +101,11 @@ def pytest_configure(config):
 
 def pytest_collection_finish(session):
     config = session.config
-    if config.option.collectonly or config.pluginmanager.has_plugin("gputest-leases"):
+    if _runs_nothing(config.option) or config.pluginmanager.has_plugin("gputest-leases"):
         return
     read = _Reader(config)
     needs = {item: need for item, need in ((item, read(item)) for item in session.items) if need is not None}
-    if needs or any("gpu_lease" in getattr(item, "fixturenames", ()) for item in session.items):
+    if needs:
         try:
             _loaded()
             needs = {item: need if need.mistake else _checked(need) for item, need in needs.items()}
@@ -112,7 +117,11 @@ def pytest_collection_finish(session):
 @pytest.fixture(scope="session")
 def gpu_lease(request):
     """`with gpu_lease("4GiB"):` around what a module or session fixture allocates. It may stay allocated."""
-    return request.config.pluginmanager.get_plugin("gputest-leases").lease_of_fixture
+    plugins = request.config.pluginmanager
+    if not plugins.has_plugin("gputest-leases"):  # no test has a mark
+        _loaded()
+        plugins.register(_Leases(request.config, {}), "gputest-leases")
+    return plugins.get_plugin("gputest-leases").lease_of_fixture
 
 
 class _Need(NamedTuple):
@@ -188,9 +197,10 @@ class _Reader:
                 words[word] = "{}B".format(max(1, operator.index(value)))
             elif value is not None and not _is_text(value):
                 return _Need(mistake="its {} is {!r}; write a size such as '3GiB', or a number of bytes".format(word, value))
-        if "gpus" in words and not (_is_whole(words["gpus"]) and words["gpus"] >= 1):
-            return _Need(mistake="its gpus is {!r}; write a number from 1 on".format(words["gpus"]))
-        return _Need(capabilities=" ".join(required) or None, **words)
+        if "gpus" in words and not (_is_whole(words["gpus"]) and 1 <= words["gpus"] <= 16):
+            return _Need(mistake="its gpus is {!r}; write a number from 1 to 16".format(words["gpus"]))
+        words["gpus"] = operator.index(words.get("gpus", 0))
+        return _Need(capabilities=" ".join(dict.fromkeys(required)) or None, **words)
 
 
 def _is_whole(value) -> bool:
@@ -202,17 +212,22 @@ def _is_text(value) -> bool:
     return isinstance(value, str) and "\0" not in value
 
 
+@functools.lru_cache(maxsize=None)
 def _checked(need):
-    """The need, or one with the mistake that the library sees in its sizes: it would refuse those of all tests at once."""
+    """The need, or one with the mistake that the library sees in it: it would refuse those of all tests at once."""
     import gputest
 
-    for text in (need.memory, need.heap, need.keeps):
-        if text and text not in ("small", "medium", "large"):
-            try:
-                gputest.parse_bytes(text)
-            except gputest.Error as error:
-                return _Need(mistake=str(error))
+    try:
+        gputest.check(_request_of(need))
+    except gputest.Error as error:
+        return _Need(mistake=str(error).replace("gputest_request.capabilities", "requires").replace("gputest_request.", ""))
     return need
+
+
+def _request_of(need, least=0):
+    import gputest
+
+    return gputest.Request(need.memory, least, need.gpus, need.capabilities, need.heap, need.keeps)
 
 
 def _text_of(mark) -> str:
@@ -247,6 +262,7 @@ class _Leases:
         self._answer = None  # what came of it
         self._holds = False
         self._errors = []  # of the test's phases
+        self._instance = None  # of the test's class
         self._problems = []
         self._results = {}
 
@@ -282,8 +298,13 @@ class _Leases:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(self, item, call):
+        if not self._holds or self._item is not item:
+            return
+        instance = getattr(getattr(item, "_obj", None), "__self__", None)
+        if type(instance) is item.cls:  # pytest 7 has forgotten a unittest.TestCase when its teardown has ended
+            self._instance = instance
         excinfo = call.excinfo or (getattr(item, "_excinfo", None) or [None])[0]  # of a unittest.TestCase
-        if excinfo and self._holds and self._item is item:
+        if excinfo:
             self._errors.append(excinfo.value)
             if _is_out_of_memory(excinfo.value):
                 item.add_report_section(call.when, "gpu", self._session.explain_out_of_memory(item.nodeid))
@@ -313,7 +334,7 @@ class _Leases:
     # ---- the lease of a test ----
 
     def _ask(self, item):
-        self._item, self._answer, self._errors = item, None, []
+        self._item, self._answer = item, None
         self._answer = self._lease(item.nodeid, self._needs[item])
 
     def _lease(self, who, need):
@@ -361,19 +382,17 @@ class _Leases:
         self._session = session
 
     def _request(self, need):
-        import gputest
-
         room = 0
         if need.is_large and self._workers > 1 and self._large == "wait":
             # Whole devices cannot be had, since the contexts of the other workers stay: all that these leave.
             room = getattr(self._config, "gputest_usable_bytes", 0) - self._workers * _CONTEXT_BYTES
-        return gputest.Request(need.memory, max(0, room), need.gpus, need.capabilities, need.heap, need.keeps)
+        return _request_of(need, max(0, room))
 
     def _give_back(self, who, need, item=None):
         """Ends the lease; what it had and left is returned, and what is wrong added to the problems."""
         _trim(need.gpus)
         if self._session.allocated():
-            _free_unused(item, self._errors)
+            _free_unused(item, self._instance, self._errors)
             _trim(need.gpus)
         self._session.release()
         self._holds = False
@@ -387,6 +406,7 @@ class _Leases:
             return
         need = self._needs[item]
         found = self._give_back(item.nodeid, need, item)
+        self._instance, self._errors = None, []
         item.user_properties.append(("gpu_lease", need.memory or "small"))
         if found.peak is not None:
             item.user_properties.append(("gpu_peak_mib", -(-found.peak // _MIB)))
@@ -469,14 +489,12 @@ def _trim(gpus):
                 device.primary_context.memory_manager.deallocations.clear()
 
 
-def _free_unused(item, errors):
+def _free_unused(item, instance, errors):
     """Frees what no test can reach any more, and pytest or Python still has: values of fixtures, attributes of the instance of
     the test's class, local variables of a failed test, to which its traceback leads, objects that refer to each other."""
     if getattr(item, "funcargs", None):
         item.funcargs.clear()
-    instance = getattr(getattr(item, "_obj", None), "__self__", None)
-    if instance is not None and type(instance) is item.cls:
-        getattr(instance, "__dict__", {}).clear()
+    getattr(instance, "__dict__", {}).clear()
     for error in errors:
         while error is not None:
             for frame, _ in traceback.walk_tb(error.__traceback__):
