@@ -44,6 +44,20 @@ static gputest_session* entered(const char* memory) {
   return session;
 }
 
+/* What a program that was compiled earlier relies on. Another figure needs another SOVERSION. */
+static void test_layout(void) {
+#define HAS_LAYOUT(type, last, offset_of_last, size)                                                                   \
+  CHECK(offsetof(type, last) == (offset_of_last) && sizeof(type) == (size))
+  HAS_LAYOUT(gputest_settings, meter, 96, 104);
+  HAS_LAYOUT(gputest_request, keeps, 48, 56);
+  HAS_LAYOUT(gputest_wait, data, 24, 32);
+  HAS_LAYOUT(gputest_device, simulated, 24, 32);
+  HAS_LAYOUT(gputest_findings, problem_count, 48, 56);
+  HAS_LAYOUT(gputest_claimant, devices, 48, 56);
+  HAS_LAYOUT(gputest_test_end, declared_line, 72, 80);
+  CHECK(GPUTEST_ERROR == 8);
+}
+
 static void test_texts_and_sizes(void) {
   uint64_t bytes = 0;
   CHECK(strlen(gputest_version()) > 0);
@@ -233,6 +247,7 @@ int main(int argc, char** argv) {
   settings.log = "off";
   settings.overuse = "fail";
   settings.leaks = "fail";
+  test_layout();
   test_texts_and_sizes();
   test_refuses_a_struct_without_its_size();
   test_says_which_request_cannot_be_read();
