@@ -181,7 +181,7 @@ def test_keeps(): kept.append(gputest.SimulatedBuffer("10MiB"))
 
 def test_memory_that_a_test_cannot_reach_any_more_is_no_leak(run):
     result = run("""
-import unittest
+import builtins, logging, unittest
 
 pytestmark = pytest.mark.gpu("small")
 
@@ -203,6 +203,12 @@ def test_cycle():
     kept = {"buffer": takes()}
     kept["itself"] = kept
 
+def test_log_record_with_a_traceback():
+    try:
+        takes_and_fails()
+    except ValueError:
+        logging.exception("kept by pytest for its report")
+
 def test_failure():
     buffer = takes()
     assert False
@@ -212,6 +218,22 @@ def test_failure_in_another_function():
         takes_and_fails()
     except ValueError as error:
         raise RuntimeError from error
+
+def test_failures_in_a_circle():
+    try:
+        takes_and_fails()
+    except ValueError as error:
+        other = KeyError()
+        other.__cause__, error.__cause__ = error, other
+        raise other
+
+def test_failures_in_a_group():
+    try:
+        takes_and_fails()
+    except ValueError as error:
+        failure = error
+    group = getattr(builtins, "ExceptionGroup", lambda text, inner: inner[0])
+    raise group("as tasks raise it", [failure])
 
 def test_error(fails): pass
 
@@ -227,7 +249,7 @@ class TestCase(unittest.TestCase):
         self.buffer = takes()
         self.assertTrue(False)
 """)
-    result.assert_outcomes(passed=4, failed=3, errors=1)
+    result.assert_outcomes(passed=5, failed=5, errors=1)
 
 
 _FRAMEWORKS = """

@@ -406,7 +406,8 @@ class _Leases:
             return
         need = self._needs[item]
         found = self._give_back(item.nodeid, need, item)
-        self._instance, self._errors = None, []
+        self._instance = None
+        self._errors.clear()
         item.user_properties.append(("gpu_lease", need.memory or "small"))
         if found.peak is not None:
             item.user_properties.append(("gpu_peak_mib", -(-found.peak // _MIB)))
@@ -491,19 +492,30 @@ def _trim(gpus):
 
 def _free_unused(item, instance, errors):
     """Frees what no test can reach any more, and pytest or Python still has: values of fixtures, attributes of the instance of
-    the test's class, local variables of a failed test, to which its traceback leads, objects that refer to each other."""
+    the test's class, local variables of a failed test, to which its traceback leads, log records, which may have such a
+    traceback, objects that refer to each other."""
     if getattr(item, "funcargs", None):
         item.funcargs.clear()
+    with contextlib.suppress(Exception):  # -p no:logging, or a pytest without this name
+        from _pytest.logging import caplog_records_key
+
+        for records in item.stash[caplog_records_key].values():
+            records.clear()
     getattr(instance, "__dict__", {}).clear()
-    for error in errors:
-        while error is not None:
-            for frame, _ in traceback.walk_tb(error.__traceback__):
-                while frame is not None:
-                    with contextlib.suppress(RuntimeError):  # it still runs
-                        frame.clear()
-                        frame.f_locals  # before Python 3.13 a copy, which this renews
-                    frame = frame.f_back
-            error = error.__cause__ or error.__context__
+    seen = []
+    while errors:
+        error = errors.pop()
+        if not isinstance(error, BaseException) or any(error is one for one in seen):
+            continue
+        seen.append(error)
+        inner = getattr(error, "exceptions", None)  # of a group
+        errors += [error.__cause__, error.__context__, *(inner if isinstance(inner, tuple) else ())]
+        for frame, _ in traceback.walk_tb(error.__traceback__):
+            while frame is not None:
+                with contextlib.suppress(RuntimeError):  # it still runs
+                    frame.clear()
+                    frame.f_locals  # before Python 3.13 a copy, which this renews
+                frame = frame.f_back
     gc.collect()
 
 
