@@ -90,6 +90,22 @@ class TestCase(unittest.TestCase):
     result.assert_outcomes(passed=17)
 
 
+def test_a_map_may_be_a_list_of_toml(run, pytester):
+    (pytester.path / "pyproject.toml").write_text("""
+[tool.pytest.ini_options]
+markers = ["huge", "tiny"]
+gpu_map = ["huge=5GiB", "tiny=1GiB"]
+""")
+    result = run("""
+@pytest.mark.huge
+def test_huge(): assert leased() == 5 << 30
+
+@pytest.mark.tiny
+def test_tiny(): assert leased() == 1 << 30
+""")
+    result.assert_outcomes(passed=2)
+
+
 def test_a_default_is_for_tests_that_say_nothing(run):
     result = run("""
 def test_one(): assert leased() == 2 << 30
@@ -419,14 +435,20 @@ def test_two():
     result.stdout.fnmatch_lines(["*needs 2 GPUs, and this process has chosen 1: write gpu_devices = 2*"])
 
 
-def test_an_option_that_cannot_be_used_ends_pytest(run):
+@pytest.mark.parametrize("workers", [(), ("-n2",)])
+def test_an_option_that_cannot_be_used_ends_pytest(run, workers):
+    if workers:
+        pytest.importorskip("xdist")
     for option, message in {
         "--gpu-devices=many": "gpu_devices is 'many'; write a number from 1 to 16",
         "--gpu-devices=17": "gpu_devices is '17'; write a number from 1 to 16",
         "--gpu-large=serial": "gpu_large is 'serial'; write exclude or wait",
         "--gpu-map=large": "gpu_map has 'large'; write <mark>=<memory>, such as large=12GiB",
+        "--gpu-map=large=5GB": "memory '5GB' has an unknown unit*",
+        "--gpu-default-memory=5GB": "memory '5GB' has an unknown unit*",
+        "--gpu-wait-limit=5x": "gpu_wait_limit='5x' is not a duration; write 90s, 20min or 1h",
     }.items():
-        result = run("def test_one(): pass", option)
+        result = run("def test_one(): pass", option, *workers, plugins=("xdist",) if workers else ())
         assert result.ret == 4
         result.stderr.fnmatch_lines(["*gputest: " + message])
 

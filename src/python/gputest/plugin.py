@@ -46,7 +46,8 @@ def _runs_nothing(options) -> bool:
 
 def _option(config, name: str, options=None) -> Optional[str]:
     value = getattr(options or config.option, name, None)
-    return value if value is not None else (config.getini(name) or None)
+    value = value if value is not None else (config.getini(name) or None)
+    return ",".join(value) if isinstance(value, list) else value  # of a pyproject.toml
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -73,25 +74,48 @@ def _loaded():
 def pytest_load_initial_conftests(early_config):
     """Chooses devices before conftest.py can import what starts CUDA, if an option says that tests use them."""
     options = early_config.known_args_namespace
-    worker = os.environ.get("PYTEST_XDIST_WORKER", "")  # config.workerinput comes after the conftests
-    controls = getattr(options, "numprocesses", None) or getattr(options, "tx", None)
-    if _runs_nothing(options) or (controls and not worker):
+    said = {name: _option(early_config, name, options) for name in _OPTIONS}
+    if not any(said.values()):
         return
-    if any(_option(early_config, name, options) for name in _OPTIONS):
-        gputest = _loaded()
-        gpus = _option(early_config, "gpu_devices", options) or "1"
-        if not gpus.isdecimal() or not 1 <= int(gpus) <= 16:
-            raise pytest.UsageError("gputest: gpu_devices is '{}'; write a number from 1 to 16".format(gpus))
-        turn = int(worker[2:]) if worker[2:].isdecimal() else 0
-        try:
-            early_config.gputest_usable_bytes = gputest.choose(int(gpus), turn)
-        except gputest.Error as error:
-            raise pytest.UsageError("gputest: {}".format(error)) from None
+    gputest = _loaded()
+    try:
+        gpus = _checked_options(gputest, said)
+        worker = os.environ.get("PYTEST_XDIST_WORKER", "")  # config.workerinput comes after the conftests
+        controls = getattr(options, "numprocesses", None) or getattr(options, "tx", None)
+        if not _runs_nothing(options) and (worker or not controls):
+            turn = int(worker[2:]) if worker[2:].isdecimal() else 0
+            early_config.gputest_usable_bytes = gputest.choose(gpus, turn)
+    except gputest.Error as error:
+        raise pytest.UsageError("gputest: " + _in_words_of_options(error)) from None
+
+
+def _checked_options(gputest, said) -> int:
+    """Refuses what cannot be used, also in the process that starts workers: one that fails so is an internal error of
+    pytest-xdist. The number of devices is returned."""
+    gpus = said["gpu_devices"] or "1"
+    if not gpus.isdecimal() or not 1 <= int(gpus) <= 16:
+        raise pytest.UsageError("gputest: gpu_devices is '{}'; write a number from 1 to 16".format(gpus))
+    if said["gpu_large"] not in (None, "exclude", "wait"):
+        raise pytest.UsageError("gputest: gpu_large is '{}'; write exclude or wait".format(said["gpu_large"]))
+    for memory in [said["gpu_default_memory"], *_map_of(said["gpu_map"]).values()]:
+        gputest.check(gputest.Request(memory))
+    if said["gpu_wait_limit"]:
+        gputest.Session(wait_limit=said["gpu_wait_limit"], log="off").close()  # reads its settings
+    return int(gpus)
+
+
+def _map_of(text) -> dict:
+    """What gpu_map says: the memory that other marks mean."""
+    memory_of = {}
+    for pair in (text or "").replace(",", " ").split():
+        name, equals, memory = pair.partition("=")
+        if not equals or not memory:
+            raise pytest.UsageError("gputest: gpu_map has '{}'; write <mark>=<memory>, such as large=12GiB".format(pair))
+        memory_of[name] = memory
+    return memory_of
 
 
 def pytest_configure(config):
-    if _option(config, "gpu_large") not in (None, "exclude", "wait"):
-        raise pytest.UsageError("gputest: gpu_large is '{}'; write exclude or wait".format(_option(config, "gpu_large")))
     config.gputest_begun = time.time()
     config.addinivalue_line("markers", "gpu(memory, gpus=1, requires=[...], heap=None, keeps=None): the GPU memory that "
                             "the test needs: 'small', 'medium', 'large', a size such as '3GiB', or a function of the "
@@ -144,12 +168,7 @@ class _Reader:
 
     def __init__(self, config):
         self._default = _option(config, "gpu_default_memory")
-        self._map = {}
-        for pair in (_option(config, "gpu_map") or "").replace(",", " ").split():
-            name, equals, memory = pair.partition("=")
-            if not equals or not memory:
-                raise pytest.UsageError("gputest: gpu_map has '{}'; write <mark>=<memory>, such as large=12GiB".format(pair))
-            self._map[name] = memory
+        self._map = _map_of(_option(config, "gpu_map"))
 
     def __call__(self, item) -> Optional[_Need]:
         """None: it uses no GPU. The closest mark comes first; what it leaves out, the others say."""
@@ -220,8 +239,13 @@ def _checked(need):
     try:
         gputest.check(_request_of(need))
     except gputest.Error as error:
-        return _Need(mistake=str(error).replace("gputest_request.capabilities", "requires").replace("gputest_request.", ""))
+        return _Need(mistake=_in_words_of_options(error))
     return need
+
+
+def _in_words_of_options(error) -> str:
+    text = str(error).replace("gputest_request.capabilities", "requires").replace("gputest_request.", "")
+    return text.replace("GPUTEST_WAIT_LIMIT=", "gpu_wait_limit=")
 
 
 def _request_of(need, least=0):
