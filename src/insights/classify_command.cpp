@@ -274,23 +274,23 @@ void keep_what_is_true_now(std::vector<RunLogFile>& logs) {
 
 /// Takes out the tests that run now: nobody knows yet what they use, and they may declare more than in earlier runs.
 void leave_out_running(std::vector<RunLogFile>& logs) {
-  std::set<std::string> entries;
+  std::set<std::pair<std::string, std::string>> tests;
   for (const auto& [path, run] : logs) {
     for (const auto& lease : run.leases) {
       if (lease.running) {
-        entries.insert(lease.entry);
+        tests.emplace(lease.entry, lease.test);
       }
     }
     if (run.running) {
       fmt::print(stderr,
                  "gputest: ctest is still running (pid {}). Left out: tests that have not ended ({}). For tests that "
                  "have not started, earlier runs count\n",
-                 run.ctest_pid, entries.size());
+                 run.ctest_pid, tests.size());
     }
   }
   for (auto& file : logs) {
     auto& leases = file.log.leases;
-    const auto is_running = [&](const LoggedLease& lease) { return entries.count(lease.entry) != 0; };
+    const auto is_running = [&](const LoggedLease& lease) { return tests.count({lease.entry, lease.test}) != 0; };
     leases.erase(std::remove_if(leases.begin(), leases.end(), is_running), leases.end());
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/os/file.hpp"
 #include "core/os/host.hpp"
+#include "core/os/process.hpp"
 #include "support/tool.hpp"
 #include "tool/exit_codes.hpp"
 
@@ -148,6 +149,28 @@ TEST_F(ClassifyCommand, leaves_out_of_the_patch_what_was_written_after_the_run) 
     EXPECT_THAT(ended.err, HasSubstr("sort.cpp: sort: Sort.keys: write 'GPUTEST_NEEDS(Sort, keys, 3_GiB);'" + why));
     EXPECT_THAT(ended.err, HasSubstr("sort.cpp: sort: Sort.pairs: write 'GPUTEST_NEEDS(Sort, pairs, 9_GiB);'" + why));
   }
+}
+
+TEST_F(ClassifyCommand, leaves_out_running_tests_and_no_others_of_their_entry) {
+  const auto pid = std::to_string(os::own_pid());
+  const auto line = [&](const std::string& event) {
+    log_ << R"({"t":1001.0,"pid":)" + pid + R"(,"entry":"py",)" + event + "}\n";
+  };
+  line(R"("event":"run","version":1,"host":")" + os::host_name() + R"(","ctest_pid":)" + pid + R"(,"ctest_start":)" +
+       std::to_string(os::start_time_of(os::own_pid()).value()));
+  line(R"("event":"enter","devices":[{"uuid":"GPU-1","name":"H200","bytes":17179869184}])");
+  for (const std::string test : {"test.py::ended", "test.py::runs"}) {
+    line(R"("test":")" + test +
+         R"(","event":"lease","declared_bytes":1073741824,"bytes":1073741824,"devices":["GPU-1"])");
+    if (test == "test.py::ended") {
+      line(R"("test":")" + test +
+           R"(","event":"release","evidence":"exact","devices":[{"uuid":"GPU-1","peak_bytes":3221225472}])");
+      line(R"("event":"test","name":")" + test + R"(","result":"passed","seconds":1)");
+    }
+  }
+  const auto ended = classify({});
+  EXPECT_THAT(ended.err, HasSubstr("Left out: tests that have not ended (1)"));
+  EXPECT_THAT(ended.out, HasSubstr("1 test: 1 used more than declared"));
 }
 
 /// Anybody who can write a log could else write to the terminal of those who read it.
