@@ -19,6 +19,7 @@
 #include <cstddef>
 #include <initializer_list>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -32,6 +33,7 @@ struct gputest_session {
   pid_t pid = gputest::os::own_pid();
   gputest::Session session;
   std::chrono::seconds wait_limit; ///< where a wait has none of its own
+  std::mutex waiting;              ///< one wait at a time has its limit and its on_wait
   gputest::Lease lease;
   gputest::Findings findings;
   std::vector<const char*> problems;
@@ -200,7 +202,7 @@ Request request_of(const gputest_request& given, const Entry& entry) {
 /// Waits as `wait` says, as long as it lives.
 class WaitingAs {
 public:
-  WaitingAs(gputest_session& session, const gputest_wait* wait) : session_{session} {
+  WaitingAs(gputest_session& session, const gputest_wait* wait) : session_{session}, guard_{session.waiting} {
     auto limit = session.wait_limit;
     if (wait != nullptr) {
       const auto& all = checked(wait, "gputest_wait");
@@ -226,6 +228,7 @@ public:
 
 private:
   gputest_session& session_;
+  std::lock_guard<std::mutex> guard_;
 };
 
 std::int64_t bytes_of(const std::optional<Bytes>& bytes) {
