@@ -195,6 +195,29 @@ def test_keeps(): kept.append(gputest.SimulatedBuffer("10MiB"))
     run(suite).assert_outcomes(passed=3)
 
 
+def test_a_test_without_a_mark_gpu_may_leave_memory_which_is_listed(run):
+    suite = """
+kept = []
+
+@pytest.mark.big
+def test_leaves(): kept.append(gputest.SimulatedBuffer("10MiB"))
+
+def test_leaves_more(): kept.append(gputest.SimulatedBuffer("20MiB"))
+
+def test_takes_too_much(): used("2GiB")
+
+@pytest.mark.gpu
+def test_is_marked(): kept.append(gputest.SimulatedBuffer("10MiB"))
+"""
+    options = "--gpu-map=big=1GiB", "--gpu-default-memory=1GiB", "-Wignore"
+    result = run(suite, *options)
+    result.assert_outcomes(passed=4, errors=2)
+    result.stdout.fnmatch_lines(["*gpu memory that 2 tests left allocated*", "*20 MiB *test_leaves_more",
+                                 "*10 MiB *test_leaves", "It counts as the process's own.*"])
+    os.environ.update(GPUTEST_LEAKS="fail")
+    run(suite, *options).assert_outcomes(passed=4, errors=4)
+
+
 def test_memory_that_a_test_cannot_reach_any_more_is_no_leak(run):
     result = run("""
 import builtins, logging, unittest

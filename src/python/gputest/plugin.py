@@ -30,6 +30,7 @@ _WORDS = ("memory", "gpus", "requires", "heap", "keeps")
 _CONTEXT_BYTES = 768 << 20
 _MIB = 1 << 20
 # Where the library says it in words of ctest.
+_WHAT_IS_KEPT = " For what a library keeps on purpose:"
 _WHILE_PARALLEL = re.compile(r"while tests run in parallel \(.*?\)\. To run it alone: .* or gpu_discover_tests\(\)", re.S)
 
 
@@ -156,6 +157,7 @@ class _Need(NamedTuple):
     capabilities: Optional[str] = None
     heap: Optional[str] = None
     keeps: Optional[str] = None
+    is_declared: bool = False  # by a mark `gpu` of the test, not by what the suite says for it
     mistake: str = ""  # why its marks cannot be used
 
     @property
@@ -174,7 +176,7 @@ class _Reader:
         """None: it uses no GPU. The closest mark comes first; what it leaves out, the others say."""
         words = {}
         required = []
-        is_marked = False
+        is_marked = is_declared = False
         of_parameters = getattr(getattr(item, "callspec", None), "marks", ())
         for mark in [*of_parameters, *item.iter_markers()]:
             if mark.name == "no_gpu":
@@ -182,7 +184,7 @@ class _Reader:
                     return None
                 break
             if mark.name == "gpu":
-                is_marked = True
+                is_marked = is_declared = True
                 said = dict(mark.kwargs)
                 if mark.args:
                     said["memory"] = mark.args[0]
@@ -219,7 +221,7 @@ class _Reader:
         if "gpus" in words and not (_is_whole(words["gpus"]) and 1 <= words["gpus"] <= 16):
             return _Need(mistake="its gpus is {!r}; write a number from 1 to 16".format(words["gpus"]))
         words["gpus"] = operator.index(words.get("gpus", 0))
-        return _Need(capabilities=" ".join(dict.fromkeys(required)) or None, **words)
+        return _Need(capabilities=" ".join(dict.fromkeys(required)) or None, is_declared=is_declared, **words)
 
 
 def _is_whole(value) -> bool:
@@ -421,7 +423,12 @@ class _Leases:
         self._session.release()
         self._holds = False
         found = self._session.examine(who)
-        self._problems += [_in_words_of_marks(problem, found) for problem in found.problems]
+        for problem in found.problems:
+            text, is_leak, _ = problem.partition(_WHAT_IS_KEPT)
+            if is_leak and not need.is_declared and not os.environ.get("GPUTEST_LEAKS"):
+                (item or self._item).user_properties.append(("gpu_left_bytes", found.left))
+            else:
+                self._problems.append(_in_words_of_marks(problem, found))
         return found
 
     def _finish(self, item):
@@ -461,7 +468,7 @@ class _Leases:
         """Holds `memory` in place of the lease of the test that sets up the fixture."""
         item, held = self._item, self._holds
         who = item.nodeid if item else "a fixture"
-        need = _Need(memory=memory, keeps=memory)
+        need = _Need(memory=memory, keeps=memory, is_declared=True)
         if held:
             self._give_back(who, self._needs[item])
         kind, reason = self._lease(who + " (fixture)", need)
@@ -548,27 +555,39 @@ def _in_words_of_marks(problem: str, found) -> str:
     text, declares, _ = problem.partition(" Declare what it needs: ")
     if declares:
         return "{} Declare what it needs: @pytest.mark.gpu(\"{}\")".format(text, _size(found.peak or 0))
-    text, allows, _ = problem.partition(" For what a library keeps on purpose:")
+    text, allows, _ = problem.partition(_WHAT_IS_KEPT)
     if allows:
-        return "{} For what a library keeps on purpose: @pytest.mark.gpu(..., keeps=\"{}\")".format(
-            text, _size(found.left or 0))
+        return "{}{} @pytest.mark.gpu(..., keeps=\"{}\")".format(text, _WHAT_IS_KEPT, _size(found.left or 0))
     return problem
 
 
 def pytest_terminal_summary(terminalreporter):
-    """What tests have leased and not used."""
-    wasted = []
+    """What tests have left, of those that declare nothing themselves, and what others have leased and not used."""
+    left, wasted = [], []
     for report in (one for reports in list(terminalreporter.stats.values()) for one in reports):
-        properties = getattr(report, "user_properties", None)
-        if properties and report.when == "teardown" and ("gpu_evidence", "exact") in properties:
+        properties = dict(getattr(report, "user_properties", ()))
+        if "gpu_evidence" not in properties or report.when != "teardown":
+            continue
+        if "gpu_left_bytes" in properties:
+            left.append((properties["gpu_left_bytes"], report.nodeid))
+        if properties["gpu_evidence"] == "exact":
             import gputest
 
             with contextlib.suppress(gputest.InvalidSetting):  # a class
-                lease, peak = (dict(properties)[name] for name in ("gpu_lease", "gpu_peak_mib"))
+                lease, peak = properties["gpu_lease"], properties["gpu_peak_mib"]
                 unused = gputest.parse_bytes(lease) // _MIB - peak
                 if unused >= 256 and unused >= peak:
-                    wasted.append((unused, report.nodeid, lease, peak))
+                    wasted.append((unused, "{}: {} leased, {} MiB used".format(report.nodeid, lease, peak)))
+    if left:
+        terminalreporter.section("gpu memory that {} test{} left allocated".format(len(left), "s" * (len(left) > 1)))
+        _list_largest(terminalreporter, [(-(-count // _MIB), test) for count, test in left])
+        terminalreporter.line("It counts as the process's own. Libraries keep memory in caches, and fixtures that outlive a test "
+                              "do. GPUTEST_LEAKS=fail fails these tests, GPUTEST_LEAKS=off says nothing.")
     if wasted:
         terminalreporter.section("gpu memory that was leased and not used")
-        for unused, test, lease, peak in sorted(wasted, reverse=True)[:5]:
-            terminalreporter.line("{:>8} MiB  {}: {} leased, {} MiB used".format(unused, test, lease, peak))
+        _list_largest(terminalreporter, wasted)
+
+
+def _list_largest(terminalreporter, lines):
+    for mib, text in sorted(lines, reverse=True)[:5]:
+        terminalreporter.line("{:>8} MiB  {}".format(mib, text))
