@@ -13,13 +13,14 @@
 namespace gputest::detail {
 
 using Function = ::testing::internal::SetUpTestSuiteFunc;
+using ::testing::TestSuite;
 
 struct SetUpOfSuite {
-  using Member = Function ::testing::TestSuite::*;
+  using Member = Function TestSuite::*; // clang++ would read Function::testing
   friend Member member_of(SetUpOfSuite /*tag*/);
 };
 struct TearDownOfSuite {
-  using Member = Function ::testing::TestSuite::*;
+  using Member = Function TestSuite::*;
   friend Member member_of(TearDownOfSuite /*tag*/);
 };
 template struct PrivateMember<SetUpOfSuite, &::testing::TestSuite::set_up_tc_>;
@@ -28,7 +29,6 @@ template struct PrivateMember<TearDownOfSuite, &::testing::TestSuite::tear_down_
 namespace {
 
 using ::testing::TestInfo;
-using ::testing::TestSuite;
 
 std::vector<Annotation>& annotations() {
   static std::vector<Annotation> all;
