@@ -14,10 +14,28 @@
 
 #include <gputest/error.hpp>
 
+#include <algorithm>
 #include <csignal>
 #include <string>
+#include <vector>
+
+namespace {
+
+/// GoogleTest takes the last of several filters, so an entry would pass by the tests of another one.
+void refuse_second_filter(const std::vector<std::string>& arguments) {
+  const auto is_filter = [](const std::string& argument) { return argument.rfind("--gtest_filter=", 0) == 0; };
+  const auto first = std::find_if(arguments.begin(), arguments.end(), is_filter);
+  const auto second = first == arguments.end() ? first : std::find_if(first + 1, arguments.end(), is_filter);
+  if (second != arguments.end()) {
+    throw gputest::Error{"the entry selects its tests by " + *first + ", and its command also has " + *second +
+                         ". Choose entries by ctest -R, not by ctest -- --gtest_filter=..."};
+  }
+}
+
+} // namespace
 
 int main(int argc, char** argv) try {
+  refuse_second_filter({argv + 1, argv + argc});
   if (argc > 2 && std::string{argv[1]} == "--watch") {
     return gputest::workers::watch({argv + 2, argv + argc});
   }
