@@ -57,7 +57,15 @@ function(_gputest_link_googletest)
   if(NOT TARGET GTest::gtest AND NOT TARGET gtest)
     find_package(GTest QUIET)
   endif()
-  if(TARGET GTest::gtest)
+  set(version "${GTest_VERSION}")
+  if(TARGET gtest) # the project builds it
+    get_target_property(version gtest VERSION)
+  endif()
+  if(version AND version VERSION_LESS 1.12)
+    # Once the project has added its targets. What a deferred call refers to is read then.
+    cmake_language(EVAL CODE "cmake_language(DEFER CALL _gputest_refuse_users_of gputest::main|gputest::gputest
+      \"GoogleTest 1.12 or newer but ${version}: add a newer one to the project\" \"\${CMAKE_CURRENT_SOURCE_DIR}\")")
+  elseif(TARGET GTest::gtest)
     target_link_libraries(gputest PUBLIC GTest::gtest)
   elseif(TARGET gtest)
     target_link_libraries(gputest PUBLIC gtest)

@@ -33,6 +33,10 @@ set(package "find_package(gputest REQUIRED CONFIG PATHS \"${PACKAGE}\" NO_DEFAUL
 expect(GTest "${package}" gputest::core "^0: $")
 expect(GTest "${package}" gputest::main "^1: .*gputest: the target helper links one of gputest::main.gputest::gputest, and there \
 is no GoogleTest: install it \\(Debian: libgtest-dev\\)")
+expect(GTest "add_library(gtest STATIC main.cpp)
+set_target_properties(gtest PROPERTIES VERSION 1.11.0) # as GoogleTest's own does
+${package}" gputest::main "^1: .*gputest: the target helper links one of gputest::main.gputest::gputest, and there is no GoogleTest 1.12 or newer \
+but 1.11.0: add a newer one to the project, by find_package\\(\\)")
 expect(Catch2 "${package}" gputest::catch2 "^1: .*gputest: the target helper links one of gputest::catch2, and there is no Catch2 3.3")
 expect(CLI11 "add_subdirectory(\"${SOURCES}\" gputest)" gputest::core
   "^1: .*gputest: it is built with CLI11 [0-9.]+ or newer, and CMake does not find it. Type: apt install libcli11-dev .*without \
