@@ -11,7 +11,7 @@ namespace gputest::tool {
 enum class ExitCode {
   done = 0,
   check_failed = 1, ///< `classify --check`: a test uses more than it declares
-  tests_failed = 8, ///< `merge`: the number of ctest
+  tests_failed = 8, ///< `merge`, `slurm`: the number of ctest
   wrong_command_line = 64,
   no_gpu = 69,         ///< no usable GPU, or another skip, although a setting forbids it, or more than the parent lease
   internal_error = 70, ///< or output that cannot be written, or a ledger that cannot be used
