@@ -95,8 +95,8 @@ std::string make_folder(const ArrayRunOptions& options, const std::string& runs)
   return folder;
 }
 
-/// The log of the newest run there that has one; empty: none has.
-std::string last_log(const std::string& runs) {
+/// The times of the newest run there that has any.
+std::map<std::string, double> last_times(const std::string& runs) {
   std::string last;
   std::error_code error;
   for (fs::directory_iterator run{runs, error}, end; !error && run != end; run.increment(error)) {
@@ -105,7 +105,11 @@ std::string last_log(const std::string& runs) {
       last = std::max(last, log.string()); // their names begin with the time
     }
   }
-  return last;
+  try {
+    return times_of_split(last);
+  } catch (const Error&) { // no test of gputest ran
+    return {};
+  }
 }
 
 std::string engine_of(const ArrayRunOptions& options) {
@@ -164,7 +168,7 @@ ArrayRun ArrayRun::create(const ArrayRunOptions& options) {
   const auto of_task = options_of_task(options.ctest_options);
   const auto runs = options.test_dir + "/Testing/gputest-slurm";
   const auto list = list_ctest(options.test_dir, options.ctest_options);
-  const auto suite = parse_ctest_suite(list, times_of_split(options.times.empty() ? last_log(runs) : options.times));
+  const auto suite = parse_ctest_suite(list, options.times.empty() ? last_times(runs) : times_of_split(options.times));
   const auto numbers = numbers_of_tests(list, list_ctest(options.test_dir, of_task));
   if (suite.tests.empty()) {
     throw Error{"ctest lists no test in " + options.test_dir +

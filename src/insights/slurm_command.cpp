@@ -299,6 +299,10 @@ tool::ExitCode slurm(const SlurmOptions& options) {
   }
   const auto run =
       is_new ? ArrayRun::create(options.run) : ArrayRun{fs::absolute(options.resume).lexically_normal().string()};
+  if (run.tries().empty()) {
+    throw Error{run.folder() +
+                " has no array yet: its 'gputest slurm' was ended too early. Remove it, and start a new run"};
+  }
   if (options.dry_run) {
     const auto array = run.tries().front();
     for (const auto& script : {run.engine(), array.script()}) {

@@ -211,6 +211,8 @@ TEST_F(SlurmCommand, resumes_an_array_that_still_runs_that_has_ended_or_that_was
   EXPECT_EQ(submits.finish().exit_code, 0);
   EXPECT_TRUE(exists("fake/array-2"));
 
+  fs::remove_all(folder_ + "/r1/try-1");
+  EXPECT_THAT(resume("r1").err, HasSubstr("/r1 has no array yet"));
   const auto none = resume("fake");
   EXPECT_EQ(none.exit_code, to_int(tool::ExitCode::internal_error));
   EXPECT_THAT(none.err, HasSubstr("/fake is not the folder of a run of 'gputest slurm'"));
@@ -221,13 +223,15 @@ TEST_F(SlurmCommand, runs_twice_in_one_tree_at_the_same_time) {
     add("t" + std::to_string(i), "true");
   }
   const std::vector<std::string> options{"--test-dir", folder_, "--engine", folder_ + "/engine", "--shards", "3"};
+  fs::create_directories(folder_ + "/Testing/gputest-slurm/earlier");
+  std::ofstream{folder_ + "/Testing/gputest-slurm/earlier/merged.jsonl"} << "no times\n";
   auto first = start(options);
   auto second = start(options);
   for (const auto& ended : {first.finish(), second.finish()}) {
     EXPECT_EQ(ended.exit_code, 0) << ended.err;
     EXPECT_THAT(ended.out, HasSubstr("100% tests passed, 0 tests failed out of 6\n"));
   }
-  EXPECT_EQ(std::distance(fs::directory_iterator{folder_ + "/Testing/gputest-slurm"}, {}), 2);
+  EXPECT_EQ(std::distance(fs::directory_iterator{folder_ + "/Testing/gputest-slurm"}, {}), 3);
 }
 
 TEST_F(SlurmCommand, prints_scripts_that_stand_alone) {
