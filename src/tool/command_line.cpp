@@ -74,8 +74,9 @@ CommandLine::CommandLine(const std::string& help, const std::string& settings)
   app_.formatter(std::make_shared<HelpFormatter>("")); // of its commands, too, which are added later
   app_.set_version_flag("--version", "gputest " GPUTEST_VERSION);
   app_.add_flag_callback(
-      "--help-settings", [settings] { throw CLI::CallForVersion(settings, CLI::ExitCodes::Success); },
-      "List the settings, which are environment variables");
+          "--help-settings", [settings] { throw CLI::CallForVersion(settings, CLI::ExitCodes::Success); },
+          "List the settings, which are environment variables")
+      ->trigger_on_parse(); // CLI11 2.6 would miss the command first
   app_.footer(help);
   app_.require_subcommand(1);
 }
