@@ -26,9 +26,11 @@ namespace gputest::runlog {
 namespace {
 
 void append_string(std::string& to, std::string_view text) {
+  const auto is_special = [](char c) { return c < 0x20 || c >= 0x7f || c == '"' || c == '\\'; };
   to += '"';
   while (!text.empty()) {
-    const auto length = policy::length_of_character(text);
+    const auto plain = static_cast<std::size_t>(std::find_if(text.begin(), text.end(), is_special) - text.begin());
+    const auto length = plain > 0 ? plain : policy::length_of_character(text);
     const char c = text.front();
     if (length == 0) {
       to += "\\ufffd";
