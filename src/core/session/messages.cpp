@@ -8,7 +8,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstdio>
+#include <functional>
+#include <map>
+#include <utility>
 
 namespace gputest::session {
 
@@ -37,7 +41,19 @@ bool is_stopped(const ledger::Record& record) {
   return os::is_stopped(static_cast<pid_t>(record.pid), record.start_time);
 }
 
-constexpr std::size_t max_named = 4;
+/// Texts about processes: by rank, then by bytes, the highest first; equal ones as they were added.
+using InOrder = std::multimap<std::pair<int, std::uint64_t>, std::string, std::greater<>>;
+
+/// The first of them, and the number of the others.
+std::string listed(const InOrder& texts) {
+  constexpr std::size_t max_named = 4;
+  std::string list;
+  std::size_t named = 0;
+  for (auto text = texts.begin(); text != texts.end() && named < max_named; ++text, ++named) {
+    list += (named == 0 ? "" : ", ") + text->second;
+  }
+  return list + (texts.size() > named ? " and " + std::to_string(texts.size() - named) + " more" : "");
+}
 
 /// With `excess` bytes beyond its claim.
 std::string describe(const ledger::Record& record, std::uint64_t excess) {
@@ -90,45 +106,31 @@ std::string short_duration(std::chrono::seconds duration) {
 std::string describe(const ledger::Record& record) { return describe(record, 0); }
 
 std::string describe_overheads(const ledger::Blocked& blocked) {
-  auto others = blocked.blockers;
-  std::stable_sort(others.begin(), others.end(), [](const ledger::Record& a, const ledger::Record& b) {
-    return a.claim.overhead_bytes > b.claim.overhead_bytes;
-  });
-  std::string text = "this process " + to_string(Bytes{blocked.own_overhead_bytes});
-  for (std::size_t i = 0; i < std::min(others.size(), max_named); ++i) {
-    text += ", " + others[i].who + " (pid " + std::to_string(others[i].pid) + ") " +
-            to_string(Bytes{others[i].claim.overhead_bytes});
+  InOrder others;
+  for (const auto& other : blocked.blockers) {
+    const Bytes overhead{other.claim.overhead_bytes};
+    others.emplace(std::pair{0, overhead.count()},
+                   other.who + " (pid " + std::to_string(other.pid) + ") " + to_string(overhead));
   }
-  return text + (others.size() > max_named ? " and " + std::to_string(others.size() - max_named) + " more" : "");
+  return "this process " + to_string(Bytes{blocked.own_overhead_bytes}) + (others.empty() ? "" : ", ") + listed(others);
 }
 
 std::string describe(const ledger::Blocked& blocked) {
   // The cause first: those that have more than they claimed; then, as the ledger names them, those ahead in the queue,
   // and the holders of what these wait for. Contexts come last.
-  auto excesses = blocked.excesses;
-  std::stable_sort(excesses.begin(), excesses.end(),
-                   [](const ledger::Excess& a, const ledger::Excess& b) { return a.bytes > b.bytes; });
-  std::vector<std::string> named;
-  for (const auto& excess : excesses) {
-    named.push_back(describe(excess.holder, excess.bytes));
+  InOrder named;
+  for (const auto& excess : blocked.excesses) {
+    named.emplace(std::pair{2, excess.bytes}, describe(excess.holder, excess.bytes));
   }
-  auto blockers = blocked.blockers;
-  std::stable_partition(blockers.begin(), blockers.end(), [](const ledger::Record& record) {
-    return record.claim.stage != policy::Stage::inside && record.claim.stage != policy::Stage::idle;
-  });
-  for (const auto& blocker : blockers) {
-    if (std::none_of(excesses.begin(), excesses.end(),
+  for (const auto& blocker : blocked.blockers) {
+    if (std::none_of(blocked.excesses.begin(), blocked.excesses.end(),
                      [&](const ledger::Excess& excess) { return is_same(excess.holder, blocker); })) {
-      named.push_back(describe(blocker));
+      const bool has_only_a_context =
+          blocker.claim.stage == policy::Stage::inside || blocker.claim.stage == policy::Stage::idle;
+      named.emplace(std::pair{has_only_a_context ? 0 : 1, std::uint64_t{0}}, describe(blocker));
     }
   }
-  std::string text;
-  for (std::size_t i = 0; i < std::min(named.size(), max_named); ++i) {
-    text += (i == 0 ? "" : ", ") + named[i];
-  }
-  if (named.size() > max_named) {
-    text += " and " + std::to_string(named.size() - max_named) + " more";
-  }
+  std::string text = listed(named);
   if (blocked.external) {
     text += text.empty() ? "" : ", and ";
     text +=

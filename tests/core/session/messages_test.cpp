@@ -95,6 +95,20 @@ TEST(Describe, names_those_that_have_more_than_they_claimed_first_and_once) {
   EXPECT_EQ(text.find("over", 4), std::string::npos);
 }
 
+TEST(NoRoomBesideOverheads, names_the_largest_four_of_the_others_first) {
+  ledger::Blocked blocked;
+  blocked.own_overhead_bytes = Bytes{1_GiB}.count();
+  std::uint64_t gibibytes = 1;
+  for (const std::string name : {"a", "b", "c", "d", "e"}) {
+    blocked.blockers.push_back(entry(name, Stage::inside));
+    blocked.blockers.back().claim.overhead_bytes = Bytes{2_GiB}.count() * (name == "c" ? 1 : gibibytes++);
+  }
+  EXPECT_THAT(
+      no_room_beside_overheads("Sort.Keys", "3 GiB", blocked, ""),
+      HasSubstr(": this process 1 GiB, e (pid 4711) 8 GiB, d (pid 4711) 6 GiB, b (pid 4711) 4 GiB, a (pid 4711) "
+                "2 GiB and 1 more. "));
+}
+
 TEST(RanOutOfMemory, tells_nobody_to_declare_more_than_any_device_has) {
   const ledger::Blocked nobody;
   const Request large{MemoryClass::large};
