@@ -11,6 +11,7 @@ import inspect
 import operator
 import os
 import re
+import shlex
 import sys
 import time
 import traceback
@@ -25,12 +26,12 @@ _OPTIONS = {
     "gpu_devices": "number of devices of each process, chosen before conftest.py is imported (default: 1)",
     "gpu_wait_limit": "the longest wait for memory, such as 90s or 20min (default: 20min)",
 }
+_WHAT_IS_KEPT = " For what a library keeps on purpose:"
 _WORDS = ("memory", "gpus", "requires", "heap", "keeps")
 # What the context of a process takes, where nothing is known of it.
 _CONTEXT_BYTES = 768 << 20
 _MIB = 1 << 20
 # Where the library says it in words of ctest.
-_WHAT_IS_KEPT = " For what a library keeps on purpose:"
 _WHILE_PARALLEL = re.compile(r"while tests run in parallel \(.*?\)\. To run it alone: .* or gpu_discover_tests\(\)", re.S)
 
 
@@ -264,7 +265,12 @@ def _text_of(mark) -> str:
 def _called(memory, item):
     """What a function of the test's parameters says."""
     parameters = item.callspec.params if hasattr(item, "callspec") else {}
-    return memory(**{name: parameters[name] for name in inspect.signature(memory).parameters})
+    names = inspect.signature(memory).parameters
+    missing = [name for name in names if name not in parameters]
+    if missing:
+        raise TypeError("the function asks for {}, and the test has {}".format(
+            ", ".join(missing), "the parameters " + ", ".join(parameters) if parameters else "no parameters"))
+    return memory(**{name: parameters[name] for name in names})
 
 
 def _size(count: int) -> str:
@@ -371,7 +377,7 @@ class _Leases:
         try:
             if self._entered is None:
                 self._enter()
-            if need.gpus > 1 and need.gpus > len(self._session.devices) and self._entered:
+            if need.gpus > max(len(self._session.devices), int(_option(self._config, "gpu_devices") or 1)) and self._entered:
                 return "fail", ("{} needs {} GPUs, and this process has chosen {}: write gpu_devices = {} in pytest.ini, "
                                 "or --gpu-devices={}").format(who, need.gpus, len(self._session.devices), need.gpus,
                                                               need.gpus)
@@ -381,8 +387,10 @@ class _Leases:
         except Exception as error:  # a hook that raises would end the session, and lose tests
             return "fail", "{}: {}".format(who, error if isinstance(error, gputest.Error) else repr(error))
         self._holds = bool(outcome)
-        beside = "beside {} other workers. To run it alone: pytest -n0 '{}'; to let it wait until the others leave room: " \
-                 "--gpu-large=wait".format(self._workers - 1, who)
+        said = ((name, getattr(self._config.option, name, None)) for name in _OPTIONS if name != "gpu_large")
+        command = ["pytest", "-n0", *("--{}={}".format(name.replace("_", "-"), value) for name, value in said if value), who]
+        beside = "beside {} other worker{}. To run it alone: {}; to let it wait until the others leave room: --gpu-large=wait"
+        beside = beside.format(self._workers - 1, "s" * (self._workers > 2), " ".join(map(shlex.quote, command)))
         return outcome.kind, _WHILE_PARALLEL.sub(lambda _: beside, outcome.reason)
 
     def _enter(self):
