@@ -22,7 +22,7 @@ std::string without_newlines(std::string text) {
 ArrayEngine::Answer ArrayEngine::ask(std::vector<std::string> words) const {
   // The status is its last line.
   words.insert(words.begin(), {"/bin/sh", "-c", R"("$@" 2>&1; echo " $?")", "sh", program_});
-  auto text = os::output_of(words).value_or(" cannot be started");
+  auto text = os::output_of(words).value_or("cannot be started 1");
   const auto status = text.rfind(' ');
   const bool done = without_newlines(text.substr(status)) == "0";
   text.resize(status);
@@ -33,8 +33,8 @@ std::string ArrayEngine::submit(const std::string& script, std::size_t count) co
   const auto answer = ask({"submit", script, std::to_string(count)});
   auto id = answer.text.substr(answer.text.rfind('\n') + 1);
   if (!answer.done || id.empty()) {
-    throw Error{"the array of " + std::to_string(count) +
-                " tasks could not be submitted: " + (answer.text.empty() ? program_ + " printed no id" : answer.text)};
+    throw Error{"the array could not be submitted: " +
+                (answer.text.empty() ? program_ + " printed no id" : answer.text)};
   }
   return id;
 }
@@ -53,10 +53,16 @@ std::optional<std::map<std::size_t, ArrayEngine::Task>> ArrayEngine::state(const
     std::size_t task = 0;
     std::string state;
     std::string note;
-    if (words >> task >> state && (state == "running" || state == "waiting")) {
-      std::getline(words >> std::ws, note);
-      tasks[task] = {state == "running", note};
+    if (!(words >> task)) { // a remark on stderr
+      continue;
     }
+    words >> state;
+    if (state != "running" && state != "waiting") {
+      why = program_ + " printed '" + line + "', and not '<task> running' or '<task> waiting'";
+      return std::nullopt;
+    }
+    std::getline(words >> std::ws, note);
+    tasks[task] = {state == "running", note};
   }
   return tasks;
 }

@@ -27,8 +27,6 @@ public:
   /// Ends all tasks. Throws Error with the reason.
   void cancel(const std::string& id) const;
 
-  [[nodiscard]] const std::string& program() const { return program_; }
-
 private:
   struct Answer {
     bool done = false;

@@ -78,7 +78,7 @@ std::string make_folder(const ArrayRunOptions& options, const std::string& runs)
     if (error) {
       throw cannot_write(folder, error);
     }
-    if (!fs::is_empty(folder)) {
+    if (!fs::is_empty(folder) || !fs::create_directory(folder + "/.begun")) {
       throw Error{folder +
                   " is not empty. Write --folder with a new one, or --resume with that of a run that was begun"};
     }
@@ -152,7 +152,30 @@ std::string ArrayTry::id() const {
   return text.erase(text.find_last_not_of('\n') + 1);
 }
 
-void ArrayTry::set_id(const std::string& id) const { static_cast<void>(publish(folder + "/id", id + "\n")); }
+void ArrayTry::submit(const ArrayEngine& engine) const {
+  const auto submitting = folder + "/submitting";
+  if (!publish(submitting, "")) {
+    throw Error{fmt::format("it is not known whether {} was submitted: the command that did so was killed. See in the "
+                            "queue whether it has such an array, and cancel that. Then remove {}",
+                            folder, submitting)};
+  }
+  std::error_code none;
+  std::string id;
+  try {
+    id = engine.submit(script(), tasks.size());
+  } catch (const Error&) {
+    fs::remove(submitting, none);
+    throw;
+  }
+  try {
+    static_cast<void>(publish(folder + "/id", id + "\n"));
+  } catch (const Error&) {
+    engine.cancel(id);
+    fs::remove(submitting, none);
+    throw;
+  }
+  fs::remove(submitting, none);
+}
 
 bool ArrayTry::is_cancelled() const {
   std::error_code none;
@@ -193,7 +216,16 @@ ArrayRun ArrayRun::create(const ArrayRunOptions& options) {
                                            {"needs_gpu", needs_gpu ? "true" : "false"},
                                            {"arguments", policy::shell_words(of_task)}});
   write_text(folder + "/suite.json", list);
-  write_text(folder + "/token", token + "\n");
+  write_text(folder + "/lock", "");
+  write_text(folder + "/token.part", token + "\n");
+  std::error_code error;
+  fs::create_hard_link(folder + "/token.part", folder + "/token", error);
+  if (error) { // results are published so
+    throw Error{
+        fmt::format("no hard link can be made in {}: {}. Write --folder with one on a file system that has hard "
+                    "links, and that all nodes share",
+                    folder, error.message())};
+  }
   write_text(folder + "/task.sh", task);
   if (options.engine.empty()) {
     write_program(folder + "/engine", engine_of(options));
@@ -212,17 +244,22 @@ ArrayRun ArrayRun::create(const ArrayRunOptions& options) {
 }
 
 ArrayRun::ArrayRun(std::string folder) : folder_{std::move(folder)} {
+  std::string version;
   try {
     const auto state = json::parse(read_text(folder_ + "/run.json"));
-    if (const auto version = state.at("version").get<std::string>(); version != GPUTEST_VERSION) {
-      throw Error{"it was begun by gputest " + version + ", and this is " GPUTEST_VERSION ". Use that one"};
-    }
+    state.at("version").get_to(version);
     state.at("tries").get_to(tries_);
     state.at("repeats").get_to(repeats_);
     state.at("numbers").get_to(numbers_);
     suite_ = parse_ctest_suite(read_text(folder_ + "/suite.json"));
   } catch (const std::exception& error) {
     throw Error{folder_ + " is not the folder of a run of 'gputest slurm': " + error.what()};
+  }
+  if (version != GPUTEST_VERSION) {
+    throw Error{folder_ + " was begun by gputest " + version + ", and this is " GPUTEST_VERSION ". Use that one"};
+  }
+  if (numbers_.size() != suite_.tests.size()) {
+    throw Error{folder_ + " is damaged: suite.json and run.json are not of one suite. Begin a new run"};
   }
   for (std::size_t test = 0; test < suite_.tests.size(); ++test) {
     positions_[numbers_.at(test)] = test;
@@ -285,8 +322,8 @@ std::vector<ArrayTask> ArrayRun::give_up_unfinished(const ArrayTry& array) const
     if (!repeats_) {
       results = progress.ended;
     }
-    for (const auto number : progress.begun) {
-      if (!array.is_cancelled() && suspects.count(number) != 0) {
+    for (const auto number : progress.begun) { // it alone ran when its task was killed
+      if (!array.is_cancelled() && progress.begun.size() == 1 && suspects.count(number) != 0) {
         auto& result = results[number];
         result.name = names_.at(number);
         result.verdict = TestVerdict::failed;
@@ -313,7 +350,7 @@ std::vector<ArrayTask> ArrayRun::give_up_unfinished(const ArrayTry& array) const
   return given_up;
 }
 
-std::optional<ArrayTry> ArrayRun::add_try() const {
+bool ArrayRun::add_try() const {
   std::vector<EndedTask> ended;
   std::set<std::string> names;
   const auto arrays = tries();
@@ -338,16 +375,18 @@ std::optional<ArrayTry> ArrayRun::add_try() const {
     }
   }
   if (lost.empty()) {
-    return std::nullopt;
+    return false;
   }
   make_try(follow_up_tasks(suite_.tests, lost, ended));
-  return tries().at(arrays.size());
+  return true;
 }
 
 void ArrayRun::make_try(const std::vector<std::vector<std::size_t>>& tasks) const {
   const auto number = tries().size() + 1;
   const auto folder = fmt::format("{}/try-{}", folder_, number);
-  const auto part = fmt::format("{}.{}.part", folder, os::own_pid());
+  const auto part = fmt::format("{}/.try-{}.{}", folder_, number, os::own_pid());
+  std::error_code none;
+  fs::remove_all(part, none);
   for (std::size_t task = 0; task < tasks.size(); ++task) {
     std::vector<std::size_t> numbers;
     for (const auto test : tasks[task]) {
@@ -364,6 +403,7 @@ void ArrayRun::make_try(const std::vector<std::vector<std::size_t>>& tasks) cons
   write_program(part + "/task.sh", filled(read_text(folder_ + "/task.sh"), {{"try", std::to_string(number)}}));
   std::error_code error;
   fs::rename(part, folder, error);
+  fs::remove_all(part, none); // somebody else has made it
   if (error && error != std::errc::directory_not_empty && error != std::errc::file_exists) {
     throw cannot_write(folder, error);
   }

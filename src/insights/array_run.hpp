@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "insights/array_engine.hpp"
 #include "insights/ctest_progress.hpp"
 #include "insights/ctest_suite.hpp"
 
 #include <cstddef>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,13 +44,15 @@ struct ArrayTry {
 
   [[nodiscard]] std::string script() const { return folder + "/task.sh"; }
   [[nodiscard]] std::string id() const; ///< empty: it was not submitted
-  void set_id(const std::string& id) const;
+
+  /// Throws Error, with the reason. Then no task of it runs, unless the reason says otherwise.
+  void submit(const ArrayEngine& engine) const;
   [[nodiscard]] bool is_cancelled() const; ///< by the user: it does not count as a try
   void set_cancelled() const;
 };
 
 /// A suite that runs as arrays of tasks, and the folder that has all of its state, so that whoever follows it may end
-/// and another process go on. Two of these at once do no harm: each file appears whole, and the first one stays.
+/// and another process go on. What may be written twice is a hard link, of which the first one stays.
 ///
 ///     suite.json, run.json, task.sh, engine   what runs; run.json comes last
 ///     try-1/task.sh, try-1/id                an array
@@ -67,7 +69,6 @@ public:
   [[nodiscard]] const std::string& folder() const { return folder_; }
   [[nodiscard]] std::string engine() const { return folder_ + "/engine"; }
   [[nodiscard]] std::size_t most_tries() const { return tries_; }
-  [[nodiscard]] std::size_t size() const { return suite_.tests.size(); } ///< tests
 
   /// The arrays so far.
   [[nodiscard]] std::vector<ArrayTry> tries() const;
@@ -76,11 +77,11 @@ public:
   [[nodiscard]] CtestProgress progress_of(const ArrayTask& task) const;
 
   /// Gives the tasks of an array that has ended without them their results: those of the tests that had ended. A
-  /// test that was running for the second time when its task was killed has failed. Returns these tasks. Throws Error.
+  /// test that was running when a task was killed before, and now alone, has failed. Returns these tasks. Throws Error.
   std::vector<ArrayTask> give_up_unfinished(const ArrayTry& array) const;
 
-  /// Makes the folder of one more array, for the tests that have no result. nullopt if all have one. Throws Error.
-  [[nodiscard]] std::optional<ArrayTry> add_try() const;
+  /// Makes the folder of one more array, for the tests that have no result. False if all have one. Throws Error.
+  [[nodiscard]] bool add_try() const;
 
 private:
   /// Makes the next array's folder, whole, unless somebody else has made it.

@@ -26,7 +26,9 @@ give_up() {
   echo "$1" >"$own/error"
   exit 1
 }
-if seen=$("$tool" --version 2>/dev/null) && [[ $seen != "$version" ]]; then
+if ! seen=$("$tool" --version 2>&1); then
+  [[ $needs_gpu == false ]] || give_up "$tool cannot be started on $node: $seen"
+elif [[ $seen != "$version" ]]; then
   give_up "$tool is '$seen' on $node, and '$version' where the run was started. Install one version on all machines"
 fi
 export GPUTEST_FORBID_SKIP=${GPUTEST_FORBID_SKIP:-machine} # else a node without a GPU would pass
@@ -35,7 +37,7 @@ if [[ $needs_gpu == true ]]; then
   [[ $? != 69 ]] || echo "its allocation has no usable GPU. Write --gpus-per-node, or the options of --sbatch that ask for one" >"$own/remark"
 fi
 echo "subdirs([==[$tests]==])" >"$own/CTestTestfile.cmake"
-ctest --test-dir "$own" "${arguments[@]}" -I "$own/numbers" --output-junit "$own/tests.part" \
+ctest --test-dir "$own" -I "$own/numbers" --output-junit "$own/tests.part" "${arguments[@]}" \
   </dev/null >"$own/progress" 2>"$own/errors"
 status=$?
 if [[ $(tail -n 1 "$own/tests.part" 2>/dev/null) != "</testsuite>" ]]; then

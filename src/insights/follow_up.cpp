@@ -8,6 +8,12 @@
 
 namespace gputest::insights {
 
+namespace {
+
+constexpr std::size_t most_alone = 100; // an array of Slurm has 1,000 tasks at most by default
+
+} // namespace
+
 std::vector<std::vector<std::size_t>> follow_up_tasks(const std::vector<SuiteTest>& suite,
                                                       const std::set<std::size_t>& lost,
                                                       const std::vector<EndedTask>& ended) {
@@ -36,7 +42,7 @@ std::vector<std::vector<std::size_t>> follow_up_tasks(const std::vector<SuiteTes
     }
   };
   for (const auto suspect : suspects) {
-    if (left.count(suspect) == 0) {
+    if (left.count(suspect) == 0 || tasks.size() == most_alone) {
       continue;
     }
     tasks.emplace_back();

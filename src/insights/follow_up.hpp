@@ -17,9 +17,9 @@ struct EndedTask {
 
 /// The tasks of the next array: the tests that are `lost`, without a result in any task.
 ///
-/// A test that had begun when its task was killed may have killed it, and gets a task of its own. Lost tests of its
-/// name, which ctest cannot tell apart, and those that come after it go with it. The other lost tests of a task form
-/// one task again. Pure.
+/// A test that had begun when its task was killed may have killed it, and gets a task of its own, up to a hundred of
+/// them. Lost tests of its name, which ctest cannot tell apart, and those that come after it go with it. The other lost
+/// tests of a task form one task again. Pure.
 [[nodiscard]] std::vector<std::vector<std::size_t>> follow_up_tasks(const std::vector<SuiteTest>& suite,
                                                                     const std::set<std::size_t>& lost,
                                                                     const std::vector<EndedTask>& ended);

@@ -15,8 +15,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <boost/interprocess/sync/file_lock.hpp>
+
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <set>
@@ -35,7 +38,7 @@ a second array. A test that ran when its task was killed runs alone then; if it 
 
 Start it on a login node. DIR and the run's folder have to be on a file system that all nodes share. The folder has the
 results, merged.xml and merged.jsonl, and all that --resume needs. Ctrl-C and SIGTERM cancel the array.
-Times for the split are those of the last run of DIR, or of --times.
+Times for the split are those of the last run in DIR/Testing/gputest-slurm, or of --times.
 
 Examples:
   gputest slurm --test-dir build --nodes 4 --gpus-per-node 1 --sbatch "--cpus-per-task=16 --time=30" -- -j16 -L gpu
@@ -54,6 +57,10 @@ void say(const std::string& text) { fmt::print(stderr, "gputest: {}\n", tool::pr
 
 std::string resume_command(const ArrayRun& run) {
   return policy::shell_words({"gputest", "slurm", "--resume", run.folder()});
+}
+
+std::string counted(std::size_t count, const char* what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
 std::string in_words(std::chrono::seconds time) {
@@ -79,7 +86,7 @@ public:
 
   void clear() {
     if (is_shown_) {
-      fmt::print(stderr, "\r\x1b[K");
+      static_cast<void>(std::fputs("\r\x1b[K", stderr));
       is_shown_ = false;
     }
   }
@@ -155,20 +162,21 @@ private:
       (task.running ? nodes : reasons).insert(task.note);
       running += task.running ? 1 : 0;
     }
-    auto text = fmt::format("{} of {} tests ended, {} failed; {} tasks ended, {} run", now_ended_, tests_, now_failed_,
-                            array_.tasks.size() - unfinished_.size(), running);
-    if (running > 0) {
-      first_running_ = std::min(first_running_, Clock::now());
+    auto text = fmt::format("{} of {} ended, {} failed; {} ended, {} running", now_ended_, counted(tests_, "test"),
+                            now_failed_, counted(array_.tasks.size() - unfinished_.size(), "task"), running);
+    if (running > 0 && first_running_ == Clock::time_point::max()) {
+      first_running_ = Clock::now();
+      ended_before_ = now_ended_;
     }
     if (nodes.size() > 1 || (nodes.size() == 1 && !nodes.begin()->empty())) {
-      text += fmt::format(" on {} nodes", nodes.size());
+      text += " on " + counted(nodes.size(), "node");
     }
     if (const auto waiting = state.size() - running; waiting > 0) {
-      text += fmt::format(", {} wait", waiting);
+      text += fmt::format(", {} waiting", waiting);
       text += running == 0 && !reasons.begin()->empty() ? fmt::format(" {}", fmt::join(reasons, ", ")) : "";
     }
-    if (now_ended_ > 0 && first_running_ < Clock::now()) {
-      const auto each = (Clock::now() - first_running_) / static_cast<long>(now_ended_);
+    if (now_ended_ > ended_before_ && first_running_ < Clock::now()) {
+      const auto each = (Clock::now() - first_running_) / static_cast<long>(now_ended_ - ended_before_);
       text +=
           "; about " +
           in_words(std::chrono::duration_cast<std::chrono::seconds>(each * static_cast<long>(tests_ - now_ended_))) +
@@ -187,6 +195,7 @@ private:
   std::size_t now_failed_ = 0;
   Clock::time_point begin_ = Clock::now();
   Clock::time_point first_running_ = Clock::time_point::max();
+  std::size_t ended_before_ = 0; ///< when it was first seen to run, which may be at --resume
   LiveLine line_;
 };
 
@@ -208,10 +217,10 @@ void explain(const ArrayRun& run, const ArrayTry& array, const std::vector<Array
     say(fmt::format("the disk of {} is full. Make room there", run.folder()));
   } else if (!has_trace) {
     say(fmt::format(
-        "no task has left a file in {}. Either the array was cancelled before its tasks began, or the nodes do "
-        "not share this folder: see whether a node has it, as by 'srun ls {}', and write --folder with "
-        "one that they share",
-        array.folder, array.folder));
+        "no task has left a file in {}. Either the array was cancelled before its tasks began, or its tasks could not "
+        "start, or the nodes do not share this folder: see whether a node has it, and write --folder with one that "
+        "they share",
+        array.folder));
   }
 }
 
@@ -225,16 +234,16 @@ void run_to_end(const ArrayRun& run, bool is_new, std::size_t most_tries) {
     if (!array.is_cancelled()) {
       if (array.id().empty()) {
         try {
-          array.set_id(engine.submit(array.script(), array.tasks.size()));
+          array.submit(engine);
         } catch (const Error& error) {
-          if (is_new && arrays.size() == 1) { // nothing has run
-            std::error_code none;
-            fs::remove_all(run.folder(), none);
+          std::error_code none;
+          if (is_new && arrays.size() == 1 && !fs::exists(array.tasks.front().folder + "/begun", none)) {
+            fs::remove_all(run.folder(), none); // nothing has run
             throw;
           }
           throw Error{fmt::format("{}. No result is lost. To go on: {}", error.what(), resume_command(run))};
         }
-        say(fmt::format("array {}: {} tasks, in {}", array.id(), array.tasks.size(), array.folder));
+        say(fmt::format("array {}: {}, in {}", array.id(), counted(array.tasks.size(), "task"), array.folder));
       }
       if (const int signal = Follower{run, array}.follow(engine, interruption); signal != 0) {
         try {
@@ -249,6 +258,10 @@ void run_to_end(const ArrayRun& run, bool is_new, std::size_t most_tries) {
       }
     }
     explain(run, array, run.give_up_unfinished(array));
+    if (const int signal = interruption.wait_for(std::chrono::milliseconds{0}); signal != 0) {
+      say("interrupted. To go on: " + resume_command(run));
+      os::Interruption::end_by(signal);
+    }
     const auto counted =
         std::count_if(arrays.begin(), arrays.end(), [](const auto& each) { return !each.is_cancelled(); });
     if (static_cast<std::size_t>(counted) >= most_tries || !run.add_try()) {
@@ -287,7 +300,7 @@ tool::ExitCode merge(const ArrayRun& run, const SlurmOptions& options) {
   }
   copy(merge.junit, options.junit);
   copy(merge.log, options.log);
-  say("results: " + run.folder());
+  say("results, with the outputs of failed tests: " + merge.junit);
   return result;
 }
 
@@ -313,6 +326,11 @@ tool::ExitCode slurm(const SlurmOptions& options) {
                policy::shell_words({"gputest", "merge", "--suite", run.folder() + "/suite.json"}) + " " +
                    policy::shell_words({array.folder}) + "/task-*");
     return tool::ExitCode::done;
+  }
+  boost::interprocess::file_lock lock{(run.folder() + "/lock").c_str()};
+  if (!lock.try_lock()) {
+    throw Error{"another 'gputest slurm' follows the run " + run.folder() +
+                ". Wait for it, or end it with Ctrl-C there"};
   }
   run_to_end(run, is_new, is_new || options.run.tries == 0 ? run.most_tries() : options.run.tries);
   return merge(run, options);
@@ -351,7 +369,11 @@ void add_slurm(tool::CommandLine& line) {
       ->type_name("DIR");
   command.add_option("--junit", options->junit, "JUnit file to write, with each test once")->type_name("FILE");
   command.add_option("--log", options->log, "run log to write, for report, classify and plan")->type_name("FILE");
-  command.add_option("--engine", run.engine, "a program for another batch system than Slurm")->type_name("PROGRAM");
+  auto* engine = command.add_option("--engine", run.engine, "a program for another batch system than Slurm");
+  engine->type_name("PROGRAM");
+  for (const auto* const of_slurm : {"--nodes", "--gpus-per-node", "--sbatch"}) {
+    engine->excludes(command.get_option(of_slurm));
+  }
   command.add_flag("--dry-run", options->dry_run, "write and print the scripts, and submit nothing");
   auto* resume =
       command.add_option("--resume", options->resume, "go on with the run that has this folder")->type_name("DIR");

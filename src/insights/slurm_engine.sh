@@ -4,6 +4,9 @@
 set -euo pipefail
 nodes=@nodes@
 options=(@options@)
+id=${2%%;*}
+cluster=()
+[[ $2 != *";"* ]] || cluster=("--clusters=${2#*;}")
 case $1 in
 submit)
   if ! command -v sbatch >/dev/null; then
@@ -18,15 +21,15 @@ submit)
   try=$(dirname "$2")
   id=$(sbatch --parsable --job-name=gputest --array="1-$3%$nodes" --nodes=1 --ntasks=1 --no-requeue \
     --output="${try//%/%%}/task-%a/output" "${options[@]}" "$2")
-  echo "${id%%;*}" # a cluster's name may follow
+  echo "$id" # the name of a cluster may follow: 7;name
   ;;
 state)
-  if tasks=$(squeue --noheader --array --jobs="$2" --format='%K %T %R' 2>&1); then
+  if tasks=$(squeue "${cluster[@]}" --noheader --array --jobs="$id" --format='%K %T %R' 2>&1); then
     awk '$1 ~ /^[0-9]+$/ { state = $2 == "PENDING" ? "waiting" : "running"; $2 = state; print }' <<<"$tasks"
   elif [[ $tasks != *"Invalid job id"* ]]; then # Slurm forgets jobs that have ended
     echo "$tasks" >&2
     exit 1
   fi
   ;;
-cancel) scancel "$2" ;;
+cancel) scancel "${cluster[@]}" "$id" ;;
 esac

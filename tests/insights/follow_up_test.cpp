@@ -26,6 +26,20 @@ TEST(FollowUpTasks, run_a_test_alone_that_ran_when_its_task_was_killed_and_the_o
       << "2 has a result by now";
 }
 
+TEST(FollowUpTasks, have_at_most_a_hundred_tests_alone) {
+  std::vector<std::string> names;
+  EndedTask killed;
+  for (std::size_t test = 0; test < 150; ++test) {
+    names.push_back(std::to_string(test));
+    killed.tests.push_back(test);
+    killed.begun.insert(test);
+  }
+  const auto tasks = follow_up_tasks(suite_of(names), killed.begun, {killed});
+  ASSERT_EQ(tasks.size(), 101U);
+  EXPECT_EQ(tasks[99], std::vector<std::size_t>{99});
+  EXPECT_EQ(tasks[100].size(), 50U);
+}
+
 TEST(FollowUpTasks, keep_a_test_with_those_of_its_name_and_those_that_come_after_it) {
   auto suite = suite_of({"a", "b", "a", "d", "e"});
   suite[3].after = {0};

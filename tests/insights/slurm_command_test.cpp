@@ -21,7 +21,7 @@ using testing::Not;
 namespace fs = std::filesystem;
 
 /// FAKE is its folder. A test that kills the processes of $FAKE_TASK kills its task; what FAKE_SCRIPT does to the
-/// script is done on all nodes.
+/// script is done on all nodes. With FAKE_ODD its first answer about an array is of no known form.
 constexpr const char* engine = R"sh(#!/bin/bash
 set -eu
 case $1 in
@@ -37,7 +37,9 @@ submit)
       rm "$FAKE_TASK") >/dev/null 2>&1 &
   done
   echo $id ;;
-state) for file in "$FAKE/array-$2"/*; do [[ $file == *.pid || ! -e $file ]] || echo "${file##*/} running n${file##*/}"; done ;;
+state)
+  [[ -z ${FAKE_ODD-} || -e $FAKE/asked ]] || { : >"$FAKE/asked"; echo "not quick" >&2; echo "1 R"; exit; }
+  for file in "$FAKE/array-$2"/*; do [[ $file == *.pid || ! -e $file ]] || echo "${file##*/} running n${file##*/}"; done ;;
 cancel) for file in "$FAKE/array-$2"/*.pid; do kill -KILL -- "-$(cat "$file")" || :; done ;;
 esac
 )sh";
@@ -112,6 +114,7 @@ TEST_F(SlurmCommand, runs_each_test_once_and_ends_as_one_ctest) {
     add("t" + std::to_string(i), "echo >> " + folder_ + "/ran");
   }
   add("skips", "exit 77", "SKIP_RETURN_CODE 77");
+  tool_.set("FAKE_ODD", "1");
   auto ended = run("r1", "4");
   EXPECT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_THAT(ended.out, HasSubstr("100% tests passed, 0 tests failed out of 10\n"));
@@ -172,7 +175,7 @@ TEST_F(SlurmCommand, cancels_the_array_at_the_end_by_a_signal_and_goes_on_with_r
   auto options = new_run("r1", "1");
   options.insert(options.end(), {"--tries", "1"}); // the cancelled array is none of them
   auto interrupted = start(options);
-  interrupted.wait_for_err("1 run on");
+  interrupted.wait_for_err("1 running on");
   std::ofstream fifo{folder_ + "/fifo"}; // blocks until the test waits
   interrupted.kill(SIGINT);
   const auto ended = interrupted.finish();
@@ -191,11 +194,12 @@ TEST_F(SlurmCommand, resumes_an_array_that_still_runs_that_has_ended_or_that_was
   ASSERT_EQ(::mkfifo((folder_ + "/fifo").c_str(), 0600), 0);
   add("waits", "cat fifo");
   auto killed = start(new_run("r1", "1"));
-  killed.wait_for_err("1 run on");
+  killed.wait_for_err("1 running on");
   killed.kill(SIGKILL);
   killed.finish();
   auto follower = start({"--resume", folder_ + "/r1"});
-  follower.wait_for_err("1 run on");
+  follower.wait_for_err("1 running on");
+  EXPECT_THAT(resume("r1").err, HasSubstr("another 'gputest slurm' follows the run " + folder_ + "/r1."));
   std::ofstream{folder_ + "/fifo"}.flush();
   EXPECT_EQ(follower.finish().exit_code, 0);
   EXPECT_FALSE(exists("fake/array-2"));
@@ -206,10 +210,14 @@ TEST_F(SlurmCommand, resumes_an_array_that_still_runs_that_has_ended_or_that_was
     fs::remove(folder_ + "/r1/try-1/" + file);
   }
   auto submits = start({"--resume", folder_ + "/r1"});
-  submits.wait_for_err("1 run on");
+  submits.wait_for_err("1 running on");
   std::ofstream{folder_ + "/fifo"}.flush();
   EXPECT_EQ(submits.finish().exit_code, 0);
   EXPECT_TRUE(exists("fake/array-2"));
+  fs::remove(folder_ + "/r1/try-1/id");
+  std::ofstream{folder_ + "/r1/try-1/submitting"}.flush();
+  EXPECT_THAT(resume("r1").err, HasSubstr("it is not known whether " + folder_ + "/r1/try-1 was submitted"));
+  EXPECT_FALSE(exists("fake/array-3"));
 
   fs::remove_all(folder_ + "/r1/try-1");
   EXPECT_THAT(resume("r1").err, HasSubstr("/r1 has no array yet"));
@@ -289,7 +297,7 @@ TEST_F(SlurmCommand, passes_on_why_nothing_can_be_submitted_and_leaves_no_folder
   tool_.folder().write("bin/sbatch", "#!/bin/sh\nfor word; do echo \"<$word>\"; done >&2\nexit 1\n", 0700);
   expect(slurm("1"), "an array may have at most 0 tasks here (MaxArraySize=1 of 'scontrol show config')");
   tool_.folder().write("bin/scontrol", "#!/bin/sh\nexit 1\n", 0700);
-  expect(slurm("1"), "the array of 1 tasks could not be submitted: <--parsable>\n");
+  expect(slurm("1"), "the array could not be submitted: <--parsable>\n");
   expect(slurm("1"), "<--partition=no such>\n");
 
   fs::remove(bin + "/sbatch");
@@ -312,6 +320,7 @@ TEST_F(SlurmCommand, refuses_a_folder_that_is_in_use_and_options_that_hide_resul
   EXPECT_THAT(ended.err, HasSubstr("'--output-on-failure' of ctest cannot be used here"));
   EXPECT_FALSE(exists("r1"));
   EXPECT_THAT(start({"--resume", folder_, "--shards", "2"}).finish().err, HasSubstr(" excludes "));
+  EXPECT_THAT(start({"--engine", folder_ + "/engine", "--sbatch", "-q x"}).finish().err, HasSubstr(" excludes "));
   EXPECT_THAT(start({"--resume", folder_}, {"-j2"}).finish().err, HasSubstr("leave out what is after '--'"));
   EXPECT_THAT(start({"--test-dir", folder_, "--engine", "none"}).finish().err,
               HasSubstr("--engine none cannot be executed"));

@@ -4,6 +4,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <initializer_list>
 
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -15,8 +16,12 @@ namespace {
 sigset_t interruptions() {
   sigset_t signals;
   sigemptyset(&signals);
-  sigaddset(&signals, SIGINT);
-  sigaddset(&signals, SIGTERM);
+  for (const int signal : {SIGINT, SIGTERM}) {
+    struct sigaction action {};
+    if (::sigaction(signal, nullptr, &action) == 0 && action.sa_handler != SIG_IGN) { // as of a job in the background
+      sigaddset(&signals, signal);
+    }
+  }
   return signals;
 }
 
@@ -43,8 +48,8 @@ int Interruption::wait_for(std::chrono::milliseconds time) const {
 
 void Interruption::end_by(int signal) {
   static_cast<void>(std::fflush(nullptr));
-  ::signal(signal, SIG_DFL);
   const auto signals = interruptions();
+  ::signal(signal, SIG_DFL);
   ::raise(signal);
   ::sigprocmask(SIG_UNBLOCK, &signals, nullptr); // now it comes
   ::_exit(EXIT_FAILURE);
