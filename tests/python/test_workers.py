@@ -24,10 +24,10 @@ def test_workers_share_a_device_that_is_too_small_for_all(run, monkeypatch):
 @pytest.mark.gpu("large")
 def test_large(): used("12GiB")
 """
-    result = run(suite, "-n4", "-rs", plugins=("xdist",))
+    result = run(suite, "-n4", "-rs", "--gpu-wait-limit=19min", plugins=("xdist",))
     result.assert_outcomes(passed=40, skipped=1)
     result.stdout.fnmatch_lines(["*test_large is large, and excluded beside 3 other workers. To run it alone: pytest -n0 "
-                                 "'test_it.py::test_large'; *--gpu-large=wait*"])
+                                 "--gpu-wait-limit=19min test_it.py::test_large; *--gpu-large=wait*"])
     assert gputest.status() == []
     monkeypatch.setenv("GPUTEST_FORBID_SKIP", "1")
     result = run(suite, "-n4", "-k", "large", plugins=("xdist",))

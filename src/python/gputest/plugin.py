@@ -426,7 +426,10 @@ class _Leases:
         """Ends the lease; what it had and left is returned, and what is wrong added to the problems."""
         _trim(need.gpus)
         if self._session.allocated():
-            _free_unused(item, self._instance, self._errors)
+            if item is None:  # it still runs
+                gc.collect()
+            else:
+                _free_unused(item, self._instance, self._errors)
             _trim(need.gpus)
         self._session.release()
         self._holds = False
@@ -573,7 +576,10 @@ def pytest_terminal_summary(terminalreporter):
     """What tests have left, of those that declare nothing themselves, and what others have leased and not used."""
     left, wasted = [], []
     for report in (one for reports in list(terminalreporter.stats.values()) for one in reports):
-        properties = dict(getattr(report, "user_properties", ()))
+        properties = {}
+        for pair in getattr(report, "user_properties", ()):
+            with contextlib.suppress(TypeError, ValueError):  # of another plugin, which may append anything
+                properties.update([pair])
         if "gpu_evidence" not in properties or report.when != "teardown":
             continue
         if "gpu_left_bytes" in properties:
