@@ -21,18 +21,18 @@ def test_sized(n):
 
 def test_workers_share_a_device_that_is_too_small_for_all(run, monkeypatch):
     suite = SIZES.format(tests=40, seconds=0.05) + """
-@pytest.mark.gpu("large")
+@pytest.mark.huge
 def test_large(): used("12GiB")
 """
-    result = run(suite, "-n4", "-rs", "--gpu-wait-limit=19min", plugins=("xdist",))
+    result = run(suite, "-n4", "-rs", "--gpu-map=huge=large", plugins=("xdist",))
     result.assert_outcomes(passed=40, skipped=1)
     result.stdout.fnmatch_lines(["*test_large is large, and excluded beside 3 other workers. To run it alone: pytest -n0 "
-                                 "--gpu-wait-limit=19min test_it.py::test_large; *--gpu-large=wait*"])
+                                 "--gpu-map=huge=large test_it.py::test_large; *--gpu-large=wait*"])
     assert gputest.status() == []
     monkeypatch.setenv("GPUTEST_FORBID_SKIP", "1")
-    result = run(suite, "-n4", "-k", "large", plugins=("xdist",))
+    result = run(suite, "-n2", "-k", "large", "--gpu-map=huge=large", plugins=("xdist",))
     result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["*test_large is large*--gpu-large=wait (GPUTEST_FORBID_SKIP=1 makes this skip a failure)"])
+    result.stdout.fnmatch_lines(["*test_large is large*beside 1 other worker. *--gpu-large=wait (GPUTEST_FORBID_SKIP=1 makes this skip a failure)"])
 
 
 def test_a_large_test_can_wait(run, monkeypatch):
