@@ -44,17 +44,41 @@ static gputest_session* entered(const char* memory) {
   return session;
 }
 
-/* What a program that was compiled earlier relies on. Another figure needs another SOVERSION. */
+/* What a program that was compiled earlier relies on: each member takes 8 bytes, in this order. Another layout needs
+   another SOVERSION. */
+static void check_layout(const char* type, size_t size, const size_t* offsets, size_t count) {
+  size_t i = 0;
+  while (i < count && offsets[i] == 8 * i) {
+    ++i;
+  }
+  if (i < count || size != 8 * count) {
+    fprintf(stderr, "%s has another layout: member %zu of %zu, size %zu\n", type, i, count, size);
+    ++failures;
+  }
+}
+
 static void test_layout(void) {
-#define HAS_LAYOUT(type, last, offset_of_last, size)                                                                   \
-  CHECK(offsetof(type, last) == (offset_of_last) && sizeof(type) == (size))
-  HAS_LAYOUT(gputest_settings, meter, 96, 104);
-  HAS_LAYOUT(gputest_request, keeps, 48, 56);
-  HAS_LAYOUT(gputest_wait, data, 24, 32);
-  HAS_LAYOUT(gputest_device, simulated, 24, 32);
-  HAS_LAYOUT(gputest_findings, problem_count, 48, 56);
-  HAS_LAYOUT(gputest_claimant, devices, 48, 56);
-  HAS_LAYOUT(gputest_test_end, declared_line, 72, 80);
+#define AT(type, member) offsetof(gputest_##type, member)
+#define CHECK_LAYOUT(type, ...)                                                                                        \
+  do {                                                                                                                 \
+    const size_t offsets[] = {__VA_ARGS__};                                                                            \
+    check_layout(#type, sizeof(gputest_##type), offsets, sizeof offsets / sizeof *offsets);                            \
+  } while (0)
+  CHECK_LAYOUT(settings, AT(settings, size), AT(settings, devices), AT(settings, folder), AT(settings, log),
+               AT(settings, name), AT(settings, memory), AT(settings, large), AT(settings, run_mode),
+               AT(settings, wait_limit), AT(settings, forbid_skip), AT(settings, overuse), AT(settings, leaks),
+               AT(settings, meter));
+  CHECK_LAYOUT(request, AT(request, size), AT(request, memory), AT(request, bytes), AT(request, gpus),
+               AT(request, capabilities), AT(request, heap), AT(request, keeps));
+  CHECK_LAYOUT(wait, AT(wait, size), AT(wait, limit), AT(wait, on_wait), AT(wait, data));
+  CHECK_LAYOUT(device, AT(device, uuid), AT(device, name), AT(device, total_bytes), AT(device, simulated));
+  CHECK_LAYOUT(findings, AT(findings, size), AT(findings, peak_bytes), AT(findings, left_bytes), AT(findings, evidence),
+               AT(findings, overuse), AT(findings, problems), AT(findings, problem_count));
+  CHECK_LAYOUT(claimant, AT(claimant, who), AT(claimant, pid), AT(claimant, stage), AT(claimant, lease_bytes),
+               AT(claimant, whole_devices), AT(claimant, overhead_bytes), AT(claimant, devices));
+  CHECK_LAYOUT(test_end, AT(test_end, size), AT(test_end, suite), AT(test_end, name), AT(test_end, result),
+               AT(test_end, seconds), AT(test_end, reason), AT(test_end, file), AT(test_end, line),
+               AT(test_end, declared_in), AT(test_end, declared_line));
   CHECK(GPUTEST_ERROR == 8);
 }
 
