@@ -5,6 +5,7 @@
 
 #include <gputest/error.hpp>
 
+#include <cstdlib>
 #include <sstream>
 #include <utility>
 
@@ -20,19 +21,22 @@ std::string without_newlines(std::string text) {
 } // namespace
 
 ArrayEngine::Answer ArrayEngine::ask(std::vector<std::string> words) const {
-  // The status is its last line.
-  words.insert(words.begin(), {"/bin/sh", "-c", R"("$@" 2>&1; echo " $?")", "sh", program_});
-  auto text = os::output_of(words).value_or("cannot be started 1");
-  const auto status = text.rfind(' ');
-  const bool done = without_newlines(text.substr(status)) == "0";
-  text.resize(status);
-  return {done, without_newlines(std::move(text))};
+  // The status is its last line. Ctrl-C in a terminal is not for it: whether it has submitted would not be known.
+  words.insert(words.begin(), {"/bin/sh", "-c", R"(trap "" INT; "$@" 2>&1; echo " $?")", "sh"});
+  auto text = os::output_of(words).value_or("cannot be started 127");
+  const auto last = text.rfind(' ');
+  const auto status = std::atoi(text.c_str() + last);
+  text.resize(last);
+  return {status, without_newlines(std::move(text))};
 }
 
 std::string ArrayEngine::submit(const std::string& script, std::size_t count) const {
-  const auto answer = ask({"submit", script, std::to_string(count)});
+  const auto answer = ask({program_, "submit", script, std::to_string(count)});
   auto id = answer.text.substr(answer.text.rfind('\n') + 1);
-  if (!answer.done || id.empty()) {
+  if (answer.status > 128) { // a signal
+    throw Interrupted{program_ + " was killed while it submitted an array"};
+  }
+  if (answer.status != 0 || id.empty()) {
     throw Error{"the array could not be submitted: " +
                 (answer.text.empty() ? program_ + " printed no id" : answer.text)};
   }
@@ -41,9 +45,9 @@ std::string ArrayEngine::submit(const std::string& script, std::size_t count) co
 
 std::optional<std::map<std::size_t, ArrayEngine::Task>> ArrayEngine::state(const std::string& id,
                                                                            std::string& why) const {
-  const auto answer = ask({"state", id});
-  if (!answer.done) {
-    why = answer.text;
+  const auto answer = ask({"timeout", "60", program_, "state", id});
+  if (answer.status != 0) {
+    why = answer.status == 124 && answer.text.empty() ? program_ + " did not answer within a minute" : answer.text;
     return std::nullopt;
   }
   std::map<std::size_t, Task> tasks;
@@ -68,8 +72,8 @@ std::optional<std::map<std::size_t, ArrayEngine::Task>> ArrayEngine::state(const
 }
 
 void ArrayEngine::cancel(const std::string& id) const {
-  const auto answer = ask({"cancel", id});
-  if (!answer.done) {
+  const auto answer = ask({"timeout", "60", program_, "cancel", id});
+  if (answer.status != 0) {
     throw Error{"the array " + id + " could not be cancelled: " + answer.text};
   }
 }

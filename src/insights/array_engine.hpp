@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <gputest/error.hpp>
+
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -13,6 +15,11 @@ namespace gputest::insights {
 class ArrayEngine {
 public:
   explicit ArrayEngine(std::string program) : program_{std::move(program)} {}
+
+  /// It was killed, so that it is not known what it has done.
+  struct Interrupted : Error {
+    using Error::Error;
+  };
 
   /// Submits tasks 1 to `count`, each of which runs `script`. Returns the array's id. Throws Error with the reason.
   [[nodiscard]] std::string submit(const std::string& script, std::size_t count) const;
@@ -29,7 +36,7 @@ public:
 
 private:
   struct Answer {
-    bool done = false;
+    int status = 0;
     std::string text; ///< of both of its streams
   };
   [[nodiscard]] Answer ask(std::vector<std::string> words) const;

@@ -12,6 +12,7 @@
 #include "insights/shards.hpp"
 #include "insights/text_file.hpp"
 #include "tool/command_line.hpp"
+#include "tool/table.hpp"
 
 #include <gputest/error.hpp>
 
@@ -163,6 +164,8 @@ void ArrayTry::submit(const ArrayEngine& engine) const {
   std::string id;
   try {
     id = engine.submit(script(), tasks.size());
+  } catch (const ArrayEngine::Interrupted&) {
+    throw;
   } catch (const Error&) {
     fs::remove(submitting, none);
     throw;
@@ -196,6 +199,12 @@ ArrayRun ArrayRun::create(const ArrayRunOptions& options) {
   if (suite.tests.empty()) {
     throw Error{"ctest lists no test in " + options.test_dir +
                 ". Write --test-dir with the folder in which you start ctest, or other options after '--'"};
+  }
+  for (const auto& test : suite.tests) {
+    if (std::any_of(test.name.begin(), test.name.end(), [](unsigned char c) { return c < 0x20; })) {
+      throw Error{"the name of the test '" + tool::printable(test.name) +
+                  "' has a control character, which JUnit files cannot have. Give it another name"};
+    }
   }
   const auto count = std::min(options.shards != 0 ? options.shards : 4 * options.nodes, suite.tests.size());
   auto shards = assign_shards(suite.tests, count);

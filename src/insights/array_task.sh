@@ -37,6 +37,8 @@ if [[ $needs_gpu == true ]]; then
   [[ $? != 69 ]] || echo "its allocation has no usable GPU. Write --gpus-per-node, or the options of --sbatch that ask for one" >"$own/remark"
 fi
 echo "subdirs([==[$tests]==])" >"$own/CTestTestfile.cmake"
+[[ ! -e $tests/CTestCustom.cmake ]] || echo "include([==[$tests/CTestCustom.cmake]==])" >"$own/CTestCustom.cmake"
+grep -s '^TimeOut:' "$tests/DartConfiguration.tcl" >"$own/DartConfiguration.tcl"
 ctest --test-dir "$own" -I "$own/numbers" --output-junit "$own/tests.part" "${arguments[@]}" \
   </dev/null >"$own/progress" 2>"$own/errors"
 status=$?

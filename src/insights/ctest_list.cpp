@@ -46,6 +46,9 @@ std::string list_ctest(const std::string& folder, const std::vector<std::string>
   const TemporaryFolder temporary;
   const auto tests = std::filesystem::absolute(folder).string();
   std::ofstream{temporary.path() + "/CTestTestfile.cmake"} << "subdirs([==[" << tests << "]==])\n";
+  if (const auto custom = tests + "/CTestCustom.cmake"; std::filesystem::exists(custom)) {
+    std::ofstream{temporary.path() + "/CTestCustom.cmake"} << "include([==[" << custom << "]==])\n";
+  }
   const auto command_in = [&](const std::string& where) {
     std::vector<std::string> words{"ctest", "--test-dir", where, "--show-only=json-v1"};
     words.insert(words.end(), options.begin(), options.end());

@@ -236,8 +236,13 @@ void run_to_end(const ArrayRun& run, bool is_new, std::size_t most_tries) {
         try {
           array.submit(engine);
         } catch (const Error& error) {
+          if (const int signal = interruption.wait_for(std::chrono::milliseconds{0}); signal != 0) {
+            say(fmt::format("{}. To go on: {}", error.what(), resume_command(run)));
+            os::Interruption::end_by(signal);
+          }
           std::error_code none;
-          if (is_new && arrays.size() == 1 && !fs::exists(array.tasks.front().folder + "/begun", none)) {
+          if (is_new && arrays.size() == 1 && !fs::exists(array.folder + "/submitting", none) &&
+              !fs::exists(array.tasks.front().folder + "/begun", none)) {
             fs::remove_all(run.folder(), none); // nothing has run
             throw;
           }
@@ -257,7 +262,13 @@ void run_to_end(const ArrayRun& run, bool is_new, std::size_t most_tries) {
         os::Interruption::end_by(signal);
       }
     }
-    explain(run, array, run.give_up_unfinished(array));
+    if (const auto given_up = run.give_up_unfinished(array); !given_up.empty()) {
+      explain(run, array, given_up);
+      try {
+        engine.cancel(array.id()); // if the queue has lost sight of a task, its tests must not run twice at once
+      } catch (const Error&) {     // there is no such array any more
+      }
+    }
     if (const int signal = interruption.wait_for(std::chrono::milliseconds{0}); signal != 0) {
       say("interrupted. To go on: " + resume_command(run));
       os::Interruption::end_by(signal);
@@ -306,6 +317,13 @@ tool::ExitCode merge(const ArrayRun& run, const SlurmOptions& options) {
 
 tool::ExitCode slurm(const SlurmOptions& options) {
   const bool is_new = options.resume.empty();
+  for (const auto& file : {options.junit, options.log}) {
+    std::error_code none;
+    const auto folder = fs::absolute(file, none).parent_path();
+    if (!file.empty() && !fs::is_directory(folder, none)) {
+      throw tool::WrongCommandLine{file + " cannot be written: there is no folder " + folder.string()};
+    }
+  }
   if (!is_new && !options.run.ctest_options.empty()) {
     throw tool::WrongCommandLine{
         "--resume goes on with the options of ctest that the run has; leave out what is after '--'"};

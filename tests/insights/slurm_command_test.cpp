@@ -160,6 +160,23 @@ TEST_F(SlurmCommand, loses_no_test_of_a_task_that_is_killed) {
   EXPECT_EQ(ended.exit_code, to_int(tool::ExitCode::tests_failed));
 }
 
+TEST_F(SlurmCommand, has_the_time_limit_and_the_ignored_tests_that_one_ctest_has) {
+  add("hangs", "cat fifo");
+  add("ignored", "false");
+  ASSERT_EQ(::mkfifo((folder_ + "/fifo").c_str(), 0600), 0);
+  tool_.folder().write("DartConfiguration.tcl", "BuildName: none\nTimeOut: 1\n", 0600);
+  tool_.folder().write("CTestCustom.cmake", "set(CTEST_CUSTOM_TESTS_IGNORE ignored)\n", 0600);
+  const auto ended = run("r1", "2");
+  EXPECT_THAT(ended.out, HasSubstr("0% tests passed, 1 tests failed out of 1\n")) << ended.err;
+}
+
+TEST_F(SlurmCommand, submits_no_array_again_that_may_have_been_submitted) {
+  add("passes", "true");
+  tool_.folder().write("engine", "#!/bin/bash\nkill -TERM $$\n", 0700);
+  EXPECT_THAT(run("r1", "1").err, HasSubstr(" was killed while it submitted an array. No result is lost. To go on: "));
+  EXPECT_THAT(resume("r1").err, HasSubstr("it is not known whether " + folder_ + "/r1/try-1 was submitted"));
+}
+
 TEST_F(SlurmCommand, takes_no_result_of_a_killed_task_if_tests_are_repeated) {
   add("repeated", "[[ -e killed ]] || exit 0; [[ ! -e again ]] || exit 1; touch again");
   add("kills", "[[ -e killed ]] || { touch killed; " + kill_task_ + "; }", "DEPENDS repeated");
