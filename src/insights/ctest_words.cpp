@@ -24,7 +24,8 @@ std::string name_of(const std::string& word) {
 /// What tells tests of one name apart. A list's DEPENDS has only tests of that list.
 bool are_same(const json& a, const json& b) {
   const auto key = [](const json& test) {
-    json facts{test.value("command", json{})};
+    auto facts = json::array();
+    facts.push_back(test.value("command", json{}));
     for (const auto& property : test.value("properties", json::array())) {
       if (property.at("name") != "DEPENDS") {
         facts.push_back(property);

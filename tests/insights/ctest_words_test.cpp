@@ -25,7 +25,9 @@ TEST(NumbersOfTests, tell_tests_of_one_name_apart_but_not_by_DEPENDS) {
   const std::string first = R"({"name":"a","command":["x"]})";
   const std::string second = R"({"name":"a","command":["y"],"properties":[{"name":"DEPENDS","value":["b"]}]})";
   const std::string alone = R"({"name":"a","command":["y"],"properties":[]})";
-  const std::string last = R"({"name":"b"})";
+  const std::string last =
+      R"({"name":"b","command":["sleep","1"],"properties":[{"name":"LABELS","value":["gpu"]}]})"; // two words are no
+                                                                                                  // object
   const auto all = list(first + "," + second + "," + last);
   using Numbers = std::vector<std::size_t>;
   EXPECT_EQ(numbers_of_tests(list(alone + "," + last), all), (Numbers{2, 3}));
