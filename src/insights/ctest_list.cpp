@@ -57,6 +57,10 @@ std::string list_ctest(const std::string& folder, const std::vector<std::string>
   auto in_path = command_in(temporary.path());
   in_path.insert(in_path.begin(), "/usr/bin/env");
   if (auto output = os::output_of(in_path)) {
+    if (output->find_first_not_of(" \n") == std::string::npos || output->at(output->find_first_not_of(" \n")) != '{') {
+      throw Error{"ctest lists no tests with the options '" + policy::shell_words(options) +
+                  "': it does something else. Leave out such options, as --version and --help"};
+    }
     return *std::move(output);
   }
   throw Error{"ctest does not list its tests. To see why: " + policy::shell_words(command_in(tests)) +

@@ -143,8 +143,8 @@ CtestSuite parse_ctest_suite(const std::string& text, const std::map<std::string
     test.seconds = test.runs_nowhere ? 0 : time != times.end() ? time->second : suite.assumed_seconds;
   }
   return suite;
-} catch (const json::exception& error) {
-  throw Error{std::string{"the list of tests that ctest prints cannot be read: "} + error.what()};
+} catch (const json::exception&) {
+  throw Error{no_list_of_ctest};
 }
 
 std::map<std::string, SourceLine> places_of_entries(const std::string& text) try {
@@ -167,8 +167,8 @@ std::map<std::string, SourceLine> places_of_entries(const std::string& text) try
     }
   }
   return places;
-} catch (const json::exception& error) {
-  throw Error{std::string{"the list of tests that ctest prints cannot be read: "} + error.what()};
+} catch (const json::exception&) {
+  throw Error{no_list_of_ctest};
 }
 
 } // namespace gputest::insights

@@ -8,6 +8,8 @@
 
 namespace gputest::insights {
 
+constexpr const char* no_list_of_ctest = "it is not the list of tests that 'ctest --show-only=json-v1' prints";
+
 /// An entry that ctest would run.
 struct SuiteTest {
   std::string name;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "insights/ctest_words.hpp"
 
+#include "insights/ctest_suite.hpp"
 #include "tool/command_line.hpp"
 
 #include <gputest/error.hpp>
@@ -130,8 +131,8 @@ std::vector<std::size_t> numbers_of_tests(const std::string& selected, const std
     numbers.push_back(number);
   }
   return numbers;
-} catch (const json::exception& error) {
-  throw Error{std::string{"the list of tests that ctest prints cannot be read: "} + error.what()};
+} catch (const json::exception&) {
+  throw Error{no_list_of_ctest};
 }
 
 } // namespace gputest::insights

@@ -13,22 +13,34 @@ namespace gputest::insights {
 
 namespace {
 
+struct Attempt {
+  const JunitRun* run;
+  const RunResult* result;
+
+  [[nodiscard]] TestVerdict verdict() const { return result->verdict; }
+};
+
 /// The results of one shard for one test.
 struct OfShard {
   const Shard* shard;
-  const JunitRun* run; ///< of the last result
-  std::vector<const RunResult*> attempts;
+  std::vector<Attempt> attempts; ///< in the order of their earliest times
 };
 
-/// Timestamps have whole seconds, but `ctest --rerun-failed` runs fewer tests than the run before.
-bool is_before(const JunitRun& a, const JunitRun& b) {
-  return a.begun != b.begun ? a.begun < b.begun : a.results.size() > b.results.size();
-}
-
-const RunResult* last_not_skipped(const std::vector<const RunResult*>& attempts) {
-  const auto ran = std::find_if(attempts.rbegin(), attempts.rend(),
-                                [](const RunResult* result) { return result->verdict <= TestVerdict::passed; });
-  return ran == attempts.rend() ? attempts.back() : *ran;
+/// Those of which each may be the last that did not skip the test, the worst first.
+std::vector<Attempt> possibly_last(const std::vector<Attempt>& attempts) {
+  auto last = attempts;
+  const auto skipped = [](const Attempt& attempt) { return attempt.verdict() > TestVerdict::passed; };
+  if (!std::all_of(last.begin(), last.end(), skipped)) {
+    last.erase(std::remove_if(last.begin(), last.end(), skipped), last.end());
+  }
+  const auto has_later = [all = last](const Attempt& attempt) {
+    return std::any_of(all.begin(), all.end(),
+                       [&](const Attempt& other) { return attempt.run->begun.is_before(other.run->begun); });
+  };
+  last.erase(std::remove_if(last.begin(), last.end(), has_later), last.end());
+  std::stable_sort(last.begin(), last.end(),
+                   [](const Attempt& a, const Attempt& b) { return a.verdict() < b.verdict(); });
+  return last;
 }
 
 /// The first problem stays.
@@ -42,12 +54,20 @@ void set_problem(MergedTest& test, const char* kind, const std::string& text) {
 void decide(MergedTest& test, const std::vector<OfShard>& found, bool of_fixture) {
   bool is_same = true;
   std::string files;
-  for (const auto& [shard, run, attempts] : found) {
-    const auto* const last = last_not_skipped(attempts);
-    is_same = is_same && (test.result == nullptr || test.result->verdict == last->verdict);
-    test.result = test.result == nullptr || last->verdict < test.result->verdict ? last : test.result;
-    test.attempts.insert(test.attempts.end(), attempts.begin(), attempts.end());
-    files += (files.empty() ? "" : ", ") + run->file;
+  for (const auto& [shard, attempts] : found) {
+    const auto last = possibly_last(attempts);
+    const auto* const result = last.front().result;
+    if (result->verdict <= TestVerdict::not_run && last.back().verdict() == TestVerdict::passed) {
+      set_problem(test, "Contradictory",
+                  fmt::format("it failed in {} and passed in {}, and their times do not tell which run was the last",
+                              last.front().run->file, last.back().run->file));
+    }
+    is_same = is_same && (test.result == nullptr || test.result->verdict == result->verdict);
+    test.result = test.result == nullptr || result->verdict < test.result->verdict ? result : test.result;
+    for (const auto& attempt : attempts) {
+      test.attempts.push_back(attempt.result);
+    }
+    files += (files.empty() ? "" : ", ") + attempts.back().run->file;
   }
   if (found.empty()) {
     set_problem(test, "Missing", "no shard has a result of it");
@@ -74,7 +94,8 @@ Merged merge_results(const std::vector<SuiteTest>& suite, std::vector<Shard>& sh
   }
   std::vector<std::vector<OfShard>> found(suite.size());
   for (auto& shard : shards) {
-    std::stable_sort(shard.begin(), shard.end(), is_before);
+    std::stable_sort(shard.begin(), shard.end(),
+                     [](const JunitRun& a, const JunitRun& b) { return a.begun.earliest < b.begun.earliest; });
     for (const auto& run : shard) {
       std::map<std::string_view, std::vector<const RunResult*>> by_name;
       for (const auto& result : run.results) {
@@ -93,21 +114,14 @@ Merged merge_results(const std::vector<SuiteTest>& suite, std::vector<Shard>& sh
           auto& test = merged.tests[known->second[i]];
           auto& of_test = found[known->second[i]];
           if (of_test.empty() || of_test.back().shard != &shard) {
-            of_test.push_back({&shard, &run, {}});
+            of_test.push_back({&shard, {}});
           }
-          auto& [own, last_run, attempts] = of_test.back();
-          const auto* const result = results[std::min(i, results.size() - 1)];
           if (results.size() != tests) {
             set_problem(test, results.size() > tests ? "Duplicate" : "Ambiguous",
                         fmt::format("{} has results with this name: {}. Tests of the suite with this name: {}",
                                     run.file, results.size(), tests));
-          } else if (!attempts.empty() && attempts.back()->verdict != result->verdict && !is_before(*last_run, run)) {
-            set_problem(test, "Contradictory",
-                        fmt::format("{} and {} have different results of it, and began at the same time",
-                                    last_run->file, run.file));
           }
-          last_run = &run;
-          attempts.push_back(result);
+          of_test.back().attempts.push_back({&run, results[std::min(i, results.size() - 1)]});
         }
       }
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "insights/ctest_suite.hpp"
+#include "insights/run_time.hpp"
 #include "tool/exit_codes.hpp"
 
 #include <string>
@@ -24,7 +25,7 @@ struct RunResult {
 /// One JUnit file.
 struct JunitRun {
   std::string file;
-  std::string begun; ///< by the clock of its machine
+  RunTime begun; ///< by the clock of its machine
   double seconds = 0;
   std::vector<RunResult> results; ///< in the order of the tests
 };
@@ -48,14 +49,17 @@ struct Merged {
 };
 
 /// Gives each test of the suite its result. In a shard, that of the last run that did not skip it counts. It is a
-/// problem if no shard has a result or several have, if it is not known which came last, and if tests with one name
-/// cannot be told apart. ctest adds tests that set up or clean up a fixture to several shards: there the worst result
-/// counts. Orders the runs of each shard. The results point into them.
+/// problem if no shard has a result or several have, if a run that failed and one that passed may both be the last, and
+/// if tests with one name cannot be told apart. ctest adds tests that set up or clean up a fixture to several shards:
+/// there the worst result counts. Orders the runs of each shard. The results point into them.
 [[nodiscard]] Merged merge_results(const std::vector<SuiteTest>& suite, std::vector<Shard>& shards);
 
-/// Reads what `ctest --output-junit` or `pytest --junitxml` wrote. Throws Error, with the path, for anything else, and
-/// for a part of such a file.
-[[nodiscard]] JunitRun read_junit(const std::string& path);
+/// What ran the tests, and wrote their list and JUnit files.
+enum class TestTool { ctest, pytest };
+
+/// Reads what `ctest --output-junit` or `pytest --junitxml` wrote, without the modules that pytest skipped instead of
+/// listing their tests. Throws Error, with the path, for anything but a regular file with such a document.
+[[nodiscard]] JunitRun read_junit(const std::string& path, TestTool tool = TestTool::ctest);
 
 /// A JUnit file that has each test once, with its result. Earlier failures are its `flakyFailure` if it passed in the
 /// end, else its `rerunFailure`. A problem is a failure, also each of `unread`, the shards without a result.

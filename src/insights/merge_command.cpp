@@ -35,8 +35,8 @@ A test fails by name if no shard has a result of it, or several have. So does a 
 
 The suite is what 'ctest --show-only=json-v1' or 'pytest --collect-only -q' prints. A SHARD is the file that
 'ctest --output-junit' or 'pytest --junitxml' wrote, or a folder with such files (*.xml), one for each run of that shard. Of
-several runs, as by 'ctest --rerun-failed', the last that did not skip a test counts. --log joins the newest run logs
-(*.jsonl) of each folder, or of its Testing/gputest: one for each JUnit file.
+several runs, as by 'ctest --rerun-failed', the last that did not skip a test counts; where the times do not tell which one that
+was, a failure counts. --log joins the newest run logs (*.jsonl) of each folder, or of its Testing/gputest: one for each JUnit file.
 
 Examples:
   ctest --test-dir build --show-only=json-v1 > suite.json
@@ -44,18 +44,30 @@ Examples:
   gputest merge --suite suite.json --log merged.jsonl results-*/; gputest report --log merged.jsonl
 )text";
 
-std::vector<SuiteTest> read_suite(const std::string& path) {
+struct Suite {
+  TestTool tool = TestTool::ctest;
+  std::vector<SuiteTest> tests;
+};
+
+Suite read_suite(const std::string& path) {
   const auto text = read_text(path);
   if (!text.empty() && text.front() == '{') {
-    return parse_ctest_suite(text).tests;
+    try {
+      return {TestTool::ctest, parse_ctest_suite(text).tests};
+    } catch (const Error& error) {
+      throw Error{path + " cannot be used as --suite: " + error.what()};
+    }
   }
-  std::vector<SuiteTest> suite;
+  Suite suite{TestTool::pytest, {}};
   std::istringstream lines{text};
   for (std::string line; std::getline(lines, line);) { // a/test_b.py::T::test[x] is a.test_b.T.test[x] in JUnit files
+    if (line.empty() && !suite.tests.empty()) {        // warnings and errors follow
+      break;
+    }
     if (line.find("::") != std::string::npos) {
       static const std::regex separator{R"(\.py::|::|/)"};
       const auto parameters = std::min(line.find('['), line.size());
-      suite.emplace_back().name =
+      suite.tests.emplace_back().name =
           std::regex_replace(line.substr(0, parameters), separator, ".") + line.substr(parameters);
     }
   }
@@ -75,7 +87,7 @@ std::vector<std::string> files_in(const std::string& folder, const char* extensi
 }
 
 /// What cannot be read is added to `unread`.
-Shard read_shard(const std::string& path, std::vector<std::string>& unread) {
+Shard read_shard(const std::string& path, TestTool tool, std::vector<std::string>& unread) {
   std::error_code none;
   const auto files = fs::is_directory(path, none) ? files_in(path, ".xml") : std::vector{path};
   if (files.empty()) {
@@ -84,7 +96,7 @@ Shard read_shard(const std::string& path, std::vector<std::string>& unread) {
   Shard shard;
   for (const auto& file : files) {
     try {
-      shard.push_back(read_junit(file));
+      shard.push_back(read_junit(file, tool));
     } catch (const Error& error) {
       unread.emplace_back(error.what());
     }
@@ -202,7 +214,7 @@ tool::ExitCode merge_shards(const MergeOptions& options) {
         "or the folder of each shard"};
   }
   const auto suite = read_suite(options.suite);
-  if (suite.empty()) {
+  if (suite.tests.empty()) {
     throw Error{options.suite + " has no test. Write --suite with a file that has what 'ctest --show-only=json-v1' or "
                                 "'pytest --collect-only -q' prints of the whole suite"};
   }
@@ -211,12 +223,12 @@ tool::ExitCode merge_shards(const MergeOptions& options) {
   double seconds = 0; // of the longest shard
   for (const auto& path : options.shards) {
     double of_shard = 0;
-    for (const auto& run : shards.emplace_back(read_shard(path, unread))) {
+    for (const auto& run : shards.emplace_back(read_shard(path, suite.tool, unread))) {
       of_shard += run.seconds;
     }
     seconds = std::max(seconds, of_shard);
   }
-  const auto merged = merge_results(suite, shards);
+  const auto merged = merge_results(suite.tests, shards);
   fmt::print("{}", summary_of(merged, unread, seconds));
   std::set<std::string> failed;
   auto problems = unread;

@@ -9,6 +9,7 @@
 #include <pugixml.hpp>
 
 #include <array>
+#include <filesystem>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -26,39 +27,49 @@ std::string text_of(const pugi::xml_node& node) {
   return std::move(writer.text);
 }
 
-/// A status is ctest's. It is `notrun` for tests that were skipped, and for those that could not be started, which
-/// fail.
-TestVerdict verdict_of(const pugi::xml_node& test) {
+/// Only ctest writes a status. It is `notrun` for tests that were skipped, and for those that could not be started,
+/// which fail.
+TestVerdict verdict_of(const pugi::xml_node& test, TestTool tool) {
   const std::string_view status = test.attribute("status").value();
   const auto skipped = test.child("skipped");
   if (test.child("failure") || test.child("error") || status == "fail") {
     return TestVerdict::failed;
   }
-  if (status.empty()) {
+  if (tool == TestTool::pytest) {
     return skipped ? TestVerdict::skipped : TestVerdict::passed;
   }
-  return status == "run"                                                      ? TestVerdict::passed
+  return status == "run" && !skipped                                          ? TestVerdict::passed
          : status == "disabled"                                               ? TestVerdict::disabled
          : policy::starts_with(skipped.attribute("message").value(), "SKIP_") ? TestVerdict::skipped
                                                                               : TestVerdict::not_run;
 }
 
-RunResult result_of(pugi::xml_node test, const std::string& file) {
+/// Whether pytest skipped a module or a class instead of listing its tests.
+bool is_skipped_collection(const pugi::xml_node& test) {
+  const auto skipped = test.child("skipped"); // of a test it has a type
+  return skipped && !skipped.attribute("type") &&
+         skipped.attribute("message").value() == std::string_view{"collection skipped"};
+}
+
+RunResult result_of(pugi::xml_node test, const std::string& file, TestTool tool) {
   const std::string suite = test.attribute("classname").value();
   RunResult result;
   result.name = test.attribute("name").value();
-  if (!suite.empty() && suite != result.name) { // of pytest
+  if (tool == TestTool::pytest && !suite.empty()) {
     result.name = suite + "." + result.name;
   }
   constexpr std::string_view not_utf_8 = "[NON-UTF-8-BYTE-0x"; // and `FF]`, for which ctest's list has a character
   for (auto at = result.name.find(not_utf_8); at != std::string::npos; at = result.name.find(not_utf_8)) {
     result.name.replace(at, not_utf_8.size() + 3, "\xEF\xBF\xBD");
   }
-  result.verdict = verdict_of(test);
+  result.verdict = verdict_of(test, tool);
   if (result.verdict <= TestVerdict::not_run) {
     const auto failure = test.child("failure");
     const auto reason = failure ? failure : test.child("error") ? test.child("error") : test.child("skipped");
     result.why = reason.attribute("message").value();
+    if (!reason && result.verdict == TestVerdict::not_run) {
+      result.why = fmt::format("its status is '{}'", test.attribute("status").value());
+    }
     result.output = std::string{reason.child_value()} + test.child_value("system-out");
   }
   auto properties = test.child("properties");
@@ -102,7 +113,11 @@ std::string merged_element(const MergedTest& test) {
 
 } // namespace
 
-JunitRun read_junit(const std::string& path) {
+JunitRun read_junit(const std::string& path, TestTool tool) {
+  std::error_code none;
+  if (std::filesystem::exists(path, none) && !std::filesystem::is_regular_file(path, none)) { // a FIFO may block
+    throw Error{path + " is no regular file"};
+  }
   auto text = read_text(path);
   const bool has_zero = text.find('\0') != std::string::npos; // the parser ends there, and writes some
   pugi::xml_document document;
@@ -121,20 +136,24 @@ JunitRun read_junit(const std::string& path) {
   }
   JunitRun run;
   run.file = path;
-  std::unordered_map<std::string, std::size_t> of_pytest; // positions of results
+  std::string begun;
+  std::unordered_map<std::string, std::size_t> positions; // of results of pytest
   for (auto suite = has_several ? root.child("testsuite") : root; suite; suite = suite.next_sibling("testsuite")) {
-    run.begun = run.begun.empty() ? suite.attribute("timestamp").value() : run.begun;
+    begun = begun.empty() ? suite.attribute("timestamp").value() : begun;
     run.seconds += suite.attribute("time").as_double();
     bool has_failure = false;
     for (const auto test : suite.children("testcase")) {
-      auto result = result_of(test, path);
+      auto result = result_of(test, path, tool);
       has_failure = has_failure || result.verdict <= TestVerdict::not_run;
-      if (test.attribute("status")) {
+      if (tool == TestTool::ctest) {
         run.results.push_back(std::move(result));
         continue;
       }
+      if (is_skipped_collection(test)) {
+        continue;
+      }
       // pytest writes a test again if its teardown fails, with pytest-xdist after others.
-      const auto [known, is_new] = of_pytest.try_emplace(result.name, run.results.size());
+      const auto [known, is_new] = positions.try_emplace(result.name, run.results.size());
       if (is_new) {
         run.results.push_back(std::move(result));
       } else if (auto& first = run.results[known->second]; result.verdict < first.verdict) {
@@ -148,6 +167,7 @@ JunitRun read_junit(const std::string& path) {
                                                               : "a <testsuite> in a <testsuite>")};
     }
   }
+  run.begun = parse_run_time(begun);
   return run;
 }
 

@@ -19,6 +19,8 @@
 #include <utility>
 #include <vector>
 
+#include <sys/stat.h>
+
 namespace gputest::insights {
 namespace {
 
@@ -26,12 +28,14 @@ using testing::HasSubstr;
 
 constexpr std::string_view signs = "-n+sd"; // as TestVerdict has them
 
-/// A run: its time, and for each result a name and a sign. `10 a+ b-`.
+/// A run: its time, or two between which it is, and for each result a name and a sign. `10 a+ b-`, `10~12 a+`.
 JunitRun run_of(const std::string& text) {
   std::istringstream words{text};
   JunitRun run;
-  words >> run.begun;
-  run.file = run.begun + ".xml";
+  std::string time;
+  words >> time;
+  run.begun = {std::stod(time), std::stod(time.substr(time.find('~') + 1)), true};
+  run.file = time + ".xml";
   for (std::string word; words >> word;) {
     auto& result = run.results.emplace_back();
     result.name = word.substr(0, word.size() - 1);
@@ -85,10 +89,18 @@ TEST(MergeResults, gives_each_test_one_result_or_says_why_not) {
       {"a", {{"1 as", "2 a+"}}, "a+"},
       {"a", {{"1 as", "2 ad"}}, "ad"},
       {"a", {{"1 a+", "2 an"}}, "an"},
-      // In the same second: a run of fewer tests is one of those that failed before.
-      {"ab", {{"1 b+", "1 a+ b-"}}, "a+ b+"},
+      // It is not known which of these runs was the last: a failure counts.
       {"a", {{"1 a+", "1 a-"}}, "a:Contradictory"},
       {"a", {{"1 a+", "1 a+"}}, "a+"},
+      {"a", {{"1 a-", "1 as"}}, "a-"},
+      {"a", {{"1 as", "1 ad"}}, "as"},
+      {"ab", {{"1 b+", "1 a+ b-"}}, "a+ b:Contradictory"},
+      {"ab", {{"1~3 a+ b-", "2~4 b+"}}, "a+ b:Contradictory"},
+      {"a", {{"1~3 a-", "3~4 a+"}}, "a:Contradictory"},
+      {"a", {{"1~3 a+", "2~5 a-", "4~6 a+"}}, "a:Contradictory"},
+      {"a", {{"1~3 a-", "2~5 a+", "4~6 a+"}}, "a+"},
+      {"a", {{"1~3 a-", "2~5 a-", "6~7 a+"}}, "a+"},
+      {"a", {{"1~3 a-", "2~5 an"}}, "a-"},
       // ctest adds tests of fixtures to each shard: the worst result counts.
       {"Fa", {{"1 F+ a+"}, {"1 F+"}}, "F+ a+"},
       {"Fa", {{"1 F+ a+"}, {"1 F-"}}, "F- a+"},
@@ -269,6 +281,8 @@ TEST_F(MergeCommand, a_rerun_in_the_folder_of_a_shard_keeps_the_first_failure) {
               "add_test(never sh -c \"echo its words; exit 1\")\n");
   std::filesystem::create_directory(folder_ + "/shard");
   static_cast<void>(ctest({"--output-junit", folder_ + "/shard/first.xml"}));
+  auto first = text("shard/first.xml"); // the second may begin in the same second
+  write("shard/first.xml", first.replace(first.find('2', first.find("timestamp=")), 4, "2001"));
   write("now", "");
   static_cast<void>(ctest({"--rerun-failed", "--output-junit", folder_ + "/shard/again.xml"}));
   const auto merged = merge({"--suite", "suite.json", "--junit", "merged.xml", "shard"});
@@ -300,6 +314,11 @@ TEST_F(MergeCommand, what_is_lost_there_twice_or_unreadable_fails_by_name) {
   write("entities.xml", R"(<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;">]>)" +
                             junit(R"(<testcase name="b" status="run"><system-out>&b;</system-out></testcase>)"));
   write("news.xml", junit(R"(<testcase name="b" status="a new one"/>)"));
+  write("empty_status.xml", junit(R"(<testcase name="b" status=""/>)"));
+  write("no_status.xml", junit(R"(<testcase name="b"/>)"));
+  write("two_statuses.xml", junit(R"(<testcase name="b" status="run"><skipped message="Unable"/></testcase>)"));
+  write("with_fifo/b.xml", junit(b));
+  ASSERT_EQ(::mkfifo((folder_ + "/with_fifo/x.xml").c_str(), 0600), 0);
   write("two.xml", junit(b) + junit(""));
   write("inner.xml", junit(b + junit("")));
   write("zero.xml", junit(b) + std::string(1, '\0') + junit(b));
@@ -326,7 +345,13 @@ TEST_F(MergeCommand, what_is_lost_there_twice_or_unreadable_fails_by_name) {
       {{"a.xml", "b.xml", "count.xml"}, 8, "count.xml has failures, but no test that failed"},
       {{"a.xml", "b.xml", "gone.xml"}, 8, "gone.xml cannot be read: No such file or directory\n"},
       {{"a.xml", "b.xml", "folder"}, 8, "folder has no JUnit file (*.xml). Run ctest with --output-junit"},
+      {{"a.xml", "with_fifo"}, 8, "x.xml is no regular file\n"},
+      {{"a.xml", "b.xml", "with_fifo/x.xml"}, 8, "x.xml is no regular file\n"},
+      {{"a.xml", "b.xml", "/dev/zero"}, 8, "/dev/zero is no regular file\n"},
       {{"a.xml", "news.xml"}, 8, ""},
+      {{"a.xml", "empty_status.xml"}, 8, ""},
+      {{"a.xml", "no_status.xml"}, 8, ""},
+      {{"a.xml", "two_statuses.xml"}, 8, ""},
   };
   for (const auto& [shards, exit_code, message] : cases) {
     std::vector<std::string> words{"--suite", "suite.json", "--junit", "merged.xml"};
@@ -357,6 +382,44 @@ TEST_F(MergeCommand, reads_what_pytest_writes) {
   const auto failed = merge({"--suite", "suite.txt", "failed.xml"});
   EXPECT_EQ(failed.exit_code, 8);
   EXPECT_THAT(failed.out, HasSubstr("3 - a.test_b.test_both (in teardown)\n"));
+}
+
+TEST_F(MergeCommand, knows_the_tests_of_pytest_by_its_rules_for_names) {
+  const std::string list =
+      "test_sort.py::test_sort\nreadme.txt::readme.txt\na/readme.txt::readme.txt\ntest_r.py::test_it\n";
+  write("suite.txt", list + "\n= warnings summary =\ntest_sort.py:2\n  UserWarning: std::string\n4 tests collected\n");
+  const auto junit = [](const std::string& more) {
+    return R"(<testsuites><testsuite name="pytest"><testcase classname="test_sort" name="test_sort"/>)"
+           R"(<testcase classname="readme.txt" name="readme.txt"/><testcase classname="a.readme.txt" name="readme.txt"/>)" +
+           more + "</testsuite></testsuites>";
+  };
+  const std::string it =
+      R"(<testcase classname="test_r" name="test_it"><skipped type="pytest.skip" message="collection skipped"/></testcase>)";
+  const std::string module =
+      R"(<testcase classname="" name="a.test_gpu"><skipped message="collection skipped">(no such library)</skipped></testcase>)";
+  write("passed.xml", junit(it + module + module));
+  write("lost.xml",
+        junit(R"(<testcase classname="" name="test_r"><skipped message="collection skipped"/></testcase>)"));
+  write("error.xml",
+        junit(it + R"(<testcase classname="" name="a.test_gpu"><error message="collection failure"/></testcase>)"));
+  const auto passed = merge({"--suite", "suite.txt", "passed.xml"});
+  EXPECT_EQ(passed.exit_code, 0) << passed.out << passed.err;
+  EXPECT_THAT(merge({"--suite", "suite.txt", "lost.xml"}).out, HasSubstr("4 - test_r.test_it (Missing)\n"));
+  EXPECT_THAT(merge({"--suite", "suite.txt", "error.xml"}).out, HasSubstr("5 - a.test_gpu (Unknown)\n"));
+}
+
+TEST_F(MergeCommand, compares_times_of_different_zones) {
+  write("suite.txt", "test_sum.py::test_all\n");
+  const auto junit = [](const std::string& time, const std::string& content) {
+    return "<testsuite timestamp='" + time + "'><testcase classname='test_sum' name='test_all'>" + content +
+           "</testcase></testsuite>";
+  };
+  write("shard/1.xml", junit("2026-11-20T22:00:00.100000+01:00", ""));
+  write("shard/2.xml", junit("2026-11-20T21:00:04.100000+00:00", "<failure message='wrong sum'/>"));
+  const auto failed = merge({"--suite", "suite.txt", "shard"});
+  EXPECT_THAT(failed.out, HasSubstr("1 - test_sum.test_all (wrong sum)\n"));
+  write("shard/3.xml", junit("2026-11-21T02:30:05+05:30", ""));
+  EXPECT_EQ(merge({"--suite", "suite.txt", "shard"}).exit_code, 0);
 }
 
 TEST_F(MergeCommand, one_log_of_all_shards_is_what_report_and_plan_read) {
@@ -395,6 +458,7 @@ TEST_F(MergeCommand, one_log_of_all_shards_is_what_report_and_plan_read) {
 
 TEST_F(MergeCommand, wrong_arguments_are_named) {
   write("suite.json", "{}");
+  write("shard.json", "{\"tests\": [");
   write("empty", "\n");
   write("shard.xml", "<testsuite/>");
   struct Case {
@@ -407,7 +471,10 @@ TEST_F(MergeCommand, wrong_arguments_are_named) {
       {{"shard.xml"}, 64, "write --suite"},
       {{"--suite", "suite.json"}, 64, "the JUnit file or the folder of each shard"},
       {{"--suite", "gone", "shard.xml"}, 70, "gone cannot be read"},
-      {{"--suite", "suite.json", "shard.xml"}, 70, "the list of tests that ctest prints cannot be read"},
+      {{"--suite", "suite.json", "shard.xml"},
+       70,
+       "suite.json cannot be used as --suite: it is not the list of tests that 'ctest --show-only=json-v1' prints\n"},
+      {{"--suite", "shard.json", "shard.xml"}, 70, "shard.json cannot be used as --suite: it is not the list"},
       {{"--suite", "empty", "shard.xml"}, 70, "empty has no test. Write --suite with a file"},
   };
   for (const auto& [options, exit_code, message] : cases) {
