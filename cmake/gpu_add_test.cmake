@@ -106,8 +106,8 @@
     what the entry needs. When ctest starts, gputest sets ``RESOURCE_GROUPS`` from it, and ``COST`` for an entry that needs much memory, unless
     the project has set them
 
-  If ``set_tests_properties()`` replaces ``ENVIRONMENT_MODIFICATION`` or ``LABELS``, gputest adds its own values again at the end of the
-  directory. It refuses another ``SKIP_RETURN_CODE``, and gputest variables in ``ENVIRONMENT`` that would have no effect.
+  If ``set_tests_properties()`` replaces ``ENVIRONMENT_MODIFICATION`` or ``LABELS``, gputest puts its own values before the new ones at the
+  end of the directory. It refuses another ``SKIP_RETURN_CODE``, and gputest variables in ``ENVIRONMENT`` that would have no effect.
 #]===]
 
 function(gpu_add_test)
@@ -153,10 +153,22 @@ function(gpu_add_test)
     string(APPEND options " CONFIGURATIONS${words}")
   endif()
   _gputest_quote("${ARG_NAME}" quoted_name)
+  string(REPLACE "$<" "$<1:$><" name "${ARG_NAME}") # for CMake takes it for a generator expression elsewhere
+  _gputest_name_setting("${name}" name_setting)
+  _gputest_can_precede("${ARG_NAME}" can_precede)
+  if(NOT can_precede) # what the user adds to ENVIRONMENT_MODIFICATION
+    set(name_setting "")
+    _gputest_quote("GPUTEST_TEST=${name}" quoted)
+    string(PREPEND command " /usr/bin/env ${quoted}")
+  endif()
   cmake_language(EVAL CODE "add_test(NAME ${quoted_name} COMMAND${command}${ARG_COMMAND_ARGUMENTS}${options})")
 
   set(own_labels gpu gpu_${memory_class})
-  _gputest_entry_properties(ARG_ "${ARG_NAME}" ctest "${own_labels};${ARG_LABELS}" "" settings properties)
+  cmake_language(EVAL CODE "_gputest_join_labels(labels LABELS [[${own_labels}]] ${ARG_PAIRS_OF_LABELS})")
+  _gputest_entry_properties(ARG_ ctest "${labels}" settings properties)
+  if(NOT name_setting STREQUAL "")
+    list(APPEND settings "${name_setting}")
+  endif()
   set(size "${ARG_MEMORY}")
   if(size STREQUAL memory_class)
     set(size any)

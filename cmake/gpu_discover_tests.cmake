@@ -90,8 +90,9 @@
     Accepted for compatibility with ``gtest_discover_tests()``, and ignored. Tests are always listed when ctest starts.
 
   ``PROPERTIES``
-    Properties of each entry: pairs of a name and a value, which may be a list. They end at the next keyword that is not the name of a
-    property. ``LABELS`` and ``ENVIRONMENT_MODIFICATION`` are added to gputest's own. ``TIMEOUT`` has the meaning of the keyword
+    Properties of each entry: pairs of a name and a value. A list is one value, in quotes: ``LABELS "a;b"``. The pairs end at the next
+    keyword that is not the name of a property. As in ``gtest_discover_tests()``, a list whose name is given twice is added to the
+    first. ``LABELS`` and ``ENVIRONMENT_MODIFICATION`` are added to gputest's own. ``TIMEOUT`` has the meaning of the keyword
     ``TIMEOUT``: time spent waiting does not count.
 
   The entry of a case runs it with ``--gtest_filter`` and ``--gtest_also_run_disabled_tests``, and is ``DISABLED`` if the case is. It has the
@@ -115,8 +116,7 @@ function(gpu_discover_tests)
     TEST_SUFFIX TEST_FILTER TEST_LIST XML_OUTPUT_DIR DISCOVERY_TIMEOUT DISCOVERY_MODE)
   set(list_keywords REQUIRES LABELS)
   set(word_keywords EXTRA_ARGS DISCOVERY_EXTRA_ARGS PROPERTIES)
-  foreach(name IN ITEMS LABELS ENVIRONMENT_MODIFICATION WILL_FAIL PASS_REGULAR_EXPRESSION SKIP_REGULAR_EXPRESSION FIXTURES_REQUIRED RESOURCE_LOCK
-          SKIP_RETURN_CODE TIMEOUT)
+  foreach(name IN ITEMS WILL_FAIL PASS_REGULAR_EXPRESSION SKIP_REGULAR_EXPRESSION FIXTURES_REQUIRED SKIP_RETURN_CODE TIMEOUT)
     unset(ARG_PROPERTY_${name}) # may be a variable of the function that calls this one
   endforeach()
   _gputest_parse(1)

@@ -15,12 +15,14 @@ endfunction()
 #
 #   words         CMake code, each word after a space, because a list cannot hold every text
 #   COMMAND       its first value; those that follow are words, in ARG_COMMAND_ARGUMENTS
-#   PROPERTIES    ARG_PROPERTIES has the names, ARG_PROPERTY_<name> the values
+#   PROPERTIES    words: the pairs, for CTest accumulates some of those that have the same name. ARG_PROPERTY_<name> has the value,
+#                 of such a name all of them. LABELS and TIMEOUT are left out, because gputest has these, too
+#   LABELS        also ARG_PAIRS_OF_LABELS: words, a pair for each value, and those in PROPERTIES. ARG_PAIRS_OF_RESOURCE_LOCK likewise
 #
 # A macro, because it reads ARGV<n>.
 macro(_gputest_parse begin)
   set(keywords ${value_keywords} ${list_keywords} ${word_keywords} ${option_keywords})
-  foreach(keyword IN LISTS keywords ITEMS NAME COMMAND_ARGUMENTS PROPERTIES)
+  foreach(keyword IN LISTS keywords ITEMS NAME COMMAND_ARGUMENTS PROPERTIES PAIRS_OF_LABELS PAIRS_OF_RESOURCE_LOCK)
     unset(ARG_${keyword})
   endforeach()
   set(seen "")
@@ -56,11 +58,20 @@ macro(_gputest_parse begin)
       _gputest_fail("unknown argument \"${argument}\"; allowed: ${allowed}.")
     elseif(keyword STREQUAL "PROPERTIES")
       if(property STREQUAL "")
+        _gputest_check_property("${argument}")
         set(property "${argument}")
         set(missing PROPERTIES)
-        list(APPEND ARG_PROPERTIES "${argument}")
       else()
-        set("ARG_PROPERTY_${property}" "${argument}")
+        _gputest_quote("${argument}" quoted)
+        string(APPEND ARG_PAIRS_OF_${property} " ${property} ${quoted}")
+        if(NOT property MATCHES "^(LABELS|TIMEOUT)$")
+          string(APPEND ARG_PROPERTIES " ${property} ${quoted}")
+        endif()
+        if(property MATCHES "^(FIXTURES_REQUIRED|(PASS|SKIP)_REGULAR_EXPRESSION)$")
+          list(APPEND ARG_PROPERTY_${property} "${argument}")
+        else()
+          set(ARG_PROPERTY_${property} "${argument}")
+        endif()
         set(property "")
       endif()
     elseif(keyword STREQUAL "COMMAND_ARGUMENTS" OR keyword IN_LIST word_keywords)
@@ -75,6 +86,8 @@ macro(_gputest_parse begin)
       _gputest_fail("${keyword} has an empty value. Give it one that is not, or leave ${keyword} out.")
     elseif(keyword IN_LIST list_keywords)
       list(APPEND ARG_${keyword} "${argument}")
+      _gputest_quote("${argument}" quoted)
+      string(APPEND ARG_PAIRS_OF_${keyword} " ${keyword} ${quoted}")
     else()
       set(ARG_${keyword} "${argument}")
       if(keyword STREQUAL "NAME")
@@ -97,6 +110,22 @@ function(_gputest_check_nothing_is_missing keyword property)
   endif()
 endfunction()
 
+# An error if a word that should be the name of a property is none: a list that is not quoted has its second word there. CTest
+# ignores what it does not know, so the list would lose a part.
+function(_gputest_check_property name)
+  get_property(known GLOBAL PROPERTY GPUTEST_KNOWN_PROPERTIES)
+  if("${known}" STREQUAL "")
+    execute_process(COMMAND "${CMAKE_COMMAND}" --help-property-list OUTPUT_VARIABLE known ERROR_QUIET)
+    set_property(GLOBAL PROPERTY GPUTEST_KNOWN_PROPERTIES "${known}")
+  endif()
+  # One word alone may be a property of something else, such as NAME or TYPE.
+  if(name MATCHES "^(COST|DEPENDS|DISABLED|ENVIRONMENT|LABELS|MEASUREMENT|PROCESSORS|TIMEOUT)$" OR
+     (name MATCHES "^[A-Z]+_[A-Z_]+$" AND (known STREQUAL "" OR "\n${known}" MATCHES "\n${name}\n")))
+    return()
+  endif()
+  _gputest_fail("PROPERTIES has \"${name}\" where the name of a property has to be, such as LABELS or RESOURCE_LOCK. Write pairs of a name and a value. A list is one value, in quotes: LABELS \"a;b\".")
+endfunction()
+
 # Whether a word after COMMAND is surely a mistyped keyword: `MEM 3GiB`, `GPU 2`. The program would get it as an argument, and
 # the test would run with the default. `next` is the word after it; the keywords follow.
 function(_gputest_check_word word next)
@@ -105,4 +134,26 @@ function(_gputest_check_word word next)
     list(JOIN ARGN ", " allowed)
     _gputest_fail("unknown keyword \"${word}\"; allowed: ${allowed}. Properties are set by set_tests_properties(). If the word is an argument of the program, write $<1:${word}>.")
   endif()
+endfunction()
+
+# _gputest_join_labels(<result> {LABELS <list>}...)
+#
+# One list of several. What cannot precede others comes last.
+function(_gputest_join_labels result)
+  set(labels "")
+  set(last "")
+  set(index 2)
+  while(index LESS ARGC)
+    set(list "${ARGV${index}}")
+    math(EXPR index "${index} + 2")
+    _gputest_can_precede("${list}" can_precede)
+    if(can_precede)
+      string(APPEND labels "${list};")
+    elseif(last STREQUAL "")
+      set(last "${list}")
+    else()
+      _gputest_fail("LABELS has \"${last}\" and \"${list}\". A list of CMake's can have only one element with unequal numbers of [ and ], or with a backslash at its end. Change one of them.")
+    endif()
+  endwhile()
+  set(${result} "${labels}${last}" PARENT_SCOPE)
 endfunction()

@@ -10,24 +10,24 @@ function(_gputest_complete_test name settings own_labels program target by_link)
   endforeach()
 
   _gputest_watcher("${WILL_FAIL}" "${PASS_REGULAR_EXPRESSION}${SKIP_REGULAR_EXPRESSION}" watcher)
-  string(REPLACE "GPUTEST_ENTRY=set:ctest" "GPUTEST_ENTRY=set:${watcher}" settings "${settings}")
-  string(REPLACE "GPUTEST_ENTRY=set:ctest" "GPUTEST_ENTRY=set:${watcher}" ENVIRONMENT_MODIFICATION "${ENVIRONMENT_MODIFICATION}")
-  set_property(TEST "${name}" PROPERTY ENVIRONMENT_MODIFICATION "${ENVIRONMENT_MODIFICATION}")
-  foreach(setting IN LISTS settings)
+  foreach(setting IN LISTS settings ITEMS GPUTEST_TEST=) # which an odd name is not in settings for
     string(REGEX REPLACE "=.*" "" variable "${setting}")
     if(";${ENVIRONMENT}" MATCHES ";(${variable}=[^;]*)")
       _gputest_fail("the property ENVIRONMENT has ${CMAKE_MATCH_1}, which has no effect: gpu_add_test() sets ${variable} itself. Write a keyword of gpu_add_test() in its place.")
-    elseif(NOT ";${ENVIRONMENT_MODIFICATION}" MATCHES ";${variable}=")
-      string(REPLACE ";" "\\;" setting "${setting}")
-      set_property(TEST "${name}" APPEND PROPERTY ENVIRONMENT_MODIFICATION "${setting}")
     endif()
   endforeach()
+  # gputest's settings come first: what follows may have an unmatched bracket, and replaces what it sets again.
+  string(REPLACE "${settings}" "" of_the_user "${ENVIRONMENT_MODIFICATION}")
+  string(REPLACE "GPUTEST_ENTRY=set:ctest" "GPUTEST_ENTRY=set:${watcher}" settings "${settings}")
+  _gputest_prepend_list("${settings}" "${of_the_user}" ENVIRONMENT_MODIFICATION)
   if(WILL_FAIL)
-    list(REMOVE_ITEM FAIL_REGULAR_EXPRESSION "gputest: timed out:")
-    set_property(TEST "${name}" PROPERTY FAIL_REGULAR_EXPRESSION "${FAIL_REGULAR_EXPRESSION}")
+    string(REPLACE "gputest: timed out:" "" FAIL_REGULAR_EXPRESSION "${FAIL_REGULAR_EXPRESSION}")
   endif()
   list(REMOVE_ITEM own_labels "" ${LABELS})
-  set_property(TEST "${name}" APPEND PROPERTY LABELS ${own_labels})
+  _gputest_prepend_list("${own_labels}" "${LABELS}" LABELS)
+  foreach(property IN ITEMS ENVIRONMENT_MODIFICATION FAIL_REGULAR_EXPRESSION LABELS)
+    set_property(TEST "${name}" PROPERTY ${property} "${${property}}")
+  endforeach()
 
   # 77 is how gputest says that a test was skipped. With another code a skip would be a failure.
   if(SKIP_RETURN_CODE STREQUAL "")
@@ -48,6 +48,16 @@ function(_gputest_complete_test name settings own_labels program target by_link)
   elseif(NOT TARGET gputest::cli)
     _gputest_launcher_words(unused) # an error
   endif()
+endfunction()
+
+# Joins two lists as they are written. Without an empty element between them, which would be a label.
+function(_gputest_prepend_list first second result)
+  string(REGEX REPLACE "^;+" "" second "${second}")
+  set(separator ";")
+  if(first STREQUAL "" OR second STREQUAL "")
+    set(separator "")
+  endif()
+  set(${result} "${first}${separator}${second}" PARENT_SCOPE)
 endfunction()
 
 # Once for each directory, at the end of the top-level one: without enable_testing() there and in each directory below, CMake

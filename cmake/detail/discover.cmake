@@ -14,6 +14,7 @@ include("${CMAKE_CURRENT_LIST_DIR}/quote.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/values.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/entry_properties.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/resource_groups.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/ctest_arguments.cmake")
 if(NOT DEFINED gputest_set_tests_properties) # else schedule.cmake has set it
   set(gputest_set_tests_properties set_tests_properties)
 endif()
@@ -130,31 +131,33 @@ function(gputest_scheduled_as kind request)
   set(gputest_more_${kind} "${more}" PARENT_SCOPE)
 endfunction()
 
-# Sets gputest_alone to the argument for gputest-entry if ctest's command line leaves out the entry that ends workers. What
+# Sets gputest_alone to the argument for gputest-entry if ctest's command line may leave out the entry that ends workers. What
 # fails at the end of a worker would be lost, so each case runs in a process of its own and says why. An option in a preset or in
 # a script of ctest's is not seen.
 function(_gputest_find_end_of_workers)
   set(gputest_alone "" PARENT_SCOPE)
-  if(NOT EXISTS /proc/self/cmdline)
-    return()
-  endif()
-  file(STRINGS /proc/self/cmdline arguments)
   set(end "${gputest_target}.workers_end")
   set(option "")
-  foreach(argument IN LISTS arguments)
-    set(value "${argument}")
-    if(option STREQUAL "" AND argument MATCHES "^(-E|-F[AC]|--exclude-regex|--fixture-exclude-any|--fixture-exclude-cleanup)=?(.*)$")
+  _gputest_ctest_arguments(count)
+  foreach(index RANGE ${count})
+    get_property(value GLOBAL PROPERTY "gputest argument ${index}")
+    if(option STREQUAL "" AND value MATCHES "^(-E|-F[AC]|--exclude-regex|--fixture-exclude-any|--fixture-exclude-cleanup|--exclude-from-file)=?(.*)$")
       set(option "${CMAKE_MATCH_1}")
       set(value "${CMAKE_MATCH_2}")
-    endif()
-    if(option STREQUAL "" OR value STREQUAL "")
+      if(value STREQUAL "") # it is the next argument
+        continue()
+      endif()
+    elseif(option STREQUAL "")
       continue()
     endif()
     set(name "${gputest_workers}")
     if(option MATCHES "^(-E|--exclude-regex)$")
       set(name "${end}")
+    elseif(option STREQUAL "--exclude-from-file") # which is not read
+      set(value ".")
     endif()
-    if("${name}" MATCHES "${value}")
+    _gputest_may_match("${name}" "${value}" may_match)
+    if(may_match AND NOT value STREQUAL "")
       set(gputest_alone "--alone=ctest's option ${option} may leave out ${end}, which shows what fails when a worker ends" PARENT_SCOPE)
       return()
     endif()
@@ -180,8 +183,8 @@ function(gputest_add_end_of_workers)
     set_tests_properties("${name}" PROPERTIES WORKING_DIRECTORY "${gputest_WORKING_DIRECTORY}" LABELS gpu
       SKIP_RETURN_CODE 77 ENVIRONMENT "GPUTEST_TEST=${name}" FIXTURES_CLEANUP ${gputest_workers} FIXTURES_REQUIRED "${gputest_fixtures_of_all}")
   endif()
-  if(NOT gputest_property_RESOURCE_LOCK STREQUAL "") # CTest adds it to those of other calls
-    set_tests_properties("${name}" PROPERTIES RESOURCE_LOCK "${gputest_property_RESOURCE_LOCK}")
+  if(NOT gputest_pairs_of_RESOURCE_LOCK STREQUAL "") # CTest adds it to those of other calls
+    cmake_language(EVAL CODE "set_tests_properties(\"\${name}\" PROPERTIES${gputest_pairs_of_RESOURCE_LOCK})")
   endif()
 endfunction()
 
@@ -207,16 +210,16 @@ function(_gputest_properties_of labels memory gpus requests more_settings setter
   set(gputest_GPUS "${gpus}")
   _gputest_watcher("${gputest_property_WILL_FAIL}" "${gputest_property_PASS_REGULAR_EXPRESSION}${gputest_property_SKIP_REGULAR_EXPRESSION}"
     watcher)
-  _gputest_entry_properties(gputest_ "${stands_for_name}" ${watcher} "${labels};${gputest_LABELS};${gputest_property_LABELS}"
-    "${gputest_property_ENVIRONMENT_MODIFICATION};${more_settings}" settings properties)
-  _gputest_escape("${settings}" settings)
+  _gputest_entry_properties(gputest_ ${watcher} "${labels}" settings properties)
   _gputest_quote("${gputest_WORKING_DIRECTORY}" folder)
-  set(properties " WORKING_DIRECTORY ${folder} ENVIRONMENT_MODIFICATION \"${settings}\"${properties}")
+  # CTest adds each list to those before it, so an unmatched bracket in one does not change another. The user's are between these two.
+  set(properties " WORKING_DIRECTORY ${folder} ENVIRONMENT_MODIFICATION [[${settings}]]${properties}")
+  set(last_settings " ENVIRONMENT_MODIFICATION \"${more_settings}GPUTEST_TEST=set:${stands_for_name}\"")
   set(setter "cmake_language(CALL \${gputest_set_tests_properties} ")
   if(NOT requests STREQUAL "")
     string(APPEND properties " GPUTEST_REQUEST [[${requests}]]")
   endif()
-  if("${gputest_code_of_PROPERTIES}" MATCHES "RESOURCE_GROUPS") # schedule.cmake has to look at them
+  if("${gputest_code_of_PROPERTIES}" MATCHES " RESOURCE_GROUPS \\[") # schedule.cmake has to look at them
     set(setter "set_tests_properties(")
   elseif(NOT requests STREQUAL "")
     string(MAKE_C_IDENTIFIER "${requests}" kind)
@@ -224,7 +227,7 @@ function(_gputest_properties_of labels memory gpus requests more_settings setter
     string(APPEND properties " \${gputest_more_${kind}}")
   endif()
   set(${setter_result} "${setter}" PARENT_SCOPE)
-  set(${result} "${properties}${gputest_code_of_PROPERTIES}" PARENT_SCOPE)
+  set(${result} "${properties}${gputest_pairs_of_LABELS}${gputest_code_of_PROPERTIES}${last_settings}" PARENT_SCOPE)
 endfunction()
 
 # The argument that has an entry write a report; `name` has no prefix and suffix.
@@ -317,7 +320,7 @@ function(gputest_listed_test filter suite type_name type test value_index value 
     endif()
     _gputest_labels_of(${class} labels)
     # A shard would leave out a case that is alone.
-    _gputest_properties_of("${labels}" "${memory}" ${gpus} "${request}" "GTEST_TOTAL_SHARDS=unset:;GTEST_SHARD_INDEX=unset:"
+    _gputest_properties_of("${labels}" "${memory}" ${gpus} "${request}" "GTEST_TOTAL_SHARDS=unset:;GTEST_SHARD_INDEX=unset:;"
       setter_of_${kind} properties_of_${kind})
     set("setter_of_${kind}" "${setter_of_${kind}}" PARENT_SCOPE)
     set("properties_of_${kind}" "${properties_of_${kind}}" PARENT_SCOPE)
@@ -335,15 +338,14 @@ function(gputest_listed_test filter suite type_name type test value_index value 
   endif()
   if(NOT gputest_code_of_ENTRY_PROGRAM STREQUAL "")
     set(launcher "${gputest_code_of_ENTRY_PROGRAM}")
-    if(alone STREQUAL "" AND "${gputest_code_of_PROPERTIES}" MATCHES "(FAIL|SKIP)_REGULAR_EXPRESSION")
-      set(alone "${CMAKE_MATCH_0} looks at its output") # it may run twice, and both are in the output
+    if(alone STREQUAL "" AND "${gputest_code_of_PROPERTIES}" MATCHES " ((FAIL|SKIP)_REGULAR_EXPRESSION) \\[")
+      set(alone "${CMAKE_MATCH_1} looks at its output") # it may run twice, and both are in the output
     endif()
     if(alone STREQUAL "")
       set(has_workers TRUE PARENT_SCOPE)
       string(APPEND launcher " \${gputest_alone}")
-      set(fixtures ${gputest_property_FIXTURES_REQUIRED} ${gputest_workers})
-      string(APPEND properties " FIXTURES_REQUIRED [[${fixtures}]]")
-      if(NOT "${gputest_code_of_PROPERTIES}" MATCHES "RESOURCE_GROUPS") # for which schedule.cmake looks whether there is a COST
+      string(APPEND properties " FIXTURES_REQUIRED ${gputest_workers}")
+      if(NOT "${gputest_code_of_PROPERTIES}" MATCHES " RESOURCE_GROUPS \\[") # for which schedule.cmake looks whether there is a COST
         string(PREPEND properties " \${gputest_cost\${gputest_long_${entries}}}") # one of scheduling's or of the user's replaces it
       endif()
     else()
@@ -478,24 +480,26 @@ ${code}set(${test_list} \"\")\nlist(APPEND ${test_list}\n${list})\n")
   set(${problem_result} "${problem}" PARENT_SCOPE)
 endfunction()
 
-# Words as a person would write them in a shell.
-function(_gputest_shell_words words result)
+# _gputest_shell_words(<result> <word>...): words as a person would write them in a shell.
+function(_gputest_shell_words result)
   set(line "")
-  foreach(word IN LISTS words)
+  set(index 1)
+  while(index LESS ARGC)
+    set(word "${ARGV${index}}")
+    math(EXPR index "${index} + 1")
     if(NOT word MATCHES "^[-a-zA-Z0-9_./:=,+@%]+$")
       string(REPLACE "'" "'\\''" word "${word}")
       set(word "'${word}'")
     endif()
     string(APPEND line " ${word}")
-  endforeach()
+  endwhile()
   set(${result} "${line}" PARENT_SCOPE)
 endfunction()
 
 # Adds the entry that fails.
 function(_gputest_add_failing_entry problem output)
-  cmake_language(EVAL CODE "set(words ${gputest_listing})")
-  _gputest_shell_words("${gputest_WORKING_DIRECTORY}" folder)
-  _gputest_shell_words("${words}" command)
+  _gputest_shell_words(folder "${gputest_WORKING_DIRECTORY}")
+  cmake_language(EVAL CODE "_gputest_shell_words(command ${gputest_listing})")
   string(LENGTH "${output}" length)
   if(length GREATER 50000)
     string(SUBSTRING "${output}" 0 50000 output)
@@ -517,8 +521,7 @@ ${output}
     file(RENAME "${gputest_kept}-${unique}.txt" "${gputest_kept}-problem.txt")
     add_test("${name}" sh -c [[cat "$1"; exit 1]] sh "${gputest_kept}-problem.txt")
   endif()
-  set(labels gpu gpu_small gpu_medium ${gputest_LABELS} ${gputest_property_LABELS})
-  set_tests_properties("${name}" PROPERTIES LABELS "${labels}")
+  cmake_language(EVAL CODE "set_tests_properties(\"\${name}\" PROPERTIES LABELS \"gpu;gpu_small;gpu_medium\"${gputest_pairs_of_LABELS})")
 endfunction()
 
 # Sets gputest_kept to where entries are kept if it cannot be beside the script: in the user's cache. What is in it is

@@ -23,7 +23,7 @@ function(_gputest_discovery_script target number result)
   set(text "# Written by gpu_discover_tests(); runs when ctest starts.
 set(gputest_script \"\${CMAKE_CURRENT_LIST_FILE}\")
 set(gputest_executable [======[$<TARGET_FILE:${target}>]======])
-set(gputest_fixtures_of_all [[$<TARGET_PROPERTY:${target},GPUTEST_FIXTURES_OF_WORKERS>]])\n") # also by later calls
+set(gputest_fixtures_of_all [======[$<TARGET_PROPERTY:${target},GPUTEST_FIXTURES_OF_WORKERS>]======])\n") # also by later calls
   _gputest_append_variable(target "${target}")
   _gputest_append_variable(own_prefix "${own_prefix}")
   foreach(default IN ITEMS "GRANULARITY;case" "WORKING_DIRECTORY;${CMAKE_CURRENT_BINARY_DIR}" "TEST_LIST;${target}_TESTS" "DISCOVERY_TIMEOUT;60")
@@ -32,23 +32,17 @@ set(gputest_fixtures_of_all [[$<TARGET_PROPERTY:${target},GPUTEST_FIXTURES_OF_WO
       list(GET default 1 ARG_${keyword})
     endif()
   endforeach()
-  foreach(keyword IN ITEMS GRANULARITY MEMORY GPUS HEAP KEEPS REQUIRES LARGE TIMEOUT WAIT_LIMIT LABELS WORKING_DIRECTORY TEST_PREFIX
+  foreach(keyword IN ITEMS GRANULARITY MEMORY GPUS HEAP KEEPS REQUIRES LARGE TIMEOUT WAIT_LIMIT WORKING_DIRECTORY TEST_PREFIX
           TEST_SUFFIX TEST_FILTER TEST_LIST NO_PRETTY_TYPES NO_PRETTY_VALUES XML_OUTPUT_DIR DISCOVERY_TIMEOUT)
     _gputest_append_variable(${keyword} "${ARG_${keyword}}")
   endforeach()
-  foreach(property IN ITEMS LABELS ENVIRONMENT_MODIFICATION WILL_FAIL PASS_REGULAR_EXPRESSION SKIP_REGULAR_EXPRESSION FIXTURES_REQUIRED
-          RESOURCE_LOCK)
+  foreach(property IN ITEMS WILL_FAIL PASS_REGULAR_EXPRESSION SKIP_REGULAR_EXPRESSION)
     _gputest_append_variable(property_${property} "${ARG_PROPERTY_${property}}")
   endforeach()
-  set(code "")
-  foreach(name IN LISTS ARG_PROPERTIES)
-    if(NOT name MATCHES "^(LABELS|ENVIRONMENT_MODIFICATION|TIMEOUT)$") # gputest has these, too
-      _gputest_quote("${name}" quoted_name)
-      _gputest_quote("${ARG_PROPERTY_${name}}" quoted)
-      string(APPEND code " ${quoted_name} ${quoted}")
-    endif()
+  foreach(keyword IN ITEMS LABELS RESOURCE_LOCK)
+    _gputest_append_variable(pairs_of_${keyword} "${ARG_PAIRS_OF_${keyword}}")
   endforeach()
-  _gputest_append_variable(code_of_PROPERTIES "${code}")
+  _gputest_append_variable(code_of_PROPERTIES "${ARG_PROPERTIES}")
   _gputest_append_variable(code_of_EXTRA_ARGS "${ARG_EXTRA_ARGS}")
   _gputest_append_variable(code_of_DISCOVERY_EXTRA_ARGS "${ARG_DISCOVERY_EXTRA_ARGS}")
   foreach(words IN ITEMS RUN WATCH ENTRY_PROGRAM LAUNCHER EMULATOR)

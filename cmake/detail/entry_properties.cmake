@@ -13,12 +13,18 @@ function(_gputest_watcher will_fail by_output result)
   set(${result} ${watcher} PARENT_SCOPE)
 endfunction()
 
-# _gputest_entry_properties(<prefix> <name> <watcher> <labels> <settings of the user's> <settings> <properties>)
+# GPUTEST_TEST for an entry with this name, as an element of ENVIRONMENT_MODIFICATION.
+function(_gputest_name_setting name result)
+  string(REPLACE ";" "\\;" name "${name}")
+  set(${result} "GPUTEST_TEST=set:${name}" PARENT_SCOPE)
+endfunction()
+
+# _gputest_entry_properties(<prefix> <watcher> <labels> <settings> <properties>)
 #
-# What the entry asks for is in <prefix>MEMORY and so on. Results: the settings as a list for ENVIRONMENT_MODIFICATION, of
-# which the user's come first and are not replaced; and the other properties as code for set_tests_properties().
-function(_gputest_entry_properties prefix name watcher labels user_settings settings_result result)
-  set(settings ${user_settings})
+# What the entry asks for is in <prefix>MEMORY and so on. Results: the settings as a list for ENVIRONMENT_MODIFICATION, to which the
+# user's can be added, and the other properties as code for set_tests_properties().
+function(_gputest_entry_properties prefix watcher labels settings_result result)
+  set(settings "")
   set(timeout "${${prefix}TIMEOUT}")
   set(wait_limit "${${prefix}WAIT_LIMIT}")
   if(NOT wait_limit STREQUAL "" AND timeout STREQUAL "")
@@ -28,17 +34,12 @@ function(_gputest_entry_properties prefix name watcher labels user_settings sett
   set(${prefix}TIMEOUT "${timeout}")
   set(${prefix}DEFAULT_LOG Testing/gputest) # where ctest runs, so that installed tests need no other one; GPUTEST_LOG overrides it
   foreach(keyword IN ITEMS ENTRY MEMORY GPUS LARGE HEAP KEEPS REQUIRES WAIT_LIMIT TIMEOUT DEFAULT_LOG)
-    if(NOT "${${prefix}${keyword}}" STREQUAL "" AND NOT ";${user_settings}" MATCHES ";GPUTEST_${keyword}=")
+    if(NOT "${${prefix}${keyword}}" STREQUAL "")
       list(JOIN ${prefix}${keyword} " " value)
       list(APPEND settings "GPUTEST_${keyword}=set:${value}")
     endif()
   endforeach()
-  # The name comes last: a name with an unmatched bracket would join the settings after it in a list.
-  string(REPLACE ";" "\\;" escaped_name "${name}")
-  list(APPEND settings "GPUTEST_TEST=set:${escaped_name}")
 
-  set(labels ${labels}) # without empty ones
-  list(REMOVE_DUPLICATES labels)
   _gputest_quote("${labels}" quoted)
   set(properties " LABELS ${quoted} SKIP_RETURN_CODE 77")
   if(NOT timeout STREQUAL "")

@@ -22,3 +22,17 @@ function(_gputest_code_of_words words result)
   endforeach()
   set(${result} "${code}" PARENT_SCOPE)
 endfunction()
+
+# Whether a list may go on after this text. Not if it ends with a backslash or has unequal numbers of [ and ]: what follows would
+# become a part of its last element.
+function(_gputest_can_precede text result)
+  string(REGEX REPLACE "[^[]" "" opening "${text}")
+  string(REGEX REPLACE "[^]]" "" closing "${text}")
+  string(LENGTH "${opening}" opening)
+  string(LENGTH "${closing}" closing)
+  set(can TRUE)
+  if(NOT opening EQUAL closing OR text MATCHES "\\\\$")
+    set(can FALSE)
+  endif()
+  set(${result} ${can} PARENT_SCOPE)
+endfunction()

@@ -203,7 +203,7 @@ get_filename_component(gputest_tests \"\${CMAKE_CURRENT_LIST_DIR}/..${up}\" ABSO
   foreach(variable IN LISTS all)
     if(variable MATCHES "^gputest_" AND NOT variable MATCHES "^gputest_(script|of_configuration)$")
       relocate("${${variable}}" value path)
-      string(REGEX REPLACE "^gputest_(code_of_|property_|[a-z].*$)?" "" argument "${variable}")
+      string(REGEX REPLACE "^gputest_((code|pairs)_of_|property_|[a-z].*$)?" "" argument "${variable}")
       note_not_installed(${number} "their gpu_discover_tests(${argument})" "${path}")
       _gputest_quote("${value}" quoted)
       string(APPEND code "set(${variable} ${quoted})\n")

@@ -155,7 +155,15 @@ TEST_F(Discovery, runs_each_case_alone_if_ctest_is_told_to_leave_out_the_end_of_
   for (const auto& [option, value, leaves_out] :
        {std::tuple{"-E", "workers_end", true}, std::tuple{"--exclude-regex", "^tests.w", true},
         std::tuple{"-FC", ".*", true}, std::tuple{"--fixture-exclude-any", "gputest_workers", true},
-        std::tuple{"-E", "^workers_end", false}, std::tuple{"-FC", "^other", false}, std::tuple{"-FS", ".*", false}}) {
+        std::tuple{"-E",
+                   "gr\xC3\xB6\xC3\x9F"
+                   "e|workers_end",
+                   true},
+        std::tuple{"-E", "x;[a]|(workers|[[])", true}, std::tuple{"-E", "*Slow*", true},
+        std::tuple{"-E", "(workers", true}, std::tuple{"-E", "a|(*b)", true}, std::tuple{"-E", "workers_en[a-e]", true},
+        std::tuple{"--exclude-from-file", "/dev/null", true}, std::tuple{"-E", "", false},
+        std::tuple{"-E", "(Slow|\\.Big)_[0-9]+", false}, std::tuple{"-E", "^workers_end", false},
+        std::tuple{"-FC", "^other", false}, std::tuple{"-FS", ".*", false}}) {
     const auto ended = ctest({"-V", "-R", "Plain", option, value});
     const auto why =
         std::string{"runs in a process of its own: ctest's option "} + option + " may leave out tests.workers_end";
@@ -342,7 +350,7 @@ TEST_F(Discovery, passes_on_what_gtest_discover_tests_takes) {
   EXPECT_EQ(first.properties.at("RESOURCE_LOCK").dump(), R"(["x","y"])");
   EXPECT_EQ(
       first.properties.at("ENVIRONMENT_MODIFICATION").dump(),
-      R"(["A=set:1","GPUTEST_MEMORY=set:1GiB","GTEST_TOTAL_SHARDS=unset:","GTEST_SHARD_INDEX=unset:","GPUTEST_ENTRY=set:ctest","GPUTEST_GPUS=set:1","GPUTEST_TIMEOUT=set:7","GPUTEST_DEFAULT_LOG=set:Testing/gputest","GPUTEST_TEST=set:Plain.first"])");
+      R"(["GPUTEST_ENTRY=set:ctest","GPUTEST_MEMORY=set:small","GPUTEST_GPUS=set:1","GPUTEST_TIMEOUT=set:7","GPUTEST_DEFAULT_LOG=set:Testing/gputest","A=set:1","GPUTEST_MEMORY=set:1GiB","GTEST_TOTAL_SHARDS=unset:","GTEST_SHARD_INDEX=unset:","GPUTEST_TEST=set:Plain.first"])");
   EXPECT_EQ(first.properties.at("WORKING_DIRECTORY"), "/");
   EXPECT_EQ(first.properties.at("COST"), 3.0);
   EXPECT_EQ(first.properties.at("TIMEOUT"), 12067.0);
@@ -358,6 +366,59 @@ TEST_F(Discovery, passes_on_what_gtest_discover_tests_takes) {
       all.at("Large.test").properties.at("ENVIRONMENT_MODIFICATION").dump(),
       HasSubstr(
           R"("GPUTEST_GPUS=set:2","GPUTEST_LARGE=set:serial","GPUTEST_HEAP=set:1MiB","GPUTEST_KEEPS=set:2MiB","GPUTEST_WAIT_LIMIT=set:90s","GPUTEST_TIMEOUT=set:1500")"));
+}
+
+TEST_F(Discovery, adds_a_list_of_properties_to_one_of_the_same_name) {
+  configure("gpu_discover_tests(tests TEST_FILTER Plain.first LABELS a PROPERTIES LABELS b LABELS \"c;d\"\n"
+            "  ENVIRONMENT A=1 ENVIRONMENT B=2 ENVIRONMENT_MODIFICATION C=set:3 ENVIRONMENT_MODIFICATION D=set:4\n"
+            "  COST 3 COST 4 TIMEOUT 20 TIMEOUT 30)\n"
+            "gpu_discover_tests(tests TEST_FILTER Small.test ISOLATION worker PROPERTIES FIXTURES_REQUIRED x\n"
+            "  FIXTURES_REQUIRED y RESOURCE_LOCK p RESOURCE_LOCK q)\n");
+  const auto all = entries();
+  const auto of = [&](const char* test, const char* property) { return all.at(test).properties.at(property).dump(); };
+  EXPECT_EQ(of("Plain.first", "LABELS"), R"(["a","b","c","d","gpu","gpu_small"])");
+  EXPECT_EQ(of("Plain.first", "ENVIRONMENT"), R"(["A=1","B=2"])");
+  EXPECT_THAT(of("Plain.first", "ENVIRONMENT_MODIFICATION"), HasSubstr(R"("C=set:3","D=set:4")"));
+  EXPECT_EQ(of("Plain.first", "COST"), "4.0");
+  EXPECT_THAT(of("Plain.first", "ENVIRONMENT_MODIFICATION"), HasSubstr("GPUTEST_TIMEOUT=set:30"));
+  EXPECT_THAT(of("Small.test", "FIXTURES_REQUIRED"), AllOf(HasSubstr("\"x\",\"y\""), HasSubstr("gputest_workers_")));
+  EXPECT_EQ(of("tests.workers_end", "FIXTURES_REQUIRED"), R"(["x","y"])");
+  for (const char* const test : {"Small.test", "tests.workers_end"}) {
+    EXPECT_EQ(of(test, "RESOURCE_LOCK"), R"(["p","q"])");
+  }
+}
+
+TEST_F(Discovery, passes_on_texts_that_no_list_can_hold) {
+  write("tests", "#!/bin/sh\ncase $* in *--gtest_list_tests*) cat > \"$GPUTEST_LIST_FILE\" <<'END'\n"
+                 "gputest_listed_test([[S.t]] [[S]] [[]] [[]] [[t]] [[]] [[]] [[]] ENABLED small any 1 [[]])\n"
+                 "gputest_listed_all(1)\nEND\n;; *) pwd; printf '<%s>' \"$VALUE\" \"$OTHER\" \"$GPUTEST_MEMORY\" "
+                 "\"$GPUTEST_TEST\" \"$4\"; esac\n");
+  int row = 0;
+  for (const std::string& odd :
+       {std::string{"[gpu"}, std::string{"gpu]"}, std::string{"C:\\data\\"}, std::string{"a]=]b ]] ]=====]"},
+        std::string{"$x ${x} $ENV{x} @x@ #x \"x\" 'x'"}, std::string{"\nx\ny"}, std::string{"%x \\n \\"}}) {
+    SCOPED_TRACE(odd);
+    const std::string folder = "f" + std::to_string(++row) + odd;
+    std::filesystem::create_directory(path(folder));
+    const std::string quoted = "[==[" + std::string{odd.front() == '\n' ? "\n" : ""} + odd + "]==]";
+    configure("set(odd " + quoted +
+              ")\ngpu_discover_tests(tests TEST_SUFFIX \"${odd}\" LABELS \"${odd}\" z\n"
+              "  EXTRA_ARGS \"${odd}\" WORKING_DIRECTORY \"" +
+              path("f" + std::to_string(row)) +
+              "${odd}\" PROPERTIES\n"
+              "  ENVIRONMENT \"VALUE=${odd}\" ENVIRONMENT_MODIFICATION \"OTHER=set:${odd}\")\n");
+    const auto all = entries();
+    ASSERT_EQ(all.count("S.t" + odd), 1U);
+    const auto& entry = all.at("S.t" + odd);
+    EXPECT_THAT(entry.properties.at("LABELS"), Contains(odd));
+    EXPECT_THAT(entry.properties.at("LABELS"), Contains("z"));
+    EXPECT_THAT(entry.properties.at("ENVIRONMENT"), ElementsAre("VALUE=" + odd));
+    EXPECT_THAT(entry.properties.at("ENVIRONMENT_MODIFICATION"), Contains("OTHER=set:" + odd));
+    EXPECT_THAT(entry.properties.at("ENVIRONMENT_MODIFICATION"), Contains("GPUTEST_MEMORY=set:small"));
+    EXPECT_THAT(entry.properties.at("ENVIRONMENT_MODIFICATION"), Contains("GPUTEST_TEST=set:S.t" + odd));
+    EXPECT_EQ(entry.properties.at("WORKING_DIRECTORY"), path(folder));
+    EXPECT_EQ(entry.command.back(), odd);
+  }
 }
 
 TEST_F(Discovery, puts_an_emulator_before_the_executable_when_it_lists_it_and_in_entries) {

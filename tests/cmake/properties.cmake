@@ -65,12 +65,12 @@ function(expect_property test property expected)
   compare("${test}" "${property}" "${seen}" "${expected}")
 endfunction()
 
-# gputest's settings in ENVIRONMENT_MODIFICATION, without those that all have; and others of the user's before them.
+# gputest's settings in ENVIRONMENT_MODIFICATION, without those that all have, and after THEN those of the user's.
 function(expect_settings test)
-  set(settings ${ARGN})
-  list(APPEND settings "GPUTEST_DEFAULT_LOG=set:Testing/gputest")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" THEN)
+  set(settings ${arg_UNPARSED_ARGUMENTS} "GPUTEST_DEFAULT_LOG=set:Testing/gputest" "GPUTEST_TEST=set:${test}" ${arg_THEN})
   list(JOIN settings "\", \"" settings)
-  expect_property("${test}" ENVIRONMENT_MODIFICATION "[\"${settings}\", \"GPUTEST_TEST=set:${test}\"]")
+  expect_property("${test}" ENVIRONMENT_MODIFICATION "[\"${settings}\"]")
 endfunction()
 
 include("${CMAKE_CURRENT_LIST_DIR}/properties/expected.cmake")

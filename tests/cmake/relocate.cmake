@@ -261,7 +261,7 @@ subdirs("below")
 ]])
 expect_file(below/CTestTestfile.cmake "/.." "include(\"\${gputest_tests}/below/gputest/cases-1.cmake\")\n")
 file(GLOB_RECURSE all RELATIVE "${staged}" "${staged}/*")
-set(copied discover entry_properties quote resource_groups schedule values)
+set(copied ctest_arguments discover entry_properties quote resource_groups schedule values)
 list(TRANSFORM copied REPLACE "(.+)" "gputest/cmake/\\1.cmake")
 expect("the scripts that are staged"
   "CTestTestfile.cmake;below/CTestTestfile.cmake;below/gputest/cases-1.cmake;gputest/at_start.cmake;${copied}" "${all}")
@@ -272,7 +272,7 @@ write_file(CTestTestfile.cmake "include(\"@build@/gputest/at_start.cmake\")\n")
 relocate("" "")
 expect("no tests" "gpu_install_tests: @build@ has no tests that can be installed." "${failure}")
 # A script of discovered tests that names what is not installed.
-foreach(row IN ITEMS "EXTRA_ARGS|code_of_EXTRA_ARGS" "ENVIRONMENT_MODIFICATION|property_ENVIRONMENT_MODIFICATION"
+foreach(row IN ITEMS "EXTRA_ARGS|code_of_EXTRA_ARGS" "LABELS|pairs_of_LABELS" "WILL_FAIL|property_WILL_FAIL"
         "XML_OUTPUT_DIR|XML_OUTPUT_DIR" "|executable")
   string(REGEX MATCH "^(.*)[|](.*)$" _ "${row}")
   write_file(gputest/cases-1.cmake

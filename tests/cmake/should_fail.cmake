@@ -106,8 +106,14 @@ endforeach()
 foreach(list IN ITEMS "a \"\" b" "\"a\;\"" "\";a\"" "\"a;;b\"")
   should_fail("gpu_add_test(NAME t COMMAND exe LABELS ${list})" "gpu_add_test(NAME t): LABELS has an empty value.")
 endforeach()
-# The caller's policies are not those of the functions. (CMake 4 has no policies as old as these.)
-should_pass("if(CMAKE_VERSION VERSION_LESS 4)\n  cmake_policy(VERSION 3.2)\nendif()
+should_fail([[gpu_add_test(NAME t COMMAND exe LABELS "[a" b "c\\")]]
+  "gpu_add_test(NAME t): LABELS has \"[a\" and \"c\\\". A list of CMake's can have only one element with unequal numbers of [ and ], or with a backslash at its end. Change one of them.")
+# The caller's policies are not those of the functions. These are the oldest that CMake accepts without a warning.
+set(oldest 3.2)
+if(CMAKE_VERSION VERSION_GREATER_EQUAL 3.31)
+  set(oldest 3.10)
+endif()
+should_pass("cmake_policy(VERSION ${oldest})
 include(\"${MODULES}/gputest.cmake\")\ngpu_add_test(NAME t COMMAND exe MEMORY 3GiB LABELS a TIMEOUT 60 REQUIRES mig)")
 
 # Names. ctest sets properties by name.
@@ -181,7 +187,8 @@ should_pass([[gpu_discover_tests(exe GRANULARITY class MEMORY 3GiB GPUS 2 HEAP 6
   WAIT_LIMIT 1h LABELS a b EXTRA_ARGS --flag "" WORKING_DIRECTORY / TEST_PREFIX "" TEST_SUFFIX s TEST_FILTER A.* TEST_LIST list
   NO_PRETTY_TYPES NO_PRETTY_VALUES XML_OUTPUT_DIR "" DISCOVERY_TIMEOUT 99999 DISCOVERY_EXTRA_ARGS x DISCOVERY_MODE PRE_TEST
   PROPERTIES LABELS "a;b" TIMEOUT 3 COST GPUS RESOURCE_LOCK "")
-gpu_discover_tests(exe PROPERTIES COST 3 MEMORY 3GiB)]])
+gpu_discover_tests(exe PROPERTIES COST 3 MEMORY 3GiB)
+gpu_discover_tests(exe PROPERTIES VS_DEBUGGER_WORKING_DIRECTORY / FIXTURES_REQUIRED a FIXTURES_REQUIRED b SKIP_RETURN_CODE 77 SKIP_RETURN_CODE 77)]])
 should_fail([[gpu_discover_tests()]] "gpu_discover_tests: the target is missing. Write gpu_discover_tests(<target> ...).")
 foreach(row IN ITEMS
     "exee|(exee): \"exee\" is not a target. Call gpu_discover_tests() after add_executable(exee)."
@@ -198,10 +205,15 @@ foreach(row IN ITEMS
     "exe DISCOVERY_TIMEOUT 0|(exe): DISCOVERY_TIMEOUT is \"0\"; allowed: an integer from 1 to 99999, in seconds (default: 60)."
     "exe PROPERTIES TIMEOUT soon|(exe): TIMEOUT is \"soon\"; allowed: "
     "exe PROPERTIES|(exe): PROPERTIES has no value."
-    "exe PROPERTIES LABELS a b|(exe): PROPERTIES gives b no value."
+    "exe PROPERTIES LABELS|(exe): PROPERTIES gives LABELS no value."
+    "exe PROPERTIES LABELS a b|(exe): PROPERTIES has \"b\" where the name of a property has to be, such as LABELS or RESOURCE_LOCK. Write pairs of a name and a value. A list is one value, in quotes: LABELS \"a$<SEMICOLON>b\"."
+    "exe PROPERTIES ENVIRONMENT A=1 B=2 C=3|(exe): PROPERTIES has \"B=2\" where the name "
+    "exe PROPERTIES RESOURCE_LOCK DATA DATA_BASE DISK COST 3|(exe): PROPERTIES has \"DATA_BASE\" where the name "
+    "exe PROPERTIES LABELS NAME TYPE VERSION|(exe): PROPERTIES has \"TYPE\" where the name "
     "exe PROPERTIES SKIP_RETURN_CODE 4|(exe): PROPERTIES sets SKIP_RETURN_CODE to 4, but gputest says 77")
   string(REGEX MATCH "^([^|]*)[|](.*)$" _ "${row}")
-  should_fail("gpu_discover_tests(${CMAKE_MATCH_1})" "gpu_discover_tests${CMAKE_MATCH_2}")
+  string(REPLACE "$<SEMICOLON>" ";" message "${CMAKE_MATCH_2}")
+  should_fail("gpu_discover_tests(${CMAKE_MATCH_1})" "gpu_discover_tests${message}")
 endforeach()
 
 # gpu_install_tests(). What is only known when a project is installed is in install.cmake.
