@@ -35,6 +35,7 @@ auto Ledger::or_lose_place(Function function) {
 }
 
 Result Ledger::enter(const EnterRequest& request, const Patience& patience) {
+  store_.lock_folder();
   std::unique_lock guard{store_.mutex()};
   if (client_.forked()) {
     throw LedgerError{request.who +

@@ -78,6 +78,24 @@ std::optional<std::string> contents_of(const std::string& path) {
   return read_to_end(file.number());
 }
 
+std::error_code make_folders(const std::string& path) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) {
+    return {};
+  }
+  const fs::path parent = fs::path{path}.parent_path();
+  if (!parent.empty() && parent != path && (error = make_folders(parent))) {
+    return error;
+  }
+  constexpr mode_t all = S_IRWXU | S_IRWXG | S_IRWXO;
+  if (::mkdir(path.c_str(), all) == 0) {
+    fs::permissions(path, fs::perms::owner_all, fs::perm_options::add, error);
+    return error;
+  }
+  const int why = errno == EEXIST ? ENOTDIR : errno;
+  return fs::is_directory(path, error) ? std::error_code{} : std::error_code{why, std::generic_category()};
+}
+
 std::optional<FileStamp> stamp_of(const std::string& path) {
   struct statx file {};
   if (::statx(AT_FDCWD, path.c_str(), 0, STATX_BASIC_STATS | STATX_BTIME, &file) != 0) {
@@ -100,9 +118,7 @@ std::optional<std::uint64_t> executable_identity() {
 }
 
 bool LineFile::create() const {
-  std::error_code error;
-  fs::create_directories(folder_, error);
-  if (error) {
+  if (const auto error = make_folders(folder_)) {
     fail(folder_, error.message());
   }
   constexpr mode_t only_own = S_IRUSR | S_IWUSR;
@@ -110,6 +126,9 @@ bool LineFile::create() const {
       ::open(path().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, only_own)};
   if (!file && errno != EEXIST) {
     fail(path(), reason(errno));
+  }
+  if (file) {
+    static_cast<void>(::fchmod(file.number(), only_own)); // a umask may take off what the run's other processes need
   }
   return static_cast<bool>(file);
 }

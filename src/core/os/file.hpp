@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include <fcntl.h>
@@ -62,6 +63,10 @@ private:
 
 /// All of a file; nullopt if it cannot be read. For small files such as those of /proc.
 [[nodiscard]] std::optional<std::string> contents_of(const std::string& path);
+
+/// Makes a folder and those that it is in, if they are not there. The umask decides who else may use them; this user
+/// can.
+[[nodiscard]] std::error_code make_folders(const std::string& path);
 
 /// What tells a file from one that was written in its place. A copy may be equal, but has another `id`.
 struct FileStamp {

@@ -58,7 +58,15 @@ Descriptor FileAt::open(int flags, mode_t type) const {
     errno = ENOENT;
     return {};
   }
-  Descriptor file{::openat(folder, name.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, mode)};
+  const auto try_to_open = [&] {
+    return Descriptor{::openat(folder, name.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, mode)};
+  };
+  const bool gives_mode = is_own() && ((flags & O_CREAT) != 0 || type == S_IFIFO);
+  Descriptor file = try_to_open();
+  if (!file && errno == EACCES && gives_mode) { // the umask of whoever made it took off what its owner needs
+    ::fchmodat(folder, name.c_str(), mode, AT_SYMLINK_NOFOLLOW);
+    file = try_to_open();
+  }
   struct stat status {};
   if (!file) {
     const int error = errno;
@@ -84,8 +92,7 @@ Descriptor FileAt::open(int flags, mode_t type) const {
     throw LedgerError{path + " has " + std::to_string(status.st_nlink) +
                       " names (hard links), and must have one: it is not used" + repair_of(owner)};
   }
-  if (is_own() && ((flags & O_CREAT) != 0 || type == S_IFIFO) && (status.st_mode & permission_bits) != mode &&
-      ::fchmod(file.number(), mode) != 0) {
+  if (gives_mode && (status.st_mode & permission_bits) != mode && ::fchmod(file.number(), mode) != 0) {
     return {};
   }
   return file;

@@ -1,33 +1,64 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/os/file_lock.hpp"
 
+#include "core/os/entry_page.hpp"
 #include "core/os/file.hpp"
 #include "core/os/file_at.hpp"
 #include "core/os/process.hpp"
 
 #include <gputest/error.hpp>
 
-#include <boost/interprocess/detail/os_file_functions.hpp>
-
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <map>
 #include <mutex>
+#include <optional>
+#include <sstream>
 #include <thread>
 #include <tuple>
 #include <utility>
 
 namespace gputest::os {
 
-// What Boost's file_lock calls. The class itself opens a path, without O_CLOEXEC, and does not show the descriptor:
-// nothing could tell whether a test has closed it.
-namespace ipc = boost::interprocess::ipcdetail;
 using std::chrono::steady_clock;
 
 namespace {
+
+/// Locks or unlocks a whole file for this process; false if another one has it, or if the kernel refuses: errno.
+bool set_lock(int file, short type) {
+  struct flock lock {};
+  lock.l_type = type;
+  lock.l_whence = SEEK_SET;
+  return ::fcntl(file, F_SETLK, &lock) == 0;
+}
+
+/// Calls `try_lock` until it has the lock, for FileLock::longest_wait at most. Whether it has it.
+template <class TryLock>
+bool lock_in_time(TryLock try_lock) {
+  if (try_lock()) {
+    return true;
+  }
+  const auto until = steady_clock::now() + FileLock::longest_wait;
+  std::optional<NotCounted> waits;
+  // A holder is done after some microseconds. A process that retries too often takes the processor from it.
+  constexpr std::chrono::microseconds first_pause{20};
+  constexpr std::chrono::microseconds longest_pause{500};
+  for (auto pause = first_pause; steady_clock::now() < until; pause = std::min(pause * 2, longest_pause)) {
+    if (pause == longest_pause && !waits) {
+      waits.emplace(); // somebody keeps it: that is no time of the test's
+    }
+    std::this_thread::sleep_for(pause);
+    if (try_lock()) {
+      return true;
+    }
+  }
+  return false;
+}
 
 /// The lock that keeps this process out; of the type F_UNLCK if none does.
 struct flock lock_of_another(int file) {
@@ -38,6 +69,18 @@ struct flock lock_of_another(int file) {
     lock.l_type = F_UNLCK;
   }
   return lock;
+}
+
+/// A process that keeps others out, for people.
+std::string in_words(pid_t holder) {
+  std::string command;
+  for (const auto& word : command_line_of(holder)) {
+    command += " " + word;
+  }
+  const std::string pid = std::to_string(holder);
+  const bool stopped = state_of(holder) == ProcessState::stopped;
+  return "process " + pid + " (" + (command.empty() ? "no command" : command.substr(1)) + (stopped ? ", stopped" : "") +
+         ") holds it; " + (stopped ? "continue it (kill -CONT " + pid + ") or end it" : "end it (kill " + pid + ")");
 }
 
 /// The process that keeps others out, for people.
@@ -54,14 +97,30 @@ std::string holder_of(const struct flock& lock, const std::string& path) {
   if (lock.l_pid <= 0 || !exists(lock.l_pid)) { // 0: of another pid namespace
     return "a process of another container holds it; end that one";
   }
-  std::string command;
-  for (const auto& word : command_line_of(lock.l_pid)) {
-    command += " " + word;
+  return in_words(lock.l_pid);
+}
+
+/// The process that has locked a file by flock() for itself alone; nullopt if it cannot be told.
+std::optional<pid_t> flock_holder_of(const struct stat& file) {
+  std::istringstream locks{contents_of("/proc/locks").value_or("")};
+  for (std::string line; std::getline(locks, line);) {
+    std::istringstream fields{line}; // 1: FLOCK  ADVISORY  WRITE 1234 08:01:5678 0 EOF
+    std::string number;
+    std::string kind;
+    std::string how;
+    std::string type;
+    pid_t pid = 0;
+    unsigned major = 0;
+    unsigned minor = 0;
+    ino_t inode = 0;
+    char colon = 0;
+    fields >> number >> kind >> how >> type >> pid >> std::hex >> major >> colon >> minor >> colon >> std::dec >> inode;
+    if (fields && kind == "FLOCK" && type == "WRITE" && inode == file.st_ino && makedev(major, minor) == file.st_dev &&
+        exists(pid)) {
+      return pid;
+    }
   }
-  const std::string pid = std::to_string(lock.l_pid);
-  const bool stopped = state_of(lock.l_pid) == ProcessState::stopped;
-  return "process " + pid + " (" + (command.empty() ? "no command" : command.substr(1)) + (stopped ? ", stopped" : "") +
-         ") holds it; " + (stopped ? "continue it (kill -CONT " + pid + ") or end it" : "end it (kill " + pid + ")");
+  return std::nullopt;
 }
 
 } // namespace
@@ -74,8 +133,8 @@ struct FileLock::Kernel {
 
   /// Throws LedgerError if the kernel refuses, or if the file was closed by something else.
   bool try_lock() {
-    bool acquired = false;
-    if (!ipc::try_acquire_file_lock(file.unchecked_number(), acquired)) {
+    const bool acquired = set_lock(file.unchecked_number(), F_WRLCK);
+    if (!acquired && errno != EAGAIN && errno != EACCES) {
       const int error = errno;
       static_cast<void>(file.number());
       throw LedgerError{"cannot lock " + file.path() + ": " + reason(error)};
@@ -112,24 +171,17 @@ FileLock::~FileLock() = default;
 
 void FileLock::lock() {
   std::unique_lock threads{kernel_->threads};
-  const auto until = steady_clock::now() + longest_wait;
-  // A holder is done after some microseconds. A process that retries too often takes the processor from it.
-  constexpr std::chrono::microseconds first_pause{20};
-  constexpr std::chrono::microseconds longest_pause{500};
-  for (auto pause = first_pause; !kernel_->try_lock(); pause = std::min(pause * 2, longest_pause)) {
-    if (steady_clock::now() >= until) {
-      require_kept();
-      throw LedgerError{"cannot lock " + kernel_->file.path() + " within " + std::to_string(longest_wait.count()) +
-                        " s, which is needed for microseconds: " +
-                        holder_of(lock_of_another(kernel_->file.unchecked_number()), kernel_->file.path())};
-    }
-    std::this_thread::sleep_for(pause);
+  if (!lock_in_time([this] { return kernel_->try_lock(); })) {
+    require_kept();
+    throw LedgerError{"cannot lock " + kernel_->file.path() + " within " + std::to_string(longest_wait.count()) +
+                      " s, which is needed for microseconds: " +
+                      holder_of(lock_of_another(kernel_->file.unchecked_number()), kernel_->file.path())};
   }
   static_cast<void>(threads.release());
 }
 
 void FileLock::unlock() noexcept {
-  if (!ipc::release_file_lock(kernel_->file.unchecked_number())) {
+  if (!set_lock(kernel_->file.unchecked_number(), F_UNLCK)) {
     // The kernel lets go of all of a process's locks on a file with any descriptor of it that is closed. As long as
     // this process kept the lock, nobody else could go on.
     const Descriptor closed{
@@ -156,5 +208,26 @@ std::string FileLock::keeper() const {
 void FileLock::require_kept() const { static_cast<void>(kernel_->file.number()); }
 
 bool FileLock::is_removed() const { return kernel_->file.is_removed(); }
+
+bool try_share(int folder, const std::string& path) {
+  const bool locked = ::flock(folder, LOCK_SH | LOCK_NB) == 0;
+  if (!locked && errno != EWOULDBLOCK && errno != EINTR) {
+    throw failure("lock the folder", path, errno);
+  }
+  return locked;
+}
+
+void share(int folder, const std::string& path) {
+  if (lock_in_time([&] { return try_share(folder, path); })) {
+    return;
+  }
+  struct stat status {};
+  const auto holder = ::fstat(folder, &status) == 0 ? flock_holder_of(status) : std::nullopt;
+  throw LedgerError{
+      "cannot share the folder " + path + ": another process has locked it for itself alone (flock) for " +
+      std::to_string(FileLock::longest_wait.count()) + " s: " +
+      (holder ? in_words(*holder)
+              : "it cannot be named; fuser " + path + " names all that have the folder open; end that one")};
+}
 
 } // namespace gputest::os

@@ -9,10 +9,11 @@
 
 namespace gputest::os {
 
-/// A mutex between processes that the kernel releases when its holder ends, however it ends: Boost's file_lock.
+/// A mutex between processes that the kernel releases when its holder ends, however it ends.
 ///
-/// Excludes the threads of this process too, also those that use another object for the same file. Meets BasicLockable.
-/// Nothing else in the process may open and close the file: a POSIX record lock goes with any descriptor of it.
+/// Waiting for it does not count towards the time limit of this process's entry. Excludes the threads of this process
+/// too, also those that use another object for the same file. Meets BasicLockable. Nothing else in the process may open
+/// and close the file: a POSIX record lock goes with any descriptor of it.
 class FileLock {
 public:
   /// A process that is neither stopped nor hostile has the lock for microseconds. With 64 of them in line, on two
@@ -46,5 +47,13 @@ private:
   struct Kernel;
   std::shared_ptr<Kernel> kernel_; ///< of all objects of this process for that file
 };
+
+/// Locks an open folder by flock(), as others may at the same time: what removes old files leaves it out then. False if
+/// a process has locked it for itself alone. Throws LedgerError if the kernel refuses.
+[[nodiscard]] bool try_share(int folder, const std::string& path);
+
+/// The same, and blocks until it is locked, for FileLock::longest_wait at most. Throws LedgerError that names the
+/// process which has it.
+void share(int folder, const std::string& path);
 
 } // namespace gputest::os

@@ -2,12 +2,12 @@
 #include "core/os/ledger_folder.hpp"
 
 #include "core/os/file.hpp"
+#include "core/os/file_lock.hpp"
 #include "core/os/host.hpp"
 
 #include <gputest/error.hpp>
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
@@ -81,6 +81,10 @@ std::string problem(const struct stat& status, bool is_default_private) {
            " what is in it: it is not used. Look what others have put there, "
            "and chmod it to 0700; or set GPUTEST_DIR to another folder";
   }
+  if ((status.st_mode & S_IRWXU) != S_IRWXU) {
+    return "has the mode " + octal(status.st_mode) +
+           ", with which its owner cannot use it; chmod it to 0700, or set GPUTEST_DIR to another folder";
+  }
   return "";
 }
 
@@ -96,9 +100,7 @@ std::pair<Descriptor, std::string> parent_of(fs::path path) {
     path = path.parent_path();
   }
   const fs::path parent = path.has_parent_path() ? path.parent_path() : fs::path{"."};
-  std::error_code error;
-  fs::create_directories(parent, error);
-  if (error) {
+  if (const auto error = make_folders(parent)) {
     throw failure_here("make the folder", parent, error.value());
   }
   Descriptor opened{::open(parent.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)};
@@ -124,7 +126,9 @@ LedgerFolder::LedgerFolder(const std::string& path) {
   };
   Descriptor folder = open();
   if (!folder && errno == ENOENT) {
-    if (::mkdirat(parent.number(), name.c_str(), private_mode) != 0 && errno != EEXIST) {
+    if (::mkdirat(parent.number(), name.c_str(), private_mode) == 0) {
+      ::fchmodat(parent.number(), name.c_str(), private_mode, AT_SYMLINK_NOFOLLOW); // whatever the umask
+    } else if (errno != EEXIST) {
       throw failure_here("make the folder", path, errno);
     }
     folder = open();
@@ -148,16 +152,19 @@ LedgerFolder::LedgerFolder(const std::string& path) {
     throw LedgerError{path + " " + why};
   }
   shared_ = looks_shared(status);
-  // What removes old files from /tmp leaves out a folder that somebody has locked. In a shared one another member could
-  // keep the lock, and nothing is removed there.
-  while (!shared_ && ::flock(folder.number(), LOCK_SH) != 0) {
-    if (errno != EINTR) {
-      throw failure_here("lock the folder", path, errno);
-    }
-  }
+  // What removes old files from /tmp leaves out a folder that somebody has locked. Whoever can open a folder can lock
+  // it for ever, so one that others can open is not locked; nothing is removed from a shared one.
+  is_locked_ = shared_ || (status.st_mode & (S_IRGRP | S_IROTH)) != 0 || try_share(folder.number(), path);
   folder_ = KeptDescriptor{std::move(folder), path};
   parent_ = KeptDescriptor{std::move(parent), fs::path{path}.parent_path()};
   name_ = name;
+}
+
+void LedgerFolder::lock() {
+  if (!is_locked_) {
+    share(folder_.number(), path());
+    is_locked_ = true;
+  }
 }
 
 FileAt LedgerFolder::at(const std::string& name, uid_t owner, mode_t mode) const {

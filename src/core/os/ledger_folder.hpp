@@ -19,6 +19,10 @@ public:
   /// is there: it is not used then.
   explicit LedgerFolder(const std::string& path);
 
+  /// Keeps what removes old files from /tmp away from a folder that this user alone can open, if the constructor could
+  /// not: blocks for FileLock::longest_wait at most. Throws LedgerError that names the process which has locked it.
+  void lock();
+
   [[nodiscard]] bool is_shared() const { return shared_; }
   [[nodiscard]] const std::string& path() const { return folder_.path(); }
 
@@ -45,6 +49,7 @@ private:
   KeptDescriptor parent_; ///< the folder that it is in
   std::string name_;      ///< in parent_
   bool shared_ = false;
+  bool is_locked_ = false; ///< or need not be
 };
 
 /// Where the ledger is: `setting` (GPUTEST_DIR) if there is one, else the machine's shared folder, /run/gputest, where

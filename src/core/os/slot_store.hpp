@@ -40,6 +40,9 @@ public:
   /// Throws LedgerError if something else in this process has closed one of the store's files.
   void require_intact() const;
 
+  /// As LedgerFolder::lock(). For who only looks there is no need.
+  void lock_folder() { folder_.lock(); }
+
   /// Guards one read-modify-write of the records: microseconds, never a test's duration.
   [[nodiscard]] FileLock& mutex() { return *mutex_; }
 

@@ -73,16 +73,19 @@ bool make_folder(const FileAt& place) {
   if (::mkdirat(place.folder, beginning.name.c_str(), place.mode) != 0 && errno != EEXIST) {
     throw failure("make the folder", place.path, errno);
   }
+  const auto give_mode = [&](const FileAt& folder) {
+    return ::fchmodat(folder.folder, folder.name.c_str(), folder.mode, AT_SYMLINK_NOFOLLOW) == 0;
+  };
+  give_mode(beginning); // without it a umask may keep this user from opening it
   const bool made =
       beginning.open(O_RDONLY | O_DIRECTORY, S_IFDIR) && // another user may have taken the name
-      ::fchmodat(place.folder, beginning.name.c_str(), place.mode, AT_SYMLINK_NOFOLLOW) == 0 &&
+      give_mode(beginning) &&
       ::renameat2(place.folder, beginning.name.c_str(), place.folder, place.name.c_str(), RENAME_NOREPLACE) == 0;
   if (!made) {
     const int error = errno;
     ::unlinkat(place.folder, beginning.name.c_str(), AT_REMOVEDIR);
     if (cannot_rename_without_replacing(error)) {
-      return ::mkdirat(place.folder, place.name.c_str(), place.mode) == 0 &&
-             ::fchmodat(place.folder, place.name.c_str(), place.mode, AT_SYMLINK_NOFOLLOW) == 0;
+      return ::mkdirat(place.folder, place.name.c_str(), place.mode) == 0 && give_mode(place);
     }
     errno = error;
   }

@@ -68,6 +68,31 @@ TEST_F(FileAtTest, gives_its_mode_to_what_it_makes_and_to_a_fifo_only) {
   EXPECT_EQ(mode_of("shared"), 0664U);
 }
 
+TEST_F(FileAtTest, that_was_made_under_any_umask_can_be_opened_by_its_owner) {
+  std::filesystem::permissions(folder_.path(), std::filesystem::perms{0777});
+  for (const mode_t mask : {0277U, 0777U}) {
+    for (const std::string killed : {"", "killed"}) { // before it could give the file its mode
+      const std::string number = std::to_string(mask) + killed;
+      EXPECT_EQ(in_child([&] {
+                  tests::become_nobody();
+                  ::umask(mask);
+                  if (!killed.empty()) {
+                    ::close(::open(path("file" + number).c_str(), O_RDWR | O_CREAT, 0600));
+                    ::mkfifo(path("fifo" + number).c_str(), 0600);
+                  }
+                  return FileAt{path("file" + number)}.open(O_RDWR | O_CREAT, S_IFREG) &&
+                                 FileAt{path("fifo" + number)}.open_or_make_fifo(O_RDWR)
+                             ? 0
+                             : 1;
+                }),
+                0)
+          << number;
+      EXPECT_EQ(mode_of("file" + number), 0600U);
+      EXPECT_EQ(mode_of("fifo" + number), 0600U);
+    }
+  }
+}
+
 TEST_F(FileAtTest, of_another_type_is_refused_with_what_it_is) {
   folder_.write("file", "", 0600);
   folder_.make_folder("folder");

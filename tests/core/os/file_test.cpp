@@ -43,6 +43,24 @@ TEST(Reason, of_a_failure_stands_behind_what_was_to_be_done_with_which_file) {
   EXPECT_STREQ(failure("open", "/some/file", EACCES).what(), "cannot open /some/file: Permission denied");
 }
 
+TEST(Folders, are_made_with_those_that_they_are_in_and_can_be_used_by_this_user_whatever_the_umask) {
+  const tests::PrivateFolder folder;
+  const auto mode_of = [&](const std::string& name) {
+    struct stat status {};
+    return ::stat((folder.path() + "/" + name).c_str(), &status) == 0 ? status.st_mode & 07777U : 0;
+  };
+  const auto umask_before = ::umask(0737);
+  const auto error = make_folders(folder.path() + "/a/b/");
+  ::umask(umask_before);
+  EXPECT_FALSE(error);
+  EXPECT_EQ(mode_of("a"), 0740U);
+  EXPECT_EQ(mode_of("a/b"), 0740U);
+  folder.write("file", "", 0600);
+  EXPECT_EQ(make_folders(folder.path() + "/file").value(), ENOTDIR);
+  EXPECT_EQ(make_folders(folder.path() + "/file/a").value(), ENOTDIR);
+  EXPECT_FALSE(make_folders(folder.path() + "/a"));
+}
+
 TEST(FileStamp, has_the_size_and_the_time_to_the_nanosecond) {
   const tests::PrivateFolder folder;
   folder.write("file", "12345", 0644);

@@ -10,9 +10,11 @@
 
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -96,6 +98,52 @@ TEST_F(LedgerFolderTest, in_which_others_can_change_something_is_not_used) {
                   ", with which others can change what is in it: it is not used. Look what others have put there, and "
                   "chmod it to 0700; or set GPUTEST_DIR to another folder");
   }
+}
+
+TEST_F(LedgerFolderTest, that_its_owner_cannot_use_is_refused_with_the_mode_that_it_needs) {
+  for (const auto& [mode, octal] : std::map<mode_t, std::string>{{0000, "0000"}, {0300, "0300"}, {0500, "0500"}}) {
+    EXPECT_EQ(said_with_mode(mode), path_ + " has the mode " + octal +
+                                        ", with which its owner cannot use it; chmod it to 0700, or set GPUTEST_DIR to "
+                                        "another folder");
+  }
+}
+
+TEST_F(LedgerFolderTest, is_locked_only_if_nobody_else_can_open_it) {
+  const auto others_may_lock = [&](mode_t mode) {
+    EXPECT_EQ(said_with_mode(mode), "done");
+    LedgerFolder folder{path_};
+    folder.lock();
+    const Descriptor other{::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+    return ::flock(other.number(), LOCK_EX | LOCK_NB) == 0;
+  };
+  for (const mode_t mode : {0700U, 0711U}) {
+    EXPECT_FALSE(others_may_lock(mode)) << std::oct << mode;
+  }
+  for (const mode_t mode : {0755U, 0740U, 0704U}) {
+    EXPECT_TRUE(others_may_lock(mode)) << std::oct << mode;
+  }
+}
+
+TEST_F(LedgerFolderTest, locked_by_another_process_is_opened_at_once_and_an_error_that_names_it_for_who_uses_it) {
+  ASSERT_EQ(said_with_mode(0700), "done");
+  const pid_t holder = tests::start_keeper([&] {
+    Descriptor held{::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+    if (::flock(held.number(), LOCK_EX | LOCK_NB) != 0) {
+      throw std::runtime_error{"this user can lock its folder"};
+    }
+    return held;
+  });
+  LedgerFolder folder{path_};
+  EXPECT_FALSE(has_store(path_, "store"));
+  const auto said = message_of<LedgerError>([&] { folder.lock(); });
+  EXPECT_EQ(said.find("cannot share the folder " + path_ +
+                      ": another process has locked it for itself alone (flock) for 5 s: process " +
+                      std::to_string(holder) + " ("),
+            0U)
+      << said;
+  ::kill(holder, SIGKILL);
+  tests::end_of(holder);
+  folder.lock();
 }
 
 TEST_F(LedgerFolderTest, that_is_something_else_is_not_used) {

@@ -275,6 +275,32 @@ TEST_F(SlotStoreTest, belongs_to_this_user_alone_with_any_umask) {
   EXPECT_EQ(open().wake_fifo(0).mode, 0600U);
 }
 
+TEST_F(SlotStoreTest, made_by_a_process_with_any_umask_can_be_used_by_later_ones) {
+  fs::permissions(parent_.path(), fs::perms{0777});
+  for (const mode_t mask : {0277U, 0777U}) {
+    for (const bool killed : {false, true}) { // while it made the folder
+      const std::string own = parent_.path() + "/" + std::to_string(mask) + (killed ? "-killed/a" : "/a");
+      const auto use = [&](mode_t umask) {
+        return in_child([&] {
+          tests::become_nobody();
+          ::umask(umask);
+          if (killed && umask == mask) {
+            LedgerFolder made{own};
+            ::mkdir((own + "/beginning.store").c_str(), 0700);
+            return 0;
+          }
+          SlotStore store{own, "store", Layout{3, 4096, 256, 4}};
+          const std::lock_guard guard{store.mutex()};
+          return store.take([](std::size_t) { return true; }).liveness ? 0 : 1;
+        });
+      };
+      EXPECT_EQ(use(mask), 0) << own;
+      EXPECT_EQ(use(022), 0) << own;
+      EXPECT_EQ(mode_of(own), 0700U);
+    }
+  }
+}
+
 TEST_F(SlotStoreTest, made_by_many_at_once_is_one) {
   // All start when the pipe is closed.
   std::array<int, 2> start{};
