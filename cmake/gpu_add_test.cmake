@@ -96,7 +96,7 @@
   ``SKIP_RETURN_CODE``
     77
   ``FAIL_REGULAR_EXPRESSION``
-    the line ``gputest: timed out``, if ``TIMEOUT`` or ``WAIT_LIMIT`` is given: CTest prints it as the reason
+    a line that begins with ``gputest: timed out:``, if ``TIMEOUT`` or ``WAIT_LIMIT`` is given: CTest prints it as the reason
   ``TIMEOUT``
     the limit plus ten times the longest wait plus a minute, if ``TIMEOUT`` or ``WAIT_LIMIT`` is given: a last resort, if gputest itself
     cannot end the test

@@ -5,11 +5,15 @@
 function(_gputest_complete_test name settings own_labels program target by_link)
   set(gputest_call "gpu_add_test(NAME ${name})")
   foreach(property IN ITEMS ENVIRONMENT ENVIRONMENT_MODIFICATION LABELS SKIP_RETURN_CODE WILL_FAIL PASS_REGULAR_EXPRESSION
-          SKIP_REGULAR_EXPRESSION FAIL_REGULAR_EXPRESSION)
+          SKIP_REGULAR_EXPRESSION FAIL_REGULAR_EXPRESSION TIMEOUT_AFTER_MATCH)
     get_property(${property} TEST "${name}" PROPERTY ${property})
   endforeach()
 
-  _gputest_watcher("${WILL_FAIL}" "${PASS_REGULAR_EXPRESSION}${SKIP_REGULAR_EXPRESSION}" watcher)
+  _gputest_expression_of_timeout(timed_out)
+  set(all_expressions "${FAIL_REGULAR_EXPRESSION}")
+  string(REPLACE "${timed_out}" "" FAIL_REGULAR_EXPRESSION "${FAIL_REGULAR_EXPRESSION}") # the others are the user's
+  string(REGEX REPLACE "^;" "" FAIL_REGULAR_EXPRESSION "${FAIL_REGULAR_EXPRESSION}")
+  _gputest_watcher("" watcher)
   foreach(setting IN LISTS settings ITEMS GPUTEST_TEST=) # which an odd name is not in settings for
     string(REGEX REPLACE "=.*" "" variable "${setting}")
     if(";${ENVIRONMENT}" MATCHES ";(${variable}=[^;]*)")
@@ -20,8 +24,8 @@ function(_gputest_complete_test name settings own_labels program target by_link)
   string(REPLACE "${settings}" "" of_the_user "${ENVIRONMENT_MODIFICATION}")
   string(REPLACE "GPUTEST_ENTRY=set:ctest" "GPUTEST_ENTRY=set:${watcher}" settings "${settings}")
   _gputest_prepend_list("${settings}" "${of_the_user}" ENVIRONMENT_MODIFICATION)
-  if(WILL_FAIL)
-    string(REPLACE "gputest: timed out:" "" FAIL_REGULAR_EXPRESSION "${FAIL_REGULAR_EXPRESSION}")
+  if(NOT WILL_FAIL) # else CTest would invert a match
+    set(FAIL_REGULAR_EXPRESSION "${all_expressions}")
   endif()
   list(REMOVE_ITEM own_labels "" ${LABELS})
   _gputest_prepend_list("${own_labels}" "${LABELS}" LABELS)

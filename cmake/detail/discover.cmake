@@ -208,8 +208,7 @@ endfunction()
 function(_gputest_properties_of labels memory gpus requests more_settings setter_result result)
   set(gputest_MEMORY "${memory}")
   set(gputest_GPUS "${gpus}")
-  _gputest_watcher("${gputest_property_WILL_FAIL}" "${gputest_property_PASS_REGULAR_EXPRESSION}${gputest_property_SKIP_REGULAR_EXPRESSION}"
-    watcher)
+  _gputest_watcher(gputest_property_ watcher)
   _gputest_entry_properties(gputest_ ${watcher} "${labels}" settings properties)
   _gputest_quote("${gputest_WORKING_DIRECTORY}" folder)
   # CTest adds each list to those before it, so an unmatched bracket in one does not change another. The user's are between these two.

@@ -36,7 +36,7 @@ set(gputest_fixtures_of_all [======[$<TARGET_PROPERTY:${target},GPUTEST_FIXTURES
           TEST_SUFFIX TEST_FILTER TEST_LIST NO_PRETTY_TYPES NO_PRETTY_VALUES XML_OUTPUT_DIR DISCOVERY_TIMEOUT)
     _gputest_append_variable(${keyword} "${ARG_${keyword}}")
   endforeach()
-  foreach(property IN ITEMS WILL_FAIL PASS_REGULAR_EXPRESSION SKIP_REGULAR_EXPRESSION)
+  foreach(property IN ITEMS WILL_FAIL PASS_REGULAR_EXPRESSION FAIL_REGULAR_EXPRESSION SKIP_REGULAR_EXPRESSION TIMEOUT_AFTER_MATCH)
     _gputest_append_variable(property_${property} "${ARG_PROPERTY_${property}}")
   endforeach()
   foreach(keyword IN ITEMS LABELS RESOURCE_LOCK)

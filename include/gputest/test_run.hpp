@@ -34,13 +34,17 @@ public:
   /// Whether this process runs for an entry of gpu_add_test().
   [[nodiscard]] bool in_entry() const;
 
+  /// Writes one line, `gputest: <text>`, to stderr; not where CTest judges the output of the entry. Then only who
+  /// watches the entry writes, if it fails: what refused() and skipped() have said, among others.
+  void say(const std::string& text) noexcept;
+
   /// The next run of tests is of another entry: reads GPUTEST_ENTRY and GPUTEST_TEST again, and forgets the run before
   /// it.
   void begin_next_case() noexcept;
 
   /// The tests begin. If they fail and the exit code is 0, `result` is what main() should have returned, as a message
-  /// quotes it: `gputest::run_all_tests()`. The last run of a process counts; while one runs, no other begins.
-  void begin(const std::string& result) noexcept;
+  /// quotes it: `gputest::run_all_tests()`. The last run of a process counts. False: one runs, and no other begins.
+  bool begin(const std::string& result) noexcept;
 
   /// The test that runs now; empty between tests.
   void running(const std::string& test) noexcept;
@@ -52,6 +56,12 @@ public:
   /// gputest itself has failed a test: it could not run, or took or left what it must not. Such a failure does not
   /// count as one that WILL_FAIL expects, and PASS_REGULAR_EXPRESSION does not make up for it.
   void refused(const std::string& why) noexcept;
+
+  /// gputest has skipped a test. Returns what is to be printed of the reason: nothing, where CTest judges the output.
+  std::string skipped(const std::string& why) noexcept;
+
+  /// Why a test that the entry is for has not run in this process; empty: all have. The last call counts.
+  void not_run(const std::string& why) noexcept;
 
   /// What became of one test, for the run log.
   struct TestEnd {

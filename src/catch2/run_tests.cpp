@@ -128,7 +128,7 @@ public:
   void end_test(const Catch::TestCaseInfo& test, const char* result) {
     lease_.release();
     for (const auto& problem : problems(test)) {
-      std::cerr << "gputest: failed: " << problem << '\n';
+      detail::TestRun::of_process().say("failed: " + problem);
       failed_at_end_ = true;
     }
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begun_at_;
@@ -152,7 +152,7 @@ public:
     const bool is_skip = (total == skipped && !failed_at_end_) || (run.in_entry() && skipped_one_ && !has_failed);
     end_ = total == 0 ? End::nothing_ran : is_skip ? End::all_skipped : has_failed ? End::failed : End::passed;
     if (is_skip && total != skipped) {
-      std::cerr << "gputest: " << skipped << " of " << total << " test cases skipped\n";
+      run.say(std::to_string(skipped) + " of " + std::to_string(total) + " test cases skipped");
     }
     run.end(*end_);
   }
@@ -302,7 +302,7 @@ int run_catch2_tests(int argc, char** argv) {
   }
   auto& run = detail::TestRun::of_process();
   if (how.value_or(detail::TestRun::End::nothing_ran) == detail::TestRun::End::nothing_ran && run.in_entry()) {
-    std::cerr << "gputest: failed: no test case ran\n"; // --list-tests, or --allow-running-no-tests
+    run.say("failed: no test case ran"); // --list-tests, or --allow-running-no-tests
     if (!how) {
       run.begin(what_main_returns);
       run.end(detail::TestRun::End::nothing_ran); // no failure that WILL_FAIL expects

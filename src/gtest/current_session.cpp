@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
-#include <iostream>
 #include <iterator>
 #include <utility>
 
@@ -36,8 +35,9 @@ bool skips_are_forbidden() {
 /// Skips or fails the running test.
 void apply(const Outcome& outcome, const ::testing::TestInfo& test) noexcept {
   if (outcome.kind == Outcome::Kind::skip) {
-    CurrentSession::instance().count_skip();
-    record_part(::testing::TestPartResult::kSkip, test.file(), test.line(), outcome.reason);
+    CurrentSession::instance().count_skip(outcome.reason);
+    record_part(::testing::TestPartResult::kSkip, test.file(), test.line(),
+                TestRun::of_process().skipped(outcome.reason));
   } else if (outcome.kind == Outcome::Kind::fail) {
     TestRun::of_process().refused(outcome.reason);
     record_part(::testing::TestPartResult::kFatalFailure, test.file(), test.line(), outcome.reason);
@@ -100,6 +100,20 @@ bool any_uses_gpu(const ::testing::UnitTest& unit_test) {
   return any;
 }
 
+/// Of this process, as it was started. Each ends with a zero.
+std::string arguments() {
+  std::ifstream file{"/proc/self/cmdline"};
+  return {std::istreambuf_iterator<char>{file}, {}};
+}
+
+/// The filter that this process was started with; empty if with none.
+std::string filter_of_arguments() {
+  const std::string option{"\0--gtest_filter=", 16};
+  const auto all = arguments();
+  const auto begin = all.find(option);
+  return begin == std::string::npos ? "" : std::string{all.c_str() + begin + option.size()};
+}
+
 /// What is asked of the devices of a test that leases for itself.
 Request devices_of(const Request& request) {
   Request of_devices;
@@ -123,11 +137,7 @@ bool fits(const Request& test, const Request& suite) {
 } // namespace
 
 bool is_death_test_child() {
-  static const bool is_child = [] {
-    std::ifstream file{"/proc/self/cmdline"};
-    const std::string arguments{std::istreambuf_iterator<char>{file}, {}};
-    return arguments.find("gtest_internal_run_death_test=") != std::string::npos;
-  }();
+  static const bool is_child = arguments().find("gtest_internal_run_death_test=") != std::string::npos;
   return is_child;
 }
 
@@ -449,8 +459,10 @@ void CurrentSession::end_test(const ::testing::TestInfo& test) {
   const char* const what = result.Failed() ? "failed" : result.Skipped() ? "skipped" : "passed";
   TestRun::of_process().ended(
       {test.test_suite_name(), test.name(), what, static_cast<double>(result.elapsed_time()) / 1000,
-       result.Skipped() ? reason_of_skip(result) : "", annotation != nullptr ? annotation->file : "",
-       annotation != nullptr ? annotation->line : 0, test.file() != nullptr ? test.file() : "", test.line()});
+       result.Skipped() ? (skip_.empty() ? reason_of_skip(result) : skip_) : "",
+       annotation != nullptr ? annotation->file : "", annotation != nullptr ? annotation->line : 0,
+       test.file() != nullptr ? test.file() : "", test.line()});
+  skip_.clear();
 }
 
 void CurrentSession::examine_after(const ::testing::TestInfo& test) {
@@ -500,28 +512,46 @@ void CurrentSession::end_program(const ::testing::UnitTest& unit_test) {
   if (how == TestRun::End::all_skipped && ran_ == 0) {
     skip = "no test ran, because an environment's SetUp() skipped them all";
   } else if (how == TestRun::End::all_skipped && skipped_by_gputest_ > 0 && ran_ > skipped_) {
-    std::cerr << "gputest: " << skipped_by_gputest_ << " of " << selected_
-              << " tests skipped by gputest, so the entry is skipped; no test failed\n";
+    run.say(std::to_string(skipped_by_gputest_) + " of " + std::to_string(selected_) +
+            " tests skipped by gputest, so the entry is skipped; no test failed");
   } else if (how == TestRun::End::nothing_ran && (run.in_entry() || runs_case_by_case_)) {
     const auto nothing = why_no_test_was_selected(unit_test);
     if (nothing.in_other_shards) {
       skip = "no test ran, because " + nothing.why;
-      std::cerr << "gputest: skipped: " << skip << '\n';
+      run.say("skipped: " + run.skipped(skip));
       how = TestRun::End::all_skipped;
     } else {
-      std::cerr << "gputest: failed: no test ran: " << nothing.why << '\n';
+      run.say("failed: no test ran: " + nothing.why);
+      run.refused("no test ran: " + nothing.why);
       forbidden_ = true;
     }
   }
   if (!skip.empty() && skips_are_forbidden()) {
     const auto why = skip + ", and GPUTEST_FORBID_SKIP=1";
-    std::cerr << "gputest: failed: " << why << '\n';
+    run.say("failed: " + why);
     run.refused(why);
     forbidden_ = true;
     how = TestRun::End::failed;
   }
   end_ = how;
+  compare_with_entry(unit_test);
   run.end(how);
+}
+
+/// main(), a flag file or other code may have set another filter than that of the entry.
+void CurrentSession::compare_with_entry(const ::testing::UnitTest& unit_test) {
+  for_each_to_run(unit_test, [&](const ::testing::TestSuite& /*suite*/, const ::testing::TestInfo& test) {
+    selected_tests_.insert(name_of(test));
+  });
+  const auto filter = filter_of_arguments(); // a worker is started with none, and given that of each case
+  const auto missing = filter.empty() ? std::vector<std::string>{} : left_out(unit_test, filter, selected_tests_);
+  const auto others = missing.size() < 2 ? "" : " and " + std::to_string(missing.size() - 1) + " more";
+  TestRun::of_process().not_run(
+      missing.empty() ? ""
+                      : missing.front() + others + " did not run, although the entry selects it by --gtest_filter=" +
+                            filter + ": the filter was '" + GTEST_FLAG_GET(filter) +
+                            "' when the tests began. Let main(), environments and flag files leave the filter as it "
+                            "is; a test that cannot run skips itself (GTEST_SKIP)");
 }
 
 int CurrentSession::exit_code(int result) const {
@@ -541,8 +571,9 @@ int CurrentSession::exit_code(int result) const {
 }
 
 int CurrentSession::fail_without_tests(const std::string& why) {
-  std::cerr << "gputest: failed: no test ran: " << why << '\n';
   auto& run = TestRun::of_process();
+  run.say("failed: no test ran: " + why);
+  run.refused("no test ran: " + why);
   run.begin(what_main_returns);
   run.end(TestRun::End::nothing_ran);
   return EXIT_FAILURE;

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -71,7 +72,10 @@ public:
 
   /// What the process returns in an entry if it was started in a way in which no test can run.
   [[nodiscard]] static int fail_without_tests(const std::string& why);
-  void count_skip() { ++skipped_by_gputest_; }
+  void count_skip(const std::string& why) {
+    ++skipped_by_gputest_;
+    skip_ = why;
+  }
 
   /// Leases for a section of the test. Throws NestedLease if a lease is held.
   [[nodiscard]] Lease lease(const Request& request, const ::testing::TestInfo& test);
@@ -88,10 +92,12 @@ private:
   void report(const Findings& findings, const char* file, int line);
 
   [[nodiscard]] TestRun::End how_it_ended(bool failed) const;
+  void compare_with_entry(const ::testing::UnitTest& unit_test);
 
   bool begun_ = false;
   bool reporting_ = false; ///< a failure that gputest itself adds
   bool runs_case_by_case_ = false;
+  std::set<std::string> selected_tests_; ///< in any run of this process
   int selected_ = 0;
   int skipped_ = 0;
   int skipped_by_gputest_ = 0;
@@ -105,6 +111,7 @@ private:
   std::optional<Request> suite_request_; ///< what the running suite asks one lease for
   Outcome suite_outcome_;
   std::string set_up_of_suite_; ///< the SetUpTestSuite() that has run since anything was counted
+  std::string skip_;            ///< why gputest has skipped the running test
   std::string running_;         ///< the test or, before its first test, the suite
   std::string out_of_memory_;   ///< what was found when the running test ran out of memory
   std::string leased_;          ///< for the running test: recorded at its end, since a test may look at its properties

@@ -37,9 +37,27 @@ std::string pattern_of(std::string name) {
   return name;
 }
 
-bool matches(const std::string& pattern, const std::string& name) {
-  return pattern.size() == name.size() &&
-         std::equal(pattern.begin(), pattern.end(), name.begin(), [](char p, char c) { return p == '?' || p == c; });
+/// As GoogleTest matches: `*` stands for any text, `?` for any byte.
+bool matches(std::string_view pattern, std::string_view name) {
+  if (pattern.empty() || name.empty()) {
+    return name.empty() && pattern.find_first_not_of('*') == std::string_view::npos;
+  }
+  if (pattern.front() == '*') {
+    return matches(pattern.substr(1), name) || matches(pattern, name.substr(1));
+  }
+  return (pattern.front() == '?' || pattern.front() == name.front()) && matches(pattern.substr(1), name.substr(1));
+}
+
+/// Whether one of the patterns, which `:` separates, matches.
+bool matches_any(std::string_view patterns, std::string_view name) {
+  for (std::size_t begin = 0; begin <= patterns.size();) {
+    const auto end = std::min(patterns.find(':', begin), patterns.size());
+    if (end > begin && matches(patterns.substr(begin, end - begin), name)) {
+      return true;
+    }
+    begin = end + 1;
+  }
+  return false;
 }
 
 /// The filter that selects a test alone, among all tests: its pattern, less the patterns of other tests that it
@@ -161,6 +179,28 @@ NothingSelected why_no_test_was_selected(const ::testing::UnitTest& unit_test) {
             "property DISABLED of the CTest entry says that it is not meant to run"};
   }
   return {"the filter '" + filter + "' selects none" + of_all};
+}
+
+std::vector<std::string> left_out(const ::testing::UnitTest& unit_test, const std::string& filter,
+                                  const std::set<std::string>& selected) {
+  const auto dash = std::min(filter.find('-'), filter.size());
+  const auto positive = dash == 0 ? "*" : filter.substr(0, dash);
+  const auto negative = dash == filter.size() ? "" : filter.substr(dash + 1);
+  std::vector<std::string> missing;
+  bool any = false;
+  for_each_test(unit_test, [&](const TestSuite& suite, const TestInfo& test) {
+    const auto name = name_of(test);
+    const bool may_run = (!is_disabled(suite, test) || GTEST_FLAG_GET(also_run_disabled_tests)) &&
+                         !test.is_in_another_shard() && std::string{suite.name()} != misnamed_suite;
+    if (may_run && matches_any(positive, name) && !matches_any(negative, name)) {
+      if (selected.count(name) == 0) {
+        missing.push_back(name);
+      } else {
+        any = true;
+      }
+    }
+  });
+  return any && positive.find('*') != std::string::npos ? std::vector<std::string>{} : missing;
 }
 
 } // namespace gputest::detail

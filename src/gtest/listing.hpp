@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
+#include <vector>
 
 namespace gputest::detail {
 
@@ -20,5 +22,10 @@ struct NothingSelected {
   bool in_other_shards = false; ///< the filter selects tests, which are those of other shards
 };
 [[nodiscard]] NothingSelected why_no_test_was_selected(const ::testing::UnitTest& unit_test);
+
+/// The tests that `filter` selects and that are not in `selected`, of those that may run: enabled, and of this shard.
+/// All of them if the filter names each of its tests, as gpu_discover_tests() does; else none if any is in `selected`.
+[[nodiscard]] std::vector<std::string> left_out(const ::testing::UnitTest& unit_test, const std::string& filter,
+                                                const std::set<std::string>& selected);
 
 } // namespace gputest::detail

@@ -36,12 +36,17 @@ ExitCode report_not_executed(const std::string& command, int error) {
   return static_cast<ExitCode>(workers::say_why_not_executed(command, error)); // 126 or 127
 }
 
-ExitCode report(const Outcome& outcome) {
+ExitCode report(const Outcome& outcome, const settings::JudgedBy& watcher) {
   const bool skip = outcome.kind == Outcome::Kind::skip;
   if (skip) {
     runlog::write("skip", runlog::JsonObject{}.text("reason", outcome.reason));
   }
-  fmt::print(stderr, "gputest: {}: {}\n", skip ? "skipped" : "failed", outcome.reason);
+  const auto page = watcher.page.empty() ? nullptr : os::EntryPage::open(watcher.page);
+  if (skip && page && page->output_is_judged()) { // a script may go on, and not end with 77
+    page->skip(outcome.reason);
+  } else {
+    fmt::print(stderr, "gputest: {}: {}\n", skip ? "skipped" : "failed", outcome.reason);
+  }
   // A failure without a wait is a skip that a setting forbids, or a request that exceeds the parent lease.
   return skip ? ExitCode::skipped : outcome.not_freed ? ExitCode::wait_limit : ExitCode::no_gpu;
 }
@@ -79,7 +84,7 @@ ExitCode report(const Outcome& outcome) {
     if (measured.peak > Bytes{}) {
       session::tell_peak(measured.peak);
     } else { // a lower bound of 0 says nothing
-      fmt::print(stderr, "gputest: how much memory the command used is not known: {}\n", used.because);
+      session::tell(fmt::format("how much memory the command used is not known: {}", used.because));
     }
     return measured.problems;
   };
@@ -118,10 +123,9 @@ bool needs_no_lease(const Launch& launch) {
 void mention_time_limit(const Launch& launch) {
   const auto& command = launch.command.front();
   if (const auto value = os::read_variable("GPUTEST_TIMEOUT"); settings::parse_time_limit(os::read_variable)) {
-    fmt::print(stderr,
-               "gputest: GPUTEST_TIMEOUT={} is not a limit for {}: it counts in CTest's entries only. Elsewhere: "
-               "gputest run -- timeout {} {}\n",
-               *value, command, *value, command);
+    session::tell(fmt::format("GPUTEST_TIMEOUT={} is not a limit for {}: it counts in CTest's entries only. Elsewhere: "
+                              "gputest run -- timeout {} {}",
+                              *value, command, *value, command));
   }
 }
 
@@ -148,11 +152,11 @@ ExitCode run_leased(const Launch& launch, const settings::JudgedBy& watcher) {
     if (launch.if_gpu && has_no_gpu && !watcher.any()) {
       return run_without_a_lease(launch); // CTest would take a 77 of an entry that gputest has not made for a failure
     }
-    return report(outcome);
+    return report(outcome, watcher);
   }
   const auto outcome = session.acquire(entry.request, "");
   if (outcome.kind != Outcome::Kind::granted) {
-    return report(outcome);
+    return report(outcome, watcher);
   }
 
   session.hand_over();
@@ -198,6 +202,7 @@ ExitCode run(const Launch& launch, const settings::JudgedBy& watcher) {
 
 ExitCode launch_command(const Launch& launch) {
   const auto watcher = settings::parse_judged_by(os::read_variable);
+  os::set_output_of_process(os::output_of_entry(os::read_variable("GPUTEST_ENTRY").value_or("")));
   try {
     return run(launch, watcher);
   } catch (const std::exception& error) {

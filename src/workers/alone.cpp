@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "workers/alone.hpp"
 
+#include "core/os/entry_page.hpp"
 #include "core/os/environment.hpp"
 #include "core/os/file.hpp"
 #include "core/os/program_output.hpp"
@@ -134,7 +135,7 @@ int watch(std::vector<std::string> command) {
 }
 
 int run_alone(const TestCase& test, const std::string& why) {
-  if (!why.empty()) {
+  if (!why.empty() && os::output_of_entry(variable("GPUTEST_ENTRY")) != os::Output::judged) {
     say(test.name + " runs in a process of its own: " + why);
   }
   return watch(test.command);

@@ -5,6 +5,8 @@
 #include "core/os/environment.hpp"
 #include "core/policy/verdict.hpp"
 
+#include <gputest/outcome.hpp>
+
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -25,7 +27,8 @@ policy::Verdict judge(const WatchedEntry& entry, const EntryEnd& end, const os::
     return {say_why_not_executed(program, end.command.error), "", false};
   }
   if (end.command.timed_out) {
-    say(policy::text_of_time_out({entry.name, end.report.running, page.waited(), end.command.left_behind}, *limit));
+    say_time_out(
+        policy::text_of_time_out({entry.name, end.report.running, page.waited(), end.command.left_behind}, *limit));
     return {EXIT_FAILURE, "", false};
   }
   const bool is_for_tests = entry.kind == policy::EntryCommand::tests;
@@ -50,15 +53,23 @@ int say_why_not_executed(const std::string& program, int error) {
   return is_missing ? 127 : 126;
 }
 
-void say(const std::string& text) {
-  const auto line = "gputest: " + text + "\n";
-  static_cast<void>(::write(STDERR_FILENO, line.data(), line.size()) < 0);
-}
+namespace {
+
+void write_line(const std::string& line) { static_cast<void>(::write(STDERR_FILENO, line.data(), line.size()) < 0); }
+
+} // namespace
+
+void say(const std::string& text) { write_line("gputest: " + text + "\n"); }
+
+void say_time_out(const std::string& text) { write_line("\ngputest: " + text + "\n"); }
 
 EntryEnd run_entry(std::vector<std::string> command, const WatchedEntry& entry) {
-  const os::EntryPage page;
+  os::EntryPage page;
   if (entry.kind == policy::EntryCommand::any) {
     page.set_measured();
+  }
+  if (entry.by_output) {
+    page.set_output_is_judged();
   }
   os::set_variable("GPUTEST_ENTRY", page.path());
   const auto limit = policy::parse_time_limit(os::read_variable("GPUTEST_TIMEOUT").value_or(""));
@@ -76,8 +87,12 @@ EntryEnd run_entry(std::vector<std::string> command, const WatchedEntry& entry) 
     return end;
   }
   auto verdict = judge(entry, end, page, program, limit);
-  if (!verdict.problem.empty()) {
+  if (!verdict.problem.empty() && !(entry.by_output && verdict.meant_by_the_test)) {
     say("failed: " + verdict.problem);
+  } else if (entry.by_output && !verdict.meant_by_the_test && !end.report.refused.empty()) {
+    say("failed: " + end.report.refused); // its processes have said nothing
+  } else if (verdict.exit_code == skipped_exit_code && !end.report.skipped_because.empty()) {
+    say("skipped: " + end.report.skipped_because);
   }
   for (const auto& problem : problems) {
     say("failed: " + problem);

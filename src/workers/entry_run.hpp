@@ -13,12 +13,16 @@ namespace gputest::workers {
 /// Writes one line, `gputest: <text>`, to stderr.
 void say(const std::string& text);
 
+/// The same for text_of_time_out(), on a line of its own whatever was printed before: CTest's expression for it (
+/// cmake/detail/entry_properties.cmake) matches at the beginning of a line.
+void say_time_out(const std::string& text);
+
 /// What CTest has this process run and watch.
 struct WatchedEntry {
   std::string name; ///< for messages; empty: that of the command
   policy::EntryCommand kind = policy::EntryCommand::tests;
   bool will_fail = false;          ///< CTest inverts the exit code, or
-  bool by_output = false;          ///< it judges by the output: it sees no failure of gputest's in an exit code
+  bool by_output = false;          ///< it judges by the output: nothing is written unless gputest fails the entry
   std::function<void()> look = {}; ///< is called about ten times a second; may be empty
   /// Is called when the command has ended, and returns further reasons why the entry fails; may be empty.
   std::function<std::vector<std::string>(const CommandEnd&)> judge = {};

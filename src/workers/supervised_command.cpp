@@ -35,7 +35,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using std::chrono::nanoseconds;
-using Clock = std::chrono::steady_clock;
+using Clock = os::KernelClock;
 
 constexpr std::array passed_on{SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 constexpr std::chrono::milliseconds look_interval{100};
@@ -58,14 +58,6 @@ sigset_t waited_for() {
     ::sigaddset(&waited, signal);
   }
   return waited;
-}
-
-/// What is left of the limit; nullopt: there is none.
-std::optional<nanoseconds> time_left(const Watch& watch, Clock::time_point begun) {
-  if (watch.limit.count() == 0) {
-    return std::nullopt;
-  }
-  return watch.limit + (watch.page == nullptr ? nanoseconds{0} : watch.page->waited()) - (Clock::now() - begun);
 }
 
 /// The next signal; 0 if none comes within the time.
@@ -168,6 +160,18 @@ std::string name_of_process(pid_t pid) {
   std::array<char, 64> name{};
   const auto size = ::read(file.number(), name.data(), name.size());
   return number + " (" + std::string{name.data(), static_cast<std::size_t>(std::max<ssize_t>(size - 1, 0))} + ")";
+}
+
+std::optional<nanoseconds> time_left(const Watch& watch, Clock::time_point begun) {
+  // Who waits first: a process adds its time before it ends to wait.
+  const bool waits = watch.page != nullptr && watch.page->is_waiting();
+  if (watch.limit.count() == 0) {
+    return std::nullopt;
+  }
+  const nanoseconds elapsed = Clock::now() - begun;
+  const auto waited = watch.page == nullptr ? nanoseconds{0} : std::min(watch.page->waited(), elapsed);
+  const auto left = watch.limit + waited - elapsed;
+  return waits ? std::max(left, nanoseconds{look_interval}) : left;
 }
 
 std::string wait_for_writers(const Watch& watch, Clock::time_point begun) {

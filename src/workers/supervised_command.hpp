@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "core/os/entry_page.hpp"
+
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <sys/types.h>
 
-namespace gputest::os {
-class EntryPage;
-}
-
 namespace gputest::workers {
 
 /// What is watched of a command while it runs.
 struct Watch {
-  std::chrono::nanoseconds limit{0};   ///< for which it may run; 0: for ever
-  const os::EntryPage* page = nullptr; ///< of an entry: its processes' waits do not count; may be null
-  std::function<void()> look;          ///< is called about ten times a second; may be empty
+  std::chrono::nanoseconds limit{0}; ///< for which it may run; 0: for ever
+  os::EntryPage* page = nullptr;     ///< of an entry: its processes' waits do not count; may be null
+  std::function<void()> look;        ///< is called about ten times a second; may be empty
 };
 
 /// How a command ended.
@@ -43,7 +42,11 @@ struct CommandEnd {
 
 /// Blocks as long as another process of this user can write to this process's output, if that is a pipe, and at most
 /// until the limit is over, which began at `begun`. Then these processes are killed: their names, or nothing.
-[[nodiscard]] std::string wait_for_writers(const Watch& watch, std::chrono::steady_clock::time_point begun);
+[[nodiscard]] std::string wait_for_writers(const Watch& watch, os::KernelClock::time_point begun);
+
+/// What is left of a limit that began at `begun`; nullopt: there is none. While a process of the entry waits, at least
+/// the time after which to ask again, because what it has waited is known when it ends to wait.
+[[nodiscard]] std::optional<std::chrono::nanoseconds> time_left(const Watch& watch, os::KernelClock::time_point begun);
 
 /// `<pid> (<name>)`, for messages.
 [[nodiscard]] std::string name_of_process(pid_t pid);

@@ -46,7 +46,7 @@ std::string why_alone_by_environment() {
   if (variable("GPUTEST_ENTRY") != "ctest") {
     return variable("GPUTEST_ENTRY") == "will_fail" ? "it is expected to fail (WILL_FAIL)"
            : variable("GPUTEST_ENTRY") == "by_output"
-               ? "it is judged by its output (PASS_REGULAR_EXPRESSION, SKIP_REGULAR_EXPRESSION)"
+               ? "it is judged by its output (PASS_, FAIL_ or SKIP_REGULAR_EXPRESSION)"
                : "CTest has not started it";
   }
   if (const auto memory = variable("GPUTEST_MEMORY"); memory == "large") {

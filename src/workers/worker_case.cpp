@@ -192,7 +192,7 @@ int end_of(const RunFolder& run, const TestCase& test, const WorkerMessage& answ
     return answer.code;
   }
   if (timed_out) {
-    say(time_out);
+    say_time_out(time_out);
     return EXIT_FAILURE;
   }
   say("failed: " + test.name + " ended its process " + how);
@@ -213,7 +213,7 @@ std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
   job.kind = Kind::job;
   job.code = found.has_tried_to_start ? 1 : 0;
   job.texts = {test.filter, test.report};
-  const os::EntryPage page;
+  os::EntryPage page;
   const auto limit = policy::parse_time_limit(variable("GPUTEST_TIMEOUT")); // which is counted here
   for (const auto& assignment : test.variables) {
     if (assignment.rfind("GPUTEST_ENTRY=", 0) != 0 && !(limit && assignment.rfind("GPUTEST_TIMEOUT=", 0) == 0)) {
@@ -221,7 +221,8 @@ std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
     }
   }
   job.texts.push_back("GPUTEST_ENTRY=" + page.path());
-  const auto begun = Clock::now();
+  const Watch watch{limit ? limit->duration : std::chrono::nanoseconds{0}, &page, {}};
+  const auto begun = os::KernelClock::now();
   if (!send_message(found.keeper.number(), job, {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})) {
     return run_alone(test, "it could not be handed over");
   }
@@ -229,9 +230,8 @@ std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
   std::string time_out;
   for (bool any = false; !any;) {
     auto left = time_out.empty() ? for_ever : milliseconds{longest_answer}; // the first is a negative time
-    if (limit && time_out.empty()) {
-      const auto exact = begun + limit->duration + page.waited() - Clock::now();
-      left = std::max(std::chrono::ceil<milliseconds>(exact), milliseconds{0});
+    if (const auto exact = time_left(watch, begun); exact && time_out.empty()) {
+      left = std::max(std::chrono::ceil<milliseconds>(*exact), milliseconds{0});
     }
     if (left == milliseconds{0}) {
       time_out = policy::text_of_time_out({test.name, page.report().running, page.waited(), ""}, *limit);
@@ -244,13 +244,13 @@ std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
       return EXIT_FAILURE;
     }
     if (!any && !time_out.empty()) { // the case may have stopped the keeper
-      say(time_out);
+      say_time_out(time_out);
       return EXIT_FAILURE;
     }
   }
   if (receive_message(found.keeper.number(), answer) != Received::message) {
     if (!time_out.empty()) {
-      say(time_out);
+      say_time_out(time_out);
       return EXIT_FAILURE;
     }
     return is_ready(run.ctest) ? EXIT_FAILURE : run_alone(test, "the gputest-keeper of its worker was killed");
@@ -260,8 +260,8 @@ std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
   }
   const auto result = end_of(run, test, answer, time_out);
   if (limit && answer.kind == Kind::verdict && !answer.texts.empty() && !answer.texts.front().empty()) {
-    if (const auto writers = wait_for_writers({limit->duration, &page, {}}, begun); !writers.empty()) {
-      say(policy::text_of_time_out({test.name, "", page.waited(), writers}, *limit));
+    if (const auto writers = wait_for_writers(watch, begun); !writers.empty()) {
+      say_time_out(policy::text_of_time_out({test.name, "", page.waited(), writers}, *limit));
       return EXIT_FAILURE;
     }
   }

@@ -81,7 +81,7 @@ TEST(SupervisedCommand, is_ended_with_all_that_it_has_started_when_its_limit_is_
   ASSERT_EQ(::mkfifo((folder.path() + "/fifo").c_str(), 0600), 0);
   const os::Descriptor fifo{::open((folder.path() + "/fifo").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
   EXPECT_EQ(tests::in_child([&] {
-              const os::EntryPage page;
+              os::EntryPage page;
               const auto end = run_supervised(
                   {"sh", "-c", "exec > " + folder.path() + "/fifo; setsid sleep 1000 & trap '' TERM INT; sleep 1000"},
                   {std::chrono::milliseconds{100}, &page, {}});
@@ -95,7 +95,7 @@ TEST(SupervisedCommand, is_ended_with_all_that_it_has_started_when_its_limit_is_
 
 TEST(SupervisedCommand, is_not_ended_while_it_waits_for_a_device) {
   EXPECT_EQ(tests::in_child([] {
-              const os::EntryPage page;
+              os::EntryPage page;
               os::set_entry_page_of_process(os::EntryPage::open(page.path()));
               const os::NotCounted waits; // as if the command did
               const auto end = run_supervised({"sleep", "0.2"}, {std::chrono::milliseconds{100}, &page, {}});
@@ -113,7 +113,7 @@ int end_of_one_that_leaves_a_process(const std::string& redirection) {
   const int status = tests::in_child([&] {
     ::dup2(output[1], STDOUT_FILENO);
     ::dup2(output[1], STDERR_FILENO);
-    const os::EntryPage page;
+    os::EntryPage page;
     const auto end = run_supervised({"sh", "-c", "setsid sleep 1000 " + redirection + " & echo $! > " + pid},
                                     {std::chrono::milliseconds{200}, &page, {}});
     const bool names_it = end.left_behind.find("(sleep)") != std::string::npos;

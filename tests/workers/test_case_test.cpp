@@ -72,7 +72,7 @@ TEST(TestCase, runs_alone_for_each_reason_that_its_environment_gives) {
       {{{"GPUTEST_GPUS", "1"}, {"GPUTEST_MEMORY", "2GiB"}, {"LD_PRELOAD", "libjemalloc.so"}}, ""},
       {{{"GPUTEST_ENTRY", ""}}, "CTest has not started it"},
       {{{"GPUTEST_ENTRY", "will_fail"}}, "it is expected to fail (WILL_FAIL)"},
-      {{{"GPUTEST_ENTRY", "by_output"}}, "it is judged by its output (PASS_REGULAR_EXPRESSION, SKIP_REGULAR_EXPRESSION)"},
+      {{{"GPUTEST_ENTRY", "by_output"}}, "it is judged by its output (PASS_, FAIL_ or SKIP_REGULAR_EXPRESSION)"},
       {{{"GPUTEST_MEMORY", "large"}}, "it is large"},
       {{{"GPUTEST_GPUS", "2"}}, "it needs several GPUs"},
       {{{"GPUTEST_HEAP", "8MiB"}}, "it sets the device heap"},

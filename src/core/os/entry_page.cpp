@@ -11,12 +11,15 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <ctime>
 #include <exception>
 #include <mutex>
 #include <utility>
 
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 namespace gputest::os {
 
@@ -25,44 +28,29 @@ using std::chrono::nanoseconds;
 /// Zero at first. The tests of an entry may have been linked with another version of gputest than its watcher: its size
 /// tells, so whatever changes the layout changes the size.
 struct EntryPage::Words {
+  template <std::size_t size>
+  struct Text { ///< one is read while the other is written
+    std::atomic<std::uint32_t> index;
+    std::array<std::array<char, size>, 2> texts;
+  };
+
   std::atomic<std::uint32_t> begun;
   std::atomic<std::uint32_t> ended;
   std::atomic<std::uint32_t> skipped;
   std::atomic<std::uint32_t> nothing_ran;
   std::atomic<std::uint32_t> failed; ///< the run that ended last
   std::atomic<std::uint32_t> refusals;
+  std::atomic<std::uint32_t> skips;
   std::atomic<std::uint32_t> measured;
   std::atomic<std::uint32_t> has_valgrind;
-  std::atomic<std::uint32_t> waiting;       ///< how many wait now
-  std::atomic<std::uint32_t> running_index; ///< of `running`: one is read while the other is written
-  std::atomic<std::int64_t> waiting_since;  ///< on the clock since the machine's start
-  std::atomic<std::int64_t> waited;         ///< up to `waiting_since`
+  std::atomic<std::uint32_t> output_is_judged;
+  std::atomic<std::uint32_t> waiting; ///< how many processes wait now
+  std::atomic<std::int64_t> waited;   ///< nanoseconds of those that wait no more, added before they leave `waiting`
   std::array<char, 2000> refused;
-  std::array<std::array<char, 1016>, 2> running;
-
-  static std::int64_t now() { return nanoseconds{std::chrono::steady_clock::now().time_since_epoch()}.count(); }
-
-  /// One begins to wait. The time comes first: the watcher reads it if somebody waits.
-  void begin_wait() {
-    auto count = waiting.load();
-    do {
-      if (count == 0) {
-        waiting_since = now();
-      }
-    } while (!waiting.compare_exchange_weak(count, count + 1));
-  }
-
-  /// `ended_waits` of those that wait do not any more.
-  void end_wait(std::uint32_t ended_waits) {
-    auto count = waiting.load();
-    auto since = waiting_since.load();
-    while (!waiting.compare_exchange_weak(count, count - std::min(count, ended_waits))) {
-      since = waiting_since;
-    }
-    if (count > 0 && count <= ended_waits) {
-      waited += now() - since;
-    }
-  }
+  std::array<char, 2000> skipped_because;
+  Text<2000> not_run;
+  Text<1016> running;
+  Text<1016> waits_for;
 };
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free && std::atomic<std::int64_t>::is_always_lock_free,
               "processes share them");
@@ -100,14 +88,27 @@ void copy(std::array<char, size>& to, const std::string& from) {
   to[count] = '\0';
 }
 
+template <class Text>
+void set(Text& text, const std::string& to) {
+  const auto other = 1U - (text.index & 1U);
+  copy(text.texts[other], to);
+  text.index = other;
+}
+
 template <std::size_t size>
 std::string text_in(const std::array<char, size>& text) {
   return {text.data(), ::strnlen(text.data(), size)};
 }
 
+template <class Text>
+std::string now_in(const Text& text) {
+  return text_in(text.texts[text.index & 1U]);
+}
+
 struct OfProcess {
   std::mutex mutex;
   std::shared_ptr<EntryPage> page;
+  std::atomic<Output> output{Output::free};
 };
 OfProcess& of_process() {
   static auto& of_process = *new OfProcess; // NOLINT(cppcoreguidelines-owning-memory): used until the process ends
@@ -115,6 +116,12 @@ OfProcess& of_process() {
 }
 
 } // namespace
+
+KernelClock::time_point KernelClock::now() noexcept {
+  timespec time{};
+  ::syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &time);
+  return time_point{std::chrono::seconds{time.tv_sec} + nanoseconds{time.tv_nsec}};
+}
 
 bool has_valgrind() { return read_variable("LD_PRELOAD").value_or("").find("vgpreload") != std::string::npos; }
 
@@ -159,11 +166,16 @@ void EntryPage::refuse(const std::string& why) const noexcept {
   }
 }
 
-void EntryPage::set_running(const std::string& test) const noexcept {
-  const auto other = 1U - (words_->running_index & 1U);
-  copy(words_->running[other], test);
-  words_->running_index = other;
+void EntryPage::skip(const std::string& why) const noexcept {
+  if (words_->skips++ == 0) {
+    copy(words_->skipped_because, why);
+  }
 }
+
+void EntryPage::set_not_run(const std::string& why) const noexcept { set(words_->not_run, why); }
+void EntryPage::set_running(const std::string& test) const noexcept { set(words_->running, test); }
+void EntryPage::set_waits_for(const std::string& text) const noexcept { set(words_->waits_for, text); }
+std::string EntryPage::waits_for() const { return now_in(words_->waits_for); }
 
 policy::EntryReport EntryPage::report() const {
   return {words_->begun,
@@ -171,16 +183,32 @@ policy::EntryReport EntryPage::report() const {
           words_->skipped,
           words_->nothing_ran,
           text_in(words_->refused),
-          text_in(words_->running[words_->running_index & 1U]),
-          words_->failed != 0};
+          now_in(words_->running),
+          words_->failed != 0,
+          text_in(words_->skipped_because),
+          now_in(words_->not_run)};
 }
 
-nanoseconds EntryPage::waited() const noexcept {
-  if (const auto waiting = words_->waiting.load(); waiting > 0 && !is_locked(file_)) {
-    words_->end_wait(waiting); // they were killed
+nanoseconds EntryPage::waited() const noexcept { return nanoseconds{words_->waited}; }
+
+bool EntryPage::is_waiting() noexcept {
+  const auto waiting = words_->waiting.load();
+  if (waiting == 0) {
+    seen_waiting_since_.reset();
+    return false;
   }
-  const auto since = words_->waiting_since.load();
-  return nanoseconds{words_->waited + (words_->waiting > 0 ? Words::now() - since : 0)};
+  seen_waiting_since_ = seen_waiting_since_.value_or(KernelClock::now());
+  if (is_locked(file_)) {
+    return true;
+  }
+  words_->waited += seen_waiting().count(); // they were killed
+  words_->waiting -= waiting;
+  seen_waiting_since_.reset();
+  return false;
+}
+
+nanoseconds EntryPage::seen_waiting() const noexcept {
+  return seen_waiting_since_ ? KernelClock::now() - *seen_waiting_since_ : nanoseconds{0};
 }
 
 bool EntryPage::tests_have_valgrind() const noexcept { return words_->has_valgrind != 0; }
@@ -188,31 +216,66 @@ bool EntryPage::tests_have_valgrind() const noexcept { return words_->has_valgri
 void EntryPage::set_measured() const noexcept { words_->measured = 1; }
 bool EntryPage::is_measured() const noexcept { return words_->measured != 0; }
 
+void EntryPage::set_output_is_judged() const noexcept { words_->output_is_judged = 1; }
+bool EntryPage::output_is_judged() const noexcept { return words_->output_is_judged != 0; }
+
+Output output_of_entry(const std::string& entry) noexcept {
+  const bool is_path = !entry.empty() && entry.front() == '/';
+  const auto page = is_path ? EntryPage::open(entry) : nullptr;
+  return entry.empty()                                                           ? Output::free
+         : entry == "by_output" || (page != nullptr && page->output_is_judged()) ? Output::judged
+                                                                                 : Output::of_entry;
+}
+
+void set_output_of_process(Output output) noexcept { of_process().output = output; }
+Output output_of_process() noexcept { return of_process().output; }
+
 void set_entry_page_of_process(std::shared_ptr<EntryPage> page) {
   const std::lock_guard guard{of_process().mutex};
   of_process().page = std::move(page);
 }
 
-NotCounted::NotCounted() {
-  {
-    const std::lock_guard guard{of_process().mutex};
-    page_ = of_process().page;
-  }
-  if (page_) {
+std::shared_ptr<EntryPage> entry_page_of_process() {
+  const std::lock_guard guard{of_process().mutex};
+  return of_process().page;
+}
+
+/// The waits of this process for one page.
+struct NotCounted::Wait {
+  explicit Wait(std::shared_ptr<EntryPage> waiting_for) : page{std::move(waiting_for)} {
     // A lock before the count, and until after it, so that a count without a lock is that of a process that was killed.
-    lock_ = Descriptor{::open(page_->path().c_str(), O_RDONLY | O_CLOEXEC)};
-    struct flock lock {};
-    lock.l_type = F_RDLCK;
-    lock.l_whence = SEEK_SET;
-    static_cast<void>(::fcntl(lock_.number(), F_OFD_SETLK, &lock));
-    page_->words_->begin_wait();
+    lock = Descriptor{::open(page->path().c_str(), O_RDONLY | O_CLOEXEC)};
+    struct flock whole {};
+    whole.l_type = F_RDLCK;
+    whole.l_whence = SEEK_SET;
+    static_cast<void>(::fcntl(lock.number(), F_OFD_SETLK, &whole));
+    ++page->words_->waiting;
+  }
+  ~Wait() { // the time comes first: the watcher asks whether anybody waits, and then for how long
+    page->words_->waited += nanoseconds{KernelClock::now() - since}.count();
+    --page->words_->waiting;
+  }
+  Wait(const Wait&) = delete;
+  Wait& operator=(const Wait&) = delete;
+
+  std::shared_ptr<EntryPage> page;
+  Descriptor lock; ///< of the page's file, by which the watcher sees that this process lives
+  KernelClock::time_point since = KernelClock::now();
+};
+
+NotCounted::NotCounted() {
+  static auto& of_all =
+      *new std::weak_ptr<Wait>; // NOLINT(cppcoreguidelines-owning-memory): used until the process ends
+  const std::lock_guard guard{of_process().mutex};
+  if (of_process().page) {
+    wait_ = of_all.lock();
+    if (!wait_ || wait_->page != of_process().page) {
+      wait_ = std::make_shared<Wait>(of_process().page);
+      of_all = wait_;
+    }
   }
 }
 
-NotCounted::~NotCounted() {
-  if (page_) {
-    page_->words_->end_wait(1);
-  }
-}
+NotCounted::~NotCounted() = default;
 
 } // namespace gputest::os

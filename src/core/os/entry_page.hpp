@@ -6,9 +6,21 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace gputest::os {
+
+/// The kernel's clock, asked without the C library, in front of which libraries stand that show tests another time. Two
+/// processes may be in time namespaces with different clocks, so only durations are told to another process.
+struct KernelClock {
+  using duration = std::chrono::nanoseconds;
+  using rep = duration::rep;
+  using period = duration::period;
+  using time_point = std::chrono::time_point<KernelClock>;
+  static constexpr bool is_steady = true;
+  static time_point now() noexcept;
+};
 
 /// Whether valgrind runs this process.
 [[nodiscard]] bool has_valgrind();
@@ -39,14 +51,29 @@ public:
   void end(End how) const noexcept;
   /// gputest has failed a test. The first reason stays.
   void refuse(const std::string& why) const noexcept;
+  /// gputest has skipped a test, and has not said why. The first reason stays.
+  void skip(const std::string& why) const noexcept;
+  /// Why a test that the entry is for has not run; empty: all have. The last call counts.
+  void set_not_run(const std::string& why) const noexcept;
   /// The test that runs now; empty between tests.
   void set_running(const std::string& test) const noexcept;
+  /// What the process that waits now waits for, with the names of those in its way.
+  void set_waits_for(const std::string& text) const noexcept;
 
   [[nodiscard]] policy::EntryReport report() const;
 
-  /// For how long its processes have waited for devices, up to now: while any of them waits. A process that was killed
-  /// while it waited has waited until this is asked. Only for the watcher.
+  /// For how long its processes have waited for devices. Each adds its own time when it ends to wait, by its own clock,
+  /// so no process compares its clock with another one's. Only for the watcher.
   [[nodiscard]] std::chrono::nanoseconds waited() const noexcept;
+
+  /// Whether any of its processes waits; what it has waited is not in waited() yet. A process that was killed while it
+  /// waited adds what was seen of its wait: from the first call that saw it until this one. Only for the watcher.
+  [[nodiscard]] bool is_waiting() noexcept;
+
+  /// For how long is_waiting() has seen that any of them waits without a break; 0: none does.
+  [[nodiscard]] std::chrono::nanoseconds seen_waiting() const noexcept;
+
+  [[nodiscard]] std::string waits_for() const;
 
   /// Whether valgrind runs the tests that have begun.
   [[nodiscard]] bool tests_have_valgrind() const noexcept;
@@ -54,6 +81,10 @@ public:
   /// The watcher measures what its processes allocate, and tells CTest: they do not.
   void set_measured() const noexcept;
   [[nodiscard]] bool is_measured() const noexcept;
+
+  /// CTest judges the entry by its output: its processes write nothing of gputest's into it.
+  void set_output_is_judged() const noexcept;
+  [[nodiscard]] bool output_is_judged() const noexcept;
 
 private:
   struct Words;
@@ -64,12 +95,27 @@ private:
   Descriptor file_; ///< of the watcher alone: a test may close it, and a file of the test's may get its number
   std::string path_;
   Words* words_; ///< mapped
+  std::optional<KernelClock::time_point> seen_waiting_since_;
 };
+
+/// What becomes of a line that gputest writes into this process's output.
+enum class Output {
+  free,     ///< people read it: no entry
+  of_entry, ///< CTest shows it to people: without names that other users choose
+  judged,   ///< CTest judges the entry by it: only who fails the entry writes
+};
+
+/// By the value of GPUTEST_ENTRY: a word, or the path of a page; empty: free.
+[[nodiscard]] Output output_of_entry(const std::string& entry) noexcept;
+void set_output_of_process(Output output) noexcept;
+[[nodiscard]] Output output_of_process() noexcept;
 
 /// The page of the entry for which this process runs tests; null: there is none.
 void set_entry_page_of_process(std::shared_ptr<EntryPage> page);
+[[nodiscard]] std::shared_ptr<EntryPage> entry_page_of_process();
 
-/// The time for which one of these exists does not count towards the limit of this process's entry. Thread-safe.
+/// The time for which one of these exists does not count towards the limit of this process's entry. Thread-safe; the
+/// time in which a process has several counts once.
 class NotCounted {
 public:
   NotCounted();
@@ -78,8 +124,8 @@ public:
   NotCounted& operator=(const NotCounted&) = delete;
 
 private:
-  std::shared_ptr<EntryPage> page_;
-  Descriptor lock_; ///< of the page's file, by which the watcher sees that this process lives
+  struct Wait;
+  std::shared_ptr<Wait> wait_; ///< of all that this process has; null: of no entry
 };
 
 } // namespace gputest::os

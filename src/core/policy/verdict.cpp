@@ -12,7 +12,10 @@ Verdict judge(const EntryReport& report, int exit_code, EntryCommand command) {
   const bool only_tests = command == EntryCommand::tests;
   const bool unfinished = report.begun > report.ended;
   const bool is_missing = only_tests && report.begun == 0;
-  const bool refused = !report.refused.empty() || report.nothing_ran > 0;
+  const bool refused = !report.refused.empty() || report.nothing_ran > 0 || !report.not_run.empty();
+  if (exit_code == skipped_exit_code && !report.not_run.empty()) {
+    return {EXIT_FAILURE, report.not_run, false};
+  }
   if (exit_code == skipped_exit_code) {
     if (report.skipped > 0 && !refused && !unfinished && !(only_tests && report.failed)) {
       return {exit_code, "", true};
@@ -42,6 +45,9 @@ Verdict judge(const EntryReport& report, int exit_code, EntryCommand command) {
   if (report.nothing_ran > 0) {
     return {EXIT_FAILURE, "no test ran, although the command ended with 0", false};
   }
+  if (!report.not_run.empty()) {
+    return {EXIT_FAILURE, report.not_run, false};
+  }
   if (!report.refused.empty()) {
     return {EXIT_FAILURE, "gputest has failed a test, although the command ended with 0: " + report.refused, false};
   }
@@ -58,9 +64,10 @@ Verdict judge(const EntryReport& report, int exit_code, EntryCommand command) {
 }
 
 std::string text_of_unseen_failure(const std::string& entry, bool will_fail) {
-  return entry + (will_fail ? " is expected to fail (WILL_FAIL), but not for this reason"
-                            : " is judged by its output (PASS_REGULAR_EXPRESSION, SKIP_REGULAR_EXPRESSION), and fails "
-                              "in spite of it");
+  return entry + (will_fail
+                      ? " is expected to fail (WILL_FAIL), but not for this reason"
+                      : " is judged by its output (PASS_, FAIL_ or SKIP_REGULAR_EXPRESSION), and fails in spite of "
+                        "it");
 }
 
 std::optional<TimeLimit> parse_time_limit(const std::string& text) {

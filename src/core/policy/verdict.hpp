@@ -10,13 +10,15 @@ namespace gputest::policy {
 
 /// What the processes of an entry have told of their tests (core/os/entry_page).
 struct EntryReport {
-  unsigned begun = 0;       ///< runs of tests
-  unsigned ended = 0;       ///< of these
-  unsigned skipped = 0;     ///< of these: no test ran, or gputest skipped one
-  unsigned nothing_ran = 0; ///< of these: no test was selected
-  std::string refused;      ///< why gputest has failed a test; empty: it has not
-  std::string running;      ///< the test that ran last; empty: none, or it had ended
-  bool failed = false;      ///< tests failed in the run that ended last
+  unsigned begun = 0;               ///< runs of tests
+  unsigned ended = 0;               ///< of these
+  unsigned skipped = 0;             ///< of these: no test ran, or gputest skipped one
+  unsigned nothing_ran = 0;         ///< of these: no test was selected
+  std::string refused;              ///< why gputest has failed a test; empty: it has not
+  std::string running;              ///< the test that ran last; empty: none, or it had ended
+  bool failed = false;              ///< tests failed in the run that ended last
+  std::string skipped_because = {}; ///< why gputest has skipped a test, if it has not said so; empty: it has, or none
+  std::string not_run = {};         ///< why a test that the entry is for has not run; empty: all have
 };
 
 /// What runs in an entry.
@@ -41,7 +43,7 @@ struct Verdict {
 [[nodiscard]] Verdict judge(const EntryReport& report, int exit_code, EntryCommand command);
 
 /// What is said when the watcher ends by SIGKILL because CTest would not see a failure in an exit code. `will_fail`: it
-/// inverts them; else it does not look at them (PASS_REGULAR_EXPRESSION).
+/// inverts them; else it judges by the output (PASS_, FAIL_ or SKIP_REGULAR_EXPRESSION).
 [[nodiscard]] std::string text_of_unseen_failure(const std::string& entry, bool will_fail);
 
 /// How long the command of an entry may run.

@@ -2,6 +2,7 @@
 #include "core/session/answers.hpp"
 
 #include "core/os/ctest_process.hpp"
+#include "core/os/entry_page.hpp"
 #include "core/os/process.hpp"
 #include "core/policy/run_mode.hpp"
 #include "core/runlog/event_details.hpp"
@@ -60,13 +61,18 @@ ledger::Patience Answers::patience(const std::string& test, const std::string& w
     patience.notice_after = patience.notice_every = std::chrono::milliseconds{100};
   }
   patience.on_wait = [this, who = full_name(test), test, what, told, told_at](const ledger::Blocked& blocked) {
-    const auto text = who + " waits for " + what + ": " + describe(blocked);
+    const auto text = who + " waits for " + what;
+    const auto named = text + ": " + describe(blocked);
+    const bool is_entry = os::output_of_process() != os::Output::free;
+    if (const auto page = os::entry_page_of_process()) {
+      page->set_waits_for(named);
+    }
     if (on_wait_) {
-      on_wait_(text);
+      on_wait_(is_entry ? text : named);
     }
     if (!on_wait_ || (std::chrono::steady_clock::now() >= told_at && !*told)) {
       *told = true;
-      tell(text);
+      tell(is_entry ? text + ". 'gputest status' shows which processes hold memory and which wait" : named);
       runlog::write("wait", runlog::wait_details(what, blocked), test);
     }
   };

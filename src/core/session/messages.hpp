@@ -30,11 +30,12 @@ namespace gputest::session {
 /// `GPU-…` or `GPU-…, GPU-…`.
 [[nodiscard]] std::string describe(const std::vector<Device>& devices);
 
-/// Writes one line, `gputest: <text>`, to stderr at once and in one piece.
+/// Writes one line, `gputest: <text>`, to stderr at once and in one piece. Not where CTest judges the output of this
+/// process's entry (os::Output): what fails the entry is written by who watches it.
 void tell(const std::string& text);
 
 /// Writes the most that a test has allocated of a device to standard output, in the form that CTest takes for a
-/// measurement of the entry: `gputest_peak_mib`.
+/// measurement of the entry: `gputest_peak_mib`. Not where it judges the output.
 void tell_peak(Bytes peak);
 
 // Why a test is skipped or fails: what was asked, what was seen, what to do next.

@@ -34,7 +34,6 @@ struct TestRun::State {
   pid_t pid = 0; ///< that has begun, since a forked process has a copy of all this
   std::string test;
   std::string result; ///< what main() has to return
-  std::string refused;
   bool watches_exit = false;
   bool any_began = false;    ///< of the tests
   std::optional<Bytes> peak; ///< the most that a test has allocated of a device; nullopt: no test had a lease
@@ -42,6 +41,7 @@ struct TestRun::State {
 
   void read_entry() {
     const auto judged_by = settings::parse_judged_by(os::read_variable);
+    os::set_output_of_process(os::output_of_entry(os::read_variable("GPUTEST_ENTRY").value_or("")));
     in_entry = judged_by.any();
     name = settings::parse_entry_name(os::read_variable);
     page = judged_by.page.empty() ? nullptr : EntryPage::open(judged_by.page);
@@ -52,7 +52,7 @@ struct TestRun::State {
   }
 
   void refuse(const std::string& why) const {
-    if (page) {
+    if (page && (pid == 0 || pid == os::own_pid())) { // a forked process goes on by itself
       page->refuse(why);
     }
   }
@@ -119,12 +119,18 @@ TestRun& TestRun::of_process() {
 
 bool TestRun::in_entry() const { return state_->in_entry; }
 
+void TestRun::say(const std::string& text) noexcept { // NOLINT(readability-convert-member-functions-to-static)
+  try {
+    session::tell(text);
+  } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): no memory
+  }
+}
+
 void TestRun::begin_next_case() noexcept try {
   const std::lock_guard guard{state_->mutex};
   state_->running = false;
   state_->last_end.reset();
   state_->test.clear();
-  state_->refused.clear();
   state_->any_began = false;
   state_->peak.reset();
   state_->knows_peak = true;
@@ -134,12 +140,12 @@ void TestRun::begin_next_case() noexcept try {
   session::tell(error.what());
 }
 
-void TestRun::begin(const std::string& result) noexcept try {
+bool TestRun::begin(const std::string& result) noexcept try {
   const std::lock_guard guard{state_->mutex};
-  state_->result = result;
   if (state_->running && state_->pid == os::own_pid()) {
-    return;
+    return false;
   }
+  state_->result = result;
   state_->running = true;
   state_->last_end.reset();
   state_->pid = os::own_pid();
@@ -151,8 +157,10 @@ void TestRun::begin(const std::string& result) noexcept try {
   if (state_->page) {
     state_->page->begin();
   }
+  return true;
 } catch (const std::exception& error) {
   session::tell(error.what());
+  return true;
 }
 
 void TestRun::running(const std::string& test) noexcept try {
@@ -195,13 +203,24 @@ void TestRun::ended(const TestEnd& test) noexcept try {
   session::tell(error.what());
 }
 
-void TestRun::refused(const std::string& why) noexcept try {
-  const std::lock_guard guard{state_->mutex};
-  if (state_->refused.empty()) {
-    state_->refused = why;
+void TestRun::refused(const std::string& why) noexcept { state_->refuse(why); }
+
+std::string TestRun::skipped(const std::string& why) noexcept try {
+  if (os::output_of_process() != os::Output::judged) {
+    return why;
   }
-} catch (const std::exception& error) {
-  session::tell(error.what());
+  if (state_->page) {
+    state_->page->skip(why);
+  }
+  return {};
+} catch (const std::exception&) { // no memory
+  return {};
+}
+
+void TestRun::not_run(const std::string& why) noexcept {
+  if (state_->page && state_->pid == os::own_pid()) {
+    state_->page->set_not_run(why);
+  }
 }
 
 void TestRun::end(End how) noexcept try {
@@ -211,11 +230,8 @@ void TestRun::end(End how) noexcept try {
   }
   state_->running = false;
   state_->last_end = how;
-  if (how == End::nothing_ran && state_->refused.empty()) {
-    state_->refused = "no test ran";
-  }
-  if (!state_->refused.empty()) {
-    state_->refuse(state_->refused);
+  if (how == End::nothing_ran) {
+    state_->refuse("no test ran");
   }
   const bool ran = how == End::passed || how == End::failed;
   if (ran && state_->in_entry && state_->peak && state_->knows_peak && !(state_->page && state_->page->is_measured())) {
@@ -236,7 +252,9 @@ void TestRun::end(End how) noexcept try {
 int report_end(int exit_code) noexcept {
   auto& run = detail::TestRun::of_process();
   using End = detail::TestRun::End;
-  run.begin("gputest::report_end(exit_code)");
+  if (!run.begin("gputest::report_end(exit_code)")) {
+    return exit_code; // a test of a framework calls it, whose adapter reports the end
+  }
   run.end(exit_code == skipped_exit_code ? End::all_skipped : exit_code == 0 ? End::passed : End::failed);
   return exit_code;
 }

@@ -41,7 +41,7 @@ enum class Scheduling {
 struct JudgedBy {
   bool ctest = false;     ///< CTest asks: this process is to watch, or a debugger has it run by itself
   bool will_fail = false; ///< and the entry has the property WILL_FAIL
-  bool by_output = false; ///< or the property PASS_REGULAR_EXPRESSION
+  bool by_output = false; ///< or a property by which it judges the output
   std::string page;       ///< of the process that watches (core/os/entry_page)
 
   [[nodiscard]] bool any() const { return ctest || !page.empty(); }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A main() of one's own, with the one call or with what that installs; DROP=1: the result is dropped.
+// A main() of one's own, with the one call or with what that installs; DROP=1: the result is dropped. FILTER: it sets
+// another filter; THEN: it runs tests a second time, by that one.
 
 #include <gputest/gputest.hpp>
 
@@ -10,6 +11,18 @@
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   const bool drops = std::getenv("DROP") != nullptr;
+  for (const char* const name : {"FILTER", "THEN"}) {
+    if (const char* const filter = std::getenv(name)) {
+      GTEST_FLAG_SET(filter, filter);
+      const int result = gputest::run_all_tests();
+      if (result != 0 || std::getenv("THEN") == nullptr) {
+        return result;
+      }
+    }
+  }
+  if (std::getenv("THEN") != nullptr) {
+    return 0;
+  }
   if (std::getenv("BY_HAND") == nullptr) {
     const int result = gputest::run_all_tests();
     return drops ? 0 : result;

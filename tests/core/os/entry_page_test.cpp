@@ -7,11 +7,17 @@
 
 #include <chrono>
 #include <csignal>
+#include <fstream>
 #include <optional>
 #include <string>
 
+#include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#if !defined(CLONE_NEWTIME)
+#define CLONE_NEWTIME 0x00000080
+#endif
 
 namespace gputest::os {
 namespace {
@@ -32,6 +38,11 @@ TEST(EntryPages, have_what_processes_told_that_have_ended_whatever_they_closed) 
               own->end(EntryPage::End::nothing_ran);
               own->refuse("why");
               own->refuse("another reason");
+              own->skip("skipped");
+              own->skip("for another reason");
+              own->set_not_run("first");
+              own->set_not_run("");
+              own->set_waits_for("a GPU");
               return 0;
             }),
             0);
@@ -42,6 +53,20 @@ TEST(EntryPages, have_what_processes_told_that_have_ended_whatever_they_closed) 
   EXPECT_EQ(report.nothing_ran, 1U);
   EXPECT_EQ(report.refused, "why");
   EXPECT_EQ(report.running, "second");
+  EXPECT_EQ(report.skipped_because, "skipped");
+  EXPECT_EQ(report.not_run, "") << "a later run has run it";
+  EXPECT_EQ(page.waits_for(), "a GPU");
+}
+
+TEST(EntryPages, say_what_becomes_of_lines_in_the_output_of_their_processes) {
+  const EntryPage page;
+  EXPECT_EQ(output_of_entry(""), Output::free);
+  EXPECT_EQ(output_of_entry("ctest"), Output::of_entry);
+  EXPECT_EQ(output_of_entry("will_fail"), Output::of_entry);
+  EXPECT_EQ(output_of_entry("by_output"), Output::judged);
+  EXPECT_EQ(output_of_entry(page.path()), Output::of_entry);
+  page.set_output_is_judged();
+  EXPECT_EQ(output_of_entry(page.path()), Output::judged);
 }
 
 TEST(EntryPages, are_none_under_a_path_that_is_another_file) {
@@ -54,27 +79,53 @@ TEST(EntryPages, are_none_under_a_path_that_is_another_file) {
 }
 
 TEST(EntryPages, count_the_time_in_which_anybody_waits) {
-  const EntryPage page;
+  EntryPage page;
   EXPECT_EQ(page.waited().count(), 0);
+  EXPECT_FALSE(page.is_waiting());
   set_entry_page_of_process(EntryPage::open(page.path()));
-  const auto begun = std::chrono::steady_clock::now();
+  const auto begun = KernelClock::now();
   std::optional<NotCounted> first{std::in_place};
   std::optional<NotCounted> second{std::in_place};
   set_entry_page_of_process(nullptr); // the next case's: these two still wait for this one
   first.reset();
-  const auto one_waits = page.waited();
-  EXPECT_GT(page.waited(), one_waits);
+  EXPECT_TRUE(page.is_waiting());
+  EXPECT_GT(page.seen_waiting().count(), 0);
+  EXPECT_EQ(page.waited().count(), 0) << "known when the wait has ended";
   second.reset();
-  const auto nobody_waits = page.waited();
-  EXPECT_GT(nobody_waits, one_waits);
-  EXPECT_LE(nobody_waits, std::chrono::steady_clock::now() - begun);
-  EXPECT_EQ(page.waited(), nobody_waits);
+  EXPECT_FALSE(page.is_waiting());
+  EXPECT_EQ(page.seen_waiting().count(), 0);
+  const auto waited = page.waited();
+  EXPECT_GT(waited.count(), 0);
+  EXPECT_LE(waited, KernelClock::now() - begun) << "the time of both counts once";
   const NotCounted of_no_entry;
-  EXPECT_EQ(page.waited(), nobody_waits);
+  EXPECT_FALSE(page.is_waiting());
+  EXPECT_EQ(page.waited(), waited);
+}
+
+TEST(EntryPages, count_a_wait_whatever_clocks_its_process_and_the_watcher_see) {
+  EntryPage page;
+  if (tests::in_child([] { return ::unshare(CLONE_NEWTIME); }) != 0) {
+    GTEST_SKIP() << "this user may not make a time namespace";
+  }
+  const int status = tests::in_child([&] {
+    std::ofstream offsets{"/proc/self/timens_offsets"};
+    if (::unshare(CLONE_NEWTIME) != 0 || !(offsets << "monotonic 86400 0" << std::flush)) {
+      return 1;
+    }
+    return tests::in_child([&] { // it is in the namespace
+      set_entry_page_of_process(EntryPage::open(page.path()));
+      const NotCounted waits;
+      return 0;
+    });
+  });
+  EXPECT_EQ(status, 0);
+  EXPECT_FALSE(page.is_waiting());
+  EXPECT_GT(page.waited().count(), 0);
+  EXPECT_LT(page.waited(), std::chrono::hours{1});
 }
 
 TEST(EntryPages, do_not_count_the_time_since_a_waiting_process_was_killed) {
-  const EntryPage page;
+  EntryPage page;
   const auto wait_and_be_killed = [&] {
     set_entry_page_of_process(EntryPage::open(page.path()));
     const NotCounted waits;
@@ -83,14 +134,15 @@ TEST(EntryPages, do_not_count_the_time_since_a_waiting_process_was_killed) {
   };
   EXPECT_EQ(tests::in_child(wait_and_be_killed), -SIGKILL);
   EXPECT_EQ(tests::in_child(wait_and_be_killed), -SIGKILL);
+  EXPECT_FALSE(page.is_waiting());
   const auto seen = page.waited();
-  EXPECT_GT(seen.count(), 0);
-  EXPECT_EQ(page.waited(), seen) << "nobody waits";
   set_entry_page_of_process(EntryPage::open(page.path()));
   {
     const NotCounted waits;
-    EXPECT_GT(page.waited(), seen) << "a later process";
+    EXPECT_TRUE(page.is_waiting()) << "a later process";
   }
+  EXPECT_FALSE(page.is_waiting());
+  EXPECT_GT(page.waited(), seen);
   set_entry_page_of_process(nullptr);
 }
 

@@ -22,6 +22,11 @@ EntryReport told(unsigned begun, unsigned ended, unsigned skipped = 0, unsigned 
   return {begun, ended, skipped, nothing_ran, refused, "Sort.Keys"};
 }
 
+EntryReport not_run(EntryReport report) {
+  report.not_run = "Sort.Keys did not run";
+  return report;
+}
+
 EntryReport failed(EntryReport report) {
   report.failed = true;
   return report;
@@ -64,6 +69,9 @@ TEST(Verdict, of_tests_needs_their_own_word) {
           {told(1, 1), 77, 1, true, of_77},
           {told(1, 1, 0, 1), 1, 1, false, ""},
           {told(1, 1, 0, 0, "no GPU"), 1, 1, false, ""},
+          {not_run(told(1, 1)), 0, 1, false, "Sort.Keys did not run"},
+          {not_run(told(1, 1, 1)), 77, 1, false, "Sort.Keys did not run"},
+          {not_run(failed(told(1, 1))), 1, 1, false, ""},
       },
       EntryCommand::tests);
 }

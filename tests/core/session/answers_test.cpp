@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/session/answers.hpp"
 
+#include "core/os/entry_page.hpp"
+
 #include <gmock/gmock.h>
 
 namespace gputest::session {
 namespace {
 
 using namespace literals;
+using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 using Kind = Outcome::Kind;
 using Answer = ledger::Result::Kind;
 
@@ -80,6 +84,25 @@ TEST_F(AnswersTest, fail_what_waited_too_long_or_was_not_announced) {
   EXPECT_EQ(outcome.kind, Kind::fail);
   EXPECT_FALSE(outcome.not_freed) << "to wait would not help";
   EXPECT_THAT(outcome.reason, HasSubstr("more than its process announced when it started"));
+}
+
+TEST_F(AnswersTest, tell_an_entry_that_it_waits_without_the_names_of_others_which_are_on_its_page) {
+  const os::EntryPage page;
+  os::set_entry_page_of_process(os::EntryPage::open(page.path()));
+  bool told = false;
+  const auto said = [&](os::Output output) {
+    os::set_output_of_process(output);
+    testing::internal::CaptureStderr();
+    answers_.patience("Sort.Keys", "3 GiB", &told).on_wait(result_.blocked);
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_THAT(said(os::Output::judged), "");
+  EXPECT_THAT(
+      said(os::Output::of_entry),
+      AllOf(HasSubstr("gputest: suite: Sort.Keys waits for 3 GiB. 'gputest status' "), Not(HasSubstr("other"))));
+  EXPECT_THAT(said(os::Output::free), HasSubstr("gputest: suite: Sort.Keys waits for 3 GiB: other (pid 4711"));
+  EXPECT_THAT(page.waits_for(), HasSubstr("suite: Sort.Keys waits for 3 GiB: other (pid 4711"));
+  os::set_entry_page_of_process(nullptr);
 }
 
 TEST_F(AnswersTest, name_a_test_with_its_entry_or_else_its_program) {
