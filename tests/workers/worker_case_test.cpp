@@ -267,7 +267,7 @@ TEST_F(WorkerCase, uses_a_folder_below_the_ledgers_if_somebody_else_has_the_usua
   command.insert(command.begin(), {"/usr/bin/env", "unshare", "-m", "/bin/sh", path("run")});
   const auto ended = ChildProcess{command, environment()}.finish();
   if (ended.exit_code == 253 || ended.exit_code == 1) { // of unshare
-    GTEST_SKIP() << "may not mount";
+    GTEST_SKIP() << "this user may not mount a file system";
   }
   const auto results = results_of(ended.out);
   EXPECT_EQ(results.at("Plain.a").processes, results.at("Crash.at_an_idle_end").processes) << ended.out;
