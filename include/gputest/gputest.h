@@ -71,7 +71,7 @@ typedef struct gputest_settings {
   const char* run_mode;    /* GPUTEST_RUN_MODE: "serial", "parallel" */
   const char* wait_limit;  /* GPUTEST_WAIT_LIMIT: "20min" */
   const char* forbid_skip; /* GPUTEST_FORBID_SKIP */
-  const char* overuse;     /* GPUTEST_OVERUSE: "fail", "warn", "off" */
+  const char* overuse;     /* GPUTEST_OVERUSE: "fail", "warn", "off"; "stop" is taken for "fail" */
   const char* leaks;       /* GPUTEST_LEAKS */
   const char* meter;       /* GPUTEST_METER */
 } gputest_settings;

@@ -35,7 +35,8 @@ enum class Consequence {
   automatic, ///< it fails in an entry of CTest's, else it is a warning
   fail,
   warn,
-  off, ///< nothing is said
+  off,  ///< nothing is said
+  stop, ///< GPUTEST_OVERUSE only: the process ends before it takes more, where each allocation is seen; else as `fail`
 };
 
 /// A list of devices in the form of CUDA_VISIBLE_DEVICES, and the variable that contains it.

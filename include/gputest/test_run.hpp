@@ -63,6 +63,9 @@ public:
   /// Why a test that the entry is for has not run in this process; empty: all have. The last call counts.
   void not_run(const std::string& why) noexcept;
 
+  /// Says why, and ends the process with 1, as a failure of gputest's. Returns if no test runs. From any thread.
+  void stop(const std::string& why) noexcept;
+
   /// What became of one test, for the run log.
   struct TestEnd {
     std::string suite;             ///< empty if the framework has none

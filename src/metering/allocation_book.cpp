@@ -53,6 +53,31 @@ void AllocationBook::add(std::uint64_t address, const Allocation& allocation) {
   }
 }
 
+void AllocationBook::ask_beyond(std::vector<Bytes> limits, devices::Meter::Ask ask) {
+  auto new_limits = ask ? std::make_shared<const Limits>(Limits{std::move(limits), std::move(ask)}) : nullptr;
+  const std::lock_guard guard{mutex_};
+  limits_.swap(new_limits);
+  asks_ = limits_ != nullptr;
+}
+
+void AllocationBook::ask(const Allocation& allocation) {
+  std::shared_ptr<const Limits> limits;
+  {
+    const std::lock_guard guard{mutex_};
+    if (!limits_ || allocation.bytes == 0) {
+      return;
+    }
+    const auto device = static_cast<std::size_t>(allocation.device);
+    const Bytes limit = device < limits_->of_devices.size() ? limits_->of_devices[device] : Bytes{};
+    const auto& of_device = devices_[allocation.device];
+    if (Bytes{total(of_device.now)} - Bytes{total(of_device.at_begin)} + Bytes{allocation.bytes} <= limit) {
+      return;
+    }
+    limits = limits_;
+  }
+  limits->ask(so_far_with(allocation)); // without the mutex: it may use the devices
+}
+
 void AllocationBook::refuse(int device, std::uint64_t bytes) {
   const std::lock_guard guard{mutex_};
   auto& of_device = devices_[device];
@@ -98,7 +123,8 @@ void AllocationBook::begin() {
   }
 }
 
-devices::Usage AllocationBook::so_far() {
+/// The figures if `asked`, of which no bytes ask for nothing, were made.
+devices::Usage AllocationBook::so_far_with(const Allocation& asked) {
   const std::lock_guard guard{mutex_};
   devices::Usage usage;
   usage.evidence = devices::Evidence::exact;
@@ -114,9 +140,17 @@ devices::Usage AllocationBook::so_far() {
     }
   }
   usage.period = period_;
-  for (auto& [device, of_device] : devices_) {
+  for (const auto& [device, noted] : devices_) {
     devices::DeviceUsage of;
     of.device = device;
+    auto of_device = noted;
+    if (asked.bytes > 0 && device == asked.device) {
+      of_device.now.at(index_of(asked.kind)) += asked.bytes;
+      if (total(of_device.now) > of_device.peak) {
+        of_device.peak = total(of_device.now);
+        of_device.at_peak = of_device.now;
+      }
+    }
     of.peak = Bytes{of_device.peak - total(of_device.at_begin)};
     for (const auto kind :
          {devices::AllocationKind::device, devices::AllocationKind::pool, devices::AllocationKind::managed}) {

@@ -4,10 +4,13 @@
 #include "core/devices/meter.hpp"
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <unordered_map>
+#include <vector>
 
 namespace gputest::metering {
 
@@ -27,6 +30,16 @@ public:
   /// Notes an allocation. `address` is its identity; one that is still noted there was freed unseen, and is replaced.
   void add(std::uint64_t address, const Allocation& allocation);
 
+  /// An allocation that is about to be made: calls what ask_beyond() was given, if it would exceed a limit. Call it in
+  /// the thread that allocates.
+  void ask(const Allocation& allocation);
+
+  /// Whether ask() may call anything.
+  [[nodiscard]] bool asks() const { return asks_; }
+
+  /// As devices::Meter::ask_beyond().
+  void ask_beyond(std::vector<Bytes> limits, devices::Meter::Ask ask);
+
   /// Notes that it was freed. Does nothing if there is none.
   void remove(std::uint64_t address);
 
@@ -40,7 +53,7 @@ public:
   void begin();
 
   /// What was allocated in the period up to now. The caller says how complete the book is.
-  [[nodiscard]] devices::Usage so_far();
+  [[nodiscard]] devices::Usage so_far() { return so_far_with({}); }
 
 private:
   static constexpr std::size_t kinds = 3;
@@ -61,13 +74,21 @@ private:
     std::uint64_t kept_at_begin = 0;
   };
 
+  struct Limits {
+    std::vector<Bytes> of_devices;
+    devices::Meter::Ask ask;
+  };
+
   static std::uint64_t total(const Sums& sums);
+  [[nodiscard]] devices::Usage so_far_with(const Allocation& asked);
   void take_off(const Entry& entry);
 
   std::mutex mutex_;
   std::unordered_map<std::uint64_t, Entry> entries_; ///< by address
   std::map<int, OfDevice> devices_;
   std::uint64_t period_ = 0;
+  std::shared_ptr<const Limits> limits_; ///< null: nobody asks
+  std::atomic<bool> asks_{false};
 };
 
 } // namespace gputest::metering

@@ -67,6 +67,7 @@ enum class Call : CallbackId {
   cuMemAllocAsync_ptsz = 599,
   cuMemFreeAsync = 600,
   cuMemFreeAsync_ptsz = 601,
+  cuMemPoolCreate = 607,
   cuMemAllocFromPoolAsync = 611,
   cuMemAllocFromPoolAsync_ptsz = 612,
 };
@@ -90,6 +91,7 @@ inline constexpr std::array all_calls{Call::cuArrayDestroy,
                                       Call::cuMemAllocAsync_ptsz,
                                       Call::cuMemFreeAsync,
                                       Call::cuMemFreeAsync_ptsz,
+                                      Call::cuMemPoolCreate,
                                       Call::cuMemAllocFromPoolAsync,
                                       Call::cuMemAllocFromPoolAsync_ptsz};
 
@@ -113,7 +115,7 @@ struct Array3dDescriptor {
   unsigned flags;
 };
 
-/// The beginning of CUmemAllocationProp.
+/// The beginning of CUmemAllocationProp and of CUmemPoolProps.
 struct VirtualMemoryProperties {
   int type;
   int handle_types;
@@ -149,6 +151,10 @@ struct AllocFromPoolParameters {
   std::size_t bytes;
   devices::cuda::MemoryPool pool;
   devices::cuda::Stream stream;
+};
+struct PoolCreateParameters {
+  devices::cuda::MemoryPool* pool;
+  const VirtualMemoryProperties* properties;
 };
 struct FreeParameters {
   devices::cuda::DevicePointer pointer;

@@ -49,6 +49,7 @@ std::uint64_t bytes_of(const cupti::Array3dDescriptor& array, unsigned levels = 
 constexpr std::uint64_t key_of_handle(std::uint64_t handle) { return handle ^ (1ULL << 63U); }
 
 constexpr const char* array_function = "cudaMallocArray";
+constexpr const char* pool_function = "cudaMallocAsync";
 
 template <class Parameters>
 const Parameters& parameters_of(const cupti::CallData& data) {
@@ -63,26 +64,74 @@ void DriverAllocations::note(Call call, const cupti::CallData& data) {
   // Before it is freed: another thread may get the same address the moment it is free.
   if (data.site == cupti::entered) {
     note_free(call, data);
+    if (book_.asks()) {
+      book_.ask(asked_by(call, data));
+    }
   } else if (const auto result = *static_cast<const devices::cuda::Result*>(data.return_value);
              result == devices::cuda::success) {
     note_made(call, data);
   } else if (result == devices::cuda::out_of_memory) {
-    note_refused(call, data);
+    const auto refused = asked_by(call, data);
+    book_.refuse(refused.device, refused.bytes);
   }
 }
 
-void DriverAllocations::note_refused(Call call, const cupti::CallData& data) {
+/// What a call asks for, before it is known where; of no bytes if it makes no memory of a device now.
+AllocationBook::Allocation DriverAllocations::asked_by(Call call, const cupti::CallData& data) {
+  using devices::AllocationKind;
+  const auto in_context = [&](AllocationKind kind, const char* function, std::uint64_t bytes) {
+    return AllocationBook::Allocation{kind, device_of(data.context), function, bytes, to_key(data.context)};
+  };
   switch (call) {
   case Call::cuMemAlloc_v2:
-    return book_.refuse(device_of(data.context), parameters_of<cupti::AllocParameters>(data).bytes);
+    return in_context(AllocationKind::device, "cudaMalloc", parameters_of<cupti::AllocParameters>(data).bytes);
+  case Call::cuMemAllocPitch_v2: {
+    const auto& asked = parameters_of<cupti::AllocPitchParameters>(data);
+    return in_context(AllocationKind::device, "cudaMallocPitch", asked.width_bytes * asked.height);
+  }
+  case Call::cuMemAllocManaged:
+    return in_context(AllocationKind::managed, "cudaMallocManaged",
+                      parameters_of<cupti::AllocManagedParameters>(data).bytes);
   case Call::cuMemAllocAsync:
-  case Call::cuMemAllocAsync_ptsz:
-    return book_.refuse(device_of(data.context), parameters_of<cupti::AllocAsyncParameters>(data).bytes);
+  case Call::cuMemAllocAsync_ptsz: {
+    const auto& asked = parameters_of<cupti::AllocAsyncParameters>(data);
+    const bool captured = is_captured(asked.stream, call == Call::cuMemAllocAsync_ptsz);
+    return in_context(AllocationKind::pool, pool_function, captured ? 0 : asked.bytes);
+  }
   case Call::cuMemAllocFromPoolAsync:
-  case Call::cuMemAllocFromPoolAsync_ptsz:
-    return book_.refuse(device_of(data.context), parameters_of<cupti::AllocFromPoolParameters>(data).bytes);
+  case Call::cuMemAllocFromPoolAsync_ptsz: {
+    const auto& asked = parameters_of<cupti::AllocFromPoolParameters>(data);
+    auto allocation = in_context(AllocationKind::pool, pool_function, asked.bytes);
+    const std::lock_guard guard{mutex_};
+    if (const auto pool = pools_.find(asked.pool); pool != pools_.end()) {
+      allocation.device = pool->second.id;
+      allocation.bytes = pool->second.type == devices::cuda::location_device ? asked.bytes : 0;
+    }
+    if (is_captured(asked.stream, call == Call::cuMemAllocFromPoolAsync_ptsz)) {
+      allocation.bytes = 0;
+    }
+    return allocation;
+  }
+  case Call::cuArrayCreate_v2: {
+    const auto& array = *parameters_of<cupti::ArrayCreateParameters>(data).descriptor;
+    return in_context(AllocationKind::device, array_function,
+                      bytes_of({array.width, array.height, 0, array.format, array.channels, 0}));
+  }
+  case Call::cuArray3DCreate_v2:
+    return in_context(AllocationKind::device, array_function,
+                      bytes_of(*parameters_of<cupti::Array3dCreateParameters>(data).descriptor));
+  case Call::cuMipmappedArrayCreate: {
+    const auto& asked = parameters_of<cupti::MipmappedArrayCreateParameters>(data);
+    return in_context(AllocationKind::device, array_function, bytes_of(*asked.descriptor, asked.levels));
+  }
+  case Call::cuMemCreate: {
+    const auto& asked = parameters_of<cupti::CreateParameters>(data);
+    const auto& location = asked.properties->location;
+    return {AllocationKind::device, location.id, "cuMemCreate",
+            location.type == devices::cuda::location_device ? asked.bytes : 0};
+  }
   default:
-    return;
+    return {};
   }
 }
 
@@ -124,19 +173,16 @@ void DriverAllocations::note_free(Call call, const cupti::CallData& data) {
 
 void DriverAllocations::note_made(Call call, const cupti::CallData& data) {
   switch (call) {
-  case Call::cuMemAlloc_v2: {
-    const auto& made = parameters_of<cupti::AllocParameters>(data);
-    return add_in_context(data, *made.pointer, devices::AllocationKind::device, "cudaMalloc", made.bytes);
-  }
+  case Call::cuMemAlloc_v2:
+    return add(*parameters_of<cupti::AllocParameters>(data).pointer, asked_by(call, data));
   case Call::cuMemAllocPitch_v2: {
     const auto& made = parameters_of<cupti::AllocPitchParameters>(data);
-    return add_in_context(data, *made.pointer, devices::AllocationKind::device, "cudaMallocPitch",
-                          *made.pitch * made.height);
+    auto allocation = asked_by(call, data);
+    allocation.bytes = *made.pitch * made.height;
+    return add(*made.pointer, allocation);
   }
-  case Call::cuMemAllocManaged: {
-    const auto& made = parameters_of<cupti::AllocManagedParameters>(data);
-    return add_in_context(data, *made.pointer, devices::AllocationKind::managed, "cudaMallocManaged", made.bytes);
-  }
+  case Call::cuMemAllocManaged:
+    return add(*parameters_of<cupti::AllocManagedParameters>(data).pointer, asked_by(call, data));
   case Call::cuMemAllocAsync:
   case Call::cuMemAllocAsync_ptsz: {
     const auto& made = parameters_of<cupti::AllocAsyncParameters>(data);
@@ -147,21 +193,17 @@ void DriverAllocations::note_made(Call call, const cupti::CallData& data) {
     const auto& made = parameters_of<cupti::AllocFromPoolParameters>(data);
     return add_from_pool(data, {made.pointer, made.bytes, made.stream}, call == Call::cuMemAllocFromPoolAsync_ptsz);
   }
-  case Call::cuArrayCreate_v2: {
-    const auto& made = parameters_of<cupti::ArrayCreateParameters>(data);
-    const auto& array = *made.descriptor;
-    return add_in_context(data, to_key(*made.array), devices::AllocationKind::device, array_function,
-                          bytes_of({array.width, array.height, 0, array.format, array.channels, 0}));
-  }
-  case Call::cuArray3DCreate_v2: {
-    const auto& made = parameters_of<cupti::Array3dCreateParameters>(data);
-    return add_in_context(data, to_key(*made.array), devices::AllocationKind::device, array_function,
-                          bytes_of(*made.descriptor));
-  }
-  case Call::cuMipmappedArrayCreate: {
-    const auto& made = parameters_of<cupti::MipmappedArrayCreateParameters>(data);
-    return add_in_context(data, to_key(*made.array), devices::AllocationKind::device, array_function,
-                          bytes_of(*made.descriptor, made.levels));
+  case Call::cuArrayCreate_v2:
+    return add(to_key(*parameters_of<cupti::ArrayCreateParameters>(data).array), asked_by(call, data));
+  case Call::cuArray3DCreate_v2:
+    return add(to_key(*parameters_of<cupti::Array3dCreateParameters>(data).array), asked_by(call, data));
+  case Call::cuMipmappedArrayCreate:
+    return add(to_key(*parameters_of<cupti::MipmappedArrayCreateParameters>(data).array), asked_by(call, data));
+  case Call::cuMemPoolCreate: {
+    const auto& made = parameters_of<cupti::PoolCreateParameters>(data);
+    const std::lock_guard guard{mutex_};
+    pools_[*made.pool] = made.properties->location;
+    return;
   }
   case Call::cuMemCreate:
   case Call::cuMemMap:
@@ -195,11 +237,6 @@ void DriverAllocations::add(std::uint64_t address, const AllocationBook::Allocat
   }
 }
 
-void DriverAllocations::add_in_context(const cupti::CallData& data, std::uint64_t address, devices::AllocationKind kind,
-                                       const char* function, std::uint64_t bytes) {
-  add(address, {kind, device_of(data.context), function, bytes, to_key(data.context)});
-}
-
 void DriverAllocations::add_from_pool(const cupti::CallData& data, const cupti::AllocAsyncParameters& made,
                                       bool of_thread) {
   if (is_captured(made.stream, of_thread)) {
@@ -210,7 +247,7 @@ void DriverAllocations::add_from_pool(const cupti::CallData& data, const cupti::
   driver_.pointer_attribute(&device, cupti::pointer_device, *made.pointer);
   driver_.pointer_attribute(&type, cupti::pointer_memory_type, *made.pointer);
   if (type != cupti::host_memory) {
-    add(*made.pointer, {devices::AllocationKind::pool, device, "cudaMallocAsync", made.bytes, to_key(data.context)});
+    add(*made.pointer, {devices::AllocationKind::pool, device, pool_function, made.bytes, to_key(data.context)});
   }
 }
 

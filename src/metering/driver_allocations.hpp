@@ -59,11 +59,9 @@ public:
 private:
   void note_free(cupti::Call call, const cupti::CallData& data);
   void note_made(cupti::Call call, const cupti::CallData& data);
-  void note_refused(cupti::Call call, const cupti::CallData& data);
   void note_virtual(cupti::Call call, const cupti::CallData& data);
+  [[nodiscard]] AllocationBook::Allocation asked_by(cupti::Call call, const cupti::CallData& data);
   void add(std::uint64_t address, const AllocationBook::Allocation& allocation);
-  void add_in_context(const cupti::CallData& data, std::uint64_t address, devices::AllocationKind kind,
-                      const char* function, std::uint64_t bytes);
   void add_from_pool(const cupti::CallData& data, const cupti::AllocAsyncParameters& made, bool of_thread);
   [[nodiscard]] bool is_captured(devices::cuda::Stream stream, bool of_thread) const;
   [[nodiscard]] int device_of(devices::cuda::Context context) const;
@@ -71,8 +69,9 @@ private:
   AllocationBook& book_;
   const cupti::DriverFunctions& driver_;
   const cupti::Functions& cupti_;
-  std::mutex mutex_; ///< of virtual_memory_
+  std::mutex mutex_; ///< of what follows
   VirtualMemory virtual_memory_;
+  std::map<devices::cuda::MemoryPool, devices::cuda::Location> pools_; ///< that the program has created
 };
 
 } // namespace gputest::metering

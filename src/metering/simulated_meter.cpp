@@ -2,6 +2,9 @@
 #include "core/devices/meter.hpp"
 #include "metering/allocation_book.hpp"
 
+#include <utility>
+#include <vector>
+
 namespace gputest::metering {
 
 namespace {
@@ -17,12 +20,16 @@ public:
   [[nodiscard]] bool sees_allocations() const noexcept override { return true; }
   void begin() noexcept override { simulated_book().begin(); }
   [[nodiscard]] devices::Usage so_far() noexcept override { return simulated_book().so_far(); }
+  void ask_beyond(std::vector<Bytes> limits, Ask ask) override {
+    simulated_book().ask_beyond(std::move(limits), std::move(ask));
+  }
 };
 
 /// Its samples are so dense that they miss nothing.
 class SimulatedSampler final : public SimulatedMeter {
 public:
   [[nodiscard]] bool sees_allocations() const noexcept override { return false; }
+  void ask_beyond(std::vector<Bytes> /*limits*/, Ask /*ask*/) override {}
   [[nodiscard]] devices::Usage so_far() noexcept override {
     devices::Usage usage;
     usage.evidence = devices::Evidence::sampled;
@@ -58,6 +65,10 @@ Meter& simulated_meter(MeterSetting setting) {
 
 void note_simulated_allocation(std::uint64_t id, AllocationKind kind, int device, const char* function, Bytes bytes) {
   metering::simulated_book().add(id, {kind, device, function, bytes.count()});
+}
+
+void ask_simulated_allocation(AllocationKind kind, int device, const char* function, Bytes bytes) {
+  metering::simulated_book().ask({kind, device, function, bytes.count()});
 }
 
 void note_simulated_free(std::uint64_t id) { metering::simulated_book().remove(id); }

@@ -181,6 +181,33 @@ GPUTEST_METER_CLAIM(mipmapped_array, 4 * mib + mib + mib / 4, 0, [] {
   check(cudaFreeMipmappedArray(array));
 })
 
+TEST_F(MeterDeathTest, asks_before_the_device_gives_the_memory) {
+  EXPECT_EXIT(run([] {
+                const auto meter = open_meter();
+                View view;
+                view.use_device_0();
+                void* memory = nullptr;
+                check(cudaMallocAsync(&memory, mib, nullptr)); // makes the pool
+                meter->begin();
+                const auto before = view.own_bytes();
+                std::string asked;
+                meter->ask_beyond({Bytes{64 * mib}}, [&](const Usage& usage) {
+                  check(cudaDeviceSynchronize());
+                  asked += std::to_string(peak_of(usage) / mib) + (view.own_bytes() == before ? " " : " taken! ");
+                });
+                check(cudaMalloc(&memory, 64 * mib));
+                check(cudaFree(memory));
+                check(cudaMalloc(&memory, 101 * mib));
+                check(cudaFree(memory));
+                check(cudaMallocAsync(&memory, 102 * mib, nullptr));
+                check(cudaFreeAsync(memory, nullptr));
+                check(cudaDeviceSynchronize());
+                check(cudaMallocManaged(&memory, 103 * mib));
+                require(asked == "101 102 103 ", "asked: " + asked);
+              }),
+              ::testing::ExitedWithCode(0), "");
+}
+
 /// A function of the driver, which this executable does not link.
 template <class Function>
 Function* driver(const char* name) {

@@ -85,6 +85,20 @@ TEST_F(MeterSuite, warns_outside_of_entries_and_does_what_the_settings_say) {
   EXPECT_EQ(count(off.err, "256 MiB") + count(off.err, "still allocated"), 0U) << off.err;
 }
 
+TEST_F(MeterSuite, ends_a_process_before_it_takes_more_than_its_lease_if_told_so) {
+  set("GPUTEST_OVERUSE", "stop");
+  const Ended stopped = run_some("Over.by_more");
+  EXPECT_EQ(stopped.exit_code, 1);
+  EXPECT_EQ(count(stopped.out, "OK ] Over.by_more") + count(stopped.out, "FAILED  ]"), 0U) << "it has no result";
+  EXPECT_THAT(stopped.err,
+              HasSubstr("gputest: entry: Over.by_more asked for memory with which it would have 258 MiB, and its lease "
+                        "is 256 MiB. It was stopped before it took more (GPUTEST_OVERUSE=stop). At the peak: "));
+  EXPECT_THAT(stopped.err, HasSubstr("GPUTEST_NEEDS(Over, by_more, 259_MiB)"));
+  EXPECT_EQ(run_some("Over.after_it:Over.by_granularity").exit_code, 0) << "within a lease nothing ends";
+  EXPECT_THAT(run_some("Shared.*").err, HasSubstr("entry: Shared asked for memory with which it would have "));
+  EXPECT_EQ(run_some("Scoped.takes_without_a_lease").exit_code, 1) << "as with GPUTEST_OVERUSE=fail";
+}
+
 TEST_F(MeterSuite, fails_a_test_that_leaves_memory_and_not_the_one_after_it) {
   const auto all = reports("Leak.some:Leak.after_it:Leak.frees_what_another_left");
   EXPECT_EQ(all.at("Leak.some").left, std::to_string((32_MiB).count()));

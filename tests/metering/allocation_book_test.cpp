@@ -91,6 +91,29 @@ TEST_F(AllocationBookTest, knows_what_there_would_have_been_with_what_was_refuse
   EXPECT_EQ(book_.so_far().devices.at(0).wanted, Bytes{});
 }
 
+TEST_F(AllocationBookTest, asks_before_an_allocation_beyond_a_limit) {
+  add(1, 100_MiB); // before the period
+  book_.begin();
+  add(2, 10_MiB);
+  std::vector<devices::DeviceUsage> asked;
+  book_.ask_beyond({64_MiB}, [&](const devices::Usage& usage) { asked.push_back(usage.devices.at(0)); });
+  const auto ask = [&](Bytes bytes, int device) {
+    book_.ask({devices::AllocationKind::managed, device, "f", bytes.count()});
+  };
+  ask(54_MiB, 0);
+  EXPECT_TRUE(asked.empty()) << "it is within the limit";
+  ask(55_MiB, 0);
+  ASSERT_EQ(asked.size(), 1U);
+  EXPECT_EQ(asked[0].peak, 65_MiB);
+  EXPECT_EQ(asked[0].at_peak.at(devices::AllocationKind::managed), 55_MiB);
+  EXPECT_EQ(book_.so_far().devices.at(0).peak, 10_MiB) << "it was not made";
+  ask(1_B, 1);
+  EXPECT_EQ(asked.size(), 2U) << "a device without a limit has none to give";
+  book_.ask_beyond({}, {});
+  ask(1_GiB, 0);
+  EXPECT_EQ(asked.size(), 2U);
+}
+
 TEST_F(AllocationBookTest, knows_what_earlier_periods_have_left) {
   add(1, 1_MiB); // before any period
   book_.begin();

@@ -53,6 +53,7 @@ GPUTEST_SAME_CALL(cuMemAllocAsync);
 GPUTEST_SAME_CALL(cuMemAllocAsync_ptsz);
 GPUTEST_SAME_CALL(cuMemFreeAsync);
 GPUTEST_SAME_CALL(cuMemFreeAsync_ptsz);
+GPUTEST_SAME_CALL(cuMemPoolCreate);
 GPUTEST_SAME_CALL(cuMemAllocFromPoolAsync);
 GPUTEST_SAME_CALL(cuMemAllocFromPoolAsync_ptsz);
 
@@ -69,6 +70,11 @@ GPUTEST_SAME_MEMBER(AllocAsyncParameters, stream, cuMemAllocAsync_ptsz_params, h
 GPUTEST_SAME_MEMBER(AllocFromPoolParameters, bytes, cuMemAllocFromPoolAsync_params, bytesize);
 GPUTEST_SAME_MEMBER(AllocFromPoolParameters, stream, cuMemAllocFromPoolAsync_params, hStream);
 GPUTEST_SAME_MEMBER(AllocFromPoolParameters, stream, cuMemAllocFromPoolAsync_ptsz_params, hStream);
+GPUTEST_SAME_MEMBER(AllocFromPoolParameters, pool, cuMemAllocFromPoolAsync_params, pool);
+GPUTEST_SAME_MEMBER(AllocPitchParameters, width_bytes, cuMemAllocPitch_v2_params, WidthInBytes);
+GPUTEST_SAME_MEMBER(PoolCreateParameters, pool, cuMemPoolCreate_params, pool);
+GPUTEST_SAME_MEMBER(PoolCreateParameters, properties, cuMemPoolCreate_params, poolProps);
+static_assert(offsetof(VirtualMemoryProperties, location) == offsetof(CUmemPoolProps, location));
 GPUTEST_SAME_MEMBER(FreeParameters, pointer, cuMemFree_v2_params, dptr);
 GPUTEST_SAME_MEMBER(FreeAsyncParameters, pointer, cuMemFreeAsync_params, dptr);
 GPUTEST_SAME_MEMBER(FreeAsyncParameters, stream, cuMemFreeAsync_params, hStream);

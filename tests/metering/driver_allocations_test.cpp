@@ -98,6 +98,41 @@ TEST_F(DriverAllocationsTest, counts_plain_memory_until_it_is_freed) {
   EXPECT_TRUE(nothing_is_left());
 }
 
+TEST_F(DriverAllocationsTest, asks_before_each_call_that_makes_memory_of_a_device) {
+  std::vector<Bytes> asked;
+  book_.ask_beyond({}, [&](const devices::Usage& usage) { asked.push_back(usage.devices.at(0).peak); });
+  const auto expect = [&](std::vector<Bytes> expected, Call call, const auto& parameters) {
+    asked.clear();
+    cupti::CallData data{};
+    data.parameters = &parameters;
+    data.context = &context_0;
+    data.site = cupti::entered;
+    allocations_.note(call, data);
+    EXPECT_EQ(asked, expected) << static_cast<int>(call);
+  };
+  devices::cuda::DevicePointer pointer = 0;
+  std::size_t pitch = 0;
+  expect({3_MiB}, Call::cuMemAlloc_v2, cupti::AllocParameters{&pointer, (3_MiB).count()});
+  expect({8_B}, Call::cuMemAllocPitch_v2, cupti::AllocPitchParameters{&pointer, &pitch, 4, 2, 4});
+  expect({5_B}, Call::cuMemAllocManaged, cupti::AllocManagedParameters{&pointer, 5, 0});
+  const cupti::ArrayDescriptor array{10, 2, 0x20, 1};
+  void* handle = nullptr;
+  expect({80_B}, Call::cuArrayCreate_v2, cupti::ArrayCreateParameters{&handle, &array});
+  cupti::VirtualMemory memory = 0;
+  cupti::VirtualMemoryProperties properties{1, 0, {devices::cuda::location_device, 0}};
+  expect({6_B}, Call::cuMemCreate, cupti::CreateParameters{&memory, 6, &properties, 0});
+  expect({7_B}, Call::cuMemAllocAsync, cupti::AllocAsyncParameters{&pointer, 7, nullptr});
+  int pool_of_host = 0;
+  devices::cuda::MemoryPool pool = &pool_of_host;
+  expect({7_B}, Call::cuMemAllocFromPoolAsync, cupti::AllocFromPoolParameters{&pointer, 7, pool, nullptr});
+  properties.location.type = devices::cuda::location_device + 1;
+  expect({}, Call::cuMemCreate, cupti::CreateParameters{&memory, 6, &properties, 0});
+  call(Call::cuMemPoolCreate, cupti::PoolCreateParameters{&pool, &properties});
+  expect({}, Call::cuMemAllocFromPoolAsync, cupti::AllocFromPoolParameters{&pointer, 7, pool, nullptr});
+  capturing = 1;
+  expect({}, Call::cuMemAllocAsync, cupti::AllocAsyncParameters{&pointer, 7, nullptr});
+}
+
 TEST_F(DriverAllocationsTest, knows_what_was_asked_for_in_vain) {
   allocate(100, 300);
   devices::cuda::DevicePointer pointer = 0;

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -84,6 +85,15 @@ public:
   /// Ends it. Call it after the devices' work was synchronised.
   [[nodiscard]] virtual Usage end() noexcept { return so_far(); }
 
+  /// What ask_beyond() calls, with what the period would come to.
+  using Ask = std::function<void(const Usage&)>;
+
+  /// Until the next call, calls `ask` before each allocation with which this process would have more of a device than
+  /// its limit, beyond what it had when the period began. Device i has the i-th limit, and any other one none at all.
+  /// `ask` is called in the thread that allocates, may end the process, and must not throw. An empty one ends this.
+  /// Does nothing if sees_allocations() is false. Throws std::bad_alloc.
+  virtual void ask_beyond(std::vector<Bytes> /*limits*/, Ask /*ask*/) {}
+
   /// Whether it is told of each allocation, so that a period costs nothing but these.
   [[nodiscard]] virtual bool sees_allocations() const noexcept { return false; }
 };
@@ -118,6 +128,8 @@ private:
 /// What simulated_meter() is told. `id` is the allocation's identity in this process, `function` a constant.
 /// Thread-safe.
 void note_simulated_allocation(std::uint64_t id, AllocationKind kind, int device, const char* function, Bytes bytes);
+void ask_simulated_allocation(AllocationKind kind, int device, const char* function,
+                              Bytes bytes); ///< before it is made
 void note_simulated_free(std::uint64_t id);
 void note_simulated_refusal(int device, Bytes bytes);
 

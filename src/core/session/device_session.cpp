@@ -61,6 +61,7 @@ std::string DeviceSession::release(Bytes managed, const std::vector<devices::Dev
   if (measures_) {
     judge(std::move(usage), left);
     measures_ = false;
+    meter_->ask_beyond({}, {});
   }
   if (holds_) {
     ledger_->release();

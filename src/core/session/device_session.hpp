@@ -103,7 +103,7 @@ public:
   [[nodiscard]] Measured look_for_use(const std::string& who) noexcept;
 
   /// From now on several tests share the lease: what is said of it is said of its holder as a suite.
-  void share() { allowance_.of_suite = true; }
+  void share();
 
   /// Whether the lease's holder has taken more than it leased, up to now. Each lease says so once.
   [[nodiscard]] Measured look() noexcept;
@@ -173,6 +173,7 @@ private:
                               bool may_wait);
   [[nodiscard]] bool is_still_stuck();
   void begin_measuring(const Request& request, const std::string& test);
+  void ask_beyond_the_lease();
   void allow_for_context(const devices::Usage& usage);
   void judge(devices::Usage usage, const std::vector<devices::DeviceUsage>& left);
   void judge_overuse(Measured& measured);

@@ -56,7 +56,7 @@ Bytes peak_in(const Usage& usage, const Allowance& allowance) {
   return peak;
 }
 
-Overuse overuse_in(const Usage& usage, const Allowance& allowance) {
+Overuse overuse_in(const Usage& usage, const Allowance& allowance, Taken when) {
   if (usage.evidence == Evidence::unknown || allowance.whole_devices) {
     return {};
   }
@@ -72,20 +72,22 @@ Overuse overuse_in(const Usage& usage, const Allowance& allowance) {
     return {};
   }
   const std::string taken = (exact ? "" : "at least ") + gputest::to_string(taken_of(*worst, allowance));
+  const std::string took = allowance.who +
+                           (when == Taken::yes ? " took " : " asked for memory with which it would have ") + taken +
+                           (worst->device == 0 ? "" : " of device " + std::to_string(worst->device));
+  const std::string consequence = when == Taken::yes ? ": tests of other processes may run out of memory."
+                                                     : ". It was stopped before it took more (GPUTEST_OVERUSE=stop).";
   const auto devices = allowance.leased.size();
   if (static_cast<std::size_t>(worst->device) >= devices) {
     const auto needed = std::to_string(worst->device + 1);
-    return {taken + " of 0 B", allowance.who + " took " + taken + " of device " + std::to_string(worst->device) +
-                                   ", and its lease is of the first " + std::to_string(devices) +
-                                   ": tests of other processes may run out of memory." + peak_text(*worst) +
-                                   " Ask for " + needed + ": " +
+    return {taken + " of 0 B", took + ", and its lease is of the first " + std::to_string(devices) + consequence +
+                                   peak_text(*worst) + " Ask for " + needed + ": " +
                                    (allowance.test.empty() ? "" : "gpus(" + needed + ") in GPUTEST_NEEDS, or ") +
                                    "GPUS " + needed + " in gpu_add_test(). Leave CUDA_VISIBLE_DEVICES as it is"};
   }
   const auto leased = gputest::to_string(leased_of(*worst, allowance));
   return {taken + " of " + leased,
-          allowance.who + " took " + taken + (worst->device == 0 ? "" : " of device " + std::to_string(worst->device)) +
-              ", and its lease is " + leased + ": tests of other processes may run out of memory." + peak_text(*worst) +
+          took + ", and its lease is " + leased + consequence + peak_text(*worst) +
               (exact ? "" : " The device was asked from time to time.") + " Declare what it needs: " +
               policy::declare(allowance.test, taken_of(*worst, allowance), allowance.request,
                               allowance.of_suite ? policy::Named::suite : policy::Named::test)};

@@ -9,6 +9,7 @@
 #include "core/session/messages.hpp"
 
 #include <gputest/error.hpp>
+#include <gputest/test_run.hpp>
 
 #include <algorithm>
 #include <numeric>
@@ -44,6 +45,27 @@ void DeviceSession::begin_measuring(const Request& request, const std::string& t
   children_before_ = os::children_seen();
   meter_->begin();
   measures_ = true;
+  ask_beyond_the_lease();
+}
+
+void DeviceSession::share() {
+  allowance_.of_suite = true;
+  ask_beyond_the_lease();
+}
+
+/// With GPUTEST_OVERUSE=stop the process ends before an allocation beyond the lease. Under MPS a process that ends
+/// while its kernels run takes other clients' kernels with it, so they end first.
+void DeviceSession::ask_beyond_the_lease() {
+  if (settings_.overuse != Consequence::stop || allowance_.whole_devices) {
+    return;
+  }
+  meter_->ask_beyond(allowance_.leased, [process = process_, allowance = allowance_](const devices::Usage& usage) {
+    if (const auto overuse = overuse_in(usage, allowance, Taken::stopped); !overuse.text.empty()) {
+      process->synchronize_and_trim();
+      runlog::write("overuse", runlog::JsonObject{}.text("text", overuse.text), allowance.test);
+      gputest::detail::TestRun::of_process().stop(overuse.text);
+    }
+  });
 }
 
 void DeviceSession::watch_unleased(const std::string& who) {
@@ -202,7 +224,7 @@ void DeviceSession::conclude(Consequence consequence, const std::string& text, M
   if (consequence == Consequence::automatic) {
     consequence = entry_.name.empty() ? Consequence::warn : Consequence::fail;
   }
-  if (consequence == Consequence::fail) {
+  if (consequence == Consequence::fail || consequence == Consequence::stop) {
     measured.problems.push_back(text);
   } else if (consequence == Consequence::warn) {
     tell(text);

@@ -223,6 +223,17 @@ void TestRun::not_run(const std::string& why) noexcept {
   }
 }
 
+void TestRun::stop(const std::string& why) noexcept try {
+  const std::lock_guard guard{state_->mutex};
+  if (state_->running) {
+    session::tell(why);
+    state_->refuse(why);
+    State::end_now(EXIT_FAILURE);
+  }
+} catch (const std::exception& error) {
+  session::tell(error.what());
+}
+
 void TestRun::end(End how) noexcept try {
   const std::lock_guard guard{state_->mutex};
   if (!state_->running || state_->pid != os::own_pid()) {

@@ -123,6 +123,7 @@ bool OwnSimulatedDevices::has_managed_memory(int index) {
 }
 
 void* OwnSimulatedDevices::allocate(MemoryKind kind, int index, Bytes bytes, StreamHandle /*stream*/, bool /*wait*/) {
+  ask_simulated_allocation(allocation_kind_of(kind), index, "memory_resource", bytes);
   void* const address = os::reserve_addresses(bytes.count());
   if (address == nullptr) {
     throw OutOfMemory{to_string(bytes) +
@@ -250,6 +251,7 @@ std::uint64_t new_id() {
 } // namespace
 
 SimulatedBuffer::SimulatedBuffer(Bytes size, int index) : size_{size}, index_{index}, id_{new_id()} {
+  devices::ask_simulated_allocation(devices::AllocationKind::device, index, "SimulatedBuffer", size);
   try {
     devices_of_buffers().take(index, size);
   } catch (const OutOfMemory&) {
