@@ -42,7 +42,8 @@
     result, output, time and ``TIMEOUT``. The guide about workers lists the cases that run in a process of their own nevertheless.
     One more entry, ``<target>.workers_end``, ends the workers after the cases, and fails if a worker fails while it exits. All calls for
     the target share this entry. It has the label ``gpu``, every ``RESOURCE_LOCK`` in the ``PROPERTIES`` of these calls, and the
-    ``FIXTURES_REQUIRED`` that all of them have. ``worker`` needs ``GRANULARITY case``, excludes ``LAUNCHER on``, and has no effect if
+    ``FIXTURES_REQUIRED`` that all of them have. A ``RESOURCE_LOCK`` of gputest's lets CTest run so many cases of one executable at a time
+    as there are places for each executable of the project. ``worker`` needs ``GRANULARITY case``, excludes ``LAUNCHER on``, and has no effect if
     CMake puts an emulator or another launcher before the executable. Default: ``process``.
 
   ``MEMORY``, ``GPUS``, ``HEAP``, ``KEEPS``, ``REQUIRES``, ``LARGE``, ``TIMEOUT``, ``WAIT_LIMIT``, ``LABELS``

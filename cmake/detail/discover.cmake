@@ -58,7 +58,7 @@ function(gputest_entries_made_from)
 endfunction()
 
 # The second one: takes the names, with the prefix gputest_p if another call has one of them, unless others have these, too.
-# Sets gputest_long_<index> for cases that get no COST of gputest's.
+# Sets gputest_lane_<index>, and gputest_long_<index> for long cases.
 function(gputest_entries_are_named)
   math(EXPR last "${ARGC} - 1")
   set(prefix "")
@@ -79,41 +79,87 @@ function(gputest_entries_are_named)
       set(prefix "${gputest_own_prefix}")
     endif()
   endwhile()
-  _gputest_long_tests(long_tests)
+  _gputest_count_lanes(lanes)
+  _gputest_long_cases(long_cases)
   foreach(index RANGE ${last})
     set_property(GLOBAL PROPERTY "gputest entry ${prefix}${ARGV${index}}" "${gputest_script}")
     unset(gputest_long_${index} PARENT_SCOPE)
-    if("${prefix}${ARGV${index}}" IN_LIST long_tests)
-      set(gputest_long_${index} _not PARENT_SCOPE)
+    string(FIND "${long_cases}" "\n${prefix}${ARGV${index}}\n" at)
+    if(NOT at EQUAL -1)
+      set(gputest_long_${index} --long PARENT_SCOPE)
+    endif()
+    unset(gputest_lane_${index} PARENT_SCOPE)
+    if(NOT lanes EQUAL 0)
+      math(EXPR lane "${index} % ${lanes}")
+      set(gputest_lane_${index} RESOURCE_LOCK ${gputest_workers}_${lane} PARENT_SCOPE)
     endif()
   endforeach()
   set(gputest_p "${prefix}" PARENT_SCOPE)
 endfunction()
 
 # CTest starts tests in the order of their COST or, where it is 0, of the times that it has noted. That would mix the
-# cases of all executables, and each would start a worker that takes the place of another one. So cases that workers may
-# run have the same COST, and stay in their order. Long cases have none, so that they start first.
-#
-# What CTest notes of a test with a COST is COST + (last time - COST) / runs. So what it notes shows in any case which
-# cases are long.
+# cases of all executables. So cases that workers may run have the same COST, and stay in their order. Long cases have none, so
+# that they start first.
 set(gputest_cost COST 5)
-function(_gputest_long_tests result)
-  get_property(is_known GLOBAL PROPERTY gputest_long_tests SET)
-  if(NOT is_known)
-    set(lines "")
-    file(REAL_PATH /proc/self/cwd folder) # of ctest, or below
-    cmake_path(GET folder ROOT_PATH root)
-    while(NOT folder STREQUAL root AND NOT EXISTS "${folder}/Testing/Temporary/CTestCostData.txt")
-      cmake_path(GET folder PARENT_PATH folder)
-    endwhile()
-    if(NOT folder STREQUAL root)
-      file(STRINGS "${folder}/Testing/Temporary/CTestCostData.txt" lines REGEX " [0-9]+ ([5-9]|[1-9][0-9]+)(\\.[0-9]+)?$")
-      list(TRANSFORM lines REPLACE " [0-9]+ [^ ]+$" "")
-    endif()
-    set_property(GLOBAL PROPERTY gputest_long_tests "${lines}")
+
+# A case that waits for a worker would take a place that others can use. So the cases of an executable take turns at a few
+# RESOURCE_LOCKs, its lanes: as many as there are places for each executable of the project that has workers. 0: its cases have
+# processes of their own.
+function(_gputest_count_lanes result)
+  if(NOT "${gputest_alone}" STREQUAL "" OR "$ENV{GPUTEST_ISOLATION}" STREQUAL "process")
+    set(${result} 0 PARENT_SCOPE)
+    return()
   endif()
-  get_property(lines GLOBAL PROPERTY gputest_long_tests)
-  set(${result} "${lines}" PARENT_SCOPE)
+  set(most 8)
+  set(places ${most}) # unknown: by default, a preset or a script
+  if("$ENV{CTEST_PARALLEL_LEVEL}" MATCHES "^ *0*([1-9][0-9]?[0-9]?[0-9]?) *$")
+    set(places ${CMAKE_MATCH_1})
+  endif()
+  set(arguments "")
+  if(EXISTS /proc/self/cmdline)
+    file(STRINGS /proc/self/cmdline arguments)
+  endif()
+  set(before "")
+  foreach(argument IN LISTS arguments)
+    if(argument STREQUAL "--") # what follows is for the tests (CMake 4.4)
+      break()
+    elseif("${before}${argument}" MATCHES "^(-j|--parallel)=?0*([1-9][0-9]?[0-9]?[0-9]?)$")
+      set(places ${CMAKE_MATCH_2})
+    elseif("${before}${argument}" MATCHES "^(-j|--parallel)=?0*$")
+      set(places ${most}) # as many as there are processors, or any number
+    endif()
+    set(before "")
+    if(argument MATCHES "^(-j|--parallel)$")
+      set(before ${argument})
+    endif()
+  endforeach()
+  list(LENGTH gputest_all_with_workers executables)
+  if(executables EQUAL 0)
+    set(executables ${most})
+  endif()
+  math(EXPR lanes "${places} / ${executables}")
+  if(lanes LESS 1)
+    set(lanes 1)
+  elseif(lanes GREATER most)
+    set(lanes ${most})
+  endif()
+  set(${result} ${lanes} PARENT_SCOPE)
+endfunction()
+
+# The names of the executable's cases that took 5 s or more when they ran last, a line each, between empty lines. The entry that
+# ends workers writes them. What CTest has noted does not tell: of a test with a COST it notes COST + (last time - COST) / runs.
+function(_gputest_long_cases result)
+  set(property "gputest long cases of ${gputest_workers}")
+  get_property(file GLOBAL PROPERTY "${property}")
+  if("${file}" STREQUAL "") # the calls for one executable share it
+    set(file "${gputest_kept}-long.txt")
+    set_property(GLOBAL PROPERTY "${property}" "${file}")
+  endif()
+  set(names "")
+  if(EXISTS "${file}")
+    file(READ "${file}" names)
+  endif()
+  set(${result} "\n${names}" PARENT_SCOPE)
 endfunction()
 
 # Before the first case of a kind with this request: what scheduling adds to its properties.
@@ -179,7 +225,8 @@ function(gputest_add_end_of_workers)
     endwhile()
     set_property(GLOBAL PROPERTY "gputest entry ${name}" "${gputest_workers}")
     set_property(GLOBAL PROPERTY "gputest end of ${gputest_workers}" "${name}")
-    cmake_language(EVAL CODE "add_test(\"\${name}\" ${gputest_code_of_ENTRY_PROGRAM} --end \"\${gputest_executable}\")")
+    get_property(long_cases GLOBAL PROPERTY "gputest long cases of ${gputest_workers}")
+    cmake_language(EVAL CODE "add_test(\"\${name}\" ${gputest_code_of_ENTRY_PROGRAM} --end \"\${gputest_executable}\" \"\${long_cases}\")")
     set_tests_properties("${name}" PROPERTIES WORKING_DIRECTORY "${gputest_WORKING_DIRECTORY}" LABELS gpu
       SKIP_RETURN_CODE 77 ENVIRONMENT "GPUTEST_TEST=${name}" FIXTURES_CLEANUP ${gputest_workers} FIXTURES_REQUIRED "${gputest_fixtures_of_all}")
   endif()
@@ -342,8 +389,12 @@ function(gputest_listed_test filter suite type_name type test value_index value 
     endif()
     if(alone STREQUAL "")
       set(has_workers TRUE PARENT_SCOPE)
-      string(APPEND launcher " \${gputest_alone}")
+      string(APPEND launcher " \${gputest_alone} \${gputest_long_${entries}}")
       string(APPEND properties " FIXTURES_REQUIRED ${gputest_workers}")
+      # CTest adds the user's own locks to it.
+      string(PREPEND properties " \${gputest_lane\${gputest_long_${entries}}_${in_lanes}}")
+      math(EXPR in_lanes "${in_lanes} + 1")
+      set(in_lanes ${in_lanes} PARENT_SCOPE)
       if(NOT "${gputest_code_of_PROPERTIES}" MATCHES " RESOURCE_GROUPS \\[") # for which schedule.cmake looks whether there is a COST
         string(PREPEND properties " \${gputest_cost\${gputest_long_${entries}}}") # one of scheduling's or of the user's replaces it
       endif()
@@ -445,6 +496,7 @@ function(_gputest_list_tests problem_result output_result)
     string(ASCII 1 stands_for_name)
     set(command "${gputest_code_of_LAUNCHER} [======[${gputest_executable}]======]")
     set(entries 0)
+    set(in_lanes 0)
     set(has_workers FALSE)
     set(listed "")
     include("${list}")

@@ -32,6 +32,7 @@ using os::Descriptor;
 /// - `failures`: how workers have ended that did not end as they should;
 /// - `untold`: is there, empty, if there was no room to write that;
 /// - `notes`: as `failures`, of what may be the error of another process;
+/// - `long`: `+<name>` for each case that took long and had not before, `-<name>` for the reverse;
 /// - `told`: what the entry that ends workers has told, as long as no other worker has started.
 ///
 /// Beside the identities it has the server of MPS of the run, if it has one (MpsServer).

@@ -137,6 +137,10 @@ TestCase read_test_case(std::vector<std::string> arguments) {
     test.why_alone = arguments.front().substr(std::strlen("--alone="));
     arguments.erase(arguments.begin());
   }
+  if (!arguments.empty() && arguments.front() == "--long") {
+    test.was_long = true;
+    arguments.erase(arguments.begin());
+  }
   test.command = std::move(arguments);
   for (std::size_t i = 1; i < test.command.size(); ++i) {
     const auto& argument = test.command[i];

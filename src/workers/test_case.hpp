@@ -17,11 +17,12 @@ struct TestCase {
   std::string name;                   ///< as CTest knows it, for messages
   std::string why_alone;              ///< why it has to run in a process of its own; empty: a worker may run it
   bool is_told = true;                ///< whether why_alone is to be written
+  bool was_long = false;              ///< whether it stands in the file of its executable's long cases
   bool dependence_fails = false;      ///< GPUTEST_DEPENDENCE=fail
   double time_limit = 0;              ///< seconds (GPUTEST_TIMEOUT); 0: none
 };
 
-/// `arguments` are those of the caller: `[--alone=<why>] <executable> <argument>...`. The variables of this process's
+/// `arguments` are those of the caller: `[--alone=<why>] [--long] <executable> <argument>...`. The variables of this process's
 /// environment are read.
 [[nodiscard]] TestCase read_test_case(std::vector<std::string> arguments);
 

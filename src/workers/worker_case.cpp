@@ -48,6 +48,9 @@ constexpr milliseconds longest_wait{300};
 /// For how long if there is a keeper to spare.
 constexpr milliseconds longest_trust{5'000};
 
+/// CTest starts a case first that took so long when it ran last (gpu_discover_tests()).
+constexpr milliseconds long_case{5'000};
+
 /// For how long a keeper may take to kill its worker.
 constexpr milliseconds longest_answer{10'000};
 
@@ -258,6 +261,9 @@ std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
   if (answer.kind == Kind::not_begun) {
     return answer.texts.empty() ? std::nullopt : std::optional{run_alone(test, answer.texts.front())};
   }
+  if (const bool is_long = Clock::now() - begun - page.waited() >= long_case; is_long != test.was_long) {
+    add_to_file(run.folder, "long", (is_long ? "+" : "-") + test.name + "\n");
+  }
   const auto result = end_of(run, test, answer, time_out);
   if (limit && answer.kind == Kind::verdict && !answer.texts.empty() && !answer.texts.front().empty()) {
     if (const auto writers = wait_for_writers(watch, begun); !writers.empty()) {
@@ -330,11 +336,36 @@ std::optional<std::string> folder_of_repeated_failure() {
   return failed.find(":" + variable("GPUTEST_TEST") + "\n") == std::string::npos ? std::nullopt : folder;
 }
 
+/// Writes the names of the cases that take long, a line each. `changes` are lines of RunFolder's file `long`.
+void note_long_cases(const std::string& file, const std::string& changes) {
+  if (file.empty() || changes.empty()) {
+    return;
+  }
+  auto names = lines_of(os::contents_of(file).value_or(""));
+  for (const auto& change : lines_of(changes)) {
+    names.erase(std::remove(names.begin(), names.end(), change.substr(1)), names.end());
+    if (change.front() == '+') {
+      names.push_back(change.substr(1));
+    }
+  }
+  std::string text;
+  for (const auto& name : names) {
+    text += name + "\n";
+  }
+  const auto unfinished = file + "-" + std::to_string(::getpid()); // a ctest that starts reads the old one or the new one
+  const Descriptor to{::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)};
+  if (::write(to.number(), text.data(), text.size()) != static_cast<ssize_t>(text.size()) ||
+      ::rename(unfinished.c_str(), file.c_str()) != 0) {
+    ::unlink(unfinished.c_str()); // they start in another order
+  }
+}
+
 } // namespace
 
-int end_workers(const std::string& executable) {
+int end_workers(const std::string& executable, const std::string& long_cases) {
   const auto run = open_run_folder({});
   std::string failures;
+  std::string changes; // of the long cases
   std::map<std::string, std::size_t> ends; // of workers, by reasons
   std::size_t cases = 0;
   bool any = false;
@@ -358,6 +389,8 @@ int end_workers(const std::string& executable) {
               ". Make room there, and run the cases again\n";
     }
     failures += text;
+    changes += contents_of(folder, "long");
+    ::unlinkat(folder.number(), "long", 0);
     for (const auto& [count, why] : workers_of(folder)) {
       ++ends[why];
       cases += count;
@@ -369,6 +402,7 @@ int end_workers(const std::string& executable) {
       }
     }
   }
+  note_long_cases(long_cases, changes);
   const auto repeated = failures.empty() ? folder_of_repeated_failure() : std::nullopt;
   if (repeated) {
     say("failed: it failed in the run before, and ctest --rerun-failed leaves out cases that passed then, so nothing "

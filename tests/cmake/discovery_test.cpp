@@ -23,6 +23,7 @@
 namespace gputest::tests {
 namespace {
 
+using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -79,6 +80,17 @@ protected:
     return all;
   }
 
+  /// How many locks the cases of all workers have.
+  [[nodiscard]] std::size_t lanes(const std::vector<std::string>& arguments = {}) const {
+    std::set<std::string> locks;
+    for (const auto& [name, entry] : entries_in(path("build"), arguments)) {
+      if (const auto lock = entry.properties.find("RESOURCE_LOCK"); lock != entry.properties.end()) {
+        locks.insert(lock->second.dump());
+      }
+    }
+    return locks.size();
+  }
+
   [[nodiscard]] std::size_t starts() const {
     std::ifstream file{path("starts")};
     std::size_t lines = 0;
@@ -133,7 +145,7 @@ TEST_F(Discovery, has_each_test_run_once_by_workers_or_alone) {
   EXPECT_EQ(all.at("Plain.first").command.front(), DISCOVERY_ENTRY_PROGRAM);
   EXPECT_EQ(all.at("Large.test").command.at(1), "--alone=it is large");
   EXPECT_EQ(all.at("Medium.says_devices").command.at(1), "--alone=it needs several GPUs");
-  EXPECT_THAT(all.at("tests.workers_end").command, ElementsAre(DISCOVERY_ENTRY_PROGRAM, "--end", path("tests")));
+  EXPECT_THAT(all.at("tests.workers_end").command, ElementsAre(DISCOVERY_ENTRY_PROGRAM, "--end", path("tests"), path("build/gputest/tests-1-long.txt")));
   EXPECT_EQ(all.at("tests.workers_end").properties.count("TIMEOUT"), 0U) << "that of ctest holds";
   EXPECT_EQ(all.at("tests.workers_end").properties.at("WORKING_DIRECTORY"), path("build"));
   EXPECT_EQ(all.at("tests.workers_end").properties.at("ENVIRONMENT").dump(), R"(["GPUTEST_TEST=tests.workers_end"])");
@@ -174,17 +186,55 @@ TEST_F(Discovery, runs_each_case_alone_if_ctest_is_told_to_leave_out_the_end_of_
 
 TEST_F(Discovery, keeps_the_cases_of_workers_together_but_for_long_ones) {
   configure("gpu_discover_tests(tests ISOLATION worker)\n"
-            "gpu_discover_tests(tests ISOLATION worker TEST_PREFIX own. TEST_FILTER Plain.first PROPERTIES COST 7)\n");
-  std::filesystem::create_directories(path("build/Testing/Temporary"));
-  for (const auto& [time, is_long] : {std::pair{"4.99", false}, std::pair{"5.01", true}, std::pair{"60", true},
-                                      std::pair{"9e-05", false}, std::pair{"0.6", false}}) {
-    write("build/Testing/Temporary/CTestCostData.txt", std::string{"Plain.first 2 "} + time + "\nother 1 9\n---\n");
-    const auto all = entries();
-    EXPECT_EQ(all.at("Plain.first").properties.count("COST"), is_long ? 0U : 1U) << time;
-    EXPECT_EQ(all.at("Small.test").properties.at("COST"), 5.0);
-    EXPECT_EQ(all.at("own.Plain.first").properties.at("COST"), 7.0);
-    EXPECT_EQ(all.at("Large.test").properties.count("COST"), 0U) << "it has no worker";
+            "gpu_discover_tests(tests ISOLATION worker TEST_PREFIX own. TEST_FILTER Plain.first:Small.test PROPERTIES COST 7 "
+            "RESOURCE_LOCK \"mine;other\")\n");
+  EXPECT_EQ(entries().at("Plain.first").properties.count("RESOURCE_LOCK"), 1U);
+  EXPECT_EQ(entries().at("Large.test").properties.count("RESOURCE_LOCK"), 0U) << "it has no worker";
+  write("build/gputest/tests-1-long.txt", "other\nPlain.first\nown.Small.test\n");
+  const auto all = entries();
+  EXPECT_THAT(all.at("Plain.first").command, Contains("--long"));
+  EXPECT_THAT(all.at("Small.test").command, Not(Contains("--long")));
+  EXPECT_EQ(all.at("Plain.first").properties.count("COST"), 0U);
+  EXPECT_EQ(all.at("Small.test").properties.at("COST"), 5.0);
+  EXPECT_EQ(all.at("own.Plain.first").properties.at("COST"), 7.0);
+  EXPECT_EQ(all.at("Large.test").properties.count("COST"), 0U) << "it has no worker";
+  const std::string own = R"("mine","other"])";
+  EXPECT_EQ(all.at("Plain.first").properties.count("RESOURCE_LOCK"), 0U);
+  EXPECT_EQ(all.at("own.Small.test").properties.at("RESOURCE_LOCK").dump(), "[" + own);
+  EXPECT_THAT(all.at("own.Plain.first").properties.at("RESOURCE_LOCK").dump(),
+              AllOf(HasSubstr("\"gputest_workers_"), HasSubstr(own)));
+}
+
+TEST_F(Discovery, gives_the_cases_of_an_executable_as_many_lanes_as_it_has_places) {
+  configure("gpu_discover_tests(tests ISOLATION worker)\n");
+  EXPECT_EQ(lanes(), 8U) << "the places are not known";
+  for (const auto& [arguments, count] : std::vector<std::pair<std::vector<std::string>, std::size_t>>{
+           {{"-j", "3"}, 3}, {{"-j3"}, 3}, {{"--parallel", "5"}, 5}, {{"-j", "64"}, 8}, {{"-j", "1"}, 1},
+           {{"-j", "0"}, 8}, {{"-R", "x", "-j4", "-V"}, 4}, {{"-I", "1,9", "--schedule-random", "-j2"}, 2}}) {
+    EXPECT_EQ(lanes(arguments), count) << testing::PrintToString(arguments);
   }
+  set("CTEST_PARALLEL_LEVEL", "6");
+  EXPECT_EQ(lanes(), 6U);
+  EXPECT_EQ(lanes({"-j2"}), 2U);
+  set("CTEST_PARALLEL_LEVEL", "");
+  set("GPUTEST_ISOLATION", "process");
+  EXPECT_EQ(lanes(), 0U) << "no case waits for a worker";
+  set("GPUTEST_ISOLATION", "");
+  EXPECT_EQ(lanes({"-E", "workers_end"}), 0U);
+
+  std::string text;
+  for (const auto* name : {"a", "b", "c"}) {
+    text += std::string{"add_executable("} + name + " IMPORTED)\nset_target_properties(" + name +
+            " PROPERTIES IMPORTED_LOCATION \"" + path("tests") + "\")\n";
+  }
+  configure(text + "gpu_discover_tests(tests ISOLATION worker)\n"
+                   "gpu_discover_tests(tests ISOLATION worker TEST_PREFIX again.)\n"
+                   "gpu_discover_tests(a TEST_PREFIX a.)\n"
+                   "gpu_discover_tests(b ISOLATION worker TEST_PREFIX b. TEST_FILTER Plain.first)\n"
+                   "gpu_discover_tests(c ISOLATION worker TEST_PREFIX c. TEST_FILTER Plain.first)\n");
+  EXPECT_EQ(lanes({"-j6"}), 2U) << "three executables have workers";
+  EXPECT_EQ(lanes({"-j16"}), 5U);
+  EXPECT_EQ(lanes({"-j2"}), 1U);
 }
 
 TEST_F(Discovery, has_workers_run_no_case_whose_result_is_in_its_output_and_keeps_fixtures) {
@@ -383,9 +433,8 @@ TEST_F(Discovery, adds_a_list_of_properties_to_one_of_the_same_name) {
   EXPECT_THAT(of("Plain.first", "ENVIRONMENT_MODIFICATION"), HasSubstr("GPUTEST_TIMEOUT=set:30"));
   EXPECT_THAT(of("Small.test", "FIXTURES_REQUIRED"), AllOf(HasSubstr("\"x\",\"y\""), HasSubstr("gputest_workers_")));
   EXPECT_EQ(of("tests.workers_end", "FIXTURES_REQUIRED"), R"(["x","y"])");
-  for (const char* const test : {"Small.test", "tests.workers_end"}) {
-    EXPECT_EQ(of(test, "RESOURCE_LOCK"), R"(["p","q"])");
-  }
+  EXPECT_THAT(of("Small.test", "RESOURCE_LOCK"), HasSubstr(R"("p","q"])")) << "after its lane";
+  EXPECT_EQ(of("tests.workers_end", "RESOURCE_LOCK"), R"(["p","q"])");
 }
 
 TEST_F(Discovery, passes_on_texts_that_no_list_can_hold) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Cases that ctest has run by workers, from the caller's command line to ctest's summary.
 
+#include "core/os/file.hpp"
 #include "ctest_run.hpp"
 
 #include <gmock/gmock.h>
@@ -580,6 +581,18 @@ TEST_F(WorkerCase, fails_the_entry_that_ends_workers_if_main_runs_the_tests_twic
   EXPECT_EQ(results.at("end_of_twice").word, "Failed");
   EXPECT_THAT(results.at("end_of_twice").output,
               HasSubstr("failed: main() calls gputest::run_all_tests() more than once, and only the first"));
+}
+
+TEST_F(WorkerCase, lists_the_cases_that_took_long_when_they_ran_last) {
+  add("Plain.takes_five_seconds", "", {}, "", "FIXTURES_REQUIRED workers");
+  add_command("was_long", {ENTRY_PROGRAM, "--long", CASES, "--gtest_filter=Plain.a"},
+              "FIXTURES_REQUIRED workers ENVIRONMENT \"GPUTEST_ENTRY=ctest;GPUTEST_TEST=was_long\"");
+  add("Plain.b", "", {}, "", "FIXTURES_REQUIRED workers");
+  add_command("workers_end", {ENTRY_PROGRAM, "--end", CASES, path("long")}, "FIXTURES_CLEANUP workers");
+  std::ofstream{path("long")} << "not_run\nwas_long\n";
+  const auto results = run({"-j3"});
+  EXPECT_EQ(results.at("was_long").word, "Passed") << results.at("was_long").output;
+  EXPECT_EQ(os::contents_of(path("long")), "not_run\nPlain.takes_five_seconds\n");
 }
 
 TEST_F(WorkerCase, skips_the_entry_that_ends_workers_if_there_was_none) {

@@ -81,6 +81,7 @@ TEST_F(Plain, a) {}
 TEST_F(Plain, b) {}
 TEST_F(Plain, c) {}
 TEST_F(Plain, d) {}
+TEST_F(Plain, takes_five_seconds) { ::sleep(5); }
 TEST_F(Plain, skips) { GTEST_SKIP(); }
 TEST_F(Plain, needs_a_slice) {}
 GPUTEST_NEEDS(Plain, needs_a_slice, mig);
