@@ -6,7 +6,7 @@
 #include "core/os/program_output.hpp"
 #include "core/policy/text.hpp"
 #include "insights/ctest_list.hpp"
-#include "insights/ctest_words.hpp"
+#include "insights/entry_runs.hpp"
 #include "insights/follow_up.hpp"
 #include "insights/merge.hpp"
 #include "insights/shards.hpp"
@@ -128,6 +128,28 @@ std::string path_of_tool() {
   return (fs::exists(beside, none) ? beside : own / GPUTEST_TOOL_FROM_PROGRAMS / "gputest").lexically_normal().string();
 }
 
+/// Names of tests that ended by themselves, as the run logs of a task say.
+std::set<std::string> recorded_ends(const std::string& folder) {
+  std::set<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator file{folder + "/Testing/gputest", error}, end; !error && file != end;
+       file.increment(error)) {
+    if (file->path().extension() != ".jsonl" || !file->is_regular_file(error)) {
+      continue;
+    }
+    try {
+      const auto log = parse_run_log(read_text(file->path().string()));
+      for (const auto& [name, run] : entry_runs(log)) {
+        if (run.ended_by_itself()) {
+          names.insert(name);
+        }
+      }
+    } catch (const Error&) { // it says nothing
+    }
+  }
+  return names;
+}
+
 std::vector<std::string> names_with_results(const std::string& file) {
   std::vector<std::string> names;
   for (auto& result : read_junit(file).results) {
@@ -243,7 +265,7 @@ ArrayRun ArrayRun::create(const ArrayRunOptions& options) {
   }
   write_text(folder + "/run.json.part", json{{"version", GPUTEST_VERSION},
                                              {"tries", options.tries == 0 ? 2 : options.tries},
-                                             {"repeats", repeats_tests(options.ctest_options)},
+                                             {"repeats", repeats_of(options.ctest_options)},
                                              {"numbers", numbers}}
                                             .dump());
   fs::rename(folder + "/run.json.part", folder + "/run.json");
@@ -306,7 +328,21 @@ std::vector<ArrayTry> ArrayRun::tries() const {
 }
 
 CtestProgress ArrayRun::progress_of(const ArrayTask& task) const {
-  return parse_ctest_progress(os::contents_of(task.folder + "/progress").value_or(""), names_);
+  const auto text = os::contents_of(task.folder + "/progress").value_or("");
+  const auto sound = task.text_of("sound"); // a line is added from time to time
+  auto progress = parse_ctest_progress(text, names_, std::strtoul(sound.c_str() + sound.rfind('\n') + 1, nullptr, 10));
+  const auto recorded = progress.unsure.empty() ? std::set<std::string>{} : recorded_ends(task.folder);
+  for (auto& [number, result] : progress.unsure) {
+    const bool is_only = std::count_if(names_.begin(), names_.end(),
+                                       [&name = result.name](const auto& other) { return other.second == name; }) == 1;
+    if (is_only && recorded.count(result.name) != 0) {
+      progress.ended[number] = std::move(result);
+    } else {
+      progress.begun.insert(number);
+    }
+  }
+  progress.unsure.clear();
+  return progress;
 }
 
 std::vector<ArrayTask> ArrayRun::give_up_unfinished(const ArrayTry& array) const {
@@ -328,8 +364,11 @@ std::vector<ArrayTask> ArrayRun::give_up_unfinished(const ArrayTry& array) const
     }
     const auto progress = progress_of(task);
     std::map<std::size_t, RunResult> results;
-    if (!repeats_) {
-      results = progress.ended;
+    for (const auto& [number, result] : progress.ended) {
+      const bool has_failed = result.verdict <= TestVerdict::not_run;
+      if (repeats_ == Repeats::none || (repeats_ == Repeats::until_fail && has_failed)) {
+        results[number] = result;
+      }
     }
     for (const auto number : progress.begun) { // it alone ran when its task was killed
       if (!array.is_cancelled() && progress.begun.size() == 1 && suspects.count(number) != 0) {
@@ -348,7 +387,7 @@ std::vector<ArrayTask> ArrayRun::give_up_unfinished(const ArrayTry& array) const
     }
     std::vector<RunResult> complete;
     for (auto& [number, result] : results) {
-      if (incomplete.count(result.name) == 0) {
+      if (incomplete.count(result.name) == 0 || result.verdict <= TestVerdict::not_run) { // no failure is lost
         complete.push_back(std::move(result));
       }
     }

@@ -4,6 +4,7 @@
 #include "insights/array_engine.hpp"
 #include "insights/ctest_progress.hpp"
 #include "insights/ctest_suite.hpp"
+#include "insights/ctest_words.hpp"
 
 #include <cstddef>
 #include <map>
@@ -73,11 +74,13 @@ public:
   /// The arrays so far.
   [[nodiscard]] std::vector<ArrayTry> tries() const;
 
-  /// What a task has said so far, by ctest's numbers.
+  /// What a task has said so far, by ctest's numbers. What is unsure has begun, unless the test's own process recorded
+  /// its end.
   [[nodiscard]] CtestProgress progress_of(const ArrayTask& task) const;
 
-  /// Gives the tasks of an array that has ended without them their results: those of the tests that had ended. A
-  /// test that was running when a task was killed before, and now alone, has failed. Returns these tasks. Throws Error.
+  /// Gives the tasks of an array that has ended without them their results: those of the tests that had ended, and not
+  /// by the end of the task. A test that was running when a task was killed before, and now alone, has failed. Returns
+  /// these tasks. Throws Error.
   std::vector<ArrayTask> give_up_unfinished(const ArrayTry& array) const;
 
   /// Makes the folder of one more array, for the tests that have no result. False if all have one. Throws Error.
@@ -89,7 +92,7 @@ private:
 
   std::string folder_;
   std::size_t tries_ = 0;
-  bool repeats_ = false; ///< tests, so that a result may not be the last one
+  Repeats repeats_ = Repeats::none;
   CtestSuite suite_;
   std::vector<std::size_t> numbers_;             ///< of ctest, of each test
   std::map<std::size_t, std::size_t> positions_; ///< by these numbers

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # A task of 'gputest slurm': one ctest, with the tests that the file `numbers` of the task's folder selects. It leaves
-# there: node, progress (what ctest prints), errors, Testing, and in the end tests.xml, or why there is none (error).
+# there: node, progress (what ctest prints), sound (how many bytes of it count), errors, Testing, and in the end tests.xml,
+# or why there is none (error).
 run=@run@
 try=@try@
 token=@token@
@@ -39,9 +40,27 @@ fi
 echo "subdirs([==[$tests]==])" >"$own/CTestTestfile.cmake"
 [[ ! -e $tests/CTestCustom.cmake ]] || echo "include([==[$tests/CTestCustom.cmake]==])" >"$own/CTestCustom.cmake"
 grep -s '^TimeOut:' "$tests/DartConfiguration.tcl" >"$own/DartConfiguration.tcl"
-ctest --test-dir "$own" -I "$own/numbers" --output-junit "$own/tests.part" "${arguments[@]}" \
-  </dev/null >"$own/progress" 2>"$own/errors"
+# Whoever ends this task may end a test before its ctest, which then writes that the test failed. So a line counts only if
+# ctest still ran some time later, and this task was not told to end.
+watch() {
+  local seen=0 sound=0
+  until [[ -s $own/pid ]]; do sleep 0.1; done
+  while sleep 0.3 && kill -0 "$(<"$own/pid")"; do
+    [[ $seen == "$sound" ]] || echo "$seen" >>"$own/sound"
+    sound=$seen
+    seen=$(stat -c %s "$own/progress")
+  done
+}
+ending=
+trap 'ending=true' HUP INT TERM
+watch 2>/dev/null &
+(
+  echo "$BASHPID" >"$own/pid"
+  exec ctest --test-dir "$own" -I "$own/numbers" --output-junit "$own/tests.part" "${arguments[@]}"
+) </dev/null >"$own/progress" 2>"$own/errors"
 status=$?
+sleep 0.5 # the same holds for the last lines, and for tests.part
+[[ -z $ending ]] || give_up "it was told to end"
 if [[ $(tail -n 1 "$own/tests.part" 2>/dev/null) != "</testsuite>" ]]; then
   give_up "ctest ended with status $status and without whole results. $(tail -n 3 "$own/errors")"
 fi

@@ -29,10 +29,10 @@ std::optional<std::size_t> skip_number(std::string_view& text) {
   return error == std::errc{} && skip_word(text, ": ") ? std::optional{number} : std::nullopt;
 }
 
-/// What follows the name: ` .....   Passed    1.00 sec`, with `***` instead of the blanks for all but `Passed`.
+/// What follows the name: ` .....   Passed    1.00 sec`, with `***Failed` and the like for all but `Passed`, or with
+/// `Subprocess aborted***Exception:`.
 std::optional<RunResult> parse_result(std::string_view text, const std::string& name) {
   skip(text, " .");
-  const bool is_marked = skip_word(text, "***");
   constexpr std::string_view unit = " sec";
   const auto end = text.find_last_not_of(' ');
   if (end == std::string_view::npos || end < unit.size() || text.substr(end + 1 - unit.size(), unit.size()) != unit) {
@@ -47,8 +47,13 @@ std::optional<RunResult> parse_result(std::string_view text, const std::string& 
   text = text.substr(0, text.find_last_not_of(' ') + 1);
   RunResult result;
   result.name = name;
+  constexpr std::string_view exception = "***Exception:";
+  const bool is_marked = skip_word(text, "***");
   if (text == "Passed" && !is_marked) {
     result.verdict = TestVerdict::passed;
+  } else if (!is_marked && text.size() > exception.size() && text.substr(text.size() - exception.size()) == exception) {
+    result.verdict = TestVerdict::failed;
+    result.why = text.substr(0, text.size() - exception.size());
   } else if (!is_marked || text.empty()) {
     return std::nullopt;
   } else {
@@ -63,7 +68,8 @@ std::optional<RunResult> parse_result(std::string_view text, const std::string& 
 
 } // namespace
 
-CtestProgress parse_ctest_progress(const std::string& text, const std::map<std::size_t, std::string>& names) {
+CtestProgress parse_ctest_progress(const std::string& text, const std::map<std::size_t, std::string>& names,
+                                   std::size_t sound) {
   CtestProgress progress;
   for (std::size_t begin = 0, end = 0; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
     auto line = std::string_view{text}.substr(begin, end - begin);
@@ -83,10 +89,11 @@ CtestProgress parse_ctest_progress(const std::string& text, const std::map<std::
     }
     if (starts && line.empty()) {
       progress.ended.erase(*number); // it runs again
+      progress.unsure.erase(*number);
       progress.begun.insert(*number);
     } else if (auto result = starts ? std::nullopt : parse_result(line, name->second)) {
       progress.begun.erase(*number);
-      progress.ended[*number] = *std::move(result);
+      (end < sound ? progress.ended : progress.unsure)[*number] = *std::move(result);
     }
   }
   return progress;

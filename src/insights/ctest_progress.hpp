@@ -14,12 +14,14 @@ namespace gputest::insights {
 struct CtestProgress {
   std::set<std::size_t> begun; ///< and not ended
   std::map<std::size_t, RunResult> ended;
+  std::map<std::size_t, RunResult> unsure; ///< the same, but ctest may have been about to be killed
 };
 
 /// Reads what ctest writes to standard output while it runs, without the options that mix in what tests write
 /// (--output-on-failure, --verbose). A ctest that was killed leaves a part of it: a line that is not whole counts for
-/// nothing, and so does one whose name is not the one of `names` with that number. Pure.
+/// nothing, and so does one whose name is not the one of `names` with that number. What is not in the first `sound`
+/// bytes may be the consequence of a kill: whoever ends all processes ends some tests before their ctest. Pure.
 [[nodiscard]] CtestProgress parse_ctest_progress(const std::string& text,
-                                                 const std::map<std::size_t, std::string>& names);
+                                                 const std::map<std::size_t, std::string>& names, std::size_t sound);
 
 } // namespace gputest::insights

@@ -105,13 +105,16 @@ std::vector<std::string> options_of_task(const std::vector<std::string>& options
   return kept;
 }
 
-bool repeats_tests(const std::vector<std::string>& options) {
-  for (const auto& word : options) {
-    if (word.rfind("--repeat", 0) == 0) { // or --repeat-until-fail
-      return true;
+Repeats repeats_of(const std::vector<std::string>& options) {
+  auto repeats = Repeats::none;
+  for (std::size_t i = 0; i < options.size(); ++i) {
+    if (options[i].rfind("--repeat", 0) == 0) {
+      const auto what = options[i] + " " + (i + 1 < options.size() ? options[i + 1] : "");
+      const bool fails_once = repeats != Repeats::otherwise && what.find("until-fail") != std::string::npos;
+      repeats = fails_once ? Repeats::until_fail : Repeats::otherwise;
     }
   }
-  return false;
+  return repeats;
 }
 
 std::vector<std::size_t> numbers_of_tests(const std::string& selected, const std::string& all) try {

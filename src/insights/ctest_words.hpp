@@ -11,8 +11,11 @@ namespace gputest::insights {
 /// an array cannot have. Pure.
 [[nodiscard]] std::vector<std::string> options_of_task(const std::vector<std::string>& options);
 
-/// Whether a test may run several times (--repeat).
-[[nodiscard]] bool repeats_tests(const std::vector<std::string>& options);
+/// Whether a test may run several times, so that a result may not be its last one. With `until_fail` a failure is.
+enum class Repeats { none, until_fail, otherwise };
+
+/// What --repeat and --repeat-until-fail ask for.
+[[nodiscard]] Repeats repeats_of(const std::vector<std::string>& options);
 
 /// The numbers, from 1, in the list `all` of the tests that the list `selected` has: both are what ctest prints with
 /// --show-only=json-v1, without and with options that select. Throws Error if there is no such test. Pure.

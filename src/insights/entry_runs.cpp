@@ -4,6 +4,7 @@
 #include <gputest/outcome.hpp>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdint>
 #include <set>
 #include <utility>
@@ -89,6 +90,14 @@ bool EntryRun::skipped() const {
   return tests.empty()
              ? has_skip && leases.empty()
              : std::all_of(tests.begin(), tests.end(), [](const auto* test) { return test->result == "skipped"; });
+}
+
+bool EntryRun::ended_by_itself() const {
+  if (process == nullptr) { // a worker writes a test's line at its end
+    return !tests.empty();
+  }
+  const std::set<int> own{SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP};
+  return process->signal != 0 ? own.count(process->signal) != 0 : process->exit.value_or(128) < 128; // as of a shell
 }
 
 EntryRuns entry_runs(const RunLog& log) {

@@ -25,6 +25,9 @@ struct EntryRun {
 
   /// By gputest's own word.
   [[nodiscard]] bool skipped() const;
+
+  /// Its own processes recorded its end, and nobody else ended it, as far as its status tells.
+  [[nodiscard]] bool ended_by_itself() const;
 };
 using EntryRuns = std::map<std::string, EntryRun>;
 

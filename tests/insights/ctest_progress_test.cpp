@@ -8,7 +8,7 @@
 namespace gputest::insights {
 namespace {
 
-/// `begun: 1; ended: 2 passed, 3 failed (Timeout)`, without what is empty.
+/// `1 runs; 2 2 ; 3 0 Timeout; 4 2 ?; `: what runs, and how the others ended, with `?` if that is not sure.
 std::string in_words(const CtestProgress& progress) {
   std::ostringstream text;
   for (const auto number : progress.begun) {
@@ -17,11 +17,14 @@ std::string in_words(const CtestProgress& progress) {
   for (const auto& [number, result] : progress.ended) {
     text << number << " " << static_cast<int>(result.verdict) << " " << result.why << "; ";
   }
+  for (const auto& [number, result] : progress.unsure) {
+    text << number << " " << static_cast<int>(result.verdict) << " " << result.why << "?; ";
+  }
   return text.str();
 }
 
-std::string read(const std::string& text) {
-  return in_words(parse_ctest_progress(text, {{1, "a"}, {2, "b #3: c ... x"}, {12, "d"}}));
+std::string read(const std::string& text, std::size_t sound = std::string::npos) {
+  return in_words(parse_ctest_progress(text, {{1, "a"}, {2, "b #3: c ... x"}, {12, "d"}}, sound));
 }
 
 } // namespace
@@ -43,8 +46,19 @@ TEST(CtestProgress, knows_each_way_to_end) {
   EXPECT_EQ(ended("***Not Run (Disabled)   0.00 sec"), "1 4 Not Run (Disabled); ");
   EXPECT_EQ(ended("***Timeout   1.00 sec"), "1 0 Timeout; ");
   EXPECT_EQ(ended("***Exception: SegFault  0.00 sec"), "1 0 Exception: SegFault; ");
+  EXPECT_EQ(ended("Subprocess aborted***Exception:   0.03 sec"), "1 0 Subprocess aborted; ");
+  EXPECT_EQ(ended("Bus error***Exception:   0.03 sec"), "1 0 Bus error; ");
+  EXPECT_EQ(ended("SIGUSR1***Exception:   0.03 sec"), "1 0 SIGUSR1; ");
   EXPECT_EQ(ended("***Failed  Error regular expression found in output. Regex=[x]  0.00 sec"),
             "1 0 Failed  Error regular expression found in output. Regex=[x]; ");
+}
+
+TEST(CtestProgress, is_not_sure_of_what_ctest_wrote_when_it_may_have_been_about_to_be_killed) {
+  const std::string sound = "      Start  1: a\n 1/12 Test  #1: a ....***Failed    0.00 sec\n";
+  const std::string unsure = "      Start 12: d\n 2/12 Test #12: d ....   Passed    1.03 sec\n";
+  EXPECT_EQ(read(sound + unsure, sound.size()), "1 0 Failed; 12 2 ?; ");
+  EXPECT_EQ(read(sound, sound.size() - 1), "1 0 Failed?; ");
+  EXPECT_EQ(read(sound + "      Start  1: a\n", sound.size()), "1 runs; ");
 }
 
 TEST(CtestProgress, ignores_lines_that_are_cut_and_names_of_other_tests) {

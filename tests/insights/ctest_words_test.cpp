@@ -20,6 +20,14 @@ TEST(OptionsOfTask, refuse_what_would_hide_which_tests_have_ended) {
   }
 }
 
+TEST(RepeatsOf, are_none_until_the_first_failure_or_others) {
+  EXPECT_EQ(repeats_of({"-j8", "-R", "until-fail"}), Repeats::none);
+  EXPECT_EQ(repeats_of({"--repeat", "until-fail:3"}), Repeats::until_fail);
+  EXPECT_EQ(repeats_of({"--repeat-until-fail", "3"}), Repeats::until_fail);
+  EXPECT_EQ(repeats_of({"--repeat", "until-pass:3"}), Repeats::otherwise);
+  EXPECT_EQ(repeats_of({"--repeat", "until-pass:3", "--repeat", "until-fail:3"}), Repeats::otherwise);
+}
+
 TEST(NumbersOfTests, tell_tests_of_one_name_apart_but_not_by_DEPENDS) {
   const auto list = [](const std::string& tests) { return R"({"tests":[)" + tests + "]}"; };
   const std::string first = R"({"name":"a","command":["x"]})";

@@ -65,6 +65,22 @@ TEST(EntryRuns, have_no_time_if_they_were_skipped) {
   EXPECT_TRUE(entry_times(log).empty());
 }
 
+TEST(EntryRuns, ended_by_themselves_if_their_end_was_recorded_and_nobody_killed_them) {
+  const auto ended_with = [](const std::string& event) {
+    return entry_runs(parse_run_log(line(1, 1, "a", enter(0)) + event)).at("a").ended_by_itself();
+  };
+  EXPECT_TRUE(ended_with(line(2, 1, "a", end)));
+  EXPECT_TRUE(ended_with(line(2, 1, "a", R"("event":"end","exit":1)")));
+  EXPECT_TRUE(ended_with(line(2, 1, "a", R"("event":"end","signal":6)")));
+  EXPECT_FALSE(ended_with(line(2, 1, "a", R"("event":"end","signal":9)")));
+  EXPECT_FALSE(ended_with(line(2, 1, "a", R"("event":"end","exit":137)"))) << "a shell whose child was killed";
+  EXPECT_FALSE(ended_with(line(2, 1, "a", release)));
+  const auto of_worker = line(1, 1, "a", enter(0, true)) + line(2, 1, "a", lease(0));
+  EXPECT_FALSE(entry_runs(parse_run_log(of_worker)).at("a").ended_by_itself());
+  EXPECT_TRUE(
+      entry_runs(parse_run_log(of_worker + line(3, 1, "a", passed + std::string{"1"}))).at("a").ended_by_itself());
+}
+
 TEST(EntryRuns, have_no_time_if_they_were_killed) {
   const auto log =
       parse_run_log(line(1, 1, "alone", enter(0)) + line(2, 1, "alone", lease(0)) + line(1, 2, "a", enter(0, true)) +

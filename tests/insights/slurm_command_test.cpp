@@ -105,6 +105,9 @@ protected:
   tests::Tool tool_;
   std::string folder_ = tool_.folder().path();
   const std::string kill_task_ = "kill -KILL -- -$(cat $FAKE_TASK.pid)";
+  /// Waits until what the ctest of the first task has written counts.
+  const std::string settle_ = "(cd r1/try-1/task-1; size=$(stat -c %s progress); "
+                              "until (($(tail -n 1 sound || echo 0) >= size)); do sleep 0.01; done) 2>/dev/null; ";
 };
 
 } // namespace
@@ -134,7 +137,7 @@ TEST_F(SlurmCommand, runs_each_test_once_and_ends_as_one_ctest) {
 
 TEST_F(SlurmCommand, loses_no_test_of_a_task_that_is_killed) {
   add("before", "echo >> " + folder_ + "/ran");
-  add("once", "[[ -e killed ]] || { touch killed; " + kill_task_ + "; }");
+  add("once", "[[ -e killed ]] || { touch killed; " + settle_ + kill_task_ + "; }", "DEPENDS before");
   add("after", "echo >> " + folder_ + "/ran");
   tool_.set("FAKE_REQUEUES", "1"); // the second start of a task does nothing
   auto ended = run("r1", "1");
@@ -158,6 +161,48 @@ TEST_F(SlurmCommand, loses_no_test_of_a_task_that_is_killed) {
   EXPECT_THAT(ended.out, HasSubstr("4 - always (Missing)"));
   EXPECT_THAT(start({"--resume", folder_ + "/r3", "--tries", "2"}).finish().out, HasSubstr("(Killed its task twice)"));
   EXPECT_EQ(ended.exit_code, to_int(tool::ExitCode::tests_failed));
+}
+
+TEST_F(SlurmCommand, runs_again_what_ctest_wrote_of_a_test_that_ended_with_its_task) {
+  ASSERT_EQ(::mkfifo((folder_ + "/fifo").c_str(), 0600), 0);
+  add("healthy", "echo >> healthy_ran; [[ -e killed ]] || { echo $$ > pid; read x < fifo; }");
+  add("will_fail", "[[ -e killed ]] || { bash -c 'echo $$ > other_pid; read x < fifo'; exit 1; }", "WILL_FAIL ON");
+  add("kills", "[[ -e killed ]] || { until [[ -s pid && -s other_pid ]]; do sleep 0.01; done; touch killed; " +
+                   std::string{"kill -KILL $(cat pid other_pid); cd r1/try-1/task-1; "} +
+                   "until [[ $(grep -c ' sec' progress) == 2 ]]; do sleep 0.01; done; " + kill_task_ + "; }");
+  const auto ended = run("r1", "1", {"-j3"});
+  EXPECT_THAT(ended.out, HasSubstr("67% tests passed, 1 tests failed out of 3\n")) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("2 - will_fail (Failed)\n"));
+  EXPECT_EQ(text_of("healthy_ran"), "\n\n");
+}
+
+TEST_F(SlurmCommand, keeps_each_failure_that_ctest_or_the_test_itself_recorded_before_its_task_was_killed) {
+  const std::string once = "[[ ! -e killed ]] || exit 0; "; // it would pass if it ran again
+  add("aborts", once + "kill -ABRT $$");
+  add("settles", "[[ -e killed ]] || " + settle_, "DEPENDS aborts");
+  const auto recorded = [](const std::string& name, const std::string& end) { // as a process that uses gputest
+    const auto line = [&](const std::string& event) {
+      return R"({\"t\":9,\"pid\":$$,\"entry\":\")" + name + R"(\",\"event\":\")" + event + "}";
+    };
+    return "log=r1/try-1/task-1/Testing/gputest; mkdir -p $log; echo \"" +
+           line(R"(enter\",\"devices\":[],\"waited\":0)") + "\" >> $log/$$.jsonl; echo \"" + line(R"(end\",)" + end) +
+           "\" >> $log/$$.jsonl; ";
+  };
+  add("fails", once + recorded("fails", R"(\"exit\":1)") + "exit 1", "DEPENDS settles");
+  add("ended", once + recorded("ended", R"(\"signal\":15)") + "kill -TERM $$", "DEPENDS settles");
+  add("unknown", once + "exit 1", "DEPENDS settles");
+  add("kills", "[[ -e killed ]] || { touch killed; " + kill_task_ + "; }", "DEPENDS \"fails;ended;unknown\"");
+  const auto ended = run("r1", "1");
+  EXPECT_THAT(ended.out, HasSubstr("67% tests passed, 2 tests failed out of 6\n")) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("1 - aborts (Subprocess aborted)\n"));
+  EXPECT_THAT(ended.out, HasSubstr("3 - fails (Failed)\n"));
+}
+
+TEST_F(SlurmCommand, takes_no_results_of_a_task_that_is_told_to_end) {
+  add("passes_again", "[[ -e ended ]] || { touch ended; kill -TERM $(cat $FAKE_TASK.pid); exit 1; }");
+  const auto ended = run("r1", "1");
+  EXPECT_EQ(ended.exit_code, 0) << ended.out;
+  EXPECT_THAT(ended.err, HasSubstr("ended without results: it was told to end\n"));
 }
 
 TEST_F(SlurmCommand, has_the_time_limit_and_the_ignored_tests_that_one_ctest_has) {
@@ -188,7 +233,7 @@ TEST_F(SlurmCommand, takes_no_result_of_a_killed_task_if_tests_are_repeated) {
 TEST_F(SlurmCommand, cancels_the_array_at_the_end_by_a_signal_and_goes_on_with_resume) {
   ASSERT_EQ(::mkfifo((folder_ + "/fifo").c_str(), 0600), 0);
   add("first", "echo >> ran");
-  add("waits", "[[ -e go ]] || cat fifo", "DEPENDS first");
+  add("waits", "[[ -e go ]] || { " + settle_ + "cat fifo; }", "DEPENDS first");
   auto options = new_run("r1", "1");
   options.insert(options.end(), {"--tries", "1"}); // the cancelled array is none of them
   auto interrupted = start(options);
@@ -284,7 +329,7 @@ TEST_F(SlurmCommand, says_why_tasks_have_no_results) {
   EXPECT_THAT(ended.err, HasSubstr("is 'gputest " GPUTEST_VERSION "' on "));
   EXPECT_THAT(ended.err, HasSubstr("and 'gputest 9.9' where the run was started"));
 
-  tool_.set("FAKE_SCRIPT", "s/^ctest /ctest --no-such-preset --preset none /");
+  tool_.set("FAKE_SCRIPT", "s/ ctest -/ ctest --no-such-preset --preset none -/");
   EXPECT_THAT(run("no_ctest", "1").err, HasSubstr("ctest ended with status "));
 
   tool_.set("FAKE_SCRIPT", "");
