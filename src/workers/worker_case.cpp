@@ -261,7 +261,7 @@ std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
   if (answer.kind == Kind::not_begun) {
     return answer.texts.empty() ? std::nullopt : std::optional{run_alone(test, answer.texts.front())};
   }
-  if (const bool is_long = Clock::now() - begun - page.waited() >= long_case; is_long != test.was_long) {
+  if (const bool is_long = os::KernelClock::now() - begun - page.waited() >= long_case; is_long != test.was_long) {
     add_to_file(run.folder, "long", (is_long ? "+" : "-") + test.name + "\n");
   }
   const auto result = end_of(run, test, answer, time_out);
