@@ -24,6 +24,8 @@
    Forks: a child process must not use its parent's session: calls return GPUTEST_ERROR. It may use the devices while
    the parent holds a lease.
 
+   Pointers: a session that is NULL or closed, and NULL in place of a result, are refused (GPUTEST_INVALID).
+
    Structs: fill a struct with zeros, and set its member `size`, if it has one, to its sizeof. The library refuses a
    struct of another version of this header. A member that is 0 or NULL has its default. */
 
@@ -82,7 +84,8 @@ typedef struct gputest_settings {
 int gputest_open(const gputest_settings* settings, gputest_session** session);
 
 /* Releases the lease, closes the session and frees it. GPUTEST_LEASE_OF gets its earlier value back. The memory of the
-   process's CUDA context stays counted until the process exits. Does nothing for NULL, and in a forked child. */
+   process's CUDA context stays counted until the process exits. Does nothing for NULL, for a closed session, and in a
+   forked child. */
 void gputest_close(gputest_session* session);
 
 /* Chooses `gpus` devices (1 to 16), fewer if this process may use fewer, and sets CUDA_VISIBLE_DEVICES to them. It
@@ -137,7 +140,7 @@ typedef struct gputest_device {
   int simulated;
 } gputest_device;
 
-/* The number of chosen devices; 0 before gputest_enter(). */
+/* The number of chosen devices; 0 before gputest_enter(), and for a session that is refused. */
 size_t gputest_device_count(const gputest_session* session);
 
 /* Describes the device that has the number `index` in CUDA. The texts are valid until gputest_close(). */

@@ -34,6 +34,7 @@ struct gputest_session {
   gputest::Session session;
   std::chrono::seconds wait_limit; ///< where a wait has none of its own
   std::mutex waiting;              ///< one wait at a time has its limit and its on_wait
+  std::mutex examining;            ///< of what gputest_examine() and gputest_explain_out_of_memory() return
   gputest::Lease lease;
   gputest::Findings findings;
   std::vector<const char*> problems;
@@ -56,6 +57,12 @@ struct Stopped {};
 std::string& message() {
   thread_local std::string text;
   return text;
+}
+
+/// The open session: a process has one at most. A program may have kept a pointer to one that it has closed.
+std::atomic<gputest_session*>& opened() {
+  static std::atomic<gputest_session*> session{nullptr};
+  return session;
 }
 
 /// The process that has closed a session with devices. If it has used them, its slot in the ledger stays until it
@@ -117,9 +124,23 @@ const Struct& checked(const Struct* argument, const char* name) {
   return *argument;
 }
 
-Session& session_of(gputest_session* session) {
-  if (session == nullptr) {
+/// Refuses a pointer that is NULL, as the place for a result.
+template <class Result>
+Result& place_of(Result* result, const char* name) {
+  if (result == nullptr) {
+    throw InvalidSetting{std::string{name} + " is NULL: pass the address of a variable for the result"};
+  }
+  return *result;
+}
+
+Session& session_of(const gputest_session* given) {
+  if (given == nullptr) {
     throw InvalidSetting{"the gputest_session is NULL: gputest_open() makes one"};
+  }
+  auto* const session = opened().load();
+  if (given != session) {
+    throw InvalidSetting{"the gputest_session is not open: gputest_close() has freed it, or gputest_open() has not "
+                         "made it"};
   }
   if (session->pid != os::own_pid()) {
     throw Error{"this process was forked from the one that opened the gputest_session, and must not use it: open its "
@@ -302,13 +323,14 @@ const char* gputest_message(void) { return message().c_str(); }
 
 int gputest_parse_bytes(const char* text, uint64_t* bytes) {
   return guarded([&] {
-    *bytes = parse_bytes(text_of(text)).count();
+    place_of(bytes, "bytes") = parse_bytes(text_of(text)).count();
     return GPUTEST_OK;
   });
 }
 
 int gputest_open(const gputest_settings* settings, gputest_session** session) {
   return guarded([&] {
+    auto& place = place_of(session, "session");
     const auto read = reader_of(settings);
     auto chosen = settings_of(read);
     auto entry = settings::parse_entry(read);
@@ -316,13 +338,15 @@ int gputest_open(const gputest_settings* settings, gputest_session** session) {
       throw Error{"this process has closed its gputest_session, and has its devices until it exits: open one session, "
                   "and use it for all tests"};
     }
-    *session = new gputest_session{std::move(chosen), std::move(entry)};
+    place = new gputest_session{std::move(chosen), std::move(entry)};
+    opened() = place;
     return GPUTEST_OK;
   });
 }
 
 void gputest_close(gputest_session* session) {
-  if (session == nullptr || session->pid != os::own_pid()) {
+  if (session == nullptr || session != opened() || session->pid != os::own_pid() ||
+      !opened().compare_exchange_strong(session, nullptr)) {
     return;
   }
   // Processes that start from now on are not under this session's lease.
@@ -342,7 +366,7 @@ void gputest_close(gputest_session* session) {
 
 int gputest_choose(const gputest_settings* settings, int gpus, unsigned turn, uint64_t* usable_bytes) {
   return guarded([&] {
-    const auto count = static_cast<std::size_t>(allowed_gpus(gpus, "the number of GPUs for gputest_choose()"));
+    const auto count = static_cast<std::size_t>(allowed_gpus(gpus, "gpus"));
     const auto all = settings_of(reader_of(settings));
     const Bytes usable = all.lease_of.empty() ? choose(all, count, turn) : Bytes{};
     if (usable_bytes != nullptr) {
@@ -373,16 +397,24 @@ int gputest_enter(gputest_session* session, const gputest_request* requests, siz
   });
 }
 
-size_t gputest_device_count(const gputest_session* session) { return session->session.devices().size(); }
+size_t gputest_device_count(const gputest_session* session) {
+  std::size_t count = 0;
+  static_cast<void>(guarded([&] {
+    count = session_of(session).devices().size();
+    return GPUTEST_OK;
+  }));
+  return count;
+}
 
 int gputest_get_device(const gputest_session* session, size_t index, gputest_device* device) {
   return guarded([&] {
-    const auto& devices = session->session.devices();
+    const auto& devices = session_of(session).devices();
+    auto& place = place_of(device, "gputest_device");
     if (index >= devices.size()) {
       throw InvalidSetting{"there is no device " + std::to_string(index) + " of " + std::to_string(devices.size())};
     }
-    *device = {devices[index].uuid.c_str(), devices[index].name.c_str(), devices[index].total.count(),
-               devices[index].simulated ? 1 : 0};
+    place = {devices[index].uuid.c_str(), devices[index].name.c_str(), devices[index].total.count(),
+             devices[index].simulated ? 1 : 0};
     return GPUTEST_OK;
   });
 }
@@ -417,6 +449,7 @@ int gputest_examine(gputest_session* session, const char* who, gputest_findings*
   return guarded([&] {
     auto& own = session_of(session);
     const auto size = checked(findings, "gputest_findings").size;
+    const std::lock_guard guard{session->examining};
     session->findings = own.examine(text_of(who));
     session->problems.clear();
     for (const auto& problem : session->findings.problems) {
@@ -443,7 +476,9 @@ int gputest_count_unleased(gputest_session* session, const char* where) {
 
 const char* gputest_explain_out_of_memory(gputest_session* session, const char* who) {
   const int result = guarded([&] {
-    session->explanation = session_of(session).explain_out_of_memory(text_of(who));
+    auto& own = session_of(session);
+    const std::lock_guard guard{session->examining};
+    session->explanation = own.explain_out_of_memory(text_of(who));
     return GPUTEST_OK;
   });
   return result == GPUTEST_OK ? session->explanation.c_str() : "";
@@ -452,6 +487,9 @@ const char* gputest_explain_out_of_memory(gputest_session* session, const char* 
 int gputest_status(const gputest_settings* settings, void (*each)(const gputest_claimant* claimant, void* data),
                    void* data) {
   return guarded([&] {
+    if (each == nullptr) {
+      throw InvalidSetting{"the function for gputest_status() is NULL"};
+    }
     for (const auto& one : status(settings_of(reader_of(settings)))) {
       std::string devices;
       for (const auto& uuid : one.devices) {
@@ -498,7 +536,8 @@ int gputest_report_end(int exit_code) { return report_end(exit_code); }
 
 int gputest_simulated_take(uint64_t bytes, int device, gputest_simulated_buffer** buffer) {
   return guarded([&] {
-    *buffer = new gputest_simulated_buffer{SimulatedBuffer{Bytes{bytes}, device}};
+    auto& place = place_of(buffer, "buffer");
+    place = new gputest_simulated_buffer{SimulatedBuffer{Bytes{bytes}, device}};
     return GPUTEST_OK;
   });
 }

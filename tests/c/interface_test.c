@@ -156,6 +156,59 @@ static void test_leases_and_examines(void) {
   CHECK(strstr(gputest_message(), "has closed its gputest_session") != NULL);
 }
 
+/* With a session that is NULL or closed, every function answers as its comment says. */
+static void check_refused(gputest_session* session, const char* why) {
+  const gputest_request request = of_memory("1GiB");
+  gputest_findings findings;
+  gputest_device device;
+  gputest_test_end end;
+  memset(&end, 0, sizeof end);
+  findings.size = sizeof findings;
+  end.size = sizeof end;
+#define CHECK_REFUSED(call) CHECK((call) == GPUTEST_INVALID && strstr(gputest_message(), why) != NULL)
+  CHECK_REFUSED(gputest_enter(session, &request, 1, NULL));
+  CHECK_REFUSED(gputest_get_device(session, 0, &device));
+  CHECK_REFUSED(gputest_lease(session, &request, "refused", NULL));
+  CHECK_REFUSED(gputest_examine(session, "refused", &findings));
+  CHECK_REFUSED(gputest_count_unleased(session, "refused"));
+  CHECK_REFUSED(gputest_test_begins(session, "refused"));
+  CHECK_REFUSED(gputest_test_ended(session, &end));
+  CHECK(gputest_device_count(session) == 0);
+  CHECK(gputest_allocated(session) == -1);
+  CHECK(strcmp(gputest_explain_out_of_memory(session, "refused"), "") == 0);
+  gputest_release(session);
+  gputest_close(session);
+}
+
+static void test_refuses_a_session_that_is_null_or_closed(void) {
+  gputest_session* session = opened();
+  gputest_device device;
+  check_refused(NULL, "is NULL");
+  CHECK(gputest_device_count(session) == 0);
+  CHECK(gputest_get_device(session, 0, &device) == GPUTEST_INVALID);
+  gputest_close(session);
+  check_refused(session, "is not open");
+  session = entered("1GiB");
+  gputest_close(session);
+  check_refused(session, "is not open");
+}
+
+static void test_refuses_null_in_place_of_a_result(void) {
+  gputest_session* session = NULL;
+  CHECK(gputest_parse_bytes("1GiB", NULL) == GPUTEST_INVALID);
+  CHECK(gputest_open(&settings, NULL) == GPUTEST_INVALID);
+  CHECK(gputest_simulated_take(1, 0, NULL) == GPUTEST_INVALID);
+  CHECK(gputest_status(&settings, NULL, NULL) == GPUTEST_INVALID);
+  CHECK(gputest_check(NULL) == GPUTEST_INVALID);
+  session = entered("1GiB");
+  CHECK(gputest_get_device(session, 0, NULL) == GPUTEST_INVALID);
+  CHECK(gputest_examine(session, "", NULL) == GPUTEST_INVALID);
+  CHECK(gputest_test_ended(session, NULL) == GPUTEST_INVALID);
+  CHECK(gputest_lease(session, NULL, "", NULL) == GPUTEST_INVALID);
+  CHECK(gputest_parse_bytes(NULL, NULL) == GPUTEST_INVALID);
+  gputest_close(session);
+}
+
 static void test_a_forked_child_may_not_use_the_session(void) {
   gputest_session* const session = entered("1GiB");
   int status = 0;
@@ -163,8 +216,9 @@ static void test_a_forked_child_may_not_use_the_session(void) {
   if (child == 0) {
     const gputest_request request = of_memory("1GiB");
     const int result = gputest_lease(session, &request, "child", NULL);
+    CHECK(gputest_device_count(session) == 0);
     gputest_close(session);
-    _exit(result);
+    _exit(failures == 0 ? result : 1);
   }
   CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == GPUTEST_ERROR);
   {
@@ -279,6 +333,8 @@ int main(int argc, char** argv) {
   /* A process has one session in its life. */
   in_a_process(test_a_wait_can_be_ended);
   in_a_process(test_leases_and_examines);
+  in_a_process(test_refuses_a_session_that_is_null_or_closed);
+  in_a_process(test_refuses_null_in_place_of_a_result);
   in_a_process(test_a_forked_child_may_not_use_the_session);
   printf("%d failures\n", failures);
   return failures == 0 ? 0 : 1;
