@@ -65,6 +65,19 @@ def start():
 
 
 @pytest.fixture
+def python():
+    """Runs a program in Python, which has to exit with 0, and returns what it prints."""
+
+    def python(program):
+        done = subprocess.run([sys.executable, "-c", "import os, gputest\nfrom gputest import *\n" + program],
+                              capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return python
+
+
+@pytest.fixture
 def waits():
     """Returns when a process waits for memory. It has to be one that this process has started."""
 

@@ -1,11 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """gputest/gputest.h by ctypes. What the functions mean, which thread may call them and what blocks is said there."""
 
+import contextlib
 import ctypes
+import operator
 import os
 import pathlib
+import threading
 from ctypes import POINTER, byref, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint, c_uint64, c_void_p
-from typing import Callable, List, NamedTuple, Optional
+from typing import (TYPE_CHECKING, Any, Callable, Iterable, Iterator, List, NamedTuple, NoReturn, Optional, Tuple, TypedDict,
+                    TypeVar, Union)
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+_Self = TypeVar("_Self")
 
 
 class Error(Exception):
@@ -32,25 +41,89 @@ _OK, _SKIP, _FAIL, _STOPPED = range(4)
 _ERRORS = {4: InvalidSetting, 5: LedgerError, 6: NestedLease, 7: OutOfMemory}
 
 
+def _shown(value: Any) -> str:
+    """For a message. An object may have no representation, or a long one."""
+    try:
+        text = repr(value)
+    except Exception:
+        text = "an object of the type " + type(value).__name__
+    return text if len(text) <= 100 else text[:97] + "..."
+
+
+def _text(value: Any, of: str) -> bytes:
+    """What ctypes would take in place of a text, such as a number, would be an address."""
+    with contextlib.suppress(Exception):  # of the object's own functions, too
+        text = os.fspath(value)
+        if isinstance(text, str) and "\0" not in text:
+            return text.encode(errors="surrogateescape")  # names of files may be no UTF-8
+    raise InvalidSetting("{} is {}; write a text{}".format(of, _shown(value), " without NUL" * isinstance(value, str)))
+
+
+def _name(value: Any, of: str = "the name") -> bytes:
+    """A text for messages, which may have any characters."""
+    if not isinstance(value, str):
+        raise InvalidSetting("{} is {}; write a text".format(of, _shown(value)))
+    return value.replace("\0", "\\0").encode(errors="backslashreplace")
+
+
+def _number(kind: Any, value: Any, of: str) -> Any:
+    """ctypes would cut off bits."""
+    with contextlib.suppress(Exception):
+        number = float(value) if kind is c_double else operator.index(value)
+        if not isinstance(value, bool) and (kind is c_double or kind(number).value == number):
+            return number
+    whole = "" if kind is c_double else " whole"
+    is_signed = kind(-1).value < 0
+    limits = "" if not whole else " below 2**{}".format(8 * ctypes.sizeof(kind) - is_signed)
+    raise InvalidSetting("{} is {}; write a{} number{}{}".format(of, _shown(value), whole, limits,
+                                                               "" if is_signed else ", from 0 on"))
+
+
 class _Struct(ctypes.Structure):
     """One that begins with its size. None says nothing."""
 
-    def __init__(self, **members):
+    _encoded = staticmethod(_text)
+
+    def __init__(self, of: str = "", members: Any = None) -> None:
         super().__init__()
         self.size = ctypes.sizeof(self)
-        for name, value in members.items():
+        kinds = {field[0]: field[1] for field in self._fields_[1:]}
+        for name, value in (members or {}).items():
+            if name not in kinds:
+                import difflib
+
+                near = difflib.get_close_matches(name, kinds, 1)
+                raise InvalidSetting("{} has no {}{}; it has {}".format(
+                    of, name, " (did you mean {}?)".format(near[0]) if near else "", ", ".join(kinds)))
             if value is not None:
-                setattr(self, name, value.encode() if isinstance(value, str) else value)
+                where = "{}.{}".format(of, name)
+                kind = kinds[name]
+                setattr(self, name, self._encoded(value, where) if kind is c_char_p else _number(kind, value, where))
 
 
-def _texts(*names):
+def _texts(*names: str) -> List[Tuple[str, Any]]:
     return [(name, c_char_p) for name in names]
 
 
+class Settings(TypedDict, total=False):
+    """Those of gputest_settings, in its order, as texts. What is left out is as the environment says."""
+
+    devices: Optional[str]
+    folder: "Union[str, os.PathLike[str], None]"
+    log: "Union[str, os.PathLike[str], None]"
+    name: Optional[str]
+    memory: Optional[str]
+    large: Optional[str]
+    run_mode: Optional[str]
+    wait_limit: Optional[str]
+    forbid_skip: Optional[str]
+    overuse: Optional[str]
+    leaks: Optional[str]
+    meter: Optional[str]
+
+
 class _Settings(_Struct):
-    _fields_ = [("size", c_size_t)] + _texts(
-        "devices", "folder", "log", "name", "memory", "large", "run_mode", "wait_limit", "forbid_skip", "overuse",
-        "leaks", "meter")
+    _fields_ = [("size", c_size_t)] + _texts(*Settings.__annotations__)
 
 
 class _Request(_Struct):
@@ -77,6 +150,7 @@ class _Claimant(ctypes.Structure):
 
 
 class _TestEnd(_Struct):
+    _encoded = staticmethod(_name)
     _fields_ = [("size", c_size_t), ("suite", c_char_p), ("name", c_char_p), ("result", c_char_p),
                 ("seconds", c_double), ("reason", c_char_p), ("file", c_char_p), ("line", c_int),
                 ("declared_in", c_char_p), ("declared_line", c_int)]
@@ -87,7 +161,7 @@ _EACH = ctypes.CFUNCTYPE(None, POINTER(_Claimant), c_void_p)
 _ON_WAIT = ctypes.CFUNCTYPE(c_int, c_char_p)
 
 
-def _load():
+def _load() -> ctypes.CDLL:
     beside = pathlib.Path(__file__).parent / "lib" / "libgputest.so.0"
     try:
         library = ctypes.CDLL(str(beside) if beside.exists() else "libgputest.so.0")
@@ -135,7 +209,11 @@ _environment.restype = c_char_p
 
 
 def _message() -> str:
-    return _library.gputest_message().decode(errors="replace")
+    """In the names of Python."""
+    text = _library.gputest_message().decode(errors="replace")
+    for name, own in (("gputest_request.", "Request."), ("gputest_wait.", ""), ("gputest_session", "gputest.Session")):
+        text = text.replace(name, own)
+    return text
 
 
 def _checked(result: int) -> int:
@@ -144,7 +222,7 @@ def _checked(result: int) -> int:
     return result
 
 
-def _refresh_environment():
+def _refresh_environment() -> None:
     """Makes os.environ, which Python copies once, what the library has made of the environment."""
     for name in ("CUDA_VISIBLE_DEVICES", "GPUTEST_LEASE_OF", "GPUTEST_ENTRY"):
         value = _environment(name.encode())
@@ -162,7 +240,7 @@ def version() -> str:
 def parse_bytes(text: str) -> int:
     """Reads a size such as "1.5GiB". Raises InvalidSetting."""
     size = c_uint64()
-    _checked(_library.gputest_parse_bytes(text.encode(), byref(size)))
+    _checked(_library.gputest_parse_bytes(_text(text, "the size"), byref(size)))
     return size.value
 
 
@@ -177,9 +255,15 @@ class Request(NamedTuple):
     keeps: Optional[str] = None
 
 
-def check(request: Request):
+def _request(request: Request) -> _Request:
+    if not isinstance(request, Request):
+        raise InvalidSetting("the request is {}; write a gputest.Request, such as Request('3GiB')".format(_shown(request)))
+    return _Request("Request", request._asdict())
+
+
+def check(request: Request) -> None:
     """Raises InvalidSetting for a request that cannot be read, on whatever machine."""
-    _checked(_library.gputest_check(byref(_Request(**request._asdict()))))
+    _checked(_library.gputest_check(byref(_request(request))))
 
 
 class Outcome(NamedTuple):
@@ -188,7 +272,7 @@ class Outcome(NamedTuple):
     kind: str  # "granted", "skip", "fail"
     reason: str = ""
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         return self.kind == "granted"
 
 
@@ -223,9 +307,9 @@ class Claimant(NamedTuple):
 
 def _interruptible(call: Callable[[_Wait], int], limit: Optional[str]) -> Outcome:
     """Calls what may wait. An exception of a signal handler, such as KeyboardInterrupt, ends the wait."""
-    raised = []
+    raised: List[BaseException] = []
 
-    def watch():
+    def watch() -> Any:
         # A signal's handler runs when Python code does. Resumed by send(), a generator is inside its `try` at once; a
         # function would be interrupted before its own.
         try:
@@ -241,7 +325,8 @@ def _interruptible(call: Callable[[_Wait], int], limit: Optional[str]) -> Outcom
     watcher = watch()
     next(watcher)
     on_wait = _ON_WAIT(watcher.send)
-    wait = _Wait(limit=limit, on_wait=ctypes.cast(on_wait, c_void_p).value)
+    wait = _Wait("the wait", {"limit": limit})
+    wait.on_wait = ctypes.cast(on_wait, c_void_p).value
     result = call(wait)
     watcher.close()
     if raised:
@@ -250,132 +335,179 @@ def _interruptible(call: Callable[[_Wait], int], limit: Optional[str]) -> Outcom
     return Outcome("granted") if result == _OK else Outcome("skip" if result == _SKIP else "fail", _message())
 
 
-class Session:
+class _Owner:
+    """Has a handle of the library, which one object gives back once."""
+
+    _handle: Optional[c_void_p] = None
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a gputest.{} cannot be copied or pickled".format(type(self).__name__))
+
+
+class Session(_Owner):
     """This process's use of the devices. A process has one in its life; a forked process must not use its parent's.
 
-    The settings are those of gputest_settings, as texts; what is left out is as the environment says.
+    A call of another thread, or of a signal's handler, while one is in progress: that of the thread waits, and that of the
+    handler raises Error, as does every call after close().
     """
 
-    def __init__(self, **settings):
-        self._handle = c_void_p()
-        _checked(_library.gputest_open(byref(_Settings(**settings)), byref(self._handle)))
+    def __init__(self, **settings: "Unpack[Settings]") -> None:
+        handle = c_void_p()
+        _checked(_library.gputest_open(byref(_Settings("Session", settings)), byref(handle)))
+        self._handle = handle
+        self._pid = os.getpid()
+        self._lock = threading.RLock()
+        self._is_calling = False
 
-    def close(self):
-        """Gives back what is held. The second time it does nothing."""
-        _library.gputest_close(self._handle)
-        self._handle = c_void_p()
-        _refresh_environment()
+    @contextlib.contextmanager
+    def _calling(self) -> Iterator[c_void_p]:
+        """The handle for one call, until what it returns is copied: texts of the library live until the next one."""
+        if self._handle is None:
+            raise Error("this gputest.Session is closed: open one session, and use it for all tests")
+        if os.getpid() != self._pid:  # another thread of the parent may have had the lock
+            raise Error("this process was forked from the one that opened the gputest.Session, and must not use it: open its "
+                        "own, or leave the lease to its parent")
+        with self._lock:
+            if self._is_calling:
+                raise Error("this thread is in another call of the gputest.Session: a signal's handler must not use it")
+            if self._handle is None:
+                raise Error("another thread has closed this gputest.Session")
+            self._is_calling = True
+            try:
+                yield self._handle
+            finally:
+                self._is_calling = False
 
-    def __enter__(self):
-        return self
+    def close(self) -> None:
+        """Gives back what is held. The second time, and in a forked process, it does nothing."""
+        if self._handle is not None and os.getpid() == self._pid:
+            with self._calling() as handle:
+                self._handle = None
+                _library.gputest_close(handle)
+            _refresh_environment()
 
-    def __exit__(self, *_):
+    def __enter__(self: _Self) -> _Self:
+        with self._calling():  # type: ignore[attr-defined]
+            return self
+
+    def __exit__(self, *_: object) -> None:
         self.close()
 
-    def enter(self, requests: List[Request], limit: Optional[str] = None) -> Outcome:
+    def enter(self, requests: Iterable[Request], limit: Optional[str] = None) -> Outcome:
         """Chooses devices and enters the ledger. Blocks; KeyboardInterrupt ends the wait. Once."""
-        plan = (_Request * len(requests))(*(_Request(**request._asdict()) for request in requests))
-        try:
-            return _interruptible(
-                lambda wait: _library.gputest_enter(self._handle, plan, len(requests), byref(wait)), limit)
-        finally:
-            _refresh_environment()
+        asked = [_request(request) for request in requests]
+        plan = (_Request * len(asked))(*asked)
+        with self._calling() as handle:
+            try:
+                return _interruptible(lambda wait: _library.gputest_enter(handle, plan, len(asked), byref(wait)), limit)
+            finally:
+                _refresh_environment()
 
     @property
     def devices(self) -> List[Device]:
         """The chosen devices, as CUDA numbers them."""
         devices = []
-        for index in range(_library.gputest_device_count(self._handle)):
-            one = _Device()
-            _checked(_library.gputest_get_device(self._handle, index, byref(one)))
-            devices.append(Device(one.uuid.decode(), one.name.decode(), one.total_bytes, bool(one.simulated)))
+        with self._calling() as handle:
+            for index in range(_library.gputest_device_count(handle)):
+                one = _Device()
+                _checked(_library.gputest_get_device(handle, index, byref(one)))
+                devices.append(Device(one.uuid.decode(), one.name.decode(), one.total_bytes, bool(one.simulated)))
         return devices
 
     def lease(self, request: Request, who: str, limit: Optional[str] = None) -> Outcome:
         """Leases memory. Blocks until it is free; KeyboardInterrupt ends the wait."""
-        asked = _Request(**request._asdict())
-        return _interruptible(
-            lambda wait: _library.gputest_lease(self._handle, byref(asked), who.encode(), byref(wait)), limit)
+        asked, name = _request(request), _name(who)
+        with self._calling() as handle:
+            return _interruptible(lambda wait: _library.gputest_lease(handle, byref(asked), name, byref(wait)), limit)
 
     def allocated(self) -> Optional[int]:
         """The bytes of all devices that were allocated under the lease and not freed by now. None: not known."""
-        size = _library.gputest_allocated(self._handle)
+        with self._calling() as handle:
+            size: int = _library.gputest_allocated(handle)
         return None if size < 0 else size
 
-    def release(self):
+    def release(self) -> None:
         """Gives the lease back, if there is one."""
-        _library.gputest_release(self._handle)
+        with self._calling() as handle:
+            _library.gputest_release(handle)
 
     def examine(self, who: str) -> Findings:
         """What was found since the last call."""
         found = _Findings()
-        _checked(_library.gputest_examine(self._handle, who.encode(), byref(found)))
-        return Findings([found.problems[i].decode(errors="replace") for i in range(found.problem_count)],
-                        found.overuse.decode(), None if found.peak_bytes < 0 else found.peak_bytes,
-                        None if found.left_bytes < 0 else found.left_bytes, found.evidence.decode())
+        with self._calling() as handle:
+            _checked(_library.gputest_examine(handle, _name(who), byref(found)))
+            return Findings([found.problems[i].decode(errors="replace") for i in range(found.problem_count)],
+                            found.overuse.decode(), None if found.peak_bytes < 0 else found.peak_bytes,
+                            None if found.left_bytes < 0 else found.left_bytes, found.evidence.decode())
 
-    def count_unleased(self, where: str):
+    def count_unleased(self, where: str) -> None:
         """Counts memory that was taken without a lease as this process's own."""
-        _checked(_library.gputest_count_unleased(self._handle, where.encode()))
+        with self._calling() as handle:
+            _checked(_library.gputest_count_unleased(handle, _name(where)))
 
     def explain_out_of_memory(self, who: str) -> str:
         """For a test that ran out of memory under its lease: who has memory beyond what was leased, and what to do."""
-        return _library.gputest_explain_out_of_memory(self._handle, who.encode()).decode(errors="replace")
+        with self._calling() as handle:
+            text: bytes = _library.gputest_explain_out_of_memory(handle, _name(who))
+        return text.decode(errors="replace")
 
-    def test_begins(self, who: str):
+    def test_begins(self, who: str) -> None:
         """For messages and the run log."""
-        _checked(_library.gputest_test_begins(self._handle, who.encode()))
+        with self._calling() as handle:
+            _checked(_library.gputest_test_begins(handle, _name(who)))
 
-    def test_ended(self, **end):
+    def test_ended(self, **end: Union[str, float, None]) -> None:
         """Writes the members of gputest_test_end to the run log."""
-        _checked(_library.gputest_test_ended(self._handle, byref(_TestEnd(**end))))
+        with self._calling() as handle:
+            _checked(_library.gputest_test_ended(handle, byref(_TestEnd("test_ended()", end))))
 
-    def report_end(self):
+    def report_end(self) -> None:
         """All tests have ended, and the process will exit as they did: for the run log, and for CTest with LAUNCHER off."""
-        _library.gputest_report_end(0)
+        with self._calling():
+            _library.gputest_report_end(0)
 
 
-def choose(gpus: int, turn: int, **settings) -> int:
+def choose(gpus: int, turn: int, **settings: "Unpack[Settings]") -> int:
     """Makes `gpus` devices visible to CUDA before a session is opened. The bytes a process can have of the smallest."""
     usable = c_uint64()
-    _checked(_library.gputest_choose(byref(_Settings(**settings)), gpus, turn, byref(usable)))
+    _checked(_library.gputest_choose(byref(_Settings("choose()", settings)), _number(c_int, gpus, "gpus"),
+                                     _number(c_uint, turn, "turn"), byref(usable)))
     _refresh_environment()
     return usable.value
 
 
-def status(**settings) -> List[Claimant]:
+def status(**settings: "Unpack[Settings]") -> List[Claimant]:
     """All processes in the ledger."""
     claimants = []
 
     @_EACH
-    def each(claimant, _):
+    def each(claimant: Any, _: Any) -> None:
         one = claimant.contents
         claimants.append(Claimant(one.who.decode(errors="replace"), one.pid, one.stage.decode(), one.lease_bytes,
                                   bool(one.whole_devices), one.overhead_bytes, one.devices.decode().split()))
 
-    _checked(_library.gputest_status(byref(_Settings(**settings)), each, None))
+    _checked(_library.gputest_status(byref(_Settings("status()", settings)), each, None))
     return claimants
 
 
-class SimulatedBuffer:
+class SimulatedBuffer(_Owner):
     """Memory of a simulated device: counted, never touched. Raises OutOfMemory if it does not fit."""
 
-    def __init__(self, size, device: int = 0):
-        self._handle = c_void_p()
-        self.size = parse_bytes(size) if isinstance(size, str) else size
-        _checked(_library.gputest_simulated_take(self.size, device, byref(self._handle)))
+    def __init__(self, size: Union[int, str], device: int = 0) -> None:
+        self.size: int = parse_bytes(size) if isinstance(size, str) else _number(c_uint64, size, "the size")
+        handle = c_void_p()
+        _checked(_library.gputest_simulated_take(self.size, _number(c_int, device, "device"), byref(handle)))
+        self.free()  # what it had, if it is called again
+        self._handle = handle
 
-    def free(self):
+    def free(self, _give_back: Any = _library.gputest_simulated_give_back) -> None:
         """Gives it back. The second time it does nothing."""
-        handle, self._handle = self._handle, c_void_p()
-        _library.gputest_simulated_give_back(handle)
+        _give_back(self.__dict__.pop("_handle", None))  # in one step, also for several threads
 
-    def __enter__(self):
+    def __enter__(self: _Self) -> _Self:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.free()
 
-    def __del__(self, give_back=_library.gputest_simulated_give_back):
-        if self._handle:
-            give_back(self._handle)
+    __del__ = free
