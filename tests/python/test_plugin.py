@@ -155,6 +155,77 @@ def test_other(): pass
                                  "*memory cannot be computed: *the function asks for m, and the test has *"])
 
 
+def test_a_mark_with_an_object_that_cannot_be_read_fails_its_test_alone(run):
+    result = run("""
+class Unhelpful:
+    def __index__(self): raise RuntimeError("no index")
+    __repr__ = __bool__ = __index__
+    def __eq__(self, other): raise RuntimeError("no comparison")
+
+class Many:  # as an array of NumPy
+    def __index__(self): raise TypeError("only arrays of one")
+    def __ge__(self, other): raise ValueError("ambiguous")
+    def __repr__(self): return "many" * 100
+
+values = [Unhelpful(), Many(), 10**5000, 1 << 64, -1, float("nan")]
+
+@pytest.mark.parametrize("n, value", [
+    pytest.param(n, value, marks=pytest.mark.gpu("1GiB", **{word: value}) if word != "memory" else pytest.mark.gpu(value))
+    for word in ("memory", "gpus", "heap", "keeps", "requires") for n, value in enumerate(values)], ids=lambda value: "x")
+def test_one(n, value): pass
+
+@pytest.mark.gpu(1 << 30)
+def test_good(): assert leased() == 1 << 30
+""")
+    result.assert_outcomes(passed=1, errors=30)
+    result.stdout.fnmatch_lines(["*its memory is *Unhelpful*; write a size such as '3GiB', or a number of bytes"])
+    assert "many" * 30 not in result.stdout.str() and "INTERNALERROR" not in result.stdout.str()
+
+
+@pytest.mark.parametrize("memory, message", [
+    ('"64"', "memory '64' has no unit; write a number and a unit*"),
+    ("1.5", "the memory of gpu_lease() is 1.5; write a size such as '3GiB', or a number of bytes"),
+    ("True", "the memory of gpu_lease() is True; write *"),
+    ("-1", "the memory of gpu_lease() is -1; write *"),
+    ("1 << 64", "the memory of gpu_lease() is 18446744073709551616; write *"),
+    ("10**5000", "the memory of gpu_lease() is *; write *"),
+    ('b"1GiB"', "the memory of gpu_lease() is b'1GiB'; write *"),
+    ('"1GiB\\0"', r"the memory of gpu_lease() is '1GiB\x00'; write *"),
+    ("[]", "the memory of gpu_lease() is [[]]; write *"),
+])
+def test_a_fixture_with_a_memory_that_cannot_be_used_fails_its_tests_alone(run, memory, message):
+    result = run("""
+@pytest.fixture(scope="module")
+def table(gpu_lease):
+    with gpu_lease({}):
+        pass
+
+@pytest.mark.gpu("1GiB")
+def test_marked(table): pass
+
+def test_unmarked(table): pass
+
+@pytest.mark.gpu("1GiB")
+def test_after(): assert leased() == 1 << 30
+""".format(memory))
+    result.assert_outcomes(passed=1, errors=2)
+    result.stdout.fnmatch_lines(["*(fixture table): " + message])
+
+
+@pytest.mark.parametrize("memory, leased", [("1 << 30", "1 << 30"), ('"small"', "256 << 20"), ("None", "256 << 20")])
+def test_a_fixture_leases_a_number_of_bytes_or_a_class(run, memory, leased):
+    run("""
+@pytest.fixture
+def table(gpu_lease):
+    with gpu_lease({}):
+        assert leased() == {}
+        kept = gputest.SimulatedBuffer("200MiB")
+    yield kept
+
+def test_one(table): pass
+""".format(memory, leased)).assert_outcomes(passed=1)
+
+
 def test_overuse_of_a_fixture_that_a_test_without_a_mark_sets_up_fails(run):
     result = run("""
 @pytest.fixture(scope="module")
@@ -370,9 +441,25 @@ def test_wastes(): used("1GiB")
 
 @pytest.mark.gpu("1GiB")
 def test_uses(): used("1GiB")
+
+@pytest.mark.gpu("4GiB")
+def test_skips(): pytest.skip("no data")
+
+@pytest.mark.gpu("4GiB")
+def test_fails(): assert False
+
+@pytest.mark.xfail
+@pytest.mark.gpu("4GiB")
+def test_fails_as_expected(): assert False
+
+@pytest.mark.gpu("4GiB")
+def test_has_odd_properties(record_property):
+    record_property("gpu_lease", 5)
+    record_property("gpu_peak_mib", "much")
 """)
-    result.stdout.fnmatch_lines(["*gpu memory that was leased and not used*", "*3072 MiB*test_wastes: 4GiB leased*"])
-    assert "test_uses" not in result.stdout.str()
+    listed = result.stdout.str().partition("gpu memory that was leased and not used")[2]
+    assert "3072 MiB  test_it.py::test_wastes: 4GiB leased" in listed
+    assert not re.search("test_uses|test_skips|test_fails", listed.partition("short test summary")[0])
 
 
 def test_the_lease_spans_set_up_and_teardown(run):
@@ -433,6 +520,154 @@ class TestTable:
         request.node.user_properties.append("word")
 """)
     result.assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize("scope", ["module", "function"])
+def test_tests_keep_their_own_lease_if_a_fixture_yields_inside_of_its(run, pytester, scope):
+    result = run("""
+@pytest.fixture(scope="{}")
+def table(gpu_lease):
+    with gpu_lease("4GiB"):
+        assert leased() == 4 << 30
+        with gputest.SimulatedBuffer("4GiB") as buffer:
+            yield buffer
+
+@pytest.mark.gpu("2GiB")
+@pytest.mark.parametrize("n", range(2))
+def test_marked(table, n):
+    assert leased() == 2 << 30
+    used("2GiB")
+
+def test_unmarked(table): pass
+
+@pytest.mark.gpu("1GiB")
+def test_takes_too_much(table): used("2GiB")
+""".format(scope), "--junitxml=report.xml")
+    result.assert_outcomes(passed=4, errors=1)
+    result.stdout.fnmatch_lines(["*test_takes_too_much took 2 GiB, and its lease is 1 GiB: *@pytest.mark.gpu(\"2GiB\")*"])
+    assert re.findall('gpu_peak_mib" value="(.*?)"', (pytester.path / "report.xml").read_text()) == ["2048"] * 3
+
+
+def test_a_test_without_a_mark_goes_on_under_the_lease_of_its_fixture(run):
+    result = run("""
+@pytest.fixture(scope="module")
+def table(gpu_lease):
+    with gpu_lease("4GiB"):
+        yield
+
+@pytest.fixture
+def more(table, gpu_lease):
+    with gpu_lease("1GiB"):
+        yield
+
+def test_under_it(table):
+    assert leased() == 4 << 30
+    used("4GiB")
+
+def test_under_its_own(more): assert leased() == 1 << 30
+
+def test_under_it_again(table): assert leased() == 4 << 30
+
+@pytest.mark.gpu("2GiB")
+def test_marked(): assert leased() == 2 << 30
+
+def test_after_it(table): assert [one.stage for one in gputest.status()] == ["inside"]
+""")
+    result.assert_outcomes(passed=5)
+
+
+def test_leases_inside_of_leases_take_their_place(run):
+    result = run("""
+@pytest.fixture(scope="module")
+def inner(gpu_lease):
+    with gpu_lease("1GiB"):
+        assert leased() == 1 << 30
+
+@pytest.fixture(scope="module")
+def outer(request, gpu_lease):
+    with gpu_lease("2GiB"):
+        request.getfixturevalue("inner")
+        assert leased() == 2 << 30
+        with gpu_lease("3GiB"), gpu_lease("4GiB"):
+            assert leased() == 4 << 30
+        assert leased() == 2 << 30
+
+@pytest.mark.gpu("5GiB")
+def test_marked(outer): assert leased() == 5 << 30
+
+@pytest.fixture
+def out_of_order(gpu_lease):
+    first, second = gpu_lease("1GiB"), gpu_lease("2GiB")
+    first.__enter__(), second.__enter__()
+    first.__exit__(None, None, None)
+    assert leased() == 2 << 30
+    second.__exit__(None, None, None)
+
+@pytest.mark.gpu("5GiB")
+def test_marked_again(out_of_order): assert leased() == 5 << 30
+
+def test_unmarked(out_of_order): assert [one.stage for one in gputest.status()] == ["inside"]
+
+@pytest.mark.gpu("5GiB")
+def test_forgets_the_end(gpu_lease): gpu_lease("1GiB").__enter__()
+
+@pytest.mark.gpu("5GiB")
+def test_after(): assert leased() == 5 << 30
+""")
+    result.assert_outcomes(passed=5)
+
+
+def test_overuse_of_a_fixture_says_what_to_write_in_it(run):
+    result = run("""
+@pytest.fixture
+def data(gpu_lease):
+    with gpu_lease("1GiB"):
+        used("3GiB")
+
+@pytest.mark.gpu("1GiB")
+def test_one(data): pass
+""")
+    result.assert_outcomes(passed=1, errors=1)
+    result.stdout.fnmatch_lines(["*(fixture data) took 3 GiB, and its lease is 1 GiB: *: gpu_lease(\"3GiB\")"])
+
+
+def test_a_test_that_its_marks_do_not_run_leases_nothing(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("GPUTEST_LOG", str(tmp_path / "log"))
+    suite = """
+import unittest
+
+@pytest.mark.xfail(run=False, reason="hangs")
+@pytest.mark.gpu("8GiB")
+def test_hangs(): pass
+
+@pytest.mark.skipif("True", reason="not here")
+@pytest.mark.gpu("8GiB")
+def test_not_here(): pass
+
+@pytest.mark.gpu("8GiB")
+class TestCase(unittest.TestCase):
+    @unittest.skip("not now")
+    def test_not_now(self): pass
+
+@unittest.skip("not this")
+@pytest.mark.gpu("8GiB")
+class TestOther(unittest.TestCase):
+    def test_not_this(self): pass
+"""
+    run(suite, "-rs").assert_outcomes(xfailed=1, skipped=3)
+    assert not (tmp_path / "log").exists()
+    run(suite, "--runxfail").assert_outcomes(passed=1, skipped=3)
+
+
+def test_a_wait_that_is_too_long_names_the_option(run, holder):
+    holder("12GiB")
+    result = run("""
+@pytest.mark.gpu("8GiB")
+def test_one(): pass
+""", "--gpu-wait-limit=1s")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*test_one waited 1 s, its wait limit, for 8 GiB and was not admitted. In its way: holder *; "
+                                 "a longer --gpu-wait-limit, or gpu_wait_limit in pytest.ini, lets it wait longer"])
 
 
 def test_skips_name_the_machine(run, monkeypatch):
@@ -571,6 +806,26 @@ def test_one():
     used("2GiB")
 """, "--forked", plugins=("pytest_forked",))
     result.assert_outcomes(passed=1)
+
+
+def test_a_process_that_a_test_forks_and_forgets_changes_nothing(run):
+    result = run("""
+@pytest.fixture
+def table(gpu_lease):
+    with gpu_lease("1GiB"):
+        yield
+
+@pytest.mark.gpu("2GiB")
+def test_forks(request):
+    pid = os.fork()
+    if pid == 0:
+        request.getfixturevalue("table")
+        assert not "the child fails, and goes on as pytest"
+    os.waitpid(pid, 0)
+    assert leased() == 2 << 30
+""")
+    assert "INTERNALERROR" not in result.stdout.str()
+    result.stdout.fnmatch_lines(["*1 failed*", "*1 passed*"])
 
 
 def test_the_example_passes(pytester, monkeypatch):

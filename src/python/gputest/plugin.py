@@ -11,11 +11,12 @@ import inspect
 import operator
 import os
 import re
+import reprlib
 import shlex
 import sys
 import time
 import traceback
-from typing import NamedTuple, Optional
+from typing import Callable, ContextManager, NamedTuple, Optional, Union
 
 import pytest
 
@@ -31,8 +32,10 @@ _WORDS = ("memory", "gpus", "requires", "heap", "keeps")
 # What the context of a process takes, where nothing is known of it.
 _CONTEXT_BYTES = 768 << 20
 _MIB = 1 << 20
+_ALL = "1024TiB"  # of what a fixture takes may stay: more than its lease is too much anyway
 # Where the library says it in words of ctest.
 _WHILE_PARALLEL = re.compile(r"while tests run in parallel \(.*?\)\. To run it alone: .* or gpu_discover_tests\(\)", re.S)
+_LONGER_LIMIT = re.compile(r"a longer limit \(.*?\) lets it wait longer", re.S)
 
 
 def pytest_addoption(parser):
@@ -130,7 +133,7 @@ def pytest_collection_finish(session):
     if _runs_nothing(config.option) or config.pluginmanager.has_plugin("gputest-leases"):
         return
     read = _Reader(config)
-    needs = {item: need for item, need in ((item, read(item)) for item in session.items) if need is not None}
+    needs = {item: need for item, need in ((item, read.need_of(item)) for item in session.items) if need is not None}
     if needs:
         try:
             _loaded()
@@ -140,8 +143,11 @@ def pytest_collection_finish(session):
         config.pluginmanager.register(_Leases(config, needs), "gputest-leases")
 
 
+GpuLease = Callable[[Union[str, int]], ContextManager[None]]
+
+
 @pytest.fixture(scope="session")
-def gpu_lease(request):
+def gpu_lease(request: pytest.FixtureRequest) -> GpuLease:
     """`with gpu_lease("4GiB"):` around what a module or session fixture allocates. It may stay allocated."""
     plugins = request.config.pluginmanager
     if not plugins.has_plugin("gputest-leases"):  # no test has a mark
@@ -173,6 +179,13 @@ class _Reader:
         self._default = _option(config, "gpu_default_memory")
         self._map = _map_of(_option(config, "gpu_map"))
 
+    def need_of(self, item) -> Optional[_Need]:
+        """As below. An object in a mark may raise whatever it is asked for."""
+        try:
+            return self(item)
+        except Exception as error:
+            return _Need(mistake="its marks cannot be read: {}: {}".format(type(error).__name__, error))
+
     def __call__(self, item) -> Optional[_Need]:
         """None: it uses no GPU. The closest mark comes first; what it leaves out, the others say."""
         words = {}
@@ -198,7 +211,7 @@ class _Reader:
                 if isinstance(requires, str):
                     requires = [requires]
                 if not isinstance(requires, (list, tuple, set, frozenset)) or not all(map(_is_text, requires)):
-                    return _Need(mistake="{} has requires={!r}; write a list such as ['sm_80']".format(_text_of(mark), requires))
+                    return _Need(mistake="{} has requires={}; write a list such as ['sm_80']".format(_text_of(mark), _shown(requires)))
                 required += requires
                 for word, value in said.items():
                     words.setdefault(word, value)
@@ -214,20 +227,39 @@ class _Reader:
         except Exception as error:
             return _Need(mistake="its memory cannot be computed: {!r}".format(error))
         for word in ("memory", "heap", "keeps"):
-            value = words.get(word)
-            if _is_whole(value) and value >= 0:
-                words[word] = "{}B".format(max(1, operator.index(value)))
-            elif value is not None and not _is_text(value):
-                return _Need(mistake="its {} is {!r}; write a size such as '3GiB', or a number of bytes".format(word, value))
+            try:
+                words[word] = _size_of(words.get(word))
+            except ValueError as error:
+                return _Need(mistake="its {} is {}".format(word, error))
         if "gpus" in words and not (_is_whole(words["gpus"]) and 1 <= words["gpus"] <= 16):
-            return _Need(mistake="its gpus is {!r}; write a number from 1 to 16".format(words["gpus"]))
+            return _Need(mistake="its gpus is {}; write a number from 1 to 16".format(_shown(words["gpus"])))
         words["gpus"] = operator.index(words.get("gpus", 0))
         return _Need(capabilities=" ".join(dict.fromkeys(required)) or None, is_declared=is_declared, **words)
 
 
 def _is_whole(value) -> bool:
-    """Whether it is a number without a fraction, also of NumPy."""
-    return hasattr(value, "__index__") and not isinstance(value, bool)
+    """Whether it is a number without a fraction, also of NumPy, whose arrays are none."""
+    try:
+        return not isinstance(value, bool) and operator.index(value) is not None
+    except Exception:
+        return False
+
+
+def _shown(value) -> str:
+    """For a message. An object may have no representation, or a long one."""
+    try:
+        return reprlib.repr(value)
+    except Exception:
+        return "an object of the type " + type(value).__name__
+
+
+def _size_of(value) -> Optional[str]:
+    """A number of bytes as a text; texts are left to the library. ValueError: what it is, and what to write."""
+    if _is_whole(value) and 0 <= operator.index(value) < 1 << 64:
+        return "{}B".format(max(1, operator.index(value)))
+    if value is not None and not _is_text(value):
+        raise ValueError("{}; write a size such as '3GiB', or a number of bytes".format(_shown(value)))
+    return value
 
 
 def _is_text(value) -> bool:
@@ -247,7 +279,7 @@ def _checked(need):
 
 
 def _in_words_of_options(error) -> str:
-    text = str(error).replace("gputest_request.capabilities", "requires").replace("gputest_request.", "")
+    text = str(error).replace("Request.capabilities", "requires").replace("Request.", "")
     return text.replace("GPUTEST_WAIT_LIMIT=", "gpu_wait_limit=")
 
 
@@ -258,7 +290,7 @@ def _request_of(need, least=0):
 
 
 def _text_of(mark) -> str:
-    words = [repr(one) for one in mark.args] + ["{}={!r}".format(*one) for one in mark.kwargs.items()]
+    words = [_shown(one) for one in mark.args] + ["{}={}".format(name, _shown(one)) for name, one in mark.kwargs.items()]
     return "@pytest.mark.gpu({})".format(", ".join(words))
 
 
@@ -279,6 +311,17 @@ def _size(count: int) -> str:
     return "{}GiB".format(mib // 1024) if mib and mib % 1024 == 0 else "{}MiB".format(mib)
 
 
+class _Holder:
+    """A test, or a fixture's `with gpu_lease()`: what it leases, and in whose place."""
+
+    def __init__(self, who, need, item=None, outer=None):
+        self.who = who
+        self.need = need
+        self.item = item
+        self.outer = outer
+        self.has_ended = False
+
+
 class _Leases:
     """The session of this process, and the lease of the running test. It exists if a test of the session needs one."""
 
@@ -292,7 +335,8 @@ class _Leases:
         self._entered = None
         self._item = None  # whose lease was asked for
         self._answer = None  # what came of it
-        self._holds = False
+        self._holder = None  # of the lease of this process
+        self._fixture = ""  # which is being set up
         self._errors = []  # of the test's phases
         self._instance = None  # of the test's class
         self._problems = []
@@ -314,6 +358,17 @@ class _Leases:
         finally:
             self._end(item, time.time() - begun)
 
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_fixture_setup(self, fixturedef, request):
+        outer, fixture = self._holder, self._fixture
+        self._fixture = "{} (fixture {})".format(request.node.nodeid, fixturedef.argname).strip()
+        yield
+        self._fixture = fixture
+        # It yields inside of `with gpu_lease()`: the test that set it up goes on under its own lease. A test without one
+        # goes on under that of the fixture.
+        if self._item and self._holder is not outer and self._holder and not self._holder.item and os.getpid() == self._pid:
+            self._end_fixture(self._holder)
+
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item):
         if item not in self._needs:
@@ -330,7 +385,7 @@ class _Leases:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(self, item, call):
-        if not self._holds or self._item is not item:
+        if not self._holder or self._item is not item or os.getpid() != self._pid:
             return
         instance = getattr(getattr(item, "_obj", None), "__self__", None)
         if type(instance) is item.cls:  # pytest 7 has forgotten a unittest.TestCase when its teardown has ended
@@ -367,11 +422,13 @@ class _Leases:
 
     def _ask(self, item):
         self._item, self._answer = item, None
-        self._answer = self._lease(item.nodeid, self._needs[item])
+        self._drop()  # that of a fixture, which tests without a mark have used
+        self._answer = self._lease(_Holder(item.nodeid, self._needs[item], item))
 
-    def _lease(self, who, need):
+    def _lease(self, holder):
         import gputest
 
+        who, need = holder.who, holder.need
         if need.mistake:
             return "fail", "{}: {}".format(who, need.mistake)
         try:
@@ -386,12 +443,15 @@ class _Leases:
             outcome = self._session.lease(self._request(need), who)
         except Exception as error:  # a hook that raises would end the session, and lose tests
             return "fail", "{}: {}".format(who, error if isinstance(error, gputest.Error) else repr(error))
-        self._holds = bool(outcome)
+        if outcome:
+            self._holder = holder
         said = ((name, getattr(self._config.option, name, None)) for name in _OPTIONS if name != "gpu_large")
         command = ["pytest", "-n0", *("--{}={}".format(name.replace("_", "-"), value) for name, value in said if value), who]
         beside = "beside {} other worker{}. To run it alone: {}; to let it wait until the others leave room: --gpu-large=wait"
         beside = beside.format(self._workers - 1, "s" * (self._workers > 2), " ".join(map(shlex.quote, command)))
-        return outcome.kind, _WHILE_PARALLEL.sub(lambda _: beside, outcome.reason)
+        reason = _WHILE_PARALLEL.sub(lambda _: beside, outcome.reason)
+        return outcome.kind, _LONGER_LIMIT.sub("a longer --gpu-wait-limit, or gpu_wait_limit in pytest.ini, lets it wait longer",
+                                               reason)
 
     def _enter(self):
         import gputest
@@ -422,8 +482,10 @@ class _Leases:
             room = getattr(self._config, "gputest_usable_bytes", 0) - self._workers * _CONTEXT_BYTES
         return _request_of(need, max(0, room))
 
-    def _give_back(self, who, need, item=None):
-        """Ends the lease; what it had and left is returned, and what is wrong added to the problems."""
+    def _give_back(self, item=None):
+        """Ends the lease; what it had and left is returned, and what is wrong added to the problems. The item: it is over."""
+        holder, self._holder = self._holder, None
+        who, need = holder.who, holder.need
         _trim(need.gpus)
         if self._session.allocated():
             if item is None:  # it still runs
@@ -432,22 +494,30 @@ class _Leases:
                 _free_unused(item, self._instance, self._errors)
             _trim(need.gpus)
         self._session.release()
-        self._holds = False
         found = self._session.examine(who)
         for problem in found.problems:
             text, is_leak, _ = problem.partition(_WHAT_IS_KEPT)
             if is_leak and not need.is_declared and not os.environ.get("GPUTEST_LEAKS"):
-                (item or self._item).user_properties.append(("gpu_left_bytes", found.left))
+                holder.item.user_properties.append(("gpu_left_bytes", found.left))
             else:
-                self._problems.append(_in_words_of_marks(problem, found))
+                self._problems.append(_in_words_of_marks(problem, found, "@pytest.mark.gpu" if holder.item else "gpu_lease"))
+        return found
+
+    def _drop(self, item=None):
+        """Ends the lease, and those in whose place it was taken."""
+        outer = self._holder
+        found = self._give_back(item) if self._holder else None
+        while outer:
+            outer.has_ended = True
+            outer = outer.outer
         return found
 
     def _finish(self, item):
         self._item = None
-        if not self._holds:
+        found = self._drop(item)
+        if not found:
             return
         need = self._needs[item]
-        found = self._give_back(item.nodeid, need, item)
         self._instance = None
         self._errors.clear()
         item.user_properties.append(("gpu_lease", need.memory or "small"))
@@ -460,6 +530,8 @@ class _Leases:
 
     def _end(self, item, seconds):
         """The test is over, also if its teardown was not reached."""
+        if os.getpid() != self._pid:
+            return
         if self._item is item:
             self._finish(item)
         for problem in self._problems:
@@ -477,30 +549,51 @@ class _Leases:
     @contextlib.contextmanager
     def lease_of_fixture(self, memory):
         """Holds `memory` in place of the lease of the test that sets up the fixture."""
-        item, held = self._item, self._holds
-        who = item.nodeid if item else "a fixture"
-        need = _Need(memory=memory, keeps=memory, is_declared=True)
-        if held:
-            self._give_back(who, self._needs[item])
-        kind, reason = self._lease(who + " (fixture)", need)
+        if os.getpid() != self._pid:  # a forked test runs under the lease of its parent
+            yield
+            return
+        outer, item = self._holder, self._item
+        try:
+            need = _checked(_Need(memory=_size_of(memory), keeps=_ALL, is_declared=True))
+        except ValueError as error:
+            need = _Need(mistake="the memory of gpu_lease() is {}".format(error))
+        holder = _Holder(self._fixture or (item.nodeid if item else "a fixture"), need, None, outer)
+        if outer and not need.mistake:
+            self._give_back()
+        kind, reason = self._lease(holder)
         if kind != "granted":
             (pytest.skip if kind == "skip" else pytest.fail)(reason)
         try:
             yield
         finally:
-            self._give_back(who + " (fixture)", need)
-            if held:
-                kind, reason = self._lease(who, self._needs[item])
-                if kind != "granted":
-                    pytest.fail(reason, pytrace=False)
+            self._end_fixture(holder)
+
+    def _end_fixture(self, holder):
+        """Its lease becomes again that of the one in whose place it was taken."""
+        if holder.has_ended:
+            return
+        holder.has_ended = True
+        if self._holder is not holder:  # it ended before one that was taken in its place
+            return
+        self._give_back()
+        outer = holder.outer
+        while outer and outer.has_ended:
+            outer = outer.outer
+        if outer:
+            kind, reason = self._lease(outer)
+            if kind != "granted":
+                pytest.fail(reason, pytrace=False)
 
 
 def _is_skipped(item) -> bool:
-    """Whether its own marks skip it, so that it need not wait."""
+    """Whether its own marks say that it does not run, so that it need not wait."""
     try:
-        from _pytest.skipping import evaluate_skip_marks
+        from _pytest.skipping import evaluate_skip_marks, evaluate_xfail_marks
 
-        return evaluate_skip_marks(item) is not None
+        xfail = None if item.config.option.runxfail else evaluate_xfail_marks(item)
+        function = getattr(item, "obj", None)
+        return (evaluate_skip_marks(item) is not None or (xfail is not None and not xfail.run) or
+                any(getattr(one, "__unittest_skip__", False) for one in (function, item.cls)))
     except Exception:  # the test says what is wrong with its marks, and there may be no such function
         return False
 
@@ -561,11 +654,11 @@ def _free_unused(item, instance, errors):
     gc.collect()
 
 
-def _in_words_of_marks(problem: str, found) -> str:
-    """The same, with what to write in Python."""
+def _in_words_of_marks(problem: str, found, word="@pytest.mark.gpu") -> str:
+    """The same, with what to write in Python: the mark, or gpu_lease."""
     text, declares, _ = problem.partition(" Declare what it needs: ")
     if declares:
-        return "{} Declare what it needs: @pytest.mark.gpu(\"{}\")".format(text, _size(found.peak or 0))
+        return "{} Declare what it needs: {}(\"{}\")".format(text, word, _size(found.peak or 0))
     text, allows, _ = problem.partition(_WHAT_IS_KEPT)
     if allows:
         return "{}{} @pytest.mark.gpu(..., keeps=\"{}\")".format(text, _WHAT_IS_KEPT, _size(found.left or 0))
@@ -575,7 +668,10 @@ def _in_words_of_marks(problem: str, found) -> str:
 def pytest_terminal_summary(terminalreporter):
     """What tests have left, of those that declare nothing themselves, and what others have leased and not used."""
     left, wasted = [], []
-    for report in (one for reports in list(terminalreporter.stats.values()) for one in reports):
+    all_reports = [one for reports in list(terminalreporter.stats.values()) for one in reports]
+    # One that was skipped, or failed, may not have come to what it needs the memory for.
+    passed = {one.nodeid for one in all_reports if getattr(one, "when", "") == "call" and one.outcome == "passed"}
+    for report in all_reports:
         properties = {}
         for pair in getattr(report, "user_properties", ()):
             with contextlib.suppress(TypeError, ValueError):  # of another plugin, which may append anything
@@ -584,10 +680,10 @@ def pytest_terminal_summary(terminalreporter):
             continue
         if "gpu_left_bytes" in properties:
             left.append((properties["gpu_left_bytes"], report.nodeid))
-        if properties["gpu_evidence"] == "exact":
+        if properties["gpu_evidence"] == "exact" and report.nodeid in passed:
             import gputest
 
-            with contextlib.suppress(gputest.InvalidSetting):  # a class
+            with contextlib.suppress(gputest.InvalidSetting, LookupError, TypeError):  # a class; those of another plugin
                 lease, peak = properties["gpu_lease"], properties["gpu_peak_mib"]
                 unused = gputest.parse_bytes(lease) // _MIB - peak
                 if unused >= 256 and unused >= peak:
