@@ -7,7 +7,7 @@
   .. code-block:: cmake
 
     gpu_add_test(NAME <name> COMMAND <target|program> [<arg>...]
-                 [MEMORY small|medium|large|<size>]
+                 [MEMORY small|medium|large|<size>|none]
                  [GPUS <n>]
                  [HEAP <size>]
                  [KEEPS <size>]
@@ -36,10 +36,12 @@
   ``MEMORY``
     Memory per device, for tests that do not declare it themselves. ``small``: up to 256 MiB. ``medium``: up to half of
     the device. ``large``: the whole device. A size is a number with up to 3 decimals and a unit, ``B``, ``KiB``, ``MiB``, ``GiB`` or
-    ``TiB``, from ``1B`` to ``1024TiB``; its class is small up to ``256MiB``, else medium. Default: ``small``.
+    ``TiB``, from ``1B`` to ``1024TiB``; its class is small up to ``256MiB``, else medium. ``none``: tests that do not declare memory
+    themselves use no GPU. The test is then what ``add_test()`` makes: no process beside its own, no label of gputest's, and
+    CTest's own ``TIMEOUT``. Default: ``small``.
 
   ``GPUS``
-    Number of distinct devices, 1 to 16. Default: 1.
+    Number of distinct devices, 1 to 16. 0 means the same as ``MEMORY none``. Default: 1.
 
   ``HEAP``
     Size of the heap for ``malloc()`` in kernels, for tests that do not declare it themselves (``heap()``). gputest sets it on the
@@ -94,7 +96,7 @@
   ``LABELS``
     ``gpu``, ``gpu_<class>``, and ``LABELS``
   ``SKIP_RETURN_CODE``
-    77
+    77; with ``MEMORY none`` only if the command uses gputest itself
   ``FAIL_REGULAR_EXPRESSION``
     a line that begins with ``gputest: timed out:``, if ``TIMEOUT`` or ``WAIT_LIMIT`` is given: CTest prints it as the reason
   ``TIMEOUT``
@@ -127,6 +129,11 @@ function(gpu_add_test)
   if(DEFINED ARG_LARGE AND NOT memory_class STREQUAL "large")
     _gputest_fail("LARGE ${ARG_LARGE} is for large tests, but MEMORY is ${ARG_MEMORY}. Write MEMORY large, or leave LARGE out.")
   endif()
+  foreach(keyword IN ITEMS HEAP KEEPS REQUIRES WAIT_LIMIT)
+    if(memory_class STREQUAL "host" AND DEFINED ARG_${keyword})
+      _gputest_refuse_of_host(${keyword})
+    endif()
+  endforeach()
   # ctest's set_tests_properties() goes by names alone, across directories.
   get_property(directory GLOBAL PROPERTY "GPUTEST_DIRECTORY_OF ${ARG_NAME}")
   if(TEST "${ARG_NAME}")
@@ -138,7 +145,12 @@ function(gpu_add_test)
   set_property(GLOBAL PROPERTY "GPUTEST_DIRECTORY_OF ${ARG_NAME}" "${CMAKE_CURRENT_SOURCE_DIR}")
 
   _gputest_resolve_program("${ARG_COMMAND}" target)
-  _gputest_command("${ARG_COMMAND}" "${target}" "${ARG_LAUNCHER}" command)
+  if(memory_class STREQUAL "host")
+    _gputest_quote("${ARG_COMMAND}" command)
+    string(PREPEND command " ")
+  else()
+    _gputest_command("${ARG_COMMAND}" "${target}" "${ARG_LAUNCHER}" command)
+  endif()
   _gputest_note_targets("${target}" "${ARG_COMMAND}${ARG_COMMAND_ARGUMENTS}")
   set(options "")
   if(ARG_COMMAND_EXPAND_LISTS)
@@ -158,33 +170,43 @@ function(gpu_add_test)
   _gputest_can_precede("${ARG_NAME}" can_precede)
   if(NOT can_precede) # what the user adds to ENVIRONMENT_MODIFICATION
     set(name_setting "")
-    _gputest_quote("GPUTEST_TEST=${name}" quoted)
-    string(PREPEND command " /usr/bin/env ${quoted}")
+    if(NOT memory_class STREQUAL "host")
+      _gputest_quote("GPUTEST_TEST=${name}" quoted)
+      string(PREPEND command " /usr/bin/env ${quoted}")
+    endif()
   endif()
   cmake_language(EVAL CODE "add_test(NAME ${quoted_name} COMMAND${command}${ARG_COMMAND_ARGUMENTS}${options})")
 
-  set(own_labels gpu gpu_${memory_class})
-  cmake_language(EVAL CODE "_gputest_join_labels(labels LABELS [[${own_labels}]] ${ARG_PAIRS_OF_LABELS})")
+  _gputest_labels_of(${memory_class} own_labels)
+  set(ARG_PLAIN FALSE)
+  set(pair_of_labels "LABELS [[${own_labels}]]")
+  if(memory_class STREQUAL "host")
+    set(ARG_PLAIN TRUE)
+    set(pair_of_labels "")
+  endif()
+  cmake_language(EVAL CODE "_gputest_join_labels(labels ${pair_of_labels} ${ARG_PAIRS_OF_LABELS})")
   _gputest_entry_properties(ARG_ ctest "${labels}" settings properties)
   if(NOT name_setting STREQUAL "")
     list(APPEND settings "${name_setting}")
   endif()
-  set(size "${ARG_MEMORY}")
-  if(size STREQUAL memory_class)
-    set(size any)
+  if(NOT memory_class STREQUAL "host")
+    set(size "${ARG_MEMORY}")
+    if(size STREQUAL memory_class)
+      set(size any)
+    endif()
+    _gputest_request(${memory_class} "${size}" "${ARG_GPUS}" "${ARG_HEAP}" "${ARG_LARGE}" request)
+    string(APPEND properties " GPUTEST_REQUEST [[${request}]]")
+    _gputest_let_ctest_schedule()
   endif()
-  _gputest_request(${memory_class} "${size}" "${ARG_GPUS}" "${ARG_HEAP}" "${ARG_LARGE}" request)
   _gputest_quote("${settings}" quoted)
-  cmake_language(EVAL CODE "set_tests_properties(${quoted_name} PROPERTIES
-    ENVIRONMENT_MODIFICATION ${quoted}${properties} GPUTEST_REQUEST [[${request}]])")
-  _gputest_let_ctest_schedule()
+  cmake_language(EVAL CODE "set_tests_properties(${quoted_name} PROPERTIES ENVIRONMENT_MODIFICATION ${quoted}${properties})")
 
   set(by_link FALSE)
   if(NOT target STREQUAL "" AND NOT DEFINED ARG_LAUNCHER)
     set(by_link TRUE)
   endif()
   set(arguments "")
-  foreach(argument IN ITEMS "${ARG_NAME}" "${settings}" "${own_labels}" "${ARG_COMMAND}" "${target}" ${by_link})
+  foreach(argument IN ITEMS "${ARG_NAME}" "${settings}" "${own_labels}" "${ARG_COMMAND}" "${target}" ${by_link} "${memory_class}")
     _gputest_quote("${argument}" quoted)
     string(APPEND arguments " ${quoted}")
   endforeach()

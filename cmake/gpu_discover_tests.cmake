@@ -10,7 +10,7 @@
 
     gpu_discover_tests(<target>
                        [GRANULARITY case|class|executable] [ISOLATION worker|process]
-                       [MEMORY small|medium|large|<size>] [GPUS <n>] [HEAP <size>] [KEEPS <size>] [REQUIRES <capability>...]
+                       [MEMORY small|medium|large|<size>|none] [GPUS <n>] [HEAP <size>] [KEEPS <size>] [REQUIRES <capability>...]
                        [LARGE exclude|serial|wait] [LAUNCHER on|off] [TIMEOUT <seconds>] [WAIT_LIMIT <duration>] [LABELS <label>...]
                        [EXTRA_ARGS <arg>...] [WORKING_DIRECTORY <dir>]
                        [TEST_PREFIX <prefix>] [TEST_SUFFIX <suffix>] [TEST_FILTER <filter>] [TEST_LIST <variable>]
@@ -23,7 +23,7 @@
   executable, a shared library that it loads, or one of these arguments changes. An executable that does not exist, crashes, exceeds
   ``DISCOVERY_TIMEOUT``, writes no list, or lists no tests becomes one failing entry, ``<target>_NOT_LISTED``. Its output has the
   executable's output, and the command that repeats it. Its labels are ``LABELS``, ``gpu``, ``gpu_small`` and ``gpu_medium``, but not
-  ``gpu_large``, so that ``ctest -LE gpu_large`` includes it.
+  ``gpu_large``, so that ``ctest -LE gpu_large`` includes it. With ``MEMORY none`` they are ``LABELS`` alone.
 
   A wrong argument is an error that names the target, the value and what is allowed.
 
@@ -48,7 +48,8 @@
 
   ``MEMORY``, ``GPUS``, ``HEAP``, ``KEEPS``, ``REQUIRES``, ``LARGE``, ``TIMEOUT``, ``WAIT_LIMIT``, ``LABELS``
     As for :cmake:command:`gpu_add_test`, for each entry. ``MEMORY``, ``GPUS``, ``HEAP`` and ``KEEPS`` apply to tests that do not declare
-    them; ``LARGE`` applies to all large tests.
+    them; ``LARGE`` applies to all large tests. With ``MEMORY none`` or ``GPUS 0``, tests that declare nothing become entries as
+    ``add_test()`` makes them.
 
   ``LAUNCHER``
     ``on``: for an executable that uses CUDA before its tests start. The launcher ``gputest run`` then starts each entry that uses a

@@ -2,7 +2,7 @@
 # Runs at the end of the directory of a gpu_add_test() call, with gputest's settings of the test, its labels, and its program.
 # `by_link` says that what the target links decides on the launcher. Restores the properties that set_tests_properties() has
 # replaced since, and checks the others.
-function(_gputest_complete_test name settings own_labels program target by_link)
+function(_gputest_complete_test name settings own_labels program target by_link memory_class)
   set(gputest_call "gpu_add_test(NAME ${name})")
   foreach(property IN ITEMS ENVIRONMENT ENVIRONMENT_MODIFICATION LABELS SKIP_RETURN_CODE WILL_FAIL PASS_REGULAR_EXPRESSION
           SKIP_REGULAR_EXPRESSION FAIL_REGULAR_EXPRESSION TIMEOUT_AFTER_MATCH)
@@ -33,8 +33,14 @@ function(_gputest_complete_test name settings own_labels program target by_link)
     set_property(TEST "${name}" PROPERTY ${property} "${${property}}")
   endforeach()
 
-  # 77 is how gputest says that a test was skipped. With another code a skip would be a failure.
-  if(SKIP_RETURN_CODE STREQUAL "")
+  set(links_main FALSE)
+  if(by_link)
+    _gputest_links_main("${target}" links_main)
+  endif()
+  # 77 is how gputest says that a test was skipped. With another code a skip would be a failure. A program without gputest that
+  # nobody watches may mean anything by it.
+  if(memory_class STREQUAL "host" AND NOT links_main AND (by_link OR target STREQUAL ""))
+  elseif("${SKIP_RETURN_CODE}" STREQUAL "")
     set_property(TEST "${name}" PROPERTY SKIP_RETURN_CODE 77)
   elseif(NOT SKIP_RETURN_CODE EQUAL 77)
     _gputest_fail("SKIP_RETURN_CODE is ${SKIP_RETURN_CODE}, but gputest says 77 when it skips a test, and CTest knows only one code. Remove the property. To skip a test for a reason of its own, use its framework's macro (GTEST_SKIP), or print a line and set SKIP_REGULAR_EXPRESSION.")
@@ -45,11 +51,9 @@ function(_gputest_complete_test name settings own_labels program target by_link)
   endif()
   if(NOT by_link)
     return()
-  endif()
-  _gputest_links_main("${target}" links_main)
-  if(links_main)
+  elseif(links_main)
     set_property(TARGET "${target}" PROPERTY GPUTEST_MAIN_LINKED ON)
-  elseif(NOT TARGET gputest::cli)
+  elseif(NOT memory_class STREQUAL "host" AND NOT TARGET gputest::cli)
     _gputest_launcher_words(unused) # an error
   endif()
 endfunction()

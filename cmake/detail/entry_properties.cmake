@@ -21,6 +21,14 @@ function(_gputest_watcher prefix result)
   set(${result} ${watcher} PARENT_SCOPE)
 endfunction()
 
+# The labels of a class; tests that use no GPU have none.
+function(_gputest_labels_of class result)
+  set(${result} gpu gpu_${class} PARENT_SCOPE)
+  if(class STREQUAL "host")
+    set(${result} "" PARENT_SCOPE)
+  endif()
+endfunction()
+
 # GPUTEST_TEST for an entry with this name, as an element of ENVIRONMENT_MODIFICATION.
 function(_gputest_name_setting name result)
   string(REPLACE ";" "\\;" name "${name}")
@@ -29,19 +37,23 @@ endfunction()
 
 # _gputest_entry_properties(<prefix> <watcher> <labels> <settings> <properties>)
 #
-# What the entry asks for is in <prefix>MEMORY and so on. Results: the settings as a list for ENVIRONMENT_MODIFICATION, to which the
-# user's can be added, and the other properties as code for set_tests_properties().
+# What the entry asks for is in <prefix>MEMORY and so on. If <prefix>PLAIN is true, its tests use no GPU (MEMORY none), and it is
+# an entry as add_test() makes one: nobody watches it, so its limit is CTest's own. Results: the settings as a list for
+# ENVIRONMENT_MODIFICATION, to which the user's can be added, and the other properties as code for set_tests_properties().
 function(_gputest_entry_properties prefix watcher labels settings_result result)
   set(settings "")
   set(timeout "${${prefix}TIMEOUT}")
   set(wait_limit "${${prefix}WAIT_LIMIT}")
-  if(NOT wait_limit STREQUAL "" AND timeout STREQUAL "")
+  set(keywords ENTRY MEMORY GPUS LARGE HEAP KEEPS REQUIRES WAIT_LIMIT TIMEOUT DEFAULT_LOG)
+  if(${prefix}PLAIN)
+    set(keywords ENTRY MEMORY)
+  elseif(NOT wait_limit STREQUAL "" AND timeout STREQUAL "")
     set(timeout 1500) # as include(CTest) says, which counts the time spent waiting
   endif()
   set(${prefix}ENTRY ${watcher})
   set(${prefix}TIMEOUT "${timeout}")
   set(${prefix}DEFAULT_LOG Testing/gputest) # where ctest runs, so that installed tests need no other one; GPUTEST_LOG overrides it
-  foreach(keyword IN ITEMS ENTRY MEMORY GPUS LARGE HEAP KEEPS REQUIRES WAIT_LIMIT TIMEOUT DEFAULT_LOG)
+  foreach(keyword IN LISTS keywords)
     if(NOT "${${prefix}${keyword}}" STREQUAL "")
       list(JOIN ${prefix}${keyword} " " value)
       list(APPEND settings "GPUTEST_${keyword}=set:${value}")
@@ -49,8 +61,13 @@ function(_gputest_entry_properties prefix watcher labels settings_result result)
   endforeach()
 
   _gputest_quote("${labels}" quoted)
-  set(properties " LABELS ${quoted} SKIP_RETURN_CODE 77")
-  if(NOT timeout STREQUAL "")
+  set(properties " LABELS ${quoted}")
+  if(NOT ${prefix}PLAIN)
+    string(APPEND properties " SKIP_RETURN_CODE 77")
+  endif()
+  if(${prefix}PLAIN AND NOT timeout STREQUAL "")
+    string(APPEND properties " TIMEOUT ${timeout}")
+  elseif(NOT timeout STREQUAL "")
     # gputest ends the test itself. CTest's own limit, which counts the time spent waiting, ends what gputest cannot:
     # processes that outlive a killed watcher. A process may wait several times, and each time for as long as WAIT_LIMIT
     # says, or for 20 minutes (the default of GPUTEST_WAIT_LIMIT).

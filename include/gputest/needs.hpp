@@ -40,9 +40,9 @@ struct Needs {
 [[nodiscard]] Request resolve(const Needs& test, const Needs& suite, std::optional<MemoryClass> fixture,
                               const Request& entry);
 
-/// Whether a test uses a GPU: the most specific source that says so decides, of the test, its suite and its fixture
-/// (`host_fixture`: it is a HostTest). A test without any declaration uses one. Pure.
-[[nodiscard]] bool uses_gpu(const Needs& test, const Needs& suite, bool host_fixture);
+/// Whether a test uses a GPU: the most specific source that says so decides, of the test, its suite, its fixture and
+/// the CTest entry (`host_otherwise`: what the last two say). Pure.
+[[nodiscard]] bool uses_gpu(const Needs& test, const Needs& suite, bool host_otherwise);
 
 /// The contradiction in the needs, and what is allowed; empty if there is none. Pure.
 [[nodiscard]] std::string contradiction_in(const Needs& needs);

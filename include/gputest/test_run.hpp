@@ -34,6 +34,9 @@ public:
   /// Whether this process runs for an entry of gpu_add_test().
   [[nodiscard]] bool in_entry() const;
 
+  /// Whether tests that say nothing use no GPU, because the entry says MEMORY none.
+  [[nodiscard]] bool no_gpu() const;
+
   /// Writes one line, `gputest: <text>`, to stderr; not where CTest judges the output of the entry. Then only who
   /// watches the entry writes, if it fails: what refused() and skipped() have said, among others.
   void say(const std::string& text) noexcept;

@@ -50,10 +50,14 @@ std::vector<std::string> tags_of(const Catch::TestCaseInfo& test) {
   return tags;
 }
 
-/// Whether a test case says that it uses no GPU, whatever else it says.
-bool says_no_gpu(const Catch::TestCaseInfo& test) {
-  const auto tags = tags_of(test);
-  return std::find(tags.begin(), tags.end(), "no_gpu") != tags.end();
+/// Whether a test case uses no GPU: it says so, or it says nothing and its entry says so.
+bool uses_no_gpu(const Catch::TestCaseInfo& test) {
+  try {
+    const auto needs = catch2::needs_of(tags_of(test));
+    return needs.no_gpu || (detail::TestRun::of_process().no_gpu() && !needs.says_gpu());
+  } catch (const InvalidSetting&) { // that test case will fail
+    return true;
+  }
 }
 
 /// The session of this executable, and the lease of the running test case.
@@ -69,18 +73,19 @@ public:
     detail::TestRun::of_process().begin(what_main_returns);
     unusable_ = "the tags say no_gpu and what the test case needs of a GPU";
     if (std::all_of(selected.begin(), selected.end(),
-                    [](const Catch::TestCaseHandle& test) { return says_no_gpu(test.getTestCaseInfo()); })) {
+                    [](const Catch::TestCaseHandle& test) { return uses_no_gpu(test.getTestCaseInfo()); })) {
+      try { // only to examine them: it never enters
+        session_.emplace(settings_from_environment(), entry_from_environment());
+      } catch (const Error&) { // NOLINT(bugprone-empty-catch): settings are for GPUs
+      }
       return;
     }
     try {
       session_.emplace(settings_from_environment(), entry_from_environment());
       Plan plan;
       for (const auto& test : selected) {
-        try {
-          if (!says_no_gpu(test.getTestCaseInfo())) {
-            plan.requests.push_back(request_of(test.getTestCaseInfo()));
-          }
-        } catch (const InvalidSetting&) { // NOLINT(bugprone-empty-catch): that test case will fail
+        if (!uses_no_gpu(test.getTestCaseInfo())) {
+          plan.requests.push_back(request_of(test.getTestCaseInfo()));
         }
       }
       static_cast<void>(session_->enter(plan)); // every lease says it again
@@ -97,7 +102,8 @@ public:
       detail::TestRun::of_process().running(test.name);
       try {
         outcome_ = Outcome{Outcome::Kind::fail, unusable_};
-        if (catch2::needs_of(tags_of(test)).no_gpu) {
+        static_cast<void>(catch2::needs_of(tags_of(test))); // throws
+        if (uses_no_gpu(test)) {
           outcome_ = Outcome{};
           if (session_) {
             session_->watch_unleased(test.name);

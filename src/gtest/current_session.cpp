@@ -178,7 +178,7 @@ void CurrentSession::begin(const ::testing::UnitTest& unit_test) {
     return;
   }
   begun_ = true;
-  unusable_ = "all tests that this process runs say that they use no GPU (no_gpu, HostTest)";
+  unusable_ = "all tests that this process runs say that they use no GPU (no_gpu, HostTest, MEMORY none)";
   if (!any_uses_gpu(unit_test)) {
     try { // only to examine them: it never enters
       session_.emplace(settings_from_environment(), entry_from_environment());
@@ -338,8 +338,18 @@ void CurrentSession::begin_test(const ::testing::TestInfo& test) {
 void CurrentSession::correct(const SuiteFixture& fixture, const ::testing::TestInfo& test) {
   const auto& suite = running_suite();
   const auto known = fixture_of(suite);
-  if ((known.scoped == fixture.scoped && known.memory_class == fixture.memory_class && known.host == fixture.host) ||
-      !uses_gpu(suite, test)) {
+  if (known.scoped == fixture.scoped && known.memory_class == fixture.memory_class && known.host == fixture.host) {
+    return;
+  }
+  if (!uses_gpu(suite, test)) {
+    if (uses_gpu(suite, test, fixture)) {
+      record_part(
+          ::testing::TestPartResult::kFatalFailure, test.file(), test.line(),
+          "the fixture of " + name_of(test) +
+              " says that it uses a GPU, and has both SetUpTestSuite() and TearDownTestSuite() of its own, so "
+              "gputest cannot see that in time, and has taken the entry's word that it uses none (MEMORY none). "
+              "Write GPUTEST_SUITE_NEEDS(<suite>, small), or what it needs");
+    }
     return;
   }
   if (fixture.host) { // it was not known in time: without a GPU it has been skipped by now
@@ -410,7 +420,7 @@ Outcome CurrentSession::take(const Request& request, const std::string& who) {
 Lease CurrentSession::lease(const Request& request, const ::testing::TestInfo& test) {
   if (!uses_gpu(running_suite(), test)) {
     throw Error{name_of(test) + " asks for a lease of " + memory_text(request) +
-                ", and says that it uses no GPU (no_gpu, HostTest)"};
+                ", and says that it uses no GPU (no_gpu, HostTest, MEMORY none)"};
   }
   if (!session_) {
     TestRun::of_process().refused(unusable_);

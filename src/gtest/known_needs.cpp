@@ -5,6 +5,7 @@
 
 #include <gputest/gtest/fixtures.hpp>
 #include <gputest/test_list.hpp>
+#include <gputest/test_run.hpp>
 
 #include <algorithm>
 #include <map>
@@ -195,8 +196,12 @@ std::string contradiction_of(const TestSuite& suite, const TestInfo& test) {
   return "";
 }
 
-bool uses_gpu(const TestSuite& suite, const TestInfo& test) {
-  return gputest::uses_gpu(needs_of_test(test), needs_of_suite(suite), fixture_of(suite).host);
+bool uses_gpu(const TestSuite& suite, const TestInfo& test) { return uses_gpu(suite, test, fixture_of(suite)); }
+
+bool uses_gpu(const TestSuite& suite, const TestInfo& test, const SuiteFixture& fixture) {
+  const bool fixture_uses_gpu = fixture.memory_class || fixture.scoped;
+  return gputest::uses_gpu(needs_of_test(test), needs_of_suite(suite),
+                           fixture.host || (TestRun::of_process().no_gpu() && !fixture_uses_gpu));
 }
 
 bool is_disabled(const TestSuite& suite, const TestInfo& test) {

@@ -47,6 +47,8 @@ struct SuiteFixture {
 
 /// Whether a test uses a GPU, as far as known.
 [[nodiscard]] bool uses_gpu(const ::testing::TestSuite& suite, const ::testing::TestInfo& test);
+[[nodiscard]] bool uses_gpu(const ::testing::TestSuite& suite, const ::testing::TestInfo& test,
+                            const SuiteFixture& fixture);
 
 /// Whether a test is disabled, by GoogleTest's rule for the names of suites and of tests.
 [[nodiscard]] bool is_disabled(const ::testing::TestSuite& suite, const ::testing::TestInfo& test);

@@ -16,6 +16,8 @@
 #include "tool/gpu_use.hpp"
 #include "workers/entry_run.hpp"
 
+#include <gputest/error.hpp>
+
 #include <fmt/format.h>
 
 #include <csignal>
@@ -119,6 +121,15 @@ bool needs_no_lease(const Launch& launch) {
   return found.error == 0 && find_gpu_use(found.file) != GpuUse::yes;
 }
 
+/// Whether the command uses no GPU, as the caller says.
+bool says_no_gpu(const Launch& launch) {
+  try {
+    return settings::parse_entry(launch.read).no_gpu;
+  } catch (const InvalidSetting&) { // the lease that is asked for then says it
+    return false;
+  }
+}
+
 /// Says that nothing counts GPUTEST_TIMEOUT for a command that this process becomes.
 void mention_time_limit(const Launch& launch) {
   const auto& command = launch.command.front();
@@ -181,7 +192,12 @@ void report_to(const settings::JudgedBy& watcher, bool skipped, const std::strin
 
 /// What launch_command() does, but for what it tells the launcher above of an error.
 ExitCode run(const Launch& launch, const settings::JudgedBy& watcher) {
-  const bool at_once = launch.if_gpu && needs_no_lease(launch);
+  const bool is_host = says_no_gpu(launch);
+  if (is_host) { // also for the tests of a command that uses gputest itself
+    os::set_variable("GPUTEST_MEMORY", "none");
+    os::remove_variable("GPUTEST_GPUS");
+  }
+  const bool at_once = is_host || (launch.if_gpu && needs_no_lease(launch));
   if (!watcher.believes_exit_code() && !at_once) {
     // What keeps the command from running is not the failure that is expected.
     try {

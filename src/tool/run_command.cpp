@@ -9,6 +9,7 @@
 
 #include <map>
 #include <memory>
+#include <utility>
 
 namespace gputest::tool {
 
@@ -54,8 +55,26 @@ struct RunOptions {
   }
 };
 
-/// Throws WrongCommandLine if `--large` says nothing of what is run. gpu_add_test() refuses LARGE for the same reason.
-void check_large(const RunOptions& options) {
+/// Throws WrongCommandLine if an option says nothing of what is run. gpu_add_test() refuses its keyword for the same
+/// reason.
+void check_options(const RunOptions& options) {
+  const auto says = [&](const char* name, const char* value) {
+    const auto found = options.variables.find(name);
+    return found != options.variables.end() && found->second == value;
+  };
+  if (says("GPUTEST_MEMORY", "none") || says("GPUTEST_GPUS", "0")) {
+    for (const auto& [name, option] : {std::pair{"GPUTEST_LARGE", "--large"},
+                                       {"GPUTEST_REQUIRES", "--requires"},
+                                       {"GPUTEST_REQUIRE_GPU", "--require-gpu"},
+                                       {"GPUTEST_WAIT_LIMIT", "--wait-limit"}}) {
+      if (options.variables.count(name) != 0) {
+        throw WrongCommandLine{fmt::format(
+            "{} is for a command that uses a GPU, but the memory is none; write how much it needs, or leave {} out",
+            option, option)};
+      }
+    }
+    return;
+  }
   const auto large = options.variables.find("GPUTEST_LARGE");
   if (large == options.variables.end()) {
     return;
@@ -86,7 +105,7 @@ void add_run(CommandLine& line) {
         if (words.empty()) {
           throw WrongCommandLine{"there is no command to run; write 'gputest run [OPTIONS] -- COMMAND [ARGUMENT...]'"};
         }
-        check_large(*options);
+        check_options(*options);
         return launch_command({options->reader(), words, options->if_gpu});
       }, // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): of std::function
       "[OPTIONS] [--] COMMAND [ARGUMENT...]");
@@ -102,8 +121,12 @@ void add_run(CommandLine& line) {
             fmt::format("{} ({})", text, variable))
         ->type_name(values);
   };
-  add("--memory", "GPUTEST_MEMORY", "small|medium|large|SIZE", "memory per device; a size is such as 3GiB",
-      parse_request);
+  add("--memory", "GPUTEST_MEMORY", "small|medium|large|SIZE|none",
+      "memory per device; a size is such as 3GiB; none: run at once, without a lease", [](const auto& text, auto name) {
+        if (text != "none") {
+          static_cast<void>(parse_request(text, name));
+        }
+      });
   add("--requires", "GPUTEST_REQUIRES", "WORDS", "what each GPU must have, such as \"memory_pools sm_80\"",
       parse_capabilities);
   add("--large", "GPUTEST_LARGE", "exclude|serial|wait", "what a large test does while others run", parse_large_policy);
@@ -112,9 +135,9 @@ void add_run(CommandLine& line) {
   command
       .add_option_function<int>(
           "--gpus", [options](int gpus) { options->variables["GPUTEST_GPUS"] = std::to_string(gpus); },
-          "number of GPUs (GPUTEST_GPUS)")
+          "number of GPUs (GPUTEST_GPUS); 0 is --memory none")
       ->type_name("N")
-      ->check(CLI::Range(1, 16));
+      ->check(CLI::Range(0, 16));
   command.add_flag_callback(
       "--require-gpu", [options] { options->variables["GPUTEST_REQUIRE_GPU"] = "1"; },
       "fail instead of skip if there is no GPU (GPUTEST_REQUIRE_GPU)");

@@ -232,6 +232,18 @@ TEST_F(Catch2, runs_test_cases_that_use_no_gpu_without_one) {
   EXPECT_EQ(claim_of(host).stage, Stage::outside);
 }
 
+TEST_F(Catch2, runs_untagged_test_cases_without_a_gpu_if_their_entry_says_so) {
+  set("GPUTEST_MEMORY", "none");
+  set("GPUTEST_DEVICES", "none");
+  const Ended untagged = run_case("untagged,small");
+  EXPECT_EQ(untagged.exit_code, 0) << untagged.out;
+  EXPECT_THAT(untagged.out, HasSubstr("@body"));
+  EXPECT_EQ(run_case("small").exit_code, 77) << "it says that it needs memory";
+  set("GPUTEST_DEVICES", "simulated:1x4GiB,context=64MiB");
+  set("GPUTEST_OVERUSE", "fail");
+  EXPECT_THAT(run_case("takes without a lease").out, HasSubstr("says that it uses no GPU"));
+}
+
 TEST_F(Catch2, lists_test_cases_without_a_gpu_or_a_ledger) {
   const Ended ended = run_case("--list-tests");
   EXPECT_EQ(ended.exit_code, 0);

@@ -878,6 +878,33 @@ TEST_F(Discovery, makes_one_failing_entry_of_what_cannot_be_listed) {
               AllOf(HasSubstr("it has no tests that TEST_FILTER selects: NoSuch.*"),
                     HasSubstr("To repeat it: cd '" + path("a b") + "' && GPUTEST_LIST_FILE=/dev/stdout " +
                               path("tests") + " --gtest_list_tests '--gtest_filter=NoSuch.*' 'it'\\''s'")));
+  configure("gpu_discover_tests(tests TEST_FILTER NoSuch.* MEMORY none LABELS mine)\n");
+  EXPECT_EQ(entries().at("tests_NOT_LISTED").properties.at("LABELS").dump(), R"(["mine"])") << "nor must ctest -LE gpu";
+}
+
+TEST_F(Discovery, makes_plain_entries_of_tests_that_use_no_gpu_if_asked_to) {
+  const std::string tests = "gpu_discover_tests(tests TEST_FILTER Plain.first:Host.test:Medium.says_a_size ";
+  configure(tests + "MEMORY none ISOLATION worker TIMEOUT 30 LABELS x XML_OUTPUT_DIR out)\n" + tests +
+            "GPUS 0 GRANULARITY class)\n" + tests + "GPUS 0 GRANULARITY executable)\n");
+  const auto all = entries();
+  ASSERT_EQ(all.size(), 7U);
+  for (const std::string name : {"Plain.first", "Host.test"}) {
+    const auto& entry = all.at(name);
+    EXPECT_THAT(entry.command, ElementsAre(path("tests"), "--gtest_filter=" + name, "--gtest_also_run_disabled_tests",
+                                           "--gtest_output=xml:out/" + name + ".xml"));
+    EXPECT_EQ(entry.properties.at("LABELS").dump(), R"(["x"])");
+    EXPECT_EQ(entry.properties.at("TIMEOUT"), 30);
+    EXPECT_EQ(entry.properties.at("SKIP_RETURN_CODE"), 77);
+    EXPECT_THAT(entry.properties.at("ENVIRONMENT_MODIFICATION").dump(),
+                AllOf(HasSubstr("GPUTEST_MEMORY=set:none"), Not(HasSubstr("GPUTEST_GPUS")), Not(HasSubstr("_LOG"))));
+    EXPECT_EQ(entry.properties.count("FIXTURES_REQUIRED"), 0U);
+  }
+  const auto& declared = all.at("Medium.says_a_size");
+  EXPECT_EQ(declared.command.at(0), DISCOVERY_ENTRY_PROGRAM);
+  EXPECT_EQ(declared.properties.at("LABELS").dump(), R"(["gpu","gpu_medium","x"])");
+  EXPECT_EQ(all.at("tests.host").command.at(0), path("tests"));
+  EXPECT_EQ(all.at("tests.medium").command.at(0), DISCOVERY_ENTRY_PROGRAM);
+  EXPECT_EQ(all.at("tests").command.at(0), DISCOVERY_ENTRY_PROGRAM);
 }
 
 TEST_F(Discovery, makes_one_entry_of_each_class_or_of_the_executable) {

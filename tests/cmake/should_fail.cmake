@@ -127,14 +127,29 @@ should_pass("gpu_add_test(NAME u COMMAND exe)\n${add_below}")
 
 # Values.
 set(size "a size from 1B to 1024TiB such as 3GiB or 1.5GiB, with at most 3 decimals and one of the units B, KiB, MiB, GiB, TiB")
-should_refuse(MEMORY "small, medium, large, or ${size} (default: small)." huge Small 3 3gib .5GiB 1.GiB "3 GiB" 3GiBs 3GB 1.0005GiB 0.5B
+should_refuse(MEMORY "small, medium, large, none, or ${size} (default: small)." huge Small 3 3gib .5GiB 1.GiB "3 GiB" 3GiBs 3GB 1.0005GiB 0.5B
   1024.001TiB 9999999999999999999999B)
-should_accept(MEMORY small medium large 1B 1024TiB 0.001KiB 007GiB)
+should_accept(MEMORY small medium large none 1B 1024TiB 0.001KiB 007GiB)
 foreach(keyword IN ITEMS HEAP KEEPS)
   should_refuse(${keyword} "${size} (default: none)." small 64 0MiB)
 endforeach()
-should_refuse(GPUS "an integer from 1 to 16 (default: 1)." 0 17 -1 1.5 01 " 1")
-should_accept(GPUS 1 10 16)
+should_refuse(GPUS "an integer from 0 to 16 (default: 1)." 17 -1 1.5 01 " 1")
+should_accept(GPUS 0 1 10 16)
+# Tests that use no GPU.
+foreach(row IN ITEMS "MEMORY small GPUS 0|MEMORY is small, but GPUS is 0" "MEMORY none GPUS 1|MEMORY is none, but GPUS is 1")
+  string(REGEX MATCH "^(.*)[|](.*)$" _ "${row}")
+  should_fail("gpu_add_test(NAME t COMMAND exe ${CMAKE_MATCH_1})"
+    "gpu_add_test(NAME t): ${CMAKE_MATCH_2}. A test that uses no GPU has MEMORY none or GPUS 0, or both.")
+endforeach()
+foreach(keyword_and_value IN ITEMS "HEAP 1MiB" "KEEPS 1MiB" "REQUIRES mig" "WAIT_LIMIT 1h" "LAUNCHER on")
+  string(REGEX REPLACE " .*" "" keyword "${keyword_and_value}")
+  should_fail("gpu_add_test(NAME t COMMAND exe GPUS 0 ${keyword_and_value})"
+    "gpu_add_test(NAME t): ${keyword} is for tests that use a GPU, but MEMORY is none. Write how much they need, or leave ${keyword} out.")
+endforeach()
+should_fail("gpu_add_test(NAME t COMMAND exe MEMORY none LARGE wait)"
+  "gpu_add_test(NAME t): LARGE wait is for large tests, but MEMORY is none.")
+should_fail("gpu_discover_tests(exe MEMORY none LAUNCHER on)"
+  "gpu_discover_tests(exe): LAUNCHER is for tests that use a GPU, but MEMORY is none.")
 should_refuse(LARGE "exclude, serial or wait (default: exclude, or the environment variable GPUTEST_LARGE)." never)
 should_fail([[gpu_add_test(NAME t COMMAND exe MEMORY 40GiB LARGE wait)]]
   "gpu_add_test(NAME t): LARGE wait is for large tests, but MEMORY is 40GiB. Write MEMORY large, or leave LARGE out.")

@@ -68,6 +68,26 @@ TEST_F(HostTests, that_need_something_of_a_gpu_contradict_themselves) {
                         "tests"));
 }
 
+TEST_F(HostTests, are_those_that_declare_nothing_if_their_entry_says_so) {
+  set("GPUTEST_MEMORY", "none");
+  auto suite = start("host", {"--gtest_filter=NoFixture.uses_a_gpu"});
+  suite.wait_for_out("@body");
+  EXPECT_EQ(claim_of(suite).stage, Stage::outside);
+  EXPECT_EQ(suite.finish().exit_code, 0);
+  set("GPUTEST_DEVICES", "none");
+  auto beside = start("host", {"--gtest_filter=Plain.uses_a_gpu:Said.uses_a_gpu:Large.*"});
+  beside.wait_for_out("@body");
+  beside.say("go on");
+  const Ended ended = beside.finish();
+  EXPECT_EQ(ended.exit_code, 0) << ended.out;
+  EXPECT_THAT(ended.out, HasSubstr("[       OK ] Plain.uses_a_gpu"));
+  EXPECT_THAT(ended.out, HasSubstr("[  SKIPPED ] Said.uses_a_gpu"));
+  EXPECT_THAT(ended.out, HasSubstr("[  SKIPPED ] Large.uses_a_gpu"));
+  EXPECT_THAT(reports_of("host", "Scoped.*").at("Scoped.uses_a_gpu").failures,
+              HasSubstr("has taken the entry's word that it uses none (MEMORY none)"))
+      << "a fixture that cannot be seen before it is made";
+}
+
 /// What a suite allocates in SetUpTestSuite() would be allocated for nothing.
 class SetUpOfASuite : public SuiteTest {
 protected:

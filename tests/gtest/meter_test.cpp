@@ -158,8 +158,10 @@ TEST_F(MeterSuite, fails_a_test_that_uses_a_gpu_though_no_test_of_its_process_sa
   set("GPUTEST_DEVICES", "simulated:1x4GiB,context=64MiB");
   EXPECT_EQ(reports("Host.takes_none").at("Host.takes_none").failures, "");
   const auto all = reports("Host.*");
-  EXPECT_THAT(all.at("Host.takes_some").failures,
-              HasSubstr("entry: Host.takes_some says that it uses no GPU (HostTest, no_gpu), and has made a context"));
+  EXPECT_THAT(
+      all.at("Host.takes_some").failures,
+      HasSubstr(
+          "entry: Host.takes_some says that it uses no GPU (HostTest, no_gpu, MEMORY none), and has made a context"));
   EXPECT_EQ(all.at("Host.takes_none").failures, "") << "it runs after it";
   set("GPUTEST_OVERUSE", "warn");
   const Ended warned = run_some("Host.*");

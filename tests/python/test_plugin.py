@@ -119,6 +119,33 @@ def test_none(): assert [one.stage for one in gputest.status()] == ["inside"]
     result.assert_outcomes(passed=3)
 
 
+def test_memory_none_and_gpus_0_are_no_gpu(run, monkeypatch):
+    monkeypatch.setenv("GPUTEST_DEVICES", "none")
+    result = run("""
+pytestmark = pytest.mark.gpu("2GiB", requires=["sm_80"])
+
+@pytest.mark.gpu("none")
+def test_memory(): pass
+
+@pytest.mark.gpu(gpus=0)
+def test_gpus(): pass
+
+@pytest.mark.host
+def test_map(): pass
+
+@pytest.mark.parametrize("n", [1, 2])
+@pytest.mark.gpu(memory=lambda n: "none")
+def test_computed(n): pass
+
+def test_uses_one(): pass
+
+@pytest.mark.gpu("none", gpus=2)
+def test_contradiction(): pass
+""", "--gpu-map=host=none", "--gpu-default-memory=none")
+    result.assert_outcomes(passed=5, skipped=1, errors=1)
+    result.stdout.fnmatch_lines(["*@pytest.mark.gpu('none', gpus=2) contradicts itself; a test that uses no GPU says 'none' or gpus=0*"])
+
+
 def test_a_mark_that_cannot_be_used_fails_its_test(run):
     result = run("""
 @pytest.mark.gpu("3GiB", gpu=2)

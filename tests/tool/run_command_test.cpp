@@ -34,6 +34,25 @@ TEST(RunCommand, ends_with_the_exit_status_of_its_command) {
   EXPECT_EQ(tool.run({"run", "--", "sh", "-c", "kill -TERM $$"}).signal, SIGTERM);
 }
 
+TEST(RunCommand, starts_a_command_that_uses_no_gpu_without_a_lease_or_a_file) {
+  tests::Tool tool;
+  tool.set("GPUTEST_DEVICES", "none");
+  tool.set("GPUTEST_REQUIRE_GPU", "1");
+  for (const Words& options : {Words{"--memory", "none"}, Words{"--gpus", "0"}}) {
+    const auto ended =
+        tool.run(run_with(options, {"sh", "-c", "echo $GPUTEST_MEMORY $PPID $GPUTEST_LEASE_OF; exit 77"}));
+    EXPECT_EQ(ended.exit_code, 77) << ended.err;
+    EXPECT_EQ(ended.out, "none " + std::to_string(::getpid()) + "\n") << "it replaces the tool";
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(tool.folder().path()));
+  for (const char* const option : {"--large=wait", "--requires=sm_80", "--wait-limit=1s", "--require-gpu"}) {
+    const auto refused = tool.run(run_with({"--memory", "none", option}, {"true"}));
+    EXPECT_EQ(refused.exit_code, number(ExitCode::wrong_command_line));
+    EXPECT_NE(refused.err.find("is for a command that uses a GPU, but the memory is none"), std::string::npos);
+  }
+  EXPECT_NE(tool.run(run_with({"--memory", "3GiB", "--gpus", "0"}, {"true"})).exit_code, 0);
+}
+
 TEST(RunCommand, writes_to_the_run_log_how_its_command_ended_or_that_it_was_skipped) {
   tests::Tool tool;
   tool.set("GPUTEST_ENTRY", "ctest");

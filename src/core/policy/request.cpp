@@ -108,11 +108,11 @@ Request resolve(const Needs& test, const Needs& suite, std::optional<MemoryClass
   return request;
 }
 
-bool uses_gpu(const Needs& test, const Needs& suite, bool host_fixture) {
+bool uses_gpu(const Needs& test, const Needs& suite, bool host_otherwise) {
   if (test.no_gpu || test.says_gpu()) {
     return !test.no_gpu;
   }
-  return suite.no_gpu || suite.says_gpu() ? !suite.no_gpu : !host_fixture;
+  return suite.no_gpu || suite.says_gpu() ? !suite.no_gpu : !host_otherwise;
 }
 
 std::string contradiction_in(const Needs& needs) {

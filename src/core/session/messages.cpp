@@ -235,10 +235,10 @@ std::string no_room_in_process(const std::string& who, const std::string& what, 
 }
 
 std::string used_unasked(const std::string& who) {
-  return who +
-         " says that it uses no GPU (HostTest, no_gpu), and has made a context on one, which takes memory without a "
-         "lease: tests of other processes may run out of memory. Say in place of that what it needs: a fixture "
-         "such as SmallTest, or a size in GPUTEST_NEEDS";
+  return who + " says that it uses no GPU (HostTest, no_gpu, MEMORY none), and has made a context on one, which takes "
+               "memory without a "
+               "lease: tests of other processes may run out of memory. Say in place of that what it needs: a fixture "
+               "such as SmallTest, or a size in GPUTEST_NEEDS";
 }
 
 std::string took_without_lease(const std::string& where, Bytes taken) {

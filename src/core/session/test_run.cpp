@@ -5,12 +5,16 @@
 #include "core/os/environment.hpp"
 #include "core/os/process.hpp"
 #include "core/os/process_end.hpp"
+#include "core/policy/verdict.hpp"
 #include "core/runlog/run_log.hpp"
 #include "core/session/messages.hpp"
 #include "core/settings/settings.hpp"
 
+#include <gputest/error.hpp>
 #include <gputest/outcome.hpp>
 
+#include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <functional>
@@ -26,6 +30,10 @@ using os::EntryPage;
 
 struct TestRun::State {
   bool in_entry = false;
+  bool is_refused = false;
+  std::string not_run;
+  settings::JudgedBy judged_by;
+  bool no_gpu = false;
   std::shared_ptr<EntryPage> page; ///< null: nobody watches
   std::string name;
   std::mutex mutex; ///< of what follows: any thread may exit
@@ -40,7 +48,7 @@ struct TestRun::State {
   bool knows_peak = true;    ///< whether it is known of all tests
 
   void read_entry() {
-    const auto judged_by = settings::parse_judged_by(os::read_variable);
+    judged_by = settings::parse_judged_by(os::read_variable);
     os::set_output_of_process(os::output_of_entry(os::read_variable("GPUTEST_ENTRY").value_or("")));
     in_entry = judged_by.any();
     name = settings::parse_entry_name(os::read_variable);
@@ -49,12 +57,18 @@ struct TestRun::State {
     if (in_entry) {
       os::remove_variable("GPUTEST_ENTRY");
     }
+    try {
+      no_gpu = settings::parse_entry(os::read_variable).no_gpu;
+    } catch (const InvalidSetting&) { // each test that asks for a lease says it
+      no_gpu = false;
+    }
   }
 
-  void refuse(const std::string& why) const {
+  void refuse(const std::string& why) {
     if (page && (pid == 0 || pid == os::own_pid())) { // a forked process goes on by itself
       page->refuse(why);
     }
+    is_refused = true;
   }
 
   static void log_end(int status) {
@@ -71,11 +85,30 @@ struct TestRun::State {
     if (!lock || pid != os::own_pid()) {
       return;
     }
+    check_unwatched();
     if (last_end == End::all_skipped && status == 0 && in_entry) {
       end_now(skipped_exit_code);
     }
     check_exit(status);
+    check_unwatched();
     log_end(status);
+  }
+
+  /// What a watcher does, in an entry that has none (MEMORY none).
+  void check_unwatched() const {
+    if (!judged_by.ctest || (not_run.empty() && (!is_refused || judged_by.believes_exit_code()))) {
+      return;
+    }
+    os::set_output_of_process(os::Output::of_entry); // the entry fails
+    if (!not_run.empty()) {
+      session::tell("failed: " + not_run);
+    }
+    if (!judged_by.believes_exit_code()) {
+      session::tell(policy::text_of_unseen_failure(name.empty() ? "the entry" : name, judged_by.will_fail));
+      std::fflush(stdout);
+      std::raise(SIGKILL);
+    }
+    end_now(EXIT_FAILURE);
   }
 
   void check_exit(int status) {
@@ -103,9 +136,10 @@ struct TestRun::State {
     }
   }
 
-  [[noreturn]] void fail_at_exit(const std::string& why, const std::string& remedy) const {
+  [[noreturn]] void fail_at_exit(const std::string& why, const std::string& remedy) {
     session::tell("failed: " + why + ". " + remedy);
     refuse(why);
+    check_unwatched();
     end_now(EXIT_FAILURE);
   }
 };
@@ -118,6 +152,8 @@ TestRun& TestRun::of_process() {
 }
 
 bool TestRun::in_entry() const { return state_->in_entry; }
+
+bool TestRun::no_gpu() const { return state_->no_gpu; }
 
 void TestRun::say(const std::string& text) noexcept { // NOLINT(readability-convert-member-functions-to-static)
   try {
@@ -221,6 +257,7 @@ void TestRun::not_run(const std::string& why) noexcept {
   if (state_->page && state_->pid == os::own_pid()) {
     state_->page->set_not_run(why);
   }
+  state_->not_run = why;
 }
 
 void TestRun::stop(const std::string& why) noexcept try {

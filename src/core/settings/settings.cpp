@@ -204,8 +204,17 @@ std::optional<policy::TimeLimit> parse_time_limit(const ReadVariable& read) {
 Entry parse_entry(const ReadVariable& read) {
   Entry entry;
   entry.name = parse_entry_name(read);
-  entry.request = parse_request(text_of(read, "GPUTEST_MEMORY", "small"), "GPUTEST_MEMORY");
-  entry.request.gpus = policy::parse_int(text_of(read, "GPUTEST_GPUS", "1"), 1, max_gpus, "GPUTEST_GPUS");
+  const auto memory = text_of(read, "GPUTEST_MEMORY", "");
+  const auto gpus = text_of(read, "GPUTEST_GPUS", "");
+  entry.no_gpu = memory == "none" || (memory.empty() && gpus == "0");
+  if (entry.no_gpu ? !gpus.empty() && gpus != "0" : gpus == "0") {
+    throw InvalidSetting{"GPUTEST_MEMORY='" + memory + "' and GPUTEST_GPUS='" + gpus +
+                         "' contradict each other; a test that uses no GPU has none and 0"};
+  }
+  if (!entry.no_gpu) {
+    entry.request = parse_request(memory.empty() ? "small" : memory, "GPUTEST_MEMORY");
+    entry.request.gpus = gpus.empty() ? 1 : policy::parse_int(gpus, 0, max_gpus, "GPUTEST_GPUS");
+  }
   entry.request.heap = size_of(read, "GPUTEST_HEAP").value_or(Bytes{});
   entry.request.keeps = size_of(read, "GPUTEST_KEEPS").value_or(Bytes{});
   entry.request.capabilities = parse_capabilities(text_of(read, "GPUTEST_REQUIRES", ""), "GPUTEST_REQUIRES");

@@ -39,9 +39,9 @@ const std::vector<Setting>& settings_table() {
        "the GPUs that tests may use", By::user},
       {"GPUTEST_DEVICE_MEMORY", "a size such as 8GiB", "their own size",
        "decide as if each GPU had at most this much memory", By::user},
-      {"GPUTEST_MEMORY", "small, medium, large, or a size such as 3GiB", "small",
-       "memory per device, for tests that do not declare it", By::entry},
-      {"GPUTEST_GPUS", "1 to 16", "1", "number of GPUs", By::entry},
+      {"GPUTEST_MEMORY", "small, medium, large, a size such as 3GiB, or none", "small",
+       "memory per device, for tests that do not declare it. none: these use no GPU", By::entry},
+      {"GPUTEST_GPUS", "0 to 16", "1", "number of GPUs. 0 is GPUTEST_MEMORY=none", By::entry},
       {"GPUTEST_REQUIRES",
        "memory_pools, managed_memory, concurrent_managed_access, peer_access, cooperative_launch, tcc, wddm, mig, "
        "sm_<n>, total_memory=<size>, free_memory=<size>",

@@ -102,7 +102,7 @@ def _checked_options(gputest, said) -> int:
         raise pytest.UsageError("gputest: gpu_devices is '{}'; write a number from 1 to 16".format(gpus))
     if said["gpu_large"] not in (None, "exclude", "wait"):
         raise pytest.UsageError("gputest: gpu_large is '{}'; write exclude or wait".format(said["gpu_large"]))
-    for memory in [said["gpu_default_memory"], *_map_of(said["gpu_map"]).values()]:
+    for memory in {said["gpu_default_memory"], *_map_of(said["gpu_map"]).values()} - {"none"}:
         gputest.check(gputest.Request(memory))
     if said["gpu_wait_limit"]:
         gputest.Session(wait_limit=said["gpu_wait_limit"], log="off").close()  # reads its settings
@@ -123,8 +123,8 @@ def _map_of(text) -> dict:
 def pytest_configure(config):
     config.gputest_begun = time.time()
     config.addinivalue_line("markers", "gpu(memory, gpus=1, requires=[...], heap=None, keeps=None): the GPU memory that "
-                            "the test needs: 'small', 'medium', 'large', a size such as '3GiB', or a function of the "
-                            "test's parameters")
+                            "the test needs: 'small', 'medium', 'large', a size such as '3GiB', 'none', or a function "
+                            "of the test's parameters")
     config.addinivalue_line("markers", "no_gpu: the test uses no GPU, whatever the suite says")
 
 
@@ -193,13 +193,8 @@ class _Reader:
         is_marked = is_declared = False
         of_parameters = getattr(getattr(item, "callspec", None), "marks", ())
         for mark in [*of_parameters, *item.iter_markers()]:
-            if mark.name == "no_gpu":
-                if not is_marked:
-                    return None
-                break
+            said = dict(mark.kwargs) if mark.name == "gpu" else {"memory": self._map.get(mark.name)}
             if mark.name == "gpu":
-                is_marked = is_declared = True
-                said = dict(mark.kwargs)
                 if mark.args:
                     said["memory"] = mark.args[0]
                 unknown = sorted(set(said) - set(_WORDS))
@@ -207,6 +202,15 @@ class _Reader:
                     return _Need(mistake="{} has {}; allowed are one memory and {}".format(
                         _text_of(mark), "unknown " + ", ".join(unknown) if unknown else "the memory twice",
                         ", ".join(_WORDS)))
+            if mark.name == "no_gpu" or said.get("memory") == "none" or (_is_whole(said.get("gpus")) and said["gpus"] == 0):
+                if said.get("memory") not in (None, "none") or said.get("gpus", 0) != 0 or set(said) - {"memory", "gpus"}:
+                    return _Need(mistake="{} contradicts itself; a test that uses no GPU says 'none' or gpus=0, and nothing "
+                                 "else".format(_text_of(mark)))
+                if not is_marked:
+                    return None
+                break
+            if mark.name == "gpu":
+                is_marked = is_declared = True
                 requires = said.pop("requires", ())
                 if isinstance(requires, str):
                     requires = [requires]
@@ -217,7 +221,7 @@ class _Reader:
                     words.setdefault(word, value)
             elif mark.name in self._map:
                 is_marked = True
-                words.setdefault("memory", self._map[mark.name])
+                words.setdefault("memory", said["memory"])
         if not is_marked and not self._default:
             return None
         words.setdefault("memory", self._default)
@@ -226,6 +230,8 @@ class _Reader:
                 words["memory"] = _called(words["memory"], item)
         except Exception as error:
             return _Need(mistake="its memory cannot be computed: {!r}".format(error))
+        if words["memory"] == "none":  # of a function, or for all tests that say nothing
+            return None
         for word in ("memory", "heap", "keeps"):
             try:
                 words[word] = _size_of(words.get(word))

@@ -58,6 +58,21 @@ if(DEFINED test_not_configured)
   message(FATAL_ERROR "not_configured is listed, but not for this configuration")
 endif()
 
+# Tests that use no GPU: what add_test() makes.
+expect_command(host [=[["<linked>", "x"]]=])
+set(settings_of_host [=["GPUTEST_ENTRY=set:ctest", "GPUTEST_MEMORY=set:none"]=])
+expect_property(host ENVIRONMENT_MODIFICATION "[${settings_of_host}, \"GPUTEST_TEST=set:host\"]")
+expect_property(host LABELS [=[["a"]]=])
+expect_property(host SKIP_RETURN_CODE 77)
+expect_property(host TIMEOUT 30.0)
+expect_property(host FAIL_REGULAR_EXPRESSION null)
+expect_command(host_program [=[["/bin/echo", "a;b"]]=])
+expect_property(host_program LABELS null)
+expect_property(host_program SKIP_RETURN_CODE null)
+expect_command(host_emulated [=[["<linked>", "--cpu=a,b", "<emulated>"]]=])
+expect_command(host_with_its_own_main [=[["<own_main>"]]=])
+expect_property(host_with_its_own_main SKIP_RETURN_CODE 77)
+
 # Arguments arrive unchanged.
 expect_command(odd_arguments
   [==[["<gputest_entry>", "--watch", "<linked>", "a;b", "", "back\\slash", "[x", "]=]", "${not_a_variable}", "\nline", "a\\;b", "end\\"]]==])

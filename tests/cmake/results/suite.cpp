@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests that end in all the ways in which a process can end.
 
-#include <gputest/bytes.hpp>
-#include <gputest/simulated_buffer.hpp>
+#include <gputest/gputest.hpp>
 
 #include <gtest/gtest.h>
 
@@ -57,6 +56,8 @@ TEST(Forks, and_leaves_a_child) {
   }
 }
 TEST(Takes, more_than_its_lease) { const gputest::SimulatedBuffer data{gputest::parse_bytes("1GiB")}; }
+class Declares : public gputest::SmallTest {};
+TEST_F(Declares, memory) {}
 TEST(Closes, standard_error) { ASSERT_NE(std::freopen("/dev/null", "w", stderr), nullptr); }
 TEST(Closes, standard_output) { ASSERT_EQ(std::fclose(stdout), 0); }
 TEST(Leaves, a_leak) {

@@ -223,7 +223,7 @@ TEST(Settings, that_cannot_be_used_are_refused_with_what_is_allowed) {
       {"GPUTEST_DEVICE_MEMORY", "8", "GPUTEST_DEVICE_MEMORY '8' has no unit" + size_advice},
       {"GPUTEST_MEMORY", "huge",
        "GPUTEST_MEMORY 'huge' is unknown; it is one of small, medium, large, or a size such as 3GiB"},
-      {"GPUTEST_GPUS", "0", "GPUTEST_GPUS '0' is not a whole number from 1 to 16"},
+      {"GPUTEST_GPUS", "17", "GPUTEST_GPUS '17' is not a whole number from 0 to 16"},
       {"GPUTEST_LARGE", "skip", "GPUTEST_LARGE 'skip' is unknown; it is one of exclude, serial, wait"},
       {"GPUTEST_DIR", "ledger",
        "GPUTEST_DIR='ledger' is not an absolute path, and must be one: tests that run in different folders share a "
@@ -282,6 +282,20 @@ TEST(SettingsTable, has_what_is_read_and_nothing_else) {
     EXPECT_TRUE(words.empty() || words.front() == setting.fallback) << setting.name;
   }
   EXPECT_EQ(read, known);
+}
+
+TEST(Settings, of_an_entry_without_a_gpu_are_memory_none_or_no_gpus) {
+  for (const auto& said : {Variables{{"GPUTEST_MEMORY", "none"}}, Variables{{"GPUTEST_GPUS", "0"}},
+                           Variables{{"GPUTEST_MEMORY", "none"}, {"GPUTEST_GPUS", "0"}}}) {
+    const auto settings = parse(said);
+    EXPECT_TRUE(settings.entry.no_gpu);
+    EXPECT_EQ(settings.entry.request, Request{}) << "of tests that declare something";
+  }
+  EXPECT_FALSE(parse({{"GPUTEST_MEMORY", "small"}}).entry.no_gpu);
+  for (const auto& said : {Variables{{"GPUTEST_MEMORY", "none"}, {"GPUTEST_GPUS", "1"}},
+                           Variables{{"GPUTEST_MEMORY", "3GiB"}, {"GPUTEST_GPUS", "0"}}}) {
+    EXPECT_THROW(static_cast<void>(parse(said)), InvalidSetting);
+  }
 }
 
 TEST(SettingsTable, refuses_mistyped_names_with_the_nearest_setting) {

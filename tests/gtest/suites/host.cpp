@@ -21,7 +21,7 @@ TEST_F(Host, leases) {
     ADD_FAILURE() << "it uses no GPU";
   } catch (const gputest::Error& error) {
     EXPECT_STREQ(error.what(),
-                 "Host.leases asks for a lease of 1 GiB, and says that it uses no GPU (no_gpu, HostTest)");
+                 "Host.leases asks for a lease of 1 GiB, and says that it uses no GPU (no_gpu, HostTest, MEMORY none)");
   }
 }
 
