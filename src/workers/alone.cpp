@@ -8,6 +8,8 @@
 #include "core/policy/text.hpp"
 #include "workers/entry_run.hpp"
 
+#include <gputest/outcome.hpp>
+
 #include <array>
 #include <chrono>
 #include <cstdlib>
@@ -149,38 +151,39 @@ Alone run_again_alone(const TestCase& test, const Circumstances& circumstances) 
                                    : "had run " + cases + " before it") +
       ". It runs once more, in a process of its own; the result of that counts");
   const auto end = run_entry(test.command, {test.name, policy::EntryCommand::tests});
-  if (end.signal != 0) {
-    end_by_signal(end.signal);
+  const bool is_skipped = end.exit_code == skipped_exit_code;
+  if (end.signal != 0 || !does_not_fail(end.exit_code) || (is_skipped && circumstances.skipped)) {
+    return {end.exit_code, end.signal};
   }
-  if (end.exit_code != EXIT_SUCCESS) {
-    return {end.exit_code};
-  }
+  const auto result = test.name + (is_skipped ? " was skipped alone" : " passed alone");
   const bool depends = test.dependence_fails && circumstances.has_shared_one && !before.empty() &&
                        fails_after(test, before, Clock::now() + for_search);
   if (circumstances.skipped || (circumstances.has_shared_one && !depends)) {
-    say("shared error: " + test.name + " passed alone, so " +
+    say("shared error: " + result + ", so " +
         (circumstances.skipped ? "CUDA may not begin in such a process"
                                : "an error of another case has probably reached it. That case fails. If none does, " +
                                      test.name + " may depend on what ran before it, or fail now and then") +
         "; GPUTEST_MPS=off shows that");
-    return {EXIT_SUCCESS, true};
+    return {end.exit_code, 0, true, false, !circumstances.skipped};
   }
   const auto culprits = find_culprits(test, before);
   if (before.empty()) {
-    say("unstable: " + test.name +
-        " passed alone, so it may fail by itself, or CUDA may not begin in such a process; "
+    say("unstable: " + result +
+        ", so it may fail by itself, or CUDA may not begin in such a process; "
         "GPUTEST_MPS=off shows that");
   } else {
-    say((culprits.seen_again ? "dependence: " : "unstable: ") + test.name + " passed alone, and failed after " + cases +
+    say((culprits.seen_again ? "dependence: " : "unstable: ") + result + ", and failed after " + cases +
         " in one process. " +
         (culprits.seen_again ? "It depends on what ran before. To see it: "
                              : "It did not fail again after them within 10 s, so it may fail by itself. To try it: ") +
         command_after(test, culprits.filters));
   }
-  if (test.dependence_fails) {
-    say("failed: a result that depends on what ran before is a failure, because GPUTEST_DEPENDENCE=fail");
+  const bool fails = test.dependence_fails && !circumstances.at_its_end; // which the entry that ends workers tells
+  if (fails) {
+    say("failed: " + test.name +
+        " failed in a worker, which counts whatever comes of it alone. With GPUTEST_DEPENDENCE=show it would not");
   }
-  return {test.dependence_fails ? EXIT_FAILURE : EXIT_SUCCESS, true, culprits.seen_again};
+  return {fails ? EXIT_FAILURE : end.exit_code, 0, true, culprits.seen_again};
 }
 
 } // namespace gputest::workers

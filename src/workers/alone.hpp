@@ -24,19 +24,22 @@ struct Circumstances {
   bool shares_errors = false;      ///< the worker is a client of MPS
   bool has_shared_one = false;     ///< and has died, or has an error there that stays
   bool skipped = false;            ///< it has not failed
+  bool at_its_end = false;         ///< it has passed, and then its process has failed
 };
 
 /// What came of a case in a process of its own.
 struct Alone {
   int exit_code;
-  bool passed = false;
+  int signal = 0;       ///< by which this process has to end; 0: it exits
+  bool passed = false;  ///< or was skipped, other than in the worker
   bool depends = false; ///< on what ran before it in the worker: seen again
+  bool shared = false;  ///< it does not fail, because it has failed in the worker for the error of another one
 };
 
-/// Runs a case in a process of its own that has failed in a worker, or was skipped there. The result of that counts. If
-/// the case passes there, says how to repeat the failure, as far as a search for the case that it depends on has found
-/// it within some seconds; then that is the result, or a failure if dependence fails. What may be an error of another
-/// process is not searched for. Ends this process by the same signal, if the case's has ended by one.
+/// Runs a case in a process of its own that has failed in a worker, or was skipped there. If it fails there too, that
+/// is the result. Else says how to repeat the failure, as far as a search for the case that it depends on has found it
+/// within some seconds; the result is a failure, unless GPUTEST_DEPENDENCE=show. What may be an error of another
+/// process is not searched for.
 [[nodiscard]] Alone run_again_alone(const TestCase& test, const Circumstances& circumstances);
 
 } // namespace gputest::workers

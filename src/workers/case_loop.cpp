@@ -301,7 +301,8 @@ bool Worker::end_case(int exit_code, const std::string& changed) noexcept try {
                           ? device_of_process()
                           : workers::WorkerMessage::Device::works;
   if (!state.channel->tell_verdict(exit_code, why, device)) {
-    os::end_now(workers::exit_code_without_verdict);
+    const bool fails = exit_code != EXIT_SUCCESS && exit_code != skipped_exit_code;
+    os::end_now(fails ? EXIT_FAILURE : workers::exit_code_without_verdict);
   }
   return true;
 } catch (const std::exception& error) {

@@ -39,7 +39,8 @@ constexpr milliseconds longest_idle{10'000}; ///< it holds a context, and has ha
 constexpr double usual_time_limit = 1500;    ///< seconds, of CTest for a test without a TIMEOUT
 constexpr double least_time_limit = 30;
 constexpr milliseconds longest_end_after_ctest{10'000};
-constexpr milliseconds without_watch{20}; ///< after which it looks for jobs again
+constexpr milliseconds without_watch{20};       ///< after which it looks for jobs again
+constexpr milliseconds longest_handover{1'000}; ///< a caller that is stopped keeps no worker from other cases
 
 /// Why workers end.
 constexpr const char* at_the_end = "when there were no more cases";
@@ -110,7 +111,7 @@ private:
     }
     ::unlinkat(run_.folder.number(), "told", 0);
     watch_folder();
-    ::flock(run_.home.number(), LOCK_SH); // no file of it is removed as an old one
+    ::flock(run_.home.number(), LOCK_SH | LOCK_NB); // no file of it is removed as an old one
     if (why.empty()) {
       why = worker_.start();
     }
@@ -177,7 +178,11 @@ private:
     // Either the caller takes this connection and speaks, or it takes another one and closes this one.
     Events events;
     events.add(caller_).add(run_.ctest);
-    events.wait(for_ever);
+    if (!events.wait(longest_handover)) {
+      static_cast<void>(send_message(caller_.number(), {{Kind::not_begun}, {}, {}}));
+      caller_ = Descriptor{};
+      return false;
+    }
     return !events.is_ready(1) && receive_message(caller_.number(), job_) == Received::message &&
            job_.kind == Kind::job && job_.texts.size() >= 2 && job_.descriptors.size() == 3;
   }
@@ -213,7 +218,10 @@ private:
         worker_.kill_all();
         give_up_mps_server(run_, server_.owner());
         why_ended_ = "with a case that was killed";
-        reply_death(SIGKILL, has_verdict); // to a caller that waits no longer because the time of its case is over
+        // To a caller that waits no longer because the time of its case is over. What comes of it alone decides then.
+        const bool waits = reply_death(SIGKILL, has_verdict && does_not_fail(verdict.code));
+        note_end_in(filter, "was killed in " + filter + ", whose time was over or whose entry was killed",
+                    waits && server_.owner() != Mps::none);
         return false;
       }
       if (events.is_ready(3)) {
@@ -235,6 +243,11 @@ private:
             write_file(run_.folder, "took", std::to_string((started_in_ + since(begun)).count()));
           }
           ends = !verdict.texts.empty();
+          if (!ends && !note_case(filter)) {
+            refuse("there is no room in " + run_.path + " to note that the end of its process is to be seen");
+            end_worker("because there was no room to note its cases");
+            return false;
+          }
           if (!ends) {
             verdict.texts = {worker_.left_behind()};
             reply(std::move(verdict));
@@ -250,13 +263,13 @@ private:
         if (!has_begun) {
           return give_back();
         }
-        reply_after_end(std::move(verdict), has_verdict);
+        reply_after_end(filter, std::move(verdict), has_verdict);
         return false;
       }
     }
   }
 
-  void reply_after_end(WorkerMessage verdict, bool has_verdict) {
+  void reply_after_end(const std::string& filter, WorkerMessage verdict, bool has_verdict) {
     const int status = worker_.wait_for_status();
     takes_cases_ = {}; // the next caller need not wait for this one
     ++cases_;
@@ -264,20 +277,68 @@ private:
                  : does_not_fail(verdict.code) ? after_a_change
                                                : "after a case that failed";
     if (has_verdict && status == 0) {
+      forget_cases();
       verdict.texts = {worker_.left_behind()};
       reply(std::move(verdict));
-    } else if (WIFEXITED(status) && WEXITSTATUS(status) == exit_code_without_verdict) {
+      return;
+    }
+    if (has_verdict) {
+      note("ended " + describe_end(status) + " at its end, after " + filter + ". The output of " + filter +
+               " has what it wrote, and how " + filter + " ended alone",
+           server_.owner() != Mps::none);
+    } else {
+      note_end_in(filter, "ended " + describe_end(status) + " in " + filter, server_.owner() != Mps::none);
+    }
+    if (WIFEXITED(status) && WEXITSTATUS(status) == exit_code_without_verdict) {
       refuse("its worker could not tell the result: it closes files that it has not opened, or it exits with " +
              std::to_string(exit_code_without_verdict));
     } else {
       worker_.kill_all(); // ctest waits for all that have the case's output open
       give_up_mps_server(run_, server_.owner());
-      reply_death(status, has_verdict);
+      reply_death(status, has_verdict && does_not_fail(verdict.code));
     }
   }
 
-  void reply_death(int status, bool has_verdict) {
-    reply({{Kind::death, status}, {has_verdict ? " at its end" : ""}, {}});
+  /// `has_passed`: the case had, before its process ended.
+  bool reply_death(int status, bool has_passed) {
+    return reply({{Kind::death, status}, {has_passed ? " at its end" : ""}, {}});
+  }
+
+  /// Before a case passes here whose process goes on. False if the end of that could be missed.
+  bool note_case(const std::string& filter) {
+    if (!served_) {
+      served_ = Descriptor{::openat(run_.folder.number(), name_of_served().c_str(),
+                                    O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600)};
+    }
+    const auto line = filter + "\n";
+    static_cast<void>(::write(served_.number(), line.data(), line.size()) < 0); // the file is enough
+    return static_cast<bool>(served_);
+  }
+
+  void forget_cases() const { ::unlinkat(run_.folder.number(), name_of_served().c_str(), 0); }
+
+  [[nodiscard]] static std::string name_of_served() { return served + std::to_string(::getpid()); }
+
+  /// Has the entry that ends workers tell how this one has ended, if it had run cases: no process of a case would have
+  /// ended like one that has run none.
+  void note(const std::string& how, bool may_be_anothers) {
+    if (history_.empty()) {
+      return;
+    }
+    const auto cases = std::to_string(history_.size()) + (history_.size() == 1 ? " case" : " cases") + ", " +
+                       history_.back() + " last, ";
+    if (note_end(run_.folder, may_be_anothers, worker_.take_output(), "that had run " + cases + how)) {
+      forget_cases();
+    }
+    if (!may_be_anothers) {
+      blame_for_shared_errors(run_, server_.owner());
+    }
+  }
+
+  void note_end_in(const std::string& filter, const std::string& how, bool may_be_anothers) {
+    note(how + ". So nobody has seen how a process ends after the cases before it. Run them again when " + filter +
+             " does not end its process any more, or with GPUTEST_ISOLATION=process",
+         may_be_anothers);
   }
 
   /// The worker has ended, or is about to, before it began the case. False.
@@ -308,8 +369,8 @@ private:
     caller_ = Descriptor{};
   }
 
-  /// With what ran before it in this worker, if it has failed.
-  void reply(WorkerMessage message) {
+  /// With what ran before it in this worker, if it has failed. False if the caller is gone.
+  bool reply(WorkerMessage message) {
     if (message.device == WorkerMessage::Device::has_sticky_error) {
       give_up_mps_server(run_, server_.owner());
     }
@@ -325,8 +386,9 @@ private:
       }
       attached.push_back(before.number());
     }
-    static_cast<void>(send_message(caller_.number(), message, attached));
+    const bool sent = send_message(caller_.number(), message, attached);
     caller_ = Descriptor{};
+    return sent;
   }
 
   /// Lets a worker without a case end as a program does, for as long as a case may take. Returns how it ended if that
@@ -348,6 +410,7 @@ private:
       worker_.kill_all();
     }
     if (ended && status == 0) {
+      forget_cases();
       return {};
     }
     why_ended_ = "by a death";
@@ -355,12 +418,7 @@ private:
     // A program's own exit code is hardly another client's error.
     const bool may_be_anothers =
         server_.owner() == Mps::of_run && server_.is_outdated(run_) && (!ended || WIFSIGNALED(status));
-    if (!history_.empty()) { // no process of a case would have ended like one that has run none
-      const auto cases = std::to_string(history_.size()) + (history_.size() == 1 ? " case" : " cases") + ", " +
-                         history_.back() + " last,";
-      note_end(run_.folder, may_be_anothers, worker_.take_output(),
-               "that had run " + cases + " ended " + how + " when it had none to run");
-    }
+    note("ended " + how + " when it had none to run", may_be_anothers);
     return how;
   }
 
@@ -395,6 +453,7 @@ private:
   Descriptor caller_;
   WorkerMessage job_;
   std::vector<std::string> history_; ///< the filters of the cases that have run
+  Descriptor served_;                ///< the file that has them
   std::size_t cases_ = 0;            ///< that have ended, the last one included
   const char* why_ended_ = "";
   Clock::time_point started_;

@@ -46,6 +46,10 @@ private:
 /// Lets the next workers of the run use no server. Does nothing if it is not the run's.
 void give_up_mps_server(const RunFolder& run, Mps owner);
 
+/// A case has failed in a client of that owner's server, and not for the error of another one: whatever fails in other
+/// clients may come from it.
+void blame_for_shared_errors(const RunFolder& run, Mps owner);
+
 /// Whether workers of the run share a server of its own, or did until an error.
 [[nodiscard]] bool has_used_mps_server(const Descriptor& run);
 

@@ -232,12 +232,10 @@ std::vector<std::pair<std::size_t, std::string>> workers_of(const Descriptor& fo
   return workers;
 }
 
-void note_end(const Descriptor& folder, bool may_be_anothers_error, const std::string& output, const std::string& how) {
+bool note_end(const Descriptor& folder, bool may_be_anothers_error, const std::string& output, const std::string& how) {
   const auto text = output + "gputest: " + (may_be_anothers_error ? "shared error" : "failed") + ": a process of " +
                     contents_of(folder, "executable") + " " + how + "\n";
-  if (!add_to_file(folder, may_be_anothers_error ? "notes" : "failures", text)) {
-    write_file(folder, "untold", ""); // needs no room
-  }
+  return add_to_file(folder, may_be_anothers_error ? "notes" : "failures", text);
 }
 
 std::vector<std::string> names_in(const Descriptor& folder) {
@@ -276,9 +274,9 @@ void wait_until_none_is_marked(const Descriptor& file) {
   }
 }
 
-std::size_t count_marked(const Descriptor& folder, const char* name) {
+std::vector<pid_t> marked(const Descriptor& folder, const char* name) {
   const auto file = open_lock_file(folder, name);
-  std::size_t count = 0;
+  std::vector<pid_t> pids;
   std::vector<std::pair<off_t, off_t>> unknown{{0, most_pids}}; // from the first byte to before the last
   while (!unknown.empty()) {
     const auto [begin, end] = unknown.back();
@@ -289,12 +287,14 @@ std::size_t count_marked(const Descriptor& folder, const char* name) {
     any.l_start = begin;
     any.l_len = end - begin;
     if (begin < end && ::fcntl(file.number(), F_OFD_GETLK, &any) == 0 && any.l_type != F_UNLCK) {
-      ++count;
+      pids.push_back(static_cast<pid_t>(any.l_start));
       unknown.emplace_back(begin, any.l_start);
       unknown.emplace_back(any.l_start + 1, end);
     }
   }
-  return count;
+  return pids;
 }
+
+std::size_t count_marked(const Descriptor& folder, const char* name) { return marked(folder, name).size(); }
 
 } // namespace gputest::workers

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <sys/types.h>
 #include <sys/un.h>
 
 namespace gputest::workers {
@@ -29,13 +30,14 @@ using os::Descriptor;
 /// - `executable`: its path;
 /// - `processes`: each keeper holds a Marked of it as long as it lives;
 /// - `end`: is there when no more cases come;
+/// - `served-<pid>`: the cases that passed in the worker of that keeper, whose end nobody has seen yet. Is there before
+///   the first of them passes, and removed when its end was as it should be, or is in one of the next two;
 /// - `failures`: how workers have ended that did not end as they should;
-/// - `untold`: is there, empty, if there was no room to write that;
-/// - `notes`: as `failures`, of what may be the error of another process;
+/// - `notes`: as `failures`, of what may be the error of another process that shared a server of MPS;
 /// - `long`: `+<name>` for each case that took long and had not before, `-<name>` for the reverse;
 /// - `told`: what the entry that ends workers has told, as long as no other worker has started.
 ///
-/// Beside the identities it has the server of MPS of the run, if it has one (MpsServer).
+/// Beside the identities it has the server of MPS of the run, if it has one (MpsServer), and `guilty`.
 struct RunFolder {
   std::string path; ///< of the identity's folder
   std::string identity;
@@ -83,6 +85,12 @@ struct RunFolder {
 /// A case that waits for less is not worth a word.
 inline constexpr std::chrono::milliseconds shortest_wait{20};
 
+/// Is there if a case has failed in a client of MPS, and not for the error of another one.
+inline constexpr const char* guilty = "guilty";
+
+/// What the name of a keeper's list of cases begins with.
+inline constexpr const char* served = "served-";
+
 /// Replaces a file in a folder as a whole. False, and errno, if there is no room for it.
 bool write_file(const Descriptor& folder, const std::string& name, const std::string& text);
 
@@ -93,8 +101,9 @@ bool add_to_file(const Descriptor& folder, const char* name, const std::string& 
 [[nodiscard]] std::vector<std::pair<std::size_t, std::string>> workers_of(const Descriptor& folder);
 
 /// Writes down that a process of the executable did not end as it should, for the entry that ends workers: what it has
-/// written, and how it ended. If there is no room for that, `untold` is there.
-void note_end(const Descriptor& folder, bool may_be_anothers_error, const std::string& output, const std::string& how);
+/// written, and how it ended. False if there is no room for that.
+[[nodiscard]] bool note_end(const Descriptor& folder, bool may_be_anothers_error, const std::string& output,
+                            const std::string& how);
 
 /// The names in a folder, but `.` and `..`.
 [[nodiscard]] std::vector<std::string> names_in(const Descriptor& folder);
@@ -118,7 +127,8 @@ private:
 /// Blocks until nobody is marked in the file of that name, which stays open if its name is removed.
 void wait_until_none_is_marked(const Descriptor& file);
 
-/// How many have marked themselves, this process included.
+/// The processes that have marked themselves, this one included.
+[[nodiscard]] std::vector<pid_t> marked(const Descriptor& folder, const char* name);
 [[nodiscard]] std::size_t count_marked(const Descriptor& folder, const char* name);
 
 } // namespace gputest::workers

@@ -172,7 +172,7 @@ TestCase read_test_case(std::vector<std::string> arguments) {
   if (test.name.empty()) {
     test.name = test.filter;
   }
-  test.dependence_fails = variable("GPUTEST_DEPENDENCE") == "fail";
+  test.dependence_fails = variable("GPUTEST_DEPENDENCE") != "show";
   test.time_limit = std::strtod(variable("GPUTEST_TIMEOUT").c_str(), nullptr);
   if (variable("GPUTEST_ISOLATION") == "process") {
     test.why_alone = "GPUTEST_ISOLATION=process";

@@ -18,7 +18,7 @@ struct TestCase {
   std::string why_alone;              ///< why it has to run in a process of its own; empty: a worker may run it
   bool is_told = true;                ///< whether why_alone is to be written
   bool was_long = false;              ///< whether it stands in the file of its executable's long cases
-  bool dependence_fails = false;      ///< GPUTEST_DEPENDENCE=fail
+  bool dependence_fails = true;       ///< unless GPUTEST_DEPENDENCE=show
   double time_limit = 0;              ///< seconds (GPUTEST_TIMEOUT); 0: none
 };
 

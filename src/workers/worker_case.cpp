@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -31,6 +32,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -50,6 +52,10 @@ constexpr milliseconds longest_trust{5'000};
 
 /// CTest starts a case first that took so long when it ran last (gpu_discover_tests()).
 constexpr milliseconds long_case{5'000};
+
+/// For how long the entry that ends workers waits for them: for a little longer than CTest does for a test without a
+/// TIMEOUT, as keepers do.
+constexpr std::chrono::seconds longest_end{1'600};
 
 /// For how long a keeper may take to kill its worker.
 constexpr milliseconds longest_answer{10'000};
@@ -146,6 +152,13 @@ Found find_keeper(RunFolder& run, const TestCase& test) {
   return found;
 }
 
+/// A case may have stopped a keeper, which would never end its worker.
+void continue_if_stopped(pid_t keeper) {
+  if (os::state_of(keeper) == os::ProcessState::stopped) {
+    ::kill(keeper, SIGCONT);
+  }
+}
+
 /// `time_out` is what is to be said if the limit has ended it; empty: it has not.
 int end_of(const RunFolder& run, const TestCase& test, const WorkerMessage& answer, const std::string& time_out) {
   if (answer.kind == Kind::refusal) {
@@ -176,18 +189,25 @@ int end_of(const RunFolder& run, const TestCase& test, const WorkerMessage& answ
   circumstances.shares_errors = shares_errors;
   circumstances.has_shared_one = shares_errors && (died || answer.device == Device::has_sticky_error);
   circumstances.skipped = !failed;
+  circumstances.at_its_end = at_its_end && !shares_errors;
   if (!timed_out && (shares_errors || !circumstances.before.empty())) {
     if (died) {
       say(test.name + (time_out.empty() ? " ended its process " + how : " was ended by its time limit"));
     }
-    if (at_its_end) { // whatever comes of the case alone: an earlier one may be the cause
-      note_end(run.folder, shares_errors, "",
-               "ended " + how + ", after " + test.name + ". The output of " + test.name +
-                   " has what it wrote, and how " + test.name + " ended alone");
-    }
     const auto alone = run_again_alone(test, circumstances);
+    if (!alone.passed && (alone.signal != 0 || !does_not_fail(alone.exit_code))) {
+      blame_for_shared_errors(run, answer.mps);
+    }
     if (alone.passed && shares_errors && !alone.depends) {
       give_up_mps_server(run, answer.mps); // also one that CUDA cannot begin with
+    }
+    if (alone.signal != 0) {
+      end_by_signal(alone.signal);
+    }
+    const auto what = "failed in " + test.name + ", which did not fail alone";
+    if (alone.shared && test.dependence_fails && !note_end(run.folder, true, "", what)) {
+      say("failed: there is no room in " + run.path + " to note that " + test.name + " was run again");
+      return EXIT_FAILURE;
     }
     return alone.exit_code;
   }
@@ -226,7 +246,8 @@ std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
   job.texts.push_back("GPUTEST_ENTRY=" + page.path());
   const Watch watch{limit ? limit->duration : std::chrono::nanoseconds{0}, &page, {}};
   const auto begun = os::KernelClock::now();
-  if (!send_message(found.keeper.number(), job, {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})) {
+  if (!send_message(found.keeper.number(), job, {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) &&
+      !is_ready(found.keeper)) { // the keeper may have waited for this process long enough, and says so
     return run_alone(test, "it could not be handed over");
   }
   WorkerMessage answer;
@@ -239,6 +260,11 @@ std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
     if (left == milliseconds{0}) {
       time_out = policy::text_of_time_out({test.name, page.report().running, page.waited(), ""}, *limit);
       ::shutdown(found.keeper.number(), SHUT_WR); // the keeper kills the worker, and says so
+      ucred keeper{};
+      socklen_t size = sizeof keeper;
+      if (::getsockopt(found.keeper.number(), SOL_SOCKET, SO_PEERCRED, &keeper, &size) == 0) {
+        continue_if_stopped(keeper.pid);
+      }
       continue;
     }
     Events events;
@@ -246,7 +272,7 @@ std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
     if (any && !events.is_ready(0)) { // ctest has ended
       return EXIT_FAILURE;
     }
-    if (!any && !time_out.empty()) { // the case may have stopped the keeper
+    if (!any && !time_out.empty()) {
       say_time_out(time_out);
       return EXIT_FAILURE;
     }
@@ -360,6 +386,54 @@ void note_long_cases(const std::string& file, const std::string& changes) {
   }
 }
 
+/// Blocks until no keeper of the folder is left, and none is being made. One that has not ended after the longest time
+/// that its worker may take is killed.
+void wait_for_keepers(const Descriptor& folder) {
+  const auto until = Clock::now() + longest_end;
+  const auto start = open_lock_file(folder, "start");
+  for (bool is_told = false;; is_told = true) {
+    // Whoever makes a keeper has the lock, until the keeper has marked itself and its worker is ready.
+    const bool none_is_made = !start || ::flock(start.number(), LOCK_EX | LOCK_NB) == 0;
+    const auto keepers = marked(folder, "processes");
+    if (none_is_made && keepers.empty()) {
+      return;
+    }
+    ::flock(start.number(), LOCK_UN);
+    if (!keepers.empty() && !is_told) {
+      say("waits until " + std::to_string(keepers.size()) + (keepers.size() == 1 ? " worker ends" : " workers end"));
+    }
+    for (const auto keeper : keepers) {
+      if (Clock::now() > until) {
+        ::kill(keeper, SIGKILL);
+      } else {
+        continue_if_stopped(keeper);
+      }
+    }
+    if (Clock::now() > until + longest_answer) { // what it has served is told
+      return;
+    }
+    const Descriptor end{static_cast<int>(keepers.empty() ? -1 : ::syscall(SYS_pidfd_open, keepers.front(), 0))};
+    Events{}.add(end).wait(shortest_wait);
+  }
+}
+
+/// What is to be told of the keepers that have ended and have not told how their workers did.
+std::string text_of_unseen(const RunFolder& run, const Descriptor& folder, const std::string& executable) {
+  std::string text;
+  for (const auto& name : names_in(folder)) {
+    if (name.rfind(served, 0) == 0) {
+      const auto cases = lines_of(contents_of(folder, name));
+      text += "gputest: failed: nobody has seen the end of a process of " + executable + " that had run " +
+              (cases.empty() ? "cases"
+                             : std::to_string(cases.size()) + (cases.size() == 1 ? " case, " : " cases, ") +
+                                   cases.back() + " last") +
+              ": its gputest-keeper (" + name.substr(std::strlen(served)) + ") was killed, or had no room in " +
+              run.path + " to write down how it ended. Run the cases again\n";
+    }
+  }
+  return text;
+}
+
 } // namespace
 
 int end_workers(const std::string& executable, const std::string& long_cases) {
@@ -376,17 +450,13 @@ int end_workers(const std::string& executable, const std::string& long_cases) {
     }
     any = true;
     write_file(folder, "end", ""); // needs no room
-    if (const auto processes = count_marked(folder, "processes"); processes > 0) {
-      say("waits until " + std::to_string(processes) + (processes == 1 ? " worker ends" : " workers end"));
-    }
-    wait_until_none_is_marked(open_lock_file(folder, "processes"));
-    const auto notes = contents_of(folder, "notes");
-    static_cast<void>(::write(STDERR_FILENO, notes.data(), notes.size()) < 0);
-    auto text = contents_of(folder, "told") + contents_of(folder, "failures");
-    if (is_there(folder, "untold")) {
-      text += "gputest: failed: a process of " + executable +
-              " did not end as it should, and there was no room to write down how in " + run.path +
-              ". Make room there, and run the cases again\n";
+    wait_for_keepers(folder);
+    auto text = contents_of(folder, "told") + contents_of(folder, "failures") + text_of_unseen(run, folder, executable);
+    if (const auto notes = contents_of(folder, "notes"); is_there(run.run, guilty)) {
+      static_cast<void>(::write(STDERR_FILENO, notes.data(), notes.size()) < 0);
+    } else if (!notes.empty()) {
+      text += notes + "gputest: failed: no case of this run failed on a server of MPS and alone, so no shared error "
+                      "explains that. GPUTEST_MPS=off shows whether it is\n";
     }
     failures += text;
     changes += contents_of(folder, "long");
@@ -397,8 +467,10 @@ int end_workers(const std::string& executable, const std::string& long_cases) {
     }
     ::unlinkat(folder.number(), "end", 0);  // a ctest -S may run the cases again
     if (write_file(folder, "told", text)) { // for a further attempt (--repeat)
-      for (const char* const name : {"failures", "untold", "notes", "workers"}) {
-        ::unlinkat(folder.number(), name, 0);
+      for (const auto& name : names_in(folder)) {
+        if (name == "failures" || name == "notes" || name == "workers" || name.rfind(served, 0) == 0) {
+          ::unlinkat(folder.number(), name.c_str(), 0);
+        }
       }
     }
   }
@@ -422,8 +494,9 @@ int end_workers(const std::string& executable, const std::string& long_cases) {
     return EXIT_SUCCESS;
   }
   static_cast<void>(::write(STDERR_FILENO, failures.data(), failures.size()) < 0);
-  say("that was at the end of a process, such as in main() after the tests, in exit handlers, or by a check for leaks. "
-      "GPUTEST_ISOLATION=process runs each case in a process of its own, and shows whose it is");
+  say("what fails at the end of a process, such as in main() after the tests, in exit handlers, or by a check for "
+      "leaks, is seen there only. GPUTEST_ISOLATION=process runs each case in a process of its own, and shows whose it "
+      "is");
   return EXIT_FAILURE;
 }
 

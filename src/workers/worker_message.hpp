@@ -56,7 +56,7 @@ inline constexpr const char* variables_of_case[] = {
     "GPUTEST_LARGE=", "GPUTEST_WAIT_LIMIT=", "CTEST_RESOURCE_GROUP",
 };
 
-/// With which a worker exits that cannot tell its verdict, because the case has closed its socket.
+/// With which a worker exits that cannot tell that its case has passed, because the case has closed its socket.
 inline constexpr int exit_code_without_verdict = 120;
 
 /// Whether the message was sent as a whole. `descriptors` stay the caller's. Does not block for long: a packet fits

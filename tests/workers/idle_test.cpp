@@ -2,6 +2,7 @@
 // Workers between two cases, while others need their devices.
 
 #include "ctest_run.hpp"
+#include "workers/run_folder.hpp"
 
 #include <gmock/gmock.h>
 
@@ -15,8 +16,11 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/inotify.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace gputest::tests {
@@ -30,13 +34,16 @@ namespace fs = std::filesystem;
 /// A ctest run with a case, a worker that is idle after it as long as a gate is shut, and another case behind that.
 class IdleWorker : public WorkerCase {
 protected:
-  void begin() {
+  void begin(const std::string& next = "Plain.b") {
     ASSERT_EQ(::mkfifo(path("gate").c_str(), 0600), 0);
     set("COUNT_ENDS_IN", path("ends"));
     add("Plain.a");
     add_command("gate", {"/bin/sh", "-c", "echo @gate; cat " + path("gate")}, "DEPENDS Plain.a");
-    add("Plain.b", "", {}, "", "DEPENDS gate");
-    add_command("workers_end", {ENTRY_PROGRAM, "--end", CASES}, "DEPENDS Plain.b");
+    if (!next.empty()) {
+      add(next, "", {}, "", "DEPENDS gate");
+    }
+    add_command("workers_end", {"/bin/sh", "-c", "echo @end $$; exec '" ENTRY_PROGRAM "' --end '" CASES "'"},
+                "DEPENDS \"gate;" + next + "\"");
     ctest_.emplace(start_ctest());
     ctest_->wait_for_out("@process ");
     std::istringstream numbers{ctest_->read_line()};
@@ -90,6 +97,33 @@ protected:
     ::close(watch);
   }
 
+  /// The folder in which callers and keepers meet.
+  [[nodiscard]] workers::Descriptor identity() const {
+    for (const auto& file : fs::recursive_directory_iterator{folders_of(ctest_->pid()).at(0)}) {
+      if (file.path().filename() == "executable") {
+        return workers::open_own_folder(AT_FDCWD, file.path().parent_path().c_str());
+      }
+    }
+    return {};
+  }
+
+  /// Or until it has ended.
+  static void wait_until_it_polls(pid_t process) {
+#ifdef SYS_poll
+    constexpr long poll = SYS_poll;
+#else
+    constexpr long poll = SYS_ppoll;
+#endif
+    for (long call = -1; call != poll;) {
+      std::ifstream file{"/proc/" + std::to_string(process) + "/syscall"};
+      std::string word;
+      if (!(file >> word)) {
+        return;
+      }
+      call = word == "running" ? -1 : std::stol(word);
+    }
+  }
+
   [[nodiscard]] int normal_ends() const {
     std::ifstream file{path("ends")};
     int count = 0;
@@ -123,6 +157,45 @@ TEST_F(IdleWorker, takes_the_next_case_if_nobody_needs_its_device) {
   const auto results = finish();
   expect_each_once(results);
   EXPECT_EQ(results.at("Plain.a").processes, results.at("Plain.b").processes);
+}
+
+TEST_F(IdleWorker, takes_the_next_case_though_another_caller_is_stopped) {
+  begin();
+  const auto folder = identity();
+  const auto address = workers::address_in(folder, "new-job");
+  const workers::Descriptor job{::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)}; // nobody accepts it
+  ASSERT_EQ(::bind(job.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(::listen(job.number(), 0), 0);
+  ASSERT_EQ(::renameat(folder.number(), "new-job", folder.number(), workers::job_name({}).c_str()), 0);
+  const auto results = finish();
+  expect_each_once(results);
+  EXPECT_EQ(results.at("Plain.a").processes, results.at("Plain.b").processes);
+}
+
+TEST_F(IdleWorker, whose_keeper_is_stopped_is_ended_by_the_entry_that_ends_workers) {
+  begin("");
+  stop_keeper();
+  EXPECT_EQ(finish().at("workers_end").word, "Passed");
+  EXPECT_EQ(normal_ends(), 1);
+}
+
+TEST_F(IdleWorker, is_waited_for_that_is_just_being_made) {
+  begin("");
+  const auto folder = identity();
+  auto start = workers::open_lock_file(folder, "start");
+  ASSERT_EQ(::flock(start.number(), LOCK_EX), 0); // as who makes a keeper
+  write_to_wake_fifos();
+  wait_for_end_of(keeper_); // the only one that there is
+  open_gate();
+  wait_until_it_polls(number_after(*ctest_, ": @end "));
+  {
+    const workers::Marked made{folder, "processes"};
+    start = {};
+    EXPECT_TRUE(workers::note_end(folder, false, "", "was made late"));
+  }
+  const auto end = finish().at("workers_end");
+  EXPECT_EQ(end.word, "Failed");
+  EXPECT_THAT(end.output, HasSubstr("was made late"));
 }
 
 TEST_F(IdleWorker, leaves_for_a_large_command_of_another_process) {

@@ -103,7 +103,12 @@ TEST_F(Mps, has_no_case_fail_for_an_error_of_another_one) {
   add("OnServer.passes", "before_the_other", {}, "OF_ALL=no");
   add("OnServer.faults_while_the_other_runs", "", {}, "", "DEPENDS before_the_other");
   add("OnServer.runs_while_the_other_faults", "", {}, "OF_ALL=no", "DEPENDS before_the_other");
+  add_command("workers_end", {ENTRY_PROGRAM, "--end", CASES},
+              "DEPENDS \"OnServer.faults_while_the_other_runs;OnServer.runs_while_the_other_faults\"");
   const auto results = run({"-j2"});
+  EXPECT_EQ(results.at("workers_end").word, "Passed");
+  EXPECT_THAT(results.at("workers_end").output,
+              HasSubstr("failed in OnServer.runs_while_the_other_faults, which did not"));
   const auto& guilty = results.at("OnServer.faults_while_the_other_runs");
   EXPECT_EQ(guilty.word, "Failed");
   EXPECT_THAT(guilty.output, Not(HasSubstr("shared error")));
@@ -192,7 +197,7 @@ TEST_F(Mps, gives_up_a_server_through_which_cases_fail_that_pass_alone) {
   add("OnServer.fails_in_workers");
   add("OnServer.passes");
   const auto results = run();
-  EXPECT_EQ(results.at("OnServer.fails_in_workers").word, "Passed");
+  EXPECT_EQ(results.at("OnServer.fails_in_workers").word, "Failed") << "no error of another case has reached it";
   EXPECT_EQ(server_in(results.at("OnServer.passes").output), "none");
 }
 
@@ -279,13 +284,25 @@ TEST_F(Mps, begins_when_two_cases_run_at_once) {
   EXPECT_NE(results.at("last").processes, results.at("first").processes) << "a worker older than the server";
 }
 
-TEST_F(Mps, hides_no_dependence_if_that_is_a_failure) {
-  set("GPUTEST_DEPENDENCE", "fail");
+TEST_F(Mps, hides_no_dependence) {
   add("Plain.poisons");
   add("Plain.crashes_if_poisoned");
   const auto result = run().at("Plain.crashes_if_poisoned");
   EXPECT_EQ(result.word, "Failed");
   EXPECT_THAT(result.output, HasSubstr("gputest: dependence: "));
+}
+
+TEST_F(Mps, fails_the_entry_that_ends_workers_if_no_case_can_have_caused_a_shared_error) {
+  add("OnServer.is_aborted_in_workers");
+  add("OnServer.blocks_in_workers", "", {}, "GPUTEST_MPS=on;OF_ALL=no;GPUTEST_TIMEOUT=1");
+  add_command("workers_end", {ENTRY_PROGRAM, "--end", CASES});
+  const auto results = run();
+  EXPECT_EQ(results.at("OnServer.is_aborted_in_workers").word, "Passed");
+  EXPECT_EQ(results.at("workers_end").word, "Failed");
+  EXPECT_THAT(results.at("workers_end").output,
+              AllOf(HasSubstr("gputest: shared error: a process of " CASES
+                              " failed in OnServer.is_aborted_in_workers, which did not fail alone\n"),
+                    HasSubstr("gputest: failed: no case of this run failed on a server of MPS and alone")));
 }
 
 TEST_F(Mps, is_no_reason_to_skip) {

@@ -65,29 +65,27 @@ TEST(Marked, are_all_counted_whoever_was_first) {
   EXPECT_EQ(count_marked(folder, "cases"), 0U);
 }
 
-TEST(NoteOfAnEnd, is_seen_even_if_there_is_no_room_to_write_it) {
+TEST(NoteOfAnEnd, says_if_there_is_no_room_to_write_it) {
   const tests::PrivateFolder path;
   const Descriptor folder{::open(path.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
   ASSERT_TRUE(write_file(folder, "executable", "/bin/sort_tests"));
-  note_end(folder, false, "its output\n", "ended by a signal");
+  EXPECT_TRUE(note_end(folder, false, "its output\n", "ended by a signal"));
   EXPECT_EQ(contents_of(folder, "failures"),
             "its output\ngputest: failed: a process of /bin/sort_tests ended by a signal\n");
-  note_end(folder, true, "", "ended");
+  EXPECT_TRUE(note_end(folder, true, "", "ended"));
   EXPECT_EQ(contents_of(folder, "notes"), "gputest: shared error: a process of /bin/sort_tests ended\n");
-  EXPECT_FALSE(is_there(folder, "untold"));
   const pid_t child = ::fork();
   if (child == 0) {
     const rlimit none{0, 0};
     ::setrlimit(RLIMIT_FSIZE, &none);
     ::signal(SIGXFSZ, SIG_IGN);
-    note_end(folder, false, "", "ended again");
+    const bool is_noted = note_end(folder, false, "", "ended again");
     write_file(folder, "end", "");
-    std::_Exit(write_file(folder, "executable", "none") ? EXIT_FAILURE : EXIT_SUCCESS);
+    std::_Exit(is_noted || write_file(folder, "executable", "none") ? EXIT_FAILURE : EXIT_SUCCESS);
   }
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0) << "a file that was not written is told";
-  EXPECT_TRUE(is_there(folder, "untold"));
   EXPECT_TRUE(is_there(folder, "end"));
   EXPECT_EQ(contents_of(folder, "executable"), "/bin/sort_tests");
 }

@@ -249,12 +249,22 @@ TEST_F(WorkerCase, gives_ctest_the_peak_of_each_case) {
   EXPECT_THAT(results.at("Plain.a").output, HasSubstr("name=\"gputest_peak_mib\">0.000<"));
 }
 
-TEST_F(WorkerCase, skips_a_case_that_fails_in_a_used_process_and_skips_alone) {
+TEST_F(WorkerCase, fails_a_case_that_fails_in_a_used_process_and_skips_alone) {
   add("Plain.a");
   add("Plain.fails_in_a_used_process_and_skips_alone", "skips");
-  const auto result = run().at("skips");
-  EXPECT_EQ(result.word, "Skipped") << result.output;
-  EXPECT_THAT(result.output, Not(HasSubstr("passed alone")));
+  auto result = run().at("skips");
+  EXPECT_EQ(result.word, "Failed") << result.output;
+  EXPECT_THAT(result.output, HasSubstr("gputest: dependence: skips was skipped alone, and failed after 1 case"));
+  set("GPUTEST_DEPENDENCE", "show");
+  EXPECT_EQ(run().at("skips").word, "Skipped");
+}
+
+TEST_F(WorkerCase, fails_a_case_that_fails_in_a_used_process_and_cannot_tell_it_to_its_keeper) {
+  add("Plain.a");
+  add("Plain.fails_after_others_and_closes_all_files", "closes");
+  const auto result = run().at("closes");
+  EXPECT_EQ(result.word, "Failed") << result.output;
+  EXPECT_THAT(result.output, HasSubstr("gputest: failed: closes failed in a worker"));
 }
 
 TEST_F(WorkerCase, uses_a_folder_below_the_ledgers_if_somebody_else_has_the_usual_one) {
@@ -351,7 +361,8 @@ TEST_F(WorkerCase, shows_what_a_case_depends_on_if_it_passes_alone) {
   }
   auto results = run();
   const auto result = results.at("Plain.fails_if_poisoned");
-  EXPECT_EQ(result.word, "Passed");
+  EXPECT_EQ(result.word, "Failed");
+  EXPECT_THAT(result.output, HasSubstr("gputest: failed: Plain.fails_if_poisoned failed in a worker, which counts"));
   EXPECT_THAT(result.output, HasSubstr("gputest: dependence: Plain.fails_if_poisoned passed alone, and failed after 4 "
                                        "cases in one process. It depends on what ran before. To see it: cd "));
   const std::string option = "GPUTEST_CASES='Plain.poisons;Plain.fails_if_poisoned' ";
@@ -365,10 +376,8 @@ TEST_F(WorkerCase, shows_what_a_case_depends_on_if_it_passes_alone) {
         << "the search for what it depends on is no part of the run";
   }
 
-  set("GPUTEST_DEPENDENCE", "fail");
-  results = run();
-  EXPECT_EQ(results.at("Plain.fails_if_poisoned").word, "Failed");
-  EXPECT_THAT(results.at("Plain.fails_if_poisoned").output, HasSubstr("because GPUTEST_DEPENDENCE=fail"));
+  set("GPUTEST_DEPENDENCE", "show");
+  EXPECT_EQ(run().at("Plain.fails_if_poisoned").word, "Passed");
 }
 
 TEST_F(WorkerCase, finds_a_case_that_passes_only_after_another_if_all_run_alone) {
@@ -400,7 +409,8 @@ TEST_F(WorkerCase, ends_by_the_signal_that_ended_its_case_and_no_other_case_fail
   EXPECT_EQ(results.at("Plain.b").word, "Passed");
 }
 
-TEST_F(WorkerCase, does_not_blame_a_case_for_a_crash_that_it_does_not_have_alone) {
+TEST_F(WorkerCase, does_not_blame_a_case_for_a_crash_that_it_does_not_have_alone_if_dependence_is_shown) {
+  set("GPUTEST_DEPENDENCE", "show");
   add("Plain.poisons");
   add("Plain.crashes_if_poisoned");
   const auto result = run().at("Plain.crashes_if_poisoned");
@@ -457,7 +467,7 @@ TEST_F(WorkerCase, does_not_call_a_failure_a_dependence_that_is_not_seen_again) 
   add("Plain.a");
   add("Plain.fails_once");
   const auto result = run().at("Plain.fails_once");
-  EXPECT_EQ(result.word, "Passed");
+  EXPECT_EQ(result.word, "Failed");
   EXPECT_THAT(result.output,
               HasSubstr("gputest: unstable: Plain.fails_once passed alone, and failed after 1 case in one "
                         "process. It did not fail again after them within 10 s"));
@@ -526,6 +536,49 @@ TEST_F(WorkerCase, fails_the_entry_that_ends_workers_for_what_an_earlier_case_ha
                 HasSubstr((earlier == abort ? "by the signal Aborted" : "with the exit code 66") +
                           (" at its end, after " + last + ". The output of " + last + " has what it wrote")));
   }
+}
+
+TEST_F(WorkerCase, fails_the_entry_that_ends_workers_if_a_case_hides_how_its_process_ends_after_earlier_ones) {
+  const std::string how = "that had run 1 case, Plain.a last, ";
+  const std::string nobody = "nobody has seen the end of a process of " CASES " that had run 1 case, Plain.a last: ";
+  for (const auto& [last, word, text] : std::vector<std::array<std::string, 3>>{
+           {"Host.closes_all_files", "Passed", how + "ended with the exit code "},
+           {"Crash.after_others", "Passed", how + "ended by the signal Aborted in "},
+           {"Crash.by_quick_exit_0", "Failed", how + "ended with the exit code 0 in "},
+           {"Crash.of_its_keeper_after_others", "Passed", nobody},
+           {"Plain.stops_its_keeper", "Failed", how + "was killed in "}}) {
+    CTestRun one;
+    one.set("GPUTEST_DEPENDENCE", "show");
+    one.add("Plain.a");
+    one.add(last, "", {}, "GPUTEST_TIMEOUT=2");
+    one.add_command("workers_end", {ENTRY_PROGRAM, "--end", CASES});
+    const auto results = one.run();
+    EXPECT_EQ(results.at(last).word, word) << last << results.at(last).output;
+    EXPECT_EQ(results.at("workers_end").word, "Failed") << last;
+    EXPECT_THAT(results.at("workers_end").output, HasSubstr(text)) << last;
+  }
+}
+
+TEST_F(WorkerCase, runs_a_case_alone_if_its_worker_cannot_note_it_before_it_passes) {
+  ASSERT_EQ(::mkfifo(path("meeting").c_str(), 0600), 0);
+  set("MEET_AT", path("meeting"));
+  add("Plain.meets_the_first");
+  auto ctest = start_ctest();
+  ctest.wait_for_out("@process ");
+  std::istringstream numbers{ctest.read_line()};
+  pid_t worker = 0;
+  pid_t keeper = 0;
+  numbers >> worker >> keeper;
+  for (const auto& entry : fs::recursive_directory_iterator{folders_of(ctest.pid()).at(0)}) {
+    if (entry.path().filename() == "executable") {
+      fs::create_directory(entry.path().parent_path() / ("served-" + std::to_string(keeper)));
+    }
+  }
+  const std::fstream other{path("meeting")}; // which lets it pass, also alone
+  const auto result = results_of(ctest.finish().out).at("Plain.meets_the_first");
+  EXPECT_EQ(result.word, "Passed");
+  EXPECT_EQ(result.processes.size(), 2U);
+  EXPECT_THAT(result.output, HasSubstr("Plain.meets_the_first runs in a process of its own: there is no room in "));
 }
 
 TEST_F(WorkerCase, starts_no_second_worker_where_one_ended_before_its_first_case_and_shows_what_it_wrote) {

@@ -170,6 +170,13 @@ TEST_F(Plain, fails_after_a_process_that_it_forked_has_returned) {
   ::waitpid(child, nullptr, 0);
   FAIL();
 }
+TEST_F(Plain, stops_its_keeper) { ::kill(::getppid(), SIGSTOP); }
+TEST_F(Plain, fails_after_others_and_closes_all_files) {
+  for (int number = 3; number < 1024 && cases_begun > 1; ++number) {
+    ::close(number);
+  }
+  EXPECT_EQ(cases_begun, 1);
+}
 TEST_F(Plain, leaves_what_it_prints_in_a_buffer) {
   std::ios::sync_with_stdio(false);
   std::clog << "@in a buffer"; // nothing flushes it, as std::cerr does std::cout
@@ -188,6 +195,17 @@ TEST_F(Crash, by_exit_0) { std::exit(0); }
 TEST_F(Crash, by_quick_exit_0) { ::_exit(0); }
 TEST_F(Crash, by_quick_exit_3) { ::_exit(3); }
 TEST_F(Crash, by_quick_exit_77) { ::_exit(77); }
+TEST_F(Crash, after_others) {
+  if (cases_begun > 1) {
+    std::abort();
+  }
+}
+TEST_F(Crash, of_its_keeper_after_others) {
+  if (cases_begun > 1) {
+    ::kill(::getppid(), SIGKILL);
+    ::pause();
+  }
+}
 TEST_F(Crash, at_the_end) {
   std::atexit([] { std::abort(); });
   ::chdir("/"); // so it is its process's last
