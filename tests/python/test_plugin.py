@@ -5,6 +5,8 @@ import os
 import pathlib
 import re
 import signal
+import subprocess
+import sys
 
 import gputest
 import pytest
@@ -642,6 +644,86 @@ def test_forgets_the_end(gpu_lease): gpu_lease("1GiB").__enter__()
 def test_after(): assert leased() == 5 << 30
 """)
     result.assert_outcomes(passed=5)
+
+
+def test_classes_and_modules_lease_what_they_set_up(run):
+    result = run("""
+import unittest
+from gputest.plugin import lease
+
+def setup_module():
+    with lease("3GiB"):
+        assert leased() == 3 << 30
+
+@pytest.mark.gpu("2GiB")
+class TestTable(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        with lease(1 << 30):
+            cls.table = gputest.SimulatedBuffer("1GiB")
+
+    @classmethod
+    def tearDownClass(cls): cls.table.free()
+
+    def test_one(self): assert leased() == 2 << 30
+
+    def test_two(self): assert leased() == 2 << 30
+""")
+    result.assert_outcomes(passed=2)
+    done = subprocess.run([sys.executable, "-c", "from gputest.plugin import lease; lease('1GiB')"], capture_output=True, text=True)
+    assert "gputest.plugin.lease() is for tests that pytest runs: use gputest.Session elsewhere" in done.stderr
+
+
+def test_threads_of_a_test_take_leases_in_turn(run):
+    result = run("""
+import threading
+
+@pytest.mark.gpu("2GiB")
+def test_threads(gpu_lease):
+    errors = []
+    def lease():
+        try:
+            for _ in range(10):
+                with gpu_lease("1GiB"):
+                    time.sleep(0.001)
+        except BaseException as error:
+            errors.append(error)
+    threads = [threading.Thread(target=lease) for _ in range(4)]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join()
+    assert errors == [] and leased() == 2 << 30
+""")
+    result.assert_outcomes(passed=1)
+
+
+def test_items_that_are_no_functions_lease_too(run, pytester):
+    pytester.makeconftest("""
+import pytest
+
+class Item(pytest.Item):
+    def runtest(self): pass
+    def reportinfo(self): return self.path, None, "no function, and no line"
+
+class File(pytest.File):
+    def collect(self): yield Item.from_parent(self, name="a\\0b")
+
+def pytest_collect_file(parent, file_path):
+    return File.from_parent(parent, path=file_path) if file_path.suffix == ".items" else None
+""")
+    (pytester.path / "some.items").touch()
+    suite = '''
+def documented():
+    """
+    >>> leased() >> 30
+    1
+    """
+
+def test_one(): pass
+'''
+    result = run(suite, "--doctest-modules", "--gpu-default-memory=1GiB", ".")
+    result.assert_outcomes(passed=3)
+    result = run(suite, "--doctest-modules", "--gpu-default-memory=40GiB", ".")
+    result.assert_outcomes(skipped=3)
 
 
 def test_overuse_of_a_fixture_says_what_to_write_in_it(run):

@@ -14,6 +14,7 @@ import re
 import reprlib
 import shlex
 import sys
+import threading
 import time
 import traceback
 from typing import Callable, ContextManager, NamedTuple, Optional, Union
@@ -120,7 +121,11 @@ def _map_of(text) -> dict:
     return memory_of
 
 
+_configs = []  # of the sessions of pytest in this process: the one that runs is the last
+
+
 def pytest_configure(config):
+    _configs.append(config)
     config.gputest_begun = time.time()
     config.addinivalue_line("markers", "gpu(memory, gpus=1, requires=[...], heap=None, keeps=None): the GPU memory that "
                             "the test needs: 'small', 'medium', 'large', a size such as '3GiB', 'none', or a function "
@@ -143,17 +148,31 @@ def pytest_collection_finish(session):
         config.pluginmanager.register(_Leases(config, needs), "gputest-leases")
 
 
+def pytest_unconfigure(config):
+    _configs.remove(config)
+
+
 GpuLease = Callable[[Union[str, int]], ContextManager[None]]
 
 
 @pytest.fixture(scope="session")
 def gpu_lease(request: pytest.FixtureRequest) -> GpuLease:
     """`with gpu_lease("4GiB"):` around what a module or session fixture allocates. It may stay allocated."""
-    plugins = request.config.pluginmanager
-    if not plugins.has_plugin("gputest-leases"):  # no test has a mark
+    return _leases_of(request.config).lease_of_fixture
+
+
+def lease(memory: Union[str, int]) -> ContextManager[None]:
+    """gpu_lease() where there are no fixtures: in setUpClass() and setup_module()."""
+    if not _configs:
+        raise RuntimeError("gputest.plugin.lease() is for tests that pytest runs: use gputest.Session elsewhere")
+    return _leases_of(_configs[-1]).lease_of_fixture(memory)
+
+
+def _leases_of(config) -> "_Leases":
+    if not config.pluginmanager.has_plugin("gputest-leases"):  # no test has a mark
         _loaded()
-        plugins.register(_Leases(request.config, {}), "gputest-leases")
-    return plugins.get_plugin("gputest-leases").lease_of_fixture
+        config.pluginmanager.register(_Leases(config, {}), "gputest-leases")
+    return config.pluginmanager.get_plugin("gputest-leases")
 
 
 class _Need(NamedTuple):
@@ -320,11 +339,11 @@ def _size(count: int) -> str:
 class _Holder:
     """A test, or a fixture's `with gpu_lease()`: what it leases, and in whose place."""
 
-    def __init__(self, who, need, item=None, outer=None):
+    def __init__(self, who, need, item=None):
         self.who = who
         self.need = need
         self.item = item
-        self.outer = outer
+        self.outer = None
         self.has_ended = False
 
 
@@ -342,6 +361,7 @@ class _Leases:
         self._item = None  # whose lease was asked for
         self._answer = None  # what came of it
         self._holder = None  # of the lease of this process
+        self._changing = threading.RLock()  # held while one holder takes the place of another
         self._fixture = ""  # which is being set up
         self._errors = []  # of the test's phases
         self._instance = None  # of the test's class
@@ -385,7 +405,7 @@ class _Leases:
             self._ask(item)  # again: a rerun
         kind, reason = self._answer or ("granted", "")
         if kind == "skip":
-            raise pytest.skip.Exception(reason, _use_item_location=True)
+            raise pytest.skip.Exception(reason, _use_item_location=item.location[1] is not None)  # a doctest may have no line
         if kind == "fail":
             pytest.fail(reason, pytrace=False)
 
@@ -394,7 +414,7 @@ class _Leases:
         if not self._holder or self._item is not item or os.getpid() != self._pid:
             return
         instance = getattr(getattr(item, "_obj", None), "__self__", None)
-        if type(instance) is item.cls:  # pytest 7 has forgotten a unittest.TestCase when its teardown has ended
+        if type(instance) is getattr(item, "cls", None):  # pytest 7 has forgotten a unittest.TestCase when its teardown has ended
             self._instance = instance
         excinfo = call.excinfo or (getattr(item, "_excinfo", None) or [None])[0]  # of a unittest.TestCase
         if excinfo:
@@ -558,15 +578,17 @@ class _Leases:
         if os.getpid() != self._pid:  # a forked test runs under the lease of its parent
             yield
             return
-        outer, item = self._holder, self._item
+        item = self._item
         try:
             need = _checked(_Need(memory=_size_of(memory), keeps=_ALL, is_declared=True))
         except ValueError as error:
             need = _Need(mistake="the memory of gpu_lease() is {}".format(error))
-        holder = _Holder(self._fixture or (item.nodeid if item else "a fixture"), need, None, outer)
-        if outer and not need.mistake:
-            self._give_back()
-        kind, reason = self._lease(holder)
+        holder = _Holder(self._fixture or (item.nodeid if item else "a fixture"), need)
+        with self._changing:
+            holder.outer = self._holder
+            if self._holder and not need.mistake:
+                self._give_back()
+            kind, reason = self._lease(holder)
         if kind != "granted":
             (pytest.skip if kind == "skip" else pytest.fail)(reason)
         try:
@@ -576,19 +598,19 @@ class _Leases:
 
     def _end_fixture(self, holder):
         """Its lease becomes again that of the one in whose place it was taken."""
-        if holder.has_ended:
-            return
-        holder.has_ended = True
-        if self._holder is not holder:  # it ended before one that was taken in its place
-            return
-        self._give_back()
-        outer = holder.outer
-        while outer and outer.has_ended:
-            outer = outer.outer
-        if outer:
-            kind, reason = self._lease(outer)
-            if kind != "granted":
-                pytest.fail(reason, pytrace=False)
+        with self._changing:
+            if holder.has_ended:
+                return
+            holder.has_ended = True
+            if self._holder is not holder:  # it ends before one that was taken in its place
+                return
+            self._give_back()
+            outer = holder.outer
+            while outer and outer.has_ended:
+                outer = outer.outer
+            kind, reason = self._lease(outer) if outer else ("granted", "")
+        if kind != "granted":
+            pytest.fail(reason, pytrace=False)
 
 
 def _is_skipped(item) -> bool:
@@ -599,7 +621,7 @@ def _is_skipped(item) -> bool:
         xfail = None if item.config.option.runxfail else evaluate_xfail_marks(item)
         function = getattr(item, "obj", None)
         return (evaluate_skip_marks(item) is not None or (xfail is not None and not xfail.run) or
-                any(getattr(one, "__unittest_skip__", False) for one in (function, item.cls)))
+                any(getattr(one, "__unittest_skip__", False) for one in (function, getattr(item, "cls", None))))
     except Exception:  # the test says what is wrong with its marks, and there may be no such function
         return False
 
