@@ -14,9 +14,10 @@ namespace gputest::insights {
 /// What runs arrays of tasks: a program for Slurm or another batch system. docs/guides/cluster.md describes it.
 class ArrayEngine {
 public:
-  explicit ArrayEngine(std::string program) : program_{std::move(program)} {}
+  /// A script, or a link to a program. It also answers if this file has gone in the meantime. Throws Error.
+  explicit ArrayEngine(const std::string& program);
 
-  /// It was killed, so that it is not known what it has done.
+  /// It was killed, or did not say, so that it is not known what it has done.
   struct Interrupted : Error {
     using Error::Error;
   };
@@ -39,9 +40,10 @@ private:
     int status = 0;
     std::string text; ///< of both of its streams
   };
-  [[nodiscard]] Answer ask(std::vector<std::string> words) const;
+  [[nodiscard]] Answer ask(const std::vector<std::string>& arguments, bool in_a_minute) const;
 
-  std::string program_;
+  std::string name_;
+  std::vector<std::string> command_;
 };
 
 } // namespace gputest::insights

@@ -42,11 +42,15 @@ Error cannot_write(const std::string& path, const std::error_code& error) {
   return Error{path + " cannot be written: " + os::reason(error.value())};
 }
 
-/// Replaces each `@name@`.
+/// Replaces the first `@name@` of each name, and none that is in a value.
 std::string filled(std::string text, const std::vector<std::pair<std::string, std::string>>& values) {
+  std::map<std::size_t, std::pair<std::size_t, std::string>> marks; // by their places: their sizes and values
   for (const auto& [name, value] : values) {
     const auto mark = "@" + name + "@";
-    text.replace(text.find(mark), mark.size(), value);
+    marks[text.find(mark)] = {mark.size(), value};
+  }
+  for (auto mark = marks.rbegin(); mark != marks.rend(); ++mark) {
+    text.replace(mark->first, mark->second.first, mark->second.second);
   }
   return text;
 }
@@ -283,7 +287,9 @@ ArrayRun::ArrayRun(std::string folder) : folder_{std::move(folder)} {
     state.at("repeats").get_to(repeats_);
     state.at("numbers").get_to(numbers_);
     suite_ = parse_ctest_suite(read_text(folder_ + "/suite.json"));
-  } catch (const std::exception& error) {
+  } catch (const json::exception&) {
+    throw Error{folder_ + " is not the folder of a run of 'gputest slurm': its run.json is damaged"};
+  } catch (const Error& error) {
     throw Error{folder_ + " is not the folder of a run of 'gputest slurm': " + error.what()};
   }
   if (version != GPUTEST_VERSION) {
@@ -298,7 +304,12 @@ ArrayRun::ArrayRun(std::string folder) : folder_{std::move(folder)} {
   }
 }
 
-std::vector<ArrayTry> ArrayRun::tries() const {
+bool ArrayRun::is_gone() const {
+  std::error_code error; // such as that of a server that does not answer
+  return !fs::exists(folder_ + "/run.json", error) && !error;
+}
+
+std::vector<ArrayTry> ArrayRun::tries() const try {
   std::vector<ArrayTry> tries;
   for (;;) {
     ArrayTry array;
@@ -325,6 +336,9 @@ std::vector<ArrayTry> ArrayRun::tries() const {
     }
     tries.push_back(std::move(array));
   }
+} catch (const std::logic_error&) { // words that are no numbers, or not those of tests
+  throw Error{folder_ +
+              " is damaged: a file `numbers` has other things than ctest's numbers of its tests. Begin a new run"};
 }
 
 CtestProgress ArrayRun::progress_of(const ArrayTask& task) const {

@@ -71,7 +71,10 @@ public:
   [[nodiscard]] std::string engine() const { return folder_ + "/engine"; }
   [[nodiscard]] std::size_t most_tries() const { return tries_; }
 
-  /// The arrays so far.
+  /// Whether somebody has removed the folder.
+  [[nodiscard]] bool is_gone() const;
+
+  /// The arrays so far. Throws Error.
   [[nodiscard]] std::vector<ArrayTry> tries() const;
 
   /// What a task has said so far, by ctest's numbers. What is unsure has begun, unless the test's own process recorded

@@ -3,8 +3,8 @@
 # A task of 'gputest slurm': one ctest, with the tests that the file `numbers` of the task's folder selects. It leaves
 # there: node, progress (what ctest prints), sound (how many bytes of it count), errors, Testing, and in the end tests.xml,
 # or why there is none (error).
-run=@run@
 try=@try@
+run=@run@
 token=@token@
 tests=@tests@
 tool=@tool@

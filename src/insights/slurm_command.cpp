@@ -100,26 +100,26 @@ private:
 /// Follows one array until it has ended.
 class Follower {
 public:
-  Follower(const ArrayRun& run, ArrayTry array) : run_{run}, array_{std::move(array)}, unfinished_{array_.tasks} {
+  Follower(const ArrayRun& run, ArrayTry array)
+      : run_{run}, array_{std::move(array)}, id_{array_.id()}, unfinished_{array_.tasks} {
     for (const auto& task : array_.tasks) {
       tests_ += task.tests.size();
     }
   }
 
-  /// 0, or the signal that interrupted it.
+  /// 0, or the signal that interrupted it. It also returns if the run's folder is gone.
   [[nodiscard]] int follow(const ArrayEngine& engine, const os::Interruption& interruption) {
-    const auto id = array_.id();
     for (bool ended = false;;) {
       count();
-      if (unfinished_.empty() || ended) {
+      if (unfinished_.empty() || ended || run_.is_gone()) {
         return 0;
       }
       std::string why;
-      const auto state = engine.state(id, why);
+      const auto state = engine.state(id_, why);
       // What has ended since count() has left its results: look once more.
       ended = state && std::none_of(unfinished_.begin(), unfinished_.end(),
                                     [&](const ArrayTask& task) { return state->count(task.number) != 0; });
-      line_.show(state ? text_of(*state) : fmt::format("array {}: its state is not known now: {}", id, why));
+      line_.show(state ? text_of(*state) : fmt::format("array {}: its state is not known now: {}", id_, why));
       const auto elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begin_);
       const auto pause =
           ended ? std::chrono::milliseconds{0}
@@ -182,11 +182,12 @@ private:
           in_words(std::chrono::duration_cast<std::chrono::seconds>(each * static_cast<long>(tests_ - now_ended_))) +
           " left";
     }
-    return text + "; array " + array_.id();
+    return text + "; array " + id_;
   }
 
   const ArrayRun& run_;
   ArrayTry array_;
+  std::string id_;
   std::vector<ArrayTask> unfinished_;
   std::size_t tests_ = 0; ///< of the array
   std::size_t ended_ = 0; ///< of these, those in tasks that have ended
@@ -250,15 +251,29 @@ void run_to_end(const ArrayRun& run, bool is_new, std::size_t most_tries) {
         }
         say(fmt::format("array {}: {}, in {}", array.id(), counted(array.tasks.size(), "task"), array.folder));
       }
-      if (const int signal = Follower{run, array}.follow(engine, interruption); signal != 0) {
+      const auto id = array.id();
+      const int signal = Follower{run, array}.follow(engine, interruption);
+      if (const bool is_gone = run.is_gone(); signal != 0 || is_gone) {
+        auto end = "cancelled the array " + id;
         try {
-          engine.cancel(array.id());
-          array.set_cancelled();
-          say(fmt::format("cancelled the array {}. Tests that have ended keep their results. To go on: {}", array.id(),
-                          resume_command(run)));
+          engine.cancel(id);
         } catch (const Error& error) {
-          say(fmt::format("{}. It may still run. To follow it: {}", error.what(), resume_command(run)));
+          end = std::string{error.what()} + ". It may still run";
         }
+        if (is_gone) {
+          end = fmt::format("the folder {} of the run is gone, and its results are lost: {}", run.folder(), end);
+        } else {
+          try {
+            array.set_cancelled();
+          } catch (const Error& error) {
+            end += std::string{". "} + error.what();
+          }
+          end += ". Tests that have ended keep their results. To go on: " + resume_command(run);
+        }
+        if (signal == 0) {
+          throw Error{end};
+        }
+        say(end);
         os::Interruption::end_by(signal);
       }
     }
@@ -305,12 +320,15 @@ tool::ExitCode merge(const ArrayRun& run, const SlurmOptions& options) {
     }
   }
   merge.log = has_log ? run.folder() + "/merged.jsonl" : "";
+  merge.may_lack_log = true;
   const auto result = merge_shards(merge);
   if (result != tool::ExitCode::done) {
     std::for_each(remarks.begin(), remarks.end(), say);
   }
   copy(merge.junit, options.junit);
-  copy(merge.log, options.log);
+  if (std::error_code none; fs::exists(merge.log, none)) {
+    copy(merge.log, options.log);
+  }
   say("results, with the outputs of failed tests: " + merge.junit);
   return result;
 }

@@ -15,7 +15,8 @@ TEST(OptionsOfTask, leave_out_what_selects_by_name_or_label) {
 }
 
 TEST(OptionsOfTask, refuse_what_would_hide_which_tests_have_ended) {
-  for (const auto* const word : {"--output-on-failure", "-V", "-Q", "-I", "--output-junit=x", "--rerun-failed", "-N"}) {
+  for (const auto* const word :
+       {"--output-on-failure", "-V", "-Q", "-I", "--output-junit=x", "--rerun-failed", "-N", "--progress", "-W"}) {
     EXPECT_THROW(static_cast<void>(options_of_task({"-j8", word})), tool::WrongCommandLine) << word;
   }
 }

@@ -95,6 +95,16 @@ protected:
     return tool_.run(words);
   }
 
+  /// A Slurm in PATH whose array 7 runs until it is cancelled, which `scancelled` tells.
+  void use_slurm() {
+    fs::create_directory(folder_ + "/bin");
+    tool_.folder().write("bin/scontrol", "#!/bin/sh\nexit 1\n", 0700);
+    tool_.folder().write("bin/sbatch", "#!/bin/sh\necho 7\n", 0700);
+    tool_.folder().write("bin/squeue", "#!/bin/sh\necho 1 RUNNING n1\n", 0700);
+    tool_.folder().write("bin/scancel", "#!/bin/sh\necho $1 >> " + folder_ + "/scancelled\n", 0700);
+    tool_.set("PATH", folder_ + "/bin:" + tests::bare_environment().at("PATH"));
+  }
+
   [[nodiscard]] bool exists(const std::string& file) const { return fs::exists(folder_ + "/" + file); }
 
   [[nodiscard]] std::string text_of(const std::string& file) const {
@@ -217,9 +227,68 @@ TEST_F(SlurmCommand, has_the_time_limit_and_the_ignored_tests_that_one_ctest_has
 
 TEST_F(SlurmCommand, submits_no_array_again_that_may_have_been_submitted) {
   add("passes", "true");
-  tool_.folder().write("engine", "#!/bin/bash\nkill -TERM $$\n", 0700);
-  EXPECT_THAT(run("r1", "1").err, HasSubstr(" was killed while it submitted an array. No result is lost. To go on: "));
-  EXPECT_THAT(resume("r1").err, HasSubstr("it is not known whether " + folder_ + "/r1/try-1 was submitted"));
+  const std::vector<std::pair<std::string, std::string>> ends{
+      {"kill -TERM $$", " was killed while it submitted an array"},
+      {"kill -KILL $PPID", " was killed while it submitted an array"}, // the shell that tells its status
+      {"true", " ended with status 0 and printed no id of the array that it submitted"}};
+  for (const auto& [end, message] : ends) {
+    const auto folder = "r" + std::to_string(&end - &ends.front().first);
+    tool_.folder().write("engine", "#!/bin/bash\n" + end + "\n", 0700);
+    const auto ended = run(folder, "1");
+    EXPECT_THAT(ended.err, HasSubstr(message));
+    EXPECT_THAT(ended.err, HasSubstr(". No result is lost. To go on: "));
+    EXPECT_THAT(resume(folder).err,
+                HasSubstr("it is not known whether " + folder_ + "/" + folder + "/try-1 was submitted"));
+  }
+}
+
+TEST_F(SlurmCommand, cancels_the_array_if_the_folder_of_its_run_is_gone) {
+  ASSERT_EQ(::mkfifo((folder_ + "/fifo").c_str(), 0600), 0);
+  add("waits", "cat fifo");
+  auto follower = start(new_run("r1", "1"));
+  follower.wait_for_err("1 running on");
+  fs::rename(folder_ + "/r1", folder_ + "/moved");
+  auto ended = follower.finish();
+  EXPECT_EQ(ended.exit_code, to_int(tool::ExitCode::internal_error));
+  EXPECT_THAT(ended.err, HasSubstr("the folder " + folder_ +
+                                   "/r1 of the run is gone, and its results are lost: "
+                                   "cancelled the array 1\n"));
+
+  use_slurm(); // the program for Slurm was in the folder
+  auto of_slurm = start({"--test-dir", folder_, "--folder", folder_ + "/r2", "--shards", "1"});
+  of_slurm.wait_for_err("1 running on");
+  fs::rename(folder_ + "/r2", folder_ + "/moved_too");
+  EXPECT_THAT(of_slurm.finish().err,
+              HasSubstr(" of the run is gone, and its results are lost: cancelled the array 7\n"));
+  EXPECT_EQ(text_of("scancelled"), "7\n");
+}
+
+TEST_F(SlurmCommand, runs_in_a_folder_with_any_name_and_in_any_environment) {
+  for (const auto* const name : {"a", "b", "c"}) {
+    add(name, "true");
+  }
+  std::string of_slurm{engine};
+  const std::string number = "GPUTEST_TASK=$i";
+  tool_.folder().write("engine", of_slurm.replace(of_slurm.find(number), number.size(), "SLURM_ARRAY_TASK_ID=$i"),
+                       0700);
+  tool_.set("GPUTEST_TASK", "2");
+  tool_.set("SLURM_ARRAY_TASK_ID", "3");
+  EXPECT_EQ(run("r1", "3").exit_code, 0);
+  for (const auto* const folder : {"@token@", "a @try@ @run@", "it's $HOME; @tests@ @arguments@"}) {
+    const auto ended = run(folder, "3");
+    EXPECT_EQ(ended.exit_code, 0) << folder << ended.err;
+  }
+}
+
+TEST_F(SlurmCommand, has_the_verdict_and_the_junit_file_also_without_a_run_log) {
+  add("passes", "true");
+  auto options = new_run("r1", "1");
+  options.insert(options.end(), {"--junit", folder_ + "/joined.xml", "--log", folder_ + "/joined.jsonl"});
+  const auto ended = start(options).finish();
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_THAT(ended.err, HasSubstr("no test has written a run log, so there is none for --log\n"));
+  EXPECT_TRUE(exists("joined.xml"));
+  EXPECT_FALSE(exists("joined.jsonl"));
 }
 
 TEST_F(SlurmCommand, takes_no_result_of_a_killed_task_if_tests_are_repeated) {
@@ -356,7 +425,7 @@ TEST_F(SlurmCommand, passes_on_why_nothing_can_be_submitted_and_leaves_no_folder
   };
   tool_.set("PATH", bin + ":" + path);
   tool_.folder().write("bin/scontrol", "#!/bin/sh\necho 'MaxArraySize            = 1'\n", 0700);
-  tool_.folder().write("bin/sbatch", "#!/bin/sh\nfor word; do echo \"<$word>\"; done >&2\nexit 1\n", 0700);
+  tool_.folder().write("bin/sbatch", "#!/bin/sh\nfor word; do echo \"<$word>\"; done >&2\nexit 255\n", 0700);
   expect(slurm("1"), "an array may have at most 0 tasks here (MaxArraySize=1 of 'scontrol show config')");
   tool_.folder().write("bin/scontrol", "#!/bin/sh\nexit 1\n", 0700);
   expect(slurm("1"), "the array could not be submitted: <--parsable>\n");
@@ -380,6 +449,10 @@ TEST_F(SlurmCommand, refuses_a_folder_that_is_in_use_and_options_that_hide_resul
   const auto ended = run("r1", "1", {"--output-on-failure"});
   EXPECT_EQ(ended.exit_code, to_int(tool::ExitCode::wrong_command_line));
   EXPECT_THAT(ended.err, HasSubstr("'--output-on-failure' of ctest cannot be used here"));
+  for (const auto* const option : {"--version", "--help", "--print-labels"}) {
+    EXPECT_THAT(run("r1", "1", {option}).err,
+                HasSubstr(std::string{"ctest lists no tests with the options '"} + option));
+  }
   EXPECT_FALSE(exists("r1"));
   EXPECT_THAT(start({"--resume", folder_, "--shards", "2"}).finish().err, HasSubstr(" excludes "));
   EXPECT_THAT(start({"--engine", folder_ + "/engine", "--sbatch", "-q x"}).finish().err, HasSubstr(" excludes "));
