@@ -207,7 +207,8 @@ def test_one(n, value): pass
 def test_good(): assert leased() == 1 << 30
 """)
     result.assert_outcomes(passed=1, errors=30)
-    result.stdout.fnmatch_lines(["*its memory is *Unhelpful*; write a size such as '3GiB', or a number of bytes"])
+    result.stdout.fnmatch_lines(["*its marks cannot be read: RuntimeError: no comparison",
+                                 "*its memory is -1; write a size such as '3GiB', or a number of bytes"])
     assert "many" * 30 not in result.stdout.str() and "INTERNALERROR" not in result.stdout.str()
 
 
