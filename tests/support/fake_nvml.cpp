@@ -9,6 +9,7 @@
 //   long_uuids=1      UUIDs in their real form, as fake_cuda_attributes.cpp has them
 //   gib=80,40         memory of each device of a GPU, by GPUs (80)
 //   lost_slices=0,2   these slices have fallen off   slice_error=15    finding a slice answers this error
+//   numa=1            the memory of every GPU is on this NUMA node
 //   compute=7:100,8:- processes as pid:bytes, - for unknown; also graphics= and mps=
 //   compute_error=3   listing them answers this error; also graphics_error= and mps_error=
 //   newcomers=3       at so many of the coming calls more processes have come than there is room for
@@ -187,6 +188,11 @@ nvml::Result nvmlDeviceGetCudaComputeCapability(nvml::Handle handle, int* major,
 nvml::Result nvmlDeviceGetComputeMode(nvml::Handle handle, int* mode) {
   *mode = static_cast<int>(number("mode", 0));
   return device_of(handle).slice ? not_supported : nvml::success;
+}
+
+nvml::Result nvmlDeviceGetNumaNodeId(nvml::Handle /*gpu*/, unsigned* node) {
+  *node = static_cast<unsigned>(number("numa", 0));
+  return word("numa").empty() ? not_supported : nvml::success;
 }
 
 nvml::Result nvmlDeviceGetMigMode(nvml::Handle handle, unsigned* now, unsigned* after_reset) {

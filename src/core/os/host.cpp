@@ -3,6 +3,7 @@
 
 #include "core/os/file.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
@@ -33,15 +34,17 @@ std::string user_name(std::uint32_t uid) {
 
 namespace {
 
-/// The bytes of a line such as `MemTotal:       16318412 kB`.
+/// The bytes of a line such as `MemTotal:       16318412 kB`, or of a node `Node 0 MemTotal:       16318412 kB`.
 std::optional<std::uint64_t> bytes_of(const std::string& meminfo, const std::string& name) {
   std::istringstream lines{meminfo};
   for (std::string line; std::getline(lines, line);) {
-    if (line.compare(0, name.size() + 1, name + ":") != 0) {
+    const auto colon = line.find(':');
+    const auto begin = line.compare(0, 5, "Node ") == 0 ? line.find(' ', 5) + 1 : 0;
+    if (colon == std::string::npos || begin > colon || line.compare(begin, colon - begin, name) != 0) {
       continue;
     }
     constexpr std::uint64_t bytes_per_kib = 1024;
-    return std::strtoull(line.c_str() + name.size() + 1, nullptr, 10) * bytes_per_kib;
+    return std::strtoull(line.c_str() + colon + 1, nullptr, 10) * bytes_per_kib;
   }
   return std::nullopt;
 }
@@ -58,6 +61,24 @@ std::optional<HostMemory> parse_host_memory(const std::string& meminfo) {
 }
 
 std::optional<HostMemory> read_host_memory() { return parse_host_memory(contents_of("/proc/meminfo").value_or("")); }
+
+std::optional<HostMemory> parse_node_memory(const std::string& meminfo) {
+  const auto total = bytes_of(meminfo, "MemTotal");
+  const auto free = bytes_of(meminfo, "MemFree");
+  if (!total || !free) {
+    return std::nullopt;
+  }
+  std::uint64_t available = *free;
+  for (const char* reclaimable : {"Active(file)", "Inactive(file)", "SReclaimable"}) {
+    available += bytes_of(meminfo, reclaimable).value_or(0);
+  }
+  return HostMemory{*total, std::min(*total, available)};
+}
+
+std::optional<HostMemory> read_node_memory(unsigned node) {
+  return parse_node_memory(
+      contents_of("/sys/devices/system/node/node" + std::to_string(node) + "/meminfo").value_or(""));
+}
 
 void* reserve_addresses(std::size_t bytes) {
   void* const first = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

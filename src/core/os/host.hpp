@@ -26,6 +26,13 @@ struct HostMemory {
 /// Reads the text of /proc/meminfo; nullopt if one of the two lines is missing.
 [[nodiscard]] std::optional<HostMemory> parse_host_memory(const std::string& meminfo);
 
+/// The memory of one NUMA node: what is available is free, or caches files and can be reclaimed. nullopt if there is no
+/// such node.
+[[nodiscard]] std::optional<HostMemory> read_node_memory(unsigned node);
+
+/// Reads the text of a node's meminfo; nullopt if one of its lines is missing.
+[[nodiscard]] std::optional<HostMemory> parse_node_memory(const std::string& meminfo);
+
 /// Addresses that are nobody else's, and that end the process when they are used. Null if there are none: errno says
 /// why.
 [[nodiscard]] void* reserve_addresses(std::size_t bytes);

@@ -60,9 +60,9 @@ struct Fit {
   bool but_for_external = false;
 };
 
-/// Whether external processes hold too much of a device to call the rest of it the whole. A desktop keeps a few percent
-/// for ever.
-bool external_share(const Capacity& device) { return device.external_bytes > device.total_bytes / 10; }
+/// Whether external processes hold too much of a device to call the rest of it the whole: more than half. Desktops, and
+/// hosts that share their memory with the device, keep a part of it for ever.
+bool external_share(const Capacity& device) { return device.external_bytes > device.total_bytes / 2; }
 
 /// What external processes leave of a device; they may hold more than it could give, with what the driver reserves.
 std::uint64_t room_of(const Capacity& device) {

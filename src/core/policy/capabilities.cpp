@@ -177,6 +177,21 @@ std::string name_of(const Device& device) { return device.uuid + " (" + device.n
 
 } // namespace
 
+MemoryPlace place_of_memory(std::uint64_t total_bytes, std::uint64_t reserved_bytes, std::uint64_t host_bytes,
+                            std::optional<std::uint64_t> node_bytes) {
+  // A node that also has other memory says nothing of the device's.
+  if (node_bytes && *node_bytes > 0 && *node_bytes <= total_bytes) {
+    return MemoryPlace::numa_node;
+  }
+  // The kernel keeps a part of the host's memory, which its total leaves out and the driver's need not. The driver
+  // reserves memory of a device that has its own.
+  constexpr std::uint64_t near = 16;
+  const auto difference = std::max(total_bytes, host_bytes) - std::min(total_bytes, host_bytes);
+  const bool is_hosts =
+      total_bytes == 0 || total_bytes == host_bytes || (reserved_bytes == 0 && difference <= host_bytes / near);
+  return is_hosts ? MemoryPlace::host : MemoryPlace::device;
+}
+
 bool needs_driver(const Capabilities& required, const DeviceFacts& facts) {
   bool unknown = (required.has(Kind::peer_access) && !facts.peers) || (required.has(Kind::sm) && !facts.sm);
   for (std::size_t i = 0; i < Capability::kinds; ++i) {

@@ -229,6 +229,7 @@ private:
   Bytes overhead_before_;         ///< when the lease began
   std::chrono::steady_clock::time_point leased_at_;
   std::size_t leased_gpus_ = 0;   ///< of the last lease
+  std::vector<Bytes> of_others_;  ///< what external processes had of each of its devices when it began, if it is whole
   std::string leased_test_;       ///< that the last lease is for
   std::string unleased_;          ///< what took memory without a lease, and how much; empty if nothing is known
   std::optional<Bytes> stuck_at_; ///< the overhead with which a lease could not be had although everybody waited

@@ -143,6 +143,12 @@ Outcome DeviceSession::lease(const Request& request, const policy::MemoryRequest
   holds_ = true;
   leased_at_ = steady_clock::now();
   leased_gpus_ = static_cast<std::size_t>(request.gpus);
+  of_others_.clear();
+  for (auto index = indices_.begin(); memory.exclusive && index != indices_.begin() + request.gpus; ++index) {
+    const std::uint64_t used =
+        machine_->used_bytes(*index); // what this process has beyond its context is not known yet
+    of_others_.emplace_back(used - std::min(used, overhead_.bytes().count() + machine_->set_aside_bytes(*index)));
+  }
   leased_test_ = test;
   runlog::write("lease",
                 runlog::lease_details(request, memory.bytes, memory.exclusive, devices_,
@@ -189,7 +195,9 @@ std::vector<Bytes> DeviceSession::bytes_of(const Request& request) const {
   std::vector<Bytes> bytes;
   for (const auto& device : devices_) {
     if (bytes.size() < static_cast<std::size_t>(request.gpus)) {
-      bytes.push_back(memory.exclusive ? device.total : memory.bytes);
+      bytes.push_back(memory.exclusive
+                          ? device.total - (bytes.size() < of_others_.size() ? of_others_[bytes.size()] : Bytes{})
+                          : memory.bytes);
     }
   }
   return bytes;

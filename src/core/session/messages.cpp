@@ -136,7 +136,7 @@ std::string describe(const ledger::Blocked& blocked) {
     text += text.empty() ? "" : ", and ";
     text +=
         "programs that are not on this ledger: without gputest, or in a container without its folder (nvidia-smi shows "
-        "them)";
+        "them; if they stay, GPUTEST_DEVICE_MEMORY=<the size that they leave> limits what tests count on)";
   }
   return text.empty() ? "nobody" : text;
 }

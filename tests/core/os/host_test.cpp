@@ -25,6 +25,22 @@ TEST(HostMemory, is_read_from_the_lines_that_say_it) {
   EXPECT_FALSE(parse_host_memory("MemTotalX: 5 kB\nMemAvailable: 3 kB\n"));
 }
 
+TEST(HostMemory, of_a_node_is_available_if_it_is_free_or_caches_files) {
+  const std::string text = "\nNode 1 MemTotal:       1000 kB\nNode 1 MemFree:   400 kB\nNode 1 MemUsed: 600 kB\n"
+                           "Node 1 Active:  300 kB\nNode 1 Inactive(anon): 90 kB\nNode 1 Active(file):  50 kB\n"
+                           "Node 1 Inactive(file): 30 kB\nNode 1 Shmem: 7 kB\nNode 1 SReclaimable:  4 kB\n";
+  const auto memory = parse_node_memory(text);
+  ASSERT_TRUE(memory);
+  EXPECT_EQ(memory->total_bytes, 1000ULL * 1024);
+  EXPECT_EQ(memory->available_bytes, 484ULL * 1024);
+  EXPECT_EQ(
+      parse_node_memory("Node 1 MemTotal: 5 kB\nNode 1 MemFree: 4 kB\nNode 1 Active(file): 3 kB\n")->available_bytes,
+      5ULL * 1024);
+  EXPECT_FALSE(parse_node_memory(""));
+  EXPECT_FALSE(parse_node_memory("Node 1 MemTotal: 5 kB\n"));
+  EXPECT_FALSE(read_node_memory(100000));
+}
+
 TEST(HostMemory, of_this_machine_is_not_all_taken) {
   const auto memory = read_host_memory();
   ASSERT_TRUE(memory);

@@ -127,9 +127,9 @@ TEST(AdmissionEntering, takes_external_processes_memory_off_the_capacity) {
       {"they and others", {{{100, 20}}, {entering(1, 1, 50, 30), inside(1, 10, 5)}}, "wait for 1 external processes"},
       {"more than there is", {{{100, 900}}, {entering(1, 1, 1, 1)}}, "wait for external processes"},
       {"more than there is leaves the least room", {{{100, 900}, {100, 90}}, {entering(1, 3, 0, 0)}}, "grant 2"},
-      {"a tenth leaves a whole device", {{{100, 10}}, {whole(entering(1, 1, 10, 0))}}, "grant 1"},
-      {"more than a tenth does not", {{{100, 11}}, {whole(entering(1, 1, 10, 0))}}, "wait for external processes"},
-      {"another device has none", {{{100, 11}, {90}}, {whole(entering(1, 3, 10, 0))}}, "grant 2"},
+      {"half leaves a whole device", {{{100, 50}}, {whole(entering(1, 1, 10, 0))}}, "grant 1"},
+      {"more than half does not", {{{100, 51}}, {whole(entering(1, 1, 10, 0))}}, "wait for external processes"},
+      {"another device has none", {{{100, 51}, {90}}, {whole(entering(1, 3, 10, 0))}}, "grant 2"},
   });
 }
 
@@ -228,8 +228,8 @@ TEST(AdmissionLeasing, is_exclusive_only_where_nobody_else_is_inside) {
        "wait for 2"},
       {"beside one that enters", {{{100}}, {exclusive(asks(0)), entering(1, 1, 5, 9)}}, "grant 1"},
       {"others elsewhere", {{{100}, {100}}, {exclusive(asks(0)), inside(2, 5, 9)}}, "grant 1"},
-      {"beside a tenth of external processes", {{{100, 10}}, {exclusive(asks(0))}}, "grant 1"},
-      {"beside more of them", {{{100, 11}}, {exclusive(asks(0))}}, "wait for external processes"},
+      {"beside half of external processes", {{{100, 50}}, {exclusive(asks(0))}}, "grant 1"},
+      {"beside more of them", {{{100, 51}}, {exclusive(asks(0))}}, "wait for external processes"},
   });
 }
 

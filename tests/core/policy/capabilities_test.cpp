@@ -9,7 +9,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +25,35 @@ using capabilities::memory_pools;
 using capabilities::mig;
 using capabilities::sm;
 using capabilities::total_memory;
+
+TEST(MemoryPlaces, are_told_by_what_the_driver_and_the_host_say) {
+  using policy::MemoryPlace;
+  constexpr std::uint64_t unknown = 0;
+  struct Case {
+    const char* what;
+    std::uint64_t total;
+    std::uint64_t reserved;
+    std::uint64_t host;
+    std::optional<std::uint64_t> node;
+    MemoryPlace expected;
+  };
+  const std::vector<Case> cases{
+      {"a GPU of its own", 800, 5, 500, {}, MemoryPlace::device},
+      {"an integrated one of which the driver says nothing", unknown, 0, 500, {}, MemoryPlace::host},
+      {"one that has the host's total", 500, 0, 500, {}, MemoryPlace::host},
+      {"one that has a little more than the host's", 530, 0, 500, {}, MemoryPlace::host},
+      {"one that has a little less", 470, 0, 500, {}, MemoryPlace::host},
+      {"a GPU as large as the host, of which the driver reserves some", 501, 5, 500, {}, MemoryPlace::device},
+      {"a larger one under an old driver, which says nothing of that", 540, 0, 500, {}, MemoryPlace::device},
+      {"one on a node of its own", 960, 6, 4800, 950, MemoryPlace::numa_node},
+      {"a node that has other memory too", 960, 6, 4800, 4800, MemoryPlace::device},
+      {"a node without memory", 960, 6, 4800, 0, MemoryPlace::device},
+      {"no host is known", 960, 6, unknown, {}, MemoryPlace::device},
+  };
+  for (const auto& c : cases) {
+    EXPECT_EQ(policy::place_of_memory(c.total, c.reserved, c.host, c.node), c.expected) << c.what;
+  }
+}
 
 TEST(Capabilities, are_read_and_written) {
   struct Case {

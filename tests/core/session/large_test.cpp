@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "core/os/host.hpp"
 #include "support/suite_test.hpp"
 
 #include <gmock/gmock.h>
@@ -39,6 +40,25 @@ TEST_F(LargeTests, are_excluded_where_others_use_their_device) {
   EXPECT_THAT(ended.out,
               HasSubstr("classes --gtest_filter=Large.first --gtest_filter=Large.first; to let it wait for "
                         "them: GPUTEST_LARGE=wait, or LARGE wait in gpu_add_test() or gpu_discover_tests()"));
+}
+
+TEST_F(LargeTests, run_on_what_external_processes_leave_if_that_is_half_of_the_device_else_say_what_to_set) {
+  const auto host = os::read_host_memory();
+  ASSERT_TRUE(host);
+  const auto device_of = [&](std::uint64_t quarters_available) {
+    return "simulated:1x" + std::to_string(host->available_bytes / 4 * quarters_available >> 20U) +
+           "MiB,integrated,context=0";
+  };
+  set("GPUTEST_DEVICES", device_of(6)); // a third of it is used by others
+  EXPECT_EQ(run("classes", {"--gtest_filter=Large.first"}).exit_code, 0);
+  set("GPUTEST_DEVICES", device_of(16));
+  const Ended ended = run("classes", {"--gtest_filter=Large.first"});
+  EXPECT_EQ(ended.exit_code, 77);
+  EXPECT_THAT(ended.out, HasSubstr("Large.first is large, and excluded while other processes use its device: programs "
+                                   "that are not on this ledger: "));
+  EXPECT_THAT(ended.out, HasSubstr("if they stay, GPUTEST_DEVICE_MEMORY=<the size that they leave> limits what"));
+  set("GPUTEST_DEVICE_MEMORY", std::to_string(host->available_bytes / 2 >> 20U) + "MiB");
+  EXPECT_EQ(run("classes", {"--gtest_filter=Large.first"}).exit_code, 0);
 }
 
 TEST_F(LargeTests, are_all_those_of_a_large_entry) {

@@ -75,7 +75,7 @@ TEST(Describe, names_external_processes_and_nobody) {
   blocked.external = true;
   EXPECT_EQ(describe(blocked),
             "programs that are not on this ledger: without gputest, or in a container without its folder (nvidia-smi "
-            "shows them)");
+            "shows them; if they stay, GPUTEST_DEVICE_MEMORY=<the size that they leave> limits what tests count on)");
   blocked.blockers.push_back(entry("a", Stage::holding));
   EXPECT_THAT(describe(blocked), HasSubstr("), and programs that are not on this ledger"));
 }

@@ -105,6 +105,10 @@ std::string Nvml::add_device(nvml::Handle handle, nvml::Handle gpu) {
   device.total_bytes = memory.total_bytes;
   device.reserved_bytes = memory.reserved_bytes;
   device.mig_slice = handle != gpu;
+  unsigned node = 0;
+  if (!device.mig_slice && functions_.numa_node != nullptr && functions_.numa_node(gpu, &node) == nvml::success) {
+    device.numa_node = node;
+  }
   device.sm = read_compute_capability(functions_, gpu);
   device.compute_mode = read_compute_mode(functions_, gpu);
   devices_.push_back(std::move(device));

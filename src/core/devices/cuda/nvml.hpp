@@ -21,7 +21,8 @@ struct NvmlDevice {
   std::uint64_t total_bytes = 0;    ///< all of it; 0 if NVML does not say, as of one that shares the host's memory
   std::uint64_t reserved_bytes = 0; ///< what the driver keeps for itself; 0 if NVML does not say
   bool mig_slice = false;
-  std::optional<unsigned> sm; ///< compute capability, 90 for 9.0; of a slice, its GPU's
+  std::optional<unsigned> numa_node; ///< that its memory is, on a machine whose host can use it too
+  std::optional<unsigned> sm;        ///< compute capability, 90 for 9.0; of a slice, its GPU's
   policy::ComputeMode compute_mode = policy::ComputeMode::usual; ///< of a slice, its GPU's
 };
 

@@ -77,6 +77,7 @@ bool Functions::bind(const os::SharedLibrary& library, std::string& missing) {
   library.bind(mig_handle, "nvmlDeviceGetMigDeviceHandleByIndex");
   library.bind(compute_capability, "nvmlDeviceGetCudaComputeCapability");
   library.bind(compute_mode, "nvmlDeviceGetComputeMode");
+  library.bind(numa_node, "nvmlDeviceGetNumaNodeId");
   bind_process_query(library, compute_processes, "nvmlDeviceGetComputeRunningProcesses");
   bind_process_query(library, graphics_processes, "nvmlDeviceGetGraphicsRunningProcesses");
   bind_process_query(library, mps_processes, "nvmlDeviceGetMPSComputeRunningProcesses");

@@ -88,6 +88,7 @@ struct Functions {
   Result (*mig_handle)(Handle, unsigned index, Handle*) = nullptr;        ///< optional
   Result (*compute_capability)(Handle, int* major, int* minor) = nullptr; ///< optional
   Result (*compute_mode)(Handle, int*) = nullptr;                         ///< optional
+  Result (*numa_node)(Handle, unsigned*) = nullptr;                       ///< optional
   ProcessQuery* compute_processes = nullptr;                              ///< optional
   ProcessQuery* graphics_processes = nullptr;                             ///< optional
   ProcessQuery* mps_processes = nullptr;                                  ///< optional: clients of the MPS server

@@ -25,10 +25,12 @@ public:
       : nvml_{std::move(nvml)}, left_out_{std::move(left_out)} {
     const auto host = os::read_host_memory().value_or(os::HostMemory{});
     for (const auto& device : nvml_->devices()) {
-      // NVML says nothing of an integrated GPU's memory, or, on some, gives it the host's.
-      const bool shared = device.total_bytes == 0 || device.total_bytes == host.total_bytes;
-      shares_host_memory_.push_back(shared);
-      devices_.push_back({device.uuid, device.name, Bytes{shared ? host.total_bytes : device.total_bytes}, false});
+      const auto node = device.numa_node ? os::read_node_memory(*device.numa_node) : std::nullopt;
+      const auto place = policy::place_of_memory(device.total_bytes, device.reserved_bytes, host.total_bytes,
+                                                 node ? std::optional{node->total_bytes} : std::nullopt);
+      places_.push_back(place);
+      const bool is_hosts = place == policy::MemoryPlace::host;
+      devices_.push_back({device.uuid, device.name, Bytes{is_hosts ? host.total_bytes : device.total_bytes}, false});
     }
   }
 
@@ -60,7 +62,7 @@ public:
     facts.sm = device.sm;
     facts.mig = device.mig_slice;
     facts.compute_mode = device.compute_mode;
-    facts.shares_host_memory = shares_host_memory_.at(index);
+    facts.shares_host_memory = places_.at(index) == policy::MemoryPlace::host;
     facts.lists_processes = nvml_->processes(index).has_value();
     if (ask == AskDriver::yes) {
       add_attributes(facts, device.uuid);
@@ -76,9 +78,18 @@ public:
 
   [[nodiscard]] std::uint64_t used_bytes(std::size_t index) const override {
     const std::uint64_t all = devices_.at(index).total.count();
-    if (shares_host_memory_.at(index)) {
+    switch (places_.at(index)) {
+    case policy::MemoryPlace::host: {
       const auto host = os::read_host_memory();
       return host ? all - std::min(all, host->available_bytes) : all;
+    }
+    case policy::MemoryPlace::numa_node: // NVML counts files that the host caches there, too
+      if (const auto node = os::read_node_memory(*nvml_->devices().at(index).numa_node)) {
+        return node->total_bytes - node->available_bytes;
+      }
+      break;
+    case policy::MemoryPlace::device:
+      break;
     }
     // A device that no longer answers has no room for any process.
     return nvml_->used_bytes(index).value_or(all - std::min(all, reserved_bytes(index)));
@@ -117,7 +128,7 @@ private:
   std::unique_ptr<Nvml> nvml_;
   std::string left_out_;
   std::vector<Device> devices_;
-  std::vector<bool> shares_host_memory_;                            ///< of devices_, by the same index
+  std::vector<policy::MemoryPlace> places_;                         ///< of devices_, by the same index
   mutable std::optional<std::vector<DriverAttributes>> attributes_; ///< once the driver was asked
   mutable std::string why_unknown_;
 };

@@ -79,6 +79,21 @@ TEST_F(RealDevicesTest, that_share_the_hosts_memory_have_what_the_host_has_avail
   EXPECT_FALSE(open("")->facts(0, AskDriver::no).shares_host_memory);
 }
 
+TEST_F(RealDevicesTest, on_a_numa_node_have_what_is_free_there_or_caches_files) {
+  const auto node = os::read_node_memory(0);
+  if (!node || Bytes{node->total_bytes} > total) {
+    GTEST_SKIP() << "node 0 of this machine is larger than the fake device";
+  }
+  const auto list = open("numa=0 used=1000");
+  ASSERT_NE(list, nullptr) << why_none_;
+  EXPECT_EQ(list->devices()[0].total, total);
+  EXPECT_FALSE(list->facts(0, AskDriver::no).shares_host_memory);
+  EXPECT_GT(list->memory(0).used_bytes, 1000U);
+  EXPECT_LT(list->memory(0).used_bytes, node->total_bytes);
+  EXPECT_EQ(open("slices=1 numa=0 used=1000")->memory(0).used_bytes, 1000U) << "a slice has a part of it";
+  EXPECT_EQ(open("numa=100000 used=1000")->memory(0).used_bytes, 1000U) << "no such node";
+}
+
 TEST_F(RealDevicesTest, have_no_room_once_they_are_lost) {
   const auto list = open("gpus=2 used=1000");
   ASSERT_NE(list, nullptr) << why_none_;

@@ -2,6 +2,8 @@
 // The public interface of the core, as a program without a test framework uses it. Each test is a process of its own.
 
 #include "core/os/entry_page.hpp"
+#include "core/os/host.hpp"
+#include "core/session/account.hpp"
 #include "core/session/device_session.hpp"
 #include "core_test.hpp"
 #include "support/in_child.hpp"
@@ -103,6 +105,18 @@ TEST_F(CoreSession, tells_the_watcher_of_its_entry_what_gputest_has_refused) {
   EXPECT_NE(refusal_of(ask_for_too_much), "");
   settings_.devices = "none";
   EXPECT_NE(refusal_of([](Session& session) { static_cast<void>(session.enter({})); }), "");
+}
+
+TEST_F(CoreSession, leases_of_a_whole_device_what_external_processes_leave) {
+  const auto available = os::read_host_memory().value_or(os::HostMemory{}).available_bytes;
+  settings_.devices = "simulated:1x" + std::to_string(available / 2 * 3 >> 20U) + "MiB,integrated,context=0";
+  entry_.large = LargePolicy::wait;
+  auto& session = enter({MemoryClass::large});
+  const auto lease = session.lease(MemoryClass::large, "Sort.Keys");
+  ASSERT_TRUE(lease);
+  auto& account = session::Account::instance();
+  account.reserve({MemoryKind::pool, 0, Bytes{available / 4 * 3}});
+  EXPECT_THROW(account.reserve({MemoryKind::pool, 0, Bytes{available / 2}}), LeaseExceeded) << "a third is others'";
 }
 
 TEST_F(CoreSession, reads_the_environment_where_it_is_told_to) {
