@@ -77,6 +77,15 @@ void set_variables(const std::vector<std::string>& assignments) {
   }
 }
 
+/// Whether ctest is known to run several tests at a time.
+bool runs_in_parallel() {
+  try {
+    return session::observed_run_mode(settings::of_process().run_mode).mode == policy::RunMode::parallel;
+  } catch (const Error&) {
+    return false; // the case fails by itself
+  }
+}
+
 /// How far this process has come with devices: it has none, it has chosen some, or it uses them. With each step the
 /// ledger or a driver opens files and starts threads, which stay.
 int steps_to_devices() {
@@ -136,6 +145,16 @@ void write_what_was_printed() {
 
 } // namespace
 
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+/// A worker is kept until it has worked so many times as long as its start took.
+constexpr int worth_of_a_start = 4;
+/// What it waited for in its first case is no part of its start.
+constexpr milliseconds longest_start{1'000};
+/// For how long it is kept without a case.
+constexpr milliseconds longest_gap{100};
+
 struct Worker::State {
   std::optional<workers::WorkerChannel> channel; ///< none: the cases are those of a list
   std::deque<std::string> list;
@@ -149,6 +168,10 @@ struct Worker::State {
   const int pid = os::own_pid();
   int exit_code = EXIT_SUCCESS;
   bool has_ended = false;
+  Clock::time_point since = Clock::now(); ///< this case runs; before the first one, the process
+  std::optional<milliseconds> start;      ///< what it took, with the first case, in which CUDA starts
+  milliseconds worked{0};                 ///< in later cases
+  bool keeps = false;                     ///< whether it may be kept (is_kept())
   bool has_returned = false; ///< to main(), because there are no more cases
 
   /// Why the case that has run is the last one here; empty: it is not. Then this process is idle before others hear
@@ -167,7 +190,22 @@ struct Worker::State {
     if (change.empty()) {
       change = devices::change_between(devices_before, device_state());
     }
-    return change.empty() ? why_not_idle() : "it changed its process: " + change;
+    return !change.empty() ? "it changed its process: " + change : is_kept() ? "" : why_not_idle();
+  }
+
+  /// Whether this process stays in the ledger as one that has work, although it has no case. The next one comes in a
+  /// moment, and whoever made it leave would make it start again, before it was of any use. Where tests do not run in
+  /// parallel, or nobody knows, a large test must not be skipped because of it.
+  bool is_kept() const { return keeps && start && worked < worth_of_a_start * *start; }
+
+  void count_case() {
+    const auto time = std::chrono::duration_cast<milliseconds>(Clock::now() - since);
+    if (start) {
+      worked += time;
+    } else {
+      start = std::min(time, longest_start);
+      keeps = runs_in_parallel();
+    }
   }
 
   /// Makes this process idle in the ledger, if it is in one. Why it cannot be.
@@ -184,7 +222,9 @@ struct Worker::State {
   /// process waits for what it has of a device. Whoever was given a case that does not begin gives it to another
   /// worker.
   std::optional<workers::WorkerJob> receive() try {
-    set_session_idle();
+    if (!is_kept() || !channel->wait_for(longest_gap)) {
+      set_session_idle();
+    }
     auto job = channel->receive(leave_descriptor_of_session());
     return job && is_unchanged() && resume_session() ? std::move(job) : std::nullopt;
   } catch (const LedgerError&) { // it has lost its place in the ledger: nobody could tell it to leave
@@ -264,6 +304,7 @@ std::optional<std::string> Worker::next_case() {
     state.list.pop_front();
   }
   TestRun::of_process().begin_next_case();
+  state.since = state.start ? Clock::now() : state.since;
   state.before = workers::take_snapshot();
   state.devices_before = device_state();
   state.steps_before = steps_to_devices();
@@ -288,6 +329,7 @@ bool Worker::end_case(int exit_code, const std::string& changed) noexcept try {
   if (!state.channel) {
     return true;
   }
+  state.count_case();
   move_report(state.report, state.wanted_report);
   const auto why = state.why_last(changed);
   state.has_ended = !why.empty();

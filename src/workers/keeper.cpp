@@ -35,7 +35,8 @@ using Kind = WorkerMessage::Kind;
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr milliseconds longest_idle{10'000}; ///< it holds a context, and has had nothing to do for a while
+constexpr milliseconds longest_idle{3'000};  ///< it holds a context, and has had nothing to do for a while
+constexpr milliseconds least_balance{50};    ///< that is written down
 constexpr double usual_time_limit = 1500;    ///< seconds, of CTest for a test without a TIMEOUT
 constexpr double least_time_limit = 30;
 constexpr milliseconds longest_end_after_ctest{10'000};
@@ -52,7 +53,7 @@ milliseconds since(Clock::time_point start) { return std::chrono::duration_cast<
 class Keeper {
 public:
   Keeper(RunFolder& run, const TestCase& test, Descriptor start_lock, Marked lives, MpsServer server)
-      : run_{run}, test_{test}, start_lock_{std::move(start_lock)}, lives_{std::move(lives)},
+      : run_{run}, test_{test}, start_{std::move(start_lock)}, lives_{std::move(lives)},
         server_{std::move(server)}, worker_{run, test, server_} {}
 
   void run() {
@@ -83,7 +84,7 @@ private:
         continue;
       }
       if (left.count() <= 0) {
-        end_worker("after 10 s without a case");
+        end_worker("after 3 s without a case");
         return;
       }
       if (is_there(run_.folder, "end")) {
@@ -119,14 +120,14 @@ private:
     if (why.empty()) {
       why = worker_.wait_until_ready();
       started_in_ = since(started_);
-      ready_ = Clock::now();
     } else {
       why = "no worker could be started: " + why;
     }
     if (!why.empty()) {
       write_file(run_.folder, "alone", why);
     }
-    start_lock_ = Descriptor{};
+    ::ftruncate(start_.number(), why.empty() ? 1 : 0); // CUDA starts in the first case
+    ::flock(start_.number(), LOCK_UN);
     while (!why.empty() && !is_ready(run_.ctest) && take_oldest_job()) {
       refuse(why);
     }
@@ -154,12 +155,7 @@ private:
     auto names = names_in(run_.folder);
     std::sort(names.begin(), names.end());
     for (const auto& name : names) {
-      if (const auto begun = begin_of_job(name); begun && take_job(name)) {
-        // What it has waited for this worker's start counts for nothing: another one would have had to start, too.
-        const auto waited = since(std::max(*begun, ready_));
-        if (job_.code == 0 && waited >= shortest_wait) { // two that add at once may lose one: it is a matter of cost
-          write_file(run_.folder, "waited", std::to_string((milliseconds_in(run_.folder, "waited") + waited).count()));
-        }
+      if (is_job(name) && take_job(name)) {
         return true;
       }
     }
@@ -239,8 +235,9 @@ private:
         } else if (message.kind == Kind::verdict) {
           verdict = std::move(message);
           has_verdict = true;
-          if (history_.empty()) { // what a start costs: no case need start another worker if waiting takes less
-            write_file(run_.folder, "took", std::to_string((started_in_ + since(begun)).count()));
+          note_balance(history_.empty() ? -2 * (started_in_ + since(begun)) : since(begun));
+          if (history_.empty()) {
+            ::ftruncate(start_.number(), 0);
           }
           ends = !verdict.texts.empty();
           if (!ends && !note_case(filter)) {
@@ -266,6 +263,16 @@ private:
         reply_after_end(filter, std::move(verdict), has_verdict);
         return false;
       }
+    }
+  }
+
+  /// Adds to the balance of all workers, by which callers decide whether to start one more. Two that add at once may
+  /// lose one: it is a matter of cost.
+  void note_balance(milliseconds change) {
+    balance_ += change;
+    if (balance_ < milliseconds{0} || balance_ >= least_balance) {
+      write_file(run_.folder, "earned", std::to_string((milliseconds_in(run_.folder, "earned") + balance_).count()));
+      balance_ = milliseconds{0};
     }
   }
 
@@ -444,7 +451,7 @@ private:
 
   RunFolder& run_;
   const TestCase& test_;
-  Descriptor start_lock_;
+  Descriptor start_;
   Marked lives_;
   Marked takes_cases_;
   MpsServer server_;
@@ -457,8 +464,8 @@ private:
   std::size_t cases_ = 0;            ///< that have ended, the last one included
   const char* why_ended_ = "";
   Clock::time_point started_;
-  Clock::time_point ready_;
   milliseconds started_in_{0};
+  milliseconds balance_{0}; ///< that is not written down yet
 };
 
 } // namespace

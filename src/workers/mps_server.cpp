@@ -28,16 +28,6 @@ bool has_daemon_of_user() {
          (control.st_uid == ::geteuid() || control.st_uid == 0) && has_mps_daemon(folder);
 }
 
-/// How many cases of the run are running or waiting now.
-std::size_t count_cases(const RunFolder& run) {
-  std::size_t count = 0;
-  for (const auto& name : names_in(run.run)) {
-    const auto folder = open_own_folder(run.run.number(), name.c_str());
-    count += folder && is_there(folder, "cases") ? count_marked(folder, "cases") : 0;
-  }
-  return count;
-}
-
 /// Why this worker should have no server of the run's own; empty: no reason.
 std::string reason_against(bool is_asked_for) {
   if (!variable("CUDA_MPS_PIPE_DIRECTORY").empty()) {
@@ -70,7 +60,7 @@ MpsServer MpsServer::join(const RunFolder& run) {
     return joined;
   }
   joined.may_have_one_ = true;
-  if (setting != "on" && !is_there(run.run, server) && count_cases(run) < 2) {
+  if (setting != "on" && !is_there(run.run, server) && count_cases(run.run) < 2) {
     return joined; // a single process gains nothing
   }
   if (is_there(run.run, given_up)) {

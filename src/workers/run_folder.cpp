@@ -204,12 +204,7 @@ std::string job_name(std::chrono::steady_clock::time_point begun) {
   return job + std::string(20 - time.size(), '0') + time + "-" + std::to_string(::getpid());
 }
 
-std::optional<std::chrono::steady_clock::time_point> begin_of_job(const std::string& name) {
-  if (name.rfind(job, 0) != 0) {
-    return std::nullopt;
-  }
-  return std::chrono::steady_clock::time_point{std::chrono::nanoseconds{std::stoll("0" + name.substr(job.size(), 20))}};
-}
+bool is_job(const std::string& name) { return name.rfind(job, 0) == 0; }
 
 bool write_file(const Descriptor& folder, const std::string& name, const std::string& text) {
   const auto temporary = "new-" + name + "-" + std::to_string(::getpid());
@@ -296,5 +291,14 @@ std::vector<pid_t> marked(const Descriptor& folder, const char* name) {
 }
 
 std::size_t count_marked(const Descriptor& folder, const char* name) { return marked(folder, name).size(); }
+
+std::size_t count_cases(const Descriptor& run) {
+  std::size_t count = 0;
+  for (const auto& name : names_in(run)) {
+    const auto folder = open_own_folder(run.number(), name.c_str());
+    count += folder && is_there(folder, "cases") ? count_marked(folder, "cases") : 0;
+  }
+  return count;
+}
 
 } // namespace gputest::workers

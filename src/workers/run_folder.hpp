@@ -23,9 +23,8 @@ using os::Descriptor;
 /// - `job-<time>-<pid>`: the socket of a caller that waits for a worker (job_name());
 /// - `keepers`: each keeper that can take a case holds a Marked of it;
 /// - `cases`: likewise each caller that has a case to run;
-/// - `start`: locked by whoever starts a worker;
-/// - `took`: the milliseconds that starting a worker took, its first case included;
-/// - `waited`: the milliseconds that cases have waited since the last start while their worker ran others;
+/// - `start`: locked by whoever starts a worker; not empty while that one runs its first case;
+/// - `earned`: the milliseconds for which workers have run cases, less twice what their starts took;
 /// - `alone`: why this executable cannot have workers, if it cannot;
 /// - `executable`: its path;
 /// - `processes`: each keeper holds a Marked of it as long as it lives;
@@ -79,11 +78,8 @@ struct RunFolder {
 /// The name of the job of a caller that waits since `begun`. The oldest is the first in order.
 [[nodiscard]] std::string job_name(std::chrono::steady_clock::time_point begun);
 
-/// The time in that name; nullopt: it is of no job.
-[[nodiscard]] std::optional<std::chrono::steady_clock::time_point> begin_of_job(const std::string& name);
-
-/// A case that waits for less is not worth a word.
-inline constexpr std::chrono::milliseconds shortest_wait{20};
+/// Whether it is such a name.
+[[nodiscard]] bool is_job(const std::string& name);
 
 /// Is there if a case has failed in a client of MPS, and not for the error of another one.
 inline constexpr const char* guilty = "guilty";
@@ -130,5 +126,8 @@ void wait_until_none_is_marked(const Descriptor& file);
 /// The processes that have marked themselves, this one included.
 [[nodiscard]] std::vector<pid_t> marked(const Descriptor& folder, const char* name);
 [[nodiscard]] std::size_t count_marked(const Descriptor& folder, const char* name);
+
+/// How many cases of a run are running or waiting for a worker now.
+[[nodiscard]] std::size_t count_cases(const Descriptor& run);
 
 } // namespace gputest::workers

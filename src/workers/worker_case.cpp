@@ -32,6 +32,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -45,9 +46,11 @@ using Kind = WorkerMessage::Kind;
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-/// For how long a case waits before a further worker is started for it: as long as a start takes.
-constexpr milliseconds longest_wait{300};
-/// For how long if there is a keeper to spare.
+/// How often a waiting process looks whether something has changed.
+constexpr milliseconds between_looks{20};
+/// For how long the first case of a worker keeps others from being started.
+constexpr milliseconds longest_first_case{500};
+/// For how long it takes a keeper for one that is about to be free: it may be stuck.
 constexpr milliseconds longest_trust{5'000};
 
 /// CTest starts a case first that took so long when it ran last (gpu_discover_tests()).
@@ -91,27 +94,33 @@ private:
   bool is_announced_ = false;
 };
 
-/// Whether there is a keeper for each case, this one included: one is about to be free, if it is not stuck.
-bool has_keeper_to_spare(const RunFolder& run) {
-  return count_marked(run.folder, "keepers") >= count_marked(run.folder, "cases");
+/// Whether a further worker is to be started for a case that has waited for so long, since the balance in `earned` was
+/// `before`. There is none to start if there is a keeper for each case. Where other executables of the run have cases,
+/// a start takes time from them, so the workers have to have earned it. All of them were busy while the case waited.
+bool should_start_one(const RunFolder& run, milliseconds before, milliseconds waited) {
+  const auto keepers = count_marked(run.folder, "keepers");
+  const auto cases = count_marked(run.folder, "cases");
+  if (keepers == 0 || waited > longest_trust) {
+    return true;
+  }
+  return keepers < cases && (std::max(before + static_cast<int>(keepers) * waited, milliseconds_in(run.folder, "earned")).count() > 0 ||
+                             count_cases(run.run) == cases);
 }
 
-/// How long a case waits: until all together have waited for as long as a start takes. So what is lost by waiting, and
-/// by starting too many, is at most twice what has to be.
-milliseconds patience(const RunFolder& run) {
-  const auto took = milliseconds_in(run.folder, "took");
-  const auto whole = took.count() <= 0 ? longest_wait : std::clamp(took, shortest_wait, longest_wait);
-  return std::max(whole - milliseconds_in(run.folder, "waited"), shortest_wait);
+/// Whether a worker runs its first case, in which CUDA starts; but not for long any more.
+bool is_starting(const Descriptor& start) {
+  struct stat mark {};
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return ::fstat(start.number(), &mark) == 0 && mark.st_size > 0 &&
+         now - std::chrono::seconds{mark.st_mtim.tv_sec} - std::chrono::nanoseconds{mark.st_mtim.tv_nsec} <
+             longest_first_case;
 }
 
 /// Takes the one start at a time of this identity, and starts a keeper, unless somebody else does. Returns why there
 /// can be none; empty: no reason.
 std::string start_one(RunFolder& run, const TestCase& test) {
   auto lock = open_lock_file(run.folder, "start");
-  const bool may_start = lock && ::flock(lock.number(), LOCK_EX | LOCK_NB) == 0;
-  if (may_start) {
-    write_file(run.folder, "waited", "0");
-  }
+  const bool may_start = lock && ::flock(lock.number(), LOCK_EX | LOCK_NB) == 0 && !is_starting(lock);
   if (may_start ? !start_keeper(run, test, std::move(lock)) : !lock) {
     return std::string{"no worker could be started: "} + ::strerror(errno); // NOLINT: one thread
   }
@@ -121,7 +130,6 @@ std::string start_one(RunFolder& run, const TestCase& test) {
 struct Found {
   Descriptor keeper;    ///< that has taken the job; none, without a reason: ctest has ended
   std::string why_none; ///< the case has to run alone
-  bool has_tried_to_start = false;
 };
 
 /// Waits until a keeper has taken the job, and starts one where that is sooner.
@@ -133,21 +141,21 @@ Found find_keeper(RunFolder& run, const TestCase& test) {
     return found;
   }
   const auto begun = Clock::now();
-  auto limit = count_marked(run.folder, "keepers") > 0 ? patience(run) : milliseconds{0};
+  const auto earned = milliseconds_in(run.folder, "earned");
+  auto limit = count_marked(run.folder, "keepers") > 0 ? between_looks : milliseconds{0};
   while ((found.why_none = contents_of(run.folder, "alone")).empty()) {
     Events events;
     if (events.add(job.socket()).add(run.ctest).wait(limit)) {
       found.keeper = events.is_ready(0) ? job.accept() : Descriptor{};
       return found;
     }
-    if (!has_keeper_to_spare(run) || Clock::now() - begun > longest_trust) {
-      found.has_tried_to_start = true;
+    if (should_start_one(run, earned, std::chrono::duration_cast<milliseconds>(Clock::now() - begun))) {
       found.why_none = start_one(run, test);
       if (!found.why_none.empty()) {
         return found;
       }
     }
-    limit = patience(run);
+    limit = between_looks;
   }
   return found;
 }
@@ -234,7 +242,6 @@ std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
   }
   WorkerMessage job;
   job.kind = Kind::job;
-  job.code = found.has_tried_to_start ? 1 : 0;
   job.texts = {test.filter, test.report};
   os::EntryPage page;
   const auto limit = policy::parse_time_limit(variable("GPUTEST_TIMEOUT")); // which is counted here
@@ -413,7 +420,7 @@ void wait_for_keepers(const Descriptor& folder) {
       return;
     }
     const Descriptor end{static_cast<int>(keepers.empty() ? -1 : ::syscall(SYS_pidfd_open, keepers.front(), 0))};
-    Events{}.add(end).wait(shortest_wait);
+    Events{}.add(end).wait(between_looks);
   }
 }
 

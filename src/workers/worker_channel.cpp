@@ -49,6 +49,11 @@ std::optional<WorkerChannel> WorkerChannel::open(const std::string& text) {
 
 void WorkerChannel::tell_ready() const { static_cast<void>(send_message(socket_.number(), {})); }
 
+bool WorkerChannel::wait_for(std::chrono::milliseconds time) const {
+  pollfd event{socket_.number(), POLLIN, 0};
+  return ::poll(&event, 1, static_cast<int>(time.count())) > 0;
+}
+
 std::optional<WorkerJob> WorkerChannel::receive(std::optional<int> leave) const {
   std::array<pollfd, 2> events{{{socket_.number(), POLLIN, 0}, {leave.value_or(-1), POLLIN, 0}}};
   while (::poll(events.data(), events.size(), -1) < 0 && errno == EINTR) {

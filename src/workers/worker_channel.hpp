@@ -4,6 +4,7 @@
 #include "core/os/file.hpp"
 #include "workers/worker_message.hpp"
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,6 +27,9 @@ public:
 
   /// Says that this process waits for its first case.
   void tell_ready() const;
+
+  /// Whether there is a case, or there are no more, within that time.
+  [[nodiscard]] bool wait_for(std::chrono::milliseconds time) const;
 
   /// Waits for a case. nullopt when there are no more, or as soon as the descriptor `leave` is readable.
   [[nodiscard]] std::optional<WorkerJob> receive(std::optional<int> leave) const;

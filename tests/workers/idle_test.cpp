@@ -3,6 +3,7 @@
 
 #include "ctest_run.hpp"
 #include "workers/run_folder.hpp"
+#include "workers/worker_message.hpp"
 
 #include <gmock/gmock.h>
 
@@ -267,6 +268,82 @@ TEST_F(IdleWorker, that_is_killed_before_it_begins_a_case_that_it_was_given_is_n
   let_keeper_take_next_case();
   ::kill(worker_, SIGKILL);
   expect_another_process(finish());
+}
+
+/// A worker whose keeper is this test.
+class KeptWorker : public WorkerCase {
+protected:
+  using Message = workers::WorkerMessage;
+  using Kind = Message::Kind;
+
+  void start(const std::string& run_mode) {
+    ASSERT_EQ(::mkfifo(path("meeting").c_str(), 0600), 0);
+    ASSERT_EQ(::mkfifo(path("meeting_again").c_str(), 0600), 0);
+    set("MEET_AT", path("meeting"));
+    std::array<int, 2> ends{};
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends.data()), 0);
+    socket_ = os::Descriptor{ends[0]};
+    ::fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+    const os::Descriptor of_worker{ends[1]};
+    set("GPUTEST_RUN_MODE", run_mode);
+    set("GPUTEST_WORKER", std::to_string(workers::worker_protocol) + ":" + std::to_string(ends[1]) + ":" +
+                              std::to_string(::getpid()));
+    worker_.emplace(std::vector<std::string>{CASES, "--gtest_filter=-*"}, environment());
+    set("GPUTEST_WORKER", "");
+    EXPECT_EQ(next(), "1") << "ready";
+  }
+
+  void give(const std::string& filter) {
+    Message job;
+    job.kind = Kind::job;
+    job.texts = {filter, "", "GPUTEST_TEST=" + filter};
+    const os::Descriptor null{::open("/dev/null", O_RDWR | O_CLOEXEC)};
+    ASSERT_TRUE(send_message(socket_.number(), job, {null.number(), null.number(), null.number()}));
+  }
+
+  /// The kinds of the next messages, up to a verdict or the end.
+  [[nodiscard]] std::string next() {
+    std::string kinds;
+    for (Message message; receive_message(socket_.number(), message) == workers::Received::message;) {
+      kinds += std::to_string(static_cast<int>(message.kind));
+      if (message.kind == Kind::ready || message.kind == Kind::verdict) {
+        break;
+      }
+    }
+    return kinds;
+  }
+
+  /// A case holds the device until a request for the whole device waits, and there is another case.
+  void run_a_case_until_another_process_waits() {
+    give("Plain.meets_twice");
+    const os::Descriptor meeting{::open(path("meeting").c_str(), O_RDONLY | O_CLOEXEC)}; // so it has its lease
+    set("GPUTEST_LARGE", "wait");
+    other_.emplace(std::vector<std::string>{TOOL, "run", "--memory", "large", "--", "/bin/true"}, environment());
+    other_->wait_for_err("waits for");
+    give("Plain.a");
+    const os::Descriptor again{::open(path("meeting_again").c_str(), O_RDONLY | O_CLOEXEC)};
+  }
+
+  os::Descriptor socket_;
+  std::optional<ChildProcess> worker_;
+  std::optional<ChildProcess> other_;
+};
+
+TEST_F(KeptWorker, takes_the_next_case_before_it_leaves_for_others_where_tests_run_in_parallel) {
+  start("parallel");
+  run_a_case_until_another_process_waits();
+  EXPECT_EQ(next(), "63") << "it has begun, and has a verdict";
+  EXPECT_EQ(next(), "63") << "and so has the next one";
+  EXPECT_EQ(next(), "") << "it has left";
+  EXPECT_EQ(other_->finish().exit_code, 0);
+}
+
+TEST_F(KeptWorker, leaves_for_others_before_the_next_case_where_one_test_runs_at_a_time) {
+  start("serial");
+  run_a_case_until_another_process_waits();
+  EXPECT_EQ(next(), "63") << "it has begun, and has a verdict";
+  EXPECT_EQ(next(), "") << "it has left";
+  EXPECT_EQ(other_->finish().exit_code, 0);
 }
 
 } // namespace

@@ -27,6 +27,9 @@
 
 namespace gputest::session {
 
+/// The run mode that the settings say, or else that of the ctest above this process.
+[[nodiscard]] policy::RunModeFinding observed_run_mode(RunModeSetting setting);
+
 /// What was found out about the memory that a test, or a suite with one lease, allocated.
 struct Measured {
   devices::Usage usage;

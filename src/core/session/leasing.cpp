@@ -14,9 +14,6 @@ namespace gputest::session {
 
 using std::chrono::steady_clock;
 
-namespace {
-
-/// The run mode that the settings say, or else that of the ctest above this process.
 policy::RunModeFinding observed_run_mode(RunModeSetting setting) {
   switch (setting) {
   case RunModeSetting::serial:
@@ -28,8 +25,6 @@ policy::RunModeFinding observed_run_mode(RunModeSetting setting) {
   }
   return policy::find_run_mode(os::look_for_ctest());
 }
-
-} // namespace
 
 Outcome DeviceSession::check_devices(const Request& request, const std::string& test) {
   if (entered_.kind != Outcome::Kind::granted) {

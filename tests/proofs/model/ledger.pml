@@ -424,7 +424,7 @@ inline observe(seen_to_end) {
 #define NEXT_LEASE                                                                                                     \
   if                                                                                                                   \
   GO_IDLE                                                                                                              \
-  :: !WORKER(i) && own_lease[i] < LEASES(i) -> goto look                                                               \
+  :: own_lease[i] < LEASES(i) -> goto look /* also a worker that is kept for its next case */                          \
   :: else -> goto no_more_leases                                                                                       \
   fi
 
