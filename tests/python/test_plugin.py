@@ -10,6 +10,7 @@ import sys
 
 import gputest
 import pytest
+from gputest import plugin
 
 
 def test_does_nothing_where_nothing_is_marked(run, pytester, a_ledger_of_its_own):
@@ -936,6 +937,19 @@ def test_forks(request):
 """)
     assert "INTERNALERROR" not in result.stdout.str()
     result.stdout.fnmatch_lines(["*1 failed*", "*1 passed*"])
+
+
+def test_another_package_of_this_name_is_named(run, pytester, monkeypatch):
+    other = pytester.mkpydir("gputest")
+    (other / "plugin.py").write_text(pathlib.Path(plugin.__file__).read_text())
+    monkeypatch.setenv("PYTHONPATH", str(pytester.path))
+    pytester.makepyfile(test_it="import pytest\n@pytest.mark.gpu('1GiB')\ndef test_one(): pass\ndef test_other(): pass")
+    result = run(None)
+    result.assert_outcomes(passed=1, errors=1)
+    result.stdout.fnmatch_lines(["*gputest: {}/__init__.py is of another program, * pip uninstall gputest, *".format(other)])
+    result = run(None, "--gpu-devices=1")
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(["*is of another program, *install pytest-gputest again"])
 
 
 def test_the_example_passes(pytester, monkeypatch):

@@ -70,7 +70,10 @@ def _loaded():
     try:
         import gputest
 
-        gputest.version
+        if not hasattr(gputest, "SimulatedBuffer"):
+            raise ImportError("gputest: {} is of another program, which PyPI has under the name gputest, and this plugin is of "
+                              "pytest-gputest. Type: pip uninstall gputest, and install pytest-gputest again".format(
+                                  gputest.__file__))
     except ImportError as error:
         raise pytest.UsageError(str(error)) from None
     return gputest
