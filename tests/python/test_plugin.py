@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """gputest.plugin in one process; with workers: test_workers.py."""
 
+import fnmatch
+import glob
 import os
 import pathlib
 import re
@@ -465,6 +467,50 @@ def test_one(): used("2GiB")
     result.stdout.fnmatch_lines(["*Captured gpu call*", "*test_one ran out of memory under its lease of 256 MiB*"])
 
 
+def test_advice_is_for_pytest(run, monkeypatch):
+    monkeypatch.setenv("GPUTEST_DEVICES", "simulated:2x16GiB")
+    result = run("""
+kept = []
+
+@pytest.mark.gpu("1GiB")
+def test_runs_out(): gputest.SimulatedBuffer("17GiB")
+
+@pytest.mark.gpu("1GiB")
+def test_runs_out_of_little(): raise type("OutOfMemoryError", (Exception,), {})
+
+@pytest.mark.gpu("1GiB")
+def test_other_device():
+    with gputest.SimulatedBuffer("1GiB", 1): pass
+
+@pytest.mark.gpu("1GiB", gpus=2)
+def test_devices(): used("2GiB")
+
+@pytest.mark.gpu("1GiB", keeps="16MiB", heap="1MiB")
+def test_leaves(): kept.append(gputest.SimulatedBuffer("32MiB"))
+
+def test_takes_without_a_lease(): kept.append(gputest.SimulatedBuffer("12GiB"))
+
+@pytest.mark.gpu("8GiB")
+def test_after_it(): pass
+""", "-rs", "--show-capture=no", "--gpu-devices=2")
+    shown = result.stdout.str()
+    result.assert_outcomes(passed=4, failed=2, errors=4)
+    for advice in ['took 1 GiB of device 1, and *Ask for 2: @pytest.mark.gpu(..., gpus=2). Leave',
+                   'took 2 GiB, and its lease is 1 GiB: *Declare what it needs: @pytest.mark.gpu("2GiB")',
+                   'For what a library keeps on purpose: @pytest.mark.gpu(..., keeps="32MiB")',
+                   'Memory needs a lease before it is taken: by a mark, by gpu_lease() in a fixture, or by gputest.plugin.lease()']:
+        assert fnmatch.filter(shown.splitlines(), "*" + glob.escape(advice).replace("[*]", "*") + "*"), advice
+    assert not re.search("GPUTEST_[A-Z]*(NEEDS|LEASE)|gpu_add_test|LAUNCHER|Environment", shown)
+
+
+def test_the_explanation_of_out_of_memory_says_what_to_mark(run):
+    result = run("""
+@pytest.mark.gpu("1GiB", gpus=1, heap="1MiB")
+def test_one(): raise type("OutOfMemoryError", (Exception,), {})
+""")
+    result.stdout.fnmatch_lines(["*Captured gpu call*", '*declare it, for example twice as much: @pytest.mark.gpu("2GiB")'])
+
+
 def test_unused_memory_is_summed_up(run):
     result = run("""
 @pytest.mark.gpu("4GiB")
@@ -778,7 +824,7 @@ def test_one(): pass
 """, "--gpu-wait-limit=1s")
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(["*test_one waited 1 s, its wait limit, for 8 GiB and was not admitted. In its way: holder *; "
-                                 "a longer --gpu-wait-limit, or gpu_wait_limit in pytest.ini, lets it wait longer"])
+                                 "a longer limit (--gpu-wait-limit, or gpu_wait_limit in pytest.ini) lets it wait longer"])
 
 
 def test_skips_name_the_machine(run, monkeypatch):

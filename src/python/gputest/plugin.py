@@ -34,9 +34,22 @@ _WORDS = ("memory", "gpus", "requires", "heap", "keeps")
 _CONTEXT_BYTES = 768 << 20
 _MIB = 1 << 20
 _ALL = "1024TiB"  # of what a fixture takes may stay: more than its lease is too much anyway
-# Where the library says it in words of ctest.
-_WHILE_PARALLEL = re.compile(r"while tests run in parallel \(.*?\)\. To run it alone: .* or gpu_discover_tests\(\)", re.S)
-_LONGER_LIMIT = re.compile(r"a longer limit \(.*?\) lets it wait longer", re.S)
+# What the library advises in words of GoogleTest and CMake, and the same for pytest. {0} is the mark, or gpu_lease.
+_IN_CMAKE = r" in gpu_add_test\(\) or gpu_discover_tests\(\)"
+_ARGUMENTS = r"(?:[^()]|\([^()]*\))*"
+_ADVICE = [(re.compile(of_library, re.S), of_pytest) for of_library, of_pytest in (
+    (r"call the library before in an Environment, or allow it: GPUTEST_NEEDS\(" + _ARGUMENTS + r"keeps\((\d+)_(\w+)\)" +
+     _ARGUMENTS + r"\)(?: or KEEPS \w+" + _IN_CMAKE + ")?", r'{0}(..., keeps="\1\2")'),
+    (r"GPUTEST_NEEDS\([^,]*, [^,]*, (\d+)_(\w+)" + _ARGUMENTS + r"\)(?: or MEMORY \w+" + _IN_CMAKE + ")?", r'{0}("\1\2")'),
+    (r"gpus\((\d+)\) in GPUTEST_NEEDS, or GPUS \d+ in gpu_add_test\(\)", r"{0}(..., gpus=\1)"),
+    (r"gpus\(n\) in GPUTEST_NEEDS, GPUS" + _IN_CMAKE, "gpus=n in the mark"),
+    (r"GPUTEST_NEEDS\(Suite, Test, bytes\), or MEMORY" + _IN_CMAKE, "by the mark of a test"),
+    (r"(?:for SetUpTestSuite\(\) GPUTEST_SUITE_NEEDS\([^)]*\), )?for an Environment or main\(\) LAUNCHER on and MEMORY" +
+     _IN_CMAKE + r"|in a test GPUTEST_LEASE\(<size>\)", "by a mark, by gpu_lease() in a fixture, or by gputest.plugin.lease()"),
+    (r"GPUTEST_LARGE=wait, or LARGE wait" + _IN_CMAKE, "--gpu-large=wait"),
+    (r"\(WAIT_LIMIT in .*?GPUTEST_WAIT_LIMIT\)", "(--gpu-wait-limit, or gpu_wait_limit in pytest.ini)"),
+)]
+_WHILE_PARALLEL = re.compile(r"while tests run in parallel \(.*?\)\. To run it alone: .*" + _IN_CMAKE, re.S)
 
 
 def pytest_addoption(parser):
@@ -237,7 +250,8 @@ class _Reader:
                 if isinstance(requires, str):
                     requires = [requires]
                 if not isinstance(requires, (list, tuple, set, frozenset)) or not all(map(_is_text, requires)):
-                    return _Need(mistake="{} has requires={}; write a list such as ['sm_80']".format(_text_of(mark), _shown(requires)))
+                    return _Need(mistake="{} has requires={}; write a list such as ['sm_80']".format(
+                        _text_of(mark), _shown(requires)))
                 required += requires
                 for word, value in said.items():
                     words.setdefault(word, value)
@@ -408,7 +422,8 @@ class _Leases:
             self._ask(item)  # again: a rerun
         kind, reason = self._answer or ("granted", "")
         if kind == "skip":
-            raise pytest.skip.Exception(reason, _use_item_location=item.location[1] is not None)  # a doctest may have no line
+            has_line = item.location[1] is not None  # a doctest may have none
+            raise pytest.skip.Exception(reason, _use_item_location=has_line)
         if kind == "fail":
             pytest.fail(reason, pytrace=False)
 
@@ -423,7 +438,8 @@ class _Leases:
         if excinfo:
             self._errors.append(excinfo.value)
             if _is_out_of_memory(excinfo.value):
-                item.add_report_section(call.when, "gpu", self._session.explain_out_of_memory(item.nodeid))
+                text = self._session.explain_out_of_memory(item.nodeid)
+                item.add_report_section(call.when, "gpu", _in_words_of_pytest(text))
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_teardown(self, item):
@@ -478,9 +494,7 @@ class _Leases:
         command = ["pytest", "-n0", *("--{}={}".format(name.replace("_", "-"), value) for name, value in said if value), who]
         beside = "beside {} other worker{}. To run it alone: {}; to let it wait until the others leave room: --gpu-large=wait"
         beside = beside.format(self._workers - 1, "s" * (self._workers > 2), " ".join(map(shlex.quote, command)))
-        reason = _WHILE_PARALLEL.sub(lambda _: beside, outcome.reason)
-        return outcome.kind, _LONGER_LIMIT.sub("a longer --gpu-wait-limit, or gpu_wait_limit in pytest.ini, lets it wait longer",
-                                               reason)
+        return outcome.kind, _in_words_of_pytest(_WHILE_PARALLEL.sub(lambda _: beside, outcome.reason))
 
     def _enter(self):
         import gputest
@@ -525,11 +539,10 @@ class _Leases:
         self._session.release()
         found = self._session.examine(who)
         for problem in found.problems:
-            text, is_leak, _ = problem.partition(_WHAT_IS_KEPT)
-            if is_leak and not need.is_declared and not os.environ.get("GPUTEST_LEAKS"):
+            if _WHAT_IS_KEPT in problem and not need.is_declared and not os.environ.get("GPUTEST_LEAKS"):
                 holder.item.user_properties.append(("gpu_left_bytes", found.left))
             else:
-                self._problems.append(_in_words_of_marks(problem, found, "@pytest.mark.gpu" if holder.item else "gpu_lease"))
+                self._problems.append(_in_words_of_pytest(problem, "@pytest.mark.gpu" if holder.item else "gpu_lease"))
         return found
 
     def _drop(self, item=None):
@@ -685,15 +698,10 @@ def _free_unused(item, instance, errors):
     gc.collect()
 
 
-def _in_words_of_marks(problem: str, found, word="@pytest.mark.gpu") -> str:
-    """The same, with what to write in Python: the mark, or gpu_lease."""
-    text, declares, _ = problem.partition(" Declare what it needs: ")
-    if declares:
-        return "{} Declare what it needs: {}(\"{}\")".format(text, word, _size(found.peak or 0))
-    text, allows, _ = problem.partition(_WHAT_IS_KEPT)
-    if allows:
-        return "{}{} @pytest.mark.gpu(..., keeps=\"{}\")".format(text, _WHAT_IS_KEPT, _size(found.left or 0))
-    return problem
+def _in_words_of_pytest(text: str, word="@pytest.mark.gpu") -> str:
+    for of_library, of_pytest in _ADVICE:
+        text = of_library.sub(of_pytest.format(word), text)
+    return text
 
 
 def pytest_terminal_summary(terminalreporter):
