@@ -13,7 +13,6 @@
 
 #include <dirent.h>
 #include <sched.h>
-#include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -44,9 +43,15 @@ std::map<int, std::string> open_descriptors() {
 }
 
 /// A field of /proc/self/status.
-long field_of(const std::string& status, const char* name, int base) {
+std::string field_of(const std::string& status, const char* name) {
   const auto at = status.find(std::string{"\n"} + name + ":\t");
-  return at == std::string::npos ? 0 : std::strtol(status.c_str() + at + std::strlen(name) + 3, nullptr, base);
+  const auto value = at + std::strlen(name) + 3;
+  return at == std::string::npos ? "" : status.substr(value, status.find('\n', value) - value);
+}
+
+/// A set of signals there.
+bool has_signal(const std::string& status, const char* name, int signal) {
+  return (std::strtoull(field_of(status, name).c_str(), nullptr, 16) >> static_cast<unsigned>(signal - 1) & 1U) != 0;
 }
 
 bool has_unreaped_children() {
@@ -114,32 +119,30 @@ ProcessSnapshot take_snapshot() {
   ProcessSnapshot state;
   state.descriptors = open_descriptors();
   const auto status = os::contents_of("/proc/self/status").value_or("");
-  state.threads = static_cast<int>(field_of(status, "Threads", 10));
+  state.threads = static_cast<int>(std::strtol(field_of(status, "Threads").c_str(), nullptr, 10));
   ::pthread_sigmask(SIG_BLOCK, nullptr, &state.blocked);
-  for (int signal = 1; signal < NSIG; ++signal) {
-    ::sigaction(signal, nullptr, &state.actions.at(static_cast<std::size_t>(signal)));
+  for (int signal = 1; signal < NSIG; ++signal) { // two files tell what 160 system calls would
+    auto& action = state.actions.at(static_cast<std::size_t>(signal));
+    if (has_signal(status, "SigCgt", signal)) {
+      ::sigaction(signal, nullptr, &action);
+    } else if (has_signal(status, "SigIgn", signal)) {
+      action.sa_handler = SIG_IGN;
+    }
   }
   state.variables = os::environment();
   std::sort(state.variables.begin(), state.variables.end());
 
   std::array<char, 4096> folder{};
-  std::array<uid_t, 6> users{}; // and groups: real, effective, saved
   cpu_set_t processors{};
   itimerval alarm{};
-  std::array<rlimit, RLIM_NLIMITS> limits{};
   static_cast<void>(::getcwd(folder.data(), folder.size()) == nullptr);
-  ::getresuid(&users[0], &users[1], &users[2]);
-  ::getresgid(&users[3], &users[4], &users[5]);
   ::sched_getaffinity(0, sizeof processors, &processors);
   ::getitimer(ITIMER_REAL, &alarm);
-  for (int resource = 0; resource < RLIM_NLIMITS; ++resource) {
-    ::getrlimit(static_cast<__rlimit_resource>(resource), &limits.at(static_cast<std::size_t>(resource)));
-  }
   state.facts = {{"the working directory", folder.data()},
-                 {"the umask", bytes_of(field_of(status, "Umask", 8))},
-                 {"the user or group", bytes_of(users)},
+                 {"the umask", field_of(status, "Umask")},
+                 {"the user or group", field_of(status, "Uid") + field_of(status, "Gid")},
                  {"the processors on which it may run", bytes_of(processors)},
-                 {"a resource limit", bytes_of(limits)},
+                 {"a resource limit", os::contents_of("/proc/self/limits").value_or("")},
                  {"an alarm", bytes_of(alarm.it_value.tv_sec != 0 || alarm.it_value.tv_usec != 0)},
                  {"the processes that it has started", bytes_of(has_unreaped_children())}};
   return state;

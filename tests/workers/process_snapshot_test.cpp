@@ -29,8 +29,13 @@ TEST(ProcessSnapshots, show_what_a_case_has_changed) {
     limit.rlim_cur = limit.rlim_cur == 0 ? limit.rlim_max : 0;
     ::setrlimit(resource, &limit);
   };
+  std::signal(SIGUSR2, [](int) {});
+  const auto other_handler = [] { return std::string{"the signal "} + ::strsignal(SIGUSR2) + " has another handler"; };
   std::vector<std::pair<std::function<void()>, std::string>> changes{
       {[] {}, ""},
+      {[] { std::signal(SIGUSR2, [](int signal) { ::_exit(signal); }); }, other_handler()},
+      {[] { std::signal(SIGUSR2, SIG_IGN); }, other_handler()},
+      {[] { std::signal(SIGUSR2, SIG_DFL); }, other_handler()},
       {[] { tests::in_child([] { return 0; }); }, ""},
       {[] {
          const itimerval time{{0, 0}, {0, 999'999}};
@@ -60,6 +65,7 @@ TEST(ProcessSnapshots, show_what_a_case_has_changed) {
               0)
         << said;
   }
+  std::signal(SIGUSR2, SIG_DFL);
   ::close(file);
 }
 
