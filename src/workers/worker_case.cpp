@@ -160,13 +160,6 @@ Found find_keeper(RunFolder& run, const TestCase& test) {
   return found;
 }
 
-/// A case may have stopped a keeper, which would never end its worker.
-void continue_if_stopped(pid_t keeper) {
-  if (os::state_of(keeper) == os::ProcessState::stopped) {
-    ::kill(keeper, SIGCONT);
-  }
-}
-
 /// `time_out` is what is to be said if the limit has ended it; empty: it has not.
 int end_of(const RunFolder& run, const TestCase& test, const WorkerMessage& answer, const std::string& time_out) {
   if (answer.kind == Kind::refusal) {
@@ -270,7 +263,7 @@ std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
       ucred keeper{};
       socklen_t size = sizeof keeper;
       if (::getsockopt(found.keeper.number(), SOL_SOCKET, SO_PEERCRED, &keeper, &size) == 0) {
-        continue_if_stopped(keeper.pid);
+        ::kill(keeper.pid, SIGCONT); // the case may have stopped it
       }
       continue;
     }
@@ -409,12 +402,8 @@ void wait_for_keepers(const Descriptor& folder) {
     if (!keepers.empty() && !is_told) {
       say("waits until " + std::to_string(keepers.size()) + (keepers.size() == 1 ? " worker ends" : " workers end"));
     }
-    for (const auto keeper : keepers) {
-      if (Clock::now() > until) {
-        ::kill(keeper, SIGKILL);
-      } else {
-        continue_if_stopped(keeper);
-      }
+    for (const auto keeper : keepers) { // a case may have stopped it
+      ::kill(keeper, Clock::now() > until ? SIGKILL : SIGCONT);
     }
     if (Clock::now() > until + longest_answer) { // what it has served is told
       return;

@@ -180,6 +180,14 @@ TEST_F(IdleWorker, whose_keeper_is_stopped_is_ended_by_the_entry_that_ends_worke
   EXPECT_EQ(normal_ends(), 1);
 }
 
+TEST_F(IdleWorker, whose_keeper_is_stopped_ends_with_its_ctest) {
+  begin("");
+  stop_keeper();
+  ctest_->kill(SIGKILL);
+  wait_for_end_of(worker_);
+  wait_for_end_of(keeper_);
+}
+
 TEST_F(IdleWorker, is_waited_for_that_is_just_being_made) {
   begin("");
   const auto folder = identity();
