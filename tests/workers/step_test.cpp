@@ -362,7 +362,7 @@ protected:
     const bool may_be_hit =
         role == Role::caller || role == Role::keeper || role == Role::worker || role == Role::helper;
     if (may_be_hit && one_in(400)) {
-      if (role == Role::caller) {
+      if (role == Role::caller || role == Role::helper) { // which may be about to become a case's own process
         killed_callers_.insert(variable_of(process, "GPUTEST_TEST"));
       }
       killed_workers_ += role == Role::worker ? 1U : 0U;
