@@ -68,6 +68,15 @@ def test_a_wrong_value_is_refused_with_what_to_write(call, message):
         call()
 
 
+class _Misleading(str):  # ctypes would take a number for an address
+    def encode(self, *_, **__):
+        return 5
+
+
+def test_a_text_is_taken_as_it_is():
+    assert gputest.parse_bytes(_Misleading("1KiB")) == 1024
+
+
 class _Unhelpful:
     def __index__(self):
         raise RuntimeError

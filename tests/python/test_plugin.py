@@ -998,6 +998,22 @@ def test_another_package_of_this_name_is_named(run, pytester, monkeypatch):
     result.stderr.fnmatch_lines(["*is of another program, *install pytest-gputest again"])
 
 
+def test_a_session_that_another_plugin_ends_early_ends_as_that_says(run, pytester):
+    pytester.makeconftest("import pytest\ndef pytest_configure(): raise pytest.UsageError('not today')")
+    result = run("def test_one(): pass")
+    assert result.ret == 4
+    assert "not today" in result.stderr.str() and "ValueError" not in result.stderr.str()
+
+
+def test_an_environment_that_is_no_utf8_stays_as_it_is(run, monkeypatch):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", os.fsdecode(b"\xff"))
+    result = run("""
+@pytest.mark.gpu("1GiB")
+def test_one(): pass
+""")
+    assert "UnicodeDecodeError" not in result.stdout.str() and os.fsencode(os.environ["CUDA_VISIBLE_DEVICES"]) == b"\xff"
+
+
 def test_the_example_passes(pytester, monkeypatch):
     folder = pathlib.Path(__file__).parents[2] / "examples" / "pytest"
     pytester.runpytest_subprocess("-p", "gputest.plugin", "-p", "no:cacheprovider", "--rootdir", folder, "-c",

@@ -53,9 +53,9 @@ def _shown(value: Any) -> str:
 def _text(value: Any, of: str) -> bytes:
     """What ctypes would take in place of a text, such as a number, would be an address."""
     with contextlib.suppress(Exception):  # of the object's own functions, too
-        text = os.fspath(value)
-        if isinstance(text, str) and "\0" not in text:
-            return text.encode(errors="surrogateescape")  # names of files may be no UTF-8
+        text = str.encode(os.fspath(value), errors="surrogateescape")  # names of files may be no UTF-8
+        if b"\0" not in text:
+            return text
     raise InvalidSetting("{} is {}; write a text{}".format(of, _shown(value), " without NUL" * isinstance(value, str)))
 
 
@@ -63,7 +63,7 @@ def _name(value: Any, of: str = "the name") -> bytes:
     """A text for messages, which may have any characters."""
     if not isinstance(value, str):
         raise InvalidSetting("{} is {}; write a text".format(of, _shown(value)))
-    return value.replace("\0", "\\0").encode(errors="backslashreplace")
+    return str.encode(value, errors="backslashreplace").replace(b"\0", b"\\0")
 
 
 def _number(kind: Any, value: Any, of: str) -> Any:
@@ -227,7 +227,7 @@ def _refresh_environment() -> None:
     for name in ("CUDA_VISIBLE_DEVICES", "GPUTEST_LEASE_OF", "GPUTEST_ENTRY"):
         value = _environment(name.encode())
         if value is not None:
-            os.environ[name] = value.decode()
+            os.environ[name] = os.fsdecode(value)
         else:
             os.environ.pop(name, None)
 

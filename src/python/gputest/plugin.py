@@ -165,7 +165,8 @@ def pytest_collection_finish(session):
 
 
 def pytest_unconfigure(config):
-    _configs.remove(config)
+    with contextlib.suppress(ValueError):  # another plugin's pytest_configure() has failed before
+        _configs.remove(config)
 
 
 GpuLease = Callable[[Union[str, int]], ContextManager[None]]
