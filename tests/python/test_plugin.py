@@ -162,6 +162,12 @@ def test_unit(): pass
 @pytest.mark.gpu(memory=lambda m: m)
 def test_parameter(): pass
 
+@pytest.mark.gpu(memory=lambda: pytest.importorskip("no_such_module"))
+def test_skips(): pass
+
+@pytest.mark.gpu(memory=lambda: sys.exit(3))
+def test_exits(): pass
+
 @pytest.mark.gpu("1GiB", gpus=2)
 def test_gpus(): pass
 
@@ -180,11 +186,12 @@ def test_skipped(): pass
 
 def test_other(): pass
 """, "-rs")
-    result.assert_outcomes(passed=2, errors=15, skipped=1)
+    result.assert_outcomes(passed=2, errors=17, skipped=1)
     result.stdout.fnmatch_lines(["SKIPPED*its own reason"])
     result.stdout.fnmatch_lines(["*: requires='tensor_cores' cannot be used: * it is any of memory_pools, *"])
     result.stdout.fnmatch_lines(["*unknown gpu; allowed are one memory and *", "*'3GB' has an unknown unit*",
-                                 "*memory cannot be computed: *the function asks for m, and the test has *"])
+                                 "*memory cannot be computed: *the function asks for m, and the test has *",
+                                 "*memory cannot be computed: *no_such_module*"])
 
 
 def test_a_mark_with_an_object_that_cannot_be_read_fails_its_test_alone(run):

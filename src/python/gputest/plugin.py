@@ -265,7 +265,9 @@ class _Reader:
         try:
             if callable(words["memory"]):
                 words["memory"] = _called(words["memory"], item)
-        except Exception as error:
+        except (KeyboardInterrupt, pytest.exit.Exception):
+            raise
+        except BaseException as error:  # also of pytest.skip()
             return _Need(mistake="its memory cannot be computed: {!r}".format(error))
         if words["memory"] == "none":  # of a function, or for all tests that say nothing
             return None
