@@ -22,6 +22,9 @@ public:
   /// it; nullopt when there are no more.
   [[nodiscard]] std::optional<std::string> next_case();
 
+  /// Whether it announces the memory of each case before that begins (Session). Else all is to be announced at first.
+  [[nodiscard]] bool announces_each_case() const;
+
   /// The case cannot run here, and runs in a process of its own.
   void refuse(const std::string& why);
 

@@ -146,8 +146,9 @@ CurrentSession& CurrentSession::instance() {
   return current;
 }
 
-void CurrentSession::begin_case() {
+void CurrentSession::begin_case(bool announces_each_case) {
   runs_case_by_case_ = true;
+  announces_each_case_ = announces_each_case;
   selected_ = skipped_ = skipped_by_gputest_ = ran_ = 0;
   failed_ = forbidden_ = false;
   end_.reset();
@@ -207,12 +208,18 @@ Plan CurrentSession::plan_for(const ::testing::UnitTest& unit_test) const {
   };
   for_each_to_run(unit_test, add);
   if (runs_case_by_case_) {
+    auto later = plan;
     for_each_test(unit_test, [&](const ::testing::TestSuite& suite, const ::testing::TestInfo& test) {
       if (!test.should_run() && std::string{suite.name()} != misnamed_suite &&
-          why_alone(suite, test, session_->entry().request).empty()) {
-        add(suite, test);
+          why_alone(suite, test, session_->entry().request).empty() && uses_gpu(suite, test) &&
+          contradiction_of(suite, test).empty()) {
+        add_to(later, suite, test);
       }
     });
+    if (announces_each_case_) {
+      later.requests = plan.requests;
+    }
+    return later;
   }
   return plan;
 }

@@ -27,9 +27,9 @@ public:
   static CurrentSession& instance();
 
   /// The tests that run next are another entry's, in a process that runs one case after another. It keeps its devices,
-  /// and has its place in the ledger for all cases of the executable that may run so. Throws Error if a setting of the
-  /// entry cannot be used.
-  void begin_case();
+  /// and has its place in the ledger for all cases of the executable that may run so; or, if it announces the memory of
+  /// each, for this one at first. Throws Error if a setting of the entry cannot be used.
+  void begin_case(bool announces_each_case);
 
   /// Before anything else of the program's: its tests begin.
   void begin_program();
@@ -97,6 +97,7 @@ private:
   bool begun_ = false;
   bool reporting_ = false; ///< a failure that gputest itself adds
   bool runs_case_by_case_ = false;
+  bool announces_each_case_ = false;
   std::set<std::string> selected_tests_; ///< in any run of this process
   int selected_ = 0;
   int skipped_ = 0;

@@ -144,7 +144,7 @@ int run_cases(detail::Worker& worker) {
 #endif
   while (const auto filter = worker.next_case()) {
     try {
-      current.begin_case();
+      current.begin_case(worker.announces_each_case());
     } catch (const Error& error) {
       worker.refuse(error.what());
       continue;

@@ -222,12 +222,40 @@ struct Worker::State {
   /// process waits for what it has of a device. Whoever was given a case that does not begin gives it to another
   /// worker.
   std::optional<workers::WorkerJob> receive() try {
-    if (!is_kept() || !channel->wait_for(longest_gap)) {
-      set_session_idle();
+    for (;;) {
+      if (!is_kept() || !channel->wait_for(longest_gap)) {
+        set_session_idle();
+      }
+      auto job = channel->receive(leave_descriptor_of_session());
+      if (!job || !is_unchanged() || !resume_session()) {
+        return std::nullopt;
+      }
+      const auto request = request_of(*job);
+      if (!request || session_may_wait_for(*request)) {
+        return job;
+      }
+      channel->refuse("it asks for " + to_string(*request) +
+                      ", and beside the other processes on its device this worker may not wait for so much");
     }
-    auto job = channel->receive(leave_descriptor_of_session());
-    return job && is_unchanged() && resume_session() ? std::move(job) : std::nullopt;
   } catch (const LedgerError&) { // it has lost its place in the ledger: nobody could tell it to leave
+    return std::nullopt;
+  }
+
+  /// What the entry of the case says that it asks for; nullopt: nothing.
+  static std::optional<Request> request_of(const workers::WorkerJob& job) try {
+    bool says_any = false;
+    const auto entry = settings::parse_entry([&](const char* name) -> std::optional<std::string> {
+      const auto start = std::string{name} + "=";
+      for (const auto& variable : job.variables) {
+        if (variable.compare(0, start.size(), start) == 0) {
+          says_any = says_any || start == "GPUTEST_MEMORY=";
+          return variable.substr(start.size());
+        }
+      }
+      return std::nullopt;
+    });
+    return says_any && !entry.no_gpu ? std::optional{entry.request} : std::nullopt;
+  } catch (const Error&) { // the case fails by itself
     return std::nullopt;
   }
 
@@ -310,6 +338,8 @@ std::optional<std::string> Worker::next_case() {
   state.steps_before = steps_to_devices();
   return filter;
 }
+
+bool Worker::announces_each_case() const { return state_->channel.has_value(); }
 
 void Worker::refuse(const std::string& why) {
   if (state_->channel) {

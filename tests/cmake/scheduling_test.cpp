@@ -357,6 +357,52 @@ TEST_F(Scheduling, leaves_a_project_alone_whose_test_generates_a_resource_spec_f
   EXPECT_EQ(most_at_once(events_in(ended.out), "half"), 2) << ended.out;
 }
 
+TEST_F(Scheduling, starts_no_more_cases_of_an_executable_than_it_has_lanes_however_ctest_is_called) {
+  write("spec.json", users_spec);
+  write("dashboard.cmake", "set(CTEST_SOURCE_DIRECTORY \"" + path("") + "\")\nset(CTEST_BINARY_DIRECTORY \"" +
+                               path("build") + "\")\nctest_start(Experimental QUIET)\n"
+                                               "ctest_test(PARALLEL_LEVEL 12 RETURN_VALUE ended)\n"
+                                               "if(ended)\n  message(FATAL_ERROR \"${ended}\")\nendif()\n");
+  write("CMakePresets.json",
+        R"({"version": 3, "configurePresets": [{"name": "c", "generator": "Unix Makefiles", "binaryDir": "build"}],
+            "testPresets": [{"name": "t", "configurePreset": "c", "execution": {"jobs": 12}}]})");
+  for (const auto* name : {"listed", "liblisted_library.so"}) {
+    std::filesystem::copy_file(std::string{DISCOVERY_EXECUTABLES} + "/" + name, path(name));
+  }
+  configure("add_executable(other IMPORTED)\n"
+            "set_target_properties(other PROPERTIES IMPORTED_LOCATION \"" + path("listed") + "\")\n"
+            "foreach(target IN ITEMS tests other)\n"
+            "  gpu_discover_tests(${target} ISOLATION worker TEST_PREFIX ${target}. TEST_FILTER Small.*:Medium.says_a_size:Plain.first:Typed*:NamedTypes*:Shared.*)\n"
+            "endforeach()\n");
+  const auto expect_lanes = [&](int lanes, const Ended& ended, const std::vector<std::string>& way) {
+    SCOPED_TRACE(testing::PrintToString(way));
+    EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
+    const auto events = events_in(ended.out);
+    EXPECT_GT(events.size(), 12U) << ended.out;
+    EXPECT_LE(most_at_once(events, "tests."), lanes) << ended.out;
+    EXPECT_LE(most_at_once(events, "other."), lanes) << ended.out;
+  };
+  const auto listed = ctest({"-N"}).out;
+  std::string failed;
+  static const std::regex line{R"(Test +#([0-9]+): (\S+))"};
+  for (auto it = std::sregex_iterator{listed.begin(), listed.end(), line}; it != std::sregex_iterator{}; ++it) {
+    if ((*it)[2].str().find("workers_end") == std::string::npos) { // which would fail
+      failed += (*it)[1].str() + ":" + (*it)[2].str() + "\n";
+    }
+  }
+  for (const std::vector<std::string>& way :
+       {std::vector<std::string>{}, {"--schedule-random"}, {"-R", "tests"}, {"-I", "1,20"}, {"--rerun-failed"},
+        {"--resource-spec-file", path("spec.json")}}) {
+    write("build/Testing/Temporary/LastTestsFailed.log", failed);
+    auto arguments = way;
+    arguments.emplace_back("-j3");
+    expect_lanes(1, ctest(arguments), way);
+  }
+  // The places are not known: eight for two executables.
+  expect_lanes(4, ctest({"-S", path("dashboard.cmake"), "-V"}), {"-S"});
+  expect_lanes(4, run({"/usr/bin/env", "-C", path(""), program("ctest"), "--preset", "t"}), {"--preset"});
+}
+
 TEST_F(Scheduling, does_not_let_small_tests_delay_large_ones) {
   set("GPUTEST_DEVICES", "simulated:1x16GiB,context=0");
   std::string text;

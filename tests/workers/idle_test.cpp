@@ -278,6 +278,33 @@ TEST_F(IdleWorker, that_is_killed_before_it_begins_a_case_that_it_was_given_is_n
   expect_another_process(finish());
 }
 
+TEST_F(WorkerCase, announces_no_more_than_its_cases_ask_for) {
+  set("GPUTEST_DEVICES", "simulated:1x4GiB,context=1GiB"); // of two workers neither could wait for takes_most
+  ASSERT_EQ(::mkfifo(path("meeting").c_str(), 0600), 0);
+  set("MEET_AT", path("meeting"));
+  add("Plain.meets_the_other");
+  add("Plain.meets_the_first");
+  const auto results = run({"-j2"});
+  EXPECT_EQ(results.at("Plain.meets_the_other").word, "Passed");
+  EXPECT_EQ(results.at("Plain.meets_the_first").word, "Passed");
+}
+
+TEST_F(WorkerCase, runs_a_case_alone_for_which_its_worker_may_not_wait_beside_others) {
+  set("GPUTEST_DEVICES", "simulated:1x4GiB,context=1GiB");
+  add("Plain.a");
+  add("Plain.takes_some", "", {}, "GPUTEST_MEMORY=1GiB", "DEPENDS Plain.a");
+  add("Plain.takes_most", "", {}, "GPUTEST_MEMORY=3GiB", "DEPENDS Plain.takes_some");
+  ChildProcess other{{TOOL, "run", "--memory", "small", "--", "/bin/sh", "-c", "echo @inside; read line"}, environment()};
+  other.wait_for_out("@inside");
+  auto ctest = start_ctest({"-j1"});
+  ctest.wait_for_out("Plain.takes_most waits for");
+  other.close_input();
+  const auto results = results_of(ctest.finish().out);
+  EXPECT_EQ(results.at("Plain.takes_some").processes, results.at("Plain.a").processes);
+  EXPECT_EQ(results.at("Plain.takes_most").word, "Passed") << results.at("Plain.takes_most").output;
+  EXPECT_THAT(results.at("Plain.takes_most").output, HasSubstr("it asks for 3 GiB, and beside the other processes"));
+}
+
 /// A worker whose keeper is this test.
 class KeptWorker : public WorkerCase {
 protected:

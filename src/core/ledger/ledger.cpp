@@ -109,6 +109,17 @@ Result Ledger::lease(const LeaseRequest& request, const Patience& patience) {
   return or_lose_place([&] { return wait_for_grant(client_, guard, patience, std::move(seen)); });
 }
 
+bool Ledger::may_wait_for(const LeaseRequest& request) {
+  if (request.bytes <= client_.own().claim.largest_bytes) {
+    return true;
+  }
+  const auto seen = records_.observe(client_.own().claim.devices);
+  const std::lock_guard guard{store_.mutex()};
+  release_late();
+  require_may_lease(request);
+  return announce(request, seen);
+}
+
 void Ledger::require_may_lease(const LeaseRequest& request) const {
   const Record& own = client_.own();
   if (own.claim.stage == Stage::waiting || own.claim.stage == Stage::holding) {

@@ -56,6 +56,10 @@ public:
   /// Leases. Blocks as `patience` allows. Throws NestedLease if this process already holds or awaits a lease.
   [[nodiscard]] Result lease(const LeaseRequest& request, const Patience& patience);
 
+  /// Whether this process, which is inside and holds no lease, may wait for such a lease: it has announced one as large,
+  /// or may announce it now. Throws LedgerError.
+  [[nodiscard]] bool may_wait_for(const LeaseRequest& request);
+
   /// Gives the lease back and notifies the processes that may be granted theirs now. Does nothing if none is held. Does
   /// not throw.
   void release() noexcept;

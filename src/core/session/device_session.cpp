@@ -159,9 +159,17 @@ void DeviceSession::log_end_of_command(const devices::Usage& usage) const noexce
   }
 }
 
+bool DeviceSession::has_place() const {
+  return entered_.kind == Outcome::Kind::granted && ledger_ && !parent_lease_ && !late_;
+}
+
+bool DeviceSession::may_wait_for(const Request& request) {
+  return !has_place() ||
+         ledger_->may_wait_for({"", mask_of(1), policy::to_memory_request(request, smallest_).bytes.count()});
+}
+
 void DeviceSession::set_idle() {
-  const bool has_place = entered_.kind == Outcome::Kind::granted && ledger_ && !parent_lease_ && !late_;
-  if (has_place && !is_idle_) {
+  if (has_place() && !is_idle_) {
     ledger_->set_idle();
     is_idle_ = true;
   }

@@ -149,6 +149,10 @@ public:
   /// LedgerError.
   [[nodiscard]] bool resume();
 
+  /// Whether this process, which is not idle, may wait for the lease of such a test beside the others on its devices.
+  /// True in one that has no place of its own in the ledger. Throws LedgerError.
+  [[nodiscard]] bool may_wait_for(const Request& request);
+
   /// For poll(): readable when this process, which is idle, has to end. nullopt in one that is not idle. Throws
   /// LedgerError.
   [[nodiscard]] std::optional<int> leave_descriptor() const;
@@ -169,6 +173,7 @@ private:
   void log_enter(double waited) const;
   void take(std::size_t index);
   [[nodiscard]] policy::DeviceMask mask_of(std::size_t gpus) const;
+  [[nodiscard]] bool has_place() const;
   void pin() const;
   void limit_to_smallest_of(const std::vector<std::size_t>& indices);
   [[nodiscard]] policy::LargeDecision decide_large(const Request& request);
@@ -248,6 +253,7 @@ namespace gputest::detail {
 /// session.
 void set_session_idle();
 [[nodiscard]] bool resume_session();
+[[nodiscard]] bool session_may_wait_for(const Request& request);
 [[nodiscard]] std::optional<int> leave_descriptor_of_session();
 
 } // namespace gputest::detail

@@ -189,6 +189,11 @@ bool resume_session() {
   return state == nullptr || state->session.resume();
 }
 
+bool session_may_wait_for(const Request& request) {
+  auto* const state = SessionState::of_process();
+  return state == nullptr || state->session.may_wait_for(request);
+}
+
 std::optional<int> leave_descriptor_of_session() {
   auto* const state = SessionState::of_process();
   return state == nullptr ? std::nullopt : state->session.leave_descriptor();

@@ -108,6 +108,8 @@ TEST_F(Plain, has_the_usual_signals) {
   }
 }
 GPUTEST_NEEDS(Plain, takes_some, 1_GiB);
+GPUTEST_NEEDS(Plain, takes_most, 3_GiB);
+TEST_F(Plain, takes_most) { const gputest::SimulatedBuffer buffer{gputest::Bytes{3U << 30U}}; }
 TEST_F(Plain, takes_some) { const gputest::SimulatedBuffer buffer{gputest::Bytes{100U << 20U}}; }
 TEST_F(Plain, shows_what_it_has) {
   std::string input;
