@@ -2,6 +2,9 @@
 #include "insights/ctest_log.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <iterator>
 #include <string_view>
 #include <vector>
 
@@ -20,14 +23,33 @@ std::string_view name_in(std::string_view line) {
                                                                       : std::string_view{};
 }
 
-std::string last_of(const std::vector<std::string_view>& lines) {
-  constexpr std::size_t most_lines = 20;
+std::string last_of(const std::vector<std::string_view>& lines, std::size_t most_lines) {
   constexpr std::size_t most_bytes = 4096;
   std::string text;
   for (std::size_t i = lines.size() - std::min(lines.size(), most_lines); i < lines.size(); ++i) {
     text += std::string{lines[i]} + "\n";
   }
   return text.substr(text.size() - std::min(text.size(), most_bytes));
+}
+
+/// With what the message of a failure begins, the surest signs first: of GoogleTest, Catch2, pytest, assert(), the C++
+/// library, gputest, and others.
+constexpr std::array<std::string_view, 7> signs_of_a_message{": Failure",        "FAILED:",   "E   ",  "Assertion",
+                                                             "terminate called", "gputest: ", "rror: "};
+
+std::string message_of(const std::vector<std::string_view>& output) {
+  std::vector<std::string_view> lines;
+  std::copy_if(output.begin(), output.end(), std::back_inserter(lines),
+               [](std::string_view line) { return line.find_first_not_of(" \t\r") != std::string_view::npos; });
+  for (const auto sign : signs_of_a_message) {
+    const auto first = std::find_if(lines.begin(), lines.end(),
+                                    [&](std::string_view line) { return line.find(sign) != std::string_view::npos; });
+    if (first != lines.end()) {
+      lines = {first, first + std::min<std::ptrdiff_t>(3, lines.end() - first)};
+      break;
+    }
+  }
+  return last_of(lines, 3);
 }
 
 } // namespace
@@ -46,7 +68,9 @@ std::map<std::string, CtestOutput> parse_ctest_log(const std::string& text, cons
     if (in_output && line == "<end of output>" && text.compare(std::min(begin, text.size()), 9, "Test time") == 0) {
       in_output = false;
       if (current != nullptr) {
-        current->last_lines = last_of(output);
+        current->last_lines = last_of(output, 20);
+        current->message = message_of(output);
+        current->seconds = std::strtod(text.c_str() + text.find('=', begin) + 1, nullptr);
       }
     } else if (in_output && line.rfind("<CTestMeasurement", 0) != 0) { // which is for a dashboard
       output.push_back(line);
@@ -56,7 +80,7 @@ std::map<std::string, CtestOutput> parse_ctest_log(const std::string& text, cons
       in_output = true;
       output.clear();
     } else if (const auto name = std::string{in_output ? "" : name_in(line)}; !name.empty()) {
-      current = entries.count(name) == 0 ? nullptr : &(outputs[name] = {number, ""});
+      current = entries.count(name) == 0 ? nullptr : &(outputs[name] = {number, "", "", -1});
     }
   }
   return outputs;

@@ -12,6 +12,8 @@ namespace gputest::insights {
 struct CtestOutput {
   std::size_t line = 0;   ///< of the log, from 1, at which the entry begins
   std::string last_lines; ///< of the output: at most 20, and 4 KiB
+  std::string message{};  ///< at most three lines of it: from the first that looks like a failure's, else the last ones
+  double seconds = -1;    ///< that it took; -1: not known
 };
 
 /// ctest's log of a run, and what it has of some entries.

@@ -3,6 +3,7 @@
 
 #include "insights/entry_runs.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <set>
 
@@ -70,6 +71,8 @@ std::vector<EntryResult> results_of(const RunLog& log) {
     }
     if (result.result != "skipped" && !run.open_ended) {
       result.seconds = run.seconds();
+    } else if (const auto known = log.seconds.find(entry); run.open_ended && known != log.seconds.end()) {
+      result.seconds = std::max(0.0, known->second - run.waited);
     }
     if (result.result == "failed") {
       result.why = why_failed(run);

@@ -81,6 +81,12 @@ void find_times(EntryRun& run) {
   }
 }
 
+/// Whether it is of this attempt.
+bool is_of(const EntryRun& run, const LoggedWait& wait) {
+  return run.process != nullptr ? run.process->pid == wait.pid && run.process->asked <= wait.noticed
+                                : !run.tests.empty() && run.tests.front()->pid == wait.pid;
+}
+
 } // namespace
 
 bool EntryRun::skipped() const {
@@ -119,6 +125,9 @@ EntryRuns entry_runs(const RunLog& log) {
     choose_tests(run, tests[name]);
     choose_leases(run, leases[name]);
     find_times(run);
+    for (const auto& wait : log.waits) {
+      run.waited += wait.in_vain && wait.entry == name && is_of(run, wait) ? wait.waited : 0;
+    }
     const auto find_end = [&of = run](const auto& one) {
       of.open_ended = of.open_ended || one.open_ended;
       of.running = of.running || one.running;

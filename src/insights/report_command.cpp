@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "insights/commands.hpp"
 
+#include "core/os/file.hpp"
 #include "insights/ctest_cost_data.hpp"
 #include "insights/ctest_log.hpp"
 #include "insights/entry_results.hpp"
@@ -13,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <set>
@@ -62,12 +64,21 @@ tool::ExitCode report(const ReportOptions& options) {
   auto& run = logs.front().log;
   const auto ctest_log = ctest_log_of(run);
   run.failed = failed_by_ctest(run, ctest_log);
+  const auto outputs = outputs_of_failed(run, ctest_log);
+  for (const auto& [entry, output] : outputs.outputs) {
+    if (output.seconds >= 0) {
+      run.seconds[entry] = output.seconds;
+    }
+  }
+  if (const auto stamp = os::stamp_of(ctest_log); stamp && !run.running) { // ctest closes its log at its end
+    run.ended = std::max(run.ended, static_cast<double>(stamp->modified) / 1e9);
+  }
   std::vector<const RunLog*> history;
   for (const auto& file : logs) {
     history.push_back(&file.log);
   }
   try {
-    write_text(options.output, report_page(run, history, outputs_of_failed(run, ctest_log)));
+    write_text(options.output, report_page(run, history, outputs));
   } catch (const Error& error) {
     throw Error{error.what() + std::string{". Write --output with a file in a folder that is there"}};
   }

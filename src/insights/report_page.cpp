@@ -133,6 +133,14 @@ private:
     for (const auto& lease : run_.leases) {
       add(lease.devices, lease.asked, lease.begun);
     }
+    for (const auto& wait : run_.waits) {
+      const auto of = std::find_if(run_.processes.begin(), run_.processes.end(), [&](const LoggedProcess& process) {
+        return process.pid == wait.pid && process.begun <= wait.noticed && wait.noticed <= process.ended;
+      });
+      if (wait.in_vain && of != run_.processes.end()) {
+        add(of->devices, wait.noticed - 1, wait.noticed - 1 + wait.waited);
+      }
+    }
     return list;
   }
 
@@ -216,6 +224,7 @@ private:
         if (const auto output = ctest_.outputs.find(result.entry); output != ctest_.outputs.end()) {
           failed["l"] = output->second.line;
           failed["o"] = output->second.last_lines;
+          failed["m"] = output->second.message;
         }
         data["failed"].push_back(std::move(failed));
       }

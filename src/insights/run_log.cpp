@@ -95,6 +95,9 @@ public:
     }
     auto& last = last_sign_[pid];
     last = std::max(last, t);
+    if (kind == "test" || kind == "skip" || kind == "end") {
+      end_wait_in_vain(pid, t);
+    }
     if (kind == "run") {
       read_run(event);
     } else if (kind == "merge") {
@@ -205,6 +208,15 @@ private:
   void end_wait(std::int64_t pid, double waited) {
     if (const auto found = waiting_.find(pid); found != waiting_.end()) {
       log_.waits[found->second].waited = waited;
+      waiting_.erase(found);
+    }
+  }
+
+  void end_wait_in_vain(std::int64_t pid, double t) {
+    if (const auto found = waiting_.find(pid); found != waiting_.end()) {
+      auto& wait = log_.waits[found->second];
+      wait.waited = std::max(0.0, t - wait.noticed) + 1;
+      wait.in_vain = true;
       waiting_.erase(found);
     }
   }

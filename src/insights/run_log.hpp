@@ -86,6 +86,7 @@ struct LoggedWait {
   double waited = 0;                 ///< in all; 0: it did not end
   std::vector<std::string> blockers; ///< tests or commands
   bool external = false;
+  bool in_vain = false; ///< it ended without what it waited for
 };
 
 struct LoggedTest {
@@ -126,7 +127,8 @@ struct RunLog {
   std::string folder;          ///< where ctest ran
   std::uint64_t ctest_log = 0; ///< FileStamp::id of ctest's own log; 0: not known
   std::optional<std::set<std::string>>
-      failed; ///< entries, as ctest says; nullopt: not known. Only a merged log says it
+      failed;                            ///< entries, as ctest says; nullopt: not known. Only a merged log says it
+  std::map<std::string, double> seconds; ///< of entries that failed, as ctest says. No log says it
   std::optional<std::uint64_t> jobs;
   std::uint64_t ctest_pid = 0; ///< 0: no ctest
   std::uint64_t ctest_start = 0;

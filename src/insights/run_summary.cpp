@@ -68,6 +68,9 @@ RunSummary summarise(const RunLog& log) {
   for (const auto& process : log.processes) {
     sums.waited += process.begun - process.asked;
   }
+  for (const auto& wait : log.waits) {
+    sums.waited += wait.in_vain ? wait.waited : 0; // others are in what was granted
+  }
   double leased = 0;
   double used = 0;
   bool measured = false;
@@ -183,18 +186,23 @@ std::vector<std::string> what_held_it_back(const RunLog& log) {
   }
   running /= sums.wall;
   if (log.jobs && running < 0.8 * static_cast<double>(*log.jobs)) {
+    const auto busy =
+        *log.jobs == 1
+            ? fmt::format("ctest's one job was busy with GPU tests for {:.0f} % of the time", running * 100)
+            : fmt::format("Of ctest's {} jobs {:.1f} were busy with GPU tests on average", *log.jobs, running);
     found.emplace_back(
         1 - running / static_cast<double>(*log.jobs),
-        fmt::format("Of ctest's {} jobs {:.1f} were busy with GPU tests on average{}. A test that ctest "
-                    "itself held back until its memory was free (RESOURCE_GROUPS) does not count as waiting.",
-                    *log.jobs, running,
+        fmt::format("{}{}. A test that ctest itself held back until its memory was free (RESOURCE_GROUPS) does not "
+                    "count as waiting.",
+                    busy,
                     sums.leased < 0 ? "" : fmt::format(", and {:.0f} % of the memory was leased", sums.leased * 100)));
   } else if (log.jobs && sums.leased >= 0 && sums.leased < 0.5 && sums.waited < 0.05 * sums.wall &&
              has_work_for_more_jobs(log, *log.jobs)) {
     found.emplace_back(
-        0.5, fmt::format("All {} of ctest's jobs were busy, and {:.0f} % of the memory was leased: a larger -j "
-                         "would help, if there are processors for it.",
-                         *log.jobs, sums.leased * 100));
+        0.5, fmt::format("{} busy, and {:.0f} % of the memory was leased: a larger -j would help, if there are "
+                         "processors for it.",
+                         *log.jobs == 1 ? "ctest's one job was" : fmt::format("All {} of ctest's jobs were", *log.jobs),
+                         sums.leased * 100));
   }
   if (sums.used >= 0 && sums.leased > 0.3 && sums.used < 0.5 * sums.leased) {
     found.emplace_back(

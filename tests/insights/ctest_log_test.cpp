@@ -27,6 +27,8 @@ TEST(CtestLogs, have_the_output_of_the_entries_that_are_asked_for_and_the_line_o
   ASSERT_THAT(outputs, SizeIs(2));
   EXPECT_EQ(outputs.at("a").line, 2U);
   EXPECT_EQ(outputs.at("a").last_lines, "hello\nred\n");
+  EXPECT_EQ(outputs.at("a").message, "hello\nred\n");
+  EXPECT_EQ(outputs.at("a").seconds, 0.01);
   EXPECT_EQ(outputs.at("b c").line, 2U + 17 + 15);
   EXPECT_EQ(outputs.at("b c").last_lines, "");
 }
@@ -49,6 +51,19 @@ TEST(CtestLogs, have_twenty_lines_and_four_kibibytes_of_an_output_at_most) {
   EXPECT_EQ(outputs.at("a").last_lines.substr(0, 8), "line 30\n");
   EXPECT_THAT(outputs.at("b").last_lines, SizeIs(4096));
   EXPECT_THAT(outputs.at("b").last_lines, testing::EndsWith("xend\n"));
+}
+
+TEST(CtestLogs, have_three_lines_of_the_message_of_a_failure_wherever_it_is) {
+  const std::string before = "Running main()\n[ RUN      ] S.a\nan error: 0 of 5\n\n";
+  const std::string after = std::string(40, '\n') + "[  FAILED  ] S.a (0 ms)\n\n 1 FAILED TEST\n";
+  const auto message = [&](const std::string& text) {
+    return parse_ctest_log(section("1/1", "a", before + text + after), {"a"}).at("a").message;
+  };
+  const std::string failure = "a.cpp:5: Failure\nExpected equality of these values:\n  1\n";
+  EXPECT_EQ(message(failure + "  2\n"), failure);
+  EXPECT_EQ(message("terminate called after throwing\n"),
+            "terminate called after throwing\n[  FAILED  ] S.a (0 ms)\n 1 FAILED TEST\n");
+  EXPECT_EQ(parse_ctest_log(section("1/1", "a", "1\n2\n3\n4\n"), {"a"}).at("a").message, "2\n3\n4\n");
 }
 
 TEST(CtestLogs, may_be_cut_anywhere) {

@@ -139,6 +139,16 @@ TEST(EntryResults, are_those_of_the_log_if_ctest_left_none) {
   EXPECT_EQ(sums.unknown, 1U);
 }
 
+TEST(EntryResults, have_the_time_that_ctest_says_of_a_killed_test) {
+  Log log;
+  log.enter(1, "a").lease(1, "a", "S.a").enter(2, "b").ran(2, "b", "S.b").end(2, "b", 1).failed({"a", "b"});
+  auto run = log.read();
+  EXPECT_EQ(results_of(run).at(0).seconds, -1);
+  run.seconds = {{"a", 5.5}, {"b", 1000}};
+  EXPECT_EQ(results_of(run).at(0).seconds, 5.5);
+  EXPECT_LT(results_of(run).at(1).seconds, 1000) << "the log knows better, without waits";
+}
+
 TEST(EntryResults, have_names_of_entry_and_test) {
   EXPECT_EQ(full_name("e", "S.a"), "e: S.a");
   EXPECT_EQ(full_name("e", ""), "e");

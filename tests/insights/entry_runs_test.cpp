@@ -59,6 +59,13 @@ TEST(EntryRuns, have_the_time_between_two_of_them_in_the_same_job) {
   EXPECT_EQ(seconds_between({}), 0);
 }
 
+TEST(EntryRuns, leave_out_a_wait_in_vain) {
+  const auto wait = line(3, 1, "a", R"("event":"wait","test":"S.a","what":"3 GiB")"); // since 2
+  const auto log = parse_run_log(line(1, 1, "a", enter(0)) + wait + line(6, 1, "a", end));
+  EXPECT_NEAR(entry_runs(log).at("a").waited, 4, 1e-6);
+  EXPECT_NEAR(entry_times(log).at("a"), 1, 1e-6);
+}
+
 TEST(EntryRuns, have_no_time_if_they_were_skipped) {
   const auto log = parse_run_log(line(1, 1, "a", R"("event":"skip","reason":"no GPU")") +
                                  line(1, 1, "a", R"("event":"test","test":"S.a","result":"skipped","seconds":1)"));

@@ -64,6 +64,12 @@ TEST_F(ReportCommand, writes_a_page_of_the_last_run_into_the_current_folder_or_w
                            "file in a folder that is there\n");
 }
 
+TEST_F(ReportCommand, has_the_time_to_the_end_of_ctest_and_not_to_the_last_line_of_the_run_log) {
+  const auto log = folder_ + "/Testing/Temporary/LastTest.log";
+  fs::last_write_time(log, fs::last_write_time(log) + std::chrono::seconds{100}); // as after a test that was killed
+  EXPECT_THAT(report({"--output", page_}).out, testing::ContainsRegex(" in 10[0-9][.][0-9] s; "));
+}
+
 TEST_F(ReportCommand, is_what_cmake_can_call_after_ctest) {
   EXPECT_EQ(report({"--output", page_, "index-2026-11-22.json"}).exit_code, 0); // which CMake's instrumentation adds
   EXPECT_EQ(report({"--output", page_, "index-2026-11-22.json", "other"}).exit_code, 64);
@@ -134,6 +140,7 @@ TEST_F(ReportCommand, has_ctests_verdict_on_cases_in_workers_and_in_processes_un
     return tool_.start_program(options).finish().out;
   };
   const auto report_of_cases = [&] { return tool_.run({"report", "--test-dir", cases, "--output", page_}); };
+  tool_.set("GPUTEST_DEPENDENCE", "show"); // a worker's failure is in the run log, and the entry passes
   EXPECT_THAT(ctest({"-V"}), HasSubstr("64% tests passed, 4 tests failed out of 11"));
   const std::string results = "10 tests: 5 passed, 4 failed, 1 skipped in "; // "host" is not in the run log
   EXPECT_THAT(report_of_cases().out, HasSubstr(results));

@@ -122,9 +122,10 @@ TEST(RunSummaries, count_a_lease_on_each_of_its_devices_and_all_waits) {
   run.leases[0].uses.push_back({"GPU-2", 500, 0});
   run.processes[0].begun = 1000.75;
   run.processes[1].begun = 1000.625;
-  run.leases[1].ended = run.leases[1].begun - 1; // a clock that was set
+  run.leases[1].ended = run.leases[1].begun - 1;                          // a clock that was set
+  run.waits.push_back({"fft", "", 9, "1 GiB", 1002, 3, {}, false, true}); // in vain: nothing else has it
   const auto sums = summarise(run);
-  EXPECT_DOUBLE_EQ(sums.waited, 4.375);
+  EXPECT_DOUBLE_EQ(sums.waited, 7.375);
   EXPECT_DOUBLE_EQ(sums.leased, 0.4);
   EXPECT_DOUBLE_EQ(sums.used, 0.3);
 }
@@ -210,7 +211,7 @@ TEST(RunSummaries, say_what_stands_out) {
         "workers ended (ctest -V)."}},
       {"idle jobs",
        [](RunLog& run) { run.processes[0].ended = run.leases[0].ended = 1799; },
-       {"Of ctest's 1 jobs 0.8 were busy with GPU tests on average, and 80 % of the memory was leased. A test that "
+       {"ctest's one job was busy with GPU tests for 80 % of the time, and 80 % of the memory was leased. A test that "
         "ctest itself held back until its memory was free (RESOURCE_GROUPS) does not count as waiting."}},
       {"a process under a lease is no job",
        [](RunLog& run) {
@@ -218,7 +219,7 @@ TEST(RunSummaries, say_what_stands_out) {
          run.processes.push_back(run.processes[0]);
          run.processes[1].under_a_lease = true;
        },
-       {"Of ctest's 1 jobs 0.8 were busy with GPU tests on average, and 80 % of the memory was leased. A test that "
+       {"ctest's one job was busy with GPU tests for 80 % of the time, and 80 % of the memory was leased. A test that "
         "ctest itself held back until its memory was free (RESOURCE_GROUPS) does not count as waiting."}},
       {"nobody knows the jobs",
        [](RunLog& run) {
@@ -228,7 +229,7 @@ TEST(RunSummaries, say_what_stands_out) {
        nothing},
       {"free memory, and more tests than jobs",
        divide,
-       {"All 1 of ctest's jobs were busy, and 49 % of the memory was leased: a larger -j would help, if there are "
+       {"ctest's one job was busy, and 49 % of the memory was leased: a larger -j would help, if there are "
         "processors for it."}},
       {"free memory, and no more tests",
        [](RunLog& run) { run.leases[0].bytes = run.leases[0].uses[0].peak_bytes = 490; }, nothing},
@@ -416,7 +417,7 @@ TEST(ReportPages, have_each_entry_and_each_test_of_an_entry_with_several) {
 TEST(ReportPages, have_the_end_of_a_failed_tests_output_and_its_line_in_ctests_log) {
   auto run = run_of_two();
   run.failed = {{"join", "sort"}};
-  const CtestLog log{"/build/LastTest.log", {{"join", {12, "a </script>\x1b \xff b\n"}}}};
+  const CtestLog log{"/build/LastTest.log", {{"join", {12, "a </script>\x1b \xff b\n", "its message\n"}}}};
   const auto page = report_page(run, {}, log);
   EXPECT_THAT(page, Not(HasSubstr("a </script>")));
   const auto data = data_of(page);
@@ -424,6 +425,7 @@ TEST(ReportPages, have_the_end_of_a_failed_tests_output_and_its_line_in_ctests_l
   const auto& join = data.at("failed").at(0);
   EXPECT_EQ(join.at("l"), 12);
   EXPECT_EQ(join.at("o"), "a </script>\x1b \uFFFD b\n");
+  EXPECT_EQ(join.at("m"), "its message\n");
   EXPECT_FALSE(data.at("failed").at(1).contains("l"));
 }
 

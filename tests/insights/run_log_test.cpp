@@ -183,6 +183,19 @@ TEST(RunLogs, know_how_long_a_process_waited_to_enter_and_not_how_long_an_earlie
   EXPECT_EQ(log.waits[1].waited, 0);
 }
 
+TEST(RunLogs, end_a_wait_in_vain_with_the_next_that_its_process_does) {
+  const auto wait = line("102.5", 7, R"("test":"Sort.Keys","event":"wait","what":"3 GiB")");
+  const auto failed = line("105.5", 7, R"("test":"Sort.Keys","event":"test","result":"failed","seconds":0)");
+  for (const auto& next :
+       {failed, line("105.5", 7, R"("event":"end","exit":1)"), line("105.5", 7, R"("event":"skip")")}) {
+    const auto log = parse_run_log(run + enter + wait + next + line("109.0", 7, R"("event":"end","exit":1)"));
+    EXPECT_THAT(log.waits, ElementsAre(testing::AllOf(testing::Field(&LoggedWait::waited, 4),
+                                                      testing::Field(&LoggedWait::in_vain, true))))
+        << next;
+  }
+  EXPECT_FALSE(parse_run_log(run + enter + wait + lease + end).waits.at(0).in_vain);
+}
+
 TEST(RunLogs, end_each_wait_with_its_own_lease) {
   const auto wait = line("102.5", 7, R"("event":"wait","what":"3 GiB")");
   const auto later = line("109.0", 7, R"("event":"lease","bytes":1,"devices":[],"waited":4)");
