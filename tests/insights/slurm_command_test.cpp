@@ -350,8 +350,12 @@ TEST_F(SlurmCommand, resumes_an_array_that_still_runs_that_has_ended_or_that_was
   EXPECT_THAT(resume("r1").err, HasSubstr("it is not known whether " + folder_ + "/r1/try-1 was submitted"));
   EXPECT_FALSE(exists("fake/array-3"));
 
+  std::ofstream{folder_ + "/r1/try-1/task-1/numbers"} << "0,0,0,7\n";
+  EXPECT_THAT(resume("r1").err, HasSubstr("/r1 is damaged: a file `numbers` has other things than ctest's numbers"));
   fs::remove_all(folder_ + "/r1/try-1");
   EXPECT_THAT(resume("r1").err, HasSubstr("/r1 has no array yet"));
+  std::ofstream{folder_ + "/r1/run.json"} << "{}";
+  EXPECT_THAT(resume("r1").err, HasSubstr("is not the folder of a run of 'gputest slurm': its run.json is damaged\n"));
   const auto none = resume("fake");
   EXPECT_EQ(none.exit_code, to_int(tool::ExitCode::internal_error));
   EXPECT_THAT(none.err, HasSubstr("/fake is not the folder of a run of 'gputest slurm'"));
