@@ -105,8 +105,8 @@
   ``RUN_SERIAL``
     ``ON`` for ``LARGE serial``
   ``GPUTEST_REQUEST``
-    what the entry needs. When ctest starts, gputest sets ``RESOURCE_GROUPS`` from it, and ``COST`` for an entry that needs much memory, unless
-    the project has set them
+    what the entry needs. When ctest starts, gputest sets a ``RESOURCE_LOCK`` from it, in addition to the project's own, and ``COST`` for an entry that needs much memory,
+    unless the project has set it
 
   If ``set_tests_properties()`` replaces ``ENVIRONMENT_MODIFICATION`` or ``LABELS``, gputest puts its own values before the new ones at the
   end of the directory. It refuses another ``SKIP_RETURN_CODE``, and gputest variables in ``ENVIRONMENT`` that would have no effect.

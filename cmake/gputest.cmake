@@ -11,7 +11,7 @@
 # CMake's to apply when it writes for ctest: a name with a space needs CMP0110 in the caller's directory, as with add_test().
 cmake_policy(VERSION 3.25)
 
-foreach(gputest_module IN ITEMS detail/quote detail/arguments detail/values detail/entry_properties detail/resource_groups
+foreach(gputest_module IN ITEMS detail/quote detail/arguments detail/values detail/entry_properties detail/requests
         detail/let_ctest_schedule detail/command detail/complete_test detail/discovery_script detail/install_tests
         detail/framework_parts gpu_add_test gpu_discover_tests gpu_install_tests)
   include("${CMAKE_CURRENT_LIST_DIR}/${gputest_module}.cmake")

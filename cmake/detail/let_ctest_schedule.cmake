@@ -29,11 +29,9 @@ function(_gputest_let_ctest_schedule)
   if(NOT written)
     set_property(GLOBAL PROPERTY GPUTEST_SCHEDULE_WRITTEN ON)
     _gputest_build_program(gputest::cli)
-    _gputest_quote("${folder}" quoted_folder)
     _gputest_quote("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/schedule.cmake" quoted_script)
     _gputest_generate_script("${folder}/at_start" "# Written by gputest's CMake functions; runs when ctest starts.
 set(gputest_tool [======[$<TARGET_FILE:gputest::cli>]======])
-set(gputest_schedule_folder ${quoted_folder})
 include(${quoted_script})\n" "")
   endif()
 

@@ -69,8 +69,6 @@ struct Settings {
   std::optional<DeviceRestriction> job_devices;     ///< Slurm's list for the job, used if visible_devices is not set
   std::optional<std::string> resource_group_count;  ///< CTest's own allocation: CTEST_RESOURCE_GROUP_COUNT
   std::vector<std::string> resource_groups;         ///< CTEST_RESOURCE_GROUP_<i>_GPUS
-  /// CTEST_RESOURCE_GROUP_<i>_GPUTEST_MIB: where ctest has put the test by gputest's own resource spec file.
-  std::vector<std::string> scheduled_groups;
   std::optional<MpiRank> rank; ///< nullopt if the process is not a rank
   std::string lease_of;        ///< names the holder of the parent lease, from GPUTEST_LEASE_OF
   MeterSetting meter = MeterSetting::automatic;

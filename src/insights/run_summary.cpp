@@ -192,8 +192,7 @@ std::vector<std::string> what_held_it_back(const RunLog& log) {
             : fmt::format("Of ctest's {} jobs {:.1f} were busy with GPU tests on average", *log.jobs, running);
     found.emplace_back(
         1 - running / static_cast<double>(*log.jobs),
-        fmt::format("{}{}. A test that ctest itself held back until its memory was free (RESOURCE_GROUPS) does not "
-                    "count as waiting.",
+        fmt::format("{}{}. A test that ctest itself held back while others of its size ran does not count as waiting.",
                     busy,
                     sums.leased < 0 ? "" : fmt::format(", and {:.0f} % of the memory was leased", sums.leased * 100)));
   } else if (log.jobs && sums.leased >= 0 && sums.leased < 0.5 && sums.waited < 0.05 * sums.wall &&

@@ -7,9 +7,9 @@
 #include "core/os/ledger_folder.hpp"
 #include "core/os/process.hpp"
 #include "core/session/choice.hpp"
+#include "tool/ctest_facts.hpp"
 #include "tool/free_memory.hpp"
 #include "tool/json_text.hpp"
-#include "tool/resource_spec.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -161,15 +161,15 @@ DevicesReport look_at_devices(const Settings& settings, devices::AskDriver ask) 
 void add_devices(CommandLine& line) {
   struct Options {
     bool json = false;
-    std::string resource_spec_folder; ///< empty: not asked for
+    bool for_ctest = false;
   };
   const auto options = std::make_shared<Options>();
   auto& command = line.add(
       {"devices", "Show the GPUs, and how much of each is free"},
       devices_help + exit_codes({{ExitCode::no_gpu, "no usable GPU although GPUTEST_REQUIRE_GPU=1 demands one"}}),
       [options](const auto& /*words*/) {
-        if (!options->resource_spec_folder.empty()) {
-          write_resource_spec(options->resource_spec_folder);
+        if (options->for_ctest) {
+          fmt::print("{}", ctest_facts(look_at_devices(settings_from_environment(), devices::AskDriver::no)));
           return ExitCode::done;
         }
         const auto report = look_at_devices(settings_from_environment(), devices::AskDriver::yes);
@@ -178,9 +178,8 @@ void add_devices(CommandLine& line) {
       });
   auto* json = command.add_flag("--json", options->json, "print JSON, for programs");
   command
-      .add_option("--resource-spec", options->resource_spec_folder,
-                  "write a resource spec file for ctest; used by gputest's CMake code")
-      ->type_name("FOLDER")
+      .add_flag("--for-ctest", options->for_ctest,
+                "print what a ctest that starts has to know; used by gputest's CMake code")
       ->excludes(json);
 }
 

@@ -33,7 +33,7 @@ A claim can have a remark:
   kept by a child     the process has exited, but a child that it forked has not; or it runs in another container
 
 MEMORY is '-' for a process that has no lease and asks for none. FOR is the time since the claim began. Waiting processes are
-listed in the order of arrival. A test that ctest holds back until its memory is free (RESOURCE_GROUPS) has no process yet, and
+listed in the order of arrival. A test that ctest holds back while others of its size run has no process yet, and
 is not listed. The ledger is read without its mutex, so lines may show different moments. The last line is the ledger's folder.
 
 --json prints one object:

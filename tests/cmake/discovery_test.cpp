@@ -620,7 +620,7 @@ TEST_F(Discovery, starts_the_executable_again_only_after_something_has_changed) 
   std::stringstream text;
   text << std::ifstream{path("build/gputest/tests-1-entries.cmake")}.rdbuf();
   const auto inputs = text.str().substr(0, text.str().find("if(NOT gputest_entries_hold)"));
-  for (const std::string file : {"discover", "entry_properties", "resource_groups"}) {
+  for (const std::string file : {"discover", "entry_properties", "requests"}) {
     EXPECT_THAT(inputs, HasSubstr("/detail/" + file + ".cmake"));
   }
 

@@ -90,29 +90,29 @@ protected:
     set("GPUTEST_SCHEDULING", "");
     return all;
   }
-
-  /// The resource spec files in the build tree.
-  [[nodiscard]] std::vector<std::string> spec_files() const {
-    std::vector<std::string> names;
-    for (const auto& file : std::filesystem::directory_iterator{path("build/gputest")}) {
-      if (const auto name = file.path().filename().string(); name.find("resource-spec-") == 0) {
-        names.push_back(name);
-      }
-    }
-    return names;
-  }
 };
 
-/// RESOURCE_GROUPS in ctest's JSON: so many groups of MiB.
-nlohmann::json groups(int count, int mib) {
-  auto all = nlohmann::json::array();
-  for (int i = 0; i < count; ++i) {
-    all.push_back({{"requirements", {{{".type", "gputest_mib"}, {"slots", mib}}}}});
+/// How many entries of its kind ctest runs at once, and which of them: the number and the turn in the lock of
+/// gputest's. Empty if it has none.
+std::string lock_of(const std::map<std::string, nlohmann::json>& properties) {
+  const auto found = properties.find("RESOURCE_LOCK");
+  for (const auto& lock : found == properties.end() ? nlohmann::json::array() : found->second) {
+    std::smatch parts;
+    if (const auto name = lock.get<std::string>();
+        std::regex_match(name, parts, std::regex{"gputest_([0-9]+)_at_once_([0-9]+)"})) {
+      return parts[1].str() + ":" + parts[2].str();
+    }
   }
-  return all;
+  return "";
 }
 
-/// A user's resource spec file, which knows nothing of gputest's.
+/// The same without the turn.
+std::string at_once(const std::map<std::string, nlohmann::json>& properties) {
+  const auto lock = lock_of(properties);
+  return lock.substr(0, lock.find(':'));
+}
+
+/// A user's resource spec file.
 constexpr auto users_spec = R"({"version": {"major": 1, "minor": 0}, "local": [{"gpus": [{"id": "0", "slots": 1}]}]})";
 
 /// Two tests that do not fit on the device together.
@@ -120,19 +120,28 @@ constexpr auto two_halves = "gpu_add_test(NAME half_a COMMAND true MEMORY 9GiB)\
                             "gpu_add_test(NAME half_b COMMAND true MEMORY 9GiB)\n";
 
 TEST_F(Scheduling, has_workers_use_no_mps_on_devices_for_one_process_at_a_time_unless_the_user_says_so) {
-  configure("gpu_add_test(NAME shows COMMAND /bin/sh -c \"echo GPUTEST_MPS=$GPUTEST_MPS.\" MEMORY 1GiB)\n");
-  EXPECT_THAT(ctest({"-V"}).out, HasSubstr("GPUTEST_MPS=.\n"));
+  configure("gpu_discover_tests(tests ISOLATION worker TEST_FILTER Plain.first)\n"
+            "gpu_discover_tests(tests TEST_FILTER Small.test)\n"
+            "gpu_discover_tests(tests ISOLATION worker TEST_FILTER Medium.says_no_size PROPERTIES ENVIRONMENT "
+            "GPUTEST_MPS=on)\n"
+            "add_test(NAME plain COMMAND sh -c \"echo MPS=$GPUTEST_MPS.\")\n");
+  EXPECT_EQ(entries()["Plain.first"].count("ENVIRONMENT"), 0U);
   set("GPUTEST_DEVICES", "simulated:1x16GiB,exclusive_process");
-  EXPECT_THAT(ctest({"-V"}).out, HasSubstr("GPUTEST_MPS=off.\n"));
+  auto all = entries();
+  EXPECT_EQ(all["Plain.first"]["ENVIRONMENT"].dump(), R"(["GPUTEST_MPS=off"])");
+  EXPECT_EQ(all["Medium.says_no_size"]["ENVIRONMENT"].back(), "GPUTEST_MPS=on");
+  EXPECT_EQ(all["Small.test"].count("ENVIRONMENT"), 0U);
+  EXPECT_THAT(ctest({"-V", "-R", "plain"}).out, HasSubstr("MPS=.\n"));
   set("GPUTEST_MPS", "auto");
-  EXPECT_THAT(ctest({"-V"}).out, HasSubstr("GPUTEST_MPS=auto.\n"));
+  EXPECT_EQ(entries()["Plain.first"].count("ENVIRONMENT"), 0U);
 }
 
-TEST_F(Scheduling, gives_entries_the_groups_of_what_they_need) {
+TEST_F(Scheduling, gives_entries_as_many_turns_as_fit_at_once) {
   set("GPUTEST_DEVICES", "simulated:2x16GiB,context=1GiB");
   std::filesystem::create_directory(path("below"));
   write("below/CMakeLists.txt", "gpu_add_test(NAME below COMMAND true MEMORY 3GiB)\n");
   configure("gpu_add_test(NAME small COMMAND true)\n"
+            "gpu_add_test(NAME tiny COMMAND true MEMORY 1MiB)\n"
             "gpu_add_test(NAME sized COMMAND true MEMORY 3GiB GPUS 2 HEAP 62MiB)\n"
             "gpu_add_test(NAME \"odd;na]me [x\" COMMAND true MEMORY 3GiB LABELS \"a;b\" c)\n"
             "gpu_add_test(NAME large COMMAND true MEMORY large)\n"
@@ -141,59 +150,78 @@ TEST_F(Scheduling, gives_entries_the_groups_of_what_they_need) {
             "add_test(NAME plain COMMAND true)\n"
             "add_subdirectory(below)\n");
   auto all = entries();
-  EXPECT_EQ(all["small"]["RESOURCE_GROUPS"], groups(1, 1280));
+  EXPECT_EQ(lock_of(all["small"]), "24:0");
+  EXPECT_EQ(lock_of(all["tiny"]), "30:0");
   EXPECT_EQ(all["small"].count("COST"), 0U);
-  EXPECT_EQ(all["sized"]["RESOURCE_GROUPS"], groups(2, 4160));
+  EXPECT_EQ(lock_of(all["sized"]), "3:0");
   EXPECT_EQ(all["sized"]["COST"], 4160);
-  EXPECT_EQ(all["odd;na]me [x"]["RESOURCE_GROUPS"], groups(1, 4096));
+  EXPECT_EQ(lock_of(all["odd;na]me [x"]), "8:0");
   EXPECT_EQ(all["odd;na]me [x"]["LABELS"], (nlohmann::json{"a", "b", "c", "gpu", "gpu_medium"}));
-  EXPECT_EQ(all["waiting"]["RESOURCE_GROUPS"], groups(1, 16384));
-  EXPECT_EQ(all["below"]["RESOURCE_GROUPS"], groups(1, 4096));
+  EXPECT_EQ(lock_of(all["waiting"]), "2:0");
+  EXPECT_EQ(lock_of(all["below"]), "8:1");
   for (const auto* name : {"large", "too_large", "plain"}) {
-    EXPECT_EQ(all[name].count("RESOURCE_GROUPS"), 0U) << name;
+    EXPECT_EQ(lock_of(all[name]), "") << name;
     EXPECT_EQ(all[name].count("COST"), 0U) << name;
   }
+  set("GPUTEST_DEVICES", "simulated:2x80GiB,context=1GiB");
+  EXPECT_EQ(lock_of(entries()["small"]), "") << "more fit than ctest has places";
 }
 
-TEST_F(Scheduling, gives_discovered_entries_the_groups_of_their_cases) {
+TEST_F(Scheduling, gives_discovered_entries_the_turns_of_their_cases) {
   set("GPUTEST_DEVICES", "simulated:2x16GiB,context=1GiB");
   configure("gpu_discover_tests(tests)\n"
             "gpu_discover_tests(tests GRANULARITY class TEST_PREFIX by/)\n"
             "gpu_discover_tests(tests GRANULARITY executable TEST_PREFIX all/)\n");
   auto all = entries();
-  EXPECT_EQ(all["Small.test"]["RESOURCE_GROUPS"], groups(1, 1280));
-  EXPECT_EQ(all["Medium.says_no_size"]["RESOURCE_GROUPS"], groups(1, 9216));
-  EXPECT_EQ(all["Typed.test<int>"]["RESOURCE_GROUPS"], groups(1, 1280)) << "after cases of other sizes";
-  EXPECT_EQ(all["Shared.first"]["RESOURCE_GROUPS"], groups(1, 1536));
-  EXPECT_EQ(all["Host.test"].count("RESOURCE_GROUPS"), 0U);
-  EXPECT_EQ(all["Large.test"].count("RESOURCE_GROUPS"), 0U);
-  EXPECT_EQ(all["by/tests.small"]["RESOURCE_GROUPS"], groups(1, 1280));
-  EXPECT_EQ(all["by/tests.host"].count("RESOURCE_GROUPS"), 0U);
-  EXPECT_EQ(all["by/tests.large"].count("RESOURCE_GROUPS"), 0U);
-  EXPECT_EQ(all["by/tests.medium"]["RESOURCE_GROUPS"], groups(2, 9216)); // one of its cases asks for two devices
-  EXPECT_EQ(all["all/tests"]["RESOURCE_GROUPS"], groups(2, 9216));
+  EXPECT_EQ(at_once(all["Small.test"]), "24");
+  EXPECT_EQ(at_once(all["Medium.says_no_size"]), "2");
+  EXPECT_EQ(at_once(all["Typed.test<int>"]), "24") << "after cases of other sizes";
+  EXPECT_NE(lock_of(all["Plain.first"]), lock_of(all["Plain.second"]));
+  EXPECT_EQ(at_once(all["Shared.first"]), "20");
+  EXPECT_EQ(at_once(all["Host.test"]), "");
+  EXPECT_EQ(at_once(all["Large.test"]), "");
+  EXPECT_EQ(at_once(all["by/tests.small"]), "24");
+  EXPECT_EQ(at_once(all["by/tests.host"]), "");
+  EXPECT_EQ(at_once(all["by/tests.large"]), "");
+  EXPECT_EQ(at_once(all["by/tests.medium"]), "1"); // one of its cases asks for two devices
+  EXPECT_EQ(at_once(all["all/tests"]), "1");
   // The devices are no part of what is kept of a listing.
-  set("GPUTEST_DEVICES", "simulated:2x8GiB,context=1GiB");
-  EXPECT_EQ(entries()["Medium.says_no_size"]["RESOURCE_GROUPS"], groups(1, 5120));
+  set("GPUTEST_DEVICES", "simulated:2x24GiB,context=1GiB");
+  EXPECT_EQ(at_once(entries()["Shared.first"]), "");
+  EXPECT_EQ(at_once(entries()["Medium.says_a_size"]), "18");
 }
 
 TEST_F(Scheduling, leaves_properties_of_the_users_as_they_are) {
   configure("gpu_add_test(NAME costly COMMAND true MEMORY 9GiB)\n"
             "set_tests_properties(costly PROPERTIES COST 5 RUN_SERIAL ON RESOURCE_LOCK lock)\n"
             "gpu_add_test(NAME own COMMAND true MEMORY 9GiB)\n"
-            "set_tests_properties(own PROPERTIES RESOURCE_GROUPS 1,gputest_mib:7)\n"
-            "gpu_discover_tests(tests TEST_FILTER Medium.says_no_size PROPERTIES COST 5 RESOURCE_GROUPS "
-            "1,gputest_mib:7)\n"
-            "gpu_discover_tests(tests TEST_FILTER Medium.says_a_size HEAP 62MiB PROPERTIES COST 5)\n");
+            "set_tests_properties(own PROPERTIES RESOURCE_GROUPS 1,gpus:7)\n"
+            "gpu_discover_tests(tests TEST_FILTER Medium.says_no_size PROPERTIES COST 5 RESOURCE_LOCK \"x;y\")\n"
+            "add_test(NAME plain COMMAND true)\n"
+            "set_tests_properties(plain PROPERTIES RESOURCE_GROUPS gpus:1 LABELS \"a;b\" ENVIRONMENT \"A=1;B=2\")\n");
   auto all = entries();
   EXPECT_EQ(all["Medium.says_no_size"]["COST"], 5);
-  EXPECT_EQ(all["Medium.says_no_size"]["RESOURCE_GROUPS"], groups(1, 7));
-  EXPECT_EQ(all["Medium.says_a_size"]["COST"], 5);
-  EXPECT_EQ(all["Medium.says_a_size"]["RESOURCE_GROUPS"], groups(1, 1536 + 1024 + 64));
+  EXPECT_THAT(all["Medium.says_no_size"]["RESOURCE_LOCK"], ElementsAre("gputest_1_at_once_0", "x", "y"));
   EXPECT_EQ(all["costly"]["COST"], 5);
   EXPECT_EQ(all["costly"]["RUN_SERIAL"], true);
-  EXPECT_EQ(all["costly"]["RESOURCE_LOCK"], nlohmann::json{"lock"});
-  EXPECT_EQ(all["own"]["RESOURCE_GROUPS"], groups(1, 7));
+  EXPECT_THAT(all["costly"]["RESOURCE_LOCK"], ElementsAre("gputest_1_at_once_0", "lock"));
+  EXPECT_THAT(all["own"]["RESOURCE_GROUPS"].dump(), HasSubstr("\"slots\":7"));
+  EXPECT_EQ(all["plain"]["LABELS"], (nlohmann::json{"a", "b"}));
+  EXPECT_EQ(all["plain"]["ENVIRONMENT"], (nlohmann::json{"A=1", "B=2"}));
+}
+
+TEST_F(Scheduling, shows_no_test_variables_that_it_does_not_have_without_gputest) {
+  configure("add_test(NAME plain COMMAND sh -c \"env | grep -E '^(CTEST_RESOURCE|GPUTEST)' | sort\")\n"
+            "gpu_add_test(NAME entry COMMAND sh -c \"env | grep CTEST_RESOURCE || echo has none\" MEMORY 9GiB)\n"
+            "gpu_discover_tests(tests TEST_FILTER Small.test)\n");
+  set("GPUTEST_DIR", "");
+  set("GPUTEST_DEVICES", "");
+  const auto ended = ctest({"-j2", "-V", "-R", "plain"});
+  EXPECT_THAT(ended.out, Not(HasSubstr(": CTEST_RESOURCE"))) << ended.out;
+  EXPECT_THAT(ended.out, Not(HasSubstr(": GPUTEST_S"))) << ended.out;
+  set("GPUTEST_DIR", path("ledger"));
+  set("GPUTEST_DEVICES", "simulated:1x16GiB");
+  EXPECT_THAT(ctest({"-V", "-R", "entry"}).out, HasSubstr("has none"));
 }
 
 TEST_F(Scheduling, starts_a_test_only_when_its_memory_is_there) {
@@ -201,7 +229,6 @@ TEST_F(Scheduling, starts_a_test_only_when_its_memory_is_there) {
   const auto ended = ctest({"-j4"});
   EXPECT_EQ(ended.exit_code, 0) << ended.out;
   EXPECT_EQ(most_at_once(events_in(ended.out), "half"), 1) << ended.out;
-  EXPECT_THAT(spec_files(), SizeIs(1));
   set("GPUTEST_SCHEDULING", "ledger");
   const auto by_ledger = ctest({"-j4"});
   EXPECT_EQ(by_ledger.exit_code, 0) << by_ledger.out;
@@ -211,21 +238,21 @@ TEST_F(Scheduling, starts_a_test_only_when_its_memory_is_there) {
 TEST_F(Scheduling, leaves_entries_as_they_are_if_the_tool_cannot_say_what_the_devices_are) {
   configure(two_halves);
   set("GPUTEST_DEVICES", "nonsense");
-  EXPECT_EQ(entries()["half_a"].count("RESOURCE_GROUPS"), 0U);
+  EXPECT_EQ(lock_of(entries()["half_a"]), "");
   set("GPUTEST_DEVICES", "none");
-  EXPECT_EQ(entries()["half_a"].count("RESOURCE_GROUPS"), 0U);
+  EXPECT_EQ(lock_of(entries()["half_a"]), "");
   set("GPUTEST_DEVICES", "simulated:1x16GiB,context=1GiB");
-  EXPECT_EQ(entries()["half_a"]["RESOURCE_GROUPS"], groups(1, 10240));
+  EXPECT_EQ(lock_of(entries()["half_a"]), "1:0");
   configure("set_target_properties(gputest::cli PROPERTIES IMPORTED_LOCATION /no/such/tool)\n"
             "gpu_discover_tests(tests TEST_FILTER Medium.says_a_size)\n");
-  EXPECT_EQ(entries()["Medium.says_a_size"].count("RESOURCE_GROUPS"), 0U);
+  EXPECT_EQ(lock_of(entries()["Medium.says_a_size"]), "");
 }
 
 #ifdef DISCOVERY_NINJA
 TEST_F(Scheduling, works_in_each_configuration_of_a_multi_configuration_generator) {
   configure(two_halves, {"-G", "Ninja Multi-Config", "-DCMAKE_MAKE_PROGRAM=" DISCOVERY_NINJA});
   for (const auto* configuration : {"Debug", "Release"}) {
-    EXPECT_EQ(entries({"-C", configuration})["half_a"]["RESOURCE_GROUPS"], groups(1, 10240)) << configuration;
+    EXPECT_EQ(lock_of(entries({"-C", configuration})["half_a"]), "1:0") << configuration;
   }
   const auto unknown = ctest({"-C", "Unknown", "-N"});
   EXPECT_EQ(unknown.exit_code, 0);
@@ -246,11 +273,13 @@ TEST_F(Scheduling, works_in_a_folder_below_and_in_one_between) {
 }
 
 TEST_F(Scheduling, does_nothing_for_a_ctest_that_only_lists) {
-  configure(two_halves);
+  write("tool", "#!/bin/sh\necho run >> " + path("runs") + "\n");
+  configure(std::string{two_halves} + "set_target_properties(gputest::cli PROPERTIES IMPORTED_LOCATION \"" +
+            path("tool") + "\")\n");
   EXPECT_EQ(ctest({"-N"}).exit_code, 0);
   EXPECT_EQ(ctest({"--show-only=json-v1"}).exit_code, 0);
-  EXPECT_EQ(ctest({"--print-labels"}).exit_code, 0);
-  EXPECT_THAT(spec_files(), IsEmpty());
+  EXPECT_EQ(ctest({"--print-labels", "-R", "["}).exit_code, 0);
+  EXPECT_FALSE(std::filesystem::exists(path("runs")));
 }
 
 TEST_F(Scheduling, lets_tests_run_that_no_device_can_hold) {
@@ -265,96 +294,19 @@ TEST_F(Scheduling, lets_tests_run_that_no_device_can_hold) {
   }
 }
 
-TEST_F(Scheduling, leaves_a_ctest_alone_that_has_a_resource_spec_file_of_the_users) {
+TEST_F(Scheduling, leaves_a_resource_spec_file_of_the_users_in_force) {
   write("spec.json", users_spec);
-  write("dashboard.cmake",
-        "set(CTEST_SOURCE_DIRECTORY \"" + path("") + "\")\nset(CTEST_BINARY_DIRECTORY \"" + path("build") +
-            "\")\nctest_start(Experimental QUIET)\nctest_test(RESOURCE_SPEC_FILE \"" + path("spec.json") +
-            "\" PARALLEL_LEVEL 4 RETURN_VALUE ended)\n"
-            "if(ended)\n  message(FATAL_ERROR \"${ended}\")\nendif()\n");
-  write("CMakePresets.json",
-        R"({"version": 3, "configurePresets": [{"name": "c", "generator": "Unix Makefiles", "binaryDir": "build"}],
-            "testPresets": [{"name": "t", "configurePreset": "c", "execution": {"resourceSpecFile": ")" +
-            path("spec.json") + R"("}}]})");
-  configure(two_halves);
-  const std::vector<std::vector<std::string>> ways{{"-j4", "--resource-spec-file", path("spec.json")},
-                                                   {"-S", path("dashboard.cmake"), "-V"}};
-  for (const auto& way : ways) {
-    const auto ended = ctest(way);
-    EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
-    EXPECT_THAT(ended.out, Not(HasSubstr("Not Run")));
-    EXPECT_THAT(events_in(ended.out), Contains(end_of("half_b"))) << ended.out;
-  }
-  const auto by_preset = run({"/usr/bin/env", "-C", path(""), program("ctest"), "--preset", "t", "-j4"});
-  EXPECT_EQ(by_preset.exit_code, 0) << by_preset.out << by_preset.err;
-  EXPECT_THAT(events_in(by_preset.out), Contains(end_of("half_b"))) << by_preset.out;
-  // Where a dashboard would read it.
-  const std::string folder = "BuildDirectory: " + path("build") + "\nResourceSpecFile: ";
-  write("build/DartConfiguration.tcl", folder + path("spec.json") + "\n");
-  EXPECT_THAT(events_in(ctest({"-j4"}).out), Contains(end_of("half_b")));
-  EXPECT_THAT(spec_files(), IsEmpty());
-  EXPECT_EQ(entries()["half_a"]["RESOURCE_GROUPS"], groups(1, 10240)) << "GPUTEST_SCHEDULING=ctest knows better";
-  write("build/DartConfiguration.tcl", folder + "\n");
-  EXPECT_EQ(most_at_once(events_in(ctest({"-j4"}).out), "half"), 1) << "no file is named";
-}
-
-TEST_F(Scheduling, leaves_a_ctest_alone_whose_scripts_set_a_resource_spec_file) {
-  write("spec.json", users_spec);
-  write("script.cmake", "set(CTEST_RESOURCE_SPEC_FILE \"" + path("spec.json") + "\")\n");
-  const std::string script =
-      "set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES \"" + path("script.cmake") + "\")\n";
-  write("outer.cmake", "include(\"" + path("script.cmake") + "\")\n");
-  const std::string outer_script =
-      "set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES \"" + path("outer.cmake") + "\")\n";
-  std::filesystem::create_directory(path("below"));
-  write("below/CMakeLists.txt", script);
-  const std::string discovered = "gpu_discover_tests(tests TEST_FILTER Small.test)\n";
-  for (const auto& text :
-       {script + two_halves + discovered, discovered + two_halves + script,
-        discovered + two_halves + "add_subdirectory(below)\n", outer_script + two_halves + discovered}) {
-    configure(text);
-    const auto ended = ctest({"-j4"});
-    EXPECT_EQ(ended.exit_code, 0) << ended.out;
-    EXPECT_THAT(ended.out, Not(HasSubstr("Not Run"))) << text;
-    EXPECT_EQ(most_at_once(events_in(ended.out), "half"), 2) << ended.out;
-  }
-}
-
-TEST_F(Scheduling, schedules_where_a_script_only_mentions_a_resource_spec_file) {
-  write("script.cmake", "# set(CTEST_RESOURCE_SPEC_FILE nothing)\nif(CTEST_RESOURCE_SPEC_FILE)\nendif()\n");
-  configure(two_halves +
-            ("set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES \"" + path("script.cmake") + "\")\n"));
-  const auto ended = ctest({"-j4"});
-  EXPECT_EQ(ended.exit_code, 0) << ended.out;
-  EXPECT_EQ(most_at_once(events_in(ended.out), "half"), 1) << ended.out;
-}
-
-TEST_F(Scheduling, runs_tests_with_groups_that_gputests_file_does_not_know) {
-  configure("gpu_add_test(NAME ours COMMAND true MEMORY 9GiB)\n"
-            "set_tests_properties(ours PROPERTIES RESOURCE_GROUPS 2,gpus:1,x:2)\n"
-            "add_test(NAME plain COMMAND true)\n"
-            "set_tests_properties(plain PROPERTIES RESOURCE_GROUPS gpus:1 LABELS \"a;b\" ENVIRONMENT \"A=1;B=2\")\n"
-            "gpu_add_test(NAME half COMMAND true MEMORY 9GiB)\n");
-  const auto ended = ctest({"-j4"});
-  EXPECT_EQ(ended.exit_code, 0) << ended.out;
-  auto all = entries();
-  EXPECT_EQ(all["ours"]["RESOURCE_GROUPS"], groups(1, 10240));
-  EXPECT_EQ(all["plain"].count("RESOURCE_GROUPS"), 0U);
-  EXPECT_EQ(all["plain"]["LABELS"], (nlohmann::json{"a", "b"}));
-  EXPECT_EQ(all["plain"]["ENVIRONMENT"], (nlohmann::json{"A=1", "B=2"}));
-}
-
-TEST_F(Scheduling, leaves_a_project_alone_whose_test_generates_a_resource_spec_file) {
-  std::filesystem::create_directory(path("below"));
-  write("spec.json", users_spec);
-  write("below/CMakeLists.txt", "add_test(NAME generator COMMAND true)\n"
-                                "set_tests_properties(generator PROPERTIES FIXTURES_SETUP spec\n"
-                                "  GENERATED_RESOURCE_SPEC_FILE \"" +
-                                    path("spec.json") + "\")\n");
-  configure(std::string{two_halves} + "add_subdirectory(below)\n");
-  const auto ended = ctest({"-j4"});
+  configure("foreach(name a b)\n"
+            "  gpu_add_test(NAME half_${name} COMMAND true MEMORY 3GiB)\n"
+            "  set_tests_properties(half_${name} PROPERTIES RESOURCE_GROUPS gpus:1)\n"
+            "endforeach()\n"
+            "gpu_add_test(NAME other COMMAND true MEMORY 9GiB)\n");
+  const auto ended = ctest({"-j4", "--resource-spec-file", path("spec.json")});
   EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
-  EXPECT_EQ(most_at_once(events_in(ended.out), "half"), 2) << ended.out;
+  EXPECT_EQ(most_at_once(events_in(ended.out), "half"), 1) << ended.out;
+  const auto without = ctest({"-j4"});
+  EXPECT_EQ(without.exit_code, 0) << without.out << without.err;
+  EXPECT_THAT(events_in(without.out), Contains(end_of("half_b"))) << without.out;
 }
 
 TEST_F(Scheduling, starts_no_more_cases_of_an_executable_than_it_has_lanes_however_ctest_is_called) {
@@ -424,7 +376,6 @@ TEST_F(Scheduling, does_not_let_small_tests_delay_large_ones) {
     return next == events.end() ? std::string{} : next->test;
   };
   EXPECT_EQ(start_after(end_of("twelve")), "ten") << ended.out;
-  EXPECT_EQ(start_after(end_of("ten")), "eight") << ended.out;
 }
 
 } // namespace

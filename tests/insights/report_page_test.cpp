@@ -212,7 +212,7 @@ TEST(RunSummaries, say_what_stands_out) {
       {"idle jobs",
        [](RunLog& run) { run.processes[0].ended = run.leases[0].ended = 1799; },
        {"ctest's one job was busy with GPU tests for 80 % of the time, and 80 % of the memory was leased. A test that "
-        "ctest itself held back until its memory was free (RESOURCE_GROUPS) does not count as waiting."}},
+        "ctest itself held back while others of its size ran does not count as waiting."}},
       {"a process under a lease is no job",
        [](RunLog& run) {
          run.processes[0].ended = run.leases[0].ended = 1799;
@@ -220,7 +220,7 @@ TEST(RunSummaries, say_what_stands_out) {
          run.processes[1].under_a_lease = true;
        },
        {"ctest's one job was busy with GPU tests for 80 % of the time, and 80 % of the memory was leased. A test that "
-        "ctest itself held back until its memory was free (RESOURCE_GROUPS) does not count as waiting."}},
+        "ctest itself held back while others of its size ran does not count as waiting."}},
       {"nobody knows the jobs",
        [](RunLog& run) {
          run.processes.clear();
@@ -267,7 +267,7 @@ TEST(RunSummaries, begin_with_what_took_the_largest_share_of_the_run) {
       ElementsAre(
           "The longest test, join, took 4.5 s of 10.0 s.", HasSubstr("Tests waited for 4.0 s"),
           "Of ctest's 2 jobs 1.3 were busy with GPU tests on average, and 40 % of the memory was leased. A test that "
-          "ctest itself held back until its memory was free (RESOURCE_GROUPS) does not count as waiting."));
+          "ctest itself held back while others of its size ran does not count as waiting."));
 }
 
 TEST(RunSummaries, group_skips_by_their_reason) {

@@ -132,7 +132,7 @@ TEST(CommandLine, is_refused_with_64_and_says_what_is_wrong_and_where_help_is) {
       {{"devices", "--jsno"},
        "gputest: unknown option '--jsno' of 'gputest devices'; the nearest is --json\nSee 'gputest devices --help'.\n",
        ""},
-      {{"devices", "--json", "--resource-spec", "/tmp"}, "", "See 'gputest devices --help'.\n"},
+      {{"devices", "--json", "--for-ctest"}, "", "See 'gputest devices --help'.\n"},
       {{"status", "--watch"}, "gputest: unknown option '--watch'", "See 'gputest status --help'.\n"},
       {{"status", "--", "true"}, "", "See 'gputest status --help'.\n"},
       {{"report", "--", "true"}, "", "See 'gputest report --help'.\n"},

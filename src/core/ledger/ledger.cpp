@@ -48,7 +48,6 @@ Result Ledger::enter(const EnterRequest& request, const Patience& patience) {
     auto& claim = client_.own().claim = {};
     claim.stage = Stage::entering;
     claim.candidates = request.candidates;
-    claim.preferred = request.preferred;
     claim.gpus = request.gpus;
     claim.overhead_bytes = request.overhead_bytes;
     claim.largest_bytes = request.largest_bytes;

@@ -34,7 +34,6 @@ public:
     std::uint64_t largest_bytes = 0;
     bool whole_devices = false;
     bool present = false;             ///< it uses all candidates already, and is put on the ledger with room or without
-    policy::DeviceMask preferred = 0; ///< of the candidates, the devices that it gets if there is room for its leases
   };
 
   /// Enters this process: takes a slot and, when there is room, its devices. Blocks as `patience` allows.

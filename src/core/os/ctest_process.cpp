@@ -52,7 +52,6 @@ public:
     if (const auto jobs = preset.get_optional<std::string>("execution.jobs"); jobs && !found.jobs) {
       found.jobs = *jobs;
     }
-    found.has_resource_spec = found.has_resource_spec || preset.get_child_optional("execution.resourceSpecFile");
     const Tree& parents = preset.get_child("inherits", none_); // a name, or a list of names
     if (!parents.data().empty()) {
       add_to(found, parents.data(), seen);
@@ -155,27 +154,6 @@ std::optional<policy::CtestSighting> look_for_ctest() {
     sighting.preset_jobs = preset ? preset->jobs : std::nullopt;
   }
   return sighting;
-}
-
-UsersResourceSpec find_users_resource_spec() {
-  const auto ctest = find_ctest();
-  if (!ctest) {
-    return UsersResourceSpec::none;
-  }
-  if (policy::has_option(ctest->arguments, "--resource-spec-file")) {
-    return UsersResourceSpec::named;
-  }
-  if (policy::runs_script(ctest->arguments)) {
-    return UsersResourceSpec::possible;
-  }
-  const auto name = policy::named_preset(ctest->arguments);
-  if (!name) {
-    return UsersResourceSpec::none;
-  }
-  const auto preset = preset_of(*ctest, *name);
-  return !preset                     ? UsersResourceSpec::possible
-         : preset->has_resource_spec ? UsersResourceSpec::named
-                                     : UsersResourceSpec::none;
 }
 
 std::optional<RunningCtest> find_running_ctest() {

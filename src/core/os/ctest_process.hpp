@@ -18,15 +18,6 @@ namespace gputest::os {
 /// What find_run_mode() needs of it; nullopt if there is none.
 [[nodiscard]] std::optional<policy::CtestSighting> look_for_ctest();
 
-/// Whether it has a resource spec file of its user's.
-enum class UsersResourceSpec {
-  none,     ///< or there is no ctest
-  possible, ///< a script that ctest runs, or a preset that cannot be read, may name one
-  named,    ///< on the command line or in a preset
-};
-
-[[nodiscard]] UsersResourceSpec find_users_resource_spec();
-
 struct RunningCtest {
   pid_t pid = 0;
   std::uint64_t start_time = 0; ///< os::start_time_of()
@@ -44,7 +35,6 @@ struct RunningCtest {
 /// What a CMake test preset says of how ctest runs tests, inherited parts included.
 struct TestPreset {
   std::optional<std::string> jobs; ///< `execution.jobs` as written; empty for a job for each CPU
-  bool has_resource_spec = false;  ///< `execution.resourceSpecFile` is there
 };
 
 /// Reads a test preset from a folder's CMakeUserPresets.json and CMakePresets.json, and what they include.

@@ -101,7 +101,6 @@ Decision decide_entering(const Snapshot& snapshot, std::size_t self) {
   struct Room {
     std::size_t device;
     std::uint64_t free_bytes;
-    bool preferred;
   };
   std::vector<Room> rooms;
   unsigned candidates = 0;
@@ -135,8 +134,7 @@ Decision decide_entering(const Snapshot& snapshot, std::size_t self) {
                        !(own.whole_devices && (load.anybody || external_share(device)));
     const auto delayed = fit.now && alone ? delayed_by(snapshot, self, d) : std::nullopt;
     if (fit.now && alone && !delayed) {
-      const std::uint64_t free_bytes = room_of(device) - sum(overheads, load.leased_bytes);
-      rooms.push_back({d, free_bytes, (own.preferred & bit(d)) != 0 && own.largest_bytes <= free_bytes});
+      rooms.push_back({d, room_of(device) - sum(overheads, load.leased_bytes)});
       continue;
     }
     add_all(wait.blockers, load.positions);
@@ -153,9 +151,8 @@ Decision decide_entering(const Snapshot& snapshot, std::size_t self) {
     wait.behind = first_somewhere ? 0 : wait.behind;
     return wait;
   }
-  std::stable_sort(rooms.begin(), rooms.end(), [](const Room& a, const Room& b) {
-    return a.preferred != b.preferred ? a.preferred : a.free_bytes > b.free_bytes;
-  });
+  std::stable_sort(rooms.begin(), rooms.end(),
+                   [](const Room& a, const Room& b) { return a.free_bytes > b.free_bytes; });
   Grant grant;
   for (unsigned i = 0; i < own.gpus; ++i) {
     grant.devices |= bit(rooms[i].device);

@@ -43,7 +43,6 @@ struct Claim {
   std::uint64_t behind = 0;         ///< entering, waiting: see Wait::behind
   /// Its process is stopped; never stored. Entering, waiting: it gives up its turn. Idle: it does not leave.
   bool stopped = false;
-  DeviceMask preferred = 0; ///< entering: candidates that it gets if its largest lease has room there; never stored
 };
 
 /// The devices that a claim asks for: where it may be placed, or those of the lease it waits for; none if it asks

@@ -64,6 +64,16 @@ std::optional<std::size_t> find_uuid(std::string_view text, const std::vector<st
   return found;
 }
 
+/// The id of a device in resource spec files of CTest: its UUID in lower case, with `_` for what CTest does not allow.
+std::string resource_id_of(const std::string& uuid) {
+  std::string id = uuid;
+  std::transform(id.begin(), id.end(), id.begin(), [](unsigned char c) {
+    const char lower = static_cast<char>(std::tolower(c));
+    return std::isalnum(c) != 0 ? lower : '_';
+  });
+  return id;
+}
+
 std::optional<std::size_t> find_resource_by_name(const std::string& id, const std::vector<std::string>& uuids) {
   const auto same =
       std::find_if(uuids.begin(), uuids.end(), [&](const std::string& uuid) { return resource_id_of(uuid) == id; });
@@ -120,15 +130,6 @@ bool is_slice(const DeviceKinds& devices, std::size_t index) {
 
 } // namespace
 
-std::string resource_id_of(const std::string& uuid) {
-  std::string id = uuid;
-  std::transform(id.begin(), id.end(), id.begin(), [](unsigned char c) {
-    const char lower = static_cast<char>(std::tolower(c));
-    return std::isalnum(c) != 0 ? lower : '_';
-  });
-  return id;
-}
-
 std::vector<std::size_t> visible_devices(const std::optional<std::string>& value,
                                          const std::vector<std::string>& uuids) {
   Indices visible;
@@ -170,18 +171,6 @@ std::optional<std::vector<std::size_t>> ctest_allocation(const std::optional<std
     }
   }
   return allocated.empty() ? std::nullopt : std::optional{allocated};
-}
-
-std::vector<std::size_t> scheduled_devices(const std::vector<std::string>& groups,
-                                           const std::vector<std::string>& uuids) {
-  Indices devices;
-  for (const auto& slot : slots_of(groups)) {
-    const auto index = find_resource_by_name(slot.id, uuids);
-    if (index && !contains(devices, *index)) {
-      devices.push_back(*index);
-    }
-  }
-  return devices;
 }
 
 std::size_t max_for_a_process(const DeviceKinds& devices) {

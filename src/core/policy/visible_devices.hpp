@@ -27,13 +27,6 @@ namespace gputest::policy {
                                                                        const std::vector<std::string>& groups,
                                                                        const std::vector<std::string>& uuids);
 
-/// The devices that groups of gputest's own resource type name, each once; ids that name none are left out.
-[[nodiscard]] std::vector<std::size_t> scheduled_devices(const std::vector<std::string>& groups,
-                                                         const std::vector<std::string>& uuids);
-
-/// The id of a device in resource spec files of CTest: its UUID in lower case, with `_` for what CTest does not allow.
-[[nodiscard]] std::string resource_id_of(const std::string& uuid);
-
 /// Some of the machine's devices, and which of them are MIG slices.
 ///
 /// CUDA gives a process one MIG slice and no other device in addition, even if CUDA_VISIBLE_DEVICES lists more.

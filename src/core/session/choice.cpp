@@ -107,9 +107,6 @@ AllowedDevices allowed_devices(const devices::DeviceList& machine, const Setting
   const auto allocation = policy::ctest_allocation(settings.resource_group_count, groups, visible_uuids);
   if (!allocation) {
     allowed.indices = allowed.visible;
-    for (const std::size_t index : policy::scheduled_devices(settings.scheduled_groups, visible_uuids)) {
-      allowed.preferred.push_back(allowed.visible[index]);
-    }
     return allowed;
   }
   for (const std::size_t index : *allocation) {

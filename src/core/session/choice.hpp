@@ -49,7 +49,6 @@ private:
 struct AllowedDevices {
   std::vector<std::size_t> visible;   ///< by CUDA_VISIBLE_DEVICES or Slurm, in its order, or else in the machine's
   std::vector<std::size_t> indices;   ///< of these, CTest's own allocation if there is one, in its order
-  std::vector<std::size_t> preferred; ///< of these, where CTest has put the test by gputest's resource spec file
   std::string restriction;            ///< what restricts it, for messages: `CUDA_VISIBLE_DEVICES='0'`
   std::string note;                   ///< why they are fewer than CTest was asked for; empty if they are not
 };

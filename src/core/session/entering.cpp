@@ -126,9 +126,6 @@ Outcome DeviceSession::enter_ledger(const Plan& plan, const AllowedDevices& allo
   }
   auto request = enter_request(choice, plan, overhead, smallest_, entry_.large, *machine_, ledger_->devices());
   request.who = who;
-  for (const std::size_t index : allowed.preferred) {
-    request.preferred |= ledger_->devices().bit_of(machine_->devices()[index].uuid) & request.candidates;
-  }
 
   if (!choice.present && none_can_run(plan, choice)) {
     for (const std::size_t index : largest_of(choice, *machine_)) {
@@ -136,7 +133,6 @@ Outcome DeviceSession::enter_ledger(const Plan& plan, const AllowedDevices& allo
     }
     pin();
     request.candidates = mask_of(bits_.size());
-    request.preferred = 0;
     late_ = std::move(request);
     return {};
   }

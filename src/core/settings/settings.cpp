@@ -149,7 +149,6 @@ Settings parse_settings(const ReadVariable& read) {
   settings.job_devices = job_devices(read);
   settings.resource_group_count = read("CTEST_RESOURCE_GROUP_COUNT");
   settings.resource_groups = groups_of_type(read, "GPUS");
-  settings.scheduled_groups = groups_of_type(read, "GPUTEST_MIB");
   settings.rank = policy::find_mpi_rank(read);
   settings.lease_of = text_of(read, "GPUTEST_LEASE_OF", "");
   settings.meter = word_of<MeterSetting>(read, "GPUTEST_METER");
@@ -161,8 +160,6 @@ Settings parse_settings(const ReadVariable& read) {
   settings.log = log.empty() ? text_of(read, "GPUTEST_DEFAULT_LOG", "") : log == "off" ? "" : log;
   return settings;
 }
-
-Scheduling parse_scheduling(const ReadVariable& read) { return word_of<Scheduling>(read, "GPUTEST_SCHEDULING"); }
 
 WorkerRequest parse_worker(const ReadVariable& read) {
   WorkerRequest request;

@@ -27,16 +27,6 @@ using DevicesSetting = std::variant<AllDevices, NoDevices, policy::SimulatedDevi
 
 using policy::ReadVariable;
 
-/// Whether ctest schedules tests by their memory (GPUTEST_SCHEDULING). The ledger decides in any case.
-enum class Scheduling {
-  automatic, ///< if the user has no resource spec file of their own
-  ctest,     ///< also if it cannot be known whether they have one
-  ledger,    ///< never
-};
-
-/// Reads `auto`, `ctest` or `ledger`. Tests do not use it. Throws InvalidSetting.
-[[nodiscard]] Scheduling parse_scheduling(const policy::ReadVariable& read);
-
 /// Who wants to know how the tests of this process ended, from GPUTEST_ENTRY.
 struct JudgedBy {
   bool ctest = false;     ///< CTest asks: this process is to watch, or a debugger has it run by itself

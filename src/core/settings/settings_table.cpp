@@ -66,15 +66,16 @@ const std::vector<Setting>& settings_table() {
        By::user},
       {"GPUTEST_USES_GPU", "auto|yes|no", "auto", "whether the command of 'gputest run --if-gpu' uses a GPU", By::user},
       {"GPUTEST_OVERUSE", "auto|fail|warn|off|stop", "auto",
-       "what happens to a test that takes more than its lease. auto: fail in a CTest entry, else warn. stop: its process "
+       "what happens to a test that takes more than its lease. auto: fail in a CTest entry, else warn. stop: its "
+       "process "
        "ends before it takes more, where gputest sees each allocation",
        By::user},
       {"GPUTEST_LEAKS", "auto|fail|warn|off", "auto", "the same for a test that leaves memory allocated", By::user},
       {"GPUTEST_METER", "auto|sampled|off", "auto", "what measures the memory that tests use", By::user},
       {"GPUTEST_MEMORY_RESOURCE", "auto|pool|malloc", "auto", "where gputest::memory_resource takes memory from",
        By::user},
-      {"GPUTEST_SCHEDULING", "auto|ctest|ledger", "auto", "whether CTest starts a test only when its memory is free",
-       By::user},
+      {"GPUTEST_SCHEDULING", "ctest|ledger", "ctest",
+       "ledger: CTest also starts tests that do not fit on the devices at once", By::user},
       {"GPUTEST_ISOLATION", "worker|process", "worker",
        "process: cases of gpu_discover_tests(ISOLATION worker) run in processes of their own", By::user},
       {"GPUTEST_DEPENDENCE", "show|fail", "fail",

@@ -31,17 +31,13 @@ protected:
   tests::PrivateFolder folder_;
 };
 
-TEST_F(CtestPreset, says_its_jobs_and_whether_there_is_a_resource_spec_file) {
+TEST_F(CtestPreset, says_its_jobs) {
   write(R"({"name": "number", "execution": {"jobs": 8}}, {"name": "text", "execution": {"jobs": "8"}},
-           {"name": "empty", "execution": {"jobs": ""}}, {"name": "none", "execution": {"timeout": 3}},
-           {"name": "spec", "execution": {"resourceSpecFile": "gpus.json"}}, {"name": "below", "inherits": "spec"})");
+           {"name": "empty", "execution": {"jobs": ""}}, {"name": "none", "execution": {"timeout": 3}})");
   EXPECT_EQ(jobs_of("number"), "8");
   EXPECT_EQ(jobs_of("text"), "8");
   EXPECT_EQ(jobs_of("empty"), "");
   EXPECT_EQ(jobs_of("none"), "none");
-  EXPECT_FALSE(read("none")->has_resource_spec);
-  EXPECT_TRUE(read("spec")->has_resource_spec);
-  EXPECT_TRUE(read("below")->has_resource_spec);
 }
 
 TEST_F(CtestPreset, inherits_from_the_first_parent_that_says_something) {

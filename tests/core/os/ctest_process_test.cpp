@@ -148,32 +148,5 @@ TEST_F(CtestProcess, finds_its_tests_again_with_its_folder_and_its_configuration
   EXPECT_EQ(found_by({observer, "orphan", "options"}).first, "");
 }
 
-TEST_F(CtestProcess, may_have_a_resource_spec_of_its_users) {
-  const auto build_tree = [&](const std::string& name, const std::string& execution) {
-    const auto build = folder() + "/" + name;
-    std::filesystem::create_directory(build);
-    std::ofstream{build + "/CMakeCache.txt"} << "A:BOOL=ON\nCMAKE_HOME_DIRECTORY:INTERNAL=" << build << "\n";
-    std::ofstream{build + "/CMakePresets.json"} << R"({"testPresets": [{"name": "p", "execution": {)" << execution
-                                                << "}}]}";
-    return build;
-  };
-  const auto with = build_tree("with", R"("resourceSpecFile": "gpus.json")");
-  const auto without = build_tree("without", R"("jobs": 2)");
-  const std::string ctest = shell_named("ctest");
-  const auto spec_with = [&](const Strings& arguments, const std::string& build = "/") {
-    auto command = below(ctest, arguments, {observer, "resource-spec"});
-    command.insert(command.begin(), {"/usr/bin/env", "-C", build});
-    return found_by(command).first;
-  };
-  EXPECT_EQ(spec_with({"-j8"}), "none");
-  EXPECT_EQ(spec_with({"--resource-spec-file", "gpus.json"}), "named");
-  EXPECT_EQ(spec_with({"-S", "run.cmake"}), "possible");
-  EXPECT_EQ(spec_with({"--preset", "p"}, with), "named");
-  EXPECT_EQ(spec_with({"--preset", "p"}, without), "none");
-  EXPECT_EQ(spec_with({"--preset", "p"}, "/"), "possible");
-  EXPECT_EQ(spec_with({"--preset", "p", "--presets-file", "more.json"}, without), "possible");
-  EXPECT_EQ(found_by({observer, "orphan", "resource-spec"}).first, "none");
-}
-
 } // namespace
 } // namespace gputest::os

@@ -150,21 +150,6 @@ TEST(AdmissionEntering, refuses_what_its_devices_can_never_hold) {
   });
 }
 
-TEST(AdmissionEntering, takes_preferred_devices_if_its_lease_has_room_there) {
-  const auto preferring = [](DeviceMask devices, Claim claim) {
-    claim.preferred = devices;
-    return claim;
-  };
-  check({
-      {"though another has more room", {{{50}, {100}}, {preferring(1, entering(1, 3, 10, 40))}}, "grant 1"},
-      {"not if the lease would have to wait",
-       {{{50}, {100}}, {preferring(1, entering(1, 3, 10, 31)), holding(inside(1, 5, 5), 5)}},
-       "grant 2"},
-      {"not if it is no candidate", {{{100}, {100}}, {preferring(1, entering(1, 2, 10, 40))}}, "grant 2"},
-      {"as far as they go", {{{50}, {100}, {100}}, {preferring(1, entering(1, 7, 10, 40, 2))}}, "grant 3"},
-  });
-}
-
 Claim asks(std::uint64_t bytes, std::uint64_t ticket = 1, DeviceMask devices = 1) {
   return waiting(ticket, inside(devices, 10, 90), bytes);
 }

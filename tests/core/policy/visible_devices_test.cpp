@@ -113,15 +113,6 @@ TEST(CtestAllocation, refuses_an_id_that_names_no_device_and_lists_those_there_a
   EXPECT_THROW((void)ctest_allocation("1", {"id:0,slots:1"}, {}), InvalidSetting);
 }
 
-TEST(ScheduledDevices, are_those_that_groups_name) {
-  EXPECT_EQ(scheduled_devices({}, machine), Indices{});
-  EXPECT_EQ(scheduled_devices({"id:gpu_77aa0000_cccc,slots:768"}, machine), Indices{2});
-  EXPECT_EQ(scheduled_devices({"id:gpu_77aa0000_cccc,slots:5", "id:gpu_8a3f0000_aaaa,slots:5"}, machine),
-            (Indices{2, 0}));
-  EXPECT_EQ(scheduled_devices({"id:gpu_77aa0000_cccc,slots:5", "id:gpu_77aa0000_cccc,slots:5"}, machine), Indices{2});
-  EXPECT_EQ(scheduled_devices({"id:gpu_another,slots:5", "id:1,slots:5", "x"}, machine), Indices{});
-}
-
 using Indices = std::vector<std::size_t>;
 
 const DeviceKinds none{};

@@ -43,16 +43,5 @@ TEST_F(AllowedDevices, are_those_of_the_slurm_job_where_nothing_else_says) {
   EXPECT_THAT(run_one().out, HasSubstr("no GPU: SLURM_JOB_GPUS='7,8' allows none of the 3 of this machine"));
 }
 
-TEST_F(AllowedDevices, begin_with_those_for_which_ctest_counts_the_memory_of_the_test) {
-  set("CTEST_RESOURCE_GROUP_COUNT", "1");
-  set("CTEST_RESOURCE_GROUP_0", "gputest_mib");
-  set("CTEST_RESOURCE_GROUP_0_GPUTEST_MIB", "id:sim_3x4096mib_1,slots:256");
-  EXPECT_THAT(run_one().out, HasSubstr("the test sees SIM-3x4096MiB-1\n")) << "though device 0 has as much free";
-  set("CUDA_VISIBLE_DEVICES", "2,1");
-  EXPECT_THAT(run_one().out, HasSubstr("the test sees SIM-3x4096MiB-1\n"));
-  set("CUDA_VISIBLE_DEVICES", "2,0");
-  EXPECT_EQ(run_one().exit_code, 0) << "that it is not visible forbids nothing";
-}
-
 } // namespace
 } // namespace gputest::tests

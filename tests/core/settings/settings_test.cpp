@@ -183,9 +183,6 @@ TEST(Settings, that_are_words_take_each_word_of_the_table_and_no_other) {
   const auto read = [](const char* value) {
     return [value](const char*) { return std::optional<std::string>{value}; };
   };
-  EXPECT_EQ(parse_scheduling(read("")), Scheduling::automatic);
-  EXPECT_EQ(parse_scheduling(read("ctest")), Scheduling::ctest);
-  EXPECT_EQ(parse_scheduling(read("ledger")), Scheduling::ledger);
   EXPECT_EQ(parse_uses_gpu(read("no")), UsesGpu::no);
 }
 

@@ -4,7 +4,6 @@
 //   ctest_observer find             the run mode and its reason
 //   ctest_observer folder           the folder in which ctest runs, its pid, and its start time
 //   ctest_observer options          the options of ctest
-//   ctest_observer resource-spec    whether ctest has a resource spec file
 //   ctest_observer orphan [...]     one of these (find), below no process of its caller's
 //   ctest_observer worker <pid> ... one of these, as a worker of that ctest
 //   ctest_observer as-nobody ...    one of these, as another user if it may
@@ -52,18 +51,6 @@ void write_finding(std::ostream& out) {
 
 using Words = std::vector<std::string>;
 
-const char* name_of(gputest::os::UsersResourceSpec spec) {
-  switch (spec) {
-  case gputest::os::UsersResourceSpec::none:
-    return "none";
-  case gputest::os::UsersResourceSpec::possible:
-    return "possible";
-  case gputest::os::UsersResourceSpec::named:
-    break;
-  }
-  return "named";
-}
-
 void write_running_ctest(std::ostream& out) {
   if (const auto ctest = gputest::os::find_running_ctest())
     out << ctest->folder << '\n' << ctest->pid << ' ' << ctest->start_time << '\n';
@@ -96,8 +83,6 @@ bool write_answer(const Words& words) {
     for (const auto& option : gputest::os::options_of_ctest())
       std::cout << option << ' ';
     std::cout << '\n';
-  } else if (words.front() == "resource-spec") {
-    std::cout << name_of(gputest::os::find_users_resource_spec()) << '\n';
   } else if (words.front() == "orphan") {
     become_an_orphan();
     return write_answer(words.size() > 1 ? Words{words.begin() + 1, words.end()} : Words{"find"});

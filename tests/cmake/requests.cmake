@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What entries ask CTest for, by table: the functions that run when ctest starts, without ctest.
 #
-#   cmake -DMODULES=<gputest's cmake folder> -P resource_groups.cmake
+#   cmake -DMODULES=<gputest's cmake folder> -P requests.cmake
 cmake_minimum_required(VERSION 3.25)
 include("${MODULES}/detail/values.cmake")
-include("${MODULES}/detail/resource_groups.cmake")
+include("${MODULES}/detail/requests.cmake")
 set_property(GLOBAL PROPERTY failures 0)
 
-# What `gputest devices --resource-spec` says of the classes, for devices of at least 16 GiB.
+# What `gputest devices --for-ctest` says of the classes, for devices of at least 16 GiB.
 set(gputest_context_mib 512)
 set(gputest_small_mib 256)
 set(gputest_medium_mib 8192)
@@ -81,24 +81,39 @@ expect_needs(0 1 "host any 1 - -" "${card}")
 expect_needs(7680 2 "medium 12GiB 1 - -|small any 2 - -" "16384 7680 whole" "${card}")
 expect_needs(8192 2 "medium 12GiB 1 - -|small any 2 - -" "24576 24576 whole" "8192 8192 whole")
 
-# expect_schedule(<groups> <cost> <request>)
-function(expect_schedule groups cost request)
-  _gputest_schedule("${request}" seen_groups seen_cost)
-  if(NOT "${seen_groups}/${seen_cost}" STREQUAL "${groups}/${cost}")
+# expect_schedule(<how many at once> <cost> <request> <device>...)
+function(expect_schedule at_once cost request)
+  set(gputest_devices ${ARGN})
+  set_property(GLOBAL PROPERTY "gputest_needs ${request}" "") # of other devices
+  _gputest_schedule("${request}" seen_at_once seen_cost)
+  if(NOT "${seen_at_once}/${seen_cost}" STREQUAL "${at_once}/${cost}")
     set_property(GLOBAL PROPERTY failures 1)
-    message(NOTICE "FAILED ${request}: expected ${groups}/${cost}, seen ${seen_groups}/${seen_cost}")
+    message(NOTICE "FAILED ${request}: expected ${at_once}/${cost}, seen ${seen_at_once}/${seen_cost}")
   endif()
 endfunction()
 
-set(gputest_devices "${card}" "${card}")
 set(gputest_largest_mib 16384)
-# More than an eighth of a device: the more, the earlier.
-expect_schedule("1,gputest_mib:768" "" "small any 1 - -")
-expect_schedule("1,gputest_mib:2048" "" "medium 1.5GiB 1 - -")
-expect_schedule("1,gputest_mib:2049" 2049 "medium 1537MiB 1 - -")
-expect_schedule("2,gputest_mib:3584" 3584 "medium 3GiB 2 - -")
-expect_schedule("1,gputest_mib:3584" 3584 "medium 3GiB 1 - -")
-expect_schedule("" "" "large any 1 - -")
+# As many as fit on all devices. With more than an eighth of a device: the more, the earlier.
+expect_schedule(21 "" "small any 1 - -" "${card}")
+expect_schedule("" "" "small any 1 - -" "${card}" "${card}") # 42: more than matter
+expect_schedule(16 "" "medium 1.5GiB 1 - -" "${card}" "${card}")
+expect_schedule(14 2049 "medium 1537MiB 1 - -" "${card}" "${card}")
+expect_schedule(4 3584 "medium 3GiB 2 - -" "${card}" "${card}")
+expect_schedule(8 3584 "medium 3GiB 1 - -" "${card}" "${card}")
+expect_schedule(1 8704 "medium any 1 - -" "${card}")
+expect_schedule(3 8704 "medium any 1 - -" "${card}" "${card}" "${slice}")
+expect_schedule(1 8704 "medium any 2 - -" "${card}" "${card}" "${slice}")
+expect_schedule(1 4096 "medium 8GiB 1 - -" "16384 4096 whole")
+expect_schedule("" "" "large any 1 - -" "${card}")
+
+# They take turns at that many locks.
+foreach(lock IN ITEMS 0 1 2 0 1)
+  _gputest_next_lock(3 seen)
+  if(NOT seen STREQUAL "gputest_3_at_once_${lock}")
+    set_property(GLOBAL PROPERTY failures 1)
+    message(NOTICE "FAILED expected lock ${lock} of 3, seen ${seen}")
+  endif()
+endforeach()
 
 get_property(failed GLOBAL PROPERTY failures)
 if(failed)

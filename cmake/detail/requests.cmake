@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The value of GPUTEST_REQUEST, and what becomes of it when ctest starts: RESOURCE_GROUPS and COST.
+# The value of GPUTEST_REQUEST, and what becomes of it when ctest starts: RESOURCE_LOCK and COST.
 
 # GPUTEST_REQUEST for tests of a class; `size` is a size or "any".
 function(_gputest_request class size gpus heap large result)
@@ -45,13 +45,12 @@ endfunction()
 
 # What tests with these requests, separated by "|", need on the devices of this machine: MiB of each device, rounded up
 # (0: CTest has nothing to wait for), and how many devices. `devices` is a list of "<MiB in all> <MiB for tests>
-# <whole|slice>", `default_large` the policy where a request says none. Reads what `gputest devices --resource-spec` has said:
+# <whole|slice>", `default_large` the policy where a request says none. Reads what `gputest devices --for-ctest` has said:
 # gputest_context_mib, what a process takes by itself; gputest_small_mib and gputest_medium_mib, what the classes stand for;
 # and gputest_beside_heap_mib.
 #
-# CTest has nothing to wait for if the test will be skipped (large under `exclude`, or what no device can hold: CTest would
-# not run it, and fail), or if it runs alone (large under `serial`). If external processes hold what a test needs, it
-# asks for all that is left: it starts when no other test runs, and gputest waits for the rest.
+# CTest has nothing to wait for if the test will be skipped (large under `exclude`, or what no device can hold), or if it runs alone
+# (large under `serial`). If external processes hold what a test needs, it needs all that is left: gputest waits for the rest.
 function(_gputest_needs requests devices default_large mib_result gpus_result)
   set(most_mib 0)
   set(most_gpus 1)
@@ -112,28 +111,56 @@ function(_gputest_needs requests devices default_large mib_result gpus_result)
   set(${gpus_result} ${most_gpus} PARENT_SCOPE)
 endfunction()
 
-# RESOURCE_GROUPS and COST of a test with these requests; empty if it has none.
+# What lets CTest start so many tests with these requests at once as fit on the devices: the first result is that number, and such
+# tests take turns at as many RESOURCE_LOCKs (_gputest_next_lock()). It is empty if CTest has nothing to wait for, or more fit than matters.
+# The second result is COST, or empty.
 #
-# CTest keeps nothing in reserve for a test that does not fit yet, and tries tests in the order of COST. So the more a
-# test needs, the earlier it is tried: when one ends, the next largest fits, before smaller ones can take its place. A
-# test that needs less than an eighth of a device has no COST of gputest's, so CTest orders it by its time, together with
-# tests that use no GPU.
-function(_gputest_schedule requests groups_result cost_result)
+# Tests with other requests may take the memory, so the ledger decides. CTest could count MiB (RESOURCE_GROUPS), but then it shows
+# all tests of the run variables of this, also those that know nothing of gputest.
+#
+# CTest tries tests in the order of COST. So the more a test needs, the earlier it is tried: when one ends, the next largest fits,
+# before smaller ones can take its place. A test that needs less than an eighth of a device has no COST of gputest's, so CTest
+# orders it by its time, together with tests that use no GPU.
+function(_gputest_schedule requests at_once_result cost_result)
   get_property(known GLOBAL PROPERTY "gputest_needs ${requests}")
   if("${known}" STREQUAL "")
     _gputest_needs("${requests}" "${gputest_devices}" "$ENV{GPUTEST_LARGE}" mib gpus)
-    math(EXPR eighths "${mib} * 8")
-    set(known "-;-")
-    if(eighths GREATER gputest_largest_mib)
-      set(known "${gpus},gputest_mib:${mib};${mib}")
-    elseif(mib GREATER 0)
-      set(known "${gpus},gputest_mib:${mib};-")
+    set(at_once 0)
+    if(mib GREATER 0)
+      foreach(device IN LISTS gputest_devices)
+        string(REGEX MATCH "^[0-9]+ ([0-9]+) (.*)$" _ "${device}")
+        if(gpus EQUAL 1 OR CMAKE_MATCH_2 STREQUAL "whole")
+          math(EXPR at_once "${at_once} + ${CMAKE_MATCH_1} / ${mib}")
+        endif()
+      endforeach()
+      math(EXPR at_once "${at_once} / ${gpus}")
+      if(at_once LESS 1)
+        set(at_once 1)
+      endif()
     endif()
+    if(at_once EQUAL 0 OR at_once GREATER 30)
+      set(at_once -)
+    endif()
+    math(EXPR eighths "${mib} * 8")
+    set(cost -)
+    if(eighths GREATER gputest_largest_mib)
+      set(cost ${mib})
+    endif()
+    set(known "${at_once};${cost}")
     set_property(GLOBAL PROPERTY "gputest_needs ${requests}" "${known}")
   endif()
   string(REPLACE "-" "" known "${known}")
-  list(GET known 0 groups)
+  list(GET known 0 at_once)
   list(GET known 1 cost)
-  set(${groups_result} "${groups}" PARENT_SCOPE)
+  set(${at_once_result} "${at_once}" PARENT_SCOPE)
   set(${cost_result} "${cost}" PARENT_SCOPE)
+endfunction()
+
+# The lock of the next test of which so many run at once.
+function(_gputest_next_lock at_once result)
+  get_property(turn GLOBAL PROPERTY "gputest_turn ${at_once}")
+  math(EXPR lock "0${turn} % ${at_once}")
+  math(EXPR turn "0${turn} + 1")
+  set_property(GLOBAL PROPERTY "gputest_turn ${at_once}" ${turn})
+  set(${result} gputest_${at_once}_at_once_${lock} PARENT_SCOPE)
 endfunction()

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tool/ctest_facts.hpp"
+
+#include "core/policy/request.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+namespace gputest::tool {
+
+namespace {
+
+constexpr std::uint64_t mebibyte = 1ULL << 20U;
+
+/// A device as CTest knows it, in MiB.
+struct Resource {
+  const DeviceReport* device = nullptr;
+  std::uint64_t total = 0;
+  std::uint64_t free = 0;
+};
+
+std::uint64_t rounded_up(Bytes bytes) { return (bytes.count() + mebibyte - 1) / mebibyte; }
+
+/// Those of which tests can have something.
+std::vector<Resource> resources_of(const DevicesReport& report) {
+  std::vector<Resource> resources;
+  for (const auto& device : report.devices) {
+    if (const auto free = bytes_for_tests(device); free && free->count() >= mebibyte) {
+      const Bytes total = device.device.total - Bytes{device.reserved_bytes};
+      resources.push_back({&device, total.count() / mebibyte, free->count() / mebibyte});
+    }
+  }
+  return resources;
+}
+
+} // namespace
+
+std::string ctest_facts(const DevicesReport& report) {
+  const auto resources = resources_of(report);
+  if (resources.empty()) {
+    return "";
+  }
+  std::string devices;
+  std::uint64_t context = 0;
+  std::uint64_t largest = 0;
+  std::optional<Bytes> smallest;
+  for (const auto& resource : resources) {
+    const auto& device = *resource.device;
+    devices += fmt::format(" \"{} {} {}\"", resource.total, resource.free, device.facts.mig ? "slice" : "whole");
+    context = std::max(context, rounded_up(Bytes{device.next_context_bytes}));
+    largest = std::max(largest, resource.total);
+    smallest = std::min(smallest.value_or(device.device.total), device.device.total);
+  }
+  // One process at a time can use such a device: a server of MPS would keep all others from it. A slice needs one of
+  // its own.
+  const bool suits_mps = std::none_of(report.devices.begin(), report.devices.end(), [](const auto& device) {
+    return device.visible && (device.facts.compute_mode == policy::ComputeMode::exclusive_process || device.facts.mig);
+  });
+  const auto small = policy::to_memory_request(MemoryClass::small, Bytes{});
+  const auto medium = policy::to_memory_request(MemoryClass::medium, smallest.value_or(Bytes{}));
+  const std::uint64_t alone = context == 0 ? 1 : 0; // two halves are a whole device
+  return fmt::format("set(gputest_devices{})\n"
+                     "set(gputest_largest_mib {})\n"
+                     "set(gputest_context_mib {})\n"
+                     "set(gputest_small_mib {})\n"
+                     "set(gputest_medium_mib {})\n"
+                     "set(gputest_beside_heap_mib {})\n"
+                     "set(gputest_mps{})\n",
+                     devices, largest, context, rounded_up(small.bytes), rounded_up(medium.bytes) + alone,
+                     rounded_up(policy::heap_cost(Bytes{mebibyte})) - 1,
+                     suits_mps ? "" : " ENVIRONMENT GPUTEST_MPS=off");
+}
+
+} // namespace gputest::tool
