@@ -400,7 +400,12 @@ void wait_for_keepers(const Descriptor& folder) {
     }
     ::flock(start.number(), LOCK_UN);
     if (!keepers.empty() && !is_told) {
-      say("waits until " + std::to_string(keepers.size()) + (keepers.size() == 1 ? " worker ends" : " workers end"));
+      std::string names;
+      for (const auto keeper : keepers) {
+        names += (names.empty() ? ": " : ", ") + name_of_process(keeper);
+      }
+      say("waits until " + std::to_string(keepers.size()) + (keepers.size() == 1 ? " worker ends" : " workers end") +
+          names);
     }
     for (const auto keeper : keepers) { // a case may have stopped it
       ::kill(keeper, Clock::now() > until ? SIGKILL : SIGCONT);

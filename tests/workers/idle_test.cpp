@@ -176,7 +176,10 @@ TEST_F(IdleWorker, takes_the_next_case_though_another_caller_is_stopped) {
 TEST_F(IdleWorker, whose_keeper_is_stopped_is_ended_by_the_entry_that_ends_workers) {
   begin("");
   stop_keeper();
-  EXPECT_EQ(finish().at("workers_end").word, "Passed");
+  const auto end = finish().at("workers_end");
+  EXPECT_EQ(end.word, "Passed");
+  EXPECT_THAT(end.output,
+              HasSubstr("gputest: waits until 1 worker ends: " + std::to_string(keeper_) + " (gputest-keeper)"));
   EXPECT_EQ(normal_ends(), 1);
 }
 
