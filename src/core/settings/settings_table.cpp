@@ -78,7 +78,7 @@ const std::vector<Setting>& settings_table() {
        "ledger: CTest also starts tests that do not fit on the devices at once", By::user},
       {"GPUTEST_ISOLATION", "worker|process", "worker",
        "process: cases of gpu_discover_tests(ISOLATION worker) run in processes of their own", By::user},
-      {"GPUTEST_DEPENDENCE", "show|fail", "fail",
+      {"GPUTEST_DEPENDENCE", "fail|show", "fail",
        "show: a case that fails in a worker and passes alone is no failure", By::user},
       {"GPUTEST_MPS", "auto|on|off", "auto", "whether workers share GPUs through CUDA's MPS", By::user},
       {"GPUTEST_CASES", "filters such as A.first;B.second", "none",
