@@ -44,7 +44,10 @@ grep -s '^TimeOut:' "$tests/DartConfiguration.tcl" >"$own/DartConfiguration.tcl"
 # ctest still ran some time later, and this task was not told to end.
 watch() {
   local seen=0 sound=0
-  until [[ -s $own/pid ]]; do sleep 0.1; done
+  until [[ -s $own/pid ]]; do # it stays empty if the disk is full
+    kill -0 $$ || return
+    sleep 0.1
+  done
   while sleep 0.3 && kill -0 "$(<"$own/pid")"; do
     [[ $seen == "$sound" ]] || echo "$seen" >>"$own/sound"
     sound=$seen
