@@ -15,7 +15,8 @@
                        [EXTRA_ARGS <arg>...] [WORKING_DIRECTORY <dir>]
                        [TEST_PREFIX <prefix>] [TEST_SUFFIX <suffix>] [TEST_FILTER <filter>] [TEST_LIST <variable>]
                        [NO_PRETTY_TYPES] [NO_PRETTY_VALUES] [XML_OUTPUT_DIR <dir>]
-                       [DISCOVERY_TIMEOUT <seconds>] [DISCOVERY_EXTRA_ARGS <arg>...] [DISCOVERY_MODE <mode>]
+                       [DISCOVERY_TIMEOUT <seconds>] [DISCOVERY_EXTRA_ARGS <arg>...] [DISCOVERY_ENVIRONMENT <name>=<value>...]
+                       [DISCOVERY_MODE <mode>]
                        [PROPERTIES <name> <value>...])
 
   The executable lists its tests when ctest starts. Listing uses no GPU, fixture or environment of the tests.
@@ -82,11 +83,15 @@
     Directory to which each entry writes a report, ``<prefix><test><suffix>.xml``.
 
   ``DISCOVERY_TIMEOUT``
-    Seconds that a listing may take. Default: 60. (CMake's default of 5 is too short for the first start of a large CUDA library on a
+    Seconds that a listing may take. Then all processes that it has started are killed. Default: 60. (CMake's default of 5 is too short for the first start of a large CUDA library on a
     loaded machine.)
 
   ``DISCOVERY_EXTRA_ARGS``
     Arguments of the listing.
+
+  ``DISCOVERY_ENVIRONMENT``
+    Variables of the listing, such as ``LD_LIBRARY_PATH=<path>``, in addition to ctest's own. Those of the entries, ``ENVIRONMENT`` in
+    ``PROPERTIES``, are not set for it.
 
   ``DISCOVERY_MODE``
     Accepted for compatibility with ``gtest_discover_tests()``, and ignored. Tests are always listed when ctest starts.
@@ -117,7 +122,7 @@ function(gpu_discover_tests)
   set(value_keywords GRANULARITY ISOLATION MEMORY GPUS HEAP KEEPS LARGE LAUNCHER TIMEOUT WAIT_LIMIT WORKING_DIRECTORY TEST_PREFIX
     TEST_SUFFIX TEST_FILTER TEST_LIST XML_OUTPUT_DIR DISCOVERY_TIMEOUT DISCOVERY_MODE)
   set(list_keywords REQUIRES LABELS)
-  set(word_keywords EXTRA_ARGS DISCOVERY_EXTRA_ARGS PROPERTIES)
+  set(word_keywords EXTRA_ARGS DISCOVERY_EXTRA_ARGS DISCOVERY_ENVIRONMENT PROPERTIES)
   foreach(name IN ITEMS WILL_FAIL PASS_REGULAR_EXPRESSION FAIL_REGULAR_EXPRESSION SKIP_REGULAR_EXPRESSION TIMEOUT_AFTER_MATCH FIXTURES_REQUIRED
           SKIP_RETURN_CODE TIMEOUT)
     unset(ARG_PROPERTY_${name}) # may be a variable of the function that calls this one
@@ -130,6 +135,7 @@ function(gpu_discover_tests)
   _gputest_check_value(GRANULARITY "^(case|class|executable)$" "case, class or executable (default: case)")
   _gputest_check_value(ISOLATION "^(worker|process)$" "worker or process (default: process)")
   _gputest_check_value(DISCOVERY_TIMEOUT "^0*[1-9][0-9]?[0-9]?[0-9]?[0-9]?$" "an integer from 1 to 99999, in seconds (default: 60)")
+  cmake_language(EVAL CODE "_gputest_check_assignments(${ARG_DISCOVERY_ENVIRONMENT})")
   if("${ARG_ISOLATION}" STREQUAL "worker" AND ("${ARG_GRANULARITY}" MATCHES "class|executable" OR "${ARG_LAUNCHER}" MATCHES "on|ON"))
     _gputest_fail("ISOLATION worker is for entries of one case, whose executable leases its memory itself. Leave ISOLATION out, or GRANULARITY and LAUNCHER.")
   endif()

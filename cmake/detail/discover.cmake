@@ -496,11 +496,11 @@ function(_gputest_list_tests problem_result output_result)
     gputest_listed_library("${file}")
   endforeach()
   cmake_language(EVAL CODE "execute_process(${gputest_lister}
-    WORKING_DIRECTORY \"\${gputest_WORKING_DIRECTORY}\" TIMEOUT \${gputest_DISCOVERY_TIMEOUT}
+    WORKING_DIRECTORY \"\${gputest_WORKING_DIRECTORY}\"
     OUTPUT_VARIABLE output ERROR_VARIABLE output RESULT_VARIABLE ended)")
   set(${output_result} "${output}" PARENT_SCOPE)
   set(problem "")
-  if(ended MATCHES "timeout")
+  if(ended STREQUAL "124")
     set(problem "it did not end within ${gputest_DISCOVERY_TIMEOUT} s (DISCOVERY_TIMEOUT)")
   elseif(NOT ended STREQUAL "0")
     set(problem "it ended with: ${ended}")
@@ -629,8 +629,13 @@ ${CMAKE_MATCH_2}" PARENT_SCOPE)
 endfunction()
 
 # The listing, without and with what it needs to know. Variables that would change a list, or write a report of it, are
-# not for this run. The shell is replaced, so that CMake ends the executable itself when the time is over.
-set(gputest_listing "${gputest_code_of_EMULATOR} [======[${gputest_executable}]======] --gtest_list_tests")
+# not for this run. gputest-entry ends it when the time is over: the time limit of execute_process() ends only the process that it has
+# started itself, with some versions of CMake.
+set(gputest_listing "${gputest_code_of_DISCOVERY_ENVIRONMENT}")
+if(NOT gputest_listing STREQUAL "")
+  string(PREPEND gputest_listing " env")
+endif()
+string(APPEND gputest_listing "${gputest_code_of_EMULATOR} [======[${gputest_executable}]======] --gtest_list_tests")
 if(NOT gputest_TEST_FILTER STREQUAL "")
   _gputest_quote("--gtest_filter=${gputest_TEST_FILTER}" gputest_quoted)
   string(APPEND gputest_listing " ${gputest_quoted}")
@@ -641,7 +646,8 @@ unset GTEST_FILTER GTEST_TOTAL_SHARDS GTEST_SHARD_INDEX GTEST_SHARD_STATUS_FILE 
   TESTBRIDGE_TEST_ONLY GPUTEST_ENTRY GPUTEST_HEAP GPUTEST_KEEPS GPUTEST_REQUIRES GPUTEST_LARGE GPUTEST_WAIT_LIMIT GPUTEST_TIMEOUT
 export GPUTEST_LIST_FILE=\"$1\" GPUTEST_MEMORY=\"$2\" GPUTEST_GPUS=\"$3\"
 shift 3
-exec \"$@\" < /dev/null]] sh \"\${list}\" \"\${gputest_MEMORY}\" \"\${gputest_GPUS}\" ${gputest_listing}")
+exec \"$@\" < /dev/null]] sh \"\${list}\" \"\${gputest_MEMORY}\" \"\${gputest_GPUS}\"
+  ${gputest_code_of_LIST} \"\${gputest_DISCOVERY_TIMEOUT}\" ${gputest_listing}")
 
 string(SHA256 gputest_workers "${gputest_executable}")
 string(SUBSTRING "${gputest_workers}" 0 16 gputest_workers)

@@ -68,6 +68,17 @@ function(_gputest_refuse_of_host keyword)
   _gputest_fail("${keyword} is for tests that use a GPU, but MEMORY is none. Write how much they need, or leave ${keyword} out.")
 endfunction()
 
+# _gputest_check_assignments(<word>...)
+function(_gputest_check_assignments)
+  set(index 0)
+  while(index LESS ARGC)
+    if(NOT "${ARGV${index}}" MATCHES "^[A-Za-z_][A-Za-z0-9_]*=")
+      _gputest_fail("DISCOVERY_ENVIRONMENT has \"${ARGV${index}}\"; allowed: <name>=<value>, such as LD_LIBRARY_PATH=/opt/lib.")
+    endif()
+    math(EXPR index "${index} + 1")
+  endwhile()
+endfunction()
+
 # Checks what gpu_add_test() and gpu_discover_tests() have in common: ARG_<keyword>. Sets the defaults of MEMORY and GPUS.
 # For tests that use no GPU, MEMORY is none, and GPUS is not set.
 function(_gputest_check_values)

@@ -2,11 +2,13 @@
 // gputest-entry [--alone=<why>] [--long] <executable> <argument>...
 // gputest-entry --end <executable> [<file of its long cases>]
 // gputest-entry --watch <executable> <argument>...
+// gputest-entry --list <seconds> <executable> <argument>...
 //
 // CTest starts it for each case of gpu_discover_tests(ISOLATION worker). It has the case run by a worker: the
 // executable itself, which stays and runs one case after another; or, with --alone, by a process of the case's own, and
 // says why; --long: it took long when it ran last. When all cases have ended, CTest starts the second form, whose entry fails if a worker does not end as it
-// should. The third form runs and watches any other executable whose tests gputest runs.
+// should. The third form runs and watches any other executable whose tests gputest runs. The fourth has an executable list its
+// tests when ctest starts.
 #include "workers/alone.hpp"
 #include "workers/entry_run.hpp"
 #include "workers/supervised_command.hpp"
@@ -15,9 +17,14 @@
 #include <gputest/error.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include <sys/prctl.h>
 
 namespace {
 
@@ -32,9 +39,27 @@ void refuse_second_filter(const std::vector<std::string>& arguments) {
   }
 }
 
+/// Ends as the command does. If that takes longer, everything that it has started is killed, and the exit code is 124.
+int list_tests(const char* seconds, std::vector<std::string> command) {
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  const auto program = command.front();
+  const auto end =
+      gputest::workers::run_supervised(std::move(command), {std::chrono::seconds{std::atoi(seconds)}, nullptr, {}});
+  if (end.error != 0) {
+    return gputest::workers::say_why_not_executed(program, end.error);
+  }
+  if (end.signal != 0 && !end.timed_out) {
+    gputest::workers::end_by_signal(end.signal);
+  }
+  return end.timed_out ? 124 : end.status;
+}
+
 } // namespace
 
 int main(int argc, char** argv) try {
+  if (argc > 3 && std::string{argv[1]} == "--list") {
+    return list_tests(argv[2], {argv + 3, argv + argc});
+  }
   refuse_second_filter({argv + 1, argv + argc});
   if (argc > 2 && std::string{argv[1]} == "--watch") {
     return gputest::workers::watch({argv + 2, argv + argc});

@@ -145,7 +145,8 @@ TEST_F(Discovery, has_each_test_run_once_by_workers_or_alone) {
   EXPECT_EQ(all.at("Plain.first").command.front(), DISCOVERY_ENTRY_PROGRAM);
   EXPECT_EQ(all.at("Large.test").command.at(1), "--alone=it is large");
   EXPECT_EQ(all.at("Medium.says_devices").command.at(1), "--alone=it needs several GPUs");
-  EXPECT_THAT(all.at("tests.workers_end").command, ElementsAre(DISCOVERY_ENTRY_PROGRAM, "--end", path("tests"), path("build/gputest/tests-1-long.txt")));
+  EXPECT_THAT(all.at("tests.workers_end").command,
+              ElementsAre(DISCOVERY_ENTRY_PROGRAM, "--end", path("tests"), path("build/gputest/tests-1-long.txt")));
   EXPECT_EQ(all.at("tests.workers_end").properties.count("TIMEOUT"), 0U) << "that of ctest holds";
   EXPECT_EQ(all.at("tests.workers_end").properties.at("WORKING_DIRECTORY"), path("build"));
   EXPECT_EQ(all.at("tests.workers_end").properties.at("ENVIRONMENT").dump(), R"(["GPUTEST_TEST=tests.workers_end"])");
@@ -185,9 +186,10 @@ TEST_F(Discovery, runs_each_case_alone_if_ctest_is_told_to_leave_out_the_end_of_
 }
 
 TEST_F(Discovery, keeps_the_cases_of_workers_together_but_for_long_ones) {
-  configure("gpu_discover_tests(tests ISOLATION worker)\n"
-            "gpu_discover_tests(tests ISOLATION worker TEST_PREFIX own. TEST_FILTER Plain.first:Small.test PROPERTIES COST 7 "
-            "RESOURCE_LOCK \"mine;other\")\n");
+  configure(
+      "gpu_discover_tests(tests ISOLATION worker)\n"
+      "gpu_discover_tests(tests ISOLATION worker TEST_PREFIX own. TEST_FILTER Plain.first:Small.test PROPERTIES COST 7 "
+      "RESOURCE_LOCK \"mine;other\")\n");
   EXPECT_EQ(entries().at("Plain.first").properties.count("RESOURCE_LOCK"), 1U);
   EXPECT_EQ(entries().at("Large.test").properties.count("RESOURCE_LOCK"), 0U) << "it has no worker";
   write("build/gputest/tests-1-long.txt", "other\nPlain.first\nown.Small.test\n");
@@ -208,9 +210,15 @@ TEST_F(Discovery, keeps_the_cases_of_workers_together_but_for_long_ones) {
 TEST_F(Discovery, gives_the_cases_of_an_executable_as_many_lanes_as_it_has_places) {
   configure("gpu_discover_tests(tests ISOLATION worker)\n");
   EXPECT_EQ(lanes(), 8U) << "the places are not known";
-  for (const auto& [arguments, count] : std::vector<std::pair<std::vector<std::string>, std::size_t>>{
-           {{"-j", "3"}, 3}, {{"-j3"}, 3}, {{"--parallel", "5"}, 5}, {{"-j", "64"}, 8}, {{"-j", "1"}, 1},
-           {{"-j", "0"}, 8}, {{"-R", "x", "-j4", "-V"}, 4}, {{"-I", "1,9", "--schedule-random", "-j2"}, 2}}) {
+  for (const auto& [arguments, count] :
+       std::vector<std::pair<std::vector<std::string>, std::size_t>>{{{"-j", "3"}, 3},
+                                                                     {{"-j3"}, 3},
+                                                                     {{"--parallel", "5"}, 5},
+                                                                     {{"-j", "64"}, 8},
+                                                                     {{"-j", "1"}, 1},
+                                                                     {{"-j", "0"}, 8},
+                                                                     {{"-R", "x", "-j4", "-V"}, 4},
+                                                                     {{"-I", "1,9", "--schedule-random", "-j2"}, 2}}) {
     EXPECT_EQ(lanes(arguments), count) << testing::PrintToString(arguments);
   }
   set("CTEST_PARALLEL_LEVEL", "6");
@@ -501,7 +509,8 @@ TEST_F(Discovery, lists_where_entries_run_with_the_arguments_of_the_listing_and_
             "gputest_listed_test([[S.t/3]] [[S]] [[]] [[]] [[t]] [[3]] [[x]] [[]] ENABLED small any 1 [[]])\n"
             "gputest_listed_all(4)\nEND\n");
   configure("gpu_discover_tests(tests MEMORY 3GiB GPUS 2 TEST_FILTER S.* WORKING_DIRECTORY \"" + path("there") +
-            "\" EXTRA_ARGS -x DISCOVERY_EXTRA_ARGS \"a;b\" \"\" c)\n");
+            "\" EXTRA_ARGS -x DISCOVERY_EXTRA_ARGS \"a;b\" \"\" c\n"
+            "  DISCOVERY_ENVIRONMENT \"OWN=a b[;c\\\\\" OTHER=1 PROPERTIES ENVIRONMENT OF_ENTRIES=1)\n");
   const std::vector<std::string> cleared{
       "GTEST_FILTER",       "GTEST_TOTAL_SHARDS", "GTEST_SHARD_INDEX",    "GTEST_SHARD_STATUS_FILE",
       "GTEST_OUTPUT",       "GTEST_FLAGFILE",     "TESTBRIDGE_TEST_ONLY", "GPUTEST_ENTRY",
@@ -521,6 +530,8 @@ TEST_F(Discovery, lists_where_entries_run_with_the_arguments_of_the_listing_and_
   for (const auto& name : cleared) {
     EXPECT_THAT(environment, Not(HasSubstr("\n" + name + "=")));
   }
+  EXPECT_THAT(environment,
+              AllOf(HasSubstr("\nOWN=a b[;c\\\n"), HasSubstr("\nOTHER=1\n"), Not(HasSubstr("OF_ENTRIES"))));
   EXPECT_THAT(environment, AllOf(HasSubstr("\nGPUTEST_MEMORY=3GiB\n"), HasSubstr("\nGPUTEST_GPUS=2\n")));
   EXPECT_THAT(text_of("build/gputest/tests-1-entries.cmake"), HasSubstr("DEF_SOURCE_LINE [=====[file.cpp:7]=====]"));
 }
@@ -822,8 +833,9 @@ TEST_F(Discovery, makes_one_failing_entry_of_what_cannot_be_listed) {
       {"crashing", shell + "kill -SEGV $$\n", "", "it ended with: "},
       {"failing", shell + "exit 3\n", "", "it ended with: 3"},
       {"hanging", shell + "exec sleep 1000\n", "", "it did not end within 1 s (DISCOVERY_TIMEOUT)"},
-      {"hanging_with_a_child", shell + "sleep 1000 &\nsleep 1000\n", "",
-       "it did not end within 1 s (DISCOVERY_TIMEOUT)"},
+      {"hanging_with_children",
+       shell + "for group in '' setsid; do $group sleep 1000 & echo $! >> " + path("children") + "; done\nsleep 1000\n",
+       "", "it did not end within 1 s (DISCOVERY_TIMEOUT)"},
       {"writing garbage", shell + "head -c 100000 /dev/urandom\n", "", "it wrote no list. Link gputest::main"},
       {"printing much", shell + "for i in $(seq 10000); do echo printed; done\n", "", "it wrote no list."},
       {"half a list", shell + "echo > \"$GPUTEST_LIST_FILE\"\n", "", "its list has no end"},
@@ -852,6 +864,11 @@ TEST_F(Discovery, makes_one_failing_entry_of_what_cannot_be_listed) {
     const auto ended = ctest({"-V"});
     EXPECT_EQ(ended.exit_code, 8);
     EXPECT_THAT(ended.out, HasSubstr("50% tests passed, 1 tests failed out of 2"));
+    std::ifstream children{path("children")};
+    for (std::string pid; std::getline(children, pid);) {
+      std::ifstream command{"/proc/" + pid + "/cmdline"};
+      EXPECT_EQ(command.get(), std::ifstream::traits_type::eof()) << pid << " has not ended";
+    }
     EXPECT_THAT(ended.out, HasSubstr("the tests of " + path("tests") + " cannot be listed: " + row.reason));
     EXPECT_THAT(ended.out, HasSubstr("To repeat it: cd " + path("build") + " && GPUTEST_LIST_FILE=/dev/stdout " +
                                      path("tests") + " --gtest_list_tests"));

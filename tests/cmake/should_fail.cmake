@@ -200,7 +200,7 @@ set_tests_properties(t PROPERTIES SKIP_RETURN_CODE 77 ENVIRONMENT \"GPUTEST_LARG
 # gpu_discover_tests().
 should_pass([[gpu_discover_tests(exe GRANULARITY class MEMORY 3GiB GPUS 2 HEAP 64MiB KEEPS 64MiB REQUIRES sm_80 LARGE wait LAUNCHER on TIMEOUT 2.5
   WAIT_LIMIT 1h LABELS a b EXTRA_ARGS --flag "" WORKING_DIRECTORY / TEST_PREFIX "" TEST_SUFFIX s TEST_FILTER A.* TEST_LIST list
-  NO_PRETTY_TYPES NO_PRETTY_VALUES XML_OUTPUT_DIR "" DISCOVERY_TIMEOUT 99999 DISCOVERY_EXTRA_ARGS x DISCOVERY_MODE PRE_TEST
+  NO_PRETTY_TYPES NO_PRETTY_VALUES XML_OUTPUT_DIR "" DISCOVERY_TIMEOUT 99999 DISCOVERY_EXTRA_ARGS x DISCOVERY_ENVIRONMENT A=[ B= DISCOVERY_MODE PRE_TEST
   PROPERTIES LABELS "a;b" TIMEOUT 3 COST GPUS RESOURCE_LOCK "")
 gpu_discover_tests(exe PROPERTIES COST 3 MEMORY 3GiB)
 gpu_discover_tests(exe PROPERTIES VS_DEBUGGER_WORKING_DIRECTORY / FIXTURES_REQUIRED a FIXTURES_REQUIRED b SKIP_RETURN_CODE 77 SKIP_RETURN_CODE 77)]])
@@ -217,6 +217,7 @@ foreach(row IN ITEMS
     "exe ISOLATION worker GRANULARITY class|(exe): ISOLATION worker is for entries of one case, whose executable leases its memory itself."
     "exe ISOLATION worker LAUNCHER on|(exe): ISOLATION worker is for entries of one case"
     "exe MEMORY 3|(exe): MEMORY is \"3\"; allowed: "
+    "exe DISCOVERY_ENVIRONMENT A=1 B|(exe): DISCOVERY_ENVIRONMENT has \"B\"; allowed: <name>=<value>, such as LD_LIBRARY_PATH=/opt/lib."
     "exe DISCOVERY_TIMEOUT 0|(exe): DISCOVERY_TIMEOUT is \"0\"; allowed: an integer from 1 to 99999, in seconds (default: 60)."
     "exe PROPERTIES TIMEOUT soon|(exe): TIMEOUT is \"soon\"; allowed: "
     "exe PROPERTIES|(exe): PROPERTIES has no value."
