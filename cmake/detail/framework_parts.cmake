@@ -23,10 +23,20 @@ function(_gputest_add_framework_parts sources directory)
     INTERFACE_GPUTEST_MAIN_LINKED ON
     COMPATIBLE_INTERFACE_BOOL GPUTEST_MAIN_LINKED)
 
-  # FetchContent or add_subdirectory() may add a framework later in that directory, and fail if an imported one exists.
-  foreach(part IN ITEMS "googletest;GTest::gtest;gtest" "catch2;Catch2::Catch2;Catch2::Catch2")
-    list(POP_FRONT part framework target other_target)
-    if(TARGET ${target} OR TARGET ${other_target})
+  # FetchContent or add_subdirectory() may add a framework later in that directory, and fail if an imported one exists. But a
+  # dependency provider, or FetchContent in place of find_package(), adds its directory when the framework is looked for, which is
+  # too late in a deferred call. So it is looked for now, and nothing that is installed is found.
+  foreach(part IN ITEMS "googletest;GTest;GTest::gtest;gtest" "catch2;Catch2;Catch2::Catch2;Catch2::Catch2")
+    list(POP_FRONT part framework package target other_target)
+    set(is_imported FALSE)
+    if(NOT TARGET ${target} AND NOT TARGET ${other_target})
+      set(CMAKE_REQUIRE_FIND_PACKAGE_${package} FALSE)
+      find_package(${package} QUIET CONFIG NO_DEFAULT_PATH)
+      if(TARGET ${target}) # one that a provider has installed may not be visible in that directory
+        get_target_property(is_imported ${target} IMPORTED)
+      endif()
+    endif()
+    if((TARGET ${target} OR TARGET ${other_target}) AND NOT is_imported)
       cmake_language(CALL _gputest_link_${framework})
     else()
       cmake_language(DEFER DIRECTORY "${directory}" CALL _gputest_link_${framework})
@@ -56,10 +66,12 @@ endfunction()
 # _gputest_optimize_for_size(<target>)
 #
 # What is linked into each test is half as large with -Os as with -O2, and a case takes as long. Configurations that do not
-# optimize stay as they are. Distributions build None.
+# optimize stay as they are. Distributions build None. Debug information would be 22 MB in each test, and 5 MB with functions and lines
+# alone, so only developers of gputest have it. A backtrace shows the functions in any case.
 function(_gputest_optimize_for_size target)
   target_compile_options(${target} PRIVATE
-    "$<$<AND:$<CXX_COMPILER_ID:GNU,Clang,AppleClang>,$<CONFIG:Release,RelWithDebInfo,None>>:-Os>")
+    "$<$<AND:$<CXX_COMPILER_ID:GNU,Clang,AppleClang>,$<CONFIG:Release,RelWithDebInfo,None>>:-Os>"
+    "$<$<AND:$<CXX_COMPILER_ID:GNU,Clang,AppleClang>,$<CONFIG:RelWithDebInfo>,$<NOT:$<BOOL:${GPUTEST_DEVELOPER_MODE}>>>:-g0>")
 endfunction()
 
 # Links gputest with the GoogleTest target that exists now, else with the one that find_package() finds.
@@ -71,6 +83,9 @@ function(_gputest_link_googletest)
   if(TARGET gtest) # the project builds it
     get_target_property(version gtest VERSION)
   endif()
+  if(NOT version)
+    _gputest_version_of_headers(version)
+  endif()
   if(version AND version VERSION_LESS 1.12)
     # Once the project has added its targets. What a deferred call refers to is read then.
     cmake_language(EVAL CODE "cmake_language(DEFER CALL _gputest_refuse_users_of gputest::main|gputest::gputest
@@ -81,8 +96,32 @@ function(_gputest_link_googletest)
     target_link_libraries(gputest PUBLIC gtest)
   else()
     _gputest_refuse_users_of("gputest::main|gputest::gputest"
-      "GoogleTest: install it (Debian: libgtest-dev), or add it to the project, 1.12 or newer" "${CMAKE_CURRENT_SOURCE_DIR}")
+      "GoogleTest: install it (Debian: libgtest-dev), or add it to the project, 1.12 or newer. What FetchContent or a dependency \
+provider adds in place of find_package(GTest) has to be declared before find_package(gputest)" "${CMAKE_CURRENT_SOURCE_DIR}")
   endif()
+endfunction()
+
+# "1.11 or older" if the headers of GoogleTest's target are so old, by a macro that they lack. Empty if they are newer, or if that
+# cannot be known because they need more than their own folder; then the parts do not compile, and say the same.
+function(_gputest_version_of_headers result)
+  set(${result} "" PARENT_SCOPE)
+  foreach(target IN ITEMS GTest::gtest gtest)
+    if(TARGET ${target})
+      get_target_property(CMAKE_REQUIRED_INCLUDES ${target} INTERFACE_INCLUDE_DIRECTORIES)
+      string(REGEX REPLACE "\\$<BUILD_INTERFACE:([^<>]*)>" "\\1" CMAKE_REQUIRED_INCLUDES "${CMAKE_REQUIRED_INCLUDES}")
+      string(GENEX_STRIP "${CMAKE_REQUIRED_INCLUDES}" CMAKE_REQUIRED_INCLUDES)
+      set(CMAKE_REQUIRED_QUIET TRUE)
+      set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
+      set(CMAKE_CXX_STANDARD 17)
+      include(CheckCXXSourceCompiles)
+      check_cxx_source_compiles("#include <gtest/gtest.h>\n#if defined(GTEST_FLAG_GET)\n#error newer\n#endif\n" GPUTEST_GOOGLETEST_IS_OLD)
+      if(GPUTEST_GOOGLETEST_IS_OLD)
+        set(${result} "1.11 or older" PARENT_SCOPE)
+        unset(GPUTEST_GOOGLETEST_IS_OLD CACHE) # the next one may be newer
+      endif()
+      return()
+    endif()
+  endforeach()
 endfunction()
 
 function(_gputest_link_catch2)

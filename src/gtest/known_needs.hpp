@@ -7,6 +7,9 @@
 #error "gputest::gputest needs GoogleTest 1.12 or newer: use find_package(GTest), FetchContent or add_subdirectory()"
 #endif
 #include <gtest/gtest.h>
+#if !defined(GTEST_FLAG_GET)
+#error "gputest::gputest needs GoogleTest 1.12 or newer: add a newer one to the project"
+#endif
 
 #include <optional>
 #include <string>

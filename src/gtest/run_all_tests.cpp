@@ -37,10 +37,9 @@ template struct PrivateMember<RepeaterOfListeners, &::testing::TestEventListener
 using detail::CurrentSession;
 
 /// The constructor of what testing::AssertionException is derived from. A GoogleTest that was compiled without
-/// exceptions has none, and catches none either.
-extern const char
-    assertion_exception __asm__("_ZN7testing8internal26GoogleTestFailureExceptionC2ERKNS_14TestPartResultE")
-        __attribute__((weak));
+/// exceptions has none, and catches none either. A function, as link-time optimization wants it.
+void construct_assertion_exception(void*, const ::testing::TestPartResult&) __asm__(
+    "_ZN7testing8internal26GoogleTestFailureExceptionC2ERKNS_14TestPartResultE") __attribute__((weak));
 
 namespace {
 
@@ -115,7 +114,7 @@ public:
         unit_test);
     stage_ = Stage::left;
 #if GTEST_HAS_EXCEPTIONS
-    if (&assertion_exception != nullptr) {
+    if (&construct_assertion_exception != nullptr) {
       throw ::testing::AssertionException{::testing::TestPartResult {
         ::testing::TestPartResult::kSuccess,
         "",

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What CMake says of a library that is missing, when it configures a project that needs it.
+# What CMake says of a library that is missing, when it configures a project that needs it; and ways to bring GoogleTest.
 #
 #   cmake -DSOURCES=<this project> -DPACKAGE=<folder with gputest-config.cmake> -DWORK=<scratch folder> -P missing.cmake
 cmake_minimum_required(VERSION 3.25)
 
 set(failures 0)
 
-# expect(<library> <what the project does with gputest> <its target links> <regular expression of the result>)
+# expect(<library> <what the project does with gputest> <its target links> <regular expression of the result> [<option of CMake>...])
 function(expect library get_gputest links expression)
   file(REMOVE_RECURSE "${WORK}/${library}")
   file(WRITE "${WORK}/${library}/main.cpp" "")
@@ -19,7 +19,7 @@ add_subdirectory(tests)\n")
 target_link_libraries(helper PUBLIC ${links})
 add_executable(tests ../main.cpp)
 target_link_libraries(tests PRIVATE helper)\n")
-  execute_process(COMMAND "${CMAKE_COMMAND}" -S "${WORK}/${library}" -B "${WORK}/${library}/build"
+  execute_process(COMMAND "${CMAKE_COMMAND}" -S "${WORK}/${library}" -B "${WORK}/${library}/build" ${ARGN}
     RESULT_VARIABLE result OUTPUT_QUIET ERROR_VARIABLE output)
   string(REGEX REPLACE "[ \n]+" " " output "${result}: ${output}")
   if(NOT output MATCHES "${expression}")
@@ -43,6 +43,34 @@ expect(CLI11 "add_subdirectory(\"${SOURCES}\" gputest)" gputest::core
 its tool, which needs it: -DGPUTEST_BUILD_CLI=OFF")
 expect(Boost "add_subdirectory(\"${SOURCES}\" gputest)" gputest::core
   "^1: .*gputest: it is built with Boost [0-9.]+ or newer, and CMake does not find it. Type: apt install libboost-dev [^;]*$")
+
+# GoogleTest that comes when it is looked for, as a directory of the project. What is installed must not take its place.
+file(WRITE "${WORK}/googletest/CMakeLists.txt" "file(WRITE \"\${CMAKE_CURRENT_BINARY_DIR}/own.cpp\" \"\")
+add_library(gtest STATIC \"\${CMAKE_CURRENT_BINARY_DIR}/own.cpp\")
+add_library(GTest::gtest ALIAS gtest)
+set_target_properties(gtest PROPERTIES VERSION 1.12.1)\n")
+set(is_linked "\nif(NOT TARGET gtest)\n  message(FATAL_ERROR \"another one was found\")\nendif()")
+expect(Unused "include(FetchContent)
+FetchContent_Declare(GTest SOURCE_DIR \"${WORK}/googletest\" OVERRIDE_FIND_PACKAGE)
+${package}${is_linked}" gputest::main "^0: $")
+file(WRITE "${WORK}/provider.cmake" "macro(provide method package)
+  if(\"\${package}\" STREQUAL \"GTest\")
+    add_subdirectory(\"${WORK}/googletest\" \"\${CMAKE_BINARY_DIR}/googletest\")
+    set(GTest_FOUND TRUE)
+  endif()
+endmacro()
+cmake_language(SET_DEPENDENCY_PROVIDER provide SUPPORTED_METHODS FIND_PACKAGE)\n")
+expect(Unused "${package}${is_linked}" gputest::main "^0: $" "-DCMAKE_PROJECT_TOP_LEVEL_INCLUDES=${WORK}/provider.cmake")
+
+# One whose target has no VERSION. The macro came with 1.12.
+foreach(content_and_result IN ITEMS "#define GTEST_FLAG_GET|^0: $" "|^1: .*there is no GoogleTest 1.12 or newer but 1.11 or older: add a newer one")
+  string(REGEX MATCH "^(.*)[|](.*)$" _ "${content_and_result}")
+  set(result "${CMAKE_MATCH_2}")
+  file(WRITE "${WORK}/headers/gtest/gtest.h" "${CMAKE_MATCH_1}\n")
+  expect(Unused "add_library(gtest STATIC main.cpp)
+target_include_directories(gtest PUBLIC \"$<BUILD_INTERFACE:${WORK}/headers>\")
+${package}" gputest::main "${result}")
+endforeach()
 if(failures GREATER 0)
   message(FATAL_ERROR "${failures} failed")
 endif()

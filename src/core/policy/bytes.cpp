@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gputest/bytes.hpp>
 
+#include "core/policy/text.hpp"
+
 #include <gputest/error.hpp>
 
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 
 namespace gputest {
 
@@ -66,10 +67,8 @@ std::string to_string(Bytes bytes) {
   while (unit + 1 != units.end() && bytes.count() >> (unit + 1)->shift != 0) {
     ++unit;
   }
-  std::array<char, 64> text{};
   const double value = std::ldexp(static_cast<double>(bytes.count()), -static_cast<int>(unit->shift));
-  std::snprintf(text.data(), text.size(), "%.2f", value);
-  std::string number{text.data()};
+  auto number = policy::fixed(value, 2);
   number.erase(number.find_last_not_of('0') + 1);
   if (number.back() == '.') {
     number.pop_back();

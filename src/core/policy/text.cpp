@@ -2,8 +2,15 @@
 #include "core/policy/text.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 
 namespace gputest::policy {
+
+std::string fixed(double value, int digits) {
+  std::array<char, 400> text{}; // more than the largest number has
+  return {text.data(), std::to_chars(text.begin(), text.end(), value, std::chars_format::fixed, digits).ptr};
+}
 
 std::string exact_regex(const std::string& text) {
   std::string regex = "^";

@@ -43,6 +43,9 @@ namespace gputest::policy {
   return text.empty() || is_wrong ? 0 : length;
 }
 
+/// A number with so many digits after the point, whatever locale the program has set. Pure.
+[[nodiscard]] std::string fixed(double value, int digits);
+
 /// A regular expression of CMake's and CTest's that matches this text and nothing else: `^Sort\.keys$`. Pure.
 [[nodiscard]] std::string exact_regex(const std::string& text);
 

@@ -6,7 +6,6 @@
 #include <gputest/error.hpp>
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <numeric>
 
@@ -67,9 +66,10 @@ std::optional<std::size_t> find_uuid(std::string_view text, const std::vector<st
 /// The id of a device in resource spec files of CTest: its UUID in lower case, with `_` for what CTest does not allow.
 std::string resource_id_of(const std::string& uuid) {
   std::string id = uuid;
-  std::transform(id.begin(), id.end(), id.begin(), [](unsigned char c) {
-    const char lower = static_cast<char>(std::tolower(c));
-    return std::isalnum(c) != 0 ? lower : '_';
+  std::transform(id.begin(), id.end(), id.begin(), [](char c) {
+    const bool upper = c >= 'A' && c <= 'Z';
+    const bool other = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+    return upper ? static_cast<char>(c - 'A' + 'a') : other ? c : '_';
   });
   return id;
 }

@@ -4,6 +4,7 @@
 #include "core/os/entry_page.hpp"
 #include "core/os/process.hpp"
 #include "core/policy/lease_limit.hpp"
+#include "core/policy/text.hpp"
 
 #include <gputest/bytes.hpp>
 
@@ -162,13 +163,11 @@ void tell_peak(Bytes peak) {
   if (os::output_of_process() == os::Output::judged) {
     return;
   }
-  std::array<char, 160> text{};
   constexpr double mebibyte = 1 << 20U;
-  std::snprintf(text.data(), text.size(),
-                "<CTestMeasurement type=\"numeric/double\" name=\"gputest_peak_mib\">%.3f</CTestMeasurement>\n",
-                static_cast<double>(peak.count()) / mebibyte);
+  const auto text = "<CTestMeasurement type=\"numeric/double\" name=\"gputest_peak_mib\">" +
+                    policy::fixed(static_cast<double>(peak.count()) / mebibyte, 3) + "</CTestMeasurement>\n";
   std::fflush(stdout);
-  std::fputs(text.data(), stdout);
+  std::fputs(text.c_str(), stdout);
   std::fflush(stdout);
 }
 

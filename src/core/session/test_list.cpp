@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <locale>
 #include <unordered_map>
 
 namespace gputest {
@@ -111,6 +112,7 @@ std::optional<std::string> test_list_file() { return settings::test_list_file();
 
 void write_test_list(const std::string& file, const std::vector<ListedTest>& tests) {
   std::ofstream out{file, std::ios::binary | std::ios::trunc};
+  out.imbue(std::locale::classic());
   for (const auto& library : os::loaded_libraries()) {
     out << "gputest_listed_library(" << quoted(library) << ")\n";
   }

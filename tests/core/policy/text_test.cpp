@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace gputest::policy {
 namespace {
 
@@ -28,6 +30,13 @@ TEST(Utf8, accepts_what_unicode_has) {
   EXPECT_EQ(length_of_character("\xC3\xBC rest"), 2U);
   EXPECT_EQ(length_of_character("\xE2\x82\xAC"), 3U);
   EXPECT_EQ(length_of_character("\xF4\x8F\xBF\xBF"), 4U) << "U+10FFFF";
+}
+
+TEST(Fixed, is_the_number_with_a_point) {
+  EXPECT_EQ(fixed(1234.5, 2), "1234.50");
+  EXPECT_EQ(fixed(0.125, 2), "0.12");
+  EXPECT_EQ(fixed(-1.0 / 3, 3), "-0.333");
+  EXPECT_EQ(fixed(std::numeric_limits<double>::max(), 3).size(), 313U);
 }
 
 TEST(Utf8, refuses_everything_else) {

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <locale>
 #include <optional>
 #include <sstream>
 
@@ -42,6 +43,7 @@ Text answer(const cuda::Library& library, const std::vector<std::string>& uuids)
     }
   }
   std::ostringstream text;
+  text.imbue(std::locale::classic());
   for (const auto& [device, uuid] : asked) {
     text << uuid << ' '
          << attribute_of(functions, cuda::compute_capability_major, device) * 10 +

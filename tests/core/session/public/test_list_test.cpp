@@ -9,6 +9,7 @@
 
 #include <fstream>
 #include <iterator>
+#include <locale>
 #include <string>
 #include <utility>
 #include <vector>
@@ -52,6 +53,21 @@ TEST_F(TestList, makes_one_of_tests_with_one_filter_which_needs_the_most_of_any)
                              test("a]b", request(3_GiB, 1))});
   EXPECT_THAT(list, HasSubstr("gputest_listed_test([[Sort.a?b]] [[Sort]] [[]] [[]] [[a:b]] [[]] [[]] [[]] ENABLED "));
   EXPECT_THAT(list, HasSubstr(" 3GiB 2 [[]])\ngputest_listed_all(1)\n"));
+}
+
+TEST_F(TestList, has_numbers_without_separators_whatever_locale_the_program_has_set) {
+  struct Separators : std::numpunct<char> {
+    [[nodiscard]] char do_thousands_sep() const override { return '.'; }
+    [[nodiscard]] std::string do_grouping() const override { return "\3"; }
+  };
+  const std::locale before = std::locale::global(std::locale{std::locale::classic(), new Separators}); // NOLINT: it owns it
+  std::vector<ListedTest> tests(1234);
+  for (std::size_t i = 0; i < tests.size(); ++i) {
+    tests[i].filter = std::to_string(i);
+  }
+  const auto list = written(tests);
+  std::locale::global(before);
+  EXPECT_THAT(list, HasSubstr("gputest_listed_all(1234)\n"));
 }
 
 TEST_F(TestList, keeps_characters_of_utf_8_and_shows_all_other_bytes_by_their_numbers) {
