@@ -80,7 +80,8 @@
     its index in any case.
 
   ``XML_OUTPUT_DIR``
-    Directory to which each entry writes a report, ``<prefix><test><suffix>.xml``.
+    Directory to which each entry writes a report, ``<prefix><test><suffix>.xml``. A name that is too long for a file has its
+    beginning and a hash.
 
   ``DISCOVERY_TIMEOUT``
     Seconds that a listing may take. Then all processes that it has started are killed. Default: 60. (CMake's default of 5 is too short for the first start of a large CUDA library on a

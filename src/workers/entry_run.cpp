@@ -3,10 +3,12 @@
 
 #include "core/os/entry_page.hpp"
 #include "core/os/environment.hpp"
+#include "core/policy/text.hpp"
 #include "core/policy/verdict.hpp"
 
 #include <gputest/outcome.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -57,6 +59,38 @@ namespace {
 
 void write_line(const std::string& line) { static_cast<void>(::write(STDERR_FILENO, line.data(), line.size()) < 0); }
 
+/// A file name for an entry, of at most 255 bytes with what follows it. Names of other entries have others.
+std::string file_name_of(const std::string& entry) {
+  constexpr std::size_t longest = 200;
+  auto name = entry.substr(0, longest);
+  std::replace_if(
+      name.begin(), name.end(), [](unsigned char c) { return c < ' ' || c == '/'; }, '_');
+  return name == entry ? name : name + "-" + std::to_string(policy::fnv1a(entry));
+}
+
+/// GoogleTest writes a report whose path ends with a slash to a file that is not there yet, and two processes may
+/// choose the same one. So each entry has a name of its own there, and a command that may start several programs has a
+/// folder.
+std::string with_name(const std::string& output, const WatchedEntry& entry, bool is_one_program) {
+  const auto colon = output.find(':');
+  if (entry.name.empty() || colon == std::string::npos || output.back() != '/') {
+    return output;
+  }
+  return output + file_name_of(entry.name) + (is_one_program ? "." + output.substr(0, colon) : "/");
+}
+
+void name_reports(std::vector<std::string>& command, const WatchedEntry& entry) {
+  const std::string option = "--gtest_output=";
+  for (auto& word : command) {
+    if (policy::starts_with(word, option)) {
+      word = option + with_name(word.substr(option.size()), entry, true);
+    }
+  }
+  if (const auto output = os::read_variable("GTEST_OUTPUT")) {
+    os::set_variable("GTEST_OUTPUT", with_name(*output, entry, entry.kind == policy::EntryCommand::tests));
+  }
+}
+
 } // namespace
 
 void say(const std::string& text) { write_line("gputest: " + text + "\n"); }
@@ -72,6 +106,7 @@ EntryEnd run_entry(std::vector<std::string> command, const WatchedEntry& entry) 
     page.set_output_is_judged();
   }
   os::set_variable("GPUTEST_ENTRY", page.path());
+  name_reports(command, entry);
   const auto limit = policy::parse_time_limit(os::read_variable("GPUTEST_TIMEOUT").value_or(""));
   if (limit) { // which one process counts. One that cannot be used stays: the tests fail for it
     os::remove_variable("GPUTEST_TIMEOUT");

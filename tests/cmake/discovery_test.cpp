@@ -6,6 +6,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -897,6 +898,22 @@ TEST_F(Discovery, makes_one_failing_entry_of_what_cannot_be_listed) {
                               path("tests") + " --gtest_list_tests '--gtest_filter=NoSuch.*' 'it'\\''s'")));
   configure("gpu_discover_tests(tests TEST_FILTER NoSuch.* MEMORY none LABELS mine)\n");
   EXPECT_EQ(entries().at("tests_NOT_LISTED").properties.at("LABELS").dump(), R"(["mine"])") << "nor must ctest -LE gpu";
+}
+
+TEST_F(Discovery, names_reports_so_that_a_file_can_have_the_name) {
+  const std::string longest(240, 'n'); // with .Plain.first.xml and tests.
+  configure("gpu_discover_tests(tests TEST_FILTER Plain.first XML_OUTPUT_DIR out TEST_PREFIX a/" + longest + ")\n" +
+            "gpu_discover_tests(tests TEST_FILTER Plain.first XML_OUTPUT_DIR out TEST_PREFIX a/" + longest + "n)\n");
+  std::set<std::string> files;
+  for (const auto& [name, entry] : entries()) {
+    const std::string option = "--gtest_output=xml:out/a/" + longest.substr(0, 100);
+    const auto found = std::find_if(entry.command.begin(), entry.command.end(),
+                                    [&](const std::string& word) { return word.rfind(option, 0) == 0; });
+    ASSERT_NE(found, entry.command.end()) << name;
+    EXPECT_LE(found->size() - found->rfind('/'), 256U);
+    files.insert(*found);
+  }
+  EXPECT_EQ(files.size(), 2U);
 }
 
 TEST_F(Discovery, makes_plain_entries_of_tests_that_use_no_gpu_if_asked_to) {

@@ -47,6 +47,18 @@ function(expect name expected text)
 endfunction()
 include("${WORK}/build/expectations.cmake")
 
+# With a folder for reports, each entry has one by its name; a command that may start several programs has a folder.
+set(ENV{GTEST_OUTPUT} "xml:${WORK}/reports/")
+execute_process(COMMAND "${CMAKE_CTEST_COMMAND}" --test-dir "${WORK}/build" -j 4 -R "^(passes|fails|skips|own_main|own_main_launched)$"
+  OUTPUT_QUIET ERROR_QUIET)
+unset(ENV{GTEST_OUTPUT})
+file(GLOB_RECURSE reports RELATIVE "${WORK}/reports" "${WORK}/reports/*")
+list(SORT reports)
+if(NOT "${reports}" STREQUAL "fails.xml;own_main.xml;own_main_launched/own_main.xml;passes.xml;skips.xml")
+  set_property(GLOBAL APPEND PROPERTY failures reports)
+  message(NOTICE "FAILED: the reports are ${reports}")
+endif()
+
 # Those whose time is over, twice.
 include("${WORK}/build/hanging.cmake")
 list(LENGTH names_of_hanging count)

@@ -60,7 +60,8 @@ TEST_F(TestList, has_numbers_without_separators_whatever_locale_the_program_has_
     [[nodiscard]] char do_thousands_sep() const override { return '.'; }
     [[nodiscard]] std::string do_grouping() const override { return "\3"; }
   };
-  const std::locale before = std::locale::global(std::locale{std::locale::classic(), new Separators}); // NOLINT: it owns it
+  const std::locale before =
+      std::locale::global(std::locale{std::locale::classic(), new Separators}); // NOLINT: it owns it
   std::vector<ListedTest> tests(1234);
   for (std::size_t i = 0; i < tests.size(); ++i) {
     tests[i].filter = std::to_string(i);
