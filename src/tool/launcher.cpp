@@ -15,6 +15,7 @@
 #include "tool/command_usage.hpp"
 #include "tool/gpu_use.hpp"
 #include "workers/entry_run.hpp"
+#include "workers/wait_notice.hpp"
 
 #include <gputest/error.hpp>
 
@@ -156,6 +157,16 @@ ExitCode run_leased(const Launch& launch, const settings::JudgedBy& watcher) {
 
   // Other processes see the command's name, not `gputest`.
   session::DeviceSession session{settings, entry, name_of(entry, launch.command.front())};
+  std::optional<os::EntryPage> page; // nobody else watches this process
+  workers::WaitNotice notice;
+  if (watcher.ctest) {
+    page.emplace();
+    os::set_entry_page_of_process(os::EntryPage::open(page->path()));
+    session.while_waiting([&](const std::string& /*text*/) {
+      static_cast<void>(page->is_waiting());
+      notice.look(*page);
+    });
+  }
   Plan plan;
   plan.requests.push_back(entry.request);
   if (const auto outcome = session.enter(plan); outcome.kind != Outcome::Kind::granted) {

@@ -4,6 +4,7 @@
 #include "core/os/entry_page.hpp"
 #include "core/os/environment.hpp"
 #include "core/os/file.hpp"
+#include "core/os/process.hpp"
 #include "core/os/program_output.hpp"
 #include "core/policy/text.hpp"
 #include "workers/entry_run.hpp"
@@ -127,7 +128,7 @@ std::string command_after(const TestCase& test, std::vector<std::string> before)
 int watch(std::vector<std::string> command) {
   const auto asks = variable("GPUTEST_ENTRY");
   const auto program = command.front();
-  if (asks.empty() || asks.front() == '/' || is_traced()) {
+  if (asks.empty() || asks.front() == '/' || (is_traced() && !os::find_ctest())) {
     return say_why_not_executed(program, os::become(std::move(command)));
   }
   const auto name = variable("GPUTEST_TEST");

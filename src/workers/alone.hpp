@@ -12,7 +12,7 @@ namespace gputest::workers {
 
 /// Runs the command of an executable with tests, and ends as CTest is to see it: returns an exit code, or ends this
 /// process by a signal. Becomes the command if no ctest has started it for an entry, or if a debugger holds this
-/// process.
+/// process and no ctest has started it.
 [[nodiscard]] int watch(std::vector<std::string> command);
 
 /// Runs the case in a process of its own, and ends as watch() says. Says why, unless `why` is empty.

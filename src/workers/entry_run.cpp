@@ -5,6 +5,7 @@
 #include "core/os/environment.hpp"
 #include "core/policy/text.hpp"
 #include "core/policy/verdict.hpp"
+#include "workers/wait_notice.hpp"
 
 #include <gputest/outcome.hpp>
 
@@ -113,8 +114,16 @@ EntryEnd run_entry(std::vector<std::string> command, const WatchedEntry& entry) 
   }
   const auto program = command.front();
   EntryEnd end;
-  end.command =
-      run_supervised(std::move(command), {limit ? limit->duration : std::chrono::nanoseconds{0}, &page, entry.look});
+  WaitNotice notice;
+  Watch watch{limit ? limit->duration : std::chrono::nanoseconds{0}, &page, {}};
+  watch.look_interval = std::chrono::milliseconds{entry.look ? 100 : 1000};
+  watch.look = [&] {
+    notice.look(page);
+    if (entry.look) {
+      entry.look();
+    }
+  };
+  end.command = run_supervised(std::move(command), watch);
   end.report = page.report();
   const auto problems = entry.judge && end.command.error == 0 ? entry.judge(end.command) : std::vector<std::string>{};
   if (end.command.signal != 0 && !end.command.timed_out) {

@@ -3,6 +3,7 @@
 
 #include "core/os/entry_page.hpp"
 #include "core/os/file.hpp"
+#include "core/os/process.hpp"
 #include "workers/descendants.hpp"
 
 #include <gputest/outcome.hpp>
@@ -23,8 +24,10 @@
 #include <thread>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -60,27 +63,15 @@ sigset_t waited_for() {
   return waited;
 }
 
-/// The next signal; 0 if none comes within the time.
-int next_signal(siginfo_t& info, std::optional<nanoseconds> limit) {
-  const sigset_t waited = waited_for();
-  const auto time = std::max(limit.value_or(nanoseconds{0}), nanoseconds{0}).count();
-  const timespec until{static_cast<time_t>(time / 1'000'000'000), static_cast<long>(time % 1'000'000'000)};
-  return std::max(::sigtimedwait(&waited, &info, limit ? &until : nullptr), 0);
+/// This process's stream if somebody reads it to its end: until nobody can write to it any more.
+std::optional<struct stat> stream_read_to_its_end(int stream) {
+  struct stat status {};
+  const bool is_read = ::fstat(stream, &status) == 0 && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
+  return is_read ? std::optional{status} : std::nullopt;
 }
 
-/// This process's output as far as somebody reads it to its end: until nobody can write to it any more.
-std::vector<struct stat> streams_read_to_their_end() {
-  std::vector<struct stat> streams;
-  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
-    struct stat status {};
-    if (::fstat(stream, &status) == 0 && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode))) {
-      streams.push_back(status);
-    }
-  }
-  return streams;
-}
-
-bool has_open(pid_t pid, const std::vector<struct stat>& streams) {
+/// nullopt: its descriptors may not be looked at.
+std::optional<bool> has_open(pid_t pid, const std::vector<struct stat>& streams) {
   std::error_code error;
   for (fs::directory_iterator at{"/proc/" + std::to_string(pid) + "/fd", error}, end; !error && at != end;
        at.increment(error)) {
@@ -94,50 +85,191 @@ bool has_open(pid_t pid, const std::vector<struct stat>& streams) {
       return true;
     }
   }
-  return false;
+  return error == std::errc::permission_denied ? std::nullopt : std::optional{false};
 }
 
-/// Waits, as CTest does, for those that the command has left behind and that have its output open. Their names, if the
-/// time is over before; then they are ended.
-std::string wait_for_output(const Watch& watch, Clock::time_point begun, std::vector<pid_t> (*candidates)()) {
-  const auto streams = streams_read_to_their_end();
-  std::string names;
-  std::set<pid_t> killed;
-  int looks_left = 1000;
-  for (;;) {
-    while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+/// The pipes that a command has for output if this process's own is one that somebody reads to its end. What comes is
+/// passed on. When nobody can write to them any more they end, whoever had them, which no look at /proc can tell.
+class Relays {
+public:
+  explicit Relays(bool any) {
+    std::vector<struct stat> taken;
+    if (!any) {
+      return;
     }
-    std::vector<pid_t> holders;
-    for (const pid_t pid : candidates()) {
-      if (has_open(pid, streams)) {
-        holders.push_back(pid);
+    for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
+      const auto own = stream_read_to_its_end(stream);
+      const auto same = std::find_if(taken.begin(), taken.end(), [&](const struct stat& other) {
+        return own && other.st_dev == own->st_dev && other.st_ino == own->st_ino;
+      });
+      std::array<int, 2> ends{-1, -1};
+      if (own && same != taken.end()) {
+        relays_[static_cast<std::size_t>(same - taken.begin())].also = stream;
+      } else if (own && ::pipe2(ends.data(), O_CLOEXEC) == 0) {
+        taken.push_back(*own);
+        relays_.push_back({os::Descriptor{ends[0]}, os::Descriptor{ends[1]}, stream, stream});
       }
     }
-    if (holders.empty()) {
-      return names;
+  }
+
+  /// In the child, before it becomes the command.
+  void become_output() const {
+    for (const auto& relay : relays_) {
+      ::dup2(relay.write_end.number(), relay.stream);
+      ::dup2(relay.write_end.number(), relay.also);
     }
-    const auto left = time_left(watch, begun);
-    if (left <= nanoseconds{0}) { // again and again, because one may have started another meanwhile
-      for (const pid_t pid : holders) {
+  }
+
+  void close_write_ends() {
+    for (auto& relay : relays_) {
+      relay.write_end = os::Descriptor{};
+    }
+  }
+
+  [[nodiscard]] bool any_open() const {
+    return std::any_of(relays_.begin(), relays_.end(), [](const Relay& relay) { return bool{relay.read_end}; });
+  }
+
+  void add_to(std::vector<pollfd>& polled) const {
+    for (const auto& relay : relays_) {
+      polled.push_back({relay.read_end.number(), POLLIN, 0});
+    }
+  }
+
+  /// Passes on what is there. `polled` holds what add_to() has added, from `first` on.
+  void pass_on(const std::vector<pollfd>& polled, std::size_t first) {
+    for (std::size_t i = 0; i < relays_.size(); ++i) {
+      if (polled[first + i].revents != 0 && !relays_[i].pass_on()) {
+        relays_[i].read_end = os::Descriptor{};
+      }
+    }
+  }
+
+  /// What a process has to have open to keep one of them from ending.
+  [[nodiscard]] std::vector<struct stat> open_ones() const {
+    std::vector<struct stat> open;
+    for (const auto& relay : relays_) {
+      struct stat status {};
+      if (relay.read_end && ::fstat(relay.read_end.number(), &status) == 0) {
+        open.push_back(status);
+      }
+    }
+    return open;
+  }
+
+private:
+  struct Relay {
+    os::Descriptor read_end;
+    os::Descriptor write_end;
+    int stream = -1; ///< of this process
+    int also = -1;
+
+    /// False at its end, and if nobody reads this process's stream: then the command is to see that as well.
+    [[nodiscard]] bool pass_on() const {
+      std::array<char, 65536> buffer{};
+      const auto size = ::read(read_end.number(), buffer.data(), buffer.size());
+      for (ssize_t written = 0; written < size;) {
+        const auto count = ::write(stream, buffer.data() + written, static_cast<std::size_t>(size - written));
+        if (count < 0 && errno != EINTR && errno != EAGAIN) {
+          return false;
+        }
+        written += std::max<ssize_t>(count, 0);
+      }
+      return size > 0 || (size < 0 && errno == EINTR);
+    }
+  };
+  std::vector<Relay> relays_;
+};
+
+/// The signals of waited_for(), which are blocked, and output to pass on.
+class Happenings {
+public:
+  explicit Happenings(Relays& relays) : relays_{relays} {
+    const sigset_t waited = waited_for();
+    signals_ = os::Descriptor{::signalfd(-1, &waited, SFD_CLOEXEC | SFD_NONBLOCK)};
+  }
+
+  [[nodiscard]] bool can_wait() const { return bool{signals_}; }
+
+  /// Blocks until something happens, or until the time is over. The next signal, if there is one.
+  std::optional<signalfd_siginfo> wait(std::optional<nanoseconds> limit) {
+    std::vector<pollfd> polled{{signals_.number(), POLLIN, 0}};
+    relays_.add_to(polled);
+    const auto time = std::max(limit.value_or(nanoseconds{0}), nanoseconds{0}).count();
+    const timespec until{static_cast<time_t>(time / 1'000'000'000), static_cast<long>(time % 1'000'000'000)};
+    if (::ppoll(polled.data(), polled.size(), limit ? &until : nullptr, nullptr) <= 0) {
+      return std::nullopt;
+    }
+    relays_.pass_on(polled, 1);
+    signalfd_siginfo info{};
+    const bool any = ::read(signals_.number(), &info, sizeof info) == static_cast<ssize_t>(sizeof info);
+    return any ? std::optional{info} : std::nullopt;
+  }
+
+  /// Ends this process by a signal that was sent to it, if it is not ignored.
+  static void end_by(const signalfd_siginfo& info) {
+    const sigset_t waited = waited_for();
+    ::sigprocmask(SIG_UNBLOCK, &waited, nullptr);
+    ::raise(static_cast<int>(info.ssi_signo));
+  }
+
+private:
+  Relays& relays_;
+  os::Descriptor signals_;
+};
+
+void reap_all() {
+  while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+  }
+}
+
+/// Ends those of the processes that have one of the streams open, again and again, because one may have started another
+/// meanwhile, until `is_over`; adds their names. With `all`, also those of which that cannot be told.
+template <class IsOver>
+std::string end_holders(const std::vector<struct stat>& streams, std::vector<pid_t> (*candidates)(), bool all,
+                        IsOver is_over) {
+  std::string names;
+  std::set<pid_t> killed;
+  constexpr std::chrono::seconds longest{1}; // one in a driver's call ends later
+  const auto until = Clock::now() + longest;
+  for (bool any = false; !is_over() && (!any || Clock::now() < until); any = true) {
+    for (const pid_t pid : candidates()) {
+      if (has_open(pid, streams).value_or(all)) {
         if (killed.insert(pid).second) {
           names += (names.empty() ? "" : ", ") + name_of_process(pid);
         }
         ::kill(pid, SIGKILL);
       }
-      if (--looks_left == 0) { // one cannot be killed, such as in a driver's call
-        return names;
-      }
-      std::this_thread::sleep_for(std::chrono::milliseconds{1});
-      continue;
     }
-    siginfo_t info{};
-    const int signal = next_signal(info, std::min(*left, nanoseconds{look_interval}));
-    if (signal > 0 && signal != SIGCHLD) {
-      const sigset_t waited = waited_for();
-      ::sigprocmask(SIG_UNBLOCK, &waited, nullptr);
-      ::raise(signal);
+    reap_all();
+    std::this_thread::sleep_for(std::chrono::milliseconds{1});
+  }
+  return names;
+}
+
+/// Waits, as CTest does, until nobody has the output of the command open that has ended. Empty, or what to say of those
+/// that have it when the time is over: they are ended as far as they are found, and CTest waits for none.
+std::string wait_for_output(Happenings& happenings, const Relays& relays, const Watch& watch, Clock::time_point begun) {
+  while (relays.any_open()) {
+    const auto left = time_left(watch, begun);
+    if (left <= nanoseconds{0}) {
+      const auto names = end_holders(
+          relays.open_ones(), [] { return descendants(); }, true,
+          [&] {
+            static_cast<void>(happenings.wait(nanoseconds{0}));
+            return !relays.any_open();
+          });
+      return names.empty() ? "processes that could not be found" : names;
+    }
+    if (const auto info = happenings.wait(left)) {
+      if (info->ssi_signo == SIGCHLD) {
+        reap_all();
+      } else {
+        Happenings::end_by(*info);
+      }
     }
   }
+  return {};
 }
 
 std::vector<pid_t> all_other_processes() {
@@ -151,6 +283,42 @@ std::vector<pid_t> all_other_processes() {
   }
   return found;
 }
+
+/// As long as one exists, a signal to the process group of this process and its command reaches the command alone, and
+/// what reaches this process was sent to it and is to be passed on.
+class ProcessGroup {
+public:
+  ProcessGroup() : first_{::getpgrp()}, leads_{first_ == ::getpid()} {}
+  ProcessGroup(const ProcessGroup&) = delete;
+  ProcessGroup& operator=(const ProcessGroup&) = delete;
+  ~ProcessGroup() {
+    if (!leads_) {
+      ::setpgid(0, first_); // it may be gone
+    }
+  }
+
+  /// In the child, before it becomes the command. A leader cannot leave its group, so the command does.
+  void separate_command() const {
+    if (leads_) {
+      ::setpgid(0, 0);
+    }
+  }
+  /// When it has become the command.
+  void leave() const {
+    if (!leads_) {
+      ::setpgid(0, 0);
+    }
+  }
+  /// Passes a signal on. Whoever sends one to a leader means its group.
+  void pass_on(int signal, pid_t command) const { ::kill(leads_ ? -command : command, signal); }
+
+  /// Whether this process gets a signal that the terminal sends to the command.
+  [[nodiscard]] bool shares_terminal() const { return !leads_; }
+
+private:
+  pid_t first_;
+  bool leads_;
+};
 
 } // namespace
 
@@ -175,7 +343,24 @@ std::optional<nanoseconds> time_left(const Watch& watch, Clock::time_point begun
 }
 
 std::string wait_for_writers(const Watch& watch, Clock::time_point begun) {
-  return wait_for_output(watch, begun, all_other_processes);
+  std::vector<struct stat> streams;
+  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
+    if (const auto own = stream_read_to_its_end(stream)) {
+      streams.push_back(*own);
+    }
+  }
+  const auto is_held = [&] {
+    const auto others = all_other_processes();
+    return std::any_of(others.begin(), others.end(), [&](pid_t pid) { return has_open(pid, streams) == true; });
+  };
+  while (is_held()) {
+    const auto left = time_left(watch, begun);
+    if (left <= nanoseconds{0}) {
+      return end_holders(streams, all_other_processes, false, [&] { return !is_held(); });
+    }
+    std::this_thread::sleep_for(std::min(*left, nanoseconds{look_interval}));
+  }
+  return {};
 }
 
 CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch) {
@@ -187,6 +372,12 @@ CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch) 
   const sigset_t waited = waited_for();
   sigset_t before{};
   ::sigprocmask(SIG_BLOCK, &waited, &before);
+  Relays relays{watch.limit.count() > 0 && watch.page != nullptr};
+  Happenings happenings{relays};
+  if (!happenings.can_wait()) {
+    return {errno};
+  }
+  const ProcessGroup group;
 
   static_cast<void>(std::fflush(nullptr)); // the command writes behind it
   const auto begun = Clock::now();
@@ -202,11 +393,16 @@ CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch) 
     if (::getppid() != watcher) {
       ::_exit(127);
     }
+    group.separate_command();
+    relays.become_output();
     ::sigprocmask(SIG_SETMASK, &before, nullptr);
     ::execvp(arguments.front(), arguments.data());
     error = errno; // in the watcher's memory
     ::_exit(127);
   }
+  group.leave();
+  relays.close_write_ends();
+  auto next_look = begun;
   for (;;) {
     int status = 0;
     pid_t ended = 0;
@@ -215,27 +411,30 @@ CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch) 
     } while (ended > 0 && ended != child);
     if (ended == child) {
       CommandEnd end{error, WIFEXITED(status) ? WEXITSTATUS(status) : 0, WIFSIGNALED(status) ? WTERMSIG(status) : 0};
-      if (watch.limit.count() > 0 && (::waitpid(-1, nullptr, WNOHANG) >= 0 || errno != ECHILD)) {
-        end.left_behind = wait_for_output(watch, begun, [] { return descendants(); });
-        end.timed_out = !end.left_behind.empty();
-      }
+      end.left_behind = wait_for_output(happenings, relays, watch, begun);
+      end.timed_out = !end.left_behind.empty();
       return end;
     }
     auto left = time_left(watch, begun);
-    if (left && *left <= nanoseconds{0}) {
+    if (left && *left <= nanoseconds{0} && os::state_of(::getppid()) != os::ProcessState::stopped) {
       end_descendants();
+      for (int passes_left = 1000; relays.any_open() && passes_left > 0; --passes_left) { // what was written before
+        static_cast<void>(happenings.wait(std::chrono::milliseconds{1}));
+      }
       return {0, 0, SIGKILL, true};
     }
-    if (watch.look) {
-      left = std::min(left.value_or(look_interval), nanoseconds{look_interval});
-    }
-    siginfo_t info{};
-    const int signal = next_signal(info, left);
-    if (watch.look) {
+    if (watch.look && Clock::now() >= next_look) {
       watch.look();
+      next_look = Clock::now() + watch.look_interval;
     }
-    if (signal > 0 && signal != SIGCHLD && info.si_code != SI_KERNEL) {
-      ::kill(child, signal);
+    if (watch.look || watch.page != nullptr) { // time_left() is to see when a wait begins
+      left = std::min(std::max(left.value_or(watch.look_interval), nanoseconds{look_interval} / 10),
+                      nanoseconds{watch.look_interval});
+    }
+    if (const auto info = happenings.wait(left); info && info->ssi_signo != SIGCHLD) {
+      if (info->ssi_code != SI_KERNEL || !group.shares_terminal()) {
+        group.pass_on(static_cast<int>(info->ssi_signo), child);
+      }
     }
   }
 }

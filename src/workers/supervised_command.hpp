@@ -17,7 +17,8 @@ namespace gputest::workers {
 struct Watch {
   std::chrono::nanoseconds limit{0}; ///< for which it may run; 0: for ever
   os::EntryPage* page = nullptr;     ///< of an entry: its processes' waits do not count; may be null
-  std::function<void()> look;        ///< is called about ten times a second; may be empty
+  std::function<void()> look;        ///< is called at this interval; may be empty
+  std::chrono::milliseconds look_interval{100};
 };
 
 /// How a command ended.
@@ -31,13 +32,15 @@ struct CommandEnd {
 
 /// Runs a command, whose name is looked for in PATH, as a child, and blocks until it has ended.
 ///
-/// When its limit is over, all processes below this one are killed. With a limit it also blocks as long as a process
-/// that the command has left behind keeps this process's output open, if that is a pipe: CTest waits for that. When the
-/// limit is over then, only these processes are killed. What has an output of its own is left alone.
+/// When its limit is over, all processes below this one are killed. With a limit and a page it passes the output of the
+/// command on, if this process's own is a pipe, and blocks as long as anybody keeps it open: CTest waits for that. When
+/// the limit is over then, only these processes are killed, as far as they are found below this one. What has an output
+/// of its own is left alone.
 ///
-/// The child is killed if this process dies. Signals that are sent to this process are passed on to it; those that a
-/// terminal sends reach it by themselves. From a process with one thread, which becomes a subreaper if there is a page,
-/// and in which these signals stay blocked: how the command ended is to be told, whatever was sent to both.
+/// The child is killed if this process dies. Signals that are sent to this process are passed on to it; those to its
+/// process group, as a terminal sends them, reach it by themselves, once. From a process with one thread, which becomes
+/// a subreaper if there is a page, and in which these signals stay blocked: how the command ended is to be told,
+/// whatever was sent to both.
 [[nodiscard]] CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch = {});
 
 /// Blocks as long as another process of this user can write to this process's output, if that is a pipe, and at most

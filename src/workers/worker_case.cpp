@@ -13,6 +13,7 @@
 #include "workers/mps_server.hpp"
 #include "workers/run_folder.hpp"
 #include "workers/supervised_command.hpp"
+#include "workers/wait_notice.hpp"
 #include "workers/worker_message.hpp"
 
 #include <gputest/outcome.hpp>
@@ -59,6 +60,9 @@ constexpr milliseconds long_case{5'000};
 /// For how long the entry that ends workers waits for them: for a little longer than CTest does for a test without a
 /// TIMEOUT, as keepers do.
 constexpr std::chrono::seconds longest_end{1'600};
+
+/// How often it is looked whether the case waits.
+constexpr milliseconds look_at_wait{1'000};
 
 /// For how long a keeper may take to kill its worker.
 constexpr milliseconds longest_answer{10'000};
@@ -252,11 +256,13 @@ std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
   }
   WorkerMessage answer;
   std::string time_out;
+  WaitNotice notice;
   for (bool any = false; !any;) {
-    auto left = time_out.empty() ? for_ever : milliseconds{longest_answer}; // the first is a negative time
+    auto left = time_out.empty() ? milliseconds{look_at_wait} : milliseconds{longest_answer};
     if (const auto exact = time_left(watch, begun); exact && time_out.empty()) {
-      left = std::max(std::chrono::ceil<milliseconds>(*exact), milliseconds{0});
+      left = std::clamp(std::chrono::ceil<milliseconds>(*exact), milliseconds{0}, look_at_wait);
     }
+    notice.look(page);
     if (left == milliseconds{0}) {
       time_out = policy::text_of_time_out({test.name, page.report().running, page.waited(), ""}, *limit);
       ::shutdown(found.keeper.number(), SHUT_WR); // the keeper kills the worker, and says so

@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +23,7 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace gputest::workers {
@@ -133,6 +135,96 @@ int end_of_one_that_leaves_a_process(const std::string& redirection) {
 TEST(SupervisedCommand, ends_what_it_has_left_behind_with_its_output_when_the_limit_is_over) {
   EXPECT_EQ(end_of_one_that_leaves_a_process(""), 3);
   EXPECT_EQ(end_of_one_that_leaves_a_process("> /dev/null 2>&1"), 2) << "such as a server that a fixture starts";
+}
+
+TEST(SupervisedCommand, is_not_waited_for_beyond_its_limit_whoever_has_its_output) {
+  const tests::PrivateFolder folder;
+  for (const auto* name : {"/begun", "/go"}) {
+    ASSERT_EQ(::mkfifo((folder.path() + name).c_str(), 0600), 0);
+  }
+  std::array<int, 2> output{};
+  ASSERT_EQ(::pipe2(output.data(), O_CLOEXEC), 0);
+  os::EntryPage page;
+  os::set_entry_page_of_process(os::EntryPage::open(page.path()));
+  std::optional<os::NotCounted> until_it_is_held{std::in_place};
+  os::set_entry_page_of_process(nullptr);
+  const pid_t watcher = tests::start_child([&] {
+    ::dup2(output[1], STDOUT_FILENO);
+    ::dup2(output[1], STDERR_FILENO);
+    const auto end = run_supervised(
+        {"sh", "-c", "echo $$ > " + folder.path() + "/begun; read x < " + folder.path() + "/go; echo written"},
+        {std::chrono::milliseconds{100}, &page, {}});
+    return end.timed_out && end.left_behind == "processes that could not be found" ? 0 : 1;
+  });
+  ::close(output[1]);
+  pid_t command = 0;
+  std::ifstream{folder.path() + "/begun"} >> command;
+  const os::Descriptor held{
+      ::open(("/proc/" + std::to_string(command) + "/fd/2").c_str(), O_WRONLY | O_CLOEXEC)}; // not below the watcher
+  EXPECT_TRUE(held);
+  std::ofstream{folder.path() + "/go"} << "on\n";
+  std::string written(8, ' ');
+  EXPECT_EQ(::read(output[0], written.data(), written.size()), 8);
+  until_it_is_held.reset();
+  int status = -1;
+  ::waitpid(watcher, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(written, "written\n");
+  EXPECT_EQ(os::read_to_end(output[0]), "") << "CTest waits for nobody";
+  ::close(output[0]);
+}
+
+TEST(SupervisedCommand, has_what_it_writes_passed_on_to_the_streams_of_its_launcher) {
+  std::array<int, 2> output{};
+  std::array<int, 2> errors{};
+  ASSERT_EQ(::pipe2(output.data(), O_CLOEXEC), 0);
+  ASSERT_EQ(::pipe2(errors.data(), O_CLOEXEC), 0);
+  const pid_t watcher = tests::start_child([&] {
+    ::dup2(output[1], STDOUT_FILENO);
+    ::dup2(errors[1], STDERR_FILENO);
+    os::EntryPage page;
+    return run_supervised({"sh", "-c", "head -c 300000 /dev/zero; echo of errors >&2; exit 5"},
+                          {std::chrono::seconds{1000}, &page, {}})
+        .status;
+  });
+  ::close(output[1]);
+  ::close(errors[1]);
+  EXPECT_EQ(os::read_to_end(output[0]), std::string(300000, '\0'));
+  EXPECT_EQ(os::read_to_end(errors[0]), "of errors\n");
+  int status = -1;
+  ::waitpid(watcher, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 5);
+  ::close(output[0]);
+  ::close(errors[0]);
+}
+
+/// How often a signal reaches the command that is sent to the process group of its launcher, which may lead it.
+int times_of_a_signal_to_the_group(bool leads) {
+  const std::string script =
+      "read -r a b c d own rest < /proc/$$/stat; of_launcher=$own\n"
+      "until [ $own != $of_launcher ]; do read -r a b c d of_launcher rest < /proc/$PPID/stat; done\n"
+      "n=0; trap 'n=$((n + 1))' USR1; trap 'exit $n' USR2\n"
+      "kill -USR1 -" +
+      std::string{leads ? "$of_launcher" : "$own"} +
+      "\n" // one signal is passed on before a later one
+      "kill -USR2 $PPID; while :; do sleep 0.01; done";
+  return tests::in_child([&] {
+    ::setpgid(0, 0);
+    std::signal(SIGUSR1, [](int) {});
+    return tests::in_child([&] {
+      if (leads) {
+        ::setpgid(0, 0);
+      }
+      const pid_t group = ::getpgrp();
+      const auto end = run_supervised({"sh", "-c", script});
+      return ::getpgrp() == group ? end.status : 100;
+    });
+  });
+}
+
+TEST(SupervisedCommand, gets_a_signal_to_its_process_group_once) {
+  EXPECT_EQ(times_of_a_signal_to_the_group(false), 1);
+  EXPECT_EQ(times_of_a_signal_to_the_group(true), 1);
 }
 
 TEST(EndOfAProcess, is_told_and_brought_about_whatever_the_process_has_inherited) {

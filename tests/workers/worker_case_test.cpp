@@ -852,6 +852,13 @@ TEST_F(WorkerCase, runs_a_case_alone_that_a_debugger_holds) {
   EXPECT_THAT(result.output, HasSubstr("traced runs in a process of its own: a debugger holds it"));
 }
 
+TEST_F(WorkerCase, watches_an_entry_of_ctest_also_if_a_debugger_holds_it) {
+  add_command("traced", {TRACER, ENTRY_PROGRAM, "--watch", "/bin/true"}, "ENVIRONMENT GPUTEST_ENTRY=ctest");
+  const auto result = run().at("traced");
+  EXPECT_EQ(result.word, "Failed");
+  EXPECT_THAT(result.output, HasSubstr("gputest did not run its tests"));
+}
+
 TEST_F(WorkerCase, list_of_an_executable_names_the_cases_that_run_alone) {
   set("GPUTEST_LIST_FILE", path("list"));
   const auto ended = ChildProcess{{CASES, "--gtest_list_tests"}, environment()}.finish();

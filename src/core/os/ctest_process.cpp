@@ -67,37 +67,6 @@ private:
   std::map<std::string, Tree> presets_;
 };
 
-/// Where a ctest runs, and its own log.
-struct CtestPlace {
-  std::string folder;
-  std::uint64_t log = 0; ///< FileStamp::id
-};
-
-/// It moves into a test's working directory while it starts that test, so its own is right only mostly: the log that it
-/// keeps open says it. It may have inherited that of a ctest above it, which has a lower number.
-std::optional<CtestPlace> place_of(pid_t ctest) {
-  const std::string log = "/Testing/Temporary/LastTest";
-  std::optional<CtestPlace> place;
-  long highest = -1;
-  std::error_code error;
-  for (fs::directory_iterator file{"/proc/" + std::to_string(ctest) + "/fd", error}, end; !error && file != end;
-       file.increment(error)) {
-    std::error_code closed;
-    const auto path = fs::read_symlink(file->path(), closed).string();
-    const auto at = path.rfind(log);
-    const long number = std::strtol(file->path().filename().c_str(), nullptr, 10);
-    if (!closed && at != std::string::npos && at > 0 && number > highest) {
-      highest = number;
-      const auto stamp = stamp_of(file->path().string());
-      place = CtestPlace{path.substr(0, at), stamp ? stamp->id : 0};
-    }
-  }
-  if (const auto folder = place ? std::nullopt : working_directory_of(ctest)) {
-    place = CtestPlace{*folder};
-  }
-  return place;
-}
-
 /// The test preset of the source folder that a build tree was configured for.
 std::optional<TestPreset> preset_in(const std::string& build_tree, const std::string& name) {
   std::ifstream cache{build_tree + "/CMakeCache.txt"};

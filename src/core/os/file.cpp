@@ -117,6 +117,34 @@ std::optional<std::uint64_t> executable_identity() {
   return std::max<std::uint64_t>(policy::fnv1a(text), 1);
 }
 
+WithoutFileSizeLimit::WithoutFileSizeLimit() noexcept {
+  has_limit_ = ::getrlimit(RLIMIT_FSIZE, &limit_) == 0 && limit_.rlim_cur != RLIM_INFINITY;
+  if (has_limit_) {
+    const rlimit highest{limit_.rlim_max, limit_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &highest);
+    sigset_t beyond{};
+    ::sigemptyset(&beyond);
+    ::sigaddset(&beyond, SIGXFSZ);
+    ::pthread_sigmask(SIG_BLOCK, &beyond, &mask_);
+  }
+}
+
+WithoutFileSizeLimit::~WithoutFileSizeLimit() {
+  if (has_limit_) {
+    const int error = errno; // of the write
+    sigset_t beyond{};
+    ::sigemptyset(&beyond);
+    ::sigaddset(&beyond, SIGXFSZ);
+    const timespec at_once{};
+    if (::sigismember(&mask_, SIGXFSZ) == 0) {
+      static_cast<void>(::sigtimedwait(&beyond, nullptr, &at_once));
+    }
+    ::pthread_sigmask(SIG_SETMASK, &mask_, nullptr);
+    ::setrlimit(RLIMIT_FSIZE, &limit_);
+    errno = error;
+  }
+}
+
 bool LineFile::create() const {
   if (const auto error = make_folders(folder_)) {
     fail(folder_, error.message());
@@ -147,6 +175,7 @@ void LineFile::append(const std::string& line) const {
   }
   // A kill can cut another process's line where a page of the file ends, at any moment before this write.
   const auto text = "\n" + line + "\n";
+  const WithoutFileSizeLimit unlimited;
   const auto written = ::write(file.number(), text.data(), text.size());
   if (written != static_cast<ssize_t>(text.size())) {
     fail(path(), written < 0 ? reason(errno) : "there is no room for a whole line");

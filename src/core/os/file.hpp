@@ -8,7 +8,10 @@
 #include <system_error>
 #include <utility>
 
+#include <csignal>
+
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 namespace gputest {
@@ -63,6 +66,21 @@ private:
 
 /// All of a file; nullopt if it cannot be read. For small files such as those of /proc.
 [[nodiscard]] std::optional<std::string> contents_of(const std::string& path);
+
+/// While one exists, a limit that a test has left (RLIMIT_FSIZE) keeps this process from writing its files only as far
+/// as this user cannot raise it; then a write is an error (EFBIG), and no signal in this thread.
+class WithoutFileSizeLimit {
+public:
+  WithoutFileSizeLimit() noexcept;
+  ~WithoutFileSizeLimit();
+  WithoutFileSizeLimit(const WithoutFileSizeLimit&) = delete;
+  WithoutFileSizeLimit& operator=(const WithoutFileSizeLimit&) = delete;
+
+private:
+  rlimit limit_{};
+  sigset_t mask_{};
+  bool has_limit_ = false;
+};
 
 /// Makes a folder and those that it is in, if they are not there. The umask decides who else may use them; this user
 /// can.

@@ -10,7 +10,9 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <string_view>
+#include <system_error>
 
 #include <pthread.h>
 #include <sys/resource.h>
@@ -19,6 +21,8 @@
 #include <unistd.h>
 
 namespace gputest::os {
+
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -169,6 +173,31 @@ std::optional<CtestAncestor> find_ctest() {
     }
   }
   return std::nullopt;
+}
+
+/// It moves into a test's working directory while it starts that test, so its own is right only mostly: the log that it
+/// keeps open says it. It may have inherited that of a ctest above it, which has a lower number.
+std::optional<CtestPlace> place_of(pid_t ctest) {
+  const std::string log = "/Testing/Temporary/LastTest";
+  std::optional<CtestPlace> place;
+  long highest = -1;
+  std::error_code error;
+  for (fs::directory_iterator file{"/proc/" + std::to_string(ctest) + "/fd", error}, end; !error && file != end;
+       file.increment(error)) {
+    std::error_code closed;
+    const auto path = fs::read_symlink(file->path(), closed).string();
+    const auto at = path.rfind(log);
+    const long number = std::strtol(file->path().filename().c_str(), nullptr, 10);
+    if (!closed && at != std::string::npos && at > 0 && number > highest) {
+      highest = number;
+      const auto stamp = stamp_of(file->path().string());
+      place = CtestPlace{path.substr(0, at), stamp ? stamp->id : 0, file->path().string()};
+    }
+  }
+  if (const auto folder = place ? std::nullopt : working_directory_of(ctest)) {
+    place = CtestPlace{*folder, 0, ""};
+  }
+  return place;
 }
 
 void set_ctest_of_process(pid_t ctest) { ctest_of_worker() = ctest; }

@@ -69,6 +69,16 @@ struct CtestAncestor {
 /// `--build-and-test` is none: it may itself be a test of another. nullopt if there is none.
 [[nodiscard]] std::optional<CtestAncestor> find_ctest();
 
+/// Where a ctest runs, and its own log.
+struct CtestPlace {
+  std::string folder;
+  std::uint64_t log = 0; ///< FileStamp::id
+  std::string log_file;  ///< its path in /proc; empty: there is no log
+};
+
+/// nullopt if it may not be read.
+[[nodiscard]] std::optional<CtestPlace> place_of(pid_t ctest);
+
 /// This process works for that ctest, which has not started it: a worker. Not while other threads look for a ctest.
 void set_ctest_of_process(pid_t ctest);
 [[nodiscard]] bool is_worker();

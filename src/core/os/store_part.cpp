@@ -43,9 +43,9 @@ std::size_t bytes_of(const Layout& layout, std::size_t header) {
 /// To write beyond RLIMIT_FSIZE is not only an error: a signal ends the process, without a word.
 void require_size_allowed(std::size_t size, const std::string& path) {
   struct rlimit limit {};
-  if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < size) {
+  if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_max != RLIM_INFINITY && limit.rlim_max < size) {
     throw LedgerError{path + " needs " + std::to_string(size) + " bytes, and this process may write files of " +
-                      std::to_string(limit.rlim_cur) + " bytes only (ulimit -f); raise the limit"};
+                      std::to_string(limit.rlim_max) + " bytes only (ulimit -f); raise the limit"};
   }
 }
 
@@ -195,6 +195,7 @@ StorePart::StorePart(const FileAt& place, const Layout& layout, Descriptor folde
 void StorePart::create_file(const FileAt& file, const Layout& layout) {
   const auto size = bytes_of(layout, header_bytes);
   require_size_allowed(size, file.path);
+  const WithoutFileSizeLimit unlimited;
   const Descriptor created = file.open(O_RDWR | O_CREAT, S_IFREG);
   if (!created || ::ftruncate(created.number(), 0) != 0) { // a killed process's beginning
     throw failure("create", file.path, errno);
@@ -276,6 +277,7 @@ void StorePart::read(std::size_t offset, void* data, std::size_t size) const {
 
 void StorePart::write(int file, const std::string& path, std::size_t offset, const void* data, std::size_t size) {
   const auto* const bytes = static_cast<const std::byte*>(data);
+  const WithoutFileSizeLimit unlimited;
   for (std::size_t done = 0; done < size;) { // at once, unless the kernel has reason to write less
     const ssize_t written = ::pwrite(file, bytes + done, size - done, static_cast<off_t>(offset + done));
     if (written == 0 || (written < 0 && errno != EINTR)) {

@@ -2,6 +2,7 @@
 // Tests that end in all the ways in which a process can end.
 
 #include <gputest/gputest.hpp>
+#include <gputest/test_run.hpp>
 
 #include <gtest/gtest.h>
 
@@ -31,6 +32,10 @@ TEST(Exits, fails_before_a_handler) {
   FAIL();
 }
 TEST(Exits, without_handlers) { _exit(0); }
+TEST(Exits, after_a_report_of_its_end) {
+  gputest::report_end(0);
+  _exit(0);
+}
 TEST(Exits, in_a_child) {
   EXPECT_EXIT(std::exit(0), testing::ExitedWithCode(0), "");
   testing::FLAGS_gtest_death_test_style = "threadsafe";

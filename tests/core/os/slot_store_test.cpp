@@ -248,7 +248,16 @@ TEST_F(SlotStoreTest, larger_than_this_process_may_write_is_an_error_and_no_sign
   EXPECT_EQ(said_with_limit([&] { make(); }), 0);
   SlotStore store = open();
   EXPECT_EQ(in_child([&] {
-              std::signal(SIGXFSZ, SIG_IGN);
+              const rlimit limit{0, RLIM_INFINITY};
+              ::setrlimit(RLIMIT_FSIZE, &limit);
+              store.write(0, StoredRecord{{7}});
+              rlimit left{};
+              ::getrlimit(RLIMIT_FSIZE, &left);
+              return left.rlim_cur == 0 ? 0 : 1;
+            }),
+            0)
+      << "a test has left it";
+  EXPECT_EQ(in_child([&] {
               const rlimit limit{8448, 8448};
               ::setrlimit(RLIMIT_FSIZE, &limit);
               const auto said = message_of<LedgerError>([&] { store.write(0, StoredRecord{{7}}); });

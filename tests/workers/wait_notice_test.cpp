@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "ctest_run.hpp"
+
+#include <gmock/gmock.h>
+
+#include <csignal>
+#include <fstream>
+#include <string>
+
+#include <sys/stat.h>
+
+namespace gputest::tests {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+/// Entries that wait until a program that holds the device is told to end.
+class WaitNotices : public WorkerCase {
+protected:
+  void run_beside_a_holder(const std::string& name) {
+    ASSERT_EQ(::mkfifo(path("gate").c_str(), 0600), 0);
+    ChildProcess holder{{TOOL, "run", "--memory", "4GiB", "--name", name, "--", "/bin/sh", "-c",
+                         "echo holds; read x < " + path("gate")},
+                        environment()};
+    holder.wait_for_out("holds");
+    auto ctest = start_ctest({"-j2"});
+    ctest.wait_for_err(" waits for ");
+    std::ofstream{path("gate")} << "open\n";
+    const auto ended = ctest.finish();
+    notices_ = ended.err;
+    results_ = results_of(ended.out);
+    static_cast<void>(holder.finish());
+  }
+  void add_launched(const std::string& name) {
+    add_command(name, {TOOL, "run", "--memory", "1GiB", "--", "/bin/true"},
+                "ENVIRONMENT \"GPUTEST_ENTRY=ctest;GPUTEST_TEST=" + name + "\"");
+  }
+
+  std::string notices_;
+  std::map<std::string, Result> results_;
+};
+
+TEST_F(WaitNotices, are_one_line_of_ctest_for_all_entries_that_wait_and_name_whom_they_wait_for) {
+  add("Plain.medium", "watched", {}, "GPUTEST_ISOLATION=process");
+  add("Plain.a", "in_a_worker");
+  run_beside_a_holder("a\033[2Jtraining");
+  EXPECT_THAT(notices_, HasSubstr("a?[2Jtraining (pid "));
+  EXPECT_THAT(notices_.substr(notices_.find('\n') + 1), Not(HasSubstr("waits"))) << notices_;
+  for (const auto* name : {"watched", "in_a_worker"}) {
+    EXPECT_EQ(results_.at(name).word, "Passed") << results_.at(name).output;
+    EXPECT_THAT(results_.at(name).output, HasSubstr(" waits for "));
+    EXPECT_THAT(results_.at(name).output, Not(HasSubstr("training")));
+  }
+}
+
+TEST_F(WaitNotices, are_written_by_a_launcher_that_waits) {
+  add_launched("launched");
+  run_beside_a_holder("training");
+  EXPECT_THAT(notices_, HasSubstr("gputest: launched waits for"));
+  EXPECT_EQ(results_.at("launched").word, "Passed") << results_.at("launched").output;
+}
+
+} // namespace
+} // namespace gputest::tests
