@@ -172,7 +172,7 @@ struct Worker::State {
   std::optional<milliseconds> start;      ///< what it took, with the first case, in which CUDA starts
   milliseconds worked{0};                 ///< in later cases
   bool keeps = false;                     ///< whether it may be kept (is_kept())
-  bool has_returned = false; ///< to main(), because there are no more cases
+  bool has_returned = false;              ///< to main(), because there are no more cases
 
   /// Why the case that has run is the last one here; empty: it is not. Then this process is idle before others hear
   /// that the case has ended: they may need its devices.

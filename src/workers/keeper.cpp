@@ -35,9 +35,9 @@ using Kind = WorkerMessage::Kind;
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr milliseconds longest_idle{3'000};  ///< it holds a context, and has had nothing to do for a while
-constexpr milliseconds least_balance{50};    ///< that is written down
-constexpr double usual_time_limit = 1500;    ///< seconds, of CTest for a test without a TIMEOUT
+constexpr milliseconds longest_idle{3'000}; ///< it holds a context, and has had nothing to do for a while
+constexpr milliseconds least_balance{50};   ///< that is written down
+constexpr double usual_time_limit = 1500;   ///< seconds, of CTest for a test without a TIMEOUT
 constexpr double least_time_limit = 30;
 constexpr milliseconds longest_end_after_ctest{10'000};
 constexpr milliseconds without_watch{20};       ///< after which it looks for jobs again
@@ -53,8 +53,8 @@ milliseconds since(Clock::time_point start) { return std::chrono::duration_cast<
 class Keeper {
 public:
   Keeper(RunFolder& run, const TestCase& test, Descriptor start_lock, Marked lives, MpsServer server)
-      : run_{run}, test_{test}, start_{std::move(start_lock)}, lives_{std::move(lives)},
-        server_{std::move(server)}, worker_{run, test, server_} {}
+      : run_{run}, test_{test}, start_{std::move(start_lock)}, lives_{std::move(lives)}, server_{std::move(server)},
+        worker_{run, test, server_} {}
 
   void run() {
     if (start_worker()) {

@@ -6,9 +6,9 @@
 //
 // CTest starts it for each case of gpu_discover_tests(ISOLATION worker). It has the case run by a worker: the
 // executable itself, which stays and runs one case after another; or, with --alone, by a process of the case's own, and
-// says why; --long: it took long when it ran last. When all cases have ended, CTest starts the second form, whose entry fails if a worker does not end as it
-// should. The third form runs and watches any other executable whose tests gputest runs. The fourth has an executable list its
-// tests when ctest starts.
+// says why; --long: it took long when it ran last. When all cases have ended, CTest starts the second form, whose entry
+// fails if a worker does not end as it should. The third form runs and watches any other executable whose tests gputest
+// runs. The fourth has an executable list its tests when ctest starts.
 #include "workers/alone.hpp"
 #include "workers/entry_run.hpp"
 #include "workers/supervised_command.hpp"

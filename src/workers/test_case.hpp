@@ -22,8 +22,8 @@ struct TestCase {
   double time_limit = 0;              ///< seconds (GPUTEST_TIMEOUT); 0: none
 };
 
-/// `arguments` are those of the caller: `[--alone=<why>] [--long] <executable> <argument>...`. The variables of this process's
-/// environment are read.
+/// `arguments` are those of the caller: `[--alone=<why>] [--long] <executable> <argument>...`. The variables of this
+/// process's environment are read.
 [[nodiscard]] TestCase read_test_case(std::vector<std::string> arguments);
 
 /// Names all that has to be the same for two cases to share a worker, apart from the ctest run: the executable, its

@@ -107,8 +107,9 @@ bool should_start_one(const RunFolder& run, milliseconds before, milliseconds wa
   if (keepers == 0 || waited > longest_trust) {
     return true;
   }
-  return keepers < cases && (std::max(before + static_cast<int>(keepers) * waited, milliseconds_in(run.folder, "earned")).count() > 0 ||
-                             count_cases(run.run) == cases);
+  return keepers < cases &&
+         (std::max(before + static_cast<int>(keepers) * waited, milliseconds_in(run.folder, "earned")).count() > 0 ||
+          count_cases(run.run) == cases);
 }
 
 /// Whether a worker runs its first case, in which CUDA starts; but not for long any more.
@@ -384,7 +385,8 @@ void note_long_cases(const std::string& file, const std::string& changes) {
   for (const auto& name : names) {
     text += name + "\n";
   }
-  const auto unfinished = file + "-" + std::to_string(::getpid()); // a ctest that starts reads the old one or the new one
+  const auto unfinished =
+      file + "-" + std::to_string(::getpid()); // a ctest that starts reads the old one or the new one
   const Descriptor to{::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)};
   if (::write(to.number(), text.data(), text.size()) != static_cast<ssize_t>(text.size()) ||
       ::rename(unfinished.c_str(), file.c_str()) != 0) {
@@ -446,7 +448,7 @@ std::string text_of_unseen(const RunFolder& run, const Descriptor& folder, const
 int end_workers(const std::string& executable, const std::string& long_cases) {
   const auto run = open_run_folder({});
   std::string failures;
-  std::string changes; // of the long cases
+  std::string changes;                     // of the long cases
   std::map<std::string, std::size_t> ends; // of workers, by reasons
   std::size_t cases = 0;
   bool any = false;

@@ -312,9 +312,10 @@ TEST_F(Scheduling, leaves_a_resource_spec_file_of_the_users_in_force) {
 TEST_F(Scheduling, starts_no_more_cases_of_an_executable_than_it_has_lanes_however_ctest_is_called) {
   write("spec.json", users_spec);
   write("dashboard.cmake", "set(CTEST_SOURCE_DIRECTORY \"" + path("") + "\")\nset(CTEST_BINARY_DIRECTORY \"" +
-                               path("build") + "\")\nctest_start(Experimental QUIET)\n"
-                                               "ctest_test(PARALLEL_LEVEL 12 RETURN_VALUE ended)\n"
-                                               "if(ended)\n  message(FATAL_ERROR \"${ended}\")\nendif()\n");
+                               path("build") +
+                               "\")\nctest_start(Experimental QUIET)\n"
+                               "ctest_test(PARALLEL_LEVEL 12 RETURN_VALUE ended)\n"
+                               "if(ended)\n  message(FATAL_ERROR \"${ended}\")\nendif()\n");
   write("CMakePresets.json",
         R"({"version": 3, "configurePresets": [{"name": "c", "generator": "Unix Makefiles", "binaryDir": "build"}],
             "testPresets": [{"name": "t", "configurePreset": "c", "execution": {"jobs": 12}}]})");
@@ -322,9 +323,12 @@ TEST_F(Scheduling, starts_no_more_cases_of_an_executable_than_it_has_lanes_howev
     std::filesystem::copy_file(std::string{DISCOVERY_EXECUTABLES} + "/" + name, path(name));
   }
   configure("add_executable(other IMPORTED)\n"
-            "set_target_properties(other PROPERTIES IMPORTED_LOCATION \"" + path("listed") + "\")\n"
+            "set_target_properties(other PROPERTIES IMPORTED_LOCATION \"" +
+            path("listed") +
+            "\")\n"
             "foreach(target IN ITEMS tests other)\n"
-            "  gpu_discover_tests(${target} ISOLATION worker TEST_PREFIX ${target}. TEST_FILTER Small.*:Medium.says_a_size:Plain.first:Typed*:NamedTypes*:Shared.*)\n"
+            "  gpu_discover_tests(${target} ISOLATION worker TEST_PREFIX ${target}. TEST_FILTER "
+            "Small.*:Medium.says_a_size:Plain.first:Typed*:NamedTypes*:Shared.*)\n"
             "endforeach()\n");
   const auto expect_lanes = [&](int lanes, const Ended& ended, const std::vector<std::string>& way) {
     SCOPED_TRACE(testing::PrintToString(way));
@@ -342,9 +346,12 @@ TEST_F(Scheduling, starts_no_more_cases_of_an_executable_than_it_has_lanes_howev
       failed += (*it)[1].str() + ":" + (*it)[2].str() + "\n";
     }
   }
-  for (const std::vector<std::string>& way :
-       {std::vector<std::string>{}, {"--schedule-random"}, {"-R", "tests"}, {"-I", "1,20"}, {"--rerun-failed"},
-        {"--resource-spec-file", path("spec.json")}}) {
+  for (const std::vector<std::string>& way : {std::vector<std::string>{},
+                                              {"--schedule-random"},
+                                              {"-R", "tests"},
+                                              {"-I", "1,20"},
+                                              {"--rerun-failed"},
+                                              {"--resource-spec-file", path("spec.json")}}) {
     write("build/Testing/Temporary/LastTestsFailed.log", failed);
     auto arguments = way;
     arguments.emplace_back("-j3");

@@ -297,7 +297,8 @@ TEST_F(WorkerCase, runs_a_case_alone_for_which_its_worker_may_not_wait_beside_ot
   add("Plain.a");
   add("Plain.takes_some", "", {}, "GPUTEST_MEMORY=1GiB", "DEPENDS Plain.a");
   add("Plain.takes_most", "", {}, "GPUTEST_MEMORY=3GiB", "DEPENDS Plain.takes_some");
-  ChildProcess other{{TOOL, "run", "--memory", "small", "--", "/bin/sh", "-c", "echo @inside; read line"}, environment()};
+  ChildProcess other{{TOOL, "run", "--memory", "small", "--", "/bin/sh", "-c", "echo @inside; read line"},
+                     environment()};
   other.wait_for_out("@inside");
   auto ctest = start_ctest({"-j1"});
   ctest.wait_for_out("Plain.takes_most waits for");
@@ -324,8 +325,8 @@ protected:
     ::fcntl(ends[0], F_SETFD, FD_CLOEXEC);
     const os::Descriptor of_worker{ends[1]};
     set("GPUTEST_RUN_MODE", run_mode);
-    set("GPUTEST_WORKER", std::to_string(workers::worker_protocol) + ":" + std::to_string(ends[1]) + ":" +
-                              std::to_string(::getpid()));
+    set("GPUTEST_WORKER",
+        std::to_string(workers::worker_protocol) + ":" + std::to_string(ends[1]) + ":" + std::to_string(::getpid()));
     worker_.emplace(std::vector<std::string>{CASES, "--gtest_filter=-*"}, environment());
     set("GPUTEST_WORKER", "");
     EXPECT_EQ(next(), "1") << "ready";

@@ -157,7 +157,8 @@ TEST_F(Plain, needs_an_earlier_case) { EXPECT_GT(cases_begun, 1); }
 /// The two meet only if they run at the same time.
 TEST_F(Plain, meets_the_other) { EXPECT_GE(::open(std::getenv("MEET_AT"), O_WRONLY), 0); }
 TEST_F(Plain, meets_twice) {
-  for (const std::string& gate : {std::string{std::getenv("MEET_AT")}, std::string{std::getenv("MEET_AT")} + "_again"}) {
+  for (const std::string& gate :
+       {std::string{std::getenv("MEET_AT")}, std::string{std::getenv("MEET_AT")} + "_again"}) {
     const int met = ::open(gate.c_str(), O_WRONLY | O_CLOEXEC);
     EXPECT_EQ(::close(met), 0);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cases of LANES_CASE_MS milliseconds. The first one of a process starts the device, which takes 300 ms, as with CUDA: for 120 of
-// them no other process can start one. LANES_FOLDER has what the processes share: a lock, and a byte for each start.
+// Cases of LANES_CASE_MS milliseconds. The first one of a process starts the device, which takes 300 ms, as with CUDA:
+// for 120 of them no other process can start one. LANES_FOLDER has what the processes share: a lock, and a byte for
+// each start.
 #include <gputest/gputest.hpp>
 
 #include <gtest/gtest.h>
