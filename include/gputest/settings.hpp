@@ -71,6 +71,9 @@ struct Settings {
   std::vector<std::string> resource_groups;         ///< CTEST_RESOURCE_GROUP_<i>_GPUS
   std::optional<MpiRank> rank; ///< nullopt if the process is not a rank
   std::string lease_of;        ///< names the holder of the parent lease, from GPUTEST_LEASE_OF
+  /// Where lease_of names none: whether a process above this one that holds a lease is its holder. Something between
+  /// the two may have cleared the environment.
+  bool lease_of_ancestor = false;
   MeterSetting meter = MeterSetting::automatic;
   std::string cuda_folder; ///< of the CUDA Toolkit, searched for CUPTI: CUDA_HOME, or CUDA_PATH; may be empty
   Consequence overuse = Consequence::automatic;

@@ -290,6 +290,36 @@ TEST(RunCommand, keeps_its_place_if_its_command_opens_descriptors_by_numbers_of_
   EXPECT_EQ(holder.finish().exit_code, 0);
 }
 
+TEST(RunCommand, runs_under_the_lease_above_it_where_something_has_cleared_the_environment) {
+  const tests::Tool tool;
+  const std::string tmp = tool.folder().path();
+  const std::string inner = "env -i PATH=\"$PATH\" GPUTEST_DEVICES=\"$GPUTEST_DEVICES\" GPUTEST_DIR=\"$GPUTEST_DIR\" " +
+                            tests::Tool::path() + " run --wait-limit 0s --memory ";
+  struct Case {
+    const char* what;
+    std::string command;
+    bool passes;
+  };
+  const std::vector<Case> cases{
+      {"in its place", "exec " + inner + "9GiB -- true", true},
+      {"more than the lease", "exec " + inner + "11GiB -- true", false},
+      {"some generations below, in a session of its own",
+       "setsid -w sh -c '" + inner + "9GiB -- true; exit $?'; exit $?", true},
+      {"after the process between has ended",
+       "mkfifo " + tmp + "/said; (sh -c 'read -r line <" + tmp + "/said; " + inner + "9GiB -- true; echo $? >" + tmp +
+           "/said' &); echo go >" + tmp + "/said; read -r result <" + tmp + "/said; exit $result",
+       true},
+  };
+  for (const auto& c : cases) {
+    const auto ended = tool.run({"run", "--memory", "10GiB", "--", "sh", "-c", c.command});
+    EXPECT_EQ(ended.exit_code == 0, c.passes) << c.what << ": " << ended.err;
+  }
+  auto beside = tool.start(run_with({"--memory", "10GiB"}, {"sh", "-c", "echo here; read -r line; exit 0"}));
+  beside.wait_for_out("here");
+  EXPECT_EQ(tool.run({"run", "--memory", "9GiB", "--wait-limit", "0s", "--", "true"}).exit_code,
+            number(ExitCode::wait_limit));
+}
+
 TEST(RunCommand, leaves_nothing_behind_when_it_is_killed) {
   const tests::Tool tool;
   auto holder = tool.start(run_with({"--memory", "12GiB"}, {"sh", "-c", "echo here; exec sleep 1000"}));

@@ -3,10 +3,13 @@
 
 #include "core/ledger/client.hpp"
 #include "core/ledger/stored_record.hpp"
+#include "core/os/process.hpp"
+#include "core/policy/lease_above.hpp"
 #include "core/policy/queues.hpp"
 
 #include <gputest/error.hpp>
 
+#include <algorithm>
 #include <mutex>
 #include <utility>
 
@@ -270,6 +273,23 @@ std::optional<Record> Ledger::holder_of(const std::string& credential) {
     }
   }
   return std::nullopt;
+}
+
+std::optional<Record> Ledger::holder_above() {
+  auto holders = os::read_without_mutex([&] { return records_.read_named(); });
+  holders.erase(std::remove_if(holders.begin(), holders.end(),
+                               [](const Record& record) { return record.claim.stage != Stage::holding; }),
+                holders.end());
+  if (holders.empty()) {
+    return std::nullopt;
+  }
+  std::vector<policy::LeaseHolder> leases;
+  for (const Record& holder : holders) {
+    leases.push_back({holder.pid, holder.start_time, holder.uid,
+                      store_.is_own(holder.slot) && os::is_inherited(store_.liveness_fifo(holder.slot))});
+  }
+  const auto above = policy::lease_above(os::ancestors(), leases);
+  return above && records_.lives(holders[*above].slot) ? std::optional{holders[*above]} : std::nullopt;
 }
 
 void Ledger::inherit_across_exec() { client_.inherit_across_exec(); }

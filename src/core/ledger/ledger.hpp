@@ -110,6 +110,10 @@ public:
   /// Whether a credential names a process that is alive and on the ledger; if so, its record.
   [[nodiscard]] std::optional<Record> holder_of(const std::string& credential);
 
+  /// The record of the process above this one under whose lease it runs, if its environment does not say:
+  /// policy::lease_above(). Needs no mutex.
+  [[nodiscard]] std::optional<Record> holder_above();
+
   /// Lets the program that this process will exec() keep the place on the ledger.
   void inherit_across_exec();
 

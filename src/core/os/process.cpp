@@ -160,8 +160,25 @@ std::optional<std::string> executable_of(pid_t pid) {
 
 std::optional<std::string> working_directory_of(pid_t pid) { return target_of_link(proc_file(pid, "cwd")); }
 
+namespace {
+
+std::optional<pid_t> first_ancestor() { return is_worker() ? std::optional{ctest_of_worker()} : parent_of(own_pid()); }
+
+} // namespace
+
+std::vector<policy::Ancestor> ancestors() {
+  std::vector<policy::Ancestor> all;
+  for (auto pid = std::optional{own_pid()}; pid; pid = *pid == own_pid() ? first_ancestor() : parent_of(*pid)) {
+    struct stat process {};
+    if (::stat(("/proc/" + std::to_string(*pid)).c_str(), &process) == 0) {
+      all.push_back({*pid, start_time_of(*pid).value_or(0), process.st_uid});
+    }
+  }
+  return all;
+}
+
 std::optional<CtestAncestor> find_ctest() {
-  for (auto pid = is_worker() ? std::optional{ctest_of_worker()} : parent_of(own_pid()); pid; pid = parent_of(*pid)) {
+  for (auto pid = first_ancestor(); pid; pid = parent_of(*pid)) {
     auto command = command_line_of(*pid);
     // Of another user's process only the command line may be read.
     if (command.empty() || !is_ctest(executable_of(*pid).value_or(command.front()))) {

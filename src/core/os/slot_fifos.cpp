@@ -7,10 +7,13 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <limits>
+#include <memory>
 #include <mutex>
 #include <utility>
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/ioctl.h>
@@ -48,6 +51,19 @@ void LivenessFifo::inherit_across_exec() {
     file_ = KeptDescriptor{std::move(high), std::string{file_.path()}};
   } // else fewer are allowed
   ::fcntl(file_.number(), F_SETFD, 0);
+}
+
+bool is_inherited(const FileAt& fifo) {
+  const auto identity = FileIdentity::at(fifo);
+  const std::unique_ptr<DIR, int (*)(DIR*)> open{::opendir("/proc/self/fd"), ::closedir};
+  for (const dirent* entry = nullptr; identity && open && (entry = ::readdir(open.get())) != nullptr;) {
+    const int number = std::atoi(entry->d_name); // NOLINT(cert-err34-c): `.` and `..` are 0
+    const int flags = ::fcntl(number, F_GETFD);  // not what a session of this process has
+    if (flags >= 0 && (flags & FD_CLOEXEC) == 0 && FileIdentity::of(number) == identity) {
+      return true;
+    }
+  }
+  return false;
 }
 
 LivenessWatch::LivenessWatch(const FileAt& fifo) {

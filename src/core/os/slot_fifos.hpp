@@ -39,6 +39,9 @@ private:
   KeptDescriptor file_;
 };
 
+/// Whether this process has the liveness FIFO open because a process before it has let it inherit it.
+[[nodiscard]] bool is_inherited(const FileAt& fifo);
+
 /// Somebody else's liveness FIFO, opened to see its owner end.
 class LivenessWatch {
 public:

@@ -39,7 +39,10 @@ ParentLease::ParentLease(ledger::Record holder, std::vector<Device> devices, std
 
 std::optional<ParentLease> ParentLease::find(const Settings& settings, ledger::Ledger& ledger,
                                              const devices::DeviceList& machine) {
-  const auto holder = ledger.holder_of(settings.lease_of);
+  auto holder = ledger.holder_of(settings.lease_of);
+  if (!holder && settings.lease_of.empty() && settings.lease_of_ancestor) {
+    holder = ledger.holder_above();
+  }
   if (!holder) {
     return std::nullopt;
   }

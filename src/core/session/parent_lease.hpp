@@ -23,7 +23,8 @@ namespace gputest::session {
 /// memory.
 class ParentLease {
 public:
-  /// The lease that `settings.lease_of` names, if its holder is alive and holds any of these devices.
+  /// The lease that `settings.lease_of` names, or that of an ancestor, if its holder is alive and holds any of these
+  /// devices.
   [[nodiscard]] static std::optional<ParentLease> find(const Settings& settings, ledger::Ledger& ledger,
                                                        const devices::DeviceList& machine);
 
