@@ -171,14 +171,14 @@ nlohmann::ordered_json make_status(const ledger::LedgerView& view, std::chrono::
 std::string to_text(const nlohmann::ordered_json& status) {
   const auto folder = status["folder"].get<std::string>();
   if (!status["exists"].get<bool>()) {
-    return fmt::format("nobody (no process has used the ledger in {} yet)\n", folder);
+    return fmt::format("no processes on the ledger (none has used {} yet)\n", folder);
   }
   const std::string ledger = fmt::format(
       "ledger: {} ({})\n", folder, status["shared"].get<bool>() ? "shared by a group of users" : "private to one user");
   const auto caveat = status["caveat"].get<std::string>();
   const auto before = caveat.empty() ? "" : caveat + "\n";
   if (status["processes"].empty()) {
-    return before + "nobody\n" + ledger;
+    return before + "no processes on the ledger\n" + ledger;
   }
   Table table{{{"PID", Align::right},
                {"USER"},

@@ -25,7 +25,7 @@ TEST(StatusCommand, says_nobody_and_makes_nothing_where_nobody_has_been) {
   const tests::Tool tool;
   const auto ended = tool.run({"status"});
   EXPECT_EQ(ended.exit_code, 0);
-  EXPECT_EQ(ended.out, "nobody (no process has used the ledger in " + tool.ledger() + " yet)\n");
+  EXPECT_EQ(ended.out, "no processes on the ledger (none has used " + tool.ledger() + " yet)\n");
   EXPECT_FALSE(status_of(tool)["exists"].get<bool>());
   EXPECT_FALSE(std::filesystem::exists(tool.ledger()));
 }
@@ -62,7 +62,8 @@ TEST(StatusCommand, shows_holders_and_waiting_processes_and_then_nobody) {
 
   EXPECT_EQ(holder.finish().exit_code, 0);
   EXPECT_EQ(waiter.finish().exit_code, 0);
-  EXPECT_EQ(tool.run({"status"}).out, "nobody\nledger: " + tool.ledger() + " (private to one user)\n");
+  EXPECT_EQ(tool.run({"status"}).out,
+            "no processes on the ledger\nledger: " + tool.ledger() + " (private to one user)\n");
   EXPECT_TRUE(status_of(tool)["processes"].empty());
 }
 

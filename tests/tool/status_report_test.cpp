@@ -139,7 +139,7 @@ TEST(StatusReport, says_first_who_keeps_the_mutex) {
   EXPECT_EQ(make_status(view, now, name_of_user)["caveat"], "the mutex is held");
   view.records.clear();
   EXPECT_EQ(to_text(make_status(view, now, name_of_user)),
-            "the mutex is held\nnobody\nledger: /folder (private to one user)\n");
+            "the mutex is held\nno processes on the ledger\nledger: /folder (private to one user)\n");
 }
 
 TEST(StatusReport, marks_stopped_processes_claims_kept_by_a_child_and_ended_processes) {
@@ -168,13 +168,14 @@ TEST(StatusReport, marks_stopped_processes_claims_kept_by_a_child_and_ended_proc
 }
 
 TEST(StatusReport, says_nobody_and_whether_anybody_ever_was_there) {
-  EXPECT_EQ(to_text(status_of({})), "nobody\nledger: /folder (private to one user)\n");
+  EXPECT_EQ(to_text(status_of({})), "no processes on the ledger\nledger: /folder (private to one user)\n");
   ledger::LedgerView view;
   view.folder = "/folder";
-  EXPECT_EQ(to_text(make_status(view, now, name_of_user)), "nobody (no process has used the ledger in /folder yet)\n");
+  EXPECT_EQ(to_text(make_status(view, now, name_of_user)), "no processes on the ledger (none has used /folder yet)\n");
   view.exists = true;
   view.shared = true;
-  EXPECT_EQ(to_text(make_status(view, now, name_of_user)), "nobody\nledger: /folder (shared by a group of users)\n");
+  EXPECT_EQ(to_text(make_status(view, now, name_of_user)),
+            "no processes on the ledger\nledger: /folder (shared by a group of users)\n");
   EXPECT_EQ(make_status(view, now, name_of_user)["shared"], true);
 }
 

@@ -32,7 +32,7 @@ TEST(TwoRuns, of_ctest_share_the_device_without_exceeding_it) {
     EXPECT_EQ(ended.exit_code, 0) << ended.out;
     EXPECT_NE(ended.out.find("100% tests passed"), std::string::npos) << ended.out;
   }
-  EXPECT_EQ(tool.run({"status"}).out.find("nobody\n"), 0U);
+  EXPECT_EQ(tool.run({"status"}).out.find("no processes on the ledger\n"), 0U);
 }
 
 } // namespace gputest::tool
