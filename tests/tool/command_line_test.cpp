@@ -121,7 +121,7 @@ TEST(CommandLine, is_refused_with_64_and_says_what_is_wrong_and_where_help_is) {
       {{"run", "--memory", "1GiB", "--memory", "2GiB", "--", "true"},
        "gputest: --memory",
        "See 'gputest run --help'.\n"},
-      {{"run", "--gpus", "0", "--", "true"}, "gputest: --gpus", ""},
+      {{"run", "--gpus", "-1", "--", "true"}, "gputest: --gpus", ""},
       {{"run", "--gpus", "17", "--", "true"}, "gputest: --gpus", ""},
       {{"run", "--gpus", "two", "--", "true"}, "", "--help'.\n"},
       {{"run", "--large", "maybe", "--", "true"}, "gputest: --large", ""},
