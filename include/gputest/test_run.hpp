@@ -20,6 +20,9 @@ int report_end(int exit_code) noexcept;
 
 namespace detail {
 
+/// How the tests of a process declare what they need: `GPUTEST_NEEDS(Sort, keys, 3_GiB)` or `[gpu:3GiB]`.
+enum class Notation { annotations, tags };
+
 /// The run of this process's tests, as CTest and the launcher see it. For the adapters to test frameworks.
 ///
 /// If the process exits with 0 or 77 while tests run, it ends with a failure instead, and the message names the test.
@@ -46,8 +49,9 @@ public:
   void begin_next_case() noexcept;
 
   /// The tests begin. If they fail and the exit code is 0, `result` is what main() should have returned, as a message
-  /// quotes it: `gputest::run_all_tests()`. The last run of a process counts. False: one runs, and no other begins.
-  bool begin(const std::string& result) noexcept;
+  /// quotes it: `gputest::run_all_tests()`. The last run of a process counts. Messages say in this notation what to
+  /// write. False: one runs, and no other begins.
+  bool begin(const std::string& result, Notation notation = Notation::annotations) noexcept;
 
   /// The test that runs now; empty between tests.
   void running(const std::string& test) noexcept;

@@ -70,7 +70,7 @@ public:
 
   /// Chooses devices and enters the ledger for these test cases. What went wrong fails each of them.
   void begin(const std::vector<Catch::TestCaseHandle>& selected) {
-    detail::TestRun::of_process().begin(what_main_returns);
+    detail::TestRun::of_process().begin(what_main_returns, detail::Notation::tags);
     unusable_ = "the tags say no_gpu and what the test case needs of a GPU";
     if (std::all_of(selected.begin(), selected.end(),
                     [](const Catch::TestCaseHandle& test) { return uses_no_gpu(test.getTestCaseInfo()); })) {
@@ -310,7 +310,7 @@ int run_catch2_tests(int argc, char** argv) {
   if (how.value_or(detail::TestRun::End::nothing_ran) == detail::TestRun::End::nothing_ran && run.in_entry()) {
     run.say("failed: no test case ran"); // --list-tests, or --allow-running-no-tests
     if (!how) {
-      run.begin(what_main_returns);
+      run.begin(what_main_returns, detail::Notation::tags);
       run.end(detail::TestRun::End::nothing_ran); // no failure that WILL_FAIL expects
     }
     return result == 0 || result == skipped_exit_code ? EXIT_FAILURE : result;

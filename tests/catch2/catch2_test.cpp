@@ -131,12 +131,19 @@ TEST_F(Catch2, fails_a_test_case_that_takes_more_than_its_lease) {
     const Ended ended = run_case(name + ",untagged");
     EXPECT_NE(ended.exit_code, 0) << name;
     EXPECT_THAT(ended.out, HasSubstr("entry: " + name + " took 1 GiB, and its lease is 256 MiB")) << name;
+    EXPECT_THAT(ended.out, HasSubstr("Declare what it needs: the tag [gpu:1GiB] in place of [gpu_small]")) << name;
     EXPECT_EQ(ended.out.find("of its own") != std::string::npos, name != "takes too much") << "its own failure too";
     EXPECT_THAT(ended.out, Not(HasSubstr("entry: untagged took")));
   }
   const Ended without = run_case("takes without a lease,small");
   EXPECT_NE(without.exit_code, 0);
   EXPECT_THAT(without.out, HasSubstr("entry: takes without a lease took 64 MiB without a lease"));
+  EXPECT_THAT(without.out, HasSubstr("the tag [gpu:64MiB]"));
+}
+
+TEST_F(Catch2, names_a_tag_also_in_a_warning) {
+  const Ended ended = run_case("takes too much");
+  EXPECT_THAT(ended.err, HasSubstr("Declare what it needs: the tag [gpu:1GiB]"));
 }
 
 TEST_F(Catch2, fails_a_run_in_which_a_test_case_leaves_memory) {
@@ -145,6 +152,7 @@ TEST_F(Catch2, fails_a_run_in_which_a_test_case_leaves_memory) {
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_THAT(ended.err,
               HasSubstr("gputest: failed: entry: leaves memory ends with 64 MiB of device 0 still allocated"));
+  EXPECT_THAT(ended.err, HasSubstr("For what a library keeps on purpose: allow it: KEEPS 64MiB in gpu_add_test()"));
   EXPECT_THAT(ended.err, Not(HasSubstr("entry: small ends with")));
   EXPECT_THAT(ended.err, Not(HasSubstr("the process ended with 0"))) << "main() returns it";
   set("GPUTEST_ENTRY", "ctest");

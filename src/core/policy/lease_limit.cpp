@@ -35,7 +35,9 @@ std::string as_word(Bytes bytes) {
 }
 
 /// Where a MEMORY or KEEPS of the entry is written.
-constexpr const char* in_cmake = " in gpu_add_test() or gpu_discover_tests()";
+std::string in_cmake(Notation notation) {
+  return notation == Notation::tags ? " in gpu_add_test()" : " in gpu_add_test() or gpu_discover_tests()";
+}
 
 /// What a request says beside its memory, as an annotation does: `, gpus(2), sm(80)`.
 std::string other_words(const Request& request) {
@@ -86,20 +88,23 @@ std::string beyond_all_devices(Bytes largest) {
          " for a test: free some before, make the test smaller, or run it where there is more";
 }
 
-std::string beyond_lease(const BeyondLease& request) {
+std::string beyond_lease(const BeyondLease& request, Notation notation) {
   if (request.device >= request.devices) {
     return asked_of(request.device, request.asked) + ", and " + request.test + " has leased the first " +
-           std::to_string(request.devices) + " only; ask for " + std::to_string(request.device + 1) +
-           " with GPUS in gpu_add_test() or gpu_discover_tests()";
+           std::to_string(request.devices) + " only; ask for " + std::to_string(request.device + 1) + " with GPUS" +
+           in_cmake(notation);
   }
   const Bytes needed = request.held + request.asked;
   return asked_of(request.device, request.asked) + ", beyond the lease of " + request.test + ": it has leased " +
          to_string(request.leased) + " there and holds " + to_string(request.held) + " of them already. " +
          (request.largest > Bytes{} && needed > request.largest
               ? beyond_all_devices(request.largest)
-              : "Free some before, or declare what it needs: GPUTEST_NEEDS(" + names_in_source(request.test) + ", " +
-                    advised(needed, "_") + "), GPUTEST_LEASE(<name>, " + advised(needed, "_") + ") or MEMORY " +
-                    advised(needed) + in_cmake);
+              : "Free some before, or declare what it needs: " +
+                    (notation == Notation::tags
+                         ? "the tag [gpu:" + advised(needed) + "]"
+                         : "GPUTEST_NEEDS(" + names_in_source(request.test) + ", " + advised(needed, "_") +
+                               "), GPUTEST_LEASE(<name>, " + advised(needed, "_") + ")") +
+                    " or MEMORY " + advised(needed) + in_cmake(notation));
 }
 
 /// Whether a MEMORY of the entry would hold: a SmallTest is small whatever that says.
@@ -108,7 +113,7 @@ static bool takes_the_entrys_size(const Request& request) {
          (request.memory_by == SaidBy::fixture && request.memory_class != MemoryClass::small);
 }
 
-std::string declare(const std::string& test, Bytes needed, const Request& request, Named named) {
+std::string declare(const std::string& test, Bytes needed, const Request& request, Named named, Notation notation) {
   const auto size = advised(needed, "_");
   if (test.empty()) { // a command
     return "MEMORY " + advised(needed) + " in gpu_add_test()";
@@ -117,12 +122,21 @@ std::string declare(const std::string& test, Bytes needed, const Request& reques
     return "GPUTEST_LEASE(<name>, " + size + ")";
   }
   const bool large = request.bytes && request.memory_class == MemoryClass::large;
+  const std::string or_memory =
+      takes_the_entrys_size(request) ? " or MEMORY " + advised(needed) + in_cmake(notation) : "";
+  if (notation == Notation::tags) {
+    const bool says_small =
+        request.memory_by == SaidBy::test && !request.bytes && request.memory_class == MemoryClass::small;
+    return "the tag [gpu:" + advised(needed) + "]" + (says_small ? " in place of [gpu_small]" : "") + or_memory;
+  }
   return annotation_of(test, named) + size + (large ? ", large" : "") + other_words(request) +
-         (request.keeps > Bytes{} ? ", keeps(" + as_word(request.keeps) + ")" : "") + end_of(named) +
-         (takes_the_entrys_size(request) ? " or MEMORY " + advised(needed) + in_cmake : "");
+         (request.keeps > Bytes{} ? ", keeps(" + as_word(request.keeps) + ")" : "") + end_of(named) + or_memory;
 }
 
-std::string advise_lease(const std::string& test, Bytes needed) {
+std::string advise_lease(const std::string& test, Bytes needed, Notation notation) {
+  if (notation == Notation::tags) {
+    return "Declare what it needs, in place of [no_gpu] or MEMORY none: the tag [gpu:" + advised(needed) + "]";
+  }
   const auto size = advised(needed, "_");
   return "Take it under a lease: GPUTEST_LEASE(<name>, " + size +
          ") in a ScopedTest. A test that says it uses no GPU (HostTest, no_gpu) has to say in place of that what it "
@@ -130,7 +144,12 @@ std::string advise_lease(const std::string& test, Bytes needed) {
          annotation_of(test, Named::test) + size + ")";
 }
 
-std::string allow_to_keep(const std::string& test, Bytes bytes, const Request& request, Named named) {
+std::string allow_to_keep(const std::string& test, Bytes bytes, const Request& request, Named named,
+                          Notation notation) {
+  const std::string by_entry = "KEEPS " + advised(bytes) + in_cmake(notation);
+  if (notation == Notation::tags) {
+    return by_entry;
+  }
   const auto said_by = named == Named::suite ? SaidBy::suite : SaidBy::test;
   std::string memory;
   if (request.memory_by == said_by) {
@@ -139,13 +158,15 @@ std::string allow_to_keep(const std::string& test, Bytes bytes, const Request& r
                            : std::string{to_string(request.memory_class)} + ", ";
   }
   return annotation_of(test, named) + memory + "keeps(" + advised(bytes, "_") + ")" + other_words(request) +
-         end_of(named) + (request.keeps_by == SaidBy::entry ? " or KEEPS " + advised(bytes) + in_cmake : "");
+         end_of(named) + (request.keeps_by == SaidBy::entry ? " or " + by_entry : "");
 }
 
-std::string without_lease(int device, Bytes asked) {
-  return asked_of(device, asked) +
-         " while this process has leased nothing; allocate in SetUp() or in the body of a test and not in "
-         "SetUpTestSuite() or an environment, and under a ScopedTest within a GPUTEST_LEASE";
+std::string without_lease(int device, Bytes asked, Notation notation) {
+  return asked_of(device, asked) + " while this process has leased nothing; " +
+         (notation == Notation::tags
+              ? "allocate in a test case, and not in one with the tag [no_gpu]"
+              : "allocate in SetUp() or in the body of a test and not in SetUpTestSuite() or an environment, and under "
+                "a ScopedTest within a GPUTEST_LEASE");
 }
 
 } // namespace gputest::policy

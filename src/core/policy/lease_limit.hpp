@@ -3,10 +3,13 @@
 
 #include <gputest/bytes.hpp>
 #include <gputest/request.hpp>
+#include <gputest/test_run.hpp>
 
 #include <string>
 
 namespace gputest::policy {
+
+using detail::Notation;
 
 /// A request that exceeds the running test's lease.
 struct BeyondLease {
@@ -20,7 +23,7 @@ struct BeyondLease {
 };
 
 /// What was asked, held and leased, and what to write so that it fits. Pure.
-[[nodiscard]] std::string beyond_lease(const BeyondLease& request);
+[[nodiscard]] std::string beyond_lease(const BeyondLease& request, Notation notation = Notation::annotations);
 
 /// `Sort, keys` for a test that GoogleTest calls `Instance/Sort/0.keys/1`: the names as they stand in TEST(). Pure.
 [[nodiscard]] std::string names_in_source(const std::string& test);
@@ -31,19 +34,22 @@ struct BeyondLease {
 /// What holds a lease: a test, or a suite with one lease for all its tests.
 enum class Named { test, suite };
 
-/// What to write so that a GoogleTest test which has asked for `request` leases `needed`: `GPUTEST_NEEDS(Sort, keys,
-/// 3_GiB, gpus(2))`, with all else that it needs; or `MEMORY 3GiB` where that has an effect. Pure.
-/// `test` is empty for a command that is no test of a framework.
+/// What to write so that a test which has asked for `request` leases `needed`: `GPUTEST_NEEDS(Sort, keys,
+/// 3_GiB, gpus(2))`, with all else that it needs, or the tag `[gpu:3GiB]`; or `MEMORY 3GiB` where that has an effect.
+/// Pure. `test` is empty for a command that is no test of a framework.
 [[nodiscard]] std::string declare(const std::string& test, Bytes needed, const Request& request,
-                                  Named named = Named::test);
+                                  Named named = Named::test, Notation notation = Notation::annotations);
 
 /// What to write so that a test which takes `needed` without a lease has one. Pure.
-[[nodiscard]] std::string advise_lease(const std::string& test, Bytes needed);
+[[nodiscard]] std::string advise_lease(const std::string& test, Bytes needed,
+                                       Notation notation = Notation::annotations);
 
-/// What to write so that it may leave `bytes` allocated: `GPUTEST_NEEDS(Sort, keys, keeps(64_MiB)) or …`. Pure.
-[[nodiscard]] std::string allow_to_keep(const std::string& test, Bytes bytes, const Request& request, Named named);
+/// What to write so that it may leave `bytes` allocated: `GPUTEST_NEEDS(Sort, keys, keeps(64_MiB)) or …`. No tag says
+/// that. Pure.
+[[nodiscard]] std::string allow_to_keep(const std::string& test, Bytes bytes, const Request& request, Named named,
+                                        Notation notation = Notation::annotations);
 
 /// Why memory that a memory resource was asked for while nothing is leased is refused. Pure.
-[[nodiscard]] std::string without_lease(int device, Bytes asked);
+[[nodiscard]] std::string without_lease(int device, Bytes asked, Notation notation = Notation::annotations);
 
 } // namespace gputest::policy

@@ -2,6 +2,7 @@
 #include "core/session/account.hpp"
 
 #include "core/policy/lease_limit.hpp"
+#include "core/session/messages.hpp"
 
 #include <gputest/error.hpp>
 
@@ -74,10 +75,11 @@ void Account::reserve(const Allocation& allocation) {
     const Bytes leased = index < limits_->leased.size() ? limits_->leased[index] : Bytes{};
     if (held + allocation.bytes > leased) {
       throw LeaseExceeded{policy::beyond_lease({limits_->test, allocation.device, allocation.bytes, held, leased,
-                                                static_cast<int>(limits_->leased.size()), limits_->largest})};
+                                                static_cast<int>(limits_->leased.size()), limits_->largest},
+                                               advice_notation())};
     }
   } else if (guarded_) {
-    throw LeaseExceeded{policy::without_lease(allocation.device, allocation.bytes)};
+    throw LeaseExceeded{policy::without_lease(allocation.device, allocation.bytes, advice_notation())};
   }
   held += allocation.bytes;
 }

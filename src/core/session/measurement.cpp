@@ -2,6 +2,7 @@
 #include "core/session/measurement.hpp"
 
 #include "core/policy/lease_limit.hpp"
+#include "core/session/messages.hpp"
 
 #include <algorithm>
 
@@ -80,17 +81,20 @@ Overuse overuse_in(const Usage& usage, const Allowance& allowance, Taken when) {
   const auto devices = allowance.leased.size();
   if (static_cast<std::size_t>(worst->device) >= devices) {
     const auto needed = std::to_string(worst->device + 1);
-    return {taken + " of 0 B", took + ", and its lease is of the first " + std::to_string(devices) + consequence +
-                                   peak_text(*worst) + " Ask for " + needed + ": " +
-                                   (allowance.test.empty() ? "" : "gpus(" + needed + ") in GPUTEST_NEEDS, or ") +
-                                   "GPUS " + needed + " in gpu_add_test(). Leave CUDA_VISIBLE_DEVICES as it is"};
+    return {taken + " of 0 B",
+            took + ", and its lease is of the first " + std::to_string(devices) + consequence + peak_text(*worst) +
+                " Ask for " + needed + ": " +
+                (allowance.test.empty()                        ? ""
+                 : advice_notation() == detail::Notation::tags ? "the tag [gpus:" + needed + "], or "
+                                                               : "gpus(" + needed + ") in GPUTEST_NEEDS, or ") +
+                "GPUS " + needed + " in gpu_add_test(). Leave CUDA_VISIBLE_DEVICES as it is"};
   }
   const auto leased = gputest::to_string(leased_of(*worst, allowance));
   return {taken + " of " + leased,
           took + ", and its lease is " + leased + consequence + peak_text(*worst) +
               (exact ? "" : " The device was asked from time to time.") + " Declare what it needs: " +
               policy::declare(allowance.test, taken_of(*worst, allowance), allowance.request,
-                              allowance.of_suite ? policy::Named::suite : policy::Named::test)};
+                              allowance.of_suite ? policy::Named::suite : policy::Named::test, advice_notation())};
 }
 
 Overuse unleased_use_in(const Usage& usage, const std::string& who, const std::string& test) {
@@ -103,7 +107,7 @@ Overuse unleased_use_in(const Usage& usage, const std::string& who, const std::s
   return {taken + " of 0 B", who + " took " + taken +
                                  (most->device == 0 ? "" : " of device " + std::to_string(most->device)) +
                                  " without a lease: tests of other processes may run out of memory." +
-                                 peak_text(*most) + " " + policy::advise_lease(test, most->peak)};
+                                 peak_text(*most) + " " + policy::advise_lease(test, most->peak, advice_notation())};
 }
 
 Bytes left_of(const DeviceUsage& usage) {
@@ -147,10 +151,11 @@ std::string leak_in(const std::vector<DeviceUsage>& devices, const Allowance& al
   return allowance.who + " ends with " + text +
          (allowance.keeps > Bytes{} ? ". It may keep " + gputest::to_string(allowance.keeps) : "") + kept +
          ". It counts as this process's own until it is freed or the process ends. Free it before the " +
-         (allowance.of_suite ? "suite" : "test") +
-         " ends. For what a library keeps on purpose: call the library before in an Environment, or allow it: " +
+         (allowance.of_suite ? "suite" : "test") + " ends. For what a library keeps on purpose: " +
+         (advice_notation() == detail::Notation::tags ? "" : "call the library before in an Environment, or ") +
+         "allow it: " +
          policy::allow_to_keep(allowance.test, most, allowance.request,
-                               allowance.of_suite ? policy::Named::suite : policy::Named::test);
+                               allowance.of_suite ? policy::Named::suite : policy::Named::test, advice_notation());
 }
 
 } // namespace gputest::session

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <functional>
@@ -57,6 +58,10 @@ std::string listed(const InOrder& texts) {
   return list + (texts.size() > named ? " and " + std::to_string(texts.size() - named) + " more" : "");
 }
 
+std::atomic<detail::Notation> notation_of_process{detail::Notation::annotations};
+
+bool uses_tags() { return advice_notation() == detail::Notation::tags; }
+
 /// With `excess` bytes beyond its claim.
 std::string describe(const ledger::Record& record, std::uint64_t excess) {
   const auto held = std::chrono::system_clock::now() - record.since;
@@ -76,6 +81,10 @@ std::string describe(const ledger::Record& record, std::uint64_t excess) {
 
 /// What to do about memory that was taken without a lease at `where`; empty: nobody knows where.
 std::string remedy_at(const std::string& where) {
+  if (uses_tags()) {
+    return "Memory needs a lease before it is taken: in a test case the tag [gpu:<size>], before the test cases "
+           "LAUNCHER on and MEMORY in gpu_add_test()";
+  }
   const auto has = [&](const char* words) { return where.find(words) != std::string::npos; };
   const std::string of_suite = "for SetUpTestSuite() GPUTEST_SUITE_NEEDS(<suite>, <size>, suite_lease)";
   const std::string of_program =
@@ -96,6 +105,10 @@ std::string as_written(Bytes bytes) {
 }
 
 } // namespace
+
+detail::Notation advice_notation() { return notation_of_process; }
+
+void write_advice_in(detail::Notation notation) { notation_of_process = notation; }
 
 std::string short_duration(std::chrono::seconds duration) {
   const auto seconds = std::max<std::chrono::seconds::rep>(duration.count(), 0);
@@ -196,8 +209,9 @@ std::string too_few_gpus(const std::string& who, int gpus, const std::vector<Dev
                          const std::string& why_no_more) {
   return who + " needs " + std::to_string(gpus) + " GPUs and may use " + std::to_string(devices.size()) + " (" +
          describe(devices) + ")" + (why_no_more.empty() ? "" : "; " + why_no_more) +
-         ". Run it where it may use more ('gputest devices' shows which there are), or ask for fewer: gpus(n) in "
-         "GPUTEST_NEEDS, GPUS in gpu_add_test() or gpu_discover_tests()";
+         ". Run it where it may use more ('gputest devices' shows which there are), or ask for fewer: " +
+         (uses_tags() ? "the tag [gpus:<n>], GPUS in gpu_add_test()"
+                      : "gpus(n) in GPUTEST_NEEDS, GPUS in gpu_add_test() or gpu_discover_tests()");
 }
 
 std::string not_capable(const std::string& who, const std::string& why) {
@@ -234,10 +248,11 @@ std::string no_room_in_process(const std::string& who, const std::string& what, 
 }
 
 std::string used_unasked(const std::string& who) {
-  return who + " says that it uses no GPU (HostTest, no_gpu, MEMORY none), and has made a context on one, which takes "
-               "memory without a "
-               "lease: tests of other processes may run out of memory. Say in place of that what it needs: a fixture "
-               "such as SmallTest, or a size in GPUTEST_NEEDS";
+  return who + " says that it uses no GPU (" + (uses_tags() ? "[no_gpu]" : "HostTest, no_gpu") +
+         ", MEMORY none), and has made a context on one, which takes memory without a lease: tests of other processes "
+         "may run out of memory. Say in place of that what it needs: " +
+         (uses_tags() ? "a tag such as [gpu_small] or [gpu:3GiB]"
+                      : "a fixture such as SmallTest, or a size in GPUTEST_NEEDS");
 }
 
 std::string took_without_lease(const std::string& where, Bytes taken) {
@@ -248,7 +263,8 @@ std::string took_without_lease(const std::string& where, Bytes taken) {
 std::string keeps_more(const std::string& who, Bytes grown) {
   return who + " ends with at least " + to_string(grown) +
          " more of its device in use by its process than when it began, which is more than a context grows by. Free it "
-         "before the test ends, or allow it (keeps(size) in GPUTEST_NEEDS, KEEPS in gpu_add_test())";
+         "before the test ends, or allow it (" +
+         (uses_tags() ? "" : "keeps(size) in GPUTEST_NEEDS, ") + "KEEPS in gpu_add_test())";
 }
 
 std::string ran_out_of_memory(const std::string& who, const std::string& test, const std::optional<Bytes>& leased,
@@ -269,11 +285,12 @@ std::string ran_out_of_memory(const std::string& who, const std::string& test, c
                                         (is_covered ? ", which its lease covers" : "");
     to_do = is_known && (own.wanted > own.largest || (own.wanted == Bytes{} && *leased >= own.largest))
                 ? policy::beyond_all_devices(own.largest)
-            : own.wanted == Bytes{}
-                ? "If the test needs more than its lease, declare it, for example twice as much: " +
-                      policy::declare(test, is_known ? std::min(twice, own.largest) : twice, *request)
+            : own.wanted == Bytes{} ? "If the test needs more than its lease, declare it, for example twice as much: " +
+                                          policy::declare(test, is_known ? std::min(twice, own.largest) : twice,
+                                                          *request, policy::Named::test, advice_notation())
             : is_covered ? ""
-                         : "Declare what it would have had: " + policy::declare(test, own.wanted, *request);
+                         : "Declare what it would have had: " +
+                               policy::declare(test, own.wanted, *request, policy::Named::test, advice_notation());
   }
   std::string held;
   for (const auto& holder : holders) {
@@ -287,8 +304,9 @@ std::string not_announced(const std::string& who, const std::string& what, const
   return who + " asks for " + what +
          ", more than its process announced when it started; waiting for it now could deadlock with the other "
          "processes: " +
-         describe(others) +
-         ". Announce it: GPUTEST_NEEDS(Suite, Test, bytes), or MEMORY in gpu_add_test() or gpu_discover_tests()";
+         describe(others) + ". Announce it: " +
+         (uses_tags() ? "the tag [gpu:<size>], or MEMORY in gpu_add_test()"
+                      : "GPUTEST_NEEDS(Suite, Test, bytes), or MEMORY in gpu_add_test() or gpu_discover_tests()");
 }
 
 std::string beyond_smallest_device(const std::string& who, const std::string& what, Bytes smallest,
@@ -296,7 +314,8 @@ std::string beyond_smallest_device(const std::string& who, const std::string& wh
   return who + " needs " + what +
          ", which is not free now. Its process has several GPUs, because another of its tests " +
          "asks for them, and waits only for what each of them can hold; the smallest has " + to_string(smallest) +
-         ". In its way: " + describe(blocked) + ". Run the test in a process of its own, as gpu_discover_tests() does";
+         ". In its way: " + describe(blocked) + ". Run the test in a process of its own" +
+         (uses_tags() ? "" : ", as gpu_discover_tests() does");
 }
 
 std::string rank_would_wait(const std::string& who, const std::string& what, const MpiRank& rank,

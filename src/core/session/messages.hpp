@@ -6,6 +6,7 @@
 #include <gputest/device.hpp>
 #include <gputest/request.hpp>
 #include <gputest/settings.hpp>
+#include <gputest/test_run.hpp>
 
 #include <chrono>
 #include <optional>
@@ -29,6 +30,11 @@ namespace gputest::session {
 
 /// `GPU-…` or `GPU-…, GPU-…`.
 [[nodiscard]] std::string describe(const std::vector<Device>& devices);
+
+/// How the tests of this process declare what they need: what messages advise is written so. For the whole process, as
+/// it has tests of one framework.
+[[nodiscard]] detail::Notation advice_notation();
+void write_advice_in(detail::Notation notation);
 
 /// Writes one line, `gputest: <text>`, to stderr at once and in one piece. Not where CTest judges the output of this
 /// process's entry (os::Output): what fails the entry is written by who watches it.

@@ -176,11 +176,12 @@ void TestRun::begin_next_case() noexcept try {
   session::tell(error.what());
 }
 
-bool TestRun::begin(const std::string& result) noexcept try {
+bool TestRun::begin(const std::string& result, Notation notation) noexcept try {
   const std::lock_guard guard{state_->mutex};
   if (state_->running && state_->pid == os::own_pid()) {
     return false;
   }
+  session::write_advice_in(notation);
   state_->result = result;
   state_->running = true;
   state_->last_end.reset();

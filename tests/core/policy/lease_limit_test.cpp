@@ -89,5 +89,24 @@ TEST(LeaseLimit, advises_all_words_of_an_annotation_and_nothing_that_it_override
   EXPECT_EQ(declare("Sort.keys", 3_GiB, small), "GPUTEST_LEASE(<name>, 3_GiB)");
 }
 
+TEST(LeaseLimit, advises_a_tag_where_tests_have_tags_and_the_entry_for_what_no_tag_says) {
+  constexpr auto tags = Notation::tags;
+  EXPECT_EQ(declare("sorts. Or not", 3_GiB, {}, Named::test, tags),
+            "the tag [gpu:3GiB] or MEMORY 3GiB in gpu_add_test()");
+  Request request;
+  request.memory_by = SaidBy::test;
+  EXPECT_EQ(declare("sorts", 3_GiB, request, Named::test, tags), "the tag [gpu:3GiB] in place of [gpu_small]")
+      << "together they contradict each other";
+  EXPECT_EQ(declare("sorts", 3_GiB, request_said_by(SaidBy::test), Named::test, tags), "the tag [gpu:3GiB]");
+  EXPECT_EQ(declare("", 3_GiB, {}, Named::test, tags), "MEMORY 3GiB in gpu_add_test()");
+  EXPECT_EQ(allow_to_keep("sorts", 64_MiB, request_said_by(SaidBy::test), Named::test, tags),
+            "KEEPS 64MiB in gpu_add_test()");
+  EXPECT_THAT(beyond_lease({"sorts", 0, 1_GiB, 1_GiB, 1_GiB}, tags),
+              testing::EndsWith("declare what it needs: the tag [gpu:2GiB] or MEMORY 2GiB in gpu_add_test()"));
+  EXPECT_THAT(beyond_lease({"sorts", 1, 1_GiB, 0_B, 0_B}, tags), testing::EndsWith("with GPUS in gpu_add_test()"));
+  EXPECT_THAT(advise_lease("sorts", 64_MiB, tags), testing::EndsWith("the tag [gpu:64MiB]"));
+  EXPECT_THAT(without_lease(0, 1_GiB, tags), testing::EndsWith("not in one with the tag [no_gpu]"));
+}
+
 } // namespace
 } // namespace gputest::policy

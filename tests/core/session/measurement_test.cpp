@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/session/measurement.hpp"
 
+#include "core/session/messages.hpp"
+
 #include <gmock/gmock.h>
 
 #include <string>
@@ -113,6 +115,9 @@ TEST_F(Measurement, advises_more_devices_where_one_was_used_that_is_not_leased) 
   EXPECT_EQ(short_text(), "64 MiB of 0 B");
   EXPECT_THAT(text(), StartsWith("entry: Sort.Keys took 64 MiB of device 2, and its lease is of the first 2: "));
   EXPECT_THAT(text(), HasSubstr("Ask for 3: gpus(3) in GPUTEST_NEEDS, or GPUS 3 in gpu_add_test()"));
+  write_advice_in(detail::Notation::tags);
+  EXPECT_THAT(text(), HasSubstr("Ask for 3: the tag [gpus:3], or GPUS 3 in gpu_add_test()"));
+  write_advice_in(detail::Notation::annotations);
   allowance_.test = ""; // as of a command
   EXPECT_THAT(text(), HasSubstr("Ask for 3: GPUS 3 in gpu_add_test()"));
 }

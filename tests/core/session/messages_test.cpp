@@ -8,7 +8,9 @@ namespace {
 
 using namespace literals;
 using policy::Stage;
+using testing::ContainsRegex;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 ledger::Record entry(const std::string& who, Stage stage) {
@@ -20,6 +22,29 @@ ledger::Record entry(const std::string& who, Stage stage) {
   entry.claim.lease_bytes = (3_GiB).count();
   entry.since = std::chrono::system_clock::now();
   return entry;
+}
+
+TEST(Advice, names_no_macro_and_no_fixture_where_tests_have_tags) {
+  struct InTags {
+    InTags() { write_advice_in(detail::Notation::tags); }
+    ~InTags() { write_advice_in(detail::Notation::annotations); }
+  };
+  const InTags in_tags;
+  Request request;
+  for (const auto& [text, advice] : std::vector<std::pair<std::string, std::string>>{
+           {too_few_gpus("sorts", 2, {}, ""), "the tag [gpus:<n>], GPUS in gpu_add_test()"},
+           {used_unasked("sorts"), "[gpu_small] or [gpu:3GiB]"},
+           {took_without_lease("sorts", 1_GiB), "the tag [gpu:<size>]"},
+           {keeps_more("sorts", 1_GiB), "(KEEPS in gpu_add_test())"},
+           {not_announced("sorts", "3 GiB", {}), "the tag [gpu:<size>]"},
+           {no_room_in_process("sorts", "3 GiB", 1_GiB, "Graph::SetUpTestSuite()"), "the tag [gpu:<size>]"},
+           {ran_out_of_memory("sorts", "sorts", 1_GiB, &request, {}, {}, {}), "the tag [gpu:2GiB]"},
+           {ran_out_of_memory("sorts", "sorts", 1_GiB, &request, {"", 3_GiB, 8_GiB}, {}, {}), "the tag [gpu:3GiB]"},
+           {beyond_smallest_device("sorts", "3 GiB", 2_GiB, {}), "Run the test in a process of its own"}}) {
+    EXPECT_THAT(text, HasSubstr(advice));
+    EXPECT_THAT(text,
+                Not(ContainsRegex("GPUTEST_[A-Z_]*(NEEDS|LEASE)|HostTest|SmallTest|for SetUp|gpu_discover_tests")));
+  }
 }
 
 TEST(ShortDuration, is_in_the_largest_unit_that_says_enough) {
