@@ -15,7 +15,7 @@
 
 namespace gputest::runlog {
 
-// What the lines of the run log say (src/DESIGN.md, The run log). Bytes are per device.
+// What the lines of the run log say (DESIGN.md). Bytes are per device.
 
 /// What a process that has its devices says of them and of itself.
 struct Entered {

@@ -37,7 +37,7 @@ private:
 /// `version` in the line `run`. Goes up when a key is removed or changes its meaning, not when one is added.
 inline constexpr unsigned run_log_version = 1;
 
-// The log of a run: a JSON Lines file that all processes of a ctest share (src/DESIGN.md, The run log). Without a
+// The log of a run: a JSON Lines file that all processes of a ctest share (DESIGN.md). Without a
 // ctest each process has a file of its own.
 //
 // Thread-safe. Nothing throws or fails a test: why a log cannot be written is said on stderr, once.
