@@ -44,16 +44,17 @@ struct EntryPage::Words {
   std::atomic<std::uint32_t> measured;
   std::atomic<std::uint32_t> has_valgrind;
   std::atomic<std::uint32_t> output_is_judged;
-  std::atomic<std::uint32_t> waiting; ///< how many processes wait now
-  std::atomic<std::int64_t> waited;   ///< nanoseconds of those that wait no more, added before they leave `waiting`
+  std::atomic<std::uint64_t> waits; ///< low half: how many processes wait now; high half: how many began to
+  std::atomic<std::int64_t> waited; ///< nanoseconds of those that wait no more, added before they leave `waits`
   std::array<char, 2000> refused;
   std::array<char, 2000> skipped_because;
   Text<2000> not_run;
-  Text<1016> running;
-  Text<1016> waits_for;
+  Text<1024> running;
+  Text<1024> waits_for;
 };
-static_assert(std::atomic<std::uint32_t>::is_always_lock_free && std::atomic<std::int64_t>::is_always_lock_free,
+static_assert(std::atomic<std::uint32_t>::is_always_lock_free && std::atomic<std::uint64_t>::is_always_lock_free,
               "processes share them");
+constexpr std::uint64_t one_begins_to_wait = (std::uint64_t{1} << 32) + 1;
 
 namespace {
 
@@ -192,17 +193,17 @@ policy::EntryReport EntryPage::report() const {
 nanoseconds EntryPage::waited() const noexcept { return nanoseconds{words_->waited}; }
 
 bool EntryPage::is_waiting() noexcept {
-  const auto waiting = words_->waiting.load();
-  if (waiting == 0) {
-    seen_waiting_since_.reset();
-    return false;
+  for (auto waits = words_->waits.load(); static_cast<std::uint32_t>(waits) != 0;) {
+    seen_waiting_since_ = seen_waiting_since_.value_or(KernelClock::now());
+    if (is_locked(file_)) {
+      return true;
+    }
+    // If none has begun or ended to wait since, those that are counted were killed.
+    if (words_->waits.compare_exchange_strong(waits, waits - static_cast<std::uint32_t>(waits))) {
+      words_->waited += seen_waiting().count();
+      break;
+    }
   }
-  seen_waiting_since_ = seen_waiting_since_.value_or(KernelClock::now());
-  if (is_locked(file_)) {
-    return true;
-  }
-  words_->waited += seen_waiting().count(); // they were killed
-  words_->waiting -= waiting;
   seen_waiting_since_.reset();
   return false;
 }
@@ -249,11 +250,11 @@ struct NotCounted::Wait {
     whole.l_type = F_RDLCK;
     whole.l_whence = SEEK_SET;
     static_cast<void>(::fcntl(lock.number(), F_OFD_SETLK, &whole));
-    ++page->words_->waiting;
+    page->words_->waits += one_begins_to_wait;
   }
   ~Wait() { // the time comes first: the watcher asks whether anybody waits, and then for how long
     page->words_->waited += nanoseconds{KernelClock::now() - since}.count();
-    --page->words_->waiting;
+    --page->words_->waits;
   }
   Wait(const Wait&) = delete;
   Wait& operator=(const Wait&) = delete;

@@ -10,9 +10,14 @@
 #include <fstream>
 #include <optional>
 #include <string>
+#include <utility>
 
+#include <fcntl.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #if !defined(CLONE_NEWTIME)
@@ -143,6 +148,80 @@ TEST(EntryPages, do_not_count_the_time_since_a_waiting_process_was_killed) {
   }
   EXPECT_FALSE(page.is_waiting());
   EXPECT_GT(page.waited(), seen);
+  set_entry_page_of_process(nullptr);
+}
+
+/// A watcher that asks once whether anybody waits, and is stopped before and after it looks for a lock.
+class StoppedWatcher {
+public:
+  explicit StoppedWatcher(EntryPage& page)
+      : pid_{tests::start_child([&] {
+          if (::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) {
+            return 2;
+          }
+          ::raise(SIGSTOP);
+          return page.is_waiting() ? 1 : 0;
+        })} {
+    int status = 0;
+    ::waitpid(pid_, &status, 0);
+    is_traced_ = WIFSTOPPED(status) && ::ptrace(PTRACE_SETOPTIONS, pid_, nullptr, PTRACE_O_TRACESYSGOOD) == 0;
+  }
+
+  [[nodiscard]] bool is_traced() const { return is_traced_; }
+
+  /// Goes on until it is about to look, and then until it has looked.
+  void go_on() {
+    for (__ptrace_syscall_info call{};
+         call.op != PTRACE_SYSCALL_INFO_ENTRY || call.entry.nr != SYS_fcntl || call.entry.args[1] != F_OFD_GETLK;) {
+      int status = 0;
+      ::ptrace(PTRACE_SYSCALL, pid_, nullptr, nullptr);
+      if (::waitpid(pid_, &status, 0) != pid_ || !WIFSTOPPED(status)) {
+        FAIL() << "it did not look";
+      }
+      if (std::exchange(is_looking_, false)) {
+        return;
+      }
+      ::ptrace(PTRACE_GET_SYSCALL_INFO, pid_, sizeof call, &call);
+    }
+    is_looking_ = true;
+  }
+
+  /// What it has been told.
+  [[nodiscard]] bool answer() const {
+    ::ptrace(PTRACE_DETACH, pid_, nullptr, nullptr);
+    return tests::end_of(pid_) != 0;
+  }
+
+private:
+  pid_t pid_;
+  bool is_traced_ = false;
+  bool is_looking_ = false;
+};
+
+TEST(EntryPages, do_not_count_a_wait_twice_that_ends_while_the_watcher_looks) {
+  EntryPage page;
+  StoppedWatcher one{page};
+  StoppedWatcher other{page};
+  if (!one.is_traced()) {
+    GTEST_SKIP() << "no process may be traced here";
+  }
+  set_entry_page_of_process(EntryPage::open(page.path()));
+  std::optional<NotCounted> wait{std::in_place};
+  one.go_on();
+  wait.reset();
+  auto waited = page.waited();
+  EXPECT_FALSE(one.answer());
+  EXPECT_EQ(page.waited(), waited);
+
+  wait.emplace();
+  other.go_on();
+  wait.reset();
+  waited = page.waited();
+  other.go_on();
+  wait.emplace();
+  EXPECT_TRUE(other.answer()) << "another wait has begun";
+  EXPECT_EQ(page.waited(), waited);
+  EXPECT_TRUE(page.is_waiting());
   set_entry_page_of_process(nullptr);
 }
 
