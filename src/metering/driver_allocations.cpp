@@ -101,14 +101,12 @@ AllocationBook::Allocation DriverAllocations::asked_by(Call call, const cupti::C
   case Call::cuMemAllocFromPoolAsync:
   case Call::cuMemAllocFromPoolAsync_ptsz: {
     const auto& asked = parameters_of<cupti::AllocFromPoolParameters>(data);
-    auto allocation = in_context(AllocationKind::pool, pool_function, asked.bytes);
+    const bool captured = is_captured(asked.stream, call == Call::cuMemAllocFromPoolAsync_ptsz);
+    auto allocation = in_context(AllocationKind::pool, pool_function, captured ? 0 : asked.bytes);
     const std::lock_guard guard{mutex_};
     if (const auto pool = pools_.find(asked.pool); pool != pools_.end()) {
       allocation.device = pool->second.id;
-      allocation.bytes = pool->second.type == devices::cuda::location_device ? asked.bytes : 0;
-    }
-    if (is_captured(asked.stream, call == Call::cuMemAllocFromPoolAsync_ptsz)) {
-      allocation.bytes = 0;
+      allocation.bytes = pool->second.type == devices::cuda::location_device ? allocation.bytes : 0;
     }
     return allocation;
   }

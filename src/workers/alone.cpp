@@ -150,7 +150,8 @@ Alone run_again_alone(const TestCase& test, const Circumstances& circumstances) 
   say(test.name + (circumstances.skipped ? " was skipped" : " failed") + " in a process that " +
       (circumstances.shares_errors ? "shares errors of CUDA with other workers (MPS)"
                                    : "had run " + cases + " before it") +
-      ". It runs once more, in a process of its own; the result of that counts");
+      ". It runs once more, in a process of its own" +
+      (circumstances.skipped ? "; the result of that counts" : ", which shows whether it depends on the process"));
   const auto end = run_entry(test.command, {test.name, policy::EntryCommand::tests});
   const bool is_skipped = end.exit_code == skipped_exit_code;
   if (end.signal != 0 || !does_not_fail(end.exit_code) || (is_skipped && circumstances.skipped)) {

@@ -126,7 +126,7 @@ private:
     if (!why.empty()) {
       write_file(run_.folder, "alone", why);
     }
-    ::ftruncate(start_.number(), why.empty() ? 1 : 0); // CUDA starts in the first case
+    mark_start(why.empty() ? 1 : 0); // CUDA starts in the first case
     ::flock(start_.number(), LOCK_UN);
     while (!why.empty() && !is_ready(run_.ctest) && take_oldest_job()) {
       refuse(why);
@@ -237,7 +237,7 @@ private:
           has_verdict = true;
           note_balance(history_.empty() ? -2 * (started_in_ + since(begun)) : since(begun));
           if (history_.empty()) {
-            ::ftruncate(start_.number(), 0);
+            mark_start(0);
           }
           ends = !verdict.texts.empty();
           if (!ends && !note_case(filter)) {
@@ -264,6 +264,12 @@ private:
         return false;
       }
     }
+  }
+
+  /// The length of the start file says whether a worker starts; without room a caller may start one more.
+  void mark_start(off_t length) {
+    const bool marked = ::ftruncate(start_.number(), length) == 0;
+    static_cast<void>(marked);
   }
 
   /// Adds to the balance of all workers, by which callers decide whether to start one more. Two that add at once may

@@ -37,8 +37,8 @@ namespace gputest::workers {
 namespace {
 
 namespace fs = std::filesystem;
+using os::KernelClock;
 using std::chrono::nanoseconds;
-using Clock = os::KernelClock;
 
 constexpr std::array passed_on{SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 constexpr std::chrono::milliseconds look_interval{100};
@@ -231,8 +231,8 @@ std::string end_holders(const std::vector<struct stat>& streams, std::vector<pid
   std::string names;
   std::set<pid_t> killed;
   constexpr std::chrono::seconds longest{1}; // one in a driver's call ends later
-  const auto until = Clock::now() + longest;
-  for (bool any = false; !is_over() && (!any || Clock::now() < until); any = true) {
+  const auto until = KernelClock::now() + longest;
+  for (bool any = false; !is_over() && (!any || KernelClock::now() < until); any = true) {
     for (const pid_t pid : candidates()) {
       if (has_open(pid, streams).value_or(all)) {
         if (killed.insert(pid).second) {
@@ -249,7 +249,8 @@ std::string end_holders(const std::vector<struct stat>& streams, std::vector<pid
 
 /// Waits, as CTest does, until nobody has the output of the command open that has ended. Empty, or what to say of those
 /// that have it when the time is over: they are ended as far as they are found, and CTest waits for none.
-std::string wait_for_output(Happenings& happenings, const Relays& relays, const Watch& watch, Clock::time_point begun) {
+std::string wait_for_output(Happenings& happenings, const Relays& relays, const Watch& watch,
+                            KernelClock::time_point begun) {
   while (relays.any_open()) {
     const auto left = time_left(watch, begun);
     if (left <= nanoseconds{0}) {
@@ -330,19 +331,19 @@ std::string name_of_process(pid_t pid) {
   return number + " (" + std::string{name.data(), static_cast<std::size_t>(std::max<ssize_t>(size - 1, 0))} + ")";
 }
 
-std::optional<nanoseconds> time_left(const Watch& watch, Clock::time_point begun) {
+std::optional<nanoseconds> time_left(const Watch& watch, KernelClock::time_point begun) {
   // Who waits first: a process adds its time before it ends to wait.
   const bool waits = watch.page != nullptr && watch.page->is_waiting();
   if (watch.limit.count() == 0) {
     return std::nullopt;
   }
-  const nanoseconds elapsed = Clock::now() - begun;
+  const nanoseconds elapsed = KernelClock::now() - begun;
   const auto waited = watch.page == nullptr ? nanoseconds{0} : std::min(watch.page->waited(), elapsed);
   const auto left = watch.limit + waited - elapsed;
   return waits ? std::max(left, nanoseconds{look_interval}) : left;
 }
 
-std::string wait_for_writers(const Watch& watch, Clock::time_point begun) {
+std::string wait_for_writers(const Watch& watch, KernelClock::time_point begun) {
   std::vector<struct stat> streams;
   for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
     if (const auto own = stream_read_to_its_end(stream)) {
@@ -380,7 +381,7 @@ CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch) 
   const ProcessGroup group;
 
   static_cast<void>(std::fflush(nullptr)); // the command writes behind it
-  const auto begun = Clock::now();
+  const auto begun = KernelClock::now();
   const pid_t watcher = ::getpid();
   volatile int error = 0;
   const pid_t child = ::vfork(); // NOLINT: copies no memory; until exec the child makes system calls only
@@ -423,9 +424,9 @@ CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch) 
       }
       return {0, 0, SIGKILL, true};
     }
-    if (watch.look && Clock::now() >= next_look) {
+    if (watch.look && KernelClock::now() >= next_look) {
       watch.look();
-      next_look = Clock::now() + watch.look_interval;
+      next_look = KernelClock::now() + watch.look_interval;
     }
     if (watch.look || watch.page != nullptr) { // time_left() is to see when a wait begins
       left = std::min(std::max(left.value_or(watch.look_interval), nanoseconds{look_interval} / 10),

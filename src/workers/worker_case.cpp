@@ -48,7 +48,7 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 /// How often a waiting process looks whether something has changed.
-constexpr milliseconds between_looks{20};
+constexpr milliseconds between_looks_at_folder{20};
 /// For how long the first case of a worker keeps others from being started.
 constexpr milliseconds longest_first_case{500};
 /// For how long it takes a keeper for one that is about to be free: it may be stuck.
@@ -147,7 +147,7 @@ Found find_keeper(RunFolder& run, const TestCase& test) {
   }
   const auto begun = Clock::now();
   const auto earned = milliseconds_in(run.folder, "earned");
-  auto limit = count_marked(run.folder, "keepers") > 0 ? between_looks : milliseconds{0};
+  auto limit = count_marked(run.folder, "keepers") > 0 ? between_looks_at_folder : milliseconds{0};
   while ((found.why_none = contents_of(run.folder, "alone")).empty()) {
     Events events;
     if (events.add(job.socket()).add(run.ctest).wait(limit)) {
@@ -160,7 +160,7 @@ Found find_keeper(RunFolder& run, const TestCase& test) {
         return found;
       }
     }
-    limit = between_looks;
+    limit = between_looks_at_folder;
   }
   return found;
 }
@@ -422,7 +422,7 @@ void wait_for_keepers(const Descriptor& folder) {
       return;
     }
     const Descriptor end{static_cast<int>(keepers.empty() ? -1 : ::syscall(SYS_pidfd_open, keepers.front(), 0))};
-    Events{}.add(end).wait(between_looks);
+    Events{}.add(end).wait(between_looks_at_folder);
   }
 }
 

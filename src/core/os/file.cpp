@@ -118,7 +118,10 @@ std::optional<std::uint64_t> executable_identity() {
 }
 
 WithoutFileSizeLimit::WithoutFileSizeLimit() noexcept {
-  has_limit_ = ::getrlimit(RLIMIT_FSIZE, &limit_) == 0 && limit_.rlim_cur != RLIM_INFINITY;
+  static std::mutex one_thread;
+  alone_ =
+      std::unique_lock{one_thread, std::try_to_lock}; // the limit is the process's; it is lifted already if this fails
+  has_limit_ = alone_ && ::getrlimit(RLIMIT_FSIZE, &limit_) == 0 && limit_.rlim_cur != RLIM_INFINITY;
   if (has_limit_) {
     const rlimit highest{limit_.rlim_max, limit_.rlim_max};
     ::setrlimit(RLIMIT_FSIZE, &highest);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -77,6 +78,7 @@ public:
   WithoutFileSizeLimit& operator=(const WithoutFileSizeLimit&) = delete;
 
 private:
+  std::unique_lock<std::mutex> alone_;
   rlimit limit_{};
   sigset_t mask_{};
   bool has_limit_ = false;

@@ -64,8 +64,12 @@ Descriptor FileAt::open(int flags, mode_t type) const {
   const bool gives_mode = is_own() && ((flags & O_CREAT) != 0 || type == S_IFIFO);
   Descriptor file = try_to_open();
   if (!file && errno == EACCES && gives_mode) { // the umask of whoever made it took off what its owner needs
-    ::fchmodat(folder, name.c_str(), mode, AT_SYMLINK_NOFOLLOW);
-    file = try_to_open();
+    const int refused = errno;
+    if (::fchmodat(folder, name.c_str(), mode, AT_SYMLINK_NOFOLLOW) == 0) {
+      file = try_to_open();
+    } else {
+      errno = refused;
+    }
   }
   struct stat status {};
   if (!file) {

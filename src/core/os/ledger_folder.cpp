@@ -95,7 +95,7 @@ LedgerError failure_here(const std::string& to_do, const std::string& path, int 
 }
 
 /// The folder that `path` is in, made if it is not there, and its name there.
-std::pair<Descriptor, std::string> parent_of(fs::path path) {
+std::pair<Descriptor, std::string> open_parent_of(fs::path path) {
   if (path.filename().empty()) { // ends with a slash
     path = path.parent_path();
   }
@@ -119,16 +119,16 @@ std::string_view network_file_system(std::uint32_t type) {
 }
 
 LedgerFolder::LedgerFolder(const std::string& path) {
-  auto [parent, name] = parent_of(path);
+  auto [parent, name] = open_parent_of(path);
   const FileAt place{parent.number(), fs::path{path}.parent_path(), name, ::geteuid(), private_mode};
   const auto open = [&, &at = parent, &named = name] { // not FileAt::open(): it may be root's
     return Descriptor{::openat(at.number(), named.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
   };
   Descriptor folder = open();
   if (!folder && errno == ENOENT) {
-    if (::mkdirat(parent.number(), name.c_str(), private_mode) == 0) {
-      ::fchmodat(parent.number(), name.c_str(), private_mode, AT_SYMLINK_NOFOLLOW); // whatever the umask
-    } else if (errno != EEXIST) {
+    const bool made = ::mkdirat(parent.number(), name.c_str(), private_mode) == 0;
+    if (made ? ::fchmodat(parent.number(), name.c_str(), private_mode, AT_SYMLINK_NOFOLLOW) != 0 // whatever the umask
+             : errno != EEXIST) {
       throw failure_here("make the folder", path, errno);
     }
     folder = open();

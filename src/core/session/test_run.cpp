@@ -168,6 +168,8 @@ void TestRun::begin_next_case() noexcept try {
   state_->last_end.reset();
   state_->test.clear();
   state_->any_began = false;
+  state_->is_refused = false;
+  state_->not_run.clear();
   state_->peak.reset();
   state_->knows_peak = true;
   state_->read_entry();
@@ -266,6 +268,7 @@ void TestRun::stop(const std::string& why) noexcept try {
   if (state_->running) {
     session::tell(why);
     state_->refuse(why);
+    state_->check_unwatched();
     State::end_now(EXIT_FAILURE);
   }
 } catch (const std::exception& error) {
