@@ -84,7 +84,7 @@
     beginning and a hash.
 
   ``DISCOVERY_TIMEOUT``
-    Seconds that a listing may take. Then all processes that it has started are killed. Default: 60. (CMake's default of 5 is too short for the first start of a large CUDA library on a
+    Seconds that a listing may take. When it ends, all processes that it has started are killed. Default: 60. (CMake's default of 5 is too short for the first start of a large CUDA library on a
     loaded machine.)
 
   ``DISCOVERY_EXTRA_ARGS``

@@ -506,12 +506,13 @@ function(_gputest_list_tests problem_result output_result)
           "${gputest_directory}/entry_properties.cmake" "${gputest_directory}/requests.cmake")
     gputest_listed_library("${file}")
   endforeach()
+  math(EXPR longest "${gputest_DISCOVERY_TIMEOUT} + 10") # if gputest-entry cannot end a process that has the output open
   cmake_language(EVAL CODE "execute_process(${gputest_lister}
-    WORKING_DIRECTORY \"\${gputest_WORKING_DIRECTORY}\"
+    TIMEOUT \${longest} WORKING_DIRECTORY \"\${gputest_WORKING_DIRECTORY}\"
     OUTPUT_VARIABLE output ERROR_VARIABLE output RESULT_VARIABLE ended)")
   set(${output_result} "${output}" PARENT_SCOPE)
   set(problem "")
-  if(ended STREQUAL "124")
+  if(ended MATCHES "^Signal 64$|timeout") # how gputest-entry ends then, or execute_process()
     set(problem "it did not end within ${gputest_DISCOVERY_TIMEOUT} s (DISCOVERY_TIMEOUT)")
   elseif(NOT ended STREQUAL "0")
     set(problem "it ended with: ${ended}")

@@ -10,6 +10,7 @@
 // fails if a worker does not end as it should. The third form runs and watches any other executable whose tests gputest
 // runs. The fourth has an executable list its tests when ctest starts.
 #include "workers/alone.hpp"
+#include "workers/descendants.hpp"
 #include "workers/entry_run.hpp"
 #include "workers/supervised_command.hpp"
 #include "workers/worker_case.hpp"
@@ -39,19 +40,21 @@ void refuse_second_filter(const std::vector<std::string>& arguments) {
   }
 }
 
-/// Ends as the command does. If that takes longer, everything that it has started is killed, and the exit code is 124.
+/// CMake waits as long as any process has the command's output open, so what the command has started is killed at its
+/// end. Ends as the command does; if that takes longer, by SIGRTMAX, as no command does by itself.
 int list_tests(const char* seconds, std::vector<std::string> command) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   const auto program = command.front();
   const auto end =
       gputest::workers::run_supervised(std::move(command), {std::chrono::seconds{std::atoi(seconds)}, nullptr, {}});
+  gputest::workers::end_descendants();
   if (end.error != 0) {
     return gputest::workers::say_why_not_executed(program, end.error);
   }
-  if (end.signal != 0 && !end.timed_out) {
-    gputest::workers::end_by_signal(end.signal);
+  if (end.signal != 0) {
+    gputest::workers::end_by_signal(end.timed_out ? SIGRTMAX : end.signal);
   }
-  return end.timed_out ? 124 : end.status;
+  return end.status;
 }
 
 } // namespace

@@ -828,7 +828,9 @@ TEST_F(Discovery, makes_one_failing_entry_of_what_cannot_be_listed) {
     std::string script;     ///< of the executable; empty if it is not there
     std::string executable; ///< in place of a script
     std::string reason;
+    unsigned children = 0; ///< which two listings start, and do not end
   };
+  const std::string with_child = shell + "sleep 1000 & echo $! >> " + path("children") + "\n"; // it has the output
   const std::vector<Row> rows{
       {"missing", "", "", "it does not exist. Build it"},
       {"crashing", shell + "kill -SEGV $$\n", "", "it ended with: "},
@@ -836,7 +838,10 @@ TEST_F(Discovery, makes_one_failing_entry_of_what_cannot_be_listed) {
       {"hanging", shell + "exec sleep 1000\n", "", "it did not end within 1 s (DISCOVERY_TIMEOUT)"},
       {"hanging_with_children",
        shell + "for group in '' setsid; do $group sleep 1000 & echo $! >> " + path("children") + "; done\nsleep 1000\n",
-       "", "it did not end within 1 s (DISCOVERY_TIMEOUT)"},
+       "", "it did not end within 1 s (DISCOVERY_TIMEOUT)", 4},
+      {"exits at once, a child has its stdout", with_child, "", "it wrote no list.", 2},
+      {"crashes at once, a child has its stdout", with_child + "kill -SEGV $$\n", "", "it ended with: S", 2},
+      {"failing as timeout(1) does", shell + "exit 124\n", "", "it ended with: 124"},
       {"writing garbage", shell + "head -c 100000 /dev/urandom\n", "", "it wrote no list. Link gputest::main"},
       {"printing much", shell + "for i in $(seq 10000); do echo printed; done\n", "", "it wrote no list."},
       {"half a list", shell + "echo > \"$GPUTEST_LIST_FILE\"\n", "", "its list has no end"},
@@ -847,6 +852,7 @@ TEST_F(Discovery, makes_one_failing_entry_of_what_cannot_be_listed) {
     SCOPED_TRACE(row.what);
     std::filesystem::remove_all(path("build"));
     std::filesystem::remove(path("starts"));
+    std::filesystem::remove(path("children"));
     std::filesystem::remove(path("tests"));
     if (!row.executable.empty()) {
       use_executable(row.executable);
@@ -866,10 +872,12 @@ TEST_F(Discovery, makes_one_failing_entry_of_what_cannot_be_listed) {
     EXPECT_EQ(ended.exit_code, 8);
     EXPECT_THAT(ended.out, HasSubstr("50% tests passed, 1 tests failed out of 2"));
     std::ifstream children{path("children")};
-    for (std::string pid; std::getline(children, pid);) {
+    unsigned count = 0;
+    for (std::string pid; std::getline(children, pid); ++count) {
       std::ifstream command{"/proc/" + pid + "/cmdline"};
       EXPECT_EQ(command.get(), std::ifstream::traits_type::eof()) << pid << " has not ended";
     }
+    EXPECT_EQ(count, row.children) << "of two listings";
     EXPECT_THAT(ended.out, HasSubstr("the tests of " + path("tests") + " cannot be listed: " + row.reason));
     EXPECT_THAT(ended.out, HasSubstr("To repeat it: cd " + path("build") + " && GPUTEST_LIST_FILE=/dev/stdout " +
                                      path("tests") + " --gtest_list_tests"));
