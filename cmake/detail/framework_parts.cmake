@@ -25,13 +25,20 @@ function(_gputest_add_framework_parts sources directory)
 
   # FetchContent or add_subdirectory() may add a framework later in that directory, and fail if an imported one exists. But a
   # dependency provider, or FetchContent in place of find_package(), adds its directory when the framework is looked for, which is
-  # too late in a deferred call. So it is looked for now, and nothing that is installed is found.
+  # too late in a deferred call. So it is looked for now, and nothing that is installed is found, nor what an earlier
+  # configuration or the user has cached.
   foreach(part IN ITEMS "googletest;GTest;GTest::gtest;gtest" "catch2;Catch2;Catch2::Catch2;Catch2::Catch2")
     list(POP_FRONT part framework package target other_target)
     set(is_imported FALSE)
     if(NOT TARGET ${target} AND NOT TARGET ${other_target})
       set(CMAKE_REQUIRE_FIND_PACKAGE_${package} FALSE)
+      set(cached "$CACHE{${package}_DIR}")
+      set(${package}_DIR "")
       find_package(${package} QUIET CONFIG NO_DEFAULT_PATH)
+      unset(${package}_DIR)
+      if(cached AND NOT ${package}_FOUND)
+        set_property(CACHE ${package}_DIR PROPERTY VALUE "${cached}")
+      endif()
       if(TARGET ${target}) # one that a provider has installed may not be visible in that directory
         get_target_property(is_imported ${target} IMPORTED)
       endif()

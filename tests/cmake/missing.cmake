@@ -8,7 +8,9 @@ set(failures 0)
 
 # expect(<library> <what the project does with gputest> <its target links> <regular expression of the result> [<option of CMake>...])
 function(expect library get_gputest links expression)
-  file(REMOVE_RECURSE "${WORK}/${library}")
+  if(NOT keeps_build_tree)
+    file(REMOVE_RECURSE "${WORK}/${library}")
+  endif()
   file(WRITE "${WORK}/${library}/main.cpp" "")
   file(WRITE "${WORK}/${library}/CMakeLists.txt" "cmake_minimum_required(VERSION 3.25)
 project(missing LANGUAGES CXX)
@@ -61,6 +63,18 @@ file(WRITE "${WORK}/provider.cmake" "macro(provide method package)
 endmacro()
 cmake_language(SET_DEPENDENCY_PROVIDER provide SUPPORTED_METHODS FIND_PACKAGE)\n")
 expect(Unused "${package}${is_linked}" gputest::main "^0: $" "-DCMAKE_PROJECT_TOP_LEVEL_INCLUDES=${WORK}/provider.cmake")
+
+# One that the project adds after gputest, when its build tree knows another one from an earlier configuration or from the user.
+file(WRITE "${WORK}/cached/GTestConfig.cmake" "add_library(GTest::gtest INTERFACE IMPORTED)\nset(GTest_VERSION 1.12.1)\n")
+set(cached "-DGTest_DIR=${WORK}/cached")
+set(is_cached "\nif(NOT \"\$CACHE{GTest_DIR}\" STREQUAL \"${WORK}/cached\")\n  message(FATAL_ERROR \"it is lost\")\nendif()")
+foreach(option IN ITEMS "${cached}" "--no-warn-unused-cli") # the second time, only the cache says so
+  expect(Unused "${package}${is_cached}" gputest::main "^0: $" "${option}")
+  set(keeps_build_tree ON)
+endforeach()
+expect(Unused "${package}
+add_subdirectory(\"${WORK}/googletest\" googletest)${is_linked}" gputest::main "^0: $")
+set(keeps_build_tree OFF)
 
 # One whose target has no VERSION. The macro came with 1.12.
 foreach(content_and_result IN ITEMS "#define GTEST_FLAG_GET|^0: $" "|^1: .*there is no GoogleTest 1.12 or newer but 1.11 or older: add a newer one")
