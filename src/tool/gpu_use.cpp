@@ -6,8 +6,11 @@
 #include "core/os/shared_library.hpp"
 
 #include <algorithm>
+#include <array>
+#include <fstream>
 #include <set>
 #include <sstream>
+#include <string_view>
 
 namespace gputest::tool {
 
@@ -27,13 +30,27 @@ bool runs_others(const std::string& path) {
 
 bool has(const std::string& bytes, const std::string& text) { return bytes.find(text) != std::string::npos; }
 
-/// Whether a program or a library, or the path of one, has the name of CUDA's driver or runtime, or of OpenCL's loader.
-/// Whatever has code for GPUs needs one of these, or loads one by its name.
-bool names_gpu(const std::string& bytes) { return has(bytes, "libcuda") || has(bytes, "libOpenCL"); }
+/// CUDA's driver or runtime, and OpenCL's loader. Whatever has code for GPUs needs one of these, or loads one by its
+/// name.
+const std::set<std::string> gpu_libraries{"libcuda", "libOpenCL"};
 
-/// Whether the dynamic linker's list has what is not there, or an interpreter, which is told at run time what to do.
+bool is_elf(const std::string& path) {
+  std::array<char, 4> begin{};
+  std::ifstream file{path, std::ios::binary};
+  return file.read(begin.data(), begin.size()) && std::string_view{begin.data(), begin.size()} == "\177ELF";
+}
+
+bool uses_gpu(const std::string& library) {
+  const auto found = os::texts_in(library, gpu_libraries);
+  return !found || !found->empty();
+}
+
+/// Whether the dynamic linker's list has one of these, what is not there, or an interpreter, which is told at run time
+/// what to do.
 bool is_open(const std::string& list) {
-  return has(list, "not found") || has(list, "/libpython") || has(list, "/libperl") || has(list, "/libjvm");
+  const auto is_listed = [&](const std::string& library) { return has(list, library); };
+  return std::any_of(gpu_libraries.begin(), gpu_libraries.end(), is_listed) || has(list, "not found") ||
+         has(list, "/libpython") || has(list, "/libperl") || has(list, "/libjvm");
 }
 
 /// The dynamic linker of this process; empty if it has none.
@@ -64,26 +81,27 @@ std::vector<std::string> files_in(const std::string& list) {
 } // namespace
 
 GpuUse find_gpu_use(const std::string& path) {
-  const auto program = os::contents_of(path).value_or("");
-  if (program.substr(0, 4) != "\177ELF" || runs_others(path)) {
+  if (runs_others(path) || !is_elf(path)) {
     return GpuUse::yes;
   }
-  if (has(program, ".gputest_session")) {
+  const std::string session = ".gputest_session";
+  const std::string loads = std::string{"dlopen\0", 7};
+  const auto linker = dynamic_linker();
+  auto texts = gpu_libraries;
+  texts.insert({session, loads, linker});
+  const auto found = os::texts_in(path, texts);
+  if (found && found->count(session) > 0) {
     return GpuUse::leases_itself;
   }
-  const auto linker = dynamic_linker();
-  if (names_gpu(program) || has(program, std::string{"dlopen\0", 7}) || linker.empty() || !has(program, linker)) {
+  if (linker.empty() || found != std::set{linker}) {
     return GpuUse::yes;
   }
   const auto list = os::output_of({linker, "--list", path});
-  if (!list || names_gpu(*list) || is_open(*list)) {
+  if (!list || is_open(*list)) {
     return GpuUse::yes;
   }
   const auto libraries = files_in(*list);
-  return std::any_of(libraries.begin(), libraries.end(),
-                     [](const std::string& file) { return names_gpu(os::contents_of(file).value_or("libcuda")); })
-             ? GpuUse::yes
-             : GpuUse::no;
+  return std::any_of(libraries.begin(), libraries.end(), uses_gpu) ? GpuUse::yes : GpuUse::no;
 }
 
 bool only_lists_tests(const std::vector<std::string>& arguments) {

@@ -78,6 +78,9 @@ ExitCode report(const Outcome& outcome, const settings::JudgedBy& watcher) {
     entry.look = [&] { usage->look(); };
   }
   entry.judge = [&](const workers::CommandEnd& end) {
+    if (usage) {
+      usage->look(); // the command may have ended before the first look, which says whether devices list processes
+    }
     const auto used = usage ? usage->end() : devices::Usage{};
     session.log_end_of_command(used);
     if (!usage || end.signal != 0 || end.timed_out) {
@@ -86,7 +89,8 @@ ExitCode report(const Outcome& outcome, const settings::JudgedBy& watcher) {
     const auto measured = session.judge_command(used);
     if (measured.peak > Bytes{}) {
       session::tell_peak(measured.peak);
-    } else { // a lower bound of 0 says nothing
+    } else if (used.evidence == devices::Evidence::unknown || !session.machine()->devices().front().simulated) {
+      // A lower bound of 0 says nothing of a GPU, and all of a command that no simulated device has listed.
       session::tell(fmt::format("how much memory the command used is not known: {}", used.because));
     }
     return measured.problems;

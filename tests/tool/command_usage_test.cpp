@@ -75,11 +75,23 @@ TEST_F(CommandUsage, is_a_failure_also_of_a_command_that_gputest_has_skipped) {
   EXPECT_NE(ended.err.find("gputest: failed: script took at least "), std::string::npos) << ended.err;
 }
 
-TEST_F(CommandUsage, that_no_look_has_shown_is_no_measurement) {
-  const auto ended = run({"true"});
-  EXPECT_EQ(ended.exit_code, 0);
-  EXPECT_EQ(ended.out.find("CTestMeasurement"), std::string::npos) << ended.out;
-  EXPECT_NE(ended.err.find("gputest: how much memory the command used is not known: "), std::string::npos) << ended.err;
+TEST_F(CommandUsage, that_no_look_has_shown_is_not_known_of_gpus_and_of_devices_without_a_list) {
+  const std::string not_known = "gputest: how much memory the command used is not known: ";
+  const auto message_on = [&](const std::string& devices) {
+    tool_.set("GPUTEST_DEVICES", devices);
+    const auto ended = run({"true"});
+    EXPECT_EQ(ended.exit_code, 0) << ended.err;
+    EXPECT_EQ(ended.out.find("CTestMeasurement"), std::string::npos) << ended.out;
+    const auto begin = ended.err.find(not_known);
+    return begin == std::string::npos
+               ? ""
+               : ended.err.substr(begin + not_known.size(), ended.err.find('\n', begin) - begin - not_known.size());
+  };
+  EXPECT_EQ(message_on("simulated:1x16GiB"), "");
+  EXPECT_EQ(message_on("simulated:1x16GiB,no_process_list"), "the devices list no processes");
+  tool_.set("LD_LIBRARY_PATH", GPUTEST_FAKE_DRIVER);
+  tool_.set("FAKE_NVML", "gpus=1");
+  EXPECT_EQ(message_on("all"), "the devices were asked ten times a second");
 }
 
 TEST_F(CommandUsage, is_not_measured_where_the_meter_is_off) {

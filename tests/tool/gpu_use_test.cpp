@@ -8,13 +8,27 @@
 
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <map>
+#include <optional>
 
 namespace gputest::tool {
 
 namespace {
 
 std::string program(const std::string& name) { return std::string{GPUTEST_PROGRAMS} + "/" + name; }
+
+/// How often this process has called read() so far; nullopt if the kernel does not count that.
+std::optional<unsigned long> reads() {
+  std::ifstream counters{"/proc/self/io"};
+  unsigned long count = 0;
+  for (std::string name; counters >> name >> count;) {
+    if (name == "syscr:") {
+      return count;
+    }
+  }
+  return std::nullopt;
+}
 
 } // namespace
 
@@ -43,6 +57,15 @@ TEST(GpuUse, is_what_a_program_and_its_libraries_show) {
   for (const auto& [name, use] : table) {
     EXPECT_EQ(find_gpu_use(program(name)), use) << name;
   }
+}
+
+TEST(GpuUse, is_found_with_few_reads_also_in_large_libraries) {
+  const auto before = reads();
+  if (!before) {
+    GTEST_SKIP() << "the kernel does not count reads (/proc/self/io)";
+  }
+  EXPECT_EQ(find_gpu_use(program("plain")), GpuUse::no);
+  EXPECT_LT(*reads() - *before, 150U) << "the C++ library alone has more than 500 pages";
 }
 
 TEST(GpuUse, of_what_is_no_program_of_this_machine_is_not_known) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -67,6 +68,11 @@ private:
 
 /// All of a file; nullopt if it cannot be read. For small files such as those of /proc.
 [[nodiscard]] std::optional<std::string> contents_of(const std::string& path);
+
+/// Those of the texts that are in a file; nullopt if it cannot be read. For executables and libraries: it has 256 KiB
+/// of them in memory at a time.
+[[nodiscard]] std::optional<std::set<std::string>> texts_in(const std::string& path,
+                                                            const std::set<std::string>& texts);
 
 /// While one exists, a limit that a test has left (RLIMIT_FSIZE) keeps this process from writing its files only as far
 /// as this user cannot raise it; then a write is an error (EFBIG), and no signal in this thread.

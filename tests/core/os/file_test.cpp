@@ -43,6 +43,24 @@ TEST(Reason, of_a_failure_stands_behind_what_was_to_be_done_with_which_file) {
   EXPECT_STREQ(failure("open", "/some/file", EACCES).what(), "cannot open /some/file: Permission denied");
 }
 
+TEST(TextsIn, are_found_wherever_a_file_is_read_in_pieces) {
+  const tests::PrivateFolder folder;
+  const std::set<std::string> texts{"libcuda", std::string{"dlopen\0", 7}, "missing"};
+  constexpr std::size_t piece = std::size_t{256} << 10U;
+  for (const auto& text : {std::string{"libcuda"}, std::string{"dlopen\0", 7}}) {
+    for (std::size_t place = 2 * piece - 20; place < 2 * piece + 20; ++place) {
+      folder.write("file", std::string(place, '\0') + text, 0600);
+      EXPECT_EQ(texts_in(folder.path() + "/file", texts), std::set{text}) << place;
+    }
+  }
+  folder.write("file", "libcud", 0600);
+  EXPECT_EQ(texts_in(folder.path() + "/file", texts), std::set<std::string>{});
+  folder.write("file", "", 0600);
+  EXPECT_EQ(texts_in(folder.path() + "/file", texts), std::set<std::string>{});
+  EXPECT_EQ(texts_in(folder.path(), texts), std::nullopt);
+  EXPECT_EQ(texts_in(folder.path() + "/none", texts), std::nullopt);
+}
+
 TEST(Folders, are_made_with_those_that_they_are_in_and_can_be_used_by_this_user_whatever_the_umask) {
   const tests::PrivateFolder folder;
   const auto mode_of = [&](const std::string& name) {
