@@ -9,7 +9,7 @@
   skipped = 0
 }
 /<skipped message="SKIP_/ { skipped = 1 }
-(follows || /gputest: skipped: /) && skipped {
+(follows && NF || /gputest: skipped: /) && skipped {
   reason = $0
   sub(/.*gputest: skipped: /, "", reason)
   gsub(/&apos;/, "'", reason)
@@ -19,4 +19,4 @@
   gsub(/&amp;/, "\\&", reason)
   print index(reason, name) == 1 ? reason : name ": " reason
 }
-{ follows = /: Skipped$/ }
+{ follows = /: Skipped$/ || (follows && !NF) } # newer ones have an empty line between
