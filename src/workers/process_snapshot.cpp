@@ -54,6 +54,17 @@ bool has_signal(const std::string& status, const char* name, int signal) {
   return (std::strtoull(field_of(status, name).c_str(), nullptr, 16) >> static_cast<unsigned>(signal - 1) & 1U) != 0;
 }
 
+/// Which alarms are set, each of which sends a signal by its own clock.
+std::string alarms() {
+  std::string set;
+  for (const auto clock : {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF}) {
+    itimerval alarm{};
+    ::getitimer(clock, &alarm);
+    set += alarm.it_value.tv_sec != 0 || alarm.it_value.tv_usec != 0 ? '1' : '0';
+  }
+  return set;
+}
+
 bool has_unreaped_children() {
   siginfo_t info{};
   return ::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 || errno != ECHILD;
@@ -134,16 +145,15 @@ ProcessSnapshot take_snapshot() {
 
   std::array<char, 4096> folder{};
   cpu_set_t processors{};
-  itimerval alarm{};
   static_cast<void>(::getcwd(folder.data(), folder.size()) == nullptr);
   ::sched_getaffinity(0, sizeof processors, &processors);
-  ::getitimer(ITIMER_REAL, &alarm);
+  state.timers = os::contents_of("/proc/self/timers").value_or("");
   state.facts = {{"the working directory", folder.data()},
                  {"the umask", field_of(status, "Umask")},
                  {"the user or group", field_of(status, "Uid") + field_of(status, "Gid")},
                  {"the processors on which it may run", bytes_of(processors)},
                  {"a resource limit", os::contents_of("/proc/self/limits").value_or("")},
-                 {"an alarm", bytes_of(alarm.it_value.tv_sec != 0 || alarm.it_value.tv_usec != 0)},
+                 {"an alarm", alarms()},
                  {"the processes that it has started", bytes_of(has_unreaped_children())}};
   return state;
 }
@@ -163,6 +173,9 @@ std::string change_between(const ProcessSnapshot& before, const ProcessSnapshot&
   }
   if (auto change = change_of_signals(before, after); !change.empty() || unchecked.files_and_threads) {
     return change;
+  }
+  if (after.timers != before.timers) {
+    return "its timers";
   }
   if (after.threads != before.threads) {
     return std::to_string(after.threads) + " threads run, and " + std::to_string(before.threads) + " ran before it";

@@ -14,6 +14,7 @@ namespace gputest::workers {
 struct ProcessSnapshot {
   std::map<int, std::string> descriptors; ///< what each open one refers to
   int threads = 0;
+  std::string timers; ///< of timer_create(); empty where the kernel does not list them (CONFIG_CHECKPOINT_RESTORE)
   sigset_t blocked{};
   std::array<struct sigaction, NSIG> actions{};
   std::vector<std::string> variables;                     ///< the environment, sorted
@@ -25,7 +26,7 @@ struct ProcessSnapshot {
 
 /// What to leave out of a comparison.
 struct Unchecked {
-  bool files_and_threads = false; ///< a driver was loaded, and keeps some
+  bool files_and_threads = false; ///< nor timers: a driver was loaded, and keeps some
   /// Descriptors that refer to something below one of these are no test's.
   std::vector<std::string> folders;
 };

@@ -5,6 +5,7 @@
 #include "core/os/file.hpp"
 #include "core/os/process.hpp"
 #include "workers/descendants.hpp"
+#include "workers/relays.hpp"
 
 #include <gputest/outcome.hpp>
 
@@ -16,19 +17,15 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <filesystem>
 #include <optional>
-#include <set>
 #include <system_error>
-#include <thread>
 
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -63,124 +60,6 @@ sigset_t waited_for() {
   return waited;
 }
 
-/// This process's stream if somebody reads it to its end: until nobody can write to it any more.
-std::optional<struct stat> stream_read_to_its_end(int stream) {
-  struct stat status {};
-  const bool is_read = ::fstat(stream, &status) == 0 && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
-  return is_read ? std::optional{status} : std::nullopt;
-}
-
-/// nullopt: its descriptors may not be looked at.
-std::optional<bool> has_open(pid_t pid, const std::vector<struct stat>& streams) {
-  std::error_code error;
-  for (fs::directory_iterator at{"/proc/" + std::to_string(pid) + "/fd", error}, end; !error && at != end;
-       at.increment(error)) {
-    struct stat status {};
-    struct stat link {}; // its mode says how the file is open
-    if (::lstat(at->path().c_str(), &link) == 0 && (link.st_mode & S_IWUSR) != 0 &&
-        ::stat(at->path().c_str(), &status) == 0 &&
-        std::any_of(streams.begin(), streams.end(), [&](const struct stat& stream) {
-          return stream.st_dev == status.st_dev && stream.st_ino == status.st_ino;
-        })) {
-      return true;
-    }
-  }
-  return error == std::errc::permission_denied ? std::nullopt : std::optional{false};
-}
-
-/// The pipes that a command has for output if this process's own is one that somebody reads to its end. What comes is
-/// passed on. When nobody can write to them any more they end, whoever had them, which no look at /proc can tell.
-class Relays {
-public:
-  explicit Relays(bool any) {
-    std::vector<struct stat> taken;
-    if (!any) {
-      return;
-    }
-    for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
-      const auto own = stream_read_to_its_end(stream);
-      const auto same = std::find_if(taken.begin(), taken.end(), [&](const struct stat& other) {
-        return own && other.st_dev == own->st_dev && other.st_ino == own->st_ino;
-      });
-      std::array<int, 2> ends{-1, -1};
-      if (own && same != taken.end()) {
-        relays_[static_cast<std::size_t>(same - taken.begin())].also = stream;
-      } else if (own && ::pipe2(ends.data(), O_CLOEXEC) == 0) {
-        taken.push_back(*own);
-        relays_.push_back({os::Descriptor{ends[0]}, os::Descriptor{ends[1]}, stream, stream});
-      }
-    }
-  }
-
-  /// In the child, before it becomes the command.
-  void become_output() const {
-    for (const auto& relay : relays_) {
-      ::dup2(relay.write_end.number(), relay.stream);
-      ::dup2(relay.write_end.number(), relay.also);
-    }
-  }
-
-  void close_write_ends() {
-    for (auto& relay : relays_) {
-      relay.write_end = os::Descriptor{};
-    }
-  }
-
-  [[nodiscard]] bool any_open() const {
-    return std::any_of(relays_.begin(), relays_.end(), [](const Relay& relay) { return bool{relay.read_end}; });
-  }
-
-  void add_to(std::vector<pollfd>& polled) const {
-    for (const auto& relay : relays_) {
-      polled.push_back({relay.read_end.number(), POLLIN, 0});
-    }
-  }
-
-  /// Passes on what is there. `polled` holds what add_to() has added, from `first` on.
-  void pass_on(const std::vector<pollfd>& polled, std::size_t first) {
-    for (std::size_t i = 0; i < relays_.size(); ++i) {
-      if (polled[first + i].revents != 0 && !relays_[i].pass_on()) {
-        relays_[i].read_end = os::Descriptor{};
-      }
-    }
-  }
-
-  /// What a process has to have open to keep one of them from ending.
-  [[nodiscard]] std::vector<struct stat> open_ones() const {
-    std::vector<struct stat> open;
-    for (const auto& relay : relays_) {
-      struct stat status {};
-      if (relay.read_end && ::fstat(relay.read_end.number(), &status) == 0) {
-        open.push_back(status);
-      }
-    }
-    return open;
-  }
-
-private:
-  struct Relay {
-    os::Descriptor read_end;
-    os::Descriptor write_end;
-    int stream = -1; ///< of this process
-    int also = -1;
-
-    /// False at its end, and if nobody reads this process's stream: then the command is to see that as well.
-    [[nodiscard]] bool pass_on() const {
-      std::array<char, 65536> buffer{};
-      const auto size = ::read(read_end.number(), buffer.data(), buffer.size());
-      for (ssize_t written = 0; written < size;) {
-        const auto count = ::write(stream, buffer.data() + written, static_cast<std::size_t>(size - written));
-        if (count < 0 && errno != EINTR && errno != EAGAIN) {
-          return false;
-        }
-        written += std::max<ssize_t>(count, 0);
-      }
-      return size > 0 || (size < 0 && errno == EINTR);
-    }
-  };
-  std::vector<Relay> relays_;
-};
-
 /// The signals of waited_for(), which are blocked, and output to pass on.
 class Happenings {
 public:
@@ -194,13 +73,7 @@ public:
   /// Blocks until something happens, or until the time is over. The next signal, if there is one.
   std::optional<signalfd_siginfo> wait(std::optional<nanoseconds> limit) {
     std::vector<pollfd> polled{{signals_.number(), POLLIN, 0}};
-    relays_.add_to(polled);
-    const auto time = std::max(limit.value_or(nanoseconds{0}), nanoseconds{0}).count();
-    const timespec until{static_cast<time_t>(time / 1'000'000'000), static_cast<long>(time % 1'000'000'000)};
-    if (::ppoll(polled.data(), polled.size(), limit ? &until : nullptr, nullptr) <= 0) {
-      return std::nullopt;
-    }
-    relays_.pass_on(polled, 1);
+    relays_.wait(polled, limit);
     signalfd_siginfo info{};
     const bool any = ::read(signals_.number(), &info, sizeof info) == static_cast<ssize_t>(sizeof info);
     return any ? std::optional{info} : std::nullopt;
@@ -218,61 +91,6 @@ private:
   os::Descriptor signals_;
 };
 
-void reap_all() {
-  while (::waitpid(-1, nullptr, WNOHANG) > 0) {
-  }
-}
-
-/// Ends those of the processes that have one of the streams open, again and again, because one may have started another
-/// meanwhile, until `is_over`; adds their names. With `all`, also those of which that cannot be told.
-template <class IsOver>
-std::string end_holders(const std::vector<struct stat>& streams, std::vector<pid_t> (*candidates)(), bool all,
-                        IsOver is_over) {
-  std::string names;
-  std::set<pid_t> killed;
-  constexpr std::chrono::seconds longest{1}; // one in a driver's call ends later
-  const auto until = KernelClock::now() + longest;
-  for (bool any = false; !is_over() && (!any || KernelClock::now() < until); any = true) {
-    for (const pid_t pid : candidates()) {
-      if (has_open(pid, streams).value_or(all)) {
-        if (killed.insert(pid).second) {
-          names += (names.empty() ? "" : ", ") + name_of_process(pid);
-        }
-        ::kill(pid, SIGKILL);
-      }
-    }
-    reap_all();
-    std::this_thread::sleep_for(std::chrono::milliseconds{1});
-  }
-  return names;
-}
-
-/// Waits, as CTest does, until nobody has the output of the command open that has ended. Empty, or what to say of those
-/// that have it when the time is over: they are ended as far as they are found, and CTest waits for none.
-std::string wait_for_output(Happenings& happenings, const Relays& relays, const Watch& watch,
-                            KernelClock::time_point begun) {
-  while (relays.any_open()) {
-    const auto left = time_left(watch, begun);
-    if (left <= nanoseconds{0}) {
-      const auto names = end_holders(
-          relays.open_ones(), [] { return descendants(); }, true,
-          [&] {
-            static_cast<void>(happenings.wait(nanoseconds{0}));
-            return !relays.any_open();
-          });
-      return names.empty() ? "processes that could not be found" : names;
-    }
-    if (const auto info = happenings.wait(left)) {
-      if (info->ssi_signo == SIGCHLD) {
-        reap_all();
-      } else {
-        Happenings::end_by(*info);
-      }
-    }
-  }
-  return {};
-}
-
 std::vector<pid_t> all_other_processes() {
   std::vector<pid_t> found;
   std::error_code error;
@@ -283,6 +101,25 @@ std::vector<pid_t> all_other_processes() {
     }
   }
   return found;
+}
+
+/// Waits, as CTest does, until nobody can write to the relays; `wait` passes on what comes within a time, and is false
+/// if there is no more to wait for. Empty, or what to say of those that can write when the time is over: `end` ends
+/// those that it finds, and CTest waits for none.
+template <class Wait, class End>
+std::string wait_for_end_of(const Relays& relays, const Watch& watch, KernelClock::time_point begun, Wait wait,
+                            End end) {
+  while (relays.any_open()) {
+    const auto left = time_left(watch, begun);
+    if (left && *left <= nanoseconds{0}) {
+      const std::string names = end();
+      return names.empty() ? "processes that could not be found" : names;
+    }
+    if (!wait(left)) {
+      break;
+    }
+  }
+  return {};
 }
 
 /// As long as one exists, a signal to the process group of this process and its command reaches the command alone, and
@@ -343,25 +180,16 @@ std::optional<nanoseconds> time_left(const Watch& watch, KernelClock::time_point
   return waits ? std::max(left, nanoseconds{look_interval}) : left;
 }
 
-std::string wait_for_writers(const Watch& watch, KernelClock::time_point begun) {
-  std::vector<struct stat> streams;
-  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
-    if (const auto own = stream_read_to_its_end(stream)) {
-      streams.push_back(*own);
-    }
-  }
-  const auto is_held = [&] {
-    const auto others = all_other_processes();
-    return std::any_of(others.begin(), others.end(), [&](pid_t pid) { return has_open(pid, streams) == true; });
-  };
-  while (is_held()) {
-    const auto left = time_left(watch, begun);
-    if (left <= nanoseconds{0}) {
-      return end_holders(streams, all_other_processes, false, [&] { return !is_held(); });
-    }
-    std::this_thread::sleep_for(std::min(*left, nanoseconds{look_interval}));
-  }
-  return {};
+std::string wait_for_output(Relays& relays, const Watch& watch, KernelClock::time_point begun,
+                            const os::Descriptor& until) {
+  return wait_for_end_of(
+      relays, watch, begun,
+      [&](std::optional<nanoseconds> left) {
+        std::vector<pollfd> polled{{until.number(), POLLIN, 0}};
+        relays.wait(polled, left);
+        return polled.front().revents == 0;
+      },
+      [&] { return relays.end_holders(all_other_processes, false); });
 }
 
 CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch) {
@@ -395,7 +223,9 @@ CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch) 
       ::_exit(127);
     }
     group.separate_command();
-    relays.become_output();
+    for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
+      ::dup2(relays.output_for(stream), stream);
+    }
     ::sigprocmask(SIG_SETMASK, &before, nullptr);
     ::execvp(arguments.front(), arguments.data());
     error = errno; // in the watcher's memory
@@ -412,7 +242,17 @@ CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch) 
     } while (ended > 0 && ended != child);
     if (ended == child) {
       CommandEnd end{error, WIFEXITED(status) ? WEXITSTATUS(status) : 0, WIFSIGNALED(status) ? WTERMSIG(status) : 0};
-      end.left_behind = wait_for_output(happenings, relays, watch, begun);
+      end.left_behind = wait_for_end_of(
+          relays, watch, begun,
+          [&](std::optional<nanoseconds> left) {
+            if (const auto info = happenings.wait(left); info && info->ssi_signo != SIGCHLD) {
+              Happenings::end_by(*info);
+            }
+            while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+            }
+            return true;
+          },
+          [&] { return relays.end_holders([] { return descendants(); }, true); });
       end.timed_out = !end.left_behind.empty();
       return end;
     }

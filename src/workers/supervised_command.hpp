@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/os/entry_page.hpp"
+#include "core/os/file.hpp"
 
 #include <chrono>
 #include <functional>
@@ -12,6 +13,8 @@
 #include <sys/types.h>
 
 namespace gputest::workers {
+
+class Relays;
 
 /// What is watched of a command while it runs.
 struct Watch {
@@ -43,9 +46,11 @@ struct CommandEnd {
 /// whatever was sent to both.
 [[nodiscard]] CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch = {});
 
-/// Blocks as long as another process of this user can write to this process's output, if that is a pipe, and at most
-/// until the limit is over, which began at `begun`. Then these processes are killed: their names, or nothing.
-[[nodiscard]] std::string wait_for_writers(const Watch& watch, os::KernelClock::time_point begun);
+/// Blocks until nobody can write to the relays any more, or `until` is readable, and at most until the limit is over,
+/// which began at `begun`. Then processes of this user that can write to them are killed. What to say of these, or
+/// nothing.
+[[nodiscard]] std::string wait_for_output(Relays& relays, const Watch& watch, os::KernelClock::time_point begun,
+                                          const os::Descriptor& until);
 
 /// What is left of a limit that began at `begun`; nullopt: there is none. While a process of the entry waits, at least
 /// the time after which to ask again, because what it has waited is known when it ends to wait.

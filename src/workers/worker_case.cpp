@@ -11,6 +11,7 @@
 #include "workers/events.hpp"
 #include "workers/keeper.hpp"
 #include "workers/mps_server.hpp"
+#include "workers/relays.hpp"
 #include "workers/run_folder.hpp"
 #include "workers/supervised_command.hpp"
 #include "workers/wait_notice.hpp"
@@ -31,6 +32,7 @@
 #include <system_error>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -172,9 +174,6 @@ int end_of(const RunFolder& run, const TestCase& test, const WorkerMessage& answ
   }
   const bool died = answer.kind == Kind::death;
   const auto how = describe_end(answer.code) + (answer.texts.empty() ? "" : answer.texts.front());
-  if (!died && !answer.texts.empty() && !answer.texts.front().empty()) {
-    say(test.name + " has left processes running, which nothing ends: " + answer.texts.front());
-  }
   using Device = WorkerMessage::Device;
   const bool shares_errors = answer.mps != Mps::none;
   const bool failed = died || !does_not_fail(answer.code);
@@ -251,20 +250,29 @@ std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
   job.texts.push_back("GPUTEST_ENTRY=" + page.path());
   const Watch watch{limit ? limit->duration : std::chrono::nanoseconds{0}, &page, {}};
   const auto begun = os::KernelClock::now();
-  if (!send_message(found.keeper.number(), job, {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) &&
-      !is_ready(found.keeper)) { // the keeper may have waited for this process long enough, and says so
+  Relays relays{limit.has_value()};
+  const bool is_sent = send_message(found.keeper.number(), job,
+                                    {STDIN_FILENO, relays.output_for(STDOUT_FILENO), relays.output_for(STDERR_FILENO)});
+  relays.close_write_ends();
+  if (!is_sent && !is_ready(found.keeper)) { // the keeper may have waited for this process long enough, and says so
     return run_alone(test, "it could not be handed over");
   }
   WorkerMessage answer;
   std::string time_out;
+  Clock::time_point answers_until;
   WaitNotice notice;
   for (bool any = false; !any;) {
-    auto left = time_out.empty() ? milliseconds{look_at_wait} : milliseconds{longest_answer};
+    std::chrono::nanoseconds left = time_out.empty() ? look_at_wait : answers_until - Clock::now();
     if (const auto exact = time_left(watch, begun); exact && time_out.empty()) {
-      left = std::clamp(std::chrono::ceil<milliseconds>(*exact), milliseconds{0}, look_at_wait);
+      left = std::min(*exact, left);
     }
     notice.look(page);
-    if (left == milliseconds{0}) {
+    if (left.count() <= 0 && !time_out.empty()) {
+      say_time_out(time_out);
+      return EXIT_FAILURE;
+    }
+    if (left.count() <= 0) {
+      answers_until = Clock::now() + longest_answer;
       time_out = policy::text_of_time_out({test.name, page.report().running, page.waited(), ""}, *limit);
       ::shutdown(found.keeper.number(), SHUT_WR); // the keeper kills the worker, and says so
       ucred keeper{};
@@ -274,16 +282,14 @@ std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
       }
       continue;
     }
-    Events events;
-    any = events.add(found.keeper).add(run.ctest).wait(left);
-    if (any && !events.is_ready(0)) { // ctest has ended
-      return EXIT_FAILURE;
-    }
-    if (!any && !time_out.empty()) {
-      say_time_out(time_out);
+    std::vector<pollfd> polled{{found.keeper.number(), POLLIN, 0}, {run.ctest.number(), POLLIN, 0}};
+    relays.wait(polled, left);
+    any = polled.front().revents != 0;
+    if (!any && polled.back().revents != 0) { // ctest has ended
       return EXIT_FAILURE;
     }
   }
+  relays.pass_on_what_is_there();
   if (receive_message(found.keeper.number(), answer) != Received::message) {
     if (!time_out.empty()) {
       say_time_out(time_out);
@@ -297,14 +303,16 @@ std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
   if (const bool is_long = os::KernelClock::now() - begun - page.waited() >= long_case; is_long != test.was_long) {
     add_to_file(run.folder, "long", (is_long ? "+" : "-") + test.name + "\n");
   }
-  const auto result = end_of(run, test, answer, time_out);
-  if (limit && answer.kind == Kind::verdict && !answer.texts.empty() && !answer.texts.front().empty()) {
-    if (const auto writers = wait_for_writers(watch, begun); !writers.empty()) {
+  if (answer.kind == Kind::verdict && !answer.texts.empty() && !answer.texts.front().empty()) {
+    say(test.name + " has left processes running, which nothing ends: " + answer.texts.front());
+  }
+  if (time_out.empty() && answer.kind != Kind::refusal) {
+    if (const auto writers = wait_for_output(relays, watch, begun, run.ctest); !writers.empty()) {
       say_time_out(policy::text_of_time_out({test.name, "", page.waited(), writers}, *limit));
       return EXIT_FAILURE;
     }
   }
-  return result;
+  return end_of(run, test, answer, time_out);
 }
 
 } // namespace

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <ctime>
 #include <functional>
 #include <string>
 #include <utility>
@@ -29,6 +30,10 @@ TEST(ProcessSnapshots, show_what_a_case_has_changed) {
     limit.rlim_cur = limit.rlim_cur == 0 ? limit.rlim_max : 0;
     ::setrlimit(resource, &limit);
   };
+  const auto set_alarm = [](auto clock) {
+    const itimerval time{{0, 0}, {0, 999'999}};
+    ::setitimer(clock, &time, nullptr);
+  };
   std::signal(SIGUSR2, [](int) {});
   const auto other_handler = [] { return std::string{"the signal "} + ::strsignal(SIGUSR2) + " has another handler"; };
   std::vector<std::pair<std::function<void()>, std::string>> changes{
@@ -37,11 +42,9 @@ TEST(ProcessSnapshots, show_what_a_case_has_changed) {
       {[] { std::signal(SIGUSR2, SIG_IGN); }, other_handler()},
       {[] { std::signal(SIGUSR2, SIG_DFL); }, other_handler()},
       {[] { tests::in_child([] { return 0; }); }, ""},
-      {[] {
-         const itimerval time{{0, 0}, {0, 999'999}};
-         ::setitimer(ITIMER_REAL, &time, nullptr);
-       },
-       "an alarm"},
+      {[&] { set_alarm(ITIMER_REAL); }, "an alarm"},
+      {[&] { set_alarm(ITIMER_VIRTUAL); }, "an alarm"},
+      {[&] { set_alarm(ITIMER_PROF); }, "an alarm"},
       {[] {
          siginfo_t info{};
          const auto ended = static_cast<id_t>(tests::start_child([] { return 0; }));
@@ -53,6 +56,14 @@ TEST(ProcessSnapshots, show_what_a_case_has_changed) {
        std::string{"the signal "} + ::strsignal(NSIG - 1) + " has another handler"}, // NOLINT(concurrency-mt-unsafe)
       {[&] { change_limit(RLIMIT_RTTIME); }, "a resource limit"},
   };
+  if (::access("/proc/self/timers", R_OK) == 0) {
+    changes.emplace_back(
+        [] {
+          timer_t timer{};
+          ::timer_create(CLOCK_MONOTONIC, nullptr, &timer);
+        },
+        "its timers");
+  }
   if (::geteuid() == 0) {
     changes.emplace_back([] { static_cast<void>(::setuid(65534) + 1); }, "the user or group");
   }

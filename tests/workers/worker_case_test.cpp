@@ -797,6 +797,28 @@ TEST_F(WorkerCase, ends_processes_that_keep_the_output_of_a_case_when_its_limit_
       << "their worker has nothing to do with it";
 }
 
+TEST_F(WorkerCase, is_not_waited_for_beyond_its_limit_whoever_has_its_output) {
+  add("Plain.leaves_its_output_on_the_way_to_a_process", "leaves", {}, "GPUTEST_TIMEOUT=1");
+  const auto result = run().at("leaves");
+  EXPECT_EQ(result.word, "Failed");
+  EXPECT_THAT(result.output, HasSubstr("so CTest waits for them: processes that could not be found"));
+  const auto at = result.output.find("@orphan ");
+  ASSERT_NE(at, std::string::npos);
+  EXPECT_EQ(::kill(std::stoi(result.output.substr(at + 8)), SIGKILL), 0) << "it still has the output";
+}
+
+TEST_F(WorkerCase, with_a_limit_has_all_that_it_writes_passed_on_in_its_order) {
+  add("Crash.by_abort_after_much_output", "writes", {}, "GPUTEST_TIMEOUT=1000");
+  const auto result = run().at("writes");
+  std::string lines;
+  for (int line = 0; line < 20'000; ++line) {
+    lines += "@line " + std::to_string(line) + "\n";
+  }
+  EXPECT_NE(result.output.find(lines + "gputest: failed: writes ended its process by the signal Aborted"),
+            std::string::npos)
+      << result.output.substr(result.output.size() - std::min<std::size_t>(result.output.size(), 1000));
+}
+
 TEST_F(WorkerCase, names_processes_that_a_case_has_left_behind_once) {
   add("Plain.a");
   add("Plain.leaves_a_process_without_a_parent", "leaves");

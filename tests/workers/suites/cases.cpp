@@ -24,6 +24,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -330,6 +331,40 @@ void leave_a_process_without_a_parent(int first_closed = 0) {
 }
 TEST_F(Plain, leaves_a_process_without_a_parent) { leave_a_process_without_a_parent(); }
 TEST_F(Plain, leaves_a_process_with_its_output) { leave_a_process_without_a_parent(3); }
+/// The process has a socket to which the output was sent, and has not received it: no file of it is the output.
+TEST_F(Plain, leaves_its_output_on_the_way_to_a_process) {
+  int ends[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_DGRAM, 0, ends), 0);
+  const int output = STDOUT_FILENO;
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof output)] = {};
+  char byte = 0;
+  iovec part{&byte, 1};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  cmsghdr* const rights = CMSG_FIRSTHDR(&message);
+  rights->cmsg_level = SOL_SOCKET;
+  rights->cmsg_type = SCM_RIGHTS;
+  rights->cmsg_len = CMSG_LEN(sizeof output);
+  std::memcpy(CMSG_DATA(rights), &output, sizeof output);
+  ASSERT_EQ(::sendmsg(ends[0], &message, 0), 1);
+  const int input = ::dup(STDIN_FILENO);
+  ::dup2(ends[1], STDIN_FILENO);
+  leave_a_process_without_a_parent(1);
+  ::dup2(input, STDIN_FILENO);
+  for (const int number : {input, ends[0], ends[1]}) {
+    ::close(number);
+  }
+}
+TEST_F(Crash, by_abort_after_much_output) {
+  for (int line = 0; line < 20'000; ++line) {
+    std::fprintf(line % 2 == 0 ? stdout : stderr, "@line %d\n", line);
+    std::fflush(stdout);
+  }
+  std::abort();
+}
 TEST_F(Crash, by_abort_beside_a_process_without_a_parent) {
   leave_a_process_without_a_parent();
   std::abort();

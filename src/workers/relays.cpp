@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "workers/relays.hpp"
+
+#include "core/os/entry_page.hpp"
+#include "workers/supervised_command.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <ctime>
+#include <filesystem>
+#include <set>
+#include <system_error>
+#include <thread>
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace gputest::workers {
+
+namespace {
+
+namespace fs = std::filesystem;
+using os::KernelClock;
+using std::chrono::nanoseconds;
+
+/// This process's stream if somebody reads it to its end: until nobody can write to it any more.
+std::optional<struct stat> stream_read_to_its_end(int stream) {
+  struct stat status {};
+  const bool is_read = ::fstat(stream, &status) == 0 && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
+  return is_read ? std::optional{status} : std::nullopt;
+}
+
+bool is_same(const struct stat& one, const struct stat& other) {
+  return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
+/// nullopt: its descriptors may not be looked at.
+std::optional<bool> has_open(pid_t pid, const std::vector<struct stat>& streams) {
+  std::error_code error;
+  for (fs::directory_iterator at{"/proc/" + std::to_string(pid) + "/fd", error}, end; !error && at != end;
+       at.increment(error)) {
+    struct stat status {};
+    struct stat link {}; // its mode says how the file is open
+    if (::lstat(at->path().c_str(), &link) == 0 && (link.st_mode & S_IWUSR) != 0 &&
+        ::stat(at->path().c_str(), &status) == 0 &&
+        std::any_of(streams.begin(), streams.end(),
+                    [&](const struct stat& stream) { return is_same(stream, status); })) {
+      return true;
+    }
+  }
+  return error == std::errc::permission_denied ? std::nullopt : std::optional{false};
+}
+
+} // namespace
+
+Relays::Relays(bool any) {
+  std::vector<struct stat> taken;
+  if (!any) {
+    return;
+  }
+  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
+    const auto own = stream_read_to_its_end(stream);
+    const auto same =
+        std::find_if(taken.begin(), taken.end(), [&](const struct stat& other) { return own && is_same(other, *own); });
+    std::array<int, 2> ends{-1, -1};
+    if (own && same != taken.end()) {
+      relays_[static_cast<std::size_t>(same - taken.begin())].also = stream;
+    } else if (own && ::pipe2(ends.data(), O_CLOEXEC) == 0) {
+      taken.push_back(*own);
+      relays_.push_back({os::Descriptor{ends[0]}, os::Descriptor{ends[1]}, stream, stream});
+    }
+  }
+}
+
+int Relays::output_for(int stream) const {
+  const auto relay = std::find_if(relays_.begin(), relays_.end(),
+                                  [&](const Relay& each) { return each.stream == stream || each.also == stream; });
+  return relay == relays_.end() ? stream : relay->write_end.number();
+}
+
+void Relays::close_write_ends() {
+  for (auto& relay : relays_) {
+    relay.write_end = os::Descriptor{};
+  }
+}
+
+bool Relays::any_open() const {
+  return std::any_of(relays_.begin(), relays_.end(), [](const Relay& relay) { return bool{relay.read_end}; });
+}
+
+/// False at its end, and if nobody reads this process's stream: then whoever writes is to see that as well.
+bool Relays::Relay::pass_on() const {
+  std::array<char, 65536> buffer{};
+  const auto size = ::read(read_end.number(), buffer.data(), buffer.size());
+  for (ssize_t written = 0; written < size;) {
+    const auto count = ::write(stream, buffer.data() + written, static_cast<std::size_t>(size - written));
+    if (count < 0 && errno != EINTR && errno != EAGAIN) {
+      return false;
+    }
+    written += std::max<ssize_t>(count, 0);
+  }
+  return size > 0 || (size < 0 && errno == EINTR);
+}
+
+void Relays::wait(std::vector<pollfd>& polled, std::optional<nanoseconds> limit) {
+  const auto first = polled.size();
+  for (const auto& relay : relays_) {
+    polled.push_back({relay.read_end.number(), POLLIN, 0});
+  }
+  const auto time = std::max(limit.value_or(nanoseconds{0}), nanoseconds{0}).count();
+  const timespec until{static_cast<time_t>(time / 1'000'000'000), static_cast<long>(time % 1'000'000'000)};
+  const bool any = ::ppoll(polled.data(), polled.size(), limit ? &until : nullptr, nullptr) > 0;
+  for (std::size_t i = 0; any && i < relays_.size(); ++i) {
+    if (polled[first + i].revents != 0 && !relays_[i].pass_on()) {
+      relays_[i].read_end = os::Descriptor{};
+    }
+  }
+  polled.resize(first);
+}
+
+void Relays::pass_on_what_is_there() {
+  for (int passes_left = 16; any_open() && passes_left > 0; --passes_left) { // 1 MiB, the most that a user's pipe has
+    std::vector<pollfd> nothing_else;
+    wait(nothing_else, nanoseconds{0});
+  }
+}
+
+/// What a process has to have open to keep one of them from ending.
+std::vector<struct stat> Relays::open_ones() const {
+  std::vector<struct stat> open;
+  for (const auto& relay : relays_) {
+    struct stat status {};
+    if (relay.read_end && ::fstat(relay.read_end.number(), &status) == 0) {
+      open.push_back(status);
+    }
+  }
+  return open;
+}
+
+std::string Relays::end_holders(std::vector<pid_t> (*candidates)(), bool all) {
+  std::string names;
+  std::set<pid_t> killed;
+  constexpr std::chrono::seconds longest{1}; // one in a driver's call ends later
+  const auto until = KernelClock::now() + longest;
+  do {
+    for (const pid_t pid : candidates()) {
+      if (has_open(pid, open_ones()).value_or(all)) {
+        if (killed.insert(pid).second) {
+          names += (names.empty() ? "" : ", ") + name_of_process(pid);
+        }
+        ::kill(pid, SIGKILL);
+      }
+    }
+    while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds{1});
+    pass_on_what_is_there();
+  } while (any_open() && KernelClock::now() < until);
+  return names;
+}
+
+} // namespace gputest::workers

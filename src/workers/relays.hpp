@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "core/os/file.hpp"
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <poll.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+namespace gputest::workers {
+
+/// Pipes that others have for output in place of this process's own streams, where these are pipes or sockets, which
+/// somebody reads to their end. What comes is passed on. When nobody can write to a relay any more it ends, whoever had
+/// it, which no look at /proc can tell.
+class Relays {
+public:
+  /// With `any` false there are none.
+  explicit Relays(bool any);
+
+  /// What to give others in place of a stream of this process: the stream itself, if it has no relay.
+  [[nodiscard]] int output_for(int stream) const;
+
+  /// After the others have theirs.
+  void close_write_ends();
+
+  /// Whether somebody may still write.
+  [[nodiscard]] bool any_open() const;
+
+  /// Waits like poll(), without a limit for ever, also until something was passed on.
+  void wait(std::vector<pollfd>& polled, std::optional<std::chrono::nanoseconds> limit);
+
+  /// Passes on what was written before this call. Does not block, unless nobody reads this process's output.
+  void pass_on_what_is_there();
+
+  /// Ends those of the processes that can write to a relay, again and again for at most a second, because one may have
+  /// started another meanwhile. With `all`, also those of which that cannot be told. Returns their names.
+  [[nodiscard]] std::string end_holders(std::vector<pid_t> (*candidates)(), bool all);
+
+private:
+  struct Relay {
+    os::Descriptor read_end;
+    os::Descriptor write_end;
+    int stream = -1; ///< of this process
+    int also = -1;   ///< another one, which is the same file
+
+    [[nodiscard]] bool pass_on() const;
+  };
+  [[nodiscard]] std::vector<struct stat> open_ones() const;
+
+  std::vector<Relay> relays_;
+};
+
+} // namespace gputest::workers
