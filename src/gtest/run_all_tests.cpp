@@ -151,8 +151,9 @@ int run_cases(detail::Worker& worker) {
     GTEST_FLAG_SET(filter, *filter);
     current.begin_program();
     const int exit_code = current.exit_code(end_of_case->run_all_tests());
+    const bool selects_none = ::testing::UnitTest::GetInstance()->test_to_run_count() == 0;
     if (!worker.end_case(exit_code, what_environments_left()) ||
-        ::testing::UnitTest::GetInstance()->test_to_run_count() == 0) { // a later case's end must not hide that
+        (selects_none && exit_code == EXIT_FAILURE)) { // a later case's end must not hide that
       break;
     }
   }

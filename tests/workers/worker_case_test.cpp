@@ -648,6 +648,19 @@ TEST_F(WorkerCase, lists_the_cases_that_took_long_when_they_ran_last) {
   EXPECT_EQ(os::contents_of(path("long")), "not_run\nPlain.takes_five_seconds\n");
 }
 
+TEST_F(WorkerCase, passes_the_entry_that_ends_workers_if_its_cases_are_those_of_other_shards) {
+  for (const char* const name : {"Plain.a", "Plain.b"}) {
+    add(name, "", {}, "GTEST_TOTAL_SHARDS=2;GTEST_SHARD_INDEX=1");
+  }
+  add_command("workers_end", {ENTRY_PROGRAM, "--end", CASES});
+  const auto results = run();
+  EXPECT_EQ(results.at("Plain.a").word, "Skipped");
+  EXPECT_EQ(results.at("Plain.b").word, "Skipped");
+  EXPECT_EQ(results.at("workers_end").word, "Passed");
+  EXPECT_THAT(results.at("workers_end").output,
+              HasSubstr("2 cases of " CASES " had 1 worker: 1 ended when there were"));
+}
+
 TEST_F(WorkerCase, skips_the_entry_that_ends_workers_if_there_was_none) {
   add_command("workers_end", {ENTRY_PROGRAM, "--end", CASES}, "SKIP_RETURN_CODE 77");
   const auto result = run().at("workers_end");
