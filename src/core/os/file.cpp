@@ -81,8 +81,8 @@ std::optional<std::string> contents_of(const std::string& path) {
 }
 
 std::optional<std::set<std::string>> texts_in(const std::string& path, const std::set<std::string>& texts) {
-  // Faster than one read() of all, whose memory costs a page fault every 4 KiB. mmap() would be no faster, and a file
-  // that is written anew meanwhile would be a SIGBUS.
+  // Pieces are faster than one read() of the whole file, whose memory costs a page fault every 4 KiB. Not mmap(): a file
+  // that is shortened meanwhile would be a SIGBUS.
   constexpr std::size_t piece = std::size_t{256} << 10U;
   std::size_t longest = 1;
   for (const auto& text : texts) {
