@@ -168,7 +168,8 @@ Found find_keeper(RunFolder& run, const TestCase& test) {
 }
 
 /// `time_out` is what is to be said if the limit has ended it; empty: it has not.
-int end_of(const RunFolder& run, const TestCase& test, const WorkerMessage& answer, const std::string& time_out) {
+int end_of(const RunFolder& run, const TestCase& test, const WorkerMessage& answer, const policy::EntryReport& report,
+           const std::string& time_out) {
   if (answer.kind == Kind::refusal) {
     return run_alone(test, answer.texts.empty() ? "its worker did not take it" : answer.texts.front());
   }
@@ -187,6 +188,11 @@ int end_of(const RunFolder& run, const TestCase& test, const WorkerMessage& answ
   // another client may have kept a device from it.
   const bool at_its_end = died && answer.texts != std::vector<std::string>{""}; // after the verdict
   const bool timed_out = died && !at_its_end && !shares_errors && !time_out.empty();
+  const bool claims_no_failure = WIFEXITED(answer.code) && does_not_fail(WEXITSTATUS(answer.code));
+  if (died && claims_no_failure && !at_its_end &&
+      does_not_fail(policy::judge(report, WEXITSTATUS(answer.code), policy::EntryCommand::tests).exit_code)) {
+    return run_alone(test, "its worker ended " + how + " after it, such as by a listener of GoogleTest");
+  }
   Circumstances circumstances;
   if (answer.cases_before > 0 && !answer.descriptors.empty()) {
     circumstances.before = lines_of(read_from(answer.descriptors.front(), 0));
@@ -224,7 +230,6 @@ int end_of(const RunFolder& run, const TestCase& test, const WorkerMessage& answ
     return EXIT_FAILURE;
   }
   say("failed: " + test.name + " ended its process " + how);
-  const bool claims_no_failure = WIFEXITED(answer.code) && does_not_fail(WEXITSTATUS(answer.code));
   if (WIFSIGNALED(answer.code)) {
     end_by_signal(WTERMSIG(answer.code));
   }
@@ -312,7 +317,7 @@ std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
       return EXIT_FAILURE;
     }
   }
-  return end_of(run, test, answer, time_out);
+  return end_of(run, test, answer, page.report(), time_out);
 }
 
 } // namespace

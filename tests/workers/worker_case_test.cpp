@@ -444,6 +444,18 @@ TEST_F(WorkerCase, fails_a_case_that_ends_its_process) {
   EXPECT_EQ(results.at("Plain.a").word, "Passed");
 }
 
+TEST_F(WorkerCase, runs_a_case_alone_if_a_listener_ends_its_process_when_it_has_passed) {
+  set("EXIT_WHEN_TOLD", "yes");
+  add("Plain.a");
+  add("Plain.fails");
+  const auto results = run();
+  EXPECT_EQ(results.at("Plain.a").word, "Passed") << results.at("Plain.a").output;
+  EXPECT_THAT(
+      results.at("Plain.a").output,
+      HasSubstr("gputest: Plain.a runs in a process of its own: its worker ended with the exit code 0 after it"));
+  EXPECT_EQ(results.at("Plain.fails").word, "Failed");
+}
+
 TEST_F(WorkerCase, takes_the_result_of_a_case_from_the_process_that_was_given_it) {
   add("Plain.a");
   add("Plain.fails_after_a_process_that_it_forked_has_returned", "forks");
