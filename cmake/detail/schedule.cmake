@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Keeps CTest from starting tests that would only wait for memory. Runs when ctest starts, before the entries of a directory are
-# added. The script that includes it sets gputest_tool.
+# Keeps CTest from starting more tests of a size at once than fit on the devices. Runs when ctest starts, before the entries of a
+# directory are added. The script that includes it sets gputest_tool.
 #
 # `gputest devices --for-ctest` says what the devices of this ctest have. An entry's request is its property GPUTEST_REQUEST, which
 # CTest itself ignores. It becomes RESOURCE_LOCK and COST here, and not when CMake configures, because these depend on the
@@ -49,8 +49,10 @@ function(set_tests_properties)
     endwhile()
     math(EXPR index "${index} + 1")
     while(index LESS ARGC)
-      math(EXPR next "${index} + 1")
-      set("gputest_set_${ARGV${index}}" "${ARGV${next}}")
+      if("${ARGV${index}}" MATCHES "^(GPUTEST_REQUEST|COST)$")
+        math(EXPR next "${index} + 1")
+        set(gputest_set_${CMAKE_MATCH_1} "${ARGV${next}}")
+      endif()
       math(EXPR index "${index} + 2")
     endwhile()
     if(DEFINED gputest_set_GPUTEST_REQUEST)

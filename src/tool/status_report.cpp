@@ -196,7 +196,8 @@ std::string to_text(const nlohmann::ordered_json& status) {
   }
   const bool waits = status["processes"].back()["claim"].get<std::string>().rfind("waiting", 0) == 0; // the last line
   return before + table.to_string() +
-         (waits ? "" : "no process waits; tests that ctest holds back until their memory is free are not listed\n") +
+         (waits ? ""
+                : "no process waits; tests that ctest holds back while others of their size run are not listed\n") +
          ledger;
 }
 

@@ -158,7 +158,7 @@ TEST(StatusReport, marks_stopped_processes_claims_kept_by_a_child_and_ended_proc
                              "999  root  test  lease, ending               GPU-aaaaaaaa  512 MiB   3 GiB  12 s\n"
                              "105  root  test  idle worker                 GPU-aaaaaaaa  512 MiB       -  12 s\n"
                              "888  root  test  ended, memory not yet back  GPU-aaaaaaaa  512 MiB       -  12 s\n"
-                             "no process waits; tests that ctest holds back until their memory is free are not listed\n"
+                             "no process waits; tests that ctest holds back while others of their size run are not listed\n"
                              "ledger: /folder (private to one user)\n");
   std::vector<std::string> owners;
   for (const auto& process : status["processes"]) {
