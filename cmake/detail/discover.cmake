@@ -418,6 +418,7 @@ function(gputest_listed_test filter suite type_name type test value_index value 
       string(APPEND launcher " \${gputest_alone} \${gputest_long_${entries}}")
       string(APPEND properties " FIXTURES_REQUIRED ${gputest_workers}")
       # CTest adds the user's own locks to it. A COST of scheduling's or of the user's replaces this one, and their GPUTEST_MPS.
+      # A long case has neither: its gputest_long_<index> is --long, and there are no gputest_cost--long and gputest_lane--long_<index>.
       string(PREPEND properties
         " \${gputest_cost\${gputest_long_${entries}}} \${gputest_mps} \${gputest_lane\${gputest_long_${entries}}_${in_lanes}}")
       math(EXPR in_lanes "${in_lanes} + 1")

@@ -12,7 +12,6 @@
 
 namespace gputest::policy {
 
-/// How many processes a device lets in, as `nvidia-smi -c` sets it.
 /// Where a device's memory is: on the device alone, in the host's memory, or on a NUMA node of its own, on which the
 /// host allocates and caches files too (GH200, GB200).
 enum class MemoryPlace { device, host, numa_node };
@@ -22,6 +21,7 @@ enum class MemoryPlace { device, host, numa_node };
 [[nodiscard]] MemoryPlace place_of_memory(std::uint64_t total_bytes, std::uint64_t reserved_bytes,
                                           std::uint64_t host_bytes, std::optional<std::uint64_t> node_bytes);
 
+/// How many processes a device lets in, as `nvidia-smi -c` sets it.
 enum class ComputeMode { usual, exclusive_process, prohibited };
 
 /// How Windows drives a device; `none` if it does not.

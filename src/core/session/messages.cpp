@@ -234,8 +234,8 @@ std::string no_room_beside_overheads(const std::string& who, const std::string& 
          ", and what the processes on its device have without a lease leaves no room for it: " +
          describe_overheads(blocked) + (unleased.empty() ? "" : " (" + unleased + ")") +
          ". They all wait, so none would free memory. " + remedy_at(unleased) +
-         ". If these are only CUDA contexts, run fewer at once (ctest -j); processes that start from now on are "
-         "counted with the larger context";
+         ". If these are only CUDA contexts, run fewer at once (ctest -j); "
+         "processes that start from now on are counted with the larger context";
 }
 
 std::string no_room_in_process(const std::string& who, const std::string& what, Bytes overhead,

@@ -66,9 +66,8 @@ const std::vector<Setting>& settings_table() {
        By::user},
       {"GPUTEST_USES_GPU", "auto|yes|no", "auto", "whether the command of 'gputest run --if-gpu' uses a GPU", By::user},
       {"GPUTEST_OVERUSE", "auto|fail|warn|off|stop", "auto",
-       "what happens to a test that takes more than its lease. auto: fail in a CTest entry, else warn. stop: its "
-       "process "
-       "ends before it takes more, where gputest sees each allocation",
+       "what happens to a test that takes more than its lease. auto: fail in a CTest entry, else warn. "
+       "stop: its process ends before it takes more, where gputest sees each allocation",
        By::user},
       {"GPUTEST_LEAKS", "auto|fail|warn|off", "auto", "the same for a test that leaves memory allocated", By::user},
       {"GPUTEST_METER", "auto|sampled|off", "auto", "what measures the memory that tests use", By::user},
