@@ -118,6 +118,12 @@ EntryRuns entry_runs(const RunLog& log) {
     leases[lease.entry].push_back(&lease);
     runs[lease.entry];
   }
+  std::map<std::string, std::vector<const LoggedWait*>> waits_in_vain;
+  for (const auto& wait : log.waits) {
+    if (wait.in_vain) {
+      waits_in_vain[wait.entry].push_back(&wait);
+    }
+  }
   for (const auto& skip : log.skips) {
     runs[skip.entry].has_skip = true;
   }
@@ -125,8 +131,8 @@ EntryRuns entry_runs(const RunLog& log) {
     choose_tests(run, tests[name]);
     choose_leases(run, leases[name]);
     find_times(run);
-    for (const auto& wait : log.waits) {
-      run.waited += wait.in_vain && wait.entry == name && is_of(run, wait) ? wait.waited : 0;
+    for (const auto* const wait : waits_in_vain[name]) {
+      run.waited += is_of(run, *wait) ? wait->waited : 0;
     }
     const auto find_end = [&of = run](const auto& one) {
       of.open_ended = of.open_ended || one.open_ended;

@@ -61,8 +61,9 @@ TEST(EntryRuns, have_the_time_between_two_of_them_in_the_same_job) {
 
 TEST(EntryRuns, leave_out_a_wait_in_vain) {
   const auto wait = line(3, 1, "a", R"("event":"wait","test":"S.a","what":"3 GiB")"); // since 2
-  const auto log = parse_run_log(line(1, 1, "a", enter(0)) + wait + line(6, 1, "a", end));
-  EXPECT_NEAR(entry_runs(log).at("a").waited, 4, 1e-6);
+  const auto of_b = line(7, 1, "b", R"("event":"wait","test":"S.b","what":"3 GiB")") + line(9, 1, "b", end);
+  const auto log = parse_run_log(line(1, 1, "a", enter(0)) + wait + line(6, 1, "a", end) + of_b);
+  EXPECT_NEAR(entry_runs(log).at("a").waited, 4, 1e-6) << "of its own";
   EXPECT_NEAR(entry_times(log).at("a"), 1, 1e-6);
 }
 
