@@ -2,6 +2,7 @@
 #include "listing.hpp"
 
 #include "known_needs.hpp"
+#include "name_pattern.hpp"
 #include "test_part.hpp"
 
 #include <gputest/error.hpp>
@@ -35,17 +36,6 @@ std::string pattern_of(std::string name) {
       name.begin(), name.end(),
       [](char c) { return c < ' ' || c > '~' || std::string_view{"*?:-]"}.find(c) != std::string_view::npos; }, '?');
   return name;
-}
-
-/// As GoogleTest matches: `*` stands for any text, `?` for any byte.
-bool matches(std::string_view pattern, std::string_view name) {
-  if (pattern.empty() || name.empty()) {
-    return name.empty() && pattern.find_first_not_of('*') == std::string_view::npos;
-  }
-  if (pattern.front() == '*') {
-    return matches(pattern.substr(1), name) || matches(pattern, name.substr(1));
-  }
-  return (pattern.front() == '?' || pattern.front() == name.front()) && matches(pattern.substr(1), name.substr(1));
 }
 
 /// Whether one of the patterns, which `:` separates, matches.
