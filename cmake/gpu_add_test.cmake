@@ -96,7 +96,7 @@
   ``LABELS``
     ``gpu``, ``gpu_<class>``, and ``LABELS``
   ``SKIP_RETURN_CODE``
-    77; with ``MEMORY none`` only if the command uses gputest itself
+    77; with ``MEMORY none`` 219, and only if the command uses gputest itself
   ``FAIL_REGULAR_EXPRESSION``
     a line that begins with ``gputest: timed out:``, if ``TIMEOUT`` or ``WAIT_LIMIT`` is given: CTest prints it as the reason
   ``TIMEOUT``

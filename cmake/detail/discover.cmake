@@ -275,13 +275,14 @@ function(_gputest_properties_of labels memory gpus requests more_settings kind_r
   endif()
   _gputest_watcher(gputest_property_ watcher)
   _gputest_entry_properties(gputest_ ${watcher} "${labels}" settings properties)
-  if(gputest_PLAIN)
-    string(APPEND properties " SKIP_RETURN_CODE 77") # of run_all_tests()
-  endif()
   _gputest_quote("${gputest_WORKING_DIRECTORY}" folder)
   # CTest adds each list to those before it, so an unmatched bracket in one does not change another. The user's are between these two.
   set(properties " WORKING_DIRECTORY ${folder} ENVIRONMENT_MODIFICATION [[${settings}]]${properties}")
   set(last_settings " ENVIRONMENT_MODIFICATION \"${more_settings}GPUTEST_TEST=set:${stands_for_name}\"")
+  if(gputest_PLAIN) # after the user's, which can only be 77
+    _gputest_unwatched_skip_code(code)
+    string(APPEND last_settings " SKIP_RETURN_CODE ${code}")
+  endif()
   set(kind "")
   if(NOT requests STREQUAL "")
     string(MAKE_C_IDENTIFIER "${requests}" kind)

@@ -13,9 +13,9 @@ namespace gputest {
 /// as the last line of main(). gputest::main, run_all_tests() and gputest::catch2 do it by themselves.
 ///
 /// An entry of gpu_add_test() whose process ends without this call fails, because it is unknown whether its tests have
-/// run. 0 means that they ran and passed, skipped_exit_code (77) that none could run. Returns `exit_code`. If main()
-/// ignores it and returns 0, although `exit_code` is another one, the process exits with 1. Without CTest it does
-/// nothing else. Does not throw.
+/// run. 0 means that they ran and passed, skipped_exit_code (77) that none could run. Returns what main() has to
+/// return: `exit_code`, or 1 after an earlier call with a failure, or unwatched_skip_code. If main() ignores it and
+/// returns 0, the process exits with it. Without CTest it does nothing else. Does not throw.
 int report_end(int exit_code) noexcept;
 
 namespace detail {
@@ -49,8 +49,8 @@ public:
   void begin_next_case() noexcept;
 
   /// The tests begin. If they fail and the exit code is 0, `result` is what main() should have returned, as a message
-  /// quotes it: `gputest::run_all_tests()`. The last run of a process counts. Messages say in this notation what to
-  /// write. False: one runs, and no other begins.
+  /// quotes it: `gputest::run_all_tests()`. A failure of any run of the process counts. Messages say in this notation
+  /// what to write. False: one runs, and no other begins.
   bool begin(const std::string& result, Notation notation = Notation::annotations) noexcept;
 
   /// The test that runs now; empty between tests.
@@ -94,6 +94,11 @@ public:
 
   /// The tests have ended.
   void end(End how) noexcept;
+
+  /// What main() has to return where the framework says `status`: a failure after any run that has failed. In an entry
+  /// that nobody watches (MEMORY none), also if a test has not run, and unwatched_skip_code in place of
+  /// skipped_exit_code.
+  [[nodiscard]] int exit_code(int status) noexcept;
 
 private:
   TestRun();

@@ -301,7 +301,7 @@ int run_catch2_tests(int argc, char** argv) {
   const int result = Catch::Session().run(argc, argv);
   const auto how = CurrentSession::instance().how_it_ended();
   if (how == detail::TestRun::End::all_skipped) {
-    return skipped_exit_code;
+    return detail::TestRun::of_process().exit_code(skipped_exit_code);
   }
   if (result == 0 && CurrentSession::instance().has_refused()) {
     return EXIT_FAILURE;
@@ -316,7 +316,7 @@ int run_catch2_tests(int argc, char** argv) {
     return result == 0 || result == skipped_exit_code ? EXIT_FAILURE : result;
   }
   // Up to 3.6 the exit code is the number of failed assertions, and so many are no skip.
-  return result == skipped_exit_code ? EXIT_FAILURE : result;
+  return result == skipped_exit_code ? EXIT_FAILURE : run.exit_code(result);
 }
 
 } // namespace gputest

@@ -584,7 +584,7 @@ int CurrentSession::exit_code(int result) const {
   if (!end_) {
     TestRun::of_process().end(TestRun::End::nothing_ran);
   }
-  return end_ == TestRun::End::all_skipped ? skipped_exit_code : result;
+  return TestRun::of_process().exit_code(end_ == TestRun::End::all_skipped ? skipped_exit_code : result);
 }
 
 int CurrentSession::fail_without_tests(const std::string& why) {

@@ -38,16 +38,22 @@ std::string pattern_of(std::string name) {
   return name;
 }
 
-/// Whether one of the patterns, which `:` separates, matches.
-bool matches_any(std::string_view patterns, std::string_view name) {
+/// `function(pattern)` for each of the patterns, which `:` separates.
+template <class Function>
+void for_each_pattern(std::string_view patterns, Function function) {
   for (std::size_t begin = 0; begin <= patterns.size();) {
     const auto end = std::min(patterns.find(':', begin), patterns.size());
-    if (end > begin && matches(patterns.substr(begin, end - begin), name)) {
-      return true;
+    if (end > begin) {
+      function(patterns.substr(begin, end - begin));
     }
     begin = end + 1;
   }
-  return false;
+}
+
+bool matches_any(std::string_view patterns, std::string_view name) {
+  bool any = false;
+  for_each_pattern(patterns, [&](std::string_view pattern) { any = any || matches(pattern, name); });
+  return any;
 }
 
 /// The filter that selects a test alone, among all tests: its pattern, less the patterns of other tests that it
@@ -130,7 +136,7 @@ int list_tests(::testing::UnitTest& unit_test, const std::string& file) try {
 
   std::vector<std::string> names;
   for_each_test(unit_test, [&](const TestSuite& /*suite*/, const TestInfo& test) { names.push_back(name_of(test)); });
-  std::vector<ListedTest> tests;
+  static std::vector<ListedTest> tests; // of all calls
   for_each_test(unit_test, [&](const TestSuite& suite, const TestInfo& test) {
     if (test.should_run()) {
       tests.push_back(describe(suite, test, names, entry));
@@ -177,20 +183,26 @@ std::vector<std::string> left_out(const ::testing::UnitTest& unit_test, const st
   const auto positive = dash == 0 ? "*" : filter.substr(0, dash);
   const auto negative = dash == filter.size() ? "" : filter.substr(dash + 1);
   std::vector<std::string> missing;
-  bool any = false;
-  for_each_test(unit_test, [&](const TestSuite& suite, const TestInfo& test) {
-    const auto name = name_of(test);
-    const bool may_run = (!is_disabled(suite, test) || GTEST_FLAG_GET(also_run_disabled_tests)) &&
-                         !test.is_in_another_shard() && std::string{suite.name()} != misnamed_suite;
-    if (may_run && matches_any(positive, name) && !matches_any(negative, name)) {
-      if (selected.count(name) == 0) {
-        missing.push_back(name);
-      } else {
-        any = true;
+  for_each_pattern(positive, [&](std::string_view pattern) {
+    std::vector<std::string> of_pattern;
+    bool any = false;
+    for_each_test(unit_test, [&](const TestSuite& suite, const TestInfo& test) {
+      const auto name = name_of(test);
+      const bool may_run = (!is_disabled(suite, test) || GTEST_FLAG_GET(also_run_disabled_tests)) &&
+                           !test.is_in_another_shard() && std::string{suite.name()} != misnamed_suite;
+      if (may_run && matches(pattern, name) && !matches_any(negative, name)) {
+        const bool ran = selected.count(name) != 0;
+        any = any || ran;
+        if (!ran && std::find(missing.begin(), missing.end(), name) == missing.end()) {
+          of_pattern.push_back(name);
+        }
       }
+    });
+    if (!any || pattern.find('*') == std::string_view::npos) {
+      missing.insert(missing.end(), of_pattern.begin(), of_pattern.end());
     }
   });
-  return any && positive.find('*') != std::string::npos ? std::vector<std::string>{} : missing;
+  return missing;
 }
 
 } // namespace gputest::detail

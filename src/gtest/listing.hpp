@@ -10,8 +10,8 @@
 namespace gputest::detail {
 
 /// Writes the tests that --gtest_filter selects, disabled ones too, into a file for gpu_discover_tests(), and prints
-/// them as --gtest_list_tests does. Runs no test, no fixture and no environment. Call it once, in place of
-/// RUN_ALL_TESTS().
+/// them as --gtest_list_tests does. Runs no test, no fixture and no environment. In place of RUN_ALL_TESTS(); of
+/// several calls, each adds its tests.
 ///
 /// Returns 0, or 1 after a message on stderr if the list cannot be written.
 [[nodiscard]] int list_tests(::testing::UnitTest& unit_test, const std::string& file);
@@ -24,7 +24,7 @@ struct NothingSelected {
 [[nodiscard]] NothingSelected why_no_test_was_selected(const ::testing::UnitTest& unit_test);
 
 /// The tests that `filter` selects and that are not in `selected`, of those that may run: enabled, and of this shard.
-/// All of them if the filter names each of its tests, as gpu_discover_tests() does; else none if any is in `selected`.
+/// Of a pattern with `*` none if any of its tests is in `selected`.
 [[nodiscard]] std::vector<std::string> left_out(const ::testing::UnitTest& unit_test, const std::string& filter,
                                                 const std::set<std::string>& selected);
 

@@ -140,6 +140,13 @@ TEST_F(Discovery, makes_one_entry_of_each_test_which_runs_it_and_no_other) {
   EXPECT_EQ(of_entries, own);
 }
 
+TEST_F(Discovery, makes_entries_of_the_tests_of_all_calls_that_run_some) {
+  configure("gpu_discover_tests(tests)\n");
+  const auto of_one_call = names();
+  configure("gpu_discover_tests(tests DISCOVERY_ENVIRONMENT RUN_FIRST=Small.*:Plain.first)\n");
+  EXPECT_EQ(names(), of_one_call);
+}
+
 TEST_F(Discovery, has_each_test_run_once_by_workers_or_alone) {
   configure("gpu_discover_tests(tests ISOLATION worker)\n");
   const auto all = entries();
@@ -936,7 +943,7 @@ TEST_F(Discovery, makes_plain_entries_of_tests_that_use_no_gpu_if_asked_to) {
                                            "--gtest_output=xml:out/" + name + ".xml"));
     EXPECT_EQ(entry.properties.at("LABELS").dump(), R"(["x"])");
     EXPECT_EQ(entry.properties.at("TIMEOUT"), 30);
-    EXPECT_EQ(entry.properties.at("SKIP_RETURN_CODE"), 77);
+    EXPECT_EQ(entry.properties.at("SKIP_RETURN_CODE"), 219);
     EXPECT_THAT(entry.properties.at("ENVIRONMENT_MODIFICATION").dump(),
                 AllOf(HasSubstr("GPUTEST_MEMORY=set:none"), Not(HasSubstr("GPUTEST_GPUS")), Not(HasSubstr("_LOG"))));
     EXPECT_EQ(entry.properties.count("FIXTURES_REQUIRED"), 0U);

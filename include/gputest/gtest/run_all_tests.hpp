@@ -13,7 +13,9 @@ namespace gputest {
 /// tests were selected, none failed and all were skipped, by themselves or by an environment, so that CTest does not
 /// report them as passed. In an entry of gpu_add_test(), one test that gputest skipped is enough, and so is a
 /// GoogleTest shard without tests. There it is a failure if no test was selected, and the message says why. If main()
-/// ignores the result and returns 0 although tests failed, the process exits with 1.
+/// ignores the result and returns 0 although tests failed, in this call or an earlier one, the process exits with 1.
+/// With MEMORY none the result is unwatched_skip_code in place of skipped_exit_code, and 1 if a test of the entry did
+/// not run.
 [[nodiscard]] int run_all_tests();
 
 /// Installs gputest where a main() calls RUN_ALL_TESTS() itself: `AddGlobalTestEnvironment(new gputest::Environment)`.
@@ -33,7 +35,7 @@ public:
 /// run_all_tests() and Environment append one. If main() appends one itself, gputest starts before all environments.
 /// Without run_all_tests() an annotation that names no test fails the program, but no single test. In an entry of
 /// gpu_add_test() it tells CTest that the tests have ended. If all tests were skipped and the process exits with 0, the
-/// exit code becomes skipped_exit_code.
+/// exit code becomes skipped_exit_code, or unwatched_skip_code.
 class Listener : public ::testing::EmptyTestEventListener {
 public:
   void OnTestProgramStart(const ::testing::UnitTest& unit_test) override;

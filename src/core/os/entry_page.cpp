@@ -38,7 +38,7 @@ struct EntryPage::Words {
   std::atomic<std::uint32_t> ended;
   std::atomic<std::uint32_t> skipped;
   std::atomic<std::uint32_t> nothing_ran;
-  std::atomic<std::uint32_t> failed; ///< the run that ended last
+  std::atomic<std::uint32_t> failed; ///< any run
   std::atomic<std::uint32_t> refusals;
   std::atomic<std::uint32_t> skips;
   std::atomic<std::uint32_t> measured;
@@ -155,7 +155,9 @@ void EntryPage::begin() const noexcept {
 }
 
 void EntryPage::end(End how) const noexcept {
-  words_->failed = how == End::failed ? 1 : 0;
+  if (how == End::failed) {
+    words_->failed = 1;
+  }
   words_->skipped += how == End::skipped ? 1 : 0;
   words_->nothing_ran += how == End::nothing_ran ? 1 : 0;
   ++words_->ended;

@@ -16,7 +16,7 @@ struct EntryReport {
   unsigned nothing_ran = 0;         ///< of these: no test was selected
   std::string refused;              ///< why gputest has failed a test; empty: it has not
   std::string running;              ///< the test that ran last; empty: none, or it had ended
-  bool failed = false;              ///< tests failed in the run that ended last
+  bool failed = false;              ///< tests failed in any of these
   std::string skipped_because = {}; ///< why gputest has skipped a test, if it has not said so; empty: it has, or none
   std::string not_run = {};         ///< why a test that the entry is for has not run; empty: all have
 };

@@ -32,6 +32,7 @@ struct TestRun::State {
   bool in_entry = false;
   bool is_refused = false;
   std::string not_run;
+  bool not_run_is_said = false;
   settings::JudgedBy judged_by;
   bool no_gpu = false;
   std::shared_ptr<EntryPage> page; ///< null: nobody watches
@@ -39,7 +40,8 @@ struct TestRun::State {
   std::mutex mutex; ///< of what follows: any thread may exit
   bool running = false;
   std::optional<End> last_end;
-  pid_t pid = 0; ///< that has begun, since a forked process has a copy of all this
+  bool has_failed = false; ///< any run of this process
+  pid_t pid = 0;           ///< that has begun, since a forked process has a copy of all this
   std::string test;
   std::string result; ///< what main() has to return
   bool watches_exit = false;
@@ -81,18 +83,24 @@ struct TestRun::State {
   }
 
   void at_exit(int status) {
-    const std::unique_lock lock{mutex, std::try_to_lock}; // not held: exit() was called out of one of these functions
+    std::unique_lock lock{mutex, std::try_to_lock}; // not held: exit() was called out of one of these functions
     if (!lock || pid != os::own_pid()) {
       return;
     }
     check_unwatched();
-    if (last_end == End::all_skipped && status == 0 && in_entry) {
-      end_now(skipped_exit_code);
-    }
     check_exit(status);
     check_unwatched();
-    log_end(status);
+    const bool skips = in_entry && last_end == End::all_skipped && (status == 0 || is_skip(status));
+    log_end(skips ? skipped_exit_code : status);
+    if (skips && status != code_of_skip() && judged_by.ctest) { // else the watcher does this
+      lock.unlock();
+      std::exit(code_of_skip()); // NOLINT(concurrency-mt-unsafe): glibc goes on with the handlers that are left
+    }
   }
+
+  [[nodiscard]] int code_of_skip() const { return judged_by.ctest && no_gpu ? unwatched_skip_code : skipped_exit_code; }
+
+  [[nodiscard]] bool is_skip(int status) const { return status == skipped_exit_code || status == code_of_skip(); }
 
   /// What a watcher does, in an entry that has none (MEMORY none).
   void check_unwatched() const {
@@ -100,7 +108,7 @@ struct TestRun::State {
       return;
     }
     os::set_output_of_process(os::Output::of_entry); // the entry fails
-    if (!not_run.empty()) {
+    if (!not_run.empty() && !not_run_is_said) {
       session::tell("failed: " + not_run);
     }
     if (!judged_by.believes_exit_code()) {
@@ -112,7 +120,7 @@ struct TestRun::State {
   }
 
   void check_exit(int status) {
-    if (status != 0 && status != skipped_exit_code) {
+    if (status != 0 && !is_skip(status)) {
       if (running && !any_began) { // such as GoogleTest's exit(1) for GTEST_TOTAL_SHARDS alone
         refuse("exit(" + std::to_string(status) + ") was called before the first test");
       } else if (running && page) {
@@ -126,11 +134,12 @@ struct TestRun::State {
                    "What comes after it did not run. Let a test return, or skip it with its framework's own macro");
     }
     const auto ended = "the process ended with " + std::to_string(status);
-    if (last_end == End::failed) {
-      session::tell("failed: tests have failed, but " + ended + ". End main() with `return " + result + ";`");
+    if (has_failed) {
+      session::tell("failed: tests have failed, but " + ended + ". End main() with `return " + result +
+                    ";`, or with the failure of any of its calls");
       end_now(EXIT_FAILURE);
     }
-    if (status == skipped_exit_code && last_end != End::all_skipped && in_entry) {
+    if (is_skip(status) && last_end != End::all_skipped && in_entry) {
       fail_at_exit(ended + ", with which CTest reports a skip, but gputest has skipped nothing",
                    "End main() with `return " + result + ";`");
     }
@@ -166,6 +175,7 @@ void TestRun::begin_next_case() noexcept try {
   const std::lock_guard guard{state_->mutex};
   state_->running = false;
   state_->last_end.reset();
+  state_->has_failed = false;
   state_->test.clear();
   state_->any_began = false;
   state_->is_refused = false;
@@ -187,6 +197,7 @@ bool TestRun::begin(const std::string& result, Notation notation) noexcept try {
   state_->result = result;
   state_->running = true;
   state_->last_end.reset();
+  state_->has_failed = state_->has_failed && state_->pid == os::own_pid();
   state_->pid = os::own_pid();
   state_->test.clear();
   state_->any_began = false;
@@ -261,6 +272,7 @@ void TestRun::not_run(const std::string& why) noexcept {
     state_->page->set_not_run(why);
   }
   state_->not_run = why;
+  state_->not_run_is_said = false;
 }
 
 void TestRun::stop(const std::string& why) noexcept try {
@@ -282,6 +294,7 @@ void TestRun::end(End how) noexcept try {
   }
   state_->running = false;
   state_->last_end = how;
+  state_->has_failed = state_->has_failed || how == End::failed;
   if (how == End::nothing_ran) {
     state_->refuse("no test ran");
   }
@@ -299,6 +312,28 @@ void TestRun::end(End how) noexcept try {
   session::tell(error.what());
 }
 
+int TestRun::exit_code(int status) noexcept try {
+  const std::lock_guard guard{state_->mutex};
+  if ((status != EXIT_SUCCESS && status != skipped_exit_code) || state_->running || state_->pid != os::own_pid()) {
+    return status;
+  }
+  if (state_->has_failed) {
+    return EXIT_FAILURE;
+  }
+  if (state_->judged_by.ctest && !state_->not_run.empty()) {
+    if (!state_->judged_by.believes_exit_code()) {
+      state_->check_unwatched();
+    }
+    session::tell("failed: " + state_->not_run);
+    state_->not_run_is_said = true;
+    return EXIT_FAILURE;
+  }
+  return status == skipped_exit_code ? state_->code_of_skip() : status;
+} catch (const std::exception& error) {
+  session::tell(error.what());
+  return EXIT_FAILURE;
+}
+
 } // namespace detail
 
 int report_end(int exit_code) noexcept {
@@ -308,7 +343,7 @@ int report_end(int exit_code) noexcept {
     return exit_code; // a test of a framework calls it, whose adapter reports the end
   }
   run.end(exit_code == skipped_exit_code ? End::all_skipped : exit_code == 0 ? End::passed : End::failed);
-  return exit_code;
+  return run.exit_code(exit_code);
 }
 
 } // namespace gputest

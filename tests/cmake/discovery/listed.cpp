@@ -120,5 +120,12 @@ int main(int argc, char** argv) {
   testing::RegisterTest("Files", "load", "int", nullptr, __FILE__, __LINE__,
                         []() -> Registered* { return new Registered; });
   testing::InitGoogleTest(&argc, argv);
+  if (const char* const first = std::getenv("RUN_FIRST")) { // and then the others
+    GTEST_FLAG_SET(filter, first);
+    if (const int result = gputest::run_all_tests()) {
+      return result;
+    }
+    GTEST_FLAG_SET(filter, std::string{"-"} + first);
+  }
   return gputest::run_all_tests();
 }

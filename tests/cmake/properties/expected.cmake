@@ -63,7 +63,7 @@ expect_command(host [=[["<linked>", "x"]]=])
 set(settings_of_host [=["GPUTEST_ENTRY=set:ctest", "GPUTEST_MEMORY=set:none"]=])
 expect_property(host ENVIRONMENT_MODIFICATION "[${settings_of_host}, \"GPUTEST_TEST=set:host\"]")
 expect_property(host LABELS [=[["a"]]=])
-expect_property(host SKIP_RETURN_CODE 77)
+expect_property(host SKIP_RETURN_CODE 219)
 expect_property(host TIMEOUT 30.0)
 expect_property(host FAIL_REGULAR_EXPRESSION null)
 expect_command(host_program [=[["/bin/echo", "a;b"]]=])
@@ -71,7 +71,7 @@ expect_property(host_program LABELS null)
 expect_property(host_program SKIP_RETURN_CODE null)
 expect_command(host_emulated [=[["<linked>", "--cpu=a,b", "<emulated>"]]=])
 expect_command(host_with_its_own_main [=[["<own_main>"]]=])
-expect_property(host_with_its_own_main SKIP_RETURN_CODE 77)
+expect_property(host_with_its_own_main SKIP_RETURN_CODE 219)
 
 # Arguments arrive unchanged.
 expect_command(odd_arguments

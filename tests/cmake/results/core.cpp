@@ -31,5 +31,9 @@ int main(int argc, char** argv) {
     static_cast<void>(gputest::report_end(result));
     return 0;
   }
+  if (does == "succeeds_later") {
+    static_cast<void>(gputest::report_end(result));
+    return gputest::report_end(0);
+  }
   return argc > 2 ? result : gputest::report_end(result);
 }

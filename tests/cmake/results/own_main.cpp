@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A main() of one's own, with the one call or with what that installs; DROP=1: the result is dropped. FILTER: it sets
-// another filter; THEN: it runs tests a second time, by that one.
+// another filter; THEN: it runs tests a second time, by that one. IGNORE=1: whatever the first time was. END=1: without
+// handlers. RETURNS_77=1: before any test.
 
 #include <gputest/gputest.hpp>
 
@@ -8,14 +9,22 @@
 
 #include <cstdlib>
 
+#include <unistd.h>
+
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
+  if (std::getenv("RETURNS_77") != nullptr) {
+    return 77;
+  }
   const bool drops = std::getenv("DROP") != nullptr;
   for (const char* const name : {"FILTER", "THEN"}) {
     if (const char* const filter = std::getenv(name)) {
       GTEST_FLAG_SET(filter, filter);
       const int result = gputest::run_all_tests();
-      if (result != 0 || std::getenv("THEN") == nullptr) {
+      if (std::getenv("END") != nullptr) {
+        _exit(result);
+      }
+      if ((result != 0 && std::getenv("IGNORE") == nullptr) || std::getenv("THEN") == nullptr) {
         return result;
       }
     }

@@ -31,6 +31,14 @@ TEST(Exits, fails_before_a_handler) {
   std::atexit([] { _exit(0); });
   FAIL();
 }
+TEST(Exits, skipped_without_handlers) {
+  ADD_FAILURE();
+  _exit(77);
+}
+TEST(Exits, skipped_quickly) {
+  ADD_FAILURE();
+  std::quick_exit(77);
+}
 TEST(Exits, without_handlers) { _exit(0); }
 TEST(Exits, after_a_report_of_its_end) {
   gputest::report_end(0);
@@ -65,6 +73,18 @@ class Declares : public gputest::SmallTest {};
 TEST_F(Declares, memory) {}
 TEST(Closes, standard_error) { ASSERT_NE(std::freopen("/dev/null", "w", stderr), nullptr); }
 TEST(Closes, standard_output) { ASSERT_EQ(std::fclose(stdout), 0); }
+bool breaks_at_end = false;
+struct Global {
+  ~Global() {
+    if (breaks_at_end) {
+      std::abort();
+    }
+  }
+} global;
+TEST(Breaks, at_end_and_skips) {
+  breaks_at_end = true;
+  GTEST_SKIP();
+}
 TEST(Leaves, a_leak) {
   // What a leak checker does after main() has returned.
   std::atexit([] { _exit(23); });

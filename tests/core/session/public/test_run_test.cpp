@@ -116,6 +116,23 @@ TEST_F(CoreTestRun, tells_its_end_to_who_watches) {
   EXPECT_THAT(ended("", 0, by_hand(2)).output, HasSubstr("End main() with `return gputest::report_end(exit_code);`"));
 }
 
+TEST_F(CoreTestRun, fails_if_any_of_its_runs_has_failed) {
+  const auto both = [](TestRun& run) {
+    ends(End::failed)(run);
+    ends(End::passed)(run);
+    EXPECT_EQ(run.exit_code(0), EXIT_FAILURE);
+    EXPECT_EQ(run.exit_code(3), 3);
+  };
+  const auto by_hand = [](TestRun&) {
+    EXPECT_EQ(report_end(2), 2);
+    EXPECT_EQ(report_end(0), EXIT_FAILURE);
+  };
+  for (const auto* const entry : {"", "ctest", "watched"}) {
+    EXPECT_EQ(ended(entry, 0, both).status, EXIT_FAILURE) << entry;
+    EXPECT_EQ(ended(entry, 0, by_hand).status, EXIT_FAILURE) << entry;
+  }
+}
+
 TEST_F(CoreTestRun, tells_ctest_the_most_that_any_test_took_if_that_is_known_of_all) {
   const auto takes = [](const std::vector<std::optional<Bytes>>& peaks) {
     return [peaks](TestRun& run) {
