@@ -119,10 +119,7 @@ void WaitNotice::look(os::EntryPage& page) {
   if (::pwrite(file_.number(), &now, sizeof now, place) != static_cast<ssize_t>(sizeof now)) {
     return; // nobody would know that it was written
   }
-  const auto error = standard_error_of(ctest_);
-  const auto line = "gputest: " + printable(page.waits_for()) + "\n";
-  ::signal(SIGTTOU, SIG_IGN); // else a terminal may stop who writes and is not in its foreground
-  static_cast<void>(::write(error.number(), line.data(), line.size()) < 0);
+  os::write_if_ready(standard_error_of(ctest_), "gputest: " + printable(page.waits_for()) + "\n");
 }
 
 } // namespace gputest::workers

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -106,6 +107,25 @@ std::optional<std::set<std::string>> texts_in(const std::string& path, const std
     kept = std::min(longest - 1, part.size());
     std::copy(part.end() - static_cast<std::ptrdiff_t>(kept), part.end(), bytes.begin());
   }
+}
+
+void write_if_ready(const Descriptor& file, const std::string& text) noexcept {
+  pollfd ready{file.number(), POLLOUT, 0};
+  if (::poll(&ready, 1, 0) <= 0) {
+    return;
+  }
+  sigset_t raised{};
+  sigset_t before{};
+  ::sigemptyset(&raised);
+  for (const int signal : {SIGPIPE, SIGTTOU, SIGXFSZ}) {
+    ::sigaddset(&raised, signal);
+  }
+  ::pthread_sigmask(SIG_BLOCK, &raised, &before);
+  static_cast<void>(::write(file.number(), text.data(), text.size()) < 0);
+  const timespec at_once{};
+  while (::sigtimedwait(&raised, nullptr, &at_once) > 0) {
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 std::error_code make_folders(const std::string& path) {

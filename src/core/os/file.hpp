@@ -74,6 +74,10 @@ private:
 [[nodiscard]] std::optional<std::set<std::string>> texts_in(const std::string& path,
                                                             const std::set<std::string>& texts);
 
+/// Writes a text to a file that others may have open, such as a terminal. Writes nothing if that would block; no signal
+/// that the write raises reaches this process: nobody reads, or it is in the terminal's background.
+void write_if_ready(const Descriptor& file, const std::string& text) noexcept;
+
 /// While one exists, a limit that a test has left (RLIMIT_FSIZE) keeps this process from writing its files only as far
 /// as this user cannot raise it; then a write is an error (EFBIG), and no signal in this thread.
 class WithoutFileSizeLimit {

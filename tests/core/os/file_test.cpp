@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/os/file.hpp"
 
+#include "support/in_child.hpp"
 #include "support/message_of.hpp"
 #include "support/private_folder.hpp"
 
@@ -12,6 +13,9 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -21,6 +25,8 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 namespace gputest::os {
@@ -101,6 +107,69 @@ TEST(FileStamp, has_the_size_and_the_time_to_the_nanosecond) {
   EXPECT_EQ(stamp_of(folder.path() + "/none"), std::nullopt);
   EXPECT_NE(executable_identity().value_or(0), 0U);
   EXPECT_EQ(executable_identity(), executable_identity());
+}
+
+/// A child that writes a line to `file` and comes back: 0. 1: it comes back with another mask or a signal.
+int write_in_child(int file) {
+  int status = 0;
+  const pid_t child = tests::start_child([&] {
+    ::setpgid(0, 0); // in the background of a terminal
+    sigset_t before{};
+    sigset_t after{};
+    ::sigprocmask(SIG_SETMASK, nullptr, &before);
+    write_if_ready(Descriptor{::dup(file)}, "a line\n");
+    ::sigprocmask(SIG_SETMASK, nullptr, &after);
+    sigset_t pending{};
+    ::sigpending(&pending);
+    const bool is_unchanged = std::memcmp(&before, &after, sizeof before) == 0 && ::sigisemptyset(&pending) == 1;
+    return is_unchanged && ::signal(SIGTTOU, SIG_DFL) == SIG_DFL && ::signal(SIGPIPE, SIG_DFL) == SIG_DFL ? 0 : 1;
+  });
+  ::waitpid(child, &status, WUNTRACED);
+  ::kill(child, SIGKILL);
+  return status;
+}
+
+TEST(ALineForOthers, is_dropped_where_nobody_reads_or_it_would_block) {
+  ::signal(SIGPIPE, SIG_DFL);
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
+  EXPECT_EQ(write_in_child(ends[1]), 0);
+  std::array<char, 65536> block{};
+  EXPECT_EQ(::read(ends[0], block.data(), block.size()), 7);
+  ASSERT_EQ(::fcntl(ends[1], F_SETFL, O_NONBLOCK), 0);
+  while (::write(ends[1], block.data(), block.size()) > 0) {
+  }
+  ASSERT_EQ(::fcntl(ends[1], F_SETFL, 0), 0);
+  EXPECT_EQ(write_in_child(ends[1]), 0) << "full";
+  ::close(ends[0]);
+  EXPECT_EQ(write_in_child(ends[1]), 0) << "nobody reads";
+  ::close(ends[1]);
+}
+
+TEST(ALineForOthers, is_written_in_the_background_of_a_terminal_unless_that_is_paused) {
+  const Descriptor people{::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)};
+  if (::grantpt(people.number()) != 0 || ::unlockpt(people.number()) != 0) {
+    GTEST_SKIP() << "no terminal can be had here";
+  }
+  const auto write_with = [&](int action) {
+    return tests::in_child([&] {
+      ::setsid();
+      const Descriptor terminal{::open(::ptsname(people.number()), O_RDWR)}; // becomes that of the session
+      termios settings{};
+      ::tcgetattr(terminal.number(), &settings);
+      settings.c_lflag |= TOSTOP;
+      ::tcsetattr(terminal.number(), TCSANOW, &settings);
+      ::tcflow(terminal.number(), action);
+      const int status = write_in_child(terminal.number());
+      ::tcflow(terminal.number(), TCOON);
+      return status == 0 ? 0 : 1;
+    });
+  };
+  EXPECT_EQ(write_with(TCOON), 0);
+  std::array<char, 100> text{};
+  ASSERT_EQ(::read(people.number(), text.data(), text.size()), 8);
+  EXPECT_STREQ(text.data(), "a line\r\n");
+  EXPECT_EQ(write_with(TCOOFF), 0) << "as Ctrl-S does";
 }
 
 using testing::HasSubstr;
