@@ -159,10 +159,10 @@ ExitCode run_leased(const Launch& launch, const settings::JudgedBy& watcher) {
     return report_not_executed(launch.command.front(), found.error);
   }
 
-  // Other processes see the command's name, not `gputest`.
-  session::DeviceSession session{settings, entry, name_of(entry, launch.command.front())};
   std::optional<os::EntryPage> page; // nobody else watches this process
   workers::WaitNotice notice;
+  // Other processes see the command's name, not `gputest`.
+  session::DeviceSession session{settings, entry, name_of(entry, launch.command.front())};
   if (watcher.ctest) {
     page.emplace();
     os::set_entry_page_of_process(os::EntryPage::open(page->path()));

@@ -305,7 +305,9 @@ std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
   if (answer.kind == Kind::not_begun) {
     return answer.texts.empty() ? std::nullopt : std::optional{run_alone(test, answer.texts.front())};
   }
-  if (const bool is_long = os::KernelClock::now() - begun - page.waited() >= long_case; is_long != test.was_long) {
+  const bool has_run = answer.kind == Kind::verdict || answer.kind == Kind::death;
+  if (const bool is_long = os::KernelClock::now() - begun - page.waited() >= long_case;
+      has_run && is_long != test.was_long) {
     add_to_file(run.folder, "long", (is_long ? "+" : "-") + test.name + "\n");
   }
   if (answer.kind == Kind::verdict && !answer.texts.empty() && !answer.texts.front().empty()) {
@@ -412,7 +414,7 @@ void note_long_cases(const std::string& file, const std::string& changes) {
 void wait_for_keepers(const Descriptor& folder) {
   const auto until = Clock::now() + longest_end;
   const auto start = open_lock_file(folder, "start");
-  for (bool is_told = false;; is_told = true) {
+  for (bool is_told = false;;) {
     // Whoever makes a keeper has the lock, until the keeper has marked itself and its worker is ready.
     const bool none_is_made = !start || ::flock(start.number(), LOCK_EX | LOCK_NB) == 0;
     const auto keepers = marked(folder, "processes");
@@ -421,6 +423,7 @@ void wait_for_keepers(const Descriptor& folder) {
     }
     ::flock(start.number(), LOCK_UN);
     if (!keepers.empty() && !is_told) {
+      is_told = true;
       std::string names;
       for (const auto keeper : keepers) {
         names += (names.empty() ? ": " : ", ") + name_of_process(keeper);

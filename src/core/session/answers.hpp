@@ -36,8 +36,8 @@ public:
   /// A request that no device can ever hold.
   [[nodiscard]] Outcome never_fits(const std::string& who, const policy::Refusal& refusal) const;
 
-  /// How long `test` may wait. Waiting is said on stderr, writes the blockers to the run log, and sets `told`. In an
-  /// entry the blockers, whose names others have chosen, are not in its output but on its page.
+  /// How long `test` may wait. While it waits, a line goes to stderr, the blockers go to the run log, and `told` is
+  /// set. In an entry the blockers, whose names others have chosen, are not in its output but on its page.
   [[nodiscard]] ledger::Patience patience(const std::string& test, const std::string& what, bool* told) const;
 
   /// The test's outcome for the ledger's answer to a request for `what`.
