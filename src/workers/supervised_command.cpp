@@ -169,7 +169,7 @@ std::string name_of_process(pid_t pid) {
 }
 
 std::optional<nanoseconds> time_left(const Watch& watch, KernelClock::time_point begun) {
-  // Who waits first: a process adds its time before it ends to wait.
+  // is_waiting() is asked before waited(), because a process adds its time before it stops waiting.
   const bool waits = watch.page != nullptr && watch.page->is_waiting();
   if (watch.limit.count() == 0) {
     return std::nullopt;
@@ -268,9 +268,11 @@ CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch) 
       watch.look();
       next_look = KernelClock::now() + watch.look_interval;
     }
+    if (left) { // it may be over, and the parent stopped
+      left = std::max(*left, nanoseconds{look_interval} / 10);
+    }
     if (watch.look || watch.page != nullptr) { // time_left() is to see when a wait begins
-      left = std::min(std::max(left.value_or(watch.look_interval), nanoseconds{look_interval} / 10),
-                      nanoseconds{watch.look_interval});
+      left = std::min(left.value_or(watch.look_interval), nanoseconds{watch.look_interval});
     }
     if (const auto info = happenings.wait(left); info && info->ssi_signo != SIGCHLD) {
       if (info->ssi_code != SI_KERNEL || !group.shares_terminal()) {
