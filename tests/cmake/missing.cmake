@@ -68,7 +68,7 @@ expect(Unused "${package}${is_linked}" gputest::main "^0: $" "-DCMAKE_PROJECT_TO
 file(WRITE "${WORK}/cached/GTestConfig.cmake" "add_library(GTest::gtest INTERFACE IMPORTED)\nset(GTest_VERSION 1.12.1)\n")
 set(cached "-DGTest_DIR=${WORK}/cached")
 set(is_cached "\nif(NOT \"\$CACHE{GTest_DIR}\" STREQUAL \"${WORK}/cached\")\n  message(FATAL_ERROR \"it is lost\")\nendif()")
-foreach(option IN ITEMS "${cached}" "-Wno-dev") # the second time, only the cache says so
+foreach(option IN ITEMS "${cached}" "--log-level=STATUS") # the second time, only the cache says so
   expect(Unused "${package}${is_cached}" gputest::main "^0: $" "${option}")
   set(keeps_build_tree ON)
 endforeach()
