@@ -11,11 +11,11 @@
 #include "core/session/device_session.hpp"
 #include "core/session/messages.hpp"
 #include "core/settings/settings.hpp"
+#include "supervise/entry_run.hpp"
+#include "supervise/wait_notice.hpp"
 #include "tool/command_path.hpp"
 #include "tool/command_usage.hpp"
 #include "tool/gpu_use.hpp"
-#include "workers/entry_run.hpp"
-#include "workers/wait_notice.hpp"
 
 #include <gputest/error.hpp>
 
@@ -36,7 +36,7 @@ namespace gputest::tool {
 namespace {
 
 ExitCode report_not_executed(const std::string& command, int error) {
-  return static_cast<ExitCode>(workers::say_why_not_executed(command, error)); // 126 or 127
+  return static_cast<ExitCode>(supervise::say_why_not_executed(command, error)); // 126 or 127
 }
 
 ExitCode report(const Outcome& outcome, const settings::JudgedBy& watcher) {
@@ -57,7 +57,7 @@ ExitCode report(const Outcome& outcome, const settings::JudgedBy& watcher) {
 /// Ends this process as CTest sees a failure although it inverts exit codes, or does not look at them.
 [[noreturn]] void fail_without_exit_code(const settings::JudgedBy& watcher, const std::string& entry) {
   fmt::print(stderr, "gputest: {}\n", policy::text_of_unseen_failure(entry, watcher.will_fail));
-  workers::end_by_signal(SIGKILL);
+  supervise::end_by_signal(SIGKILL);
 }
 
 /// Runs the command for an entry of gpu_add_test(), as a child of this process, and ends as CTest is to see it.
@@ -69,7 +69,7 @@ ExitCode report(const Outcome& outcome, const settings::JudgedBy& watcher) {
   if (session.settings().meter != MeterSetting::off) {
     usage.emplace(session.machine(), session.indices());
   }
-  workers::WatchedEntry entry;
+  supervise::WatchedEntry entry;
   entry.name = session.entry().name.empty() ? launch.command.front() : session.entry().name;
   entry.kind = policy::EntryCommand::any;
   entry.will_fail = watcher.will_fail;
@@ -77,7 +77,7 @@ ExitCode report(const Outcome& outcome, const settings::JudgedBy& watcher) {
   if (usage) {
     entry.look = [&] { usage->look(); };
   }
-  entry.judge = [&](const workers::CommandEnd& end) {
+  entry.judge = [&](const supervise::CommandEnd& end) {
     if (usage) {
       usage->look(); // the command may have ended before the first look, which says whether devices list processes
     }
@@ -95,7 +95,7 @@ ExitCode report(const Outcome& outcome, const settings::JudgedBy& watcher) {
     }
     return measured.problems;
   };
-  const auto end = workers::run_entry(launch.command, entry);
+  const auto end = supervise::run_entry(launch.command, entry);
   const int signal = end.command.timed_out ? SIGKILL : end.command.signal;
   if (signal != 0) {
     runlog::write("end", runlog::JsonObject{}.number("signal", static_cast<unsigned>(signal)));
@@ -103,7 +103,7 @@ ExitCode report(const Outcome& outcome, const settings::JudgedBy& watcher) {
     runlog::write("end", runlog::JsonObject{}.number("exit", static_cast<unsigned>(end.exit_code)));
   }
   if (end.signal != 0) {
-    workers::end_by_signal(end.signal);
+    supervise::end_by_signal(end.signal);
   }
   os::end_now(end.exit_code);
 }
@@ -160,7 +160,7 @@ ExitCode run_leased(const Launch& launch, const settings::JudgedBy& watcher) {
   }
 
   std::optional<os::EntryPage> page; // nobody else watches this process
-  workers::WaitNotice notice;
+  supervise::WaitNotice notice;
   // Other processes see the command's name, not `gputest`.
   session::DeviceSession session{settings, entry, name_of(entry, launch.command.front())};
   if (watcher.ctest) {

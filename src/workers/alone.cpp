@@ -7,7 +7,7 @@
 #include "core/os/process.hpp"
 #include "core/os/program_output.hpp"
 #include "core/policy/text.hpp"
-#include "workers/entry_run.hpp"
+#include "supervise/entry_run.hpp"
 
 #include <gputest/outcome.hpp>
 
@@ -24,6 +24,12 @@ namespace gputest::workers {
 
 namespace {
 
+using supervise::does_not_fail;
+using supervise::end_by_signal;
+using supervise::run_entry;
+using supervise::run_supervised;
+using supervise::say;
+using supervise::say_why_not_executed;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds for_search{10};

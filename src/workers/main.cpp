@@ -9,11 +9,11 @@
 // says why; --long: it took long when it ran last. When all cases have ended, CTest starts the second form, whose entry
 // fails if a worker does not end as it should. The third form runs and watches any other executable whose tests gputest
 // runs. The fourth has an executable list its tests when ctest starts.
+#include "supervise/descendants.hpp"
+#include "supervise/entry_run.hpp"
+#include "supervise/supervised_command.hpp"
 #include "workers/alone.hpp"
-#include "workers/descendants.hpp"
-#include "workers/entry_run.hpp"
-#include "workers/supervised_command.hpp"
-#include "workers/worker_case.hpp"
+#include "workers/client.hpp"
 
 #include <gputest/error.hpp>
 
@@ -46,13 +46,13 @@ int list_tests(const char* seconds, std::vector<std::string> command) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   const auto program = command.front();
   const auto end =
-      gputest::workers::run_supervised(std::move(command), {std::chrono::seconds{std::atoi(seconds)}, nullptr, {}});
-  gputest::workers::end_descendants();
+      gputest::supervise::run_supervised(std::move(command), {std::chrono::seconds{std::atoi(seconds)}, nullptr, {}});
+  gputest::supervise::end_descendants();
   if (end.error != 0) {
-    return gputest::workers::say_why_not_executed(program, end.error);
+    return gputest::supervise::say_why_not_executed(program, end.error);
   }
   if (end.signal != 0) {
-    gputest::workers::end_by_signal(end.timed_out ? SIGRTMAX : end.signal);
+    gputest::supervise::end_by_signal(end.timed_out ? SIGRTMAX : end.signal);
   }
   return end.status;
 }
@@ -72,11 +72,11 @@ int main(int argc, char** argv) try {
   }
   const auto test = gputest::workers::read_test_case({argv + 1, argv + argc});
   if (test.command.empty()) {
-    gputest::workers::say("gputest-entry is started by CTest: gputest-entry <executable> <argument>...");
+    gputest::supervise::say("gputest-entry is started by CTest: gputest-entry <executable> <argument>...");
     return 64;
   }
   return gputest::workers::run_case(test);
 } catch (const gputest::Error& error) {
-  gputest::workers::say(std::string{"failed: "} + error.what());
-  gputest::workers::end_by_signal(SIGKILL); // CTest may invert an exit code
+  gputest::supervise::say(std::string{"failed: "} + error.what());
+  gputest::supervise::end_by_signal(SIGKILL); // CTest may invert an exit code
 }

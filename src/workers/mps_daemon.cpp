@@ -2,10 +2,10 @@
 #include "workers/mps_daemon.hpp"
 
 #include "core/os/environment.hpp"
-#include "workers/descendants.hpp"
-#include "workers/events.hpp"
-#include "workers/orphan.hpp"
-#include "workers/supervised_command.hpp"
+#include "supervise/descendants.hpp"
+#include "supervise/events.hpp"
+#include "supervise/orphan.hpp"
+#include "supervise/supervised_command.hpp"
 #include "workers/test_case.hpp"
 
 #include <algorithm>
@@ -32,6 +32,12 @@ namespace gputest::workers {
 
 namespace {
 
+using supervise::become_an_orphan;
+using supervise::end_descendants;
+using supervise::Events;
+using supervise::execute;
+using supervise::is_ready;
+using supervise::Orphaning;
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 

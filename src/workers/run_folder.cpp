@@ -3,8 +3,8 @@
 
 #include "core/os/file.hpp"
 #include "core/os/process.hpp"
-#include "workers/events.hpp"
-#include "workers/orphan.hpp"
+#include "supervise/events.hpp"
+#include "supervise/orphan.hpp"
 #include "workers/test_case.hpp"
 
 #include <algorithm>
@@ -27,6 +27,11 @@
 namespace gputest::workers {
 
 namespace {
+
+using supervise::become_an_orphan;
+using supervise::Events;
+using supervise::for_ever;
+using supervise::Orphaning;
 
 namespace fs = std::filesystem;
 

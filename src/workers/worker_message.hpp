@@ -16,12 +16,12 @@ enum class Mps : std::uint32_t { none, of_run, of_user };
 struct MessageHead {
   enum class Kind : std::uint32_t {
     ready = 1, ///< worker: it waits for its first case
-    job,     ///< caller: a case to run. Texts: filter, report, then variables. Descriptors: the standard streams
-    verdict, ///< worker: the case has ended. `code` is its exit code; text: why the worker ends after it, if it does.
-             ///< From the keeper the text names processes that the case has left behind
-    refusal, ///< worker or keeper: the case has no result here, and has to run in a process of its own. Text: why
-    death,   ///< keeper: the worker ended in the case, or at its end. `code` is the status that waitpid() gave
-    begun,   ///< worker: the case begins, and what happens from now on is its doing
+    job,       ///< caller: a case to run. Texts: filter, report, then variables. Descriptors: the standard streams
+    verdict,   ///< worker: the case has ended. `code` is its exit code; text: why the worker ends after it, if it does.
+               ///< From the keeper the text names processes that the case has left behind
+    refusal,   ///< worker or keeper: the case has no result here, and has to run in a process of its own. Text: why
+    death,     ///< keeper: the worker ended in the case, or at its end. `code` is the status that waitpid() gave
+    begun,     ///< worker: the case begins, and what happens from now on is its doing
     not_begun, ///< keeper: the worker has ended without beginning the case, which another one is to run
   };
   Kind kind = Kind::ready;

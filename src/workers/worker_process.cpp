@@ -2,9 +2,9 @@
 #include "workers/worker_process.hpp"
 
 #include "core/os/environment.hpp"
-#include "workers/descendants.hpp"
-#include "workers/events.hpp"
-#include "workers/supervised_command.hpp"
+#include "supervise/descendants.hpp"
+#include "supervise/events.hpp"
+#include "supervise/supervised_command.hpp"
 #include "workers/worker_message.hpp"
 
 #include <algorithm>
@@ -26,6 +26,12 @@
 namespace gputest::workers {
 
 namespace {
+
+using supervise::describe_end;
+using supervise::end_descendants;
+using supervise::Events;
+using supervise::execute;
+using supervise::name_of_process;
 
 constexpr std::chrono::seconds longest_start{60};
 

@@ -3,7 +3,7 @@
 
 #include "support/private_folder.hpp"
 
-#include "child_text.hpp"
+#include "support/child_text.hpp"
 
 #include <gtest/gtest.h>
 

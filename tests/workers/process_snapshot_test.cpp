@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Most of it is in worker_case_test.cpp, with a worker: ends_a_worker_after_a_case_that_changed_its_process.
+// Most of it is in client_test.cpp, with a worker: ends_a_worker_after_a_case_that_changed_its_process.
 #include "workers/process_snapshot.hpp"
 
 #include "support/in_child.hpp"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "workers/run_folder.hpp"
 
-#include "workers/orphan.hpp"
+#include "supervise/orphan.hpp"
 
-#include "child_text.hpp"
+#include "support/child_text.hpp"
 #include "support/private_folder.hpp"
 
 #include <gtest/gtest.h>
@@ -112,7 +112,7 @@ TEST(RunFolder, of_a_user_is_one_that_nobody_else_can_reach) {
 
 TEST(RunFolder, is_none_where_no_ctest_is_above) {
   tests::TextPipe pipe;
-  if (become_an_orphan({pipe.writing_end()}) == Orphaning::in_orphan) {
+  if (supervise::become_an_orphan({pipe.writing_end()}) == supervise::Orphaning::in_orphan) {
     while (::getppid() == ::getsid(0)) { // until its parent, the leader of its session, has ended
     }
     const auto run = open_run_folder("identity");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "workers/test_case.hpp"
 
-#include "child_text.hpp"
+#include "support/child_text.hpp"
 
 #include "support/leave_a_processor.hpp"
 #include "support/private_folder.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What worker_case_test.cpp has run by workers. Each case writes `@process <pid> <parent's pid>`.
+// What client_test.cpp has run by workers. Each case writes `@process <pid> <parent's pid>`.
 
 #include "support/fake_cuda.hpp"
 #include "support/leave_a_processor.hpp"

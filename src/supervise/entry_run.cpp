@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "workers/entry_run.hpp"
+#include "supervise/entry_run.hpp"
 
 #include "core/os/entry_page.hpp"
 #include "core/os/environment.hpp"
 #include "core/policy/text.hpp"
 #include "core/policy/verdict.hpp"
-#include "workers/wait_notice.hpp"
+#include "supervise/wait_notice.hpp"
 
 #include <gputest/outcome.hpp>
 
@@ -19,7 +19,7 @@
 
 #include <unistd.h>
 
-namespace gputest::workers {
+namespace gputest::supervise {
 
 namespace {
 
@@ -150,4 +150,4 @@ EntryEnd run_entry(std::vector<std::string> command, const WatchedEntry& entry) 
   return end;
 }
 
-} // namespace gputest::workers
+} // namespace gputest::supervise

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "workers/descendants.hpp"
+#include "supervise/descendants.hpp"
 
 #include "core/os/process.hpp"
 
@@ -13,7 +13,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-namespace gputest::workers {
+namespace gputest::supervise {
 
 std::vector<pid_t> descendants(const std::vector<pid_t>& spared) {
   std::multimap<pid_t, pid_t> children;
@@ -59,4 +59,4 @@ void end_descendants(const std::vector<pid_t>& spared) {
   }
 }
 
-} // namespace gputest::workers
+} // namespace gputest::supervise

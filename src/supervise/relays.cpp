@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "workers/relays.hpp"
+#include "supervise/relays.hpp"
 
 #include "core/os/entry_page.hpp"
-#include "workers/supervised_command.hpp"
+#include "supervise/supervised_command.hpp"
 
 #include <algorithm>
 #include <array>
@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace gputest::workers {
+namespace gputest::supervise {
 
 namespace {
 
@@ -162,4 +162,4 @@ std::string Relays::end_holders(std::vector<pid_t> (*candidates)(), bool all) {
   return names;
 }
 
-} // namespace gputest::workers
+} // namespace gputest::supervise

@@ -1,28 +1,32 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "workers/orphan.hpp"
+#include "supervise/orphan.hpp"
 
-#include "workers/run_folder.hpp"
-
-#include "child_text.hpp"
+#include "core/os/file.hpp"
+#include "support/child_text.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
+#include <vector>
 
 #include <fcntl.h>
 #include <unistd.h>
 
-namespace gputest::workers {
+namespace gputest::supervise {
 namespace {
 
 /// The files of this process below /dev.
 std::string devices_open() {
   std::string open;
-  const Descriptor files{::open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-  auto names = names_in(files);
+  const os::Descriptor files{::open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  std::vector<std::string> names;
+  for (const auto& file : std::filesystem::directory_iterator{"/proc/self/fd"}) {
+    names.push_back(file.path().filename());
+  }
   std::sort(names.begin(), names.end(), [](const auto& a, const auto& b) { return std::stoi(a) < std::stoi(b); });
   for (const auto& name : names) {
     std::array<char, 100> target{};
@@ -36,10 +40,10 @@ std::string devices_open() {
 
 TEST(Orphan, has_only_what_it_was_to_keep_open_and_leads_no_session) {
   tests::TextPipe pipe;
-  const Descriptor inherited{::open("/dev/zero", O_RDONLY)}; // NOLINT(android-cloexec-open)
-  const Descriptor first{::fcntl(inherited.number(), F_DUPFD_CLOEXEC, 50)};
-  const Descriptor kept{::fcntl(inherited.number(), F_DUPFD_CLOEXEC, first.number() + 5)};
-  const Descriptor last{::fcntl(inherited.number(), F_DUPFD_CLOEXEC, kept.number() + 1)};
+  const os::Descriptor inherited{::open("/dev/zero", O_RDONLY)}; // NOLINT(android-cloexec-open)
+  const os::Descriptor first{::fcntl(inherited.number(), F_DUPFD_CLOEXEC, 50)};
+  const os::Descriptor kept{::fcntl(inherited.number(), F_DUPFD_CLOEXEC, first.number() + 5)};
+  const os::Descriptor last{::fcntl(inherited.number(), F_DUPFD_CLOEXEC, kept.number() + 1)};
   const auto session = ::getsid(0);
   const auto made = become_an_orphan({kept.number(), pipe.writing_end()}); // in any order
   if (made == Orphaning::in_orphan) {
@@ -53,4 +57,4 @@ TEST(Orphan, has_only_what_it_was_to_keep_open_and_leads_no_session) {
 }
 
 } // namespace
-} // namespace gputest::workers
+} // namespace gputest::supervise

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "workers/supervised_command.hpp"
+#include "supervise/supervised_command.hpp"
 
 #include "core/os/entry_page.hpp"
 #include "core/os/file.hpp"
@@ -26,7 +26,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace gputest::workers {
+namespace gputest::supervise {
 namespace {
 
 TEST(SupervisedCommand, ends_with_its_status_if_the_parent_of_the_launcher_ignores_the_end_of_children) {
@@ -250,4 +250,4 @@ TEST(EndOfAProcess, is_told_and_brought_about_whatever_the_process_has_inherited
 }
 
 } // namespace
-} // namespace gputest::workers
+} // namespace gputest::supervise

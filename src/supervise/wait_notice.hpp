@@ -9,7 +9,7 @@
 
 #include <sys/types.h>
 
-namespace gputest::workers {
+namespace gputest::supervise {
 
 /// Tells people who do not see the output of tests why ctest seems to stand still: one line on ctest's own standard
 /// error when no test has ended for some seconds in which this one has waited, and at most one in a minute of all
@@ -28,4 +28,4 @@ private:
   std::int64_t since_ = 0; ///< that byte
 };
 
-} // namespace gputest::workers
+} // namespace gputest::supervise

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "workers/orphan.hpp"
+#include "supervise/orphan.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace gputest::workers {
+namespace gputest::supervise {
 
 namespace {
 
@@ -62,4 +62,4 @@ Orphaning become_an_orphan(std::vector<int> kept_descriptors) {
   return Orphaning::in_orphan;
 }
 
-} // namespace gputest::workers
+} // namespace gputest::supervise

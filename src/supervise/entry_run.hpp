@@ -2,13 +2,13 @@
 #pragma once
 
 #include "core/policy/verdict.hpp"
-#include "workers/supervised_command.hpp"
+#include "supervise/supervised_command.hpp"
 
 #include <functional>
 #include <string>
 #include <vector>
 
-namespace gputest::workers {
+namespace gputest::supervise {
 
 /// Writes one line, `gputest: <text>`, to stderr.
 void say(const std::string& text);
@@ -43,4 +43,4 @@ struct EntryEnd {
 /// Says why a program could not be executed, by errno's value. Returns the exit code that shells have for that.
 [[nodiscard]] int say_why_not_executed(const std::string& program, int error);
 
-} // namespace gputest::workers
+} // namespace gputest::supervise

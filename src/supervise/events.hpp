@@ -12,7 +12,7 @@
 
 #include <poll.h>
 
-namespace gputest::workers {
+namespace gputest::supervise {
 
 /// What poll() waits for. A descriptor that is none is never ready.
 class Events {
@@ -45,4 +45,4 @@ inline constexpr std::chrono::milliseconds for_ever{-1};
   return Events{}.add(descriptor).wait(std::chrono::milliseconds{0});
 }
 
-} // namespace gputest::workers
+} // namespace gputest::supervise

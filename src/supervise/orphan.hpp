@@ -3,7 +3,7 @@
 
 #include <vector>
 
-namespace gputest::workers {
+namespace gputest::supervise {
 
 enum class Orphaning { failed, in_caller, in_orphan };
 
@@ -12,4 +12,4 @@ enum class Orphaning { failed, in_caller, in_orphan };
 /// streams are /dev/null. `failed`: there is none; errno says why.
 [[nodiscard]] Orphaning become_an_orphan(std::vector<int> kept_descriptors);
 
-} // namespace gputest::workers
+} // namespace gputest::supervise

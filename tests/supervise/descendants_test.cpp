@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "workers/descendants.hpp"
+#include "supervise/descendants.hpp"
 
 #include "support/in_child.hpp"
 
@@ -13,7 +13,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-namespace gputest::workers {
+namespace gputest::supervise {
 namespace {
 
 /// A later signal does not change what has killed a process: it shows whether the process had been killed before.
@@ -73,4 +73,4 @@ TEST(Descendants, are_all_ended_but_those_spared_and_what_these_have_started) {
 }
 
 } // namespace
-} // namespace gputest::workers
+} // namespace gputest::supervise

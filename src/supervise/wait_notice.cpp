@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "workers/wait_notice.hpp"
+#include "supervise/wait_notice.hpp"
 
 #include "core/os/process.hpp"
 
@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-namespace gputest::workers {
+namespace gputest::supervise {
 
 namespace {
 
@@ -122,4 +122,4 @@ void WaitNotice::look(os::EntryPage& page) {
   os::write_if_ready(standard_error_of(ctest_), "gputest: " + printable(page.waits_for()) + "\n");
 }
 
-} // namespace gputest::workers
+} // namespace gputest::supervise

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "workers/keeper.hpp"
+#include "workers/supervisor.hpp"
 
-#include "workers/events.hpp"
+#include "supervise/events.hpp"
+#include "supervise/orphan.hpp"
+#include "supervise/supervised_command.hpp"
 #include "workers/mps_server.hpp"
-#include "workers/orphan.hpp"
-#include "workers/supervised_command.hpp"
 #include "workers/worker_message.hpp"
 #include "workers/worker_process.hpp"
 
@@ -31,6 +31,13 @@ namespace gputest::workers {
 
 namespace {
 
+using supervise::become_an_orphan;
+using supervise::describe_end;
+using supervise::does_not_fail;
+using supervise::Events;
+using supervise::for_ever;
+using supervise::is_ready;
+using supervise::Orphaning;
 using Kind = WorkerMessage::Kind;
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-namespace gputest::workers {
+namespace gputest::supervise {
 
 /// Pipes that others have for output in place of this process's own streams, where these are pipes or sockets, which
 /// somebody reads to their end. What comes is passed on. When nobody can write to a relay any more it ends, whoever had
@@ -55,4 +55,4 @@ private:
   std::vector<Relay> relays_;
 };
 
-} // namespace gputest::workers
+} // namespace gputest::supervise

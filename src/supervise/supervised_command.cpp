@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "workers/supervised_command.hpp"
+#include "supervise/supervised_command.hpp"
 
 #include "core/os/entry_page.hpp"
 #include "core/os/file.hpp"
 #include "core/os/process.hpp"
-#include "workers/descendants.hpp"
-#include "workers/relays.hpp"
+#include "supervise/descendants.hpp"
+#include "supervise/relays.hpp"
 
 #include <gputest/outcome.hpp>
 
@@ -29,7 +29,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace gputest::workers {
+namespace gputest::supervise {
 
 namespace {
 
@@ -308,4 +308,4 @@ void execute(std::vector<std::string> command, std::vector<std::string> environm
   std::_Exit(127);
 }
 
-} // namespace gputest::workers
+} // namespace gputest::supervise

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "workers/worker_case.hpp"
+#include "workers/client.hpp"
 
 #include "core/os/entry_page.hpp"
 #include "core/os/file.hpp"
 #include "core/os/process.hpp"
 #include "core/policy/text.hpp"
 #include "core/policy/verdict.hpp"
+#include "supervise/entry_run.hpp"
+#include "supervise/events.hpp"
+#include "supervise/relays.hpp"
+#include "supervise/supervised_command.hpp"
+#include "supervise/wait_notice.hpp"
 #include "workers/alone.hpp"
-#include "workers/entry_run.hpp"
-#include "workers/events.hpp"
-#include "workers/keeper.hpp"
 #include "workers/mps_server.hpp"
-#include "workers/relays.hpp"
 #include "workers/run_folder.hpp"
-#include "workers/supervised_command.hpp"
-#include "workers/wait_notice.hpp"
+#include "workers/supervisor.hpp"
 #include "workers/worker_message.hpp"
 
 #include <gputest/outcome.hpp>
@@ -45,6 +45,19 @@ namespace gputest::workers {
 
 namespace {
 
+using supervise::describe_end;
+using supervise::does_not_fail;
+using supervise::end_by_signal;
+using supervise::Events;
+using supervise::is_ready;
+using supervise::name_of_process;
+using supervise::Relays;
+using supervise::say;
+using supervise::say_time_out;
+using supervise::time_left;
+using supervise::wait_for_output;
+using supervise::WaitNotice;
+using supervise::Watch;
 using Kind = WorkerMessage::Kind;
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;

@@ -12,7 +12,7 @@
 
 #include <sys/types.h>
 
-namespace gputest::workers {
+namespace gputest::supervise {
 
 class Relays;
 
@@ -71,4 +71,4 @@ struct CommandEnd {
 /// Becomes this program (execve), after a fork, or ends with 127.
 [[noreturn]] void execute(std::vector<std::string> command, std::vector<std::string> environment);
 
-} // namespace gputest::workers
+} // namespace gputest::supervise

@@ -5,7 +5,7 @@
 
 #include <sys/types.h>
 
-namespace gputest::workers {
+namespace gputest::supervise {
 
 /// The processes that this process has started and those that they have started, without the children `spared` and what
 /// these have started. A process whose parent has ended is found if this process is a subreaper.
@@ -15,4 +15,4 @@ namespace gputest::workers {
 /// Makes this process a subreaper. Does not wait for their ends.
 void end_descendants(const std::vector<pid_t>& spared = {});
 
-} // namespace gputest::workers
+} // namespace gputest::supervise
