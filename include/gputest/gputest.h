@@ -215,8 +215,6 @@ typedef struct gputest_test_end {
   const char* reason; /* why it was skipped */
   const char* file;   /* source file of the test */
   int line;
-  const char* declared_in; /* source file that declares its memory */
-  int declared_line;
 } gputest_test_end;
 
 /* Names the test that runs now, for messages and the run log. "" or NULL: none runs. */

@@ -80,9 +80,6 @@ public:
     const char* result = "passed"; ///< or `failed`, `skipped`
     double seconds = 0;
     std::string reason; ///< of a skip
-    /// The source with the annotation that says its memory, or that of its suite's lease; empty: none does.
-    std::string declared_in;
-    int declared_line = 0;
     std::string file; ///< where a GoogleTest test begins; empty: not known, or of another framework
     int line = 0;
   };

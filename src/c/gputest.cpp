@@ -523,8 +523,6 @@ int gputest_test_ended(gputest_session* session, const gputest_test_end* end) {
     test.result = result == "failed" ? "failed" : result == "skipped" ? "skipped" : "passed";
     test.seconds = given.seconds;
     test.reason = text_of(given.reason);
-    test.declared_in = text_of(given.declared_in);
-    test.declared_line = given.declared_line;
     test.file = text_of(given.file);
     test.line = given.line;
     detail::TestRun::of_process().ended(test);

@@ -472,12 +472,10 @@ std::string reason_of_skip(const ::testing::TestResult& result) {
 void CurrentSession::end_test(const ::testing::TestInfo& test) {
   examine_after(test);
   const auto& result = *test.result();
-  const auto* const annotation = annotation_of_memory(running_suite(), test, suite_request_.has_value());
   const char* const what = result.Failed() ? "failed" : result.Skipped() ? "skipped" : "passed";
   TestRun::of_process().ended(
       {test.test_suite_name(), test.name(), what, static_cast<double>(result.elapsed_time()) / 1000,
        result.Skipped() ? (skip_.empty() ? reason_of_skip(result) : skip_) : "",
-       annotation != nullptr ? annotation->file : "", annotation != nullptr ? annotation->line : 0,
        test.file() != nullptr ? test.file() : "", test.line()});
   skip_.clear();
 }

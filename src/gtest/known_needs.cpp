@@ -231,14 +231,6 @@ Request known_request(const TestSuite& suite, const TestInfo& test, const Reques
   return resolve(of_suite.suite_lease ? Needs{} : needs_of_test(test), of_suite, fixture_of(suite).memory_class, entry);
 }
 
-const Annotation* annotation_of_memory(const TestSuite& suite, const TestInfo& test, bool under_suite_lease) {
-  const auto* annotation = under_suite_lease ? nullptr : find_annotation(source_name(test));
-  if (annotation == nullptr || !annotation->needs.says_memory()) {
-    annotation = find_annotation(source_name(suite));
-  }
-  return annotation == nullptr || !annotation->needs.says_memory() ? nullptr : annotation;
-}
-
 std::string why_alone(const TestSuite& suite, const TestInfo& test, const Request& entry) {
   if (std::string{suite.name()}.find("DeathTest") != std::string::npos) { // as GoogleTest asks them to be called
     return "it is a death test";

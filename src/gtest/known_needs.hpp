@@ -69,10 +69,6 @@ struct SuiteFixture {
 [[nodiscard]] Request known_request(const ::testing::TestSuite& suite, const ::testing::TestInfo& test,
                                     const Request& entry);
 
-/// The annotation that says the memory of the test, or that of its suite's lease `under_suite_lease`; null: none does.
-[[nodiscard]] const Annotation* annotation_of_memory(const ::testing::TestSuite& suite, const ::testing::TestInfo& test,
-                                                     bool under_suite_lease);
-
 /// Why a test has to run in a process of its own, such as `it is a death test`; empty: it need not. `entry` is as for
 /// known_request().
 [[nodiscard]] std::string why_alone(const ::testing::TestSuite& suite, const ::testing::TestInfo& test,

@@ -3,13 +3,9 @@
 
 #include "core/os/file.hpp"
 #include "core/os/host.hpp"
-#include "insights/ctest_list.hpp"
-#include "insights/ctest_suite.hpp"
 #include "insights/declarations.hpp"
 #include "insights/entry_results.hpp"
 #include "insights/run_log_files.hpp"
-#include "insights/source_files.hpp"
-#include "insights/source_patch.hpp"
 #include "tool/json_text.hpp"
 #include "tool/table.hpp"
 
@@ -22,11 +18,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <set>
-#include <system_error>
 #include <vector>
 
 namespace gputest::insights {
@@ -44,30 +38,21 @@ with 5 % more if it is too large. The declared size is that of the test's newest
 
 --check reads only the newest run of each test, without tests whose executable was rebuilt since. Running tests are left out.
 
-Below the table are the changes, with file and line. --patch prints them as a diff for 'git apply', and writes no file. Run it in
-the source folder. On stderr it prints which changes it leaves out and why. A test of pytest gets the size in its mark, or a
-mark above its def. The diff only raises sizes, because no log shows the needs of a test that did not run.
-
 Examples:
   gputest classify --test-dir build
   gputest classify --test-dir build --check                   in continuous integration, after ctest
-  gputest classify --test-dir build --patch | git apply       then build, and run the tests again
 
 --json prints one object:
   version      1; goes up when a key is removed or changes its meaning
   tests        list of objects: name, entry, test, verdict, class, declared_bytes (null: it declares a class), leased_bytes,
                measured_bytes (by device model), exact, runs (in which it was measured), advised_bytes (null: nothing to change, or
                more than any device has)
-  edits        list of objects: name, file, line, before (empty: `after` is a new line above it), after (empty: no change),
-               why_not (why the change is not in the patch; empty if it is)
 )text";
 
 struct ClassifyOptions {
   std::string folder = "."; ///< where ctest was started
   std::string log;          ///< as for logs_of()
-  std::string source;       ///< empty: the source folder of the build tree `folder`
   bool check = false;
-  bool patch = false;
   bool json = false;
 };
 
@@ -97,79 +82,12 @@ std::string measured_text(const Declaration& of) {
   return (of.lower_bound ? "at least " : "") + text;
 }
 
-std::string shown_place(const SourceEdit& edit) {
-  return edit.file == nullptr ? ""
-         : edit.line == 0     ? edit.file->path + ": "
-                              : fmt::format("{}:{}: ", edit.file->path, edit.line);
-}
-
-void print_edits(const std::vector<SourceEdit>& edits) {
-  for (const auto& edit : edits) {
-    auto lines = edit.after.empty() ? edit.why_not : edit.why_not.empty() ? "" : "write it yourself: " + edit.why_not;
-    fmt::print("\n{}\n", tool::printable(
-                             fmt::format("{}{}{}{}", shown_place(edit), edit.name, lines.empty() ? "" : ": ", lines)));
-    if (!edit.before.empty()) {
-      fmt::print("- {}\n", tool::printable(edit.before));
-    }
-    if (!edit.after.empty()) {
-      fmt::print("+ {}\n", tool::printable(edit.after));
-    }
-  }
-}
-
-std::size_t count_in_patch(const std::vector<SourceEdit>& edits) {
-  return static_cast<std::size_t>(
-      std::count_if(edits.begin(), edits.end(), [](const SourceEdit& edit) { return edit.why_not.empty(); }));
-}
-
 std::string number_of(std::size_t count, const char* what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-/// Takes those edits out that `git apply` would leave out, because their files are not below the current folder. Throws
-/// Error if that is for the wrong current folder.
-void keep_what_git_applies(std::vector<SourceEdit>& edits, const std::string& source, const std::string& build) {
-  std::error_code none;
-  const auto sources = source.empty() ? "" : std::filesystem::weakly_canonical(source, none).string() + "/";
-  for (auto& edit : edits) {
-    if (!edit.why_not.empty() ||
-        (edit.file->path.front() != '/' && edit.file->path == tool::printable(edit.file->path))) {
-      continue;
-    }
-    if (!sources.empty() && edit.file->path.rfind(sources, 0) == 0) {
-      throw Error{fmt::format("{} is not below the current folder, and 'git apply' changes only what is. Go to the "
-                              "source folder: cd {} && gputest classify --test-dir {} --patch | git apply",
-                              tool::printable(edit.file->path), source, std::filesystem::absolute(build).string())};
-    }
-    edit.why_not = "it is not below the current folder";
-  }
-}
-
-/// The diff on stdout, and on stderr what it has and what not.
-void print_patch(const std::vector<SourceEdit>& edits) {
-  std::set<std::string> files;
-  for (const auto& edit : edits) {
-    if (edit.why_not.empty()) {
-      files.insert(edit.file->path);
-    } else {
-      fmt::print(stderr, "gputest: not in the patch: {}\n",
-                 tool::printable(fmt::format("{}{}: {}{}", shown_place(edit), edit.name,
-                                             edit.after.empty() ? "" : fmt::format("write '{}': ", edit.after),
-                                             edit.why_not)));
-    }
-  }
-  fmt::print("{}", unified_diff(edits));
-  const auto count = count_in_patch(edits);
-  fmt::print(stderr, "gputest: {}\n",
-             count == 0 ? "no changes"
-                        : fmt::format("{} in {}. After 'git apply', build and run the tests again",
-                                      number_of(count, "change"), number_of(files.size(), "file")));
-}
-
-nlohmann::ordered_json to_json(const std::vector<Declaration>& declarations, const std::vector<SourceEdit>& edits) {
-  nlohmann::ordered_json json{{"version", tool::json_version},
-                              {"tests", nlohmann::ordered_json::array()},
-                              {"edits", nlohmann::ordered_json::array()}};
+nlohmann::ordered_json to_json(const std::vector<Declaration>& declarations) {
+  nlohmann::ordered_json json{{"version", tool::json_version}, {"tests", nlohmann::ordered_json::array()}};
   for (const auto& of : declarations) {
     nlohmann::ordered_json test{
         {"name", full_name(of.entry, of.test)}, {"entry", of.entry},        {"test", of.test},
@@ -179,14 +97,6 @@ nlohmann::ordered_json to_json(const std::vector<Declaration>& declarations, con
     test["advised_bytes"] =
         of.advised > Bytes{} ? nlohmann::ordered_json(of.advised.count()) : nlohmann::ordered_json();
     json["tests"].push_back(std::move(test));
-  }
-  for (const auto& edit : edits) {
-    json["edits"].push_back({{"name", edit.name},
-                             {"file", edit.file == nullptr ? "" : edit.file->path},
-                             {"line", edit.line},
-                             {"before", edit.before},
-                             {"after", edit.after},
-                             {"why_not", edit.why_not}});
   }
   return json;
 }
@@ -231,12 +141,6 @@ bool has_changed(const LoggedProgram& program, const std::string& host) {
   }
   const auto now = os::stamp_of(program.path);
   return now ? !(*now == os::FileStamp{program.bytes, program.modified}) : host == os::host_name();
-}
-
-/// Whether the source was written after the run, if that was on this machine.
-bool has_changed_since(const SourceFile& source, const RunLog& run) {
-  const auto now = os::stamp_of(source.path);
-  return now && run.host == os::host_name() && static_cast<double>(now->modified) / 1e9 > run.ended;
 }
 
 /// Leaves of each test the leases of its newest run, if its program is still the same. The others are of tests that may
@@ -295,15 +199,6 @@ void leave_out_running(std::vector<RunLogFile>& logs) {
   }
 }
 
-/// Where gpu_add_test() is called. Nothing if ctest cannot list its tests: the logs may be of another machine.
-std::map<std::string, SourceLine> entries_in(const std::string& folder) {
-  try {
-    return places_of_entries(list_ctest(folder, {}));
-  } catch (const Error&) {
-    return {};
-  }
-}
-
 tool::ExitCode classify(const ClassifyOptions& options) {
   auto logs = logs_of(options.folder, options.log);
   leave_out_running(logs);
@@ -321,35 +216,12 @@ tool::ExitCode classify(const ClassifyOptions& options) {
         "no test in these run logs had a lease, so there is nothing to compare. Run the tests by ctest first, or "
         "name their logs with --log"};
   }
-  const auto has = [&](Verdict verdict) {
-    return std::any_of(declarations.begin(), declarations.end(),
-                       [&](const Declaration& of) { return of.verdict == verdict; });
-  };
-  const auto source = !options.source.empty()             ? options.source
-                      : source_of(options.folder).empty() ? source_of(logs.front().log.folder)
-                                                          : source_of(options.folder);
-  SourceFiles files{source, options.folder};
-  std::vector<SourceEdit> edits;
-  if (has(Verdict::over) || has(Verdict::under)) {
-    edits = find_edits(declarations, {[&](const std::string& name) { return files.find(name); },
-                                      entries_in(options.folder), has_changed_since});
-  }
-  if (options.patch) {
-    keep_what_git_applies(edits, source, options.folder);
-    print_patch(edits);
-  } else if (options.json) {
-    fmt::print("{}", tool::json_text(to_json(declarations, edits)));
+  if (options.json) {
+    fmt::print("{}", tool::json_text(to_json(declarations)));
   } else {
     print_table(declarations);
-    print_edits(edits);
-    const auto count = count_in_patch(edits);
-    fmt::print("{}",
-               edits.empty()
-                   ? "No declaration has to change.\n"
-                   : fmt::format("'gputest classify --patch' prints {} as a diff; {} remain to be made by hand.\n",
-                                 number_of(count, "change"), edits.size() - count));
   }
-  return options.check && has(Verdict::over) ? tool::ExitCode::check_failed : tool::ExitCode::done;
+  return options.check && declarations.front().verdict == Verdict::over ? tool::ExitCode::check_failed : tool::ExitCode::done;
 }
 
 } // namespace
@@ -361,11 +233,8 @@ void add_classify(tool::CommandLine& line) {
       classify_help + tool::exit_codes({{tool::ExitCode::check_failed, "--check: a test uses more than it declares"}}),
       [options](const auto& /*words*/) { return classify(*options); });
   add_place_of_logs(command, options->folder, options->log);
-  command.add_option("--source", options->source, "source folder of the tests (default: that of the build tree)")
-      ->type_name("DIR");
   command.add_flag("--check", options->check, "exit with 1 if a test uses more than it declares");
-  auto* patch = command.add_flag("--patch", options->patch, "print the changes as a diff for 'git apply'");
-  command.add_flag("--json", options->json, "print JSON, for programs")->excludes(patch);
+  command.add_flag("--json", options->json, "print JSON, for programs");
 }
 
 } // namespace gputest::insights

@@ -147,28 +147,4 @@ CtestSuite parse_ctest_suite(const std::string& text, const std::map<std::string
   throw Error{no_list_of_ctest};
 }
 
-std::map<std::string, SourceLine> places_of_entries(const std::string& text) try {
-  const auto document = json::parse(text);
-  const auto& graph = document.at("backtraceGraph");
-  const auto& nodes = graph.at("nodes");
-  std::map<std::string, SourceLine> places;
-  for (const auto& test : document.at("tests")) {
-    const json* node = test.contains("backtrace") ? &nodes.at(test["backtrace"].get<std::size_t>()) : nullptr;
-    while (node != nullptr) {
-      if (node->contains("command") &&
-          graph.at("commands").at((*node)["command"].get<std::size_t>()) == "gpu_add_test") {
-        places[test.at("name").get<std::string>()] = {
-            graph.at("files").at(node->at("file").get<std::size_t>()).get<std::string>(),
-            node->at("line").get<std::size_t>()};
-        break;
-      }
-      const auto parent = node->find("parent");
-      node = parent == node->end() ? nullptr : &nodes.at(parent->get<std::size_t>());
-    }
-  }
-  return places;
-} catch (const json::exception&) {
-  throw Error{no_list_of_ctest};
-}
-
 } // namespace gputest::insights

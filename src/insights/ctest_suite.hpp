@@ -35,14 +35,4 @@ struct CtestSuite {
 /// document, and InvalidSetting, naming the test, for a variable that gputest would refuse.
 [[nodiscard]] CtestSuite parse_ctest_suite(const std::string& json, const std::map<std::string, double>& times = {});
 
-/// A line of a source.
-struct SourceLine {
-  std::string file;
-  std::size_t line = 0; ///< from 1; 0: not known
-};
-
-/// Where gpu_add_test() was called for each entry that it has made, as `ctest --show-only=json-v1` says. Throws Error
-/// if the text is not such a document.
-[[nodiscard]] std::map<std::string, SourceLine> places_of_entries(const std::string& json);
-
 } // namespace gputest::insights

@@ -96,16 +96,6 @@ public:
     return suites_.count({lease.entry, lease.test}) != 0;
   }
 
-  /// The test of the lease, or one of its suite; null: the log has none.
-  [[nodiscard]] const LoggedTest* test_of(const LoggedLease& lease) const {
-    for (const auto* const tests : {&tests_, &suites_}) {
-      if (const auto found = tests->find({lease.entry, lease.test}); found != tests->end()) {
-        return found->second;
-      }
-    }
-    return nullptr;
-  }
-
 private:
   std::map<EntryAndTest, bool> passed_;
   std::map<std::string, bool> all_passed_; ///< by entry
@@ -146,11 +136,6 @@ Bytes advised_bytes(std::uint64_t used) {
   return Bytes{std::max<std::uint64_t>(1, (wanted + step - 1) / step) * step};
 }
 
-std::string size_literal(Bytes bytes, const std::string& between) {
-  const auto mib = bytes.count() >> 20U;
-  return mib % 1024 == 0 ? std::to_string(mib / 1024) + between + "GiB" : std::to_string(mib) + between + "MiB";
-}
-
 std::vector<Declaration> declarations_of(const std::vector<const RunLog*>& runs) {
   std::map<EntryAndTest, Declaration> by_test;
   std::map<const Declaration*, std::map<std::string, std::uint64_t>> known; // as Declaration::measured
@@ -165,8 +150,6 @@ std::vector<Declaration> declarations_of(const std::vector<const RunLog*>& runs)
       if (is_new) {
         of.entry = lease.entry;
         of.test = lease.test;
-        of.said_by = lease.declared_by;
-        of.newest = run;
         declared_now.insert(&of);
       }
       if (declared_now.count(&of) != 0) {
@@ -174,13 +157,6 @@ std::vector<Declaration> declarations_of(const std::vector<const RunLog*>& runs)
         of.declared = std::max(of.declared, lease.declared_bytes);
         of.memory_class = lease.memory_class;
         of.whole_devices = of.whole_devices || lease.whole_devices;
-        of.said_by = of.said_by == lease.declared_by ? of.said_by : "";
-        if (const auto* const test = results.test_of(lease)) {
-          of.declared_in = test->declared_in;
-          of.declared_line = test->declared_line;
-          of.file = test->file;
-          of.line = test->line;
-        }
       }
       for (const auto& use : lease.uses) {
         const auto device = std::find_if(run->devices.begin(), run->devices.end(),
@@ -202,7 +178,6 @@ std::vector<Declaration> declarations_of(const std::vector<const RunLog*>& runs)
           of.most_there = std::max(of.most_there, usable - std::min(usable, lease.overhead_bytes));
         }
       }
-      of.of_suite = of.of_suite || results.is_of_suite(lease);
     }
     for (const auto& [attempt, figure] : figures) {
       if (figure.known) {

@@ -32,16 +32,9 @@ struct Declaration {
   bool lower_bound = false;                      ///< whether the use may be more than was measured
   bool exact = false;             ///< whether the most on each model was measured exactly, in an attempt that passed
   std::size_t runs = 0;           ///< in which it was measured
-  const RunLog* newest = nullptr; ///< of the runs that have it
   Verdict verdict = Verdict::unknown;
   Bytes advised;                ///< over: needed(), 0 if no device has it; under: advised_bytes()
-  bool of_suite = false;        ///< `test` is a suite, with one lease for its tests
   std::uint64_t most_there = 0; ///< what a test can have of the largest device on which it ran; 0: not known
-  std::string said_by;          ///< as in a log (LoggedLease::declared_by); empty: not known, or not one
-  std::string declared_in;      ///< LoggedTest::declared_in
-  std::size_t declared_line = 0;
-  std::string file; ///< LoggedTest::file
-  std::size_t line = 0;
 
   [[nodiscard]] std::uint64_t most() const;
 
@@ -56,8 +49,5 @@ struct Declaration {
 /// What to declare in place of far too much for a test that used so much: a twentieth more, rounded up to 64 MiB, from
 /// 2 GiB on to 256 MiB and from 16 GiB on to 1 GiB. Pure.
 [[nodiscard]] Bytes advised_bytes(std::uint64_t used);
-
-/// A size as GPUTEST_NEEDS takes it, `1536_MiB`, or as CMake's functions do, `1536MiB`.
-[[nodiscard]] std::string size_literal(Bytes bytes, const std::string& between);
 
 } // namespace gputest::insights

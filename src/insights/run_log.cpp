@@ -113,8 +113,7 @@ public:
       read_release(event, t, pid);
     } else if (kind == "test") {
       log_.tests.push_back({entry, test, event.text("result"), event.seconds("seconds"), event.text("reason"), t, pid,
-                            event.text("declared_in"), event.text("file"), event.number("line").value_or(0),
-                            event.number("declared_line").value_or(0)});
+                            event.text("file"), event.number("line").value_or(0)});
     } else if (kind == "skip") {
       log_.skips.push_back({entry, test, event.text("reason")});
     } else if (kind == "end") {

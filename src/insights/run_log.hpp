@@ -97,10 +97,8 @@ struct LoggedTest {
   std::string reason; ///< of a skip
   double ended = 0;
   std::int64_t pid = 0;
-  std::string declared_in; ///< the source with the annotation of its memory; empty: not known
-  std::string file{};      ///< the source of a GoogleTest test; empty: not known
+  std::string file{}; ///< the source of a GoogleTest test; empty: not known
   std::uint64_t line = 0;
-  std::uint64_t declared_line = 0; ///< in declared_in
 };
 
 struct LoggedSkip {

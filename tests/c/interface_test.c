@@ -77,8 +77,7 @@ static void test_layout(void) {
   CHECK_LAYOUT(claimant, AT(claimant, who), AT(claimant, pid), AT(claimant, stage), AT(claimant, lease_bytes),
                AT(claimant, whole_devices), AT(claimant, overhead_bytes), AT(claimant, devices));
   CHECK_LAYOUT(test_end, AT(test_end, size), AT(test_end, suite), AT(test_end, name), AT(test_end, result),
-               AT(test_end, seconds), AT(test_end, reason), AT(test_end, file), AT(test_end, line),
-               AT(test_end, declared_in), AT(test_end, declared_line));
+               AT(test_end, seconds), AT(test_end, reason), AT(test_end, file), AT(test_end, line));
   CHECK(GPUTEST_ERROR == 8);
 }
 

@@ -26,7 +26,6 @@ constexpr std::uint64_t gib = std::uint64_t{1} << 30U;
 class ClassifyCommand : public ::testing::Test {
 protected:
   ClassifyCommand() {
-    fs::create_directories(source_ + "/b");
     fs::create_directories(build_);
     log_ << R"({"t":1000.0,"pid":1,"entry":"e","event":"run","version":1,"jobs":4,"folder":"/build"})"
          << "\n";
@@ -49,8 +48,6 @@ protected:
   struct About {
     std::string declared_by = "test";
     bool large = false;
-    std::string file = "../source/sort.cpp"; ///< as the compiler got it
-    int line = 1;                            ///< of the annotation, and of the test
   };
 
   /// `declared` of 0: the class medium. A test without a point in its name is a suite, or the entry itself.
@@ -66,9 +63,6 @@ protected:
       return log_ << R"({"t":)" << 1000 + pid_ << "." << tenths << R"(,"pid":)" << pid_ << R"(,"entry":")" << entry
                   << R"(","test":")" << test << R"(","event":")" << event << '"';
     };
-    const auto line = about.file + R"(","line":)" + std::to_string(about.line);
-    const auto declared_in = R"(,"declared_in":")" + about.file + R"(","declared_line":)" + std::to_string(about.line) +
-                             R"(,"file":")" + line;
     begin("enter", "0") << R"(,"devices":[{"uuid":"GPU-1","name":"H200","bytes":)" << 16 * gib
                         << R"(}],"program":"/no/such/)" << entry << R"(","program_bytes":1,"program_modified":1})"
                         << "\n";
@@ -84,72 +78,25 @@ protected:
     begin("release", "9") << R"(,"evidence":")" << evidence << R"(","devices":[{"uuid":"GPU-1","peak_bytes":)" << used
                           << "}]}\n";
     if (test.find('.') != std::string::npos) {
-      begin("test", "93") << R"(,"result":")" << result << R"(","seconds":1)" << declared_in << "}\n";
+      begin("test", "93") << R"(,"result":")" << result << R"(","seconds":1})"
+                          << "\n";
     }
     begin("end", "95") << R"(,"exit":0})"
                        << "\n";
   }
 
-  void write(const std::string& name, const std::string& text) const { std::ofstream{source_ + "/" + name} << text; }
   [[nodiscard]] tests::Ended classify(std::vector<std::string> options) {
     log_.flush();
-    options.insert(options.begin(), {"classify", "--test-dir", build_, "--log", path_, "--source", source_});
+    options.insert(options.begin(), {"classify", "--test-dir", build_, "--log", path_});
     return tool_.run(options);
-  }
-
-  /// In the folder of the sources, as `git apply` would be.
-  [[nodiscard]] tests::Ended patch() {
-    log_.flush();
-    return tool_
-        .start_program({"/bin/sh", "-c",
-                        "cd '" + source_ + "' && exec '" + tests::Tool::path() + "' classify --test-dir '" + build_ +
-                            "' --log '" + path_ + "' --patch"})
-        .finish();
   }
 
   tests::Tool tool_;
   std::string path_ = tool_.folder().path() + "/run.jsonl";
-  std::string source_ = tool_.folder().path() + "/source";
   std::string build_ = tool_.folder().path() + "/build";
   std::ofstream log_{path_};
   int pid_ = 1;
 };
-
-TEST_F(ClassifyCommand, prints_a_patch_and_says_how_many_changes_it_has_and_what_not) {
-  ran("sort", "Sort.keys", 2 * gib, 3 * gib);
-  ran("sort", "Sort.pairs", 0, 15 * gib, About{"section"});
-  write("sort.cpp", "GPUTEST_NEEDS(Sort, keys, 2_GiB);\n");
-  const auto ended = patch();
-  EXPECT_EQ(ended.exit_code, 0);
-  EXPECT_EQ(ended.out, "--- a/sort.cpp\n+++ b/sort.cpp\n@@ -1,1 +1,1 @@\n-GPUTEST_NEEDS(Sort, keys, 2_GiB);\n"
-                       "+GPUTEST_NEEDS(Sort, keys, 3_GiB);\n");
-  EXPECT_EQ(ended.err,
-            "gputest: not in the patch: sort: Sort.pairs: write 'GPUTEST_LEASE(..., 15_GiB);': a GPUTEST_LEASE in "
-            "the test declares it\n"
-            "gputest: 1 change in 1 file. After 'git apply', build and run the tests again\n");
-  write("sort.cpp", "GPUTEST_NEEDS(Sort, keys, 3_GiB);\n");
-  EXPECT_THAT(patch().err, HasSubstr("that is written already: build, and run ctest again"));
-}
-
-TEST_F(ClassifyCommand, leaves_out_of_the_patch_what_was_written_after_the_run) {
-  const auto run_on = [&](const std::string& host) {
-    log_ << R"({"t":1000.0,"pid":1,"entry":"e","event":"run","version":1,"host":")" << host << "\"}\n";
-  };
-  ran("sort", "Sort.keys", 2 * gib, 3 * gib);
-  ran("sort", "Sort.pairs", 0, 9 * gib, About{"fixture", false, "../source/sort.cpp", 3});
-  run_on("another machine"); // where the files are others
-  write("sort.cpp", "\nGPUTEST_NEEDS(Join, keys, 2_GiB);\nTEST(Sort, pairs) {}\n");
-  EXPECT_THAT(patch().out, HasSubstr("+GPUTEST_NEEDS(Sort, pairs, 9_GiB);\n"));
-  run_on(os::host_name());
-  for (const std::string before : {"", "GPUTEST_NEEDS(Join, keys, 2_GiB);"}) { // in the line of that of Sort.keys
-    write("sort.cpp", before + "\n\nTEST(Sort, pairs) {}\n");
-    const auto ended = patch();
-    EXPECT_EQ(ended.out, "");
-    const std::string why = ": the source has changed since the run. Build, and run ctest again\n";
-    EXPECT_THAT(ended.err, HasSubstr("sort.cpp: sort: Sort.keys: write 'GPUTEST_NEEDS(Sort, keys, 3_GiB);'" + why));
-    EXPECT_THAT(ended.err, HasSubstr("sort.cpp: sort: Sort.pairs: write 'GPUTEST_NEEDS(Sort, pairs, 9_GiB);'" + why));
-  }
-}
 
 TEST_F(ClassifyCommand, leaves_out_running_tests_and_no_others_of_their_entry) {
   const auto pid = std::to_string(os::own_pid());
@@ -176,25 +123,11 @@ TEST_F(ClassifyCommand, leaves_out_running_tests_and_no_others_of_their_entry) {
 /// Anybody who can write a log could else write to the terminal of those who read it.
 TEST_F(ClassifyCommand, shows_no_control_character_of_a_log) {
   const std::string escape = R"(\u001b[31m\u0007)";
-  About about;
-  about.file = "gone" + escape + ".cpp";
-  ran("a" + escape, "Sort.keys" + escape, 2 * gib, 3 * gib, about);
-  ran("b" + escape, "Sort.pairs" + escape, 2 * gib, 20 * gib, about);
-  for (const auto& ended : {classify({}), classify({"--check"}), patch()}) {
+  ran("a" + escape, "Sort.keys" + escape, 2 * gib, 3 * gib);
+  ran("b" + escape, "Sort.pairs" + escape, 2 * gib, 20 * gib);
+  for (const auto& ended : {classify({}), classify({"--check"})}) {
     EXPECT_THAT(ended.out + ended.err, HasSubstr("Sort.pairs?[31m?"));
     EXPECT_THAT(ended.out + ended.err, Not(testing::ContainsRegex("[\x1b\x07]")));
-  }
-}
-
-TEST_F(ClassifyCommand, finds_a_source_by_the_name_that_a_compiler_elsewhere_had) {
-  write("b/sort.cpp", "GPUTEST_NEEDS(Sort, keys, 2_GiB);\n");
-  for (const auto& compiled : {source_ + "/b/sort.cpp", std::string{"../source/b/sort.cpp"},
-                               std::string{"/elsewhere/b/sort.cpp"}, std::string{"../b/sort.cpp"}}) {
-    About about;
-    about.file = compiled;
-    ran("sort", "Sort.keys", 2 * gib, 3 * gib, about);
-    EXPECT_THAT(classify({}).out, HasSubstr("\n" + source_ + "/b/sort.cpp:1: sort: Sort.keys\n- GPUTEST_NEEDS("))
-        << compiled;
   }
 }
 
@@ -256,23 +189,18 @@ TEST_F(ClassifyCommand, calls_an_exact_figure_of_a_test_that_failed_exact) {
 TEST_F(ClassifyCommand, writes_the_same_for_programs) {
   ran("a", "Sort.keys", 8 * gib, gib);
   ran("a", "Sort.pairs", 0, 7 * gib, About{"entry"});
-  write("sort.cpp", "GPUTEST_NEEDS(Sort, keys, 8_GiB);\n");
   const auto ended = classify({"--json"});
   EXPECT_EQ(ended.exit_code, 0) << ended.err;
   const auto json = nlohmann::json::parse(ended.out);
-  auto expected = nlohmann::json::parse(R"({
+  const auto expected = nlohmann::json::parse(R"({
     "version": 1,
     "tests": [{"name": "a: Sort.keys", "entry": "a", "test": "Sort.keys", "verdict": "under", "class": "medium",
                "leased_bytes": 8589934592, "declared_bytes": 8589934592, "measured_bytes": {"H200": 1073741824},
                "exact": true, "runs": 1, "advised_bytes": 1140850688},
               {"name": "a: Sort.pairs", "entry": "a", "test": "Sort.pairs", "verdict": "fits", "class": "medium",
                "leased_bytes": 8589934592, "declared_bytes": null, "measured_bytes": {"H200": 7516192768},
-               "exact": true, "runs": 1, "advised_bytes": null}],
-    "edits": [{"name": "a: Sort.keys", "file": "", "line": 1, "before": "GPUTEST_NEEDS(Sort, keys, 8_GiB);",
-               "after": "GPUTEST_NEEDS(Sort, keys, 1088_MiB);",
-               "why_not": "a smaller size may be too small for what did not run"}]
+               "exact": true, "runs": 1, "advised_bytes": null}]
   })");
-  expected["edits"][0]["file"] = source_ + "/sort.cpp";
   EXPECT_EQ(json.dump(2), expected.dump(2));
 }
 
@@ -280,12 +208,7 @@ TEST_F(ClassifyCommand, prints_nothing_but_a_sum_where_all_tests_fit) {
   ran("a", "Sort.keys", 3 * gib, 3 * gib);
   ran("a", "Sort.pairs", 3 * gib, 3 * gib);
   EXPECT_EQ(classify({}).out, "2 tests: 0 used more than declared, 0 could declare less, 2 declare the right size, 0 "
-                              "not known.\nNo declaration has to change.\n");
-  EXPECT_EQ(patch().err, "gputest: no changes\n");
-  EXPECT_EQ(tool_.run({"classify", "--test-dir", build_, "--log", path_}).out,
-            "2 tests: 0 used more than declared, 0 could declare less, 2 declare the right size, 0 not known.\nNo "
-            "declaration has to change.\n")
-      << "no source is needed";
+                              "not known.\n");
 }
 
 TEST_F(ClassifyCommand, names_the_tests_whose_use_is_not_known) {
@@ -294,7 +217,7 @@ TEST_F(ClassifyCommand, names_the_tests_whose_use_is_not_known) {
   ran("a", "Sort.both", 8 * gib, 2 * gib, "sampled");
   EXPECT_EQ(classify({}).out,
             "2 tests: 0 used more than declared, 0 could declare less, 1 declare the right size, 1 not known.\nNot "
-            "known, or only a lower bound is: a: Sort.both\nNo declaration has to change.\n");
+            "known, or only a lower bound is: a: Sort.both\n");
   for (int i = 0; i < 11; ++i) {
     ran("a", "Sort.n" + std::to_string(i), 8 * gib, gib, "sampled");
   }

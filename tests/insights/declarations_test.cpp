@@ -91,13 +91,6 @@ TEST(AdvisedBytes, are_a_twentieth_more_rounded_up_in_steps_that_grow_with_the_s
   }
 }
 
-TEST(AdvisedBytes, are_written_in_gib_if_they_are_whole_ones) {
-  EXPECT_EQ(size_literal(1088_MiB, "_"), "1088_MiB");
-  EXPECT_EQ(size_literal(1536_MiB, "_"), "1536_MiB");
-  EXPECT_EQ(size_literal(3_GiB, "_"), "3_GiB");
-  EXPECT_EQ(size_literal(3_GiB, ""), "3GiB");
-}
-
 TEST(Declarations, are_too_small_from_more_than_two_mib_on_and_too_large_if_half_of_them_and_256_mib_are_left) {
   EXPECT_EQ(verdict_of(gib, gib + 2 * mib), Verdict::fits);
   EXPECT_EQ(verdict_of(gib, gib + 2 * mib + 1), Verdict::over);
@@ -131,10 +124,7 @@ TEST(Declarations, have_what_the_log_says_of_their_test) {
   EXPECT_FALSE(of.lower_bound);
   EXPECT_EQ(of.runs, 1U);
   EXPECT_EQ(of.advised, 1088_MiB);
-  EXPECT_FALSE(of.of_suite);
   EXPECT_EQ(of.most_there, 15 * gib) << "without the overhead of its process";
-  EXPECT_EQ(of.said_by, "test");
-  EXPECT_EQ(of.declared_in, "s.cpp");
 }
 
 TEST(Declarations, take_the_most_of_all_leases_of_a_run) {
@@ -146,14 +136,12 @@ TEST(Declarations, take_the_most_of_all_leases_of_a_run) {
     lease.uses[0].peak_bytes = 2 * gib;
     lease.overhead_bytes = 0;
     lease.whole_devices = true;
-    lease.declared_by = "section";
     const auto of = runs.first();
     EXPECT_EQ(of.leased, 12 * gib);
     EXPECT_EQ(of.declared, 11 * gib);
     EXPECT_EQ(of.most(), 2 * gib);
     EXPECT_EQ(of.most_there, 16 * gib);
     EXPECT_TRUE(of.whole_devices);
-    EXPECT_EQ(of.said_by, "") << "two have said it";
     EXPECT_EQ(of.runs, 1U);
   }
 }
@@ -207,14 +195,12 @@ TEST(Declarations, count_in_the_newest_run_and_the_use_in_all) {
   Runs newest{{Ran{"S.a", 3 * gib, gib}}};
   newest.log.leases[0].memory_class = "small";
   Runs older{{Ran{"S.a", 8 * gib, 2 * gib}, Ran{"S.a", 8 * gib, gib}, Ran{"S.old", gib, gib}}};
-  older.log.leases[0].declared_by = "fixture";
   older.log.leases[0].whole_devices = true;
   const auto all = declarations_of({&newest.log, &older.log});
   const auto of = *std::find_if(all.begin(), all.end(), [](const Declaration& each) { return each.test == "S.a"; });
   EXPECT_EQ(of.leased, 3 * gib);
   EXPECT_EQ(of.declared, 3 * gib);
   EXPECT_EQ(of.memory_class, "small");
-  EXPECT_EQ(of.said_by, "test");
   EXPECT_FALSE(of.whole_devices);
   EXPECT_EQ(of.most(), 2 * gib);
   EXPECT_EQ(of.runs, 2U) << "one of them with two leases";
@@ -261,22 +247,18 @@ TEST(Declarations, are_exact_if_an_attempt_that_passed_used_as_much_as_any_other
 
 TEST(Declarations, are_each_of_its_own_test_and_entry) {
   Runs runs{{Ran{}, Ran{"S.b"}, Ran{"S.a", gib, gib, "other"}}};
-  runs.log.tests[1].declared_in = "second.cpp";
   runs.log.tests[2].result = "failed";
   for (const auto& of : declarations_of({&runs.log})) {
-    EXPECT_EQ(of.declared_in, of.test == "S.b" ? "second.cpp" : "s.cpp");
     EXPECT_EQ(of.exact, of.entry == "e");
   }
 }
 
-TEST(Declarations, of_a_suite_are_of_the_source_of_its_tests_and_exact_if_all_passed) {
+TEST(Declarations, of_a_suite_are_exact_if_all_passed) {
   Runs runs{{Ran{"S", 8 * gib, gib, "e", "exact", ""}}};
   for (const std::string test : {"S.a", "S.b", "T.c"}) {
-    runs.log.tests.push_back({"e", test, "passed", 1, "", 3, 1, "suite.cpp"});
+    runs.log.tests.push_back({"e", test, "passed", 1, "", 3, 1});
   }
   const auto of = runs.first();
-  EXPECT_TRUE(of.of_suite);
-  EXPECT_EQ(of.declared_in, "suite.cpp");
   EXPECT_TRUE(of.exact);
   runs.log.tests[1].result = "failed";
   EXPECT_FALSE(runs.first().exact);
@@ -288,13 +270,13 @@ TEST(Declarations, of_a_test_that_the_log_has_no_result_of_are_not_exact_unless_
   without_tests.log.processes[0].exit = 1;
   EXPECT_FALSE(without_tests.first().exact);
   Runs launcher{{Ran{"", 8 * gib, gib, "e", "exact", ""}}};
-  launcher.log.tests.push_back({"e", "S.a", "passed", 1, "", 3, 1, "s.cpp"});
+  launcher.log.tests.push_back({"e", "S.a", "passed", 1, "", 3, 1});
   EXPECT_TRUE(launcher.first().exact) << "the lease of the entry is for all of its tests";
-  launcher.log.tests.push_back({"e", "S.b", "failed", 1, "", 3, 1, "s.cpp"});
+  launcher.log.tests.push_back({"e", "S.b", "failed", 1, "", 3, 1});
   EXPECT_FALSE(launcher.first().exact);
   Runs named{{Ran{"section", 8 * gib, gib, "e", "exact", ""}}};
   EXPECT_TRUE(named.first().exact);
-  named.log.tests.push_back({"e", "S.other", "passed", 1, "", 3, 1, "s.cpp"});
+  named.log.tests.push_back({"e", "S.other", "passed", 1, "", 3, 1});
   EXPECT_FALSE(named.first().exact);
 }
 

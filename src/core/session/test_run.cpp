@@ -242,9 +242,6 @@ void TestRun::ended(const TestEnd& test) noexcept try {
   if (!test.reason.empty()) {
     details.text("reason", test.reason);
   }
-  if (!test.declared_in.empty()) {
-    details.text("declared_in", test.declared_in).number("declared_line", static_cast<unsigned>(test.declared_line));
-  }
   if (!test.file.empty()) {
     details.text("file", test.file).number("line", static_cast<unsigned>(test.line));
   }

@@ -152,8 +152,7 @@ class _Claimant(ctypes.Structure):
 class _TestEnd(_Struct):
     _encoded = staticmethod(_name)
     _fields_ = [("size", c_size_t), ("suite", c_char_p), ("name", c_char_p), ("result", c_char_p),
-                ("seconds", c_double), ("reason", c_char_p), ("file", c_char_p), ("line", c_int),
-                ("declared_in", c_char_p), ("declared_line", c_int)]
+                ("seconds", c_double), ("reason", c_char_p), ("file", c_char_p), ("line", c_int)]
 
 
 _EACH = ctypes.CFUNCTYPE(None, POINTER(_Claimant), c_void_p)
