@@ -10,7 +10,7 @@ namespace gputest::detail {
 /// A process that runs one case after another, each as if it were a process of its own: its environment, its standard
 /// streams, its entry of CTest. For the adapters to test frameworks.
 ///
-/// It is a worker (GPUTEST_WORKER), which a keeper gives the cases; or it runs the cases of a list (GPUTEST_CASES), to
+/// It is a worker (GPUTEST_WORKER), which a supervisor gives the cases; or it runs the cases of a list (GPUTEST_CASES), to
 /// repeat what a worker did.
 class Worker {
 public:

@@ -66,28 +66,28 @@ using std::chrono::milliseconds;
 constexpr milliseconds between_looks_at_folder{20};
 /// For how long the first case of a worker keeps others from being started.
 constexpr milliseconds longest_first_case{500};
-/// For how long it takes a keeper for one that is about to be free: it may be stuck.
+/// For how long it takes a supervisor for one that is about to be free: it may be stuck.
 constexpr milliseconds longest_trust{5'000};
 
 /// CTest starts a case first that took so long when it ran last (gpu_discover_tests()).
 constexpr milliseconds long_case{5'000};
 
 /// For how long the entry that ends workers waits for them: for a little longer than CTest does for a test without a
-/// TIMEOUT, as keepers do.
+/// TIMEOUT, as supervisors do.
 constexpr std::chrono::seconds longest_end{1'600};
 
 /// How often it is looked whether the case waits.
 constexpr milliseconds look_at_wait{1'000};
 
-/// For how long a keeper may take to kill its worker.
+/// For how long a supervisor may take to kill its worker.
 constexpr milliseconds longest_answer{10'000};
 
-/// A case that waits for a keeper, seen by keepers as a name in the folder as long as this exists.
+/// A case that waits for a supervisor, seen by supervisors as a name in the folder as long as this exists.
 class Job {
 public:
   explicit Job(const RunFolder& run)
       : run_{run}, name_{job_name(Clock::now())}, socket_{::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)} {
-    const auto first = "new-" + name_; // a keeper takes a name without a listener for one that was left behind
+    const auto first = "new-" + name_; // a supervisor takes a name without a listener for one that was left behind
     const auto address = address_in(run_.folder, first);
     is_announced_ =
         ::bind(socket_.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 && // NOLINT
@@ -98,7 +98,7 @@ public:
   Job& operator=(const Job&) = delete;
   ~Job() { ::unlinkat(run_.folder.number(), name_.c_str(), 0); }
 
-  /// The connection to a keeper; blocks until there is one, if there is not.
+  /// The connection to a supervisor; blocks until there is one, if there is not.
   [[nodiscard]] Descriptor accept() const {
     return Descriptor{::accept4(socket_.number(), nullptr, nullptr, SOCK_CLOEXEC)};
   }
@@ -114,16 +114,18 @@ private:
 };
 
 /// Whether a further worker is to be started for a case that has waited for so long, since the balance in `earned` was
-/// `before`. There is none to start if there is a keeper for each case. Where other executables of the run have cases,
-/// a start takes time from them, so the workers have to have earned it. All of them were busy while the case waited.
+/// `before`. There is none to start if there is a supervisor for each case. Where other executables of the run have
+/// cases, a start takes time from them, so the workers have to have earned it. All of them were busy while the case
+/// waited.
 bool should_start_one(const RunFolder& run, milliseconds before, milliseconds waited) {
-  const auto keepers = count_marked(run.folder, "keepers");
+  const auto supervisors = count_marked(run.folder, "supervisors");
   const auto cases = count_marked(run.folder, "cases");
-  if (keepers == 0 || waited > longest_trust) {
+  if (supervisors == 0 || waited > longest_trust) {
     return true;
   }
-  return keepers < cases &&
-         (std::max(before + static_cast<int>(keepers) * waited, milliseconds_in(run.folder, "earned")).count() > 0 ||
+  return supervisors < cases &&
+         (std::max(before + static_cast<int>(supervisors) * waited, milliseconds_in(run.folder, "earned")).count() >
+              0 ||
           count_cases(run.run) == cases);
 }
 
@@ -136,24 +138,24 @@ bool is_starting(const Descriptor& start) {
              longest_first_case;
 }
 
-/// Takes the one start at a time of this identity, and starts a keeper, unless somebody else does. Returns why there
-/// can be none; empty: no reason.
+/// Takes the one start at a time of this identity, and starts a supervisor, unless somebody else does. Returns why
+/// there can be none; empty: no reason.
 std::string start_one(RunFolder& run, const TestCase& test) {
   auto lock = open_lock_file(run.folder, "start");
   const bool may_start = lock && ::flock(lock.number(), LOCK_EX | LOCK_NB) == 0 && !is_starting(lock);
-  if (may_start ? !start_keeper(run, test, std::move(lock)) : !lock) {
+  if (may_start ? !start_supervisor(run, test, std::move(lock)) : !lock) {
     return std::string{"no worker could be started: "} + ::strerror(errno); // NOLINT: one thread
   }
   return {};
 }
 
 struct Found {
-  Descriptor keeper;    ///< that has taken the job; none, without a reason: ctest has ended
-  std::string why_none; ///< the case has to run alone
+  Descriptor supervisor; ///< that has taken the job; none, without a reason: ctest has ended
+  std::string why_none;  ///< the case has to run alone
 };
 
-/// Waits until a keeper has taken the job, and starts one where that is sooner.
-Found find_keeper(RunFolder& run, const TestCase& test) {
+/// Waits until a supervisor has taken the job, and starts one where that is sooner.
+Found find_supervisor(RunFolder& run, const TestCase& test) {
   Found found;
   const Job job{run};
   if (!job.is_announced()) {
@@ -162,11 +164,11 @@ Found find_keeper(RunFolder& run, const TestCase& test) {
   }
   const auto begun = Clock::now();
   const auto earned = milliseconds_in(run.folder, "earned");
-  auto limit = count_marked(run.folder, "keepers") > 0 ? between_looks_at_folder : milliseconds{0};
+  auto limit = count_marked(run.folder, "supervisors") > 0 ? between_looks_at_folder : milliseconds{0};
   while ((found.why_none = contents_of(run.folder, "alone")).empty()) {
     Events events;
     if (events.add(job.socket()).add(run.ctest).wait(limit)) {
-      found.keeper = events.is_ready(0) ? job.accept() : Descriptor{};
+      found.supervisor = events.is_ready(0) ? job.accept() : Descriptor{};
       return found;
     }
     if (should_start_one(run, earned, std::chrono::duration_cast<milliseconds>(Clock::now() - begun))) {
@@ -251,8 +253,8 @@ int end_of(const RunFolder& run, const TestCase& test, const WorkerMessage& answ
 
 /// Has a worker run the case. nullopt if that had to leave before it began it.
 std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
-  const auto found = find_keeper(run, test);
-  if (!found.keeper) {
+  const auto found = find_supervisor(run, test);
+  if (!found.supervisor) {
     return found.why_none.empty() ? EXIT_FAILURE : run_alone(test, found.why_none);
   }
   WorkerMessage job;
@@ -269,10 +271,11 @@ std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
   const Watch watch{limit ? limit->duration : std::chrono::nanoseconds{0}, &page, {}};
   const auto begun = os::KernelClock::now();
   Relays relays{limit.has_value()};
-  const bool is_sent = send_message(found.keeper.number(), job,
+  const bool is_sent = send_message(found.supervisor.number(), job,
                                     {STDIN_FILENO, relays.output_for(STDOUT_FILENO), relays.output_for(STDERR_FILENO)});
   relays.close_write_ends();
-  if (!is_sent && !is_ready(found.keeper)) { // the keeper may have waited for this process long enough, and says so
+  if (!is_sent &&
+      !is_ready(found.supervisor)) { // the supervisor may have waited for this process long enough, and says so
     return run_alone(test, "it could not be handed over");
   }
   WorkerMessage answer;
@@ -292,15 +295,15 @@ std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
     if (left.count() <= 0) {
       answers_until = Clock::now() + longest_answer;
       time_out = policy::text_of_time_out({test.name, page.report().running, page.waited(), ""}, *limit);
-      ::shutdown(found.keeper.number(), SHUT_WR); // the keeper kills the worker, and says so
-      ucred keeper{};
-      socklen_t size = sizeof keeper;
-      if (::getsockopt(found.keeper.number(), SOL_SOCKET, SO_PEERCRED, &keeper, &size) == 0) {
-        ::kill(keeper.pid, SIGCONT); // the case may have stopped it
+      ::shutdown(found.supervisor.number(), SHUT_WR); // the supervisor kills the worker, and says so
+      ucred supervisor{};
+      socklen_t size = sizeof supervisor;
+      if (::getsockopt(found.supervisor.number(), SOL_SOCKET, SO_PEERCRED, &supervisor, &size) == 0) {
+        ::kill(supervisor.pid, SIGCONT); // the case may have stopped it
       }
       continue;
     }
-    std::vector<pollfd> polled{{found.keeper.number(), POLLIN, 0}, {run.ctest.number(), POLLIN, 0}};
+    std::vector<pollfd> polled{{found.supervisor.number(), POLLIN, 0}, {run.ctest.number(), POLLIN, 0}};
     relays.wait(polled, left);
     any = polled.front().revents != 0;
     if (!any && polled.back().revents != 0) { // ctest has ended
@@ -308,12 +311,12 @@ std::optional<int> run_by_worker(RunFolder& run, const TestCase& test) {
     }
   }
   relays.pass_on_what_is_there();
-  if (receive_message(found.keeper.number(), answer) != Received::message) {
+  if (receive_message(found.supervisor.number(), answer) != Received::message) {
     if (!time_out.empty()) {
       say_time_out(time_out);
       return EXIT_FAILURE;
     }
-    return is_ready(run.ctest) ? EXIT_FAILURE : run_alone(test, "the gputest-keeper of its worker was killed");
+    return is_ready(run.ctest) ? EXIT_FAILURE : run_alone(test, "the gputest-supervisor of its worker was killed");
   }
   if (answer.kind == Kind::not_begun) {
     return answer.texts.empty() ? std::nullopt : std::optional{run_alone(test, answer.texts.front())};
@@ -422,40 +425,41 @@ void note_long_cases(const std::string& file, const std::string& changes) {
   }
 }
 
-/// Blocks until no keeper of the folder is left, and none is being made. One that has not ended after the longest time
-/// that its worker may take is killed.
-void wait_for_keepers(const Descriptor& folder) {
+/// Blocks until no supervisor of the folder is left, and none is being made. One that has not ended after the longest
+/// time that its worker may take is killed.
+void wait_for_supervisors(const Descriptor& folder) {
   const auto until = Clock::now() + longest_end;
   const auto start = open_lock_file(folder, "start");
   for (bool is_told = false;;) {
-    // Whoever makes a keeper has the lock, until the keeper has marked itself and its worker is ready.
+    // Whoever makes a supervisor has the lock, until the supervisor has marked itself and its worker is ready.
     const bool none_is_made = !start || ::flock(start.number(), LOCK_EX | LOCK_NB) == 0;
-    const auto keepers = marked(folder, "processes");
-    if (none_is_made && keepers.empty()) {
+    const auto supervisors = marked(folder, "processes");
+    if (none_is_made && supervisors.empty()) {
       return;
     }
     ::flock(start.number(), LOCK_UN);
-    if (!keepers.empty() && !is_told) {
+    if (!supervisors.empty() && !is_told) {
       is_told = true;
       std::string names;
-      for (const auto keeper : keepers) {
-        names += (names.empty() ? ": " : ", ") + name_of_process(keeper);
+      for (const auto supervisor : supervisors) {
+        names += (names.empty() ? ": " : ", ") + name_of_process(supervisor);
       }
-      say("waits until " + std::to_string(keepers.size()) + (keepers.size() == 1 ? " worker ends" : " workers end") +
-          names);
+      say("waits until " + std::to_string(supervisors.size()) +
+          (supervisors.size() == 1 ? " worker ends" : " workers end") + names);
     }
-    for (const auto keeper : keepers) { // a case may have stopped it
-      ::kill(keeper, Clock::now() > until ? SIGKILL : SIGCONT);
+    for (const auto supervisor : supervisors) { // a case may have stopped it
+      ::kill(supervisor, Clock::now() > until ? SIGKILL : SIGCONT);
     }
     if (Clock::now() > until + longest_answer) { // what it has served is told
       return;
     }
-    const Descriptor end{static_cast<int>(keepers.empty() ? -1 : ::syscall(SYS_pidfd_open, keepers.front(), 0))};
+    const Descriptor end{
+        static_cast<int>(supervisors.empty() ? -1 : ::syscall(SYS_pidfd_open, supervisors.front(), 0))};
     Events{}.add(end).wait(between_looks_at_folder);
   }
 }
 
-/// What is to be told of the keepers that have ended and have not told how their workers did.
+/// What is to be told of the supervisors that have ended and have not told how their workers did.
 std::string text_of_unseen(const RunFolder& run, const Descriptor& folder, const std::string& executable) {
   std::string text;
   for (const auto& name : names_in(folder)) {
@@ -465,7 +469,7 @@ std::string text_of_unseen(const RunFolder& run, const Descriptor& folder, const
               (cases.empty() ? "cases"
                              : std::to_string(cases.size()) + (cases.size() == 1 ? " case, " : " cases, ") +
                                    cases.back() + " last") +
-              ": its gputest-keeper (" + name.substr(std::strlen(served)) + ") was killed, or had no room in " +
+              ": its gputest-supervisor (" + name.substr(std::strlen(served)) + ") was killed, or had no room in " +
               run.path + " to write down how it ended. Run the cases again\n";
     }
   }
@@ -488,7 +492,7 @@ int end_workers(const std::string& executable, const std::string& long_cases) {
     }
     any = true;
     write_file(folder, "end", ""); // needs no room
-    wait_for_keepers(folder);
+    wait_for_supervisors(folder);
     auto text = contents_of(folder, "told") + contents_of(folder, "failures") + text_of_unseen(run, folder, executable);
     if (const auto notes = contents_of(folder, "notes"); is_there(run.run, guilty)) {
       static_cast<void>(::write(STDERR_FILENO, notes.data(), notes.size()) < 0);

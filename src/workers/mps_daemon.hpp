@@ -11,7 +11,7 @@ namespace gputest::workers {
 /// (CUDA_MPS_PIPE_DIRECTORY), and holds:
 ///
 /// - `owner`: the process that has started it holds a Marked of it;
-/// - `clients`: each keeper whose worker may use it holds a Marked of it;
+/// - `clients`: each supervisor whose worker may use it holds a Marked of it;
 /// - `given_up`: is there when no more workers are to use it: why it did not start, or empty after an error;
 /// - `output`: what it writes.
 ///

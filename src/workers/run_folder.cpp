@@ -88,8 +88,8 @@ void remove_at_its_end(const RunFolder& run) {
   if (Events{}.add(run.ctest).wait(for_ever)) {
     const auto all = open_own_folder(run.workers.number(), run.run_name.c_str());
     for (const auto& identity : names_in(all)) {
-      for (const auto keeper : marked(open_own_folder(all.number(), identity.c_str()), "processes")) {
-        ::kill(keeper, SIGCONT); // a case may have stopped it
+      for (const auto supervisor : marked(open_own_folder(all.number(), identity.c_str()), "processes")) {
+        ::kill(supervisor, SIGCONT); // a case may have stopped it
       }
     }
     remove_run(run.workers, run.run_name);

@@ -17,20 +17,20 @@ namespace gputest::workers {
 
 using os::Descriptor;
 
-/// Where the callers and keepers of one ctest run meet: `/tmp/gputest-<uid>/workers/<run>/<identity>/`.
+/// Where the clients and supervisors of one ctest run meet: `/tmp/gputest-<uid>/workers/<run>/<identity>/`.
 /// Only this user can reach it. It holds:
 ///
-/// - `job-<time>-<pid>`: the socket of a caller that waits for a worker (job_name());
-/// - `keepers`: each keeper that can take a case holds a Marked of it;
-/// - `cases`: likewise each caller that has a case to run;
+/// - `job-<time>-<pid>`: the socket of a client that waits for a worker (job_name());
+/// - `supervisors`: each supervisor that can take a case holds a Marked of it;
+/// - `cases`: likewise each client that has a case to run;
 /// - `start`: locked by whoever starts a worker; not empty while that one runs its first case;
 /// - `earned`: the milliseconds for which workers have run cases, less twice what their starts took;
 /// - `alone`: why this executable cannot have workers, if it cannot;
 /// - `executable`: its path;
-/// - `processes`: each keeper holds a Marked of it as long as it lives;
+/// - `processes`: each supervisor holds a Marked of it as long as it lives;
 /// - `end`: is there when no more cases come;
-/// - `served-<pid>`: the cases that passed in the worker of that keeper, whose end nobody has seen yet. Is there before
-///   the first of them passes, and removed when its end was as it should be, or is in one of the next two;
+/// - `served-<pid>`: the cases that passed in the worker of that supervisor, whose end nobody has seen yet. Is there
+///   before the first of them passes, and removed when its end was as it should be, or is in one of the next two;
 /// - `failures`: how workers have ended that did not end as they should;
 /// - `notes`: as `failures`, of what may be the error of another process that shared a server of MPS;
 /// - `long`: `+<name>` for each case that took long and had not before, `-<name>` for the reverse;
@@ -75,7 +75,7 @@ struct RunFolder {
 /// The number in such a file; 0 if there is none.
 [[nodiscard]] std::chrono::milliseconds milliseconds_in(const Descriptor& folder, const std::string& name);
 
-/// The name of the job of a caller that waits since `begun`. The oldest is the first in order.
+/// The name of the job of a client that waits since `begun`. The oldest is the first in order.
 [[nodiscard]] std::string job_name(std::chrono::steady_clock::time_point begun);
 
 /// Whether it is such a name.
@@ -84,7 +84,7 @@ struct RunFolder {
 /// Is there if a case has failed in a client of MPS, and not for the error of another one.
 inline constexpr const char* guilty = "guilty";
 
-/// What the name of a keeper's list of cases begins with.
+/// What the name of a supervisor's list of cases begins with.
 inline constexpr const char* served = "served-";
 
 /// Replaces a file in a folder as a whole. False, and errno, if there is no room for it.

@@ -48,7 +48,7 @@ constexpr double usual_time_limit = 1500;   ///< seconds, of CTest for a test wi
 constexpr double least_time_limit = 30;
 constexpr milliseconds longest_end_after_ctest{10'000};
 constexpr milliseconds without_watch{20};       ///< after which it looks for jobs again
-constexpr milliseconds longest_handover{1'000}; ///< a caller that is stopped keeps no worker from other cases
+constexpr milliseconds longest_handover{1'000}; ///< a client that is stopped keeps no worker from other cases
 
 /// Why workers end.
 constexpr const char* at_the_end = "when there were no more cases";
@@ -57,9 +57,9 @@ constexpr const char* after_a_change = "after a case that changed its process";
 
 milliseconds since(Clock::time_point start) { return std::chrono::duration_cast<milliseconds>(Clock::now() - start); }
 
-class Keeper {
+class Supervisor {
 public:
-  Keeper(RunFolder& run, const TestCase& test, Descriptor start_lock, Marked lives, MpsServer server)
+  Supervisor(RunFolder& run, const TestCase& test, Descriptor start_lock, Marked lives, MpsServer server)
       : run_{run}, test_{test}, start_{std::move(start_lock)}, lives_{std::move(lives)}, server_{std::move(server)},
         worker_{run, test, server_} {}
 
@@ -79,7 +79,7 @@ private:
         return;
       }
       forget_what_happened(); // before the look
-      // Who looks for a keeper does so after its job is there: one of both sees the other.
+      // Who looks for a supervisor does so after its job is there: one of both sees the other.
       const auto left = longest_idle - since(idle_since);
       takes_cases_.set(left.count() > 0);
       if (take_oldest_job()) {
@@ -112,7 +112,7 @@ private:
   /// False if there will be no worker; whoever waits is told to run without.
   bool start_worker() {
     started_ = Clock::now();
-    takes_cases_ = Marked{run_.folder, "keepers"};
+    takes_cases_ = Marked{run_.folder, "supervisors"};
     std::string why;
     if (!write_file(run_.folder, "executable", test_.command.front())) {
       why = run_.path + ": " + std::strerror(errno); // NOLINT: one thread
@@ -157,7 +157,7 @@ private:
     }
   }
 
-  /// Whether there is a job now: `caller_` and `job_`.
+  /// Whether there is a job now: `client_` and `job_`.
   bool take_oldest_job() {
     auto names = names_in(run_.folder);
     std::sort(names.begin(), names.end());
@@ -170,27 +170,27 @@ private:
   }
 
   bool take_job(const std::string& name) {
-    caller_ = Descriptor{::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
+    client_ = Descriptor{::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
     const auto address = address_in(run_.folder, name);
-    if (::connect(caller_.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) { // NOLINT
-      if (errno == ECONNREFUSED) { // its caller is gone; one that is there listens before the name is
+    if (::connect(client_.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) { // NOLINT
+      if (errno == ECONNREFUSED) { // its client is gone; one that is there listens before the name is
         ::unlinkat(run_.folder.number(), name.c_str(), 0);
       }
       return false; // or others are before us
     }
-    // Either the caller takes this connection and speaks, or it takes another one and closes this one.
+    // Either the client takes this connection and speaks, or it takes another one and closes this one.
     Events events;
-    events.add(caller_).add(run_.ctest);
+    events.add(client_).add(run_.ctest);
     if (!events.wait(longest_handover)) {
-      static_cast<void>(send_message(caller_.number(), {{Kind::not_begun}, {}, {}}));
-      caller_ = Descriptor{};
+      static_cast<void>(send_message(client_.number(), {{Kind::not_begun}, {}, {}}));
+      client_ = Descriptor{};
       return false;
     }
-    return !events.is_ready(1) && receive_message(caller_.number(), job_) == Received::message &&
+    return !events.is_ready(1) && receive_message(client_.number(), job_) == Received::message &&
            job_.kind == Kind::job && job_.texts.size() >= 2 && job_.descriptors.size() == 3;
   }
 
-  /// False if this keeper has to end.
+  /// False if this supervisor has to end.
   bool run_job() {
     const auto begun = Clock::now();
     auto said = worker_.take_output();
@@ -215,13 +215,13 @@ private:
     for (;;) {
       Events events;
       const Descriptor none;
-      events.add(caller_, POLLRDHUP).add(run_.ctest).add(worker_.end()).add(ends ? none : worker_.socket());
+      events.add(client_, POLLRDHUP).add(run_.ctest).add(worker_.end()).add(ends ? none : worker_.socket());
       events.wait(for_ever);
       if (events.is_ready(0) || events.is_ready(1)) {
         worker_.kill_all();
         give_up_mps_server(run_, server_.owner());
         why_ended_ = "with a case that was killed";
-        // To a caller that waits no longer because the time of its case is over. What comes of it alone decides then.
+        // To a client that waits no longer because the time of its case is over. What comes of it alone decides then.
         const bool waits = reply_death(SIGKILL, has_verdict && does_not_fail(verdict.code));
         note_end_in(filter, "was killed in " + filter + ", whose time was over or whose entry was killed",
                     waits && server_.owner() != Mps::none);
@@ -237,7 +237,7 @@ private:
         } else if (message.kind == Kind::begun) {
           has_begun = true;
         } else if (message.kind == Kind::refusal) {
-          static_cast<void>(send_message(caller_.number(), message));
+          static_cast<void>(send_message(client_.number(), message));
           return true;
         } else if (message.kind == Kind::verdict) {
           verdict = std::move(message);
@@ -273,13 +273,13 @@ private:
     }
   }
 
-  /// The length of the start file says whether a worker starts; without room a caller may start one more.
+  /// The length of the start file says whether a worker starts; without room a client may start one more.
   void mark_start(off_t length) {
     const bool marked = ::ftruncate(start_.number(), length) == 0;
     static_cast<void>(marked);
   }
 
-  /// Adds to the balance of all workers, by which callers decide whether to start one more. Two that add at once may
+  /// Adds to the balance of all workers, by which clients decide whether to start one more. Two that add at once may
   /// lose one: it is a matter of cost.
   void note_balance(milliseconds change) {
     balance_ += change;
@@ -291,7 +291,7 @@ private:
 
   void reply_after_end(const std::string& filter, WorkerMessage verdict, bool has_verdict) {
     const int status = worker_.wait_for_status();
-    takes_cases_ = {}; // the next caller need not wait for this one
+    takes_cases_ = {}; // the next client need not wait for this one
     ++cases_;
     why_ended_ = !has_verdict || status != 0   ? "by a death"
                  : does_not_fail(verdict.code) ? after_a_change
@@ -363,7 +363,7 @@ private:
 
   /// The worker has ended, or is about to, before it began the case. False.
   bool give_back() {
-    takes_cases_ = {}; // the caller looks for another one
+    takes_cases_ = {}; // the client looks for another one
     WorkerMessage message;
     message.kind = Kind::not_begun;
     if (history_.empty()) { // nor would another one begin it, unless this one had to leave
@@ -376,8 +376,8 @@ private:
             why + (wrote.empty() ? "" : ". It wrote:\n" + wrote.substr(wrote.size() - std::min(wrote.size(), most)))};
       }
     }
-    static_cast<void>(send_message(caller_.number(), message));
-    caller_ = Descriptor{};
+    static_cast<void>(send_message(client_.number(), message));
+    client_ = Descriptor{};
     if (!history_.empty()) {
       end_worker(for_others);
     }
@@ -385,11 +385,11 @@ private:
   }
 
   void refuse(const std::string& why) {
-    static_cast<void>(send_message(caller_.number(), {{Kind::refusal}, {why}, {}}));
-    caller_ = Descriptor{};
+    static_cast<void>(send_message(client_.number(), {{Kind::refusal}, {why}, {}}));
+    client_ = Descriptor{};
   }
 
-  /// With what ran before it in this worker, if it has failed. False if the caller is gone.
+  /// With what ran before it in this worker, if it has failed. False if the client is gone.
   bool reply(WorkerMessage message) {
     if (message.device == WorkerMessage::Device::has_sticky_error) {
       give_up_mps_server(run_, server_.owner());
@@ -406,8 +406,8 @@ private:
       }
       attached.push_back(before.number());
     }
-    const bool sent = send_message(caller_.number(), message, attached);
-    caller_ = Descriptor{};
+    const bool sent = send_message(client_.number(), message, attached);
+    client_ = Descriptor{};
     return sent;
   }
 
@@ -470,7 +470,7 @@ private:
   MpsServer server_;
   WorkerProcess worker_;
   Descriptor jobs_; ///< inotify
-  Descriptor caller_;
+  Descriptor client_;
   WorkerMessage job_;
   std::vector<std::string> history_; ///< the filters of the cases that have run
   Descriptor served_;                ///< the file that has them
@@ -483,16 +483,16 @@ private:
 
 } // namespace
 
-bool start_keeper(RunFolder& run, const TestCase& test, Descriptor start_lock) {
+bool start_supervisor(RunFolder& run, const TestCase& test, Descriptor start_lock) {
   const auto made = become_an_orphan({run.ctest.number(), run.home.number(), run.workers.number(), run.run.number(),
                                       run.folder.number(), start_lock.number()});
   if (made != Orphaning::in_orphan) {
     return made == Orphaning::in_caller;
   }
-  ::prctl(PR_SET_NAME, "gputest-keeper");
+  ::prctl(PR_SET_NAME, "gputest-supervi"); // the kernel keeps 15 bytes
   Marked lives{run.folder, "processes"};
-  auto server = MpsServer::join(run); // before the keeper becomes a subreaper
-  Keeper{run, test, std::move(start_lock), std::move(lives), std::move(server)}.run();
+  auto server = MpsServer::join(run); // before the supervisor becomes a subreaper
+  Supervisor{run, test, std::move(start_lock), std::move(lives), std::move(server)}.run();
   std::_Exit(EXIT_SUCCESS);
 }
 

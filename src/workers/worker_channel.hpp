@@ -16,10 +16,10 @@ struct WorkerJob {
   std::string filter;
   std::string report;                  ///< where GoogleTest's report goes; empty: there is none
   std::vector<std::string> variables;  ///< `NAME=value`, of this case
-  std::vector<os::Descriptor> streams; ///< its caller's standard streams
+  std::vector<os::Descriptor> streams; ///< its client's standard streams
 };
 
-/// A worker's connection to its keeper.
+/// A worker's connection to its supervisor.
 class WorkerChannel {
 public:
   /// `text` is the value of GPUTEST_WORKER. nullopt if it is of another version of gputest, or refers to no socket.
@@ -34,10 +34,10 @@ public:
   /// Waits for a case. nullopt when there are no more, or as soon as the descriptor `leave` is readable.
   [[nodiscard]] std::optional<WorkerJob> receive(std::optional<int> leave) const;
 
-  /// Says that the case begins, and makes its caller's streams this process's.
+  /// Says that the case begins, and makes its client's streams this process's.
   void begin(const WorkerJob& job) const;
 
-  /// Tells the keeper that this process begins no case any more.
+  /// Tells the supervisor that this process begins no case any more.
   void hang_up();
 
   /// Replaces the case's streams by those that this process was started with: CTest waits for whoever has them open.
@@ -60,7 +60,7 @@ private:
 
   os::Descriptor socket_;
   os::Descriptor null_;
-  os::Descriptor output_; ///< where this process writes what belongs to no case: its keeper reads it
+  os::Descriptor output_; ///< where this process writes what belongs to no case: its supervisor reads it
   int ctest_ = 0;
   bool shares_errors_ = false;
 };

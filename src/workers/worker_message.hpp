@@ -12,17 +12,17 @@ namespace gputest::workers {
 /// Whose server of MPS (CUDA's Multi-Process Service) a worker is a client of.
 enum class Mps : std::uint32_t { none, of_run, of_user };
 
-/// What all messages between a caller, a keeper and a worker begin with.
+/// What all messages between a client, a supervisor and a worker begin with.
 struct MessageHead {
   enum class Kind : std::uint32_t {
     ready = 1, ///< worker: it waits for its first case
-    job,       ///< caller: a case to run. Texts: filter, report, then variables. Descriptors: the standard streams
+    job,       ///< client: a case to run. Texts: filter, report, then variables. Descriptors: the standard streams
     verdict,   ///< worker: the case has ended. `code` is its exit code; text: why the worker ends after it, if it does.
-               ///< From the keeper the text names processes that the case has left behind
-    refusal,   ///< worker or keeper: the case has no result here, and has to run in a process of its own. Text: why
-    death,     ///< keeper: the worker ended in the case, or at its end. `code` is the status that waitpid() gave
+               ///< From the supervisor the text names processes that the case has left behind
+    refusal,   ///< worker or supervisor: the case has no result here, and has to run in a process of its own. Text: why
+    death,     ///< supervisor: the worker ended in the case, or at its end. `code` is the status that waitpid() gave
     begun,     ///< worker: the case begins, and what happens from now on is its doing
-    not_begun, ///< keeper: the worker has ended without beginning the case, which another one is to run
+    not_begun, ///< supervisor: the worker has ended without beginning the case, which another one is to run
   };
   Kind kind = Kind::ready;
   std::int32_t code = 0;
@@ -34,7 +34,7 @@ struct MessageHead {
     has_sticky_error, ///< it is useless to this process
   };
   Device device = Device::works;
-  /// Of what a keeper says of a case: what the worker shares errors with.
+  /// Of what a supervisor says of a case: what the worker shares errors with.
   Mps mps = Mps::none;
   std::uint32_t count = 0; ///< of the texts, in a packet
 };

@@ -58,10 +58,10 @@ std::string WorkerProcess::start() {
   }
   socket_ = os::Descriptor{ends[0]};
   os::Descriptor other{ends[1]};
-  const pid_t keeper = ::getpid();
+  const pid_t supervisor = ::getpid();
   pid_ = ::fork();
   if (pid_ == 0) {
-    become_worker(std::move(other), keeper);
+    become_worker(std::move(other), supervisor);
   }
   if (pid_ < 0) {
     pid_ = 0;
@@ -76,9 +76,9 @@ std::string WorkerProcess::start() {
   return {};
 }
 
-void WorkerProcess::become_worker(os::Descriptor socket, pid_t keeper) {
+void WorkerProcess::become_worker(os::Descriptor socket, pid_t supervisor) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != keeper) {
+  if (::getppid() != supervisor) {
     std::_Exit(EXIT_FAILURE);
   }
   ::sigaction(SIGPIPE, &pipe_, nullptr);
@@ -87,7 +87,8 @@ void WorkerProcess::become_worker(os::Descriptor socket, pid_t keeper) {
   ::dup2(said_.number(), STDERR_FILENO);
   std::vector<std::string> texts{test_.command.front(), "--gtest_filter=-*"}; // another main() runs no test
   if (!test_.report.empty()) {
-    texts.push_back("--gtest_output=" + test_.report_format + ":" + run_.path + "/report-" + std::to_string(keeper));
+    texts.push_back("--gtest_output=" + test_.report_format + ":" + run_.path + "/report-" +
+                    std::to_string(supervisor));
   }
   texts.insert(texts.end(), test_.arguments.begin(), test_.arguments.end());
   std::vector<std::string> variables;

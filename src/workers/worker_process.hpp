@@ -15,8 +15,8 @@
 
 namespace gputest::workers {
 
-/// The process that runs cases: the test executable itself, a child of the keeper. What a case starts there and leaves
-/// without a parent becomes the keeper's child, too.
+/// The process that runs cases: the test executable itself, a child of the supervisor. What a case starts there and
+/// leaves without a parent becomes the supervisor's child, too.
 class WorkerProcess {
 public:
   /// Changes the handling of SIGPIPE and SIGCHLD in this process; the worker gets it as it was.
@@ -51,7 +51,7 @@ public:
   [[nodiscard]] std::string left_behind();
 
 private:
-  [[noreturn]] void become_worker(os::Descriptor socket, pid_t keeper);
+  [[noreturn]] void become_worker(os::Descriptor socket, pid_t supervisor);
   [[nodiscard]] std::set<pid_t> children() const;
 
   const RunFolder& run_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cases that ctest has run by workers, from the caller's command line to ctest's summary.
+// Cases that ctest has run by workers, from the client's command line to ctest's summary.
 
 #include "core/os/file.hpp"
 #include "ctest_run.hpp"
@@ -170,7 +170,7 @@ TEST_F(WorkerCase, deletes_environments_once_after_the_last_case_and_tells_liste
 
 TEST_F(WorkerCase, runs_cases_that_sanitizers_check_and_shows_what_they_find_at_the_end) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "the caller is checked, too";
+  GTEST_SKIP() << "the client is checked, too";
 #endif
   const std::vector<std::string> cases{"Sanitized.a", "Sanitized.takes_memory", "Sanitized.has_a_thread",
                                        "Sanitized.skips", "Sanitized.leaks"};
@@ -259,7 +259,7 @@ TEST_F(WorkerCase, fails_a_case_that_fails_in_a_used_process_and_skips_alone) {
   EXPECT_EQ(run().at("skips").word, "Skipped");
 }
 
-TEST_F(WorkerCase, fails_a_case_that_fails_in_a_used_process_and_cannot_tell_it_to_its_keeper) {
+TEST_F(WorkerCase, fails_a_case_that_fails_in_a_used_process_and_cannot_tell_it_to_its_supervisor) {
   add("Plain.a");
   add("Plain.fails_after_others_and_closes_all_files", "closes");
   const auto result = run().at("closes");
@@ -557,8 +557,8 @@ TEST_F(WorkerCase, fails_the_entry_that_ends_workers_if_a_case_hides_how_its_pro
            {"Host.closes_all_files", "Passed", how + "ended with the exit code "},
            {"Crash.after_others", "Passed", how + "ended by the signal Aborted in "},
            {"Crash.by_quick_exit_0", "Failed", how + "ended with the exit code 0 in "},
-           {"Crash.of_its_keeper_after_others", "Passed", nobody},
-           {"Plain.stops_its_keeper", "Failed", how + "was killed in "}}) {
+           {"Crash.of_its_supervisor_after_others", "Passed", nobody},
+           {"Plain.stops_its_supervisor", "Failed", how + "was killed in "}}) {
     CTestRun one;
     one.set("GPUTEST_DEPENDENCE", "show");
     one.add("Plain.a");
@@ -579,11 +579,11 @@ TEST_F(WorkerCase, runs_a_case_alone_if_its_worker_cannot_note_it_before_it_pass
   ctest.wait_for_out("@process ");
   std::istringstream numbers{ctest.read_line()};
   pid_t worker = 0;
-  pid_t keeper = 0;
-  numbers >> worker >> keeper;
+  pid_t supervisor = 0;
+  numbers >> worker >> supervisor;
   for (const auto& entry : fs::recursive_directory_iterator{folders_of(ctest.pid()).at(0)}) {
     if (entry.path().filename() == "executable") {
-      fs::create_directory(entry.path().parent_path() / ("served-" + std::to_string(keeper)));
+      fs::create_directory(entry.path().parent_path() / ("served-" + std::to_string(supervisor)));
     }
   }
   const std::fstream other{path("meeting")}; // which lets it pass, also alone
@@ -622,10 +622,10 @@ TEST_F(WorkerCase, uses_no_workers_any_more_if_each_case_changes_its_process_and
               HasSubstr("gputest: Plain.a runs in a process of its own: 10 workers have run only 10 cases, because"));
 }
 
-/// Takes half a minute: CALLER_LONG_END has to be set.
+/// Takes half a minute: CLIENT_LONG_END has to be set.
 TEST_F(WorkerCase, waits_for_the_end_of_a_worker_as_long_as_for_that_of_a_case) {
-  if (std::getenv("CALLER_LONG_END") == nullptr) {
-    GTEST_SKIP() << "it takes half a minute, and CALLER_LONG_END is not set";
+  if (std::getenv("CLIENT_LONG_END") == nullptr) {
+    GTEST_SKIP() << "it takes half a minute, and CLIENT_LONG_END is not set";
   }
   ASSERT_EQ(::mkfifo(path("end").c_str(), 0600), 0);
   set("END_AT", path("end"));
@@ -723,8 +723,8 @@ TEST_F(WorkerCase, ends_workers_before_the_entry_that_ends_them_has_ended) {
   ctest.wait_for_out("@process ");
   std::istringstream numbers{ctest.read_line()};
   pid_t worker = 0;
-  pid_t keeper = 0;
-  numbers >> worker >> keeper;
+  pid_t supervisor = 0;
+  numbers >> worker >> supervisor;
   ctest.wait_for_out(": @still there");
   EXPECT_EQ(::kill(worker, 0), -1);
   std::ofstream{path("gate")} << "open\n";
@@ -997,12 +997,12 @@ protected:
     ctest_->wait_for_out("Start 2");
     ctest_->wait_for_out("@process ");
     std::istringstream numbers{ctest_->read_line()};
-    numbers >> worker_ >> keeper_;
+    numbers >> worker_ >> supervisor_;
     orphan_ = number_after(*ctest_, "@blocks ");
   }
   void expect_that_all_are_gone() const {
     wait_for_end_of(worker_);
-    wait_for_end_of(keeper_);
+    wait_for_end_of(supervisor_);
     wait_for_end_of(orphan_);
   }
   void end_the_case_that_runs_alone() {
@@ -1011,8 +1011,8 @@ protected:
     ::kill(orphan, SIGKILL); // as without gputest, ctest would wait for it
     ::kill(alone, SIGKILL);
   }
-  /// The caller of the case: ctest's child.
-  [[nodiscard]] pid_t caller() const {
+  /// The client of the case: ctest's child.
+  [[nodiscard]] pid_t client() const {
     std::ifstream children{"/proc/" + std::to_string(ctest_->pid()) + "/task/" + std::to_string(ctest_->pid()) +
                            "/children"};
     pid_t pid = 0;
@@ -1024,13 +1024,13 @@ protected:
   std::string environment_of_blocks_;
   std::optional<ChildProcess> ctest_;
   pid_t worker_ = 0;
-  pid_t keeper_ = 0;
+  pid_t supervisor_ = 0;
   pid_t orphan_ = 0;
 };
 
-TEST_F(Killed, caller_takes_its_case_with_it_and_what_the_case_has_started) {
+TEST_F(Killed, client_takes_its_case_with_it_and_what_the_case_has_started) {
   begin();
-  ASSERT_EQ(::kill(caller(), SIGKILL), 0);
+  ASSERT_EQ(::kill(client(), SIGKILL), 0);
   expect_that_all_are_gone();
   const auto results = results_of(ctest_->finish().out);
   EXPECT_THAT(results.at("Plain.blocks").word, Not("Passed"));
@@ -1046,13 +1046,13 @@ TEST_F(Killed, case_whose_time_is_over_for_ctest_is_gone) {
   EXPECT_EQ(results.at("Plain.b").word, "Passed");
 }
 
-TEST_F(Killed, caller_takes_with_it_what_it_runs_once_more) {
+TEST_F(Killed, client_takes_with_it_what_it_runs_once_more) {
   begin();
   ASSERT_EQ(::kill(worker_, SIGKILL), 0);
   ctest_->wait_for_out("runs once more");
   const pid_t alone = number_after(*ctest_, "@process ");
   const pid_t orphan = number_after(*ctest_, "@blocks ");
-  ASSERT_EQ(::kill(caller(), SIGKILL), 0);
+  ASSERT_EQ(::kill(client(), SIGKILL), 0);
   wait_for_end_of(alone);
   ::kill(orphan, SIGKILL); // as without gputest, ctest would wait for it
   EXPECT_EQ(results_of(ctest_->finish().out).at("Plain.b").word, "Passed");
@@ -1070,12 +1070,12 @@ TEST_F(Killed, worker_is_blamed_on_the_case_that_ran) {
   EXPECT_EQ(results.at("Plain.b").word, "Passed");
 }
 
-TEST_F(Killed, keeper_takes_its_worker_with_it_and_the_case_runs_alone) {
+TEST_F(Killed, supervisor_takes_its_worker_with_it_and_the_case_runs_alone) {
   begin();
-  ASSERT_EQ(::kill(keeper_, SIGKILL), 0);
+  ASSERT_EQ(::kill(supervisor_, SIGKILL), 0);
   wait_for_end_of(worker_);
   ::kill(orphan_, SIGKILL);
-  ctest_->wait_for_out("the gputest-keeper of its worker was killed");
+  ctest_->wait_for_out("the gputest-supervisor of its worker was killed");
   end_the_case_that_runs_alone();
   EXPECT_EQ(results_of(ctest_->finish().out).at("Plain.b").word, "Passed");
 }

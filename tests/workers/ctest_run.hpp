@@ -20,7 +20,7 @@ void wait_for_end_of(pid_t pid);
 /// The number that the process writes behind `word`.
 [[nodiscard]] pid_t number_after(ChildProcess& process, const std::string& word);
 
-/// Where the callers and keepers of all ctest runs of this user meet.
+/// Where the clients and supervisors of all ctest runs of this user meet.
 [[nodiscard]] std::string workers_folder();
 
 /// The folders of a ctest run there.

@@ -48,7 +48,7 @@ protected:
     ctest_.emplace(start_ctest());
     ctest_->wait_for_out("@process ");
     std::istringstream numbers{ctest_->read_line()};
-    numbers >> worker_ >> keeper_;
+    numbers >> worker_ >> supervisor_;
     ctest_->wait_for_out(": @gate");
   }
   [[nodiscard]] std::map<std::string, Result> finish() {
@@ -62,9 +62,9 @@ protected:
     gate_is_open_ = true;
   }
 
-  /// Stops the keeper, so that nothing but the worker itself sees that it has to leave.
-  void stop_keeper() const { ::kill(keeper_, SIGSTOP); }
-  void continue_keeper() const { ::kill(keeper_, SIGCONT); }
+  /// Stops the supervisor, so that nothing but the worker itself sees that it has to leave.
+  void stop_supervisor() const { ::kill(supervisor_, SIGSTOP); }
+  void continue_supervisor() const { ::kill(supervisor_, SIGCONT); }
 
   [[nodiscard]] ChildProcess start_large() const {
     auto environment = this->environment();
@@ -83,8 +83,8 @@ protected:
     }
   }
 
-  /// Opens the gate, and returns when the keeper has taken the case behind it.
-  void let_keeper_take_next_case() {
+  /// Opens the gate, and returns when the supervisor has taken the case behind it.
+  void let_supervisor_take_next_case() {
     const auto run = folders_of(ctest_->pid()).at(0);
     const int watch = ::inotify_init1(IN_CLOEXEC);
     for (const auto& entry : fs::directory_iterator{run}) {
@@ -98,7 +98,7 @@ protected:
     ::close(watch);
   }
 
-  /// The folder in which callers and keepers meet.
+  /// The folder in which clients and supervisors meet.
   [[nodiscard]] workers::Descriptor identity() const {
     for (const auto& file : fs::recursive_directory_iterator{folders_of(ctest_->pid()).at(0)}) {
       if (file.path().filename() == "executable") {
@@ -149,7 +149,7 @@ protected:
 
   std::optional<ChildProcess> ctest_;
   pid_t worker_ = 0;
-  pid_t keeper_ = 0;
+  pid_t supervisor_ = 0;
   bool gate_is_open_ = false;
 };
 
@@ -160,7 +160,7 @@ TEST_F(IdleWorker, takes_the_next_case_if_nobody_needs_its_device) {
   EXPECT_EQ(results.at("Plain.a").processes, results.at("Plain.b").processes);
 }
 
-TEST_F(IdleWorker, takes_the_next_case_though_another_caller_is_stopped) {
+TEST_F(IdleWorker, takes_the_next_case_though_another_client_is_stopped) {
   begin();
   const auto folder = identity();
   const auto address = workers::address_in(folder, "new-job");
@@ -173,31 +173,31 @@ TEST_F(IdleWorker, takes_the_next_case_though_another_caller_is_stopped) {
   EXPECT_EQ(results.at("Plain.a").processes, results.at("Plain.b").processes);
 }
 
-TEST_F(IdleWorker, whose_keeper_is_stopped_is_ended_by_the_entry_that_ends_workers) {
+TEST_F(IdleWorker, whose_supervisor_is_stopped_is_ended_by_the_entry_that_ends_workers) {
   begin("");
-  stop_keeper();
+  stop_supervisor();
   const auto end = finish().at("workers_end");
   EXPECT_EQ(end.word, "Passed");
-  EXPECT_THAT(end.output,
-              HasSubstr("gputest: waits until 1 worker ends: " + std::to_string(keeper_) + " (gputest-keeper)"));
+  EXPECT_THAT(end.output, HasSubstr("gputest: waits until 1 worker ends: " + std::to_string(supervisor_) +
+                                    " (gputest-supervi)"));
   EXPECT_EQ(normal_ends(), 1);
 }
 
-TEST_F(IdleWorker, whose_keeper_is_stopped_ends_with_its_ctest) {
+TEST_F(IdleWorker, whose_supervisor_is_stopped_ends_with_its_ctest) {
   begin("");
-  stop_keeper();
+  stop_supervisor();
   ctest_->kill(SIGKILL);
   wait_for_end_of(worker_);
-  wait_for_end_of(keeper_);
+  wait_for_end_of(supervisor_);
 }
 
 TEST_F(IdleWorker, is_waited_for_that_is_just_being_made) {
   begin("");
   const auto folder = identity();
   auto start = workers::open_lock_file(folder, "start");
-  ASSERT_EQ(::flock(start.number(), LOCK_EX), 0); // as who makes a keeper
+  ASSERT_EQ(::flock(start.number(), LOCK_EX), 0); // as who makes a supervisor
   write_to_wake_fifos();
-  wait_for_end_of(keeper_); // the only one that there is
+  wait_for_end_of(supervisor_); // the only one that there is
   open_gate();
   wait_until_it_polls(number_after(*ctest_, ": @end "));
   {
@@ -212,18 +212,18 @@ TEST_F(IdleWorker, is_waited_for_that_is_just_being_made) {
 
 TEST_F(IdleWorker, leaves_for_a_large_command_of_another_process) {
   begin();
-  stop_keeper();
+  stop_supervisor();
   const auto large = start_large().finish();
   EXPECT_EQ(large.exit_code, 0) << large.err;
   wait_for_end_of(worker_);
   EXPECT_EQ(normal_ends(), 1);
-  continue_keeper();
+  continue_supervisor();
   expect_another_process(finish());
 }
 
 TEST_F(IdleWorker, that_is_stopped_while_it_has_to_leave_does_so_when_it_continues) {
   begin();
-  stop_keeper();
+  stop_supervisor();
   ::kill(worker_, SIGSTOP);
   auto large = start_large();
   large.wait_for_err("it is stopped");
@@ -231,21 +231,21 @@ TEST_F(IdleWorker, that_is_stopped_while_it_has_to_leave_does_so_when_it_continu
   const auto ended = large.finish();
   EXPECT_EQ(ended.exit_code, 0) << ended.err;
   wait_for_end_of(worker_);
-  continue_keeper();
+  continue_supervisor();
   expect_another_process(finish());
 }
 
 TEST_F(IdleWorker, that_is_killed_while_it_has_to_leave_lets_the_other_go_on) {
   begin();
-  stop_keeper();
+  stop_supervisor();
   ::kill(worker_, SIGSTOP);
   auto large = start_large();
   large.wait_for_err("it is stopped");
   ::kill(worker_, SIGKILL);
   const auto ended = large.finish();
   EXPECT_EQ(ended.exit_code, 0) << ended.err;
-  continue_keeper();
-  wait_for_end_of(keeper_);
+  continue_supervisor();
+  wait_for_end_of(supervisor_);
   const auto results = finish();
   expect_another_process(results);
   EXPECT_EQ(results.at("workers_end").word, "Failed");
@@ -265,7 +265,7 @@ TEST_F(IdleWorker, only_leaves_if_a_process_of_its_user_writes_to_its_wake_up_fi
 TEST_F(IdleWorker, that_has_to_leave_does_not_begin_a_case_that_it_was_given) {
   begin();
   ::kill(worker_, SIGSTOP);
-  let_keeper_take_next_case();
+  let_supervisor_take_next_case();
   write_to_wake_fifos();
   ::kill(worker_, SIGCONT);
   const auto results = finish();
@@ -276,7 +276,7 @@ TEST_F(IdleWorker, that_has_to_leave_does_not_begin_a_case_that_it_was_given) {
 TEST_F(IdleWorker, that_is_killed_before_it_begins_a_case_that_it_was_given_is_not_that_cases_failure) {
   begin();
   ::kill(worker_, SIGSTOP);
-  let_keeper_take_next_case();
+  let_supervisor_take_next_case();
   ::kill(worker_, SIGKILL);
   expect_another_process(finish());
 }
@@ -309,7 +309,7 @@ TEST_F(WorkerCase, runs_a_case_alone_for_which_its_worker_may_not_wait_beside_ot
   EXPECT_THAT(results.at("Plain.takes_most").output, HasSubstr("it asks for 3 GiB, and beside the other processes"));
 }
 
-/// A worker whose keeper is this test.
+/// A worker whose supervisor is this test.
 class KeptWorker : public WorkerCase {
 protected:
   using Message = workers::WorkerMessage;

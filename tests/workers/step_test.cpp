@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Callers, keepers, workers and ctest killed and stopped before any of their system calls.
+// Clients, supervisors, workers and ctest killed and stopped before any of their system calls.
 
 #include "ctest_run.hpp"
 #include "watched_processes.hpp"
@@ -53,12 +53,12 @@ pid_t field_of_status(pid_t pid, const std::string& name) {
   return at == std::string::npos ? 0 : std::stoi(text.substr(at + name.size() + 3));
 }
 
-/// What a process of a run does there. `helper`: those that a caller forks, until they are something else, the one
+/// What a process of a run does there. `helper`: those that a client forks, until they are something else, the one
 /// that removes the run's folder, and the owner of a control daemon. `other`: none of these, such as a case alone.
-enum class Role { ctest, caller, keeper, worker, helper, other };
+enum class Role { ctest, client, supervisor, worker, helper, other };
 
 const char* name_of(Role role) {
-  constexpr std::array names{"ctest", "caller", "keeper", "worker", "helper", "other"};
+  constexpr std::array names{"ctest", "client", "supervisor", "worker", "helper", "other"};
   return names.at(static_cast<std::size_t>(role));
 }
 
@@ -67,11 +67,13 @@ Role role_of(pid_t process, pid_t ctest) {
     return Role::ctest;
   }
   const auto executable = executable_of(process);
-  const auto is_keeper = [](pid_t pid) { return contents(proc(pid, "comm")) == "gputest-keeper\n"; };
+  const auto is_supervisor = [](pid_t pid) { return contents(proc(pid, "comm")) == "gputest-supervi\n"; };
   if (executable == ENTRY_PROGRAM) {
-    return is_keeper(process) ? Role::keeper : field_of_status(process, "PPid") == ctest ? Role::caller : Role::helper;
+    return is_supervisor(process)                      ? Role::supervisor
+           : field_of_status(process, "PPid") == ctest ? Role::client
+                                                       : Role::helper;
   }
-  return executable == CASES && is_keeper(field_of_status(process, "PPid")) ? Role::worker : Role::other;
+  return executable == CASES && is_supervisor(field_of_status(process, "PPid")) ? Role::worker : Role::other;
 }
 
 /// The process of the thread that is about to do the step.
@@ -179,21 +181,21 @@ TEST_F(Steps, that_fail_have_cases_run_alone_and_say_which) {
   const std::string not_started = "no worker could be started: ";
   const std::string folder = "its folder cannot be used: " + workers_folder() + "/";
   for (const auto& refusal :
-       {Refusal{Role::caller, forks, EAGAIN, not_started + std::strerror(EAGAIN)},
+       {Refusal{Role::client, forks, EAGAIN, not_started + std::strerror(EAGAIN)},
         Refusal{Role::helper, forks, EAGAIN, not_started + std::strerror(EAGAIN)},
-        Refusal{Role::keeper, forks, EAGAIN, not_started + "fork: " + std::strerror(EAGAIN)},
-        Refusal{Role::caller, call(SYS_bind), ENOSPC, folder}, Refusal{Role::caller, call(SYS_listen), ENOSPC, folder},
-        Refusal{Role::caller, call(SYS_pidfd_open), ENOSPC, "the end of ctest could not be seen here"},
-        Refusal{Role::keeper, call(SYS_socketpair), ENOSPC, not_started + "socketpair: No space left on device"},
-        Refusal{Role::keeper, call(SYS_pidfd_open), ENOSPC, not_started + "pidfd_open: No space left on device"}}) {
+        Refusal{Role::supervisor, forks, EAGAIN, not_started + "fork: " + std::strerror(EAGAIN)},
+        Refusal{Role::client, call(SYS_bind), ENOSPC, folder}, Refusal{Role::client, call(SYS_listen), ENOSPC, folder},
+        Refusal{Role::client, call(SYS_pidfd_open), ENOSPC, "the end of ctest could not be seen here"},
+        Refusal{Role::supervisor, call(SYS_socketpair), ENOSPC, not_started + "socketpair: No space left on device"},
+        Refusal{Role::supervisor, call(SYS_pidfd_open), ENOSPC, not_started + "pidfd_open: No space left on device"}}) {
     const auto outcome = run_watched({}, [&](auto& processes, const auto& step, pid_t, Role role) {
       if (role == refusal.role && refusal.is_refused(step)) {
         processes.refuse(step, refusal.error);
       }
     });
     expect_each_once(outcome);
-    // A caller without a process for its case has nothing that could watch it either.
-    const bool runs_none = refusal.role == Role::caller && refusal.error == EAGAIN;
+    // A client without a process for its case has nothing that could watch it either.
+    const bool runs_none = refusal.role == Role::client && refusal.error == EAGAIN;
     EXPECT_THAT(outcome.failed, SizeIs(runs_none ? 2 : 0)) << outcome.out;
     for (const auto& [name, result] : outcome.results) {
       EXPECT_THAT(result.output, HasSubstr("gputest: " + name + " runs in a process of its own: " + refusal.why));
@@ -207,9 +209,9 @@ struct Point {
   int step;
 };
 
-/// All of them (CALLER_STEPS=all), or a sample.
+/// All of them (CLIENT_STEPS=all), or a sample.
 int stride_for(int steps) {
-  const char* const wanted = std::getenv("CALLER_STEPS");
+  const char* const wanted = std::getenv("CLIENT_STEPS");
   constexpr int sample = 8;
   return wanted != nullptr && std::string{wanted} == "all" ? 1 : std::max(steps / sample, 1);
 }
@@ -285,7 +287,7 @@ TEST_P(EachStep, may_be_a_processs_last) {
     expect_each_once(outcome);
     // The case that it ran, and the entry that ends workers if others had passed there before.
     const bool may_fail_one =
-        GetParam().role == Role::caller || (GetParam().role == Role::worker && !GetParam().with_mps);
+        GetParam().role == Role::client || (GetParam().role == Role::worker && !GetParam().with_mps);
     const bool has_run_cases = GetParam().role != Role::helper;
     std::size_t cases = 0;
     for (const auto& name : outcome.failed) {
@@ -324,10 +326,10 @@ TEST_P(EachStep, may_be_where_a_process_is_stopped_for_a_while) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, EachStep,
-                         ::testing::Values(Run{Role::caller, false}, Run{Role::keeper, false}, Run{Role::worker, false},
-                                           Run{Role::helper, false}, Run{Role::ctest, false}, Run{Role::keeper, true},
-                                           Run{Role::helper, true}, Run{Role::ctest, true}, Run{Role::caller, true},
-                                           Run{Role::worker, true}),
+                         ::testing::Values(Run{Role::client, false}, Run{Role::supervisor, false},
+                                           Run{Role::worker, false}, Run{Role::helper, false}, Run{Role::ctest, false},
+                                           Run{Role::supervisor, true}, Run{Role::helper, true}, Run{Role::ctest, true},
+                                           Run{Role::client, true}, Run{Role::worker, true}),
                          [](const auto& run) {
                            return name_of(run.param.role) + std::string{run.param.with_mps ? "_with_mps" : ""};
                          });
@@ -342,7 +344,7 @@ std::string variable_of(pid_t pid, const std::string& name) {
 class Storm : public Steps {
 protected:
   Storm() {
-    const char* const wanted = std::getenv("CALLER_STORM_SEED");
+    const char* const wanted = std::getenv("CLIENT_STORM_SEED");
     seed_ = wanted != nullptr ? static_cast<unsigned>(std::stoul(wanted)) : is_long() ? std::random_device{}() : 1;
     random_.seed(seed_);
     const std::array cases{"Plain.a", "Plain.b", "Plain.c", "Plain.medium", "Host.a", "Plain.d"};
@@ -360,10 +362,10 @@ protected:
   /// Before a step: sometimes kills or stops its process.
   void act(WatchedProcesses& processes, const WatchedProcesses::Step& step, pid_t process, Role role) {
     const bool may_be_hit =
-        role == Role::caller || role == Role::keeper || role == Role::worker || role == Role::helper;
+        role == Role::client || role == Role::supervisor || role == Role::worker || role == Role::helper;
     if (may_be_hit && one_in(400)) {
-      if (role == Role::caller || role == Role::helper) { // which may be about to become a case's own process
-        killed_callers_.insert(variable_of(process, "GPUTEST_TEST"));
+      if (role == Role::client || role == Role::helper) { // which may be about to become a case's own process
+        killed_clients_.insert(variable_of(process, "GPUTEST_TEST"));
       }
       killed_workers_ += role == Role::worker ? 1U : 0U;
       ++kills_;
@@ -381,7 +383,7 @@ protected:
 
   unsigned seed_ = 0;
   std::mt19937 random_;
-  std::set<std::string> killed_callers_; ///< by their cases
+  std::set<std::string> killed_clients_; ///< by their cases
   std::size_t killed_workers_ = 0;
   pid_t stopped_ = 0;
   int kills_ = 0;
@@ -390,15 +392,15 @@ protected:
 
 TEST_F(Storm, of_kills_and_stops_loses_no_case_blames_no_other_and_leaves_nothing) {
   for (int run = 0; run < (is_long() ? 50 : 1) && !HasFailure(); ++run) {
-    SCOPED_TRACE("CALLER_STORM_SEED=" + std::to_string(seed_) + ", run " + std::to_string(run));
-    killed_callers_.clear();
+    SCOPED_TRACE("CLIENT_STORM_SEED=" + std::to_string(seed_) + ", run " + std::to_string(run));
+    killed_clients_.clear();
     killed_workers_ = 0;
     const auto outcome = run_watched({"-j8"}, [this](auto&&... about) { act(about...); });
     ctests_.insert(outcome.ctest);
     expect_each_once(outcome);
     std::size_t of_workers = 0;
     for (const auto& name : outcome.failed) {
-      of_workers += killed_callers_.count(name) == 0 ? 1U : 0U;
+      of_workers += killed_clients_.count(name) == 0 ? 1U : 0U;
     }
     EXPECT_LE(of_workers, killed_workers_) << outcome.out;
   }

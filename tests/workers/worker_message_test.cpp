@@ -69,7 +69,7 @@ TEST_F(WorkerMessages, are_an_end_if_the_other_side_is_gone_or_no_gputest) {
   EXPECT_FALSE(send_message(one_.number(), message)) << "and no SIGPIPE";
 }
 
-TEST_F(WorkerMessages, come_from_a_keeper_of_the_same_version_alone) {
+TEST_F(WorkerMessages, come_from_a_supervisor_of_the_same_version_alone) {
   const auto opens = [](int version, int number) {
     return WorkerChannel::open(std::to_string(version) + ":" + std::to_string(number) + ":7").has_value();
   };

@@ -64,7 +64,7 @@ enum class UsesGpu { automatic, yes, no };
 
 /// What makes a process run one case after another.
 struct WorkerRequest {
-  std::string channel; ///< GPUTEST_WORKER: the keeper's socket, `<version>:<descriptor>:<ctest's pid>[:shared]`
+  std::string channel; ///< GPUTEST_WORKER: the supervisor's socket, `<version>:<descriptor>:<ctest's pid>[:shared]`
   std::vector<std::string> cases; ///< GPUTEST_CASES: filters, one after another
 };
 

@@ -180,7 +180,7 @@ TEST_F(Plain, fails_after_a_process_that_it_forked_has_returned) {
   ::waitpid(child, nullptr, 0);
   FAIL();
 }
-TEST_F(Plain, stops_its_keeper) { ::kill(::getppid(), SIGSTOP); }
+TEST_F(Plain, stops_its_supervisor) { ::kill(::getppid(), SIGSTOP); }
 TEST_F(Plain, fails_after_others_and_closes_all_files) {
   for (int number = 3; number < 1024 && cases_begun > 1; ++number) {
     ::close(number);
@@ -210,7 +210,7 @@ TEST_F(Crash, after_others) {
     std::abort();
   }
 }
-TEST_F(Crash, of_its_keeper_after_others) {
+TEST_F(Crash, of_its_supervisor_after_others) {
   if (cases_begun > 1) {
     ::kill(::getppid(), SIGKILL);
     ::pause();
