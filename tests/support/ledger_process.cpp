@@ -6,7 +6,7 @@
 //
 //   enter <who> <candidates> <gpus> <overhead> <largest> [<option>...]   lease <who> <devices> <bytes> [<option>...]
 //   idle   resume (`resumed` or `has to leave`)   leave (sleeps until it was notified)
-//   release   overhead <bytes>   credential   fork   fork-enter   exec
+//   grow <bytes> (`grown` or `not grown`)   release   overhead <bytes>   credential   fork   fork-enter   exec
 //   intact (whether it still has what its place on the ledger depends on)
 //   close-all (every descriptor from 3 on)   close <name> (those of the file with this name, whatever its folder)
 //   replace <name> <file> (makes those be of `file`, open for both directions)
@@ -94,6 +94,7 @@ public:
     const std::map<std::string, std::function<std::string()>> commands{
         {"enter", [&] { return enter(words); }},
         {"lease", [&] { return lease(words); }},
+        {"grow", [&] { return std::string{ledger_.grow(std::stoull(words.at(1))) ? "grown" : "not grown"}; }},
         {"resume", [&] { return std::string{ledger_.resume() ? "resumed" : "has to leave"}; }},
         {"leave", [&] { return leave(); }},
         {"credential", [&] { return ledger_.credential(); }},

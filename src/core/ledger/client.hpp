@@ -45,7 +45,7 @@ public:
   /// Makes the record say what own() says, from now on. Throws as require_kept() does: the slot may be somebody else's.
   void write();
 
-  /// The same of a change after which what it holds, or waits for, is what it was before.
+  /// Like write(), for a change of what it has held, or waited for, before: `since` stays.
   void correct();
 
   /// Turns own() from asking or holding back to what it was before.
@@ -98,5 +98,11 @@ private:
 /// mutex. `seen` is what the devices that it asks for showed just now.
 [[nodiscard]] Result wait_for_grant(Client& client, std::unique_lock<os::FileLock>& guard, const Patience& patience,
                                     Observations seen);
+
+/// Makes the lease that the process holds one of `bytes`, more than it has, if that delays nobody. Blocks, without the
+/// mutex, only for idle processes and for the memory of ended ones, for 5 s at most. `seen` is what the devices of the
+/// lease showed just now.
+[[nodiscard]] bool grow_lease(Client& client, std::unique_lock<os::FileLock>& guard, std::uint64_t bytes,
+                              Observations seen);
 
 } // namespace gputest::ledger

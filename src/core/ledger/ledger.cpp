@@ -137,6 +137,23 @@ void Ledger::require_may_lease(const LeaseRequest& request) const {
   }
 }
 
+bool Ledger::grow(std::uint64_t bytes) {
+  if (client_.forked()) {
+    return false;
+  }
+  std::unique_lock guard{store_.mutex()};
+  release_late();
+  const policy::Claim& claim = client_.own().claim;
+  if (claim.stage != Stage::holding || claim.exclusive || bytes <= claim.lease_bytes) {
+    return claim.stage == Stage::holding;
+  }
+  const policy::DeviceMask devices = claim.wanted;
+  guard.unlock();
+  auto seen = records_.glance(devices);
+  guard.lock();
+  return grow_lease(client_, guard, bytes, std::move(seen));
+}
+
 void Ledger::release() noexcept {
   if (client_.forked()) {
     return;

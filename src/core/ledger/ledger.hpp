@@ -59,6 +59,14 @@ public:
   /// or may announce it now. Throws LedgerError.
   [[nodiscard]] bool may_wait_for(const LeaseRequest& request);
 
+  /// Makes the lease that this process holds one of `bytes` on each of its devices, if there is room now and no request
+  /// that waits is delayed by that. True if the lease is as large from now on; false: nothing has changed.
+  ///
+  /// Does not wait for processes that hold or wait for a lease. If only idle ones are in the way, or memory of ended
+  /// ones, blocks until they have left, for 5 s at most. False, too, without a lease, and in a forked child. Any thread
+  /// may call it. Throws LedgerError.
+  [[nodiscard]] bool grow(std::uint64_t bytes);
+
   /// Gives the lease back and notifies the processes that may be granted theirs now. Does nothing if none is held. Does
   /// not throw.
   void release() noexcept;

@@ -5,6 +5,7 @@
 #include "core/os/entry_page.hpp"
 #include "core/os/process.hpp"
 #include "core/os/slot_store.hpp"
+#include "core/policy/queues.hpp"
 
 #include <gputest/error.hpp>
 
@@ -102,12 +103,20 @@ struct NextStep {
 
 /// One request that waits. It observes without the mutex, decides under it (next_step(), which changes nothing), and
 /// acts.
+///
+/// Or, with `grows_to` bytes, a held lease that grows. Its record says that it holds, and nobody sees it wait.
 class Waiting {
 public:
-  Waiting(Client& client, std::unique_lock<os::FileLock>& guard, const Patience& patience, Observations seen)
-      : client_{client}, records_{client.records()}, guard_{guard}, patience_{patience}, seen_{std::move(seen)},
-        watches_{client.store()}, notice_at_{steady_clock::now() + patience.notice_after},
-        look_who_is_stopped_at_{later(steady_clock::now(), patience.observation_lasts)} {}
+  Waiting(Client& client, std::unique_lock<os::FileLock>& guard, const Patience& patience, Observations seen,
+          std::uint64_t grows_to = 0)
+      : client_{client}, records_{client.records()}, guard_{guard}, patience_{patience}, grows_to_{grows_to},
+        seen_{std::move(seen)}, watches_{client.store()}, notice_at_{steady_clock::now() + patience.notice_after},
+        look_who_is_stopped_at_{later(steady_clock::now(), patience.observation_lasts)} {
+    if (grows()) {
+      held_ = client.own();
+      left_at_ = patience.until;
+    }
+  }
 
   Result run();
 
@@ -115,10 +124,14 @@ public:
   Result give_up(Result result);
 
 private:
-  [[nodiscard]] const Record& own() const { return client_.own(); }
+  [[nodiscard]] bool grows() const { return grows_to_ != 0; }
+  [[nodiscard]] const Record& own() const { return grows() ? held_ : client_.own(); }
+  [[nodiscard]] DeviceMask asked() const { return grows() ? own().claim.wanted : policy::asked_devices(own().claim); }
+  [[nodiscard]] std::optional<Result::Kind> outdated();
   [[nodiscard]] Look look(std::vector<Record> all) const;
   [[nodiscard]] NextStep next_step(const Look& look, const std::vector<Record>& all) const;
   Result grant(const policy::Grant& grant);
+  Result grow();
   void probe(const Look& look);
   Result give_up_for(const Look& look, const NextStep& next);
   void say_in_the_record(const Look& look);
@@ -135,6 +148,8 @@ private:
   Records& records_;
   std::unique_lock<os::FileLock>& guard_;
   const Patience& patience_;
+  std::uint64_t grows_to_; ///< 0: it is no growth
+  Record held_;            ///< with grows_to_: this process's record, when the mutex was had last
   Observations seen_;
   os::LivenessWatches watches_;
   std::vector<Record> ended_;  ///< those in the way that were seen to end, before seen_ was observed
@@ -156,14 +171,17 @@ private:
 Result Waiting::run() {
   using Step = NextStep::Step;
   for (;;) {
+    if (const auto answer = outdated()) {
+      return {*answer, 0, {}, {}};
+    }
     auto all = records_.read();
-    if (!queued_) {
+    if (!queued_ && !grows()) {
       client_.own().claim.ticket = next_ticket(all, own().slot);
     }
     const Look look = this->look(all);
     const NextStep next = next_step(look, all);
     if (next.step == Step::grant) {
-      return grant(std::get<policy::Grant>(look.decision));
+      return grows() ? grow() : grant(std::get<policy::Grant>(look.decision));
     }
     if (next.step == Step::refuse) {
       return give_up({Result::Kind::refused, 0, std::get<policy::Refusal>(look.decision), {}});
@@ -206,6 +224,19 @@ Result Waiting::run() {
   }
 }
 
+/// Of a lease that grows: the answer, if another thread has released it meanwhile, or made it as large.
+std::optional<Result::Kind> Waiting::outdated() {
+  if (!grows()) {
+    return std::nullopt;
+  }
+  const policy::Claim& now = client_.own().claim;
+  if (now.stage != Stage::holding || now.ticket != own().claim.ticket) {
+    return Result::Kind::would_wait;
+  }
+  held_ = client_.own();
+  return now.lease_bytes >= grows_to_ ? std::optional{Result::Kind::granted} : std::nullopt;
+}
+
 /// Of everybody as their records say, but for those that were seen to end, or stopped: does not find out who is alive
 /// or stopped, and asks no device what it shows.
 Look Waiting::look(std::vector<Record> all) const {
@@ -214,7 +245,12 @@ Look Waiting::look(std::vector<Record> all) const {
     record.claim.stopped = has(stopped_, record);
   }
   const std::size_t position = client_.with_own(all);
-  return look_at(all, position, records_.snapshot(all, policy::asked_devices(own().claim), seen_), seen_, queued_);
+  if (!grows()) {
+    return look_at(all, position, records_.snapshot(all, asked(), seen_), seen_, queued_);
+  }
+  all[position].claim.lease_bytes = grows_to_; // what it has beyond the held lease is its own, up to the larger one
+  const auto growing = policy::with_growing(records_.snapshot(all, asked(), seen_), position, own().claim.lease_bytes);
+  return look_at(all, position, growing, seen_, queued_);
 }
 
 NextStep Waiting::next_step(const Look& look, const std::vector<Record>& all) const {
@@ -236,7 +272,7 @@ NextStep Waiting::next_step(const Look& look, const std::vector<Record>& all) co
   // What was given back since seen_ was observed looks like an external process's, as long as others can be shown to
   // have had it.
   if (look.external && looks_for_external_memory_ < max_looks_for_external_memory &&
-      (!before_ || !same_claims(*before_, all, policy::asked_devices(own().claim), own().slot))) {
+      (!before_ || !same_claims(*before_, all, asked(), own().slot))) {
     next.step = Step::observe_again;
     return next;
   }
@@ -278,7 +314,25 @@ Result Waiting::grant(const policy::Grant& grant) {
   return {Result::Kind::granted, grant.devices, {}, {}};
 }
 
+/// The claim keeps its ticket: the growth has delayed nobody, and later requests must not delay it. Nobody is notified,
+/// since nobody can have more now than before.
+Result Waiting::grow() {
+  client_.require_in_place();
+  std::uint64_t& bytes = client_.own().claim.lease_bytes;
+  const std::uint64_t held = std::exchange(bytes, grows_to_);
+  try {
+    client_.correct();
+  } catch (...) {
+    bytes = held;
+    throw;
+  }
+  return {Result::Kind::granted, own().claim.wanted, {}, {}};
+}
+
 Result Waiting::give_up(Result result) {
+  if (grows()) {
+    return result;
+  }
   result.blocked.own_overhead_bytes = own().claim.overhead_bytes;
   result.blocked.own_excess_bytes = own_excess_bytes_;
   client_.stop_wanting();
@@ -311,6 +365,13 @@ void Waiting::probe(const Look& look) {
 
 /// Under the mutex: that it waits, and behind whom.
 void Waiting::say_in_the_record(const Look& look) {
+  if (!waits_) {
+    waits_.emplace();
+  }
+  if (grows()) {
+    client_.wake_fifo().drain(); // not after the sleep: another thread may have released the lease and wait for a new one
+    return;
+  }
   policy::Claim& claim = client_.own().claim;
   const std::uint64_t behind = std::get<policy::Wait>(look.decision).behind;
   if (queued_ && behind == claim.behind) {
@@ -323,7 +384,6 @@ void Waiting::say_in_the_record(const Look& look) {
   }
   client_.write();
   queued_ = true;
-  waits_.emplace();
   if (look.nobody_moves) {
     records_.notify_concerned(); // the first in the queue may be stuck from now on, and has to see that
   }
@@ -350,7 +410,7 @@ void Waiting::wait(const Look& look, const NextStep& next) {
   } else {
     guard_.unlock();
     // Before the next look at the records, not after it: what notifies from now on ends the next sleep.
-    if (sleep_until_something_changes(look, next, ahead)) {
+    if (sleep_until_something_changes(look, next, ahead) && !grows()) {
       client_.wake_fifo().drain();
     }
   }
@@ -391,7 +451,7 @@ void Waiting::observe(const std::vector<Record>& ahead) {
   } else if (!ahead.empty() || began >= look_who_is_stopped_at_) {
     look_who_is_stopped_at_ = later(began, patience_.observation_lasts);
   }
-  seen_ = records_.observe(policy::asked_devices(own().claim) | devices_of(ended_));
+  seen_ = records_.observe(asked() | devices_of(ended_));
   seen_.began = began;
   guard_.lock();
 }
@@ -410,7 +470,7 @@ Blocked Waiting::for_people(Blocked blocked) const {
   if (others == blocked.blockers.begin()) {
     return blocked;
   }
-  const DeviceMask asked = policy::asked_devices(own().claim);
+  const DeviceMask asked = this->asked();
   for (const auto& record : records_.read_named()) {
     if (!has(blocked.blockers, record) && record.slot != own().slot && record.claim.stage == Stage::holding &&
         (record.claim.wanted & asked) != 0) {
@@ -478,6 +538,13 @@ Result wait_for_grant(Client& client, std::unique_lock<os::FileLock>& guard, con
     }
     throw;
   }
+}
+
+bool grow_lease(Client& client, std::unique_lock<os::FileLock>& guard, std::uint64_t bytes, Observations seen) {
+  Patience patience;
+  patience.may_wait = false;
+  patience.until = steady_clock::now() + patience.leaving_lasts;
+  return Waiting{client, guard, patience, std::move(seen), bytes}.run().kind == Result::Kind::granted;
 }
 
 } // namespace gputest::ledger

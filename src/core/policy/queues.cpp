@@ -213,6 +213,18 @@ std::optional<std::size_t> delayed_by(const Snapshot& snapshot, std::size_t self
   return delayed;
 }
 
+Snapshot with_growing(Snapshot snapshot, std::size_t position, std::uint64_t held_bytes) {
+  Claim& growing = snapshot.claims[position];
+  Claim held = growing;
+  held.lease_bytes = held_bytes;
+  for (Claim& claim : snapshot.claims) {
+    claim.stopped = claim.stopped || (claim.stage == Stage::waiting && exclude_each_other(snapshot, claim, held));
+  }
+  growing.stage = Stage::waiting;
+  growing.ticket = UINT64_MAX;
+  return snapshot;
+}
+
 Leaving who_has_to_leave(const Snapshot& snapshot, std::size_t position, const Wait& wait) {
   Leaving leaving{idle_among(snapshot, wait.blockers), false};
   if (leaving.positions.empty()) {

@@ -2,15 +2,20 @@
 #pragma once
 
 #include "core/ledger/ledger.hpp"
+#include "core/ledger/stored_record.hpp"
 #include "support/child_process.hpp"
 #include "support/private_folder.hpp"
 #include "support/shared_probe.hpp"
 
 #include <gtest/gtest.h>
 
+#include <sys/wait.h>
+
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <memory>
+#include <mutex>
 #include <string>
 
 namespace gputest::tests {
@@ -91,14 +96,45 @@ protected:
     return *ledger_;
   }
 
+  policy::Claim claim_of(const std::string& who) {
+    const auto all = look().records();
+    const auto record = std::find_if(all.begin(), all.end(), [&](const auto& r) { return r.who == who; });
+    EXPECT_NE(record, all.end()) << who;
+    return record == all.end() ? policy::Claim{} : record->claim;
+  }
+
+  /// Stops a process at a point where it does not hold the ledger's mutex.
+  void stop(const LedgerProcess& process) {
+    os::SlotStore& store = this->store();
+    const std::lock_guard guard{store.mutex()};
+    stop_anywhere(process);
+  }
+
+  static void stop_anywhere(const LedgerProcess& process) {
+    ASSERT_EQ(::kill(process.pid(), SIGSTOP), 0);
+    int status = 0;
+    ASSERT_EQ(::waitpid(process.pid(), &status, WUNTRACED), process.pid());
+    ASSERT_TRUE(WIFSTOPPED(status));
+  }
+
+  static void go_on(const LedgerProcess& process) { ASSERT_EQ(::kill(process.pid(), SIGCONT), 0); }
+
   [[nodiscard]] std::string folder() const { return folder_.path() + "/ledgers"; }
   [[nodiscard]] std::string probe_file() const { return folder_.path() + "/devices"; }
+
+  os::SlotStore& store() {
+    if (!store_) {
+      store_ = std::make_unique<os::SlotStore>(folder(), ledger::ledger_name, ledger::ledger_layout);
+    }
+    return *store_;
+  }
 
   PrivateFolder folder_;
   SharedProbe devices_{probe_file()};
 
 private:
   std::unique_ptr<ledger::Ledger> ledger_;
+  std::unique_ptr<os::SlotStore> store_;
 };
 
 } // namespace gputest::tests

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/ledger/stored_record.hpp"
 #include "ledger_test.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -18,22 +16,6 @@ namespace {
 
 class LedgerWaiting : public LedgerTest {
 protected:
-  /// Stops a process at a point where it does not hold the ledger's mutex.
-  void stop(const LedgerProcess& process) {
-    os::SlotStore& store = this->store();
-    const std::lock_guard guard{store.mutex()};
-    stop_anywhere(process);
-  }
-
-  static void stop_anywhere(const LedgerProcess& process) {
-    ASSERT_EQ(::kill(process.pid(), SIGSTOP), 0);
-    int status = 0;
-    ASSERT_EQ(::waitpid(process.pid(), &status, WUNTRACED), process.pid());
-    ASSERT_TRUE(WIFSTOPPED(status));
-  }
-
-  static void go_on(const LedgerProcess& process) { ASSERT_EQ(::kill(process.pid(), SIGCONT), 0); }
-
   static void await(const std::atomic<std::uint64_t>& counter, std::uint64_t count) {
     while (counter < count) {
       ::sched_yield();
@@ -42,13 +24,6 @@ protected:
 
   /// What a process that `looks-often` observed before is too old for it afterwards.
   static void pass_the_age_of_an_observation() { std::this_thread::sleep_for(std::chrono::milliseconds{2}); }
-
-  policy::Claim claim_of(const std::string& who) {
-    const auto all = look().records();
-    const auto record = std::find_if(all.begin(), all.end(), [&](const auto& r) { return r.who == who; });
-    EXPECT_NE(record, all.end()) << who;
-    return record == all.end() ? policy::Claim{} : record->claim;
-  }
 
   /// Takes all notifies out of the wake-up FIFO of a process that does not look. Whether there was one.
   bool was_notified(const std::string& who) {
@@ -75,16 +50,6 @@ protected:
     ::close(fifo.fd);
     return notified;
   }
-
-  os::SlotStore& store() {
-    if (!store_) {
-      store_ = std::make_unique<os::SlotStore>(folder(), ledger::ledger_name, ledger::ledger_layout);
-    }
-    return *store_;
-  }
-
-private:
-  std::unique_ptr<os::SlotStore> store_;
 };
 
 TEST_F(LedgerWaiting, grants_what_fits_beside_others) {

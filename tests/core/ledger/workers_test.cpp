@@ -2,8 +2,6 @@
 // Processes that are idle, and leave when they are notified. Each device has 100 bytes.
 #include "ledger_test.hpp"
 
-#include <sys/wait.h>
-
 namespace gputest::tests {
 namespace {
 
@@ -23,12 +21,6 @@ protected:
   static void leave(LedgerProcess& process) {
     EXPECT_EQ(process.ask("leave"), "has to leave");
     process.end();
-  }
-
-  static void stop(const LedgerProcess& process) {
-    ASSERT_EQ(::kill(process.pid(), SIGSTOP), 0);
-    int status = 0;
-    ASSERT_EQ(::waitpid(process.pid(), &status, WUNTRACED), process.pid());
   }
 };
 
