@@ -21,6 +21,10 @@ endfunction()
 # Makes ctest run schedule.cmake before it adds the tests of the current directory, and of those above: it may be started
 # in each of them. Does nothing if the tool is not there.
 function(_gputest_let_ctest_schedule)
+  set(most "${GPUTEST_PROCESSES_PER_DEVICE}")
+  if(NOT most STREQUAL "" AND (NOT most MATCHES "^[0-9][0-9]?[0-9]?[0-9]?$" OR most GREATER 1024))
+    _gputest_fail("GPUTEST_PROCESSES_PER_DEVICE is \"${most}\". Set it to the number of test processes that may use a GPU at once, from 1 to 1024, or to 0 for any number.")
+  endif()
   if(NOT TARGET gputest::cli)
     return()
   endif()
@@ -31,6 +35,7 @@ function(_gputest_let_ctest_schedule)
     _gputest_build_program(gputest::cli)
     _gputest_quote("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/schedule.cmake" quoted_script)
     _gputest_generate_script("${folder}/at_start" "# Written by gputest's CMake functions; runs when ctest starts.
+set(gputest_processes_per_device \"${most}\")
 set(gputest_tool [======[$<TARGET_FILE:gputest::cli>]======])
 include(${quoted_script})\n" "")
   endif()

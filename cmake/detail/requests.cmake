@@ -46,7 +46,7 @@ endfunction()
 # What tests with these requests, separated by "|", need on the devices of this machine: MiB of each device, rounded up
 # (0: CTest has nothing to wait for), and how many devices. `devices` is a list of "<MiB in all> <MiB for tests>
 # <whole|slice>", `default_large` the policy where a request says none. Reads what `gputest devices --for-ctest` has said:
-# gputest_context_mib, what a process takes by itself; gputest_small_mib and gputest_medium_mib, what the classes stand for;
+# gputest_most_processes, how many may use a device at once (0: any number); gputest_context_mib, what a process takes by itself; gputest_small_mib and gputest_medium_mib, what the classes stand for;
 # and gputest_beside_heap_mib.
 #
 # CTest has nothing to wait for if the test will be skipped (large under `exclude`, or what no device can hold), or if it runs alone
@@ -130,7 +130,11 @@ function(_gputest_schedule requests at_once_result cost_result)
       foreach(device IN LISTS gputest_devices)
         string(REGEX MATCH "^[0-9]+ ([0-9]+) (.*)$" _ "${device}")
         if(gpus EQUAL 1 OR CMAKE_MATCH_2 STREQUAL "whole")
-          math(EXPR at_once "${at_once} + ${CMAKE_MATCH_1} / ${mib}")
+          math(EXPR beside "${CMAKE_MATCH_1} / ${mib}")
+          if(gputest_most_processes GREATER 0 AND beside GREATER gputest_most_processes)
+            set(beside ${gputest_most_processes})
+          endif()
+          math(EXPR at_once "${at_once} + ${beside}")
         endif()
       endforeach()
       math(EXPR at_once "${at_once} / ${gpus}")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Keeps CTest from starting more tests of a size at once than fit on the devices. Runs when ctest starts, before the entries of a
-# directory are added. The script that includes it sets gputest_tool.
+# directory are added. The script that includes it sets gputest_tool and
+# gputest_processes_per_device.
 #
 # `gputest devices --for-ctest` says what the devices of this ctest have. An entry's request is its property GPUTEST_REQUEST, which
 # CTest itself ignores. It becomes RESOURCE_LOCK and COST here, and not when CMake configures, because these depend on the
@@ -9,6 +10,10 @@
 # Whatever is missing, the entries stay as they are, and the ledger alone decides when a test runs.
 cmake_policy(VERSION 3.25)
 
+# What the project says, unless the user does. All tests inherit ctest's environment.
+if("$ENV{GPUTEST_PROCESSES_PER_DEVICE}" STREQUAL "")
+  set(ENV{GPUTEST_PROCESSES_PER_DEVICE} "${gputest_processes_per_device}")
+endif()
 if(DEFINED gputest_devices)
   return() # a directory above has done it
 endif()

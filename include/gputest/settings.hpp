@@ -59,6 +59,7 @@ struct MpiRank {
 struct Settings {
   std::string devices = "all";        ///< `all`, `none`, or `simulated:<n>x<size>[,<option>...]`
   std::optional<Bytes> device_memory; ///< decide as on devices with at most this much
+  int processes_per_device = 0;       ///< at most so many may be on a GPU at once; 0: as many as fit
   std::string folder; ///< of the ledger, an absolute path; empty: the shared one of this machine, or this user's own
   std::optional<MemoryKind> memory_resource; ///< the kind for memory resources; nullopt: the best that the device can
   RunModeSetting run_mode = RunModeSetting::automatic;
@@ -69,8 +70,8 @@ struct Settings {
   std::optional<DeviceRestriction> job_devices;     ///< Slurm's list for the job, used if visible_devices is not set
   std::optional<std::string> resource_group_count;  ///< CTest's own allocation: CTEST_RESOURCE_GROUP_COUNT
   std::vector<std::string> resource_groups;         ///< CTEST_RESOURCE_GROUP_<i>_GPUS
-  std::optional<MpiRank> rank; ///< nullopt if the process is not a rank
-  std::string lease_of;        ///< names the holder of the parent lease, from GPUTEST_LEASE_OF
+  std::optional<MpiRank> rank;                      ///< nullopt if the process is not a rank
+  std::string lease_of;                             ///< names the holder of the parent lease, from GPUTEST_LEASE_OF
   /// Where lease_of names none: whether a process above this one that holds a lease is its holder. Something between
   /// the two may have cleared the environment.
   bool lease_of_ancestor = false;

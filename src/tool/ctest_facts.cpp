@@ -46,12 +46,14 @@ std::string ctest_facts(const DevicesReport& report) {
   std::string devices;
   std::uint64_t context = 0;
   std::uint64_t largest = 0;
+  int most_processes = 0;
   std::optional<Bytes> smallest;
   for (const auto& resource : resources) {
     const auto& device = *resource.device;
     devices += fmt::format(" \"{} {} {}\"", resource.total, resource.free, device.facts.mig ? "slice" : "whole");
     context = std::max(context, rounded_up(Bytes{device.next_context_bytes}));
     largest = std::max(largest, resource.total);
+    most_processes = std::max(most_processes, policy::most_processes(device.facts));
     smallest = std::min(smallest.value_or(device.device.total), device.device.total);
   }
   // One process at a time can use such a device: a server of MPS would keep all others from it. A slice needs one of
@@ -64,13 +66,14 @@ std::string ctest_facts(const DevicesReport& report) {
   const std::uint64_t alone = context == 0 ? 1 : 0; // two halves are a whole device
   return fmt::format("set(gputest_devices{})\n"
                      "set(gputest_largest_mib {})\n"
+                     "set(gputest_most_processes {})\n"
                      "set(gputest_context_mib {})\n"
                      "set(gputest_small_mib {})\n"
                      "set(gputest_medium_mib {})\n"
                      "set(gputest_beside_heap_mib {})\n"
                      "set(gputest_mps{})\n",
-                     devices, largest, context, rounded_up(small.bytes), rounded_up(medium.bytes) + alone,
-                     rounded_up(policy::heap_cost(Bytes{mebibyte})) - 1,
+                     devices, largest, most_processes, context, rounded_up(small.bytes),
+                     rounded_up(medium.bytes) + alone, rounded_up(policy::heap_cost(Bytes{mebibyte})) - 1,
                      suits_mps ? "" : " ENVIRONMENT GPUTEST_MPS=off");
 }
 

@@ -118,6 +118,10 @@ std::vector<std::string> notes_of(const DeviceReport& device) {
   if (device.set_aside_bytes != 0) {
     notes.push_back("GPUTEST_DEVICE_MEMORY: gputest decides as on a device of " + to_string(device.device.total));
   }
+  if (device.facts.processes_allowed != 0) {
+    notes.push_back("GPUTEST_PROCESSES_PER_DEVICE: at most " + std::to_string(device.facts.processes_allowed) +
+                    " at once");
+  }
   return notes;
 }
 

@@ -105,6 +105,13 @@ expect_schedule(3 8704 "medium any 1 - -" "${card}" "${card}" "${slice}")
 expect_schedule(1 8704 "medium any 2 - -" "${card}" "${card}" "${slice}")
 expect_schedule(1 4096 "medium 8GiB 1 - -" "16384 4096 whole")
 expect_schedule("" "" "large any 1 - -" "${card}")
+# No more than may be on the devices at once.
+set(gputest_most_processes 3)
+expect_schedule(3 "" "small any 1 - -" "${card}")
+expect_schedule(6 "" "small any 1 - -" "${card}" "${card}")
+expect_schedule(3 "" "small any 2 - -" "${card}" "${card}")
+expect_schedule(1 8704 "medium any 1 - -" "${card}")
+set(gputest_most_processes 0)
 
 # They take turns at that many locks.
 foreach(lock IN ITEMS 0 1 2 0 1)

@@ -167,6 +167,19 @@ TEST_F(Scheduling, gives_entries_as_many_turns_as_fit_at_once) {
   EXPECT_EQ(lock_of(entries()["small"]), "") << "more fit than ctest has places";
 }
 
+TEST_F(Scheduling, keeps_to_the_projects_number_of_processes_unless_the_user_has_one) {
+  set("GPUTEST_DEVICES", "simulated:2x16GiB,context=1GiB");
+  configure("gpu_add_test(NAME small COMMAND sh -c \"echo most=$GPUTEST_PROCESSES_PER_DEVICE.\")\n",
+            {"-DGPUTEST_PROCESSES_PER_DEVICE=3"});
+  EXPECT_EQ(at_once(entries()["small"]), "6");
+  EXPECT_THAT(ctest({"-V"}).out, HasSubstr("most=3."));
+  set("GPUTEST_PROCESSES_PER_DEVICE", "5");
+  EXPECT_EQ(at_once(entries()["small"]), "10");
+  EXPECT_THAT(ctest({"-V"}).out, HasSubstr("most=5."));
+  set("GPUTEST_PROCESSES_PER_DEVICE", "0");
+  EXPECT_EQ(at_once(entries()["small"]), "24");
+}
+
 TEST_F(Scheduling, gives_discovered_entries_the_turns_of_their_cases) {
   set("GPUTEST_DEVICES", "simulated:2x16GiB,context=1GiB");
   configure("gpu_discover_tests(tests)\n"

@@ -95,6 +95,10 @@ foreach(word IN ITEMS "MEM 3GiB" "MEMROY large" "MEMORYS 1.5MiB" "GPU 2" "LABEL 
     "gpu_add_test(NAME t): unknown keyword \"${name}\"; allowed: ${keywords}. Properties are set by set_tests_properties(). If the word is an argument of the program, write $<1:${name}>.")
 endforeach()
 should_pass([[gpu_add_test(NAME t COMMAND exe memory 3GiB MEM RELEASE GPU_2 $<1:GPU> A "" ENVIRONMENT B=1)]])
+foreach(number IN ITEMS many -1 1025)
+  should_fail("set(GPUTEST_PROCESSES_PER_DEVICE ${number})\ngpu_add_test(NAME t COMMAND exe)"
+    "gpu_add_test(NAME t): GPUTEST_PROCESSES_PER_DEVICE is \"${number}\". Set it to the number of test processes that may use a GPU at once, from 1 to 1024, or to 0 for any number.")
+endforeach()
 should_fail([[gpu_add_test(NAME t COMMAND exe MEMORY small MEMORY large)]]
   "gpu_add_test(NAME t): MEMORY is given twice. Give it once; if the word is an argument of the program, write $<1:MEMORY>.")
 foreach(keyword IN ITEMS MEMORY COMMAND LABELS)

@@ -29,8 +29,12 @@ TEST(CtestFacts, say_what_tests_can_have_of_each_device) {
   report.devices[0].next_context_bytes = (520_MiB).count() + 1;
   report.devices[0].leased_bytes = (100_GiB).count(); // other tests give it back
   report.devices[1].facts.mig = true;
+  for (auto& device : report.devices) {
+    device.facts.processes_allowed = 4;
+  }
   EXPECT_EQ(ctest_facts(report), R"(set(gputest_devices "142847 138751 whole" "16384 16384 slice")
 set(gputest_largest_mib 142847)
+set(gputest_most_processes 4)
 set(gputest_context_mib 521)
 set(gputest_small_mib 256)
 set(gputest_medium_mib 8192)

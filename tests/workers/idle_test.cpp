@@ -221,6 +221,18 @@ TEST_F(IdleWorker, leaves_for_a_large_command_of_another_process) {
   expect_another_process(finish());
 }
 
+TEST_F(IdleWorker, leaves_for_a_process_beside_which_it_may_not_be) {
+  set("GPUTEST_PROCESSES_PER_DEVICE", "1");
+  begin();
+  stop_keeper();
+  const auto small = ChildProcess{{TOOL, "run", "--memory", "1MiB", "--", "/bin/true"}, environment()}.finish();
+  EXPECT_EQ(small.exit_code, 0) << small.err;
+  wait_for_end_of(worker_);
+  EXPECT_EQ(normal_ends(), 1);
+  continue_keeper();
+  expect_another_process(finish());
+}
+
 TEST_F(IdleWorker, that_is_stopped_while_it_has_to_leave_does_so_when_it_continues) {
   begin();
   stop_supervisor();

@@ -31,13 +31,13 @@ private:
   std::vector<Device> devices_;
 };
 
-/// The same devices, each of them with at most `limit` of memory for every decision.
+/// The same devices, each of them with at most so much memory, and for so many processes, as the settings say.
 class LimitedDevices final : public DeviceList {
 public:
-  LimitedDevices(std::unique_ptr<DeviceList> inner, Bytes limit)
-      : inner_{std::move(inner)}, devices_{inner_->devices()} {
+  LimitedDevices(std::unique_ptr<DeviceList> inner, const Settings& settings)
+      : inner_{std::move(inner)}, devices_{inner_->devices()}, processes_allowed_{settings.processes_per_device} {
     for (auto& device : devices_) {
-      device.total = std::min(device.total, limit);
+      device.total = std::min(device.total, settings.device_memory.value_or(device.total));
     }
   }
 
@@ -49,7 +49,9 @@ public:
   [[nodiscard]] std::uint64_t used_bytes(std::size_t index) const override { return inner_->used_bytes(index); }
   [[nodiscard]] MemoryUse memory(std::size_t index) const override { return inner_->memory(index); }
   [[nodiscard]] policy::DeviceFacts facts(std::size_t index, AskDriver ask) const override {
-    return inner_->facts(index, ask);
+    auto facts = inner_->facts(index, ask);
+    facts.processes_allowed = processes_allowed_;
+    return facts;
   }
   [[nodiscard]] std::uint64_t set_aside_bytes(std::size_t index) const override {
     return (inner_->devices().at(index).total - devices_.at(index).total).count();
@@ -60,6 +62,7 @@ public:
 private:
   std::unique_ptr<DeviceList> inner_;
   std::vector<Device> devices_;
+  int processes_allowed_;
 };
 
 } // namespace
@@ -78,8 +81,7 @@ std::unique_ptr<DeviceList> open_devices(const Settings& settings, std::string& 
   if (!list) {
     return std::make_unique<EmptyList>();
   }
-  return settings.device_memory ? std::make_unique<LimitedDevices>(std::move(list), *settings.device_memory)
-                                : std::move(list);
+  return std::make_unique<LimitedDevices>(std::move(list), settings);
 }
 
 MemorySource& MemorySource::instance() {

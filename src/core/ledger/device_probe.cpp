@@ -103,7 +103,7 @@ public:
     // External processes take what no decision counts on first.
     const std::uint64_t external = this->external(records, device);
     return {total_bytes_ - reserved_bytes_, external - std::min(external, set_aside_bytes_),
-            facts_.compute_mode == policy::ComputeMode::exclusive_process};
+            policy::most_processes(facts_)};
   }
 
   [[nodiscard]] bool is_back(const Record& ended) const override {
@@ -201,7 +201,7 @@ public:
     const std::uint64_t used = devices_->used_bytes(index);
     return policy::Capacity{total - std::min(total, devices_->reserved_bytes(index)),
                             used - std::min(used, devices_->set_aside_bytes(index)),
-                            facts_[index].compute_mode == policy::ComputeMode::exclusive_process};
+                            policy::most_processes(facts_[index])};
   }
 
 private:

@@ -130,10 +130,11 @@ Decision decide_entering(const Snapshot& snapshot, std::size_t self) {
     const std::uint64_t claimed =
         std::max(sum(overheads, std::max(load.largest_bytes, own.largest_bytes)), sum(overheads, load.leased_bytes));
     const Fit fit = fits(device, claimed);
-    const bool alone = !load.whole && !(device.one_process && load.anybody) &&
-                       !(own.whole_devices && (load.anybody || external_share(device)));
-    const auto delayed = fit.now && alone ? delayed_by(snapshot, self, d) : std::nullopt;
-    if (fit.now && alone && !delayed) {
+    const bool has_place =
+        device.most_processes == 0 || load.positions.size() < static_cast<std::size_t>(device.most_processes);
+    const bool may_enter = has_place && !load.whole && !(own.whole_devices && (load.anybody || external_share(device)));
+    const auto delayed = fit.now && may_enter ? delayed_by(snapshot, self, d) : std::nullopt;
+    if (fit.now && may_enter && !delayed) {
       rooms.push_back({d, room_of(device) - sum(overheads, load.leased_bytes)});
       continue;
     }

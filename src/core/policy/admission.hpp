@@ -69,7 +69,7 @@ struct Claim {
 struct Capacity {
   std::uint64_t total_bytes = 0;    ///< what it could ever give: its memory less what the driver reserves
   std::uint64_t external_bytes = 0; ///< what processes that are not on the ledger hold of it now
-  bool one_process = false;         ///< at most one process may be on it (compute mode EXCLUSIVE_PROCESS)
+  int most_processes = 0;           ///< that may be on it at once; 0: as many as fit
 };
 
 /// One look at the whole ledger.

@@ -135,6 +135,10 @@ std::string why_unusable(const DeviceFacts& facts) {
   return "";
 }
 
+int most_processes(const DeviceFacts& facts) {
+  return facts.compute_mode == ComputeMode::exclusive_process ? 1 : facts.processes_allowed;
+}
+
 namespace {
 
 using Kind = Capability::Kind;

@@ -38,6 +38,7 @@ struct DeviceFacts {
   DriverModel driver_model = DriverModel::none;
   bool mig = false; ///< it is a slice
   ComputeMode compute_mode = ComputeMode::usual;
+  int processes_allowed = 0;       ///< by GPUTEST_PROCESSES_PER_DEVICE; 0: any number
   bool lost = false;               ///< it does not answer
   bool shares_host_memory = false; ///< an integrated GPU: its memory is the host's
   bool lists_processes = true;     ///< whether the driver lists the processes that use it
@@ -46,6 +47,9 @@ struct DeviceFacts {
 
 /// Why no process can use the device, and what to do about it; empty if one can.
 [[nodiscard]] std::string why_unusable(const DeviceFacts& facts);
+
+/// How many processes may use the device at once; 0: any number.
+[[nodiscard]] int most_processes(const DeviceFacts& facts);
 
 /// A device as what is required is held against it.
 struct Candidate {

@@ -163,9 +163,13 @@ Outcome DeviceSession::take_place(const ledger::Ledger::EnterRequest& request,
                                   const std::vector<std::size_t>& candidates) {
   bool told = false;
   const auto begin = std::chrono::steady_clock::now();
-  const auto result = ledger_->enter(request, answers_.patience("", "a place on a GPU", &told));
+  const auto most = settings_.processes_per_device;
+  const std::string place = most == 0
+                                ? "a place on a GPU"
+                                : "one of " + std::to_string(most) + " places on a GPU (GPUTEST_PROCESSES_PER_DEVICE)";
+  const auto result = ledger_->enter(request, answers_.patience("", place, &told));
   if (result.kind != ledger::Result::Kind::granted) {
-    return answers_.outcome_of(result, "a place on a GPU", "");
+    return answers_.outcome_of(result, place, "");
   }
   if (devices_.empty()) {
     for (const std::size_t index : candidates) {

@@ -17,6 +17,8 @@ namespace gputest::settings {
 
 namespace {
 
+constexpr int max_processes_per_device = 1024; // a user's slots in the ledger
+
 std::string text_of(const ReadVariable& read, const char* name, const char* fallback) {
   const auto value = read(name);
   return value && !value->empty() ? *value : std::string{fallback};
@@ -135,6 +137,8 @@ Settings parse_settings(const ReadVariable& read) {
   settings.devices = text_of(read, "GPUTEST_DEVICES", "all");
   static_cast<void>(parse_devices(settings.devices));
   settings.device_memory = size_of(read, "GPUTEST_DEVICE_MEMORY");
+  settings.processes_per_device = policy::parse_int(text_of(read, "GPUTEST_PROCESSES_PER_DEVICE", "0"), 0,
+                                                    max_processes_per_device, "GPUTEST_PROCESSES_PER_DEVICE");
   settings.folder = text_of(read, "GPUTEST_DIR", "");
   check_folder(settings.folder, "GPUTEST_DIR");
   constexpr std::array<std::optional<MemoryKind>, 3> kinds{std::nullopt, MemoryKind::pool, MemoryKind::malloc};

@@ -53,6 +53,9 @@ TEST_F(DeviceListTest, makes_every_decision_as_on_smaller_devices_where_that_is_
   EXPECT_EQ(list->reserved_bytes(0), 512ULL << 20U);
   EXPECT_EQ(list->usual_overhead_bytes(0), 768ULL << 20U);
   EXPECT_EQ(list->usable_bytes(0), Bytes{(8ULL << 30U) - (512ULL << 20U)});
+  EXPECT_EQ(list->facts(0, AskDriver::no).processes_allowed, 0);
+  settings_.processes_per_device = 4;
+  EXPECT_EQ(open_devices(settings_, why_none_)->facts(0, AskDriver::no).processes_allowed, 4);
   settings_.device_memory = Bytes{100ULL << 30U};
   EXPECT_EQ(open_devices(settings_, why_none_)->devices().at(0).total, Bytes{80ULL << 30U}) << "none becomes larger";
   EXPECT_EQ(open_devices(settings_, why_none_)->set_aside_bytes(0), 0U);

@@ -86,13 +86,13 @@ TEST_F(DeviceProbeTest, takes_all_that_is_in_use_for_external_where_it_need_not_
   EXPECT_FALSE(probe_->least_capacity("GPU-none"));
 }
 
-TEST_F(DeviceProbeTest, says_with_and_without_a_list_that_a_device_lets_one_process_in) {
-  for (const auto mode : {policy::ComputeMode::usual, policy::ComputeMode::exclusive_process}) {
-    devices_->about.compute_mode = mode;
+TEST_F(DeviceProbeTest, says_with_and_without_a_list_how_many_processes_a_device_lets_in) {
+  for (const int allowed : {0, 4, 1}) {
+    devices_->about.processes_allowed = allowed == 1 ? 4 : allowed;
+    devices_->about.compute_mode = allowed == 1 ? policy::ComputeMode::exclusive_process : policy::ComputeMode::usual;
     const auto probe = make_probe(devices_);
-    const bool is_exclusive = mode == policy::ComputeMode::exclusive_process;
-    EXPECT_EQ(probe->least_capacity("GPU-a")->one_process, is_exclusive);
-    EXPECT_EQ(probe->capacity("GPU-a", {}, device).one_process, is_exclusive);
+    EXPECT_EQ(probe->least_capacity("GPU-a")->most_processes, allowed);
+    EXPECT_EQ(probe->capacity("GPU-a", {}, device).most_processes, allowed);
   }
 }
 

@@ -60,13 +60,28 @@ TEST(AdmissionEntering, keeps_everybody_else_out_of_a_whole_device) {
 }
 
 TEST(AdmissionEntering, lets_one_process_in_where_a_device_takes_one) {
-  const Capacity one{100, 0, true};
+  const Capacity one{100, 0, 1};
   check({
       {"the first", {{one}, {entering(1, 1, 10, 5)}}, "grant 1"},
       {"the second", {{one}, {entering(1, 1, 10, 5), inside(1, 10, 5)}}, "wait for 1"},
       {"who waits to enter is not inside", {{one}, {entering(1, 1, 10, 5), entering(2, 1, 10, 5)}}, "grant 1"},
       {"another device", {{one, {50}}, {entering(1, 3, 10, 5), inside(1, 10, 5)}}, "grant 2"},
       {"two of them", {{one, one}, {entering(1, 3, 10, 5, 2), inside(2, 10, 5)}}, "wait for 1"},
+  });
+}
+
+TEST(AdmissionEntering, lets_as_many_processes_in_as_may_be_on_a_device) {
+  const Capacity three{100, 0, 3};
+  const Claim other = inside(1, 1, 1);
+  check({
+      {"the third", {{three}, {entering(1, 1, 1, 1), other, other}}, "grant 1"},
+      {"the fourth", {{three}, {entering(1, 1, 1, 1), other, other, other}}, "wait for 1 2 3"},
+      {"what holds a lease, waits for one or is idle counts",
+       {{three}, {entering(1, 1, 1, 1), holding(other, 1), waiting(2, other, 1), idle(other)}},
+       "wait for 1 2 3"},
+      {"who waits to enter does not", {{three}, {entering(1, 1, 1, 1), other, other, entering(2, 1, 1, 1)}}, "grant 1"},
+      {"on another device", {{three, three}, {entering(1, 3, 1, 1), other, other, other}}, "grant 2"},
+      {"both devices", {{three, three}, {entering(1, 3, 1, 1, 2), other, other, other}}, "wait for 1 2 3"},
   });
 }
 

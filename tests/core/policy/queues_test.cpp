@@ -155,6 +155,8 @@ TEST(InTheWay, is_an_idle_process_that_alone_keeps_out_one_whose_turn_has_come) 
       {"beside one that works", {{{45}}, {idle(context), entering(1, 1, 10, 30), context}}, true},
       {"behind another", {{{45}}, {idle(context), behind(1, entering(2, 1, 10, 30))}}, false},
       {"on another device", {{{45}, {45}}, {idle(context), entering(1, 2, 10, 40)}}, false},
+      {"one process too many", {{{99, 0, 1}}, {idle(context), entering(1, 1, 10, 30)}}, true},
+      {"another one leaves its place", {{{99, 0, 2}}, {idle(context), entering(1, 1, 1, 1), idle(context)}}, false},
       {"a lease that another holds", {{{65}}, {idle(context), waiting(1, context, 40), holding(context, 30)}}, false},
   };
   for (const auto& c : cases) {

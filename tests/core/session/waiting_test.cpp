@@ -44,6 +44,18 @@ TEST_F(Waiting, to_enter_is_reported_with_the_processes_inside) {
   EXPECT_EQ(count(ended.err, "gputest: admitted"), 1U) << ended.err;
 }
 
+TEST_F(Waiting, for_a_place_beside_as_many_processes_as_may_be_there_names_the_setting) {
+  set("GPUTEST_PROCESSES_PER_DEVICE", "1");
+  auto holder = start("classes", {"--gtest_filter=Small.first"});
+  holder.wait_for_out("@constructor");
+  auto waiter = start("classes", {"--gtest_filter=Small.second"});
+  waiter.wait_for_err("gputest: classes waits for one of 1 places on a GPU (GPUTEST_PROCESSES_PER_DEVICE): classes: "
+                      "Small.first (pid " +
+                      std::to_string(holder.pid()) + ", ");
+  EXPECT_EQ(holder.finish().exit_code, 0);
+  EXPECT_EQ(waiter.finish().exit_code, 0);
+}
+
 /// Processes of which no test can run, whatever others hold, beside one that holds the whole device.
 class NoneCanRun : public SuiteTest {
 protected:

@@ -64,6 +64,7 @@ TEST(Settings, have_defaults_where_they_are_not_set_or_empty) {
     EXPECT_EQ(settings.folder, "");
     EXPECT_EQ(settings.lease_of, "");
     EXPECT_EQ(settings.device_memory, std::nullopt);
+    EXPECT_EQ(settings.processes_per_device, 0);
   }
 }
 
@@ -125,6 +126,7 @@ TEST(Settings, are_read_from_their_variables) {
                               {"GPUTEST_GPUS", "2"},
                               {"GPUTEST_REQUIRES", "memory_pools sm_80"},
                               {"GPUTEST_DEVICE_MEMORY", "8GiB"},
+                              {"GPUTEST_PROCESSES_PER_DEVICE", "4"},
                               {"GPUTEST_HEAP", "64MiB"},
                               {"GPUTEST_LARGE", "wait"},
                               {"GPUTEST_TEST", "solver"},
@@ -144,6 +146,7 @@ TEST(Settings, are_read_from_their_variables) {
   EXPECT_EQ(settings.entry.request.gpus, 2);
   EXPECT_EQ(settings.entry.request.capabilities, (Capabilities{capabilities::memory_pools, capabilities::sm(80)}));
   EXPECT_EQ(settings.device_memory, 8_GiB);
+  EXPECT_EQ(settings.processes_per_device, 4);
   EXPECT_EQ(settings.entry.large, LargePolicy::wait);
   EXPECT_EQ(settings.entry.name, "solver");
   EXPECT_TRUE(settings.require_gpu);
@@ -218,6 +221,8 @@ TEST(Settings, that_cannot_be_used_are_refused_with_what_is_allowed) {
        "peer_access, cooperative_launch, tcc, wddm, mig, sm_<n> such as sm_80, total_memory=<size>, "
        "free_memory=<size>"},
       {"GPUTEST_DEVICE_MEMORY", "8", "GPUTEST_DEVICE_MEMORY '8' has no unit" + size_advice},
+      {"GPUTEST_PROCESSES_PER_DEVICE", "1025",
+       "GPUTEST_PROCESSES_PER_DEVICE '1025' is not a whole number from 0 to 1024"},
       {"GPUTEST_MEMORY", "huge",
        "GPUTEST_MEMORY 'huge' is unknown; it is one of small, medium, large, or a size such as 3GiB"},
       {"GPUTEST_GPUS", "17", "GPUTEST_GPUS '17' is not a whole number from 0 to 16"},

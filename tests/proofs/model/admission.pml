@@ -4,7 +4,7 @@
 /* The claim that is decided about, with_own: its record need not say yet what it asks for. */
 hidden byte me_slot, me_stage, me_ticket, me_pid, me_devices, me_lease;
 hidden byte x_w, x_granted, x_blockers, x_ahead, x_last, x_rooms, x_free, x_best;
-hidden byte l_overheads, l_leased, l_largest, l_slots, x_claimed;
+hidden byte l_overheads, l_leased, l_largest, l_slots, l_count, x_claimed;
 hidden byte l_holders, l_held, l_locked;
 hidden byte l_whole;
 hidden int h_sums;
@@ -72,6 +72,7 @@ inline load_of_others(d) {
   l_leased = 0;
   l_largest = 0;
   l_slots = 0;
+  l_count = 0;
   l_whole = false;
   l_locked = 0;  /* slots of those who hold the medium lock; of those who hold a lease, and all that these have */
   l_holders = 0;
@@ -82,6 +83,7 @@ inline load_of_others(d) {
      if
      :: x_s != me_slot && IS_INSIDE(record[x_s]) && HAS(record[x_s].devices, d) && !HAS(h_without, x_s) ->
         l_slots = l_slots | BIT(x_s);
+        l_count++;
         l_overheads = l_overheads + OVERHEAD(record[x_s].who);
         l_largest = MAX(l_largest, LARGEST(record[x_s].who));
         l_whole = l_whole || WHOLE_DEVICES(record[x_s].who);
@@ -220,9 +222,13 @@ inline decide_entering() {
         :: x_ahead != 0 -> x_blockers = x_blockers | x_ahead
         :: else -> x_behind = 0
         fi;
+#ifdef BUG_NO_CAP
+        l_count = 0;
+#endif
         if
         :: x_ahead != 0
-        :: x_ahead == 0 && l_passes && x_claimed <= CAPACITY(x_d) && !l_whole && !(WHOLE_DEVICES(me_pid) && l_slots != 0) ->
+        :: x_ahead == 0 && l_passes && x_claimed <= CAPACITY(x_d) && !l_whole && !(WHOLE_DEVICES(me_pid) && l_slots != 0) &&
+           l_count < MOST_ON(x_d) ->
            x_rooms++;
            /* The roomiest first, the earlier of two equal ones. */
            x_free = CAPACITY(x_d) - l_overheads - l_leased;
@@ -231,6 +237,9 @@ inline decide_entering() {
            :: GPUS(me_pid) == 1 && (x_granted == 0 || x_free > x_best) -> x_granted = BIT(x_d); x_best = x_free
            :: else
            fi
+#ifdef BUG_CAP_HAS_NO_BLOCKERS
+        :: x_ahead == 0 && l_count >= MOST_ON(x_d)
+#endif
         :: else -> x_blockers = x_blockers | l_slots
         fi
      :: else

@@ -40,6 +40,7 @@
  *
  * Checked
  *   budget   in_use on a device never exceeds its capacity, the dead's memory included: allocate()
+ *   crowd    nor do more processes have memory of a device than may be on it, the dead included
  *   order    nobody alive that arrived earlier in the same queue, and was not stopped, is passed where nobody may pass it:
  *            check_order()
  *   reserve  nobody waits for a lease because of the leases of later arrivals: check_reservations()
@@ -87,6 +88,9 @@
 #endif
 #ifndef OVERHEAD
 #define OVERHEAD(p) 1
+#endif
+#ifndef MOST_ON /* processes on a device; more than there are: as many as fit */
+#define MOST_ON(d) 15
 #endif
 #ifndef LEASES
 #define LEASES(p) 1
@@ -680,6 +684,8 @@ inline allocate(p, what) {
   :: x_d < DEVICES ->
      bytes_in_use(x_d);
      assert(x_bytes <= CAPACITY(x_d)); /* budget */
+     processes_on(x_d);
+     assert(o_beside <= MOST_ON(x_d)); /* crowd */
      x_d++
   :: else -> break
   od;

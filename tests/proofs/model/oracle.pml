@@ -6,7 +6,7 @@ hidden byte o_later, o_a, o_r;
 hidden int o_sums;
 hidden short o_capacity;
 hidden byte o_p, o_q, o_d, o_overheads, o_leased, o_largest, o_rooms;
-hidden byte o_alone, o_lock_free, o_may, o_somebody_busy;
+hidden byte o_beside, o_lock_free, o_may, o_somebody_busy;
 
 #define O_INSIDE(q) (alive[q] && own_stage[q] >= INSIDE)
 /* Whoever is idle leaves when asked, so it keeps nobody out. */
@@ -30,6 +30,17 @@ inline bytes_in_use(d) {
      :: else
      fi;
      x_p++
+  :: else -> break
+  od;
+  x_p = 0
+}
+
+/* o_beside: how many processes have memory of device d, of the living and of the dead. */
+inline processes_on(d) {
+  o_beside = 0;
+  x_p = 0;
+  do
+  :: x_p < PROCESSES -> o_beside = o_beside + (in_use[x_p] > 0 && HAS(own_devices[x_p], d)); x_p++
   :: else -> break
   od;
   x_p = 0
@@ -191,7 +202,7 @@ inline room_on_device() {
   o_overheads = OVERHEAD(o_p);
   o_leased = 0;
   o_largest = LARGEST(o_p);
-  o_alone = true;
+  o_beside = 0;
   o_lock_free = true;
   o_may = true;
   o_q = 0;
@@ -211,7 +222,7 @@ inline room_on_device() {
      :: o_q != o_p && O_STAYS(o_q) && HAS(own_devices[o_q], o_d) ->
         o_overheads = o_overheads + OVERHEAD(o_q);
         o_largest = MAX(o_largest, LARGEST(o_q));
-        o_alone = false;
+        o_beside++;
         o_may = o_may && !(own_stage[o_p] == ENTERING && WHOLE_DEVICES(o_q));
         if
         :: own_stage[o_q] == HOLDING && HAS(LEASE_DEVICES(o_q, own_lease[o_q]), o_d) ->
@@ -228,10 +239,10 @@ inline room_on_device() {
   if
   :: own_stage[o_p] == ENTERING ->
      o_may = o_may && o_overheads + o_largest <= CAPACITY(o_d) && o_overheads + o_leased <= CAPACITY(o_d) &&
-             (o_alone || !WHOLE_DEVICES(o_p))
+             (o_beside == 0 || !WHOLE_DEVICES(o_p)) && o_beside < MOST_ON(o_d)
   :: else ->
      o_may = o_may && o_overheads + o_leased + BYTES(o_p, own_lease[o_p]) <= CAPACITY(o_d) &&
-             (o_alone || !EXCLUSIVE(o_p, own_lease[o_p])) && (o_lock_free || !MEDIUM_LOCK(o_p, own_lease[o_p]))
+             (o_beside == 0 || !EXCLUSIVE(o_p, own_lease[o_p])) && (o_lock_free || !MEDIUM_LOCK(o_p, own_lease[o_p]))
   fi
 }
 
