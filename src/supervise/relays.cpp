@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <ctime>
 #include <filesystem>
@@ -61,6 +62,11 @@ Relays::Relays(bool any) {
   if (!any) {
     return;
   }
+  static_cast<void>(signals_of_commands()); // without this one
+  sigset_t of_writes{};
+  ::sigemptyset(&of_writes);
+  ::sigaddset(&of_writes, SIGPIPE);
+  ::sigprocmask(SIG_BLOCK, &of_writes, nullptr);
   for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
     const auto own = stream_read_to_its_end(stream);
     const auto same =
@@ -91,40 +97,57 @@ bool Relays::any_open() const {
   return std::any_of(relays_.begin(), relays_.end(), [](const Relay& relay) { return bool{relay.read_end}; });
 }
 
-/// False at its end, and if nobody reads this process's stream: then whoever writes is to see that as well.
-bool Relays::Relay::pass_on() const {
-  std::array<char, 65536> buffer{};
-  const auto size = ::read(read_end.number(), buffer.data(), buffer.size());
-  for (ssize_t written = 0; written < size;) {
-    const auto count = ::write(stream, buffer.data() + written, static_cast<std::size_t>(size - written));
-    if (count < 0 && errno != EINTR && errno != EAGAIN) {
-      return false;
-    }
-    written += std::max<ssize_t>(count, 0);
-  }
-  return size > 0 || (size < 0 && errno == EINTR);
+bool Relays::any_writer() const {
+  return std::any_of(relays_.begin(), relays_.end(), [](const Relay& relay) {
+    pollfd end{relay.read_end.number(), 0, 0};
+    return relay.read_end && ::poll(&end, 1, 0) == 0; // else POLLHUP, whatever is left to read
+  });
 }
 
-void Relays::wait(std::vector<pollfd>& polled, std::optional<nanoseconds> limit) {
+/// What it waits for: to read, or else to write what it has read.
+pollfd Relays::Relay::next() const {
+  return unwritten.empty() || !read_end ? pollfd{read_end.number(), POLLIN, 0} : pollfd{stream, POLLOUT, 0};
+}
+
+/// When next() is ready. False at its end, and if nobody reads this process's stream: then whoever writes is to see
+/// that as well.
+bool Relays::Relay::pass_on() {
+  if (unwritten.empty()) {
+    std::array<char, PIPE_BUF> buffer{}; // so much at least fits into a pipe that is ready
+    const auto size = ::read(read_end.number(), buffer.data(), buffer.size());
+    unwritten.assign(buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+    return size > 0 || (size < 0 && errno == EINTR);
+  }
+  const auto count = ::write(stream, unwritten.data(), unwritten.size());
+  unwritten.erase(0, static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+  return count >= 0 || errno == EINTR || errno == EAGAIN;
+}
+
+bool Relays::wait(std::vector<pollfd>& polled, std::optional<nanoseconds> limit) {
   const auto first = polled.size();
   for (const auto& relay : relays_) {
-    polled.push_back({relay.read_end.number(), POLLIN, 0});
+    polled.push_back(relay.next());
   }
   const auto time = std::max(limit.value_or(nanoseconds{0}), nanoseconds{0}).count();
   const timespec until{static_cast<time_t>(time / 1'000'000'000), static_cast<long>(time % 1'000'000'000)};
   const bool any = ::ppoll(polled.data(), polled.size(), limit ? &until : nullptr, nullptr) > 0;
+  bool passed_on = false;
   for (std::size_t i = 0; any && i < relays_.size(); ++i) {
-    if (polled[first + i].revents != 0 && !relays_[i].pass_on()) {
-      relays_[i].read_end = os::Descriptor{};
+    if (polled[first + i].revents != 0) {
+      passed_on = true;
+      if (!relays_[i].pass_on()) {
+        relays_[i].read_end = os::Descriptor{};
+      }
     }
   }
   polled.resize(first);
+  return passed_on;
 }
 
 void Relays::pass_on_what_is_there() {
-  for (int passes_left = 16; any_open() && passes_left > 0; --passes_left) { // 1 MiB, the most that a user's pipe has
-    std::vector<pollfd> nothing_else;
-    wait(nothing_else, nanoseconds{0});
+  constexpr int most = 2 * (1 << 20) / PIPE_BUF; // of the most that a user's pipe has: a read and a write each
+  std::vector<pollfd> nothing_else;
+  for (int passes_left = most; passes_left > 0 && wait(nothing_else, nanoseconds{0}); --passes_left) {
   }
 }
 

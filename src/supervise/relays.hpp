@@ -19,7 +19,7 @@ namespace gputest::supervise {
 /// it, which no look at /proc can tell.
 class Relays {
 public:
-  /// With `any` false there are none.
+  /// With `any` false there are none. Else SIGPIPE stays blocked in this process.
   explicit Relays(bool any);
 
   /// What to give others in place of a stream of this process: the stream itself, if it has no relay.
@@ -28,13 +28,18 @@ public:
   /// After the others have theirs.
   void close_write_ends();
 
-  /// Whether somebody may still write.
+  /// Whether there may be more to pass on.
   [[nodiscard]] bool any_open() const;
 
-  /// Waits like poll(), without a limit for ever, also until something was passed on.
-  void wait(std::vector<pollfd>& polled, std::optional<std::chrono::nanoseconds> limit);
+  /// Whether somebody may still write.
+  [[nodiscard]] bool any_writer() const;
 
-  /// Passes on what was written before this call. Does not block, unless nobody reads this process's output.
+  /// Waits like poll(), without a limit for ever, also until something was passed on, which it returns. Never blocks in
+  /// a write: what a stream does not take now waits, and so does who has written it. If nobody reads a stream any more,
+  /// who writes to its relay gets SIGPIPE.
+  bool wait(std::vector<pollfd>& polled, std::optional<std::chrono::nanoseconds> limit);
+
+  /// Passes on what was written before this call, as far as that is possible without blocking.
   void pass_on_what_is_there();
 
   /// Ends those of the processes that can write to a relay, again and again for at most a second, because one may have
@@ -45,10 +50,12 @@ private:
   struct Relay {
     os::Descriptor read_end;
     os::Descriptor write_end;
-    int stream = -1; ///< of this process
-    int also = -1;   ///< another one, which is the same file
+    int stream = -1;            ///< of this process
+    int also = -1;              ///< another one, which is the same file
+    std::string unwritten = {}; ///< was read and not written yet
 
-    [[nodiscard]] bool pass_on() const;
+    [[nodiscard]] pollfd next() const;
+    [[nodiscard]] bool pass_on();
   };
   [[nodiscard]] std::vector<struct stat> open_ones() const;
 

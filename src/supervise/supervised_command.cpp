@@ -103,14 +103,17 @@ std::vector<pid_t> all_other_processes() {
   return found;
 }
 
-/// Waits, as CTest does, until nobody can write to the relays; `wait` passes on what comes within a time, and is false
-/// if there is no more to wait for. Empty, or what to say of those that can write when the time is over: `end` ends
-/// those that it finds, and CTest waits for none.
+/// Waits, as CTest does, until nobody can write to the relays and all is passed on; `wait` passes on what comes within
+/// a time, and is false if there is no more to wait for. Empty, or what to say of those that can write when the time is
+/// over: `end` ends those that it finds, and CTest waits for none.
 template <class Wait, class End>
 std::string wait_for_end_of(const Relays& relays, const Watch& watch, KernelClock::time_point begun, Wait wait,
                             End end) {
   while (relays.any_open()) {
-    const auto left = time_left(watch, begun);
+    auto left = time_left(watch, begun);
+    if (left && *left <= nanoseconds{0} && !relays.any_writer()) {
+      left.reset(); // the reader takes its time
+    }
     if (left && *left <= nanoseconds{0}) {
       const std::string names = end();
       return names.empty() ? "processes that could not be found" : names;
@@ -198,9 +201,9 @@ CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch) 
   if (watch.page != nullptr) {
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   }
+  const sigset_t& before = signals_of_commands();
   const sigset_t waited = waited_for();
-  sigset_t before{};
-  ::sigprocmask(SIG_BLOCK, &waited, &before);
+  ::sigprocmask(SIG_BLOCK, &waited, nullptr);
   Relays relays{watch.limit.count() > 0 && watch.page != nullptr};
   Happenings happenings{relays};
   if (!happenings.can_wait()) {
@@ -233,6 +236,14 @@ CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch) 
   }
   group.leave();
   relays.close_write_ends();
+  const auto pass_on = [&](std::optional<nanoseconds> limit) { // when the command has ended
+    if (const auto info = happenings.wait(limit); info && info->ssi_signo != SIGCHLD) {
+      Happenings::end_by(*info);
+    }
+    while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+    }
+    return true;
+  };
   auto next_look = begun;
   for (;;) {
     int status = 0;
@@ -242,25 +253,18 @@ CommandEnd run_supervised(std::vector<std::string> command, const Watch& watch) 
     } while (ended > 0 && ended != child);
     if (ended == child) {
       CommandEnd end{error, WIFEXITED(status) ? WEXITSTATUS(status) : 0, WIFSIGNALED(status) ? WTERMSIG(status) : 0};
-      end.left_behind = wait_for_end_of(
-          relays, watch, begun,
-          [&](std::optional<nanoseconds> left) {
-            if (const auto info = happenings.wait(left); info && info->ssi_signo != SIGCHLD) {
-              Happenings::end_by(*info);
-            }
-            while (::waitpid(-1, nullptr, WNOHANG) > 0) {
-            }
-            return true;
-          },
-          [&] { return relays.end_holders([] { return descendants(); }, true); });
+      end.left_behind = wait_for_end_of(relays, watch, begun, pass_on,
+                                        [&] { return relays.end_holders([] { return descendants(); }, true); });
       end.timed_out = !end.left_behind.empty();
       return end;
     }
     auto left = time_left(watch, begun);
     if (left && *left <= nanoseconds{0} && os::state_of(::getppid()) != os::ProcessState::stopped) {
       end_descendants();
-      for (int passes_left = 1000; relays.any_open() && passes_left > 0; --passes_left) { // what was written before
-        static_cast<void>(happenings.wait(std::chrono::milliseconds{1}));
+      constexpr std::chrono::seconds longest_end{1}; // of one in a driver's call
+      const auto until = KernelClock::now() + longest_end;
+      while (relays.any_open() && (!relays.any_writer() || KernelClock::now() < until)) { // what was written before
+        pass_on(std::chrono::milliseconds{relays.any_writer() ? 1 : 100});
       }
       return {0, 0, SIGKILL, true};
     }
@@ -302,7 +306,17 @@ void end_by_signal(int signal) {
   std::_Exit(128 + signal); // a signal whose default is not to end a process
 }
 
+const sigset_t& signals_of_commands() {
+  static const sigset_t signals = [] {
+    sigset_t now{};
+    ::sigprocmask(SIG_BLOCK, nullptr, &now);
+    return now;
+  }();
+  return signals;
+}
+
 void execute(std::vector<std::string> command, std::vector<std::string> environment) {
+  ::sigprocmask(SIG_SETMASK, &signals_of_commands(), nullptr);
   const auto pointers = pointers_to(command);
   ::execve(pointers.front(), pointers.data(), pointers_to(environment).data());
   std::_Exit(127);

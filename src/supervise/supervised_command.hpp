@@ -5,6 +5,7 @@
 #include "core/os/file.hpp"
 
 #include <chrono>
+#include <csignal>
 #include <functional>
 #include <optional>
 #include <string>
@@ -67,6 +68,9 @@ struct CommandEnd {
 
 /// Ends this process by the signal, even if it is handled or blocked, without a core file. What was printed is written.
 [[noreturn]] void end_by_signal(int signal);
+
+/// What commands start with blocked: the signals that this process had blocked at the first call.
+[[nodiscard]] const sigset_t& signals_of_commands();
 
 /// Becomes this program (execve), after a fork, or ends with 127.
 [[noreturn]] void execute(std::vector<std::string> command, std::vector<std::string> environment);

@@ -3,6 +3,7 @@
 
 #include "core/os/entry_page.hpp"
 #include "core/os/file.hpp"
+#include "core/os/process.hpp"
 #include "support/in_child.hpp"
 #include "support/private_folder.hpp"
 
@@ -21,6 +22,7 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -196,6 +198,87 @@ TEST(SupervisedCommand, has_what_it_writes_passed_on_to_the_streams_of_its_launc
   EXPECT_EQ(WEXITSTATUS(status), 5);
   ::close(output[0]);
   ::close(errors[0]);
+}
+
+TEST(SupervisedCommand, is_told_that_nobody_reads_its_output_any_more) {
+  std::array<int, 2> output{};
+  ASSERT_EQ(::pipe2(output.data(), O_CLOEXEC), 0);
+  ::close(output[0]);
+  EXPECT_EQ(tests::in_child([&] {
+              std::signal(SIGPIPE, SIG_DFL);
+              ::dup2(output[1], STDOUT_FILENO);
+              os::EntryPage page;
+              const Watch watch{std::chrono::seconds{1000}, &page, {}};
+              const auto writes = [&](const std::string& first) {
+                return run_supervised({"sh", "-c", first + "while echo more; do :; done; exit 5"}, watch);
+              };
+              return writes("trap '' PIPE; exec 2>&1;").status != 5 ? 1 : writes("").signal != SIGPIPE ? 2 : 0;
+            }),
+            0);
+  ::close(output[1]);
+}
+
+TEST(SupervisedCommand, is_ended_at_its_limit_though_its_output_is_not_read_meanwhile) {
+  const tests::PrivateFolder folder;
+  ASSERT_EQ(::mkfifo((folder.path() + "/fifo").c_str(), 0600), 0);
+  for (const int flags : {O_CLOEXEC, O_CLOEXEC | O_NONBLOCK}) { // of a stream that others have, too
+    std::array<int, 2> output{};
+    ASSERT_EQ(::pipe2(output.data(), flags), 0);
+    const pid_t watcher = tests::start_child([&] {
+      ::dup2(output[1], STDOUT_FILENO);
+      os::EntryPage page;
+      const auto end = run_supervised({"sh", "-c", "exec 3> " + folder.path() + "/fifo; while echo more; do :; done"},
+                                      {std::chrono::milliseconds{200}, &page, {}});
+      return end.timed_out && end.left_behind.empty() ? 0 : 1;
+    });
+    ::close(output[1]);
+    const os::Descriptor fifo{::open((folder.path() + "/fifo").c_str(), O_RDONLY | O_CLOEXEC)};
+    EXPECT_EQ(os::read_to_end(fifo.number()), "") << "the command has ended";
+    ::fcntl(output[0], F_SETFL, 0);
+    EXPECT_GT(os::read_to_end(output[0]).value_or("").size(), 1U << 16U) << "what was written before is not lost";
+    EXPECT_EQ(tests::end_of(watcher), 0);
+    ::close(output[0]);
+  }
+}
+
+TEST(SupervisedCommand, is_not_late_because_its_output_is_passed_on_after_its_limit) {
+  std::array<int, 2> output{};
+  ASSERT_EQ(::pipe2(output.data(), O_CLOEXEC), 0);
+  const pid_t parent = tests::start_child([&] {
+    const pid_t watcher = tests::start_child([&] {
+      while (os::state_of(::getppid()) != os::ProcessState::stopped) { // ends nothing at its limit
+        ::sched_yield();
+      }
+      ::dup2(output[1], STDOUT_FILENO);
+      os::EntryPage page;
+      const auto end =
+          run_supervised({"sh", "-c", "head -c 100000 /dev/zero; exit 5"}, {std::chrono::nanoseconds{1}, &page, {}});
+      return end.timed_out ? 1 : end.status;
+    });
+    ::raise(SIGSTOP);
+    return tests::end_of(watcher);
+  });
+  ::close(output[1]);
+  int status = 0;
+  ::waitpid(parent, &status, WUNTRACED);
+  std::string written(100000, ' ');
+  for (std::size_t size = 0; size < written.size();) {
+    const auto count = ::read(output[0], written.data() + size, written.size() - size);
+    ASSERT_GT(count, 0);
+    size += static_cast<std::size_t>(count);
+  }
+  EXPECT_EQ(written, std::string(100000, '\0'));
+  ::kill(parent, SIGCONT);
+  EXPECT_EQ(tests::end_of(parent), 5);
+  ::close(output[0]);
+}
+
+TEST(SupervisedCommand, begins_with_the_signals_of_its_launcher_though_that_has_run_another) {
+  EXPECT_EQ(tests::in_child([&] {
+              static_cast<void>(run_supervised({"true"}));
+              return run_supervised({"sh", "-c", "kill -TERM $$; kill -PIPE $$"}).signal == SIGTERM ? 0 : 1;
+            }),
+            0);
 }
 
 /// How often a signal reaches the command that is sent to the process group of its launcher, which may lead it.

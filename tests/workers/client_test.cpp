@@ -68,6 +68,14 @@ TEST_F(WorkerCase, leaves_a_case_the_signals_that_ctest_gives_it) {
   EXPECT_EQ(run().at("Plain.has_the_usual_signals").word, "Passed");
 }
 
+/// Such as an entry whose command is a pipe of a shell.
+TEST_F(WorkerCase, is_told_that_nobody_reads_its_output_any_more) {
+  const auto entry = "GPUTEST_ENTRY=ctest GPUTEST_TEST=prints GPUTEST_TIMEOUT=100 '" ENTRY_PROGRAM "' '" CASES
+                     "' --gtest_filter=Plain.prints_and_prints";
+  add_command("prints", {"/bin/sh", "-c", std::string{"("} + entry + "; echo @ended with $? >&2) | true"});
+  EXPECT_THAT(run().at("prints").output, HasSubstr("@ended with 1\n"));
+}
+
 TEST_F(WorkerCase, removes_what_a_run_has_left_that_this_machine_has_not_outlived_and_nothing_of_another_container) {
   struct stat space {};
   ASSERT_EQ(::stat("/proc/self/ns/pid", &space), 0);

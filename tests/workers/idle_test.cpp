@@ -178,8 +178,8 @@ TEST_F(IdleWorker, whose_supervisor_is_stopped_is_ended_by_the_entry_that_ends_w
   stop_supervisor();
   const auto end = finish().at("workers_end");
   EXPECT_EQ(end.word, "Passed");
-  EXPECT_THAT(end.output, HasSubstr("gputest: waits until 1 worker ends: " + std::to_string(supervisor_) +
-                                    " (gputest-supervi)"));
+  EXPECT_THAT(end.output,
+              HasSubstr("gputest: waits until 1 worker ends: " + std::to_string(supervisor_) + " (gputest-supervi)"));
   EXPECT_EQ(normal_ends(), 1);
 }
 

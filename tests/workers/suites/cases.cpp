@@ -82,6 +82,12 @@ TEST_F(Plain, a) {}
 TEST_F(Plain, b) {}
 TEST_F(Plain, c) {}
 TEST_F(Plain, d) {}
+TEST_F(Plain, prints_and_prints) {
+  std::signal(SIGPIPE, SIG_IGN);
+  while (std::puts("more") >= 0) {
+  }
+  FAIL();
+}
 TEST_F(Plain, takes_five_seconds) { ::sleep(5); }
 TEST_F(Plain, skips) { GTEST_SKIP(); }
 TEST_F(Plain, needs_a_slice) {}
