@@ -6,7 +6,6 @@
 namespace gputest::insights {
 
 // Each adds `gputest <command>`.
-void add_classify(tool::CommandLine& line);
 void add_merge(tool::CommandLine& line);
 void add_plan(tool::CommandLine& line);
 void add_report(tool::CommandLine& line);

@@ -10,7 +10,6 @@ int main(int argc, char** argv) try {
   add_plan(line);
   add_slurm(line);
   add_report(line);
-  add_classify(line);
   add_merge(line);
   return line.run({argv + (argc > 0 ? 1 : 0), argv + argc});
 } catch (const std::exception& error) {

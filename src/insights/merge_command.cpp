@@ -271,7 +271,7 @@ void add_merge(tool::CommandLine& line) {
       [options](const auto& /*words*/) { return merge_shards(*options); });
   command.add_option("--suite", options->suite, "the list of all tests")->type_name("FILE");
   command.add_option("--junit", options->junit, "JUnit file to write, with each test once")->type_name("FILE");
-  command.add_option("--log", options->log, "run log to write, for report, classify and plan")->type_name("FILE");
+  command.add_option("--log", options->log, "run log to write, for report and plan")->type_name("FILE");
   command.add_option("SHARD", options->shards, "JUnit files, or folders")->type_name("FILE|DIR");
 }
 

@@ -161,7 +161,7 @@ private:
     auto list = Json::array();
     for (const auto& process : run_.processes) {
       if (process.worker) {
-        const auto name = process.program.path.substr(process.program.path.rfind('/') + 1);
+        const auto name = process.program.substr(process.program.rfind('/') + 1);
         Json row{{"n", name},
                  {"p", process.pid},
                  {"t", time(process.begun)},

@@ -175,8 +175,7 @@ private:
     process.begun = t;
     process.under_a_lease = event.flag("under_a_lease");
     process.worker = event.flag("worker");
-    process.program = {event.text("program"), event.number("program_bytes").value_or(0),
-                       event.number("program_modified").value_or(0)};
+    process.program = event.text("program");
     for (const auto& object : event.objects("devices")) {
       const Members device{object};
       process.devices.push_back(device.text("uuid"));
@@ -238,7 +237,6 @@ private:
     lease.memory_class = event.text("class");
     lease.bytes = event.number("bytes").value_or(0);
     lease.declared_bytes = event.number("declared_bytes");
-    lease.declared_by = event.text("declared_by");
     lease.whole_devices = event.flag("whole_devices");
     lease.devices = event.texts("devices");
     lease.asked = t - event.seconds("waited");
@@ -247,7 +245,6 @@ private:
     end_wait(pid, event.seconds("waited"));
     if (const auto open = open_.find(pid); open != open_.end() && !open->second.empty()) {
       const auto& process = log_.processes[open->second.front()]; // that leases, and no program that it became
-      lease.program = process.program;
       lease.overhead_bytes = process.overhead_bytes;
     }
     for (const auto& device : log_.devices) {
@@ -275,8 +272,7 @@ private:
       const Members device{object};
       if (const auto peak = device.number("peak_bytes"); peak && lease.evidence != "unknown") {
         const auto context = device.flag("with_context") ? lease.overhead_bytes : 0; // as the test's own message counts
-        lease.uses.push_back(
-            {device.text("uuid"), *peak - std::min(*peak, context), device.number("kept_bytes").value_or(0)});
+        lease.uses.push_back({device.text("uuid"), *peak - std::min(*peak, context)});
       }
     }
     held_.erase(found);

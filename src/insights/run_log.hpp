@@ -19,18 +19,10 @@ struct LoggedDevice {
   std::uint64_t usable_bytes = 0; ///< what a process may have of it, with its context; 0: not known
 };
 
-/// A program's file, as it was.
-struct LoggedProgram {
-  std::string path;           ///< empty: not known
-  std::uint64_t bytes = 0;    ///< its size
-  std::uint64_t modified = 0; ///< in nanoseconds since 1970
-};
-
 /// What was measured of a lease on one device.
 struct LoggedUse {
   std::string device; ///< UUID
   std::uint64_t peak_bytes = 0;
-  std::uint64_t kept_bytes = 0; ///< what earlier tests of the process had left
 };
 
 /// A lease, from its request to its end. Times are Unix seconds.
@@ -51,9 +43,7 @@ struct LoggedLease {
   bool running = false;    ///< open_ended, and its process runs: `ended` is the time at which the log was read
   std::string evidence = "unknown";
   std::vector<LoggedUse> uses;
-  LoggedProgram program;            ///< of its process
   std::uint64_t overhead_bytes = 0; ///< of its process
-  std::string declared_by; ///< who said its memory: `entry`, `fixture`, `suite`, `test`, `section`; empty: not known
 };
 
 /// A process's time on its devices.
@@ -71,7 +61,7 @@ struct LoggedProcess {
   bool worker = false; ///< it ran cases of several entries
   std::optional<int> exit;
   int signal = 0; ///< that ended the launcher's command; 0: none
-  LoggedProgram program;
+  std::string program; ///< its path; empty: not known
   std::string end_entry; ///< of a worker: that of its last case; empty: it did not end
   std::string end_test;  ///< in which it ended; empty: between tests
 };

@@ -206,7 +206,7 @@ std::vector<std::string> what_held_it_back(const RunLog& log) {
   if (sums.used >= 0 && sums.leased > 0.3 && sums.used < 0.5 * sums.leased) {
     found.emplace_back(
         sums.leased - sums.used,
-        fmt::format("Tests leased {:.0f} % of the memory and used {:.0f} %. \"gputest classify\" names those "
+        fmt::format("Tests leased {:.0f} % of the memory and used {:.0f} %. \"gputest needs\" names those "
                     "that ask for too much.",
                     sums.leased * 100, sums.used * 100));
   }
@@ -215,7 +215,7 @@ std::vector<std::string> what_held_it_back(const RunLog& log) {
   for (const auto& process : log.processes) {
     if (process.worker) {
       ++workers;
-      of_workers.insert(process.program.path);
+      of_workers.insert(process.program);
     }
   }
   if (workers > of_workers.size() * log.jobs.value_or(1)) {

@@ -404,7 +404,7 @@ void add_slurm(tool::CommandLine& line) {
   command.add_option("--folder", run.folder, "the run's folder (default: a new one in DIR/Testing/gputest-slurm)")
       ->type_name("DIR");
   command.add_option("--junit", options->junit, "JUnit file to write, with each test once")->type_name("FILE");
-  command.add_option("--log", options->log, "run log to write, for report, classify and plan")->type_name("FILE");
+  command.add_option("--log", options->log, "run log to write, for report and plan")->type_name("FILE");
   auto* engine = command.add_option("--engine", run.engine, "a program for another batch system than Slurm");
   engine->type_name("PROGRAM");
   for (const auto* const of_slurm : {"--nodes", "--gpus-per-node", "--sbatch"}) {

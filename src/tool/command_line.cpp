@@ -92,7 +92,7 @@ CLI::App& CommandLine::add(const Command& command, const std::string& help, Acti
 }
 
 int CommandLine::interpret(const std::vector<std::string>& arguments) {
-  const std::string commands = "the commands are run, devices, status, plan, slurm, report, classify and merge";
+  const std::string commands = "the commands are run, devices, status, needs, plan, slurm, report and merge";
   // CLI11 reads `--` in a subcommand as its end and continues with the parent command, so `--` is hidden from it.
   const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
   try {

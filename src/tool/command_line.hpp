@@ -31,7 +31,6 @@ struct Command {
 inline constexpr Command plan_command{"plan", "Split a suite into shards of about equal time, for several machines"};
 inline constexpr Command slurm_command{"slurm", "Run a suite as a job array of Slurm, with one verdict"};
 inline constexpr Command report_command{"report", "Write a page about a run: results, time line, waits"};
-inline constexpr Command classify_command{"classify", "Compare the memory that tests declare with what they used"};
 inline constexpr Command merge_command{"merge", "Join the results of shards into one verdict"};
 
 /// What a program accepts: a command with its options, and for some commands words after `--`.

@@ -11,6 +11,7 @@ namespace gputest::tool {
 
 // Each adds `gputest <command>`.
 void add_devices(CommandLine& line); // creates no CUDA context
+void add_needs(CommandLine& line);
 void add_run(CommandLine& line);
 void add_status(CommandLine& line);
 

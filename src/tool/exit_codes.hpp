@@ -10,7 +10,7 @@ namespace gputest::tool {
 /// gpu_add_test() a 0 or 77 that gputest did not confirm becomes 1.
 enum class ExitCode {
   done = 0,
-  check_failed = 1, ///< `classify --check`: a test uses more than it declares
+  check_failed = 1, ///< `needs --check`: a test took too much
   tests_failed = 8, ///< `merge`, `slurm`: the number of ctest
   wrong_command_line = 64,
   no_gpu = 69,         ///< no usable GPU, or another skip, although a setting forbids it, or more than the parent lease

@@ -66,7 +66,8 @@ int main(int argc, char** argv) try {
   add_run(line);
   add_devices(line);
   add_status(line);
-  for (const auto& insight : {plan_command, slurm_command, report_command, classify_command, merge_command}) {
+  add_needs(line);
+  for (const auto& insight : {plan_command, slurm_command, report_command, merge_command}) {
     if (!arguments.empty() && arguments.front() == insight.name) {
       return start_insights(arguments);
     }

@@ -16,7 +16,7 @@ TEST(Insights, are_a_program_beside_the_tool_which_says_where_it_looks) {
   const auto folder = tool.folder().path() + "/bin";
   std::filesystem::create_directory(folder);
   std::filesystem::copy_file(tests::Tool::path(), folder + "/gputest");
-  for (const std::string command : {"plan", "slurm", "report", "classify", "merge"}) {
+  for (const std::string command : {"plan", "slurm", "report", "merge"}) {
     const auto run = [&] { return tool.start_program({folder + "/gputest", command, "--json", "a b"}).finish(); };
     const auto alone = run();
     EXPECT_EQ(alone.exit_code, tool::to_int(tool::ExitCode::not_found));

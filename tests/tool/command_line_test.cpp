@@ -24,7 +24,7 @@ using testing::HasSubstr;
 using testing::StartsWith;
 using Words = std::vector<std::string>;
 
-const Words commands{"run", "devices", "status", "plan", "slurm", "report", "classify"};
+const Words commands{"run", "devices", "status", "needs", "plan", "slurm", "report"};
 
 } // namespace
 
@@ -48,7 +48,7 @@ TEST(Help, goes_to_stdout_and_names_the_exit_codes_of_each_command) {
   using Codes = std::vector<int>;
   std::map<std::string, Codes> expected{{"run", {0, 64, 69, 70, 75, 77, 78, 126, 127}},
                                         {"devices", {0, 64, 69, 70, 78}},
-                                        {"classify", {0, 1, 64, 70, 78}},
+                                        {"needs", {0, 1, 64, 70, 78}},
                                         {"slurm", {0, 8, 64, 70, 78}}};
   for (const auto& command : commands) {
     EXPECT_EQ(codes_of({command, "--help"}), expected.emplace(command, Codes{0, 64, 70, 78}).first->second) << command;
@@ -96,7 +96,7 @@ TEST(CommandLine, hands_every_word_of_a_command_on_unchanged) {
 }
 
 TEST(CommandLine, is_refused_with_64_and_says_what_is_wrong_and_where_help_is) {
-  const std::string all = "the commands are run, devices, status, plan, slurm, report, classify and merge\n"
+  const std::string all = "the commands are run, devices, status, needs, plan, slurm, report and merge\n"
                           "See 'gputest --help'.\n";
   const std::string stands_after =
       " A command whose name begins with '-' stands after '--'\nSee 'gputest run --help'.\n";
@@ -136,7 +136,7 @@ TEST(CommandLine, is_refused_with_64_and_says_what_is_wrong_and_where_help_is) {
       {{"status", "--watch"}, "gputest: unknown option '--watch'", "See 'gputest status --help'.\n"},
       {{"status", "--", "true"}, "", "See 'gputest status --help'.\n"},
       {{"report", "--", "true"}, "", "See 'gputest report --help'.\n"},
-      {{"classify", "--", "true"}, "", "See 'gputest classify --help'.\n"},
+      {{"needs", "--", "true"}, "", "See 'gputest needs --help'.\n"},
       {{"plan", "--shards", "0"}, "", "See 'gputest plan --help'.\n"},
   };
   const tests::Tool tool;

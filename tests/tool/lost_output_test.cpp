@@ -17,10 +17,12 @@ TEST(LostOutput, is_a_failure_of_every_command_that_prints) {
   std::ofstream{folder + "/CTestTestfile.cmake"} << "add_test(a true)\nadd_test(b true)\n";
   std::ofstream{folder + "/Testing/gputest/run.jsonl"}
       << R"({"t":1,"pid":1,"entry":"a","event":"run","version":1})" << '\n'
-      << R"({"t":2,"pid":1,"entry":"a","test":"A.b","event":"lease","bytes":1,"devices":["GPU-1"]})" << '\n';
+      << R"({"t":2,"pid":1,"entry":"a","test":"A.b","event":"lease","bytes":1,"devices":["GPU-1"]})" << '\n'
+      << R"({"t":3,"pid":1,"entry":"a","event":"need","bytes":1,"evidence":"exact","device_bytes":1,"simulated":true,)"
+      << R"("declared_by":"test"})" << '\n';
   for (const std::string command :
-       {"plan --shards 2", "plan --shards 2 --shard 1", "plan --shards 2 --shard 1 --numbers", "classify",
-        "classify --json", "report --output page.html"}) {
+       {"plan --shards 2", "plan --shards 2 --shard 1", "plan --shards 2 --shard 1 --numbers", "needs",
+        "needs --json", "report --output page.html"}) {
     SCOPED_TRACE(command);
     const auto into = [&](const std::string& file) {
       return tool

@@ -165,6 +165,16 @@ MemoryKindChoice choose_memory_kind(std::optional<MemoryKind> of_test, std::opti
   return {*wish, demand};
 }
 
+Bytes estimate_for(Bytes needed) {
+  constexpr std::uint64_t granularity = std::uint64_t{2} << 20U;
+  constexpr std::uint64_t sizes_of_an_octave = 16;
+  std::uint64_t step = granularity;
+  while (needed.count() / step >= 2 * sizes_of_an_octave) {
+    step *= 2;
+  }
+  return Bytes{(needed.count() + step - 1) / step * step};
+}
+
 MemoryRequest to_memory_request(const Request& request, Bytes device_bytes) {
   using namespace literals;
   if (request.bytes) {

@@ -24,6 +24,10 @@ struct MemoryRequest {
 /// precedence over all of them.
 [[nodiscard]] MemoryRequest to_memory_request(const Request& request, Bytes device_bytes);
 
+/// What an estimated lease is enlarged to so that its test has `needed`: sixteen sizes for each doubling, whole pieces
+/// of 2 MiB. Pure.
+[[nodiscard]] Bytes estimate_for(Bytes needed);
+
 /// What a device heap (the limit for `malloc` in kernels) really takes of the device, once a kernel that uses it has
 /// run: 2 MiB more, for heaps of 64 MiB to 1 GiB on an H200, in whole MiB.
 ///

@@ -85,10 +85,8 @@ JsonObject enter_details(const Entered& entered) {
   JsonObject details;
   details.objects("devices", objects).number("overhead_bytes", entered.overhead.count());
   details.seconds("waited", entered.waited).flag("under_a_lease", entered.under_a_lease);
-  if (const auto stamp = os::stamp_of("/proc/self/exe")) {
-    details.text("program", os::executable_of(os::own_pid()).value_or(""))
-        .number("program_bytes", stamp->bytes)
-        .number("program_modified", stamp->modified);
+  if (const auto program = os::executable_of(os::own_pid())) {
+    details.text("program", *program);
   }
   return details.flag("worker", entered.worker);
 }
@@ -116,11 +114,20 @@ JsonObject lease_details(const Request& request, Bytes bytes, bool whole_devices
   if (request.bytes) {
     details.number("declared_bytes", request.bytes->count());
   }
-  return details.text("declared_by", name_of(request.memory_by, said_by))
-      .number("bytes", bytes.count())
+  return details.number("bytes", bytes.count())
       .flag("whole_devices", whole_devices)
       .texts("devices", uuids)
       .seconds("waited", waited);
+}
+
+JsonObject need_details(const Need& need) {
+  JsonObject details;
+  details.number("bytes", need.bytes.count()).text("evidence", devices::to_string(need.evidence));
+  details.number("device_bytes", need.device.total.count()).flag("simulated", need.device.simulated);
+  if (need.allowed) {
+    details.number("declared_bytes", need.allowed->count());
+  }
+  return details.text("declared_by", name_of(need.declared_by, said_by));
 }
 
 JsonObject out_of_memory_details(const std::string& text, const std::vector<ledger::Excess>& beyond) {

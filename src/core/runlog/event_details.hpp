@@ -10,6 +10,7 @@
 #include <gputest/request.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,18 @@ struct Entered {
 /// is there too.
 [[nodiscard]] JsonObject release_details(double held, const devices::Usage& usage, const std::vector<Device>& devices,
                                          std::size_t gpus);
+
+/// What a test took of the device of which it took the most, beside the context.
+struct Need {
+  Bytes bytes;
+  devices::Evidence evidence;
+  const Device& device;
+  std::optional<Bytes> allowed; ///< what it may take; nullopt: a whole device
+  SaidBy declared_by;           ///< who says that
+};
+
+/// `need`: what the entry needs, as far as this test shows.
+[[nodiscard]] JsonObject need_details(const Need& need);
 
 /// `out_of_memory`: who had memory beyond what it has leased.
 [[nodiscard]] JsonObject out_of_memory_details(const std::string& text, const std::vector<ledger::Excess>& beyond);

@@ -78,6 +78,13 @@ void DeviceSession::log_release(const devices::Usage& usage) const noexcept {
   try {
     const std::chrono::duration<double> held = std::chrono::steady_clock::now() - leased_at_;
     runlog::write("release", runlog::release_details(held.count(), usage, devices_, leased_gpus_), leased_test_);
+    if (measured_ && usage.evidence != devices::Evidence::unknown) {
+      const auto allowed = allowance_.whole_devices ? std::nullopt : std::optional{allowance_.leased.front()};
+      runlog::write("need",
+                    runlog::need_details({measured_->peak, usage.evidence, devices_.front(), allowed,
+                                          allowance_.request.memory_by}),
+                    leased_test_);
+    }
   } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): no memory
   }
 }

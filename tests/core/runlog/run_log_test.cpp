@@ -143,7 +143,7 @@ TEST_F(RunLogs, say_what_became_of_each_test_of_a_process) {
   set("GPUTEST_TEST", "entry");
   ASSERT_EQ(run("annotated", {"--gtest_filter=NoFixture.with_bytes:Medium.with_too_many_bytes"}).exit_code, 0);
   const auto events = log_in(logs());
-  EXPECT_THAT(kinds_of(events), ElementsAre("run", "enter", "skip", "test", "lease", "release", "test", "end"));
+  EXPECT_THAT(kinds_of(events), ElementsAre("run", "enter", "skip", "test", "lease", "release", "need", "test", "end"));
   for (const auto& event : events) {
     EXPECT_GT(event.at("t"), 1.7e9);
     EXPECT_EQ(event.at("pid"), events.front().at("pid"));
@@ -152,7 +152,7 @@ TEST_F(RunLogs, say_what_became_of_each_test_of_a_process) {
   EXPECT_EQ(events[0].at("version"), 1);
   EXPECT_EQ(events[0].at("gputest"), GPUTEST_VERSION);
   EXPECT_EQ(events[0].at("host"), os::host_name());
-  for (const std::size_t between_tests : {0U, 1U, 7U}) {
+  for (const std::size_t between_tests : {0U, 1U, 8U}) {
     EXPECT_FALSE(events[between_tests].contains("test")) << events[between_tests];
   }
   EXPECT_EQ(events[1].at("devices")[0].at("bytes"), std::uint64_t{4} << 30U);
@@ -164,8 +164,10 @@ TEST_F(RunLogs, say_what_became_of_each_test_of_a_process) {
   EXPECT_EQ(events[5].at("test"), "NoFixture.with_bytes");
   EXPECT_EQ(events[5].at("evidence"), "exact");
   EXPECT_EQ(events[5].at("devices")[0].at("peak_bytes"), 0) << "it allocates nothing, and that is known";
-  EXPECT_EQ(events[6].at("result"), "passed");
-  EXPECT_EQ(events[7].at("exit"), 0);
+  EXPECT_EQ(events[6].at("bytes"), 0);
+  EXPECT_EQ(events[6].at("declared_bytes"), std::uint64_t{1} << 30U);
+  EXPECT_EQ(events[7].at("result"), "passed");
+  EXPECT_EQ(events[8].at("exit"), 0);
 }
 
 TEST_F(RunLogs, say_who_declared_the_memory) {
@@ -173,12 +175,12 @@ TEST_F(RunLogs, say_who_declared_the_memory) {
   set("GPUTEST_TEST", "entry");
   ASSERT_EQ(run("annotated", {"--gtest_filter=Some/Parameterised.*/0:Typed/0.with_bytes"}).exit_code, 0);
   const auto events = log_in(logs());
-  std::map<std::string, json> leases;
-  for (const auto& lease : only(events, "lease")) {
-    leases[lease.at("test")] = lease.at("declared_by");
+  std::map<std::string, json> declared;
+  for (const auto& need : only(events, "need")) {
+    declared[need.at("test")] = need.at("declared_by");
   }
-  EXPECT_EQ(leases.at("Some/Parameterised.with_bytes/0"), "test");
-  EXPECT_EQ(leases.at("Some/Parameterised.says_nothing/0"), "fixture");
+  EXPECT_EQ(declared.at("Some/Parameterised.with_bytes/0"), "test");
+  EXPECT_EQ(declared.at("Some/Parameterised.says_nothing/0"), "fixture");
 }
 
 TEST_F(RunLogs, say_why_a_user_has_skipped_a_test_and_that_one_has_failed) {

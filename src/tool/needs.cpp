@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tool/needs.hpp"
+
+#include "core/os/file.hpp"
+#include "core/os/process.hpp"
+#include "core/policy/request.hpp"
+#include "core/policy/text.hpp"
+#include "tool/table.hpp"
+
+#include <gputest/error.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <tuple>
+#include <utility>
+
+namespace gputest::tool {
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using namespace literals;
+
+constexpr std::size_t kept_runs = 5;
+constexpr std::uint64_t kept_seconds = std::uint64_t{90} * 24 * 3600;
+
+/// `function(line)` for each line of a text that has a word. Only such lines are parsed, which takes most of the time.
+template <typename Function> void for_lines_with(const std::string& text, const char* word, Function function) {
+  for (std::size_t at = text.find(word); at != std::string::npos;) {
+    const auto before = text.rfind('\n', at);
+    const auto begin = before == std::string::npos ? 0 : before + 1;
+    const auto end = std::min(text.find('\n', at), text.size());
+    try {
+      function(json::parse(text.substr(begin, end - begin)));
+    } catch (const json::exception&) { // NOLINT(bugprone-empty-catch): cut by a kill, or damaged
+    }
+    at = text.find(word, end);
+  }
+}
+
+/// A sample is a lower bound, so more is asked for.
+Bytes figure_of(const Took& took) {
+  const auto bytes = took.exact ? took.bytes : took.bytes + Bytes{took.bytes.count() / 4} + 256_MiB;
+  return policy::estimate_for(std::max(bytes, 1_B));
+}
+
+/// The most of the last runs. A figure falls only if they all agree: a test that adapts to what is free needs the most.
+void settle(Need& need) {
+  Bytes most;
+  Bytes least{UINT64_MAX};
+  for (const auto& took : need.took) {
+    most = std::max(most, figure_of(took));
+    least = std::min(least, figure_of(took));
+  }
+  if (most > need.figure || (need.took.size() == kept_runs && most == least)) {
+    need.figure = most;
+  }
+}
+
+void add(Need& need, const Took& took) {
+  const auto same =
+      std::find_if(need.took.begin(), need.took.end(), [&](const Took& each) { return each.run == took.run; });
+  if (same == need.took.end()) {
+    need.took.push_back(took);
+    if (need.took.size() > kept_runs) {
+      need.took.erase(need.took.begin());
+    }
+  } else if (took.bytes > same->bytes) {
+    *same = took;
+  }
+}
+
+std::string size_name(std::uint64_t gib) { return std::to_string(gib) + "GiB"; }
+
+std::uint64_t gib_of(const std::string& name) { return parse_bytes(name).count() >> 30U; }
+
+Bytes bytes_in(const json& object, const char* name) { return Bytes{object.at(name).get<std::uint64_t>()}; }
+
+std::optional<Bytes> if_any(const json& object, const char* name) {
+  return object.contains(name) ? std::optional{bytes_in(object, name)} : std::nullopt;
+}
+
+std::uint64_t now() {
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count());
+}
+
+/// Nothing is said of a failure: what is in the logs can be read again.
+void replace(const std::string& file, const std::string& text, fs::file_time_type time) {
+  const auto other = file + "." + std::to_string(os::own_pid());
+  std::error_code failed;
+  if (std::ofstream{other} << text << std::flush) {
+    fs::last_write_time(other, time, failed);
+    fs::rename(other, file, failed);
+  }
+  fs::remove(other, failed);
+}
+
+} // namespace
+
+bool operator<(const NeedKey& a, const NeedKey& b) {
+  return std::tie(a.test, a.simulated, a.device_gib) < std::tie(b.test, b.simulated, b.device_gib);
+}
+
+std::uint64_t size_of(Bytes device) {
+  constexpr std::uint64_t gib = std::uint64_t{1} << 30U;
+  return std::max<std::uint64_t>(1, (device.count() + gib / 2) / gib);
+}
+
+void add_log(Needs& needs, const std::string& name, const std::string& text) {
+  std::vector<Need*> changed;
+  for_lines_with(text, R"("event":"need")", [&](const json& line) {
+    const NeedKey key{line.at("entry").get<std::string>(), line.at("simulated").get<bool>(),
+                      size_of(bytes_in(line, "device_bytes"))};
+    const Took took{policy::fnv1a(name), bytes_in(line, "bytes"), line.at("evidence") == "exact",
+                    if_any(line, "declared_bytes"), line.at("declared_by") == "estimate"};
+    auto& need = needs[key];
+    need.at = std::max(need.at, static_cast<std::uint64_t>(std::clamp(line.at("t").get<double>(), 0.0, 1e12)));
+    add(need, took);
+    changed.push_back(&need);
+  });
+  for (auto* const need : changed) {
+    settle(*need);
+  }
+}
+
+Needs parse_needs(const std::string& text) {
+  Needs needs;
+  for_lines_with(text, R"("figure":)", [&](const json& line) {
+    Need need{line.at("at").get<std::uint64_t>(), bytes_in(line, "figure"), {}};
+    for (const auto& took : line.at("took")) {
+      need.took.push_back({took.at("run").get<std::uint64_t>(), bytes_in(took, "bytes"), took.at("exact").get<bool>(),
+                           if_any(took, "declared_bytes"), took.at("estimated").get<bool>()});
+    }
+    needs[{line.at("test").get<std::string>(), line.at("simulated").get<bool>(),
+           line.at("device_gib").get<std::uint64_t>()}] = need;
+  });
+  return needs;
+}
+
+std::string to_text(const Needs& needs) {
+  std::string text;
+  for (const auto& [key, need] : needs) {
+    auto all = json::array();
+    for (const auto& took : need.took) {
+      all.push_back({{"run", took.run}, {"bytes", took.bytes.count()}, {"exact", took.exact}, {"estimated", took.estimated}});
+      if (took.declared) {
+        all.back()["declared_bytes"] = took.declared->count();
+      }
+    }
+    text += json{{"test", key.test},
+                 {"simulated", key.simulated},
+                 {"device_gib", key.device_gib},
+                 {"at", need.at},
+                 {"figure", need.figure.count()},
+                 {"took", all}}
+                .dump(-1, ' ', false, json::error_handler_t::replace) +
+            "\n";
+  }
+  return text;
+}
+
+Needs needs_in(const std::string& folder, bool keep) try {
+  const auto file = folder + "/needs";
+  std::error_code none;
+  if (fs::is_regular_file(folder, none)) {
+    Needs of_log;
+    add_log(of_log, folder, os::contents_of(folder).value_or(""));
+    return of_log;
+  }
+  const auto begun = fs::file_time_type::clock::now();
+  const auto known = fs::last_write_time(file, none);
+  auto needs = parse_needs(os::contents_of(file).value_or(""));
+  std::multimap<fs::file_time_type, fs::path> logs; // the oldest first
+  for (const auto& entry : fs::directory_iterator{folder, none}) {
+    const auto time = entry.last_write_time(none);
+    if (entry.path().extension() == ".jsonl" && (!fs::exists(file, none) || time >= known)) {
+      logs.emplace(time, entry.path());
+    }
+  }
+  for (const auto& [time, path] : logs) {
+    add_log(needs, path.filename().string(), os::contents_of(path.string()).value_or(""));
+  }
+  if (keep && !logs.empty()) {
+    for (auto each = needs.begin(); each != needs.end();) {
+      each = each->second.at + kept_seconds < now() ? needs.erase(each) : std::next(each);
+    }
+    replace(file, to_text(needs), begun);
+  }
+  return needs;
+} catch (const std::exception&) { // a folder that cannot be read, or no memory
+  return {};
+}
+
+CommittedNeeds parse_committed(const std::string& text) {
+  CommittedNeeds committed;
+  std::size_t number = 0;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const auto end = std::min(text.find('\n', begin), text.size());
+    ++number;
+    try {
+      if (end > begin) {
+        const auto line = json::parse(text.substr(begin, end - begin));
+        for (const auto& [device, size] : line.at("needs").items()) {
+          committed[line.at("test").get<std::string>()][gib_of(device)] = parse_bytes(size.get<std::string>());
+        }
+      }
+    } catch (const std::exception& error) {
+      throw Error{fmt::format("line {} is not such as {}: {}", number,
+                              R"({{"test":"Sort.keys","needs":{{"80GiB":"1984MiB"}}}})", error.what())};
+    }
+    begin = end + 1;
+  }
+  return committed;
+}
+
+std::string to_text(const CommittedNeeds& committed) {
+  std::string text;
+  for (const auto& [test, figures] : committed) {
+    json sizes = json::object();
+    for (const auto& [device, bytes] : figures) {
+      sizes[size_name(device)] = std::to_string(bytes.count() >> 20U) + "MiB";
+    }
+    const nlohmann::ordered_json line{{"test", test}, {"needs", sizes}};
+    text += line.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+  }
+  return text;
+}
+
+std::optional<Bytes> figure_for(const std::map<std::uint64_t, Bytes>& figures, std::uint64_t device_gib) {
+  const auto distance = [&](const auto& figure) {
+    return std::max(figure.first, device_gib) - std::min(figure.first, device_gib);
+  };
+  const auto nearest = std::min_element(figures.begin(), figures.end(),
+                                        [&](const auto& a, const auto& b) { return distance(a) < distance(b); });
+  return nearest == figures.end() ? std::nullopt : std::optional{nearest->second};
+}
+
+std::string needs_for_ctest(const Needs& needs, const CommittedNeeds& committed, const std::vector<Device>& devices) {
+  if (devices.empty()) {
+    return {};
+  }
+  auto figures = committed;
+  std::map<std::string, std::map<std::uint64_t, Bytes>> learned;
+  for (const auto& [key, need] : needs) {
+    if (key.simulated == devices.front().simulated) {
+      learned[key.test][key.device_gib] = need.figure;
+    }
+  }
+  for (auto& [test, of_test] : learned) {
+    figures[test] = std::move(of_test);
+  }
+  std::string code;
+  for (const auto& [test, of_test] : figures) {
+    if (printable(test) != test) {
+      continue; // no name of CTest's
+    }
+    Bytes most;
+    for (const auto& device : devices) {
+      most = std::max(most, figure_for(of_test, size_of(device.total)).value_or(Bytes{}));
+    }
+    std::string name;
+    for (const char character : test) {
+      name += std::string_view{"\\\"$"}.find(character) == std::string_view::npos ? "" : "\\";
+      name += character;
+    }
+    code += fmt::format("set_property(GLOBAL PROPERTY \"gputest need {}\" {})\n", name, most.count() >> 20U);
+  }
+  return code;
+}
+
+} // namespace gputest::tool

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tool/needs.hpp"
+
+#include "core/policy/request.hpp"
+#include "support/tool.hpp"
+#include "tool/exit_codes.hpp"
+
+#include <gputest/error.hpp>
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+namespace gputest::tool {
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace literals;
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::Not;
+
+/// What a run log says of an entry that has run.
+struct Ran {
+  std::string entry = "sort";
+  Bytes took = 1_GiB;
+  std::string more = R"("declared_by":"estimate")";
+  Bytes device = 80_GiB;
+  bool simulated = false;
+  std::string evidence = "exact";
+};
+
+std::string line(const Ran& ran, std::time_t at = std::time(nullptr)) {
+  std::ostringstream text;
+  text << R"({"t":)" << at << R"(.5,"pid":1,"entry":")" << ran.entry << R"(","event":"need","bytes":)"
+       << ran.took.count() << R"(,"evidence":")" << ran.evidence << R"(","device_bytes":)" << ran.device.count()
+       << R"(,"simulated":)" << (ran.simulated ? "true" : "false") << "," << ran.more << "}\n";
+  return text.str();
+}
+
+Bytes figure(const Needs& needs, const std::string& entry = "sort") {
+  return needs.at({entry, false, 80}).figure;
+}
+
+std::string declares(Bytes bytes) {
+  return R"("declared_by":"test","declared_bytes":)" + std::to_string(bytes.count());
+}
+
+/// The command, in a build tree with run logs.
+class NeedsCommand : public ::testing::Test {
+protected:
+  NeedsCommand() { fs::create_directories(logs_); }
+
+  /// A run of ctest, newer than the others.
+  void add_run(const std::vector<Ran>& entries) {
+    std::ofstream log{logs_ + "/run-" + std::to_string(++runs_) + ".jsonl"};
+    for (const auto& entry : entries) {
+      log << line(entry, std::time(nullptr) - 100 + runs_);
+    }
+    log.close();
+    fs::last_write_time(logs_ + "/run-" + std::to_string(runs_) + ".jsonl",
+                        fs::file_time_type::clock::now() - std::chrono::seconds{100 - runs_});
+  }
+
+  [[nodiscard]] tests::Ended needs(std::vector<std::string> options) const {
+    options.insert(options.begin(), {"needs", "--test-dir", tool_.folder().path()});
+    return tool_.run(options);
+  }
+
+  [[nodiscard]] std::string exported() const {
+    std::ostringstream text;
+    text << std::ifstream{file_}.rdbuf();
+    return text.str();
+  }
+
+  tests::Tool tool_;
+  std::string logs_ = tool_.folder().path() + "/Testing/gputest";
+  std::string file_ = tool_.folder().path() + "/gpu_needs.jsonl";
+  int runs_ = 0;
+};
+
+TEST(Needs, are_the_most_of_a_run_in_steps_of_a_sixteenth_of_an_octave) {
+  Needs needs;
+  add_log(needs, "1", line({"sort", 1000_MiB}) + line({"sort", 900_MiB}) + "\n{\"event\":\"need\"\n");
+  EXPECT_EQ(figure(needs), 1024_MiB) << "a step is 32 MiB here";
+  EXPECT_EQ(needs.begin()->second.took.size(), 1U) << "of one run";
+  add_log(needs, "2", line({"sort", 0_B}));
+  EXPECT_EQ(figure(needs), 1024_MiB);
+}
+
+TEST(Needs, of_a_sample_have_a_margin_because_it_is_a_lower_bound) {
+  Needs needs;
+  add_log(needs, "1", line({"sort", 1_GiB, R"("declared_by":"estimate")", 80_GiB, false, "sampled"}));
+  EXPECT_EQ(figure(needs), policy::estimate_for(1_GiB + 256_MiB + 256_MiB));
+}
+
+TEST(Needs, fall_only_if_five_runs_agree) {
+  Needs needs;
+  add_log(needs, "big", line({"sort", 8_GiB}));
+  for (const auto run : {"1", "2", "3", "4", "5", "6"}) {
+    add_log(needs, run, line({"sort", std::string{run} == "1" ? 2_GiB : 1_GiB}));
+    EXPECT_EQ(figure(needs), std::string{run} == "6" ? 1_GiB : 8_GiB) << run;
+  }
+}
+
+TEST(Needs, of_a_log_that_is_read_twice_are_the_same) {
+  Needs needs;
+  for (int i = 0; i < 6; ++i) {
+    add_log(needs, "1", line({"sort", i == 0 ? 8_GiB : 1_GiB}));
+  }
+  EXPECT_EQ(needs.begin()->second.took.size(), 1U);
+  EXPECT_EQ(figure(needs), 8_GiB);
+  EXPECT_EQ(to_text(parse_needs(to_text(needs))), to_text(needs));
+}
+
+TEST(Needs, of_simulated_devices_and_of_other_sizes_are_kept_apart) {
+  Needs needs;
+  add_log(needs, "1", line({"sort", 1_GiB}) + line({"sort", 2_GiB, R"("declared_by":"entry")", 16_GiB}) +
+                          line({"sort", 3_GiB, R"("declared_by":"entry")", 80_GiB, true}));
+  EXPECT_EQ(needs.size(), 3U);
+  const auto code = [&](Bytes device, bool simulated) {
+    return needs_for_ctest(needs, {}, {{"GPU-1", "a", device, simulated}});
+  };
+  EXPECT_EQ(code(80_GiB - 300_MiB, false), "set_property(GLOBAL PROPERTY \"gputest need sort\" 1024)\n");
+  EXPECT_EQ(code(24_GiB, false), "set_property(GLOBAL PROPERTY \"gputest need sort\" 2048)\n") << "the nearest size";
+  EXPECT_EQ(code(8_GiB, true), "set_property(GLOBAL PROPERTY \"gputest need sort\" 3072)\n");
+  EXPECT_EQ(needs_for_ctest(needs, {}, {}), "");
+}
+
+TEST(Needs, that_are_committed_hold_where_an_entry_has_not_run) {
+  Needs needs;
+  add_log(needs, "1", line({"sort", 1_GiB}));
+  const auto committed = parse_committed("{\"test\":\"sort\",\"needs\":{\"80GiB\":\"5120MiB\"}}\n\n"
+                                         "{\"test\":\"a \\\"$\",\"needs\":{\"80GiB\":\"3GiB\",\"16GiB\":\"2GiB\"}}\n");
+  EXPECT_EQ(needs_for_ctest(needs, committed, {{"GPU-1", "a", 80_GiB, false}}),
+            "set_property(GLOBAL PROPERTY \"gputest need a \\\"\\$\" 3072)\n"
+            "set_property(GLOBAL PROPERTY \"gputest need sort\" 1024)\n");
+  EXPECT_EQ(to_text(committed), "{\"test\":\"a \\\"$\",\"needs\":{\"16GiB\":\"2048MiB\",\"80GiB\":\"3072MiB\"}}\n"
+                                "{\"test\":\"sort\",\"needs\":{\"80GiB\":\"5120MiB\"}}\n");
+  EXPECT_THROW(static_cast<void>(parse_committed("{}\n")), Error);
+}
+
+TEST_F(NeedsCommand, lists_what_tests_took_beside_what_they_declare) {
+  add_run({{"sort", 3_GiB, declares(2_GiB)},
+           {"join", 1_GiB, declares(8_GiB)},
+           {"scan", 1_GiB},
+           {"fits", 1_GiB, declares(1_GiB)},
+           {"all", 1_GiB, R"("declared_by":"fixture")"},
+           {"small", 1_MiB},
+           {"sampled", 1_GiB, declares(1_GiB), 80_GiB, false, "sampled"}});
+  const auto ended = needs({});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.out, ContainsRegex("sort +80 GiB +2 GiB +3 GiB +3 GiB +1 +over\n"));
+  EXPECT_THAT(ended.out, ContainsRegex("join +80 GiB +8 GiB +1 GiB +1 GiB +1 +under\n"));
+  EXPECT_THAT(ended.out, ContainsRegex("scan +80 GiB +- +1 GiB +1 GiB +1\n"));
+  EXPECT_THAT(ended.out, ContainsRegex("all +80 GiB +large +1 GiB +1 GiB +1\n"));
+  EXPECT_THAT(ended.out, ContainsRegex("sampled +80 GiB +1 GiB +at least 1 GiB +1.5 GiB +1\n"));
+  EXPECT_THAT(ended.out, Not(HasSubstr("small")));
+  EXPECT_THAT(ended.out, HasSubstr("7 entries measured: 6 shown, 1 took more than declared.\n"));
+}
+
+TEST_F(NeedsCommand, writes_the_same_for_programs) {
+  add_run({{"join", 1_GiB, declares(8_GiB)}, {"scan", 2_GiB}});
+  const auto json = nlohmann::json::parse(needs({"--json"}).out);
+  EXPECT_EQ(json, nlohmann::json::parse(R"({"version": 1, "tests": [
+    {"test": "join", "device_gib": 80, "simulated": false, "declared_bytes": 8589934592, "estimated": false,
+     "took_bytes": 1073741824, "exact": true, "runs": 1, "needs_bytes": 1073741824, "verdict": "under"},
+    {"test": "scan", "device_gib": 80, "simulated": false, "declared_bytes": null, "estimated": true,
+     "took_bytes": 2147483648, "exact": true, "runs": 1, "needs_bytes": 2147483648, "verdict": ""}]})"));
+}
+
+TEST_F(NeedsCommand, exports_a_line_for_each_entry_above_256_mib_and_keeps_what_is_there) {
+  std::ofstream{file_} << "{\"test\":\"gone\",\"needs\":{\"16GiB\":\"512MiB\"}}\n"
+                          "{\"test\":\"sort\",\"needs\":{\"80GiB\":\"4096MiB\"}}\n";
+  add_run({{"sort", 1_GiB}, {"join", 300_MiB}, {"small", 256_MiB},
+           {"imagined", 1_GiB, R"("declared_by":"estimate")", 16_GiB, true}});
+  const auto ended = needs({"--export", file_});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_EQ(exported(), "{\"test\":\"gone\",\"needs\":{\"16GiB\":\"512MiB\"}}\n"
+                        "{\"test\":\"join\",\"needs\":{\"80GiB\":\"304MiB\"}}\n"
+                        "{\"test\":\"sort\",\"needs\":{\"80GiB\":\"4096MiB\"}}\n");
+  EXPECT_EQ(needs({"--check", file_}).exit_code, 0) << "of what was exported";
+}
+
+TEST_F(NeedsCommand, checks_the_newest_run_against_the_file_and_against_what_is_declared) {
+  std::ofstream{file_} << "{\"test\":\"sort\",\"needs\":{\"80GiB\":\"1024MiB\"}}\n";
+  add_run({{"deleted", 3_GiB, declares(1_GiB)}});
+  add_run({{"sort", 1_GiB}, {"small", 256_MiB}, {"fits", 3_GiB, declares(3_GiB)}, {"all", 9_GiB, R"("declared_by":"fixture")"}});
+  EXPECT_EQ(needs({"--check", file_}).exit_code, 0);
+  add_run({{"sort", 1_GiB + 1_B}, {"join", 257_MiB}, {"over", 2_GiB, declares(1_GiB)}});
+  const auto ended = needs({"--check", file_});
+  EXPECT_EQ(ended.exit_code, to_int(ExitCode::check_failed));
+  EXPECT_THAT(ended.out, HasSubstr("join: took 257 MiB, and is not in " + file_ + ". Declare it, or type: gputest needs --export "));
+  EXPECT_THAT(ended.out, HasSubstr("over: took 2 GiB, and declares 1 GiB. Declare more\n"));
+  EXPECT_THAT(ended.out, HasSubstr("sort: took 1 GiB, and " + file_ + " says 1 GiB. "));
+  EXPECT_THAT(ended.out, HasSubstr("3 entries took too much.\n"));
+  EXPECT_THAT(needs({"--check"}).out, HasSubstr("1 entry took too much.\n"));
+  EXPECT_NE(needs({"--check", file_ + "x"}).exit_code, 0);
+}
+
+TEST_F(NeedsCommand, says_where_it_has_looked) {
+  const auto ended = needs({});
+  EXPECT_EQ(ended.exit_code, to_int(ExitCode::internal_error));
+  EXPECT_THAT(ended.err, HasSubstr("has left a run log in " + tool_.folder().path() + "/Testing/gputest"));
+}
+
+/// Anybody who can write a log could else write to the terminal of those who read it.
+TEST_F(NeedsCommand, shows_no_control_character_of_a_log) {
+  add_run({{R"(a\u001b[31m\u0007)", 2_GiB, declares(1_GiB)}});
+  for (const auto& ended : {needs({}), needs({"--check"})}) {
+    EXPECT_THAT(ended.out, HasSubstr("a?[31m?"));
+  }
+}
+
+} // namespace
+
+} // namespace gputest::tool
