@@ -369,7 +369,7 @@ void Waiting::say_in_the_record(const Look& look) {
     waits_.emplace();
   }
   if (grows()) {
-    client_.wake_fifo().drain(); // not after the sleep: another thread may have released the lease and wait for a new one
+    client_.wake_fifo().drain(); // not after the sleep: another thread may wait for a new lease by then
     return;
   }
   policy::Claim& claim = client_.own().claim;

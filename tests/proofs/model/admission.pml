@@ -11,8 +11,8 @@ hidden int h_sums;
 hidden short h_capacity, h_later;
 hidden byte h_hit;
 
-/* Stopped processes whose place in the queue me ignores. */
-#if STOPS
+/* Stopped processes whose place in the queue me ignores, and those that wait for the release of a lease that grows. */
+#if STOPS || defined(GROWING)
 hidden byte me_ignores;
 #define IN_QUEUE(s) (!HAS(me_ignores, record[s].who))
 #else
@@ -34,7 +34,7 @@ inline me_is(a_slot, a_stage, a_ticket, a_pid, a_devices, a_lease) {
   me_ticket = a_ticket;
   me_pid = a_pid;
   me_devices = a_devices;
-#if STOPS
+#if STOPS || defined(GROWING)
   me_ignores = 0;
 #endif
   me_lease = a_lease
@@ -375,6 +375,33 @@ inline decide() {
   h_down = 0;
   h_x = 0
 }
+
+#ifdef GROWING
+#define LAST_TICKET 255
+/* with_growing: process p, which holds a lease, asks for the next one in its place, as if it arrived last. Who cannot have
+   a lease beside the one that p holds waits for its release in any case. */
+inline decide_growth(p) {
+  me_is(slot[p], WAITING, LAST_TICKET, p, own_devices[p], own_lease[p]);
+  x_w = 0;
+  do
+  :: x_w < SLOTS ->
+     if
+#ifndef BUG_GROWS_PAST_A_WAITER
+     :: record[x_w].stage == WAITING && (EXCLUDES(x_w, 0) || EXCLUDES(x_w, 1)) ->
+#else
+     :: record[x_w].stage == WAITING ->
+#endif
+        me_ignores = me_ignores | BIT(record[x_w].who)
+     :: else
+     fi;
+     x_w++
+  :: else -> break
+  od;
+  x_w = 0;
+  me_lease = own_lease[p] + 1;
+  decide()
+}
+#endif
 
 inline forget_decision() {
   x_granted = 0;

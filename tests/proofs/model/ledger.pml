@@ -16,6 +16,8 @@
  *   reap_next          core/ledger/records: Records::reap, with core/ledger/device_probe: is_back
  *   observe            core/ledger/records: Records::observe, of the memory of those that were seen to end
  *   ahead, ignores     core/ledger/waiting: the waiting processes ahead, and those of them that were seen stopped
+ *   grow               core/ledger/ledger: grow; core/policy/queues: with_growing. A lease that has grown is the process's next
+ *                      lease: own_lease says so.
  *   process            core/ledger/ledger: enter, lease, release; core/ledger/client: take; core/ledger/waiting: next_step, and what is done by it; core/ledger/records: look_at;
  *                      and its end
  *   in_use             the device's memory: the context from entering to the end, the lease's bytes while it is held
@@ -43,7 +45,8 @@
  *   crowd    nor do more processes have memory of a device than may be on it, the dead included
  *   order    nobody alive that arrived earlier in the same queue, and was not stopped, is passed where nobody may pass it:
  *            check_order()
- *   reserve  nobody waits for a lease because of the leases of later arrivals: check_reservations()
+ *   reserve  nobody waits for a lease because of the leases of later arrivals, or because others have grown since it
+ *            waits: check_reservations()
  *   quiet    whenever only sleepers, stopped processes and processes busy with a test are left, the dead's memory is back, and
  *            nobody who sleeps could go on, by the truth and not by the records: oracle.pml
  *   deadlock in the same states, if nobody is busy with a test or stopped, nobody sleeps
@@ -130,6 +133,11 @@
 #else
 #define WORKER(p) false
 #endif
+#ifndef GROWS /* (p, k): while it holds the lease k, it may ask for the next one, of the same devices, in its place */
+#define GROWS(p, k) false
+#else
+#define GROWING
+#endif
 #ifndef HAS_DEADLINE
 #define HAS_DEADLINE(p) true
 #endif
@@ -175,6 +183,9 @@ byte ignores[PROCESSES];     /* those ahead of it that it saw stopped */
 byte ahead[PROCESSES];       /* Client::ahead_among: those in the way that ask and come before */
 #endif
 byte in_use[PROCESSES];     /* of the device's memory: 0 nothing, 1 the context, 2 the lease as well */
+#ifdef GROWING
+byte grown_past[PROCESSES]; /* for the oracle: those that waited when its lease grew, and wait still */
+#endif
 byte arrival[PROCESSES];    /* for the oracle: place in the order of arrival of the queue it is in; 0: in none */
 #if AT_ONCE < PROCESSES
 byte ended; /* number of processes that have ended */
@@ -257,6 +268,21 @@ inline add_gone(slots) {
 #define REMEMBER_WHO_IS_AHEAD(p) skip
 #define IS_STOPPED(p) false
 #define WAS_STOPPED(p) false
+#endif
+
+#ifdef GROWING
+#define GROW(p)                                                                                                        \
+  :: RUNS(p) && GROWS(p, own_lease[p]) -> goto grow
+#define AFTER_ASKING(p)                                                                                                \
+  if                                                                                                                   \
+  :: own_stage[p] == HOLDING -> goto look_again                                                                        \
+  :: else -> goto sleep                                                                                                \
+  fi
+#define FORGET_GROWTH(p) forget_growth(p)
+#else
+#define GROW(p)
+#define AFTER_ASKING(p) goto sleep
+#define FORGET_GROWTH(p) skip
 #endif
 
 #ifdef LEASES_IN_ORDER
@@ -577,6 +603,19 @@ inline probe_blockers() {
   x_s = 0
 }
 
+/* Without the mutex: who of those in who_in has ended, and whose memory is back. */
+inline probe_all() {
+  blockers = (1 << SLOTS) - 1;
+  probe_blockers();
+  gone = x_ended;
+  GONE_SLOTS;
+  blockers = 0;
+  forget_who();
+  observe(SEEN_TO_END);
+  back = x_back;
+  x_back = 0
+}
+
 /* One notification is a step. */
 inline notify_next() {
   notify(n);
@@ -755,15 +794,7 @@ proctype process(byte i) {
     :: kill_here(i) -> goto has_ended
     :: RUNS(i) ->
        d_step {
-         blockers = (1 << SLOTS) - 1;
-         probe_blockers();
-         gone = x_ended;
-         GONE_SLOTS;
-         blockers = 0;
-         forget_who();
-         observe(SEEN_TO_END);
-         back = x_back;
-         x_back = 0
+         probe_all()
        }
     fi
   };
@@ -1003,9 +1034,11 @@ granted_or_not:
     fi
   };
   /* Frees its memory, then Ledger::release. */
+holds:
   atomic {
     if
     :: kill_here(i) -> goto has_ended
+    GROW(i)
     :: RUNS(i) -> d_step { busy[i] = false; in_use[i] = 1 }
     fi
   };
@@ -1018,6 +1051,7 @@ granted_or_not:
       own_stage[i] = INSIDE;
       own_ticket[i] = 0;
       arrival[i] = 0;
+      FORGET_GROWTH(i);
       write_own(i, behind);
       check_reservations();
 #ifndef BUG_NO_NOTIFY_AFTER_RELEASE
@@ -1042,6 +1076,60 @@ notify_after_release:
     fi
   };
 
+#ifdef GROWING
+  /* Ledger::grow: it holds all the time, and asks again, with what it has seen, or goes on as it is. */
+grow:
+  atomic {
+    if
+    :: kill_here(i) -> goto has_ended
+    :: RUNS(i) && MUTEX_IS_FREE(i) -> TAKE_MUTEX(i)
+    fi;
+    d_step { reap_next(i) };
+    if
+    :: wrote -> wrote = false; goto grow
+    :: else
+    fi;
+    d_step {
+      decide_growth(i);
+      granted = x_granted;
+      blockers = x_blockers;
+      FIND_WHO_LEAVES;
+      forget_decision();
+      gone = 0;
+      back = 0;
+      dead_slots = 0;
+      FORGET_GONE_SLOTS;
+      blockers = 0;
+      if
+      :: granted ->
+         own_lease[i] = own_lease[i] + 1;
+         write_own(i, 0);
+         remember_growth(i);
+         check_reservations()
+      :: else -> remember_slots()
+      fi
+    };
+    if
+    :: granted -> granted = 0; UNLOCK(i)
+    :: !granted -> ASK_THEM_TO_LEAVE; UNLOCK(i); goto look_again
+    fi
+  };
+  atomic {
+    if
+    :: kill_here(i) -> goto has_ended
+    :: RUNS(i) -> d_step { allocate(i, 2) }; goto holds
+    fi
+  };
+look_again:
+  atomic {
+    if
+    :: kill_here(i) -> goto has_ended
+    :: RUNS(i) -> d_step { probe_all() }; goto grow
+    :: RUNS(i) -> d_step { forget_who() }; goto holds
+    fi
+  };
+#endif
+
 #ifdef WORKERS
 ask:
   atomic {
@@ -1059,7 +1147,7 @@ ask:
        }
     fi;
     if
-    :: leave == 0 -> UNLOCK(i); goto sleep
+    :: leave == 0 -> UNLOCK(i); AFTER_ASKING(i)
     :: else -> goto ask
     fi
   };

@@ -2,7 +2,7 @@
 /* What is true, whatever the records say: by process, of the living, and of memory really in use. */
 
 
-hidden byte o_later, o_a, o_r;
+hidden byte o_later, o_growth, o_a, o_r;
 hidden int o_sums;
 hidden short o_capacity;
 hidden byte o_p, o_q, o_d, o_overheads, o_leased, o_largest, o_rooms;
@@ -68,8 +68,37 @@ inline arrive(p) {
   o_q = 0
 }
 
+#ifdef GROWING
+/* Process p has grown, past all that wait. */
+inline remember_growth(p) {
+  o_q = 0;
+  do
+  :: o_q < PROCESSES ->
+     grown_past[p] = grown_past[p] | (alive[o_q] && own_stage[o_q] == WAITING && arrival[o_q] != 0 -> BIT(o_q) : 0);
+     o_q++
+  :: else -> break
+  od;
+  o_q = 0
+}
+
+/* Process p holds its lease, or waits, no longer. */
+inline forget_growth(p) {
+  grown_past[p] = 0;
+  o_q = 0;
+  do
+  :: o_q < PROCESSES -> grown_past[o_q] = grown_past[o_q] & ~BIT(p); o_q++
+  :: else -> break
+  od;
+  o_q = 0
+}
+#define GROWN_PAST(q, p) HAS(grown_past[q], p)
+#else
+#define GROWN_PAST(q, p) false
+#endif
+
 /* Who was granted a lease keeps its place in the order of arrival until it gives the lease back. */
 inline depart(p) {
+  FORGET_GROWTH(p);
 #if STOPS
   was_stopped[p] = false;
 #endif
@@ -95,8 +124,8 @@ inline check_order(p) {
   o_q = 0
 }
 
-/* Nobody runs later for a later arrival: whoever waits for a lease and would have room for it on a device beside the
-   leases of earlier arrivals, whatever of those are out now, has room beside all leases. */
+/* Nobody runs later for a later arrival, nor for the growth of an earlier one's lease since: whoever waits for a lease and would have room for it on a device beside the
+   leases of earlier arrivals as they were when it began to wait, whatever of those are out now, has room beside all leases. */
 inline check_reservations() {
 #if STOPS == 0 /* else whoever goes on again finds those that have passed it */
   o_p = 0;
@@ -118,7 +147,12 @@ inline check_reservations() {
                  o_overheads = o_overheads + OVERHEAD(o_q);
                  if
                  :: own_stage[o_q] == HOLDING && HAS(O_WANTS(o_q), o_d) && arrival[o_q] < arrival[o_p] ->
-                    o_leased = o_leased + BYTES(o_q, own_lease[o_q])
+                    o_growth = (GROWN_PAST(o_q, o_p) &&
+                                    !(MEDIUM_LOCK(o_q, own_lease[o_q]) && MEDIUM_LOCK(o_p, own_lease[o_p]))
+                                  -> BYTES(o_q, own_lease[o_q]) - BYTES(o_q, own_lease[o_q] - 1)
+                                  : 0);
+                    o_leased = o_leased + BYTES(o_q, own_lease[o_q]) - o_growth;
+                    o_later = o_later + o_growth
                  :: own_stage[o_q] == HOLDING && HAS(O_WANTS(o_q), o_d) && arrival[o_q] > arrival[o_p] ->
                     o_later = o_later + BYTES(o_q, own_lease[o_q])
                  :: else
@@ -140,7 +174,8 @@ inline check_reservations() {
   od;
   o_p = 0;
   o_d = 0;
-  o_later = 0
+  o_later = 0;
+  o_growth = 0
 #else
   skip
 #endif

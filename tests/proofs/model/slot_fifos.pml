@@ -127,6 +127,7 @@ inline die(p) {
 #endif
   own_stage[p] = OUTSIDE;
   own_ticket[p] = 0;
+  FORGET_GROWTH(p);
 #if AT_ONCE < PROCESSES
   ended++;
 #endif
