@@ -100,9 +100,9 @@ private:
                                     Observations seen);
 
 /// Makes the lease that the process holds one of `bytes`, more than it has, if that delays nobody. Blocks, without the
-/// mutex, only for idle processes and for the memory of ended ones, for 5 s at most. `seen` is what the devices of the
-/// lease showed just now.
+/// mutex, only for idle processes and for the memory of ended ones, for `patience.leaving_lasts` at most. `seen` is
+/// what the devices of the lease showed just now.
 [[nodiscard]] bool grow_lease(Client& client, std::unique_lock<os::FileLock>& guard, std::uint64_t bytes,
-                              Observations seen);
+                              Patience patience, Observations seen);
 
 } // namespace gputest::ledger

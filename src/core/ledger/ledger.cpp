@@ -137,7 +137,7 @@ void Ledger::require_may_lease(const LeaseRequest& request) const {
   }
 }
 
-bool Ledger::grow(std::uint64_t bytes) {
+bool Ledger::grow(std::uint64_t bytes, const Patience& patience) {
   if (client_.forked()) {
     return false;
   }
@@ -151,7 +151,7 @@ bool Ledger::grow(std::uint64_t bytes) {
   guard.unlock();
   auto seen = records_.glance(devices);
   guard.lock();
-  return grow_lease(client_, guard, bytes, std::move(seen));
+  return grow_lease(client_, guard, bytes, patience, std::move(seen));
 }
 
 void Ledger::release() noexcept {

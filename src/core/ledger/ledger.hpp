@@ -33,7 +33,7 @@ public:
     std::uint64_t overhead_bytes = 0;
     std::uint64_t largest_bytes = 0;
     bool whole_devices = false;
-    bool present = false;             ///< it uses all candidates already, and is put on the ledger with room or without
+    bool present = false; ///< it uses all candidates already, and is put on the ledger with room or without
   };
 
   /// Enters this process: takes a slot and, when there is room, its devices. Blocks as `patience` allows.
@@ -55,17 +55,18 @@ public:
   /// Leases. Blocks as `patience` allows. Throws NestedLease if this process already holds or awaits a lease.
   [[nodiscard]] Result lease(const LeaseRequest& request, const Patience& patience);
 
-  /// Whether this process, which is inside and holds no lease, may wait for such a lease: it has announced one as large,
-  /// or may announce it now. Throws LedgerError.
+  /// Whether this process, which is inside and holds no lease, may wait for such a lease: it has announced one as
+  /// large, or may announce it now. Throws LedgerError.
   [[nodiscard]] bool may_wait_for(const LeaseRequest& request);
 
   /// Makes the lease that this process holds one of `bytes` on each of its devices, if there is room now and no request
   /// that waits is delayed by that. True if the lease is as large from now on; false: nothing has changed.
   ///
   /// Does not wait for processes that hold or wait for a lease. If only idle ones are in the way, or memory of ended
-  /// ones, blocks until they have left, for 5 s at most. False, too, without a lease, and in a forked child. Any thread
-  /// may call it. Throws LedgerError.
-  [[nodiscard]] bool grow(std::uint64_t bytes);
+  /// ones, blocks until they have left, for `patience.leaving_lasts` at most; nothing else of `patience` counts but
+  /// `observation_lasts`. False, too, without a lease, and in a forked child. Any thread may call it. Throws
+  /// LedgerError.
+  [[nodiscard]] bool grow(std::uint64_t bytes, const Patience& patience = {});
 
   /// Gives the lease back and notifies the processes that may be granted theirs now. Does nothing if none is held. Does
   /// not throw.

@@ -540,9 +540,10 @@ Result wait_for_grant(Client& client, std::unique_lock<os::FileLock>& guard, con
   }
 }
 
-bool grow_lease(Client& client, std::unique_lock<os::FileLock>& guard, std::uint64_t bytes, Observations seen) {
-  Patience patience;
+bool grow_lease(Client& client, std::unique_lock<os::FileLock>& guard, std::uint64_t bytes, Patience patience,
+                Observations seen) {
   patience.may_wait = false;
+  patience.on_wait = {};
   patience.until = steady_clock::now() + patience.leaving_lasts;
   return Waiting{client, guard, patience, std::move(seen), bytes}.run().kind == Result::Kind::granted;
 }

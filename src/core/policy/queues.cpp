@@ -222,6 +222,8 @@ Snapshot with_growing(Snapshot snapshot, std::size_t position, std::uint64_t hel
   }
   growing.stage = Stage::waiting;
   growing.ticket = UINT64_MAX;
+  growing.overhead_bytes = sum(growing.overhead_bytes, held_bytes);
+  growing.lease_bytes -= std::min(growing.lease_bytes, held_bytes);
   return snapshot;
 }
 

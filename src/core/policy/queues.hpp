@@ -38,9 +38,10 @@ namespace gputest::policy {
 /// rounded so that `self` rather waits: by a 4096th of a device for each process on it at most.
 [[nodiscard]] std::optional<std::size_t> delayed_by(const Snapshot& snapshot, std::size_t self, std::size_t device);
 
-/// The snapshot in which the claim at `position`, which holds a lease of `held_bytes`, waits for one of its
-/// `lease_bytes` in its place: as a request that arrived last. Claims that do not fit beside the held lease wait for
-/// its release in any case, so growth does not delay them: nobody waits for their turns. Pure.
+/// The snapshot in which the claim at `position`, which holds a lease of `held_bytes`, asks for the rest of its
+/// `lease_bytes`: as a request that arrived last, of a process whose context is larger by the held lease. Claims that
+/// do not fit beside the held lease wait for its release in any case, so growth does not delay them: nobody waits for
+/// their turns. Pure.
 [[nodiscard]] Snapshot with_growing(Snapshot snapshot, std::size_t position, std::uint64_t held_bytes);
 
 // Idle processes leave when they are notified. Until one has left it counts like any other process inside, so nobody is

@@ -52,11 +52,11 @@ TEST_F(LedgerGrowing, has_to_have_room_on_each_device_of_the_lease) {
 
 TEST_F(LedgerGrowing, delays_nobody_who_waits_and_could_have_the_room) {
   auto growing = start_holding("growing", 10);
-  auto holding = start_holding("holding", 50);
+  auto holding = start_holding("holding", 30);
   auto waiting = start_inside("waiting");
-  EXPECT_EQ(waiting.ask("lease waiting 1 30"), "waits for growing holding"); // which fits as soon as `holding` releases
-  EXPECT_EQ(growing.ask("grow 11"), "grown");
-  EXPECT_EQ(growing.ask("grow 41"), "not grown");
+  EXPECT_EQ(waiting.ask("lease waiting 1 40"), "waits for growing holding");
+  EXPECT_EQ(growing.ask("grow 31"), "not grown") << "it fits now, and not when `holding` has released";
+  EXPECT_EQ(growing.ask("grow 30"), "grown");
   EXPECT_EQ(holding.ask("release"), "released");
   EXPECT_EQ(waiting.answer(), "granted 1");
 }
@@ -101,6 +101,39 @@ TEST_F(LedgerGrowing, leaves_what_external_processes_have) {
   devices_.device(0).external_bytes = 50;
   EXPECT_EQ(growing.ask("grow 41"), "not grown");
   EXPECT_EQ(growing.ask("grow 40"), "grown");
+}
+
+/// Of a device of which 60 bytes are in use, those of claims first.
+class ProbeOfUse : public ledger::DeviceProbe {
+public:
+  [[nodiscard]] std::shared_ptr<const ledger::Observation> observe(const std::string& /*uuid*/) const override {
+    class Seen : public ledger::Observation {
+      [[nodiscard]] policy::Capacity capacity(const std::vector<ledger::Record>& records,
+                                              policy::DeviceMask /*device*/) const override {
+        std::uint64_t external = 60;
+        for (const auto& record : records) {
+          const bool holds = record.claim.stage == policy::Stage::holding;
+          external -= std::min(external, record.claim.overhead_bytes + (holds ? record.claim.lease_bytes : 0));
+        }
+        return {100, external};
+      }
+      [[nodiscard]] bool is_back(const ledger::Record& /*ended*/) const override { return true; }
+    };
+    return std::make_shared<Seen>();
+  }
+};
+
+TEST_F(LedgerGrowing, makes_what_the_process_has_beyond_its_lease_part_of_it) {
+  ledger::Ledger own{folder(), std::make_shared<ProbeOfUse>()};
+  const auto device = own.devices().bit_of("device-0");
+  ledger::Ledger::EnterRequest enter;
+  enter.who = "own";
+  enter.candidates = device;
+  enter.overhead_bytes = 10;
+  ASSERT_EQ(own.enter(enter, {}).kind, ledger::Result::Kind::granted);
+  ASSERT_EQ(own.lease({"own", device, 20}, {}).kind, ledger::Result::Kind::granted);
+  EXPECT_FALSE(own.grow(91));
+  EXPECT_TRUE(own.grow(90));
 }
 
 TEST_F(LedgerGrowing, is_not_hindered_by_a_process_that_was_killed_or_waits_stopped) {

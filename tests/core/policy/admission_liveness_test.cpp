@@ -14,8 +14,8 @@ namespace gputest::policy {
 namespace {
 
 /// A machine full of processes that enter, run some tests one after another, and end. They move in random order, and
-/// nothing but decide() lets them go on. Some are idle between their tests and after them, until they have to leave.
-/// (admission_properties_test.cpp checks each decision.)
+/// nothing but decide() lets them go on, or their leases grow. Some are idle between their tests and after them, until
+/// they have to leave. (admission_properties_test.cpp checks each decision.)
 class Machine {
 public:
   explicit Machine(unsigned seed) : random_{seed} {
@@ -53,6 +53,7 @@ public:
 
   [[nodiscard]] std::size_t size() const { return snapshot_.claims.size(); }
   [[nodiscard]] int granted_past_others() const { return granted_past_others_; }
+  [[nodiscard]] int grown() const { return grown_; }
   [[nodiscard]] int notified() const { return static_cast<int>(std::count(notified_.begin(), notified_.end(), true)); }
 
 private:
@@ -79,12 +80,28 @@ private:
       }
       return true;
     case Stage::holding:
+      if (up_to(2) == 0 && grow(position)) {
+        return true;
+      }
       claim = inside(claim.devices, claim.overhead_bytes, claim.largest_bytes);
       claim.whole_devices = whole_[position];
       claim.stage = is_worker_[position] ? Stage::idle : Stage::inside;
       return true;
     }
     return false;
+  }
+
+  bool grow(std::size_t position) {
+    Snapshot larger = snapshot_;
+    const std::uint64_t held = larger.claims[position].lease_bytes;
+    larger.claims[position].lease_bytes += 1 + up_to(20);
+    if (larger.claims[position].exclusive ||
+        !std::holds_alternative<Grant>(decide(with_growing(larger, position, held), position))) {
+      return false;
+    }
+    snapshot_.claims[position].lease_bytes = larger.claims[position].lease_bytes;
+    ++grown_;
+    return true;
   }
 
   bool leave_or_resume(std::size_t position) {
@@ -171,18 +188,22 @@ private:
   std::vector<bool> whole_;
   std::size_t ended_ = 0;
   int granted_past_others_ = 0;
+  int grown_ = 0;
 };
 
 TEST(AdmissionLiveness, everybody_finishes_although_some_pass_others) {
   int granted_past_others = 0;
+  int grown = 0;
   int notified = 0;
   for (unsigned seed = 0; seed < 1000; ++seed) {
     Machine machine{seed};
     ASSERT_EQ(machine.run(), machine.size()) << "seed " << seed << ": the others wait for each other";
     granted_past_others += machine.granted_past_others();
+    grown += machine.grown();
     notified += machine.notified();
   }
   EXPECT_GT(granted_past_others, 1000) << "those that delay nobody pass";
+  EXPECT_GT(grown, 1000);
   EXPECT_GT(notified, 1000) << "workers leave for others";
 }
 

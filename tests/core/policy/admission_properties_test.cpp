@@ -3,6 +3,7 @@
 
 #include "core/policy/admission_claims.hpp"
 #include "core/policy/admission_rules.hpp"
+#include "core/policy/queues.hpp"
 
 #include <gtest/gtest.h>
 
@@ -103,6 +104,14 @@ bool has_room(const Snapshot& snapshot, std::size_t waiting, std::size_t device)
          (!claim.medium_lock || others.medium_locks == 0) && (!claim.exclusive || others.inside == 0);
 }
 
+bool has_room_on(DeviceMask devices, const Snapshot& snapshot, std::size_t waiting) {
+  bool has = true;
+  for (std::size_t d = 0; d < snapshot.devices.size(); ++d) {
+    has = has && ((devices >> d & 1U) == 0 || has_room(snapshot, waiting, d));
+  }
+  return has;
+}
+
 /// Calls `check` for the ledger and for what becomes of it when any of the other processes end, or are granted or give
 /// back their leases, as far as these came before the claim at `waiting`.
 template <class Check>
@@ -173,6 +182,46 @@ TEST(AdmissionProperties, no_lease_is_granted_that_delays_an_earlier_request_wha
     ASSERT_FALSE(HasFailure());
   }
   EXPECT_GT(passed, 100);
+}
+
+TEST(AdmissionProperties, no_lease_grows_that_delays_a_request_whatever_becomes_of_others) {
+  int grown = 0;
+  for (unsigned seed = 0; seed < 3000; ++seed) {
+    RandomLedger random{seed};
+    Snapshot snapshot = random.snapshot();
+    for (std::size_t grower = 0; grower < snapshot.claims.size(); ++grower) {
+      const Claim held = snapshot.claims[grower];
+      Snapshot larger = snapshot;
+      larger.claims[grower].lease_bytes += 1 + random.up_to(30);
+      if (held.stage != Stage::holding || held.exclusive ||
+          !std::holds_alternative<Grant>(decide(with_growing(larger, grower, held.lease_bytes), grower))) {
+        continue;
+      }
+      for (std::size_t ahead = 0; ahead < snapshot.claims.size(); ++ahead) {
+        const Claim& first = snapshot.claims[ahead];
+        if (first.stage != Stage::waiting || (first.wanted & held.wanted) == 0) {
+          continue;
+        }
+        ++grown;
+        for_what_may_become(snapshot, grower, ahead, [&](const Snapshot& then) {
+          Snapshot without_later = then;
+          for (std::size_t i = 0; i < then.claims.size(); ++i) {
+            Claim& claim = without_later.claims[i];
+            const bool has_lock = claim.medium_lock && first.medium_lock;
+            const bool later = claim.stage == Stage::holding && claim.ticket > first.ticket && i != grower;
+            claim.stage = later && !has_lock ? Stage::inside : claim.stage;
+          }
+          Snapshot with_growth = then;
+          with_growth.claims[grower].lease_bytes = larger.claims[grower].lease_bytes;
+          EXPECT_TRUE(!has_room_on(first.wanted, without_later, ahead) ||
+                      has_room_on(first.wanted & held.wanted, with_growth, ahead))
+              << named(seed, grower) << " delays " << ahead;
+        });
+      }
+    }
+    ASSERT_FALSE(HasFailure());
+  }
+  EXPECT_GT(grown, 100);
 }
 
 TEST(AdmissionProperties, a_wait_names_claims_of_which_one_must_change_first) {

@@ -3,6 +3,9 @@
 
 /* The claim that is decided about, with_own: its record need not say yet what it asks for. */
 hidden byte me_slot, me_stage, me_ticket, me_pid, me_devices, me_lease;
+#ifdef GROWING
+hidden byte me_held;
+#endif
 hidden byte x_w, x_granted, x_blockers, x_ahead, x_last, x_rooms, x_free, x_best;
 hidden byte l_overheads, l_leased, l_largest, l_slots, l_count, x_claimed;
 hidden byte l_holders, l_held, l_locked;
@@ -37,8 +40,20 @@ inline me_is(a_slot, a_stage, a_ticket, a_pid, a_devices, a_lease) {
 #if STOPS || defined(GROWING)
   me_ignores = 0;
 #endif
+#ifdef GROWING
+  me_held = 0;
+#endif
   me_lease = a_lease
 }
+
+/* A lease that grows asks for the difference; what it has held already counts like context. */
+#ifdef GROWING
+#define ME_OVERHEAD (OVERHEAD(me_pid) + me_held)
+#define ME_BYTES (BYTES(me_pid, me_lease) - me_held)
+#else
+#define ME_OVERHEAD OVERHEAD(me_pid)
+#define ME_BYTES BYTES(me_pid, me_lease)
+#endif
 
 #define IS_INSIDE(r) (r.stage >= INSIDE)
 #define ASKED(r)                                                                                                       \
@@ -107,7 +122,7 @@ inline load_of_others(d) {
   (d < DEVICES && HAS(WANTS(record[s]) & WANTED(me_pid, me_lease, me_devices), d) &&                                   \
    (EXCLUSIVE(record[s].who, record[s].lease) ||                                                                       \
     (MEDIUM_LOCK(record[s].who, record[s].lease) && MEDIUM_LOCK(me_pid, me_lease)) ||                                  \
-    OVERHEAD(record[s].who) + BYTES(record[s].who, record[s].lease) + OVERHEAD(me_pid) + BYTES(me_pid, me_lease) >     \
+    OVERHEAD(record[s].who) + BYTES(record[s].who, record[s].lease) + ME_OVERHEAD + ME_BYTES >     \
       CAPACITY(d)))
 
 /* x_ahead, x_last: slot and ticket of the last of those ahead beside which me can never have its lease: the two do not fit
@@ -137,8 +152,8 @@ inline nearest_excluder() {
 inline stands_in_the_way_of(a, d) {
   h_hit = false;
   h_capacity = CAPACITY(d) - OVERHEAD(record[a].who) - BYTES(record[a].who, record[a].lease);
-  h_later = (me_stage == WAITING -> BYTES(me_pid, me_lease) : 0);
-  h_sums = 1 << OVERHEAD(me_pid);
+  h_later = (me_stage == WAITING -> ME_BYTES : 0);
+  h_sums = 1 << ME_OVERHEAD;
   x_s = 0;
   do
   :: x_s < SLOTS ->
@@ -213,7 +228,7 @@ inline decide_entering() {
 #endif
         passes_on(x_d);
         load_of_others(x_d);
-        l_overheads = l_overheads + OVERHEAD(me_pid);
+        l_overheads = l_overheads + ME_OVERHEAD;
         x_claimed = l_overheads + l_leased;
 #ifndef BUG_NO_ENTRY_RULE
         x_claimed = MAX(x_claimed, l_overheads + MAX(l_largest, LARGEST(me_pid)));
@@ -275,14 +290,14 @@ inline decide_waiting() {
 #endif
         load_of_others(x_d);
         if
-        :: OVERHEAD(me_pid) + BYTES(me_pid, me_lease) + l_overheads + l_leased > CAPACITY(x_d) ||
+        :: ME_OVERHEAD + ME_BYTES + l_overheads + l_leased > CAPACITY(x_d) ||
            (EXCLUSIVE(me_pid, me_lease) && l_slots != 0) || (MEDIUM_LOCK(me_pid, me_lease) && l_locked != 0) ->
            x_granted = 0;
            /* While some keep it out by themselves, nobody else is in the way. */
            if
            :: MEDIUM_LOCK(me_pid, me_lease) && l_locked != 0 -> x_blockers = x_blockers | l_locked
            :: !(MEDIUM_LOCK(me_pid, me_lease) && l_locked != 0) && l_holders != 0 &&
-              (OVERHEAD(me_pid) + BYTES(me_pid, me_lease) + l_held > CAPACITY(x_d) || EXCLUSIVE(me_pid, me_lease)) ->
+              (ME_OVERHEAD + ME_BYTES + l_held > CAPACITY(x_d) || EXCLUSIVE(me_pid, me_lease)) ->
               x_blockers = x_blockers | l_holders
 #ifdef BUG_WATCH_ONLY_HOLDERS
            :: l_holders != 0 -> x_blockers = x_blockers | l_holders
@@ -378,8 +393,8 @@ inline decide() {
 
 #ifdef GROWING
 #define LAST_TICKET 255
-/* with_growing: process p, which holds a lease, asks for the next one in its place, as if it arrived last. Who cannot have
-   a lease beside the one that p holds waits for its release in any case. */
+/* with_growing: process p, which holds a lease, asks for what the next one is larger by, as if it arrived last. Who cannot
+   have a lease beside the one that p holds waits for its release in any case. */
 inline decide_growth(p) {
   me_is(slot[p], WAITING, LAST_TICKET, p, own_devices[p], own_lease[p]);
   x_w = 0;
@@ -398,8 +413,10 @@ inline decide_growth(p) {
   :: else -> break
   od;
   x_w = 0;
+  me_held = BYTES(p, own_lease[p]);
   me_lease = own_lease[p] + 1;
-  decide()
+  decide();
+  me_held = 0
 }
 #endif
 

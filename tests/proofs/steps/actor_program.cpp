@@ -171,6 +171,10 @@ private:
         use.exclusive = whole_ || has_option(words, "exclusive");
         use.medium_lock = has_option(words, "medium_lock");
       });
+    } else if (command == "grow" && outcome == "grown") {
+      for (storm::Use& use : uses_) {
+        use.leased_bytes = use.leased_bytes == 0 ? std::uint16_t{0} : number(1);
+      }
     } else if (command == "overhead" && outcome == "done") {
       for (storm::Use& use : uses_) {
         use.overhead_bytes = use.inside ? number(1) : std::uint16_t{0};
@@ -203,6 +207,8 @@ private:
       return in_words(ledger_->lease(lease_request(words, name()), patience(words)));
     } else if (command == "release") {
       ledger_->release();
+    } else if (command == "grow") {
+      return ledger_->grow(std::stoul(words.at(1)), patience(words)) ? "grown" : "not grown";
     } else if (command == "overhead") {
       ledger_->set_overhead(std::stoul(words.at(1)));
     } else if (command == "set_idle") {

@@ -102,6 +102,14 @@ const std::vector<Scenario>& scenarios() {
       {"shrinks_where_another_waits_to_enter", opened(2, {"0 enter 1 1 400 600", "1 enter 1 1 100 600"}),
        "overhead 100"},
       {"grows", entered(1), "overhead 200"},
+      // Larger leases.
+      {"makes_its_lease_larger", entered(1, {"0 lease 1 200"}), "grow 500"},
+      {"makes_its_lease_larger_before_one_who_waits", entered(2, {"0 lease 1 600", "1 lease 1 600"}), "grow 700"},
+      {"makes_its_lease_no_larger_where_another_would_wait_longer",
+       entered(3, {"0 lease 1 100", "1 lease 1 400", "2 lease 1 500"}), "grow 300"},
+      {"makes_its_lease_larger_by_what_the_dead_held", entered(2, {"0 lease 1 100", "1 lease 1 600", "1 dies"}),
+       "grow 800"},
+      {"makes_its_lease_larger_by_what_an_idle_one_leaves", entered(2, {"0 lease 1 100", "1 idle"}), "grow 850"},
       // Being idle, and leaving.
       {"becomes_idle", entered(1), "set_idle"},
       {"becomes_idle_where_another_waits_for_it", opened(2, {"0 enter 1 1 100 600", "1 enter 1 1 100 900 whole"}),

@@ -56,8 +56,8 @@ const char* name_of(Rule rule) {
 }
 
 const char* name_of(Doing doing) {
-  constexpr std::array<const char*, doings> names{"starting", "entering",  "inside", "leasing",
-                                                  "holding",  "releasing", "idle",   "ended"};
+  constexpr std::array<const char*, doings> names{"starting", "entering",  "inside", "leasing", "holding",
+                                                  "growing",  "releasing", "idle",   "ended"};
   return names.at(static_cast<std::size_t>(doing));
 }
 

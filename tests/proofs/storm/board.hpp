@@ -30,11 +30,12 @@ enum class Doing : std::uint32_t {
   inside,
   leasing,
   holding,
+  growing,
   releasing,
   idle, ///< until it has to leave, or has work again
   ended,
 };
-constexpr std::size_t doings = 8;
+constexpr std::size_t doings = 9;
 
 /// Whether a process can be expected to go on by itself.
 enum class Pulse : std::uint32_t {
@@ -141,6 +142,7 @@ struct Board {
   std::atomic<std::uint64_t> rounds;
   std::atomic<std::uint64_t> entries;
   std::atomic<std::uint64_t> leases;
+  std::atomic<std::uint64_t> grown; ///< leases
   std::atomic<std::uint64_t> waits;
   std::atomic<std::uint64_t> forks;
   std::atomic<std::uint64_t> idle;                             ///< times that a process was idle

@@ -221,6 +221,9 @@ private:
     ++board_->steps;
     linger();
     ::usleep(up_to(200)); // the test itself
+    if (one_in(3)) {
+      grow(request);
+    }
     if (board_->phase == Phase::freeze) {
       ::usleep(up_to(1000)); // so that others come to wait for what is given back here
       correct_overhead();
@@ -233,6 +236,28 @@ private:
     }
     oracle_->use(uses_);
     oracle_->ends();
+  }
+
+  /// Asks for a larger lease while it holds one.
+  void grow(const Ledger::LeaseRequest& request) {
+    const std::uint64_t bytes = request.bytes + 1 + up_to(300);
+    oracle_->grows(request.bytes);
+    begin(Doing::growing);
+    const bool grown = ledger_->grow(bytes);
+    row_->doing = Doing::holding;
+    ++board_->steps;
+    if (!grown || request.exclusive) {
+      return;
+    }
+    ++board_->grown;
+    for (std::size_t device = 0; device < board_->devices; ++device) {
+      if ((request.devices >> device & 1U) != 0) {
+        uses_.at(device).leased_bytes = static_cast<std::uint16_t>(bytes);
+      }
+    }
+    oracle_->use(uses_);
+    oracle_->look_who_is_delayed_by_growth();
+    linger();
   }
 
   /// Is idle until it has work again. False if it has to leave instead.
@@ -264,6 +289,9 @@ private:
     const useconds_t outlives = 1 + up_to(5000);
     if (::fork() == 0) {
       ledger_->release(); // which is not the child's to give back
+      if (ledger_->grow(device_bytes)) {
+        fail("a forked child has made its parent's lease grow");
+      }
       ::usleep(outlives);
       ::_exit(0);
     }

@@ -35,7 +35,8 @@ constexpr std::pair<const char*, std::atomic<std::uint64_t> Board::*> figures[] 
     {"forks", &Board::forks},     {"times idle", &Board::idle},
     {"resumed", &Board::resumed}, {"had to leave", &Board::left},
     {"entries", &Board::entries}, {"leases", &Board::leases},
-    {"waits", &Board::waits},     {"rounds", &Board::rounds}};
+    {"grown", &Board::grown},     {"waits", &Board::waits},
+    {"rounds", &Board::rounds}};
 
 void print(const std::string& what, const std::vector<const Board*>& boards) {
   const auto sum = [&](auto figure_of) {

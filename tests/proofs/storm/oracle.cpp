@@ -161,17 +161,32 @@ void Oracle::compare(const Granted& waiter, const Granted& other) const {
 }
 
 /// Tells the one that is delayed, which is the judge: it may have been killed or stopped, and gives up its turn then.
-void Oracle::look_who_is_delayed() {
+void Oracle::look_who_is_delayed() { look_who_is_delayed_since(request_.asked_at, 0); }
+
+void Oracle::grows(std::uint64_t held_bytes) {
+  held_bytes_ = held_bytes;
+  entries_before_ = board_->entries;
+  growth_asked_at_ = board_->now();
+}
+
+/// A context that came after the growth may leave less room.
+void Oracle::look_who_is_delayed_by_growth() {
+  if (!request_.medium_lock) { // who waits for the lock waits for its release
+    look_who_is_delayed_since(growth_asked_at_, held_bytes_);
+  }
+}
+
+void Oracle::look_who_is_delayed_since(std::uint64_t asked_at, std::uint64_t held_bytes) {
   for (Row& row : board_->rows) {
     const std::uint64_t queued_at = row.waiting.queued_at;
     const std::uint64_t number = row.number;
-    if (number == number_ || queued_at == 0 || queued_at >= request_.asked_at) {
+    if (number == number_ || queued_at == 0 || queued_at >= asked_at) {
       continue;
     }
     for (std::size_t device = 0; device < board_->devices; ++device) {
       const Use use = Use::unpacked(row.uses.at(device));
       const std::uint64_t shared = row.waiting.devices & request_.devices;
-      if ((shared >> device & 1U) != 0 && use.inside && delays(row.waiting, queued_at, device) &&
+      if ((shared >> device & 1U) != 0 && use.inside && delays(row.waiting, queued_at, device, held_bytes) &&
           row.number == number && row.waiting.queued_at == queued_at) {
         row.delayed_at = queued_at;
       }
@@ -179,9 +194,11 @@ void Oracle::look_who_is_delayed() {
   }
 }
 
-/// Whether what waits has room on the device beside what earlier arrivals lease, and not beside all that is leased.
+/// Whether what waits has room on the device beside what earlier arrivals lease, and not beside all that is leased. Of
+/// this process's own lease, if it came earlier and has grown, that is `held_bytes`; 0: it has not grown.
 /// Sure only while no context grows or shrinks, since those are not asked for.
-bool Oracle::delays(const Waiting& waiting, std::uint64_t queued_at, std::size_t device) const {
+bool Oracle::delays(const Waiting& waiting, std::uint64_t queued_at, std::size_t device,
+                    std::uint64_t held_bytes) const {
   std::array<std::uint64_t, most_rows> words{};
   std::uint64_t bytes = waiting.bytes;
   std::uint64_t later_bytes = 0;
@@ -191,7 +208,10 @@ bool Oracle::delays(const Waiting& waiting, std::uint64_t queued_at, std::size_t
     const Use use = Use::unpacked(words.at(i));
     if (use.inside) {
       // Whoever asked when this one was in the queue already came later; of others that is not known.
-      (row.holds_since > queued_at ? later_bytes : bytes) += use.leased_bytes;
+      const bool has_grown = held_bytes > 0 && row.number == number_ && row.holds_since <= queued_at;
+      const std::uint64_t growth = has_grown ? use.leased_bytes - held_bytes : 0;
+      later_bytes += growth;
+      (row.holds_since > queued_at ? later_bytes : bytes) += use.leased_bytes - growth;
       bytes += use.overhead_bytes;
     }
   }
@@ -203,7 +223,8 @@ bool Oracle::delays(const Waiting& waiting, std::uint64_t queued_at, std::size_t
       return false; // it may never have been so all at once
     }
   }
-  return waiting.overhead_changes == board_->overhead_changes;
+  return waiting.overhead_changes == board_->overhead_changes &&
+         (held_bytes == 0 || entries_before_ == board_->entries);
 }
 
 std::shared_ptr<const ledger::Observation> Oracle::observe(const std::string& uuid) const {

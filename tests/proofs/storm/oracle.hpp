@@ -41,6 +41,11 @@ public:
   /// Call it when a process uses the lease that it was granted: looks whether that one delays somebody.
   void look_who_is_delayed();
 
+  /// Call it before a lease of `held_bytes` is to grow, and when the process uses the larger one: looks whether that
+  /// delays somebody who waited before.
+  void grows(std::uint64_t held_bytes);
+  void look_who_is_delayed_by_growth();
+
   /// Called whenever the ledger looks at a device, and when it uses what it saw: in the midst of a look, while it has
   /// the mutex.
   std::function<void()> on_look;
@@ -50,11 +55,16 @@ public:
 private:
   void check(std::size_t device) const;
   void compare(const Granted& waiter, const Granted& other) const;
-  [[nodiscard]] bool delays(const Waiting& waiting, std::uint64_t queued_at, std::size_t device) const;
+  void look_who_is_delayed_since(std::uint64_t asked_at, std::uint64_t held_bytes);
+  [[nodiscard]] bool delays(const Waiting& waiting, std::uint64_t queued_at, std::size_t device,
+                            std::uint64_t held_bytes) const;
 
   Board* board_;
   std::uint64_t number_;
   Granted request_;
+  std::uint64_t growth_asked_at_ = 0;
+  std::uint64_t held_bytes_ = 0;
+  std::uint64_t entries_before_ = 0;
   mutable std::uint64_t looked_at_ = 0;
 };
 
