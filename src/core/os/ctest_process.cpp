@@ -5,25 +5,112 @@
 #include "core/os/file.hpp"
 #include "core/os/process.hpp"
 
-// Boost 1.74 parses JSON with placeholders that it warns of.
-#define BOOST_BIND_GLOBAL_PLACEHOLDERS // NOLINT(cppcoreguidelines-macro-usage)
-#include <boost/property_tree/json_parser.hpp>
-#include <boost/property_tree/ptree.hpp>
-
-#include <cstdlib>
+#include <algorithm>
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <set>
-#include <system_error>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
 
 namespace gputest::os {
 
 namespace {
 
 namespace fs = std::filesystem;
-using Tree = boost::property_tree::ptree;
+
+/// Reads a JSON text value by value. ctest has read the presets before: this has to understand what is right, and to
+/// end on any other text.
+class JsonReader {
+public:
+  using Keys = std::vector<std::string>; ///< the keys, and the numbers in lists, that lead to a value
+
+  /// `each` is called with the keys of each text, number and word, and with that as written.
+  JsonReader(std::string_view text, std::function<void(const Keys&, const std::string&)> each)
+      : rest_{text}, each_{std::move(each)} {}
+
+  /// Throws std::invalid_argument at the first place that is not JSON.
+  void read() {
+    read_value();
+    require(next() == '\0');
+  }
+
+private:
+  static constexpr std::size_t deepest = 200;
+
+  void read_value() {
+    require(keys_.size() < deepest);
+    if (take('{')) {
+      for (bool first = true; !take('}'); first = false) {
+        require(first || take(','));
+        keys_.push_back(read_text());
+        require(take(':'));
+        read_value();
+        keys_.pop_back();
+      }
+    } else if (take('[')) {
+      for (int index = 0; !take(']'); ++index) {
+        require(index == 0 || take(','));
+        keys_.push_back(std::to_string(index));
+        read_value();
+        keys_.pop_back();
+      }
+    } else {
+      each_(keys_, next() == '"' ? read_text() : read_word());
+    }
+  }
+
+  /// Control characters and \u stay as they are written: no preset or file is found by such a name.
+  std::string read_text() {
+    require(take('"'));
+    std::string text;
+    for (std::size_t i = 0; i < rest_.size(); ++i) {
+      const bool escaped = rest_[i] == '\\' && i + 1 < rest_.size();
+      if (rest_[i] == '"') {
+        rest_.remove_prefix(i + 1);
+        return text;
+      }
+      if (escaped && std::string_view{"\"\\/"}.find(rest_[i + 1]) == std::string_view::npos) {
+        text += rest_[i];
+      }
+      i += escaped ? 1 : 0;
+      text += rest_[i];
+    }
+    throw std::invalid_argument{"no JSON"};
+  }
+
+  std::string read_word() {
+    const auto word = rest_.substr(0, rest_.find_first_of("{}[]:,\" \t\r\n"));
+    require(!word.empty());
+    rest_.remove_prefix(word.size());
+    return std::string{word};
+  }
+
+  /// The next character that is no space; 0 at the end.
+  char next() {
+    rest_.remove_prefix(std::min(rest_.find_first_not_of(" \t\r\n"), rest_.size()));
+    return rest_.empty() ? '\0' : rest_.front();
+  }
+
+  bool take(char expected) {
+    const bool found = next() == expected;
+    rest_.remove_prefix(found ? 1 : 0);
+    return found;
+  }
+
+  static void require(bool holds) {
+    if (!holds) {
+      throw std::invalid_argument{"no JSON"};
+    }
+  }
+
+  std::string_view rest_;
+  std::function<void(const Keys&, const std::string&)> each_;
+  Keys keys_;
+};
 
 class TestPresets {
 public:
@@ -32,13 +119,32 @@ public:
     if (!files_.insert(fs::weakly_canonical(path).string()).second) {
       return;
     }
-    Tree root;
-    boost::property_tree::read_json(path.string(), root);
-    for (const auto& preset : root.get_child("testPresets", none_)) {
-      presets_.emplace(preset.second.get("name", ""), preset.second);
+    struct Named : Preset {
+      std::string name;
+    };
+    std::map<std::string, Named> presets; // by their number in the file
+    std::vector<std::string> includes;
+    const auto add = [&](const JsonReader::Keys& keys, const std::string& value) {
+      if (keys.size() == 2 && keys[0] == "include") {
+        includes.push_back(value);
+      } else if (keys.size() >= 3 && keys[0] == "testPresets") {
+        Named& preset = presets[keys[1]];
+        if (keys[2] == "name") {
+          preset.name = value;
+        } else if (keys[2] == "inherits") { // a name, or a list of names
+          preset.parents.push_back(value);
+        } else if (keys.size() == 4 && keys[2] == "execution" && keys[3] == "jobs") {
+          preset.jobs = value;
+        }
+      }
+    };
+    const auto text = contents_of(path.string());
+    JsonReader{text.value_or(""), add}.read();
+    for (const auto& [number, preset] : presets) {
+      presets_.emplace(preset.name, preset);
     }
-    for (const auto& include : root.get_child("include", none_)) {
-      read(path.parent_path() / include.second.data()); // an absolute path replaces the folder
+    for (const auto& include : includes) {
+      read(path.parent_path() / include); // an absolute path replaces the folder
     }
   }
 
@@ -48,23 +154,23 @@ public:
     if (!seen.insert(name).second) {
       return;
     }
-    const Tree& preset = presets_.at(name);
-    if (const auto jobs = preset.get_optional<std::string>("execution.jobs"); jobs && !found.jobs) {
-      found.jobs = *jobs;
+    const Preset& preset = presets_.at(name);
+    if (preset.jobs && !found.jobs) {
+      found.jobs = preset.jobs;
     }
-    const Tree& parents = preset.get_child("inherits", none_); // a name, or a list of names
-    if (!parents.data().empty()) {
-      add_to(found, parents.data(), seen);
-    }
-    for (const auto& parent : parents) {
-      add_to(found, parent.second.data(), seen);
+    for (const auto& parent : preset.parents) {
+      add_to(found, parent, seen);
     }
   }
 
 private:
-  const Tree none_;
+  struct Preset {
+    std::optional<std::string> jobs;
+    std::vector<std::string> parents;
+  };
+
   std::set<std::string> files_;
-  std::map<std::string, Tree> presets_;
+  std::map<std::string, Preset> presets_;
 };
 
 /// The test preset of the source folder that a build tree was configured for.
