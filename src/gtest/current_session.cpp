@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <utility>
@@ -100,18 +101,23 @@ bool any_uses_gpu(const ::testing::UnitTest& unit_test) {
   return any;
 }
 
-/// Of this process, as it was started. Each ends with a zero.
-std::string arguments() {
-  std::ifstream file{"/proc/self/cmdline"};
+/// The arguments or the environment of this process, as it was started. Each ends with a zero.
+std::string words_of_process(const std::string& kind) {
+  std::ifstream file{"/proc/self/" + kind};
   return {std::istreambuf_iterator<char>{file}, {}};
 }
 
-/// The filter that this process was started with; empty if with none.
-std::string filter_of_arguments() {
-  const std::string option{"\0--gtest_filter=", 16};
-  const auto all = arguments();
-  const auto begin = all.find(option);
-  return begin == std::string::npos ? "" : std::string{all.c_str() + begin + option.size()};
+/// The filter that this process was started with; empty if with none. A worker is started with one that selects
+/// nothing, and given that of each case.
+std::string filter_of_process() {
+  for (const auto& [file, option] : {std::pair{"cmdline", "--gtest_filter="}, std::pair{"environ", "GTEST_FILTER="}}) {
+    const auto all = '\0' + words_of_process(file);
+    const auto begin = all.find('\0' + std::string{option});
+    if (begin != std::string::npos) {
+      return all.c_str() + begin + 1 + std::strlen(option);
+    }
+  }
+  return "";
 }
 
 /// What is asked of the devices of a test that leases for itself.
@@ -137,7 +143,7 @@ bool fits(const Request& test, const Request& suite) {
 } // namespace
 
 bool is_death_test_child() {
-  static const bool is_child = arguments().find("gtest_internal_run_death_test=") != std::string::npos;
+  static const bool is_child = words_of_process("cmdline").find("gtest_internal_run_death_test=") != std::string::npos;
   return is_child;
 }
 
@@ -549,21 +555,32 @@ void CurrentSession::end_program(const ::testing::UnitTest& unit_test) {
     how = TestRun::End::failed;
   }
   end_ = how;
-  compare_with_entry(unit_test);
+  compare_with_entry(unit_test, how);
   run.end(how);
 }
 
-/// main(), a flag file or other code may have set another filter than that of the entry.
-void CurrentSession::compare_with_entry(const ::testing::UnitTest& unit_test) {
+/// main(), a flag file or other code may have set another filter than that of the entry. Then an entry neither passes
+/// nor fails by tests of others alone.
+void CurrentSession::compare_with_entry(const ::testing::UnitTest& unit_test, TestRun::End how) {
+  const auto filter = filter_of_process();
+  bool runs_others = false;
   for_each_to_run(unit_test, [&](const ::testing::TestSuite& /*suite*/, const ::testing::TestInfo& test) {
-    selected_tests_.insert(name_of(test));
+    const bool is_anothers = !filter.empty() && !selects(filter, name_of(test));
+    runs_others = runs_others || is_anothers;
+    if (is_anothers && test.result()->Failed()) {
+      TestRun::of_process().refused(name_of(test) + " failed, which the entry does not select by the filter " + filter);
+    }
   });
-  const auto filter = filter_of_arguments(); // a worker is started with none, and given that of each case
+  for_each_to_run(unit_test, [&](const ::testing::TestSuite& /*suite*/, const ::testing::TestInfo& test) {
+    if (!runs_others || how != TestRun::End::passed || !test.result()->Skipped()) {
+      selected_tests_.insert(name_of(test));
+    }
+  });
   const auto missing = filter.empty() ? std::vector<std::string>{} : left_out(unit_test, filter, selected_tests_);
   const auto others = missing.size() < 2 ? "" : " and " + std::to_string(missing.size() - 1) + " more";
   TestRun::of_process().not_run(
       missing.empty() ? ""
-                      : missing.front() + others + " did not run, although the entry selects it by --gtest_filter=" +
+                      : missing.front() + others + " did not run, although the entry selects it by the filter " +
                             filter + ": the filter was '" + GTEST_FLAG_GET(filter) +
                             "' when the tests began. Let main(), environments and flag files leave the filter as it "
                             "is; a test that cannot run skips itself (GTEST_SKIP)");

@@ -92,7 +92,7 @@ private:
   void report(const Findings& findings, const char* file, int line);
 
   [[nodiscard]] TestRun::End how_it_ended(bool failed) const;
-  void compare_with_entry(const ::testing::UnitTest& unit_test);
+  void compare_with_entry(const ::testing::UnitTest& unit_test, TestRun::End how);
 
   bool begun_ = false;
   bool reporting_ = false; ///< a failure that gputest itself adds

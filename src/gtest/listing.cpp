@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <iostream>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace gputest::detail {
@@ -56,6 +57,12 @@ bool matches_any(std::string_view patterns, std::string_view name) {
   return any;
 }
 
+/// The patterns of a filter before the dash, and those after it.
+std::pair<std::string, std::string> parts_of(const std::string& filter) {
+  const auto dash = std::min(filter.find('-'), filter.size());
+  return {dash == 0 ? "*" : filter.substr(0, dash), dash == filter.size() ? "" : filter.substr(dash + 1)};
+}
+
 /// The filter that selects a test alone, among all tests: its pattern, less the patterns of other tests that it
 /// matches. Tests with the same pattern cannot be told apart.
 std::string filter_of(const std::string& name, const std::vector<std::string>& all_names) {
@@ -78,6 +85,18 @@ std::string shortened(const char* text) {
   return all.size() <= most ? all : all.substr(0, most) + "...";
 }
 
+/// Whether another process may print another text: an address, or the bytes of an object, which may hold one.
+bool varies(std::string_view value) {
+  constexpr std::size_t digits_of_a_number = 8;
+  for (auto at = value.find("0x"); at != std::string_view::npos; at = value.find("0x", at + 1)) {
+    const auto digits = value.substr(at + 2);
+    if (std::min(digits.find_first_not_of("0123456789abcdef"), digits.size()) > digits_of_a_number) {
+      return true;
+    }
+  }
+  return value.find("-byte object <") != std::string_view::npos;
+}
+
 ListedTest describe(const TestSuite& suite, const TestInfo& test, const std::vector<std::string>& all_names,
                     const Request& entry) {
   ListedTest listed;
@@ -98,6 +117,7 @@ ListedTest describe(const TestSuite& suite, const TestInfo& test, const std::vec
     if (slash != std::string::npos && listed.test.find_first_not_of("0123456789", slash + 1) == std::string::npos) {
       listed.value_index = listed.test.substr(slash + 1);
       listed.test.erase(slash);
+      listed.value = varies(value) ? listed.value_index : listed.value;
     }
   }
   listed.file = test.file() == nullptr ? "" : test.file();
@@ -177,11 +197,15 @@ NothingSelected why_no_test_was_selected(const ::testing::UnitTest& unit_test) {
   return {"the filter '" + filter + "' selects none" + of_all};
 }
 
+bool selects(const std::string& filter, const std::string& name) {
+  const auto [positive, negative] = parts_of(filter);
+  return matches_any(positive, name) && !matches_any(negative, name);
+}
+
 std::vector<std::string> left_out(const ::testing::UnitTest& unit_test, const std::string& filter,
                                   const std::set<std::string>& selected) {
-  const auto dash = std::min(filter.find('-'), filter.size());
-  const auto positive = dash == 0 ? "*" : filter.substr(0, dash);
-  const auto negative = dash == filter.size() ? "" : filter.substr(dash + 1);
+  const auto [positive, negative_patterns] = parts_of(filter);
+  const auto& negative = negative_patterns; // which a lambda can capture
   std::vector<std::string> missing;
   for_each_pattern(positive, [&](std::string_view pattern) {
     std::vector<std::string> of_pattern;

@@ -23,6 +23,9 @@ struct NothingSelected {
 };
 [[nodiscard]] NothingSelected why_no_test_was_selected(const ::testing::UnitTest& unit_test);
 
+/// Whether a value of --gtest_filter selects the test with this name.
+[[nodiscard]] bool selects(const std::string& filter, const std::string& name);
+
 /// The tests that `filter` selects and that are not in `selected`, of those that may run: enabled, and of this shard.
 /// Of a pattern with `*` none if any of its tests is in `selected`.
 [[nodiscard]] std::vector<std::string> left_out(const ::testing::UnitTest& unit_test, const std::string& filter,

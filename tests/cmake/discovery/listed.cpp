@@ -66,7 +66,9 @@ INSTANTIATE_TEST_SUITE_P(Odd, Values,
                                          Text{"["}, Text{"]"}, Text{"]]"}, Text{"]==]"}, Text{"[=[ ]=]"},
                                          Text{"]=====]"}, Text{"\\"}, Text{"\\;"}, Text{"one\ntwo\r\n"}, Text{"\ttab"},
                                          Text{"\xFF"}, Text{"\xC3\xBC"}, Text{"same"}, Text{"same"}, Text{""},
-                                         Text{"# TypeParam = x"}, Text{" a "}, Text{"(^|*?:-.)"}, Text{"<&>'"}));
+                                         Text{"# TypeParam = x"}, Text{" a "}, Text{"(^|*?:-.)"}, Text{"<&>'"},
+                                         Text{"(0x55d0c0ffee10, 3)"}, Text{"4-byte object <01-00 00-00>"},
+                                         Text{"0xdeadbeef"}));
 INSTANTIATE_TEST_SUITE_P(Named, Values, testing::Values(Text{"x"}), [](const auto&) { return "by_name"; });
 INSTANTIATE_TEST_SUITE_P(DISABLED_Instance, Values, testing::Values(Text{"x"}));
 class DISABLED_Numbers : public testing::TestWithParam<int> {};
