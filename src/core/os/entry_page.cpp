@@ -251,18 +251,23 @@ struct NotCounted::Wait {
     struct flock whole {};
     whole.l_type = F_RDLCK;
     whole.l_whence = SEEK_SET;
-    static_cast<void>(::fcntl(lock.number(), F_OFD_SETLK, &whole));
-    page->words_->waits += one_begins_to_wait;
+    is_counted = ::fcntl(lock.number(), F_OFD_SETLK, &whole) == 0;
+    if (is_counted) {
+      page->words_->waits += one_begins_to_wait;
+    }
   }
   ~Wait() { // the time comes first: the watcher asks whether anybody waits, and then for how long
     page->words_->waited += nanoseconds{KernelClock::now() - since}.count();
-    --page->words_->waits;
+    if (is_counted) {
+      --page->words_->waits;
+    }
   }
   Wait(const Wait&) = delete;
   Wait& operator=(const Wait&) = delete;
 
   std::shared_ptr<EntryPage> page;
-  Descriptor lock; ///< of the page's file, by which the watcher sees that this process lives
+  Descriptor lock;         ///< of the page's file, by which the watcher sees that this process lives
+  bool is_counted = false; ///< if not, no descriptor was left, and the watcher learns of this wait when it has ended
   KernelClock::time_point since = KernelClock::now();
 };
 

@@ -16,6 +16,7 @@
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -127,6 +128,25 @@ TEST(EntryPages, count_a_wait_whatever_clocks_its_process_and_the_watcher_see) {
   EXPECT_FALSE(page.is_waiting());
   EXPECT_GT(page.waited().count(), 0);
   EXPECT_LT(page.waited(), std::chrono::hours{1});
+}
+
+TEST(EntryPages, count_a_wait_without_a_descriptor_when_it_has_ended) {
+  EntryPage page;
+  set_entry_page_of_process(EntryPage::open(page.path()));
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{0, before.rlim_max};
+  ::setrlimit(RLIMIT_NOFILE, &none);
+  std::optional<NotCounted> waits{std::in_place};
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_FALSE(page.is_waiting());
+  waits.reset();
+  EXPECT_GT(page.waited().count(), 0);
+  waits.emplace();
+  EXPECT_TRUE(page.is_waiting());
+  waits.reset();
+  EXPECT_FALSE(page.is_waiting());
+  set_entry_page_of_process(nullptr);
 }
 
 TEST(EntryPages, do_not_count_the_time_since_a_waiting_process_was_killed) {
