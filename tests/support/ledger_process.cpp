@@ -7,6 +7,7 @@
 //   enter <who> <candidates> <gpus> <overhead> <largest> [<option>...]   lease <who> <devices> <bytes> [<option>...]
 //   idle   resume (`resumed` or `has to leave`)   leave (sleeps until it was notified)
 //   grow <bytes> (`grown` or `not grown`)   release   overhead <bytes>   credential   fork   fork-enter   exec
+//   beyond-claims <devices> (whether `external` processes have memory there, or `none`)
 //   intact (whether it still has what its place on the ledger depends on)
 //   close-all (every descriptor from 3 on)   close <name> (those of the file with this name, whatever its folder)
 //   replace <name> <file> (makes those be of `file`, open for both directions)
@@ -101,6 +102,8 @@ public:
         {"fork", [] { return std::to_string(leave_a_child()); }},
         {"fork-enter", [&] { return answer_of_a_child(); }},
         {"exec", [&] { return become_cat(); }},
+        {"beyond-claims",
+         [&] { return std::string{ledger_.beyond_claims(std::stoull(words.at(1))).external ? "external" : "none"}; }},
         {"release", done("released", [&] { ledger_.release(); })},
         {"idle", done(command, [&] { ledger_.set_idle(); })},
         {"overhead", done(command, [&] { ledger_.set_overhead(std::stoull(words.at(1))); })},

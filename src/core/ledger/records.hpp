@@ -123,6 +123,10 @@ struct Look {
 [[nodiscard]] Look look_at(const std::vector<Record>& all, std::size_t own, const policy::Snapshot& snapshot,
                            const Observations& seen, bool queued);
 
+/// A process that releases between two looks makes its memory seem an external process's: look again at once, but no
+/// oftener than this before it is believed. Where so much changes there is soon another reason to look.
+inline constexpr int max_looks_for_external_memory = 3;
+
 /// Says in `blocked` whose the external memory of these devices is; the process at `own` is not named.
 void attribute_external(Blocked& blocked, const std::vector<Record>& all, std::size_t own, policy::DeviceMask devices,
                         const Observations& seen);

@@ -30,10 +30,6 @@ constexpr std::chrono::milliseconds look_for_memory_of_the_dead{3};
 /// Nor does a device report when an external process frees memory.
 constexpr std::chrono::milliseconds look_for_external_memory{200};
 
-/// A process that releases between two looks makes its memory seem an external process's: look again at once, but no
-/// oftener than this before it is believed. Where so much changes there is soon another reason to look.
-constexpr int max_looks_for_external_memory = 3;
-
 /// Those of `records` whose processes are stopped. Without the mutex.
 std::vector<Record> stopped_among(const std::vector<Record>& records) {
   std::vector<Record> stopped;

@@ -239,6 +239,21 @@ TEST_F(LedgerWaiting, two_devices_are_granted_both_or_not_at_all) {
   EXPECT_EQ(both.answer(), "granted 3");
 }
 
+TEST_F(LedgerWaiting, memory_that_was_given_back_while_somebody_looked_is_no_external_process_s) {
+  auto a = start_inside("a");
+  auto& device = devices_.device(0);
+  device.external_bytes = 50;
+  EXPECT_EQ(a.ask("beyond-claims 1"), "external");
+  {
+    const std::lock_guard guard{store().mutex()};
+    const std::uint64_t observed = device.observed;
+    a.say("beyond-claims 1");
+    await(device.observed, observed + 1); // from here on it tries the mutex
+    device.external_bytes = 0;
+  }
+  EXPECT_EQ(a.answer(), "none");
+}
+
 TEST_F(LedgerWaiting, a_lease_larger_than_announced_is_waited_for_only_without_risk) {
   auto [a, b] = start_all_inside("a", "b");
   a.ask("lease a 1 60");
