@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tool/devices_report.hpp"
 
+#include "core/session/messages.hpp"
 #include "tool/json_text.hpp"
 #include "tool/table.hpp"
 
@@ -196,7 +197,7 @@ bool has_usable_device(const DevicesReport& report) {
 
 std::string to_text(const DevicesReport& report) {
   if (report.devices.empty()) {
-    return "no GPU: " + report.why_none + "\n";
+    return "no GPU: " + report.why_none + ". " + session::simulated_instead + "\n";
   }
   Table table{{{"INDEX", Align::right},
                {"UUID"},

@@ -110,7 +110,8 @@ TEST(DevicesReport, says_which_gpus_are_left_out_and_why_a_device_cannot_be_used
 TEST(DevicesReport, says_why_there_is_no_gpu) {
   DevicesReport report;
   report.why_none = "there is no driver";
-  EXPECT_EQ(to_text(report), "no GPU: there is no driver\n");
+  EXPECT_EQ(to_text(report), "no GPU: there is no driver. Simulated devices, which have memory and run no kernels: "
+                             "GPUTEST_DEVICES=simulated:1x16GiB\n");
   EXPECT_EQ(to_json(report)["why_none"], "there is no driver");
   EXPECT_TRUE(to_json(report)["devices"].is_array());
 }

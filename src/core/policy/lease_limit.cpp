@@ -34,11 +34,6 @@ std::string as_word(Bytes bytes) {
   return bytes.count() % mebibyte == 0 ? advised(bytes, "_") : std::to_string(bytes.count()) + "_B";
 }
 
-/// Where a MEMORY or KEEPS of the entry is written.
-std::string in_cmake(Notation notation) {
-  return notation == Notation::tags ? " in gpu_add_test()" : " in gpu_add_test() or gpu_discover_tests()";
-}
-
 /// What a request says beside its memory, as an annotation does: `, gpus(2), sm(80)`.
 std::string other_words(const Request& request) {
   using Kind = Capability::Kind;
@@ -67,6 +62,10 @@ std::string asked_of(int device, Bytes asked) {
 }
 
 } // namespace
+
+std::string in_cmake(Notation notation) {
+  return notation == Notation::tags ? " in gpu_add_test()" : " in gpu_add_test() or gpu_discover_tests()";
+}
 
 std::string names_in_source(const std::string& test) {
   const auto dot = test.find('.');

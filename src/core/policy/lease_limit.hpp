@@ -40,6 +40,9 @@ enum class Named { test, suite };
 [[nodiscard]] std::string declare(const std::string& test, Bytes needed, const Request& request,
                                   Named named = Named::test, Notation notation = Notation::annotations);
 
+/// ` in gpu_add_test() or gpu_discover_tests()`: where an argument of a test's entry is written. Pure.
+[[nodiscard]] std::string in_cmake(Notation notation);
+
 /// What to write so that a test which takes `needed` without a lease has one. Pure.
 [[nodiscard]] std::string advise_lease(const std::string& test, Bytes needed,
                                        Notation notation = Notation::annotations);

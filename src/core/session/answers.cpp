@@ -59,6 +59,8 @@ ledger::Patience Answers::patience(const std::string& test, const std::string& w
   const auto told_at = std::chrono::steady_clock::now() + patience.notice_after;
   if (on_wait_) {
     patience.notice_after = patience.notice_every = std::chrono::milliseconds{100};
+  } else if (os::entry_page_of_process()) { // which is read at any time
+    patience.notice_every = patience.notice_after;
   }
   patience.on_wait = [this, who = full_name(test), test, what, told, told_at](const ledger::Blocked& blocked) {
     const auto text = who + " waits for " + what;
@@ -70,7 +72,7 @@ ledger::Patience Answers::patience(const std::string& test, const std::string& w
     if (on_wait_) {
       on_wait_(is_entry ? text : named);
     }
-    if (!on_wait_ || (std::chrono::steady_clock::now() >= told_at && !*told)) {
+    if (std::chrono::steady_clock::now() >= told_at && !*told) {
       *told = true;
       tell(is_entry ? text + ". 'gputest status' shows which processes hold memory and which wait" : named);
       runlog::write("wait", runlog::wait_details(what, blocked), test);

@@ -27,11 +27,10 @@ void add(std::string& texts, const std::string& text) { texts += (texts.empty() 
 } // namespace
 
 Outcome DeviceSession::no_gpu(const std::string& why) {
-  entered_ = answers_.skip("no GPU: " + why, SkipCause::no_gpu);
+  entered_ = answers_.skip("no GPU: " + why + ". " + simulated_instead, SkipCause::no_gpu);
   if (entered_.kind == Outcome::Kind::skip) {
     entered_.reason +=
-        ". Simulated devices, which have memory and run no kernels: GPUTEST_DEVICES=simulated:1x16GiB. On "
-        "a machine that is meant to run its tests, GPUTEST_FORBID_SKIP=machine makes this skip a failure";
+        ". On a machine that is meant to run its tests, GPUTEST_FORBID_SKIP=machine makes this skip a failure";
   }
   return entered_;
 }

@@ -87,7 +87,7 @@ Overuse overuse_in(const Usage& usage, const Allowance& allowance, Taken when) {
                 (allowance.test.empty()                        ? ""
                  : advice_notation() == detail::Notation::tags ? "the tag [gpus:" + needed + "], or "
                                                                : "gpus(" + needed + ") in GPUTEST_NEEDS, or ") +
-                "GPUS " + needed + " in gpu_add_test(). Leave CUDA_VISIBLE_DEVICES as it is"};
+                "GPUS " + needed + policy::in_cmake(advice_notation()) + ". Leave CUDA_VISIBLE_DEVICES as it is"};
   }
   const auto leased = gputest::to_string(leased_of(*worst, allowance));
   return {taken + " of " + leased,

@@ -62,6 +62,8 @@ std::atomic<detail::Notation> notation_of_process{detail::Notation::annotations}
 
 bool uses_tags() { return advice_notation() == detail::Notation::tags; }
 
+std::string in_cmake() { return policy::in_cmake(advice_notation()); }
+
 /// With `excess` bytes beyond its claim.
 std::string describe(const ledger::Record& record, std::uint64_t excess) {
   const auto held = std::chrono::system_clock::now() - record.since;
@@ -186,13 +188,13 @@ void tell_peak(Bytes peak) {
 
 std::string excluded_in_parallel(const std::string& who, const std::string& because, const std::string& command) {
   return who + " is large, and excluded while tests run in parallel (" + because + "). To run it alone: " + command +
-         "; to run it with the others: LARGE serial or LARGE wait in gpu_add_test() or gpu_discover_tests()";
+         "; to run it with the others: LARGE serial or LARGE wait" + in_cmake();
 }
 
 std::string excluded_by_others(const std::string& who, const ledger::Blocked& others, const std::string& command) {
   return who + " is large, and excluded while other processes use its device: " + describe(others) +
          ". To run it when they have ended: " + command +
-         "; to let it wait for them: GPUTEST_LARGE=wait, or LARGE wait in gpu_add_test() or gpu_discover_tests()";
+         "; to let it wait for them: GPUTEST_LARGE=wait, or LARGE wait" + in_cmake();
 }
 
 std::string never_fits(const std::string& who, const policy::Refusal& refusal) {
@@ -210,8 +212,7 @@ std::string too_few_gpus(const std::string& who, int gpus, const std::vector<Dev
   return who + " needs " + std::to_string(gpus) + " GPUs and may use " + std::to_string(devices.size()) + " (" +
          describe(devices) + ")" + (why_no_more.empty() ? "" : "; " + why_no_more) +
          ". Run it where it may use more ('gputest devices' shows which there are), or ask for fewer: " +
-         (uses_tags() ? "the tag [gpus:<n>], GPUS in gpu_add_test()"
-                      : "gpus(n) in GPUTEST_NEEDS, GPUS in gpu_add_test() or gpu_discover_tests()");
+         (uses_tags() ? "the tag [gpus:<n>], GPUS" : "gpus(n) in GPUTEST_NEEDS, GPUS") + in_cmake();
 }
 
 std::string not_capable(const std::string& who, const std::string& why) {
@@ -223,9 +224,8 @@ std::string waited_too_long(const std::string& who, const std::string& what, std
                             const ledger::Blocked& blocked) {
   return who + " waited " + short_duration(limit) + ", its wait limit, for " + what +
          " and was not admitted. In its way: " + describe(blocked) +
-         ". 'gputest status' shows which processes hold memory and which wait; a longer limit (WAIT_LIMIT in "
-         "gpu_add_test() or gpu_discover_tests(), --wait-limit of gputest run, or GPUTEST_WAIT_LIMIT) lets it wait "
-         "longer";
+         ". 'gputest status' shows which processes hold memory and which wait; a longer limit (WAIT_LIMIT" +
+         in_cmake() + ", --wait-limit of gputest run, or GPUTEST_WAIT_LIMIT) lets it wait longer";
 }
 
 std::string no_room_beside_overheads(const std::string& who, const std::string& what, const ledger::Blocked& blocked,
@@ -305,8 +305,8 @@ std::string not_announced(const std::string& who, const std::string& what, const
          ", more than its process announced when it started; waiting for it now could deadlock with the other "
          "processes: " +
          describe(others) + ". Announce it: " +
-         (uses_tags() ? "the tag [gpu:<size>], or MEMORY in gpu_add_test()"
-                      : "GPUTEST_NEEDS(Suite, Test, bytes), or MEMORY in gpu_add_test() or gpu_discover_tests()");
+         (uses_tags() ? "the tag [gpu:<size>], or MEMORY" : "GPUTEST_NEEDS(Suite, Test, bytes), or MEMORY") +
+         in_cmake();
 }
 
 std::string beyond_smallest_device(const std::string& who, const std::string& what, Bytes smallest,
@@ -342,7 +342,8 @@ std::string beyond_share(const std::string& what, Bytes needed, Bytes leased, co
 std::string began_too_early(const std::vector<Device>& devices) {
   return "CUDA was initialised before gputest could choose a device, so this process uses " + describe(devices) +
          "; to let gputest choose, call run_all_tests() before the first CUDA call, or start it by the launcher: "
-         "LAUNCHER on in gpu_add_test() or gpu_discover_tests(), or gputest run";
+         "LAUNCHER on" +
+         in_cmake() + ", or gputest run";
 }
 
 std::string beyond_parent_lease(const Request& request, const ledger::Record& parent_lease) {
@@ -352,8 +353,7 @@ std::string beyond_parent_lease(const Request& request, const ledger::Record& pa
   const std::string gpus = std::to_string(request.gpus);
   return "this process runs under the lease of " + describe(parent_lease) + ", and asks for " + to_string(request) +
          "; make that lease larger: gputest run" + (request.gpus > 1 ? " --gpus " + gpus : "") + " --memory " + memory +
-         ", or" + (request.gpus > 1 ? " GPUS " + gpus : "") + " MEMORY " + memory +
-         " in gpu_add_test() or gpu_discover_tests()";
+         ", or" + (request.gpus > 1 ? " GPUS " + gpus : "") + " MEMORY " + memory + in_cmake();
 }
 
 } // namespace gputest::session

@@ -18,6 +18,10 @@ namespace gputest::session {
 /// `12 s`, `3 min`, `2 h`: whole units, as people say it.
 [[nodiscard]] std::string short_duration(std::chrono::seconds duration);
 
+/// What to do where there is no GPU.
+inline constexpr const char* simulated_instead =
+    "Simulated devices, which have memory and run no kernels: GPUTEST_DEVICES=simulated:1x16GiB";
+
 /// What somebody holds or waits for: `Sort.Keys (pid 4711, 3 GiB, for 12 s)`.
 [[nodiscard]] std::string describe(const ledger::Record& record);
 

@@ -2,6 +2,7 @@
 #include "core/session/overhead.hpp"
 
 #include "core/os/process.hpp"
+#include "core/policy/lease_limit.hpp"
 #include "core/policy/request.hpp"
 #include "core/session/messages.hpp"
 
@@ -122,9 +123,9 @@ std::vector<std::string> OwnContexts::strays(const std::vector<std::size_t>& giv
         (is_known ? std::to_string(context->count() >> 20U) + " MiB" : "of unknown size") + " on " + device.uuid +
         " (" + device.name + "), where the tests of others count on that memory. It was given " + describe(own) +
         ". Use only the devices that are visible to it, leave CUDA_VISIBLE_DEVICES as gputest has set it, and ask for "
-        "more devices with GPUS in gpu_add_test() or gpu_discover_tests(); if CUDA is used before the tests start, let "
-        "the launcher choose: "
-        "LAUNCHER on, or gputest run");
+        "more devices with GPUS" +
+        policy::in_cmake(advice_notation()) +
+        "; if CUDA is used before the tests start, let the launcher choose: LAUNCHER on, or gputest run");
   }
   return problems;
 }

@@ -40,6 +40,11 @@ TEST(Advice, names_no_macro_and_no_fixture_where_tests_have_tags) {
            {no_room_in_process("sorts", "3 GiB", 1_GiB, "Graph::SetUpTestSuite()"), "the tag [gpu:<size>]"},
            {ran_out_of_memory("sorts", "sorts", 1_GiB, &request, {}, {}, {}), "the tag [gpu:2GiB]"},
            {ran_out_of_memory("sorts", "sorts", 1_GiB, &request, {"", 3_GiB, 8_GiB}, {}, {}), "the tag [gpu:3GiB]"},
+           {excluded_in_parallel("sorts", "ctest -j8", "ctest"), "LARGE serial or LARGE wait in gpu_add_test()"},
+           {excluded_by_others("sorts", {}, "ctest"), "LARGE wait in gpu_add_test()"},
+           {waited_too_long("sorts", "3 GiB", {}, {}), "WAIT_LIMIT in gpu_add_test(), --wait-limit"},
+           {began_too_early({}), "LAUNCHER on in gpu_add_test(), or"},
+           {beyond_parent_lease(request, {}), "MEMORY small in gpu_add_test()"},
            {beyond_smallest_device("sorts", "3 GiB", 2_GiB, {}), "Run the test in a process of its own"}}) {
     EXPECT_THAT(text, HasSubstr(advice));
     EXPECT_THAT(text,

@@ -26,7 +26,7 @@ cuda::Device CudaMemory::device_of(int ordinal) const {
   if (const auto result = library_.functions().device(&device, ordinal); result != cuda::success) {
     throw Error{"device " + std::to_string(ordinal) + " was asked for, and the CUDA driver answers " +
                 library_.describe(result) + "; this process sees " + std::to_string(library_.device_count()) +
-                " devices. Ask for more with GPUS in gpu_add_test() or gpu_discover_tests()"};
+                " devices. Ask for more with the argument GPUS of its CMake function"};
   }
   return device;
 }

@@ -176,7 +176,7 @@ std::size_t OwnSimulatedDevices::device(int index) const {
   if (index < 0 || static_cast<std::size_t>(index) >= visible_.size()) {
     throw InvalidSetting{"simulated device " + std::to_string(index) + " was asked for, and this process sees " +
                          std::to_string(visible_.size()) +
-                         "; ask for more with GPUS in gpu_add_test() or gpu_discover_tests()"};
+                         "; ask for more with the argument GPUS of its CMake function"};
   }
   return visible_[static_cast<std::size_t>(index)];
 }

@@ -108,7 +108,7 @@ TEST_F(CudaMemoryTest, gives_the_drivers_name_of_any_other_error) {
   EXPECT_EQ(tests::message_of<Error>(
                 [&] { static_cast<void>(memory_->allocate(MemoryKind::pool, 5, Bytes{1024}, {}, true)); }),
             "device 5 was asked for, and the CUDA driver answers CUDA_ERROR_INVALID_DEVICE (101); this process sees 2 "
-            "devices. Ask for more with GPUS in gpu_add_test() or gpu_discover_tests()");
+            "devices. Ask for more with the argument GPUS of its CMake function");
   cuda_->allocate_result = 0;
   void* const pointer = memory_->allocate(MemoryKind::malloc, 0, Bytes{1024}, {}, true);
   cuda_->free_result = 700;
