@@ -23,6 +23,7 @@
 #include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -64,6 +65,7 @@ bool is_passed_on(const std::string& assignment) {
     CPU_SET(number, &all);
   }
   ::sched_setaffinity(0, sizeof all, &all); // as far as its user may
+  ::umask(077);
   const int output = ::openat(daemon.folder.number(), "output", O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);
   ::dup2(output, STDOUT_FILENO);
   ::dup2(output, STDERR_FILENO);

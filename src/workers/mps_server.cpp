@@ -7,7 +7,6 @@
 #include <utility>
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 namespace gputest::workers {
@@ -69,9 +68,8 @@ MpsServer MpsServer::join(const RunFolder& run) {
         "workers use no MPS any more: " + (why.empty() ? "a process that used it had an error or died" : why);
     return joined;
   }
-  ::mkdirat(run.run.number(), server, 0700);
   const MpsDaemon daemon{run.path.substr(0, run.path.rfind('/')) + "/" + server,
-                         open_own_folder(run.run.number(), server)};
+                         make_own_folder(run.run.number(), server)};
   Marked client{daemon.folder, "clients"};
   if (const auto why = start_mps_daemon(run, daemon); !why.empty()) {
     write_file(daemon.folder, "given_up", why);
@@ -92,6 +90,7 @@ bool MpsServer::is_outdated(const RunFolder& run) const {
 void give_up_mps_server(const RunFolder& run, Mps owner) {
   if (owner == Mps::of_run) {
     const auto folder = open_own_folder(run.run.number(), server);
+    const WithoutUmask modes;
     const Descriptor file{::openat(folder.number(), "given_up", O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)};
   }
 }

@@ -74,11 +74,6 @@ void remove_leftovers(const Descriptor& workers) {
 /// By which this process reaches a folder, however long its own path is.
 std::string path_of(const Descriptor& folder) { return "/proc/self/fd/" + std::to_string(folder.number()); }
 
-Descriptor make_own_folder(int above, const char* name) {
-  ::mkdirat(above, name, 0700);
-  return open_own_folder(above, name);
-}
-
 /// Leaves a process behind that removes the folder of the run when ctest has ended, however it does.
 void remove_at_its_end(const RunFolder& run) {
   if (become_an_orphan({run.ctest.number(), run.workers.number()}) != Orphaning::in_orphan) {
@@ -114,6 +109,7 @@ RunFolder open_run_folder(const std::string& identity) {
   }
   found.identity = identity;
   found.run_name = std::to_string(ctest->pid) + "-" + std::to_string(*start) + name_of_namespace();
+  const WithoutUmask modes;
   // Somebody else may have taken the usual name: then the folder is below the ledger's.
   std::string home;
   for (const auto& above : {std::string{"/tmp"}, variable("GPUTEST_DIR")}) {
@@ -174,11 +170,18 @@ Descriptor open_own_folder(int above, const char* name) {
   return folder;
 }
 
+Descriptor make_own_folder(int above, const char* name) {
+  const WithoutUmask modes;
+  ::mkdirat(above, name, 0700);
+  return open_own_folder(above, name);
+}
+
 bool is_there(const Descriptor& folder, const std::string& name) {
   return ::faccessat(folder.number(), name.c_str(), F_OK, 0) == 0;
 }
 
 Descriptor open_lock_file(const Descriptor& folder, const char* name) {
+  const WithoutUmask modes;
   return Descriptor{::openat(folder.number(), name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)};
 }
 
@@ -218,6 +221,7 @@ std::string job_name(std::chrono::steady_clock::time_point begun) {
 bool is_job(const std::string& name) { return name.rfind(job, 0) == 0; }
 
 bool write_file(const Descriptor& folder, const std::string& name, const std::string& text) {
+  const WithoutUmask modes;
   const auto temporary = "new-" + name + "-" + std::to_string(::getpid());
   const Descriptor file{
       ::openat(folder.number(), temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600)};
@@ -226,6 +230,7 @@ bool write_file(const Descriptor& folder, const std::string& name, const std::st
 }
 
 bool add_to_file(const Descriptor& folder, const char* name, const std::string& text) {
+  const WithoutUmask modes;
   const Descriptor file{::openat(folder.number(), name, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600)};
   return ::write(file.number(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
 }

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/un.h>
 
@@ -53,8 +54,24 @@ struct RunFolder {
 /// `folder` is none.
 [[nodiscard]] RunFolder open_run_folder(const std::string& identity);
 
+/// As long as one exists, what this process makes in the run's folders has the mode that it is made with: a umask may
+/// take off what the run's other processes need. For a process without threads.
+class WithoutUmask {
+public:
+  WithoutUmask() = default;
+  ~WithoutUmask() { ::umask(before_); }
+  WithoutUmask(const WithoutUmask&) = delete;
+  WithoutUmask& operator=(const WithoutUmask&) = delete;
+
+private:
+  mode_t before_ = ::umask(0);
+};
+
 /// A folder of this user's own that nobody else can reach. None if it is not that, or if there is none.
 [[nodiscard]] Descriptor open_own_folder(int above, const char* name);
+
+/// The same, and makes it if it is missing.
+[[nodiscard]] Descriptor make_own_folder(int above, const char* name);
 
 /// The address of a socket in a folder, by /proc: a path of the folder may be too long. No file's, if the name is.
 [[nodiscard]] sockaddr_un address_in(const Descriptor& folder, const std::string& name);

@@ -327,6 +327,7 @@ private:
   /// Before a case passes here whose process goes on. False if the end of that could be missed.
   bool note_case(const std::string& filter) {
     if (!served_) {
+      const WithoutUmask modes;
       served_ = Descriptor{::openat(run_.folder.number(), name_of_served().c_str(),
                                     O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600)};
     }

@@ -65,6 +65,16 @@ TEST(SupervisedCommand, gets_each_signal_that_its_launcher_is_sent) {
   }
 }
 
+TEST(SupervisedCommand, begins_with_the_mask_of_its_launcher_also_if_it_is_the_second) {
+  EXPECT_EQ(tests::in_child([] {
+              return run_supervised({"true"}).status == 0 &&
+                             run_supervised({"/bin/sh", "-c", "kill -TERM $$; exit 3"}).signal == SIGTERM
+                         ? 0
+                         : 1;
+            }),
+            0);
+}
+
 TEST(SupervisedCommand, keeps_signals_from_its_launcher_which_has_to_say_how_it_ended) {
   for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) {
     EXPECT_EQ(tests::in_child([&] {

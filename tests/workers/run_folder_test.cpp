@@ -110,6 +110,23 @@ TEST(RunFolder, of_a_user_is_one_that_nobody_else_can_reach) {
   }
 }
 
+TEST(RunFolder, has_what_its_processes_need_whatever_their_umask) {
+  const tests::PrivateFolder path;
+  const Descriptor above{::open(path.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  const mode_t usual = ::umask(0277);
+  const auto folder = make_own_folder(above.number(), "run");
+  const bool is_written = write_file(folder, "executable", "/bin/sort_tests") && note_end(folder, false, "", "ended") &&
+                          open_lock_file(folder, "start");
+  EXPECT_EQ(::umask(usual), 0277U);
+  EXPECT_TRUE(is_written);
+  for (const auto& [name, mode] :
+       {std::pair{".", 0700U}, {"executable", 0600U}, {"failures", 0600U}, {"start", 0600U}}) {
+    struct stat status {};
+    EXPECT_EQ(::fstatat(folder.number(), name, &status, 0), 0) << name;
+    EXPECT_EQ(status.st_mode & 07777U, mode) << name;
+  }
+}
+
 TEST(RunFolder, is_none_where_no_ctest_is_above) {
   tests::TextPipe pipe;
   if (supervise::become_an_orphan({pipe.writing_end()}) == supervise::Orphaning::in_orphan) {

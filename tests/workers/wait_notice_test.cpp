@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "core/os/file.hpp"
 #include "ctest_run.hpp"
 
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <csignal>
 #include <fstream>
+#include <optional>
+#include <sstream>
 #include <string>
+#include <thread>
 
 #include <sys/stat.h>
 
@@ -26,12 +31,32 @@ protected:
     holder.wait_for_out("holds");
     auto ctest = start_ctest({"-j2"});
     ctest.wait_for_err(" waits for ");
+    let_all_look_again(ctest.pid());
     std::ofstream{path("gate")} << "open\n";
     const auto ended = ctest.finish();
     notices_ = ended.err;
     results_ = results_of(ended.out);
     static_cast<void>(holder.finish());
   }
+
+  /// Returns when each process that a ctest has started has slept three times. One that waits looks after each second.
+  static void let_all_look_again(pid_t ctest) {
+    const auto folder = "/proc/" + std::to_string(ctest);
+    std::istringstream watchers{os::contents_of(folder + "/task/" + std::to_string(ctest) + "/children").value_or("")};
+    for (std::string pid; watchers >> pid;) {
+      const auto sleeps = [&] {
+        const std::string name = "\nvoluntary_ctxt_switches:";
+        const auto status = os::contents_of("/proc/" + pid + "/status").value_or("");
+        const auto at = status.find(name);
+        return at == std::string::npos ? std::nullopt : std::optional{std::stoul(status.substr(at + name.size()))};
+      };
+      const auto before = sleeps();
+      for (auto now = before; now && *now < *before + 3; now = sleeps()) {
+        std::this_thread::sleep_for(std::chrono::milliseconds{10});
+      }
+    }
+  }
+
   void add_launched(const std::string& name) {
     add_command(name, {TOOL, "run", "--memory", "1GiB", "--", "/bin/true"},
                 "ENVIRONMENT \"GPUTEST_ENTRY=ctest;GPUTEST_TEST=" + name + "\"");
