@@ -13,6 +13,7 @@
                  [KEEPS <size>]
                  [REQUIRES <capability>...]
                  [LARGE exclude|serial|wait]
+                 [NEEDS <file>]
                  [LAUNCHER on|off]
                  [TIMEOUT <seconds>]
                  [WAIT_LIMIT <duration>]
@@ -64,6 +65,11 @@
     ``serial``: CTest runs it alone. ``wait``: it waits until its memory is free. Default: the environment variable
     ``GPUTEST_LARGE`` when the test runs, else ``exclude``.
 
+  ``NEEDS``
+    A file in the sources with what entries of the project were measured to take, by name: ``gputest needs --export`` writes it. ctest reads it
+    when it starts. A test that declares no memory asks for the figure at first, where no earlier run in the build tree says how much it
+    takes. The file need not exist. Default: the variable ``GPUTEST_NEEDS_FILE``, else none.
+
   ``LAUNCHER``
     ``on``: use the launcher, for an executable that uses CUDA before its tests start. ``off``: do not use it, for an executable that
     leases its memory itself but links neither ``gputest::main`` nor ``gputest::catch2``: its own ``main()`` ends with
@@ -92,7 +98,7 @@
   ``ENVIRONMENT_MODIFICATION``
     ``GPUTEST_TEST``, ``GPUTEST_ENTRY``, ``GPUTEST_MEMORY``, ``GPUTEST_GPUS`` and ``GPUTEST_DEFAULT_LOG``; ``GPUTEST_LARGE``, ``GPUTEST_HEAP``,
     ``GPUTEST_KEEPS``, ``GPUTEST_REQUIRES`` and ``GPUTEST_WAIT_LIMIT`` if the argument is given; ``GPUTEST_TIMEOUT`` if ``TIMEOUT`` or
-    ``WAIT_LIMIT`` is given
+    ``WAIT_LIMIT`` is given; when ctest starts ``GPUTEST_LEARNED``, if it is known what the entry takes
   ``LABELS``
     ``gpu``, ``gpu_<class>``, and ``LABELS``
   ``SKIP_RETURN_CODE``
@@ -115,7 +121,7 @@
 function(gpu_add_test)
   set(gputest_call gpu_add_test)
   set(option_keywords COMMAND_EXPAND_LISTS)
-  set(value_keywords NAME COMMAND MEMORY GPUS HEAP KEEPS LARGE LAUNCHER TIMEOUT WAIT_LIMIT WORKING_DIRECTORY)
+  set(value_keywords NAME COMMAND MEMORY GPUS HEAP KEEPS LARGE LAUNCHER TIMEOUT WAIT_LIMIT WORKING_DIRECTORY NEEDS)
   set(list_keywords REQUIRES LABELS CONFIGURATIONS)
   set(word_keywords "")
   _gputest_parse(0)
@@ -196,7 +202,7 @@ function(gpu_add_test)
     endif()
     _gputest_request(${memory_class} "${size}" "${ARG_GPUS}" "${ARG_HEAP}" "${ARG_LARGE}" request)
     string(APPEND properties " GPUTEST_REQUEST [[${request}]]")
-    _gputest_let_ctest_schedule()
+    _gputest_let_ctest_schedule("${ARG_NEEDS}")
   endif()
   _gputest_quote("${settings}" quoted)
   cmake_language(EVAL CODE "set_tests_properties(${quoted_name} PROPERTIES ENVIRONMENT_MODIFICATION ${quoted}${properties})")

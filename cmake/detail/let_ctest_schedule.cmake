@@ -19,14 +19,27 @@ endif()\n")
 endfunction()
 
 # Makes ctest run schedule.cmake before it adds the tests of the current directory, and of those above: it may be started
-# in each of them. Does nothing if the tool is not there.
-function(_gputest_let_ctest_schedule)
+# in each of them. `needs` is a file that `gputest needs --export` writes, or empty. Does nothing if the tool is not there.
+function(_gputest_let_ctest_schedule needs)
   set(most "${GPUTEST_PROCESSES_PER_DEVICE}")
   if(NOT most STREQUAL "" AND (NOT most MATCHES "^[0-9][0-9]?[0-9]?[0-9]?$" OR most GREATER 1024))
     _gputest_fail("GPUTEST_PROCESSES_PER_DEVICE is \"${most}\". Set it to the number of test processes that may use a GPU at once, from 1 to 1024, or to 0 for any number.")
   endif()
   if(NOT TARGET gputest::cli)
     return()
+  endif()
+  if(NOT TARGET gputest_needs_files) # of all calls, also later ones
+    add_library(gputest_needs_files INTERFACE)
+  endif()
+  get_property(noted TARGET gputest_needs_files PROPERTY GPUTEST_FILES)
+  if(needs STREQUAL "")
+    set(needs "${GPUTEST_NEEDS_FILE}")
+  endif()
+  if(NOT needs STREQUAL "")
+    cmake_path(ABSOLUTE_PATH needs BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" NORMALIZE)
+    list(APPEND noted "${needs}")
+    list(REMOVE_DUPLICATES noted)
+    set_property(TARGET gputest_needs_files PROPERTY GPUTEST_FILES "${noted}")
   endif()
   set(folder "${CMAKE_BINARY_DIR}/gputest")
   get_property(written GLOBAL PROPERTY GPUTEST_SCHEDULE_WRITTEN)
@@ -37,6 +50,7 @@ function(_gputest_let_ctest_schedule)
     _gputest_generate_script("${folder}/at_start" "# Written by gputest's CMake functions; runs when ctest starts.
 set(gputest_processes_per_device \"${most}\")
 set(gputest_tool [======[$<TARGET_FILE:gputest::cli>]======])
+set(gputest_needs_files [======[$<TARGET_PROPERTY:gputest_needs_files,GPUTEST_FILES>]======])
 include(${quoted_script})\n" "")
   endif()
 

@@ -160,6 +160,16 @@ function(_gputest_schedule requests at_once_result cost_result)
   set(${cost_result} "${cost}" PARENT_SCOPE)
 endfunction()
 
+# What an entry is given if it is known what it needs, by `gputest devices --for-ctest`: from earlier runs, or from the project's
+# file. It is what its tests ask for if they declare nothing.
+function(_gputest_learned name result)
+  get_property(mib GLOBAL PROPERTY "gputest need ${name}")
+  set(${result} "" PARENT_SCOPE)
+  if(NOT "${mib}" STREQUAL "")
+    set(${result} ENVIRONMENT_MODIFICATION GPUTEST_LEARNED=set:${mib}MiB PARENT_SCOPE)
+  endif()
+endfunction()
+
 # The lock of the next test of which so many run at once.
 function(_gputest_next_lock at_once result)
   get_property(turn GLOBAL PROPERTY "gputest_turn ${at_once}")

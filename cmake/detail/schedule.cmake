@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Keeps CTest from starting more tests of a size at once than fit on the devices. Runs when ctest starts, before the entries of a
-# directory are added. The script that includes it sets gputest_tool and
+# directory are added. The script that includes it sets gputest_tool, gputest_needs_files and
 # gputest_processes_per_device.
 #
 # `gputest devices --for-ctest` says what the devices of this ctest have. An entry's request is its property GPUTEST_REQUEST, which
@@ -31,7 +31,11 @@ foreach(gputest_index RANGE ${gputest_count})
   endif()
 endforeach()
 
-execute_process(COMMAND "${gputest_tool}" devices --for-ctest
+set(gputest_needs "")
+if(NOT gputest_needs_files STREQUAL "")
+  set(gputest_needs --needs ${gputest_needs_files})
+endif()
+execute_process(COMMAND "${gputest_tool}" devices --for-ctest ${gputest_needs}
   TIMEOUT 30 OUTPUT_VARIABLE gputest_facts ERROR_QUIET RESULT_VARIABLE gputest_ended)
 if(NOT gputest_ended STREQUAL "0" OR gputest_facts STREQUAL "")
   return()
@@ -69,6 +73,9 @@ function(set_tests_properties)
       if(NOT cost STREQUAL "" AND NOT DEFINED gputest_set_COST)
         string(APPEND more " COST ${cost}")
       endif()
+      _gputest_learned("${ARGV0}" learned)
+      list(JOIN learned " " learned)
+      string(APPEND more " ${learned}") # CTest adds it to the list
     endif()
   endif()
   get_property(code GLOBAL PROPERTY gputest_arguments_${ARGC})

@@ -4,12 +4,17 @@
 #include "core/devices/device_list.hpp"
 #include "core/ledger/device_probe.hpp"
 #include "core/ledger/ledger_view.hpp"
+#include "core/os/file.hpp"
 #include "core/os/ledger_folder.hpp"
 #include "core/os/process.hpp"
 #include "core/session/choice.hpp"
+#include "core/settings/settings.hpp"
 #include "tool/ctest_facts.hpp"
 #include "tool/free_memory.hpp"
 #include "tool/json_text.hpp"
+#include "tool/needs.hpp"
+
+#include <gputest/error.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -158,10 +163,42 @@ DevicesReport look_at_devices(const Settings& settings, devices::AskDriver ask) 
   return report;
 }
 
+namespace {
+
+/// Also keeps what earlier runs of this ctest have taken: each ctest that starts calls this, in its folder.
+std::string facts_for_ctest(const std::vector<std::string>& needs_files) {
+  const auto report = look_at_devices(settings_from_environment(), devices::AskDriver::no);
+  const auto facts = ctest_facts(report);
+  if (facts.empty()) {
+    return facts;
+  }
+  CommittedNeeds committed;
+  for (const auto& file : needs_files) {
+    try {
+      for (auto& [test, figures] : parse_committed(os::contents_of(file).value_or(""))) {
+        committed[test] = std::move(figures);
+      }
+    } catch (const Error& error) {
+      fmt::print(stderr, "gputest: {}: {}\n", file, error.what());
+    }
+  }
+  std::vector<Device> devices;
+  for (const auto& device : report.devices) {
+    if (bytes_for_tests(device)) {
+      devices.push_back(device.device);
+    }
+  }
+  const auto logs = settings::chosen_log_folder().value_or("Testing/gputest");
+  return facts + needs_for_ctest(needs_in(logs, true), committed, devices);
+}
+
+} // namespace
+
 void add_devices(CommandLine& line) {
   struct Options {
     bool json = false;
     bool for_ctest = false;
+    std::vector<std::string> needs;
   };
   const auto options = std::make_shared<Options>();
   auto& command = line.add(
@@ -169,7 +206,7 @@ void add_devices(CommandLine& line) {
       devices_help + exit_codes({{ExitCode::no_gpu, "no usable GPU although GPUTEST_REQUIRE_GPU=1 demands one"}}),
       [options](const auto& /*words*/) {
         if (options->for_ctest) {
-          fmt::print("{}", ctest_facts(look_at_devices(settings_from_environment(), devices::AskDriver::no)));
+          fmt::print("{}", facts_for_ctest(options->needs));
           return ExitCode::done;
         }
         const auto report = look_at_devices(settings_from_environment(), devices::AskDriver::yes);
@@ -181,6 +218,8 @@ void add_devices(CommandLine& line) {
       .add_flag("--for-ctest", options->for_ctest,
                 "print what a ctest that starts has to know; used by gputest's CMake code")
       ->excludes(json);
+  command.add_option("--needs", options->needs, "with --for-ctest: files that 'gputest needs --export' has written")
+      ->type_name("FILE");
 }
 
 } // namespace gputest::tool

@@ -67,6 +67,11 @@ foreach(file IN LISTS files)
   endforeach()
 endforeach()
 
+set(ENV{GPUTEST_SCHEDULING} ctest)
+entries_of("${moved}" scheduled)
+require([["${scheduled}" MATCHES "GPUTEST_LEARNED=set:2048MiB"]] "the file of needs is not installed")
+unset(ENV{GPUTEST_SCHEDULING})
+
 # The same entries: names, commands and all properties, but for the places of files.
 entries_of("${moved}" installed)
 foreach(pair IN ITEMS "build/out/below|bin/below" "build/cases|bin/cases" "build/below/only_below|bin/only_below" "source/below/data|below/data" "build|")

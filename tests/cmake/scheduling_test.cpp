@@ -204,6 +204,45 @@ TEST_F(Scheduling, gives_discovered_entries_the_turns_of_their_cases) {
   EXPECT_EQ(at_once(entries()["Medium.says_a_size"]), "18");
 }
 
+/// A run log that says what an entry took.
+std::string log_of(const std::string& entry, int gib, std::time_t at = std::time(nullptr)) {
+  return R"({"t":)" + std::to_string(at) + R"(.0,"pid":1,"entry":")" + entry + R"(","event":"need","bytes":)" +
+         std::to_string(std::uint64_t(gib) << 30U) + R"(,"evidence":"exact","device_bytes":17179869184,"simulated":true,)" +
+         R"("declared_by":"estimate"})" + "\n";
+}
+
+TEST_F(Scheduling, gives_each_entry_what_it_took_in_earlier_runs_or_what_the_projects_file_says) {
+  const auto learned = [&] {
+    std::map<std::string, std::string> sizes;
+    for (auto& [name, properties] : entries()) {
+      for (const auto& element : properties["ENVIRONMENT_MODIFICATION"]) {
+        const auto text = element.get<std::string>();
+        if (const std::string begin = "GPUTEST_LEARNED=set:"; text.rfind(begin, 0) == 0) {
+          sizes[name] = text.substr(begin.size());
+        }
+      }
+    }
+    return sizes;
+  };
+  write("needs.jsonl", R"({"test":"direct","needs":{"80GiB":"7168MiB"}})"
+                              "\n"
+                              R"({"test":"Small.test","needs":{"80GiB":"3072MiB","16GiB":"2048MiB"}})"
+                              "\n");
+  configure("gpu_add_test(NAME direct COMMAND true NEEDS needs.jsonl)\n"
+            "gpu_discover_tests(tests TEST_FILTER Plain.first:Small.test)\n"
+            "gpu_discover_tests(tests TEST_PREFIX p. GRANULARITY executable TEST_FILTER Plain.first:Small.test)\n");
+  using Sizes = std::map<std::string, std::string>;
+  EXPECT_EQ(learned(), (Sizes{{"direct", "7168MiB"}, {"Small.test", "2048MiB"}}));
+  std::filesystem::create_directories(path("build/Testing/gputest"));
+  write("build/Testing/gputest/run-1.jsonl", log_of("direct", 1) + log_of("Plain.first", 3) + log_of("p.tests", 4));
+  const Sizes all{{"direct", "1024MiB"}, {"Small.test", "2048MiB"}, {"Plain.first", "3072MiB"}, {"p.tests", "4096MiB"}};
+  EXPECT_EQ(learned(), all);
+  std::filesystem::remove(path("build/Testing/gputest/run-1.jsonl"));
+  EXPECT_EQ(learned(), all) << "it is kept";
+  set("GPUTEST_DEVICES", "none");
+  EXPECT_THAT(learned(), IsEmpty());
+}
+
 TEST_F(Scheduling, leaves_properties_of_the_users_as_they_are) {
   configure("gpu_add_test(NAME costly COMMAND true MEMORY 9GiB)\n"
             "set_tests_properties(costly PROPERTIES COST 5 RUN_SERIAL ON RESOURCE_LOCK lock)\n"

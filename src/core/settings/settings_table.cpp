@@ -92,6 +92,7 @@ const std::vector<Setting>& settings_table() {
        "the folder of the run logs if GPUTEST_LOG is not set", By::gputest},
       {"GPUTEST_ENTRY", "ctest, will_fail, by_output, or the path of a page", "nobody",
        "to whom the process reports how its tests ended", By::gputest},
+      {"GPUTEST_LEARNED", "a size such as 3GiB", "256MiB", "what GPUTEST_MEMORY=auto stands for at first", By::gputest},
       {"GPUTEST_LEASE_OF", "a process in the ledger", "none", "the holder of the parent lease", By::gputest},
       {"GPUTEST_LIST_FILE", "a file", "none", "the executable writes the list of its tests to this file, and runs none",
        By::gputest},
