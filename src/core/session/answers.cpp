@@ -72,7 +72,7 @@ ledger::Patience Answers::patience(const std::string& test, const std::string& w
     if (on_wait_) {
       on_wait_(is_entry ? text : named);
     }
-    if (std::chrono::steady_clock::now() >= told_at && !*told) {
+    if (!*told && (!on_wait_ || std::chrono::steady_clock::now() >= told_at)) {
       *told = true;
       tell(is_entry ? text + ". 'gputest status' shows which processes hold memory and which wait" : named);
       runlog::write("wait", runlog::wait_details(what, blocked), test);
