@@ -164,6 +164,7 @@ private:
         const auto name = process.program.substr(process.program.rfind('/') + 1);
         Json row{{"n", name},
                  {"p", process.pid},
+                 {"b", process.why_started},
                  {"t", time(process.begun)},
                  {"e", time(process.ended)},
                  {"c", Json::array()}};

@@ -175,6 +175,7 @@ private:
     process.begun = t;
     process.under_a_lease = event.flag("under_a_lease");
     process.worker = event.flag("worker");
+    process.why_started = event.text("started");
     process.program = event.text("program");
     for (const auto& object : event.objects("devices")) {
       const Members device{object};

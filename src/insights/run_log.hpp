@@ -58,7 +58,8 @@ struct LoggedProcess {
   bool open_ended = true;
   bool running = false; ///< as LoggedLease::running
   bool under_a_lease = false;
-  bool worker = false; ///< it ran cases of several entries
+  bool worker = false;     ///< it ran cases of several entries
+  std::string why_started; ///< of a worker; empty: not known
   std::optional<int> exit;
   int signal = 0; ///< that ended the launcher's command; 0: none
   std::string program; ///< its path; empty: not known

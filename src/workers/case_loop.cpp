@@ -292,7 +292,7 @@ Worker* Worker::of_process() {
       made->state_->exit_code = EXIT_FAILURE;
       made->state_->has_ended = true;
     } else if (made->state_->channel) {
-      os::set_ctest_of_process(made->state_->channel->ctest());
+      os::set_ctest_of_process(made->state_->channel->ctest(), made->state_->channel->why_started());
       made->state_->channel->tell_ready();
     }
     return made;

@@ -113,20 +113,29 @@ private:
   bool is_announced_ = false;
 };
 
-/// Whether a further worker is to be started for a case that has waited for so long, since the balance in `earned` was
-/// `before`. There is none to start if there is a supervisor for each case. Where other executables of the run have
-/// cases, a start takes time from them, so the workers have to have earned it. All of them were busy while the case
-/// waited.
-bool should_start_one(const RunFolder& run, milliseconds before, milliseconds waited) {
+/// Why a further worker is to be started for a case that has waited for so long, since the balance in `earned` was
+/// `before`; empty: none is. There is none to start if there is a supervisor for each case. Where other executables of
+/// the run have cases, a start takes time from them, so the workers have to have earned it. All of them were busy while
+/// the case waited.
+std::string why_start_one(const RunFolder& run, milliseconds before, milliseconds waited) {
   const auto supervisors = count_marked(run.folder, "supervisors");
   const auto cases = count_marked(run.folder, "cases");
-  if (supervisors == 0 || waited > longest_trust) {
-    return true;
+  if (supervisors == 0) {
+    const auto ended = workers_of(run.folder);
+    return !ended.empty()                       ? "after one that ended " + ended.back().second
+           : is_there(run.folder, "executable") ? "after one that is about to end"
+                                                : "for the first case";
   }
-  return supervisors < cases &&
-         (std::max(before + static_cast<int>(supervisors) * waited, milliseconds_in(run.folder, "earned")).count() >
-              0 ||
-          count_cases(run.run) == cases);
+  if (waited > longest_trust) {
+    return "because a case had waited for 5 s";
+  }
+  if (supervisors >= cases) {
+    return {};
+  }
+  const auto balance = std::max(before + static_cast<int>(supervisors) * waited, milliseconds_in(run.folder, "earned"));
+  return balance.count() > 0             ? "because the others had worked for long enough"
+         : count_cases(run.run) == cases ? "because no other executable had cases"
+                                         : "";
 }
 
 /// Whether a worker runs its first case, in which CUDA starts; but not for long any more.
@@ -140,10 +149,10 @@ bool is_starting(const Descriptor& start) {
 
 /// Takes the one start at a time of this identity, and starts a supervisor, unless somebody else does. Returns why
 /// there can be none; empty: no reason.
-std::string start_one(RunFolder& run, const TestCase& test) {
+std::string start_one(RunFolder& run, const TestCase& test, const std::string& why) {
   auto lock = open_lock_file(run.folder, "start");
   const bool may_start = lock && ::flock(lock.number(), LOCK_EX | LOCK_NB) == 0 && !is_starting(lock);
-  if (may_start ? !start_supervisor(run, test, std::move(lock)) : !lock) {
+  if (may_start ? !start_supervisor(run, test, std::move(lock), why) : !lock) {
     return std::string{"no worker could be started: "} + ::strerror(errno); // NOLINT: one thread
   }
   return {};
@@ -162,8 +171,8 @@ Found find_supervisor(RunFolder& run, const TestCase& test) {
     found.why_none = "its folder cannot be used: " + run.path;
     return found;
   }
-  const auto begun = Clock::now();
-  const auto earned = milliseconds_in(run.folder, "earned");
+  std::optional<milliseconds> earned; // when it began to wait
+  Clock::time_point begun;
   auto limit = count_marked(run.folder, "supervisors") > 0 ? between_looks_at_folder : milliseconds{0};
   while ((found.why_none = contents_of(run.folder, "alone")).empty()) {
     Events events;
@@ -171,8 +180,13 @@ Found find_supervisor(RunFolder& run, const TestCase& test) {
       found.supervisor = events.is_ready(0) ? job.accept() : Descriptor{};
       return found;
     }
-    if (should_start_one(run, earned, std::chrono::duration_cast<milliseconds>(Clock::now() - begun))) {
-      found.why_none = start_one(run, test);
+    if (!earned) {
+      earned = milliseconds_in(run.folder, "earned");
+      begun = Clock::now();
+    }
+    const auto waited = std::chrono::duration_cast<milliseconds>(Clock::now() - begun);
+    if (const auto why = why_start_one(run, *earned, waited); !why.empty()) {
+      found.why_none = start_one(run, test, why);
       if (!found.why_none.empty()) {
         return found;
       }

@@ -63,10 +63,9 @@ public:
       : run_{run}, test_{test}, start_{std::move(start_lock)}, lives_{std::move(lives)}, server_{std::move(server)},
         worker_{run, test, server_} {}
 
-  void run() {
-    if (start_worker()) {
+  void run(const std::string& why_started) {
+    if (start_worker(why_started)) {
       run_jobs();
-      note_worker();
     }
   }
 
@@ -110,7 +109,7 @@ private:
   }
 
   /// False if there will be no worker; whoever waits is told to run without.
-  bool start_worker() {
+  bool start_worker(const std::string& why_started) {
     started_ = Clock::now();
     takes_cases_ = Marked{run_.folder, "supervisors"};
     std::string why;
@@ -121,7 +120,7 @@ private:
     watch_folder();
     ::flock(run_.home.number(), LOCK_SH | LOCK_NB); // no file of it is removed as an old one
     if (why.empty()) {
-      why = worker_.start();
+      why = worker_.start(why_started);
     }
     static_cast<void>(::chdir("/") != 0);
     if (why.empty()) {
@@ -220,7 +219,7 @@ private:
       if (events.is_ready(0) || events.is_ready(1)) {
         worker_.kill_all();
         give_up_mps_server(run_, server_.owner());
-        why_ended_ = "with a case that was killed";
+        leave("with a case that was killed");
         // To a client that waits no longer because the time of its case is over. What comes of it alone decides then.
         const bool waits = reply_death(SIGKILL, has_verdict && does_not_fail(verdict.code));
         note_end_in(filter, "was killed in " + filter + ", whose time was over or whose entry was killed",
@@ -291,11 +290,10 @@ private:
 
   void reply_after_end(const std::string& filter, WorkerMessage verdict, bool has_verdict) {
     const int status = worker_.wait_for_status();
-    takes_cases_ = {}; // the next client need not wait for this one
     ++cases_;
-    why_ended_ = !has_verdict || status != 0   ? "by a death"
-                 : does_not_fail(verdict.code) ? after_a_change
-                                               : "after a case that failed";
+    leave(!has_verdict || status != 0   ? "by a death"
+          : does_not_fail(verdict.code) ? after_a_change
+                                        : "after a case that failed");
     if (has_verdict && status == 0) {
       forget_cases();
       verdict.texts = {worker_.left_behind()};
@@ -415,7 +413,6 @@ private:
   /// Lets a worker without a case end as a program does, for as long as a case may take. Returns how it ended if that
   /// is not as it should, and notes it.
   std::string end_worker(const char* why) {
-    why_ended_ = why;
     takes_cases_ = {};
     worker_.hang_up();
     const auto limit = test_.time_limit > 0 ? std::max(test_.time_limit, least_time_limit) : usual_time_limit;
@@ -432,9 +429,10 @@ private:
     }
     if (ended && status == 0) {
       forget_cases();
+      leave(why);
       return {};
     }
-    why_ended_ = "by a death";
+    leave("by a death");
     const auto how = ended ? describe_end(status) : "only by SIGKILL, long after it was told to,";
     // A program's own exit code is hardly another client's error.
     const bool may_be_anothers =
@@ -443,17 +441,17 @@ private:
     return how;
   }
 
-  /// Adds this worker to those of its identity. Where each case changes its process, a worker costs more than a process
-  /// of the case's own.
-  void note_worker() {
-    add_to_file(run_.folder, "workers", std::to_string(cases_) + " " + why_ended_ + "\n");
+  /// Takes no more cases, and adds this worker to those of its identity that have ended, before callers see that one is
+  /// missing. Where each case changes its process, a worker costs more than a process of the case's own.
+  void leave(const char* why) {
+    add_to_file(run_.folder, "workers", std::to_string(cases_) + " " + why + "\n");
     constexpr std::size_t enough = 10;
     std::size_t workers = 0;
     std::size_t changed = 0;
     std::size_t cases = 0;
-    for (const auto& [count, why] : workers_of(run_.folder)) {
+    for (const auto& [count, end] : workers_of(run_.folder)) {
       ++workers;
-      changed += why == after_a_change ? 1 : 0;
+      changed += end == after_a_change ? 1 : 0;
       cases += count;
     }
     if (changed >= enough && cases < 2 * workers) {
@@ -461,6 +459,7 @@ private:
                  std::to_string(workers) + " workers have run only " + std::to_string(cases) +
                      " cases, because cases change their process. Their output says what");
     }
+    takes_cases_ = {};
   }
 
   RunFolder& run_;
@@ -476,7 +475,6 @@ private:
   std::vector<std::string> history_; ///< the filters of the cases that have run
   Descriptor served_;                ///< the file that has them
   std::size_t cases_ = 0;            ///< that have ended, the last one included
-  const char* why_ended_ = "";
   Clock::time_point started_;
   milliseconds started_in_{0};
   milliseconds balance_{0}; ///< that is not written down yet
@@ -484,7 +482,7 @@ private:
 
 } // namespace
 
-bool start_supervisor(RunFolder& run, const TestCase& test, Descriptor start_lock) {
+bool start_supervisor(RunFolder& run, const TestCase& test, Descriptor start_lock, const std::string& why) {
   const auto made = become_an_orphan({run.ctest.number(), run.home.number(), run.workers.number(), run.run.number(),
                                       run.folder.number(), start_lock.number()});
   if (made != Orphaning::in_orphan) {
@@ -493,7 +491,7 @@ bool start_supervisor(RunFolder& run, const TestCase& test, Descriptor start_loc
   ::prctl(PR_SET_NAME, "gputest-supervi"); // the kernel keeps 15 bytes
   Marked lives{run.folder, "processes"};
   auto server = MpsServer::join(run); // before the supervisor becomes a subreaper
-  Supervisor{run, test, std::move(start_lock), std::move(lives), std::move(server)}.run();
+  Supervisor{run, test, std::move(start_lock), std::move(lives), std::move(server)}.run(why);
   std::_Exit(EXIT_SUCCESS);
 }
 

@@ -25,10 +25,11 @@ bool is_packet_socket(int number) {
 
 } // namespace
 
-WorkerChannel::WorkerChannel(os::Descriptor socket, int ctest, bool shares_errors)
-    : socket_{std::move(socket)}, null_{::open("/dev/null", O_RDWR | O_CLOEXEC)},
-      output_{::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)}, ctest_{ctest}, shares_errors_{
-                                                                                              shares_errors} {
+WorkerChannel::WorkerChannel(os::Descriptor socket, int ctest, bool shares_errors, std::string why_started)
+    : socket_{std::move(socket)}, null_{::open("/dev/null", O_RDWR | O_CLOEXEC)}, output_{::fcntl(STDERR_FILENO,
+                                                                                                  F_DUPFD_CLOEXEC,
+                                                                                                  STDERR_FILENO + 1)},
+      ctest_{ctest}, shares_errors_{shares_errors}, why_started_{std::move(why_started)} {
   ::fcntl(socket_.number(), F_SETFD, FD_CLOEXEC);
 }
 
@@ -41,10 +42,12 @@ std::optional<WorkerChannel> WorkerChannel::open(const std::string& text) {
   const int number = static_cast<int>(std::strtol(text.c_str() + version.size(), &rest, 10));
   const int ctest = *rest == ':' ? static_cast<int>(std::strtol(rest + 1, &rest, 10)) : 0;
   const std::string option{rest};
+  const auto why = option.find(':', 1);
   if (number <= STDERR_FILENO || !is_packet_socket(number)) {
     return std::nullopt;
   }
-  return WorkerChannel{os::Descriptor{number}, ctest, option == ":shared"};
+  return WorkerChannel{os::Descriptor{number}, ctest, option.rfind(":shared", 0) == 0,
+                       why == std::string::npos ? "" : option.substr(why + 1)};
 }
 
 void WorkerChannel::tell_ready() const { static_cast<void>(send_message(socket_.number(), {})); }

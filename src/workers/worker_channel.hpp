@@ -55,14 +55,18 @@ public:
   /// The ctest whose cases it runs.
   [[nodiscard]] int ctest() const { return ctest_; }
 
+  /// Why it was started.
+  [[nodiscard]] const std::string& why_started() const { return why_started_; }
+
 private:
-  WorkerChannel(os::Descriptor socket, int ctest, bool shares_errors);
+  WorkerChannel(os::Descriptor socket, int ctest, bool shares_errors, std::string why_started);
 
   os::Descriptor socket_;
   os::Descriptor null_;
   os::Descriptor output_; ///< where this process writes what belongs to no case: its supervisor reads it
   int ctest_ = 0;
   bool shares_errors_ = false;
+  std::string why_started_;
 };
 
 } // namespace gputest::workers

@@ -50,7 +50,7 @@ WorkerProcess::WorkerProcess(const RunFolder& run, const TestCase& test, const M
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
-std::string WorkerProcess::start() {
+std::string WorkerProcess::start(const std::string& why) {
   said_ = os::Descriptor{::memfd_create("gputest-worker-start", MFD_CLOEXEC)};
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) {
@@ -61,7 +61,7 @@ std::string WorkerProcess::start() {
   const pid_t supervisor = ::getpid();
   pid_ = ::fork();
   if (pid_ == 0) {
-    become_worker(std::move(other), supervisor);
+    become_worker(std::move(other), supervisor, why);
   }
   if (pid_ < 0) {
     pid_ = 0;
@@ -69,14 +69,14 @@ std::string WorkerProcess::start() {
   }
   end_ = os::Descriptor{static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0))};
   if (!end_) {
-    auto why = error_of("pidfd_open");
+    auto problem = error_of("pidfd_open");
     kill_all();
-    return why;
+    return problem;
   }
   return {};
 }
 
-void WorkerProcess::become_worker(os::Descriptor socket, pid_t supervisor) {
+void WorkerProcess::become_worker(os::Descriptor socket, pid_t supervisor, const std::string& why) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != supervisor) {
     std::_Exit(EXIT_FAILURE);
@@ -100,7 +100,7 @@ void WorkerProcess::become_worker(os::Descriptor socket, pid_t supervisor) {
   }
   variables.push_back("GPUTEST_WORKER=" + std::to_string(worker_protocol) + ":" + std::to_string(socket.number()) +
                       ":" + run_.run_name.substr(0, run_.run_name.find('-')) +
-                      (server_.owner() == Mps::none ? "" : ":shared"));
+                      (server_.owner() == Mps::none ? ":own:" : ":shared:") + why);
   if (!server_.folder().empty()) {
     variables.push_back("CUDA_MPS_PIPE_DIRECTORY=" + server_.folder());
   }

@@ -22,8 +22,8 @@ public:
   /// Changes the handling of SIGPIPE and SIGCHLD in this process; the worker gets it as it was.
   WorkerProcess(const RunFolder& run, const TestCase& test, const MpsServer& server);
 
-  /// Returns why it could not be started; empty: it was.
-  [[nodiscard]] std::string start();
+  /// `why` is what the run log says of the start. Returns why it could not be started; empty: it was.
+  [[nodiscard]] std::string start(const std::string& why);
 
   /// Blocks until it waits for its first case. Returns why it never will; empty: it does. Takes a minute at most, and
   /// ends it if it never will, or if ctest ends.
@@ -51,7 +51,7 @@ public:
   [[nodiscard]] std::string left_behind();
 
 private:
-  [[noreturn]] void become_worker(os::Descriptor socket, pid_t supervisor);
+  [[noreturn]] void become_worker(os::Descriptor socket, pid_t supervisor, const std::string& why);
   [[nodiscard]] std::set<pid_t> children() const;
 
   const RunFolder& run_;

@@ -338,6 +338,7 @@ TEST(ReportPages, hold_all_that_they_show) {
   worker.entry = "case";
   worker.pid = 20;
   worker.worker = true;
+  worker.why_started = "for the first case";
   worker.program = "/build/matrix";
   worker.begun = worker.asked = 1002;
   worker.ended = 1008;
@@ -394,7 +395,8 @@ TEST(ReportPages, hold_all_that_they_show) {
                {"n": "programs that are not on the ledger", "w": 2.0, "c": 1}]
   })"));
   EXPECT_FALSE(data.at("held_back").empty());
-  EXPECT_EQ(data.at("workers"), json::parse(R"([{"n": "matrix", "p": 20, "t": 2.0, "e": 8.0, "c": [
+  EXPECT_EQ(data.at("workers"),
+            json::parse(R"([{"n": "matrix", "p": 20, "b": "for the first case", "t": 2.0, "e": 8.0, "c": [
     {"n": "case", "t": 3.5, "e": 4.0, "r": "passed"}, {"n": "case_b", "t": 5.0, "e": 8.0, "r": "unknown"}]}])"));
 }
 

@@ -41,7 +41,8 @@ TEST(RunLogs, keep_every_figure_and_name_of_a_process_and_its_lease) {
            R"("event":"run","version":1,"host":"h","gputest":"1.2","run_mode":"ctest -j 4","folder":"/b","jobs":4)") +
       line("101.0", 7,
            R"("event":"enter","devices":[{"uuid":"GPU-1","name":"H200","bytes":1000,"usable_bytes":900},)"
-           R"({"uuid":"GPU-2","name":"A2","bytes":500}],"overhead_bytes":5,"waited":0.5,"program":"/bin/sort")") +
+           R"({"uuid":"GPU-2","name":"A2","bytes":500}],"overhead_bytes":5,"waited":0.5,"program":"/bin/sort",)"
+           R"("started":"for the first case")") +
       line("103.0", 7,
            R"("test":"S.k","event":"lease","request":"3 GiB","class":"medium","declared_bytes":250,)"
            R"("bytes":300,"whole_devices":true,"devices":["GPU-2","GPU-1"],"waited":1.5)") +
@@ -65,6 +66,7 @@ TEST(RunLogs, keep_every_figure_and_name_of_a_process_and_its_lease) {
   EXPECT_EQ(process.begun, 101);
   EXPECT_FALSE(process.open_ended);
   EXPECT_FALSE(process.under_a_lease);
+  EXPECT_EQ(process.why_started, "for the first case");
   EXPECT_THAT(std::tie(process.end_entry, process.end_test, process.exit), FieldsAre("sort", "S.k", 3));
   ASSERT_THAT(log.leases, SizeIs(1));
   const auto& of = log.leases[0];

@@ -27,6 +27,7 @@ namespace gputest::tests {
 namespace {
 
 using testing::AllOf;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -293,15 +294,18 @@ TEST_F(WorkerCase, uses_a_folder_below_the_ledgers_if_somebody_else_has_the_usua
   EXPECT_EQ(results.at("workers_end").word, "Failed") << "it looks in the same folder";
 }
 
-TEST_F(WorkerCase, writes_the_log_of_its_ctest_with_the_entry_of_each_case) {
+TEST_F(WorkerCase, writes_the_log_of_its_ctest_with_the_entry_of_each_case_and_why_a_worker_was_started) {
   set("GPUTEST_LOG", path("log"));
   add("Plain.a", "first");
   add("Plain.b", "second");
+  add("Plain.leaks", "third", {}, "", "DEPENDS second");
+  add("Plain.c", "fourth", {}, "", "DEPENDS third");
   auto ctest = start_ctest();
   const auto pid = ctest.pid();
   const auto results = results_of(ctest.finish().out);
   EXPECT_EQ(results.at("first").processes, results.at("second").processes);
   std::string logs;
+  const std::string started = "\"started\":\"";
   for (const auto& file : fs::directory_iterator{path("log")}) {
     EXPECT_THAT(file.path().string(), HasSubstr("-" + std::to_string(pid) + ".jsonl"));
     logs += contents_of(file.path());
@@ -310,6 +314,11 @@ TEST_F(WorkerCase, writes_the_log_of_its_ctest_with_the_entry_of_each_case) {
     const auto line = logs.find("\"event\":\"test\"", logs.find("\"entry\":\"" + name + "\""));
     EXPECT_NE(line, std::string::npos) << name << logs;
   }
+  std::vector<std::string> reasons;
+  for (auto at = logs.find(started); at != std::string::npos; at = logs.find(started, at + 1)) {
+    reasons.push_back(logs.substr(at + started.size(), logs.find('"', at + started.size()) - at - started.size()));
+  }
+  EXPECT_THAT(reasons, ElementsAre("for the first case", "after one that ended after a case that failed"));
 }
 
 TEST_F(WorkerCase, fails_a_case_that_leaves_memory_of_a_device_and_runs_the_next_in_another_worker) {

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include <pthread.h>
 #include <sys/resource.h>
@@ -71,9 +72,13 @@ std::optional<std::string> target_of_link(const std::string& path) {
   return size < 0 ? std::nullopt : std::optional{std::string{target.data(), static_cast<std::size_t>(size)}};
 }
 
-pid_t& ctest_of_worker() {
-  static pid_t pid = 0;
-  return pid;
+struct OfWorker {
+  pid_t ctest = 0;
+  std::string why_started;
+};
+OfWorker& of_worker() {
+  static auto& of_worker = *new OfWorker; // NOLINT(cppcoreguidelines-owning-memory): used until the process ends
+  return of_worker;
 }
 
 bool is_ctest(const std::string& path) {
@@ -162,7 +167,10 @@ std::optional<std::string> working_directory_of(pid_t pid) { return target_of_li
 
 namespace {
 
-std::optional<pid_t> first_ancestor() { return is_worker() ? std::optional{ctest_of_worker()} : parent_of(own_pid()); }
+std::optional<pid_t> first_ancestor() {
+  const pid_t pid = is_worker() ? of_worker().ctest : ::getppid();
+  return pid > 0 ? std::optional{pid} : std::nullopt;
+}
 
 } // namespace
 
@@ -217,8 +225,10 @@ std::optional<CtestPlace> place_of(pid_t ctest) {
   return place;
 }
 
-void set_ctest_of_process(pid_t ctest) { ctest_of_worker() = ctest; }
+void set_ctest_of_process(pid_t ctest, std::string why_started) { of_worker() = {ctest, std::move(why_started)}; }
 
-bool is_worker() { return ctest_of_worker() > 0; }
+bool is_worker() { return of_worker().ctest > 0; }
+
+const std::string& why_worker_was_started() { return of_worker().why_started; }
 
 } // namespace gputest::os

@@ -86,7 +86,8 @@ struct CtestPlace {
 [[nodiscard]] std::optional<CtestPlace> place_of(pid_t ctest);
 
 /// This process works for that ctest, which has not started it: a worker. Not while other threads look for a ctest.
-void set_ctest_of_process(pid_t ctest);
+void set_ctest_of_process(pid_t ctest, std::string why_started = {});
 [[nodiscard]] bool is_worker();
+[[nodiscard]] const std::string& why_worker_was_started();
 
 } // namespace gputest::os

@@ -88,7 +88,8 @@ JsonObject enter_details(const Entered& entered) {
   if (const auto program = os::executable_of(os::own_pid())) {
     details.text("program", *program);
   }
-  return details.flag("worker", entered.worker);
+  details.flag("worker", entered.worker);
+  return entered.why_started.empty() ? details : details.text("started", entered.why_started);
 }
 
 JsonObject wait_details(const std::string& what, const ledger::Blocked& blocked) {

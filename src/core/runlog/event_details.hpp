@@ -25,7 +25,8 @@ struct Entered {
   Bytes overhead;
   double waited = 0;
   bool under_a_lease = false;
-  bool worker = false; ///< it runs cases of several entries
+  bool worker = false;          ///< it runs cases of several entries
+  std::string why_started = {}; ///< of a worker
 };
 
 /// `enter`: the process has its devices.

@@ -87,8 +87,9 @@ void DeviceSession::log_enter(double waited) const {
   for (const std::size_t index : indices_) {
     usable.push_back(machine_->usable_bytes(index).count());
   }
-  runlog::write("enter", runlog::enter_details({devices_, std::move(usable), overhead_.bytes(), waited,
-                                                parent_lease_.has_value(), os::is_worker()}));
+  runlog::write("enter",
+                runlog::enter_details({devices_, std::move(usable), overhead_.bytes(), waited,
+                                       parent_lease_.has_value(), os::is_worker(), os::why_worker_was_started()}));
 }
 
 Outcome DeviceSession::enter_ledger(const Plan& plan, const AllowedDevices& allowed) {

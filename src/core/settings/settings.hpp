@@ -64,7 +64,7 @@ enum class UsesGpu { automatic, yes, no };
 
 /// What makes a process run one case after another.
 struct WorkerRequest {
-  std::string channel; ///< GPUTEST_WORKER: the supervisor's socket, `<version>:<descriptor>:<ctest's pid>[:shared]`
+  std::string channel; ///< GPUTEST_WORKER: `<version>:<supervisor's socket>:<ctest's pid>:<shared|own>:<why started>`
   std::vector<std::string> cases; ///< GPUTEST_CASES: filters, one after another
 };
 

@@ -46,11 +46,13 @@ TEST(EventDetails, of_a_process_that_enters_say_its_devices_and_itself) {
   entered.usable_bytes = {1000};
   entered.under_a_lease = false;
   entered.worker = true;
+  entered.why_started = "for the first case";
   details = parsed(enter_details(entered));
   EXPECT_TRUE(details.at("devices")[0].contains("usable_bytes"));
   EXPECT_FALSE(details.at("devices")[1].contains("usable_bytes")) << "it is not known";
   EXPECT_FALSE(details.at("under_a_lease").get<bool>());
   EXPECT_TRUE(details.at("worker").get<bool>());
+  EXPECT_EQ(details.at("started"), "for the first case");
 }
 
 TEST(EventDetails, of_a_wait_name_who_stands_in_the_way_and_by_what) {
