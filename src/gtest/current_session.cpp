@@ -562,7 +562,7 @@ void CurrentSession::end_program(const ::testing::UnitTest& unit_test) {
 /// main(), a flag file or other code may have set another filter than that of the entry. Then an entry neither passes
 /// nor fails by tests of others alone.
 void CurrentSession::compare_with_entry(const ::testing::UnitTest& unit_test, TestRun::End how) {
-  const auto filter = filter_of_process();
+  static const auto filter = filter_of_process();
   bool runs_others = false;
   for_each_to_run(unit_test, [&](const ::testing::TestSuite& /*suite*/, const ::testing::TestInfo& test) {
     const bool is_anothers = !filter.empty() && !selects(filter, name_of(test));

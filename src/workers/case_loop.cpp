@@ -162,7 +162,7 @@ struct Worker::State {
   os::FileStates files;
 
   std::string wanted_report; ///< where this case's goes
-  workers::ProcessSnapshot before;
+  std::optional<workers::ProcessSnapshot> before; ///< this case, which is after the one before it
   devices::DeviceState devices_before;
   int steps_before = 0;
   const int pid = os::own_pid();
@@ -185,7 +185,9 @@ struct Worker::State {
       folders.push_back(folder);
     }
     if (change.empty()) {
-      change = change_between(before, snapshot_after(before), {steps_before != steps_to_devices(), std::move(folders)});
+      auto after = snapshot_after(*before);
+      change = change_between(*before, after, {steps_before != steps_to_devices(), std::move(folders)});
+      before = std::move(after);
     }
     if (change.empty()) {
       change = devices::change_between(devices_before, device_state());
@@ -333,7 +335,11 @@ std::optional<std::string> Worker::next_case() {
   }
   TestRun::of_process().begin_next_case();
   state.since = state.start ? Clock::now() : state.since;
-  state.before = workers::take_snapshot();
+  if (state.before) {
+    workers::renew_streams_and_variables(*state.before);
+  } else if (state.channel) {
+    state.before = workers::take_snapshot();
+  }
   state.devices_before = device_state();
   state.steps_before = steps_to_devices();
   return filter;

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -22,6 +23,12 @@ namespace gputest::workers {
 namespace {
 
 bool begins_with(std::string_view text, std::string_view start) { return text.substr(0, start.size()) == start; }
+
+std::string target_of(int folder, const char* link) {
+  std::array<char, 4096> target{};
+  const auto size = ::readlinkat(folder, link, target.data(), target.size());
+  return {target.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0))};
+}
 
 std::map<int, std::string> open_descriptors() {
   std::map<int, std::string> open;
@@ -34,12 +41,16 @@ std::map<int, std::string> open_descriptors() {
     if (entry->d_name[0] == '.' || number == ::dirfd(folder)) {
       continue;
     }
-    std::array<char, 4096> target{};
-    const auto size = ::readlinkat(::dirfd(folder), entry->d_name, target.data(), target.size());
-    open[number].assign(target.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+    open[number] = target_of(::dirfd(folder), entry->d_name);
   }
   ::closedir(folder);
   return open;
+}
+
+std::vector<std::string> sorted_variables() {
+  auto variables = os::environment();
+  std::sort(variables.begin(), variables.end());
+  return variables;
 }
 
 /// A field of /proc/self/status.
@@ -140,8 +151,7 @@ ProcessSnapshot take_snapshot() {
       action.sa_handler = SIG_IGN;
     }
   }
-  state.variables = os::environment();
-  std::sort(state.variables.begin(), state.variables.end());
+  state.variables = sorted_variables();
 
   std::array<char, 4096> folder{};
   cpu_set_t processors{};
@@ -156,6 +166,13 @@ ProcessSnapshot take_snapshot() {
                  {"an alarm", alarms()},
                  {"the processes that it has started", bytes_of(has_unreaped_children())}};
   return state;
+}
+
+void renew_streams_and_variables(ProcessSnapshot& state) {
+  state.variables = sorted_variables();
+  for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream) {
+    state.descriptors[stream] = target_of(AT_FDCWD, ("/proc/self/fd/" + std::to_string(stream)).c_str());
+  }
 }
 
 std::vector<std::string> folders_of_devices() {

@@ -24,6 +24,10 @@ struct ProcessSnapshot {
 /// The state now. Takes some 100 µs.
 [[nodiscard]] ProcessSnapshot take_snapshot();
 
+/// Makes what was seen after a case what is to be compared with after the next one, for which gputest has replaced the
+/// standard streams and variables.
+void renew_streams_and_variables(ProcessSnapshot& state);
+
 /// What to leave out of a comparison.
 struct Unchecked {
   bool files_and_threads = false; ///< nor timers: a driver was loaded, and keeps some

@@ -101,25 +101,25 @@ RunFolder open_run_folder(const std::string& identity) {
     found.problem = "CTest has not started it";
     return found;
   }
-  const auto start = os::start_time_of(ctest->pid);
   found.ctest = Descriptor{static_cast<int>(::syscall(SYS_pidfd_open, ctest->pid, 0))};
-  if (!found.ctest || !start || start != os::start_time_of(ctest->pid)) {
+  const auto start = os::start_time_of(ctest->pid); // if it is another process's by now, ctest is seen to have ended
+  if (!found.ctest || !start) {
     found.problem = "the end of ctest could not be seen here";
     return found;
   }
   found.identity = identity;
   found.run_name = std::to_string(ctest->pid) + "-" + std::to_string(*start) + name_of_namespace();
-  const WithoutUmask modes;
   // Somebody else may have taken the usual name: then the folder is below the ledger's.
   std::string home;
   for (const auto& above : {std::string{"/tmp"}, variable("GPUTEST_DIR")}) {
     if (!found.home && !above.empty()) {
       home = above + "/gputest-" + std::to_string(::geteuid());
-      if (!identity.empty()) {
-        ::mkdir(above.c_str(), 0700);
-        ::mkdir(home.c_str(), 0700);
-      }
       found.home = open_own_folder(AT_FDCWD, home.c_str());
+      if (!found.home && !identity.empty()) {
+        const WithoutUmask modes;
+        ::mkdir(above.c_str(), 0700);
+        found.home = make_own_folder(AT_FDCWD, home.c_str());
+      }
     }
   }
   found.path = home + "/workers";
@@ -132,8 +132,8 @@ RunFolder open_run_folder(const std::string& identity) {
     found.workers = make_own_folder(found.home.number(), "workers");
   }
   if (found.workers) {
-    const bool is_new = ::mkdirat(found.workers.number(), found.run_name.c_str(), 0700) == 0;
-    found.run = open_own_folder(found.workers.number(), found.run_name.c_str());
+    bool is_new = false;
+    found.run = make_own_folder(found.workers.number(), found.run_name.c_str(), &is_new);
     if (is_new) {
       remove_leftovers(found.workers);
       remove_at_its_end(found);
@@ -170,10 +170,17 @@ Descriptor open_own_folder(int above, const char* name) {
   return folder;
 }
 
-Descriptor make_own_folder(int above, const char* name) {
-  const WithoutUmask modes;
-  ::mkdirat(above, name, 0700);
-  return open_own_folder(above, name);
+Descriptor make_own_folder(int above, const char* name, bool* is_new) {
+  auto folder = open_own_folder(above, name);
+  if (!folder) {
+    const WithoutUmask modes;
+    const bool is_made = ::mkdirat(above, name, 0700) == 0;
+    if (is_new != nullptr) {
+      *is_new = is_made;
+    }
+    folder = open_own_folder(above, name);
+  }
+  return folder;
 }
 
 bool is_there(const Descriptor& folder, const std::string& name) {
@@ -181,13 +188,17 @@ bool is_there(const Descriptor& folder, const std::string& name) {
 }
 
 Descriptor open_lock_file(const Descriptor& folder, const char* name) {
+  constexpr int flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC;
+  if (Descriptor file{::openat(folder.number(), name, flags)}) {
+    return file;
+  }
   const WithoutUmask modes;
-  return Descriptor{::openat(folder.number(), name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)};
+  return Descriptor{::openat(folder.number(), name, flags | O_CREAT, 0600)};
 }
 
 std::string contents_of(const Descriptor& folder, const std::string& name) {
   const Descriptor file{::openat(folder.number(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC)};
-  return os::read_to_end(file.number()).value_or("");
+  return file ? os::read_to_end(file.number()).value_or("") : "";
 }
 
 std::string read_from(const Descriptor& file, off_t offset) {

@@ -70,8 +70,8 @@ private:
 /// A folder of this user's own that nobody else can reach. None if it is not that, or if there is none.
 [[nodiscard]] Descriptor open_own_folder(int above, const char* name);
 
-/// The same, and makes it if it is missing.
-[[nodiscard]] Descriptor make_own_folder(int above, const char* name);
+/// The same, and makes it if it is missing. `is_new` becomes whether this process has made it.
+[[nodiscard]] Descriptor make_own_folder(int above, const char* name, bool* is_new = nullptr);
 
 /// The address of a socket in a folder, by /proc: a path of the folder may be too long. No file's, if the name is.
 [[nodiscard]] sockaddr_un address_in(const Descriptor& folder, const std::string& name);

@@ -441,7 +441,7 @@ private:
     return how;
   }
 
-  /// Takes no more cases, and adds this worker to those of its identity that have ended, before callers see that one is
+  /// Takes no more cases, and adds this worker to those of its identity that have ended, before clients see that one is
   /// missing. Where each case changes its process, a worker costs more than a process of the case's own.
   void leave(const char* why) {
     add_to_file(run_.folder, "workers", std::to_string(cases_) + " " + why + "\n");

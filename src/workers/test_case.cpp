@@ -2,6 +2,7 @@
 #include "workers/test_case.hpp"
 
 #include "core/os/environment.hpp"
+#include "core/os/file.hpp"
 #include "core/policy/mpi_rank.hpp"
 #include "workers/run_folder.hpp"
 #include "workers/worker_message.hpp"
@@ -12,7 +13,6 @@
 #include <functional>
 #include <string_view>
 
-#include <fcntl.h>
 #include <sched.h>
 #include <sys/personality.h>
 #include <sys/resource.h>
@@ -32,7 +32,7 @@ bool belongs_to_case(std::string_view assignment) {
 
 /// A field of /proc/self/status; empty if there is none.
 std::string status_of_process(const char* name) {
-  static const auto all = contents_of(Descriptor{::open("/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC)}, "status");
+  static const auto all = os::contents_of("/proc/self/status").value_or("");
   const auto line = all.find(std::string{"\n"} + name + ":\t");
   if (line == std::string::npos) {
     return {};
@@ -109,11 +109,7 @@ void add_inherited(Text& text) {
         "NoNewPrivs", "Seccomp", "Seccomp_filters", "Cpus_allowed", "Mems_allowed"}) {
     text.add(status_of_process(field));
   }
-  for (int resource = 0; resource < RLIM_NLIMITS; ++resource) {
-    rlimit limit{};
-    ::getrlimit(static_cast<__rlimit_resource>(resource), &limit);
-    text.add_numbers(limit.rlim_cur, limit.rlim_max);
-  }
+  text.add(os::contents_of("/proc/self/limits").value_or(""));
   text.add_numbers(::getpriority(PRIO_PROCESS, 0), ::sched_getscheduler(0), ::personality(0xFFFFFFFF)); // asks
   for (const char* const space : {"mnt", "net", "ipc", "uts", "cgroup"}) {
     struct stat file {};

@@ -80,5 +80,17 @@ TEST(ProcessSnapshots, show_what_a_case_has_changed) {
   ::close(file);
 }
 
+TEST(ProcessSnapshots, are_compared_with_the_streams_and_variables_of_the_next_case) {
+  EXPECT_EQ(tests::in_child([] {
+              auto state = take_snapshot();
+              ::close(STDIN_FILENO);
+              const int stream = ::open("/dev/zero", O_RDONLY | O_CLOEXEC);
+              ::setenv("CTEST_RESOURCE_GROUP_COUNT", "1", 1); // NOLINT(concurrency-mt-unsafe)
+              renew_streams_and_variables(state);
+              return stream == STDIN_FILENO && change_between(state, take_snapshot(), {}).empty() ? 0 : 1;
+            }),
+            0);
+}
+
 } // namespace
 } // namespace gputest::workers

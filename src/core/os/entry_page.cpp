@@ -224,7 +224,10 @@ bool EntryPage::output_is_judged() const noexcept { return words_->output_is_jud
 
 Output output_of_entry(const std::string& entry) noexcept {
   const bool is_path = !entry.empty() && entry.front() == '/';
-  const auto page = is_path ? EntryPage::open(entry) : nullptr;
+  return output_of_entry(entry, is_path ? EntryPage::open(entry).get() : nullptr);
+}
+
+Output output_of_entry(const std::string& entry, const EntryPage* page) noexcept {
   return entry.empty()                                                           ? Output::free
          : entry == "by_output" || (page != nullptr && page->output_is_judged()) ? Output::judged
                                                                                  : Output::of_entry;

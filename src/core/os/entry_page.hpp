@@ -107,6 +107,8 @@ enum class Output {
 
 /// By the value of GPUTEST_ENTRY: a word, or the path of a page; empty: free.
 [[nodiscard]] Output output_of_entry(const std::string& entry) noexcept;
+/// Likewise, with that page, if it is open.
+[[nodiscard]] Output output_of_entry(const std::string& entry, const EntryPage* page) noexcept;
 void set_output_of_process(Output output) noexcept;
 [[nodiscard]] Output output_of_process() noexcept;
 

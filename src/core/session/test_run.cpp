@@ -51,10 +51,10 @@ struct TestRun::State {
 
   void read_entry() {
     judged_by = settings::parse_judged_by(os::read_variable);
-    os::set_output_of_process(os::output_of_entry(os::read_variable("GPUTEST_ENTRY").value_or("")));
     in_entry = judged_by.any();
     name = settings::parse_entry_name(os::read_variable);
     page = judged_by.page.empty() ? nullptr : EntryPage::open(judged_by.page);
+    os::set_output_of_process(os::output_of_entry(os::read_variable("GPUTEST_ENTRY").value_or(""), page.get()));
     os::set_entry_page_of_process(page);
     if (in_entry) {
       os::remove_variable("GPUTEST_ENTRY");
