@@ -6,6 +6,7 @@
 #include "core/os/process.hpp"
 #include "core/os/process_end.hpp"
 #include "core/os/program_output.hpp"
+#include "core/os/slot_fifos.hpp"
 #include "core/policy/verdict.hpp"
 #include "core/runlog/run_log.hpp"
 #include "core/session/device_session.hpp"
@@ -159,7 +160,8 @@ ExitCode run_leased(const Launch& launch, const settings::JudgedBy& watcher) {
     return report_not_executed(launch.command.front(), found.error);
   }
 
-  std::optional<os::EntryPage> page; // nobody else watches this process
+  os::LivenessFifo::prepare_to_inherit(); // before NVML starts a thread
+  std::optional<os::EntryPage> page;      // nobody else watches this process
   supervise::WaitNotice notice;
   // Other processes see the command's name, not `gputest`.
   session::DeviceSession session{settings, entry, name_of(entry, launch.command.front())};

@@ -12,6 +12,7 @@
 //   numa=1            the memory of every GPU is on this NUMA node
 //   compute=7:100,8:- processes as pid:bytes, - for unknown; also graphics= and mps=
 //   compute_error=3   listing them answers this error; also graphics_error= and mps_error=
+//   table=701         nvmlInit_v2() fails in a process whose table of descriptors has fewer places
 //   newcomers=3       at so many of the coming calls more processes have come than there is room for
 // Built with FAKE_NVML_OLD_DRIVER it lacks the functions of newer drivers.
 #include "core/devices/cuda/nvml_api.hpp"
@@ -20,6 +21,8 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -119,9 +122,11 @@ extern "C" {
 int fake_nvml_lists() { return lists; }
 
 nvml::Result nvmlInit_v2() {
-  const auto result = error("init");
   newcomers_seen = 0;
-  return result;
+  std::ifstream status{"/proc/self/status"};
+  const std::string text{std::istreambuf_iterator<char>{status}, {}};
+  const auto places = std::strtoull(text.c_str() + text.find("FDSize:") + std::strlen("FDSize:"), nullptr, 10);
+  return places < number("table", 0) ? nvml::no_permission : error("init");
 }
 
 nvml::Result nvmlShutdown() { return nvml::success; }

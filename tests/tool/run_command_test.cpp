@@ -53,6 +53,15 @@ TEST(RunCommand, starts_a_command_that_uses_no_gpu_without_a_lease_or_a_file) {
   EXPECT_NE(tool.run(run_with({"--memory", "3GiB", "--gpus", "0"}, {"true"})).exit_code, 0);
 }
 
+TEST(RunCommand, has_a_table_for_what_its_command_inherits_before_the_driver_starts_threads) {
+  tests::Tool tool;
+  tool.set("GPUTEST_DEVICES", "all");
+  tool.set("LD_LIBRARY_PATH", GPUTEST_FAKE_DRIVER);
+  tool.set("FAKE_NVML", "gpus=1 table=701");
+  const auto ended = tool.run({"run", "--", "true"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+}
+
 TEST(RunCommand, writes_to_the_run_log_how_its_command_ended_or_that_it_was_skipped) {
   tests::Tool tool;
   tool.set("GPUTEST_ENTRY", "ctest");

@@ -21,6 +21,10 @@
 
 namespace gputest::os {
 
+/// Shell scripts open descriptors by numbers of their choice (`exec 9>lock`, `exec 200>&1`), which closes what has
+/// them.
+constexpr int beyond_what_scripts_choose = 700;
+
 LivenessFifo LivenessFifo::take(const FileAt& fifo) {
   if (LivenessWatch{fifo}.owner_lives()) {
     return LivenessFifo{};
@@ -43,10 +47,12 @@ void LivenessFifo::require_in_place(const FileAt& fifo) const {
   }
 }
 
+void LivenessFifo::prepare_to_inherit() noexcept {
+  const Descriptor any{::open("/", O_PATH | O_CLOEXEC)};
+  const Descriptor high{::fcntl(any.number(), F_DUPFD_CLOEXEC, beyond_what_scripts_choose)};
+}
+
 void LivenessFifo::inherit_across_exec() {
-  // Shell scripts open descriptors by numbers of their choice (`exec 9>lock`, `exec 200>&1`), which closes what has
-  // them.
-  constexpr int beyond_what_scripts_choose = 700;
   if (Descriptor high{::fcntl(file_.number(), F_DUPFD_CLOEXEC, beyond_what_scripts_choose)}) {
     file_ = KeptDescriptor{std::move(high), std::string{file_.path()}};
   } // else fewer are allowed
