@@ -223,6 +223,8 @@ private:
       return "asking" + names_of([](const ledger::Record& entry) {
                return entry.alive && policy::asked_devices(entry.claim) != 0;
              });
+    } else if (command == "beyond") {
+      return "beyond" + names_of([&](const ledger::Record& entry) { return entry.alive && uses_more(entry); });
     } else if (command == "admissible") {
       return admissible();
     } else if (command == "store") {
@@ -261,6 +263,18 @@ private:
       names += wanted(entry) ? " " + entry.who : "";
     }
     return names;
+  }
+
+  /// Whether a process says that it uses more of a device than its record covers.
+  bool uses_more(const ledger::Record& entry) {
+    const policy::Claim& claim = entry.claim;
+    bool more = false;
+    for (std::size_t device = 0; device < scenario_devices; ++device) {
+      const auto use = storm::Use::unpacked(client_.board->row_of(std::stoul(entry.who)).uses.at(device));
+      const bool holds = claim.stage == policy::Stage::holding && (claim.wanted >> device & 1U) != 0;
+      more = more || use.overhead_bytes + use.leased_bytes > claim.overhead_bytes + (holds ? claim.lease_bytes : 0);
+    }
+    return more;
   }
 
   std::string admissible() {

@@ -13,9 +13,10 @@ namespace gputest::tests {
 ///
 ///   open                                                          the ledger
 ///   enter <candidates> <gpus> <overhead> <largest> [<option>...]  lease <devices> <bytes> [<option>...]
-///   release   overhead <bytes>
+///   grow <bytes> (`grown` or `not grown`)   release   overhead <bytes>
 ///   set_idle   resume   idle (sets itself idle, and sleeps until it has to leave: then it ends, without an answer)
 ///   alive        who is on the ledger and alive        admissible   who waits, and could go on
+///   beyond       who uses more than its record covers
 ///   store        a slot store of four slots            simulated    the memory of simulated devices
 ///   allocate <bytes>   free <bytes>   used             of the only one, 900 bytes large
 ///

@@ -67,6 +67,7 @@ Survey survey_calls(Stage& stage, const Scenario& scenario) {
   survey.others = scene.others();
   survey.outcome = to_the_end(
       scene, [&] { survey.calls.push_back(scene.subject().system_call()); }, [] {});
+  expect(!scene.is_beyond_its_claim(), "uses more than its record says");
   scene.quiesce();
   end(scene);
   return survey;
@@ -203,6 +204,7 @@ void play_failure(Stage& stage, Scene& scene, const Scenario& scenario, const Su
     expect(again == survey.outcome ||
                (may_cost_the_place(failing, fault) && has(again, "this process has lost its place on the ledger")),
            "answers `" + again + "` when it tries again");
+    expect(!scene.is_beyond_its_claim(), "uses more than its record says when it has tried again");
   }
 }
 

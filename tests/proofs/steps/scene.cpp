@@ -204,6 +204,7 @@ void Scene::begin() {
 
 bool Scene::is_on_the_ledger() { return observes("alive"); }
 bool Scene::is_asking() { return observes("asking"); }
+bool Scene::is_beyond_its_claim() { return observes("beyond"); }
 
 bool Scene::observes(const std::string& what) {
   if (scenario_->on_a_new_folder) {

@@ -72,6 +72,9 @@ public:
   /// Whether the ledger says of it that it waits.
   [[nodiscard]] bool is_asking();
 
+  /// Whether it uses more than the ledger says.
+  [[nodiscard]] bool is_beyond_its_claim();
+
   /// Kills a process; its memory is still in use until show_free().
   void kill(std::size_t number);
   void show_free(std::size_t number);
