@@ -224,12 +224,12 @@ TEST_F(IdleWorker, leaves_for_a_large_command_of_another_process) {
 TEST_F(IdleWorker, leaves_for_a_process_beside_which_it_may_not_be) {
   set("GPUTEST_PROCESSES_PER_DEVICE", "1");
   begin();
-  stop_keeper();
+  stop_supervisor();
   const auto small = ChildProcess{{TOOL, "run", "--memory", "1MiB", "--", "/bin/true"}, environment()}.finish();
   EXPECT_EQ(small.exit_code, 0) << small.err;
   wait_for_end_of(worker_);
   EXPECT_EQ(normal_ends(), 1);
-  continue_keeper();
+  continue_supervisor();
   expect_another_process(finish());
 }
 
