@@ -3,17 +3,10 @@
 
 #include "workers/test_case.hpp"
 
-#include <string>
-
 namespace gputest::workers {
 
 /// Runs the case in a worker of this ctest run, or in a process of its own, and ends as that case has: returns its exit
 /// code, or ends this process by the same signal. Blocks until the case has ended.
 [[nodiscard]] int run_case(const TestCase& test);
-
-/// No case of the executable comes any more in this ctest run: ends its workers, and blocks until all have ended.
-/// Returns EXIT_FAILURE, and says why, if one of them did not end as it should when it had no case to run. Writes what
-/// this run has shown of the executable's long cases to that file (`--long`); empty: there is none.
-[[nodiscard]] int end_workers(const std::string& executable, const std::string& long_cases);
 
 } // namespace gputest::workers

@@ -14,6 +14,7 @@
 #include "supervise/supervised_command.hpp"
 #include "workers/alone.hpp"
 #include "workers/client.hpp"
+#include "workers/workers_end.hpp"
 
 #include <gputest/error.hpp>
 
